@@ -1,0 +1,94 @@
+#pragma once
+// Two-dimensional convolution (cross-correlation, as in PyTorch and ONNX):
+//
+//   output(n, y, x, k) = activation(bias(k) + residual(n, y, x, k) + sum over c, r, s of
+//       weight(k, r, s, c) * input(n, y * stride_y + r * dilation_y - padding_top,
+//                                     x * stride_x + s * dilation_x - padding_left, g * C/G + c))
+//   with g = k / (K/G), and zeros outside the input.     (ONNX operator Conv, opset 11)
+//
+// Layouts, outermost first:
+//   nhwc: input [N, H, W, C], weight [K, R, S, C/G], output and residual [N, OH, OW, K]
+//   nchw: input [N, C, H, W], weight [K, C/G, R, S], output and residual [N, K, OH, OW]
+// bias is [K]. All tensors are of one type: f32, f16 or bf16; sums are f32 and rounded once.
+
+#include <array>
+#include <span>
+
+#include "hk/kernel_info.h"
+#include "hk/tensor.h"
+
+namespace hk {
+
+enum class Activation : uint8_t {
+    none,
+    relu,        // max(v, 0)
+    clamp,       // min(max(v, alpha), beta); ReLU6 is alpha 0, beta 6
+    leaky_relu,  // v < 0 ? alpha * v : v
+    silu,        // v / (1 + exp(-v))
+    gelu,        // v * (1 + erf(v / sqrt(2))) / 2, the exact form (Hendrycks and Gimpel 2016)
+};
+
+std::string_view name_of(Activation activation) noexcept;
+Activation activation_of(std::string_view name);  // throws InvalidArgument
+
+struct Padding {
+    int64_t top = 0, bottom = 0, left = 0, right = 0;
+};
+
+struct Conv2dOptions {
+    Layout layout = Layout::nhwc;
+    std::array<int64_t, 2> stride{1, 1};    // y, x
+    std::array<int64_t, 2> dilation{1, 1};  // y, x
+    Padding padding;
+    int64_t groups = 1;
+    Activation activation = Activation::none;
+    float alpha = 0, beta = 0;  // of the activation
+};
+
+// A convolution without its data: all that selection looks at.
+struct Conv2dProblem {
+    DataType type = DataType::f32;
+    int64_t batch = 1, channels = 1, height = 1, width = 1;    // of the input
+    int64_t filters = 1, kernel_height = 1, kernel_width = 1;  // of the weight
+    Conv2dOptions options;
+
+    // From the shapes of input and weight. Throws InvalidArgument where they don't fit each other
+    // or the options.
+    static Conv2dProblem from_shapes(const Shape &input, const Shape &weight, DataType type,
+                                     const Conv2dOptions &options);
+
+    int64_t output_height() const;
+    int64_t output_width() const;
+    Shape output_shape() const;
+    double operations() const;  // multiplications and additions of the definition, padding included
+};
+
+// output = conv2d(input, weight, bias, residual). `bias` and `residual` may be undefined tensors.
+//
+// All tensors live on one device and are the caller's. Tensors may be views: any strides, but that
+// channels (nhwc) or columns (nchw) of input, weight, residual and output lie next to each other.
+// The output must not overlap an input. An empty batch is legal and does nothing.
+//
+// Calls from several threads at once are safe. On a device the call returns when the work is
+// queued. Throws InvalidArgument before anything runs; OutOfMemory, DeviceError, KernelFailure.
+// HK_LOG=select prints the row that each new problem takes to stderr.
+void conv2d(const Tensor &input, const Tensor &weight, const Tensor &bias, const Tensor &residual,
+            const Tensor &output, const Conv2dOptions &options, const Stream &stream = {});
+
+// The same, into a new tensor, without a residual.
+Tensor conv2d(const Tensor &input, const Tensor &weight, const Tensor &bias = {},
+              const Conv2dOptions &options = {});
+
+// Runs one given row, whatever selection would take. Throws InvalidArgument where the row does not
+// take the problem. For tests and measurements.
+void conv2d_with(const KernelInfo &kernel, const Tensor &input, const Tensor &weight,
+                 const Tensor &bias, const Tensor &residual, const Tensor &output,
+                 const Conv2dOptions &options, const Stream &stream = {});
+
+// All rows of the family, in the order of the table.
+std::span<const KernelInfo> conv2d_kernels();
+
+Selection select_conv2d(const Conv2dProblem &problem, DeviceType device, const DeviceLimits &limits,
+                        bool explain = false);
+
+}  // namespace hk

@@ -1,0 +1,88 @@
+#pragma once
+// The table of kernels as data, and selection over it.
+//
+// Each compiled kernel is one KernelInfo, in the order of kernels.cmake: the most specific first.
+// Selection is a pure function: the first row that takes the problem and fits the device.
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "hk/data_type.h"
+#include "hk/device.h"
+
+struct halide_filter_metadata_t;  // HalideRuntime.h
+
+namespace hk {
+
+enum class Layout : uint8_t { nhwc, nchw };
+
+std::string_view name_of(Layout layout) noexcept;  // "nhwc", "nchw"
+Layout layout_of(std::string_view name);           // throws InvalidArgument
+
+// What the kernel compiler measured: of a CUDA kernel by ptxas (the largest figure over its chips
+// and device functions), of an OpenCL kernel from the lowered code. -1: not known for this target.
+struct KernelResources {
+    int registers = -1;      // a thread
+    int stack_bytes = -1;    // a thread
+    int spill_bytes = -1;    // a thread
+    int shared_static = -1;  // bytes a block
+    int shared_dynamic = -1;
+    int threads = -1;  // a block
+
+    int shared_bytes() const {
+        return shared_dynamic < 0 ? -1 : std::max(shared_static, 0) + shared_dynamic;
+    }
+};
+
+// A condition of a row, as kernels.cmake writes it: channels%16=0 is {"channels", multiple_of, 16}.
+struct Constraint {
+    enum class Relation : uint8_t { equal, at_least, at_most, multiple_of };
+    const char *field;
+    Relation relation;
+    int64_t value;
+};
+
+struct KernelInfo {
+    const char *name;    // of the compiled function: conv2d_3x3_f32_nhwc_cpu
+    const char *family;  // conv2d
+    const char *row;     // 3x3
+    const char *algorithm;
+    const char *schedule;  // root, cpu, gpu, …
+    const char *knobs;     // of the schedule; empty: its chooser's
+    DataType type;
+    Layout layout;
+    DeviceType device;
+    std::span<const Constraint> where;
+    KernelResources resources;
+
+    // The compiled function with its arguments as an array of pointers, and Halide's description of
+    // them. Tells on failure by a return value other than 0.
+    int (*call)(void **arguments);
+    const halide_filter_metadata_t *(*metadata)();
+};
+
+// A row that selection passed over, and why: "kernel_w is 5, the row needs 3".
+struct Rejection {
+    const KernelInfo *kernel;
+    std::string reason;
+};
+
+struct Selection {
+    const KernelInfo *kernel = nullptr;  // null: no row takes the problem
+    std::vector<Rejection> rejected;     // of that device, type and layout; where asked for
+};
+
+// The value of a problem's field by its name in constraints; throws std::out_of_range for a name
+// that the family does not have.
+using FieldLookup = std::function<int64_t(std::string_view)>;
+
+// `limits`: rows that need more shared memory, threads or registers are passed over. Rows of
+// another device, type or layout don't count as rejected.
+Selection select(std::span<const KernelInfo> kernels, DataType type, Layout layout, DeviceType device,
+                 const DeviceLimits &limits, const FieldLookup &field, bool explain);
+
+}  // namespace hk

@@ -1,0 +1,195 @@
+#include "conv2d_operands.h"
+
+#include <array>
+#include <limits>
+#include <stdexcept>
+
+#include "shape.h"
+#include "storage.h"
+
+namespace hk::detail {
+
+namespace {
+
+// Places of the dimensions in a view of input, residual and output.
+struct Places {
+    size_t channel, group, x, y, n;
+};
+
+Places places(Layout layout) {
+    return layout == Layout::nhwc ? Places{0, 1, 2, 3, 4} : Places{2, 3, 0, 1, 4};
+}
+
+// A dimension of size 1 gets the stride that it has in a packed tensor: kernels ask for a stride of
+// 1 innermost, whatever the size.
+void tidy(std::vector<Dim> &dims) {
+    int64_t stride = 1;
+    for (Dim &dim : dims) {
+        if (dim.extent == 1) dim.stride = stride;
+        if (__builtin_mul_overflow(dim.stride, dim.extent, &stride) ||
+            stride > std::numeric_limits<int32_t>::max() || stride < 0) {
+            stride = 0;
+        }
+    }
+}
+
+// `channels` is one of the dimensions of an image in groups: [.., c, g, ..].
+BufferView image(const Tensor &tensor, Layout layout, int64_t groups) {
+    const Shape &shape = tensor.shape(), &strides = tensor.strides();
+    const size_t c = layout == Layout::nhwc ? 3 : 1;
+    const Dim channel{shape[c] / groups, strides[c]};
+    const Dim group{groups, strides[c] * channel.extent};
+    const Dim n{shape[0], strides[0]};
+    const Dim y{shape[c == 3 ? 1 : 2], strides[c == 3 ? 1 : 2]};
+    const Dim x{shape[c == 3 ? 2 : 3], strides[c == 3 ? 2 : 3]};
+    BufferView view{tensor, {}};
+    view.dims = c == 3 ? std::vector<Dim>{channel, group, x, y, n}
+                       : std::vector<Dim>{x, y, channel, group, n};
+    return view;
+}
+
+BufferView filter(const Tensor &tensor, int64_t groups) {
+    const Shape &shape = tensor.shape(), &strides = tensor.strides();
+    BufferView view{tensor, {}};
+    for (const size_t d : {3, 2, 1}) view.dims.push_back({shape[d], strides[d]});
+    const int64_t per_group = shape[0] / groups;
+    view.dims.push_back({per_group, strides[0]});
+    view.dims.push_back({groups, strides[0] * per_group});
+    return view;
+}
+
+BufferView vector_of_filters(const Tensor &tensor, int64_t filters, int64_t groups, int64_t stride) {
+    return {tensor, {{filters / groups, stride}, {groups, filters / groups * stride}}};
+}
+
+// The memory that stands in for an absent tensor: a kernel's buffer can always start there.
+Tensor from_start(const Tensor &tensor) {
+    return Tensor::Access::with_shape(tensor, tensor.shape(), tensor.strides(), 0);
+}
+
+// Joins `outer` into `inner` in every view where that is possible in all of them.
+void join(const std::vector<BufferView *> &views, size_t inner, size_t outer) {
+    for (const BufferView *view : views) {
+        const Dim &in = view->dims[inner], &out = view->dims[outer];
+        int64_t extent;
+        if (__builtin_mul_overflow(in.extent, out.extent, &extent) ||
+            extent > std::numeric_limits<int32_t>::max()) {
+            return;
+        }
+        const bool even = out.extent == 1 || in.extent == 1 || out.stride == in.extent * in.stride;
+        if (!even) return;
+    }
+    for (BufferView *view : views) {
+        Dim &in = view->dims[inner], &out = view->dims[outer];
+        if (in.extent == 1) in.stride = out.stride;
+        in.extent *= out.extent;
+        out = {1, 0};
+    }
+}
+
+bool is_pointwise(const Conv2dProblem &problem) {
+    const Padding &padding = problem.options.padding;
+    return problem.kernel_height == 1 && problem.kernel_width == 1 && padding.top == 0 &&
+           padding.bottom == 0 && padding.left == 0 && padding.right == 0;
+}
+
+// Columns of nchw stay next to each other, as kernels need them.
+bool folds_columns(const Conv2dProblem &problem) {
+    return problem.options.layout == Layout::nhwc || problem.options.stride[1] == 1;
+}
+
+}  // namespace
+
+Conv2dOperands conv2d_operands(const Conv2dProblem &problem, const Tensor &input,
+                               const Tensor &weight, const Tensor &bias, const Tensor &residual,
+                               const Tensor &output) {
+    const Layout layout = problem.options.layout;
+    const int64_t groups = problem.options.groups;
+    Conv2dOperands operands;
+    operands.problem = problem;
+    operands.has_bias = bias.defined();
+    operands.has_residual = residual.defined();
+    operands.input = image(input, layout, groups);
+    operands.weight = filter(weight, groups);
+    operands.output = image(output, layout, groups);
+    operands.residual = image(operands.has_residual ? residual : from_start(output), layout, groups);
+    operands.bias = vector_of_filters(operands.has_bias ? bias : from_start(weight), problem.filters,
+                                      groups, operands.has_bias ? bias.strides()[0] : 1);
+    return operands;
+}
+
+void normalise(Conv2dOperands &operands) {
+    Conv2dProblem &problem = operands.problem;
+    Conv2dOptions &options = problem.options;
+    if (problem.kernel_height == 1) options.dilation[0] = 1;
+    if (problem.kernel_width == 1) options.dilation[1] = 1;
+    if (is_pointwise(problem) && folds_columns(problem)) {
+        const Places at = places(options.layout);
+        const int64_t height = problem.output_height(), width = problem.output_width();
+        operands.input.dims[at.y] = {height, operands.input.dims[at.y].stride * options.stride[0]};
+        operands.input.dims[at.x] = {width, operands.input.dims[at.x].stride * options.stride[1]};
+        options.stride = {1, 1};
+        const std::vector<BufferView *> images{&operands.input, &operands.residual, &operands.output};
+        join(images, at.x, at.y);
+        if (options.layout == Layout::nhwc && operands.output.dims[at.y].extent == 1) {
+            join(images, at.x, at.n);
+        }
+        problem.width = operands.output.dims[at.x].extent;
+        problem.height = operands.output.dims[at.y].extent;
+        problem.batch = operands.output.dims[at.n].extent;
+    }
+    for (BufferView *view : {&operands.input, &operands.weight, &operands.bias, &operands.residual,
+                             &operands.output}) {
+        tidy(view->dims);
+    }
+}
+
+Conv2dProblem normalised(const Conv2dProblem &problem) {
+    const bool nhwc = problem.options.layout == Layout::nhwc;
+    const int64_t per_group = problem.channels / problem.options.groups;
+    const auto packed = [&](Shape shape) {
+        Shape strides = packed_strides(shape);
+        return Tensor::Access::make(nullptr, problem.type, std::move(shape), std::move(strides));
+    };
+    const Tensor input =
+        packed(nhwc ? Shape{problem.batch, problem.height, problem.width, problem.channels}
+                    : Shape{problem.batch, problem.channels, problem.height, problem.width});
+    const Tensor weight = packed(
+        nhwc ? Shape{problem.filters, problem.kernel_height, problem.kernel_width, per_group}
+             : Shape{problem.filters, per_group, problem.kernel_height, problem.kernel_width});
+    Conv2dOperands operands =
+        conv2d_operands(problem, input, weight, {}, {}, packed(problem.output_shape()));
+    normalise(operands);
+    return operands.problem;
+}
+
+int64_t conv2d_field(const Conv2dProblem &problem, std::string_view name) {
+    const Conv2dOptions &options = problem.options;
+    const Padding &padding = options.padding;
+    const int64_t channels_per_group = problem.channels / options.groups;
+    const std::pair<std::string_view, int64_t> fields[] = {
+        {"batch", problem.batch},
+        {"channels", problem.channels},
+        {"filters", problem.filters},
+        {"groups", options.groups},
+        {"channels_per_group", channels_per_group},
+        {"filters_per_group", problem.filters / options.groups},
+        {"kernel_h", problem.kernel_height},
+        {"kernel_w", problem.kernel_width},
+        {"stride_y", options.stride[0]},
+        {"stride_x", options.stride[1]},
+        {"dilation_y", options.dilation[0]},
+        {"dilation_x", options.dilation[1]},
+        {"padding", padding.top + padding.bottom + padding.left + padding.right},
+        {"out_h", problem.output_height()},
+        {"out_w", problem.output_width()},
+        {"out_pixels", problem.output_height() * problem.output_width()},
+        {"depth", channels_per_group * problem.kernel_height * problem.kernel_width},
+    };
+    for (const auto &[field, value] : fields) {
+        if (field == name) return value;
+    }
+    throw std::out_of_range("conv2d has no field " + std::string(name));
+}
+
+}  // namespace hk::detail

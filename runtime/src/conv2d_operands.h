@@ -1,0 +1,37 @@
+#pragma once
+// A convolution as kernels see it: groups are a dimension, and what a 1x1 kernel allows is folded
+// into strides.
+
+#include "hk/conv2d.h"
+#include "kernel_buffer.h"
+
+namespace hk::detail {
+
+struct Conv2dOperands {
+    Conv2dProblem problem;
+    BufferView input, weight, bias, residual, output;
+    bool has_bias = false, has_residual = false;
+};
+
+// Views in the layout's order, innermost first:
+//   nhwc: input [c, g, x, y, n]  weight [c, s, r, k, g]  bias [k, g]  residual, output [k, g, x, y, n]
+//   nchw: input [x, y, c, g, n]  weight [s, r, c, k, g]  bias [k, g]  residual, output [x, y, k, g, n]
+// An absent bias or residual is a view of the right shape over the weight or the output, which
+// kernels don't read. Tensors fit the problem.
+Conv2dOperands conv2d_operands(const Conv2dProblem &problem, const Tensor &input,
+                               const Tensor &weight, const Tensor &bias, const Tensor &residual,
+                               const Tensor &output);
+
+// The same convolution with fewer dimensions. A dilation of one tap is 1. With a 1x1 kernel and no
+// padding, strides of the convolution become strides of the input's view (nchw: of rows, and of
+// columns that are 1 apart), and pixels that lie evenly apart become one dimension: x, y, n of nhwc,
+// x, y of nchw.
+void normalise(Conv2dOperands &operands);
+
+// What normalise() makes of a problem whose tensors are packed.
+Conv2dProblem normalised(const Conv2dProblem &problem);
+
+// A field of a normalised problem by its name in kernels.cmake.
+int64_t conv2d_field(const Conv2dProblem &problem, std::string_view name);
+
+}  // namespace hk::detail

@@ -1,0 +1,274 @@
+#include "cuda_backend.h"
+
+#include <dlfcn.h>
+
+#include <atomic>
+#include <mutex>
+#include <vector>
+
+#include "call_context.h"
+#include "hk/error.h"
+#include "HalideRuntimeCuda.h"
+
+namespace hk::detail {
+
+namespace {
+
+// Names, values and layouts are those of the driver's interface, cuda.h.
+using CUresult = int;
+using CUdevice = int;
+using CUcontext = void *;
+using CUstream = void *;
+using CUdeviceptr = uint64_t;
+
+constexpr CUresult kSuccess = 0, kOutOfMemory = 2;
+enum Attribute {
+    kMaxThreads = 1,
+    kSharedMemory = 8,
+    kRegisters = 12,
+    kMajor = 75,
+    kMinor = 76,
+    kSharedMemoryOptIn = 97,
+};
+enum MemoryType : unsigned { kHost = 1, kDevice = 2 };
+
+struct Copy2D {
+    size_t from_x = 0, from_y = 0;
+    MemoryType from_type = kHost;
+    const void *from_host = nullptr;
+    CUdeviceptr from_device = 0;
+    void *from_array = nullptr;
+    size_t from_pitch = 0;
+    size_t to_x = 0, to_y = 0;
+    MemoryType to_type = kHost;
+    void *to_host = nullptr;
+    CUdeviceptr to_device = 0;
+    void *to_array = nullptr;
+    size_t to_pitch = 0;
+    size_t width = 0, height = 0;
+};
+
+struct Driver {
+    CUresult (*init)(unsigned);
+    CUresult (*device_count)(int *);
+    CUresult (*device)(CUdevice *, int);
+    CUresult (*device_name)(char *, int, CUdevice);
+    CUresult (*attribute)(int *, int, CUdevice);
+    CUresult (*retain_primary)(CUcontext *, CUdevice);
+    CUresult (*push)(CUcontext);
+    CUresult (*pop)(CUcontext *);
+    CUresult (*allocate)(CUdeviceptr *, size_t);
+    CUresult (*free)(CUdeviceptr);
+    CUresult (*copy)(const Copy2D *);
+    CUresult (*fill)(CUdeviceptr, unsigned char, size_t);
+    CUresult (*wait)(CUstream);
+    CUresult (*error_name)(CUresult, const char **);
+
+    bool load() {
+        const auto f = [](const char *name, auto *&function) {
+            return resolve(cuda_symbol, name, function);
+        };
+        return f("cuInit", init) && f("cuDeviceGetCount", device_count) &&
+               f("cuDeviceGet", device) && f("cuDeviceGetName", device_name) &&
+               f("cuDeviceGetAttribute", attribute) &&
+               f("cuDevicePrimaryCtxRetain", retain_primary) && f("cuCtxPushCurrent_v2", push) &&
+               f("cuCtxPopCurrent_v2", pop) && f("cuMemAlloc_v2", allocate) &&
+               f("cuMemFree_v2", free) && f("cuMemcpy2DUnaligned_v2", copy) &&
+               f("cuMemsetD8_v2", fill) && f("cuStreamSynchronize", wait) &&
+               f("cuGetErrorName", error_name);
+    }
+};
+
+std::atomic<SymbolLookup> stand_in{nullptr};
+
+struct Gpu {
+    CUdevice device = 0;
+    DeviceLimits limits;
+    std::string description;
+    std::once_flag once;
+    CUcontext primary = nullptr;  // kept until the process ends
+    CUresult status = kSuccess;
+};
+
+class CudaBackend final : public Backend {
+public:
+    int count() noexcept override {
+        std::call_once(once_, [this] { open(); });
+        return static_cast<int>(gpus_.size());
+    }
+
+    std::string missing() override { return count() ? "" : missing_; }
+    DeviceLimits limits(int index) override { return gpus_[index].limits; }
+    std::string description(int index) override { return gpus_[index].description; }
+
+    void *allocate(int index, int64_t bytes) override {
+        Current current(*this, index);
+        CUdeviceptr memory = 0;
+        CUresult status = driver_.allocate(&memory, static_cast<size_t>(bytes));
+        if (status == kOutOfMemory) {
+            // Halide's runtime keeps the memory that kernels needed for themselves.
+            CallContext context(Device::cuda(index), {gpus_[index].primary, nullptr});
+            halide_cuda_release_unused_device_allocations(&context);
+            status = driver_.allocate(&memory, static_cast<size_t>(bytes));
+        }
+        if (status == kOutOfMemory) {
+            throw OutOfMemory("cuda:" + std::to_string(index) + ": no memory left for " +
+                              std::to_string(bytes) + " bytes");
+        }
+        check(status, "cuMemAlloc");
+        return reinterpret_cast<void *>(memory);
+    }
+
+    void release(int index, void *memory) noexcept override {
+        CUcontext context;
+        if (cuda_context(index, &context) != kSuccess || driver_.push(context) != kSuccess) return;
+        driver_.free(reinterpret_cast<CUdeviceptr>(memory));
+        driver_.pop(&context);
+    }
+
+    void copy(int index, const Rows &to, const Rows &from, int64_t width, int64_t rows) override {
+        Copy2D copy;
+        copy.width = static_cast<size_t>(width);
+        copy.height = static_cast<size_t>(rows);
+        copy.from_pitch = static_cast<size_t>(from.pitch);
+        copy.to_pitch = static_cast<size_t>(to.pitch);
+        copy.from_type = from.host ? kHost : kDevice;
+        copy.to_type = to.host ? kHost : kDevice;
+        const char *source = static_cast<const char *>(from.memory) + from.offset;
+        char *target = static_cast<char *>(to.memory) + to.offset;
+        copy.from_host = from.host ? source : nullptr;
+        copy.from_device = from.host ? 0 : reinterpret_cast<CUdeviceptr>(source);
+        copy.to_host = to.host ? target : nullptr;
+        copy.to_device = to.host ? 0 : reinterpret_cast<CUdeviceptr>(target);
+        Current current(*this, index);
+        check(driver_.copy(&copy), "cuMemcpy2D");
+    }
+
+    void fill_zero(int index, void *memory, int64_t offset, int64_t bytes) override {
+        Current current(*this, index);
+        check(driver_.fill(reinterpret_cast<CUdeviceptr>(memory) + static_cast<uint64_t>(offset), 0,
+                           static_cast<size_t>(bytes)),
+              "cuMemsetD8");
+    }
+
+    void wait(int index, void *) override {
+        Current current(*this, index);
+        if (const CUresult status = driver_.wait(nullptr)) {
+            throw KernelFailure("cuda:" + std::to_string(index) + ": " + name(status) +
+                                " in work that was queued before");
+        }
+    }
+
+    Stream resolve(const char *, int index, const Stream &stream) override {
+        return {stream.context ? stream.context : primary(index), stream.handle};
+    }
+
+    bool addressable(int, int64_t, int64_t) override { return true; }
+    std::string addressing(int) override { return "nothing"; }
+
+    void forget(int index, void *context) override {
+        CallContext call(Device::cuda(index), {context, nullptr});
+        halide_device_release(&call, halide_cuda_device_interface());
+    }
+
+    CUresult primary_of(int index, CUcontext *context) noexcept {
+        if (index < 0 || index >= count()) return 100;  // CUDA_ERROR_NO_DEVICE
+        Gpu &gpu = gpus_[index];
+        std::call_once(gpu.once, [&] { gpu.status = driver_.retain_primary(&gpu.primary, gpu.device); });
+        *context = gpu.primary;
+        return gpu.status;
+    }
+
+private:
+    // Makes the device's primary context current on this thread, for as long as it lives.
+    class Current {
+    public:
+        Current(CudaBackend &backend, int index) : backend_(backend) {
+            backend.check(backend.driver_.push(backend.primary(index)), "cuCtxPushCurrent");
+        }
+        ~Current() {
+            CUcontext context;
+            backend_.driver_.pop(&context);
+        }
+        Current(const Current &) = delete;
+        Current &operator=(const Current &) = delete;
+
+    private:
+        CudaBackend &backend_;
+    };
+
+    CUcontext primary(int index) {
+        CUcontext context;
+        check(primary_of(index, &context), "cuDevicePrimaryCtxRetain");
+        return context;
+    }
+
+    std::string name(CUresult status) {
+        const char *text = nullptr;
+        driver_.error_name(status, &text);
+        return text ? text : "CUDA error " + std::to_string(status);
+    }
+
+    void check(CUresult status, const char *function) {
+        if (status == kOutOfMemory) throw OutOfMemory(std::string("cuda: no memory for ") + function);
+        if (status != kSuccess) throw DeviceError(std::string(function) + " failed: " + name(status));
+    }
+
+    void open() noexcept {
+        int count = 0;
+        if (!driver_.load()) {
+            missing_ = "CUDA's driver, libcuda.so.1, is not installed";
+        } else if (const CUresult status = driver_.init(0)) {
+            missing_ = "cuInit failed: " + name(status);
+        } else if (driver_.device_count(&count) != kSuccess || count == 0) {
+            missing_ = "CUDA's driver finds no device";
+        } else {
+            gpus_ = std::vector<Gpu>(static_cast<size_t>(count));
+            for (int i = 0; i < count; i++) describe(gpus_[static_cast<size_t>(i)], i);
+        }
+    }
+
+    void describe(Gpu &gpu, int index) noexcept {
+        driver_.device(&gpu.device, index);
+        const auto get = [&](Attribute attribute) {
+            int value = 0;
+            driver_.attribute(&value, attribute, gpu.device);
+            return value;
+        };
+        gpu.limits.shared_bytes = get(kSharedMemory);
+        gpu.limits.shared_bytes_opt_in = std::max(get(kSharedMemoryOptIn), get(kSharedMemory));
+        gpu.limits.threads = get(kMaxThreads);
+        gpu.limits.registers = get(kRegisters);
+        gpu.limits.compute_capability = 10 * get(kMajor) + get(kMinor);
+        char text[256] = "";
+        driver_.device_name(text, sizeof text, gpu.device);
+        gpu.description = text;
+    }
+
+    std::once_flag once_;
+    Driver driver_{};
+    std::vector<Gpu> gpus_;
+    std::string missing_;
+};
+
+CudaBackend &instance() noexcept {
+    // Never destroyed: Halide's runtime calls in while the process ends.
+    static CudaBackend *backend = new CudaBackend;
+    return *backend;
+}
+
+}  // namespace
+
+void *cuda_symbol(const char *name) noexcept {
+    if (const SymbolLookup lookup = stand_in.load()) return lookup(name);
+    static void *library = open_library({"libcuda.so.1", "libcuda.so"});
+    return library ? dlsym(library, name) : nullptr;
+}
+
+void set_cuda_driver(SymbolLookup lookup) noexcept { stand_in = lookup; }
+
+Backend &cuda_backend() noexcept { return instance(); }
+
+int cuda_context(int index, void **context) noexcept { return instance().primary_of(index, context); }
+
+}  // namespace hk::detail

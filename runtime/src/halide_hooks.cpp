@@ -1,0 +1,136 @@
+// Halide's hooks: errors, prints, memory, and the context and queue of each device. Halide's own
+// definitions are weak; these take their place because Halide's runtime object refers to
+// hk_halide_hooks, below, wherever it is linked.
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <string>
+
+#include "HalideRuntime.h"
+#include "block_cache.h"
+#include "call_context.h"
+#include "cuda_backend.h"
+#include "opencl_backend.h"
+
+namespace hk::detail {
+
+void CallContext::report(std::string_view text) noexcept {
+    if (reported.exchange(true)) return;
+    while (!text.empty() && text.back() == '\n') text.remove_suffix(1);
+    length = std::min(text.size(), sizeof buffer);
+    std::memcpy(buffer, text.data(), length);
+}
+
+namespace {
+
+CallContext *call_of(void *user_context) { return static_cast<CallContext *>(user_context); }
+
+// One write, so that lines of several threads don't mix.
+void write_line(const char *text) {
+    std::string line = text;
+    if (line.empty() || line.back() != '\n') line += '\n';
+    std::fwrite(line.data(), 1, line.size(), stderr);
+}
+
+using Launch = int (*)(void *function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                       unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
+                       void *stream, void **arguments, void **extra);
+
+// CUDA refuses more than 48 KiB of shared memory to a function that did not ask for it before.
+int launch_with_opt_in(void *function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
+                       unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
+                       void *stream, void **arguments, void **extra) {
+    constexpr unsigned kWithoutAsking = 48 * 1024;
+    constexpr int kMaxDynamicSharedBytes = 8;  // CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
+    using SetAttribute = int (*)(void *, int, int);
+    static const auto launch = reinterpret_cast<Launch>(cuda_symbol("cuLaunchKernel"));
+    static const auto set = reinterpret_cast<SetAttribute>(cuda_symbol("cuFuncSetAttribute"));
+    if (shared_bytes > kWithoutAsking && set) {
+        const int status = set(function, kMaxDynamicSharedBytes, static_cast<int>(shared_bytes));
+        if (status) return status;
+    }
+    return launch(function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes,
+                  stream, arguments, extra);
+}
+
+}  // namespace
+}  // namespace hk::detail
+
+using namespace hk::detail;
+
+extern "C" {
+
+void halide_error(void *user_context, const char *message) {
+    if (user_context) {
+        call_of(user_context)->report(message);
+    } else {
+        write_line((std::string("Error: ") + message).c_str());
+    }
+}
+
+void halide_print(void *, const char *message) { write_line(message); }
+
+void *halide_malloc(void *, size_t bytes) { return block_cache().allocate(bytes); }
+
+void halide_free(void *, void *block) { block_cache().free(block); }
+
+void *halide_cuda_get_symbol(void *, const char *name) {
+    void *symbol = cuda_symbol(name);
+    if (symbol && std::strcmp(name, "cuLaunchKernel") == 0) {
+        return reinterpret_cast<void *>(&launch_with_opt_in);
+    }
+    return symbol;
+}
+
+// `create` is false only where Halide's runtime is told to end its use of a context, and while the
+// process ends.
+int halide_cuda_acquire_context(void *user_context, void **context, bool create) {
+    const CallContext *call = call_of(user_context);
+    *context = call ? call->stream.context : nullptr;
+    if (*context || !create) return halide_error_code_success;
+    const int index = call ? call->device.index() : 0;
+    if (const int status = cuda_context(index, context)) {
+        const std::string why = cuda_backend().missing();
+        halide_error(user_context, why.empty()
+                                       ? ("CUDA: no primary context, error " +
+                                          std::to_string(status)).c_str()
+                                       : why.c_str());
+        return halide_error_code_gpu_device_error;
+    }
+    return halide_error_code_success;
+}
+
+int halide_cuda_release_context(void *) { return halide_error_code_success; }
+
+int halide_cuda_get_stream(void *user_context, void *, void **stream) {
+    *stream = user_context ? call_of(user_context)->stream.handle : nullptr;
+    return halide_error_code_success;
+}
+
+void *halide_opencl_get_symbol(void *, const char *name) { return opencl_symbol(name); }
+
+// No lock is held between acquire and release: the queue and the cache of compiled programs are
+// safe to use from several threads, and each launch makes its own kernel object.
+int halide_acquire_cl_context(void *user_context, void **context, void **queue, bool create) {
+    const CallContext *call = call_of(user_context);
+    *context = call ? call->stream.context : nullptr;
+    *queue = call ? call->stream.handle : nullptr;
+    if ((*context && *queue) || !create) return halide_error_code_success;
+    const int index = call ? call->device.index() : 0;
+    if (opencl_handles(index, {}, context, queue)) {
+        const std::string why = opencl_backend().missing();
+        halide_error(user_context, why.empty() ? "OpenCL: the device's context can't be created"
+                                               : why.c_str());
+        return halide_error_code_gpu_device_error;
+    }
+    return halide_error_code_success;
+}
+
+int halide_release_cl_context(void *) { return halide_error_code_success; }
+
+// What Halide's runtime object refers to, so that a linker takes this file from its archive.
+extern const char hk_halide_hooks;
+const char hk_halide_hooks = 1;
+
+}  // extern "C"

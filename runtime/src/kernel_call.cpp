@@ -1,0 +1,69 @@
+#include "kernel_call.h"
+
+#include "HalideRuntime.h"
+#include "hk/error.h"
+
+namespace hk::detail {
+
+namespace {
+
+bool mentions(std::string_view message, std::initializer_list<std::string_view> words) {
+    for (const std::string_view word : words) {
+        if (message.find(word) != message.npos) return true;
+    }
+    return false;
+}
+
+// Halide's runtime hands on a driver's status only by its name in the message.
+bool out_of_memory(int status, std::string_view message) {
+    return status == halide_error_code_out_of_memory ||
+           mentions(message, {"OUT_OF_MEMORY", "CL_MEM_OBJECT_ALLOCATION_FAILURE",
+                              "CL_OUT_OF_RESOURCES", "CL_OUT_OF_HOST_MEMORY"});
+}
+
+bool no_device_code(std::string_view message) {
+    return mentions(message, {"cuModuleLoadData failed", "clBuildProgram failed",
+                              "clCreateProgramWithSource failed", "cuModuleGetFunction failed"});
+}
+
+bool device_failed(int status) {
+    switch (status) {
+    case halide_error_code_gpu_device_error:
+    case halide_error_code_device_malloc_failed:
+    case halide_error_code_device_free_failed:
+    case halide_error_code_device_run_failed:
+    case halide_error_code_copy_to_host_failed:
+    case halide_error_code_copy_to_device_failed:
+    case halide_error_code_device_buffer_copy_failed:
+    case halide_error_code_symbol_not_found: return true;
+    default: return false;
+    }
+}
+
+}  // namespace
+
+void throw_failure(const char *operation, const KernelInfo &kernel, Device device, int status,
+                   std::string_view message) {
+    const std::string where = std::string(operation) + ": kernel " + kernel.name + " on " +
+                              device.name();
+    const std::string why = message.empty() ? "status " + std::to_string(status) + " of Halide's"
+                                            : std::string(message);
+    if (out_of_memory(status, message)) throw OutOfMemory(where + ": no memory left: " + why);
+    if (no_device_code(message)) {
+        throw DeviceError(where + ": the library's code does not load on " + device.description() +
+                          ": " + why);
+    }
+    if (device_failed(status)) throw DeviceError(where + ": " + why);
+    throw KernelFailure(where + ": " + why);
+}
+
+void call_kernel(const char *operation, const KernelInfo &kernel, CallContext &context,
+                 void **arguments) {
+    void *user_context = &context;
+    arguments[0] = &user_context;
+    const int status = kernel.call(arguments);
+    if (status == halide_error_code_success) return;
+    throw_failure(operation, kernel, context.device, status, context.message());
+}
+
+}  // namespace hk::detail

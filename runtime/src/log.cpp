@@ -1,0 +1,32 @@
+#include "log.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+
+namespace hk::detail {
+
+bool log_enabled(const char *topic) {
+    const char *value = std::getenv("HK_LOG");
+    std::string_view rest = value ? value : "";
+    while (!rest.empty()) {
+        const size_t comma = rest.find(',');
+        if (rest.substr(0, comma) == topic) return true;
+        rest.remove_prefix(comma == rest.npos ? rest.size() : comma + 1);
+    }
+    return false;
+}
+
+std::string describe(const Selection &selection, const std::string &problem) {
+    std::string text = "hk select: " + problem + ": ";
+    text += selection.kernel ? selection.kernel->name : "no kernel";
+    for (const Rejection &rejection : selection.rejected) {
+        text += std::string("\nhk select:   not ") + rejection.kernel->name + ": " +
+                rejection.reason;
+    }
+    return text + "\n";
+}
+
+void log_line(const std::string &text) { std::fwrite(text.data(), 1, text.size(), stderr); }
+
+}  // namespace hk::detail

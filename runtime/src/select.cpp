@@ -1,0 +1,94 @@
+#include <array>
+
+#include "hk/error.h"
+#include "hk/kernel_info.h"
+
+namespace hk {
+
+namespace {
+
+constexpr std::array<std::string_view, 2> kLayouts{"nhwc", "nchw"};  // as Layout
+
+bool holds(const Constraint &constraint, int64_t value) {
+    switch (constraint.relation) {
+    case Constraint::Relation::equal: return value == constraint.value;
+    case Constraint::Relation::at_least: return value >= constraint.value;
+    case Constraint::Relation::at_most: return value <= constraint.value;
+    case Constraint::Relation::multiple_of: return value % constraint.value == 0;
+    }
+    return false;
+}
+
+const char *relation_words(Constraint::Relation relation) {
+    switch (relation) {
+    case Constraint::Relation::equal: return "";
+    case Constraint::Relation::at_least: return "at least ";
+    case Constraint::Relation::at_most: return "at most ";
+    case Constraint::Relation::multiple_of: return "a multiple of ";
+    }
+    return "";
+}
+
+std::string too_much(const char *what, int64_t needed, int64_t available) {
+    return std::string("it needs ") + std::to_string(needed) + " " + what + ", the device has " +
+           std::to_string(available);
+}
+
+// Why a row does not take the problem; empty where it does.
+std::string reason_against(const KernelInfo &kernel, const DeviceLimits &limits,
+                           const FieldLookup &field) {
+    for (const Constraint &constraint : kernel.where) {
+        const int64_t value = field(constraint.field);
+        if (!holds(constraint, value)) {
+            return std::string(constraint.field) + " is " + std::to_string(value) +
+                   ", the row needs " + relation_words(constraint.relation) +
+                   std::to_string(constraint.value);
+        }
+    }
+    if (kernel.device == DeviceType::cpu) return "";
+    const KernelResources &resources = kernel.resources;
+    const int64_t shared = std::max(limits.shared_bytes, limits.shared_bytes_opt_in);
+    if (resources.shared_bytes() > shared) {
+        return too_much("bytes of shared memory", resources.shared_bytes(), shared);
+    }
+    if (resources.threads > limits.threads) {
+        return too_much("threads a block", resources.threads, limits.threads);
+    }
+    const int64_t registers = int64_t{resources.registers} * resources.threads;
+    if (limits.registers > 0 && resources.registers > 0 && registers > limits.registers) {
+        return too_much("registers a block", registers, limits.registers);
+    }
+    return "";
+}
+
+}  // namespace
+
+std::string_view name_of(Layout layout) noexcept { return kLayouts[static_cast<size_t>(layout)]; }
+
+Layout layout_of(std::string_view name) {
+    for (size_t i = 0; i < kLayouts.size(); i++) {
+        if (kLayouts[i] == name) return static_cast<Layout>(i);
+    }
+    throw InvalidArgument("layout is \"" + std::string(name) + "\", not nhwc or nchw");
+}
+
+Selection select(std::span<const KernelInfo> kernels, DataType type, Layout layout,
+                 DeviceType device, const DeviceLimits &limits, const FieldLookup &field,
+                 bool explain) {
+    Selection selection;
+    for (const KernelInfo &kernel : kernels) {
+        if (kernel.device != device || kernel.type != type || kernel.layout != layout) continue;
+        const std::string reason =
+            selection.kernel ? std::string("the row ") + selection.kernel->row + " comes first"
+                             : reason_against(kernel, limits, field);
+        if (reason.empty()) {
+            selection.kernel = &kernel;
+            if (!explain) break;
+        } else if (explain) {
+            selection.rejected.push_back({&kernel, reason});
+        }
+    }
+    return selection;
+}
+
+}  // namespace hk

@@ -1,0 +1,213 @@
+#include "hk/tensor.h"
+
+#include <cstdlib>
+
+#include "hk/error.h"
+#include "shape.h"
+#include "storage.h"
+
+namespace hk {
+
+using detail::Span;
+
+std::shared_ptr<Tensor::Storage> Tensor::Storage::allocate(Device device, int64_t bytes) {
+    constexpr int64_t kAlignment = 128;  // what Halide's code may assume of its own buffers
+    if (device.is_cpu()) {
+        const int64_t limit = INT64_MAX - kAlignment;
+        const int64_t rounded = (std::min(bytes, limit) + kAlignment) / kAlignment * kAlignment;
+        void *memory = std::aligned_alloc(kAlignment, static_cast<size_t>(rounded));
+        if (!memory) {
+            throw OutOfMemory("cpu: no memory left for " + std::to_string(bytes) + " bytes");
+        }
+        return std::make_shared<Storage>(device, memory, [memory] { std::free(memory); });
+    }
+    detail::Backend &backend = detail::require(device);
+    void *memory = backend.allocate(device.index(), std::max<int64_t>(bytes, 1));
+    return std::make_shared<Storage>(device, memory, [&backend, device, memory] {
+        backend.release(device.index(), memory);
+    });
+}
+
+Tensor Tensor::Access::make(std::shared_ptr<Storage> storage, DataType type, Shape shape,
+                            Shape strides, int64_t offset) {
+    Tensor tensor;
+    tensor.storage_ = std::move(storage);
+    tensor.type_ = type;
+    tensor.shape_ = std::move(shape);
+    tensor.strides_ = std::move(strides);
+    tensor.offset_ = offset;
+    return tensor;
+}
+
+Tensor::Tensor() = default;
+
+Tensor::Tensor(Shape shape, DataType type, Device device)
+    : shape_(std::move(shape)), type_(type) {
+    const int64_t elements = detail::checked_elements("tensor", shape_, type);
+    strides_ = detail::packed_strides(shape_);
+    storage_ = Storage::allocate(device, elements * size_of(type));
+}
+
+Tensor Tensor::zeros(Shape shape, DataType type, Device device) {
+    Tensor tensor(std::move(shape), type, device);
+    tensor.fill_zero();
+    return tensor;
+}
+
+Tensor Tensor::borrow(void *data, DataType type, Shape shape, Shape strides, Device device) {
+    const int64_t elements = detail::checked_elements("borrow", shape, type);
+    if (strides.empty()) strides = detail::packed_strides(shape);
+    if (strides.size() != shape.size()) {
+        throw InvalidArgument("borrow: strides " + to_string(strides) + " are " +
+                              std::to_string(strides.size()) + ", shape " + to_string(shape) +
+                              " has " + std::to_string(shape.size()) + " dimensions");
+    }
+    detail::checked_span("borrow", shape, strides, type);
+    if (!data && elements > 0) {
+        throw InvalidArgument("borrow: data is null, shape " + to_string(shape) + " has " +
+                              std::to_string(elements) + " elements");
+    }
+    const auto address = reinterpret_cast<uintptr_t>(data);
+    const auto alignment = static_cast<uintptr_t>(size_of(type));
+    if (device.type() != DeviceType::opencl && address % alignment != 0) {
+        throw InvalidArgument("borrow: data is at address " + std::to_string(address) + ", " +
+                              std::string(name_of(type)) + " needs a multiple of " +
+                              std::to_string(alignment));
+    }
+    if (!device.is_cpu()) detail::require(device);
+    return Access::make(std::make_shared<Storage>(device, data, nullptr), type, std::move(shape),
+                        std::move(strides));
+}
+
+Device Tensor::device() const noexcept { return storage_ ? storage_->device : Device::cpu(); }
+
+int64_t Tensor::elements() const noexcept {
+    if (!defined()) return 0;
+    int64_t elements = 1;
+    for (const int64_t size : shape_) elements *= size;
+    return elements;
+}
+
+bool Tensor::packed() const noexcept { return detail::is_packed(shape_, strides_); }
+
+void *Tensor::host_data(size_t element_size) const {
+    if (!defined()) throw InvalidArgument("data: the tensor is undefined");
+    if (!device().is_cpu()) {
+        throw InvalidArgument("data: the tensor is on " + device().name() + ", not on cpu");
+    }
+    if (static_cast<int64_t>(element_size) != size_of(type_)) {
+        throw InvalidArgument("data: asked for elements of " + std::to_string(element_size) +
+                              " bytes, " + std::string(name_of(type_)) + " has " +
+                              std::to_string(size_of(type_)));
+    }
+    if (!storage_->memory) return nullptr;
+    return static_cast<char *>(storage_->memory) + Access::byte_offset(*this);
+}
+
+namespace {
+
+size_t checked_dim(const char *operation, int dim, int rank) {
+    if (dim < -rank || dim >= rank) {
+        throw InvalidArgument(std::string(operation) + ": dimension " + std::to_string(dim) +
+                              " of a tensor with " + std::to_string(rank));
+    }
+    return static_cast<size_t>(dim < 0 ? dim + rank : dim);
+}
+
+}  // namespace
+
+Tensor Tensor::slice(int dim, int64_t start, int64_t length, int64_t step) const {
+    const size_t d = checked_dim("slice", dim, rank());
+    const int64_t size = shape_[d];
+    int64_t last = start;
+    const bool overflow = __builtin_mul_overflow(length - 1, step, &last) ||
+                          __builtin_add_overflow(last, start, &last);
+    const bool inside = length == 0 ? start >= 0 && start <= size
+                                    : start >= 0 && start < size && last >= 0 && last < size;
+    if (step == 0 || length < 0 || overflow || !inside) {
+        throw InvalidArgument("slice: start " + std::to_string(start) + ", length " +
+                              std::to_string(length) + ", step " + std::to_string(step) +
+                              " of dimension " + std::to_string(dim) + ", which has size " +
+                              std::to_string(size));
+    }
+    Tensor view = *this;
+    view.shape_[d] = length;
+    if (length > 0) view.offset_ += start * strides_[d];
+    // A step beyond the size has length 1 at most; its stride is never used.
+    view.strides_[d] = length > 1 ? strides_[d] * step : strides_[d];
+    return view;
+}
+
+Tensor Tensor::permute(const std::vector<int> &order) const {
+    const auto fail = [&](const std::string &what) {
+        throw InvalidArgument("permute: " + what + " of a tensor with " + std::to_string(rank()) +
+                              " dimensions");
+    };
+    if (order.size() != shape_.size()) fail(std::to_string(order.size()) + " places");
+    Tensor view = *this;
+    std::vector<bool> taken(shape_.size());
+    for (size_t i = 0; i < order.size(); i++) {
+        const size_t d = checked_dim("permute", order[i], rank());
+        if (taken[d]) fail("dimension " + std::to_string(order[i]) + " stands twice in the order");
+        taken[d] = true;
+        view.shape_[i] = shape_[d];
+        view.strides_[i] = strides_[d];
+    }
+    return view;
+}
+
+Tensor Tensor::reshape(Shape shape) const {
+    const int64_t count = detail::checked_elements("reshape", shape, type_);
+    if (!defined() || count != elements()) {
+        throw InvalidArgument("reshape: shape " + to_string(shape) + " has " +
+                              std::to_string(count) + " elements, the tensor has " +
+                              std::to_string(elements()));
+    }
+    Tensor view = *this;
+    view.strides_ = detail::packed_strides(shape);
+    view.shape_ = std::move(shape);
+    if (packed()) return view;
+    // Old dimensions form runs, packed in themselves, that new dimensions divide.
+    std::vector<std::pair<int64_t, int64_t>> runs;  // size, stride; innermost first
+    for (size_t i = shape_.size(); i-- > 0;) {
+        if (shape_[i] == 1) continue;
+        if (!runs.empty() && strides_[i] == runs.back().first * runs.back().second) {
+            runs.back().first *= shape_[i];
+        } else {
+            runs.emplace_back(shape_[i], strides_[i]);
+        }
+    }
+    size_t run = 0;
+    for (size_t i = view.shape_.size(); i-- > 0;) {
+        const int64_t size = view.shape_[i];
+        if (size == 1) continue;
+        auto &[left, stride] = runs[run];
+        if (left % size != 0) {
+            throw InvalidArgument("reshape: shape " + to_string(view.shape_) + " of strides " +
+                                  to_string(strides_) + " and shape " + to_string(shape_) +
+                                  " needs a copy");
+        }
+        view.strides_[i] = stride;
+        stride *= size;
+        left /= size;
+        if (left == 1) run++;
+    }
+    return view;
+}
+
+bool Tensor::overlaps(const Tensor &other) const noexcept {
+    if (elements() == 0 || other.elements() == 0 || device() != other.device()) return false;
+    // Addresses, where the device has them; a cl_mem is an object of its own.
+    const bool addressed = device().type() != DeviceType::opencl;
+    if (!addressed && storage_->memory != other.storage_->memory) return false;
+    const auto address = [&](const Tensor &tensor) {
+        const auto base = reinterpret_cast<intptr_t>(tensor.storage_->memory);
+        return (addressed ? static_cast<int64_t>(base) : 0) + Access::byte_offset(tensor);
+    };
+    const auto walks = [](const Tensor &tensor) {
+        return detail::walks(tensor.shape_, tensor.strides_, size_of(tensor.type_));
+    };
+    return detail::bytes_meet(address(*this), walks(*this), address(other), walks(other));
+}
+
+}  // namespace hk

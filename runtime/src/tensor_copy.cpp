@@ -1,0 +1,164 @@
+// Copies between tensors: any strides, any two devices.
+
+#include <algorithm>
+#include <cstring>
+
+#include "hk/error.h"
+#include "shape.h"
+#include "storage.h"
+
+namespace hk {
+
+namespace {
+
+using detail::Backend;
+using detail::Rows;
+
+// A copy as rows of bytes that lie next to each other on both sides, and loops over such rows.
+struct Plan {
+    struct Loop {
+        int64_t extent = 1, to = 0, from = 0;  // strides in bytes
+    };
+    int64_t width = 0;        // bytes of a row
+    std::vector<Loop> loops;  // outermost first
+};
+
+Plan plan_copy(const Tensor &to, const Tensor &from) {
+    const int64_t size = size_of(to.type());
+    Plan plan;
+    plan.width = size;
+    bool contiguous = true;
+    for (size_t i = to.shape().size(); i-- > 0;) {
+        const Plan::Loop loop{to.shape()[i], to.strides()[i] * size, from.strides()[i] * size};
+        if (loop.extent == 1) continue;
+        if (contiguous && loop.to == plan.width && loop.from == plan.width) {
+            plan.width *= loop.extent;
+            continue;
+        }
+        contiguous = false;
+        Plan::Loop *inner = plan.loops.empty() ? nullptr : &plan.loops.back();
+        if (inner && loop.to == inner->extent * inner->to && loop.from == inner->extent * inner->from) {
+            inner->extent *= loop.extent;
+        } else {
+            plan.loops.push_back(loop);
+        }
+    }
+    std::reverse(plan.loops.begin(), plan.loops.end());
+    return plan;
+}
+
+// Calls f(offset in `to`, offset in `from`) for each step of the outer loops.
+template<typename F>
+void for_each(const std::vector<Plan::Loop> &loops, size_t count, int64_t to, int64_t from, F &&f) {
+    if (count == 0) return f(to, from);
+    const Plan::Loop &loop = loops[loops.size() - count];
+    for (int64_t i = 0; i < loop.extent; i++) {
+        for_each(loops, count - 1, to + i * loop.to, from + i * loop.from, f);
+    }
+}
+
+void copy_on_host(const Plan &plan, const Tensor &to, const Tensor &from) {
+    char *target = static_cast<char *>(Tensor::Access::storage(to).memory);
+    const char *source = static_cast<const char *>(Tensor::Access::storage(from).memory);
+    for_each(plan.loops, plan.loops.size(), Tensor::Access::byte_offset(to),
+             Tensor::Access::byte_offset(from), [&](int64_t t, int64_t f) {
+                 std::memcpy(target + t, source + f, static_cast<size_t>(plan.width));
+             });
+}
+
+Rows rows_of(const Tensor &tensor) {
+    return {Tensor::Access::storage(tensor).memory, 0, 0, tensor.device().is_cpu()};
+}
+
+void copy_on_device(Plan plan, const Tensor &to, const Tensor &from) {
+    const Device device = to.device().is_cpu() ? from.device() : to.device();
+    Backend &backend = detail::require(device);
+    // A driver copies many rows at once where the next row starts behind the last one's end.
+    int64_t count = 1, to_pitch = plan.width, from_pitch = plan.width;
+    if (!plan.loops.empty()) {
+        const Plan::Loop inner = plan.loops.back();
+        if (inner.to >= plan.width && inner.from >= plan.width) {
+            count = inner.extent;
+            to_pitch = inner.to;
+            from_pitch = inner.from;
+            plan.loops.pop_back();
+        }
+    }
+    Rows target = rows_of(to), source = rows_of(from);
+    target.pitch = to_pitch;
+    source.pitch = from_pitch;
+    void *const on_device = target.host ? source.memory : target.memory;
+    try {
+        for_each(plan.loops, plan.loops.size(), Tensor::Access::byte_offset(to),
+                 Tensor::Access::byte_offset(from), [&](int64_t t, int64_t f) {
+                     target.offset = t;
+                     source.offset = f;
+                     backend.copy(device.index(), target, source, plan.width, count);
+                 });
+    } catch (const Error &) {
+        // The copies that are queued already still use the caller's memory.
+        try {
+            backend.wait(device.index(), on_device);
+        } catch (const Error &) {
+        }
+        throw;
+    }
+    backend.wait(device.index(), on_device);
+}
+
+}  // namespace
+
+void Tensor::copy_from(const Tensor &source) const {
+    if (!defined() || !source.defined()) {
+        throw InvalidArgument(std::string("copy_from: the ") + (defined() ? "source" : "target") +
+                              " is undefined");
+    }
+    if (shape_ != source.shape_) {
+        throw InvalidArgument("copy_from: the source has shape " + to_string(source.shape_) +
+                              ", the target " + to_string(shape_));
+    }
+    if (type_ != source.type_) {
+        throw InvalidArgument("copy_from: the source is " + std::string(name_of(source.type_)) +
+                              ", the target " + std::string(name_of(type_)));
+    }
+    if (elements() == 0) return;
+    if (overlaps(source)) {
+        throw InvalidArgument("copy_from: source and target overlap in " + device().name());
+    }
+    if (detail::overlaps_itself(shape_, strides_)) {
+        throw InvalidArgument("copy_from: elements of the target overlap: shape " +
+                              to_string(shape_) + ", strides " + to_string(strides_));
+    }
+    const bool host = device().is_cpu() && source.device().is_cpu();
+    const bool two_devices =
+        !device().is_cpu() && !source.device().is_cpu() && device() != source.device();
+    if (two_devices) return copy_from(source.to(Device::cpu()));
+    const Plan plan = plan_copy(*this, source);
+    host ? copy_on_host(plan, *this, source) : copy_on_device(plan, *this, source);
+}
+
+Tensor Tensor::to(Device device) const {
+    if (!defined()) throw InvalidArgument("to: the tensor is undefined");
+    Tensor copy(shape_, type_, device);
+    copy.copy_from(*this);
+    return copy;
+}
+
+void Tensor::fill_zero() const {
+    if (!defined()) throw InvalidArgument("fill_zero: the tensor is undefined");
+    if (elements() == 0) return;
+    const Plan plan = plan_copy(*this, *this);
+    const int64_t start = Access::byte_offset(*this);
+    Backend *backend = device().is_cpu() ? nullptr : &detail::require(device());
+    for_each(plan.loops, plan.loops.size(), start, start, [&](int64_t offset, int64_t) {
+        if (backend) {
+            backend->fill_zero(device().index(), storage_->memory, offset, plan.width);
+        } else {
+            char *target = static_cast<char *>(storage_->memory) + offset;
+            std::memset(target, 0, static_cast<size_t>(plan.width));
+        }
+    });
+    if (backend) backend->wait(device().index(), storage_->memory);
+}
+
+}  // namespace hk

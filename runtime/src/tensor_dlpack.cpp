@@ -1,0 +1,119 @@
+// Exchange of tensors with other libraries by DLPack.
+
+#include <dlpack/dlpack.h>
+
+#include <array>
+
+#include "hk/error.h"
+#include "shape.h"
+#include "storage.h"
+
+namespace hk {
+
+namespace {
+
+struct TypeCode {
+    DataType type;
+    uint8_t code, bits;
+};
+
+constexpr std::array<TypeCode, 12> kTypeCodes{{{DataType::f32, kDLFloat, 32},
+                                               {DataType::f16, kDLFloat, 16},
+                                               {DataType::bf16, kDLBfloat, 16},
+                                               {DataType::f64, kDLFloat, 64},
+                                               {DataType::s8, kDLInt, 8},
+                                               {DataType::u8, kDLUInt, 8},
+                                               {DataType::s16, kDLInt, 16},
+                                               {DataType::u16, kDLUInt, 16},
+                                               {DataType::s32, kDLInt, 32},
+                                               {DataType::u32, kDLUInt, 32},
+                                               {DataType::s64, kDLInt, 64},
+                                               {DataType::u64, kDLUInt, 64}}};
+
+DataType type_from(const DLDataType &type) {
+    for (const TypeCode &entry : kTypeCodes) {
+        if (entry.code == type.code && entry.bits == type.bits && type.lanes == 1) return entry.type;
+    }
+    throw InvalidArgument("from_dlpack: no element type has code " + std::to_string(type.code) +
+                          ", " + std::to_string(type.bits) + " bits and " +
+                          std::to_string(type.lanes) + " lanes");
+}
+
+Device device_from(const DLDevice &device) {
+    switch (device.device_type) {
+    case kDLCPU:
+    case kDLCUDAHost: return Device::cpu();
+    case kDLCUDA: return Device::cuda(device.device_id);
+    case kDLOpenCL: return Device::opencl(device.device_id);
+    default:
+        throw InvalidArgument("from_dlpack: device type " + std::to_string(device.device_type) +
+                              " is none of cpu, cuda and opencl");
+    }
+}
+
+DLDevice device_to(Device device) {
+    switch (device.type()) {
+    case DeviceType::cuda: return {kDLCUDA, device.index()};
+    case DeviceType::opencl: return {kDLOpenCL, device.index()};
+    default: return {kDLCPU, 0};
+    }
+}
+
+// An exported tensor: what DLPack points to, and the storage that it keeps alive.
+struct Export {
+    Tensor tensor;
+    DLManagedTensor managed;
+};
+
+}  // namespace
+
+Tensor Tensor::from_dlpack(DLManagedTensor *managed) {
+    if (!managed) throw InvalidArgument("from_dlpack: the tensor is null");
+    const std::shared_ptr<DLManagedTensor> owner(managed, [](DLManagedTensor *tensor) {
+        if (tensor->deleter) tensor->deleter(tensor);
+    });
+    const DLTensor &source = managed->dl_tensor;
+    const DataType type = type_from(source.dtype);
+    const Device device = device_from(source.device);
+    const Shape shape(source.shape, source.shape + source.ndim);
+    const Shape strides =
+        source.strides ? Shape(source.strides, source.strides + source.ndim) : Shape();
+    // A cl_mem is not an address: its byte offset becomes an offset in elements.
+    const bool addressed = device.type() != DeviceType::opencl;
+    const auto bytes = static_cast<int64_t>(source.byte_offset);
+    if (!addressed && bytes % size_of(type) != 0) {
+        throw InvalidArgument("from_dlpack: the byte offset is " + std::to_string(bytes) + ", " +
+                              std::string(name_of(type)) + " needs a multiple of " +
+                              std::to_string(size_of(type)));
+    }
+    void *data = source.data;
+    if (addressed && data) data = static_cast<char *>(data) + bytes;
+    Tensor tensor = borrow(data, type, shape, strides, device);
+    tensor.storage_ = std::make_shared<Storage>(device, data, [owner] {});
+    tensor.offset_ = addressed ? 0 : bytes / size_of(type);
+    return tensor;
+}
+
+DLManagedTensor *Tensor::to_dlpack() const {
+    if (!defined()) throw InvalidArgument("to_dlpack: the tensor is undefined");
+    auto *self = new Export{*this, {}};
+    DLTensor &target = self->managed.dl_tensor;
+    const TypeCode &code = kTypeCodes[static_cast<size_t>(type_)];
+    const int64_t bytes = Access::byte_offset(*this);
+    // An address takes the offset itself: some importers pass over byte_offset.
+    const bool addressed = device().type() != DeviceType::opencl && storage_->memory;
+    target.data = addressed ? static_cast<char *>(storage_->memory) + bytes : storage_->memory;
+    target.byte_offset = addressed ? 0 : static_cast<uint64_t>(bytes);
+    target.device = device_to(device());
+    target.ndim = rank();
+    target.dtype = {code.code, code.bits, 1};
+    target.shape = self->tensor.shape_.data();
+    target.strides = self->tensor.strides_.data();
+    self->managed.manager_ctx = self;
+    self->managed.deleter = [](DLManagedTensor *tensor) {
+        delete static_cast<Export *>(tensor->manager_ctx);
+    };
+    return &self->managed;
+}
+
+}  // namespace hk
