@@ -1,0 +1,71 @@
+#pragma once
+// What a family of kernels brings to the benchmark: its lists of cases, and for each case a way to
+// run it, to check it, and peers to compare it with. A family plugs in by one entry in families().
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "hk/device.h"
+#include "hk/kernel_info.h"
+#include "hk/tensor.h"
+#include "measure.h"
+
+namespace hk::bench {
+
+struct Settings {
+    DataType type = DataType::f32;
+    Layout layout = Layout::nhwc;
+    Device device;
+    int threads = 1;
+    bool peers = true;
+    std::string row;    // empty: what selection takes
+    int64_t batch = 0;  // 0: the list's own
+};
+
+struct Check {
+    double max_error = 0;  // largest difference from the reference over the largest reference
+    std::string failure;   // empty: every value that was looked at is within its tolerance
+};
+
+// Another library doing the same work.
+struct Contestant {
+    std::string library;
+    std::string variant;
+    Work work;
+    std::shared_ptr<void> owner;  // keeps alive what `work` uses
+};
+
+// One case, its data at hand.
+class Case {
+public:
+    virtual ~Case() = default;
+
+    virtual const KernelInfo &kernel() const = 0;
+    virtual double operations() const = 0;                      // additions and multiplications
+    virtual std::map<std::string, Shape> shapes() const = 0;            // of its tensors
+    virtual Check check() = 0;                                  // runs it once
+    virtual void run(int count) = 0;                            // returns when the work is done
+    virtual std::vector<Contestant> peers() = 0;                // whose results are right
+};
+
+struct CaseInfo {
+    std::string list, name;
+    int64_t count = 1;  // how often the network has it
+    std::function<std::unique_ptr<Case>()> prepare;
+};
+
+struct Family {
+    std::string name;
+    std::vector<std::string> lists;  // all of them
+    std::vector<std::string> usual;  // those that run where none is named
+    std::function<std::vector<CaseInfo>(const std::string &list, const Settings &)> cases;
+    std::function<std::vector<std::string>()> peer_versions;
+};
+
+Family conv2d_family();
+
+std::vector<Family> families();
+
+}  // namespace hk::bench

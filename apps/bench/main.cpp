@@ -1,0 +1,188 @@
+// bench: our kernels against other libraries on lists of shapes.
+//
+// Every case is checked against a reference first; a wrong result is reported, never timed, and
+// makes the exit status 1. Bad options make it 2.
+
+#include <sched.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <fstream>
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "HalideRuntime.h"
+#include "hk/error.h"
+#include "measure_case.h"
+
+namespace hk::bench {
+
+std::vector<Family> families() {
+    return {conv2d_family()};
+}
+
+namespace {
+
+struct Options {
+    std::string family = "conv2d", type = "f32", layout = "nhwc", device = "cpu", json, filter;
+    std::vector<std::string> lists;
+    bool show_lists = false;
+    double seconds = 0.5;
+    Settings settings;
+};
+
+// One thread stays on one core, the last that this process may use: interrupts and other programs
+// prefer the first.
+void use_threads(const Settings &settings) {
+    if (!settings.device.is_cpu()) return;
+    halide_set_num_threads(settings.threads);
+    if (settings.threads != 1) return;
+    cpu_set_t allowed;
+    CPU_ZERO(&allowed);
+    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
+    int last = -1;
+    for (int i = 0; i < CPU_SETSIZE; ++i) {
+        if (CPU_ISSET(i, &allowed)) last = i;
+    }
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(last, &one);
+    if (sched_setaffinity(0, sizeof one, &one) != 0) {
+        std::cerr << "bench: not pinned: this process may not choose its core\n";
+    }
+}
+
+// Names of the libraries that can take part, for the columns of the table.
+std::vector<std::string> libraries_of(const Run &run) {
+    std::vector<std::string> result;
+    for (const std::string &version : run.versions) {
+        result.push_back(version.substr(0, version.rfind(' ')));
+    }
+    return result;
+}
+
+int run_lists(const Family &family, const Options &options, Run run) {
+    const Settings &settings = options.settings;
+    if (settings.peers && settings.device.is_cpu()) run.versions = family.peer_versions();
+    std::vector<std::vector<CaseInfo>> lists;
+    for (const std::string &list : options.lists) {
+        std::vector<CaseInfo> cases = family.cases(list, settings);
+        std::erase_if(cases, [&](const CaseInfo &info) {
+            return info.name.find(options.filter) == std::string::npos;
+        });
+        if (!cases.empty()) lists.push_back(std::move(cases));
+    }
+    if (lists.empty()) throw InvalidArgument("bench: no case is named like \"" + options.filter + "\"");
+
+    use_threads(settings);
+    run.peak = measure_peak(settings.threads, 0.2);
+    std::printf("%s, %s, %s on %s, %d thread%s; %s\n", family.name.c_str(), options.type.c_str(),
+                options.layout.c_str(), settings.device.name().c_str(), settings.threads,
+                settings.threads == 1 ? "" : "s", run.cpu.c_str());
+    std::printf("peak of this CPU: %.1f GFLOP/s (%s)\n", run.peak, peak_instructions().c_str());
+    std::printf("peers:");
+    for (const std::string &version : run.versions) std::printf(" %s;", version.c_str());
+    std::printf("%s\n\n", run.versions.empty() ? " none (make bench-peers installs them)" : "");
+
+    const std::vector<std::string> libraries = libraries_of(run);
+    MeasureOptions how;
+    how.budget_seconds = options.seconds;
+    if (settings.threads > 1) how.pause_seconds = 2e-3;
+    std::vector<Result> results;
+    for (const auto &cases : lists) {
+        print_header(run, libraries);
+        for (const CaseInfo &info : cases) {
+            run.peak = std::max(run.peak, measure_peak(settings.threads, 0.01));
+            results.push_back(measure_case(family.name, info, settings, how));
+            print_row(results.back(), run, libraries);
+        }
+        print_summary(cases.front().list, results);
+    }
+    if (!options.json.empty()) {
+        std::ofstream file(options.json);
+        file << to_json(results, run).dump(1) << '\n';
+        if (!file.flush()) throw InvalidArgument("bench: cannot write " + options.json);
+    }
+    const bool failed = std::any_of(results.begin(), results.end(),
+                                    [](const Result &r) { return !r.failure.empty() && !r.skipped; });
+    return failed ? 1 : 0;
+}
+
+int run(const Options &given, const std::string &command) {
+    Options options = given;
+    const std::vector<Family> all = families();
+    const auto family = std::find_if(all.begin(), all.end(),
+                                     [&](const Family &f) { return f.name == options.family; });
+    if (family == all.end()) {
+        std::string names;
+        for (const Family &f : all) names += " " + f.name;
+        throw InvalidArgument("bench: no family \"" + options.family + "\"; there are:" + names);
+    }
+    if (options.show_lists) {
+        for (const std::string &list : family->lists) std::printf("%s\n", list.c_str());
+        return 0;
+    }
+    options.settings.type = data_type_of(options.type);
+    options.settings.layout = layout_of(options.layout);
+    options.settings.device = Device::parse(options.device);
+    const DataType type = options.settings.type;
+    if (type != DataType::f32 && type != DataType::f16 && type != DataType::bf16) {
+        throw InvalidArgument("bench: no kernel has the type " + options.type);
+    }
+    if (!options.settings.device.available()) {
+        throw InvalidArgument("bench: there is no device " + options.device + " here");
+    }
+    if (options.lists.empty()) options.lists = family->usual;
+    return run_lists(*family, options, {options.settings, command, cpu_model(), today(), {}, 0});
+}
+
+}  // namespace
+}  // namespace hk::bench
+
+int main(int argc, char **argv) {
+    hk::bench::Options options;
+    hk::bench::Settings &settings = options.settings;
+    bool no_peers = false;
+    CLI::App app("Measures our kernels, next to other libraries where they are installed");
+    app.add_option("--family", options.family, "family of kernels")->capture_default_str();
+    app.add_option("--list", options.lists, "lists of shapes, by name or as a .csv file")->delimiter(',');
+    app.add_option("--type", options.type, "f32, f16 or bf16")->capture_default_str();
+    app.add_option("--layout", options.layout, "nhwc or nchw")->capture_default_str();
+    app.add_option("--device", options.device, "cpu, cuda:0, opencl:0, …")->capture_default_str();
+    app.add_option("--threads", settings.threads, "threads; 1 is pinned to a core")
+        ->check(CLI::Range(1, 1024))
+        ->capture_default_str();
+    app.add_option("--batch", settings.batch, "batch size, whatever the list says")
+        ->check(CLI::Range(1, 1 << 20));
+    app.add_option("--row", settings.row, "run this row of the table, whatever selection takes");
+    app.add_option("--filter", options.filter, "only cases whose name contains this");
+    app.add_option("--seconds", options.seconds, "time for the rounds of one case")
+        ->check(CLI::Range(0.01, 60.0))
+        ->capture_default_str();
+    app.add_option("--json", options.json, "write the results there");
+    app.add_flag("--no-peers", no_peers, "our kernels only");
+    app.add_flag("--lists", options.show_lists, "print the names of the family's lists");
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError &error) {
+        return app.exit(error) == 0 ? 0 : 2;
+    }
+    settings.peers = !no_peers;
+    std::string command = "bench";
+    for (int i = 1; i < argc; ++i) {
+        const std::string_view argument = argv[i];
+        if (argument == "--json") ++i;
+        if (!argument.starts_with("--json")) command.append(" ").append(argument);
+    }
+    try {
+        return hk::bench::run(options, command);
+    } catch (const hk::InvalidArgument &error) {
+        std::cerr << error.what() << '\n';
+        return 2;
+    } catch (const std::exception &error) {
+        std::cerr << error.what() << '\n';
+        return 1;
+    }
+}

@@ -1,0 +1,36 @@
+#pragma once
+// Interleaved timing, and the arithmetic peak that timings are held against.
+
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace hk::bench {
+
+// Something to time: `run(count)` does the work `count` times and returns when all of it is done.
+using Work = std::function<void(int count)>;
+
+struct MeasureOptions {
+    double sample_seconds = 2e-3;  // a sample repeats the work until it lasts this long
+    double budget_seconds = 0.5;   // rounds go on until one case has taken this long
+    int rounds_at_least = 5;
+    int rounds_at_most = 41;
+    double pause_seconds = 0;  // between contestants: lets the workers of a thread pool fall asleep
+};
+
+// The median time of one run of each, in nanoseconds. Rounds take the contestants in turn, every
+// second round backwards, so that a machine that slows down slows all of them.
+std::vector<double> measure(std::span<const Work> contestants, const MeasureOptions &options);
+
+// A rough time of one run in nanoseconds, to choose between variants: the best of a few.
+double probe(const Work &work);
+
+// Floating point operations a nanosecond of `threads` cores that do nothing but f32 fused
+// multiply-adds, in the widest vectors that this machine has.
+double measure_peak(int threads, double seconds = 0.03);
+
+// Vector extension that measure_peak uses: "AVX-512", "AVX2" or "scalar".
+std::string peak_instructions();
+
+}  // namespace hk::bench

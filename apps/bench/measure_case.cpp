@@ -1,0 +1,67 @@
+#include "measure_case.h"
+
+#include <algorithm>
+
+#include "hk/error.h"
+
+namespace hk::bench {
+
+namespace {
+
+// The fastest variant of each library.
+std::vector<Contestant> best_variants(std::vector<Contestant> all) {
+    std::vector<Contestant> best;
+    for (auto first = all.begin(); first != all.end();) {
+        const auto last = std::find_if(
+            first, all.end(), [&](const Contestant &c) { return c.library != first->library; });
+        auto fastest = first;
+        if (last - first > 1) {
+            std::vector<double> times;
+            for (auto i = first; i != last; ++i) times.push_back(probe(i->work));
+            fastest = first + (std::min_element(times.begin(), times.end()) - times.begin());
+        }
+        best.push_back(std::move(*fastest));
+        first = last;
+    }
+    return best;
+}
+
+}  // namespace
+
+Result measure_case(const std::string &family, const CaseInfo &info, const Settings &settings,
+                    const MeasureOptions &options) {
+    Result result;
+    result.family = family;
+    result.list = info.list;
+    result.name = info.name;
+    result.count = info.count;
+    try {
+        const std::unique_ptr<Case> ours = info.prepare();
+        result.kernel = ours->kernel().name;
+        result.row = ours->kernel().row;
+        result.operations = ours->operations();
+        result.shapes = ours->shapes();
+        const Check check = ours->check();
+        result.max_error = check.max_error;
+        result.failure = check.failure;
+        if (!check.failure.empty()) return result;
+
+        std::vector<Contestant> peers;
+        if (settings.peers) peers = best_variants(ours->peers());
+        std::vector<Work> work = {[&](int count) { ours->run(count); }};
+        for (const Contestant &peer : peers) work.push_back(peer.work);
+        const std::vector<double> times = measure(work, options);
+        result.ns = times[0];
+        for (size_t i = 0; i < peers.size(); ++i) {
+            result.peers[peers[i].library] = {peers[i].variant, times[i + 1]};
+        }
+    } catch (const InvalidArgument &error) {
+        result.failure = error.what();
+        result.skipped = !settings.row.empty();
+    } catch (const Error &error) {
+        result.failure = error.what();
+    }
+    return result;
+}
+
+}  // namespace hk::bench

@@ -1,0 +1,50 @@
+#pragma once
+// What was measured, as a table for people and as JSON for programs.
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "family.h"
+
+namespace hk::bench {
+
+struct PeerTime {
+    std::string variant;
+    double ns = 0;
+};
+
+struct Result {
+    std::string family, list, name;
+    int64_t count = 1;
+    std::string kernel, row;
+    double operations = 0;
+    std::map<std::string, Shape> shapes;
+    double ns = 0;  // 0: not timed, see failure
+    double max_error = 0;
+    std::string failure;
+    bool skipped = false;  // a row was asked for that does not take the case; failure says why
+    std::map<std::string, PeerTime> peers;
+
+    // The fastest peer's time over ours; 0 without one.
+    double ratio() const;
+};
+
+// Of the whole run.
+struct Run {
+    Settings settings;
+    std::string command, cpu, date;
+    std::vector<std::string> versions;  // of the peers
+    double peak = 0;                    // operations a nanosecond
+};
+
+std::string cpu_model();
+std::string today();
+
+void print_header(const Run &run, const std::vector<std::string> &libraries);
+void print_row(const Result &result, const Run &run, const std::vector<std::string> &libraries);
+
+// Geometric means of one list, every distinct case weighing the same.
+void print_summary(const std::string &list, const std::vector<Result> &results);
+
+nlohmann::json to_json(const std::vector<Result> &results, const Run &run);
+
+}  // namespace hk::bench

@@ -1,0 +1,152 @@
+#include "shapes.h"
+
+#include <charconv>
+#include <fstream>
+#include <map>
+#include <set>
+#include <sstream>
+
+#include "hk/error.h"
+
+namespace hk::bench {
+
+namespace {
+
+std::vector<std::string> split(const std::string &line) {
+    std::vector<std::string> result;
+    std::stringstream stream(line);
+    for (std::string cell; std::getline(stream, cell, ',');) result.push_back(cell);
+    return result;
+}
+
+int64_t number(const std::string &text, const std::string &line) {
+    int64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size() || value < 0) {
+        throw InvalidArgument("shape list: \"" + text + "\" is not a number in: " + line);
+    }
+    return value;
+}
+
+const std::map<std::string, int64_t ConvShape::*> columns = {
+    {"count", &ConvShape::count},        {"n", &ConvShape::batch},
+    {"c", &ConvShape::channels},         {"h", &ConvShape::height},
+    {"w", &ConvShape::width},            {"k", &ConvShape::filters},
+    {"kh", &ConvShape::kernel_height},   {"kw", &ConvShape::kernel_width},
+    {"pad_h", &ConvShape::padding_y},    {"pad_w", &ConvShape::padding_x},
+    {"stride_h", &ConvShape::stride_y},  {"stride_w", &ConvShape::stride_x},
+    {"dil_h", &ConvShape::dilation_y},   {"dil_w", &ConvShape::dilation_x},
+    {"groups", &ConvShape::groups},
+};
+
+ConvShape parse_line(const std::vector<std::string> &header, const std::string &line) {
+    const std::vector<std::string> cells = split(line);
+    if (cells.size() != header.size()) {
+        throw InvalidArgument("shape list: " + std::to_string(cells.size()) + " columns where " +
+                              std::to_string(header.size()) + " are named: " + line);
+    }
+    ConvShape shape;
+    for (size_t i = 0; i < cells.size(); ++i) {
+        if (header[i] == "name") {
+            shape.name = cells[i];
+        } else if (header[i] == "passes") {
+            shape.passes = cells[i];
+        } else if (const auto column = columns.find(header[i]); column != columns.end()) {
+            shape.*column->second = number(cells[i], line);
+        } else {
+            throw InvalidArgument("shape list: unknown column \"" + header[i] + "\"");
+        }
+    }
+    return shape;
+}
+
+std::string pair(const char *prefix, int64_t y, int64_t x) {
+    if (y == 1 && x == 1) return "";
+    std::string result = "_" + std::string(prefix) + std::to_string(y);
+    return y == x ? result : result + "x" + std::to_string(x);
+}
+
+}  // namespace
+
+Conv2dProblem ConvShape::problem(DataType type, Layout layout) const {
+    Conv2dOptions options;
+    options.layout = layout;
+    options.stride = {stride_y, stride_x};
+    options.dilation = {dilation_y, dilation_x};
+    options.padding = {padding_y, padding_y, padding_x, padding_x};
+    options.groups = groups;
+    const int64_t depth = groups > 0 ? channels / groups : 0;
+    if (layout == Layout::nhwc) {
+        return Conv2dProblem::from_shapes({batch, height, width, channels},
+                                          {filters, kernel_height, kernel_width, depth}, type,
+                                          options);
+    }
+    return Conv2dProblem::from_shapes({batch, channels, height, width},
+                                      {filters, depth, kernel_height, kernel_width}, type, options);
+}
+
+std::string derived_name(const ConvShape &s) {
+    std::string result = std::to_string(s.height) + "x" + std::to_string(s.width) + "_" +
+                         std::to_string(s.channels) + "-" + std::to_string(s.filters) + "_" +
+                         std::to_string(s.kernel_height) + "x" + std::to_string(s.kernel_width);
+    result += pair("s", s.stride_y, s.stride_x) + pair("d", s.dilation_y, s.dilation_x);
+    if (s.groups > 1) {
+        result += s.groups == s.channels ? "_depthwise" : "_g" + std::to_string(s.groups);
+    }
+    // Padding is named where it is not the usual one, which keeps the extents at stride 1.
+    const bool usual = s.padding_y == s.dilation_y * (s.kernel_height - 1) / 2 &&
+                       s.padding_x == s.dilation_x * (s.kernel_width - 1) / 2;
+    if (!usual) result += "_p" + std::to_string(s.padding_y) + "x" + std::to_string(s.padding_x);
+    return s.batch == 1 ? result : "n" + std::to_string(s.batch) + "_" + result;
+}
+
+std::vector<ConvShape> parse_conv_shapes(std::string_view csv) {
+    std::stringstream stream{std::string(csv)};
+    std::vector<std::string> header;
+    std::vector<ConvShape> result;
+    for (std::string line; std::getline(stream, line);) {
+        if (line.ends_with('\r')) line.pop_back();
+        if (line.empty() || line[0] == '#') continue;
+        if (header.empty()) {
+            header = split(line);
+        } else {
+            result.push_back(parse_line(header, line));
+        }
+    }
+    if (result.empty()) throw InvalidArgument("shape list: no shapes in it");
+    return result;
+}
+
+std::vector<std::string> conv_list_names() {
+    return embedded_names;
+}
+
+std::vector<ConvShape> conv_list(const std::string &name, std::string_view pass, int64_t batch) {
+    std::string text;
+    if (name.ends_with(".csv")) {
+        std::ifstream file(name);
+        if (!file) throw InvalidArgument("bench: cannot read " + name);
+        text.assign(std::istreambuf_iterator<char>(file), {});
+    } else {
+        text = embedded_csv(name);
+        if (text.empty()) {
+            std::string names;
+            for (const std::string &known : conv_list_names()) names += " " + known;
+            throw InvalidArgument("bench: no list \"" + name + "\"; there are:" + names);
+        }
+    }
+    if (batch == 0 && name == "conv_training") batch = 1;
+    std::vector<ConvShape> distinct;
+    std::set<std::string> seen;
+    for (ConvShape &shape : parse_conv_shapes(text)) {
+        if (!shape.passes.empty() && shape.passes.find(pass) == std::string::npos) continue;
+        if (batch > 0) shape.batch = batch;
+        const std::string derived = derived_name(shape);
+        if (!seen.insert(derived).second) continue;
+        if (shape.name.empty()) shape.name = derived;
+        distinct.push_back(std::move(shape));
+    }
+    return distinct;
+}
+
+}  // namespace hk::bench

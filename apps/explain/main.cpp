@@ -1,0 +1,45 @@
+// explain: which row of the table a problem takes on each target that is built, what the row needs,
+// and why the others were passed over. Bad input makes the exit status 2.
+
+#include <iostream>
+#include <nlohmann/json.hpp>
+
+#include "hk/error.h"
+#include "report.h"
+
+int main(int argc, char **argv) {
+    CLI::App app("Which kernel takes a problem, on each target, and what it needs");
+    app.require_subcommand(1);
+    std::vector<std::unique_ptr<hk::explain::Verb>> verbs;
+    verbs.push_back(hk::explain::conv2d_verb());
+    bool json = false;
+    for (const auto &verb : verbs) {
+        CLI::App *sub = app.add_subcommand(verb->name(), verb->description());
+        verb->add_flags(*sub);
+        sub->add_flag("--json", json, "print an array of objects, one a target");
+    }
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError &error) {
+        return app.exit(error) == 0 ? 0 : 2;
+    }
+    try {
+        for (const auto &verb : verbs) {
+            if (!app.got_subcommand(verb->name())) continue;
+            verb->prepare();
+            const auto choices = hk::explain::choices_of(*verb);
+            if (json) {
+                std::cout << hk::explain::to_json(choices).dump(1) << '\n';
+            } else {
+                hk::explain::print(*verb, choices);
+            }
+        }
+    } catch (const hk::InvalidArgument &error) {
+        std::cerr << error.what() << '\n';
+        return 2;
+    } catch (const std::exception &error) {
+        std::cerr << error.what() << '\n';
+        return 1;
+    }
+    return 0;
+}

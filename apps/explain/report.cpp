@@ -1,0 +1,195 @@
+#include "report.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "hk/error.h"
+
+namespace hk::explain {
+
+using nlohmann::json;
+
+namespace {
+
+// The row of the same schedule on CUDA: its host code computes the same grid.
+const KernelInfo *cuda_twin(const Verb &verb, const KernelInfo &kernel) {
+    for (const KernelInfo &other : verb.kernels()) {
+        if (other.device == DeviceType::cuda && other.type == kernel.type &&
+            other.layout == kernel.layout && std::strcmp(other.row, kernel.row) == 0 &&
+            std::strcmp(other.algorithm, kernel.algorithm) == 0 &&
+            std::strcmp(other.schedule, kernel.schedule) == 0 &&
+            std::strcmp(other.knobs, kernel.knobs) == 0) {
+            return &other;
+        }
+    }
+    return nullptr;
+}
+
+std::vector<Rejected> other_rows(const Verb &verb, const Selection &selection, DeviceType device) {
+    std::vector<Rejected> result;
+    for (const KernelInfo &kernel : verb.kernels()) {
+        if (kernel.device != device || kernel.type != verb.type() ||
+            kernel.layout != verb.layout() || &kernel == selection.kernel) {
+            continue;
+        }
+        const auto told =
+            std::find_if(selection.rejected.begin(), selection.rejected.end(),
+                         [&](const Rejection &rejection) { return rejection.kernel == &kernel; });
+        if (told != selection.rejected.end()) {
+            result.push_back({kernel.row, told->reason});
+        } else if (selection.kernel) {
+            result.push_back({kernel.row, std::string("not asked: ") + selection.kernel->row +
+                                              " comes before it in the table"});
+        }
+    }
+    return result;
+}
+
+std::string known(int value, const char *unit) {
+    return value < 0 ? "not known" : std::to_string(value) + unit;
+}
+
+std::string extents(const std::array<unsigned, 3> &e) {
+    return std::to_string(e[0]) + " x " + std::to_string(e[1]) + " x " + std::to_string(e[2]);
+}
+
+json number_or_null(int value) {
+    return value < 0 ? json(nullptr) : json(value);
+}
+
+}  // namespace
+
+Target target_of(DeviceType type) {
+    const Device first = type == DeviceType::cpu    ? Device::cpu()
+                         : type == DeviceType::cuda ? Device::cuda()
+                                                    : Device::opencl();
+    if (first.available()) return {type, first.limits(), first.description()};
+    // Not here: CUDA's limits are those of compute capability 9.0, OpenCL's those that every
+    // device of the full profile has, with the usual 256 work-items a group.
+    if (type == DeviceType::cuda) {
+        return {type, {48 * 1024, 227 * 1024, 1024, 65536, 90}, "none here; as an H100"};
+    }
+    return {type, {32 * 1024, 32 * 1024, 256, 0, 0}, "none here; as the least that OpenCL asks for"};
+}
+
+std::vector<Choice> choices_of(const Verb &verb) {
+    std::vector<DeviceType> devices;
+    for (DeviceType device : {DeviceType::cpu, DeviceType::cuda, DeviceType::opencl}) {
+        const auto kernels = verb.kernels();
+        if (std::any_of(kernels.begin(), kernels.end(),
+                        [&](const KernelInfo &kernel) { return kernel.device == device; })) {
+            devices.push_back(device);
+        }
+    }
+    // Before a real driver is opened: the launches of every row that may be chosen.
+    std::map<const KernelInfo *, std::vector<Launch>> launches;
+    for (const KernelInfo &kernel : verb.kernels()) {
+        if (kernel.device == DeviceType::cuda && kernel.type == verb.type() &&
+            kernel.layout == verb.layout()) {
+            launches[&kernel] = launches_of([&] { verb.launch(kernel); });
+        }
+    }
+    std::vector<Choice> result;
+    for (DeviceType device : devices) {
+        Choice choice;
+        choice.target = target_of(device);
+        const Selection selection = verb.select(choice.target);
+        choice.kernel = selection.kernel;
+        choice.rejected = other_rows(verb, selection, device);
+        if (choice.kernel && device != DeviceType::cpu) {
+            choice.launches = launches[cuda_twin(verb, *choice.kernel)];
+        }
+        result.push_back(std::move(choice));
+    }
+    return result;
+}
+
+void print(const Verb &verb, const std::vector<Choice> &choices) {
+    std::printf("%s\n", verb.problem().c_str());
+    for (const Choice &choice : choices) {
+        const std::string target(name_of(choice.target.type));
+        std::printf("\n%s (%s)\n", target.c_str(), choice.target.description.c_str());
+        if (!choice.kernel) {
+            std::printf("  no row takes this problem\n");
+        } else {
+            const KernelInfo &kernel = *choice.kernel;
+            const KernelResources &used = kernel.resources;
+            std::printf("  row        %s (%s: algorithm %s, schedule %s%s%s)\n", kernel.row,
+                        kernel.name, kernel.algorithm, kernel.schedule, *kernel.knobs ? ", " : "",
+                        kernel.knobs);
+            if (choice.target.type != DeviceType::cpu) {
+                std::printf("  shared     %s of %lld a block\n",
+                            known(used.shared_bytes(), " bytes").c_str(),
+                            static_cast<long long>(choice.target.limits.shared_bytes));
+                std::printf("  registers  %s a thread\n", known(used.registers, "").c_str());
+                std::printf("  stack      %s a thread, spills %s\n",
+                            known(used.stack_bytes, " bytes").c_str(),
+                            known(used.spill_bytes, " bytes").c_str());
+                std::printf("  threads    %s a block\n", known(used.threads, "").c_str());
+            }
+            for (const Launch &launch : choice.launches) {
+                std::printf("  grid       %s blocks of %s threads\n", extents(launch.grid).c_str(),
+                            extents(launch.block).c_str());
+            }
+        }
+        for (const Rejected &rejected : choice.rejected) {
+            std::printf("  not %s: %s\n", rejected.row.c_str(), rejected.reason.c_str());
+        }
+    }
+}
+
+json to_json(const std::vector<Choice> &choices) {
+    json array = json::array();
+    for (const Choice &choice : choices) {
+        const bool cpu = choice.target.type == DeviceType::cpu;
+        json rejected = json::array();
+        for (const Rejected &r : choice.rejected) {
+            rejected.push_back({{"row", r.row}, {"reason", r.reason}});
+        }
+        json launches = json::array();
+        for (const Launch &launch : choice.launches) {
+            launches.push_back({{"grid", launch.grid},
+                                {"block", launch.block},
+                                {"dynamic_shared_bytes", launch.shared_bytes}});
+        }
+        const DeviceLimits &limits = choice.target.limits;
+        json object = {{"target", name_of(choice.target.type)},
+                       {"device", choice.target.description},
+                       {"limits",
+                        {{"shared_bytes", limits.shared_bytes},
+                         {"shared_bytes_opt_in", limits.shared_bytes_opt_in},
+                         {"threads", limits.threads},
+                         {"registers", limits.registers},
+                         {"compute_capability", limits.compute_capability}}},
+                       {"row", nullptr},
+                       {"shared_bytes", nullptr},
+                       {"registers", nullptr},
+                       {"stack_bytes", nullptr},
+                       {"spill_bytes", nullptr},
+                       {"threads", nullptr},
+                       {"grid", launches.empty() ? json(nullptr) : launches[0]["grid"]},
+                       {"launches", launches},
+                       {"rejected", rejected}};
+        if (const KernelInfo *kernel = choice.kernel) {
+            const KernelResources &used = kernel->resources;
+            object["row"] = kernel->row;
+            object["kernel"] = kernel->name;
+            object["family"] = kernel->family;
+            object["algorithm"] = kernel->algorithm;
+            object["schedule"] = kernel->schedule;
+            object["knobs"] = kernel->knobs;
+            object["shared_bytes"] = cpu ? json(0) : number_or_null(used.shared_bytes());
+            object["registers"] = number_or_null(used.registers);
+            object["stack_bytes"] = number_or_null(used.stack_bytes);
+            object["spill_bytes"] = number_or_null(used.spill_bytes);
+            object["threads"] = number_or_null(used.threads);
+        }
+        array.push_back(std::move(object));
+    }
+    return array;
+}
+
+}  // namespace hk::explain

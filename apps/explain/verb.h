@@ -1,0 +1,51 @@
+#pragma once
+// A family of kernels in `explain`: its verb's flags, and its choice on each target. A family plugs
+// in by one entry in verbs().
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hk/device.h"
+#include "hk/kernel_info.h"
+#include "launches.h"
+
+namespace hk::explain {
+
+// A device to choose for: one that is here, or the usual limits of one that is not.
+struct Target {
+    DeviceType type = DeviceType::cpu;
+    DeviceLimits limits;
+    std::string description;
+};
+
+// The first device of each kind.
+Target target_of(DeviceType type);
+
+class Verb {
+public:
+    virtual ~Verb() = default;
+
+    virtual std::string name() const = 0;  // of the family
+    virtual std::string description() const = 0;
+    virtual void add_flags(CLI::App &app) = 0;
+
+    // Reads the flags; throws InvalidArgument. Called before what follows.
+    virtual void prepare() = 0;
+
+    virtual std::string problem() const = 0;  // in words
+    virtual DataType type() const = 0;
+    virtual Layout layout() const = 0;
+    virtual std::span<const KernelInfo> kernels() const = 0;
+    virtual Selection select(const Target &target) const = 0;
+
+    // Runs the kernel on tensors at made-up addresses of Device::cuda().
+    virtual void launch(const KernelInfo &kernel) const = 0;
+};
+
+std::unique_ptr<Verb> conv2d_verb();
+
+}  // namespace hk::explain

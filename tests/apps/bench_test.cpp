@@ -1,0 +1,234 @@
+// The program bench: its flags, what it writes, and that it never times a wrong result.
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "conv2d_check.h"
+#include "hk/error.h"
+#include "measure_case.h"
+#include "tests/apps/program.h"
+
+namespace hk::bench {
+
+namespace {
+
+using nlohmann::json;
+using test::Outcome;
+using test::run_program;
+
+const std::string bench = std::string("'") + HK_BENCH + "' ";
+
+std::string temporary(const std::string &name) {
+    return testing::TempDir() + "hk_bench_test_" + std::to_string(getpid()) + "_" + name;
+}
+
+std::string read(const std::string &path) {
+    std::ifstream file(path);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+json smoke(const std::string &flags) {
+    const std::string path = temporary("smoke.json");
+    const Outcome outcome =
+        run_program(bench + "--list smoke --seconds 0.01 --json '" + path + "' " + flags);
+    EXPECT_EQ(outcome.status, 0) << outcome.output;
+    json result = json::parse(read(path), nullptr, false);
+    std::remove(path.c_str());
+    return result;
+}
+
+TEST(Bench, WritesOneObjectACase) {
+    const json results = smoke("");
+    ASSERT_TRUE(results.is_array());
+    EXPECT_EQ(results.size(), 4u);
+    for (const json &r : results) {
+        SCOPED_TRACE(r.dump());
+        EXPECT_EQ(r.at("family"), "conv2d");
+        EXPECT_EQ(r.at("list"), "smoke");
+        EXPECT_FALSE(r.at("case").get<std::string>().empty());
+        EXPECT_EQ(r.at("type"), "f32");
+        EXPECT_EQ(r.at("layout"), "nhwc");
+        EXPECT_EQ(r.at("device"), "cpu");
+        EXPECT_EQ(r.at("threads"), 1);
+        EXPECT_EQ(r.at("kernel").get<std::string>().rfind("conv2d_", 0), 0u);
+        EXPECT_GT(r.at("ns").get<double>(), 0);
+        EXPECT_GT(r.at("peak_fraction").get<double>(), 0);
+        EXPECT_LT(r.at("peak_fraction").get<double>(), 2);
+        EXPECT_GE(r.at("max_error").get<double>(), 0);
+        EXPECT_LT(r.at("max_error").get<double>(), 1e-5);
+        EXPECT_TRUE(r.at("failure").is_null());
+        double fastest = 0;
+        for (const auto &[library, ns] : r.at("peers").items()) {
+            EXPECT_GT(ns.get<double>(), 0) << library;
+            if (fastest == 0 || ns < fastest) fastest = ns;
+        }
+        if (fastest == 0) {
+            EXPECT_TRUE(r.at("ratio").is_null());
+        } else {
+            EXPECT_DOUBLE_EQ(r.at("ratio").get<double>(), fastest / r.at("ns").get<double>());
+        }
+    }
+}
+
+TEST(Bench, TakesEveryTypeAndLayout) {
+    for (const std::string type : {"f32", "f16", "bf16"}) {
+        for (const std::string layout : {"nhwc", "nchw"}) {
+            const json results = smoke("--no-peers --type " + type + " --layout " + layout);
+            ASSERT_EQ(results.size(), 4u);
+            for (const json &r : results) {
+                EXPECT_EQ(r.at("type"), type);
+                EXPECT_EQ(r.at("layout"), layout);
+                EXPECT_TRUE(r.at("ratio").is_null());
+                EXPECT_TRUE(r.at("peers").empty());
+            }
+        }
+    }
+}
+
+TEST(Bench, FilterBatchRowAndFileNarrowTheRun) {
+    EXPECT_EQ(smoke("--no-peers --filter depthwise").size(), 1u);
+    const json batch = smoke("--no-peers --batch 3 --filter 1x1");
+    EXPECT_EQ(batch.at(0).at("shapes").at("input"), json({3, 8, 8, 16}));
+    for (const json &r : smoke("--no-peers --row any")) EXPECT_EQ(r.at("row"), "any");
+
+    const std::string path = temporary("own.csv");
+    std::ofstream(path) << "c,h,w,k,kh,kw\n6,9,9,4,1,1\n";
+    const Outcome outcome = run_program(bench + "--no-peers --seconds 0.01 --list '" + path + "'");
+    EXPECT_EQ(outcome.status, 0);
+    EXPECT_NE(outcome.output.find("9x9_6-4_1x1"), std::string::npos) << outcome.output;
+    std::remove(path.c_str());
+}
+
+TEST(Bench, ReportHasEveryCase) {
+    const std::string path = temporary("report.json");
+    ASSERT_EQ(run_program(bench + "--list smoke --seconds 0.01 --json '" + path + "'").status, 0);
+    const Outcome outcome = run_program(std::string(HK_REPORT) + " '" + path + "'");
+    EXPECT_EQ(outcome.status, 0) << outcome.output;
+    EXPECT_NE(outcome.output.find("## conv2d, f32, nhwc, 1 thread"), std::string::npos);
+    for (const json &r : json::parse(read(path))) {
+        const std::string name = r.at("case");
+        EXPECT_NE(outcome.output.find("| " + name + " | "), std::string::npos) << name;
+    }
+    std::remove(path.c_str());
+}
+
+struct Mistake {
+    const char *name, *arguments, *told;
+};
+
+class BadFlags : public testing::TestWithParam<Mistake> {};
+
+TEST_P(BadFlags, AreRefusedWithTheirValue) {
+    const Outcome outcome = run_program(bench + GetParam().arguments);
+    EXPECT_EQ(outcome.status, 2) << outcome.output;
+    EXPECT_NE(outcome.output.find(GetParam().told), std::string::npos) << outcome.output;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Bench, BadFlags,
+    testing::Values(Mistake{"Unknown", "--colour red", "--colour"},
+                    Mistake{"Family", "--family conv9d", "conv9d"},
+                    Mistake{"List", "--list resnet51", "resnet51"},
+                    Mistake{"Type", "--list smoke --type f8", "f8"},
+                    Mistake{"IntegerType", "--list smoke --type s32", "s32"},
+                    Mistake{"Layout", "--list smoke --layout hwc", "hwc"},
+                    Mistake{"Device", "--list smoke --device gpu", "gpu"},
+                    Mistake{"AbsentDevice", "--list smoke --device cuda:77", "cuda:77"},
+                    Mistake{"Threads", "--list smoke --threads 0", "threads"},
+                    Mistake{"Row", "--list smoke --row 9x9", "9x9"},
+                    Mistake{"Filter", "--list smoke --filter nothing_like_it", "nothing_like_it"}),
+    [](const auto &info) { return info.param.name; });
+
+// A case with a given verdict, that counts what is asked of it.
+struct FakeCase : Case {
+    FakeCase(std::string failure, int &runs) : failure(std::move(failure)), runs(runs) {}
+
+    const KernelInfo &kernel() const override { return conv2d_kernels().front(); }
+    double operations() const override { return 1000; }
+    std::map<std::string, Shape> shapes() const override { return {}; }
+    Check check() override { return {0.5, failure}; }
+    void run(int count) override { runs += count; }
+    std::vector<Contestant> peers() override {
+        const auto spin = [](int64_t length) {
+            return [length](int count) {
+                volatile int64_t sink;
+                for (int64_t i = 0; i < count * length; ++i) sink = i;
+                (void)sink;
+            };
+        };
+        return {{"a", "slow", spin(100000), nullptr},
+                {"a", "fast", spin(1000), nullptr},
+                {"b", "only", spin(1000), nullptr}};
+    }
+
+    std::string failure;
+    int &runs;
+};
+
+CaseInfo fake(const std::string &failure, int &runs) {
+    return {"list", "name", 1, [&runs, failure] { return std::make_unique<FakeCase>(failure, runs); }};
+}
+
+TEST(MeasureCase, NeverTimesAWrongResult) {
+    int runs = 0;
+    const Result result = measure_case("conv2d", fake("output(0) is 1, must be 2", runs), {}, {});
+    EXPECT_EQ(runs, 0);
+    EXPECT_EQ(result.ns, 0);
+    EXPECT_TRUE(result.peers.empty());
+    EXPECT_EQ(result.failure, "output(0) is 1, must be 2");
+    EXPECT_EQ(result.max_error, 0.5);
+}
+
+TEST(MeasureCase, TakesTheFastestVariantOfEachPeer) {
+    int runs = 0;
+    MeasureOptions options;
+    options.budget_seconds = 0.01;
+    const Result result = measure_case("conv2d", fake("", runs), {}, options);
+    EXPECT_GT(runs, 0);
+    EXPECT_GT(result.ns, 0);
+    ASSERT_EQ(result.peers.size(), 2u);
+    EXPECT_EQ(result.peers.at("a").variant, "fast");
+    const double fastest = std::min(result.peers.at("a").ns, result.peers.at("b").ns);
+    EXPECT_DOUBLE_EQ(result.ratio(), fastest / result.ns);
+}
+
+TEST(MeasureCase, AnErrorIsAFailureUnlessARowWasAskedFor) {
+    const CaseInfo refused = {"list", "name", 1, []() -> std::unique_ptr<Case> {
+                                  throw InvalidArgument("kernel_w is 1, the row needs 3");
+                              }};
+    EXPECT_FALSE(measure_case("conv2d", refused, {}, {}).skipped);
+    Settings forced;
+    forced.row = "3x3";
+    const Result result = measure_case("conv2d", refused, forced, {});
+    EXPECT_TRUE(result.skipped);
+    EXPECT_EQ(result.failure, "kernel_w is 1, the row needs 3");
+}
+
+// One channel, one filter of 1 x 1: the output is the input times the weight.
+TEST(Conv2dReference, FindsOneWrongValue) {
+    const Conv2dProblem problem =
+        Conv2dProblem::from_shapes({1, 5, 7, 1}, {1, 1, 1, 1}, DataType::f32, {});
+    std::vector<float> input(35), output(35);
+    for (size_t i = 0; i < input.size(); ++i) {
+        input[i] = static_cast<float>(i) - 17.25f;
+        output[i] = 3 * input[i];
+    }
+    const Conv2dReference reference(problem, input, {3});
+    const auto check = [&] {
+        return reference.check(reinterpret_cast<const std::byte *>(output.data()));
+    };
+    EXPECT_EQ(check().failure, "");
+    EXPECT_EQ(check().max_error, 0);
+    output[23] *= 1.0001f;
+    EXPECT_NE(check().failure.find("y 3, x 2"), std::string::npos) << check().failure;
+    output[23] = std::nanf("");
+    EXPECT_NE(check().failure, "");
+}
+
+}  // namespace
+
+}  // namespace hk::bench

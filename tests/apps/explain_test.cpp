@@ -1,0 +1,158 @@
+// The program explain: its flags, its output, and the shared-memory budget of the shape case.
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "hk/conv2d.h"
+#include "tests/apps/program.h"
+
+namespace hk::test {
+
+namespace {
+
+using nlohmann::json;
+
+const std::string explain = std::string("'") + HK_EXPLAIN + "' ";
+
+json explain_json(const std::string &arguments) {
+    const Outcome outcome = run_program(explain + arguments + " --json", false);
+    EXPECT_EQ(outcome.status, 0) << explain << arguments << '\n' << outcome.output;
+    return json::parse(outcome.output, nullptr, false);
+}
+
+std::set<std::string> built_targets() {
+    std::set<std::string> result;
+    for (const KernelInfo &kernel : conv2d_kernels()) result.emplace(name_of(kernel.device));
+    return result;
+}
+
+std::string shape_case(const std::string &layout) {
+    const bool nhwc = layout == "nhwc";
+    return "conv2d --layout " + layout + " --type f32 --input " +
+           (nhwc ? "1x512x512x64 --weight 256x3x3x64" : "1x64x512x512 --weight 256x64x3x3") +
+           " --stride 1 --padding 1 --dilation 1 --groups 1";
+}
+
+class ShapeCase : public testing::TestWithParam<std::string> {};
+
+TEST_P(ShapeCase, GpuRowsUseAtMost48KiBAndNoStack) {
+    const json choices = explain_json(shape_case(GetParam()));
+    ASSERT_TRUE(choices.is_array());
+    std::set<std::string> targets;
+    for (const json &choice : choices) {
+        const std::string target = choice.at("target");
+        SCOPED_TRACE(target + ": " + choice.dump());
+        targets.insert(target);
+        EXPECT_TRUE(choice.at("row").is_string());
+        EXPECT_GE(choice.at("shared_bytes"), 0);
+        EXPECT_LE(choice.at("shared_bytes"), 48 * 1024);
+        EXPECT_TRUE(choice.contains("registers"));
+        if (choice.at("stack_bytes").is_number()) {
+            EXPECT_EQ(choice.at("stack_bytes"), 0);
+        }
+        ASSERT_TRUE(choice.at("rejected").is_array());
+        for (const json &rejected : choice.at("rejected")) {
+            EXPECT_TRUE(rejected.at("row").is_string());
+            EXPECT_FALSE(rejected.at("reason").get<std::string>().empty());
+        }
+    }
+    EXPECT_EQ(targets, built_targets());
+}
+
+TEST_P(ShapeCase, EveryRowIsChosenOrRejected) {
+    const Layout layout = layout_of(GetParam());
+    for (const json &choice : explain_json(shape_case(GetParam()))) {
+        std::multiset<std::string> told{choice.at("row")}, rows;
+        for (const json &rejected : choice.at("rejected")) told.insert(rejected.at("row"));
+        for (const KernelInfo &kernel : conv2d_kernels()) {
+            const bool asked = kernel.type == DataType::f32 && kernel.layout == layout;
+            if (asked && choice.at("target") == name_of(kernel.device)) rows.insert(kernel.row);
+        }
+        EXPECT_EQ(told, rows) << choice.dump();
+    }
+}
+
+TEST_P(ShapeCase, GridComesFromTheLaunch) {
+    for (const json &choice : explain_json(shape_case(GetParam()))) {
+        if (choice.at("target") != "cuda") continue;
+        SCOPED_TRACE(choice.dump());
+        ASSERT_TRUE(choice.at("grid").is_array());
+        const json &launch = choice.at("launches").at(0);
+        int64_t blocks = 1, threads = 1;
+        for (int extent : launch.at("grid")) blocks *= extent;
+        for (int extent : launch.at("block")) threads *= extent;
+        EXPECT_GT(blocks, 1);
+        EXPECT_LE(launch.at("dynamic_shared_bytes"), choice.at("shared_bytes"));
+        if (choice.at("threads").is_number()) {
+            EXPECT_EQ(choice.at("threads"), threads);
+        }
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Layouts, ShapeCase, testing::Values("nhwc", "nchw"),
+                         [](const auto &info) { return info.param; });
+
+TEST(Explain, TextNamesEveryTarget) {
+    const Outcome outcome = run_program(explain + shape_case("nchw"));
+    EXPECT_EQ(outcome.status, 0);
+    for (const std::string &target : built_targets()) {
+        EXPECT_NE(outcome.output.find("\n" + target + " ("), std::string::npos) << outcome.output;
+    }
+}
+
+TEST(Explain, PaddingAndStrideMayBeWrittenInSeveralWays) {
+    const std::string shapes = "conv2d --input 1x20x24x16 --weight 8x3x3x16 ";
+    const json one = explain_json(shapes + "--padding 1 --stride 2");
+    EXPECT_EQ(one, explain_json(shapes + "--padding 1x1 --stride 2x2"));
+    EXPECT_EQ(one, explain_json(shapes + "--padding 1,1,1,1 --stride 2"));
+    const Outcome outcome = run_program(explain + shapes + "--padding 0,2,1,0 --dilation 2x1");
+    EXPECT_EQ(outcome.status, 0);
+    EXPECT_NE(outcome.output.find("output [1, 18, 23, 8]"), std::string::npos) << outcome.output;
+}
+
+TEST(Explain, EveryTypeHasARowOnEveryTarget) {
+    for (const char *type : {"f32", "f16", "bf16"}) {
+        for (const char *layout : {"nhwc", "nchw"}) {
+            const json choices = explain_json(std::string("conv2d --input 2x7x5x11 --weight "
+                                                          "3x7x5x11 --padding 9 --type ") +
+                                              type + " --layout " + layout);
+            for (const json &choice : choices) EXPECT_TRUE(choice.at("row").is_string()) << choice;
+        }
+    }
+}
+
+struct Mistake {
+    const char *name, *arguments, *told;
+};
+
+class BadFlags : public testing::TestWithParam<Mistake> {};
+
+TEST_P(BadFlags, AreRefusedWithTheirValue) {
+    const Outcome outcome = run_program(explain + GetParam().arguments);
+    EXPECT_EQ(outcome.status, 2) << outcome.output;
+    EXPECT_NE(outcome.output.find(GetParam().told), std::string::npos) << outcome.output;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Explain, BadFlags,
+    testing::Values(
+        Mistake{"NoVerb", "", "subcommand"},
+        Mistake{"UnknownVerb", "conv9d", "conv9d"},
+        Mistake{"NoInput", "conv2d --weight 8x3x3x16", "--input"},
+        Mistake{"ShortInput", "conv2d --input 8x8x16 --weight 8x3x3x16", "8x8x16"},
+        Mistake{"NoNumber", "conv2d --input 1x8xax16 --weight 8x3x3x16", "\"a\""},
+        Mistake{"Negative", "conv2d --input 1x8x-8x16 --weight 8x3x3x16", "-8"},
+        Mistake{"Trailing", "conv2d --input 1x8x8x16x --weight 8x3x3x16", "1x8x8x16x"},
+        Mistake{"Padding", "conv2d --input 1x8x8x16 --weight 8x3x3x16 --padding 1,2", "1,2"},
+        Mistake{"Stride", "conv2d --input 1x8x8x16 --weight 8x3x3x16 --stride 1x2x3", "1x2x3"},
+        Mistake{"Type", "conv2d --input 1x8x8x16 --weight 8x3x3x16 --type f8", "f8"},
+        Mistake{"Layout", "conv2d --input 1x8x8x16 --weight 8x3x3x16 --layout hwc", "hwc"},
+        Mistake{"Channels", "conv2d --input 1x8x8x16 --weight 8x3x3x15", "15"},
+        Mistake{"Groups", "conv2d --input 1x8x8x16 --weight 8x3x3x5 --groups 3", "3"}),
+    [](const auto &info) { return info.param.name; });
+
+}  // namespace
+
+}  // namespace hk::test

@@ -1,0 +1,51 @@
+#pragma once
+// Pictures in files, for the tests of the filter program.
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "apps/filter/image.h"
+
+namespace hk::filter {
+
+// Rings on a slope of colour.
+inline Image test_picture(int width, int height) {
+    Image image(width, height);
+    for (int y = 0; y < height; y++) {
+        for (int x = 0; x < width; x++) {
+            const double ring = std::sin(std::hypot(x - width / 2.0, y - height / 2.0));
+            image.at(x, y) = {static_cast<uint8_t>(128 + 100 * ring),
+                              static_cast<uint8_t>(255 * x / width),
+                              static_cast<uint8_t>(255 * y / height)};
+        }
+    }
+    return image;
+}
+
+// A folder of the running test, empty at its start.
+inline std::filesystem::path folder() {
+    const auto *info = testing::UnitTest::GetInstance()->current_test_info();
+    const std::filesystem::path path = std::filesystem::temp_directory_path() /
+                                       (std::string("hk_") + info->test_suite_name() + "_" +
+                                        info->name() + "_" + std::to_string(::getpid()));
+    std::filesystem::remove_all(path);
+    std::filesystem::create_directories(path);
+    return path;
+}
+
+inline std::string read_text(const std::filesystem::path &path) {
+    std::ifstream file(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
+
+inline void write_text(const std::filesystem::path &path, const std::string &text) {
+    std::ofstream(path, std::ios::binary) << text;
+}
+
+}  // namespace hk::filter

@@ -1,0 +1,94 @@
+// The lists of shapes against what is known of the networks: how many convolutions they have, and
+// how many multiplications those take.
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "hk/error.h"
+#include "shapes.h"
+
+namespace hk::bench {
+
+namespace {
+
+struct Network {
+    const char *list;
+    size_t distinct;
+    int64_t convolutions;
+    double multiplications;  // of the published networks at 224x224, their convolutions alone
+};
+
+class Networks : public testing::TestWithParam<Network> {};
+
+TEST_P(Networks, HaveTheirConvolutions) {
+    const Network &network = GetParam();
+    const auto shapes = conv_list(network.list, "fwd");
+    std::set<std::string> names;
+    int64_t convolutions = 0;
+    double multiplications = 0;
+    for (const ConvShape &shape : shapes) {
+        EXPECT_EQ(shape.name, derived_name(shape));
+        names.insert(shape.name);
+        convolutions += shape.count;
+        const Conv2dProblem problem = shape.problem(DataType::f32, Layout::nhwc);
+        multiplications += static_cast<double>(shape.count) * problem.operations() / 2;
+    }
+    EXPECT_EQ(names.size(), shapes.size());
+    EXPECT_EQ(shapes.size(), network.distinct);
+    EXPECT_EQ(convolutions, network.convolutions);
+    EXPECT_NEAR(multiplications / network.multiplications, 1, 0.005);
+}
+
+INSTANTIATE_TEST_SUITE_P(ShapeLists, Networks,
+                         testing::Values(Network{"resnet50", 23, 53, 4.087e9},
+                                         Network{"mobilenetv2", 30, 52, 299.5e6},
+                                         Network{"resnext50", 24, 53, 4.228e9}),
+                         [](const auto &info) { return info.param.list; });
+
+TEST(ShapeLists, LayoutsDescribeTheSameProblem) {
+    for (const std::string &list : conv_list_names()) {
+        for (const ConvShape &shape : conv_list(list, "fwd")) {
+            const Conv2dProblem nhwc = shape.problem(DataType::f32, Layout::nhwc);
+            const Conv2dProblem nchw = shape.problem(DataType::f32, Layout::nchw);
+            EXPECT_EQ(nhwc.operations(), nchw.operations()) << shape.name;
+            EXPECT_EQ(nhwc.output_height(), nchw.output_height()) << shape.name;
+            EXPECT_GT(nhwc.operations(), 0) << shape.name;
+        }
+    }
+}
+
+TEST(ShapeLists, TrainingShapesRunAtBatch1AndByPass) {
+    const auto forward = conv_list("conv_training", "fwd");
+    const auto backward = conv_list("conv_training", "bwd_data");
+    EXPECT_EQ(forward.size(), 69u);
+    EXPECT_LT(backward.size(), forward.size());
+    for (const ConvShape &shape : forward) EXPECT_EQ(shape.batch, 1);
+    for (const ConvShape &shape : conv_list("conv_training", "fwd", 8)) EXPECT_EQ(shape.batch, 8);
+}
+
+TEST(ShapeLists, NamesSayWhatIsUnusual) {
+    const std::string header = "n,c,h,w,k,kh,kw,pad_h,pad_w,stride_h,stride_w,dil_h,dil_w,groups\n";
+    const auto name = [&](const char *line) {
+        return parse_conv_shapes(header + line).front().name.empty()
+                   ? derived_name(parse_conv_shapes(header + line).front())
+                   : "";
+    };
+    EXPECT_EQ(name("1,64,56,48,128,3,3,1,1,1,1,1,1,1"), "56x48_64-128_3x3");
+    EXPECT_EQ(name("1,64,56,56,64,5,5,2,2,2,2,1,1,64"), "56x56_64-64_5x5_s2_depthwise");
+    EXPECT_EQ(name("4,64,56,56,64,3,1,4,0,1,1,4,1,2"), "n4_56x56_64-64_3x1_d4x1_g2");
+    EXPECT_EQ(name("1,8,9,9,8,3,3,0,0,1,1,1,1,1"), "9x9_8-8_3x3_p0x0");
+}
+
+TEST(ShapeLists, MistakesAreNamed) {
+    EXPECT_THROW(conv_list("resnet51", "fwd"), InvalidArgument);
+    EXPECT_THROW(conv_list("missing.csv", "fwd"), InvalidArgument);
+    EXPECT_THROW(parse_conv_shapes(""), InvalidArgument);
+    EXPECT_THROW(parse_conv_shapes("n,c\n1,x\n"), InvalidArgument);
+    EXPECT_THROW(parse_conv_shapes("n,c\n1\n"), InvalidArgument);
+    EXPECT_THROW(parse_conv_shapes("n,colour\n1,2\n"), InvalidArgument);
+}
+
+}  // namespace
+
+}  // namespace hk::bench
