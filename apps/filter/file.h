@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <string>
+
+#include "image.h"
+
+namespace hk::filter {
+
+struct CloseFile {
+    void operator()(std::FILE *file) const { std::fclose(file); }
+};
+using File = std::unique_ptr<std::FILE, CloseFile>;
+
+inline File open_file(const std::string &path, const char *mode) {
+    File file(std::fopen(path.c_str(), mode));
+    if (!file) {
+        throw ImageError(path + ": " + std::strerror(errno));
+    }
+    return file;
+}
+
+}  // namespace hk::filter

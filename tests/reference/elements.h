@@ -1,0 +1,20 @@
+#pragma once
+// Elements of host tensors as doubles.
+
+#include <span>
+#include <vector>
+
+#include "hk/tensor.h"
+
+namespace hk::reference {
+
+// In row-major order of the tensor's shape, whatever its strides.
+std::vector<double> read(const Tensor &tensor);
+
+// Rounds each value to the tensor's type, by way of f32.
+void write(const Tensor &tensor, std::span<const double> values);
+
+// The value that an element of the type holds after rounding, by way of f32.
+double rounded(DataType type, double value);
+
+}  // namespace hk::reference

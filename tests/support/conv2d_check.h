@@ -1,0 +1,26 @@
+#pragma once
+// Runs a convolution and compares it with the reference.
+
+#include "conv2d_case.h"
+
+namespace hk::test {
+
+enum class Outcome { passed, failed, refused };
+
+// `row` null: what selection takes. `refused`: the row threw InvalidArgument. Failures are reported
+// to GoogleTest with the kernel, the shape, the seed and the command that repeats them.
+Outcome check_conv2d(const Conv2dCase &c, Device device, const KernelInfo *row = nullptr);
+
+// The operands of a case as packed host tensors: input, weight, bias, residual.
+struct Conv2dOperands {
+    Shape input_shape, weight_shape, output_shape;
+    std::vector<double> input, weight, bias, residual;
+};
+Conv2dOperands conv2d_operands(const Conv2dCase &c);
+
+// The places where a packed output in row-major order differs from the reference, in words; empty
+// where there are none.
+std::string compare_conv2d(const Conv2dCase &c, const Conv2dOperands &operands,
+                           const Tensor &output);
+
+}  // namespace hk::test

@@ -1,0 +1,61 @@
+#pragma once
+// Tensors inside larger allocations. What lies around a tensor is poison, so that reading it spoils
+// the result and writing it is found.
+
+#include <string>
+
+#include "hk/tensor.h"
+#include "seed.h"
+
+namespace hk::test {
+
+enum class Placement {
+    packed,   // one packed block between two guard bands
+    margins,  // a view of a tensor that is larger in every dimension
+    steps,    // the same, and every second or third element of an outer dimension
+};
+
+const char *name_of(Placement placement);  // "packed", "margins", "steps"
+
+class Placed {
+public:
+    // On the device, filled with poison.
+    Placed(const Shape &shape, DataType type, Device device, Placement placement, Random &random);
+
+    // With the values, in row-major order.
+    Placed(const Shape &shape, DataType type, Device device, Placement placement, Random &random,
+           const std::vector<double> &values);
+
+    const Tensor &tensor() const { return tensor_; }
+
+    // A packed copy on the host.
+    Tensor fetch() const;
+
+    // Empty where all elements around the tensor still hold poison.
+    std::string damage() const;
+
+    // The same, and the tensor itself still holds what it was made with.
+    std::string change() const;
+
+private:
+    struct Cut {
+        int64_t start, step;
+    };
+
+    void draw_margins(const Shape &shape, Placement placement, Random &random);
+    Tensor view_of(const Tensor &base) const;
+
+    Shape shape_;
+    std::vector<Cut> cuts_;  // a dimension of the base each
+    Tensor original_;        // the base as it was made, on the host
+    Tensor base_;            // on the device
+    Tensor tensor_;          // its view
+};
+
+// Fills a host tensor with a NaN that no kernel makes by computing.
+void poison(const Tensor &tensor);
+
+// True where the element at this place in row-major order of a packed host tensor is poison.
+bool is_poison(const Tensor &tensor, int64_t place);
+
+}  // namespace hk::test
