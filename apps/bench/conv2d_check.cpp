@@ -23,9 +23,12 @@ float value_at(const std::byte *data, int64_t index, DataType type) {
 
 double unit_roundoff(DataType type) {
     switch (type) {
-    case DataType::f16: return std::ldexp(1.0, -11);
-    case DataType::bf16: return std::ldexp(1.0, -8);
-    default: return std::ldexp(1.0, -24);
+        case DataType::f16:
+            return std::ldexp(1.0, -11);
+        case DataType::bf16:
+            return std::ldexp(1.0, -8);
+        default:
+            return std::ldexp(1.0, -24);
     }
 }
 
@@ -103,8 +106,8 @@ Check Conv2dReference::check(const std::byte *output) const {
                                     p.output_width(), p.filters);
         const double got = value_at(output, index, p.type);
         const double error = std::abs(got - s.value);
-        const double tolerance =
-            (length_ + 2) * std::ldexp(s.magnitude, -24) + unit_roundoff(p.type) * std::abs(s.value);
+        const double tolerance = (length_ + 2) * std::ldexp(s.magnitude, -24) +
+                                 unit_roundoff(p.type) * std::abs(s.value);
         largest = std::max(largest, std::abs(s.value));
         worst = std::max(worst, error);
         if (!(error <= tolerance) && result.failure.empty()) {

@@ -43,11 +43,11 @@ public:
     virtual ~Case() = default;
 
     virtual const KernelInfo &kernel() const = 0;
-    virtual double operations() const = 0;                      // additions and multiplications
-    virtual std::map<std::string, Shape> shapes() const = 0;            // of its tensors
-    virtual Check check() = 0;                                  // runs it once
-    virtual void run(int count) = 0;                            // returns when the work is done
-    virtual std::vector<Contestant> peers() = 0;                // whose results are right
+    virtual double operations() const = 0;                    // additions and multiplications
+    virtual std::map<std::string, Shape> shapes() const = 0;  // of its tensors
+    virtual Check check() = 0;                                // runs it once
+    virtual void run(int count) = 0;                          // returns when the work is done
+    virtual std::vector<Contestant> peers() = 0;              // whose results are right
 };
 
 struct CaseInfo {

@@ -19,9 +19,7 @@
 
 namespace hk::bench {
 
-std::vector<Family> families() {
-    return {conv2d_family()};
-}
+std::vector<Family> families() { return {conv2d_family()}; }
 
 namespace {
 
@@ -74,7 +72,8 @@ int run_lists(const Family &family, const Options &options, Run run) {
         });
         if (!cases.empty()) lists.push_back(std::move(cases));
     }
-    if (lists.empty()) throw InvalidArgument("bench: no case is named like \"" + options.filter + "\"");
+    if (lists.empty())
+        throw InvalidArgument("bench: no case is named like \"" + options.filter + "\"");
 
     use_threads(settings);
     run.peak = measure_peak(settings.threads, 0.2);
@@ -84,7 +83,9 @@ int run_lists(const Family &family, const Options &options, Run run) {
     std::printf("peak of this CPU: %.1f GFLOP/s (%s)\n", run.peak, peak_instructions().c_str());
     std::printf("peers:");
     for (const std::string &version : run.versions) std::printf(" %s;", version.c_str());
-    std::printf("%s\n\n", run.versions.empty() ? " none (make bench-peers installs them)" : "");
+    std::printf("%s\n\n", !run.versions.empty() ? ""
+                          : settings.peers      ? " none (make bench-peers installs them)"
+                                                : " none asked for");
 
     const std::vector<std::string> libraries = libraries_of(run);
     MeasureOptions how;
@@ -105,8 +106,9 @@ int run_lists(const Family &family, const Options &options, Run run) {
         file << to_json(results, run).dump(1) << '\n';
         if (!file.flush()) throw InvalidArgument("bench: cannot write " + options.json);
     }
-    const bool failed = std::any_of(results.begin(), results.end(),
-                                    [](const Result &r) { return !r.failure.empty() && !r.skipped; });
+    const bool failed = std::any_of(results.begin(), results.end(), [](const Result &r) {
+        return !r.failure.empty() && !r.skipped;
+    });
     return failed ? 1 : 0;
 }
 
@@ -147,7 +149,8 @@ int main(int argc, char **argv) {
     bool no_peers = false;
     CLI::App app("Measures our kernels, next to other libraries where they are installed");
     app.add_option("--family", options.family, "family of kernels")->capture_default_str();
-    app.add_option("--list", options.lists, "lists of shapes, by name or as a .csv file")->delimiter(',');
+    app.add_option("--list", options.lists, "lists of shapes, by name or as a .csv file")
+        ->delimiter(',');
     app.add_option("--type", options.type, "f32, f16 or bf16")->capture_default_str();
     app.add_option("--layout", options.layout, "nhwc or nchw")->capture_default_str();
     app.add_option("--device", options.device, "cpu, cuda:0, opencl:0, …")->capture_default_str();

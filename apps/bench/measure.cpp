@@ -24,7 +24,8 @@ double median(std::vector<double> values) {
     return (values[middle] + *std::max_element(values.begin(), values.begin() + middle)) / 2;
 }
 
-// How often to repeat the work in one sample. The first run pays for page faults and is not counted.
+// How often to repeat the work in one sample. The first run pays for page faults and is not
+// counted.
 int repeats_for(const Work &work, double sample_seconds) {
     work(1);
     int count = 1;
@@ -42,7 +43,8 @@ int repeats_for(const Work &work, double sample_seconds) {
 std::vector<double> measure(std::span<const Work> contestants, const MeasureOptions &options) {
     const size_t size = contestants.size();
     std::vector<int> repeats;
-    for (const Work &work : contestants) repeats.push_back(repeats_for(work, options.sample_seconds));
+    for (const Work &work : contestants)
+        repeats.push_back(repeats_for(work, options.sample_seconds));
 
     std::vector<std::vector<double>> samples(size);
     const auto start = Clock::now();

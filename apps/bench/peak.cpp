@@ -112,8 +112,6 @@ double measure_peak(int threads, double seconds) {
     return sum;
 }
 
-std::string peak_instructions() {
-    return widest_loop().name;
-}
+std::string peak_instructions() { return widest_loop().name; }
 
 }  // namespace hk::bench

@@ -1,14 +1,25 @@
 #!/usr/bin/env python3
-"""Writes docs/performance.md from the JSON files that bench wrote:
+"""Writes docs/performance.md from the JSON files that bench wrote, or from runs of its own:
 
     report.py --output docs/performance.md FILE.json ...
+    report.py --output docs/performance.md --bench build/bin/bench
 """
 
 import argparse
 import json
 import math
+import os
 import re
+import subprocess
 import sys
+
+NETWORKS = "resnet50,mobilenetv2,resnext50"
+RUNS = [
+    ["--type", "f32", "--layout", "nhwc"],
+    ["--type", "f32", "--layout", "nchw", "--list", NETWORKS],
+    ["--type", "bf16", "--layout", "nhwc", "--list", NETWORKS],
+    ["--type", "f16", "--layout", "nhwc", "--list", NETWORKS],
+]
 
 
 def geometric_mean(values):
@@ -155,23 +166,39 @@ def page(rows):
     return "\n".join(lines) + "\n"
 
 
+def run_bench(program):
+    """Runs RUNS one after the other, and returns the files with their results, in the build tree."""
+    tree = os.path.dirname(os.path.dirname(os.path.abspath(program)))
+    files = []
+    failed = False
+    for flags in RUNS:
+        file = os.path.join(tree, f"bench-{flags[1]}-{flags[3]}.json")
+        failed |= subprocess.run([program, *flags, "--json", file], check=False).returncode != 0
+        files.append(file)
+    return files, failed
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--output", default="-", help="file to write; - for the terminal")
-    parser.add_argument("files", nargs="+", help="written by bench --json")
+    parser.add_argument("--bench", help="the program, to run it first")
+    parser.add_argument("files", nargs="*", help="written by bench --json")
     arguments = parser.parse_args()
+    files, failed = run_bench(arguments.bench) if arguments.bench else ([], False)
     rows = []
-    for name in arguments.files:
+    for name in files + arguments.files:
         with open(name, encoding="utf-8") as file:
             rows += json.load(file)
     if not rows:
-        sys.exit("report.py: no results in " + ", ".join(arguments.files))
+        sys.exit("report.py: no results; it needs --bench or files")
     text = page(rows)
     if arguments.output == "-":
         sys.stdout.write(text)
     else:
         with open(arguments.output, "w", encoding="utf-8") as file:
             file.write(text)
+    if failed:
+        sys.exit("report.py: a run of bench failed")
 
 
 if __name__ == "__main__":

@@ -25,7 +25,8 @@ std::string cpu_model() {
     for (std::string line; std::getline(file, line) && !line.empty();) {
         const size_t colon = line.find(':');
         if (colon == std::string::npos || colon + 2 > line.size()) continue;
-        fields[line.substr(0, line.find_last_not_of(" \t", colon - 1) + 1)] = line.substr(colon + 2);
+        fields[line.substr(0, line.find_last_not_of(" \t", colon - 1) + 1)] =
+            line.substr(colon + 2);
     }
     if (fields["model name"].empty()) return "unknown";
     return fields["model name"] + " (family " + fields["cpu family"] + ", model " +
@@ -99,7 +100,9 @@ void print_summary(const std::string &list, const std::vector<Result> &results) 
 
 json to_json(const std::vector<Result> &results, const Run &run) {
     const Settings &s = run.settings;
-    const auto number_or_null = [](double value) { return value > 0 ? json(value) : json(nullptr); };
+    const auto number_or_null = [](double value) {
+        return value > 0 ? json(value) : json(nullptr);
+    };
     json array = json::array();
     for (const Result &r : results) {
         if (r.skipped) continue;

@@ -29,13 +29,13 @@ int64_t number(const std::string &text, const std::string &line) {
 }
 
 const std::map<std::string, int64_t ConvShape::*> columns = {
-    {"count", &ConvShape::count},        {"n", &ConvShape::batch},
-    {"c", &ConvShape::channels},         {"h", &ConvShape::height},
-    {"w", &ConvShape::width},            {"k", &ConvShape::filters},
-    {"kh", &ConvShape::kernel_height},   {"kw", &ConvShape::kernel_width},
-    {"pad_h", &ConvShape::padding_y},    {"pad_w", &ConvShape::padding_x},
-    {"stride_h", &ConvShape::stride_y},  {"stride_w", &ConvShape::stride_x},
-    {"dil_h", &ConvShape::dilation_y},   {"dil_w", &ConvShape::dilation_x},
+    {"count", &ConvShape::count},       {"n", &ConvShape::batch},
+    {"c", &ConvShape::channels},        {"h", &ConvShape::height},
+    {"w", &ConvShape::width},           {"k", &ConvShape::filters},
+    {"kh", &ConvShape::kernel_height},  {"kw", &ConvShape::kernel_width},
+    {"pad_h", &ConvShape::padding_y},   {"pad_w", &ConvShape::padding_x},
+    {"stride_h", &ConvShape::stride_y}, {"stride_w", &ConvShape::stride_x},
+    {"dil_h", &ConvShape::dilation_y},  {"dil_w", &ConvShape::dilation_x},
     {"groups", &ConvShape::groups},
 };
 
@@ -117,9 +117,7 @@ std::vector<ConvShape> parse_conv_shapes(std::string_view csv) {
     return result;
 }
 
-std::vector<std::string> conv_list_names() {
-    return embedded_names;
-}
+std::vector<std::string> conv_list_names() { return embedded_names; }
 
 std::vector<ConvShape> conv_list(const std::string &name, std::string_view pass, int64_t batch) {
     std::string text;

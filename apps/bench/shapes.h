@@ -32,8 +32,7 @@ std::vector<std::string> conv_list_names();
 // pass ("fwd", "bwd_data", "bwd_weight"; a shape that names none runs all). Batch 0 means the
 // list's own, and 1 for conv_training, whose own batches are those of training. Throws
 // InvalidArgument.
-std::vector<ConvShape> conv_list(const std::string &name, std::string_view pass,
-                                 int64_t batch = 0);
+std::vector<ConvShape> conv_list(const std::string &name, std::string_view pass, int64_t batch = 0);
 
 // 56x56_128-128_3x3_s2_g32: input extents, channels to filters, kernel, then what is not 1.
 std::string derived_name(const ConvShape &shape);

@@ -74,8 +74,6 @@ private:
 
 }  // namespace
 
-std::unique_ptr<Verb> conv2d_verb() {
-    return std::make_unique<Conv2dVerb>();
-}
+std::unique_ptr<Verb> conv2d_verb() { return std::make_unique<Conv2dVerb>(); }
 
 }  // namespace hk::explain

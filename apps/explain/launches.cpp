@@ -38,13 +38,26 @@ int device_name(char *name, int length, int) {
 // Of an H100, by the driver's numbers.
 int attribute(int *value, int which, int) {
     switch (which) {
-    case 1: *value = 1024; break;       // threads a block
-    case 8: *value = 48 * 1024; break;  // shared memory a block
-    case 12: *value = 65536; break;     // registers a block
-    case 75: *value = 9; break;         // compute capability, major
-    case 76: *value = 0; break;         // minor
-    case 97: *value = 227 * 1024; break;  // shared memory a block after opting in
-    default: *value = 1;
+        case 1:
+            *value = 1024;
+            break;  // threads a block
+        case 8:
+            *value = 48 * 1024;
+            break;  // shared memory a block
+        case 12:
+            *value = 65536;
+            break;  // registers a block
+        case 75:
+            *value = 9;
+            break;  // compute capability, major
+        case 76:
+            *value = 0;
+            break;  // minor
+        case 97:
+            *value = 227 * 1024;
+            break;  // shared memory a block after opting in
+        default:
+            *value = 1;
     }
     return 0;
 }

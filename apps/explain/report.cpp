@@ -28,26 +28,6 @@ const KernelInfo *cuda_twin(const Verb &verb, const KernelInfo &kernel) {
     return nullptr;
 }
 
-std::vector<Rejected> other_rows(const Verb &verb, const Selection &selection, DeviceType device) {
-    std::vector<Rejected> result;
-    for (const KernelInfo &kernel : verb.kernels()) {
-        if (kernel.device != device || kernel.type != verb.type() ||
-            kernel.layout != verb.layout() || &kernel == selection.kernel) {
-            continue;
-        }
-        const auto told =
-            std::find_if(selection.rejected.begin(), selection.rejected.end(),
-                         [&](const Rejection &rejection) { return rejection.kernel == &kernel; });
-        if (told != selection.rejected.end()) {
-            result.push_back({kernel.row, told->reason});
-        } else if (selection.kernel) {
-            result.push_back({kernel.row, std::string("not asked: ") + selection.kernel->row +
-                                              " comes before it in the table"});
-        }
-    }
-    return result;
-}
-
 std::string known(int value, const char *unit) {
     return value < 0 ? "not known" : std::to_string(value) + unit;
 }
@@ -56,9 +36,7 @@ std::string extents(const std::array<unsigned, 3> &e) {
     return std::to_string(e[0]) + " x " + std::to_string(e[1]) + " x " + std::to_string(e[2]);
 }
 
-json number_or_null(int value) {
-    return value < 0 ? json(nullptr) : json(value);
-}
+json number_or_null(int value) { return value < 0 ? json(nullptr) : json(value); }
 
 }  // namespace
 
@@ -72,7 +50,8 @@ Target target_of(DeviceType type) {
     if (type == DeviceType::cuda) {
         return {type, {48 * 1024, 227 * 1024, 1024, 65536, 90}, "none here; as an H100"};
     }
-    return {type, {32 * 1024, 32 * 1024, 256, 0, 0}, "none here; as the least that OpenCL asks for"};
+    return {
+        type, {32 * 1024, 32 * 1024, 256, 0, 0}, "none here; as the least that OpenCL asks for"};
 }
 
 std::vector<Choice> choices_of(const Verb &verb) {
@@ -98,7 +77,9 @@ std::vector<Choice> choices_of(const Verb &verb) {
         choice.target = target_of(device);
         const Selection selection = verb.select(choice.target);
         choice.kernel = selection.kernel;
-        choice.rejected = other_rows(verb, selection, device);
+        for (const Rejection &rejection : selection.rejected) {
+            choice.rejected.push_back({rejection.kernel->row, rejection.reason});
+        }
         if (choice.kernel && device != DeviceType::cpu) {
             choice.launches = launches[cuda_twin(verb, *choice.kernel)];
         }

@@ -170,7 +170,8 @@ struct FakeCase : Case {
 };
 
 CaseInfo fake(const std::string &failure, int &runs) {
-    return {"list", "name", 1, [&runs, failure] { return std::make_unique<FakeCase>(failure, runs); }};
+    return {"list", "name", 1,
+            [&runs, failure] { return std::make_unique<FakeCase>(failure, runs); }};
 }
 
 TEST(MeasureCase, NeverTimesAWrongResult) {

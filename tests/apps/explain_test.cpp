@@ -138,8 +138,7 @@ TEST_P(BadFlags, AreRefusedWithTheirValue) {
 INSTANTIATE_TEST_SUITE_P(
     Explain, BadFlags,
     testing::Values(
-        Mistake{"NoVerb", "", "subcommand"},
-        Mistake{"UnknownVerb", "conv9d", "conv9d"},
+        Mistake{"NoVerb", "", "subcommand"}, Mistake{"UnknownVerb", "conv9d", "subcommand"},
         Mistake{"NoInput", "conv2d --weight 8x3x3x16", "--input"},
         Mistake{"ShortInput", "conv2d --input 8x8x16 --weight 8x3x3x16", "8x8x16"},
         Mistake{"NoNumber", "conv2d --input 1x8xax16 --weight 8x3x3x16", "\"a\""},

@@ -4,12 +4,8 @@
 
 namespace hk::bench {
 
-Peers onednn_conv2d(const Conv2dData &, int) {
-    return {};
-}
+Peers onednn_conv2d(const Conv2dData &, int) { return {}; }
 
-std::string onednn_version() {
-    return "";
-}
+std::string onednn_version() { return ""; }
 
 }  // namespace hk::bench

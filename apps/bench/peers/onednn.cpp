@@ -13,9 +13,12 @@ using dnnl::memory;
 
 memory::data_type type_of(DataType type) {
     switch (type) {
-    case DataType::f16: return memory::data_type::f16;
-    case DataType::bf16: return memory::data_type::bf16;
-    default: return memory::data_type::f32;
+        case DataType::f16:
+            return memory::data_type::f16;
+        case DataType::bf16:
+            return memory::data_type::bf16;
+        default:
+            return memory::data_type::f32;
     }
 }
 
@@ -93,9 +96,9 @@ public:
 
     void run() override {
         set_threads(threads_);
-        convolution_.execute(stream_, {{DNNL_ARG_SRC, input_},
-                                       {DNNL_ARG_WEIGHTS, weight_},
-                                       {DNNL_ARG_DST, output_}});
+        convolution_.execute(
+            stream_,
+            {{DNNL_ARG_SRC, input_}, {DNNL_ARG_WEIGHTS, weight_}, {DNNL_ARG_DST, output_}});
         stream_.wait();
     }
 

@@ -58,9 +58,12 @@ Message tensor_value(const char *name, int type, std::initializer_list<int64_t> 
 
 int onnx_type(DataType type) {
     switch (type) {
-    case DataType::f16: return 10;
-    case DataType::bf16: return 16;
-    default: return 1;
+        case DataType::f16:
+            return 10;
+        case DataType::bf16:
+            return 16;
+        default:
+            return 1;
     }
 }
 
@@ -74,8 +77,8 @@ std::string onnx_conv2d_model(const Conv2dProblem &p, const void *weight_oihw) {
     node.message(5, attribute("kernel_shape", {p.kernel_height, p.kernel_width}));
     node.message(5, attribute("strides", {o.stride[0], o.stride[1]}));
     node.message(5, attribute("dilations", {o.dilation[0], o.dilation[1]}));
-    node.message(5, attribute("pads", {o.padding.top, o.padding.left, o.padding.bottom,
-                                       o.padding.right}));
+    node.message(
+        5, attribute("pads", {o.padding.top, o.padding.left, o.padding.bottom, o.padding.right}));
     node.message(5, attribute("group", o.groups));
 
     Message weight;
@@ -92,8 +95,8 @@ std::string onnx_conv2d_model(const Conv2dProblem &p, const void *weight_oihw) {
     Message graph;
     graph.message(1, node).bytes(2, "conv2d").message(5, weight);
     graph.message(11, tensor_value("x", type, {p.batch, p.channels, p.height, p.width}));
-    graph.message(12, tensor_value("y", type,
-                                   {p.batch, p.filters, p.output_height(), p.output_width()}));
+    graph.message(
+        12, tensor_value("y", type, {p.batch, p.filters, p.output_height(), p.output_width()}));
 
     const Message opset = Message().bytes(1, "").number(2, 17);
     return Message().number(1, 8).message(7, graph).message(8, opset).text();
