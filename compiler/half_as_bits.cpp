@@ -1,0 +1,140 @@
+#include "compiler/half_as_bits.h"
+
+using namespace Halide;
+using namespace Halide::Internal;
+
+namespace hk::compiler {
+
+namespace {
+
+Expr bf16_bits(const Expr &value) {
+    const Type u32 = UInt(32, value.type().lanes());
+    const Expr bits = reinterpret(u32, value);
+    const Expr upper = bits >> 16;
+    const Expr rounded = (bits + 0x7fff + (upper & 1)) >> 16;
+    const Expr is_nan = (bits & 0x7fffffff) > make_const(u32, 0x7f800000);
+    return cast(UInt(16, value.type().lanes()), select(is_nan, upper | 0x40, rounded));
+}
+
+// Expressions of a narrow type become expressions of its bits.
+class NarrowTypes : public IRMutator {
+public:
+    using IRMutator::mutate;
+
+    explicit NarrowTypes(HalfTypes types) : types_(types) {}
+
+private:
+    using IRMutator::visit;
+
+    const HalfTypes types_;
+
+    bool narrow(Type type) const {
+        return type.is_bfloat() ? types_.bf16 : type.is_float() && type.bits() == 16 && types_.f16;
+    }
+    static Type bits_type(Type type) { return UInt(16, type.lanes()); }
+
+    static Expr to_f32(const Expr &bits, Type type) {
+        return type.is_bfloat() ? bfloat16_to_float32(bits) : float16_to_float32(bits);
+    }
+    static Expr from_f32(const Expr &value, Type type) {
+        return type.is_bfloat() ? bf16_bits(value) : reinterpret(bits_type(type), float32_to_float16(value));
+    }
+
+    Expr visit(const FloatImm *op) override {
+        if (!narrow(op->type)) return op;
+        const uint16_t bits = op->type.is_bfloat() ? bfloat16_t(op->value).to_bits() : float16_t(op->value).to_bits();
+        return make_const(UInt(16), bits);
+    }
+
+    Expr visit(const Variable *op) override {
+        return narrow(op->type) ? Variable::make(bits_type(op->type), op->name) : Expr(op);
+    }
+
+    Expr visit(const Cast *op) override {
+        const Type from = op->value.type(), to = op->type;
+        if (!narrow(from) && !narrow(to)) return IRMutator::visit(op);
+        const Type f32 = Float(32, to.lanes());
+        Expr value = mutate(op->value);
+        value = narrow(from) ? to_f32(value, from) : cast(f32, value);
+        return narrow(to) ? from_f32(value, to) : cast(to, value);
+    }
+
+    Expr visit(const Reinterpret *op) override {
+        const Expr value = mutate(op->value);
+        const Type type = narrow(op->type) ? bits_type(op->type) : op->type;
+        return value.type() == type ? value : Reinterpret::make(type, value);
+    }
+
+    Expr visit(const Load *op) override {
+        if (!narrow(op->type)) return IRMutator::visit(op);
+        return Load::make(bits_type(op->type), op->name, mutate(op->index), op->image, op->param,
+                          mutate(op->predicate), op->alignment);
+    }
+
+    Stmt visit(const Allocate *op) override {
+        if (!narrow(op->type)) return IRMutator::visit(op);
+        return Allocate::make(op->name, bits_type(op->type), op->memory_type, op->extents, op->condition,
+                              mutate(op->body), op->new_expr, op->free_function);
+    }
+
+    Expr visit(const Call *op) override {
+        bool touched = narrow(op->type);
+        for (const Expr &argument : op->args) touched |= narrow(argument.type());
+        if (touched)
+            throw CompileError("half_as_bits: " + op->name +
+                               " of a 16-bit float in device code; compute it in f32.\n");
+        return IRMutator::visit(op);
+    }
+
+    // Exact: f32 holds sums, differences, products and quotients of f16 or bf16 well enough that the
+    // second rounding does no harm (24 >= 2 * 11 + 2 bits).
+    template<typename Node>
+    Expr in_f32(const Node *op) {
+        const Type type = op->a.type();
+        if (!narrow(type)) return IRMutator::visit(op);
+        const Expr result = Node::make(to_f32(mutate(op->a), type), to_f32(mutate(op->b), type));
+        return narrow(op->type) ? from_f32(result, type) : result;
+    }
+    Expr visit(const Add *op) override { return in_f32(op); }
+    Expr visit(const Sub *op) override { return in_f32(op); }
+    Expr visit(const Mul *op) override { return in_f32(op); }
+    Expr visit(const Div *op) override { return in_f32(op); }
+    Expr visit(const Min *op) override { return in_f32(op); }
+    Expr visit(const Max *op) override { return in_f32(op); }
+    Expr visit(const EQ *op) override { return in_f32(op); }
+    Expr visit(const NE *op) override { return in_f32(op); }
+    Expr visit(const LT *op) override { return in_f32(op); }
+    Expr visit(const LE *op) override { return in_f32(op); }
+    Expr visit(const GT *op) override { return in_f32(op); }
+    Expr visit(const GE *op) override { return in_f32(op); }
+};
+
+class DeviceLoops : public IRMutator {
+public:
+    using IRMutator::mutate;
+
+    explicit DeviceLoops(HalfTypes types) : types_(types) {}
+
+private:
+    using IRMutator::visit;
+
+    const HalfTypes types_;
+
+    Stmt visit(const For *op) override {
+        const bool device = op->device_api == DeviceAPI::OpenCL || op->device_api == DeviceAPI::CUDA;
+        return device ? NarrowTypes(types_).mutate(Stmt(op)) : IRMutator::visit(op);
+    }
+};
+
+}  // namespace
+
+HalfTypes half_types_without_hardware(const Target &target) {
+    HalfTypes types;
+    types.bf16 = target.has_gpu_feature();
+    types.f16 = target.has_feature(Target::OpenCL) && !target.has_feature(Target::CLHalf);
+    return types;
+}
+
+Stmt half_as_bits(const Stmt &body, HalfTypes types) { return DeviceLoops(types).mutate(body); }
+
+}  // namespace hk::compiler

@@ -1,0 +1,12 @@
+#pragma once
+// The lowering passes that Halide lacks for our GPU kernels. Every generator calls this last in
+// generate(); a JIT-compiled test calls it on its pipeline.
+
+#include "Halide.h"
+
+namespace hk::compiler {
+
+// privatize_registers and half_as_bits, for GPU targets; nothing for others.
+void add_lowering_passes(Halide::Pipeline pipeline, const Halide::Target &target);
+
+}  // namespace hk::compiler
