@@ -16,6 +16,20 @@ Expr bf16_bits(const Expr &value) {
     return cast(UInt(16, value.type().lanes()), select(is_nan, upper | 0x40, rounded));
 }
 
+Expr f16_bits(const Expr &value) {
+    const Type u32 = UInt(32, value.type().lanes());
+    const Expr bits = reinterpret(u32, value);
+    const Expr magnitude = bits & 0x7fffffff;
+    // 0.5f has the unit in the last place of f16's subnormals, so that adding it rounds to them.
+    const Expr small = reinterpret(u32, reinterpret(value.type(), magnitude) + 0.5f) - 0x3f000000;
+    const Expr normal = ((magnitude + 0xfff + ((magnitude >> 13) & 1)) >> 13) - (112 << 10);
+    const Expr nan = 0x7e00 | ((magnitude >> 13) & 0x3ff);
+    const Expr result = select(magnitude > make_const(u32, 0x7f800000), nan,          //
+                               magnitude >= make_const(u32, 0x477ff000), make_const(u32, 0x7c00),
+                               magnitude < make_const(u32, 0x38800000), small, normal);
+    return cast(UInt(16, value.type().lanes()), result | ((bits >> 16) & 0x8000));
+}
+
 // Expressions of a narrow type become expressions of its bits.
 class NarrowTypes : public IRMutator {
 public:
@@ -37,7 +51,7 @@ private:
         return type.is_bfloat() ? bfloat16_to_float32(bits) : float16_to_float32(bits);
     }
     static Expr from_f32(const Expr &value, Type type) {
-        return type.is_bfloat() ? bf16_bits(value) : reinterpret(bits_type(type), float32_to_float16(value));
+        return type.is_bfloat() ? bf16_bits(value) : f16_bits(value);
     }
 
     Expr visit(const FloatImm *op) override {

@@ -7,6 +7,7 @@
 //   f16 on OpenCL without cl_half: devices need not have cl_khr_fp16 (PoCL has not), and Halide
 //     refuses to compile half for them;
 //   bf16 on every GPU: Halide rounds the NaN that CUDA computes, 0x7fffffff, to -0.
+// Rejected: Halide's own float32_to_float16, which makes infinity of NaN.
 
 #include "Halide.h"
 

@@ -1,0 +1,36 @@
+# The whole of it:  make demo  (a picture, filtered)    make test  (all tests)    make bench
+# BUILD and PRESET choose another tree: make test PRESET=asan BUILD=build-asan
+
+PRESET ?= release
+BUILD ?= build
+CMAKE := .venv/bin/cmake
+CTEST := .venv/bin/ctest
+JOBS ?= $(shell nproc)
+
+.PHONY: all setup build demo test bench bench-peers docs clean
+
+all: build
+
+setup:
+	@./setup.sh
+
+build: setup
+	@[ -f $(BUILD)/build.ninja ] || $(CMAKE) --preset $(PRESET) -B $(BUILD)
+	@$(CMAKE) --build $(BUILD) -j $(JOBS)
+
+demo: build
+	$(BUILD)/bin/filter --output $(BUILD)/filter.png
+
+test: build
+	$(CTEST) --test-dir $(BUILD) -j $(JOBS) --output-on-failure
+
+bench-peers: setup
+	.venv/bin/pip install --quiet --disable-pip-version-check -r requirements-peers.txt
+
+bench: bench-peers
+	$(CMAKE) --preset $(PRESET) -B $(BUILD)
+	@$(CMAKE) --build $(BUILD) -j $(JOBS)
+	.venv/bin/python apps/bench/report.py --bench $(BUILD)/bin/bench --output docs/performance.md
+
+clean:
+	rm -rf build build-*

@@ -1,0 +1,133 @@
+# kernel(): one row of the table, compiled for each of its types, layouts and devices. It is the only
+# caller of the kernel compiler.
+#
+#   kernel(FAMILY ROW
+#       ALGORITHM name SCHEDULE name [KNOBS tile_x:8,tile_k:16]
+#       TYPES f32 … LAYOUTS nhwc … DEVICES cpu cuda opencl
+#       [WHERE field=value field>=value field<=value field%value=0 …])
+#
+# WHERE says which problems the row takes, in the fields of the family's selection. An equality on a
+# field of HK_FIXED_FIELDS_<FAMILY> is known to the compiler too (parameter fix_field=value).
+# Rows stand in the order of preference: selection takes the first that fits.
+
+set(HK_TYPE_f32 float32)
+set(HK_TYPE_f16 float16)
+set(HK_TYPE_bf16 bfloat16)
+
+if(HK_PORTABLE)
+    set(HK_HOST x86-64-linux)
+    set(avx2 avx-avx2-f16c-fma-sse41)
+    string(JOIN "," HK_TARGET_cpu
+        ${HK_HOST}-${avx2}-avx512-avx512_skylake-user_context-no_runtime
+        ${HK_HOST}-${avx2}-user_context-no_runtime
+        ${HK_HOST}-sse41-user_context-no_runtime
+        ${HK_HOST}-user_context-no_runtime)
+else()
+    set(HK_HOST host)
+    set(HK_TARGET_cpu host-user_context-no_runtime)
+endif()
+set(HK_TARGET_cuda ${HK_HOST}-cuda-cuda_capability_80-user_context-no_runtime)
+set(HK_TARGET_opencl ${HK_HOST}-opencl-user_context-no_runtime)
+
+# The generator executable of a family: generators/FAMILY*.cpp with schedules/{,cpu,gpu}/FAMILY*.cpp.
+function(kernel_family FAMILY)
+    file(GLOB sources CONFIGURE_DEPENDS
+        ${CMAKE_SOURCE_DIR}/generators/${FAMILY}*.cpp ${CMAKE_SOURCE_DIR}/schedules/${FAMILY}*.cpp
+        ${CMAKE_SOURCE_DIR}/schedules/cpu/${FAMILY}*.cpp ${CMAKE_SOURCE_DIR}/schedules/gpu/${FAMILY}*.cpp)
+    add_library(hk_${FAMILY}_generators OBJECT ${sources})
+    target_link_libraries(hk_${FAMILY}_generators PUBLIC hk_generator_parts)
+    add_executable(${FAMILY}.generator)
+    target_link_libraries(${FAMILY}.generator PRIVATE hk_${FAMILY}_generators hk_kernel_compiler)
+    set_property(GLOBAL APPEND PROPERTY HK_FAMILIES ${FAMILY})
+endfunction()
+
+function(kernel FAMILY ROW)
+    cmake_parse_arguments(PARSE_ARGV 2 arg "" "ALGORITHM;SCHEDULE;KNOBS" "TYPES;LAYOUTS;DEVICES;WHERE")
+    set(fixed)
+    foreach(condition IN LISTS arg_WHERE)
+        if(condition MATCHES "^([a-z_]+)=([0-9]+)$" AND CMAKE_MATCH_1 IN_LIST HK_FIXED_FIELDS_${FAMILY})
+            list(APPEND fixed fix_${CMAKE_MATCH_1}=${CMAKE_MATCH_2})
+        elseif(NOT condition MATCHES "^[a-z_]+(=|>=|<=)[0-9]+$|^[a-z_]+%[0-9]+=0$")
+            message(FATAL_ERROR "kernel(${FAMILY} ${ROW}): condition ${condition}")
+        endif()
+    endforeach()
+    if(arg_KNOBS)
+        list(APPEND fixed knobs=${arg_KNOBS})
+    endif()
+    foreach(device IN LISTS arg_DEVICES)
+        string(TOUPPER ${device} option)
+        if(NOT device STREQUAL cpu AND NOT HK_${option})
+            continue()
+        endif()
+        foreach(layout IN LISTS arg_LAYOUTS)
+            foreach(type IN LISTS arg_TYPES)
+                compile_kernel(${FAMILY}_${ROW}_${type}_${layout}_${device} ${device}
+                    type=${HK_TYPE_${type}} layout=${layout}
+                    algorithm=${arg_ALGORITHM} schedule=${arg_SCHEDULE} ${fixed})
+                string(JOIN "|" columns ${FAMILY}_${ROW}_${type}_${layout}_${device} ${FAMILY} ${ROW}
+                    ${arg_ALGORITHM} ${arg_SCHEDULE} "${arg_KNOBS}" ${type} ${layout} ${device}
+                    "${arg_WHERE}")
+                string(REPLACE ";" " " columns "${columns}")
+                set_property(GLOBAL APPEND PROPERTY HK_ROWS_${FAMILY} "${columns}")
+            endforeach()
+        endforeach()
+    endforeach()
+endfunction()
+
+# One function: its archive, header and resource report in build/kernels/FAMILY.
+function(compile_kernel name device)
+    set(dir ${CMAKE_BINARY_DIR}/kernels/${FAMILY})
+    add_custom_command(
+        OUTPUT ${dir}/${name}.a ${dir}/${name}.h ${dir}/${name}.json
+        COMMAND ${CMAKE_COMMAND} -E env "HK_PTXAS=${HK_PTXAS}" "HK_FATBINARY=${HK_FATBINARY}"
+            $<TARGET_FILE:${FAMILY}.generator> -g ${FAMILY} -f ${name} -o ${dir}
+            -e static_library,c_header,resources target=${HK_TARGET_${device}} ${ARGN}
+        DEPENDS ${FAMILY}.generator
+        COMMENT "Kernel ${name}"
+        VERBATIM)
+endfunction()
+
+# After the last row: each family's archive of kernels and its table, libraries of hk_FAMILY.
+function(finish_kernels)
+    get_property(families GLOBAL PROPERTY HK_FAMILIES)
+    foreach(family IN LISTS families)
+        finish_family(${family})
+    endforeach()
+endfunction()
+
+function(finish_family FAMILY)
+    set(dir ${CMAKE_BINARY_DIR}/kernels/${FAMILY})
+    file(MAKE_DIRECTORY ${dir})
+    get_property(rows GLOBAL PROPERTY HK_ROWS_${FAMILY})
+    string(JOIN "\n" text ${rows})
+    file(CONFIGURE OUTPUT ${dir}/rows.txt CONTENT "${text}\n" @ONLY)
+
+    set(archive ${dir}/libhk_${FAMILY}_kernels.a)
+    set(script "CREATE ${archive}\n")
+    set(archives)
+    set(reports)
+    foreach(row IN LISTS rows)
+        string(REGEX REPLACE "\\|.*" "" name "${row}")
+        string(APPEND script "ADDLIB ${dir}/${name}.a\n")
+        list(APPEND archives ${dir}/${name}.a)
+        list(APPEND reports ${dir}/${name}.json)
+    endforeach()
+    file(CONFIGURE OUTPUT ${dir}/archive.mri CONTENT "${script}SAVE\nEND\n" @ONLY)
+    add_custom_command(OUTPUT ${archive}
+        COMMAND ${CMAKE_COMMAND} -E rm -f ${archive}
+        COMMAND sh -c "'${CMAKE_AR}' -M < '${dir}/archive.mri'"
+        DEPENDS ${archives} ${dir}/archive.mri
+        COMMENT "Archive of the ${FAMILY} kernels" VERBATIM)
+    add_custom_command(OUTPUT ${dir}/${FAMILY}_table.cpp
+        COMMAND ${HK_PYTHON} ${CMAKE_SOURCE_DIR}/compiler/write_table.py ${FAMILY} ${dir}
+        DEPENDS ${CMAKE_SOURCE_DIR}/compiler/write_table.py ${dir}/rows.txt ${reports}
+        COMMENT "Table of the ${FAMILY} kernels" VERBATIM)
+    add_custom_target(hk_${FAMILY}_archive DEPENDS ${archive})
+    add_library(hk_${FAMILY}_kernels STATIC IMPORTED GLOBAL)
+    set_target_properties(hk_${FAMILY}_kernels PROPERTIES IMPORTED_LOCATION ${archive})
+    add_dependencies(hk_${FAMILY}_kernels hk_${FAMILY}_archive)
+
+    add_library(hk_${FAMILY} STATIC ${CMAKE_SOURCE_DIR}/runtime/src/${FAMILY}.cpp ${dir}/${FAMILY}_table.cpp)
+    add_library(HalideKernels::${FAMILY} ALIAS hk_${FAMILY})
+    target_link_libraries(hk_${FAMILY} PUBLIC hk_runtime PRIVATE $<BUILD_INTERFACE:hk_${FAMILY}_kernels>)
+endfunction()

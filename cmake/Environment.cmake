@@ -1,0 +1,21 @@
+# The Python environment that holds Halide and the CUDA assembler, and the Debian packages.
+
+set(HK_VENV ${CMAKE_SOURCE_DIR}/.venv CACHE PATH "Python environment made by setup.sh")
+file(GLOB site_packages ${HK_VENV}/lib/python3*/site-packages)
+list(APPEND CMAKE_PREFIX_PATH ${site_packages}/halide ${HK_VENV})
+find_program(HK_PYTHON python3 HINTS ${HK_VENV}/bin NO_DEFAULT_PATH REQUIRED)
+file(GLOB halide_lib ${site_packages}/halide/lib64/cmake)
+set(Halide_DIR ${halide_lib}/Halide)
+set(HalideHelpers_DIR ${halide_lib}/HalideHelpers)
+find_package(Halide 21 REQUIRED COMPONENTS shared)
+
+# A CUDA toolkit on the machine does as well; without either, kernels carry PTX only.
+find_program(HK_PTXAS ptxas HINTS ${site_packages}/nvidia/cu13/bin NO_DEFAULT_PATH)
+find_program(HK_PTXAS ptxas)
+find_program(HK_FATBINARY fatbinary HINTS ${site_packages}/nvidia/cu13/bin NO_DEFAULT_PATH)
+find_program(HK_FATBINARY fatbinary)
+if(HK_CUDA AND NOT (HK_PTXAS AND HK_FATBINARY))
+    message(WARNING "no ptxas and fatbinary: CUDA kernels are embedded as PTX, their resources unknown")
+endif()
+
+find_package(Threads REQUIRED)

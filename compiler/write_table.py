@@ -1,0 +1,53 @@
+"""Writes FAMILY_table.cpp: the rows of kernels.cmake with the resources that were measured.
+
+    write_table.py FAMILY DIR
+
+DIR/rows.txt has a line a kernel, its columns separated by |: name, family, row, algorithm, schedule,
+knobs, type, layout, device, conditions. DIR/NAME.json is the kernel's resource report.
+"""
+
+import json
+import pathlib
+import re
+import sys
+
+RELATIONS = {"=": "equal", ">=": "at_least", "<=": "at_most", "%": "multiple_of"}
+RESOURCES = ["registers", "stack_bytes", "spill_bytes", "shared_static", "shared_dynamic", "threads"]
+
+
+def constraint(text: str) -> str:
+    field, relation, value = re.fullmatch(r"([a-z_]+)(=|>=|<=|%)(\d+)(?:=0)?", text).groups()
+    return f'{{"{field}", Constraint::Relation::{RELATIONS[relation]}, {value}}}'
+
+
+def main() -> None:
+    family, directory = sys.argv[1], pathlib.Path(sys.argv[2])
+    rows = [line.split("|") for line in (directory / "rows.txt").read_text().splitlines() if line]
+
+    declarations, conditions, entries = [], [], []
+    for name, family_, row, algorithm, schedule, knobs, type_, layout, device, where in rows:
+        report = json.loads((directory / f"{name}.json").read_text())
+        declarations.append(f"int {name}_argv(void **);\nconst halide_filter_metadata_t *{name}_metadata();")
+        where_name = "{}"
+        if where:
+            where_name = f"where_{name}"
+            listed = ", ".join(constraint(c) for c in where.split())
+            conditions.append(f"constexpr Constraint {where_name}[] = {{{listed}}};")
+        resources = ", ".join(str(report.get(field, -1)) for field in RESOURCES)
+        entries.append(
+            f'    {{"{name}", "{family_}", "{row}", "{algorithm}", "{schedule}", "{knobs}", DataType::{type_},\n'
+            f"     Layout::{layout}, DeviceType::{device}, {where_name}, {{{resources}}},\n"
+            f"     {name}_argv, {name}_metadata}},"
+        )
+
+    text = "\n".join(
+        ["// Written by compiler/write_table.py from kernels.cmake.", f'#include "hk/{family}.h"', "",
+         'extern "C" {', *declarations, "}", "", "namespace hk {", "namespace {", "", *conditions, "",
+         "const KernelInfo kernels[] = {", *entries, "};", "", "}  // namespace", "",
+         f"std::span<const KernelInfo> {family}_kernels() {{ return kernels; }}", "", "}  // namespace hk", ""]
+    )
+    (directory / f"{family}_table.cpp").write_text(text)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,15 @@
+#pragma once
+// Activations of a value v, chosen at run time:
+//   smooth 0: min(max(v < 0 ? slope * v : v, low), high), which is none, relu, clamp and leaky relu
+//   smooth 1: silu, v / (1 + exp(-v))
+//   smooth 2: gelu, v * (1 + erf(v / sqrt(2))) / 2
+// NaN passes through: every comparison is false for it.
+
+#include "Halide.h"
+
+namespace hk::generators {
+
+Halide::Expr activation(const Halide::Expr &value, const Halide::Expr &slope, const Halide::Expr &low,
+                        const Halide::Expr &high, const Halide::Expr &smooth);
+
+}  // namespace hk::generators

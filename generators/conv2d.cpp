@@ -1,0 +1,160 @@
+#include "generators/conv2d.h"
+
+#include "generators/activation.h"
+
+using namespace Halide;
+
+namespace hk::generators {
+
+namespace {
+
+// The input in f32 with zeros around it. A pointwise convolution never reads them into a result:
+// there the edge is repeated, which costs no comparison a value.
+Func pad(const Conv2dOperands &op) {
+    Func value("value");
+    value(c, g, x, y, n) = cast<float>(op.input(c, g, x, y, n));
+    const Region bounds = {{Expr(), Expr()}, {Expr(), Expr()}, {0, op.width}, {0, op.height}, {Expr(), Expr()}};
+    Func inside = op.pointwise ? BoundaryConditions::repeat_edge(value, bounds) :
+                                 BoundaryConditions::constant_exterior(value, 0.f, bounds);
+    Func padded("padded");
+    padded(c, g, x, y, n) = inside(c, g, x, y, n);
+    return padded;
+}
+
+Expr input_x(const Conv2dOperands &op, const Expr &s) {
+    return x * op.stride_x + s * op.dilation_x - op.padding_left;
+}
+
+Expr input_y(const Conv2dOperands &op, const Expr &r) {
+    return y * op.stride_y + r * op.dilation_y - op.padding_top;
+}
+
+// What sums start from: the bias, zero where there is none and past the last channel.
+Func start(const Conv2dOperands &op) {
+    Func bias = BoundaryConditions::constant_exterior(op.bias, cast(op.type, 0), {{0, op.filters}, {Expr(), Expr()}});
+    Func start("start");
+    start(k, g) = select(op.has_bias, cast<float>(bias(k, g)), 0.f);
+    return start;
+}
+
+// What follows the sum. A residual that is not there is read all the same (its buffer is valid
+// memory) and dropped: a load an output is cheaper than a second copy of the kernel.
+void finish(const Conv2dOperands &op, const Func &sum, Func &activated, Func &output) {
+    Expr value = sum(k, g, x, y, n);
+    value = select(op.has_residual, value + cast<float>(op.residual(k, g, x, y, n)), value);
+    activated(k, g, x, y, n) = activation(value, op.slope, op.low, op.high, op.smooth);
+    output(k, g, x, y, n) = cast(op.type, activated(k, g, x, y, n));
+}
+
+}  // namespace
+
+Conv2d conv2d_packed(const Conv2dOperands &op, int block) {
+    Conv2d stages;
+    stages.padded = pad(op);
+
+    Func filter = BoundaryConditions::constant_exterior(
+        op.weight, cast(op.weight.type(), 0),
+        {{Expr(), Expr()}, {Expr(), Expr()}, {Expr(), Expr()}, {0, op.filters}, {Expr(), Expr()}});
+    stages.packed = Func("packed");
+    stages.packed(stages.ki, c, s, r, stages.ko, g) =
+        cast<float>(filter(c, s, r, stages.ko * block + stages.ki, g));
+
+    stages.r = RDom(0, op.channels, 0, op.kernel_w, 0, op.kernel_h, "r");
+    const RDom &d = stages.r;
+    stages.sum = Func("sum");
+    stages.start = start(op);
+    stages.sum(k, g, x, y, n) = stages.start(k, g);
+    stages.sum(k, g, x, y, n) += stages.packed(k % block, d.x, d.y, d.z, k / block, g) *
+                                 stages.padded(d.x, g, input_x(op, d.y), input_y(op, d.z), n);
+    stages.activated = Func("activated");
+    stages.output = Func("result");
+    finish(op, stages.sum, stages.activated, stages.output);
+    return stages;
+}
+
+Conv2dSliced conv2d_sliced(const Conv2dOperands &op, int tile) {
+    Conv2dSliced stages;
+    const Expr channels = tile == 1 ? Expr() : op.channels;
+    const Expr first = tile == 1 ? Expr() : Expr(0);
+
+    Func value("value");
+    value(c, g, x, y, n) = cast<float>(op.input(c, g, x, y, n));
+    stages.padded = Func("padded");
+    stages.padded(c, g, x, y, n) = BoundaryConditions::constant_exterior(
+        value, 0.f,
+        {{first, channels}, {Expr(), Expr()}, {0, op.width}, {0, op.height}, {Expr(), Expr()}})(c, g, x, y, n);
+
+    Func weight("weight_f32");
+    weight(c, s, r, k, g) = cast<float>(op.weight(c, s, r, k, g));
+    stages.filter = Func("filter");
+    stages.filter(c, s, r, k, g) = BoundaryConditions::constant_exterior(
+        weight, 0.f,
+        {{first, channels}, {Expr(), Expr()}, {Expr(), Expr()}, {0, op.filters}, {Expr(), Expr()}})(c, s, r, k, g);
+
+    stages.r = RDom(0, tile, 0, op.kernel_w, 0, op.kernel_h, 0, (op.channels + tile - 1) / tile, "r");
+    const RDom &d = stages.r;
+    const Expr channel = d.w * tile + d.x;
+    stages.tap = Func("tap");
+    stages.tap(c, s, r, g, x, y, n) = stages.padded(c, g, input_x(op, s), input_y(op, r), n);
+    stages.sum = Func("sum");
+    stages.start = start(op);
+    stages.sum(k, g, x, y, n) = stages.start(k, g);
+    stages.sum(k, g, x, y, n) +=
+        stages.filter(channel, d.y, d.z, k, g) * stages.tap(channel, d.y, d.z, g, x, y, n);
+    stages.activated = Func("activated");
+    stages.output = Func("result");
+    finish(op, stages.sum, stages.activated, stages.output);
+    return stages;
+}
+
+Conv2dDot conv2d_dot(const Conv2dOperands &op, int lanes) {
+    Conv2dDot stages;
+    stages.padded = pad(op);
+    stages.r = RDom(0, op.channels / lanes, 0, op.kernel_w, 0, op.kernel_h, "r");
+    const RDom &d = stages.r;
+    const Expr channel = d.x * lanes + stages.lane;
+    stages.lanes = Func("lanes");
+    stages.lanes(stages.lane, k, g, x, y, n) = 0.f;
+    stages.lanes(stages.lane, k, g, x, y, n) +=
+        cast<float>(op.weight(channel, d.y, d.z, k, g)) *
+        stages.padded(channel, g, input_x(op, d.y), input_y(op, d.z), n);
+
+    // Across the lanes in two steps, so that each is a sum of vectors: first the quarters of the
+    // vector (neighbours stay neighbours), then what is left of it.
+    const int quarter = lanes / 4;
+    const Func &wide = stages.lanes;
+    stages.folded = Func("folded");
+    stages.folded(stages.lane, k, g, x, y, n) =
+        (wide(stages.lane, k, g, x, y, n) + wide(stages.lane + quarter, k, g, x, y, n)) +
+        (wide(stages.lane + 2 * quarter, k, g, x, y, n) + wide(stages.lane + 3 * quarter, k, g, x, y, n));
+    Expr total = stages.folded(0, k, g, x, y, n);
+    for (int l = 1; l < quarter; l++) total += stages.folded(l, k, g, x, y, n);
+    stages.sum = Func("sum");
+    stages.start = start(op);
+    stages.sum(k, g, x, y, n) = total + stages.start(k, g);
+    stages.activated = Func("activated");
+    stages.output = Func("result");
+    finish(op, stages.sum, stages.activated, stages.output);
+    return stages;
+}
+
+Conv2dDepthwise conv2d_depthwise(const Conv2dOperands &op) {
+    Conv2dDepthwise stages;
+    stages.padded = pad(op);
+    stages.packed = Func("packed");
+    stages.packed(g, s, r) = cast<float>(op.weight(0, s, r, 0, g));
+
+    stages.r = RDom(0, op.kernel_w, 0, op.kernel_h, "r");
+    const RDom &d = stages.r;
+    stages.sum = Func("sum");
+    stages.start = start(op);
+    stages.sum(k, g, x, y, n) = stages.start(k, g);
+    stages.sum(k, g, x, y, n) +=
+        stages.packed(g, d.x, d.y) * stages.padded(0, g, input_x(op, d.x), input_y(op, d.y), n);
+    stages.activated = Func("activated");
+    stages.output = Func("result");
+    finish(op, stages.sum, stages.activated, stages.output);
+    return stages;
+}
+
+}  // namespace hk::generators

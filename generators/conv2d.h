@@ -1,0 +1,69 @@
+#pragma once
+// Two-dimensional convolution. Index letters: n batch, c input channel of a group, g group,
+// k output channel of a group, x y pixel of the output, s r column and row of the filter.
+//
+// Every algorithm here starts its sum from start(k, g), the bias or zero, and computes
+//   output(k, g, x, y, n) = activation(bias(k, g) + residual(k, g, x, y, n)
+//       + sum over c, s, r of weight(c, s, r, k, g)
+//             * input(c, g, x * stride_x + s * dilation_x - padding_left,
+//                           y * stride_y + r * dilation_y - padding_top, n))
+// with zeros outside the input, sums in f32, one rounding to the output's type.
+// Funcs take their arguments in the order above, whatever the layout of the buffers behind them.
+
+#include "Halide.h"
+
+namespace hk::generators {
+
+inline const Halide::Var n{"n"}, c{"c"}, g{"g"}, k{"k"}, x{"x"}, y{"y"}, s{"s"}, r{"r"};
+
+struct Conv2dOperands {
+    Halide::Func input, weight, bias, residual;
+    Halide::Expr channels, filters, width, height;  // of a group; of the input
+    Halide::Expr kernel_w, kernel_h, stride_x, stride_y, dilation_x, dilation_y;
+    Halide::Expr padding_left, padding_top;
+    Halide::Expr has_bias, has_residual;
+    // smooth 0: min(max(v < 0 ? slope * v : v, low), high); 1: silu; 2: gelu
+    Halide::Expr slope, low, high, smooth;
+    Halide::Type type;        // of the output
+    bool pointwise = false;   // 1x1 filter, no padding
+};
+
+// The sum is over r.c, r.s, r.r. Packed filters are blocks of `block` output channels, zero-filled
+// at the end: packed(k % block, c, s, r, k / block, g).
+struct Conv2d {
+    Halide::Var ki{"ki"}, ko{"ko"};  // of packed
+    Halide::Func padded, packed, start, sum, activated, output;
+    Halide::RDom r;
+};
+Conv2d conv2d_packed(const Conv2dOperands &operands, int block);
+
+// The channels of the sum are split in slices of `tile`: the sum is over r.x (channel in slice),
+// r.y = s, r.z = r, r.w (slice). Channels past the end are zero in both factors, so that a staged
+// slice has a constant size. tile 1 needs no zeros. tap(c, s, r, g, x, y, n) is what the output at
+// x, y reads of the input, so that it has the output's size whatever the stride and dilation are.
+struct Conv2dSliced {
+    Halide::Func padded, tap, start, filter, sum, activated, output;
+    Halide::RDom r;
+};
+Conv2dSliced conv2d_sliced(const Conv2dOperands &operands, int tile);
+
+// The sum runs over vectors of `lanes` neighbouring channels and is added up across the lanes at
+// the end: lanes(lane, k, g, x, y, n), over r.x (vector of channels), r.y = s, r.z = r; folded has
+// a quarter as many lanes, and sum adds those up.
+// The number of channels is a multiple of `lanes`.
+struct Conv2dDot {
+    Halide::Var lane{"lane"};
+    Halide::Func padded, lanes, start, folded, sum, activated, output;
+    Halide::RDom r;
+};
+Conv2dDot conv2d_dot(const Conv2dOperands &operands, int lanes);
+
+// One input and one output channel a group (c = k = 0): the sum is over r.x = s, r.y = r.
+// packed(g, s, r) is the filter with groups innermost.
+struct Conv2dDepthwise {
+    Halide::Func padded, packed, start, sum, activated, output;
+    Halide::RDom r;
+};
+Conv2dDepthwise conv2d_depthwise(const Conv2dOperands &operands);
+
+}  // namespace hk::generators

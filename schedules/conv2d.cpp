@@ -1,0 +1,38 @@
+#include "schedules/conv2d.h"
+
+using namespace hk::generators;
+
+namespace hk::schedules {
+
+namespace {
+
+// The baseline: every output by itself, nothing stored in between.
+template<typename Stages>
+void root(Stages &, const Conv2dContext &context) {
+    Knobs(context.knobs).end();
+}
+
+}  // namespace
+
+const Conv2dTable<Conv2d> &packed_schedules() {
+    static const Conv2dTable<Conv2d> table = {{"root", root<Conv2d>}, {"cpu", cpu::packed}, {"cpu_grouped", cpu::grouped}};
+    return table;
+}
+
+const Conv2dTable<Conv2dSliced> &sliced_schedules() {
+    static const Conv2dTable<Conv2dSliced> table = {{"root", root<Conv2dSliced>}, {"gpu", gpu::sliced}};
+    return table;
+}
+
+const Conv2dTable<Conv2dDot> &dot_schedules() {
+    static const Conv2dTable<Conv2dDot> table = {{"root", root<Conv2dDot>}, {"cpu", cpu::dot}};
+    return table;
+}
+
+const Conv2dTable<Conv2dDepthwise> &depthwise_schedules() {
+    static const Conv2dTable<Conv2dDepthwise> table = {
+        {"root", root<Conv2dDepthwise>}, {"cpu", cpu::depthwise}, {"gpu", gpu::depthwise}};
+    return table;
+}
+
+}  // namespace hk::schedules

@@ -1,0 +1,47 @@
+#pragma once
+// Schedules of the algorithms in generators/conv2d.h: how to run them, never what they compute.
+
+#include "generators/conv2d.h"
+#include "schedules/schedule.h"
+
+namespace hk::schedules {
+
+struct Conv2dContext {
+    Halide::Target target;
+    bool nhwc;
+    std::string schedule, knobs;
+    // Sizes that the kernel is compiled for; 0: any.
+    int kernel_w, kernel_h, stride_x, stride_y, dilation_x, dilation_y, channels_per_group, filters_per_group;
+    bool pointwise_f32;             // 1x1, no padding, f32: the input needs no copy
+    Halide::Expr plain;  // argument: the activation is a clamp, and there is no residual
+};
+
+template<typename Stages>
+using Conv2dTable = Table<Stages, Conv2dContext>;
+
+// Output channels in a block of the packed filter.
+int packed_block(const Conv2dContext &context);
+// Channels in a slice of the sum that is staged at once; 1 in schedules that stage nothing.
+int sliced_tile(const Conv2dContext &context);
+// Channels in a vector of the sum.
+int dot_lanes(const Conv2dContext &context);
+
+const Conv2dTable<generators::Conv2d> &packed_schedules();
+const Conv2dTable<generators::Conv2dSliced> &sliced_schedules();
+const Conv2dTable<generators::Conv2dDot> &dot_schedules();
+const Conv2dTable<generators::Conv2dDepthwise> &depthwise_schedules();
+
+// One table entry each; CPU schedules in cpu/conv2d*.cpp, GPU schedules in gpu/conv2d.cpp.
+namespace cpu {
+void packed(generators::Conv2d &stages, const Conv2dContext &context);
+void grouped(generators::Conv2d &stages, const Conv2dContext &context);
+void dot(generators::Conv2dDot &stages, const Conv2dContext &context);
+void depthwise(generators::Conv2dDepthwise &stages, const Conv2dContext &context);
+}  // namespace cpu
+
+namespace gpu {
+void sliced(generators::Conv2dSliced &stages, const Conv2dContext &context);
+void depthwise(generators::Conv2dDepthwise &stages, const Conv2dContext &context);
+}  // namespace gpu
+
+}  // namespace hk::schedules

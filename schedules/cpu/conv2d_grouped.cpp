@@ -1,0 +1,73 @@
+#include "schedules/conv2d.h"
+
+using namespace Halide;
+using namespace hk::generators;
+
+namespace hk::schedules {
+
+namespace {
+
+struct GroupedTile {
+    int x, y;  // pixels
+};
+
+GroupedTile choose(const Conv2dContext &context) {
+    const int lanes = context.target.natural_vector_size<float>();
+    GroupedTile tile = lanes >= 16 ? GroupedTile{7, 2} : GroupedTile{6, 1};
+    Knobs knobs(context.knobs);
+    knobs.take("tile_x", tile.x);
+    knobs.take("tile_y", tile.y);
+    knobs.end();
+    return tile;
+}
+
+}  // namespace
+
+namespace cpu {
+
+void grouped(Conv2d &stages, const Conv2dContext &context) {
+    const GroupedTile tile = choose(context);
+    const int filters = context.filters_per_group;
+    const int lanes = context.target.natural_vector_size<float>();
+    const int groups = std::max(lanes / filters, 1);
+    const TailStrategy round_up = TailStrategy::RoundUp;
+    Func &out = stages.output;
+    const Var xo("xo"), yo("yo"), gb("gb"), rows("rows");
+    const RDom &d = stages.r;
+
+    out.bound(k, 0, filters)
+        .split(x, xo, x, tile.x, TailStrategy::ShiftInwards)
+        .split(y, yo, y, tile.y, TailStrategy::ShiftInwards)
+        .split(g, gb, g, groups, TailStrategy::ShiftInwards)
+        .reorder(k, g, x, y, xo, yo, gb, n)
+        .vectorize(k)
+        .vectorize(g);
+    out.fuse(gb, n, rows).parallel(rows);
+    stages.activated.compute_at(out, x).vectorize(k).vectorize(g).specialize(context.plain);
+    stages.start.compute_at(out, rows).vectorize(k);
+    stages.sum.compute_at(out, xo)
+        .bound_extent(k, filters)
+        .vectorize(k)
+        .vectorize(g)
+        .unroll(x)
+        .unroll(y);
+    stages.sum.update()
+        .reorder(k, g, x, y, d.y, d.x, d.z)
+        .vectorize(k)
+        .vectorize(g)
+        .unroll(x)
+        .unroll(y)
+        .unroll(d.y)
+        .unroll(d.x, std::min(filters, 8));
+    stages.padded.store_at(out, rows).compute_at(out, yo).vectorize(c).vectorize(g);
+    stages.packed.compute_at(out, rows)
+        .reorder_storage(stages.ki, g, c, s, r, stages.ko)
+        .reorder(c, stages.ki, g, s, r, stages.ko)
+        .bound_extent(stages.ki, filters)
+        .vectorize(c);
+    (void)round_up;
+}
+
+}  // namespace cpu
+
+}  // namespace hk::schedules

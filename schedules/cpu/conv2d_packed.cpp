@@ -1,0 +1,93 @@
+#include "schedules/conv2d.h"
+
+using namespace Halide;
+using namespace hk::generators;
+
+namespace hk::schedules {
+
+namespace {
+
+struct PackedTile {
+    int block;  // output channels: vectors of them side by side
+    int x, y;   // pixels
+};
+
+// Registers: accumulators, the block's vectors of the filter, one broadcast.
+// AVX-512: 2 * 14 + 2 + 1 of 32; AVX2: 2 * 6 + 2 + 1 of 16.
+PackedTile choose(const Conv2dContext &context) {
+    const int lanes = context.target.natural_vector_size<float>();
+    PackedTile tile = lanes >= 16 ? PackedTile{2 * lanes, 7, 2} : PackedTile{2 * lanes, 6, 1};
+    Knobs knobs(context.knobs);
+    knobs.take("block", tile.block);
+    knobs.take("tile_x", tile.x);
+    knobs.take("tile_y", tile.y);
+    knobs.end();
+    return tile;
+}
+
+// Reads run along the filter's rows: a read of one channel from each row of a block would meet the
+// same few cache sets again and again where rows are a power of two apart.
+void pack(Conv2d &stages, const PackedTile &tile, int lanes, const Conv2dContext &context) {
+    const Var ci("ci"), blocks("blocks");
+    stages.packed.compute_root().bound_extent(stages.ki, tile.block);
+    if (context.nhwc || (context.kernel_w == 1 && context.kernel_h == 1))
+        stages.packed.split(c, c, ci, lanes, TailStrategy::GuardWithIf)
+            .reorder(ci, stages.ki, c, s, r, stages.ko, g)
+            .vectorize(ci);
+    else
+        stages.packed.reorder(s, r, c, stages.ki, stages.ko, g);
+    stages.packed.fuse(stages.ko, g, blocks).parallel(blocks);
+}
+
+}  // namespace
+
+int packed_block(const Conv2dContext &context) {
+    return context.schedule == "cpu_grouped" ? context.filters_per_group : choose(context).block;
+}
+
+namespace cpu {
+
+void packed(Conv2d &stages, const Conv2dContext &context) {
+    const PackedTile tile = choose(context);
+    const int lanes = std::min(tile.block, context.target.natural_vector_size<float>());
+    const TailStrategy round_up = TailStrategy::RoundUp;
+    Func &out = stages.output;
+    const Var kv("kv"), xo("xo"), yo("yo"), kb("kb"), rows("rows");
+    const RDom &d = stages.r;
+
+    out.split(x, xo, x, tile.x, TailStrategy::GuardWithIf)
+        .split(y, yo, y, tile.y, TailStrategy::GuardWithIf)
+        .split(k, kb, k, tile.block, TailStrategy::GuardWithIf)
+        .split(k, kv, k, lanes)
+        .reorder(k, kv, x, y, kb, xo, yo, g, n)
+        .fuse(yo, g, rows)
+        .fuse(rows, n, rows)
+        .vectorize(k)
+        .parallel(rows);
+    stages.start.compute_root();
+    stages.activated.compute_at(out, kv)
+        .vectorize(k)
+        .specialize(context.plain);
+    stages.sum.compute_at(out, kb)
+        .bound_extent(k, tile.block)
+        .bound_extent(x, tile.x)
+        .bound_extent(y, tile.y)
+        .align_bounds(k, tile.block)
+        .vectorize(k, lanes, round_up)
+        .unroll(k)
+        .unroll(x)
+        .unroll(y);
+    stages.sum.update()
+        .reorder(k, x, y, d.x, d.y, d.z)
+        .vectorize(k, lanes, round_up)
+        .unroll(k)
+        .unroll(x)
+        .unroll(y);
+    stages.padded.compute_at(out, xo)
+        .vectorize(c, lanes, round_up);
+    pack(stages, tile, lanes, context);
+}
+
+}  // namespace cpu
+
+}  // namespace hk::schedules
