@@ -62,8 +62,10 @@ ConvShape parse_line(const std::vector<std::string> &header, const std::string &
 
 std::string pair(const char *prefix, int64_t y, int64_t x) {
     if (y == 1 && x == 1) return "";
-    std::string result = "_" + std::string(prefix) + std::to_string(y);
-    return y == x ? result : result + "x" + std::to_string(x);
+    std::string result(prefix);
+    result += std::to_string(y);
+    if (y != x) result += 'x' + std::to_string(x);
+    return result;
 }
 
 }  // namespace
@@ -89,7 +91,7 @@ std::string derived_name(const ConvShape &s) {
     std::string result = std::to_string(s.height) + "x" + std::to_string(s.width) + "_" +
                          std::to_string(s.channels) + "-" + std::to_string(s.filters) + "_" +
                          std::to_string(s.kernel_height) + "x" + std::to_string(s.kernel_width);
-    result += pair("s", s.stride_y, s.stride_x) + pair("d", s.dilation_y, s.dilation_x);
+    result += pair("_s", s.stride_y, s.stride_x) + pair("_d", s.dilation_y, s.dilation_x);
     if (s.groups > 1) {
         result += s.groups == s.channels ? "_depthwise" : "_g" + std::to_string(s.groups);
     }
