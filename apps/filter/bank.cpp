@@ -6,9 +6,7 @@
 
 namespace hk::filter {
 
-double degrees(int orientation) {
-    return 180.0 * orientation / orientations;
-}
+double degrees(int orientation) { return 180.0 * orientation / orientations; }
 
 // exp(-d^2 / (2 sigma^2)) * cos or sin(2 pi u / wavelength), u across the lines, y upwards.
 std::vector<float> gabor(const Scale &scale, Phase phase, int orientation) {

@@ -13,9 +13,7 @@ uint8_t encode(double linear) {
     return static_cast<uint8_t>(std::lround(255 * encoded));
 }
 
-double mix(double from, double to, double share) {
-    return from + (to - from) * share;
-}
+double mix(double from, double to, double share) { return from + (to - from) * share; }
 
 }  // namespace
 

@@ -51,8 +51,8 @@ bool read_pixels(Decoder &decoder, Colour *pixels) {
         return false;
     }
     while (decoder.jpeg.output_scanline < decoder.jpeg.output_height) {
-        JSAMPROW row = pixels->data() + size_t{3} * decoder.jpeg.output_width *
-                                            decoder.jpeg.output_scanline;
+        JSAMPROW row =
+            pixels->data() + size_t{3} * decoder.jpeg.output_width * decoder.jpeg.output_scanline;
         jpeg_read_scanlines(&decoder.jpeg, &row, 1);
     }
     jpeg_finish_decompress(&decoder.jpeg);

@@ -118,8 +118,8 @@ std::vector<Device> devices(const Arguments &arguments) {
 
 Image photo(const Arguments &arguments) {
     const Image image = read_image(arguments.image);
-    const double share =
-        std::min(1.0, static_cast<double>(arguments.max_size) / std::max(image.width, image.height));
+    const double share = std::min(
+        1.0, static_cast<double>(arguments.max_size) / std::max(image.width, image.height));
     const auto scaled = [&](int size) {
         return std::max(1, static_cast<int>(std::lround(share * size)));
     };
@@ -141,8 +141,7 @@ int filter_photo(const Arguments &arguments) {
                     last.milliseconds, last.gflops, last.kernel.c_str(),
                     device.description().c_str());
         if (runs.size() > 1) {
-            const double difference =
-                largest_difference(runs.front().responses, last.responses);
+            const double difference = largest_difference(runs.front().responses, last.responses);
             const bool same = difference <= agreement;
             std::printf("\n          differs from %s by at most %.2g: %s",
                         runs.front().device.name().c_str(), difference,
@@ -155,8 +154,7 @@ int filter_photo(const Arguments &arguments) {
     const std::string caption = std::to_string(filters) + " ORIENTED FILTERS OF " +
                                 std::to_string(kernel_size) + "X" + std::to_string(kernel_size) +
                                 ", TEAL BELOW ZERO, AMBER ABOVE";
-    write_png(arguments.output,
-              contact_sheet(image, values(runs.front().responses), caption));
+    write_png(arguments.output, contact_sheet(image, values(runs.front().responses), caption));
     std::printf("wrote %s\n", arguments.output.c_str());
     return agree ? 0 : 1;
 }
@@ -166,8 +164,9 @@ int filter_photo(const Arguments &arguments) {
 
 int main(int argc, char **argv) {
     hk::filter::Arguments arguments;
-    CLI::App app("Runs a bank of oriented filters over a photograph on every device, checks that the "
-                 "devices agree, and writes the responses as a PNG contact sheet.");
+    CLI::App app(
+        "Runs a bank of oriented filters over a photograph on every device, checks that the "
+        "devices agree, and writes the responses as a PNG contact sheet.");
     app.add_option("--image", arguments.image, "A PNG or JPEG")->capture_default_str();
     app.add_option("--output", arguments.output, "The PNG to write")->capture_default_str();
     app.add_option("--device", arguments.devices,

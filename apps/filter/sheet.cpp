@@ -125,8 +125,9 @@ Image response_map(const Responses &responses, int filter, double top, int width
 // The filter itself, each weight a square of `dot` pixels, in a frame.
 Image kernel_icon(int scale, Phase phase, int orientation, int dot) {
     const std::vector<float> weights = gabor(scales[scale], phase, orientation);
-    const double top = std::abs(*std::max_element(
-        weights.begin(), weights.end(), [](float a, float b) { return std::abs(a) < std::abs(b); }));
+    const double top =
+        std::abs(*std::max_element(weights.begin(), weights.end(),
+                                   [](float a, float b) { return std::abs(a) < std::abs(b); }));
     Image icon(kernel_size * dot + 2, kernel_size * dot + 2, faint);
     for (int y = 0; y < kernel_size * dot; y++) {
         for (int x = 0; x < kernel_size * dot; x++) {
@@ -185,8 +186,7 @@ Image contact_sheet(const Image &photo, std::span<const float> values, const std
     const int panel_height = scaled(panel), tile_height = scaled(tile);
     const int rows = 2 * static_cast<int>(std::size(scales));
     const int bank_top = margin + line + panel_height + wide_gap + line;
-    Image sheet(2 * margin + content,
-                bank_top + rows * (tile_height + gap) + line + margin, paper);
+    Image sheet(2 * margin + content, bank_top + rows * (tile_height + gap) + line + margin, paper);
 
     const Summary summary = summarize(responses);
     const double top = quantile(summary.energy, 0.99);

@@ -5,12 +5,13 @@
 #include <tuple>
 
 #include "tests/support/jit_conv2d.h"
+#include "tests/support/print.h"
 
 namespace hk::test {
 namespace {
 
-class Conv2dAlgorithm
-    : public testing::TestWithParam<std::tuple<JitAlgorithm, Layout, DataType>> {};
+class Conv2dAlgorithm : public testing::TestWithParam<std::tuple<JitAlgorithm, Layout, DataType>> {
+};
 
 TEST_P(Conv2dAlgorithm, IsTheEquation) {
     const auto &[algorithm, layout, type] = GetParam();
@@ -26,15 +27,16 @@ TEST_P(Conv2dAlgorithm, IsTheEquation) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    All, Conv2dAlgorithm,
-    testing::Combine(testing::ValuesIn(jit_algorithms()),
-                     testing::Values(Layout::nhwc, Layout::nchw),
-                     testing::Values(DataType::f32, DataType::f16, DataType::bf16)),
-    [](const auto &info) {
-        return std::get<0>(info.param).name + "_" + std::string(name_of(std::get<1>(info.param))) +
-               "_" + std::string(name_of(std::get<2>(info.param)));
-    });
+INSTANTIATE_TEST_SUITE_P(All, Conv2dAlgorithm,
+                         testing::Combine(testing::ValuesIn(jit_algorithms()),
+                                          testing::Values(Layout::nhwc, Layout::nchw),
+                                          testing::Values(DataType::f32, DataType::f16,
+                                                          DataType::bf16)),
+                         [](const auto &info) {
+                             return std::get<0>(info.param).name + "_" +
+                                    std::string(name_of(std::get<1>(info.param))) + "_" +
+                                    std::string(name_of(std::get<2>(info.param)));
+                         });
 
 }  // namespace
 }  // namespace hk::test

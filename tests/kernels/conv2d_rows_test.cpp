@@ -4,18 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-#include <ostream>
 
 #include "tests/support/conv2d_check.h"
+#include "tests/support/print.h"
 
-namespace hk {
-
-// How GoogleTest names a row in its messages.
-void PrintTo(const KernelInfo &kernel, std::ostream *out) {
-    *out << kernel.name;
-}
-
-namespace test {
+namespace hk::test {
 namespace {
 
 std::vector<Device> devices_of(DeviceType type) {
@@ -66,8 +59,7 @@ protected:
             // does not (a 1x1 filter over packed rows becomes one long row).
             EXPECT_GE(passed + (HasFailure() ? problems : 0), std::getenv("HK_SEED") ? 0 : problems)
                 << GetParam().name << " refused " << refused
-                << " problems that meet its conditions, the last one "
-                << to_string(last_refused_);
+                << " problems that meet its conditions, the last one " << to_string(last_refused_);
         }
     }
 
@@ -75,13 +67,9 @@ protected:
     Conv2dCase last_refused_;
 };
 
-TEST_P(Conv2dRow, IsExactOnIntegers) {
-    check(Data::integers, 12);
-}
+TEST_P(Conv2dRow, IsExactOnIntegers) { check(Data::integers, 12); }
 
-TEST_P(Conv2dRow, IsCloseOnReals) {
-    check(Data::reals, 8);
-}
+TEST_P(Conv2dRow, IsCloseOnReals) { check(Data::reals, 8); }
 
 TEST_P(Conv2dRow, PassesOnNanAndInfinity) {
     check(Data::one_nan, 4);
@@ -115,5 +103,4 @@ INSTANTIATE_TEST_SUITE_P(Table, Conv2dRow,
                          [](const auto &info) { return std::string(info.param.name); });
 
 }  // namespace
-}  // namespace test
-}  // namespace hk
+}  // namespace hk::test

@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "tests/support/conv2d_check.h"
+#include "tests/support/print.h"
 
 namespace hk::test {
 namespace {

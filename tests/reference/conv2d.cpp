@@ -12,8 +12,9 @@ namespace {
 struct Operands {
     Conv2dProblem problem;
     int64_t group_channels, group_filters, out_h, out_w;
-    std::vector<double> input;   // n, y, x, c
-    std::vector<double> weight;  // r, s, c, k: filters innermost, so that the inner loop runs along them
+    std::vector<double> input;  // n, y, x, c
+    std::vector<double>
+        weight;  // r, s, c, k: filters innermost, so that the inner loop runs along them
 };
 
 // Adds the products of one pixel's group to sum(k) and magnitude(k).
@@ -65,18 +66,20 @@ Tensor channels_last(const Tensor &tensor, Layout layout) {
 
 double activate(double value, const Conv2dOptions &options) {
     switch (options.activation) {
-    case Activation::none:
-        return value;
-    case Activation::relu:
-        return value < 0 ? 0 : value;
-    case Activation::clamp:
-        return value < options.alpha ? options.alpha : value > options.beta ? options.beta : value;
-    case Activation::leaky_relu:
-        return value < 0 ? options.alpha * value : value;
-    case Activation::silu:
-        return value / (1 + std::exp(-value));
-    case Activation::gelu:
-        return value * (1 + std::erf(value / std::numbers::sqrt2)) / 2;
+        case Activation::none:
+            return value;
+        case Activation::relu:
+            return value < 0 ? 0 : value;
+        case Activation::clamp:
+            return value < options.alpha  ? options.alpha
+                   : value > options.beta ? options.beta
+                                          : value;
+        case Activation::leaky_relu:
+            return value < 0 ? options.alpha * value : value;
+        case Activation::silu:
+            return value / (1 + std::exp(-value));
+        case Activation::gelu:
+            return value * (1 + std::erf(value / std::numbers::sqrt2)) / 2;
     }
     return value;
 }
@@ -84,8 +87,7 @@ double activate(double value, const Conv2dOptions &options) {
 Conv2dResult conv2d(const Tensor &input, const Tensor &weight, const Tensor &bias,
                     const Tensor &residual, const Conv2dOptions &options) {
     Operands o;
-    o.problem =
-        Conv2dProblem::from_shapes(input.shape(), weight.shape(), input.type(), options);
+    o.problem = Conv2dProblem::from_shapes(input.shape(), weight.shape(), input.type(), options);
     const Conv2dProblem &p = o.problem;
     o.group_channels = p.channels / options.groups;
     o.group_filters = p.filters / options.groups;

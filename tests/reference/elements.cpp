@@ -5,7 +5,6 @@
 namespace hk::reference {
 namespace {
 
-
 double decode(DataType type, uint16_t bits) {
     return type == DataType::f16 ? f32_from_f16(bits) : f32_from_bf16(bits);
 }
@@ -62,9 +61,8 @@ std::vector<double> read(const Tensor &tensor) {
         for_each_place(tensor, [&](int64_t place) { values.push_back(data[place]); });
     } else {
         const uint16_t *data = tensor.data<uint16_t>();
-        for_each_place(tensor, [&](int64_t place) {
-            values.push_back(decode(tensor.type(), data[place]));
-        });
+        for_each_place(
+            tensor, [&](int64_t place) { values.push_back(decode(tensor.type(), data[place])); });
     }
     return values;
 }

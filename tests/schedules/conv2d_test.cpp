@@ -3,19 +3,11 @@
 
 #include <gtest/gtest.h>
 
-#include <ostream>
-
 #include "tests/reference/elements.h"
 #include "tests/support/jit_conv2d.h"
+#include "tests/support/print.h"
 
-namespace hk {
-
-// How GoogleTest names a row in its messages.
-void PrintTo(const KernelInfo &kernel, std::ostream *out) {
-    *out << kernel.name;
-}
-
-namespace test {
+namespace hk::test {
 namespace {
 
 std::vector<KernelInfo> rows() {
@@ -49,5 +41,4 @@ INSTANTIATE_TEST_SUITE_P(Table, Conv2dSchedule, testing::ValuesIn(rows()),
                          [](const auto &info) { return std::string(info.param.name); });
 
 }  // namespace
-}  // namespace test
-}  // namespace hk
+}  // namespace hk::test

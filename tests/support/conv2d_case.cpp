@@ -13,14 +13,14 @@ using Relation = Constraint::Relation;
 
 bool holds(const Constraint &constraint, int64_t value) {
     switch (constraint.relation) {
-    case Relation::equal:
-        return value == constraint.value;
-    case Relation::at_least:
-        return value >= constraint.value;
-    case Relation::at_most:
-        return value <= constraint.value;
-    case Relation::multiple_of:
-        return value % constraint.value == 0;
+        case Relation::equal:
+            return value == constraint.value;
+        case Relation::at_least:
+            return value >= constraint.value;
+        case Relation::at_most:
+            return value <= constraint.value;
+        case Relation::multiple_of:
+            return value % constraint.value == 0;
     }
     return false;
 }
@@ -32,14 +32,14 @@ int64_t round_up(int64_t value, int64_t multiple) {
 // The value nearest to `value`, upwards for multiples, that the constraint allows.
 int64_t nudged(const Constraint &constraint, int64_t value) {
     switch (constraint.relation) {
-    case Relation::equal:
-        return constraint.value;
-    case Relation::at_least:
-        return std::max(value, constraint.value);
-    case Relation::at_most:
-        return std::min(value, constraint.value);
-    case Relation::multiple_of:
-        return round_up(std::max<int64_t>(value, 1), constraint.value);
+        case Relation::equal:
+            return constraint.value;
+        case Relation::at_least:
+            return std::max(value, constraint.value);
+        case Relation::at_most:
+            return std::min(value, constraint.value);
+        case Relation::multiple_of:
+            return round_up(std::max<int64_t>(value, 1), constraint.value);
     }
     return value;
 }
@@ -95,10 +95,12 @@ private:
         groups_ = steered("groups", grouped ? wide : Sizes{1});
         const Sizes depthwise{1};
         const Sizes multiplier{1, 1, 2, 3};
-        group_channels_ = steered("channels_per_group",
-                                  kind >= 4 ? depthwise : grouped ? narrow : wide);
-        group_filters_ = steered("filters_per_group",
-                                 kind >= 4 ? multiplier : grouped ? narrow : wide);
+        group_channels_ = steered("channels_per_group", kind >= 4 ? depthwise
+                                                        : grouped ? narrow
+                                                                  : wide);
+        group_filters_ = steered("filters_per_group", kind >= 4 ? multiplier
+                                                      : grouped ? narrow
+                                                                : wide);
     }
 
     void draw_axis(int axis) {
@@ -140,7 +142,8 @@ private:
                                          ? constraint.value / std::gcd(constraint.value, taps)
                                          : 1;
                 if (constraint.relation == Relation::at_least) {
-                    group_channels_ = std::max(group_channels_, round_up(constraint.value, taps) / taps);
+                    group_channels_ =
+                        std::max(group_channels_, round_up(constraint.value, taps) / taps);
                 }
                 group_channels_ = round_up(group_channels_, step);
             } else if (name == "out_pixels" && constraint.relation == Relation::at_least) {
@@ -168,9 +171,9 @@ private:
 
     void shrink() {
         while (assemble().operations() > request_.operations) {
-            int64_t &largest = std::max({std::ref(batch_), std::ref(axes_[0].out),
-                                         std::ref(axes_[1].out)},
-                                        [](int64_t a, int64_t b) { return a < b; });
+            int64_t &largest =
+                std::max({std::ref(batch_), std::ref(axes_[0].out), std::ref(axes_[1].out)},
+                         [](int64_t a, int64_t b) { return a < b; });
             if (largest <= 1) {
                 return;
             }
@@ -201,9 +204,7 @@ private:
         int64_t kernel = 1, stride = 1, dilation = 1, out = 1, before = 0, after = 0, unread = 0;
 
         int64_t reach() const { return dilation * (kernel - 1); }
-        int64_t image() const {
-            return (out - 1) * stride + reach() + 1 - before - after + unread;
-        }
+        int64_t image() const { return (out - 1) * stride + reach() + 1 - before - after + unread; }
     };
 
     Random &random_;
@@ -232,14 +233,14 @@ Placement draw_placement(Random &random) {
 
 const char *name_of(Data data) {
     switch (data) {
-    case Data::integers:
-        return "integers";
-    case Data::reals:
-        return "reals";
-    case Data::one_nan:
-        return "integers and a NaN";
-    case Data::one_infinity:
-        return "integers and an infinity";
+        case Data::integers:
+            return "integers";
+        case Data::reals:
+            return "reals";
+        case Data::one_nan:
+            return "integers and a NaN";
+        case Data::one_infinity:
+            return "integers and an infinity";
     }
     return "";
 }
@@ -302,11 +303,10 @@ std::string to_string(const Conv2dCase &c) {
          << o.groups << " stride " << o.stride[0] << ',' << o.stride[1] << " dilation "
          << o.dilation[0] << ',' << o.dilation[1] << " padding top " << o.padding.top << " bottom "
          << o.padding.bottom << " left " << o.padding.left << " right " << o.padding.right
-         << " output " << p.output_height() << 'x' << p.output_width()
-         << (c.bias ? " bias" : "") << (c.residual ? " residual" : "") << ' '
-         << hk::name_of(o.activation) << '(' << o.alpha << ", " << o.beta << "); data "
-         << name_of(c.data) << "; input " << name_of(c.input) << ", weight " << name_of(c.weight)
-         << ", output " << name_of(c.output);
+         << " output " << p.output_height() << 'x' << p.output_width() << (c.bias ? " bias" : "")
+         << (c.residual ? " residual" : "") << ' ' << hk::name_of(o.activation) << '(' << o.alpha
+         << ", " << o.beta << "); data " << name_of(c.data) << "; input " << name_of(c.input)
+         << ", weight " << name_of(c.weight) << ", output " << name_of(c.output);
     return text.str();
 }
 

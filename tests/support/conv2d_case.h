@@ -11,9 +11,9 @@
 namespace hk::test {
 
 enum class Data {
-    integers,   // small ones, so that every sum is exact in f32
-    reals,      // in -1..1
-    one_nan,    // integers, and a NaN in the input
+    integers,  // small ones, so that every sum is exact in f32
+    reals,     // in -1..1
+    one_nan,   // integers, and a NaN in the input
     one_infinity,
 };
 

@@ -6,9 +6,9 @@
 #include <limits>
 #include <sstream>
 
+#include "hk/error.h"
 #include "tests/reference/conv2d.h"
 #include "tests/reference/elements.h"
-#include "hk/error.h"
 #include "tolerance.h"
 
 namespace hk::test {
@@ -122,9 +122,8 @@ std::string compare_conv2d(const Conv2dCase &c, const Conv2dOperands &o, const T
         const bool exact = c.data != Data::reals;
         const double value =
             exact ? reference::rounded(p.type, expected.value[i]) : expected.value[i];
-        const double bound = exact ? 0
-                                   : tolerance(p.type, expected.terms, value,
-                                               expected.magnitude[i], p.options);
+        const double bound =
+            exact ? 0 : tolerance(p.type, expected.terms, value, expected.magnitude[i], p.options);
         if (!close(p.type, got[i], value, bound) && wrong++ < 4) {
             text << "\n        " << where(c, i) << ": " << got[i] << ", should be " << value;
             if (!exact) {
@@ -152,7 +151,7 @@ Outcome check_conv2d(const Conv2dCase &c, Device device, const KernelInfo *row) 
     const Placed output(o.output_shape, type, device, c.output, random);
     std::optional<Placed> bias, residual;
     if (c.bias) {
-        bias.emplace(Shape{c.problem.filters}, type, device, Placement::packed, random, o.bias);
+        bias.emplace(Shape{c.problem.filters}, type, device, c.weight, random, o.bias);
     }
     if (c.residual) {
         residual.emplace(o.output_shape, type, device, c.output, random, o.residual);

@@ -7,6 +7,8 @@
 
 #include "tests/reference/elements.h"
 
+// Halide's errors are no std::exception; GoogleTest prints the message of those alone.
+
 namespace hk::test {
 namespace {
 
@@ -14,12 +16,12 @@ using Relation = Constraint::Relation;
 
 Halide::Type halide_type(DataType type) {
     switch (type) {
-    case DataType::f16:
-        return Halide::Float(16);
-    case DataType::bf16:
-        return Halide::BFloat(16);
-    default:
-        return Halide::Float(32);
+        case DataType::f16:
+            return Halide::Float(16);
+        case DataType::bf16:
+            return Halide::BFloat(16);
+        default:
+            return Halide::Float(32);
     }
 }
 
@@ -37,24 +39,24 @@ struct ActivationArguments {
 ActivationArguments arguments_of(const Conv2dOptions &options) {
     ActivationArguments a;
     switch (options.activation) {
-    case Activation::none:
-        break;
-    case Activation::relu:
-        a.low = 0;
-        break;
-    case Activation::clamp:
-        a.low = options.alpha;
-        a.high = options.beta;
-        break;
-    case Activation::leaky_relu:
-        a.slope = options.alpha;
-        break;
-    case Activation::silu:
-        a.smooth = 1;
-        break;
-    case Activation::gelu:
-        a.smooth = 2;
-        break;
+        case Activation::none:
+            break;
+        case Activation::relu:
+            a.low = 0;
+            break;
+        case Activation::clamp:
+            a.low = options.alpha;
+            a.high = options.beta;
+            break;
+        case Activation::leaky_relu:
+            a.slope = options.alpha;
+            break;
+        case Activation::silu:
+            a.smooth = 1;
+            break;
+        case Activation::gelu:
+            a.smooth = 2;
+            break;
     }
     return a;
 }
@@ -112,9 +114,9 @@ std::vector<JitAlgorithm> jit_algorithms() {
 JitAlgorithm jit_algorithm(const KernelInfo &row) {
     JitAlgorithm algorithm{row.row, {{"algorithm", row.algorithm}}, {}};
     algorithm.where.assign(row.where.begin(), row.where.end());
-    constexpr std::string_view fixed[] = {"kernel_w",   "kernel_h",           "stride_x",
-                                          "stride_y",   "dilation_x",         "dilation_y",
-                                          "padding",    "channels_per_group", "filters_per_group"};
+    constexpr std::string_view fixed[] = {"kernel_w", "kernel_h",           "stride_x",
+                                          "stride_y", "dilation_x",         "dilation_y",
+                                          "padding",  "channels_per_group", "filters_per_group"};
     for (const Constraint &constraint : row.where) {
         if (constraint.relation == Relation::equal &&
             std::ranges::find(fixed, constraint.field) != std::end(fixed)) {
@@ -127,14 +129,17 @@ JitAlgorithm jit_algorithm(const KernelInfo &row) {
 
 JitConv2d::JitConv2d(const JitAlgorithm &algorithm, const std::string &schedule,
                      const std::string &knobs, DataType type, Layout layout) {
-    Halide::GeneratorParamsMap parameters(algorithm.parameters.begin(),
-                                          algorithm.parameters.end());
+    Halide::GeneratorParamsMap parameters(algorithm.parameters.begin(), algorithm.parameters.end());
     parameters["schedule"] = schedule;
     parameters["knobs"] = knobs;
     parameters["type"] = halide_name(type);
     parameters["layout"] = name_of(layout);
-    function_ = Halide::create_callable_from_generator(Halide::get_host_target(), "conv2d",
-                                                       parameters);
+    try {
+        function_ =
+            Halide::create_callable_from_generator(Halide::get_host_target(), "conv2d", parameters);
+    } catch (const Halide::Error &error) {
+        throw std::runtime_error(error.what());
+    }
 }
 
 Tensor JitConv2d::operator()(const Conv2dCase &c, const Conv2dOperands &o) const {
@@ -148,9 +153,8 @@ Tensor JitConv2d::operator()(const Conv2dCase &c, const Conv2dOperands &o) const
         return nhwc ? Extents{size, groups, width, height, p.batch}
                     : Extents{width, height, size, groups, p.batch};
     };
-    const Extents taps =
-        nhwc ? Extents{channels, p.kernel_width, p.kernel_height, filters, groups}
-             : Extents{p.kernel_width, p.kernel_height, channels, filters, groups};
+    const Extents taps = nhwc ? Extents{channels, p.kernel_width, p.kernel_height, filters, groups}
+                              : Extents{p.kernel_width, p.kernel_height, channels, filters, groups};
 
     const Tensor input = filled(o.input_shape, p.type, o.input);
     const Tensor weight = filled(o.weight_shape, p.type, o.weight);
@@ -164,12 +168,13 @@ Tensor JitConv2d::operator()(const Conv2dCase &c, const Conv2dOperands &o) const
     auto added = buffer_of(residual, image(filters, w, h));
     auto out = buffer_of(output, image(filters, w, h));
     const auto narrow = [](int64_t value) { return static_cast<int32_t>(value); };
-    const int status = function_(
-        in, filter, offset, added, narrow(options.stride[1]), narrow(options.stride[0]),
-        narrow(options.dilation[1]), narrow(options.dilation[0]), narrow(options.padding.left),
-        narrow(options.padding.top), c.bias, c.residual, a.slope, a.low, a.high, a.smooth, out);
-    if (status != 0) {
-        throw std::runtime_error("the kernel returned " + std::to_string(status));
+    try {
+        function_(in, filter, offset, added, narrow(options.stride[1]), narrow(options.stride[0]),
+                  narrow(options.dilation[1]), narrow(options.dilation[0]),
+                  narrow(options.padding.left), narrow(options.padding.top), c.bias, c.residual,
+                  a.slope, a.low, a.high, a.smooth, out);
+    } catch (const Halide::Error &error) {
+        throw std::runtime_error(to_string(c) + ": " + error.what());
     }
     return output;
 }

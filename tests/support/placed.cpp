@@ -15,12 +15,12 @@ constexpr uint16_t poison_bf16 = 0x7fad;
 
 uint32_t poison_of(DataType type) {
     switch (type) {
-    case DataType::f16:
-        return poison_f16;
-    case DataType::bf16:
-        return poison_bf16;
-    default:
-        return poison_f32;
+        case DataType::f16:
+            return poison_f16;
+        case DataType::bf16:
+            return poison_bf16;
+        default:
+            return poison_f32;
     }
 }
 
@@ -50,12 +50,12 @@ std::string describe(const Tensor &base, int64_t place) {
 
 const char *name_of(Placement placement) {
     switch (placement) {
-    case Placement::packed:
-        return "packed";
-    case Placement::margins:
-        return "margins";
-    case Placement::steps:
-        return "steps";
+        case Placement::packed:
+            return "packed";
+        case Placement::margins:
+            return "margins";
+        case Placement::steps:
+            return "steps";
     }
     return "";
 }
@@ -112,7 +112,8 @@ Placed::Placed(const Shape &shape, DataType type, Device device, Placement place
 
 void Placed::draw_margins(const Shape &shape, Placement placement, Random &random) {
     for (size_t d = 0; d < shape.size(); d++) {
-        const bool stepped = placement == Placement::steps && d + 1 < shape.size();
+        const bool innermost = d + 1 == shape.size() && shape.size() > 1;
+        const bool stepped = placement == Placement::steps && !innermost;
         cuts_.push_back({uniform(random, 1, 4), stepped ? uniform(random, 1, 3) : 1});
     }
 }
@@ -129,9 +130,7 @@ Tensor Placed::view_of(const Tensor &base) const {
     return view;
 }
 
-Tensor Placed::fetch() const {
-    return tensor_.to(Device::cpu());
-}
+Tensor Placed::fetch() const { return tensor_.to(Device::cpu()); }
 
 std::string Placed::damage() const {
     const Tensor now = Tensor(base_.shape(), base_.type());

@@ -12,7 +12,7 @@ namespace hk::test {
 enum class Placement {
     packed,   // one packed block between two guard bands
     margins,  // a view of a tensor that is larger in every dimension
-    steps,    // the same, and every second or third element of an outer dimension
+    steps,  // the same, and only every second or third element of the dimensions but the innermost
 };
 
 const char *name_of(Placement placement);  // "packed", "margins", "steps"

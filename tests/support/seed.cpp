@@ -47,8 +47,6 @@ int64_t uniform(Random &random, int64_t first, int64_t last) {
     return std::uniform_int_distribution<int64_t>(first, last)(random);
 }
 
-bool one_in(Random &random, int64_t n) {
-    return uniform(random, 1, n) == 1;
-}
+bool one_in(Random &random, int64_t n) { return uniform(random, 1, n) == 1; }
 
 }  // namespace hk::test

@@ -15,12 +15,12 @@ struct Storage {
 
 Storage storage(DataType type) {
     switch (type) {
-    case DataType::f16:
-        return {std::ldexp(1, -11), std::ldexp(1, -25), 65504};
-    case DataType::bf16:
-        return {std::ldexp(1, -8), std::ldexp(1, -126), std::ldexp(255, 120)};
-    default:
-        return {std::ldexp(1, -24), std::ldexp(1, -126), std::numeric_limits<float>::max()};
+        case DataType::f16:
+            return {std::ldexp(1, -11), std::ldexp(1, -25), 65504};
+        case DataType::bf16:
+            return {std::ldexp(1, -8), std::ldexp(1, -126), std::ldexp(255, 120)};
+        default:
+            return {std::ldexp(1, -24), std::ldexp(1, -126), std::numeric_limits<float>::max()};
     }
 }
 
@@ -32,14 +32,14 @@ struct Steepness {
 
 Steepness steepness(const Conv2dOptions &options) {
     switch (options.activation) {
-    case Activation::leaky_relu:
-        return {std::max(1.0, std::abs(static_cast<double>(options.alpha))), 0};
-    case Activation::silu:
-        return {1.1, std::ldexp(1, -19)};
-    case Activation::gelu:
-        return {1.13, std::ldexp(1, -19)};
-    default:
-        return {1, 0};
+        case Activation::leaky_relu:
+            return {std::max(1.0, std::abs(static_cast<double>(options.alpha))), 0};
+        case Activation::silu:
+            return {1.1, std::ldexp(1, -19)};
+        case Activation::gelu:
+            return {1.13, std::ldexp(1, -19)};
+        default:
+            return {1, 0};
     }
 }
 

@@ -12,10 +12,10 @@ double response(const std::vector<float> &filter, double angle, double wavelengt
     double sum = 0;
     for (int y = 0; y < kernel_size; y++) {
         for (int x = 0; x < kernel_size; x++) {
-            const double across = (kernel_size / 2 - y) * std::cos(angle) -
-                                  (x - kernel_size / 2) * std::sin(angle);
-            sum += filter[y * kernel_size + x] *
-                   std::cos(2 * std::numbers::pi * across / wavelength);
+            const double across =
+                (kernel_size / 2 - y) * std::cos(angle) - (x - kernel_size / 2) * std::sin(angle);
+            sum +=
+                filter[y * kernel_size + x] * std::cos(2 * std::numbers::pi * across / wavelength);
         }
     }
     return sum;

@@ -51,8 +51,8 @@ TEST(Filter, TellsWhatIsWrongWithTheArguments) {
     const Result device = run(here, "--device toaster");
     EXPECT_EQ(device.status, 1);
     EXPECT_NE(device.text.find("toaster"), std::string::npos) << device.text;
-    const Result output = run(here, "--device cpu --max-size 16 --output " +
-                                        (here / "no/folder.png").string());
+    const Result output =
+        run(here, "--device cpu --max-size 16 --output " + (here / "no/folder.png").string());
     EXPECT_EQ(output.status, 1);
     EXPECT_NE(output.text.find("folder.png: No such file"), std::string::npos) << output.text;
     const Result help = run(here, "--help");

@@ -68,8 +68,8 @@ TEST(Image, JpegIsReadWhateverItsName) {
 
 TEST(Image, ErrorsNameTheFileAndTheReason) {
     const std::filesystem::path here = folder();
-    EXPECT_EQ(error_of(here / "none.png"), (here / "none.png").string() +
-                                               ": No such file or directory");
+    EXPECT_EQ(error_of(here / "none.png"),
+              (here / "none.png").string() + ": No such file or directory");
     write_text(here / "text.png", "not a picture");
     EXPECT_EQ(error_of(here / "text.png"),
               (here / "text.png").string() + ": neither a PNG nor a JPEG");
