@@ -167,6 +167,8 @@ int64_t conv2d_field(const Conv2dProblem &problem, std::string_view name) {
     const Conv2dOptions &options = problem.options;
     const Padding &padding = options.padding;
     const int64_t channels_per_group = problem.channels / options.groups;
+    const int64_t pixels = problem.batch * problem.output_height() * problem.output_width();
+    const int64_t depth = channels_per_group * problem.kernel_height * problem.kernel_width;
     const std::pair<std::string_view, int64_t> fields[] = {
         {"batch", problem.batch},
         {"channels", problem.channels},
@@ -184,7 +186,8 @@ int64_t conv2d_field(const Conv2dProblem &problem, std::string_view name) {
         {"out_h", problem.output_height()},
         {"out_w", problem.output_width()},
         {"out_pixels", problem.output_height() * problem.output_width()},
-        {"depth", channels_per_group * problem.kernel_height * problem.kernel_width},
+        {"depth", depth},
+        {"depth_per_pixel", depth / std::max<int64_t>(pixels, 1)},
     };
     for (const auto &[field, value] : fields) {
         if (field == name) return value;

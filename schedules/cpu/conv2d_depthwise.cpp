@@ -8,27 +8,24 @@ namespace hk::schedules {
 namespace {
 
 struct DepthwiseTile {
-    int vectors;  // of groups, side by side
-    int x, y;     // pixels
-    int stage;    // 1: copy the padded input of a band of rows first
+    int vectors;  // of what lies next to each other (nhwc: groups, nchw: columns), side by side
+    int x, y;     // pixels; nchw: x is the vectors' dimension
 };
 
+// nhwc, 3x3: 2 * 7 accumulators of 32 registers, the filter read from the first cache.
 DepthwiseTile choose(const Conv2dContext &context) {
-    DepthwiseTile tile{1, 4, 1, 0};
+    DepthwiseTile tile = context.nhwc ? DepthwiseTile{2, 7, 1} : DepthwiseTile{1, 1, 2};
     Knobs knobs(context.knobs);
     knobs.take("vectors", tile.vectors);
     knobs.take("tile_x", tile.x);
     knobs.take("tile_y", tile.y);
-    knobs.take("stage", tile.stage);
     knobs.end();
     return tile;
 }
 
-}  // namespace
-
-namespace cpu {
-
-void depthwise(Conv2dDepthwise &stages, const Conv2dContext &context) {
+// One pass over the rows of a vector of groups: each row of the input is padded and widened to f32
+// once, and kept while the filter's window slides over it.
+void across_groups(Conv2dDepthwise &stages, const Conv2dContext &context) {
     const DepthwiseTile tile = choose(context);
     const int lanes = context.target.natural_vector_size<float>();
     const TailStrategy round_up = TailStrategy::RoundUp;
@@ -47,7 +44,6 @@ void depthwise(Conv2dDepthwise &stages, const Conv2dContext &context) {
         .unroll(x)
         .unroll(y);
     out.fuse(gb, n, rows).parallel(rows).specialize(context.plain);
-    stages.start.compute_at(out, rows).vectorize(g, lanes, round_up);
     stages.activated.compute_at(out, xo)
         .vectorize(g, lanes, round_up)
         .specialize(context.plain)
@@ -55,24 +51,64 @@ void depthwise(Conv2dDepthwise &stages, const Conv2dContext &context) {
         .unroll(x)
         .unroll(y);
     stages.sum.compute_at(out, xo)
-        .bound_extent(x, tile.x)
-        .bound_extent(y, tile.y)
-        .bound_extent(g, tile.vectors * lanes)
-        .vectorize(g, lanes, round_up)
-        .unroll(g)
-        .unroll(x)
-        .unroll(y);
-    stages.sum.update()
-        .reorder(g, x, y, d.x, d.y)
         .vectorize(g, lanes, round_up)
         .unroll(g)
         .unroll(x)
         .unroll(y)
-        .unroll(d.x)
-        .unroll(d.y);
-    stages.packed.compute_at(out, rows).bound_extent(g, tile.vectors * lanes).vectorize(g, lanes, round_up);
-    if (tile.stage == 1) stages.padded.compute_at(out, yo).vectorize(g, lanes, round_up);
-    if (tile.stage == 2) stages.padded.store_at(out, rows).compute_at(out, yo).vectorize(g, lanes, round_up);
+        .update()
+        .reorder(g, x, y, d.x, d.y)
+        .vectorize(g, lanes, round_up)
+        .unroll(g)
+        .unroll(x)
+        .unroll(y);
+    if (context.kernel_w > 0 && context.kernel_h > 0) stages.sum.update().unroll(d.x).unroll(d.y);
+    for (Func *f : {&stages.start, &stages.packed})
+        f->compute_at(out, rows).vectorize(g, lanes, round_up);
+    stages.padded.store_at(out, rows).compute_at(out, yo).vectorize(g, lanes, round_up);
+}
+
+// The same with vectors of columns.
+void across_columns(Conv2dDepthwise &stages, const Conv2dContext &context) {
+    const DepthwiseTile tile = choose(context);
+    const int lanes = context.target.natural_vector_size<float>();
+    const int width = tile.vectors * lanes;
+    const TailStrategy guard = TailStrategy::GuardWithIf;
+    Func &out = stages.output;
+    const Var xo("xo"), yo("yo"), xv("xv"), rows("rows");
+    const RDom &d = stages.r;
+
+    out.split(x, xo, x, width, guard)
+        .split(x, xv, x, lanes)
+        .split(y, yo, y, tile.y, guard)
+        .reorder(x, xv, y, xo, yo, k, g, n)
+        .vectorize(x);
+    out.fuse(g, n, rows).parallel(rows);
+    stages.activated.compute_at(out, xv).bound_storage(x, lanes).vectorize(x).specialize(context.plain);
+    stages.sum.compute_at(out, xo)
+        .bound_extent(x, width)
+        .bound_extent(y, tile.y)
+        .vectorize(x, lanes)
+        .unroll(x)
+        .unroll(y)
+        .update()
+        .reorder(x, y, d.x, d.y)
+        .vectorize(x, lanes)
+        .unroll(x)
+        .unroll(y);
+    if (context.kernel_w > 0 && context.kernel_h > 0) stages.sum.update().unroll(d.x).unroll(d.y);
+    for (Func *f : {&stages.start, &stages.packed}) f->compute_at(out, rows);
+    stages.padded.store_at(out, rows).compute_at(out, yo).vectorize(x, lanes, TailStrategy::RoundUp);
+}
+
+}  // namespace
+
+namespace cpu {
+
+void depthwise(Conv2dDepthwise &stages, const Conv2dContext &context) {
+    if (context.nhwc)
+        across_groups(stages, context);
+    else
+        across_columns(stages, context);
 }
 
 }  // namespace cpu

@@ -13,7 +13,7 @@ struct GroupedTile {
 
 GroupedTile choose(const Conv2dContext &context) {
     const int lanes = context.target.natural_vector_size<float>();
-    GroupedTile tile = lanes >= 16 ? GroupedTile{7, 2} : GroupedTile{6, 1};
+    GroupedTile tile = lanes >= 16 ? GroupedTile{7, 1} : GroupedTile{6, 1};
     Knobs knobs(context.knobs);
     knobs.take("tile_x", tile.x);
     knobs.take("tile_y", tile.y);
@@ -30,7 +30,6 @@ void grouped(Conv2d &stages, const Conv2dContext &context) {
     const int filters = context.filters_per_group;
     const int lanes = context.target.natural_vector_size<float>();
     const int groups = std::max(lanes / filters, 1);
-    const TailStrategy round_up = TailStrategy::RoundUp;
     Func &out = stages.output;
     const Var xo("xo"), yo("yo"), gb("gb"), rows("rows");
     const RDom &d = stages.r;
@@ -65,7 +64,6 @@ void grouped(Conv2d &stages, const Conv2dContext &context) {
         .reorder(c, stages.ki, g, s, r, stages.ko)
         .bound_extent(stages.ki, filters)
         .vectorize(c);
-    (void)round_up;
 }
 
 }  // namespace cpu

@@ -83,8 +83,7 @@ void packed(Conv2d &stages, const Conv2dContext &context) {
         .unroll(k)
         .unroll(x)
         .unroll(y);
-    stages.padded.compute_at(out, xo)
-        .vectorize(c, lanes, round_up);
+    stages.padded.compute_at(out, xo).vectorize(c, lanes, TailStrategy::GuardWithIf);
     pack(stages, tile, lanes, context);
 }
 
