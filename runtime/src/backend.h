@@ -41,6 +41,9 @@ public:
     // InvalidArgument, naming `operation`, for handles that don't belong together.
     virtual Stream resolve(const char *operation, int index, const Stream &stream) = 0;
 
+    // Whether work on a completed stream can use the memory.
+    virtual bool reachable(void *memory, const Stream &stream) = 0;
+
     // Whether a kernel can start at this byte of the memory, and reach back from it.
     virtual bool addressable(int index, int64_t offset, int64_t reach_back) = 0;
     virtual std::string addressing(int index) = 0;  // the rule in words

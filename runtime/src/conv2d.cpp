@@ -10,6 +10,7 @@
 #include "hk/error.h"
 #include "kernel_call.h"
 #include "log.h"
+#include "storage.h"
 
 namespace hk {
 
@@ -145,11 +146,33 @@ void check_row_takes(const KernelInfo &kernel, const Conv2dProblem &problem, Dev
     }
 }
 
+// The stream that the call runs on, with both handles; every tensor can be used there.
+Stream complete_stream(const Conv2dTensors &tensors, const Stream &stream) {
+    const Device device = tensors.input.device();
+    if (device.is_cpu()) return {};
+    Backend &backend = require(device);
+    const Stream complete = backend.resolve("conv2d", device.index(), stream);
+    const std::pair<const char *, const Tensor &> operands[] = {{"input", tensors.input},
+                                                                {"weight", tensors.weight},
+                                                                {"bias", tensors.bias},
+                                                                {"residual", tensors.residual},
+                                                                {"output", tensors.output}};
+    for (const auto &[name, tensor] : operands) {
+        if (!tensor.defined() || tensor.elements() == 0) continue;
+        if (!backend.reachable(Tensor::Access::storage(tensor).memory, complete)) {
+            throw InvalidArgument(std::string("conv2d: ") + name + " belongs to another context of " +
+                                  device.name() + " than the stream");
+        }
+    }
+    return complete;
+}
+
 // `kernel`: null for the one that selection takes.
 void run(const KernelInfo *kernel, const Conv2dTensors &tensors, const Conv2dOptions &options,
          const Stream &stream) {
     const Conv2dProblem problem = check_conv2d(tensors, options);
     const Device device = tensors.input.device();
+    CallContext context(device, complete_stream(tensors, stream));
     const bool own_queue = !stream.context && !stream.handle;
     const Tensor bias = packed_bias(tensors.bias, own_queue);
     Conv2dOperands operands = conv2d_operands(problem, tensors.input, tensors.weight, bias,
@@ -160,10 +183,6 @@ void run(const KernelInfo *kernel, const Conv2dTensors &tensors, const Conv2dOpt
     check_fits_kernel("conv2d", "output", operands.output);
     if (operands.has_residual) check_fits_kernel("conv2d", "residual", operands.residual);
 
-    CallContext context(device);
-    if (!device.is_cpu()) {
-        context.stream = require(device).resolve("conv2d", device.index(), stream);
-    }
     if (!kernel) {
         kernel = &kernel_for(operands.problem, device);
     } else {

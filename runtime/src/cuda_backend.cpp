@@ -163,6 +163,9 @@ public:
         return {stream.context ? stream.context : primary(index), stream.handle};
     }
 
+    // All contexts share one address space.
+    bool reachable(void *, const Stream &) override { return true; }
+
     bool addressable(int, int64_t, int64_t) override { return true; }
     std::string addressing(int) override { return "nothing"; }
 

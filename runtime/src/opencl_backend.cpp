@@ -94,6 +94,10 @@ public:
 
     Stream resolve(const char *operation, int index, const Stream &stream) override;
 
+    bool reachable(void *memory, const Stream &stream) override {
+        return context_of(memory) == stream.context;
+    }
+
     bool addressable(int index, int64_t offset, int64_t reach_back) override {
         return reach_back == 0 && offset % devices_[index].alignment == 0;
     }
@@ -129,13 +133,17 @@ private:
         return device;
     }
 
-    // A queue of the context that memory belongs to, which a caller may have made.
-    cl_command_queue queue_of(int index, void *memory) {
+    cl_context context_of(void *memory) {
         cl_context context = nullptr;
         check(driver_.clGetMemObjectInfo(static_cast<cl_mem>(memory), CL_MEM_CONTEXT,
                                          sizeof context, &context, nullptr),
               "clGetMemObjectInfo");
-        return queue_for(index, context);
+        return context;
+    }
+
+    // A queue of the context that memory belongs to, which a caller may have made.
+    cl_command_queue queue_of(int index, void *memory) {
+        return queue_for(index, context_of(memory));
     }
 
     cl_command_queue queue_for(int index, void *context) {

@@ -39,7 +39,7 @@ struct Conv2dOptions {
     Layout layout = Layout::nhwc;
     std::array<int64_t, 2> stride{1, 1};    // y, x
     std::array<int64_t, 2> dilation{1, 1};  // y, x
-    Padding padding;
+    Padding padding{};
     int64_t groups = 1;
     Activation activation = Activation::none;
     float alpha = 0, beta = 0;  // of the activation

@@ -1,0 +1,205 @@
+// CUDA's host side, ours and Halide's, against a stand-in for the driver.
+
+#include <numeric>
+
+#include "HalideRuntimeCuda.h"
+#include "call_context.h"
+#include "cuda_backend.h"
+#include "expect_error.h"
+#include "hk/tensor.h"
+#include "stand_in_driver.h"
+
+namespace hk {
+namespace {
+
+using detail::CallContext;
+using tests::driver;
+
+const Device kDevice = Device::cuda(1);
+
+class Cuda : public ::testing::Test {
+protected:
+    static void SetUpTestSuite() { detail::set_cuda_driver(tests::driver_symbol); }
+
+    void SetUp() override {
+        driver().fail.clear();
+        driver().called.clear();
+        driver().launches.clear();
+        driver().waited_for.clear();
+    }
+
+    void TearDown() override { EXPECT_TRUE(driver().current.empty()); }
+
+    // What a compiled kernel does to run on a device.
+    int launch(CallContext *context, void **state, int shared_bytes) {
+        const char image[] = "image";
+        int status = halide_cuda_initialize_kernels(context, state, image, sizeof image);
+        if (status) return status;
+        size_t sizes[] = {0};
+        void *arguments[] = {nullptr};
+        int8_t buffers[] = {0};
+        status = halide_cuda_run(context, *state, "entry", 4, 5, 6, 32, 2, 1, shared_bytes, sizes,
+                                 arguments, buffers);
+        halide_cuda_finalize_kernels(context, *state);
+        return status;
+    }
+};
+
+Tensor counted(const Shape &shape) {
+    Tensor tensor(shape, DataType::s32);
+    std::iota(tensor.data<int32_t>(), tensor.data<int32_t>() + tensor.elements(), 0);
+    return tensor;
+}
+
+std::vector<int32_t> values(const Tensor &tensor) {
+    const Tensor packed = tensor.to(Device::cpu());
+    return {packed.data<int32_t>(), packed.data<int32_t>() + packed.elements()};
+}
+
+TEST_F(Cuda, Devices) {
+    EXPECT_TRUE(kDevice.available());
+    EXPECT_FALSE(Device::cuda(2).available());
+    EXPECT_ERROR(DeviceError, "cuda:2 is not there: there are 2 of this kind", Device::cuda(2).limits());
+    const DeviceLimits limits = kDevice.limits();
+    EXPECT_EQ(limits.shared_bytes, 49152);
+    EXPECT_EQ(limits.shared_bytes_opt_in, 232448);
+    EXPECT_EQ(limits.threads, 1024);
+    EXPECT_EQ(limits.registers, 65536);
+    EXPECT_EQ(limits.compute_capability, 90);
+    EXPECT_EQ(kDevice.description(), "Stand-in");
+}
+
+TEST_F(Cuda, CopiesOfViews) {
+    const Tensor host = counted({4, 5, 6});
+    const Tensor there = host.to(kDevice);
+    EXPECT_EQ(values(there.slice(1, 1, 3)), values(host.slice(1, 1, 3)));
+    EXPECT_EQ(values(there.slice(2, 5, 3, -2)), values(host.slice(2, 5, 3, -2)));
+    EXPECT_EQ(values(there.permute({2, 1, 0})), values(host.permute({2, 1, 0})));
+    EXPECT_EQ(values(there.slice(0, 1, 2).to(Device::cuda(0))), values(host.slice(0, 1, 2)));
+    there.slice(2, 1, 2).fill_zero();
+    host.slice(2, 1, 2).fill_zero();
+    EXPECT_EQ(values(there), values(host));
+}
+
+TEST_F(Cuda, MemoryIsFreed) {
+    const size_t before = driver().allocated;
+    {
+        const Tensor tensor({10}, DataType::f32, kDevice);
+        const Tensor view = tensor.slice(0, 2, 3);
+        EXPECT_EQ(driver().allocated, before + 1);
+    }
+    EXPECT_EQ(driver().allocated, before);
+}
+
+TEST_F(Cuda, OutOfMemory) {
+    EXPECT_ERROR(OutOfMemory, "cuda:1: no memory left for 2199023255552 bytes",
+                 Tensor({1LL << 41}, DataType::u8, kDevice));
+    const Tensor small({4}, DataType::u8, kDevice);
+    driver().fail["cuMemcpy2D"] = 2;
+    EXPECT_ERROR(OutOfMemory, "cuMemcpy2D", small.to(Device::cpu()));
+}
+
+TEST_F(Cuda, DriverErrorsNameTheFunction) {
+    const Tensor tensor({4}, DataType::u8, kDevice);
+    driver().fail["cuMemcpy2D"] = 700;
+    EXPECT_ERROR(DeviceError, "cuMemcpy2D failed: CUDA_ERROR_ILLEGAL_ADDRESS", tensor.to(Device::cpu()));
+    driver().fail.clear();
+    driver().fail["cuStreamSynchronize"] = 700;
+    EXPECT_ERROR(KernelFailure, "cuda:1: CUDA_ERROR_ILLEGAL_ADDRESS", kDevice.synchronize());
+    driver().fail["cuStreamSynchronize"] = 12345;
+    EXPECT_ERROR(KernelFailure, "CUDA error 12345", kDevice.synchronize());
+}
+
+TEST_F(Cuda, KernelsRunInThePrimaryContext) {
+    static void *state = nullptr;
+    CallContext context(kDevice);
+    ASSERT_EQ(launch(&context, &state, 1024), 0) << context.message();
+    ASSERT_EQ(launch(nullptr, &state, 1024), 0);
+    ASSERT_EQ(driver().launches.size(), 2u);
+    EXPECT_EQ(driver().launches[0].context, reinterpret_cast<void *>(101 * 16));
+    EXPECT_EQ(driver().launches[1].context, reinterpret_cast<void *>(100 * 16));
+    EXPECT_EQ(driver().launches[0].stream, nullptr);
+    EXPECT_EQ(driver().launches[0].grid[2], 6u);
+    EXPECT_EQ(driver().launches[0].block[0], 32u);
+}
+
+TEST_F(Cuda, KernelsRunOnTheCallersStream) {
+    static void *state = nullptr;
+    int context_object, stream_object;
+    CallContext context(kDevice, {&context_object, &stream_object});
+    ASSERT_EQ(launch(&context, &state, 0), 0);
+    EXPECT_EQ(driver().launches[0].context, &context_object);
+    EXPECT_EQ(driver().launches[0].stream, &stream_object);
+    kDevice.forget(&context_object);
+}
+
+TEST_F(Cuda, CodeIsLoadedOnceAContext) {
+    static void *state = nullptr;
+    int context_object;
+    CallContext own(kDevice), callers(kDevice, {&context_object, nullptr});
+    for (int i = 0; i < 3; i++) {
+        ASSERT_EQ(launch(&own, &state, 0), 0);
+        ASSERT_EQ(launch(&callers, &state, 0), 0);
+    }
+    EXPECT_EQ(driver().called["cuModuleLoadData"], 2);
+    EXPECT_EQ(driver().called["cuModuleUnload"], 0);
+    kDevice.forget(&context_object);
+    EXPECT_EQ(driver().called["cuModuleUnload"], 1);
+    ASSERT_EQ(launch(&callers, &state, 0), 0);
+    EXPECT_EQ(driver().called["cuModuleLoadData"], 3);
+    kDevice.forget(&context_object);
+}
+
+TEST_F(Cuda, SharedMemoryBeyond48KiBIsAskedFor) {
+    static void *state = nullptr;
+    CallContext context(kDevice);
+    ASSERT_EQ(launch(&context, &state, 49152), 0);
+    EXPECT_EQ(driver().called["cuFuncSetAttribute"], 0);
+    ASSERT_EQ(launch(&context, &state, 100000), 0) << context.message();
+    EXPECT_EQ(driver().called["cuFuncSetAttribute"], 1);
+    EXPECT_EQ(driver().launches[1].shared_bytes, 100000u);
+    driver().fail["cuFuncSetAttribute"] = 1;
+    EXPECT_NE(launch(&context, &state, 200000), 0);
+    EXPECT_TRUE(tests::has(std::string(context.message()), "cuLaunchKernel failed"));
+}
+
+TEST_F(Cuda, FailuresAreReportedToTheCall) {
+    static void *state = nullptr;
+    CallContext no_code(kDevice);
+    driver().fail["cuModuleLoadData"] = 209;
+    EXPECT_NE(launch(&no_code, &state, 0), 0);
+    EXPECT_TRUE(tests::has(std::string(no_code.message()), "CUDA_ERROR_NO_BINARY_FOR_GPU"));
+    driver().fail.clear();
+    CallContext no_launch(kDevice);
+    driver().fail["cuLaunchKernel"] = 719;
+    EXPECT_NE(launch(&no_launch, &state, 0), 0);
+    EXPECT_TRUE(tests::has(std::string(no_launch.message()), "cuLaunchKernel failed"));
+    CallContext missing(Device::cuda(7));
+    EXPECT_NE(launch(&missing, &state, 0), 0);
+    EXPECT_TRUE(tests::has(std::string(missing.message()), "no primary context"));
+}
+
+TEST_F(Cuda, ViewsForKernels) {
+    const Tensor tensor = counted({3, 4}).to(kDevice);
+    halide_buffer_t whole, part;
+    halide_dimension_t whole_dims[2], part_dims[2];
+    tensor.halide_view(whole, whole_dims);
+    tensor.slice(0, 2, 1).slice(1, 1, 2).halide_view(part, part_dims);
+    EXPECT_EQ(part.device, whole.device + 9 * 4);
+    EXPECT_EQ(part.device_interface, halide_cuda_device_interface());
+    EXPECT_EQ(part.host, nullptr);
+    Tensor::release_halide_view(part);
+    Tensor::release_halide_view(whole);
+    EXPECT_EQ(whole.device, 0u);
+}
+
+TEST_F(Cuda, Borrows) {
+    alignas(8) float memory[4] = {1, 2, 3, 4};
+    const Tensor tensor = Tensor::borrow(memory, DataType::f32, {4}, {}, kDevice);
+    EXPECT_EQ(tensor.slice(0, 3, 1).to(Device::cpu()).data<float>()[0], 4);
+    EXPECT_INVALID("f32 needs a multiple of 4",
+                   Tensor::borrow(reinterpret_cast<char *>(memory) + 2, DataType::f32, {1}, {}, kDevice));
+}
+
+}  // namespace
+}  // namespace hk

@@ -1,0 +1,118 @@
+// Halide's hooks as Halide's runtime calls them.
+
+#include <thread>
+
+#include "HalideRuntime.h"
+#include "HalideRuntimeOpenCL.h"
+#include "block_cache.h"
+#include "call_context.h"
+#include "expect_error.h"
+#include "kernel_call.h"
+
+extern "C" {
+int halide_acquire_cl_context(void *, void **, void **, bool);
+int halide_release_cl_context(void *);
+}
+
+namespace hk::detail {
+namespace {
+
+TEST(Hooks, ErrorsReachTheCall) {
+    CallContext context;
+    halide_error(&context, "first\n");
+    halide_error(&context, "second");
+    EXPECT_EQ(context.message(), "first");
+}
+
+// Through a function of Halide's own, so that the hook is seen to have replaced the weak one.
+TEST(Hooks, HalideReportsThroughTheHook) {
+    CallContext context;
+    EXPECT_EQ(halide_error_bad_dimensions(&context, "buffer", 3, 4), halide_error_code_bad_dimensions);
+    EXPECT_NE(context.message().find("buffer"), std::string_view::npos);
+}
+
+TEST(Hooks, WithoutACallMessagesGoToStderrAndNothingAborts) {
+    ::testing::internal::CaptureStderr();
+    EXPECT_EQ(halide_error_out_of_memory(nullptr), halide_error_code_out_of_memory);
+    EXPECT_NE(::testing::internal::GetCapturedStderr().find("Error: "), std::string::npos);
+}
+
+TEST(Hooks, LongMessagesAreCut) {
+    CallContext context;
+    halide_error(&context, std::string(10000, 'x').c_str());
+    EXPECT_EQ(context.message(), std::string(sizeof context.buffer, 'x'));
+}
+
+TEST(Hooks, OneOfManyThreadsReports) {
+    CallContext context;
+    std::vector<std::thread> threads;
+    for (int i = 0; i < 8; i++) {
+        threads.emplace_back([&, i] { context.report(std::string(100, static_cast<char>('a' + i))); });
+    }
+    for (std::thread &thread : threads) thread.join();
+    EXPECT_EQ(context.message(), std::string(100, context.message()[0]));
+}
+
+TEST(Hooks, MemoryComesFromTheCache) {
+    void *block = halide_malloc(nullptr, 1000);
+    ASSERT_NE(block, nullptr);
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(block) % BlockCache::kAlignment, 0u);
+    halide_free(nullptr, block);
+    EXPECT_GE(block_cache().cached_bytes(), 1000u);
+    halide_free(nullptr, nullptr);
+}
+
+TEST(Hooks, OpenClContextsAreOneADevice) {
+    void *context = nullptr, *queue = nullptr, *again = nullptr;
+    ASSERT_EQ(halide_acquire_cl_context(nullptr, &context, &queue, true), 0);
+    halide_release_cl_context(nullptr);
+    CallContext first(Device::opencl(0));
+    ASSERT_EQ(halide_acquire_cl_context(&first, &again, &queue, true), 0);
+    EXPECT_EQ(again, context);
+    first.stream = {&first, &queue};
+    ASSERT_EQ(halide_acquire_cl_context(&first, &again, &queue, true), 0);
+    EXPECT_EQ(again, &first);
+    CallContext missing(Device::opencl(99));
+    EXPECT_NE(halide_acquire_cl_context(&missing, &again, &queue, true), 0);
+    EXPECT_FALSE(missing.message().empty());
+}
+
+TEST(Hooks, DirectCallersOpenTheFirstDevice) {
+    int major = 0, minor = 0;
+    const halide_device_interface_t *opencl = halide_opencl_device_interface();
+    ASSERT_EQ(opencl->compute_capability(nullptr, &major, &minor), 0);
+    EXPECT_GE(major, 1);
+}
+
+template<typename E>
+void expect_failure(int status, const char *message, const char *part) {
+    KernelInfo kernel{};
+    kernel.name = "some_kernel";
+    const Device device = Device::opencl(0);
+    EXPECT_ERROR(E, part, throw_failure("conv2d", kernel, device, status, message));
+    EXPECT_ERROR(E, "conv2d: kernel some_kernel on opencl:0",
+                 throw_failure("conv2d", kernel, device, status, message));
+}
+
+TEST(Failures, BecomeExceptions) {
+    expect_failure<OutOfMemory>(halide_error_code_out_of_memory, "Out of memory", "Out of memory");
+    expect_failure<OutOfMemory>(halide_error_code_device_malloc_failed,
+                                "CUDA error: CUDA_ERROR_OUT_OF_MEMORY cuMemAlloc failed", "cuMemAlloc");
+    expect_failure<OutOfMemory>(halide_error_code_gpu_device_error,
+                                "OpenCL error: CL_OUT_OF_RESOURCES clEnqueueNDRangeKernel failed",
+                                "CL_OUT_OF_RESOURCES");
+    expect_failure<DeviceError>(halide_error_code_generic_error,
+                                "CUDA: cuModuleLoadData failed: CUDA_ERROR_NO_BINARY_FOR_GPU",
+                                "the library's code does not load on");
+    expect_failure<DeviceError>(halide_error_code_generic_error,
+                                "CL: clBuildProgram failed: CL_BUILD_PROGRAM_FAILURE", "clBuildProgram");
+    expect_failure<DeviceError>(halide_error_code_gpu_device_error,
+                                "CUDA error: CUDA_ERROR_LAUNCH_FAILED cuLaunchKernel failed",
+                                "LAUNCH_FAILED");
+    expect_failure<KernelFailure>(halide_error_code_access_out_of_bounds,
+                                  "Input buffer input is accessed at 9", "accessed at 9");
+    expect_failure<KernelFailure>(-1234, "", "status -1234");
+}
+
+}  // namespace
+}  // namespace hk::detail

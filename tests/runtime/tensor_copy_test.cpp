@@ -1,0 +1,133 @@
+#include <numeric>
+#include <thread>
+
+#include "expect_error.h"
+#include "hk/tensor.h"
+
+namespace hk {
+namespace {
+
+class TensorCopy : public ::testing::TestWithParam<std::string> {
+protected:
+    Device device() const { return Device::parse(GetParam()); }
+};
+
+std::vector<std::string> device_names() {
+    std::vector<std::string> names;
+    for (const Device device : Device::all()) names.push_back(device.name());
+    return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, TensorCopy, ::testing::ValuesIn(device_names()),
+                         [](const auto &info) {
+                             std::string name = info.param;
+                             std::replace(name.begin(), name.end(), ':', '_');
+                             return name;
+                         });
+
+Tensor counted(const Shape &shape) {
+    Tensor tensor(shape, DataType::s32);
+    std::iota(tensor.data<int32_t>(), tensor.data<int32_t>() + tensor.elements(), 0);
+    return tensor;
+}
+
+std::vector<int32_t> values(const Tensor &tensor) {
+    const Tensor packed = tensor.to(Device::cpu());
+    return {packed.data<int32_t>(), packed.data<int32_t>() + packed.elements()};
+}
+
+TEST_P(TensorCopy, ThereAndBack) {
+    const Tensor tensor = counted({5, 7, 3});
+    EXPECT_EQ(values(tensor.to(device())), values(tensor));
+    EXPECT_EQ(tensor.to(device()).device(), device());
+}
+
+TEST_P(TensorCopy, EmptyAndScalar) {
+    EXPECT_EQ(Tensor({3, 0}, DataType::f32).to(device()).elements(), 0);
+    EXPECT_EQ(values(counted({}).to(device())), (std::vector<int32_t>{0}));
+}
+
+// Each view, as the source and as the target of a copy.
+std::vector<Tensor> views(const Tensor &t) {
+    return {t.slice(0, 1, 3),
+            t.slice(1, 2, 4),
+            t.slice(2, 1, 3),
+            t.slice(1, 0, 4, 2),
+            t.slice(2, 4, 3, -2),
+            t.slice(0, 4, 5, -1),
+            t.permute({2, 0, 1}),
+            t.slice(0, 3, 2, -3).slice(1, 6, 3, -2).slice(2, 1, 2).permute({1, 0, 2}),
+            t.slice(0, 1, 1).slice(1, 1, 1).slice(2, 1, 1)};
+}
+
+TEST_P(TensorCopy, FromViews) {
+    const Tensor host = counted({5, 7, 6});
+    const Tensor there = host.to(device());
+    const std::vector<Tensor> expected = views(host), actual = views(there);
+    for (size_t i = 0; i < expected.size(); i++) {
+        EXPECT_EQ(values(actual[i]), values(expected[i])) << i;
+        EXPECT_EQ(values(actual[i].to(device())), values(expected[i])) << i;
+    }
+}
+
+TEST_P(TensorCopy, IntoViews) {
+    const size_t count = views(counted({5, 7, 6})).size();
+    for (size_t i = 0; i < count; i++) {
+        const Tensor expected = counted({5, 7, 6}), actual = expected.to(device());
+        const Tensor target = views(expected)[i];
+        const Tensor source = Tensor::zeros(target.shape(), DataType::s32);
+        std::iota(source.data<int32_t>(), source.data<int32_t>() + source.elements(), 1000);
+        target.copy_from(source);
+        views(actual)[i].copy_from(source);
+        EXPECT_EQ(values(actual), values(expected)) << i;
+        views(expected)[i].fill_zero();
+        views(actual)[i].fill_zero();
+        EXPECT_EQ(values(actual), values(expected)) << i;
+    }
+}
+
+TEST_P(TensorCopy, BetweenViewsOfOneTensor) {
+    const Tensor expected = counted({4, 8}), actual = expected.to(device());
+    for (const Tensor &tensor : {expected, actual}) {
+        tensor.slice(1, 0, 4).copy_from(tensor.slice(1, 4, 4));
+    }
+    EXPECT_EQ(values(actual), values(expected));
+}
+
+TEST_P(TensorCopy, BadCopies) {
+    const Tensor tensor({2, 3}, DataType::f32, device());
+    EXPECT_INVALID("source has shape [3, 2], the target [2, 3]",
+                   tensor.copy_from(Tensor({3, 2}, DataType::f32)));
+    EXPECT_INVALID("source is f16, the target f32", tensor.copy_from(Tensor({2, 3}, DataType::f16)));
+    EXPECT_INVALID("undefined", tensor.copy_from({}));
+    EXPECT_INVALID("overlap", tensor.copy_from(tensor));
+}
+
+TEST_P(TensorCopy, TooLarge) {
+    if (device().is_cpu()) GTEST_SKIP() << "TensorTest has the CPU's";
+    EXPECT_ERROR(OutOfMemory, "1152921504606846976 bytes", Tensor({1LL << 60}, DataType::u8, device()));
+    // The device still works.
+    EXPECT_EQ(values(counted({3}).to(device())), (std::vector<int32_t>{0, 1, 2}));
+}
+
+TEST_P(TensorCopy, HostAddressOfADeviceTensor) {
+    if (device().is_cpu()) GTEST_SKIP();
+    const Tensor tensor({2}, DataType::f32, device());
+    EXPECT_INVALID("on " + device().name() + ", not on cpu", tensor.data<float>());
+}
+
+TEST_P(TensorCopy, FromTwoThreads) {
+    const auto work = [&](int32_t seed) {
+        for (int i = 0; i < 50; i++) {
+            const Tensor host = Tensor::zeros({64}, DataType::s32);
+            host.data<int32_t>()[i] = seed;
+            EXPECT_EQ(values(host.to(device()))[static_cast<size_t>(i)], seed);
+        }
+    };
+    std::thread other(work, 1);
+    work(2);
+    other.join();
+}
+
+}  // namespace
+}  // namespace hk
