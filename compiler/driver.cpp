@@ -1,66 +1,112 @@
-// The main() of a generator executable: Halide's command line, plus the resource report.
-#include <fstream>
+// The main() of a generator executable: Halide's command line; what comes out is finished CUDA code
+// within its budget, and a report of its resources.
+
+#include <filesystem>
 #include <iostream>
-#include <sstream>
+#include <map>
 
 #include "Halide.h"
+#include "compiler/command_line.h"
+#include "compiler/embed_device_code.h"
+#include "compiler/tools.h"
 
 using namespace Halide;
+namespace fs = std::filesystem;
+
+namespace hk::compiler {
 
 namespace {
 
-std::vector<std::string> split(const std::string &text) {
-    std::vector<std::string> parts;
-    std::istringstream in(text);
-    for (std::string part; std::getline(in, part, ',');) parts.push_back(part);
-    return parts;
-}
+class Compilation {
+public:
+    explicit Compilation(const CommandLine &line)
+        : line_(line), tools_(CudaTools::find()), scratch_(line.folder, line.base), results_(line.folder, line.base) {}
 
-int compile(int argc, char **argv) {
-    std::string generator, function, dir = ".", base;
-    std::vector<std::string> emit, targets;
-    GeneratorParamsMap params;
-    for (int i = 1; i < argc; i++) {
-        const std::string arg = argv[i];
-        if (arg == "-r") return Internal::generate_filter_main(argc, argv);
-        if (arg == "-g") generator = argv[++i];
-        else if (arg == "-f") function = argv[++i];
-        else if (arg == "-o") dir = argv[++i];
-        else if (arg == "-n") base = argv[++i];
-        else if (arg == "-e") emit = split(argv[++i]);
-        else if (arg.rfind("target=", 0) == 0) targets = split(arg.substr(7));
-        else params[arg.substr(0, arg.find('='))] = arg.substr(arg.find('=') + 1);
-    }
-    if (base.empty()) base = function;
-    const auto known = Internal::get_output_info(Target(targets.at(0)));
-    std::map<OutputFileType, std::string> outputs;
-    for (const auto &e : emit) {
-        if (e == "resources") {
-            std::ofstream(dir + "/" + base + ".json") << "{\"name\": \"" << function << "\"}\n";
-            continue;
+    // All outputs appear, each at once, or none does.
+    void run() {
+        std::map<OutputFileType, std::string> readable, finished;
+        const auto known = Internal::get_output_info(Target(line_.targets[0]));
+        for (const OutputFileType kind : line_.outputs) {
+            const std::string path = (results_.path() / line_.base).string() + known.at(kind).extension;
+            (for_readers(kind) ? readable : finished)[kind] = path;
         }
-        for (const auto &[type, info] : known)
-            if (info.name == e) outputs[type] = dir + "/" + base + info.extension;
+        const std::vector<Target> targets(line_.targets.begin(), line_.targets.end());
+        if (!readable.empty())
+            compile_multitarget(line_.function, readable, targets, line_.targets,
+                                [&](const std::string &name, const Target &target) { return lowered(name, target); });
+        if (!finished.empty())
+            compile_multitarget(line_.function, finished, targets, line_.targets,
+                                [&](const std::string &name, const Target &target) { return embedded(name, target); });
+        else if (line_.resources)
+            for (const Target &target : targets) embedded(line_.function, target);
+        if (line_.resources)
+            write_file(results_.path() / (line_.base + ".json"), to_json(line_.function, kernels_));
+        for (const auto &file : fs::directory_iterator(results_.path()))
+            fs::rename(file.path(), fs::path(line_.folder) / file.path().filename());
     }
-    std::vector<Target> parsed(targets.begin(), targets.end());
-    compile_multitarget(function, outputs, parsed, targets, [&](const std::string &name, const Target &target) {
-        auto instance = Internal::GeneratorRegistry::create(generator, GeneratorContext(target));
-        instance->set_generatorparam_values(params);
-        return instance->build_module(name);
-    });
+
+private:
+    const CommandLine &line_;
+    const CudaTools tools_;
+    const TemporaryFolder scratch_, results_;
+    std::map<std::string, Module> modules_;
+    std::vector<Resources> kernels_;
+
+    // These show the device code, which has to be text.
+    static bool for_readers(OutputFileType kind) {
+        return kind == OutputFileType::stmt || kind == OutputFileType::conceptual_stmt ||
+               kind == OutputFileType::stmt_html || kind == OutputFileType::conceptual_stmt_html ||
+               kind == OutputFileType::device_code;
+    }
+
+    Module lowered(const std::string &name, const Target &target) {
+        const std::string key = name + " " + target.to_string();
+        auto found = modules_.find(key);
+        if (found == modules_.end()) {
+            const auto generator = Internal::GeneratorRegistry::create(line_.generator, GeneratorContext(target));
+            generator->set_generatorparam_values(line_.parameters);
+            found = modules_.emplace(key, generator->build_module(name)).first;
+        }
+        return found->second;
+    }
+
+    Module embedded(const std::string &name, const Target &target) {
+        const Module module = lowered(name, target);
+        std::vector<Resources> kernels = launches(module);
+        const Module result = embed_device_code(module, tools_, scratch_.path().string(), kernels);
+        check(line_.function, kernels, line_.budget);
+        kernels_.insert(kernels_.end(), kernels.begin(), kernels.end());
+        return result;
+    }
+};
+
+int run(int argc, char **argv) {
+    const CommandLine line = CommandLine::parse({argv + 1, argv + argc});
+    if (line.help) {
+        std::cout << usage(fs::path(argv[0]).filename().string());
+        return 0;
+    }
+    if (!line.folder.empty()) fs::create_directories(line.folder);
+    if (!line.runtime.empty()) return Internal::generate_filter_main(argc, argv);
+    Compilation(line).run();
     return 0;
 }
 
 }  // namespace
 
+}  // namespace hk::compiler
+
 int main(int argc, char **argv) {
+    const auto fail = [&](const std::string &message) {
+        std::cerr << fs::path(argv[0]).filename().string() << ": " << message
+                  << (message.empty() || message.back() != '\n' ? "\n" : "");
+        return 1;
+    };
     try {
-        return compile(argc, argv);
+        return hk::compiler::run(argc, argv);
     } catch (const Halide::Error &error) {
-        std::cerr << argv[0] << ": " << error.what() << "\n";
-        return 1;
+        return fail(error.what());
     } catch (const std::exception &error) {
-        std::cerr << argv[0] << ": " << error.what() << "\n";
-        return 1;
+        return fail(error.what());
     }
 }

@@ -1,0 +1,34 @@
+#pragma once
+// The command line of a generator executable: Halide's, plus the output `resources` and --allow.
+
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "Halide.h"
+#include "compiler/resources.h"
+
+namespace hk::compiler {
+
+struct UsageError : std::runtime_error {
+    using std::runtime_error::runtime_error;
+};
+
+struct CommandLine {
+    bool help = false;
+    std::string runtime;  // -r: compile the Halide runtime under this name instead of a generator
+
+    std::string generator, function, folder, base;
+    std::vector<std::string> targets;
+    Halide::GeneratorParamsMap parameters;
+    std::vector<Halide::OutputFileType> outputs;
+    bool resources = false;
+    Budget budget;
+
+    // Throws UsageError for what it doesn't know, naming what it does.
+    static CommandLine parse(const std::vector<std::string> &arguments);
+};
+
+std::string usage(const std::string &program);
+
+}  // namespace hk::compiler

@@ -1,0 +1,27 @@
+#pragma once
+// Finishes CUDA code when it is built: in place of PTX text a module carries a fatbin of cubins and
+// the PTX for chips to come. The driver's call that loads a module takes either. Users pay no
+// compilation at the first call, and Halide's cap of 64 registers for compiled PTX is gone.
+
+#include <string>
+
+#include "Halide.h"
+#include "compiler/resources.h"
+
+namespace hk::compiler {
+
+// Paths of NVIDIA's ptxas and fatbinary; empty: not there.
+struct CudaTools {
+    std::string ptxas, fatbinary;
+
+    static CudaTools find();  // HK_PTXAS and HK_FATBINARY, else on PATH
+    bool complete() const { return !ptxas.empty() && !fatbinary.empty(); }
+};
+
+// Returns the module with its PTX replaced, and adds ptxas' figures to `kernels`. Without the tools
+// it warns on stderr and returns the module with its PTX. Modules without PTX come back as they are.
+// Intermediate files go to `folder`.
+Halide::Module embed_device_code(const Halide::Module &module, const CudaTools &tools, const std::string &folder,
+                                 std::vector<Resources> &kernels);
+
+}  // namespace hk::compiler
