@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <iostream>
+#include <map>
+#include <string_view>
 
+#include "compiler/pack_text.h"
 #include "compiler/tools.h"
 
 using namespace Halide;
@@ -22,20 +25,33 @@ bool is_ptx(const Buffer<void> &buffer) {
     return text.find(".version ") != std::string::npos && text.find(".target sm_") != std::string::npos;
 }
 
-// halide_cuda_initialize_kernels(state, code, size): the size was the PTX's.
+bool is_opencl(const Buffer<void> &buffer) {
+    constexpr std::string_view start = "/*OpenCL C";
+    return buffer.size_in_bytes() > start.size() &&
+           std::string_view(static_cast<const char *>(buffer.data()), start.size()) == start;
+}
+
+Buffer<uint8_t> buffer_of(const std::string &bytes, const std::string &name) {
+    Buffer<uint8_t> buffer(static_cast<int>(bytes.size()), name);
+    std::copy(bytes.begin(), bytes.end(), buffer.data());
+    return buffer;
+}
+
+// halide_cuda_initialize_kernels(state, code, size) and its like: the size was the text's.
 class SetCodeSize : public IRMutator {
 public:
-    explicit SetCodeSize(int size) : size_(size) {}
+    explicit SetCodeSize(const std::map<std::string, int> &sizes) : sizes_(sizes) {}
 
 private:
     using IRMutator::visit;
 
-    const int size_;
+    const std::map<std::string, int> &sizes_;  // by function
 
     Expr visit(const Call *op) override {
-        if (op->name != "halide_cuda_initialize_kernels") return IRMutator::visit(op);
+        const auto size = sizes_.find(op->name);
+        if (size == sizes_.end()) return IRMutator::visit(op);
         std::vector<Expr> arguments = op->args;
-        arguments[2] = make_const(arguments[2].type(), size_);
+        arguments[2] = make_const(arguments[2].type(), size->second);
         return Call::make(op->type, op->name, arguments, op->call_type);
     }
 };
@@ -66,30 +82,29 @@ CudaTools CudaTools::find() {
 
 Module embed_device_code(const Module &module, const CudaTools &tools, const std::string &folder,
                          std::vector<Resources> &kernels) {
-    const auto &buffers = module.buffers();
-    if (std::none_of(buffers.begin(), buffers.end(), is_ptx)) return module;
-    if (!tools.complete()) {
-        std::cerr << "Warning: " << module.name() << ": no ptxas and fatbinary (HK_PTXAS, HK_FATBINARY, PATH): "
-                  << "CUDA code stays PTX, compiled at the first call; its registers are not known\n";
-        return module;
-    }
     Module result(module.name(), module.target(), module.get_metadata_name_map());
     result.set_any_strict_float(module.any_strict_float());
-    int size = 0;
-    for (const Buffer<void> &buffer : buffers) {
-        if (!is_ptx(buffer)) {
+    std::map<std::string, int> sizes;
+    for (const Buffer<void> &buffer : module.buffers()) {
+        const std::string text(static_cast<const char *>(buffer.data()), buffer.size_in_bytes());
+        if (is_opencl(buffer)) {
+            const std::string code = pack_text(text.c_str());  // without the zero byte at its end
+            sizes["halide_opencl_initialize_kernels"] = static_cast<int>(code.size());
+            result.append(buffer_of(code, buffer.name()));
+        } else if (is_ptx(buffer) && tools.complete()) {
+            const std::string code = fatbin(text.c_str(), tools, folder + "/" + module.name(), kernels);
+            sizes["halide_cuda_initialize_kernels"] = static_cast<int>(code.size());
+            result.append(buffer_of(code, buffer.name()));
+        } else {
+            if (is_ptx(buffer)) {
+                std::cerr << "Warning: " << module.name() << ": no ptxas and fatbinary (HK_PTXAS, HK_FATBINARY, "
+                          << "PATH): CUDA code stays PTX, compiled at the first call; its registers are not known\n";
+            }
             result.append(buffer);
-            continue;
         }
-        const std::string ptx(static_cast<const char *>(buffer.data()));  // ends in a zero byte
-        const std::string code = fatbin(ptx, tools, folder + "/" + module.name(), kernels);
-        size = static_cast<int>(code.size());
-        Buffer<uint8_t> replacement(size, buffer.name());
-        std::copy(code.begin(), code.end(), replacement.data());
-        result.append(replacement);
     }
     for (LoweredFunc function : module.functions()) {
-        function.body = SetCodeSize(size).mutate(function.body);
+        function.body = SetCodeSize(sizes).mutate(function.body);
         result.append(function);
     }
     return result;

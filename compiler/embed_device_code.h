@@ -2,6 +2,8 @@
 // Finishes CUDA code when it is built: in place of PTX text a module carries a fatbin of cubins and
 // the PTX for chips to come. The driver's call that loads a module takes either. Users pay no
 // compilation at the first call, and Halide's cap of 64 registers for compiled PTX is gone.
+//
+// OpenCL code stays text, packed: see pack_text.h.
 
 #include <string>
 
@@ -18,8 +20,8 @@ struct CudaTools {
     bool complete() const { return !ptxas.empty() && !fatbinary.empty(); }
 };
 
-// Returns the module with its PTX replaced, and adds ptxas' figures to `kernels`. Without the tools
-// it warns on stderr and returns the module with its PTX. Modules without PTX come back as they are.
+// Returns the module with its device code replaced, and adds ptxas' figures to `kernels`. Without the tools
+// it warns on stderr and leaves the PTX.
 // Intermediate files go to `folder`.
 Halide::Module embed_device_code(const Halide::Module &module, const CudaTools &tools, const std::string &folder,
                                  std::vector<Resources> &kernels);

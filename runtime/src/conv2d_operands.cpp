@@ -78,6 +78,8 @@ void join(const std::vector<BufferView *> &views, size_t inner, size_t outer) {
         }
         const bool even = out.extent == 1 || in.extent == 1 || out.stride == in.extent * in.stride;
         if (!even) return;
+        // Kernels need a stride of 1 innermost.
+        if (inner == 0 && in.extent == 1 && out.extent > 1 && out.stride != 1) return;
     }
     for (BufferView *view : views) {
         Dim &in = view->dims[inner], &out = view->dims[outer];

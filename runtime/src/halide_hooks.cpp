@@ -12,6 +12,7 @@
 #include "call_context.h"
 #include "cuda_backend.h"
 #include "opencl_backend.h"
+#include "packed_text.h"
 
 namespace hk::detail {
 
@@ -52,6 +53,26 @@ int launch_with_opt_in(void *function, unsigned grid_x, unsigned grid_y, unsigne
     }
     return launch(function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes,
                   stream, arguments, extra);
+}
+
+using CreateProgram = void *(*)(void *context, unsigned count, const char **texts,
+                                const size_t *lengths, int *status);
+
+// The compiler packs programs; other texts go on as they are.
+void *create_program(void *context, unsigned count, const char **texts, const size_t *lengths,
+                     int *status) {
+    static const auto create =
+        reinterpret_cast<CreateProgram>(opencl_symbol("clCreateProgramWithSource"));
+    if (count != 1 || lengths || !is_packed_text(texts[0])) {
+        return create(context, count, texts, lengths, status);
+    }
+    const std::optional<std::string> text = unpack_text(texts[0]);
+    if (!text) {
+        *status = -42;  // CL_INVALID_BINARY
+        return nullptr;
+    }
+    const char *unpacked = text->c_str();
+    return create(context, 1, &unpacked, nullptr, status);
 }
 
 }  // namespace
@@ -108,7 +129,13 @@ int halide_cuda_get_stream(void *user_context, void *, void **stream) {
     return halide_error_code_success;
 }
 
-void *halide_opencl_get_symbol(void *, const char *name) { return opencl_symbol(name); }
+void *halide_opencl_get_symbol(void *, const char *name) {
+    void *symbol = opencl_symbol(name);
+    if (symbol && std::strcmp(name, "clCreateProgramWithSource") == 0) {
+        return reinterpret_cast<void *>(&create_program);
+    }
+    return symbol;
+}
 
 // No lock is held between acquire and release: the queue and the cache of compiled programs are
 // safe to use from several threads, and each launch makes its own kernel object.

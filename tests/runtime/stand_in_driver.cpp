@@ -7,8 +7,9 @@
 namespace hk::tests {
 
 Driver &driver() {
-    static Driver driver;
-    return driver;
+    // Never destroyed: Halide's runtime unloads its modules while the process ends.
+    static Driver *driver = new Driver;
+    return *driver;
 }
 
 namespace {

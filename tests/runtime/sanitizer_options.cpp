@@ -1,0 +1,11 @@
+// What the sanitizers must know of these tests; without them nothing calls this. Some tests ask for
+// more memory than there is, and PoCL keeps what it compiled until the process ends.
+
+extern "C" {
+
+const char *__asan_default_options();
+const char *__asan_default_options() { return "allocator_may_return_null=1"; }
+
+const char *__lsan_default_suppressions();
+const char *__lsan_default_suppressions() { return "leak:libpocl\nleak:libLLVM\nleak:libOpenCL\n"; }
+}
