@@ -21,8 +21,7 @@ struct CudaTools {
 };
 
 // Returns the module with its device code replaced, and adds ptxas' figures to `kernels`. Without the tools
-// it warns on stderr and leaves the PTX.
-// Intermediate files go to `folder`.
+// it warns on stderr and leaves the PTX. Intermediate files go to `folder`.
 Halide::Module embed_device_code(const Halide::Module &module, const CudaTools &tools, const std::string &folder,
                                  std::vector<Resources> &kernels);
 

@@ -35,7 +35,7 @@ struct Reader {
 };
 
 bool unpack(Reader reader, size_t size, std::string &text) {
-    while (text.size() < size) {
+    do {
         size_t token, literals, low, high, match;
         if (!reader.next(token) || !reader.length(token >> 4, literals)) return false;
         if (literals > static_cast<size_t>(reader.end - reader.at)) return false;
@@ -47,7 +47,7 @@ bool unpack(Reader reader, size_t size, std::string &text) {
         const size_t distance = low | high << 8;
         if (distance == 0 || distance > text.size() || text.size() + match + 4 > size) return false;
         for (size_t i = 0; i < match + 4; i++) text += text[text.size() - distance];
-    }
+    } while (text.size() < size);
     return text.size() == size && reader.at == reader.end;
 }
 
