@@ -56,11 +56,22 @@ TEST_P(Conv2d, MatchesTheReferenceOnRandomProblems) {
     }
 }
 
+TEST_P(Conv2d, TakesAnEmptyBatch) {
+    for (const Device device : devices_) {
+        for (const uint64_t seed : seeds(10)) {
+            if (auto c = random_case(seed, request(Data::integers))) {
+                c->problem.batch = 0;
+                check_conv2d(*c, device);
+            }
+        }
+    }
+}
+
 // Both threads' first calls load the kernels' device code.
 TEST_P(Conv2d, RunsInTwoThreadsAtOnce) {
     for (const Device device : devices_) {
         std::barrier start(2);
-        const std::vector<uint64_t> all = seeds(16);
+        const std::vector<uint64_t> all = seeds(40);
         const auto work = [&](size_t first) {
             start.arrive_and_wait();
             for (size_t i = first; i < all.size(); i += 2) {

@@ -1,9 +1,10 @@
-#include "conv2d_case.h"
+#include "tests/support/conv2d_case.h"
 
 #include <algorithm>
 #include <numeric>
 #include <sstream>
-#include <stdexcept>
+
+#include "runtime/src/conv2d_operands.h"
 
 namespace hk::test {
 namespace {
@@ -63,7 +64,7 @@ public:
             return {};
         }
         for (const Constraint &constraint : request_.where) {
-            if (!holds(constraint, field(p, constraint.field))) {
+            if (!holds(constraint, detail::conv2d_field(p, constraint.field))) {
                 return {};
             }
         }
@@ -72,7 +73,11 @@ public:
 
 private:
     int64_t steered(std::string_view name, const Sizes &sizes) {
-        int64_t value = pick(random_, sizes);
+        return allowed(name, pick(random_, sizes));
+    }
+
+    // The value moved to where the conditions on this field allow it.
+    int64_t allowed(std::string_view name, int64_t value) const {
         for (const Constraint &constraint : request_.where) {
             if (constraint.field == name) {
                 value = nudged(constraint, value);
@@ -146,6 +151,13 @@ private:
                         std::max(group_channels_, round_up(constraint.value, taps) / taps);
                 }
                 group_channels_ = round_up(group_channels_, step);
+            } else if (name == "depth_per_pixel" && constraint.relation == Relation::at_least) {
+                axes_[0].out = allowed("out_h", std::min<int64_t>(axes_[0].out, 2));
+                axes_[1].out = allowed("out_w", std::min<int64_t>(axes_[1].out, 3));
+                const int64_t taps = axes_[0].kernel * axes_[1].kernel;
+                const int64_t depth = constraint.value * axes_[0].out * axes_[1].out;
+                group_channels_ = allowed("channels_per_group",
+                                          std::max(group_channels_, round_up(depth, taps) / taps));
             } else if (name == "out_pixels" && constraint.relation == Relation::at_least) {
                 const int64_t rows = axes_[0].out;
                 axes_[1].out = std::max(axes_[1].out, round_up(constraint.value, rows) / rows);
@@ -169,15 +181,20 @@ private:
         }
     }
 
+    // Halves the largest size again and again, as far as the conditions let it.
     void shrink() {
-        while (assemble().operations() > request_.operations) {
-            int64_t &largest =
-                std::max({std::ref(batch_), std::ref(axes_[0].out), std::ref(axes_[1].out)},
-                         [](int64_t a, int64_t b) { return a < b; });
-            if (largest <= 1) {
-                return;
-            }
-            largest = (largest + 1) / 2;
+        using Size = std::pair<const char *, int64_t *>;
+        std::vector<Size> sizes = {{"batch", &batch_},
+                                   {"out_h", &axes_[0].out},
+                                   {"out_w", &axes_[1].out},
+                                   {"groups", &groups_}};
+        while (assemble().operations() > request_.operations && !sizes.empty()) {
+            const auto largest = std::ranges::max_element(
+                sizes, [](const Size &a, const Size &b) { return *a.second < *b.second; });
+            const auto [name, size] = *largest;
+            const int64_t smaller = allowed(name, (*size + 1) / 2);
+            if (smaller >= *size) sizes.erase(largest);
+            *size = std::min(*size, smaller);
         }
     }
 
@@ -246,36 +263,6 @@ const char *name_of(Data data) {
 }
 
 }  // namespace
-
-int64_t field(const Conv2dProblem &p, std::string_view name) {
-    const Conv2dOptions &o = p.options;
-    const int64_t group_channels = p.channels / o.groups;
-    const std::pair<std::string_view, int64_t> fields[] = {
-        {"batch", p.batch},
-        {"channels", p.channels},
-        {"filters", p.filters},
-        {"groups", o.groups},
-        {"channels_per_group", group_channels},
-        {"filters_per_group", p.filters / o.groups},
-        {"kernel_h", p.kernel_height},
-        {"kernel_w", p.kernel_width},
-        {"stride_y", o.stride[0]},
-        {"stride_x", o.stride[1]},
-        {"dilation_y", o.dilation[0]},
-        {"dilation_x", o.dilation[1]},
-        {"padding", o.padding.top + o.padding.bottom + o.padding.left + o.padding.right},
-        {"out_h", p.output_height()},
-        {"out_w", p.output_width()},
-        {"out_pixels", p.output_height() * p.output_width()},
-        {"depth", group_channels * p.kernel_height * p.kernel_width},
-    };
-    for (const auto &[key, value] : fields) {
-        if (key == name) {
-            return value;
-        }
-    }
-    throw std::out_of_range("conv2d has no field " + std::string(name));
-}
 
 std::optional<Conv2dCase> random_case(uint64_t seed, const Conv2dRequest &request) {
     Random random(seed);

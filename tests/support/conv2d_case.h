@@ -6,7 +6,7 @@
 #include <string>
 
 #include "hk/conv2d.h"
-#include "placed.h"
+#include "tests/support/placed.h"
 
 namespace hk::test {
 
@@ -37,8 +37,5 @@ struct Conv2dRequest {
 
 // A problem of the request; none where this seed's draws don't meet `where`.
 std::optional<Conv2dCase> random_case(uint64_t seed, const Conv2dRequest &request);
-
-// The problem's value of a field of the table's conditions.
-int64_t field(const Conv2dProblem &problem, std::string_view name);
 
 }  // namespace hk::test

@@ -1,4 +1,4 @@
-#include "conv2d_check.h"
+#include "tests/support/conv2d_check.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include "hk/error.h"
 #include "tests/reference/conv2d.h"
 #include "tests/reference/elements.h"
-#include "tolerance.h"
+#include "tests/support/tolerance.h"
 
 namespace hk::test {
 namespace {

@@ -1,7 +1,7 @@
 #pragma once
 // Runs a convolution and compares it with the reference.
 
-#include "conv2d_case.h"
+#include "tests/support/conv2d_case.h"
 
 namespace hk::test {
 

@@ -1,4 +1,4 @@
-#include "placed.h"
+#include "tests/support/placed.h"
 
 #include <algorithm>
 #include <cstring>

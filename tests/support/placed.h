@@ -5,7 +5,7 @@
 #include <string>
 
 #include "hk/tensor.h"
-#include "seed.h"
+#include "tests/support/seed.h"
 
 namespace hk::test {
 

@@ -1,4 +1,4 @@
-#include "seed.h"
+#include "tests/support/seed.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "tolerance.h"
+#include "tests/support/tolerance.h"
 
 #include <algorithm>
 #include <cmath>
