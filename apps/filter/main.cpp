@@ -67,7 +67,9 @@ Run run(Device device, const Tensor &input, const Tensor &weight, int repeats) {
     Run result;
     result.device = device;
     result.kernel = selection.kernel ? selection.kernel->name : "none";
-    conv2d(in, filter, {}, {}, out, {});  // loads the device code
+    // A strip of the picture loads the device code.
+    const Tensor strip = out.slice(1, 0, std::min<int64_t>(out.shape()[1], kernel_size));
+    conv2d(in.slice(1, 0, strip.shape()[1] + kernel_size - 1), filter, {}, {}, strip, {});
     device.synchronize();
     double best = std::numeric_limits<double>::max(), total = 0;
     for (int i = 0; i < repeats && total < 3; i++) {
