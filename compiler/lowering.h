@@ -6,7 +6,8 @@
 
 namespace hk::compiler {
 
-// privatize_registers and half_as_bits, for GPU targets; nothing for others.
+// privatize_registers, half_as_bits and the removal of assertions in device code, for GPU targets;
+// nothing for others.
 void add_lowering_passes(Halide::Pipeline pipeline, const Halide::Target &target);
 
 }  // namespace hk::compiler

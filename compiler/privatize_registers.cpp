@@ -42,17 +42,29 @@ class InlineIndices : public IRMutator {
     }
 };
 
-struct ThreadIds : IRVisitor {
+// What is bound inside the allocation: thread ids, and names whose values change while it lives.
+struct Bound : IRVisitor {
     using IRVisitor::visit;
 
-    std::map<std::string, Expr> zero;  // thread id -> 0
-    Scope<Interval> bounds;            // thread id -> its values
+    Scope<Interval> threads;  // thread id -> its values
+    Scope<> changing;
+    bool any_thread = false;
 
     void visit(const For *op) override {
         if (op->for_type == ForType::GPUThread || op->for_type == ForType::GPULane) {
-            zero[op->name] = 0;
-            bounds.push(op->name, Interval(op->min, simplify(op->min + op->extent - 1)));
+            threads.push(op->name, Interval(op->min, simplify(op->min + op->extent - 1)));
+            any_thread = true;
+        } else {
+            changing.push(op->name);
         }
+        IRVisitor::visit(op);
+    }
+    void visit(const LetStmt *op) override {
+        changing.push(op->name);
+        IRVisitor::visit(op);
+    }
+    void visit(const Let *op) override {
+        changing.push(op->name);
         IRVisitor::visit(op);
     }
 };
@@ -74,20 +86,49 @@ struct Indices : IRVisitor {
     }
 };
 
+// constant + sum of factor * term, where no term is a sum or a multiple of another.
+struct Linear {
+    int64_t constant = 0;
+    std::map<Expr, int64_t, IRDeepCompare> terms;
+
+    explicit Linear(const Expr &index) { add(index, 1); }
+
+    void add(const Expr &e, int64_t factor) {
+        if (const auto number = as_const_int(e)) {
+            constant += factor * *number;
+        } else if (const Add *sum = e.as<Add>()) {
+            add(sum->a, factor);
+            add(sum->b, factor);
+        } else if (const Sub *difference = e.as<Sub>()) {
+            add(difference->a, factor);
+            add(difference->b, -factor);
+        } else if (const Mul *product = e.as<Mul>(); product && as_const_int(product->b)) {
+            add(product->a, factor * *as_const_int(product->b));
+        } else if (terms[e] += factor; terms[e] == 0) {
+            terms.erase(e);
+        }
+    }
+
+    Expr sum() const {
+        Expr result = make_const(Int(32), constant);
+        for (const auto &[term, factor] : terms) result += term * static_cast<int>(factor);
+        return simplify(result);
+    }
+};
+
 // What is left of an index without its thread part, as a number of the dense slice.
 class Slice {
 public:
-    Slice(const std::string &name, const std::vector<Expr> &indices, const ThreadIds &threads) : threads_(threads) {
+    Slice(const std::string &allocation, const std::vector<Expr> &indices, const Bound &bound)
+        : name_(allocation.substr(0, allocation.rfind('.'))), bound_(bound) {
         Expr first;
         for (const Expr &index : indices) {
-            const Expr part = thread_part(index);
+            const Expr part = split(first_lane(index)).first;
             if (!first.defined()) first = part;
-            if (!same(part, first)) {
+            if (!can_prove(part == first, bound_.threads)) {
                 std::ostringstream message;
-                message << "register crosstalk in " << name << ": one access belongs to thread part " << first
-                        << ", another to " << part
-                        << ". Give its stages and its consumer the same threads, or store it elsewhere.\n";
-                throw CompileError(message.str());
+                message << first << " in one access is " << part << " in another";
+                reject(message.str());
             }
             note(rest(index));
         }
@@ -104,23 +145,48 @@ public:
     }
 
 private:
-    const ThreadIds &threads_;
+    const std::string name_;
+    const Bound &bound_;
     std::set<int64_t> elements_;
     bool constant_ = true;
 
-    Expr rest(const Expr &index) const { return simplify(substitute(threads_.zero, index)); }
-
-    // f of the first lane; lanes of one vector are all of one thread.
-    Expr thread_part(const Expr &index) const {
-        Expr scalar = index;
-        while (const Ramp *ramp = scalar.as<Ramp>()) scalar = ramp->base;
-        while (const Broadcast *broadcast = scalar.as<Broadcast>()) scalar = broadcast->value;
-        const Expr whole = simplify(scalar, true, threads_.bounds);
-        return simplify(whole - simplify(substitute(threads_.zero, whole)), true, threads_.bounds);
+    [[noreturn]] void reject(const std::string &what) const {
+        throw CompileError("register crosstalk in " + name_ + ": the thread's part of its index, " + what +
+                           ". Give all its stages and its consumer the same threads, or store it in shared memory.\n");
     }
 
-    bool same(const Expr &a, const Expr &b) const {
-        return is_const_zero(simplify(a - b, true, threads_.bounds)) || can_prove(a == b, threads_.bounds);
+    // The part with thread ids, and the rest.
+    std::pair<Expr, Expr> split(const Expr &index) const {
+        const Linear whole(simplify(index, true, bound_.threads));
+        Linear part(0), rest(0);
+        rest.constant = whole.constant;
+        for (const auto &[term, factor] : whole.terms) {
+            if (!expr_uses_vars(term, bound_.threads)) {
+                rest.terms[term] = factor;
+                continue;
+            }
+            if (expr_uses_vars(term, bound_.changing)) {
+                std::ostringstream message;
+                message << term << ", changes while it lives";
+                reject(message.str());
+            }
+            part.terms[term] = factor;
+        }
+        return {part.sum(), rest.sum()};
+    }
+
+    // Lanes of one vector are all of one thread.
+    static Expr first_lane(const Expr &index) {
+        if (const Ramp *ramp = index.as<Ramp>()) return first_lane(ramp->base);
+        if (const Broadcast *broadcast = index.as<Broadcast>()) return first_lane(broadcast->value);
+        return index;
+    }
+
+    Expr rest(const Expr &index) const {
+        if (const Ramp *ramp = index.as<Ramp>()) return Ramp::make(rest(ramp->base), ramp->stride, ramp->lanes);
+        if (const Broadcast *broadcast = index.as<Broadcast>())
+            return Broadcast::make(rest(broadcast->value), broadcast->lanes);
+        return split(index).second;
     }
 
     void note(const Expr &r) {
@@ -166,16 +232,13 @@ class PrivatizeRegisters : public IRMutator {
 
     Stmt visit(const Allocate *op) override {
         if (op->memory_type != MemoryType::Register) return IRMutator::visit(op);
-        ThreadIds inside;
-        op->body.accept(&inside);
-        if (inside.zero.empty()) return IRMutator::visit(op);  // one thread's own already
-
         const Stmt body = InlineIndices().mutate(op->body);
-        ThreadIds threads;
-        body.accept(&threads);
+        Bound bound;
+        body.accept(&bound);
+        if (!bound.any_thread) return IRMutator::visit(op);  // one thread's own already
         Indices indices(op->name);
         body.accept(&indices);
-        const Slice slice(op->name, indices.found, threads);
+        const Slice slice(op->name, indices.found, bound);
         const std::vector<Expr> extents =
             slice.dense() ? std::vector<Expr>{std::max(slice.size(), 1)} : op->extents;
         return Allocate::make(op->name, op->type, op->memory_type, extents, op->condition,

@@ -1,0 +1,164 @@
+// The command line of a generator executable, and what it leaves on disk.
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <set>
+
+#include "compiler/tools.h"
+
+namespace {
+
+using hk::compiler::TemporaryFolder;
+namespace fs = std::filesystem;
+
+const std::string cuda = "target=host-cuda-cuda_capability_80-no_runtime";
+
+struct Outcome {
+    bool success = false;
+    std::string text;
+};
+
+class Driver : public testing::Test {
+protected:
+    void SetUp() override {
+        setenv("HK_PTXAS", HK_TEST_PTXAS, 1);
+        setenv("HK_FATBINARY", HK_TEST_FATBINARY, 1);
+    }
+
+    Outcome run(std::vector<std::string> arguments) const {
+        arguments.insert(arguments.begin(), HK_TEST_GENERATOR);
+        try {
+            return {true, hk::compiler::run_program(arguments)};
+        } catch (const std::runtime_error &error) {
+            return {false, error.what()};
+        }
+    }
+
+    Outcome compile(std::vector<std::string> extra) const {
+        std::vector<std::string> arguments = {"-g", "known", "-f", "product", "-o", out()};
+        arguments.insert(arguments.end(), extra.begin(), extra.end());
+        return run(arguments);
+    }
+
+    std::string out() const { return folder_.path().string(); }
+
+    std::set<std::string> files() const {
+        std::set<std::string> names;
+        for (const auto &entry : fs::directory_iterator(folder_.path())) names.insert(entry.path().filename());
+        return names;
+    }
+
+    std::string content(const std::string &name) const { return hk::compiler::read_file(folder_.path() / name); }
+
+    // Fails with `message` and leaves nothing behind.
+    void expect_refusal(const std::vector<std::string> &extra, const std::string &message) const {
+        const Outcome outcome = compile(extra);
+        EXPECT_FALSE(outcome.success);
+        EXPECT_NE(outcome.text.find(message), std::string::npos) << outcome.text;
+        EXPECT_EQ(files(), std::set<std::string>{});
+    }
+
+    static bool has_tools() { return fs::exists(HK_TEST_PTXAS) && fs::exists(HK_TEST_FATBINARY); }
+
+private:
+    const TemporaryFolder folder_{fs::temp_directory_path(), "driver_test"};
+};
+
+TEST_F(Driver, WritesWhatWasAskedForAndNothingElse) {
+    const Outcome outcome = compile({"-e", "static_library,c_header,stmt,conceptual_stmt,resources", "target=host"});
+    EXPECT_TRUE(outcome.success) << outcome.text;
+    EXPECT_EQ(files(), (std::set<std::string>{"product.a", "product.h", "product.stmt", "product.conceptual.stmt",
+                                              "product.json"}));
+}
+
+TEST_F(Driver, NamesFilesByTheBase) {
+    EXPECT_TRUE(compile({"-n", "base", "-e", "object,llvm_assembly,assembly", "target=host"}).success);
+    EXPECT_EQ(files(), (std::set<std::string>{"base.o", "base.ll", "base.s"}));
+}
+
+TEST_F(Driver, CompilesForSeveralTargets) {
+    const Outcome outcome =
+        compile({"-e", "static_library,c_header,resources", "target=x86-64-linux-avx-avx2-fma-sse41,x86-64-linux"});
+    EXPECT_TRUE(outcome.success) << outcome.text;
+    EXPECT_EQ(files(), (std::set<std::string>{"product.a", "product.h", "product.json"}));
+}
+
+TEST_F(Driver, CompilesTheRuntime) {
+    const Outcome outcome = run({"-r", "runtime", "-o", out(), "-e", "object", "target=host-opencl"});
+    EXPECT_TRUE(outcome.success) << outcome.text;
+    EXPECT_EQ(files(), std::set<std::string>{"runtime.o"});
+}
+
+TEST_F(Driver, HelpListsGeneratorsAndOutputs) {
+    for (const char *flag : {"-h", "--help"}) {
+        const Outcome outcome = run({flag});
+        EXPECT_TRUE(outcome.success);
+        EXPECT_NE(outcome.text.find("generators: known"), std::string::npos) << outcome.text;
+        EXPECT_NE(outcome.text.find("resources"), std::string::npos);
+    }
+}
+
+TEST_F(Driver, RefusesWhatItDoesNotKnow) {
+    expect_refusal({"-e", "object,objct", "target=host"}, "unknown output objct");
+    expect_refusal({"target=hots"}, "hots is not a Halide target");
+    expect_refusal({"target=host", "flaw=none"}, "has no GeneratorParam named: flaw");
+    expect_refusal({"target=host", "-q"}, "unknown argument -q");
+    expect_refusal({"target=host", "--allow=everything"}, "unknown budget everything");
+    expect_refusal({}, "target=… is missing");
+    expect_refusal({"target=host", "-e"}, "-e needs a value");
+    EXPECT_NE(run({"-g", "unknown", "-o", out(), "target=host"}).text.find("unknown generator unknown; known: known"),
+              std::string::npos);
+}
+
+TEST_F(Driver, RefusesRegisterCrosstalk) {
+    expect_refusal({cuda, "fault=crosstalk"}, "register crosstalk in sum");
+}
+
+TEST_F(Driver, ReportsTheResourcesOfAKernel) {
+    ASSERT_TRUE(compile({"-e", "resources,device_code", cuda}).success);
+    const std::string report = content("product.json");
+    EXPECT_NE(report.find("\"shared_dynamic\": 4096, \"threads\": 256"), std::string::npos) << report;
+    EXPECT_NE(content("product.device_code").find(".visible .entry"), std::string::npos) << "PTX, for readers";
+    if (has_tools()) {
+        EXPECT_NE(report.find("\"stack_bytes\": 0, \"spill_bytes\": 0, \"shared_static\": 0"), std::string::npos)
+            << report;
+    }
+}
+
+TEST_F(Driver, ReportsOpenClKernelsToo) {
+    ASSERT_TRUE(compile({"-e", "resources", "target=host-opencl-no_runtime"}).success);
+    const std::string report = content("product.json");
+    EXPECT_NE(report.find("\"registers\": -1"), std::string::npos) << report;
+    EXPECT_NE(report.find("\"shared_dynamic\": 4096, \"threads\": 256"), std::string::npos) << report;
+}
+
+TEST_F(Driver, ReportsNothingOfCpuFunctions) {
+    ASSERT_TRUE(compile({"-e", "resources", "target=host"}).success);
+    EXPECT_EQ(content("product.json"),
+              "{\"name\": \"product\", \"registers\": -1, \"stack_bytes\": -1, \"spill_bytes\": -1, "
+              "\"shared_static\": -1, \"shared_dynamic\": -1, \"threads\": -1, \"functions\": []}\n");
+}
+
+TEST_F(Driver, RefusesAStackFrame) {
+    if (!has_tools()) GTEST_SKIP() << "no ptxas";
+    expect_refusal({cuda, "fault=stack"}, "product: kernel _kernel_c_s0_j_jo_block_id_y has a stack frame of");
+    EXPECT_TRUE(compile({cuda, "fault=stack", "--allow=stack"}).success);
+}
+
+TEST_F(Driver, RefusesASharedSizeThatIsNotConstant) {
+    expect_refusal({"target=host-opencl-no_runtime", "fault=dynamic_shared"}, "is not a constant");
+    EXPECT_TRUE(compile({"target=host-opencl-no_runtime", "fault=dynamic_shared", "--allow=dynamic_shared"}).success);
+}
+
+TEST_F(Driver, FallsBackToPtx) {
+    setenv("HK_PTXAS", "", 1);
+    const Outcome outcome = compile({"-e", "object,resources", cuda});
+    EXPECT_TRUE(outcome.success);
+    EXPECT_NE(outcome.text.find("CUDA code stays PTX"), std::string::npos) << outcome.text;
+    EXPECT_NE(content("product.o").find(".visible .entry"), std::string::npos);
+    EXPECT_NE(content("product.json").find("\"registers\": -1"), std::string::npos);
+}
+
+}  // namespace
