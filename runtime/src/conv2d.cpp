@@ -107,11 +107,11 @@ void call(const KernelInfo &kernel, const Conv2dOperands &operands, CallContext 
     bool has_bias = operands.has_bias, has_residual = operands.has_residual;
     ActivationArguments activation = activation_arguments(options);
     // As the generator declares them; call_kernel sets the first.
-    void *arguments[] = {nullptr,           input.get(),      weight.get(),    bias.get(),
-                         residual.get(),    &stride_x,        &stride_y,       &dilation_x,
-                         &dilation_y,       &padding_left,    &padding_top,    &has_bias,
-                         &has_residual,     &activation.slope, &activation.low, &activation.high,
-                         &activation.smooth, output.get()};
+    void *arguments[] = {
+        nullptr,          input.get(),        weight.get(),  bias.get(),        residual.get(),
+        &stride_x,        &stride_y,          &dilation_x,   &dilation_y,       &padding_left,
+        &padding_top,     &has_bias,          &has_residual, &activation.slope, &activation.low,
+        &activation.high, &activation.smooth, output.get()};
     call_kernel("conv2d", kernel, context, arguments);
     output.finish();
 }
@@ -160,8 +160,9 @@ Stream complete_stream(const Conv2dTensors &tensors, const Stream &stream) {
     for (const auto &[name, tensor] : operands) {
         if (!tensor.defined() || tensor.elements() == 0) continue;
         if (!backend.reachable(Tensor::Access::storage(tensor).memory, complete)) {
-            throw InvalidArgument(std::string("conv2d: ") + name + " belongs to another context of " +
-                                  device.name() + " than the stream");
+            throw InvalidArgument(std::string("conv2d: ") + name +
+                                  " belongs to another context of " + device.name() +
+                                  " than the stream");
         }
     }
     return complete;

@@ -98,12 +98,18 @@ Conv2dProblem check_conv2d(const Conv2dTensors &tensors, const Conv2dOptions &op
 ActivationArguments activation_arguments(const Conv2dOptions &options) {
     constexpr float kInfinity = std::numeric_limits<float>::infinity();
     switch (options.activation) {
-    case Activation::none: return {1, -kInfinity, kInfinity, 0};
-    case Activation::relu: return {1, 0, kInfinity, 0};
-    case Activation::clamp: return {1, options.alpha, options.beta, 0};
-    case Activation::leaky_relu: return {options.alpha, -kInfinity, kInfinity, 0};
-    case Activation::silu: return {1, -kInfinity, kInfinity, 1};
-    case Activation::gelu: return {1, -kInfinity, kInfinity, 2};
+        case Activation::none:
+            return {1, -kInfinity, kInfinity, 0};
+        case Activation::relu:
+            return {1, 0, kInfinity, 0};
+        case Activation::clamp:
+            return {1, options.alpha, options.beta, 0};
+        case Activation::leaky_relu:
+            return {options.alpha, -kInfinity, kInfinity, 0};
+        case Activation::silu:
+            return {1, -kInfinity, kInfinity, 1};
+        case Activation::gelu:
+            return {1, -kInfinity, kInfinity, 2};
     }
     fail("activation " + std::to_string(static_cast<int>(options.activation)) + " does not exist");
 }
@@ -116,13 +122,14 @@ std::string to_string(const Conv2dProblem &problem) {
     const auto image = [&](int64_t n, int64_t c, int64_t y, int64_t x) {
         return hk::to_string(nhwc ? Shape{n, y, x, c} : Shape{n, c, y, x});
     };
-    std::string text = "conv2d " + std::string(name_of(options.layout)) + " " +
-                       std::string(name_of(problem.type)) + ", input " +
-                       image(problem.batch, problem.channels, problem.height, problem.width) +
-                       ", weight " +
-                       image(problem.filters, per_group, problem.kernel_height, problem.kernel_width);
+    std::string text =
+        "conv2d " + std::string(name_of(options.layout)) + " " +
+        std::string(name_of(problem.type)) + ", input " +
+        image(problem.batch, problem.channels, problem.height, problem.width) + ", weight " +
+        image(problem.filters, per_group, problem.kernel_height, problem.kernel_width);
     text += ", stride " + hk::to_string({options.stride[0], options.stride[1]});
-    text += ", padding " + hk::to_string({padding.top, padding.bottom, padding.left, padding.right});
+    text +=
+        ", padding " + hk::to_string({padding.top, padding.bottom, padding.left, padding.right});
     text += ", dilation " + hk::to_string({options.dilation[0], options.dilation[1]});
     return text + ", groups " + std::to_string(options.groups);
 }

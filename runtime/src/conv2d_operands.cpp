@@ -58,7 +58,8 @@ BufferView filter(const Tensor &tensor, int64_t groups) {
     return view;
 }
 
-BufferView vector_of_filters(const Tensor &tensor, int64_t filters, int64_t groups, int64_t stride) {
+BufferView vector_of_filters(const Tensor &tensor, int64_t filters, int64_t groups,
+                             int64_t stride) {
     return {tensor, {{filters / groups, stride}, {groups, filters / groups * stride}}};
 }
 
@@ -114,9 +115,11 @@ Conv2dOperands conv2d_operands(const Conv2dProblem &problem, const Tensor &input
     operands.input = image(input, layout, groups);
     operands.weight = filter(weight, groups);
     operands.output = image(output, layout, groups);
-    operands.residual = image(operands.has_residual ? residual : from_start(output), layout, groups);
-    operands.bias = vector_of_filters(operands.has_bias ? bias : from_start(weight), problem.filters,
-                                      groups, operands.has_bias ? bias.strides()[0] : 1);
+    operands.residual =
+        image(operands.has_residual ? residual : from_start(output), layout, groups);
+    operands.bias =
+        vector_of_filters(operands.has_bias ? bias : from_start(weight), problem.filters, groups,
+                          operands.has_bias ? bias.strides()[0] : 1);
     return operands;
 }
 
@@ -131,7 +134,8 @@ void normalise(Conv2dOperands &operands) {
         operands.input.dims[at.y] = {height, operands.input.dims[at.y].stride * options.stride[0]};
         operands.input.dims[at.x] = {width, operands.input.dims[at.x].stride * options.stride[1]};
         options.stride = {1, 1};
-        const std::vector<BufferView *> images{&operands.input, &operands.residual, &operands.output};
+        const std::vector<BufferView *> images{&operands.input, &operands.residual,
+                                               &operands.output};
         join(images, at.x, at.y);
         if (options.layout == Layout::nhwc && operands.output.dims[at.y].extent == 1) {
             join(images, at.x, at.n);

@@ -14,8 +14,9 @@ struct Conv2dOperands {
 };
 
 // Views in the layout's order, innermost first:
-//   nhwc: input [c, g, x, y, n]  weight [c, s, r, k, g]  bias [k, g]  residual, output [k, g, x, y, n]
-//   nchw: input [x, y, c, g, n]  weight [s, r, c, k, g]  bias [k, g]  residual, output [x, y, k, g, n]
+//   nhwc: input [c, g, x, y, n]  weight [c, s, r, k, g]  bias [k, g]  residual, output [k, g, x, y,
+//   n] nchw: input [x, y, c, g, n]  weight [s, r, c, k, g]  bias [k, g]  residual, output [x, y, k,
+//   g, n]
 // An absent bias or residual is a view of the right shape over the weight or the output, which
 // kernels don't read. Tensors fit the problem.
 Conv2dOperands conv2d_operands(const Conv2dProblem &problem, const Tensor &input,
@@ -24,8 +25,8 @@ Conv2dOperands conv2d_operands(const Conv2dProblem &problem, const Tensor &input
 
 // The same convolution with fewer dimensions. A dilation of one tap is 1. With a 1x1 kernel and no
 // padding, strides of the convolution become strides of the input's view (nchw: of rows, and of
-// columns that are 1 apart), and pixels that lie evenly apart become one dimension: x, y, n of nhwc,
-// x, y of nchw.
+// columns that are 1 apart), and pixels that lie evenly apart become one dimension: x, y, n of
+// nhwc, x, y of nchw.
 void normalise(Conv2dOperands &operands);
 
 // What normalise() makes of a problem whose tensors are packed.

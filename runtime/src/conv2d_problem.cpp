@@ -54,8 +54,8 @@ int64_t outputs(int64_t size, int64_t before, int64_t after, int64_t taps, int64
 void check_output(const char *axis, int64_t outputs, int64_t size, int64_t before, int64_t after,
                   int64_t taps, int64_t dilation) {
     if (outputs < 1) {
-        fail(std::string("the kernel reaches over ") + text((taps - 1) * dilation + 1) + " " + axis +
-             ", the padded input has " + text(size + before + after));
+        fail(std::string("the kernel reaches over ") + text((taps - 1) * dilation + 1) + " " +
+             axis + ", the padded input has " + text(size + before + after));
     }
     check_size(std::string("the output's number of ") + axis, outputs, 1);
 }
@@ -83,8 +83,8 @@ Conv2dProblem Conv2dProblem::from_shapes(const Shape &input, const Shape &weight
         fail("the type is " + std::string(name_of(type)) + ", it must be f32, f16 or bf16");
     }
     const bool nhwc = options.layout == Layout::nhwc;
-    const std::array<size_t, 3> chw = nhwc ? std::array<size_t, 3>{3, 1, 2}
-                                           : std::array<size_t, 3>{1, 2, 3};
+    const std::array<size_t, 3> chw =
+        nhwc ? std::array<size_t, 3>{3, 1, 2} : std::array<size_t, 3>{1, 2, 3};
     check_size("the batch", input[0], 0);
     Conv2dProblem problem;
     problem.type = type;

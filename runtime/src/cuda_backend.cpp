@@ -6,9 +6,9 @@
 #include <mutex>
 #include <vector>
 
+#include "HalideRuntimeCuda.h"
 #include "call_context.h"
 #include "hk/error.h"
-#include "HalideRuntimeCuda.h"
 
 namespace hk::detail {
 
@@ -177,7 +177,8 @@ public:
     CUresult primary_of(int index, CUcontext *context) noexcept {
         if (index < 0 || index >= count()) return 100;  // CUDA_ERROR_NO_DEVICE
         Gpu &gpu = gpus_[index];
-        std::call_once(gpu.once, [&] { gpu.status = driver_.retain_primary(&gpu.primary, gpu.device); });
+        std::call_once(gpu.once,
+                       [&] { gpu.status = driver_.retain_primary(&gpu.primary, gpu.device); });
         *context = gpu.primary;
         return gpu.status;
     }
@@ -213,8 +214,10 @@ private:
     }
 
     void check(CUresult status, const char *function) {
-        if (status == kOutOfMemory) throw OutOfMemory(std::string("cuda: no memory for ") + function);
-        if (status != kSuccess) throw DeviceError(std::string(function) + " failed: " + name(status));
+        if (status == kOutOfMemory)
+            throw OutOfMemory(std::string("cuda: no memory for ") + function);
+        if (status != kSuccess)
+            throw DeviceError(std::string(function) + " failed: " + name(status));
     }
 
     void open() noexcept {
@@ -272,6 +275,8 @@ void set_cuda_driver(SymbolLookup lookup) noexcept { stand_in = lookup; }
 
 Backend &cuda_backend() noexcept { return instance(); }
 
-int cuda_context(int index, void **context) noexcept { return instance().primary_of(index, context); }
+int cuda_context(int index, void **context) noexcept {
+    return instance().primary_of(index, context);
+}
 
 }  // namespace hk::detail

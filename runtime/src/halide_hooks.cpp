@@ -51,8 +51,8 @@ int launch_with_opt_in(void *function, unsigned grid_x, unsigned grid_y, unsigne
         const int status = set(function, kMaxDynamicSharedBytes, static_cast<int>(shared_bytes));
         if (status) return status;
     }
-    return launch(function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes,
-                  stream, arguments, extra);
+    return launch(function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, stream,
+                  arguments, extra);
 }
 
 using CreateProgram = void *(*)(void *context, unsigned count, const char **texts,
@@ -113,10 +113,10 @@ int halide_cuda_acquire_context(void *user_context, void **context, bool create)
     const int index = call ? call->device.index() : 0;
     if (const int status = cuda_context(index, context)) {
         const std::string why = cuda_backend().missing();
-        halide_error(user_context, why.empty()
-                                       ? ("CUDA: no primary context, error " +
-                                          std::to_string(status)).c_str()
-                                       : why.c_str());
+        halide_error(user_context,
+                     why.empty()
+                         ? ("CUDA: no primary context, error " + std::to_string(status)).c_str()
+                         : why.c_str());
         return halide_error_code_gpu_device_error;
     }
     return halide_error_code_success;
@@ -147,8 +147,8 @@ int halide_acquire_cl_context(void *user_context, void **context, void **queue, 
     const int index = call ? call->device.index() : 0;
     if (opencl_handles(index, {}, context, queue)) {
         const std::string why = opencl_backend().missing();
-        halide_error(user_context, why.empty() ? "OpenCL: the device's context can't be created"
-                                               : why.c_str());
+        halide_error(user_context,
+                     why.empty() ? "OpenCL: the device's context can't be created" : why.c_str());
         return halide_error_code_gpu_device_error;
     }
     return halide_error_code_success;

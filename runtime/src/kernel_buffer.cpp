@@ -18,22 +18,27 @@ constexpr int64_t kMax = std::numeric_limits<int32_t>::max();
 halide_type_t type_of(DataType type) {
     const auto bits = static_cast<uint8_t>(8 * size_of(type));
     switch (type) {
-    case DataType::f32:
-    case DataType::f16:
-    case DataType::f64: return {halide_type_float, bits};
-    case DataType::bf16: return {halide_type_bfloat, bits};
-    case DataType::s8:
-    case DataType::s16:
-    case DataType::s32:
-    case DataType::s64: return {halide_type_int, bits};
-    default: return {halide_type_uint, bits};
+        case DataType::f32:
+        case DataType::f16:
+        case DataType::f64:
+            return {halide_type_float, bits};
+        case DataType::bf16:
+            return {halide_type_bfloat, bits};
+        case DataType::s8:
+        case DataType::s16:
+        case DataType::s32:
+        case DataType::s64:
+            return {halide_type_int, bits};
+        default:
+            return {halide_type_uint, bits};
     }
 }
 
 // Bytes that the view reaches back from its first element.
 int64_t reach_back(const BufferView &view) {
     int64_t elements = 0;
-    for (const Dim &dim : view.dims) elements += std::min<int64_t>((dim.extent - 1) * dim.stride, 0);
+    for (const Dim &dim : view.dims)
+        elements += std::min<int64_t>((dim.extent - 1) * dim.stride, 0);
     return -elements * size_of(view.tensor.type());
 }
 
@@ -130,12 +135,16 @@ void open_buffer(const BufferView &view, halide_buffer_t &buffer, halide_dimensi
                    static_cast<int32_t>(view.dims[i].stride), 0};
     }
     switch (view.tensor.device().type()) {
-    case DeviceType::cpu:
-        buffer.host = static_cast<uint8_t *>(Tensor::Access::storage(view.tensor).memory) +
-                      Tensor::Access::byte_offset(view.tensor);
-        break;
-    case DeviceType::cuda: open_cuda(view, buffer); break;
-    case DeviceType::opencl: open_opencl(view, buffer); break;
+        case DeviceType::cpu:
+            buffer.host = static_cast<uint8_t *>(Tensor::Access::storage(view.tensor).memory) +
+                          Tensor::Access::byte_offset(view.tensor);
+            break;
+        case DeviceType::cuda:
+            open_cuda(view, buffer);
+            break;
+        case DeviceType::opencl:
+            open_opencl(view, buffer);
+            break;
     }
 }
 

@@ -49,8 +49,8 @@ public:
 private:
     static constexpr int kMaxRank = 8;
 
-    BufferView passed_;       // what the kernel gets
-    Tensor target_;           // what a staged output is copied to
+    BufferView passed_;  // what the kernel gets
+    Tensor target_;      // what a staged output is copied to
     halide_buffer_t buffer_{};
     std::array<halide_dimension_t, kMaxRank> dims_{};
 };

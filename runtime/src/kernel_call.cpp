@@ -28,15 +28,17 @@ bool no_device_code(std::string_view message) {
 
 bool device_failed(int status) {
     switch (status) {
-    case halide_error_code_gpu_device_error:
-    case halide_error_code_device_malloc_failed:
-    case halide_error_code_device_free_failed:
-    case halide_error_code_device_run_failed:
-    case halide_error_code_copy_to_host_failed:
-    case halide_error_code_copy_to_device_failed:
-    case halide_error_code_device_buffer_copy_failed:
-    case halide_error_code_symbol_not_found: return true;
-    default: return false;
+        case halide_error_code_gpu_device_error:
+        case halide_error_code_device_malloc_failed:
+        case halide_error_code_device_free_failed:
+        case halide_error_code_device_run_failed:
+        case halide_error_code_copy_to_host_failed:
+        case halide_error_code_copy_to_device_failed:
+        case halide_error_code_device_buffer_copy_failed:
+        case halide_error_code_symbol_not_found:
+            return true;
+        default:
+            return false;
     }
 }
 
@@ -44,8 +46,8 @@ bool device_failed(int status) {
 
 void throw_failure(const char *operation, const KernelInfo &kernel, Device device, int status,
                    std::string_view message) {
-    const std::string where = std::string(operation) + ": kernel " + kernel.name + " on " +
-                              device.name();
+    const std::string where =
+        std::string(operation) + ": kernel " + kernel.name + " on " + device.name();
     const std::string why = message.empty() ? "status " + std::to_string(status) + " of Halide's"
                                             : std::string(message);
     if (out_of_memory(status, message)) throw OutOfMemory(where + ": no memory left: " + why);

@@ -21,8 +21,8 @@ std::string describe(const Selection &selection, const std::string &problem) {
     std::string text = "hk select: " + problem + ": ";
     text += selection.kernel ? selection.kernel->name : "no kernel";
     for (const Rejection &rejection : selection.rejected) {
-        text += std::string("\nhk select:   not ") + rejection.kernel->name + ": " +
-                rejection.reason;
+        text +=
+            std::string("\nhk select:   not ") + rejection.kernel->name + ": " + rejection.reason;
     }
     return text + "\n";
 }

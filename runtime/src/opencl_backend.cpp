@@ -122,14 +122,20 @@ private:
     ClDevice &opened(int index) {
         ClDevice &device = devices_[index];
         std::call_once(device.once, [&] {
-            device.context = driver_.clCreateContext(nullptr, 1, &device.id, nullptr, nullptr,
-                                                     &device.status);
+            device.context =
+                driver_.clCreateContext(nullptr, 1, &device.id, nullptr, nullptr, &device.status);
             if (device.status == CL_SUCCESS) {
                 device.queue =
                     driver_.clCreateCommandQueue(device.context, device.id, 0, &device.status);
             }
         });
         check(device.status, "creating the context of a device");
+        // Halide's runtime looks its functions up when it first needs them, without a lock.
+        std::call_once(halide_once_, [&] {
+            CallContext call(Device::opencl(0), {device.context, device.queue});
+            int major = 0, minor = 0;
+            halide_opencl_device_interface()->compute_capability(&call, &major, &minor);
+        });
         return device;
     }
 
@@ -170,7 +176,7 @@ private:
     void open() noexcept;
     void describe(ClDevice &device) noexcept;
 
-    std::once_flag once_;
+    std::once_flag once_, halide_once_;
     OpenClDriver driver_{};
     std::vector<ClDevice> devices_;
     std::string missing_;

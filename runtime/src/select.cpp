@@ -11,20 +11,28 @@ constexpr std::array<std::string_view, 2> kLayouts{"nhwc", "nchw"};  // as Layou
 
 bool holds(const Constraint &constraint, int64_t value) {
     switch (constraint.relation) {
-    case Constraint::Relation::equal: return value == constraint.value;
-    case Constraint::Relation::at_least: return value >= constraint.value;
-    case Constraint::Relation::at_most: return value <= constraint.value;
-    case Constraint::Relation::multiple_of: return value % constraint.value == 0;
+        case Constraint::Relation::equal:
+            return value == constraint.value;
+        case Constraint::Relation::at_least:
+            return value >= constraint.value;
+        case Constraint::Relation::at_most:
+            return value <= constraint.value;
+        case Constraint::Relation::multiple_of:
+            return value % constraint.value == 0;
     }
     return false;
 }
 
 const char *relation_words(Constraint::Relation relation) {
     switch (relation) {
-    case Constraint::Relation::equal: return "";
-    case Constraint::Relation::at_least: return "at least ";
-    case Constraint::Relation::at_most: return "at most ";
-    case Constraint::Relation::multiple_of: return "a multiple of ";
+        case Constraint::Relation::equal:
+            return "";
+        case Constraint::Relation::at_least:
+            return "at least ";
+        case Constraint::Relation::at_most:
+            return "at most ";
+        case Constraint::Relation::multiple_of:
+            return "a multiple of ";
     }
     return "";
 }

@@ -135,7 +135,9 @@ bool apart(int64_t address_a, std::span<const Walk> a, int64_t address_b, std::s
     if (period <= 1 || !residues(address_a, a, period, x) || !residues(address_b, b, period, y)) {
         return false;
     }
-    const auto disjoint = [](Interval p, Interval q) { return p.end <= q.first || q.end <= p.first; };
+    const auto disjoint = [](Interval p, Interval q) {
+        return p.end <= q.first || q.end <= p.first;
+    };
     return disjoint(x, y) && disjoint({x.first + period, x.end + period}, y) &&
            disjoint(x, {y.first + period, y.end + period});
 }

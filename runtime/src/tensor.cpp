@@ -23,9 +23,8 @@ std::shared_ptr<Tensor::Storage> Tensor::Storage::allocate(Device device, int64_
     }
     detail::Backend &backend = detail::require(device);
     void *memory = backend.allocate(device.index(), std::max<int64_t>(bytes, 1));
-    return std::make_shared<Storage>(device, memory, [&backend, device, memory] {
-        backend.release(device.index(), memory);
-    });
+    return std::make_shared<Storage>(
+        device, memory, [&backend, device, memory] { backend.release(device.index(), memory); });
 }
 
 Tensor Tensor::Access::make(std::shared_ptr<Storage> storage, DataType type, Shape shape,
@@ -41,8 +40,7 @@ Tensor Tensor::Access::make(std::shared_ptr<Storage> storage, DataType type, Sha
 
 Tensor::Tensor() = default;
 
-Tensor::Tensor(Shape shape, DataType type, Device device)
-    : shape_(std::move(shape)), type_(type) {
+Tensor::Tensor(Shape shape, DataType type, Device device) : shape_(std::move(shape)), type_(type) {
     const int64_t elements = detail::checked_elements("tensor", shape_, type);
     strides_ = detail::packed_strides(shape_);
     storage_ = Storage::allocate(device, elements * size_of(type));

@@ -37,7 +37,8 @@ Plan plan_copy(const Tensor &to, const Tensor &from) {
         }
         contiguous = false;
         Plan::Loop *inner = plan.loops.empty() ? nullptr : &plan.loops.back();
-        if (inner && loop.to == inner->extent * inner->to && loop.from == inner->extent * inner->from) {
+        if (inner && loop.to == inner->extent * inner->to &&
+            loop.from == inner->extent * inner->from) {
             inner->extent *= loop.extent;
         } else {
             plan.loops.push_back(loop);

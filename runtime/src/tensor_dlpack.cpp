@@ -32,7 +32,8 @@ constexpr std::array<TypeCode, 12> kTypeCodes{{{DataType::f32, kDLFloat, 32},
 
 DataType type_from(const DLDataType &type) {
     for (const TypeCode &entry : kTypeCodes) {
-        if (entry.code == type.code && entry.bits == type.bits && type.lanes == 1) return entry.type;
+        if (entry.code == type.code && entry.bits == type.bits && type.lanes == 1)
+            return entry.type;
     }
     throw InvalidArgument("from_dlpack: no element type has code " + std::to_string(type.code) +
                           ", " + std::to_string(type.bits) + " bits and " +
@@ -41,21 +42,27 @@ DataType type_from(const DLDataType &type) {
 
 Device device_from(const DLDevice &device) {
     switch (device.device_type) {
-    case kDLCPU:
-    case kDLCUDAHost: return Device::cpu();
-    case kDLCUDA: return Device::cuda(device.device_id);
-    case kDLOpenCL: return Device::opencl(device.device_id);
-    default:
-        throw InvalidArgument("from_dlpack: device type " + std::to_string(device.device_type) +
-                              " is none of cpu, cuda and opencl");
+        case kDLCPU:
+        case kDLCUDAHost:
+            return Device::cpu();
+        case kDLCUDA:
+            return Device::cuda(device.device_id);
+        case kDLOpenCL:
+            return Device::opencl(device.device_id);
+        default:
+            throw InvalidArgument("from_dlpack: device type " + std::to_string(device.device_type) +
+                                  " is none of cpu, cuda and opencl");
     }
 }
 
 DLDevice device_to(Device device) {
     switch (device.type()) {
-    case DeviceType::cuda: return {kDLCUDA, device.index()};
-    case DeviceType::opencl: return {kDLOpenCL, device.index()};
-    default: return {kDLCPU, 0};
+        case DeviceType::cuda:
+            return {kDLCUDA, device.index()};
+        case DeviceType::opencl:
+            return {kDLOpenCL, device.index()};
+        default:
+            return {kDLCPU, 0};
     }
 }
 

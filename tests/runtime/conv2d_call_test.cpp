@@ -53,13 +53,17 @@ void check(const Case &c, Layout layout) {
 
 const Case kCases[] = {
     {{2, 5, 6, 4}, {6, 3, 3, 4}, {.padding = {1, 1, 1, 1}}},
-    {{1, 7, 9, 6}, {4, 3, 2, 3}, {.stride = {2, 3}, .dilation = {2, 1}, .padding = {2, 0, 1, 3}, .groups = 2}},
+    {{1, 7, 9, 6},
+     {4, 3, 2, 3},
+     {.stride = {2, 3}, .dilation = {2, 1}, .padding = {2, 0, 1, 3}, .groups = 2}},
     {{2, 4, 5, 3}, {6, 3, 3, 1}, {.padding = {1, 1, 1, 1}, .groups = 3}},
     {{3, 4, 5, 8}, {5, 1, 1, 8}, {}},
     {{3, 5, 7, 4}, {6, 1, 1, 2}, {.stride = {2, 2}, .groups = 2}},
     {{2, 8, 8, 4}, {4, 1, 1, 4}, {.stride = {2, 2}}},
     {{2, 8, 1, 4}, {4, 1, 1, 4}, {.stride = {3, 2}}},
     {{2, 1, 8, 4}, {4, 1, 1, 4}, {.stride = {3, 1}, .dilation = {5, 7}}},
+    {{2, 8, 1, 4}, {4, 1, 1, 4}, {.stride = {3, 1}}},
+    {{2, 8, 1, 4}, {4, 1, 1, 4}, {}},
     {{2, 3, 3, 4}, {4, 1, 1, 4}, {.padding = {1, 0, 0, 1}}},
     {{1, 2, 2, 1}, {1, 5, 5, 1}, {.padding = {2, 2, 2, 2}}},
     {{1, 2, 2, 3}, {2, 2, 2, 3}, {.stride = {9, 9}}},
@@ -118,7 +122,9 @@ TEST(Conv2dCall, Views) {
     Tensor copy = canvas.to(Device::cpu());
     copy.slice(1, 0, 6).slice(2, 1, 7).slice(3, 3, 6).copy_from(
         Tensor::borrow(const_cast<float *>(before.data()), DataType::f32, {2, 8, 9, 20})
-            .slice(1, 0, 6).slice(2, 1, 7).slice(3, 3, 6));
+            .slice(1, 0, 6)
+            .slice(2, 1, 7)
+            .slice(3, 3, 6));
     EXPECT_EQ(values(copy), before);
 }
 
@@ -192,11 +198,12 @@ TEST(Conv2dCall, SelectionAgreesWithTheCall) {
         for (const Layout layout : {Layout::nhwc, Layout::nchw}) {
             Conv2dOptions options = c.options;
             options.layout = layout;
-            const Tensor input = laid_out(c.input, layout, 1), weight = laid_out(c.weight, layout, 2);
+            const Tensor input = laid_out(c.input, layout, 1),
+                         weight = laid_out(c.weight, layout, 2);
             conv2d(input, weight, {}, options);
-            const Selection selection =
-                select_conv2d(Conv2dProblem::from_shapes(input.shape(), weight.shape(), DataType::f32, options),
-                              DeviceType::cpu, {}, true);
+            const Selection selection = select_conv2d(
+                Conv2dProblem::from_shapes(input.shape(), weight.shape(), DataType::f32, options),
+                DeviceType::cpu, {}, true);
             ASSERT_NE(selection.kernel, nullptr);
             EXPECT_EQ(last_call().kernel, selection.kernel->name);
             EXPECT_EQ(selection.rejected.size(), 1u);
@@ -205,9 +212,8 @@ TEST(Conv2dCall, SelectionAgreesWithTheCall) {
 }
 
 TEST(Conv2dCall, Operations) {
-    const Conv2dProblem problem =
-        Conv2dProblem::from_shapes({1, 56, 56, 64}, {32, 3, 3, 16}, DataType::f32,
-                                   {.padding = {1, 1, 1, 1}, .groups = 4});
+    const Conv2dProblem problem = Conv2dProblem::from_shapes(
+        {1, 56, 56, 64}, {32, 3, 3, 16}, DataType::f32, {.padding = {1, 1, 1, 1}, .groups = 4});
     EXPECT_EQ(problem.operations(), 2.0 * 56 * 56 * 32 * 16 * 9);
 }
 
@@ -219,8 +225,9 @@ TEST(Conv2dCall, FailingKernelsThrow) {
     };
     EXPECT_ERROR(KernelFailure, "conv2d: kernel failing on cpu: the extent is odd",
                  run(halide_error_code_constraint_violated, "the extent is odd"));
-    EXPECT_ERROR(OutOfMemory, "no memory left",
-                 run(halide_error_code_out_of_memory, "Out of memory (halide_malloc returned nullptr)"));
+    EXPECT_ERROR(
+        OutOfMemory, "no memory left",
+        run(halide_error_code_out_of_memory, "Out of memory (halide_malloc returned nullptr)"));
 }
 
 TEST(Conv2dCall, LogsEachNewProblemOnce) {

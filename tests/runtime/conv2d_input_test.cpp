@@ -46,14 +46,18 @@ TEST(Conv2dInput, UndefinedTensors) {
 }
 
 TEST(Conv2dInput, Ranks) {
-    expect_refused("input has 3 dimensions, [6, 7, 8], it needs 4",
-                   [](Arguments &a) { a.input = numbers({6, 7, 8}, 1); });
-    expect_refused("weight has 5 dimensions",
-                   [](Arguments &a) { a.weight = numbers({12, 3, 3, 8, 1}, 1); });
-    expect_refused("output has shape [2, 504], it must have [2, 6, 7, 12]",
-                   [](Arguments &a) { a.output = a.output.reshape({2, 504}); });
-    expect_refused("bias has shape [1, 12], it must have [12]",
-                   [](Arguments &a) { a.bias = a.bias.reshape({1, 12}); });
+    expect_refused("input has 3 dimensions, [6, 7, 8], it needs 4", [](Arguments &a) {
+        a.input = numbers({6, 7, 8}, 1);
+    });
+    expect_refused("weight has 5 dimensions", [](Arguments &a) {
+        a.weight = numbers({12, 3, 3, 8, 1}, 1);
+    });
+    expect_refused("output has shape [2, 504], it must have [2, 6, 7, 12]", [](Arguments &a) {
+        a.output = a.output.reshape({2, 504});
+    });
+    expect_refused("bias has shape [1, 12], it must have [12]", [](Arguments &a) {
+        a.bias = a.bias.reshape({1, 12});
+    });
 }
 
 TEST(Conv2dInput, Shapes) {
@@ -61,17 +65,24 @@ TEST(Conv2dInput, Shapes) {
         a.input = Tensor({1, 1, 1, 128}, DataType::f32);
         a.weight = Tensor({1, 1, 1, 64}, DataType::f32);
     });
-    expect_refused("output has shape [2, 6, 7, 11], it must have [2, 6, 7, 12]",
-                   [](Arguments &a) { a.output = Tensor({2, 6, 7, 11}, DataType::f32); });
+    expect_refused("output has shape [2, 6, 7, 11], it must have [2, 6, 7, 12]", [](Arguments &a) {
+        a.output = Tensor({2, 6, 7, 11}, DataType::f32);
+    });
     expect_refused("bias has shape [11], it must have [12]",
                    [](Arguments &a) { a.bias = numbers({11}, 3); });
     expect_refused("residual has shape [1, 6, 7, 12], it must have [2, 6, 7, 12]",
-                   [](Arguments &a) { a.residual = numbers({1, 6, 7, 12}, 3); });
-    expect_refused("the weight's number of filters is 0",
-                   [](Arguments &a) { a.weight = numbers({0, 3, 3, 8}, 3); });
-    expect_refused("the input's width is 0", [](Arguments &a) { a.input = numbers({2, 6, 0, 8}, 3); });
-    expect_refused("the weight's height is 0",
-                   [](Arguments &a) { a.weight = numbers({12, 0, 3, 8}, 3); });
+                   [](Arguments &a) {
+                       a.residual = numbers({1, 6, 7, 12}, 3);
+                   });
+    expect_refused("the weight's number of filters is 0", [](Arguments &a) {
+        a.weight = numbers({0, 3, 3, 8}, 3);
+    });
+    expect_refused("the input's width is 0", [](Arguments &a) {
+        a.input = numbers({2, 6, 0, 8}, 3);
+    });
+    expect_refused("the weight's height is 0", [](Arguments &a) {
+        a.weight = numbers({12, 0, 3, 8}, 3);
+    });
 }
 
 TEST(Conv2dInput, Groups) {
@@ -91,7 +102,8 @@ TEST(Conv2dInput, Options) {
     expect_refused("dilation of y is 0", [](Arguments &a) { a.options.dilation[0] = 0; });
     expect_refused("dilation of x is -2", [](Arguments &a) { a.options.dilation[1] = -2; });
     expect_refused("padding at the top is -1", [](Arguments &a) { a.options.padding.top = -1; });
-    expect_refused("padding at the right is -1", [](Arguments &a) { a.options.padding.right = -1; });
+    expect_refused("padding at the right is -1",
+                   [](Arguments &a) { a.options.padding.right = -1; });
     expect_refused("clamp goes from 6.000000 to 0.000000", [](Arguments &a) {
         a.options.activation = Activation::clamp;
         a.options.alpha = 6;
@@ -110,8 +122,9 @@ TEST(Conv2dInput, OverflowingSizes) {
                    [](Arguments &a) { a.options.dilation[0] = kHuge; });
     expect_refused("stride of x is 4294967296",
                    [](Arguments &a) { a.options.stride[1] = 1LL << 32; });
-    expect_refused("the kernel reaches over 4294967295 rows, the padded input has 8",
-                   [](Arguments &a) { a.options.dilation[0] = std::numeric_limits<int32_t>::max(); });
+    expect_refused(
+        "the kernel reaches over 4294967295 rows, the padded input has 8",
+        [](Arguments &a) { a.options.dilation[0] = std::numeric_limits<int32_t>::max(); });
     expect_refused("the output's number of columns is 2147483653", [](Arguments &a) {
         a.options.padding.left = std::numeric_limits<int32_t>::max();
     });
@@ -130,8 +143,9 @@ TEST(Conv2dInput, OverflowingSizes) {
 }
 
 TEST(Conv2dInput, TheKernelMustFit) {
-    expect_refused("the kernel reaches over 11 rows, the padded input has 8",
-                   [](Arguments &a) { a.options.dilation = {5, 1}; });
+    expect_refused("the kernel reaches over 11 rows, the padded input has 8", [](Arguments &a) {
+        a.options.dilation = {5, 1};
+    });
     expect_refused("the kernel reaches over 3 columns, the padded input has 2", [](Arguments &a) {
         a.options.padding = {};
         a.input = a.input.slice(2, 0, 2);
@@ -139,10 +153,12 @@ TEST(Conv2dInput, TheKernelMustFit) {
 }
 
 TEST(Conv2dInput, Types) {
-    expect_refused("weight is f16, input is f32",
-                   [](Arguments &a) { a.weight = Tensor({12, 3, 3, 8}, DataType::f16); });
-    expect_refused("output is bf16, input is f32",
-                   [](Arguments &a) { a.output = Tensor({2, 6, 7, 12}, DataType::bf16); });
+    expect_refused("weight is f16, input is f32", [](Arguments &a) {
+        a.weight = Tensor({12, 3, 3, 8}, DataType::f16);
+    });
+    expect_refused("output is bf16, input is f32", [](Arguments &a) {
+        a.output = Tensor({2, 6, 7, 12}, DataType::bf16);
+    });
     expect_refused("bias is f64, input is f32",
                    [](Arguments &a) { a.bias = Tensor({12}, DataType::f64); });
     expect_refused("the type is s32, it must be f32, f16 or bf16", [](Arguments &a) {
@@ -175,13 +191,16 @@ TEST(Conv2dInput, Overlaps) {
         a.bias = a.output.slice(0, 0, 1).slice(1, 0, 1).slice(2, 0, 1).reshape({12});
     });
     expect_refused("elements of the output overlap", [](Arguments &a) {
-        a.output = Tensor::borrow(a.output.data<float>(), DataType::f32, {2, 6, 7, 12}, {0, 84, 12, 1});
+        a.output =
+            Tensor::borrow(a.output.data<float>(), DataType::f32, {2, 6, 7, 12}, {0, 84, 12, 1});
     });
 }
 
 TEST(Conv2dInput, Strides) {
     expect_refused("input's channels have the stride 2, no kernel takes another than 1",
-                   [](Arguments &a) { a.input = numbers({2, 6, 7, 16}, 1).slice(3, 0, 8, 2); });
+                   [](Arguments &a) {
+                       a.input = numbers({2, 6, 7, 16}, 1).slice(3, 0, 8, 2);
+                   });
     expect_refused("weight's channels have the stride -1",
                    [](Arguments &a) { a.weight = a.weight.slice(3, 7, 8, -1); });
     expect_refused("output's columns have the stride 12", [](Arguments &a) {
@@ -200,7 +219,8 @@ TEST(Conv2dInput, Strides) {
 TEST(Conv2dInput, DataIsCheckedWhenItIsBorrowed) {
     EXPECT_INVALID("data is null", Tensor::borrow(nullptr, DataType::f32, {1, 2, 2, 1}));
     alignas(4) char bytes[20] = {};
-    EXPECT_INVALID("f32 needs a multiple of 4", Tensor::borrow(bytes + 1, DataType::f32, {1, 2, 2, 1}));
+    EXPECT_INVALID("f32 needs a multiple of 4",
+                   Tensor::borrow(bytes + 1, DataType::f32, {1, 2, 2, 1}));
 }
 
 TEST(Conv2dInput, GivenRows) {
@@ -223,7 +243,8 @@ TEST(Conv2dInput, GivenRows) {
 
 TEST(Conv2dInput, NoRowTakesIt) {
     const Device device = Device::opencl(0);
-    const Tensor input({1, 4, 4, 4}, DataType::f32, device), weight({4, 1, 1, 2}, DataType::f32, device);
+    const Tensor input({1, 4, 4, 4}, DataType::f32, device),
+        weight({4, 1, 1, 2}, DataType::f32, device);
     EXPECT_INVALID("groups is 2, the row needs 1", conv2d(input, weight, {}, {.groups = 2}));
     const Tensor half({1, 4, 4, 4}, DataType::bf16), filter({4, 1, 1, 4}, DataType::bf16);
     EXPECT_INVALID("no row takes the problem on cpu", conv2d(half, filter));

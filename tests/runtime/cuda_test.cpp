@@ -59,7 +59,8 @@ std::vector<int32_t> values(const Tensor &tensor) {
 TEST_F(Cuda, Devices) {
     EXPECT_TRUE(kDevice.available());
     EXPECT_FALSE(Device::cuda(2).available());
-    EXPECT_ERROR(DeviceError, "cuda:2 is not there: there are 2 of this kind", Device::cuda(2).limits());
+    EXPECT_ERROR(DeviceError, "cuda:2 is not there: there are 2 of this kind",
+                 Device::cuda(2).limits());
     const DeviceLimits limits = kDevice.limits();
     EXPECT_EQ(limits.shared_bytes, 49152);
     EXPECT_EQ(limits.shared_bytes_opt_in, 232448);
@@ -102,7 +103,8 @@ TEST_F(Cuda, OutOfMemory) {
 TEST_F(Cuda, DriverErrorsNameTheFunction) {
     const Tensor tensor({4}, DataType::u8, kDevice);
     driver().fail["cuMemcpy2D"] = 700;
-    EXPECT_ERROR(DeviceError, "cuMemcpy2D failed: CUDA_ERROR_ILLEGAL_ADDRESS", tensor.to(Device::cpu()));
+    EXPECT_ERROR(DeviceError, "cuMemcpy2D failed: CUDA_ERROR_ILLEGAL_ADDRESS",
+                 tensor.to(Device::cpu()));
     driver().fail.clear();
     driver().fail["cuStreamSynchronize"] = 700;
     EXPECT_ERROR(KernelFailure, "cuda:1: CUDA_ERROR_ILLEGAL_ADDRESS", kDevice.synchronize());
@@ -197,8 +199,8 @@ TEST_F(Cuda, Borrows) {
     alignas(8) float memory[4] = {1, 2, 3, 4};
     const Tensor tensor = Tensor::borrow(memory, DataType::f32, {4}, {}, kDevice);
     EXPECT_EQ(tensor.slice(0, 3, 1).to(Device::cpu()).data<float>()[0], 4);
-    EXPECT_INVALID("f32 needs a multiple of 4",
-                   Tensor::borrow(reinterpret_cast<char *>(memory) + 2, DataType::f32, {1}, {}, kDevice));
+    EXPECT_INVALID("f32 needs a multiple of 4", Tensor::borrow(reinterpret_cast<char *>(memory) + 2,
+                                                               DataType::f32, {1}, {}, kDevice));
 }
 
 }  // namespace

@@ -67,8 +67,10 @@ void check_rounding(const Format &format) {
     for (uint16_t bits = 0; bits < format.infinity; bits++) {
         const auto next = static_cast<uint16_t>(bits + 1);
         const float low = format.to_f32(bits);
-        const double step = static_cast<double>(low) - (bits ? format.to_f32(bits - 1) : -format.to_f32(1));
-        const double above = next == format.infinity ? low + step : static_cast<double>(format.to_f32(next));
+        const double step =
+            static_cast<double>(low) - (bits ? format.to_f32(bits - 1) : -format.to_f32(1));
+        const double above =
+            next == format.infinity ? low + step : static_cast<double>(format.to_f32(next));
         const double middle = (low + above) / 2;
         if (middle > std::numeric_limits<float>::max()) continue;
         const auto exact = static_cast<float>(middle);

@@ -13,9 +13,10 @@ TEST(Device, ParsesWhatItNames) {
     }
     EXPECT_EQ(Device::cuda(1).name(), "cuda:1");
     EXPECT_EQ(Device(), Device::cpu());
-    for (const char *text : {"", "gpu", "cpu:0", "cuda", "cuda:", "cuda:-1", "cuda:1x", "opencl:1:2",
-                             "cuda:99999999999"}) {
-        EXPECT_INVALID(std::string(text).append("\", not cpu, cuda:N or opencl:N"), Device::parse(text));
+    for (const char *text : {"", "gpu", "cpu:0", "cuda", "cuda:", "cuda:-1", "cuda:1x",
+                             "opencl:1:2", "cuda:99999999999"}) {
+        EXPECT_INVALID(std::string(text).append("\", not cpu, cuda:N or opencl:N"),
+                       Device::parse(text));
     }
 }
 
@@ -42,9 +43,7 @@ TEST(Device, AllWork) {
 }
 
 // The suite's machines have PoCL.
-TEST(Device, OpenClIsTested) {
-    EXPECT_TRUE(Device::opencl(0).available());
-}
+TEST(Device, OpenClIsTested) { EXPECT_TRUE(Device::opencl(0).available()); }
 
 TEST(Device, MissingOnes) {
     for (const Device device : {Device::cuda(99), Device::opencl(99), Device::opencl(-1)}) {

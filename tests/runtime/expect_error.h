@@ -30,9 +30,9 @@ inline bool has(const std::string &text, const std::string &part) {
 
 }  // namespace hk::tests
 
-#define EXPECT_ERROR(type, part, ...)                                                    \
-    do {                                                                                 \
+#define EXPECT_ERROR(type, part, ...)                                                   \
+    do {                                                                                \
         const std::string message_ = hk::tests::message_of<type>([&] { __VA_ARGS__; }); \
-        EXPECT_TRUE(hk::tests::has(message_, part)) << message_;                       \
+        EXPECT_TRUE(hk::tests::has(message_, part)) << message_;                        \
     } while (false)
 #define EXPECT_INVALID(part, ...) EXPECT_ERROR(hk::InvalidArgument, part, __VA_ARGS__)

@@ -27,7 +27,8 @@ TEST(Hooks, ErrorsReachTheCall) {
 // Through a function of Halide's own, so that the hook is seen to have replaced the weak one.
 TEST(Hooks, HalideReportsThroughTheHook) {
     CallContext context;
-    EXPECT_EQ(halide_error_bad_dimensions(&context, "buffer", 3, 4), halide_error_code_bad_dimensions);
+    EXPECT_EQ(halide_error_bad_dimensions(&context, "buffer", 3, 4),
+              halide_error_code_bad_dimensions);
     EXPECT_NE(context.message().find("buffer"), std::string_view::npos);
 }
 
@@ -47,7 +48,8 @@ TEST(Hooks, OneOfManyThreadsReports) {
     CallContext context;
     std::vector<std::thread> threads;
     for (int i = 0; i < 8; i++) {
-        threads.emplace_back([&, i] { context.report(std::string(100, static_cast<char>('a' + i))); });
+        threads.emplace_back(
+            [&, i] { context.report(std::string(100, static_cast<char>('a' + i))); });
     }
     for (std::thread &thread : threads) thread.join();
     EXPECT_EQ(context.message(), std::string(100, context.message()[0]));
@@ -97,7 +99,8 @@ void expect_failure(int status, const char *message, const char *part) {
 TEST(Failures, BecomeExceptions) {
     expect_failure<OutOfMemory>(halide_error_code_out_of_memory, "Out of memory", "Out of memory");
     expect_failure<OutOfMemory>(halide_error_code_device_malloc_failed,
-                                "CUDA error: CUDA_ERROR_OUT_OF_MEMORY cuMemAlloc failed", "cuMemAlloc");
+                                "CUDA error: CUDA_ERROR_OUT_OF_MEMORY cuMemAlloc failed",
+                                "cuMemAlloc");
     expect_failure<OutOfMemory>(halide_error_code_gpu_device_error,
                                 "OpenCL error: CL_OUT_OF_RESOURCES clEnqueueNDRangeKernel failed",
                                 "CL_OUT_OF_RESOURCES");
@@ -105,7 +108,8 @@ TEST(Failures, BecomeExceptions) {
                                 "CUDA: cuModuleLoadData failed: CUDA_ERROR_NO_BINARY_FOR_GPU",
                                 "the library's code does not load on");
     expect_failure<DeviceError>(halide_error_code_generic_error,
-                                "CL: clBuildProgram failed: CL_BUILD_PROGRAM_FAILURE", "clBuildProgram");
+                                "CL: clBuildProgram failed: CL_BUILD_PROGRAM_FAILURE",
+                                "clBuildProgram");
     expect_failure<DeviceError>(halide_error_code_gpu_device_error,
                                 "CUDA error: CUDA_ERROR_LAUNCH_FAILED cuLaunchKernel failed",
                                 "LAUNCH_FAILED");

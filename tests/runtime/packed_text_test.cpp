@@ -39,7 +39,8 @@ TEST(PackedText, DamageIsNoticed) {
     std::mt19937 random(2);
     for (int i = 0; i < 2000; i++) {
         std::string damaged = packed;
-        damaged[kPackedHeader + random() % (packed.size() - kPackedHeader)] ^= static_cast<char>(1 + random() % 255);
+        damaged[kPackedHeader + random() % (packed.size() - kPackedHeader)] ^=
+            static_cast<char>(1 + random() % 255);
         const auto text = unpack_text(damaged.c_str());  // no byte outside of the block is read
         EXPECT_TRUE(!text || text->size() == program.size());
     }

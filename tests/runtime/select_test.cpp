@@ -25,27 +25,31 @@ KernelInfo row(const char *name, DeviceType device, std::span<const Constraint> 
     return kernel;
 }
 
-const Constraint kThreeByThree[] = {{"kernel_w", Relation::equal, 3}, {"kernel_h", Relation::equal, 3}};
+const Constraint kThreeByThree[] = {{"kernel_w", Relation::equal, 3},
+                                    {"kernel_h", Relation::equal, 3}};
 const Constraint kAligned[] = {{"channels", Relation::multiple_of, 16},
                                {"out_w", Relation::at_least, 8},
                                {"groups", Relation::at_most, 1}};
 
 class Select : public ::testing::Test {
 protected:
-    Selection select_on(DeviceType device, const DeviceLimits &limits = {}, bool explain = true) const {
-        return select(kernels, DataType::f32, Layout::nhwc, device, limits,
-                      [this](std::string_view name) { return fields.at(std::string(name)); }, explain);
+    Selection select_on(DeviceType device, const DeviceLimits &limits = {},
+                        bool explain = true) const {
+        return select(
+            kernels, DataType::f32, Layout::nhwc, device, limits,
+            [this](std::string_view name) { return fields.at(std::string(name)); }, explain);
     }
 
     std::map<std::string, int64_t> fields{
         {"kernel_w", 3}, {"kernel_h", 3}, {"channels", 32}, {"out_w", 8}, {"groups", 1}};
-    KernelResources heavy{.registers = 100, .shared_static = 0, .shared_dynamic = 49152, .threads = 256};
-    KernelResources light{.registers = 32, .shared_static = 16, .shared_dynamic = 1024, .threads = 64};
-    std::vector<KernelInfo> kernels{row("3x3", DeviceType::cpu, kThreeByThree),
-                                    row("aligned", DeviceType::cpu, kAligned),
-                                    row("any", DeviceType::cpu, {}),
-                                    row("heavy", DeviceType::cuda, {}, heavy),
-                                    row("light", DeviceType::cuda, {}, light)};
+    KernelResources heavy{
+        .registers = 100, .shared_static = 0, .shared_dynamic = 49152, .threads = 256};
+    KernelResources light{
+        .registers = 32, .shared_static = 16, .shared_dynamic = 1024, .threads = 64};
+    std::vector<KernelInfo> kernels{
+        row("3x3", DeviceType::cpu, kThreeByThree), row("aligned", DeviceType::cpu, kAligned),
+        row("any", DeviceType::cpu, {}), row("heavy", DeviceType::cuda, {}, heavy),
+        row("light", DeviceType::cuda, {}, light)};
 };
 
 TEST_F(Select, TakesTheFirstThatFits) {
@@ -64,10 +68,12 @@ TEST_F(Select, SaysWhyNot) {
     EXPECT_EQ(selection.rejected[1].reason, "channels is 24, the row needs a multiple of 16");
     fields["channels"] = 16;
     fields["out_w"] = 7;
-    EXPECT_EQ(select_on(DeviceType::cpu).rejected[1].reason, "out_w is 7, the row needs at least 8");
+    EXPECT_EQ(select_on(DeviceType::cpu).rejected[1].reason,
+              "out_w is 7, the row needs at least 8");
     fields["out_w"] = 8;
     fields["groups"] = 2;
-    EXPECT_EQ(select_on(DeviceType::cpu).rejected[1].reason, "groups is 2, the row needs at most 1");
+    EXPECT_EQ(select_on(DeviceType::cpu).rejected[1].reason,
+              "groups is 2, the row needs at most 1");
     fields["groups"] = 1;
     selection = select_on(DeviceType::cpu);
     EXPECT_EQ(selection.rejected[1].kernel->row, std::string("any"));
@@ -76,12 +82,14 @@ TEST_F(Select, SaysWhyNot) {
 }
 
 TEST_F(Select, MindsTheDevice) {
-    DeviceLimits limits{.shared_bytes = 49152, .shared_bytes_opt_in = 49152, .threads = 1024, .registers = 65536};
+    DeviceLimits limits{
+        .shared_bytes = 49152, .shared_bytes_opt_in = 49152, .threads = 1024, .registers = 65536};
     EXPECT_STREQ(select_on(DeviceType::cuda, limits).kernel->row, "heavy");
     limits.shared_bytes = limits.shared_bytes_opt_in = 32768;
     Selection selection = select_on(DeviceType::cuda, limits);
     EXPECT_STREQ(selection.kernel->row, "light");
-    EXPECT_EQ(selection.rejected[0].reason, "it needs 49152 bytes of shared memory, the device has 32768");
+    EXPECT_EQ(selection.rejected[0].reason,
+              "it needs 49152 bytes of shared memory, the device has 32768");
     limits.shared_bytes_opt_in = 65536;
     EXPECT_STREQ(select_on(DeviceType::cuda, limits).kernel->row, "heavy");
     limits.threads = 128;
@@ -94,7 +102,8 @@ TEST_F(Select, MindsTheDevice) {
     limits.shared_bytes = limits.shared_bytes_opt_in = 1039;
     selection = select_on(DeviceType::cuda, limits);
     EXPECT_EQ(selection.kernel, nullptr);
-    EXPECT_EQ(selection.rejected[1].reason, "it needs 1040 bytes of shared memory, the device has 1039");
+    EXPECT_EQ(selection.rejected[1].reason,
+              "it needs 1040 bytes of shared memory, the device has 1039");
 }
 
 TEST_F(Select, NoRowOfThatKind) {

@@ -46,12 +46,15 @@ int device_name(char *text, int size, int) {
 }
 
 int attribute(int *value, int attribute, int) {
-    const std::map<int, int> values{{1, 1024}, {8, 49152}, {12, 65536}, {75, 9}, {76, 0}, {97, 232448}};
+    const std::map<int, int> values{{1, 1024}, {8, 49152}, {12, 65536},
+                                    {75, 9},   {76, 0},    {97, 232448}};
     *value = values.at(attribute);
     return 0;
 }
 
-void *primary_of(int device) { return reinterpret_cast<void *>(static_cast<intptr_t>(device * 16)); }
+void *primary_of(int device) {
+    return reinterpret_cast<void *>(static_cast<intptr_t>(device * 16));
+}
 
 int retain_primary(void **context, int device) {
     ENTER("cuDevicePrimaryCtxRetain");
@@ -154,8 +157,8 @@ int function(void **result, void *module, const char *) {
     return 0;
 }
 
-int launch(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
-           unsigned shared, void *stream, void **, void **) {
+int launch(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
+           unsigned bz, unsigned shared, void *stream, void **, void **) {
     ENTER("cuLaunchKernel");
     if (shared > 49152 && driver().opt_in[function] < static_cast<int>(shared)) return 1;
     driver().launches.push_back(

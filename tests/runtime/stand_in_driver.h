@@ -18,11 +18,11 @@ struct Driver {
     std::map<std::string, int> fail;    // function: the CUresult that it returns
     std::map<std::string, int> called;  // function: how often
     std::vector<Launch> launches;
-    std::vector<void *> current;          // stack of contexts
-    std::map<void *, int> opt_in;         // function: shared bytes that it asked for
-    std::map<void *, void *> modules;     // module: context
-    size_t allocated = 0;                 // pieces of memory
-    std::vector<void *> waited_for;       // streams
+    std::vector<void *> current;       // stack of contexts
+    std::map<void *, int> opt_in;      // function: shared bytes that it asked for
+    std::map<void *, void *> modules;  // module: context
+    size_t allocated = 0;              // pieces of memory
+    std::vector<void *> waited_for;    // streams
 };
 
 Driver &driver();

@@ -40,6 +40,7 @@ namespace {
 
 Seen seen(const halide_buffer_t &buffer) {
     Seen result;
+    EXPECT_EQ(buffer.dim[0].stride, 1);
     for (int d = 0; d < buffer.dimensions; d++) {
         EXPECT_EQ(buffer.dim[d].min, 0);
         result.extents.push_back(buffer.dim[d].extent);
@@ -50,8 +51,9 @@ Seen seen(const halide_buffer_t &buffer) {
 
 void note(const char *kernel, const Arguments &a) {
     calls++;
-    last_call() = {kernel,       seen(*a.input),    seen(*a.weight), seen(*a.bias), seen(*a.residual),
-                   seen(*a.output), a.stride_x, a.stride_y, a.dilation_x, a.dilation_y};
+    last_call() = {
+        kernel,          seen(*a.input), seen(*a.weight), seen(*a.bias), seen(*a.residual),
+        seen(*a.output), a.stride_x,     a.stride_y,      a.dilation_x,  a.dilation_y};
 }
 
 float apply(const Arguments &a, double v) {
@@ -68,7 +70,8 @@ const Order kNhwc{{0, 1, 2, 3, 4}, {0, 1, 2, 3, 4}};
 const Order kNchw{{2, 3, 0, 1, 4}, {2, 0, 1, 3, 4}};
 
 // An element at the coordinates c g x y n (or c s r k g) of a buffer.
-float &at(const halide_buffer_t &buffer, const std::array<int, 5> &order, std::array<int, 5> place) {
+float &at(const halide_buffer_t &buffer, const std::array<int, 5> &order,
+          std::array<int, 5> place) {
     int64_t offset = 0;
     for (size_t d = 0; d < 5; d++) {
         EXPECT_TRUE(place[d] >= 0 && place[d] < buffer.dim[order[d]].extent);
@@ -85,7 +88,8 @@ double sum_at(const Arguments &a, const Order &order, int k, int g, int x, int y
         for (int s = 0; s < extent(a.weight, fi[1]); s++) {
             const int px = x * a.stride_x + s * a.dilation_x - a.padding_left;
             const int py = y * a.stride_y + r * a.dilation_y - a.padding_top;
-            if (px < 0 || py < 0 || px >= extent(a.input, im[2]) || py >= extent(a.input, im[3])) continue;
+            if (px < 0 || py < 0 || px >= extent(a.input, im[2]) || py >= extent(a.input, im[3]))
+                continue;
             for (int c = 0; c < extent(a.input, im[0]); c++) {
                 sum += static_cast<double>(at(*a.weight, fi, {c, s, r, k, g})) *
                        at(*a.input, im, {c, g, px, py, n});
@@ -103,7 +107,9 @@ double sum_at(const Arguments &a, const Order &order, int k, int g, int x, int y
 int run_on_cpu(const char *name, void **argv, const Order &order) {
     const Arguments a(argv);
     note(name, a);
-    const auto size = [&](int d) { return a.output->dim[order.image[static_cast<size_t>(d)]].extent; };
+    const auto size = [&](int d) {
+        return a.output->dim[order.image[static_cast<size_t>(d)]].extent;
+    };
     for (int n = 0; n < size(4); n++)
         for (int y = 0; y < size(3); y++)
             for (int x = 0; x < size(2); x++)
@@ -145,14 +151,15 @@ int run_on_opencl(void **argv) {
     Arguments a(argv);
     note("opencl", a);
     static void *state = nullptr;
-    int status = halide_opencl_initialize_kernels(a.user_context, &state, kProgram, sizeof kProgram);
+    int status =
+        halide_opencl_initialize_kernels(a.user_context, &state, kProgram, sizeof kProgram);
     if (status) return status;
     const halide_dimension_t *in = a.input->dim, *w = a.weight->dim, *out = a.output->dim;
-    int32_t numbers[] = {in[0].extent, in[3].extent, in[2].extent, out[0].extent, out[2].extent,
-                         w[2].extent, w[1].extent, a.stride_x, a.stride_y, a.dilation_x,
-                         a.dilation_y, a.padding_left, a.padding_top, a.has_bias,
-                         in[2].stride, in[3].stride, in[4].stride, w[3].stride,
-                         out[2].stride, out[3].stride, out[4].stride};
+    int32_t numbers[] = {in[0].extent, in[3].extent,   in[2].extent,  out[0].extent, out[2].extent,
+                         w[2].extent,  w[1].extent,    a.stride_x,    a.stride_y,    a.dilation_x,
+                         a.dilation_y, a.padding_left, a.padding_top, a.has_bias,    in[2].stride,
+                         in[3].stride, in[4].stride,   w[3].stride,   out[2].stride, out[3].stride,
+                         out[4].stride};
     std::vector<void *> arguments;
     std::vector<size_t> sizes;
     std::vector<int8_t> buffers;
@@ -228,7 +235,8 @@ std::span<const KernelInfo> conv2d_kernels() {
         row("any_nchw", "any", DataType::f32, Layout::nchw, DeviceType::cpu, {},
             [](void **a) { return run_on_cpu("any_nchw", a, kNchw); }),
         row("failing", "any", DataType::f16, Layout::nhwc, DeviceType::cpu, {}, fail),
-        row("opencl", "any", DataType::f32, Layout::nhwc, DeviceType::opencl, kUngrouped, run_on_opencl),
+        row("opencl", "any", DataType::f32, Layout::nhwc, DeviceType::opencl, kUngrouped,
+            run_on_opencl),
     };
     return kernels;
 }

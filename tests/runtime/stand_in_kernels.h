@@ -1,6 +1,6 @@
 #pragma once
-// A table of conv2d kernels that are plain functions, so that the call of a kernel is tested without
-// the kernel compiler. They compute the definition, and note what they were called with.
+// A table of conv2d kernels that are plain functions, so that the call of a kernel is tested
+// without the kernel compiler. They compute the definition, and note what they were called with.
 
 #include <array>
 #include <atomic>

@@ -98,14 +98,16 @@ TEST_P(TensorCopy, BadCopies) {
     const Tensor tensor({2, 3}, DataType::f32, device());
     EXPECT_INVALID("source has shape [3, 2], the target [2, 3]",
                    tensor.copy_from(Tensor({3, 2}, DataType::f32)));
-    EXPECT_INVALID("source is f16, the target f32", tensor.copy_from(Tensor({2, 3}, DataType::f16)));
+    EXPECT_INVALID("source is f16, the target f32",
+                   tensor.copy_from(Tensor({2, 3}, DataType::f16)));
     EXPECT_INVALID("undefined", tensor.copy_from({}));
     EXPECT_INVALID("overlap", tensor.copy_from(tensor));
 }
 
 TEST_P(TensorCopy, TooLarge) {
     if (device().is_cpu()) GTEST_SKIP() << "TensorTest has the CPU's";
-    EXPECT_ERROR(OutOfMemory, "1152921504606846976 bytes", Tensor({1LL << 60}, DataType::u8, device()));
+    EXPECT_ERROR(OutOfMemory, "1152921504606846976 bytes",
+                 Tensor({1LL << 60}, DataType::u8, device()));
     // The device still works.
     EXPECT_EQ(values(counted({3}).to(device())), (std::vector<int32_t>{0, 1, 2}));
 }

@@ -137,7 +137,8 @@ TEST(Tensor, Borrows) {
     int32_t data[6] = {0, 1, 2, 3, 4, 5};
     EXPECT_EQ(values(Tensor::borrow(data, DataType::s32, {2, 3})), (Values{0, 1, 2, 3, 4, 5}));
     EXPECT_EQ(values(Tensor::borrow(data, DataType::s32, {2, 2}, {3, 2})), (Values{0, 2, 3, 5}));
-    EXPECT_EQ(values(Tensor::borrow(data, DataType::s32, {2, 3}, {0, 1})), (Values{0, 1, 2, 0, 1, 2}));
+    EXPECT_EQ(values(Tensor::borrow(data, DataType::s32, {2, 3}, {0, 1})),
+              (Values{0, 1, 2, 0, 1, 2}));
     EXPECT_EQ(values(Tensor::borrow(data + 5, DataType::s32, {3}, {-2})), (Values{5, 3, 1}));
     EXPECT_EQ(Tensor::borrow(nullptr, DataType::s32, {0, 3}).elements(), 0);
     EXPECT_INVALID("null, shape [2] has 2 elements", Tensor::borrow(nullptr, DataType::s32, {2}));
@@ -146,12 +147,15 @@ TEST(Tensor, Borrows) {
     EXPECT_INVALID("are 1, shape [2, 3] has 2", Tensor::borrow(data, DataType::s32, {2, 3}, {1}));
     EXPECT_INVALID("negative size -2", Tensor::borrow(data, DataType::s32, {-2}));
     EXPECT_INVALID("span more than", Tensor::borrow(data, DataType::s32, {3}, {1LL << 61}));
-    EXPECT_ERROR(DeviceError, "opencl:99", Tensor::borrow(data, DataType::s32, {3}, {}, Device::opencl(99)));
+    EXPECT_ERROR(DeviceError, "opencl:99",
+                 Tensor::borrow(data, DataType::s32, {3}, {}, Device::opencl(99)));
 }
 
 TEST(Tensor, Overlap) {
     const Tensor tensor = counted({4, 6, 8});
-    const auto channels = [&](int64_t start, int64_t length) { return tensor.slice(2, start, length); };
+    const auto channels = [&](int64_t start, int64_t length) {
+        return tensor.slice(2, start, length);
+    };
     EXPECT_TRUE(tensor.overlaps(tensor));
     EXPECT_TRUE(tensor.overlaps(channels(3, 1)));
     EXPECT_FALSE(tensor.overlaps(counted({4, 6, 8})));

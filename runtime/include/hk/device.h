@@ -16,7 +16,7 @@ std::string_view name_of(DeviceType type) noexcept;  // "cpu", "cuda", "opencl"
 
 // What selection must know of a device. Bytes are those of one block (CUDA) or work-group (OpenCL).
 struct DeviceLimits {
-    int64_t shared_bytes = 0;         // shared or local memory that a kernel may use without opting in
+    int64_t shared_bytes = 0;  // shared or local memory that a kernel may use without opting in
     int64_t shared_bytes_opt_in = 0;  // CUDA: the most after opting in; elsewhere the same as above
     int64_t threads = 0;              // a block
     int64_t registers = 0;            // a block; 0 where the device does not say

@@ -82,7 +82,8 @@ using FieldLookup = std::function<int64_t(std::string_view)>;
 
 // `limits`: rows that need more shared memory, threads or registers are passed over. Rows of
 // another device, type or layout don't count as rejected.
-Selection select(std::span<const KernelInfo> kernels, DataType type, Layout layout, DeviceType device,
-                 const DeviceLimits &limits, const FieldLookup &field, bool explain);
+Selection select(std::span<const KernelInfo> kernels, DataType type, Layout layout,
+                 DeviceType device, const DeviceLimits &limits, const FieldLookup &field,
+                 bool explain);
 
 }  // namespace hk

@@ -8,7 +8,8 @@
 
 int main() {
     const hk::Tensor image({1, 32, 32, 4}, hk::DataType::f32);
-    for (int64_t i = 0; i < image.elements(); i++) image.data<float>()[i] = static_cast<float>(i % 7);
+    for (int64_t i = 0; i < image.elements(); i++)
+        image.data<float>()[i] = static_cast<float>(i % 7);
     const hk::Tensor box({8, 3, 3, 4}, hk::DataType::f32);
     for (int64_t i = 0; i < box.elements(); i++) box.data<float>()[i] = 1.0f / 36;
 

@@ -1,4 +1,5 @@
-// A program that calls one compiled function with Halide's buffers, without the library's interface.
+// A program that calls one compiled function with Halide's buffers, without the library's
+// interface.
 
 #include <cmath>
 #include <cstdio>
