@@ -14,11 +14,13 @@ set(stride_2 stride_x=2 stride_y=2)
 set(depthwise channels_per_group=1 filters_per_group=1)
 
 # CPU. Depthwise: vectors of groups (nhwc) or columns (nchw).
-kernel(conv2d depthwise3x3_s1 ALGORITHM depthwise SCHEDULE cpu ${types} LAYOUTS nhwc DEVICES cpu
-    WHERE ${depthwise} ${kernel_3x3} ${stride_1} groups>=32 out_w>=7)
-kernel(conv2d depthwise3x3_s2 ALGORITHM depthwise SCHEDULE cpu KNOBS tile_x:4 ${types} LAYOUTS nhwc DEVICES cpu
-    WHERE ${depthwise} ${kernel_3x3} ${stride_2} groups>=32 out_w>=4)
-kernel(conv2d depthwise ALGORITHM depthwise SCHEDULE cpu KNOBS tile_x:4,vectors:1 ${types} LAYOUTS nhwc DEVICES cpu
+kernel(conv2d depthwise3x3_s1_small ALGORITHM depthwise SCHEDULE cpu KNOBS vectors:2 ${types} LAYOUTS nhwc DEVICES cpu
+    WHERE ${depthwise} ${kernel_3x3} ${stride_1} groups>=32 out_w>=7 out_w<=16)
+kernel(conv2d depthwise3x3_s1 ALGORITHM depthwise SCHEDULE cpu KNOBS stage:0,tile_y:2 ${types} LAYOUTS nhwc DEVICES cpu
+    WHERE ${depthwise} ${kernel_3x3} ${stride_1} groups>=16 out_w>=7 out_h>=2)
+kernel(conv2d depthwise3x3_s2 ALGORITHM depthwise SCHEDULE cpu KNOBS stage:0 ${types} LAYOUTS nhwc DEVICES cpu
+    WHERE ${depthwise} ${kernel_3x3} ${stride_2} groups>=16 out_w>=7)
+kernel(conv2d depthwise ALGORITHM depthwise SCHEDULE cpu KNOBS tile_x:4 ${types} LAYOUTS nhwc DEVICES cpu
     WHERE ${depthwise} groups>=16 out_w>=4)
 kernel(conv2d depthwise3x3_s1 ALGORITHM depthwise SCHEDULE cpu ${types} LAYOUTS nchw DEVICES cpu
     WHERE ${depthwise} ${kernel_3x3} ${stride_1})
@@ -39,9 +41,9 @@ kernel(conv2d grouped32_3x3 ALGORITHM packed SCHEDULE cpu_grouped ${types} LAYOU
 
 # Long sums for few pixels: the filter is read as it is. Otherwise it is packed, once a call.
 kernel(conv2d 1x1_dot ALGORITHM dot SCHEDULE cpu ${types} LAYOUTS nhwc DEVICES cpu
-    WHERE ${kernel_1x1} ${stride_1} channels_per_group%16=0 depth_per_pixel>=5)
+    WHERE ${kernel_1x1} ${stride_1} channels_per_group%16=0 filters_per_group%4=0 depth_per_pixel>=5)
 kernel(conv2d 3x3_dot ALGORITHM dot SCHEDULE cpu ${types} LAYOUTS nhwc DEVICES cpu
-    WHERE ${kernel_3x3} channels_per_group%16=0 depth_per_pixel>=40)
+    WHERE ${kernel_3x3} channels_per_group%16=0 filters_per_group%4=0 depth_per_pixel>=40)
 kernel(conv2d 1x1 ALGORITHM packed SCHEDULE cpu KNOBS tile_x:14,tile_y:1 ${types} ${both} DEVICES cpu
     WHERE ${kernel_1x1})
 kernel(conv2d 3x3 ALGORITHM packed SCHEDULE cpu ${types} ${both} DEVICES cpu
