@@ -25,7 +25,7 @@ test: build
 	$(CTEST) --test-dir $(BUILD) -j $(JOBS) --output-on-failure
 
 bench-peers: setup
-	.venv/bin/pip install --quiet --disable-pip-version-check -r requirements-peers.txt
+	.venv/bin/pip install --quiet --disable-pip-version-check --no-deps -r requirements-peers.txt
 
 bench: bench-peers
 	$(CMAKE) --preset $(PRESET) -B $(BUILD)
