@@ -81,7 +81,7 @@ function(compile_kernel name device)
         OUTPUT ${dir}/${name}.a ${dir}/${name}.h ${dir}/${name}.json
         COMMAND ${CMAKE_COMMAND} -E env "HK_PTXAS=${HK_PTXAS}" "HK_FATBINARY=${HK_FATBINARY}"
             $<TARGET_FILE:${FAMILY}.generator> -g ${FAMILY} -f ${name} -o ${dir}
-            -e static_library,c_header,resources target=${HK_TARGET_${device}} ${ARGN}
+            --pack -e static_library,c_header,resources target=${HK_TARGET_${device}} ${ARGN}
         DEPENDS ${FAMILY}.generator
         COMMENT "Kernel ${name}"
         VERBATIM)

@@ -45,7 +45,8 @@ std::vector<std::string> kind_names() {
 
 void parse_outputs(const std::string &text, CommandLine &line) {
     for (const std::string &name : split(text)) {
-        const auto kind = std::find_if(std::begin(kinds), std::end(kinds), [&](auto &k) { return k.first == name; });
+        const auto kind = std::find_if(std::begin(kinds), std::end(kinds),
+                                       [&](auto &k) { return k.first == name; });
         if (kind != std::end(kinds))
             line.outputs.push_back(kind->second);
         else if (name == "resources")
@@ -64,7 +65,8 @@ void parse_allowances(const std::string &text, Budget &budget) {
         else if (name == "dynamic_shared")
             budget.allow_dynamic_shared = true;
         else
-            throw UsageError("--allow: unknown budget " + name + "; known: stack, spills, dynamic_shared");
+            throw UsageError("--allow: unknown budget " + name +
+                             "; known: stack, spills, dynamic_shared");
     }
 }
 
@@ -72,7 +74,8 @@ void parse_targets(const std::string &text, CommandLine &line) {
     line.targets = split(text);
     for (const std::string &target : line.targets)
         if (!Target::validate_target_string(target))
-            throw UsageError("target: " + target + " is not a Halide target such as host-cuda-cuda_capability_80");
+            throw UsageError("target: " + target +
+                             " is not a Halide target such as host-cuda-cuda_capability_80");
 }
 
 void complete(CommandLine &line) {
@@ -114,6 +117,8 @@ CommandLine CommandLine::parse(const std::vector<std::string> &arguments) {
             line.base = value();
         else if (argument == "-e")
             parse_outputs(value(), line);
+        else if (argument == "--pack")
+            line.pack = true;
         else if (argument.rfind("--allow=", 0) == 0)
             parse_allowances(argument.substr(equals + 1), line.budget);
         else if (argument[0] == '-' || equals == std::string::npos || equals == 0)
@@ -129,18 +134,26 @@ CommandLine CommandLine::parse(const std::vector<std::string> &arguments) {
 
 std::string usage(const std::string &program) {
     return "usage: " + program +
-           " -g GENERATOR -f FUNCTION -o FOLDER [-n BASE] [-e OUTPUT,…] [--allow=BUDGET,…]\n"
+           " -g GENERATOR -f FUNCTION -o FOLDER [-n BASE] [-e OUTPUT,…] [--allow=BUDGET,…] "
+           "[--pack]\n"
            "           target=TARGET[,TARGET…] [PARAMETER=VALUE …]\n"
-           "       " + program +
+           "       " +
+           program +
            " -r NAME -o FOLDER [-e static_library,object] target=TARGET    (the Halide runtime)\n"
            "\n"
-           "outputs: " + join(kind_names()) +
+           "outputs: " +
+           join(kind_names()) +
            "\n"
-           "  default static_library,c_header; resources: registers, stack, spills, shared bytes and\n"
+           "  default static_library,c_header; resources: registers, stack, spills, shared bytes "
+           "and\n"
            "  threads of every GPU kernel, as JSON\n"
-           "budgets: stack, spills, dynamic_shared: what a GPU kernel must not have unless allowed\n"
+           "budgets: stack, spills, dynamic_shared: what a GPU kernel must not have unless "
+           "allowed\n"
+           "pack: OpenCL programs take a third of the bytes; only this project's runtime reads "
+           "them\n"
            "environment: HK_PTXAS, HK_FATBINARY: NVIDIA's tools, else those on PATH\n"
-           "generators: " + join(Internal::GeneratorRegistry::enumerate()) + "\n";
+           "generators: " +
+           join(Internal::GeneratorRegistry::enumerate()) + "\n";
 }
 
 }  // namespace hk::compiler

@@ -1,5 +1,6 @@
 #pragma once
-// The command line of a generator executable: Halide's, plus the output `resources` and --allow.
+// The command line of a generator executable: Halide's, plus the output `resources`, --allow and
+// --pack.
 
 #include <stdexcept>
 #include <string>
@@ -23,6 +24,7 @@ struct CommandLine {
     Halide::GeneratorParamsMap parameters;
     std::vector<Halide::OutputFileType> outputs;
     bool resources = false;
+    bool pack = false;  // OpenCL programs, for runtimes that unpack them
     Budget budget;
 
     // Throws UsageError for what it doesn't know, naming what it does.

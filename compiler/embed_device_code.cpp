@@ -18,11 +18,14 @@ namespace {
 // Compute capabilities that get finished code, where the PTX allows them.
 constexpr int chips[] = {80, 90};
 
-int capability_of(const std::string &ptx) { return std::stoi(ptx.substr(ptx.find(".target sm_") + 11)); }
+int capability_of(const std::string &ptx) {
+    return std::stoi(ptx.substr(ptx.find(".target sm_") + 11));
+}
 
 bool is_ptx(const Buffer<void> &buffer) {
     const std::string text(static_cast<const char *>(buffer.data()), buffer.size_in_bytes());
-    return text.find(".version ") != std::string::npos && text.find(".target sm_") != std::string::npos;
+    return text.find(".version ") != std::string::npos &&
+           text.find(".target sm_") != std::string::npos;
 }
 
 bool is_opencl(const Buffer<void> &buffer) {
@@ -61,12 +64,14 @@ std::string fatbin(const std::string &ptx, const CudaTools &tools, const std::st
     write_file(base + ".ptx", ptx);
     const int oldest = capability_of(ptx);
     // The oldest of the compressed formats, which every driver with sm_80 reads.
-    std::vector<std::string> bind = {tools.fatbinary, "-64", "--compress-all", "--compress-mode=speed",
-                                     "--create=" + base + ".fatbin"};
+    std::vector<std::string> bind = {tools.fatbinary, "-64", "--compress-all",
+                                     "--compress-mode=speed", "--create=" + base + ".fatbin"};
     for (const int chip : chips) {
         if (chip < oldest) continue;
         const std::string sm = std::to_string(chip), cubin = base + "." + sm + ".cubin";
-        add_ptxas_report(run_program({tools.ptxas, "-v", "-arch=sm_" + sm, base + ".ptx", "-o", cubin}), kernels);
+        add_ptxas_report(
+            run_program({tools.ptxas, "-v", "-arch=sm_" + sm, base + ".ptx", "-o", cubin}),
+            kernels);
         bind.push_back("--image3=kind=elf,sm=" + sm + ",file=" + cubin);
     }
     bind.push_back("--image3=kind=ptx,sm=" + std::to_string(oldest) + ",file=" + base + ".ptx");
@@ -80,25 +85,28 @@ CudaTools CudaTools::find() {
     return {find_program("HK_PTXAS", "ptxas"), find_program("HK_FATBINARY", "fatbinary")};
 }
 
-Module embed_device_code(const Module &module, const CudaTools &tools, const std::string &folder,
-                         std::vector<Resources> &kernels) {
+Module embed_device_code(const Module &module, const CudaTools &tools, bool pack,
+                         const std::string &folder, std::vector<Resources> &kernels) {
     Module result(module.name(), module.target(), module.get_metadata_name_map());
     result.set_any_strict_float(module.any_strict_float());
     std::map<std::string, int> sizes;
     for (const Buffer<void> &buffer : module.buffers()) {
         const std::string text(static_cast<const char *>(buffer.data()), buffer.size_in_bytes());
-        if (is_opencl(buffer)) {
+        if (pack && is_opencl(buffer)) {
             const std::string code = pack_text(text.c_str());  // without the zero byte at its end
             sizes["halide_opencl_initialize_kernels"] = static_cast<int>(code.size());
             result.append(buffer_of(code, buffer.name()));
         } else if (is_ptx(buffer) && tools.complete()) {
-            const std::string code = fatbin(text.c_str(), tools, folder + "/" + module.name(), kernels);
+            const std::string code =
+                fatbin(text.c_str(), tools, folder + "/" + module.name(), kernels);
             sizes["halide_cuda_initialize_kernels"] = static_cast<int>(code.size());
             result.append(buffer_of(code, buffer.name()));
         } else {
             if (is_ptx(buffer)) {
-                std::cerr << "Warning: " << module.name() << ": no ptxas and fatbinary (HK_PTXAS, HK_FATBINARY, "
-                          << "PATH): CUDA code stays PTX, compiled at the first call; its registers are not known\n";
+                std::cerr << "Warning: " << module.name()
+                          << ": no ptxas and fatbinary (HK_PTXAS, HK_FATBINARY, "
+                          << "PATH): CUDA code stays PTX, compiled at the first call; its "
+                             "registers are not known\n";
             }
             result.append(buffer);
         }

@@ -3,7 +3,7 @@
 // the PTX for chips to come. The driver's call that loads a module takes either. Users pay no
 // compilation at the first call, and Halide's cap of 64 registers for compiled PTX is gone.
 //
-// OpenCL code stays text, packed: see pack_text.h.
+// OpenCL code stays text, packed (pack_text.h) where the runtime that it is for unpacks it.
 
 #include <string>
 
@@ -20,9 +20,10 @@ struct CudaTools {
     bool complete() const { return !ptxas.empty() && !fatbinary.empty(); }
 };
 
-// Returns the module with its device code replaced, and adds ptxas' figures to `kernels`. Without the tools
-// it warns on stderr and leaves the PTX. Intermediate files go to `folder`.
-Halide::Module embed_device_code(const Halide::Module &module, const CudaTools &tools, const std::string &folder,
-                                 std::vector<Resources> &kernels);
+// Returns the module with its device code replaced, and adds ptxas' figures to `kernels`. Without
+// the tools it warns on stderr and leaves the PTX. `pack`: OpenCL programs too. Intermediate files
+// go to `folder`.
+Halide::Module embed_device_code(const Halide::Module &module, const CudaTools &tools, bool pack,
+                                 const std::string &folder, std::vector<Resources> &kernels);
 
 }  // namespace hk::compiler

@@ -24,7 +24,7 @@ Expr f16_bits(const Expr &value) {
     const Expr small = reinterpret(u32, reinterpret(value.type(), magnitude) + 0.5f) - 0x3f000000;
     const Expr normal = ((magnitude + 0xfff + ((magnitude >> 13) & 1)) >> 13) - (112 << 10);
     const Expr nan = 0x7e00 | ((magnitude >> 13) & 0x3ff);
-    const Expr result = select(magnitude > make_const(u32, 0x7f800000), nan,          //
+    const Expr result = select(magnitude > make_const(u32, 0x7f800000), nan,  //
                                magnitude >= make_const(u32, 0x477ff000), make_const(u32, 0x7c00),
                                magnitude < make_const(u32, 0x38800000), small, normal);
     return cast(UInt(16, value.type().lanes()), result | ((bits >> 16) & 0x8000));
@@ -56,7 +56,8 @@ private:
 
     Expr visit(const FloatImm *op) override {
         if (!narrow(op->type)) return op;
-        const uint16_t bits = op->type.is_bfloat() ? bfloat16_t(op->value).to_bits() : float16_t(op->value).to_bits();
+        const uint16_t bits =
+            op->type.is_bfloat() ? bfloat16_t(op->value).to_bits() : float16_t(op->value).to_bits();
         return make_const(UInt(16), bits);
     }
 
@@ -87,8 +88,8 @@ private:
 
     Stmt visit(const Allocate *op) override {
         if (!narrow(op->type)) return IRMutator::visit(op);
-        return Allocate::make(op->name, bits_type(op->type), op->memory_type, op->extents, op->condition,
-                              mutate(op->body), op->new_expr, op->free_function);
+        return Allocate::make(op->name, bits_type(op->type), op->memory_type, op->extents,
+                              op->condition, mutate(op->body), op->new_expr, op->free_function);
     }
 
     Expr visit(const Call *op) override {
@@ -100,8 +101,8 @@ private:
         return IRMutator::visit(op);
     }
 
-    // Exact: f32 holds sums, differences, products and quotients of f16 or bf16 well enough that the
-    // second rounding does no harm (24 >= 2 * 11 + 2 bits).
+    // Exact: f32 holds sums, differences, products and quotients of f16 or bf16 well enough that
+    // the second rounding does no harm (24 >= 2 * 11 + 2 bits).
     template<typename Node>
     Expr in_f32(const Node *op) {
         const Type type = op->a.type();
@@ -135,7 +136,8 @@ private:
     const HalfTypes types_;
 
     Stmt visit(const For *op) override {
-        const bool device = op->device_api == DeviceAPI::OpenCL || op->device_api == DeviceAPI::CUDA;
+        const bool device =
+            op->device_api == DeviceAPI::OpenCL || op->device_api == DeviceAPI::CUDA;
         return device ? NarrowTypes(types_).mutate(Stmt(op)) : IRMutator::visit(op);
     }
 };

@@ -36,7 +36,9 @@ class DropDeviceAssertions : public IRMutator {
         in_device_ = outside;
         return result;
     }
-    Stmt visit(const AssertStmt *op) override { return in_device_ ? Evaluate::make(0) : IRMutator::visit(op); }
+    Stmt visit(const AssertStmt *op) override {
+        return in_device_ ? Evaluate::make(0) : IRMutator::visit(op);
+    }
 };
 
 }  // namespace
@@ -46,7 +48,8 @@ void add_lowering_passes(Halide::Pipeline pipeline, const Halide::Target &target
     const HalfTypes types = half_types_without_hardware(target);
     pipeline.add_custom_lowering_pass(new DropDeviceAssertions);
     pipeline.add_custom_lowering_pass(new Pass(privatize_registers));
-    pipeline.add_custom_lowering_pass(new Pass([types](const Stmt &body) { return half_as_bits(body, types); }));
+    pipeline.add_custom_lowering_pass(
+        new Pass([types](const Stmt &body) { return half_as_bits(body, types); }));
 }
 
 }  // namespace hk::compiler

@@ -1,5 +1,6 @@
 #include "compiler/privatize_registers.h"
 
+#include <functional>
 #include <map>
 #include <set>
 #include <sstream>
@@ -12,11 +13,19 @@ namespace hk::compiler {
 
 namespace {
 
-// Replaces the names of int32 lets by their values, so that indices are in terms of thread ids.
-// What other code needs is computed once again by LLVM's or the driver's common subexpressions.
-class InlineIndices : public IRMutator {
+// Rewrites the indices of one allocation by a function that sees them with the values of int32 lets
+// in place, in terms of thread ids. Other code stays as it is: with lets replaced everywhere an
+// OpenCL program was twice as long.
+class MapIndices : public IRMutator {
+public:
+    MapIndices(const std::string &name, std::function<Expr(const Expr &)> map)
+        : name_(name), map_(std::move(map)) {}
+
+private:
     using IRMutator::visit;
 
+    const std::string &name_;
+    const std::function<Expr(const Expr &)> map_;
     std::map<std::string, Expr> values_;
 
     template<typename Result, typename Node>
@@ -25,20 +34,27 @@ class InlineIndices : public IRMutator {
         if (value.type() != Int(32)) return Node::make(op->name, value, mutate(op->body));
         const auto outer = values_.find(op->name);
         const Expr shadowed = outer == values_.end() ? Expr() : outer->second;
-        values_[op->name] = value;
+        values_[op->name] = substitute(values_, value);
         const Result body = mutate(op->body);
         if (shadowed.defined())
             values_[op->name] = shadowed;
         else
             values_.erase(op->name);
-        return body;
+        return Node::make(op->name, value, body);
     }
 
     Stmt visit(const LetStmt *op) override { return visit_let<Stmt>(op); }
     Expr visit(const Let *op) override { return visit_let<Expr>(op); }
-    Expr visit(const Variable *op) override {
-        const auto found = values_.find(op->name);
-        return found == values_.end() ? Expr(op) : found->second;
+
+    Expr visit(const Load *op) override {
+        if (op->name != name_) return IRMutator::visit(op);
+        return Load::make(op->type, op->name, map_(substitute(values_, op->index)), op->image,
+                          op->param, mutate(op->predicate), ModulusRemainder());
+    }
+    Stmt visit(const Store *op) override {
+        if (op->name != name_) return IRMutator::visit(op);
+        return Store::make(op->name, mutate(op->value), map_(substitute(values_, op->index)),
+                           op->param, mutate(op->predicate), ModulusRemainder());
     }
 };
 
@@ -65,23 +81,6 @@ struct Bound : IRVisitor {
     }
     void visit(const Let *op) override {
         changing.push(op->name);
-        IRVisitor::visit(op);
-    }
-};
-
-struct Indices : IRVisitor {
-    using IRVisitor::visit;
-
-    explicit Indices(const std::string &name) : name(name) {}
-    const std::string &name;
-    std::vector<Expr> found;
-
-    void visit(const Load *op) override {
-        if (op->name == name) found.push_back(op->index);
-        IRVisitor::visit(op);
-    }
-    void visit(const Store *op) override {
-        if (op->name == name) found.push_back(op->index);
         IRVisitor::visit(op);
     }
 };
@@ -151,8 +150,10 @@ private:
     bool constant_ = true;
 
     [[noreturn]] void reject(const std::string &what) const {
-        throw CompileError("register crosstalk in " + name_ + ": the thread's part of its index, " + what +
-                           ". Give all its stages and its consumer the same threads, or store it in shared memory.\n");
+        throw CompileError("register crosstalk in " + name_ + ": the thread's part of its index, " +
+                           what +
+                           ". Give all its stages and its consumer the same threads, or store it "
+                           "in shared memory.\n");
     }
 
     // The part with thread ids, and the rest.
@@ -183,7 +184,8 @@ private:
     }
 
     Expr rest(const Expr &index) const {
-        if (const Ramp *ramp = index.as<Ramp>()) return Ramp::make(rest(ramp->base), ramp->stride, ramp->lanes);
+        if (const Ramp *ramp = index.as<Ramp>())
+            return Ramp::make(rest(ramp->base), ramp->stride, ramp->lanes);
         if (const Broadcast *broadcast = index.as<Broadcast>())
             return Broadcast::make(rest(broadcast->value), broadcast->lanes);
         return split(index).second;
@@ -206,43 +208,26 @@ private:
     }
 };
 
-class UseSlice : public IRMutator {
-    using IRMutator::visit;
-
-    const std::string &name_;
-    const Slice &slice_;
-
-    Expr visit(const Load *op) override {
-        if (op->name != name_) return IRMutator::visit(op);
-        return Load::make(op->type, op->name, slice_.local(op->index), op->image, op->param, mutate(op->predicate),
-                          ModulusRemainder());
-    }
-    Stmt visit(const Store *op) override {
-        if (op->name != name_) return IRMutator::visit(op);
-        return Store::make(op->name, mutate(op->value), slice_.local(op->index), op->param, mutate(op->predicate),
-                           ModulusRemainder());
-    }
-
-public:
-    UseSlice(const std::string &name, const Slice &slice) : name_(name), slice_(slice) {}
-};
-
 class PrivatizeRegisters : public IRMutator {
     using IRMutator::visit;
 
     Stmt visit(const Allocate *op) override {
         if (op->memory_type != MemoryType::Register) return IRMutator::visit(op);
-        const Stmt body = InlineIndices().mutate(op->body);
         Bound bound;
-        body.accept(&bound);
+        op->body.accept(&bound);
         if (!bound.any_thread) return IRMutator::visit(op);  // one thread's own already
-        Indices indices(op->name);
-        body.accept(&indices);
-        const Slice slice(op->name, indices.found, bound);
+        std::vector<Expr> indices;
+        MapIndices(op->name, [&](const Expr &index) {
+            return indices.push_back(index), index;
+        }).mutate(op->body);
+        const Slice slice(op->name, indices, bound);
+        const Stmt body = MapIndices(op->name, [&](const Expr &index) {
+                              return slice.local(index);
+                          }).mutate(op->body);
         const std::vector<Expr> extents =
             slice.dense() ? std::vector<Expr>{std::max(slice.size(), 1)} : op->extents;
         return Allocate::make(op->name, op->type, op->memory_type, extents, op->condition,
-                              mutate(UseSlice(op->name, slice).mutate(body)), op->new_expr, op->free_function);
+                              mutate(body), op->new_expr, op->free_function);
     }
 };
 

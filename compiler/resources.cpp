@@ -13,8 +13,8 @@ namespace hk::compiler {
 namespace {
 
 constexpr std::pair<const char *, int Resources::*> fields[] = {
-    {"registers", &Resources::registers},         {"stack_bytes", &Resources::stack_bytes},
-    {"spill_bytes", &Resources::spill_bytes},     {"shared_static", &Resources::shared_static},
+    {"registers", &Resources::registers},           {"stack_bytes", &Resources::stack_bytes},
+    {"spill_bytes", &Resources::spill_bytes},       {"shared_static", &Resources::shared_static},
     {"shared_dynamic", &Resources::shared_dynamic}, {"threads", &Resources::threads},
 };
 
@@ -69,8 +69,10 @@ std::vector<Resources> launches(const Module &module) {
 }
 
 void add_ptxas_report(const std::string &report, std::vector<Resources> &kernels) {
-    static const std::regex named("Compiling entry function '([^']+)'|Function properties for (\\S+)");
-    static const std::regex memory("(\\d+) bytes stack frame, (\\d+) bytes spill stores, (\\d+) bytes spill loads");
+    static const std::regex named(
+        "Compiling entry function '([^']+)'|Function properties for (\\S+)");
+    static const std::regex memory(
+        "(\\d+) bytes stack frame, (\\d+) bytes spill stores, (\\d+) bytes spill loads");
     static const std::regex used("Used (\\d+) registers(?:.*, (\\d+) bytes smem)?");
     std::istringstream lines(report);
     Resources *kernel = nullptr;
@@ -78,8 +80,8 @@ void add_ptxas_report(const std::string &report, std::vector<Resources> &kernels
     for (std::string line; std::getline(lines, line);) {
         if (std::regex_search(line, match, named)) {
             const std::string name = match[1].matched ? match[1] : match[2];
-            const auto found =
-                std::find_if(kernels.begin(), kernels.end(), [&](const Resources &k) { return k.name == name; });
+            const auto found = std::find_if(kernels.begin(), kernels.end(),
+                                            [&](const Resources &k) { return k.name == name; });
             kernel = found == kernels.end() ? nullptr : &*found;
         } else if (kernel && std::regex_search(line, match, memory)) {
             raise(kernel->stack_bytes, std::stoi(match[1]));
@@ -91,18 +93,22 @@ void add_ptxas_report(const std::string &report, std::vector<Resources> &kernels
     }
 }
 
-void check(const std::string &function, const std::vector<Resources> &kernels, const Budget &budget) {
+void check(const std::string &function, const std::vector<Resources> &kernels,
+           const Budget &budget) {
     for (const Resources &kernel : kernels) {
         const std::string where = function + ": kernel " + kernel.name;
         if (kernel.stack_bytes > 0 && !budget.allow_stack)
-            throw CompileError(where + " has a stack frame of " + std::to_string(kernel.stack_bytes) +
+            throw CompileError(where + " has a stack frame of " +
+                               std::to_string(kernel.stack_bytes) +
                                " bytes a thread; its budget is 0 (--allow=stack lifts it)");
         if (kernel.spill_bytes > 0 && !budget.allow_spills)
-            throw CompileError(where + " spills " + std::to_string(kernel.spill_bytes) +
-                               " bytes of registers a thread; its budget is 0 (--allow=spills lifts it)");
+            throw CompileError(
+                where + " spills " + std::to_string(kernel.spill_bytes) +
+                " bytes of registers a thread; its budget is 0 (--allow=spills lifts it)");
         if (kernel.shared_dynamic == Resources::dynamic && !budget.allow_dynamic_shared)
-            throw CompileError(where + " asks for a number of shared bytes that is not a constant "
-                                       "(--allow=dynamic_shared lifts it)");
+            throw CompileError(where +
+                               " asks for a number of shared bytes that is not a constant "
+                               "(--allow=dynamic_shared lifts it)");
     }
 }
 
@@ -132,7 +138,8 @@ std::string to_json(const std::string &function, const std::vector<Resources> &k
     };
     std::ostringstream text;
     text << object(largest(function, kernels)) << ", \"functions\": [";
-    for (size_t i = 0; i < kernels.size(); i++) text << (i ? ", " : "") << object(kernels[i]) << "}";
+    for (size_t i = 0; i < kernels.size(); i++)
+        text << (i ? ", " : "") << object(kernels[i]) << "}";
     text << "]}\n";
     return text.str();
 }

@@ -13,7 +13,8 @@ struct Resources {
     static constexpr int dynamic = -2;  // not a constant of the compiled code
 
     std::string name;
-    int registers = -1, stack_bytes = -1, spill_bytes = -1, shared_static = -1, shared_dynamic = -1, threads = -1;
+    int registers = -1, stack_bytes = -1, spill_bytes = -1, shared_static = -1, shared_dynamic = -1,
+        threads = -1;
 };
 
 // The GPU kernels that a lowered module launches: their names, threads and dynamic shared bytes.
@@ -22,11 +23,13 @@ std::vector<Resources> launches(const Halide::Module &module);
 // Adds what `ptxas -v` printed to the kernels of its names; of several chips the largest figure.
 void add_ptxas_report(const std::string &report, std::vector<Resources> &kernels);
 
-// Budget that every GPU kernel keeps. Throws Halide::CompileError naming function, kernel and figure.
+// Budget that every GPU kernel keeps. Throws Halide::CompileError naming function, kernel and
+// figure.
 struct Budget {
     bool allow_stack = false, allow_spills = false, allow_dynamic_shared = false;
 };
-void check(const std::string &function, const std::vector<Resources> &kernels, const Budget &budget);
+void check(const std::string &function, const std::vector<Resources> &kernels,
+           const Budget &budget);
 
 // The largest figure of each field over all kernels; -1 where one is dynamic.
 Resources largest(const std::string &function, const std::vector<Resources> &kernels);

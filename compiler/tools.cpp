@@ -19,7 +19,8 @@ namespace hk::compiler {
 TemporaryFolder::TemporaryFolder(const fs::path &parent, const std::string &name) {
     std::string pattern = (parent / ("." + name + ".XXXXXX")).string();
     if (!mkdtemp(pattern.data()))
-        throw std::runtime_error("cannot make a folder in " + parent.string() + ": " + std::strerror(errno));
+        throw std::runtime_error("cannot make a folder in " + parent.string() + ": " +
+                                 std::strerror(errno));
     path_ = pattern;
 }
 
@@ -45,7 +46,8 @@ void write_file(const fs::path &path, const std::string &content) {
 
 std::string run_program(const std::vector<std::string> &command) {
     std::vector<char *> arguments;
-    for (const std::string &argument : command) arguments.push_back(const_cast<char *>(argument.c_str()));
+    for (const std::string &argument : command)
+        arguments.push_back(const_cast<char *>(argument.c_str()));
     arguments.push_back(nullptr);
 
     int ends[2];
@@ -57,19 +59,23 @@ std::string run_program(const std::vector<std::string> &command) {
     posix_spawn_file_actions_addclose(&actions, ends[0]);
     posix_spawn_file_actions_addclose(&actions, ends[1]);
     pid_t child = 0;
-    const int failure = posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
+    const int failure =
+        posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), environ);
     posix_spawn_file_actions_destroy(&actions);
     close(ends[1]);
 
     std::string output;
     char block[4096];
-    for (ssize_t size; failure == 0 && (size = read(ends[0], block, sizeof block)) > 0;) output.append(block, size);
+    for (ssize_t size; failure == 0 && (size = read(ends[0], block, sizeof block)) > 0;)
+        output.append(block, size);
     close(ends[0]);
-    if (failure != 0) throw std::runtime_error("cannot run " + command[0] + ": " + std::strerror(failure));
+    if (failure != 0)
+        throw std::runtime_error("cannot run " + command[0] + ": " + std::strerror(failure));
 
     int status = 0;
     waitpid(child, &status, 0);
-    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) throw std::runtime_error(command[0] + " failed:\n" + output);
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+        throw std::runtime_error(command[0] + " failed:\n" + output);
     return output;
 }
 

@@ -24,11 +24,12 @@ private:
 std::string read_file(const std::filesystem::path &path);
 void write_file(const std::filesystem::path &path, const std::string &content);
 
-// Runs a program, without a shell, and returns what it printed. Throws with that text where it fails.
+// Runs a program, without a shell, and returns what it printed. Throws with that text where it
+// fails.
 std::string run_program(const std::vector<std::string> &command);
 
-// The program that an environment variable names; where it is not set, the one of that name on PATH.
-// Empty where there is none.
+// The program that an environment variable names; where it is not set, the one of that name on
+// PATH. Empty where there is none.
 std::string find_program(const char *variable, const std::string &name);
 
 }  // namespace hk::compiler

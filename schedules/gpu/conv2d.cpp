@@ -21,16 +21,20 @@ struct Tiles {
     int threads() const { return threads_k * threads_x * threads_y; }
 };
 
-bool pointwise(const Conv2dContext &context) { return context.kernel_w == 1 && context.kernel_h == 1; }
+bool pointwise(const Conv2dContext &context) {
+    return context.kernel_w == 1 && context.kernel_h == 1;
+}
 
 // All taps of a slice are unrolled over one staged window of the input.
 bool windowed(const Conv2dContext &context) {
-    return context.kernel_w > 0 && context.kernel_h > 0 && !pointwise(context) && context.stride_x == 1 &&
-           context.stride_y == 1 && context.dilation_x == 1 && context.dilation_y == 1;
+    return context.kernel_w > 0 && context.kernel_h > 0 && !pointwise(context) &&
+           context.stride_x == 1 && context.stride_y == 1 && context.dilation_x == 1 &&
+           context.dilation_y == 1;
 }
 
 Tiles choose_tiles(const Conv2dContext &context) {
-    Tiles tiles = pointwise(context) ? Tiles{64, 64, 1, 8, 16, 16, 1} : Tiles{64, 8, 8, 8, 16, 4, 4};
+    Tiles tiles =
+        pointwise(context) ? Tiles{64, 64, 1, 8, 16, 16, 1} : Tiles{64, 8, 8, 8, 16, 4, 4};
     // Neighbouring threads write neighbouring addresses: k in nhwc, x in nchw, 32 bytes at least.
     if (!context.nhwc && !pointwise(context)) {
         tiles.threads_x = 8;
@@ -50,7 +54,8 @@ Tiles choose_tiles(const Conv2dContext &context) {
 
 // Thread loops of a block, the one whose neighbours are neighbours in memory first.
 template<typename Loop>
-std::vector<Loop> innermost_first(const Conv2dContext &context, const Loop &k, const Loop &x, const Loop &y) {
+std::vector<Loop> innermost_first(const Conv2dContext &context, const Loop &k, const Loop &x,
+                                  const Loop &y) {
     return context.nhwc ? std::vector<Loop>{k, x, y} : std::vector<Loop>{x, y, k};
 }
 
@@ -93,10 +98,13 @@ namespace gpu {
 
 void sliced(Conv2dSliced &stages, const Conv2dContext &context) {
     const Tiles t = choose_tiles(context);
-    const std::vector<int> threads = innermost_first(context, t.threads_k, t.threads_x, t.threads_y);
-    const int each_k = t.tile_k / t.threads_k, each_x = t.tile_x / t.threads_x, each_y = t.tile_y / t.threads_y;
+    const std::vector<int> threads =
+        innermost_first(context, t.threads_k, t.threads_x, t.threads_y);
+    const int each_k = t.tile_k / t.threads_k, each_x = t.tile_x / t.threads_x,
+              each_y = t.tile_y / t.threads_y;
     const RDom &d = stages.r;
-    Var ko("ko"), kt("kt"), ki("ki"), xo("xo"), xt("xt"), xi("xi"), yo("yo"), yt("yt"), yi("yi"), go("go"), block("block");
+    Var ko("ko"), kt("kt"), ki("ki"), xo("xo"), xt("xt"), xi("xi"), yo("yo"), yt("yt"), yi("yi"),
+        go("go"), block("block");
     const std::vector<Var> thread_loops = innermost_first(context, kt, xt, yt);
     const std::vector<VarOrRVar> each = {ki, xi, yi};
     const std::vector<VarOrRVar> loops(thread_loops.begin(), thread_loops.end());
@@ -146,11 +154,14 @@ void sliced(Conv2dSliced &stages, const Conv2dContext &context) {
     Stage update = stages.sum.update();
     divide(update);
     if (windowed(context)) {
-        update.reorder(each + std::vector<VarOrRVar>{d.y, d.z, d.x} + loops + std::vector<VarOrRVar>{d.w, g, n})
+        update
+            .reorder(each + std::vector<VarOrRVar>{d.y, d.z, d.x} + loops +
+                     std::vector<VarOrRVar>{d.w, g, n})
             .unroll(d.y)
             .unroll(d.z);
     } else {
-        update.reorder(each + std::vector<VarOrRVar>{d.x} + loops + std::vector<VarOrRVar>{d.y, d.z, d.w, g, n});
+        update.reorder(each + std::vector<VarOrRVar>{d.x} + loops +
+                       std::vector<VarOrRVar>{d.y, d.z, d.w, g, n});
     }
     if (!windowed(context)) update.unroll(d.x);
     run(update);
@@ -159,7 +170,8 @@ void sliced(Conv2dSliced &stages, const Conv2dContext &context) {
     const LoopLevel step(stages.sum, windowed(context) ? d.w : d.y);
     const std::pair<Var, int> s_extent = {s, windowed(context) ? context.kernel_w : 1};
     const std::pair<Var, int> r_extent = {r, windowed(context) ? context.kernel_h : 1};
-    const std::pair<Var, int> c_extent = {c, t.tile_c}, k_extent = {k, t.tile_k}, g_extent = {g, 1}, n_extent = {n, 1};
+    const std::pair<Var, int> c_extent = {c, t.tile_c}, k_extent = {k, t.tile_k}, g_extent = {g, 1},
+                              n_extent = {n, 1};
     stages.filter.reorder_storage(k, c, s, r, g).align_storage(k, t.tile_k + 4);
     if (context.nhwc)
         deal(stages.filter, step, {c_extent, s_extent, r_extent, k_extent, g_extent}, threads);
@@ -167,8 +179,10 @@ void sliced(Conv2dSliced &stages, const Conv2dContext &context) {
         deal(stages.filter, step, {s_extent, r_extent, c_extent, k_extent, g_extent}, threads);
 
     Func &image = windowed(context) ? stages.padded : stages.tap;
-    const std::pair<Var, int> x_extent = {x, windowed(context) ? t.tile_x + context.kernel_w - 1 : t.tile_x};
-    const std::pair<Var, int> y_extent = {y, windowed(context) ? t.tile_y + context.kernel_h - 1 : t.tile_y};
+    const std::pair<Var, int> x_extent = {
+        x, windowed(context) ? t.tile_x + context.kernel_w - 1 : t.tile_x};
+    const std::pair<Var, int> y_extent = {
+        y, windowed(context) ? t.tile_y + context.kernel_h - 1 : t.tile_y};
     std::vector<std::pair<Var, int>> image_extents;
     if (context.nhwc)
         image_extents = {c_extent, g_extent, x_extent, y_extent, n_extent};
@@ -193,9 +207,11 @@ void depthwise(Conv2dDepthwise &stages, const Conv2dContext &context) {
     knobs.take("each_x", each_x);
     knobs.take("each_y", each_y);
     knobs.end();
-    const bool unrolled = context.kernel_w > 0 && context.kernel_h > 0 && context.kernel_w * context.kernel_h <= 25;
+    const bool unrolled =
+        context.kernel_w > 0 && context.kernel_h > 0 && context.kernel_w * context.kernel_h <= 25;
     const RDom &d = stages.r;
-    Var go("go"), gt("gt"), xo("xo"), xt("xt"), xi("xi"), yo("yo"), yt("yt"), yi("yi"), block("block");
+    Var go("go"), gt("gt"), xo("xo"), xt("xt"), xi("xi"), yo("yo"), yt("yt"), yi("yi"),
+        block("block");
     const std::vector<Var> threads = innermost_first(context, gt, xt, yt);
 
     Func out = stages.output;

@@ -46,11 +46,14 @@ protected:
 
     std::set<std::string> files() const {
         std::set<std::string> names;
-        for (const auto &entry : fs::directory_iterator(folder_.path())) names.insert(entry.path().filename());
+        for (const auto &entry : fs::directory_iterator(folder_.path()))
+            names.insert(entry.path().filename());
         return names;
     }
 
-    std::string content(const std::string &name) const { return hk::compiler::read_file(folder_.path() / name); }
+    std::string content(const std::string &name) const {
+        return hk::compiler::read_file(folder_.path() / name);
+    }
 
     // Fails with `message` and leaves nothing behind.
     void expect_refusal(const std::vector<std::string> &extra, const std::string &message) const {
@@ -67,26 +70,37 @@ private:
 };
 
 TEST_F(Driver, WritesWhatWasAskedForAndNothingElse) {
-    const Outcome outcome = compile({"-e", "static_library,c_header,stmt,conceptual_stmt,resources", "target=host"});
+    const Outcome outcome =
+        compile({"-e", "static_library,c_header,stmt,conceptual_stmt,resources", "target=host"});
     EXPECT_TRUE(outcome.success) << outcome.text;
-    EXPECT_EQ(files(), (std::set<std::string>{"product.a", "product.h", "product.stmt", "product.conceptual.stmt",
-                                              "product.json"}));
+    EXPECT_EQ(files(), (std::set<std::string>{"product.a", "product.h", "product.stmt",
+                                              "product.conceptual.stmt", "product.json"}));
+}
+
+TEST_F(Driver, WritesTheSameHeaderEachTime) {
+    ASSERT_TRUE(compile({"-e", "c_header", "target=host"}).success);
+    const std::string first = content("product.h");
+    ASSERT_TRUE(compile({"-e", "c_header", "target=host"}).success);
+    EXPECT_EQ(content("product.h"), first);
+    EXPECT_NE(first.find("#ifndef HALIDE_product_h"), std::string::npos);
 }
 
 TEST_F(Driver, NamesFilesByTheBase) {
-    EXPECT_TRUE(compile({"-n", "base", "-e", "object,llvm_assembly,assembly", "target=host"}).success);
+    EXPECT_TRUE(
+        compile({"-n", "base", "-e", "object,llvm_assembly,assembly", "target=host"}).success);
     EXPECT_EQ(files(), (std::set<std::string>{"base.o", "base.ll", "base.s"}));
 }
 
 TEST_F(Driver, CompilesForSeveralTargets) {
-    const Outcome outcome =
-        compile({"-e", "static_library,c_header,resources", "target=x86-64-linux-avx-avx2-fma-sse41,x86-64-linux"});
+    const Outcome outcome = compile({"-e", "static_library,c_header,resources",
+                                     "target=x86-64-linux-avx-avx2-fma-sse41,x86-64-linux"});
     EXPECT_TRUE(outcome.success) << outcome.text;
     EXPECT_EQ(files(), (std::set<std::string>{"product.a", "product.h", "product.json"}));
 }
 
 TEST_F(Driver, CompilesTheRuntime) {
-    const Outcome outcome = run({"-r", "runtime", "-o", out(), "-e", "object", "target=host-opencl"});
+    const Outcome outcome =
+        run({"-r", "runtime", "-o", out(), "-e", "object", "target=host-opencl"});
     EXPECT_TRUE(outcome.success) << outcome.text;
     EXPECT_EQ(files(), std::set<std::string>{"runtime.o"});
 }
@@ -108,7 +122,8 @@ TEST_F(Driver, RefusesWhatItDoesNotKnow) {
     expect_refusal({"target=host", "--allow=everything"}, "unknown budget everything");
     expect_refusal({}, "target=… is missing");
     expect_refusal({"target=host", "-e"}, "-e needs a value");
-    EXPECT_NE(run({"-g", "unknown", "-o", out(), "target=host"}).text.find("unknown generator unknown; known: known"),
+    EXPECT_NE(run({"-g", "unknown", "-o", out(), "target=host"})
+                  .text.find("unknown generator unknown; known: known"),
               std::string::npos);
 }
 
@@ -119,10 +134,13 @@ TEST_F(Driver, RefusesRegisterCrosstalk) {
 TEST_F(Driver, ReportsTheResourcesOfAKernel) {
     ASSERT_TRUE(compile({"-e", "resources,device_code", cuda}).success);
     const std::string report = content("product.json");
-    EXPECT_NE(report.find("\"shared_dynamic\": 4096, \"threads\": 256"), std::string::npos) << report;
-    EXPECT_NE(content("product.device_code").find(".visible .entry"), std::string::npos) << "PTX, for readers";
+    EXPECT_NE(report.find("\"shared_dynamic\": 4096, \"threads\": 256"), std::string::npos)
+        << report;
+    EXPECT_NE(content("product.device_code").find(".visible .entry"), std::string::npos)
+        << "PTX, for readers";
     if (has_tools()) {
-        EXPECT_NE(report.find("\"stack_bytes\": 0, \"spill_bytes\": 0, \"shared_static\": 0"), std::string::npos)
+        EXPECT_NE(report.find("\"stack_bytes\": 0, \"spill_bytes\": 0, \"shared_static\": 0"),
+                  std::string::npos)
             << report;
     }
 }
@@ -131,25 +149,30 @@ TEST_F(Driver, ReportsOpenClKernelsToo) {
     ASSERT_TRUE(compile({"-e", "resources", "target=host-opencl-no_runtime"}).success);
     const std::string report = content("product.json");
     EXPECT_NE(report.find("\"registers\": -1"), std::string::npos) << report;
-    EXPECT_NE(report.find("\"shared_dynamic\": 4096, \"threads\": 256"), std::string::npos) << report;
+    EXPECT_NE(report.find("\"shared_dynamic\": 4096, \"threads\": 256"), std::string::npos)
+        << report;
 }
 
 TEST_F(Driver, ReportsNothingOfCpuFunctions) {
     ASSERT_TRUE(compile({"-e", "resources", "target=host"}).success);
-    EXPECT_EQ(content("product.json"),
-              "{\"name\": \"product\", \"registers\": -1, \"stack_bytes\": -1, \"spill_bytes\": -1, "
-              "\"shared_static\": -1, \"shared_dynamic\": -1, \"threads\": -1, \"functions\": []}\n");
+    EXPECT_EQ(
+        content("product.json"),
+        "{\"name\": \"product\", \"registers\": -1, \"stack_bytes\": -1, \"spill_bytes\": -1, "
+        "\"shared_static\": -1, \"shared_dynamic\": -1, \"threads\": -1, \"functions\": []}\n");
 }
 
 TEST_F(Driver, RefusesAStackFrame) {
     if (!has_tools()) GTEST_SKIP() << "no ptxas";
-    expect_refusal({cuda, "fault=stack"}, "product: kernel _kernel_c_s0_j_jo_block_id_y has a stack frame of");
+    expect_refusal({cuda, "fault=stack"},
+                   "product: kernel _kernel_c_s0_j_jo_block_id_y has a stack frame of");
     EXPECT_TRUE(compile({cuda, "fault=stack", "--allow=stack"}).success);
 }
 
 TEST_F(Driver, RefusesASharedSizeThatIsNotConstant) {
     expect_refusal({"target=host-opencl-no_runtime", "fault=dynamic_shared"}, "is not a constant");
-    EXPECT_TRUE(compile({"target=host-opencl-no_runtime", "fault=dynamic_shared", "--allow=dynamic_shared"}).success);
+    EXPECT_TRUE(
+        compile({"target=host-opencl-no_runtime", "fault=dynamic_shared", "--allow=dynamic_shared"})
+            .success);
 }
 
 TEST_F(Driver, FallsBackToPtx) {

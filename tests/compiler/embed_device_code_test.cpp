@@ -17,7 +17,7 @@ Module doubled(const std::string &target) {
     Func out("out");
     ImageParam in(Float(32), 1, "in");
     Var x("x"), xi("xi");
-    out(x) = in(x) * 2;
+    out(x) = in(x)*2;
     if (Target(target).has_gpu_feature()) out.gpu_tile(x, xi, 64, TailStrategy::GuardWithIf);
     return out.compile_to_module({in}, "doubled", Target(target));
 }
@@ -33,7 +33,8 @@ struct CodeSize : IRVisitor {
     using IRVisitor::visit;
     int64_t found = -1;
     void visit(const Call *op) override {
-        if (op->name == "halide_cuda_initialize_kernels") found = as_const_int(op->args[2]).value_or(-1);
+        if (op->name == "halide_cuda_initialize_kernels")
+            found = as_const_int(op->args[2]).value_or(-1);
         IRVisitor::visit(op);
     }
 };
@@ -46,11 +47,13 @@ int64_t code_size(const Module &module) {
 
 TEST(EmbedDeviceCode, MakesAFatbin) {
     const CudaTools tools = {HK_TEST_PTXAS, HK_TEST_FATBINARY};
-    if (!std::filesystem::exists(tools.ptxas) || !std::filesystem::exists(tools.fatbinary)) GTEST_SKIP() << "no ptxas";
+    if (!std::filesystem::exists(tools.ptxas) || !std::filesystem::exists(tools.fatbinary))
+        GTEST_SKIP() << "no ptxas";
     const TemporaryFolder folder(std::filesystem::temp_directory_path(), "embed_test");
     const Module module = doubled(cuda);
     std::vector<Resources> kernels = launches(module);
-    const Module finished = embed_device_code(module, tools, folder.path().string(), kernels);
+    const Module finished =
+        embed_device_code(module, tools, false, folder.path().string(), kernels);
 
     const std::string code = device_code(finished);
     uint32_t magic = 0;
@@ -67,17 +70,22 @@ TEST(EmbedDeviceCode, KeepsPtxWithoutTheTools) {
     const Module module = doubled(cuda);
     std::vector<Resources> kernels = launches(module);
     testing::internal::CaptureStderr();
-    const Module same = embed_device_code(module, CudaTools{}, "", kernels);
-    EXPECT_NE(testing::internal::GetCapturedStderr().find("CUDA code stays PTX"), std::string::npos);
+    const Module same = embed_device_code(module, CudaTools{}, false, "", kernels);
+    EXPECT_NE(testing::internal::GetCapturedStderr().find("CUDA code stays PTX"),
+              std::string::npos);
     EXPECT_NE(device_code(same).find(".target sm_80"), std::string::npos);
     EXPECT_EQ(kernels[0].registers, -1);
 }
 
 TEST(EmbedDeviceCode, LeavesOtherTargetsAlone) {
     std::vector<Resources> kernels;
+    const Module opencl = doubled("host-opencl-no_runtime");
     testing::internal::CaptureStderr();
-    embed_device_code(doubled("host-opencl-no_runtime"), CudaTools{}, "", kernels);
-    embed_device_code(doubled("host-no_runtime"), CudaTools{}, "", kernels);
+    EXPECT_EQ(device_code(embed_device_code(opencl, CudaTools{}, false, "", kernels)),
+              device_code(opencl));
+    EXPECT_LT(device_code(embed_device_code(opencl, CudaTools{}, true, "", kernels)).size(),
+              device_code(opencl).size());
+    embed_device_code(doubled("host-no_runtime"), CudaTools{}, false, "", kernels);
     EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
 }
 

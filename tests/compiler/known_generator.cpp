@@ -1,5 +1,6 @@
-// A product of 64x64 tiles with its operands staged in shared memory: 256 threads with 16 sums each,
-// and 2 * 8 * 64 * 4 = 4096 shared bytes. `fault` breaks what the kernel compiler has to notice.
+// A product of 64x64 tiles with its operands staged in shared memory: 256 threads with 16 sums
+// each, and 2 * 8 * 64 * 4 = 4096 shared bytes. `fault` breaks what the kernel compiler has to
+// notice.
 
 #include "compiler/lowering.h"
 
@@ -37,8 +38,12 @@ public:
             .gpu_threads(it, jt)
             .unroll(ii)
             .unroll(ji);
-        sum.compute_at(out, io).store_in(MemoryType::Register).bound_extent(i, 64).bound_extent(j, 64);
-        for (Stage stage : {Stage(sum), sum.update()}) stage.split(i, ii, it, 16).split(j, ji, jt, 16);
+        sum.compute_at(out, io)
+            .store_in(MemoryType::Register)
+            .bound_extent(i, 64)
+            .bound_extent(j, 64);
+        for (Stage stage : {Stage(sum), sum.update()})
+            stage.split(i, ii, it, 16).split(j, ji, jt, 16);
         sum.reorder(ii, ji, it, jt).gpu_threads(it, jt);
         sum.update().reorder(ii, ji, r.x, it, jt, r.y).gpu_threads(it, jt).unroll(r.x);
         if (fault.value() != "stack") {

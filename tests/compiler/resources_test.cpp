@@ -22,7 +22,8 @@ Module staged_copy() {
     out(x, y) = copy(x, y) + 1;
     out.gpu_tile(x, y, xi, yi, 32, 8, TailStrategy::RoundUp);
     copy.compute_at(out, x).store_in(MemoryType::GPUShared).gpu_threads(x, y);
-    return out.compile_to_module({in}, "staged_copy", Target("host-cuda-cuda_capability_80-no_runtime"));
+    return out.compile_to_module({in}, "staged_copy",
+                                 Target("host-cuda-cuda_capability_80-no_runtime"));
 }
 
 TEST(Resources, OfALaunch) {
@@ -67,13 +68,15 @@ TEST(Resources, AreTheLargestOverChips) {
     EXPECT_EQ(whole.threads, -1);
 }
 
-void expect_over_budget(const Resources &kernel, const Budget &allowed, const std::string &message) {
+void expect_over_budget(const Resources &kernel, const Budget &allowed,
+                        const std::string &message) {
     EXPECT_NO_THROW(check("function", {kernel}, allowed));
     try {
         check("function", {kernel}, Budget{});
         ADD_FAILURE() << "no error: " << message;
     } catch (const CompileError &error) {
-        EXPECT_EQ(std::string(error.what()).rfind("function: kernel loop " + message, 0), 0u) << error.what();
+        EXPECT_EQ(std::string(error.what()).rfind("function: kernel loop " + message, 0), 0u)
+            << error.what();
     }
 }
 
@@ -87,9 +90,11 @@ TEST(Resources, HaveABudget) {
     expect_over_budget(kernel, Budget{.allow_spills = true}, "spills 8 bytes");
     kernel.spill_bytes = 0;
     kernel.shared_dynamic = Resources::dynamic;
-    expect_over_budget(kernel, Budget{.allow_dynamic_shared = true}, "asks for a number of shared bytes");
+    expect_over_budget(kernel, Budget{.allow_dynamic_shared = true},
+                       "asks for a number of shared bytes");
     EXPECT_EQ(largest("function", {kernel}).shared_dynamic, -1);
-    EXPECT_NE(to_json("function", {kernel}).find("\"shared_dynamic\": \"dynamic\""), std::string::npos);
+    EXPECT_NE(to_json("function", {kernel}).find("\"shared_dynamic\": \"dynamic\""),
+              std::string::npos);
 }
 
 }  // namespace
