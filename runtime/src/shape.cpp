@@ -157,6 +157,7 @@ bool bytes_meet(int64_t address_a, std::span<const Walk> a, int64_t address_b,
 }
 
 bool overlaps_itself(const Shape &shape, const Shape &strides) {
+    if (is_packed(shape, strides)) return false;
     int64_t reached = 0;
     for (const Walk &walk : walks(shape, strides, 1)) {
         if (walk.extent == 0) return false;

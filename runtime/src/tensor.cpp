@@ -193,19 +193,37 @@ Tensor Tensor::reshape(Shape shape) const {
     return view;
 }
 
+namespace {
+
+// The bytes between a view's first and last, from the start of its storage.
+Span span_of(const Tensor &tensor) {
+    const int64_t size = size_of(tensor.type()), start = tensor.offset() * size;
+    Span span{start, start + size};
+    for (size_t d = 0; d < tensor.shape().size(); d++) {
+        const int64_t reach = (tensor.shape()[d] - 1) * tensor.strides()[d] * size;
+        (reach < 0 ? span.first : span.end) += reach;
+    }
+    return span;
+}
+
+}  // namespace
+
 bool Tensor::overlaps(const Tensor &other) const noexcept {
     if (elements() == 0 || other.elements() == 0 || device() != other.device()) return false;
     // Addresses, where the device has them; a cl_mem is an object of its own.
     const bool addressed = device().type() != DeviceType::opencl;
     if (!addressed && storage_->memory != other.storage_->memory) return false;
-    const auto address = [&](const Tensor &tensor) {
-        const auto base = reinterpret_cast<intptr_t>(tensor.storage_->memory);
-        return (addressed ? static_cast<int64_t>(base) : 0) + Access::byte_offset(tensor);
+    const auto base = [&](const Tensor &tensor) {
+        return addressed ? reinterpret_cast<intptr_t>(tensor.storage_->memory) : 0;
     };
+    const Span a = span_of(*this), b = span_of(other);
+    if (base(*this) + a.end <= base(other) + b.first) return false;
+    if (base(other) + b.end <= base(*this) + a.first) return false;
     const auto walks = [](const Tensor &tensor) {
         return detail::walks(tensor.shape_, tensor.strides_, size_of(tensor.type_));
     };
-    return detail::bytes_meet(address(*this), walks(*this), address(other), walks(other));
+    return detail::bytes_meet(base(*this) + Access::byte_offset(*this), walks(*this),
+                              base(other) + Access::byte_offset(other), walks(other));
 }
 
 }  // namespace hk
