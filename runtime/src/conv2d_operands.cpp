@@ -2,6 +2,7 @@
 
 #include <array>
 #include <limits>
+#include <span>
 #include <stdexcept>
 
 #include "shape.h"
@@ -22,7 +23,7 @@ Places places(Layout layout) {
 
 // A dimension of size 1 gets the stride that it has in a packed tensor: kernels ask for a stride of
 // 1 innermost, whatever the size.
-void tidy(std::vector<Dim> &dims) {
+void tidy(Dims &dims) {
     int64_t stride = 1;
     for (Dim &dim : dims) {
         if (dim.extent == 1) dim.stride = stride;
@@ -42,15 +43,12 @@ BufferView image(const Tensor &tensor, Layout layout, int64_t groups) {
     const Dim n{shape[0], strides[0]};
     const Dim y{shape[c == 3 ? 1 : 2], strides[c == 3 ? 1 : 2]};
     const Dim x{shape[c == 3 ? 2 : 3], strides[c == 3 ? 2 : 3]};
-    BufferView view{tensor, {}};
-    view.dims = c == 3 ? std::vector<Dim>{channel, group, x, y, n}
-                       : std::vector<Dim>{x, y, channel, group, n};
-    return view;
+    return {tensor, c == 3 ? Dims{channel, group, x, y, n} : Dims{x, y, channel, group, n}};
 }
 
 BufferView filter(const Tensor &tensor, int64_t groups) {
     const Shape &shape = tensor.shape(), &strides = tensor.strides();
-    BufferView view{tensor, {}};
+    BufferView view(tensor, {});
     for (const size_t d : {3, 2, 1}) view.dims.push_back({shape[d], strides[d]});
     const int64_t per_group = shape[0] / groups;
     view.dims.push_back({per_group, strides[0]});
@@ -64,12 +62,13 @@ BufferView vector_of_filters(const Tensor &tensor, int64_t filters, int64_t grou
 }
 
 // The memory that stands in for an absent tensor: a kernel's buffer can always start there.
-Tensor from_start(const Tensor &tensor) {
-    return Tensor::Access::with_shape(tensor, tensor.shape(), tensor.strides(), 0);
+BufferView from_start(BufferView view) {
+    view.offset = 0;
+    return view;
 }
 
 // Joins `outer` into `inner` in every view where that is possible in all of them.
-void join(const std::vector<BufferView *> &views, size_t inner, size_t outer) {
+void join(std::span<BufferView *const> views, size_t inner, size_t outer) {
     for (const BufferView *view : views) {
         const Dim &in = view->dims[inner], &out = view->dims[outer];
         int64_t extent;
@@ -116,10 +115,10 @@ Conv2dOperands conv2d_operands(const Conv2dProblem &problem, const Tensor &input
     operands.weight = filter(weight, groups);
     operands.output = image(output, layout, groups);
     operands.residual =
-        image(operands.has_residual ? residual : from_start(output), layout, groups);
-    operands.bias =
-        vector_of_filters(operands.has_bias ? bias : from_start(weight), problem.filters, groups,
-                          operands.has_bias ? bias.strides()[0] : 1);
+        operands.has_residual ? image(residual, layout, groups) : from_start(operands.output);
+    operands.bias = operands.has_bias
+                        ? vector_of_filters(bias, problem.filters, groups, bias.strides()[0])
+                        : from_start(vector_of_filters(weight, problem.filters, groups, 1));
     return operands;
 }
 
@@ -134,8 +133,7 @@ void normalise(Conv2dOperands &operands) {
         operands.input.dims[at.y] = {height, operands.input.dims[at.y].stride * options.stride[0]};
         operands.input.dims[at.x] = {width, operands.input.dims[at.x].stride * options.stride[1]};
         options.stride = {1, 1};
-        const std::vector<BufferView *> images{&operands.input, &operands.residual,
-                                               &operands.output};
+        BufferView *const images[] = {&operands.input, &operands.residual, &operands.output};
         join(images, at.x, at.y);
         if (options.layout == Layout::nhwc && operands.output.dims[at.y].extent == 1) {
             join(images, at.x, at.n);

@@ -39,16 +39,16 @@ int64_t reach_back(const BufferView &view) {
     int64_t elements = 0;
     for (const Dim &dim : view.dims)
         elements += std::min<int64_t>((dim.extent - 1) * dim.stride, 0);
-    return -elements * size_of(view.tensor.type());
+    return -elements * size_of(view.type);
 }
 
 // A crop's device handle is a driver object of Halide's runtime, which counts in 32 bits: the
 // offset is given in two dimensions.
 void open_opencl(const BufferView &view, halide_buffer_t &buffer) {
     constexpr int64_t kRow = int64_t{1} << 30;
-    const int64_t offset = view.tensor.offset();
-    CallContext context(view.tensor.device());
-    const auto memory = reinterpret_cast<uint64_t>(Tensor::Access::storage(view.tensor).memory);
+    const int64_t offset = view.offset;
+    CallContext context(view.device());
+    const auto memory = reinterpret_cast<uint64_t>(view.storage->memory);
     halide_dimension_t whole_dims[2] = {{0, 1, 1, 0}, {0, 1, static_cast<int32_t>(kRow), 0}};
     halide_dimension_t crop_dims[2] = {
         {static_cast<int32_t>(offset % kRow), 1, 1, 0},
@@ -71,19 +71,18 @@ void open_opencl(const BufferView &view, halide_buffer_t &buffer) {
 }
 
 void open_cuda(const BufferView &view, halide_buffer_t &buffer) {
-    const Tensor &tensor = view.tensor;
-    const auto memory = reinterpret_cast<uint64_t>(Tensor::Access::storage(tensor).memory);
-    const auto offset = static_cast<uint64_t>(Tensor::Access::byte_offset(tensor));
-    CallContext context(tensor.device());
+    const auto memory = reinterpret_cast<uint64_t>(view.storage->memory);
+    const auto offset = static_cast<uint64_t>(view.byte_offset());
+    CallContext context(view.device());
     if (halide_cuda_wrap_device_ptr(&context, &buffer, memory + offset)) {
         throw DeviceError("cuda: a view of a buffer can't be made");
     }
 }
 
 bool staging_needed(const BufferView &view, const KernelBuffer::Role &role) {
-    const Device device = view.tensor.device();
+    const Device device = view.device();
     if (device.is_cpu() || role.use == KernelBuffer::Use::absent) return false;
-    const int64_t offset = Tensor::Access::byte_offset(view.tensor);
+    const int64_t offset = view.byte_offset();
     Backend &backend = require(device);
     if (backend.addressable(device.index(), offset, reach_back(view))) return false;
     if (role.own_queue) return true;
@@ -100,8 +99,8 @@ Tensor as_tensor(const BufferView &view) {
         shape.push_back(view.dims[i].extent);
         strides.push_back(view.dims[i].stride);
     }
-    return Tensor::Access::with_shape(view.tensor, std::move(shape), std::move(strides),
-                                      view.tensor.offset());
+    return Tensor::Access::make(view.storage, view.type, std::move(shape), std::move(strides),
+                                view.offset);
 }
 
 }  // namespace
@@ -114,30 +113,37 @@ void check_fits_kernel(const char *operation, const char *operand, const BufferV
                               std::to_string(kMax));
     };
     // In 128 bits: a single stride may be close to the end of 64.
-    __int128 reach = size_of(view.tensor.type());
+    __int128 reach = size_of(view.type);
     for (const Dim &dim : view.dims) {
         check(dim.extent, "has the size");
         check(dim.stride, "has the stride");
         const __int128 step = dim.stride < 0 ? -dim.stride : dim.stride;
-        reach += step * (dim.extent - 1) * size_of(view.tensor.type());
+        reach += step * (dim.extent - 1) * size_of(view.type);
     }
     const __int128 limit = std::numeric_limits<int64_t>::max();
     check(static_cast<int64_t>(std::min(reach, limit)), "spans this many bytes:");
 }
 
+BufferView::BufferView(const Tensor &tensor, const Dims &dims)
+    : storage(Tensor::Access::shared(tensor)),
+      type(tensor.type()),
+      offset(tensor.offset()),
+      dims(dims) {}
+
+Device BufferView::device() const { return storage->device; }
+
 void open_buffer(const BufferView &view, halide_buffer_t &buffer, halide_dimension_t *dims) {
     buffer = {};
-    buffer.type = type_of(view.tensor.type());
+    buffer.type = type_of(view.type);
     buffer.dimensions = static_cast<int32_t>(view.dims.size());
     buffer.dim = dims;
     for (size_t i = 0; i < view.dims.size(); i++) {
         dims[i] = {0, static_cast<int32_t>(view.dims[i].extent),
                    static_cast<int32_t>(view.dims[i].stride), 0};
     }
-    switch (view.tensor.device().type()) {
+    switch (view.device().type()) {
         case DeviceType::cpu:
-            buffer.host = static_cast<uint8_t *>(Tensor::Access::storage(view.tensor).memory) +
-                          Tensor::Access::byte_offset(view.tensor);
+            buffer.host = static_cast<uint8_t *>(view.storage->memory) + view.byte_offset();
             break;
         case DeviceType::cuda:
             open_cuda(view, buffer);
@@ -165,11 +171,12 @@ KernelBuffer::KernelBuffer(const BufferView &view, const Role &role) : passed_(v
         const Tensor whole = as_tensor(view);
         if (role.use == Use::write) {
             target_ = whole;
-            passed_.tensor = Tensor(whole.shape(), whole.type(), whole.device());
+            copy_ = Tensor(whole.shape(), whole.type(), whole.device());
         } else {
-            passed_.tensor = whole.to(whole.device());
+            copy_ = whole.to(whole.device());
         }
-        const Shape &strides = passed_.tensor.strides();
+        passed_ = BufferView(copy_, view.dims);
+        const Shape &strides = copy_.strides();
         for (size_t i = 0; i < strides.size(); i++) {
             passed_.dims[i].stride = strides[strides.size() - 1 - i];
         }
@@ -177,10 +184,10 @@ KernelBuffer::KernelBuffer(const BufferView &view, const Role &role) : passed_(v
     open_buffer(passed_, buffer_, dims_.data());
 }
 
-KernelBuffer::~KernelBuffer() { close_buffer(buffer_, passed_.tensor.device()); }
+KernelBuffer::~KernelBuffer() { close_buffer(buffer_, passed_.device()); }
 
 void KernelBuffer::finish() {
-    if (target_.defined()) target_.copy_from(passed_.tensor);
+    if (target_.defined()) target_.copy_from(copy_);
 }
 
 }  // namespace hk::detail
@@ -189,7 +196,12 @@ namespace hk {
 
 void Tensor::halide_view(halide_buffer_t &view, halide_dimension_t *dims) const {
     if (!defined()) throw InvalidArgument("halide_view: the tensor is undefined");
-    detail::BufferView buffer{*this, {}};
+    if (shape_.size() > detail::Dims::kMost) {
+        throw InvalidArgument("halide_view: the tensor has " + std::to_string(rank()) +
+                              " dimensions, a kernel takes at most " +
+                              std::to_string(detail::Dims::kMost));
+    }
+    detail::BufferView buffer(*this, {});
     for (size_t i = shape_.size(); i-- > 0;) buffer.dims.push_back({shape_[i], strides_[i]});
     detail::check_fits_kernel("halide_view", "the tensor", buffer);
     detail::open_buffer(buffer, view, dims);

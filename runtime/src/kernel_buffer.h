@@ -2,7 +2,8 @@
 // Tensors as kernels see them: a halide_buffer_t over a view of a tensor's storage.
 
 #include <array>
-#include <vector>
+#include <initializer_list>
+#include <memory>
 
 #include "HalideRuntime.h"
 #include "hk/tensor.h"
@@ -13,10 +14,42 @@ struct Dim {
     int64_t extent = 1, stride = 1;  // stride in elements
 };
 
-// Dimensions innermost first, as Halide counts them.
+// Up to kMost dimensions, innermost first, as Halide counts them. Without memory of its own: views
+// are made in every call.
+class Dims {
+public:
+    static constexpr size_t kMost = 8;
+
+    Dims() = default;
+    Dims(std::initializer_list<Dim> dims) {
+        for (const Dim &dim : dims) push_back(dim);
+    }
+    void push_back(const Dim &dim) { dims_.at(size_++) = dim; }
+    size_t size() const { return size_; }
+    Dim &operator[](size_t i) { return dims_[i]; }
+    const Dim &operator[](size_t i) const { return dims_[i]; }
+    Dim *begin() { return dims_.data(); }
+    Dim *end() { return dims_.data() + size_; }
+    const Dim *begin() const { return dims_.data(); }
+    const Dim *end() const { return dims_.data() + size_; }
+
+private:
+    std::array<Dim, kMost> dims_;
+    size_t size_ = 0;
+};
+
+// A view of storage; its first element is `offset` elements from the start.
 struct BufferView {
-    Tensor tensor;  // whose storage and first element the view has
-    std::vector<Dim> dims;
+    BufferView() = default;
+    BufferView(const Tensor &tensor, const Dims &dims);
+
+    Device device() const;
+    int64_t byte_offset() const { return offset * size_of(type); }
+
+    std::shared_ptr<Tensor::Storage> storage;
+    DataType type = DataType::f32;
+    int64_t offset = 0;
+    Dims dims;
 };
 
 // Throws InvalidArgument where a size, stride or the whole view does not fit the 32-bit arithmetic
@@ -47,12 +80,10 @@ public:
     void finish();
 
 private:
-    static constexpr int kMaxRank = 8;
-
-    BufferView passed_;  // what the kernel gets
-    Tensor target_;      // what a staged output is copied to
+    BufferView passed_;     // what the kernel gets
+    Tensor copy_, target_;  // of a staged view: what it lies in, what an output is copied to
     halide_buffer_t buffer_{};
-    std::array<halide_dimension_t, kMaxRank> dims_{};
+    std::array<halide_dimension_t, Dims::kMost> dims_{};
 };
 
 // Fills a buffer over host memory or a driver's object; ends it.

@@ -30,11 +30,9 @@ private:
 // What the library itself may do with a tensor.
 struct Tensor::Access {
     static const Storage &storage(const Tensor &tensor) { return *tensor.storage_; }
+    static const std::shared_ptr<Storage> &shared(const Tensor &tensor) { return tensor.storage_; }
     static Tensor make(std::shared_ptr<Storage> storage, DataType type, Shape shape, Shape strides,
                        int64_t offset = 0);
-    static Tensor with_shape(const Tensor &tensor, Shape shape, Shape strides, int64_t offset) {
-        return make(tensor.storage_, tensor.type_, std::move(shape), std::move(strides), offset);
-    }
     // Bytes from the start of the storage.
     static int64_t byte_offset(const Tensor &tensor) {
         return tensor.offset_ * size_of(tensor.type_);
