@@ -1,7 +1,5 @@
 #include "schedules/conv2d.h"
 
-#include <numeric>
-
 using namespace Halide;
 using namespace hk::generators;
 
@@ -49,6 +47,9 @@ Tiles choose_tiles(const Conv2dContext &context) {
     knobs.take("threads_x", tiles.threads_x);
     knobs.take("threads_y", tiles.threads_y);
     knobs.end();
+    if (tiles.tile_k % tiles.threads_k || tiles.tile_x % tiles.threads_x ||
+        tiles.tile_y % tiles.threads_y)
+        throw CompileError("knobs " + context.knobs + ": threads must divide their tile\n");
     return tiles;
 }
 
@@ -57,11 +58,6 @@ template<typename Loop>
 std::vector<Loop> innermost_first(const Conv2dContext &context, const Loop &k, const Loop &x,
                                   const Loop &y) {
     return context.nhwc ? std::vector<Loop>{k, x, y} : std::vector<Loop>{x, y, k};
-}
-
-std::vector<VarOrRVar> operator+(std::vector<VarOrRVar> a, const std::vector<VarOrRVar> &b) {
-    a.insert(a.end(), b.begin(), b.end());
-    return a;
 }
 
 // Deals a tile out to all threads of its block: its dimensions, innermost in memory first, become
@@ -86,118 +82,165 @@ void deal(Func tile, const LoopLevel &at, const std::vector<std::pair<Var, int>>
         .never_partition_all();
 }
 
+// The loops of a block, for its output and its sums alike.
+class Block {
+public:
+    explicit Block(const Conv2dContext &context)
+        : tiles_(choose_tiles(context)), threads_(innermost_first(context, kt_, xt_, yt_)) {}
+
+    const Tiles &tiles() const { return tiles_; }
+    std::vector<int> threads(const Conv2dContext &context) const {
+        return innermost_first(context, tiles_.threads_k, tiles_.threads_x, tiles_.threads_y);
+    }
+    const Var &loop() const { return block_; }
+
+    // Blocks of all tiles, groups and images in one dimension of the grid, the others of which end
+    // at 65535; neighbouring blocks read the same input.
+    void tile(Func out) const {
+        out.split(k, ko_, k, tiles_.tile_k, guard)
+            .split(x, xo_, x, tiles_.tile_x, guard)
+            .split(y, yo_, y, tiles_.tile_y, guard)
+            .split(g, go_, g, 1);  // else Halide takes all groups for the bounds of one
+        divide(out, TailStrategy::Auto);
+        out.reorder(order({}, {g, ko_, xo_, yo_, go_, n}))
+            .fuse(go_, n, block_)
+            .fuse(yo_, block_, block_)
+            .fuse(xo_, block_, block_)
+            .fuse(ko_, block_, block_)
+            .gpu_blocks(block_)
+            .never_partition_all();
+        run(out);
+    }
+
+    // `inside`: loops of a thread; `around`: serial loops of the block.
+    void accumulate(Stage stage, const std::vector<VarOrRVar> &inside,
+                    std::vector<VarOrRVar> around) const {
+        divide(stage, round_up);
+        around.insert(around.end(), {g, n});
+        stage.reorder(order(inside, around)).never_partition_all();
+        run(stage);
+    }
+
+private:
+    const Tiles tiles_;
+    const Var ko_{"ko"}, kt_{"kt"}, ki_{"ki"}, xo_{"xo"}, xt_{"xt"}, xi_{"xi"};
+    const Var yo_{"yo"}, yt_{"yt"}, yi_{"yi"}, go_{"go"}, block_{"block"};
+    const std::vector<Var> threads_;
+
+    template<typename Loops>
+    void divide(Loops &&loops, TailStrategy tail) const {
+        loops.split(k, kt_, ki_, tiles_.tile_k / tiles_.threads_k, tail)
+            .split(x, xt_, xi_, tiles_.tile_x / tiles_.threads_x, tail)
+            .split(y, yt_, yi_, tiles_.tile_y / tiles_.threads_y, tail);
+    }
+
+    template<typename Loops>
+    void run(Loops &&loops) const {
+        loops.gpu_threads(threads_[0], threads_[1], threads_[2])
+            .unroll(ki_)
+            .unroll(xi_)
+            .unroll(yi_);
+    }
+
+    std::vector<VarOrRVar> order(const std::vector<VarOrRVar> &inside,
+                                 const std::vector<VarOrRVar> &around) const {
+        std::vector<VarOrRVar> loops = {ki_, xi_, yi_};
+        loops.insert(loops.end(), inside.begin(), inside.end());
+        loops.insert(loops.end(), threads_.begin(), threads_.end());
+        loops.insert(loops.end(), around.begin(), around.end());
+        return loops;
+    }
+};
+
+// The filter's and the input's part of a step of the sum, dealt out so that neighbouring threads
+// read neighbouring addresses.
+void stage_operands(Conv2dSliced &stages, const Conv2dContext &context, const Tiles &t,
+                    const LoopLevel &step, const std::vector<int> &threads) {
+    const int taps_x = windowed(context) ? context.kernel_w : 1;
+    const int taps_y = windowed(context) ? context.kernel_h : 1;
+    stages.filter.reorder_storage(k, c, s, r, g).align_storage(k, t.tile_k + 4);
+    if (context.nhwc)
+        deal(stages.filter, step, {{c, t.tile_c}, {s, taps_x}, {r, taps_y}, {k, t.tile_k}, {g, 1}},
+             threads);
+    else
+        deal(stages.filter, step, {{s, taps_x}, {r, taps_y}, {c, t.tile_c}, {k, t.tile_k}, {g, 1}},
+             threads);
+
+    Func &image = windowed(context) ? stages.padded : stages.tap;
+    const int width = t.tile_x + taps_x - 1, height = t.tile_y + taps_y - 1;
+    std::vector<std::pair<Var, int>> extents = {
+        {c, t.tile_c}, {g, 1}, {x, width}, {y, height}, {n, 1}};
+    if (!context.nhwc) {
+        extents = {{x, width}, {y, height}, {c, t.tile_c}, {g, 1}, {n, 1}};
+        image.reorder_storage({x, y, c, g, n});
+    }
+    if (!windowed(context)) extents.insert(extents.end(), {{s, 1}, {r, 1}});
+    deal(image, step, extents, threads);
+}
+
 }  // namespace
 
-// Eight channels a step: 16 sums a thread take 8 loads from shared memory a channel, so a longer
-// slice saves barriers only, and its shared bytes would keep a third block from a multiprocessor.
 int sliced_tile(const Conv2dContext &context) {
     return context.schedule == "gpu" ? choose_tiles(context).tile_c : 1;
 }
 
 namespace gpu {
 
+// One block computes 64 channels at 64 pixels, 16 sums a thread in registers, while slices of eight
+// input channels of the filter and the input pass through shared memory, whose size is a constant
+// whatever the problem is. 1x1 filters take 64 pixels of a row, all others 8 x 8.
+//
+// any, 1x1: a tap at a time. 4 * 8 * (68 + 64) = 4224 shared bytes; 128 FMAs a thread to 16 loads
+// of four floats from them.
+// 3x3 of stride and dilation 1: nine taps of a slice at a time, over one window of the input.
+// 4 * 8 * (9 * 68 + 10 * 10) = 22784 bytes; 144 FMAs a thread and channel to 25 loads, and the
+// input comes from global memory 100/64 times instead of nine. Rows of the filter are 68 floats:
+// neither the copy (neighbours differ in c) nor the sum (in k) meets in a bank, and vectors of four
+// stay aligned.
+//
+// Registers a thread, the larger of sm_80 and sm_90, no stack, no spills, the same for f32, f16,
+// bf16:
+//             any  1x1  3x3
+//     nhwc     74   66   64
+//     nchw     56   62   72
+//   conv2d.generator -g conv2d -f any -o . -e resources target=host-cuda-cuda_capability_80
+//       algorithm=sliced schedule=gpu layout=nhwc
+//
+// Lost: unrolling the channels of a 3x3 slice too: 123 (nhwc) and 149 (nchw) registers, one block a
+// multiprocessor fewer. Slices of 16 channels: twice the shared bytes for half the barriers.
+// Its speed on a GPU is not measured.
 void sliced(Conv2dSliced &stages, const Conv2dContext &context) {
-    const Tiles t = choose_tiles(context);
-    const std::vector<int> threads =
-        innermost_first(context, t.threads_k, t.threads_x, t.threads_y);
-    const int each_k = t.tile_k / t.threads_k, each_x = t.tile_x / t.threads_x,
-              each_y = t.tile_y / t.threads_y;
+    const Block block(context);
+    const Tiles &t = block.tiles();
     const RDom &d = stages.r;
-    Var ko("ko"), kt("kt"), ki("ki"), xo("xo"), xt("xt"), xi("xi"), yo("yo"), yt("yt"), yi("yi"),
-        go("go"), block("block");
-    const std::vector<Var> thread_loops = innermost_first(context, kt, xt, yt);
-    const std::vector<VarOrRVar> each = {ki, xi, yi};
-    const std::vector<VarOrRVar> loops(thread_loops.begin(), thread_loops.end());
+    block.tile(stages.output);
 
-    Func out = stages.output;
-    out.split(k, ko, k, t.tile_k, guard)
-        .split(x, xo, x, t.tile_x, guard)
-        .split(y, yo, y, t.tile_y, guard)
-        .split(g, go, g, 1)
-        .split(k, kt, ki, each_k)
-        .split(x, xt, xi, each_x)
-        .split(y, yt, yi, each_y)
-        .reorder(each + loops + std::vector<VarOrRVar>{g, ko, xo, yo, go, n})
-        .fuse(go, n, block)
-        .fuse(yo, block, block)
-        .fuse(xo, block, block)
-        .fuse(ko, block, block)
-        .gpu_blocks(block)
-        .gpu_threads(thread_loops[0], thread_loops[1], thread_loops[2])
-        .unroll(ki)
-        .unroll(xi)
-        .unroll(yi)
-        .never_partition_all();
-
-    const auto divide = [&](Stage stage) {
-        stage.split(k, kt, ki, each_k, round_up)
-            .split(x, xt, xi, each_x, round_up)
-            .split(y, yt, yi, each_y, round_up);
-    };
-    const auto run = [&](Stage stage) {
-        stage.gpu_threads(thread_loops[0], thread_loops[1], thread_loops[2])
-            .unroll(ki)
-            .unroll(xi)
-            .unroll(yi);
-    };
-    stages.sum.compute_at(out, block)
+    stages.sum.compute_at(stages.output, block.loop())
         .store_in(MemoryType::Register)
         .bound_extent(k, t.tile_k)
         .bound_extent(x, t.tile_x)
         .bound_extent(y, t.tile_y)
         .bound_extent(g, 1)
         .bound_extent(n, 1);
-    divide(stages.sum);
-    Stage(stages.sum).reorder(each + loops + std::vector<VarOrRVar>{g, n});
-    run(stages.sum);
-
+    block.accumulate(stages.sum, {}, {});
     Stage update = stages.sum.update();
-    divide(update);
     if (windowed(context)) {
-        update
-            .reorder(each + std::vector<VarOrRVar>{d.y, d.z, d.x} + loops +
-                     std::vector<VarOrRVar>{d.w, g, n})
-            .unroll(d.y)
-            .unroll(d.z);
+        block.accumulate(update, {d.y, d.z, d.x}, {d.w});
+        update.unroll(d.y).unroll(d.z);
     } else {
-        update.reorder(each + std::vector<VarOrRVar>{d.x} + loops +
-                       std::vector<VarOrRVar>{d.y, d.z, d.w, g, n});
+        block.accumulate(update, {d.x}, {d.y, d.z, d.w});
+        update.unroll(d.x);
     }
-    if (!windowed(context)) update.unroll(d.x);
-    run(update);
-    update.never_partition_all();
-
     const LoopLevel step(stages.sum, windowed(context) ? d.w : d.y);
-    const std::pair<Var, int> s_extent = {s, windowed(context) ? context.kernel_w : 1};
-    const std::pair<Var, int> r_extent = {r, windowed(context) ? context.kernel_h : 1};
-    const std::pair<Var, int> c_extent = {c, t.tile_c}, k_extent = {k, t.tile_k}, g_extent = {g, 1},
-                              n_extent = {n, 1};
-    stages.filter.reorder_storage(k, c, s, r, g).align_storage(k, t.tile_k + 4);
-    if (context.nhwc)
-        deal(stages.filter, step, {c_extent, s_extent, r_extent, k_extent, g_extent}, threads);
-    else
-        deal(stages.filter, step, {s_extent, r_extent, c_extent, k_extent, g_extent}, threads);
-
-    Func &image = windowed(context) ? stages.padded : stages.tap;
-    const std::pair<Var, int> x_extent = {
-        x, windowed(context) ? t.tile_x + context.kernel_w - 1 : t.tile_x};
-    const std::pair<Var, int> y_extent = {
-        y, windowed(context) ? t.tile_y + context.kernel_h - 1 : t.tile_y};
-    std::vector<std::pair<Var, int>> image_extents;
-    if (context.nhwc)
-        image_extents = {c_extent, g_extent, x_extent, y_extent, n_extent};
-    else
-        image_extents = {x_extent, y_extent, c_extent, g_extent, n_extent};
-    if (!windowed(context)) {
-        image_extents.push_back({s, 1});
-        image_extents.push_back({r, 1});
-    }
-    if (!context.nhwc) image.reorder_storage({x, y, c, g, n});
-    deal(image, step, image_extents, threads);
+    stage_operands(stages, context, t, step, block.threads(context));
 }
 
+// A thread computes four (nhwc) or two (nchw) outputs of one group; its neighbours compute the next
+// groups (nhwc) or pixels (nchw) in memory. Nothing is staged: what a 3x3 filter reads nine times
+// is read by the same thread or its neighbours, out of registers and the first-level cache.
+// Registers a thread, no stack, no spills: 40 (nhwc), 32 (nchw); where the filter's size is known,
+// and unrolled, 64 and 40 for 3x3. Its speed on a GPU is not measured.
 void depthwise(Conv2dDepthwise &stages, const Conv2dContext &context) {
-    // No tile is staged: neighbouring threads read overlapping windows through the cache.
     int tile_g = context.nhwc ? 32 : 8, tile_x = 8, tile_y = context.nhwc ? 4 : 8;
     int each_x = context.nhwc ? 4 : 1, each_y = context.nhwc ? 1 : 2;
     Knobs knobs(context.knobs);
