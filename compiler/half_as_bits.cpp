@@ -97,7 +97,7 @@ private:
         for (const Expr &argument : op->args) touched |= narrow(argument.type());
         if (touched)
             throw CompileError("half_as_bits: " + op->name +
-                               " of a 16-bit float in device code; compute it in f32.\n");
+                               " of a 16-bit float; compute it in f32.\n");
         return IRMutator::visit(op);
     }
 
@@ -148,9 +148,13 @@ HalfTypes half_types_without_hardware(const Target &target) {
     HalfTypes types;
     types.bf16 = target.has_gpu_feature();
     types.f16 = target.has_feature(Target::OpenCL) && !target.has_feature(Target::CLHalf);
+    types.f16_on_host = target.arch == Target::X86 && !target.has_feature(Target::F16C);
     return types;
 }
 
-Stmt half_as_bits(const Stmt &body, HalfTypes types) { return DeviceLoops(types).mutate(body); }
+Stmt half_as_bits(const Stmt &body, HalfTypes types) {
+    const Stmt device = DeviceLoops(types).mutate(body);
+    return types.f16_on_host ? NarrowTypes({.f16 = true}).mutate(device) : device;
+}
 
 }  // namespace hk::compiler

@@ -44,10 +44,11 @@ class DropDeviceAssertions : public IRMutator {
 }  // namespace
 
 void add_lowering_passes(Halide::Pipeline pipeline, const Halide::Target &target) {
-    if (!target.has_gpu_feature()) return;
     const HalfTypes types = half_types_without_hardware(target);
-    pipeline.add_custom_lowering_pass(new DropDeviceAssertions);
-    pipeline.add_custom_lowering_pass(new Pass(privatize_registers));
+    if (target.has_gpu_feature()) {
+        pipeline.add_custom_lowering_pass(new DropDeviceAssertions);
+        pipeline.add_custom_lowering_pass(new Pass(privatize_registers));
+    }
     pipeline.add_custom_lowering_pass(
         new Pass([types](const Stmt &body) { return half_as_bits(body, types); }));
 }

@@ -6,8 +6,7 @@
 
 namespace hk::compiler {
 
-// privatize_registers, half_as_bits and the removal of assertions in device code, for GPU targets;
-// nothing for others.
+// half_as_bits; for GPU targets privatize_registers, and the removal of assertions in device code.
 void add_lowering_passes(Halide::Pipeline pipeline, const Halide::Target &target);
 
 }  // namespace hk::compiler

@@ -1,4 +1,5 @@
-// Every bit pattern of f16 and bf16 through OpenCL, against the runtime's own conversions.
+// Every bit pattern of f16 and bf16 through OpenCL, and of f16 on a CPU without F16C, against the
+// runtime's own conversions.
 
 #include "compiler/half_as_bits.h"
 
@@ -16,9 +17,11 @@ namespace {
 using namespace Halide;
 
 const Target target{"host-opencl"};
+const Target plain_cpu{"x86-64-linux"};
 
 struct Format {
     const char *name;
+    Target target;
     Type type;
     float (*decode)(uint16_t);
     uint16_t (*encode)(float);
@@ -34,13 +37,16 @@ protected:
         Var x("x"), xi("xi");
         ImageParam values(in.type(), 1, "values");
         out(x) = cast(to, values(x));
-        out.gpu_tile(x, xi, 64, TailStrategy::GuardWithIf);
+        if (GetParam().target.has_gpu_feature())
+            out.gpu_tile(x, xi, 64, TailStrategy::GuardWithIf);
+        else
+            out.vectorize(x, 8, TailStrategy::GuardWithIf);
         Pipeline pipeline(out);
-        hk::compiler::add_lowering_passes(pipeline, target);
+        hk::compiler::add_lowering_passes(pipeline, GetParam().target);
         Buffer<> filled = in;
         filled.set_host_dirty();
         values.set(filled);
-        return pipeline.realize({in.dim(0).extent()}, target);
+        return pipeline.realize({in.dim(0).extent()}, GetParam().target);
     }
 
     static Buffer<> narrow(const std::vector<float> &values) {
@@ -105,12 +111,12 @@ TEST_P(HalfAsBits, PassesValuesOn) {
     ImageParam values(GetParam().type, 1, "values");
     const Expr zero = cast(GetParam().type, 0);
     out(x) = select(values(x) < zero, zero, values(x) + values(63 - x));
-    out.gpu_tile(x, xi, 64);
+    if (GetParam().target.has_gpu_feature()) out.gpu_tile(x, xi, 64);
     Pipeline pipeline(out);
-    hk::compiler::add_lowering_passes(pipeline, target);
+    hk::compiler::add_lowering_passes(pipeline, GetParam().target);
     in.set_host_dirty();
     values.set(in);
-    const Buffer<> got = pipeline.realize({64}, target);
+    const Buffer<> got = pipeline.realize({64}, GetParam().target);
     for (int i = 0; i < 64; i++) {
         const float wanted = i < 32 ? 0.f : static_cast<float>(i - 32 + 31 - i) / 4;
         EXPECT_EQ(GetParam().decode(static_cast<const uint16_t *>(got.data())[i]), wanted) << i;
@@ -119,8 +125,10 @@ TEST_P(HalfAsBits, PassesValuesOn) {
 
 INSTANTIATE_TEST_SUITE_P(
     Types, HalfAsBits,
-    testing::Values(Format{"f16", Float(16), hk::f32_from_f16, hk::f16_from_f32},
-                    Format{"bf16", BFloat(16), hk::f32_from_bf16, hk::bf16_from_f32}),
+    testing::Values(Format{"f16_opencl", target, Float(16), hk::f32_from_f16, hk::f16_from_f32},
+                    Format{"bf16_opencl", target, BFloat(16), hk::f32_from_bf16, hk::bf16_from_f32},
+                    Format{"f16_plain_cpu", plain_cpu, Float(16), hk::f32_from_f16,
+                           hk::f16_from_f32}),
     [](const auto &info) { return std::string(info.param.name); });
 
 // Halide computes those of bf16 in f32 by itself.

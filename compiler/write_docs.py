@@ -1,0 +1,101 @@
+"""Writes what the documents say of the table: docs/kernels.md, and the README's list of families.
+
+    write_docs.py [--check] KERNELS_DIR SOURCE_DIR
+
+KERNELS_DIR is build/kernels. --check writes nothing and fails where a document is out of date.
+"""
+
+import argparse
+import itertools
+import json
+import pathlib
+import sys
+
+COLUMNS = ["name", "family", "row", "algorithm", "schedule", "knobs", "type", "layout", "device", "where"]
+BEGIN, END = "<!-- families -->", "<!-- end of families -->"
+
+
+def read_rows(kernels: pathlib.Path) -> list[dict]:
+    rows = []
+    for listing in sorted(kernels.glob("*/rows.txt")):
+        for line in listing.read_text().splitlines():
+            row = dict(zip(COLUMNS, line.split("|")))
+            row["report"] = json.loads((listing.parent / f"{row['name']}.json").read_text())
+            rows.append(row)
+    return rows
+
+
+def distinct(rows: list[dict], column: str) -> list[str]:
+    return list(dict.fromkeys(row[column] for row in rows))
+
+
+def families(rows: list[dict]) -> str:
+    lines = ["| family | rows | types | layouts | devices | kernels |", "|---|---|---|---|---|---|"]
+    for family in distinct(rows, "family"):
+        own = [row for row in rows if row["family"] == family]
+        cells = [len(distinct(own, "row"))]
+        cells += [", ".join(distinct(own, column)) for column in ("type", "layout", "device")]
+        lines.append(f"| `{family}` | " + " | ".join(map(str, cells)) + f" | {len(own)} |")
+    return "\n".join(lines)
+
+
+def known(value) -> str:
+    return "" if value is None or value < 0 else str(value)
+
+
+def kernels_page(rows: list[dict]) -> str:
+    lines = [
+        "# Kernels",
+        "",
+        "The table `kernels.cmake` as it is built, in the order in which selection tries the rows. Written by",
+        "`make docs`. For the GPU: the most of any of a row's types, layouts and chips; registers, stack and",
+        "spills by `ptxas`, a thread; shared bytes and threads a block.",
+    ]
+    for family in distinct(rows, "family"):
+        lines += ["", f"## {family}", ""]
+        lines += ["| row | takes | algorithm | schedule | devices | types | layouts | registers | stack | spills | shared | threads |",
+                  "|---|---|---|---|---|---|---|---|---|---|---|---|"]
+        own = [row for row in rows if row["family"] == family]
+        def key(row: dict) -> tuple:
+            return (row["row"], row["where"], row["algorithm"], row["schedule"], row["knobs"])
+
+        for (name, where, algorithm, schedule, knobs), group in itertools.groupby(own, key=key):
+            group = list(group)
+            most = lambda field: known(max((row["report"].get(field, -1) for row in group), default=-1))
+            shared = max(max(row["report"].get("shared_static", -1), 0) + row["report"].get("shared_dynamic", -1)
+                         for row in group)
+            cells = [f"`{name}`", where.replace(" ", ", ") or "anything", algorithm,
+                     schedule + (f" ({knobs})" if knobs else "")]
+            cells += [", ".join(distinct(group, column)) for column in ("device", "type", "layout")]
+            cells += [most("registers"), most("stack_bytes"), most("spill_bytes"), known(shared), most("threads")]
+            lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("kernels", type=pathlib.Path)
+    parser.add_argument("source", type=pathlib.Path)
+    options = parser.parse_args()
+
+    rows = read_rows(options.kernels)
+    readme = options.source / "README.md"
+    text = readme.read_text()
+    head, rest = text.split(BEGIN)
+    tail = rest.split(END)[1]
+    documents = {
+        readme: f"{head}{BEGIN}\n{families(rows)}\n{END}{tail}",
+        options.source / "docs" / "kernels.md": kernels_page(rows),
+    }
+    stale = [path for path, new in documents.items() if not path.exists() or path.read_text() != new]
+    for path in stale:
+        if options.check:
+            print(f"{path.relative_to(options.source)} is out of date: make docs", file=sys.stderr)
+        else:
+            path.write_text(documents[path])
+    return 1 if options.check and stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
