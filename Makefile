@@ -32,5 +32,8 @@ bench: bench-peers
 	@$(CMAKE) --build $(BUILD) -j $(JOBS)
 	.venv/bin/python apps/bench/report.py --bench $(BUILD)/bin/bench --output docs/performance.md
 
+docs: build
+	.venv/bin/python compiler/write_docs.py $(BUILD)/kernels .
+
 clean:
 	rm -rf build build-*
