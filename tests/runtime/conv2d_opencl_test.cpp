@@ -28,6 +28,7 @@ struct Cl {
         create_queue = load<decltype(&::clCreateCommandQueue)>("clCreateCommandQueue");
         create_buffer = load<decltype(&::clCreateBuffer)>("clCreateBuffer");
         read = load<decltype(&::clEnqueueReadBuffer)>("clEnqueueReadBuffer");
+        finish = load<decltype(&::clFinish)>("clFinish");
         context_info = load<decltype(&::clGetContextInfo)>("clGetContextInfo");
         release_memory = load<decltype(&::clReleaseMemObject)>("clReleaseMemObject");
         release_queue = load<decltype(&::clReleaseCommandQueue)>("clReleaseCommandQueue");
@@ -48,6 +49,7 @@ struct Cl {
     decltype(&::clCreateCommandQueue) create_queue;
     decltype(&::clCreateBuffer) create_buffer;
     decltype(&::clEnqueueReadBuffer) read;
+    decltype(&::clFinish) finish;
     decltype(&::clGetContextInfo) context_info;
     decltype(&::clReleaseMemObject) release_memory;
     decltype(&::clReleaseCommandQueue) release_queue;
@@ -170,6 +172,7 @@ TEST_F(Conv2dOpenCl, CodeIsLoadedOnceAContext) {
             const Tensor output = caller->tensor(numbers({2, 6, 7, 12}, 4));
             conv2d(caller->tensor(input), caller->tensor(weight), caller->tensor(bias), {}, output,
                    kPadded, {caller->context, caller->queue});
+            caller->finish(caller->queue);  // reading is on the library's queue
             EXPECT_EQ(values(output), expected());
             for (cl_mem buffer : caller->buffers) caller->release_memory(buffer);
             caller->buffers.clear();
@@ -200,6 +203,7 @@ TEST_F(Conv2dOpenCl, BadStreams) {
                    run(other.tensor(input), {caller.context, caller.queue}));
     EXPECT_INVALID("input belongs to another context of opencl:0", run(caller.tensor(input), {}));
     run(caller.tensor(input), {caller.context, caller.queue});
+    caller.finish(caller.queue);
     EXPECT_EQ(values(output), values(conv2d(input, weight, {}, kPadded)));
 }
 

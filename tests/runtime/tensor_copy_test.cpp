@@ -105,7 +105,6 @@ TEST_P(TensorCopy, BadCopies) {
 }
 
 TEST_P(TensorCopy, TooLarge) {
-    if (device().is_cpu()) GTEST_SKIP() << "TensorTest has the CPU's";
     EXPECT_ERROR(OutOfMemory, "1152921504606846976 bytes",
                  Tensor({1LL << 60}, DataType::u8, device()));
     // The device still works.
@@ -113,8 +112,11 @@ TEST_P(TensorCopy, TooLarge) {
 }
 
 TEST_P(TensorCopy, HostAddressOfADeviceTensor) {
-    if (device().is_cpu()) GTEST_SKIP();
     const Tensor tensor({2}, DataType::f32, device());
+    if (device().is_cpu()) {
+        EXPECT_NE(tensor.data<float>(), nullptr);
+        return;
+    }
     EXPECT_INVALID("on " + device().name() + ", not on cpu", tensor.data<float>());
 }
 
