@@ -113,7 +113,7 @@ public:
                 const auto work = [raw = peer.get()](int count) {
                     for (int i = 0; i < count; ++i) raw->run();
                 };
-                result.push_back({peer->name(), peer->variant(), work, peer});
+                result.push_back({peer->name(), peer->variant(), peer->same_task(), work, peer});
             }
         }
         return result;

@@ -33,6 +33,7 @@ struct Check {
 struct Contestant {
     std::string library;
     std::string variant;
+    bool same_task;  // counts in the ratio
     Work work;
     std::shared_ptr<void> owner;  // keeps alive what `work` uses
 };

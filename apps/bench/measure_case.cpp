@@ -53,7 +53,7 @@ Result measure_case(const std::string &family, const CaseInfo &info, const Setti
         const std::vector<double> times = measure(work, options);
         result.ns = times[0];
         for (size_t i = 0; i < peers.size(); ++i) {
-            result.peers[peers[i].library] = {peers[i].variant, times[i + 1]};
+            result.peers[peers[i].library] = {peers[i].variant, times[i + 1], peers[i].same_task};
         }
     } catch (const InvalidArgument &error) {
         result.failure = error.what();

@@ -14,7 +14,7 @@ using nlohmann::json;
 double Result::ratio() const {
     double fastest = 0;
     for (const auto &[library, peer] : peers) {
-        if (fastest == 0 || peer.ns < fastest) fastest = peer.ns;
+        if (peer.same_task && (fastest == 0 || peer.ns < fastest)) fastest = peer.ns;
     }
     return ns > 0 ? fastest / ns : 0;
 }
@@ -41,8 +41,8 @@ std::string today() {
 }
 
 void print_header(const Run &run, const std::vector<std::string> &libraries) {
-    std::printf("%-36s %-28s %11s %9s %6s", "case", "row", "us", "GFLOP/s", "peak");
-    for (const std::string &library : libraries) std::printf(" %15s", (library + " us").c_str());
+    std::printf("%-36s %-28s %11s %9s %6s", "case", "row", "ours, us", "GFLOP/s", "peak");
+    for (const std::string &library : libraries) std::printf(" %15s", library.c_str());
     std::printf(" %6s\n", run.settings.peers ? "ratio" : "");
 }
 
@@ -107,9 +107,9 @@ json to_json(const std::vector<Result> &results, const Run &run) {
     for (const Result &r : results) {
         if (r.skipped) continue;
         const double rate = r.ns > 0 ? r.operations / r.ns : 0;
-        json peers = json::object(), variants = json::object();
+        json peers = json::object(), others = json::object(), variants = json::object();
         for (const auto &[library, peer] : r.peers) {
-            peers[library] = peer.ns;
+            (peer.same_task ? peers : others)[library] = peer.ns;
             variants[library] = peer.variant;
         }
         array.push_back({{"family", r.family},
@@ -126,6 +126,7 @@ json to_json(const std::vector<Result> &results, const Run &run) {
                          {"ns", number_or_null(r.ns)},
                          {"gflops", number_or_null(rate)},
                          {"peers", peers},
+                         {"other_layouts", others},
                          {"peer_variants", variants},
                          {"ratio", number_or_null(r.ratio())},
                          {"peak_gflops", number_or_null(run.peak)},

@@ -10,6 +10,7 @@ namespace hk::bench {
 struct PeerTime {
     std::string variant;
     double ns = 0;
+    bool same_task = true;  // counts in the ratio
 };
 
 struct Result {
@@ -24,7 +25,7 @@ struct Result {
     bool skipped = false;  // a row was asked for that does not take the case; failure says why
     std::map<std::string, PeerTime> peers;
 
-    // The fastest peer's time over ours; 0 without one.
+    // The time of the fastest peer that does the same task over ours; 0 without one.
     double ratio() const;
 };
 

@@ -160,9 +160,10 @@ struct FakeCase : Case {
                 (void)sink;
             };
         };
-        return {{"a", "slow", spin(100000), nullptr},
-                {"a", "fast", spin(1000), nullptr},
-                {"b", "only", spin(1000), nullptr}};
+        return {{"a", "slow", true, spin(100000), nullptr},
+                {"a", "fast", true, spin(1000), nullptr},
+                {"b", "only", true, spin(1000), nullptr},
+                {"c", "another task", false, spin(1), nullptr}};
     }
 
     std::string failure;
@@ -191,9 +192,10 @@ TEST(MeasureCase, TakesTheFastestVariantOfEachPeer) {
     const Result result = measure_case("conv2d", fake("", runs), {}, options);
     EXPECT_GT(runs, 0);
     EXPECT_GT(result.ns, 0);
-    ASSERT_EQ(result.peers.size(), 2u);
+    ASSERT_EQ(result.peers.size(), 3u);
     EXPECT_EQ(result.peers.at("a").variant, "fast");
     const double fastest = std::min(result.peers.at("a").ns, result.peers.at("b").ns);
+    EXPECT_LT(result.peers.at("c").ns, fastest);
     EXPECT_DOUBLE_EQ(result.ratio(), fastest / result.ns);
 }
 

@@ -24,6 +24,7 @@ public:
     virtual ~Peer() = default;
     virtual std::string name() const = 0;     // of the library
     virtual std::string variant() const = 0;  // what of it: layout, …
+    virtual bool same_task() const { return true; }  // takes and makes the problem's own layout
     virtual void run() = 0;
     virtual std::vector<std::byte> output() = 0;  // of the last run, in the problem's layout
 };
@@ -31,8 +32,8 @@ public:
 using Peers = std::vector<std::unique_ptr<Peer>>;
 
 // oneDNN, its weights reordered to the form that it asks for before anything is timed. Variants:
-// activations in the problem's layout, and in the blocked layout that oneDNN likes best, whose
-// reorders are not timed either.
+// activations in the problem's layout, and, as another peer, in the blocked layout that oneDNN likes
+// best, whose reorders are not timed: not the same task, for comparison only.
 Peers onednn_conv2d(const Conv2dData &data, int threads);
 
 // ONNX Runtime: a model of one Conv node whose weight is an initializer, which it packs when it

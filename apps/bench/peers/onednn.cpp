@@ -88,7 +88,8 @@ public:
         is_plain_ = primitive.src_desc() == plain_.input && primitive.dst_desc() == plain_.output;
     }
 
-    std::string name() const override { return "oneDNN"; }
+    std::string name() const override { return is_plain_ ? "oneDNN" : "oneDNN blocked"; }
+    bool same_task() const override { return is_plain_; }
     std::string variant() const override {
         return (is_plain_ ? "plain activations, " : "blocked activations, ") + implementation_;
     }
