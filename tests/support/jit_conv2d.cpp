@@ -1,9 +1,10 @@
 #include "tests/support/jit_conv2d.h"
 
-#include <algorithm>
+#include <iterator>
 #include <limits>
+#include <set>
+#include <sstream>
 #include <stdexcept>
-#include <string_view>
 
 #include "tests/reference/elements.h"
 
@@ -114,12 +115,10 @@ std::vector<JitAlgorithm> jit_algorithms() {
 JitAlgorithm jit_algorithm(const KernelInfo &row) {
     JitAlgorithm algorithm{row.row, {{"algorithm", row.algorithm}}, {}};
     algorithm.where.assign(row.where.begin(), row.where.end());
-    constexpr std::string_view fixed[] = {"kernel_w", "kernel_h",           "stride_x",
-                                          "stride_y", "dilation_x",         "dilation_y",
-                                          "padding",  "channels_per_group", "filters_per_group"};
+    std::istringstream names(HK_FIXED_FIELDS);
+    const std::set<std::string> fixed{std::istream_iterator<std::string>(names), {}};
     for (const Constraint &constraint : row.where) {
-        if (constraint.relation == Relation::equal &&
-            std::ranges::find(fixed, constraint.field) != std::end(fixed)) {
+        if (constraint.relation == Relation::equal && fixed.contains(constraint.field)) {
             algorithm.parameters["fix_" + std::string(constraint.field)] =
                 std::to_string(constraint.value);
         }
