@@ -30,6 +30,8 @@ public:
     GeneratorParam<int> fix_channels_per_group{"fix_channels_per_group", 0};
     GeneratorParam<int> fix_filters_per_group{"fix_filters_per_group", 0};
     GeneratorParam<int> fix_padding{"fix_padding", -1};  // 0: none, else any
+    GeneratorParam<int> fix_padding_left{"fix_padding_left", 0};
+    GeneratorParam<int> fix_width{"fix_width", 0}, fix_out_w{"fix_out_w", 0};
 
     Input<Buffer<void, 5>> input{"input"}, weight{"weight"};
     Input<Buffer<void, 2>> bias{"bias"};
@@ -56,7 +58,7 @@ public:
         const Conv2dOperands op = operands();
         const Conv2dContext context = {get_target(), nhwc(), schedule_name, knobs, fix_kernel_w, fix_kernel_h,
                                        fix_stride_x, fix_stride_y, fix_dilation_x, fix_dilation_y,
-                                       fix_channels_per_group, fix_filters_per_group,
+                                       fix_channels_per_group, fix_filters_per_group, fix_width,
                                        op.pointwise && op.type == Float(32),
                                        smooth == 0 && slope == 1.f && !has_residual};
         namespace sc = hk::schedules;
@@ -112,6 +114,8 @@ private:
         for (int d = 0; d < 2; d++) bias.dim(d).set_min(0);
         fix(input.dim(image_dims()[0]), fix_channels_per_group);
         fix(output.dim(image_dims()[0]), fix_filters_per_group);
+        fix(input.dim(image_dims()[2]), fix_width);
+        fix(output.dim(image_dims()[2]), fix_out_w);
         fix(weight.dim(weight_dims()[0]), fix_channels_per_group);
         fix(weight.dim(weight_dims()[1]), fix_kernel_w);
         fix(weight.dim(weight_dims()[2]), fix_kernel_h);
@@ -146,7 +150,7 @@ private:
         const auto w = weight_dims();
         op.channels = fixed_or(fix_channels_per_group, weight.dim(w[0]).extent());
         op.filters = fixed_or(fix_filters_per_group, weight.dim(w[3]).extent());
-        op.width = input.dim(ix).extent();
+        op.width = fixed_or(fix_width, input.dim(ix).extent());
         op.height = input.dim(iy).extent();
         op.kernel_w = fixed_or(fix_kernel_w, weight.dim(w[1]).extent());
         op.kernel_h = fixed_or(fix_kernel_h, weight.dim(w[2]).extent());
@@ -155,7 +159,7 @@ private:
         op.dilation_x = fixed_or(fix_dilation_x, dilation_x);
         op.dilation_y = fixed_or(fix_dilation_y, dilation_y);
         const bool unpadded = fix_padding.value() == 0;
-        op.padding_left = unpadded ? Expr(0) : padding_left;
+        op.padding_left = unpadded ? Expr(0) : fixed_or(fix_padding_left, padding_left);
         op.padding_top = unpadded ? Expr(0) : padding_top;
         op.pointwise = unpadded && fix_kernel_w.value() == 1 && fix_kernel_h.value() == 1;
         op.has_bias = has_bias;

@@ -12,8 +12,9 @@ struct Conv2dContext {
     std::string schedule, knobs;
     // Sizes that the kernel is compiled for; 0: any.
     int kernel_w, kernel_h, stride_x, stride_y, dilation_x, dilation_y, channels_per_group, filters_per_group;
-    bool pointwise_f32;             // 1x1, no padding, f32: the input needs no copy
-    Halide::Expr plain;  // argument: the activation is a clamp, and there is no residual
+    int width;             // of the input
+    bool pointwise_f32;    // 1x1, no padding, f32: the input needs no copy
+    Halide::Expr plain;    // argument: the activation is a clamp, and there is no residual
 };
 
 template<typename Stages>

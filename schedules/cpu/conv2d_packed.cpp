@@ -83,7 +83,10 @@ void packed(Conv2d &stages, const Conv2dContext &context) {
         .unroll(k)
         .unroll(x)
         .unroll(y);
-    stages.padded.compute_at(out, xo).vectorize(c, lanes, TailStrategy::GuardWithIf);
+    if (context.channels_per_group > 0 && context.channels_per_group < 8)
+        stages.padded.compute_at(out, xo).unroll(c);
+    else
+        stages.padded.compute_at(out, xo).vectorize(c, lanes, TailStrategy::GuardWithIf);
     pack(stages, tile, lanes, context);
 }
 

@@ -59,6 +59,7 @@ public:
         batch_ = steered("batch", {1, 1, 2, 3});
         repair();
         shrink();
+        fit_images();
         Conv2dProblem p = assemble();
         if (p.height < 1 || p.width < 1) {
             return {};
@@ -165,6 +166,20 @@ private:
                        constraint.value > 0) {
                 axes_[0].before = constraint.value;
             }
+        }
+    }
+
+    // Padding and unread columns that make up an image of a fixed size.
+    void fit_images() {
+        for (int axis = 0; axis < 2; axis++) {
+            Axis &a = axes_[axis];
+            a.before = allowed(axis == 0 ? "padding_top" : "padding_left", a.before);
+            const int64_t image = allowed(axis == 0 ? "height" : "width", a.image());
+            if (image == a.image()) continue;
+            const int64_t missing = image - (a.image() + a.after - a.unread);
+            if (missing >= a.stride) continue;
+            a.unread = uniform(random_, std::max<int64_t>(missing, 0), a.stride - 1);
+            a.after = a.unread - missing;
         }
     }
 

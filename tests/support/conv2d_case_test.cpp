@@ -63,5 +63,21 @@ TEST(Conv2dCase, MeetsConstraints) {
     EXPECT_GT(made, 50);
 }
 
+TEST(Conv2dCase, MeetsConstraintsOnTheImage) {
+    using Relation = Constraint::Relation;
+    for (const int64_t stride : {1, 2}) {
+        const Constraint where[] = {
+            {"kernel_w", Relation::equal, 3},     {"stride_x", Relation::equal, stride},
+            {"width", Relation::equal, 14},       {"out_w", Relation::equal, 14 / stride},
+            {"padding_left", Relation::equal, 1}, {"dilation_x", Relation::equal, 1},
+        };
+        int made = 0;
+        for (uint64_t seed = 0; seed < 100; seed++) {
+            made += random_case(seed, {.where = where}).has_value();
+        }
+        EXPECT_GT(made, 50) << stride;
+    }
+}
+
 }  // namespace
 }  // namespace hk::test
