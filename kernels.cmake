@@ -74,14 +74,18 @@ kernel(conv2d 1x1_dot ALGORITHM dot SCHEDULE cpu ${types} LAYOUTS nhwc DEVICES c
     WHERE ${kernel_1x1} ${stride_1} channels_per_group%16=0 filters_per_group%4=0 depth_per_pixel>=5)
 kernel(conv2d 3x3_dot ALGORITHM dot SCHEDULE cpu ${types} LAYOUTS nhwc DEVICES cpu
     WHERE ${kernel_3x3} channels_per_group%16=0 filters_per_group%4=0 depth_per_pixel>=40)
+# A tile's input is copied, unless that would take more than some tens of megabytes.
 # rgb: the first layer; a picture's three channels are no vector.
+set(bounded_copy window<=1048576 stride_x<=8 stride_y<=8)
 kernel(conv2d rgb ALGORITHM packed SCHEDULE cpu ${types} LAYOUTS nhwc DEVICES cpu
-    WHERE channels_per_group=3)
+    WHERE channels_per_group=3 ${bounded_copy})
 kernel(conv2d 1x1 ALGORITHM packed SCHEDULE cpu KNOBS tile_x:14,tile_y:1 ${types} ${both} DEVICES cpu
     WHERE ${kernel_1x1})
 kernel(conv2d 3x3 ALGORITHM packed SCHEDULE cpu ${types} ${both} DEVICES cpu
-    WHERE ${kernel_3x3})
-kernel(conv2d any ALGORITHM packed SCHEDULE cpu ${types} ${both} DEVICES cpu)
+    WHERE ${kernel_3x3} ${bounded_copy})
+kernel(conv2d staged ALGORITHM packed SCHEDULE cpu ${types} ${both} DEVICES cpu
+    WHERE ${bounded_copy})
+kernel(conv2d any ALGORITHM packed SCHEDULE cpu KNOBS stage:0 ${types} ${both} DEVICES cpu)
 
 # GPU. Weights and input are staged in shared memory a slice of channels at a time.
 set(gpu SCHEDULE gpu ${types} ${both} DEVICES cuda opencl)

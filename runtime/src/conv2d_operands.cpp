@@ -194,6 +194,8 @@ int64_t conv2d_field(const Conv2dProblem &problem, std::string_view name) {
         {"out_w", problem.output_width()},
         {"out_pixels", problem.output_height() * problem.output_width()},
         {"depth", depth},
+        {"window", channels_per_group * ((problem.kernel_height - 1) * options.dilation[0] + 1) *
+                       ((problem.kernel_width - 1) * options.dilation[1] + 1)},
         {"depth_per_pixel", depth / std::max<int64_t>(pixels, 1)},
     };
     for (const auto &[field, value] : fields) {
