@@ -26,10 +26,12 @@ DepthwiseTile choose(const Conv2dContext &context) {
 }
 
 // One pass over the rows of a vector of groups. Large images are read as they are: Halide splits the
-// loops into edges, which compare, and an inside, which does not (3x3 at 56x56x144: 94 GFLOP/s on one
-// Zen 4 core, against 64 with a staged row). Small ones are mostly edge: there each row is padded
-// once, and kept while the filter's window slides over it (7x7x960: 48 against 34). With the width
-// known the edges are constants and nothing compares (7x7x960: 67, 14x14x576: 95 against 63).
+// loops into edges, which compare, and an inside, which does not. Small ones are mostly edge: there
+// each row is padded once, and kept while the filter's window slides over it. With the width known
+// the edges are constants and nothing compares.
+//
+// bench --list mobilenetv2 --row ROW, GFLOP/s on one Zen 4 core of 118: 56x56x144 depthwise3x3_s1 88
+// (staged, depthwise: 34); 7x7x960 depthwise3x3_s1_w7 61 (depthwise3x3_s1_small: 46).
 void across_groups(Conv2dDepthwise &stages, const Conv2dContext &context) {
     const DepthwiseTile tile = choose(context);
     const int lanes = context.target.natural_vector_size<float>();

@@ -54,7 +54,7 @@ namespace cpu {
 // blocks, and that makes its addresses constants of the inner loop. Both copies are small beside the
 // sums unless there are few pixels: then conv2d_dot.cpp.
 //
-// bench --list resnet50 --row 3x3 on one Zen 4 core, of 118 GFLOP/s: 94 to 98 at 56x56 and 28x28.
+// bench --list resnet50 --row 3x3 on one Zen 4 core, of 118 GFLOP/s: 92 to 98 at 56x56 and 28x28.
 // Lost: blocks of 64 channels by 7 pixels (more loads, 3x3 at 7x7 half as fast), of 48 by 8 (C not a
 // multiple); padding inlined (comparisons in the inner loop).
 void packed(Conv2d &stages, const Conv2dContext &context) {

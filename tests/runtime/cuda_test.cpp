@@ -1,7 +1,7 @@
 // CUDA's host side, ours and Halide's, against a stand-in for the driver.
 
-#include <numeric>
 
+#include "counted.h"
 #include "HalideRuntimeCuda.h"
 #include "call_context.h"
 #include "cuda_backend.h"
@@ -44,17 +44,6 @@ protected:
         return status;
     }
 };
-
-Tensor counted(const Shape &shape) {
-    Tensor tensor(shape, DataType::s32);
-    std::iota(tensor.data<int32_t>(), tensor.data<int32_t>() + tensor.elements(), 0);
-    return tensor;
-}
-
-std::vector<int32_t> values(const Tensor &tensor) {
-    const Tensor packed = tensor.to(Device::cpu());
-    return {packed.data<int32_t>(), packed.data<int32_t>() + packed.elements()};
-}
 
 TEST_F(Cuda, Devices) {
     EXPECT_TRUE(kDevice.available());

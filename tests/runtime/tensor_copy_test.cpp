@@ -1,6 +1,6 @@
-#include <numeric>
 #include <thread>
 
+#include "counted.h"
 #include "expect_error.h"
 #include "hk/tensor.h"
 
@@ -24,17 +24,6 @@ INSTANTIATE_TEST_SUITE_P(Devices, TensorCopy, ::testing::ValuesIn(device_names()
                              std::replace(name.begin(), name.end(), ':', '_');
                              return name;
                          });
-
-Tensor counted(const Shape &shape) {
-    Tensor tensor(shape, DataType::s32);
-    std::iota(tensor.data<int32_t>(), tensor.data<int32_t>() + tensor.elements(), 0);
-    return tensor;
-}
-
-std::vector<int32_t> values(const Tensor &tensor) {
-    const Tensor packed = tensor.to(Device::cpu());
-    return {packed.data<int32_t>(), packed.data<int32_t>() + packed.elements()};
-}
 
 TEST_P(TensorCopy, ThereAndBack) {
     const Tensor tensor = counted({5, 7, 3});
