@@ -1,15 +1,13 @@
 #include "hk/conv2d.h"
 
 #include <array>
-#include <map>
-#include <mutex>
 
 #include "backend.h"
 #include "conv2d_check.h"
 #include "conv2d_operands.h"
 #include "hk/error.h"
 #include "kernel_call.h"
-#include "log.h"
+#include "selection_cache.h"
 #include "storage.h"
 
 namespace hk {
@@ -18,15 +16,11 @@ using namespace detail;
 
 namespace {
 
-// All of a normalised problem that selection may look at, and the device.
-using Key = std::array<int64_t, 18>;
-
-Key key_of(const Conv2dProblem &problem, Device device) {
+// All of a normalised problem that selection may look at.
+SelectionCache::Problem key_of(const Conv2dProblem &problem) {
     const Conv2dOptions &options = problem.options;
     const Padding &padding = options.padding;
-    return {static_cast<int64_t>(device.type()),
-            device.index(),
-            static_cast<int64_t>(problem.type),
+    return {static_cast<int64_t>(problem.type),
             static_cast<int64_t>(options.layout),
             problem.batch,
             problem.channels,
@@ -39,8 +33,10 @@ Key key_of(const Conv2dProblem &problem, Device device) {
             options.stride[1],
             options.dilation[0],
             options.dilation[1],
-            padding.top + padding.bottom,
-            padding.left + padding.right,
+            padding.top,
+            padding.bottom,
+            padding.left,
+            padding.right,
             options.groups};
 }
 
@@ -51,39 +47,15 @@ Selection select_normalised(const Conv2dProblem &problem, DeviceType device,
         [&](std::string_view field) { return conv2d_field(problem, field); }, explain);
 }
 
-[[noreturn]] void throw_no_kernel(const Conv2dProblem &problem, Device device) {
-    bool any = false;
-    for (const KernelInfo &kernel : conv2d_kernels()) any |= kernel.device == device.type();
-    if (!any) {
-        throw DeviceError("conv2d: this library was built without kernels for " +
-                          std::string(name_of(device.type())));
-    }
-    const Selection selection = select_normalised(problem, device.type(), device.limits(), true);
-    throw InvalidArgument("conv2d: no row takes the problem on " + device.name() + "\n" +
-                          describe(selection, detail::to_string(problem)));
-}
-
-// The row of a normalised problem. Selection runs once for a problem: rows and limits don't change.
+// The row of a normalised problem.
 const KernelInfo &kernel_for(const Conv2dProblem &problem, Device device) {
-    constexpr size_t kMostProblems = 4096;  // 1 MB; a trainer's shapes are a few hundred
-    static std::mutex mutex;
-    static std::map<Key, const KernelInfo *> known;
-    const Key key = key_of(problem, device);
-    {
-        const std::lock_guard lock(mutex);
-        const auto entry = known.find(key);
-        if (entry != known.end()) return *entry->second;
-    }
-    const bool log = log_enabled("select");
-    const Selection selection = select_normalised(problem, device.type(), device.limits(), log);
-    if (!selection.kernel) throw_no_kernel(problem, device);
-    const std::lock_guard lock(mutex);
-    if (known.size() >= kMostProblems) known.clear();
-    const bool is_new = known.emplace(key, selection.kernel).second;
-    if (log && is_new) {
-        log_line(describe(selection, device.name() + " " + detail::to_string(problem)));
-    }
-    return *selection.kernel;
+    static SelectionCache cache("conv2d", conv2d_kernels());
+    return cache.find(
+        key_of(problem), device,
+        [&](const DeviceLimits &limits, bool explain) {
+            return select_normalised(problem, device.type(), limits, explain);
+        },
+        [&] { return detail::to_string(problem); });
 }
 
 void call(const KernelInfo &kernel, const Conv2dOperands &operands, CallContext &context,

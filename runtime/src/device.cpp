@@ -7,6 +7,7 @@
 #include "cuda_backend.h"
 #include "hk/error.h"
 #include "opencl_backend.h"
+#include "shared_limit.h"
 
 namespace hk {
 
@@ -77,7 +78,7 @@ bool Device::available() const noexcept {
 
 DeviceLimits Device::limits() const {
     if (is_cpu()) return {};
-    return detail::require(*this).limits(index_);
+    return detail::limited(detail::require(*this).limits(index_));
 }
 
 void Device::synchronize() const {

@@ -17,6 +17,8 @@ bool log_enabled(const char *topic) {
     return false;
 }
 
+bool warnings_enabled() { return !log_enabled("off"); }
+
 std::string describe(const Selection &selection, const std::string &problem) {
     std::string text = "hk select: " + problem + ": ";
     text += selection.kernel ? selection.kernel->name : "no kernel";
@@ -25,6 +27,14 @@ std::string describe(const Selection &selection, const std::string &problem) {
             std::string("\nhk select:   not ") + rejection.kernel->name + ": " + rejection.reason;
     }
     return text + "\n";
+}
+
+std::string fallback_warning(const Selection &selection, const char *family, Device device,
+                             const std::string &problem) {
+    const Rung &preferred = selection.ladder.front();
+    return std::string("hk warn: ") + family + " on " + device.name() + ": row " +
+           preferred.kernel->row + " " + preferred.shortage + "; taking " + selection.kernel->row +
+           ": " + problem + "\n";
 }
 
 void log_line(const std::string &text) { std::fwrite(text.data(), 1, text.size(), stderr); }

@@ -1,5 +1,6 @@
 #pragma once
-// HK_LOG: what the library tells on stderr. "select" prints the row that each new problem takes.
+// HK_LOG: what the library tells on stderr, a list with commas. Warnings come without it; "off"
+// silences them. "select" prints the row that each new problem takes.
 
 #include <string>
 
@@ -7,11 +8,16 @@
 
 namespace hk::detail {
 
-// Whether HK_LOG, a list with commas, has that topic.
 bool log_enabled(const char *topic);
+bool warnings_enabled();
 
 // "hk select: conv2d nhwc f32 …: conv2d_3x3_f32_nhwc_cpu", with a line for each rejected row.
 std::string describe(const Selection &selection, const std::string &problem);
+
+// "hk warn: conv2d on cuda:0: row 3x3 needs 22784 bytes of shared memory, the device has 16384;
+// taking any: conv2d nhwc f32 …", of a selection that fell back.
+std::string fallback_warning(const Selection &selection, const char *family, Device device,
+                             const std::string &problem);
 
 void log_line(const std::string &text);
 

@@ -38,13 +38,12 @@ const char *relation_words(Constraint::Relation relation) {
 }
 
 std::string too_much(const char *what, int64_t needed, int64_t available) {
-    return std::string("it needs ") + std::to_string(needed) + " " + what + ", the device has " +
+    return std::string("needs ") + std::to_string(needed) + " " + what + ", the device has " +
            std::to_string(available);
 }
 
-// Why a row does not take the problem; empty where it does.
-std::string reason_against(const KernelInfo &kernel, const DeviceLimits &limits,
-                           const FieldLookup &field) {
+// Which condition of a row does not hold; empty where all do.
+std::string broken_condition(const KernelInfo &kernel, const FieldLookup &field) {
     for (const Constraint &constraint : kernel.where) {
         const int64_t value = field(constraint.field);
         if (!holds(constraint, value)) {
@@ -53,6 +52,11 @@ std::string reason_against(const KernelInfo &kernel, const DeviceLimits &limits,
                    std::to_string(constraint.value);
         }
     }
+    return "";
+}
+
+// What the device lacks for a row; empty where the row fits.
+std::string shortage(const KernelInfo &kernel, const DeviceLimits &limits) {
     if (kernel.device == DeviceType::cpu) return "";
     const KernelResources &resources = kernel.resources;
     const int64_t shared = std::max(limits.shared_bytes, limits.shared_bytes_opt_in);
@@ -86,15 +90,23 @@ Selection select(std::span<const KernelInfo> kernels, DataType type, Layout layo
     Selection selection;
     for (const KernelInfo &kernel : kernels) {
         if (kernel.device != device || kernel.type != type || kernel.layout != layout) continue;
-        const std::string reason =
-            selection.kernel ? std::string("the row ") + selection.kernel->row + " comes first"
-                             : reason_against(kernel, limits, field);
+        std::string reason = broken_condition(kernel, field);
         if (reason.empty()) {
-            selection.kernel = &kernel;
-            if (!explain) break;
-        } else if (explain) {
-            selection.rejected.push_back({&kernel, reason});
+            selection.ladder.push_back({&kernel, shortage(kernel, limits)});
+            const std::string &lack = selection.ladder.back().shortage;
+            if (!lack.empty()) {
+                reason = "it " + lack;
+            } else if (!selection.kernel) {
+                selection.kernel = &kernel;
+                if (!explain) break;
+                continue;
+            }
         }
+        if (!explain) continue;
+        if (selection.kernel) {
+            reason = std::string("the row ") + selection.kernel->row + " comes first";
+        }
+        selection.rejected.push_back({&kernel, reason});
     }
     return selection;
 }

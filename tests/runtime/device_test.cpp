@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "environment.h"
 #include "expect_error.h"
 
 namespace hk {
@@ -39,6 +40,26 @@ TEST(Device, AllWork) {
         EXPECT_GE(limits.shared_bytes_opt_in, limits.shared_bytes) << device.name();
         EXPECT_GE(limits.threads, 1) << device.name();
         device.synchronize();
+    }
+}
+
+TEST(Device, SharedLimitLowersLimits) {
+    const Device device = Device::opencl();
+    const DeviceLimits real = device.limits();
+    for (const char *bytes : {"0", "16384"}) {
+        const tests::Environment limit("HK_SHARED_LIMIT", bytes);
+        EXPECT_EQ(device.limits().shared_bytes, std::atoll(bytes));
+        EXPECT_EQ(device.limits().shared_bytes_opt_in, std::atoll(bytes));
+        EXPECT_EQ(device.limits().threads, real.threads);
+    }
+    for (const char *bytes : {"", "999999999999"}) {
+        const tests::Environment limit("HK_SHARED_LIMIT", bytes);
+        EXPECT_EQ(device.limits().shared_bytes, real.shared_bytes);
+    }
+    for (const char *bytes : {"-1", "16k", "0x10", " 1", "1e5", "99999999999999999999"}) {
+        const tests::Environment limit("HK_SHARED_LIMIT", bytes);
+        EXPECT_INVALID("HK_SHARED_LIMIT is \"" + std::string(bytes) + "\"", device.limits());
+        EXPECT_EQ(Device::cpu().limits().shared_bytes, 0);
     }
 }
 

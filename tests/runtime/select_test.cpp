@@ -106,6 +106,35 @@ TEST_F(Select, MindsTheDevice) {
               "it needs 1040 bytes of shared memory, the device has 1039");
 }
 
+std::vector<std::string> rungs(const Selection &selection) {
+    std::vector<std::string> result;
+    for (const Rung &rung : selection.ladder) {
+        result.push_back(rung.kernel->row + (rung.shortage.empty() ? "" : " " + rung.shortage));
+    }
+    return result;
+}
+
+TEST_F(Select, LadderIsOfRowsWhoseConditionsHold) {
+    DeviceLimits limits{.shared_bytes = 49152, .shared_bytes_opt_in = 49152, .threads = 1024};
+    kernels.insert(kernels.begin() + 3, row("wide", DeviceType::cuda, kAligned, heavy));
+    using Rungs = std::vector<std::string>;
+    Selection selection = select_on(DeviceType::cuda, limits);
+    EXPECT_EQ(rungs(selection), (Rungs{"wide", "heavy", "light"}));
+    EXPECT_FALSE(selection.fell_back());
+    EXPECT_EQ(rungs(select_on(DeviceType::cuda, limits, false)), Rungs{"wide"});
+    fields["groups"] = 2;
+    limits.shared_bytes = limits.shared_bytes_opt_in = 32768;
+    const std::string lack = "heavy needs 49152 bytes of shared memory, the device has 32768";
+    for (const bool explain : {false, true}) {
+        selection = select_on(DeviceType::cuda, limits, explain);
+        EXPECT_EQ(rungs(selection), (Rungs{lack, "light"}));
+        EXPECT_TRUE(selection.fell_back());
+    }
+    limits.shared_bytes = limits.shared_bytes_opt_in = 0;
+    EXPECT_FALSE(select_on(DeviceType::cuda, limits).fell_back());
+    EXPECT_EQ(select_on(DeviceType::cuda, limits).ladder.size(), 2u);
+}
+
 TEST_F(Select, NoRowOfThatKind) {
     const Selection selection = select_on(DeviceType::opencl);
     EXPECT_EQ(selection.kernel, nullptr);

@@ -45,7 +45,9 @@ public:
 
     bool available() const noexcept;
 
-    // Throws DeviceError where the device is not there.
+    // HK_SHARED_LIMIT=bytes lowers both figures of shared memory, so that a small device can be
+    // imitated. Throws DeviceError where the device is not there, InvalidArgument where the
+    // variable is not a number from 0.
     DeviceLimits limits() const;
 
     // Waits for all work on the library's own queue of the device; throws KernelFailure when that

@@ -71,9 +71,20 @@ struct Rejection {
     std::string reason;
 };
 
+// A row whose conditions all hold. `shortage`: what the device lacks for it, "needs 22784 bytes of
+// shared memory, the device has 16384"; empty where it fits.
+struct Rung {
+    const KernelInfo *kernel;
+    std::string shortage;
+};
+
 struct Selection {
-    const KernelInfo *kernel = nullptr;  // null: no row takes the problem
-    std::vector<Rejection> rejected;     // of that device, type and layout; where asked for
+    const KernelInfo *kernel = nullptr;  // the first rung that fits; null: no row takes the problem
+    std::vector<Rung> ladder;  // in the table's order: up to `kernel`, or all where asked for
+    std::vector<Rejection> rejected;  // of that device, type and layout; where asked for
+
+    // Whether the device is too small for the row that the problem would take on a larger one.
+    bool fell_back() const { return kernel && ladder.front().kernel != kernel; }
 };
 
 // The value of a problem's field by its name in constraints; throws std::out_of_range for a name
