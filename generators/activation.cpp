@@ -18,12 +18,16 @@ Expr error_function(const Expr &v) {
 
 }  // namespace
 
-Expr activation(const Expr &value, const Expr &slope, const Expr &low, const Expr &high, const Expr &smooth) {
+Expr linear_activation(const Expr &value, const Expr &slope, const Expr &low, const Expr &high) {
     const auto clamp_to = [&](const Expr &v) {
         const Expr raised = select(v < low, low, v);
         return strict_float(select(raised > high, high, raised));
     };
-    const Expr linear = select(slope == 1.f, clamp_to(value), clamp_to(select(value < 0.f, slope * value, value)));
+    return select(slope == 1.f, clamp_to(value), clamp_to(select(value < 0.f, slope * value, value)));
+}
+
+Expr activation(const Expr &value, const Expr &slope, const Expr &low, const Expr &high, const Expr &smooth) {
+    const Expr linear = linear_activation(value, slope, low, high);
     const Expr silu = value / (1.f + exp(-value));
     const Expr gelu = 0.5f * value * (1.f + error_function(value * 0.70710678f));
     return select(smooth == 0, linear, smooth == 1, silu, gelu);

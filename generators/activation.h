@@ -12,4 +12,8 @@ namespace hk::generators {
 Halide::Expr activation(const Halide::Expr &value, const Halide::Expr &slope, const Halide::Expr &low,
                         const Halide::Expr &high, const Halide::Expr &smooth);
 
+// Those of smooth 0 alone.
+Halide::Expr linear_activation(const Halide::Expr &value, const Halide::Expr &slope, const Halide::Expr &low,
+                               const Halide::Expr &high);
+
 }  // namespace hk::generators

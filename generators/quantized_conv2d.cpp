@@ -1,0 +1,203 @@
+#include "generators/quantized_conv2d.h"
+
+#include "generators/activation.h"
+
+using namespace Halide;
+
+namespace hk::generators {
+
+namespace {
+
+const Range everything = {Expr(), Expr()};
+
+// Numbers are zero outside the input, which is where its zero point is stored. Channels past the
+// end meet zeros of the weight: there it is zero that is stored, so that no zero point, nor a
+// number that is not finite, takes part. Columns and rows are two conditions: generators/conv2d.cpp.
+Func pad(const QuantizedConv2dOperands &op, bool fill_channels) {
+    Func value("value");
+    const Expr stored = op.input(c, g, x, y, n);
+    value(c, g, x, y, n) = op.integer() ? stored ^ cast<uint8_t>(op.input_flip) : stored;
+    const Expr zero = op.integer() ? cast<uint8_t>(op.input_zero_point) : Expr(0.f);
+    const Range columns = {0, op.width}, rows = {0, op.height};
+    Func inside;
+    if (op.pointwise) {
+        inside = BoundaryConditions::repeat_edge(value, Region{everything, everything, columns, rows, everything});
+    } else {
+        inside = BoundaryConditions::constant_exterior(
+            value, zero, Region{everything, everything, columns, everything, everything});
+        inside = BoundaryConditions::constant_exterior(
+            inside, zero, Region{everything, everything, everything, rows, everything});
+    }
+    if (fill_channels)
+        inside = BoundaryConditions::constant_exterior(
+            inside, cast(value.type(), 0),
+            Region{{0, op.channels}, everything, everything, everything, everything});
+    Func padded("padded");
+    padded(c, g, x, y, n) = inside(c, g, x, y, n);
+    return padded;
+}
+
+// Zero past the last filter and, where asked for, past the last channel.
+Func filled(const QuantizedConv2dOperands &op, bool fill_channels) {
+    const Range channels = fill_channels ? Range{0, op.channels} : everything;
+    return BoundaryConditions::constant_exterior(
+        op.weight, cast<int8_t>(0), Region{channels, everything, everything, {0, op.filters}, everything});
+}
+
+Expr input_x(const QuantizedConv2dOperands &op, const Expr &s) {
+    return x * op.stride_x + s * op.dilation_x - op.padding_left;
+}
+
+Expr input_y(const QuantizedConv2dOperands &op, const Expr &r) {
+    return y * op.stride_y + r * op.dilation_y - op.padding_top;
+}
+
+// One product of the sum.
+Expr product(const QuantizedConv2dOperands &op, const Expr &input, const Expr &weight) {
+    if (op.integer()) return cast<int32_t>(input) * cast<int32_t>(weight);
+    return cast<float>(cast<int32_t>(weight) - op.weight_zero_point) * input;
+}
+
+// What sums start from, and what a sum is multiplied by and moved by: of each filter, zero past the
+// last one.
+void begin(const QuantizedConv2dOperands &op, QuantizedConv2dEnds &stages) {
+    const Region filters = {{0, op.filters}, everything};
+    const Expr terms = op.channels * op.kernel_w * op.kernel_h;
+    stages.filter_r = RDom(0, op.channels, 0, op.kernel_w, 0, op.kernel_h, "filter_r");
+    const RDom &d = stages.filter_r;
+    stages.filter_sum = Func("filter_sum");
+    stages.filter_sum(k, g) = 0;
+    stages.filter_sum(k, g) += cast<int32_t>(filled(op, false)(d.x, d.y, d.z, k, g));
+
+    stages.start = Func("start");
+    if (op.integer()) {
+        const Expr zx = op.input_zero_point;
+        const Expr moved = zx * (terms * op.weight_zero_point - stages.filter_sum(k, g));
+        Func bias = BoundaryConditions::constant_exterior(op.sum_bias, 0, filters);
+        stages.start(k, g) = bias(k, g) + select(zx == 0, 0, moved);
+    } else {
+        stages.start(k, g) = 0.f;
+    }
+    Func scale = BoundaryConditions::constant_exterior(op.scale, 0.f, filters);
+    Func bias = BoundaryConditions::constant_exterior(op.real_bias, 0.f, filters);
+    stages.multiplier = Func("multiplier");
+    stages.multiplier(k, g) =
+        (op.integer() ? op.input_scale * scale(k, g) : scale(k, g)) / op.output_scale;
+    stages.offset = Func("offset");
+    stages.offset(k, g) = bias(k, g) / op.output_scale;
+    stages.sum = Func("sum");
+}
+
+// What follows the sum.
+void finish(const QuantizedConv2dOperands &op, QuantizedConv2dEnds &stages) {
+    Expr sum = stages.sum(k, g, x, y, n);
+    stages.window_r = RDom(0, op.channels, 0, op.kernel_w, 0, op.kernel_h, "window_r");
+    const RDom &d = stages.window_r;
+    stages.window_sum = Func("window_sum");
+    stages.window_sum(g, x, y, n) = 0;
+    if (op.integer()) {
+        stages.window_sum(g, x, y, n) +=
+            cast<int32_t>(stages.padded(d.x, g, input_x(op, d.y), input_y(op, d.z), n));
+        const Expr moved = op.weight_zero_point * stages.window_sum(g, x, y, n);
+        sum -= select(op.weight_zero_point == 0, 0, moved);
+    }
+    const Expr value = cast<float>(sum) * stages.multiplier(k, g) + stages.offset(k, g);
+    stages.activated = Func("activated");
+    stages.output = Func("result");
+    Expr result = linear_activation(value, op.slope, op.low, op.high);
+    if (op.output_type == UInt(8)) {
+        stages.activated(k, g, x, y, n) =
+            cast<uint8_t>(cast<int32_t>(round(result)) + op.output_zero_point);
+    } else if (op.integer()) {
+        stages.activated(k, g, x, y, n) = select(op.integer_output, reinterpret<float>(sum), result);
+    } else {
+        stages.activated(k, g, x, y, n) = result;
+    }
+    stages.output(k, g, x, y, n) = stages.activated(k, g, x, y, n);
+}
+
+}  // namespace
+
+QuantizedConv2d quantized_conv2d_packed(const QuantizedConv2dOperands &op, int block) {
+    QuantizedConv2d stages;
+    begin(op, stages);
+    stages.padded = pad(op, true);
+    stages.packed = Func("packed");
+    stages.packed(i, stages.ki, w, s, r, stages.ko, g) =
+        filled(op, true)(4 * w + i, s, r, stages.ko * block + stages.ki, g);
+
+    stages.r = RDom(0, 4, 0, (op.channels + 3) / 4, 0, op.kernel_w, 0, op.kernel_h, "r");
+    const RDom &d = stages.r;
+    stages.sum(k, g, x, y, n) = stages.start(k, g);
+    stages.sum(k, g, x, y, n) +=
+        product(op, stages.padded(4 * d.y + d.x, g, input_x(op, d.z), input_y(op, d.w), n),
+                stages.packed(d.x, k % block, d.y, d.z, d.w, k / block, g));
+    finish(op, stages);
+    return stages;
+}
+
+QuantizedConv2dSliced quantized_conv2d_sliced(const QuantizedConv2dOperands &op, int tile) {
+    QuantizedConv2dSliced stages;
+    begin(op, stages);
+    stages.padded = pad(op, true);
+    stages.filter = Func("filter");
+    stages.filter(c, s, r, k, g) = filled(op, true)(c, s, r, k, g);
+    stages.tap = Func("tap");
+    stages.tap(c, s, r, g, x, y, n) = stages.padded(c, g, input_x(op, s), input_y(op, r), n);
+
+    const Expr slices = (op.channels + 4 * tile - 1) / (4 * tile);
+    stages.r = RDom(0, 4, 0, tile, 0, op.kernel_w, 0, op.kernel_h, 0, slices, "r");
+    const RDom &d = stages.r;
+    const Expr channel = (d[4] * tile + d[1]) * 4 + d[0];
+    stages.sum(k, g, x, y, n) = stages.start(k, g);
+    stages.sum(k, g, x, y, n) += product(op, stages.tap(channel, d[2], d[3], g, x, y, n),
+                                         stages.filter(channel, d[2], d[3], k, g));
+    finish(op, stages);
+    return stages;
+}
+
+QuantizedConv2dDot quantized_conv2d_dot(const QuantizedConv2dOperands &op, int lanes) {
+    QuantizedConv2dDot stages;
+    begin(op, stages);
+    stages.padded = pad(op, false);
+    const int word = op.integer() ? 4 : 1;
+    stages.r = RDom(0, word, 0, op.channels / (word * lanes), 0, op.kernel_w, 0, op.kernel_h, "r");
+    const RDom &d = stages.r;
+    const Expr channel = (d.y * lanes + stages.lane) * word + d.x;
+    const Expr zero = op.integer() ? Expr(0) : Expr(0.f);
+    stages.lanes = Func("lanes");
+    stages.lanes(stages.lane, k, g, x, y, n) = zero;
+    stages.lanes(stages.lane, k, g, x, y, n) +=
+        product(op, stages.padded(channel, g, input_x(op, d.z), input_y(op, d.w), n),
+                op.weight(channel, d.z, d.w, k, g));
+
+    const int quarter = lanes / 4;
+    const Func &wide = stages.lanes;
+    stages.folded = Func("folded");
+    stages.folded(stages.lane, k, g, x, y, n) =
+        (wide(stages.lane, k, g, x, y, n) + wide(stages.lane + quarter, k, g, x, y, n)) +
+        (wide(stages.lane + 2 * quarter, k, g, x, y, n) + wide(stages.lane + 3 * quarter, k, g, x, y, n));
+    Expr total = stages.start(k, g);
+    for (int l = 0; l < quarter; l++) total += stages.folded(l, k, g, x, y, n);
+    stages.sum(k, g, x, y, n) = total;
+    finish(op, stages);
+    return stages;
+}
+
+QuantizedConv2dDepthwise quantized_conv2d_depthwise(const QuantizedConv2dOperands &op) {
+    QuantizedConv2dDepthwise stages;
+    begin(op, stages);
+    stages.padded = pad(op, false);
+    stages.packed = Func("packed");
+    stages.packed(g, s, r) = op.weight(0, s, r, 0, g);
+
+    stages.r = RDom(0, op.kernel_w, 0, op.kernel_h, "r");
+    const RDom &d = stages.r;
+    stages.sum(k, g, x, y, n) = stages.start(k, g);
+    stages.sum(k, g, x, y, n) +=
+        product(op, stages.padded(0, g, input_x(op, d.x), input_y(op, d.y), n), stages.packed(g, d.x, d.y));
+    finish(op, stages);
+    return stages;
+}
+
+}  // namespace hk::generators

@@ -1,0 +1,80 @@
+#pragma once
+// Two-dimensional convolution of a quantised weight (runtime/include/hk/quantized_conv2d.h has the
+// definition). Index letters and the order of arguments are those of generators/conv2d.h.
+//
+// An input of u8 is summed in s32, as
+//   sum of input * weight - zx * filter_sum(k) - zw * window_sum(x, y) + zx * zw * terms
+// with zx, zw the zero points and zx stored in the padding: products of 8 bits, and two sums of
+// bytes that are only made where the other's zero point is not zero. An input of f32 is summed in
+// f32 over input * (weight - zw).
+//
+// Channels go in words of four, what one instruction multiplies and adds up in 8 bits: channel 4 * w + i.
+
+#include "generators/conv2d.h"
+
+namespace hk::generators {
+
+inline const Halide::Var i{"i"}, w{"w"};
+
+struct QuantizedConv2dOperands {
+    // input(c, g, x, y, n) u8 or f32; weight(c, s, r, k, g) s8; scale(k, g), real_bias(k, g) f32,
+    // and sum_bias(k, g) s32, the bias that has the scale of the products.
+    Halide::Func input, weight, scale, real_bias, sum_bias;
+    Halide::Expr channels, filters, width, height;  // of a group; of the input
+    Halide::Expr kernel_w, kernel_h, stride_x, stride_y, dilation_x, dilation_y;
+    Halide::Expr padding_left, padding_top;
+    // input_flip: u8, 128 where the bytes are s8, whose zero point is then given plus 128
+    Halide::Expr input_flip, input_scale, input_zero_point, weight_zero_point;
+    Halide::Expr output_scale, output_zero_point;
+    Halide::Expr integer_output;     // the four bytes of the output are those of the sum
+    Halide::Expr slope, low, high;   // of the activation, in units of output_scale
+    Halide::Type output_type;        // u8 or f32
+    bool pointwise = false;          // 1x1 filter, no padding
+
+    bool integer() const { return input.type().is_uint(); }
+};
+
+// What all algorithms have. multiplier(k, g) and offset(k, g) turn a sum into what is activated.
+struct QuantizedConv2dEnds {
+    Halide::Func padded, filter_sum, window_sum, start, multiplier, offset, sum, activated, output;
+    Halide::RDom filter_r, window_r;  // of filter_sum, window_sum: c, s, r
+};
+
+// The sum is over r.x = i, r.y = w, r.z = s, r.w = r. packed(i, k % block, w, s, r, k / block, g),
+// zero-filled at the ends of the channels and filters; padded(c, ...) ends at a multiple of four.
+struct QuantizedConv2d : QuantizedConv2dEnds {
+    Halide::Var ki{"ki"}, ko{"ko"};  // of packed
+    Halide::Func packed;
+    Halide::RDom r;
+};
+QuantizedConv2d quantized_conv2d_packed(const QuantizedConv2dOperands &operands, int block);
+
+// The words of the sum are split in slices of `tile`: the sum is over r[0] = i, r[1] = word in
+// slice, r[2] = s, r[3] = r, r[4] (slice). filter(c, s, r, k, g) and tap(c, s, r, g, x, y, n), what
+// the output at x, y reads of the input, are zero-filled to whole slices.
+struct QuantizedConv2dSliced : QuantizedConv2dEnds {
+    Halide::Func tap, filter;
+    Halide::RDom r;
+};
+QuantizedConv2dSliced quantized_conv2d_sliced(const QuantizedConv2dOperands &operands, int tile);
+
+// The sum runs over vectors of neighbouring channels and is added up across the lanes at the end:
+// lanes(lane, k, g, x, y, n) is a sum over r[0] = i, r[1] (vector of channels), r[2] = s, r[3] = r;
+// folded has a quarter as many lanes, and sum adds those up. The number of channels is a multiple
+// of `lanes`, u8: of 4 * `lanes`.
+struct QuantizedConv2dDot : QuantizedConv2dEnds {
+    Halide::Var lane{"lane"};
+    Halide::Func lanes, folded;
+    Halide::RDom r;
+};
+QuantizedConv2dDot quantized_conv2d_dot(const QuantizedConv2dOperands &operands, int lanes);
+
+// One input and one output channel a group (c = k = 0): the sum is over r.x = s, r.y = r.
+// packed(g, s, r) is the filter with groups innermost.
+struct QuantizedConv2dDepthwise : QuantizedConv2dEnds {
+    Halide::Func packed;
+    Halide::RDom r;
+};
+QuantizedConv2dDepthwise quantized_conv2d_depthwise(const QuantizedConv2dOperands &operands);
+
+}  // namespace hk::generators

@@ -1,0 +1,43 @@
+#pragma once
+// Schedules of the algorithms in generators/quantized_conv2d.h: how to run them, never what they
+// compute.
+
+#include "generators/quantized_conv2d.h"
+#include "schedules/schedule.h"
+
+namespace hk::schedules {
+
+struct QuantizedConv2dContext {
+    Halide::Target target;
+    bool nhwc;
+    bool integer;  // input u8, sums in s32; else both f32
+    std::string schedule, knobs;
+    // Sizes that the kernel is compiled for; 0: any.
+    int kernel_w, kernel_h, stride_x, stride_y, dilation_x, dilation_y, channels_per_group, filters_per_group;
+    Halide::Expr plain;  // argument: the activation is a clamp, the output no s32
+};
+
+template<typename Stages>
+using QuantizedConv2dTable = Table<Stages, QuantizedConv2dContext>;
+
+// Output channels in a block of the packed filter.
+int quantized_packed_block(const QuantizedConv2dContext &context);
+// Words in a slice of the sum that is staged at once; 1 in schedules that stage nothing.
+int quantized_sliced_tile(const QuantizedConv2dContext &context);
+// 32-bit lanes in a vector of the sum.
+int quantized_dot_lanes(const QuantizedConv2dContext &context);
+
+const QuantizedConv2dTable<generators::QuantizedConv2d> &quantized_packed_schedules();
+const QuantizedConv2dTable<generators::QuantizedConv2dSliced> &quantized_sliced_schedules();
+const QuantizedConv2dTable<generators::QuantizedConv2dDot> &quantized_dot_schedules();
+const QuantizedConv2dTable<generators::QuantizedConv2dDepthwise> &quantized_depthwise_schedules();
+
+// One table entry each; CPU schedules in cpu/quantized_conv2d*.cpp, GPU schedules in
+// gpu/quantized_conv2d.cpp.
+namespace cpu {
+void quantized_packed(generators::QuantizedConv2d &stages, const QuantizedConv2dContext &context);
+void quantized_dot(generators::QuantizedConv2dDot &stages, const QuantizedConv2dContext &context);
+void quantized_depthwise(generators::QuantizedConv2dDepthwise &stages, const QuantizedConv2dContext &context);
+}  // namespace cpu
+
+}  // namespace hk::schedules
