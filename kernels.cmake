@@ -89,9 +89,10 @@ kernel(conv2d staged ALGORITHM packed SCHEDULE cpu ${types} ${both} DEVICES cpu
     WHERE ${bounded_copy})
 kernel(conv2d any ALGORITHM packed SCHEDULE cpu KNOBS stage:0 ${types} ${both} DEVICES cpu)
 
-# GPU. Weights and input are staged in shared memory a slice of channels at a time.
+# GPU. Weights and input are staged in shared memory a slice of channels at a time. Budgets are what was
+# measured, registers rounded up to a multiple of 8.
 set(gpu SCHEDULE gpu ${types} ${both} DEVICES cuda opencl)
-kernel(conv2d depthwise ALGORITHM depthwise ${gpu} WHERE ${depthwise})
-kernel(conv2d 1x1 ALGORITHM sliced ${gpu} WHERE ${kernel_1x1})
-kernel(conv2d 3x3 ALGORITHM sliced ${gpu} WHERE ${kernel_3x3} ${stride_1})
-kernel(conv2d any ALGORITHM sliced ${gpu})
+kernel(conv2d depthwise ALGORITHM depthwise ${gpu} BUDGET shared:0,registers:40 WHERE ${depthwise})
+kernel(conv2d 1x1 ALGORITHM sliced ${gpu} BUDGET shared:4224,registers:72 WHERE ${kernel_1x1})
+kernel(conv2d 3x3 ALGORITHM sliced ${gpu} BUDGET shared:22784,registers:72 WHERE ${kernel_3x3} ${stride_1})
+kernel(conv2d any ALGORITHM sliced ${gpu} BUDGET shared:4224,registers:80)

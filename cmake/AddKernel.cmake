@@ -4,10 +4,14 @@
 #   kernel(FAMILY ROW
 #       ALGORITHM name SCHEDULE name [KNOBS tile_x:8,tile_k:16]
 #       TYPES f32 … LAYOUTS nhwc … DEVICES cpu cuda opencl
+#       [BUDGET shared:22784,registers:72]
 #       [WHERE field=value field>=value field<=value field%value=0 …])
 #
 # WHERE says which problems the row takes, in the fields of the family's selection. An equality on a
 # field of HK_FIXED_FIELDS_<FAMILY> is known to the compiler too (parameter fix_field=value).
+# BUDGET, of every row with a GPU: the most shared bytes a block and registers a thread that any of its
+# kernels may use; the build fails over it. A stack frame, spills, or a number of shared bytes that is
+# not a constant fail it anyway.
 # Rows stand in the order of preference: selection takes the first that fits.
 
 set(HK_TYPE_f32 float32)
@@ -42,7 +46,7 @@ function(kernel_family FAMILY)
 endfunction()
 
 function(kernel FAMILY ROW)
-    cmake_parse_arguments(PARSE_ARGV 2 arg "" "ALGORITHM;SCHEDULE;KNOBS" "TYPES;LAYOUTS;DEVICES;WHERE")
+    cmake_parse_arguments(PARSE_ARGV 2 arg "" "ALGORITHM;SCHEDULE;KNOBS;BUDGET" "TYPES;LAYOUTS;DEVICES;WHERE")
     set(fixed)
     foreach(condition IN LISTS arg_WHERE)
         if(condition MATCHES "^([a-z_]+)=([0-9]+)$" AND CMAKE_MATCH_1 IN_LIST HK_FIXED_FIELDS_${FAMILY})
@@ -51,6 +55,10 @@ function(kernel FAMILY ROW)
             message(FATAL_ERROR "kernel(${FAMILY} ${ROW}): condition ${condition}")
         endif()
     endforeach()
+    if(arg_DEVICES MATCHES "cuda|opencl" AND NOT arg_BUDGET MATCHES "^shared:[0-9]+,registers:[0-9]+$")
+        message(FATAL_ERROR "kernel(${FAMILY} ${ROW}): a row with a GPU needs BUDGET "
+            "shared:BYTES,registers:NUMBER; it has \"${arg_BUDGET}\"")
+    endif()
     if(arg_KNOBS)
         list(APPEND fixed knobs=${arg_KNOBS})
     endif()
@@ -59,14 +67,18 @@ function(kernel FAMILY ROW)
         if(NOT device STREQUAL cpu AND NOT HK_${option})
             continue()
         endif()
+        set(budget)
+        if(NOT device STREQUAL cpu)
+            set(budget --budget=${arg_BUDGET})
+        endif()
         foreach(layout IN LISTS arg_LAYOUTS)
             foreach(type IN LISTS arg_TYPES)
                 compile_kernel(${FAMILY}_${ROW}_${type}_${layout}_${device} ${device}
                     type=${HK_TYPE_${type}} layout=${layout}
-                    algorithm=${arg_ALGORITHM} schedule=${arg_SCHEDULE} ${fixed})
+                    algorithm=${arg_ALGORITHM} schedule=${arg_SCHEDULE} ${fixed} ${budget})
                 string(JOIN "|" columns ${FAMILY}_${ROW}_${type}_${layout}_${device} ${FAMILY} ${ROW}
                     ${arg_ALGORITHM} ${arg_SCHEDULE} "${arg_KNOBS}" ${type} ${layout} ${device}
-                    "${arg_WHERE}")
+                    "${arg_WHERE}" "${arg_BUDGET}")
                 string(REPLACE ";" " " columns "${columns}")
                 set_property(GLOBAL APPEND PROPERTY HK_ROWS_${FAMILY} "${columns}")
             endforeach()

@@ -1,6 +1,7 @@
 #include "compiler/command_line.h"
 
 #include <algorithm>
+#include <charconv>
 #include <sstream>
 
 using namespace Halide;
@@ -65,8 +66,29 @@ void parse_allowances(const std::string &text, Budget &budget) {
         else if (name == "dynamic_shared")
             budget.allow_dynamic_shared = true;
         else
-            throw UsageError("--allow: unknown budget " + name +
+            throw UsageError("--allow: unknown fault " + name +
                              "; known: stack, spills, dynamic_shared");
+    }
+}
+
+void parse_budget(const std::string &text, Budget &budget) {
+    const auto fail = [](const std::string &part) {
+        throw UsageError("--budget: \"" + part + "\" is not shared:BYTES or registers:NUMBER");
+    };
+    if (text.empty()) fail(text);
+    for (const std::string &part : split(text)) {
+        const size_t colon = std::min(part.find(':'), part.size());
+        const std::string name = part.substr(0, colon);
+        int *figure = name == "shared"      ? &budget.shared_bytes
+                      : name == "registers" ? &budget.registers
+                                            : nullptr;
+        const char *first = part.data() + std::min(colon + 1, part.size());
+        const char *last = part.data() + part.size();
+        int value = 0;
+        const auto [end, error] = std::from_chars(first, last, value);
+        if (!figure || first == last || error != std::errc() || end != last || value < 0)
+            fail(part);
+        *figure = value;
     }
 }
 
@@ -119,6 +141,8 @@ CommandLine CommandLine::parse(const std::vector<std::string> &arguments) {
             parse_outputs(value(), line);
         else if (argument == "--pack")
             line.pack = true;
+        else if (argument.rfind("--budget=", 0) == 0)
+            parse_budget(argument.substr(equals + 1), line.budget);
         else if (argument.rfind("--allow=", 0) == 0)
             parse_allowances(argument.substr(equals + 1), line.budget);
         else if (argument[0] == '-' || equals == std::string::npos || equals == 0)
@@ -134,8 +158,8 @@ CommandLine CommandLine::parse(const std::vector<std::string> &arguments) {
 
 std::string usage(const std::string &program) {
     return "usage: " + program +
-           " -g GENERATOR -f FUNCTION -o FOLDER [-n BASE] [-e OUTPUT,…] [--allow=BUDGET,…] "
-           "[--pack]\n"
+           " -g GENERATOR -f FUNCTION -o FOLDER [-n BASE] [-e OUTPUT,…] [--pack]\n"
+           "           [--budget=shared:BYTES,registers:NUMBER] [--allow=FAULT,…]\n"
            "           target=TARGET[,TARGET…] [PARAMETER=VALUE …]\n"
            "       " +
            program +
@@ -147,7 +171,10 @@ std::string usage(const std::string &program) {
            "  default static_library,c_header; resources: registers, stack, spills, shared bytes "
            "and\n"
            "  threads of every GPU kernel, as JSON\n"
-           "budgets: stack, spills, dynamic_shared: what a GPU kernel must not have unless "
+           "budget: the most shared bytes a block and registers a thread that a GPU kernel may "
+           "use;\n"
+           "  registers are known of CUDA only\n"
+           "faults: stack, spills, dynamic_shared: what a GPU kernel must not have unless "
            "allowed\n"
            "pack: OpenCL programs take a third of the bytes; only this project's runtime reads "
            "them\n"

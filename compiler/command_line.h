@@ -1,6 +1,6 @@
 #pragma once
-// The command line of a generator executable: Halide's, plus the output `resources`, --allow and
-// --pack.
+// The command line of a generator executable: Halide's, plus the output `resources`, --budget,
+// --allow and --pack.
 
 #include <stdexcept>
 #include <string>

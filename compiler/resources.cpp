@@ -60,7 +60,17 @@ private:
 
 void raise(int &figure, int to) { figure = std::max(figure, to); }
 
+void check_figure(const std::string &where, int figure, const char *what, int budget) {
+    if (budget != Budget::not_stated && figure > budget)
+        throw CompileError(where + " uses " + std::to_string(figure) + " " + what +
+                           "; its budget is " + std::to_string(budget));
+}
+
 }  // namespace
+
+int Resources::shared_bytes() const {
+    return shared_dynamic < 0 ? -1 : std::max(shared_static, 0) + shared_dynamic;
+}
 
 std::vector<Resources> launches(const Module &module) {
     Launches visitor;
@@ -109,6 +119,9 @@ void check(const std::string &function, const std::vector<Resources> &kernels,
             throw CompileError(where +
                                " asks for a number of shared bytes that is not a constant "
                                "(--allow=dynamic_shared lifts it)");
+        check_figure(where, kernel.shared_bytes(), "bytes of shared memory a block",
+                     budget.shared_bytes);
+        check_figure(where, kernel.registers, "registers a thread", budget.registers);
     }
 }
 

@@ -12,6 +12,9 @@ namespace hk::compiler {
 struct Resources {
     static constexpr int dynamic = -2;  // not a constant of the compiled code
 
+    // Of a block, static and dynamic; -1: not known.
+    int shared_bytes() const;
+
     std::string name;
     int registers = -1, stack_bytes = -1, spill_bytes = -1, shared_static = -1, shared_dynamic = -1,
         threads = -1;
@@ -23,9 +26,14 @@ std::vector<Resources> launches(const Halide::Module &module);
 // Adds what `ptxas -v` printed to the kernels of its names; of several chips the largest figure.
 void add_ptxas_report(const std::string &report, std::vector<Resources> &kernels);
 
-// Budget that every GPU kernel keeps. Throws Halide::CompileError naming function, kernel and
-// figure.
+// Budget that every GPU kernel keeps: no stack frame, no spills and a constant number of shared
+// bytes unless allowed, and at most the stated figures; registers are known of CUDA only. Throws
+// Halide::CompileError naming function, kernel, figure and budget.
 struct Budget {
+    static constexpr int not_stated = -1;
+
+    int shared_bytes = not_stated;  // a block, static and dynamic
+    int registers = not_stated;     // a thread
     bool allow_stack = false, allow_spills = false, allow_dynamic_shared = false;
 };
 void check(const std::string &function, const std::vector<Resources> &kernels,

@@ -11,7 +11,8 @@ import json
 import pathlib
 import sys
 
-COLUMNS = ["name", "family", "row", "algorithm", "schedule", "knobs", "type", "layout", "device", "where"]
+COLUMNS = ["name", "family", "row", "algorithm", "schedule", "knobs", "type", "layout", "device", "where",
+           "budget"]
 BEGIN, END = "<!-- families -->", "<!-- end of families -->"
 
 
@@ -43,13 +44,22 @@ def known(value) -> str:
     return "" if value is None or value < 0 else str(value)
 
 
+def budgets(row: dict) -> dict[str, str]:
+    return dict(part.split(":") for part in row["budget"].split(",") if part)
+
+
+def of_budget(figure: str, budget: str | None) -> str:
+    return f"{figure} of {budget}" if figure and budget else figure
+
+
 def kernels_page(rows: list[dict]) -> str:
     lines = [
         "# Kernels",
         "",
         "The table `kernels.cmake` as it is built, in the order in which selection tries the rows. Written by",
         "`make docs`. For the GPU: the most of any of a row's types, layouts and chips; registers, stack and",
-        "spills by `ptxas`, a thread; shared bytes and threads a block.",
+        "spills by `ptxas`, a thread; shared bytes and threads a block. \"72 of 80\": of a budget of 80, over",
+        "which the build fails; the budget of stack and spills is 0.",
     ]
     for family in distinct(rows, "family"):
         lines += ["", f"## {family}", ""]
@@ -57,9 +67,9 @@ def kernels_page(rows: list[dict]) -> str:
                   "|---|---|---|---|---|---|---|---|---|---|---|---|"]
         own = [row for row in rows if row["family"] == family]
         def key(row: dict) -> tuple:
-            return (row["row"], row["where"], row["algorithm"], row["schedule"], row["knobs"])
+            return (row["row"], row["where"], row["algorithm"], row["schedule"], row["knobs"], row["budget"])
 
-        for (name, where, algorithm, schedule, knobs), group in itertools.groupby(own, key=key):
+        for (name, where, algorithm, schedule, knobs, _), group in itertools.groupby(own, key=key):
             group = list(group)
             most = lambda field: known(max((row["report"].get(field, -1) for row in group), default=-1))
             shared = max(max(row["report"].get("shared_static", -1), 0) + row["report"].get("shared_dynamic", -1)
@@ -67,7 +77,9 @@ def kernels_page(rows: list[dict]) -> str:
             cells = [f"`{name}`", where.replace(" ", ", ") or "anything", algorithm,
                      schedule + (f" ({knobs})" if knobs else "")]
             cells += [", ".join(distinct(group, column)) for column in ("device", "type", "layout")]
-            cells += [most("registers"), most("stack_bytes"), most("spill_bytes"), known(shared), most("threads")]
+            budget = budgets(group[0])
+            cells += [of_budget(most("registers"), budget.get("registers")), most("stack_bytes"), most("spill_bytes"),
+                      of_budget(known(shared), budget.get("shared")), most("threads")]
             lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"
 

@@ -3,7 +3,7 @@
     write_table.py FAMILY DIR
 
 DIR/rows.txt has a line a kernel, its columns separated by |: name, family, row, algorithm, schedule,
-knobs, type, layout, device, conditions. DIR/NAME.json is the kernel's resource report.
+knobs, type, layout, device, conditions, budget. DIR/NAME.json is the kernel's resource report.
 """
 
 import json
@@ -25,7 +25,7 @@ def main() -> None:
     rows = [line.split("|") for line in (directory / "rows.txt").read_text().splitlines() if line]
 
     declarations, conditions, entries = [], [], []
-    for name, family_, row, algorithm, schedule, knobs, type_, layout, device, where in rows:
+    for name, family_, row, algorithm, schedule, knobs, type_, layout, device, where, _budget in rows:
         report = json.loads((directory / f"{name}.json").read_text())
         declarations.append(f"int {name}_argv(void **);\nconst halide_filter_metadata_t *{name}_metadata();")
         where_name = "{}"

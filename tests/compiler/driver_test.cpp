@@ -119,7 +119,11 @@ TEST_F(Driver, RefusesWhatItDoesNotKnow) {
     expect_refusal({"target=hots"}, "hots is not a Halide target");
     expect_refusal({"target=host", "flaw=none"}, "has no GeneratorParam named: flaw");
     expect_refusal({"target=host", "-q"}, "unknown argument -q");
-    expect_refusal({"target=host", "--allow=everything"}, "unknown budget everything");
+    expect_refusal({"target=host", "--allow=everything"}, "unknown fault everything");
+    for (const char *text :
+         {"", "shared", "shared:", "shared:-1", "shared:1k", "stack:0", "registers:99999999999"})
+        expect_refusal({"target=host", std::string("--budget=") + text},
+                       std::string("--budget: \"") + text + "\" is not shared:BYTES");
     expect_refusal({}, "target=… is missing");
     expect_refusal({"target=host", "-e"}, "-e needs a value");
     EXPECT_NE(run({"-g", "unknown", "-o", out(), "target=host"})
@@ -173,6 +177,23 @@ TEST_F(Driver, RefusesASharedSizeThatIsNotConstant) {
     EXPECT_TRUE(
         compile({"target=host-opencl-no_runtime", "fault=dynamic_shared", "--allow=dynamic_shared"})
             .success);
+}
+
+// 4096 shared bytes, and a register for each of 16 sums at least.
+TEST_F(Driver, RefusesWhatIsOverTheBudget) {
+    for (const std::string &target : {cuda, std::string("target=host-opencl-no_runtime")}) {
+        expect_refusal({target, "-e", "resources", "--budget=shared:4095,registers:255"},
+                       "uses 4096 bytes of shared memory a block; its budget is 4095");
+        EXPECT_TRUE(
+            compile({target, "-e", "resources", "--budget=shared:4096,registers:255"}).success);
+        fs::remove(fs::path(out()) / "product.json");
+    }
+    expect_refusal(
+        {"target=host-opencl-no_runtime", "fault=dynamic_shared", "--budget=shared:1000000"},
+        "is not a constant");
+    if (!has_tools()) GTEST_SKIP() << "no ptxas";
+    expect_refusal({cuda, "--budget=shared:4096,registers:16"},
+                   "registers a thread; its budget is 16");
 }
 
 TEST_F(Driver, FallsBackToPtx) {

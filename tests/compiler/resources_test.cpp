@@ -80,6 +80,30 @@ void expect_over_budget(const Resources &kernel, const Budget &allowed,
     }
 }
 
+TEST(Resources, KeepTheStatedFigures) {
+    Resources kernel = kernel_named("loop");
+    const Budget budget{.shared_bytes = 4096, .registers = 64};
+    EXPECT_NO_THROW(check("function", {kernel}, budget));
+    kernel.shared_static = 96;
+    kernel.shared_dynamic = 4000;
+    kernel.registers = 64;
+    EXPECT_NO_THROW(check("function", {kernel}, budget));
+    const auto message = [&] {
+        try {
+            check("function", {kernel_named("other"), kernel}, budget);
+        } catch (const CompileError &error) {
+            return std::string(error.what());
+        }
+        return std::string("no error");
+    };
+    kernel.registers = 65;
+    EXPECT_EQ(message(), "function: kernel loop uses 65 registers a thread; its budget is 64");
+    kernel.shared_static = 97;
+    EXPECT_EQ(message(),
+              "function: kernel loop uses 4097 bytes of shared memory a block; its budget is 4096");
+    EXPECT_NO_THROW(check("function", {kernel}, Budget{}));
+}
+
 TEST(Resources, HaveABudget) {
     Resources kernel = kernel_named("loop");
     EXPECT_NO_THROW(check("function", {kernel}, Budget{}));
