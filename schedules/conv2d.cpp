@@ -20,7 +20,8 @@ const Conv2dTable<Conv2d> &packed_schedules() {
 }
 
 const Conv2dTable<Conv2dSliced> &sliced_schedules() {
-    static const Conv2dTable<Conv2dSliced> table = {{"root", root<Conv2dSliced>}, {"gpu", gpu::sliced}};
+    static const Conv2dTable<Conv2dSliced> table = {
+        {"root", root<Conv2dSliced>}, {"gpu", gpu::sliced}, {"gpu_unstaged", gpu::unstaged}};
     return table;
 }
 

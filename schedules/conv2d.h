@@ -42,6 +42,7 @@ void depthwise(generators::Conv2dDepthwise &stages, const Conv2dContext &context
 
 namespace gpu {
 void sliced(generators::Conv2dSliced &stages, const Conv2dContext &context);
+void unstaged(generators::Conv2dSliced &stages, const Conv2dContext &context);
 void depthwise(generators::Conv2dDepthwise &stages, const Conv2dContext &context);
 }  // namespace gpu
 

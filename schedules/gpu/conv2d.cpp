@@ -1,23 +1,16 @@
 #include "schedules/conv2d.h"
+#include "schedules/gpu/block.h"
 
 using namespace Halide;
 using namespace hk::generators;
 
 namespace hk::schedules {
 
+using namespace gpu;
+
 namespace {
 
 constexpr auto guard = TailStrategy::GuardWithIf;
-constexpr auto round_up = TailStrategy::RoundUp;
-
-// A block of threads computes tile_k output channels at tile_x * tile_y pixels of one group, from
-// slices of tile_c input channels.
-struct Tiles {
-    int tile_k, tile_x, tile_y, tile_c;
-    int threads_k, threads_x, threads_y;
-
-    int threads() const { return threads_k * threads_x * threads_y; }
-};
 
 bool pointwise(const Conv2dContext &context) {
     return context.kernel_w == 1 && context.kernel_h == 1;
@@ -30,7 +23,7 @@ bool windowed(const Conv2dContext &context) {
            context.dilation_y == 1;
 }
 
-Tiles choose_tiles(const Conv2dContext &context) {
+Tiles staged_tiles(const Conv2dContext &context) {
     Tiles tiles =
         pointwise(context) ? Tiles{64, 64, 1, 8, 16, 16, 1} : Tiles{64, 8, 8, 8, 16, 4, 4};
     // Neighbouring threads write neighbouring addresses: k in nhwc, x in nchw, 32 bytes at least.
@@ -38,119 +31,13 @@ Tiles choose_tiles(const Conv2dContext &context) {
         tiles.threads_x = 8;
         tiles.threads_y = 2;
     }
-    Knobs knobs(context.knobs);
-    knobs.take("tile_k", tiles.tile_k);
-    knobs.take("tile_x", tiles.tile_x);
-    knobs.take("tile_y", tiles.tile_y);
-    knobs.take("tile_c", tiles.tile_c);
-    knobs.take("threads_k", tiles.threads_k);
-    knobs.take("threads_x", tiles.threads_x);
-    knobs.take("threads_y", tiles.threads_y);
-    knobs.end();
-    if (tiles.tile_k % tiles.threads_k || tiles.tile_x % tiles.threads_x ||
-        tiles.tile_y % tiles.threads_y)
-        throw CompileError("knobs " + context.knobs + ": threads must divide their tile\n");
-    return tiles;
+    return tiles.with(context.knobs);
 }
 
-// Thread loops of a block, the one whose neighbours are neighbours in memory first.
-template<typename Loop>
-std::vector<Loop> innermost_first(const Conv2dContext &context, const Loop &k, const Loop &x,
-                                  const Loop &y) {
-    return context.nhwc ? std::vector<Loop>{k, x, y} : std::vector<Loop>{x, y, k};
+Tiles unstaged_tiles(const Conv2dContext &context) {
+    return (context.nhwc ? Tiles{16, 32, 1, 1, 8, 16, 1} : Tiles{8, 16, 4, 1, 4, 8, 4})
+        .with(context.knobs);
 }
-
-// Deals a tile out to all threads of its block: its dimensions, innermost in memory first, become
-// one, whatever the shape of the threads is. Staging over the tile's own dimensions would widen the
-// block to the larger of the two shapes and leave threads idle in the sum.
-void deal(Func tile, const LoopLevel &at, const std::vector<std::pair<Var, int>> &extents,
-          const std::vector<int> &threads) {
-    tile.compute_at(at).store_in(MemoryType::GPUShared);
-    for (const auto &[dim, extent] : extents) tile.bound_extent(dim, extent);
-    Var f = extents[0].first;
-    for (size_t i = 1; i < extents.size(); i++) {
-        Var fused;
-        tile.fuse(f, extents[i].first, fused);
-        f = fused;
-    }
-    Var copy("copy"), t0("t0"), t1("t1"), t2("t2");
-    tile.split(f, copy, f, threads[0] * threads[1] * threads[2], guard)
-        .split(f, t2, f, threads[0] * threads[1])
-        .split(f, t1, t0, threads[0])
-        .reorder(copy, t0, t1, t2)
-        .gpu_threads(t0, t1, t2)
-        .never_partition_all();
-}
-
-// The loops of a block, for its output and its sums alike.
-class Block {
-public:
-    explicit Block(const Conv2dContext &context)
-        : tiles_(choose_tiles(context)), threads_(innermost_first(context, kt_, xt_, yt_)) {}
-
-    const Tiles &tiles() const { return tiles_; }
-    std::vector<int> threads(const Conv2dContext &context) const {
-        return innermost_first(context, tiles_.threads_k, tiles_.threads_x, tiles_.threads_y);
-    }
-    const Var &loop() const { return block_; }
-
-    // Blocks of all tiles, groups and images in one dimension of the grid, the others of which end
-    // at 65535; neighbouring blocks read the same input.
-    void tile(Func out) const {
-        out.split(k, ko_, k, tiles_.tile_k, guard)
-            .split(x, xo_, x, tiles_.tile_x, guard)
-            .split(y, yo_, y, tiles_.tile_y, guard)
-            .split(g, go_, g, 1);  // else Halide takes all groups for the bounds of one
-        divide(out, TailStrategy::Auto);
-        out.reorder(order({}, {g, ko_, xo_, yo_, go_, n}))
-            .fuse(go_, n, block_)
-            .fuse(yo_, block_, block_)
-            .fuse(xo_, block_, block_)
-            .fuse(ko_, block_, block_)
-            .gpu_blocks(block_)
-            .never_partition_all();
-        run(out);
-    }
-
-    // `inside`: loops of a thread; `around`: serial loops of the block.
-    void accumulate(Stage stage, const std::vector<VarOrRVar> &inside,
-                    std::vector<VarOrRVar> around) const {
-        divide(stage, round_up);
-        around.insert(around.end(), {g, n});
-        stage.reorder(order(inside, around)).never_partition_all();
-        run(stage);
-    }
-
-private:
-    const Tiles tiles_;
-    const Var ko_{"ko"}, kt_{"kt"}, ki_{"ki"}, xo_{"xo"}, xt_{"xt"}, xi_{"xi"};
-    const Var yo_{"yo"}, yt_{"yt"}, yi_{"yi"}, go_{"go"}, block_{"block"};
-    const std::vector<Var> threads_;
-
-    template<typename Loops>
-    void divide(Loops &&loops, TailStrategy tail) const {
-        loops.split(k, kt_, ki_, tiles_.tile_k / tiles_.threads_k, tail)
-            .split(x, xt_, xi_, tiles_.tile_x / tiles_.threads_x, tail)
-            .split(y, yt_, yi_, tiles_.tile_y / tiles_.threads_y, tail);
-    }
-
-    template<typename Loops>
-    void run(Loops &&loops) const {
-        loops.gpu_threads(threads_[0], threads_[1], threads_[2])
-            .unroll(ki_)
-            .unroll(xi_)
-            .unroll(yi_);
-    }
-
-    std::vector<VarOrRVar> order(const std::vector<VarOrRVar> &inside,
-                                 const std::vector<VarOrRVar> &around) const {
-        std::vector<VarOrRVar> loops = {ki_, xi_, yi_};
-        loops.insert(loops.end(), inside.begin(), inside.end());
-        loops.insert(loops.end(), threads_.begin(), threads_.end());
-        loops.insert(loops.end(), around.begin(), around.end());
-        return loops;
-    }
-};
 
 // The filter's and the input's part of a step of the sum, dealt out so that neighbouring threads
 // read neighbouring addresses.
@@ -181,7 +68,7 @@ void stage_operands(Conv2dSliced &stages, const Conv2dContext &context, const Ti
 }  // namespace
 
 int sliced_tile(const Conv2dContext &context) {
-    return context.schedule == "gpu" ? choose_tiles(context).tile_c : 1;
+    return context.schedule == "gpu" ? staged_tiles(context).tile_c : 1;
 }
 
 namespace gpu {
@@ -210,19 +97,12 @@ namespace gpu {
 // multiprocessor fewer. Slices of 16 channels: twice the shared bytes for half the barriers.
 // Its speed on a GPU is not measured.
 void sliced(Conv2dSliced &stages, const Conv2dContext &context) {
-    const Block block(context);
+    const Block block(staged_tiles(context), context.nhwc);
     const Tiles &t = block.tiles();
     const RDom &d = stages.r;
     block.tile(stages.output);
 
-    stages.sum.compute_at(stages.output, block.loop())
-        .store_in(MemoryType::Register)
-        .bound_extent(k, t.tile_k)
-        .bound_extent(x, t.tile_x)
-        .bound_extent(y, t.tile_y)
-        .bound_extent(g, 1)
-        .bound_extent(n, 1);
-    block.accumulate(stages.sum, {}, {});
+    block.hold(stages.sum, stages.output);
     Stage update = stages.sum.update();
     if (windowed(context)) {
         block.accumulate(update, {d.y, d.z, d.x}, {d.w});
@@ -232,7 +112,16 @@ void sliced(Conv2dSliced &stages, const Conv2dContext &context) {
         update.unroll(d.x);
     }
     const LoopLevel step(stages.sum, windowed(context) ? d.w : d.y);
-    stage_operands(stages, context, t, step, block.threads(context));
+    stage_operands(stages, context, t, step, block.threads());
+}
+
+// The last rung: no shared memory, 128 threads. A thread computes two channels at two pixels, four
+// FMAs to four loads from global memory and its caches.
+void unstaged(Conv2dSliced &stages, const Conv2dContext &context) {
+    const Block block(unstaged_tiles(context), context.nhwc);
+    const RDom &d = stages.r;
+    block.tile(stages.output);
+    block.accumulate_alone(stages.sum, stages.output, {d.x, d.w, d.y, d.z});
 }
 
 // A thread computes four (nhwc) or two (nchw) outputs of one group; its neighbours compute the next
@@ -255,7 +144,7 @@ void depthwise(Conv2dDepthwise &stages, const Conv2dContext &context) {
     const RDom &d = stages.r;
     Var go("go"), gt("gt"), xo("xo"), xt("xt"), xi("xi"), yo("yo"), yt("yt"), yi("yi"),
         block("block");
-    const std::vector<Var> threads = innermost_first(context, gt, xt, yt);
+    const std::vector<Var> threads = innermost_first(context.nhwc, gt, xt, yt);
 
     Func out = stages.output;
     out.bound(k, 0, 1)

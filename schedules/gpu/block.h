@@ -1,0 +1,76 @@
+#pragma once
+// The loops that GPU schedules of convolutions share, over the index letters of
+// generators/conv2d.h.
+
+#include "generators/conv2d.h"
+#include "schedules/schedule.h"
+
+namespace hk::schedules::gpu {
+
+// A block of threads computes tile_k output channels at tile_x * tile_y pixels of one group, from
+// slices of tile_c of its input channels, or words of channels, where it stages them.
+struct Tiles {
+    int tile_k, tile_x, tile_y, tile_c;
+    int threads_k, threads_x, threads_y;
+
+    int threads() const { return threads_k * threads_x * threads_y; }
+
+    // Throws Halide::CompileError for knobs of other names, and where threads don't divide a tile.
+    Tiles with(const std::string &knobs) const;
+};
+
+// Loops, or sizes, of k, x and y, the one whose neighbours are neighbours in memory first.
+template<typename Loop>
+std::vector<Loop> innermost_first(bool nhwc, const Loop &k, const Loop &x, const Loop &y) {
+    return nhwc ? std::vector<Loop>{k, x, y} : std::vector<Loop>{x, y, k};
+}
+
+// Deals a tile out to all threads of its block: its dimensions, innermost in memory first, become
+// one, whatever the shape of the threads is. Staging over the tile's own dimensions would widen the
+// block to the larger of the two shapes and leave threads idle in the sum. `each` is the number of
+// neighbours that a thread copies together; it divides the first extent.
+void deal(Halide::Func tile, const Halide::LoopLevel &at,
+          const std::vector<std::pair<Halide::Var, int>> &extents, const std::vector<int> &threads,
+          int each = 1);
+
+// The loops of a block, for its output and its sums alike.
+class Block {
+public:
+    Block(const Tiles &tiles, bool nhwc);
+
+    const Tiles &tiles() const { return tiles_; }
+    std::vector<int> threads() const;
+    const Halide::Var &loop() const { return block_; }
+    const Halide::Var &innermost_thread() const { return threads_[0]; }
+
+    // Blocks of all tiles, groups and images in one dimension of the grid, the others of which end
+    // at 65535; neighbouring blocks read the same input.
+    void tile(Halide::Func out) const;
+
+    // Sums of a block, in the registers of its threads.
+    void hold(Halide::Func sum, const Halide::Func &out) const;
+
+    // `inside`: loops of a thread; `around`: serial loops of the block.
+    void accumulate(Halide::Stage stage, const std::vector<Halide::VarOrRVar> &inside,
+                    std::vector<Halide::VarOrRVar> around) const;
+
+    // Sums of a thread that is alone with them: nothing is staged. `steps`: loops of the sum.
+    void accumulate_alone(Halide::Func sum, const Halide::Func &out,
+                          const std::vector<Halide::VarOrRVar> &steps) const;
+
+private:
+    const Tiles tiles_;
+    const bool nhwc_;
+    const Halide::Var ko_{"ko"}, kt_{"kt"}, ki_{"ki"}, xo_{"xo"}, xt_{"xt"}, xi_{"xi"};
+    const Halide::Var yo_{"yo"}, yt_{"yt"}, yi_{"yi"}, go_{"go"}, block_{"block"};
+    const std::vector<Halide::Var> threads_;
+
+    template<typename Loops>
+    void divide(Loops &&loops, Halide::TailStrategy tail) const;
+    template<typename Loops>
+    void run(Loops &&loops) const;
+    std::vector<Halide::VarOrRVar> order(const std::vector<Halide::VarOrRVar> &inside,
+                                         const std::vector<Halide::VarOrRVar> &around) const;
+};
+
+}  // namespace hk::schedules::gpu
