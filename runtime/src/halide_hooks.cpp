@@ -38,21 +38,46 @@ using Launch = int (*)(void *function, unsigned grid_x, unsigned grid_y, unsigne
                        unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
                        void *stream, void **arguments, void **extra);
 
-// CUDA refuses more than 48 KiB of shared memory to a function that did not ask for it before.
+// Halide's runtime asks for the stream of a launch right before it, on the same thread: the launch
+// itself is not told of the call that it belongs to.
+thread_local void *launching = nullptr;
+
+// A launch that can't be made, told to its call. CUDA_ERROR_INVALID_VALUE.
+int refuse(const std::string &why) {
+    halide_error(launching, why.c_str());
+    return 1;
+}
+
+// CUDA refuses more than its default, 48 KiB of shared memory, to a function that did not ask for
+// it before. Asking at each launch costs less than remembering which functions were unloaded.
 int launch_with_opt_in(void *function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
                        unsigned block_x, unsigned block_y, unsigned block_z, unsigned shared_bytes,
-                       void *stream, void **arguments, void **extra) {
-    constexpr unsigned kWithoutAsking = 48 * 1024;
+                       void *stream, void **arguments, void **extra) try {
     constexpr int kMaxDynamicSharedBytes = 8;  // CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
     using SetAttribute = int (*)(void *, int, int);
     static const auto launch = reinterpret_cast<Launch>(cuda_symbol("cuLaunchKernel"));
     static const auto set = reinterpret_cast<SetAttribute>(cuda_symbol("cuFuncSetAttribute"));
-    if (shared_bytes > kWithoutAsking && set) {
-        const int status = set(function, kMaxDynamicSharedBytes, static_cast<int>(shared_bytes));
-        if (status) return status;
+    const Device device = launching ? call_of(launching)->device : Device::cuda();
+    const DeviceLimits limits = device.limits();
+    if (shared_bytes > limits.shared_bytes_opt_in) {
+        return refuse("the kernel asks for " + std::to_string(shared_bytes) +
+                      " bytes of shared memory a block, " + device.name() + " has " +
+                      std::to_string(limits.shared_bytes_opt_in));
+    }
+    if (shared_bytes > limits.shared_bytes) {
+        const int status =
+            set ? set(function, kMaxDynamicSharedBytes, static_cast<int>(shared_bytes)) : 1;
+        if (status) {
+            return refuse(device.name() + " refuses the kernel " + std::to_string(shared_bytes) +
+                          " bytes of shared memory a block, though its limit is " +
+                          std::to_string(limits.shared_bytes_opt_in) +
+                          ": cuFuncSetAttribute failed, error " + std::to_string(status));
+        }
     }
     return launch(function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, stream,
                   arguments, extra);
+} catch (const std::exception &error) {
+    return refuse(error.what());
 }
 
 using CreateProgram = void *(*)(void *context, unsigned count, const char **texts,
@@ -125,6 +150,7 @@ int halide_cuda_acquire_context(void *user_context, void **context, bool create)
 int halide_cuda_release_context(void *) { return halide_error_code_success; }
 
 int halide_cuda_get_stream(void *user_context, void *, void **stream) {
+    launching = user_context;
     *stream = user_context ? call_of(user_context)->stream.handle : nullptr;
     return halide_error_code_success;
 }

@@ -1,10 +1,13 @@
 // CUDA's host side, ours and Halide's, against a stand-in for the driver.
 
+#include <cstdio>
+#include <cstdlib>
 
-#include "counted.h"
 #include "HalideRuntimeCuda.h"
 #include "call_context.h"
+#include "counted.h"
 #include "cuda_backend.h"
+#include "environment.h"
 #include "expect_error.h"
 #include "hk/tensor.h"
 #include "stand_in_driver.h"
@@ -26,9 +29,13 @@ protected:
         driver().called.clear();
         driver().launches.clear();
         driver().waited_for.clear();
+        driver().faults.clear();
     }
 
-    void TearDown() override { EXPECT_TRUE(driver().current.empty()); }
+    void TearDown() override {
+        EXPECT_TRUE(driver().current.empty());
+        EXPECT_EQ(driver().faults, std::vector<std::string>{});
+    }
 
     // What a compiled kernel does to run on a device.
     int launch(CallContext *context, void **state, int shared_bytes) {
@@ -47,9 +54,10 @@ protected:
 
 TEST_F(Cuda, Devices) {
     EXPECT_TRUE(kDevice.available());
-    EXPECT_FALSE(Device::cuda(2).available());
-    EXPECT_ERROR(DeviceError, "cuda:2 is not there: there are 2 of this kind",
-                 Device::cuda(2).limits());
+    EXPECT_FALSE(Device::cuda(3).available());
+    EXPECT_ERROR(DeviceError, "cuda:3 is not there: there are 3 of this kind",
+                 Device::cuda(3).limits());
+    EXPECT_EQ(Device::cuda(0).limits().shared_bytes_opt_in, 49152);
     const DeviceLimits limits = kDevice.limits();
     EXPECT_EQ(limits.shared_bytes, 49152);
     EXPECT_EQ(limits.shared_bytes_opt_in, 232448);
@@ -57,6 +65,46 @@ TEST_F(Cuda, Devices) {
     EXPECT_EQ(limits.registers, 65536);
     EXPECT_EQ(limits.compute_capability, 90);
     EXPECT_EQ(kDevice.description(), "Stand-in");
+}
+
+TEST_F(Cuda, SharedLimitLowersBothFigures) {
+    {
+        const tests::Environment limit("HK_SHARED_LIMIT", "16384");
+        EXPECT_EQ(kDevice.limits().shared_bytes, 16384);
+        EXPECT_EQ(kDevice.limits().shared_bytes_opt_in, 16384);
+    }
+    const tests::Environment limit("HK_SHARED_LIMIT", "101376");
+    EXPECT_EQ(kDevice.limits().shared_bytes, 49152);
+    EXPECT_EQ(kDevice.limits().shared_bytes_opt_in, 101376);
+}
+
+TEST_F(Cuda, DeviceWithoutAContext) {
+    const size_t before = driver().allocated;
+    EXPECT_ERROR(DeviceError, "cuDevicePrimaryCtxRetain failed: CUDA_ERROR_DEVICE_UNAVAILABLE",
+                 Tensor({4}, DataType::u8, Device::cuda(2)));
+    EXPECT_EQ(driver().allocated, before);
+}
+
+// In a process of its own: the driver is opened once.
+TEST(CudaDeathTest, NoDevice) {
+    ::testing::FLAGS_gtest_death_test_style = "threadsafe";
+    const auto told = [](const char *function) {
+        detail::set_cuda_driver(tests::driver_symbol);
+        driver().fail[function] = 100;
+        driver().devices = 0;
+        const size_t devices = Device::all().size();
+        try {
+            Tensor({4}, DataType::u8, Device::cuda());
+        } catch (const DeviceError &error) {
+            std::fprintf(stderr, "%s; %d", error.what(), static_cast<int>(devices > 0));
+            std::_Exit(0);
+        }
+        std::_Exit(1);
+    };
+    EXPECT_EXIT(told("cuInit"), ::testing::ExitedWithCode(0),
+                "device cuda:0 is not there: cuInit failed: CUDA_ERROR_NO_DEVICE; 1");
+    EXPECT_EXIT(told("cuDeviceGetCount"), ::testing::ExitedWithCode(0),
+                "device cuda:0 is not there: CUDA's driver finds no device; 1");
 }
 
 TEST_F(Cuda, CopiesOfViews) {
@@ -117,6 +165,8 @@ TEST_F(Cuda, KernelsRunInThePrimaryContext) {
 TEST_F(Cuda, KernelsRunOnTheCallersStream) {
     static void *state = nullptr;
     int context_object, stream_object;
+    driver().contexts[&context_object] = 1;
+    driver().streams[&stream_object] = &context_object;
     CallContext context(kDevice, {&context_object, &stream_object});
     ASSERT_EQ(launch(&context, &state, 0), 0);
     EXPECT_EQ(driver().launches[0].context, &context_object);
@@ -127,6 +177,7 @@ TEST_F(Cuda, KernelsRunOnTheCallersStream) {
 TEST_F(Cuda, CodeIsLoadedOnceAContext) {
     static void *state = nullptr;
     int context_object;
+    driver().contexts[&context_object] = 1;
     CallContext own(kDevice), callers(kDevice, {&context_object, nullptr});
     for (int i = 0; i < 3; i++) {
         ASSERT_EQ(launch(&own, &state, 0), 0);
@@ -146,12 +197,44 @@ TEST_F(Cuda, SharedMemoryBeyond48KiBIsAskedFor) {
     CallContext context(kDevice);
     ASSERT_EQ(launch(&context, &state, 49152), 0);
     EXPECT_EQ(driver().called["cuFuncSetAttribute"], 0);
-    ASSERT_EQ(launch(&context, &state, 100000), 0) << context.message();
-    EXPECT_EQ(driver().called["cuFuncSetAttribute"], 1);
-    EXPECT_EQ(driver().launches[1].shared_bytes, 100000u);
+    for (const int bytes : {49153, 232448, 100000}) {
+        ASSERT_EQ(launch(&context, &state, bytes), 0) << context.message();
+        EXPECT_EQ(driver().launches.back().shared_bytes, static_cast<unsigned>(bytes));
+    }
+    EXPECT_EQ(driver().called["cuFuncSetAttribute"], 3);
     driver().fail["cuFuncSetAttribute"] = 1;
     EXPECT_NE(launch(&context, &state, 200000), 0);
-    EXPECT_TRUE(tests::has(std::string(context.message()), "cuLaunchKernel failed"));
+    EXPECT_TRUE(tests::has(std::string(context.message()),
+                           "cuda:1 refuses the kernel 200000 bytes of shared memory a block, "
+                           "though its limit is 232448"))
+        << context.message();
+    EXPECT_EQ(driver().launches.size(), 4u);
+}
+
+TEST_F(Cuda, SharedMemoryBeyondTheDeviceIsNotLaunched) {
+    static void *state = nullptr;
+    const auto told = [&](Device device, int bytes) {
+        CallContext context(device);
+        EXPECT_NE(launch(&context, &state, bytes), 0);
+        return std::string(context.message());
+    };
+    const std::string asks = " bytes of shared memory a block, ";
+    EXPECT_EQ(told(kDevice, 232449), "the kernel asks for 232449" + asks + "cuda:1 has 232448");
+    EXPECT_EQ(told(Device::cuda(0), 49153),
+              "the kernel asks for 49153" + asks + "cuda:0 has 49152");
+    {
+        const tests::Environment limit("HK_SHARED_LIMIT", "16384");
+        EXPECT_EQ(told(kDevice, 16385), "the kernel asks for 16385" + asks + "cuda:1 has 16384");
+    }
+    {
+        const tests::Environment limit("HK_SHARED_LIMIT", "many");
+        EXPECT_TRUE(tests::has(told(kDevice, 16), "HK_SHARED_LIMIT is \"many\""));
+    }
+    ::testing::internal::CaptureStderr();
+    EXPECT_NE(launch(nullptr, &state, 49153), 0);
+    EXPECT_TRUE(tests::has(::testing::internal::GetCapturedStderr(), "cuda:0 has 49152"));
+    EXPECT_EQ(driver().called["cuFuncSetAttribute"], 0);
+    EXPECT_EQ(driver().called["cuLaunchKernel"], 0);
 }
 
 TEST_F(Cuda, FailuresAreReportedToTheCall) {

@@ -12,7 +12,14 @@ Driver &driver() {
     return *driver;
 }
 
+SharedLimits shared_limits_of(int device) {
+    return device == 0 ? SharedLimits{49152, 49152} : SharedLimits{49152, 232448};
+}
+
 namespace {
+
+// Device handles are not their indices.
+constexpr int kFirstDevice = 100;
 
 // Counts a call; what it is to fail with.
 int enter(const char *name) {
@@ -36,7 +43,7 @@ int device_count(int *count) {
 }
 
 int device_get(int *device, int ordinal) {
-    *device = 100 + ordinal;
+    *device = kFirstDevice + ordinal;
     return 0;
 }
 
@@ -45,9 +52,17 @@ int device_name(char *text, int size, int) {
     return 0;
 }
 
-int attribute(int *value, int attribute, int) {
-    const std::map<int, int> values{{1, 1024}, {8, 49152}, {12, 65536},
-                                    {75, 9},   {76, 0},    {97, 232448}};
+int attribute(int *value, int attribute, int device) {
+    const int index = device - kFirstDevice;
+    const auto [without_asking, opt_in] = shared_limits_of(index);
+    const std::map<int, int> values{
+        {1, 1024},  // threads a block
+        {8, static_cast<int>(without_asking)},
+        {12, 65536},  // registers a block
+        {75, index == 0 ? 6 : 9},
+        {76, 0},
+        {97, static_cast<int>(opt_in)},
+    };
     *value = values.at(attribute);
     return 0;
 }
@@ -58,6 +73,7 @@ void *primary_of(int device) {
 
 int retain_primary(void **context, int device) {
     ENTER("cuDevicePrimaryCtxRetain");
+    if (device == kFirstDevice + 2) return 46;
     *context = primary_of(device);
     return 0;
 }
@@ -130,12 +146,18 @@ int wait(void *stream) {
 
 int error_name(int status, const char **text) {
     static const std::map<int, const char *> names{{2, "CUDA_ERROR_OUT_OF_MEMORY"},
+                                                   {46, "CUDA_ERROR_DEVICE_UNAVAILABLE"},
                                                    {100, "CUDA_ERROR_NO_DEVICE"},
+                                                   {719, "CUDA_ERROR_LAUNCH_FAILED"},
                                                    {700, "CUDA_ERROR_ILLEGAL_ADDRESS"}};
     const auto entry = names.find(status);
     *text = entry == names.end() ? nullptr : entry->second;
     return 0;
 }
+
+// A module has one function.
+void *function_of(void *module) { return static_cast<char *>(module) + 1; }
+void *module_of(void *function) { return static_cast<char *>(function) - 1; }
 
 int load(void **module, const void *, unsigned, void *, void **) {
     ENTER("cuModuleLoadData");
@@ -147,28 +169,89 @@ int load(void **module, const void *, unsigned, void *, void **) {
 int unload(void *module) {
     ENTER("cuModuleUnload");
     driver().modules.erase(module);
+    driver().opt_in.erase(function_of(module));
     std::free(module);
     return 0;
 }
 
 int function(void **result, void *module, const char *) {
     ENTER("cuModuleGetFunction");
-    *result = static_cast<char *>(module) + 1;
+    *result = function_of(module);
     return 0;
+}
+
+// Notes a fault; CUDA_ERROR_INVALID_VALUE.
+int fault(const std::string &what) {
+    driver().faults.push_back(what);
+    return 1;
+}
+
+// The index of a context's device; -1 for one that nobody made.
+int device_of(void *context) {
+    for (int i = 0; i < driver().devices; i++) {
+        if (context == primary_of(kFirstDevice + i)) return i;
+    }
+    const auto entry = driver().contexts.find(context);
+    return entry == driver().contexts.end() ? -1 : entry->second;
+}
+
+int check_place(const Launch &l) {
+    const auto module = driver().modules.find(module_of(l.function));
+    if (module == driver().modules.end()) return fault("the function is not of a loaded module");
+    if (module->second != l.context) return fault("the function is of another context");
+    if (device_of(l.context) < 0) return fault("the context is unknown");
+    if (!l.stream) return 0;
+    const auto stream = driver().streams.find(l.stream);
+    if (stream == driver().streams.end()) return fault("the stream is unknown");
+    return stream->second == l.context ? 0 : fault("the stream is of another context");
+}
+
+// The limits of every chip since compute capability 3.0.
+int check_extents(const Launch &l) {
+    const unsigned most_blocks[3] = {0x7fffffff, 65535, 65535}, most_threads[3] = {1024, 1024, 64};
+    size_t threads = 1;
+    for (int d = 0; d < 3; d++) {
+        const auto is = [&](const char *what, unsigned extent) {
+            return std::string(what) + " " + "xyz"[d] + " is " + std::to_string(extent);
+        };
+        if (l.grid[d] < 1 || l.grid[d] > most_blocks[d]) return fault(is("grid", l.grid[d]));
+        if (l.block[d] < 1 || l.block[d] > most_threads[d]) return fault(is("block", l.block[d]));
+        threads *= l.block[d];
+    }
+    return threads <= 1024 ? 0 : fault(std::to_string(threads) + " threads a block");
+}
+
+int check_shared(const Launch &l) {
+    const auto [without_asking, opt_in] = shared_limits_of(device_of(l.context));
+    const std::string wanted = std::to_string(l.shared_bytes) + " bytes of shared memory";
+    if (l.shared_bytes > opt_in) return fault(wanted + ", more than the device has");
+    if (l.shared_bytes <= without_asking) return 0;
+    const auto asked = driver().opt_in.find(l.function);
+    const bool enough =
+        asked != driver().opt_in.end() && asked->second >= static_cast<int>(l.shared_bytes);
+    return enough ? 0 : fault(wanted + " that nobody asked for");
 }
 
 int launch(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
            unsigned bz, unsigned shared, void *stream, void **, void **) {
     ENTER("cuLaunchKernel");
-    if (shared > 49152 && driver().opt_in[function] < static_cast<int>(shared)) return 1;
-    driver().launches.push_back(
-        {function, stream, driver().current.back(), {gx, gy, gz}, {bx, by, bz}, shared});
+    const Launch l{function, stream, driver().current.back(), {gx, gy, gz}, {bx, by, bz}, shared};
+    for (const auto &check : {check_place, check_extents, check_shared}) {
+        if (const int status = check(l)) return status;
+    }
+    driver().launches.push_back(l);
     return 0;
 }
 
 int set_attribute(void *function, int attribute, int value) {
     ENTER("cuFuncSetAttribute");
-    if (attribute == 8) driver().opt_in[function] = value;
+    constexpr int kMaxDynamicSharedBytes = 8;
+    if (attribute != kMaxDynamicSharedBytes) return fault("an attribute that nobody needs");
+    const auto [without_asking, opt_in] = shared_limits_of(device_of(driver().current.back()));
+    const std::string asked = std::to_string(value) + " bytes of shared memory asked for: ";
+    if (value <= static_cast<int>(without_asking)) return fault(asked + "no need to ask");
+    if (value > static_cast<int>(opt_in)) return fault(asked + "more than the device allows");
+    driver().opt_in[function] = value;
     return 0;
 }
 

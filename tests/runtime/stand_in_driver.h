@@ -1,6 +1,9 @@
 #pragma once
-// A stand-in for CUDA's driver: device memory is host memory, launches are noted, and each function
-// fails on demand. It records what it was asked for.
+// A stand-in for CUDA's driver: device memory is host memory, launches are checked and noted but
+// not run, and each function fails on demand. It records what it was asked for.
+//
+// cuda:0 allows 48 KiB of shared memory a block and no more; cuda:1 has the limits of compute
+// capability 9.0; cuda:2 can be listed, but has no context to give.
 
 #include <map>
 #include <string>
@@ -14,19 +17,34 @@ struct Launch {
 };
 
 struct Driver {
-    int devices = 2;
+    int devices = 3;
     std::map<std::string, int> fail;    // function: the CUresult that it returns
     std::map<std::string, int> called;  // function: how often
     std::vector<Launch> launches;
-    std::vector<void *> current;       // stack of contexts
+    std::vector<void *> current;  // stack of contexts
+
+    // A caller's own handles, which a test enters before it uses them.
+    std::map<void *, int> contexts;    // context: index of its device
+    std::map<void *, void *> streams;  // stream: context
+
     std::map<void *, int> opt_in;      // function: shared bytes that it asked for
     std::map<void *, void *> modules;  // module: context
     size_t allocated = 0;              // pieces of memory
     std::vector<void *> waited_for;    // streams
+
+    // What a real driver would have refused or must not be asked for, in words. Any is a failure of
+    // the test, in which whatever was asked for also fails.
+    std::vector<std::string> faults;
 };
 
 Driver &driver();
 
 void *driver_symbol(const char *name);
+
+// What a device of the stand-in allows, in bytes a block.
+struct SharedLimits {
+    unsigned without_asking, opt_in;
+};
+SharedLimits shared_limits_of(int device);
 
 }  // namespace hk::tests
