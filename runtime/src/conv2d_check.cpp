@@ -10,88 +10,107 @@ namespace hk::detail {
 
 namespace {
 
-struct Operand {
-    const char *name;
-    const Tensor &tensor;
-};
-
-[[noreturn]] void fail(const std::string &what) { throw InvalidArgument("conv2d: " + what); }
-
-void check_alike(const Operand &operand, const Tensor &input) {
-    const Tensor &tensor = operand.tensor;
-    if (!tensor.defined()) return;
-    const std::string name = operand.name;
-    if (tensor.type() != input.type()) {
-        fail(name + " is " + std::string(name_of(tensor.type())) + ", input is " +
-             std::string(name_of(input.type())));
-    }
-    if (tensor.device() != input.device()) {
-        fail(name + " is on " + tensor.device().name() + ", input is on " + input.device().name());
-    }
+[[noreturn]] void fail(const char *operation, const std::string &what) {
+    throw InvalidArgument(std::string(operation) + ": " + what);
 }
 
-void check_shape(const Operand &operand, const Shape &shape) {
+void check_shape(const char *operation, const Operand &operand, const Shape &shape) {
     if (operand.tensor.defined() && operand.tensor.shape() != shape) {
-        fail(std::string(operand.name) + " has shape " + hk::to_string(operand.tensor.shape()) +
-             ", it must have " + hk::to_string(shape));
+        fail(operation, std::string(operand.name) + " has shape " +
+                            hk::to_string(operand.tensor.shape()) + ", it must have " +
+                            hk::to_string(shape));
     }
 }
 
-void check_innermost(const Operand &operand, const char *elements) {
+void check_innermost(const char *operation, const Operand &operand, const char *elements) {
     const Tensor &tensor = operand.tensor;
     if (!tensor.defined() || tensor.shape().back() == 1 || tensor.strides().back() == 1) return;
-    fail(std::string(operand.name) + "'s " + elements + " have the stride " +
-         std::to_string(tensor.strides().back()) + ", no kernel takes another than 1");
-}
-
-void check_apart(const Operand &operand, const Tensor &output) {
-    if (!operand.tensor.defined() || !output.overlaps(operand.tensor)) return;
-    fail(std::string("output and ") + operand.name + " overlap: output has shape " +
-         hk::to_string(output.shape()) + " at element " + std::to_string(output.offset()) + ", " +
-         operand.name + " " + hk::to_string(operand.tensor.shape()) + " at element " +
-         std::to_string(operand.tensor.offset()));
-}
-
-void check_activation(const Conv2dOptions &options) {
-    const std::string name(name_of(options.activation));
-    const auto number = [](float value) { return std::to_string(value); };
-    if (options.activation == Activation::clamp && !(options.alpha <= options.beta)) {
-        fail("clamp goes from " + number(options.alpha) + " to " + number(options.beta));
-    }
-    if (options.activation == Activation::leaky_relu && !std::isfinite(options.alpha)) {
-        fail("leaky_relu's slope is " + number(options.alpha) + ", it must be finite");
-    }
+    fail(operation, std::string(operand.name) + "'s " + elements + " have the stride " +
+                        std::to_string(tensor.strides().back()) +
+                        ", no kernel takes another than 1");
 }
 
 }  // namespace
 
-Conv2dProblem check_conv2d(const Conv2dTensors &tensors, const Conv2dOptions &options) {
+void check_device(const char *operation, const Operand &operand, const Tensor &input) {
+    const Tensor &tensor = operand.tensor;
+    if (!tensor.defined() || tensor.device() == input.device()) return;
+    fail(operation, std::string(operand.name) + " is on " + tensor.device().name() +
+                        ", input is on " + input.device().name());
+}
+
+void check_apart(const char *operation, const Operand &operand, const Tensor &output) {
+    if (!operand.tensor.defined() || !output.overlaps(operand.tensor)) return;
+    fail(operation, std::string("output and ") + operand.name + " overlap: output has shape " +
+                        hk::to_string(output.shape()) + " at element " +
+                        std::to_string(output.offset()) + ", " + operand.name + " " +
+                        hk::to_string(operand.tensor.shape()) + " at element " +
+                        std::to_string(operand.tensor.offset()));
+}
+
+void check_activation(const char *operation, const Conv2dOptions &options) {
+    const auto number = [](float value) { return std::to_string(value); };
+    if (options.activation == Activation::clamp && !(options.alpha <= options.beta)) {
+        fail(operation, "clamp goes from " + number(options.alpha) + " to " + number(options.beta));
+    }
+    if (options.activation == Activation::leaky_relu && !std::isfinite(options.alpha)) {
+        fail(operation, "leaky_relu's slope is " + number(options.alpha) + ", it must be finite");
+    }
+}
+
+void check_present(const char *operation, const Conv2dTensors &tensors) {
+    for (const Operand &operand : {Operand{"input", tensors.input},
+                                   {"weight", tensors.weight},
+                                   {"output", tensors.output}}) {
+        if (!operand.tensor.defined()) fail(operation, std::string(operand.name) + " is undefined");
+    }
+    for (const Operand &operand : {Operand{"weight", tensors.weight},
+                                   {"bias", tensors.bias},
+                                   {"residual", tensors.residual},
+                                   {"output", tensors.output}}) {
+        check_device(operation, operand, tensors.input);
+    }
+}
+
+void check_views(const char *operation, const Conv2dProblem &problem,
+                 const Conv2dTensors &tensors) {
     const Operand input{"input", tensors.input}, weight{"weight", tensors.weight},
         bias{"bias", tensors.bias}, residual{"residual", tensors.residual},
         output{"output", tensors.output};
-    for (const Operand &operand : {input, weight, output}) {
-        if (!operand.tensor.defined()) fail(std::string(operand.name) + " is undefined");
+    check_shape(operation, output, problem.output_shape());
+    check_shape(operation, residual, problem.output_shape());
+    check_shape(operation, bias, {problem.filters});
+    const char *elements = problem.options.layout == Layout::nhwc ? "channels" : "columns";
+    for (const Operand &operand : {input, weight, residual, output}) {
+        check_innermost(operation, operand, elements);
     }
-    for (const Operand &operand : {weight, bias, residual, output}) {
-        check_alike(operand, tensors.input);
+    if (overlaps_itself(tensors.output.shape(), tensors.output.strides())) {
+        fail(operation, "elements of the output overlap: shape " +
+                            hk::to_string(tensors.output.shape()) + ", strides " +
+                            hk::to_string(tensors.output.strides()));
+    }
+    for (const Operand &operand : {input, weight, bias, residual}) {
+        check_apart(operation, operand, tensors.output);
+    }
+}
+
+Conv2dProblem check_conv2d(const Conv2dTensors &tensors, const Conv2dOptions &options) {
+    constexpr const char *kOperation = "conv2d";
+    check_present(kOperation, tensors);
+    for (const Operand &operand : {Operand{"weight", tensors.weight},
+                                   {"bias", tensors.bias},
+                                   {"residual", tensors.residual},
+                                   {"output", tensors.output}}) {
+        const DataType type = tensors.input.type();
+        if (!operand.tensor.defined() || operand.tensor.type() == type) continue;
+        fail(kOperation, std::string(operand.name) + " is " +
+                             std::string(name_of(operand.tensor.type())) + ", input is " +
+                             std::string(name_of(type)));
     }
     const Conv2dProblem problem = Conv2dProblem::from_shapes(
         tensors.input.shape(), tensors.weight.shape(), tensors.input.type(), options);
-    check_activation(options);
-    check_shape(output, problem.output_shape());
-    check_shape(residual, problem.output_shape());
-    check_shape(bias, {problem.filters});
-    const char *elements = options.layout == Layout::nhwc ? "channels" : "columns";
-    for (const Operand &operand : {input, weight, residual, output}) {
-        check_innermost(operand, elements);
-    }
-    if (overlaps_itself(tensors.output.shape(), tensors.output.strides())) {
-        fail("elements of the output overlap: shape " + hk::to_string(tensors.output.shape()) +
-             ", strides " + hk::to_string(tensors.output.strides()));
-    }
-    for (const Operand &operand : {input, weight, bias, residual}) {
-        check_apart(operand, tensors.output);
-    }
+    check_activation(kOperation, options);
+    check_views(kOperation, problem, tensors);
     return problem;
 }
 
@@ -111,10 +130,11 @@ ActivationArguments activation_arguments(const Conv2dOptions &options) {
         case Activation::gelu:
             return {1, -kInfinity, kInfinity, 2};
     }
-    fail("activation " + std::to_string(static_cast<int>(options.activation)) + " does not exist");
+    fail("conv2d",
+         "activation " + std::to_string(static_cast<int>(options.activation)) + " does not exist");
 }
 
-std::string to_string(const Conv2dProblem &problem) {
+std::string to_string(const Conv2dProblem &problem, const char *operation) {
     const Conv2dOptions &options = problem.options;
     const Padding &padding = options.padding;
     const bool nhwc = options.layout == Layout::nhwc;
@@ -123,7 +143,7 @@ std::string to_string(const Conv2dProblem &problem) {
         return hk::to_string(nhwc ? Shape{n, y, x, c} : Shape{n, c, y, x});
     };
     std::string text =
-        "conv2d " + std::string(name_of(options.layout)) + " " +
+        std::string(operation) + " " + std::string(name_of(options.layout)) + " " +
         std::string(name_of(problem.type)) + ", input " +
         image(problem.batch, problem.channels, problem.height, problem.width) + ", weight " +
         image(problem.filters, per_group, problem.kernel_height, problem.kernel_width);

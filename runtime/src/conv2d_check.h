@@ -1,7 +1,8 @@
 #pragma once
-// The arguments of a convolution, and whether they can be right.
+// The arguments of a convolution, and whether they can be right. Messages begin with the operation.
 
 #include "hk/conv2d.h"
+#include "kernel_call.h"
 
 namespace hk::detail {
 
@@ -13,6 +14,21 @@ struct Conv2dTensors {
 // can't take.
 Conv2dProblem check_conv2d(const Conv2dTensors &tensors, const Conv2dOptions &options);
 
+// Parts of that, for operations like conv2d. Each throws InvalidArgument.
+
+// A convolution from its shapes and options; any type.
+Conv2dProblem conv2d_geometry(const char *operation, const Shape &input, const Shape &weight,
+                              DataType type, const Conv2dOptions &options);
+void check_activation(const char *operation, const Conv2dOptions &options);
+
+// Input, weight and output are there, and all on one device.
+void check_present(const char *operation, const Conv2dTensors &tensors);
+void check_device(const char *operation, const Operand &operand, const Tensor &input);
+
+// Shapes and strides are those that the problem has, and the output overlaps nothing.
+void check_views(const char *operation, const Conv2dProblem &problem, const Conv2dTensors &tensors);
+void check_apart(const char *operation, const Operand &operand, const Tensor &output);
+
 // An activation as kernels take it: smooth 0 is min(max(v < 0 ? slope * v : v, low), high), 1 silu,
 // 2 gelu.
 struct ActivationArguments {
@@ -23,6 +39,6 @@ struct ActivationArguments {
 ActivationArguments activation_arguments(const Conv2dOptions &options);
 
 // "conv2d nhwc f32, input [1, 56, 56, 64], weight [64, 3, 3, 64], stride [1, 1], …"
-std::string to_string(const Conv2dProblem &problem);
+std::string to_string(const Conv2dProblem &problem, const char *operation = "conv2d");
 
 }  // namespace hk::detail

@@ -5,6 +5,7 @@
 #include <span>
 #include <stdexcept>
 
+#include "hk/error.h"
 #include "shape.h"
 #include "storage.h"
 
@@ -19,19 +20,6 @@ struct Places {
 
 Places places(Layout layout) {
     return layout == Layout::nhwc ? Places{0, 1, 2, 3, 4} : Places{2, 3, 0, 1, 4};
-}
-
-// A dimension of size 1 gets the stride that it has in a packed tensor: kernels ask for a stride of
-// 1 innermost, whatever the size.
-void tidy(Dims &dims) {
-    int64_t stride = 1;
-    for (Dim &dim : dims) {
-        if (dim.extent == 1) dim.stride = stride;
-        if (__builtin_mul_overflow(dim.stride, dim.extent, &stride) ||
-            stride > std::numeric_limits<int32_t>::max() || stride < 0) {
-            stride = 0;
-        }
-    }
 }
 
 // `channels` is one of the dimensions of an image in groups: [.., c, g, ..].
@@ -54,11 +42,6 @@ BufferView filter(const Tensor &tensor, int64_t groups) {
     view.dims.push_back({per_group, strides[0]});
     view.dims.push_back({groups, strides[0] * per_group});
     return view;
-}
-
-BufferView vector_of_filters(const Tensor &tensor, int64_t filters, int64_t groups,
-                             int64_t stride) {
-    return {tensor, {{filters / groups, stride}, {groups, filters / groups * stride}}};
 }
 
 // The memory that stands in for an absent tensor: a kernel's buffer can always start there.
@@ -102,6 +85,33 @@ bool folds_columns(const Conv2dProblem &problem) {
 
 }  // namespace
 
+BufferView vector_of_filters(const Tensor &tensor, const Conv2dProblem &problem) {
+    const int64_t groups = problem.options.groups, per_group = problem.filters / groups;
+    return {tensor, {{per_group, 1}, {groups, per_group}}};
+}
+
+Tensor packed_vector(const char *operation, const char *operand, const Tensor &tensor,
+                     bool own_queue) {
+    if (!tensor.defined() || tensor.packed()) return tensor;
+    if (!own_queue && !tensor.device().is_cpu()) {
+        throw InvalidArgument(std::string(operation) + ": " + operand + " has the stride " +
+                              std::to_string(tensor.strides()[0]) +
+                              ", on a caller's queue it must be 1");
+    }
+    return tensor.to(tensor.device());
+}
+
+void tidy(Dims &dims) {
+    int64_t stride = 1;
+    for (Dim &dim : dims) {
+        if (dim.extent == 1) dim.stride = stride;
+        if (__builtin_mul_overflow(dim.stride, dim.extent, &stride) ||
+            stride > std::numeric_limits<int32_t>::max() || stride < 0) {
+            stride = 0;
+        }
+    }
+}
+
 Conv2dOperands conv2d_operands(const Conv2dProblem &problem, const Tensor &input,
                                const Tensor &weight, const Tensor &bias, const Tensor &residual,
                                const Tensor &output) {
@@ -116,9 +126,8 @@ Conv2dOperands conv2d_operands(const Conv2dProblem &problem, const Tensor &input
     operands.output = image(output, layout, groups);
     operands.residual =
         operands.has_residual ? image(residual, layout, groups) : from_start(operands.output);
-    operands.bias = operands.has_bias
-                        ? vector_of_filters(bias, problem.filters, groups, bias.strides()[0])
-                        : from_start(vector_of_filters(weight, problem.filters, groups, 1));
+    operands.bias = operands.has_bias ? vector_of_filters(bias, problem)
+                                      : from_start(vector_of_filters(weight, problem));
     return operands;
 }
 
@@ -146,6 +155,13 @@ void normalise(Conv2dOperands &operands) {
                              &operands.output}) {
         tidy(view->dims);
     }
+}
+
+void check_fit_kernel(const char *operation, const Conv2dOperands &operands) {
+    check_fits_kernel(operation, "input", operands.input);
+    check_fits_kernel(operation, "weight", operands.weight);
+    check_fits_kernel(operation, "output", operands.output);
+    if (operands.has_residual) check_fits_kernel(operation, "residual", operands.residual);
 }
 
 Conv2dProblem normalised(const Conv2dProblem &problem) {
@@ -202,6 +218,39 @@ int64_t conv2d_field(const Conv2dProblem &problem, std::string_view name) {
         if (field == name) return value;
     }
     throw std::out_of_range("conv2d has no field " + std::string(name));
+}
+
+SelectionCache::Problem conv2d_key(const Conv2dProblem &problem) {
+    const Conv2dOptions &options = problem.options;
+    const Padding &padding = options.padding;
+    return {static_cast<int64_t>(problem.type),
+            static_cast<int64_t>(options.layout),
+            problem.batch,
+            problem.channels,
+            problem.height,
+            problem.width,
+            problem.filters,
+            problem.kernel_height,
+            problem.kernel_width,
+            options.stride[0],
+            options.stride[1],
+            options.dilation[0],
+            options.dilation[1],
+            padding.top,
+            padding.bottom,
+            padding.left,
+            padding.right,
+            options.groups};
+}
+
+Conv2dNumbers::Conv2dNumbers(const Conv2dOptions &options) {
+    const auto number = [](int64_t value) { return static_cast<int32_t>(value); };
+    stride_x = number(options.stride[1]);
+    stride_y = number(options.stride[0]);
+    dilation_x = number(options.dilation[1]);
+    dilation_y = number(options.dilation[0]);
+    padding_left = number(options.padding.left);
+    padding_top = number(options.padding.top);
 }
 
 }  // namespace hk::detail

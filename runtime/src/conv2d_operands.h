@@ -4,6 +4,7 @@
 
 #include "hk/conv2d.h"
 #include "kernel_buffer.h"
+#include "selection_cache.h"
 
 namespace hk::detail {
 
@@ -23,16 +24,41 @@ Conv2dOperands conv2d_operands(const Conv2dProblem &problem, const Tensor &input
                                const Tensor &weight, const Tensor &bias, const Tensor &residual,
                                const Tensor &output);
 
+// A vector of an element a filter, [K], as kernels see it: [k, g]. It must be packed.
+BufferView vector_of_filters(const Tensor &tensor, const Conv2dProblem &problem);
+
+// Kernels need vectors of stride 1; a copy is small. `tensor` may be undefined. Throws
+// InvalidArgument where a copy would be needed on a caller's queue.
+Tensor packed_vector(const char *operation, const char *operand, const Tensor &tensor,
+                     bool own_queue);
+
+// A dimension of size 1 gets the stride that it has in a packed tensor: kernels ask for a stride of
+// 1 innermost, whatever the size.
+void tidy(Dims &dims);
+
 // The same convolution with fewer dimensions. A dilation of one tap is 1. With a 1x1 kernel and no
 // padding, strides of the convolution become strides of the input's view (nchw: of rows, and of
 // columns that are 1 apart), and pixels that lie evenly apart become one dimension: x, y, n of
 // nhwc, x, y of nchw.
 void normalise(Conv2dOperands &operands);
 
+// Throws InvalidArgument where a view is too large for kernels.
+void check_fit_kernel(const char *operation, const Conv2dOperands &operands);
+
 // What normalise() makes of a problem whose tensors are packed.
 Conv2dProblem normalised(const Conv2dProblem &problem);
 
 // A field of a normalised problem by its name in kernels.cmake.
 int64_t conv2d_field(const Conv2dProblem &problem, std::string_view name);
+
+// All of a normalised problem that selection may look at; the last six places are free.
+SelectionCache::Problem conv2d_key(const Conv2dProblem &problem);
+
+// Numbers as kernels take them.
+struct Conv2dNumbers {
+    explicit Conv2dNumbers(const Conv2dOptions &options);
+
+    int32_t stride_x, stride_y, dilation_x, dilation_y, padding_left, padding_top;
+};
 
 }  // namespace hk::detail

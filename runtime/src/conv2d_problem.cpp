@@ -3,7 +3,7 @@
 #include <array>
 #include <limits>
 
-#include "hk/conv2d.h"
+#include "conv2d_check.h"
 #include "hk/error.h"
 
 namespace hk {
@@ -13,51 +13,91 @@ namespace {
 constexpr std::array<std::string_view, 6> kActivations{"none",       "relu", "clamp",
                                                        "leaky_relu", "silu", "gelu"};
 
-[[noreturn]] void fail(const std::string &what) { throw InvalidArgument("conv2d: " + what); }
-
 std::string text(int64_t value) { return std::to_string(value); }
 
-void check_rank(const char *operand, const Shape &shape) {
-    if (shape.size() != 4) {
-        fail(std::string(operand) + " has " + text(static_cast<int64_t>(shape.size())) +
-             " dimensions, " + to_string(shape) + ", it needs 4");
-    }
-}
+// What is checked of the sizes of a convolution, in messages of one operation.
+class Checks {
+public:
+    explicit Checks(const char *operation) : operation_(operation) {}
 
-// Kernels count in 32 bits.
-void check_size(const std::string &what, int64_t value, int64_t least) {
-    constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
-    if (value < least || value > kMost) {
-        fail(what + " is " + text(value) + ", it must be " + text(least) + " to " + text(kMost));
+    [[noreturn]] void fail(const std::string &what) const {
+        throw InvalidArgument(std::string(operation_) + ": " + what);
     }
-}
 
-void check_options(const Conv2dOptions &options) {
-    check_size("stride of y", options.stride[0], 1);
-    check_size("stride of x", options.stride[1], 1);
-    check_size("dilation of y", options.dilation[0], 1);
-    check_size("dilation of x", options.dilation[1], 1);
-    check_size("padding at the top", options.padding.top, 0);
-    check_size("padding at the bottom", options.padding.bottom, 0);
-    check_size("padding at the left", options.padding.left, 0);
-    check_size("padding at the right", options.padding.right, 0);
-    check_size("groups", options.groups, 1);
-}
+    void rank(const char *operand, const Shape &shape) const {
+        if (shape.size() != 4) {
+            fail(std::string(operand) + " has " + text(static_cast<int64_t>(shape.size())) +
+                 " dimensions, " + to_string(shape) + ", it needs 4");
+        }
+    }
+
+    // Kernels count in 32 bits.
+    void size(const std::string &what, int64_t value, int64_t least) const {
+        constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
+        if (value < least || value > kMost) {
+            fail(what + " is " + text(value) + ", it must be " + text(least) + " to " +
+                 text(kMost));
+        }
+    }
+
+    void options(const Conv2dOptions &options) const {
+        size("stride of y", options.stride[0], 1);
+        size("stride of x", options.stride[1], 1);
+        size("dilation of y", options.dilation[0], 1);
+        size("dilation of x", options.dilation[1], 1);
+        size("padding at the top", options.padding.top, 0);
+        size("padding at the bottom", options.padding.bottom, 0);
+        size("padding at the left", options.padding.left, 0);
+        size("padding at the right", options.padding.right, 0);
+        size("groups", options.groups, 1);
+    }
+
+    void sizes(const Conv2dProblem &problem) const {
+        size("the batch", problem.batch, 0);
+        size("the input's number of channels", problem.channels, 1);
+        size("the input's height", problem.height, 1);
+        size("the input's width", problem.width, 1);
+        size("the weight's number of filters", problem.filters, 1);
+        size("the weight's height", problem.kernel_height, 1);
+        size("the weight's width", problem.kernel_width, 1);
+    }
+
+    // `per_group`: input channels of the weight.
+    void groups(const Conv2dProblem &problem, int64_t per_group) const {
+        const int64_t groups = problem.options.groups;
+        size("the weight's number of input channels", per_group, 1);
+        if (problem.channels % groups != 0) {
+            fail("the input has " + text(problem.channels) + " channels, " + text(groups) +
+                 " groups don't divide them");
+        }
+        if (problem.filters % groups != 0) {
+            fail("the weight has " + text(problem.filters) + " filters, " + text(groups) +
+                 " groups don't divide them");
+        }
+        if (problem.channels / groups != per_group) {
+            fail("weight has " + text(per_group) + " input channels, input has " +
+                 text(problem.channels) + (groups == 1 ? "" : " in " + text(groups) + " groups"));
+        }
+    }
+
+    void output(const char *axis, int64_t outputs, int64_t padded, int64_t taps,
+                int64_t dilation) const {
+        if (outputs < 1) {
+            fail(std::string("the kernel reaches over ") + text((taps - 1) * dilation + 1) + " " +
+                 axis + ", the padded input has " + text(padded));
+        }
+        size(std::string("the output's number of ") + axis, outputs, 1);
+    }
+
+private:
+    const char *operation_;
+};
 
 // All factors are below 2^31, so two products of two fit 64 bits.
 int64_t outputs(int64_t size, int64_t before, int64_t after, int64_t taps, int64_t stride,
                 int64_t dilation) {
     const int64_t left = size + before + after - (taps - 1) * dilation - 1;
     return left < 0 ? 0 : left / stride + 1;
-}
-
-void check_output(const char *axis, int64_t outputs, int64_t size, int64_t before, int64_t after,
-                  int64_t taps, int64_t dilation) {
-    if (outputs < 1) {
-        fail(std::string("the kernel reaches over ") + text((taps - 1) * dilation + 1) + " " +
-             axis + ", the padded input has " + text(size + before + after));
-    }
-    check_size(std::string("the output's number of ") + axis, outputs, 1);
 }
 
 }  // namespace
@@ -74,18 +114,16 @@ Activation activation_of(std::string_view name) {
                           "\", not none, relu, clamp, leaky_relu, silu or gelu");
 }
 
-Conv2dProblem Conv2dProblem::from_shapes(const Shape &input, const Shape &weight, DataType type,
-                                         const Conv2dOptions &options) {
-    check_rank("input", input);
-    check_rank("weight", weight);
-    check_options(options);
-    if (type != DataType::f32 && type != DataType::f16 && type != DataType::bf16) {
-        fail("the type is " + std::string(name_of(type)) + ", it must be f32, f16 or bf16");
-    }
+Conv2dProblem detail::conv2d_geometry(const char *operation, const Shape &input,
+                                      const Shape &weight, DataType type,
+                                      const Conv2dOptions &options) {
+    const Checks check(operation);
+    check.rank("input", input);
+    check.rank("weight", weight);
+    check.options(options);
     const bool nhwc = options.layout == Layout::nhwc;
     const std::array<size_t, 3> chw =
         nhwc ? std::array<size_t, 3>{3, 1, 2} : std::array<size_t, 3>{1, 2, 3};
-    check_size("the batch", input[0], 0);
     Conv2dProblem problem;
     problem.type = type;
     problem.options = options;
@@ -96,33 +134,23 @@ Conv2dProblem Conv2dProblem::from_shapes(const Shape &input, const Shape &weight
     problem.filters = weight[0];
     problem.kernel_height = weight[chw[1]];
     problem.kernel_width = weight[chw[2]];
-    check_size("the input's number of channels", problem.channels, 1);
-    check_size("the input's height", problem.height, 1);
-    check_size("the input's width", problem.width, 1);
-    check_size("the weight's number of filters", problem.filters, 1);
-    check_size("the weight's height", problem.kernel_height, 1);
-    check_size("the weight's width", problem.kernel_width, 1);
-
-    const int64_t groups = options.groups, per_group = weight[chw[0]];
-    check_size("the weight's number of input channels", per_group, 1);
-    if (problem.channels % groups != 0) {
-        fail("the input has " + text(problem.channels) + " channels, " + text(groups) +
-             " groups don't divide them");
-    }
-    if (problem.filters % groups != 0) {
-        fail("the weight has " + text(problem.filters) + " filters, " + text(groups) +
-             " groups don't divide them");
-    }
-    if (problem.channels / groups != per_group) {
-        fail("weight has " + text(per_group) + " input channels, input has " +
-             text(problem.channels) + (groups == 1 ? "" : " in " + text(groups) + " groups"));
-    }
+    check.sizes(problem);
+    check.groups(problem, weight[chw[0]]);
     const Padding &padding = options.padding;
-    check_output("rows", problem.output_height(), problem.height, padding.top, padding.bottom,
+    check.output("rows", problem.output_height(), problem.height + padding.top + padding.bottom,
                  problem.kernel_height, options.dilation[0]);
-    check_output("columns", problem.output_width(), problem.width, padding.left, padding.right,
+    check.output("columns", problem.output_width(), problem.width + padding.left + padding.right,
                  problem.kernel_width, options.dilation[1]);
     return problem;
+}
+
+Conv2dProblem Conv2dProblem::from_shapes(const Shape &input, const Shape &weight, DataType type,
+                                         const Conv2dOptions &options) {
+    if (type != DataType::f32 && type != DataType::f16 && type != DataType::bf16) {
+        Checks("conv2d").fail("the type is " + std::string(name_of(type)) +
+                              ", it must be f32, f16 or bf16");
+    }
+    return detail::conv2d_geometry("conv2d", input, weight, type, options);
 }
 
 int64_t Conv2dProblem::output_height() const {

@@ -1,7 +1,9 @@
 #include "kernel_call.h"
 
 #include "HalideRuntime.h"
+#include "backend.h"
 #include "hk/error.h"
+#include "storage.h"
 
 namespace hk::detail {
 
@@ -43,6 +45,42 @@ bool device_failed(int status) {
 }
 
 }  // namespace
+
+Stream complete_stream(const char *operation, Device device, std::span<const Operand> operands,
+                       const Stream &stream) {
+    if (device.is_cpu()) return {};
+    Backend &backend = require(device);
+    const Stream complete = backend.resolve(operation, device.index(), stream);
+    for (const auto &[name, tensor] : operands) {
+        if (!tensor.defined() || tensor.elements() == 0) continue;
+        if (!backend.reachable(Tensor::Access::storage(tensor).memory, complete)) {
+            throw InvalidArgument(std::string(operation) + ": " + name +
+                                  " belongs to another context of " + device.name() +
+                                  " than the stream");
+        }
+    }
+    return complete;
+}
+
+void check_row_takes(const char *operation, const KernelInfo &kernel, DataType type, Layout layout,
+                     Device device, const FieldLookup &field) {
+    const auto kind = [](DeviceType device, DataType type, Layout layout) {
+        return std::string(name_of(device)) + " " + std::string(name_of(type)) + " " +
+               std::string(name_of(layout));
+    };
+    const std::string row = kind(kernel.device, kernel.type, kernel.layout);
+    const std::string wanted = kind(device.type(), type, layout);
+    const std::string prefix = std::string(operation) + ": kernel " + kernel.name;
+    if (row != wanted) {
+        throw InvalidArgument(prefix + " is for " + row + ", the problem is " + wanted);
+    }
+    const Selection selection =
+        select({&kernel, 1}, type, layout, device.type(), device.limits(), field, true);
+    if (!selection.kernel) {
+        throw InvalidArgument(prefix +
+                              " does not take the problem: " + selection.rejected[0].reason);
+    }
+}
 
 void throw_failure(const char *operation, const KernelInfo &kernel, Device device, int status,
                    std::string_view message) {

@@ -1,10 +1,30 @@
 #pragma once
 // One call of a kernel, and what it reports as an exception.
 
+#include <span>
+
 #include "call_context.h"
 #include "hk/kernel_info.h"
+#include "hk/tensor.h"
 
 namespace hk::detail {
+
+struct Operand {
+    const char *name;  // for messages
+    const Tensor &tensor;
+};
+
+// The stream that a call runs on, with both handles. Throws InvalidArgument where an operand can't
+// be used there.
+Stream complete_stream(const char *operation, Device device, std::span<const Operand> operands,
+                       const Stream &stream);
+
+// Whether a call may run on the library's own queue, where copies are in order with it.
+inline bool on_own_queue(const Stream &stream) { return !stream.context && !stream.handle; }
+
+// Throws InvalidArgument where the row does not take the problem with these fields.
+void check_row_takes(const char *operation, const KernelInfo &kernel, DataType type, Layout layout,
+                     Device device, const FieldLookup &field);
 
 // Calls the kernel with its arguments, the first of which this sets: the kernel's user_context.
 // Throws OutOfMemory, DeviceError or KernelFailure.
