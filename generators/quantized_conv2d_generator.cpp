@@ -74,7 +74,7 @@ public:
         const QuantizedConv2dContext context = {
             get_target(), nhwc(), op.integer(), schedule_name, knobs, fix_kernel_w, fix_kernel_h, fix_stride_x,
             fix_stride_y, fix_dilation_x, fix_dilation_y, fix_channels_per_group, fix_filters_per_group,
-            slope == 1.f && !integer_output};
+            slope == 1.f && !integer_output && weight_zero_point == 0};
         namespace sc = hk::schedules;
         if (algorithm.value() == "packed")
             build(quantized_conv2d_packed(op, sc::quantized_packed_block(context)), sc::quantized_packed_schedules(),

@@ -36,14 +36,13 @@ void quantized_packed(QuantizedConv2d &stages, const QuantizedConv2dContext &con
     const int lanes = context.target.natural_vector_size<float>();
     const TailStrategy round_up = TailStrategy::RoundUp;
     Func &out = stages.output;
-    const Var kv("kv"), xo("xo"), yo("yo"), kb("kb"), rows("rows"), blocks("blocks");
+    const Var xo("xo"), yo("yo"), kb("kb"), rows("rows"), blocks("blocks");
     const RDom &d = stages.r;
 
     out.split(x, xo, x, tile.x, TailStrategy::GuardWithIf)
         .split(y, yo, y, tile.y, TailStrategy::GuardWithIf)
         .split(k, kb, k, tile.block, TailStrategy::GuardWithIf)
-        .split(k, kv, k, lanes)
-        .reorder(k, kv, x, y, kb, xo, yo, g, n)
+        .reorder(k, x, y, kb, xo, yo, g, n)
         .fuse(yo, g, rows)
         .fuse(rows, n, rows)
         .vectorize(k)
@@ -53,7 +52,14 @@ void quantized_packed(QuantizedConv2d &stages, const QuantizedConv2dContext &con
         stages.filter_sum.compute_root();
         stages.window_sum.compute_at(out, xo);
     }
-    stages.activated.compute_at(out, kv).vectorize(k).specialize(context.plain);
+    stages.activated.compute_at(out, kb)
+        .bound_extent(k, tile.block)
+        .bound_extent(x, tile.x)
+        .bound_extent(y, tile.y)
+        .align_bounds(k, tile.block)
+        .vectorize(k, lanes, round_up)
+        .specialize(context.plain)
+        .unroll(k);
     stages.sum.compute_at(out, kb)
         .bound_extent(k, tile.block)
         .bound_extent(x, tile.x)
