@@ -38,15 +38,16 @@ protected:
     }
 
     // What a compiled kernel does to run on a device.
-    int launch(CallContext *context, void **state, int shared_bytes) {
+    int launch(CallContext *context, void **state, int shared_bytes, int grid_y = 5,
+               int block_y = 2) {
         const char image[] = "image";
         int status = halide_cuda_initialize_kernels(context, state, image, sizeof image);
         if (status) return status;
         size_t sizes[] = {0};
         void *arguments[] = {nullptr};
         int8_t buffers[] = {0};
-        status = halide_cuda_run(context, *state, "entry", 4, 5, 6, 32, 2, 1, shared_bytes, sizes,
-                                 arguments, buffers);
+        status = halide_cuda_run(context, *state, "entry", 4, grid_y, 6, 32, block_y, 1,
+                                 shared_bytes, sizes, arguments, buffers);
         halide_cuda_finalize_kernels(context, *state);
         return status;
     }
@@ -235,6 +236,31 @@ TEST_F(Cuda, SharedMemoryBeyondTheDeviceIsNotLaunched) {
     EXPECT_TRUE(tests::has(::testing::internal::GetCapturedStderr(), "cuda:0 has 49152"));
     EXPECT_EQ(driver().called["cuFuncSetAttribute"], 0);
     EXPECT_EQ(driver().called["cuLaunchKernel"], 0);
+}
+
+// The stand-in is worth something only if it refuses what a driver would.
+TEST_F(Cuda, TheStandInRefusesBadLaunches) {
+    static void *state = nullptr;
+    int context_object, stream_object;
+    driver().contexts[&context_object] = 1;
+    driver().streams[&stream_object] = &context_object;
+    const auto fault = [&](const CallContext &like, int grid_y, int block_y) {
+        CallContext context(like.device, like.stream);
+        EXPECT_NE(launch(&context, &state, 0, grid_y, block_y), 0);
+        EXPECT_EQ(driver().faults.size(), 1u);
+        const std::string text = driver().faults.empty() ? "" : driver().faults.back();
+        driver().faults.clear();
+        return text;
+    };
+    const CallContext own(kDevice);
+    EXPECT_EQ(fault(own, 65536, 2), "grid y is 65536");
+    EXPECT_EQ(fault(own, 0, 2), "grid y is 0");
+    EXPECT_EQ(fault(own, 5, 33), "1056 threads a block");
+    EXPECT_EQ(fault(own, 5, 1025), "block y is 1025");
+    EXPECT_EQ(fault(CallContext(kDevice, {nullptr, &own}), 5, 2), "the stream is unknown");
+    EXPECT_EQ(fault(CallContext(kDevice, {nullptr, &stream_object}), 5, 2),
+              "the stream is of another context");
+    EXPECT_TRUE(driver().launches.empty());
 }
 
 TEST_F(Cuda, FailuresAreReportedToTheCall) {
