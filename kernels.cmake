@@ -96,3 +96,16 @@ kernel(conv2d depthwise ALGORITHM depthwise ${gpu} BUDGET shared:0,registers:40 
 kernel(conv2d 1x1 ALGORITHM sliced ${gpu} BUDGET shared:4224,registers:72 WHERE ${kernel_1x1})
 kernel(conv2d 3x3 ALGORITHM sliced ${gpu} BUDGET shared:22784,registers:72 WHERE ${kernel_3x3} ${stride_1})
 kernel(conv2d any ALGORITHM sliced ${gpu} BUDGET shared:4224,registers:80)
+
+# Quantised convolution. Type: of the input; u8 stands for s8 too. output_bytes: 1 u8 or s8, 4 f32 or s32.
+set(HK_FIXED_FIELDS_quantized_conv2d kernel_w kernel_h stride_x stride_y dilation_x dilation_y padding
+    channels_per_group filters_per_group output_bytes)
+
+kernel_family(quantized_conv2d)
+
+set(types TYPES u8 f32)
+foreach(bytes 1 4)
+    math(EXPR bits "8 * ${bytes}")
+    kernel(quantized_conv2d any_to_${bits} ALGORITHM packed SCHEDULE cpu ${types} ${both} DEVICES cpu
+        WHERE output_bytes=${bytes})
+endforeach()

@@ -17,6 +17,7 @@
 set(HK_TYPE_f32 float32)
 set(HK_TYPE_f16 float16)
 set(HK_TYPE_bf16 bfloat16)
+set(HK_TYPE_u8 uint8)
 
 if(HK_PORTABLE)
     set(HK_HOST x86-64-linux)

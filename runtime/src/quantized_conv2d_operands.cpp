@@ -1,0 +1,129 @@
+#include "quantized_conv2d_operands.h"
+
+#include <algorithm>
+
+namespace hk::detail {
+
+namespace {
+
+constexpr const char *kOperation = "quantized_conv2d";
+
+BiasKind kind_of(const QuantizedTensor &bias) {
+    if (!bias.values.defined()) return BiasKind::none;
+    if (bias.values.type() == DataType::f32) return BiasKind::real_f32;
+    if (bias.values.type() == DataType::s8) return BiasKind::quantized_s8;
+    return bias.quantization.defined() ? BiasKind::quantized_s32 : BiasKind::sum_s32;
+}
+
+// The activation's bounds in units of the output's scale, within what the type holds: kernels
+// round what is between them, and add the zero point, without a thought of the type's ends. Both
+// bounds are brought within, so that a clamp wholly outside of the range gives the range's end.
+void set_bounds(QuantizedConv2dNumbers &numbers, const ActivationArguments &activation,
+                DataType output) {
+    numbers.slope = activation.slope;
+    numbers.low = activation.low / numbers.output_scale;
+    numbers.high = activation.high / numbers.output_scale;
+    if (size_of(output) != 1) return;
+    const StoredRange range = range_of(output);
+    const auto least = static_cast<float>(range.least - numbers.output_zero_point);
+    const auto most = static_cast<float>(range.most - numbers.output_zero_point);
+    numbers.low = std::clamp(numbers.low, least, most);
+    numbers.high = std::clamp(numbers.high, least, most);
+}
+
+// The bytes of a vector: [byte, k, g].
+BufferView bytes_of(const Tensor &vector, const Conv2dProblem &problem) {
+    BufferView view = vector_of_filters(vector, problem);
+    const int64_t bytes = size_of(vector.type());
+    const Dim k = view.dims[0], g = view.dims[1];
+    view.dims = {{bytes, 1}, {k.extent, k.stride * bytes}, {g.extent, g.stride * bytes}};
+    view.type = DataType::s8;
+    view.offset *= bytes;
+    return view;
+}
+
+// What stands in for an absent bias: a byte of the weight for each filter.
+BufferView absent_bytes(const BufferView &weight_vector) {
+    BufferView view = weight_vector;
+    const Dim k = view.dims[0], g = view.dims[1];
+    view.dims = {{1, 1}, k, g};
+    return view;
+}
+
+}  // namespace
+
+QuantizedConv2dNumbers::QuantizedConv2dNumbers(const QuantizedConv2dTensors &tensors,
+                                               const Conv2dOptions &options) {
+    const DataType input = tensors.input.values.type(), output = tensors.output.values.type();
+    if (input != DataType::f32) {
+        input_flip = input == DataType::s8 ? 128 : 0;
+        input_scale = tensors.input.quantization.scale();
+        input_zero_point = tensors.input.quantization.zero_point() + input_flip;
+    }
+    scale_for_all = tensors.weight.quantization.scale();
+    weight_zero_point = tensors.weight.quantization.zero_point();
+    bias_kind = static_cast<int32_t>(kind_of(tensors.bias));
+    if (tensors.bias.quantization.defined()) {
+        bias_scale_for_all = tensors.bias.quantization.scale();
+        bias_zero_point = tensors.bias.quantization.zero_point();
+    }
+    if (tensors.output.quantization.defined()) {
+        output_scale = tensors.output.quantization.scale();
+        output_zero_point = tensors.output.quantization.zero_point();
+    }
+    integer_output = output == DataType::s32;
+    set_bounds(*this, activation_arguments(options), output);
+}
+
+QuantizedConv2dOperands quantized_conv2d_operands(const QuantizedConv2dProblem &problem,
+                                                  const QuantizedConv2dTensors &tensors,
+                                                  bool own_queue) {
+    const Conv2dProblem &conv = problem.conv;
+    const auto packed = [&](const char *operand, const Tensor &tensor) {
+        return packed_vector(kOperation, operand, tensor, own_queue);
+    };
+    const Tensor bias = packed("bias", tensors.bias.values);
+    const Tensor scale = packed("weight scale", tensors.weight.quantization.scales());
+    const Tensor bias_scale = packed("bias scale", tensors.bias.quantization.scales());
+    Tensor spare;  // kernels load a scale before they choose the one for all
+    if (!scale.defined() || !bias_scale.defined()) {
+        spare = Tensor({conv.filters}, DataType::f32, tensors.input.values.device());
+    }
+
+    QuantizedConv2dOperands operands;
+    operands.has_scale = scale.defined();
+    operands.has_bias_scale = bias_scale.defined();
+    operands.conv = conv2d_operands(conv, tensors.input.values, tensors.weight.values, {}, {},
+                                    tensors.output.values);
+    BufferView &input = operands.conv.input, &output = operands.conv.output;
+    input.type = row_type(input.type);
+    output.type = size_of(output.type) == 1 ? DataType::u8 : DataType::f32;
+    operands.conv.residual.type = output.type;
+    operands.conv.has_bias = bias.defined();
+    operands.conv.bias = bias.defined() ? bytes_of(bias, conv) : absent_bytes(operands.conv.bias);
+    operands.scale = vector_of_filters(operands.has_scale ? scale : spare, conv);
+    operands.bias_scale = vector_of_filters(operands.has_bias_scale ? bias_scale : spare, conv);
+
+    normalise(operands.conv);
+    tidy(operands.scale.dims);
+    tidy(operands.bias_scale.dims);
+    check_fit_kernel(kOperation, operands.conv);
+    check_fits_kernel(kOperation, "bias", operands.conv.bias);
+    check_fits_kernel(kOperation, "weight scale", operands.scale);
+    return operands;
+}
+
+DataType row_type(DataType input) { return input == DataType::s8 ? DataType::u8 : input; }
+
+int64_t quantized_conv2d_field(const QuantizedConv2dProblem &problem, std::string_view name) {
+    if (name == "output_bytes") return size_of(problem.output_type);
+    return conv2d_field(problem.conv, name);
+}
+
+SelectionCache::Problem quantized_conv2d_key(const QuantizedConv2dProblem &problem) {
+    SelectionCache::Problem key = conv2d_key(problem.conv);
+    key.back() = static_cast<int64_t>(problem.output_type);
+    return key;
+}
+
+}  // namespace hk::detail
