@@ -241,7 +241,7 @@ TEST_F(Cuda, SharedMemoryBeyondTheDeviceIsNotLaunched) {
 // The stand-in is worth something only if it refuses what a driver would.
 TEST_F(Cuda, TheStandInRefusesBadLaunches) {
     static void *state = nullptr;
-    int context_object, stream_object;
+    int context_object, stream_object, stranger;
     driver().contexts[&context_object] = 1;
     driver().streams[&stream_object] = &context_object;
     const auto fault = [&](const CallContext &like, int grid_y, int block_y) {
@@ -257,7 +257,7 @@ TEST_F(Cuda, TheStandInRefusesBadLaunches) {
     EXPECT_EQ(fault(own, 0, 2), "grid y is 0");
     EXPECT_EQ(fault(own, 5, 33), "1056 threads a block");
     EXPECT_EQ(fault(own, 5, 1025), "block y is 1025");
-    EXPECT_EQ(fault(CallContext(kDevice, {nullptr, &own}), 5, 2), "the stream is unknown");
+    EXPECT_EQ(fault(CallContext(kDevice, {nullptr, &stranger}), 5, 2), "the stream is unknown");
     EXPECT_EQ(fault(CallContext(kDevice, {nullptr, &stream_object}), 5, 2),
               "the stream is of another context");
     EXPECT_TRUE(driver().launches.empty());
