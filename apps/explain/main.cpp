@@ -1,6 +1,7 @@
 // explain: which row of the table a problem takes on each target that is built, what the row needs,
-// and why the others were passed over. Bad input makes the exit status 2.
+// the ladder of fallbacks, and why the others were passed over. Bad input makes the exit status 2.
 
+#include <cstdlib>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
@@ -13,15 +14,22 @@ int main(int argc, char **argv) {
     std::vector<std::unique_ptr<hk::explain::Verb>> verbs;
     verbs.push_back(hk::explain::conv2d_verb());
     bool json = false;
+    int64_t shared_limit = -1;
     for (const auto &verb : verbs) {
         CLI::App *sub = app.add_subcommand(verb->name(), verb->description());
         verb->add_flags(*sub);
+        sub->add_option("--shared-limit", shared_limit,
+                        "most bytes of shared memory a block, as HK_SHARED_LIMIT")
+            ->check(CLI::NonNegativeNumber);
         sub->add_flag("--json", json, "print an array of objects, one a target");
     }
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError &error) {
         return app.exit(error) == 0 ? 0 : 2;
+    }
+    if (shared_limit >= 0) {
+        setenv("HK_SHARED_LIMIT", std::to_string(shared_limit).c_str(), 1);
     }
     try {
         for (const auto &verb : verbs) {

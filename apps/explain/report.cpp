@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "hk/error.h"
+#include "shared_limit.h"
 
 namespace hk::explain {
 
@@ -38,6 +39,50 @@ std::string extents(const std::array<unsigned, 3> &e) {
 
 json number_or_null(int value) { return value < 0 ? json(nullptr) : json(value); }
 
+std::string allowed(const DeviceLimits &limits) {
+    std::string text = std::to_string(limits.shared_bytes);
+    if (limits.shared_bytes_opt_in > limits.shared_bytes) {
+        text += " (" + std::to_string(limits.shared_bytes_opt_in) + " opted in)";
+    }
+    return text;
+}
+
+void print_ladder(const Choice &choice) {
+    for (size_t i = 0; i < choice.ladder.size(); i++) {
+        const auto &[kernel, shortage] = choice.ladder[i];
+        const KernelResources &used = kernel->resources;
+        std::printf("  %s %zu  %s: shared %s, registers %s, threads %s: %s%s%s\n",
+                    i == 0 ? "ladder " : "       ", i, kernel->row,
+                    known(used.shared_bytes(), "").c_str(), known(used.registers, "").c_str(),
+                    known(used.threads, "").c_str(),
+                    shortage.empty() ? "fits" : "too large: ", shortage.c_str(),
+                    kernel == choice.kernel ? ", taken" : "");
+    }
+}
+
+json ladder_json(const std::vector<Rung> &ladder) {
+    json array = json::array();
+    for (const auto &[kernel, shortage] : ladder) {
+        const KernelResources &used = kernel->resources;
+        array.push_back({{"row", kernel->row},
+                         {"kernel", kernel->name},
+                         {"shared_bytes", number_or_null(used.shared_bytes())},
+                         {"registers", number_or_null(used.registers)},
+                         {"threads", number_or_null(used.threads)},
+                         {"fits", shortage.empty()},
+                         {"shortage", shortage.empty() ? json(nullptr) : json(shortage)}});
+    }
+    return array;
+}
+
+// The place of the row that is taken.
+json rung_json(const Choice &choice) {
+    for (size_t i = 0; i < choice.ladder.size(); i++) {
+        if (choice.ladder[i].kernel == choice.kernel) return i;
+    }
+    return nullptr;
+}
+
 }  // namespace
 
 Target target_of(DeviceType type) {
@@ -48,10 +93,11 @@ Target target_of(DeviceType type) {
     // Not here: CUDA's limits are those of compute capability 9.0, OpenCL's those that every
     // device of the full profile has, with the usual 256 work-items a group.
     if (type == DeviceType::cuda) {
-        return {type, {48 * 1024, 227 * 1024, 1024, 65536, 90}, "none here; as an H100"};
+        return {type, detail::limited({48 * 1024, 227 * 1024, 1024, 65536, 90}),
+                "none here; as an H100"};
     }
-    return {
-        type, {32 * 1024, 32 * 1024, 256, 0, 0}, "none here; as the least that OpenCL asks for"};
+    return {type, detail::limited({32 * 1024, 32 * 1024, 256, 0, 0}),
+            "none here; as the least that OpenCL asks for"};
 }
 
 std::vector<Choice> choices_of(const Verb &verb) {
@@ -77,6 +123,7 @@ std::vector<Choice> choices_of(const Verb &verb) {
         choice.target = target_of(device);
         const Selection selection = verb.select(choice.target);
         choice.kernel = selection.kernel;
+        if (device != DeviceType::cpu) choice.ladder = selection.ladder;
         for (const Rejection &rejection : selection.rejected) {
             choice.rejected.push_back({rejection.kernel->row, rejection.reason});
         }
@@ -102,9 +149,9 @@ void print(const Verb &verb, const std::vector<Choice> &choices) {
                         kernel.name, kernel.algorithm, kernel.schedule, *kernel.knobs ? ", " : "",
                         kernel.knobs);
             if (choice.target.type != DeviceType::cpu) {
-                std::printf("  shared     %s of %lld a block\n",
-                            known(used.shared_bytes(), " bytes").c_str(),
-                            static_cast<long long>(choice.target.limits.shared_bytes));
+                const DeviceLimits &limits = choice.target.limits;
+                std::printf("  shared     %s of %s a block\n",
+                            known(used.shared_bytes(), " bytes").c_str(), allowed(limits).c_str());
                 std::printf("  registers  %s a thread\n", known(used.registers, "").c_str());
                 std::printf("  stack      %s a thread, spills %s\n",
                             known(used.stack_bytes, " bytes").c_str(),
@@ -116,6 +163,7 @@ void print(const Verb &verb, const std::vector<Choice> &choices) {
                             extents(launch.block).c_str());
             }
         }
+        print_ladder(choice);
         for (const Rejected &rejected : choice.rejected) {
             std::printf("  not %s: %s\n", rejected.row.c_str(), rejected.reason.c_str());
         }
@@ -153,6 +201,8 @@ json to_json(const std::vector<Choice> &choices) {
                        {"threads", nullptr},
                        {"grid", launches.empty() ? json(nullptr) : launches[0]["grid"]},
                        {"launches", launches},
+                       {"ladder", ladder_json(choice.ladder)},
+                       {"rung", rung_json(choice)},
                        {"rejected", rejected}};
         if (const KernelInfo *kernel = choice.kernel) {
             const KernelResources &used = kernel->resources;

@@ -14,6 +14,7 @@ struct Rejected {
 struct Choice {
     Target target;
     const KernelInfo *kernel = nullptr;  // null: no row takes the problem
+    std::vector<Rung> ladder;            // GPU: every row whose conditions hold; one is `kernel`
     std::vector<Launch> launches;        // empty: not known
     std::vector<Rejected> rejected;      // every other row of this type and layout
 };

@@ -22,7 +22,7 @@ struct Target {
     std::string description;
 };
 
-// The first device of each kind.
+// The first device of each kind, under HK_SHARED_LIMIT.
 Target target_of(DeviceType type);
 
 class Verb {

@@ -91,6 +91,37 @@ TEST_P(ShapeCase, GridComesFromTheLaunch) {
     }
 }
 
+// Every rung of the ladder is a row of the table that fits or does not, and the first that fits is
+// taken, whatever the limit is.
+TEST_P(ShapeCase, LadderEndsInARowThatFits) {
+    for (const int limit : {4224, 16384, 49152, 232448}) {
+        const std::string flag = " --shared-limit " + std::to_string(limit);
+        for (const json &choice : explain_json(shape_case(GetParam()) + flag)) {
+            SCOPED_TRACE(flag + ": " + choice.dump());
+            const json &ladder = choice.at("ladder");
+            if (choice.at("target") == "cpu") {
+                EXPECT_TRUE(ladder.empty());
+                EXPECT_TRUE(choice.at("rung").is_null());
+                continue;
+            }
+            EXPECT_LE(choice.at("limits").at("shared_bytes_opt_in"), limit);
+            ASSERT_TRUE(choice.at("rung").is_number());
+            const size_t rung = choice.at("rung");
+            EXPECT_EQ(ladder.at(rung).at("row"), choice.at("row"));
+            for (size_t i = 0; i < ladder.size(); i++) {
+                const bool small =
+                    ladder[i].at("shared_bytes") <= choice.at("limits").at("shared_bytes_opt_in");
+                EXPECT_LE(ladder[i].at("fits"), small);
+                EXPECT_EQ(ladder[i].at("fits"), ladder[i].at("shortage").is_null());
+                if (i < rung) {
+                    EXPECT_FALSE(ladder[i].at("fits"));
+                }
+            }
+            EXPECT_TRUE(ladder[rung].at("fits"));
+        }
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(Layouts, ShapeCase, testing::Values("nhwc", "nchw"),
                          [](const auto &info) { return info.param; });
 
@@ -100,6 +131,19 @@ TEST(Explain, TextNamesEveryTarget) {
     for (const std::string &target : built_targets()) {
         EXPECT_NE(outcome.output.find("\n" + target + " ("), std::string::npos) << outcome.output;
     }
+}
+
+TEST(Explain, TextShowsTheLadder) {
+    const Outcome outcome = run_program(explain + shape_case("nhwc") + " --shared-limit 16384");
+    EXPECT_EQ(outcome.status, 0);
+    EXPECT_NE(outcome.output.find("3x3: shared 22784, registers"), std::string::npos);
+    EXPECT_NE(outcome.output.find(
+                  "too large: needs 22784 bytes of shared memory, the device has 16384\n"),
+              std::string::npos)
+        << outcome.output;
+    EXPECT_NE(outcome.output.find("fits, taken\n"), std::string::npos) << outcome.output;
+    const Outcome variable = run_program("HK_SHARED_LIMIT=16384 " + explain + shape_case("nhwc"));
+    EXPECT_EQ(variable.output, outcome.output);
 }
 
 TEST(Explain, PaddingAndStrideMayBeWrittenInSeveralWays) {
@@ -146,6 +190,8 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"Trailing", "conv2d --input 1x8x8x16x --weight 8x3x3x16", "1x8x8x16x"},
         Mistake{"Padding", "conv2d --input 1x8x8x16 --weight 8x3x3x16 --padding 1,2", "1,2"},
         Mistake{"Stride", "conv2d --input 1x8x8x16 --weight 8x3x3x16 --stride 1x2x3", "1x2x3"},
+        Mistake{"Limit", "conv2d --input 1x8x8x16 --weight 8x3x3x16 --shared-limit -5", "-5"},
+        Mistake{"LimitText", "conv2d --input 1x8x8x16 --weight 8x3x3x16 --shared-limit 5k", "5k"},
         Mistake{"Type", "conv2d --input 1x8x8x16 --weight 8x3x3x16 --type f8", "f8"},
         Mistake{"Layout", "conv2d --input 1x8x8x16 --weight 8x3x3x16 --layout hwc", "hwc"},
         Mistake{"Channels", "conv2d --input 1x8x8x16 --weight 8x3x3x15", "15"},
