@@ -42,14 +42,6 @@ BufferView bytes_of(const Tensor &vector, const Conv2dProblem &problem) {
     return view;
 }
 
-// What stands in for an absent bias: a byte of the weight for each filter.
-BufferView absent_bytes(const BufferView &weight_vector) {
-    BufferView view = weight_vector;
-    const Dim k = view.dims[0], g = view.dims[1];
-    view.dims = {{1, 1}, k, g};
-    return view;
-}
-
 }  // namespace
 
 QuantizedConv2dNumbers::QuantizedConv2dNumbers(const QuantizedConv2dTensors &tensors,
@@ -85,10 +77,8 @@ QuantizedConv2dOperands quantized_conv2d_operands(const QuantizedConv2dProblem &
     const Tensor bias = packed("bias", tensors.bias.values);
     const Tensor scale = packed("weight scale", tensors.weight.quantization.scales());
     const Tensor bias_scale = packed("bias scale", tensors.bias.quantization.scales());
-    Tensor spare;  // kernels load a scale before they choose the one for all
-    if (!scale.defined() || !bias_scale.defined()) {
-        spare = Tensor({conv.filters}, DataType::f32, tensors.input.values.device());
-    }
+    // Kernels may load a vector before they choose to do without it: it must be memory.
+    const Tensor spare({conv.filters}, DataType::f32, tensors.input.values.device());
 
     QuantizedConv2dOperands operands;
     operands.has_scale = scale.defined();
@@ -100,7 +90,7 @@ QuantizedConv2dOperands quantized_conv2d_operands(const QuantizedConv2dProblem &
     output.type = size_of(output.type) == 1 ? DataType::u8 : DataType::f32;
     operands.conv.residual.type = output.type;
     operands.conv.has_bias = bias.defined();
-    operands.conv.bias = bias.defined() ? bytes_of(bias, conv) : absent_bytes(operands.conv.bias);
+    operands.conv.bias = bytes_of(bias.defined() ? bias : spare, conv);
     operands.scale = vector_of_filters(operands.has_scale ? scale : spare, conv);
     operands.bias_scale = vector_of_filters(operands.has_bias_scale ? bias_scale : spare, conv);
 

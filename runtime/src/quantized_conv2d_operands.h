@@ -30,7 +30,7 @@ struct QuantizedConv2dNumbers {
 // Views of types that kernels have: an input of s8 is u8 (its bits are flipped, by input_flip), an
 // output of s8 is u8, of s32 f32: the same bytes.
 //   conv.bias [byte, k, g]: the bytes of its elements   scale, bias_scale [k, g]
-// What is absent is a view of memory that a kernel may read, but makes nothing of.
+// What is absent is a view of memory that is there, but has no values.
 struct QuantizedConv2dOperands {
     Conv2dOperands conv;  // its problem is normalised
     BufferView scale, bias_scale;
