@@ -5,11 +5,9 @@
 #include <random>
 
 #include "conv2d_check.h"
-#include "family.h"
+#include "conv_cases.h"
 #include "hk/conv2d.h"
-#include "hk/error.h"
 #include "peers/conv2d_peer.h"
-#include "shapes.h"
 
 namespace hk::bench {
 
@@ -37,33 +35,12 @@ Data random_data(Shape shape, DataType type, uint64_t seed) {
     return data;
 }
 
-const KernelInfo &row_named(const Settings &settings) {
-    for (const KernelInfo &kernel : conv2d_kernels()) {
-        if (kernel.row == settings.row && kernel.type == settings.type &&
-            kernel.layout == settings.layout && kernel.device == settings.device.type()) {
-            return kernel;
-        }
-    }
-    throw InvalidArgument("bench: conv2d has no row \"" + settings.row + "\" for " +
-                          std::string(name_of(settings.type)) + ", " +
-                          std::string(name_of(settings.layout)) + ", " +
-                          std::string(name_of(settings.device.type())));
-}
-
-const KernelInfo &choose(const Conv2dProblem &problem, const Settings &settings) {
-    if (!settings.row.empty()) return row_named(settings);
-    const Selection selection =
-        select_conv2d(problem, settings.device.type(), settings.device.limits());
-    if (!selection.kernel) throw InvalidArgument("bench: no row of conv2d takes this case");
-    return *selection.kernel;
-}
-
 class Conv2dCase : public Case {
 public:
-    Conv2dCase(const Conv2dProblem &problem, const Settings &settings)
+    Conv2dCase(const Conv2dProblem &problem, const KernelInfo &kernel, const Settings &settings)
         : problem_(problem),
           settings_(settings),
-          kernel_(choose(problem, settings)),
+          kernel_(kernel),
           input_(random_data(input_shape(), problem.type, 1)),
           weight_(random_data(weight_shape(), problem.type, 2)),
           reference_(problem, input_.values, weight_.values),
@@ -149,67 +126,43 @@ private:
     Tensor device_input_, device_weight_, output_;
 };
 
-CaseInfo case_of(const std::string &list, const std::string &name, const ConvShape &shape,
-                 const Settings &settings) {
-    return {list, name, shape.count, [shape, settings] {
-                return std::make_unique<Conv2dCase>(shape.problem(settings.type, settings.layout),
-                                                    settings);
-            }};
-}
-
-// One case for each row of the table: the first shape of the lists that selection gives to the row.
-// Rows that none of them reaches have no case.
-std::vector<CaseInfo> table_cases(const Settings &settings) {
-    std::vector<CaseInfo> result;
-    const DeviceLimits limits = settings.device.limits();
-    for (const KernelInfo &kernel : conv2d_kernels()) {
-        if (kernel.type != settings.type || kernel.layout != settings.layout ||
-            kernel.device != settings.device.type()) {
-            continue;
-        }
-        Settings forced = settings;
-        forced.row = kernel.row;
-        bool found = false;
-        for (const char *list :
-             {"resnet50", "mobilenetv2", "resnext50", "conv_training", "smoke"}) {
-            for (const ConvShape &shape : conv_list(list, "fwd", settings.batch)) {
-                const Conv2dProblem problem = shape.problem(settings.type, settings.layout);
-                if (select_conv2d(problem, kernel.device, limits).kernel != &kernel) continue;
-                result.push_back(case_of("table", kernel.row + (" " + shape.name), shape, forced));
-                found = true;
-                break;
-            }
-            if (found) break;
-        }
-    }
-    return result;
-}
-
 std::vector<CaseInfo> cases(const std::string &list, const Settings &settings) {
-    if (!settings.row.empty()) row_named(settings);
-    if (list == "table") return table_cases(settings);
-    std::vector<CaseInfo> result;
-    for (const ConvShape &shape : conv_list(list, "fwd", settings.batch)) {
-        result.push_back(case_of(list, shape.name, shape, settings));
+    ConvKernels kernels{"conv2d", {}, {}, {}};
+    for (const KernelInfo &kernel : conv2d_kernels()) {
+        if (kernel.type == settings.type && kernel.layout == settings.layout &&
+            kernel.device == settings.device.type()) {
+            kernels.rows.push_back(&kernel);
+        }
     }
+    const auto problem = [settings](const ConvShape &shape) {
+        return shape.problem(settings.type, settings.layout);
+    };
+    kernels.select = [=, limits = settings.device.limits()](const ConvShape &shape) {
+        return select_conv2d(problem(shape), settings.device.type(), limits).kernel;
+    };
+    kernels.prepare = [=](const ConvShape &shape, const KernelInfo &kernel, const Settings &how) {
+        return std::make_unique<Conv2dCase>(problem(shape), kernel, how);
+    };
+    return conv_cases(kernels, list, settings);
+}
+
+std::vector<PeerLibrary> peers(const Settings &settings) {
+    if (!settings.device.is_cpu()) return {};
+    std::vector<PeerLibrary> result = {{onednn_version(), {"oneDNN", "oneDNN blocked"}},
+                                       {onnxruntime_version(), {"ONNX Runtime"}}};
+    std::erase_if(result, [](const PeerLibrary &library) { return library.version.empty(); });
     return result;
 }
 
 }  // namespace
 
 Family conv2d_family() {
-    std::vector<std::string> lists = conv_list_names();
-    lists.push_back("table");
-    const auto versions = [] {
-        std::vector<std::string> result = {onednn_version(), onnxruntime_version()};
-        std::erase(result, "");
-        return result;
-    };
     return {"conv2d",
-            lists,
+            {DataType::f32, DataType::f16, DataType::bf16},
+            conv_case_lists(),
             {"resnet50", "mobilenetv2", "resnext50", "conv_training", "shape_case"},
             cases,
-            versions};
+            peers};
 }
 
 }  // namespace hk::bench

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "conv_samples.h"
 #include "family.h"
 #include "hk/conv2d.h"
 
@@ -23,15 +24,11 @@ public:
 
 private:
     struct Sample {
-        int64_t n, y, x, k;
+        OutputPlace at;
         double value, magnitude;  // the sum of w x, and of |w x|
     };
 
-    void add(int64_t n, int64_t y, int64_t x, int64_t k, const std::vector<float> &input,
-             const std::vector<float> &weight);
-
     Conv2dProblem problem_;
-    int64_t length_;
     std::vector<Sample> samples_;
 };
 

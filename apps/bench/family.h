@@ -2,6 +2,7 @@
 // What a family of kernels brings to the benchmark: its lists of cases, and for each case a way to
 // run it, to check it, and peers to compare it with. A family plugs in by one entry in families().
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -15,7 +16,8 @@
 namespace hk::bench {
 
 struct Settings {
-    DataType type = DataType::f32;
+    DataType type = DataType::f32;         // of the input
+    DataType output_type = DataType::f32;  // the same, in families that don't offer others
     Layout layout = Layout::nhwc;
     Device device;
     int threads = 1;
@@ -53,16 +55,26 @@ public:
 
 struct CaseInfo {
     std::string list, name;
+    std::string kind;   // "depthwise", …: cases of a list that are of interest by themselves
     int64_t count = 1;  // how often the network has it
     std::function<std::unique_ptr<Case>()> prepare;
 };
 
+// A library to compare with that is there.
+struct PeerLibrary {
+    std::string version;             // "oneDNN 3.2.0"; empty: our own
+    std::vector<std::string> names;  // that its contestants may have
+};
+
 struct Family {
     std::string name;
+    std::vector<DataType> types;     // of inputs; the first where none is named
     std::vector<std::string> lists;  // all of them
     std::vector<std::string> usual;  // those that run where none is named
     std::function<std::vector<CaseInfo>(const std::string &list, const Settings &)> cases;
-    std::function<std::vector<std::string>()> peer_versions;
+    std::function<std::vector<PeerLibrary>(const Settings &)> peers;
+    // Output types for an input's, the usual one first; empty: the input's own and no other.
+    std::function<std::vector<DataType>(DataType)> output_types = {};
 };
 
 Family conv2d_family();

@@ -24,7 +24,7 @@ std::vector<Family> families() { return {conv2d_family()}; }
 namespace {
 
 struct Options {
-    std::string family = "conv2d", type = "f32", layout = "nhwc", device = "cpu", json, filter;
+    std::string family, type, output_type, layout = "nhwc", device = "cpu", json, filter;
     std::vector<std::string> lists;
     bool show_lists = false;
     double seconds = 0.5;
@@ -52,19 +52,27 @@ void use_threads(const Settings &settings) {
     }
 }
 
-// Names of the libraries that can take part, for the columns of the table.
-std::vector<std::string> libraries_of(const Run &run) {
-    std::vector<std::string> result;
-    for (const std::string &version : run.versions) {
-        result.push_back(version.substr(0, version.rfind(' ')));
-        if (result.back() == "oneDNN") result.push_back("oneDNN blocked");
+void print_introduction(const Family &family, const Run &run) {
+    const Settings &settings = run.settings;
+    std::string types(name_of(settings.type));
+    if (settings.output_type != settings.type) {
+        types += " to " + std::string(name_of(settings.output_type));
     }
-    return result;
+    std::printf("%s, %s, %s on %s, %d thread%s; %s\n", family.name.c_str(), types.c_str(),
+                std::string(name_of(settings.layout)).c_str(), settings.device.name().c_str(),
+                settings.threads, settings.threads == 1 ? "" : "s", run.cpu.c_str());
+    std::printf("peak of this CPU: %.1f %s (%s)\n", run.peak, run.unit(),
+                peak_instructions(settings.type).c_str());
+    std::printf("peers:");
+    for (const std::string &version : run.versions()) std::printf(" %s;", version.c_str());
+    std::printf("%s\n\n", !run.versions().empty() ? ""
+                          : settings.peers        ? " none (make bench-peers installs them)"
+                                                  : " none asked for");
 }
 
 int run_lists(const Family &family, const Options &options, Run run) {
     const Settings &settings = options.settings;
-    if (settings.peers && settings.device.is_cpu()) run.versions = family.peer_versions();
+    if (settings.peers) run.peers = family.peers(settings);
     std::vector<std::vector<CaseInfo>> lists;
     for (const std::string &list : options.lists) {
         std::vector<CaseInfo> cases = family.cases(list, settings);
@@ -77,30 +85,21 @@ int run_lists(const Family &family, const Options &options, Run run) {
         throw InvalidArgument("bench: no case is named like \"" + options.filter + "\"");
 
     use_threads(settings);
-    run.peak = measure_peak(settings.threads, 0.2);
-    std::printf("%s, %s, %s on %s, %d thread%s; %s\n", family.name.c_str(), options.type.c_str(),
-                options.layout.c_str(), settings.device.name().c_str(), settings.threads,
-                settings.threads == 1 ? "" : "s", run.cpu.c_str());
-    std::printf("peak of this CPU: %.1f GFLOP/s (%s)\n", run.peak, peak_instructions().c_str());
-    std::printf("peers:");
-    for (const std::string &version : run.versions) std::printf(" %s;", version.c_str());
-    std::printf("%s\n\n", !run.versions.empty() ? ""
-                          : settings.peers      ? " none (make bench-peers installs them)"
-                                                : " none asked for");
+    run.peak = measure_peak(settings.type, settings.threads, 0.2);
+    print_introduction(family, run);
 
-    const std::vector<std::string> libraries = libraries_of(run);
     MeasureOptions how;
     how.budget_seconds = options.seconds;
     if (settings.threads > 1) how.pause_seconds = 2e-3;
     std::vector<Result> results;
     for (const auto &cases : lists) {
-        print_header(run, libraries);
+        print_header(run);
         for (const CaseInfo &info : cases) {
-            run.peak = std::max(run.peak, measure_peak(settings.threads, 0.01));
+            run.peak = std::max(run.peak, measure_peak(settings.type, settings.threads, 0.01));
             results.push_back(measure_case(family.name, info, settings, how));
-            print_row(results.back(), run, libraries);
+            print_row(results.back(), run);
         }
-        print_summary(cases.front().list, results);
+        print_summary(cases.front().list, results, run);
     }
     if (!options.json.empty()) {
         std::ofstream file(options.json);
@@ -113,32 +112,68 @@ int run_lists(const Family &family, const Options &options, Run run) {
     return failed ? 1 : 0;
 }
 
-int run(const Options &given, const std::string &command) {
-    Options options = given;
-    const std::vector<Family> all = families();
-    const auto family = std::find_if(all.begin(), all.end(),
-                                     [&](const Family &f) { return f.name == options.family; });
-    if (family == all.end()) {
-        std::string names;
-        for (const Family &f : all) names += " " + f.name;
-        throw InvalidArgument("bench: no family \"" + options.family + "\"; there are:" + names);
+std::string names_of(const std::vector<DataType> &types) {
+    std::string result;
+    for (const DataType type : types) result += " " + std::string(name_of(type));
+    return result;
+}
+
+bool has(const std::vector<DataType> &types, DataType type) {
+    return std::find(types.begin(), types.end(), type) != types.end();
+}
+
+// The family that is named, or else the first that has the type.
+Family family_of(const Options &options) {
+    std::string names;
+    for (const Family &family : families()) {
+        if (options.family.empty()) {
+            if (options.type.empty() || has(family.types, data_type_of(options.type))) {
+                return family;
+            }
+        } else if (family.name == options.family) {
+            return family;
+        }
+        names += " " + family.name;
     }
-    if (options.show_lists) {
-        for (const std::string &list : family->lists) std::printf("%s\n", list.c_str());
-        return 0;
-    }
-    options.settings.type = data_type_of(options.type);
-    options.settings.layout = layout_of(options.layout);
-    options.settings.device = Device::parse(options.device);
-    const DataType type = options.settings.type;
-    if (type != DataType::f32 && type != DataType::f16 && type != DataType::bf16) {
+    if (options.family.empty()) {
         throw InvalidArgument("bench: no kernel has the type " + options.type);
     }
+    throw InvalidArgument("bench: no family \"" + options.family + "\"; there are:" + names);
+}
+
+void read_types(const Family &family, Options &options) {
+    Settings &settings = options.settings;
+    settings.type = options.type.empty() ? family.types.front() : data_type_of(options.type);
+    if (!has(family.types, settings.type)) {
+        throw InvalidArgument("bench: no kernel of " + family.name + " has the type " +
+                              options.type + "; there are:" + names_of(family.types));
+    }
+    std::vector<DataType> outputs = {settings.type};
+    if (family.output_types) outputs = family.output_types(settings.type);
+    settings.output_type =
+        options.output_type.empty() ? outputs.front() : data_type_of(options.output_type);
+    if (!has(outputs, settings.output_type)) {
+        throw InvalidArgument("bench: no kernel of " + family.name + " makes the output type " +
+                              options.output_type + " of " + std::string(name_of(settings.type)) +
+                              "; there are:" + names_of(outputs));
+    }
+}
+
+int run(const Options &given, const std::string &command) {
+    Options options = given;
+    const Family family = family_of(options);
+    if (options.show_lists) {
+        for (const std::string &list : family.lists) std::printf("%s\n", list.c_str());
+        return 0;
+    }
+    read_types(family, options);
+    options.settings.layout = layout_of(options.layout);
+    options.settings.device = Device::parse(options.device);
     if (!options.settings.device.available()) {
         throw InvalidArgument("bench: there is no device " + options.device + " here");
     }
-    if (options.lists.empty()) options.lists = family->usual;
-    return run_lists(*family, options, {options.settings, command, cpu_model(), today(), {}, 0});
+    if (options.lists.empty()) options.lists = family.usual;
+    return run_lists(family, options, {options.settings, command, cpu_model(), today(), {}, 0});
 }
 
 }  // namespace
@@ -149,10 +184,14 @@ int main(int argc, char **argv) {
     hk::bench::Settings &settings = options.settings;
     bool no_peers = false;
     CLI::App app("Measures our kernels, next to other libraries where they are installed");
-    app.add_option("--family", options.family, "family of kernels")->capture_default_str();
+    app.add_option("--family", options.family,
+                   "family of kernels; the first that has the type where none is named");
     app.add_option("--list", options.lists, "lists of shapes, by name or as a .csv file")
         ->delimiter(',');
-    app.add_option("--type", options.type, "f32, f16 or bf16")->capture_default_str();
+    app.add_option("--type", options.type,
+                   "of the input: f32, f16, bf16; u8 or s8 (quantized_conv2d)");
+    app.add_option("--output-type", options.output_type,
+                   "where the family makes several: u8, s8, f32 or s32");
     app.add_option("--layout", options.layout, "nhwc or nchw")->capture_default_str();
     app.add_option("--device", options.device, "cpu, cuda:0, opencl:0, …")->capture_default_str();
     app.add_option("--threads", settings.threads, "threads; 1 is pinned to a core")

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "hk/data_type.h"
+
 namespace hk::bench {
 
 // Something to time: `run(count)` does the work `count` times and returns when all of it is done.
@@ -26,11 +28,11 @@ std::vector<double> measure(std::span<const Work> contestants, const MeasureOpti
 // A rough time of one run in nanoseconds, to choose between variants: the best of a few.
 double probe(const Work &work);
 
-// Floating point operations a nanosecond of `threads` cores that do nothing but f32 fused
-// multiply-adds, in the widest vectors that this machine has.
-double measure_peak(int threads, double seconds = 0.03);
+// Operations a nanosecond of `threads` cores that do nothing but multiply and add, in the widest
+// vectors that this machine has: in 8 bits with sums of 32 for u8 and s8, in f32 for other types.
+double measure_peak(DataType type, int threads, double seconds = 0.03);
 
-// Vector extension that measure_peak uses: "AVX-512", "AVX2" or "scalar".
-std::string peak_instructions();
+// Vector extension that measure_peak uses: "AVX-512", "AVX2", "AVX-512 VNNI", …
+std::string peak_instructions(DataType type);
 
 }  // namespace hk::bench

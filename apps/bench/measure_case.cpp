@@ -34,6 +34,7 @@ Result measure_case(const std::string &family, const CaseInfo &info, const Setti
     result.family = family;
     result.list = info.list;
     result.name = info.name;
+    result.kind = info.kind;
     result.count = info.count;
     try {
         const std::unique_ptr<Case> ours = info.prepare();

@@ -1,6 +1,7 @@
-// The arithmetic peak: chains of fused multiply-adds on registers. A chain waits 4 cycles for its
-// last result and two units start one each cycle, so 8 chains would fill them; 12 leave slack and
-// still fit the 16 registers of AVX2.
+// The arithmetic peak: chains of multiply-adds on registers. A chain waits 4 cycles for its last
+// result and two units start one each cycle, so 8 chains would fill them; 12 leave slack and still
+// fit the 16 registers of AVX2. An integer chain takes the same operands again and again, which a
+// compiler could count out in advance: an empty statement makes them unknown.
 
 #include <algorithm>
 #include <atomic>
@@ -51,7 +52,53 @@ __attribute__((target("avx2,fma"))) void block_avx2() {
     sink = total;
 }
 
+__attribute__((target("avx512f,avx512vnni"))) void block_avx512_vnni() {
+    __m512i sums[chains];
+    for (int i = 0; i < chains; ++i) sums[i] = _mm512_set1_epi32(i);
+    __m512i input = _mm512_set1_epi8(3), weight = _mm512_set1_epi8(-2);
+    for (int64_t n = 0; n < block; ++n) {
+        asm("" : "+v"(input), "+v"(weight));
+#pragma GCC unroll 12
+        for (int i = 0; i < chains; ++i) sums[i] = _mm512_dpbusd_epi32(sums[i], input, weight);
+    }
+    for (int i = 1; i < chains; ++i) sums[0] = _mm512_xor_si512(sums[0], sums[i]);
+    sink = static_cast<float>(_mm512_reduce_add_epi32(sums[0]));
+}
+
+// Products of 8 bits summed in pairs to 16, those to 32: what stands for vpdpbusd without VNNI.
+__attribute__((target("avx2"))) void block_avx2_8bit() {
+    __m256i sums[chains];
+    for (int i = 0; i < chains; ++i) sums[i] = _mm256_set1_epi32(i);
+    __m256i input = _mm256_set1_epi8(3), weight = _mm256_set1_epi8(-2);
+    const __m256i ones = _mm256_set1_epi16(1);
+    for (int64_t n = 0; n < block; ++n) {
+#pragma GCC unroll 12
+        for (int i = 0; i < chains; ++i) {
+            asm("" : "+x"(input), "+x"(weight));
+            const __m256i pairs = _mm256_maddubs_epi16(input, weight);
+            sums[i] = _mm256_add_epi32(sums[i], _mm256_madd_epi16(pairs, ones));
+        }
+    }
+    for (int i = 1; i < chains; ++i) sums[0] = _mm256_xor_si256(sums[0], sums[i]);
+    sink = static_cast<float>(_mm256_extract_epi32(sums[0], 0));
+}
+
 #endif
+
+void block_scalar_8bit() {
+    int32_t sums[chains];
+    for (int i = 0; i < chains; ++i) sums[i] = i;
+    int32_t input = 3, weight = -2;
+    for (int64_t n = 0; n < block; ++n) {
+        for (int i = 0; i < chains; ++i) {
+            asm("" : "+r"(input), "+r"(weight));
+            sums[i] += input * weight;
+        }
+    }
+    int32_t total = 0;
+    for (int32_t sum : sums) total ^= sum;
+    sink = static_cast<float>(total);
+}
 
 void block_scalar() {
     float sums[chains];
@@ -66,11 +113,11 @@ void block_scalar() {
 
 struct Loop {
     void (*run)();
-    int lanes;
+    int products;  // of one step of one chain
     const char *name;
 };
 
-Loop widest_loop() {
+Loop widest_f32_loop() {
 #if defined(__x86_64__)
     if (__builtin_cpu_supports("avx512f")) return {block_avx512, 16, "AVX-512"};
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
@@ -78,6 +125,20 @@ Loop widest_loop() {
     }
 #endif
     return {block_scalar, 1, "scalar"};
+}
+
+Loop widest_8bit_loop() {
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vnni")) {
+        return {block_avx512_vnni, 64, "AVX-512 VNNI"};
+    }
+    if (__builtin_cpu_supports("avx2")) return {block_avx2_8bit, 32, "AVX2, 8 bits"};
+#endif
+    return {block_scalar_8bit, 1, "scalar, integers"};
+}
+
+Loop widest_loop(DataType type) {
+    return size_of(type) == 1 ? widest_8bit_loop() : widest_f32_loop();
 }
 
 // The best of short bursts: a burst that another process interrupts counts for nothing.
@@ -91,15 +152,15 @@ double peak_of_this_thread(const Loop &loop, double seconds) {
         for (int i = 0; i < 4; ++i) loop.run();
         now = Clock::now();
         const double ns = std::chrono::duration<double, std::nano>(now - before).count();
-        best = std::max(best, 4.0 * 2 * loop.lanes * chains * block / ns);
+        best = std::max(best, 4.0 * 2 * loop.products * chains * block / ns);
     }
     return best;
 }
 
 }  // namespace
 
-double measure_peak(int threads, double seconds) {
-    const Loop loop = widest_loop();
+double measure_peak(DataType type, int threads, double seconds) {
+    const Loop loop = widest_loop(type);
     if (threads <= 1) return peak_of_this_thread(loop, seconds);
     std::vector<double> rates(threads);
     std::vector<std::thread> workers;
@@ -112,6 +173,6 @@ double measure_peak(int threads, double seconds) {
     return sum;
 }
 
-std::string peak_instructions() { return widest_loop().name; }
+std::string peak_instructions(DataType type) { return widest_loop(type).name; }
 
 }  // namespace hk::bench

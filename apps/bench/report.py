@@ -9,16 +9,19 @@ import argparse
 import json
 import math
 import os
-import re
 import subprocess
 import sys
 
 NETWORKS = "resnet50,mobilenetv2,resnext50"
+QUANTIZED = ["--family", "quantized_conv2d"]
 RUNS = [
     ["--type", "f32", "--layout", "nhwc"],
     ["--type", "f32", "--layout", "nchw", "--list", NETWORKS],
     ["--type", "bf16", "--layout", "nhwc", "--list", NETWORKS],
     ["--type", "f16", "--layout", "nhwc", "--list", NETWORKS],
+    [*QUANTIZED, "--type", "u8", "--layout", "nhwc", "--list", NETWORKS],
+    [*QUANTIZED, "--type", "f32", "--layout", "nhwc", "--list", NETWORKS],
+    [*QUANTIZED, "--type", "f32", "--layout", "nchw", "--list", "shape_case"],
 ]
 
 
@@ -39,7 +42,14 @@ def group_by(rows, key):
 
 
 def setting(row):
-    return (row["family"], row["type"], row["layout"], row["device"], row["threads"])
+    return tuple(row[key] for key in ("family", "type", "output_type", "layout", "device", "threads"))
+
+
+def title(what):
+    family, type_, output_type, layout, device, threads = what
+    types = type_ if output_type == type_ else f"{type_} to {output_type}"
+    where = device if device != "cpu" else f"{threads} thread{'s' if threads > 1 else ''}"
+    return f"## {family}, {types}, {layout}, {where}"
 
 
 def compared(rows):
@@ -50,57 +60,57 @@ def timed(rows):
     return [row for row in rows if row["ns"]]
 
 
-def summary_line(name, rows):
+def times(row):
+    return {**row["peers"], **row["other_layouts"]}
+
+
+def libraries_of(rows):
+    return sorted({library for row in rows for library in times(row)})
+
+
+def summary_line(name, rows, libraries):
     fair = compared(rows)
-    cells = [name, str(len(rows)), "", "", "", "", ""]
+    cells = [name, str(len(rows)), "", "", "", ""]
     done = timed(rows)
     if done:
-        cells[2] = f"{geometric_mean([row['gflops'] for row in done]):.1f}"
+        cells[2] = f"{geometric_mean([row['rate'] for row in done]):.1f}"
         if rows[0]["device"] == "cpu":
             cells[3] = f"{100 * geometric_mean([row['peak_fraction'] for row in done]):.0f} %"
     if fair:
         cells[4] = f"**{geometric_mean([row['ratio'] for row in fair]):.2f}**"
         cells[5] = f"{sum(row['ratio'] < 1 for row in fair)} of {len(fair)}"
-        cells[6] = f"{geometric_mean([ratio_any_layout(row) for row in fair]):.2f}"
+    for library in libraries:
+        ratios = [times(row)[library] / row["ns"] for row in done if library in times(row)]
+        some = f" ({len(ratios)})" if 0 < len(ratios) < len(done) else ""
+        cells.append(f"{geometric_mean(ratios):.2f}{some}" if ratios else "")
     return "| " + " | ".join(cells) + " |"
-
-
-def ratio_any_layout(row):
-    return min([*row["peers"].values(), *row["other_layouts"].values()]) / row["ns"]
 
 
 def kinds(rows):
     """Parts of a list that are of interest by themselves."""
-    parts = {"depthwise": [], "grouped": [], "dense 1x1": [], "dense, larger": []}
-    for row in rows:
-        if "depthwise" in row["case"]:
-            parts["depthwise"].append(row)
-        elif re.search(r"_g\d", row["case"]):
-            parts["grouped"].append(row)
-        elif "_1x1" in row["case"]:
-            parts["dense 1x1"].append(row)
-        else:
-            parts["dense, larger"].append(row)
-    parts = {name: part for name, part in parts.items() if part}
-    return parts if len(parts) > 1 else {}
+    parts = group_by(rows, lambda row: row["kind"])
+    return dict(sorted(parts.items())) if len(parts) > 1 else {}
 
 
 def summary(lists):
+    rows = [row for some in lists.values() for row in some]
+    libraries = libraries_of(rows)
     lines = [
-        "| list | cases | GFLOP/s | of peak | ratio | slower than a peer | ratio, any layout |",
-        "| --- | ---: | ---: | ---: | ---: | ---: | ---: |",
+        f"| list | cases | {rows[0]['unit']} | of peak | ratio | slower than a peer | "
+        + "".join(f"to {library} | " for library in libraries).rstrip(),
+        "| --- | ---: | ---: | ---: | ---: | ---: |" + " ---: |" * len(libraries),
     ]
-    for name, rows in lists.items():
-        lines.append(summary_line(name, rows))
-        for part, some in kinds(rows).items():
-            lines.append(summary_line(f"&nbsp;&nbsp;{part}", some))
+    for name, some in lists.items():
+        lines.append(summary_line(name, some, libraries))
+        for part, few in kinds(some).items():
+            lines.append(summary_line(f"&nbsp;&nbsp;{part}", few, libraries))
     return lines
 
 
 def table(rows):
-    libraries = sorted({library for row in rows for library in {**row["peers"], **row["other_layouts"]}})
+    libraries = libraries_of(rows)
     lines = [
-        "| case | row | µs | GFLOP/s | of peak | "
+        f"| case | row | µs | {rows[0]['unit']} | of peak | "
         + "".join(f"{library} µs | " for library in libraries)
         + "ratio | largest error |",
         "| --- | --- | ---: | ---: | ---: | " + "---: | " * len(libraries) + "---: | ---: |",
@@ -111,11 +121,10 @@ def table(rows):
             empty = "| " * (len(libraries) + 4)
             lines.append(f"| {row['case']} | {row['row']} {empty}| failed: {reason} |")
             continue
-        cells = [row["case"], row["row"], microseconds(row["ns"]), f"{row['gflops']:.1f}"]
+        cells = [row["case"], row["row"], microseconds(row["ns"]), f"{row['rate']:.1f}"]
         cells.append(f"{100 * row['peak_fraction']:.0f} %" if row["device"] == "cpu" else "")
         for library in libraries:
-            times = {**row["peers"], **row["other_layouts"]}
-            cells.append(microseconds(times[library]) if library in times else "")
+            cells.append(microseconds(times(row)[library]) if library in times(row) else "")
         ratio = row["ratio"]
         if not ratio:
             cells.append("")
@@ -132,15 +141,17 @@ INTRODUCTION = """# Performance
 
 Generated by `apps/bench/report.py` from runs of `bench`; `make bench` repeats them and writes
 this page. *Ratio* is the fastest peer's time over ours, among those that take and make the same
-layout: above 1 we are faster, below 1, in italics, a peer is. *Ratio, any layout* also counts
-oneDNN on tensors that were reordered to its blocked layout before (and back after) the time is
-taken. Means are geometric, every distinct shape of a list weighing the same.
+layout: above 1 we are faster, below 1, in italics, a peer is. *To* a library: its time over ours
+wherever it took part (in so many cases, where it is not all). *oneDNN blocked*, which does not
+count in *ratio*, works on tensors that were reordered to its own layout before (and back after)
+the time is taken. Means are geometric, every distinct shape of a list weighing the same.
 
 How it is measured: one pinned thread unless said otherwise, all libraries taking turns in rounds
 (every second round backwards), each sample at least 2 ms of repeated calls on the same tensors,
 medians. Every result is checked against sums in double first, a peer's too. *Of peak* counts
 multiplications with padding as work, for all libraries, so that a library that skips them can
-pass 100 %; the peak is that of a loop of fused multiply-adds in the same run. *Largest error* is
+pass 100 %; the peak is that of a loop of multiply-adds in the same run, of bytes where the input is of
+bytes. *Largest error* is
 relative to the largest value of the output.
 
 What the peers are given: oneDNN gets its weights reordered to the form that it asks for, outside
@@ -148,25 +159,31 @@ its time.
 ONNX Runtime gets a model of one node whose weight it packs at load; it computes in NCHW, and gets
 its data so. Our weights and activations are plain, as frameworks hold them, and whatever packing
 a kernel does is inside our time.
+
+quantized_conv2d: the type is the input's; weights are s8 with a scale of each filter and zero point
+0. Inputs of u8 have zero point 0, as after a ReLU, those of s8 another. Without a bias. An output
+of u8 or s8 may differ by one unit where its value lies between two but for rounding. oneDNN gets
+the same types; *oneDNN plain weights* is the same with the reorder of its weights inside its time,
+and does not count in *ratio*. ONNX Runtime gets QLinearConv. With inputs of f32 the peer is our own
+f32 conv2d, *hk f32*, whose weight was dequantised before; ONNX Runtime gets DequantizeLinear and
+Conv, may dequantise at load, and does not count in *ratio*.
 """
 
 
 def page(rows):
     lines = [INTRODUCTION]
-    first = rows[0]
     lines.append(f"CPU: {', '.join(sorted({row['cpu'] for row in rows}))}. ")
     lines[-1] += f"Date: {', '.join(sorted({row['date'] for row in rows}))}. "
     versions = sorted({version for row in rows for version in row["peer_versions"]})
     lines[-1] += f"Peers: {', '.join(versions) if versions else 'none installed'}."
     for what, group in group_by(rows, setting).items():
-        family, type_, layout, device, threads = what
-        where = device if device != "cpu" else f"{threads} thread{'s' if threads > 1 else ''}"
-        lines += ["", f"## {family}, {type_}, {layout}, {where}", ""]
+        device = group[0]["device"]
+        lines += ["", title(what), ""]
         for command in sorted({row["command"] for row in group}):
             lines.append(f"`{command}`  ")
-        if device == "cpu" and first["peak_gflops"]:
-            peak = max(row["peak_gflops"] for row in group)
-            lines.append(f"Peak of multiply-adds: {peak:.1f} GFLOP/s.")
+        if device == "cpu":
+            peak = max(row["peak"] for row in group)
+            lines.append(f"Peak of multiply-adds: {peak:.1f} {group[0]['unit']}.")
         lists = group_by(group, lambda row: row["list"])
         lines += [""] + summary(lists)
         for name, some in lists.items():
@@ -180,7 +197,8 @@ def run_bench(program):
     files = []
     failed = False
     for flags in RUNS:
-        file = os.path.join(tree, f"bench-{flags[1]}-{flags[3]}.json")
+        values = [flag for flag in flags if not flag.startswith("--") and flag != NETWORKS]
+        file = os.path.join(tree, f"bench-{'-'.join(values)}.json")
         failed |= subprocess.run([program, *flags, "--json", file], check=False).returncode != 0
         files.append(file)
     return files, failed

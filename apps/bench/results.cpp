@@ -40,13 +40,83 @@ std::string today() {
     return text;
 }
 
-void print_header(const Run &run, const std::vector<std::string> &libraries) {
-    std::printf("%-36s %-28s %11s %9s %6s", "case", "row", "ours, us", "GFLOP/s", "peak");
-    for (const std::string &library : libraries) std::printf(" %15s", library.c_str());
+std::vector<std::string> Run::versions() const {
+    std::vector<std::string> result;
+    for (const PeerLibrary &library : peers) {
+        if (!library.version.empty()) result.push_back(library.version);
+    }
+    return result;
+}
+
+std::vector<std::string> Run::columns() const {
+    std::vector<std::string> result;
+    for (const PeerLibrary &library : peers) {
+        result.insert(result.end(), library.names.begin(), library.names.end());
+    }
+    return result;
+}
+
+const char *Run::unit() const { return size_of(settings.type) == 1 ? "GOP/s" : "GFLOP/s"; }
+
+namespace {
+
+int width_of(const std::string &column) { return std::max(15, static_cast<int>(column.size())); }
+
+// One line of a summary: of the cases that were timed.
+void print_means(const std::string &name, const std::vector<const Result *> &results,
+                 const Run &run) {
+    double ratios = 0, rates = 0;
+    int timed = 0, compared = 0, behind = 0, failed = 0;
+    for (const Result *r : results) {
+        if (!r->failure.empty()) {
+            ++failed;
+            continue;
+        }
+        ++timed;
+        rates += std::log(r->operations / r->ns);
+        if (r->ratio() > 0) {
+            ++compared;
+            ratios += std::log(r->ratio());
+            behind += r->ratio() < 1;
+        }
+    }
+    std::printf("%s: ", name.c_str());
+    if (timed > 0) {
+        std::printf("%d cases, geometric mean %.1f %s", timed, std::exp(rates / timed), run.unit());
+    }
+    if (compared > 0) {
+        std::printf(", ratio to the fastest peer %.3f, slower than it in %d",
+                    std::exp(ratios / compared), behind);
+    }
+    for (const std::string &column : run.columns()) {
+        double sum = 0;
+        int count = 0;
+        for (const Result *r : results) {
+            const auto peer = r->peers.find(column);
+            if (peer == r->peers.end()) continue;
+            sum += std::log(peer->second.ns / r->ns);
+            ++count;
+        }
+        if (count > 0) {
+            std::printf("; to %s %.3f", column.c_str(), std::exp(sum / count));
+            if (count < timed) std::printf(" (%d cases)", count);
+        }
+    }
+    if (failed > 0) std::printf("%s%d FAILED", timed > 0 ? ", " : "", failed);
+    std::printf("\n");
+}
+
+}  // namespace
+
+void print_header(const Run &run) {
+    std::printf("%-36s %-28s %11s %9s %6s", "case", "row", "ours, us", run.unit(), "peak");
+    for (const std::string &column : run.columns()) {
+        std::printf(" %*s", width_of(column), column.c_str());
+    }
     std::printf(" %6s\n", run.settings.peers ? "ratio" : "");
 }
 
-void print_row(const Result &r, const Run &run, const std::vector<std::string> &libraries) {
+void print_row(const Result &r, const Run &run) {
     std::printf("%-36s %-28s ", r.name.c_str(), r.row.c_str());
     if (!r.failure.empty()) {
         std::printf("%s: %s\n", r.skipped ? "skipped" : "FAILED", r.failure.c_str());
@@ -55,12 +125,12 @@ void print_row(const Result &r, const Run &run, const std::vector<std::string> &
     }
     const double rate = r.operations / r.ns;
     std::printf("%11.1f %9.1f %5.0f%%", r.ns / 1e3, rate, 100 * rate / run.peak);
-    for (const std::string &library : libraries) {
-        const auto peer = r.peers.find(library);
+    for (const std::string &column : run.columns()) {
+        const auto peer = r.peers.find(column);
         if (peer == r.peers.end()) {
-            std::printf(" %15s", "-");
+            std::printf(" %*s", width_of(column), "-");
         } else {
-            std::printf(" %15.1f", peer->second.ns / 1e3);
+            std::printf(" %*.1f", width_of(column), peer->second.ns / 1e3);
         }
     }
     if (r.ratio() > 0) std::printf(" %6.2f", r.ratio());
@@ -68,33 +138,19 @@ void print_row(const Result &r, const Run &run, const std::vector<std::string> &
     std::fflush(stdout);
 }
 
-void print_summary(const std::string &list, const std::vector<Result> &results) {
-    double ratios = 0, rates = 0;
-    int timed = 0, compared = 0, behind = 0, failed = 0;
+void print_summary(const std::string &list, const std::vector<Result> &results, const Run &run) {
+    std::vector<const Result *> all;
+    std::map<std::string, std::vector<const Result *>> kinds;
     for (const Result &r : results) {
         if (r.list != list || r.skipped) continue;
-        if (!r.failure.empty()) {
-            ++failed;
-            continue;
-        }
-        ++timed;
-        rates += std::log(r.operations / r.ns);
-        if (r.ratio() > 0) {
-            ++compared;
-            ratios += std::log(r.ratio());
-            behind += r.ratio() < 1;
-        }
+        all.push_back(&r);
+        if (!r.kind.empty()) kinds[r.kind].push_back(&r);
     }
-    std::printf("%s: ", list.c_str());
-    if (timed > 0) {
-        std::printf("%d cases, geometric mean %.1f GFLOP/s", timed, std::exp(rates / timed));
+    print_means(list, all, run);
+    if (kinds.size() > 1) {
+        for (const auto &[kind, some] : kinds) print_means("  " + kind, some, run);
     }
-    if (compared > 0) {
-        std::printf(", ratio to the fastest peer %.3f, slower than it in %d",
-                    std::exp(ratios / compared), behind);
-    }
-    if (failed > 0) std::printf("%s%d FAILED", timed > 0 ? ", " : "", failed);
-    std::printf("\n\n");
+    std::printf("\n");
     std::fflush(stdout);
 }
 
@@ -115,25 +171,28 @@ json to_json(const std::vector<Result> &results, const Run &run) {
         array.push_back({{"family", r.family},
                          {"list", r.list},
                          {"case", r.name},
+                         {"kind", r.kind},
                          {"count", r.count},
                          {"shapes", r.shapes},
                          {"type", name_of(s.type)},
+                         {"output_type", name_of(s.output_type)},
                          {"layout", name_of(s.layout)},
                          {"device", s.device.name()},
                          {"threads", s.threads},
                          {"kernel", r.kernel},
                          {"row", r.row},
                          {"ns", number_or_null(r.ns)},
-                         {"gflops", number_or_null(rate)},
+                         {"unit", run.unit()},
+                         {"rate", number_or_null(rate)},
                          {"peers", peers},
                          {"other_layouts", others},
                          {"peer_variants", variants},
                          {"ratio", number_or_null(r.ratio())},
-                         {"peak_gflops", number_or_null(run.peak)},
+                         {"peak", number_or_null(run.peak)},
                          {"peak_fraction", number_or_null(r.ns > 0 ? rate / run.peak : 0)},
                          {"max_error", r.max_error},
                          {"failure", r.failure.empty() ? json(nullptr) : json(r.failure)},
-                         {"peer_versions", run.versions},
+                         {"peer_versions", run.versions()},
                          {"cpu", run.cpu},
                          {"date", run.date},
                          {"command", run.command}});

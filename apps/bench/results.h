@@ -14,7 +14,7 @@ struct PeerTime {
 };
 
 struct Result {
-    std::string family, list, name;
+    std::string family, list, name, kind;
     int64_t count = 1;
     std::string kernel, row;
     double operations = 0;
@@ -33,18 +33,22 @@ struct Result {
 struct Run {
     Settings settings;
     std::string command, cpu, date;
-    std::vector<std::string> versions;  // of the peers
-    double peak = 0;                    // operations a nanosecond
+    std::vector<PeerLibrary> peers;
+    double peak = 0;  // operations a nanosecond
+
+    std::vector<std::string> versions() const;  // of the peers
+    std::vector<std::string> columns() const;   // all names of contestants
+    const char *unit() const;                   // of `peak`: GFLOP/s or GOP/s
 };
 
 std::string cpu_model();
 std::string today();
 
-void print_header(const Run &run, const std::vector<std::string> &libraries);
-void print_row(const Result &result, const Run &run, const std::vector<std::string> &libraries);
+void print_header(const Run &run);
+void print_row(const Result &result, const Run &run);
 
-// Geometric means of one list, every distinct case weighing the same.
-void print_summary(const std::string &list, const std::vector<Result> &results);
+// Geometric means of one list and of its kinds of cases, every distinct case weighing the same.
+void print_summary(const std::string &list, const std::vector<Result> &results, const Run &run);
 
 nlohmann::json to_json(const std::vector<Result> &results, const Run &run);
 

@@ -171,7 +171,7 @@ struct FakeCase : Case {
 };
 
 CaseInfo fake(const std::string &failure, int &runs) {
-    return {"list", "name", 1,
+    return {"list", "name", "", 1,
             [&runs, failure] { return std::make_unique<FakeCase>(failure, runs); }};
 }
 
@@ -200,7 +200,7 @@ TEST(MeasureCase, TakesTheFastestVariantOfEachPeer) {
 }
 
 TEST(MeasureCase, AnErrorIsAFailureUnlessARowWasAskedFor) {
-    const CaseInfo refused = {"list", "name", 1, []() -> std::unique_ptr<Case> {
+    const CaseInfo refused = {"list", "name", "", 1, []() -> std::unique_ptr<Case> {
                                   throw InvalidArgument("kernel_w is 1, the row needs 3");
                               }};
     EXPECT_FALSE(measure_case("conv2d", refused, {}, {}).skipped);

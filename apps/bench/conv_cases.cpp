@@ -1,0 +1,81 @@
+#include "conv_cases.h"
+
+#include "hk/error.h"
+
+namespace hk::bench {
+
+namespace {
+
+std::string settings_text(const Settings &settings) {
+    return std::string(name_of(settings.type)) + ", " + std::string(name_of(settings.layout)) +
+           ", " + std::string(name_of(settings.device.type()));
+}
+
+const KernelInfo &row_named(const ConvKernels &kernels, const Settings &settings) {
+    for (const KernelInfo *kernel : kernels.rows) {
+        if (kernel->row == settings.row) return *kernel;
+    }
+    throw InvalidArgument("bench: " + kernels.family + " has no row \"" + settings.row + "\" for " +
+                          settings_text(settings));
+}
+
+const KernelInfo &choose(const ConvKernels &kernels, const ConvShape &shape,
+                         const Settings &settings) {
+    if (!settings.row.empty()) return row_named(kernels, settings);
+    if (const KernelInfo *kernel = kernels.select(shape)) return *kernel;
+    throw InvalidArgument("bench: no row of " + kernels.family + " takes this case");
+}
+
+const char *kind_of(const ConvShape &shape) {
+    if (shape.groups > 1) return shape.groups == shape.channels ? "depthwise" : "grouped";
+    return shape.kernel_height * shape.kernel_width == 1 ? "dense 1x1" : "dense, larger";
+}
+
+CaseInfo case_of(const ConvKernels &kernels, const std::string &list, const std::string &name,
+                 const ConvShape &shape, const Settings &settings) {
+    return {list, name, kind_of(shape), shape.count, [kernels, shape, settings] {
+                return kernels.prepare(shape, choose(kernels, shape, settings), settings);
+            }};
+}
+
+std::vector<CaseInfo> table_cases(const ConvKernels &kernels, const Settings &settings) {
+    std::vector<CaseInfo> result;
+    for (const KernelInfo *kernel : kernels.rows) {
+        Settings forced = settings;
+        forced.row = kernel->row;
+        bool found = false;
+        for (const char *list :
+             {"resnet50", "mobilenetv2", "resnext50", "conv_training", "smoke"}) {
+            for (const ConvShape &shape : conv_list(list, "fwd", settings.batch)) {
+                if (kernels.select(shape) != kernel) continue;
+                const std::string name = kernel->row + (" " + shape.name);
+                result.push_back(case_of(kernels, "table", name, shape, forced));
+                found = true;
+                break;
+            }
+            if (found) break;
+        }
+    }
+    return result;
+}
+
+}  // namespace
+
+std::vector<CaseInfo> conv_cases(const ConvKernels &kernels, const std::string &list,
+                                 const Settings &settings) {
+    if (!settings.row.empty()) row_named(kernels, settings);
+    if (list == "table") return table_cases(kernels, settings);
+    std::vector<CaseInfo> result;
+    for (const ConvShape &shape : conv_list(list, "fwd", settings.batch)) {
+        result.push_back(case_of(kernels, list, shape.name, shape, settings));
+    }
+    return result;
+}
+
+std::vector<std::string> conv_case_lists() {
+    std::vector<std::string> lists = conv_list_names();
+    lists.push_back("table");
+    return lists;
+}
+
+}  // namespace hk::bench
