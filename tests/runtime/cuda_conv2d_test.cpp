@@ -6,10 +6,10 @@
 
 #include "apps/bench/shapes.h"
 #include "cuda_backend.h"
-#include "environment.h"
 #include "expect_error.h"
 #include "hk/conv2d.h"
 #include "stand_in_driver.h"
+#include "tests/support/environment.h"
 
 namespace hk {
 namespace {
@@ -127,9 +127,9 @@ TEST_F(CudaConv2d, LaunchesOfEveryRowAreLegal) {
 TEST_F(CudaConv2d, LaunchesKeepToTheLimit) {
     const Conv2dProblem problem = shape(2, 64, 30, 64, 3).problem(DataType::f32, Layout::nhwc);
     const Operands o = operands(problem);
-    const tests::Environment quiet("HK_LOG", "off");
+    const test::Environment quiet("HK_LOG", "off");
     for (const char *bytes : {"65536", "32768", "16384", "8192"}) {
-        const tests::Environment limit("HK_SHARED_LIMIT", bytes);
+        const test::Environment limit("HK_SHARED_LIMIT", bytes);
         conv2d(o.input, o.weight, {}, {}, o.output, problem.options);
         EXPECT_LE(driver().launches.back().shared_bytes, std::stoul(bytes));
     }

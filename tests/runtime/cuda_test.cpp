@@ -7,10 +7,10 @@
 #include "call_context.h"
 #include "counted.h"
 #include "cuda_backend.h"
-#include "environment.h"
 #include "expect_error.h"
 #include "hk/tensor.h"
 #include "stand_in_driver.h"
+#include "tests/support/environment.h"
 
 namespace hk {
 namespace {
@@ -70,11 +70,11 @@ TEST_F(Cuda, Devices) {
 
 TEST_F(Cuda, SharedLimitLowersBothFigures) {
     {
-        const tests::Environment limit("HK_SHARED_LIMIT", "16384");
+        const test::Environment limit("HK_SHARED_LIMIT", "16384");
         EXPECT_EQ(kDevice.limits().shared_bytes, 16384);
         EXPECT_EQ(kDevice.limits().shared_bytes_opt_in, 16384);
     }
-    const tests::Environment limit("HK_SHARED_LIMIT", "101376");
+    const test::Environment limit("HK_SHARED_LIMIT", "101376");
     EXPECT_EQ(kDevice.limits().shared_bytes, 49152);
     EXPECT_EQ(kDevice.limits().shared_bytes_opt_in, 101376);
 }
@@ -224,11 +224,11 @@ TEST_F(Cuda, SharedMemoryBeyondTheDeviceIsNotLaunched) {
     EXPECT_EQ(told(Device::cuda(0), 49153),
               "the kernel asks for 49153" + asks + "cuda:0 has 49152");
     {
-        const tests::Environment limit("HK_SHARED_LIMIT", "16384");
+        const test::Environment limit("HK_SHARED_LIMIT", "16384");
         EXPECT_EQ(told(kDevice, 16385), "the kernel asks for 16385" + asks + "cuda:1 has 16384");
     }
     {
-        const tests::Environment limit("HK_SHARED_LIMIT", "many");
+        const test::Environment limit("HK_SHARED_LIMIT", "many");
         EXPECT_TRUE(tests::has(told(kDevice, 16), "HK_SHARED_LIMIT is \"many\""));
     }
     ::testing::internal::CaptureStderr();

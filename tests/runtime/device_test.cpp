@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "environment.h"
 #include "expect_error.h"
+#include "tests/support/environment.h"
 
 namespace hk {
 namespace {
@@ -47,17 +47,17 @@ TEST(Device, SharedLimitLowersLimits) {
     const Device device = Device::opencl();
     const DeviceLimits real = device.limits();
     for (const char *bytes : {"0", "16384"}) {
-        const tests::Environment limit("HK_SHARED_LIMIT", bytes);
+        const test::Environment limit("HK_SHARED_LIMIT", bytes);
         EXPECT_EQ(device.limits().shared_bytes, std::atoll(bytes));
         EXPECT_EQ(device.limits().shared_bytes_opt_in, std::atoll(bytes));
         EXPECT_EQ(device.limits().threads, real.threads);
     }
     for (const char *bytes : {"", "999999999999"}) {
-        const tests::Environment limit("HK_SHARED_LIMIT", bytes);
+        const test::Environment limit("HK_SHARED_LIMIT", bytes);
         EXPECT_EQ(device.limits().shared_bytes, real.shared_bytes);
     }
     for (const char *bytes : {"-1", "16k", "0x10", " 1", "1e5", "99999999999999999999"}) {
-        const tests::Environment limit("HK_SHARED_LIMIT", bytes);
+        const test::Environment limit("HK_SHARED_LIMIT", bytes);
         EXPECT_INVALID("HK_SHARED_LIMIT is \"" + std::string(bytes) + "\"", device.limits());
         EXPECT_EQ(Device::cpu().limits().shared_bytes, 0);
     }

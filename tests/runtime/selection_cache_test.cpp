@@ -2,14 +2,14 @@
 
 #include "selection_cache.h"
 
-#include "environment.h"
 #include "expect_error.h"
+#include "tests/support/environment.h"
 
 namespace hk {
 namespace {
 
 using detail::SelectionCache;
-using tests::Environment;
+using test::Environment;
 
 KernelInfo row(const char *name, int shared_bytes, std::span<const Constraint> where = {}) {
     KernelInfo kernel{};

@@ -3,7 +3,7 @@
 
 #include <cstdlib>
 
-namespace hk::tests {
+namespace hk::test {
 
 class Environment {
 public:
@@ -16,4 +16,4 @@ private:
     const char *name_;
 };
 
-}  // namespace hk::tests
+}  // namespace hk::test
