@@ -71,7 +71,8 @@ struct Conv2dProblem {
 //
 // Calls from several threads at once are safe. On a device the call returns when the work is
 // queued. Throws InvalidArgument before anything runs; OutOfMemory, DeviceError, KernelFailure.
-// HK_LOG=select prints the row that each new problem takes to stderr.
+// HK_LOG=select prints the row that each new problem takes to stderr. That the device is too small
+// for a faster row is printed once a problem, unless HK_LOG is "off".
 void conv2d(const Tensor &input, const Tensor &weight, const Tensor &bias, const Tensor &residual,
             const Tensor &output, const Conv2dOptions &options, const Stream &stream = {});
 
