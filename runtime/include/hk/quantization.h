@@ -3,6 +3,7 @@
 // quantisation of ONNX's operators QuantizeLinear and DequantizeLinear (opset 13).
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "hk/tensor.h"
