@@ -30,8 +30,8 @@ public:
 
     bool defined() const noexcept { return scale_ > 0 || scales_.defined(); }
     bool per_channel() const noexcept { return scales_.defined(); }
-    float scale() const noexcept { return scale_; }               // 0 where each channel has its own
-    const Tensor &scales() const noexcept { return scales_; }     // undefined where there is one
+    float scale() const noexcept { return scale_; }            // 0 where each channel has its own
+    const Tensor &scales() const noexcept { return scales_; }  // undefined where there is one
     int32_t zero_point() const noexcept { return zero_point_; }
 
 private:
