@@ -1,21 +1,11 @@
 // Does the shipped object work: every row of the table, on every device that it runs on here, on
 // random problems that meet its conditions.
 
-#include <gtest/gtest.h>
-
-#include <cstdlib>
-
+#include "tests/kernels/family.h"
 #include "tests/support/conv2d_check.h"
-#include "tests/support/print.h"
 
 namespace hk::test {
 namespace {
-
-std::vector<Device> devices_of(DeviceType type) {
-    std::vector<Device> devices = Device::all();
-    std::erase_if(devices, [&](Device device) { return device.type() != type; });
-    return devices;
-}
 
 // What PoCL runs of a GPU schedule in the time of a test.
 double operations_of(const KernelInfo &kernel) {
@@ -31,63 +21,33 @@ protected:
         }
     }
 
-    Conv2dRequest request(Data data) const {
-        const KernelInfo &kernel = GetParam();
-        return {kernel.type, kernel.layout, data, kernel.where, operations_of(kernel)};
-    }
-
-    // Problems that meet the row's conditions, a device each.
-    void check(Data data, int problems) {
+    void check_row(Data data, int problems) {
+        const KernelInfo &row = GetParam();
+        const Conv2dRequest request{row.type, row.layout, data, row.where, operations_of(row)};
         for (const Device device : devices_) {
-            int passed = 0, refused = 0;
-            for (const uint64_t seed : seeds(problems * 20)) {
-                const auto c = random_case(seed, request(data));
-                if (!c) {
-                    continue;
-                }
-                const Outcome outcome = check_conv2d(*c, device, &GetParam());
-                passed += outcome == Outcome::passed;
-                if (outcome == Outcome::refused) {
-                    refused++;
-                    last_refused_ = *c;
-                }
-                if (outcome == Outcome::passed && passed == 1) {
-                    Conv2dCase empty = *c;
-                    empty.problem.batch = 0;
-                    check_conv2d(empty, device, &GetParam());
-                }
-                if (HasFailure() || passed == problems) {
-                    break;
-                }
-            }
-            // A problem that meets the conditions may be refused where it is rewritten to one that
-            // does not (a 1x1 filter over packed rows becomes one long row).
-            EXPECT_GE(passed + (HasFailure() ? problems : 0), std::getenv("HK_SEED") ? 0 : problems)
-                << GetParam().name << " refused " << refused
-                << " problems that meet its conditions, the last one " << to_string(last_refused_);
+            test::check_row<Conv2dCase>(row, device, request, problems);
         }
     }
 
     std::vector<Device> devices_;
-    Conv2dCase last_refused_;
 };
 
-TEST_P(Conv2dRow, IsExactOnIntegers) { check(Data::integers, 24); }
+TEST_P(Conv2dRow, IsExactOnIntegers) { check_row(Data::integers, 24); }
 
-TEST_P(Conv2dRow, IsCloseOnReals) { check(Data::reals, 12); }
+TEST_P(Conv2dRow, IsCloseOnReals) { check_row(Data::reals, 12); }
 
 TEST_P(Conv2dRow, PassesOnNanAndInfinity) {
-    check(Data::one_nan, 4);
-    check(Data::one_infinity, 3);
+    check_row(Data::one_nan, 4);
+    check_row(Data::one_infinity, 3);
 }
 
 TEST(Conv2dRows, RefuseTheOtherLayout) {
     for (const KernelInfo &kernel : conv2d_kernels()) {
         const Layout other = kernel.layout == Layout::nhwc ? Layout::nchw : Layout::nhwc;
-        const auto c = random_case(1, {kernel.type, other, Data::integers, {}, 1e5});
+        const auto c = random_case<Conv2dCase>(1, {kernel.type, other, Data::integers, {}, 1e5});
         ASSERT_TRUE(c);
         for (const Device device : devices_of(kernel.device)) {
-            EXPECT_EQ(check_conv2d(*c, device, &kernel), Outcome::refused) << kernel.name;
+            EXPECT_EQ(check(*c, device, &kernel), Outcome::refused) << kernel.name;
         }
     }
 }

@@ -1,15 +1,10 @@
 // Does the shipped library work: hk::conv2d on random problems, on every device that is here, with
 // the rows that selection takes.
 
-#include <gtest/gtest.h>
-
-#include <barrier>
-#include <cstdlib>
-#include <thread>
 #include <tuple>
 
+#include "tests/kernels/family.h"
 #include "tests/support/conv2d_check.h"
-#include "tests/support/print.h"
 
 namespace hk::test {
 namespace {
@@ -20,11 +15,7 @@ constexpr int problems = 110;
 class Conv2d : public testing::TestWithParam<std::tuple<DeviceType, Layout, DataType>> {
 protected:
     void SetUp() override {
-        for (const Device device : Device::all()) {
-            if (device.type() == std::get<0>(GetParam())) {
-                devices_.push_back(device);
-            }
-        }
+        devices_ = devices_of(std::get<0>(GetParam()));
         if (devices_.empty()) {
             GTEST_SKIP() << "no " << name_of(std::get<0>(GetParam())) << " device";
         }
@@ -40,49 +31,21 @@ protected:
 
 TEST_P(Conv2d, MatchesTheReferenceOnRandomProblems) {
     for (const Device device : devices_) {
-        int checked = 0;
-        for (const uint64_t seed : seeds(problems * 2)) {
-            // From the seed, so that repeating a seed repeats its data.
-            const auto c = random_case(seed, request(seed % 3 == 0 ? Data::reals : Data::integers));
-            if (!c) {
-                continue;
-            }
-            check_conv2d(*c, device);
-            if (HasFailure() || ++checked == problems) {
-                break;
-            }
-        }
-        EXPECT_TRUE(HasFailure() || checked == problems || std::getenv("HK_SEED")) << checked;
+        check_random<Conv2dCase>(device, problems, [&](uint64_t seed) {
+            return request(seed % 3 == 0 ? Data::reals : Data::integers);
+        });
     }
 }
 
 TEST_P(Conv2d, TakesAnEmptyBatch) {
     for (const Device device : devices_) {
-        for (const uint64_t seed : seeds(10)) {
-            if (auto c = random_case(seed, request(Data::integers))) {
-                c->problem.batch = 0;
-                check_conv2d(*c, device);
-            }
-        }
+        check_empty_batches<Conv2dCase>(device, request(Data::integers));
     }
 }
 
-// Both threads' first calls load the kernels' device code.
 TEST_P(Conv2d, RunsInTwoThreadsAtOnce) {
     for (const Device device : devices_) {
-        std::barrier start(2);
-        const std::vector<uint64_t> all = seeds(40);
-        const auto work = [&](size_t first) {
-            start.arrive_and_wait();
-            for (size_t i = first; i < all.size(); i += 2) {
-                if (const auto c = random_case(all[i], request(Data::integers))) {
-                    check_conv2d(*c, device);
-                }
-            }
-        };
-        std::thread other(work, 1);
-        work(0);
-        other.join();
+        check_two_threads<Conv2dCase>(device, request(Data::integers));
     }
 }
 

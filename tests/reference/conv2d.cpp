@@ -10,11 +10,9 @@ namespace hk::reference {
 namespace {
 
 struct Operands {
-    Conv2dProblem problem;
+    const Conv2dProblem &problem;
     int64_t group_channels, group_filters, out_h, out_w;
-    std::vector<double> input;  // n, y, x, c
-    std::vector<double>
-        weight;  // r, s, c, k: filters innermost, so that the inner loop runs along them
+    const std::vector<double> &input, &weight;
 };
 
 // Adds the products of one pixel's group to sum(k) and magnitude(k).
@@ -84,18 +82,16 @@ double activate(double value, const Conv2dOptions &options) {
     return value;
 }
 
-Conv2dResult conv2d(const Tensor &input, const Tensor &weight, const Tensor &bias,
-                    const Tensor &residual, const Conv2dOptions &options) {
-    Operands o;
-    o.problem = Conv2dProblem::from_shapes(input.shape(), weight.shape(), input.type(), options);
-    const Conv2dProblem &p = o.problem;
-    o.group_channels = p.channels / options.groups;
-    o.group_filters = p.filters / options.groups;
-    o.out_h = p.output_height();
-    o.out_w = p.output_width();
-    o.input = read(channels_last(input, options.layout));
-    o.weight = read(channels_last(weight, options.layout).permute({1, 2, 3, 0}));
-
+Conv2dResult conv2d_sums(const Conv2dProblem &p, const std::vector<double> &input,
+                         const std::vector<double> &weight) {
+    const Conv2dOptions &options = p.options;
+    const Operands o{.problem = p,
+                     .group_channels = p.channels / options.groups,
+                     .group_filters = p.filters / options.groups,
+                     .out_h = p.output_height(),
+                     .out_w = p.output_width(),
+                     .input = input,
+                     .weight = weight};
     Conv2dResult result;
     const int64_t pixels = p.batch * o.out_h * o.out_w;
     result.value.assign(static_cast<size_t>(pixels * p.filters), 0);
@@ -108,6 +104,19 @@ Conv2dResult conv2d(const Tensor &input, const Tensor &weight, const Tensor &bia
             accumulate(o, n, y, x, g, &result.value[first], &result.magnitude[first]);
         }
     }
+    return result;
+}
+
+std::vector<double> read_filters(const Tensor &weight, Layout layout) {
+    return read(channels_last(weight, layout).permute({1, 2, 3, 0}));
+}
+
+Conv2dResult conv2d(const Tensor &input, const Tensor &weight, const Tensor &bias,
+                    const Tensor &residual, const Conv2dOptions &options) {
+    const Conv2dProblem p =
+        Conv2dProblem::from_shapes(input.shape(), weight.shape(), input.type(), options);
+    Conv2dResult result = conv2d_sums(p, read(channels_last(input, options.layout)),
+                                      read_filters(weight, options.layout));
     if (bias.defined()) {
         add(read(bias), static_cast<size_t>(p.filters), result);
     }

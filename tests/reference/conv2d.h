@@ -18,6 +18,14 @@ struct Conv2dResult {
 Conv2dResult conv2d(const Tensor &input, const Tensor &weight, const Tensor &bias,
                     const Tensor &residual, const Conv2dOptions &options);
 
+// The sums alone, of an input in the order n, y, x, c and a weight in the order r, s, c, k: filters
+// innermost, so that the inner loop runs along them.
+Conv2dResult conv2d_sums(const Conv2dProblem &problem, const std::vector<double> &input,
+                         const std::vector<double> &weight);
+
+// A weight's elements in that order.
+std::vector<double> read_filters(const Tensor &weight, Layout layout);
+
 double activate(double value, const Conv2dOptions &options);
 
 // A view with dimensions n, y, x, k (or k, r, s, c of a weight), from either layout.

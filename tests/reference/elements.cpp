@@ -1,6 +1,10 @@
 #include "tests/reference/elements.h"
 
+#include <cmath>
+#include <limits>
 #include <stdexcept>
+#include <string>
+#include <type_traits>
 
 namespace hk::reference {
 namespace {
@@ -41,54 +45,82 @@ void for_each_place(const Tensor &tensor, Visit visit) {
     }
 }
 
-void check_type(DataType type) {
-    if (type != DataType::f32 && type != DataType::f16 && type != DataType::bf16) {
-        throw std::invalid_argument("reference: elements must be f32, f16 or bf16");
+[[noreturn]] void refuse(const char *what) {
+    throw std::invalid_argument(std::string("reference: ") + what);
+}
+
+// Calls visit with a null pointer of the type that stores the elements.
+template<typename Visit>
+auto with_storage(DataType type, Visit visit) {
+    switch (type) {
+        case DataType::f32:
+            return visit(static_cast<float *>(nullptr));
+        case DataType::f16:
+        case DataType::bf16:
+            return visit(static_cast<uint16_t *>(nullptr));
+        case DataType::u8:
+            return visit(static_cast<uint8_t *>(nullptr));
+        case DataType::s8:
+            return visit(static_cast<int8_t *>(nullptr));
+        case DataType::s32:
+            return visit(static_cast<int32_t *>(nullptr));
+        default:
+            refuse("elements must be f32, f16, bf16, u8, s8 or s32");
     }
+}
+
+template<typename T>
+T stored(DataType type, double value) {
+    if constexpr (std::is_same_v<T, uint16_t>) {
+        return encode(type, value);
+    } else if constexpr (std::is_integral_v<T>) {
+        if (!(value >= std::numeric_limits<T>::min() && value <= std::numeric_limits<T>::max()) ||
+            value != std::trunc(value)) {
+            refuse("an integer type can't hold the value");
+        }
+    }
+    return static_cast<T>(value);
+}
+
+template<typename T>
+double loaded(DataType type, T stored) {
+    if constexpr (std::is_same_v<T, uint16_t>) return decode(type, stored);
+    return static_cast<double>(stored);
 }
 
 }  // namespace
 
 std::vector<double> read(const Tensor &tensor) {
-    check_type(tensor.type());
     std::vector<double> values;
     values.reserve(static_cast<size_t>(tensor.elements()));
-    if (tensor.elements() == 0) {
-        return values;
-    }
-    if (tensor.type() == DataType::f32) {
-        const float *data = tensor.data<float>();
-        for_each_place(tensor, [&](int64_t place) { values.push_back(data[place]); });
-    } else {
-        const uint16_t *data = tensor.data<uint16_t>();
-        for_each_place(
-            tensor, [&](int64_t place) { values.push_back(decode(tensor.type(), data[place])); });
-    }
+    with_storage(tensor.type(), [&](auto *storage) {
+        using T = std::remove_pointer_t<decltype(storage)>;
+        const T *data = tensor.elements() ? tensor.data<T>() : nullptr;
+        for_each_place(tensor, [&](int64_t place) {
+            values.push_back(loaded<T>(tensor.type(), data[place]));
+        });
+    });
     return values;
 }
 
 void write(const Tensor &tensor, std::span<const double> values) {
-    check_type(tensor.type());
     if (static_cast<int64_t>(values.size()) != tensor.elements()) {
-        throw std::invalid_argument("reference: as many values as elements are needed");
-    }
-    if (values.empty()) {
-        return;
+        refuse("as many values as elements are needed");
     }
     const double *next = values.data();
-    if (tensor.type() == DataType::f32) {
-        float *data = tensor.data<float>();
-        for_each_place(tensor, [&](int64_t place) { data[place] = static_cast<float>(*next++); });
-    } else {
-        uint16_t *data = tensor.data<uint16_t>();
+    with_storage(tensor.type(), [&](auto *storage) {
+        using T = std::remove_pointer_t<decltype(storage)>;
+        T *data = tensor.elements() ? tensor.data<T>() : nullptr;
         for_each_place(tensor,
-                       [&](int64_t place) { data[place] = encode(tensor.type(), *next++); });
-    }
+                       [&](int64_t place) { data[place] = stored<T>(tensor.type(), *next++); });
+    });
 }
 
 double rounded(DataType type, double value) {
-    check_type(type);
-    return type == DataType::f32 ? static_cast<float>(value) : decode(type, encode(type, value));
+    return with_storage(type, [&](auto *storage) {
+        using T = std::remove_pointer_t<decltype(storage)>;
+        return loaded<T>(type, stored<T>(type, value));
+    });
 }
 
 }  // namespace hk::reference

@@ -11,7 +11,8 @@ namespace hk::reference {
 // In row-major order of the tensor's shape, whatever its strides.
 std::vector<double> read(const Tensor &tensor);
 
-// Rounds each value to the tensor's type, by way of f32.
+// Rounds each value to the tensor's type, by way of f32; integer types throw
+// std::invalid_argument for what they can't hold.
 void write(const Tensor &tensor, std::span<const double> values);
 
 // The value that an element of the type holds after rounding, by way of f32.

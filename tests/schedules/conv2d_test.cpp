@@ -27,7 +27,8 @@ TEST_P(Conv2dSchedule, GivesWhatRootGives) {
     const JitAlgorithm algorithm = jit_algorithm(row);
     const JitConv2d root(algorithm, "root", "", row.type, row.layout);
     const JitConv2d scheduled(algorithm, row.schedule, row.knobs, row.type, row.layout);
-    const auto cases = jit_cases(algorithm, row.type, row.layout, Data::integers, 40);
+    const auto cases =
+        random_cases<Conv2dCase>(40, {row.type, row.layout, Data::integers, algorithm.where, 5e4});
     EXPECT_FALSE(cases.empty());
     for (const Conv2dCase &c : cases) {
         const Conv2dOperands operands = conv2d_operands(c);

@@ -13,7 +13,7 @@ TEST(Conv2dCase, CoversTheUnusualShapes) {
     std::map<std::string, int> seen;
     int made = 0;
     for (uint64_t seed = 0; seed < 300; seed++) {
-        const auto c = random_case(seed, {});
+        const auto c = random_case<Conv2dCase>(seed, {});
         if (!c) {
             continue;
         }
@@ -51,7 +51,7 @@ TEST(Conv2dCase, MeetsConstraints) {
     };
     int made = 0;
     for (uint64_t seed = 0; seed < 100; seed++) {
-        const auto c = random_case(seed, {.where = where});
+        const auto c = random_case<Conv2dCase>(seed, {.where = where});
         if (!c) {
             continue;
         }
@@ -73,7 +73,7 @@ TEST(Conv2dCase, MeetsConstraintsOnTheImage) {
         };
         int made = 0;
         for (uint64_t seed = 0; seed < 100; seed++) {
-            made += random_case(seed, {.where = where}).has_value();
+            made += random_case<Conv2dCase>(seed, {.where = where}).has_value();
         }
         EXPECT_GT(made, 50) << stride;
     }

@@ -1,65 +1,26 @@
 #include "tests/support/conv2d_check.h"
 
-#include <gtest/gtest.h>
-
 #include <cmath>
 #include <limits>
 #include <sstream>
 
-#include "hk/error.h"
 #include "tests/reference/conv2d.h"
 #include "tests/reference/elements.h"
 #include "tests/support/tolerance.h"
+#include "tests/support/values.h"
 
 namespace hk::test {
 namespace {
 
-Shape nhwc_or_nchw(Layout layout, int64_t n, int64_t y, int64_t x, int64_t c) {
-    return layout == Layout::nhwc ? Shape{n, y, x, c} : Shape{n, c, y, x};
-}
-
 // Whole numbers in -limit..limit, or any in -1..1.
 std::vector<double> numbers(Random &random, const Shape &shape, Data data, int64_t limit) {
-    int64_t elements = 1;
-    for (const int64_t extent : shape) {
-        elements *= extent;
-    }
-    std::vector<double> values(static_cast<size_t>(elements));
-    for (double &value : values) {
-        value = data == Data::reals ? std::uniform_real_distribution<>(-1, 1)(random)
-                                    : static_cast<double>(uniform(random, -limit, limit));
-    }
-    return values;
+    return data == Data::reals ? reals(random, shape) : whole_numbers(random, shape, -limit, limit);
 }
 
 void round_to(DataType type, std::vector<double> &values) {
     for (double &value : values) {
         value = reference::rounded(type, value);
     }
-}
-
-Tensor host(const Shape &shape, DataType type, const std::vector<double> &values) {
-    Tensor tensor(shape, type);
-    reference::write(tensor, values);
-    return tensor;
-}
-
-std::string where(const Conv2dCase &c, size_t place) {
-    const Conv2dProblem &p = c.problem;
-    const int64_t i = static_cast<int64_t>(place), filters = p.filters, w = p.output_width(),
-                  h = p.output_height();
-    std::ostringstream text;
-    text << "n " << i / (filters * w * h) << " y " << i / (filters * w) % h << " x "
-         << i / filters % w << " k " << i % filters;
-    return text.str();
-}
-
-std::string report(const Conv2dCase &c, Device device, const KernelInfo *row) {
-    std::ostringstream text;
-    text << "kernel  " << (row ? row->name : "chosen by selection") << "\non      " << device.name()
-         << "\nproblem " << to_string(c) << "\nseed    " << c.seed << "\nrepeat  "
-         << repeat_command(c.seed);
-    return text.str();
 }
 
 void run(const KernelInfo *row, const Placed &input, const Placed &weight, const Tensor &bias,
@@ -76,12 +37,10 @@ void run(const KernelInfo *row, const Placed &input, const Placed &weight, const
 
 Conv2dOperands conv2d_operands(const Conv2dCase &c) {
     const Conv2dProblem &p = c.problem;
-    const Layout layout = p.options.layout;
     Random random(c.seed + 1);
     Conv2dOperands o;
-    o.input_shape = nhwc_or_nchw(layout, p.batch, p.height, p.width, p.channels);
-    o.weight_shape = nhwc_or_nchw(layout, p.filters, p.kernel_height, p.kernel_width,
-                                  p.channels / p.options.groups);
+    o.input_shape = input_shape(p);
+    o.weight_shape = weight_shape(p);
     o.output_shape = p.output_shape();
     o.input = numbers(random, o.input_shape, c.data, 4);
     o.weight = numbers(random, o.weight_shape, c.data, 3);
@@ -108,41 +67,33 @@ Conv2dOperands conv2d_operands(const Conv2dCase &c) {
     return o;
 }
 
-std::string compare_conv2d(const Conv2dCase &c, const Conv2dOperands &o, const Tensor &output) {
+std::string compare(const Conv2dCase &c, const Conv2dOperands &o, const Tensor &output) {
     const Conv2dProblem &p = c.problem;
     const auto expected = reference::conv2d(
-        host(o.input_shape, p.type, o.input), host(o.weight_shape, p.type, o.weight),
-        c.bias ? host({p.filters}, p.type, o.bias) : Tensor(),
-        c.residual ? host(o.output_shape, p.type, o.residual) : Tensor(), p.options);
+        host_tensor(o.input_shape, p.type, o.input), host_tensor(o.weight_shape, p.type, o.weight),
+        c.bias ? host_tensor({p.filters}, p.type, o.bias) : Tensor(),
+        c.residual ? host_tensor(o.output_shape, p.type, o.residual) : Tensor(), p.options);
     const std::vector<double> got =
         reference::read(reference::channels_last(output, p.options.layout));
-    std::ostringstream text;
-    int wrong = 0;
-    for (size_t i = 0; i < got.size(); i++) {
+    const auto fault = [&](size_t i) {
         const bool exact = c.data != Data::reals;
         const double value =
             exact ? reference::rounded(p.type, expected.value[i]) : expected.value[i];
         const double bound =
             exact ? 0 : tolerance(p.type, expected.terms, value, expected.magnitude[i], p.options);
-        if (!close(p.type, got[i], value, bound) && wrong++ < 4) {
-            text << "\n        " << where(c, i) << ": " << got[i] << ", should be " << value;
+        std::ostringstream wanted;
+        if (!close(p.type, got[i], value, bound)) {
+            wanted << value;
             if (!exact) {
-                text << " within " << bound;
+                wanted << " within " << bound;
             }
         }
-    }
-    for (int64_t i = 0; i < output.elements(); i++) {
-        if (is_poison(output, i)) {
-            text << "\n        element " << i << " was never written";
-            break;
-        }
-    }
-    return wrong ? std::to_string(wrong) + " of " + std::to_string(got.size()) + " elements" +
-                       text.str()
-                 : text.str();
+        return wanted.str();
+    };
+    return differences(p, got, fault) + unwritten(output);
 }
 
-Outcome check_conv2d(const Conv2dCase &c, Device device, const KernelInfo *row) {
+Outcome check(const Conv2dCase &c, Device device, const KernelInfo *row) {
     const DataType type = c.problem.type;
     const Conv2dOperands o = conv2d_operands(c);
     Random random(c.seed + 2);
@@ -156,39 +107,17 @@ Outcome check_conv2d(const Conv2dCase &c, Device device, const KernelInfo *row) 
     if (c.residual) {
         residual.emplace(o.output_shape, type, device, c.output, random, o.residual);
     }
-    try {
-        run(row, input, weight, bias ? bias->tensor() : Tensor(),
-            residual ? residual->tensor() : Tensor(), output, c.problem.options);
-        device.synchronize();
-    } catch (const InvalidArgument &error) {
-        if (row) {
-            return Outcome::refused;
-        }
-        ADD_FAILURE() << "threw    " << error.what() << '\n' << report(c, device, row);
-        return Outcome::failed;
-    } catch (const std::exception &error) {
-        ADD_FAILURE() << "threw    " << error.what() << '\n' << report(c, device, row);
-        return Outcome::failed;
-    }
-
-    std::string faults = compare_conv2d(c, o, output.fetch());
-    const auto add_fault = [&](const char *what, const std::string &fault) {
-        faults += fault.empty() ? "" : std::string("\n        ") + what + ": " + fault;
+    CheckedCall checked(to_string(c), c.seed, device, row);
+    checked.inputs = {{"input", &input},
+                      {"weight", &weight},
+                      {"bias", address_of(bias)},
+                      {"residual", address_of(residual)}};
+    checked.output = &output;
+    checked.call = [&] {
+        run(row, input, weight, tensor_of(bias), tensor_of(residual), output, c.problem.options);
     };
-    add_fault("around the output", output.damage());
-    add_fault("input", input.change());
-    add_fault("weight", weight.change());
-    if (bias) {
-        add_fault("bias", bias->change());
-    }
-    if (residual) {
-        add_fault("residual", residual->change());
-    }
-    if (!faults.empty()) {
-        ADD_FAILURE() << "differs " << faults << '\n' << report(c, device, row);
-        return Outcome::failed;
-    }
-    return Outcome::passed;
+    checked.compare = [&](const Tensor &result) { return compare(c, o, result); };
+    return checked.run();
 }
 
 }  // namespace hk::test

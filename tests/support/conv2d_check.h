@@ -1,15 +1,13 @@
 #pragma once
 // Runs a convolution and compares it with the reference.
 
+#include "tests/support/checked_call.h"
 #include "tests/support/conv2d_case.h"
 
 namespace hk::test {
 
-enum class Outcome { passed, failed, refused };
-
-// `row` null: what selection takes. `refused`: the row threw InvalidArgument. Failures are reported
-// to GoogleTest with the kernel, the shape, the seed and the command that repeats them.
-Outcome check_conv2d(const Conv2dCase &c, Device device, const KernelInfo *row = nullptr);
+// `row` null: what selection takes.
+Outcome check(const Conv2dCase &c, Device device, const KernelInfo *row = nullptr);
 
 // The operands of a case as packed host tensors: input, weight, bias, residual.
 struct Conv2dOperands {
@@ -20,7 +18,6 @@ Conv2dOperands conv2d_operands(const Conv2dCase &c);
 
 // The places where a packed output in row-major order differs from the reference, in words; empty
 // where there are none.
-std::string compare_conv2d(const Conv2dCase &c, const Conv2dOperands &operands,
-                           const Tensor &output);
+std::string compare(const Conv2dCase &c, const Conv2dOperands &operands, const Tensor &output);
 
 }  // namespace hk::test

@@ -12,6 +12,7 @@ namespace {
 constexpr uint32_t poison_f32 = 0x7fc0dead;
 constexpr uint16_t poison_f16 = 0x7ead;
 constexpr uint16_t poison_bf16 = 0x7fad;
+constexpr uint8_t poison_byte = 0xad;
 
 uint32_t poison_of(DataType type) {
     switch (type) {
@@ -20,13 +21,19 @@ uint32_t poison_of(DataType type) {
         case DataType::bf16:
             return poison_bf16;
         default:
-            return poison_f32;
+            return size_of(type) == 1 ? poison_byte : poison_f32;
     }
 }
 
 uint32_t bits(const Tensor &packed, int64_t place) {
-    return packed.type() == DataType::f32 ? packed.data<uint32_t>()[place]
-                                          : packed.data<uint16_t>()[place];
+    switch (size_of(packed.type())) {
+        case 1:
+            return packed.data<uint8_t>()[place];
+        case 2:
+            return packed.data<uint16_t>()[place];
+        default:
+            return packed.data<uint32_t>()[place];
+    }
 }
 
 // The first place where two packed host tensors of one shape differ; -1 where they don't.
@@ -65,11 +72,16 @@ void poison(const Tensor &tensor) {
     if (tensor.elements() == 0) {
         return;
     }
-    if (tensor.type() == DataType::f32) {
-        std::fill_n(filled.data<uint32_t>(), filled.elements(), poison_f32);
-    } else {
-        std::fill_n(filled.data<uint16_t>(), filled.elements(),
-                    static_cast<uint16_t>(poison_of(tensor.type())));
+    const uint32_t pattern = poison_of(tensor.type());
+    switch (size_of(tensor.type())) {
+        case 1:
+            std::fill_n(filled.data<uint8_t>(), filled.elements(), static_cast<uint8_t>(pattern));
+            break;
+        case 2:
+            std::fill_n(filled.data<uint16_t>(), filled.elements(), static_cast<uint16_t>(pattern));
+            break;
+        default:
+            std::fill_n(filled.data<uint32_t>(), filled.elements(), pattern);
     }
     tensor.copy_from(filled);
 }

@@ -1,0 +1,101 @@
+#pragma once
+// What the tests of every family that convolves do with its cases (tests/support).
+
+#include <gtest/gtest.h>
+
+#include <barrier>
+#include <cstdlib>
+#include <thread>
+
+#include "tests/support/checked_call.h"
+#include "tests/support/print.h"
+
+namespace hk::test {
+
+inline std::vector<Device> devices_of(DeviceType type) {
+    std::vector<Device> devices = Device::all();
+    std::erase_if(devices, [&](Device device) { return device.type() != type; });
+    return devices;
+}
+
+// Runs the row on random problems that meet its conditions, until so many passed.
+template<typename Case>
+void check_row(const KernelInfo &row, Device device, const Conv2dRequest &request, int problems) {
+    const auto failed = [] { return testing::Test::HasFailure(); };
+    int passed = 0, refused = 0;
+    Case last_refused;
+    for (const uint64_t seed : seeds(problems * 20)) {
+        const auto c = random_case<Case>(seed, request);
+        if (!c) {
+            continue;
+        }
+        const Outcome outcome = check(*c, device, &row);
+        passed += outcome == Outcome::passed;
+        if (outcome == Outcome::refused) {
+            refused++;
+            last_refused = *c;
+        }
+        if (outcome == Outcome::passed && passed == 1) {
+            Case empty = *c;
+            empty.problem.batch = 0;
+            check(empty, device, &row);
+        }
+        if (failed() || passed == problems) {
+            break;
+        }
+    }
+    // A problem that meets the conditions may be refused where it is rewritten to one that does not
+    // (a 1x1 filter over packed rows becomes one long row).
+    EXPECT_GE(passed + (failed() ? problems : 0), std::getenv("HK_SEED") ? 0 : problems)
+        << row.name << " refused " << refused << " problems that meet its conditions, the last one "
+        << to_string(last_refused);
+}
+
+// Runs what selection takes on `problems` random problems; `request` of a seed, so that repeating a
+// seed repeats its data.
+template<typename Case, typename Request>
+void check_random(Device device, int problems, Request request) {
+    int checked = 0;
+    for (const uint64_t seed : seeds(problems * 2)) {
+        const auto c = random_case<Case>(seed, request(seed));
+        if (!c) {
+            continue;
+        }
+        check(*c, device);
+        if (testing::Test::HasFailure() || ++checked == problems) {
+            break;
+        }
+    }
+    EXPECT_TRUE(testing::Test::HasFailure() || checked == problems || std::getenv("HK_SEED"))
+        << checked;
+}
+
+template<typename Case>
+void check_empty_batches(Device device, const Conv2dRequest &request) {
+    for (const uint64_t seed : seeds(10)) {
+        if (auto c = random_case<Case>(seed, request)) {
+            c->problem.batch = 0;
+            check(*c, device);
+        }
+    }
+}
+
+// Both threads' first calls load the kernels' device code.
+template<typename Case>
+void check_two_threads(Device device, const Conv2dRequest &request) {
+    std::barrier start(2);
+    const std::vector<uint64_t> all = seeds(40);
+    const auto work = [&](size_t first) {
+        start.arrive_and_wait();
+        for (size_t i = first; i < all.size(); i += 2) {
+            if (const auto c = random_case<Case>(all[i], request)) {
+                check(*c, device);
+            }
+        }
+    };
+    std::thread other(work, 1);
+    work(0);
+    other.join();
+}
+
+}  // namespace hk::test

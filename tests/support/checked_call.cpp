@@ -1,0 +1,74 @@
+#include "tests/support/checked_call.h"
+
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "hk/error.h"
+
+namespace hk::test {
+
+Outcome CheckedCall::fail(const std::string &what) const {
+    ADD_FAILURE() << what << "\nkernel  " << (row ? row->name : "chosen by selection")
+                  << "\non      " << device.name() << "\nproblem " << problem << "\nseed    "
+                  << seed << "\nrepeat  " << repeat_command(seed);
+    return Outcome::failed;
+}
+
+Outcome CheckedCall::run() const {
+    try {
+        call();
+        device.synchronize();
+    } catch (const InvalidArgument &error) {
+        if (row) {
+            return Outcome::refused;
+        }
+        return fail(std::string("threw    ") + error.what());
+    } catch (const std::exception &error) {
+        return fail(std::string("threw    ") + error.what());
+    }
+    std::string faults = compare(output->fetch());
+    const auto add_fault = [&](const char *what, const std::string &fault) {
+        faults += fault.empty() ? "" : std::string("\n        ") + what + ": " + fault;
+    };
+    add_fault("around the output", output->damage());
+    for (const auto &[name, tensor] : inputs) {
+        add_fault(name, tensor ? tensor->change() : "");
+    }
+    return faults.empty() ? Outcome::passed : fail("differs " + faults);
+}
+
+Tensor tensor_of(const std::optional<Placed> &placed) {
+    return placed ? placed->tensor() : Tensor();
+}
+
+const Placed *address_of(const std::optional<Placed> &placed) {
+    return placed ? &*placed : nullptr;
+}
+
+std::string differences(const Conv2dProblem &problem, const std::vector<double> &got,
+                        const std::function<std::string(size_t)> &fault) {
+    std::ostringstream text;
+    int wrong = 0;
+    for (size_t i = 0; i < got.size(); i++) {
+        const std::string wanted = fault(i);
+        if (!wanted.empty() && wrong++ < 4) {
+            text << "\n        " << name_of_place(problem, i) << ": " << got[i] << ", should be "
+                 << wanted;
+        }
+    }
+    return wrong ? std::to_string(wrong) + " of " + std::to_string(got.size()) + " elements" +
+                       text.str()
+                 : "";
+}
+
+std::string unwritten(const Tensor &output) {
+    for (int64_t i = 0; size_of(output.type()) > 1 && i < output.elements(); i++) {
+        if (is_poison(output, i)) {
+            return "\n        element " + std::to_string(i) + " was never written";
+        }
+    }
+    return "";
+}
+
+}  // namespace hk::test

@@ -1,0 +1,55 @@
+#pragma once
+// One call of a kernel with everything around it watched: what it throws, what it writes, and that
+// it writes nothing else.
+
+#include <functional>
+#include <initializer_list>
+
+#include "hk/kernel_info.h"
+#include "tests/support/conv2d_problem.h"
+
+namespace hk::test {
+
+enum class Outcome { passed, failed, refused };
+
+struct CheckedCall {
+    struct Input {
+        const char *name;
+        const Placed *tensor;  // null: absent
+    };
+
+    // `problem` in words; `row` null: what selection takes.
+    CheckedCall(std::string problem, uint64_t seed, Device device, const KernelInfo *row)
+        : problem(std::move(problem)), seed(seed), device(device), row(row) {}
+
+    std::string problem;
+    uint64_t seed;
+    Device device;
+    const KernelInfo *row;
+    std::vector<Input> inputs;
+    const Placed *output = nullptr;
+
+    std::function<void()> call;
+    std::function<std::string(const Tensor &)> compare;  // the faults of a packed output
+
+    // `refused`: a given row threw InvalidArgument. Failures are reported to GoogleTest with the
+    // kernel, the problem, the seed and the command that repeats them.
+    Outcome run() const;
+
+private:
+    Outcome fail(const std::string &what) const;
+};
+
+Tensor tensor_of(const std::optional<Placed> &placed);  // undefined where there is none
+const Placed *address_of(const std::optional<Placed> &placed);
+
+// Of a convolution's output, elements in the order n, y, x, k: the places for which `fault` says
+// what should be there, in words; empty where there are none.
+std::string differences(const Conv2dProblem &problem, const std::vector<double> &got,
+                        const std::function<std::string(size_t)> &fault);
+
+// The first element of a packed tensor that still is poison, in words. Any byte may be a result: of
+// those the comparison with the reference decides.
+std::string unwritten(const Tensor &output);
+
+}  // namespace hk::test
