@@ -2,6 +2,7 @@
 
 #include <functional>
 
+#include "compiler/dense_loads.h"
 #include "compiler/half_as_bits.h"
 #include "compiler/privatize_registers.h"
 
@@ -49,6 +50,7 @@ void add_lowering_passes(Halide::Pipeline pipeline, const Halide::Target &target
         pipeline.add_custom_lowering_pass(new DropDeviceAssertions);
         pipeline.add_custom_lowering_pass(new Pass(privatize_registers));
     }
+    pipeline.add_custom_lowering_pass(new Pass(make_loads_dense));
     pipeline.add_custom_lowering_pass(
         new Pass([types](const Stmt &body) { return half_as_bits(body, types); }));
 }

@@ -1,12 +1,12 @@
 #pragma once
-// The lowering passes that Halide lacks for our GPU kernels. Every generator calls this last in
+// The lowering passes that Halide lacks for our kernels. Every generator calls this last in
 // generate(); a JIT-compiled test calls it on its pipeline.
 
 #include "Halide.h"
 
 namespace hk::compiler {
 
-// half_as_bits; for GPU targets privatize_registers, and the removal of assertions in device code.
+// dense_loads, half_as_bits; for GPU targets privatize_registers, and the removal of assertions in device code.
 void add_lowering_passes(Halide::Pipeline pipeline, const Halide::Target &target);
 
 }  // namespace hk::compiler

@@ -1,6 +1,7 @@
 #include "generators/quantized_conv2d.h"
 
 #include "generators/activation.h"
+#include "generators/transpose.h"
 
 using namespace Halide;
 
@@ -118,22 +119,48 @@ void finish(const QuantizedConv2dOperands &op, QuantizedConv2dEnds &stages) {
     stages.output(k, g, x, y, n) = stages.activated(k, g, x, y, n);
 }
 
+void pack(const QuantizedConv2dOperands &op, QuantizedConv2d &stages, int lanes) {
+    const Var &panel = stages.panel, &ko = stages.ko;
+    stages.bytes = Func("bytes");
+    stages.bytes(c, row, panel, s, r, ko, g) =
+        reinterpret<uint8_t>(op.weight(panel * 4 * lanes + c, s, r, min(ko * lanes + row, op.filters - 1), g));
+    // Where bytes are stored, those past the last channel may be read, though they were not written.
+    const auto byte = [&](int i) {
+        const Expr channel = 4 * element + i, last = op.channels - 1 - panel * 4 * lanes;
+        const Expr known = lanes == 1 ? min(channel, last) : unsafe_promise_clamped(channel, 0, last);
+        return stages.bytes(known, row, panel, s, r, ko, g);
+    };
+    Func rows("rows");
+    rows(element, row, panel, s, r, ko, g) = concat_bits({byte(0), byte(1), byte(2), byte(3)});
+    stages.transposed = transpose(rows, lanes, {panel, s, r, ko, g});
+    stages.words = Func("words");
+    stages.words(element, panel, s, r, ko, g) = stages.transposed.back()(element, 0, panel, s, r, ko, g);
+    stages.packed = Func("packed");
+    stages.packed(stages.byte, panel, s, r, ko, g) =
+        extract_bits<int8_t>(stages.words(stages.byte / 4, panel, s, r, ko, g), 8 * (stages.byte % 4));
+}
+
 }  // namespace
 
-QuantizedConv2d quantized_conv2d_packed(const QuantizedConv2dOperands &op, int block) {
+QuantizedConv2d quantized_conv2d_packed(const QuantizedConv2dOperands &op, int lanes) {
     QuantizedConv2d stages;
     begin(op, stages);
     stages.padded = pad(op, true);
-    stages.packed = Func("packed");
-    stages.packed(i, stages.ki, w, s, r, stages.ko, g) =
-        filled(op, true)(4 * w + i, s, r, stages.ko * block + stages.ki, g);
+    pack(op, stages, lanes);
 
     stages.r = RDom(0, 4, 0, (op.channels + 3) / 4, 0, op.kernel_w, 0, op.kernel_h, "r");
     const RDom &d = stages.r;
+    const Expr input = stages.padded(4 * d.y + d.x, g, input_x(op, d.z), input_y(op, d.w), n);
+    const Expr place = k % lanes + lanes * (d.y % lanes), panel = d.y / lanes;
+    Expr weight;
+    if (op.integer()) {
+        weight = stages.packed(d.x + 4 * place, panel, d.z, d.w, k / lanes, g);
+    } else {
+        const Expr word = stages.words(place, panel, d.z, d.w, k / lanes, g);
+        weight = reinterpret<int32_t>(word << cast<uint32_t>(24 - 8 * d.x)) >> 24;
+    }
     stages.sum(k, g, x, y, n) = stages.start(k, g);
-    stages.sum(k, g, x, y, n) +=
-        product(op, stages.padded(4 * d.y + d.x, g, input_x(op, d.z), input_y(op, d.w), n),
-                stages.packed(d.x, k % block, d.y, d.z, d.w, k / block, g));
+    stages.sum(k, g, x, y, n) += product(op, input, weight);
     finish(op, stages);
     return stages;
 }

@@ -10,7 +10,10 @@
 //
 // Channels go in words of four, what one instruction multiplies and adds up in 8 bits: channel 4 * w + i.
 
+#include <vector>
+
 #include "generators/conv2d.h"
+#include "generators/transpose.h"
 
 namespace hk::generators {
 
@@ -40,14 +43,19 @@ struct QuantizedConv2dEnds {
     Halide::RDom filter_r, window_r;  // of filter_sum, window_sum: c, s, r
 };
 
-// The sum is over r.x = i, r.y = w, r.z = s, r.w = r. packed(i, k % block, w, s, r, k / block, g),
-// zero-filled at the ends of the channels and filters; padded(c, ...) ends at a multiple of four.
+// The sum is over r.x = i, r.y = w, r.z = s, r.w = r. The filter is packed in panels of `lanes`
+// words by `lanes` filters, the words of a channel next to each other:
+//   bytes(c, row, panel, s, r, ko, g): a row of the filter's channels in a panel; filters past the
+//       last one repeat it, words past the last one are whatever they are: the input has zeros there
+//   transposed: steps of the panel's transposition, of words of 32 bits
+//   words(element, panel, s, r, ko, g), packed(byte, panel, s, r, ko, g): the panel
 struct QuantizedConv2d : QuantizedConv2dEnds {
-    Halide::Var ki{"ki"}, ko{"ko"};  // of packed
-    Halide::Func packed;
+    Halide::Var panel{"panel"}, ko{"ko"}, byte{"byte"};
+    Halide::Func bytes, words, packed;
+    std::vector<Halide::Func> transposed;
     Halide::RDom r;
 };
-QuantizedConv2d quantized_conv2d_packed(const QuantizedConv2dOperands &operands, int block);
+QuantizedConv2d quantized_conv2d_packed(const QuantizedConv2dOperands &operands, int lanes);
 
 // The words of the sum are split in slices of `tile`: the sum is over r[0] = i, r[1] = word in
 // slice, r[2] = s, r[3] = r, r[4] (slice). filter(c, s, r, k, g) and tap(c, s, r, g, x, y, n), what

@@ -77,7 +77,7 @@ public:
             slope == 1.f && !integer_output && weight_zero_point == 0};
         namespace sc = hk::schedules;
         if (algorithm.value() == "packed")
-            build(quantized_conv2d_packed(op, sc::quantized_packed_block(context)), sc::quantized_packed_schedules(),
+            build(quantized_conv2d_packed(op, sc::quantized_packed_lanes(context)), sc::quantized_packed_schedules(),
                   context);
         else if (algorithm.value() == "sliced")
             build(quantized_conv2d_sliced(op, sc::quantized_sliced_tile(context)), sc::quantized_sliced_schedules(),

@@ -20,8 +20,8 @@ struct QuantizedConv2dContext {
 template<typename Stages>
 using QuantizedConv2dTable = Table<Stages, QuantizedConv2dContext>;
 
-// Output channels in a block of the packed filter.
-int quantized_packed_block(const QuantizedConv2dContext &context);
+// Output channels, and words, in a panel of the packed filter.
+int quantized_packed_lanes(const QuantizedConv2dContext &context);
 // Words in a slice of the sum that is staged at once; 1 in schedules that stage nothing.
 int quantized_sliced_tile(const QuantizedConv2dContext &context);
 // 32-bit lanes in a vector of the sum.

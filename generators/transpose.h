@@ -1,0 +1,18 @@
+#pragma once
+// The transposition of a square of elements by perfect shuffles: log2(size) steps, each of which
+// interleaves two vectors of the step before, instead of a gather or scatter of single elements.
+
+#include <vector>
+
+#include "Halide.h"
+
+namespace hk::generators {
+
+inline const Halide::Var element{"element"}, row{"row"};
+
+// rows(element, row, rest…) with both below `size`, a power of two. The result is the steps: the
+// first is `rows`; of the last, element e of row 0 is rows(e / size, e % size). Step n has
+// size >> n rows of size << n elements.
+std::vector<Halide::Func> transpose(const Halide::Func &rows, int size, const std::vector<Halide::Var> &rest);
+
+}  // namespace hk::generators
