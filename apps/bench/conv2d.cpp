@@ -79,21 +79,15 @@ public:
     }
 
     std::vector<Contestant> peers() override {
-        std::vector<Contestant> result;
-        if (!settings_.device.is_cpu()) return result;
+        if (!settings_.device.is_cpu()) return {};
         const Conv2dData data{problem_, bytes_of(input_.tensor), bytes_of(weight_.tensor)};
-        for (auto make : {onednn_conv2d, onnxruntime_conv2d}) {
-            for (auto &made : make(data, settings_.threads)) {
-                std::shared_ptr<Peer> peer = std::move(made);
-                peer->run();
-                if (!reference_.check(peer->output().data()).failure.empty()) continue;
-                const auto work = [raw = peer.get()](int count) {
-                    for (int i = 0; i < count; ++i) raw->run();
-                };
-                result.push_back({peer->name(), peer->variant(), peer->same_task(), work, peer});
-            }
+        Peers all = onednn_conv2d(data, settings_.threads);
+        for (auto &made : onnxruntime_conv2d(data, settings_.threads)) {
+            all.push_back(std::move(made));
         }
-        return result;
+        return right_ones(std::move(all), [this](const std::byte *output) {
+            return reference_.check(output).failure.empty();
+        });
     }
 
 private:

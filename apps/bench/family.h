@@ -78,6 +78,7 @@ struct Family {
 };
 
 Family conv2d_family();
+Family quantized_conv2d_family();
 
 std::vector<Family> families();
 

@@ -19,7 +19,7 @@
 
 namespace hk::bench {
 
-std::vector<Family> families() { return {conv2d_family()}; }
+std::vector<Family> families() { return {conv2d_family(), quantized_conv2d_family()}; }
 
 namespace {
 

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "conv2d_check.h"
+#include "hk/conv2d.h"
 #include "hk/error.h"
 #include "measure_case.h"
 #include "tests/apps/program.h"
@@ -50,7 +50,10 @@ TEST(Bench, WritesOneObjectACase) {
         EXPECT_EQ(r.at("family"), "conv2d");
         EXPECT_EQ(r.at("list"), "smoke");
         EXPECT_FALSE(r.at("case").get<std::string>().empty());
+        EXPECT_FALSE(r.at("kind").get<std::string>().empty());
         EXPECT_EQ(r.at("type"), "f32");
+        EXPECT_EQ(r.at("output_type"), "f32");
+        EXPECT_EQ(r.at("unit"), "GFLOP/s");
         EXPECT_EQ(r.at("layout"), "nhwc");
         EXPECT_EQ(r.at("device"), "cpu");
         EXPECT_EQ(r.at("threads"), 1);
@@ -88,6 +91,48 @@ TEST(Bench, TakesEveryTypeAndLayout) {
         }
     }
 }
+
+struct QuantizedTypes {
+    const char *flags, *type, *output_type;
+};
+
+class QuantizedBench : public testing::TestWithParam<QuantizedTypes> {};
+
+// Each case was checked against exact sums: bench's status would be 1.
+TEST_P(QuantizedBench, MakesEveryOutputType) {
+    for (const std::string layout : {"nhwc", "nchw"}) {
+        const json results = smoke(std::string("--layout ") + layout + " " + GetParam().flags);
+        ASSERT_EQ(results.size(), 4u);
+        for (const json &r : results) {
+            SCOPED_TRACE(r.dump());
+            EXPECT_EQ(r.at("family"), "quantized_conv2d");
+            EXPECT_EQ(r.at("type"), GetParam().type);
+            EXPECT_EQ(r.at("output_type"), GetParam().output_type);
+            EXPECT_EQ(r.at("unit"), r.at("type") == "f32" ? "GFLOP/s" : "GOP/s");
+            EXPECT_EQ(r.at("kernel").get<std::string>().rfind("quantized_conv2d_", 0), 0u);
+            EXPECT_TRUE(r.at("failure").is_null());
+            EXPECT_GT(r.at("ns").get<double>(), 0);
+            EXPECT_LT(r.at("peak_fraction").get<double>(), 2);
+            // Our own f32 convolution needs no other library.
+            if (r.at("type") == "f32" && r.at("output_type") == "f32") {
+                EXPECT_GT(r.at("peers").at("hk f32").get<double>(), 0);
+            }
+        }
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Bench, QuantizedBench,
+    testing::Values(QuantizedTypes{"--type u8", "u8", "u8"},
+                    QuantizedTypes{"--type s8", "s8", "s8"},
+                    QuantizedTypes{"--type u8 --output-type f32", "u8", "f32"},
+                    QuantizedTypes{"--type s8 --output-type s32", "s8", "s32"},
+                    QuantizedTypes{"--family quantized_conv2d --type f32", "f32", "f32"},
+                    QuantizedTypes{"--family quantized_conv2d --type f32 --output-type s8", "f32",
+                                   "s8"}),
+    [](const auto &info) {
+        return std::string(info.param.type) + "_to_" + info.param.output_type;
+    });
 
 TEST(Bench, FilterBatchRowAndFileNarrowTheRun) {
     EXPECT_EQ(smoke("--no-peers --filter depthwise").size(), 1u);
@@ -135,6 +180,12 @@ INSTANTIATE_TEST_SUITE_P(
                     Mistake{"List", "--list resnet51", "resnet51"},
                     Mistake{"Type", "--list smoke --type f8", "f8"},
                     Mistake{"IntegerType", "--list smoke --type s32", "s32"},
+                    Mistake{"TypeOfAnother", "--list smoke --family conv2d --type u8", "u8"},
+                    Mistake{"OutputType", "--list smoke --type u8 --output-type u16", "u16"},
+                    Mistake{"RealOutputOnly", "--list smoke --output-type u8", "u8"},
+                    Mistake{"SumOfReals",
+                            "--list smoke --family quantized_conv2d --type f32 --output-type s32",
+                            "s32"},
                     Mistake{"Layout", "--list smoke --layout hwc", "hwc"},
                     Mistake{"Device", "--list smoke --device gpu", "gpu"},
                     Mistake{"AbsentDevice", "--list smoke --device cuda:77", "cuda:77"},
@@ -209,27 +260,6 @@ TEST(MeasureCase, AnErrorIsAFailureUnlessARowWasAskedFor) {
     const Result result = measure_case("conv2d", refused, forced, {});
     EXPECT_TRUE(result.skipped);
     EXPECT_EQ(result.failure, "kernel_w is 1, the row needs 3");
-}
-
-// One channel, one filter of 1 x 1: the output is the input times the weight.
-TEST(Conv2dReference, FindsOneWrongValue) {
-    const Conv2dProblem problem =
-        Conv2dProblem::from_shapes({1, 5, 7, 1}, {1, 1, 1, 1}, DataType::f32, {});
-    std::vector<float> input(35), output(35);
-    for (size_t i = 0; i < input.size(); ++i) {
-        input[i] = static_cast<float>(i) - 17.25f;
-        output[i] = 3 * input[i];
-    }
-    const Conv2dReference reference(problem, input, {3});
-    const auto check = [&] {
-        return reference.check(reinterpret_cast<const std::byte *>(output.data()));
-    };
-    EXPECT_EQ(check().failure, "");
-    EXPECT_EQ(check().max_error, 0);
-    output[23] *= 1.0001f;
-    EXPECT_NE(check().failure.find("y 3, x 2"), std::string::npos) << check().failure;
-    output[23] = std::nanf("");
-    EXPECT_NE(check().failure, "");
 }
 
 }  // namespace

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "conv2d_check.h"
-#include "peers/conv2d_peer.h"
+#include "peers/quantized_conv2d_peer.h"
 #include "shapes.h"
 
 namespace hk::bench {
@@ -76,6 +76,53 @@ INSTANTIATE_TEST_SUITE_P(
         return std::string(name_of(info.param.type)) + "_" +
                std::string(name_of(info.param.layout));
     });
+
+struct Quantized {
+    DataType input, output;
+    Layout layout;
+    size_t least;  // peers of four shapes that all libraries have
+};
+
+class QuantizedPeers : public testing::TestWithParam<Quantized> {};
+
+TEST_P(QuantizedPeers, AgreeWithTheReference) {
+    const auto [input, output, layout, least] = GetParam();
+    size_t count = 0;
+    for (const ConvShape &shape : conv_list("smoke", "fwd")) {
+        QuantizedConv2dProblem problem{shape.problem(DataType::f32, layout), output};
+        problem.conv.type = input;
+        const QuantizedConv2dData data = random_quantized_conv2d(problem);
+        const QuantizedConv2dReference reference(data);
+        Peers peers = hk_f32_conv2d(data, Device::cpu());
+        for (auto make : {onednn_quantized_conv2d, onnxruntime_quantized_conv2d}) {
+            for (auto &peer : make(data, 1)) peers.push_back(std::move(peer));
+        }
+        for (const auto &peer : peers) {
+            SCOPED_TRACE(shape.name + ": " + peer->name() + ", " + peer->variant());
+            peer->run();
+            EXPECT_EQ(reference.check(peer->output().data()).failure, "");
+            ++count;
+        }
+    }
+    if (onednn_version().empty() || onnxruntime_version().empty()) {
+        GTEST_SKIP() << "not all peers are installed";
+    }
+    EXPECT_GE(count, least);
+}
+
+INSTANTIATE_TEST_SUITE_P(Bench, QuantizedPeers,
+                         testing::Values(Quantized{DataType::u8, DataType::u8, Layout::nhwc, 12},
+                                         Quantized{DataType::u8, DataType::u8, Layout::nchw, 4},
+                                         Quantized{DataType::s8, DataType::s8, Layout::nhwc, 12},
+                                         Quantized{DataType::u8, DataType::f32, Layout::nhwc, 8},
+                                         Quantized{DataType::s8, DataType::s32, Layout::nhwc, 8},
+                                         Quantized{DataType::f32, DataType::f32, Layout::nhwc, 8},
+                                         Quantized{DataType::f32, DataType::f32, Layout::nchw, 8}),
+                         [](const auto &info) {
+                             return std::string(name_of(info.param.input)) + "_to_" +
+                                    std::string(name_of(info.param.output)) + "_" +
+                                    std::string(name_of(info.param.layout));
+                         });
 
 }  // namespace
 

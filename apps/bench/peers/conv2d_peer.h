@@ -3,10 +3,12 @@
 // support the problem, has no peers.
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "family.h"
 #include "hk/conv2d.h"
 
 namespace hk::bench {
@@ -22,8 +24,8 @@ struct Conv2dData {
 class Peer {
 public:
     virtual ~Peer() = default;
-    virtual std::string name() const = 0;     // of the library
-    virtual std::string variant() const = 0;  // what of it: layout, …
+    virtual std::string name() const = 0;            // of the library
+    virtual std::string variant() const = 0;         // what of it: layout, …
     virtual bool same_task() const { return true; }  // takes and makes the problem's own layout
     virtual void run() = 0;
     virtual std::vector<std::byte> output() = 0;  // of the last run, in the problem's layout
@@ -31,9 +33,13 @@ public:
 
 using Peers = std::vector<std::unique_ptr<Peer>>;
 
+// Runs each once; those whose output is right take part.
+std::vector<Contestant> right_ones(Peers peers,
+                                   const std::function<bool(const std::byte *)> &is_right);
+
 // oneDNN, its weights reordered to the form that it asks for before anything is timed. Variants:
-// activations in the problem's layout, and, as another peer, in the blocked layout that oneDNN likes
-// best, whose reorders are not timed: not the same task, for comparison only.
+// activations in the problem's layout, and, as another peer, in the blocked layout that oneDNN
+// likes best, whose reorders are not timed: not the same task, for comparison only.
 Peers onednn_conv2d(const Conv2dData &data, int threads);
 
 // ONNX Runtime: a model of one Conv node whose weight is an initializer, which it packs when it

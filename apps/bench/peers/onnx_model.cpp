@@ -62,44 +62,108 @@ int onnx_type(DataType type) {
             return 10;
         case DataType::bf16:
             return 16;
+        case DataType::u8:
+            return 2;
+        case DataType::s8:
+            return 3;
         default:
             return 1;
     }
 }
 
-std::string onnx_conv2d_model(const Conv2dProblem &p, const void *weight_oihw) {
-    const Conv2dOptions &o = p.options;
-    const int type = onnx_type(p.type);
-    const int64_t depth = p.channels / o.groups;
+namespace {
 
+// A node of the convolution's attributes, its inputs and outputs still to come.
+Message conv_node(const char *operation, const Conv2dProblem &p) {
+    const Conv2dOptions &o = p.options;
     Message node;
-    node.bytes(1, "x").bytes(1, "w").bytes(2, "y").bytes(3, "conv").bytes(4, "Conv");
+    node.bytes(3, "conv").bytes(4, operation);
     node.message(5, attribute("kernel_shape", {p.kernel_height, p.kernel_width}));
     node.message(5, attribute("strides", {o.stride[0], o.stride[1]}));
     node.message(5, attribute("dilations", {o.dilation[0], o.dilation[1]}));
     node.message(
         5, attribute("pads", {o.padding.top, o.padding.left, o.padding.bottom, o.padding.right}));
-    node.message(5, attribute("group", o.groups));
+    return node.message(5, attribute("group", o.groups));
+}
 
-    Message weight;
-    const std::initializer_list<int64_t> shape = {p.filters, depth, p.kernel_height,
-                                                  p.kernel_width};
-    int64_t bytes = size_of(p.type);
+Message with_names(Message node, std::initializer_list<const char *> inputs, const char *output) {
+    for (const char *name : inputs) node.bytes(1, name);
+    return node.bytes(2, output);
+}
+
+Message initializer(const char *name, DataType type, std::initializer_list<int64_t> shape,
+                    const void *data) {
+    Message tensor;
+    int64_t bytes = size_of(type);
     for (int64_t extent : shape) {
-        weight.number(1, extent);
+        tensor.number(1, extent);
         bytes *= extent;
     }
-    weight.number(2, type).bytes(8, "w");
-    weight.bytes(9, std::string(static_cast<const char *>(weight_oihw), bytes));
+    tensor.number(2, onnx_type(type)).bytes(8, name);
+    return tensor.bytes(9, std::string(static_cast<const char *>(data), bytes));
+}
 
-    Message graph;
-    graph.message(1, node).bytes(2, "conv2d").message(5, weight);
+Message weight(const Conv2dProblem &p, DataType type, const char *name, const void *oihw) {
+    return initializer(name, type,
+                       {p.filters, p.channels / p.options.groups, p.kernel_height, p.kernel_width},
+                       oihw);
+}
+
+// The model of a graph that has its nodes and initializers already.
+std::string model(Message graph, const Conv2dProblem &p) {
+    const int type = onnx_type(p.type);
+    graph.bytes(2, "conv2d");
     graph.message(11, tensor_value("x", type, {p.batch, p.channels, p.height, p.width}));
     graph.message(
         12, tensor_value("y", type, {p.batch, p.filters, p.output_height(), p.output_width()}));
-
     const Message opset = Message().bytes(1, "").number(2, 17);
     return Message().number(1, 8).message(7, graph).message(8, opset).text();
+}
+
+}  // namespace
+
+std::string onnx_conv2d_model(const Conv2dProblem &p, const void *weight_oihw) {
+    Message graph;
+    graph.message(1, with_names(conv_node("Conv", p), {"x", "w"}, "y"));
+    graph.message(5, weight(p, p.type, "w", weight_oihw));
+    return model(graph, p);
+}
+
+std::string onnx_qlinear_conv2d_model(const Conv2dProblem &p, const void *weight_oihw,
+                                      const OnnxScaling &scaling) {
+    const std::vector<int8_t> zeros(p.filters);
+    const auto input_zero = static_cast<uint8_t>(scaling.input_zero_point);
+    const auto output_zero = static_cast<uint8_t>(scaling.output_zero_point);
+    Message graph;
+    graph.message(
+        1,
+        with_names(conv_node("QLinearConv", p),
+                   {"x", "x_scale", "x_zero", "w", "w_scale", "w_zero", "y_scale", "y_zero"}, "y"));
+    graph.message(5, initializer("x_scale", DataType::f32, {}, &scaling.input_scale));
+    graph.message(5, initializer("x_zero", p.type, {}, &input_zero));
+    graph.message(5, weight(p, DataType::s8, "w", weight_oihw));
+    graph.message(5,
+                  initializer("w_scale", DataType::f32, {p.filters}, scaling.weight_scales.data()));
+    graph.message(5, initializer("w_zero", DataType::s8, {p.filters}, zeros.data()));
+    graph.message(5, initializer("y_scale", DataType::f32, {}, &scaling.output_scale));
+    graph.message(5, initializer("y_zero", p.type, {}, &output_zero));
+    return model(graph, p);
+}
+
+std::string onnx_dequantize_conv2d_model(const Conv2dProblem &p, const void *weight_oihw,
+                                         const OnnxScaling &scaling) {
+    const std::vector<int8_t> zeros(p.filters);
+    Message dequantize;
+    dequantize.bytes(3, "dequantize").bytes(4, "DequantizeLinear");
+    dequantize.message(5, attribute("axis", 0));
+    Message graph;
+    graph.message(1, with_names(dequantize, {"q", "w_scale", "w_zero"}, "w"));
+    graph.message(1, with_names(conv_node("Conv", p), {"x", "w"}, "y"));
+    graph.message(5, weight(p, DataType::s8, "q", weight_oihw));
+    graph.message(5,
+                  initializer("w_scale", DataType::f32, {p.filters}, scaling.weight_scales.data()));
+    graph.message(5, initializer("w_zero", DataType::s8, {p.filters}, zeros.data()));
+    return model(graph, p);
 }
 
 }  // namespace hk::bench

@@ -1,5 +1,5 @@
 #pragma once
-// The ONNX file format, as far as a model of one Conv node needs it.
+// The ONNX file format, as far as models of one convolution need it.
 
 #include <string>
 
@@ -9,6 +9,21 @@ namespace hk::bench {
 
 // The bytes of a model x -> Conv -> y with the weight, in OIHW order, as an initializer.
 std::string onnx_conv2d_model(const Conv2dProblem &problem, const void *weight_oihw);
+
+struct OnnxScaling {
+    float input_scale;
+    int32_t input_zero_point;
+    std::vector<float> weight_scales;  // of each filter; zero points 0
+    float output_scale;
+    int32_t output_zero_point;
+};
+
+// The same for an s8 weight: x -> QLinearConv -> y, all of the problem's type; and x -> Conv -> y
+// in f32, its weight from DequantizeLinear.
+std::string onnx_qlinear_conv2d_model(const Conv2dProblem &problem, const void *weight_oihw,
+                                      const OnnxScaling &scaling);
+std::string onnx_dequantize_conv2d_model(const Conv2dProblem &problem, const void *weight_oihw,
+                                         const OnnxScaling &scaling);
 
 // ONNX's number of an element type.
 int onnx_type(DataType type);

@@ -1,5 +1,5 @@
 #pragma once
-// Matrix transposition of elements of 2 or 4 bytes.
+// Matrix transposition of elements of 1, 2 or 4 bytes.
 
 #include <cstddef>
 #include <cstdint>
@@ -23,7 +23,9 @@ inline std::vector<std::byte> transposed(const void *data, int64_t element_bytes
             }
         }
     };
-    element_bytes == 2 ? copy(uint16_t{}) : copy(uint32_t{});
+    if (element_bytes == 1) copy(uint8_t{});
+    if (element_bytes == 2) copy(uint16_t{});
+    if (element_bytes == 4) copy(uint32_t{});
     return result;
 }
 

@@ -1,0 +1,63 @@
+#include <cstring>
+
+#include "peers/quantized_conv2d_peer.h"
+
+namespace hk::bench {
+
+namespace {
+
+class HkConv2d : public Peer {
+public:
+    HkConv2d(const QuantizedConv2dData &data, const Device &device)
+        : problem_(data.problem.conv), device_(device) {
+        const Conv2dProblem &p = problem_;
+        const int64_t depth = p.channels / p.options.groups;
+        const bool nhwc = p.options.layout == Layout::nhwc;
+        const Shape input_shape = nhwc ? Shape{p.batch, p.height, p.width, p.channels}
+                                       : Shape{p.batch, p.channels, p.height, p.width};
+        const Shape weight_shape = nhwc ? Shape{p.filters, p.kernel_height, p.kernel_width, depth}
+                                        : Shape{p.filters, depth, p.kernel_height, p.kernel_width};
+        input_ = on_device(input_shape, data.input.data());
+        weight_ = on_device(weight_shape, data.dequantized_weight().data());
+        output_ = Tensor(p.output_shape(), DataType::f32, device);
+        row_ = select_conv2d(p, device.type(), device.limits()).kernel->row;
+    }
+
+    std::string name() const override { return "hk f32"; }
+    std::string variant() const override { return "conv2d, " + row_; }
+
+    void run() override {
+        conv2d(input_, weight_, {}, {}, output_, problem_.options);
+        device_.synchronize();
+    }
+
+    std::vector<std::byte> output() override {
+        const Tensor host = output_.to(Device::cpu());
+        std::vector<std::byte> result(host.elements() * 4);
+        if (!result.empty()) std::memcpy(result.data(), host.data<float>(), result.size());
+        return result;
+    }
+
+private:
+    Tensor on_device(const Shape &shape, const void *data) const {
+        const Tensor host(shape, DataType::f32);
+        if (host.elements() > 0) std::memcpy(host.data<float>(), data, host.elements() * 4);
+        return host.to(device_);
+    }
+
+    Conv2dProblem problem_;
+    Device device_;
+    Tensor input_, weight_, output_;
+    std::string row_;
+};
+
+}  // namespace
+
+Peers hk_f32_conv2d(const QuantizedConv2dData &data, const Device &device) {
+    Peers peers;
+    if (data.integer() || data.problem.output_type != DataType::f32) return peers;
+    peers.push_back(std::make_unique<HkConv2d>(data, device));
+    return peers;
+}
+
+}  // namespace hk::bench

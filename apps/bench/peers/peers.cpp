@@ -1,0 +1,20 @@
+#include "peers/conv2d_peer.h"
+
+namespace hk::bench {
+
+std::vector<Contestant> right_ones(Peers peers,
+                                   const std::function<bool(const std::byte *)> &is_right) {
+    std::vector<Contestant> result;
+    for (auto &made : peers) {
+        std::shared_ptr<Peer> peer = std::move(made);
+        peer->run();
+        if (!is_right(peer->output().data())) continue;
+        const auto work = [raw = peer.get()](int count) {
+            for (int i = 0; i < count; ++i) raw->run();
+        };
+        result.push_back({peer->name(), peer->variant(), peer->same_task(), work, peer});
+    }
+    return result;
+}
+
+}  // namespace hk::bench

@@ -1,0 +1,176 @@
+// The family quantized_conv2d in the benchmark: forward, without bias or activation; a scale of
+// each filter, one of the input and the output.
+
+#include "hk/quantized_conv2d.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "conv_cases.h"
+#include "peers/quantized_conv2d_peer.h"
+#include "quantized_conv2d_check.h"
+
+namespace hk::bench {
+
+namespace {
+
+std::byte *bytes_of(const Tensor &tensor) {
+    if (tensor.elements() == 0) return nullptr;
+    return size_of(tensor.type()) == 1 ? reinterpret_cast<std::byte *>(tensor.data<uint8_t>())
+                                       : reinterpret_cast<std::byte *>(tensor.data<uint32_t>());
+}
+
+Tensor tensor_of(const Shape &shape, DataType type, const void *data, const Device &device) {
+    const Tensor host(shape, type);
+    if (host.elements() > 0) std::memcpy(bytes_of(host), data, host.elements() * size_of(type));
+    return host.to(device);
+}
+
+class QuantizedConv2dCase : public Case {
+public:
+    QuantizedConv2dCase(const QuantizedConv2dProblem &problem, const KernelInfo &kernel,
+                        const Settings &settings)
+        : settings_(settings),
+          kernel_(kernel),
+          data_(random_quantized_conv2d(problem)),
+          reference_(data_) {
+        const Conv2dProblem &p = problem.conv;
+        const Device &device = settings.device;
+        input_.values = tensor_of(shape_of(p.height, p.width, p.channels, p.batch), p.type,
+                                  data_.input.data(), device);
+        weight_.values = tensor_of(
+            shape_of(p.kernel_height, p.kernel_width, p.channels / p.options.groups, p.filters),
+            DataType::s8, data_.weight.data(), device);
+        weight_.quantization = Quantization(data_.weight_scales, 0, device);
+        output_.values = Tensor(p.output_shape(), problem.output_type, device);
+        if (data_.integer()) {
+            input_.quantization = Quantization(data_.input_scale, data_.input_zero_point);
+        }
+        if (size_of(problem.output_type) == 1) {
+            output_.quantization = Quantization(data_.output_scale, data_.output_zero_point);
+        }
+    }
+
+    const KernelInfo &kernel() const override { return kernel_; }
+    double operations() const override { return data_.problem.conv.operations(); }
+    std::map<std::string, Shape> shapes() const override {
+        return {{"input", input_.values.shape()},
+                {"weight", weight_.values.shape()},
+                {"output", output_.values.shape()}};
+    }
+
+    Check check() override {
+        const Tensor poisoned(output_.values.shape(), output_.values.type());
+        if (poisoned.elements() > 0) {
+            std::memset(bytes_of(poisoned), 0xff, poisoned.elements() * size_of(poisoned.type()));
+        }
+        output_.values.copy_from(poisoned.to(settings_.device));
+        run(1);
+        const Tensor host = output_.values.to(Device::cpu());
+        return reference_.check(bytes_of(host));
+    }
+
+    void run(int count) override {
+        const Conv2dOptions &options = data_.problem.conv.options;
+        for (int i = 0; i < count; ++i) {
+            if (settings_.row.empty()) {
+                quantized_conv2d(input_, weight_, {}, output_, options);
+            } else {
+                quantized_conv2d_with(kernel_, input_, weight_, {}, output_, options);
+            }
+        }
+        settings_.device.synchronize();
+    }
+
+    std::vector<Contestant> peers() override {
+        Peers all = hk_f32_conv2d(data_, settings_.device);
+        if (settings_.device.is_cpu()) {
+            for (auto make : {onednn_quantized_conv2d, onnxruntime_quantized_conv2d}) {
+                for (auto &made : make(data_, settings_.threads)) all.push_back(std::move(made));
+            }
+        }
+        return right_ones(std::move(all), [this](const std::byte *output) {
+            return reference_.check(output).failure.empty();
+        });
+    }
+
+private:
+    Shape shape_of(int64_t height, int64_t width, int64_t channels, int64_t count) const {
+        if (data_.problem.conv.options.layout == Layout::nhwc) {
+            return {count, height, width, channels};
+        }
+        return {count, channels, height, width};
+    }
+
+    Settings settings_;
+    const KernelInfo &kernel_;
+    QuantizedConv2dData data_;
+    QuantizedConv2dReference reference_;
+    QuantizedTensor input_, weight_, output_;
+};
+
+// Rows of type u8 take inputs of s8 too, and make what has their width.
+bool serves(const KernelInfo &kernel, const Settings &settings) {
+    const DataType type = settings.type == DataType::s8 ? DataType::u8 : settings.type;
+    if (kernel.type != type || kernel.layout != settings.layout ||
+        kernel.device != settings.device.type()) {
+        return false;
+    }
+    return std::all_of(kernel.where.begin(), kernel.where.end(), [&](const Constraint &condition) {
+        return std::string_view(condition.field) != "output_bytes" ||
+               condition.value == size_of(settings.output_type);
+    });
+}
+
+std::vector<CaseInfo> cases(const std::string &list, const Settings &settings) {
+    ConvKernels kernels{"quantized_conv2d", {}, {}, {}};
+    for (const KernelInfo &kernel : quantized_conv2d_kernels()) {
+        if (serves(kernel, settings)) kernels.rows.push_back(&kernel);
+    }
+    const auto problem = [settings](const ConvShape &shape) {
+        // The shapes are those of any type; a convolution of bytes is not conv2d's to check.
+        QuantizedConv2dProblem result{shape.problem(DataType::f32, settings.layout),
+                                      settings.output_type};
+        result.conv.type = settings.type;
+        return result;
+    };
+    kernels.select = [=, limits = settings.device.limits()](const ConvShape &shape) {
+        return select_quantized_conv2d(problem(shape), settings.device.type(), limits).kernel;
+    };
+    kernels.prepare = [=](const ConvShape &shape, const KernelInfo &kernel, const Settings &how) {
+        return std::make_unique<QuantizedConv2dCase>(problem(shape), kernel, how);
+    };
+    return conv_cases(kernels, list, settings);
+}
+
+std::vector<PeerLibrary> peers(const Settings &settings) {
+    std::vector<PeerLibrary> result;
+    const bool integer = settings.type != DataType::f32;
+    if (!integer) result.push_back({"", {"hk f32"}});
+    if (!settings.device.is_cpu()) return result;
+    if (integer && !onednn_version().empty()) {
+        result.push_back({onednn_version(), {"oneDNN", "oneDNN plain weights"}});
+    }
+    if (!onnxruntime_version().empty()) result.push_back({onnxruntime_version(), {"ONNX Runtime"}});
+    return result;
+}
+
+std::vector<DataType> output_types(DataType input) {
+    if (input == DataType::u8) return {DataType::u8, DataType::s8, DataType::f32, DataType::s32};
+    if (input == DataType::s8) return {DataType::s8, DataType::u8, DataType::f32, DataType::s32};
+    return {DataType::f32, DataType::u8, DataType::s8};
+}
+
+}  // namespace
+
+Family quantized_conv2d_family() {
+    return {"quantized_conv2d",
+            {DataType::u8, DataType::s8, DataType::f32},
+            conv_case_lists(),
+            {"resnet50", "mobilenetv2", "resnext50", "shape_case"},
+            cases,
+            peers,
+            output_types};
+}
+
+}  // namespace hk::bench
