@@ -13,6 +13,7 @@ int main(int argc, char **argv) {
     app.require_subcommand(1);
     std::vector<std::unique_ptr<hk::explain::Verb>> verbs;
     verbs.push_back(hk::explain::conv2d_verb());
+    verbs.push_back(hk::explain::quantized_conv2d_verb());
     bool json = false;
     int64_t shared_limit = -1;
     for (const auto &verb : verbs) {

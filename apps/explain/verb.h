@@ -1,6 +1,6 @@
 #pragma once
-// A family of kernels in `explain`: its verb's flags, and its choice on each target. A family plugs
-// in by one entry in verbs().
+// A family of kernels in `explain`: its verb's flags, and its choice on each target. main.cpp lists
+// the verbs.
 
 #include <CLI/CLI.hpp>
 #include <functional>
@@ -47,5 +47,6 @@ public:
 };
 
 std::unique_ptr<Verb> conv2d_verb();
+std::unique_ptr<Verb> quantized_conv2d_verb();
 
 }  // namespace hk::explain

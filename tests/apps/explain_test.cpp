@@ -156,6 +156,24 @@ TEST(Explain, PaddingAndStrideMayBeWrittenInSeveralWays) {
     EXPECT_NE(outcome.output.find("output [1, 18, 23, 8]"), std::string::npos) << outcome.output;
 }
 
+// Types of the input and the output; s8 inputs take the rows of u8.
+TEST(Explain, QuantizedConvolution) {
+    for (const char *types : {"--type u8 --output-type u8", "--type s8 --output-type s8",
+                              "--type u8 --output-type s32", "--type f32 --output-type u8", ""}) {
+        const json choices = explain_json(
+            std::string("quantized_conv2d --input 1x56x56x256 --weight 512x1x1x256 --stride 2 ") +
+            types);
+        ASSERT_FALSE(choices.empty());
+        for (const json &choice : choices) {
+            EXPECT_TRUE(choice.at("row").is_string()) << choice;
+            EXPECT_EQ(choice.at("family"), "quantized_conv2d");
+            if (choice.at("target") == "cuda") {
+                EXPECT_TRUE(choice.at("grid").is_array()) << choice;
+            }
+        }
+    }
+}
+
 TEST(Explain, EveryTypeHasARowOnEveryTarget) {
     for (const char *type : {"f32", "f16", "bf16"}) {
         for (const char *layout : {"nhwc", "nchw"}) {
@@ -192,6 +210,8 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"Stride", "conv2d --input 1x8x8x16 --weight 8x3x3x16 --stride 1x2x3", "1x2x3"},
         Mistake{"Limit", "conv2d --input 1x8x8x16 --weight 8x3x3x16 --shared-limit -5", "-5"},
         Mistake{"LimitText", "conv2d --input 1x8x8x16 --weight 8x3x3x16 --shared-limit 5k", "5k"},
+        Mistake{"OutputType",
+                "quantized_conv2d --input 1x8x8x16 --weight 8x3x3x16 --output-type f16", "f16"},
         Mistake{"Type", "conv2d --input 1x8x8x16 --weight 8x3x3x16 --type f8", "f8"},
         Mistake{"Layout", "conv2d --input 1x8x8x16 --weight 8x3x3x16 --layout hwc", "hwc"},
         Mistake{"Channels", "conv2d --input 1x8x8x16 --weight 8x3x3x15", "15"},
