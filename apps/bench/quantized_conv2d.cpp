@@ -149,7 +149,9 @@ std::vector<PeerLibrary> peers(const Settings &settings) {
     if (!integer) result.push_back({"", {"hk f32"}});
     if (!settings.device.is_cpu()) return result;
     if (integer && !onednn_version().empty()) {
-        result.push_back({onednn_version(), {"oneDNN", "oneDNN plain weights"}});
+        result.push_back({onednn_version(), {"oneDNN", "oneDNN blocked", "oneDNN plain weights"}});
+        // Bytes have no layout that it likes better than nhwc.
+        if (settings.layout == Layout::nhwc) std::erase(result.back().names, "oneDNN blocked");
     }
     if (!onnxruntime_version().empty()) result.push_back({onnxruntime_version(), {"ONNX Runtime"}});
     return result;

@@ -150,15 +150,14 @@ How it is measured: one pinned thread unless said otherwise, all libraries takin
 (every second round backwards), each sample at least 2 ms of repeated calls on the same tensors,
 medians. Every result is checked against sums in double first, a peer's too. *Of peak* counts
 multiplications with padding as work, for all libraries, so that a library that skips them can
-pass 100 %; the peak is that of a loop of multiply-adds in the same run, of bytes where the input is of
-bytes. *Largest error* is
-relative to the largest value of the output.
+pass 100 %; the peak is that of a loop of multiply-adds in the same run, in 8 bits where the input
+is u8 or s8. *Largest error* is relative to the largest value of the output; of u8 and s8 outputs it
+is what goes beyond rounding.
 
 What the peers are given: oneDNN gets its weights reordered to the form that it asks for, outside
-its time.
-ONNX Runtime gets a model of one node whose weight it packs at load; it computes in NCHW, and gets
-its data so. Our weights and activations are plain, as frameworks hold them, and whatever packing
-a kernel does is inside our time.
+its time. ONNX Runtime gets a model of one node whose weight it packs at load; it computes
+in NCHW, and gets its data so. Our weights and activations are plain, as frameworks hold them, and
+whatever packing a kernel does is inside our time.
 
 quantized_conv2d: the type is the input's; weights are s8 with a scale of each filter and zero point
 0. Inputs of u8 have zero point 0, as after a ReLU, those of s8 another. Without a bias. An output

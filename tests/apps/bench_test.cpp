@@ -149,16 +149,25 @@ TEST(Bench, FilterBatchRowAndFileNarrowTheRun) {
 }
 
 TEST(Bench, ReportHasEveryCase) {
-    const std::string path = temporary("report.json");
-    ASSERT_EQ(run_program(bench + "--list smoke --seconds 0.01 --json '" + path + "'").status, 0);
-    const Outcome outcome = run_program(std::string(HK_REPORT) + " '" + path + "'");
+    const std::string path = temporary("report.json"), bytes = temporary("bytes.json");
+    const std::string run = bench + "--list smoke --seconds 0.01 --json '";
+    ASSERT_EQ(run_program(run + path + "'").status, 0);
+    ASSERT_EQ(run_program(run + bytes + "' --type u8 --output-type f32").status, 0);
+    const Outcome outcome = run_program(std::string(HK_REPORT) + " '" + path + "' '" + bytes + "'");
     EXPECT_EQ(outcome.status, 0) << outcome.output;
-    EXPECT_NE(outcome.output.find("## conv2d, f32, nhwc, 1 thread"), std::string::npos);
-    for (const json &r : json::parse(read(path))) {
-        const std::string name = r.at("case");
-        EXPECT_NE(outcome.output.find("| " + name + " | "), std::string::npos) << name;
+    const size_t first = outcome.output.find("## conv2d, f32, nhwc, 1 thread");
+    const size_t second = outcome.output.find("## quantized_conv2d, u8 to f32, nhwc, 1 thread");
+    ASSERT_NE(first, std::string::npos);
+    ASSERT_NE(second, std::string::npos);
+    EXPECT_NE(outcome.output.find("GOP/s", second), std::string::npos);
+    EXPECT_NE(outcome.output.find("| &nbsp;&nbsp;depthwise | 1 |", second), std::string::npos);
+    for (const auto &[file, from] : {std::pair{path, first}, {bytes, second}}) {
+        for (const json &r : json::parse(read(file))) {
+            const std::string name = r.at("case");
+            EXPECT_NE(outcome.output.find("| " + name + " | ", from), std::string::npos) << name;
+        }
+        std::remove(file.c_str());
     }
-    std::remove(path.c_str());
 }
 
 struct Mistake {

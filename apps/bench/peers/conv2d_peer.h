@@ -33,7 +33,7 @@ public:
 
 using Peers = std::vector<std::unique_ptr<Peer>>;
 
-// Runs each once; those whose output is right take part.
+// Runs each once; those whose output is right take part, others are named on stderr.
 std::vector<Contestant> right_ones(Peers peers,
                                    const std::function<bool(const std::byte *)> &is_right);
 

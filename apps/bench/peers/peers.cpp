@@ -1,3 +1,5 @@
+#include <iostream>
+
 #include "peers/conv2d_peer.h"
 
 namespace hk::bench {
@@ -8,7 +10,11 @@ std::vector<Contestant> right_ones(Peers peers,
     for (auto &made : peers) {
         std::shared_ptr<Peer> peer = std::move(made);
         peer->run();
-        if (!is_right(peer->output().data())) continue;
+        if (!is_right(peer->output().data())) {
+            std::cerr << "bench: " << peer->name() << " (" << peer->variant()
+                      << ") is wrong here and takes no part\n";
+            continue;
+        }
         const auto work = [raw = peer.get()](int count) {
             for (int i = 0; i < count; ++i) raw->run();
         };
