@@ -16,16 +16,18 @@ namespace {
 // Rewrites the indices of one allocation by a function that sees them with the values of int32 lets
 // in place, in terms of thread ids. Other code stays as it is: with lets replaced everywhere an
 // OpenCL program was twice as long.
+// A load from select(…) becomes a selection of loads.
 class MapIndices : public IRMutator {
 public:
-    MapIndices(const std::string &name, std::function<Expr(const Expr &)> map)
-        : name_(name), map_(std::move(map)) {}
+    using Map = std::function<Expr(const Expr &index, bool stored)>;
+
+    MapIndices(const std::string &name, Map map) : name_(name), map_(std::move(map)) {}
 
 private:
     using IRMutator::visit;
 
     const std::string &name_;
-    const std::function<Expr(const Expr &)> map_;
+    const Map map_;
     std::map<std::string, Expr> values_;
 
     template<typename Result, typename Node>
@@ -48,12 +50,18 @@ private:
 
     Expr visit(const Load *op) override {
         if (op->name != name_) return IRMutator::visit(op);
-        return Load::make(op->type, op->name, map_(substitute(values_, op->index)), op->image,
-                          op->param, mutate(op->predicate), ModulusRemainder());
+        return load(op, map_(substitute(values_, op->index), false));
+    }
+    Expr load(const Load *op, const Expr &index) {
+        if (const Select *choice = index.as<Select>())
+            return Select::make(choice->condition, load(op, choice->true_value),
+                                load(op, choice->false_value));
+        return Load::make(op->type, op->name, index, op->image, op->param, mutate(op->predicate),
+                          ModulusRemainder());
     }
     Stmt visit(const Store *op) override {
         if (op->name != name_) return IRMutator::visit(op);
-        return Store::make(op->name, mutate(op->value), map_(substitute(values_, op->index)),
+        return Store::make(op->name, mutate(op->value), map_(substitute(values_, op->index), true),
                            op->param, mutate(op->predicate), ModulusRemainder());
     }
 };
@@ -62,8 +70,11 @@ private:
 struct Bound : IRVisitor {
     using IRVisitor::visit;
 
+    static constexpr int longest_choice = 8;
+
     Scope<Interval> threads;  // thread id -> its values
     Scope<> changing;
+    std::map<std::string, std::pair<int64_t, int64_t>> short_loops;  // serial ones: first and last
     bool any_thread = false;
 
     void visit(const For *op) override {
@@ -72,17 +83,28 @@ struct Bound : IRVisitor {
             any_thread = true;
         } else {
             changing.push(op->name);
+            const Expr first = find_constant_bound(op->min, Direction::Lower, values_),
+                       last =
+                           find_constant_bound(op->min + op->extent - 1, Direction::Upper, values_);
+            if (first.defined() && last.defined() &&
+                *as_const_int(last) - *as_const_int(first) < longest_choice)
+                short_loops[op->name] = {*as_const_int(first), *as_const_int(last)};
         }
         IRVisitor::visit(op);
     }
     void visit(const LetStmt *op) override {
         changing.push(op->name);
+        if (op->value.type() == Int(32))
+            values_.push(op->name, find_constant_bounds(op->value, values_));
         IRVisitor::visit(op);
     }
     void visit(const Let *op) override {
         changing.push(op->name);
         IRVisitor::visit(op);
     }
+
+private:
+    Scope<Interval> values_;  // of lets
 };
 
 // constant + sum of factor * term, where no term is a sum or a multiple of another.
@@ -118,10 +140,15 @@ struct Linear {
 // What is left of an index without its thread part, as a number of the dense slice.
 class Slice {
 public:
-    Slice(const std::string &allocation, const std::vector<Expr> &indices, const Bound &bound)
+    struct Access {
+        Expr index;
+        bool stored;
+    };
+
+    Slice(const std::string &allocation, const std::vector<Access> &accesses, const Bound &bound)
         : name_(allocation.substr(0, allocation.rfind('.'))), bound_(bound) {
         Expr first;
-        for (const Expr &index : indices) {
+        for (const auto &[index, stored] : accesses) {
             const Expr part = split(first_lane(index)).first;
             if (!first.defined()) first = part;
             if (!can_prove(part == first, bound_.threads)) {
@@ -129,7 +156,11 @@ public:
                 message << first << " in one access is " << part << " in another";
                 reject(message.str());
             }
-            note(rest(index));
+            const Expr r = rest(index);
+            if (stored)
+                note(r);
+            else
+                choose(r, [&](const Expr &element) { return note(element), element; });
         }
     }
 
@@ -139,8 +170,11 @@ public:
     Expr local(const Expr &index) const {
         const Expr r = rest(index);
         if (!constant_) return r;
-        if (const Ramp *ramp = r.as<Ramp>()) return Ramp::make(number(ramp->base), 1, ramp->lanes);
-        return number(r);
+        return choose(r, [&](const Expr &element) -> Expr {
+            if (const Ramp *ramp = element.as<Ramp>())
+                return Ramp::make(number(ramp->base), 1, ramp->lanes);
+            return number(element);
+        });
     }
 
 private:
@@ -191,6 +225,26 @@ private:
         return split(index).second;
     }
 
+    // The elements of an index in the turns of the short loops that it depends on, and which of
+    // them it is in this turn. Registers have no index: in a loop that is not unrolled a load is a
+    // choice among them, a select an element, where code for each turn would be far longer.
+    template<typename OfElement>
+    Expr choose(const Expr &r, const OfElement &of_element) const {
+        for (const auto &[name, turns] : bound_.short_loops) {
+            if (!expr_uses_var(r, name)) continue;
+            Expr result;
+            for (int64_t turn = turns.second; turn >= turns.first; turn--) {
+                const Expr now = make_const(Int(32), turn);
+                const Expr one = choose(simplify(substitute(name, now, r)), of_element);
+                result = result.defined()
+                             ? Select::make(Variable::make(Int(32), name) == now, one, result)
+                             : one;
+            }
+            return result;
+        }
+        return of_element(r);
+    }
+
     void note(const Expr &r) {
         const Ramp *ramp = r.as<Ramp>();
         const auto first = as_const_int(ramp ? ramp->base : r);
@@ -216,12 +270,12 @@ class PrivatizeRegisters : public IRMutator {
         Bound bound;
         op->body.accept(&bound);
         if (!bound.any_thread) return IRMutator::visit(op);  // one thread's own already
-        std::vector<Expr> indices;
-        MapIndices(op->name, [&](const Expr &index) {
-            return indices.push_back(index), index;
+        std::vector<Slice::Access> accesses;
+        MapIndices(op->name, [&](const Expr &index, bool stored) {
+            return accesses.push_back({index, stored}), index;
         }).mutate(op->body);
-        const Slice slice(op->name, indices, bound);
-        const Stmt body = MapIndices(op->name, [&](const Expr &index) {
+        const Slice slice(op->name, accesses, bound);
+        const Stmt body = MapIndices(op->name, [&](const Expr &index, bool) {
                               return slice.local(index);
                           }).mutate(op->body);
         const std::vector<Expr> extents =

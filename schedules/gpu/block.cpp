@@ -58,7 +58,7 @@ std::vector<int> Block::threads() const {
     return innermost_first(nhwc_, tiles_.threads_k, tiles_.threads_x, tiles_.threads_y);
 }
 
-void Block::tile(Func out) const {
+void Block::tile(Func out, bool unrolled) const {
     out.split(k, ko_, k, tiles_.tile_k, guard)
         .split(x, xo_, x, tiles_.tile_x, guard)
         .split(y, yo_, y, tiles_.tile_y, guard)
@@ -71,7 +71,10 @@ void Block::tile(Func out) const {
         .fuse(ko_, block_, block_)
         .gpu_blocks(block_)
         .never_partition_all();
-    run(out);
+    if (unrolled)
+        run(out);
+    else
+        out.gpu_threads(threads_[0], threads_[1], threads_[2]).unroll(nhwc_ ? ki_ : xi_);
 }
 
 void Block::hold(Func sum, const Func &out) const {
@@ -94,6 +97,7 @@ void Block::accumulate(Stage stage, const std::vector<VarOrRVar> &inside,
 }
 
 void Block::accumulate_alone(Func sum, const Func &out, const std::vector<VarOrRVar> &steps) const {
+    tile(out, true);
     sum.compute_at(out, threads_[0])
         .store_in(MemoryType::Register)
         .bound_extent(k, tiles_.tile_k / tiles_.threads_k)

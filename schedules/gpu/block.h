@@ -14,6 +14,7 @@ struct Tiles {
     int threads_k, threads_x, threads_y;
 
     int threads() const { return threads_k * threads_x * threads_y; }
+    int sums() const { return tile_k * tile_x * tile_y / threads(); }  // of a thread
 
     // Throws Halide::CompileError for knobs of other names, and where threads don't divide a tile.
     Tiles with(const std::string &knobs) const;
@@ -41,11 +42,11 @@ public:
     const Tiles &tiles() const { return tiles_; }
     std::vector<int> threads() const;
     const Halide::Var &loop() const { return block_; }
-    const Halide::Var &innermost_thread() const { return threads_[0]; }
 
     // Blocks of all tiles, groups and images in one dimension of the grid, the others of which end
-    // at 65535; neighbouring blocks read the same input.
-    void tile(Halide::Func out) const;
+    // at 65535; neighbouring blocks read the same input. What follows the sum is unrolled over
+    // neighbours in memory only: it is two thirds of the code otherwise.
+    void tile(Halide::Func out) const { tile(out, false); }
 
     // Sums of a block, in the registers of its threads.
     void hold(Halide::Func sum, const Halide::Func &out) const;
@@ -54,7 +55,8 @@ public:
     void accumulate(Halide::Stage stage, const std::vector<Halide::VarOrRVar> &inside,
                     std::vector<Halide::VarOrRVar> around) const;
 
-    // Sums of a thread that is alone with them: nothing is staged. `steps`: loops of the sum.
+    // Instead of tile() and hold(): a thread is alone with its sums, nothing is staged. `steps`:
+    // loops of the sum.
     void accumulate_alone(Halide::Func sum, const Halide::Func &out,
                           const std::vector<Halide::VarOrRVar> &steps) const;
 
@@ -65,6 +67,7 @@ private:
     const Halide::Var yo_{"yo"}, yt_{"yt"}, yi_{"yi"}, go_{"go"}, block_{"block"};
     const std::vector<Halide::Var> threads_;
 
+    void tile(Halide::Func out, bool unrolled) const;
     template<typename Loops>
     void divide(Loops &&loops, Halide::TailStrategy tail) const;
     template<typename Loops>

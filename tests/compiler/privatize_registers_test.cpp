@@ -14,7 +14,10 @@ using namespace Halide::Internal;
 // place(x): a thread reads another's sums unless that keeps x / 2.
 class Windows {
 public:
-    explicit Windows(const std::function<Expr(Expr)> &place, bool vectors = false) {
+    enum Outputs { unrolled, in_a_loop };
+
+    explicit Windows(const std::function<Expr(Expr)> &place, bool vectors = false,
+                     Outputs outputs = unrolled) {
         RDom r(0, 8, 0, 3);
         staged_(x_, y_) = in_(x_, y_);
         sum_(x_, y_) += staged_(r.x + 8 * r.y, y_) * (x_ + r.x);
@@ -25,7 +28,8 @@ public:
         Var xo("xo"), xi("xi"), xt("xt"), yo("yo");
         const auto each = [&](Stage stage) { vectors ? stage.vectorize(xi) : stage.unroll(xi); };
         out_.split(x_, xo, x_, 16).split(y_, yo, y_, 4).split(x_, xt, xi, 2);
-        out_.reorder(xi, xt, y_, xo, yo).gpu_blocks(xo, yo).gpu_threads(xt, y_).unroll(xi);
+        out_.reorder(xi, xt, y_, xo, yo).gpu_blocks(xo, yo).gpu_threads(xt, y_);
+        if (outputs == unrolled) out_.unroll(xi);
         sum_.compute_at(out_, xo)
             .store_in(MemoryType::Register)
             .bound_extent(x_, 16)
@@ -103,6 +107,13 @@ TEST(PrivatizeRegisters, GivesAThreadItsOwnSums) {
 
 TEST(PrivatizeRegisters, KeepsVectors) {
     Windows windows([](const Expr &x) { return x; }, true);
+    EXPECT_EQ(windows.slice(), 2);
+    expect_equal(windows.run(), Windows::expected([](int x) { return x; }));
+}
+
+// Registers have no index: in a loop of two turns the load is a choice between two.
+TEST(PrivatizeRegisters, ChoosesInLoopsThatAreNotUnrolled) {
+    Windows windows([](const Expr &x) { return x; }, false, Windows::in_a_loop);
     EXPECT_EQ(windows.slice(), 2);
     expect_equal(windows.run(), Windows::expected([](int x) { return x; }));
 }
