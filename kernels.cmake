@@ -89,13 +89,27 @@ kernel(conv2d staged ALGORITHM packed SCHEDULE cpu ${types} ${both} DEVICES cpu
     WHERE ${bounded_copy})
 kernel(conv2d any ALGORITHM packed SCHEDULE cpu KNOBS stage:0 ${types} ${both} DEVICES cpu)
 
-# GPU. Weights and input are staged in shared memory a slice of channels at a time. Budgets are what was
-# measured, registers rounded up to a multiple of 8.
-set(gpu SCHEDULE gpu ${types} ${both} DEVICES cuda opencl)
-kernel(conv2d depthwise ALGORITHM depthwise ${gpu} BUDGET shared:0,registers:40 WHERE ${depthwise})
-kernel(conv2d 1x1 ALGORITHM sliced ${gpu} BUDGET shared:4224,registers:72 WHERE ${kernel_1x1})
-kernel(conv2d 3x3 ALGORITHM sliced ${gpu} BUDGET shared:22784,registers:72 WHERE ${kernel_3x3} ${stride_1})
-kernel(conv2d any ALGORITHM sliced ${gpu} BUDGET shared:4224,registers:80)
+# GPU: a ladder for each kind, from large tiles to none. Filters and input are staged in shared memory a
+# slice of channels at a time; the last rung stages nothing and fits every device. Budgets are what was
+# measured, registers rounded up to a multiple of 8. The large rungs and 3x3_small are for f32, few for
+# f32 and f16, because an application with all rows has to stay under 8 MB.
+set(gpu ALGORITHM sliced SCHEDULE gpu ${both} DEVICES cuda opencl)
+set(large_3x3 KNOBS tile_k:128,tile_x:16,threads_x:8,threads_y:2 BUDGET shared:43776,registers:128)
+set(large_1x1 KNOBS tile_k:128,tile_x:128 BUDGET shared:8320,registers:112)
+set(few KNOBS tile_k:16,threads_k:4,tile_x:16,tile_y:16,threads_x:8,threads_y:8 BUDGET shared:8832,registers:72)
+kernel(conv2d depthwise ALGORITHM depthwise SCHEDULE gpu ${types} ${both} DEVICES cuda opencl
+    BUDGET shared:0,registers:40 WHERE ${depthwise})
+kernel(conv2d 1x1_large ${gpu} TYPES f32 ${large_1x1} WHERE ${kernel_1x1} filters_per_group>=128 out_w>=512)
+kernel(conv2d 1x1 ${gpu} ${types} BUDGET shared:4224,registers:72 WHERE ${kernel_1x1})
+kernel(conv2d few ${gpu} TYPES f32 f16 ${few} WHERE filters_per_group<=16)
+kernel(conv2d 3x3_large ${gpu} TYPES f32 ${large_3x3}
+    WHERE ${kernel_3x3} ${stride_1} filters_per_group>=128 out_w>=28 out_h>=28)
+kernel(conv2d 3x3 ${gpu} ${types} BUDGET shared:22784,registers:64 WHERE ${kernel_3x3} ${stride_1})
+kernel(conv2d 3x3_small ${gpu} TYPES f32 KNOBS tile_c:4 BUDGET shared:11392,registers:64
+    WHERE ${kernel_3x3} ${stride_1})
+kernel(conv2d any ${gpu} ${types} BUDGET shared:4224,registers:80)
+kernel(conv2d unstaged ALGORITHM sliced SCHEDULE gpu_unstaged ${types} ${both} DEVICES cuda opencl
+    BUDGET shared:0,registers:48)
 
 # Quantised convolution. Type: of the input; u8 stands for s8 too. output_bytes: 1 u8 or s8, 4 f32 or s32.
 set(HK_FIXED_FIELDS_quantized_conv2d kernel_w kernel_h stride_x stride_y dilation_x dilation_y padding

@@ -83,18 +83,25 @@ namespace gpu {
 // 4 * 8 * (9 * 68 + 10 * 10) = 22784 bytes; 144 FMAs a thread and channel to 25 loads, and the
 // input comes from global memory 100/64 times instead of nine. Rows of the filter are 68 floats:
 // neither the copy (neighbours differ in c) nor the sum (in k) meets in a bank, and vectors of four
-// stay aligned.
+// stay aligned. Slices of four channels take half the bytes, for twice the barriers.
+// Large tiles, of 128 channels at 128 pixels: 64 sums a thread, 64 FMAs to 16 loads of a float,
+// which only one tap is unrolled for. 1x1: 4 * 8 * (132 + 128) = 8320 bytes.
+// 3x3: 4 * 8 * (9 * 132 + 18 * 10) = 43776 bytes.
+// few: 16 channels at 16 x 16 pixels, where a tile of 64 channels would mostly be idle.
+// 4 * 8 * (20 + 256) = 8832 bytes.
 //
 // Registers a thread, the larger of sm_80 and sm_90, no stack, no spills, the same for f32, f16,
 // bf16:
-//             any  1x1  3x3
-//     nhwc     74   66   64
-//     nchw     56   62   72
+//             any  few  1x1  3x3  large 1x1  large 3x3
+//     nhwc     75   72   66   64        107        128
+//     nchw     55   56   56   64        107        128
 //   conv2d.generator -g conv2d -f any -o . -e resources target=host-cuda-cuda_capability_80
 //       algorithm=sliced schedule=gpu layout=nhwc
 //
 // Lost: unrolling the channels of a 3x3 slice too: 123 (nhwc) and 149 (nchw) registers, one block a
-// multiprocessor fewer. Slices of 16 channels: twice the shared bytes for half the barriers.
+// multiprocessor fewer. Slices of 16 channels: twice the shared bytes for half the barriers. Large
+// tiles with all taps of a row unrolled: 130 registers (3x3), with all channels 165 (1x1).
+// Unrolling what follows the sum: 22 KB more of CUDA code a kernel, 14 KB of OpenCL.
 // Its speed on a GPU is not measured.
 void sliced(Conv2dSliced &stages, const Conv2dContext &context) {
     const Block block(staged_tiles(context), context.nhwc);
@@ -106,21 +113,22 @@ void sliced(Conv2dSliced &stages, const Conv2dContext &context) {
     Stage update = stages.sum.update();
     if (windowed(context)) {
         block.accumulate(update, {d.y, d.z, d.x}, {d.w});
-        update.unroll(d.y).unroll(d.z);
+        if (t.sums() <= 32) update.unroll(d.y);
+        if (t.sums() <= 16) update.unroll(d.z);
     } else {
         block.accumulate(update, {d.x}, {d.y, d.z, d.w});
-        update.unroll(d.x);
+        if (t.sums() <= 16) update.unroll(d.x);
     }
     const LoopLevel step(stages.sum, windowed(context) ? d.w : d.y);
     stage_operands(stages, context, t, step, block.threads());
 }
 
-// The last rung: no shared memory, 128 threads. A thread computes two channels at two pixels, four
-// FMAs to four loads from global memory and its caches.
+// The last rung: no shared memory and 128 threads, so that it fits every device. A thread computes
+// two channels at two pixels, four FMAs to four loads from global memory and its caches. 48
+// registers, no stack, no spills. Its speed on a GPU is not measured.
 void unstaged(Conv2dSliced &stages, const Conv2dContext &context) {
     const Block block(unstaged_tiles(context), context.nhwc);
     const RDom &d = stages.r;
-    block.tile(stages.output);
     block.accumulate_alone(stages.sum, stages.output, {d.x, d.w, d.y, d.z});
 }
 
