@@ -294,6 +294,33 @@ Shape weight_shape(const Conv2dProblem &p) {
                        p.channels / p.options.groups);
 }
 
+PartProblem problem_of(const Conv2dProblem &p, const Part &part) {
+    PartProblem result{p, 0, 0};
+    Conv2dProblem &cut = result.problem;
+    Padding &padding = cut.options.padding;
+    const auto axis = [&](int d, int64_t start, int64_t count, int64_t kernel, int64_t &size,
+                          int64_t &before, int64_t &after) {
+        const int64_t first = start * p.options.stride[d] - before;
+        const int64_t last =
+            first + (count - 1) * p.options.stride[d] + (kernel - 1) * p.options.dilation[d];
+        const int64_t begin = std::max<int64_t>(first, 0), end = std::min(last, size - 1);
+        before = begin - first;
+        after = last - end;
+        size = end - begin + 1;
+        return begin;
+    };
+    result.input_y =
+        axis(0, part.y, part.height, p.kernel_height, cut.height, padding.top, padding.bottom);
+    result.input_x =
+        axis(1, part.x, part.width, p.kernel_width, cut.width, padding.left, padding.right);
+    return result;
+}
+
+Tensor slice_of(const Tensor &image, Layout layout, const Part &part) {
+    const int y = layout == Layout::nhwc ? 1 : 2;
+    return image.slice(y, part.y, part.height).slice(y + 1, part.x, part.width);
+}
+
 std::string to_string(const Conv2dProblem &p) {
     const Conv2dOptions &o = p.options;
     std::ostringstream text;

@@ -65,6 +65,21 @@ Shape weight_shape(const Conv2dProblem &problem);
 
 std::string to_string(const Conv2dProblem &problem);
 
+// A part of an output's pixels.
+struct Part {
+    int64_t y, x, height, width;
+};
+
+// The convolution that makes a part of the output alone, and the pixels of the input that it reads.
+struct PartProblem {
+    Conv2dProblem problem;
+    int64_t input_y, input_x;
+};
+PartProblem problem_of(const Conv2dProblem &problem, const Part &part);
+
+// The part of an image's pixels, a view.
+Tensor slice_of(const Tensor &image, Layout layout, const Part &part);
+
 // "n 0 y 3 x 2 k 5", of an element of the output in the order n, y, x, k.
 std::string name_of_place(const Conv2dProblem &problem, size_t place);
 

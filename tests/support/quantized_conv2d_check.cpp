@@ -187,6 +187,18 @@ std::string compare(const QuantizedConv2dCase &c, const QuantizedHostTensors &te
            unwritten(output);
 }
 
+std::string compare_part(const QuantizedConv2dCase &c, const QuantizedHostTensors &tensors,
+                         const Tensor &output, const Part &part) {
+    const Layout layout = c.problem.options.layout;
+    const PartProblem cut = problem_of(c.problem, part);
+    const Part read{cut.input_y, cut.input_x, cut.problem.height, cut.problem.width};
+    QuantizedConv2dCase cut_case = c;
+    cut_case.problem = cut.problem;
+    QuantizedHostTensors cut_tensors = tensors;
+    cut_tensors.input.values = slice_of(tensors.input.values, layout, read);
+    return compare(cut_case, cut_tensors, slice_of(output, layout, part).to(Device::cpu()));
+}
+
 Outcome check(const QuantizedConv2dCase &c, Device device, const KernelInfo *row) {
     const Conv2dProblem &p = c.problem;
     const QuantizedConv2dOperands o = quantized_conv2d_operands(c);

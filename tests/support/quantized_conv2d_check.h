@@ -37,4 +37,8 @@ struct QuantizedHostTensors {
 std::string compare(const QuantizedConv2dCase &c, const QuantizedHostTensors &tensors,
                     const Tensor &output);
 
+// The same of a part of the output, for those that are too large for the reference.
+std::string compare_part(const QuantizedConv2dCase &c, const QuantizedHostTensors &tensors,
+                         const Tensor &output, const Part &part);
+
 }  // namespace hk::test
