@@ -109,6 +109,7 @@ void finish(const QuantizedConv2dOperands &op, QuantizedConv2dEnds &stages) {
     if (op.output_type == UInt(8)) {
         // Between 2^23 and 2^24 floats are the integers: the sum is rounded half to even, and its low
         // bits are those of the integer. (round() is five instructions a vector on AVX-512, not one.)
+        // Strict down to the product: every schedule and device makes the same bytes.
         const Expr rounded = reinterpret<int32_t>(strict_float(result + 12582912.f));
         stages.activated(k, g, x, y, n) = cast<uint8_t>(rounded + op.output_zero_point);
     } else if (op.integer()) {
@@ -122,13 +123,13 @@ void finish(const QuantizedConv2dOperands &op, QuantizedConv2dEnds &stages) {
 void pack(const QuantizedConv2dOperands &op, QuantizedConv2d &stages, int lanes) {
     const Var &panel = stages.panel, &ko = stages.ko;
     stages.bytes = Func("bytes");
-    stages.bytes(c, row, panel, s, r, ko, g) =
-        reinterpret<uint8_t>(op.weight(panel * 4 * lanes + c, s, r, min(ko * lanes + row, op.filters - 1), g));
+    stages.bytes(c, row, s, r, ko, g) =
+        reinterpret<uint8_t>(op.weight(c, s, r, min(ko * lanes + row, op.filters - 1), g));
     // Where bytes are stored, those past the last channel may be read, though they were not written.
     const auto byte = [&](int i) {
-        const Expr channel = 4 * element + i, last = op.channels - 1 - panel * 4 * lanes;
+        const Expr channel = 4 * (panel * lanes + element) + i, last = op.channels - 1;
         const Expr known = lanes == 1 ? min(channel, last) : unsafe_promise_clamped(channel, 0, last);
-        return stages.bytes(known, row, panel, s, r, ko, g);
+        return stages.bytes(known, row, s, r, ko, g);
     };
     Func rows("rows");
     rows(element, row, panel, s, r, ko, g) = concat_bits({byte(0), byte(1), byte(2), byte(3)});
@@ -169,18 +170,25 @@ QuantizedConv2dSliced quantized_conv2d_sliced(const QuantizedConv2dOperands &op,
     QuantizedConv2dSliced stages;
     begin(op, stages);
     stages.padded = pad(op, true);
-    stages.filter = Func("filter");
-    stages.filter(c, s, r, k, g) = filled(op, true)(c, s, r, k, g);
+    stages.window = Func("window");
+    stages.window(i, w, g, x, y, n) = stages.padded(4 * w + i, g, x, y, n);
     stages.tap = Func("tap");
-    stages.tap(c, s, r, g, x, y, n) = stages.padded(c, g, input_x(op, s), input_y(op, r), n);
+    stages.tap(i, w, s, r, g, x, y, n) = stages.window(i, w, g, input_x(op, s), input_y(op, r), n);
+    // Where channels or filters end the input is zero, or nothing is read: the zero point may stay.
+    const Expr weight = filled(op, true)(4 * w + i, s, r, k, g);
+    stages.filter = Func("filter");
+    stages.filter(i, w, s, r, k, g) =
+        op.integer() ? weight : cast<float>(cast<int32_t>(weight) - op.weight_zero_point);
 
     const Expr slices = (op.channels + 4 * tile - 1) / (4 * tile);
     stages.r = RDom(0, 4, 0, tile, 0, op.kernel_w, 0, op.kernel_h, 0, slices, "r");
     const RDom &d = stages.r;
-    const Expr channel = (d[4] * tile + d[1]) * 4 + d[0];
+    const Expr word = d[4] * tile + d[1];
+    const Expr input = stages.tap(d[0], word, d[2], d[3], g, x, y, n);
+    const Expr factor = stages.filter(d[0], word, d[2], d[3], k, g);
     stages.sum(k, g, x, y, n) = stages.start(k, g);
-    stages.sum(k, g, x, y, n) += product(op, stages.tap(channel, d[2], d[3], g, x, y, n),
-                                         stages.filter(channel, d[2], d[3], k, g));
+    stages.sum(k, g, x, y, n) +=
+        op.integer() ? cast<int32_t>(input) * cast<int32_t>(factor) : input * factor;
     finish(op, stages);
     return stages;
 }
@@ -217,14 +225,33 @@ QuantizedConv2dDepthwise quantized_conv2d_depthwise(const QuantizedConv2dOperand
     QuantizedConv2dDepthwise stages;
     begin(op, stages);
     stages.padded = pad(op, false);
+    const int word = op.integer() ? 4 : 1;
+    stages.taps = Func("taps");
     stages.packed = Func("packed");
-    stages.packed(g, s, r) = op.weight(0, s, r, 0, g);
+    const auto tap = [&](const Expr &g, int i) {
+        const Expr column = w * word + i;
+        const Expr read = stages.padded(0, g, input_x(op, column), y, n);
+        return word == 1 ? read : select(column < op.kernel_w, read, cast(read.type(), 0));
+    };
+    const auto weight = [&](const Expr &g, int i) {
+        const Expr column = w * word + i;
+        const Expr read = reinterpret<uint8_t>(op.weight(0, min(column, op.kernel_w - 1), r, 0, g));
+        return word == 1 ? read : select(column < op.kernel_w, read, cast<uint8_t>(0));
+    };
+    // Elements of a word, which the vectoriser takes for the vector of all their bytes.
+    const auto spread = [&](const Type &type, const auto &of) {
+        if (word == 1) return reinterpret(type, of(element, 0));
+        const Expr g = element / word;
+        return extract_bits(type, concat_bits({of(g, 0), of(g, 1), of(g, 2), of(g, 3)}), 8 * (element % word));
+    };
+    stages.taps(element, w, x, y, n) = spread(op.input.type(), tap);
+    stages.packed(element, w, r) = spread(Int(8), weight);
 
-    stages.r = RDom(0, op.kernel_w, 0, op.kernel_h, "r");
+    stages.r = RDom(0, word, 0, (op.kernel_w + word - 1) / word, 0, op.kernel_h, "r");
     const RDom &d = stages.r;
     stages.sum(k, g, x, y, n) = stages.start(k, g);
-    stages.sum(k, g, x, y, n) +=
-        product(op, stages.padded(0, g, input_x(op, d.x), input_y(op, d.y), n), stages.packed(g, d.x, d.y));
+    stages.sum(k, g, x, y, n) += product(op, stages.taps(word * g + d.x, d.y, x, input_y(op, d.z), n),
+                                         stages.packed(word * g + d.x, d.y, d.z));
     finish(op, stages);
     return stages;
 }

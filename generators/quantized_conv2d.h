@@ -45,8 +45,8 @@ struct QuantizedConv2dEnds {
 
 // The sum is over r.x = i, r.y = w, r.z = s, r.w = r. The filter is packed in panels of `lanes`
 // words by `lanes` filters, the words of a channel next to each other:
-//   bytes(c, row, panel, s, r, ko, g): a row of the filter's channels in a panel; filters past the
-//       last one repeat it, words past the last one are whatever they are: the input has zeros there
+//   bytes(c, row, s, r, ko, g): rows of the filter's channels; filters past the last one repeat it,
+//       words past the last one are whatever they are: the input has zeros there
 //   transposed: steps of the panel's transposition, of words of 32 bits
 //   words(element, panel, s, r, ko, g), packed(byte, panel, s, r, ko, g): the panel
 struct QuantizedConv2d : QuantizedConv2dEnds {
@@ -58,10 +58,11 @@ struct QuantizedConv2d : QuantizedConv2dEnds {
 QuantizedConv2d quantized_conv2d_packed(const QuantizedConv2dOperands &operands, int lanes);
 
 // The words of the sum are split in slices of `tile`: the sum is over r[0] = i, r[1] = word in
-// slice, r[2] = s, r[3] = r, r[4] (slice). filter(c, s, r, k, g) and tap(c, s, r, g, x, y, n), what
-// the output at x, y reads of the input, are zero-filled to whole slices.
+// slice, r[2] = s, r[3] = r, r[4] (slice). filter(i, w, s, r, k, g), s8 or dequantised but for its
+// scale, and tap(i, w, s, r, g, x, y, n), what the output at x, y reads of window(i, w, g, x, y, n),
+// the padded input, are filled to whole slices.
 struct QuantizedConv2dSliced : QuantizedConv2dEnds {
-    Halide::Func tap, filter;
+    Halide::Func window, tap, filter;
     Halide::RDom r;
 };
 QuantizedConv2dSliced quantized_conv2d_sliced(const QuantizedConv2dOperands &operands, int tile);
@@ -77,10 +78,12 @@ struct QuantizedConv2dDot : QuantizedConv2dEnds {
 };
 QuantizedConv2dDot quantized_conv2d_dot(const QuantizedConv2dOperands &operands, int lanes);
 
-// One input and one output channel a group (c = k = 0): the sum is over r.x = s, r.y = r.
-// packed(g, s, r) is the filter with groups innermost.
+// One input and one output channel a group (c = k = 0). The columns of the filter go in words, of
+// `word` = 4 for u8 and 1 for f32: the sum is over r.x = i, r.y = w, r.z = r. At element
+// word * g + i, taps(element, w, x, y, n) is what the outputs of column x read of the input's row
+// y, and packed(element, w, r) the filter, the last word filled with zeros.
 struct QuantizedConv2dDepthwise : QuantizedConv2dEnds {
-    Halide::Func packed;
+    Halide::Func taps, packed;
     Halide::RDom r;
 };
 QuantizedConv2dDepthwise quantized_conv2d_depthwise(const QuantizedConv2dOperands &operands);

@@ -75,8 +75,6 @@ void quantized_dot(QuantizedConv2dDot &stages, const QuantizedConv2dContext &con
     stages.padded.compute_at(out, n).vectorize(c, context.integer ? 4 * lanes : lanes, round_up).parallel(y);
 }
 
-void quantized_depthwise(QuantizedConv2dDepthwise &, const QuantizedConv2dContext &) {}
-
 }  // namespace cpu
 
 }  // namespace hk::schedules
