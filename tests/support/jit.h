@@ -18,6 +18,8 @@ struct JitAlgorithm {
     std::vector<Constraint> where;
 };
 
+inline void PrintTo(const JitAlgorithm &algorithm, std::ostream *out) { *out << algorithm.name; }
+
 // All algorithms, and some with sizes that the compiler knows. `dot_channels`: of which dot wants
 // a multiple.
 std::vector<JitAlgorithm> jit_algorithms(int64_t dot_channels);

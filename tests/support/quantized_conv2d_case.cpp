@@ -52,26 +52,41 @@ double typical_sum(const QuantizedConv2dCase &c) {
     const Conv2dProblem &p = c.problem;
     const auto terms =
         static_cast<double>(p.channels / p.options.groups * p.kernel_height * p.kernel_width);
+    if (c.stored == Stored::centred) {
+        return std::sqrt(terms) * (c.integer() ? 2 : 3.7);  // of -2..2, and -4..4
+    }
     const Spread input = c.integer() ? spread(p.type, c.input_zero_point)
                                      : Spread{c.data == Data::reals ? 0.6 : 2.6, 0};
     const Spread weight = spread(DataType::s8, c.weight_zero_point);
     return std::hypot(std::sqrt(terms) * input.rms * weight.rms, terms * input.mean * weight.mean);
 }
 
-void draw_quantizations(Random &random, QuantizedConv2dCase &c) {
+float power_of_two(float value) { return std::exp2(std::round(std::log2(value))); }
+
+void draw_scales(Random &random, QuantizedConv2dCase &c) {
     c.scale_per_filter = one_in(random, 2);
     c.bias_scale_per_filter = one_in(random, 2);
     if (c.integer()) {
         c.input_scale = log_uniform(random, 0.002, 0.5);
-        c.input_zero_point = draw_zero_point(random, c.problem.type);
     }
     c.weight_scale = log_uniform(random, 0.0005, 0.05);
-    c.weight_zero_point = one_in(random, 2) ? 0 : draw_zero_point(random, DataType::s8);
     // Of 256 steps an output takes some tens, or so many that most saturate.
     const double steps = one_in(random, 4) ? 300 : log_uniform(random, 20, 120);
     c.unit = static_cast<float>(c.input_scale * c.weight_scale * typical_sum(c) / steps);
+    if (c.stored == Stored::centred) {
+        c.input_scale = power_of_two(c.input_scale);
+        c.weight_scale = power_of_two(c.weight_scale);
+        c.unit = 2 * c.input_scale * c.weight_scale;
+    }
+    c.output_scale = c.requantized() ? c.unit : 1;
+}
+
+void draw_zero_points(Random &random, QuantizedConv2dCase &c) {
+    if (c.integer()) {
+        c.input_zero_point = draw_zero_point(random, c.problem.type);
+    }
+    c.weight_zero_point = one_in(random, 2) ? 0 : draw_zero_point(random, DataType::s8);
     if (c.requantized()) {
-        c.output_scale = c.unit;
         c.output_zero_point = draw_zero_point(random, c.output_type);
     }
 }
@@ -81,6 +96,8 @@ void draw_bias(Random &random, QuantizedConv2dCase &c) {
     std::vector<QuantizedBias> kinds{none, real_f32, quantized_s8, quantized_s32, sum_s32, sum_s32};
     if (!c.integer()) kinds = {none, real_f32, quantized_s8, quantized_s32};
     if (c.output_type == DataType::s32) kinds = {none, sum_s32};
+    // Nothing that moves sums away from halfway.
+    if (c.stored == Stored::centred) kinds = {none, c.integer() ? sum_s32 : none};
     c.bias = pick(random, kinds);
     if (c.bias == quantized_s8) {
         c.bias_scale = c.unit * log_uniform(random, 0.05, 0.5);
@@ -136,8 +153,9 @@ std::optional<QuantizedConv2dCase> random_case(uint64_t seed, const Conv2dReques
         c.problem.type = DataType::s8;
     }
     c.output_type = pick(random, types);
-    c.extremes = c.integer() && one_in(random, 5);
-    draw_quantizations(random, c);
+    c.stored = one_in(random, 5) ? Stored::ends : one_in(random, 4) ? Stored::centred : Stored::any;
+    draw_zero_points(random, c);
+    draw_scales(random, c);
     draw_bias(random, c);
     draw_activation(random, c);
     draw_placements(random, c);
@@ -158,7 +176,8 @@ std::string to_string(const QuantizedConv2dCase &c) {
     if (c.requantized()) {
         text << " scale " << c.output_scale << " zero point " << c.output_zero_point;
     }
-    text << describe_data(c) << (c.extremes ? ", all at the ends of the range" : "");
+    const char *stored[] = {"", ", bytes at the ends of the range", ", bytes next to zero points"};
+    text << describe_data(c) << stored[static_cast<size_t>(c.stored)];
     return text.str();
 }
 

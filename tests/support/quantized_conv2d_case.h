@@ -14,6 +14,12 @@ enum class QuantizedBias {
     sum_s32,  // has the scale of the products
 };
 
+enum class Stored {
+    any,      // over the whole range of the type
+    ends,     // the range's ends alone, whose products are the largest
+    centred,  // next to the zero point, and scales powers of two: many outputs lie halfway
+};
+
 // `problem.type` is that of the input. What has a scale of each filter has them around the one
 // here.
 struct QuantizedConv2dCase : ConvolutionCase {
@@ -22,8 +28,8 @@ struct QuantizedConv2dCase : ConvolutionCase {
     bool scale_per_filter = false, bias_scale_per_filter = false;
     float input_scale = 1, weight_scale = 1, output_scale = 1, bias_scale = 1;
     int32_t input_zero_point = 0, weight_zero_point = 0, output_zero_point = 0, bias_zero_point = 0;
-    bool extremes = false;  // all data at the ends of its range
-    float unit = 1;         // some units are what an output is off its zero point
+    Stored stored = Stored::any;  // input (of bytes) and weight
+    float unit = 1;               // some tens of it are what an output is off its zero point
 
     bool integer() const { return problem.type != DataType::f32; }
     bool requantized() const { return size_of(output_type) == 1; }

@@ -38,10 +38,10 @@ TEST(QuantizedConv2dCase, CoversTheKindsOfQuantisation) {
         seen["bias " + std::to_string(static_cast<int>(c.bias))]++;
         seen["output " + std::string(hk::name_of(c.output_type))]++;
         seen["activation " + std::string(hk::name_of(c.problem.options.activation))]++;
-        seen["extremes"] += c.extremes;
+        seen["bytes " + std::to_string(static_cast<int>(c.stored))]++;
         seen["padded, zero point not 0"] += c.problem.options.padding.top && c.input_zero_point;
     }
-    EXPECT_EQ(seen.size(), 13u + 5 + 4 + 4) << "5 biases, 4 outputs, 4 activations";
+    EXPECT_EQ(seen.size(), 12u + 3 + 5 + 4 + 4) << "3 of bytes, 5 biases, 4 outputs, 4 activations";
     for (const auto &[kind, times] : seen) {
         EXPECT_GE(times, 3) << kind;
     }
@@ -72,17 +72,20 @@ Computed computed(const QuantizedConv2dCase &c) {
 TEST(QuantizedConv2dCase, SpreadsOutputsOverTheRange) {
     const Constraint bytes{"output_bytes", Constraint::Relation::equal, 1};
     for (const DataType type : {DataType::u8, DataType::f32}) {
-        int spread = 0, saturating = 0;
+        int spread = 0, saturating = 0, halfway = 0;
         for (const QuantizedConv2dCase &c : many(type, {&bytes, 1})) {
             const Computed made = computed(c);
             std::map<double, int> values;
             for (const float v : made.result.fused) {
+                // To even and upwards differ from half an even number.
+                halfway += std::abs(v) < 100 && std::remainder(v, 2) == 0.5;
                 values[reference::stored(v, c.output_type, c.output_zero_point)]++;
             }
             const double least = c.output_type == DataType::u8 ? 0 : -128;
             spread += values.size() > 8;
             saturating += values.contains(least) || values.contains(least + 255);
         }
+        EXPECT_GE(halfway, 100) << name_of(type);
         EXPECT_GE(spread, 100) << name_of(type);
         EXPECT_GE(saturating, 50) << name_of(type);
         EXPECT_LE(saturating, 220) << name_of(type);

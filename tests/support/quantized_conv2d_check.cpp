@@ -1,5 +1,6 @@
 #include "tests/support/quantized_conv2d_check.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <sstream>
@@ -12,11 +13,15 @@
 namespace hk::test {
 namespace {
 
-// All values of the type, or its ends alone.
-std::vector<double> bytes(Random &random, const Shape &shape, DataType type, bool extremes) {
-    const int64_t least = type == DataType::u8 ? 0 : -128;
-    if (!extremes) {
-        return whole_numbers(random, shape, least, least + 255);
+std::vector<double> bytes(Random &random, const Shape &shape, DataType type, Stored stored,
+                          int32_t zero_point) {
+    const int64_t least = type == DataType::u8 ? 0 : -128, most = least + 255;
+    if (stored == Stored::any) {
+        return whole_numbers(random, shape, least, most);
+    }
+    if (stored == Stored::centred) {
+        return whole_numbers(random, shape, std::max<int64_t>(zero_point - 2, least),
+                             std::min<int64_t>(zero_point + 2, most));
     }
     std::vector<double> values = whole_numbers(random, shape, 0, 1);
     for (double &value : values) {
@@ -28,7 +33,7 @@ std::vector<double> bytes(Random &random, const Shape &shape, DataType type, boo
 std::vector<double> input_values(Random &random, const QuantizedConv2dCase &c) {
     const Shape shape = input_shape(c.problem);
     if (c.integer()) {
-        return bytes(random, shape, c.problem.type, c.extremes);
+        return bytes(random, shape, c.problem.type, c.stored, c.input_zero_point);
     }
     if (c.data == Data::reals) {
         std::vector<double> values = reals(random, shape);
@@ -52,7 +57,7 @@ std::vector<double> bias_values(Random &random, const QuantizedConv2dCase &c) {
         case QuantizedBias::none:
             return {};
         case QuantizedBias::quantized_s8:
-            return bytes(random, shape, DataType::s8, false);
+            return bytes(random, shape, DataType::s8, Stored::any, 0);
         case QuantizedBias::quantized_s32:
             return whole_numbers(random, shape, -100000, 100000);
         case QuantizedBias::sum_s32: {
@@ -70,12 +75,14 @@ std::vector<double> bias_values(Random &random, const QuantizedConv2dCase &c) {
     return values;
 }
 
-// One, or one of each filter between a half and twice of it.
+// One, or one of each filter between a half and twice of it; powers of two stay such.
 std::vector<float> scales(Random &random, float scale, bool per_filter, int64_t filters) {
     std::vector<float> result(per_filter ? static_cast<size_t>(filters) : 1, scale);
+    const bool power = std::exp2(std::round(std::log2(scale))) == scale;
     for (float &each : result) {
         if (per_filter) {
-            each *= static_cast<float>(std::exp2(std::uniform_real_distribution<>(-1, 1)(random)));
+            const double bits = std::uniform_real_distribution<>(-1, 1)(random);
+            each *= static_cast<float>(std::exp2(power ? std::round(bits) : bits));
         }
     }
     return result;
@@ -144,7 +151,7 @@ QuantizedConv2dOperands quantized_conv2d_operands(const QuantizedConv2dCase &c) 
     const int64_t filters = c.problem.filters;
     QuantizedConv2dOperands o;
     o.input = input_values(random, c);
-    o.weight = bytes(random, weight_shape(c.problem), DataType::s8, c.extremes);
+    o.weight = bytes(random, weight_shape(c.problem), DataType::s8, c.stored, c.weight_zero_point);
     o.bias = bias_values(random, c);
     o.weight_scales = scales(random, c.weight_scale, c.scale_per_filter, filters);
     o.bias_scales = scales(random, c.bias_scale, c.bias_scale_per_filter, filters);
