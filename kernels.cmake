@@ -118,8 +118,29 @@ set(HK_FIXED_FIELDS_quantized_conv2d kernel_w kernel_h stride_x stride_y dilatio
 kernel_family(quantized_conv2d)
 
 set(types TYPES u8 f32)
+set(rgb_7x7 channels_per_group=3 kernel_w=7 kernel_h=7 ${stride_2} dilation_x=1 dilation_y=1)
 foreach(bytes 1 4)
     math(EXPR bits "8 * ${bytes}")
-    kernel(quantized_conv2d any_to_${bits} ALGORITHM packed SCHEDULE cpu ${types} ${both} DEVICES cpu
-        WHERE output_bytes=${bytes})
+    set(to_${bits} DEVICES cpu WHERE output_bytes=${bytes})
+    set(quantized_depthwise ALGORITHM depthwise SCHEDULE cpu ${types} LAYOUTS nhwc ${to_${bits}} ${depthwise})
+    kernel(quantized_conv2d depthwise3x3_s1_wide_to_${bits} KNOBS vectors:4,tile_x:4 ${quantized_depthwise}
+        ${kernel_3x3} ${stride_1} groups%64=0 out_w>=7)
+    kernel(quantized_conv2d depthwise3x3_s1_to_${bits} ${quantized_depthwise}
+        ${kernel_3x3} ${stride_1} groups>=16 out_w>=7)
+    kernel(quantized_conv2d depthwise3x3_s2_to_${bits} ${quantized_depthwise}
+        ${kernel_3x3} ${stride_2} groups>=16 out_w>=7)
+    kernel(quantized_conv2d depthwise_to_${bits} KNOBS tile_x:1 ${quantized_depthwise} groups>=16)
+
+    # Long sums for few pixels: the filter is read as it is.
+    set(whole_vectors channels_per_group%64=0 filters_per_group%4=0 depth_per_pixel>=16)
+    set(quantized_dot ALGORITHM dot SCHEDULE cpu ${types} LAYOUTS nhwc ${to_${bits}} ${whole_vectors})
+    kernel(quantized_conv2d 1x1_dot_to_${bits} ${quantized_dot} ${kernel_1x1} ${stride_1})
+    kernel(quantized_conv2d 3x3_dot_to_${bits} ${quantized_dot} ${kernel_3x3})
+    kernel(quantized_conv2d rgb7x7_s2_to_${bits} ALGORITHM packed SCHEDULE cpu KNOBS stage:2 ${types} LAYOUTS nhwc
+        ${to_${bits}} ${rgb_7x7})
+    kernel(quantized_conv2d 1x1_to_${bits} ALGORITHM packed SCHEDULE cpu KNOBS tile_x:14,tile_y:1 ${types}
+        LAYOUTS nhwc ${to_${bits}} ${kernel_1x1})
+    kernel(quantized_conv2d 3x3_to_${bits} ALGORITHM packed SCHEDULE cpu KNOBS stage:2 ${types} LAYOUTS nhwc
+        ${to_${bits}} ${kernel_3x3})
+    kernel(quantized_conv2d any_to_${bits} ALGORITHM packed SCHEDULE cpu ${types} ${both} ${to_${bits}})
 endforeach()
