@@ -94,7 +94,7 @@ TEST_P(ShapeCase, GridComesFromTheLaunch) {
 // Every rung of the ladder is a row of the table that fits or does not, and the first that fits is
 // taken, whatever the limit is.
 TEST_P(ShapeCase, LadderEndsInARowThatFits) {
-    for (const int limit : {4224, 16384, 49152, 232448}) {
+    for (const int limit : {0, 4224, 16384, 49152, 232448}) {
         const std::string flag = " --shared-limit " + std::to_string(limit);
         for (const json &choice : explain_json(shape_case(GetParam()) + flag)) {
             SCOPED_TRACE(flag + ": " + choice.dump());

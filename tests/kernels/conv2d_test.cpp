@@ -49,6 +49,18 @@ TEST_P(Conv2d, RunsInTwoThreadsAtOnce) {
     }
 }
 
+// Padding on one side is another problem than the same on both: rows know where the left edge is.
+TEST(Conv2dPadding, OfEachSideCounts) {
+    for (const Padding &padding : {Padding{1, 1, 1, 1}, {1, 1, 2, 0}, {1, 1, 0, 2}, {2, 0, 1, 1}}) {
+        Conv2dCase c;
+        c.problem.channels = c.problem.filters = c.problem.options.groups = 16;
+        c.problem.height = c.problem.width = 7;
+        c.problem.kernel_height = c.problem.kernel_width = 3;
+        c.problem.options.padding = padding;
+        check(c, Device::cpu());
+    }
+}
+
 std::string name(const testing::TestParamInfo<std::tuple<DeviceType, Layout, DataType>> &info) {
     const auto [device, layout, type] = info.param;
     return std::string(name_of(device)) + "_" + std::string(name_of(layout)) + "_" +

@@ -183,8 +183,8 @@ protected:
 
 TEST_F(CudaConv2dFailure, OfTheLaunch) {
     const std::string message = message_of<DeviceError>("cuLaunchKernel", 719);
-    EXPECT_TRUE(tests::has(message, "conv2d: kernel conv2d_3x3_f32_nhwc_cuda on cuda:1"))
-        << message;
+    EXPECT_TRUE(tests::has(message, "conv2d: kernel conv2d_")) << message;
+    EXPECT_TRUE(tests::has(message, "_f32_nhwc_cuda on cuda:1: ")) << message;
     EXPECT_TRUE(tests::has(message, "CUDA_ERROR_LAUNCH_FAILED")) << message;
 }
 

@@ -1,0 +1,213 @@
+// No shape fails for lack of shared memory: on devices of any size selection finds a row, the row
+// fits the device, and what it computes is the same.
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <functional>
+
+#include "apps/bench/shapes.h"
+#include "hk/quantized_conv2d.h"
+#include "tests/support/conv2d_check.h"
+#include "tests/support/environment.h"
+#include "tests/support/print.h"
+
+namespace hk::test {
+namespace {
+
+using bench::ConvShape;
+
+constexpr DataType kTypes[] = {DataType::f32, DataType::bf16};
+constexpr Layout kLayouts[] = {Layout::nhwc, Layout::nchw};
+
+// A convolution over the same number of rows and columns, its output as large as its input.
+ConvShape shape(int64_t channels, int64_t size, int64_t filters, int64_t kernel,
+                int64_t dilation = 1, int64_t groups = 1) {
+    ConvShape shape;
+    shape.channels = channels;
+    shape.height = shape.width = size;
+    shape.filters = filters;
+    shape.kernel_height = shape.kernel_width = kernel;
+    shape.dilation_y = shape.dilation_x = dilation;
+    shape.padding_y = shape.padding_x = dilation * (kernel / 2);
+    shape.groups = groups;
+    return shape;
+}
+
+// What is hard on staging: windows larger than any tile, long sums, and nearly nothing to compute.
+std::vector<ConvShape> adversarial_shapes() {
+    return {
+        shape(3, 40, 1, 31),         shape(64, 512, 64, 31),     shape(2, 40, 3, 3, 16),
+        shape(2, 300, 3, 31, 16),    shape(64, 56, 1, 3),        shape(4096, 7, 16, 1),
+        shape(4096, 1, 5, 3),        shape(16, 1, 4096, 1),      shape(4096, 14, 4096, 3),
+        shape(1, 1, 1, 1),           shape(33, 9, 33, 5, 1, 33), shape(4096, 9, 4096, 3, 16, 4096),
+        shape(96, 7, 160, 3, 1, 32), shape(62, 17, 2, 31, 1, 2),
+    };
+}
+
+std::vector<ConvShape> all_shapes() {
+    std::vector<ConvShape> shapes = adversarial_shapes();
+    for (const char *list : {"conv_training", "shape_case"}) {
+        for (const ConvShape &s : bench::parse_conv_shapes(bench::embedded_csv(list))) {
+            if (s.passes.empty() || s.passes.find("fwd") != s.passes.npos) shapes.push_back(s);
+        }
+    }
+    return shapes;
+}
+
+// A family's problems; one entry here makes the budget of a family tested.
+struct Problem {
+    std::string name;
+    std::function<Selection(DeviceType, const DeviceLimits &)> select;
+};
+
+std::vector<Problem> conv2d_problems() {
+    std::vector<Problem> problems;
+    for (const ConvShape &s : all_shapes()) {
+        for (const DataType type : kTypes) {
+            for (const Layout layout : kLayouts) {
+                problems.push_back({bench::derived_name(s) + " " + std::string(hk::name_of(type)) +
+                                        " " + std::string(name_of(layout)),
+                                    [problem = s.problem(type, layout)](
+                                        DeviceType device, const DeviceLimits &limits) {
+                                        return select_conv2d(problem, device, limits);
+                                    }});
+            }
+        }
+    }
+    return problems;
+}
+
+// Integers to integers and to reals, and a quantised weight alone.
+std::vector<Problem> quantized_conv2d_problems() {
+    const std::pair<DataType, DataType> types[] = {{DataType::u8, DataType::u8},
+                                                   {DataType::s8, DataType::f32},
+                                                   {DataType::f32, DataType::f32}};
+    std::vector<Problem> problems;
+    for (const ConvShape &s : all_shapes()) {
+        for (const auto &[input, output] : types) {
+            for (const Layout layout : kLayouts) {
+                QuantizedConv2dProblem problem{s.problem(DataType::f32, layout), output};
+                problem.conv.type = input;
+                problems.push_back({bench::derived_name(s) + " " + std::string(hk::name_of(input)) +
+                                        " to " + std::string(hk::name_of(output)) + " " +
+                                        std::string(name_of(layout)),
+                                    [problem](DeviceType device, const DeviceLimits &limits) {
+                                        return select_quantized_conv2d(problem, device, limits);
+                                    }});
+            }
+        }
+    }
+    return problems;
+}
+
+struct Family {
+    const char *name;
+    std::vector<Problem> (*problems)();
+    std::span<const KernelInfo> (*kernels)();
+};
+
+void PrintTo(const Family &family, std::ostream *out) { *out << family.name; }
+
+class Budget : public testing::TestWithParam<std::tuple<Family, DeviceType>> {
+protected:
+    void SetUp() override {
+        for (const KernelInfo &kernel : family().kernels()) {
+            if (kernel.device == device()) return;
+        }
+        GTEST_SKIP() << "built without " << name_of(device());
+    }
+
+    const Family &family() const { return std::get<0>(GetParam()); }
+    DeviceType device() const { return std::get<1>(GetParam()); }
+
+    // A device with so many bytes of shared memory a block.
+    DeviceLimits limits(int64_t bytes) const {
+        if (device() == DeviceType::opencl) return {bytes, bytes, 256, 0, 0};
+        return {std::min<int64_t>(bytes, 48 * 1024), bytes, 1024, 65536, 80};
+    }
+};
+
+TEST_P(Budget, EveryProblemHasARowOnEveryDevice) {
+    int fallbacks = 0;
+    for (const Problem &problem : family().problems()) {
+        for (const int64_t kib : {0, 16, 32, 48, 64, 99, 227}) {
+            SCOPED_TRACE(problem.name + " with " + std::to_string(kib) + " KiB");
+            const Selection selection = problem.select(device(), limits(kib * 1024));
+            ASSERT_NE(selection.kernel, nullptr);
+            const KernelResources &used = selection.kernel->resources;
+            EXPECT_GE(used.shared_bytes(), 0);
+            EXPECT_LE(used.shared_bytes(), kib * 1024);
+            EXPECT_LE(used.stack_bytes, 0);
+            EXPECT_LE(used.spill_bytes, 0);
+            fallbacks += selection.fell_back();
+        }
+    }
+    EXPECT_GT(fallbacks, 0) << "no limit asked for another row";
+}
+
+// The stated budgets bound every kernel of the table; nothing asks for more than a device may have.
+TEST_P(Budget, NoRowNeedsMoreThanTheLargestDevice) {
+    for (const KernelInfo &kernel : family().kernels()) {
+        if (kernel.device != device()) continue;
+        EXPECT_GE(kernel.resources.shared_bytes(), 0) << kernel.name;
+        EXPECT_LE(kernel.resources.shared_bytes(), 227 * 1024) << kernel.name;
+    }
+}
+
+const Family kFamilies[] = {
+    {"conv2d", conv2d_problems, conv2d_kernels},
+    {"quantized_conv2d", quantized_conv2d_problems, quantized_conv2d_kernels},
+};
+
+INSTANTIATE_TEST_SUITE_P(Families, Budget,
+                         testing::Combine(testing::ValuesIn(kFamilies),
+                                          testing::Values(DeviceType::cuda, DeviceType::opencl)),
+                         [](const auto &info) {
+                             return std::string(std::get<0>(info.param).name) + "_" +
+                                    std::string(name_of(std::get<1>(info.param)));
+                         });
+
+// Those of the shapes that PoCL computes in the time of a test, and a piece of the shape case.
+std::vector<ConvShape> small_shapes() {
+    std::vector<ConvShape> shapes = adversarial_shapes();
+    const std::vector<ConvShape> training = bench::conv_list("conv_training", "fwd", 1);
+    shapes.insert(shapes.end(), training.begin(), training.end());
+    std::erase_if(shapes, [](const ConvShape &s) {
+        return s.problem(DataType::f32, Layout::nhwc).operations() > 4e6;
+    });
+    shapes.push_back(shape(64, 10, 256, 3));
+    return shapes;
+}
+
+class SmallDevice : public testing::TestWithParam<std::tuple<int, DataType, Layout>> {};
+
+TEST_P(SmallDevice, ComputesTheSame) {
+    if (!Device::opencl().available()) GTEST_SKIP() << "no OpenCL device";
+    const auto [bytes, type, layout] = GetParam();
+    const Environment limit("HK_SHARED_LIMIT", std::to_string(bytes).c_str());
+    const Environment quiet("HK_LOG", "off");
+    uint64_t seed = 1;
+    const std::vector<ConvShape> shapes = small_shapes();
+    EXPECT_GE(shapes.size(), 16u);
+    for (const ConvShape &s : shapes) {
+        Conv2dCase c;
+        c.seed = seed++;
+        c.problem = s.problem(type, layout);
+        c.bias = true;
+        c.data = c.seed % 2 ? Data::reals : Data::integers;
+        check(c, Device::opencl());
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Limits, SmallDevice,
+                         testing::Combine(testing::Values(0, 16384, 32768, 49152),
+                                          testing::ValuesIn(kTypes), testing::ValuesIn(kLayouts)),
+                         [](const auto &info) {
+                             return std::to_string(std::get<0>(info.param)) + "_" +
+                                    std::string(hk::name_of(std::get<1>(info.param))) + "_" +
+                                    std::string(name_of(std::get<2>(info.param)));
+                         });
+
+}  // namespace
+}  // namespace hk::test
