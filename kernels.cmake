@@ -113,7 +113,7 @@ kernel(conv2d unstaged ALGORITHM sliced SCHEDULE gpu_unstaged ${types} ${both} D
 
 # Quantised convolution. Type: of the input; u8 stands for s8 too. output_bytes: 1 u8 or s8, 4 f32 or s32.
 set(HK_FIXED_FIELDS_quantized_conv2d kernel_w kernel_h stride_x stride_y dilation_x dilation_y padding
-    channels_per_group filters_per_group output_bytes)
+    channels_per_group filters_per_group width out_w padding_left output_bytes)
 
 kernel_family(quantized_conv2d)
 
@@ -123,6 +123,15 @@ foreach(bytes 1 4)
     math(EXPR bits "8 * ${bytes}")
     set(to_${bits} DEVICES cpu WHERE output_bytes=${bytes})
     set(quantized_depthwise ALGORITHM depthwise SCHEDULE cpu ${types} LAYOUTS nhwc ${to_${bits}} ${depthwise})
+    set(fixed_depthwise ALGORITHM depthwise SCHEDULE cpu TYPES u8 LAYOUTS nhwc ${to_${bits}} ${depthwise})
+    foreach(width w7 w14 w28)
+        kernel(quantized_conv2d depthwise3x3_s1_${width}_to_${bits} ${fixed_depthwise}
+            ${kernel_3x3} ${same_${width}} groups>=16)
+    endforeach()
+    foreach(width w14 w28 w56)
+        kernel(quantized_conv2d depthwise3x3_s2_${width}_to_${bits} ${fixed_depthwise}
+            ${kernel_3x3} ${half_${width}} groups>=16)
+    endforeach()
     kernel(quantized_conv2d depthwise3x3_s1_wide_to_${bits} KNOBS vectors:4,tile_x:4 ${quantized_depthwise}
         ${kernel_3x3} ${stride_1} groups%64=0 out_w>=7)
     kernel(quantized_conv2d depthwise3x3_s1_to_${bits} ${quantized_depthwise}
@@ -132,10 +141,13 @@ foreach(bytes 1 4)
     kernel(quantized_conv2d depthwise_to_${bits} KNOBS tile_x:1 ${quantized_depthwise} groups>=16)
 
     # Long sums for few pixels: the filter is read as it is.
-    set(whole_vectors channels_per_group%64=0 filters_per_group%4=0 depth_per_pixel>=16)
-    set(quantized_dot ALGORITHM dot SCHEDULE cpu ${types} LAYOUTS nhwc ${to_${bits}} ${whole_vectors})
-    kernel(quantized_conv2d 1x1_dot_to_${bits} ${quantized_dot} ${kernel_1x1} ${stride_1})
-    kernel(quantized_conv2d 3x3_dot_to_${bits} ${quantized_dot} ${kernel_3x3})
+    foreach(dot "u8;channels_per_group%64=0;depth_per_pixel>=16" "f32;channels_per_group%16=0;depth_per_pixel>=5")
+        list(POP_FRONT dot type)
+        set(quantized_dot ALGORITHM dot SCHEDULE cpu TYPES ${type} LAYOUTS nhwc ${to_${bits}} ${dot}
+            filters_per_group%4=0)
+        kernel(quantized_conv2d 1x1_dot_to_${bits} ${quantized_dot} ${kernel_1x1} ${stride_1})
+        kernel(quantized_conv2d 3x3_dot_to_${bits} ${quantized_dot} ${kernel_3x3})
+    endforeach()
     kernel(quantized_conv2d rgb7x7_s2_to_${bits} ALGORITHM packed SCHEDULE cpu KNOBS stage:2 ${types} LAYOUTS nhwc
         ${to_${bits}} ${rgb_7x7})
     kernel(quantized_conv2d 1x1_to_${bits} ALGORITHM packed SCHEDULE cpu KNOBS tile_x:14,tile_y:1 ${types}

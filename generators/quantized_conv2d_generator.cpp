@@ -36,6 +36,8 @@ public:
     GeneratorParam<int> fix_channels_per_group{"fix_channels_per_group", 0};
     GeneratorParam<int> fix_filters_per_group{"fix_filters_per_group", 0};
     GeneratorParam<int> fix_padding{"fix_padding", -1};  // 0: none, else any
+    GeneratorParam<int> fix_padding_left{"fix_padding_left", 0};
+    GeneratorParam<int> fix_width{"fix_width", 0}, fix_out_w{"fix_out_w", 0};
 
     Input<Buffer<void, 5>> input{"input"};
     Input<Buffer<int8_t, 5>> weight{"weight"};
@@ -134,6 +136,8 @@ private:
         for (int d = 0; d < 3; d++) bias.dim(d).set_min(0);
         fix(input.dim(image_dims()[0]), fix_channels_per_group);
         fix(output.dim(image_dims()[0]), fix_filters_per_group);
+        fix(input.dim(image_dims()[2]), fix_width);
+        fix(output.dim(image_dims()[2]), fix_out_w);
         fix(weight.dim(weight_dims()[0]), fix_channels_per_group);
         fix(weight.dim(weight_dims()[1]), fix_kernel_w);
         fix(weight.dim(weight_dims()[2]), fix_kernel_h);
@@ -177,7 +181,7 @@ private:
         const auto dims = weight_dims();
         op.channels = fixed_or(fix_channels_per_group, weight.dim(dims[0]).extent());
         op.filters = fixed_or(fix_filters_per_group, weight.dim(dims[3]).extent());
-        op.width = input.dim(ix).extent();
+        op.width = fixed_or(fix_width, input.dim(ix).extent());
         op.height = input.dim(iy).extent();
         op.kernel_w = fixed_or(fix_kernel_w, weight.dim(dims[1]).extent());
         op.kernel_h = fixed_or(fix_kernel_h, weight.dim(dims[2]).extent());
@@ -186,7 +190,7 @@ private:
         op.dilation_x = fixed_or(fix_dilation_x, dilation_x);
         op.dilation_y = fixed_or(fix_dilation_y, dilation_y);
         const bool unpadded = fix_padding.value() == 0;
-        op.padding_left = unpadded ? Expr(0) : padding_left;
+        op.padding_left = unpadded ? Expr(0) : fixed_or(fix_padding_left, padding_left);
         op.padding_top = unpadded ? Expr(0) : padding_top;
         op.pointwise = unpadded && fix_kernel_w.value() == 1 && fix_kernel_h.value() == 1;
         op.input_flip = input_flip;

@@ -11,15 +11,17 @@ struct DepthwiseTile {
     int vectors;  // of groups, side by side
     int x, y;     // pixels
     int stage;    // taps: 1 a row at a time, 2 the whole image first
+    int pad;      // 1: the rows' edges are padded in a buffer first
 };
 
 DepthwiseTile choose(const QuantizedConv2dContext &context) {
-    DepthwiseTile tile = {1, 7, 1, 1};
+    DepthwiseTile tile = {1, 7, 1, 1, 0};
     Knobs knobs(context.knobs);
     knobs.take("vectors", tile.vectors);
     knobs.take("tile_x", tile.x);
     knobs.take("tile_y", tile.y);
     knobs.take("stage", tile.stage);
+    knobs.take("pad", tile.pad);
     knobs.end();
     return tile;
 }
@@ -51,13 +53,7 @@ void quantized_depthwise(QuantizedConv2dDepthwise &stages, const QuantizedConv2d
         .vectorize(g)
         .unroll(x)
         .unroll(y);
-    out.fuse(gb, n, rows).parallel(rows);
-    stages.activated.compute_at(out, xo)
-        .vectorize(g, lanes, round_up)
-        .specialize(context.plain)
-        .unroll(g)
-        .unroll(x)
-        .unroll(y);
+    out.fuse(gb, n, rows).parallel(rows).specialize(context.plain);
     stages.sum.compute_at(out, xo).vectorize(g, lanes, round_up).unroll(g).unroll(x).unroll(y);
     Stage update = stages.sum.update();
     if (context.integer)
@@ -77,6 +73,10 @@ void quantized_depthwise(QuantizedConv2dDepthwise &stages, const QuantizedConv2d
         stages.taps.compute_at(out, yo);
     else
         stages.taps.compute_at(out, rows);
+    if (tile.pad)
+        stages.padded.store_at(out, rows)
+            .compute_at(out, tile.stage == 1 ? yo : rows)
+            .vectorize(g, lanes * tile.vectors, round_up);
     if (context.integer) {
         stages.filter_sum.compute_at(out, rows).vectorize(g, lanes, round_up).update().reorder(g, stages.filter_r.x).vectorize(g, lanes, round_up);
         stages.window_sum.compute_at(out, xo).vectorize(g, lanes, round_up).update().vectorize(g, lanes, round_up);
