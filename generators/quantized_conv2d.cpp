@@ -59,12 +59,27 @@ Expr product(const QuantizedConv2dOperands &op, const Expr &input, const Expr &w
     return cast<float>(cast<int32_t>(weight) - op.weight_zero_point) * input;
 }
 
+// How zero points enter a sum of integers: in its factors; or through the sums of the filter and the
+// window, which then are left out where the zero point is zero, or are sums of no terms.
+enum class ZeroPoints { in_factors, in_sums, in_sums_without_terms };
+
+// The rows of a sum of bytes that is multiplied by `zero_point`.
+Expr summed_rows(const QuantizedConv2dOperands &op, const Expr &zero_point, ZeroPoints zero_points) {
+    return zero_points == ZeroPoints::in_sums ? op.kernel_h : select(zero_point == 0, 0, op.kernel_h);
+}
+
+Expr corrected(const Expr &zero_point, const Expr &moved, ZeroPoints zero_points) {
+    return zero_points == ZeroPoints::in_sums ? select(zero_point == 0, 0, moved) : moved;
+}
+
 // What sums start from, and what a sum is multiplied by and moved by: of each filter, zero past the
 // last one.
-void begin(const QuantizedConv2dOperands &op, QuantizedConv2dEnds &stages) {
+void begin(const QuantizedConv2dOperands &op, QuantizedConv2dEnds &stages,
+           ZeroPoints zero_points = ZeroPoints::in_sums) {
     const Region filters = {{0, op.filters}, everything};
     const Expr terms = op.channels * op.kernel_w * op.kernel_h;
-    stages.filter_r = RDom(0, op.channels, 0, op.kernel_w, 0, op.kernel_h, "filter_r");
+    const Expr rows = summed_rows(op, op.input_zero_point, zero_points);
+    stages.filter_r = RDom(0, op.channels, 0, op.kernel_w, 0, rows, "filter_r");
     const RDom &d = stages.filter_r;
     stages.filter_sum = Func("filter_sum");
     stages.filter_sum(k, g) = 0;
@@ -75,7 +90,8 @@ void begin(const QuantizedConv2dOperands &op, QuantizedConv2dEnds &stages) {
         const Expr zx = op.input_zero_point;
         const Expr moved = zx * (terms * op.weight_zero_point - stages.filter_sum(k, g));
         Func bias = BoundaryConditions::constant_exterior(op.sum_bias, 0, filters);
-        stages.start(k, g) = bias(k, g) + select(zx == 0, 0, moved);
+        const bool in_factors = zero_points == ZeroPoints::in_factors;
+        stages.start(k, g) = bias(k, g) + (in_factors ? Expr(0) : corrected(zx, moved, zero_points));
     } else {
         stages.start(k, g) = 0.f;
     }
@@ -90,17 +106,19 @@ void begin(const QuantizedConv2dOperands &op, QuantizedConv2dEnds &stages) {
 }
 
 // What follows the sum.
-void finish(const QuantizedConv2dOperands &op, QuantizedConv2dEnds &stages) {
+void finish(const QuantizedConv2dOperands &op, QuantizedConv2dEnds &stages,
+            ZeroPoints zero_points = ZeroPoints::in_sums) {
     Expr sum = stages.sum(k, g, x, y, n);
-    stages.window_r = RDom(0, op.channels, 0, op.kernel_w, 0, op.kernel_h, "window_r");
+    const Expr rows = summed_rows(op, op.weight_zero_point, zero_points);
+    stages.window_r = RDom(0, op.channels, 0, op.kernel_w, 0, rows, "window_r");
     const RDom &d = stages.window_r;
     stages.window_sum = Func("window_sum");
     stages.window_sum(g, x, y, n) = 0;
-    if (op.integer()) {
+    if (op.integer() && zero_points != ZeroPoints::in_factors) {
         stages.window_sum(g, x, y, n) +=
             cast<int32_t>(stages.padded(d.x, g, input_x(op, d.y), input_y(op, d.z), n));
         const Expr moved = op.weight_zero_point * stages.window_sum(g, x, y, n);
-        sum -= select(op.weight_zero_point == 0, 0, moved);
+        sum -= corrected(op.weight_zero_point, moved, zero_points);
     }
     const Expr value = cast<float>(sum) * stages.multiplier(k, g) + stages.offset(k, g);
     stages.activated = Func("activated");
@@ -167,29 +185,35 @@ QuantizedConv2d quantized_conv2d_packed(const QuantizedConv2dOperands &op, int l
 }
 
 QuantizedConv2dSliced quantized_conv2d_sliced(const QuantizedConv2dOperands &op, int tile) {
+    const bool whole_words = op.integer() && tile > 1;
+    // Devices take no buffer that was never made, though the kernel drops what it read of it.
+    const ZeroPoints zero_points = whole_words ? ZeroPoints::in_sums_without_terms : ZeroPoints::in_factors;
     QuantizedConv2dSliced stages;
-    begin(op, stages);
+    begin(op, stages, zero_points);
     stages.padded = pad(op, true);
     stages.window = Func("window");
     stages.window(i, w, g, x, y, n) = stages.padded(4 * w + i, g, x, y, n);
     stages.tap = Func("tap");
     stages.tap(i, w, s, r, g, x, y, n) = stages.window(i, w, g, input_x(op, s), input_y(op, r), n);
-    // Where channels or filters end the input is zero, or nothing is read: the zero point may stay.
-    const Expr weight = filled(op, true)(4 * w + i, s, r, k, g);
+    const Expr stored = filled(op, true)(4 * w + i, s, r, k, g), weight = cast<int32_t>(stored) - op.weight_zero_point;
     stages.filter = Func("filter");
-    stages.filter(i, w, s, r, k, g) =
-        op.integer() ? weight : cast<float>(cast<int32_t>(weight) - op.weight_zero_point);
+    if (whole_words)
+        stages.filter(i, w, s, r, k, g) = stored;
+    else if (op.integer())
+        stages.filter(i, w, s, r, k, g) = select(4 * w + i < op.channels, weight, 0);
+    else
+        stages.filter(i, w, s, r, k, g) = cast<float>(weight);  // times zero past the last channel
 
     const Expr slices = (op.channels + 4 * tile - 1) / (4 * tile);
     stages.r = RDom(0, 4, 0, tile, 0, op.kernel_w, 0, op.kernel_h, 0, slices, "r");
     const RDom &d = stages.r;
     const Expr word = d[4] * tile + d[1];
-    const Expr input = stages.tap(d[0], word, d[2], d[3], g, x, y, n);
     const Expr factor = stages.filter(d[0], word, d[2], d[3], k, g);
+    Expr input = stages.tap(d[0], word, d[2], d[3], g, x, y, n);
+    if (op.integer()) input = cast<int32_t>(input) - (whole_words ? Expr(0) : op.input_zero_point);
     stages.sum(k, g, x, y, n) = stages.start(k, g);
-    stages.sum(k, g, x, y, n) +=
-        op.integer() ? cast<int32_t>(input) * cast<int32_t>(factor) : input * factor;
-    finish(op, stages);
+    stages.sum(k, g, x, y, n) += input * cast(input.type(), factor);
+    finish(op, stages, zero_points);
     return stages;
 }
 

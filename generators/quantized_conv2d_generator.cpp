@@ -76,7 +76,7 @@ public:
         const QuantizedConv2dContext context = {
             get_target(), nhwc(), op.integer(), schedule_name, knobs, fix_kernel_w, fix_kernel_h, fix_stride_x,
             fix_stride_y, fix_dilation_x, fix_dilation_y, fix_channels_per_group, fix_filters_per_group,
-            slope == 1.f && !integer_output && weight_zero_point == 0};
+            slope == 1.f && !integer_output && weight_zero_point == 0, bias_kind == none, words_lie_together()};
         namespace sc = hk::schedules;
         if (algorithm.value() == "packed")
             build(quantized_conv2d_packed(op, sc::quantized_packed_lanes(context)), sc::quantized_packed_schedules(),
@@ -134,6 +134,10 @@ private:
             bias_scale.dim(d).set_min(0);
         }
         for (int d = 0; d < 3; d++) bias.dim(d).set_min(0);
+        if (fix_filters_per_group.value() > 0) {
+            scale.dim(1).set_stride(fix_filters_per_group.value());
+            bias_scale.dim(1).set_stride(fix_filters_per_group.value());
+        }
         fix(input.dim(image_dims()[0]), fix_channels_per_group);
         fix(output.dim(image_dims()[0]), fix_filters_per_group);
         fix(input.dim(image_dims()[2]), fix_width);
@@ -145,6 +149,12 @@ private:
         // Channels of neighbouring groups lie next to each other in a pixel.
         if (nhwc() && fix_channels_per_group.value() > 0) input.dim(1).set_stride(fix_channels_per_group.value());
         if (nhwc() && fix_filters_per_group.value() > 0) output.dim(1).set_stride(fix_filters_per_group.value());
+    }
+
+    // A packed bias of 32 bits, of groups of the size that is known.
+    Expr words_lie_together() {
+        const Expr words = bias.dim(0).extent() == 4 && bias.dim(1).stride() == 4;
+        return words && bias.dim(2).stride() == 4 * std::max<int>(fix_filters_per_group.value(), 1);
     }
 
     // The bias as a real number, and as what the sum starts from.

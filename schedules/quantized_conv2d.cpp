@@ -21,11 +21,13 @@ const QuantizedConv2dTable<QuantizedConv2d> &quantized_packed_schedules() {
 }
 
 const QuantizedConv2dTable<QuantizedConv2dSliced> &quantized_sliced_schedules() {
-    static const QuantizedConv2dTable<QuantizedConv2dSliced> table = {{"root", root<QuantizedConv2dSliced>}};
+    static const QuantizedConv2dTable<QuantizedConv2dSliced> table = {
+        {"root", root<QuantizedConv2dSliced>},
+        {"gpu", gpu::quantized_sliced},
+        {"gpu_unstaged", gpu::quantized_unstaged},
+        {"gpu_depthwise", gpu::quantized_depthwise}};
     return table;
 }
-
-int quantized_sliced_tile(const QuantizedConv2dContext &) { return 1; }
 
 const QuantizedConv2dTable<QuantizedConv2dDot> &quantized_dot_schedules() {
     static const QuantizedConv2dTable<QuantizedConv2dDot> table = {{"root", root<QuantizedConv2dDot>},

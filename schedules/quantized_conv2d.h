@@ -14,7 +14,9 @@ struct QuantizedConv2dContext {
     std::string schedule, knobs;
     // Sizes that the kernel is compiled for; 0: any.
     int kernel_w, kernel_h, stride_x, stride_y, dilation_x, dilation_y, channels_per_group, filters_per_group;
-    Halide::Expr plain;  // argument: the activation is a clamp, the output no s32
+    // Of the arguments: the activation is a clamp, the output no s32 and the weight's zero point 0;
+    // there is no bias; its elements are words next to each other.
+    Halide::Expr plain, no_bias, word_bias;
 };
 
 template<typename Stages>
@@ -32,6 +34,14 @@ const QuantizedConv2dTable<generators::QuantizedConv2dSliced> &quantized_sliced_
 const QuantizedConv2dTable<generators::QuantizedConv2dDot> &quantized_dot_schedules();
 const QuantizedConv2dTable<generators::QuantizedConv2dDepthwise> &quantized_depthwise_schedules();
 
+namespace cpu {
+// Of each filter: what sums start from, and what turns them into numbers. As vectors of `filters`,
+// k or g, wherever a bias lies so that this is a load and not a gather: 16 filters at a time are an
+// eighth of the time of a 7x7 depthwise block.
+void schedule_filters(generators::QuantizedConv2dEnds &stages, const QuantizedConv2dContext &context,
+                      const Halide::LoopLevel &at, const Halide::Var &filters);
+}  // namespace cpu
+
 // One table entry each; CPU schedules in cpu/quantized_conv2d*.cpp, GPU schedules in
 // gpu/quantized_conv2d.cpp.
 namespace cpu {
@@ -39,5 +49,11 @@ void quantized_packed(generators::QuantizedConv2d &stages, const QuantizedConv2d
 void quantized_dot(generators::QuantizedConv2dDot &stages, const QuantizedConv2dContext &context);
 void quantized_depthwise(generators::QuantizedConv2dDepthwise &stages, const QuantizedConv2dContext &context);
 }  // namespace cpu
+
+namespace gpu {
+void quantized_sliced(generators::QuantizedConv2dSliced &stages, const QuantizedConv2dContext &context);
+void quantized_unstaged(generators::QuantizedConv2dSliced &stages, const QuantizedConv2dContext &context);
+void quantized_depthwise(generators::QuantizedConv2dSliced &stages, const QuantizedConv2dContext &context);
+}  // namespace gpu
 
 }  // namespace hk::schedules

@@ -62,8 +62,7 @@ void quantized_depthwise(QuantizedConv2dDepthwise &stages, const QuantizedConv2d
         update.reorder(d.x, g, x, y, d.y, d.z).unroll(d.x);
     update.vectorize(g, lanes, round_up).unroll(g).unroll(x).unroll(y);
     if (context.kernel_w > 0 && context.kernel_h > 0) update.unroll(d.y).unroll(d.z);
-    for (Func *f : {&stages.start, &stages.multiplier, &stages.offset})
-        f->compute_at(out, rows).vectorize(g, lanes, round_up);
+    schedule_filters(stages, context, LoopLevel(out, rows), g);
     const int word = context.integer ? 4 : 1;
     for (Func *f : {&stages.packed, &stages.taps})
         f->align_bounds(element, word).vectorize(element, word * lanes, round_up);

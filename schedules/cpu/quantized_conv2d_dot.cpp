@@ -49,7 +49,7 @@ void quantized_dot(QuantizedConv2dDot &stages, const QuantizedConv2dContext &con
         .fuse(kb, g, kb)
         .vectorize(k)
         .parallel(kb);
-    for (Func *f : {&stages.start, &stages.multiplier, &stages.offset}) f->compute_root();
+    schedule_filters(stages, context, LoopLevel::root(), k);
     if (context.integer) {
         stages.filter_sum.compute_root();
         stages.window_sum.compute_at(out, n);

@@ -60,6 +60,17 @@ int quantized_packed_lanes(const QuantizedConv2dContext &context) {
 
 namespace cpu {
 
+void schedule_filters(QuantizedConv2dEnds &stages, const QuantizedConv2dContext &context, const LoopLevel &at,
+                      const Var &filters) {
+    const int lanes = context.target.natural_vector_size<float>();
+    for (Func *f : {&stages.start, &stages.multiplier, &stages.offset})
+        f->compute_at(at).vectorize(filters, lanes, TailStrategy::RoundUp);
+    for (Func *f : {&stages.start, &stages.offset}) {
+        f->specialize(context.no_bias);
+        f->specialize(context.word_bias);
+    }
+}
+
 // Vectors of output channels times broadcasts of the input, the sums in registers, as in
 // conv2d_packed.cpp: in 8 bits a broadcast is a word of four channels, and vpdpbusd multiplies and
 // adds up all four; in f32 each byte of a word of the filter is widened by two shifts and a
@@ -85,7 +96,7 @@ void quantized_packed(QuantizedConv2d &stages, const QuantizedConv2dContext &con
         .fuse(rows, n, rows)
         .vectorize(k)
         .parallel(rows);
-    for (Func *f : {&stages.start, &stages.multiplier, &stages.offset}) f->compute_root();
+    schedule_filters(stages, context, LoopLevel::root(), k);
     if (context.integer) {
         stages.filter_sum.compute_root();
         stages.window_sum.compute_at(out, xo);

@@ -51,6 +51,49 @@ void deal(Func tile, const LoopLevel &at, const std::vector<std::pair<Var, int>>
     tile.gpu_threads(t0, t1, t2).never_partition_all();
 }
 
+void compute_groups(Func out, Func sum, bool nhwc, const std::string &text,
+                    const std::vector<VarOrRVar> &steps) {
+    int tile_g = nhwc ? 32 : 8, tile_x = 8, tile_y = nhwc ? 4 : 8;
+    int each_x = nhwc ? 4 : 1, each_y = nhwc ? 1 : 2;
+    Knobs knobs(text);
+    knobs.take("tile_g", tile_g);
+    knobs.take("tile_x", tile_x);
+    knobs.take("tile_y", tile_y);
+    knobs.take("each_x", each_x);
+    knobs.take("each_y", each_y);
+    knobs.end();
+    Var go("go"), gt("gt"), xo("xo"), xt("xt"), xi("xi"), yo("yo"), yt("yt"), yi("yi"),
+        block("block");
+    const std::vector<Var> threads = innermost_first(nhwc, gt, xt, yt);
+    out.bound(k, 0, 1)
+        .split(g, go, gt, tile_g, guard)
+        .split(x, xo, x, tile_x, guard)
+        .split(y, yo, y, tile_y, guard)
+        .split(x, xt, xi, each_x)
+        .split(y, yt, yi, each_y)
+        .reorder(xi, yi, k, threads[0], threads[1], threads[2], go, xo, yo, n)
+        .fuse(yo, n, block)
+        .fuse(xo, block, block)
+        .fuse(go, block, block)
+        .gpu_blocks(block)
+        .gpu_threads(threads[0], threads[1], threads[2])
+        .unroll(xi)
+        .unroll(yi)
+        .never_partition_all();
+    sum.compute_at(out, threads[0])
+        .store_in(MemoryType::Register)
+        .bound_extent(k, 1)
+        .bound_extent(g, 1)
+        .bound_extent(n, 1)
+        .bound_extent(x, each_x)
+        .bound_extent(y, each_y)
+        .unroll(x)
+        .unroll(y);
+    std::vector<VarOrRVar> loops = {x, y};
+    loops.insert(loops.end(), steps.begin(), steps.end());
+    sum.update().reorder(loops).unroll(x).unroll(y).never_partition_all();
+}
+
 Block::Block(const Tiles &tiles, bool nhwc)
     : tiles_(tiles), nhwc_(nhwc), threads_(innermost_first(nhwc, kt_, xt_, yt_)) {}
 
@@ -58,23 +101,25 @@ std::vector<int> Block::threads() const {
     return innermost_first(nhwc_, tiles_.threads_k, tiles_.threads_x, tiles_.threads_y);
 }
 
-void Block::tile(Func out, bool unrolled) const {
+void Block::tile(Func out, Unroll unroll) const {
     out.split(k, ko_, k, tiles_.tile_k, guard)
         .split(x, xo_, x, tiles_.tile_x, guard)
         .split(y, yo_, y, tiles_.tile_y, guard)
         .split(g, go_, g, 1);  // else Halide takes all groups for the bounds of one
     divide(out, TailStrategy::Auto);
-    out.reorder(order({}, {g, ko_, xo_, yo_, go_, n}))
+    out.reorder(order({}, {g, ko_, xo_, yo_, go_, n}, {}))
         .fuse(go_, n, block_)
         .fuse(yo_, block_, block_)
         .fuse(xo_, block_, block_)
         .fuse(ko_, block_, block_)
         .gpu_blocks(block_)
         .never_partition_all();
-    if (unrolled)
+    if (unroll == Unroll::all) {
         run(out);
-    else
-        out.gpu_threads(threads_[0], threads_[1], threads_[2]).unroll(nhwc_ ? ki_ : xi_);
+        return;
+    }
+    out.gpu_threads(threads_[0], threads_[1], threads_[2]);
+    if (unroll == Unroll::neighbours_in_memory) out.unroll(nhwc_ ? ki_ : xi_);
 }
 
 void Block::hold(Func sum, const Func &out) const {
@@ -89,15 +134,16 @@ void Block::hold(Func sum, const Func &out) const {
 }
 
 void Block::accumulate(Stage stage, const std::vector<VarOrRVar> &inside,
-                       std::vector<VarOrRVar> around) const {
+                       std::vector<VarOrRVar> around,
+                       const std::vector<VarOrRVar> &innermost) const {
     divide(stage, round_up);
     around.insert(around.end(), {g, n});
-    stage.reorder(order(inside, around)).never_partition_all();
+    stage.reorder(order(inside, around, innermost)).never_partition_all();
     run(stage);
 }
 
 void Block::accumulate_alone(Func sum, const Func &out, const std::vector<VarOrRVar> &steps) const {
-    tile(out, true);
+    tile(out, Unroll::all);
     sum.compute_at(out, threads_[0])
         .store_in(MemoryType::Register)
         .bound_extent(k, tiles_.tile_k / tiles_.threads_k)
@@ -126,8 +172,10 @@ void Block::run(Loops &&loops) const {
 }
 
 std::vector<VarOrRVar> Block::order(const std::vector<VarOrRVar> &inside,
-                                    const std::vector<VarOrRVar> &around) const {
-    std::vector<VarOrRVar> loops = {ki_, xi_, yi_};
+                                    const std::vector<VarOrRVar> &around,
+                                    const std::vector<VarOrRVar> &innermost) const {
+    std::vector<VarOrRVar> loops = innermost;
+    loops.insert(loops.end(), {ki_, xi_, yi_});
     loops.insert(loops.end(), inside.begin(), inside.end());
     loops.insert(loops.end(), threads_.begin(), threads_.end());
     loops.insert(loops.end(), around.begin(), around.end());

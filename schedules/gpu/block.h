@@ -34,6 +34,11 @@ void deal(Halide::Func tile, const Halide::LoopLevel &at,
           const std::vector<std::pair<Halide::Var, int>> &extents, const std::vector<int> &threads,
           int each = 1);
 
+// For a convolution of one filter a group: a thread computes four (nhwc) or two (nchw) outputs of a
+// group, its neighbours those of the next groups or pixels in memory. `steps`: loops of the sum.
+void compute_groups(Halide::Func out, Halide::Func sum, bool nhwc, const std::string &knobs,
+                    const std::vector<Halide::VarOrRVar> &steps);
+
 // The loops of a block, for its output and its sums alike.
 class Block {
 public:
@@ -43,17 +48,21 @@ public:
     std::vector<int> threads() const;
     const Halide::Var &loop() const { return block_; }
 
+    // What is unrolled of what follows the sum: two thirds of the code where it is all.
+    enum class Unroll { all, neighbours_in_memory, none };
+
     // Blocks of all tiles, groups and images in one dimension of the grid, the others of which end
-    // at 65535; neighbouring blocks read the same input. What follows the sum is unrolled over
-    // neighbours in memory only: it is two thirds of the code otherwise.
-    void tile(Halide::Func out) const { tile(out, false); }
+    // at 65535; neighbouring blocks read the same input.
+    void tile(Halide::Func out, Unroll unroll = Unroll::neighbours_in_memory) const;
 
     // Sums of a block, in the registers of its threads.
     void hold(Halide::Func sum, const Halide::Func &out) const;
 
-    // `inside`: loops of a thread; `around`: serial loops of the block.
+    // `inside`: loops of a thread; `around`: serial loops of the block; `innermost`: loops inside
+    // those of the thread's sums.
     void accumulate(Halide::Stage stage, const std::vector<Halide::VarOrRVar> &inside,
-                    std::vector<Halide::VarOrRVar> around) const;
+                    std::vector<Halide::VarOrRVar> around,
+                    const std::vector<Halide::VarOrRVar> &innermost = {}) const;
 
     // Instead of tile() and hold(): a thread is alone with its sums, nothing is staged. `steps`:
     // loops of the sum.
@@ -67,13 +76,13 @@ private:
     const Halide::Var yo_{"yo"}, yt_{"yt"}, yi_{"yi"}, go_{"go"}, block_{"block"};
     const std::vector<Halide::Var> threads_;
 
-    void tile(Halide::Func out, bool unrolled) const;
     template<typename Loops>
     void divide(Loops &&loops, Halide::TailStrategy tail) const;
     template<typename Loops>
     void run(Loops &&loops) const;
     std::vector<Halide::VarOrRVar> order(const std::vector<Halide::VarOrRVar> &inside,
-                                         const std::vector<Halide::VarOrRVar> &around) const;
+                                         const std::vector<Halide::VarOrRVar> &around,
+                                         const std::vector<Halide::VarOrRVar> &innermost) const;
 };
 
 }  // namespace hk::schedules::gpu

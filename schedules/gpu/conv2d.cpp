@@ -10,8 +10,6 @@ using namespace gpu;
 
 namespace {
 
-constexpr auto guard = TailStrategy::GuardWithIf;
-
 bool pointwise(const Conv2dContext &context) {
     return context.kernel_w == 1 && context.kernel_h == 1;
 }
@@ -138,52 +136,10 @@ void unstaged(Conv2dSliced &stages, const Conv2dContext &context) {
 // Registers a thread, no stack, no spills: 40 (nhwc), 32 (nchw); where the filter's size is known,
 // and unrolled, 64 and 40 for 3x3. Its speed on a GPU is not measured.
 void depthwise(Conv2dDepthwise &stages, const Conv2dContext &context) {
-    int tile_g = context.nhwc ? 32 : 8, tile_x = 8, tile_y = context.nhwc ? 4 : 8;
-    int each_x = context.nhwc ? 4 : 1, each_y = context.nhwc ? 1 : 2;
-    Knobs knobs(context.knobs);
-    knobs.take("tile_g", tile_g);
-    knobs.take("tile_x", tile_x);
-    knobs.take("tile_y", tile_y);
-    knobs.take("each_x", each_x);
-    knobs.take("each_y", each_y);
-    knobs.end();
-    const bool unrolled =
-        context.kernel_w > 0 && context.kernel_h > 0 && context.kernel_w * context.kernel_h <= 25;
     const RDom &d = stages.r;
-    Var go("go"), gt("gt"), xo("xo"), xt("xt"), xi("xi"), yo("yo"), yt("yt"), yi("yi"),
-        block("block");
-    const std::vector<Var> threads = innermost_first(context.nhwc, gt, xt, yt);
-
-    Func out = stages.output;
-    out.bound(k, 0, 1)
-        .split(g, go, gt, tile_g, guard)
-        .split(x, xo, x, tile_x, guard)
-        .split(y, yo, y, tile_y, guard)
-        .split(x, xt, xi, each_x)
-        .split(y, yt, yi, each_y)
-        .reorder(xi, yi, k, threads[0], threads[1], threads[2], go, xo, yo, n)
-        .fuse(yo, n, block)
-        .fuse(xo, block, block)
-        .fuse(go, block, block)
-        .gpu_blocks(block)
-        .gpu_threads(threads[0], threads[1], threads[2])
-        .unroll(xi)
-        .unroll(yi)
-        .never_partition_all();
-
-    stages.sum.compute_at(out, threads[0])
-        .store_in(MemoryType::Register)
-        .bound_extent(k, 1)
-        .bound_extent(g, 1)
-        .bound_extent(n, 1)
-        .bound_extent(x, each_x)
-        .bound_extent(y, each_y)
-        .unroll(x)
-        .unroll(y);
-    Stage update = stages.sum.update();
-    update.reorder(x, y, d.x, d.y).unroll(x).unroll(y);
-    if (unrolled) update.unroll(d.x).unroll(d.y);
-    update.never_partition_all();
+    compute_groups(stages.output, stages.sum, context.nhwc, context.knobs, {d.x, d.y});
+    if (context.kernel_w > 0 && context.kernel_h > 0 && context.kernel_w * context.kernel_h <= 25)
+        stages.sum.update().unroll(d.x).unroll(d.y);
 }
 
 }  // namespace gpu
