@@ -1,6 +1,7 @@
 #include "quantized_conv2d_operands.h"
 
 #include <algorithm>
+#include <array>
 
 namespace hk::detail {
 
@@ -71,14 +72,19 @@ QuantizedConv2dOperands quantized_conv2d_operands(const QuantizedConv2dProblem &
                                                   const QuantizedConv2dTensors &tensors,
                                                   bool own_queue) {
     const Conv2dProblem &conv = problem.conv;
-    const auto packed = [&](const char *operand, const Tensor &tensor) {
-        return packed_vector(kOperation, operand, tensor, own_queue);
+    std::array<Tensor, 3> copies;
+    const auto packed = [&](const char *operand, const Tensor &tensor,
+                            Tensor &copy) -> const Tensor & {
+        return packed_vector(kOperation, operand, tensor, own_queue, copy);
     };
-    const Tensor bias = packed("bias", tensors.bias.values);
-    const Tensor scale = packed("weight scale", tensors.weight.quantization.scales());
-    const Tensor bias_scale = packed("bias scale", tensors.bias.quantization.scales());
+    const Tensor &bias = packed("bias", tensors.bias.values, copies[0]);
+    const Tensor &scale = packed("weight scale", tensors.weight.quantization.scales(), copies[1]);
+    const Tensor &bias_scale = packed("bias scale", tensors.bias.quantization.scales(), copies[2]);
     // Kernels may load a vector before they choose to do without it: it must be memory.
-    const Tensor spare({conv.filters}, DataType::f32, tensors.input.values.device());
+    Tensor made;
+    const Tensor *spare = scale.defined() ? &scale : &bias_scale;
+    if (!spare->defined())
+        spare = &(made = Tensor({conv.filters}, DataType::f32, tensors.input.values.device()));
 
     QuantizedConv2dOperands operands;
     operands.has_scale = scale.defined();
@@ -90,9 +96,9 @@ QuantizedConv2dOperands quantized_conv2d_operands(const QuantizedConv2dProblem &
     output.type = size_of(output.type) == 1 ? DataType::u8 : DataType::f32;
     operands.conv.residual.type = output.type;
     operands.conv.has_bias = bias.defined();
-    operands.conv.bias = bytes_of(bias.defined() ? bias : spare, conv);
-    operands.scale = vector_of_filters(operands.has_scale ? scale : spare, conv);
-    operands.bias_scale = vector_of_filters(operands.has_bias_scale ? bias_scale : spare, conv);
+    operands.conv.bias = bytes_of(bias.defined() ? bias : *spare, conv);
+    operands.scale = vector_of_filters(operands.has_scale ? scale : *spare, conv);
+    operands.bias_scale = vector_of_filters(operands.has_bias_scale ? bias_scale : *spare, conv);
 
     normalise(operands.conv);
     tidy(operands.scale.dims);
