@@ -121,6 +121,7 @@ set(HK_FIXED_FIELDS_quantized_conv2d kernel_w kernel_h stride_x stride_y dilatio
 kernel_family(quantized_conv2d)
 
 set(types TYPES u8 f32)
+set(rgb_3x3 channels_per_group=3 ${kernel_3x3} ${stride_2})
 set(rgb_7x7 channels_per_group=3 kernel_w=7 kernel_h=7 ${stride_2} dilation_x=1 dilation_y=1)
 foreach(bytes 1 4)
     math(EXPR bits "8 * ${bytes}")
@@ -156,6 +157,8 @@ foreach(bytes 1 4)
         kernel(quantized_conv2d 1x1_dot_to_${bits} ${quantized_dot} ${kernel_1x1} ${stride_1})
         kernel(quantized_conv2d 3x3_dot_to_${bits} ${quantized_dot} ${kernel_3x3})
     endforeach()
+    kernel(quantized_conv2d rgb3x3_s2_to_${bits} ALGORITHM packed SCHEDULE cpu KNOBS stage:2 TYPES u8 LAYOUTS nhwc
+        ${to_${bits}} ${rgb_3x3})
     kernel(quantized_conv2d rgb7x7_s2_to_${bits} ALGORITHM packed SCHEDULE cpu KNOBS stage:2 ${types} LAYOUTS nhwc
         ${to_${bits}} ${rgb_7x7})
     kernel(quantized_conv2d 1x1_to_${bits} ALGORITHM packed SCHEDULE cpu KNOBS tile_x:14,tile_y:1 ${types}

@@ -180,12 +180,23 @@ void pack(const QuantizedConv2dOperands &op, QuantizedConv2d &stages, int lanes)
 QuantizedConv2d quantized_conv2d_packed(const QuantizedConv2dOperands &op, int lanes) {
     QuantizedConv2d stages;
     begin(op, stages);
-    stages.padded = pad(op, true);
+    const bool whole_words = lanes > 1;
+    stages.padded = pad(op, !whole_words);
+    const auto stored = [&](const Expr &channel) {
+        return whole_words ? unsafe_promise_clamped(channel, 0, op.channels - 1) : channel;
+    };
+    if (whole_words) {
+        // Zeros after the last channel: on their own, because vectors that end in a condition and a
+        // bound on the address are loaded an element at a time.
+        const RDom rest(0, -op.channels & 3, "rest");
+        stages.padded(stored(op.channels + rest), g, x, y, n) = cast(stages.padded.type(), 0);
+    }
     pack(op, stages, lanes);
 
     stages.r = RDom(0, 4, 0, (op.channels + 3) / 4, 0, op.kernel_w, 0, op.kernel_h, "r");
     const RDom &d = stages.r;
-    const Expr input = stages.padded(4 * d.y + d.x, g, input_x(op, d.z), input_y(op, d.w), n);
+    const Expr input =
+        stages.padded(stored(4 * d.y + d.x), g, input_x(op, d.z), input_y(op, d.w), n);
     const Expr place = k % lanes + lanes * (d.y % lanes), panel = d.y / lanes;
     Expr weight;
     if (op.integer()) {

@@ -135,11 +135,12 @@ void quantized_packed(QuantizedConv2d &stages, const QuantizedConv2dContext &con
             .unroll(y)
             .unroll(d.x);
     const int bytes = context.integer ? 4 * lanes : lanes;
-    stages.padded.compute_at(out, tile.stage == 2 ? rows : xo);
+    stages.padded.compute_at(out, tile.stage == 2 ? rows : xo).align_storage(c, 4);
     if (context.channels_per_group > 0 && context.channels_per_group < 4)
-        stages.padded.bound_extent(c, 4).unroll(c);
+        stages.padded.unroll(c);
     else
         stages.padded.vectorize(c, bytes, TailStrategy::GuardWithIf);
+    stages.padded.update().unscheduled();
     pack(stages, context, lanes);
 }
 
