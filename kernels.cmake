@@ -149,7 +149,10 @@ foreach(bytes 1 4)
         ${kernel_3x3} ${stride_2} groups>=16 out_w>=7)
     kernel(quantized_conv2d depthwise_to_${bits} KNOBS tile_x:1 ${quantized_depthwise} groups>=16)
 
-    # Long sums for few pixels: the filter is read as it is.
+    # Long sums for few pixels: a block of filters is packed just before it is used, or the filter is read
+    # as it is.
+    kernel(quantized_conv2d 1x1_deep_to_${bits} ALGORITHM packed SCHEDULE cpu KNOBS tile_x:7,tile_y:1,outer:1
+        TYPES u8 LAYOUTS nhwc ${to_${bits}} ${kernel_1x1} depth_per_pixel>=10 out_w>=7)
     foreach(dot "u8;channels_per_group%64=0;depth_per_pixel>=16" "f32;channels_per_group%16=0;depth_per_pixel>=5")
         list(POP_FRONT dot type)
         set(quantized_dot ALGORITHM dot SCHEDULE cpu TYPES ${type} LAYOUTS nhwc ${to_${bits}} ${dot}

@@ -5,41 +5,46 @@ using namespace hk::generators;
 
 namespace hk::schedules {
 
+int quantized_packed_lanes(const QuantizedConv2dContext &context) {
+    return context.schedule == "cpu" ? context.target.natural_vector_size<float>() : 1;
+}
+
 namespace {
 
 struct PackedTile {
     int block;  // output channels: vectors of them side by side
     int x, y;   // pixels
     int stage;  // padded input: 1 copied for a tile, 2 for a row of tiles
+    int outer;  // 1: blocks of filters are the outermost loop, packed one at a time
 };
 
 // Registers: sums, the block's vectors of the filter, one broadcast. AVX-512: 2 * 14 + 2 + 1 of 32;
 // AVX2: 2 * 6 + 2 + 1 of 16.
 PackedTile choose(const QuantizedConv2dContext &context) {
     const int lanes = context.target.natural_vector_size<float>();
-    PackedTile tile = lanes >= 16 ? PackedTile{2 * lanes, 7, 2, 1} : PackedTile{2 * lanes, 6, 1, 1};
+    PackedTile tile =
+        lanes >= 16 ? PackedTile{2 * lanes, 7, 2, 1, 0} : PackedTile{2 * lanes, 6, 1, 1, 0};
     Knobs knobs(context.knobs);
     knobs.take("block", tile.block);
     knobs.take("tile_x", tile.x);
     knobs.take("tile_y", tile.y);
     knobs.take("stage", tile.stage);
+    knobs.take("outer", tile.outer);
     knobs.end();
     return tile;
 }
 
 // A panel at a time goes through the steps of its transposition, in registers: 16 x 16 words take
 // 80 ns on one Zen 4 core, a third of what copying them word by word takes.
-void pack(QuantizedConv2d &stages, const QuantizedConv2dContext &context, int lanes) {
-    const Var blocks("blocks");
+Func &pack(QuantizedConv2d &stages, const QuantizedConv2dContext &context, const LoopLevel &where) {
+    const int lanes = quantized_packed_lanes(context);
     Func &result = context.integer ? stages.packed : stages.words;
     const Var innermost = context.integer ? stages.byte : element;
     const int size = lanes * lanes * (context.integer ? 4 : 1);
-    result.compute_root()
+    result.compute_at(where)
         .bound_extent(innermost, size)
         .align_bounds(innermost, size)
-        .vectorize(innermost, size, TailStrategy::RoundUp)
-        .fuse(stages.ko, g, blocks)
-        .parallel(blocks);
+        .vectorize(innermost, size, TailStrategy::RoundUp);
     const LoopLevel at(result, stages.panel);
     stages.bytes.compute_at(at)
         .bound_storage(c, 4 * lanes)
@@ -50,18 +55,15 @@ void pack(QuantizedConv2d &stages, const QuantizedConv2dContext &context, int la
         step.compute_at(at).bound_extent(element, width).vectorize(element).unroll(row);
         width *= 2;
     }
+    return result;
 }
 
 }  // namespace
 
-int quantized_packed_lanes(const QuantizedConv2dContext &context) {
-    return context.schedule == "cpu" ? context.target.natural_vector_size<float>() : 1;
-}
-
 namespace cpu {
 
-void schedule_filters(QuantizedConv2dEnds &stages, const QuantizedConv2dContext &context, const LoopLevel &at,
-                      const Var &filters) {
+void schedule_filters(QuantizedConv2dEnds &stages, const QuantizedConv2dContext &context,
+                      const LoopLevel &at, const Var &filters) {
     const int lanes = context.target.natural_vector_size<float>();
     for (Func *f : {&stages.start, &stages.multiplier, &stages.offset})
         f->compute_at(at).vectorize(filters, lanes, TailStrategy::RoundUp);
@@ -78,30 +80,33 @@ void schedule_filters(QuantizedConv2dEnds &stages, const QuantizedConv2dContext 
 // without a condition; only the copy to the output looks for the ends.
 //
 // One Zen 4 core, u8 to u8, of 468 GOP/s: 3x3 410 to 428 at 56x56 to 14x14, 1x1 360 to 424 from 128
-// channels on, 264 from 64 channels, where what follows the sum is a third of the time. f32: 90 to 103 of 118.
-// 3x3 padded a row of tiles at a time: 413 at 56x56, a tile at a time 373.
+// channels on, 264 from 64 channels, where what follows the sum is a third of the time. f32: 90 to
+// 103 of 118. 3x3 padded a row of tiles at a time: 413 at 56x56, a tile at a time 373. A filter of
+// 2 MB packed a block at a time, so that it stays in the cache: 313 at 7x7, 1024 to 2048 channels;
+// all of it first 191.
 void quantized_packed(QuantizedConv2d &stages, const QuantizedConv2dContext &context) {
     const PackedTile tile = choose(context);
     const int lanes = context.target.natural_vector_size<float>();
     const TailStrategy round_up = TailStrategy::RoundUp;
     Func &out = stages.output;
-    const Var xo("xo"), yo("yo"), kb("kb"), rows("rows");
+    const Var xo("xo"), yo("yo"), kb("kb"), rows("rows"), blocks("blocks");
     const RDom &d = stages.r;
 
     out.split(x, xo, x, tile.x, TailStrategy::GuardWithIf)
         .split(y, yo, y, tile.y, TailStrategy::GuardWithIf)
         .split(k, kb, k, tile.block, TailStrategy::GuardWithIf)
-        .reorder(k, x, y, kb, xo, yo, g, n)
-        .fuse(yo, g, rows)
-        .fuse(rows, n, rows)
-        .vectorize(k)
-        .parallel(rows);
+        .vectorize(k);
+    if (tile.outer)
+        out.reorder(k, x, y, xo, yo, n, kb, g).parallel(kb);
+    else
+        out.reorder(k, x, y, kb, xo, yo, g, n).fuse(yo, g, rows).fuse(rows, n, rows).parallel(rows);
     schedule_filters(stages, context, LoopLevel::root(), k);
     if (context.integer) {
         stages.filter_sum.compute_root();
         stages.window_sum.compute_at(out, xo);
     }
-    stages.activated.compute_at(out, kb)
+    const Var &step = tile.outer ? xo : kb;
+    stages.activated.compute_at(out, step)
         .bound_extent(k, tile.block)
         .bound_extent(x, tile.x)
         .bound_extent(y, tile.y)
@@ -109,7 +114,7 @@ void quantized_packed(QuantizedConv2d &stages, const QuantizedConv2dContext &con
         .vectorize(k, lanes, round_up)
         .specialize(context.plain)
         .unroll(k);
-    stages.sum.compute_at(out, kb)
+    stages.sum.compute_at(out, step)
         .bound_extent(k, tile.block)
         .bound_extent(x, tile.x)
         .bound_extent(y, tile.y)
@@ -135,13 +140,20 @@ void quantized_packed(QuantizedConv2d &stages, const QuantizedConv2dContext &con
             .unroll(y)
             .unroll(d.x);
     const int bytes = context.integer ? 4 * lanes : lanes;
-    stages.padded.compute_at(out, tile.stage == 2 ? rows : xo).align_storage(c, 4);
+    stages.padded.align_storage(c, 4);
+    if (tile.outer)
+        stages.padded.compute_root();
+    else
+        stages.padded.compute_at(out, tile.stage == 2 ? rows : xo);
     if (context.channels_per_group > 0 && context.channels_per_group < 4)
         stages.padded.unroll(c);
     else
         stages.padded.vectorize(c, bytes, TailStrategy::GuardWithIf);
     stages.padded.update().unscheduled();
-    pack(stages, context, lanes);
+    if (tile.outer)
+        pack(stages, context, LoopLevel(out, kb));
+    else
+        pack(stages, context, LoopLevel::root()).fuse(stages.ko, g, blocks).parallel(blocks);
 }
 
 }  // namespace cpu
