@@ -47,8 +47,20 @@ void correct(QuantizedConv2dEnds &stages, const QuantizedConv2dContext &context)
     if (!context.integer) return;
     for (Func sum : {stages.filter_sum, stages.window_sum}) {
         Func stored = sum.in();
-        Var block("block"), thread("thread"), all = sum.args()[0];
-        for (size_t d = 1; d < sum.args().size(); d++) stored.fuse(all, sum.args()[d], all);
+        const Var block("block"), thread("thread");
+        std::vector<VarOrRVar> ones;
+        Var all;
+        for (const Var &dim : sum.args()) {
+            const Var outer;
+            stored.split(dim, outer, dim, 1);  // else Halide takes the whole of it for one
+            if (ones.empty())
+                all = outer;
+            else
+                stored.fuse(all, outer, all);
+            ones.push_back(dim);
+        }
+        ones.push_back(all);
+        stored.reorder(ones);
         stored.compute_root().gpu_tile(all, block, thread, 64, guard).never_partition_all();
         sum.compute_at(stored, thread).store_in(MemoryType::Register);
         for (const Var &dim : sum.args()) sum.bound_extent(dim, 1);
