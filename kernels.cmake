@@ -167,7 +167,7 @@ foreach(bytes 1 4)
     kernel(quantized_conv2d depthwise_to_${bits} ALGORITHM sliced SCHEDULE gpu_depthwise ${types} ${both}
         DEVICES cuda opencl BUDGET shared:0,registers:40 ${to} ${depthwise})
     kernel(quantized_conv2d 1x1_to_${bits} ${gpu} TYPES u8 BUDGET shared:2048,registers:64 ${to} ${kernel_1x1})
-    kernel(quantized_conv2d few_to_${bits} ${gpu} TYPES u8 ${few} BUDGET shared:4352,registers:96
+    kernel(quantized_conv2d few_to_${bits} ${gpu} TYPES u8 ${few} BUDGET shared:4352,registers:80
         ${to} filters_per_group<=16)
     kernel(quantized_conv2d 3x3_to_${bits} ${gpu} TYPES u8 BUDGET shared:10816,registers:72
         ${to} ${kernel_3x3} ${stride_1})
