@@ -68,11 +68,6 @@ void correct(QuantizedConv2dEnds &stages, const QuantizedConv2dContext &context)
     }
 }
 
-// Four products of bytes are one instruction of CUDA, dp4a. OpenCL C has none.
-bool has_dot(const QuantizedConv2dContext &context) {
-    return context.integer && context.target.has_feature(Target::CUDA);
-}
-
 // The filter's and the input's part of a step of the sum, dealt out so that neighbouring threads
 // read neighbouring addresses.
 void stage_operands(QuantizedConv2dSliced &stages, const QuantizedConv2dContext &context,
@@ -129,7 +124,8 @@ void quantized_sliced(QuantizedConv2dSliced &stages, const QuantizedConv2dContex
     Stage update = stages.sum.update();
     const std::vector<VarOrRVar> slices =
         windowed(context) ? std::vector<VarOrRVar>{d[4]} : std::vector<VarOrRVar>{d[2], d[3], d[4]};
-    if (has_dot(context)) {
+    if (context.integer) {
+        // Four products of bytes are one instruction of CUDA, dp4a; OpenCL C spells them out.
         if (windowed(context))
             block.accumulate(update, {d[2], d[3], d[1]}, slices, {d[0]});
         else
