@@ -1,6 +1,10 @@
 #include "quantized_conv2d_operands.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <initializer_list>
+
+#include "storage.h"
 
 namespace hk::detail {
 
@@ -42,6 +46,22 @@ BufferView bytes_of(const Tensor &vector, const Conv2dProblem &problem) {
     return view;
 }
 
+// What stands in for vectors that are absent: kernels may load one before they choose to do without
+// it, so that it must be memory. That of a tensor which is there and has the bytes, from its
+// start, where a kernel's buffer can begin; to allocate it for each call would have a device wait.
+Tensor stand_in(std::initializer_list<Tensor> present, int64_t filters, Device device) {
+    using Access = Tensor::Access;
+    const int64_t bytes = filters * size_of(DataType::f32);
+    for (const Tensor &tensor : present) {
+        if (!tensor.defined() || !tensor.packed()) continue;
+        const auto place = reinterpret_cast<uintptr_t>(Access::storage(tensor).memory);
+        if (place % alignof(float) == 0 && tensor.elements() * size_of(tensor.type()) >= bytes) {
+            return Access::make(Access::shared(tensor), DataType::f32, {filters}, {1});
+        }
+    }
+    return Tensor({filters}, DataType::f32, device);
+}
+
 }  // namespace
 
 QuantizedConv2dNumbers::QuantizedConv2dNumbers(const QuantizedConv2dTensors &tensors,
@@ -77,8 +97,8 @@ QuantizedConv2dOperands quantized_conv2d_operands(const QuantizedConv2dProblem &
     const Tensor bias = packed("bias", tensors.bias.values);
     const Tensor scale = packed("weight scale", tensors.weight.quantization.scales());
     const Tensor bias_scale = packed("bias scale", tensors.bias.quantization.scales());
-    // Kernels may load a vector before they choose to do without it: it must be memory.
-    const Tensor spare({conv.filters}, DataType::f32, tensors.input.values.device());
+    const Tensor spare = stand_in({scale, bias_scale, tensors.weight.values}, conv.filters,
+                                  tensors.input.values.device());
 
     QuantizedConv2dOperands operands;
     operands.has_scale = scale.defined();

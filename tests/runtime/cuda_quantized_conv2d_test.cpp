@@ -118,9 +118,21 @@ TEST_F(CudaQuantizedConv2d, LaunchesOfEveryRowAreLegal) {
     EXPECT_EQ(launched, built_);
 }
 
-// The kernels for the zero points need memory of their own: where there is none, nothing is lost,
-// and the same call works afterwards.
-TEST_F(CudaQuantizedConv2d, NoMemoryForTheSumsOfZeroPoints) {
+// Halide keeps the memory of the sums, and what is absent needs none: later calls allocate nothing.
+TEST_F(CudaQuantizedConv2d, CallsAllocateNothing) {
+    const Operands o = operands(shape(8, 6, 8, 3), DataType::u8, DataType::u8, Layout::nhwc);
+    for (int call = 0; call < 3; call++) {
+        driver().called.clear();
+        quantized_conv2d(o.input, o.weight, {}, o.output, o.problem.conv.options);
+        if (call == 0) continue;
+        EXPECT_EQ(driver().called["cuMemAlloc"], 0);
+        EXPECT_EQ(driver().called["cuMemFree"], 0);
+    }
+}
+
+// Of a launch, and of the memory that the kernels for zero points need: the same call works
+// afterwards.
+TEST_F(CudaQuantizedConv2d, FailuresLoseNothing) {
     const Operands o = operands(shape(8, 6, 8, 3), DataType::u8, DataType::u8, Layout::nhwc);
     const auto call = [&] {
         quantized_conv2d(o.input, o.weight, {}, o.output, o.problem.conv.options);
@@ -132,6 +144,7 @@ TEST_F(CudaQuantizedConv2d, NoMemoryForTheSumsOfZeroPoints) {
     const std::string message = tests::message_of<DeviceError>(call);
     EXPECT_TRUE(tests::has(message, "quantized_conv2d: kernel quantized_conv2d_")) << message;
     EXPECT_TRUE(tests::has(message, "CUDA_ERROR_LAUNCH_FAILED")) << message;
+    kDevice.forget(driver().launches.back().context);  // or the memory would be there already
     driver().fail = {{"cuMemAlloc", 2}};
     tests::message_of<OutOfMemory>(call);
     driver().fail.clear();
