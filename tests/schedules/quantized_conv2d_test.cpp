@@ -1,5 +1,6 @@
 // Does a schedule change the result: each CPU row's schedule, with the sizes and knobs of the row,
-// against root, on small odd shapes. (GPU schedules run through OpenCL, in tests/kernels.)
+// against root, on small odd shapes. (GPU schedules run through OpenCL, in tests/kernels.) And do
+// GPU rows of bytes come to the instructions that they are made for?
 
 #include <gtest/gtest.h>
 
