@@ -19,9 +19,12 @@ set(cpu_depthwise ALGORITHM depthwise SCHEDULE cpu DEVICES cpu)
 set(same_w7 ${stride_1} width=7 out_w=7 padding_left=1)
 set(same_w14 ${stride_1} width=14 out_w=14 padding_left=1)
 set(same_w28 ${stride_1} width=28 out_w=28 padding_left=1)
+set(same_w56 ${stride_1} width=56 out_w=56 padding_left=1)
+set(same_w112 ${stride_1} width=112 out_w=112 padding_left=1)
 set(half_w14 ${stride_2} width=14 out_w=7 padding_left=1)
 set(half_w28 ${stride_2} width=28 out_w=14 padding_left=1)
 set(half_w56 ${stride_2} width=56 out_w=28 padding_left=1)
+set(half_w112 ${stride_2} width=112 out_w=56 padding_left=1)
 kernel(conv2d depthwise3x3_s1_w7 ${cpu_depthwise} KNOBS tile_y:2 TYPES f32 LAYOUTS nhwc
     WHERE ${depthwise} ${kernel_3x3} ${same_w7} groups>=16 out_h>=2)
 kernel(conv2d depthwise3x3_s1_w14 ${cpu_depthwise} KNOBS tile_x:14 TYPES f32 LAYOUTS nhwc
@@ -124,12 +127,17 @@ foreach(bytes 1 4)
     set(to_${bits} DEVICES cpu WHERE output_bytes=${bytes})
     set(quantized_depthwise ALGORITHM depthwise SCHEDULE cpu ${types} LAYOUTS nhwc ${to_${bits}} ${depthwise})
     set(fixed_depthwise ALGORITHM depthwise SCHEDULE cpu TYPES u8 LAYOUTS nhwc ${to_${bits}} ${depthwise})
-    foreach(width w7 w14 w28)
-        kernel(quantized_conv2d depthwise3x3_s1_${width}_to_${bits} ${fixed_depthwise}
+    foreach(row "w7 words:2,unroll:1" "w14 words:2,tile_x:14,unroll:1" "w28 words:2,tile_x:14,unroll:1"
+                "w56 words:2,tile_x:14,unroll:1" "w112 words:2,tile_x:14")
+        separate_arguments(row)
+        list(POP_FRONT row width knobs)
+        kernel(quantized_conv2d depthwise3x3_s1_${width}_to_${bits} KNOBS ${knobs} ${fixed_depthwise}
             ${kernel_3x3} ${same_${width}} groups>=16)
     endforeach()
-    foreach(width w14 w28 w56)
-        kernel(quantized_conv2d depthwise3x3_s2_${width}_to_${bits} ${fixed_depthwise}
+    foreach(row "w14 words:2,unroll:1" "w28 words:2,unroll:1" "w56 words:2,unroll:1" "w112 words:2,vectors:2")
+        separate_arguments(row)
+        list(POP_FRONT row width knobs)
+        kernel(quantized_conv2d depthwise3x3_s2_${width}_to_${bits} KNOBS ${knobs} ${fixed_depthwise}
             ${kernel_3x3} ${half_${width}} groups>=16)
     endforeach()
     kernel(quantized_conv2d depthwise3x3_s1_wide_to_${bits} KNOBS vectors:4,tile_x:4 ${quantized_depthwise}

@@ -16,4 +16,7 @@ Halide::Expr activation(const Halide::Expr &value, const Halide::Expr &slope, co
 Halide::Expr linear_activation(const Halide::Expr &value, const Halide::Expr &slope, const Halide::Expr &low,
                                const Halide::Expr &high);
 
+// That without its bounds.
+Halide::Expr leaky(const Halide::Expr &value, const Halide::Expr &slope);
+
 }  // namespace hk::generators

@@ -13,7 +13,8 @@ const Range everything = {Expr(), Expr()};
 
 // Numbers are zero outside the input, which is where its zero point is stored. Channels past the
 // end meet zeros of the weight: there it is zero that is stored, so that no zero point, nor a
-// number that is not finite, takes part. Columns and rows are two conditions: generators/conv2d.cpp.
+// number that is not finite, takes part. Columns and rows are two conditions:
+// generators/conv2d.cpp.
 Func pad(const QuantizedConv2dOperands &op, bool fill_channels) {
     Func value("value");
     const Expr stored = op.input(c, g, x, y, n);
@@ -22,7 +23,8 @@ Func pad(const QuantizedConv2dOperands &op, bool fill_channels) {
     const Range columns = {0, op.width}, rows = {0, op.height};
     Func inside;
     if (op.pointwise) {
-        inside = BoundaryConditions::repeat_edge(value, Region{everything, everything, columns, rows, everything});
+        inside = BoundaryConditions::repeat_edge(
+            value, Region{everything, everything, columns, rows, everything});
     } else {
         inside = BoundaryConditions::constant_exterior(
             value, zero, Region{everything, everything, columns, everything, everything});
@@ -42,7 +44,8 @@ Func pad(const QuantizedConv2dOperands &op, bool fill_channels) {
 Func filled(const QuantizedConv2dOperands &op, bool fill_channels) {
     const Range channels = fill_channels ? Range{0, op.channels} : everything;
     return BoundaryConditions::constant_exterior(
-        op.weight, cast<int8_t>(0), Region{channels, everything, everything, {0, op.filters}, everything});
+        op.weight, cast<int8_t>(0),
+        Region{channels, everything, everything, {0, op.filters}, everything});
 }
 
 Expr input_x(const QuantizedConv2dOperands &op, const Expr &s) {
@@ -59,13 +62,15 @@ Expr product(const QuantizedConv2dOperands &op, const Expr &input, const Expr &w
     return cast<float>(cast<int32_t>(weight) - op.weight_zero_point) * input;
 }
 
-// How zero points enter a sum of integers: in its factors; or through the sums of the filter and the
-// window, which then are left out where the zero point is zero, or are sums of no terms.
+// How zero points enter a sum of integers: in its factors; or through the sums of the filter and
+// the window, which then are left out where the zero point is zero, or are sums of no terms.
 enum class ZeroPoints { in_factors, in_sums, in_sums_without_terms };
 
 // The rows of a sum of bytes that is multiplied by `zero_point`.
-Expr summed_rows(const QuantizedConv2dOperands &op, const Expr &zero_point, ZeroPoints zero_points) {
-    return zero_points == ZeroPoints::in_sums ? op.kernel_h : select(zero_point == 0, 0, op.kernel_h);
+Expr summed_rows(const QuantizedConv2dOperands &op, const Expr &zero_point,
+                 ZeroPoints zero_points) {
+    return zero_points == ZeroPoints::in_sums ? op.kernel_h
+                                              : select(zero_point == 0, 0, op.kernel_h);
 }
 
 Expr corrected(const Expr &zero_point, const Expr &moved, ZeroPoints zero_points) {
@@ -91,7 +96,8 @@ void begin(const QuantizedConv2dOperands &op, QuantizedConv2dEnds &stages,
         const Expr moved = zx * (terms * op.weight_zero_point - stages.filter_sum(k, g));
         Func bias = BoundaryConditions::constant_exterior(op.sum_bias, 0, filters);
         const bool in_factors = zero_points == ZeroPoints::in_factors;
-        stages.start(k, g) = bias(k, g) + (in_factors ? Expr(0) : corrected(zx, moved, zero_points));
+        stages.start(k, g) =
+            bias(k, g) + (in_factors ? Expr(0) : corrected(zx, moved, zero_points));
     } else {
         stages.start(k, g) = 0.f;
     }
@@ -123,15 +129,22 @@ void finish(const QuantizedConv2dOperands &op, QuantizedConv2dEnds &stages,
     const Expr value = cast<float>(sum) * stages.multiplier(k, g) + stages.offset(k, g);
     stages.activated = Func("activated");
     stages.output = Func("result");
-    Expr result = linear_activation(value, op.slope, op.low, op.high);
+    const Expr result = linear_activation(value, op.slope, op.low, op.high);
     if (op.output_type == UInt(8)) {
-        // Between 2^23 and 2^24 floats are the integers: the sum is rounded half to even, and its low
-        // bits are those of the integer. (round() is five instructions a vector on AVX-512, not one.)
+        // Between 2^23 and 2^24 floats are the integers: the sum is rounded half to even, and its
+        // low bits are those of the integer. (round() is five instructions a vector on AVX-512, not
+        // one.) As integers such floats are in order, and those out of range are below or above:
+        // the bounds may come after, as integers, which more of a core's units compare than floats.
         // Strict down to the product: every schedule and device makes the same bytes.
-        const Expr rounded = reinterpret<int32_t>(strict_float(result + 12582912.f));
-        stages.activated(k, g, x, y, n) = cast<uint8_t>(rounded + op.output_zero_point);
+        const auto rounded = [](const Expr &v) {
+            return reinterpret<int32_t>(strict_float(v + 12582912.f));
+        };
+        const Expr bounded =
+            clamp(rounded(leaky(value, op.slope)), rounded(op.low), rounded(op.high));
+        stages.activated(k, g, x, y, n) = cast<uint8_t>(bounded + op.output_zero_point);
     } else if (op.integer()) {
-        stages.activated(k, g, x, y, n) = select(op.integer_output, reinterpret<float>(sum), result);
+        stages.activated(k, g, x, y, n) =
+            select(op.integer_output, reinterpret<float>(sum), result);
     } else {
         stages.activated(k, g, x, y, n) = result;
     }
@@ -143,20 +156,23 @@ void pack(const QuantizedConv2dOperands &op, QuantizedConv2d &stages, int lanes)
     stages.bytes = Func("bytes");
     stages.bytes(c, row, s, r, ko, g) =
         reinterpret<uint8_t>(op.weight(c, s, r, min(ko * lanes + row, op.filters - 1), g));
-    // Where bytes are stored, those past the last channel may be read, though they were not written.
+    // Where bytes are stored, those past the last channel may be read, though they were not
+    // written.
     const auto byte = [&](int i) {
         const Expr channel = 4 * (panel * lanes + element) + i, last = op.channels - 1;
-        const Expr known = lanes == 1 ? min(channel, last) : unsafe_promise_clamped(channel, 0, last);
+        const Expr known =
+            lanes == 1 ? min(channel, last) : unsafe_promise_clamped(channel, 0, last);
         return stages.bytes(known, row, s, r, ko, g);
     };
     Func rows("rows");
     rows(element, row, panel, s, r, ko, g) = concat_bits({byte(0), byte(1), byte(2), byte(3)});
     stages.transposed = transpose(rows, lanes, {panel, s, r, ko, g});
     stages.words = Func("words");
-    stages.words(element, panel, s, r, ko, g) = stages.transposed.back()(element, 0, panel, s, r, ko, g);
+    stages.words(element, panel, s, r, ko, g) =
+        stages.transposed.back()(element, 0, panel, s, r, ko, g);
     stages.packed = Func("packed");
-    stages.packed(stages.byte, panel, s, r, ko, g) =
-        extract_bits<int8_t>(stages.words(stages.byte / 4, panel, s, r, ko, g), 8 * (stages.byte % 4));
+    stages.packed(stages.byte, panel, s, r, ko, g) = extract_bits<int8_t>(
+        stages.words(stages.byte / 4, panel, s, r, ko, g), 8 * (stages.byte % 4));
 }
 
 }  // namespace
@@ -187,7 +203,8 @@ QuantizedConv2d quantized_conv2d_packed(const QuantizedConv2dOperands &op, int l
 QuantizedConv2dSliced quantized_conv2d_sliced(const QuantizedConv2dOperands &op, int tile) {
     const bool whole_words = op.integer() && tile > 1;
     // Devices take no buffer that was never made, though the kernel drops what it read of it.
-    const ZeroPoints zero_points = whole_words ? ZeroPoints::in_sums_without_terms : ZeroPoints::in_factors;
+    const ZeroPoints zero_points =
+        whole_words ? ZeroPoints::in_sums_without_terms : ZeroPoints::in_factors;
     QuantizedConv2dSliced stages;
     begin(op, stages, zero_points);
     stages.padded = pad(op, true);
@@ -195,7 +212,8 @@ QuantizedConv2dSliced quantized_conv2d_sliced(const QuantizedConv2dOperands &op,
     stages.window(i, w, g, x, y, n) = stages.padded(4 * w + i, g, x, y, n);
     stages.tap = Func("tap");
     stages.tap(i, w, s, r, g, x, y, n) = stages.window(i, w, g, input_x(op, s), input_y(op, r), n);
-    const Expr stored = filled(op, true)(4 * w + i, s, r, k, g), weight = cast<int32_t>(stored) - op.weight_zero_point;
+    const Expr stored = filled(op, true)(4 * w + i, s, r, k, g),
+               weight = cast<int32_t>(stored) - op.weight_zero_point;
     stages.filter = Func("filter");
     if (whole_words)
         stages.filter(i, w, s, r, k, g) = stored;
@@ -237,7 +255,8 @@ QuantizedConv2dDot quantized_conv2d_dot(const QuantizedConv2dOperands &op, int l
     stages.folded = Func("folded");
     stages.folded(stages.lane, k, g, x, y, n) =
         (wide(stages.lane, k, g, x, y, n) + wide(stages.lane + quarter, k, g, x, y, n)) +
-        (wide(stages.lane + 2 * quarter, k, g, x, y, n) + wide(stages.lane + 3 * quarter, k, g, x, y, n));
+        (wide(stages.lane + 2 * quarter, k, g, x, y, n) +
+         wide(stages.lane + 3 * quarter, k, g, x, y, n));
     Expr total = stages.start(k, g);
     for (int l = 0; l < quarter; l++) total += stages.folded(l, k, g, x, y, n);
     stages.sum(k, g, x, y, n) = total;
@@ -245,37 +264,57 @@ QuantizedConv2dDot quantized_conv2d_dot(const QuantizedConv2dOperands &op, int l
     return stages;
 }
 
-QuantizedConv2dDepthwise quantized_conv2d_depthwise(const QuantizedConv2dOperands &op) {
+QuantizedConv2dDepthwise quantized_conv2d_depthwise(const QuantizedConv2dOperands &op,
+                                                    DepthwiseWords words) {
     QuantizedConv2dDepthwise stages;
     begin(op, stages);
     stages.padded = pad(op, false);
-    const int word = op.integer() ? 4 : 1;
+    const bool squares = words == DepthwiseWords::squares,
+               shared = words != DepthwiseWords::columns;
+    const int word = op.integer() ? 4 : 1, rows = squares ? 2 : 1, columns = word / rows;
     stages.taps = Func("taps");
     stages.packed = Func("packed");
-    const auto tap = [&](const Expr &g, int i) {
-        const Expr column = w * word + i;
-        const Expr read = stages.padded(0, g, input_x(op, column), y, n);
+    const Var &phase = stages.phase;
+    const auto tap = [&](const Expr &g, int i) -> Expr {
+        const Expr column = w * columns + i % columns;
+        if (shared)
+            return stages.padded(0, g, 2 * x + column - op.padding_left,
+                                 rows * y + i / columns - op.padding_top, n);
+        const Expr read = stages.padded(0, g, input_x(op, column), y - op.padding_top, n);
         return word == 1 ? read : select(column < op.kernel_w, read, cast(read.type(), 0));
     };
     const auto weight = [&](const Expr &g, int i) {
-        const Expr column = w * word + i;
-        const Expr read = reinterpret<uint8_t>(op.weight(0, min(column, op.kernel_w - 1), r, 0, g));
-        return word == 1 ? read : select(column < op.kernel_w, read, cast<uint8_t>(0));
+        const Expr s = w * columns + i % columns - phase, q = r * rows + i / columns;
+        const Expr read = reinterpret<uint8_t>(
+            op.weight(0, clamp(s, 0, op.kernel_w - 1), min(q, op.kernel_h - 1), 0, g));
+        if (word == 1) return read;
+        return select(s >= 0 && s < op.kernel_w && q < op.kernel_h, read, cast<uint8_t>(0));
     };
     // Elements of a word, which the vectoriser takes for the vector of all their bytes.
     const auto spread = [&](const Type &type, const auto &of) {
         if (word == 1) return reinterpret(type, of(element, 0));
         const Expr g = element / word;
-        return extract_bits(type, concat_bits({of(g, 0), of(g, 1), of(g, 2), of(g, 3)}), 8 * (element % word));
+        return extract_bits(type, concat_bits({of(g, 0), of(g, 1), of(g, 2), of(g, 3)}),
+                            8 * (element % word));
     };
     stages.taps(element, w, x, y, n) = spread(op.input.type(), tap);
-    stages.packed(element, w, r) = spread(Int(8), weight);
+    stages.packed(element, phase, w, r) = spread(Int(8), weight);
 
-    stages.r = RDom(0, word, 0, (op.kernel_w + word - 1) / word, 0, op.kernel_h, "r");
+    const bool pairs = words == DepthwiseWords::pairs;
+    const Expr first = pairs ? x % 2 : Expr(0), spanned = op.kernel_w + (pairs ? 1 : 0);
+    stages.r = RDom(0, word, 0, (spanned + columns - 1) / columns, 0,
+                    (op.kernel_h + rows - 1) / rows, "r");
     const RDom &d = stages.r;
+    const Expr element_of_r = word * g + d.x;
+    Expr read;
+    if (squares)
+        read = stages.taps(element_of_r, 0, x + d.y, y + d.z, n);
+    else if (pairs)
+        read = stages.taps(element_of_r, 0, x / 2 + 2 * d.y, y + d.z, n);
+    else
+        read = stages.taps(element_of_r, d.y, x, y * op.stride_y + d.z * op.dilation_y, n);
     stages.sum(k, g, x, y, n) = stages.start(k, g);
-    stages.sum(k, g, x, y, n) += product(op, stages.taps(word * g + d.x, d.y, x, input_y(op, d.z), n),
-                                         stages.packed(word * g + d.x, d.y, d.z));
+    stages.sum(k, g, x, y, n) += product(op, read, stages.packed(element_of_r, first, d.y, d.z));
     finish(op, stages);
     return stages;
 }

@@ -8,7 +8,8 @@
 // bytes that are only made where the other's zero point is not zero. An input of f32 is summed in
 // f32 over input * (weight - zw).
 //
-// Channels go in words of four, what one instruction multiplies and adds up in 8 bits: channel 4 * w + i.
+// Channels go in words of four, what one instruction multiplies and adds up in 8 bits: channel 4 *
+// w + i.
 
 #include <vector>
 
@@ -29,10 +30,10 @@ struct QuantizedConv2dOperands {
     // input_flip: u8, 128 where the bytes are s8, whose zero point is then given plus 128
     Halide::Expr input_flip, input_scale, input_zero_point, weight_zero_point;
     Halide::Expr output_scale, output_zero_point;
-    Halide::Expr integer_output;     // the four bytes of the output are those of the sum
-    Halide::Expr slope, low, high;   // of the activation, in units of output_scale
-    Halide::Type output_type;        // u8 or f32
-    bool pointwise = false;          // 1x1 filter, no padding
+    Halide::Expr integer_output;    // the four bytes of the output are those of the sum
+    Halide::Expr slope, low, high;  // of the activation, in units of output_scale
+    Halide::Type output_type;       // u8 or f32
+    bool pointwise = false;         // 1x1 filter, no padding
 
     bool integer() const { return input.type().is_uint(); }
 };
@@ -58,10 +59,11 @@ struct QuantizedConv2d : QuantizedConv2dEnds {
 QuantizedConv2d quantized_conv2d_packed(const QuantizedConv2dOperands &operands, int lanes);
 
 // The words of the sum are split in slices of `tile`: the sum is over r[0] = i, r[1] = word in
-// slice, r[2] = s, r[3] = r, r[4] (slice). filter(i, w, s, r, k, g), and tap(i, w, s, r, g, x, y, n),
-// what the output at x, y reads of window(i, w, g, x, y, n), the padded input, are filled to whole
-// slices. Factors are stored bytes for u8 and slices of several words, whose zero points enter
-// through filter_sum and window_sum, made for each call; else they are numbers without zero point.
+// slice, r[2] = s, r[3] = r, r[4] (slice). filter(i, w, s, r, k, g), and tap(i, w, s, r, g, x, y,
+// n), what the output at x, y reads of window(i, w, g, x, y, n), the padded input, are filled to
+// whole slices. Factors are stored bytes for u8 and slices of several words, whose zero points
+// enter through filter_sum and window_sum, made for each call; else they are numbers without zero
+// point.
 struct QuantizedConv2dSliced : QuantizedConv2dEnds {
     Halide::Func window, tap, filter;
     Halide::RDom r;
@@ -79,14 +81,23 @@ struct QuantizedConv2dDot : QuantizedConv2dEnds {
 };
 QuantizedConv2dDot quantized_conv2d_dot(const QuantizedConv2dOperands &operands, int lanes);
 
-// One input and one output channel a group (c = k = 0). The columns of the filter go in words, of
-// `word` = 4 for u8 and 1 for f32: the sum is over r.x = i, r.y = w, r.z = r. At element
-// word * g + i, taps(element, w, x, y, n) is what the outputs of column x read of the input's row
-// y, and packed(element, w, r) the filter, the last word filled with zeros.
+// How four numbers of the input make a word, for u8; f32 knows `columns` of one number.
+//   columns  what an output reads of a row, in words of four columns.
+//   pairs    four columns of a row from every second one on: they serve two outputs, for which the
+//            filter is shifted (its phase). Stride and dilation 1.
+//   squares  2 x 2 numbers: four serve the outputs around them. Stride 2, dilation 1.
+enum class DepthwiseWords { columns, pairs, squares };
+
+// One input and one output channel a group (c = k = 0). The sum is over r.x = i in a word, r.y and
+// r.z (words of the filter, across and down). At element word * g + i, taps(element, w, x, y, n)
+// are words of the padded input and packed(element, phase, w, r) those of the filter, filled with
+// zeros.
 struct QuantizedConv2dDepthwise : QuantizedConv2dEnds {
+    Halide::Var phase{"phase"};
     Halide::Func taps, packed;
     Halide::RDom r;
 };
-QuantizedConv2dDepthwise quantized_conv2d_depthwise(const QuantizedConv2dOperands &operands);
+QuantizedConv2dDepthwise quantized_conv2d_depthwise(const QuantizedConv2dOperands &operands,
+                                                    DepthwiseWords words);
 
 }  // namespace hk::generators

@@ -5,7 +5,8 @@
 //   nhwc: input [c, g, x, y, n]  weight [c, s, r, k, g]  output [k, g, x, y, n]
 //   nchw: input [x, y, c, g, n]  weight [s, r, c, k, g]  output [x, y, k, g, n]
 //   scale, bias_scale [k, g] of each filter, bias [byte, k, g]: the bytes of its elements
-// fix_… parameters other than 0 fix a size when the kernel is compiled; its argument is then unused.
+// fix_… parameters other than 0 fix a size when the kernel is compiled; its argument is then
+// unused.
 
 #include "compiler/lowering.h"
 #include "generators/quantized_conv2d.h"
@@ -44,12 +45,14 @@ public:
     Input<Buffer<float, 2>> scale{"scale"};
     Input<Buffer<int8_t, 3>> bias{"bias"};
     Input<Buffer<float, 2>> bias_scale{"bias_scale"};
-    Input<int> stride_x{"stride_x"}, stride_y{"stride_y"}, dilation_x{"dilation_x"}, dilation_y{"dilation_y"};
+    Input<int> stride_x{"stride_x"}, stride_y{"stride_y"}, dilation_x{"dilation_x"},
+        dilation_y{"dilation_y"};
     Input<int> padding_left{"padding_left"}, padding_top{"padding_top"};
     Input<int> input_flip{"input_flip"};
     Input<float> input_scale{"input_scale"};
     Input<int> input_zero_point{"input_zero_point"};
-    // scale_for_all and bias_scale_for_all: the scale where it is above 0, else `scale`, `bias_scale`
+    // scale_for_all and bias_scale_for_all: the scale where it is above 0, else `scale`,
+    // `bias_scale`
     Input<float> scale_for_all{"scale_for_all"};
     Input<int> weight_zero_point{"weight_zero_point"};
     Input<int> bias_kind{"bias_kind"};
@@ -74,30 +77,50 @@ public:
         constrain_buffers();
         const QuantizedConv2dOperands op = operands();
         const QuantizedConv2dContext context = {
-            get_target(), nhwc(), op.integer(), schedule_name, knobs, fix_kernel_w, fix_kernel_h, fix_stride_x,
-            fix_stride_y, fix_dilation_x, fix_dilation_y, fix_channels_per_group, fix_filters_per_group,
-            slope == 1.f && !integer_output && weight_zero_point == 0, bias_kind == none, words_lie_together()};
+            get_target(),
+            nhwc(),
+            op.integer(),
+            schedule_name,
+            knobs,
+            fix_kernel_w,
+            fix_kernel_h,
+            fix_stride_x,
+            fix_stride_y,
+            fix_dilation_x,
+            fix_dilation_y,
+            fix_channels_per_group,
+            fix_filters_per_group,
+            slope == 1.f && !integer_output && weight_zero_point == 0,
+            bias_kind == none,
+            words_lie_together(),
+            filters_lie_together()};
         namespace sc = hk::schedules;
         if (algorithm.value() == "packed")
-            build(quantized_conv2d_packed(op, sc::quantized_packed_lanes(context)), sc::quantized_packed_schedules(),
-                  context);
+            build(quantized_conv2d_packed(op, sc::quantized_packed_lanes(context)),
+                  sc::quantized_packed_schedules(), context);
         else if (algorithm.value() == "sliced")
-            build(quantized_conv2d_sliced(op, sc::quantized_sliced_tile(context)), sc::quantized_sliced_schedules(),
-                  context);
+            build(quantized_conv2d_sliced(op, sc::quantized_sliced_tile(context)),
+                  sc::quantized_sliced_schedules(), context);
         else if (algorithm.value() == "dot")
-            build(quantized_conv2d_dot(op, sc::quantized_dot_lanes(context)), sc::quantized_dot_schedules(), context);
+            build(quantized_conv2d_dot(op, sc::quantized_dot_lanes(context)),
+                  sc::quantized_dot_schedules(), context);
         else if (algorithm.value() == "depthwise")
-            build(quantized_conv2d_depthwise(op), sc::quantized_depthwise_schedules(), context);
+            build(quantized_conv2d_depthwise(op, sc::quantized_depthwise_words(context)),
+                  sc::quantized_depthwise_schedules(), context);
         else
-            throw CompileError("algorithm is " + algorithm.value() + ", not packed, sliced, dot or depthwise");
+            throw CompileError("algorithm is " + algorithm.value() +
+                               ", not packed, sliced, dot or depthwise");
     }
 
 private:
     bool nhwc() const { return layout.value() == "nhwc"; }
-    Type output_type() const { return fix_output_bytes.value() == 1 ? Type(UInt(8)) : Type(Float(32)); }
+    Type output_type() const {
+        return fix_output_bytes.value() == 1 ? Type(UInt(8)) : Type(Float(32));
+    }
 
     template<typename Stages>
-    void build(Stages stages, const QuantizedConv2dTable<Stages> &table, const QuantizedConv2dContext &context) {
+    void build(Stages stages, const QuantizedConv2dTable<Stages> &table,
+               const QuantizedConv2dContext &context) {
         const Expr value = stages.output(k, g, x, y, n);
         if (nhwc())
             output(k, g, x, y, n) = value;
@@ -147,8 +170,10 @@ private:
         fix(weight.dim(weight_dims()[2]), fix_kernel_h);
         fix(weight.dim(weight_dims()[3]), fix_filters_per_group);
         // Channels of neighbouring groups lie next to each other in a pixel.
-        if (nhwc() && fix_channels_per_group.value() > 0) input.dim(1).set_stride(fix_channels_per_group.value());
-        if (nhwc() && fix_filters_per_group.value() > 0) output.dim(1).set_stride(fix_filters_per_group.value());
+        if (nhwc() && fix_channels_per_group.value() > 0)
+            input.dim(1).set_stride(fix_channels_per_group.value());
+        if (nhwc() && fix_filters_per_group.value() > 0)
+            output.dim(1).set_stride(fix_filters_per_group.value());
     }
 
     // A packed bias of 32 bits, of groups of the size that is known.
@@ -157,18 +182,30 @@ private:
         return words && bias.dim(2).stride() == 4 * std::max<int>(fix_filters_per_group.value(), 1);
     }
 
+    // A packed weight of one channel and one filter a group, of the size that is known.
+    Expr filters_lie_together() {
+        const int w = fix_kernel_w, h = fix_kernel_h;
+        if (fix_channels_per_group.value() != 1 || fix_filters_per_group.value() != 1 || w * h == 0)
+            return cast<bool>(false);
+        return weight.dim(weight_dims()[1]).stride() == 1 &&
+               weight.dim(weight_dims()[2]).stride() == w &&
+               weight.dim(weight_dims()[4]).stride() == w * h;
+    }
+
     // The bias as a real number, and as what the sum starts from.
     void take_bias(QuantizedConv2dOperands &op) {
         Expr bits = 0;
         for (int b = 0; b < 4; b++)
-            bits = bits | (cast<int32_t>(reinterpret<uint8_t>(bias(min(b, bias.dim(0).extent() - 1), k, g)))
-                           << (8 * b));
+            bits =
+                bits |
+                (cast<int32_t>(reinterpret<uint8_t>(bias(min(b, bias.dim(0).extent() - 1), k, g)))
+                 << (8 * b));
         const Expr stored = select(bias_kind == quantized_s8, cast<int32_t>(bias(0, k, g)), bits);
         const Expr scaled = cast<float>(stored - bias_zero_point) *
                             select(bias_scale_for_all > 0.f, bias_scale_for_all, bias_scale(k, g));
         op.real_bias = Func("real_bias");
-        op.real_bias(k, g) = select(bias_kind == none || bias_kind == sum_s32, 0.f, bias_kind == real_f32,
-                                    reinterpret<float>(bits), scaled);
+        op.real_bias(k, g) = select(bias_kind == none || bias_kind == sum_s32, 0.f,
+                                    bias_kind == real_f32, reinterpret<float>(bits), scaled);
         op.sum_bias = Func("sum_bias");
         op.sum_bias(k, g) = select(bias_kind == sum_s32, bits, 0);
     }

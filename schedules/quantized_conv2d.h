@@ -15,8 +15,8 @@ struct QuantizedConv2dContext {
     // Sizes that the kernel is compiled for; 0: any.
     int kernel_w, kernel_h, stride_x, stride_y, dilation_x, dilation_y, channels_per_group, filters_per_group;
     // Of the arguments: the activation is a clamp, the output no s32 and the weight's zero point 0;
-    // there is no bias; its elements are words next to each other.
-    Halide::Expr plain, no_bias, word_bias;
+    // there is no bias; its elements are words next to each other; so are filters of one channel.
+    Halide::Expr plain, no_bias, word_bias, dense_filters;
 };
 
 template<typename Stages>
@@ -28,6 +28,7 @@ int quantized_packed_lanes(const QuantizedConv2dContext &context);
 int quantized_sliced_tile(const QuantizedConv2dContext &context);
 // 32-bit lanes in a vector of the sum.
 int quantized_dot_lanes(const QuantizedConv2dContext &context);
+generators::DepthwiseWords quantized_depthwise_words(const QuantizedConv2dContext &context);
 
 const QuantizedConv2dTable<generators::QuantizedConv2d> &quantized_packed_schedules();
 const QuantizedConv2dTable<generators::QuantizedConv2dSliced> &quantized_sliced_schedules();

@@ -85,7 +85,8 @@ void run(const KernelInfo *kernel, const Conv2dTensors &tensors, const Conv2dOpt
                            {"output", tensors.output}};
     CallContext context(device, complete_stream(kOperation, device, all, stream));
     const bool own_queue = on_own_queue(stream);
-    const Tensor bias = packed_vector(kOperation, "bias", tensors.bias, own_queue);
+    Tensor copy;
+    const Tensor &bias = packed_vector(kOperation, "bias", tensors.bias, own_queue, copy);
     Conv2dOperands operands = conv2d_operands(problem, tensors.input, tensors.weight, bias,
                                               tensors.residual, tensors.output);
     normalise(operands);

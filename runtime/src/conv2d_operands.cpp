@@ -90,15 +90,15 @@ BufferView vector_of_filters(const Tensor &tensor, const Conv2dProblem &problem)
     return {tensor, {{per_group, 1}, {groups, per_group}}};
 }
 
-Tensor packed_vector(const char *operation, const char *operand, const Tensor &tensor,
-                     bool own_queue) {
+const Tensor &packed_vector(const char *operation, const char *operand, const Tensor &tensor,
+                            bool own_queue, Tensor &copy) {
     if (!tensor.defined() || tensor.packed()) return tensor;
     if (!own_queue && !tensor.device().is_cpu()) {
         throw InvalidArgument(std::string(operation) + ": " + operand + " has the stride " +
                               std::to_string(tensor.strides()[0]) +
                               ", on a caller's queue it must be 1");
     }
-    return tensor.to(tensor.device());
+    return copy = tensor.to(tensor.device());
 }
 
 void tidy(Dims &dims) {

@@ -27,10 +27,10 @@ Conv2dOperands conv2d_operands(const Conv2dProblem &problem, const Tensor &input
 // A vector of an element a filter, [K], as kernels see it: [k, g]. It must be packed.
 BufferView vector_of_filters(const Tensor &tensor, const Conv2dProblem &problem);
 
-// Kernels need vectors of stride 1; a copy is small. `tensor` may be undefined. Throws
-// InvalidArgument where a copy would be needed on a caller's queue.
-Tensor packed_vector(const char *operation, const char *operand, const Tensor &tensor,
-                     bool own_queue);
+// Kernels need vectors of stride 1: the tensor, which may be undefined, or a packed copy, which is
+// small. Throws InvalidArgument where a copy would be needed on a caller's queue.
+const Tensor &packed_vector(const char *operation, const char *operand, const Tensor &tensor,
+                            bool own_queue, Tensor &copy);
 
 // A dimension of size 1 gets the stride that it has in a packed tensor: kernels ask for a stride of
 // 1 innermost, whatever the size.

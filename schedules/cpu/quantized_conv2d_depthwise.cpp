@@ -10,8 +10,8 @@ namespace {
 struct DepthwiseTile {
     int vectors;  // of groups, side by side
     int x, y;     // pixels
-    int stage;    // taps: 1 a row at a time, 2 the whole image first
-    int pad;      // 1: the rows' edges are padded in a buffer first
+    int words;    // of the input: 1 made for each output, 2 shared by outputs
+    int unroll;   // 1: the words of a row, where their number is known
 };
 
 DepthwiseTile choose(const QuantizedConv2dContext &context) {
@@ -20,23 +20,33 @@ DepthwiseTile choose(const QuantizedConv2dContext &context) {
     knobs.take("vectors", tile.vectors);
     knobs.take("tile_x", tile.x);
     knobs.take("tile_y", tile.y);
-    knobs.take("stage", tile.stage);
-    knobs.take("pad", tile.pad);
+    knobs.take("words", tile.words);
+    knobs.take("unroll", tile.unroll);
     knobs.end();
     return tile;
 }
 
 }  // namespace
 
+DepthwiseWords quantized_depthwise_words(const QuantizedConv2dContext &context) {
+    if (context.schedule != "cpu" || choose(context).words == 1) return DepthwiseWords::columns;
+    return context.stride_x == 2 ? DepthwiseWords::squares : DepthwiseWords::pairs;
+}
+
 namespace cpu {
 
-// Vectors of groups. A row of the input is spread once into words of the columns that one output
-// reads, so that a row of a 3x3 filter is one vpdpbusd: three for an output instead of nine
-// multiplications. The words are kept while the filter's window slides over the rows.
+// Vectors of groups. A row of the input is spread once into words, so that a row of a 3x3 filter is
+// one vpdpbusd: three for an output instead of nine multiplications. The words are kept while the
+// filter's window slides over the rows. Half of the time is what follows the sum, a quarter the
+// words, and so they are shared: a word of four columns serves two outputs (stride 1: 100 GOP/s
+// instead of 75 at 28x28x192), and one of 2 x 2 numbers four (stride 2: 54 instead of 42 at
+// 14x14x576, though a sum then takes four words instead of three). It takes columns that are known,
+// in multiples of the tile.
 //
-// One Zen 4 core, 3x3 u8 to u8: 83 GOP/s at 112x112x32, 72 at 56x56x144, 77 at 28x28x192 (four
-// vectors side by side read the input in whole ones; a single one: 65). A third of the time is what
-// follows the sum, a quarter the words. Lost: all words of an image first (51 at 28x28x192).
+// One Zen 4 core, u8 to u8, 3x3: stride 1 100 to 107 GOP/s at 112x112 to 28x28, 87 at 14x14, 70 at
+// 7x7; stride 2 55 to 66. Any width: 85 at 112x112x32, 72 at 56x56x144, 77 at 28x28x192 (four
+// vectors side by side read the input in whole ones; a single one: 65). Lost: all words of an image
+// first (51 at 28x28x192); shared words where the width is not known (58 at 56x56x144).
 void quantized_depthwise(QuantizedConv2dDepthwise &stages, const QuantizedConv2dContext &context) {
     const DepthwiseTile tile = choose(context);
     const int lanes = context.target.natural_vector_size<float>();
@@ -54,7 +64,13 @@ void quantized_depthwise(QuantizedConv2dDepthwise &stages, const QuantizedConv2d
         .unroll(x)
         .unroll(y);
     out.fuse(gb, n, rows).parallel(rows).specialize(context.plain);
-    stages.sum.compute_at(out, xo).vectorize(g, lanes, round_up).unroll(g).unroll(x).unroll(y);
+    stages.sum.compute_at(out, xo)
+        .bound_extent(x, tile.x)
+        .bound_extent(y, tile.y)
+        .vectorize(g, lanes, round_up)
+        .unroll(g)
+        .unroll(x)
+        .unroll(y);
     Stage update = stages.sum.update();
     if (context.integer)
         update.atomic().reorder(d.x, g, x, y, d.y, d.z).vectorize(d.x);
@@ -66,19 +82,20 @@ void quantized_depthwise(QuantizedConv2dDepthwise &stages, const QuantizedConv2d
     const int word = context.integer ? 4 : 1;
     for (Func *f : {&stages.packed, &stages.taps})
         f->align_bounds(element, word).vectorize(element, word * lanes, round_up);
-    stages.packed.compute_at(out, rows);
-    stages.taps.store_at(out, rows).unroll(element);
-    if (tile.stage == 1)
-        stages.taps.compute_at(out, yo);
-    else
-        stages.taps.compute_at(out, rows);
-    if (tile.pad)
-        stages.padded.store_at(out, rows)
-            .compute_at(out, tile.stage == 1 ? yo : rows)
-            .vectorize(g, lanes * tile.vectors, round_up);
+    stages.packed.compute_at(out, rows).specialize(context.dense_filters);
+    stages.taps.store_at(out, rows).compute_at(out, yo).unroll(element);
+    if (tile.unroll) stages.taps.unroll(x);
     if (context.integer) {
-        stages.filter_sum.compute_at(out, rows).vectorize(g, lanes, round_up).update().reorder(g, stages.filter_r.x).vectorize(g, lanes, round_up);
-        stages.window_sum.compute_at(out, xo).vectorize(g, lanes, round_up).update().vectorize(g, lanes, round_up);
+        stages.filter_sum.compute_at(out, rows)
+            .vectorize(g, lanes, round_up)
+            .update()
+            .reorder(g, stages.filter_r.x)
+            .vectorize(g, lanes, round_up)
+            .specialize(context.dense_filters);
+        stages.window_sum.compute_at(out, xo)
+            .vectorize(g, lanes, round_up)
+            .update()
+            .vectorize(g, lanes, round_up);
     }
 }
 
