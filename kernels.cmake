@@ -170,3 +170,29 @@ foreach(bytes 1 4)
         ${to_${bits}} ${kernel_3x3})
     kernel(quantized_conv2d any_to_${bits} ALGORITHM packed SCHEDULE cpu ${types} ${both} ${to_${bits}})
 endforeach()
+
+# GPU: a ladder as conv2d's, in words of four channels. Budgets are what was measured, registers rounded
+# up to a multiple of 8. Tiles of bytes are a quarter as large, so that 3x3_small is for f32 alone.
+set(few KNOBS tile_k:16,threads_k:4,tile_x:16,tile_y:16,threads_x:8,threads_y:8)
+foreach(bytes 1 4)
+    math(EXPR bits "8 * ${bytes}")
+    set(to WHERE output_bytes=${bytes})
+    kernel(quantized_conv2d depthwise_to_${bits} ALGORITHM sliced SCHEDULE gpu_depthwise ${types} ${both}
+        DEVICES cuda opencl BUDGET shared:0,registers:40 ${to} ${depthwise})
+    kernel(quantized_conv2d 1x1_to_${bits} ${gpu} TYPES u8 BUDGET shared:4096,registers:64 ${to} ${kernel_1x1})
+    kernel(quantized_conv2d few_to_${bits} ${gpu} TYPES u8 ${few} BUDGET shared:4352,registers:80
+        ${to} filters_per_group<=16)
+    kernel(quantized_conv2d 3x3_to_${bits} ${gpu} TYPES u8 BUDGET shared:10816,registers:72
+        ${to} ${kernel_3x3} ${stride_1})
+    kernel(quantized_conv2d any_to_${bits} ${gpu} TYPES u8 BUDGET shared:2048,registers:96 ${to})
+    kernel(quantized_conv2d 1x1_to_${bits} ${gpu} TYPES f32 BUDGET shared:4224,registers:64 ${to} ${kernel_1x1})
+    kernel(quantized_conv2d few_to_${bits} ${gpu} TYPES f32 ${few} BUDGET shared:8832,registers:72
+        ${to} filters_per_group<=16)
+    kernel(quantized_conv2d 3x3_to_${bits} ${gpu} TYPES f32 BUDGET shared:22784,registers:64
+        ${to} ${kernel_3x3} ${stride_1})
+    kernel(quantized_conv2d 3x3_small_to_${bits} ${gpu} TYPES f32 KNOBS tile_c:1 BUDGET shared:11392,registers:64
+        ${to} ${kernel_3x3} ${stride_1})
+    kernel(quantized_conv2d any_to_${bits} ${gpu} TYPES f32 BUDGET shared:4224,registers:72 ${to})
+    kernel(quantized_conv2d unstaged_to_${bits} ALGORITHM sliced SCHEDULE gpu_unstaged ${types} ${both}
+        DEVICES cuda opencl BUDGET shared:0,registers:64 ${to})
+endforeach()

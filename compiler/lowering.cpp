@@ -1,6 +1,8 @@
 #include "compiler/lowering.h"
 
 #include <functional>
+#include <set>
+#include <string>
 
 #include "compiler/dense_loads.h"
 #include "compiler/half_as_bits.h"
@@ -42,6 +44,32 @@ class DropDeviceAssertions : public IRMutator {
     }
 };
 
+// What a thread stores in its own registers needs no atomic operation. Halide keeps one around a
+// vector reduction in a loop over threads: it hides from dp4a what the products are added to, and
+// OpenCL has no atomics there.
+class DropAtomicsOfRegisters : public IRMutator {
+    using IRMutator::visit;
+
+    std::set<std::string> registers_;
+    bool elsewhere_ = false;
+
+    Stmt visit(const Allocate *op) override {
+        if (op->memory_type == MemoryType::Register) registers_.insert(op->name);
+        return IRMutator::visit(op);
+    }
+    Stmt visit(const Store *op) override {
+        elsewhere_ |= registers_.count(op->name) == 0;
+        return IRMutator::visit(op);
+    }
+    Stmt visit(const Atomic *op) override {
+        elsewhere_ = false;
+        const Stmt body = mutate(op->body);
+        return elsewhere_ || !op->mutex_name.empty()
+                   ? Atomic::make(op->producer_name, op->mutex_name, body)
+                   : body;
+    }
+};
+
 }  // namespace
 
 void add_lowering_passes(Halide::Pipeline pipeline, const Halide::Target &target) {
@@ -49,6 +77,7 @@ void add_lowering_passes(Halide::Pipeline pipeline, const Halide::Target &target
     if (target.has_gpu_feature()) {
         pipeline.add_custom_lowering_pass(new DropDeviceAssertions);
         pipeline.add_custom_lowering_pass(new Pass(privatize_registers));
+        pipeline.add_custom_lowering_pass(new DropAtomicsOfRegisters);
     }
     pipeline.add_custom_lowering_pass(new Pass(make_loads_dense));
     pipeline.add_custom_lowering_pass(

@@ -199,7 +199,7 @@ json to_json(const std::vector<Choice> &choices) {
                        {"stack_bytes", nullptr},
                        {"spill_bytes", nullptr},
                        {"threads", nullptr},
-                       {"grid", launches.empty() ? json(nullptr) : launches[0]["grid"]},
+                       {"grid", launches.empty() ? json(nullptr) : launches.back()["grid"]},
                        {"launches", launches},
                        {"ladder", ladder_json(choice.ladder)},
                        {"rung", rung_json(choice)},

@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <initializer_list>
+
+#include "storage.h"
 
 namespace hk::detail {
 
@@ -33,14 +37,34 @@ void set_bounds(QuantizedConv2dNumbers &numbers, const ActivationArguments &acti
 }
 
 // The bytes of a vector: [byte, k, g].
-BufferView bytes_of(const Tensor &vector, const Conv2dProblem &problem) {
-    BufferView view = vector_of_filters(vector, problem);
-    const int64_t bytes = size_of(vector.type());
+BufferView bytes_of(BufferView view) {
+    const int64_t bytes = size_of(view.type);
     const Dim k = view.dims[0], g = view.dims[1];
     view.dims = {{bytes, 1}, {k.extent, k.stride * bytes}, {g.extent, g.stride * bytes}};
     view.type = DataType::s8;
     view.offset *= bytes;
     return view;
+}
+
+// What stands in for vectors that are absent: kernels may load one before they choose to do without
+// it, so that it must be memory. That of a tensor which is there and has the bytes, from its
+// start, where a kernel's buffer can begin; to allocate it for each call would have a device wait.
+BufferView stand_in(std::initializer_list<const Tensor *> present, const Conv2dProblem &problem,
+                    Device device) {
+    using Access = Tensor::Access;
+    const int64_t groups = problem.options.groups, per_group = problem.filters / groups;
+    const int64_t bytes = problem.filters * size_of(DataType::f32);
+    for (const Tensor *tensor : present) {
+        if (!tensor->defined() || !tensor->packed()) continue;
+        const auto place = reinterpret_cast<uintptr_t>(Access::storage(*tensor).memory);
+        if (place % alignof(float) == 0 && tensor->elements() * size_of(tensor->type()) >= bytes) {
+            BufferView view;
+            view.storage = Access::shared(*tensor);
+            view.dims = {{per_group, 1}, {groups, per_group}};
+            return view;
+        }
+    }
+    return vector_of_filters(Tensor({problem.filters}, DataType::f32, device), problem);
 }
 
 }  // namespace
@@ -80,11 +104,11 @@ QuantizedConv2dOperands quantized_conv2d_operands(const QuantizedConv2dProblem &
     const Tensor &bias = packed("bias", tensors.bias.values, copies[0]);
     const Tensor &scale = packed("weight scale", tensors.weight.quantization.scales(), copies[1]);
     const Tensor &bias_scale = packed("bias scale", tensors.bias.quantization.scales(), copies[2]);
-    // Kernels may load a vector before they choose to do without it: it must be memory.
-    Tensor made;
-    const Tensor *spare = scale.defined() ? &scale : &bias_scale;
-    if (!spare->defined())
-        spare = &(made = Tensor({conv.filters}, DataType::f32, tensors.input.values.device()));
+    const BufferView spare = stand_in({&scale, &bias_scale, &tensors.weight.values}, conv,
+                                      tensors.input.values.device());
+    const auto vector = [&](const Tensor &tensor) {
+        return tensor.defined() ? vector_of_filters(tensor, conv) : spare;
+    };
 
     QuantizedConv2dOperands operands;
     operands.has_scale = scale.defined();
@@ -96,9 +120,9 @@ QuantizedConv2dOperands quantized_conv2d_operands(const QuantizedConv2dProblem &
     output.type = size_of(output.type) == 1 ? DataType::u8 : DataType::f32;
     operands.conv.residual.type = output.type;
     operands.conv.has_bias = bias.defined();
-    operands.conv.bias = bytes_of(bias.defined() ? bias : *spare, conv);
-    operands.scale = vector_of_filters(operands.has_scale ? scale : *spare, conv);
-    operands.bias_scale = vector_of_filters(operands.has_bias_scale ? bias_scale : *spare, conv);
+    operands.conv.bias = bytes_of(vector(bias));
+    operands.scale = vector(scale);
+    operands.bias_scale = vector(bias_scale);
 
     normalise(operands.conv);
     tidy(operands.scale.dims);

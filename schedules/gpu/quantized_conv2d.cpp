@@ -24,9 +24,9 @@ bool windowed(const QuantizedConv2dContext &context) {
            context.dilation_y == 1;
 }
 
-// tile_c counts words of four channels: 16 bytes of channels, or 8 floats.
+// tile_c counts words of four channels.
 Tiles staged_tiles(const QuantizedConv2dContext &context) {
-    const int words = context.integer ? 4 : 2;
+    const int words = !context.integer ? 2 : pointwise(context) ? 8 : 4;
     Tiles tiles =
         pointwise(context) ? Tiles{64, 64, 1, words, 16, 16, 1} : Tiles{64, 8, 8, words, 16, 4, 4};
     // Neighbouring threads write neighbouring addresses: k in nhwc, x in nchw.
@@ -47,18 +47,25 @@ void correct(QuantizedConv2dEnds &stages, const QuantizedConv2dContext &context)
     if (!context.integer) return;
     for (Func sum : {stages.filter_sum, stages.window_sum}) {
         Func stored = sum.in();
-        Var block("block"), thread("thread"), all = sum.args()[0];
-        for (size_t d = 1; d < sum.args().size(); d++) stored.fuse(all, sum.args()[d], all);
+        const Var block("block"), thread("thread");
+        std::vector<VarOrRVar> ones;
+        Var all;
+        for (const Var &dim : sum.args()) {
+            const Var outer;
+            stored.split(dim, outer, dim, 1);  // else Halide takes the whole of it for one
+            if (ones.empty())
+                all = outer;
+            else
+                stored.fuse(all, outer, all);
+            ones.push_back(dim);
+        }
+        ones.push_back(all);
+        stored.reorder(ones);
         stored.compute_root().gpu_tile(all, block, thread, 64, guard).never_partition_all();
         sum.compute_at(stored, thread).store_in(MemoryType::Register);
         for (const Var &dim : sum.args()) sum.bound_extent(dim, 1);
         sum.update().never_partition_all();
     }
-}
-
-// Four products of bytes are one instruction of CUDA, dp4a. OpenCL C has none.
-bool has_dot(const QuantizedConv2dContext &context) {
-    return context.integer && context.target.has_feature(Target::CUDA);
 }
 
 // The filter's and the input's part of a step of the sum, dealt out so that neighbouring threads
@@ -109,6 +116,26 @@ int quantized_sliced_tile(const QuantizedConv2dContext &context) {
 
 namespace gpu {
 
+// The tiles of gpu/conv2d.cpp, over words of four channels: a block computes 64 channels at 64 pixels
+// (few: 16 at 16 x 16), 16 sums a thread in registers, 3x3 with all taps of a slice over one window.
+//
+// Bytes: slices of 16 channels, 1x1: of 32, a word of them one dp4a (OpenCL C spells its four products
+// out). Shared bytes: 1x1 32 * (64 + 64) = 4096; any 16 * (64 + 64) = 2048; few 16 * (16 + 256) = 4352;
+// 3x3 16 * (9 * 64 + 10 * 10) = 10816. 64 dp4a to 8 loads of four words, in 3x3 144 to 52 words. Zero
+// points enter through two sums, of each filter and of each window, a kernel each before this one, of
+// no terms where the zero point is 0.
+// Weights alone quantised: slices of eight channels, the filter dequantised as it is staged, so that
+// it is in memory a slice at a time; bytes and FMAs are those of gpu/conv2d.cpp.
+//
+// Registers a thread, the larger of sm_80 and sm_90, no stack, no spills, whatever the output is:
+//               any  few  1x1  3x3
+//     u8  nhwc   96   80   64   72
+//     u8  nchw   79   72   56   64
+//     f32 nhwc   66   72   59   64
+//     f32 nchw   56   64   56   64
+// Lost: 1x1 of 16 channels, as many registers for twice the barriers. Slices of 32 channels for any: 80
+// and 64 registers, but the layers of three channels, and most groups, are there.
+// Its speed on a GPU is not measured.
 void quantized_sliced(QuantizedConv2dSliced &stages, const QuantizedConv2dContext &context) {
     const Block block(staged_tiles(context), context.nhwc);
     const RDom &d = stages.r;
@@ -117,7 +144,7 @@ void quantized_sliced(QuantizedConv2dSliced &stages, const QuantizedConv2dContex
     Stage update = stages.sum.update();
     const std::vector<VarOrRVar> slices =
         windowed(context) ? std::vector<VarOrRVar>{d[4]} : std::vector<VarOrRVar>{d[2], d[3], d[4]};
-    if (has_dot(context)) {
+    if (context.integer) {
         if (windowed(context))
             block.accumulate(update, {d[2], d[3], d[1]}, slices, {d[0]});
         else
@@ -138,6 +165,9 @@ void quantized_sliced(QuantizedConv2dSliced &stages, const QuantizedConv2dContex
     correct(stages, context);
 }
 
+// The last rung: no shared memory and 128 threads, so that it fits every device. 64 (nhwc) and 56
+// (nchw) registers, no stack, no spills; bytes are multiplied one by one, their zero points taken off
+// first. Its speed on a GPU is not measured.
 void quantized_unstaged(QuantizedConv2dSliced &stages, const QuantizedConv2dContext &context) {
     const Block block(unstaged_tiles(context), context.nhwc);
     const RDom &d = stages.r;

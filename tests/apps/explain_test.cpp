@@ -6,6 +6,7 @@
 #include <set>
 
 #include "hk/conv2d.h"
+#include "hk/quantized_conv2d.h"
 #include "tests/apps/program.h"
 
 namespace hk::test {
@@ -35,10 +36,26 @@ std::string shape_case(const std::string &layout) {
            " --stride 1 --padding 1 --dilation 1 --groups 1";
 }
 
-class ShapeCase : public testing::TestWithParam<std::string> {};
+// The same of a quantised weight, whose dequantised filter alone has 589824 bytes.
+std::string quantized_shape_case(const std::string &layout) {
+    return "quantized_" + shape_case(layout) + " --output-type f32";
+}
+
+struct ShapeCaseOf {
+    std::string name, layout;
+    std::string (*flags)(const std::string &layout);
+    std::span<const KernelInfo> (*kernels)();
+};
+
+void PrintTo(const ShapeCaseOf &of, std::ostream *out) { *out << of.name; }
+
+class ShapeCase : public testing::TestWithParam<ShapeCaseOf> {
+protected:
+    std::string flags() const { return GetParam().flags(GetParam().layout); }
+};
 
 TEST_P(ShapeCase, GpuRowsUseAtMost48KiBAndNoStack) {
-    const json choices = explain_json(shape_case(GetParam()));
+    const json choices = explain_json(flags());
     ASSERT_TRUE(choices.is_array());
     std::set<std::string> targets;
     for (const json &choice : choices) {
@@ -62,11 +79,11 @@ TEST_P(ShapeCase, GpuRowsUseAtMost48KiBAndNoStack) {
 }
 
 TEST_P(ShapeCase, EveryRowIsChosenOrRejected) {
-    const Layout layout = layout_of(GetParam());
-    for (const json &choice : explain_json(shape_case(GetParam()))) {
+    const Layout layout = layout_of(GetParam().layout);
+    for (const json &choice : explain_json(flags())) {
         std::multiset<std::string> told{choice.at("row")}, rows;
         for (const json &rejected : choice.at("rejected")) told.insert(rejected.at("row"));
-        for (const KernelInfo &kernel : conv2d_kernels()) {
+        for (const KernelInfo &kernel : GetParam().kernels()) {
             const bool asked = kernel.type == DataType::f32 && kernel.layout == layout;
             if (asked && choice.at("target") == name_of(kernel.device)) rows.insert(kernel.row);
         }
@@ -75,7 +92,7 @@ TEST_P(ShapeCase, EveryRowIsChosenOrRejected) {
 }
 
 TEST_P(ShapeCase, GridComesFromTheLaunch) {
-    for (const json &choice : explain_json(shape_case(GetParam()))) {
+    for (const json &choice : explain_json(flags())) {
         if (choice.at("target") != "cuda") continue;
         SCOPED_TRACE(choice.dump());
         ASSERT_TRUE(choice.at("grid").is_array());
@@ -95,9 +112,9 @@ TEST_P(ShapeCase, GridComesFromTheLaunch) {
 // taken, whatever the limit is.
 TEST_P(ShapeCase, LadderEndsInARowThatFits) {
     for (const int limit : {0, 4224, 16384, 49152, 232448}) {
-        const std::string flag = " --shared-limit " + std::to_string(limit);
-        for (const json &choice : explain_json(shape_case(GetParam()) + flag)) {
-            SCOPED_TRACE(flag + ": " + choice.dump());
+        const std::string limited = " --shared-limit " + std::to_string(limit);
+        for (const json &choice : explain_json(flags() + limited)) {
+            SCOPED_TRACE(limited + ": " + choice.dump());
             const json &ladder = choice.at("ladder");
             if (choice.at("target") == "cpu") {
                 EXPECT_TRUE(ladder.empty());
@@ -122,8 +139,15 @@ TEST_P(ShapeCase, LadderEndsInARowThatFits) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Layouts, ShapeCase, testing::Values("nhwc", "nchw"),
-                         [](const auto &info) { return info.param; });
+INSTANTIATE_TEST_SUITE_P(
+    Families, ShapeCase,
+    testing::Values(ShapeCaseOf{"conv2d_nhwc", "nhwc", shape_case, conv2d_kernels},
+                    ShapeCaseOf{"conv2d_nchw", "nchw", shape_case, conv2d_kernels},
+                    ShapeCaseOf{"quantized_conv2d_nhwc", "nhwc", quantized_shape_case,
+                                quantized_conv2d_kernels},
+                    ShapeCaseOf{"quantized_conv2d_nchw", "nchw", quantized_shape_case,
+                                quantized_conv2d_kernels}),
+    [](const auto &info) { return info.param.name; });
 
 TEST(Explain, TextNamesEveryTarget) {
     const Outcome outcome = run_program(explain + shape_case("nchw"));
@@ -168,7 +192,12 @@ TEST(Explain, QuantizedConvolution) {
             EXPECT_TRUE(choice.at("row").is_string()) << choice;
             EXPECT_EQ(choice.at("family"), "quantized_conv2d");
             if (choice.at("target") == "cuda") {
-                EXPECT_TRUE(choice.at("grid").is_array()) << choice;
+                // The sum's own launch comes last, after those that zero points ask for.
+                const json &launch = choice.at("launches").back();
+                EXPECT_EQ(choice.at("grid"), launch.at("grid")) << choice;
+                int64_t threads = 1;
+                for (int extent : launch.at("block")) threads *= extent;
+                EXPECT_EQ(choice.at("threads"), threads) << choice;
             }
         }
     }

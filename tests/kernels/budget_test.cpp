@@ -3,14 +3,15 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdlib>
 #include <functional>
 
 #include "apps/bench/shapes.h"
-#include "hk/quantized_conv2d.h"
 #include "tests/support/conv2d_check.h"
 #include "tests/support/environment.h"
 #include "tests/support/print.h"
+#include "tests/support/quantized_conv2d_check.h"
 
 namespace hk::test {
 namespace {
@@ -79,13 +80,16 @@ std::vector<Problem> conv2d_problems() {
 }
 
 // Integers to integers and to reals, and a quantised weight alone.
+using Types = std::pair<DataType, DataType>;  // of the input and the output
+constexpr Types kQuantizedTypes[] = {{DataType::u8, DataType::u8},
+                                     {DataType::s8, DataType::f32},
+                                     {DataType::f32, DataType::f32},
+                                     {DataType::f32, DataType::s8}};
+
 std::vector<Problem> quantized_conv2d_problems() {
-    const std::pair<DataType, DataType> types[] = {{DataType::u8, DataType::u8},
-                                                   {DataType::s8, DataType::f32},
-                                                   {DataType::f32, DataType::f32}};
     std::vector<Problem> problems;
     for (const ConvShape &s : all_shapes()) {
-        for (const auto &[input, output] : types) {
+        for (const auto &[input, output] : kQuantizedTypes) {
             for (const Layout layout : kLayouts) {
                 QuantizedConv2dProblem problem{s.problem(DataType::f32, layout), output};
                 problem.conv.type = input;
@@ -168,6 +172,28 @@ INSTANTIATE_TEST_SUITE_P(Families, Budget,
                                     std::string(name_of(std::get<1>(info.param)));
                          });
 
+// The convolution of a dequantised filter that was seen to ask for 606208 bytes: tiles within what
+// every CUDA device has without asking, each rung smaller than the one before, the last of none.
+TEST(DequantizedFilter, HasALadderOfSmallTiles) {
+    for (const DeviceType device : {DeviceType::cuda, DeviceType::opencl}) {
+        for (const Layout layout : kLayouts) {
+            const QuantizedConv2dProblem problem{
+                shape(64, 512, 256, 3).problem(DataType::f32, layout), DataType::f32};
+            const DeviceLimits largest{48 * 1024, 227 * 1024, 1024, 65536, 90};
+            const Selection selection = select_quantized_conv2d(problem, device, largest, true);
+            if (!selection.kernel) continue;  // built without the device
+            EXPECT_LE(selection.kernel->resources.shared_bytes(), 48 * 1024);
+            int before = 48 * 1024 + 1;
+            for (const Rung &rung : selection.ladder) {
+                EXPECT_LT(rung.kernel->resources.shared_bytes(), before) << rung.kernel->name;
+                before = rung.kernel->resources.shared_bytes();
+            }
+            EXPECT_EQ(before, 0);
+            EXPECT_GE(selection.ladder.size(), 3u);
+        }
+    }
+}
+
 // Those of the shapes that PoCL computes in the time of a test, and a piece of the shape case.
 std::vector<ConvShape> small_shapes() {
     std::vector<ConvShape> shapes = adversarial_shapes();
@@ -200,12 +226,66 @@ TEST_P(SmallDevice, ComputesTheSame) {
     }
 }
 
+// Zero points that are 0 and others, one scale and many, every kind of bias, by the seed.
+QuantizedConv2dCase quantized(const ConvShape &s, const Types &types, Layout layout,
+                              uint64_t seed) {
+    using enum QuantizedBias;
+    QuantizedConv2dCase c;
+    c.seed = seed;
+    c.problem = s.problem(DataType::f32, layout);
+    c.problem.type = types.first;
+    c.output_type = types.second;
+    c.data = c.integer() || seed % 2 ? Data::integers : Data::reals;
+    const QuantizedBias kinds[] = {none, real_f32, quantized_s8,
+                                   c.integer() ? sum_s32 : quantized_s32};
+    c.bias = kinds[seed % 4];
+    c.scale_per_filter = seed % 3 == 0;
+    c.input_scale = c.integer() ? 0.02f : 1;
+    c.input_zero_point = c.integer() && seed % 3 ? 100 : 0;
+    c.weight_scale = 0.01f;
+    c.weight_zero_point = seed % 5 < 3 ? -7 : 0;
+    const auto terms = static_cast<double>(c.problem.channels / c.problem.options.groups *
+                                           c.problem.kernel_height * c.problem.kernel_width);
+    const double step = std::sqrt(terms) * 74 * (c.integer() ? 100 : 1);
+    c.unit = static_cast<float>(step * c.input_scale * c.weight_scale / 60);
+    c.output_scale = c.requantized() ? c.unit : 1;
+    c.output_zero_point = c.requantized() ? 50 : 0;
+    c.bias_scale = c.unit / (c.bias == quantized_s8 ? 10 : 5000);
+    c.bias_zero_point = static_cast<int32_t>(seed % 3);
+    return c;
+}
+
+class SmallQuantizedDevice : public testing::TestWithParam<std::tuple<int, Types, Layout>> {};
+
+TEST_P(SmallQuantizedDevice, ComputesTheSame) {
+    if (!Device::opencl().available()) GTEST_SKIP() << "no OpenCL device";
+    const auto [bytes, types, layout] = GetParam();
+    const Environment limit("HK_SHARED_LIMIT", std::to_string(bytes).c_str());
+    const Environment quiet("HK_LOG", "off");
+    uint64_t seed = 1;
+    for (const ConvShape &s : small_shapes()) {
+        check(quantized(s, types, layout, seed++), Device::opencl());
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(Limits, SmallDevice,
                          testing::Combine(testing::Values(0, 16384, 32768, 49152),
                                           testing::ValuesIn(kTypes), testing::ValuesIn(kLayouts)),
                          [](const auto &info) {
                              return std::to_string(std::get<0>(info.param)) + "_" +
                                     std::string(hk::name_of(std::get<1>(info.param))) + "_" +
+                                    std::string(name_of(std::get<2>(info.param)));
+                         });
+
+INSTANTIATE_TEST_SUITE_P(Limits, SmallQuantizedDevice,
+                         testing::Combine(testing::Values(0, 16384, 32768, 49152),
+                                          testing::ValuesIn(kQuantizedTypes),
+                                          testing::ValuesIn(kLayouts)),
+                         [](const auto &info) {
+                             const Types types = std::get<1>(info.param);
+                             return std::to_string(std::get<0>(info.param)) + "_" +
+                                    std::string(hk::name_of(types.first)) + "_to_" +
+                                    std::string(hk::name_of(types.second)) + "_" +
                                     std::string(name_of(std::get<2>(info.param)));
                          });
 

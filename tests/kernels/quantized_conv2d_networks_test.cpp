@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tests/kernels/family.h"
+#include "tests/support/environment.h"
 #include "tests/support/quantized_conv2d_check.h"
 
 namespace hk::test {
@@ -109,10 +110,15 @@ void check_parts(const QuantizedConv2dCase &c, Device device) {
     }
 }
 
+// At each rung: devices of 1 GiB, 48, 32 and 16 KiB of shared memory, and of none.
 TEST(Dequantized, CropOnEveryDevice) {
-    for (const DeviceType type : {DeviceType::cpu, DeviceType::opencl, DeviceType::cuda}) {
-        if (const auto device = device_with_rows(type)) {
-            check_parts(dequantized(64), *device);
+    const Environment quiet("HK_LOG", "off");
+    for (const char *bytes : {"1073741824", "49152", "32768", "16384", "8192", "0"}) {
+        const Environment limit("HK_SHARED_LIMIT", bytes);
+        for (const DeviceType type : {DeviceType::cpu, DeviceType::opencl, DeviceType::cuda}) {
+            if (const auto device = device_with_rows(type)) {
+                check_parts(dequantized(64), *device);
+            }
         }
     }
 }
