@@ -1,7 +1,9 @@
 #include "conv2d_check.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
 
 #include "hk/error.h"
 #include "shape.h"
@@ -14,12 +16,11 @@ namespace {
     throw InvalidArgument(std::string(operation) + ": " + what);
 }
 
-void check_shape(const char *operation, const Operand &operand, const Shape &shape) {
-    if (operand.tensor.defined() && operand.tensor.shape() != shape) {
-        fail(operation, std::string(operand.name) + " has shape " +
-                            hk::to_string(operand.tensor.shape()) + ", it must have " +
-                            hk::to_string(shape));
-    }
+void check_shape(const char *operation, const Operand &operand, std::span<const int64_t> shape) {
+    if (!operand.tensor.defined() || std::ranges::equal(operand.tensor.shape(), shape)) return;
+    fail(operation, std::string(operand.name) + " has shape " +
+                        hk::to_string(operand.tensor.shape()) + ", it must have " +
+                        hk::to_string(Shape(shape.begin(), shape.end())));
 }
 
 void check_innermost(const char *operation, const Operand &operand, const char *elements) {
@@ -77,9 +78,10 @@ void check_views(const char *operation, const Conv2dProblem &problem,
     const Operand input{"input", tensors.input}, weight{"weight", tensors.weight},
         bias{"bias", tensors.bias}, residual{"residual", tensors.residual},
         output{"output", tensors.output};
-    check_shape(operation, output, problem.output_shape());
-    check_shape(operation, residual, problem.output_shape());
-    check_shape(operation, bias, {problem.filters});
+    const Shape shape = problem.output_shape();
+    check_shape(operation, output, shape);
+    check_shape(operation, residual, shape);
+    check_shape(operation, bias, std::span(&problem.filters, 1));
     const char *elements = problem.options.layout == Layout::nhwc ? "channels" : "columns";
     for (const Operand &operand : {input, weight, residual, output}) {
         check_innermost(operation, operand, elements);

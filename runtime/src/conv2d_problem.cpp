@@ -31,11 +31,11 @@ public:
         }
     }
 
-    // Kernels count in 32 bits.
-    void size(const std::string &what, int64_t value, int64_t least) const {
+    // Kernels count in 32 bits. Names are no strings: every call checks every size.
+    void size(const char *what, int64_t value, int64_t least, const char *axis = "") const {
         constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
         if (value < least || value > kMost) {
-            fail(what + " is " + text(value) + ", it must be " + text(least) + " to " +
+            fail(std::string(what) + axis + " is " + text(value) + ", it must be " + text(least) + " to " +
                  text(kMost));
         }
     }
@@ -86,7 +86,7 @@ public:
             fail(std::string("the kernel reaches over ") + text((taps - 1) * dilation + 1) + " " +
                  axis + ", the padded input has " + text(padded));
         }
-        size(std::string("the output's number of ") + axis, outputs, 1);
+        size("the output's number of ", outputs, 1, axis);
     }
 
 private:
