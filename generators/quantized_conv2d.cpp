@@ -111,6 +111,29 @@ void begin(const QuantizedConv2dOperands &op, QuantizedConv2dEnds &stages,
     stages.sum = Func("sum");
 }
 
+// Between 2^23 and 2^24 floats are the integers: the sum with 3 * 2^22 is rounded half to even, and
+// its bits less those of 3 * 2^22 are the integer. (round() is five instructions a vector on
+// AVX-512, not one.)
+constexpr float kIntegers = 12582912.f;
+
+Expr rounded_bits(const Expr &v) { return reinterpret<int32_t>(strict_float(v + kIntegers)); }
+
+// The integer of such bits, which are at least those of -zero_point, with the zero point.
+Expr stored_integer(const QuantizedConv2dOperands &op, const Expr &bits) {
+    return cast<uint32_t>(bits - (reinterpret<int32_t>(Expr(kIntegers)) - op.output_zero_point));
+}
+
+// A number within the activation's bounds as a stored byte. As integers such floats are in order,
+// and those out of range are below or above: the bounds may come after, as integers, which more of
+// a core's units compare than floats; and narrowing saturates where the upper one is the type's.
+// Strict down to the product: every schedule and device makes the same bytes.
+Expr requantized(const QuantizedConv2dOperands &op, const Expr &value) {
+    const Expr integer = stored_integer(op, max(rounded_bits(value), rounded_bits(op.low)));
+    const Expr most = select(quantized_conv2d_bounded_by_type(op), cast<uint32_t>(255),
+                             stored_integer(op, rounded_bits(op.high)));
+    return cast<uint8_t>(min(integer, most)) ^ cast<uint8_t>(op.output_flip);
+}
+
 // What follows the sum.
 void finish(const QuantizedConv2dOperands &op, QuantizedConv2dEnds &stages,
             ZeroPoints zero_points = ZeroPoints::in_sums) {
@@ -131,17 +154,7 @@ void finish(const QuantizedConv2dOperands &op, QuantizedConv2dEnds &stages,
     stages.output = Func("result");
     const Expr result = linear_activation(value, op.slope, op.low, op.high);
     if (op.output_type == UInt(8)) {
-        // Between 2^23 and 2^24 floats are the integers: the sum is rounded half to even, and its
-        // low bits are those of the integer. (round() is five instructions a vector on AVX-512, not
-        // one.) As integers such floats are in order, and those out of range are below or above:
-        // the bounds may come after, as integers, which more of a core's units compare than floats.
-        // Strict down to the product: every schedule and device makes the same bytes.
-        const auto rounded = [](const Expr &v) {
-            return reinterpret<int32_t>(strict_float(v + 12582912.f));
-        };
-        const Expr bounded =
-            clamp(rounded(leaky(value, op.slope)), rounded(op.low), rounded(op.high));
-        stages.activated(k, g, x, y, n) = cast<uint8_t>(bounded + op.output_zero_point);
+        stages.activated(k, g, x, y, n) = requantized(op, leaky(value, op.slope));
     } else if (op.integer()) {
         stages.activated(k, g, x, y, n) =
             select(op.integer_output, reinterpret<float>(sum), result);
@@ -176,6 +189,10 @@ void pack(const QuantizedConv2dOperands &op, QuantizedConv2d &stages, int lanes)
 }
 
 }  // namespace
+
+Expr quantized_conv2d_bounded_by_type(const QuantizedConv2dOperands &op) {
+    return op.high + cast<float>(op.output_zero_point) == 255.f;
+}
 
 QuantizedConv2d quantized_conv2d_packed(const QuantizedConv2dOperands &op, int lanes) {
     QuantizedConv2d stages;

@@ -27,9 +27,9 @@ struct QuantizedConv2dOperands {
     Halide::Expr channels, filters, width, height;  // of a group; of the input
     Halide::Expr kernel_w, kernel_h, stride_x, stride_y, dilation_x, dilation_y;
     Halide::Expr padding_left, padding_top;
-    // input_flip: u8, 128 where the bytes are s8, whose zero point is then given plus 128
+    // flips: of bytes, 128 where they are s8, whose zero point is then given plus 128
     Halide::Expr input_flip, input_scale, input_zero_point, weight_zero_point;
-    Halide::Expr output_scale, output_zero_point;
+    Halide::Expr output_scale, output_flip, output_zero_point;
     Halide::Expr integer_output;    // the four bytes of the output are those of the sum
     Halide::Expr slope, low, high;  // of the activation, in units of output_scale
     Halide::Type output_type;       // u8 or f32
@@ -37,6 +37,9 @@ struct QuantizedConv2dOperands {
 
     bool integer() const { return input.type().is_uint(); }
 };
+
+// Whether the upper bound of stored bytes is the type's own: most activations, and none.
+Halide::Expr quantized_conv2d_bounded_by_type(const QuantizedConv2dOperands &operands);
 
 // What all algorithms have. multiplier(k, g) and offset(k, g) turn a sum into what is activated.
 struct QuantizedConv2dEnds {

@@ -59,6 +59,7 @@ public:
     Input<float> bias_scale_for_all{"bias_scale_for_all"};
     Input<int> bias_zero_point{"bias_zero_point"};
     Input<float> output_scale{"output_scale"};
+    Input<int> output_flip{"output_flip"};
     Input<int> output_zero_point{"output_zero_point"};
     Input<bool> integer_output{"integer_output"};
     Input<float> slope{"slope"}, low{"low"}, high{"high"};
@@ -76,24 +77,24 @@ public:
             throw CompileError("type must be uint8 or float32");
         constrain_buffers();
         const QuantizedConv2dOperands op = operands();
-        const QuantizedConv2dContext context = {
-            get_target(),
-            nhwc(),
-            op.integer(),
-            schedule_name,
-            knobs,
-            fix_kernel_w,
-            fix_kernel_h,
-            fix_stride_x,
-            fix_stride_y,
-            fix_dilation_x,
-            fix_dilation_y,
-            fix_channels_per_group,
-            fix_filters_per_group,
-            slope == 1.f && !integer_output && weight_zero_point == 0,
-            bias_kind == none,
-            words_lie_together(),
-            filters_lie_together()};
+        const QuantizedConv2dContext context = {get_target(),
+                                                nhwc(),
+                                                op.integer(),
+                                                schedule_name,
+                                                knobs,
+                                                fix_kernel_w,
+                                                fix_kernel_h,
+                                                fix_stride_x,
+                                                fix_stride_y,
+                                                fix_dilation_x,
+                                                fix_dilation_y,
+                                                fix_channels_per_group,
+                                                fix_filters_per_group,
+                                                plain(op),
+                                                bias_kind == none,
+                                                words_lie_together(),
+                                                filters_lie_together(),
+                                                input_flip == 0 && output_flip == 0};
         namespace sc = hk::schedules;
         if (algorithm.value() == "packed")
             build(quantized_conv2d_packed(op, sc::quantized_packed_lanes(context)),
@@ -182,6 +183,13 @@ private:
         return words && bias.dim(2).stride() == 4 * std::max<int>(fix_filters_per_group.value(), 1);
     }
 
+    // What follows the sum is shortest, and most often so.
+    Expr plain(const QuantizedConv2dOperands &op) {
+        const Expr linear = slope == 1.f && !integer_output && weight_zero_point == 0;
+        return fix_output_bytes.value() == 1 ? linear && quantized_conv2d_bounded_by_type(op)
+                                             : linear;
+    }
+
     // A packed weight of one channel and one filter a group, of the size that is known.
     Expr filters_lie_together() {
         const int w = fix_kernel_w, h = fix_kernel_h;
@@ -245,6 +253,7 @@ private:
         op.input_zero_point = input_zero_point;
         op.weight_zero_point = weight_zero_point;
         op.output_scale = output_scale;
+        op.output_flip = output_flip;
         op.output_zero_point = output_zero_point;
         op.integer_output = integer_output;
         op.slope = slope;

@@ -14,9 +14,11 @@ struct QuantizedConv2dContext {
     std::string schedule, knobs;
     // Sizes that the kernel is compiled for; 0: any.
     int kernel_w, kernel_h, stride_x, stride_y, dilation_x, dilation_y, channels_per_group, filters_per_group;
-    // Of the arguments: the activation is a clamp, the output no s32 and the weight's zero point 0;
-    // there is no bias; its elements are words next to each other; so are filters of one channel.
-    Halide::Expr plain, no_bias, word_bias, dense_filters;
+    // Of the arguments. plain: there is no slope, the weight's zero point is 0, the output no s32 and
+    // bounded from above by its type alone. no_bias: there is none; word_bias: its elements are words
+    // next to each other; dense_filters: so are the filters, of one channel; unsigned_bytes: the input
+    // and the output are u8, not s8.
+    Halide::Expr plain, no_bias, word_bias, dense_filters, unsigned_bytes;
 };
 
 template<typename Stages>

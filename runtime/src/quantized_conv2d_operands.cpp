@@ -29,9 +29,8 @@ void set_bounds(QuantizedConv2dNumbers &numbers, const ActivationArguments &acti
     numbers.low = activation.low / numbers.output_scale;
     numbers.high = activation.high / numbers.output_scale;
     if (size_of(output) != 1) return;
-    const StoredRange range = range_of(output);
-    const auto least = static_cast<float>(range.least - numbers.output_zero_point);
-    const auto most = static_cast<float>(range.most - numbers.output_zero_point);
+    const auto least = static_cast<float>(0 - numbers.output_zero_point);
+    const auto most = static_cast<float>(255 - numbers.output_zero_point);
     numbers.low = std::clamp(numbers.low, least, most);
     numbers.high = std::clamp(numbers.high, least, most);
 }
@@ -86,7 +85,8 @@ QuantizedConv2dNumbers::QuantizedConv2dNumbers(const QuantizedConv2dTensors &ten
     }
     if (tensors.output.quantization.defined()) {
         output_scale = tensors.output.quantization.scale();
-        output_zero_point = tensors.output.quantization.zero_point();
+        output_flip = output == DataType::s8 ? 128 : 0;
+        output_zero_point = tensors.output.quantization.zero_point() + output_flip;
     }
     integer_output = output == DataType::s32;
     set_bounds(*this, activation_arguments(options), output);

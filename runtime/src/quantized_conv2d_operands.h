@@ -22,13 +22,14 @@ struct QuantizedConv2dNumbers {
     float bias_scale_for_all = 1;
     int32_t bias_zero_point = 0;
     float output_scale = 1;
+    int32_t output_flip = 0;
     int32_t output_zero_point = 0;
     bool integer_output = false;
     float slope = 1, low = 0, high = 0;
 };
 
-// Views of types that kernels have: an input of s8 is u8 (its bits are flipped, by input_flip), an
-// output of s8 is u8, of s32 f32: the same bytes.
+// Views of types that kernels have: an input or output of s8 is u8 (the highest bit of its bytes is
+// flipped, by input_flip and output_flip, and 128 added to its zero point), an output of s32 is f32.
 //   conv.bias [byte, k, g]: the bytes of its elements   scale, bias_scale [k, g]
 // What is absent is a view of memory that is there, but has no values.
 struct QuantizedConv2dOperands {

@@ -63,7 +63,9 @@ void quantized_depthwise(QuantizedConv2dDepthwise &stages, const QuantizedConv2d
         .vectorize(g)
         .unroll(x)
         .unroll(y);
-    out.fuse(gb, n, rows).parallel(rows).specialize(context.plain);
+    out.fuse(gb, n, rows).parallel(rows);
+    out.specialize(context.plain && context.unsigned_bytes);
+    out.specialize(context.plain);
     stages.sum.compute_at(out, xo)
         .bound_extent(x, tile.x)
         .bound_extent(y, tile.y)

@@ -7,7 +7,8 @@ namespace hk::schedules {
 
 namespace {
 
-// Registers of AVX-512: 4 * 7 sums and the 4 vectors of the filter; 28 multiplications for 11 loads.
+// Registers of AVX-512: 4 * 7 sums and the 4 vectors of the filter; 28 multiplications for 11
+// loads.
 struct DotTile {
     int k;     // output channels
     int x, y;  // pixels
@@ -32,8 +33,8 @@ int quantized_dot_lanes(const QuantizedConv2dContext &context) {
 
 namespace cpu {
 
-// Vectors of input channels, in the filter as in the image, so that the filter is not copied: for few
-// pixels and long sums (schedules/cpu/conv2d_dot.cpp).
+// Vectors of input channels, in the filter as in the image, so that the filter is not copied: for
+// few pixels and long sums (schedules/cpu/conv2d_dot.cpp).
 void quantized_dot(QuantizedConv2dDot &stages, const QuantizedConv2dContext &context) {
     const DotTile tile = choose(context);
     const int lanes = quantized_dot_lanes(context);
@@ -54,7 +55,8 @@ void quantized_dot(QuantizedConv2dDot &stages, const QuantizedConv2dContext &con
         stages.filter_sum.compute_root();
         stages.window_sum.compute_at(out, n);
     }
-    stages.activated.compute_at(out, x).bound_storage(k, tile.k).vectorize(k).specialize(context.plain);
+    stages.activated.compute_at(out, x).bound_storage(k, tile.k).vectorize(k).specialize(
+        context.plain);
     for (Func *f : {&stages.sum, &stages.folded, &stages.lanes})
         f->compute_at(out, xo)
             .bound_extent(k, tile.k)
@@ -72,7 +74,9 @@ void quantized_dot(QuantizedConv2dDot &stages, const QuantizedConv2dContext &con
     else
         update.reorder(d.x, stages.lane, k, x, y, d.y, d.z, d.w).unroll(d.x);
     update.vectorize(stages.lane).unroll(k).unroll(x).unroll(y);
-    stages.padded.compute_at(out, n).vectorize(c, context.integer ? 4 * lanes : lanes, round_up).parallel(y);
+    stages.padded.compute_at(out, n)
+        .vectorize(c, context.integer ? 4 * lanes : lanes, round_up)
+        .parallel(y);
 }
 
 }  // namespace cpu

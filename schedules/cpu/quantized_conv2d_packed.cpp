@@ -111,9 +111,9 @@ void quantized_packed(QuantizedConv2d &stages, const QuantizedConv2dContext &con
         .bound_extent(x, tile.x)
         .bound_extent(y, tile.y)
         .align_bounds(k, tile.block)
-        .vectorize(k, lanes, round_up)
-        .specialize(context.plain)
-        .unroll(k);
+        .vectorize(k, lanes, round_up);
+    stages.activated.specialize(context.plain && context.unsigned_bytes).unroll(k);
+    stages.activated.specialize(context.plain).unroll(k);
     stages.sum.compute_at(out, step)
         .bound_extent(k, tile.block)
         .bound_extent(x, tile.x)

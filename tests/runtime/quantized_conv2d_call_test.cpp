@@ -67,6 +67,7 @@ TEST(QuantizedConv2dCall, NumbersOfBytes) {
     EXPECT_EQ(seen.scale_for_all, 0.25f);
     EXPECT_EQ(seen.weight_zero_point, -4);
     EXPECT_EQ(seen.output_scale, 2);
+    EXPECT_EQ(seen.output_flip, 0);
     EXPECT_EQ(seen.output_zero_point, 7);
     EXPECT_FALSE(seen.integer_output);
 }
@@ -80,7 +81,8 @@ TEST(QuantizedConv2dCall, SignedBytesArePassedAsUnsigned) {
     EXPECT_EQ(seen.input_flip, 128);
     EXPECT_EQ(seen.input_zero_point, 28);
     EXPECT_EQ(seen.output.type, halide_type_of<uint8_t>());
-    EXPECT_EQ(seen.output_zero_point, -9);
+    EXPECT_EQ(seen.output_flip, 128);
+    EXPECT_EQ(seen.output_zero_point, 119);
     EXPECT_EQ(seen.low, -128 + 9);
     EXPECT_EQ(seen.high, 127 + 9);
 }

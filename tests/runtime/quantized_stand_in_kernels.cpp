@@ -61,6 +61,7 @@ int note(const char *kernel, void **argv) {
     reader.take(c.bias_scale_for_all);
     reader.take(c.bias_zero_point);
     reader.take(c.output_scale);
+    reader.take(c.output_flip);
     reader.take(c.output_zero_point);
     reader.take(c.integer_output);
     for (float *number : {&c.slope, &c.low, &c.high}) reader.take(*number);

@@ -30,7 +30,7 @@ struct QuantizedCall {
     float bias_scale_for_all = 0;
     int32_t bias_zero_point = 0;
     float output_scale = 0;
-    int32_t output_zero_point = 0;
+    int32_t output_flip = 0, output_zero_point = 0;
     bool integer_output = false;
     float slope = 0, low = 0, high = 0;
     SeenBuffer output;
