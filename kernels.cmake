@@ -135,11 +135,11 @@ foreach(bytes 1 4)
         kernel(quantized_conv2d depthwise3x3_s1_${width}_to_${bits} KNOBS ${knobs} ${fixed_depthwise}
             ${kernel_3x3} ${same_${width}} groups>=16)
     endforeach()
-    foreach(row "w14 words:2,unroll:1" "w28 words:2,unroll:1" "w56 words:2,unroll:1" "w112 words:2,vectors:2")
+    foreach(row "w14 words:2,unroll:1 16" "w28 words:2,unroll:1 16" "w56 words:2,unroll:1 16" "w112 words:2,vectors:2 32")
         separate_arguments(row)
-        list(POP_FRONT row width knobs)
+        list(POP_FRONT row width knobs groups)
         kernel(quantized_conv2d depthwise3x3_s2_${width}_to_${bits} KNOBS ${knobs} ${fixed_depthwise}
-            ${kernel_3x3} ${half_${width}} groups>=16)
+            ${kernel_3x3} ${half_${width}} groups>=${groups})
     endforeach()
     kernel(quantized_conv2d depthwise3x3_s1_wide_to_${bits} KNOBS vectors:4,tile_x:4 ${quantized_depthwise}
         ${kernel_3x3} ${stride_1} groups%64=0 out_w>=7)

@@ -54,7 +54,8 @@ Tensor JitQuantizedConv2d::operator()(const QuantizedConv2dCase &c,
     const Conv2dProblem &p = c.problem;
     const Conv2dOptions &options = p.options;
     const int64_t groups = options.groups, filters = p.filters / groups;
-    const bool flipped = p.type == DataType::s8;
+    const auto flip = [](DataType type) { return type == DataType::s8 ? 128 : 0; };
+    const int in_flip = flip(p.type), out_flip = flip(c.output_type);
     const Tensor output = filled(p.output_shape(), c.output_type, {});
     const Tensor bias =
         tensors.bias.values.defined() ? tensors.bias.values : filled({p.filters}, DataType::s8, {});
@@ -62,7 +63,7 @@ Tensor JitQuantizedConv2d::operator()(const QuantizedConv2dCase &c,
     const Scale bias_scale = scale_of(tensors.bias.quantization, p.filters);
     const JitActivation a = activation_of(c);
     const std::vector<int64_t> per_filter{filters, groups};
-    auto in = buffer_of(bytes_as(tensors.input.values, flipped ? DataType::u8 : p.type),
+    auto in = buffer_of(bytes_as(tensors.input.values, in_flip ? DataType::u8 : p.type),
                         image_extents(p, p.channels / groups, p.width, p.height));
     auto weight = buffer_of(tensors.weight.values, filter_extents(p));
     auto scales = buffer_of(scale.vector, per_filter);
@@ -74,10 +75,10 @@ Tensor JitQuantizedConv2d::operator()(const QuantizedConv2dCase &c,
     jit_call(function_, to_string(c), in, weight, scales, offset, offset_scales,
              narrow(options.stride[1]), narrow(options.stride[0]), narrow(options.dilation[1]),
              narrow(options.dilation[0]), narrow(options.padding.left), narrow(options.padding.top),
-             flipped ? 128 : 0, c.input_scale, c.input_zero_point + (flipped ? 128 : 0),
-             scale.for_all, c.weight_zero_point, static_cast<int32_t>(c.bias), bias_scale.for_all,
-             c.bias_zero_point, c.output_scale, c.output_zero_point, c.output_type == DataType::s32,
-             a.slope, a.low, a.high, out);
+             in_flip, c.input_scale, c.input_zero_point + in_flip, scale.for_all,
+             c.weight_zero_point, static_cast<int32_t>(c.bias), bias_scale.for_all,
+             c.bias_zero_point, c.output_scale, out_flip, c.output_zero_point + out_flip,
+             c.output_type == DataType::s32, a.slope, a.low, a.high, out);
     return output;
 }
 
