@@ -43,8 +43,8 @@ namespace cpu {
 // 14x14x576, though a sum then takes four words instead of three). It takes columns that are known,
 // in multiples of the tile.
 //
-// One Zen 4 core, u8 to u8, 3x3: stride 1 100 to 107 GOP/s at 112x112 to 28x28, 87 at 14x14, 70 at
-// 7x7; stride 2 55 to 66. Any width: 85 at 112x112x32, 72 at 56x56x144, 77 at 28x28x192 (four
+// One Zen 4 core, u8 to u8, 3x3: stride 1 101 to 107 GOP/s at 112x112 to 28x28, 86 at 14x14, 72 at
+// 7x7; stride 2 55 to 67. Any width: 85 at 112x112x32, 72 at 56x56x144, 77 at 28x28x192 (four
 // vectors side by side read the input in whole ones; a single one: 65). Lost: all words of an image
 // first (51 at 28x28x192); shared words where the width is not known (58 at 56x56x144).
 void quantized_depthwise(QuantizedConv2dDepthwise &stages, const QuantizedConv2dContext &context) {

@@ -58,6 +58,20 @@ Func &pack(QuantizedConv2d &stages, const QuantizedConv2dContext &context, const
     return result;
 }
 
+// All sums of a tile in registers, unrolled.
+void accumulate(QuantizedConv2d &stages, const QuantizedConv2dContext &context) {
+    const int lanes = context.target.natural_vector_size<float>();
+    const RDom &d = stages.r;
+    stages.sum.unroll(k).unroll(x).unroll(y);
+    Stage update = stages.sum.update();
+    if (context.integer)
+        update.atomic().reorder(d.x, k, x, y, d.y, d.z, d.w).vectorize(d.x);
+    else
+        update.reorder(k, x, y, d.x, d.y, d.z, d.w);
+    update.vectorize(k, lanes, TailStrategy::RoundUp).unroll(k).unroll(x).unroll(y);
+    if (!context.integer) update.unroll(d.x);
+}
+
 }  // namespace
 
 namespace cpu {
@@ -87,10 +101,8 @@ void schedule_filters(QuantizedConv2dEnds &stages, const QuantizedConv2dContext 
 void quantized_packed(QuantizedConv2d &stages, const QuantizedConv2dContext &context) {
     const PackedTile tile = choose(context);
     const int lanes = context.target.natural_vector_size<float>();
-    const TailStrategy round_up = TailStrategy::RoundUp;
     Func &out = stages.output;
     const Var xo("xo"), yo("yo"), kb("kb"), rows("rows"), blocks("blocks");
-    const RDom &d = stages.r;
 
     out.split(x, xo, x, tile.x, TailStrategy::GuardWithIf)
         .split(y, yo, y, tile.y, TailStrategy::GuardWithIf)
@@ -105,40 +117,17 @@ void quantized_packed(QuantizedConv2d &stages, const QuantizedConv2dContext &con
         stages.filter_sum.compute_root();
         stages.window_sum.compute_at(out, xo);
     }
-    const Var &step = tile.outer ? xo : kb;
-    stages.activated.compute_at(out, step)
-        .bound_extent(k, tile.block)
-        .bound_extent(x, tile.x)
-        .bound_extent(y, tile.y)
-        .align_bounds(k, tile.block)
-        .vectorize(k, lanes, round_up);
+    const LoopLevel step(out, tile.outer ? xo : kb);
+    for (Func *f : {&stages.sum, &stages.activated})
+        f->compute_at(step)
+            .bound_extent(k, tile.block)
+            .bound_extent(x, tile.x)
+            .bound_extent(y, tile.y)
+            .align_bounds(k, tile.block)
+            .vectorize(k, lanes, TailStrategy::RoundUp);
     stages.activated.specialize(context.plain && context.unsigned_bytes).unroll(k);
     stages.activated.specialize(context.plain).unroll(k);
-    stages.sum.compute_at(out, step)
-        .bound_extent(k, tile.block)
-        .bound_extent(x, tile.x)
-        .bound_extent(y, tile.y)
-        .align_bounds(k, tile.block)
-        .vectorize(k, lanes, round_up)
-        .unroll(k)
-        .unroll(x)
-        .unroll(y);
-    Stage update = stages.sum.update();
-    if (context.integer)
-        update.atomic()
-            .reorder(d.x, k, x, y, d.y, d.z, d.w)
-            .vectorize(d.x)
-            .vectorize(k, lanes, round_up)
-            .unroll(k)
-            .unroll(x)
-            .unroll(y);
-    else
-        update.reorder(k, x, y, d.x, d.y, d.z, d.w)
-            .vectorize(k, lanes, round_up)
-            .unroll(k)
-            .unroll(x)
-            .unroll(y)
-            .unroll(d.x);
+    accumulate(stages, context);
     const int bytes = context.integer ? 4 * lanes : lanes;
     stages.padded.align_storage(c, 4);
     if (tile.outer)
