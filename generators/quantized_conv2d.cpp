@@ -315,18 +315,20 @@ QuantizedConv2dDepthwise quantized_conv2d_depthwise(const QuantizedConv2dOperand
         const Expr s = w * columns + i % columns - phase, q = r * rows + i / columns;
         const Expr read = reinterpret<uint8_t>(
             op.weight(0, clamp(s, 0, op.kernel_w - 1), min(q, op.kernel_h - 1), 0, g));
-        if (word == 1) return read;
         return select(s >= 0 && s < op.kernel_w && q < op.kernel_h, read, cast<uint8_t>(0));
     };
     // Elements of a word, which the vectoriser takes for the vector of all their bytes.
     const auto spread = [&](const Type &type, const auto &of) {
-        if (word == 1) return reinterpret(type, of(element, 0));
         const Expr g = element / word;
         return extract_bits(type, concat_bits({of(g, 0), of(g, 1), of(g, 2), of(g, 3)}),
                             8 * (element % word));
     };
-    stages.taps(element, w, x, y, n) = spread(op.input.type(), tap);
-    stages.packed(element, phase, w, r) = spread(Int(8), weight);
+    stages.taps(element, w, x, y, n) = word == 1 ? tap(element, 0) : spread(UInt(8), tap);
+    if (op.integer())
+        stages.packed(element, phase, w, r) = spread(Int(8), weight);
+    else
+        stages.packed(element, phase, w, r) =
+            cast<float>(cast<int32_t>(op.weight(0, w, r, 0, element)) - op.weight_zero_point);
 
     const bool pairs = words == DepthwiseWords::pairs;
     const Expr first = pairs ? x % 2 : Expr(0), spanned = op.kernel_w + (pairs ? 1 : 0);
@@ -342,7 +344,8 @@ QuantizedConv2dDepthwise quantized_conv2d_depthwise(const QuantizedConv2dOperand
     else
         read = stages.taps(element_of_r, d.y, x, y * op.stride_y + d.z * op.dilation_y, n);
     stages.sum(k, g, x, y, n) = stages.start(k, g);
-    stages.sum(k, g, x, y, n) += product(op, read, stages.packed(element_of_r, first, d.y, d.z));
+    const Expr factor = stages.packed(element_of_r, first, d.y, d.z);
+    stages.sum(k, g, x, y, n) += op.integer() ? product(op, read, factor) : read * factor;
     finish(op, stages);
     return stages;
 }
