@@ -32,7 +32,7 @@ const Conv2dTable<generators::Conv2dSliced> &sliced_schedules();
 const Conv2dTable<generators::Conv2dDot> &dot_schedules();
 const Conv2dTable<generators::Conv2dDepthwise> &depthwise_schedules();
 
-// One table entry each; CPU schedules in cpu/conv2d*.cpp, GPU schedules in gpu/conv2d.cpp.
+// One table entry each; CPU schedules in cpu/conv2d/, GPU schedules in gpu/conv2d.cpp.
 namespace cpu {
 void packed(generators::Conv2d &stages, const Conv2dContext &context);
 void grouped(generators::Conv2d &stages, const Conv2dContext &context);
