@@ -196,3 +196,8 @@ foreach(bytes 1 4)
     kernel(quantized_conv2d unstaged_to_${bits} ALGORITHM sliced SCHEDULE gpu_unstaged ${types} ${both}
         DEVICES cuda opencl BUDGET shared:0,registers:64 ${to})
 endforeach()
+
+# Gradients of a convolution.
+set(HK_FIXED_FIELDS_conv2d_backward_data ${HK_FIXED_FIELDS_conv2d})
+
+kernel_family(conv2d_backward_data LIBRARY conv2d_backward)

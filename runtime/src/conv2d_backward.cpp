@@ -1,0 +1,1 @@
+#include "hk/conv2d_backward.h"

@@ -1,0 +1,29 @@
+#include "conv2d_backward_operands.h"
+
+#include <numeric>
+#include <utility>
+
+namespace hk::detail {
+
+namespace {
+
+// The inverse of `value` modulo `modulus`, to which it is coprime, by the extended Euclidean
+// algorithm: value * inverse - modulus * something = 1.
+int64_t inverse_modulo(int64_t value, int64_t modulus) {
+    int64_t remainder = modulus, next_remainder = value % modulus;
+    int64_t factor = 0, next_factor = 1;
+    while (next_remainder != 0) {
+        const int64_t quotient = remainder / next_remainder;
+        remainder = std::exchange(next_remainder, remainder - quotient * next_remainder);
+        factor = std::exchange(next_factor, factor - quotient * next_factor);
+    }
+    return (factor % modulus + modulus) % modulus;
+}
+
+}  // namespace
+
+StridePhase::StridePhase(int64_t stride, int64_t dilation)
+    : common(static_cast<int32_t>(std::gcd(stride, dilation))),
+      inverse(static_cast<int32_t>(inverse_modulo(dilation / common, stride / common))) {}
+
+}  // namespace hk::detail
