@@ -198,6 +198,7 @@ foreach(bytes 1 4)
 endforeach()
 
 # Gradients of a convolution.
-set(HK_FIXED_FIELDS_conv2d_backward_data ${HK_FIXED_FIELDS_conv2d})
-
-kernel_family(conv2d_backward_data LIBRARY conv2d_backward)
+foreach(pass data weight bias)
+    set(HK_FIXED_FIELDS_conv2d_backward_${pass} ${HK_FIXED_FIELDS_conv2d})
+    kernel_family(conv2d_backward_${pass} LIBRARY conv2d_backward)
+endforeach()

@@ -19,4 +19,18 @@ Halide::Expr tree_sum(int count, Function f, int first = 0) {
     return tree_sum(half, f, first) + tree_sum(count - half, f, first + half);
 }
 
+// The rows of all images, one after the other, in parts of equal length; the last ones may end early,
+// or hold none.
+struct RowsInParts {
+    RowsInParts(const Halide::Expr &batch, const Halide::Expr &height, int parts);
+
+    Halide::Expr batch, height;
+    Halide::Expr length;  // of a part
+
+    // Whether a part has row i, and where that row is.
+    Halide::Expr holds(const Halide::Expr &part, const Halide::Expr &i) const;
+    Halide::Expr y(const Halide::Expr &part, const Halide::Expr &i) const;
+    Halide::Expr n(const Halide::Expr &part, const Halide::Expr &i) const;
+};
+
 }  // namespace hk::generators
