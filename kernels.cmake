@@ -202,3 +202,9 @@ foreach(pass data weight bias)
     set(HK_FIXED_FIELDS_conv2d_backward_${pass} ${HK_FIXED_FIELDS_conv2d})
     kernel_family(conv2d_backward_${pass} LIBRARY conv2d_backward)
 endforeach()
+
+# CPU.
+set(gradients TYPES f32 f16 bf16 ${both})
+kernel(conv2d_backward_data any ALGORITHM flip_expand SCHEDULE cpu ${gradients} DEVICES cpu)
+kernel(conv2d_backward_weight any ALGORITHM partial_sums SCHEDULE cpu ${gradients} DEVICES cpu)
+kernel(conv2d_backward_bias any ALGORITHM partial_sums SCHEDULE cpu ${gradients} DEVICES cpu)

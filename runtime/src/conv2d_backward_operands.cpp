@@ -1,5 +1,6 @@
 #include "conv2d_backward_operands.h"
 
+#include <array>
 #include <numeric>
 #include <utility>
 
@@ -25,5 +26,22 @@ int64_t inverse_modulo(int64_t value, int64_t modulus) {
 StridePhase::StridePhase(int64_t stride, int64_t dilation)
     : common(static_cast<int32_t>(std::gcd(stride, dilation))),
       inverse(static_cast<int32_t>(inverse_modulo(dilation / common, stride / common))) {}
+
+void normalise_backward_data(Conv2dOperands &operands) {
+    drop_idle_dilations(operands.problem);
+    const std::array<int64_t, 2> &stride = operands.problem.options.stride;
+    if (is_matrix_product(operands.problem) && stride[0] == 1 && stride[1] == 1) {
+        join_pixels(operands);
+    }
+    tidy(operands);
+}
+
+void normalise_backward_weight(Conv2dOperands &operands) {
+    drop_idle_dilations(operands.problem);
+    if (is_matrix_product(operands.problem)) fold_stride(operands);
+    tidy(operands);
+}
+
+void normalise_backward_bias(Conv2dOperands &operands) { tidy(operands); }
 
 }  // namespace hk::detail
