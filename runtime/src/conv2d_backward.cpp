@@ -140,9 +140,8 @@ struct Pass {
         if (!kernel) {
             kernel = &kernel_for(family, problem, device);
         } else {
-            check_row_takes(
-                family.name, *kernel, problem.type, problem.options.layout, device,
-                [&](std::string_view field) { return conv2d_field(problem, field); });
+            check_row_takes(family.name, *kernel, problem.type, problem.options.layout, device,
+                            [&](std::string_view field) { return conv2d_field(problem, field); });
         }
     }
 
@@ -154,7 +153,8 @@ struct Pass {
 Conv2dOperands bias_operands(const Tensor &output_gradient, const Tensor &bias_gradient,
                              Layout layout) {
     Conv2dOperands operands;
-    operands.problem = bias_problem(output_gradient.shape(), output_gradient.type(), layout);
+    operands.problem =
+        bias_problem(kBias.name, output_gradient.shape(), output_gradient.type(), layout);
     operands.output = image_view(output_gradient, layout, 1);
     operands.bias = vector_of_filters(bias_gradient, operands.problem);
     return operands;
@@ -239,8 +239,8 @@ void conv2d_backward_weight(const Tensor &output_gradient, const Tensor &input,
 void conv2d_backward_bias(const Tensor &output_gradient, const Tensor &bias_gradient, Layout layout,
                           float beta, const Stream &stream) {
     check_defined(kBias, "bias gradient", bias_gradient);
-    run(kBias.name, nullptr, {output_gradient, {}, {}, {{}, {}, bias_gradient}},
-        {.layout = layout}, beta, stream);
+    run(kBias.name, nullptr, {output_gradient, {}, {}, {{}, {}, bias_gradient}}, {.layout = layout},
+        beta, stream);
 }
 
 Tensor conv2d_backward_data(const Tensor &output_gradient, const Tensor &weight,
@@ -262,7 +262,7 @@ Tensor conv2d_backward_weight(const Tensor &output_gradient, const Tensor &input
 Tensor conv2d_backward_bias(const Tensor &output_gradient, Layout layout) {
     check_defined(kBias, "output gradient", output_gradient);
     const Conv2dProblem problem =
-        bias_problem(output_gradient.shape(), output_gradient.type(), layout);
+        bias_problem(kBias.name, output_gradient.shape(), output_gradient.type(), layout);
     const Tensor gradient({problem.filters}, output_gradient.type(), output_gradient.device());
     conv2d_backward_bias(output_gradient, gradient, layout);
     return gradient;
@@ -288,8 +288,8 @@ void conv2d_backward_bias_with(const KernelInfo &kernel, const Tensor &output_gr
                                const Tensor &bias_gradient, Layout layout, float beta,
                                const Stream &stream) {
     check_defined(kBias, "bias gradient", bias_gradient);
-    run(kBias.name, &kernel, {output_gradient, {}, {}, {{}, {}, bias_gradient}},
-        {.layout = layout}, beta, stream);
+    run(kBias.name, &kernel, {output_gradient, {}, {}, {{}, {}, bias_gradient}}, {.layout = layout},
+        beta, stream);
 }
 
 Selection select_conv2d_backward_data(const Conv2dProblem &problem, DeviceType device,
@@ -305,7 +305,7 @@ Selection select_conv2d_backward_weight(const Conv2dProblem &problem, DeviceType
 Selection select_conv2d_backward_bias(const Conv2dProblem &problem, DeviceType device,
                                       const DeviceLimits &limits, bool explain) {
     const Conv2dProblem bias =
-        bias_problem(problem.output_shape(), problem.type, problem.options.layout);
+        bias_problem(kBias.name, problem.output_shape(), problem.type, problem.options.layout);
     return select_pass(kBias, bias, device, limits, explain);
 }
 

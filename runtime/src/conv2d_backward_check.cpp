@@ -48,7 +48,8 @@ Conv2dProblem geometry(const char *operation, const Conv2dBackwardTensors &t,
                        const Conv2dOptions &options) {
     const Conv2dGradients &g = t.gradients;
     if (!g.input.defined() && !g.weight.defined()) {
-        return bias_problem(t.output_gradient.shape(), t.output_gradient.type(), options.layout);
+        return bias_problem(operation, t.output_gradient.shape(), t.output_gradient.type(),
+                            options.layout);
     }
     const Tensor &input = g.input.defined() ? g.input : t.input;
     const Tensor &weight = g.weight.defined() ? g.weight : t.weight;
@@ -90,8 +91,8 @@ Conv2dProblem check_conv2d_backward(const char *operation, const Conv2dBackwardT
         fail(operation, "beta is " + std::to_string(beta) + ", it must be 0 or 1");
     }
     if (options.activation != Activation::none) {
-        fail(operation, "the activation is " + std::string(name_of(options.activation)) +
-                            ", it must be none");
+        fail(operation,
+             "the activation is " + std::string(name_of(options.activation)) + ", it must be none");
     }
     const Parts parts(tensors);
     check_present(operation, parts);
@@ -101,16 +102,16 @@ Conv2dProblem check_conv2d_backward(const char *operation, const Conv2dBackwardT
     return problem;
 }
 
-Conv2dProblem bias_problem(const Shape &output, DataType type, Layout layout) {
+Conv2dProblem bias_problem(const char *operation, const Shape &output, DataType type,
+                           Layout layout) {
     if (output.size() != 4) {
-        fail("conv2d_backward_bias", "output gradient has " + std::to_string(output.size()) +
-                                         " dimensions, " + hk::to_string(output) +
-                                         ", it needs 4");
+        fail(operation, "output gradient has " + std::to_string(output.size()) + " dimensions, " +
+                            hk::to_string(output) + ", it needs 4");
     }
     const bool nhwc = layout == Layout::nhwc;
     Shape input = output;
     input[nhwc ? 3 : 1] = 1;
-    return conv2d_geometry("conv2d_backward_bias", input, {output[nhwc ? 3 : 1], 1, 1, 1}, type,
+    return conv2d_geometry(operation, input, {output[nhwc ? 3 : 1], 1, 1, 1}, type,
                            {.layout = layout});
 }
 

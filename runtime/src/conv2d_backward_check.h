@@ -18,6 +18,7 @@ Conv2dProblem check_conv2d_backward(const char *operation, const Conv2dBackwardT
                                     const Conv2dOptions &options, float beta);
 
 // What a bias' gradient depends on: a convolution of one channel and tap with this output.
-Conv2dProblem bias_problem(const Shape &output, DataType type, Layout layout);
+Conv2dProblem bias_problem(const char *operation, const Shape &output, DataType type,
+                           Layout layout);
 
 }  // namespace hk::detail

@@ -42,8 +42,8 @@ std::vector<JitAlgorithm> algorithms() {
         all.push_back(with_sizes(
             algorithm, "_1x1",
             {{"kernel_w", 1}, {"kernel_h", 1}, {"padding", 0}, {"stride_x", 1}, {"stride_y", 1}}));
-        all.push_back(with_sizes(algorithm, "_1x1_s2",
-                                 {{"kernel_w", 1}, {"kernel_h", 1}, {"padding", 0}}));
+        all.push_back(
+            with_sizes(algorithm, "_1x1_s2", {{"kernel_w", 1}, {"kernel_h", 1}, {"padding", 0}}));
     }
     return all;
 }
@@ -66,16 +66,14 @@ TEST_P(Conv2dBackwardDataAlgorithm, IsTheDefinition) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Conv2dBackwardDataAlgorithm,
-                         testing::Combine(testing::ValuesIn(algorithms()),
-                                          testing::Values(Layout::nhwc, Layout::nchw),
-                                          testing::Values(DataType::f32, DataType::f16,
-                                                          DataType::bf16)),
-                         [](const auto &info) {
-                             return std::get<0>(info.param).name + "_" +
-                                    std::string(name_of(std::get<1>(info.param))) + "_" +
-                                    std::string(name_of(std::get<2>(info.param)));
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    All, Conv2dBackwardDataAlgorithm,
+    testing::Combine(testing::ValuesIn(algorithms()), testing::Values(Layout::nhwc, Layout::nchw),
+                     testing::Values(DataType::f32, DataType::f16, DataType::bf16)),
+    [](const auto &info) {
+        return std::get<0>(info.param).name + "_" + std::string(name_of(std::get<1>(info.param))) +
+               "_" + std::string(name_of(std::get<2>(info.param)));
+    });
 
 // Grouped, of real numbers, where a sum in another order would have other bits.
 TEST(Conv2dBackwardDataFormulations, GiveTheSameBits) {
@@ -86,7 +84,8 @@ TEST(Conv2dBackwardDataFormulations, GiveTheSameBits) {
                 return JitConv2dBackward(Pass::data, with_sizes(algorithm, "", {}), schedule, "",
                                          DataType::f32, layout);
             };
-            const JitConv2dBackward first = compiled("flip_expand"), other = compiled("expand_flip");
+            const JitConv2dBackward first = compiled("flip_expand"),
+                                    other = compiled("expand_flip");
             const auto cases = random_cases<BackwardDataCase>(
                 40, {DataType::f32, layout, Data::reals, {&grouped, 1}, 5e4});
             EXPECT_FALSE(cases.empty());

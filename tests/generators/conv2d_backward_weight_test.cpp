@@ -40,31 +40,29 @@ TEST_P(Conv2dBackwardSums, AreTheGradientOfAPointwiseWeight) {
         return Constraint{field, Constraint::Relation::equal, value};
     };
     check_algorithm<BackwardWeightCase>(
-        GetParam(),
-        {"1x1",
-         {{"algorithm", "partial_sums"},
-          {"fix_kernel_w", "1"},
-          {"fix_kernel_h", "1"},
-          {"fix_padding", "0"}},
-         {one("kernel_w", 1), one("kernel_h", 1), one("padding", 0)}});
+        GetParam(), {"1x1",
+                     {{"algorithm", "partial_sums"},
+                      {"fix_kernel_w", "1"},
+                      {"fix_kernel_h", "1"},
+                      {"fix_padding", "0"}},
+                     {one("kernel_w", 1), one("kernel_h", 1), one("padding", 0)}});
 }
 
 TEST_P(Conv2dBackwardSums, AreTheBiasGradient) {
     check_algorithm<BackwardBiasCase>(GetParam(), {"any", {{"algorithm", "partial_sums"}}, {}});
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Conv2dBackwardSums,
-                         testing::Combine(testing::Values("lanes:1,parts:1", "lanes:1,parts:8",
-                                                          "lanes:4,parts:3"),
-                                          testing::Values(Layout::nhwc, Layout::nchw),
-                                          testing::Values(DataType::f32, DataType::f16,
-                                                          DataType::bf16)),
-                         [](const auto &info) {
-                             const std::string knobs = std::get<0>(info.param);
-                             return std::string("lanes") + knobs[6] + "_parts" + knobs.back() + "_" +
-                                    std::string(name_of(std::get<1>(info.param))) + "_" +
-                                    std::string(name_of(std::get<2>(info.param)));
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    All, Conv2dBackwardSums,
+    testing::Combine(testing::Values("lanes:1,parts:1", "lanes:1,parts:8", "lanes:4,parts:3"),
+                     testing::Values(Layout::nhwc, Layout::nchw),
+                     testing::Values(DataType::f32, DataType::f16, DataType::bf16)),
+    [](const auto &info) {
+        const std::string knobs = std::get<0>(info.param);
+        return std::string("lanes") + knobs[6] + "_parts" + knobs.back() + "_" +
+               std::string(name_of(std::get<1>(info.param))) + "_" +
+               std::string(name_of(std::get<2>(info.param)));
+    });
 
 }  // namespace
 }  // namespace hk::test

@@ -1,5 +1,5 @@
-// Do the shipped objects work: every row of the three families, on every device that it runs on here,
-// on random problems that meet its conditions.
+// Do the shipped objects work: every row of the three families, on every device that it runs on
+// here, on random problems that meet its conditions.
 
 #include "tests/kernels/family.h"
 #include "tests/support/conv2d_backward_check.h"
@@ -68,9 +68,7 @@ TEST(BackwardRows, RefuseTheOtherLayout) {
 
 std::string name(const testing::TestParamInfo<KernelInfo> &info) { return info.param.name; }
 
-std::vector<KernelInfo> all(Pass pass) {
-    return {rows_of(pass).begin(), rows_of(pass).end()};
-}
+std::vector<KernelInfo> all(Pass pass) { return {rows_of(pass).begin(), rows_of(pass).end()}; }
 
 INSTANTIATE_TEST_SUITE_P(Table, BackwardDataRow, testing::ValuesIn(all(Pass::data)), name);
 INSTANTIATE_TEST_SUITE_P(Table, BackwardWeightRow, testing::ValuesIn(all(Pass::weight)), name);

@@ -1,5 +1,5 @@
-// Does the shipped library work: gradients of random problems, on every device that is here, with the
-// rows that selection takes; and several of them in one call.
+// Does the shipped library work: gradients of random problems, on every device that is here, with
+// the rows that selection takes; and several of them in one call.
 
 #include <tuple>
 
@@ -56,8 +56,8 @@ TEST_P(Conv2dBackward, RunsInTwoThreadsAtOnce) {
 
 std::vector<double> read(const Tensor &tensor) { return reference::read(tensor.to(Device::cpu())); }
 
-// Every subset of the three in one call has the bits of the calls for one each, again and again, and
-// leaves the others as they were.
+// Every subset of the three in one call has the bits of the calls for one each, again and again,
+// and leaves the others as they were.
 TEST_P(Conv2dBackward, ComputesAnySubset) {
     const auto [device_type, layout, type] = GetParam();
     for (const Device device : devices_) {

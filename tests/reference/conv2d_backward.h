@@ -5,8 +5,9 @@
 
 namespace hk::reference {
 
-// `output_gradient` in the order n, y, x, k, `input` n, y, x, c, `weight` r, s, c, k (read_filters).
-// The gradient of the input comes in the order n, y, x, c, of the weight r, s, c, k.
+// `output_gradient` in the order n, y, x, k, `input` n, y, x, c, `weight` r, s, c, k
+// (read_filters). The gradient of the input comes in the order n, y, x, c, of the weight r, s, c,
+// k.
 Conv2dResult conv2d_backward_data(const Conv2dProblem &problem,
                                   const std::vector<double> &output_gradient,
                                   const std::vector<double> &weight);

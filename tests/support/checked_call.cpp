@@ -54,8 +54,7 @@ std::string differences(const std::function<std::string(size_t)> &place,
     for (size_t i = 0; i < got.size(); i++) {
         const std::string wanted = fault(i);
         if (!wanted.empty() && wrong++ < 4) {
-            text << "\n        " << place(i) << ": " << got[i] << ", should be "
-                 << wanted;
+            text << "\n        " << place(i) << ": " << got[i] << ", should be " << wanted;
         }
     }
     return wrong ? std::to_string(wrong) + " of " + std::to_string(got.size()) + " elements" +

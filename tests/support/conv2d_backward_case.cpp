@@ -43,9 +43,8 @@ const char *name_of(Pass pass) {
 // Of values as the type holds them.
 std::vector<double> numbers(Random &random, const Conv2dBackwardCase &c, const Shape &shape,
                             int64_t limit) {
-    std::vector<double> values = c.data == Data::reals
-                                     ? reals(random, shape)
-                                     : whole_numbers(random, shape, -limit, limit);
+    std::vector<double> values =
+        c.data == Data::reals ? reals(random, shape) : whole_numbers(random, shape, -limit, limit);
     for (double &value : values) {
         value = reference::rounded(c.problem.type, value);
     }

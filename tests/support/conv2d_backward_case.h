@@ -10,7 +10,8 @@ enum class Pass { data, weight, bias };
 struct Conv2dBackwardCase : ConvolutionCase {
     explicit Conv2dBackwardCase(Pass pass) : pass(pass) {}
 
-    // Where the gradient lies is `output`; the placements of the two factors are `input` and `weight`.
+    // Where the gradient lies is `output`; the placements of the two factors are `input` and
+    // `weight`.
     Pass pass;
     bool accumulate = false;
 };
@@ -32,8 +33,8 @@ std::optional<BackwardBiasCase> random_case(uint64_t seed, const Conv2dRequest &
 
 std::string to_string(const Conv2dBackwardCase &c);
 
-// The values of a case, in row-major order of the shapes. `factor`: the weight of `data`, the input of
-// `weight`, none of `bias`. `previous`: of the gradient, where it is accumulated.
+// The values of a case, in row-major order of the shapes. `factor`: the weight of `data`, the input
+// of `weight`, none of `bias`. `previous`: of the gradient, where it is accumulated.
 struct BackwardOperands {
     Shape output_shape, factor_shape, gradient_shape;
     std::vector<double> output_gradient, factor, previous;

@@ -34,9 +34,7 @@ Tensor JitConv2dBackward::operator()(const Conv2dBackwardCase &c, const Backward
     auto out = buffer_of(output, image_extents(p, filters, p.output_width(), p.output_height()));
     const auto image = image_extents(p, channels, p.width, p.height);
     const detail::Conv2dNumbers number(options);
-    const auto call = [&](auto &&...arguments) {
-        jit_call(function_, to_string(c), arguments...);
-    };
+    const auto call = [&](auto &&...arguments) { jit_call(function_, to_string(c), arguments...); };
     if (c.pass == Pass::bias) {
         auto vector = buffer_of(gradient, {filters, groups});
         call(out, vector, c.accumulate, vector);

@@ -8,17 +8,17 @@
 //       output_gradient(n, y, x, k) * input(n, iy, ix, g * C/G + c), zeros outside the input
 //   bias_gradient(k)               = sum over n, y, x of output_gradient(n, y, x, k)
 //
-// Each becomes gradient = beta * gradient + sum, where beta is 0 (what was there is never used) or 1
-// (it accumulates). Layouts and types are those of hk/conv2d.h. Sums, and what is added to them, are
-// f32 and rounded once. The order of adding depends on the shapes and the row alone: the same call
-// gives the same bits.
+// Each becomes gradient = beta * gradient + sum, where beta is 0 (what was there is never used) or
+// 1 (it accumulates). Layouts and types are those of hk/conv2d.h. Sums, and what is added to them,
+// are f32 and rounded once. The order of adding depends on the shapes and the row alone: the same
+// call gives the same bits.
 //
 // Tensors live on one device and are the caller's; they may be views, as conv2d takes them, but a
-// bias' gradient is packed. A gradient that is computed must not overlap another tensor of the call.
-// An empty batch has zero gradients, which are there when the call returns. options.activation must
-// be none. Calls from several threads at once are safe; on a device they return when the work is
-// queued. They throw InvalidArgument before anything runs; OutOfMemory, DeviceError, KernelFailure,
-// after which a gradient is undefined.
+// bias' gradient is packed. A gradient that is computed must not overlap another tensor of the
+// call. An empty batch has zero gradients, which are there when the call returns.
+// options.activation must be none. Calls from several threads at once are safe; on a device they
+// return when the work is queued. They throw InvalidArgument before anything runs; OutOfMemory,
+// DeviceError, KernelFailure, after which a gradient is undefined.
 
 #include "hk/conv2d.h"
 
