@@ -208,3 +208,9 @@ set(gradients TYPES f32 f16 bf16 ${both})
 kernel(conv2d_backward_data any ALGORITHM flip_expand SCHEDULE cpu ${gradients} DEVICES cpu)
 kernel(conv2d_backward_weight any ALGORITHM partial_sums SCHEDULE cpu ${gradients} DEVICES cpu)
 kernel(conv2d_backward_bias any ALGORITHM partial_sums SCHEDULE cpu ${gradients} DEVICES cpu)
+
+# GPU: the last rung of the ladder, which stages nothing.
+set(unstaged SCHEDULE gpu_unstaged ${gradients} DEVICES cuda opencl)
+kernel(conv2d_backward_data unstaged ALGORITHM flip_expand ${unstaged} BUDGET shared:0,registers:64)
+kernel(conv2d_backward_weight unstaged ALGORITHM partial_sums ${unstaged} BUDGET shared:0,registers:64)
+kernel(conv2d_backward_bias unstaged ALGORITHM partial_sums ${unstaged} BUDGET shared:0,registers:32)

@@ -51,13 +51,18 @@ Conv2dBackwardData convolve(const Conv2dBackwardDataOperands &op, const Factors 
         stages.filter(c, clamp(tap_x, 0, op.x.kernel - 1), clamp(tap_y, 0, op.y.kernel - 1), d.x, g) *
         stages.gradient(d.x, g, x + op.x.source(px, d.y), y + op.y.source(py, d.z), n);
 
-    const Expr sum = stages.sum(c, g, x / op.x.stride, y / op.y.stride, x % op.x.stride, y % op.y.stride, n);
+    const Expr sum =
+        stages.sum(c, g, x / op.x.stride, y / op.y.stride, op.x.phase(x), op.y.phase(y), n);
     stages.output = Func("result");
     stages.output(c, g, x, y, n) = accumulated(op.type, sum, op.previous(c, g, x, y, n), op.accumulate);
     return stages;
 }
 
 }  // namespace
+
+Expr StridePhases::phase(const Expr &pixel) const {
+    return clamp(pixel - pixel / stride * stride, 0, stride - 1);
+}
 
 // The tap s with (phase + s * dilation - crop) % stride = 0. Products are in 64 bits where the
 // factors are not known: both may be as large as the stride.

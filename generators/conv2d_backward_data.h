@@ -24,6 +24,9 @@ struct StridePhases {
 
     Halide::Expr step() const { return stride / common; }
     Halide::Expr most_taps() const { return (kernel + step() - 1) / step(); }  // of a phase
+    // pixel % stride, in words that have exact bounds: of a remainder Halide takes 0 to stride - 1, also
+    // where the pixel is a single one.
+    Halide::Expr phase(const Halide::Expr &pixel) const;
     Halide::Expr first(const Halide::Expr &phase) const;  // tap; `kernel` where there is none
     // The pixel of the output's gradient that tap j of the phase reads for x = 0.
     Halide::Expr source(const Halide::Expr &phase, const Halide::Expr &j) const;

@@ -17,4 +17,8 @@ namespace cpu {
 void backward_bias(generators::Conv2dBackwardBias &stages, const Conv2dBackwardBiasContext &context);
 }  // namespace cpu
 
+namespace gpu {
+void backward_bias_unstaged(generators::Conv2dBackwardBias &stages, const Conv2dBackwardBiasContext &context);
+}  // namespace gpu
+
 }  // namespace hk::schedules

@@ -13,7 +13,7 @@ void root(Conv2dBackwardData &, const Conv2dBackwardDataContext &context) { Knob
 
 const Table<Conv2dBackwardData, Conv2dBackwardDataContext> &conv2d_backward_data_schedules() {
     static const Table<Conv2dBackwardData, Conv2dBackwardDataContext> table = {
-        {"root", root}, {"cpu", cpu::backward_data}};
+        {"root", root}, {"cpu", cpu::backward_data}, {"gpu_unstaged", gpu::backward_data_unstaged}};
     return table;
 }
 

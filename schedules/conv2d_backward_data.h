@@ -17,4 +17,8 @@ namespace cpu {
 void backward_data(generators::Conv2dBackwardData &stages, const Conv2dBackwardDataContext &context);
 }  // namespace cpu
 
+namespace gpu {
+void backward_data_unstaged(generators::Conv2dBackwardData &stages, const Conv2dBackwardDataContext &context);
+}  // namespace gpu
+
 }  // namespace hk::schedules

@@ -17,4 +17,8 @@ namespace cpu {
 void backward_weight(generators::Conv2dBackwardWeight &stages, const Conv2dBackwardWeightContext &context);
 }  // namespace cpu
 
+namespace gpu {
+void backward_weight_unstaged(generators::Conv2dBackwardWeight &stages, const Conv2dBackwardWeightContext &context);
+}  // namespace gpu
+
 }  // namespace hk::schedules

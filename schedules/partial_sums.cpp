@@ -4,12 +4,13 @@
 
 namespace hk::schedules {
 
-PartialSums partial_sums(const Conv2dSizes &sizes) {
-    PartialSums sums = {sizes.nhwc ? 1 : sizes.target.natural_vector_size<float>(), 8};
-    Knobs knobs(sizes.knobs);
+PartialSums PartialSums::with(const std::string &text) const {
+    PartialSums sums = *this;
+    Knobs knobs(text);
     knobs.take("lanes", sums.lanes);
     knobs.take("parts", sums.parts);
     knobs.end();
+    if (sums.lanes < 1 || sums.parts < 1) throw Halide::CompileError("knobs " + text + ": none may be 0");
     return sums;
 }
 

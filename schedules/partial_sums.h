@@ -8,10 +8,9 @@ namespace hk::schedules {
 
 struct PartialSums {
     int lanes, parts;
-};
 
-// A lane for each element of a vector of columns (nchw), one where vectors are of channels (nhwc);
-// eight parts. Knobs `lanes` and `parts` override it; throws Halide::CompileError for others.
-PartialSums partial_sums(const Conv2dSizes &sizes);
+    // With the knobs `lanes` and `parts`; throws Halide::CompileError for others.
+    PartialSums with(const std::string &knobs) const;
+};
 
 }  // namespace hk::schedules
