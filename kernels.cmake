@@ -211,6 +211,6 @@ kernel(conv2d_backward_bias any ALGORITHM partial_sums SCHEDULE cpu ${gradients}
 
 # GPU: the last rung of the ladder, which stages nothing.
 set(unstaged SCHEDULE gpu_unstaged ${gradients} DEVICES cuda opencl)
-kernel(conv2d_backward_data unstaged ALGORITHM flip_expand ${unstaged} BUDGET shared:0,registers:64)
-kernel(conv2d_backward_weight unstaged ALGORITHM partial_sums ${unstaged} BUDGET shared:0,registers:64)
+kernel(conv2d_backward_data unstaged ALGORITHM flip_expand ${unstaged} BUDGET shared:0,registers:40)
+kernel(conv2d_backward_weight unstaged ALGORITHM partial_sums ${unstaged} BUDGET shared:0,registers:32)
 kernel(conv2d_backward_bias unstaged ALGORITHM partial_sums ${unstaged} BUDGET shared:0,registers:32)
