@@ -19,8 +19,8 @@ Halide::Expr tree_sum(int count, Function f, int first = 0) {
     return tree_sum(half, f, first) + tree_sum(count - half, f, first + half);
 }
 
-// The rows of all images, one after the other, in parts of equal length; the last ones may end early,
-// or hold none.
+// The rows of all images, one after the other, in parts of equal length; the last ones may end
+// early, or hold none.
 struct RowsInParts {
     RowsInParts(const Halide::Expr &batch, const Halide::Expr &height, int parts);
 

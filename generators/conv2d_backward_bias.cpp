@@ -6,7 +6,8 @@ using namespace Halide;
 
 namespace hk::generators {
 
-Conv2dBackwardBias conv2d_backward_bias(const Conv2dBackwardBiasOperands &op, int lanes, int parts) {
+Conv2dBackwardBias conv2d_backward_bias(const Conv2dBackwardBiasOperands &op, int lanes,
+                                        int parts) {
     Conv2dBackwardBias stages;
     const Var &lane = stages.lane, &part = stages.part;
     const RowsInParts rows(op.batch, op.out_h, parts);
@@ -18,10 +19,12 @@ Conv2dBackwardBias conv2d_backward_bias(const Conv2dBackwardBiasOperands &op, in
                                                      rows.y(part, d.y), rows.n(part, d.y)));
     stages.partial = Func("partial");
     stages.partial(lane, k, g, part) = 0.f;
-    stages.partial(lane, k, g, part) += lanes == 1 ? term : select(likely(column < op.out_w), term, 0.f);
+    stages.partial(lane, k, g, part) +=
+        lanes == 1 ? term : select(likely(column < op.out_w), term, 0.f);
 
     stages.folded = Func("folded");
-    stages.folded(k, g, part) = tree_sum(lanes, [&](int l) { return stages.partial(l, k, g, part); });
+    stages.folded(k, g, part) =
+        tree_sum(lanes, [&](int l) { return stages.partial(l, k, g, part); });
     stages.sum = Func("sum");
     stages.sum(k, g) = tree_sum(parts, [&](int p) { return stages.folded(k, g, p); });
     stages.output = Func("result");

@@ -20,6 +20,7 @@ struct Conv2dBackwardBias {
     Halide::Func partial, folded, sum, output;
     Halide::RDom r;
 };
-Conv2dBackwardBias conv2d_backward_bias(const Conv2dBackwardBiasOperands &operands, int lanes, int parts);
+Conv2dBackwardBias conv2d_backward_bias(const Conv2dBackwardBiasOperands &operands, int lanes,
+                                        int parts);
 
 }  // namespace hk::generators

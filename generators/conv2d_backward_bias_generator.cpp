@@ -1,7 +1,7 @@
 // conv2d_backward_bias: inputs, outputs, the layout of their buffers, and the schedule by its name.
 //
-// Buffers: image output_gradient (of k) as generators/conv2d_layout.h says; previous and bias_gradient,
-// [k, g], which may be one buffer.
+// Buffers: image output_gradient (of k) as generators/conv2d_layout.h says; previous and
+// bias_gradient, [k, g], which may be one buffer.
 
 #include "compiler/lowering.h"
 #include "generators/conv2d_backward_bias.h"
@@ -39,9 +39,13 @@ public:
         const Conv2dLayout order(layout);
         const auto [dim_k, dim_g, dim_x, dim_y, dim_n] = order.image_dims();
         const Conv2dBackwardBiasOperands operands = {
-            order.image("output_gradient_kgxyn", output_gradient), previous,
-            output_gradient.dim(dim_n).extent(), output_gradient.dim(dim_x).extent(),
-            output_gradient.dim(dim_y).extent(), accumulate, type};
+            order.image("output_gradient_kgxyn", output_gradient),
+            previous,
+            output_gradient.dim(dim_n).extent(),
+            output_gradient.dim(dim_x).extent(),
+            output_gradient.dim(dim_y).extent(),
+            accumulate,
+            type};
         Conv2dBackwardBias stages = conv2d_backward_bias(operands, sums.lanes, sums.parts);
         bias_gradient(k, g) = stages.output(k, g);
         stages.output = bias_gradient;

@@ -18,13 +18,12 @@ Factors pad_and_flip(const Conv2dBackwardDataOperands &op, const Factors &from) 
     Factors to;
     to.gradient = with_zeros_around(from.gradient, op.out_w, op.out_h, op.pointwise);
     to.filter = Func("flipped");
-    to.filter(c, s, r, k, g) =
-        from.filter(c, op.x.kernel - 1 - s, op.y.kernel - 1 - r, k, g);
+    to.filter(c, s, r, k, g) = from.filter(c, op.x.kernel - 1 - s, op.y.kernel - 1 - r, k, g);
     return to;
 }
 
-// Channels become groups of channels: a view, for their index is the pair (k, g) from the start. One
-// number would have to be divided by the size of a group again, in every address.
+// Channels become groups of channels: a view, for their index is the pair (k, g) from the start.
+// One number would have to be divided by the size of a group again, in every address.
 Factors expand(const Factors &from) {
     Factors to;
     to.gradient = Func("gradient_of_groups");
@@ -48,13 +47,15 @@ Conv2dBackwardData convolve(const Conv2dBackwardDataOperands &op, const Factors 
     stages.sum = Func("sum");
     stages.sum(c, g, x, y, px, py, n) = 0.f;
     stages.sum(c, g, x, y, px, py, n) +=
-        stages.filter(c, clamp(tap_x, 0, op.x.kernel - 1), clamp(tap_y, 0, op.y.kernel - 1), d.x, g) *
+        stages.filter(c, clamp(tap_x, 0, op.x.kernel - 1), clamp(tap_y, 0, op.y.kernel - 1), d.x,
+                      g) *
         stages.gradient(d.x, g, x + op.x.source(px, d.y), y + op.y.source(py, d.z), n);
 
     const Expr sum =
         stages.sum(c, g, x / op.x.stride, y / op.y.stride, op.x.phase(x), op.y.phase(y), n);
     stages.output = Func("result");
-    stages.output(c, g, x, y, n) = accumulated(op.type, sum, op.previous(c, g, x, y, n), op.accumulate);
+    stages.output(c, g, x, y, n) =
+        accumulated(op.type, sum, op.previous(c, g, x, y, n), op.accumulate);
     return stages;
 }
 

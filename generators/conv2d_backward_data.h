@@ -1,16 +1,19 @@
 #pragma once
-// The gradient of conv2d's input from that of its output: a convolution of the output's gradient with
-// the flipped filter, in the index letters of generators/conv2d_layout.h. Here x y are pixels of the
-// output's gradient, and an input's pixel is x * stride_x + px: px, py are its stride phases.
+// The gradient of conv2d's input from that of its output: a convolution of the output's gradient
+// with the flipped filter, in the index letters of generators/conv2d_layout.h. Here x y are pixels
+// of the output's gradient, and an input's pixel is x * stride_x + px: px, py are its stride
+// phases.
 //
 //   input_gradient(c, g, x * stride_x + px, y * stride_y + py, n)
 //       = sum over k and the taps s, r of the phase of flipped(c, s, r, k, g)
-//             * output_gradient(k, g, (x * stride_x + px + s * dilation_x - crop_left) / stride_x, …, n)
+//             * output_gradient(k, g, from_x, from_y, n)
+//   from_x = (x * stride_x + px + s * dilation_x - crop_left) / stride_x, from_y likewise
 //   flipped(c, s, r, k, g) = weight(c, kernel_w - 1 - s, kernel_h - 1 - r, k, g)
 //   crop_left = dilation_x * (kernel_w - 1) - padding_left, also below zero
 //
-// The taps of a phase are those for which that division leaves nothing: s = first(px) + step * j with
-// step = stride / gcd(stride, dilation), or none. So no zeros are inserted, and none are multiplied.
+// The taps of a phase are those for which that division leaves nothing: s = first(px) + step * j
+// with step = stride / gcd(stride, dilation), or none. So no zeros are inserted, and none are
+// multiplied.
 
 #include "generators/conv2d_layout.h"
 
@@ -24,8 +27,8 @@ struct StridePhases {
 
     Halide::Expr step() const { return stride / common; }
     Halide::Expr most_taps() const { return (kernel + step() - 1) / step(); }  // of a phase
-    // pixel % stride, in words that have exact bounds: of a remainder Halide takes 0 to stride - 1, also
-    // where the pixel is a single one.
+    // pixel % stride, written so that its bounds are exact: of a remainder by an argument Halide
+    // takes 0 to stride - 1, also where the pixel is a single one.
     Halide::Expr phase(const Halide::Expr &pixel) const;
     Halide::Expr first(const Halide::Expr &phase) const;  // tap; `kernel` where there is none
     // The pixel of the output's gradient that tap j of the phase reads for x = 0.
@@ -53,8 +56,8 @@ struct Conv2dBackwardData {
     Halide::RDom r;
 };
 
-// Two ways to write the same graph, with the same stages and so the same schedules: pad and flip the
-// tensors, then expand them to groups; and the other way round.
+// Two ways to write the same graph, with the same stages and so the same schedules: pad and flip
+// the tensors, then expand them to groups; and the other way round.
 Conv2dBackwardData conv2d_backward_data_flip_expand(const Conv2dBackwardDataOperands &operands);
 Conv2dBackwardData conv2d_backward_data_expand_flip(const Conv2dBackwardDataOperands &operands);
 

@@ -1,9 +1,9 @@
 // conv2d_backward_data: inputs, outputs, the layout of their buffers, and the schedule by its name.
 //
 // Buffers as generators/conv2d_layout.h says: images output_gradient (of k), previous and
-// input_gradient (of c), filter weight. previous and input_gradient may be one buffer. What the taps
-// of a phase are follows from the strides and dilations: common = gcd(stride, dilation), inverse is
-// that of dilation / common modulo stride / common (0 where that is 1).
+// input_gradient (of c), filter weight. previous and input_gradient may be one buffer. What the
+// taps of a phase are follows from the strides and dilations: common = gcd(stride, dilation),
+// inverse is that of dilation / common modulo stride / common (0 where that is 1).
 
 #include <numeric>
 
@@ -21,10 +21,13 @@ namespace sc = hk::schedules;
 
 class Conv2dBackwardDataGenerator : public Conv2dParameters<Conv2dBackwardDataGenerator> {
 public:
-    Input<Buffer<void, 5>> output_gradient{"output_gradient"}, weight{"weight"}, previous{"previous"};
-    Input<int> stride_x{"stride_x"}, stride_y{"stride_y"}, dilation_x{"dilation_x"}, dilation_y{"dilation_y"};
+    Input<Buffer<void, 5>> output_gradient{"output_gradient"}, weight{"weight"},
+        previous{"previous"};
+    Input<int> stride_x{"stride_x"}, stride_y{"stride_y"}, dilation_x{"dilation_x"},
+        dilation_y{"dilation_y"};
     Input<int> padding_left{"padding_left"}, padding_top{"padding_top"};
-    Input<int> common_x{"common_x"}, common_y{"common_y"}, inverse_x{"inverse_x"}, inverse_y{"inverse_y"};
+    Input<int> common_x{"common_x"}, common_y{"common_y"}, inverse_x{"inverse_x"},
+        inverse_y{"inverse_y"};
     Input<bool> accumulate{"accumulate"};
     Output<Buffer<void, 5>> input_gradient{"input_gradient"};
 
@@ -45,7 +48,8 @@ public:
         else if (algorithm.value() == "expand_flip")
             build(conv2d_backward_data_expand_flip(operands()));
         else
-            throw CompileError("algorithm is " + algorithm.value() + ", not flip_expand or expand_flip");
+            throw CompileError("algorithm is " + algorithm.value() +
+                               ", not flip_expand or expand_flip");
     }
 
 private:
@@ -58,9 +62,9 @@ private:
         hk::compiler::add_lowering_passes(get_pipeline(), get_target());
     }
 
-    static StridePhases phases(const Expr &kernel, int fix_stride, const Expr &stride, int fix_dilation,
-                               const Expr &dilation, const Expr &padding, const Expr &common,
-                               const Expr &inverse) {
+    static StridePhases phases(const Expr &kernel, int fix_stride, const Expr &stride,
+                               int fix_dilation, const Expr &dilation, const Expr &padding,
+                               const Expr &common, const Expr &inverse) {
         const Expr known_stride = fix_stride > 0 ? Expr(fix_stride) : stride;
         const Expr known_dilation = fix_dilation > 0 ? Expr(fix_dilation) : dilation;
         if (fix_stride == 1) return {kernel, 1, known_dilation, padding, 1, 0};
@@ -85,9 +89,11 @@ private:
         op.out_h = output_gradient.dim(dim_y).extent();
         op.x = phases(fixed_or(fix_kernel_w, weight.dim(filter_s).extent()), fix_stride_x, stride_x,
                       fix_dilation_x, dilation_x,
-                      unpadded() ? Expr(0) : fixed_or(fix_padding_left, padding_left), common_x, inverse_x);
+                      unpadded() ? Expr(0) : fixed_or(fix_padding_left, padding_left), common_x,
+                      inverse_x);
         op.y = phases(fixed_or(fix_kernel_h, weight.dim(filter_r).extent()), fix_stride_y, stride_y,
-                      fix_dilation_y, dilation_y, unpadded() ? Expr(0) : padding_top, common_y, inverse_y);
+                      fix_dilation_y, dilation_y, unpadded() ? Expr(0) : padding_top, common_y,
+                      inverse_y);
         op.accumulate = accumulate;
         op.type = type;
         op.pointwise = pointwise() && fix_stride_x.value() == 1 && fix_stride_y.value() == 1;

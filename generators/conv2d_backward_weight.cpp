@@ -6,7 +6,8 @@ using namespace Halide;
 
 namespace hk::generators {
 
-Conv2dBackwardWeight conv2d_backward_weight(const Conv2dBackwardWeightOperands &op, int lanes, int parts) {
+Conv2dBackwardWeight conv2d_backward_weight(const Conv2dBackwardWeightOperands &op, int lanes,
+                                            int parts) {
     Conv2dBackwardWeight stages;
     const Var &lane = stages.lane, &part = stages.part;
     stages.padded = with_zeros_around(op.input, op.width, op.height, op.pointwise);
@@ -31,7 +32,8 @@ Conv2dBackwardWeight conv2d_backward_weight(const Conv2dBackwardWeightOperands &
     stages.folded(c, s, r, k, g, part) =
         tree_sum(lanes, [&](int l) { return stages.partial(l, c, s, r, k, g, part); });
     stages.sum = Func("sum");
-    stages.sum(c, s, r, k, g) = tree_sum(parts, [&](int p) { return stages.folded(c, s, r, k, g, p); });
+    stages.sum(c, s, r, k, g) =
+        tree_sum(parts, [&](int p) { return stages.folded(c, s, r, k, g, p); });
     stages.output = Func("result");
     stages.output(c, s, r, k, g) =
         accumulated(op.type, stages.sum(c, s, r, k, g), op.previous(c, s, r, k, g), op.accumulate);

@@ -7,8 +7,8 @@
 //                     y * stride_y + r * dilation_y - padding_top, n)
 //
 // The rows of all images, n * out_h, are divided in `parts` parts of equal length, and columns in
-// `lanes` lanes, one after the other. A fixed tree adds up lanes, and then parts: the order depends on
-// the shape alone, and no sum is longer than its share.
+// `lanes` lanes, one after the other. A fixed tree adds up lanes, and then parts: the order depends
+// on the shape alone, and no sum is longer than its share.
 
 #include "generators/conv2d_layout.h"
 

@@ -1,7 +1,8 @@
-// conv2d_backward_weight: inputs, outputs, the layout of their buffers, and the schedule by its name.
+// conv2d_backward_weight: inputs, outputs, the layout of their buffers, and the schedule by its
+// name.
 //
-// Buffers as generators/conv2d_layout.h says: images output_gradient (of k) and input (of c), filters
-// previous and weight_gradient, which may be one buffer.
+// Buffers as generators/conv2d_layout.h says: images output_gradient (of k) and input (of c),
+// filters previous and weight_gradient, which may be one buffer.
 
 #include "compiler/lowering.h"
 #include "generators/conv2d_backward_weight.h"
@@ -18,7 +19,8 @@ namespace sc = hk::schedules;
 class Conv2dBackwardWeightGenerator : public Conv2dParameters<Conv2dBackwardWeightGenerator> {
 public:
     Input<Buffer<void, 5>> output_gradient{"output_gradient"}, input{"input"}, previous{"previous"};
-    Input<int> stride_x{"stride_x"}, stride_y{"stride_y"}, dilation_x{"dilation_x"}, dilation_y{"dilation_y"};
+    Input<int> stride_x{"stride_x"}, stride_y{"stride_y"}, dilation_x{"dilation_x"},
+        dilation_y{"dilation_y"};
     Input<int> padding_left{"padding_left"}, padding_top{"padding_top"};
     Input<bool> accumulate{"accumulate"};
     Output<Buffer<void, 5>> weight_gradient{"weight_gradient"};

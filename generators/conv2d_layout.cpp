@@ -44,8 +44,10 @@ Func with_zeros_around(const Func &image, const Expr &width, const Expr &height,
     if (unread) {
         inside = BoundaryConditions::repeat_edge(value, Region{all, all, columns, rows, all});
     } else {
-        inside = BoundaryConditions::constant_exterior(value, 0.f, Region{all, all, columns, all, all});
-        inside = BoundaryConditions::constant_exterior(inside, 0.f, Region{all, all, all, rows, all});
+        inside =
+            BoundaryConditions::constant_exterior(value, 0.f, Region{all, all, columns, all, all});
+        inside =
+            BoundaryConditions::constant_exterior(inside, 0.f, Region{all, all, all, rows, all});
     }
     Func padded("padded");
     padded(c, g, x, y, n) = inside(c, g, x, y, n);

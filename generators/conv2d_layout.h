@@ -1,5 +1,6 @@
 #pragma once
-// What all families that convolve share: index letters, the layouts of buffers, zeros around images.
+// What all families that convolve share: index letters, the layouts of buffers, zeros around
+// images.
 //
 // Index letters: n batch, c input channel of a group, g group, k output channel of a group, x y
 // pixel of the output, s r column and row of the filter. Funcs take their arguments in the order
@@ -36,9 +37,9 @@ private:
     bool nhwc_;
 };
 
-// An image in f32 with zeros around it. Where they are never read into a result (`unread`), the edge
-// is repeated, which costs no comparison a value. Columns and rows are two conditions, because Halide
-// splits loops at a condition on one of their variables, but not at a disjunction.
+// An image in f32 with zeros around it. Where they are never read into a result (`unread`), the
+// edge is repeated, which costs no comparison a value. Columns and rows are two conditions, because
+// Halide splits loops at a condition on one of their variables, but not at a disjunction.
 Halide::Func with_zeros_around(const Halide::Func &image, const Halide::Expr &width,
                                const Halide::Expr &height, bool unread);
 

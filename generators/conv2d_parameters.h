@@ -6,7 +6,8 @@
 
 namespace hk::generators {
 
-// fix_… parameters other than 0 fix a size when the kernel is compiled; its argument is then unused.
+// fix_… parameters other than 0 fix a size when the kernel is compiled; its argument is then
+// unused.
 template<typename T>
 class Conv2dParameters : public Halide::Generator<T> {
 public:
@@ -17,7 +18,8 @@ public:
     Halide::GeneratorParam<std::string> knobs{"knobs", ""};
     Halide::GeneratorParam<int> fix_kernel_w{"fix_kernel_w", 0}, fix_kernel_h{"fix_kernel_h", 0};
     Halide::GeneratorParam<int> fix_stride_x{"fix_stride_x", 0}, fix_stride_y{"fix_stride_y", 0};
-    Halide::GeneratorParam<int> fix_dilation_x{"fix_dilation_x", 0}, fix_dilation_y{"fix_dilation_y", 0};
+    Halide::GeneratorParam<int> fix_dilation_x{"fix_dilation_x", 0},
+        fix_dilation_y{"fix_dilation_y", 0};
     Halide::GeneratorParam<int> fix_channels_per_group{"fix_channels_per_group", 0};
     Halide::GeneratorParam<int> fix_filters_per_group{"fix_filters_per_group", 0};
     Halide::GeneratorParam<int> fix_padding{"fix_padding", -1};  // 0: none, else any
@@ -26,20 +28,33 @@ public:
 
 protected:
     bool unpadded() const { return fix_padding.value() == 0; }
-    bool pointwise() const { return unpadded() && fix_kernel_w.value() == 1 && fix_kernel_h.value() == 1; }
-
-    schedules::Conv2dSizes sizes(const Halide::Target &target) const {
-        return {target, layout.value() == "nhwc", schedule_name, knobs, fix_kernel_w, fix_kernel_h,
-                fix_stride_x, fix_stride_y, fix_dilation_x, fix_dilation_y,
-                fix_channels_per_group, fix_filters_per_group, fix_width};
+    bool pointwise() const {
+        return unpadded() && fix_kernel_w.value() == 1 && fix_kernel_h.value() == 1;
     }
 
-    static Halide::Expr fixed_or(const Halide::GeneratorParam<int> &fixed, const Halide::Expr &argument) {
+    schedules::Conv2dSizes sizes(const Halide::Target &target) const {
+        return {target,
+                layout.value() == "nhwc",
+                schedule_name,
+                knobs,
+                fix_kernel_w,
+                fix_kernel_h,
+                fix_stride_x,
+                fix_stride_y,
+                fix_dilation_x,
+                fix_dilation_y,
+                fix_channels_per_group,
+                fix_filters_per_group,
+                fix_width};
+    }
+
+    static Halide::Expr fixed_or(const Halide::GeneratorParam<int> &fixed,
+                                 const Halide::Expr &argument) {
         return fixed.value() > 0 ? Halide::Expr(fixed.value()) : argument;
     }
 
-    // Buffers start at 0 and have the sizes that are fixed. Channels of neighbouring groups lie next to
-    // each other in a pixel.
+    // Buffers start at 0 and have the sizes that are fixed. Channels of neighbouring groups lie
+    // next to each other in a pixel.
     template<typename Buffer>
     void constrain_image(Buffer &image, int channels, int width) const {
         const Conv2dLayout order(layout);

@@ -16,7 +16,8 @@ void root(Conv2dBackwardBias &, const Conv2dBackwardBiasContext &) {}
 PartialSums backward_bias_sums(const Conv2dBackwardBiasContext &context) {
     const int vector = context.target.natural_vector_size<float>();
     const bool gpu = context.schedule == "gpu_unstaged";
-    const PartialSums sums = gpu ? PartialSums{context.nhwc ? 1 : 32, 64} : PartialSums{context.nhwc ? 1 : vector, 8};
+    const PartialSums sums =
+        gpu ? PartialSums{context.nhwc ? 1 : 32, 64} : PartialSums{context.nhwc ? 1 : vector, 8};
     return sums.with(context.knobs);
 }
 

@@ -11,14 +11,17 @@ struct Conv2dBackwardBiasContext : Conv2dSizes {};
 
 PartialSums backward_bias_sums(const Conv2dBackwardBiasContext &context);
 
-const Table<generators::Conv2dBackwardBias, Conv2dBackwardBiasContext> &conv2d_backward_bias_schedules();
+const Table<generators::Conv2dBackwardBias, Conv2dBackwardBiasContext>
+    &conv2d_backward_bias_schedules();
 
 namespace cpu {
-void backward_bias(generators::Conv2dBackwardBias &stages, const Conv2dBackwardBiasContext &context);
+void backward_bias(generators::Conv2dBackwardBias &stages,
+                   const Conv2dBackwardBiasContext &context);
 }  // namespace cpu
 
 namespace gpu {
-void backward_bias_unstaged(generators::Conv2dBackwardBias &stages, const Conv2dBackwardBiasContext &context);
+void backward_bias_unstaged(generators::Conv2dBackwardBias &stages,
+                            const Conv2dBackwardBiasContext &context);
 }  // namespace gpu
 
 }  // namespace hk::schedules

@@ -7,7 +7,9 @@ namespace hk::schedules {
 namespace {
 
 // The baseline: every element by itself, nothing stored in between.
-void root(Conv2dBackwardData &, const Conv2dBackwardDataContext &context) { Knobs(context.knobs).end(); }
+void root(Conv2dBackwardData &, const Conv2dBackwardDataContext &context) {
+    Knobs(context.knobs).end();
+}
 
 }  // namespace
 

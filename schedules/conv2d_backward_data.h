@@ -11,14 +11,17 @@ struct Conv2dBackwardDataContext : Conv2dSizes {
     Halide::Expr phases_x, phases_y;  // the strides: numbers, or arguments of the kernel
 };
 
-const Table<generators::Conv2dBackwardData, Conv2dBackwardDataContext> &conv2d_backward_data_schedules();
+const Table<generators::Conv2dBackwardData, Conv2dBackwardDataContext>
+    &conv2d_backward_data_schedules();
 
 namespace cpu {
-void backward_data(generators::Conv2dBackwardData &stages, const Conv2dBackwardDataContext &context);
+void backward_data(generators::Conv2dBackwardData &stages,
+                   const Conv2dBackwardDataContext &context);
 }  // namespace cpu
 
 namespace gpu {
-void backward_data_unstaged(generators::Conv2dBackwardData &stages, const Conv2dBackwardDataContext &context);
+void backward_data_unstaged(generators::Conv2dBackwardData &stages,
+                            const Conv2dBackwardDataContext &context);
 }  // namespace gpu
 
 }  // namespace hk::schedules

@@ -11,14 +11,17 @@ struct Conv2dBackwardWeightContext : Conv2dSizes {};
 
 PartialSums backward_weight_sums(const Conv2dBackwardWeightContext &context);
 
-const Table<generators::Conv2dBackwardWeight, Conv2dBackwardWeightContext> &conv2d_backward_weight_schedules();
+const Table<generators::Conv2dBackwardWeight, Conv2dBackwardWeightContext>
+    &conv2d_backward_weight_schedules();
 
 namespace cpu {
-void backward_weight(generators::Conv2dBackwardWeight &stages, const Conv2dBackwardWeightContext &context);
+void backward_weight(generators::Conv2dBackwardWeight &stages,
+                     const Conv2dBackwardWeightContext &context);
 }  // namespace cpu
 
 namespace gpu {
-void backward_weight_unstaged(generators::Conv2dBackwardWeight &stages, const Conv2dBackwardWeightContext &context);
+void backward_weight_unstaged(generators::Conv2dBackwardWeight &stages,
+                              const Conv2dBackwardWeightContext &context);
 }  // namespace gpu
 
 }  // namespace hk::schedules

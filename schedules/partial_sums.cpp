@@ -10,7 +10,8 @@ PartialSums PartialSums::with(const std::string &text) const {
     knobs.take("lanes", sums.lanes);
     knobs.take("parts", sums.parts);
     knobs.end();
-    if (sums.lanes < 1 || sums.parts < 1) throw Halide::CompileError("knobs " + text + ": none may be 0");
+    if (sums.lanes < 1 || sums.parts < 1)
+        throw Halide::CompileError("knobs " + text + ": none may be 0");
     return sums;
 }
 

@@ -7,8 +7,8 @@ namespace hk::schedules {
 
 namespace cpu {
 
-// Parts run in parallel: their sums are small, and there may be one group of few filters. Vectors of
-// filters (nhwc) or of columns (nchw).
+// Parts run in parallel: their sums are small, and there may be one group of few filters. Vectors
+// of filters (nhwc) or of columns (nchw).
 void backward_bias(Conv2dBackwardBias &stages, const Conv2dBackwardBiasContext &context) {
     constexpr auto guard = TailStrategy::GuardWithIf;
     const int lanes = context.target.natural_vector_size<float>();

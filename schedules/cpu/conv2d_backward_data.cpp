@@ -12,7 +12,8 @@ const Var xb("xb"), xp("xp"), cb("cb"), rows("rows");
 
 // Vectors of input channels, as the weight has them, times broadcasts of the output's gradient at
 // eight pixels of a phase.
-void across_channels(Conv2dBackwardData &stages, const Conv2dBackwardDataContext &context, int tile_x) {
+void across_channels(Conv2dBackwardData &stages, const Conv2dBackwardDataContext &context,
+                     int tile_x) {
     const int lanes = context.target.natural_vector_size<float>();
     const RDom &d = stages.r;
     Func &out = stages.output;

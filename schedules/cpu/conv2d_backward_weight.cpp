@@ -14,8 +14,8 @@ const Var cb("cb"), tasks("tasks");
 
 namespace cpu {
 
-// All parts of a vector of channels (nhwc), or of one element in lanes of columns (nchw), one after the
-// other; then they are added up. Filters and groups run in parallel.
+// All parts of a vector of channels (nhwc), or of one element in lanes of columns (nchw), one after
+// the other; then they are added up. Filters and groups run in parallel.
 void backward_weight(Conv2dBackwardWeight &stages, const Conv2dBackwardWeightContext &context) {
     const int lanes = context.target.natural_vector_size<float>();
     const RDom &d = stages.r;

@@ -6,11 +6,12 @@ using namespace hk::generators;
 
 namespace hk::schedules::gpu {
 
-// A thread computes one element, whose phase is its own: several pixels of a thread would have as many
-// phases, the number of which is an argument. Its neighbours are neighbours in memory.
+// A thread computes one element, whose phase is its own: several pixels of a thread would have as
+// many phases, the number of which is an argument. Its neighbours are neighbours in memory.
 void backward_data_unstaged(Conv2dBackwardData &stages, const Conv2dBackwardDataContext &context) {
     constexpr auto guard = TailStrategy::GuardWithIf;
-    int tile_c = context.nhwc ? 16 : 1, tile_x = context.nhwc ? 8 : 32, tile_y = context.nhwc ? 1 : 4;
+    int tile_c = context.nhwc ? 16 : 1, tile_x = context.nhwc ? 8 : 32,
+        tile_y = context.nhwc ? 1 : 4;
     Knobs knobs(context.knobs);
     knobs.take("tile_c", tile_c);
     knobs.take("tile_x", tile_x);

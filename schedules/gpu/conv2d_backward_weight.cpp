@@ -5,12 +5,13 @@ using namespace hk::generators;
 
 namespace hk::schedules::gpu {
 
-// A thread computes one element, in one part; its neighbours are other channels, filters and groups,
-// which share the output's gradient or the input. Dimensions of a grid that are fused are split by one,
-// else Halide takes all of them for the bounds of one.
+// A thread computes one element, in one part; its neighbours are other channels, filters and
+// groups, which share the output's gradient or the input. Dimensions of a grid that are fused are
+// split by one, else Halide takes all of them for the bounds of one.
 void backward_weight_unstaged(Conv2dBackwardWeight &stages, const Conv2dBackwardWeightContext &) {
     constexpr auto guard = TailStrategy::GuardWithIf;
-    const Var co("co"), ct("ct"), ko("ko"), kt("kt"), go("go"), gt("gt"), so("so"), ro("ro"), block("block");
+    const Var co("co"), ct("ct"), ko("ko"), kt("kt"), go("go"), gt("gt"), so("so"), ro("ro"),
+        block("block");
     const RDom &d = stages.r;
     stages.output.split(c, co, ct, 8, guard)
         .split(k, ko, kt, 4, guard)
@@ -30,7 +31,8 @@ void backward_weight_unstaged(Conv2dBackwardWeight &stages, const Conv2dBackward
         .update()
         .reorder(d.x, d.y)
         .never_partition_all();
-    for (const Var &one : {stages.lane, c, s, r, k, g, stages.part}) stages.partial.bound_extent(one, 1);
+    for (const Var &one : {stages.lane, c, s, r, k, g, stages.part})
+        stages.partial.bound_extent(one, 1);
 }
 
 }  // namespace hk::schedules::gpu
