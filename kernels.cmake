@@ -196,3 +196,21 @@ foreach(bytes 1 4)
     kernel(quantized_conv2d unstaged_to_${bits} ALGORITHM sliced SCHEDULE gpu_unstaged ${types} ${both}
         DEVICES cuda opencl BUDGET shared:0,registers:64 ${to})
 endforeach()
+
+# Gradients of a convolution.
+foreach(pass data weight bias)
+    set(HK_FIXED_FIELDS_conv2d_backward_${pass} ${HK_FIXED_FIELDS_conv2d})
+    kernel_family(conv2d_backward_${pass} LIBRARY conv2d_backward)
+endforeach()
+
+# CPU.
+set(gradients TYPES f32 f16 bf16 ${both})
+kernel(conv2d_backward_data any ALGORITHM flip_expand SCHEDULE cpu ${gradients} DEVICES cpu)
+kernel(conv2d_backward_weight any ALGORITHM partial_sums SCHEDULE cpu ${gradients} DEVICES cpu)
+kernel(conv2d_backward_bias any ALGORITHM partial_sums SCHEDULE cpu ${gradients} DEVICES cpu)
+
+# GPU: the last rung of the ladder, which stages nothing.
+set(unstaged SCHEDULE gpu_unstaged ${gradients} DEVICES cuda opencl)
+kernel(conv2d_backward_data unstaged ALGORITHM flip_expand ${unstaged} BUDGET shared:0,registers:40)
+kernel(conv2d_backward_weight unstaged ALGORITHM partial_sums ${unstaged} BUDGET shared:0,registers:32)
+kernel(conv2d_backward_bias unstaged ALGORITHM partial_sums ${unstaged} BUDGET shared:0,registers:32)

@@ -34,16 +34,26 @@ endif()
 set(HK_TARGET_cuda ${HK_HOST}-cuda-cuda_capability_80-user_context-no_runtime)
 set(HK_TARGET_opencl ${HK_HOST}-opencl-user_context-no_runtime)
 
-# The generator executable of a family: generators/FAMILY*.cpp with schedules/{,cpu,gpu}/FAMILY*.cpp.
+# A family's sources are those with exactly its name, and all in folders of its name: what begins with
+# one family's name may be another's. Its generator executable is made of them. Its kernels go to the
+# library hk_LIBRARY, named as the family where it has one of its own.
 function(kernel_family FAMILY)
-    file(GLOB sources CONFIGURE_DEPENDS
-        ${CMAKE_SOURCE_DIR}/generators/${FAMILY}*.cpp ${CMAKE_SOURCE_DIR}/schedules/${FAMILY}*.cpp
-        ${CMAKE_SOURCE_DIR}/schedules/cpu/${FAMILY}*.cpp ${CMAKE_SOURCE_DIR}/schedules/gpu/${FAMILY}*.cpp)
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "LIBRARY" "")
+    if(NOT arg_LIBRARY)
+        set(arg_LIBRARY ${FAMILY})
+    endif()
+    set(folders ${CMAKE_SOURCE_DIR}/generators ${CMAKE_SOURCE_DIR}/schedules ${CMAKE_SOURCE_DIR}/schedules/cpu
+        ${CMAKE_SOURCE_DIR}/schedules/gpu)
+    list(TRANSFORM folders APPEND /${FAMILY}.cpp OUTPUT_VARIABLE named)
+    list(TRANSFORM folders APPEND /${FAMILY}/*.cpp OUTPUT_VARIABLE inside)
+    file(GLOB sources CONFIGURE_DEPENDS ${named} ${CMAKE_SOURCE_DIR}/generators/${FAMILY}_generator.cpp ${inside})
     add_library(hk_${FAMILY}_generators OBJECT ${sources})
     target_link_libraries(hk_${FAMILY}_generators PUBLIC hk_generator_parts)
     add_executable(${FAMILY}.generator)
     target_link_libraries(${FAMILY}.generator PRIVATE hk_${FAMILY}_generators hk_kernel_compiler)
     set_property(GLOBAL APPEND PROPERTY HK_FAMILIES ${FAMILY})
+    set_property(GLOBAL APPEND PROPERTY HK_LIBRARIES ${arg_LIBRARY})
+    set_property(GLOBAL APPEND PROPERTY HK_FAMILIES_OF_${arg_LIBRARY} ${FAMILY})
 endfunction()
 
 function(kernel FAMILY ROW)
@@ -100,15 +110,23 @@ function(compile_kernel name device)
         VERBATIM)
 endfunction()
 
-# After the last row: each family's archive of kernels and its table, libraries of hk_FAMILY.
+# After the last row: the libraries, of their families' archives of kernels and tables.
 function(finish_kernels)
-    get_property(families GLOBAL PROPERTY HK_FAMILIES)
-    foreach(family IN LISTS families)
-        finish_family(${family})
+    get_property(libraries GLOBAL PROPERTY HK_LIBRARIES)
+    list(REMOVE_DUPLICATES libraries)
+    set_property(GLOBAL PROPERTY HK_LIBRARIES ${libraries})
+    foreach(library IN LISTS libraries)
+        add_library(hk_${library} STATIC ${CMAKE_SOURCE_DIR}/runtime/src/${library}.cpp)
+        add_library(HalideKernels::${library} ALIAS hk_${library})
+        target_link_libraries(hk_${library} PUBLIC hk_runtime)
+        get_property(families GLOBAL PROPERTY HK_FAMILIES_OF_${library})
+        foreach(family IN LISTS families)
+            finish_family(${family} ${library})
+        endforeach()
     endforeach()
 endfunction()
 
-function(finish_family FAMILY)
+function(finish_family FAMILY LIBRARY)
     set(dir ${CMAKE_BINARY_DIR}/kernels/${FAMILY})
     file(MAKE_DIRECTORY ${dir})
     get_property(rows GLOBAL PROPERTY HK_ROWS_${FAMILY})
@@ -132,7 +150,7 @@ function(finish_family FAMILY)
         DEPENDS ${archives} ${dir}/archive.mri
         COMMENT "Archive of the ${FAMILY} kernels" VERBATIM)
     add_custom_command(OUTPUT ${dir}/${FAMILY}_table.cpp
-        COMMAND ${HK_PYTHON} ${CMAKE_SOURCE_DIR}/compiler/write_table.py ${FAMILY} ${dir}
+        COMMAND ${HK_PYTHON} ${CMAKE_SOURCE_DIR}/compiler/write_table.py ${FAMILY} ${LIBRARY} ${dir}
         DEPENDS ${CMAKE_SOURCE_DIR}/compiler/write_table.py ${dir}/rows.txt ${reports}
         COMMENT "Table of the ${FAMILY} kernels" VERBATIM)
     add_custom_target(hk_${FAMILY}_archive DEPENDS ${archive})
@@ -140,7 +158,6 @@ function(finish_family FAMILY)
     set_target_properties(hk_${FAMILY}_kernels PROPERTIES IMPORTED_LOCATION ${archive})
     add_dependencies(hk_${FAMILY}_kernels hk_${FAMILY}_archive)
 
-    add_library(hk_${FAMILY} STATIC ${CMAKE_SOURCE_DIR}/runtime/src/${FAMILY}.cpp ${dir}/${FAMILY}_table.cpp)
-    add_library(HalideKernels::${FAMILY} ALIAS hk_${FAMILY})
-    target_link_libraries(hk_${FAMILY} PUBLIC hk_runtime PRIVATE $<BUILD_INTERFACE:hk_${FAMILY}_kernels>)
+    target_sources(hk_${LIBRARY} PRIVATE ${dir}/${FAMILY}_table.cpp)
+    target_link_libraries(hk_${LIBRARY} PRIVATE $<BUILD_INTERFACE:hk_${FAMILY}_kernels>)
 endfunction()

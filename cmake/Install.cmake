@@ -1,23 +1,28 @@
 # cmake --install: a package that needs neither Halide nor Python. Who finds it by
-# find_package(HalideKernels) links HalideKernels::FAMILY, or HalideKernels::FAMILY_kernels to call
+# find_package(HalideKernels) links HalideKernels::LIBRARY, or HalideKernels::FAMILY_kernels to call
 # compiled functions without the library's own interface.
 
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-get_property(HK_INSTALLED_FAMILIES GLOBAL PROPERTY HK_FAMILIES)
+get_property(libraries GLOBAL PROPERTY HK_LIBRARIES)
+set(HK_INSTALLED_FAMILIES)  # LIBRARY/FAMILY each
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/HalideKernels)
 
 set_target_properties(hk_runtime PROPERTIES EXPORT_NAME runtime)
 install(TARGETS hk_runtime EXPORT HalideKernelsTargets)
-foreach(family IN LISTS HK_INSTALLED_FAMILIES)
-    set_target_properties(hk_${family} PROPERTIES EXPORT_NAME ${family})
-    install(TARGETS hk_${family} EXPORT HalideKernelsTargets)
-    install(FILES ${CMAKE_BINARY_DIR}/kernels/${family}/libhk_${family}_kernels.a
-        DESTINATION ${CMAKE_INSTALL_LIBDIR})
-    install(DIRECTORY ${CMAKE_BINARY_DIR}/kernels/${family}/
-        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/hk/kernels
-        FILES_MATCHING PATTERN "*.h")
+foreach(library IN LISTS libraries)
+    set_target_properties(hk_${library} PROPERTIES EXPORT_NAME ${library})
+    install(TARGETS hk_${library} EXPORT HalideKernelsTargets)
+    get_property(families GLOBAL PROPERTY HK_FAMILIES_OF_${library})
+    foreach(family IN LISTS families)
+        list(APPEND HK_INSTALLED_FAMILIES ${library}/${family})
+        install(FILES ${CMAKE_BINARY_DIR}/kernels/${family}/libhk_${family}_kernels.a
+            DESTINATION ${CMAKE_INSTALL_LIBDIR})
+        install(DIRECTORY ${CMAKE_BINARY_DIR}/kernels/${family}/
+            DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/hk/kernels
+            FILES_MATCHING PATTERN "*.h")
+    endforeach()
 endforeach()
 install(EXPORT HalideKernelsTargets NAMESPACE HalideKernels:: DESTINATION ${package_dir})
 

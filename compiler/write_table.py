@@ -1,6 +1,6 @@
 """Writes FAMILY_table.cpp: the rows of kernels.cmake with the resources that were measured.
 
-    write_table.py FAMILY DIR
+    write_table.py FAMILY LIBRARY DIR
 
 DIR/rows.txt has a line a kernel, its columns separated by |: name, family, row, algorithm, schedule,
 knobs, type, layout, device, conditions, budget. DIR/NAME.json is the kernel's resource report.
@@ -21,7 +21,7 @@ def constraint(text: str) -> str:
 
 
 def main() -> None:
-    family, directory = sys.argv[1], pathlib.Path(sys.argv[2])
+    family, library, directory = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
     rows = [line.split("|") for line in (directory / "rows.txt").read_text().splitlines() if line]
 
     declarations, conditions, entries = [], [], []
@@ -41,7 +41,7 @@ def main() -> None:
         )
 
     text = "\n".join(
-        ["// Written by compiler/write_table.py from kernels.cmake.", f'#include "hk/{family}.h"', "",
+        ["// Written by compiler/write_table.py from kernels.cmake.", f'#include "hk/{library}.h"', "",
          'extern "C" {', *declarations, "}", "", "namespace hk {", "namespace {", "", *conditions, "",
          "const KernelInfo kernels[] = {", *entries, "};", "", "}  // namespace", "",
          f"std::span<const KernelInfo> {family}_kernels() {{ return kernels; }}", "", "}  // namespace hk", ""]

@@ -8,23 +8,8 @@ namespace hk::generators {
 
 namespace {
 
-// The input in f32 with zeros around it. A pointwise convolution never reads them into a result:
-// there the edge is repeated, which costs no comparison a value. Columns and rows are two conditions,
-// because Halide splits loops at a condition on one of their variables, but not at a disjunction.
 Func pad(const Conv2dOperands &op) {
-    Func value("value");
-    value(c, g, x, y, n) = cast<float>(op.input(c, g, x, y, n));
-    const Range all = {Expr(), Expr()}, columns = {0, op.width}, rows = {0, op.height};
-    Func inside;
-    if (op.pointwise) {
-        inside = BoundaryConditions::repeat_edge(value, Region{all, all, columns, rows, all});
-    } else {
-        inside = BoundaryConditions::constant_exterior(value, 0.f, Region{all, all, columns, all, all});
-        inside = BoundaryConditions::constant_exterior(inside, 0.f, Region{all, all, all, rows, all});
-    }
-    Func padded("padded");
-    padded(c, g, x, y, n) = inside(c, g, x, y, n);
-    return padded;
+    return with_zeros_around(op.input, op.width, op.height, op.pointwise);
 }
 
 Expr input_x(const Conv2dOperands &op, const Expr &s) {

@@ -1,6 +1,5 @@
 #pragma once
-// Two-dimensional convolution. Index letters: n batch, c input channel of a group, g group,
-// k output channel of a group, x y pixel of the output, s r column and row of the filter.
+// Two-dimensional convolution, in the index letters of generators/conv2d_layout.h.
 //
 // Every algorithm here starts its sum from start(k, g), the bias or zero, and computes
 //   output(k, g, x, y, n) = activation(bias(k, g) + residual(k, g, x, y, n)
@@ -8,13 +7,10 @@
 //             * input(c, g, x * stride_x + s * dilation_x - padding_left,
 //                           y * stride_y + r * dilation_y - padding_top, n))
 // with zeros outside the input, sums in f32, one rounding to the output's type.
-// Funcs take their arguments in the order above, whatever the layout of the buffers behind them.
 
-#include "Halide.h"
+#include "generators/conv2d_layout.h"
 
 namespace hk::generators {
-
-inline const Halide::Var n{"n"}, c{"c"}, g{"g"}, k{"k"}, x{"x"}, y{"y"}, s{"s"}, r{"r"};
 
 struct Conv2dOperands {
     Halide::Func input, weight, bias, residual;

@@ -1,12 +1,11 @@
 // conv2d: inputs, outputs, the layout of their buffers, and the schedule by its name.
 //
-// Buffers, innermost first; groups are a dimension of their own, a view through strides:
-//   nhwc: input [c, g, x, y, n]  weight [c, s, r, k, g]  bias [k, g]  residual, output [k, g, x, y, n]
-//   nchw: input [x, y, c, g, n]  weight [s, r, c, k, g]  bias [k, g]  residual, output [x, y, k, g, n]
-// fix_… parameters other than 0 fix a size when the kernel is compiled; its argument is then unused.
+// Buffers as generators/conv2d_layout.h says: images input, residual and output, filter weight; and
+// bias [k, g].
 
 #include "compiler/lowering.h"
 #include "generators/conv2d.h"
+#include "generators/conv2d_parameters.h"
 #include "schedules/conv2d.h"
 
 using namespace Halide;
@@ -17,22 +16,8 @@ using namespace hk::generators;
 using hk::schedules::Conv2dContext;
 using hk::schedules::Conv2dTable;
 
-class Conv2dGenerator : public Generator<Conv2dGenerator> {
+class Conv2dGenerator : public Conv2dParameters<Conv2dGenerator> {
 public:
-    GeneratorParam<Type> type{"type", Float(32)};
-    GeneratorParam<std::string> layout{"layout", "nhwc"};
-    GeneratorParam<std::string> algorithm{"algorithm", "packed"};
-    GeneratorParam<std::string> schedule_name{"schedule", "root"};
-    GeneratorParam<std::string> knobs{"knobs", ""};
-    GeneratorParam<int> fix_kernel_w{"fix_kernel_w", 0}, fix_kernel_h{"fix_kernel_h", 0};
-    GeneratorParam<int> fix_stride_x{"fix_stride_x", 0}, fix_stride_y{"fix_stride_y", 0};
-    GeneratorParam<int> fix_dilation_x{"fix_dilation_x", 0}, fix_dilation_y{"fix_dilation_y", 0};
-    GeneratorParam<int> fix_channels_per_group{"fix_channels_per_group", 0};
-    GeneratorParam<int> fix_filters_per_group{"fix_filters_per_group", 0};
-    GeneratorParam<int> fix_padding{"fix_padding", -1};  // 0: none, else any
-    GeneratorParam<int> fix_padding_left{"fix_padding_left", 0};
-    GeneratorParam<int> fix_width{"fix_width", 0}, fix_out_w{"fix_out_w", 0};
-
     Input<Buffer<void, 5>> input{"input"}, weight{"weight"};
     Input<Buffer<void, 2>> bias{"bias"};
     Input<Buffer<void, 5>> residual{"residual"};
@@ -52,14 +37,13 @@ public:
     }
 
     void generate() {
-        if (layout.value() != "nhwc" && layout.value() != "nchw")
-            throw CompileError("layout is " + layout.value() + ", not nhwc or nchw");
-        constrain_buffers();
+        constrain_image(input, fix_channels_per_group, fix_width);
+        constrain_filter(weight);
+        constrain_vector(bias);
+        constrain_image(residual, fix_filters_per_group, 0);
+        constrain_image(output, fix_filters_per_group, fix_out_w);
         const Conv2dOperands op = operands();
-        const Conv2dContext context = {get_target(), nhwc(), schedule_name, knobs, fix_kernel_w, fix_kernel_h,
-                                       fix_stride_x, fix_stride_y, fix_dilation_x, fix_dilation_y,
-                                       fix_channels_per_group, fix_filters_per_group, fix_width,
-                                       op.pointwise && op.type == Float(32),
+        const Conv2dContext context = {sizes(get_target()), op.pointwise && op.type == Float(32),
                                        smooth == 0 && slope == 1.f && !has_residual};
         namespace sc = hk::schedules;
         if (algorithm.value() == "packed")
@@ -75,79 +59,23 @@ public:
     }
 
 private:
-    bool nhwc() const { return layout.value() == "nhwc"; }
-
     template<typename Stages>
     void build(Stages stages, const Conv2dTable<Stages> &table, const Conv2dContext &context) {
-        const Expr value = stages.output(k, g, x, y, n);
-        if (nhwc())
-            output(k, g, x, y, n) = value;
-        else
-            output(x, y, k, g, n) = value;
+        output(Conv2dLayout(layout).image_arguments(k)) = stages.output(k, g, x, y, n);
         stages.output = output;
         hk::schedules::apply(table, schedule_name.value(), stages, context);
         hk::compiler::add_lowering_passes(get_pipeline(), get_target());
     }
 
-    static Expr fixed_or(const GeneratorParam<int> &fixed, const Expr &argument) {
-        return fixed.value() > 0 ? Expr(fixed.value()) : argument;
-    }
-
-    // Places of c, g, x, y of the input (k, g, x, y of the output) and c, s, r, k, g of the weight.
-    std::array<int, 4> image_dims() const {
-        return nhwc() ? std::array{0, 1, 2, 3} : std::array{2, 3, 0, 1};
-    }
-    std::array<int, 5> weight_dims() const {
-        return nhwc() ? std::array{0, 1, 2, 3, 4} : std::array{2, 0, 1, 3, 4};
-    }
-
-    void constrain_buffers() {
-        const auto fix = [](auto dim, const GeneratorParam<int> &size) {
-            if (size.value() > 0) dim.set_extent(size.value());
-        };
-        for (int d = 0; d < 5; d++) {
-            input.dim(d).set_min(0);
-            weight.dim(d).set_min(0);
-            residual.dim(d).set_min(0);
-            output.dim(d).set_min(0);
-        }
-        for (int d = 0; d < 2; d++) bias.dim(d).set_min(0);
-        fix(input.dim(image_dims()[0]), fix_channels_per_group);
-        fix(output.dim(image_dims()[0]), fix_filters_per_group);
-        fix(input.dim(image_dims()[2]), fix_width);
-        fix(output.dim(image_dims()[2]), fix_out_w);
-        fix(weight.dim(weight_dims()[0]), fix_channels_per_group);
-        fix(weight.dim(weight_dims()[1]), fix_kernel_w);
-        fix(weight.dim(weight_dims()[2]), fix_kernel_h);
-        fix(weight.dim(weight_dims()[3]), fix_filters_per_group);
-        // Channels of neighbouring groups lie next to each other in a pixel.
-        if (nhwc() && fix_channels_per_group.value() > 0) input.dim(1).set_stride(fix_channels_per_group.value());
-        if (fix_filters_per_group.value() > 0) {
-            bias.dim(1).set_stride(fix_filters_per_group.value());
-            if (nhwc()) {
-                residual.dim(1).set_stride(fix_filters_per_group.value());
-                output.dim(1).set_stride(fix_filters_per_group.value());
-            }
-        }
-    }
-
     Conv2dOperands operands() {
-        const auto [ic, ig, ix, iy] = image_dims();
+        const Conv2dLayout order(layout);
+        const auto [ic, ig, ix, iy, in] = order.image_dims();
+        const auto w = order.filter_dims();
         Conv2dOperands op;
-        op.input = Func("input_cgxyn");
-        op.weight = Func("weight_csrkg");
-        op.residual = Func("residual_kgxyn");
+        op.input = order.image("input_cgxyn", input);
+        op.weight = order.filter("weight_csrkg", weight);
+        op.residual = order.image("residual_kgxyn", residual);
         op.bias = bias;
-        if (nhwc()) {
-            op.input(c, g, x, y, n) = input(c, g, x, y, n);
-            op.weight(c, s, r, k, g) = weight(c, s, r, k, g);
-            op.residual(k, g, x, y, n) = residual(k, g, x, y, n);
-        } else {
-            op.input(c, g, x, y, n) = input(x, y, c, g, n);
-            op.weight(c, s, r, k, g) = weight(s, r, c, k, g);
-            op.residual(k, g, x, y, n) = residual(x, y, k, g, n);
-        }
-        const auto w = weight_dims();
         op.channels = fixed_or(fix_channels_per_group, weight.dim(w[0]).extent());
         op.filters = fixed_or(fix_filters_per_group, weight.dim(w[3]).extent());
         op.width = fixed_or(fix_width, input.dim(ix).extent());
@@ -158,10 +86,9 @@ private:
         op.stride_y = fixed_or(fix_stride_y, stride_y);
         op.dilation_x = fixed_or(fix_dilation_x, dilation_x);
         op.dilation_y = fixed_or(fix_dilation_y, dilation_y);
-        const bool unpadded = fix_padding.value() == 0;
-        op.padding_left = unpadded ? Expr(0) : fixed_or(fix_padding_left, padding_left);
-        op.padding_top = unpadded ? Expr(0) : padding_top;
-        op.pointwise = unpadded && fix_kernel_w.value() == 1 && fix_kernel_h.value() == 1;
+        op.padding_left = unpadded() ? Expr(0) : fixed_or(fix_padding_left, padding_left);
+        op.padding_top = unpadded() ? Expr(0) : padding_top;
+        op.pointwise = pointwise();
         op.has_bias = has_bias;
         op.has_residual = has_residual;
         op.slope = slope;

@@ -2,17 +2,12 @@
 // Schedules of the algorithms in generators/conv2d.h: how to run them, never what they compute.
 
 #include "generators/conv2d.h"
+#include "schedules/conv2d_sizes.h"
 #include "schedules/schedule.h"
 
 namespace hk::schedules {
 
-struct Conv2dContext {
-    Halide::Target target;
-    bool nhwc;
-    std::string schedule, knobs;
-    // Sizes that the kernel is compiled for; 0: any.
-    int kernel_w, kernel_h, stride_x, stride_y, dilation_x, dilation_y, channels_per_group, filters_per_group;
-    int width;             // of the input
+struct Conv2dContext : Conv2dSizes {
     bool pointwise_f32;    // 1x1, no padding, f32: the input needs no copy
     Halide::Expr plain;    // argument: the activation is a clamp, and there is no residual
 };
@@ -32,7 +27,7 @@ const Conv2dTable<generators::Conv2dSliced> &sliced_schedules();
 const Conv2dTable<generators::Conv2dDot> &dot_schedules();
 const Conv2dTable<generators::Conv2dDepthwise> &depthwise_schedules();
 
-// One table entry each; CPU schedules in cpu/conv2d*.cpp, GPU schedules in gpu/conv2d.cpp.
+// One table entry each; CPU schedules in cpu/conv2d/, GPU schedules in gpu/conv2d.cpp.
 namespace cpu {
 void packed(generators::Conv2d &stages, const Conv2dContext &context);
 void grouped(generators::Conv2d &stages, const Conv2dContext &context);

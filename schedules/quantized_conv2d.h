@@ -45,7 +45,7 @@ void schedule_filters(generators::QuantizedConv2dEnds &stages, const QuantizedCo
                       const Halide::LoopLevel &at, const Halide::Var &filters);
 }  // namespace cpu
 
-// One table entry each; CPU schedules in cpu/quantized_conv2d*.cpp, GPU schedules in
+// One table entry each; CPU schedules in cpu/quantized_conv2d/, GPU schedules in
 // gpu/quantized_conv2d.cpp.
 namespace cpu {
 void quantized_packed(generators::QuantizedConv2d &stages, const QuantizedConv2dContext &context);

@@ -14,6 +14,8 @@ int main(int argc, char **argv) {
     std::vector<std::unique_ptr<hk::explain::Verb>> verbs;
     verbs.push_back(hk::explain::conv2d_verb());
     verbs.push_back(hk::explain::quantized_conv2d_verb());
+    verbs.push_back(hk::explain::conv2d_backward_data_verb());
+    verbs.push_back(hk::explain::conv2d_backward_weight_verb());
     bool json = false;
     int64_t shared_limit = -1;
     for (const auto &verb : verbs) {

@@ -48,5 +48,7 @@ public:
 
 std::unique_ptr<Verb> conv2d_verb();
 std::unique_ptr<Verb> quantized_conv2d_verb();
+std::unique_ptr<Verb> conv2d_backward_data_verb();
+std::unique_ptr<Verb> conv2d_backward_weight_verb();
 
 }  // namespace hk::explain

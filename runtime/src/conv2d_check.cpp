@@ -16,6 +16,8 @@ namespace {
     throw InvalidArgument(std::string(operation) + ": " + what);
 }
 
+}  // namespace
+
 void check_shape(const char *operation, const Operand &operand, std::span<const int64_t> shape) {
     if (!operand.tensor.defined() || std::ranges::equal(operand.tensor.shape(), shape)) return;
     fail(operation, std::string(operand.name) + " has shape " +
@@ -31,22 +33,39 @@ void check_innermost(const char *operation, const Operand &operand, const char *
                         ", no kernel takes another than 1");
 }
 
-}  // namespace
-
-void check_device(const char *operation, const Operand &operand, const Tensor &input) {
-    const Tensor &tensor = operand.tensor;
-    if (!tensor.defined() || tensor.device() == input.device()) return;
-    fail(operation, std::string(operand.name) + " is on " + tensor.device().name() +
-                        ", input is on " + input.device().name());
+const char *innermost_elements(Layout layout) {
+    return layout == Layout::nhwc ? "channels" : "columns";
 }
 
-void check_apart(const char *operation, const Operand &operand, const Tensor &output) {
-    if (!operand.tensor.defined() || !output.overlaps(operand.tensor)) return;
-    fail(operation, std::string("output and ") + operand.name + " overlap: output has shape " +
-                        hk::to_string(output.shape()) + " at element " +
-                        std::to_string(output.offset()) + ", " + operand.name + " " +
-                        hk::to_string(operand.tensor.shape()) + " at element " +
-                        std::to_string(operand.tensor.offset()));
+void check_device(const char *operation, const Operand &operand, const Operand &first) {
+    if (!operand.tensor.defined() || operand.tensor.device() == first.tensor.device()) return;
+    fail(operation, std::string(operand.name) + " is on " + operand.tensor.device().name() + ", " +
+                        first.name + " is on " + first.tensor.device().name());
+}
+
+void check_type(const char *operation, const Operand &operand, const Operand &first) {
+    if (!operand.tensor.defined() || operand.tensor.type() == first.tensor.type()) return;
+    fail(operation, std::string(operand.name) + " is " +
+                        std::string(name_of(operand.tensor.type())) + ", " + first.name + " is " +
+                        std::string(name_of(first.tensor.type())));
+}
+
+void check_apart(const char *operation, const Operand &operand, const Operand &output) {
+    if (!operand.tensor.defined() || !output.tensor.overlaps(operand.tensor)) return;
+    const auto place = [](const Operand &of) {
+        return hk::to_string(of.tensor.shape()) + " at element " +
+               std::to_string(of.tensor.offset());
+    };
+    fail(operation, std::string(output.name) + " and " + operand.name + " overlap: " + output.name +
+                        " has shape " + place(output) + ", " + operand.name + " " + place(operand));
+}
+
+void check_elements_apart(const char *operation, const Operand &output) {
+    const Tensor &tensor = output.tensor;
+    if (!overlaps_itself(tensor.shape(), tensor.strides())) return;
+    fail(operation, std::string("elements of the ") + output.name + " overlap: shape " +
+                        hk::to_string(tensor.shape()) + ", strides " +
+                        hk::to_string(tensor.strides()));
 }
 
 void check_activation(const char *operation, const Conv2dOptions &options) {
@@ -69,7 +88,7 @@ void check_present(const char *operation, const Conv2dTensors &tensors) {
                                    {"bias", tensors.bias},
                                    {"residual", tensors.residual},
                                    {"output", tensors.output}}) {
-        check_device(operation, operand, tensors.input);
+        check_device(operation, operand, {"input", tensors.input});
     }
 }
 
@@ -82,17 +101,13 @@ void check_views(const char *operation, const Conv2dProblem &problem,
     check_shape(operation, output, shape);
     check_shape(operation, residual, shape);
     check_shape(operation, bias, std::span(&problem.filters, 1));
-    const char *elements = problem.options.layout == Layout::nhwc ? "channels" : "columns";
+    const char *elements = innermost_elements(problem.options.layout);
     for (const Operand &operand : {input, weight, residual, output}) {
         check_innermost(operation, operand, elements);
     }
-    if (overlaps_itself(tensors.output.shape(), tensors.output.strides())) {
-        fail(operation, "elements of the output overlap: shape " +
-                            hk::to_string(tensors.output.shape()) + ", strides " +
-                            hk::to_string(tensors.output.strides()));
-    }
+    check_elements_apart(operation, output);
     for (const Operand &operand : {input, weight, bias, residual}) {
-        check_apart(operation, operand, tensors.output);
+        check_apart(operation, operand, output);
     }
 }
 
@@ -103,11 +118,7 @@ Conv2dProblem check_conv2d(const Conv2dTensors &tensors, const Conv2dOptions &op
                                    {"bias", tensors.bias},
                                    {"residual", tensors.residual},
                                    {"output", tensors.output}}) {
-        const DataType type = tensors.input.type();
-        if (!operand.tensor.defined() || operand.tensor.type() == type) continue;
-        fail(kOperation, std::string(operand.name) + " is " +
-                             std::string(name_of(operand.tensor.type())) + ", input is " +
-                             std::string(name_of(type)));
+        check_type(kOperation, operand, {"input", tensors.input});
     }
     const Conv2dProblem problem = Conv2dProblem::from_shapes(
         tensors.input.shape(), tensors.weight.shape(), tensors.input.type(), options);

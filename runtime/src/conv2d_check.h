@@ -23,11 +23,22 @@ void check_activation(const char *operation, const Conv2dOptions &options);
 
 // Input, weight and output are there, and all on one device.
 void check_present(const char *operation, const Conv2dTensors &tensors);
-void check_device(const char *operation, const Operand &operand, const Tensor &input);
+
+// Each: where the operand is defined.
+void check_device(const char *operation, const Operand &operand, const Operand &first);
+void check_type(const char *operation, const Operand &operand, const Operand &first);
+void check_shape(const char *operation, const Operand &operand, std::span<const int64_t> shape);
+// `elements`: what they are called.
+void check_innermost(const char *operation, const Operand &operand, const char *elements);
+const char *innermost_elements(Layout layout);
+void check_apart(const char *operation, const Operand &operand, const Operand &output);
+void check_elements_apart(const char *operation, const Operand &output);
+
+// The types of conv2d: f32, f16, bf16.
+void check_float(const char *operation, DataType type);
 
 // Shapes and strides are those that the problem has, and the output overlaps nothing.
 void check_views(const char *operation, const Conv2dProblem &problem, const Conv2dTensors &tensors);
-void check_apart(const char *operation, const Operand &operand, const Tensor &output);
 
 // An activation as kernels take it: smooth 0 is min(max(v < 0 ? slope * v : v, low), high), 1 silu,
 // 2 gelu.

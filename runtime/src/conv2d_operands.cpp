@@ -22,18 +22,6 @@ Places places(Layout layout) {
     return layout == Layout::nhwc ? Places{0, 1, 2, 3, 4} : Places{2, 3, 0, 1, 4};
 }
 
-// `channels` is one of the dimensions of an image in groups: [.., c, g, ..].
-BufferView image(const Tensor &tensor, Layout layout, int64_t groups) {
-    const Shape &shape = tensor.shape(), &strides = tensor.strides();
-    const size_t c = layout == Layout::nhwc ? 3 : 1;
-    const Dim channel{shape[c] / groups, strides[c]};
-    const Dim group{groups, strides[c] * channel.extent};
-    const Dim n{shape[0], strides[0]};
-    const Dim y{shape[c == 3 ? 1 : 2], strides[c == 3 ? 1 : 2]};
-    const Dim x{shape[c == 3 ? 2 : 3], strides[c == 3 ? 2 : 3]};
-    return {tensor, c == 3 ? Dims{channel, group, x, y, n} : Dims{x, y, channel, group, n}};
-}
-
 BufferView filter(const Tensor &tensor, int64_t groups) {
     const Shape &shape = tensor.shape(), &strides = tensor.strides();
     BufferView view(tensor, {});
@@ -85,6 +73,17 @@ bool folds_columns(const Conv2dProblem &problem) {
 
 }  // namespace
 
+BufferView image_view(const Tensor &tensor, Layout layout, int64_t groups) {
+    const Shape &shape = tensor.shape(), &strides = tensor.strides();
+    const size_t c = layout == Layout::nhwc ? 3 : 1;
+    const Dim channel{shape[c] / groups, strides[c]};
+    const Dim group{groups, strides[c] * channel.extent};
+    const Dim n{shape[0], strides[0]};
+    const Dim y{shape[c == 3 ? 1 : 2], strides[c == 3 ? 1 : 2]};
+    const Dim x{shape[c == 3 ? 2 : 3], strides[c == 3 ? 2 : 3]};
+    return {tensor, c == 3 ? Dims{channel, group, x, y, n} : Dims{x, y, channel, group, n}};
+}
+
 BufferView vector_of_filters(const Tensor &tensor, const Conv2dProblem &problem) {
     const int64_t groups = problem.options.groups, per_group = problem.filters / groups;
     return {tensor, {{per_group, 1}, {groups, per_group}}};
@@ -121,40 +120,65 @@ Conv2dOperands conv2d_operands(const Conv2dProblem &problem, const Tensor &input
     operands.problem = problem;
     operands.has_bias = bias.defined();
     operands.has_residual = residual.defined();
-    operands.input = image(input, layout, groups);
+    operands.input = image_view(input, layout, groups);
     operands.weight = filter(weight, groups);
-    operands.output = image(output, layout, groups);
+    operands.output = image_view(output, layout, groups);
     operands.residual =
-        operands.has_residual ? image(residual, layout, groups) : from_start(operands.output);
+        operands.has_residual ? image_view(residual, layout, groups) : from_start(operands.output);
     operands.bias = operands.has_bias ? vector_of_filters(bias, problem)
                                       : from_start(vector_of_filters(weight, problem));
     return operands;
 }
 
-void normalise(Conv2dOperands &operands) {
+void drop_idle_dilations(Conv2dProblem &problem) {
+    if (problem.kernel_height == 1) problem.options.dilation[0] = 1;
+    if (problem.kernel_width == 1) problem.options.dilation[1] = 1;
+}
+
+bool is_matrix_product(const Conv2dProblem &problem) {
+    return is_pointwise(problem) && folds_columns(problem);
+}
+
+void fold_stride(Conv2dOperands &operands) {
     Conv2dProblem &problem = operands.problem;
     Conv2dOptions &options = problem.options;
-    if (problem.kernel_height == 1) options.dilation[0] = 1;
-    if (problem.kernel_width == 1) options.dilation[1] = 1;
-    if (is_pointwise(problem) && folds_columns(problem)) {
-        const Places at = places(options.layout);
-        const int64_t height = problem.output_height(), width = problem.output_width();
-        operands.input.dims[at.y] = {height, operands.input.dims[at.y].stride * options.stride[0]};
-        operands.input.dims[at.x] = {width, operands.input.dims[at.x].stride * options.stride[1]};
-        options.stride = {1, 1};
-        BufferView *const images[] = {&operands.input, &operands.residual, &operands.output};
-        join(images, at.x, at.y);
-        if (options.layout == Layout::nhwc && operands.output.dims[at.y].extent == 1) {
-            join(images, at.x, at.n);
-        }
-        problem.width = operands.output.dims[at.x].extent;
-        problem.height = operands.output.dims[at.y].extent;
-        problem.batch = operands.output.dims[at.n].extent;
+    const Places at = places(options.layout);
+    const int64_t height = problem.output_height(), width = problem.output_width();
+    operands.input.dims[at.y] = {height, operands.input.dims[at.y].stride * options.stride[0]};
+    operands.input.dims[at.x] = {width, operands.input.dims[at.x].stride * options.stride[1]};
+    options.stride = {1, 1};
+    problem.width = width;
+    problem.height = height;
+}
+
+void join_pixels(Conv2dOperands &operands) {
+    Conv2dProblem &problem = operands.problem;
+    const Layout layout = problem.options.layout;
+    const Places at = places(layout);
+    BufferView *const images[] = {&operands.input, &operands.residual, &operands.output};
+    join(images, at.x, at.y);
+    if (layout == Layout::nhwc && operands.output.dims[at.y].extent == 1) {
+        join(images, at.x, at.n);
     }
+    problem.width = operands.output.dims[at.x].extent;
+    problem.height = operands.output.dims[at.y].extent;
+    problem.batch = operands.output.dims[at.n].extent;
+}
+
+void tidy(Conv2dOperands &operands) {
     for (BufferView *view : {&operands.input, &operands.weight, &operands.bias, &operands.residual,
                              &operands.output}) {
         tidy(view->dims);
     }
+}
+
+void normalise(Conv2dOperands &operands) {
+    drop_idle_dilations(operands.problem);
+    if (is_matrix_product(operands.problem)) {
+        fold_stride(operands);
+        join_pixels(operands);
+    }
+    tidy(operands);
 }
 
 void check_fit_kernel(const char *operation, const Conv2dOperands &operands) {
@@ -164,7 +188,7 @@ void check_fit_kernel(const char *operation, const Conv2dOperands &operands) {
     if (operands.has_residual) check_fits_kernel(operation, "residual", operands.residual);
 }
 
-Conv2dProblem normalised(const Conv2dProblem &problem) {
+Conv2dProblem normalised(const Conv2dProblem &problem, Normalise rewrite) {
     const bool nhwc = problem.options.layout == Layout::nhwc;
     const int64_t per_group = problem.channels / problem.options.groups;
     const auto packed = [&](Shape shape) {
@@ -179,7 +203,7 @@ Conv2dProblem normalised(const Conv2dProblem &problem) {
              : Shape{problem.filters, per_group, problem.kernel_height, problem.kernel_width});
     Conv2dOperands operands =
         conv2d_operands(problem, input, weight, {}, {}, packed(problem.output_shape()));
-    normalise(operands);
+    rewrite(operands);
     return operands.problem;
 }
 

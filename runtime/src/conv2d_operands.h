@@ -24,6 +24,9 @@ Conv2dOperands conv2d_operands(const Conv2dProblem &problem, const Tensor &input
                                const Tensor &weight, const Tensor &bias, const Tensor &residual,
                                const Tensor &output);
 
+// An image in groups: [c, g, x, y, n] or [x, y, c, g, n].
+BufferView image_view(const Tensor &tensor, Layout layout, int64_t groups);
+
 // A vector of an element a filter, [K], as kernels see it: [k, g]. It must be packed.
 BufferView vector_of_filters(const Tensor &tensor, const Conv2dProblem &problem);
 
@@ -42,11 +45,19 @@ void tidy(Dims &dims);
 // nhwc, x, y of nchw.
 void normalise(Conv2dOperands &operands);
 
+// Its parts. fold_stride and join_pixels are for matrix products.
+void drop_idle_dilations(Conv2dProblem &problem);
+bool is_matrix_product(const Conv2dProblem &problem);
+void fold_stride(Conv2dOperands &operands);
+void join_pixels(Conv2dOperands &operands);
+void tidy(Conv2dOperands &operands);
+
 // Throws InvalidArgument where a view is too large for kernels.
 void check_fit_kernel(const char *operation, const Conv2dOperands &operands);
 
 // What normalise() makes of a problem whose tensors are packed.
-Conv2dProblem normalised(const Conv2dProblem &problem);
+using Normalise = void (*)(Conv2dOperands &operands);
+Conv2dProblem normalised(const Conv2dProblem &problem, Normalise rewrite = normalise);
 
 // A field of a normalised problem by its name in kernels.cmake.
 int64_t conv2d_field(const Conv2dProblem &problem, std::string_view name);

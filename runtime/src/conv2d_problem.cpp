@@ -144,12 +144,16 @@ Conv2dProblem detail::conv2d_geometry(const char *operation, const Shape &input,
     return problem;
 }
 
+void detail::check_float(const char *operation, DataType type) {
+    if (type != DataType::f32 && type != DataType::f16 && type != DataType::bf16) {
+        Checks(operation).fail("the type is " + std::string(name_of(type)) +
+                               ", it must be f32, f16 or bf16");
+    }
+}
+
 Conv2dProblem Conv2dProblem::from_shapes(const Shape &input, const Shape &weight, DataType type,
                                          const Conv2dOptions &options) {
-    if (type != DataType::f32 && type != DataType::f16 && type != DataType::bf16) {
-        Checks("conv2d").fail("the type is " + std::string(name_of(type)) +
-                              ", it must be f32, f16 or bf16");
-    }
+    detail::check_float("conv2d", type);
     return detail::conv2d_geometry("conv2d", input, weight, type, options);
 }
 

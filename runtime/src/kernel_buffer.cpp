@@ -169,12 +169,9 @@ void close_buffer(halide_buffer_t &buffer, Device device) noexcept {
 KernelBuffer::KernelBuffer(const BufferView &view, const Role &role) : passed_(view) {
     if (staging_needed(view, role)) {
         const Tensor whole = as_tensor(view);
-        if (role.use == Use::write) {
-            target_ = whole;
-            copy_ = Tensor(whole.shape(), whole.type(), whole.device());
-        } else {
-            copy_ = whole.to(whole.device());
-        }
+        if (role.use != Use::read) target_ = whole;
+        copy_ = role.use == Use::write ? Tensor(whole.shape(), whole.type(), whole.device())
+                                       : whole.to(whole.device());
         passed_ = BufferView(copy_, view.dims);
         const Shape &strides = copy_.strides();
         for (size_t i = 0; i < strides.size(); i++) {

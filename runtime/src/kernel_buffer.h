@@ -64,7 +64,7 @@ void check_fits_kernel(const char *operation, const char *operand, const BufferV
 // InvalidArgument.
 class KernelBuffer {
 public:
-    enum class Use { read, write, absent };
+    enum class Use { read, write, update, absent };
     struct Role {
         const char *operation, *operand;  // for messages
         Use use;

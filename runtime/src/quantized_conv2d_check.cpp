@@ -112,8 +112,8 @@ QuantizedConv2dProblem check_quantized_conv2d(const QuantizedConv2dTensors &quan
     check_views(kOperation, problem.conv, tensors);
     for (const Operand &scales : {Operand{"weight scale", quantized.weight.quantization.scales()},
                                   Operand{"bias scale", quantized.bias.quantization.scales()}}) {
-        check_device(kOperation, scales, tensors.input);
-        check_apart(kOperation, scales, tensors.output);
+        check_device(kOperation, scales, {"input", tensors.input});
+        check_apart(kOperation, scales, {"output", tensors.output});
     }
     return problem;
 }

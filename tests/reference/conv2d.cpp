@@ -1,51 +1,13 @@
 #include "tests/reference/conv2d.h"
 
-#include <algorithm>
 #include <cmath>
 #include <numbers>
 
 #include "tests/reference/elements.h"
+#include "tests/reference/products.h"
 
 namespace hk::reference {
 namespace {
-
-struct Operands {
-    const Conv2dProblem &problem;
-    int64_t group_channels, group_filters, out_h, out_w;
-    const std::vector<double> &input, &weight;
-};
-
-// Adds the products of one pixel's group to sum(k) and magnitude(k).
-void accumulate(const Operands &o, int64_t n, int64_t y, int64_t x, int64_t g, double *sum,
-                double *magnitude) {
-    const Conv2dProblem &p = o.problem;
-    const Conv2dOptions &options = p.options;
-    for (int64_t r = 0; r < p.kernel_height; r++) {
-        const int64_t in_y = y * options.stride[0] + r * options.dilation[0] - options.padding.top;
-        if (in_y < 0 || in_y >= p.height) {
-            continue;
-        }
-        for (int64_t s = 0; s < p.kernel_width; s++) {
-            const int64_t in_x =
-                x * options.stride[1] + s * options.dilation[1] - options.padding.left;
-            if (in_x < 0 || in_x >= p.width) {
-                continue;
-            }
-            const double *in = &o.input[((n * p.height + in_y) * p.width + in_x) * p.channels +
-                                        g * o.group_channels];
-            const double *weight =
-                &o.weight[(r * p.kernel_width + s) * o.group_channels * p.filters +
-                          g * o.group_filters];
-            for (int64_t c = 0; c < o.group_channels; c++, weight += p.filters) {
-                for (int64_t k = 0; k < o.group_filters; k++) {
-                    const double term = weight[k] * in[c];
-                    sum[k] += term;
-                    magnitude[k] += std::abs(term);
-                }
-            }
-        }
-    }
-}
 
 void add(const std::vector<double> &terms, size_t period, Conv2dResult &result) {
     for (size_t i = 0; i < result.value.size(); i++) {
@@ -84,26 +46,20 @@ double activate(double value, const Conv2dOptions &options) {
 
 Conv2dResult conv2d_sums(const Conv2dProblem &p, const std::vector<double> &input,
                          const std::vector<double> &weight) {
-    const Conv2dOptions &options = p.options;
-    const Operands o{.problem = p,
-                     .group_channels = p.channels / options.groups,
-                     .group_filters = p.filters / options.groups,
-                     .out_h = p.output_height(),
-                     .out_w = p.output_width(),
-                     .input = input,
-                     .weight = weight};
     Conv2dResult result;
-    const int64_t pixels = p.batch * o.out_h * o.out_w;
+    const int64_t pixels = p.batch * p.output_height() * p.output_width();
     result.value.assign(static_cast<size_t>(pixels * p.filters), 0);
     result.magnitude = result.value;
-    result.terms = o.group_channels * p.kernel_height * p.kernel_width;
-    for (int64_t i = 0; i < pixels; i++) {
-        const int64_t n = i / (o.out_h * o.out_w), y = i / o.out_w % o.out_h, x = i % o.out_w;
-        for (int64_t g = 0; g < options.groups; g++) {
-            const int64_t first = i * p.filters + g * o.group_filters;
-            accumulate(o, n, y, x, g, &result.value[first], &result.magnitude[first]);
+    result.terms = p.channels / p.options.groups * p.kernel_height * p.kernel_width;
+    for_each_product(p, [&](int64_t output, int64_t in, int64_t filter, int64_t count) {
+        double *const sum = &result.value[output], *const magnitude = &result.magnitude[output];
+        const double *const weights = &weight[filter];
+        for (int64_t k = 0; k < count; k++) {
+            const double term = weights[k] * input[in];
+            sum[k] += term;
+            magnitude[k] += std::abs(term);
         }
-    }
+    });
     return result;
 }
 

@@ -46,20 +46,25 @@ const Placed *address_of(const std::optional<Placed> &placed) {
     return placed ? &*placed : nullptr;
 }
 
-std::string differences(const Conv2dProblem &problem, const std::vector<double> &got,
+std::string differences(const std::function<std::string(size_t)> &place,
+                        const std::vector<double> &got,
                         const std::function<std::string(size_t)> &fault) {
     std::ostringstream text;
     int wrong = 0;
     for (size_t i = 0; i < got.size(); i++) {
         const std::string wanted = fault(i);
         if (!wanted.empty() && wrong++ < 4) {
-            text << "\n        " << name_of_place(problem, i) << ": " << got[i] << ", should be "
-                 << wanted;
+            text << "\n        " << place(i) << ": " << got[i] << ", should be " << wanted;
         }
     }
     return wrong ? std::to_string(wrong) + " of " + std::to_string(got.size()) + " elements" +
                        text.str()
                  : "";
+}
+
+std::string differences(const Conv2dProblem &problem, const std::vector<double> &got,
+                        const std::function<std::string(size_t)> &fault) {
+    return differences([&](size_t i) { return name_of_place(problem, i); }, got, fault);
 }
 
 std::string unwritten(const Tensor &output) {

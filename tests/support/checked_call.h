@@ -43,8 +43,11 @@ private:
 Tensor tensor_of(const std::optional<Placed> &placed);  // undefined where there is none
 const Placed *address_of(const std::optional<Placed> &placed);
 
-// Of a convolution's output, elements in the order n, y, x, k: the places for which `fault` says
-// what should be there, in words; empty where there are none.
+// The places, named by `place`, for which `fault` says what should be there, in words; empty where
+// there are none. And those of a convolution's output, elements in the order n, y, x, k.
+std::string differences(const std::function<std::string(size_t)> &place,
+                        const std::vector<double> &got,
+                        const std::function<std::string(size_t)> &fault);
 std::string differences(const Conv2dProblem &problem, const std::vector<double> &got,
                         const std::function<std::string(size_t)> &fault);
 

@@ -88,7 +88,7 @@ void schedule_filters(QuantizedConv2dEnds &stages, const QuantizedConv2dContext 
 }
 
 // Vectors of output channels times broadcasts of the input, the sums in registers, as in
-// conv2d_packed.cpp: in 8 bits a broadcast is a word of four channels, and vpdpbusd multiplies and
+// conv2d/packed.cpp: in 8 bits a broadcast is a word of four channels, and vpdpbusd multiplies and
 // adds up all four; in f32 each byte of a word of the filter is widened by two shifts and a
 // conversion, which its 14 multiplications hide. What follows the sums runs over the whole tile
 // without a condition; only the copy to the output looks for the ends.

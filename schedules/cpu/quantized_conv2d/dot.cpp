@@ -34,7 +34,7 @@ int quantized_dot_lanes(const QuantizedConv2dContext &context) {
 namespace cpu {
 
 // Vectors of input channels, in the filter as in the image, so that the filter is not copied: for
-// few pixels and long sums (schedules/cpu/conv2d_dot.cpp).
+// few pixels and long sums (schedules/cpu/conv2d/dot.cpp).
 void quantized_dot(QuantizedConv2dDot &stages, const QuantizedConv2dContext &context) {
     const DotTile tile = choose(context);
     const int lanes = quantized_dot_lanes(context);

@@ -1,0 +1,85 @@
+#include "hk/conv2d_backward.h"
+
+#include "conv_flags.h"
+#include "verb.h"
+
+namespace hk::explain {
+
+namespace {
+
+// What the verbs of the gradients differ in. `launch`: output gradient, input and weight, of which
+// the one whose gradient it is stands for that.
+struct Gradient {
+    const char *name, *description;
+    std::span<const KernelInfo> (*kernels)();
+    Selection (*select)(const Conv2dProblem &, DeviceType, const DeviceLimits &, bool explain);
+    void (*launch)(const KernelInfo &, const Tensor &output, const Tensor &input,
+                   const Tensor &weight, const Conv2dOptions &);
+};
+
+const Gradient kData{"conv2d_backward_data", "Gradient of a convolution's input",
+                     conv2d_backward_data_kernels, select_conv2d_backward_data,
+                     [](const KernelInfo &kernel, const Tensor &output, const Tensor &input,
+                        const Tensor &weight, const Conv2dOptions &options) {
+                         conv2d_backward_data_with(kernel, output, weight, input, options);
+                     }};
+
+const Gradient kWeight{"conv2d_backward_weight", "Gradient of a convolution's weight",
+                       conv2d_backward_weight_kernels, select_conv2d_backward_weight,
+                       [](const KernelInfo &kernel, const Tensor &output, const Tensor &input,
+                          const Tensor &weight, const Conv2dOptions &options) {
+                           conv2d_backward_weight_with(kernel, output, input, weight, options);
+                       }};
+
+class Conv2dBackwardVerb : public Verb {
+public:
+    explicit Conv2dBackwardVerb(const Gradient &gradient) : gradient_(gradient) {}
+
+    std::string name() const override { return gradient_.name; }
+    std::string description() const override { return gradient_.description; }
+
+    void add_flags(CLI::App &app) override {
+        flags_.add_to(app);
+        app.add_option("--type", type_, "f32, f16 or bf16")->capture_default_str();
+    }
+
+    void prepare() override {
+        problem_ = Conv2dProblem::from_shapes(flags_.input(), flags_.weight(), data_type_of(type_),
+                                              flags_.options());
+    }
+
+    std::string problem() const override { return name() + " " + flags_.words(type_, problem_); }
+    DataType type() const override { return problem_.type; }
+    Layout layout() const override { return problem_.options.layout; }
+    std::span<const KernelInfo> kernels() const override { return gradient_.kernels(); }
+
+    Selection select(const Target &target) const override {
+        return gradient_.select(problem_, target.type, target.limits, true);
+    }
+
+    void launch(const KernelInfo &kernel) const override {
+        MadeUpTensors tensors;
+        const Tensor output = tensors.next(problem_.type, problem_.output_shape());
+        const Tensor input = tensors.next(problem_.type, flags_.input());
+        const Tensor weight = tensors.next(problem_.type, flags_.weight());
+        gradient_.launch(kernel, output, input, weight, problem_.options);
+    }
+
+private:
+    const Gradient &gradient_;
+    ConvFlags flags_;
+    std::string type_ = "f32";
+    Conv2dProblem problem_;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> conv2d_backward_data_verb() {
+    return std::make_unique<Conv2dBackwardVerb>(kData);
+}
+
+std::unique_ptr<Verb> conv2d_backward_weight_verb() {
+    return std::make_unique<Conv2dBackwardVerb>(kWeight);
+}
+
+}  // namespace hk::explain

@@ -1,0 +1,106 @@
+// conv2d_backward_data: inputs, outputs, the layout of their buffers, and the schedule by its name.
+//
+// Buffers as generators/conv2d_layout.h says: images output_gradient (of k), previous and
+// input_gradient (of c), filter weight. previous and input_gradient may be one buffer. What the
+// taps of a phase are follows from the strides and dilations: common = gcd(stride, dilation),
+// inverse is that of dilation / common modulo stride / common (0 where that is 1).
+
+#include <numeric>
+
+#include "compiler/lowering.h"
+#include "generators/conv2d_backward_data.h"
+#include "generators/conv2d_parameters.h"
+#include "schedules/conv2d_backward_data.h"
+
+using namespace Halide;
+
+namespace {
+
+using namespace hk::generators;
+namespace sc = hk::schedules;
+
+class Conv2dBackwardDataGenerator : public Conv2dParameters<Conv2dBackwardDataGenerator> {
+public:
+    Input<Buffer<void, 5>> output_gradient{"output_gradient"}, weight{"weight"},
+        previous{"previous"};
+    Input<int> stride_x{"stride_x"}, stride_y{"stride_y"}, dilation_x{"dilation_x"},
+        dilation_y{"dilation_y"};
+    Input<int> padding_left{"padding_left"}, padding_top{"padding_top"};
+    Input<int> common_x{"common_x"}, common_y{"common_y"}, inverse_x{"inverse_x"},
+        inverse_y{"inverse_y"};
+    Input<bool> accumulate{"accumulate"};
+    Output<Buffer<void, 5>> input_gradient{"input_gradient"};
+
+    void configure() {
+        output_gradient.set_type(type);
+        weight.set_type(type);
+        previous.set_type(type);
+        input_gradient.set_type(type);
+    }
+
+    void generate() {
+        constrain_image(output_gradient, fix_filters_per_group, fix_out_w);
+        constrain_filter(weight);
+        constrain_image(previous, fix_channels_per_group, fix_width);
+        constrain_image(input_gradient, fix_channels_per_group, fix_width);
+        if (algorithm.value() == "flip_expand")
+            build(conv2d_backward_data_flip_expand(operands()));
+        else if (algorithm.value() == "expand_flip")
+            build(conv2d_backward_data_expand_flip(operands()));
+        else
+            throw CompileError("algorithm is " + algorithm.value() +
+                               ", not flip_expand or expand_flip");
+    }
+
+private:
+    void build(Conv2dBackwardData stages) {
+        input_gradient(Conv2dLayout(layout).image_arguments(c)) = stages.output(c, g, x, y, n);
+        stages.output = input_gradient;
+        const sc::Conv2dBackwardDataContext context = {sizes(get_target()), operands().x.stride,
+                                                       operands().y.stride};
+        sc::apply(sc::conv2d_backward_data_schedules(), schedule_name.value(), stages, context);
+        hk::compiler::add_lowering_passes(get_pipeline(), get_target());
+    }
+
+    static StridePhases phases(const Expr &kernel, int fix_stride, const Expr &stride,
+                               int fix_dilation, const Expr &dilation, const Expr &padding,
+                               const Expr &common, const Expr &inverse) {
+        const Expr known_stride = fix_stride > 0 ? Expr(fix_stride) : stride;
+        const Expr known_dilation = fix_dilation > 0 ? Expr(fix_dilation) : dilation;
+        if (fix_stride == 1) return {kernel, 1, known_dilation, padding, 1, 0};
+        if (fix_stride == 0 || fix_dilation == 0)
+            return {kernel, known_stride, known_dilation, padding, common, inverse};
+        const int gcd = std::gcd(fix_stride, fix_dilation), step = fix_stride / gcd;
+        int known_inverse = 0;
+        while (known_inverse * (fix_dilation / gcd) % step != 1 % step) known_inverse++;
+        return {kernel, known_stride, known_dilation, padding, gcd, known_inverse};
+    }
+
+    Conv2dBackwardDataOperands operands() {
+        const Conv2dLayout order(layout);
+        const auto [dim_k, dim_g, dim_x, dim_y, dim_n] = order.image_dims();
+        const auto [filter_c, filter_s, filter_r, filter_k, filter_g] = order.filter_dims();
+        Conv2dBackwardDataOperands op;
+        op.output_gradient = order.image("output_gradient_kgxyn", output_gradient);
+        op.weight = order.filter("weight_csrkg", weight);
+        op.previous = order.image("previous_cgxyn", previous);
+        op.filters = fixed_or(fix_filters_per_group, weight.dim(filter_k).extent());
+        op.out_w = fixed_or(fix_out_w, output_gradient.dim(dim_x).extent());
+        op.out_h = output_gradient.dim(dim_y).extent();
+        op.x = phases(fixed_or(fix_kernel_w, weight.dim(filter_s).extent()), fix_stride_x, stride_x,
+                      fix_dilation_x, dilation_x,
+                      unpadded() ? Expr(0) : fixed_or(fix_padding_left, padding_left), common_x,
+                      inverse_x);
+        op.y = phases(fixed_or(fix_kernel_h, weight.dim(filter_r).extent()), fix_stride_y, stride_y,
+                      fix_dilation_y, dilation_y, unpadded() ? Expr(0) : padding_top, common_y,
+                      inverse_y);
+        op.accumulate = accumulate;
+        op.type = type;
+        op.pointwise = pointwise() && fix_stride_x.value() == 1 && fix_stride_y.value() == 1;
+        return op;
+    }
+};
+
+}  // namespace
+
+HALIDE_REGISTER_GENERATOR(Conv2dBackwardDataGenerator, conv2d_backward_data)

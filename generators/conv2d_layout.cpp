@@ -1,0 +1,57 @@
+#include "generators/conv2d_layout.h"
+
+using namespace Halide;
+
+namespace hk::generators {
+
+Conv2dLayout::Conv2dLayout(const std::string &name) : nhwc_(name == "nhwc") {
+    if (!nhwc_ && name != "nchw") throw CompileError("layout is " + name + ", not nhwc or nchw");
+}
+
+std::array<int, 5> Conv2dLayout::image_dims() const {
+    return nhwc_ ? std::array{0, 1, 2, 3, 4} : std::array{2, 3, 0, 1, 4};
+}
+
+std::array<int, 5> Conv2dLayout::filter_dims() const {
+    return nhwc_ ? std::array{0, 1, 2, 3, 4} : std::array{2, 0, 1, 3, 4};
+}
+
+std::vector<Var> Conv2dLayout::image_arguments(const Var &channel) const {
+    return nhwc_ ? std::vector<Var>{channel, g, x, y, n} : std::vector<Var>{x, y, channel, g, n};
+}
+
+std::vector<Var> Conv2dLayout::filter_arguments() const {
+    return nhwc_ ? std::vector<Var>{c, s, r, k, g} : std::vector<Var>{s, r, c, k, g};
+}
+
+Func Conv2dLayout::image(const char *name, const Func &buffer) const {
+    Func view(name);
+    view(c, g, x, y, n) = buffer(image_arguments(c));
+    return view;
+}
+
+Func Conv2dLayout::filter(const char *name, const Func &buffer) const {
+    Func view(name);
+    view(c, s, r, k, g) = buffer(filter_arguments());
+    return view;
+}
+
+Func with_zeros_around(const Func &image, const Expr &width, const Expr &height, bool unread) {
+    Func value("value");
+    value(c, g, x, y, n) = cast<float>(image(c, g, x, y, n));
+    const Range all = {Expr(), Expr()}, columns = {0, width}, rows = {0, height};
+    Func inside;
+    if (unread) {
+        inside = BoundaryConditions::repeat_edge(value, Region{all, all, columns, rows, all});
+    } else {
+        inside =
+            BoundaryConditions::constant_exterior(value, 0.f, Region{all, all, columns, all, all});
+        inside =
+            BoundaryConditions::constant_exterior(inside, 0.f, Region{all, all, all, rows, all});
+    }
+    Func padded("padded");
+    padded(c, g, x, y, n) = inside(c, g, x, y, n);
+    return padded;
+}
+
+}  // namespace hk::generators

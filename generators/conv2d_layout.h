@@ -1,0 +1,46 @@
+#pragma once
+// What all families that convolve share: index letters, the layouts of buffers, zeros around
+// images.
+//
+// Index letters: n batch, c input channel of a group, g group, k output channel of a group, x y
+// pixel of the output, s r column and row of the filter. Funcs take their arguments in the order
+// c g x y n (or k g x y n) of images and c s r k g of filters, whatever the layout of the buffers.
+
+#include <array>
+
+#include "Halide.h"
+
+namespace hk::generators {
+
+inline const Halide::Var n{"n"}, c{"c"}, g{"g"}, k{"k"}, x{"x"}, y{"y"}, s{"s"}, r{"r"};
+
+// Buffers, innermost first; groups are a dimension of their own, a view through strides:
+//   nhwc: images [c, g, x, y, n], filters [c, s, r, k, g]
+//   nchw: images [x, y, c, g, n], filters [s, r, c, k, g]
+class Conv2dLayout {
+public:
+    explicit Conv2dLayout(const std::string &name);  // throws Halide::CompileError
+
+    bool nhwc() const { return nhwc_; }
+
+    // The places of c (or k), g, x, y and n of an image, and of c, s, r, k and g of a filter.
+    std::array<int, 5> image_dims() const;
+    std::array<int, 5> filter_dims() const;
+
+    // A buffer with arguments in the order of Funcs, and a buffer's arguments from those.
+    Halide::Func image(const char *name, const Halide::Func &buffer) const;
+    Halide::Func filter(const char *name, const Halide::Func &buffer) const;
+    std::vector<Halide::Var> image_arguments(const Halide::Var &channel) const;
+    std::vector<Halide::Var> filter_arguments() const;
+
+private:
+    bool nhwc_;
+};
+
+// An image in f32 with zeros around it. Where they are never read into a result (`unread`), the
+// edge is repeated, which costs no comparison a value. Columns and rows are two conditions, because
+// Halide splits loops at a condition on one of their variables, but not at a disjunction.
+Halide::Func with_zeros_around(const Halide::Func &image, const Halide::Expr &width,
+                               const Halide::Expr &height, bool unread);
+
+}  // namespace hk::generators

@@ -1,0 +1,81 @@
+#pragma once
+// Gradients of hk::conv2d (without an activation) from the gradient of its output:
+//
+//   input_gradient(n, iy, ix, c)   = sum over k of the group and all y, r, x, s with
+//       iy = y * stride_y + r * dilation_y - padding_top and ix likewise, of
+//       weight(k, r, s, c) * output_gradient(n, y, x, k)
+//   weight_gradient(k, r, s, c)    = sum over n, y, x of
+//       output_gradient(n, y, x, k) * input(n, iy, ix, g * C/G + c), zeros outside the input
+//   bias_gradient(k)               = sum over n, y, x of output_gradient(n, y, x, k)
+//
+// Each becomes gradient = beta * gradient + sum, where beta is 0 (what was there is never used) or
+// 1 (it accumulates). Layouts and types are those of hk/conv2d.h. Sums, and what is added to them,
+// are f32 and rounded once. The order of adding depends on the shapes and the row alone: the same
+// call gives the same bits.
+//
+// Tensors live on one device and are the caller's; they may be views, as conv2d takes them, but a
+// bias' gradient is packed. A gradient that is computed must not overlap another tensor of the
+// call. An empty batch has zero gradients, which are there when the call returns.
+// options.activation must be none. Calls from several threads at once are safe; on a device they
+// return when the work is queued. They throw InvalidArgument before anything runs; OutOfMemory,
+// DeviceError, KernelFailure, after which a gradient is undefined.
+
+#include "hk/conv2d.h"
+
+namespace hk {
+
+// Those that are defined are computed; what is not asked for costs nothing.
+struct Conv2dGradients {
+    Tensor input, weight, bias;
+};
+
+// Any of the three in one call. `weight` may be undefined where gradients.input is, `input` where
+// gradients.weight is.
+void conv2d_backward(const Tensor &output_gradient, const Tensor &input, const Tensor &weight,
+                     const Conv2dGradients &gradients, const Conv2dOptions &options, float beta = 0,
+                     const Stream &stream = {});
+
+void conv2d_backward_data(const Tensor &output_gradient, const Tensor &weight,
+                          const Tensor &input_gradient, const Conv2dOptions &options,
+                          float beta = 0, const Stream &stream = {});
+void conv2d_backward_weight(const Tensor &output_gradient, const Tensor &input,
+                            const Tensor &weight_gradient, const Conv2dOptions &options,
+                            float beta = 0, const Stream &stream = {});
+void conv2d_backward_bias(const Tensor &output_gradient, const Tensor &bias_gradient, Layout layout,
+                          float beta = 0, const Stream &stream = {});
+
+// The same, into a new tensor. With a stride the output's shape does not tell the input's.
+Tensor conv2d_backward_data(const Tensor &output_gradient, const Tensor &weight,
+                            const Shape &input_shape, const Conv2dOptions &options = {});
+Tensor conv2d_backward_weight(const Tensor &output_gradient, const Tensor &input,
+                              const Shape &weight_shape, const Conv2dOptions &options = {});
+Tensor conv2d_backward_bias(const Tensor &output_gradient, Layout layout = Layout::nhwc);
+
+// Runs one given row, whatever selection would take. Throws InvalidArgument where the row does not
+// take the problem. For tests and measurements.
+void conv2d_backward_data_with(const KernelInfo &kernel, const Tensor &output_gradient,
+                               const Tensor &weight, const Tensor &input_gradient,
+                               const Conv2dOptions &options, float beta = 0,
+                               const Stream &stream = {});
+void conv2d_backward_weight_with(const KernelInfo &kernel, const Tensor &output_gradient,
+                                 const Tensor &input, const Tensor &weight_gradient,
+                                 const Conv2dOptions &options, float beta = 0,
+                                 const Stream &stream = {});
+void conv2d_backward_bias_with(const KernelInfo &kernel, const Tensor &output_gradient,
+                               const Tensor &bias_gradient, Layout layout, float beta = 0,
+                               const Stream &stream = {});
+
+// All rows of the families, in the order of the table.
+std::span<const KernelInfo> conv2d_backward_data_kernels();
+std::span<const KernelInfo> conv2d_backward_weight_kernels();
+std::span<const KernelInfo> conv2d_backward_bias_kernels();
+
+// `problem`: the forward convolution.
+Selection select_conv2d_backward_data(const Conv2dProblem &problem, DeviceType device,
+                                      const DeviceLimits &limits, bool explain = false);
+Selection select_conv2d_backward_weight(const Conv2dProblem &problem, DeviceType device,
+                                        const DeviceLimits &limits, bool explain = false);
+Selection select_conv2d_backward_bias(const Conv2dProblem &problem, DeviceType device,
+                                      const DeviceLimits &limits, bool explain = false);
+
+}  // namespace hk

@@ -1,0 +1,312 @@
+#include "hk/conv2d_backward.h"
+
+#include "conv2d_backward_check.h"
+#include "conv2d_backward_operands.h"
+#include "hk/error.h"
+#include "kernel_call.h"
+#include "selection_cache.h"
+
+namespace hk {
+
+using namespace detail;
+
+namespace {
+
+using Use = KernelBuffer::Use;
+
+// One of the three families. Its operands are those of the forward convolution, with gradients in
+// the places of what they belong to.
+struct Family {
+    const char *name;
+    std::span<const KernelInfo> (*kernels)();
+    Normalise normalise;
+    SelectionCache &(*cache)();
+    void (*call)(const KernelInfo &kernel, const Conv2dOperands &operands, bool accumulate,
+                 CallContext &context, bool own_queue);
+};
+
+template<const Family &family>
+SelectionCache &cache_of() {
+    static SelectionCache cache(family.name, family.kernels());
+    return cache;
+}
+
+Use use_of_gradient(bool accumulate) { return accumulate ? Use::update : Use::write; }
+
+// Kernels read a gradient as it was through the buffer that they write to. Arguments are as the
+// generators declare them; call_kernel sets the first.
+void call_data(const KernelInfo &kernel, const Conv2dOperands &operands, bool accumulate,
+               CallContext &context, bool own_queue) {
+    constexpr const char *kName = "conv2d_backward_data";
+    KernelBuffer output(operands.output, {kName, "output gradient", Use::read, own_queue});
+    KernelBuffer weight(operands.weight, {kName, "weight", Use::read, own_queue});
+    KernelBuffer input(operands.input,
+                       {kName, "input gradient", use_of_gradient(accumulate), own_queue});
+    const Conv2dOptions &options = operands.problem.options;
+    Conv2dNumbers number(options);
+    StridePhase x(options.stride[1], options.dilation[1]);
+    StridePhase y(options.stride[0], options.dilation[0]);
+    void *arguments[] = {
+        nullptr,
+        output.get(),
+        weight.get(),
+        input.get(),
+        &number.stride_x,
+        &number.stride_y,
+        &number.dilation_x,
+        &number.dilation_y,
+        &number.padding_left,
+        &number.padding_top,
+        &x.common,
+        &y.common,
+        &x.inverse,
+        &y.inverse,
+        &accumulate,
+        input.get(),
+    };
+    call_kernel(kName, kernel, context, arguments);
+    input.finish();
+}
+
+void call_weight(const KernelInfo &kernel, const Conv2dOperands &operands, bool accumulate,
+                 CallContext &context, bool own_queue) {
+    constexpr const char *kName = "conv2d_backward_weight";
+    KernelBuffer output(operands.output, {kName, "output gradient", Use::read, own_queue});
+    KernelBuffer input(operands.input, {kName, "input", Use::read, own_queue});
+    KernelBuffer weight(operands.weight,
+                        {kName, "weight gradient", use_of_gradient(accumulate), own_queue});
+    Conv2dNumbers number(operands.problem.options);
+    void *arguments[] = {
+        nullptr,
+        output.get(),
+        input.get(),
+        weight.get(),
+        &number.stride_x,
+        &number.stride_y,
+        &number.dilation_x,
+        &number.dilation_y,
+        &number.padding_left,
+        &number.padding_top,
+        &accumulate,
+        weight.get(),
+    };
+    call_kernel(kName, kernel, context, arguments);
+    weight.finish();
+}
+
+void call_bias(const KernelInfo &kernel, const Conv2dOperands &operands, bool accumulate,
+               CallContext &context, bool own_queue) {
+    constexpr const char *kName = "conv2d_backward_bias";
+    KernelBuffer output(operands.output, {kName, "output gradient", Use::read, own_queue});
+    KernelBuffer bias(operands.bias,
+                      {kName, "bias gradient", use_of_gradient(accumulate), own_queue});
+    void *arguments[] = {nullptr, output.get(), bias.get(), &accumulate, bias.get()};
+    call_kernel(kName, kernel, context, arguments);
+    bias.finish();
+}
+
+extern const Family kData, kWeight, kBias;
+const Family kData{"conv2d_backward_data", conv2d_backward_data_kernels, normalise_backward_data,
+                   cache_of<kData>, call_data};
+const Family kWeight{"conv2d_backward_weight", conv2d_backward_weight_kernels,
+                     normalise_backward_weight, cache_of<kWeight>, call_weight};
+const Family kBias{"conv2d_backward_bias", conv2d_backward_bias_kernels, normalise_backward_bias,
+                   cache_of<kBias>, call_bias};
+
+Selection select_normalised(const Family &family, const Conv2dProblem &problem, DeviceType device,
+                            const DeviceLimits &limits, bool explain) {
+    return select(
+        family.kernels(), problem.type, problem.options.layout, device, limits,
+        [&](std::string_view field) { return conv2d_field(problem, field); }, explain);
+}
+
+const KernelInfo &kernel_for(const Family &family, const Conv2dProblem &problem, Device device) {
+    return family.cache().find(
+        conv2d_key(problem), device,
+        [&](const DeviceLimits &limits, bool explain) {
+            return select_normalised(family, problem, device.type(), limits, explain);
+        },
+        [&] { return detail::to_string(problem, family.name); });
+}
+
+// A gradient that is about to be computed.
+struct Pass {
+    // `row`: null for the one that selection takes.
+    Pass(const Family &family, Conv2dOperands views, const KernelInfo *row, Device device)
+        : family(family), operands(std::move(views)), kernel(row) {
+        family.normalise(operands);
+        check_fit_kernel(family.name, operands);
+        const Conv2dProblem &problem = operands.problem;
+        if (!kernel) {
+            kernel = &kernel_for(family, problem, device);
+        } else {
+            check_row_takes(family.name, *kernel, problem.type, problem.options.layout, device,
+                            [&](std::string_view field) { return conv2d_field(problem, field); });
+        }
+    }
+
+    const Family &family;
+    Conv2dOperands operands;
+    const KernelInfo *kernel;
+};
+
+Conv2dOperands bias_operands(const Tensor &output_gradient, const Tensor &bias_gradient,
+                             Layout layout) {
+    Conv2dOperands operands;
+    operands.problem =
+        bias_problem(kBias.name, output_gradient.shape(), output_gradient.type(), layout);
+    operands.output = image_view(output_gradient, layout, 1);
+    operands.bias = vector_of_filters(bias_gradient, operands.problem);
+    return operands;
+}
+
+void run(const char *operation, const KernelInfo *row, const Conv2dBackwardTensors &tensors,
+         const Conv2dOptions &options, float beta, const Stream &stream) {
+    const Conv2dGradients &gradients = tensors.gradients;
+    const Conv2dProblem problem = check_conv2d_backward(operation, tensors, options, beta);
+    const Tensor &output = tensors.output_gradient;
+    const Device device = output.device();
+    const Operand all[] = {{"output gradient", output},
+                           {"input", gradients.weight.defined() ? tensors.input : gradients.weight},
+                           {"weight", gradients.input.defined() ? tensors.weight : gradients.input},
+                           {"input gradient", gradients.input},
+                           {"weight gradient", gradients.weight},
+                           {"bias gradient", gradients.bias}};
+    CallContext context(device, complete_stream(operation, device, all, stream));
+    const bool own_queue = on_own_queue(stream), accumulate = beta == 1;
+    std::vector<Pass> passes;
+    if (gradients.input.defined()) {
+        passes.emplace_back(
+            kData, conv2d_operands(problem, gradients.input, tensors.weight, {}, {}, output), row,
+            device);
+    }
+    if (gradients.weight.defined()) {
+        passes.emplace_back(
+            kWeight, conv2d_operands(problem, tensors.input, gradients.weight, {}, {}, output), row,
+            device);
+    }
+    if (gradients.bias.defined()) {
+        passes.emplace_back(kBias, bias_operands(output, gradients.bias, options.layout), row,
+                            device);
+    }
+    if (output.elements() == 0) {
+        for (const Tensor &gradient : {gradients.weight, gradients.bias}) {
+            if (gradient.defined() && !accumulate) gradient.fill_zero();
+        }
+        return;
+    }
+    for (const Pass &pass : passes) {
+        pass.family.call(*pass.kernel, pass.operands, accumulate, context, own_queue);
+    }
+}
+
+Selection select_pass(const Family &family, const Conv2dProblem &problem, DeviceType device,
+                      const DeviceLimits &limits, bool explain) {
+    return select_normalised(family, normalised(problem, family.normalise), device, limits,
+                             explain);
+}
+
+void check_defined(const Family &family, const char *name, const Tensor &tensor) {
+    if (tensor.defined()) return;
+    throw InvalidArgument(std::string(family.name) + ": " + name + " is undefined");
+}
+
+}  // namespace
+
+void conv2d_backward(const Tensor &output_gradient, const Tensor &input, const Tensor &weight,
+                     const Conv2dGradients &gradients, const Conv2dOptions &options, float beta,
+                     const Stream &stream) {
+    run("conv2d_backward", nullptr, {output_gradient, input, weight, gradients}, options, beta,
+        stream);
+}
+
+void conv2d_backward_data(const Tensor &output_gradient, const Tensor &weight,
+                          const Tensor &input_gradient, const Conv2dOptions &options, float beta,
+                          const Stream &stream) {
+    check_defined(kData, "input gradient", input_gradient);
+    run(kData.name, nullptr, {output_gradient, {}, weight, {input_gradient, {}, {}}}, options, beta,
+        stream);
+}
+
+void conv2d_backward_weight(const Tensor &output_gradient, const Tensor &input,
+                            const Tensor &weight_gradient, const Conv2dOptions &options, float beta,
+                            const Stream &stream) {
+    check_defined(kWeight, "weight gradient", weight_gradient);
+    run(kWeight.name, nullptr, {output_gradient, input, {}, {{}, weight_gradient, {}}}, options,
+        beta, stream);
+}
+
+void conv2d_backward_bias(const Tensor &output_gradient, const Tensor &bias_gradient, Layout layout,
+                          float beta, const Stream &stream) {
+    check_defined(kBias, "bias gradient", bias_gradient);
+    run(kBias.name, nullptr, {output_gradient, {}, {}, {{}, {}, bias_gradient}}, {.layout = layout},
+        beta, stream);
+}
+
+Tensor conv2d_backward_data(const Tensor &output_gradient, const Tensor &weight,
+                            const Shape &input_shape, const Conv2dOptions &options) {
+    check_defined(kData, "output gradient", output_gradient);
+    const Tensor gradient(input_shape, output_gradient.type(), output_gradient.device());
+    conv2d_backward_data(output_gradient, weight, gradient, options);
+    return gradient;
+}
+
+Tensor conv2d_backward_weight(const Tensor &output_gradient, const Tensor &input,
+                              const Shape &weight_shape, const Conv2dOptions &options) {
+    check_defined(kWeight, "output gradient", output_gradient);
+    const Tensor gradient(weight_shape, output_gradient.type(), output_gradient.device());
+    conv2d_backward_weight(output_gradient, input, gradient, options);
+    return gradient;
+}
+
+Tensor conv2d_backward_bias(const Tensor &output_gradient, Layout layout) {
+    check_defined(kBias, "output gradient", output_gradient);
+    const Conv2dProblem problem =
+        bias_problem(kBias.name, output_gradient.shape(), output_gradient.type(), layout);
+    const Tensor gradient({problem.filters}, output_gradient.type(), output_gradient.device());
+    conv2d_backward_bias(output_gradient, gradient, layout);
+    return gradient;
+}
+
+void conv2d_backward_data_with(const KernelInfo &kernel, const Tensor &output_gradient,
+                               const Tensor &weight, const Tensor &input_gradient,
+                               const Conv2dOptions &options, float beta, const Stream &stream) {
+    check_defined(kData, "input gradient", input_gradient);
+    run(kData.name, &kernel, {output_gradient, {}, weight, {input_gradient, {}, {}}}, options, beta,
+        stream);
+}
+
+void conv2d_backward_weight_with(const KernelInfo &kernel, const Tensor &output_gradient,
+                                 const Tensor &input, const Tensor &weight_gradient,
+                                 const Conv2dOptions &options, float beta, const Stream &stream) {
+    check_defined(kWeight, "weight gradient", weight_gradient);
+    run(kWeight.name, &kernel, {output_gradient, input, {}, {{}, weight_gradient, {}}}, options,
+        beta, stream);
+}
+
+void conv2d_backward_bias_with(const KernelInfo &kernel, const Tensor &output_gradient,
+                               const Tensor &bias_gradient, Layout layout, float beta,
+                               const Stream &stream) {
+    check_defined(kBias, "bias gradient", bias_gradient);
+    run(kBias.name, &kernel, {output_gradient, {}, {}, {{}, {}, bias_gradient}}, {.layout = layout},
+        beta, stream);
+}
+
+Selection select_conv2d_backward_data(const Conv2dProblem &problem, DeviceType device,
+                                      const DeviceLimits &limits, bool explain) {
+    return select_pass(kData, problem, device, limits, explain);
+}
+
+Selection select_conv2d_backward_weight(const Conv2dProblem &problem, DeviceType device,
+                                        const DeviceLimits &limits, bool explain) {
+    return select_pass(kWeight, problem, device, limits, explain);
+}
+
+Selection select_conv2d_backward_bias(const Conv2dProblem &problem, DeviceType device,
+                                      const DeviceLimits &limits, bool explain) {
+    const Conv2dProblem bias =
+        bias_problem(kBias.name, problem.output_shape(), problem.type, problem.options.layout);
+    return select_pass(kBias, bias, device, limits, explain);
+}
+
+}  // namespace hk

@@ -1,0 +1,68 @@
+// Are the algorithms the definition: the gradients of the filter and of the bias under the root
+// schedule, on small odd shapes, for sums divided in several ways.
+
+#include <gtest/gtest.h>
+
+#include <tuple>
+
+#include "tests/support/jit_conv2d_backward.h"
+#include "tests/support/print.h"
+
+namespace hk::test {
+namespace {
+
+using Parameters = std::tuple<const char *, Layout, DataType>;
+
+template<typename Case>
+void check_algorithm(const Parameters &parameters, const JitAlgorithm &algorithm) {
+    const auto &[knobs, layout, type] = parameters;
+    const JitConv2dBackward root(Case().pass, algorithm, "root", knobs, type, layout);
+    for (const Data data : {Data::integers, Data::reals, Data::one_nan, Data::one_infinity}) {
+        const auto cases = random_cases<Case>(12, {type, layout, data, algorithm.where, 5e4});
+        EXPECT_FALSE(cases.empty());
+        for (const Case &c : cases) {
+            const BackwardOperands operands = backward_operands(c);
+            const std::string faults = compare(c, operands, root(c, operands));
+            ASSERT_EQ(faults, "") << to_string(c) << "\nrepeat  " << repeat_command(c.seed);
+        }
+    }
+}
+
+class Conv2dBackwardSums : public testing::TestWithParam<Parameters> {};
+
+TEST_P(Conv2dBackwardSums, AreTheWeightsGradient) {
+    check_algorithm<BackwardWeightCase>(GetParam(), {"any", {{"algorithm", "partial_sums"}}, {}});
+}
+
+// Edges of the input are repeated there, and may not reach a result.
+TEST_P(Conv2dBackwardSums, AreTheGradientOfAPointwiseWeight) {
+    const auto one = [](const char *field, int64_t value) {
+        return Constraint{field, Constraint::Relation::equal, value};
+    };
+    check_algorithm<BackwardWeightCase>(
+        GetParam(), {"1x1",
+                     {{"algorithm", "partial_sums"},
+                      {"fix_kernel_w", "1"},
+                      {"fix_kernel_h", "1"},
+                      {"fix_padding", "0"}},
+                     {one("kernel_w", 1), one("kernel_h", 1), one("padding", 0)}});
+}
+
+TEST_P(Conv2dBackwardSums, AreTheBiasGradient) {
+    check_algorithm<BackwardBiasCase>(GetParam(), {"any", {{"algorithm", "partial_sums"}}, {}});
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, Conv2dBackwardSums,
+    testing::Combine(testing::Values("lanes:1,parts:1", "lanes:1,parts:8", "lanes:4,parts:3"),
+                     testing::Values(Layout::nhwc, Layout::nchw),
+                     testing::Values(DataType::f32, DataType::f16, DataType::bf16)),
+    [](const auto &info) {
+        const std::string knobs = std::get<0>(info.param);
+        return std::string("lanes") + knobs[6] + "_parts" + knobs.back() + "_" +
+               std::string(name_of(std::get<1>(info.param))) + "_" +
+               std::string(name_of(std::get<2>(info.param)));
+    });
+
+}  // namespace
+}  // namespace hk::test

@@ -1,0 +1,159 @@
+// What kernels of conv2d's gradients are called with.
+
+#include <numeric>
+
+#include "backward_stand_in_kernels.h"
+#include "conv2d_backward_operands.h"
+#include "expect_error.h"
+
+namespace hk {
+namespace {
+
+using tests::backward_calls;
+using tests::BackwardCall;
+using Sizes = std::vector<int32_t>;
+
+Tensor made(const Shape &shape) { return Tensor(shape, DataType::f32); }
+
+// The one call of a function.
+template<typename F>
+BackwardCall only_call(F &&run) {
+    backward_calls.clear();
+    run();
+    EXPECT_EQ(backward_calls.size(), 1u);
+    return backward_calls.empty() ? BackwardCall() : backward_calls.front();
+}
+
+TEST(Conv2dBackwardCall, InputGradient) {
+    const Tensor output = made({2, 5, 4, 12}), weight = made({12, 3, 2, 4}),
+                 input = made({2, 9, 11, 8});
+    const Conv2dOptions options{
+        .stride = {2, 3}, .dilation = {3, 6}, .padding = {4, 3, 2, 3}, .groups = 2};
+    const BackwardCall call =
+        only_call([&] { conv2d_backward_data(output, weight, input, options, 1); });
+    EXPECT_EQ(call.kernel, "data_nhwc");
+    EXPECT_EQ(call.output_gradient.extents, (Sizes{6, 2, 4, 5, 2}));
+    EXPECT_EQ(call.factor.extents, (Sizes{4, 2, 3, 6, 2}));
+    EXPECT_EQ(call.factor.strides, (Sizes{1, 4, 8, 24, 144}));
+    EXPECT_EQ(call.gradient.extents, (Sizes{4, 2, 11, 9, 2}));
+    EXPECT_EQ(call.gradient.strides, (Sizes{1, 4, 8, 88, 792}));
+    EXPECT_EQ(call.gradient.host, reinterpret_cast<const uint8_t *>(input.data<float>()));
+    EXPECT_EQ(call.previous.buffer, call.gradient.buffer);
+    EXPECT_TRUE(call.accumulate);
+    EXPECT_EQ((Sizes{call.stride_x, call.stride_y, call.dilation_x, call.dilation_y,
+                     call.padding_left, call.padding_top}),
+              (Sizes{3, 2, 6, 3, 2, 4}));
+    EXPECT_EQ((Sizes{call.common_x, call.common_y, call.inverse_x, call.inverse_y}),
+              (Sizes{3, 1, 0, 1}));
+}
+
+TEST(Conv2dBackwardCall, WeightGradient) {
+    const Tensor output = made({2, 12, 5, 4}), input = made({2, 8, 9, 11}),
+                 weight = made({12, 4, 3, 2});
+    const Conv2dOptions options{.layout = Layout::nchw,
+                                .stride = {2, 3},
+                                .dilation = {3, 6},
+                                .padding = {4, 3, 2, 3},
+                                .groups = 2};
+    const BackwardCall call =
+        only_call([&] { conv2d_backward_weight(output, input, weight, options); });
+    EXPECT_EQ(call.kernel, "weight_nchw");
+    EXPECT_EQ(call.output_gradient.extents, (Sizes{4, 5, 6, 2, 2}));
+    EXPECT_EQ(call.factor.extents, (Sizes{11, 9, 4, 2, 2}));
+    EXPECT_EQ(call.gradient.extents, (Sizes{2, 3, 4, 6, 2}));
+    EXPECT_EQ(call.previous.buffer, call.gradient.buffer);
+    EXPECT_FALSE(call.accumulate);
+    EXPECT_EQ((Sizes{call.stride_x, call.stride_y, call.dilation_x, call.dilation_y,
+                     call.padding_left, call.padding_top}),
+              (Sizes{3, 2, 6, 3, 2, 4}));
+}
+
+TEST(Conv2dBackwardCall, BiasGradient) {
+    const Tensor output = made({2, 5, 4, 12}).slice(1, 1, 3), bias = made({12});
+    const BackwardCall call =
+        only_call([&] { conv2d_backward_bias(output, bias, Layout::nhwc, 1); });
+    EXPECT_EQ(call.output_gradient.extents, (Sizes{12, 1, 4, 3, 2}));
+    EXPECT_EQ(call.gradient.extents, (Sizes{12, 1}));
+    EXPECT_EQ(call.previous.buffer, call.gradient.buffer);
+    EXPECT_TRUE(call.accumulate);
+}
+
+// Pixels of a 1x1 filter become one row where nothing lies between them.
+TEST(Conv2dBackwardCall, PointwiseInputGradient) {
+    const Tensor output = made({2, 5, 4, 12}), weight = made({12, 1, 1, 8});
+    BackwardCall call = only_call([&] {
+        conv2d_backward_data(output, weight, made({2, 5, 4, 8}), {});
+    });
+    EXPECT_EQ(call.kernel, "pointwise_data");
+    EXPECT_EQ(call.output_gradient.extents, (Sizes{12, 1, 40, 1, 1}));
+    EXPECT_EQ(call.gradient.extents, (Sizes{8, 1, 40, 1, 1}));
+
+    call = only_call([&] {
+        conv2d_backward_data(output, weight, made({2, 9, 8, 8}), {.stride = {2, 2}});
+    });
+    EXPECT_EQ(call.kernel, "data_nhwc");
+    EXPECT_EQ(call.output_gradient.extents, (Sizes{12, 1, 4, 5, 2}));
+    EXPECT_EQ(call.gradient.extents, (Sizes{8, 1, 8, 9, 2}));
+    EXPECT_EQ(call.stride_x, 2);
+}
+
+// A stride is one of the input's view there; rows stay, for the sum is divided by them.
+TEST(Conv2dBackwardCall, PointwiseWeightGradient) {
+    const BackwardCall call = only_call([&] {
+        conv2d_backward_weight(made({2, 5, 4, 12}), made({2, 9, 8, 8}), made({12, 1, 1, 8}),
+                               {.stride = {2, 2}});
+    });
+    EXPECT_EQ(call.factor.extents, (Sizes{8, 1, 4, 5, 2}));
+    EXPECT_EQ(call.factor.strides, (Sizes{1, 8, 16, 128, 576}));
+    EXPECT_EQ(call.stride_x, 1);
+    EXPECT_EQ(call.stride_y, 1);
+}
+
+TEST(Conv2dBackwardCall, RunsOnlyWhatIsAskedFor) {
+    const Tensor output = made({2, 6, 7, 12}), input = made({2, 6, 7, 8}),
+                 weight = made({12, 3, 3, 8}), bias = made({12});
+    const Conv2dOptions options{.padding = {1, 1, 1, 1}};
+    const auto kernels = [&](const Conv2dGradients &gradients) {
+        backward_calls.clear();
+        conv2d_backward(output, input, weight, gradients, options);
+        std::string names;
+        for (const BackwardCall &call : backward_calls) names += call.kernel + " ";
+        return names;
+    };
+    const Tensor dx = made({2, 6, 7, 8}), dw = made({12, 3, 3, 8}), db = made({12});
+    EXPECT_EQ(kernels({}), "");
+    EXPECT_EQ(kernels({dx, {}, {}}), "data_nhwc ");
+    EXPECT_EQ(kernels({{}, dw, db}), "weight_nhwc bias_nhwc ");
+    EXPECT_EQ(kernels({dx, dw, db}), "data_nhwc weight_nhwc bias_nhwc ");
+}
+
+TEST(Conv2dBackwardCall, AnEmptyBatchHasZeroGradients) {
+    const Tensor output = made({0, 6, 7, 12}), input = made({0, 6, 7, 8});
+    const Tensor weight = made({12, 3, 3, 8}), bias = made({12});
+    const Conv2dOptions options{.padding = {1, 1, 1, 1}};
+    const auto run = [&](float beta) {
+        backward_calls.clear();
+        weight.data<float>()[5] = bias.data<float>()[11] = 3;
+        conv2d_backward(output, input, {}, {{}, weight, bias}, options, beta);
+        EXPECT_TRUE(backward_calls.empty());
+        return weight.data<float>()[5] + bias.data<float>()[11];
+    };
+    EXPECT_EQ(run(0), 0);
+    EXPECT_EQ(run(1), 6);
+}
+
+TEST(StridePhases, InverseOfTheDilation) {
+    for (int64_t stride = 1; stride < 40; stride++) {
+        for (int64_t dilation = 1; dilation < 90; dilation++) {
+            const detail::StridePhase phase(stride, dilation);
+            ASSERT_EQ(phase.common, std::gcd(stride, dilation));
+            const int64_t step = stride / phase.common;
+            ASSERT_EQ(phase.inverse * (dilation / phase.common) % step, 1 % step)
+                << stride << ", " << dilation;
+            ASSERT_TRUE(phase.inverse >= 0 && phase.inverse < step) << stride << ", " << dilation;
+        }
+    }
+}
+
+}  // namespace
+}  // namespace hk
