@@ -1,10 +1,9 @@
 // The family conv2d in the benchmark: forward, without bias, residual or activation.
 
 #include <algorithm>
-#include <cstring>
-#include <random>
 
 #include "conv2d_check.h"
+#include "conv2d_data.h"
 #include "conv_cases.h"
 #include "hk/conv2d.h"
 #include "peers/conv2d_peer.h"
@@ -13,36 +12,14 @@ namespace hk::bench {
 
 namespace {
 
-// Rounded to the type, both as f32 and in the type's own bits.
-struct Data {
-    std::vector<float> values;
-    Tensor tensor;
-};
-
-Data random_data(Shape shape, DataType type, uint64_t seed) {
-    Data data{{}, Tensor(std::move(shape), type)};
-    data.values.resize(data.tensor.elements());
-    std::mt19937 random(static_cast<uint32_t>(seed));
-    uint16_t *bits = type == DataType::f32 ? nullptr : data.tensor.data<uint16_t>();
-    for (float &value : data.values) {
-        value = static_cast<float>(static_cast<int32_t>(random())) * 0x1p-31f;
-        if (type == DataType::f16) value = f32_from_f16(*bits++ = f16_from_f32(value));
-        if (type == DataType::bf16) value = f32_from_bf16(*bits++ = bf16_from_f32(value));
-    }
-    if (!bits && !data.values.empty()) {
-        std::memcpy(data.tensor.data<float>(), data.values.data(), data.values.size() * 4);
-    }
-    return data;
-}
-
 class Conv2dCase : public Case {
 public:
     Conv2dCase(const Conv2dProblem &problem, const KernelInfo &kernel, const Settings &settings)
         : problem_(problem),
           settings_(settings),
           kernel_(kernel),
-          input_(random_data(input_shape(), problem.type, 1)),
-          weight_(random_data(weight_shape(), problem.type, 2)),
+          input_(random_data(shape_of(layout(), input_extents(problem)), problem.type, 1)),
+          weight_(random_data(shape_of(layout(), weight_extents(problem)), problem.type, 2)),
           reference_(problem, input_.values, weight_.values),
           device_input_(input_.tensor.to(settings.device)),
           device_weight_(weight_.tensor.to(settings.device)),
@@ -51,15 +28,13 @@ public:
     const KernelInfo &kernel() const override { return kernel_; }
     double operations() const override { return problem_.operations(); }
     std::map<std::string, Shape> shapes() const override {
-        return {{"input", input_shape()},
-                {"weight", weight_shape()},
-                {"output", problem_.output_shape()}};
+        return {{"input", input_.tensor.shape()},
+                {"weight", weight_.tensor.shape()},
+                {"output", output_.shape()}};
     }
 
     Check check() override {
-        Tensor poisoned(output_.shape(), output_.type());
-        std::memset(bytes_of(poisoned), 0xff, poisoned.elements() * size_of(output_.type()));
-        output_.copy_from(poisoned.to(settings_.device));
+        poison(output_);
         run(1);
         const Tensor host = output_.to(Device::cpu());
         return reference_.check(bytes_of(host));
@@ -91,26 +66,7 @@ public:
     }
 
 private:
-    Shape input_shape() const {
-        const Conv2dProblem &p = problem_;
-        if (p.options.layout == Layout::nhwc) return {p.batch, p.height, p.width, p.channels};
-        return {p.batch, p.channels, p.height, p.width};
-    }
-    Shape weight_shape() const {
-        const Conv2dProblem &p = problem_;
-        const int64_t depth = p.channels / p.options.groups;
-        if (p.options.layout == Layout::nhwc) {
-            return {p.filters, p.kernel_height, p.kernel_width, depth};
-        }
-        return {p.filters, depth, p.kernel_height, p.kernel_width};
-    }
-
-    static std::byte *bytes_of(const Tensor &tensor) {
-        if (tensor.type() == DataType::f32) {
-            return reinterpret_cast<std::byte *>(tensor.data<float>());
-        }
-        return reinterpret_cast<std::byte *>(tensor.data<uint16_t>());
-    }
+    Layout layout() const { return problem_.options.layout; }
 
     Conv2dProblem problem_;
     Settings settings_;
@@ -121,7 +77,7 @@ private:
 };
 
 std::vector<CaseInfo> cases(const std::string &list, const Settings &settings) {
-    ConvKernels kernels{"conv2d", {}, {}, {}};
+    ConvKernels kernels{"conv2d", "fwd", kind_of, {}, {}, {}};
     for (const KernelInfo &kernel : conv2d_kernels()) {
         if (kernel.type == settings.type && kernel.layout == settings.layout &&
             kernel.device == settings.device.type()) {

@@ -26,14 +26,9 @@ const KernelInfo &choose(const ConvKernels &kernels, const ConvShape &shape,
     throw InvalidArgument("bench: no row of " + kernels.family + " takes this case");
 }
 
-const char *kind_of(const ConvShape &shape) {
-    if (shape.groups > 1) return shape.groups == shape.channels ? "depthwise" : "grouped";
-    return shape.kernel_height * shape.kernel_width == 1 ? "dense 1x1" : "dense, larger";
-}
-
 CaseInfo case_of(const ConvKernels &kernels, const std::string &list, const std::string &name,
                  const ConvShape &shape, const Settings &settings) {
-    return {list, name, kind_of(shape), shape.count, [kernels, shape, settings] {
+    return {list, name, kernels.kind(shape), shape.count, [kernels, shape, settings] {
                 return kernels.prepare(shape, choose(kernels, shape, settings), settings);
             }};
 }
@@ -45,8 +40,8 @@ std::vector<CaseInfo> table_cases(const ConvKernels &kernels, const Settings &se
         forced.row = kernel->row;
         bool found = false;
         for (const char *list :
-             {"resnet50", "mobilenetv2", "resnext50", "conv_training", "smoke"}) {
-            for (const ConvShape &shape : conv_list(list, "fwd", settings.batch)) {
+             {"resnet50", "mobilenetv2", "resnext50", "depthwise", "conv_training", "smoke"}) {
+            for (const ConvShape &shape : conv_list(list, kernels.pass, settings.batch)) {
                 if (kernels.select(shape) != kernel) continue;
                 const std::string name = kernel->row + (" " + shape.name);
                 result.push_back(case_of(kernels, "table", name, shape, forced));
@@ -61,12 +56,17 @@ std::vector<CaseInfo> table_cases(const ConvKernels &kernels, const Settings &se
 
 }  // namespace
 
+std::string kind_of(const ConvShape &shape) {
+    if (shape.groups > 1) return shape.groups == shape.channels ? "depthwise" : "grouped";
+    return shape.kernel_height * shape.kernel_width == 1 ? "dense 1x1" : "dense, larger";
+}
+
 std::vector<CaseInfo> conv_cases(const ConvKernels &kernels, const std::string &list,
                                  const Settings &settings) {
     if (!settings.row.empty()) row_named(kernels, settings);
     if (list == "table") return table_cases(kernels, settings);
     std::vector<CaseInfo> result;
-    for (const ConvShape &shape : conv_list(list, "fwd", settings.batch)) {
+    for (const ConvShape &shape : conv_list(list, kernels.pass, settings.batch)) {
         result.push_back(case_of(kernels, list, shape.name, shape, settings));
     }
     return result;

@@ -10,7 +10,9 @@ namespace hk::bench {
 // A family's side of it, for given settings.
 struct ConvKernels {
     std::string family;
-    std::vector<const KernelInfo *> rows;  // of the settings' types, layout and device
+    const char *pass;                        // of the shapes that it runs: "fwd", …
+    std::string (*kind)(const ConvShape &);  // as CaseInfo's
+    std::vector<const KernelInfo *> rows;    // of the settings' types, layout and device
     std::function<const KernelInfo *(const ConvShape &)> select;  // null: no row takes the shape
     // A case that runs the given row where settings.row names it, or whatever selection takes.
     std::function<std::unique_ptr<Case>(const ConvShape &, const KernelInfo &, const Settings &)>
@@ -22,6 +24,9 @@ struct ConvKernels {
 // row that is not there.
 std::vector<CaseInfo> conv_cases(const ConvKernels &kernels, const std::string &list,
                                  const Settings &settings);
+
+// "depthwise", "grouped", "dense 1x1", "dense, larger".
+std::string kind_of(const ConvShape &shape);
 
 // Names of the lists, "table" among them.
 std::vector<std::string> conv_case_lists();

@@ -78,6 +78,8 @@ struct Family {
 };
 
 Family conv2d_family();
+Family conv2d_backward_data_family();
+Family conv2d_backward_weight_family();
 Family quantized_conv2d_family();
 
 std::vector<Family> families();

@@ -19,7 +19,10 @@
 
 namespace hk::bench {
 
-std::vector<Family> families() { return {conv2d_family(), quantized_conv2d_family()}; }
+std::vector<Family> families() {
+    return {conv2d_family(), conv2d_backward_data_family(), conv2d_backward_weight_family(),
+            quantized_conv2d_family()};
+}
 
 namespace {
 
@@ -101,6 +104,7 @@ int run_lists(const Family &family, const Options &options, Run run) {
         }
         print_summary(cases.front().list, results, run);
     }
+    if (lists.size() > 1) print_summary("", results, run);
     if (!options.json.empty()) {
         std::ofstream file(options.json);
         file << to_json(results, run).dump(1) << '\n';

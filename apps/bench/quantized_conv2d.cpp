@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "conv2d_data.h"
 #include "conv_cases.h"
 #include "peers/quantized_conv2d_peer.h"
 #include "quantized_conv2d_check.h"
@@ -13,12 +14,6 @@
 namespace hk::bench {
 
 namespace {
-
-std::byte *bytes_of(const Tensor &tensor) {
-    if (tensor.elements() == 0) return nullptr;
-    return size_of(tensor.type()) == 1 ? reinterpret_cast<std::byte *>(tensor.data<uint8_t>())
-                                       : reinterpret_cast<std::byte *>(tensor.data<uint32_t>());
-}
 
 Tensor tensor_of(const Shape &shape, DataType type, const void *data, const Device &device) {
     const Tensor host(shape, type);
@@ -36,11 +31,11 @@ public:
           reference_(data_) {
         const Conv2dProblem &p = problem.conv;
         const Device &device = settings.device;
-        input_.values = tensor_of(shape_of(p.height, p.width, p.channels, p.batch), p.type,
-                                  data_.input.data(), device);
-        weight_.values = tensor_of(
-            shape_of(p.kernel_height, p.kernel_width, p.channels / p.options.groups, p.filters),
-            DataType::s8, data_.weight.data(), device);
+        const Layout layout = p.options.layout;
+        input_.values =
+            tensor_of(shape_of(layout, input_extents(p)), p.type, data_.input.data(), device);
+        weight_.values = tensor_of(shape_of(layout, weight_extents(p)), DataType::s8,
+                                   data_.weight.data(), device);
         weight_.quantization = Quantization(data_.weight_scales, 0, device);
         output_.values = Tensor(p.output_shape(), problem.output_type, device);
         if (data_.integer()) {
@@ -60,11 +55,7 @@ public:
     }
 
     Check check() override {
-        const Tensor poisoned(output_.values.shape(), output_.values.type());
-        if (poisoned.elements() > 0) {
-            std::memset(bytes_of(poisoned), 0xff, poisoned.elements() * size_of(poisoned.type()));
-        }
-        output_.values.copy_from(poisoned.to(settings_.device));
+        poison(output_.values);
         run(1);
         const Tensor host = output_.values.to(Device::cpu());
         return reference_.check(bytes_of(host));
@@ -95,13 +86,6 @@ public:
     }
 
 private:
-    Shape shape_of(int64_t height, int64_t width, int64_t channels, int64_t count) const {
-        if (data_.problem.conv.options.layout == Layout::nhwc) {
-            return {count, height, width, channels};
-        }
-        return {count, channels, height, width};
-    }
-
     Settings settings_;
     const KernelInfo &kernel_;
     QuantizedConv2dData data_;
@@ -123,7 +107,7 @@ bool serves(const KernelInfo &kernel, const Settings &settings) {
 }
 
 std::vector<CaseInfo> cases(const std::string &list, const Settings &settings) {
-    ConvKernels kernels{"quantized_conv2d", {}, {}, {}};
+    ConvKernels kernels{"quantized_conv2d", "fwd", kind_of, {}, {}, {}};
     for (const KernelInfo &kernel : quantized_conv2d_kernels()) {
         if (serves(kernel, settings)) kernels.rows.push_back(&kernel);
     }

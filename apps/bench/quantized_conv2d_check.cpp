@@ -88,7 +88,7 @@ QuantizedConv2dReference::QuantizedConv2dReference(const QuantizedConv2dData &da
     : problem_(data.problem), output_zero_point_(data.output_zero_point) {
     const Conv2dProblem &p = problem_.conv;
     const double length = static_cast<double>(sum_length(p));
-    for (const OutputPlace &at : sampled_outputs(p)) {
+    for (const Place &at : sampled_places(output_extents(p), sum_length(p))) {
         double sum = 0, magnitude = 0;
         for_each_product(p, at, [&](int64_t i, int64_t j) {
             const double input =
@@ -97,7 +97,7 @@ QuantizedConv2dReference::QuantizedConv2dReference(const QuantizedConv2dData &da
             sum += input * data.weight[j];
             magnitude += std::abs(input * data.weight[j]);
         });
-        const double scale = scale_of_result(data, at.k);
+        const double scale = scale_of_result(data, at.c);
         double slack = std::ldexp(8 * std::abs(sum * scale), -24);
         if (!data.integer()) slack += std::ldexp((length + 4) * magnitude * scale, -24);
         samples_.push_back({at, sum * scale, slack});
@@ -118,8 +118,9 @@ Check QuantizedConv2dReference::check(const std::byte *output) const {
     double largest = 0, worst = 0;
     Check result;
     for (const Sample &s : samples_) {
-        const double got =
-            value_at(output, output_index(problem_.conv, s.at), problem_.output_type);
+        const int64_t index =
+            index_of(problem_.conv.options.layout, output_extents(problem_.conv), s.at);
+        const double got = value_at(output, index, problem_.output_type);
         double tolerance;
         const double error = error_of(got, s, tolerance);
         largest = std::max(largest, std::abs(s.value));
@@ -127,8 +128,8 @@ Check QuantizedConv2dReference::check(const std::byte *output) const {
         worst = std::max(worst, is_byte(problem_.output_type) ? error - 0.5 : error);
         if (!(error <= tolerance) && result.failure.empty()) {
             std::ostringstream text;
-            text << s.at << " is " << got << ", must be " << s.value << " + " << output_zero_point_
-                 << " within " << tolerance;
+            text << text_of("output", "nyxk", s.at) << " is " << got << ", must be " << s.value
+                 << " + " << output_zero_point_ << " within " << tolerance;
             result.failure = text.str();
         }
     }

@@ -49,7 +49,7 @@ public:
 
 private:
     struct Sample {
-        OutputPlace at;
+        Place at;
         double value, slack;
     };
 

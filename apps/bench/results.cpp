@@ -6,6 +6,7 @@
 #include <ctime>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 
 namespace hk::bench {
 
@@ -65,7 +66,7 @@ int width_of(const std::string &column) { return std::max(15, static_cast<int>(c
 // One line of a summary: of the cases that were timed.
 void print_means(const std::string &name, const std::vector<const Result *> &results,
                  const Run &run) {
-    double ratios = 0, rates = 0;
+    double ratios = 0, rates = 0, lowest = 0;
     int timed = 0, compared = 0, behind = 0, failed = 0;
     for (const Result *r : results) {
         if (!r->failure.empty()) {
@@ -75,7 +76,7 @@ void print_means(const std::string &name, const std::vector<const Result *> &res
         ++timed;
         rates += std::log(r->operations / r->ns);
         if (r->ratio() > 0) {
-            ++compared;
+            lowest = compared++ == 0 ? r->ratio() : std::min(lowest, r->ratio());
             ratios += std::log(r->ratio());
             behind += r->ratio() < 1;
         }
@@ -85,8 +86,8 @@ void print_means(const std::string &name, const std::vector<const Result *> &res
         std::printf("%d cases, geometric mean %.1f %s", timed, std::exp(rates / timed), run.unit());
     }
     if (compared > 0) {
-        std::printf(", ratio to the fastest peer %.3f, slower than it in %d",
-                    std::exp(ratios / compared), behind);
+        std::printf(", ratio to the fastest peer %.3f, %.3f at least, slower than it in %d",
+                    std::exp(ratios / compared), lowest, behind);
     }
     for (const std::string &column : run.columns()) {
         double sum = 0;
@@ -141,12 +142,14 @@ void print_row(const Result &r, const Run &run) {
 void print_summary(const std::string &list, const std::vector<Result> &results, const Run &run) {
     std::vector<const Result *> all;
     std::map<std::string, std::vector<const Result *>> kinds;
+    std::set<std::string> seen;
     for (const Result &r : results) {
-        if (r.list != list || r.skipped) continue;
+        const bool wanted = list.empty() ? seen.insert(r.name).second : r.list == list;
+        if (!wanted || r.skipped) continue;
         all.push_back(&r);
         if (!r.kind.empty()) kinds[r.kind].push_back(&r);
     }
-    print_means(list, all, run);
+    print_means(list.empty() ? "all lists" : list, all, run);
     if (kinds.size() > 1) {
         for (const auto &[kind, some] : kinds) print_means("  " + kind, some, run);
     }

@@ -47,7 +47,8 @@ std::string today();
 void print_header(const Run &run);
 void print_row(const Result &result, const Run &run);
 
-// Geometric means of one list and of its kinds of cases, every distinct case weighing the same.
+// Geometric means of one list, or of all where it is empty, and of its kinds of cases, every
+// distinct case weighing the same.
 void print_summary(const std::string &list, const std::vector<Result> &results, const Run &run);
 
 nlohmann::json to_json(const std::vector<Result> &results, const Run &run);

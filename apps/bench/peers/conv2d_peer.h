@@ -26,7 +26,7 @@ public:
     virtual ~Peer() = default;
     virtual std::string name() const = 0;            // of the library
     virtual std::string variant() const = 0;         // what of it: layout, …
-    virtual bool same_task() const { return true; }  // takes and makes the problem's own layout
+    virtual bool same_task() const { return true; }  // counts in the ratio
     virtual void run() = 0;
     virtual std::vector<std::byte> output() = 0;  // of the last run, in the problem's layout
 };

@@ -11,14 +11,9 @@ public:
     HkConv2d(const QuantizedConv2dData &data, const Device &device)
         : problem_(data.problem.conv), device_(device) {
         const Conv2dProblem &p = problem_;
-        const int64_t depth = p.channels / p.options.groups;
-        const bool nhwc = p.options.layout == Layout::nhwc;
-        const Shape input_shape = nhwc ? Shape{p.batch, p.height, p.width, p.channels}
-                                       : Shape{p.batch, p.channels, p.height, p.width};
-        const Shape weight_shape = nhwc ? Shape{p.filters, p.kernel_height, p.kernel_width, depth}
-                                        : Shape{p.filters, depth, p.kernel_height, p.kernel_width};
-        input_ = on_device(input_shape, data.input.data());
-        weight_ = on_device(weight_shape, data.dequantized_weight().data());
+        input_ = on_device(shape_of(p.options.layout, input_extents(p)), data.input.data());
+        weight_ = on_device(shape_of(p.options.layout, weight_extents(p)),
+                            data.dequantized_weight().data());
         output_ = Tensor(p.output_shape(), DataType::f32, device);
         row_ = select_conv2d(p, device.type(), device.limits()).kernel->row;
     }

@@ -1,5 +1,6 @@
-// In place of onednn.cpp where oneDNN is not installed.
+// In place of onednn*.cpp where oneDNN is not installed.
 
+#include "peers/conv2d_backward_peer.h"
 #include "peers/quantized_conv2d_peer.h"
 
 namespace hk::bench {
@@ -7,6 +8,8 @@ namespace hk::bench {
 Peers onednn_conv2d(const Conv2dData &, int) { return {}; }
 
 Peers onednn_quantized_conv2d(const QuantizedConv2dData &, int) { return {}; }
+
+Peers onednn_gradient(const GradientData &, int) { return {}; }
 
 std::string onednn_version() { return ""; }
 
