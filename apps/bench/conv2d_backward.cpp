@@ -150,7 +150,7 @@ std::vector<CaseInfo> cases(const Pass &pass, const std::string &list, const Set
 
 std::vector<PeerLibrary> peers(const Settings &settings) {
     if (!settings.device.is_cpu() || onednn_version().empty()) return {};
-    return {{onednn_version(), {"oneDNN", "oneDNN blocked"}}};
+    return {{onednn_version(), {"oneDNN", "oneDNN reordered"}}};
 }
 
 Family family_of(const Pass &pass) {

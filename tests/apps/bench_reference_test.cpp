@@ -6,6 +6,8 @@
 #include <cstring>
 
 #include "conv2d_check.h"
+#include "conv2d_data.h"
+#include "hk/conv2d_backward.h"
 #include "quantized_conv2d_check.h"
 
 namespace hk::bench {
@@ -32,6 +34,68 @@ TEST(Conv2dReference, FindsOneWrongValue) {
     output[23] = std::nanf("");
     EXPECT_NE(check().failure, "");
 }
+
+struct GradientProblem {
+    Gradient gradient;
+    Layout layout;
+    DataType type;
+};
+
+class Gradients : public testing::TestWithParam<GradientProblem> {};
+
+// Both strides, dilation, padding of four kinds and groups with several filters.
+TEST_P(Gradients, OneWrongValueIsFound) {
+    const auto [gradient, layout, type] = GetParam();
+    const bool of_input = gradient == Gradient::input;
+    Conv2dOptions options;
+    options.layout = layout;
+    options.stride = {2, 3};
+    options.dilation = {2, 1};
+    options.padding = {3, 1, 0, 2};
+    options.groups = 2;
+    const Conv2dProblem p = Conv2dProblem::from_shapes(
+        shape_of(layout, {2, 9, 11, 6}), shape_of(layout, {8, 3, 2, 3}), type, options);
+    const auto data = [&](const Place &extents, uint32_t seed) {
+        return random_data(shape_of(layout, extents), type, seed, 5);
+    };
+    const Data output_gradient = data(output_extents(p), 1);
+    const Data other = data(of_input ? weight_extents(p) : input_extents(p), 2);
+    const GradientReference reference(p, gradient, output_gradient.values, other.values);
+    const Tensor result =
+        of_input ? conv2d_backward_data(output_gradient.tensor, other.tensor,
+                                        shape_of(layout, input_extents(p)), options)
+                 : conv2d_backward_weight(output_gradient.tensor, other.tensor,
+                                          shape_of(layout, weight_extents(p)), options);
+    EXPECT_EQ(reference.check(bytes_of(result)).failure, "");
+
+    // As if the sum lacked one product of the smallest size.
+    const Place at{1, 2, 1, 2};
+    const Place extents = of_input ? input_extents(p) : weight_extents(p);
+    const int64_t index = index_of(layout, extents, at);
+    const std::string name =
+        of_input ? "input_gradient(n 1, y 2, x 1, c 2)" : "weight_gradient(k 1, r 2, s 1, c 2)";
+    if (type == DataType::f32) {
+        result.data<float>()[index] += 0x1p-8f;
+    } else {
+        result.data<uint16_t>()[index] += 2;  // units in the last place
+    }
+    EXPECT_EQ(reference.check(bytes_of(result)).failure.rfind(name, 0), 0u)
+        << reference.check(bytes_of(result)).failure;
+    poison(result);
+    EXPECT_NE(reference.check(bytes_of(result)).failure, "");
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Bench, Gradients,
+    testing::Values(GradientProblem{Gradient::input, Layout::nhwc, DataType::f32},
+                    GradientProblem{Gradient::input, Layout::nchw, DataType::f16},
+                    GradientProblem{Gradient::weight, Layout::nhwc, DataType::bf16},
+                    GradientProblem{Gradient::weight, Layout::nchw, DataType::f32}),
+    [](const auto &info) {
+        return std::string(info.param.gradient == Gradient::input ? "input_" : "weight_") +
+               std::string(name_of(info.param.layout)) + "_" +
+               std::string(name_of(info.param.type));
+    });
 
 template<typename T>
 std::string failure_of(const QuantizedConv2dData &data, const std::vector<T> &output) {

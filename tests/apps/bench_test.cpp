@@ -92,6 +92,58 @@ TEST(Bench, TakesEveryTypeAndLayout) {
     }
 }
 
+class GradientBench : public testing::TestWithParam<const char *> {};
+
+// Each case was checked against exact sums: bench's status would be 1.
+TEST_P(GradientBench, TakesEveryTypeAndLayout) {
+    const std::string family = std::string("conv2d_backward_") + GetParam();
+    const std::string made = family == "conv2d_backward_data" ? "input" : "weight";
+    for (const std::string flags :
+         {"", "--layout nchw", "--no-peers --type bf16", "--no-peers --type f16 --layout nchw"}) {
+        const json results = smoke("--family " + family + " " + flags);
+        ASSERT_EQ(results.size(), 4u) << flags;
+        for (const json &r : results) {
+            SCOPED_TRACE(r.dump());
+            EXPECT_EQ(r.at("family"), family);
+            EXPECT_EQ(r.at("kernel").get<std::string>().rfind(family + "_", 0), 0u);
+            EXPECT_EQ(r.at("shapes").size(), 3u);
+            EXPECT_TRUE(r.at("shapes").contains("output_gradient"));
+            EXPECT_TRUE(r.at("shapes").contains(made + "_gradient"));
+            EXPECT_GT(r.at("ns").get<double>(), 0);
+            if (r.at("type") == "f32") {
+                EXPECT_EQ(r.at("max_error"), 0);
+            }
+            // Both of oneDNN's count.
+            EXPECT_TRUE(r.at("other_layouts").empty());
+            double fastest = 0;
+            for (const auto &[library, ns] : r.at("peers").items()) {
+                if (fastest == 0 || ns < fastest) fastest = ns;
+            }
+            if (fastest > 0) {
+                EXPECT_DOUBLE_EQ(r.at("ratio").get<double>(), fastest / r.at("ns").get<double>());
+            }
+        }
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Bench, GradientBench, testing::Values("data", "weight"),
+                         [](const auto &info) { return std::string(info.param); });
+
+TEST(Bench, AllListsAreSummedUpEachShapeOnce) {
+    const std::string path = temporary("more.csv");
+    std::ofstream(path) << "c,h,w,k,kh,kw,groups,passes\n16,8,8,32,1,1,1,bwd_data|bwd_weight\n"
+                           "8,7,7,8,5,5,8,bwd_weight\n4,7,7,4,1,1,1,bwd_data\n";
+    const Outcome outcome =
+        run_program(bench + "--family conv2d_backward_weight --no-peers --seconds 0.01 " +
+                    "--list 'smoke," + path + "'");
+    EXPECT_EQ(outcome.status, 0);
+    EXPECT_NE(outcome.output.find("all lists: 5 cases"), std::string::npos) << outcome.output;
+    const size_t all = outcome.output.find("all lists");
+    EXPECT_NE(outcome.output.find("depthwise, larger: 1 cases", all), std::string::npos);
+    EXPECT_EQ(outcome.output.find("4-4_1x1"), std::string::npos);
+    std::remove(path.c_str());
+}
+
 struct QuantizedTypes {
     const char *flags, *type, *output_type;
 };
@@ -149,11 +201,16 @@ TEST(Bench, FilterBatchRowAndFileNarrowTheRun) {
 }
 
 TEST(Bench, ReportHasEveryCase) {
-    const std::string path = temporary("report.json"), bytes = temporary("bytes.json");
+    const std::string path = temporary("report.json"), bytes = temporary("bytes.json"),
+                      gradients = temporary("gradients.json"), list = temporary("list.csv");
+    std::ofstream(list) << "c,h,w,k,kh,kw\n16,8,8,32,1,1\n4,8,8,8,1,1\n";
     const std::string run = bench + "--list smoke --seconds 0.01 --json '";
     ASSERT_EQ(run_program(run + path + "'").status, 0);
     ASSERT_EQ(run_program(run + bytes + "' --type u8 --output-type f32").status, 0);
-    const Outcome outcome = run_program(std::string(HK_REPORT) + " '" + path + "' '" + bytes + "'");
+    ASSERT_EQ(
+        run_program(run + gradients + "' --family conv2d_backward_data --list " + list).status, 0);
+    const Outcome outcome =
+        run_program(std::string(HK_REPORT) + " '" + path + "' '" + bytes + "' '" + gradients + "'");
     EXPECT_EQ(outcome.status, 0) << outcome.output;
     const size_t first = outcome.output.find("## conv2d, f32, nhwc, 1 thread");
     const size_t second = outcome.output.find("## quantized_conv2d, u8 to f32, nhwc, 1 thread");
@@ -161,13 +218,17 @@ TEST(Bench, ReportHasEveryCase) {
     ASSERT_NE(second, std::string::npos);
     EXPECT_NE(outcome.output.find("GOP/s", second), std::string::npos);
     EXPECT_NE(outcome.output.find("| &nbsp;&nbsp;depthwise | 1 |", second), std::string::npos);
-    for (const auto &[file, from] : {std::pair{path, first}, {bytes, second}}) {
+    const size_t third = outcome.output.find("## conv2d_backward_data, f32, nhwc, 1 thread");
+    ASSERT_NE(third, std::string::npos);
+    EXPECT_NE(outcome.output.find("| all lists | 5 |", third), std::string::npos);
+    for (const auto &[file, from] : {std::pair{path, first}, {bytes, second}, {gradients, third}}) {
         for (const json &r : json::parse(read(file))) {
             const std::string name = r.at("case");
             EXPECT_NE(outcome.output.find("| " + name + " | ", from), std::string::npos) << name;
         }
         std::remove(file.c_str());
     }
+    std::remove(list.c_str());
 }
 
 struct Mistake {

@@ -2,7 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "conv2d_check.h"
+#include "conv2d_data.h"
+#include "peers/conv2d_backward_peer.h"
 #include "peers/quantized_conv2d_peer.h"
 #include "shapes.h"
 
@@ -15,43 +19,24 @@ struct Types {
     Layout layout;
 };
 
-class Peers2d : public testing::TestWithParam<Types> {
-protected:
-    // Small integers over 8, exact in every type.
-    static std::vector<float> values(int64_t size, int64_t step) {
-        std::vector<float> result(size);
-        for (int64_t i = 0; i < size; ++i) {
-            result[i] = static_cast<float>(i * step % 31 - 15) / 8;
-        }
-        return result;
-    }
+class Peers2d : public testing::TestWithParam<Types> {};
 
-    static std::vector<std::byte> stored(const std::vector<float> &values, DataType type) {
-        std::vector<std::byte> result(values.size() * size_of(type));
-        for (size_t i = 0; i < values.size(); ++i) {
-            if (type == DataType::f32) {
-                reinterpret_cast<float *>(result.data())[i] = values[i];
-            } else {
-                reinterpret_cast<uint16_t *>(result.data())[i] =
-                    type == DataType::f16 ? f16_from_f32(values[i]) : bf16_from_f32(values[i]);
-            }
-        }
-        return result;
-    }
-};
+// Multiples of 1/16, exact in every type.
+Data exact_data(const Conv2dProblem &problem, const Place &extents, uint32_t seed) {
+    return random_data(shape_of(problem.options.layout, extents), problem.type, seed, 5);
+}
 
 TEST_P(Peers2d, AgreeWithTheReference) {
     const auto [type, layout] = GetParam();
     size_t count = 0;
     for (const ConvShape &shape : conv_list("smoke", "fwd")) {
         const Conv2dProblem p = shape.problem(type, layout);
-        const int64_t depth = p.channels / p.options.groups;
-        const auto input = values(p.batch * p.channels * p.height * p.width, 7);
-        const auto weight = values(p.filters * depth * p.kernel_height * p.kernel_width, 11);
-        const auto stored_input = stored(input, type), stored_weight = stored(weight, type);
-        const Conv2dReference reference(p, input, weight);
+        const Data input = exact_data(p, input_extents(p), 1);
+        const Data weight = exact_data(p, weight_extents(p), 2);
+        const Conv2dReference reference(p, input.values, weight.values);
+        const Conv2dData data{p, bytes_of(input.tensor), bytes_of(weight.tensor)};
         for (auto make : {onednn_conv2d, onnxruntime_conv2d}) {
-            for (const auto &peer : make({p, stored_input.data(), stored_weight.data()}, 1)) {
+            for (const auto &peer : make(data, 1)) {
                 SCOPED_TRACE(shape.name + ": " + peer->name() + ", " + peer->variant());
                 peer->run();
                 EXPECT_EQ(reference.check(peer->output().data()).failure, "");
@@ -67,15 +52,52 @@ TEST_P(Peers2d, AgreeWithTheReference) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Bench, Peers2d,
+class GradientPeers : public testing::TestWithParam<Types> {};
+
+TEST_P(GradientPeers, AgreeWithTheReference) {
+    const auto [type, layout] = GetParam();
+    std::map<std::string, int> count;
+    auto shapes = conv_list("smoke", "bwd_data");
+    const auto depthwise = parse_conv_shapes(
+        "c,h,w,k,kh,kw,pad_h,pad_w,stride_h,stride_w,groups\n32,11,9,32,5,3,2,1,2,1,32\n");
+    shapes.insert(shapes.end(), depthwise.begin(), depthwise.end());
+    for (const ConvShape &shape : shapes) {
+        const Conv2dProblem p = shape.problem(type, layout);
+        const Data output_gradient = exact_data(p, output_extents(p), 1);
+        for (const Gradient gradient : {Gradient::input, Gradient::weight}) {
+            const bool of_input = gradient == Gradient::input;
+            const Data other = exact_data(p, of_input ? weight_extents(p) : input_extents(p), 2);
+            const GradientReference reference(p, gradient, output_gradient.values, other.values);
+            const GradientData data{p, gradient, bytes_of(output_gradient.tensor),
+                                    bytes_of(other.tensor)};
+            for (const auto &peer : onednn_gradient(data, 1)) {
+                SCOPED_TRACE(derived_name(shape) + ": " + peer->name() + ", " + peer->variant());
+                EXPECT_TRUE(peer->same_task());
+                peer->run();
+                peer->run();
+                EXPECT_EQ(reference.check(peer->output().data()).failure, "");
+                ++count[peer->name()];
+            }
+        }
+    }
+    if (onednn_version().empty()) GTEST_SKIP() << "no peers are installed";
+    if (type == DataType::f32) {
+        EXPECT_EQ(count["oneDNN"], 10);
+        EXPECT_GE(count["oneDNN reordered"], 5);
+    }
+}
+
+const auto all_types =
     testing::Values(Types{DataType::f32, Layout::nhwc}, Types{DataType::f32, Layout::nchw},
                     Types{DataType::f16, Layout::nhwc}, Types{DataType::f16, Layout::nchw},
-                    Types{DataType::bf16, Layout::nhwc}, Types{DataType::bf16, Layout::nchw}),
-    [](const auto &info) {
-        return std::string(name_of(info.param.type)) + "_" +
-               std::string(name_of(info.param.layout));
-    });
+                    Types{DataType::bf16, Layout::nhwc}, Types{DataType::bf16, Layout::nchw});
+
+std::string name_of_types(const testing::TestParamInfo<Types> &info) {
+    return std::string(name_of(info.param.type)) + "_" + std::string(name_of(info.param.layout));
+}
+
+INSTANTIATE_TEST_SUITE_P(Bench, Peers2d, all_types, name_of_types);
+INSTANTIATE_TEST_SUITE_P(Bench, GradientPeers, all_types, name_of_types);
 
 struct Quantized {
     DataType input, output;

@@ -15,8 +15,8 @@ struct GradientData {
 };
 
 // oneDNN, its weights, or their gradient, in the form that it asks for. Variants: activations in
-// the problem's layout, and, as another peer that counts too, in the one that oneDNN likes best.
-// Reorders are not timed.
+// the problem's layout, and, as another peer that counts too, in layouts that oneDNN may be faster
+// in: its own choice, nhwc. Reorders are not timed.
 Peers onednn_gradient(const GradientData &data, int threads);
 
 }  // namespace hk::bench

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <unordered_map>
 
 #include "peers/conv2d_backward_peer.h"
@@ -9,37 +10,61 @@ namespace {
 
 using dnnl::memory;
 
+memory::desc in_layout(const memory::desc &desc, memory::format_tag tag) {
+    return {desc.get_dims(), desc.get_data_type(), tag};
+}
+
+// The backward pass of a convolution, activations in the layout of `tag`. oneDNN wants to know the
+// forward pass that it belongs to. Throws dnnl::error where it has none.
+template<typename Backward>
+dnnl::primitive_desc backward(const Descriptors &plain, memory::format_tag tag) {
+    const auto algorithm = dnnl::algorithm::convolution_direct;
+    const memory::desc input = in_layout(plain.input, tag), output = in_layout(plain.output, tag),
+                       weight = any_layout(plain.weight);
+    const dnnl::convolution_forward::primitive_desc forward(
+        onednn_engine(), dnnl::prop_kind::forward_training, algorithm, input, weight, output,
+        plain.stride, plain.dilation, plain.padding_begin, plain.padding_end);
+    return typename Backward::primitive_desc(onednn_engine(), algorithm, input, weight, output,
+                                             plain.stride, plain.dilation, plain.padding_begin,
+                                             plain.padding_end, forward);
+}
+
 class OnednnGradient : public Peer {
 public:
-    // Throws dnnl::error where oneDNN has no such gradient. `any`: activations in the layout that
-    // it likes best.
-    OnednnGradient(const GradientData &data, int threads, bool any)
-        : stream_(onednn_engine()), threads_(threads) {
+    OnednnGradient(const GradientData &data, int threads, memory::format_tag tag)
+        : stream_(onednn_engine()),
+          threads_(threads),
+          plain_(describe(data.problem, data.problem.type, data.problem.type)),
+          of_input_(data.gradient == Gradient::input) {
         set_onednn_threads(threads);
-        const Descriptors plain = describe(data.problem, data.problem.type, data.problem.type);
-        wanted_ = plain;
-        wanted_.weight = any_layout(plain.weight);
-        if (any) {
-            wanted_.input = any_layout(plain.input);
-            wanted_.output = any_layout(plain.output);
-        }
-        const dnnl::convolution_forward::primitive_desc forward(
-            onednn_engine(), dnnl::prop_kind::forward_training, dnnl::algorithm::convolution_direct,
-            wanted_.input, wanted_.weight, wanted_.output, plain.stride, plain.dilation,
-            plain.padding_begin, plain.padding_end);
-        if (data.gradient == Gradient::input) {
-            of_input(data, plain, forward);
-        } else {
-            of_weight(data, plain, forward);
-        }
+        const dnnl::primitive_desc primitive =
+            of_input_ ? backward<dnnl::convolution_backward_data>(plain_, tag)
+                      : backward<dnnl::convolution_backward_weights>(plain_, tag);
+        implementation_ = primitive.impl_info_str();
+        primitive_ = dnnl::primitive(primitive);
+        const auto layout_of = [&](int argument) {
+            return primitive.query_md(dnnl::query::exec_arg_md, argument);
+        };
+        const int input = of_input_ ? DNNL_ARG_DIFF_SRC : DNNL_ARG_SRC;
+        const int weight = of_input_ ? DNNL_ARG_WEIGHTS : DNNL_ARG_DIFF_WEIGHTS;
+        input_layout_ = layout_of(input);
+        output_layout_ = layout_of(DNNL_ARG_DIFF_DST);
+        gradient_ = memory(of_input_ ? input_layout_ : layout_of(weight), onednn_engine());
+        arguments_ = {
+            {DNNL_ARG_DIFF_DST, reordered(plain_.output, data.output_gradient, output_layout_)},
+            {input, of_input_ ? gradient_ : reordered(plain_.input, data.other, input_layout_)},
+            {weight,
+             of_input_ ? reordered(plain_.weight, data.other, layout_of(weight)) : gradient_}};
     }
 
-    std::string name() const override { return is_plain_ ? "oneDNN" : "oneDNN blocked"; }
+    std::string name() const override { return is_plain() ? "oneDNN" : "oneDNN reordered"; }
     std::string variant() const override {
-        return (is_plain_ ? "plain activations, " : "blocked activations, ") + implementation_;
+        return (is_plain() ? "plain activations, " : "reordered activations, ") + implementation_;
     }
-    bool is_plain() const { return is_plain_; }
     bool is_reference() const { return bench::is_reference(implementation_); }
+    bool has_layouts_of(const OnednnGradient &other) const {
+        return input_layout_ == other.input_layout_ && output_layout_ == other.output_layout_;
+    }
 
     void run() override {
         set_onednn_threads(threads_);
@@ -47,74 +72,45 @@ public:
         stream_.wait();
     }
 
-    std::vector<std::byte> output() override { return bytes_in(plain_gradient_, gradient_); }
-
-private:
-    void of_input(const GradientData &data, const Descriptors &plain,
-                  const dnnl::convolution_forward::primitive_desc &forward) {
-        using Backward = dnnl::convolution_backward_data;
-        const Backward::primitive_desc primitive(
-            onednn_engine(), dnnl::algorithm::convolution_direct, wanted_.input, wanted_.weight,
-            wanted_.output, plain.stride, plain.dilation, plain.padding_begin, plain.padding_end,
-            forward);
-        primitive_ = Backward(primitive);
-        implementation_ = primitive.impl_info_str();
-        arguments_[DNNL_ARG_WEIGHTS] =
-            reordered(plain.weight, data.other, primitive.weights_desc());
-        arguments_[DNNL_ARG_DIFF_DST] =
-            reordered(plain.output, data.output_gradient, primitive.diff_dst_desc());
-        plain_gradient_ = plain.input;
-        gradient_ = memory(primitive.diff_src_desc(), onednn_engine());
-        arguments_[DNNL_ARG_DIFF_SRC] = gradient_;
-        is_plain_ =
-            primitive.diff_src_desc() == plain.input && primitive.diff_dst_desc() == plain.output;
+    std::vector<std::byte> output() override {
+        return bytes_in(of_input_ ? plain_.input : plain_.weight, gradient_);
     }
 
-    void of_weight(const GradientData &data, const Descriptors &plain,
-                   const dnnl::convolution_forward::primitive_desc &forward) {
-        using Backward = dnnl::convolution_backward_weights;
-        const Backward::primitive_desc primitive(
-            onednn_engine(), dnnl::algorithm::convolution_direct, wanted_.input, wanted_.weight,
-            wanted_.output, plain.stride, plain.dilation, plain.padding_begin, plain.padding_end,
-            forward);
-        primitive_ = Backward(primitive);
-        implementation_ = primitive.impl_info_str();
-        arguments_[DNNL_ARG_SRC] = reordered(plain.input, data.other, primitive.src_desc());
-        arguments_[DNNL_ARG_DIFF_DST] =
-            reordered(plain.output, data.output_gradient, primitive.diff_dst_desc());
-        plain_gradient_ = plain.weight;
-        gradient_ = memory(primitive.diff_weights_desc(), onednn_engine());
-        arguments_[DNNL_ARG_DIFF_WEIGHTS] = gradient_;
-        is_plain_ =
-            primitive.src_desc() == plain.input && primitive.diff_dst_desc() == plain.output;
+private:
+    bool is_plain() const {
+        return input_layout_ == plain_.input && output_layout_ == plain_.output;
     }
 
     dnnl::stream stream_;
     int threads_;
-    Descriptors wanted_;
+    Descriptors plain_;
+    bool of_input_;
+    std::string implementation_;
     dnnl::primitive primitive_;
-    memory::desc plain_gradient_;
+    memory::desc input_layout_, output_layout_;
     memory gradient_;
     std::unordered_map<int, memory> arguments_;
-    std::string implementation_;
-    bool is_plain_ = true;
 };
 
 }  // namespace
 
 Peers onednn_gradient(const GradientData &data, int threads) {
-    Peers peers;
-    for (const bool any : {false, true}) {
+    using Tag = memory::format_tag;
+    const Tag plain = data.problem.options.layout == Layout::nhwc ? Tag::nhwc : Tag::nchw;
+    std::vector<std::unique_ptr<OnednnGradient>> made;
+    // What oneDNN chooses is not always its fastest: 5x5 and 7x7 depthwise weights are in nhwc.
+    for (const Tag tag : {plain, Tag::any, Tag::nhwc}) {
         try {
-            auto peer = std::make_unique<OnednnGradient>(data, threads, any);
-            fprintf(stderr, "%d %s\n", any, peer->variant().c_str());
-            if (any && peer->is_plain() && !peers.empty()) continue;
-            peers.push_back(std::move(peer));
+            auto peer = std::make_unique<OnednnGradient>(data, threads, tag);
+            const bool seen = std::any_of(made.begin(), made.end(), [&](const auto &other) {
+                return peer->has_layouts_of(*other);
+            });
+            if (!seen && !peer->is_reference()) made.push_back(std::move(peer));
         } catch (const dnnl::error &) {
             // Not supported: f16 on a chip without its instructions.
         }
     }
-    return peers;
+    return {std::make_move_iterator(made.begin()), std::make_move_iterator(made.end())};
 }
 
 }  // namespace hk::bench
