@@ -6,37 +6,75 @@ using namespace Halide;
 
 namespace hk::generators {
 
-Conv2dBackwardWeight conv2d_backward_weight(const Conv2dBackwardWeightOperands &op, int lanes,
-                                            int parts) {
+namespace {
+
+Expr ceil_div(const Expr &value, const Expr &divisor) { return (value + divisor - 1) / divisor; }
+
+Range none() { return {Expr(), Expr()}; }
+
+// The output's gradient. Past the last column and row, where a tile may end, it is there to be
+// read, not used; past the last filter and group it is zero.
+Func without_end(const Conv2dBackwardWeightOperands &op, bool past_ends) {
+    Func value("value");
+    value(k, g, x, y, n) = cast<float>(op.output_gradient(k, g, x, y, n));
+    Func edge = BoundaryConditions::repeat_edge(
+        value, Region{none(), none(), {0, op.out_w}, {0, op.out_h}, none()});
+    if (past_ends) {
+        edge = BoundaryConditions::constant_exterior(
+            edge, 0.f, Region{{0, op.filters}, {0, op.groups}, none(), none(), none()});
+    }
+    Func gradient("gradient");
+    gradient(k, g, x, y, n) = edge(k, g, x, y, n);
+    return gradient;
+}
+
+Func pad(const Conv2dBackwardWeightOperands &op, bool past_ends) {
+    if (!past_ends) return with_zeros_around(op.input, op.width, op.height, false);
+    const Func inside = BoundaryConditions::constant_exterior(
+        op.input, cast(op.type, 0),
+        Region{{0, op.channels}, {0, op.groups}, none(), none(), none()});
+    return with_zeros_around(inside, op.width, op.height, false);
+}
+
+}  // namespace
+
+Conv2dBackwardWeight conv2d_backward_weight(const Conv2dBackwardWeightOperands &op,
+                                            const WeightTiles &size) {
     Conv2dBackwardWeight stages;
-    const Var &lane = stages.lane, &part = stages.part;
-    stages.padded = with_zeros_around(op.input, op.width, op.height, op.pointwise);
-    stages.gradient = Func("gradient");
-    stages.gradient(k, g, x, y, n) = cast<float>(op.output_gradient(k, g, x, y, n));
+    const Var &lane = stages.lane, &tx = stages.tx, &ty = stages.ty;
+    stages.padded = pad(op, size.past_ends);
+    stages.gradient = without_end(op, size.past_ends);
 
-    const RowsInParts rows(op.batch, op.out_h, parts);
-    stages.r = RDom(0, (op.out_w + lanes - 1) / lanes, 0, rows.length, "r");
-    RDom &d = stages.r;
-    d.where(rows.holds(part, d.y));
-    const Expr column = d.x * lanes + lane, row = rows.y(part, d.y), image = rows.n(part, d.y);
+    const int together = size.lanes * size.step;
+    const Expr tiles_x = ceil_div(op.out_w, size.pixels);
+    const Expr steps = ceil_div(ceil_div(op.out_w, tiles_x), together), columns = steps * together;
+    const Expr tiles_y = ceil_div(op.out_h, max(size.pixels / columns, 1));
+    const Expr rows = ceil_div(op.out_h, tiles_y);
+    stages.pixel = RDom(0, size.step, 0, steps, 0, rows, "pixel");
+    RDom &p = stages.pixel;
+    const Expr column = tx * columns + (p.y * size.step + p.x) * size.lanes + lane;
+    const Expr row = ty * rows + p.z;
+    p.where(row < op.out_h);
     const Expr product =
-        stages.gradient(k, g, clamp(column, 0, op.out_w - 1), row, image) *
+        stages.gradient(k, g, column, row, n) *
         stages.padded(c, g, column * op.stride_x + s * op.dilation_x - op.padding_left,
-                      row * op.stride_y + r * op.dilation_y - op.padding_top, image);
-    stages.partial = Func("partial");
-    stages.partial(lane, c, s, r, k, g, part) = 0.f;
-    stages.partial(lane, c, s, r, k, g, part) +=
-        lanes == 1 ? product : select(likely(column < op.out_w), product, 0.f);
+                      row * op.stride_y + r * op.dilation_y - op.padding_top, n);
+    stages.tile = Func("tile");
+    stages.tile(lane, c, s, r, k, g, tx, ty, n) = 0.f;
+    stages.tile(lane, c, s, r, k, g, tx, ty, n) +=
+        together == 1 ? product : select(likely(column < op.out_w), product, 0.f);
 
-    stages.folded = Func("folded");
-    stages.folded(c, s, r, k, g, part) =
-        tree_sum(lanes, [&](int l) { return stages.partial(l, c, s, r, k, g, part); });
+    stages.of = RDom(0, tiles_x, 0, tiles_y, 0, op.batch, "of");
+    const RDom &of = stages.of;
     stages.sum = Func("sum");
-    stages.sum(c, s, r, k, g) =
-        tree_sum(parts, [&](int p) { return stages.folded(c, s, r, k, g, p); });
+    stages.sum(lane, c, s, r, k, g) = 0.f;
+    stages.sum(lane, c, s, r, k, g) += stages.tile(lane, c, s, r, k, g, of.x, of.y, of.z);
+    stages.folded = Func("folded");
+    stages.folded(c, s, r, k, g) =
+        tree_sum(size.lanes, [&](int l) { return stages.sum(l, c, s, r, k, g); });
     stages.output = Func("result");
-    stages.output(c, s, r, k, g) =
-        accumulated(op.type, stages.sum(c, s, r, k, g), op.previous(c, s, r, k, g), op.accumulate);
+    stages.output(c, s, r, k, g) = accumulated(op.type, stages.folded(c, s, r, k, g),
+                                               op.previous(c, s, r, k, g), op.accumulate);
     return stages;
 }
 

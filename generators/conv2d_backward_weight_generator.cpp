@@ -33,15 +33,15 @@ public:
     }
 
     void generate() {
-        if (algorithm.value() != "partial_sums")
-            throw CompileError("algorithm is " + algorithm.value() + ", not partial_sums");
+        if (algorithm.value() != "tiles")
+            throw CompileError("algorithm is " + algorithm.value() + ", not tiles");
         constrain_image(output_gradient, fix_filters_per_group, fix_out_w);
         constrain_image(input, fix_channels_per_group, fix_width);
         constrain_filter(previous);
         constrain_filter(weight_gradient);
-        const sc::Conv2dBackwardWeightContext context = {sizes(get_target())};
-        const sc::PartialSums sums = sc::backward_weight_sums(context);
-        Conv2dBackwardWeight stages = conv2d_backward_weight(operands(), sums.lanes, sums.parts);
+        const sc::Conv2dBackwardWeightContext context = {sizes(get_target()), !accumulate};
+        Conv2dBackwardWeight stages =
+            conv2d_backward_weight(operands(), sc::backward_weight_tiles(context));
         weight_gradient(Conv2dLayout(layout).filter_arguments()) = stages.output(c, s, r, k, g);
         stages.output = weight_gradient;
         sc::apply(sc::conv2d_backward_weight_schedules(), schedule_name.value(), stages, context);
@@ -56,6 +56,10 @@ private:
         op.output_gradient = order.image("output_gradient_kgxyn", output_gradient);
         op.input = order.image("input_cgxyn", input);
         op.previous = order.filter("previous_csrkg", previous);
+        const auto filter = order.filter_dims();
+        op.channels = fixed_or(fix_channels_per_group, previous.dim(filter[0]).extent());
+        op.filters = fixed_or(fix_filters_per_group, previous.dim(filter[3]).extent());
+        op.groups = previous.dim(filter[4]).extent();
         op.batch = output_gradient.dim(dim_n).extent();
         op.out_w = fixed_or(fix_out_w, output_gradient.dim(dim_x).extent());
         op.out_h = output_gradient.dim(dim_y).extent();
@@ -69,7 +73,6 @@ private:
         op.padding_top = unpadded() ? Expr(0) : padding_top;
         op.accumulate = accumulate;
         op.type = type;
-        op.pointwise = pointwise();
         return op;
     }
 };

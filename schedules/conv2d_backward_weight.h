@@ -2,26 +2,24 @@
 // Schedules of the algorithm in generators/conv2d_backward_weight.h.
 
 #include "generators/conv2d_backward_weight.h"
-#include "schedules/partial_sums.h"
+#include "schedules/conv2d_sizes.h"
 #include "schedules/schedule.h"
 
 namespace hk::schedules {
 
-struct Conv2dBackwardWeightContext : Conv2dSizes {};
+struct Conv2dBackwardWeightContext : Conv2dSizes {
+    Halide::Expr plain;  // argument: nothing is accumulated
+};
 
-PartialSums backward_weight_sums(const Conv2dBackwardWeightContext &context);
+generators::WeightTiles backward_weight_tiles(const Conv2dBackwardWeightContext &context);
 
 const Table<generators::Conv2dBackwardWeight, Conv2dBackwardWeightContext>
     &conv2d_backward_weight_schedules();
 
+// One table entry each.
 namespace cpu {
 void backward_weight(generators::Conv2dBackwardWeight &stages,
                      const Conv2dBackwardWeightContext &context);
 }  // namespace cpu
-
-namespace gpu {
-void backward_weight_unstaged(generators::Conv2dBackwardWeight &stages,
-                              const Conv2dBackwardWeightContext &context);
-}  // namespace gpu
 
 }  // namespace hk::schedules

@@ -8,35 +8,121 @@ namespace hk::schedules {
 namespace {
 
 constexpr auto guard = TailStrategy::GuardWithIf;
-const Var cb("cb"), tasks("tasks");
+
+// The sums of `c` channels, `g` groups, `k` filters, `s` columns and `r` rows of the filter are in
+// registers while a tile of `pixels` pixels passes, `step` of them in a loop of their own.
+struct WeightSums {
+    int c, g, k, s, r, step;
+    int block_c, block_g, block_k;  // of a task
+    int pixels;
+    int past_ends;
+    int stage;  // 1: input, 2: and gradient
+};
+
+WeightSums choose(const Conv2dBackwardWeightContext &context) {
+    const int lanes = context.target.natural_vector_size<float>();
+    const int kernel_w = std::max(context.kernel_w, 1), kernel_h = std::max(context.kernel_h, 1);
+    (void)kernel_h;
+    WeightSums sums = {2 * lanes, 1, 12, 1, 1, 1, 2 * lanes, 1, 48, 128, 1, 2};
+    if (context.channels_per_group == 1 && context.filters_per_group == 1)
+        sums = {1, lanes, 1, kernel_w, 1, 4, 1, lanes, 1, 256, 1, 1};
+    Knobs knobs(context.knobs);
+    knobs.take("c", sums.c);
+    sums.block_c = std::max(sums.block_c, sums.c);
+    knobs.take("g", sums.g);
+    sums.block_g = std::max(sums.block_g, sums.g);
+    knobs.take("k", sums.k);
+    sums.block_k = std::max(sums.block_k, sums.k);
+    knobs.take("s", sums.s);
+    knobs.take("r", sums.r);
+    knobs.take("step", sums.step);
+    knobs.take("block_c", sums.block_c);
+    knobs.take("block_g", sums.block_g);
+    knobs.take("block_k", sums.block_k);
+    knobs.take("pixels", sums.pixels);
+    knobs.take("past_ends", sums.past_ends);
+    knobs.take("stage", sums.stage);
+    knobs.end();
+    return sums;
+}
 
 }  // namespace
 
+WeightTiles backward_weight_tiles(const Conv2dBackwardWeightContext &context) {
+    const WeightSums sums = choose(context);
+    return {sums.pixels, 1, sums.step, sums.past_ends != 0};
+}
+
 namespace cpu {
 
-// All parts of a vector of channels (nhwc), or of one element in lanes of columns (nchw), one after
-// the other; then they are added up. Filters and groups run in parallel.
 void backward_weight(Conv2dBackwardWeight &stages, const Conv2dBackwardWeightContext &context) {
+    const WeightSums t = choose(context);
     const int lanes = context.target.natural_vector_size<float>();
-    const RDom &d = stages.r;
+    const bool over_groups = t.g > 1;
+    const Var v = over_groups ? g : c;
+    const int width = std::min(lanes, over_groups ? t.g : t.c);
     Func &out = stages.output;
-    if (context.nhwc) {
-        out.split(c, cb, c, lanes, guard).reorder(c, cb, s, r, k, g).vectorize(c);
-        stages.partial.compute_at(out, cb)
-            .vectorize(c, lanes, guard)
-            .update()
-            .reorder(c, d.x, d.y, stages.part)
-            .vectorize(c, lanes, guard);
-    } else {
-        out.reorder(s, r, c, k, g);
-        stages.partial.compute_at(out, s)
-            .vectorize(stages.lane)
-            .update()
-            .reorder(stages.lane, d.x, d.y, stages.part)
-            .vectorize(stages.lane);
-        stages.folded.compute_at(out, s);
+    const Var cb("cb"), kb("kb"), gb("gb"), ct("ct"), kt("kt"), st("st"), rt("rt"), vi("vi"), gt("gt");
+    const RDom &p = stages.pixel, &of = stages.of;
+
+    out.split(c, cb, c, t.block_c, guard)
+        .split(k, kb, k, t.block_k, guard)
+        .split(g, gb, g, t.block_g, guard);
+    if (over_groups)
+        out.reorder(g, c, s, r, k, kb, cb, gb);
+    else
+        out.reorder(c, s, r, k, g, kb, cb, gb);
+    if (!over_groups || true) out.vectorize(v, width, guard);
+    out.parallel(gb).parallel(cb).parallel(kb);
+    out.specialize(context.plain);
+
+    const auto whole = [&](Func f) -> Func & {
+        static Func keep;
+        keep = f;
+        return keep;
+    };
+    (void)whole;
+    stages.sum.compute_at(out, kb)
+        .bound_extent(stages.lane, 1)
+        .bound_extent(c, t.block_c)
+        .bound_extent(k, t.block_k)
+        .bound_extent(g, t.block_g)
+        .vectorize(v, width);
+    if (over_groups) stages.sum.reorder_storage(stages.lane, g, c, s, r, k);
+    Stage add = stages.sum.update();
+    add.split(c, ct, c, t.c).split(g, gt, g, t.g).split(k, kt, k, t.k).split(s, st, s, t.s, guard).split(r, rt, r, t.r, guard);
+    if (over_groups)
+        add.reorder({g, c, k, s, r, kt, st, rt, ct, gt, of.x, of.y, of.z});
+    else
+        add.reorder({c, k, s, r, g, kt, st, rt, ct, gt, of.x, of.y, of.z});
+    add.vectorize(v, width).unroll(k);
+
+    stages.tile.compute_at(stages.sum, kt)
+        .bound_extent(c, t.c)
+        .bound_extent(k, t.k)
+        .bound_extent(g, t.g)
+        .bound_extent(s, t.s)
+        .bound_extent(r, t.r);
+    if (over_groups) stages.tile.reorder_storage(stages.lane, g, c, s, r, k);
+    const auto spread = [&](Stage stage) {
+        stage.vectorize(v, width).unroll(v).unroll(k).unroll(s).unroll(r);
+    };
+    spread(stages.tile);
+    Stage update = stages.tile.update();
+    update.reorder({v, over_groups ? c : g, k, s, r, p.x, p.y, p.z});
+    spread(update);
+    update.unroll(p.x);
+
+    if (t.stage >= 1) {
+        stages.padded.compute_at(stages.sum, of.x).hoist_storage(out, kb);
+        if (over_groups) stages.padded.reorder_storage(g, c, x, y, n).reorder(g, c, x, y, n);
+        stages.padded.vectorize(v, width, TailStrategy::RoundUp);
     }
-    out.fuse(k, g, tasks).parallel(tasks);
+    if (t.stage >= 2) {
+        stages.gradient.compute_at(stages.sum, of.x).hoist_storage(out, kb);
+        if (over_groups) stages.gradient.reorder_storage(g, k, x, y, n).reorder(g, k, x, y, n).vectorize(g, width, TailStrategy::RoundUp);
+        else stages.gradient.vectorize(k, std::min(lanes, t.k), TailStrategy::RoundUp);
+    }
 }
 
 }  // namespace cpu
