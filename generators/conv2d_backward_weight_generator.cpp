@@ -39,9 +39,11 @@ public:
         constrain_image(input, fix_channels_per_group, fix_width);
         constrain_filter(previous);
         constrain_filter(weight_gradient);
-        const sc::Conv2dBackwardWeightContext context = {sizes(get_target()), !accumulate};
+        const Conv2dBackwardWeightOperands op = operands();
+        const sc::Conv2dBackwardWeightContext context = {sizes(get_target()), op.channels,
+                                                         op.filters, op.groups, !accumulate};
         Conv2dBackwardWeight stages =
-            conv2d_backward_weight(operands(), sc::backward_weight_tiles(context));
+            conv2d_backward_weight(op, sc::backward_weight_tiles(context));
         weight_gradient(Conv2dLayout(layout).filter_arguments()) = stages.output(c, s, r, k, g);
         stages.output = weight_gradient;
         sc::apply(sc::conv2d_backward_weight_schedules(), schedule_name.value(), stages, context);

@@ -8,7 +8,8 @@
 namespace hk::schedules {
 
 struct Conv2dBackwardWeightContext : Conv2dSizes {
-    Halide::Expr plain;  // argument: nothing is accumulated
+    Halide::Expr channels, filters, groups;  // of a group; of both
+    Halide::Expr plain;                      // nothing is accumulated
 };
 
 generators::WeightTiles backward_weight_tiles(const Conv2dBackwardWeightContext &context);

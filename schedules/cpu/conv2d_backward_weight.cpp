@@ -15,7 +15,7 @@ struct WeightSums {
     int c, g, k, s, r, step;
     int block_c, block_g, block_k;  // of a task
     int pixels;
-    int past_ends;
+    int past_ends; int align_k=1, align_c=1;
     int stage;  // 1: input, 2: and gradient
 };
 
@@ -23,9 +23,9 @@ WeightSums choose(const Conv2dBackwardWeightContext &context) {
     const int lanes = context.target.natural_vector_size<float>();
     const int kernel_w = std::max(context.kernel_w, 1), kernel_h = std::max(context.kernel_h, 1);
     (void)kernel_h;
-    WeightSums sums = {2 * lanes, 1, 12, 1, 1, 1, 2 * lanes, 1, 48, 128, 1, 2};
+    WeightSums sums = {2 * lanes, 1, 12, 1, 1, 1, 2 * lanes, 1, 48, 128, 1, 1, 1, 2};
     if (context.channels_per_group == 1 && context.filters_per_group == 1)
-        sums = {1, lanes, 1, kernel_w, 1, 4, 1, lanes, 1, 256, 1, 1};
+        sums = {1, lanes, 1, kernel_w, 1, 4, 1, lanes, 1, 256, 1, 1, 1, 1};
     Knobs knobs(context.knobs);
     knobs.take("c", sums.c);
     sums.block_c = std::max(sums.block_c, sums.c);
@@ -40,6 +40,8 @@ WeightSums choose(const Conv2dBackwardWeightContext &context) {
     knobs.take("block_g", sums.block_g);
     knobs.take("block_k", sums.block_k);
     knobs.take("pixels", sums.pixels);
+    knobs.take("align_k", sums.align_k);
+    knobs.take("align_c", sums.align_c);
     knobs.take("past_ends", sums.past_ends);
     knobs.take("stage", sums.stage);
     knobs.end();
@@ -65,9 +67,12 @@ void backward_weight(Conv2dBackwardWeight &stages, const Conv2dBackwardWeightCon
     const Var cb("cb"), kb("kb"), gb("gb"), ct("ct"), kt("kt"), st("st"), rt("rt"), vi("vi"), gt("gt");
     const RDom &p = stages.pixel, &of = stages.of;
 
-    out.split(c, cb, c, t.block_c, guard)
-        .split(k, kb, k, t.block_k, guard)
-        .split(g, gb, g, t.block_g, guard);
+    const auto block = [](int block, int sums, const Expr &size) -> Expr {
+        return block > sums ? min(block, (size + sums - 1) / sums * sums) : Expr(block);
+    };
+    out.split(c, cb, c, block(t.block_c, t.c, context.channels), guard)
+        .split(k, kb, k, block(t.block_k, t.k, context.filters), guard)
+        .split(g, gb, g, block(t.block_g, t.g, context.groups), guard);
     if (over_groups)
         out.reorder(g, c, s, r, k, kb, cb, gb);
     else
@@ -84,13 +89,16 @@ void backward_weight(Conv2dBackwardWeight &stages, const Conv2dBackwardWeightCon
     (void)whole;
     stages.sum.compute_at(out, kb)
         .bound_extent(stages.lane, 1)
-        .bound_extent(c, t.block_c)
-        .bound_extent(k, t.block_k)
-        .bound_extent(g, t.block_g)
-        .vectorize(v, width);
+        .align_bounds(c, t.c)
+        .align_bounds(k, t.k)
+        .align_bounds(g, t.g)
+        .vectorize(v, width, TailStrategy::RoundUp);
     if (over_groups) stages.sum.reorder_storage(stages.lane, g, c, s, r, k);
     Stage add = stages.sum.update();
-    add.split(c, ct, c, t.c).split(g, gt, g, t.g).split(k, kt, k, t.k).split(s, st, s, t.s, guard).split(r, rt, r, t.r, guard);
+    add.split(c, ct, c, t.c, TailStrategy::RoundUp)
+        .split(g, gt, g, t.g, TailStrategy::RoundUp)
+        .split(k, kt, k, t.k, TailStrategy::RoundUp)
+        .split(s, st, s, t.s, guard).split(r, rt, r, t.r, guard);
     if (over_groups)
         add.reorder({g, c, k, s, r, kt, st, rt, ct, gt, of.x, of.y, of.z});
     else
@@ -116,12 +124,13 @@ void backward_weight(Conv2dBackwardWeight &stages, const Conv2dBackwardWeightCon
     if (t.stage >= 1) {
         stages.padded.compute_at(stages.sum, of.x).hoist_storage(out, kb);
         if (over_groups) stages.padded.reorder_storage(g, c, x, y, n).reorder(g, c, x, y, n);
+        if (!over_groups) stages.padded.align_storage(c, t.align_c);
         stages.padded.vectorize(v, width, TailStrategy::RoundUp);
     }
     if (t.stage >= 2) {
         stages.gradient.compute_at(stages.sum, of.x).hoist_storage(out, kb);
         if (over_groups) stages.gradient.reorder_storage(g, k, x, y, n).reorder(g, k, x, y, n).vectorize(g, width, TailStrategy::RoundUp);
-        else stages.gradient.vectorize(k, std::min(lanes, t.k), TailStrategy::RoundUp);
+        else stages.gradient.align_storage(k, t.align_k).vectorize(k, std::min(lanes, t.block_k), TailStrategy::RoundUp);
     }
 }
 
