@@ -61,8 +61,10 @@ Conv2dBackwardWeight conv2d_backward_weight(const Conv2dBackwardWeightOperands &
                       row * op.stride_y + r * op.dilation_y - op.padding_top, n);
     stages.tile = Func("tile");
     stages.tile(lane, c, s, r, k, g, tx, ty, n) = 0.f;
-    stages.tile(lane, c, s, r, k, g, tx, ty, n) +=
-        together == 1 ? product : select(likely(column < op.out_w), product, 0.f);
+    const Expr so_far = stages.tile(lane, c, s, r, k, g, tx, ty, n);
+    stages.tile(lane, c, s, r, k, g, tx, ty, n) =
+        together == 1 ? so_far + product
+                      : select(likely(column < op.out_w), so_far + product, so_far);
 
     stages.of = RDom(0, tiles_x, 0, tiles_y, 0, op.batch, "of");
     const RDom &of = stages.of;

@@ -16,6 +16,7 @@ struct WeightSums {
     int block_c, block_g, block_k;  // of a task
     int pixels;
     int past_ends; int align_k=1, align_c=1;
+    int lane = 1;
     int stage;  // 1: input, 2: and gradient
 };
 
@@ -23,9 +24,9 @@ WeightSums choose(const Conv2dBackwardWeightContext &context) {
     const int lanes = context.target.natural_vector_size<float>();
     const int kernel_w = std::max(context.kernel_w, 1), kernel_h = std::max(context.kernel_h, 1);
     (void)kernel_h;
-    WeightSums sums = {2 * lanes, 1, 12, 1, 1, 1, 2 * lanes, 1, 48, 128, 1, 1, 1, 2};
+    WeightSums sums = {2 * lanes, 1, 12, 1, 1, 1, 2 * lanes, 1, 48, 128, 1, 1, 1, 1, 2};
     if (context.channels_per_group == 1 && context.filters_per_group == 1)
-        sums = {1, lanes, 1, kernel_w, 1, 4, 1, lanes, 1, 256, 1, 1, 1, 1};
+        sums = {1, lanes, 1, kernel_w, 1, 4, 1, lanes, 1, 256, 1, 1, 1, 1, 1};
     Knobs knobs(context.knobs);
     knobs.take("c", sums.c);
     sums.block_c = std::max(sums.block_c, sums.c);
@@ -43,6 +44,7 @@ WeightSums choose(const Conv2dBackwardWeightContext &context) {
     knobs.take("align_k", sums.align_k);
     knobs.take("align_c", sums.align_c);
     knobs.take("past_ends", sums.past_ends);
+    knobs.take("lanes", sums.lane);
     knobs.take("stage", sums.stage);
     knobs.end();
     return sums;
@@ -52,15 +54,45 @@ WeightSums choose(const Conv2dBackwardWeightContext &context) {
 
 WeightTiles backward_weight_tiles(const Conv2dBackwardWeightContext &context) {
     const WeightSums sums = choose(context);
-    return {sums.pixels, 1, sums.step, sums.past_ends != 0};
+    return {sums.pixels, sums.lane, sums.step, sums.past_ends != 0};
 }
 
 namespace cpu {
 
+void columns(Conv2dBackwardWeight &stages, const Conv2dBackwardWeightContext &context) {
+    const WeightSums t = choose(context);
+    Func &out = stages.output;
+    const Var st("st"), rt("rt");
+    const RDom &p = stages.pixel, &of = stages.of;
+    out.reorder(s, r, c, k, g).parallel(g);
+    out.specialize(context.plain);
+    stages.folded.compute_at(out, k);
+    stages.sum.compute_at(out, k).vectorize(stages.lane, t.lane, TailStrategy::RoundUp);
+    Stage add = stages.sum.update();
+    add.split(s, st, s, t.s, guard).split(r, rt, r, t.r, guard)
+        .reorder({stages.lane, s, r, st, rt, c, k, g, of.x, of.y, of.z})
+        .vectorize(stages.lane, t.lane);
+    stages.tile.compute_at(stages.sum, st)
+        .bound_extent(s, t.s)
+        .bound_extent(r, t.r);
+    const auto spread = [&](Stage stage) { stage.vectorize(stages.lane, t.lane).unroll(s).unroll(r); };
+    spread(stages.tile);
+    Stage update = stages.tile.update();
+    update.reorder({stages.lane, s, r, p.x, p.y, p.z});
+    spread(update);
+    update.unroll(p.x);
+    if (t.stage >= 1)
+        stages.padded.compute_at(stages.sum, of.x).hoist_storage(out, k).vectorize(x, t.lane, TailStrategy::RoundUp);
+    if (t.stage >= 2)
+        stages.gradient.compute_at(stages.sum, of.x).hoist_storage(out, k).vectorize(x, t.lane, TailStrategy::RoundUp);
+}
+
 void backward_weight(Conv2dBackwardWeight &stages, const Conv2dBackwardWeightContext &context) {
     const WeightSums t = choose(context);
+    if (t.lane > 1) return columns(stages, context);
     const int lanes = context.target.natural_vector_size<float>();
-    const bool over_groups = t.g > 1;
+    const bool both = t.g > 1 && t.c > 1;
+    const bool over_groups = t.g > 1 && !both;
     const Var v = over_groups ? g : c;
     const int width = std::min(lanes, over_groups ? t.g : t.c);
     Func &out = stages.output;
@@ -94,6 +126,7 @@ void backward_weight(Conv2dBackwardWeight &stages, const Conv2dBackwardWeightCon
         .align_bounds(g, t.g)
         .vectorize(v, width, TailStrategy::RoundUp);
     if (over_groups) stages.sum.reorder_storage(stages.lane, g, c, s, r, k);
+    if (both) stages.sum.reorder_storage(stages.lane, c, g, s, r, k).reorder(stages.lane, c, g, s, r, k).vectorize(g, t.g);
     Stage add = stages.sum.update();
     add.split(c, ct, c, t.c, TailStrategy::RoundUp)
         .split(g, gt, g, t.g, TailStrategy::RoundUp)
@@ -102,8 +135,9 @@ void backward_weight(Conv2dBackwardWeight &stages, const Conv2dBackwardWeightCon
     if (over_groups)
         add.reorder({g, c, k, s, r, kt, st, rt, ct, gt, of.x, of.y, of.z});
     else
-        add.reorder({c, k, s, r, g, kt, st, rt, ct, gt, of.x, of.y, of.z});
+        add.reorder({c, g, k, s, r, kt, st, rt, ct, gt, of.x, of.y, of.z});
     add.vectorize(v, width).unroll(k);
+    if (both) add.vectorize(g, t.g);
 
     stages.tile.compute_at(stages.sum, kt)
         .bound_extent(c, t.c)
@@ -112,8 +146,10 @@ void backward_weight(Conv2dBackwardWeight &stages, const Conv2dBackwardWeightCon
         .bound_extent(s, t.s)
         .bound_extent(r, t.r);
     if (over_groups) stages.tile.reorder_storage(stages.lane, g, c, s, r, k);
+    if (both) stages.tile.reorder_storage(stages.lane, c, g, s, r, k).reorder(stages.lane, c, g, s, r, k);
     const auto spread = [&](Stage stage) {
-        stage.vectorize(v, width).unroll(v).unroll(k).unroll(s).unroll(r);
+        if (both) stage.vectorize(c).vectorize(g); else stage.vectorize(v, width).unroll(v);
+        stage.unroll(k).unroll(s).unroll(r);
     };
     spread(stages.tile);
     Stage update = stages.tile.update();
@@ -125,11 +161,13 @@ void backward_weight(Conv2dBackwardWeight &stages, const Conv2dBackwardWeightCon
         stages.padded.compute_at(stages.sum, of.x).hoist_storage(out, kb);
         if (over_groups) stages.padded.reorder_storage(g, c, x, y, n).reorder(g, c, x, y, n);
         if (!over_groups) stages.padded.align_storage(c, t.align_c);
-        stages.padded.vectorize(v, width, TailStrategy::RoundUp);
+        if (both) stages.padded.vectorize(c).vectorize(g, t.g, TailStrategy::RoundUp);
+        else stages.padded.vectorize(v, width, TailStrategy::RoundUp);
     }
     if (t.stage >= 2) {
         stages.gradient.compute_at(stages.sum, of.x).hoist_storage(out, kb);
         if (over_groups) stages.gradient.reorder_storage(g, k, x, y, n).reorder(g, k, x, y, n).vectorize(g, width, TailStrategy::RoundUp);
+        else if (both) stages.gradient.vectorize(k).vectorize(g, t.g, TailStrategy::RoundUp);
         else stages.gradient.align_storage(k, t.align_k).vectorize(k, std::min(lanes, t.block_k), TailStrategy::RoundUp);
     }
 }
