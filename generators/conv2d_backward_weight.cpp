@@ -10,6 +10,22 @@ namespace {
 
 Expr ceil_div(const Expr &value, const Expr &divisor) { return (value + divisor - 1) / divisor; }
 
+constexpr int kSquare = 8;
+
+// The image(c, g, x, y, n) that `image` is, by way of `stages`.
+Func transposed(const Func &image, const Expr &width, const Expr &channels, bool groups, TransposedImage &stages) {
+    const Var channel("channel"), other("other"), xb("xb"), cb("cb");
+    stages.lines = Func("lines");
+    stages.lines(x, channel, other, y, n) = cast<float>(groups ? image(other, channel, x, y, n) : image(channel, other, x, y, n));
+    Func rows("rows");
+    rows(element, row, xb, cb, other, y, n) = stages.lines(unsafe_promise_clamped(xb * kSquare + element, 0, width - 1), unsafe_promise_clamped(cb * kSquare + row, 0, channels - 1), other, y, n);
+    stages.steps = transpose(rows, kSquare, {xb, cb, other, y, n});
+    Func result("transposed");
+    const Expr v = groups ? g : c, rest = groups ? c : g;
+    result(c, g, x, y, n) = stages.steps.back()(x % kSquare * kSquare + v % kSquare, 0, x / kSquare, v / kSquare, rest, y, n);
+    return result;
+}
+
 Range none() { return {Expr(), Expr()}; }
 
 // The output's gradient. Past the last column and row, where a tile may end, it is there to be
@@ -42,8 +58,14 @@ Conv2dBackwardWeight conv2d_backward_weight(const Conv2dBackwardWeightOperands &
                                             const WeightTiles &size) {
     Conv2dBackwardWeight stages;
     const Var &lane = stages.lane, &tx = stages.tx, &ty = stages.ty;
-    stages.padded = pad(op, size.past_ends);
-    stages.gradient = without_end(op, size.past_ends);
+    Conv2dBackwardWeightOperands in = op;
+    if (size.transposed) {
+        const bool depthwise = is_const_one(op.channels) && is_const_one(op.filters);
+        in.input = transposed(op.input, op.width, depthwise ? op.groups : op.channels, depthwise, stages.input);
+        in.output_gradient = transposed(op.output_gradient, op.out_w, depthwise ? op.groups : op.filters, depthwise, stages.output_gradient);
+    }
+    stages.padded = pad(in, size.past_ends && !size.transposed);
+    stages.gradient = without_end(in, size.past_ends && !size.transposed);
 
     const int together = size.lanes * size.step;
     const Expr tiles_x = ceil_div(op.out_w, size.pixels);

@@ -7,6 +7,7 @@
 //                     y * stride_y + r * dilation_y - padding_top, n)
 
 #include "generators/conv2d_layout.h"
+#include "generators/transpose.h"
 
 namespace hk::generators {
 
@@ -26,6 +27,7 @@ struct WeightTiles {
     int pixels;
     int lanes;  // neighbouring columns that have a sum each
     int step;   // of those, in a loop of their own
+    bool transposed;
     bool past_ends;  // channels, filters and groups past the last ones are read: they are zeros
 };
 
@@ -34,7 +36,16 @@ struct WeightTiles {
 // and of.z = n, one after the other. A fixed tree adds up the lanes. So the order depends on the
 // shape alone, and no sum is longer than a tile, or the number of tiles.
 // padded is the input with zeros around it, gradient the output's gradient.
+// Images in rows (nchw) on their way to vectors of channels (or of groups, where there is a channel a
+// group): lines(x, channel, other, y, n) is a copy, whose squares of `kSquare` columns and channels are
+// transposed in steps.
+struct TransposedImage {
+    Halide::Func lines;
+    std::vector<Halide::Func> steps;
+};
+
 struct Conv2dBackwardWeight {
+    TransposedImage input, output_gradient;  // empty where nothing is transposed
     Halide::Var lane{"lane"}, tx{"tx"}, ty{"ty"};
     Halide::Func gradient, padded, tile, sum, folded, output;
     Halide::RDom pixel, of;

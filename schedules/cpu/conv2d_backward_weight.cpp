@@ -54,7 +54,7 @@ WeightSums choose(const Conv2dBackwardWeightContext &context) {
 
 WeightTiles backward_weight_tiles(const Conv2dBackwardWeightContext &context) {
     const WeightSums sums = choose(context);
-    return {sums.pixels, sums.lane, sums.step, sums.past_ends != 0};
+    return {sums.pixels, sums.lane, sums.step, !context.nhwc && sums.lane == 1, sums.past_ends != 0};
 }
 
 namespace cpu {
@@ -157,18 +157,35 @@ void backward_weight(Conv2dBackwardWeight &stages, const Conv2dBackwardWeightCon
     spread(update);
     update.unroll(p.x);
 
+    const auto transpose = [&](TransposedImage &image, Func &user) {
+        if (image.steps.empty()) return;
+        image.lines.compute_at(user, y).hoist_storage(out, kb).vectorize(image.lines.args()[0], 8, guard).align_storage(image.lines.args()[0], 8).align_storage(image.lines.args()[1], 8);
+        Func &last = image.steps.back();
+        for (Func &step : image.steps) {
+            if (step.name() == last.name())
+                step.compute_at(user, y).hoist_storage(out, kb).vectorize(element, 8).bound_extent(element, 64).unroll(element);
+            else
+                step.compute_at(last, last.args()[2]).vectorize(element, 8).unroll(element).unroll(row);
+        }
+    };
+    transpose(stages.input, stages.padded);
+    transpose(stages.output_gradient, stages.gradient);
+    if (!stages.input.steps.empty()) {
+       stages.padded.align_bounds(v, 8).align_storage(v, t.align_c).reorder(c, g, x, y, n);
+       stages.gradient.align_bounds(over_groups ? g : k, 8);
+    }
     if (t.stage >= 1) {
         stages.padded.compute_at(stages.sum, of.x).hoist_storage(out, kb);
         if (over_groups) stages.padded.reorder_storage(g, c, x, y, n).reorder(g, c, x, y, n);
         if (!over_groups) stages.padded.align_storage(c, t.align_c);
         if (both) stages.padded.vectorize(c).vectorize(g, t.g, TailStrategy::RoundUp);
-        else stages.padded.vectorize(v, width, TailStrategy::RoundUp);
+        else stages.padded.vectorize(v, stages.input.steps.empty() ? width : 8, TailStrategy::RoundUp);
     }
     if (t.stage >= 2) {
         stages.gradient.compute_at(stages.sum, of.x).hoist_storage(out, kb);
-        if (over_groups) stages.gradient.reorder_storage(g, k, x, y, n).reorder(g, k, x, y, n).vectorize(g, width, TailStrategy::RoundUp);
+        if (over_groups) stages.gradient.reorder_storage(g, k, x, y, n).reorder(g, k, x, y, n).vectorize(g, stages.input.steps.empty() ? width : 8, TailStrategy::RoundUp);
         else if (both) stages.gradient.vectorize(k).vectorize(g, t.g, TailStrategy::RoundUp);
-        else stages.gradient.align_storage(k, t.align_k).vectorize(k, std::min(lanes, t.block_k), TailStrategy::RoundUp);
+        else stages.gradient.align_storage(k, t.align_k).vectorize(k, stages.input.steps.empty() ? std::min(lanes, t.block_k) : 8, TailStrategy::RoundUp);
     }
 }
 
