@@ -157,22 +157,21 @@ void backward_weight(Conv2dBackwardWeight &stages, const Conv2dBackwardWeightCon
     spread(update);
     update.unroll(p.x);
 
-    const auto transpose = [&](TransposedImage &image, Func &user) {
-        if (image.steps.empty()) return;
+    const auto transpose = [&](TransposedImage &image, Func &user, const Var &v) {
+        const Var xb("xb"), vb("vb");
+        user.compute_at(stages.sum, of.x).hoist_storage(out, kb)
+            .align_bounds(x, 8).align_bounds(v, 8)
+            .split(x, xb, x, 8).split(v, vb, v, 8).reorder(v, x, xb, vb, y)
+            .vectorize(v).unroll(x);
         image.lines.compute_at(user, y).hoist_storage(out, kb).vectorize(image.lines.args()[0], 8, guard).align_storage(image.lines.args()[0], 8).align_storage(image.lines.args()[1], 8);
-        Func &last = image.steps.back();
-        for (Func &step : image.steps) {
-            if (step.name() == last.name())
-                step.compute_at(user, y).hoist_storage(out, kb).vectorize(element, 8).bound_extent(element, 64).unroll(element);
-            else
-                step.compute_at(last, last.args()[2]).vectorize(element, 8).unroll(element).unroll(row);
-        }
+        for (Func &step : image.steps)
+            step.compute_at(user, xb).vectorize(element, 8).unroll(element).unroll(row);
     };
-    transpose(stages.input, stages.padded);
-    transpose(stages.output_gradient, stages.gradient);
     if (!stages.input.steps.empty()) {
-       stages.padded.align_bounds(v, 8).align_storage(v, t.align_c).reorder(c, g, x, y, n);
-       stages.gradient.align_bounds(over_groups ? g : k, 8);
+       if (over_groups) { stages.padded.reorder_storage(g, c, x, y, n); stages.gradient.reorder_storage(g, k, x, y, n); }
+       transpose(stages.input, stages.padded, over_groups ? g : c);
+       transpose(stages.output_gradient, stages.gradient, over_groups ? g : k);
+       return;
     }
     if (t.stage >= 1) {
         stages.padded.compute_at(stages.sum, of.x).hoist_storage(out, kb);
