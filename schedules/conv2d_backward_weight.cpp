@@ -6,14 +6,33 @@ namespace hk::schedules {
 
 namespace {
 
-// The baseline: every element by itself, nothing stored in between.
+// The baseline: every element by itself, nothing stored in between. Its tiles are small, so that
+// small images have several, and none is whole.
 void root(Conv2dBackwardWeight &, const Conv2dBackwardWeightContext &) {}
+
+WeightTiles root_tiles(const Conv2dBackwardWeightContext &context) {
+    int lanes = 1, step = 1, pixels = 8;
+    Knobs knobs(context.knobs);
+    knobs.take("lanes", lanes);
+    knobs.take("step", step);
+    knobs.take("pixels", pixels);
+    knobs.end();
+    return {pixels, lanes, step, WeightTiles::Transpose::no, false};
+}
 
 }  // namespace
 
+WeightTiles backward_weight_tiles(const Conv2dBackwardWeightContext &context) {
+    if (context.schedule == "cpu") return cpu::tiles_in_registers(context);
+    if (context.schedule == "cpu_columns") return cpu::tiles_of_columns(context);
+    return root_tiles(context);
+}
+
 const Table<Conv2dBackwardWeight, Conv2dBackwardWeightContext> &conv2d_backward_weight_schedules() {
     static const Table<Conv2dBackwardWeight, Conv2dBackwardWeightContext> table = {
-        {"root", root}, {"cpu", cpu::backward_weight}};
+        {"root", root},
+        {"cpu", cpu::backward_weight},
+        {"cpu_columns", cpu::backward_weight_columns}};
     return table;
 }
 

@@ -12,15 +12,21 @@ struct Conv2dBackwardWeightContext : Conv2dSizes {
     Halide::Expr plain;                      // nothing is accumulated
 };
 
+// How the schedule that the context names divides images.
 generators::WeightTiles backward_weight_tiles(const Conv2dBackwardWeightContext &context);
 
 const Table<generators::Conv2dBackwardWeight, Conv2dBackwardWeightContext>
     &conv2d_backward_weight_schedules();
 
-// One table entry each.
+// One table entry each, and its tiles.
 namespace cpu {
 void backward_weight(generators::Conv2dBackwardWeight &stages,
                      const Conv2dBackwardWeightContext &context);
+generators::WeightTiles tiles_in_registers(const Conv2dBackwardWeightContext &context);
+
+void backward_weight_columns(generators::Conv2dBackwardWeight &stages,
+                             const Conv2dBackwardWeightContext &context);
+generators::WeightTiles tiles_of_columns(const Conv2dBackwardWeightContext &context);
 }  // namespace cpu
 
 }  // namespace hk::schedules

@@ -1,0 +1,62 @@
+#include "schedules/conv2d_backward_weight.h"
+
+using namespace Halide;
+using namespace hk::generators;
+
+namespace hk::schedules {
+
+namespace {
+
+struct ColumnSums {
+    int lanes, s, r, pixels;
+};
+
+ColumnSums choose(const Conv2dBackwardWeightContext &context) {
+    const int w = std::max(context.kernel_w, 1), h = std::max(context.kernel_h, 1);
+    ColumnSums sums = {8, w, std::min(h, std::max(28 / w, 1)), 1024};
+    Knobs knobs(context.knobs);
+    knobs.take("lanes", sums.lanes);
+    knobs.take("s", sums.s);
+    knobs.take("r", sums.r);
+    knobs.take("pixels", sums.pixels);
+    knobs.end();
+    return sums;
+}
+
+}  // namespace
+
+namespace cpu {
+
+WeightTiles tiles_of_columns(const Conv2dBackwardWeightContext &context) {
+    const ColumnSums sums = choose(context);
+    return {sums.pixels, sums.lanes, 1, WeightTiles::Transpose::no, false};
+}
+
+void backward_weight_columns(Conv2dBackwardWeight &stages,
+                             const Conv2dBackwardWeightContext &context) {
+    constexpr TailStrategy guard = TailStrategy::GuardWithIf, round_up = TailStrategy::RoundUp;
+    const ColumnSums t = choose(context);
+    const RDom &p = stages.pixel, &of = stages.of;
+    const Var &lane = stages.lane, st("st"), rt("rt");
+    Func &out = stages.output;
+    out.reorder(s, r, c, k, g).parallel(g).specialize(context.plain);
+    stages.folded.compute_at(out, k);
+    stages.sum.compute_at(out, k).vectorize(lane, t.lanes, round_up);
+    stages.sum.update()
+        .split(s, st, s, t.s, guard)
+        .split(r, rt, r, t.r, guard)
+        .reorder({lane, s, r, st, rt, c, k, g, of.x, of.y, of.z})
+        .vectorize(lane, t.lanes);
+    stages.tile.compute_at(stages.sum, st).bound_extent(s, t.s).bound_extent(r, t.r);
+    Stage update = stages.tile.update();
+    update.reorder({lane, s, r, p.x, p.y, p.z});
+    for (Stage stage : {Stage(stages.tile), update})
+        stage.vectorize(lane, t.lanes).unroll(s).unroll(r);
+    stages.padded.compute_at(stages.sum, of.x)
+        .hoist_storage(out, k)
+        .vectorize(x, t.lanes, round_up);
+}
+
+}  // namespace cpu
+
+}  // namespace hk::schedules

@@ -1,0 +1,207 @@
+#include "schedules/conv2d_backward_weight.h"
+
+using namespace Halide;
+using namespace hk::generators;
+
+namespace hk::schedules {
+
+namespace {
+
+constexpr TailStrategy guard = TailStrategy::GuardWithIf, round_up = TailStrategy::RoundUp;
+const Var cb("cb"), kb("kb"), gb("gb"), ct("ct"), kt("kt"), gt("gt"), st("st"), rt("rt");
+
+// The sums that are in registers while a tile passes: of c channels, g groups, k filters, s columns
+// and r rows of the filter. Pixels: step of them side by side.
+struct WeightSums {
+    int c, g, k, s, r, step;
+    int block_c, block_g, block_k;  // of a task, whose sums are in memory
+    int pixels;                     // of a tile
+    int stage;                      // 1: copies the tile's input first; 2: and gradient; 0: none
+
+    int of(const Var &v) const { return v.name() == "c" ? c : v.name() == "g" ? g : k; }
+};
+
+// AVX-512: 16 to 28 sums of 32 registers. Vectors are of the channels of a group, of several groups
+// of few channels, of groups of one channel, or of filters.
+WeightSums choose(const Conv2dBackwardWeightContext &context) {
+    const int lanes = context.target.natural_vector_size<float>();
+    const int channels = context.channels_per_group, filters = context.filters_per_group;
+    const int s = std::max(context.kernel_w, 1);
+    WeightSums sums = {2 * lanes, 1, 8, 1, 1, 1, 128, 1, 256, 256, 2};
+    if (channels == 1 && filters == 1)
+        sums = {1, context.nhwc ? lanes : 8, 1, s, s == 3 ? 3 : 1, 7, 1, 1, 1, 256, 1};
+    else if (channels > 0 && channels * channels <= 4 * lanes && filters == channels)
+        sums = {channels, lanes / channels, channels, s, 1, 1, 1, 1, 1, 128, 1};
+    else if (s == 3)
+        sums = {2 * lanes, 1, 4, s, 1, 1, 2 * lanes, 1, 64, 128, 2};
+    Knobs knobs(context.knobs);
+    knobs.take("c", sums.c);
+    knobs.take("g", sums.g);
+    knobs.take("k", sums.k);
+    knobs.take("s", sums.s);
+    knobs.take("r", sums.r);
+    knobs.take("step", sums.step);
+    knobs.take("block_c", sums.block_c);
+    knobs.take("block_g", sums.block_g);
+    knobs.take("block_k", sums.block_k);
+    knobs.take("pixels", sums.pixels);
+    knobs.take("stage", sums.stage);
+    knobs.end();
+    sums.block_c = std::max(sums.block_c, sums.c);
+    sums.block_g = std::max(sums.block_g, sums.g);
+    sums.block_k = std::max(sums.block_k, sums.k);
+    return sums;
+}
+
+class Schedule {
+public:
+    Schedule(Conv2dBackwardWeight &stages, const Conv2dBackwardWeightContext &context)
+        : stages_(stages), context_(context), t_(choose(context)),
+          lanes_(context.target.natural_vector_size<float>()) {
+        if (t_.c == 1 && t_.g == 1)
+            dims_ = {k, c, g};
+        else if (t_.c == 1)
+            dims_ = {g, c, k};
+        else
+            dims_ = {c, g, k};
+    }
+
+    void tasks() const;
+    void sums() const;
+    void stage() const;
+
+private:
+    // Vectors of the first dimension, and of the second where that fills them.
+    void vectorize(Stage stage, TailStrategy tail) const {
+        const int first = t_.of(dims_[0]), second = t_.of(dims_[1]);
+        stage.vectorize(dims_[0], std::min(lanes_, first), tail);
+        if (first < lanes_ && second > 1) stage.vectorize(dims_[1], second, tail);
+    }
+    std::vector<VarOrRVar> inside(const std::vector<VarOrRVar> &around) const {
+        std::vector<VarOrRVar> order(dims_.begin(), dims_.end());
+        order.insert(order.end(), {s, r});
+        order.insert(order.end(), around.begin(), around.end());
+        return order;
+    }
+    void copy(Func copied, const Var &channel, TransposedImage &image) const;
+
+    Conv2dBackwardWeight &stages_;
+    const Conv2dBackwardWeightContext &context_;
+    const WeightSums t_;
+    const int lanes_;
+    std::vector<Var> dims_;  // c, g and k, vectors first
+};
+
+// Filters, channels and groups in blocks, each from the first tile to the last.
+void Schedule::tasks() const {
+    const auto block = [](int block, int sums, const Expr &size) {
+        return block > sums ? min(block, (size + sums - 1) / sums * sums) : Expr(block);
+    };
+    Func &out = stages_.output;
+    out.split(c, cb, c, block(t_.block_c, t_.c, context_.channels), guard)
+        .split(k, kb, k, block(t_.block_k, t_.k, context_.filters), guard)
+        .split(g, gb, g, block(t_.block_g, t_.g, context_.groups), guard)
+        .reorder({dims_[0], dims_[1], s, r, dims_[2], kb, cb, gb})
+        .parallel(gb)
+        .parallel(cb)
+        .parallel(kb);
+    vectorize(out, guard);
+    out.specialize(context_.plain);
+}
+
+void Schedule::sums() const {
+    const RDom &p = stages_.pixel, &of = stages_.of;
+    const std::vector<Var> storage = {stages_.lane, dims_[0], dims_[1], s, r, dims_[2]};
+    Func &sum = stages_.sum, &tile = stages_.tile;
+    sum.compute_at(stages_.output, kb)
+        .bound_extent(stages_.lane, 1)
+        .align_bounds(c, t_.c)
+        .align_bounds(k, t_.k)
+        .align_bounds(g, t_.g)
+        .reorder_storage(storage)
+        .reorder(inside({}));
+    vectorize(sum, round_up);
+    Stage add = sum.update();
+    add.split(c, ct, c, t_.c, round_up)
+        .split(g, gt, g, t_.g, round_up)
+        .split(k, kt, k, t_.k, round_up)
+        .split(s, st, s, t_.s, guard)
+        .split(r, rt, r, t_.r, guard)
+        .reorder(inside({kt, st, rt, ct, gt, of.x, of.y, of.z}))
+        .unroll(k);
+    vectorize(add, TailStrategy::Auto);
+
+    tile.compute_at(sum, kt).reorder_storage(storage).reorder(inside({}));
+    const std::pair<Var, int> extents[] = {{c, t_.c}, {g, t_.g}, {k, t_.k}, {s, t_.s}, {r, t_.r}};
+    for (const auto &[v, extent] : extents) tile.bound_extent(v, extent);
+    Stage update = tile.update();
+    update.reorder(inside({p.x, p.y, p.z})).unroll(p.x);
+    for (Stage stage : {Stage(tile), update}) {
+        vectorize(stage, TailStrategy::Auto);
+        for (const Var &v : {c, g, k, s, r}) stage.unroll(v);
+    }
+}
+
+// A tile's copy of an image, with the neighbours that vectors are of next to each other.
+void Schedule::copy(Func copied, const Var &channel, TransposedImage &image) const {
+    const bool groups = dims_[0].name() == "g";
+    const Var first = groups ? g : channel, second = groups ? channel : g;
+    copied.compute_at(stages_.sum, stages_.of.x)
+        .hoist_storage(stages_.output, kb)
+        .reorder_storage(first, second, x, y, n)
+        .reorder(first, second, x, y, n);
+    if (image.steps.empty()) {
+        const int size = channel.name() == "c" ? t_.c : t_.block_k;
+        copied.vectorize(first, std::min(lanes_, groups ? t_.g : size), round_up);
+        if (!groups && t_.g > 1) copied.vectorize(g, t_.g, round_up);
+        return;
+    }
+    const Var xb("xb"), vb("vb");
+    const int square = 8;
+    copied.align_bounds(x, square)
+        .align_bounds(first, square)
+        .split(x, xb, x, square)
+        .split(first, vb, first, square)
+        .reorder(first, x, xb, vb, y)
+        .vectorize(first)
+        .unroll(x);
+    Func &lines = image.lines;
+    lines.compute_at(copied, y)
+        .hoist_storage(stages_.output, kb)
+        .align_storage(lines.args()[0], square)
+        .align_storage(lines.args()[1], square)
+        .vectorize(lines.args()[0], square, guard);
+    for (Func &step : image.steps)
+        step.compute_at(copied, xb).vectorize(element, square).unroll(element).unroll(row);
+}
+
+void Schedule::stage() const {
+    if (t_.stage >= 1 || !context_.nhwc) copy(stages_.padded, c, stages_.input);
+    if (t_.stage >= 2 || !context_.nhwc) copy(stages_.gradient, k, stages_.output_gradient);
+    // Rows of the copy a power of two apart would meet in a few sets of the cache.
+    if (t_.stage >= 2 && t_.block_k > 2 * lanes_) stages_.gradient.align_storage(k, t_.block_k + lanes_);
+}
+
+}  // namespace
+
+namespace cpu {
+
+WeightTiles tiles_in_registers(const Conv2dBackwardWeightContext &context) {
+    using Transpose = WeightTiles::Transpose;
+    const WeightSums sums = choose(context);
+    const Transpose transpose = context.nhwc ? Transpose::no
+                                : sums.c == 1 && sums.g > 1 ? Transpose::groups
+                                                            : Transpose::channels;
+    return {sums.pixels, 1, sums.step, transpose, sums.stage > 0};
+}
+
+void backward_weight(Conv2dBackwardWeight &stages, const Conv2dBackwardWeightContext &context) {
+    const Schedule schedule(stages, context);
+    schedule.tasks();
+    schedule.sums();
+    schedule.stage();
+}
+
+}  // namespace cpu
+
+}  // namespace hk::schedules
