@@ -206,11 +206,57 @@ endforeach()
 # CPU.
 set(gradients TYPES f32 f16 bf16 ${both})
 kernel(conv2d_backward_data any ALGORITHM flip_expand SCHEDULE cpu ${gradients} DEVICES cpu)
-kernel(conv2d_backward_weight any ALGORITHM partial_sums SCHEDULE cpu ${gradients} DEVICES cpu)
+# Weight, CPU. Depthwise: with the width known the input is read as it is (3x3); others stage it.
+set(types TYPES f32 f16 bf16)
+set(any_dilation_1 dilation_x=1 dilation_y=1)
+set(kernel_5x5 kernel_w=5 kernel_h=5 ${any_dilation_1})
+set(kernel_7x7 kernel_w=7 kernel_h=7 ${any_dilation_1})
+set(tiles ALGORITHM tiles SCHEDULE cpu DEVICES cpu)
+set(tiles_f32 ${tiles} TYPES f32 LAYOUTS nhwc)
+foreach(width w7 w14 w28 w56 w112)
+    set(knobs stage:0)
+    if(width STREQUAL w14)
+        set(knobs stage:0,step:14)
+    endif()
+    kernel(conv2d_backward_weight depthwise3x3_s1_${width} ${tiles_f32} KNOBS ${knobs}
+        WHERE ${depthwise} ${kernel_3x3} ${same_${width}} groups%16=0)
+endforeach()
+foreach(width w14 w28 w56 w112)
+    kernel(conv2d_backward_weight depthwise3x3_s2_${width} ${tiles_f32} KNOBS stage:0
+        WHERE ${depthwise} ${kernel_3x3} ${half_${width}} groups%16=0)
+endforeach()
+kernel(conv2d_backward_weight depthwise3x3_rows ALGORITHM tiles SCHEDULE cpu_columns ${types} LAYOUTS nchw
+    DEVICES cpu WHERE ${depthwise} ${kernel_3x3} ${stride_1} out_w>=48)
+kernel(conv2d_backward_weight depthwise3x3_s2_rows ALGORITHM tiles SCHEDULE cpu_columns ${types} LAYOUTS nchw
+    DEVICES cpu WHERE ${depthwise} ${kernel_3x3} ${stride_2} out_w>=48)
+foreach(kernel 3x3 5x5 7x7)
+    foreach(stride 1 2)
+        kernel(conv2d_backward_weight depthwise${kernel}_s${stride} ${tiles} ${types} ${both}
+            WHERE ${depthwise} ${kernel_${kernel}} ${stride_${stride}})
+    endforeach()
+endforeach()
+kernel(conv2d_backward_weight depthwise ${tiles} KNOBS step:4 ${types} ${both} WHERE ${depthwise})
+
+# Few channels a group: vectors across groups (4), or sizes known to the compiler (8, 16, 32).
+kernel(conv2d_backward_weight grouped4_3x3 ${tiles} ${types} ${both}
+    WHERE channels_per_group=4 filters_per_group=4 ${kernel_3x3})
+foreach(size 8 16 32)
+    kernel(conv2d_backward_weight grouped${size}_3x3 ${tiles} ${types} ${both}
+        WHERE ${grouped${size}} ${kernel_3x3})
+endforeach()
+kernel(conv2d_backward_weight few ${tiles} KNOBS c:1,g:16,k:2,s:1,step:4 ${types} ${both}
+    WHERE channels_per_group<=8 filters_per_group<=8 groups>=16)
+# rgb: the first layer; vectors are of filters.
+kernel(conv2d_backward_weight rgb7x7 ${tiles} KNOBS filters:1,c:1,k:64,block_k:64,stage:1 ${types} LAYOUTS nhwc
+    WHERE channels_per_group=3 ${kernel_7x7})
+kernel(conv2d_backward_weight rgb3x3 ${tiles} KNOBS filters:1,c:3,k:32,s:3,block_k:32,block_c:3,pixels:512,stage:1
+    ${types} LAYOUTS nhwc WHERE channels_per_group=3 ${kernel_3x3})
+kernel(conv2d_backward_weight few_channels ${tiles} KNOBS filters:1,c:1,k:64,s:1,block_k:64 ${types} LAYOUTS nhwc
+    WHERE channels_per_group<=8 filters_per_group>=16)
+kernel(conv2d_backward_weight any ${tiles} ${types} ${both})
 kernel(conv2d_backward_bias any ALGORITHM partial_sums SCHEDULE cpu ${gradients} DEVICES cpu)
 
 # GPU: the last rung of the ladder, which stages nothing.
 set(unstaged SCHEDULE gpu_unstaged ${gradients} DEVICES cuda opencl)
 kernel(conv2d_backward_data unstaged ALGORITHM flip_expand ${unstaged} BUDGET shared:0,registers:40)
-kernel(conv2d_backward_weight unstaged ALGORITHM partial_sums ${unstaged} BUDGET shared:0,registers:32)
 kernel(conv2d_backward_bias unstaged ALGORITHM partial_sums ${unstaged} BUDGET shared:0,registers:32)

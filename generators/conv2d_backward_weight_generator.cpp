@@ -41,7 +41,8 @@ public:
         constrain_filter(weight_gradient);
         const Conv2dBackwardWeightOperands op = operands();
         const sc::Conv2dBackwardWeightContext context = {sizes(get_target()), op.channels,
-                                                         op.filters, op.groups, !accumulate};
+                                                         op.filters, op.groups, !accumulate,
+                                                         op.type == Float(32)};
         Conv2dBackwardWeight stages =
             conv2d_backward_weight(op, sc::backward_weight_tiles(context));
         weight_gradient(Conv2dLayout(layout).filter_arguments()) = stages.output(c, s, r, k, g);

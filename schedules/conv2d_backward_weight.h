@@ -10,6 +10,7 @@ namespace hk::schedules {
 struct Conv2dBackwardWeightContext : Conv2dSizes {
     Halide::Expr channels, filters, groups;  // of a group; of both
     Halide::Expr plain;                      // nothing is accumulated
+    bool in_f32;                             // operands need no conversion
 };
 
 // How the schedule that the context names divides images.

@@ -38,7 +38,10 @@ void normalise_backward_data(Conv2dOperands &operands) {
 
 void normalise_backward_weight(Conv2dOperands &operands) {
     drop_idle_dilations(operands.problem);
-    if (is_matrix_product(operands.problem)) fold_stride(operands);
+    if (is_matrix_product(operands.problem)) {
+        fold_stride(operands);
+        join_pixels(operands);
+    }
     tidy(operands);
 }
 

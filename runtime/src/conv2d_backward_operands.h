@@ -15,8 +15,7 @@ struct StridePhase {
 };
 
 // As normalise() of conv2d_operands.h, of a problem whose input or weight and whose output are
-// gradients. The input's keeps its stride, for what lies between is zero. Sums of a weight's are
-// divided by rows, so that pixels stay in them.
+// gradients. The input's keeps its stride, for what lies between is zero.
 void normalise_backward_data(Conv2dOperands &operands);
 void normalise_backward_weight(Conv2dOperands &operands);
 

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <tuple>
 
 #include "tests/support/jit_conv2d_backward.h"
@@ -28,41 +29,38 @@ void check_algorithm(const Parameters &parameters, const JitAlgorithm &algorithm
     }
 }
 
+class Conv2dBackwardTiles : public testing::TestWithParam<Parameters> {};
 class Conv2dBackwardSums : public testing::TestWithParam<Parameters> {};
 
-TEST_P(Conv2dBackwardSums, AreTheWeightsGradient) {
-    check_algorithm<BackwardWeightCase>(GetParam(), {"any", {{"algorithm", "partial_sums"}}, {}});
-}
-
-// Edges of the input are repeated there, and may not reach a result.
-TEST_P(Conv2dBackwardSums, AreTheGradientOfAPointwiseWeight) {
-    const auto one = [](const char *field, int64_t value) {
-        return Constraint{field, Constraint::Relation::equal, value};
-    };
-    check_algorithm<BackwardWeightCase>(
-        GetParam(), {"1x1",
-                     {{"algorithm", "partial_sums"},
-                      {"fix_kernel_w", "1"},
-                      {"fix_kernel_h", "1"},
-                      {"fix_padding", "0"}},
-                     {one("kernel_w", 1), one("kernel_h", 1), one("padding", 0)}});
+TEST_P(Conv2dBackwardTiles, AreTheWeightsGradient) {
+    check_algorithm<BackwardWeightCase>(GetParam(), {"any", {{"algorithm", "tiles"}}, {}});
 }
 
 TEST_P(Conv2dBackwardSums, AreTheBiasGradient) {
     check_algorithm<BackwardBiasCase>(GetParam(), {"any", {{"algorithm", "partial_sums"}}, {}});
 }
 
+std::string name(const testing::TestParamInfo<Parameters> &info) {
+    std::string knobs = std::get<0>(info.param);
+    std::erase(knobs, ':');
+    std::replace(knobs.begin(), knobs.end(), ',', '_');
+    return knobs + "_" + std::string(name_of(std::get<1>(info.param))) + "_" +
+           std::string(name_of(std::get<2>(info.param)));
+}
+
+// Tiles of a pixel, of several that no image is a multiple of, and lanes of columns.
+INSTANTIATE_TEST_SUITE_P(
+    All, Conv2dBackwardTiles,
+    testing::Combine(testing::Values("pixels:1", "pixels:5,step:2", "pixels:12,lanes:4"),
+                     testing::Values(Layout::nhwc, Layout::nchw),
+                     testing::Values(DataType::f32, DataType::f16, DataType::bf16)),
+    name);
 INSTANTIATE_TEST_SUITE_P(
     All, Conv2dBackwardSums,
     testing::Combine(testing::Values("lanes:1,parts:1", "lanes:1,parts:8", "lanes:4,parts:3"),
                      testing::Values(Layout::nhwc, Layout::nchw),
                      testing::Values(DataType::f32, DataType::f16, DataType::bf16)),
-    [](const auto &info) {
-        const std::string knobs = std::get<0>(info.param);
-        return std::string("lanes") + knobs[6] + "_parts" + knobs.back() + "_" +
-               std::string(name_of(std::get<1>(info.param))) + "_" +
-               std::string(name_of(std::get<2>(info.param)));
-    });
+    name);
 
 }  // namespace
 }  // namespace hk::test

@@ -16,7 +16,8 @@ struct WeightSums {
     int c, g, k, s, r, step;
     int block_c, block_g, block_k;  // of a task, whose sums are in memory
     int pixels;                     // of a tile
-    int stage;                      // 1: copies the tile's input first; 2: and gradient; 0: none
+    int stage;        // 1: copies the tile's input first; 2: and gradient; 0: none
+    int filters = 0;  // 1: vectors are of filters
 
     int of(const Var &v) const { return v.name() == "c" ? c : v.name() == "g" ? g : k; }
 };
@@ -26,14 +27,14 @@ struct WeightSums {
 WeightSums choose(const Conv2dBackwardWeightContext &context) {
     const int lanes = context.target.natural_vector_size<float>();
     const int channels = context.channels_per_group, filters = context.filters_per_group;
-    const int s = std::max(context.kernel_w, 1);
+    const int s = std::max(context.kernel_w, 1), stage = context.in_f32 ? 1 : 2;
     WeightSums sums = {2 * lanes, 1, 8, 1, 1, 1, 128, 1, 256, 256, 2};
     if (channels == 1 && filters == 1)
-        sums = {1, context.nhwc ? lanes : 8, 1, s, s == 3 ? 3 : 1, 7, 1, 1, 1, 256, 1};
-    else if (channels > 0 && channels * channels <= 4 * lanes && filters == channels)
-        sums = {channels, lanes / channels, channels, s, 1, 1, 1, 1, 1, 128, 1};
-    else if (s == 3)
-        sums = {2 * lanes, 1, 4, s, 1, 1, 2 * lanes, 1, 64, 128, 2};
+        sums = {1, context.nhwc ? lanes : 8, 1, s, s == 3 ? 3 : 1, 7, 1, 1, 1, 256, stage};
+    else if (channels > 0 && channels < 8 && filters == channels)
+        sums = {channels, lanes / channels, channels, s, 1, 1, 1, 1, 1, 128, stage};
+    else if (channels > 0 && channels <= 2 * lanes && filters == channels)
+        sums = {channels, 1, channels == 16 ? 8 : 4, s, 1, 1, 1, 64 / channels, filters, 256, stage};
     Knobs knobs(context.knobs);
     knobs.take("c", sums.c);
     knobs.take("g", sums.g);
@@ -46,6 +47,7 @@ WeightSums choose(const Conv2dBackwardWeightContext &context) {
     knobs.take("block_k", sums.block_k);
     knobs.take("pixels", sums.pixels);
     knobs.take("stage", sums.stage);
+    knobs.take("filters", sums.filters);
     knobs.end();
     sums.block_c = std::max(sums.block_c, sums.c);
     sums.block_g = std::max(sums.block_g, sums.g);
@@ -58,7 +60,7 @@ public:
     Schedule(Conv2dBackwardWeight &stages, const Conv2dBackwardWeightContext &context)
         : stages_(stages), context_(context), t_(choose(context)),
           lanes_(context.target.natural_vector_size<float>()) {
-        if (t_.c == 1 && t_.g == 1)
+        if (t_.filters)
             dims_ = {k, c, g};
         else if (t_.c == 1)
             dims_ = {g, c, k};
@@ -153,7 +155,8 @@ void Schedule::copy(Func copied, const Var &channel, TransposedImage &image) con
     if (image.steps.empty()) {
         const int size = channel.name() == "c" ? t_.c : t_.block_k;
         copied.vectorize(first, std::min(lanes_, groups ? t_.g : size), round_up);
-        if (!groups && t_.g > 1) copied.vectorize(g, t_.g, round_up);
+        const int together = std::min(t_.block_g, lanes_ / size);
+        if (!groups && together > 1) copied.vectorize(g, together, round_up);
         return;
     }
     const Var xb("xb"), vb("vb");
