@@ -27,23 +27,24 @@ Func ended(const Func &image, const Expr &channels, const Expr &groups) {
 
 // image(c, g, x, y, n) by way of `stages`; outside of it, what is in a square at its edge, or
 // anything.
-Func transposed(const Func &image, const Expr &width, const Expr &height, const Expr &count,
-                WeightTiles::Transpose kind, TransposedImage &stages) {
-    const bool groups = kind == WeightTiles::Transpose::groups;
+Func transposed(const Func &image, const Expr &width, const Expr &height, const Expr &channels,
+                const Expr &groups, WeightTiles::Transpose kind, TransposedImage &stages) {
+    const bool of_groups = kind == WeightTiles::Transpose::groups;
+    const Expr count = of_groups ? groups : channels, others = of_groups ? channels : groups;
     const Var channel("channel"), other("other"), xb("xb"), cb("cb");
     stages.lines = Func("lines");
     stages.lines(x, channel, other, y, n) =
-        groups ? image(other, channel, x, y, n) : image(channel, other, x, y, n);
+        of_groups ? image(other, channel, x, y, n) : image(channel, other, x, y, n);
     Func rows("rows");
     rows(element, row, xb, cb, other, y, n) =
         stages.lines(unsafe_promise_clamped(xb * kSquare + element, 0, width - 1),
                      unsafe_promise_clamped(cb * kSquare + row, 0, count - 1), other, y, n);
     stages.steps = transpose(rows, kSquare, {xb, cb, other, y, n});
-    const Expr which = groups ? g : c, rest = groups ? c : g;
+    const Expr which = of_groups ? g : c, rest = of_groups ? c : g;
     Func result("transposed");
     result(c, g, x, y, n) = stages.steps.back()(
         x % kSquare * kSquare + which % kSquare, 0, clamp(x / kSquare, 0, (width - 1) / kSquare),
-        which / kSquare, rest, clamp(y, 0, height - 1), n);
+        which / kSquare, clamp(rest, 0, others - 1), clamp(y, 0, height - 1), n);
     return result;
 }
 
@@ -66,12 +67,11 @@ void read_operands(const Conv2dBackwardWeightOperands &op, const WeightTiles &ti
             gradient, Region{kAll, kAll, {0, op.out_w}, {0, op.out_h}, kAll});
         if (tiles.past_ends) inside = ended(inside, op.filters, op.groups);
     } else {
-        const bool groups = tiles.transpose == WeightTiles::Transpose::groups;
-        input = transposed(input, op.width, op.height, groups ? op.groups : op.channels,
-                           tiles.transpose, stages.input);
+        input = transposed(input, op.width, op.height, op.channels, op.groups, tiles.transpose,
+                           stages.input);
         stages.padded = zeros_around(input, op.width, op.height);
-        inside = transposed(gradient, op.out_w, op.out_h, groups ? op.groups : op.filters,
-                            tiles.transpose, stages.output_gradient);
+        inside = transposed(gradient, op.out_w, op.out_h, op.filters, op.groups, tiles.transpose,
+                            stages.output_gradient);
     }
     stages.gradient = Func("gradient");
     stages.gradient(k, g, x, y, n) = inside(k, g, x, y, n);
