@@ -200,11 +200,39 @@ endforeach()
 # Gradients of a convolution.
 foreach(pass data weight bias)
     set(HK_FIXED_FIELDS_conv2d_backward_${pass} ${HK_FIXED_FIELDS_conv2d})
-    kernel_family(conv2d_backward_${pass} LIBRARY conv2d_backward)
 endforeach()
+kernel_family(conv2d_backward_data LIBRARY conv2d_backward USES conv2d)
+kernel_family(conv2d_backward_weight LIBRARY conv2d_backward)
+kernel_family(conv2d_backward_bias LIBRARY conv2d_backward)
 
 # CPU.
+set(types TYPES f32 f16 bf16)
 set(gradients TYPES f32 f16 bf16 ${both})
+# Data: with strides of one a convolution, by conv2d's algorithms and schedules; a strided one is split
+# into such ones by the runtime.
+kernel(conv2d_backward_data depthwise3x3 ${cpu_depthwise} KNOBS stage:0,tile_y:2 ${types} LAYOUTS nhwc
+    WHERE ${depthwise} ${kernel_3x3} ${stride_1} groups%16=0 width>=7 height>=2)
+kernel(conv2d_backward_data depthwise ${cpu_depthwise} KNOBS tile_x:4 ${types} LAYOUTS nhwc
+    WHERE ${depthwise} ${stride_1} groups%16=0 width>=4)
+kernel(conv2d_backward_data depthwise3x3 ${cpu_depthwise} ${types} LAYOUTS nchw
+    WHERE ${depthwise} ${kernel_3x3} ${stride_1})
+kernel(conv2d_backward_data depthwise ${cpu_depthwise} ${types} LAYOUTS nchw
+    WHERE ${depthwise} ${stride_1})
+kernel(conv2d_backward_data grouped4_3x3 ${cpu_grouped} ${types} LAYOUTS nhwc
+    WHERE channels_per_group=4 filters_per_group=4 ${kernel_3x3} ${stride_1} groups%4=0)
+kernel(conv2d_backward_data grouped8_3x3 ${cpu_grouped} ${types} LAYOUTS nhwc
+    WHERE ${grouped8} ${kernel_3x3} ${stride_1} groups%2=0)
+kernel(conv2d_backward_data grouped16_3x3 ${cpu_grouped} KNOBS tile_y:2 ${types} LAYOUTS nhwc
+    WHERE ${grouped16} ${kernel_3x3} ${stride_1})
+kernel(conv2d_backward_data grouped32_3x3 ${cpu_grouped} ${types} LAYOUTS nhwc
+    WHERE ${grouped32} ${kernel_3x3} ${stride_1})
+set(bounded_copy output_window<=1048576)
+kernel(conv2d_backward_data 1x1 ALGORITHM packed SCHEDULE cpu KNOBS tile_x:14,tile_y:1 ${types} ${both}
+    DEVICES cpu WHERE ${kernel_1x1} ${stride_1})
+kernel(conv2d_backward_data 3x3 ALGORITHM packed SCHEDULE cpu ${types} ${both} DEVICES cpu
+    WHERE ${kernel_3x3} ${stride_1} ${bounded_copy})
+kernel(conv2d_backward_data staged ALGORITHM packed SCHEDULE cpu ${types} ${both} DEVICES cpu
+    WHERE ${stride_1} ${bounded_copy})
 kernel(conv2d_backward_data any ALGORITHM flip_expand SCHEDULE cpu ${gradients} DEVICES cpu)
 kernel(conv2d_backward_weight any ALGORITHM partial_sums SCHEDULE cpu ${gradients} DEVICES cpu)
 kernel(conv2d_backward_bias any ALGORITHM partial_sums SCHEDULE cpu ${gradients} DEVICES cpu)

@@ -22,8 +22,12 @@ Expr input_y(const Conv2dOperands &op, const Expr &r) {
 
 // What sums start from: the bias, zero where there is none and past the last channel.
 Func start(const Conv2dOperands &op) {
-    Func bias = BoundaryConditions::constant_exterior(op.bias, cast(op.type, 0), {{0, op.filters}, {Expr(), Expr()}});
     Func start("start");
+    if (!op.bias.defined()) {
+        start(k, g) = 0.f;
+        return start;
+    }
+    Func bias = BoundaryConditions::constant_exterior(op.bias, cast(op.type, 0), {{0, op.filters}, {Expr(), Expr()}});
     start(k, g) = select(op.has_bias, cast<float>(bias(k, g)), 0.f);
     return start;
 }
@@ -33,7 +37,8 @@ Func start(const Conv2dOperands &op) {
 void finish(const Conv2dOperands &op, const Func &sum, Func &activated, Func &output) {
     Expr value = sum(k, g, x, y, n);
     value = select(op.has_residual, value + cast<float>(op.residual(k, g, x, y, n)), value);
-    activated(k, g, x, y, n) = activation(value, op.slope, op.low, op.high, op.smooth);
+    if (op.smooth.defined()) value = activation(value, op.slope, op.low, op.high, op.smooth);
+    activated(k, g, x, y, n) = value;
     output(k, g, x, y, n) = cast(op.type, activated(k, g, x, y, n));
 }
 

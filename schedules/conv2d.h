@@ -10,6 +10,14 @@ namespace hk::schedules {
 struct Conv2dContext : Conv2dSizes {
     bool pointwise_f32;    // 1x1, no padding, f32: the input needs no copy
     Halide::Expr plain;    // argument: the activation is a clamp, and there is no residual
+    // The residual is what the output's memory held: no element may be computed twice.
+    bool in_place = false;
+    // What lies next to each other in the filter's memory are its output channels.
+    bool filters_adjacent = false;
+
+    Halide::TailStrategy tail() const {
+        return in_place ? Halide::TailStrategy::GuardWithIf : Halide::TailStrategy::ShiftInwards;
+    }
 };
 
 template<typename Stages>

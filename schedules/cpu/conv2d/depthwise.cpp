@@ -41,8 +41,8 @@ void across_groups(Conv2dDepthwise &stages, const Conv2dContext &context) {
     const Var xo("xo"), yo("yo"), gb("gb"), gv("gv"), rows("rows");
     const RDom &d = stages.r;
 
-    out.split(x, xo, x, tile.x, inwards)
-        .split(y, yo, y, tile.y, inwards)
+    out.split(x, xo, x, tile.x, context.tail())
+        .split(y, yo, y, tile.y, context.tail())
         .split(g, gb, g, tile.vectors * lanes, inwards)
         .split(g, gv, g, lanes)
         .reorder(g, gv, x, y, xo, yo, k, gb, n)
@@ -58,6 +58,8 @@ void across_groups(Conv2dDepthwise &stages, const Conv2dContext &context) {
         .unroll(x)
         .unroll(y);
     stages.sum.compute_at(out, xo)
+        .bound_extent(x, tile.x)
+        .bound_extent(y, tile.y)
         .vectorize(g, lanes, round_up)
         .unroll(g)
         .unroll(x)

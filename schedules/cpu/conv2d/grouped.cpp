@@ -42,8 +42,8 @@ void grouped(Conv2d &stages, const Conv2dContext &context) {
     const RDom &d = stages.r;
 
     out.bound(k, 0, filters)
-        .split(x, xo, x, tile.x, TailStrategy::ShiftInwards)
-        .split(y, yo, y, tile.y, TailStrategy::ShiftInwards)
+        .split(x, xo, x, tile.x, context.tail())
+        .split(y, yo, y, tile.y, context.tail())
         .split(g, gb, g, groups, TailStrategy::ShiftInwards)
         .reorder(k, g, x, y, xo, yo, gb, n)
         .vectorize(k)
@@ -53,6 +53,8 @@ void grouped(Conv2d &stages, const Conv2dContext &context) {
     stages.start.compute_at(out, rows).vectorize(k);
     stages.sum.compute_at(out, xo)
         .bound_extent(k, filters)
+        .bound_extent(x, tile.x)
+        .bound_extent(y, tile.y)
         .vectorize(k)
         .vectorize(g)
         .unroll(x)

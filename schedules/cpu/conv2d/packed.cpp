@@ -32,7 +32,9 @@ PackedTile choose(const Conv2dContext &context) {
 void pack(Conv2d &stages, const PackedTile &tile, int lanes, const Conv2dContext &context) {
     const Var ci("ci"), blocks("blocks");
     stages.packed.compute_root().bound_extent(stages.ki, tile.block);
-    if (context.nhwc || (context.kernel_w == 1 && context.kernel_h == 1))
+    if (context.filters_adjacent)
+        stages.packed.reorder(stages.ki, s, r, c, stages.ko, g).vectorize(stages.ki, lanes);
+    else if (context.nhwc || (context.kernel_w == 1 && context.kernel_h == 1))
         stages.packed.split(c, c, ci, lanes, TailStrategy::GuardWithIf)
             .reorder(ci, stages.ki, c, s, r, stages.ko, g)
             .vectorize(ci);
