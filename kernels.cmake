@@ -210,22 +210,35 @@ set(types TYPES f32 f16 bf16)
 set(gradients TYPES f32 f16 bf16 ${both})
 # Data: with strides of one a convolution, by conv2d's algorithms and schedules; a strided one is split
 # into such ones by the runtime.
-kernel(conv2d_backward_data depthwise3x3 ${cpu_depthwise} KNOBS stage:0,tile_y:2 ${types} LAYOUTS nhwc
-    WHERE ${depthwise} ${kernel_3x3} ${stride_1} groups%16=0 width>=7 height>=2)
-kernel(conv2d_backward_data depthwise ${cpu_depthwise} KNOBS tile_x:4 ${types} LAYOUTS nhwc
-    WHERE ${depthwise} ${stride_1} groups%16=0 width>=4)
+set(same_sizes "7 tile_y:2" "14 tile_x:14" "28 tile_y:2")
+foreach(size IN LISTS same_sizes)
+    separate_arguments(size)
+    list(POP_FRONT size width knobs)
+    kernel(conv2d_backward_data depthwise3x3_w${width} ${cpu_depthwise} KNOBS ${knobs} TYPES f32 LAYOUTS nhwc
+        WHERE ${depthwise} ${kernel_3x3} ${same_w${width}} groups%16=0)
+endforeach()
+kernel(conv2d_backward_data depthwise3x3 ${cpu_depthwise} ${types} LAYOUTS nhwc
+    WHERE ${depthwise} ${kernel_3x3} ${stride_1} groups%16=0)
+foreach(k 5 7)
+    kernel(conv2d_backward_data depthwise${k}x${k} ${cpu_depthwise} KNOBS tile_y:2 ${types} LAYOUTS nhwc
+        WHERE ${depthwise} kernel_w=${k} kernel_h=${k} dilation_x=1 dilation_y=1 ${stride_1} groups%16=0)
+endforeach()
+kernel(conv2d_backward_data depthwise ${cpu_depthwise} KNOBS tile_y:2 ${types} LAYOUTS nhwc
+    WHERE ${depthwise} ${stride_1} groups%16=0)
+kernel(conv2d_backward_data depthwise8 ${cpu_depthwise} KNOBS lanes:8,tile_y:2 ${types} LAYOUTS nhwc
+    WHERE ${depthwise} ${stride_1} groups%8=0)
 kernel(conv2d_backward_data depthwise3x3 ${cpu_depthwise} ${types} LAYOUTS nchw
     WHERE ${depthwise} ${kernel_3x3} ${stride_1})
 kernel(conv2d_backward_data depthwise ${cpu_depthwise} ${types} LAYOUTS nchw
     WHERE ${depthwise} ${stride_1})
-kernel(conv2d_backward_data grouped4_3x3 ${cpu_grouped} ${types} LAYOUTS nhwc
-    WHERE channels_per_group=4 filters_per_group=4 ${kernel_3x3} ${stride_1} groups%4=0)
-kernel(conv2d_backward_data grouped8_3x3 ${cpu_grouped} ${types} LAYOUTS nhwc
-    WHERE ${grouped8} ${kernel_3x3} ${stride_1} groups%2=0)
-kernel(conv2d_backward_data grouped16_3x3 ${cpu_grouped} KNOBS tile_y:2 ${types} LAYOUTS nhwc
-    WHERE ${grouped16} ${kernel_3x3} ${stride_1})
-kernel(conv2d_backward_data grouped32_3x3 ${cpu_grouped} ${types} LAYOUTS nhwc
-    WHERE ${grouped32} ${kernel_3x3} ${stride_1})
+set(grouped4 channels_per_group=4 filters_per_group=4 groups%4=0)
+list(APPEND grouped8 groups%2=0)
+foreach(size 4 8 16 32)
+    kernel(conv2d_backward_data grouped${size}_3x3 ${cpu_grouped} ${types} LAYOUTS nhwc
+        WHERE ${grouped${size}} ${kernel_3x3} ${stride_1})
+    kernel(conv2d_backward_data grouped${size} ${cpu_grouped} ${types} LAYOUTS nhwc
+        WHERE ${grouped${size}} ${stride_1})
+endforeach()
 set(bounded_copy output_window<=1048576)
 kernel(conv2d_backward_data 1x1 ALGORITHM packed SCHEDULE cpu KNOBS tile_x:14,tile_y:1 ${types} ${both}
     DEVICES cpu WHERE ${kernel_1x1} ${stride_1})

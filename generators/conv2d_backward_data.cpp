@@ -94,7 +94,9 @@ Conv2dOperands conv2d_of_backward_data(const Conv2dBackwardDataOperands &op) {
     forward.weight = Func("flipped");
     forward.weight(c, s, r, k, g) =
         op.weight(k, op.x.kernel - 1 - s, op.y.kernel - 1 - r, c, g);
-    forward.residual = op.previous;
+    const Range all = {Expr(), Expr()};
+    forward.residual = BoundaryConditions::repeat_edge(
+        op.previous, {all, all, {0, op.width}, {0, op.height}, all});
     forward.has_residual = op.accumulate;
     forward.channels = op.filters;
     forward.filters = op.channels;

@@ -38,7 +38,8 @@ struct StridePhases {
 
 struct Conv2dBackwardDataOperands {
     Halide::Func output_gradient, weight, previous;
-    Halide::Expr channels, filters, out_w, out_h;  // of a group; of the output's gradient
+    Halide::Expr channels, filters;  // of a group
+    Halide::Expr out_w, out_h, width, height;  // of the output's gradient; of the input's
     StridePhases x, y;
     Halide::Expr accumulate;  // whether previous(c, g, x, y, n) is added
     Halide::Type type;        // of the input's gradient
@@ -61,7 +62,8 @@ Conv2dBackwardData conv2d_backward_data_expand_flip(const Conv2dBackwardDataOper
 
 // With strides of one the gradient is a convolution for the algorithms of generators/conv2d.h: of
 // the output's gradient with the flipped filter, k and c changing places, cropped by padding below
-// zero; what is accumulated is its residual.
+// zero; what is accumulated is its residual,
+// with the edge repeated, for tiles that reach over it.
 Conv2dOperands conv2d_of_backward_data(const Conv2dBackwardDataOperands &operands);
 
 }  // namespace hk::generators

@@ -120,6 +120,8 @@ private:
         op.filters = fixed_or(fix_filters_per_group, weight.dim(filter_k).extent());
         op.out_w = fixed_or(fix_out_w, output_gradient.dim(dim_x).extent());
         op.out_h = output_gradient.dim(dim_y).extent();
+        op.width = fixed_or(fix_width, input_gradient.dim(dim_x).extent());
+        op.height = input_gradient.dim(dim_y).extent();
         op.x = phases(fixed_or(fix_kernel_w, weight.dim(filter_s).extent()), fix_stride_x, stride_x,
                       fix_dilation_x, dilation_x,
                       unpadded() ? Expr(0) : fixed_or(fix_padding_left, padding_left), common_x,

@@ -11,16 +11,20 @@ struct DepthwiseTile {
     int vectors;  // of what lies next to each other (nhwc: groups, nchw: columns), side by side
     int x, y;     // pixels; nchw: x is the vectors' dimension
     int stage;    // 1: pad the input's rows in a buffer first; 0: read the input as it is
+    int lanes;    // of a vector
 };
 
 // nhwc, 3x3: 2 * 7 accumulators of 32 registers, the filter read from the first cache.
 DepthwiseTile choose(const Conv2dContext &context) {
-    DepthwiseTile tile = context.nhwc ? DepthwiseTile{1, 7, 1, context.width == 0} : DepthwiseTile{1, 1, 2, 1};
+    const int lanes = context.target.natural_vector_size<float>();
+    DepthwiseTile tile = context.nhwc ? DepthwiseTile{1, 7, 1, context.width == 0, lanes}
+                                      : DepthwiseTile{1, 1, 2, 1, lanes};
     Knobs knobs(context.knobs);
     knobs.take("vectors", tile.vectors);
     knobs.take("tile_x", tile.x);
     knobs.take("tile_y", tile.y);
     knobs.take("stage", tile.stage);
+    knobs.take("lanes", tile.lanes);
     knobs.end();
     return tile;
 }
@@ -34,7 +38,7 @@ DepthwiseTile choose(const Conv2dContext &context) {
 // (staged, depthwise: 34); 7x7x960 depthwise3x3_s1_w7 61 (depthwise3x3_s1_small: 46).
 void across_groups(Conv2dDepthwise &stages, const Conv2dContext &context) {
     const DepthwiseTile tile = choose(context);
-    const int lanes = context.target.natural_vector_size<float>();
+    const int lanes = tile.lanes;
     const TailStrategy round_up = TailStrategy::RoundUp;
     const TailStrategy inwards = TailStrategy::ShiftInwards;
     Func &out = stages.output;
@@ -52,6 +56,8 @@ void across_groups(Conv2dDepthwise &stages, const Conv2dContext &context) {
         .unroll(y);
     out.fuse(gb, n, rows).parallel(rows).specialize(context.plain);
     stages.activated.compute_at(out, xo)
+        .bound_extent(x, tile.x)
+        .bound_extent(y, tile.y)
         .vectorize(g, lanes, round_up)
         .specialize(context.plain)
         .unroll(g)
@@ -80,7 +86,7 @@ void across_groups(Conv2dDepthwise &stages, const Conv2dContext &context) {
 // The same with vectors of columns.
 void across_columns(Conv2dDepthwise &stages, const Conv2dContext &context) {
     const DepthwiseTile tile = choose(context);
-    const int lanes = context.target.natural_vector_size<float>();
+    const int lanes = tile.lanes;
     const int width = tile.vectors * lanes;
     const TailStrategy guard = TailStrategy::GuardWithIf;
     Func &out = stages.output;
