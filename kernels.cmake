@@ -227,10 +227,14 @@ kernel(conv2d_backward_data depthwise ${cpu_depthwise} KNOBS tile_y:2 ${types} L
     WHERE ${depthwise} ${stride_1} groups%16=0)
 kernel(conv2d_backward_data depthwise8 ${cpu_depthwise} KNOBS lanes:8,tile_y:2 ${types} LAYOUTS nhwc
     WHERE ${depthwise} ${stride_1} groups%8=0)
-kernel(conv2d_backward_data depthwise3x3 ${cpu_depthwise} ${types} LAYOUTS nchw
+set(cpu_rows ALGORITHM depthwise_rows SCHEDULE cpu DEVICES cpu ${types} LAYOUTS nchw)
+kernel(conv2d_backward_data depthwise3x3 ${cpu_rows} KNOBS lanes:8,tile_y:7
     WHERE ${depthwise} ${kernel_3x3} ${stride_1})
-kernel(conv2d_backward_data depthwise ${cpu_depthwise} ${types} LAYOUTS nchw
-    WHERE ${depthwise} ${stride_1})
+foreach(k 5 7)
+    kernel(conv2d_backward_data depthwise${k}x${k} ${cpu_rows} KNOBS lanes:8,tile_y:4
+        WHERE ${depthwise} kernel_w=${k} kernel_h=${k} dilation_x=1 dilation_y=1 ${stride_1})
+endforeach()
+kernel(conv2d_backward_data depthwise ${cpu_rows} KNOBS lanes:8,tile_y:4 WHERE ${depthwise} ${stride_1})
 set(grouped4 channels_per_group=4 filters_per_group=4 groups%4=0)
 list(APPEND grouped8 groups%2=0)
 foreach(size 4 8 16 32)
@@ -240,8 +244,14 @@ foreach(size 4 8 16 32)
         WHERE ${grouped${size}} ${stride_1})
 endforeach()
 set(bounded_copy output_window<=1048576)
-kernel(conv2d_backward_data 1x1 ALGORITHM packed SCHEDULE cpu KNOBS tile_x:14,tile_y:1 ${types} ${both}
-    DEVICES cpu WHERE ${kernel_1x1} ${stride_1})
+kernel(conv2d_backward_data 1x1 ALGORITHM packed SCHEDULE cpu KNOBS block:64,tile_x:7,tile_y:1,stage:0,outer:1
+    TYPES f32 LAYOUTS nhwc DEVICES cpu WHERE ${kernel_1x1} ${stride_1})
+kernel(conv2d_backward_data 1x1 ALGORITHM packed SCHEDULE cpu KNOBS tile_x:14,tile_y:1 TYPES f16 bf16
+    LAYOUTS nhwc DEVICES cpu WHERE ${kernel_1x1} ${stride_1})
+kernel(conv2d_backward_data 1x1 ALGORITHM packed SCHEDULE cpu KNOBS tile_x:14,tile_y:1 ${types}
+    LAYOUTS nchw DEVICES cpu WHERE ${kernel_1x1} ${stride_1})
+kernel(conv2d_backward_data deep ALGORITHM packed SCHEDULE cpu KNOBS block:64,tile_x:7,tile_y:1,outer:1 ${types}
+    LAYOUTS nhwc DEVICES cpu WHERE ${stride_1} ${bounded_copy} depth_per_pixel>=16)
 kernel(conv2d_backward_data 3x3 ALGORITHM packed SCHEDULE cpu ${types} ${both} DEVICES cpu
     WHERE ${kernel_3x3} ${stride_1} ${bounded_copy})
 kernel(conv2d_backward_data staged ALGORITHM packed SCHEDULE cpu ${types} ${both} DEVICES cpu

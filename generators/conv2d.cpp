@@ -134,9 +134,9 @@ Conv2dDot conv2d_dot(const Conv2dOperands &op, int lanes) {
     return stages;
 }
 
-Conv2dDepthwise conv2d_depthwise(const Conv2dOperands &op) {
-    Conv2dDepthwise stages;
-    stages.padded = pad(op);
+namespace {
+
+Conv2dDepthwise sum_depthwise(const Conv2dOperands &op, Conv2dDepthwise stages) {
     stages.packed = Func("packed");
     stages.packed(g, s, r) = cast<float>(op.weight(0, s, r, 0, g));
 
@@ -151,6 +151,26 @@ Conv2dDepthwise conv2d_depthwise(const Conv2dOperands &op) {
     stages.output = Func("result");
     finish(op, stages.sum, stages.activated, stages.output);
     return stages;
+}
+
+}  // namespace
+
+Conv2dDepthwise conv2d_depthwise(const Conv2dOperands &op) {
+    Conv2dDepthwise stages;
+    stages.padded = pad(op);
+    return sum_depthwise(op, stages);
+}
+
+Conv2dDepthwise conv2d_depthwise_rows(const Conv2dOperands &op) {
+    Conv2dDepthwise stages;
+    stages.columns = RDom(0, op.width, "columns");
+    stages.columns.where(y >= 0 && y < op.height);
+    const RVar column = stages.columns.x;
+    stages.padded = Func("padded");
+    stages.padded(c, g, x, y, n) = 0.f;
+    stages.padded(c, g, column, y, n) =
+        cast<float>(op.input(c, g, column, clamp(y, 0, op.height - 1), n));
+    return sum_depthwise(op, stages);
 }
 
 }  // namespace hk::generators

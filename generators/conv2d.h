@@ -61,7 +61,12 @@ Conv2dDot conv2d_dot(const Conv2dOperands &operands, int lanes);
 struct Conv2dDepthwise {
     Halide::Func padded, packed, start, sum, activated, output;
     Halide::RDom r;
+    Halide::RDom columns;  // of rows that are copied; undefined where padded compares
 };
 Conv2dDepthwise conv2d_depthwise(const Conv2dOperands &operands);
+
+// The same, padded being zeros that the image's rows are copied into, whole: no vector of columns
+// compares, which on small images most others do.
+Conv2dDepthwise conv2d_depthwise_rows(const Conv2dOperands &operands);
 
 }  // namespace hk::generators

@@ -1,7 +1,8 @@
 // conv2d_backward_data: inputs, outputs, the layout of their buffers, and the schedule by its name.
 //
 // Buffers as generators/conv2d_layout.h says: images output_gradient (of k), previous and
-// input_gradient (of c), filter weight. previous and input_gradient may be one buffer. What the
+// input_gradient (of c), filter weight. previous and input_gradient may be one buffer; columns of
+// theirs may be apart, for they may be those of a phase of a strided problem. What the
 // taps of a phase are follows from the strides and dilations: common = gcd(stride, dilation),
 // inverse is that of dilation / common modulo stride / common (0 where that is 1).
 
@@ -44,9 +45,13 @@ public:
         constrain_filter(weight);
         constrain_image(previous, fix_channels_per_group, fix_width);
         constrain_image(input_gradient, fix_channels_per_group, fix_width);
+        if (!Conv2dLayout(layout).nhwc()) {
+            previous.dim(0).set_stride(Expr());
+            input_gradient.dim(0).set_stride(Expr());
+        }
         const Conv2dBackwardDataOperands op = operands();
         const sc::Conv2dBackwardDataContext context = {sizes(get_target()), op.x.stride,
-                                                       op.y.stride};
+                                                       op.y.stride, dense_columns()};
         if (algorithm.value() == "flip_expand")
             build(conv2d_backward_data_flip_expand(op), sc::conv2d_backward_data_schedules(),
                   context);
@@ -69,9 +74,16 @@ private:
                   context);
         else if (algorithm.value() == "depthwise")
             build(conv2d_depthwise(forward), sc::depthwise_schedules(), context);
+        else if (algorithm.value() == "depthwise_rows")
+            build(conv2d_depthwise_rows(forward), sc::depthwise_schedules(), context);
         else
             throw CompileError("algorithm is " + algorithm.value() +
-                               ", not flip_expand, expand_flip, packed or depthwise");
+                               ", not flip_expand, expand_flip, packed, depthwise or depthwise_rows");
+    }
+
+    Expr dense_columns() const {
+        const int dim_x = Conv2dLayout(layout).image_dims()[2];
+        return previous.dim(dim_x).stride() == 1 && input_gradient.dim(dim_x).stride() == 1;
     }
 
     sc::Conv2dContext forward_context(const Conv2dOperands &forward) const {
@@ -80,8 +92,9 @@ private:
         known.width = fix_out_w;
         const bool in_place = true,
                    filters_adjacent = known.nhwc || (known.kernel_w == 1 && known.kernel_h == 1);
-        return {known, forward.pointwise && forward.type == Float(32), !accumulate, in_place,
-                filters_adjacent};
+        return {known,    forward.pointwise && forward.type == Float(32),
+                !accumulate, dense_columns(),
+                in_place, filters_adjacent};
     }
 
     template<typename Stages, typename Context>

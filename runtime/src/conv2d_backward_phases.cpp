@@ -52,7 +52,6 @@ DataPhase phase_of(const Conv2dProblem &whole, const PhaseAxis &y, const PhaseAx
 
 bool runs_in_phases(const Conv2dProblem &problem) {
     const auto &[stride_y, stride_x] = problem.options.stride;
-    if (problem.options.layout == Layout::nchw && stride_x > 1) return false;
     return stride_y > 1 || stride_x > 1;
 }
 

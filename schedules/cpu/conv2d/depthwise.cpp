@@ -99,7 +99,13 @@ void across_columns(Conv2dDepthwise &stages, const Conv2dContext &context) {
         .reorder(x, xv, y, xo, yo, k, g, n)
         .vectorize(x);
     out.fuse(g, n, rows).parallel(rows);
-    stages.activated.compute_at(out, xv).bound_storage(x, lanes).vectorize(x).specialize(context.plain);
+    if (stages.columns.defined()) {
+        out.specialize(context.plain && context.dense_columns);
+        out.specialize(context.plain);
+        out.specialize(context.dense_columns);
+    } else {
+        stages.activated.compute_at(out, xv).bound_storage(x, lanes).vectorize(x).specialize(context.plain);
+    }
     stages.sum.compute_at(out, xo)
         .bound_extent(x, width)
         .bound_extent(y, tile.y)
@@ -113,7 +119,13 @@ void across_columns(Conv2dDepthwise &stages, const Conv2dContext &context) {
         .unroll(y);
     if (context.kernel_w > 0 && context.kernel_h > 0) stages.sum.update().unroll(d.x).unroll(d.y);
     for (Func *f : {&stages.start, &stages.packed}) f->compute_at(out, rows);
-    stages.padded.store_at(out, rows).compute_at(out, yo).vectorize(x, lanes, TailStrategy::RoundUp);
+    stages.padded.vectorize(x, lanes, TailStrategy::RoundUp);
+    if (stages.columns.defined())
+        stages.padded.compute_at(out, rows)
+            .update()
+            .vectorize(stages.columns.x, lanes, TailStrategy::GuardWithIf);
+    else
+        stages.padded.store_at(out, rows).compute_at(out, yo);
 }
 
 }  // namespace

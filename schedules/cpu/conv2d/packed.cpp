@@ -11,18 +11,20 @@ struct PackedTile {
     int block;  // output channels: vectors of them side by side
     int x, y;   // pixels
     int stage;  // 1: copy the tile's padded input first; 0: read it where it is
+    int outer;  // 1: blocks of filters are the outermost loop, packed one at a time
 };
 
 // Registers: sums, the block's vectors of the filter, one broadcast. AVX-512: 2 * 14 + 2 + 1 of 32;
 // AVX2: 2 * 6 + 2 + 1 of 16. A channel and tap of AVX-512 is 28 multiplications for 16 loads.
 PackedTile choose(const Conv2dContext &context) {
     const int lanes = context.target.natural_vector_size<float>();
-    PackedTile tile = lanes >= 16 ? PackedTile{2 * lanes, 7, 2, 1} : PackedTile{2 * lanes, 6, 1, 1};
+    PackedTile tile = lanes >= 16 ? PackedTile{2 * lanes, 7, 2, 1, 0} : PackedTile{2 * lanes, 6, 1, 1, 0};
     Knobs knobs(context.knobs);
     knobs.take("block", tile.block);
     knobs.take("tile_x", tile.x);
     knobs.take("tile_y", tile.y);
     knobs.take("stage", tile.stage);
+    knobs.take("outer", tile.outer);
     knobs.end();
     return tile;
 }
@@ -31,7 +33,7 @@ PackedTile choose(const Conv2dContext &context) {
 // same few cache sets again and again where rows are a power of two apart.
 void pack(Conv2d &stages, const PackedTile &tile, int lanes, const Conv2dContext &context) {
     const Var ci("ci"), blocks("blocks");
-    stages.packed.compute_root().bound_extent(stages.ki, tile.block);
+    stages.packed.bound_extent(stages.ki, tile.block);
     if (context.filters_adjacent)
         stages.packed.reorder(stages.ki, s, r, c, stages.ko, g).vectorize(stages.ki, lanes);
     else if (context.nhwc || (context.kernel_w == 1 && context.kernel_h == 1))
@@ -40,7 +42,7 @@ void pack(Conv2d &stages, const PackedTile &tile, int lanes, const Conv2dContext
             .vectorize(ci);
     else
         stages.packed.reorder(s, r, c, stages.ki, stages.ko, g);
-    stages.packed.fuse(stages.ko, g, blocks).parallel(blocks);
+    if (!tile.outer) stages.packed.compute_root().fuse(stages.ko, g, blocks).parallel(blocks);
 }
 
 }  // namespace
@@ -71,14 +73,17 @@ void packed(Conv2d &stages, const Conv2dContext &context) {
         .split(y, yo, y, tile.y, TailStrategy::GuardWithIf)
         .split(k, kb, k, tile.block, TailStrategy::GuardWithIf)
         .split(k, kv, k, lanes)
-        .reorder(k, kv, x, y, kb, xo, yo, g, n)
-        .fuse(yo, g, rows)
-        .fuse(rows, n, rows)
-        .vectorize(k)
-        .parallel(rows);
+        .vectorize(k);
+    if (tile.outer)
+        out.reorder(k, kv, x, y, xo, yo, n, kb, g).parallel(kb);
+    else
+        out.reorder(k, kv, x, y, kb, xo, yo, g, n)
+            .fuse(yo, g, rows)
+            .fuse(rows, n, rows)
+            .parallel(rows);
     stages.start.compute_root();
     stages.activated.compute_at(out, kv).vectorize(k).specialize(context.plain);
-    stages.sum.compute_at(out, kb)
+    stages.sum.compute_at(out, tile.outer ? xo : kb)
         .bound_extent(k, tile.block)
         .bound_extent(x, tile.x)
         .bound_extent(y, tile.y)
@@ -94,13 +99,17 @@ void packed(Conv2d &stages, const Conv2dContext &context) {
         .unroll(x)
         .unroll(y);
     if (tile.stage) {
-        stages.padded.compute_at(out, xo);
+        if (tile.outer)
+            stages.padded.compute_root();
+        else
+            stages.padded.compute_at(out, xo);
         if (context.channels_per_group > 0 && context.channels_per_group < lanes / 2)
             stages.padded.unroll(c);
         else
             stages.padded.vectorize(c, lanes, TailStrategy::GuardWithIf);
     }
     pack(stages, tile, lanes, context);
+    if (tile.outer) stages.packed.compute_at(out, kb);
 }
 
 }  // namespace cpu
