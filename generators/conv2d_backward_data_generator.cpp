@@ -1,8 +1,8 @@
 // conv2d_backward_data: inputs, outputs, the layout of their buffers, and the schedule by its name.
 //
 // Buffers as generators/conv2d_layout.h says: images output_gradient (of k), previous and
-// input_gradient (of c), filter weight. previous and input_gradient may be one buffer; columns of
-// theirs may be apart, for they may be those of a phase of a strided problem. What the
+// input_gradient (of c), filter weight. previous and input_gradient may be one buffer. Their
+// columns and the filter's may be apart, for they may be those of a phase of a strided problem. What the
 // taps of a phase are follows from the strides and dilations: common = gcd(stride, dilation),
 // inverse is that of dilation / common modulo stride / common (0 where that is 1).
 
@@ -46,6 +46,7 @@ public:
         constrain_image(previous, fix_channels_per_group, fix_width);
         constrain_image(input_gradient, fix_channels_per_group, fix_width);
         if (!Conv2dLayout(layout).nhwc()) {
+            weight.dim(0).set_stride(Expr());
             previous.dim(0).set_stride(Expr());
             input_gradient.dim(0).set_stride(Expr());
         }
