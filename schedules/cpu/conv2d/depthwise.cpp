@@ -83,29 +83,26 @@ void across_groups(Conv2dDepthwise &stages, const Conv2dContext &context) {
         stages.padded.store_at(out, rows).compute_at(out, yo).vectorize(g, lanes, round_up);
 }
 
-// The same with vectors of columns.
+// The same with vectors of columns. Where whole rows are copied (conv2d_depthwise_rows) a task takes
+// several groups, an image of one at a time: none of its vectors compares, and none reads what has
+// just been written. 7x7x960, 3x3: 17 GFLOP/s on one Zen 4 core, padded row by row 4.
 void across_columns(Conv2dDepthwise &stages, const Conv2dContext &context) {
     const DepthwiseTile tile = choose(context);
     const int lanes = tile.lanes;
     const int width = tile.vectors * lanes;
     const TailStrategy guard = TailStrategy::GuardWithIf;
+    const bool copies_rows = stages.columns.defined();
     Func &out = stages.output;
-    const Var xo("xo"), yo("yo"), xv("xv"), rows("rows");
+    const Var xo("xo"), yo("yo"), xv("xv"), gt("gt"), rows("rows");
     const RDom &d = stages.r;
 
     out.split(x, xo, x, width, guard)
         .split(x, xv, x, lanes)
         .split(y, yo, y, tile.y, guard)
-        .reorder(x, xv, y, xo, yo, k, g, n)
+        .split(g, g, gt, copies_rows ? 8 : 1, guard)
+        .reorder(x, xv, y, xo, yo, k, gt, g, n)
         .vectorize(x);
     out.fuse(g, n, rows).parallel(rows);
-    if (stages.columns.defined()) {
-        out.specialize(context.plain && context.dense_columns);
-        out.specialize(context.plain);
-        out.specialize(context.dense_columns);
-    } else {
-        stages.activated.compute_at(out, xv).bound_storage(x, lanes).vectorize(x).specialize(context.plain);
-    }
     stages.sum.compute_at(out, xo)
         .bound_extent(x, width)
         .bound_extent(y, tile.y)
@@ -118,14 +115,19 @@ void across_columns(Conv2dDepthwise &stages, const Conv2dContext &context) {
         .unroll(x)
         .unroll(y);
     if (context.kernel_w > 0 && context.kernel_h > 0) stages.sum.update().unroll(d.x).unroll(d.y);
-    for (Func *f : {&stages.start, &stages.packed}) f->compute_at(out, rows);
+    for (Func *f : {&stages.start, &stages.packed}) f->compute_at(out, gt);
     stages.padded.vectorize(x, lanes, TailStrategy::RoundUp);
-    if (stages.columns.defined())
-        stages.padded.compute_at(out, rows)
-            .update()
-            .vectorize(stages.columns.x, lanes, TailStrategy::GuardWithIf);
-    else
-        stages.padded.store_at(out, rows).compute_at(out, yo);
+    if (copies_rows) {
+        out.specialize(context.plain && context.dense_columns);
+        out.specialize(context.plain);
+        out.specialize(context.dense_columns);
+        stages.packed.hoist_storage(out, rows);
+        stages.padded.compute_at(out, gt).hoist_storage(out, rows);
+        stages.padded.update().vectorize(stages.columns.x, lanes, guard);
+    } else {
+        stages.activated.compute_at(out, xv).bound_storage(x, lanes).vectorize(x).specialize(context.plain);
+        stages.padded.store_at(out, gt).compute_at(out, yo);
+    }
 }
 
 }  // namespace

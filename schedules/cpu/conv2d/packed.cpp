@@ -56,7 +56,9 @@ namespace cpu {
 // Vectors of output channels times broadcasts of the input, the sums in registers. The filter is
 // packed once a call, block by block; a tile's input is padded and widened to f32 once, for all
 // blocks, and that makes its addresses constants of the inner loop. Both copies are small beside the
-// sums unless there are few pixels: then dot.cpp.
+// sums unless there are few pixels: then dot.cpp, or where the filter's memory is not in vectors of
+// channels but of filters, blocks that are packed just before all pixels use them (7x7, 2048 to 512
+// channels: 81 GFLOP/s, with all blocks packed first 54).
 //
 // bench --list resnet50 --row 3x3 on one Zen 4 core, of 118 GFLOP/s: 92 to 98 at 56x56 and 28x28.
 // Lost: blocks of 64 channels by 7 pixels (more loads, 3x3 at 7x7 half as fast), of 48 by 8 (C not a
