@@ -260,7 +260,7 @@ kernel(conv2d_backward_data 1x1 ALGORITHM packed SCHEDULE cpu KNOBS tile_x:14,ti
 kernel(conv2d_backward_data 1x1 ALGORITHM packed SCHEDULE cpu KNOBS tile_x:14,tile_y:1 ${types}
     LAYOUTS nchw DEVICES cpu WHERE ${kernel_1x1} ${stride_1})
 kernel(conv2d_backward_data deep ALGORITHM packed SCHEDULE cpu KNOBS block:64,tile_x:7,tile_y:1,outer:1 ${types}
-    LAYOUTS nhwc DEVICES cpu WHERE ${stride_1} ${bounded_copy} depth_per_pixel>=16)
+    ${both} DEVICES cpu WHERE ${stride_1} ${bounded_copy} depth_per_pixel>=16)
 kernel(conv2d_backward_data 3x3 ALGORITHM packed SCHEDULE cpu ${types} ${both} DEVICES cpu
     WHERE ${kernel_3x3} ${stride_1} ${bounded_copy})
 kernel(conv2d_backward_data staged ALGORITHM packed SCHEDULE cpu ${types} ${both} DEVICES cpu

@@ -91,11 +91,10 @@ private:
         sc::Conv2dSizes known = sizes(get_target());
         std::swap(known.channels_per_group, known.filters_per_group);
         known.width = fix_out_w;
-        const bool in_place = true,
-                   filters_adjacent = known.nhwc || (known.kernel_w == 1 && known.kernel_h == 1);
+        const bool in_place = true, filters_inner = true;
         return {known,    forward.pointwise && forward.type == Float(32),
                 !accumulate, dense_columns(),
-                in_place, filters_adjacent};
+                in_place, filters_inner};
     }
 
     template<typename Stages, typename Context>

@@ -14,8 +14,8 @@ struct Conv2dContext : Conv2dSizes {
     Halide::Expr dense_columns = Halide::Internal::const_true();
     // The residual is what the output's memory held: no element may be computed twice.
     bool in_place = false;
-    // What lies next to each other in the filter's memory are its output channels.
-    bool filters_adjacent = false;
+    // In the filter's memory its output channels are nearer to each other than its input channels.
+    bool filters_inner = false;
 
     Halide::TailStrategy tail() const {
         return in_place ? Halide::TailStrategy::GuardWithIf : Halide::TailStrategy::ShiftInwards;

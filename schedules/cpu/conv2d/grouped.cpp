@@ -76,7 +76,7 @@ void grouped(Conv2d &stages, const Conv2dContext &context) {
     stages.packed.compute_at(out, rows)
         .reorder_storage(stages.ki, g, c, s, r, stages.ko)
         .bound_extent(stages.ki, filters);
-    if (context.filters_adjacent)
+    if (context.filters_inner)
         stages.packed.reorder(stages.ki, s, r, c, g, stages.ko).vectorize(stages.ki);
     else
         stages.packed.reorder(c, stages.ki, g, s, r, stages.ko).vectorize(c);

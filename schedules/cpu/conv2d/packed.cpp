@@ -34,9 +34,12 @@ PackedTile choose(const Conv2dContext &context) {
 void pack(Conv2d &stages, const PackedTile &tile, int lanes, const Conv2dContext &context) {
     const Var ci("ci"), blocks("blocks");
     stages.packed.bound_extent(stages.ki, tile.block);
-    if (context.filters_adjacent)
+    const bool in_vectors = context.nhwc || (context.kernel_w == 1 && context.kernel_h == 1);
+    if (context.filters_inner && in_vectors)
         stages.packed.reorder(stages.ki, s, r, c, stages.ko, g).vectorize(stages.ki, lanes);
-    else if (context.nhwc || (context.kernel_w == 1 && context.kernel_h == 1))
+    else if (context.filters_inner)
+        stages.packed.reorder(s, r, stages.ki, c, stages.ko, g);
+    else if (in_vectors)
         stages.packed.split(c, c, ci, lanes, TailStrategy::GuardWithIf)
             .reorder(ci, stages.ki, c, s, r, stages.ko, g)
             .vectorize(ci);
