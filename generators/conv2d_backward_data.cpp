@@ -92,8 +92,7 @@ Conv2dOperands conv2d_of_backward_data(const Conv2dBackwardDataOperands &op) {
     Conv2dOperands forward;
     forward.input = op.output_gradient;
     forward.weight = Func("flipped");
-    forward.weight(c, s, r, k, g) =
-        op.weight(k, op.x.kernel - 1 - s, op.y.kernel - 1 - r, c, g);
+    forward.weight(c, s, r, k, g) = op.weight(k, op.x.kernel - 1 - s, op.y.kernel - 1 - r, c, g);
     const Range all = {Expr(), Expr()};
     forward.residual = BoundaryConditions::repeat_edge(
         op.previous, {all, all, {0, op.width}, {0, op.height}, all});

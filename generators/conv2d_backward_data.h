@@ -38,7 +38,7 @@ struct StridePhases {
 
 struct Conv2dBackwardDataOperands {
     Halide::Func output_gradient, weight, previous;
-    Halide::Expr channels, filters;  // of a group
+    Halide::Expr channels, filters;            // of a group
     Halide::Expr out_w, out_h, width, height;  // of the output's gradient; of the input's
     StridePhases x, y;
     Halide::Expr accumulate;  // whether previous(c, g, x, y, n) is added

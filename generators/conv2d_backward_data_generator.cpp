@@ -2,9 +2,9 @@
 //
 // Buffers as generators/conv2d_layout.h says: images output_gradient (of k), previous and
 // input_gradient (of c), filter weight. previous and input_gradient may be one buffer. Their
-// columns and the filter's may be apart, for they may be those of a phase of a strided problem. What the
-// taps of a phase are follows from the strides and dilations: common = gcd(stride, dilation),
-// inverse is that of dilation / common modulo stride / common (0 where that is 1).
+// columns and the filter's may be apart, for they may be those of a phase of a strided problem.
+// What the taps of a phase are follows from the strides and dilations: common = gcd(stride,
+// dilation), inverse is that of dilation / common modulo stride / common (0 where that is 1).
 
 #include <numeric>
 
@@ -78,8 +78,9 @@ private:
         else if (algorithm.value() == "depthwise_rows")
             build(conv2d_depthwise_rows(forward), sc::depthwise_schedules(), context);
         else
-            throw CompileError("algorithm is " + algorithm.value() +
-                               ", not flip_expand, expand_flip, packed, depthwise or depthwise_rows");
+            throw CompileError(
+                "algorithm is " + algorithm.value() +
+                ", not flip_expand, expand_flip, packed, depthwise or depthwise_rows");
     }
 
     Expr dense_columns() const {
@@ -92,9 +93,9 @@ private:
         std::swap(known.channels_per_group, known.filters_per_group);
         known.width = fix_out_w;
         const bool in_place = true, filters_inner = true;
-        return {known,    forward.pointwise && forward.type == Float(32),
+        return {known,       forward.pointwise && forward.type == Float(32),
                 !accumulate, dense_columns(),
-                in_place, filters_inner};
+                in_place,    filters_inner};
     }
 
     template<typename Stages, typename Context>

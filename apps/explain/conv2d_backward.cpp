@@ -18,8 +18,10 @@ struct Gradient {
     bool phases = false;  // of strided problems
 };
 
-const Gradient kData{"conv2d_backward_data", "Gradient of a convolution's input",
-                     conv2d_backward_data_kernels, select_conv2d_backward_data,
+const Gradient kData{"conv2d_backward_data",
+                     "Gradient of a convolution's input",
+                     conv2d_backward_data_kernels,
+                     select_conv2d_backward_data,
                      [](const KernelInfo &kernel, const Tensor &output, const Tensor &input,
                         const Tensor &weight, const Conv2dOptions &options) {
                          conv2d_backward_data_with(kernel, output, weight, input, options);

@@ -344,9 +344,8 @@ Selection select_conv2d_backward_data(const Conv2dProblem &problem, DeviceType d
     }
     const std::vector<DataPhase> phases = data_phases(problem).phases;
     if (phases.empty()) return select_pass(kData, problem, device, limits, explain);
-    const auto most = std::ranges::max_element(phases, {}, [](const DataPhase &phase) {
-        return phase.y.taps * phase.x.taps;
-    });
+    const auto most = std::ranges::max_element(
+        phases, {}, [](const DataPhase &phase) { return phase.y.taps * phase.x.taps; });
     const Conv2dShapes shapes(problem);
     Conv2dOperands operands =
         DataTensors{shapes.output, shapes.weight, shapes.input}.operands(problem, *most);

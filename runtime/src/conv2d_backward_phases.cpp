@@ -11,8 +11,8 @@ struct Axis {
     int64_t pixels, outputs, taps, stride, dilation, padding;
 };
 
-// Pixel X * stride + first meets tap s at the output (X * stride + first + padding - s * dilation) /
-// stride, where that is whole: at every step-th tap. Taps are tried one by one, for there are at
+// Pixel X * stride + first meets tap s at the output (X * stride + first + padding - s * dilation)
+// / stride, where that is whole: at every step-th tap. Taps are tried one by one, for there are at
 // most `taps` phases that have any.
 std::vector<PhaseAxis> phases_of(const Axis &axis) {
     const int64_t common = std::gcd(axis.stride, axis.dilation), step = axis.stride / common;
@@ -29,7 +29,8 @@ std::vector<PhaseAxis> phases_of(const Axis &axis) {
         phase.step = step;
         phase.dilation = phase.taps == 1 ? 1 : axis.dilation / common;
         phase.before = (first - reach) / axis.stride;
-        phase.after = axis.outputs + (phase.taps - 1) * phase.dilation - phase.pixels - phase.before;
+        phase.after =
+            axis.outputs + (phase.taps - 1) * phase.dilation - phase.pixels - phase.before;
         phases.push_back(phase);
     }
     return phases;
@@ -57,10 +58,10 @@ bool runs_in_phases(const Conv2dProblem &problem) {
 
 DataPhases data_phases(const Conv2dProblem &p) {
     const Conv2dOptions &o = p.options;
-    const auto ys = phases_of({p.height, p.output_height(), p.kernel_height, o.stride[0],
-                               o.dilation[0], o.padding.top});
-    const auto xs = phases_of({p.width, p.output_width(), p.kernel_width, o.stride[1],
-                               o.dilation[1], o.padding.left});
+    const auto ys = phases_of(
+        {p.height, p.output_height(), p.kernel_height, o.stride[0], o.dilation[0], o.padding.top});
+    const auto xs = phases_of(
+        {p.width, p.output_width(), p.kernel_width, o.stride[1], o.dilation[1], o.padding.left});
     DataPhases result;
     int64_t pixels = 0;
     for (const PhaseAxis &y : ys) {

@@ -196,9 +196,8 @@ Conv2dShapes::Conv2dShapes(const Conv2dProblem &problem) {
         Shape strides = packed_strides(shape);
         return Tensor::Access::make(nullptr, problem.type, std::move(shape), std::move(strides));
     };
-    input =
-        packed(nhwc ? Shape{problem.batch, problem.height, problem.width, problem.channels}
-                    : Shape{problem.batch, problem.channels, problem.height, problem.width});
+    input = packed(nhwc ? Shape{problem.batch, problem.height, problem.width, problem.channels}
+                        : Shape{problem.batch, problem.channels, problem.height, problem.width});
     weight = packed(
         nhwc ? Shape{problem.filters, problem.kernel_height, problem.kernel_width, per_group}
              : Shape{problem.filters, per_group, problem.kernel_height, problem.kernel_width});

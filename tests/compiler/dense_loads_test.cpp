@@ -68,8 +68,8 @@ Expr spread(const Expr &first, int step, ModulusRemainder at) {
 }
 
 Expr in_a_buffer(const Expr &e) {
-    const Stmt stmt = hk::compiler::make_loads_dense(Allocate::make(
-        "b", Float(32), MemoryType::Heap, {64}, const_true(), Evaluate::make(e)));
+    const Stmt stmt = hk::compiler::make_loads_dense(
+        Allocate::make("b", Float(32), MemoryType::Heap, {64}, const_true(), Evaluate::make(e)));
     return stmt.as<Allocate>()->body.as<Evaluate>()->value;
 }
 

@@ -73,15 +73,15 @@ TEST_P(BackwardDataRow, TakesPhasesOfStridedProblems) {
     if (row.device != DeviceType::cpu || !of_stride_one) {
         GTEST_SKIP() << "takes strides as they are";
     }
-    const auto cases = random_cases<BackwardDataCase>(
-        6, {row.type, row.layout, Data::integers, row.where, 2e5});
+    const auto cases =
+        random_cases<BackwardDataCase>(6, {row.type, row.layout, Data::integers, row.where, 2e5});
     EXPECT_FALSE(cases.empty());
     for (BackwardDataCase c : cases) {
         Conv2dProblem &p = c.problem;
         Conv2dOptions &o = p.options;
         Padding &padding = o.padding;
-        make_phase({p.height, p.kernel_height, o.stride[0], o.dilation[0], padding.top,
-                    padding.bottom});
+        make_phase(
+            {p.height, p.kernel_height, o.stride[0], o.dilation[0], padding.top, padding.bottom});
         make_phase(
             {p.width, p.kernel_width, o.stride[1], o.dilation[1], padding.left, padding.right});
         ASSERT_EQ(check(c, Device::cpu(), &row), Outcome::passed) << to_string(c);

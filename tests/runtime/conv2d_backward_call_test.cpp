@@ -39,9 +39,8 @@ TEST(Conv2dBackwardCall, InputGradient) {
                  input = made({2, 9, 11, 8});
     const Conv2dOptions options{
         .stride = {2, 3}, .dilation = {3, 6}, .padding = {4, 3, 2, 3}, .groups = 2};
-    const BackwardCall call = only_call([&] {
-        conv2d_backward_data_with(row("data_nhwc"), output, weight, input, options, 1);
-    });
+    const BackwardCall call = only_call(
+        [&] { conv2d_backward_data_with(row("data_nhwc"), output, weight, input, options, 1); });
     EXPECT_EQ(call.kernel, "data_nhwc");
     EXPECT_EQ(call.output_gradient.extents, (Sizes{6, 2, 4, 5, 2}));
     EXPECT_EQ(call.factor.extents, (Sizes{4, 2, 3, 6, 2}));
@@ -173,9 +172,9 @@ TEST(Conv2dBackwardCall, AGivenRowTakesThePhasesThatItCan) {
     std::string names;
     for (const BackwardCall &call : backward_calls) names += call.kernel + " ";
     EXPECT_EQ(names, "data_nhwc data_nhwc data_nhwc pointwise_data ");
-    EXPECT_INVALID("kernel_h is 4, the row needs 1",
-                   conv2d_backward_data_with(pointwise, output, made({4, 4, 4, 4}), input,
-                                             options));
+    EXPECT_INVALID(
+        "kernel_h is 4, the row needs 1",
+        conv2d_backward_data_with(pointwise, output, made({4, 4, 4, 4}), input, options));
 }
 
 TEST(Conv2dBackwardCall, SelectionIsThatOfTheLargestPhase) {
