@@ -35,10 +35,11 @@ set(HK_TARGET_cuda ${HK_HOST}-cuda-cuda_capability_80-user_context-no_runtime)
 set(HK_TARGET_opencl ${HK_HOST}-opencl-user_context-no_runtime)
 
 # A family's sources are those with exactly its name, and all in folders of its name: what begins with
-# one family's name may be another's. Its generator executable is made of them. Its kernels go to the
-# library hk_LIBRARY, named as the family where it has one of its own.
+# one family's name may be another's. Its algorithms and schedules are a library, which families that
+# name it in USES share; its generator executable is made of them. Its kernels go to the library
+# hk_LIBRARY, named as the family where it has one of its own.
 function(kernel_family FAMILY)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "" "LIBRARY" "")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "LIBRARY" "USES")
     if(NOT arg_LIBRARY)
         set(arg_LIBRARY ${FAMILY})
     endif()
@@ -46,9 +47,12 @@ function(kernel_family FAMILY)
         ${CMAKE_SOURCE_DIR}/schedules/gpu)
     list(TRANSFORM folders APPEND /${FAMILY}.cpp OUTPUT_VARIABLE named)
     list(TRANSFORM folders APPEND /${FAMILY}/*.cpp OUTPUT_VARIABLE inside)
-    file(GLOB sources CONFIGURE_DEPENDS ${named} ${CMAKE_SOURCE_DIR}/generators/${FAMILY}_generator.cpp ${inside})
-    add_library(hk_${FAMILY}_generators OBJECT ${sources})
-    target_link_libraries(hk_${FAMILY}_generators PUBLIC hk_generator_parts)
+    file(GLOB sources CONFIGURE_DEPENDS ${named} ${inside})
+    add_library(hk_${FAMILY}_algorithms STATIC ${sources})
+    list(TRANSFORM arg_USES REPLACE "(.+)" "hk_\\1_algorithms" OUTPUT_VARIABLE used)
+    target_link_libraries(hk_${FAMILY}_algorithms PUBLIC ${used} hk_generator_parts)
+    add_library(hk_${FAMILY}_generators OBJECT ${CMAKE_SOURCE_DIR}/generators/${FAMILY}_generator.cpp)
+    target_link_libraries(hk_${FAMILY}_generators PUBLIC hk_${FAMILY}_algorithms)
     add_executable(${FAMILY}.generator)
     target_link_libraries(${FAMILY}.generator PRIVATE hk_${FAMILY}_generators hk_kernel_compiler)
     set_property(GLOBAL APPEND PROPERTY HK_FAMILIES ${FAMILY})

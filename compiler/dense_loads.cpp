@@ -1,11 +1,16 @@
 #include "compiler/dense_loads.h"
 
+#include <optional>
+#include <set>
+
 using namespace Halide;
 using namespace Halide::Internal;
 
 namespace hk::compiler {
 
 namespace {
+
+constexpr int kBlockBytes = 64;  // a vector of AVX-512, a line of the caches
 
 class DenseLoads : public IRMutator {
     using IRMutator::visit;
@@ -32,8 +37,46 @@ class DenseLoads : public IRMutator {
                 !is_const_zero(simplify(base(load) - base(first) - i)))
                 first = nullptr;
         }
-        return first ? Expr(first) : IRMutator::visit(op);
+        if (first) return first;
+        const Expr spread = op->vectors.size() == 1 ? spread_of_block(op) : Expr();
+        return spread.defined() ? spread : IRMutator::visit(op);
     }
+
+    // The shuffle of a whole aligned block, of which `op` takes every n-th element; undefined where
+    // it is not that of a buffer of this kernel, which starts at an aligned address.
+    Expr spread_of_block(const Shuffle *op) const {
+        const Load *load = op->vectors[0].as<Load>();
+        const Ramp *index = load ? load->index.as<Ramp>() : nullptr;
+        const auto step = index ? as_const_int(index->stride) : std::nullopt;
+        if (!step || *step < 2 || !is_const_one(load->predicate) || !allocated_.count(load->name))
+            return Expr();
+        const int lanes = static_cast<int>(*step) * index->lanes;
+        const ModulusRemainder at = load->alignment;
+        if ((lanes & (lanes - 1)) != 0 || lanes * load->type.bytes() > kBlockBytes ||
+            at.modulus % lanes != 0 || at.remainder % lanes >= *step)
+            return Expr();
+        const int offset = static_cast<int>(at.remainder % lanes);
+        const Expr block = Load::make(
+            load->type.with_lanes(lanes), load->name,
+            Ramp::make(simplify(index->base - offset), 1, lanes), load->image, load->param,
+            const_true(lanes), ModulusRemainder(at.modulus, at.remainder - offset));
+        std::vector<int> indices;
+        for (const int i : op->indices) indices.push_back(i * static_cast<int>(*step) + offset);
+        return Shuffle::make({block}, indices);
+    }
+
+    Stmt visit(const Allocate *op) override {
+        allocated_.insert(op->name);
+        return IRMutator::visit(op);
+    }
+    // Of a GPU's threads each has its own vectors.
+    Stmt visit(const For *op) override {
+        return op->device_api == DeviceAPI::CUDA || op->device_api == DeviceAPI::OpenCL
+                   ? Stmt(op)
+                   : IRMutator::visit(op);
+    }
+
+    std::set<std::string> allocated_;
 };
 
 }  // namespace

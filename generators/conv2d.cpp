@@ -22,8 +22,12 @@ Expr input_y(const Conv2dOperands &op, const Expr &r) {
 
 // What sums start from: the bias, zero where there is none and past the last channel.
 Func start(const Conv2dOperands &op) {
-    Func bias = BoundaryConditions::constant_exterior(op.bias, cast(op.type, 0), {{0, op.filters}, {Expr(), Expr()}});
     Func start("start");
+    if (!op.bias.defined()) {
+        start(k, g) = 0.f;
+        return start;
+    }
+    Func bias = BoundaryConditions::constant_exterior(op.bias, cast(op.type, 0), {{0, op.filters}, {Expr(), Expr()}});
     start(k, g) = select(op.has_bias, cast<float>(bias(k, g)), 0.f);
     return start;
 }
@@ -33,7 +37,8 @@ Func start(const Conv2dOperands &op) {
 void finish(const Conv2dOperands &op, const Func &sum, Func &activated, Func &output) {
     Expr value = sum(k, g, x, y, n);
     value = select(op.has_residual, value + cast<float>(op.residual(k, g, x, y, n)), value);
-    activated(k, g, x, y, n) = activation(value, op.slope, op.low, op.high, op.smooth);
+    if (op.smooth.defined()) value = activation(value, op.slope, op.low, op.high, op.smooth);
+    activated(k, g, x, y, n) = value;
     output(k, g, x, y, n) = cast(op.type, activated(k, g, x, y, n));
 }
 
@@ -129,9 +134,9 @@ Conv2dDot conv2d_dot(const Conv2dOperands &op, int lanes) {
     return stages;
 }
 
-Conv2dDepthwise conv2d_depthwise(const Conv2dOperands &op) {
-    Conv2dDepthwise stages;
-    stages.padded = pad(op);
+namespace {
+
+Conv2dDepthwise sum_depthwise(const Conv2dOperands &op, Conv2dDepthwise stages) {
     stages.packed = Func("packed");
     stages.packed(g, s, r) = cast<float>(op.weight(0, s, r, 0, g));
 
@@ -146,6 +151,26 @@ Conv2dDepthwise conv2d_depthwise(const Conv2dOperands &op) {
     stages.output = Func("result");
     finish(op, stages.sum, stages.activated, stages.output);
     return stages;
+}
+
+}  // namespace
+
+Conv2dDepthwise conv2d_depthwise(const Conv2dOperands &op) {
+    Conv2dDepthwise stages;
+    stages.padded = pad(op);
+    return sum_depthwise(op, stages);
+}
+
+Conv2dDepthwise conv2d_depthwise_rows(const Conv2dOperands &op) {
+    Conv2dDepthwise stages;
+    stages.columns = RDom(0, op.width, "columns");
+    stages.columns.where(y >= 0 && y < op.height);
+    const RVar column = stages.columns.x;
+    stages.padded = Func("padded");
+    stages.padded(c, g, x, y, n) = 0.f;
+    stages.padded(c, g, column, y, n) =
+        cast<float>(op.input(c, g, column, clamp(y, 0, op.height - 1), n));
+    return sum_depthwise(op, stages);
 }
 
 }  // namespace hk::generators

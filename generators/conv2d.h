@@ -6,19 +6,21 @@
 //       + sum over c, s, r of weight(c, s, r, k, g)
 //             * input(c, g, x * stride_x + s * dilation_x - padding_left,
 //                           y * stride_y + r * dilation_y - padding_top, n))
-// with zeros outside the input, sums in f32, one rounding to the output's type.
+// with zeros outside the input, sums in f32, one rounding to the output's type. Paddings may be
+// below zero, which crops the input.
 
 #include "generators/conv2d_layout.h"
 
 namespace hk::generators {
 
 struct Conv2dOperands {
-    Halide::Func input, weight, bias, residual;
+    Halide::Func input, weight, residual;
+    Halide::Func bias;                              // undefined: none
     Halide::Expr channels, filters, width, height;  // of a group; of the input
     Halide::Expr kernel_w, kernel_h, stride_x, stride_y, dilation_x, dilation_y;
     Halide::Expr padding_left, padding_top;
     Halide::Expr has_bias, has_residual;
-    // smooth 0: min(max(v < 0 ? slope * v : v, low), high); 1: silu; 2: gelu
+    // smooth 0: min(max(v < 0 ? slope * v : v, low), high); 1: silu; 2: gelu; undefined: v
     Halide::Expr slope, low, high, smooth;
     Halide::Type type;        // of the output
     bool pointwise = false;   // 1x1 filter, no padding
@@ -59,7 +61,12 @@ Conv2dDot conv2d_dot(const Conv2dOperands &operands, int lanes);
 struct Conv2dDepthwise {
     Halide::Func padded, packed, start, sum, activated, output;
     Halide::RDom r;
+    Halide::RDom columns;  // of rows that are copied; undefined where padded compares
 };
 Conv2dDepthwise conv2d_depthwise(const Conv2dOperands &operands);
+
+// The same, padded being zeros that the image's rows are copied into, whole: no vector of columns
+// compares, which on small images most others do.
+Conv2dDepthwise conv2d_depthwise_rows(const Conv2dOperands &operands);
 
 }  // namespace hk::generators

@@ -88,4 +88,29 @@ Conv2dBackwardData conv2d_backward_data_expand_flip(const Conv2dBackwardDataOper
     return convolve(op, pad_and_flip(op, expand({op.output_gradient, op.weight})));
 }
 
+Conv2dOperands conv2d_of_backward_data(const Conv2dBackwardDataOperands &op) {
+    Conv2dOperands forward;
+    forward.input = op.output_gradient;
+    forward.weight = Func("flipped");
+    forward.weight(c, s, r, k, g) = op.weight(k, op.x.kernel - 1 - s, op.y.kernel - 1 - r, c, g);
+    const Range all = {Expr(), Expr()};
+    forward.residual = BoundaryConditions::repeat_edge(
+        op.previous, {all, all, {0, op.width}, {0, op.height}, all});
+    forward.has_residual = op.accumulate;
+    forward.channels = op.filters;
+    forward.filters = op.channels;
+    forward.width = op.out_w;
+    forward.height = op.out_h;
+    forward.kernel_w = op.x.kernel;
+    forward.kernel_h = op.y.kernel;
+    forward.stride_x = forward.stride_y = 1;
+    forward.dilation_x = op.x.dilation;
+    forward.dilation_y = op.y.dilation;
+    forward.padding_left = op.x.crop();
+    forward.padding_top = op.y.crop();
+    forward.type = op.type;
+    forward.pointwise = op.pointwise;
+    return forward;
+}
+
 }  // namespace hk::generators

@@ -15,7 +15,7 @@
 // with step = stride / gcd(stride, dilation), or none. So no zeros are inserted, and none are
 // multiplied.
 
-#include "generators/conv2d_layout.h"
+#include "generators/conv2d.h"
 
 namespace hk::generators {
 
@@ -33,14 +33,13 @@ struct StridePhases {
     Halide::Expr first(const Halide::Expr &phase) const;  // tap; `kernel` where there is none
     // The pixel of the output's gradient that tap j of the phase reads for x = 0.
     Halide::Expr source(const Halide::Expr &phase, const Halide::Expr &j) const;
-
-private:
     Halide::Expr crop() const { return dilation * (kernel - 1) - padding; }
 };
 
 struct Conv2dBackwardDataOperands {
     Halide::Func output_gradient, weight, previous;
-    Halide::Expr filters, out_w, out_h;  // of a group; of the output's gradient
+    Halide::Expr channels, filters;            // of a group
+    Halide::Expr out_w, out_h, width, height;  // of the output's gradient; of the input's
     StridePhases x, y;
     Halide::Expr accumulate;  // whether previous(c, g, x, y, n) is added
     Halide::Type type;        // of the input's gradient
@@ -60,5 +59,11 @@ struct Conv2dBackwardData {
 // the tensors, then expand them to groups; and the other way round.
 Conv2dBackwardData conv2d_backward_data_flip_expand(const Conv2dBackwardDataOperands &operands);
 Conv2dBackwardData conv2d_backward_data_expand_flip(const Conv2dBackwardDataOperands &operands);
+
+// With strides of one the gradient is a convolution for the algorithms of generators/conv2d.h: of
+// the output's gradient with the flipped filter, k and c changing places, cropped by padding below
+// zero; what is accumulated is its residual,
+// with the edge repeated, for tiles that reach over it.
+Conv2dOperands conv2d_of_backward_data(const Conv2dBackwardDataOperands &operands);
 
 }  // namespace hk::generators

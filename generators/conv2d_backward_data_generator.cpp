@@ -1,15 +1,17 @@
 // conv2d_backward_data: inputs, outputs, the layout of their buffers, and the schedule by its name.
 //
 // Buffers as generators/conv2d_layout.h says: images output_gradient (of k), previous and
-// input_gradient (of c), filter weight. previous and input_gradient may be one buffer. What the
-// taps of a phase are follows from the strides and dilations: common = gcd(stride, dilation),
-// inverse is that of dilation / common modulo stride / common (0 where that is 1).
+// input_gradient (of c), filter weight. previous and input_gradient may be one buffer. Their
+// columns and the filter's may be apart, for they may be those of a phase of a strided problem.
+// What the taps of a phase are follows from the strides and dilations: common = gcd(stride,
+// dilation), inverse is that of dilation / common modulo stride / common (0 where that is 1).
 
 #include <numeric>
 
 #include "compiler/lowering.h"
 #include "generators/conv2d_backward_data.h"
 #include "generators/conv2d_parameters.h"
+#include "schedules/conv2d.h"
 #include "schedules/conv2d_backward_data.h"
 
 using namespace Halide;
@@ -43,22 +45,66 @@ public:
         constrain_filter(weight);
         constrain_image(previous, fix_channels_per_group, fix_width);
         constrain_image(input_gradient, fix_channels_per_group, fix_width);
+        if (!Conv2dLayout(layout).nhwc()) {
+            weight.dim(0).set_stride(Expr());
+            previous.dim(0).set_stride(Expr());
+            input_gradient.dim(0).set_stride(Expr());
+        }
+        const Conv2dBackwardDataOperands op = operands();
+        const sc::Conv2dBackwardDataContext context = {sizes(get_target()), op.x.stride,
+                                                       op.y.stride, dense_columns()};
         if (algorithm.value() == "flip_expand")
-            build(conv2d_backward_data_flip_expand(operands()));
+            build(conv2d_backward_data_flip_expand(op), sc::conv2d_backward_data_schedules(),
+                  context);
         else if (algorithm.value() == "expand_flip")
-            build(conv2d_backward_data_expand_flip(operands()));
+            build(conv2d_backward_data_expand_flip(op), sc::conv2d_backward_data_schedules(),
+                  context);
         else
-            throw CompileError("algorithm is " + algorithm.value() +
-                               ", not flip_expand or expand_flip");
+            convolve(op);
     }
 
 private:
-    void build(Conv2dBackwardData stages) {
-        input_gradient(Conv2dLayout(layout).image_arguments(c)) = stages.output(c, g, x, y, n);
+    // With strides of one, by an algorithm and schedule of conv2d.
+    void convolve(const Conv2dBackwardDataOperands &op) {
+        if (fix_stride_x.value() != 1 || fix_stride_y.value() != 1)
+            throw CompileError("algorithm " + algorithm.value() + " needs strides of 1");
+        const Conv2dOperands forward = conv2d_of_backward_data(op);
+        const sc::Conv2dContext context = forward_context(forward);
+        if (algorithm.value() == "packed")
+            build(conv2d_packed(forward, sc::packed_block(context)), sc::packed_schedules(),
+                  context);
+        else if (algorithm.value() == "depthwise")
+            build(conv2d_depthwise(forward), sc::depthwise_schedules(), context);
+        else if (algorithm.value() == "depthwise_rows")
+            build(conv2d_depthwise_rows(forward), sc::depthwise_schedules(), context);
+        else
+            throw CompileError(
+                "algorithm is " + algorithm.value() +
+                ", not flip_expand, expand_flip, packed, depthwise or depthwise_rows");
+    }
+
+    Expr dense_columns() const {
+        const int dim_x = Conv2dLayout(layout).image_dims()[2];
+        return previous.dim(dim_x).stride() == 1 && input_gradient.dim(dim_x).stride() == 1;
+    }
+
+    sc::Conv2dContext forward_context(const Conv2dOperands &forward) const {
+        sc::Conv2dSizes known = sizes(get_target());
+        std::swap(known.channels_per_group, known.filters_per_group);
+        known.width = fix_out_w;
+        const bool in_place = true, filters_inner = true;
+        return {known,       forward.pointwise && forward.type == Float(32),
+                !accumulate, dense_columns(),
+                in_place,    filters_inner};
+    }
+
+    template<typename Stages, typename Context>
+    void build(Stages stages, const sc::Table<Stages, Context> &table, const Context &context) {
+        const Var channel = stages.output.args()[0];
+        input_gradient(Conv2dLayout(layout).image_arguments(channel)) =
+            stages.output(channel, g, x, y, n);
         stages.output = input_gradient;
-        const sc::Conv2dBackwardDataContext context = {sizes(get_target()), operands().x.stride,
-                                                       operands().y.stride};
-        sc::apply(sc::conv2d_backward_data_schedules(), schedule_name.value(), stages, context);
+        sc::apply(table, schedule_name.value(), stages, context);
         hk::compiler::add_lowering_passes(get_pipeline(), get_target());
     }
 
@@ -84,9 +130,12 @@ private:
         op.output_gradient = order.image("output_gradient_kgxyn", output_gradient);
         op.weight = order.filter("weight_csrkg", weight);
         op.previous = order.image("previous_cgxyn", previous);
+        op.channels = fixed_or(fix_channels_per_group, weight.dim(filter_c).extent());
         op.filters = fixed_or(fix_filters_per_group, weight.dim(filter_k).extent());
         op.out_w = fixed_or(fix_out_w, output_gradient.dim(dim_x).extent());
         op.out_h = output_gradient.dim(dim_y).extent();
+        op.width = fixed_or(fix_width, input_gradient.dim(dim_x).extent());
+        op.height = input_gradient.dim(dim_y).extent();
         op.x = phases(fixed_or(fix_kernel_w, weight.dim(filter_s).extent()), fix_stride_x, stride_x,
                       fix_dilation_x, dilation_x,
                       unpadded() ? Expr(0) : fixed_or(fix_padding_left, padding_left), common_x,

@@ -10,6 +10,16 @@ namespace hk::schedules {
 struct Conv2dContext : Conv2dSizes {
     bool pointwise_f32;    // 1x1, no padding, f32: the input needs no copy
     Halide::Expr plain;    // argument: the activation is a clamp, and there is no residual
+    // Argument: an output's columns lie next to each other, where they are innermost.
+    Halide::Expr dense_columns = Halide::Internal::const_true();
+    // The residual is what the output's memory held: no element may be computed twice.
+    bool in_place = false;
+    // In the filter's memory its output channels are nearer to each other than its input channels.
+    bool filters_inner = false;
+
+    Halide::TailStrategy tail() const {
+        return in_place ? Halide::TailStrategy::GuardWithIf : Halide::TailStrategy::ShiftInwards;
+    }
 };
 
 template<typename Stages>

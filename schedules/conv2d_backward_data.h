@@ -9,6 +9,7 @@ namespace hk::schedules {
 
 struct Conv2dBackwardDataContext : Conv2dSizes {
     Halide::Expr phases_x, phases_y;  // the strides: numbers, or arguments of the kernel
+    Halide::Expr dense_columns;       // an argument, where columns are innermost
 };
 
 const Table<generators::Conv2dBackwardData, Conv2dBackwardDataContext>

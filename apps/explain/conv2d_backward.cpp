@@ -15,14 +15,18 @@ struct Gradient {
     Selection (*select)(const Conv2dProblem &, DeviceType, const DeviceLimits &, bool explain);
     void (*launch)(const KernelInfo &, const Tensor &output, const Tensor &input,
                    const Tensor &weight, const Conv2dOptions &);
+    bool phases = false;  // of strided problems
 };
 
-const Gradient kData{"conv2d_backward_data", "Gradient of a convolution's input",
-                     conv2d_backward_data_kernels, select_conv2d_backward_data,
+const Gradient kData{"conv2d_backward_data",
+                     "Gradient of a convolution's input",
+                     conv2d_backward_data_kernels,
+                     select_conv2d_backward_data,
                      [](const KernelInfo &kernel, const Tensor &output, const Tensor &input,
                         const Tensor &weight, const Conv2dOptions &options) {
                          conv2d_backward_data_with(kernel, output, weight, input, options);
-                     }};
+                     },
+                     true};
 
 const Gradient kWeight{"conv2d_backward_weight", "Gradient of a convolution's weight",
                        conv2d_backward_weight_kernels, select_conv2d_backward_weight,
@@ -48,7 +52,13 @@ public:
                                               flags_.options());
     }
 
-    std::string problem() const override { return name() + " " + flags_.words(type_, problem_); }
+    std::string problem() const override {
+        std::string words = name() + " " + flags_.words(type_, problem_);
+        if (gradient_.phases && problem_.options.stride != std::array<int64_t, 2>{1, 1}) {
+            words += "; on a CPU its stride phases are calls of their own, shown is the largest";
+        }
+        return words;
+    }
     DataType type() const override { return problem_.type; }
     Layout layout() const override { return problem_.options.layout; }
     std::span<const KernelInfo> kernels() const override { return gradient_.kernels(); }

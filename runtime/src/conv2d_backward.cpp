@@ -1,7 +1,10 @@
 #include "hk/conv2d_backward.h"
 
+#include <algorithm>
+
 #include "conv2d_backward_check.h"
 #include "conv2d_backward_operands.h"
+#include "conv2d_backward_phases.h"
 #include "hk/error.h"
 #include "kernel_call.h"
 #include "selection_cache.h"
@@ -113,10 +116,10 @@ const Family kWeight{"conv2d_backward_weight", conv2d_backward_weight_kernels,
 const Family kBias{"conv2d_backward_bias", conv2d_backward_bias_kernels, normalise_backward_bias,
                    cache_of<kBias>, call_bias};
 
-Selection select_normalised(const Family &family, const Conv2dProblem &problem, DeviceType device,
-                            const DeviceLimits &limits, bool explain) {
+Selection select_normalised(std::span<const KernelInfo> kernels, const Conv2dProblem &problem,
+                            DeviceType device, const DeviceLimits &limits, bool explain) {
     return select(
-        family.kernels(), problem.type, problem.options.layout, device, limits,
+        kernels, problem.type, problem.options.layout, device, limits,
         [&](std::string_view field) { return conv2d_field(problem, field); }, explain);
 }
 
@@ -124,7 +127,7 @@ const KernelInfo &kernel_for(const Family &family, const Conv2dProblem &problem,
     return family.cache().find(
         conv2d_key(problem), device,
         [&](const DeviceLimits &limits, bool explain) {
-            return select_normalised(family, problem, device.type(), limits, explain);
+            return select_normalised(family.kernels(), problem, device.type(), limits, explain);
         },
         [&] { return detail::to_string(problem, family.name); });
 }
@@ -149,6 +152,47 @@ struct Pass {
     Conv2dOperands operands;
     const KernelInfo *kernel;
 };
+
+// The tensors of an input's gradient.
+struct DataTensors {
+    const Tensor &output, &weight, &gradient;
+
+    Conv2dOperands operands(const Conv2dProblem &problem) const {
+        return conv2d_operands(problem, gradient, weight, {}, {}, output);
+    }
+    Conv2dOperands operands(const Conv2dProblem &problem, const DataPhase &phase) const {
+        const Tensor pixels = pixels_of(phase, problem, gradient);
+        const Tensor taps = taps_of(phase, weight, problem.options.layout);
+        return conv2d_operands(phase.problem, pixels, taps, {}, {}, output);
+    }
+};
+
+bool takes(const KernelInfo &row, const Conv2dProblem &problem, Device device) {
+    return row.device == device.type() && row.type == problem.type &&
+           row.layout == problem.options.layout &&
+           select_normalised({&row, 1}, problem, device.type(), device.limits(), false).kernel;
+}
+
+// One pass, or on a CPU those of the phases of a strided problem: with the given row those that it
+// takes, unless it takes the problem whole. Returns whether pixels are left, which are zero.
+bool add_data(std::vector<Pass> &passes, const Conv2dProblem &problem, const DataTensors &tensors,
+              const KernelInfo *row, Device device) {
+    const bool whole = row && takes(*row, normalised(problem, normalise_backward_data), device);
+    if (whole || !device.is_cpu() || !runs_in_phases(problem)) {
+        passes.emplace_back(kData, tensors.operands(problem), row, device);
+        return false;
+    }
+    const DataPhases phases = data_phases(problem);
+    bool taken = false;
+    for (const DataPhase &phase : phases.phases) {
+        Pass &pass = passes.emplace_back(kData, tensors.operands(problem, phase), nullptr, device);
+        if (!row || !takes(*row, pass.operands.problem, device)) continue;
+        pass.kernel = row;
+        taken = true;
+    }
+    if (row && !taken) passes.emplace_back(kData, tensors.operands(problem), row, device);
+    return !phases.all_pixels;
+}
 
 Conv2dOperands bias_operands(const Tensor &output_gradient, const Tensor &bias_gradient,
                              Layout layout) {
@@ -175,10 +219,10 @@ void run(const char *operation, const KernelInfo *row, const Conv2dBackwardTenso
     CallContext context(device, complete_stream(operation, device, all, stream));
     const bool own_queue = on_own_queue(stream), accumulate = beta == 1;
     std::vector<Pass> passes;
+    bool zeros_between = false;
     if (gradients.input.defined()) {
-        passes.emplace_back(
-            kData, conv2d_operands(problem, gradients.input, tensors.weight, {}, {}, output), row,
-            device);
+        zeros_between =
+            add_data(passes, problem, {output, tensors.weight, gradients.input}, row, device);
     }
     if (gradients.weight.defined()) {
         passes.emplace_back(
@@ -195,6 +239,7 @@ void run(const char *operation, const KernelInfo *row, const Conv2dBackwardTenso
         }
         return;
     }
+    if (zeros_between && !accumulate) gradients.input.fill_zero();
     for (const Pass &pass : passes) {
         pass.family.call(*pass.kernel, pass.operands, accumulate, context, own_queue);
     }
@@ -202,8 +247,8 @@ void run(const char *operation, const KernelInfo *row, const Conv2dBackwardTenso
 
 Selection select_pass(const Family &family, const Conv2dProblem &problem, DeviceType device,
                       const DeviceLimits &limits, bool explain) {
-    return select_normalised(family, normalised(problem, family.normalise), device, limits,
-                             explain);
+    return select_normalised(family.kernels(), normalised(problem, family.normalise), device,
+                             limits, explain);
 }
 
 void check_defined(const Family &family, const char *name, const Tensor &tensor) {
@@ -294,7 +339,18 @@ void conv2d_backward_bias_with(const KernelInfo &kernel, const Tensor &output_gr
 
 Selection select_conv2d_backward_data(const Conv2dProblem &problem, DeviceType device,
                                       const DeviceLimits &limits, bool explain) {
-    return select_pass(kData, problem, device, limits, explain);
+    if (device != DeviceType::cpu || !runs_in_phases(problem)) {
+        return select_pass(kData, problem, device, limits, explain);
+    }
+    const std::vector<DataPhase> phases = data_phases(problem).phases;
+    if (phases.empty()) return select_pass(kData, problem, device, limits, explain);
+    const auto most = std::ranges::max_element(
+        phases, {}, [](const DataPhase &phase) { return phase.y.taps * phase.x.taps; });
+    const Conv2dShapes shapes(problem);
+    Conv2dOperands operands =
+        DataTensors{shapes.output, shapes.weight, shapes.input}.operands(problem, *most);
+    normalise_backward_data(operands);
+    return select_normalised(kData.kernels(), operands.problem, device, limits, explain);
 }
 
 Selection select_conv2d_backward_weight(const Conv2dProblem &problem, DeviceType device,

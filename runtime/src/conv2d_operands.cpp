@@ -1,6 +1,7 @@
 #include "conv2d_operands.h"
 
 #include <array>
+#include <cstdlib>
 #include <limits>
 #include <span>
 #include <stdexcept>
@@ -188,21 +189,25 @@ void check_fit_kernel(const char *operation, const Conv2dOperands &operands) {
     if (operands.has_residual) check_fits_kernel(operation, "residual", operands.residual);
 }
 
-Conv2dProblem normalised(const Conv2dProblem &problem, Normalise rewrite) {
+Conv2dShapes::Conv2dShapes(const Conv2dProblem &problem) {
     const bool nhwc = problem.options.layout == Layout::nhwc;
     const int64_t per_group = problem.channels / problem.options.groups;
     const auto packed = [&](Shape shape) {
         Shape strides = packed_strides(shape);
         return Tensor::Access::make(nullptr, problem.type, std::move(shape), std::move(strides));
     };
-    const Tensor input =
-        packed(nhwc ? Shape{problem.batch, problem.height, problem.width, problem.channels}
-                    : Shape{problem.batch, problem.channels, problem.height, problem.width});
-    const Tensor weight = packed(
+    input = packed(nhwc ? Shape{problem.batch, problem.height, problem.width, problem.channels}
+                        : Shape{problem.batch, problem.channels, problem.height, problem.width});
+    weight = packed(
         nhwc ? Shape{problem.filters, problem.kernel_height, problem.kernel_width, per_group}
              : Shape{problem.filters, per_group, problem.kernel_height, problem.kernel_width});
+    output = packed(problem.output_shape());
+}
+
+Conv2dProblem normalised(const Conv2dProblem &problem, Normalise rewrite) {
+    const Conv2dShapes shapes(problem);
     Conv2dOperands operands =
-        conv2d_operands(problem, input, weight, {}, {}, packed(problem.output_shape()));
+        conv2d_operands(problem, shapes.input, shapes.weight, {}, {}, shapes.output);
     rewrite(operands);
     return operands.problem;
 }
@@ -211,6 +216,9 @@ int64_t conv2d_field(const Conv2dProblem &problem, std::string_view name) {
     const Conv2dOptions &options = problem.options;
     const Padding &padding = options.padding;
     const int64_t channels_per_group = problem.channels / options.groups;
+    const int64_t filters_per_group = problem.filters / options.groups;
+    const int64_t window = ((problem.kernel_height - 1) * options.dilation[0] + 1) *
+                           ((problem.kernel_width - 1) * options.dilation[1] + 1);
     const int64_t pixels = problem.batch * problem.output_height() * problem.output_width();
     const int64_t depth = channels_per_group * problem.kernel_height * problem.kernel_width;
     const std::pair<std::string_view, int64_t> fields[] = {
@@ -219,7 +227,7 @@ int64_t conv2d_field(const Conv2dProblem &problem, std::string_view name) {
         {"filters", problem.filters},
         {"groups", options.groups},
         {"channels_per_group", channels_per_group},
-        {"filters_per_group", problem.filters / options.groups},
+        {"filters_per_group", filters_per_group},
         {"kernel_h", problem.kernel_height},
         {"kernel_w", problem.kernel_width},
         {"stride_y", options.stride[0]},
@@ -229,13 +237,14 @@ int64_t conv2d_field(const Conv2dProblem &problem, std::string_view name) {
         {"height", problem.height},
         {"width", problem.width},
         {"padding_left", padding.left},
-        {"padding", padding.top + padding.bottom + padding.left + padding.right},
+        {"padding", std::abs(padding.top) + std::abs(padding.bottom) + std::abs(padding.left) +
+                        std::abs(padding.right)},
         {"out_h", problem.output_height()},
         {"out_w", problem.output_width()},
         {"out_pixels", problem.output_height() * problem.output_width()},
         {"depth", depth},
-        {"window", channels_per_group * ((problem.kernel_height - 1) * options.dilation[0] + 1) *
-                       ((problem.kernel_width - 1) * options.dilation[1] + 1)},
+        {"window", channels_per_group * window},
+        {"output_window", filters_per_group * window},
         {"depth_per_pixel", depth / std::max<int64_t>(pixels, 1)},
     };
     for (const auto &[field, value] : fields) {

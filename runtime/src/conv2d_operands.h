@@ -55,6 +55,13 @@ void tidy(Conv2dOperands &operands);
 // Throws InvalidArgument where a view is too large for kernels.
 void check_fit_kernel(const char *operation, const Conv2dOperands &operands);
 
+// Tensors of a problem, packed, without memory.
+struct Conv2dShapes {
+    explicit Conv2dShapes(const Conv2dProblem &problem);
+
+    Tensor input, weight, output;
+};
+
 // What normalise() makes of a problem whose tensors are packed.
 using Normalise = void (*)(Conv2dOperands &operands);
 Conv2dProblem normalised(const Conv2dProblem &problem, Normalise rewrite = normalise);

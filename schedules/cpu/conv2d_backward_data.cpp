@@ -45,10 +45,8 @@ void across_columns(Conv2dBackwardData &stages, const Conv2dBackwardDataContext 
         .fuse(c, g, rows)
         .fuse(rows, n, rows)
         .parallel(rows);
-    if (context.stride_x == 1)
-        out.vectorize(x);
-    else if (context.stride_x == 0)
-        out.specialize(context.phases_x == 1).vectorize(x, lanes);
+    if (context.stride_x <= 1)
+        out.specialize(context.phases_x == 1 && context.dense_columns).vectorize(x, lanes);
     stages.sum.compute_at(out, xb)
         .bound_extent(x, lanes)
         .vectorize(x)

@@ -57,6 +57,42 @@ TEST(DenseLoads, OthersStay) {
         << "a load under a condition";
 }
 
+// Lanes 0 0 1 1 … of every `step`-th element of a block of 16 floats from place `first`.
+Expr spread(const Expr &first, int step, ModulusRemainder at) {
+    const Expr index = Ramp::make(first, step, 16 / step);
+    const Expr load = Load::make(Float(32, 16 / step), "b", index, Buffer<>(), Parameter(),
+                                 const_true(16 / step), at);
+    std::vector<int> twice;
+    for (int i = 0; i < 32 / step; i++) twice.push_back(i / 2);
+    return Shuffle::make({load}, twice);
+}
+
+Expr in_a_buffer(const Expr &e) {
+    const Stmt stmt = hk::compiler::make_loads_dense(
+        Allocate::make("b", Float(32), MemoryType::Heap, {64}, const_true(), Evaluate::make(e)));
+    return stmt.as<Allocate>()->body.as<Evaluate>()->value;
+}
+
+TEST(DenseLoads, SpreadElementsAreAShuffleOfTheirBlock) {
+    const Expr result = in_a_buffer(spread(start + 1, 4, {16, 1}));
+    const Shuffle *shuffle = result.as<Shuffle>();
+    ASSERT_NE(shuffle, nullptr);
+    EXPECT_EQ(shuffle->indices, (std::vector<int>{1, 1, 5, 5, 9, 9, 13, 13}));
+    const Load *load = shuffle->vectors[0].as<Load>();
+    ASSERT_NE(load, nullptr);
+    EXPECT_EQ(load->type, Float(32, 16));
+    EXPECT_TRUE(equal(load->index.as<Ramp>()->base, start));
+    EXPECT_EQ(load->alignment.remainder, 0);
+}
+
+TEST(DenseLoads, OtherSpreadElementsStay) {
+    const auto stays = [](const Expr &e) { return equal(in_a_buffer(e), e); };
+    EXPECT_TRUE(stays(spread(start + 1, 4, {8, 1}))) << "may cross a block";
+    EXPECT_TRUE(stays(spread(start + 5, 4, {16, 5}))) << "ends in the next block";
+    const Expr aligned = spread(start + 1, 4, {16, 1});
+    EXPECT_TRUE(equal(dense(aligned), aligned)) << "a caller's buffer";
+}
+
 // What the pass is for, and that it computes the same.
 TEST(DenseLoads, WordsOfBytesAreLoadedAsTheyLie) {
     struct Loads : IRMutator {

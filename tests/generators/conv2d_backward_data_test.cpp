@@ -45,6 +45,24 @@ std::vector<JitAlgorithm> algorithms() {
         all.push_back(
             with_sizes(algorithm, "_1x1_s2", {{"kernel_w", 1}, {"kernel_h", 1}, {"padding", 0}}));
     }
+    // conv2d's.
+    using Sizes = std::vector<std::pair<const char *, int>>;
+    const Sizes s1{{"stride_x", 1}, {"stride_y", 1}};
+    const auto with = [&](Sizes sizes) {
+        sizes.insert(sizes.end(), s1.begin(), s1.end());
+        return sizes;
+    };
+    const Sizes depthwise = with({{"channels_per_group", 1}, {"filters_per_group", 1}});
+    all.push_back(with_sizes("packed", "", s1));
+    all.push_back(
+        with_sizes("packed", "_1x1", with({{"kernel_w", 1}, {"kernel_h", 1}, {"padding", 0}})));
+    all.push_back(with_sizes("packed", "_sizes",
+                             with({{"channels_per_group", 3},
+                                   {"filters_per_group", 5},
+                                   {"kernel_w", 3},
+                                   {"dilation_x", 2}})));
+    all.push_back(with_sizes("depthwise", "", depthwise));
+    all.push_back(with_sizes("depthwise_rows", "", depthwise));
     return all;
 }
 

@@ -48,6 +48,46 @@ TEST_P(BackwardDataRow, IsTheGradient) { check_all(); }
 TEST_P(BackwardWeightRow, IsTheGradient) { check_all(); }
 TEST_P(BackwardBiasRow, IsTheGradient) { check_all(); }
 
+// One direction of a problem of stride one made the first phase of a strided problem: the other
+// taps of the filter, or where the dilation is even none, meet the pixels in between.
+struct Axis {
+    int64_t &pixels, &taps, &stride, &dilation, &before, &after;
+};
+
+void make_phase(const Axis &axis) {
+    axis.pixels = 2 * axis.pixels - 1;
+    axis.before *= 2;
+    axis.after *= 2;
+    axis.stride = 2;
+    if (axis.dilation % 2 == 0)
+        axis.dilation *= 2;
+    else
+        axis.taps = 2 * axis.taps - 1;
+}
+
+TEST_P(BackwardDataRow, TakesPhasesOfStridedProblems) {
+    const KernelInfo &row = GetParam();
+    const bool of_stride_one = std::ranges::any_of(row.where, [](const Constraint &constraint) {
+        return std::string_view(constraint.field) == "stride_x";
+    });
+    if (row.device != DeviceType::cpu || !of_stride_one) {
+        GTEST_SKIP() << "takes strides as they are";
+    }
+    const auto cases =
+        random_cases<BackwardDataCase>(6, {row.type, row.layout, Data::integers, row.where, 2e5});
+    EXPECT_FALSE(cases.empty());
+    for (BackwardDataCase c : cases) {
+        Conv2dProblem &p = c.problem;
+        Conv2dOptions &o = p.options;
+        Padding &padding = o.padding;
+        make_phase(
+            {p.height, p.kernel_height, o.stride[0], o.dilation[0], padding.top, padding.bottom});
+        make_phase(
+            {p.width, p.kernel_width, o.stride[1], o.dilation[1], padding.left, padding.right});
+        ASSERT_EQ(check(c, Device::cpu(), &row), Outcome::passed) << to_string(c);
+    }
+}
+
 template<typename Case>
 void expect_refusals() {
     for (const KernelInfo &kernel : rows_of(Case().pass)) {

@@ -94,6 +94,47 @@ TEST_P(Conv2dBackward, ComputesAnySubset) {
     }
 }
 
+// Strided input gradients on a CPU, which run in phases: strides and dilations with and without
+// common divisors, filters smaller than the stride, and than the image, crops.
+TEST(Conv2dBackwardPhases, MatchTheReference) {
+    const auto check_one = [](uint64_t seed, Layout layout, int64_t stride, int64_t dilation,
+                              int64_t kernel) {
+        Random random(seed);
+        BackwardDataCase c;
+        c.seed = seed;
+        c.accumulate = one_in(random, 2);
+        draw_placements(random, c);
+        Conv2dProblem &p = c.problem;
+        p.batch = 2;
+        const bool depthwise = one_in(random, 3);
+        p.options.groups = depthwise ? pick(random, std::vector<int64_t>{5, 8, 16}) : 2;
+        p.channels = p.options.groups * (depthwise ? 1 : 3);
+        p.filters = p.options.groups * (depthwise ? 1 : 2);
+        p.kernel_height = uniform(random, 1, 4);
+        p.kernel_width = kernel;
+        p.options.layout = layout;
+        p.options.stride = {uniform(random, 1, 4), stride};
+        p.options.dilation = {uniform(random, 1, 4), dilation};
+        const int64_t reach_y = p.options.dilation[0] * (p.kernel_height - 1),
+                      reach_x = dilation * (kernel - 1);
+        p.options.padding = {uniform(random, 0, reach_y + 2), uniform(random, 0, reach_y + 2),
+                             uniform(random, 0, reach_x + 2), uniform(random, 0, reach_x + 2)};
+        p.height = uniform(random, 1, 11);
+        p.width = uniform(random, 1, 19);
+        if (p.output_height() < 1 || p.output_width() < 1) return;
+        EXPECT_EQ(check(c, Device::cpu()), Outcome::passed) << to_string(c);
+    };
+    for (const uint64_t seed : seeds(3)) {
+        for (int64_t i = 0; i < 4 * 6 * 4; i++) {
+            const int64_t stride = i % 4 + 1, dilation = i / 4 % 6 + 1, kernel = i / 24 + 1;
+            for (const Layout layout : {Layout::nhwc, Layout::nchw}) {
+                check_one(seed * 97 + static_cast<uint64_t>(i), layout, stride, dilation, kernel);
+                if (HasFailure()) return;
+            }
+        }
+    }
+}
+
 std::string name(const testing::TestParamInfo<std::tuple<DeviceType, Layout, DataType>> &info) {
     const auto [device, layout, type] = info.param;
     return std::string(name_of(device)) + "_" + std::string(name_of(layout)) + "_" +

@@ -11,18 +11,20 @@ struct PackedTile {
     int block;  // output channels: vectors of them side by side
     int x, y;   // pixels
     int stage;  // 1: copy the tile's padded input first; 0: read it where it is
+    int outer;  // 1: blocks of filters are the outermost loop, packed one at a time
 };
 
 // Registers: sums, the block's vectors of the filter, one broadcast. AVX-512: 2 * 14 + 2 + 1 of 32;
 // AVX2: 2 * 6 + 2 + 1 of 16. A channel and tap of AVX-512 is 28 multiplications for 16 loads.
 PackedTile choose(const Conv2dContext &context) {
     const int lanes = context.target.natural_vector_size<float>();
-    PackedTile tile = lanes >= 16 ? PackedTile{2 * lanes, 7, 2, 1} : PackedTile{2 * lanes, 6, 1, 1};
+    PackedTile tile = lanes >= 16 ? PackedTile{2 * lanes, 7, 2, 1, 0} : PackedTile{2 * lanes, 6, 1, 1, 0};
     Knobs knobs(context.knobs);
     knobs.take("block", tile.block);
     knobs.take("tile_x", tile.x);
     knobs.take("tile_y", tile.y);
     knobs.take("stage", tile.stage);
+    knobs.take("outer", tile.outer);
     knobs.end();
     return tile;
 }
@@ -31,14 +33,19 @@ PackedTile choose(const Conv2dContext &context) {
 // same few cache sets again and again where rows are a power of two apart.
 void pack(Conv2d &stages, const PackedTile &tile, int lanes, const Conv2dContext &context) {
     const Var ci("ci"), blocks("blocks");
-    stages.packed.compute_root().bound_extent(stages.ki, tile.block);
-    if (context.nhwc || (context.kernel_w == 1 && context.kernel_h == 1))
+    stages.packed.bound_extent(stages.ki, tile.block);
+    const bool in_vectors = context.nhwc || (context.kernel_w == 1 && context.kernel_h == 1);
+    if (context.filters_inner && in_vectors)
+        stages.packed.reorder(stages.ki, s, r, c, stages.ko, g).vectorize(stages.ki, lanes);
+    else if (context.filters_inner)
+        stages.packed.reorder(s, r, stages.ki, c, stages.ko, g);
+    else if (in_vectors)
         stages.packed.split(c, c, ci, lanes, TailStrategy::GuardWithIf)
             .reorder(ci, stages.ki, c, s, r, stages.ko, g)
             .vectorize(ci);
     else
         stages.packed.reorder(s, r, c, stages.ki, stages.ko, g);
-    stages.packed.fuse(stages.ko, g, blocks).parallel(blocks);
+    if (!tile.outer) stages.packed.compute_root().fuse(stages.ko, g, blocks).parallel(blocks);
 }
 
 }  // namespace
@@ -52,7 +59,9 @@ namespace cpu {
 // Vectors of output channels times broadcasts of the input, the sums in registers. The filter is
 // packed once a call, block by block; a tile's input is padded and widened to f32 once, for all
 // blocks, and that makes its addresses constants of the inner loop. Both copies are small beside the
-// sums unless there are few pixels: then dot.cpp.
+// sums unless there are few pixels: then dot.cpp, or where the filter's memory is not in vectors of
+// channels but of filters, blocks that are packed just before all pixels use them (7x7, 2048 to 512
+// channels: 81 GFLOP/s, with all blocks packed first 54).
 //
 // bench --list resnet50 --row 3x3 on one Zen 4 core, of 118 GFLOP/s: 92 to 98 at 56x56 and 28x28.
 // Lost: blocks of 64 channels by 7 pixels (more loads, 3x3 at 7x7 half as fast), of 48 by 8 (C not a
@@ -69,14 +78,17 @@ void packed(Conv2d &stages, const Conv2dContext &context) {
         .split(y, yo, y, tile.y, TailStrategy::GuardWithIf)
         .split(k, kb, k, tile.block, TailStrategy::GuardWithIf)
         .split(k, kv, k, lanes)
-        .reorder(k, kv, x, y, kb, xo, yo, g, n)
-        .fuse(yo, g, rows)
-        .fuse(rows, n, rows)
-        .vectorize(k)
-        .parallel(rows);
+        .vectorize(k);
+    if (tile.outer)
+        out.reorder(k, kv, x, y, xo, yo, n, kb, g).parallel(kb);
+    else
+        out.reorder(k, kv, x, y, kb, xo, yo, g, n)
+            .fuse(yo, g, rows)
+            .fuse(rows, n, rows)
+            .parallel(rows);
     stages.start.compute_root();
     stages.activated.compute_at(out, kv).vectorize(k).specialize(context.plain);
-    stages.sum.compute_at(out, kb)
+    stages.sum.compute_at(out, tile.outer ? xo : kb)
         .bound_extent(k, tile.block)
         .bound_extent(x, tile.x)
         .bound_extent(y, tile.y)
@@ -92,13 +104,17 @@ void packed(Conv2d &stages, const Conv2dContext &context) {
         .unroll(x)
         .unroll(y);
     if (tile.stage) {
-        stages.padded.compute_at(out, xo);
+        if (tile.outer)
+            stages.padded.compute_root();
+        else
+            stages.padded.compute_at(out, xo);
         if (context.channels_per_group > 0 && context.channels_per_group < lanes / 2)
             stages.padded.unroll(c);
         else
             stages.padded.vectorize(c, lanes, TailStrategy::GuardWithIf);
     }
     pack(stages, tile, lanes, context);
+    if (tile.outer) stages.packed.compute_at(out, kb);
 }
 
 }  // namespace cpu
