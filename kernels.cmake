@@ -285,10 +285,27 @@ foreach(width w14 w28 w56 w112)
     kernel(conv2d_backward_weight depthwise3x3_s2_${width} ${tiles_f32} KNOBS stage:0
         WHERE ${depthwise} ${kernel_3x3} ${half_${width}} groups%16=0)
 endforeach()
-kernel(conv2d_backward_weight depthwise3x3_rows ALGORITHM tiles SCHEDULE cpu_columns ${types} LAYOUTS nchw
-    DEVICES cpu WHERE ${depthwise} ${kernel_3x3} ${stride_1} out_w>=48)
-kernel(conv2d_backward_weight depthwise3x3_s2_rows ALGORITHM tiles SCHEDULE cpu_columns ${types} LAYOUTS nchw
-    DEVICES cpu WHERE ${depthwise} ${kernel_3x3} ${stride_2} out_w>=48)
+# nchw: columns as vectors where rows are long, else squares of channels and columns are transposed.
+# With the width known both are 1.2 to 1.6 times as fast.
+set(tiles_nchw ALGORITHM tiles TYPES f32 LAYOUTS nchw DEVICES cpu)
+set(edge_3x3 1)
+set(edge_5x5 2)
+set(edge_7x7 3)
+foreach(row "3x3 1 28 columns" "3x3 1 56 columns" "3x3 1 112 columns" "3x3 2 112 columns" "3x3 1 7" "3x3 1 14"
+            "3x3 2 14" "3x3 2 28" "5x5 1 7" "5x5 1 14" "5x5 1 28" "5x5 2 14" "7x7 1 7" "7x7 1 14" "7x7 1 28")
+    separate_arguments(row)
+    list(POP_FRONT row kernel stride width)
+    math(EXPR out "${width} / ${stride}")
+    list(PREPEND row cpu)
+    string(JOIN "_" schedule ${row})
+    kernel(conv2d_backward_weight depthwise${kernel}_s${stride}_w${width} ${tiles_nchw} SCHEDULE ${schedule}
+        WHERE ${depthwise} ${kernel_${kernel}} ${stride_${stride}} width=${width} out_w=${out}
+        padding_left=${edge_${kernel}})
+endforeach()
+foreach(stride 1 2)
+    kernel(conv2d_backward_weight depthwise3x3_s${stride}_wide ALGORITHM tiles SCHEDULE cpu_columns ${types}
+        LAYOUTS nchw DEVICES cpu WHERE ${depthwise} ${kernel_3x3} ${stride_${stride}} out_w>=28)
+endforeach()
 foreach(kernel 3x3 5x5 7x7)
     foreach(stride 1 2)
         kernel(conv2d_backward_weight depthwise${kernel}_s${stride} ${tiles} ${types} ${both}

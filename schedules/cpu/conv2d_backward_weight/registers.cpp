@@ -30,7 +30,7 @@ WeightSums choose(const Conv2dBackwardWeightContext &context) {
     const int s = std::max(context.kernel_w, 1), stage = context.in_f32 ? 1 : 2;
     WeightSums sums = {2 * lanes, 1, 8, 1, 1, 1, 128, 1, 256, 256, 2};
     if (channels == 1 && filters == 1)
-        sums = {1, context.nhwc ? lanes : 8, 1, s, s == 3 ? 3 : 1, 7, 1, 1, 1, 256, stage};
+        sums = {1, context.nhwc || s > 3 ? lanes : 8, 1, s, s == 3 ? 3 : 1, 7, 1, 1, 1, 256, stage};
     else if (channels > 0 && channels < 8 && filters == channels)
         sums = {channels, lanes / channels, channels, s, 1, 1, 1, 1, 1, 128, stage};
     else if (channels > 0 && channels <= 2 * lanes && filters == channels)
