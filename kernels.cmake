@@ -198,6 +198,7 @@ foreach(bytes 1 4)
 endforeach()
 
 # Gradients of a convolution.
+set(types TYPES f32 f16 bf16)
 foreach(pass data weight bias)
     set(HK_FIXED_FIELDS_conv2d_backward_${pass} ${HK_FIXED_FIELDS_conv2d})
 endforeach()
@@ -269,8 +270,39 @@ kernel(conv2d_backward_data any ALGORITHM flip_expand SCHEDULE cpu ${gradients} 
 kernel(conv2d_backward_weight any ALGORITHM partial_sums SCHEDULE cpu ${gradients} DEVICES cpu)
 kernel(conv2d_backward_bias any ALGORITHM partial_sums SCHEDULE cpu ${gradients} DEVICES cpu)
 
-# GPU: the last rung of the ladder, which stages nothing.
-set(unstaged SCHEDULE gpu_unstaged ${gradients} DEVICES cuda opencl)
+# GPU: the input's gradient by the schedules of conv2d, with c and k in each other's place (tile_k is of
+# c), so the ladder is conv2d's. `any` runs the phases of a stride. The second formulation has the rows
+# that the first has for the case that it is known from; rows of the first come before them.
+set(gpu SCHEDULE gpu ${both} DEVICES cuda opencl)
+set(flip_expand ALGORITHM flip_expand_sliced ${gpu})
+set(kernel_1x3 kernel_w=3 kernel_h=1 dilation_x=1 dilation_y=1)
+set(kernel_3x1 kernel_w=1 kernel_h=3 dilation_x=1 dilation_y=1)
+set(line BUDGET shared:9088,registers:64)
+set(unstaged SCHEDULE gpu_unstaged TYPES f32 f16 bf16 ${both} DEVICES cuda opencl)
+foreach(stride "s1;${stride_1}" any)
+    list(POP_FRONT stride row)
+    kernel(conv2d_backward_data depthwise_${row} ALGORITHM flip_expand ${unstaged} BUDGET shared:0,registers:40
+        WHERE ${depthwise} ${stride})
+endforeach()
+kernel(conv2d_backward_data 1x1_large ${flip_expand} TYPES f32 ${large_1x1}
+    WHERE ${kernel_1x1} ${stride_1} channels_per_group>=128 out_w>=512)
+kernel(conv2d_backward_data 1x1 ${flip_expand} ${types} BUDGET shared:4224,registers:72
+    WHERE ${kernel_1x1} ${stride_1})
+kernel(conv2d_backward_data few ${flip_expand} TYPES f32 ${few} BUDGET shared:8832,registers:80
+    WHERE channels_per_group<=16)
+kernel(conv2d_backward_data 3x3_large ${flip_expand} TYPES f32 ${large_3x3}
+    WHERE ${kernel_3x3} ${stride_1} channels_per_group>=128 out_w>=28 out_h>=28)
+kernel(conv2d_backward_data 3x3 ${flip_expand} ${types} BUDGET shared:22784,registers:64
+    WHERE ${kernel_3x3} ${stride_1})
+kernel(conv2d_backward_data 3x3_small ${flip_expand} TYPES f32 KNOBS tile_c:4 BUDGET shared:11392,registers:64
+    WHERE ${kernel_3x3} ${stride_1})
+kernel(conv2d_backward_data 1x3 ${flip_expand} TYPES f32 bf16 ${line} WHERE ${kernel_1x3} ${stride_1})
+kernel(conv2d_backward_data 3x1 ${flip_expand} TYPES f32 bf16 ${line} WHERE ${kernel_3x1} ${stride_1})
+kernel(conv2d_backward_data any ${flip_expand} ${types} BUDGET shared:4224,registers:80)
 kernel(conv2d_backward_data unstaged ALGORITHM flip_expand ${unstaged} BUDGET shared:0,registers:40)
+kernel(conv2d_backward_data 1x3_expand_flip ALGORITHM expand_flip_sliced SCHEDULE gpu TYPES f32 bf16 LAYOUTS nhwc
+    DEVICES cuda opencl ${line} WHERE ${kernel_1x3} ${stride_1})
+kernel(conv2d_backward_data any_expand_flip ALGORITHM expand_flip SCHEDULE cpu TYPES f32 bf16 LAYOUTS nhwc
+    DEVICES cpu)
 kernel(conv2d_backward_weight unstaged ALGORITHM partial_sums ${unstaged} BUDGET shared:0,registers:32)
 kernel(conv2d_backward_bias unstaged ALGORITHM partial_sums ${unstaged} BUDGET shared:0,registers:32)
