@@ -304,5 +304,28 @@ kernel(conv2d_backward_data 1x3_expand_flip ALGORITHM expand_flip_sliced SCHEDUL
     DEVICES cuda opencl ${line} WHERE ${kernel_1x3} ${stride_1})
 kernel(conv2d_backward_data any_expand_flip ALGORITHM expand_flip SCHEDULE cpu TYPES f32 bf16 LAYOUTS nhwc
     DEVICES cpu)
-kernel(conv2d_backward_weight unstaged ALGORITHM partial_sums ${unstaged} BUDGET shared:0,registers:32)
+
+# The filter's gradient: tiles of c (tile_x) and k, and of g (tile_y) where nothing is staged. Parts of the
+# sum are kept in global memory: at most 16 MB, for rows of 64, 16 and 8 parts end at 2^16, 2^18 and 2^19
+# elements of the filter, of which more are blocks enough without.
+set(sliced ALGORITHM sliced TYPES f32 f16 bf16 ${both} DEVICES cuda opencl)
+set(parts_64 WHERE weight_size<=65536)
+set(parts_16 WHERE weight_size<=262144)
+set(parts_8 WHERE weight_size<=524288)
+kernel(conv2d_backward_weight depthwise ${sliced} SCHEDULE gpu_unstaged BUDGET shared:0,registers:32
+    KNOBS tile_k:1,threads_k:1,tile_x:1,threads_x:1,tile_y:64,threads_y:64,parts:64 ${parts_64} ${depthwise})
+kernel(conv2d_backward_weight few ${sliced} SCHEDULE gpu_unstaged BUDGET shared:0,registers:56
+    KNOBS tile_k:4,threads_k:1,tile_x:4,threads_x:4,tile_y:16,threads_y:16,parts:16
+    ${parts_16} channels_per_group<=8 filters_per_group<=8)
+kernel(conv2d_backward_weight few_channels ${sliced} SCHEDULE gpu_unstaged BUDGET shared:0,registers:48
+    KNOBS tile_k:64,threads_k:16,tile_x:4,threads_x:4,parts:16 ${parts_16} channels_per_group<=8)
+kernel(conv2d_backward_weight grouped ${sliced} SCHEDULE gpu BUDGET shared:2304,registers:72
+    KNOBS tile_k:32,threads_k:8,tile_x:32,threads_x:8,parts:8
+    ${parts_8} groups>=8 channels_per_group<=32 filters_per_group<=32)
+kernel(conv2d_backward_weight parts_64 ${sliced} SCHEDULE gpu KNOBS parts:64 BUDGET shared:4352,registers:72 ${parts_64})
+kernel(conv2d_backward_weight parts_8 ${sliced} SCHEDULE gpu KNOBS parts:8 BUDGET shared:4352,registers:72 ${parts_8})
+kernel(conv2d_backward_weight staged ${sliced} SCHEDULE gpu BUDGET shared:4352,registers:72)
+kernel(conv2d_backward_weight unstaged_parts ${sliced} SCHEDULE gpu_unstaged KNOBS parts:16
+    BUDGET shared:0,registers:40 ${parts_16})
+kernel(conv2d_backward_weight unstaged ${sliced} SCHEDULE gpu_unstaged BUDGET shared:0,registers:40)
 kernel(conv2d_backward_bias unstaged ALGORITHM partial_sums ${unstaged} BUDGET shared:0,registers:32)

@@ -33,22 +33,34 @@ public:
     }
 
     void generate() {
-        if (algorithm.value() != "partial_sums")
-            throw CompileError("algorithm is " + algorithm.value() + ", not partial_sums");
         constrain_image(output_gradient, fix_filters_per_group, fix_out_w);
         constrain_image(input, fix_channels_per_group, fix_width);
         constrain_filter(previous);
         constrain_filter(weight_gradient);
         const sc::Conv2dBackwardWeightContext context = {sizes(get_target())};
-        const sc::PartialSums sums = sc::backward_weight_sums(context);
-        Conv2dBackwardWeight stages = conv2d_backward_weight(operands(), sums.lanes, sums.parts);
-        weight_gradient(Conv2dLayout(layout).filter_arguments()) = stages.output(c, s, r, k, g);
-        stages.output = weight_gradient;
-        sc::apply(sc::conv2d_backward_weight_schedules(), schedule_name.value(), stages, context);
-        hk::compiler::add_lowering_passes(get_pipeline(), get_target());
+        if (algorithm.value() == "partial_sums") {
+            const sc::PartialSums sums = sc::backward_weight_sums(context);
+            build(conv2d_backward_weight(operands(), sums.lanes, sums.parts),
+                  sc::conv2d_backward_weight_schedules(), context);
+        } else if (algorithm.value() == "sliced") {
+            const sc::WeightSlices slices = sc::backward_weight_slices(context);
+            build(conv2d_backward_weight_sliced(operands(), slices.columns, slices.parts),
+                  sc::conv2d_backward_weight_sliced_schedules(), context);
+        } else {
+            throw CompileError("algorithm is " + algorithm.value() +
+                               ", not partial_sums or sliced");
+        }
     }
 
 private:
+    template<typename Stages, typename Table>
+    void build(Stages stages, const Table &table, const sc::Conv2dBackwardWeightContext &context) {
+        weight_gradient(Conv2dLayout(layout).filter_arguments()) = stages.output(c, s, r, k, g);
+        stages.output = weight_gradient;
+        sc::apply(table, schedule_name.value(), stages, context);
+        hk::compiler::add_lowering_passes(get_pipeline(), get_target());
+    }
+
     Conv2dBackwardWeightOperands operands() {
         const Conv2dLayout order(layout);
         const auto [dim_c, dim_g, dim_x, dim_y, dim_n] = order.image_dims();
@@ -56,6 +68,9 @@ private:
         op.output_gradient = order.image("output_gradient_kgxyn", output_gradient);
         op.input = order.image("input_cgxyn", input);
         op.previous = order.filter("previous_csrkg", previous);
+        op.channels = fixed_or(fix_channels_per_group, input.dim(dim_c).extent());
+        op.filters = fixed_or(fix_filters_per_group, output_gradient.dim(dim_c).extent());
+        op.groups = input.dim(dim_g).extent();
         op.batch = output_gradient.dim(dim_n).extent();
         op.out_w = fixed_or(fix_out_w, output_gradient.dim(dim_x).extent());
         op.out_h = output_gradient.dim(dim_y).extent();

@@ -2,6 +2,7 @@
 // Schedules of the algorithm in generators/conv2d_backward_weight.h.
 
 #include "generators/conv2d_backward_weight.h"
+#include "generators/conv2d_backward_weight/sliced.h"
 #include "schedules/partial_sums.h"
 #include "schedules/schedule.h"
 
@@ -14,13 +15,24 @@ PartialSums backward_weight_sums(const Conv2dBackwardWeightContext &context);
 const Table<generators::Conv2dBackwardWeight, Conv2dBackwardWeightContext>
     &conv2d_backward_weight_schedules();
 
+// How the sum by slices is divided: columns of a slice, parts of the rows.
+struct WeightSlices {
+    int columns, parts;
+};
+WeightSlices backward_weight_slices(const Conv2dBackwardWeightContext &context);
+
+const Table<generators::Conv2dBackwardWeightSliced, Conv2dBackwardWeightContext>
+    &conv2d_backward_weight_sliced_schedules();
+
 namespace cpu {
 void backward_weight(generators::Conv2dBackwardWeight &stages,
                      const Conv2dBackwardWeightContext &context);
 }  // namespace cpu
 
 namespace gpu {
-void backward_weight_unstaged(generators::Conv2dBackwardWeight &stages,
+void backward_weight_staged(generators::Conv2dBackwardWeightSliced &stages,
+                            const Conv2dBackwardWeightContext &context);
+void backward_weight_unstaged(generators::Conv2dBackwardWeightSliced &stages,
                               const Conv2dBackwardWeightContext &context);
 }  // namespace gpu
 

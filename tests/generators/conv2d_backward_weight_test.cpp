@@ -48,6 +48,18 @@ TEST_P(Conv2dBackwardSums, AreTheGradientOfAPointwiseWeight) {
                      {one("kernel_w", 1), one("kernel_h", 1), one("padding", 0)}});
 }
 
+// Slices of columns that end inside a row, and parts that are empty.
+TEST(Conv2dBackwardWeightSlices, AreTheWeightsGradient) {
+    for (const Layout layout : {Layout::nhwc, Layout::nchw}) {
+        for (const DataType type : {DataType::f32, DataType::f16, DataType::bf16}) {
+            for (const char *knobs : {"tile_c:1", "tile_c:8", "tile_c:4,parts:3"}) {
+                check_algorithm<BackwardWeightCase>({knobs, layout, type},
+                                                    {"any", {{"algorithm", "sliced"}}, {}});
+            }
+        }
+    }
+}
+
 TEST_P(Conv2dBackwardSums, AreTheBiasGradient) {
     check_algorithm<BackwardBiasCase>(GetParam(), {"any", {{"algorithm", "partial_sums"}}, {}});
 }
