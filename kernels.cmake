@@ -198,7 +198,6 @@ foreach(bytes 1 4)
 endforeach()
 
 # Gradients of a convolution.
-set(types TYPES f32 f16 bf16)
 foreach(pass data weight bias)
     set(HK_FIXED_FIELDS_conv2d_backward_${pass} ${HK_FIXED_FIELDS_conv2d})
 endforeach()

@@ -74,8 +74,9 @@ void backward_data_unstaged(Conv2dBackwardData &stages, const Conv2dBackwardData
 //     nchw            64   64   56   64        56         96        128
 //
 // Lost: rows of any filter for strides of 1 and of 2 that the compiler knows: 72 and 80 registers,
-// the same bytes; the division is outside of all loops. The output as a pure function of its pixels: Halide then takes the phases of a tile for all phases.
-// Its speed on a GPU is not measured.
+// the same bytes; the division is outside of all loops. The output as a pure function of its
+// pixels: Halide then takes the phases of a tile for all phases. Its speed on a GPU is not
+// measured.
 void backward_data_sliced(Conv2dBackwardDataSliced &stages, const Conv2dContext &context) {
     if (!stages.output.has_update_definition()) {
         sliced(stages, context);
