@@ -311,12 +311,12 @@ set(sliced ALGORITHM sliced TYPES f32 f16 bf16 ${both} DEVICES cuda opencl)
 set(parts_64 WHERE weight_size<=65536)
 set(parts_16 WHERE weight_size<=262144)
 set(parts_8 WHERE weight_size<=524288)
-kernel(conv2d_backward_weight depthwise ${sliced} SCHEDULE gpu_unstaged BUDGET shared:0,registers:32
+kernel(conv2d_backward_weight depthwise ${sliced} SCHEDULE gpu_unstaged BUDGET shared:0,registers:40
     KNOBS tile_k:1,threads_k:1,tile_x:1,threads_x:1,tile_y:64,threads_y:64,parts:64 ${parts_64} ${depthwise})
-kernel(conv2d_backward_weight few ${sliced} SCHEDULE gpu_unstaged BUDGET shared:0,registers:56
+kernel(conv2d_backward_weight few ${sliced} SCHEDULE gpu_unstaged BUDGET shared:0,registers:64
     KNOBS tile_k:4,threads_k:1,tile_x:4,threads_x:4,tile_y:16,threads_y:16,parts:16
     ${parts_16} channels_per_group<=8 filters_per_group<=8)
-kernel(conv2d_backward_weight few_channels ${sliced} SCHEDULE gpu_unstaged BUDGET shared:0,registers:48
+kernel(conv2d_backward_weight few_channels ${sliced} SCHEDULE gpu_unstaged BUDGET shared:0,registers:56
     KNOBS tile_k:64,threads_k:16,tile_x:4,threads_x:4,parts:16 ${parts_16} channels_per_group<=8)
 kernel(conv2d_backward_weight grouped ${sliced} SCHEDULE gpu BUDGET shared:2304,registers:72
     KNOBS tile_k:32,threads_k:8,tile_x:32,threads_x:8,parts:8

@@ -10,6 +10,8 @@ namespace {
 
 const Range all = {Expr(), Expr()};
 
+Expr ceil_div(const Expr &value, const Expr &divisor) { return (value + divisor - 1) / divisor; }
+
 // In f32, zero past the last channel, or filter, and group.
 Func with_ends(const Func &image, const Expr &channels, const Expr &groups) {
     Func value("value");
@@ -39,11 +41,19 @@ Conv2dBackwardWeightSliced conv2d_backward_weight_sliced(const Conv2dBackwardWei
     stages.tap = Func("tap");
     stages.tap(c, s, r, g, x, row) = select(x < op.out_w, met, 0.f);
 
-    const RowsInParts rows(op.batch, op.out_h, parts);
-    stages.r = RDom(0, columns, 0, (op.out_w + columns - 1) / columns, 0, rows.length, "r");
+    // Written so that bounds are exact: of a remainder by an argument Halide takes all values, also
+    // where the part is a single one.
+    const Expr rows = op.batch * op.out_h, slices = ceil_div(op.out_w, columns);
+    const Expr down = min(rows, parts), across = parts / down;
+    const Expr part_x = part / down, part_y = part - part_x * down;
+    const Expr length_x = ceil_div(slices, across), length_y = ceil_div(rows, down);
+    stages.r = RDom(0, columns, 0, length_x, 0, length_y, "r");
     RDom &d = stages.r;
-    d.where(rows.holds(part, d.z));
-    const Expr column = d.y * columns + d.x, of_all = part * rows.length + d.z;
+    const Expr slice = part_x * length_x + d.y, of_all = part_y * length_y + d.z;
+    d.where(slice < slices);
+    d.where(of_all < rows);
+    d.where(part_x < across);
+    const Expr column = slice * columns + d.x;
     stages.sum = Func("sum");
     stages.sum(c, s, r, k, g, part) = 0.f;
     stages.sum(c, s, r, k, g, part) +=
