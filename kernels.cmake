@@ -333,7 +333,62 @@ kernel(conv2d_backward_weight few_channels ${tiles} KNOBS filters:1,c:1,k:64,s:1
 kernel(conv2d_backward_weight any ${tiles} ${types} ${both})
 kernel(conv2d_backward_bias any ALGORITHM partial_sums SCHEDULE cpu ${gradients} DEVICES cpu)
 
-# GPU: the last rung of the ladder, which stages nothing.
-set(unstaged SCHEDULE gpu_unstaged ${gradients} DEVICES cuda opencl)
+# GPU: the input's gradient by the schedules of conv2d, with c and k in each other's place (tile_k is of
+# c), so the ladder is conv2d's. `any` runs the phases of a stride. The second formulation has the rows
+# that the first has for the case that it is known from; rows of the first come before them.
+set(gpu SCHEDULE gpu ${both} DEVICES cuda opencl)
+set(flip_expand ALGORITHM flip_expand_sliced ${gpu})
+set(kernel_1x3 kernel_w=3 kernel_h=1 dilation_x=1 dilation_y=1)
+set(kernel_3x1 kernel_w=1 kernel_h=3 dilation_x=1 dilation_y=1)
+set(line BUDGET shared:9088,registers:64)
+set(unstaged SCHEDULE gpu_unstaged TYPES f32 f16 bf16 ${both} DEVICES cuda opencl)
+foreach(stride "s1;${stride_1}" any)
+    list(POP_FRONT stride row)
+    kernel(conv2d_backward_data depthwise_${row} ALGORITHM flip_expand ${unstaged} BUDGET shared:0,registers:40
+        WHERE ${depthwise} ${stride})
+endforeach()
+kernel(conv2d_backward_data 1x1_large ${flip_expand} TYPES f32 ${large_1x1}
+    WHERE ${kernel_1x1} ${stride_1} channels_per_group>=128 out_w>=512)
+kernel(conv2d_backward_data 1x1 ${flip_expand} ${types} BUDGET shared:4224,registers:72
+    WHERE ${kernel_1x1} ${stride_1})
+kernel(conv2d_backward_data few ${flip_expand} TYPES f32 ${few} BUDGET shared:8832,registers:80
+    WHERE channels_per_group<=16)
+kernel(conv2d_backward_data 3x3_large ${flip_expand} TYPES f32 ${large_3x3}
+    WHERE ${kernel_3x3} ${stride_1} channels_per_group>=128 out_w>=28 out_h>=28)
+kernel(conv2d_backward_data 3x3 ${flip_expand} ${types} BUDGET shared:22784,registers:64
+    WHERE ${kernel_3x3} ${stride_1})
+kernel(conv2d_backward_data 3x3_small ${flip_expand} TYPES f32 KNOBS tile_c:4 BUDGET shared:11392,registers:64
+    WHERE ${kernel_3x3} ${stride_1})
+kernel(conv2d_backward_data 1x3 ${flip_expand} TYPES f32 bf16 ${line} WHERE ${kernel_1x3} ${stride_1})
+kernel(conv2d_backward_data 3x1 ${flip_expand} TYPES f32 bf16 ${line} WHERE ${kernel_3x1} ${stride_1})
+kernel(conv2d_backward_data any ${flip_expand} ${types} BUDGET shared:4224,registers:80)
 kernel(conv2d_backward_data unstaged ALGORITHM flip_expand ${unstaged} BUDGET shared:0,registers:40)
+kernel(conv2d_backward_data 1x3_expand_flip ALGORITHM expand_flip_sliced SCHEDULE gpu TYPES f32 bf16 LAYOUTS nhwc
+    DEVICES cuda opencl ${line} WHERE ${kernel_1x3} ${stride_1})
+kernel(conv2d_backward_data any_expand_flip ALGORITHM expand_flip SCHEDULE cpu TYPES f32 bf16 LAYOUTS nhwc
+    DEVICES cpu)
+
+# The filter's gradient: tiles of c (tile_x) and k, and of g (tile_y) where nothing is staged. Parts of the
+# sum are kept in global memory: at most 16 MB, for rows of 64, 16 and 8 parts end at 2^16, 2^18 and 2^19
+# elements of the filter, of which more are blocks enough without.
+set(sliced ALGORITHM sliced TYPES f32 f16 bf16 ${both} DEVICES cuda opencl)
+set(parts_64 WHERE weight_size<=65536)
+set(parts_16 WHERE weight_size<=262144)
+set(parts_8 WHERE weight_size<=524288)
+kernel(conv2d_backward_weight depthwise ${sliced} SCHEDULE gpu_unstaged BUDGET shared:0,registers:40
+    KNOBS tile_k:1,threads_k:1,tile_x:1,threads_x:1,tile_y:64,threads_y:64,parts:64 ${parts_64} ${depthwise})
+kernel(conv2d_backward_weight few ${sliced} SCHEDULE gpu_unstaged BUDGET shared:0,registers:64
+    KNOBS tile_k:4,threads_k:1,tile_x:4,threads_x:4,tile_y:16,threads_y:16,parts:16
+    ${parts_16} channels_per_group<=8 filters_per_group<=8)
+kernel(conv2d_backward_weight few_channels ${sliced} SCHEDULE gpu_unstaged BUDGET shared:0,registers:56
+    KNOBS tile_k:64,threads_k:16,tile_x:4,threads_x:4,parts:16 ${parts_16} channels_per_group<=8)
+kernel(conv2d_backward_weight grouped ${sliced} SCHEDULE gpu BUDGET shared:2304,registers:72
+    KNOBS tile_k:32,threads_k:8,tile_x:32,threads_x:8,parts:8
+    ${parts_8} groups>=8 channels_per_group<=32 filters_per_group<=32)
+kernel(conv2d_backward_weight parts_64 ${sliced} SCHEDULE gpu KNOBS parts:64 BUDGET shared:4352,registers:72 ${parts_64})
+kernel(conv2d_backward_weight parts_8 ${sliced} SCHEDULE gpu KNOBS parts:8 BUDGET shared:4352,registers:72 ${parts_8})
+kernel(conv2d_backward_weight staged ${sliced} SCHEDULE gpu BUDGET shared:4352,registers:72)
+kernel(conv2d_backward_weight unstaged_parts ${sliced} SCHEDULE gpu_unstaged KNOBS parts:16
+    BUDGET shared:0,registers:40 ${parts_16})
+kernel(conv2d_backward_weight unstaged ${sliced} SCHEDULE gpu_unstaged BUDGET shared:0,registers:40)
 kernel(conv2d_backward_bias unstaged ALGORITHM partial_sums ${unstaged} BUDGET shared:0,registers:32)

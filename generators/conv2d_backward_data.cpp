@@ -59,6 +59,104 @@ Conv2dBackwardData convolve(const Conv2dBackwardDataOperands &op, const Factors 
     return stages;
 }
 
+// Phases that have a pixel. As many as the stride where that is known, which may be a few too many.
+Expr phases(const StridePhases &axis, const Expr &size) {
+    return is_const(axis.stride) ? axis.stride : min(axis.stride, size);
+}
+
+// A group of the sum by slices: the group itself, and the phase.
+struct PhaseGroup {
+    Expr group, px, py;
+
+    PhaseGroup(const Conv2dBackwardDataOperands &op, const Expr &number) {
+        const Expr across = phases(op.x, op.width), down = phases(op.y, op.height);
+        px = number % across;
+        py = number / across % down;
+        group = number / across / down;
+    }
+};
+
+// Zeros past the last filter and channel, so that slices and tiles have one size.
+void slice_factors(const Conv2dBackwardDataOperands &op, const Factors &factors,
+                   Conv2dBackwardDataSliced &stages) {
+    const Range all = {Expr(), Expr()}, filters = {0, op.filters}, channels = {0, op.channels};
+    stages.padded = Func("padded_slices");
+    stages.padded(c, g, x, y, n) = BoundaryConditions::constant_exterior(
+        factors.gradient, 0.f, Region{filters, all, all, all, all})(c, g, x, y, n);
+    const Func filter = BoundaryConditions::constant_exterior(
+        factors.filter, 0.f, Region{channels, all, all, filters, all});
+    const PhaseGroup of(op, g);
+    const auto tap = [](const StridePhases &axis, const Expr &phase, const Expr &j) {
+        return clamp(axis.first(phase) + axis.step() * j, 0, axis.kernel - 1);
+    };
+    stages.filter = Func("filter_slices");
+    stages.filter(c, s, r, k, g) = filter(k, tap(op.x, of.px, s), tap(op.y, of.py, r), c, of.group);
+    stages.tap = Func("tap");
+    stages.tap(c, s, r, g, x, y, n) =
+        stages.padded(c, of.group, x + op.x.source(of.px, s), y + op.y.source(of.py, r), n);
+}
+
+// Where phases of the sum land. An update, because its loops are those of the phases: from a pixel
+// alone Halide does not see that the pixels of a tile are of one phase, where the stride is an
+// argument.
+void scatter(const Conv2dBackwardDataOperands &op, const Conv2dLayout &order,
+             Conv2dBackwardDataSliced &stages) {
+    const auto length = [](const Expr &size, const StridePhases &axis) {
+        return (size + axis.stride - 1) / axis.stride;
+    };
+    stages.pixels = RDom(0, length(op.width, op.x), 0, length(op.height, op.y), 0,
+                         op.groups * phases(op.x, op.width) * phases(op.y, op.height), "pixels");
+    RDom &p = stages.pixels;
+    const PhaseGroup of(op, p.z);
+    const Expr column = p.x * op.x.stride + of.px, row = p.y * op.y.stride + of.py;
+    p.where(column < op.width);
+    p.where(row < op.height);
+    // Clamped for the bounds of what is written.
+    const Expr group = clamp(of.group, 0, op.groups - 1), to_x = clamp(column, 0, op.width - 1),
+               to_y = clamp(row, 0, op.height - 1);
+    stages.output(order.image_arguments(k)) = undef(op.type);
+    stages.output(order.in_order({k, group, to_x, to_y, n})) =
+        accumulated(op.type, stages.sum(k, p.z, p.x, p.y, n), op.previous(k, group, to_x, to_y, n),
+                    op.accumulate);
+}
+
+Conv2dBackwardDataSliced convolve_sliced(const Conv2dBackwardDataOperands &op,
+                                         const Factors &factors, const Conv2dLayout &order,
+                                         int tile) {
+    Conv2dBackwardDataSliced stages;
+    slice_factors(op, factors, stages);
+    stages.r = RDom(0, tile, 0, op.x.most_taps(), 0, op.y.most_taps(), 0,
+                    (op.filters + tile - 1) / tile, "r");
+    RDom &d = stages.r;
+    const bool strided = !is_const_one(op.x.stride) || !is_const_one(op.y.stride);
+    if (strided) {
+        const PhaseGroup of(op, g);
+        d.where(op.x.first(of.px) + op.x.step() * d.y < op.x.kernel);
+        d.where(op.y.first(of.py) + op.y.step() * d.z < op.y.kernel);
+    }
+    const Expr filter = d.w * tile + d.x;
+    stages.sum = Func("sum");
+    stages.sum(k, g, x, y, n) = 0.f;
+    stages.sum(k, g, x, y, n) +=
+        stages.filter(filter, d.y, d.z, k, g) * stages.tap(filter, d.y, d.z, g, x, y, n);
+    stages.output = Func("result");
+    if (strided) {
+        scatter(op, order, stages);
+    } else {
+        stages.output(order.image_arguments(k)) = accumulated(
+            op.type, stages.sum(k, g, x, y, n), op.previous(k, g, x, y, n), op.accumulate);
+    }
+    return stages;
+}
+
+Factors flip_expand(const Conv2dBackwardDataOperands &op) {
+    return expand(pad_and_flip(op, {op.output_gradient, op.weight}));
+}
+
+Factors expand_flip(const Conv2dBackwardDataOperands &op) {
+    return pad_and_flip(op, expand({op.output_gradient, op.weight}));
+}
+
 }  // namespace
 
 Expr StridePhases::phase(const Expr &pixel) const {
@@ -68,6 +166,7 @@ Expr StridePhases::phase(const Expr &pixel) const {
 // The tap s with (phase + s * dilation - crop) % stride = 0. Products are in 64 bits where the
 // factors are not known: both may be as large as the stride.
 Expr StridePhases::first(const Expr &phase) const {
+    if (is_const_one(stride)) return 0;
     const Expr missing = crop() - phase, place = (missing / common) % step();
     Expr tap = place * inverse % step();
     if (!is_const(stride)) {
@@ -81,11 +180,21 @@ Expr StridePhases::source(const Expr &phase, const Expr &j) const {
 }
 
 Conv2dBackwardData conv2d_backward_data_flip_expand(const Conv2dBackwardDataOperands &op) {
-    return convolve(op, expand(pad_and_flip(op, {op.output_gradient, op.weight})));
+    return convolve(op, flip_expand(op));
 }
 
 Conv2dBackwardData conv2d_backward_data_expand_flip(const Conv2dBackwardDataOperands &op) {
-    return convolve(op, pad_and_flip(op, expand({op.output_gradient, op.weight})));
+    return convolve(op, expand_flip(op));
+}
+
+Conv2dBackwardDataSliced conv2d_backward_data_flip_expand_sliced(
+    const Conv2dBackwardDataOperands &op, const Conv2dLayout &order, int tile) {
+    return convolve_sliced(op, flip_expand(op), order, tile);
+}
+
+Conv2dBackwardDataSliced conv2d_backward_data_expand_flip_sliced(
+    const Conv2dBackwardDataOperands &op, const Conv2dLayout &order, int tile) {
+    return convolve_sliced(op, expand_flip(op), order, tile);
 }
 
 Conv2dOperands conv2d_of_backward_data(const Conv2dBackwardDataOperands &op) {

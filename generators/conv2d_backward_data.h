@@ -40,6 +40,7 @@ struct Conv2dBackwardDataOperands {
     Halide::Func output_gradient, weight, previous;
     Halide::Expr channels, filters;            // of a group
     Halide::Expr out_w, out_h, width, height;  // of the output's gradient; of the input's
+    Halide::Expr groups;
     StridePhases x, y;
     Halide::Expr accumulate;  // whether previous(c, g, x, y, n) is added
     Halide::Type type;        // of the input's gradient
@@ -59,6 +60,19 @@ struct Conv2dBackwardData {
 // the tensors, then expand them to groups; and the other way round.
 Conv2dBackwardData conv2d_backward_data_flip_expand(const Conv2dBackwardDataOperands &operands);
 Conv2dBackwardData conv2d_backward_data_expand_flip(const Conv2dBackwardDataOperands &operands);
+
+// The same two, with k in slices, as the convolution that it is: stages of generators/conv2d.h,
+// where c and k have changed places. A stride phase is a group of its own of the sum, of filter and
+// of tap: number (g * phases_y + py) * phases_x + px; s and r are the taps of the phase. padded is
+// the gradient, of the true groups. With strides of one these are the same, and so are the stages;
+// otherwise the output is an update over pixels.x, pixels.y (x, y) and pixels.z (group of the sum).
+struct Conv2dBackwardDataSliced : Conv2dSliced {
+    Halide::RDom pixels;
+};
+Conv2dBackwardDataSliced conv2d_backward_data_flip_expand_sliced(
+    const Conv2dBackwardDataOperands &operands, const Conv2dLayout &order, int tile);
+Conv2dBackwardDataSliced conv2d_backward_data_expand_flip_sliced(
+    const Conv2dBackwardDataOperands &operands, const Conv2dLayout &order, int tile);
 
 // With strides of one the gradient is a convolution for the algorithms of generators/conv2d.h: of
 // the output's gradient with the flipped filter, k and c changing places, cropped by padding below

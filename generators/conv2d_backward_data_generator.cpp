@@ -44,6 +44,10 @@ public:
         constrain_image(output_gradient, fix_filters_per_group, fix_out_w);
         constrain_filter(weight);
         constrain_image(previous, fix_channels_per_group, fix_width);
+        if (algorithm.value().ends_with("_sliced")) {
+            slice();
+            return;
+        }
         constrain_image(input_gradient, fix_channels_per_group, fix_width);
         if (!Conv2dLayout(layout).nhwc()) {
             weight.dim(0).set_stride(Expr());
@@ -69,7 +73,8 @@ private:
         if (fix_stride_x.value() != 1 || fix_stride_y.value() != 1)
             throw CompileError("algorithm " + algorithm.value() + " needs strides of 1");
         const Conv2dOperands forward = conv2d_of_backward_data(op);
-        const sc::Conv2dContext context = forward_context(forward);
+        const sc::Conv2dContext context =
+            forward_context(forward.pointwise && forward.type == Float(32));
         if (algorithm.value() == "packed")
             build(conv2d_packed(forward, sc::packed_block(context)), sc::packed_schedules(),
                   context);
@@ -80,7 +85,32 @@ private:
         else
             throw CompileError(
                 "algorithm is " + algorithm.value() +
-                ", not flip_expand, expand_flip, packed, depthwise or depthwise_rows");
+                ", not flip_expand, expand_flip, one of these with _sliced, packed, depthwise or "
+                "depthwise_rows");
+    }
+
+    // The output is the algorithm's own Func, because it may have an update.
+    void slice() {
+        Conv2dBackwardDataOperands op = operands();
+        const Conv2dLayout order(layout);
+        const auto dims = order.image_dims();
+        op.width = fixed_or(fix_width, previous.dim(dims[2]).extent());
+        op.height = previous.dim(dims[3]).extent();
+        const sc::Conv2dContext context = forward_context(false);
+        const int tile = sc::sliced_tile(context);
+        Conv2dBackwardDataSliced stages;
+        if (algorithm.value() == "flip_expand_sliced")
+            stages = conv2d_backward_data_flip_expand_sliced(op, order, tile);
+        else if (algorithm.value() == "expand_flip_sliced")
+            stages = conv2d_backward_data_expand_flip_sliced(op, order, tile);
+        else
+            throw CompileError("algorithm is " + algorithm.value() +
+                               ", not flip_expand_sliced or expand_flip_sliced");
+        input_gradient = stages.output;
+        constrain_image(input_gradient, fix_channels_per_group, fix_width);
+        sc::apply(sc::conv2d_backward_data_sliced_schedules(), schedule_name.value(), stages,
+                  context);
+        hk::compiler::add_lowering_passes(get_pipeline(), get_target());
     }
 
     Expr dense_columns() const {
@@ -88,14 +118,13 @@ private:
         return previous.dim(dim_x).stride() == 1 && input_gradient.dim(dim_x).stride() == 1;
     }
 
-    sc::Conv2dContext forward_context(const Conv2dOperands &forward) const {
+    // Of the convolution that the gradient is.
+    sc::Conv2dContext forward_context(bool pointwise_f32) const {
         sc::Conv2dSizes known = sizes(get_target());
         std::swap(known.channels_per_group, known.filters_per_group);
         known.width = fix_out_w;
         const bool in_place = true, filters_inner = true;
-        return {known,       forward.pointwise && forward.type == Float(32),
-                !accumulate, dense_columns(),
-                in_place,    filters_inner};
+        return {known, pointwise_f32, !accumulate, dense_columns(), in_place, filters_inner};
     }
 
     template<typename Stages, typename Context>
@@ -136,6 +165,7 @@ private:
         op.out_h = output_gradient.dim(dim_y).extent();
         op.width = fixed_or(fix_width, input_gradient.dim(dim_x).extent());
         op.height = input_gradient.dim(dim_y).extent();
+        op.groups = previous.dim(dim_g).extent();
         op.x = phases(fixed_or(fix_kernel_w, weight.dim(filter_s).extent()), fix_stride_x, stride_x,
                       fix_dilation_x, dilation_x,
                       unpadded() ? Expr(0) : fixed_or(fix_padding_left, padding_left), common_x,

@@ -33,8 +33,6 @@ public:
     }
 
     void generate() {
-        if (algorithm.value() != "tiles")
-            throw CompileError("algorithm is " + algorithm.value() + ", not tiles");
         constrain_image(output_gradient, fix_filters_per_group, fix_out_w);
         constrain_image(input, fix_channels_per_group, fix_width);
         constrain_filter(previous);
@@ -43,15 +41,27 @@ public:
         const sc::Conv2dBackwardWeightContext context = {sizes(get_target()), op.channels,
                                                          op.filters, op.groups, !accumulate,
                                                          op.type == Float(32)};
-        Conv2dBackwardWeight stages =
-            conv2d_backward_weight(op, sc::backward_weight_tiles(context));
-        weight_gradient(Conv2dLayout(layout).filter_arguments()) = stages.output(c, s, r, k, g);
-        stages.output = weight_gradient;
-        sc::apply(sc::conv2d_backward_weight_schedules(), schedule_name.value(), stages, context);
-        hk::compiler::add_lowering_passes(get_pipeline(), get_target());
+        if (algorithm.value() == "tiles") {
+            build(conv2d_backward_weight(op, sc::backward_weight_tiles(context)),
+                  sc::conv2d_backward_weight_schedules(), context);
+        } else if (algorithm.value() == "sliced") {
+            const sc::WeightSlices slices = sc::backward_weight_slices(context);
+            build(conv2d_backward_weight_sliced(op, slices.columns, slices.parts),
+                  sc::conv2d_backward_weight_sliced_schedules(), context);
+        } else {
+            throw CompileError("algorithm is " + algorithm.value() + ", not tiles or sliced");
+        }
     }
 
 private:
+    template<typename Stages, typename Table>
+    void build(Stages stages, const Table &table, const sc::Conv2dBackwardWeightContext &context) {
+        weight_gradient(Conv2dLayout(layout).filter_arguments()) = stages.output(c, s, r, k, g);
+        stages.output = weight_gradient;
+        sc::apply(table, schedule_name.value(), stages, context);
+        hk::compiler::add_lowering_passes(get_pipeline(), get_target());
+    }
+
     Conv2dBackwardWeightOperands operands() {
         const Conv2dLayout order(layout);
         const auto [dim_c, dim_g, dim_x, dim_y, dim_n] = order.image_dims();
@@ -59,10 +69,9 @@ private:
         op.output_gradient = order.image("output_gradient_kgxyn", output_gradient);
         op.input = order.image("input_cgxyn", input);
         op.previous = order.filter("previous_csrkg", previous);
-        const auto filter = order.filter_dims();
-        op.channels = fixed_or(fix_channels_per_group, previous.dim(filter[0]).extent());
-        op.filters = fixed_or(fix_filters_per_group, previous.dim(filter[3]).extent());
-        op.groups = previous.dim(filter[4]).extent();
+        op.channels = fixed_or(fix_channels_per_group, input.dim(dim_c).extent());
+        op.filters = fixed_or(fix_filters_per_group, output_gradient.dim(dim_c).extent());
+        op.groups = input.dim(dim_g).extent();
         op.batch = output_gradient.dim(dim_n).extent();
         op.out_w = fixed_or(fix_out_w, output_gradient.dim(dim_x).extent());
         op.out_h = output_gradient.dim(dim_y).extent();

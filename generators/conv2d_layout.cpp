@@ -24,6 +24,12 @@ std::vector<Var> Conv2dLayout::filter_arguments() const {
     return nhwc_ ? std::vector<Var>{c, s, r, k, g} : std::vector<Var>{s, r, c, k, g};
 }
 
+std::vector<Expr> Conv2dLayout::in_order(const std::array<Expr, 5> &image) const {
+    std::vector<Expr> arguments(5);
+    for (size_t i = 0; i < 5; i++) arguments[static_cast<size_t>(image_dims()[i])] = image[i];
+    return arguments;
+}
+
 Func Conv2dLayout::image(const char *name, const Func &buffer) const {
     Func view(name);
     view(c, g, x, y, n) = buffer(image_arguments(c));

@@ -32,6 +32,7 @@ public:
     Halide::Func filter(const char *name, const Halide::Func &buffer) const;
     std::vector<Halide::Var> image_arguments(const Halide::Var &channel) const;
     std::vector<Halide::Var> filter_arguments() const;
+    std::vector<Halide::Expr> in_order(const std::array<Halide::Expr, 5> &image) const;
 
 private:
     bool nhwc_;

@@ -7,7 +7,8 @@ namespace hk::schedules {
 namespace {
 
 // The baseline: every element by itself, nothing stored in between.
-void root(Conv2dBackwardData &, const Conv2dBackwardDataContext &context) {
+template<typename Stages, typename Context>
+void root(Stages &, const Context &context) {
     Knobs(context.knobs).end();
 }
 
@@ -16,6 +17,12 @@ void root(Conv2dBackwardData &, const Conv2dBackwardDataContext &context) {
 const Table<Conv2dBackwardData, Conv2dBackwardDataContext> &conv2d_backward_data_schedules() {
     static const Table<Conv2dBackwardData, Conv2dBackwardDataContext> table = {
         {"root", root}, {"cpu", cpu::backward_data}, {"gpu_unstaged", gpu::backward_data_unstaged}};
+    return table;
+}
+
+const Table<Conv2dBackwardDataSliced, Conv2dContext> &conv2d_backward_data_sliced_schedules() {
+    static const Table<Conv2dBackwardDataSliced, Conv2dContext> table = {
+        {"root", root}, {"gpu", gpu::backward_data_sliced}};
     return table;
 }
 

@@ -2,8 +2,7 @@
 // Schedules of the algorithms in generators/conv2d_backward_data.h.
 
 #include "generators/conv2d_backward_data.h"
-#include "schedules/conv2d_sizes.h"
-#include "schedules/schedule.h"
+#include "schedules/conv2d.h"
 
 namespace hk::schedules {
 
@@ -15,6 +14,10 @@ struct Conv2dBackwardDataContext : Conv2dSizes {
 const Table<generators::Conv2dBackwardData, Conv2dBackwardDataContext>
     &conv2d_backward_data_schedules();
 
+// Those of the algorithms by slices, in the context of the convolution that the gradient is.
+const Table<generators::Conv2dBackwardDataSliced, Conv2dContext>
+    &conv2d_backward_data_sliced_schedules();
+
 namespace cpu {
 void backward_data(generators::Conv2dBackwardData &stages,
                    const Conv2dBackwardDataContext &context);
@@ -23,6 +26,8 @@ void backward_data(generators::Conv2dBackwardData &stages,
 namespace gpu {
 void backward_data_unstaged(generators::Conv2dBackwardData &stages,
                             const Conv2dBackwardDataContext &context);
+void backward_data_sliced(generators::Conv2dBackwardDataSliced &stages,
+                          const Conv2dContext &context);
 }  // namespace gpu
 
 }  // namespace hk::schedules

@@ -2,6 +2,7 @@
 // Schedules of the algorithm in generators/conv2d_backward_weight.h.
 
 #include "generators/conv2d_backward_weight.h"
+#include "generators/conv2d_backward_weight/sliced.h"
 #include "schedules/conv2d_sizes.h"
 #include "schedules/schedule.h"
 
@@ -19,6 +20,15 @@ generators::WeightTiles backward_weight_tiles(const Conv2dBackwardWeightContext 
 const Table<generators::Conv2dBackwardWeight, Conv2dBackwardWeightContext>
     &conv2d_backward_weight_schedules();
 
+// How the sum by slices is divided: columns of a slice, parts of the rows.
+struct WeightSlices {
+    int columns, parts;
+};
+WeightSlices backward_weight_slices(const Conv2dBackwardWeightContext &context);
+
+const Table<generators::Conv2dBackwardWeightSliced, Conv2dBackwardWeightContext>
+    &conv2d_backward_weight_sliced_schedules();
+
 // One table entry each, and its tiles.
 namespace cpu {
 void backward_weight(generators::Conv2dBackwardWeight &stages,
@@ -29,5 +39,12 @@ void backward_weight_columns(generators::Conv2dBackwardWeight &stages,
                              const Conv2dBackwardWeightContext &context);
 generators::WeightTiles tiles_of_columns(const Conv2dBackwardWeightContext &context);
 }  // namespace cpu
+
+namespace gpu {
+void backward_weight_staged(generators::Conv2dBackwardWeightSliced &stages,
+                            const Conv2dBackwardWeightContext &context);
+void backward_weight_unstaged(generators::Conv2dBackwardWeightSliced &stages,
+                              const Conv2dBackwardWeightContext &context);
+}  // namespace gpu
 
 }  // namespace hk::schedules

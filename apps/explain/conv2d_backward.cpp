@@ -1,6 +1,8 @@
 #include "hk/conv2d_backward.h"
 
+#include "conv2d_backward_operands.h"
 #include "conv_flags.h"
+#include "hk/error.h"
 #include "verb.h"
 
 namespace hk::explain {
@@ -75,6 +77,9 @@ public:
         gradient_.launch(kernel, output, input, weight, problem_.options);
     }
 
+protected:
+    const Conv2dProblem &conv_problem() const { return problem_; }
+
 private:
     const Gradient &gradient_;
     ConvFlags flags_;
@@ -82,10 +87,58 @@ private:
     Conv2dProblem problem_;
 };
 
+// --formulation: of the two ways to write the graph, the rows of one alone.
+class Conv2dBackwardDataVerb : public Conv2dBackwardVerb {
+public:
+    Conv2dBackwardDataVerb() : Conv2dBackwardVerb(kData) {}
+
+    void add_flags(CLI::App &app) override {
+        Conv2dBackwardVerb::add_flags(app);
+        app.add_option("--formulation", formulation_,
+                       "only rows that are written so: flip_expand or expand_flip");
+    }
+
+    void prepare() override {
+        Conv2dBackwardVerb::prepare();
+        if (formulation_.empty()) return;
+        for (const KernelInfo &kernel : Conv2dBackwardVerb::kernels()) {
+            if (std::string_view(kernel.algorithm).starts_with(formulation_)) {
+                rows_.push_back(kernel);
+            }
+        }
+        if (formulation_ != "flip_expand" && formulation_ != "expand_flip") {
+            throw InvalidArgument("--formulation is \"" + formulation_ +
+                                  "\", not flip_expand or expand_flip");
+        }
+    }
+
+    std::string problem() const override {
+        return Conv2dBackwardVerb::problem() +
+               (formulation_.empty() ? "" : ", written as " + formulation_);
+    }
+
+    std::span<const KernelInfo> kernels() const override {
+        return formulation_.empty() ? Conv2dBackwardVerb::kernels() : rows_;
+    }
+
+    Selection select(const Target &target) const override {
+        if (formulation_.empty()) return Conv2dBackwardVerb::select(target);
+        const Conv2dProblem problem =
+            detail::normalised(conv_problem(), detail::normalise_backward_data);
+        return hk::select(
+            rows_, type(), layout(), target.type, target.limits,
+            [&](std::string_view field) { return detail::conv2d_field(problem, field); }, true);
+    }
+
+private:
+    std::string formulation_;
+    std::vector<KernelInfo> rows_;
+};
+
 }  // namespace
 
 std::unique_ptr<Verb> conv2d_backward_data_verb() {
-    return std::make_unique<Conv2dBackwardVerb>(kData);
+    return std::make_unique<Conv2dBackwardDataVerb>();
 }
 
 std::unique_ptr<Verb> conv2d_backward_weight_verb() {

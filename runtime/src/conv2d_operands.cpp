@@ -225,6 +225,7 @@ int64_t conv2d_field(const Conv2dProblem &problem, std::string_view name) {
         {"batch", problem.batch},
         {"channels", problem.channels},
         {"filters", problem.filters},
+        {"weight_size", depth * problem.filters},
         {"groups", options.groups},
         {"channels_per_group", channels_per_group},
         {"filters_per_group", filters_per_group},

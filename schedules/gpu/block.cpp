@@ -12,9 +12,11 @@ constexpr auto round_up = TailStrategy::RoundUp;
 
 }  // namespace
 
-Tiles Tiles::with(const std::string &text) const {
+Tiles Tiles::with(const std::string &text,
+                  const std::vector<std::pair<const char *, int *>> &own) const {
     Tiles tiles = *this;
     Knobs knobs(text);
+    for (const auto &[name, value] : own) knobs.take(name, *value);
     knobs.take("tile_k", tiles.tile_k);
     knobs.take("tile_x", tiles.tile_x);
     knobs.take("tile_y", tiles.tile_y);
@@ -94,91 +96,120 @@ void compute_groups(Func out, Func sum, bool nhwc, const std::string &text,
     sum.update().reorder(loops).unroll(x).unroll(y).never_partition_all();
 }
 
-Block::Block(const Tiles &tiles, bool nhwc)
-    : tiles_(tiles), nhwc_(nhwc), threads_(innermost_first(nhwc, kt_, xt_, yt_)) {}
+Axes image_axes() { return {k, x, y, {g, n}}; }
+
+Block::Loops::Loops(const Axes &axes)
+    : Axes(axes),
+      ko("ko", k.is_rvar),
+      kt("kt", k.is_rvar),
+      ki("ki", k.is_rvar),
+      xo("xo", x.is_rvar),
+      xt("xt", x.is_rvar),
+      xi("xi", x.is_rvar),
+      yo("yo", y.is_rvar),
+      yt("yt", y.is_rvar),
+      yi("yi", y.is_rvar) {}
+
+Block::Block(const Tiles &tiles, bool nhwc, const Axes &sums) : Block(tiles, nhwc, sums, sums) {}
+
+Block::Block(const Tiles &tiles, bool nhwc, const Axes &sums, const Axes &output)
+    : tiles_(tiles), nhwc_(nhwc), sums_(sums), output_(output), block_("block", output.x.is_rvar) {}
 
 std::vector<int> Block::threads() const {
     return innermost_first(nhwc_, tiles_.threads_k, tiles_.threads_x, tiles_.threads_y);
 }
 
-void Block::tile(Func out, Unroll unroll) const {
-    out.split(k, ko_, k, tiles_.tile_k, guard)
-        .split(x, xo_, x, tiles_.tile_x, guard)
-        .split(y, yo_, y, tiles_.tile_y, guard)
-        .split(g, go_, g, 1);  // else Halide takes all groups for the bounds of one
-    divide(out, TailStrategy::Auto);
-    out.reorder(order({}, {g, ko_, xo_, yo_, go_, n}, {}))
-        .fuse(go_, n, block_)
-        .fuse(yo_, block_, block_)
-        .fuse(xo_, block_, block_)
-        .fuse(ko_, block_, block_)
-        .gpu_blocks(block_)
-        .never_partition_all();
+void Block::tile(Stage out, Unroll unroll) const {
+    const Loops &l = output_;
+    out.split(l.k, l.ko, l.k, tiles_.tile_k, guard)
+        .split(l.x, l.xo, l.x, tiles_.tile_x, guard)
+        .split(l.y, l.yo, l.y, tiles_.tile_y, guard);
+    // Split by one, else Halide takes all elements of what is fused for the bounds of one.
+    std::vector<VarOrRVar> around(l.alone.begin(), l.alone.end() - 1);
+    std::vector<VarOrRVar> blocks = {l.ko, l.xo, l.yo};
+    for (const VarOrRVar &one : around) {
+        blocks.emplace_back(one.name() + "_o", one.is_rvar);
+        out.split(one, blocks.back(), one, 1);
+    }
+    blocks.push_back(l.alone.back());
+    divide(out, l, TailStrategy::Auto);
+    around.insert(around.end(), blocks.begin(), blocks.end());
+    out.reorder(order(l, {}, around, {}));
+    VarOrRVar fused = blocks.back();
+    for (auto loop = blocks.rbegin() + 1; loop != blocks.rend(); loop++) {
+        out.fuse(*loop, fused, block_);
+        fused = block_;
+    }
+    out.gpu_blocks(block_).never_partition_all();
     if (unroll == Unroll::all) {
-        run(out);
+        run(out, l);
         return;
     }
-    out.gpu_threads(threads_[0], threads_[1], threads_[2]);
-    if (unroll == Unroll::neighbours_in_memory) out.unroll(nhwc_ ? ki_ : xi_);
+    const std::vector<VarOrRVar> threads = threads_of(l);
+    out.gpu_threads(threads[0], threads[1], threads[2]);
+    if (unroll == Unroll::neighbours_in_memory) out.unroll(nhwc_ ? l.ki : l.xi);
 }
 
 void Block::hold(Func sum, const Func &out) const {
-    sum.compute_at(out, block_)
-        .store_in(MemoryType::Register)
-        .bound_extent(k, tiles_.tile_k)
-        .bound_extent(x, tiles_.tile_x)
-        .bound_extent(y, tiles_.tile_y)
-        .bound_extent(g, 1)
-        .bound_extent(n, 1);
+    sum.compute_at(LoopLevel(out, block_)).store_in(MemoryType::Register);
+    bound(sum, 1, 1, 1);
     accumulate(sum, {}, {});
 }
 
 void Block::accumulate(Stage stage, const std::vector<VarOrRVar> &inside,
                        std::vector<VarOrRVar> around,
                        const std::vector<VarOrRVar> &innermost) const {
-    divide(stage, round_up);
-    around.insert(around.end(), {g, n});
-    stage.reorder(order(inside, around, innermost)).never_partition_all();
-    run(stage);
+    divide(stage, sums_, round_up);
+    around.insert(around.end(), sums_.alone.begin(), sums_.alone.end());
+    stage.reorder(order(sums_, inside, around, innermost)).never_partition_all();
+    run(stage, sums_);
 }
 
 void Block::accumulate_alone(Func sum, const Func &out, const std::vector<VarOrRVar> &steps) const {
     tile(out, Unroll::all);
-    sum.compute_at(out, threads_[0])
-        .store_in(MemoryType::Register)
-        .bound_extent(k, tiles_.tile_k / tiles_.threads_k)
-        .bound_extent(x, tiles_.tile_x / tiles_.threads_x)
-        .bound_extent(y, tiles_.tile_y / tiles_.threads_y)
-        .bound_extent(g, 1)
-        .bound_extent(n, 1)
-        .unroll(k)
-        .unroll(x)
-        .unroll(y);
-    std::vector<VarOrRVar> loops = {k, x, y};
+    sum.compute_at(LoopLevel(out, threads_of(output_)[0])).store_in(MemoryType::Register);
+    bound(sum, tiles_.threads_k, tiles_.threads_x, tiles_.threads_y);
+    const std::vector<VarOrRVar> own = {sums_.k, sums_.x, sums_.y};
+    std::vector<VarOrRVar> loops = own;
     loops.insert(loops.end(), steps.begin(), steps.end());
-    sum.update().reorder(loops).unroll(k).unroll(x).unroll(y).never_partition_all();
+    Stage update = sum.update();
+    update.reorder(loops).never_partition_all();
+    for (const VarOrRVar &loop : own) {
+        sum.unroll(loop);
+        update.unroll(loop);
+    }
 }
 
-template<typename Loops>
-void Block::divide(Loops &&loops, TailStrategy tail) const {
-    loops.split(k, kt_, ki_, tiles_.tile_k / tiles_.threads_k, tail)
-        .split(x, xt_, xi_, tiles_.tile_x / tiles_.threads_x, tail)
-        .split(y, yt_, yi_, tiles_.tile_y / tiles_.threads_y, tail);
+void Block::bound(Func sum, int threads_k, int threads_x, int threads_y) const {
+    sum.bound_extent(sums_.k.var, tiles_.tile_k / threads_k)
+        .bound_extent(sums_.x.var, tiles_.tile_x / threads_x)
+        .bound_extent(sums_.y.var, tiles_.tile_y / threads_y);
+    for (const VarOrRVar &one : sums_.alone) sum.bound_extent(one.var, 1);
 }
 
-template<typename Loops>
-void Block::run(Loops &&loops) const {
-    loops.gpu_threads(threads_[0], threads_[1], threads_[2]).unroll(ki_).unroll(xi_).unroll(yi_);
+void Block::divide(Stage &stage, const Loops &l, TailStrategy tail) const {
+    stage.split(l.k, l.kt, l.ki, tiles_.tile_k / tiles_.threads_k, tail)
+        .split(l.x, l.xt, l.xi, tiles_.tile_x / tiles_.threads_x, tail)
+        .split(l.y, l.yt, l.yi, tiles_.tile_y / tiles_.threads_y, tail);
 }
 
-std::vector<VarOrRVar> Block::order(const std::vector<VarOrRVar> &inside,
+void Block::run(Stage &stage, const Loops &l) const {
+    const std::vector<VarOrRVar> threads = threads_of(l);
+    stage.gpu_threads(threads[0], threads[1], threads[2]).unroll(l.ki).unroll(l.xi).unroll(l.yi);
+}
+
+std::vector<VarOrRVar> Block::threads_of(const Loops &l) const {
+    return innermost_first(nhwc_, l.kt, l.xt, l.yt);
+}
+
+std::vector<VarOrRVar> Block::order(const Loops &l, const std::vector<VarOrRVar> &inside,
                                     const std::vector<VarOrRVar> &around,
                                     const std::vector<VarOrRVar> &innermost) const {
+    const std::vector<VarOrRVar> threads = threads_of(l);
     std::vector<VarOrRVar> loops = innermost;
-    loops.insert(loops.end(), {ki_, xi_, yi_});
-    loops.insert(loops.end(), inside.begin(), inside.end());
-    loops.insert(loops.end(), threads_.begin(), threads_.end());
-    loops.insert(loops.end(), around.begin(), around.end());
+    loops.insert(loops.end(), {l.ki, l.xi, l.yi});
+    for (const auto &more : {inside, threads, around})
+        loops.insert(loops.end(), more.begin(), more.end());
     return loops;
 }
 

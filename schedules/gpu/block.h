@@ -16,8 +16,10 @@ struct Tiles {
     int threads() const { return threads_k * threads_x * threads_y; }
     int sums() const { return tile_k * tile_x * tile_y / threads(); }  // of a thread
 
-    // Throws Halide::CompileError for knobs of other names, and where threads don't divide a tile.
-    Tiles with(const std::string &knobs) const;
+    // With the knobs, and those of a schedule's own. Throws Halide::CompileError for knobs of other
+    // names, and where threads don't divide a tile.
+    Tiles with(const std::string &knobs,
+               const std::vector<std::pair<const char *, int *>> &own = {}) const;
 };
 
 // Loops, or sizes, of k, x and y, the one whose neighbours are neighbours in memory first.
@@ -39,21 +41,30 @@ void deal(Halide::Func tile, const Halide::LoopLevel &at,
 void compute_groups(Halide::Func out, Halide::Func sum, bool nhwc, const std::string &knobs,
                     const std::vector<Halide::VarOrRVar> &steps);
 
+// What the loops of a block are called that Tiles has sizes for, and the others, of which a block
+// computes one element.
+struct Axes {
+    Halide::VarOrRVar k, x, y;
+    std::vector<Halide::VarOrRVar> alone;
+};
+Axes image_axes();  // k, x, y, and g and n alone
+
 // The loops of a block, for its output and its sums alike.
 class Block {
 public:
-    Block(const Tiles &tiles, bool nhwc);
+    // `sums`: the axes of the sum, and of the output where `output` does not say others.
+    Block(const Tiles &tiles, bool nhwc, const Axes &sums = image_axes());
+    Block(const Tiles &tiles, bool nhwc, const Axes &sums, const Axes &output);
 
     const Tiles &tiles() const { return tiles_; }
     std::vector<int> threads() const;
-    const Halide::Var &loop() const { return block_; }
 
     // What is unrolled of what follows the sum: two thirds of the code where it is all.
     enum class Unroll { all, neighbours_in_memory, none };
 
     // Blocks of all tiles, groups and images in one dimension of the grid, the others of which end
     // at 65535; neighbouring blocks read the same input.
-    void tile(Halide::Func out, Unroll unroll = Unroll::neighbours_in_memory) const;
+    void tile(Halide::Stage out, Unroll unroll = Unroll::neighbours_in_memory) const;
 
     // Sums of a block, in the registers of its threads.
     void hold(Halide::Func sum, const Halide::Func &out) const;
@@ -70,17 +81,22 @@ public:
                           const std::vector<Halide::VarOrRVar> &steps) const;
 
 private:
+    struct Loops : Axes {
+        explicit Loops(const Axes &axes);
+        Halide::VarOrRVar ko, kt, ki, xo, xt, xi, yo, yt, yi;
+    };
+
     const Tiles tiles_;
     const bool nhwc_;
-    const Halide::Var ko_{"ko"}, kt_{"kt"}, ki_{"ki"}, xo_{"xo"}, xt_{"xt"}, xi_{"xi"};
-    const Halide::Var yo_{"yo"}, yt_{"yt"}, yi_{"yi"}, go_{"go"}, block_{"block"};
-    const std::vector<Halide::Var> threads_;
+    const Loops sums_, output_;
+    const Halide::VarOrRVar block_;
 
-    template<typename Loops>
-    void divide(Loops &&loops, Halide::TailStrategy tail) const;
-    template<typename Loops>
-    void run(Loops &&loops) const;
-    std::vector<Halide::VarOrRVar> order(const std::vector<Halide::VarOrRVar> &inside,
+    std::vector<Halide::VarOrRVar> threads_of(const Loops &loops) const;
+    void bound(Halide::Func sum, int threads_k, int threads_x, int threads_y) const;
+    void divide(Halide::Stage &stage, const Loops &loops, Halide::TailStrategy tail) const;
+    void run(Halide::Stage &stage, const Loops &loops) const;
+    std::vector<Halide::VarOrRVar> order(const Loops &loops,
+                                         const std::vector<Halide::VarOrRVar> &inside,
                                          const std::vector<Halide::VarOrRVar> &around,
                                          const std::vector<Halide::VarOrRVar> &innermost) const;
 };

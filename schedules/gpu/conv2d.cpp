@@ -1,5 +1,4 @@
-#include "schedules/conv2d.h"
-#include "schedules/gpu/block.h"
+#include "schedules/gpu/conv2d.h"
 
 using namespace Halide;
 using namespace hk::generators;
@@ -21,17 +20,6 @@ bool windowed(const Conv2dContext &context) {
            context.dilation_y == 1;
 }
 
-Tiles staged_tiles(const Conv2dContext &context) {
-    Tiles tiles =
-        pointwise(context) ? Tiles{64, 64, 1, 8, 16, 16, 1} : Tiles{64, 8, 8, 8, 16, 4, 4};
-    // Neighbouring threads write neighbouring addresses: k in nhwc, x in nchw, 32 bytes at least.
-    if (!context.nhwc && !pointwise(context)) {
-        tiles.threads_x = 8;
-        tiles.threads_y = 2;
-    }
-    return tiles.with(context.knobs);
-}
-
 Tiles unstaged_tiles(const Conv2dContext &context) {
     return (context.nhwc ? Tiles{16, 32, 1, 1, 8, 16, 1} : Tiles{8, 16, 4, 1, 4, 8, 4})
         .with(context.knobs);
@@ -44,12 +32,12 @@ void stage_operands(Conv2dSliced &stages, const Conv2dContext &context, const Ti
     const int taps_x = windowed(context) ? context.kernel_w : 1;
     const int taps_y = windowed(context) ? context.kernel_h : 1;
     stages.filter.reorder_storage(k, c, s, r, g).align_storage(k, t.tile_k + 4);
+    std::pair<Var, int> near = {c, t.tile_c}, far = {k, t.tile_k};
+    if (context.filters_inner) std::swap(near, far);
     if (context.nhwc)
-        deal(stages.filter, step, {{c, t.tile_c}, {s, taps_x}, {r, taps_y}, {k, t.tile_k}, {g, 1}},
-             threads);
+        deal(stages.filter, step, {near, {s, taps_x}, {r, taps_y}, far, {g, 1}}, threads);
     else
-        deal(stages.filter, step, {{s, taps_x}, {r, taps_y}, {c, t.tile_c}, {k, t.tile_k}, {g, 1}},
-             threads);
+        deal(stages.filter, step, {{s, taps_x}, {r, taps_y}, near, far, {g, 1}}, threads);
 
     Func &image = windowed(context) ? stages.padded : stages.tap;
     const int width = t.tile_x + taps_x - 1, height = t.tile_y + taps_y - 1;
@@ -70,6 +58,40 @@ int sliced_tile(const Conv2dContext &context) {
 }
 
 namespace gpu {
+
+Tiles staged_tiles(const Conv2dContext &context) {
+    Tiles tiles =
+        pointwise(context) ? Tiles{64, 64, 1, 8, 16, 16, 1} : Tiles{64, 8, 8, 8, 16, 4, 4};
+    // Neighbouring threads write neighbouring addresses: k in nhwc, x in nchw, 32 bytes at least.
+    if (!context.nhwc && !pointwise(context)) {
+        tiles.threads_x = 8;
+        tiles.threads_y = 2;
+    }
+    return tiles.with(context.knobs);
+}
+
+void sum_slices(Conv2dSliced &stages, const Conv2dContext &context, const Block &block,
+                bool taps_outside) {
+    const Tiles &t = block.tiles();
+    const RDom &d = stages.r;
+    block.hold(stages.sum, stages.output);
+    std::vector<VarOrRVar> inside = {d.x}, around = {d.y, d.z, d.w};
+    if (windowed(context)) {
+        inside = {d.y, d.z, d.x};
+        around = {d.w};
+    } else if (taps_outside) {
+        around = {d.w, d.y, d.z};
+    }
+    Stage update = stages.sum.update();
+    block.accumulate(update, inside, around);
+    if (!windowed(context)) {
+        if (t.sums() <= 16) update.unroll(d.x);
+    } else {
+        if (t.sums() <= 32) update.unroll(d.y);
+        if (t.sums() <= 16) update.unroll(d.z);
+    }
+    stage_operands(stages, context, t, LoopLevel(stages.sum, around[0]), block.threads());
+}
 
 // One block computes 64 channels at 64 pixels, 16 sums a thread in registers, while slices of eight
 // input channels of the filter and the input pass through shared memory, whose size is a constant
@@ -103,22 +125,8 @@ namespace gpu {
 // Its speed on a GPU is not measured.
 void sliced(Conv2dSliced &stages, const Conv2dContext &context) {
     const Block block(staged_tiles(context), context.nhwc);
-    const Tiles &t = block.tiles();
-    const RDom &d = stages.r;
     block.tile(stages.output);
-
-    block.hold(stages.sum, stages.output);
-    Stage update = stages.sum.update();
-    if (windowed(context)) {
-        block.accumulate(update, {d.y, d.z, d.x}, {d.w});
-        if (t.sums() <= 32) update.unroll(d.y);
-        if (t.sums() <= 16) update.unroll(d.z);
-    } else {
-        block.accumulate(update, {d.x}, {d.y, d.z, d.w});
-        if (t.sums() <= 16) update.unroll(d.x);
-    }
-    const LoopLevel step(stages.sum, windowed(context) ? d.w : d.y);
-    stage_operands(stages, context, t, step, block.threads());
+    sum_slices(stages, context, block);
 }
 
 // The last rung: no shared memory and 128 threads, so that it fits every device. A thread computes

@@ -5,27 +5,39 @@ using namespace hk::generators;
 
 namespace hk::schedules::gpu {
 
-// Three kernels: a thread a lane and part, which reads what its neighbours' neighbours read; then
-// lanes are added up, then parts. What lies between is 4 bytes a filter, part and lane.
+// Three kernels: a thread sums up, in a register, one part of a filter (nhwc) or of one of its
+// lanes (nchw), 64 threads a block, its neighbours what lies next to it in memory; then lanes are
+// added up, then parts. What lies between is 4 bytes a filter, part and lane. Lost: sums in global
+// memory, which take a kernel more for their zeros, and a load and a store for each element that is
+// read.
 void backward_bias_unstaged(Conv2dBackwardBias &stages, const Conv2dBackwardBiasContext &context) {
     constexpr auto guard = TailStrategy::GuardWithIf;
-    const Var block("block"), thread("thread"), element("element");
+    const Var block("block"), thread("thread"), element("element"), ko("ko"), go("go");
+    const Var &lane = stages.lane, &part = stages.part;
     const RDom &d = stages.r;
-    const auto spread = [&](Stage stage, const std::vector<Var> &dims) {
-        stage.fuse(dims[0], dims[1], element);
-        for (size_t i = 2; i < dims.size(); i++) stage.fuse(element, dims[i], element);
-        stage.split(element, block, thread, 64, guard)
+    const auto spread = [&](Func sums, const std::vector<Var> &dims) {
+        sums.fuse(dims[0], dims[1], element);
+        for (size_t i = 2; i < dims.size(); i++) sums.fuse(element, dims[i], element);
+        sums.split(element, block, thread, 64, guard)
             .gpu_blocks(block)
             .gpu_threads(thread)
             .never_partition_all();
     };
-    stages.partial.compute_root();
+    const int lanes = backward_bias_sums(context).lanes;
+    Func sums = stages.partial.in(stages.folded);
+    sums.compute_root()
+        .split(k, ko, k, std::max(64 / lanes, 1), guard)
+        .split(g, go, g, 1)  // else Halide takes all groups for the bounds of one
+        .reorder(lane, k, g, ko, go, part)
+        .fuse(go, part, block)
+        .fuse(ko, block, block)
+        .gpu_blocks(block)
+        .gpu_threads(lane, k)
+        .never_partition_all();
+    stages.partial.compute_at(sums, lane).store_in(MemoryType::Register);
+    for (const Var &one : {lane, k, g, part}) stages.partial.bound_extent(one, 1);
+    stages.partial.update().reorder(d.x, d.y).never_partition_all();
     stages.folded.compute_root();
-    const Var &lane = stages.lane, &part = stages.part;
-    const std::vector<Var> all = {lane, k, g, part};
-    spread(stages.partial, all);
-    stages.partial.update().reorder({d.x, d.y, lane, k, g, part});
-    spread(stages.partial.update(), all);
     spread(stages.folded, {k, g, part});
     spread(stages.output, {k, g});
 }

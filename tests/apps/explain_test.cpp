@@ -2,10 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "hk/conv2d.h"
+#include "hk/conv2d_backward.h"
 #include "hk/quantized_conv2d.h"
 #include "tests/apps/program.h"
 
@@ -39,6 +41,14 @@ std::string shape_case(const std::string &layout) {
 // The same of a quantised weight, whose dequantised filter alone has 589824 bytes.
 std::string quantized_shape_case(const std::string &layout) {
     return "quantized_" + shape_case(layout) + " --output-type f32";
+}
+
+// The grouped input gradient of which a flipped filter alone has 589824 bytes.
+std::string gradient_case(const std::string &layout) {
+    const bool nhwc = layout == "nhwc";
+    return "conv2d_backward_data --layout " + layout + " --type f32 --input " +
+           (nhwc ? "128x24x48x384 --weight 384x1x3x128" : "128x384x24x48 --weight 384x128x1x3") +
+           " --stride 1 --padding 0x1 --dilation 1 --groups 3";
 }
 
 struct ShapeCaseOf {
@@ -146,7 +156,11 @@ INSTANTIATE_TEST_SUITE_P(
                     ShapeCaseOf{"quantized_conv2d_nhwc", "nhwc", quantized_shape_case,
                                 quantized_conv2d_kernels},
                     ShapeCaseOf{"quantized_conv2d_nchw", "nchw", quantized_shape_case,
-                                quantized_conv2d_kernels}),
+                                quantized_conv2d_kernels},
+                    ShapeCaseOf{"conv2d_backward_data_nhwc", "nhwc", gradient_case,
+                                conv2d_backward_data_kernels},
+                    ShapeCaseOf{"conv2d_backward_data_nchw", "nchw", gradient_case,
+                                conv2d_backward_data_kernels}),
     [](const auto &info) { return info.param.name; });
 
 TEST(Explain, TextNamesEveryTarget) {
@@ -155,6 +169,25 @@ TEST(Explain, TextNamesEveryTarget) {
     for (const std::string &target : built_targets()) {
         EXPECT_NE(outcome.output.find("\n" + target + " ("), std::string::npos) << outcome.output;
     }
+}
+
+// Both ways to write the graph stay within the same budget.
+TEST(Explain, ShowsEitherFormulation) {
+    std::map<std::string, std::vector<int64_t>> shared;
+    for (const std::string formulation : {"flip_expand", "expand_flip"}) {
+        const std::string flag = " --formulation " + formulation;
+        for (const json &choice : explain_json(gradient_case("nhwc") + flag)) {
+            SCOPED_TRACE(flag + ": " + choice.dump());
+            const std::string algorithm = choice.at("algorithm");
+            EXPECT_TRUE(algorithm.starts_with(formulation)) << algorithm;
+            EXPECT_LE(choice.at("shared_bytes"), 48 * 1024);
+            shared[formulation].push_back(choice.at("shared_bytes"));
+        }
+        const Outcome text = run_program(explain + gradient_case("nhwc") + flag);
+        EXPECT_NE(text.output.find("written as " + formulation), std::string::npos) << text.output;
+    }
+    EXPECT_EQ(shared["flip_expand"], shared["expand_flip"]);
+    EXPECT_EQ(shared["flip_expand"].size(), built_targets().size());
 }
 
 TEST(Explain, TextShowsTheLadder) {
@@ -232,6 +265,9 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"NoVerb", "", "subcommand"}, Mistake{"UnknownVerb", "conv9d", "subcommand"},
         Mistake{"NoInput", "conv2d --weight 8x3x3x16", "--input"},
         Mistake{"ShortInput", "conv2d --input 8x8x16 --weight 8x3x3x16", "8x8x16"},
+        Mistake{"Formulation",
+                "conv2d_backward_data --input 1x8x8x16 --weight 8x3x3x16 --formulation flipped",
+                "flipped"},
         Mistake{"NoNumber", "conv2d --input 1x8xax16 --weight 8x3x3x16", "\"a\""},
         Mistake{"Negative", "conv2d --input 1x8x-8x16 --weight 8x3x3x16", "-8"},
         Mistake{"Trailing", "conv2d --input 1x8x8x16x --weight 8x3x3x16", "1x8x8x16x"},

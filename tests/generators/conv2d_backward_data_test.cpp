@@ -27,7 +27,8 @@ JitAlgorithm with_sizes(const std::string &algorithm, const std::string &name,
 // own or with a factor in common.
 std::vector<JitAlgorithm> algorithms() {
     std::vector<JitAlgorithm> all;
-    for (const char *algorithm : {"flip_expand", "expand_flip"}) {
+    for (const char *algorithm :
+         {"flip_expand", "expand_flip", "flip_expand_sliced", "expand_flip_sliced"}) {
         all.push_back(with_sizes(algorithm, "", {}));
         all.push_back(with_sizes(algorithm, "_s1", {{"stride_x", 1}, {"stride_y", 1}}));
         all.push_back(with_sizes(algorithm, "_s2",
@@ -97,10 +98,11 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(Conv2dBackwardDataFormulations, GiveTheSameBits) {
     const Constraint grouped{"groups", Relation::at_least, 2};
     for (const Layout layout : {Layout::nhwc, Layout::nchw}) {
-        for (const char *schedule : {"root", "cpu"}) {
-            const auto compiled = [&](const char *algorithm) {
-                return JitConv2dBackward(Pass::data, with_sizes(algorithm, "", {}), schedule, "",
-                                         DataType::f32, layout);
+        for (const auto &[suffix, schedule] :
+             {std::pair{"", "root"}, {"", "cpu"}, {"_sliced", "root"}}) {
+            const auto compiled = [&](const std::string &algorithm) {
+                return JitConv2dBackward(Pass::data, with_sizes(algorithm + suffix, "", {}),
+                                         schedule, "", DataType::f32, layout);
             };
             const JitConv2dBackward first = compiled("flip_expand"),
                                     other = compiled("expand_flip");

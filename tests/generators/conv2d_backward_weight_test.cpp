@@ -36,6 +36,18 @@ TEST_P(Conv2dBackwardTiles, AreTheWeightsGradient) {
     check_algorithm<BackwardWeightCase>(GetParam(), {"any", {{"algorithm", "tiles"}}, {}});
 }
 
+// Slices of columns that end inside a row, and parts that are empty.
+TEST(Conv2dBackwardWeightSlices, AreTheWeightsGradient) {
+    for (const Layout layout : {Layout::nhwc, Layout::nchw}) {
+        for (const DataType type : {DataType::f32, DataType::f16, DataType::bf16}) {
+            for (const char *knobs : {"tile_c:1", "tile_c:8", "tile_c:4,parts:3"}) {
+                check_algorithm<BackwardWeightCase>({knobs, layout, type},
+                                                    {"any", {{"algorithm", "sliced"}}, {}});
+            }
+        }
+    }
+}
+
 TEST_P(Conv2dBackwardSums, AreTheBiasGradient) {
     check_algorithm<BackwardBiasCase>(GetParam(), {"any", {{"algorithm", "partial_sums"}}, {}});
 }

@@ -8,6 +8,7 @@
 #include <functional>
 
 #include "apps/bench/shapes.h"
+#include "hk/conv2d_backward.h"
 #include "tests/support/conv2d_check.h"
 #include "tests/support/environment.h"
 #include "tests/support/print.h"
@@ -46,11 +47,11 @@ std::vector<ConvShape> adversarial_shapes() {
     };
 }
 
-std::vector<ConvShape> all_shapes() {
+std::vector<ConvShape> all_shapes(const char *pass = "fwd") {
     std::vector<ConvShape> shapes = adversarial_shapes();
     for (const char *list : {"conv_training", "shape_case"}) {
         for (const ConvShape &s : bench::parse_conv_shapes(bench::embedded_csv(list))) {
-            if (s.passes.empty() || s.passes.find("fwd") != s.passes.npos) shapes.push_back(s);
+            if (s.passes.empty() || s.passes.find(pass) != s.passes.npos) shapes.push_back(s);
         }
     }
     return shapes;
@@ -62,21 +63,32 @@ struct Problem {
     std::function<Selection(DeviceType, const DeviceLimits &)> select;
 };
 
-std::vector<Problem> conv2d_problems() {
+using Select = Selection (*)(const Conv2dProblem &, DeviceType, const DeviceLimits &, bool explain);
+
+template<Select select>
+std::vector<Problem> problems_of(const char *pass) {
     std::vector<Problem> problems;
-    for (const ConvShape &s : all_shapes()) {
+    for (const ConvShape &s : all_shapes(pass)) {
         for (const DataType type : kTypes) {
             for (const Layout layout : kLayouts) {
                 problems.push_back({bench::derived_name(s) + " " + std::string(hk::name_of(type)) +
                                         " " + std::string(name_of(layout)),
                                     [problem = s.problem(type, layout)](
                                         DeviceType device, const DeviceLimits &limits) {
-                                        return select_conv2d(problem, device, limits);
+                                        return select(problem, device, limits, false);
                                     }});
             }
         }
     }
     return problems;
+}
+
+std::vector<Problem> conv2d_problems() { return problems_of<select_conv2d>("fwd"); }
+std::vector<Problem> backward_data_problems() {
+    return problems_of<select_conv2d_backward_data>("bwd_data");
+}
+std::vector<Problem> backward_weight_problems() {
+    return problems_of<select_conv2d_backward_weight>("bwd_weight");
 }
 
 // Integers to integers and to reals, and a quantised weight alone.
@@ -162,6 +174,8 @@ TEST_P(Budget, NoRowNeedsMoreThanTheLargestDevice) {
 const Family kFamilies[] = {
     {"conv2d", conv2d_problems, conv2d_kernels},
     {"quantized_conv2d", quantized_conv2d_problems, quantized_conv2d_kernels},
+    {"conv2d_backward_data", backward_data_problems, conv2d_backward_data_kernels},
+    {"conv2d_backward_weight", backward_weight_problems, conv2d_backward_weight_kernels},
 };
 
 INSTANTIATE_TEST_SUITE_P(Families, Budget,
@@ -190,6 +204,28 @@ TEST(DequantizedFilter, HasALadderOfSmallTiles) {
             }
             EXPECT_EQ(before, 0);
             EXPECT_GE(selection.ladder.size(), 3u);
+        }
+    }
+}
+
+// The grouped input gradient that was seen to ask for 592944 bytes, the whole flipped filter.
+TEST(GroupedInputGradient, HasALadderOfSmallTiles) {
+    for (const DeviceType device : {DeviceType::cuda, DeviceType::opencl}) {
+        for (const DataType type : kTypes) {
+            const Conv2dProblem problem = Conv2dProblem::from_shapes(
+                {128, 24, 48, 384}, {384, 1, 3, 128}, type, {.padding = {0, 0, 1, 1}, .groups = 3});
+            const DeviceLimits largest{48 * 1024, 227 * 1024, 1024, 65536, 90};
+            const Selection selection = select_conv2d_backward_data(problem, device, largest, true);
+            if (!selection.kernel) continue;  // built without the device
+            EXPECT_STREQ(selection.kernel->row, "1x3");
+            int before = 48 * 1024;
+            for (const Rung &rung : selection.ladder) {
+                if (std::string_view(rung.kernel->algorithm).starts_with("expand_flip")) continue;
+                EXPECT_LE(rung.kernel->resources.shared_bytes(), before) << rung.kernel->name;
+                before = rung.kernel->resources.shared_bytes();
+            }
+            EXPECT_EQ(before, 0);
+            EXPECT_GE(selection.ladder.size(), 4u);
         }
     }
 }

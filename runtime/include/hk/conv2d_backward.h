@@ -16,9 +16,10 @@
 // Tensors live on one device and are the caller's; they may be views, as conv2d takes them, but a
 // bias' gradient is packed. A gradient that is computed must not overlap another tensor of the
 // call. An empty batch has zero gradients, which are there when the call returns.
-// options.activation must be none. Calls from several threads at once are safe; on a device they
-// return when the work is queued. They throw InvalidArgument before anything runs; OutOfMemory,
-// DeviceError, KernelFailure, after which a gradient is undefined.
+// options.activation must be none. On a GPU a weight's gradient takes at most 16 MB of its memory
+// beside the tensors, for parts of sums. Calls from several threads at once are safe; on a device
+// they return when the work is queued. They throw InvalidArgument before anything runs;
+// OutOfMemory, DeviceError, KernelFailure, after which a gradient is undefined.
 
 #include "hk/conv2d.h"
 
