@@ -11,30 +11,40 @@ constexpr TailStrategy guard = TailStrategy::GuardWithIf, round_up = TailStrateg
 const Var cb("cb"), kb("kb"), gb("gb"), ct("ct"), kt("kt"), gt("gt"), st("st"), rt("rt");
 
 // The sums that are in registers while a tile passes: of c channels, g groups, k filters, s columns
-// and r rows of the filter. Pixels: step of them side by side.
+// and r rows of the filter.
 struct WeightSums {
-    int c, g, k, s, r, step;
-    int block_c, block_g, block_k;  // of a task, whose sums are in memory
+    int c, g, k, s, r;
+    int step;                       // pixels side by side: they share what filter columns overlap in
+    int block_c, block_g, block_k;  // of a task, whose sums are in memory between tiles
     int pixels;                     // of a tile
-    int stage;        // 1: copies the tile's input first; 2: and gradient; 0: none
+    int stage;        // 1: copies the tile's input first; 2: its gradient too; 0: neither
     int filters = 0;  // 1: vectors are of filters
 
     int of(const Var &v) const { return v.name() == "c" ? c : v.name() == "g" ? g : k; }
 };
 
-// AVX-512: 16 to 28 sums of 32 registers. Vectors are of the channels of a group, of several groups
-// of few channels, of groups of one channel, or of filters.
+// Vectors are of channels of a group; of groups of one channel; of both, where a few groups of few
+// channels fill one; of filters, where there are three channels and one group. Sums of AVX-512's 32
+// registers, and loads for as many multiplications:
+//   dense       2 vectors of channels * 8 filters: 10 loads for 16
+//   grouped     1 or 2 vectors * 4 or 8 filters * 3 columns: 10 or 11 loads for 24
+//   4 a group   1 vector of four groups * 4 filters * 3 columns: 4 loads, 4 shuffles for 12
+//   depthwise   the columns of a row (3x3: of all rows), 7 pixels: 5x5 18 loads for 35
 WeightSums choose(const Conv2dBackwardWeightContext &context) {
     const int lanes = context.target.natural_vector_size<float>();
+    const bool many_registers = lanes >= 16;
     const int channels = context.channels_per_group, filters = context.filters_per_group;
     const int s = std::max(context.kernel_w, 1), stage = context.in_f32 ? 1 : 2;
-    WeightSums sums = {2 * lanes, 1, 8, 1, 1, 1, 128, 1, 256, 256, 2};
-    if (channels == 1 && filters == 1)
-        sums = {1, context.nhwc || s > 3 ? lanes : 8, 1, s, s == 3 ? 3 : 1, 7, 1, 1, 1, 256, stage};
-    else if (channels > 0 && channels < 8 && filters == channels)
-        sums = {channels, lanes / channels, channels, s, 1, 1, 1, 1, 1, 128, stage};
-    else if (channels > 0 && channels <= 2 * lanes && filters == channels)
-        sums = {channels, 1, channels == 16 ? 8 : 4, s, 1, 1, 1, 64 / channels, filters, 256, stage};
+    WeightSums sums = {2 * lanes, 1, many_registers ? 8 : 4, 1, 1, 1, 128, 1, 256, 256, 2};
+    if (channels == 1 && filters == 1) {
+        const int groups = context.nhwc || s > 3 ? lanes : std::min(lanes, 8);
+        sums = {1, groups, 1, s, s == 3 ? 3 : 1, 7, 1, 1, 1, 256, stage};
+    } else if (channels > 0 && channels < 8 && filters == channels) {
+        sums = {channels, std::max(lanes / channels, 1), channels, s, 1, 1, 1, 1, 1, 128, stage};
+    } else if (channels > 0 && channels <= 2 * lanes && filters == channels) {
+        const int k = channels == lanes && many_registers ? 8 : 4;
+        sums = {channels, 1, k, s, 1, 1, 1, std::max(64 / channels, 1), filters, 256, stage};
+    }
     Knobs knobs(context.knobs);
     knobs.take("c", sums.c);
     knobs.take("g", sums.g);
@@ -55,6 +65,18 @@ WeightSums choose(const Conv2dBackwardWeightContext &context) {
     return sums;
 }
 
+// Tasks are blocks of channels, filters and groups. A task goes over all tiles of pixels; it copies a
+// tile's operands with zeros around them, vectors next to each other, and for each block of sums that
+// fits the registers runs over the tile. What is then added to memory is a sum of some hundred products:
+// seldom enough to cost little, and often enough to keep the digits.
+//
+// bench --family conv2d_backward_weight on one Zen 4 core of 117 GFLOP/s: dense 3x3 108 at 56x56, 104 at
+// 14x14, 1x1 96 to 102; 8, 16, 32 channels a group 93, 104, 89; 4 channels a group 60; depthwise 5x5 77 to
+// 83, 7x7 87 to 93, 3x3 76 to 102 with the width known, 60 without.
+//
+// Lost: three columns of the filter at once in dense ones (90 of 96 at 14x14); blocks of 64 filters, whose
+// input is copied more often (1x1 at 7x7 78 of 91); the gradient read where it is, where its rows are a
+// power of two apart (1x1 at 14x14, batch 8: 61 of 90); all rows of a 5x5 filter at once (27 of 47, nchw).
 class Schedule {
 public:
     Schedule(Conv2dBackwardWeight &stages, const Conv2dBackwardWeightContext &context)
@@ -182,7 +204,8 @@ void Schedule::stage() const {
     if (t_.stage >= 1 || !context_.nhwc) copy(stages_.padded, c, stages_.input);
     if (t_.stage >= 2 || !context_.nhwc) copy(stages_.gradient, k, stages_.output_gradient);
     // Rows of the copy a power of two apart would meet in a few sets of the cache.
-    if (t_.stage >= 2 && t_.block_k > 2 * lanes_) stages_.gradient.align_storage(k, t_.block_k + lanes_);
+    if (t_.stage >= 2 && t_.block_k > 2 * lanes_)
+        stages_.gradient.align_storage(k, t_.block_k + lanes_);
 }
 
 }  // namespace
