@@ -44,7 +44,8 @@ struct Conv2dBackwardDataOperands {
     StridePhases x, y;
     Halide::Expr accumulate;  // whether previous(c, g, x, y, n) is added
     Halide::Type type;        // of the input's gradient
-    bool pointwise = false;   // 1x1 filter, stride 1, no padding
+    bool copy_rows = false;
+    bool pointwise = false;  // 1x1 filter, stride 1, no padding
 };
 
 // gradient(k, g, x, y, n) is the output's with zeros around it, filter(c, s, r, k, g) the flipped
@@ -52,14 +53,19 @@ struct Conv2dBackwardDataOperands {
 // sum(c, g, x, y, px, py, n), those of output(c, g, x, y, n) are pixels of the input.
 struct Conv2dBackwardData {
     Halide::Var px{"px"}, py{"py"};
-    Halide::Func gradient, filter, sum, output;
+    Halide::Func gradient, filter, sum;
+    Halide::Func joined, output;  // the sums at the input's pixels, in f32 and rounded
     Halide::RDom r;
+    Halide::RDom columns;  // of rows that are copied; undefined where gradient compares
 };
 
 // Two ways to write the same graph, with the same stages and so the same schedules: pad and flip
 // the tensors, then expand them to groups; and the other way round.
 Conv2dBackwardData conv2d_backward_data_flip_expand(const Conv2dBackwardDataOperands &operands);
 Conv2dBackwardData conv2d_backward_data_expand_flip(const Conv2dBackwardDataOperands &operands);
+
+// expand_flip, its gradient being zeros that the rows are copied into, whole.
+Conv2dBackwardData conv2d_backward_data_rows(Conv2dBackwardDataOperands operands);
 
 // The same two, with k in slices, as the convolution that it is: stages of generators/conv2d.h,
 // where c and k have changed places. A stride phase is a group of its own of the sum, of filter and
