@@ -15,9 +15,10 @@ struct Factors {
 };
 
 // Zeros around the gradient; a filter's taps in reverse, those of a dimension of one too.
-Factors pad_and_flip(const Conv2dBackwardDataOperands &op, const Factors &from) {
+Factors pad_and_flip(const Conv2dBackwardDataOperands &op, const Factors &from,
+                     bool copy_rows = false) {
     Factors to;
-    if (op.copy_rows)
+    if (copy_rows)
         to.gradient = rows_with_zeros_around(from.gradient, op.out_w, op.out_h, to.columns);
     else
         to.gradient = with_zeros_around(from.gradient, op.out_w, op.out_h, op.pointwise);
@@ -203,9 +204,8 @@ Conv2dBackwardDataSliced conv2d_backward_data_expand_flip_sliced(
     return convolve_sliced(op, expand_flip(op), order, tile);
 }
 
-Conv2dBackwardData conv2d_backward_data_rows(Conv2dBackwardDataOperands op) {
-    op.copy_rows = true;
-    return conv2d_backward_data_expand_flip(op);
+Conv2dBackwardData conv2d_backward_data_rows(const Conv2dBackwardDataOperands &op) {
+    return convolve(op, pad_and_flip(op, expand({op.output_gradient, op.weight}), true));
 }
 
 Conv2dOperands conv2d_of_backward_data(const Conv2dBackwardDataOperands &op) {

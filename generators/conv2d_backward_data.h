@@ -44,8 +44,7 @@ struct Conv2dBackwardDataOperands {
     StridePhases x, y;
     Halide::Expr accumulate;  // whether previous(c, g, x, y, n) is added
     Halide::Type type;        // of the input's gradient
-    bool copy_rows = false;
-    bool pointwise = false;  // 1x1 filter, stride 1, no padding
+    bool pointwise = false;   // 1x1 filter, stride 1, no padding
 };
 
 // gradient(k, g, x, y, n) is the output's with zeros around it, filter(c, s, r, k, g) the flipped
@@ -65,7 +64,7 @@ Conv2dBackwardData conv2d_backward_data_flip_expand(const Conv2dBackwardDataOper
 Conv2dBackwardData conv2d_backward_data_expand_flip(const Conv2dBackwardDataOperands &operands);
 
 // expand_flip, its gradient being zeros that the rows are copied into, whole.
-Conv2dBackwardData conv2d_backward_data_rows(Conv2dBackwardDataOperands operands);
+Conv2dBackwardData conv2d_backward_data_rows(const Conv2dBackwardDataOperands &operands);
 
 // The same two, with k in slices, as the convolution that it is: stages of generators/conv2d.h,
 // where c and k have changed places. A stride phase is a group of its own of the sum, of filter and
