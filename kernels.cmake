@@ -214,7 +214,7 @@ set(gradients TYPES f32 f16 bf16 ${both})
 # 84, 84 (43, 66, 72); 5x5 87 (55), 7x7 97 (60); grouped 3x3 as conv2d's; 1x1 at 7x7 81 (54); deep: 3x3 at
 # 7x7 71 (53).
 # Rows made for a stride of 2, which take a problem whole. Against its phases one by one, batch 8: depthwise
-# nhwc 1.5 to 2.2 times as fast (14x14, 672, 5x5: 42 GFLOP/s, in phases 19), nchw 4 to 5 times; 8, 16, 32 channels a
+# nhwc 1.5 to 2.2 times as fast (14x14, 672, 5x5: 42 GFLOP/s, in phases 19), nchw 4 to 6 times; 8, 16, 32 channels a
 # group 2.1, 1.7, 1.4 times (55, 84, 74 GFLOP/s). With a stride of 1 the same schedule is 1.2 times as fast as
 # grouped${size}_3x3 below at 16 (87) and 1.1 times at 32 (88); at 8 it is slower.
 set(whole SCHEDULE cpu_phases DEVICES cpu)

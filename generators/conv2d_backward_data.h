@@ -63,9 +63,6 @@ struct Conv2dBackwardData {
 Conv2dBackwardData conv2d_backward_data_flip_expand(const Conv2dBackwardDataOperands &operands);
 Conv2dBackwardData conv2d_backward_data_expand_flip(const Conv2dBackwardDataOperands &operands);
 
-// expand_flip, its gradient being zeros that the rows are copied into, whole.
-Conv2dBackwardData conv2d_backward_data_rows(const Conv2dBackwardDataOperands &operands);
-
 // The same two, with k in slices, as the convolution that it is: stages of generators/conv2d.h,
 // where c and k have changed places. A stride phase is a group of its own of the sum, of filter and
 // of tap: number (g * phases_y + py) * phases_x + px; s and r are the taps of the phase. padded is
@@ -78,6 +75,9 @@ Conv2dBackwardDataSliced conv2d_backward_data_flip_expand_sliced(
     const Conv2dBackwardDataOperands &operands, const Conv2dLayout &order, int tile);
 Conv2dBackwardDataSliced conv2d_backward_data_expand_flip_sliced(
     const Conv2dBackwardDataOperands &operands, const Conv2dLayout &order, int tile);
+
+// expand_flip, its gradient being zeros that the rows are copied into, whole.
+Conv2dBackwardData conv2d_backward_data_rows(const Conv2dBackwardDataOperands &operands);
 
 // With strides of one the gradient is a convolution for the algorithms of generators/conv2d.h: of
 // the output's gradient with the flipped filter, k and c changing places, cropped by padding below
