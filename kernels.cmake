@@ -201,6 +201,7 @@ endforeach()
 foreach(pass data weight bias)
     set(HK_FIXED_FIELDS_conv2d_backward_${pass} ${HK_FIXED_FIELDS_conv2d})
 endforeach()
+list(APPEND HK_FIXED_FIELDS_conv2d_backward_data padding_top)
 kernel_family(conv2d_backward_data LIBRARY conv2d_backward USES conv2d)
 kernel_family(conv2d_backward_weight LIBRARY conv2d_backward)
 kernel_family(conv2d_backward_bias LIBRARY conv2d_backward)
@@ -212,6 +213,31 @@ set(gradients TYPES f32 f16 bf16 ${both})
 # strided one into such ones. GFLOP/s of f32 on one Zen 4 core, in places of the row below: fixed widths 57,
 # 84, 84 (43, 66, 72); 5x5 87 (55), 7x7 97 (60); grouped 3x3 as conv2d's; 1x1 at 7x7 81 (54); deep: 3x3 at
 # 7x7 71 (53).
+# Rows made for a stride of 2, which take a problem whole. Against its phases one by one, batch 8: depthwise
+# nhwc 1.5 to 2.2 times as fast (14x14, 672, 5x5: 42 GFLOP/s, in phases 19), nchw 4 to 6 times; 8, 16, 32 channels a
+# group 2.1, 1.7, 1.4 times (55, 84, 74 GFLOP/s). With a stride of 1 the same schedule is 1.2 times as fast as
+# grouped${size}_3x3 below at 16 (87) and 1.1 times at 32 (88); at 8 it is slower.
+set(whole SCHEDULE cpu_phases DEVICES cpu)
+foreach(padding 1 2)
+    math(EXPR k "2 * ${padding} + 1")
+    set(where ${depthwise} kernel_w=${k} kernel_h=${k} dilation_x=1 dilation_y=1 ${stride_2}
+        padding_left=${padding} padding_top=${padding})
+    math(EXPR tile_y "2 * ${padding}")
+    kernel(conv2d_backward_data depthwise${k}x${k}_s2 ALGORITHM flip_expand ${whole} KNOBS tile_y:${tile_y}
+        ${types} LAYOUTS nhwc WHERE ${where} groups%16=0)
+    kernel(conv2d_backward_data depthwise${k}x${k}_s2_8 ALGORITHM flip_expand ${whole}
+        KNOBS lanes:8,tile_y:${tile_y} TYPES f32 LAYOUTS nhwc WHERE ${where} groups%8=0)
+    kernel(conv2d_backward_data depthwise${k}x${k}_s2 ALGORITHM expand_flip_rows ${whole} ${types} LAYOUTS nchw
+        WHERE ${where})
+endforeach()
+foreach(row "8 2 vectors:8 16" "16 2 vectors:8 8" "32 2 vectors:4,tile_y:1 4"
+            "16 1 vectors:8,tile_x:7,tile_y:2 8" "32 1 vectors:4,tile_x:7,tile_y:1 4")
+    separate_arguments(row)
+    list(POP_FRONT row size stride knobs groups)
+    kernel(conv2d_backward_data grouped${size}_3x3_s${stride} ALGORITHM flip_expand ${whole} KNOBS ${knobs} ${types}
+        LAYOUTS nhwc WHERE channels_per_group=${size} filters_per_group=${size} ${kernel_3x3} ${stride_${stride}}
+        padding_left=1 padding_top=1 groups%${groups}=0)
+endforeach()
 set(same_sizes "7 tile_y:2" "14 tile_x:14" "28 tile_y:2")
 foreach(size IN LISTS same_sizes)
     separate_arguments(size)
@@ -253,6 +279,10 @@ foreach(size 4 8 16 32)
         WHERE ${grouped${size}} ${stride_1})
 endforeach()
 set(bounded_copy output_window<=1048576)
+# More pixels than channels: all blocks of channels of some pixels in turn, 1.1 to 1.25 times the row below (batch 8).
+kernel(conv2d_backward_data 1x1_many ALGORITHM packed SCHEDULE cpu
+    KNOBS block:64,tile_x:7,tile_y:1,stage:0,chunk:32 TYPES f32 LAYOUTS nhwc DEVICES cpu
+    WHERE ${kernel_1x1} ${stride_1} channels_per_group>=65 depth_per_pixel<=0)
 kernel(conv2d_backward_data 1x1 ALGORITHM packed SCHEDULE cpu KNOBS block:64,tile_x:7,tile_y:1,stage:0,outer:1
     TYPES f32 LAYOUTS nhwc DEVICES cpu WHERE ${kernel_1x1} ${stride_1})
 kernel(conv2d_backward_data 1x1 ALGORITHM packed SCHEDULE cpu KNOBS tile_x:14,tile_y:1 TYPES f16 bf16
@@ -261,6 +291,9 @@ kernel(conv2d_backward_data 1x1 ALGORITHM packed SCHEDULE cpu KNOBS tile_x:14,ti
     LAYOUTS nchw DEVICES cpu WHERE ${kernel_1x1} ${stride_1})
 kernel(conv2d_backward_data deep ALGORITHM packed SCHEDULE cpu KNOBS block:64,tile_x:7,tile_y:1,outer:1 ${types}
     ${both} DEVICES cpu WHERE ${stride_1} ${bounded_copy} depth_per_pixel>=16)
+# Rows of 7: tiles of two rows leave an eighth idle. 3x3 at 7x7, batch 8: 100 GFLOP/s (rows below 85).
+kernel(conv2d_backward_data small ALGORITHM packed SCHEDULE cpu KNOBS block:64,tile_x:7,tile_y:1 TYPES f32 ${both}
+    DEVICES cpu WHERE ${stride_1} ${bounded_copy} out_w<=7)
 kernel(conv2d_backward_data 3x3 ALGORITHM packed SCHEDULE cpu ${types} ${both} DEVICES cpu
     WHERE ${kernel_3x3} ${stride_1} ${bounded_copy})
 kernel(conv2d_backward_data staged ALGORITHM packed SCHEDULE cpu ${types} ${both} DEVICES cpu

@@ -163,13 +163,7 @@ Conv2dDepthwise conv2d_depthwise(const Conv2dOperands &op) {
 
 Conv2dDepthwise conv2d_depthwise_rows(const Conv2dOperands &op) {
     Conv2dDepthwise stages;
-    stages.columns = RDom(0, op.width, "columns");
-    stages.columns.where(y >= 0 && y < op.height);
-    const RVar column = stages.columns.x;
-    stages.padded = Func("padded");
-    stages.padded(c, g, x, y, n) = 0.f;
-    stages.padded(c, g, column, y, n) =
-        cast<float>(op.input(c, g, column, clamp(y, 0, op.height - 1), n));
+    stages.padded = rows_with_zeros_around(op.input, op.width, op.height, stages.columns);
     return sum_depthwise(op, stages);
 }
 

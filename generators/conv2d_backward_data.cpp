@@ -11,12 +11,17 @@ namespace {
 // The convolution's two factors on their way from the buffers to the sum.
 struct Factors {
     Func gradient, filter;
+    RDom columns = {};
 };
 
 // Zeros around the gradient; a filter's taps in reverse, those of a dimension of one too.
-Factors pad_and_flip(const Conv2dBackwardDataOperands &op, const Factors &from) {
+Factors pad_and_flip(const Conv2dBackwardDataOperands &op, const Factors &from,
+                     bool copy_rows = false) {
     Factors to;
-    to.gradient = with_zeros_around(from.gradient, op.out_w, op.out_h, op.pointwise);
+    if (copy_rows)
+        to.gradient = rows_with_zeros_around(from.gradient, op.out_w, op.out_h, to.columns);
+    else
+        to.gradient = with_zeros_around(from.gradient, op.out_w, op.out_h, op.pointwise);
     to.filter = Func("flipped");
     to.filter(c, s, r, k, g) = from.filter(c, op.x.kernel - 1 - s, op.y.kernel - 1 - r, k, g);
     return to;
@@ -38,6 +43,7 @@ Conv2dBackwardData convolve(const Conv2dBackwardDataOperands &op, const Factors 
     const Var &px = stages.px, &py = stages.py;
     stages.gradient = factors.gradient;
     stages.filter = factors.filter;
+    stages.columns = factors.columns;
     stages.r = RDom(0, op.filters, 0, op.x.most_taps(), 0, op.y.most_taps(), "r");
     RDom &d = stages.r;
     const Expr tap_x = op.x.first(px) + op.x.step() * d.y;
@@ -51,11 +57,12 @@ Conv2dBackwardData convolve(const Conv2dBackwardDataOperands &op, const Factors 
                       g) *
         stages.gradient(d.x, g, x + op.x.source(px, d.y), y + op.y.source(py, d.z), n);
 
-    const Expr sum =
+    stages.joined = Func("joined");
+    stages.joined(c, g, x, y, n) =
         stages.sum(c, g, x / op.x.stride, y / op.y.stride, op.x.phase(x), op.y.phase(y), n);
     stages.output = Func("result");
-    stages.output(c, g, x, y, n) =
-        accumulated(op.type, sum, op.previous(c, g, x, y, n), op.accumulate);
+    stages.output(c, g, x, y, n) = accumulated(op.type, stages.joined(c, g, x, y, n),
+                                               op.previous(c, g, x, y, n), op.accumulate);
     return stages;
 }
 
@@ -195,6 +202,10 @@ Conv2dBackwardDataSliced conv2d_backward_data_flip_expand_sliced(
 Conv2dBackwardDataSliced conv2d_backward_data_expand_flip_sliced(
     const Conv2dBackwardDataOperands &op, const Conv2dLayout &order, int tile) {
     return convolve_sliced(op, expand_flip(op), order, tile);
+}
+
+Conv2dBackwardData conv2d_backward_data_rows(const Conv2dBackwardDataOperands &op) {
+    return convolve(op, pad_and_flip(op, expand({op.output_gradient, op.weight}), true));
 }
 
 Conv2dOperands conv2d_of_backward_data(const Conv2dBackwardDataOperands &op) {

@@ -52,8 +52,10 @@ struct Conv2dBackwardDataOperands {
 // sum(c, g, x, y, px, py, n), those of output(c, g, x, y, n) are pixels of the input.
 struct Conv2dBackwardData {
     Halide::Var px{"px"}, py{"py"};
-    Halide::Func gradient, filter, sum, output;
+    Halide::Func gradient, filter, sum;
+    Halide::Func joined, output;  // the sums at the input's pixels, in f32 and rounded
     Halide::RDom r;
+    Halide::RDom columns;  // of rows that are copied; undefined where gradient compares
 };
 
 // Two ways to write the same graph, with the same stages and so the same schedules: pad and flip
@@ -73,6 +75,9 @@ Conv2dBackwardDataSliced conv2d_backward_data_flip_expand_sliced(
     const Conv2dBackwardDataOperands &operands, const Conv2dLayout &order, int tile);
 Conv2dBackwardDataSliced conv2d_backward_data_expand_flip_sliced(
     const Conv2dBackwardDataOperands &operands, const Conv2dLayout &order, int tile);
+
+// expand_flip, its gradient being zeros that the rows are copied into, whole.
+Conv2dBackwardData conv2d_backward_data_rows(const Conv2dBackwardDataOperands &operands);
 
 // With strides of one the gradient is a convolution for the algorithms of generators/conv2d.h: of
 // the output's gradient with the flipped filter, k and c changing places, cropped by padding below

@@ -56,13 +56,15 @@ public:
         }
         const Conv2dBackwardDataOperands op = operands();
         const sc::Conv2dBackwardDataContext context = {sizes(get_target()), op.x.stride,
-                                                       op.y.stride, dense_columns()};
+                                                       op.y.stride, dense_columns(), !accumulate};
         if (algorithm.value() == "flip_expand")
             build(conv2d_backward_data_flip_expand(op), sc::conv2d_backward_data_schedules(),
                   context);
         else if (algorithm.value() == "expand_flip")
             build(conv2d_backward_data_expand_flip(op), sc::conv2d_backward_data_schedules(),
                   context);
+        else if (algorithm.value() == "expand_flip_rows")
+            build(conv2d_backward_data_rows(op), sc::conv2d_backward_data_schedules(), context);
         else
             convolve(op);
     }
@@ -171,7 +173,8 @@ private:
                       unpadded() ? Expr(0) : fixed_or(fix_padding_left, padding_left), common_x,
                       inverse_x);
         op.y = phases(fixed_or(fix_kernel_h, weight.dim(filter_r).extent()), fix_stride_y, stride_y,
-                      fix_dilation_y, dilation_y, unpadded() ? Expr(0) : padding_top, common_y,
+                      fix_dilation_y, dilation_y,
+                      unpadded() ? Expr(0) : fixed_or(fix_padding_top, padding_top), common_y,
                       inverse_y);
         op.accumulate = accumulate;
         op.type = type;

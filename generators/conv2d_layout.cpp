@@ -60,4 +60,15 @@ Func with_zeros_around(const Func &image, const Expr &width, const Expr &height,
     return padded;
 }
 
+Func rows_with_zeros_around(const Func &image, const Expr &width, const Expr &height,
+                            RDom &columns) {
+    columns = RDom(0, width, "columns");
+    columns.where(y >= 0 && y < height);
+    const RVar column = columns.x;
+    Func padded("padded");
+    padded(c, g, x, y, n) = 0.f;
+    padded(c, g, column, y, n) = cast<float>(image(c, g, column, clamp(y, 0, height - 1), n));
+    return padded;
+}
+
 }  // namespace hk::generators

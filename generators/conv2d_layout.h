@@ -44,4 +44,9 @@ private:
 Halide::Func with_zeros_around(const Halide::Func &image, const Halide::Expr &width,
                                const Halide::Expr &height, bool unread);
 
+// The same, zeros that the image's rows are copied into, whole: no vector of columns compares, which
+// on small images most others do. `columns` becomes what is copied.
+Halide::Func rows_with_zeros_around(const Halide::Func &image, const Halide::Expr &width,
+                                    const Halide::Expr &height, Halide::RDom &columns);
+
 }  // namespace hk::generators

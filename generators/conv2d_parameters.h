@@ -23,7 +23,8 @@ public:
     Halide::GeneratorParam<int> fix_channels_per_group{"fix_channels_per_group", 0};
     Halide::GeneratorParam<int> fix_filters_per_group{"fix_filters_per_group", 0};
     Halide::GeneratorParam<int> fix_padding{"fix_padding", -1};  // 0: none, else any
-    Halide::GeneratorParam<int> fix_padding_left{"fix_padding_left", 0};
+    Halide::GeneratorParam<int> fix_padding_left{"fix_padding_left", 0},
+        fix_padding_top{"fix_padding_top", 0};
     Halide::GeneratorParam<int> fix_width{"fix_width", 0}, fix_out_w{"fix_out_w", 0};
 
 protected:

@@ -16,7 +16,10 @@ void root(Stages &, const Context &context) {
 
 const Table<Conv2dBackwardData, Conv2dBackwardDataContext> &conv2d_backward_data_schedules() {
     static const Table<Conv2dBackwardData, Conv2dBackwardDataContext> table = {
-        {"root", root}, {"cpu", cpu::backward_data}, {"gpu_unstaged", gpu::backward_data_unstaged}};
+        {"root", root},
+        {"cpu", cpu::backward_data},
+        {"cpu_phases", cpu::backward_data_phases},
+        {"gpu_unstaged", gpu::backward_data_unstaged}};
     return table;
 }
 

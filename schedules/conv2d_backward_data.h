@@ -9,6 +9,7 @@ namespace hk::schedules {
 struct Conv2dBackwardDataContext : Conv2dSizes {
     Halide::Expr phases_x, phases_y;  // the strides: numbers, or arguments of the kernel
     Halide::Expr dense_columns;       // an argument, where columns are innermost
+    Halide::Expr plain;               // an argument: nothing is accumulated
 };
 
 const Table<generators::Conv2dBackwardData, Conv2dBackwardDataContext>
@@ -21,6 +22,8 @@ const Table<generators::Conv2dBackwardDataSliced, Conv2dContext>
 namespace cpu {
 void backward_data(generators::Conv2dBackwardData &stages,
                    const Conv2dBackwardDataContext &context);
+void backward_data_phases(generators::Conv2dBackwardData &stages,
+                          const Conv2dBackwardDataContext &context);
 }  // namespace cpu
 
 namespace gpu {

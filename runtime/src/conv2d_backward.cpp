@@ -173,12 +173,29 @@ bool takes(const KernelInfo &row, const Conv2dProblem &problem, Device device) {
            select_normalised({&row, 1}, problem, device.type(), device.limits(), false).kernel;
 }
 
+// Whether the row was made for strides: it takes a problem of those whole.
+bool made_for_strides(const KernelInfo &row) {
+    return std::ranges::any_of(row.where, [](const Constraint &constraint) {
+        return std::string_view(constraint.field) == "stride_x" && constraint.value > 1;
+    });
+}
+
+const KernelInfo *row_for_strides(const Conv2dProblem &problem, Device device) {
+    for (const KernelInfo &row : kData.kernels()) {
+        if (made_for_strides(row) && takes(row, problem, device)) return &row;
+    }
+    return nullptr;
+}
+
 // One pass, or on a CPU those of the phases of a strided problem: with the given row those that it
-// takes, unless it takes the problem whole. Returns whether pixels are left, which are zero.
+// takes, unless it takes the problem whole, as a row made for the strides does. Returns whether
+// pixels are left, which are zero.
 bool add_data(std::vector<Pass> &passes, const Conv2dProblem &problem, const DataTensors &tensors,
               const KernelInfo *row, Device device) {
-    const bool whole = row && takes(*row, normalised(problem, normalise_backward_data), device);
-    if (whole || !device.is_cpu() || !runs_in_phases(problem)) {
+    const bool in_phases = device.is_cpu() && runs_in_phases(problem);
+    const Conv2dProblem whole = normalised(problem, normalise_backward_data);
+    if (in_phases && !row) row = row_for_strides(whole, device);
+    if (!in_phases || (row && takes(*row, whole, device))) {
         passes.emplace_back(kData, tensors.operands(problem), row, device);
         return false;
     }
@@ -343,7 +360,8 @@ Selection select_conv2d_backward_data(const Conv2dProblem &problem, DeviceType d
         return select_pass(kData, problem, device, limits, explain);
     }
     const std::vector<DataPhase> phases = data_phases(problem).phases;
-    if (phases.empty()) return select_pass(kData, problem, device, limits, explain);
+    const bool whole = row_for_strides(normalised(problem, normalise_backward_data), Device::cpu());
+    if (whole || phases.empty()) return select_pass(kData, problem, device, limits, explain);
     const auto most = std::ranges::max_element(
         phases, {}, [](const DataPhase &phase) { return phase.y.taps * phase.x.taps; });
     const Conv2dShapes shapes(problem);

@@ -238,6 +238,7 @@ int64_t conv2d_field(const Conv2dProblem &problem, std::string_view name) {
         {"height", problem.height},
         {"width", problem.width},
         {"padding_left", padding.left},
+        {"padding_top", padding.top},
         {"padding", std::abs(padding.top) + std::abs(padding.bottom) + std::abs(padding.left) +
                         std::abs(padding.right)},
         {"out_h", problem.output_height()},

@@ -46,8 +46,13 @@ std::vector<JitAlgorithm> algorithms() {
         all.push_back(
             with_sizes(algorithm, "_1x1_s2", {{"kernel_w", 1}, {"kernel_h", 1}, {"padding", 0}}));
     }
-    // conv2d's.
     using Sizes = std::vector<std::pair<const char *, int>>;
+    const Sizes s2{{"stride_x", 2}, {"stride_y", 2}, {"dilation_x", 1},   {"dilation_y", 1},
+                   {"kernel_w", 5}, {"kernel_h", 5}, {"padding_left", 2}, {"padding_top", 2}};
+    all.push_back(with_sizes("flip_expand", "_s2_padded", s2));
+    all.push_back(with_sizes("expand_flip_rows", "_s2_padded", s2));
+    all.push_back(with_sizes("expand_flip_rows", "", {}));
+    // conv2d's.
     const Sizes s1{{"stride_x", 1}, {"stride_y", 1}};
     const auto with = [&](Sizes sizes) {
         sizes.insert(sizes.end(), s1.begin(), s1.end());

@@ -77,6 +77,8 @@ KernelInfo row(const char *family, const char *name, Layout layout,
 const Constraint kPointwise[] = {{"kernel_h", Constraint::Relation::equal, 1},
                                  {"kernel_w", Constraint::Relation::equal, 1},
                                  {"stride_y", Constraint::Relation::equal, 1}};
+const Constraint kStrided[] = {{"stride_x", Constraint::Relation::equal, 5},
+                               {"padding_top", Constraint::Relation::equal, 2}};
 
 }  // namespace
 
@@ -90,6 +92,8 @@ std::span<const KernelInfo> conv2d_backward_data_kernels() {
     static const KernelInfo kernels[] = {
         row("conv2d_backward_data", "pointwise_data", Layout::nhwc, kPointwise,
             [](void **argv) { return note<Which::data>("pointwise_data", argv); }),
+        row("conv2d_backward_data", "strided_data", Layout::nhwc, kStrided,
+            [](void **argv) { return note<Which::data>("strided_data", argv); }),
         row("conv2d_backward_data", "data_nhwc", Layout::nhwc, {},
             [](void **argv) { return note<Which::data>("data_nhwc", argv); }),
         row("conv2d_backward_data", "data_nchw", Layout::nchw, {},

@@ -177,6 +177,30 @@ TEST(Conv2dBackwardCall, AGivenRowTakesThePhasesThatItCan) {
         conv2d_backward_data_with(pointwise, output, made({4, 4, 4, 4}), input, options));
 }
 
+// A row that was made for the strides takes their problem whole, where it takes it at all.
+TEST(Conv2dBackwardCall, ARowForTheStridesTakesTheWhole) {
+    const Tensor weight = made({4, 3, 3, 4}), input = made({1, 9, 10, 4});
+    const auto names_of = [&](int64_t padding_top) {
+        const Conv2dOptions options{.stride = {3, 5},
+                                    .padding = {padding_top, 3 - padding_top, 1, 0}};
+        const Conv2dProblem problem =
+            Conv2dProblem::from_shapes(input.shape(), weight.shape(), DataType::f32, options);
+        backward_calls.clear();
+        conv2d_backward_data(made(problem.output_shape()), weight, input, options);
+        std::string names =
+            std::string(select_conv2d_backward_data(problem, DeviceType::cpu, {}).kernel->name);
+        for (const BackwardCall &call : backward_calls) names += " " + call.kernel;
+        return names;
+    };
+    EXPECT_EQ(names_of(2), "strided_data strided_data");
+    const std::string nine = [] {
+        std::string names;
+        for (int i = 0; i < 9; i++) names += " pointwise_data";
+        return names;
+    }();
+    EXPECT_EQ(names_of(1), "pointwise_data" + nine);
+}
+
 TEST(Conv2dBackwardCall, SelectionIsThatOfTheLargestPhase) {
     const auto row_of = [](const Shape &weight, Padding padding, DeviceType device) {
         const Conv2dProblem problem = Conv2dProblem::from_shapes(

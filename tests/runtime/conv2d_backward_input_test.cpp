@@ -198,6 +198,8 @@ TEST(Conv2dBackwardInput, GivenRows) {
             run();
         } else if (name == "pointwise_data") {
             EXPECT_INVALID("kernel_h is 3, the row needs 1", run());
+        } else if (name == "strided_data") {
+            EXPECT_INVALID("stride_x is 1, the row needs 5", run());
         } else {
             EXPECT_INVALID(
                 "conv2d_backward_data: kernel data_nchw is for cpu f32 nchw, the "

@@ -12,19 +12,22 @@ struct PackedTile {
     int x, y;   // pixels
     int stage;  // 1: copy the tile's padded input first; 0: read it where it is
     int outer;  // 1: blocks of filters are the outermost loop, packed one at a time
+    int chunk;  // tiles of a row in a task; 0: all
 };
 
 // Registers: sums, the block's vectors of the filter, one broadcast. AVX-512: 2 * 14 + 2 + 1 of 32;
 // AVX2: 2 * 6 + 2 + 1 of 16. A channel and tap of AVX-512 is 28 multiplications for 16 loads.
 PackedTile choose(const Conv2dContext &context) {
     const int lanes = context.target.natural_vector_size<float>();
-    PackedTile tile = lanes >= 16 ? PackedTile{2 * lanes, 7, 2, 1, 0} : PackedTile{2 * lanes, 6, 1, 1, 0};
+    PackedTile tile = lanes >= 16 ? PackedTile{2 * lanes, 7, 2, 1, 0, 0}
+                                 : PackedTile{2 * lanes, 6, 1, 1, 0, 0};
     Knobs knobs(context.knobs);
     knobs.take("block", tile.block);
     knobs.take("tile_x", tile.x);
     knobs.take("tile_y", tile.y);
     knobs.take("stage", tile.stage);
     knobs.take("outer", tile.outer);
+    knobs.take("chunk", tile.chunk);
     knobs.end();
     return tile;
 }
@@ -71,7 +74,7 @@ void packed(Conv2d &stages, const Conv2dContext &context) {
     const int lanes = std::min(tile.block, context.target.natural_vector_size<float>());
     const TailStrategy round_up = TailStrategy::RoundUp;
     Func &out = stages.output;
-    const Var kv("kv"), xo("xo"), yo("yo"), kb("kb"), rows("rows");
+    const Var kv("kv"), xo("xo"), yo("yo"), kb("kb"), xc("xc"), rows("rows");
     const RDom &d = stages.r;
 
     out.split(x, xo, x, tile.x, TailStrategy::GuardWithIf)
@@ -81,6 +84,13 @@ void packed(Conv2d &stages, const Conv2dContext &context) {
         .vectorize(k);
     if (tile.outer)
         out.reorder(k, kv, x, y, xo, yo, n, kb, g).parallel(kb);
+    else if (tile.chunk)
+        out.split(xo, xc, xo, tile.chunk, TailStrategy::GuardWithIf)
+            .reorder(k, kv, x, y, kb, xo, xc, yo, g, n)
+            .fuse(xc, yo, rows)
+            .fuse(rows, g, rows)
+            .fuse(rows, n, rows)
+            .parallel(rows);
     else
         out.reorder(k, kv, x, y, kb, xo, yo, g, n)
             .fuse(yo, g, rows)
