@@ -23,7 +23,7 @@ struct Conv2dRequest {
     DataType type = DataType::f32;
     Layout layout = Layout::nhwc;
     Data data = Data::integers;
-    std::span<const Constraint> where;
+    std::span<const Constraint> where = {};
     double operations = 1e6;  // at most, unless `where` asks for more
 };
 
