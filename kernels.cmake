@@ -227,7 +227,7 @@ foreach(padding 1 2)
         ${types} LAYOUTS nhwc WHERE ${where} groups%16=0)
     kernel(conv2d_backward_data depthwise${k}x${k}_s2_8 ALGORITHM flip_expand ${whole}
         KNOBS lanes:8,tile_y:${tile_y} TYPES f32 LAYOUTS nhwc WHERE ${where} groups%8=0)
-    kernel(conv2d_backward_data depthwise${k}x${k}_s2 ALGORITHM expand_flip_rows ${whole} ${types} LAYOUTS nchw
+    kernel(conv2d_backward_data depthwise${k}x${k}_s2 ALGORITHM rows ${whole} ${types} LAYOUTS nchw
         WHERE ${where})
 endforeach()
 foreach(row "8 2 vectors:8 16" "16 2 vectors:8 8" "32 2 vectors:4,tile_y:1 4"

@@ -63,7 +63,7 @@ public:
         else if (algorithm.value() == "expand_flip")
             build(conv2d_backward_data_expand_flip(op), sc::conv2d_backward_data_schedules(),
                   context);
-        else if (algorithm.value() == "expand_flip_rows")
+        else if (algorithm.value() == "rows")
             build(conv2d_backward_data_rows(op), sc::conv2d_backward_data_schedules(), context);
         else
             convolve(op);
@@ -87,7 +87,7 @@ private:
         else
             throw CompileError(
                 "algorithm is " + algorithm.value() +
-                ", not flip_expand, expand_flip, one of these with _sliced, packed, depthwise or "
+                ", not flip_expand, expand_flip, one of these with _sliced, packed, depthwise, rows or "
                 "depthwise_rows");
     }
 

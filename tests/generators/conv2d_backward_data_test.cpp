@@ -50,8 +50,8 @@ std::vector<JitAlgorithm> algorithms() {
     const Sizes s2{{"stride_x", 2}, {"stride_y", 2}, {"dilation_x", 1},   {"dilation_y", 1},
                    {"kernel_w", 5}, {"kernel_h", 5}, {"padding_left", 2}, {"padding_top", 2}};
     all.push_back(with_sizes("flip_expand", "_s2_padded", s2));
-    all.push_back(with_sizes("expand_flip_rows", "_s2_padded", s2));
-    all.push_back(with_sizes("expand_flip_rows", "", {}));
+    all.push_back(with_sizes("rows", "_s2_padded", s2));
+    all.push_back(with_sizes("rows", "", {}));
     // conv2d's.
     const Sizes s1{{"stride_x", 1}, {"stride_y", 1}};
     const auto with = [&](Sizes sizes) {
