@@ -85,10 +85,10 @@ private:
         else if (algorithm.value() == "depthwise_rows")
             build(conv2d_depthwise_rows(forward), sc::depthwise_schedules(), context);
         else
-            throw CompileError(
-                "algorithm is " + algorithm.value() +
-                ", not flip_expand, expand_flip, one of these with _sliced, packed, depthwise, rows or "
-                "depthwise_rows");
+            throw CompileError("algorithm is " + algorithm.value() +
+                               ", not flip_expand, expand_flip, one of these with _sliced, packed, "
+                               "depthwise, rows or "
+                               "depthwise_rows");
     }
 
     // The output is the algorithm's own Func, because it may have an update.

@@ -44,7 +44,8 @@ Func transposed(const Func &image, const Expr &width, const Expr &height, const 
     Func result("transposed");
     result(c, g, x, y, n) = stages.steps.back()(
         x % kSquare * kSquare + which % kSquare, 0, clamp(x / kSquare, 0, (width - 1) / kSquare),
-        clamp(which / kSquare, 0, (count - 1) / kSquare), clamp(rest, 0, others - 1), clamp(y, 0, height - 1), n);
+        clamp(which / kSquare, 0, (count - 1) / kSquare), clamp(rest, 0, others - 1),
+        clamp(y, 0, height - 1), n);
     return result;
 }
 

@@ -34,9 +34,10 @@ WeightTiles tiles_of_columns(const Conv2dBackwardWeightContext &context) {
     return {sums.pixels, sums.lanes, 1, WeightTiles::Transpose::no, false};
 }
 
-// Depthwise filters over long rows (nchw): vectors of columns, whose sums are added up across the lanes
-// once a group. Eight lanes, for 28, 56 and 112 columns are multiples of that: 49 GFLOP/s on one Zen 4
-// core at 56x56, 3x3, with the width known, 37 without; squares transposed to vectors of groups 35.
+// Depthwise filters over long rows (nchw): vectors of columns, whose sums are added up across the
+// lanes once a group. Eight lanes, for 28, 56 and 112 columns are multiples of that: 49 GFLOP/s on
+// one Zen 4 core at 56x56, 3x3, with the width known, 37 without; squares transposed to vectors of
+// groups 35.
 void backward_weight_columns(Conv2dBackwardWeight &stages,
                              const Conv2dBackwardWeightContext &context) {
     constexpr TailStrategy guard = TailStrategy::GuardWithIf, round_up = TailStrategy::RoundUp;

@@ -14,7 +14,7 @@ const Var cb("cb"), kb("kb"), gb("gb"), ct("ct"), kt("kt"), gt("gt"), st("st"), 
 // and r rows of the filter.
 struct WeightSums {
     int c, g, k, s, r;
-    int step;                       // pixels side by side: they share what filter columns overlap in
+    int step;  // pixels side by side: they share what filter columns overlap in
     int block_c, block_g, block_k;  // of a task, whose sums are in memory between tiles
     int pixels;                     // of a tile
     int stage;        // 1: copies the tile's input first; 2: its gradient too; 0: neither
@@ -65,22 +65,25 @@ WeightSums choose(const Conv2dBackwardWeightContext &context) {
     return sums;
 }
 
-// Tasks are blocks of channels, filters and groups. A task goes over all tiles of pixels; it copies a
-// tile's operands with zeros around them, vectors next to each other, and for each block of sums that
-// fits the registers runs over the tile. What is then added to memory is a sum of some hundred products:
-// seldom enough to cost little, and often enough to keep the digits.
+// Tasks are blocks of channels, filters and groups. A task goes over all tiles of pixels; it copies
+// a tile's operands with zeros around them, vectors next to each other, and for each block of sums
+// that fits the registers runs over the tile. What is then added to memory is a sum of some hundred
+// products: seldom enough to cost little, and often enough to keep the digits.
 //
-// bench --family conv2d_backward_weight on one Zen 4 core of 117 GFLOP/s: dense 3x3 108 at 56x56, 104 at
-// 14x14, 1x1 96 to 102; 8, 16, 32 channels a group 93, 104, 89; 4 channels a group 60; depthwise 5x5 77 to
-// 83, 7x7 87 to 93, 3x3 76 to 102 with the width known, 60 without.
+// bench --family conv2d_backward_weight on one Zen 4 core of 117 GFLOP/s: dense 3x3 108 at 56x56,
+// 104 at 14x14, 1x1 96 to 102; 8, 16, 32 channels a group 93, 104, 89; 4 channels a group 60;
+// depthwise 5x5 77 to 83, 7x7 87 to 93, 3x3 76 to 102 with the width known, 60 without.
 //
-// Lost: three columns of the filter at once in dense ones (90 of 96 at 14x14); blocks of 64 filters, whose
-// input is copied more often (1x1 at 7x7 78 of 91); the gradient read where it is, where its rows are a
-// power of two apart (1x1 at 14x14, batch 8: 61 of 90); all rows of a 5x5 filter at once (27 of 47, nchw).
+// Lost: three columns of the filter at once in dense ones (90 of 96 at 14x14); blocks of 64
+// filters, whose input is copied more often (1x1 at 7x7 78 of 91); the gradient read where it is,
+// where its rows are a power of two apart (1x1 at 14x14, batch 8: 61 of 90); all rows of a 5x5
+// filter at once (27 of 47, nchw).
 class Schedule {
 public:
     Schedule(Conv2dBackwardWeight &stages, const Conv2dBackwardWeightContext &context)
-        : stages_(stages), context_(context), t_(choose(context)),
+        : stages_(stages),
+          context_(context),
+          t_(choose(context)),
           lanes_(context.target.natural_vector_size<float>()) {
         if (t_.filters)
             dims_ = {k, c, g};
@@ -215,7 +218,7 @@ namespace cpu {
 WeightTiles tiles_in_registers(const Conv2dBackwardWeightContext &context) {
     using Transpose = WeightTiles::Transpose;
     const WeightSums sums = choose(context);
-    const Transpose transpose = context.nhwc ? Transpose::no
+    const Transpose transpose = context.nhwc                ? Transpose::no
                                 : sums.c == 1 && sums.g > 1 ? Transpose::groups
                                                             : Transpose::channels;
     return {sums.pixels, 1, sums.step, transpose, sums.stage > 0};
