@@ -357,12 +357,15 @@ endforeach()
 kernel(conv2d_backward_weight few ${tiles} KNOBS c:1,g:16,k:2,s:1,step:4 ${types} ${both}
     WHERE channels_per_group<=8 filters_per_group<=8 groups>=16)
 # rgb: the first layer; vectors are of filters.
-kernel(conv2d_backward_weight rgb7x7 ${tiles} KNOBS filters:1,c:1,k:64,block_k:64,stage:1 ${types} LAYOUTS nhwc
+kernel(conv2d_backward_weight rgb7x7 ${tiles} KNOBS filters:1,c:1,k:64,s:7,block_k:64,stage:1 ${types} LAYOUTS nhwc
     WHERE channels_per_group=3 ${kernel_7x7})
 kernel(conv2d_backward_weight rgb3x3 ${tiles} KNOBS filters:1,c:3,k:32,s:3,block_k:32,block_c:3,pixels:512,stage:1
     ${types} LAYOUTS nhwc WHERE channels_per_group=3 ${kernel_3x3})
 kernel(conv2d_backward_weight few_channels ${tiles} KNOBS filters:1,c:1,k:64,s:1,block_k:64 ${types} LAYOUTS nhwc
     WHERE channels_per_group<=8 filters_per_group>=16)
+# Blocks of 32 channels would be half empty.
+kernel(conv2d_backward_weight narrow ${tiles} KNOBS filters:1,c:8,k:32,s:1 TYPES f32 LAYOUTS nhwc
+    WHERE channels_per_group<=24 filters_per_group>=32)
 kernel(conv2d_backward_weight any ${tiles} ${types} ${both})
 kernel(conv2d_backward_bias any ALGORITHM partial_sums SCHEDULE cpu ${gradients} DEVICES cpu)
 
