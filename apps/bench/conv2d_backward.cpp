@@ -127,14 +127,7 @@ std::string gradient_kind(const ConvShape &shape) {
                : "dense, and grouped from 8 channels";
 }
 
-// Lists of networks, whose images are single there: gradients are of batches.
-const std::vector<std::string> networks = {"resnet50", "mobilenetv2", "resnext50", "depthwise"};
-constexpr int64_t kBatch = 8;
-
-std::vector<CaseInfo> cases(const Pass &pass, const std::string &list, Settings settings) {
-    if (settings.batch == 0 && std::ranges::find(networks, list) != networks.end()) {
-        settings.batch = kBatch;
-    }
+std::vector<CaseInfo> cases(const Pass &pass, const std::string &list, const Settings &settings) {
     ConvKernels kernels{pass.family, pass.name, gradient_kind, {}, {}, {}};
     for (const KernelInfo &kernel : pass.kernels()) {
         if (kernel.type == settings.type && kernel.layout == settings.layout &&
@@ -161,12 +154,10 @@ std::vector<PeerLibrary> peers(const Settings &settings) {
 }
 
 Family family_of(const Pass &pass) {
-    std::vector<std::string> usual = networks;
-    usual.push_back("grouped_case");
     return {pass.family,
             {DataType::f32, DataType::f16, DataType::bf16},
             conv_case_lists(),
-            usual,
+            {"resnet50", "mobilenetv2", "resnext50", "depthwise", "grouped_case"},
             [&pass](const std::string &list, const Settings &settings) {
                 return cases(pass, list, settings);
             },

@@ -201,7 +201,7 @@ int main(int argc, char **argv) {
     app.add_option("--threads", settings.threads, "threads; 1 is pinned to a core")
         ->check(CLI::Range(1, 1024))
         ->capture_default_str();
-    app.add_option("--batch", settings.batch, "batch size; else the list's own, and 8 for gradients of networks")
+    app.add_option("--batch", settings.batch, "batch size, whatever the list says")
         ->check(CLI::Range(1, 1 << 20));
     app.add_option("--row", settings.row, "run this row of the table, whatever selection takes");
     app.add_option("--filter", options.filter, "only cases whose name contains this");
