@@ -81,8 +81,7 @@ Conv2dBackwardData conv2d_backward_data_rows(const Conv2dBackwardDataOperands &o
 
 // With strides of one the gradient is a convolution for the algorithms of generators/conv2d.h: of
 // the output's gradient with the flipped filter, k and c changing places, cropped by padding below
-// zero; what is accumulated is its residual,
-// with the edge repeated, for tiles that reach over it.
+// zero; what is accumulated is its residual, with the edge repeated, for tiles that reach over it.
 Conv2dOperands conv2d_of_backward_data(const Conv2dBackwardDataOperands &operands);
 
 }  // namespace hk::generators

@@ -11,20 +11,6 @@ namespace {
 constexpr int kSquare = 8;
 const Range kAll = {Expr(), Expr()};
 
-Expr ceil_div(const Expr &value, const Expr &divisor) { return (value + divisor - 1) / divisor; }
-
-Func in_f32(const Func &image) {
-    Func value("value");
-    value(c, g, x, y, n) = cast<float>(image(c, g, x, y, n));
-    return value;
-}
-
-// Zeros past the last channel and group.
-Func ended(const Func &image, const Expr &channels, const Expr &groups) {
-    return BoundaryConditions::constant_exterior(
-        image, 0.f, Region{{0, channels}, {0, groups}, kAll, kAll, kAll});
-}
-
 // image(c, g, x, y, n) by way of `stages`; outside of it, what is in a square at its edge, or
 // anything.
 Func transposed(const Func &image, const Expr &width, const Expr &height, const Expr &channels,
@@ -61,12 +47,12 @@ void read_operands(const Conv2dBackwardWeightOperands &op, const WeightTiles &ti
                    Conv2dBackwardWeight &stages) {
     Func input = in_f32(op.input), gradient = in_f32(op.output_gradient), inside;
     if (tiles.transpose == WeightTiles::Transpose::no) {
-        if (tiles.past_ends) input = ended(input, op.channels, op.groups);
+        if (tiles.past_ends) input = with_zeros_past_ends(input, op.channels, op.groups);
         stages.padded = with_zeros_around(input, op.width, op.height, false);
         // Where a tile ends past the last column or row, something is read there, and not used.
         inside = BoundaryConditions::repeat_edge(
             gradient, Region{kAll, kAll, {0, op.out_w}, {0, op.out_h}, kAll});
-        if (tiles.past_ends) inside = ended(inside, op.filters, op.groups);
+        if (tiles.past_ends) inside = with_zeros_past_ends(inside, op.filters, op.groups);
     } else {
         input = transposed(input, op.width, op.height, op.channels, op.groups, tiles.transpose,
                            stages.input);
@@ -97,22 +83,22 @@ Conv2dBackwardWeight conv2d_backward_weight(const Conv2dBackwardWeightOperands &
     const Expr row = ty * rows + p.z;
     p.where(row < op.out_h);
     if (together == 1) p.where(column < op.out_w);
-    stages.tile = Func("tile");
-    stages.tile(lane, c, s, r, k, g, tx, ty, n) = 0.f;
-    const Expr so_far = stages.tile(lane, c, s, r, k, g, tx, ty, n);
+    stages.tile_sum = Func("tile");
+    stages.tile_sum(lane, c, s, r, k, g, tx, ty, n) = 0.f;
+    const Expr so_far = stages.tile_sum(lane, c, s, r, k, g, tx, ty, n);
     const Expr more =
         so_far + stages.gradient(k, g, column, row, n) *
                      stages.padded(c, g, column * op.stride_x + s * op.dilation_x - op.padding_left,
                                    row * op.stride_y + r * op.dilation_y - op.padding_top, n);
     // Past the last column the sum stays: a product with zero may be no number.
-    stages.tile(lane, c, s, r, k, g, tx, ty, n) =
+    stages.tile_sum(lane, c, s, r, k, g, tx, ty, n) =
         together == 1 ? more : select(column < op.out_w, likely(more), so_far);
 
     stages.of = RDom(0, tiles_x, 0, tiles_y, 0, op.batch, "of");
     const RDom &of = stages.of;
     stages.sum = Func("sum");
     stages.sum(lane, c, s, r, k, g) = 0.f;
-    stages.sum(lane, c, s, r, k, g) += stages.tile(lane, c, s, r, k, g, of.x, of.y, of.z);
+    stages.sum(lane, c, s, r, k, g) += stages.tile_sum(lane, c, s, r, k, g, of.x, of.y, of.z);
     stages.folded = Func("folded");
     stages.folded(c, s, r, k, g) =
         tree_sum(size.lanes, [&](int l) { return stages.sum(l, c, s, r, k, g); });

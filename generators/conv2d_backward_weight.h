@@ -30,7 +30,8 @@ struct WeightTiles {
     int lanes;            // neighbouring columns that have a sum each
     int step;             // of those, in a loop of their own
     Transpose transpose;  // what becomes neighbours, of images in rows (nchw)
-    bool past_ends;       // channels, filters and groups past the last ones are read: as zeros
+    bool past_ends;  // channels, filters and groups past the last ones are read; they are zeros
+                     // (of transposed images anything: no sum that is kept has them)
 };
 
 // An image in rows on its way to neighbouring channels, or groups: lines(x, channel, other, y, n)
@@ -40,15 +41,15 @@ struct TransposedImage {
     std::vector<Halide::Func> steps;
 };
 
-// A tile's sums, tile(lane, c, s, r, k, g, tx, ty, n), are over pixel.x (of a step), pixel.y and
-// pixel.z (steps and rows). sum(lane, c, s, r, k, g) adds up the tiles, over of.x = tx, of.y = ty
-// and of.z = n, one after the other, and a fixed tree the lanes. So the order of adding depends on
-// the shape alone, and no sum is longer than a tile, or than the number of tiles.
-// padded is the input with zeros around it, gradient the output's gradient, both in f32.
+// A tile's sums, tile_sum(lane, c, s, r, k, g, tx, ty, n), are over pixel.x (of a step), pixel.y
+// and pixel.z (steps and rows). sum(lane, c, s, r, k, g) adds up the tiles, over of.x = tx, of.y =
+// ty and of.z = n, one after the other, and a fixed tree the lanes. So the order of adding depends
+// on the shape alone, and no sum is longer than a tile, or than the number of tiles. padded is the
+// input with zeros around it, gradient the output's gradient, both in f32.
 struct Conv2dBackwardWeight {
     Halide::Var lane{"lane"}, tx{"tx"}, ty{"ty"};
     TransposedImage input, output_gradient;  // empty where nothing is transposed
-    Halide::Func padded, gradient, tile, sum, folded, output;
+    Halide::Func padded, gradient, tile_sum, sum, folded, output;
     Halide::RDom pixel, of;
 };
 Conv2dBackwardWeight conv2d_backward_weight(const Conv2dBackwardWeightOperands &operands,

@@ -42,6 +42,18 @@ Func Conv2dLayout::filter(const char *name, const Func &buffer) const {
     return view;
 }
 
+Func in_f32(const Func &image) {
+    Func value("value");
+    value(c, g, x, y, n) = cast<float>(image(c, g, x, y, n));
+    return value;
+}
+
+Func with_zeros_past_ends(const Func &image, const Expr &channels, const Expr &groups) {
+    const Range all = {Expr(), Expr()};
+    return BoundaryConditions::constant_exterior(image, 0.f,
+                                                 Region{{0, channels}, {0, groups}, all, all, all});
+}
+
 Func with_zeros_around(const Func &image, const Expr &width, const Expr &height, bool unread) {
     Func value("value");
     value(c, g, x, y, n) = cast<float>(image(c, g, x, y, n));

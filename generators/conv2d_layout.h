@@ -38,14 +38,24 @@ private:
     bool nhwc_;
 };
 
+inline Halide::Expr ceil_div(const Halide::Expr &value, const Halide::Expr &divisor) {
+    return (value + divisor - 1) / divisor;
+}
+
+Halide::Func in_f32(const Halide::Func &image);
+
+// An image, zero past the last channel of a group and past the last group.
+Halide::Func with_zeros_past_ends(const Halide::Func &image, const Halide::Expr &channels,
+                                  const Halide::Expr &groups);
+
 // An image in f32 with zeros around it. Where they are never read into a result (`unread`), the
 // edge is repeated, which costs no comparison a value. Columns and rows are two conditions, because
 // Halide splits loops at a condition on one of their variables, but not at a disjunction.
 Halide::Func with_zeros_around(const Halide::Func &image, const Halide::Expr &width,
                                const Halide::Expr &height, bool unread);
 
-// The same, zeros that the image's rows are copied into, whole: no vector of columns compares, which
-// on small images most others do. `columns` becomes what is copied.
+// The same, zeros that the image's rows are copied into, whole: no vector of columns compares,
+// which on small images most others do. `columns` becomes what is copied.
 Halide::Func rows_with_zeros_around(const Halide::Func &image, const Halide::Expr &width,
                                     const Halide::Expr &height, Halide::RDom &columns);
 

@@ -10,16 +10,6 @@ namespace {
 
 const Range all = {Expr(), Expr()};
 
-Expr ceil_div(const Expr &value, const Expr &divisor) { return (value + divisor - 1) / divisor; }
-
-// In f32, zero past the last channel, or filter, and group.
-Func with_ends(const Func &image, const Expr &channels, const Expr &groups) {
-    Func value("value");
-    value(c, g, x, y, n) = cast<float>(image(c, g, x, y, n));
-    return BoundaryConditions::constant_exterior(value, 0.f,
-                                                 Region{{0, channels}, {0, groups}, all, all, all});
-}
-
 }  // namespace
 
 Conv2dBackwardWeightSliced conv2d_backward_weight_sliced(const Conv2dBackwardWeightOperands &op,
@@ -28,14 +18,14 @@ Conv2dBackwardWeightSliced conv2d_backward_weight_sliced(const Conv2dBackwardWei
     const Var &row = stages.row, &part = stages.part;
     const Expr of_image = row % op.out_h, image = clamp(row / op.out_h, 0, op.batch - 1);
 
-    const Func output_gradient =
-        BoundaryConditions::constant_exterior(with_ends(op.output_gradient, op.filters, op.groups),
-                                              0.f, Region{all, all, {0, op.out_w}, all, all});
+    const Func output_gradient = BoundaryConditions::constant_exterior(
+        with_zeros_past_ends(in_f32(op.output_gradient), op.filters, op.groups), 0.f,
+        Region{all, all, {0, op.out_w}, all, all});
     stages.gradient = Func("gradient");
     stages.gradient(k, g, x, row) = output_gradient(k, g, x, of_image, image);
 
-    const Func padded =
-        with_zeros_around(with_ends(op.input, op.channels, op.groups), op.width, op.height, false);
+    const Func padded = with_zeros_around(
+        with_zeros_past_ends(in_f32(op.input), op.channels, op.groups), op.width, op.height, false);
     const Expr met = padded(c, g, x * op.stride_x + s * op.dilation_x - op.padding_left,
                             of_image * op.stride_y + r * op.dilation_y - op.padding_top, image);
     stages.tap = Func("tap");

@@ -35,9 +35,10 @@ WeightTiles tiles_of_columns(const Conv2dBackwardWeightContext &context) {
 }
 
 // Depthwise filters over long rows (nchw): vectors of columns, whose sums are added up across the
-// lanes once a group. Eight lanes, for 28, 56 and 112 columns are multiples of that: 49 GFLOP/s on
-// one Zen 4 core at 56x56, 3x3, with the width known, 37 without; squares transposed to vectors of
-// groups 35.
+// lanes once a group. Eight lanes, for 28, 56 and 112 columns are multiples of that. 3x3 at 56x56,
+// GFLOP/s on one Zen 4 core: 50 with the width known, 37 without (--row depthwise3x3_s1_wide),
+// squares transposed to vectors of groups 30 (--row depthwise3x3_s1). All by
+// bench --family conv2d_backward_weight --no-peers --layout nchw --list depthwise.
 void backward_weight_columns(Conv2dBackwardWeight &stages,
                              const Conv2dBackwardWeightContext &context) {
     constexpr TailStrategy guard = TailStrategy::GuardWithIf, round_up = TailStrategy::RoundUp;
@@ -53,10 +54,10 @@ void backward_weight_columns(Conv2dBackwardWeight &stages,
         .split(r, rt, r, t.r, guard)
         .reorder({lane, s, r, st, rt, c, k, g, of.x, of.y, of.z})
         .vectorize(lane, t.lanes);
-    stages.tile.compute_at(stages.sum, st).bound_extent(s, t.s).bound_extent(r, t.r);
-    Stage update = stages.tile.update();
+    stages.tile_sum.compute_at(stages.sum, st).bound_extent(s, t.s).bound_extent(r, t.r);
+    Stage update = stages.tile_sum.update();
     update.reorder({lane, s, r, p.x, p.y, p.z});
-    for (Stage stage : {Stage(stages.tile), update})
+    for (Stage stage : {Stage(stages.tile_sum), update})
         stage.vectorize(lane, t.lanes).unroll(s).unroll(r);
     stages.padded.compute_at(stages.sum, of.x)
         .hoist_storage(out, k)

@@ -70,14 +70,15 @@ WeightSums choose(const Conv2dBackwardWeightContext &context) {
 // that fits the registers runs over the tile. What is then added to memory is a sum of some hundred
 // products: seldom enough to cost little, and often enough to keep the digits.
 //
-// bench --family conv2d_backward_weight on one Zen 4 core of 117 GFLOP/s: dense 3x3 108 at 56x56,
-// 104 at 14x14, 1x1 96 to 102; 8, 16, 32 channels a group 93, 104, 89; 4 channels a group 60;
-// depthwise 5x5 77 to 83, 7x7 87 to 93, 3x3 76 to 102 with the width known, 60 without.
+// bench --family conv2d_backward_weight --no-peers, GFLOP/s on one Zen 4 core of 118: dense 3x3 95
+// at 56x56, 103 at 14x14, 1x1 97 to 103; 8 and 16 channels a group 92, 102; 4 channels a group 67;
+// depthwise 5x5 76 to 81, 7x7 89 to 93, 3x3 at 56x56 96 with the width known, 60 without
+// (--row depthwise3x3_s1). Beside peers, whose data drive ours out of the caches, dense ones lose a
+// tenth.
 //
-// Lost: three columns of the filter at once in dense ones (90 of 96 at 14x14); blocks of 64
-// filters, whose input is copied more often (1x1 at 7x7 78 of 91); the gradient read where it is,
-// where its rows are a power of two apart (1x1 at 14x14, batch 8: 61 of 90); all rows of a 5x5
-// filter at once (27 of 47, nchw).
+// Lost, by knobs: three columns of the filter at once in dense ones (s:3,k:4, 90 of 96 at 14x14);
+// blocks of 64 filters, whose input is copied more often (block_k:64); the gradient read where it
+// is (stage:1), where its rows are a power of two apart; all rows of a 5x5 filter at once (r:5).
 class Schedule {
 public:
     Schedule(Conv2dBackwardWeight &stages, const Conv2dBackwardWeightContext &context)
@@ -139,7 +140,7 @@ void Schedule::tasks() const {
 void Schedule::sums() const {
     const RDom &p = stages_.pixel, &of = stages_.of;
     const std::vector<Var> storage = {stages_.lane, dims_[0], dims_[1], s, r, dims_[2]};
-    Func &sum = stages_.sum, &tile = stages_.tile;
+    Func &sum = stages_.sum, &tile = stages_.tile_sum;
     sum.compute_at(stages_.output, kb)
         .bound_extent(stages_.lane, 1)
         .align_bounds(c, t_.c)
