@@ -43,10 +43,23 @@ Func zeros_around(const Func &image, const Expr &width, const Expr &height) {
     return padded;
 }
 
+// An image of which nothing else is read.
+Func read_inside(const Func &image, const Expr &channels, const Expr &groups, const Expr &width,
+                 const Expr &height) {
+    Func value("value");
+    value(c, g, x, y, n) = image(
+        unsafe_promise_clamped(c, 0, channels - 1), unsafe_promise_clamped(g, 0, groups - 1),
+        unsafe_promise_clamped(x, 0, width - 1), unsafe_promise_clamped(y, 0, height - 1), n);
+    return value;
+}
+
 void read_operands(const Conv2dBackwardWeightOperands &op, const WeightTiles &tiles,
                    Conv2dBackwardWeight &stages) {
     Func input = in_f32(op.input), gradient = in_f32(op.output_gradient), inside;
-    if (tiles.transpose == WeightTiles::Transpose::no) {
+    if (tiles.inside) {
+        stages.padded = read_inside(input, op.channels, op.groups, op.width, op.height);
+        inside = read_inside(gradient, op.filters, op.groups, op.out_w, op.out_h);
+    } else if (tiles.transpose == WeightTiles::Transpose::no) {
         if (tiles.past_ends) input = with_zeros_past_ends(input, op.channels, op.groups);
         stages.padded = with_zeros_around(input, op.width, op.height, false);
         // Where a tile ends past the last column or row, something is read there, and not used.
@@ -64,6 +77,12 @@ void read_operands(const Conv2dBackwardWeightOperands &op, const WeightTiles &ti
     stages.gradient(k, g, x, y, n) = inside(k, g, x, y, n);
 }
 
+void write_output(const Conv2dBackwardWeightOperands &op, Conv2dBackwardWeight &stages) {
+    stages.output = Func("result");
+    stages.output(c, s, r, k, g) = accumulated(op.type, stages.folded(c, s, r, k, g),
+                                               op.previous(c, s, r, k, g), op.accumulate);
+}
+
 }  // namespace
 
 Conv2dBackwardWeight conv2d_backward_weight(const Conv2dBackwardWeightOperands &op,
@@ -73,27 +92,37 @@ Conv2dBackwardWeight conv2d_backward_weight(const Conv2dBackwardWeightOperands &
     read_operands(op, size, stages);
 
     const int together = size.lanes * size.step;
-    const Expr tiles_x = ceil_div(op.out_w, size.pixels);
+    const Expr tiles_x = size.whole ? Expr(1) : ceil_div(op.out_w, size.pixels);
     const Expr steps = ceil_div(ceil_div(op.out_w, tiles_x), together), columns = steps * together;
-    const Expr tiles_y = ceil_div(op.out_h, max(size.pixels / columns, 1));
+    const Expr tiles_y =
+        size.whole ? Expr(1) : ceil_div(op.out_h, max(size.pixels / columns, 1));
     const Expr rows = ceil_div(op.out_h, tiles_y);
-    stages.pixel = RDom(0, size.step, 0, steps, 0, rows, "pixel");
+    const Expr images = size.whole ? op.batch : Expr(1);
+    stages.pixel = RDom(0, size.step, 0, steps, 0, rows, 0, images, "pixel");
     RDom &p = stages.pixel;
     const Expr column = tx * columns + (p.y * size.step + p.x) * size.lanes + lane;
     const Expr row = ty * rows + p.z;
-    p.where(row < op.out_h);
-    if (together == 1) p.where(column < op.out_w);
+    const Expr image = size.whole ? Expr(p.w) : Expr(n);
+    if (!size.whole) p.where(row < op.out_h);
+    if (together == 1 && !size.whole) p.where(column < op.out_w);
     stages.tile_sum = Func("tile");
     stages.tile_sum(lane, c, s, r, k, g, tx, ty, n) = 0.f;
     const Expr so_far = stages.tile_sum(lane, c, s, r, k, g, tx, ty, n);
     const Expr more =
-        so_far + stages.gradient(k, g, column, row, n) *
+        so_far + stages.gradient(k, g, column, row, image) *
                      stages.padded(c, g, column * op.stride_x + s * op.dilation_x - op.padding_left,
-                                   row * op.stride_y + r * op.dilation_y - op.padding_top, n);
+                                   row * op.stride_y + r * op.dilation_y - op.padding_top, image);
     // Past the last column the sum stays: a product with zero may be no number.
     stages.tile_sum(lane, c, s, r, k, g, tx, ty, n) =
         together == 1 ? more : select(column < op.out_w, likely(more), so_far);
 
+    if (size.whole) {
+        stages.folded = Func("folded");
+        stages.folded(c, s, r, k, g) = tree_sum(
+            size.lanes, [&](int l) { return stages.tile_sum(l, c, s, r, k, g, 0, 0, 0); });
+        write_output(op, stages);
+        return stages;
+    }
     stages.of = RDom(0, tiles_x, 0, tiles_y, 0, op.batch, "of");
     const RDom &of = stages.of;
     stages.sum = Func("sum");
@@ -102,9 +131,7 @@ Conv2dBackwardWeight conv2d_backward_weight(const Conv2dBackwardWeightOperands &
     stages.folded = Func("folded");
     stages.folded(c, s, r, k, g) =
         tree_sum(size.lanes, [&](int l) { return stages.sum(l, c, s, r, k, g); });
-    stages.output = Func("result");
-    stages.output(c, s, r, k, g) = accumulated(op.type, stages.folded(c, s, r, k, g),
-                                               op.previous(c, s, r, k, g), op.accumulate);
+    write_output(op, stages);
     return stages;
 }
 

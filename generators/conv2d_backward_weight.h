@@ -32,6 +32,8 @@ struct WeightTiles {
     Transpose transpose;  // what becomes neighbours, of images in rows (nchw)
     bool past_ends;  // channels, filters and groups past the last ones are read; they are zeros
                      // (of transposed images anything: no sum that is kept has them)
+    bool inside = false;  // no product reads past an edge, a channel, a filter, or a group
+    bool whole = false;   // all pixels of all images are one tile
 };
 
 // An image in rows on its way to neighbouring channels, or groups: lines(x, channel, other, y, n)
@@ -44,7 +46,8 @@ struct TransposedImage {
 // A tile's sums, tile_sum(lane, c, s, r, k, g, tx, ty, n), are over pixel.x (of a step), pixel.y
 // and pixel.z (steps and rows). sum(lane, c, s, r, k, g) adds up the tiles, over of.x = tx, of.y =
 // ty and of.z = n, one after the other, and a fixed tree the lanes. So the order of adding depends
-// on the shape alone, and no sum is longer than a tile, or than the number of tiles. padded is the
+// on the shape alone, and no sum is longer than a tile, or than the number of tiles. Where all
+// pixels are one tile, its sums are the result. padded is the
 // input with zeros around it, gradient the output's gradient, both in f32.
 struct Conv2dBackwardWeight {
     Halide::Var lane{"lane"}, tx{"tx"}, ty{"ty"};

@@ -19,6 +19,8 @@ struct WeightSums {
     int pixels;                     // of a tile
     int stage;        // 1: copies the tile's input first; 2: its gradient too; 0: neither
     int filters = 0;  // 1: vectors are of filters
+    int direct = 0;   // 1: images are read where they are, in whole blocks of sums
+    int whole = 0;    // 1: all pixels are one tile
 
     int of(const Var &v) const { return v.name() == "c" ? c : v.name() == "g" ? g : k; }
 };
@@ -58,6 +60,8 @@ WeightSums choose(const Conv2dBackwardWeightContext &context) {
     knobs.take("pixels", sums.pixels);
     knobs.take("stage", sums.stage);
     knobs.take("filters", sums.filters);
+    knobs.take("direct", sums.direct);
+    knobs.take("whole", sums.whole);
     knobs.end();
     sums.block_c = std::max(sums.block_c, sums.c);
     sums.block_g = std::max(sums.block_g, sums.g);
@@ -94,6 +98,8 @@ public:
             dims_ = {c, g, k};
     }
 
+    bool whole() const { return t_.whole; }
+    void whole_tasks() const;
     void tasks() const;
     void sums() const;
     void stage() const;
@@ -111,6 +117,7 @@ private:
         order.insert(order.end(), around.begin(), around.end());
         return order;
     }
+    void registers(Func consumer, const Var &at) const;
     void copy(Func copied, const Var &channel, TransposedImage &image) const;
 
     Conv2dBackwardWeight &stages_;
@@ -137,10 +144,31 @@ void Schedule::tasks() const {
     out.specialize(context_.plain);
 }
 
+// The same, of sums that go from registers to the output.
+void Schedule::whole_tasks() const {
+    Func &out = stages_.output;
+    out.split(c, ct, c, t_.c, round_up)
+        .split(k, kt, k, t_.k, round_up)
+        .split(g, gt, g, t_.g, round_up)
+        .split(s, st, s, t_.s, guard)
+        .split(r, rt, r, t_.r, guard)
+        .split(ct, cb, ct, t_.block_c / t_.c, guard)
+        .split(kt, kb, kt, t_.block_k / t_.k, guard)
+        .split(gt, gb, gt, t_.block_g / t_.g, guard)
+        .reorder(inside({ct, st, rt, kt, gt, kb, cb, gb}))
+        .parallel(gb)
+        .parallel(cb)
+        .parallel(kb)
+        .unroll(k);
+    vectorize(out, TailStrategy::Auto);
+    out.specialize(context_.plain);
+    registers(out, ct);
+}
+
 void Schedule::sums() const {
-    const RDom &p = stages_.pixel, &of = stages_.of;
+    const RDom &of = stages_.of;
     const std::vector<Var> storage = {stages_.lane, dims_[0], dims_[1], s, r, dims_[2]};
-    Func &sum = stages_.sum, &tile = stages_.tile_sum;
+    Func &sum = stages_.sum;
     sum.compute_at(stages_.output, kb)
         .bound_extent(stages_.lane, 1)
         .align_bounds(c, t_.c)
@@ -155,15 +183,22 @@ void Schedule::sums() const {
         .split(k, kt, k, t_.k, round_up)
         .split(s, st, s, t_.s, guard)
         .split(r, rt, r, t_.r, guard)
-        .reorder(inside({kt, st, rt, ct, gt, of.x, of.y, of.z}))
+        .reorder(t_.direct ? inside({ct, st, rt, kt, gt, of.x, of.y, of.z})
+                           : inside({kt, st, rt, ct, gt, of.x, of.y, of.z}))
         .unroll(k);
     vectorize(add, TailStrategy::Auto);
+    registers(sum, t_.direct ? ct : kt);
+}
 
-    tile.compute_at(sum, kt).reorder_storage(storage).reorder(inside({}));
+void Schedule::registers(Func consumer, const Var &at) const {
+    const RDom &p = stages_.pixel;
+    const std::vector<Var> storage = {stages_.lane, dims_[0], dims_[1], s, r, dims_[2]};
+    Func &tile = stages_.tile_sum;
+    tile.compute_at(consumer, at).reorder_storage(storage).reorder(inside({}));
     const std::pair<Var, int> extents[] = {{c, t_.c}, {g, t_.g}, {k, t_.k}, {s, t_.s}, {r, t_.r}};
     for (const auto &[v, extent] : extents) tile.bound_extent(v, extent);
     Stage update = tile.update();
-    update.reorder(inside({p.x, p.y, p.z})).unroll(p.x);
+    update.reorder(inside({p.x, p.y, p.z, p.w})).unroll(p.x);
     for (Stage stage : {Stage(tile), update}) {
         vectorize(stage, TailStrategy::Auto);
         for (const Var &v : {c, g, k, s, r}) stage.unroll(v);
@@ -205,6 +240,7 @@ void Schedule::copy(Func copied, const Var &channel, TransposedImage &image) con
 }
 
 void Schedule::stage() const {
+    if (t_.direct) return;
     if (t_.stage >= 1 || !context_.nhwc) copy(stages_.padded, c, stages_.input);
     if (t_.stage >= 2 || !context_.nhwc) copy(stages_.gradient, k, stages_.output_gradient);
     // Rows of the copy a power of two apart would meet in a few sets of the cache.
@@ -222,13 +258,17 @@ WeightTiles tiles_in_registers(const Conv2dBackwardWeightContext &context) {
     const Transpose transpose = context.nhwc                ? Transpose::no
                                 : sums.c == 1 && sums.g > 1 ? Transpose::groups
                                                             : Transpose::channels;
-    return {sums.pixels, 1, sums.step, transpose, sums.stage > 0};
+    return {sums.pixels, 1, sums.step, transpose, sums.stage > 0, sums.direct > 0, sums.whole > 0};
 }
 
 void backward_weight(Conv2dBackwardWeight &stages, const Conv2dBackwardWeightContext &context) {
     const Schedule schedule(stages, context);
-    schedule.tasks();
-    schedule.sums();
+    if (schedule.whole()) {
+        schedule.whole_tasks();
+    } else {
+        schedule.tasks();
+        schedule.sums();
+    }
     schedule.stage();
 }
 
