@@ -43,21 +43,27 @@ Func zeros_around(const Func &image, const Expr &width, const Expr &height) {
     return padded;
 }
 
-// An image of which nothing else is read.
+// An image that is not read past its channels and groups, nor past its edges where they are given.
 Func read_inside(const Func &image, const Expr &channels, const Expr &groups, const Expr &width,
                  const Expr &height) {
+    const auto inside = [](const Var &v, const Expr &size) {
+        return size.defined() ? unsafe_promise_clamped(v, 0, size - 1) : Expr(v);
+    };
     Func value("value");
-    value(c, g, x, y, n) = image(
-        unsafe_promise_clamped(c, 0, channels - 1), unsafe_promise_clamped(g, 0, groups - 1),
-        unsafe_promise_clamped(x, 0, width - 1), unsafe_promise_clamped(y, 0, height - 1), n);
+    value(c, g, x, y, n) = image(inside(c, channels), inside(g, groups), inside(x, width),
+                                 inside(y, height), n);
     return value;
 }
 
 void read_operands(const Conv2dBackwardWeightOperands &op, const WeightTiles &tiles,
                    Conv2dBackwardWeight &stages) {
     Func input = in_f32(op.input), gradient = in_f32(op.output_gradient), inside;
-    if (tiles.inside) {
-        stages.padded = read_inside(input, op.channels, op.groups, op.width, op.height);
+    if (tiles.exact) {
+        stages.padded =
+            tiles.inside ? read_inside(input, op.channels, op.groups, op.width, op.height)
+                         : with_zeros_around(
+                               read_inside(input, op.channels, op.groups, Expr(), Expr()),
+                               op.width, op.height, false);
         inside = read_inside(gradient, op.filters, op.groups, op.out_w, op.out_h);
     } else if (tiles.transpose == WeightTiles::Transpose::no) {
         if (tiles.past_ends) input = with_zeros_past_ends(input, op.channels, op.groups);

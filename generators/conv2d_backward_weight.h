@@ -32,7 +32,8 @@ struct WeightTiles {
     Transpose transpose;  // what becomes neighbours, of images in rows (nchw)
     bool past_ends;  // channels, filters and groups past the last ones are read; they are zeros
                      // (of transposed images anything: no sum that is kept has them)
-    bool inside = false;  // no product reads past an edge, a channel, a filter, or a group
+    bool exact = false;   // channels, filters and groups are multiples of what is computed at once
+    bool inside = false;  // the same, and no filter reaches past an edge
     bool whole = false;   // all pixels of all images are one tile
 };
 

@@ -165,8 +165,8 @@ kernel(conv2d_backward_weight rgb3x3 ${tiles} KNOBS filters:1,c:3,k:32,s:3,block
     ${types} LAYOUTS nhwc WHERE channels_per_group=3 ${kernel_3x3})
 kernel(conv2d_backward_weight few_channels ${tiles} KNOBS filters:1,c:1,k:64,s:1,block_k:64 ${types} LAYOUTS nhwc
     WHERE channels_per_group<=8 filters_per_group>=16)
-# 1x1: images are read where they are, into sums of 16 channels and filters. Where all pixels are one tile, its sums
-# are written at once.
+# Sums of 16 channels and filters; the gradient, and a 1x1 filter's image, is read where it is. Where all pixels are one
+# tile, its sums are written at once.
 set(where_1x1 WHERE ${kernel_1x1} ${stride_1})
 set(direct direct:1,stage:0,pixels:128,block_c:512,block_k:128)
 kernel(conv2d_backward_weight 1x1_small ${tiles_f32} KNOBS direct:1,stage:0,c:16,k:16,whole:1,block_c:1024,block_k:64
@@ -177,6 +177,15 @@ kernel(conv2d_backward_weight 1x1_filters8 ${tiles_f32} KNOBS ${direct},c:16,k:8
     ${where_1x1} channels_per_group%16=0 filters_per_group%8=0)
 kernel(conv2d_backward_weight 1x1_channels8 ${tiles_f32} KNOBS ${direct},filters:1,c:8,k:16
     ${where_1x1} channels_per_group%8=0 filters_per_group%16=0)
+kernel(conv2d_backward_weight direct_small ${tiles_f32}
+    KNOBS direct:1,stage:1,c:16,k:16,whole:1,block_c:128,block_k:128
+    WHERE channels_per_group%16=0 filters_per_group%16=0 out_pixels<=256 batch<=1)
+kernel(conv2d_backward_weight direct ${tiles_f32}
+    KNOBS direct:1,stage:1,c:16,k:16,pixels:256,block_c:128,block_k:64
+    WHERE channels_per_group%16=0 filters_per_group%16=0)
+# Blocks of 32 channels would be half empty.
+kernel(conv2d_backward_weight narrow ${tiles} KNOBS filters:1,c:8,k:32,s:1 TYPES f32 LAYOUTS nhwc
+    WHERE channels_per_group<=24 filters_per_group>=32)
 kernel(conv2d_backward_weight any ${tiles} ${types} ${both})
 kernel(conv2d_backward_bias any ALGORITHM partial_sums SCHEDULE cpu ${gradients} DEVICES cpu)
 

@@ -209,9 +209,11 @@ void Schedule::registers(Func consumer, const Var &at) const {
 void Schedule::copy(Func copied, const Var &channel, TransposedImage &image) const {
     const bool groups = dims_[0].name() == "g";
     const Var first = groups ? g : channel, second = groups ? channel : g;
-    copied.compute_at(stages_.sum, stages_.of.x)
-        .hoist_storage(stages_.output, kb)
-        .reorder_storage(first, second, x, y, n)
+    if (t_.whole)
+        copied.compute_at(stages_.output, channel.name() == "c" ? cb : kb);
+    else
+        copied.compute_at(stages_.sum, stages_.of.x).hoist_storage(stages_.output, kb);
+    copied.reorder_storage(first, second, x, y, n)
         .reorder(first, second, x, y, n);
     if (image.steps.empty()) {
         const int size = channel.name() == "c" ? t_.c : t_.block_k;
@@ -240,7 +242,6 @@ void Schedule::copy(Func copied, const Var &channel, TransposedImage &image) con
 }
 
 void Schedule::stage() const {
-    if (t_.direct) return;
     if (t_.stage >= 1 || !context_.nhwc) copy(stages_.padded, c, stages_.input);
     if (t_.stage >= 2 || !context_.nhwc) copy(stages_.gradient, k, stages_.output_gradient);
     // Rows of the copy a power of two apart would meet in a few sets of the cache.
@@ -258,7 +259,10 @@ WeightTiles tiles_in_registers(const Conv2dBackwardWeightContext &context) {
     const Transpose transpose = context.nhwc                ? Transpose::no
                                 : sums.c == 1 && sums.g > 1 ? Transpose::groups
                                                             : Transpose::channels;
-    return {sums.pixels, 1, sums.step, transpose, sums.stage > 0, sums.direct > 0, sums.whole > 0};
+    return {sums.pixels,    1,
+            sums.step,      transpose,
+            sums.stage > 0, sums.direct > 0,
+            sums.direct > 0 && sums.stage == 0, sums.whole > 0};
 }
 
 void backward_weight(Conv2dBackwardWeight &stages, const Conv2dBackwardWeightContext &context) {
