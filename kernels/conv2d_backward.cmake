@@ -168,8 +168,8 @@ kernel(conv2d_backward_weight few_channels ${tiles} KNOBS filters:1,c:1,k:64,s:1
 # Sums of 16 channels and filters; the gradient, and a 1x1 filter's image, is read where it is. Where all pixels are one
 # tile, its sums are written at once.
 set(where_1x1 WHERE ${kernel_1x1} ${stride_1})
-set(direct direct:1,stage:0,pixels:128,block_c:512,block_k:128)
-kernel(conv2d_backward_weight 1x1_small ${tiles_f32} KNOBS direct:1,stage:0,c:16,k:16,whole:1,block_c:1024,block_k:64
+set(direct direct:1,inside:1,stage:0,pixels:128,block_c:512,block_k:128)
+kernel(conv2d_backward_weight 1x1_small ${tiles_f32} KNOBS direct:1,inside:1,stage:0,c:16,k:16,whole:1,block_c:1024,block_k:64
     ${where_1x1} channels_per_group%16=0 filters_per_group%16=0 out_pixels<=256 batch<=1)
 kernel(conv2d_backward_weight 1x1 ${tiles_f32} KNOBS ${direct},c:16,k:16
     ${where_1x1} channels_per_group%16=0 filters_per_group%16=0)
@@ -178,7 +178,7 @@ kernel(conv2d_backward_weight 1x1_filters8 ${tiles_f32} KNOBS ${direct},c:16,k:8
 kernel(conv2d_backward_weight 1x1_channels8 ${tiles_f32} KNOBS ${direct},filters:1,c:8,k:16
     ${where_1x1} channels_per_group%8=0 filters_per_group%16=0)
 kernel(conv2d_backward_weight direct_small ${tiles_f32}
-    KNOBS direct:1,stage:1,c:16,k:16,whole:1,block_c:128,block_k:128
+    KNOBS direct:1,stage:1,c:16,k:16,whole:1,block_c:128,block_k:128,block_g:4
     WHERE channels_per_group%16=0 filters_per_group%16=0 out_pixels<=256 batch<=1)
 kernel(conv2d_backward_weight direct ${tiles_f32}
     KNOBS direct:1,stage:1,c:16,k:16,pixels:256,block_c:128,block_k:64

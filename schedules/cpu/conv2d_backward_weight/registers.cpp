@@ -19,7 +19,8 @@ struct WeightSums {
     int pixels;                     // of a tile
     int stage;        // 1: copies the tile's input first; 2: its gradient too; 0: neither
     int filters = 0;  // 1: vectors are of filters
-    int direct = 0;   // 1: images are read where they are, in whole blocks of sums
+    int direct = 0;   // 1: the gradient is read where it is, in whole blocks of sums
+    int inside = 0;   // 1: so is the input, that no filter reaches past
     int whole = 0;    // 1: all pixels are one tile
 
     int of(const Var &v) const { return v.name() == "c" ? c : v.name() == "g" ? g : k; }
@@ -61,6 +62,7 @@ WeightSums choose(const Conv2dBackwardWeightContext &context) {
     knobs.take("stage", sums.stage);
     knobs.take("filters", sums.filters);
     knobs.take("direct", sums.direct);
+    knobs.take("inside", sums.inside);
     knobs.take("whole", sums.whole);
     knobs.end();
     sums.block_c = std::max(sums.block_c, sums.c);
@@ -160,6 +162,7 @@ void Schedule::whole_tasks() const {
         .parallel(cb)
         .parallel(kb)
         .unroll(k);
+    if (t_.c == 1) out.unroll(s).unroll(r);
     vectorize(out, TailStrategy::Auto);
     out.specialize(context_.plain);
     registers(out, ct);
@@ -262,7 +265,7 @@ WeightTiles tiles_in_registers(const Conv2dBackwardWeightContext &context) {
     return {sums.pixels,    1,
             sums.step,      transpose,
             sums.stage > 0, sums.direct > 0,
-            sums.direct > 0 && sums.stage == 0, sums.whole > 0};
+            sums.inside > 0, sums.whole > 0};
 }
 
 void backward_weight(Conv2dBackwardWeight &stages, const Conv2dBackwardWeightContext &context) {
