@@ -40,7 +40,8 @@ public:
         const Conv2dBackwardWeightOperands op = operands();
         const sc::Conv2dBackwardWeightContext context = {sizes(get_target()), op.channels,
                                                          op.filters,          op.groups,
-                                                         !accumulate,         op.type == Float(32)};
+                                                         !accumulate,         packed(),
+                                                         op.type == Float(32)};
         if (algorithm.value() == "tiles") {
             build(conv2d_backward_weight(op, sc::backward_weight_tiles(context)),
                   sc::conv2d_backward_weight_schedules(), context);
@@ -60,6 +61,20 @@ private:
         stages.output = weight_gradient;
         sc::apply(table, schedule_name.value(), stages, context);
         hk::compiler::add_lowering_passes(get_pipeline(), get_target());
+    }
+
+    // Whether the result's elements lie next to each other. Where nothing is fixed, nobody asks.
+    Expr packed() {
+        Expr result = cast<bool>(1), stride = 1;
+        const auto [dim_c, dim_s, dim_r, dim_k, dim_g] = Conv2dLayout(layout).filter_dims();
+        const Expr extents[] = {fix_channels_per_group.value(), fix_kernel_w.value(),
+                                fix_kernel_h.value(), fix_filters_per_group.value()};
+        const int dims[] = {dim_s, dim_r, dim_k, dim_g};
+        for (int d = 0; d < 4; d++) {
+            stride *= extents[d];
+            if (d != 2) result = result && weight_gradient.dim(dims[d]).stride() == stride;
+        }
+        return result;
     }
 
     Conv2dBackwardWeightOperands operands() {

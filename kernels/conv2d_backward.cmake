@@ -108,6 +108,13 @@ set(kernel_5x5 kernel_w=5 kernel_h=5 ${any_dilation_1})
 set(kernel_7x7 kernel_w=7 kernel_h=7 ${any_dilation_1})
 set(tiles ALGORITHM tiles SCHEDULE cpu DEVICES cpu)
 set(tiles_f32 ${tiles} TYPES f32 LAYOUTS nhwc)
+foreach(row "1 7 same step:7 16" "1 14 same step:14 16" "2 14 half step:7,g:32 32" "2 28 half step:7,g:32 32")
+    separate_arguments(row)
+    list(POP_FRONT row stride width size knobs groups)
+    kernel(conv2d_backward_weight depthwise3x3_s${stride}_w${width}_small ${tiles_f32}
+        KNOBS direct:1,stage:0,whole:1,${knobs}
+        WHERE ${depthwise} ${kernel_3x3} ${${size}_w${width}} groups%${groups}=0 out_pixels<=256 batch<=1)
+endforeach()
 foreach(width w7 w14 w28 w56 w112)
     set(knobs stage:0)
     if(width STREQUAL w14)
@@ -152,6 +159,12 @@ kernel(conv2d_backward_weight depthwise ${tiles} KNOBS step:4 ${types} ${both} W
 # Few channels a group: vectors across groups (4), or sizes known to the compiler (8, 16, 32).
 kernel(conv2d_backward_weight grouped4_3x3 ${tiles} ${types} ${both}
     WHERE channels_per_group=4 filters_per_group=4 ${kernel_3x3})
+kernel(conv2d_backward_weight grouped8_3x3_s2_w56 ${tiles_f32}
+    KNOBS direct:1,stage:0,c:8,k:8,s:3,block_c:8,block_k:8,block_g:32,pixels:128
+    WHERE ${grouped8} ${kernel_3x3} ${half_w56})
+kernel(conv2d_backward_weight direct_small ${tiles_f32}
+    KNOBS direct:1,stage:1,c:16,k:16,whole:1,block_c:128,block_k:128,block_g:4
+    WHERE channels_per_group%16=0 filters_per_group%16=0 out_pixels<=256 batch<=1)
 foreach(size 8 16 32)
     kernel(conv2d_backward_weight grouped${size}_3x3 ${tiles} ${types} ${both}
         WHERE ${grouped${size}} ${kernel_3x3})
@@ -177,9 +190,6 @@ kernel(conv2d_backward_weight 1x1_filters8 ${tiles_f32} KNOBS ${direct},c:16,k:8
     ${where_1x1} channels_per_group%16=0 filters_per_group%8=0)
 kernel(conv2d_backward_weight 1x1_channels8 ${tiles_f32} KNOBS ${direct},filters:1,c:8,k:16
     ${where_1x1} channels_per_group%8=0 filters_per_group%16=0)
-kernel(conv2d_backward_weight direct_small ${tiles_f32}
-    KNOBS direct:1,stage:1,c:16,k:16,whole:1,block_c:128,block_k:128,block_g:4
-    WHERE channels_per_group%16=0 filters_per_group%16=0 out_pixels<=256 batch<=1)
 kernel(conv2d_backward_weight direct ${tiles_f32}
     KNOBS direct:1,stage:1,c:16,k:16,pixels:256,block_c:128,block_k:64
     WHERE channels_per_group%16=0 filters_per_group%16=0)

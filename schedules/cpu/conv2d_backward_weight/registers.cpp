@@ -162,8 +162,11 @@ void Schedule::whole_tasks() const {
         .parallel(cb)
         .parallel(kb)
         .unroll(k);
-    if (t_.c == 1) out.unroll(s).unroll(r);
     vectorize(out, TailStrategy::Auto);
+    if (t_.c == 1) {
+        out.unroll(s).unroll(r);
+        out.specialize(context_.plain && context_.packed);
+    }
     out.specialize(context_.plain);
     registers(out, ct);
 }
