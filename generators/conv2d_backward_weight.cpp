@@ -50,8 +50,8 @@ Func read_inside(const Func &image, const Expr &channels, const Expr &groups, co
         return size.defined() ? unsafe_promise_clamped(v, 0, size - 1) : Expr(v);
     };
     Func value("value");
-    value(c, g, x, y, n) = image(inside(c, channels), inside(g, groups), inside(x, width),
-                                 inside(y, height), n);
+    value(c, g, x, y, n) =
+        image(inside(c, channels), inside(g, groups), inside(x, width), inside(y, height), n);
     return value;
 }
 
@@ -60,10 +60,10 @@ void read_operands(const Conv2dBackwardWeightOperands &op, const WeightTiles &ti
     Func input = in_f32(op.input), gradient = in_f32(op.output_gradient), inside;
     if (tiles.exact) {
         stages.padded =
-            tiles.inside ? read_inside(input, op.channels, op.groups, op.width, op.height)
-                         : with_zeros_around(
-                               read_inside(input, op.channels, op.groups, Expr(), Expr()),
-                               op.width, op.height, false);
+            tiles.inside
+                ? read_inside(input, op.channels, op.groups, op.width, op.height)
+                : with_zeros_around(read_inside(input, op.channels, op.groups, Expr(), Expr()),
+                                    op.width, op.height, false);
         inside = read_inside(gradient, op.filters, op.groups, op.out_w, op.out_h);
     } else if (tiles.transpose == WeightTiles::Transpose::no) {
         if (tiles.past_ends) input = with_zeros_past_ends(input, op.channels, op.groups);
@@ -100,8 +100,7 @@ Conv2dBackwardWeight conv2d_backward_weight(const Conv2dBackwardWeightOperands &
     const int together = size.lanes * size.step;
     const Expr tiles_x = size.whole ? Expr(1) : ceil_div(op.out_w, size.pixels);
     const Expr steps = ceil_div(ceil_div(op.out_w, tiles_x), together), columns = steps * together;
-    const Expr tiles_y =
-        size.whole ? Expr(1) : ceil_div(op.out_h, max(size.pixels / columns, 1));
+    const Expr tiles_y = size.whole ? Expr(1) : ceil_div(op.out_h, max(size.pixels / columns, 1));
     const Expr rows = ceil_div(op.out_h, tiles_y);
     const Expr images = size.whole ? op.batch : Expr(1);
     stages.pixel = RDom(0, size.step, 0, steps, 0, rows, 0, images, "pixel");
@@ -124,8 +123,8 @@ Conv2dBackwardWeight conv2d_backward_weight(const Conv2dBackwardWeightOperands &
 
     if (size.whole) {
         stages.folded = Func("folded");
-        stages.folded(c, s, r, k, g) = tree_sum(
-            size.lanes, [&](int l) { return stages.tile_sum(l, c, s, r, k, g, 0, 0, 0); });
+        stages.folded(c, s, r, k, g) =
+            tree_sum(size.lanes, [&](int l) { return stages.tile_sum(l, c, s, r, k, g, 0, 0, 0); });
         write_output(op, stages);
         return stages;
     }

@@ -32,8 +32,10 @@ struct WeightTiles {
     Transpose transpose;  // what becomes neighbours, of images in rows (nchw)
     bool past_ends;  // channels, filters and groups past the last ones are read; they are zeros
                      // (of transposed images anything: no sum that is kept has them)
-    bool exact = false;   // channels, filters and groups are multiples of what is computed at once
-    bool inside = false;  // the same, and no filter reaches past an edge
+    // Channels, filters, groups and columns of the output are multiples of what is computed at
+    // once, and nothing is read past the last ones.
+    bool exact = false;
+    bool inside = false;  // exact, and no filter reaches past an edge
     bool whole = false;   // all pixels of all images are one tile
 };
 
@@ -48,8 +50,8 @@ struct TransposedImage {
 // and pixel.z (steps and rows). sum(lane, c, s, r, k, g) adds up the tiles, over of.x = tx, of.y =
 // ty and of.z = n, one after the other, and a fixed tree the lanes. So the order of adding depends
 // on the shape alone, and no sum is longer than a tile, or than the number of tiles. Where all
-// pixels are one tile, its sums are the result. padded is the
-// input with zeros around it, gradient the output's gradient, both in f32.
+// pixels are one tile, sum is not defined. padded is the input with zeros around it, gradient the
+// output's gradient, both in f32.
 struct Conv2dBackwardWeight {
     Halide::Var lane{"lane"}, tx{"tx"}, ty{"ty"};
     TransposedImage input, output_gradient;  // empty where nothing is transposed

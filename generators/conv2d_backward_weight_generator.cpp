@@ -38,10 +38,9 @@ public:
         constrain_filter(previous);
         constrain_filter(weight_gradient);
         const Conv2dBackwardWeightOperands op = operands();
-        const sc::Conv2dBackwardWeightContext context = {sizes(get_target()), op.channels,
-                                                         op.filters,          op.groups,
-                                                         !accumulate,         packed(),
-                                                         op.type == Float(32)};
+        const sc::Conv2dBackwardWeightContext context = {
+            sizes(get_target()), op.channels, op.filters,          op.groups,
+            !accumulate,         packed(),    op.type == Float(32)};
         if (algorithm.value() == "tiles") {
             build(conv2d_backward_weight(op, sc::backward_weight_tiles(context)),
                   sc::conv2d_backward_weight_schedules(), context);

@@ -108,7 +108,9 @@ set(kernel_5x5 kernel_w=5 kernel_h=5 ${any_dilation_1})
 set(kernel_7x7 kernel_w=7 kernel_h=7 ${any_dilation_1})
 set(tiles ALGORITHM tiles SCHEDULE cpu DEVICES cpu)
 set(tiles_f32 ${tiles} TYPES f32 LAYOUTS nhwc)
-foreach(row "1 7 same step:7,block_g:160 16" "1 14 same step:14,block_g:192 16" "2 14 half step:7,g:32 32" "2 28 half step:7,g:32 32")
+# `small`: one image, all pixels one tile: 1.1 to 1.4 times the rows after them.
+foreach(row "1 7 same step:7,block_g:160 16" "1 14 same step:14,block_g:192 16" "2 14 half step:7,g:32 32"
+            "2 28 half step:7,g:32 32")
     separate_arguments(row)
     list(POP_FRONT row stride width size knobs groups)
     kernel(conv2d_backward_weight depthwise3x3_s${stride}_w${width}_small ${tiles_f32}
@@ -156,15 +158,33 @@ foreach(kernel 3x3 5x5 7x7)
 endforeach()
 kernel(conv2d_backward_weight depthwise ${tiles} KNOBS step:4 ${types} ${both} WHERE ${depthwise})
 
-# Few channels a group: vectors across groups (4), or sizes known to the compiler (8, 16, 32).
-kernel(conv2d_backward_weight grouped4_3x3 ${tiles} ${types} ${both}
-    WHERE channels_per_group=4 filters_per_group=4 ${kernel_3x3})
-kernel(conv2d_backward_weight grouped8_3x3_s2_w56 ${tiles_f32}
-    KNOBS direct:1,stage:0,c:8,k:8,s:3,block_c:8,block_k:8,block_g:32,pixels:128
-    WHERE ${grouped8} ${kernel_3x3} ${half_w56})
+# Sums of 16 channels and filters, which divide the problem's; the gradient, and the input of 1x1, are read where
+# they are. In rows `small` all pixels are one tile, whose sums are written at once. Beside the peers, against `any`
+# (bench --family conv2d_backward_weight --list resnet50): 1x1 at 7x7 1.5 times as fast (105 GFLOP/s), at 14x14 1.15,
+# at 56x56 1.1 to 1.2 times; 3x3 at 7x7 1.7, at 14x14 1.2 times; 16 and 32 channels a group (--list resnext50) 1.05 to
+# 1.25 times their rows below.
+set(where_1x1 WHERE ${kernel_1x1} ${stride_1})
+set(direct direct:1,inside:1,stage:0,pixels:128,block_c:256,block_k:256)
+kernel(conv2d_backward_weight 1x1_small ${tiles_f32}
+    KNOBS direct:1,inside:1,stage:0,c:16,k:16,whole:1,block_c:1024,block_k:64
+    ${where_1x1} channels_per_group%16=0 filters_per_group%16=0 out_pixels<=256 batch<=1)
+kernel(conv2d_backward_weight 1x1 ${tiles_f32} KNOBS ${direct},c:16,k:16
+    ${where_1x1} channels_per_group%16=0 filters_per_group%16=0)
+kernel(conv2d_backward_weight 1x1_filters8 ${tiles_f32} KNOBS ${direct},c:16,k:8
+    ${where_1x1} channels_per_group%16=0 filters_per_group%8=0)
+kernel(conv2d_backward_weight 1x1_channels8 ${tiles_f32} KNOBS ${direct},filters:1,c:8,k:16
+    ${where_1x1} channels_per_group%8=0 filters_per_group%16=0)
 kernel(conv2d_backward_weight direct_small ${tiles_f32}
     KNOBS direct:1,stage:1,c:16,k:16,whole:1,block_c:128,block_k:128,block_g:4
     WHERE channels_per_group%16=0 filters_per_group%16=0 out_pixels<=256 batch<=1)
+
+# Few channels a group: vectors across groups (4), or sizes known to the compiler (8, 16, 32).
+kernel(conv2d_backward_weight grouped4_3x3 ${tiles} ${types} ${both}
+    WHERE channels_per_group=4 filters_per_group=4 ${kernel_3x3})
+# Copies of an input as large as this one cost as much as the sums: 1.3 times the row below.
+kernel(conv2d_backward_weight grouped8_3x3_s2_w56 ${tiles_f32}
+    KNOBS direct:1,stage:0,c:8,k:8,s:3,block_c:8,block_k:8,block_g:32,pixels:128
+    WHERE ${grouped8} ${kernel_3x3} ${half_w56})
 foreach(size 8 16 32)
     kernel(conv2d_backward_weight grouped${size}_3x3 ${tiles} ${types} ${both}
         WHERE ${grouped${size}} ${kernel_3x3})
@@ -178,18 +198,6 @@ kernel(conv2d_backward_weight rgb3x3 ${tiles} KNOBS filters:1,c:3,k:32,s:3,block
     ${types} LAYOUTS nhwc WHERE channels_per_group=3 ${kernel_3x3})
 kernel(conv2d_backward_weight few_channels ${tiles} KNOBS filters:1,c:1,k:64,s:1,block_k:64 ${types} LAYOUTS nhwc
     WHERE channels_per_group<=8 filters_per_group>=16)
-# Sums of 16 channels and filters; the gradient, and a 1x1 filter's image, is read where it is. Where all pixels are one
-# tile, its sums are written at once.
-set(where_1x1 WHERE ${kernel_1x1} ${stride_1})
-set(direct direct:1,inside:1,stage:0,pixels:128,block_c:512,block_k:128)
-kernel(conv2d_backward_weight 1x1_small ${tiles_f32} KNOBS direct:1,inside:1,stage:0,c:16,k:16,whole:1,block_c:1024,block_k:64
-    ${where_1x1} channels_per_group%16=0 filters_per_group%16=0 out_pixels<=256 batch<=1)
-kernel(conv2d_backward_weight 1x1 ${tiles_f32} KNOBS ${direct},c:16,k:16
-    ${where_1x1} channels_per_group%16=0 filters_per_group%16=0)
-kernel(conv2d_backward_weight 1x1_filters8 ${tiles_f32} KNOBS ${direct},c:16,k:8
-    ${where_1x1} channels_per_group%16=0 filters_per_group%8=0)
-kernel(conv2d_backward_weight 1x1_channels8 ${tiles_f32} KNOBS ${direct},filters:1,c:8,k:16
-    ${where_1x1} channels_per_group%8=0 filters_per_group%16=0)
 kernel(conv2d_backward_weight direct ${tiles_f32}
     KNOBS direct:1,stage:1,c:16,k:16,pixels:256,block_c:128,block_k:64
     WHERE channels_per_group%16=0 filters_per_group%16=0)

@@ -19,9 +19,9 @@ struct WeightSums {
     int pixels;                     // of a tile
     int stage;        // 1: copies the tile's input first; 2: its gradient too; 0: neither
     int filters = 0;  // 1: vectors are of filters
-    int direct = 0;   // 1: the gradient is read where it is, in whole blocks of sums
-    int inside = 0;   // 1: so is the input, that no filter reaches past
-    int whole = 0;    // 1: all pixels are one tile
+    int direct = 0;   // 1: WeightTiles::exact; sums of all channels before the next filters
+    int inside = 0;   // 1: WeightTiles::inside
+    int whole = 0;    // 1: WeightTiles::whole
 
     int of(const Var &v) const { return v.name() == "c" ? c : v.name() == "g" ? g : k; }
 };
@@ -29,7 +29,7 @@ struct WeightSums {
 // Vectors are of channels of a group; of groups of one channel; of both, where a few groups of few
 // channels fill one; of filters, where there are three channels and one group. Sums of AVX-512's 32
 // registers, and loads for as many multiplications:
-//   dense       2 vectors of channels * 8 filters: 10 loads for 16
+//   dense       2 vectors of channels * 8 filters: 10 loads for 16; direct 1 * 16: 17 for 16
 //   grouped     1 or 2 vectors * 4 or 8 filters * 3 columns: 10 or 11 loads for 24
 //   4 a group   1 vector of four groups * 4 filters * 3 columns: 4 loads, 4 shuffles for 12
 //   depthwise   the columns of a row (3x3: of all rows), 7 pixels: 5x5 18 loads for 35
@@ -76,15 +76,22 @@ WeightSums choose(const Conv2dBackwardWeightContext &context) {
 // that fits the registers runs over the tile. What is then added to memory is a sum of some hundred
 // products: seldom enough to cost little, and often enough to keep the digits.
 //
-// bench --family conv2d_backward_weight --no-peers, GFLOP/s on one Zen 4 core of 118: dense 3x3 95
-// at 56x56, 103 at 14x14, 1x1 97 to 103; 8 and 16 channels a group 92, 102; 4 channels a group 67;
-// depthwise 5x5 76 to 81, 7x7 89 to 93, 3x3 at 56x56 96 with the width known, 60 without
-// (--row depthwise3x3_s1). Beside peers, whose data drive ours out of the caches, dense ones lose a
-// tenth.
+// Rows with `direct` copy neither a gradient nor more channels than they need. Their sums are of
+// one vector of channels and 16 filters: a pixel's filters are then one line of the cache. All
+// channels of a block pass before the next filters, so what is written of a filter is long. Where
+// all pixels are a tile (`whole`), there are no sums in memory: zeroing, adding and reading those
+// cost as much as the products of 49 pixels.
+//
+// bench --family conv2d_backward_weight --no-peers, GFLOP/s on one Zen 4 core of 118: direct ones
+// 3x3 102 to 113, 1x1 101 to 114; others: 8 channels a group 92; 4 channels a group 67; depthwise
+// 5x5 76 to 81, 7x7 89 to 93, 3x3 at 56x56 96 with the width known, 60 without
+// (--row depthwise3x3_s1).
 //
 // Lost, by knobs: three columns of the filter at once in dense ones (s:3,k:4, 90 of 96 at 14x14);
-// blocks of 64 filters, whose input is copied more often (block_k:64); the gradient read where it
-// is (stage:1), where its rows are a power of two apart; all rows of a 5x5 filter at once (r:5).
+// where the gradient is copied, blocks of 64 filters (block_k:64), and to read it where it is
+// (stage:1), its rows a power of two apart; two vectors of channels and 8 filters in direct ones
+// (c:32,k:8, 96 of 108 at 7x7, 2048 channels); sums of 24 filters (k:24) but of one vector; all
+// rows of a 5x5 filter at once (r:5).
 class Schedule {
 public:
     Schedule(Conv2dBackwardWeight &stages, const Conv2dBackwardWeightContext &context)
@@ -219,8 +226,7 @@ void Schedule::copy(Func copied, const Var &channel, TransposedImage &image) con
         copied.compute_at(stages_.output, channel.name() == "c" ? cb : kb);
     else
         copied.compute_at(stages_.sum, stages_.of.x).hoist_storage(stages_.output, kb);
-    copied.reorder_storage(first, second, x, y, n)
-        .reorder(first, second, x, y, n);
+    copied.reorder_storage(first, second, x, y, n).reorder(first, second, x, y, n);
     if (image.steps.empty()) {
         const int size = channel.name() == "c" ? t_.c : t_.block_k;
         copied.vectorize(first, std::min(lanes_, groups ? t_.g : size), round_up);
@@ -265,10 +271,9 @@ WeightTiles tiles_in_registers(const Conv2dBackwardWeightContext &context) {
     const Transpose transpose = context.nhwc                ? Transpose::no
                                 : sums.c == 1 && sums.g > 1 ? Transpose::groups
                                                             : Transpose::channels;
-    return {sums.pixels,    1,
-            sums.step,      transpose,
-            sums.stage > 0, sums.direct > 0,
-            sums.inside > 0, sums.whole > 0};
+    return {
+        sums.pixels,   1, sums.step, transpose, sums.stage > 0, sums.direct > 0, sums.inside > 0,
+        sums.whole > 0};
 }
 
 void backward_weight(Conv2dBackwardWeight &stages, const Conv2dBackwardWeightContext &context) {
