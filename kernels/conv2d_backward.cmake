@@ -126,7 +126,11 @@ foreach(width w7 w14 w28 w56 w112)
         WHERE ${depthwise} ${kernel_3x3} ${same_${width}} groups%16=0)
 endforeach()
 foreach(width w14 w28 w56 w112)
-    kernel(conv2d_backward_weight depthwise3x3_s2_${width} ${tiles_f32} KNOBS stage:0
+    set(knobs stage:0)
+    if(width MATCHES "w56|w112")
+        set(knobs direct:1,stage:0,step:4)
+    endif()
+    kernel(conv2d_backward_weight depthwise3x3_s2_${width} ${tiles_f32} KNOBS ${knobs}
         WHERE ${depthwise} ${kernel_3x3} ${half_${width}} groups%16=0)
 endforeach()
 # nchw: columns as vectors where rows are long, else squares of channels and columns are transposed.
