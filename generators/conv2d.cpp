@@ -44,7 +44,8 @@ void finish(const Conv2dOperands &op, const Func &sum, Func &activated, Func &ou
 
 }  // namespace
 
-Conv2d conv2d_packed(const Conv2dOperands &op, int block) {
+Conv2d conv2d_packed(const Conv2dOperands &op, const PackedSum &packed) {
+    const int block = packed.block;
     Conv2d stages;
     stages.padded = pad(op);
 
@@ -56,12 +57,14 @@ Conv2d conv2d_packed(const Conv2dOperands &op, int block) {
         cast<float>(filter(c, s, r, stages.ko * block + stages.ki, g));
 
     stages.r = RDom(0, op.channels, 0, op.kernel_w, 0, op.kernel_h, "r");
-    const RDom &d = stages.r;
+    RDom &d = stages.r;
+    const Expr row = input_y(op, d.z);
+    if (packed.rows_inside) d.where(row >= 0 && row < op.height);
     stages.sum = Func("sum");
     stages.start = start(op);
     stages.sum(k, g, x, y, n) = stages.start(k, g);
     stages.sum(k, g, x, y, n) += stages.packed(k % block, d.x, d.y, d.z, k / block, g) *
-                                 stages.padded(d.x, g, input_x(op, d.y), input_y(op, d.z), n);
+                                 stages.padded(d.x, g, input_x(op, d.y), row, n);
     stages.activated = Func("activated");
     stages.output = Func("result");
     finish(op, stages.sum, stages.activated, stages.output);

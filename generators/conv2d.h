@@ -26,14 +26,21 @@ struct Conv2dOperands {
     bool pointwise = false;   // 1x1 filter, no padding
 };
 
-// The sum is over r.c, r.s, r.r. Packed filters are blocks of `block` output channels, zero-filled
-// at the end: packed(k % block, c, s, r, k / block, g).
+// Packed filters are blocks of `block` output channels, zero-filled at the end: packed(k % block, c,
+// s, r, k / block, g). `rows_inside`: the sum leaves out the rows of the filter that meet none of
+// the image, which it asks for every output's row; so this is for tiles of one row.
+struct PackedSum {
+    int block;
+    bool rows_inside;
+};
+
+// The sum is over r.x = c, r.y = s, r.z = r.
 struct Conv2d {
     Halide::Var ki{"ki"}, ko{"ko"};  // of packed
     Halide::Func padded, packed, start, sum, activated, output;
     Halide::RDom r;
 };
-Conv2d conv2d_packed(const Conv2dOperands &operands, int block);
+Conv2d conv2d_packed(const Conv2dOperands &operands, const PackedSum &packed);
 
 // The channels of the sum are split in slices of `tile`: the sum is over r.x (channel in slice),
 // r.y = s, r.z = r, r.w (slice). Channels past the end are zero in both factors, so that a staged

@@ -78,7 +78,7 @@ private:
         const sc::Conv2dContext context =
             forward_context(forward.pointwise && forward.type == Float(32));
         if (algorithm.value() == "packed")
-            build(conv2d_packed(forward, sc::packed_block(context)), sc::packed_schedules(),
+            build(conv2d_packed(forward, sc::packed_sum(context)), sc::packed_schedules(),
                   context);
         else if (algorithm.value() == "depthwise")
             build(conv2d_depthwise(forward), sc::depthwise_schedules(), context);

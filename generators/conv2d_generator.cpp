@@ -47,7 +47,7 @@ public:
                                        smooth == 0 && slope == 1.f && !has_residual};
         namespace sc = hk::schedules;
         if (algorithm.value() == "packed")
-            build(conv2d_packed(op, sc::packed_block(context)), sc::packed_schedules(), context);
+            build(conv2d_packed(op, sc::packed_sum(context)), sc::packed_schedules(), context);
         else if (algorithm.value() == "sliced")
             build(conv2d_sliced(op, sc::sliced_tile(context)), sc::sliced_schedules(), context);
         else if (algorithm.value() == "dot")

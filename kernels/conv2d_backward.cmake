@@ -13,12 +13,10 @@ set(types TYPES f32 f16 bf16)
 set(gradients TYPES f32 f16 bf16 ${both})
 # Data: with strides of one a convolution, by conv2d's algorithms and schedules; the runtime splits a
 # strided one into such ones. GFLOP/s of f32 on one Zen 4 core, in places of the row below: fixed widths 57,
-# 84, 84 (43, 66, 72); 5x5 87 (55), 7x7 97 (60); grouped 3x3 as conv2d's; 1x1 at 7x7 81 (54); deep: 3x3 at
-# 7x7 71 (53).
+# 84, 84 (43, 66, 72); 5x5 87 (55), 7x7 97 (60); grouped 3x3 as conv2d's.
 # Rows made for a stride of 2, which take a problem whole. Against its phases one by one, batch 8: depthwise
 # nhwc 1.5 to 2.2 times as fast (14x14, 672, 5x5: 42 GFLOP/s, in phases 19), nchw 4 to 6 times; 8, 16, 32 channels a
-# group 2.1, 1.7, 1.4 times (55, 84, 74 GFLOP/s). With a stride of 1 the same schedule is 1.2 times as fast as
-# grouped${size}_3x3 below at 16 (87) and 1.1 times at 32 (88); at 8 it is slower.
+# group 2.1, 1.7, 1.4 times (55, 84, 74 GFLOP/s). With a stride of 1 grouped${size}_3x3 below is as fast.
 set(whole SCHEDULE cpu_phases DEVICES cpu)
 foreach(padding 1 2)
     math(EXPR k "2 * ${padding} + 1")
@@ -32,12 +30,11 @@ foreach(padding 1 2)
     kernel(conv2d_backward_data depthwise${k}x${k}_s2 ALGORITHM rows ${whole} ${types} LAYOUTS nchw
         WHERE ${where})
 endforeach()
-foreach(row "8 2 vectors:8 16" "16 2 vectors:8 8" "32 2 vectors:4,tile_y:1 4"
-            "16 1 vectors:8,tile_x:7,tile_y:2 8" "32 1 vectors:4,tile_x:7,tile_y:1 4")
+foreach(row "8 vectors:8 16" "16 vectors:8 8" "32 vectors:4,tile_y:1 4")
     separate_arguments(row)
-    list(POP_FRONT row size stride knobs groups)
-    kernel(conv2d_backward_data grouped${size}_3x3_s${stride} ALGORITHM flip_expand ${whole} KNOBS ${knobs} ${types}
-        LAYOUTS nhwc WHERE channels_per_group=${size} filters_per_group=${size} ${kernel_3x3} ${stride_${stride}}
+    list(POP_FRONT row size knobs groups)
+    kernel(conv2d_backward_data grouped${size}_3x3_s2 ALGORITHM flip_expand ${whole} KNOBS ${knobs} ${types}
+        LAYOUTS nhwc WHERE channels_per_group=${size} filters_per_group=${size} ${kernel_3x3} ${stride_2}
         padding_left=1 padding_top=1 groups%${groups}=0)
 endforeach()
 set(same_sizes "7 tile_y:2" "14 tile_x:14" "28 tile_y:2")
@@ -80,26 +77,24 @@ foreach(size 4 8 16 32)
     kernel(conv2d_backward_data grouped${size} ${cpu_grouped} ${types} LAYOUTS nhwc
         WHERE ${grouped${size}} ${stride_1})
 endforeach()
-set(bounded_copy output_window<=1048576)
-# More pixels than channels: all blocks of channels of some pixels in turn, 1.1 to 1.25 times the row below (batch 8).
-kernel(conv2d_backward_data 1x1_many ALGORITHM packed SCHEDULE cpu
-    KNOBS block:64,tile_x:7,tile_y:1,stage:0,chunk:32 TYPES f32 LAYOUTS nhwc DEVICES cpu
-    WHERE ${kernel_1x1} ${stride_1} channels_per_group>=65 depth_per_pixel<=0)
-kernel(conv2d_backward_data 1x1 ALGORITHM packed SCHEDULE cpu KNOBS block:64,tile_x:7,tile_y:1,stage:0,outer:1
-    TYPES f32 LAYOUTS nhwc DEVICES cpu WHERE ${kernel_1x1} ${stride_1})
-kernel(conv2d_backward_data 1x1 ALGORITHM packed SCHEDULE cpu KNOBS tile_x:14,tile_y:1 TYPES f16 bf16
-    LAYOUTS nhwc DEVICES cpu WHERE ${kernel_1x1} ${stride_1})
-kernel(conv2d_backward_data 1x1 ALGORITHM packed SCHEDULE cpu KNOBS tile_x:14,tile_y:1 ${types}
-    LAYOUTS nchw DEVICES cpu WHERE ${kernel_1x1} ${stride_1})
-kernel(conv2d_backward_data deep ALGORITHM packed SCHEDULE cpu KNOBS block:64,tile_x:7,tile_y:1,outer:1 ${types}
-    ${both} DEVICES cpu WHERE ${stride_1} ${bounded_copy} depth_per_pixel>=16)
-# Rows of 7: tiles of two rows leave an eighth idle. 3x3 at 7x7, batch 8: 100 GFLOP/s (rows below 85).
-kernel(conv2d_backward_data small ALGORITHM packed SCHEDULE cpu KNOBS block:64,tile_x:7,tile_y:1 TYPES f32 ${both}
-    DEVICES cpu WHERE ${stride_1} ${bounded_copy} out_w<=7)
-kernel(conv2d_backward_data 3x3 ALGORITHM packed SCHEDULE cpu ${types} ${both} DEVICES cpu
-    WHERE ${kernel_3x3} ${stride_1} ${bounded_copy})
-kernel(conv2d_backward_data staged ALGORITHM packed SCHEDULE cpu ${types} ${both} DEVICES cpu
-    WHERE ${stride_1} ${bounded_copy})
+# 1x1: blocks of channels that leave few lanes idle, and for the rest one block at a time is packed and all
+# pixels pass by.
+set(packed ALGORITHM packed SCHEDULE cpu DEVICES cpu)
+set(pointwise ${packed} TYPES f32 LAYOUTS nhwc WHERE ${kernel_1x1} ${stride_1})
+kernel(conv2d_backward_data 1x1_32 KNOBS block:16,tile_x:6,tile_y:1,stage:0,chunk:32
+    ${pointwise} channels_per_group<=32)
+kernel(conv2d_backward_data 1x1_48 KNOBS block:48,tile_x:7,tile_y:1,stage:0,chunk:32
+    ${pointwise} channels_per_group%48=0)
+kernel(conv2d_backward_data 1x1_80 KNOBS block:80,tile_x:5,tile_y:1,stage:0,outer:1,chunk:32
+    ${pointwise} channels_per_group%80=0 channels_per_group<=240)
+kernel(conv2d_backward_data 1x1_small KNOBS block:64,tile_x:7,tile_y:1,stage:0,outer:1 ${pointwise} out_w<=64)
+kernel(conv2d_backward_data 1x1 KNOBS block:64,tile_x:6,tile_y:1,stage:0,outer:1,chunk:32 ${pointwise})
+kernel(conv2d_backward_data 1x1 ${packed} KNOBS tile_x:14,tile_y:1 TYPES f16 bf16 LAYOUTS nhwc
+    WHERE ${kernel_1x1} ${stride_1})
+kernel(conv2d_backward_data 1x1 ${packed} KNOBS tile_x:14,tile_y:1 ${types} LAYOUTS nchw
+    WHERE ${kernel_1x1} ${stride_1})
+kernel(conv2d_backward_data staged ${packed} KNOBS block:64,tile_x:7,tile_y:1,outer:1 ${types} ${both}
+    WHERE ${stride_1} output_window<=1048576)
 kernel(conv2d_backward_data any ALGORITHM flip_expand SCHEDULE cpu ${gradients} DEVICES cpu)
 # Weight, CPU. Depthwise: with the width known the input is read as it is (3x3); others stage it.
 set(types TYPES f32 f16 bf16)

@@ -14,6 +14,10 @@ void root(Stages &, const Conv2dContext &context) {
 
 }  // namespace
 
+PackedSum packed_sum(const Conv2dContext &context) {
+    return context.schedule == "cpu_grouped" ? cpu::grouped_sum(context) : cpu::packed_sum(context);
+}
+
 const Conv2dTable<Conv2d> &packed_schedules() {
     static const Conv2dTable<Conv2d> table = {{"root", root<Conv2d>}, {"cpu", cpu::packed}, {"cpu_grouped", cpu::grouped}};
     return table;

@@ -25,8 +25,8 @@ struct Conv2dContext : Conv2dSizes {
 template<typename Stages>
 using Conv2dTable = Table<Stages, Conv2dContext>;
 
-// Output channels in a block of the packed filter.
-int packed_block(const Conv2dContext &context);
+// How the schedule that the context names sums up.
+generators::PackedSum packed_sum(const Conv2dContext &context);
 // Channels in a slice of the sum that is staged at once; 1 in schedules that stage nothing.
 int sliced_tile(const Conv2dContext &context);
 // Channels in a vector of the sum.
@@ -37,10 +37,12 @@ const Conv2dTable<generators::Conv2dSliced> &sliced_schedules();
 const Conv2dTable<generators::Conv2dDot> &dot_schedules();
 const Conv2dTable<generators::Conv2dDepthwise> &depthwise_schedules();
 
-// One table entry each; CPU schedules in cpu/conv2d/, GPU schedules in gpu/conv2d.cpp.
+// One table entry each, and its sum; CPU schedules in cpu/conv2d/, GPU schedules in gpu/conv2d.cpp.
 namespace cpu {
 void packed(generators::Conv2d &stages, const Conv2dContext &context);
+generators::PackedSum packed_sum(const Conv2dContext &context);
 void grouped(generators::Conv2d &stages, const Conv2dContext &context);
+generators::PackedSum grouped_sum(const Conv2dContext &context);
 void dot(generators::Conv2dDot &stages, const Conv2dContext &context);
 void depthwise(generators::Conv2dDepthwise &stages, const Conv2dContext &context);
 }  // namespace cpu

@@ -27,6 +27,10 @@ GroupedTile choose(const Conv2dContext &context) {
 
 namespace cpu {
 
+PackedSum grouped_sum(const Conv2dContext &context) {
+    return {context.filters_per_group, choose(context).y == 1};
+}
+
 // A vector is the output channels of one group, or of several neighbouring groups where a group has
 // fewer than lanes. The multiplicand is each group's channel c spread over its lanes: a shuffle, shared
 // by the three columns of a 3x3 filter because d.y is unrolled inside d.x. AVX-512, 4 or 8 channels a
@@ -50,6 +54,7 @@ void grouped(Conv2d &stages, const Conv2dContext &context) {
         .vectorize(k)
         .vectorize(g);
     out.fuse(gb, n, rows).parallel(rows);
+    if (context.in_place) out.unroll(x);
     stages.activated.compute_at(out, x).vectorize(k).vectorize(g).specialize(context.plain);
     stages.start.compute_at(out, rows).vectorize(k);
     stages.sum.compute_at(out, xo)

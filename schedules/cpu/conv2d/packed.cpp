@@ -51,51 +51,61 @@ void pack(Conv2d &stages, const PackedTile &tile, int lanes, const Conv2dContext
     if (!tile.outer) stages.packed.compute_root().fuse(stages.ko, g, blocks).parallel(blocks);
 }
 
-}  // namespace
+const Var kv("kv"), kb("kb"), xo("xo"), xc("xc"), yo("yo");
 
-int packed_block(const Conv2dContext &context) {
-    return context.schedule == "cpu_grouped" ? context.filters_per_group : choose(context).block;
+// Tasks are rows of pixels, or parts of one; with `outer` of one block of filters after the other.
+void split(Func &out, const PackedTile &tile, int lanes) {
+    const TailStrategy guard = TailStrategy::GuardWithIf;
+    const Var rows("rows");
+    out.split(x, xo, x, tile.x, guard)
+        .split(y, yo, y, tile.y, guard)
+        .split(k, kb, k, tile.block, guard)
+        .split(k, kv, k, lanes)
+        .vectorize(k);
+    if (tile.chunk)
+        out.split(xo, xc, xo, tile.chunk, guard);
+    else
+        out.split(yo, yo, xc, 1);
+    if (tile.outer)
+        out.reorder(k, kv, x, y, xo, xc, yo, n, kb, g).parallel(kb);
+    else
+        out.reorder(k, kv, x, y, kb, xo, xc, yo, g, n);
+    out.fuse(xc, yo, rows);
+    if (!tile.outer) out.fuse(rows, g, rows);
+    out.fuse(rows, n, rows).parallel(rows);
 }
 
+}  // namespace
+
 namespace cpu {
+
+PackedSum packed_sum(const Conv2dContext &context) {
+    const PackedTile tile = choose(context);
+    const bool pointwise = context.kernel_w == 1 && context.kernel_h == 1;
+    return {tile.block, tile.y == 1 && !pointwise};
+}
 
 // Vectors of output channels times broadcasts of the input, the sums in registers. The filter is
 // packed once a call, block by block; a tile's input is padded and widened to f32 once, for all
 // blocks, and that makes its addresses constants of the inner loop. Both copies are small beside the
 // sums unless there are few pixels: then dot.cpp, or where the filter's memory is not in vectors of
-// channels but of filters, blocks that are packed just before all pixels use them (7x7, 2048 to 512
-// channels: 81 GFLOP/s, with all blocks packed first 54).
+// channels but of filters, blocks that are packed just before all pixels use them (`outer`: 7x7, 2048
+// to 512 channels: 81 GFLOP/s, with all blocks packed first 54).
 //
 // bench --list resnet50 --row 3x3 on one Zen 4 core, of 118 GFLOP/s: 92 to 98 at 56x56 and 28x28.
-// Lost: blocks of 64 channels by 7 pixels (more loads, 3x3 at 7x7 half as fast), of 48 by 8 (C not a
-// multiple); padding inlined (comparisons in the inner loop).
+// Lost: padding inlined (comparisons in the inner loop); filters that lie in vectors read where they
+// are (1x1: as fast as packed, and worse where rows are a power of two apart); the sum in slices of
+// 256 or 512 channels that stay in the cache (1x1 at 7x7, 2048 channels: 6 to 8 % slower).
 void packed(Conv2d &stages, const Conv2dContext &context) {
     const PackedTile tile = choose(context);
     const int lanes = std::min(tile.block, context.target.natural_vector_size<float>());
     const TailStrategy round_up = TailStrategy::RoundUp;
     Func &out = stages.output;
-    const Var kv("kv"), xo("xo"), yo("yo"), kb("kb"), xc("xc"), rows("rows");
     const RDom &d = stages.r;
 
-    out.split(x, xo, x, tile.x, TailStrategy::GuardWithIf)
-        .split(y, yo, y, tile.y, TailStrategy::GuardWithIf)
-        .split(k, kb, k, tile.block, TailStrategy::GuardWithIf)
-        .split(k, kv, k, lanes)
-        .vectorize(k);
-    if (tile.outer)
-        out.reorder(k, kv, x, y, xo, yo, n, kb, g).parallel(kb);
-    else if (tile.chunk)
-        out.split(xo, xc, xo, tile.chunk, TailStrategy::GuardWithIf)
-            .reorder(k, kv, x, y, kb, xo, xc, yo, g, n)
-            .fuse(xc, yo, rows)
-            .fuse(rows, g, rows)
-            .fuse(rows, n, rows)
-            .parallel(rows);
-    else
-        out.reorder(k, kv, x, y, kb, xo, yo, g, n)
-            .fuse(yo, g, rows)
-            .fuse(rows, n, rows)
-            .parallel(rows);
+    split(out, tile, lanes);
+    // What follows the sum of a gradient is short; an activation and a residual in line are 100 KB.
+    if (context.in_place) out.unroll(kv).unroll(x);
     stages.start.compute_root();
     stages.activated.compute_at(out, kv).vectorize(k).specialize(context.plain);
     stages.sum.compute_at(out, tile.outer ? xo : kb)
