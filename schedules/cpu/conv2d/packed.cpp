@@ -19,8 +19,7 @@ struct PackedTile {
 // AVX2: 2 * 6 + 2 + 1 of 16. A channel and tap of AVX-512 is 28 multiplications for 16 loads.
 PackedTile choose(const Conv2dContext &context) {
     const int lanes = context.target.natural_vector_size<float>();
-    PackedTile tile = lanes >= 16 ? PackedTile{2 * lanes, 7, 2, 1, 0, 0}
-                                 : PackedTile{2 * lanes, 6, 1, 1, 0, 0};
+    PackedTile tile = {2 * lanes, 7, 2, 1, 0, 0};
     Knobs knobs(context.knobs);
     knobs.take("block", tile.block);
     knobs.take("tile_x", tile.x);
@@ -29,6 +28,12 @@ PackedTile choose(const Conv2dContext &context) {
     knobs.take("outer", tile.outer);
     knobs.take("chunk", tile.chunk);
     knobs.end();
+    // Rows name what fits AVX-512.
+    if (lanes < 16) {
+        tile.block = 2 * lanes;
+        tile.x = std::min(tile.x, 6);
+        tile.y = 1;
+    }
     return tile;
 }
 
