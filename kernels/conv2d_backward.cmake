@@ -77,10 +77,10 @@ foreach(size 4 8 16 32)
     kernel(conv2d_backward_data grouped${size} ${cpu_grouped} ${types} LAYOUTS nhwc
         WHERE ${grouped${size}} ${stride_1})
 endforeach()
-# 1x1: blocks of channels that leave few lanes idle (16 in blocks of 64 were 5 times as slow). Of 64 where little is
-# summed, tiles of 5 pixels write fewer lines at once (256 channels from 64 at 56x56: 1.1 times those of 6). Where
-# pixels are few one block at a time is packed and all pixels pass by (`outer`, 7x7: 81 GFLOP/s, 54 without); with
-# more pixels they would leave the cache between blocks (batch 8, 28x28: 0.8 times as fast).
+# 1x1: blocks of channels that leave few lanes idle. bench --family conv2d_backward_data --no-peers --row ROW, GFLOP/s:
+# --list mobilenetv2 --filter 112x112_16-96 1x1_32 111, 1x1 23; --list resnet50 --filter 7x7_2048-512 1x1_small, one
+# block packed at a time (`outer`), 97, 1x1 90. `outer` with more pixels loses them from the cache between blocks (0.8
+# times as fast at 28x28, batch 8, by knobs). 1x1_shallow gains at most 1.05 (56x56_256-128, batch 8, by knobs).
 set(packed ALGORITHM packed SCHEDULE cpu DEVICES cpu)
 set(pointwise ${packed} TYPES f32 LAYOUTS nhwc WHERE ${kernel_1x1} ${stride_1})
 kernel(conv2d_backward_data 1x1_32 KNOBS block:16,tile_x:6,tile_y:1,stage:0,chunk:32
@@ -98,6 +98,7 @@ kernel(conv2d_backward_data 1x1 ${packed} KNOBS tile_x:14,tile_y:1 TYPES f16 bf1
 kernel(conv2d_backward_data 1x1 ${packed} KNOBS tile_x:14,tile_y:1 ${types} LAYOUTS nchw
     WHERE ${kernel_1x1} ${stride_1})
 set(bounded_copy output_window<=1048576)
+# deep: 3x3 at 7x7 beside the peers 81 GFLOP/s, by the row below 66.
 kernel(conv2d_backward_data deep ${packed} KNOBS block:64,tile_x:7,tile_y:1,outer:1 ${types} ${both}
     WHERE ${stride_1} ${bounded_copy} depth_per_pixel>=16)
 kernel(conv2d_backward_data staged ${packed} KNOBS block:64,tile_x:7,tile_y:1 ${types} ${both}
@@ -167,7 +168,7 @@ kernel(conv2d_backward_weight depthwise ${tiles} KNOBS step:4 ${types} ${both} W
 # Sums of 16 channels and filters, which divide the problem's; the gradient, and the input of 1x1, are read where
 # they are. In rows `small` all pixels are one tile, whose sums are written at once. Beside the peers, against `any`
 # (bench --family conv2d_backward_weight --list resnet50): 1x1 at 7x7 1.5 times as fast (105 GFLOP/s), at 14x14 1.15,
-# at 56x56 1.1 to 1.2 times; 3x3 at 7x7 1.7, at 14x14 1.2 times; 16 and 32 channels a group (--list resnext50) 1.05 to
+# at 56x56 1.1 to 1.2 times; 3x3 at 7x7 1.6, at 14x14 1.2 times; 16 and 32 channels a group (--list resnext50) 1.05 to
 # 1.25 times their rows below.
 set(where_1x1 WHERE ${kernel_1x1} ${stride_1})
 set(direct direct:1,inside:1,stage:0,pixels:128,block_c:256,block_k:256)

@@ -70,7 +70,7 @@ void split(Func &out, const PackedTile &tile, int lanes) {
     if (tile.chunk)
         out.split(xo, xc, xo, tile.chunk, guard);
     else
-        out.split(yo, yo, xc, 1);
+        out.split(yo, yo, xc, 1);  // one part
     if (tile.outer)
         out.reorder(k, kv, x, y, xo, xc, yo, n, kb, g).parallel(kb);
     else
@@ -94,8 +94,8 @@ PackedSum packed_sum(const Conv2dContext &context) {
 // packed once a call, block by block; a tile's input is padded and widened to f32 once, for all
 // blocks, and that makes its addresses constants of the inner loop. Both copies are small beside the
 // sums unless there are few pixels: then dot.cpp, or where the filter's memory is not in vectors of
-// channels but of filters, blocks that are packed just before all pixels use them (`outer`: 7x7, 2048
-// to 512 channels: 81 GFLOP/s, with all blocks packed first 54).
+// channels but of filters, blocks that are packed just before all pixels use them (`outer`: figures
+// at the rows of conv2d_backward_data).
 //
 // bench --list resnet50 --row 3x3 on one Zen 4 core, of 118 GFLOP/s: 92 to 98 at 56x56 and 28x28.
 // Lost: padding inlined (comparisons in the inner loop); filters that lie in vectors read where they

@@ -1,4 +1,4 @@
-// A program of another project: finds the filter and bias that made an image's edges, by gradient
+// A program of another project: finds the filter that made one image of another, by gradient
 // descent, on the CPU and on every other device that is there.
 
 #include <algorithm>
