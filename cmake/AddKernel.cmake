@@ -3,7 +3,7 @@
 #
 #   kernel(FAMILY ROW
 #       ALGORITHM name SCHEDULE name [KNOBS tile_x:8,tile_k:16]
-#       TYPES f32 … LAYOUTS nhwc … DEVICES cpu cuda opencl
+#       TYPES f32 … [LAYOUTS nhwc …] DEVICES cpu cuda opencl
 #       [BUDGET shared:22784,registers:72]
 #       [WHERE field=value field>=value field<=value field%value=0 …])
 #
@@ -12,12 +12,15 @@
 # BUDGET, of every row with a GPU: the most shared bytes a block and registers a thread that any of its
 # kernels may use; the build fails over it. A stack frame, spills, or a number of shared bytes that is
 # not a constant fail it anyway.
+# Rows of families without layouts name none.
 # Rows stand in the order of preference: selection takes the first that fits.
 
 set(HK_TYPE_f32 float32)
 set(HK_TYPE_f16 float16)
 set(HK_TYPE_bf16 bfloat16)
-set(HK_TYPE_u8 uint8)
+foreach(bits 8 16 32 64)
+    set(HK_TYPE_u${bits} uint${bits})
+endforeach()
 
 if(HK_PORTABLE)
     set(HK_HOST x86-64-linux)
@@ -74,6 +77,9 @@ function(kernel FAMILY ROW)
         message(FATAL_ERROR "kernel(${FAMILY} ${ROW}): a row with a GPU needs BUDGET "
             "shared:BYTES,registers:NUMBER; it has \"${arg_BUDGET}\"")
     endif()
+    if(NOT arg_LAYOUTS)
+        set(arg_LAYOUTS any)
+    endif()
     if(arg_KNOBS)
         list(APPEND fixed knobs=${arg_KNOBS})
     endif()
@@ -87,11 +93,18 @@ function(kernel FAMILY ROW)
             set(budget --budget=${arg_BUDGET})
         endif()
         foreach(layout IN LISTS arg_LAYOUTS)
+            set(in_name ${layout}_)
+            set(parameter layout=${layout})
+            if(layout STREQUAL any)
+                set(in_name)
+                set(parameter)
+            endif()
             foreach(type IN LISTS arg_TYPES)
-                compile_kernel(${FAMILY}_${ROW}_${type}_${layout}_${device} ${device}
-                    type=${HK_TYPE_${type}} layout=${layout}
+                set(name ${FAMILY}_${ROW}_${type}_${in_name}${device})
+                compile_kernel(${name} ${device}
+                    type=${HK_TYPE_${type}} ${parameter}
                     algorithm=${arg_ALGORITHM} schedule=${arg_SCHEDULE} ${fixed} ${budget})
-                string(JOIN "|" columns ${FAMILY}_${ROW}_${type}_${layout}_${device} ${FAMILY} ${ROW}
+                string(JOIN "|" columns ${name} ${FAMILY} ${ROW}
                     ${arg_ALGORITHM} ${arg_SCHEDULE} "${arg_KNOBS}" ${type} ${layout} ${device}
                     "${arg_WHERE}" "${arg_BUDGET}")
                 string(REPLACE ";" " " columns "${columns}")

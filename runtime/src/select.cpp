@@ -7,7 +7,7 @@ namespace hk {
 
 namespace {
 
-constexpr std::array<std::string_view, 2> kLayouts{"nhwc", "nchw"};  // as Layout
+constexpr std::array<std::string_view, 3> kLayouts{"nhwc", "nchw", "any"};  // as Layout
 
 bool holds(const Constraint &constraint, int64_t value) {
     switch (constraint.relation) {
@@ -78,8 +78,8 @@ std::string shortage(const KernelInfo &kernel, const DeviceLimits &limits) {
 std::string_view name_of(Layout layout) noexcept { return kLayouts[static_cast<size_t>(layout)]; }
 
 Layout layout_of(std::string_view name) {
-    for (size_t i = 0; i < kLayouts.size(); i++) {
-        if (kLayouts[i] == name) return static_cast<Layout>(i);
+    for (const Layout layout : {Layout::nhwc, Layout::nchw}) {
+        if (name_of(layout) == name) return layout;
     }
     throw InvalidArgument("layout is \"" + std::string(name) + "\", not nhwc or nchw");
 }

@@ -18,10 +18,10 @@ struct halide_filter_metadata_t;  // HalideRuntime.h
 
 namespace hk {
 
-enum class Layout : uint8_t { nhwc, nchw };
+enum class Layout : uint8_t { nhwc, nchw, any };  // any: of families that have no layouts
 
-std::string_view name_of(Layout layout) noexcept;  // "nhwc", "nchw"
-Layout layout_of(std::string_view name);           // throws InvalidArgument
+std::string_view name_of(Layout layout) noexcept;  // "nhwc", "nchw", "any"
+Layout layout_of(std::string_view name);           // nhwc or nchw; throws InvalidArgument
 
 // What the kernel compiler measured: of a CUDA kernel by ptxas (the largest figure over its chips
 // and device functions), of an OpenCL kernel from the lowered code. -1: not known for this target.
