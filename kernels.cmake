@@ -200,3 +200,5 @@ endforeach()
 
 # Gradients of a convolution.
 include(kernels/conv2d_backward.cmake)
+
+include(kernels/topk.cmake)

@@ -8,7 +8,7 @@ namespace hk::generators {
 // then compares as the float does. NaNs become the largest signed integer, which no other float is.
 Expr TopKKeys::key(const Expr &bits) const {
     const Type type = bits.type();
-    const Expr sign = type.min() + (make_const(type, 1) << (type.bits() - 1));
+    const Expr sign = cast(type, 1) << (type.bits() - 1);
     const Expr signed_key = select(floats && bits >= sign, sign - bits, bits);
     const Expr is_nan = floats && (bits & ~sign) > infinity;
     return select(is_nan, ~sign, signed_key) ^ flip;
@@ -16,7 +16,7 @@ Expr TopKKeys::key(const Expr &bits) const {
 
 Expr TopKKeys::bits(const Expr &key) const {
     const Type type = key.type();
-    const Expr sign = type.min() + (make_const(type, 1) << (type.bits() - 1));
+    const Expr sign = cast(type, 1) << (type.bits() - 1);
     const Expr signed_key = key ^ flip;
     const Expr value = select(floats && signed_key >= sign, sign - signed_key, signed_key);
     return select(floats && signed_key == ~sign, nan, value);

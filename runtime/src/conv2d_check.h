@@ -2,7 +2,7 @@
 // The arguments of a convolution, and whether they can be right. Messages begin with the operation.
 
 #include "hk/conv2d.h"
-#include "kernel_call.h"
+#include "operand_check.h"
 
 namespace hk::detail {
 
@@ -24,15 +24,10 @@ void check_activation(const char *operation, const Conv2dOptions &options);
 // Input, weight and output are there, and all on one device.
 void check_present(const char *operation, const Conv2dTensors &tensors);
 
-// Each: where the operand is defined.
-void check_device(const char *operation, const Operand &operand, const Operand &first);
-void check_type(const char *operation, const Operand &operand, const Operand &first);
-void check_shape(const char *operation, const Operand &operand, std::span<const int64_t> shape);
+// Where the operand is defined.
 // `elements`: what they are called.
 void check_innermost(const char *operation, const Operand &operand, const char *elements);
 const char *innermost_elements(Layout layout);
-void check_apart(const char *operation, const Operand &operand, const Operand &output);
-void check_elements_apart(const char *operation, const Operand &output);
 
 // The types of conv2d: f32, f16, bf16.
 void check_float(const char *operation, DataType type);

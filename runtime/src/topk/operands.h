@@ -1,21 +1,39 @@
 #pragma once
 // The operands of a top-k as kernels see them.
 
+#include <vector>
+
 #include "hk/topk.h"
 #include "kernel_buffer.h"
 #include "kernel_call.h"
 
 namespace hk::detail {
 
-// Tensors as unsigned integers of their width. Dimensions, innermost first: elements along the axis,
-// then all others as two. Indices as 32-bit words, with one dimension before these: an s64 is two
-// words, the upper one 0. What is not asked for is a view of the input, of extents 0.
+struct TopKTensors {
+    const Tensor &input, &values, &indices;
+};
+
+// Throws InvalidArgument for anything that is wrong with the arguments, but for what only a kernel
+// can't take.
+TopKProblem check_topk(const TopKTensors &tensors, int64_t k, const TopKOptions &options);
+
+// "topk u8, 64 rows of 32000, k 50, largest, values and indices"
+std::string to_string(const TopKProblem &problem);
+
+// Tensors as unsigned integers of their width. Dimensions, innermost first: elements along the
+// axis, then rows as two. Indices as 32-bit words, with one dimension before these: an s64 is two
+// words, the upper one 0. What is not asked for has no dimensions.
 struct TopKOperands {
     TopKProblem problem;
     BufferView input;    // [column, x, y]
     BufferView values;   // [place, x, y]
     BufferView indices;  // [word, place, x, y]
 };
+
+// One call each: rows of a view that two dimensions can't count are several. Throws InvalidArgument
+// where a kernel can't take them.
+std::vector<TopKOperands> topk_operands(const TopKProblem &problem, const TopKTensors &tensors,
+                                        int axis);
 
 // generators/topk/keys.h, as arguments.
 struct TopKKeyArguments {
@@ -24,7 +42,9 @@ struct TopKKeyArguments {
 };
 TopKKeyArguments topk_key_arguments(DataType type, Order order);
 
-// The field that a row's condition names: values, indices, columns, k, columns_per_k, adjacent.
+// The field that a row's condition names; of all, in hk/topk.h's words: values, indices, adjacent,
+// columns, k; and rest, columns that are not wanted; vectors_per_k, vectors of 64 bytes in a row
+// for each element that is wanted. Throws std::out_of_range.
 int64_t topk_field(const TopKProblem &problem, std::string_view field);
 
 // The unsigned type that stands for all types of a width in the table.

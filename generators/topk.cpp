@@ -1,0 +1,152 @@
+#include "generators/topk.h"
+
+using namespace Halide;
+
+namespace hk::generators {
+
+namespace {
+
+const Var i("i"), c("c"), j("j"), q("q"), lane("lane");
+
+int bits_of_mask(int lanes) { return std::min(lanes, 32); }
+
+Expr number(int value) { return cast<uint32_t>(value); }
+
+// Of keys(i, x, y), or of keys(i, 0, x, y); 0 from the last one to the end of its vector.
+KthLargest kth_largest(const Func &keys, const Expr &count, const TopKRow &row) {
+    KthLargest stages;
+    const Type type = row.type;
+    stages.r = RDom(0, (count + row.lanes - 1) / row.lanes, "vector");
+    stages.r_lane = RDom(0, row.lanes, "lane");
+    const Expr at = stages.r * row.lanes + lane;
+    const Expr key = keys.dimensions() == 4 ? keys(at, 0, x, y) : keys(at, x, y);
+    Expr known = type.min();
+    for (int bit = type.bits() - 1; bit >= 0; bit--) {
+        const std::string name = std::to_string(bit);
+        const Expr tried = known | (cast(type, 1) << bit);
+        Func partial("at_least_" + name), total("count_" + name), next("known_" + name);
+        partial(lane, x, y) = number(0);
+        partial(lane, x, y) += cast<uint32_t>(key >= tried);
+        total(x, y) = number(0);
+        total(x, y) += partial(stages.r_lane, x, y);
+        next(x, y) = select(total(x, y) >= cast<uint32_t>(row.k), tried, known);
+        known = next(x, y);
+        stages.partial.push_back(partial);
+        stages.total.push_back(total);
+        stages.known.push_back(next);
+    }
+    return stages;
+}
+
+// Of keys(j, rest…).
+Masks masks_of(const char *name, const Func &keys, const Func &least, int lanes) {
+    Masks masks;
+    const int bits = bits_of_mask(lanes);
+    masks.r = RDom(0, bits, "bit");
+    masks.weight = Func("weight");
+    masks.weight(j) = number(1) << cast<uint32_t>(j);
+    std::vector<Var> args = {q, x, y};
+    if (keys.dimensions() == 4) args.insert(args.begin() + 1, place);
+    std::vector<Expr> key_args(args.begin(), args.end());
+    key_args[0] = q * bits + masks.r;
+    masks.bits = Func(name);
+    masks.bits(args) = number(0);
+    masks.bits(args) += select(keys(key_args) >= least(x, y), masks.weight(masks.r), number(0));
+    return masks;
+}
+
+// What C++ makes of the marked candidates, of `chosen` chunks of `chunk` elements.
+void finish(TopK &stages, const TopKRow &row, const Expr &chunk, const Expr &chosen) {
+    stages.masks = masks_of("masks", stages.candidates, stages.least, row.lanes);
+    std::vector<Type> types;
+    if (row.values) types.push_back(row.type);
+    if (row.indices) types.push_back(Int(32));
+    const char *name = row.values ? row.indices ? "hk_topk_finish" : "hk_topk_finish_values"
+                                  : "hk_topk_finish_indices";
+    stages.sorted = Func("sorted");
+    stages.sorted.define_extern(name,
+                                {stages.masks.bits, stages.candidates, stages.chosen,
+                                 bits_of_mask(row.lanes), chunk, chosen, row.columns, row.k},
+                                types, {place, x, y});
+    stages.result = Func("result");
+    if (types.size() > 1) {
+        stages.result(place, x, y) = Tuple(stages.sorted(place, x, y));
+    } else {
+        stages.result(place, x, y) = stages.sorted(place, x, y);
+    }
+}
+
+// The maxima, and which of their chunks are chosen.
+TopKChunks best_chunks(const TopKRow &row, const Expr &size) {
+    TopKChunks chunks;
+    chunks.size = size;
+    chunks.r_lane = RDom(0, size / row.lanes, "r_lane");
+    chunks.r_best = RDom(0, row.lanes, "r_best");
+    // The last chunk reaches back, so that loads stay dense; what is another chunk's is left out.
+    const Expr element =
+        min(likely(c * size), row.columns - size) + chunks.r_lane * row.lanes + lane;
+    chunks.lane_best = Func("lane_best");
+    chunks.lane_best(lane, c, x, y) = row.type.min();
+    chunks.lane_best(lane, c, x, y) =
+        max(chunks.lane_best(lane, c, x, y),
+            select(element >= c * size, likely(row.keys.key(row.input(element, x, y))),
+                   row.type.min()));
+    chunks.best = Func("best");
+    chunks.best(c, x, y) = row.type.min();
+    chunks.best(c, x, y) = max(chunks.best(c, x, y), chunks.lane_best(chunks.r_best, c, x, y));
+    return chunks;
+}
+
+// Keys of the whole row as one chunk, 0 from its end to that of a vector.
+void take_all(TopK &stages, const TopKRow &row) {
+    const Expr element = min(likely(j), row.columns - 1);
+    stages.candidates = Func("candidates");
+    stages.candidates(j, place, x, y) =
+        select(j < row.columns, likely(row.keys.key(row.input(element, x, y))), row.type.min());
+    stages.chosen = Func("chosen");
+    stages.chosen(place, x, y) = 0;
+}
+
+}  // namespace
+
+TopK topk_chunks(const TopKRow &row, const Expr &chunk) {
+    TopK stages;
+    const Expr count = (row.columns + chunk - 1) / chunk;
+    stages.chunks = best_chunks(row, chunk);
+    const Func &best = stages.chunks.best;
+    stages.threshold = kth_largest(best, count, row);
+    stages.least = stages.threshold.known.back();
+    stages.chunks.masks = masks_of("chunk_masks", best, stages.least, row.lanes);
+    stages.chosen = Func("chosen");
+    stages.chosen.define_extern(
+        "hk_topk_choose",
+        {stages.chunks.masks.bits, best, stages.least, bits_of_mask(row.lanes), count, row.k},
+        Int(32), {place, x, y});
+    const Expr last = row.columns - chunk;
+    const Expr first = min(clamp(stages.chosen(place, x, y), 0, count - 1) * chunk, last);
+    stages.candidates = Func("candidates");
+    stages.candidates(j, place, x, y) =
+        row.keys.key(row.input(unsafe_promise_clamped(first, 0, last) + j, x, y));
+    finish(stages, row, chunk, row.k);
+    return stages;
+}
+
+TopK topk_whole(const TopKRow &row) {
+    TopK stages;
+    take_all(stages, row);
+    stages.threshold = kth_largest(stages.candidates, row.columns, row);
+    stages.least = stages.threshold.known.back();
+    finish(stages, row, row.columns, 1);
+    return stages;
+}
+
+TopK topk_sort(const TopKRow &row) {
+    TopK stages;
+    take_all(stages, row);
+    stages.least = Func("least");
+    stages.least(x, y) = row.type.min();
+    finish(stages, row, row.columns, 1);
+    return stages;
+}
+
+}  // namespace hk::generators

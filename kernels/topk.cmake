@@ -1,0 +1,14 @@
+# The table's part of top-k; kernels.cmake includes it. A type stands for all types of its width.
+
+set(HK_FIXED_FIELDS_topk values indices adjacent)
+kernel_family(topk)
+
+set(types TYPES u8 u16 u32 u64)
+foreach(outputs "both 1 1" "values 1 0" "indices 0 1")
+    separate_arguments(outputs)
+    list(POP_FRONT outputs name values indices)
+    set(what ${types} DEVICES cpu WHERE values=${values} indices=${indices})
+    kernel(topk sort_${name} ALGORITHM sort SCHEDULE cpu ${what} rest<=0)
+    kernel(topk chunks_${name} ALGORITHM chunks SCHEDULE cpu ${what} adjacent=1 vectors_per_k>=1)
+    kernel(topk any_${name} ALGORITHM whole SCHEDULE cpu ${what})
+endforeach()

@@ -1,0 +1,19 @@
+#pragma once
+// What operations ask of any operand. Each throws InvalidArgument, with a message that begins with
+// the operation, and looks at an operand only where it is defined.
+
+#include <span>
+
+#include "kernel_call.h"
+
+namespace hk::detail {
+
+void check_device(const char *operation, const Operand &operand, const Operand &first);
+void check_type(const char *operation, const Operand &operand, const Operand &first);
+void check_shape(const char *operation, const Operand &operand, std::span<const int64_t> shape);
+void check_apart(const char *operation, const Operand &operand, const Operand &output);
+
+// Of an output: no two elements share memory.
+void check_elements_apart(const char *operation, const Operand &output);
+
+}  // namespace hk::detail

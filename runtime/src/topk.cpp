@@ -1,0 +1,157 @@
+#include "hk/topk.h"
+
+#include <bit>
+#include <cmath>
+
+#include "hk/error.h"
+#include "selection_cache.h"
+#include "topk/operands.h"
+
+namespace hk {
+
+using namespace detail;
+
+namespace {
+
+constexpr const char *kOperation = "topk";
+
+std::span<const KernelInfo> kernels_for(DeviceType device) {
+    return device == DeviceType::cpu ? topk_kernels() : topk_tiles_kernels();
+}
+
+FieldLookup fields_of(const TopKProblem &problem) {
+    return [&problem](std::string_view field) { return topk_field(problem, field); };
+}
+
+const KernelInfo &kernel_for(const TopKProblem &problem, Device device) {
+    static SelectionCache on_cpu(kOperation, topk_kernels());
+    static SelectionCache on_gpu(kOperation, topk_tiles_kernels());
+    return (device.is_cpu() ? on_cpu : on_gpu)
+        .find(
+            {static_cast<int64_t>(topk_row_type(problem.type)), problem.columns, problem.k,
+             problem.values, problem.indices, problem.adjacent},
+            device,
+            [&](const DeviceLimits &limits, bool explain) {
+                return select_topk(problem, device.type(), limits, explain);
+            },
+            [&] { return detail::to_string(problem); });
+}
+
+// Elements of a chunk (generators/topk.h): a pass over n / chunk maxima costs about as much for
+// each as one over the k * chunk candidates, and there are at least k chunks. A power of two, of at
+// least 64 bytes.
+int32_t chunk_size(const TopKProblem &problem) {
+    const int64_t least = 64 / size_of(problem.type);
+    const double per_k = static_cast<double>(problem.columns) / static_cast<double>(problem.k);
+    const auto best = static_cast<uint64_t>(std::sqrt(2 * per_k));
+    const int64_t chunk = std::max<int64_t>(static_cast<int64_t>(std::bit_floor(best)), least);
+    return static_cast<int32_t>(chunk * problem.k > problem.columns ? least : chunk);
+}
+
+void call_on_cpu(const KernelInfo &kernel, const TopKOperands &operands, CallContext &context) {
+    using Use = KernelBuffer::Use;
+    const TopKProblem &problem = operands.problem;
+    KernelBuffer input(operands.input, {kOperation, "input", Use::read, true});
+    std::optional<KernelBuffer> values, indices;
+    if (problem.values) {
+        values.emplace(operands.values, KernelBuffer::Role{kOperation, "values", Use::write, true});
+    }
+    if (problem.indices) {
+        indices.emplace(operands.indices,
+                        KernelBuffer::Role{kOperation, "indices", Use::write, true});
+    }
+    auto k = static_cast<int32_t>(problem.k);
+    int32_t chunk = chunk_size(problem);
+    TopKKeyArguments keys = topk_key_arguments(problem.type, problem.order);
+    // As the generator declares them; call_kernel sets the first.
+    void *arguments[10] = {nullptr,    input.get(),    &k,        &chunk,  &keys.floats,
+                           &keys.flip, &keys.infinity, &keys.nan, nullptr, nullptr};
+    void **output = arguments + 8;
+    if (values) *output++ = values->get();
+    if (indices) *output++ = indices->get();
+    call_kernel(kOperation, kernel, context, arguments);
+}
+
+// `kernel`: null for the one that selection takes.
+void run(const KernelInfo *kernel, const TopKTensors &tensors, int64_t k,
+         const TopKOptions &options, const Stream &stream) {
+    const TopKProblem problem = check_topk(tensors, k, options);
+    const Device device = tensors.input.device();
+    const Operand all[] = {
+        {"input", tensors.input}, {"values", tensors.values}, {"indices", tensors.indices}};
+    CallContext context(device, complete_stream(kOperation, device, all, stream));
+    if (kernel) {
+        check_row_takes(kOperation, *kernel, topk_row_type(problem.type), Layout::any, device,
+                        fields_of(problem));
+    }
+    if (k == 0 || problem.rows == 0) return;
+    if (!kernel) kernel = &kernel_for(problem, device);
+    for (const TopKOperands &operands : topk_operands(problem, tensors, options.axis)) {
+        if (device.is_cpu()) {
+            call_on_cpu(*kernel, operands, context);
+        } else {
+            topk_on_gpu(*kernel, operands, context, on_own_queue(stream));
+        }
+    }
+}
+
+Tensor output_of(const Tensor &input, int64_t k, int axis, DataType type) {
+    if (!input.defined()) throw InvalidArgument("topk: input is undefined");
+    TopKOptions options;
+    options.axis = axis;
+    TopKProblem::from_shape(input.shape(), input.type(), k, options);
+    Shape shape = input.shape();
+    shape[axis < 0 ? axis + shape.size() : axis] = k;
+    return Tensor(shape, type, input.device());
+}
+
+int64_t columns_of(const Tensor &input, int axis) {
+    output_of(input.slice(axis, 0, 0), 0, axis, input.type());
+    return input.shape()[axis < 0 ? axis + input.shape().size() : axis];
+}
+
+}  // namespace
+
+void topk(const Tensor &input, int64_t k, const Tensor &values, const Tensor &indices,
+          const TopKOptions &options, const Stream &stream) {
+    run(nullptr, {input, values, indices}, k, options, stream);
+}
+
+TopK topk(const Tensor &input, int64_t k, int axis, Order order, bool sorted) {
+    TopK result{output_of(input, k, axis, input.type()), output_of(input, k, axis, DataType::s64)};
+    topk(input, k, result.values, result.indices, {axis, order, sorted});
+    return result;
+}
+
+Tensor topk_values(const Tensor &input, int64_t k, int axis, Order order, bool sorted) {
+    Tensor values = output_of(input, k, axis, input.type());
+    topk(input, k, values, {}, {axis, order, sorted});
+    return values;
+}
+
+Tensor topk_indices(const Tensor &input, int64_t k, int axis, Order order, bool sorted) {
+    Tensor indices = output_of(input, k, axis, DataType::s64);
+    topk(input, k, {}, indices, {axis, order, sorted});
+    return indices;
+}
+
+Tensor sort(const Tensor &input, int axis, Order order) {
+    return topk_values(input, columns_of(input, axis), axis, order);
+}
+
+Tensor argsort(const Tensor &input, int axis, Order order) {
+    return topk_indices(input, columns_of(input, axis), axis, order);
+}
+
+void topk_with(const KernelInfo &kernel, const Tensor &input, int64_t k, const Tensor &values,
+               const Tensor &indices, const TopKOptions &options, const Stream &stream) {
+    run(&kernel, {input, values, indices}, k, options, stream);
+}
+
+Selection select_topk(const TopKProblem &problem, DeviceType device, const DeviceLimits &limits,
+                      bool explain) {
+    return select(kernels_for(device), topk_row_type(problem.type), Layout::any, device, limits,
+                  fields_of(problem), explain);
+}
+
+}  // namespace hk

@@ -1,0 +1,31 @@
+#include "schedules/topk.h"
+
+using namespace hk::generators;
+
+namespace hk::schedules {
+
+namespace {
+
+// The baseline: every stage by itself.
+void root(TopK &stages, const TopKContext &) {
+    const TopKChunks &chunks = stages.chunks;
+    for (Halide::Func stage : {chunks.lane_best, chunks.best, chunks.masks.bits, stages.least,
+                               stages.chosen, stages.candidates, stages.masks.bits, stages.sorted})
+        if (stage.defined()) stage.compute_root();
+    const KthLargest &threshold = stages.threshold;
+    for (auto *funcs : {&threshold.partial, &threshold.total, &threshold.known})
+        for (Halide::Func stage : *funcs) stage.compute_root();
+}
+
+}  // namespace
+
+int topk_lanes(const TopKContext &context) {
+    return context.target.natural_vector_size(context.type);
+}
+
+const Table<TopK, TopKContext> &topk_schedules() {
+    static const Table<TopK, TopKContext> table = {{"root", root}, {"cpu", cpu::topk}};
+    return table;
+}
+
+}  // namespace hk::schedules
