@@ -12,6 +12,11 @@ int bits_of_mask(int lanes) { return std::min(lanes, 32); }
 
 Expr number(int value) { return cast<uint32_t>(value); }
 
+// An element of which Halide can't know that it is one, as C++ says how many chunks there are.
+Expr in_row(const Expr &element, const TopKRow &row) {
+    return unsafe_promise_clamped(element, 0, row.columns - 1);
+}
+
 // Of keys(i, x, y), or of keys(i, 0, x, y); 0 from the last one to the end of its vector.
 KthLargest kth_largest(const Func &keys, const Expr &count, const TopKRow &row) {
     KthLargest stages;
@@ -89,7 +94,7 @@ TopKChunks best_chunks(const TopKRow &row, const Expr &size) {
     chunks.lane_best(lane, c, x, y) = row.type.min();
     chunks.lane_best(lane, c, x, y) =
         max(chunks.lane_best(lane, c, x, y),
-            select(element >= c * size, likely(row.keys.key(row.input(element, x, y))),
+            select(element >= c * size, likely(row.keys.key(row.input(in_row(element, row), x, y))),
                    row.type.min()));
     chunks.best = Func("best");
     chunks.best(c, x, y) = row.type.min();
@@ -122,11 +127,10 @@ TopK topk_chunks(const TopKRow &row, const Expr &chunk) {
         "hk_topk_choose",
         {stages.chunks.masks.bits, best, stages.least, bits_of_mask(row.lanes), count, row.k},
         Int(32), {place, x, y});
-    const Expr last = row.columns - chunk;
-    const Expr first = min(clamp(stages.chosen(place, x, y), 0, count - 1) * chunk, last);
+    const Expr chosen = clamp(stages.chosen(place, x, y), 0, count - 1);
+    const Expr element = min(chosen * chunk, row.columns - chunk) + j;
     stages.candidates = Func("candidates");
-    stages.candidates(j, place, x, y) =
-        row.keys.key(row.input(unsafe_promise_clamped(first, 0, last) + j, x, y));
+    stages.candidates(j, place, x, y) = row.keys.key(row.input(in_row(element, row), x, y));
     finish(stages, row, chunk, row.k);
     return stages;
 }
