@@ -7,13 +7,14 @@ namespace hk::schedules::cpu {
 
 namespace {
 
+constexpr auto round_up = TailStrategy::RoundUp;
 const Var c("c"), j("j"), lane("lane"), row("row");
 
 // A stage of one row. Else Halide takes its rows for what C++ says at run time.
 Func one_row(Func stage) { return stage.bound_extent(x, 1).bound_extent(y, 1); }
 
 void best_of_chunks(TopKChunks &chunks, int lanes) {
-    chunks.best.align_bounds(c, lanes).vectorize(c, lanes);
+    chunks.best.align_bounds(c, lanes).vectorize(c, lanes, round_up);
     chunks.best.update().atomic().vectorize(chunks.r_best);
     for (const int vectors : {1, 2, 4})
         chunks.best.update().specialize(chunks.size == vectors * lanes);
@@ -31,7 +32,7 @@ void topk(TopK &stages, const TopKContext &context) {
     const auto in_row = [&](Func stage) { return one_row(stage).compute_at(result, row); };
 
     in_row(stages.sorted);
-    in_row(stages.candidates).vectorize(j, lanes);
+    in_row(stages.candidates).vectorize(j, lanes, round_up);
     in_row(stages.chosen);
     if (chunks.best.defined()) {
         in_row(chunks.best);
