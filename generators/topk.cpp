@@ -18,12 +18,12 @@ Expr in_row(const Expr &element, const TopKRow &row) {
 }
 
 // Of keys(i, x, y), or of keys(i, 0, x, y); 0 from the last one to the end of its vector.
-KthLargest kth_largest(const Func &keys, const Expr &count, const TopKRow &row) {
+KthLargest kth_largest(const Func &keys, const Expr &count, const TopKRow &row, int lanes) {
     KthLargest stages;
     const Type type = row.type;
-    stages.r = RDom(0, (count + row.lanes - 1) / row.lanes, "vector");
-    stages.r_lane = RDom(0, row.lanes, "lane");
-    const Expr at = stages.r * row.lanes + lane;
+    stages.r = RDom(0, (count + lanes - 1) / lanes, "vector");
+    stages.r_lane = RDom(0, lanes, "lane");
+    const Expr at = stages.r * lanes + lane;
     const Expr key = keys.dimensions() == 4 ? keys(at, 0, x, y) : keys(at, x, y);
     Expr known = type.min();
     for (int bit = type.bits() - 1; bit >= 0; bit--) {
@@ -60,21 +60,28 @@ Masks masks_of(const char *name, const Func &keys, const Func &least, int lanes)
     return masks;
 }
 
-// What C++ makes of the marked candidates, of `chosen` chunks of `chunk` elements.
-void finish(TopK &stages, const TopKRow &row, const Expr &chunk, const Expr &chosen) {
-    stages.masks = masks_of("masks", stages.candidates, stages.least, row.lanes);
+std::vector<Type> types_of(const TopKRow &row) {
     std::vector<Type> types;
     if (row.values) types.push_back(row.type);
     if (row.indices) types.push_back(Int(32));
-    const char *name = row.values ? row.indices ? "hk_topk_finish" : "hk_topk_finish_values"
-                                  : "hk_topk_finish_indices";
+    return types;
+}
+
+std::string extern_name(const std::string &name, const TopKRow &row) {
+    return "hk_topk_" + name + (!row.indices ? "_values" : !row.values ? "_indices" : "");
+}
+
+// What C++ makes of the marked candidates, of `parts` of the row with `depth` elements each.
+void finish(TopK &stages, const TopKRow &row, const Expr &depth, const Expr &step,
+            const Expr &parts) {
+    stages.masks = masks_of("masks", stages.candidates, stages.least, row.lanes);
     stages.sorted = Func("sorted");
-    stages.sorted.define_extern(name,
+    stages.sorted.define_extern(extern_name("finish", row),
                                 {stages.masks.bits, stages.candidates, stages.chosen,
-                                 bits_of_mask(row.lanes), chunk, chosen, row.columns, row.k},
-                                types, {place, x, y});
+                                 bits_of_mask(row.lanes), depth, step, parts, row.columns, row.k},
+                                types_of(row), {place, x, y});
     stages.result = Func("result");
-    if (types.size() > 1) {
+    if (stages.sorted.outputs() > 1) {
         stages.result(place, x, y) = Tuple(stages.sorted(place, x, y));
     } else {
         stages.result(place, x, y) = stages.sorted(place, x, y);
@@ -119,28 +126,73 @@ TopK topk_chunks(const TopKRow &row, const Expr &chunk) {
     const Expr count = (row.columns + chunk - 1) / chunk;
     stages.chunks = best_chunks(row, chunk);
     const Func &best = stages.chunks.best;
-    stages.threshold = kth_largest(best, count, row);
+    stages.threshold = kth_largest(best, count, row, row.lanes);
     stages.least = stages.threshold.known.back();
     stages.chunks.masks = masks_of("chunk_masks", best, stages.least, row.lanes);
     stages.chosen = Func("chosen");
     stages.chosen.define_extern(
-        "hk_topk_choose",
+        "hk_topk_choose_chunks",
         {stages.chunks.masks.bits, best, stages.least, bits_of_mask(row.lanes), count, row.k},
         Int(32), {place, x, y});
     const Expr chosen = clamp(stages.chosen(place, x, y), 0, count - 1);
     const Expr element = min(chosen * chunk, row.columns - chunk) + j;
     stages.candidates = Func("candidates");
     stages.candidates(j, place, x, y) = row.keys.key(row.input(in_row(element, row), x, y));
-    finish(stages, row, chunk, row.k);
+    finish(stages, row, chunk, 1, row.k);
+    return stages;
+}
+
+TopK topk_columns(const TopKRow &row, const Expr &columns) {
+    TopK stages;
+    stages.columns.count = columns;
+    const Expr depth = (row.columns + columns - 1) / columns;
+    const Var column("column");
+    const Expr full = row.columns / columns;
+    stages.columns.r = RDom(0, full, "depth");
+    Func &running = stages.columns.running, &best = stages.columns.best;
+    running = Func("running");
+    running(column, x, y) = Tuple(row.type.min(), 0);
+    const auto update = [&](const Expr &depth, const Expr &next) {
+        const FuncRef known = running(column, x, y);
+        running(column, x, y) =
+            Tuple(max(next, known[0]), select(next > known[0], depth, known[1]));
+    };
+    const auto key = [&](const Expr &element) {
+        return row.keys.key(row.input(in_row(element, row), x, y));
+    };
+    update(stages.columns.r, key(stages.columns.r * columns + column));
+    // What is left is less than an element for each column.
+    const Expr last = full * columns + column;
+    update(full, select(last < row.columns, key(min(last, row.columns - 1)), row.type.min()));
+    best = Func("best");
+    best(column, x, y) = Tuple(running(column, x, y));
+    Func keys("column_keys");
+    keys(column, x, y) = best(column, x, y)[0];
+    // Rows next to each other, so that a vector's lanes look for the thresholds of as many rows.
+    stages.columns.turned = Func("turned");
+    stages.columns.turned(column, x, y) = keys(column, min(x, row.rows - 1), y);
+    stages.threshold = kth_largest(stages.columns.turned, columns, row, 1);
+    stages.least = stages.threshold.known.back();
+    stages.columns.masks = masks_of("column_masks", keys, stages.least, row.lanes);
+    stages.chosen = Func("chosen");
+    stages.chosen.define_extern(
+        "hk_topk_choose_columns",
+        {stages.columns.masks.bits, best, stages.least, bits_of_mask(row.lanes), columns, row.k},
+        Int(32), {place, x, y});
+    const Expr candidate = j * columns + clamp(stages.chosen(place, x, y), 0, columns - 1);
+    stages.candidates = Func("candidates");
+    stages.candidates(j, place, x, y) =
+        row.keys.key(row.input(in_row(min(candidate, row.columns - 1), row), x, y));
+    finish(stages, row, depth, columns, row.k);
     return stages;
 }
 
 TopK topk_whole(const TopKRow &row) {
     TopK stages;
     take_all(stages, row);
-    stages.threshold = kth_largest(stages.candidates, row.columns, row);
+    stages.threshold = kth_largest(stages.candidates, row.columns, row, row.lanes);
     stages.least = stages.threshold.known.back();
-    finish(stages, row, row.columns, 1);
+    finish(stages, row, row.columns, 1, 1);
     return stages;
 }
 
@@ -149,7 +201,7 @@ TopK topk_sort(const TopKRow &row) {
     take_all(stages, row);
     stages.least = Func("least");
     stages.least(x, y) = row.type.min();
-    finish(stages, row, row.columns, 1);
+    finish(stages, row, row.columns, 1, 1);
     return stages;
 }
 

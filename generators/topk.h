@@ -16,8 +16,8 @@ namespace hk::generators {
 inline const Halide::Var place{"place"}, x{"x"}, y{"y"};
 
 struct TopKRow {
-    Halide::Func input;  // bits(i, x, y)
-    Halide::Expr columns, k;
+    Halide::Func input;             // bits(i, x, y)
+    Halide::Expr columns, rows, k;  // rows: along x
     TopKKeys keys;
     Halide::Type type;     // of the bits
     bool values, indices;  // what is asked for
@@ -48,8 +48,19 @@ struct TopKChunks {
     Masks masks;
 };
 
+// The best element of each of `count` columns: those of a row with the same remainder.
+struct TopKColumns {
+    Halide::Expr count;
+    Halide::Func running;  // (column, x, y) over r: the key, and how manieth of the column it is
+    Halide::Func best;     // the same, when all is seen
+    Halide::RDom r;
+    Masks masks;
+    Halide::Func turned;  // keys (column, x, y), to be stored by x first
+};
+
 struct TopK {
-    TopKChunks chunks;            // undefined where the whole row is looked at
+    TopKColumns columns;  // either of the two is defined, or the whole row is looked at
+    TopKChunks chunks;
     KthLargest threshold;         // of chunks.best or candidates; empty in a sort
     Halide::Func least;           // (x, y): the threshold; 0 in a sort
     Halide::Func chosen;          // chunks (place, x, y) in the row's order
@@ -60,6 +71,11 @@ struct TopK {
 
 // chunk: a multiple of `lanes`, at most columns.
 TopK topk_chunks(const TopKRow &row, const Halide::Expr &chunk);
+
+// The same with columns, of which the k best are found by insertion: where k is small. Elements are
+// in columns as one vector's are in its lanes, so that a short row's maxima need no steps across
+// lanes.
+TopK topk_columns(const TopKRow &row, const Halide::Expr &columns);
 
 // The whole row is the only chunk. topk_sort: and all of it is wanted.
 TopK topk_whole(const TopKRow &row);

@@ -45,6 +45,7 @@ public:
                                          input.dim(1).extent() * input.dim(2).extent()};
         const TopKRow row = {input,
                              input.dim(0).extent(),
+                             input.dim(1).extent(),
                              k,
                              topk_keys(type, floats, flip, infinity, nan),
                              type,
@@ -62,9 +63,11 @@ private:
 
     TopK stages_of(const TopKRow &row) const {
         if (algorithm.value() == "chunks") return topk_chunks(row, chunk);
+        if (algorithm.value() == "columns") return topk_columns(row, chunk);
         if (algorithm.value() == "whole") return topk_whole(row);
         if (algorithm.value() == "sort") return topk_sort(row);
-        throw CompileError("algorithm is " + algorithm.value() + ", not chunks, whole or sort");
+        throw CompileError("algorithm is " + algorithm.value() +
+                           ", not chunks, columns, whole or sort");
     }
 
     void define_outputs(const TopKRow &row, const Func &result) {

@@ -1,42 +1,50 @@
-// The stages of generators/topk.h that are not Halide's: what depends on the data. Each call is of
-// one row.
+// The stages of generators/topk.h that are not Halide's, since they depend on the data: which parts
+// of a row are looked at closer, and the order of what is found there.
 
 #include <algorithm>
 #include <bit>
 #include <functional>
+#include <initializer_list>
 
 #include "HalideRuntime.h"
 #include "block_cache.h"
+#include "topk_order.h"
 
 namespace hk::detail {
 
 namespace {
-
-// Scratch memory; null where there is none left.
-class Scratch {
-public:
-    explicit Scratch(size_t bytes) : block_(block_cache().allocate(bytes)) {}
-    ~Scratch() { block_cache().free(block_); }
-    Scratch(const Scratch &) = delete;
-    Scratch &operator=(const Scratch &) = delete;
-
-    template<typename T>
-    T *as() const {
-        return static_cast<T *>(block_);
-    }
-
-private:
-    void *block_;
-};
 
 template<typename T>
 T *data(const halide_buffer_t *buffer) {
     return reinterpret_cast<T *>(buffer->host);
 }
 
-// Asks for `extent` elements of the first dimensions, and the row that the result is of.
-void ask(halide_buffer_t *input, std::initializer_list<int> extents,
-         const halide_buffer_t *result) {
+// The last two dimensions of a buffer are rows.
+template<typename T>
+T *row_of(const halide_buffer_t *buffer, int x, int y) {
+    const halide_dimension_t *rows = buffer->dim + buffer->dimensions - 2;
+    return data<T>(buffer) + int64_t{x} * rows[0].stride + int64_t{y} * rows[1].stride;
+}
+
+template<typename One>
+int each_row(const halide_buffer_t *result, const One &one) {
+    for (int y = 0; y < result->dim[2].extent; y++) {
+        for (int x = 0; x < result->dim[1].extent; x++) {
+            if (const int status = one(x, y)) return status;
+        }
+    }
+    return halide_error_code_success;
+}
+
+// Halide asks what a call would read by calling with a buffer without memory.
+bool asks(std::initializer_list<const halide_buffer_t *> buffers) {
+    return std::any_of(buffers.begin(), buffers.end(),
+                       [](const halide_buffer_t *buffer) { return buffer->is_bounds_query(); });
+}
+
+// The answer: `extents` of the first dimensions, and the rows that the result is of.
+void answer(halide_buffer_t *input, std::initializer_list<int> extents,
+            const halide_buffer_t *result) {
     if (!input->is_bounds_query()) return;
     int d = 0;
     for (const int extent : extents) {
@@ -49,84 +57,7 @@ void ask(halide_buffer_t *input, std::initializer_list<int> extents,
     }
 }
 
-// An item compares as a number: the key, then the complement of the index.
-template<typename Key>
-struct WideItem {
-    Key key;
-    uint32_t place;
-
-    static WideItem make(Key key, int32_t index) { return {key, ~static_cast<uint32_t>(index)}; }
-    int32_t index() const { return static_cast<int32_t>(~place); }
-    bool operator>(const WideItem &other) const {
-        return key > other.key || (key == other.key && place > other.place);
-    }
-};
-
-template<typename Key>
-struct PackedItem {
-    uint64_t packed;
-
-    static PackedItem make(Key key, int32_t index) {
-        return {uint64_t{key} << 32 | ~static_cast<uint32_t>(index)};
-    }
-    Key key() const { return static_cast<Key>(packed >> 32); }
-    int32_t index() const { return static_cast<int32_t>(~static_cast<uint32_t>(packed)); }
-    bool operator>(const PackedItem &other) const { return packed > other.packed; }
-};
-
-template<typename Key>
-struct KeyItem {
-    Key value;
-
-    static KeyItem make(Key key, int32_t) { return {key}; }
-    Key key() const { return value; }
-    bool operator>(const KeyItem &other) const { return value > other.value; }
-};
-
-struct Candidates {
-    halide_buffer_t *masks, *keys, *chosen;
-    int bits, chunk, chunks, columns, k;
-
-    int words() const { return (chunk + bits - 1) / bits; }
-};
-
-// Every candidate that is marked, in the row's order; returns their number.
-template<typename Item, typename Key>
-int64_t collect(const Candidates &c, Item *items) {
-    const auto *masks = data<const uint32_t>(c.masks);
-    const auto *keys = data<const Key>(c.keys);
-    const auto *chosen = data<const int32_t>(c.chosen);
-    const int words = c.words();
-    int64_t count = 0;
-    for (int p = 0; p < c.chunks; p++) {
-        const int start = chosen[p] * c.chunk;
-        const int first = std::min(start, c.columns - c.chunk);
-        const uint32_t *of_chunk = masks + int64_t{p} * c.masks->dim[1].stride;
-        const Key *chunk_keys = keys + int64_t{p} * c.keys->dim[1].stride;
-        for (int w = 0; w < words; w++) {
-            for (uint32_t mask = of_chunk[w]; mask != 0; mask &= mask - 1) {
-                const int j = w * c.bits + std::countr_zero(mask);
-                if (first + j < start || first + j >= c.columns) continue;
-                items[count++] = Item::make(chunk_keys[j], first + j);
-            }
-        }
-    }
-    return count;
-}
-
-template<typename Item, typename Key, typename Write>
-int finish(const Candidates &c, const Write &write) {
-    const Scratch scratch(static_cast<size_t>(c.chunks) * c.chunk * sizeof(Item));
-    Item *items = scratch.as<Item>();
-    if (!items) return halide_error_code_out_of_memory;
-    const int64_t count = collect<Item, Key>(c, items);
-    if (count > c.k) std::nth_element(items, items + c.k, items + count, std::greater<Item>());
-    std::sort(items, items + c.k, std::greater<Item>());
-    for (int p = 0; p < c.k; p++) write(p, items[p]);
-    return halide_error_code_success;
-}
-
-// Calls finish with a key's type; `call` is a template over it.
+// Calls with a zero of the keys' type.
 template<typename Call>
 int by_width(const halide_buffer_t *keys, const Call &call) {
     switch (keys->type.bits) {
@@ -141,28 +72,136 @@ int by_width(const halide_buffer_t *keys, const Call &call) {
     }
 }
 
-bool asked(const Candidates &c, halide_buffer_t *result) {
-    const bool query =
-        c.masks->is_bounds_query() || c.keys->is_bounds_query() || c.chosen->is_bounds_query();
-    ask(c.masks, {c.words(), c.chunks}, result);
-    ask(c.keys, {c.chunk, c.chunks}, result);
-    ask(c.chosen, {c.chunks}, result);
-    return query || result->is_bounds_query();
+// Calls with the place of each bit that is set.
+template<typename One>
+void each_bit(const uint32_t *masks, int words, int bits, const One &one) {
+    for (int w = 0; w < words; w++) {
+        for (uint32_t mask = masks[w]; mask != 0; mask &= mask - 1) {
+            one(w * bits + std::countr_zero(mask));
+        }
+    }
 }
 
-template<typename Key>
-constexpr bool kWide = sizeof(Key) == 8;
+// What is known of the parts of rows, chunks or columns, of which the best are chosen.
+struct Parts {
+    halide_buffer_t *masks, *keys, *depths, *least, *chosen;  // depths: of columns alone
+    int bits, count, k;
 
-template<typename Key>
-using ItemOf = std::conditional_t<kWide<Key>, WideItem<Key>, PackedItem<Key>>;
+    int words() const { return (count + bits - 1) / bits; }
+};
 
+// The k best parts of a row: those above the k-th best, and of those that equal it the first;
+// chunks are in the row's order, so the first chunks, and columns those whose best element comes
+// first.
 template<typename Key>
-Key key_of(const WideItem<Key> &item) {
-    return item.key;
+int choose_of_row(const Parts &parts, int x, int y) {
+    const auto *masks = row_of<const uint32_t>(parts.masks, x, y);
+    const Key *keys = row_of<const Key>(parts.keys, x, y);
+    const Key least = *row_of<const Key>(parts.least, x, y);
+    int32_t *chosen = row_of<int32_t>(parts.chosen, x, y);
+    int marked = 0;
+    for (int w = 0; w < parts.words(); w++) marked += std::popcount(masks[w]);
+    int count = 0;
+    if (marked == parts.k) {
+        each_bit(masks, parts.words(), parts.bits, [&](int part) { chosen[count++] = part; });
+        return halide_error_code_success;
+    }
+    const Scratch scratch(static_cast<size_t>(parts.count) * sizeof(int64_t));
+    auto *ties = scratch.as<int64_t>();
+    if (!ties) return halide_error_code_out_of_memory;
+    int tied = 0;
+    each_bit(masks, parts.words(), parts.bits, [&](int part) {
+        if (part >= parts.count) return;
+        if (keys[part] > least) {
+            chosen[count++] = part;
+            return;
+        }
+        const int64_t depth = parts.depths ? row_of<const int32_t>(parts.depths, x, y)[part] : 0;
+        ties[tied++] = depth * parts.count + part;
+    });
+    const int wanted = parts.k - count;
+    if (wanted > tied) return halide_error_code_internal_error;
+    std::nth_element(ties, ties + wanted, ties + tied);
+    for (int i = 0; i < wanted; i++) chosen[count++] = static_cast<int32_t>(ties[i] % parts.count);
+    return halide_error_code_success;
 }
-template<typename Key>
-Key key_of(const PackedItem<Key> &item) {
-    return item.key();
+
+int choose(const Parts &parts) {
+    if (asks({parts.masks, parts.keys, parts.least, parts.chosen})) {
+        answer(parts.masks, {parts.words()}, parts.chosen);
+        answer(parts.keys, {parts.count}, parts.chosen);
+        if (parts.depths) answer(parts.depths, {parts.count}, parts.chosen);
+        answer(parts.least, {}, parts.chosen);
+        return halide_error_code_success;
+    }
+    return by_width(parts.keys, [&](auto zero) {
+        return each_row(parts.chosen,
+                        [&](int x, int y) { return choose_of_row<decltype(zero)>(parts, x, y); });
+    });
+}
+
+// Keys of the chosen parts, marked where they may be among the best. Element j of a chunk follows
+// the one before; of a column it is `step` elements further, step being more than 1.
+struct Candidates {
+    halide_buffer_t *masks, *keys, *chosen;
+    int bits, depth, step, parts, columns, k;
+
+    int words() const { return (depth + bits - 1) / bits; }
+    // The last chunk reaches back over the one before.
+    int first(int part) const { return step > 1 ? part : std::min(part * depth, columns - depth); }
+    int least(int part) const { return step > 1 ? 0 : part * depth; }
+};
+
+template<typename Item, typename Key>
+int64_t collect(const Candidates &c, int x, int y, Item *items) {
+    const auto *masks = row_of<const uint32_t>(c.masks, x, y);
+    const auto *keys = row_of<const Key>(c.keys, x, y);
+    const auto *chosen = row_of<const int32_t>(c.chosen, x, y);
+    int64_t count = 0;
+    for (int p = 0; p < c.parts; p++) {
+        const int first = c.first(chosen[p]), least = c.least(chosen[p]);
+        const Key *key = keys + int64_t{p} * c.keys->dim[1].stride;
+        each_bit(masks + int64_t{p} * c.masks->dim[1].stride, c.words(), c.bits, [&](int j) {
+            const int64_t index = first + int64_t{j} * c.step;
+            if (index < least || index >= c.columns) return;
+            items[count++] = Item::make(key[j], static_cast<int32_t>(index));
+        });
+    }
+    return count;
+}
+
+template<typename Item, typename Key, typename Write>
+int finish_row(const Candidates &c, int x, int y, const Write &write) {
+    const Scratch scratch(static_cast<size_t>(c.parts) * c.depth * sizeof(Item));
+    Item *items = scratch.as<Item>();
+    if (!items) return halide_error_code_out_of_memory;
+    const int64_t count = collect<Item, Key>(c, x, y, items);
+    if (count < c.k) return halide_error_code_internal_error;
+    if (!sort_best(items, count, c.k)) return halide_error_code_out_of_memory;
+    for (int p = 0; p < c.k; p++) write(p, items[p]);
+    return halide_error_code_success;
+}
+
+// `values`, `indices`: null where they are not asked for.
+template<bool kValues, bool kIndices>
+int finish(const Candidates &c, halide_buffer_t *values, halide_buffer_t *indices) {
+    halide_buffer_t *result = kValues ? values : indices;
+    if (asks({c.masks, c.keys, c.chosen, result})) {
+        answer(c.masks, {c.words(), c.parts}, result);
+        answer(c.keys, {c.depth, c.parts}, result);
+        answer(c.chosen, {c.parts}, result);
+        return halide_error_code_success;
+    }
+    return by_width(c.keys, [&](auto zero) {
+        using Key = decltype(zero);
+        using Item = std::conditional_t<kIndices, IndexedItem<Key>, KeyItem<Key>>;
+        return each_row(result, [&](int x, int y) {
+            return finish_row<Item, Key>(c, x, y, [&](int p, const Item &item) {
+                if constexpr (kValues) row_of<Key>(values, x, y)[p] = item.key();
+                if constexpr (kIndices) row_of<int32_t>(indices, x, y)[p] = item.index();
+            });
+        });
+    });
 }
 
 }  // namespace
@@ -173,82 +212,36 @@ using namespace hk::detail;
 
 extern "C" {
 
-// The k first chunks with the best maxima, in the row's order: those above the threshold, and as
-// many that equal it as are needed.
-int hk_topk_choose(halide_buffer_t *masks, halide_buffer_t *best, halide_buffer_t *threshold,
-                   int bits, int chunks, int k, halide_buffer_t *chosen) {
-    const bool query = masks->is_bounds_query() || best->is_bounds_query() ||
-                       threshold->is_bounds_query() || chosen->is_bounds_query();
-    const int words = (chunks + bits - 1) / bits;
-    ask(masks, {words}, chosen);
-    ask(best, {chunks}, chosen);
-    ask(threshold, {}, chosen);
-    if (query) return halide_error_code_success;
-    const auto *word = data<const uint32_t>(masks);
-    int *out = data<int>(chosen);
-    return by_width(best, [&](auto zero) {
-        using Key = decltype(zero);
-        const auto *keys = data<const Key>(best);
-        const Key least = *data<const Key>(threshold);
-        int above = 0, marked = 0;
-        for (int w = 0; w < words; w++) marked += std::popcount(word[w]);
-        int ties = k;
-        if (marked > k) {
-            for (int c = 0; c < chunks; c++) above += keys[c] > least;
-            ties = k - above;
-        }
-        int count = 0;
-        for (int w = 0; w < words; w++) {
-            for (uint32_t mask = word[w]; mask != 0; mask &= mask - 1) {
-                const int c = w * bits + std::countr_zero(mask);
-                if (keys[c] == least && ties-- <= 0) continue;
-                if (c < chunks && count < k) out[count++] = c;
-            }
-        }
-        return count == k ? 0 : static_cast<int>(halide_error_code_internal_error);
-    });
+int hk_topk_choose_chunks(halide_buffer_t *masks, halide_buffer_t *keys, halide_buffer_t *least,
+                          int bits, int count, int k, halide_buffer_t *chosen) {
+    return choose({masks, keys, nullptr, least, chosen, bits, count, k});
+}
+
+int hk_topk_choose_columns(halide_buffer_t *masks, halide_buffer_t *keys, halide_buffer_t *depths,
+                           halide_buffer_t *least, int bits, int count, int k,
+                           halide_buffer_t *chosen) {
+    return choose({masks, keys, depths, least, chosen, bits, count, k});
 }
 
 int hk_topk_finish(halide_buffer_t *masks, halide_buffer_t *keys, halide_buffer_t *chosen, int bits,
-                   int chunk, int chunks, int columns, int k, halide_buffer_t *best,
+                   int depth, int step, int parts, int columns, int k, halide_buffer_t *values,
                    halide_buffer_t *indices) {
-    const Candidates c{masks, keys, chosen, bits, chunk, chunks, columns, k};
-    if (asked(c, best)) return halide_error_code_success;
-    return by_width(keys, [&](auto zero) {
-        using Key = decltype(zero);
-        Key *best_key = data<Key>(best);
-        int32_t *index = data<int32_t>(indices);
-        return finish<ItemOf<Key>, Key>(c, [&](int p, const ItemOf<Key> &item) {
-            best_key[p] = key_of<Key>(item);
-            index[p] = item.index();
-        });
-    });
+    return finish<true, true>({masks, keys, chosen, bits, depth, step, parts, columns, k}, values,
+                              indices);
 }
 
 int hk_topk_finish_values(halide_buffer_t *masks, halide_buffer_t *keys, halide_buffer_t *chosen,
-                          int bits, int chunk, int chunks, int columns, int k,
-                          halide_buffer_t *best) {
-    const Candidates c{masks, keys, chosen, bits, chunk, chunks, columns, k};
-    if (asked(c, best)) return halide_error_code_success;
-    return by_width(keys, [&](auto zero) {
-        using Key = decltype(zero);
-        Key *best_key = data<Key>(best);
-        return finish<KeyItem<Key>, Key>(
-            c, [&](int p, const KeyItem<Key> &item) { best_key[p] = item.key(); });
-    });
+                          int bits, int depth, int step, int parts, int columns, int k,
+                          halide_buffer_t *values) {
+    return finish<true, false>({masks, keys, chosen, bits, depth, step, parts, columns, k}, values,
+                               nullptr);
 }
 
 int hk_topk_finish_indices(halide_buffer_t *masks, halide_buffer_t *keys, halide_buffer_t *chosen,
-                           int bits, int chunk, int chunks, int columns, int k,
+                           int bits, int depth, int step, int parts, int columns, int k,
                            halide_buffer_t *indices) {
-    const Candidates c{masks, keys, chosen, bits, chunk, chunks, columns, k};
-    if (asked(c, indices)) return halide_error_code_success;
-    return by_width(keys, [&](auto zero) {
-        using Key = decltype(zero);
-        int32_t *index = data<int32_t>(indices);
-        return finish<ItemOf<Key>, Key>(
-            c, [&](int p, const ItemOf<Key> &item) { index[p] = item.index(); });
-    });
+    return finish<false, true>({masks, keys, chosen, bits, depth, step, parts, columns, k}, nullptr,
+                               indices);
 }
 
 }  // extern "C"

@@ -8,48 +8,112 @@ namespace hk::schedules::cpu {
 namespace {
 
 constexpr auto round_up = TailStrategy::RoundUp;
-const Var c("c"), j("j"), lane("lane"), row("row");
+const Var c("c"), column("column"), j("j"), lane("lane");
 
 // A stage of one row. Else Halide takes its rows for what C++ says at run time.
-Func one_row(Func stage) { return stage.bound_extent(x, 1).bound_extent(y, 1); }
+Func of_row(Func stage) { return stage.bound_extent(x, 1).bound_extent(y, 1); }
 
 void best_of_chunks(TopKChunks &chunks, int lanes) {
-    chunks.best.align_bounds(c, lanes).vectorize(c, lanes, round_up);
+    of_row(chunks.best).align_bounds(c, lanes).vectorize(c, lanes, round_up);
     chunks.best.update().atomic().vectorize(chunks.r_best);
     for (const int vectors : {1, 2, 4})
         chunks.best.update().specialize(chunks.size == vectors * lanes);
-    one_row(chunks.lane_best).compute_at(chunks.best, c).bound_extent(lane, lanes).vectorize(lane);
+    of_row(chunks.lane_best).compute_at(chunks.best, c).bound_extent(lane, lanes).vectorize(lane);
     chunks.lane_best.update().vectorize(lane).never_partition(chunks.r_lane);
+}
+
+void best_of_columns(TopKColumns &columns, int lanes, int vectors) {
+    const Var co("co"), ci("ci");
+    columns.best.split(column, co, ci, lanes * vectors, round_up)
+        .reorder(ci, co, x, y)
+        .vectorize(ci, lanes)
+        .unroll(ci)
+        .never_partition_all();
+    of_row(columns.running)
+        .compute_at(columns.best, co)
+        .bound_extent(column, lanes * vectors)
+        .vectorize(column, lanes)
+        .unroll(column);
+    columns.running.update().reorder(column, columns.r).vectorize(column, lanes).unroll(column);
+}
+
+// Funcs of a threshold but its last: stages that belong to one row, or to a vector of rows.
+std::vector<Func> steps_of(const KthLargest &threshold) {
+    std::vector<Func> steps(threshold.known.begin(), threshold.known.end() - 1);
+    steps.insert(steps.end(), threshold.total.begin(), threshold.total.end());
+    steps.insert(steps.end(), threshold.partial.begin(), threshold.partial.end());
+    return steps;
+}
+
+void threshold_of_row(TopK &stages, int lanes) {
+    KthLargest &threshold = stages.threshold;
+    if (threshold.known.empty()) return;
+    for (Func step : steps_of(threshold)) of_row(step).compute_at(stages.least, x);
+    for (Func total : threshold.total) total.update().atomic().vectorize(threshold.r_lane);
+    for (Func partial : threshold.partial) {
+        partial.vectorize(lane, lanes);
+        partial.update().vectorize(lane, lanes);
+    }
+}
+
+void thresholds_of_rows(TopK &stages, int rows) {
+    const Var xo("xo"), xi("xi");
+    stages.columns.turned.reorder_storage(x, column, y)
+        .reorder(x, column, y)
+        .vectorize(x, rows, round_up);
+    stages.least.split(x, xo, xi, rows, round_up).vectorize(xi);
+    for (Func step : steps_of(stages.threshold))
+        step.compute_at(stages.least, xo).bound_extent(x, rows).bound_extent(y, 1).vectorize(x);
+    for (Func partial : stages.threshold.partial)
+        partial.bound_extent(lane, 1).update().vectorize(x);
+    for (Func total : stages.threshold.total) total.update().vectorize(x);
 }
 
 }  // namespace
 
 void topk(TopK &stages, const TopKContext &context) {
     const int lanes = topk_lanes(context);
-    TopKChunks &chunks = stages.chunks;
+    const bool in_columns = stages.columns.best.defined();
+    int rows = in_columns ? 16 : 1, vectors = 4;
+    Knobs knobs(context.knobs);
+    knobs.take("rows", rows);
+    knobs.take("vectors", vectors);
+    knobs.end();
+    const Var xo("xo"), xi("xi"), row("row");
     Func result = stages.result;
-    result.compute_root().fuse(x, y, row).parallel(row);
-    const auto in_row = [&](Func stage) { return one_row(stage).compute_at(result, row); };
+    result.compute_root()
+        .split(x, xo, xi, rows, TailStrategy::GuardWithIf)
+        .reorder(place, xi, xo, y)
+        .fuse(xo, y, row)
+        .parallel(row);
+    const auto in_rows = [&](Func stage) {
+        if (rows == 1) of_row(stage);
+        return stage.compute_at(result, row);
+    };
 
-    in_row(stages.sorted);
-    in_row(stages.candidates).vectorize(j, lanes, round_up);
-    in_row(stages.chosen);
-    if (chunks.best.defined()) {
-        in_row(chunks.best);
-        best_of_chunks(chunks, lanes);
+    in_rows(stages.sorted);
+    in_rows(stages.candidates).vectorize(j, lanes, round_up);
+    in_rows(stages.chosen);
+    if (in_columns) {
+        in_rows(stages.columns.best);
+        best_of_columns(stages.columns, lanes, vectors);
+    } else if (stages.chunks.best.defined()) {
+        in_rows(stages.chunks.best);
+        best_of_chunks(stages.chunks, lanes);
     } else {
         stages.candidates.specialize(context.adjacent);
     }
-    for (Masks *masks : {&chunks.masks, &stages.masks}) {
+    for (Masks *masks : {&stages.columns.masks, &stages.chunks.masks, &stages.masks}) {
         if (!masks->bits.defined()) continue;
         masks->weight.compute_root();
-        in_row(masks->bits).update().atomic().vectorize(masks->r);
+        in_rows(masks->bits).update().atomic().vectorize(masks->r);
     }
-    KthLargest &threshold = stages.threshold;
-    for (size_t bit = 0; bit < threshold.known.size(); bit++) {
-        in_row(threshold.known[bit]);
-        in_row(threshold.total[bit]).update().atomic().vectorize(threshold.r_lane);
-        in_row(threshold.partial[bit]).vectorize(lane, lanes).update().vectorize(lane, lanes);
+    in_rows(stages.least);
+    if (in_columns) {
+        in_rows(stages.columns.turned);
+        thresholds_of_rows(stages, rows);
+    } else {
+        threshold_of_row(stages, lanes);
     }
 }
 
