@@ -38,15 +38,19 @@ const KernelInfo &kernel_for(const TopKProblem &problem, Device device) {
             [&] { return detail::to_string(problem); });
 }
 
-// Elements of a chunk (generators/topk.h): a pass over n / chunk maxima costs about as much for
-// each as one over the k * chunk candidates, and there are at least k chunks. A power of two, of at
-// least 64 bytes.
-int32_t chunk_size(const TopKProblem &problem) {
-    const int64_t least = 64 / size_of(problem.type);
+// What generators/topk.h is told of the parts of a row: the elements of a chunk, or how many
+// columns there are. A vector of 64 bytes divides both.
+//
+// A chunk costs its maximum a few operations, and k chunks are looked at again, so that the best
+// size grows with the root of columns / k; there are at least k chunks. Columns are as few as one
+// step of the loop over a row takes.
+int32_t part_size(const KernelInfo &kernel, const TopKProblem &problem) {
+    const int64_t bytes = size_of(problem.type);
+    if (std::string_view(kernel.algorithm) == "columns") return static_cast<int32_t>(256 / bytes);
     const double per_k = static_cast<double>(problem.columns) / static_cast<double>(problem.k);
-    const auto best = static_cast<uint64_t>(std::sqrt(2 * per_k));
-    const int64_t chunk = std::max<int64_t>(static_cast<int64_t>(std::bit_floor(best)), least);
-    return static_cast<int32_t>(chunk * problem.k > problem.columns ? least : chunk);
+    auto chunk = std::bit_floor(static_cast<uint64_t>(std::min(4 * std::sqrt(per_k), 512.0)));
+    while (chunk * problem.k > static_cast<uint64_t>(problem.columns)) chunk /= 2;
+    return static_cast<int32_t>(std::max<int64_t>(static_cast<int64_t>(chunk), 64 / bytes));
 }
 
 void call_on_cpu(const KernelInfo &kernel, const TopKOperands &operands, CallContext &context) {
@@ -62,7 +66,7 @@ void call_on_cpu(const KernelInfo &kernel, const TopKOperands &operands, CallCon
                         KernelBuffer::Role{kOperation, "indices", Use::write, true});
     }
     auto k = static_cast<int32_t>(problem.k);
-    int32_t chunk = chunk_size(problem);
+    int32_t part = part_size(kernel, problem);
     TopKKeyArguments keys = topk_key_arguments(problem.type, problem.order);
     // As the generator declares them; call_kernel sets the first.
     void *arguments[10] = {nullptr,    input.get(),    &k,        &chunk,  &keys.floats,

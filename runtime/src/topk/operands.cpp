@@ -143,10 +143,13 @@ int64_t topk_field(const TopKProblem &problem, std::string_view field) {
     if (field == "adjacent") return problem.adjacent;
     if (field == "columns") return problem.columns;
     if (field == "k") return problem.k;
+    if (field == "rows") return problem.rows;
+    if (field == "vectors") return problem.columns * size_of(problem.type) / 64;
     if (field == "rest") return problem.columns - problem.k;
     if (field == "vectors_per_k") {
         return problem.columns * size_of(problem.type) / 64 / std::max<int64_t>(problem.k, 1);
     }
+    if (field == "candidates") return problem.columns * size_of(problem.type) / 256 * problem.k;
     throw std::out_of_range("topk has no field " + std::string(field));
 }
 
