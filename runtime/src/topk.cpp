@@ -69,7 +69,7 @@ void call_on_cpu(const KernelInfo &kernel, const TopKOperands &operands, CallCon
     int32_t part = part_size(kernel, problem);
     TopKKeyArguments keys = topk_key_arguments(problem.type, problem.order);
     // As the generator declares them; call_kernel sets the first.
-    void *arguments[10] = {nullptr,    input.get(),    &k,        &chunk,  &keys.floats,
+    void *arguments[10] = {nullptr,    input.get(),    &k,        &part,   &keys.floats,
                            &keys.flip, &keys.infinity, &keys.nan, nullptr, nullptr};
     void **output = arguments + 8;
     if (values) *output++ = values->get();
