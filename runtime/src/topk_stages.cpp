@@ -123,6 +123,7 @@ int choose_of_row(const Parts &parts, int x, int y) {
     if (wanted > tied) return halide_error_code_internal_error;
     std::nth_element(ties, ties + wanted, ties + tied);
     for (int i = 0; i < wanted; i++) chosen[count++] = static_cast<int32_t>(ties[i] % parts.count);
+    std::sort(chosen, chosen + count);  // items are collected in the row's order
     return halide_error_code_success;
 }
 
