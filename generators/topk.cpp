@@ -92,6 +92,7 @@ void finish(TopK &stages, const TopKRow &row, const Expr &depth, const Expr &ste
 TopKChunks best_chunks(const TopKRow &row, const Expr &size) {
     TopKChunks chunks;
     chunks.size = size;
+    chunks.count = (row.columns + size - 1) / size;
     chunks.r_lane = RDom(0, size / row.lanes, "r_lane");
     chunks.r_best = RDom(0, row.lanes, "r_best");
     // The last chunk reaches back, so that loads stay dense; what is another chunk's is left out.
@@ -123,8 +124,8 @@ void take_all(TopK &stages, const TopKRow &row) {
 
 TopK topk_chunks(const TopKRow &row, const Expr &chunk) {
     TopK stages;
-    const Expr count = (row.columns + chunk - 1) / chunk;
     stages.chunks = best_chunks(row, chunk);
+    const Expr count = stages.chunks.count;
     const Func &best = stages.chunks.best;
     stages.threshold = kth_largest(best, count, row, row.lanes);
     stages.least = stages.threshold.known.back();

@@ -42,7 +42,7 @@ struct Masks {
 
 // Of the maxima of chunks.
 struct TopKChunks {
-    Halide::Expr size;             // elements of a chunk
+    Halide::Expr size, count;      // elements of a chunk
     Halide::Func lane_best, best;  // (lane, c, x, y) over r_lane; (c, x, y) over r_best
     Halide::RDom r_lane, r_best;
     Masks masks;

@@ -8,14 +8,20 @@ namespace hk::schedules::cpu {
 namespace {
 
 constexpr auto round_up = TailStrategy::RoundUp;
-const Var c("c"), column("column"), j("j"), lane("lane");
+const Var c("c"), co("co"), column("column"), j("j"), lane("lane");
 
 // A stage of one row. Else Halide takes its rows for what C++ says at run time.
 Func of_row(Func stage) { return stage.bound_extent(x, 1).bound_extent(y, 1); }
 
-void best_of_chunks(TopKChunks &chunks, int lanes) {
+// A single long row is split between threads; many rows are tasks of their own.
+void best_of_chunks(TopKChunks &chunks, const Expr &rows, int lanes) {
+    constexpr int kTask = 1024;
     of_row(chunks.best).align_bounds(c, lanes).vectorize(c, lanes, round_up);
     chunks.best.update().atomic().vectorize(chunks.r_best);
+    chunks.best.update()
+        .specialize(rows == 1 && chunks.count > 2 * kTask)
+        .split(c, co, c, kTask, TailStrategy::GuardWithIf)
+        .parallel(co);
     for (const int vectors : {1, 2, 4})
         chunks.best.update().specialize(chunks.size == vectors * lanes);
     of_row(chunks.lane_best).compute_at(chunks.best, c).bound_extent(lane, lanes).vectorize(lane);
@@ -23,7 +29,7 @@ void best_of_chunks(TopKChunks &chunks, int lanes) {
 }
 
 void best_of_columns(TopKColumns &columns, int lanes, int vectors) {
-    const Var co("co"), ci("ci");
+    const Var ci("ci");
     columns.best.split(column, co, ci, lanes * vectors, round_up)
         .reorder(ci, co, x, y)
         .vectorize(ci, lanes)
@@ -99,7 +105,7 @@ void topk(TopK &stages, const TopKContext &context) {
         best_of_columns(stages.columns, lanes, vectors);
     } else if (stages.chunks.best.defined()) {
         in_rows(stages.chunks.best);
-        best_of_chunks(stages.chunks, lanes);
+        best_of_chunks(stages.chunks, context.rows, lanes);
     } else {
         stages.candidates.specialize(context.adjacent);
     }
