@@ -93,20 +93,36 @@ TopKChunks best_chunks(const TopKRow &row, const Expr &size) {
     TopKChunks chunks;
     chunks.size = size;
     chunks.count = (row.columns + size - 1) / size;
+    const Type rank = Int(row.type.bits());
+    const Expr full = row.columns / size, rest = row.columns % size;
+    const auto rank_of = [&](const Expr &element) {
+        return row.keys.rank(row.input(in_row(element, row), x, y));
+    };
     chunks.r_lane = RDom(0, size / row.lanes, "r_lane");
-    chunks.r_best = RDom(0, row.lanes, "r_best");
-    // The last chunk reaches back, so that loads stay dense; what is another chunk's is left out.
-    const Expr element =
-        min(likely(c * size), row.columns - size) + chunks.r_lane * row.lanes + lane;
+    const Expr of_chunk = chunks.r_lane * row.lanes + lane;
     chunks.lane_best = Func("lane_best");
-    chunks.lane_best(lane, c, x, y) = row.type.min();
+    chunks.lane_best(lane, c, x, y) = rank.min();
     chunks.lane_best(lane, c, x, y) =
-        max(chunks.lane_best(lane, c, x, y),
-            select(element >= c * size, likely(row.keys.key(row.input(in_row(element, row), x, y))),
-                   row.type.min()));
+        max(chunks.lane_best(lane, c, x, y), rank_of(c * size + of_chunk));
+    chunks.lane_rest = Func("lane_rest");
+    chunks.lane_rest(lane, x, y) = rank.min();
+    chunks.lane_rest(lane, x, y) = max(
+        chunks.lane_rest(lane, x, y),
+        select(of_chunk < rest, rank_of(min(full * size + of_chunk, row.columns - 1)), rank.min()));
+
+    // The chunk that is not full is apart, so that loads of the others are dense.
+    chunks.r_full = RDom(0, row.lanes, 0, full, "r_full");
+    chunks.r_rest = RDom(0, row.lanes, 0, select(rest > 0, 1, 0), "r_rest");
+    chunks.rank = Func("rank");
+    chunks.rank(c, x, y) = rank.min();
+    chunks.rank(chunks.r_full.y, x, y) =
+        max(chunks.rank(chunks.r_full.y, x, y),
+            chunks.lane_best(chunks.r_full.x, chunks.r_full.y, x, y));
+    const Expr last = full + chunks.r_rest.y;
+    chunks.rank(last, x, y) = max(chunks.rank(last, x, y), chunks.lane_rest(chunks.r_rest.x, x, y));
     chunks.best = Func("best");
-    chunks.best(c, x, y) = row.type.min();
-    chunks.best(c, x, y) = max(chunks.best(c, x, y), chunks.lane_best(chunks.r_best, c, x, y));
+    chunks.best(c, x, y) = TopKKeys::key_of_rank(chunks.rank(c, x, y));
+    chunks.largest_float = row.keys.largest_float;
     return chunks;
 }
 

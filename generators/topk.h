@@ -42,9 +42,11 @@ struct Masks {
 
 // Of the maxima of chunks.
 struct TopKChunks {
-    Halide::Expr size, count;      // elements of a chunk
-    Halide::Func lane_best, best;  // (lane, c, x, y) over r_lane; (c, x, y) over r_best
-    Halide::RDom r_lane, r_best;
+    Halide::Expr size, count;           // elements of a chunk; chunks of a row
+    Halide::Func lane_best, lane_rest;  // ranks (lane, c, x, y), (lane, x, y) over r_lane
+    Halide::Func rank, best;            // (c, x, y): over r_full, r_rest; and as keys
+    Halide::RDom r_lane, r_full, r_rest;
+    Halide::Expr largest_float;  // TopKKeys'
     Masks masks;
 };
 

@@ -11,8 +11,8 @@ void root(TopK &stages, const TopKContext &) {
     const TopKChunks &chunks = stages.chunks;
     for (Halide::Func stage :
          {stages.columns.running, stages.columns.best, stages.columns.masks.bits, chunks.lane_best,
-          chunks.best, chunks.masks.bits, stages.least, stages.chosen, stages.candidates,
-          stages.masks.bits, stages.sorted})
+          chunks.lane_rest, chunks.rank, chunks.best, chunks.masks.bits, stages.least,
+          stages.chosen, stages.candidates, stages.masks.bits, stages.sorted})
         if (stage.defined()) stage.compute_root();
     const KthLargest &threshold = stages.threshold;
     for (auto *funcs : {&threshold.partial, &threshold.total, &threshold.known})

@@ -4,19 +4,43 @@ using namespace Halide;
 
 namespace hk::generators {
 
+namespace {
+
+Expr sign_of(const Type &type) { return cast(type, 1) << (type.bits() - 1); }
+
+// A comparison of floats takes one step less than one of magnitudes.
+Expr is_nan_bits(const Expr &bits, const Expr &infinity) {
+    const Type type = bits.type();
+    if (type.bits() < 32) return (bits & ~sign_of(type)) > infinity;
+    return is_nan(reinterpret(Float(type.bits()), bits));
+}
+
 // A negative float's magnitude counts down from zero, so that -0 becomes +0; as a signed integer it
 // then compares as the float does. NaNs become the largest signed integer, which no other float is.
-Expr TopKKeys::key(const Expr &bits) const {
+Expr as_signed(const Expr &bits, const Expr &floats, const Expr &infinity) {
+    const Expr sign = sign_of(bits.type());
+    const Expr number = select(floats && bits >= sign, sign - bits, bits);
+    return select(floats && is_nan_bits(bits, infinity), ~sign, number);
+}
+
+}  // namespace
+
+Expr TopKKeys::key(const Expr &bits) const { return as_signed(bits, floats, infinity) ^ flip; }
+
+Expr TopKKeys::rank(const Expr &bits) const {
     const Type type = bits.type();
-    const Expr sign = cast(type, 1) << (type.bits() - 1);
-    const Expr signed_key = select(floats && bits >= sign, sign - bits, bits);
-    const Expr is_nan = floats && (bits & ~sign) > infinity;
-    return select(is_nan, ~sign, signed_key) ^ flip;
+    return reinterpret(Int(type.bits()),
+                       as_signed(bits, floats, infinity) ^ (flip ^ sign_of(type)));
+}
+
+Expr TopKKeys::key_of_rank(const Expr &rank) {
+    const Type type = UInt(rank.type().bits());
+    return reinterpret(type, rank) ^ sign_of(type);
 }
 
 Expr TopKKeys::bits(const Expr &key) const {
     const Type type = key.type();
-    const Expr sign = cast(type, 1) << (type.bits() - 1);
+    const Expr sign = sign_of(type);
     const Expr signed_key = key ^ flip;
     const Expr value = select(floats && signed_key >= sign, sign - signed_key, signed_key);
     return select(floats && signed_key == ~sign, nan, value);
@@ -24,7 +48,9 @@ Expr TopKKeys::bits(const Expr &key) const {
 
 TopKKeys topk_keys(const Type &type, const Expr &floats, const Expr &flip, const Expr &infinity,
                    const Expr &nan) {
-    return {floats, cast(type, flip), cast(type, infinity), cast(type, nan)};
+    const Expr sign = Internal::UIntImm::make(UInt(64), uint64_t{1} << (type.bits() - 1));
+    return {floats, cast(type, flip), cast(type, infinity), cast(type, nan),
+            floats && flip == sign};
 }
 
 }  // namespace hk::generators

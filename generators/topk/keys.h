@@ -13,9 +13,14 @@ namespace hk::generators {
 struct TopKKeys {
     Halide::Expr floats;               // whether elements are floats
     Halide::Expr flip, infinity, nan;  // of the width
+    Halide::Expr largest_float;        // whether it is the largest floats that are wanted
 
     Halide::Expr key(const Halide::Expr &bits) const;
     Halide::Expr bits(const Halide::Expr &key) const;
+
+    // The same order in signed integers: of the largest floats it takes a step less.
+    Halide::Expr rank(const Halide::Expr &bits) const;
+    static Halide::Expr key_of_rank(const Halide::Expr &rank);
 };
 
 // The parameters of a generator that hold them, converted to the width of `type`.

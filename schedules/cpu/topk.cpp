@@ -13,19 +13,26 @@ const Var c("c"), co("co"), column("column"), j("j"), lane("lane");
 // A stage of one row. Else Halide takes its rows for what C++ says at run time.
 Func of_row(Func stage) { return stage.bound_extent(x, 1).bound_extent(y, 1); }
 
-// A single long row is split between threads; many rows are tasks of their own.
-void best_of_chunks(TopKChunks &chunks, const Expr &rows, int lanes) {
+// Per vector of floats the largest take a comparison and a subtraction for the sign, another and a
+// move for NaN, and the maximum; else there is an exclusive or. A single long row is split between
+// threads; many rows are tasks of their own.
+void best_of_chunks(TopKChunks &chunks, const Expr &is_long, int lanes) {
     constexpr int kTask = 1024;
-    of_row(chunks.best).align_bounds(c, lanes).vectorize(c, lanes, round_up);
-    chunks.best.update().atomic().vectorize(chunks.r_best);
-    chunks.best.update()
-        .specialize(rows == 1 && chunks.count > 2 * kTask)
-        .split(c, co, c, kTask, TailStrategy::GuardWithIf)
-        .parallel(co);
-    for (const int vectors : {1, 2, 4})
-        chunks.best.update().specialize(chunks.size == vectors * lanes);
-    of_row(chunks.lane_best).compute_at(chunks.best, c).bound_extent(lane, lanes).vectorize(lane);
-    chunks.lane_best.update().vectorize(lane).never_partition(chunks.r_lane);
+    of_row(chunks.rank).vectorize(c, lanes, round_up);
+    const RVar chunk = chunks.r_full.y, task("task");
+    Stage full = chunks.rank.update(0);
+    full.atomic().vectorize(chunks.r_full.x);
+    for (Stage of : {full.specialize(chunks.largest_float), full}) {
+        of.specialize(is_long).split(chunk, task, chunk, kTask).parallel(task);
+        for (const int vectors : {1, 2, 4}) of.specialize(chunks.size == vectors * lanes);
+    }
+    chunks.rank.update(1).atomic().vectorize(chunks.r_rest.x);
+    for (Func lane_best : {chunks.lane_best, chunks.lane_rest}) {
+        of_row(lane_best).bound_extent(lane, lanes).vectorize(lane).update().vectorize(lane);
+    }
+    chunks.lane_best.compute_at(chunks.rank, chunk).bound_extent(c, 1);
+    chunks.lane_rest.compute_at(chunks.rank, chunks.r_rest.y);
+    of_row(chunks.best).vectorize(c, lanes, round_up);
 }
 
 void best_of_columns(TopKColumns &columns, int lanes, int vectors) {
@@ -104,8 +111,9 @@ void topk(TopK &stages, const TopKContext &context) {
         in_rows(stages.columns.best);
         best_of_columns(stages.columns, lanes, vectors);
     } else if (stages.chunks.best.defined()) {
+        in_rows(stages.chunks.rank);
         in_rows(stages.chunks.best);
-        best_of_chunks(stages.chunks, context.rows, lanes);
+        best_of_chunks(stages.chunks, context.rows == 1 && stages.chunks.count > 2048, lanes);
     } else {
         stages.candidates.specialize(context.adjacent);
     }
