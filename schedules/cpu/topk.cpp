@@ -47,7 +47,8 @@ void best_of_columns(TopKColumns &columns, int lanes, int vectors) {
         .bound_extent(column, lanes * vectors)
         .vectorize(column, lanes)
         .unroll(column);
-    columns.running.update().reorder(column, columns.r).vectorize(column, lanes).unroll(column);
+    columns.running.update(0).reorder(column, columns.r).vectorize(column, lanes).unroll(column);
+    columns.running.update(1).vectorize(column, lanes).unroll(column);
 }
 
 // Funcs of a threshold but its last: stages that belong to one row, or to a vector of rows.
