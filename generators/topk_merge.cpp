@@ -15,6 +15,8 @@ TopKMerge topk_merge(const TopKMergeOperands &op) {
         }
         return values;
     };
+    std::vector<Type> types;
+    for (const Expr &value : item(list, place)) types.push_back(value.type());
     const auto left = [&](const Expr &at) { return item(2 * list, at); };
     const auto right = [&](const Expr &at) { return item(2 * list + 1, at); };
     const Expr right_length = select(2 * list + 1 < op.lists, op.length, 0);
@@ -31,12 +33,14 @@ TopKMerge topk_merge(const TopKMergeOperands &op) {
                                             select(low < high && !before, middle, high));
 
     const Expr of_left = stages.ahead(place, list, x, y)[0], of_right = place - of_left;
+    const Expr left_ends = of_left >= op.length, right_ends = of_right >= right_length;
     const Expr take_left =
-        of_left < op.length && (of_right >= right_length ||
-                                !topk_beats(right(of_right), left(of_left)));
+        !left_ends && (right_ends || !topk_beats(right(of_right), left(of_left)));
+    const TopKItem found = topk_select(take_left, left(of_left), right(of_right));
+    const TopKItem padding = topk_padding(types);
     stages.merged = Func("merged");
     stages.merged(place, list, x, y) =
-        Tuple(topk_select(take_left, left(of_left), right(of_right)));
+        Tuple(topk_select(left_ends && right_ends, padding, found));
     return stages;
 }
 

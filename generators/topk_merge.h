@@ -16,7 +16,7 @@ struct TopKMergeOperands {
 };
 
 // ahead(place, list, x, y): how many items of the left list come before, at least and at most. The
-// last list of an odd number of lists is merged with none.
+// last list of an odd number of lists is merged with none; what it lacks is padding.
 struct TopKMerge {
     Halide::Var place{"place"}, list{"list"}, x{"x"}, y{"y"};
     Halide::Func ahead, merged;
