@@ -140,6 +140,19 @@ TEST_P(TopKOnGpu, IsThatOfAStableSort) {
     check_all<double>(DataType::f64, most);
 }
 
+// Columns of long rows: more tiles than fill a GPU.
+TEST(TopKOfManyRowsOnGpu, IsThatOfAStableSort) {
+    std::mt19937_64 random(8);
+    for (const Device device : gpus()) {
+        for (const Data data : kAll) {
+            check<float>({130, 9000, 5, data, Order::largest}, DataType::f32, device, random);
+            check<int64_t>({60, 70001, 17, data, Order::smallest}, DataType::s64, device, random);
+            check<uint8_t>({400, 3000, 300, data, Order::largest}, DataType::u8, device, random);
+            if (HasFatalFailure()) return;
+        }
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(SharedBytes, TopKOnGpu, testing::Values("0", "4096", "49152"),
                          [](const auto &info) { return std::string("limit") + info.param; });
 
