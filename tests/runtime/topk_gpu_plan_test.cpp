@@ -51,12 +51,14 @@ void check_step(const TopKStep &step, const TopKStep *last, const TopKProblem &p
         EXPECT_EQ(listed, p.k);
         EXPECT_EQ(last->lists, 1);
         EXPECT_GE(last->places, p.k);
+        EXPECT_GE(step.stride, p.k);
     } else {
         EXPECT_EQ(listed, last->places * last->lists);
     }
 }
 
 TEST(TopKPlan, StepsFitOneAnother) {
+    int plans = 0;
     for (const TopKTileSizes tile : {TopKTileSizes{1024, 1024}, TopKTileSizes{256, 1024},
                                      TopKTileSizes{256, 256}, TopKTileSizes{8, 8},
                                      TopKTileSizes{8, 256}}) {
@@ -72,6 +74,7 @@ TEST(TopKPlan, StepsFitOneAnother) {
                         for (size_t i = 0; i < steps.size(); i++)
                             check_step(steps[i], i ? &steps[i - 1] : nullptr, p,
                                        steps[i].indices ? tile.indices : tile.keys);
+                        plans++;
                         EXPECT_EQ(steps.back().lists, 1);
                         EXPECT_GE(steps.back().places, k);
                         if (indices) {
@@ -83,6 +86,7 @@ TEST(TopKPlan, StepsFitOneAnother) {
             }
         }
     }
+    EXPECT_GT(plans, 2000);
 }
 
 int64_t steps_of(int64_t rows, int64_t columns, int64_t k) {

@@ -48,33 +48,53 @@ const KernelInfo &first_that_fits(std::span<const KernelInfo> rows, DataType typ
     return *selection.kernel;
 }
 
-// The rows of topk_tiles that a call runs: the given one, and of the other kind that with the same
-// tile, or the first that fits.
-struct TileRows {
-    TileRows(const KernelInfo &given, const TopKProblem &problem, Device device)
-        : indices(&given), keys(&given) {
+// The rows of topk_tiles that a call runs: the given one, and of the other kind, with indices or without,
+// the one of the same tile or the first that fits; and for steps that need no more, smaller ones.
+class TileRows {
+public:
+    TileRows(const KernelInfo &given, const TopKProblem &problem, Device device) {
         const bool other = !has_indices(given);
-        const KernelInfo *same = nullptr;
+        rows_[!other] = {&given, nullptr};
         for (const KernelInfo &row : topk_tiles_kernels()) {
-            if (std::strcmp(row.knobs, given.knobs) == 0 && has_indices(row) == other) {
-                const Selection fits = select({&row, 1}, given.type, Layout::any, given.device,
-                                              device.limits(), [&](std::string_view field) {
-                                                  return topk_field(problem, field);
-                                              }, false);
-                if (fits.kernel) same = fits.kernel;
+            if (!fits(row, given, problem, device)) continue;
+            Rows &rows = rows_[has_indices(row)];
+            const int64_t tile = tile_of(row);
+            if (has_indices(row) == other && std::strcmp(row.knobs, given.knobs) == 0) {
+                rows.row = &row;
+            }
+            if (tile > kTopKWholeTile && (!rows.small || tile < tile_of(*rows.small))) {
+                rows.small = &row;
             }
         }
-        if (!same) {
-            same = &first_that_fits(topk_tiles_kernels(), given.type, device, other,
-                                    problem.columns);
+        if (!rows_[other].row) {
+            rows_[other].row = &first_that_fits(topk_tiles_kernels(), given.type, device, other,
+                                                problem.columns);
         }
-        (other ? indices : keys) = same;
     }
 
-    const KernelInfo &of(bool with_indices) const { return with_indices ? *indices : *keys; }
-    TopKTileSizes sizes() const { return {tile_of(*indices), tile_of(*keys)}; }
+    const KernelInfo &of(const TopKStep &step) const {
+        const auto &[row, small] = rows_[step.indices];
+        const bool enough = small && tile_of(*row) > tile_of(*small) &&
+                            step.items <= tile_of(*small) && step.places <= step.items;
+        return enough ? *small : *row;
+    }
+    TopKTileSizes sizes() const { return {tile_of(*rows_[1].row), tile_of(*rows_[0].row)}; }
 
-    const KernelInfo *indices, *keys;
+private:
+    struct Rows {
+        const KernelInfo *row = nullptr, *small = nullptr;
+    };
+    Rows rows_[2];  // of keys alone, with indices
+
+    static bool fits(const KernelInfo &row, const KernelInfo &given, const TopKProblem &problem,
+                     Device device) {
+        const auto field = [&](std::string_view name) {
+            return name == "indices" ? has_indices(row) : topk_field(problem, name);
+        };
+        return select({&row, 1}, given.type, Layout::any, given.device, device.limits(), field,
+                      false)
+            .kernel;
+    }
 };
 
 // What a step makes.
@@ -132,7 +152,7 @@ private:
 
     // Arguments are as the generators declare them; call_kernel sets the first.
     void sort_tiles(const TopKStep &step) {
-        const KernelInfo &kernel = rows_.of(step.indices);
+        const KernelInfo &kernel = rows_.of(step);
         auto made = std::make_unique<Items>(kernel, context_, operands_, step);
         bool gather = step.kind == TopKStep::Kind::gather;
         TopKListView list = gather ? TopKListView(*items_->indices, step.items / step.chunk)

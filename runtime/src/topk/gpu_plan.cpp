@@ -10,7 +10,6 @@ using Kind = TopKStep::Kind;
 
 // Tiles that keep a large GPU busy: eight blocks for each of 128 multiprocessors.
 constexpr int64_t kEnoughTiles = 1024;
-constexpr int64_t kWholeTile = 8;  // a tile of so many items has all its places written
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
@@ -36,13 +35,13 @@ private:
 
     int64_t tile(bool indices) const { return indices ? tile_.indices : tile_.keys; }
     int64_t kept(int64_t tile) const {
-        return tile <= kWholeTile ? tile : std::min(problem_.k, tile);
+        return tile <= kTopKWholeTile ? tile : std::min(problem_.k, tile);
     }
     // Whether sorting lists again beats merging them twice.
     bool sorts_again() const { return 4 * kept(tile_.indices) <= tile_.indices; }
 
-    // The number of columns, and elements of each: the least that leave no more tiles than enough,
-    // while the elements of the k best columns are a quarter of the columns at most.
+    // The number of columns, and elements of each: the most that leave no more tiles than enough,
+    // while the elements of the k best columns are one tile, or a quarter of the columns at most.
     std::pair<int64_t, int64_t> columns() const {
         constexpr int64_t kAligned = 32;
         int64_t stride = problem_.columns, chunk = 1;
@@ -50,7 +49,8 @@ private:
                stride > tile_.indices) {
             const int64_t columns =
                 ceil_div(ceil_div(problem_.columns, 2 * chunk), kAligned) * kAligned;
-            if (4 * problem_.k * 2 * chunk > columns) break;
+            const int64_t gathered = problem_.k * 2 * chunk;
+            if (columns < problem_.k || (gathered > tile_.indices && 4 * gathered > columns)) break;
             stride = columns;
             chunk *= 2;
         }

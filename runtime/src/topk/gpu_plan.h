@@ -15,6 +15,9 @@
 
 namespace hk::detail {
 
+// A tile of so many items has all its places written, however few of them are needed.
+constexpr int64_t kTopKWholeTile = 8;
+
 // The items that one kernel sorts at a time, with indices and without.
 struct TopKTileSizes {
     int64_t indices, keys;
