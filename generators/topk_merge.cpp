@@ -10,8 +10,8 @@ TopKMerge topk_merge(const TopKMergeOperands &op) {
     const auto item = [&](const Expr &of_list, const Expr &at) {
         TopKItem values;
         for (const Func &value : op.items) {
-            values.push_back(value(clamp(at, 0, op.length - 1),
-                                   clamp(of_list, 0, op.lists - 1), x, y));
+            values.push_back(
+                value(clamp(at, 0, op.length - 1), clamp(of_list, 0, op.lists - 1), x, y));
         }
         return values;
     };
@@ -23,8 +23,7 @@ TopKMerge topk_merge(const TopKMergeOperands &op) {
 
     stages.r = RDom(0, op.halvings, "halving");
     stages.ahead = Func("ahead");
-    stages.ahead(place, list, x, y) =
-        Tuple(max(place - right_length, 0), min(place, op.length));
+    stages.ahead(place, list, x, y) = Tuple(max(place - right_length, 0), min(place, op.length));
     // The reduction's variable counts only: low and high meet before it ends, and stay.
     const Expr low = stages.ahead(place, list, x, y)[0], high = stages.ahead(place, list, x, y)[1];
     const Expr middle = (low + high) / 2 + stages.r * 0;
@@ -39,8 +38,7 @@ TopKMerge topk_merge(const TopKMergeOperands &op) {
     const TopKItem found = topk_select(take_left, left(of_left), right(of_right));
     const TopKItem padding = topk_padding(types);
     stages.merged = Func("merged");
-    stages.merged(place, list, x, y) =
-        Tuple(topk_select(left_ends && right_ends, padding, found));
+    stages.merged(place, list, x, y) = Tuple(topk_select(left_ends && right_ends, padding, found));
     return stages;
 }
 

@@ -1,9 +1,9 @@
 #pragma once
 // Sorted lists of items (generators/topk/items.h), each merged with its neighbour.
 //
-// Item p of the merged list of a and b is found on its own: of its p predecessors some number are of
-// a, which a binary search tells. An item at place i of a is one of them where it comes before that
-// at place p - 1 - i of b.
+// Item p of the merged list of a and b is found on its own: of its p predecessors some number are
+// of a, which a binary search tells. An item at place i of a is one of them where it comes before
+// that at place p - 1 - i of b.
 
 #include "generators/topk/items.h"
 

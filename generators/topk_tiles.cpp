@@ -7,8 +7,8 @@ namespace hk::generators {
 namespace {
 
 // Some steps of the network on places v = 0..7 of a lane, which are `gap` apart: in each, v meets
-// v ^ step, and the lower place gets the better item. A mirrored round starts the merge of two sorted
-// halves, whose first step is 7: places of the upper half count backwards.
+// v ^ step, and the lower place gets the better item. A mirrored round starts the merge of two
+// sorted halves, whose first step is 7: places of the upper half count backwards.
 struct Round {
     int gap;
     bool mirrored;
@@ -20,8 +20,7 @@ std::vector<Round> network(int tile) {
     for (int merged = 16; merged <= tile; merged *= 2) {
         rounds.push_back({merged / 8, true, {7, 2, 1}});
         int distance = merged / 16;
-        for (; distance >= 4; distance /= 8)
-            rounds.push_back({distance / 4, false, {4, 2, 1}});
+        for (; distance >= 4; distance /= 8) rounds.push_back({distance / 4, false, {4, 2, 1}});
         if (distance == 2) rounds.push_back({1, false, {2, 1}});
         if (distance == 1) rounds.push_back({1, false, {1}});
     }

@@ -3,13 +3,13 @@
 // which is sorted. What is kept of the tiles is one list after the other, for the next step.
 //
 // A row's elements are looked at as `stride` columns of `chunk` elements: element e lies in column
-// e % stride. Item i is the best of column i. The k best elements lie in the k columns with the best
-// items, because items are totally ordered: a column that is not among those is beaten by k others.
-// With stride = columns, chunk = 1, an item is an element.
+// e % stride. Item i is the best of column i. The k best elements lie in the k columns with the
+// best items, because items are totally ordered: a column that is not among those is beaten by k
+// others. With stride = columns, chunk = 1, an item is an element.
 //
-// With `gather` items are the elements of the columns that a list names, by any element of each, one
-// column after another: element j of the list's entry l is item j * listed + l. With chunk = 1 these
-// are the list's own elements. Entries past the row's end are padding.
+// With `gather` items are the elements of the columns that a list names, by any element of each,
+// one column after another: element j of the list's entry l is item j * listed + l. With chunk = 1
+// these are the list's own elements. Entries past the row's end are padding.
 
 #include "generators/topk/items.h"
 #include "generators/topk/keys.h"
@@ -25,9 +25,9 @@ struct TopKTilesOperands {
     bool indices;  // whether items have them
 };
 
-// best(slot, lane, tile, x, y): item slot * lanes + lane of a tile of 8 * lanes items. sorted(place)
-// is that tile in the order of a bitonic network whose steps are taken three at a time, each its
-// update: three steps join eight places, which one thread can do, in registers.
+// best(slot, lane, tile, x, y): item slot * lanes + lane of a tile of 8 * lanes items.
+// sorted(place) is that tile in the order of a bitonic network whose steps are taken three at a
+// time, each its update: three steps join eight places, which one thread can do, in registers.
 struct TopKTiles {
     static constexpr int slots = 8;
     static constexpr int padded(int place) { return place + place / 32; }  // see position()

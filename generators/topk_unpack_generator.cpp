@@ -38,8 +38,7 @@ public:
         for (int d = 0; d < 3; d++) items.dim(d).set_min(0);
         items.dim(0).set_stride(Expr());
         TopKUnpack stages =
-            values() ? topk_unpack_values(items, type,
-                                          topk_keys(type, floats, flip, infinity, nan))
+            values() ? topk_unpack_values(items, type, topk_keys(type, floats, flip, infinity, nan))
                      : topk_unpack_indices(items);
         const std::vector<Var> dims = stages.output.args();
         (*output)(dims) = stages.output(dims);

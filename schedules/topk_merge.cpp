@@ -13,7 +13,7 @@ void root(TopKMerge &, const TopKMergeContext &) {}
 
 const Table<TopKMerge, TopKMergeContext> &topk_merge_schedules() {
     static const Table<TopKMerge, TopKMergeContext> table = {{"root", root},
-                                                         {"gpu_unstaged", gpu::topk_merge}};
+                                                             {"gpu_unstaged", gpu::topk_merge}};
     return table;
 }
 

@@ -13,7 +13,7 @@ void root(TopKUnpack &, const TopKUnpackContext &) {}
 
 const Table<TopKUnpack, TopKUnpackContext> &topk_unpack_schedules() {
     static const Table<TopKUnpack, TopKUnpackContext> table = {{"root", root},
-                                                         {"gpu_unstaged", gpu::topk_unpack}};
+                                                               {"gpu_unstaged", gpu::topk_unpack}};
     return table;
 }
 

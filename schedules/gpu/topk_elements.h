@@ -7,7 +7,8 @@ namespace hk::schedules::gpu {
 
 // Fuses a Func's dimensions, the first innermost, to one that blocks are made of: only the first
 // dimension of a grid may be longer than 65535. Each is split by 1 before: a Func computed at the
-// inner loop of the first has the bounds of one element, where at a fused loop Halide would take all.
+// inner loop of the first has the bounds of one element, where at a fused loop Halide would take
+// all.
 inline void fuse_elements(Halide::Func f, const std::vector<Halide::Var> &dims,
                           const Halide::Var &fused) {
     std::vector<Halide::VarOrRVar> order(dims.begin(), dims.end());

@@ -1,15 +1,15 @@
-#include "schedules/gpu/topk_elements.h"
 #include "schedules/topk_merge.h"
+#include "schedules/gpu/topk_elements.h"
 
 using namespace Halide;
 using namespace hk::generators;
 
 namespace hk::schedules::gpu {
 
-// A thread finds one item, 128 of them a block, whatever list they are of: the search is in registers,
-// and what neighbours look at lies in the same cache lines. Merging n items reads log2(n) times as many;
-// lost: a block that searches once and merges a piece in shared memory, which reads each item once, and
-// does nothing for the short lists that most calls merge.
+// A thread finds one item, 128 of them a block, whatever list they are of: the search is in
+// registers, and what neighbours look at lies in the same cache lines. Merging n items reads
+// log2(n) times as many; lost: a block that searches once and merges a piece in shared memory,
+// which reads each item once, and does nothing for the short lists that most calls merge.
 void topk_merge(TopKMerge &stages, const TopKMergeContext &) {
     const Var block("block"), thread("thread");
     Func merged = stages.merged;

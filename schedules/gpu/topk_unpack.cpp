@@ -1,5 +1,5 @@
-#include "schedules/gpu/topk_elements.h"
 #include "schedules/topk_unpack.h"
+#include "schedules/gpu/topk_elements.h"
 
 using namespace Halide;
 using namespace hk::generators;

@@ -1,5 +1,5 @@
-// Are the algorithms of the steps of a top-k on a GPU what their headers say, under the root schedule,
-// on small rows.
+// Are the algorithms of the steps of a top-k on a GPU what their headers say, under the root
+// schedule, on small rows.
 
 #include <gtest/gtest.h>
 
@@ -21,8 +21,8 @@ constexpr int kPadding = std::numeric_limits<int32_t>::max();
 
 Halide::Callable compile(const std::string &family, std::map<std::string, std::string> parameters) {
     try {
-        return Halide::create_callable_from_generator(
-            Halide::get_host_target(), family, {parameters.begin(), parameters.end()});
+        return Halide::create_callable_from_generator(Halide::get_host_target(), family,
+                                                      {parameters.begin(), parameters.end()});
     } catch (const Halide::Error &error) {
         throw std::runtime_error(error.what());
     }
@@ -164,7 +164,8 @@ TEST_P(TopKTiles, GatherColumns) {
         std::vector<Item> wanted, found;
         for (const int entry : listed) {
             if (entry >= columns) continue;
-            for (int e = entry % stride; e < columns; e += stride) wanted.push_back({input(e, 0, 0), e});
+            for (int e = entry % stride; e < columns; e += stride)
+                wanted.push_back({input(e, 0, 0), e});
         }
         for (int t = 0; t < lists.keys.dim(1).extent(); t++) {
             const std::vector<Item> of_tile = list_of(lists, t, 0);
@@ -175,9 +176,8 @@ TEST_P(TopKTiles, GatherColumns) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, TopKTiles, testing::Values(8, 16, 32, 64, 128), [](const auto &info) {
-    return std::to_string(info.param);
-});
+INSTANTIATE_TEST_SUITE_P(All, TopKTiles, testing::Values(8, 16, 32, 64, 128),
+                         [](const auto &info) { return std::to_string(info.param); });
 
 // Lists as tiles leave them: sorted, indices of one below those of the next, the last one padded.
 Lists sorted_lists(int places, int lists, int missing, std::mt19937 &random) {
@@ -228,7 +228,8 @@ TEST(TopKUnpack, DecodesKeys) {
     const Halide::Callable values = compile("topk_unpack", {{"type", "uint16"}});
     const uint64_t flip = 0x7fff, infinity = 0x7c00, nan = 0x7e00;
     Buffer<uint32_t> keys(4, 1, 1);
-    // -1 is 0xbc00, as a signed integer that counts on from zero 0x8000 - 0xbc00 = 0xc400; a NaN 0x7fff.
+    // -1 is 0xbc00, as a signed integer that counts on from zero 0x8000 - 0xbc00 = 0xc400; a NaN
+    // 0x7fff.
     const uint32_t of[] = {0xc400 ^ flip, 0x0000 ^ flip, 0x3c00 ^ flip, 0x7fff ^ flip};
     std::copy(std::begin(of), std::end(of), keys.begin());
     Buffer<uint16_t> output(4, 1, 1);

@@ -59,12 +59,13 @@ void check_step(const TopKStep &step, const TopKStep *last, const TopKProblem &p
 
 TEST(TopKPlan, StepsFitOneAnother) {
     int plans = 0;
-    for (const TopKTileSizes tile : {TopKTileSizes{1024, 1024}, TopKTileSizes{256, 1024},
-                                     TopKTileSizes{256, 256}, TopKTileSizes{8, 8},
-                                     TopKTileSizes{8, 256}}) {
+    for (const TopKTileSizes tile :
+         {TopKTileSizes{1024, 1024}, TopKTileSizes{256, 1024}, TopKTileSizes{256, 256},
+          TopKTileSizes{8, 8}, TopKTileSizes{8, 256}}) {
         for (const int64_t rows : {1, 3, 1000}) {
             for (const int64_t columns : {1, 2, 8, 9, 255, 257, 1024, 1025, 70000, 1 << 21}) {
-                for (const int64_t k : {int64_t{1}, int64_t{2}, int64_t{16}, int64_t{64}, int64_t{300}, columns / 2, columns}) {
+                for (const int64_t k : {int64_t{1}, int64_t{2}, int64_t{16}, int64_t{64},
+                                        int64_t{300}, columns / 2, columns}) {
                     if (k < 1 || k > columns) continue;
                     for (const auto &[values, indices] :
                          {std::pair{true, true}, std::pair{true, false}, std::pair{false, true}}) {
@@ -90,7 +91,8 @@ TEST(TopKPlan, StepsFitOneAnother) {
 }
 
 int64_t steps_of(int64_t rows, int64_t columns, int64_t k) {
-    return static_cast<int64_t>(topk_plan(problem(rows, columns, k, true, true), {1024, 1024}).size());
+    return static_cast<int64_t>(
+        topk_plan(problem(rows, columns, k, true, true), {1024, 1024}).size());
 }
 
 TEST(TopKPlan, IsShort) {
@@ -106,7 +108,8 @@ TEST(TopKPlan, IsShort) {
 
 // Long rows of which little is wanted are read once, and few of their elements are sorted.
 TEST(TopKPlan, LooksAtColumnsOfLongRows) {
-    const std::vector<TopKStep> steps = topk_plan(problem(1, 16777216, 100, true, true), {1024, 1024});
+    const std::vector<TopKStep> steps =
+        topk_plan(problem(1, 16777216, 100, true, true), {1024, 1024});
     EXPECT_EQ(steps[0].chunk, 16);
     int64_t sorted = 0;
     for (const TopKStep &step : steps) sorted += step.items;

@@ -1,5 +1,5 @@
-// Are a GPU's top-k those of std::stable_sort, with every way that topk_plan takes: one tile, lists that
-// are sorted again, columns, and merges; in memory as small as none.
+// Are a GPU's top-k those of std::stable_sort, with every way that topk_plan takes: one tile, lists
+// that are sorted again, columns, and merges; in memory as small as none.
 
 #include <gtest/gtest.h>
 
@@ -88,12 +88,11 @@ void check(const Case &c, DataType type, Device device, std::mt19937_64 &random)
         }
     }
     const Tensor there = input.to(device);
-    const auto output = [&](DataType of) {
-        return Tensor::zeros({c.rows, c.k}, of, device);
-    };
+    const auto output = [&](DataType of) { return Tensor::zeros({c.rows, c.k}, of, device); };
     const auto check_values = [&](const Tensor &found) {
         const Tensor here = found.to(Device::cpu());
-        ASSERT_TRUE(std::equal(best.begin(), best.end(), here.data<T>())) << to_string(c, type, device);
+        ASSERT_TRUE(std::equal(best.begin(), best.end(), here.data<T>()))
+            << to_string(c, type, device);
     };
     const auto check_places = [&]<typename I>(const Tensor &found, I) {
         const Tensor here = found.to(Device::cpu());
@@ -117,7 +116,8 @@ void check_all(DataType type, int64_t most) {
     std::mt19937_64 random(7);
     for (const Device device : gpus()) {
         for (const int64_t columns : {1, 2, 7, 1000, 1025, 5000, 70000}) {
-            for (const int64_t k : {int64_t{1}, int64_t{2}, int64_t{5}, int64_t{50}, columns - 1, columns}) {
+            for (const int64_t k :
+                 {int64_t{1}, int64_t{2}, int64_t{5}, int64_t{50}, columns - 1, columns}) {
                 if (k < 1 || k > columns || columns > most) continue;
                 const int64_t rows = columns < 3000 ? 3 : 1;
                 const Data data = kAll[random() % std::size(kAll)];

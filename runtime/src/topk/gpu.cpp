@@ -38,9 +38,9 @@ int64_t tile_of(const KernelInfo &row) {
 
 const KernelInfo &first_that_fits(std::span<const KernelInfo> rows, DataType type, Device device,
                                   bool indices, int64_t columns) {
-    const Selection selection =
-        select(rows, type, Layout::any, device.type(), device.limits(),
-               [&](std::string_view field) { return field == "indices" ? indices : columns; }, false);
+    const Selection selection = select(
+        rows, type, Layout::any, device.type(), device.limits(),
+        [&](std::string_view field) { return field == "indices" ? indices : columns; }, false);
     if (!selection.kernel) {
         throw DeviceError("topk: no kernel of " + std::string(rows.front().family) + " for " +
                           std::string(name_of(type)) + " fits " + device.name());
@@ -48,8 +48,9 @@ const KernelInfo &first_that_fits(std::span<const KernelInfo> rows, DataType typ
     return *selection.kernel;
 }
 
-// The rows of topk_tiles that a call runs: the given one, and of the other kind, with indices or without,
-// the one of the same tile or the first that fits; and for steps that need no more, smaller ones.
+// The rows of topk_tiles that a call runs: the given one, and of the other kind, with indices or
+// without, the one of the same tile or the first that fits; and for steps that need no more,
+// smaller ones.
 class TileRows {
 public:
     TileRows(const KernelInfo &given, const TopKProblem &problem, Device device) {
@@ -67,8 +68,8 @@ public:
             }
         }
         if (!rows_[other].row) {
-            rows_[other].row = &first_that_fits(topk_tiles_kernels(), given.type, device, other,
-                                                problem.columns);
+            rows_[other].row =
+                &first_that_fits(topk_tiles_kernels(), given.type, device, other, problem.columns);
         }
     }
 
@@ -158,18 +159,11 @@ private:
         TopKListView list = gather ? TopKListView(*items_->indices, step.items / step.chunk)
                                    : TopKListView::unused(made->keys);
         auto stride = static_cast<int32_t>(step.stride), chunk = static_cast<int32_t>(step.chunk);
-        void *arguments[] = {nullptr,
-                             input_.get(),
-                             list.get(),
-                             &stride,
-                             &chunk,
-                             &gather,
-                             &keys_.floats,
-                             &keys_.flip,
-                             &keys_.infinity,
-                             &keys_.nan,
-                             made->keys.get(),
-                             step.indices ? made->indices->get() : nullptr};
+        void *arguments[] = {
+            nullptr,       input_.get(),     list.get(),
+            &stride,       &chunk,           &gather,
+            &keys_.floats, &keys_.flip,      &keys_.infinity,
+            &keys_.nan,    made->keys.get(), step.indices ? made->indices->get() : nullptr};
         call_kernel(kOperation, kernel, context_, arguments);
         items_ = std::move(made);
     }
@@ -202,8 +196,8 @@ private:
                 bool indices) {
         KernelBuffer output(to, {kOperation, name, Use::write, own_queue_});
         TopKListView items(from, operands_.problem.k);
-        void *arguments[] = {nullptr,     items.get(),     &keys_.floats, &keys_.flip,
-                             &keys_.infinity, &keys_.nan, output.get()};
+        void *arguments[] = {nullptr,         items.get(), &keys_.floats, &keys_.flip,
+                             &keys_.infinity, &keys_.nan,  output.get()};
         call_kernel(kOperation,
                     first_that_fits(topk_unpack_kernels(), type, context_.device, indices, 0),
                     context_, arguments);

@@ -19,8 +19,8 @@ TopKScratch::TopKScratch(const KernelInfo &kernel, CallContext &context, halide_
     }
     if (stride * type.bytes() > std::numeric_limits<int32_t>::max()) {
         throw InvalidArgument("topk: kernel " + std::string(kernel.name) + " writes " +
-                              std::to_string(stride) + " items of " +
-                              std::to_string(type.bytes()) + " bytes, a kernel takes at most " +
+                              std::to_string(stride) + " items of " + std::to_string(type.bytes()) +
+                              " bytes, a kernel takes at most " +
                               std::to_string(std::numeric_limits<int32_t>::max()) + " bytes");
     }
     buffer_.type = type;

@@ -15,7 +15,8 @@ int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 class Planner {
 public:
-    Planner(const TopKProblem &problem, const TopKTileSizes &tile) : problem_(problem), tile_(tile) {}
+    Planner(const TopKProblem &problem, const TopKTileSizes &tile)
+        : problem_(problem), tile_(tile) {}
 
     std::vector<TopKStep> plan() {
         const auto [stride, chunk] = columns();
