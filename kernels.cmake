@@ -202,3 +202,4 @@ endforeach()
 include(kernels/conv2d_backward.cmake)
 
 include(kernels/topk.cmake)
+include(kernels/topk_gpu.cmake)

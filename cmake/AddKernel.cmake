@@ -176,6 +176,7 @@ function(finish_family FAMILY LIBRARY)
     add_library(hk_${FAMILY}_kernels STATIC IMPORTED GLOBAL)
     set_target_properties(hk_${FAMILY}_kernels PROPERTIES IMPORTED_LOCATION ${archive})
     add_dependencies(hk_${FAMILY}_kernels hk_${FAMILY}_archive)
+    target_link_libraries(hk_${FAMILY}_kernels INTERFACE hk_runtime)
 
     target_sources(hk_${LIBRARY} PRIVATE ${dir}/${FAMILY}_table.cpp)
     target_link_libraries(hk_${LIBRARY} PRIVATE $<BUILD_INTERFACE:hk_${FAMILY}_kernels>)

@@ -1,0 +1,25 @@
+#pragma once
+// The loops that the steps of a top-k share.
+
+#include "schedules/schedule.h"
+
+namespace hk::schedules::gpu {
+
+// Fuses a Func's dimensions, the first innermost, to one that blocks are made of: only the first
+// dimension of a grid may be longer than 65535. Each is split by 1 before: a Func computed at the
+// inner loop of the first has the bounds of one element, where at a fused loop Halide would take
+// all.
+inline void fuse_elements(Halide::Func f, const std::vector<Halide::Var> &dims,
+                          const Halide::Var &fused) {
+    std::vector<Halide::VarOrRVar> order(dims.begin(), dims.end());
+    std::vector<Halide::Var> outer;
+    for (const Halide::Var &dim : dims) {
+        outer.emplace_back(dim.name() + "s");
+        f.split(dim, outer.back(), dim, 1, Halide::TailStrategy::GuardWithIf);
+    }
+    order.insert(order.end(), outer.begin(), outer.end());
+    f.reorder(order).fuse(outer[0], outer[1], fused);
+    for (size_t d = 2; d < outer.size(); d++) f.fuse(fused, outer[d], fused);
+}
+
+}  // namespace hk::schedules::gpu

@@ -1,0 +1,24 @@
+#include "schedules/topk_merge.h"
+#include "schedules/gpu/topk_elements.h"
+
+using namespace Halide;
+using namespace hk::generators;
+
+namespace hk::schedules::gpu {
+
+// A thread finds one item, 128 of them a block, whatever list they are of: the search is in
+// registers, and what neighbours look at lies in the same cache lines. Merging n items reads
+// log2(n) times as many; lost: a block that searches once and merges a piece in shared memory,
+// which reads each item once, and does nothing for the short lists that most calls merge.
+void topk_merge(TopKMerge &stages, const TopKMergeContext &) {
+    const Var block("block"), thread("thread");
+    Func merged = stages.merged;
+    fuse_elements(merged, {stages.place, stages.list, stages.x, stages.y}, block);
+    merged.split(block, block, thread, 128, TailStrategy::GuardWithIf)
+        .gpu_blocks(block)
+        .gpu_threads(thread)
+        .never_partition_all();
+    stages.ahead.compute_at(merged, stages.place).store_in(MemoryType::Register);
+}
+
+}  // namespace hk::schedules::gpu
