@@ -274,6 +274,8 @@ std::optional<Conv2dProblem> random_problem(Random &random, const Conv2dRequest 
     return Draw(random, request).problem();
 }
 
+void make_empty(ConvolutionCase &c) { c.problem.batch = 0; }
+
 void draw_placements(Random &random, ConvolutionCase &c) {
     c.input = draw_placement(random);
     c.weight = draw_placement(random);
