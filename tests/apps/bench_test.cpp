@@ -249,7 +249,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Mistake{"Family", "--family conv9d", "conv9d"},
                     Mistake{"List", "--list resnet51", "resnet51"},
                     Mistake{"Type", "--list smoke --type f8", "f8"},
-                    Mistake{"IntegerType", "--list smoke --type s32", "s32"},
+                    Mistake{"IntegerType", "--list smoke --family conv2d --type s32", "s32"},
                     Mistake{"TypeOfAnother", "--list smoke --family conv2d --type u8", "u8"},
                     Mistake{"OutputType", "--list smoke --type u8 --output-type u16", "u16"},
                     Mistake{"RealOutputOnly", "--list smoke --output-type u8", "u8"},
@@ -269,7 +269,7 @@ struct FakeCase : Case {
     FakeCase(std::string failure, int &runs) : failure(std::move(failure)), runs(runs) {}
 
     const KernelInfo &kernel() const override { return conv2d_kernels().front(); }
-    double operations() const override { return 1000; }
+    double work() const override { return 1000; }
     std::map<std::string, Shape> shapes() const override { return {}; }
     Check check() override { return {0.5, failure}; }
     void run(int count) override { runs += count; }

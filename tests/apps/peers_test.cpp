@@ -39,7 +39,7 @@ TEST_P(Peers2d, AgreeWithTheReference) {
             for (const auto &peer : make(data, 1)) {
                 SCOPED_TRACE(shape.name + ": " + peer->name() + ", " + peer->variant());
                 peer->run();
-                EXPECT_EQ(reference.check(peer->output().data()).failure, "");
+                EXPECT_EQ(reference.check(peer->outputs()[0].data()).failure, "");
                 ++count;
             }
         }
@@ -75,7 +75,7 @@ TEST_P(GradientPeers, AgreeWithTheReference) {
                 EXPECT_TRUE(peer->same_task());
                 peer->run();
                 peer->run();
-                EXPECT_EQ(reference.check(peer->output().data()).failure, "");
+                EXPECT_EQ(reference.check(peer->outputs()[0].data()).failure, "");
                 ++count[peer->name()];
             }
         }
@@ -122,7 +122,7 @@ TEST_P(QuantizedPeers, AgreeWithTheReference) {
         for (const auto &peer : peers) {
             SCOPED_TRACE(shape.name + ": " + peer->name() + ", " + peer->variant());
             peer->run();
-            EXPECT_EQ(reference.check(peer->output().data()).failure, "");
+            EXPECT_EQ(reference.check(peer->outputs()[0].data()).failure, "");
             ++count;
         }
     }

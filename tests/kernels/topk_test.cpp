@@ -202,8 +202,8 @@ TEST(TopKThreads, ChangeNoBit) {
             halide_set_num_threads(2);
             const hk::TopK two = topk(input, k);
             halide_set_num_threads(before);
-            EXPECT_EQ(differing(two.values, one.values), "") << to_string(shape);
-            EXPECT_EQ(differing(two.indices, one.indices), "") << to_string(shape);
+            EXPECT_EQ(differing(two.values, one.values), "") << hk::to_string(shape);
+            EXPECT_EQ(differing(two.indices, one.indices), "") << hk::to_string(shape);
         }
     }
 }

@@ -12,20 +12,6 @@ namespace {
 using Sizes = std::vector<int64_t>;
 using Relation = Constraint::Relation;
 
-bool holds(const Constraint &constraint, int64_t value) {
-    switch (constraint.relation) {
-        case Relation::equal:
-            return value == constraint.value;
-        case Relation::at_least:
-            return value >= constraint.value;
-        case Relation::at_most:
-            return value <= constraint.value;
-        case Relation::multiple_of:
-            return value % constraint.value == 0;
-    }
-    return false;
-}
-
 int64_t round_up(int64_t value, int64_t multiple) {
     return (value + multiple - 1) / multiple * multiple;
 }

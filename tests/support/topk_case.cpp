@@ -217,7 +217,7 @@ Shape TopKCase::output_shape() const {
 
 std::string to_string(const TopKCase &c) {
     std::ostringstream text;
-    text << "topk " << hk::name_of(c.type) << " " << to_string(c.shape) << ", axis " << c.axis
+    text << "topk " << hk::name_of(c.type) << " " << hk::to_string(c.shape) << ", axis " << c.axis
          << ", " << c.k << " " << hk::name_of(c.order) << (c.sorted ? "" : " in any order") << ": ";
     if (c.values) text << "values " << name_of(c.values_at);
     if (c.indices) {
@@ -252,7 +252,8 @@ std::vector<DataType> topk_types(DataType row_type) {
 template<>
 std::optional<TopKCase> random_case(uint64_t seed, const TopKRequest &request) {
     Random random(seed);
-    TopKCase c{.seed = seed};
+    TopKCase c;
+    c.seed = seed;
     c.type = pick(random, request.types);
     c.index_type = one_in(random, 2) ? DataType::s32 : DataType::s64;
     c.order = one_in(random, 2) ? Order::largest : Order::smallest;
