@@ -96,7 +96,9 @@ __attribute__((target("avx512f"))) uint32_t pass_avx512(const uint32_t *words, i
         }
     }
     for (int j = 1; j < 8; ++j) best[0] = _mm512_max_epu32(best[0], best[j]);
-    uint32_t result = _mm512_reduce_max_epu32(best[0]);
+    uint32_t lanes[16];
+    _mm512_storeu_si512(lanes, best[0]);
+    uint32_t result = *std::max_element(lanes, lanes + 16);
     for (; i < count; ++i) result = std::max(result, words[i]);
     return result;
 }

@@ -113,7 +113,8 @@ TopKReference::TopKReference(const TopKProblem &p, const Tensor &input)
 
 Check TopKReference::check(const std::byte *values, const std::byte *indices) const {
     const auto place = [&](size_t i) {
-        return "(" + std::to_string(i / k_) + ", " + std::to_string(i % k_) + ")";
+        return std::string("(").append(std::to_string(i / k_)) + ", " + std::to_string(i % k_) +
+               ")";
     };
     for (size_t i = 0; i < indices_.size(); ++i) {
         const size_t at = i * element_bytes_;
