@@ -53,7 +53,7 @@ public:
     }
 
     std::vector<std::string> region_fields() const override {
-        return {"columns", "k", "columns_per_k", "rows"};
+        return {"columns", "k", "rest", "vectors_per_k"};
     }
     int64_t field(std::string_view name) const override {
         return detail::topk_field(problem_, name);

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <sstream>
 
+#include "runtime/src/topk/operands.h"
 #include "tests/reference/elements.h"
 #include "tests/reference/topk.h"
 
@@ -22,7 +23,6 @@ constexpr int64_t none = std::numeric_limits<int32_t>::max();
 struct Range {
     int64_t first = 0, last = none, step = 1;
 
-    bool empty() const { return first > last; }
     int64_t moved(int64_t value) const {
         const int64_t inside = std::clamp(value, first, last);
         const int64_t up = (inside + step - 1) / step * step;
@@ -55,25 +55,28 @@ int64_t draw(Random &random, const Range &range) {
     return range.moved(static_cast<int64_t>(std::llround(std::exp(exponent))));
 }
 
-// Places and columns of a row that meet the conditions on k, columns and columns_per_k.
-bool draw_row(Random &random, const TopKRequest &request, int64_t &k, int64_t &columns) {
-    Range columns_range = range_of(request.where, "columns");
-    Range k_range = range_of(request.where, "k");
-    const Range per_k = range_of(request.where, "columns_per_k");
-    const auto limit = static_cast<int64_t>(request.elements);
-    columns_range.first = std::max<int64_t>(columns_range.first, 1);
-    k_range.last = std::min(k_range.last, columns_range.last);
-    const int64_t least =
-        std::max(columns_range.first, k_range.first * std::max<int64_t>(per_k.first, 1));
-    columns_range.last = std::min(columns_range.last, std::max(limit, least));
-    columns_range.first = std::min(least, columns_range.last);
-    columns = draw(random, columns_range);
-    k_range.last = std::min(k_range.last, columns / std::max<int64_t>(per_k.first, 1));
-    if (per_k.last < none) k_range.first = std::max(k_range.first, columns / (per_k.last + 1) + 1);
-    if (k_range.empty() || columns_range.empty()) return false;
-    const int64_t usual[] = {0, 1, 2, 5, 50, columns - 1, columns};
-    k = one_in(random, 2) ? k_range.moved(usual[uniform(random, 0, 6)]) : draw(random, k_range);
-    return k <= columns && (per_k.last == none || k > 0);
+// Draws columns and k until they meet the conditions; from longer and longer rows where they don't.
+bool draw_row(Random &random, const TopKRequest &request, TopKProblem &problem) {
+    Range columns = range_of(request.where, "columns");
+    columns.first = std::max<int64_t>(columns.first, 1);
+    double limit = std::max(request.elements, static_cast<double>(columns.first));
+    for (int i = 0; i<200; i++, limit *= i> 100 ? 1.1 : 1) {
+        columns.last =
+            std::min(range_of(request.where, "columns").last, static_cast<int64_t>(limit));
+        problem.columns = draw(random, columns);
+        Range k = range_of(request.where, "k");
+        k.last = std::min(k.last, problem.columns);
+        if (k.first > k.last) continue;
+        const int64_t usual[] = {0, 1, 2, 5, 50, problem.columns - 1, problem.columns};
+        problem.k = one_in(random, 2) ? k.moved(usual[uniform(random, 0, 6)]) : draw(random, k);
+        if (problem.k <= problem.columns &&
+            std::ranges::all_of(request.where, [&](const Constraint &constraint) {
+                return holds(constraint, detail::topk_field(problem, constraint.field));
+            })) {
+            return true;
+        }
+    }
+    return false;
 }
 
 // The axis among other extents, whose product is at most `rows`.
@@ -262,13 +265,18 @@ std::optional<TopKCase> random_case(uint64_t seed, const TopKRequest &request) {
     const int64_t outputs = uniform(random, 1, 3);
     c.values = range_of(request.where, "values").moved(outputs & 1);
     c.indices = range_of(request.where, "indices").moved(outputs >> 1);
-    int64_t columns = 0;
-    if (!(c.values || c.indices) || !draw_row(random, request, c.k, columns)) {
+    const Range adjacent = range_of(request.where, "adjacent");
+    TopKProblem problem;
+    problem.type = c.type;
+    problem.values = c.values;
+    problem.indices = c.indices;
+    problem.adjacent = adjacent.last > 0;
+    if (!(c.values || c.indices) || !draw_row(random, request, problem)) {
         return {};
     }
-    const Range adjacent = range_of(request.where, "adjacent");
-    const auto rows = static_cast<int64_t>(request.elements) / columns;
-    draw_shape(random, columns, std::max<int64_t>(rows, 1), adjacent.first == 1, c);
+    c.k = problem.k;
+    const auto rows = static_cast<int64_t>(request.elements) / problem.columns;
+    draw_shape(random, problem.columns, std::max<int64_t>(rows, 1), adjacent.first == 1, c);
     c.input = draw_placement(random);
     c.values_at = draw_placement(random);
     c.indices_at = draw_placement(random);

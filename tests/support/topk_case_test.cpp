@@ -13,7 +13,7 @@ TEST(TopKCase, MeetsTheConditions) {
     using enum Constraint::Relation;
     const Constraint where[] = {{"values", equal, 1},       {"indices", equal, 0},
                                 {"columns", at_least, 700}, {"k", at_most, 64},
-                                {"k", at_least, 3},         {"columns_per_k", at_least, 16},
+                                {"k", at_least, 3},         {"vectors_per_k", at_least, 2},
                                 {"adjacent", equal, 1}};
     int drawn = 0;
     for (const uint64_t seed : seeds(200)) {
@@ -26,12 +26,21 @@ TEST(TopKCase, MeetsTheConditions) {
         EXPECT_GE(c->columns(), 700);
         EXPECT_LE(c->k, 64);
         EXPECT_GE(c->k, 3);
-        EXPECT_GE(c->columns() / c->k, 16);
+        EXPECT_GE(c->columns() / c->k, 32);
         Random random(seed);
         const Placed input(topk_input(*c), Device::cpu(), c->input, random);
         EXPECT_EQ(input.tensor().strides()[c->axis_from_front()], 1);
     }
     EXPECT_GT(drawn, 100);
+}
+
+TEST(TopKCase, WholeRowsAreDrawn) {
+    const Constraint where[] = {{"rest", Constraint::Relation::at_most, 0}};
+    for (const uint64_t seed : seeds(30)) {
+        const auto c = random_case<TopKCase>(seed, TopKRequest{{DataType::u8}, where, 1e3});
+        ASSERT_TRUE(c);
+        EXPECT_EQ(c->k, c->columns());
+    }
 }
 
 TEST(TopKCase, DrawsEveryKindOfProblem) {
