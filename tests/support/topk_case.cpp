@@ -7,9 +7,9 @@
 #include <numeric>
 #include <sstream>
 
-#include "runtime/src/topk/operands.h"
 #include "tests/reference/elements.h"
 #include "tests/reference/topk.h"
+#include "topk/operands.h"
 
 namespace hk::test {
 namespace {
