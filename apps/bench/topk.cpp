@@ -187,7 +187,7 @@ Family topk_family() {
         {DataType::f32, DataType::f16, DataType::bf16, DataType::f64, DataType::s8, DataType::u8,
          DataType::s16, DataType::u16, DataType::s32, DataType::u32, DataType::s64, DataType::u64},
         embedded_lists("topk"),
-        {"topk"},
+        {"topk", "topk_f16"},
         cases,
         peers,
         [](const Settings &) {

@@ -118,10 +118,14 @@ TEST(ShapeLists, NamesSayWhatIsUnusual) {
 // The rows of the list, each in three kinds; "1x131072_k4_f16" has its own type.
 TEST(ShapeLists, TopKNamesAreRowsColumnsAndK) {
     const Family family = topk_family();
-    EXPECT_EQ(family.usual, std::vector<std::string>{"topk"});
+    EXPECT_EQ(family.usual, (std::vector<std::string>{"topk", "topk_f16"}));
     std::set<std::string> names;
     std::map<std::string, int> kinds;
-    for (const CaseInfo &info : family.cases("topk", {})) {
+    std::vector<CaseInfo> all;
+    for (const std::string &list : family.usual) {
+        for (CaseInfo &info : family.cases(list, {})) all.push_back(std::move(info));
+    }
+    for (const CaseInfo &info : all) {
         EXPECT_TRUE(names.insert(info.name).second) << info.name;
         EXPECT_EQ(info.name.ends_with("_" + info.kind), info.kind != "both") << info.name;
         EXPECT_EQ(info.type,
