@@ -174,7 +174,9 @@ function(finish_family FAMILY LIBRARY)
         COMMENT "Table of the ${FAMILY} kernels" VERBATIM)
     add_custom_target(hk_${FAMILY}_archive DEPENDS ${archive})
     add_library(hk_${FAMILY}_kernels STATIC IMPORTED GLOBAL)
-    set_target_properties(hk_${FAMILY}_kernels PROPERTIES IMPORTED_LOCATION ${archive})
+    # Kernels call the runtime: it stands behind them too where archives are linked.
+    set_target_properties(hk_${FAMILY}_kernels PROPERTIES
+        IMPORTED_LOCATION ${archive} INTERFACE_LINK_LIBRARIES hk_runtime)
     add_dependencies(hk_${FAMILY}_kernels hk_${FAMILY}_archive)
     target_link_libraries(hk_${FAMILY}_kernels INTERFACE hk_runtime)
 

@@ -80,7 +80,7 @@ private:
         if (row.values) {
             (*values_)(place, x, y) = row.keys.bits(next());
             for (int d = 0; d < 3; d++) values_->dim(d).set_min(0);
-            if (!fix_adjacent) values_->dim(0).set_stride(Expr());
+            values_->dim(0).set_stride(Expr());
         }
         if (row.indices) {
             (*indices_)(word, place, x, y) = select(word == 0, next(), 0);

@@ -26,7 +26,7 @@ public:
           output_(problem.output_shape(), problem.type, settings.device) {}
 
     const KernelInfo &kernel() const override { return kernel_; }
-    double operations() const override { return problem_.operations(); }
+    double work() const override { return problem_.operations(); }
     std::map<std::string, Shape> shapes() const override {
         return {{"input", input_.tensor.shape()},
                 {"weight", weight_.tensor.shape()},
@@ -60,8 +60,8 @@ public:
         for (auto &made : onnxruntime_conv2d(data, settings_.threads)) {
             all.push_back(std::move(made));
         }
-        return right_ones(std::move(all), [this](const std::byte *output) {
-            return reference_.check(output).failure.empty();
+        return right_ones(std::move(all), [this](const Outputs &outputs) {
+            return reference_.check(outputs[0].data()).failure.empty();
         });
     }
 
@@ -112,7 +112,9 @@ Family conv2d_family() {
             conv_case_lists(),
             {"resnet50", "mobilenetv2", "resnext50", "conv_training", "shape_case"},
             cases,
-            peers};
+            peers,
+            arithmetic,
+            {Layout::nhwc, Layout::nchw}};
 }
 
 }  // namespace hk::bench

@@ -67,7 +67,7 @@ public:
                     problem.type, settings.device) {}
 
     const KernelInfo &kernel() const override { return kernel_; }
-    double operations() const override { return problem_.operations(); }
+    double work() const override { return problem_.operations(); }
     std::map<std::string, Shape> shapes() const override {
         return {{"output_gradient", output_gradient_.tensor.shape()},
                 {of_input() ? "weight" : "input", other_.tensor.shape()},
@@ -98,10 +98,9 @@ public:
         if (!settings_.device.is_cpu()) return {};
         const GradientData data{problem_, pass_.gradient, bytes_of(output_gradient_.tensor),
                                 bytes_of(other_.tensor)};
-        return right_ones(onednn_gradient(data, settings_.threads),
-                          [this](const std::byte *gradient) {
-                              return reference_.check(gradient).failure.empty();
-                          });
+        return right_ones(onednn_gradient(data, settings_.threads), [this](const Outputs &outputs) {
+            return reference_.check(outputs[0].data()).failure.empty();
+        });
     }
 
 private:
@@ -161,7 +160,9 @@ Family family_of(const Pass &pass) {
             [&pass](const std::string &list, const Settings &settings) {
                 return cases(pass, list, settings);
             },
-            peers};
+            peers,
+            arithmetic,
+            {Layout::nhwc, Layout::nchw}};
 }
 
 }  // namespace

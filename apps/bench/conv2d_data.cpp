@@ -13,8 +13,10 @@ std::byte *bytes_of(const Tensor &tensor) {
             return reinterpret_cast<std::byte *>(tensor.data<uint8_t>());
         case 2:
             return reinterpret_cast<std::byte *>(tensor.data<uint16_t>());
-        default:
+        case 4:
             return reinterpret_cast<std::byte *>(tensor.data<uint32_t>());
+        default:
+            return reinterpret_cast<std::byte *>(tensor.data<uint64_t>());
     }
 }
 

@@ -72,6 +72,14 @@ std::vector<CaseInfo> conv_cases(const ConvKernels &kernels, const std::string &
     return result;
 }
 
+Unit arithmetic(const Settings &settings) {
+    return {size_of(settings.type) == 1 ? "GOP/s" : "GFLOP/s",
+            [settings](double seconds) {
+                return measure_peak(settings.type, settings.threads, seconds);
+            },
+            "multiply-adds, " + peak_instructions(settings.type)};
+}
+
 std::vector<std::string> conv_case_lists() {
     std::vector<std::string> lists = conv_list_names();
     lists.push_back("table");

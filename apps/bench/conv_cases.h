@@ -25,6 +25,9 @@ struct ConvKernels {
 std::vector<CaseInfo> conv_cases(const ConvKernels &kernels, const std::string &list,
                                  const Settings &settings);
 
+// Operations, held against the peak of the settings' type.
+Unit arithmetic(const Settings &settings);
+
 // "depthwise", "grouped", "dense 1x1", "dense, larger".
 std::string kind_of(const ConvShape &shape);
 

@@ -1,23 +1,19 @@
-# Writes OUTPUT, the C++ source that holds the CSV files SHAPE_FILES.
-set(names "")
-set(cases "")
+# Writes OUTPUT, the C++ source that holds the CSV files SHAPE_FILES, each in its family's folder.
+set(lists "")
 foreach(list IN LISTS SHAPE_FILES)
     get_filename_component(name "${list}" NAME_WE)
+    get_filename_component(folder "${list}" DIRECTORY)
+    get_filename_component(folder "${folder}" NAME)
     file(READ "${list}" text)
-    string(APPEND names "    \"${name}\",\n")
-    string(APPEND cases "    if (name == \"${name}\") {\n        return R\"csv(${text})csv\";\n    }\n")
+    string(APPEND lists "    {\"${folder}\", \"${name}\", R\"csv(${text})csv\"},\n")
 endforeach()
 file(WRITE "${OUTPUT}" "// Written by embed_lists.cmake.
-#include \"shapes.h\"
+#include \"lists.h\"
 
 namespace hk::bench {
 
-const std::vector<std::string> embedded_names = {
-${names}};
-
-std::string_view embedded_csv(std::string_view name) {
-${cases}    return {};
-}
+const std::vector<EmbeddedList> embedded = {
+${lists}};
 
 }  // namespace hk::bench
 ")

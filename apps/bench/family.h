@@ -5,6 +5,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,13 @@
 #include "measure.h"
 
 namespace hk::bench {
+
+// What the work of a family's cases is counted in, a nanosecond.
+struct Unit {
+    std::string name;                            // "GFLOP/s", "GB/s"
+    std::function<double(double seconds)> peak;  // measures what the machine can do; may be null
+    std::string peak_of;                         // "multiply-adds, AVX-512"
+};
 
 struct Settings {
     DataType type = DataType::f32;         // of the input
@@ -46,7 +54,7 @@ public:
     virtual ~Case() = default;
 
     virtual const KernelInfo &kernel() const = 0;
-    virtual double operations() const = 0;                    // additions and multiplications
+    virtual double work() const = 0;                          // in the family's unit
     virtual std::map<std::string, Shape> shapes() const = 0;  // of its tensors
     virtual Check check() = 0;                                // runs it once
     virtual void run(int count) = 0;                          // returns when the work is done
@@ -58,6 +66,7 @@ struct CaseInfo {
     std::string kind;   // "depthwise", …: cases of a list that are of interest by themselves
     int64_t count = 1;  // how often the network has it
     std::function<std::unique_ptr<Case>()> prepare;
+    std::optional<DataType> type = {};  // of the input, where it is not that of the settings
 };
 
 // A library to compare with that is there.
@@ -73,6 +82,8 @@ struct Family {
     std::vector<std::string> usual;  // those that run where none is named
     std::function<std::vector<CaseInfo>(const std::string &list, const Settings &)> cases;
     std::function<std::vector<PeerLibrary>(const Settings &)> peers;
+    std::function<Unit(const Settings &)> unit;
+    std::vector<Layout> layouts;  // the first where none is named
     // Output types for an input's, the usual one first; empty: the input's own and no other.
     std::function<std::vector<DataType>(DataType)> output_types = {};
 };
@@ -81,6 +92,7 @@ Family conv2d_family();
 Family conv2d_backward_data_family();
 Family conv2d_backward_weight_family();
 Family quantized_conv2d_family();
+Family topk_family();
 
 std::vector<Family> families();
 

@@ -21,13 +21,13 @@ namespace hk::bench {
 
 std::vector<Family> families() {
     return {conv2d_family(), conv2d_backward_data_family(), conv2d_backward_weight_family(),
-            quantized_conv2d_family()};
+            quantized_conv2d_family(), topk_family()};
 }
 
 namespace {
 
 struct Options {
-    std::string family, type, output_type, layout = "nhwc", device = "cpu", json, filter;
+    std::string family, type, output_type, layout, device = "cpu", json, filter;
     std::vector<std::string> lists;
     bool show_lists = false;
     double seconds = 0.5;
@@ -61,11 +61,14 @@ void print_introduction(const Family &family, const Run &run) {
     if (settings.output_type != settings.type) {
         types += " to " + std::string(name_of(settings.output_type));
     }
-    std::printf("%s, %s, %s on %s, %d thread%s; %s\n", family.name.c_str(), types.c_str(),
-                std::string(name_of(settings.layout)).c_str(), settings.device.name().c_str(),
-                settings.threads, settings.threads == 1 ? "" : "s", run.cpu.c_str());
-    std::printf("peak of this CPU: %.1f %s (%s)\n", run.peak, run.unit(),
-                peak_instructions(settings.type).c_str());
+    if (settings.layout != Layout::any) types += ", " + std::string(name_of(settings.layout));
+    std::printf("%s, %s on %s, %d thread%s; %s\n", family.name.c_str(), types.c_str(),
+                settings.device.name().c_str(), settings.threads, settings.threads == 1 ? "" : "s",
+                run.cpu.c_str());
+    if (run.peak > 0) {
+        std::printf("peak of this CPU: %.1f %s (%s)\n", run.peak, run.unit.name.c_str(),
+                    run.unit.peak_of.c_str());
+    }
     std::printf("peers:");
     for (const std::string &version : run.versions()) std::printf(" %s;", version.c_str());
     std::printf("%s\n\n", !run.versions().empty() ? ""
@@ -88,7 +91,8 @@ int run_lists(const Family &family, const Options &options, Run run) {
         throw InvalidArgument("bench: no case is named like \"" + options.filter + "\"");
 
     use_threads(settings);
-    run.peak = measure_peak(settings.type, settings.threads, 0.2);
+    run.unit = family.unit(settings);
+    if (run.unit.peak) run.peak = run.unit.peak(0.2);
     print_introduction(family, run);
 
     MeasureOptions how;
@@ -98,7 +102,7 @@ int run_lists(const Family &family, const Options &options, Run run) {
     for (const auto &cases : lists) {
         print_header(run);
         for (const CaseInfo &info : cases) {
-            run.peak = std::max(run.peak, measure_peak(settings.type, settings.threads, 0.01));
+            if (run.unit.peak) run.peak = std::max(run.peak, run.unit.peak(0.01));
             results.push_back(measure_case(family.name, info, settings, how));
             print_row(results.back(), run);
         }
@@ -163,6 +167,14 @@ void read_types(const Family &family, Options &options) {
     }
 }
 
+Layout read_layout(const Family &family, const std::string &name) {
+    if (name.empty()) return family.layouts.front();
+    if (family.layouts.front() == Layout::any) {
+        throw InvalidArgument("bench: " + family.name + " has no layouts, --layout is " + name);
+    }
+    return layout_of(name);
+}
+
 int run(const Options &given, const std::string &command) {
     Options options = given;
     const Family family = family_of(options);
@@ -171,13 +183,13 @@ int run(const Options &given, const std::string &command) {
         return 0;
     }
     read_types(family, options);
-    options.settings.layout = layout_of(options.layout);
+    options.settings.layout = read_layout(family, options.layout);
     options.settings.device = Device::parse(options.device);
     if (!options.settings.device.available()) {
         throw InvalidArgument("bench: there is no device " + options.device + " here");
     }
     if (options.lists.empty()) options.lists = family.usual;
-    return run_lists(family, options, {options.settings, command, cpu_model(), today(), {}, 0});
+    return run_lists(family, options, {options.settings, command, cpu_model(), today(), {}, {}, 0});
 }
 
 }  // namespace
@@ -193,15 +205,15 @@ int main(int argc, char **argv) {
     app.add_option("--list", options.lists, "lists of shapes, by name or as a .csv file")
         ->delimiter(',');
     app.add_option("--type", options.type,
-                   "of the input: f32, f16, bf16; u8 or s8 (quantized_conv2d)");
+                   "of the input: f32, f16, bf16; u8 or s8 (quantized_conv2d); any (topk)");
     app.add_option("--output-type", options.output_type,
                    "where the family makes several: u8, s8, f32 or s32");
-    app.add_option("--layout", options.layout, "nhwc or nchw")->capture_default_str();
+    app.add_option("--layout", options.layout, "nhwc or nchw, where the family has layouts; nhwc");
     app.add_option("--device", options.device, "cpu, cuda:0, opencl:0, …")->capture_default_str();
     app.add_option("--threads", settings.threads, "threads; 1 is pinned to a core")
         ->check(CLI::Range(1, 1024))
         ->capture_default_str();
-    app.add_option("--batch", settings.batch, "batch size, whatever the list says")
+    app.add_option("--batch", settings.batch, "batch size, or rows (topk), whatever the list says")
         ->check(CLI::Range(1, 1 << 20));
     app.add_option("--row", settings.row, "run this row of the table, whatever selection takes");
     app.add_option("--filter", options.filter, "only cases whose name contains this");

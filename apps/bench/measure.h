@@ -1,6 +1,7 @@
 #pragma once
 // Interleaved timing, and the arithmetic peak that timings are held against.
 
+#include <cstdint>
 #include <functional>
 #include <span>
 #include <string>
@@ -28,11 +29,14 @@ std::vector<double> measure(std::span<const Work> contestants, const MeasureOpti
 // A rough time of one run in nanoseconds, to choose between variants: the best of a few.
 double probe(const Work &work);
 
-// Operations a nanosecond of `threads` cores that do nothing but multiply and add, in the widest
+// Additions and multiplications a nanosecond of `threads` cores that do nothing else, in the widest
 // vectors that this machine has: in 8 bits with sums of 32 for u8 and s8, in f32 for other types.
 double measure_peak(DataType type, int threads, double seconds = 0.03);
 
 // Vector extension that measure_peak uses: "AVX-512", "AVX2", "AVX-512 VNNI", …
 std::string peak_instructions(DataType type);
+
+// The largest of the 32-bit words, read once in the widest vectors that this machine has.
+uint32_t one_pass(const void *data, int64_t bytes);
 
 }  // namespace hk::bench

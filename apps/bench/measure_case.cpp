@@ -36,11 +36,13 @@ Result measure_case(const std::string &family, const CaseInfo &info, const Setti
     result.name = info.name;
     result.kind = info.kind;
     result.count = info.count;
+    result.type = info.type.value_or(settings.type);
+    result.output_type = info.type.value_or(settings.output_type);
     try {
         const std::unique_ptr<Case> ours = info.prepare();
         result.kernel = ours->kernel().name;
         result.row = ours->kernel().row;
-        result.operations = ours->operations();
+        result.work = ours->work();
         result.shapes = ours->shapes();
         const Check check = ours->check();
         result.max_error = check.max_error;

@@ -2,6 +2,7 @@
 // result and two units start one each cycle, so 8 chains would fill them; 12 leave slack and still
 // fit the 16 registers of AVX2. An integer chain takes the same operands again and again, which a
 // compiler could count out in advance: an empty statement makes them unknown.
+// And one pass over data in memory.
 
 #include <algorithm>
 #include <atomic>
@@ -81,6 +82,44 @@ __attribute__((target("avx2"))) void block_avx2_8bit() {
     }
     for (int i = 1; i < chains; ++i) sums[0] = _mm256_xor_si256(sums[0], sums[i]);
     sink = static_cast<float>(_mm256_extract_epi32(sums[0], 0));
+}
+
+// Eight chains, so that a maximum waits for none before it.
+__attribute__((target("avx512f"))) uint32_t pass_avx512(const uint32_t *words, int64_t count) {
+    __m512i best[8];
+    for (__m512i &b : best) b = _mm512_setzero_si512();
+    int64_t i = 0;
+    for (; i + 128 <= count; i += 128) {
+#pragma GCC unroll 8
+        for (int j = 0; j < 8; ++j) {
+            best[j] = _mm512_max_epu32(best[j], _mm512_loadu_si512(words + i + 16 * j));
+        }
+    }
+    for (int j = 1; j < 8; ++j) best[0] = _mm512_max_epu32(best[0], best[j]);
+    uint32_t lanes[16];
+    _mm512_storeu_si512(lanes, best[0]);
+    uint32_t result = *std::max_element(lanes, lanes + 16);
+    for (; i < count; ++i) result = std::max(result, words[i]);
+    return result;
+}
+
+__attribute__((target("avx2"))) uint32_t pass_avx2(const uint32_t *words, int64_t count) {
+    __m256i best[8];
+    for (__m256i &b : best) b = _mm256_setzero_si256();
+    int64_t i = 0;
+    for (; i + 64 <= count; i += 64) {
+#pragma GCC unroll 8
+        for (int j = 0; j < 8; ++j) {
+            const auto *at = reinterpret_cast<const __m256i *>(words + i + 8 * j);
+            best[j] = _mm256_max_epu32(best[j], _mm256_loadu_si256(at));
+        }
+    }
+    for (int j = 1; j < 8; ++j) best[0] = _mm256_max_epu32(best[0], best[j]);
+    uint32_t lanes[8];
+    _mm256_storeu_si256(reinterpret_cast<__m256i *>(lanes), best[0]);
+    uint32_t result = *std::max_element(lanes, lanes + 8);
+    for (; i < count; ++i) result = std::max(result, words[i]);
+    return result;
 }
 
 #endif
@@ -171,6 +210,16 @@ double measure_peak(DataType type, int threads, double seconds) {
     double sum = 0;
     for (double rate : rates) sum += rate;
     return sum;
+}
+
+uint32_t one_pass(const void *data, int64_t bytes) {
+    const auto *words = static_cast<const uint32_t *>(data);
+    const int64_t count = bytes / 4;
+#if defined(__x86_64__)
+    if (__builtin_cpu_supports("avx512f")) return pass_avx512(words, count);
+    if (__builtin_cpu_supports("avx2")) return pass_avx2(words, count);
+#endif
+    return count > 0 ? *std::max_element(words, words + count) : 0;
 }
 
 std::string peak_instructions(DataType type) { return widest_loop(type).name; }

@@ -47,7 +47,7 @@ public:
     }
 
     const KernelInfo &kernel() const override { return kernel_; }
-    double operations() const override { return data_.problem.conv.operations(); }
+    double work() const override { return data_.problem.conv.operations(); }
     std::map<std::string, Shape> shapes() const override {
         return {{"input", input_.values.shape()},
                 {"weight", weight_.values.shape()},
@@ -80,8 +80,8 @@ public:
                 for (auto &made : make(data_, settings_.threads)) all.push_back(std::move(made));
             }
         }
-        return right_ones(std::move(all), [this](const std::byte *output) {
-            return reference_.check(output).failure.empty();
+        return right_ones(std::move(all), [this](const Outputs &outputs) {
+            return reference_.check(outputs[0].data()).failure.empty();
         });
     }
 
@@ -156,6 +156,8 @@ Family quantized_conv2d_family() {
             {"resnet50", "mobilenetv2", "resnext50", "shape_case"},
             cases,
             peers,
+            arithmetic,
+            {Layout::nhwc, Layout::nchw},
             output_types};
 }
 

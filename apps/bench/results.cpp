@@ -57,8 +57,6 @@ std::vector<std::string> Run::columns() const {
     return result;
 }
 
-const char *Run::unit() const { return size_of(settings.type) == 1 ? "GOP/s" : "GFLOP/s"; }
-
 namespace {
 
 int width_of(const std::string &column) { return std::max(15, static_cast<int>(column.size())); }
@@ -74,7 +72,7 @@ void print_means(const std::string &name, const std::vector<const Result *> &res
             continue;
         }
         ++timed;
-        rates += std::log(r->operations / r->ns);
+        rates += std::log(r->work / r->ns);
         if (r->ratio() > 0) {
             lowest = compared++ == 0 ? r->ratio() : std::min(lowest, r->ratio());
             ratios += std::log(r->ratio());
@@ -83,7 +81,8 @@ void print_means(const std::string &name, const std::vector<const Result *> &res
     }
     std::printf("%s: ", name.c_str());
     if (timed > 0) {
-        std::printf("%d cases, geometric mean %.1f %s", timed, std::exp(rates / timed), run.unit());
+        std::printf("%d cases, geometric mean %.1f %s", timed, std::exp(rates / timed),
+                    run.unit.name.c_str());
     }
     if (compared > 0) {
         std::printf(", ratio to the fastest peer %.3f, %.3f at least, slower than it in %d",
@@ -110,7 +109,8 @@ void print_means(const std::string &name, const std::vector<const Result *> &res
 }  // namespace
 
 void print_header(const Run &run) {
-    std::printf("%-36s %-28s %11s %9s %6s", "case", "row", "ours, us", run.unit(), "peak");
+    std::printf("%-36s %-28s %11s %9s", "case", "row", "ours, us", run.unit.name.c_str());
+    if (run.peak > 0) std::printf(" %6s", "peak");
     for (const std::string &column : run.columns()) {
         std::printf(" %*s", width_of(column), column.c_str());
     }
@@ -124,8 +124,9 @@ void print_row(const Result &r, const Run &run) {
         std::fflush(stdout);
         return;
     }
-    const double rate = r.operations / r.ns;
-    std::printf("%11.1f %9.1f %5.0f%%", r.ns / 1e3, rate, 100 * rate / run.peak);
+    const double rate = r.work / r.ns;
+    std::printf("%11.1f %9.1f", r.ns / 1e3, rate);
+    if (run.peak > 0) std::printf(" %5.0f%%", 100 * rate / run.peak);
     for (const std::string &column : run.columns()) {
         const auto peer = r.peers.find(column);
         if (peer == r.peers.end()) {
@@ -165,40 +166,41 @@ json to_json(const std::vector<Result> &results, const Run &run) {
     json array = json::array();
     for (const Result &r : results) {
         if (r.skipped) continue;
-        const double rate = r.ns > 0 ? r.operations / r.ns : 0;
+        const double rate = r.ns > 0 ? r.work / r.ns : 0;
         json peers = json::object(), others = json::object(), variants = json::object();
         for (const auto &[library, peer] : r.peers) {
             (peer.same_task ? peers : others)[library] = peer.ns;
             variants[library] = peer.variant;
         }
-        array.push_back({{"family", r.family},
-                         {"list", r.list},
-                         {"case", r.name},
-                         {"kind", r.kind},
-                         {"count", r.count},
-                         {"shapes", r.shapes},
-                         {"type", name_of(s.type)},
-                         {"output_type", name_of(s.output_type)},
-                         {"layout", name_of(s.layout)},
-                         {"device", s.device.name()},
-                         {"threads", s.threads},
-                         {"kernel", r.kernel},
-                         {"row", r.row},
-                         {"ns", number_or_null(r.ns)},
-                         {"unit", run.unit()},
-                         {"rate", number_or_null(rate)},
-                         {"peers", peers},
-                         {"other_layouts", others},
-                         {"peer_variants", variants},
-                         {"ratio", number_or_null(r.ratio())},
-                         {"peak", number_or_null(run.peak)},
-                         {"peak_fraction", number_or_null(r.ns > 0 ? rate / run.peak : 0)},
-                         {"max_error", r.max_error},
-                         {"failure", r.failure.empty() ? json(nullptr) : json(r.failure)},
-                         {"peer_versions", run.versions()},
-                         {"cpu", run.cpu},
-                         {"date", run.date},
-                         {"command", run.command}});
+        array.push_back(
+            {{"family", r.family},
+             {"list", r.list},
+             {"case", r.name},
+             {"kind", r.kind},
+             {"count", r.count},
+             {"shapes", r.shapes},
+             {"type", name_of(r.type)},
+             {"output_type", name_of(r.output_type)},
+             {"layout", name_of(s.layout)},
+             {"device", s.device.name()},
+             {"threads", s.threads},
+             {"kernel", r.kernel},
+             {"row", r.row},
+             {"ns", number_or_null(r.ns)},
+             {"unit", run.unit.name},
+             {"rate", number_or_null(rate)},
+             {"peers", peers},
+             {"other_layouts", others},
+             {"peer_variants", variants},
+             {"ratio", number_or_null(r.ratio())},
+             {"peak", number_or_null(run.peak)},
+             {"peak_fraction", number_or_null(r.ns > 0 && run.peak > 0 ? rate / run.peak : 0)},
+             {"max_error", r.max_error},
+             {"failure", r.failure.empty() ? json(nullptr) : json(r.failure)},
+             {"peer_versions", run.versions()},
+             {"cpu", run.cpu},
+             {"date", run.date},
+             {"command", run.command}});
     }
     return array;
 }

@@ -17,8 +17,9 @@ struct Result {
     std::string family, list, name, kind;
     int64_t count = 1;
     std::string kernel, row;
-    double operations = 0;
+    double work = 0;  // in the run's unit
     std::map<std::string, Shape> shapes;
+    DataType type = DataType::f32, output_type = DataType::f32;
     double ns = 0;  // 0: not timed, see failure
     double max_error = 0;
     std::string failure;
@@ -34,11 +35,11 @@ struct Run {
     Settings settings;
     std::string command, cpu, date;
     std::vector<PeerLibrary> peers;
-    double peak = 0;  // operations a nanosecond
+    Unit unit;
+    double peak = 0;  // in the unit, a nanosecond; 0 where it has none
 
     std::vector<std::string> versions() const;  // of the peers
     std::vector<std::string> columns() const;   // all names of contestants
-    const char *unit() const;                   // of `peak`: GFLOP/s or GOP/s
 };
 
 std::string cpu_model();

@@ -1,32 +1,13 @@
 #include "shapes.h"
 
-#include <charconv>
-#include <fstream>
 #include <map>
 #include <set>
-#include <sstream>
 
-#include "hk/error.h"
+#include "lists.h"
 
 namespace hk::bench {
 
 namespace {
-
-std::vector<std::string> split(const std::string &line) {
-    std::vector<std::string> result;
-    std::stringstream stream(line);
-    for (std::string cell; std::getline(stream, cell, ',');) result.push_back(cell);
-    return result;
-}
-
-int64_t number(const std::string &text, const std::string &line) {
-    int64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size() || value < 0) {
-        throw InvalidArgument("shape list: \"" + text + "\" is not a number in: " + line);
-    }
-    return value;
-}
 
 const std::map<std::string, int64_t ConvShape::*> columns = {
     {"count", &ConvShape::count},       {"n", &ConvShape::batch},
@@ -38,27 +19,6 @@ const std::map<std::string, int64_t ConvShape::*> columns = {
     {"dil_h", &ConvShape::dilation_y},  {"dil_w", &ConvShape::dilation_x},
     {"groups", &ConvShape::groups},
 };
-
-ConvShape parse_line(const std::vector<std::string> &header, const std::string &line) {
-    const std::vector<std::string> cells = split(line);
-    if (cells.size() != header.size()) {
-        throw InvalidArgument("shape list: " + std::to_string(cells.size()) + " columns where " +
-                              std::to_string(header.size()) + " are named: " + line);
-    }
-    ConvShape shape;
-    for (size_t i = 0; i < cells.size(); ++i) {
-        if (header[i] == "name") {
-            shape.name = cells[i];
-        } else if (header[i] == "passes") {
-            shape.passes = cells[i];
-        } else if (const auto column = columns.find(header[i]); column != columns.end()) {
-            shape.*column->second = number(cells[i], line);
-        } else {
-            throw InvalidArgument("shape list: unknown column \"" + header[i] + "\"");
-        }
-    }
-    return shape;
-}
 
 std::string pair(const char *prefix, int64_t y, int64_t x) {
     if (y == 1 && x == 1) return "";
@@ -103,38 +63,22 @@ std::string derived_name(const ConvShape &s) {
 }
 
 std::vector<ConvShape> parse_conv_shapes(std::string_view csv) {
-    std::stringstream stream{std::string(csv)};
-    std::vector<std::string> header;
     std::vector<ConvShape> result;
-    for (std::string line; std::getline(stream, line);) {
-        if (line.ends_with('\r')) line.pop_back();
-        if (line.empty() || line[0] == '#') continue;
-        if (header.empty()) {
-            header = split(line);
-        } else {
-            result.push_back(parse_line(header, line));
-        }
+    for (ListLine &line : list_lines(csv)) {
+        ConvShape shape;
+        line.read("name", shape.name);
+        line.read("passes", shape.passes);
+        for (const auto &[column, field] : columns) line.read(column, shape.*field);
+        line.finish();
+        result.push_back(std::move(shape));
     }
-    if (result.empty()) throw InvalidArgument("shape list: no shapes in it");
     return result;
 }
 
-std::vector<std::string> conv_list_names() { return embedded_names; }
+std::vector<std::string> conv_list_names() { return embedded_lists("conv"); }
 
 std::vector<ConvShape> conv_list(const std::string &name, std::string_view pass, int64_t batch) {
-    std::string text;
-    if (name.ends_with(".csv")) {
-        std::ifstream file(name);
-        if (!file) throw InvalidArgument("bench: cannot read " + name);
-        text.assign(std::istreambuf_iterator<char>(file), {});
-    } else {
-        text = embedded_csv(name);
-        if (text.empty()) {
-            std::string names;
-            for (const std::string &known : conv_list_names()) names += " " + known;
-            throw InvalidArgument("bench: no list \"" + name + "\"; there are:" + names);
-        }
-    }
+    const std::string text = list_text("conv", name);
     if (batch == 0 && name == "conv_training") batch = 1;
     std::vector<ConvShape> distinct;
     std::set<std::string> seen;

@@ -33,11 +33,4 @@ std::string ConvFlags::words(const std::string &types, const Conv2dProblem &prob
            to_string(weight()) + ", output " + to_string(problem.output_shape());
 }
 
-Tensor MadeUpTensors::next(DataType type, const Shape &shape) {
-    const Tensor result =
-        Tensor::borrow(reinterpret_cast<void *>(address_), type, shape, {}, Device::cuda());
-    address_ += static_cast<uintptr_t>(result.elements() * size_of(type) + 511) / 512 * 512;
-    return result;
-}
-
 }  // namespace hk::explain

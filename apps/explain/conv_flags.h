@@ -25,13 +25,4 @@ private:
     int64_t groups_ = 1;
 };
 
-// Tensors of Device::cuda() at made-up addresses, one after the other.
-class MadeUpTensors {
-public:
-    Tensor next(DataType type, const Shape &shape);
-
-private:
-    uintptr_t address_ = uintptr_t{1} << 32;
-};
-
 }  // namespace hk::explain

@@ -29,8 +29,12 @@ std::vector<int64_t> numbers(const std::string &flag, const std::string &text, c
 
 }  // namespace
 
+Shape parse_shape(const std::string &flag, const std::string &text) {
+    return numbers(flag, text, 'x');
+}
+
 Shape parse_shape(const std::string &flag, const std::string &text, size_t rank) {
-    Shape shape = numbers(flag, text, 'x');
+    Shape shape = parse_shape(flag, text);
     if (shape.size() != rank) {
         throw InvalidArgument(flag + ": \"" + text + "\" has " + std::to_string(shape.size()) +
                               " extents, not " + std::to_string(rank));

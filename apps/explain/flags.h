@@ -9,6 +9,7 @@
 namespace hk::explain {
 
 // "1x64x512x512". Throws InvalidArgument, naming the flag.
+Shape parse_shape(const std::string &flag, const std::string &text);
 Shape parse_shape(const std::string &flag, const std::string &text, size_t rank);
 
 // "2" for both directions, "2x1" for y and x.

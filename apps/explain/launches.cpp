@@ -165,4 +165,11 @@ std::vector<Launch> launches_of(const std::function<void()> &run) {
     return result;
 }
 
+Tensor MadeUpTensors::next(DataType type, const Shape &shape) {
+    const Tensor result =
+        Tensor::borrow(reinterpret_cast<void *>(address_), type, shape, {}, Device::cuda());
+    address_ += static_cast<uintptr_t>(result.elements() * size_of(type) + 511) / 512 * 512;
+    return result;
+}
+
 }  // namespace hk::explain

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "hk/kernel_info.h"
+#include "hk/tensor.h"
 
 namespace hk::explain {
 
@@ -19,5 +20,14 @@ struct Launch {
 // use a real driver. Empty where `run` throws. Call it before anything in this process has used
 // CUDA.
 std::vector<Launch> launches_of(const std::function<void()> &run);
+
+// Tensors of Device::cuda() at made-up addresses, one after the other.
+class MadeUpTensors {
+public:
+    Tensor next(DataType type, const Shape &shape);
+
+private:
+    uintptr_t address_ = uintptr_t{1} << 32;
+};
 
 }  // namespace hk::explain

@@ -16,6 +16,7 @@ int main(int argc, char **argv) {
     verbs.push_back(hk::explain::quantized_conv2d_verb());
     verbs.push_back(hk::explain::conv2d_backward_data_verb());
     verbs.push_back(hk::explain::conv2d_backward_weight_verb());
+    verbs.push_back(hk::explain::topk_verb());
     bool json = false;
     int64_t shared_limit = -1;
     for (const auto &verb : verbs) {

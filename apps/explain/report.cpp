@@ -60,6 +60,34 @@ void print_ladder(const Choice &choice) {
     }
 }
 
+// Of the rows that take problems like this one but for the region's fields.
+std::vector<Region> regions_of(const Verb &verb, DeviceType device) {
+    const std::vector<std::string> fields = verb.region_fields();
+    std::vector<Region> regions;
+    if (fields.empty()) return regions;
+    for (const KernelInfo &kernel : verb.kernels()) {
+        if (kernel.device != device || kernel.type != verb.type() ||
+            kernel.layout != verb.layout()) {
+            continue;
+        }
+        std::string conditions;
+        bool others_hold = true;
+        for (const Constraint &constraint : kernel.where) {
+            if (std::find(fields.begin(), fields.end(), constraint.field) == fields.end()) {
+                others_hold &= holds(constraint, verb.field(constraint.field));
+            } else {
+                conditions += (conditions.empty() ? "" : ", ") + std::string(constraint.field) +
+                              " " + to_string(constraint);
+            }
+        }
+        if (!others_hold) continue;
+        const bool all = conditions.empty();
+        regions.push_back({kernel.row, all ? "all others" : conditions});
+        if (all) break;
+    }
+    return regions;
+}
+
 json ladder_json(const std::vector<Rung> &ladder) {
     json array = json::array();
     for (const auto &[kernel, shortage] : ladder) {
@@ -127,6 +155,7 @@ std::vector<Choice> choices_of(const Verb &verb) {
         for (const Rejection &rejection : selection.rejected) {
             choice.rejected.push_back({rejection.kernel->row, rejection.reason});
         }
+        choice.regions = regions_of(verb, device);
         if (choice.kernel && device != DeviceType::cpu) {
             choice.launches = launches[cuda_twin(verb, *choice.kernel)];
         }
@@ -164,6 +193,9 @@ void print(const Verb &verb, const std::vector<Choice> &choices) {
             }
         }
         print_ladder(choice);
+        for (const Region &region : choice.regions) {
+            std::printf("  region     %s: %s\n", region.row.c_str(), region.conditions.c_str());
+        }
         for (const Rejected &rejected : choice.rejected) {
             std::printf("  not %s: %s\n", rejected.row.c_str(), rejected.reason.c_str());
         }
@@ -177,6 +209,10 @@ json to_json(const std::vector<Choice> &choices) {
         json rejected = json::array();
         for (const Rejected &r : choice.rejected) {
             rejected.push_back({{"row", r.row}, {"reason", r.reason}});
+        }
+        json regions = json::array();
+        for (const Region &region : choice.regions) {
+            regions.push_back({{"row", region.row}, {"conditions", region.conditions}});
         }
         json launches = json::array();
         for (const Launch &launch : choice.launches) {
@@ -203,6 +239,7 @@ json to_json(const std::vector<Choice> &choices) {
                        {"launches", launches},
                        {"ladder", ladder_json(choice.ladder)},
                        {"rung", rung_json(choice)},
+                       {"regions", regions},
                        {"rejected", rejected}};
         if (const KernelInfo *kernel = choice.kernel) {
             const KernelResources &used = kernel->resources;

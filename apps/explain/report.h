@@ -11,12 +11,18 @@ struct Rejected {
     std::string row, reason;
 };
 
+// Where a row stands in the table's order, with what it asks of the verb's region_fields().
+struct Region {
+    std::string row, conditions;  // "k at most 16, columns at least 4096"; "all others"
+};
+
 struct Choice {
     Target target;
     const KernelInfo *kernel = nullptr;  // null: no row takes the problem
     std::vector<Rung> ladder;            // GPU: every row whose conditions hold; one is `kernel`
     std::vector<Launch> launches;        // empty: not known
     std::vector<Rejected> rejected;      // every other row of this type and layout
+    std::vector<Region> regions;         // the first that holds takes a problem
 };
 
 // The choice on every target that the family has kernels for.

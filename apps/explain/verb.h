@@ -42,6 +42,11 @@ public:
     virtual std::span<const KernelInfo> kernels() const = 0;
     virtual Selection select(const Target &target) const = 0;
 
+    // Which problems rows take: the fields in which their regions are told, and the problem's
+    // value of every other one. No fields: regions are not told.
+    virtual std::vector<std::string> region_fields() const { return {}; }
+    virtual int64_t field(std::string_view) const { return 0; }
+
     // Runs the kernel on tensors at made-up addresses of Device::cuda().
     virtual void launch(const KernelInfo &kernel) const = 0;
 };
@@ -50,5 +55,6 @@ std::unique_ptr<Verb> conv2d_verb();
 std::unique_ptr<Verb> quantized_conv2d_verb();
 std::unique_ptr<Verb> conv2d_backward_data_verb();
 std::unique_ptr<Verb> conv2d_backward_weight_verb();
+std::unique_ptr<Verb> topk_verb();
 
 }  // namespace hk::explain

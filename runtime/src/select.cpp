@@ -9,20 +9,6 @@ namespace {
 
 constexpr std::array<std::string_view, 3> kLayouts{"nhwc", "nchw", "any"};  // as Layout
 
-bool holds(const Constraint &constraint, int64_t value) {
-    switch (constraint.relation) {
-        case Constraint::Relation::equal:
-            return value == constraint.value;
-        case Constraint::Relation::at_least:
-            return value >= constraint.value;
-        case Constraint::Relation::at_most:
-            return value <= constraint.value;
-        case Constraint::Relation::multiple_of:
-            return value % constraint.value == 0;
-    }
-    return false;
-}
-
 const char *relation_words(Constraint::Relation relation) {
     switch (relation) {
         case Constraint::Relation::equal:
@@ -48,8 +34,7 @@ std::string broken_condition(const KernelInfo &kernel, const FieldLookup &field)
         const int64_t value = field(constraint.field);
         if (!holds(constraint, value)) {
             return std::string(constraint.field) + " is " + std::to_string(value) +
-                   ", the row needs " + relation_words(constraint.relation) +
-                   std::to_string(constraint.value);
+                   ", the row needs " + to_string(constraint);
         }
     }
     return "";
@@ -74,6 +59,24 @@ std::string shortage(const KernelInfo &kernel, const DeviceLimits &limits) {
 }
 
 }  // namespace
+
+bool holds(const Constraint &constraint, int64_t value) noexcept {
+    switch (constraint.relation) {
+        case Constraint::Relation::equal:
+            return value == constraint.value;
+        case Constraint::Relation::at_least:
+            return value >= constraint.value;
+        case Constraint::Relation::at_most:
+            return value <= constraint.value;
+        case Constraint::Relation::multiple_of:
+            return value % constraint.value == 0;
+    }
+    return false;
+}
+
+std::string to_string(const Constraint &constraint) {
+    return relation_words(constraint.relation) + std::to_string(constraint.value);
+}
 
 std::string_view name_of(Layout layout) noexcept { return kLayouts[static_cast<size_t>(layout)]; }
 

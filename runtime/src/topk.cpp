@@ -111,7 +111,7 @@ Tensor output_of(const Tensor &input, int64_t k, int axis, DataType type) {
 }
 
 int64_t columns_of(const Tensor &input, int axis) {
-    output_of(input.slice(axis, 0, 0), 0, axis, input.type());
+    output_of(input, 0, axis, input.type());
     return input.shape()[axis < 0 ? axis + input.shape().size() : axis];
 }
 

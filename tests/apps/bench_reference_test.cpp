@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -9,6 +10,7 @@
 #include "conv2d_data.h"
 #include "hk/conv2d_backward.h"
 #include "quantized_conv2d_check.h"
+#include "topk_check.h"
 
 namespace hk::bench {
 
@@ -173,6 +175,39 @@ TEST(QuantizedConv2dReference, RandomDataUseTheStoredRange) {
             const std::vector<int8_t> output(7 * 7 * 8, static_cast<int8_t>(constant));
             EXPECT_NE(failure_of(data, output), "");
         }
+    }
+}
+
+TEST(TopKReference, FindsWhatIsWrong) {
+    const TopKProblem p{.type = DataType::s32, .rows = 2, .columns = 4, .k = 2};
+    Tensor input({2, 4}, DataType::s32);
+    const int32_t elements[] = {5, 9, 9, 1, -3, -1, -1, -2};
+    std::memcpy(input.data<int32_t>(), elements, sizeof elements);
+    const TopKReference reference(p, input);
+    int32_t values[] = {9, 9, -1, -1};
+    int64_t indices[] = {1, 2, 1, 2};
+    const auto failure = [&](bool with_values = true, bool with_indices = true) {
+        const auto bytes = [](auto *data) { return reinterpret_cast<const std::byte *>(data); };
+        return reference
+            .check(with_values ? bytes(values) : nullptr, with_indices ? bytes(indices) : nullptr)
+            .failure;
+    };
+    EXPECT_EQ(failure(), "");
+    std::swap(indices[2], indices[3]);
+    EXPECT_EQ(failure(), "indices(1, 0) is 2, must be 1");
+    EXPECT_EQ(failure(true, false), "");
+    std::swap(indices[2], indices[3]);
+    values[1] = 5;
+    EXPECT_EQ(failure(), "values(0, 1) is not element 2");
+    EXPECT_EQ(failure(false, true), "");
+}
+
+TEST(TopKReference, DataHaveNoNegativeZero) {
+    for (const DataType type : {DataType::f16, DataType::bf16}) {
+        const Tensor rows = random_rows(type, 1, 100000);
+        const uint16_t *bits = rows.data<uint16_t>();
+        EXPECT_EQ(std::count(bits, bits + 100000, 0x8000), 0);
+        EXPECT_GT(std::count_if(bits, bits + 100000, [](uint16_t b) { return b > 0x8000; }), 40000);
     }
 }
 

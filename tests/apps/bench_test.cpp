@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "hk/conv2d.h"
@@ -186,6 +187,50 @@ INSTANTIATE_TEST_SUITE_P(
         return std::string(info.param.type) + "_to_" + info.param.output_type;
     });
 
+json topk_smoke(const std::string &flags) { return smoke("--family topk " + flags); }
+
+// Each case was checked against a partial sort: bench's status would be 1.
+TEST(Bench, TopKTakesEveryType) {
+    for (const std::string type :
+         {"f32", "f16", "bf16", "f64", "s8", "u8", "s16", "u16", "s32", "u32", "s64", "u64"}) {
+        const json results = topk_smoke("--type " + type);
+        ASSERT_EQ(results.size(), 9u);
+        std::map<std::string, int> kinds;
+        for (const json &r : results) {
+            SCOPED_TRACE(r.dump());
+            EXPECT_EQ(r.at("family"), "topk");
+            EXPECT_EQ(r.at("type"), type);
+            EXPECT_EQ(r.at("layout"), "any");
+            EXPECT_EQ(r.at("unit"), "GB/s");
+            EXPECT_TRUE(r.at("peak").is_null());
+            EXPECT_TRUE(r.at("peak_fraction").is_null());
+            EXPECT_EQ(r.at("kernel").get<std::string>().rfind("topk_", 0), 0u);
+            EXPECT_GT(r.at("ns").get<double>(), 0);
+            EXPECT_GT(r.at("rate").get<double>(), 0);
+            EXPECT_GT(r.at("other_layouts").at("one pass").get<double>(), 0);
+            const bool both = r.at("kind") == "both";
+            EXPECT_EQ(r.at("other_layouts").contains("hk both"), !both);
+            // ONNX Runtime makes both: it counts where both are asked for.
+            EXPECT_FALSE(r.at("peers").contains("hk both"));
+            if (!both) {
+                EXPECT_TRUE(r.at("ratio").is_null());
+            }
+            ++kinds[r.at("kind")];
+        }
+        EXPECT_EQ(kinds, (std::map<std::string, int>{{"both", 3}, {"values", 3}, {"indices", 3}}));
+    }
+}
+
+TEST(Bench, TopKRowsAndBatch) {
+    const json more = topk_smoke("--no-peers --batch 2 --filter k300");
+    ASSERT_EQ(more.size(), 3u);
+    EXPECT_EQ(more.at(0).at("case"), "2x300_k300");
+    EXPECT_EQ(more.at(0).at("shapes").at("input"), json({2, 300}));
+    const json both = topk_smoke("--no-peers --row any_both");
+    ASSERT_EQ(both.size(), 3u) << "values and indices alone are of other rows";
+    for (const json &r : both) EXPECT_EQ(r.at("row"), "any_both");
+}
+
 TEST(Bench, FilterBatchRowAndFileNarrowTheRun) {
     EXPECT_EQ(smoke("--no-peers --filter depthwise").size(), 1u);
     const json batch = smoke("--no-peers --batch 3 --filter 1x1");
@@ -202,15 +247,18 @@ TEST(Bench, FilterBatchRowAndFileNarrowTheRun) {
 
 TEST(Bench, ReportHasEveryCase) {
     const std::string path = temporary("report.json"), bytes = temporary("bytes.json"),
-                      gradients = temporary("gradients.json"), list = temporary("list.csv");
+                      gradients = temporary("gradients.json"), topk = temporary("topk.json"),
+                      list = temporary("list.csv");
     std::ofstream(list) << "c,h,w,k,kh,kw\n16,8,8,32,1,1\n4,8,8,8,1,1\n";
     const std::string run = bench + "--list smoke --seconds 0.01 --json '";
     ASSERT_EQ(run_program(run + path + "'").status, 0);
     ASSERT_EQ(run_program(run + bytes + "' --type u8 --output-type f32").status, 0);
     ASSERT_EQ(
         run_program(run + gradients + "' --family conv2d_backward_data --list " + list).status, 0);
-    const Outcome outcome =
-        run_program(std::string(HK_REPORT) + " '" + path + "' '" + bytes + "' '" + gradients + "'");
+    ASSERT_EQ(
+        run_program(bench + "--family topk --list smoke --seconds 0.01 --json " + topk).status, 0);
+    const Outcome outcome = run_program(std::string(HK_REPORT) + " '" + path + "' '" + bytes +
+                                        "' '" + gradients + "' " + topk);
     EXPECT_EQ(outcome.status, 0) << outcome.output;
     const size_t first = outcome.output.find("## conv2d, f32, nhwc, 1 thread");
     const size_t second = outcome.output.find("## quantized_conv2d, u8 to f32, nhwc, 1 thread");
@@ -218,10 +266,14 @@ TEST(Bench, ReportHasEveryCase) {
     ASSERT_NE(second, std::string::npos);
     EXPECT_NE(outcome.output.find("GOP/s", second), std::string::npos);
     EXPECT_NE(outcome.output.find("| &nbsp;&nbsp;depthwise | 1 |", second), std::string::npos);
+    const size_t fourth = outcome.output.find("## topk, f32, 1 thread");
+    ASSERT_NE(fourth, std::string::npos);
+    EXPECT_NE(outcome.output.find("GB/s", fourth), std::string::npos);
     const size_t third = outcome.output.find("## conv2d_backward_data, f32, nhwc, 1 thread");
     ASSERT_NE(third, std::string::npos);
     EXPECT_NE(outcome.output.find("| all lists | 5 |", third), std::string::npos);
-    for (const auto &[file, from] : {std::pair{path, first}, {bytes, second}, {gradients, third}}) {
+    for (const auto &[file, from] :
+         {std::pair{path, first}, {bytes, second}, {gradients, third}, {topk, fourth}}) {
         for (const json &r : json::parse(read(file))) {
             const std::string name = r.at("case");
             EXPECT_NE(outcome.output.find("| " + name + " | ", from), std::string::npos) << name;
@@ -249,7 +301,7 @@ INSTANTIATE_TEST_SUITE_P(
                     Mistake{"Family", "--family conv9d", "conv9d"},
                     Mistake{"List", "--list resnet51", "resnet51"},
                     Mistake{"Type", "--list smoke --type f8", "f8"},
-                    Mistake{"IntegerType", "--list smoke --type s32", "s32"},
+                    Mistake{"IntegerType", "--list smoke --family conv2d --type s32", "s32"},
                     Mistake{"TypeOfAnother", "--list smoke --family conv2d --type u8", "u8"},
                     Mistake{"OutputType", "--list smoke --type u8 --output-type u16", "u16"},
                     Mistake{"RealOutputOnly", "--list smoke --output-type u8", "u8"},
@@ -257,6 +309,9 @@ INSTANTIATE_TEST_SUITE_P(
                             "--list smoke --family quantized_conv2d --type f32 --output-type s32",
                             "s32"},
                     Mistake{"Layout", "--list smoke --layout hwc", "hwc"},
+                    Mistake{"TopKLayout", "--family topk --layout nchw", "nchw"},
+                    Mistake{"TopKRow", "--family topk --row 9x9", "9x9"},
+                    Mistake{"TopKList", "--family topk --list resnet50", "resnet50"},
                     Mistake{"Device", "--list smoke --device gpu", "gpu"},
                     Mistake{"AbsentDevice", "--list smoke --device cuda:77", "cuda:77"},
                     Mistake{"Threads", "--list smoke --threads 0", "threads"},
@@ -269,7 +324,7 @@ struct FakeCase : Case {
     FakeCase(std::string failure, int &runs) : failure(std::move(failure)), runs(runs) {}
 
     const KernelInfo &kernel() const override { return conv2d_kernels().front(); }
-    double operations() const override { return 1000; }
+    double work() const override { return 1000; }
     std::map<std::string, Shape> shapes() const override { return {}; }
     Check check() override { return {0.5, failure}; }
     void run(int count) override { runs += count; }

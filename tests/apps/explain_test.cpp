@@ -236,6 +236,39 @@ TEST(Explain, QuantizedConvolution) {
     }
 }
 
+TEST(Explain, TopKShowsItsRowAndTheRegionsOfAll) {
+    for (const char *flags : {"--k 50", "--k 50 --outputs values", "--k 32000 --outputs indices",
+                              "--k 3 --axis 0", "--k 64 --axis -2 --order smallest --type bf16"}) {
+        const json choices = explain_json(std::string("topk --input 64x32000 ") + flags);
+        std::set<std::string> targets;
+        for (const json &choice : choices) {
+            SCOPED_TRACE(choice.dump());
+            targets.insert(choice.at("target"));
+            EXPECT_EQ(choice.at("family").get<std::string>().rfind("topk", 0), 0u);
+            std::multiset<std::string> told{choice.at("row")};
+            for (const json &rejected : choice.at("rejected")) told.insert(rejected.at("row"));
+            // The row that is taken has a region; regions are of rows that were told.
+            bool found = false;
+            ASSERT_FALSE(choice.at("regions").empty());
+            for (const json &region : choice.at("regions")) {
+                EXPECT_TRUE(told.contains(region.at("row")));
+                EXPECT_FALSE(region.at("conditions").get<std::string>().empty());
+                found |= region.at("row") == choice.at("row");
+            }
+            EXPECT_TRUE(found);
+            EXPECT_EQ(choice.at("regions").back().at("conditions"), "all others");
+        }
+        EXPECT_TRUE(targets.contains("cpu"));
+    }
+    const Outcome outcome = run_program(explain + "topk --input 64x32000 --k 50");
+    EXPECT_EQ(outcome.status, 0);
+    EXPECT_NE(outcome.output.find("topk f32: input [64, 32000], axis -1: 64 rows of 32000, the 50 "
+                                  "largest of each, values and indices"),
+              std::string::npos)
+        << outcome.output;
+    EXPECT_NE(outcome.output.find("  region     "), std::string::npos) << outcome.output;
+}
+
 TEST(Explain, EveryTypeHasARowOnEveryTarget) {
     for (const char *type : {"f32", "f16", "bf16"}) {
         for (const char *layout : {"nhwc", "nchw"}) {
@@ -277,6 +310,13 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"LimitText", "conv2d --input 1x8x8x16 --weight 8x3x3x16 --shared-limit 5k", "5k"},
         Mistake{"OutputType",
                 "quantized_conv2d --input 1x8x8x16 --weight 8x3x3x16 --output-type f16", "f16"},
+        Mistake{"TopKNoK", "topk --input 4x5", "--k"},
+        Mistake{"TopKLargeK", "topk --input 4x5 --k 6", "k is 6"},
+        Mistake{"TopKNegativeK", "topk --input 4x5 --k -1", "-1"},
+        Mistake{"TopKAxis", "topk --input 4x5 --k 1 --axis 2", "axis is 2"},
+        Mistake{"TopKOrder", "topk --input 4x5 --k 1 --order best", "best"},
+        Mistake{"TopKOutputs", "topk --input 4x5 --k 1 --outputs none", "none"},
+        Mistake{"TopKType", "topk --input 4x5 --k 1 --type f8", "f8"},
         Mistake{"Type", "conv2d --input 1x8x8x16 --weight 8x3x3x16 --type f8", "f8"},
         Mistake{"Layout", "conv2d --input 1x8x8x16 --weight 8x3x3x16 --layout hwc", "hwc"},
         Mistake{"Channels", "conv2d --input 1x8x8x16 --weight 8x3x3x15", "15"},

@@ -8,7 +8,9 @@
 #include "conv2d_data.h"
 #include "peers/conv2d_backward_peer.h"
 #include "peers/quantized_conv2d_peer.h"
+#include "peers/topk_peer.h"
 #include "shapes.h"
+#include "topk_check.h"
 
 namespace hk::bench {
 
@@ -39,7 +41,7 @@ TEST_P(Peers2d, AgreeWithTheReference) {
             for (const auto &peer : make(data, 1)) {
                 SCOPED_TRACE(shape.name + ": " + peer->name() + ", " + peer->variant());
                 peer->run();
-                EXPECT_EQ(reference.check(peer->output().data()).failure, "");
+                EXPECT_EQ(reference.check(peer->outputs()[0].data()).failure, "");
                 ++count;
             }
         }
@@ -75,7 +77,7 @@ TEST_P(GradientPeers, AgreeWithTheReference) {
                 EXPECT_TRUE(peer->same_task());
                 peer->run();
                 peer->run();
-                EXPECT_EQ(reference.check(peer->output().data()).failure, "");
+                EXPECT_EQ(reference.check(peer->outputs()[0].data()).failure, "");
                 ++count[peer->name()];
             }
         }
@@ -98,6 +100,26 @@ std::string name_of_types(const testing::TestParamInfo<Types> &info) {
 
 INSTANTIATE_TEST_SUITE_P(Bench, Peers2d, all_types, name_of_types);
 INSTANTIATE_TEST_SUITE_P(Bench, GradientPeers, all_types, name_of_types);
+
+TEST(TopKPeers, AgreeWithTheReference) {
+    if (onnxruntime_version().empty()) GTEST_SKIP() << "no peers are installed";
+    for (const DataType type : {DataType::f32, DataType::f64, DataType::s32, DataType::s64}) {
+        for (const Order order : {Order::largest, Order::smallest}) {
+            TopKProblem p{.type = type, .rows = 3, .columns = 1000, .k = 20, .order = order};
+            const Tensor input = random_rows(type, p.rows, p.columns);
+            const TopKReference reference(p, input);
+            const Peers peers = onnxruntime_topk(p, input, 1);
+            ASSERT_EQ(peers.size(), 1u) << name_of(type);
+            peers[0]->run();
+            const Outputs outputs = peers[0]->outputs();
+            ASSERT_EQ(outputs.size(), 2u);
+            EXPECT_EQ(reference.check(outputs[0].data(), outputs[1].data()).failure, "");
+            EXPECT_TRUE(peers[0]->same_task());
+            p.indices = false;
+            EXPECT_FALSE(onnxruntime_topk(p, input, 1)[0]->same_task());
+        }
+    }
+}
 
 struct Quantized {
     DataType input, output;
@@ -122,7 +144,7 @@ TEST_P(QuantizedPeers, AgreeWithTheReference) {
         for (const auto &peer : peers) {
             SCOPED_TRACE(shape.name + ": " + peer->name() + ", " + peer->variant());
             peer->run();
-            EXPECT_EQ(reference.check(peer->output().data()).failure, "");
+            EXPECT_EQ(reference.check(peer->outputs()[0].data()).failure, "");
             ++count;
         }
     }

@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "family.h"
 #include "hk/error.h"
 #include "shapes.h"
 
@@ -112,6 +113,32 @@ TEST(ShapeLists, NamesSayWhatIsUnusual) {
     EXPECT_EQ(name("1,64,56,56,64,5,5,2,2,2,2,1,1,64"), "56x56_64-64_5x5_s2_depthwise");
     EXPECT_EQ(name("4,64,56,56,64,3,1,4,0,1,1,4,1,2"), "n4_56x56_64-64_3x1_d4x1_g2");
     EXPECT_EQ(name("1,8,9,9,8,3,3,0,0,1,1,1,1,1"), "9x9_8-8_3x3_p0x0");
+}
+
+// The rows of the list, each in three kinds; "1x131072_k4_f16" has its own type.
+TEST(ShapeLists, TopKNamesAreRowsColumnsAndK) {
+    const Family family = topk_family();
+    EXPECT_EQ(family.usual, (std::vector<std::string>{"topk", "topk_f16"}));
+    std::set<std::string> names;
+    std::map<std::string, int> kinds;
+    std::vector<CaseInfo> all;
+    for (const std::string &list : family.usual) {
+        for (CaseInfo &info : family.cases(list, {})) all.push_back(std::move(info));
+    }
+    for (const CaseInfo &info : all) {
+        EXPECT_TRUE(names.insert(info.name).second) << info.name;
+        EXPECT_EQ(info.name.ends_with("_" + info.kind), info.kind != "both") << info.name;
+        EXPECT_EQ(info.type,
+                  info.name.find("f16") == std::string::npos ? DataType::f32 : DataType::f16);
+        ++kinds[info.kind];
+    }
+    EXPECT_EQ(kinds, (std::map<std::string, int>{{"both", 11}, {"values", 11}, {"indices", 11}}));
+    for (const char *name :
+         {"1x50257_k50", "32x50257_k50", "1x128256_k40", "1x1000000_k100", "1x16777216_k100",
+          "64x8400_k300", "1000x10000_k16", "4096x1000_k5", "100x100000_k256", "64x32000_k50",
+          "1x131072_k4_f16", "64x32000_k50_values", "1x1000000_k100_indices"}) {
+        EXPECT_TRUE(names.contains(name)) << name;
+    }
 }
 
 TEST(ShapeLists, MistakesAreNamed) {

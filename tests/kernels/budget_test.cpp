@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <functional>
 
+#include "apps/bench/lists.h"
 #include "apps/bench/shapes.h"
 #include "hk/conv2d_backward.h"
 #include "tests/support/conv2d_check.h"
@@ -50,7 +51,7 @@ std::vector<ConvShape> adversarial_shapes() {
 std::vector<ConvShape> all_shapes(const char *pass = "fwd") {
     std::vector<ConvShape> shapes = adversarial_shapes();
     for (const char *list : {"conv_training", "shape_case"}) {
-        for (const ConvShape &s : bench::parse_conv_shapes(bench::embedded_csv(list))) {
+        for (const ConvShape &s : bench::parse_conv_shapes(bench::embedded_csv("conv", list))) {
             if (s.passes.empty() || s.passes.find(pass) != s.passes.npos) shapes.push_back(s);
         }
     }

@@ -36,7 +36,7 @@ protected:
             check_random<Case>(device, problems, [&](uint64_t seed) {
                 return request(seed % 3 == 0 ? Data::reals : Data::integers);
             });
-            check_empty_batches<Case>(device, request(Data::integers));
+            check_empty<Case>(device, request(Data::integers));
         }
     }
 

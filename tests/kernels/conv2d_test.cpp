@@ -39,7 +39,7 @@ TEST_P(Conv2d, MatchesTheReferenceOnRandomProblems) {
 
 TEST_P(Conv2d, TakesAnEmptyBatch) {
     for (const Device device : devices_) {
-        check_empty_batches<Conv2dCase>(device, request(Data::integers));
+        check_empty<Conv2dCase>(device, request(Data::integers));
     }
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// What the tests of every family that convolves do with its cases (tests/support).
+// What the tests of every family do with its cases (tests/support).
 
 #include <gtest/gtest.h>
 
@@ -19,8 +19,8 @@ inline std::vector<Device> devices_of(DeviceType type) {
 }
 
 // Runs the row on random problems that meet its conditions, until so many passed.
-template<typename Case>
-void check_row(const KernelInfo &row, Device device, const Conv2dRequest &request, int problems) {
+template<typename Case, typename Request>
+void check_row(const KernelInfo &row, Device device, const Request &request, int problems) {
     const auto failed = [] { return testing::Test::HasFailure(); };
     int passed = 0, refused = 0;
     Case last_refused;
@@ -37,7 +37,7 @@ void check_row(const KernelInfo &row, Device device, const Conv2dRequest &reques
         }
         if (outcome == Outcome::passed && passed == 1) {
             Case empty = *c;
-            empty.problem.batch = 0;
+            make_empty(empty);
             check(empty, device, &row);
         }
         if (failed() || passed == problems) {
@@ -70,19 +70,19 @@ void check_random(Device device, int problems, Request request) {
         << checked;
 }
 
-template<typename Case>
-void check_empty_batches(Device device, const Conv2dRequest &request) {
+template<typename Case, typename Request>
+void check_empty(Device device, const Request &request) {
     for (const uint64_t seed : seeds(10)) {
         if (auto c = random_case<Case>(seed, request)) {
-            c->problem.batch = 0;
+            make_empty(*c);
             check(*c, device);
         }
     }
 }
 
 // Both threads' first calls load the kernels' device code.
-template<typename Case>
-void check_two_threads(Device device, const Conv2dRequest &request) {
+template<typename Case, typename Request>
+void check_two_threads(Device device, const Request &request) {
     std::barrier start(2);
     const std::vector<uint64_t> all = seeds(40);
     const auto work = [&](size_t first) {

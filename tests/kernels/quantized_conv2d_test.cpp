@@ -44,7 +44,7 @@ TEST_P(QuantizedConv2d, MatchesTheReferenceOnRandomProblems) {
 
 TEST_P(QuantizedConv2d, TakesAnEmptyBatch) {
     for (const Device device : devices_) {
-        check_empty_batches<QuantizedConv2dCase>(device, request(Data::integers));
+        check_empty<QuantizedConv2dCase>(device, request(Data::integers));
     }
 }
 

@@ -1,12 +1,12 @@
-# Writes the first block of C++ in README to PROGRAM. It has at most 15 lines.
+# Writes the block of C++ in README that includes HEADER to PROGRAM. It has at most 15 lines.
 file(READ ${README} text)
-if(NOT text MATCHES "```(c\\+\\+|cpp)\n([^`]*)```")
-    message(FATAL_ERROR "${README} has no block of C++")
+if(NOT text MATCHES "```c\\+\\+\n([^`]*#include <${HEADER}>[^`]*)```")
+    message(FATAL_ERROR "${README} has no block of C++ that includes ${HEADER}")
 endif()
-set(program "${CMAKE_MATCH_2}")
+set(program "${CMAKE_MATCH_1}")
 string(REGEX MATCHALL "\n" lines "${program}")
 list(LENGTH lines count)
 if(count GREATER 15)
-    message(FATAL_ERROR "the program in ${README} has ${count} lines, more than 15")
+    message(FATAL_ERROR "the program of ${HEADER} in ${README} has ${count} lines, more than 15")
 endif()
 file(WRITE ${PROGRAM} "${program}")

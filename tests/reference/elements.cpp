@@ -69,6 +69,21 @@ auto with_storage(DataType type, Visit visit) {
     }
 }
 
+// The same with the unsigned integer of the elements' width.
+template<typename Visit>
+auto with_bits(DataType type, Visit visit) {
+    switch (size_of(type)) {
+        case 1:
+            return visit(static_cast<uint8_t *>(nullptr));
+        case 2:
+            return visit(static_cast<uint16_t *>(nullptr));
+        case 4:
+            return visit(static_cast<uint32_t *>(nullptr));
+        default:
+            return visit(static_cast<uint64_t *>(nullptr));
+    }
+}
+
 template<typename T>
 T stored(DataType type, double value) {
     if constexpr (std::is_same_v<T, uint16_t>) {
@@ -113,6 +128,35 @@ void write(const Tensor &tensor, std::span<const double> values) {
         T *data = tensor.elements() ? tensor.data<T>() : nullptr;
         for_each_place(tensor,
                        [&](int64_t place) { data[place] = stored<T>(tensor.type(), *next++); });
+    });
+}
+
+std::vector<uint64_t> bits(const Tensor &tensor) {
+    std::vector<uint64_t> result;
+    result.reserve(static_cast<size_t>(tensor.elements()));
+    with_bits(tensor.type(), [&](auto *storage) {
+        const auto *data =
+            tensor.elements() ? tensor.data<std::decay_t<decltype(*storage)>>() : storage;
+        for_each_place(tensor, [&](int64_t place) { result.push_back(data[place]); });
+    });
+    return result;
+}
+
+void write_bits(const Tensor &tensor, std::span<const uint64_t> bits) {
+    if (static_cast<int64_t>(bits.size()) != tensor.elements()) {
+        refuse("as many values as elements are needed");
+    }
+    const uint64_t *next = bits.data();
+    with_bits(tensor.type(), [&](auto *storage) {
+        using T = std::remove_pointer_t<decltype(storage)>;
+        T *data = tensor.elements() ? tensor.data<T>() : nullptr;
+        for_each_place(tensor, [&](int64_t place) { data[place] = static_cast<T>(*next++); });
+    });
+}
+
+uint64_t bits_at(const Tensor &packed, int64_t place) {
+    return with_bits(packed.type(), [&](auto *storage) -> uint64_t {
+        return packed.data<std::remove_pointer_t<decltype(storage)>>()[place];
     });
 }
 

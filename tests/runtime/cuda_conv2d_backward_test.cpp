@@ -3,6 +3,7 @@
 
 #include <set>
 
+#include "apps/bench/lists.h"
 #include "apps/bench/shapes.h"
 #include "cuda_backend.h"
 #include "expect_error.h"
@@ -120,7 +121,7 @@ ConvShape shape(int64_t batch, int64_t channels, int64_t size, int64_t filters, 
 // images, long rows, strides larger than the image, whose phases are more than a grid has blocks.
 std::vector<ConvShape> shapes(const char *pass) {
     std::vector<ConvShape> result;
-    for (const ConvShape &s : bench::parse_conv_shapes(bench::embedded_csv("conv_training"))) {
+    for (const ConvShape &s : bench::parse_conv_shapes(bench::embedded_csv("conv", "conv_training"))) {
         if (s.passes.find(pass) != s.passes.npos) result.push_back(s);
     }
     const std::vector<ConvShape> ends = {shape(1, 1, 1, 1, 1),

@@ -27,15 +27,18 @@ Outcome CheckedCall::run() const {
     } catch (const std::exception &error) {
         return fail(std::string("threw    ") + error.what());
     }
-    std::string faults = compare(output->fetch());
-    const auto add_fault = [&](const char *what, const std::string &fault) {
-        faults += fault.empty() ? "" : std::string("\n        ") + what + ": " + fault;
+    std::string faults;
+    const auto add_fault = [&](const std::string &what, const std::string &fault) {
+        faults += fault.empty() ? "" : "\n        " + what + ": " + fault;
     };
-    add_fault("around the output", output->damage());
+    for (const auto &[name, tensor, compare] : outputs) {
+        add_fault(name, compare(tensor->fetch()));
+        add_fault(std::string("around the ") + name, tensor->damage());
+    }
     for (const auto &[name, tensor] : inputs) {
         add_fault(name, tensor ? tensor->change() : "");
     }
-    return faults.empty() ? Outcome::passed : fail("differs " + faults);
+    return faults.empty() ? Outcome::passed : fail("differs" + faults);
 }
 
 Tensor tensor_of(const std::optional<Placed> &placed) {

@@ -17,6 +17,11 @@ struct CheckedCall {
         const char *name;
         const Placed *tensor;  // null: absent
     };
+    struct Output {
+        const char *name;
+        const Placed *tensor;
+        std::function<std::string(const Tensor &)> compare;  // the faults of it, packed
+    };
 
     // `problem` in words; `row` null: what selection takes.
     CheckedCall(std::string problem, uint64_t seed, Device device, const KernelInfo *row)
@@ -27,10 +32,8 @@ struct CheckedCall {
     Device device;
     const KernelInfo *row;
     std::vector<Input> inputs;
-    const Placed *output = nullptr;
-
+    std::vector<Output> outputs;
     std::function<void()> call;
-    std::function<std::string(const Tensor &)> compare;  // the faults of a packed output
 
     // `refused`: a given row threw InvalidArgument. Failures are reported to GoogleTest with the
     // kernel, the problem, the seed and the command that repeats them.

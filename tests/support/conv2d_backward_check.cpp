@@ -1,5 +1,7 @@
 #include "tests/support/conv2d_backward_check.h"
 
+#include "tests/support/values.h"
+
 namespace hk::test {
 namespace {
 
@@ -38,20 +40,21 @@ Outcome check(const Conv2dBackwardCase &c, Device device, const KernelInfo *row)
     const DataType type = c.problem.type;
     const BackwardOperands o = backward_operands(c);
     Random random(c.seed + 2);
-    const Placed output(o.output_shape, type, device, c.input, random, o.output_gradient);
+    const Placed output(host_tensor(o.output_shape, type, o.output_gradient), device, c.input,
+                        random);
     std::optional<Placed> factor;
     if (c.pass != Pass::bias) {
-        factor.emplace(o.factor_shape, type, device, c.weight, random, o.factor);
+        factor.emplace(host_tensor(o.factor_shape, type, o.factor), device, c.weight, random);
     }
     // The gradient of a bias is packed.
     const bool vector = c.pass == Pass::bias && c.output == Placement::steps;
-    const Placed gradient(o.gradient_shape, type, device, vector ? Placement::margins : c.output,
-                          random, o.previous);
+    const Placed gradient(filled(o.gradient_shape, type, o.previous), device,
+                          vector ? Placement::margins : c.output, random);
     CheckedCall checked(to_string(c), c.seed, device, row);
     checked.inputs = {{"output gradient", &output}, {"factor", address_of(factor)}};
-    checked.output = &gradient;
     checked.call = [&] { run(c, row, output.tensor(), tensor_of(factor), gradient.tensor()); };
-    checked.compare = [&](const Tensor &result) { return compare(c, o, result); };
+    checked.outputs = {
+        {"gradient", &gradient, [&](const Tensor &result) { return compare(c, o, result); }}};
     return checked.run();
 }
 

@@ -97,26 +97,26 @@ Outcome check(const Conv2dCase &c, Device device, const KernelInfo *row) {
     const DataType type = c.problem.type;
     const Conv2dOperands o = conv2d_operands(c);
     Random random(c.seed + 2);
-    const Placed input(o.input_shape, type, device, c.input, random, o.input);
-    const Placed weight(o.weight_shape, type, device, c.weight, random, o.weight);
+    const Placed input(host_tensor(o.input_shape, type, o.input), device, c.input, random);
+    const Placed weight(host_tensor(o.weight_shape, type, o.weight), device, c.weight, random);
     const Placed output(o.output_shape, type, device, c.output, random);
     std::optional<Placed> bias, residual;
     if (c.bias) {
-        bias.emplace(Shape{c.problem.filters}, type, device, c.weight, random, o.bias);
+        bias.emplace(host_tensor({c.problem.filters}, type, o.bias), device, c.weight, random);
     }
     if (c.residual) {
-        residual.emplace(o.output_shape, type, device, c.output, random, o.residual);
+        residual.emplace(host_tensor(o.output_shape, type, o.residual), device, c.output, random);
     }
     CheckedCall checked(to_string(c), c.seed, device, row);
     checked.inputs = {{"input", &input},
                       {"weight", &weight},
                       {"bias", address_of(bias)},
                       {"residual", address_of(residual)}};
-    checked.output = &output;
     checked.call = [&] {
         run(row, input, weight, tensor_of(bias), tensor_of(residual), output, c.problem.options);
     };
-    checked.compare = [&](const Tensor &result) { return compare(c, o, result); };
+    checked.outputs = {
+        {"output", &output, [&](const Tensor &result) { return compare(c, o, result); }}};
     return checked.run();
 }
 

@@ -12,20 +12,6 @@ namespace {
 using Sizes = std::vector<int64_t>;
 using Relation = Constraint::Relation;
 
-bool holds(const Constraint &constraint, int64_t value) {
-    switch (constraint.relation) {
-        case Relation::equal:
-            return value == constraint.value;
-        case Relation::at_least:
-            return value >= constraint.value;
-        case Relation::at_most:
-            return value <= constraint.value;
-        case Relation::multiple_of:
-            return value % constraint.value == 0;
-    }
-    return false;
-}
-
 int64_t round_up(int64_t value, int64_t multiple) {
     return (value + multiple - 1) / multiple * multiple;
 }
@@ -273,6 +259,8 @@ const char *name_of(Data data) {
 std::optional<Conv2dProblem> random_problem(Random &random, const Conv2dRequest &request) {
     return Draw(random, request).problem();
 }
+
+void make_empty(ConvolutionCase &c) { c.problem.batch = 0; }
 
 void draw_placements(Random &random, ConvolutionCase &c) {
     c.input = draw_placement(random);

@@ -38,6 +38,7 @@ struct ConvolutionCase {
     Placement input = Placement::packed, weight = Placement::packed, output = Placement::packed;
 };
 
+void make_empty(ConvolutionCase &c);  // a batch of no images
 void draw_placements(Random &random, ConvolutionCase &c);
 std::string describe_data(const ConvolutionCase &c);  // and the placements
 

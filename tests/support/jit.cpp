@@ -157,13 +157,4 @@ std::vector<int64_t> filter_extents(const Conv2dProblem &p) {
     return {p.kernel_width, p.kernel_height, channels, filters, groups};
 }
 
-Tensor filled(const Shape &shape, DataType type, const std::vector<double> &values) {
-    if (!values.empty()) {
-        return host_tensor(shape, type, values);
-    }
-    Tensor tensor(shape, type);
-    poison(tensor);
-    return tensor;
-}
-
 }  // namespace hk::test

@@ -60,7 +60,4 @@ std::vector<int64_t> image_extents(const Conv2dProblem &problem, int64_t channel
                                    int64_t height);
 std::vector<int64_t> filter_extents(const Conv2dProblem &problem);
 
-// A packed tensor with the values; poison where there are none, which must not reach the output.
-Tensor filled(const Shape &shape, DataType type, const std::vector<double> &values);
-
 }  // namespace hk::test

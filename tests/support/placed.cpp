@@ -1,7 +1,7 @@
 #include "tests/support/placed.h"
 
 #include <algorithm>
-#include <cstring>
+#include <numeric>
 #include <sstream>
 
 #include "tests/reference/elements.h"
@@ -9,41 +9,34 @@
 namespace hk::test {
 namespace {
 
-constexpr uint32_t poison_f32 = 0x7fc0dead;
-constexpr uint16_t poison_f16 = 0x7ead;
-constexpr uint16_t poison_bf16 = 0x7fad;
-constexpr uint8_t poison_byte = 0xad;
-
-uint32_t poison_of(DataType type) {
+uint64_t poison_of(DataType type) {
     switch (type) {
         case DataType::f16:
-            return poison_f16;
+            return 0x7ead;
         case DataType::bf16:
-            return poison_bf16;
+            return 0x7fad;
+        case DataType::f64:
+            return 0x7ff8deaddeaddead;
         default:
-            return size_of(type) == 1 ? poison_byte : poison_f32;
+            break;
     }
-}
-
-uint32_t bits(const Tensor &packed, int64_t place) {
-    switch (size_of(packed.type())) {
+    switch (size_of(type)) {
         case 1:
-            return packed.data<uint8_t>()[place];
+            return 0xad;
         case 2:
-            return packed.data<uint16_t>()[place];
+            return 0x7ead;
+        case 4:
+            return 0x7fc0dead;
         default:
-            return packed.data<uint32_t>()[place];
+            return 0x7fc0deaddeaddead;
     }
 }
 
 // The first place where two packed host tensors of one shape differ; -1 where they don't.
 int64_t first_difference(const Tensor &a, const Tensor &b) {
-    for (int64_t i = 0; i < a.elements(); i++) {
-        if (bits(a, i) != bits(b, i)) {
-            return i;
-        }
-    }
-    return -1;
+    const std::vector<uint64_t> of_a = reference::bits(a), of_b = reference::bits(b);
+    const auto place = std::mismatch(of_a.begin(), of_a.end(), of_b.begin()).first;
+    return place == of_a.end() ? -1 : place - of_a.begin();
 }
 
 std::string describe(const Tensor &base, int64_t place) {
@@ -63,71 +56,85 @@ const char *name_of(Placement placement) {
             return "margins";
         case Placement::steps:
             return "steps";
+        case Placement::reversed:
+            return "reversed";
+        case Placement::permuted:
+            return "permuted";
     }
     return "";
 }
 
 void poison(const Tensor &tensor) {
-    Tensor filled(tensor.shape(), tensor.type());
-    if (tensor.elements() == 0) {
-        return;
-    }
-    const uint32_t pattern = poison_of(tensor.type());
-    switch (size_of(tensor.type())) {
-        case 1:
-            std::fill_n(filled.data<uint8_t>(), filled.elements(), static_cast<uint8_t>(pattern));
-            break;
-        case 2:
-            std::fill_n(filled.data<uint16_t>(), filled.elements(), static_cast<uint16_t>(pattern));
-            break;
-        default:
-            std::fill_n(filled.data<uint32_t>(), filled.elements(), pattern);
-    }
-    tensor.copy_from(filled);
+    reference::write_bits(tensor, std::vector<uint64_t>(static_cast<size_t>(tensor.elements()),
+                                                        poison_of(tensor.type())));
 }
 
 bool is_poison(const Tensor &tensor, int64_t place) {
-    return bits(tensor, place) == poison_of(tensor.type());
+    return reference::bits_at(tensor, place) == poison_of(tensor.type());
+}
+
+Placed::Placed(const Shape &shape, DataType type, Placement placement, Random &random)
+    : shape_(shape), permuted_(placement == Placement::permuted) {
+    original_ = Tensor(draw_cuts(placement, random), type);
+    poison(original_);
 }
 
 Placed::Placed(const Shape &shape, DataType type, Device device, Placement placement,
                Random &random)
-    : Placed(shape, type, device, placement, random, {}) {}
+    : Placed(shape, type, placement, random) {
+    move_to(device);
+}
 
-Placed::Placed(const Shape &shape, DataType type, Device device, Placement placement,
-               Random &random, const std::vector<double> &values)
-    : shape_(shape) {
-    Shape base = shape;
-    if (placement == Placement::packed) {
+Placed::Placed(const Tensor &values, Device device, Placement placement, Random &random)
+    : Placed(values.shape(), values.type(), placement, random) {
+    view_of(original_).copy_from(values);
+    move_to(device);
+}
+
+void Placed::move_to(Device device) {
+    base_ = original_.to(device);
+    tensor_ = view_of(base_);
+}
+
+Shape Placed::draw_cuts(Placement placement, Random &random) {
+    const size_t rank = shape_.size();
+    if (placement == Placement::packed || rank == 0) {
         int64_t elements = 1;
-        for (const int64_t extent : shape) {
+        for (const int64_t extent : shape_) {
             elements *= extent;
         }
         // Not a multiple of any vector: the data need be aligned to its type alone.
         const int64_t guard = uniform(random, 61, 67);
         cuts_ = {{guard, 1}};
-        base = {elements + 2 * guard};
-    } else {
-        draw_margins(shape, placement, random);
-        for (size_t d = 0; d < shape.size(); d++) {
-            base[d] = cuts_[d].start + shape[d] * cuts_[d].step + uniform(random, 1, 3);
+        return {elements + 2 * guard};
+    }
+    const bool steps = placement == Placement::steps || placement == Placement::permuted;
+    Shape base = shape_;
+    const auto elements = [&] {
+        return std::accumulate(base.begin(), base.end(), int64_t{1}, std::multiplies<>());
+    };
+    // Margins of five short dimensions would make a thousand elements of each.
+    const int64_t most = std::max<int64_t>(16 * elements(), 1 << 18);
+    for (size_t d = 0; d < rank; d++) {
+        const bool innermost = d + 1 == rank && rank > 1 && !permuted_;
+        int64_t start = uniform(random, 1, 4);
+        int64_t step = steps && !innermost ? uniform(random, 1, 3) : 1;
+        base[d] = start + shape_[d] * step + uniform(random, 1, 3);
+        if (elements() > most) {
+            base[d] = shape_[d];
+            start = 0;
+            step = 1;
         }
+        if (placement == Placement::reversed) {
+            start += std::max<int64_t>(shape_[d] - 1, 0);
+            step = -1;
+        }
+        cuts_.push_back({start, step});
     }
-    original_ = Tensor(base, type);
-    poison(original_);
-    if (!values.empty()) {
-        reference::write(view_of(original_), values);
+    if (permuted_) {
+        std::ranges::reverse(base);
     }
-    base_ = original_.to(device);
-    tensor_ = view_of(base_);
-}
-
-void Placed::draw_margins(const Shape &shape, Placement placement, Random &random) {
-    for (size_t d = 0; d < shape.size(); d++) {
-        const bool innermost = d + 1 == shape.size() && shape.size() > 1;
-        const bool stepped = placement == Placement::steps && !innermost;
-        cuts_.push_back({uniform(random, 1, 4), stepped ? uniform(random, 1, 3) : 1});
-    }
+    return base;
 }
 
 Tensor Placed::view_of(const Tensor &base) const {
@@ -136,6 +143,13 @@ Tensor Placed::view_of(const Tensor &base) const {
         return base.slice(0, cuts_[0].start, elements).reshape(shape_);
     }
     Tensor view = base;
+    if (permuted_) {
+        std::vector<int> order(shape_.size());
+        for (size_t d = 0; d < order.size(); d++) {
+            order[d] = static_cast<int>(order.size() - 1 - d);
+        }
+        view = view.permute(order);
+    }
     for (size_t d = 0; d < shape_.size(); d++) {
         view = view.slice(static_cast<int>(d), cuts_[d].start, shape_[d], cuts_[d].step);
     }

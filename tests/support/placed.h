@@ -13,18 +13,19 @@ enum class Placement {
     packed,   // one packed block between two guard bands
     margins,  // a view of a tensor that is larger in every dimension
     steps,  // the same, and only every second or third element of the dimensions but the innermost
+    reversed,  // the same as margins, every dimension from its end
+    permuted,  // of a tensor whose dimensions stand in the opposite order, with margins and steps
 };
 
-const char *name_of(Placement placement);  // "packed", "margins", "steps"
+const char *name_of(Placement placement);  // "packed", "margins", …
 
 class Placed {
 public:
     // On the device, filled with poison.
     Placed(const Shape &shape, DataType type, Device device, Placement placement, Random &random);
 
-    // With the values, in row-major order.
-    Placed(const Shape &shape, DataType type, Device device, Placement placement, Random &random,
-           const std::vector<double> &values);
+    // With the elements of a host tensor.
+    Placed(const Tensor &values, Device device, Placement placement, Random &random);
 
     const Tensor &tensor() const { return tensor_; }
 
@@ -42,18 +43,21 @@ private:
         int64_t start, step;
     };
 
-    void draw_margins(const Shape &shape, Placement placement, Random &random);
+    Placed(const Shape &shape, DataType type, Placement placement, Random &random);
+    Shape draw_cuts(Placement placement, Random &random);  // returns the base's shape
+    void move_to(Device device);
     Tensor view_of(const Tensor &base) const;
 
     Shape shape_;
-    std::vector<Cut> cuts_;  // a dimension of the base each
+    bool permuted_;
+    std::vector<Cut> cuts_;  // a dimension of the base each, in the order of the tensor's
     Tensor original_;        // the base as it was made, on the host
     Tensor base_;            // on the device
     Tensor tensor_;          // its view
 };
 
-// Fills a host tensor with a value that no kernel makes by computing: a NaN, or an unlikely s32. A
-// byte has none: 173, or -83.
+// Fills a host tensor with a value that no kernel makes by computing: a NaN, or an unlikely integer.
+// A byte has none: 173, or -83.
 void poison(const Tensor &tensor);
 
 // True where the element at this place in row-major order of a packed host tensor is poison.

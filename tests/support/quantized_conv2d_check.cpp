@@ -211,23 +211,23 @@ Outcome check(const QuantizedConv2dCase &c, Device device, const KernelInfo *row
     const QuantizedConv2dOperands o = quantized_conv2d_operands(c);
     const Quantizations q(c, o, device);
     Random random(c.seed + 2);
-    const Placed input(input_shape(p), p.type, device, c.input, random, o.input);
-    const Placed weight(weight_shape(p), DataType::s8, device, c.weight, random, o.weight);
+    const Placed input(host_tensor(input_shape(p), p.type, o.input), device, c.input, random);
+    const Placed weight(host_tensor(weight_shape(p), DataType::s8, o.weight), device, c.weight,
+                        random);
     const Placed output(p.output_shape(), c.output_type, device, c.output, random);
     std::optional<Placed> bias;
     if (const auto type = bias_type(c.bias)) {
-        bias.emplace(Shape{p.filters}, *type, device, c.weight, random, o.bias);
+        bias.emplace(host_tensor({p.filters}, *type, o.bias), device, c.weight, random);
     }
     CheckedCall checked(to_string(c), c.seed, device, row);
     checked.inputs = {{"input", &input}, {"weight", &weight}, {"bias", address_of(bias)}};
-    checked.output = &output;
     checked.call = [&] {
         run(row, {input.tensor(), q.input}, {weight.tensor(), q.weight}, {tensor_of(bias), q.bias},
             {output.tensor(), q.output}, p.options);
     };
-    checked.compare = [&](const Tensor &result) {
-        return compare(c, QuantizedHostTensors(c, o), result);
-    };
+    checked.outputs = {{"output", &output, [&](const Tensor &result) {
+                            return compare(c, QuantizedHostTensors(c, o), result);
+                        }}};
     return checked.run();
 }
 

@@ -1,6 +1,7 @@
 #include "tests/support/values.h"
 
 #include "tests/reference/elements.h"
+#include "tests/support/placed.h"
 
 namespace hk::test {
 namespace {
@@ -31,6 +32,15 @@ std::vector<double> reals(Random &random, const Shape &shape) {
 Tensor host_tensor(const Shape &shape, DataType type, const std::vector<double> &values) {
     Tensor tensor(shape, type);
     reference::write(tensor, values);
+    return tensor;
+}
+
+Tensor filled(const Shape &shape, DataType type, const std::vector<double> &values) {
+    if (!values.empty()) {
+        return host_tensor(shape, type, values);
+    }
+    Tensor tensor(shape, type);
+    poison(tensor);
     return tensor;
 }
 

@@ -15,4 +15,7 @@ std::vector<double> reals(Random &random, const Shape &shape);
 // A packed tensor on the host.
 Tensor host_tensor(const Shape &shape, DataType type, const std::vector<double> &values);
 
+// The same, and poison where there are no values, which must not reach the output.
+Tensor filled(const Shape &shape, DataType type, const std::vector<double> &values);
+
 }  // namespace hk::test

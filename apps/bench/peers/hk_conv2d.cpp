@@ -26,11 +26,11 @@ public:
         device_.synchronize();
     }
 
-    std::vector<std::byte> output() override {
+    Outputs outputs() override {
         const Tensor host = output_.to(Device::cpu());
         std::vector<std::byte> result(host.elements() * 4);
         if (!result.empty()) std::memcpy(result.data(), host.data<float>(), result.size());
-        return result;
+        return {result};
     }
 
 private:

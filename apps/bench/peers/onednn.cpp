@@ -68,7 +68,7 @@ public:
         stream_.wait();
     }
 
-    std::vector<std::byte> output() override { return bytes_in(task_.plain.output, output_); }
+    Outputs outputs() override { return {bytes_in(task_.plain.output, output_)}; }
 
 private:
     dnnl::stream stream_;

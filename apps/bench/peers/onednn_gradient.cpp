@@ -72,8 +72,8 @@ public:
         stream_.wait();
     }
 
-    std::vector<std::byte> output() override {
-        return bytes_in(of_input_ ? plain_.input : plain_.weight, gradient_);
+    Outputs outputs() override {
+        return {bytes_in(of_input_ ? plain_.input : plain_.weight, gradient_)};
     }
 
 private:

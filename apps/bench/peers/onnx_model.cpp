@@ -66,9 +66,24 @@ int onnx_type(DataType type) {
             return 2;
         case DataType::s8:
             return 3;
-        default:
-            return 1;
+        case DataType::u16:
+            return 4;
+        case DataType::s16:
+            return 5;
+        case DataType::s32:
+            return 6;
+        case DataType::s64:
+            return 7;
+        case DataType::f64:
+            return 11;
+        case DataType::u32:
+            return 12;
+        case DataType::u64:
+            return 13;
+        case DataType::f32:
+            break;
     }
+    return 1;
 }
 
 namespace {
@@ -86,9 +101,11 @@ Message conv_node(const char *operation, const Conv2dProblem &p) {
     return node.message(5, attribute("group", o.groups));
 }
 
-Message with_names(Message node, std::initializer_list<const char *> inputs, const char *output) {
+Message with_names(Message node, std::initializer_list<const char *> inputs,
+                   std::initializer_list<const char *> outputs) {
     for (const char *name : inputs) node.bytes(1, name);
-    return node.bytes(2, output);
+    for (const char *name : outputs) node.bytes(2, name);
+    return node;
 }
 
 Message initializer(const char *name, DataType type, std::initializer_list<int64_t> shape,
@@ -109,24 +126,28 @@ Message weight(const Conv2dProblem &p, DataType type, const char *name, const vo
                        oihw);
 }
 
-// The model of a graph that has its nodes and initializers already.
-std::string model(Message graph, const Conv2dProblem &p) {
+// The model of a graph that has its nodes, initializers, inputs and outputs already.
+std::string model(Message graph, const char *name) {
+    graph.bytes(2, name);
+    const Message opset = Message().bytes(1, "").number(2, 17);
+    return Message().number(1, 8).message(7, graph).message(8, opset).text();
+}
+
+std::string conv_model(Message graph, const Conv2dProblem &p) {
     const int type = onnx_type(p.type);
-    graph.bytes(2, "conv2d");
     graph.message(11, tensor_value("x", type, {p.batch, p.channels, p.height, p.width}));
     graph.message(
         12, tensor_value("y", type, {p.batch, p.filters, p.output_height(), p.output_width()}));
-    const Message opset = Message().bytes(1, "").number(2, 17);
-    return Message().number(1, 8).message(7, graph).message(8, opset).text();
+    return model(graph, "conv2d");
 }
 
 }  // namespace
 
 std::string onnx_conv2d_model(const Conv2dProblem &p, const void *weight_oihw) {
     Message graph;
-    graph.message(1, with_names(conv_node("Conv", p), {"x", "w"}, "y"));
+    graph.message(1, with_names(conv_node("Conv", p), {"x", "w"}, {"y"}));
     graph.message(5, weight(p, p.type, "w", weight_oihw));
-    return model(graph, p);
+    return conv_model(graph, p);
 }
 
 std::string onnx_qlinear_conv2d_model(const Conv2dProblem &p, const void *weight_oihw,
@@ -136,9 +157,9 @@ std::string onnx_qlinear_conv2d_model(const Conv2dProblem &p, const void *weight
     const auto output_zero = static_cast<uint8_t>(scaling.output_zero_point);
     Message graph;
     graph.message(
-        1,
-        with_names(conv_node("QLinearConv", p),
-                   {"x", "x_scale", "x_zero", "w", "w_scale", "w_zero", "y_scale", "y_zero"}, "y"));
+        1, with_names(conv_node("QLinearConv", p),
+                      {"x", "x_scale", "x_zero", "w", "w_scale", "w_zero", "y_scale", "y_zero"},
+                      {"y"}));
     graph.message(5, initializer("x_scale", DataType::f32, {}, &scaling.input_scale));
     graph.message(5, initializer("x_zero", p.type, {}, &input_zero));
     graph.message(5, weight(p, DataType::s8, "w", weight_oihw));
@@ -147,7 +168,7 @@ std::string onnx_qlinear_conv2d_model(const Conv2dProblem &p, const void *weight
     graph.message(5, initializer("w_zero", DataType::s8, {p.filters}, zeros.data()));
     graph.message(5, initializer("y_scale", DataType::f32, {}, &scaling.output_scale));
     graph.message(5, initializer("y_zero", p.type, {}, &output_zero));
-    return model(graph, p);
+    return conv_model(graph, p);
 }
 
 std::string onnx_dequantize_conv2d_model(const Conv2dProblem &p, const void *weight_oihw,
@@ -157,13 +178,28 @@ std::string onnx_dequantize_conv2d_model(const Conv2dProblem &p, const void *wei
     dequantize.bytes(3, "dequantize").bytes(4, "DequantizeLinear");
     dequantize.message(5, attribute("axis", 0));
     Message graph;
-    graph.message(1, with_names(dequantize, {"q", "w_scale", "w_zero"}, "w"));
-    graph.message(1, with_names(conv_node("Conv", p), {"x", "w"}, "y"));
+    graph.message(1, with_names(dequantize, {"q", "w_scale", "w_zero"}, {"w"}));
+    graph.message(1, with_names(conv_node("Conv", p), {"x", "w"}, {"y"}));
     graph.message(5, weight(p, DataType::s8, "q", weight_oihw));
     graph.message(5,
                   initializer("w_scale", DataType::f32, {p.filters}, scaling.weight_scales.data()));
     graph.message(5, initializer("w_zero", DataType::s8, {p.filters}, zeros.data()));
-    return model(graph, p);
+    return conv_model(graph, p);
+}
+
+std::string onnx_topk_model(const TopKProblem &p) {
+    Message node;
+    node.bytes(3, "topk").bytes(4, "TopK");
+    node.message(5, attribute("axis", -1));
+    node.message(5, attribute("largest", p.order == Order::largest));
+    node.message(5, attribute("sorted", 1));
+    Message graph;
+    graph.message(1, with_names(node, {"x", "k"}, {"values", "indices"}));
+    graph.message(5, initializer("k", DataType::s64, {1}, &p.k));
+    graph.message(11, tensor_value("x", onnx_type(p.type), {p.rows, p.columns}));
+    graph.message(12, tensor_value("values", onnx_type(p.type), {p.rows, p.k}));
+    graph.message(12, tensor_value("indices", onnx_type(DataType::s64), {p.rows, p.k}));
+    return model(graph, "topk");
 }
 
 }  // namespace hk::bench

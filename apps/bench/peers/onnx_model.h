@@ -1,9 +1,10 @@
 #pragma once
-// The ONNX file format, as far as models of one convolution need it.
+// The ONNX file format, as far as models of one convolution or one top-k need it.
 
 #include <string>
 
-#include "peers/conv2d_peer.h"
+#include "hk/conv2d.h"
+#include "hk/topk.h"
 
 namespace hk::bench {
 
@@ -24,6 +25,9 @@ std::string onnx_qlinear_conv2d_model(const Conv2dProblem &problem, const void *
                                       const OnnxScaling &scaling);
 std::string onnx_dequantize_conv2d_model(const Conv2dProblem &problem, const void *weight_oihw,
                                          const OnnxScaling &scaling);
+
+// The bytes of a model x -> TopK -> values, indices (of s64) along the last axis, sorted.
+std::string onnx_topk_model(const TopKProblem &problem);
 
 // ONNX's number of an element type.
 int onnx_type(DataType type);

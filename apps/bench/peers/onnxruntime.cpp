@@ -31,7 +31,7 @@ public:
           output_type_(output_type),
           variant_(std::move(variant)),
           same_task_(same_task),
-          session_(model, tensor_of_input(problem, input), tensor_of_output(problem, output_type),
+          session_(model, tensor_of_input(problem, input), {tensor_of_output(problem, output_type)},
                    threads) {}
 
     std::string name() const override { return "ONNX Runtime"; }
@@ -39,23 +39,26 @@ public:
     bool same_task() const override { return same_task_; }
     void run() override { session_.run(); }
 
-    std::vector<std::byte> output() override {
+    Outputs outputs() override {
         const Conv2dProblem &p = problem_;
-        if (p.options.layout == Layout::nchw) return session_.output();
-        return transposed(session_.output().data(), size_of(output_type_), p.batch, p.filters,
-                          p.output_height() * p.output_width());
+        const std::vector<std::byte> &output = session_.outputs()[0].data;
+        if (p.options.layout == Layout::nchw) return {output};
+        return {transposed(output.data(), size_of(output_type_), p.batch, p.filters,
+                           p.output_height() * p.output_width())};
     }
 
 private:
     static OnnxTensor tensor_of_input(const Conv2dProblem &p, const void *input) {
-        return {channels_first(p.options.layout, input, p.type, p.batch, p.height * p.width,
+        return {"x",
+                channels_first(p.options.layout, input, p.type, p.batch, p.height * p.width,
                                p.channels),
                 {p.batch, p.channels, p.height, p.width},
                 onnx_type(p.type)};
     }
     static OnnxTensor tensor_of_output(const Conv2dProblem &p, DataType type) {
         const int64_t elements = p.batch * p.filters * p.output_height() * p.output_width();
-        return {std::vector<std::byte>(elements * size_of(type)),
+        return {"y",
+                std::vector<std::byte>(elements * size_of(type)),
                 {p.batch, p.filters, p.output_height(), p.output_width()},
                 onnx_type(type)};
     }

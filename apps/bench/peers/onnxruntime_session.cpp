@@ -99,21 +99,22 @@ Env *environment(const Api &api) {
 
 struct OnnxruntimeSession::Parts {
     MemoryInfo *memory = nullptr;
-    Value *input = nullptr, *output = nullptr;
+    Value *input = nullptr;
+    std::vector<Value *> outputs;
     Session *session = nullptr;
 
     ~Parts() {
         const Api *api = Api::get();
         api->release(release_session, session);
         api->release(release_value, input);
-        api->release(release_value, output);
+        for (Value *output : outputs) api->release(release_value, output);
         api->release(release_memory_info, memory);
     }
 };
 
 OnnxruntimeSession::OnnxruntimeSession(const std::string &model, OnnxTensor input,
-                                       OnnxTensor output, int threads)
-    : input_(std::move(input)), output_(std::move(output)), parts_(std::make_unique<Parts>()) {
+                                       std::vector<OnnxTensor> outputs, int threads)
+    : input_(std::move(input)), outputs_(std::move(outputs)), parts_(std::make_unique<Parts>()) {
     const Api *api = Api::get();
     if (!api) throw std::runtime_error("ONNX Runtime is not installed");
     const int arena = 1, default_memory = 0, all_optimizations = 99;
@@ -124,7 +125,8 @@ OnnxruntimeSession::OnnxruntimeSession(const std::string &model, OnnxTensor inpu
                   created);
     };
     value(input_, &parts_->input);
-    value(output_, &parts_->output);
+    parts_->outputs.resize(outputs_.size());
+    for (size_t i = 0; i < outputs_.size(); ++i) value(outputs_[i], &parts_->outputs[i]);
     Options *options = nullptr;
     api->call(create_session_options, &options);
     const std::unique_ptr<Options, std::function<void(Options *)>> owner(
@@ -138,10 +140,11 @@ OnnxruntimeSession::OnnxruntimeSession(const std::string &model, OnnxTensor inpu
 OnnxruntimeSession::~OnnxruntimeSession() = default;
 
 void OnnxruntimeSession::run() {
-    const char *inputs[] = {"x"}, *outputs[] = {"y"};
-    Value *values[] = {parts_->output};
-    Api::get()->call(run_session, parts_->session, static_cast<void *>(nullptr), &inputs[0],
-                     &parts_->input, size_t{1}, &outputs[0], size_t{1}, &values[0]);
+    const char *input = input_.name.c_str();
+    std::vector<const char *> names;
+    for (const OnnxTensor &output : outputs_) names.push_back(output.name.c_str());
+    Api::get()->call(run_session, parts_->session, static_cast<void *>(nullptr), &input,
+                     &parts_->input, size_t{1}, names.data(), names.size(), parts_->outputs.data());
 }
 
 std::string onnxruntime_version() {

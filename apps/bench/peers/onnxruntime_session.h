@@ -1,5 +1,5 @@
 #pragma once
-// A model x -> y in ONNX Runtime.
+// A model in ONNX Runtime: one input, one output or several.
 
 #include <cstddef>
 #include <cstdint>
@@ -10,6 +10,7 @@
 namespace hk::bench {
 
 struct OnnxTensor {
+    std::string name;  // in the model
     std::vector<std::byte> data;
     std::vector<int64_t> shape;
     int type;  // ONNX's number
@@ -18,16 +19,18 @@ struct OnnxTensor {
 class OnnxruntimeSession {
 public:
     // Throws std::runtime_error where the library is not installed or refuses the model.
-    OnnxruntimeSession(const std::string &model, OnnxTensor input, OnnxTensor output, int threads);
+    OnnxruntimeSession(const std::string &model, OnnxTensor input, std::vector<OnnxTensor> outputs,
+                       int threads);
     ~OnnxruntimeSession();
 
     void run();
-    const std::vector<std::byte> &output() const { return output_.data; }  // of the last run
+    const std::vector<OnnxTensor> &outputs() const { return outputs_; }  // of the last run
 
 private:
     struct Parts;
 
-    OnnxTensor input_, output_;
+    OnnxTensor input_;
+    std::vector<OnnxTensor> outputs_;
     std::unique_ptr<Parts> parts_;
 };
 

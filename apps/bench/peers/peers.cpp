@@ -1,16 +1,16 @@
 #include <iostream>
 
-#include "peers/conv2d_peer.h"
+#include "peers/peer.h"
 
 namespace hk::bench {
 
 std::vector<Contestant> right_ones(Peers peers,
-                                   const std::function<bool(const std::byte *)> &is_right) {
+                                   const std::function<bool(const Outputs &)> &is_right) {
     std::vector<Contestant> result;
     for (auto &made : peers) {
         std::shared_ptr<Peer> peer = std::move(made);
         peer->run();
-        if (!is_right(peer->output().data())) {
+        if (!is_right(peer->outputs())) {
             std::cerr << "bench: " << peer->name() << " (" << peer->variant()
                       << ") is wrong here and takes no part\n";
             continue;

@@ -46,6 +46,11 @@ struct Constraint {
     int64_t value;
 };
 
+bool holds(const Constraint &constraint, int64_t value) noexcept;
+
+// Its relation and value in words: "at most 4".
+std::string to_string(const Constraint &constraint);
+
 struct KernelInfo {
     const char *name;    // of the compiled function: conv2d_3x3_f32_nhwc_cpu
     const char *family;  // conv2d

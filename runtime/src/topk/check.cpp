@@ -54,9 +54,12 @@ TopKProblem TopKProblem::from_shape(const Shape &input, DataType type, int64_t k
     problem.columns = columns;
     problem.k = k;
     problem.order = options.order;
+    int64_t apart = 1;
     for (size_t d = 0; d < input.size(); d++) {
         if (d != axis) problem.rows *= input[d];
+        if (d > axis) apart *= input[d];
     }
+    problem.adjacent = apart == 1 || columns <= 1;
     return problem;
 }
 

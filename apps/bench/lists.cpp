@@ -1,0 +1,97 @@
+#include "lists.h"
+
+#include <charconv>
+#include <fstream>
+#include <sstream>
+
+#include "hk/error.h"
+
+namespace hk::bench {
+
+namespace {
+
+std::vector<std::string> split(const std::string &line) {
+    std::vector<std::string> result;
+    std::stringstream stream(line);
+    for (std::string cell; std::getline(stream, cell, ',');) result.push_back(cell);
+    if (line.ends_with(',')) result.emplace_back();
+    return result;
+}
+
+}  // namespace
+
+std::vector<std::string> embedded_lists(std::string_view folder) {
+    std::vector<std::string> names;
+    for (const EmbeddedList &list : embedded) {
+        if (list.folder == folder) names.emplace_back(list.name);
+    }
+    return names;
+}
+
+std::string_view embedded_csv(std::string_view folder, std::string_view name) {
+    for (const EmbeddedList &list : embedded) {
+        if (list.folder == folder && list.name == name) return list.text;
+    }
+    return {};
+}
+
+std::string list_text(std::string_view folder, const std::string &name) {
+    if (name.ends_with(".csv")) {
+        std::ifstream file(name);
+        if (!file) throw InvalidArgument("bench: cannot read " + name);
+        return {std::istreambuf_iterator<char>(file), {}};
+    }
+    const std::string_view text = embedded_csv(folder, name);
+    if (!text.empty()) return std::string(text);
+    std::string names;
+    for (const std::string &known : embedded_lists(folder)) names += " " + known;
+    throw InvalidArgument("bench: no list \"" + name + "\"; there are:" + names);
+}
+
+ListLine::ListLine(const std::vector<std::string> &header, const std::string &line) : line_(line) {
+    const std::vector<std::string> cells = split(line);
+    if (cells.size() != header.size()) {
+        throw InvalidArgument("shape list: " + std::to_string(cells.size()) + " columns where " +
+                              std::to_string(header.size()) + " are named: " + line);
+    }
+    for (size_t i = 0; i < cells.size(); ++i) cells_[header[i]] = cells[i];
+}
+
+void ListLine::read(const std::string &column, int64_t &value) {
+    const auto cell = cells_.extract(column);
+    if (cell.empty()) return;
+    const std::string &text = cell.mapped();
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size() || value < 0) {
+        throw InvalidArgument("shape list: \"" + text + "\" is not a number in: " + line_);
+    }
+}
+
+void ListLine::read(const std::string &column, std::string &value) {
+    const auto cell = cells_.extract(column);
+    if (!cell.empty()) value = cell.mapped();
+}
+
+void ListLine::finish() const {
+    if (cells_.empty()) return;
+    throw InvalidArgument("shape list: unknown column \"" + cells_.begin()->first + "\"");
+}
+
+std::vector<ListLine> list_lines(std::string_view csv) {
+    std::stringstream stream{std::string(csv)};
+    std::vector<std::string> header;
+    std::vector<ListLine> result;
+    for (std::string line; std::getline(stream, line);) {
+        if (line.ends_with('\r')) line.pop_back();
+        if (line.empty() || line[0] == '#') continue;
+        if (header.empty()) {
+            header = split(line);
+        } else {
+            result.emplace_back(header, line);
+        }
+    }
+    if (result.empty()) throw InvalidArgument("shape list: no shapes in it");
+    return result;
+}
+
+}  // namespace hk::bench
