@@ -1,4 +1,4 @@
-# THE TABLE: every kernel that is built, most specific first; rows of gradients in kernels/. cmake/AddKernel.cmake
+# THE TABLE: every kernel that is built, most specific first; those of gradients and top-k in kernels/. cmake/AddKernel.cmake
 # explains a row.
 
 set(HK_FIXED_FIELDS_conv2d kernel_w kernel_h stride_x stride_y dilation_x dilation_y padding
@@ -201,5 +201,6 @@ endforeach()
 # Gradients of a convolution.
 include(kernels/conv2d_backward.cmake)
 
+# Top-k.
 include(kernels/topk.cmake)
 include(kernels/topk_gpu.cmake)
