@@ -30,16 +30,16 @@ struct TopKTilesOperands {
 // time, each its update: three steps join eight places, which one thread can do, in registers.
 struct TopKTiles {
     static constexpr int slots = 8;
-    static constexpr int padded(int place) { return place + place / 32; }  // see position()
+    static constexpr int padded(int place) { return place + place / 8; }  // see position()
 
     Halide::Var slot{"slot"}, lane{"lane"}, place{"place"}, tile{"tile"}, x{"x"}, y{"y"};
     Halide::Func first, best, sorted, items;
     Halide::RDom r;                    // of best: the elements of a column
     std::vector<Halide::RDom> rounds;  // of sorted's updates: the lanes
 
-    // Where sorted has a place: one in 32 is left out, so that the lanes of a warp, 1, 2, 4, … 32
-    // places apart, meet in no bank of shared memory.
-    static Halide::Expr position(const Halide::Expr &place) { return place + place / 32; }
+    // Where sorted has a place: one in nine is left out, so that the lanes of a warp, whose places
+    // are 8, 16, 32 or 64 apart or neighbours, meet in no bank of shared memory, or in pairs.
+    static Halide::Expr position(const Halide::Expr &place) { return place + place / 8; }
 };
 
 // `tile`: a power of two, at least 8.

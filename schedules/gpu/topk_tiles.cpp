@@ -22,14 +22,15 @@ void hold_best(TopKTiles &stages, const LoopLevel &at) {
 }  // namespace
 
 // A block sorts a tile in shared memory, in place; a thread has eight of its items at a time, in
-// registers, for three steps of the bitonic network. A tile of 1024, with 128 threads, takes 20
+// registers, for three steps of the bitonic network. A tile of 1024, with 128 threads, takes 21
 // rounds, each a load and a store of eight items and a barrier, where step by step it would be 55.
-// Shared memory: 33/32 of a tile's items, of 4 to 12 bytes: 1024 of keys of 32 bits with indices
-// 8448 bytes. Registers: eight items and their addresses twice, 56, or 96 with keys of 64 bits.
-// Loads from the row are of neighbouring elements by neighbouring threads, eight of a thread in
-// flight. Lost: a Func for each step (twice the memory, one load and store an item and step); 16
-// items a thread, which four steps join (15 rounds, but 64 threads for a tile, and with keys of 64
-// bits twice the registers).
+// Shared memory: 9/8 of a tile's items, of 4 to 12 bytes: 1024 of keys of 32 bits with indices 9216
+// bytes. Registers: eight items and their addresses, 56, or 80 with keys of 64 bits. Loads from the
+// row are of neighbouring elements by neighbouring threads, eight of a thread in flight.
+// Places: with one in 33 left out instead of one in nine, lanes 32 or 64 places apart met four in a
+// bank, and keys of 64 bits took 96 registers. Rejected by arithmetic: a Func for each step (twice
+// the memory, a load and a store an item and step); 16 items a thread, which four steps join (17
+// rounds, but 64 threads for a tile, and with keys of 64 bits twice the registers).
 void topk_tiles(TopKTiles &stages, const TopKTilesContext &context) {
     const int tile = topk_tile(context), lanes = tile / TopKTiles::slots;
     const Var block("block"), round("round"), thread("thread");
