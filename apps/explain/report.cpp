@@ -60,9 +60,9 @@ void print_ladder(const Choice &choice) {
     }
 }
 
-// Of the rows that take problems like this one but for the region's fields.
+// Of the rows that take problems of this one's kind.
 std::vector<Region> regions_of(const Verb &verb, DeviceType device) {
-    const std::vector<std::string> fields = verb.region_fields();
+    const std::vector<std::string> fields = verb.kind_fields();
     std::vector<Region> regions;
     if (fields.empty()) return regions;
     for (const KernelInfo &kernel : verb.kernels()) {
@@ -73,7 +73,7 @@ std::vector<Region> regions_of(const Verb &verb, DeviceType device) {
         std::string conditions;
         bool others_hold = true;
         for (const Constraint &constraint : kernel.where) {
-            if (std::find(fields.begin(), fields.end(), constraint.field) == fields.end()) {
+            if (std::find(fields.begin(), fields.end(), constraint.field) != fields.end()) {
                 others_hold &= holds(constraint, verb.field(constraint.field));
             } else {
                 conditions += (conditions.empty() ? "" : ", ") + std::string(constraint.field) +

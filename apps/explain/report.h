@@ -11,7 +11,7 @@ struct Rejected {
     std::string row, reason;
 };
 
-// Where a row stands in the table's order, with what it asks of the verb's region_fields().
+// Where a row stands in the table's order, with what it asks of sizes.
 struct Region {
     std::string row, conditions;  // "k at most 16, columns at least 4096"; "all others"
 };

@@ -52,8 +52,8 @@ public:
         return select_topk(problem_, target.type, target.limits, true);
     }
 
-    std::vector<std::string> region_fields() const override {
-        return {"columns", "k", "rest", "vectors_per_k"};
+    std::vector<std::string> kind_fields() const override {
+        return {"values", "indices", "adjacent"};
     }
     int64_t field(std::string_view name) const override {
         return detail::topk_field(problem_, name);

@@ -42,9 +42,9 @@ public:
     virtual std::span<const KernelInfo> kernels() const = 0;
     virtual Selection select(const Target &target) const = 0;
 
-    // Which problems rows take: the fields in which their regions are told, and the problem's
-    // value of every other one. No fields: regions are not told.
-    virtual std::vector<std::string> region_fields() const { return {}; }
+    // The fields of conditions that tell kinds of problems apart, and the problem's value of them.
+    // What rows ask of all other fields, sizes, is told as their regions; no fields: of none.
+    virtual std::vector<std::string> kind_fields() const { return {}; }
     virtual int64_t field(std::string_view) const { return 0; }
 
     // Runs the kernel on tensors at made-up addresses of Device::cuda().

@@ -55,7 +55,7 @@ int64_t draw(Random &random, const Range &range) {
     return range.moved(static_cast<int64_t>(std::llround(std::exp(exponent))));
 }
 
-// Draws columns and k until they meet the conditions; from longer and longer rows where they don't.
+// Draws sizes until they meet the conditions; from longer and longer rows where they don't.
 bool draw_row(Random &random, const TopKRequest &request, TopKProblem &problem) {
     Range columns = range_of(request.where, "columns");
     columns.first = std::max<int64_t>(columns.first, 1);
@@ -64,6 +64,11 @@ bool draw_row(Random &random, const TopKRequest &request, TopKProblem &problem) 
         columns.last =
             std::min(range_of(request.where, "columns").last, static_cast<int64_t>(limit));
         problem.columns = draw(random, columns);
+        Range rows = range_of(request.where, "rows");
+        rows.first = std::max<int64_t>(rows.first, 1);
+        rows.last =
+            std::clamp(static_cast<int64_t>(limit) / problem.columns, rows.first, rows.last);
+        problem.rows = draw(random, rows);
         Range k = range_of(request.where, "k");
         k.last = std::min(k.last, problem.columns);
         if (k.first > k.last) continue;
@@ -79,15 +84,16 @@ bool draw_row(Random &random, const TopKRequest &request, TopKProblem &problem) 
     return false;
 }
 
-// The axis among other extents, whose product is at most `rows`.
-void draw_shape(Random &random, int64_t columns, int64_t rows, bool adjacent, TopKCase &c) {
-    const int64_t rank = uniform(random, 1, 5);
-    const int64_t axis = adjacent ? rank - 1 : uniform(random, 0, rank - 1);
+// The axis among other extents, whose product is the rows, or at most where fewer will do.
+void draw_shape(Random &random, const TopKProblem &problem, bool exactly, TopKCase &c) {
+    int64_t rows = problem.rows;
+    const int64_t rank = uniform(random, exactly ? 2 : 1, 5);
+    const int64_t axis = problem.adjacent ? rank - 1 : uniform(random, 0, rank - 1);
     for (int64_t d = 0; d < rank; d++) {
-        int64_t extent = columns;
+        int64_t extent = problem.columns;
         if (d != axis) {
-            extent = std::min(rows, draw(random, {1, std::max<int64_t>(rows, 1)}));
-            rows /= std::max<int64_t>(extent, 1);
+            extent = exactly ? rows : draw(random, {1, rows});
+            rows /= extent;
         }
         c.shape.push_back(extent);
     }
@@ -275,8 +281,8 @@ std::optional<TopKCase> random_case(uint64_t seed, const TopKRequest &request) {
         return {};
     }
     c.k = problem.k;
-    const auto rows = static_cast<int64_t>(request.elements) / problem.columns;
-    draw_shape(random, problem.columns, std::max<int64_t>(rows, 1), adjacent.first == 1, c);
+    problem.adjacent = adjacent.first == 1;
+    draw_shape(random, problem, range_of(request.where, "rows").first > 1, c);
     c.input = draw_placement(random);
     c.values_at = draw_placement(random);
     c.indices_at = draw_placement(random);

@@ -34,6 +34,20 @@ TEST(TopKCase, MeetsTheConditions) {
     EXPECT_GT(drawn, 100);
 }
 
+TEST(TopKCase, ManyRowsAreDrawn) {
+    using enum Constraint::Relation;
+    const Constraint where[] = {
+        {"rows", at_least, 8}, {"vectors", at_least, 16}, {"candidates", at_most, 512}};
+    for (const uint64_t seed : seeds(30)) {
+        const auto c = random_case<TopKCase>(seed, TopKRequest{{DataType::f32}, where, 3e3});
+        ASSERT_TRUE(c);
+        const Tensor input = topk_input(*c);
+        EXPECT_GE(input.elements() / c->columns(), 8);
+        EXPECT_GE(c->columns(), 256);
+        EXPECT_LE(c->columns() / 64 * c->k, 512);
+    }
+}
+
 TEST(TopKCase, WholeRowsAreDrawn) {
     const Constraint where[] = {{"rest", Constraint::Relation::at_most, 0}};
     for (const uint64_t seed : seeds(30)) {
