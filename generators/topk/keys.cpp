@@ -8,29 +8,27 @@ namespace {
 
 Expr sign_of(const Type &type) { return cast(type, 1) << (type.bits() - 1); }
 
-// A comparison of floats takes one step less than one of magnitudes.
-Expr is_nan_bits(const Expr &bits, const Expr &infinity) {
-    const Type type = bits.type();
-    if (type.bits() < 32) return (bits & ~sign_of(type)) > infinity;
-    return is_nan(reinterpret(Float(type.bits()), bits));
-}
-
 // A negative float's magnitude counts down from zero, so that -0 becomes +0; as a signed integer it
 // then compares as the float does. NaNs become the largest signed integer, which no other float is.
-Expr as_signed(const Expr &bits, const Expr &floats, const Expr &infinity) {
+Expr as_signed(const Expr &bits, const Expr &floats, const Expr &is_nan) {
     const Expr sign = sign_of(bits.type());
     const Expr number = select(floats && bits >= sign, sign - bits, bits);
-    return select(floats && is_nan_bits(bits, infinity), ~sign, number);
+    return select(floats && is_nan, ~sign, number);
 }
 
 }  // namespace
 
-Expr TopKKeys::key(const Expr &bits) const { return as_signed(bits, floats, infinity) ^ flip; }
+Expr TopKKeys::key(const Expr &bits) const {
+    return as_signed(bits, floats, (bits & ~sign_of(bits.type())) > infinity) ^ flip;
+}
 
 Expr TopKKeys::rank(const Expr &bits) const {
     const Type type = bits.type();
+    if (type.bits() < 32) return reinterpret(Int(type.bits()), key(bits) ^ sign_of(type));
+    // A comparison of floats is one step, one of magnitudes two; but OpenCL may have no doubles.
+    const Expr unordered = is_nan(reinterpret(Float(type.bits()), bits));
     return reinterpret(Int(type.bits()),
-                       as_signed(bits, floats, infinity) ^ (flip ^ sign_of(type)));
+                       as_signed(bits, floats, unordered) ^ (flip ^ sign_of(type)));
 }
 
 Expr TopKKeys::key_of_rank(const Expr &rank) {
