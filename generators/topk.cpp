@@ -1,5 +1,7 @@
 #include "generators/topk.h"
 
+#include "generators/topk/items.h"
+
 using namespace Halide;
 
 namespace hk::generators {
@@ -148,7 +150,7 @@ TopK topk_chunks(const TopKRow &row, const Expr &chunk) {
     stages.chunks.masks = masks_of("chunk_masks", best, stages.least, row.lanes);
     stages.chosen = Func("chosen");
     stages.chosen.define_extern(
-        "hk_topk_choose_chunks",
+        "hk_topk_choose_parts",
         {stages.chunks.masks.bits, best, stages.least, bits_of_mask(row.lanes), count, row.k},
         Int(32), {place, x, y});
     const Expr chosen = clamp(stages.chosen(place, x, y), 0, count - 1);
@@ -168,11 +170,12 @@ TopK topk_columns(const TopKRow &row, const Expr &columns) {
     stages.columns.r = RDom(0, full, "depth");
     Func &running = stages.columns.running, &best = stages.columns.best;
     running = Func("running");
-    running(column, x, y) = Tuple(row.type.min(), 0);
-    const auto update = [&](const Expr &depth, const Expr &next) {
-        const FuncRef known = running(column, x, y);
-        running(column, x, y) =
-            Tuple(max(next, known[0]), select(next > known[0], depth, known[1]));
+    running(column, x, y) = Tuple(topk_item(row.type.min(), 0, row.indices));
+    const auto update = [&](const Expr &depth, const Expr &key) {
+        const TopKItem known = topk_item(running(column, x, y));
+        TopKItem next = {max(key, known[0])};
+        if (row.indices) next.push_back(select(key > known[0], depth, known[1]));
+        running(column, x, y) = Tuple(next);
     };
     const auto key = [&](const Expr &element) {
         return row.keys.key(row.input(in_row(element, row), x, y));
@@ -182,9 +185,9 @@ TopK topk_columns(const TopKRow &row, const Expr &columns) {
     const Expr last = full * columns + column;
     update(full, select(last < row.columns, key(min(last, row.columns - 1)), row.type.min()));
     best = Func("best");
-    best(column, x, y) = Tuple(running(column, x, y));
+    best(column, x, y) = Tuple(topk_item(running(column, x, y)));
     Func keys("column_keys");
-    keys(column, x, y) = best(column, x, y)[0];
+    keys(column, x, y) = topk_item(best(column, x, y))[0];
     // Rows next to each other, so that a vector's lanes look for the thresholds of as many rows.
     stages.columns.turned = Func("turned");
     stages.columns.turned(column, x, y) = keys(column, min(x, row.rows - 1), y);
@@ -193,7 +196,7 @@ TopK topk_columns(const TopKRow &row, const Expr &columns) {
     stages.columns.masks = masks_of("column_masks", keys, stages.least, row.lanes);
     stages.chosen = Func("chosen");
     stages.chosen.define_extern(
-        "hk_topk_choose_columns",
+        row.indices ? "hk_topk_choose_columns" : "hk_topk_choose_parts",
         {stages.columns.masks.bits, best, stages.least, bits_of_mask(row.lanes), columns, row.k},
         Int(32), {place, x, y});
     const Expr candidate = j * columns + clamp(stages.chosen(place, x, y), 0, columns - 1);

@@ -53,7 +53,7 @@ struct TopKChunks {
 // The best element of each of `count` columns: those of a row with the same remainder.
 struct TopKColumns {
     Halide::Expr count;
-    Halide::Func running;  // (column, x, y) over r: the key, and how manieth of the column it is
+    Halide::Func running;  // (column, x, y) over r: the key; with indices, its place in the column
     Halide::Func best;     // the same, when all is seen
     Halide::RDom r;
     Masks masks;

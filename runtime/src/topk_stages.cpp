@@ -84,15 +84,15 @@ void each_bit(const uint32_t *masks, int words, int bits, const One &one) {
 
 // What is known of the parts of rows, chunks or columns, of which the best are chosen.
 struct Parts {
-    halide_buffer_t *masks, *keys, *depths, *least, *chosen;  // depths: of columns alone
+    halide_buffer_t *masks, *keys, *depths, *least, *chosen;  // depths: of columns with indices
     int bits, count, k;
 
     int words() const { return (count + bits - 1) / bits; }
 };
 
-// The k best parts of a row: those above the k-th best, and of those that equal it the first;
-// chunks are in the row's order, so the first chunks, and columns those whose best element comes
-// first.
+// The k best parts of a row: those above the k-th best, and of those that equal it as many as are
+// needed: of chunks the first, which are the first in the row; of columns those whose best element
+// comes first, or any where indices are not asked for.
 template<typename Key>
 int choose_of_row(const Parts &parts, int x, int y) {
     const auto *masks = row_of<const uint32_t>(parts.masks, x, y);
@@ -213,8 +213,8 @@ using namespace hk::detail;
 
 extern "C" {
 
-int hk_topk_choose_chunks(halide_buffer_t *masks, halide_buffer_t *keys, halide_buffer_t *least,
-                          int bits, int count, int k, halide_buffer_t *chosen) {
+int hk_topk_choose_parts(halide_buffer_t *masks, halide_buffer_t *keys, halide_buffer_t *least,
+                         int bits, int count, int k, halide_buffer_t *chosen) {
     return choose({masks, keys, nullptr, least, chosen, bits, count, k});
 }
 
