@@ -1,5 +1,7 @@
 #include "tests/support/jit_conv2d.h"
 
+#include "tests/support/values.h"
+
 namespace hk::test {
 
 JitConv2d::JitConv2d(const JitAlgorithm &algorithm, const std::string &schedule,

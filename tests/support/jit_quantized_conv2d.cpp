@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "tests/support/placed.h"
+#include "tests/support/values.h"
 
 namespace hk::test {
 namespace {
