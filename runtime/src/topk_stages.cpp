@@ -178,7 +178,7 @@ int finish_row(const Candidates &c, int x, int y, const Write &write) {
     if (!items) return halide_error_code_out_of_memory;
     const int64_t count = collect<Item, Key>(c, x, y, items);
     if (count < c.k) return halide_error_code_internal_error;
-    if (!sort_best(items, count, c.k)) return halide_error_code_out_of_memory;
+    if (!sort_best(items, count, c.k, c.step == 1)) return halide_error_code_out_of_memory;
     for (int p = 0; p < c.k; p++) write(p, items[p]);
     return halide_error_code_success;
 }
