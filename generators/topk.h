@@ -63,10 +63,10 @@ struct TopKColumns {
 struct TopK {
     TopKColumns columns;  // either of the two is defined, or the whole row is looked at
     TopKChunks chunks;
-    KthLargest threshold;         // of chunks.best or candidates; empty in a sort
+    KthLargest threshold;         // of the maxima or of candidates; empty in a sort
     Halide::Func least;           // (x, y): the threshold; 0 in a sort
-    Halide::Func chosen;          // chunks (place, x, y) in the row's order
-    Halide::Func candidates;      // keys (j, place, x, y) of chosen chunks
+    Halide::Func chosen;          // chunks or columns (place, x, y)
+    Halide::Func candidates;      // keys (j, place, x, y) of the chosen
     Masks masks;                  // of candidates
     Halide::Func sorted, result;  // (place, x, y): key, index, or both
 };
@@ -74,9 +74,8 @@ struct TopK {
 // chunk: a multiple of `lanes`, at most columns.
 TopK topk_chunks(const TopKRow &row, const Halide::Expr &chunk);
 
-// The same with columns, of which the k best are found by insertion: where k is small. Elements are
-// in columns as one vector's are in its lanes, so that a short row's maxima need no steps across
-// lanes.
+// The same with columns: elements are in columns as one vector's are in its lanes, so that a short
+// row's maxima need no steps across lanes; but a column's elements lie far apart.
 TopK topk_columns(const TopKRow &row, const Halide::Expr &columns);
 
 // The whole row is the only chunk. topk_sort: and all of it is wanted.
