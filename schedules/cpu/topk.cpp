@@ -85,12 +85,12 @@ void thresholds_of_rows(TopK &stages, int rows) {
 
 }  // namespace
 
-// A task has a row, or sixteen where they are looked at as columns: all stages between its elements
-// and its result stay in the caches, and the calls of C++, which ask for bounds before they run,
-// are shared by its rows. One Zen 4 core, bench --family topk, us a row of floats: of 50257, k
-// 50, 7.5, of which the pass over the row takes 4, the threshold of 786 maxima 1; of 1000000, k
-// 100, 86 (44 for the largest word alone); of 8400, k 300, 9.6; of 1000, k 5, 0.5, of which the
-// pass takes a third, thresholds of sixteen rows in the lanes of a vector a fifth.
+// A task has a row, or several short ones, sixteen of which are looked at as columns: all stages
+// between its elements and its result stay in the caches, and the calls of C++, which ask for
+// bounds before they run, are shared by its rows. One Zen 4 core, bench --family topk, us a row of
+// floats: of 50257, k 50, 7.5, of which the pass over the row takes 4, the threshold of 786 maxima
+// 1; of 1000000, k 100, 86 (44 for the largest word alone); of 8400, k 300, 9.6; of 1000, k 5, 0.5,
+// of which the pass takes a third, thresholds of sixteen rows in the lanes of a vector a fifth.
 //
 // Lost: maxima of elements a vector apart, whose chunks then lie in 64 cache lines each (2 us more
 // at 50257); the k-th best maximum by std::nth_element (2.5 us of 786 keys, where 32 counts take
