@@ -204,3 +204,6 @@ include(kernels/conv2d_backward.cmake)
 # Top-k.
 include(kernels/topk.cmake)
 include(kernels/topk_gpu.cmake)
+
+# Gather/scatter tensor product.
+include(kernels/tensor_product.cmake)

@@ -42,4 +42,21 @@ private:
 // The one that Halide's runtime uses. Never destroyed.
 BlockCache &block_cache() noexcept;
 
+// Memory for one call; null where there is none left.
+class Scratch {
+public:
+    explicit Scratch(size_t bytes) : block_(block_cache().allocate(bytes)) {}
+    ~Scratch() { block_cache().free(block_); }
+    Scratch(const Scratch &) = delete;
+    Scratch &operator=(const Scratch &) = delete;
+
+    template<typename T>
+    T *as() const {
+        return static_cast<T *>(block_);
+    }
+
+private:
+    void *block_;
+};
+
 }  // namespace hk::detail

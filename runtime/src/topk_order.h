@@ -11,23 +11,6 @@
 
 namespace hk::detail {
 
-// Memory for one call; null where there is none left.
-class Scratch {
-public:
-    explicit Scratch(size_t bytes) : block_(block_cache().allocate(bytes)) {}
-    ~Scratch() { block_cache().free(block_); }
-    Scratch(const Scratch &) = delete;
-    Scratch &operator=(const Scratch &) = delete;
-
-    template<typename T>
-    T *as() const {
-        return static_cast<T *>(block_);
-    }
-
-private:
-    void *block_;
-};
-
 // A key and its index, which compare as one number: the complement of the index comes after the
 // key.
 template<typename Key>

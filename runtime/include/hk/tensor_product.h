@@ -1,0 +1,85 @@
+#pragma once
+// Gather/scatter tensor product, the core of sparse convolution: rows of the input are gathered,
+// multiplied by the matrix of a kernel offset, and added to rows of the output.
+//
+//   output[omap[n, p], m] = sum over n, p, c of weight[n, c, m] * input[imap[n, p], c]
+//
+// for every pair p of every offset n, plus what the output holds where asked for. Rows that no pair
+// reaches become 0, or stay. Pairs may come in any order, and several may reach one row.
+//
+// Shapes: input [input rows, C], weight [N, C, M], output [output rows, M]. With groups, weight is
+// [N, C / groups, M], and channel m of the output sees the input channels of its group alone.
+// Maps, s32 or s64, both the same, in one of two forms:
+//   padded  [N, P]: a pair with -1 in either map is none;
+//   ragged  [pairs], and `starts` [N + 1], s32 or s64: those of offset n are starts[n] up to
+//           starts[n + 1]. -1 is padding here too.
+// Types: f32, f16, bf16, f64, the same for all three. f16 and bf16 are summed in f32 and rounded
+// once; f64 in f64.
+//
+// Tensors may be views with any strides; for speed the channels of input and output lie next to each
+// other. A kernel counts rows, and the bytes of a tensor, in 32 bits; so do the pairs' places.
+
+#include <span>
+
+#include "hk/kernel_info.h"
+#include "hk/tensor.h"
+
+namespace hk {
+
+// deterministic: the same bit for bit in every run, with any number of threads.
+// atomic: sums may be added up in any order. The CPU's kernels are deterministic in either mode.
+enum class Summation : uint8_t { deterministic, atomic };
+
+std::string_view name_of(Summation summation) noexcept;  // "deterministic", "atomic"
+Summation summation_of(std::string_view name);           // throws InvalidArgument
+
+struct TensorProductOptions {
+    Summation summation = Summation::deterministic;
+    bool accumulate = false;  // add to what the output holds
+    int64_t groups = 1;
+    // Whether maps are checked before anything runs. Without it an index out of range is undefined
+    // behaviour.
+    bool check_maps = true;
+    Tensor starts;  // of ragged maps; undefined: they are padded
+};
+
+// A tensor product without its data: all that selection looks at.
+struct TensorProductProblem {
+    DataType type = DataType::f32;
+    int64_t input_rows = 0, output_rows = 0, offsets = 0;
+    int64_t pairs = 0;                                   // places in a map, padding among them
+    int64_t input_channels = 1, output_channels = 1;     // of a group
+    int64_t groups = 1;
+    Summation summation = Summation::deterministic;
+    bool adjacent = true;  // channels of input and output lie next to each other
+
+    // Of packed tensors. Throws InvalidArgument for shapes that don't fit each other.
+    static TensorProductProblem from_shapes(const Shape &input, const Shape &weight,
+                                            const Shape &imap, const Shape &output, DataType type,
+                                            const TensorProductOptions &options = {});
+};
+
+// All tensors live on one device, the CPU today, and are the caller's; all but the output are only
+// read, and none may overlap it. No two elements of the output share memory. Scratch memory: 8 bytes
+// a pair, and the weight in the type of sums.
+//
+// Calls from several threads at once are safe, of different outputs. Throws InvalidArgument before
+// anything runs, for an index out of range with its offset, position and value; OutOfMemory,
+// DeviceError, KernelFailure. HK_LOG=select prints the row that each new problem takes to stderr.
+void tensor_product(const Tensor &input, const Tensor &weight, const Tensor &imap,
+                    const Tensor &omap, const Tensor &output,
+                    const TensorProductOptions &options = {}, const Stream &stream = {});
+
+// Runs one given row of tensor_product_kernels(), whatever selection would take. Throws
+// InvalidArgument where the row does not take the problem. For tests and measurements.
+void tensor_product_with(const KernelInfo &kernel, const Tensor &input, const Tensor &weight,
+                         const Tensor &imap, const Tensor &omap, const Tensor &output,
+                         const TensorProductOptions &options = {}, const Stream &stream = {});
+
+// All rows, in the order of the table.
+std::span<const KernelInfo> tensor_product_kernels();
+
+Selection select_tensor_product(const TensorProductProblem &problem, DeviceType device,
+                                const DeviceLimits &limits, bool explain = false);
+
+}  // namespace hk

@@ -1,0 +1,59 @@
+#pragma once
+// The pairs of a tensor product, sorted into the tiles of generators/tensor_product.h.
+//
+// The sort is stable: within an output row pairs stay in the order of offsets and positions, which
+// is the order of their sum. Two passes over the maps, offsets side by side on all threads: one
+// counts the pairs of each offset and block, one puts them where they belong.
+
+#include <optional>
+
+#include "HalideRuntime.h"
+#include "block_cache.h"
+#include "call_context.h"
+#include "hk/tensor_product.h"
+
+namespace hk::detail {
+
+// What a compiled kernel says of its tiles.
+struct TileSizes {
+    explicit TileSizes(const KernelInfo &kernel);
+
+    int64_t rows = 0, pairs = 0, group = 0;  // of a block; of a tile; tiles of a group
+};
+
+class TensorProductTiles {
+public:
+    // Throws InvalidArgument for starts that are none, for an index out of range where
+    // options.check_maps is set, and for more tiles than a kernel counts; OutOfMemory.
+    TensorProductTiles(const TensorProductProblem &problem, const Tensor &imap, const Tensor &omap,
+                       const TensorProductOptions &options, const TileSizes &sizes,
+                       CallContext &context);
+    TensorProductTiles(const TensorProductTiles &) = delete;
+    TensorProductTiles &operator=(const TensorProductTiles &) = delete;
+
+    // Buffers for a kernel; not where there are no pairs.
+    bool empty() const { return first_.dims[0].extent == 0; }
+    halide_buffer_t *source() { return &source_.buffer; }
+    halide_buffer_t *target() { return &target_.buffer; }
+    halide_buffer_t *offset() { return &offset_.buffer; }
+    halide_buffer_t *first() { return &first_.buffer; }
+    int32_t most() const { return most_; }  // groups of a block
+
+private:
+    struct Buffer {
+        halide_buffer_t buffer{};
+        halide_dimension_t dims[2]{};
+
+        void open(int32_t *data, int64_t inner, int64_t outer);
+    };
+
+    template<typename Index>
+    void sort(const TensorProductProblem &problem, const Tensor &imap, const Tensor &omap,
+              const TensorProductOptions &options, const TileSizes &sizes, CallContext &context);
+
+    std::optional<Scratch> memory_;
+    Buffer source_, target_, offset_, first_;
+    int32_t most_ = 0;
+};
+
+}  // namespace hk::detail
