@@ -16,6 +16,7 @@
 # Rows stand in the order of preference: selection takes the first that fits.
 
 set(HK_TYPE_f32 float32)
+set(HK_TYPE_f64 float64)
 set(HK_TYPE_f16 float16)
 set(HK_TYPE_bf16 bfloat16)
 foreach(bits 8 16 32 64)

@@ -9,6 +9,8 @@ namespace hk {
 
 namespace {
 
+using detail::Operand;
+
 constexpr const char *kOperation = "tensor_product";
 constexpr std::array<std::string_view, 2> kSummations{"deterministic", "atomic"};  // as Summation
 

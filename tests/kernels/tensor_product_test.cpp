@@ -1,0 +1,145 @@
+// Does the shipped object work: every row of the table, and hk::tensor_product with the rows that
+// selection takes, on every device that has rows.
+
+#include "HalideRuntime.h"
+#include "tests/kernels/family.h"
+#include "tests/reference/elements.h"
+#include "tests/support/tensor_product_check.h"
+
+namespace hk::test {
+namespace {
+
+constexpr int64_t channel_counts[] = {1, 3, 16, 32, 33, 64, 128, 200};
+
+class TensorProductRow : public testing::TestWithParam<KernelInfo> {};
+
+TEST_P(TensorProductRow, IsTheReference) {
+    const KernelInfo &row = GetParam();
+    for (const Device device : devices_of(row.device)) {
+        check_row<TensorProductCase>(row, device, TensorProductRequest{row.type, row.where}, 40);
+    }
+}
+
+// A row says what it does not take, instead of running on it.
+TEST_P(TensorProductRow, RefusesOtherTypes) {
+    const KernelInfo &row = GetParam();
+    const TensorProductCase c{.type = row.type == DataType::f32 ? DataType::f64 : DataType::f32};
+    for (const Device device : devices_of(row.device)) {
+        EXPECT_EQ(check(c, device, &row), Outcome::refused) << row.name;
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Table, TensorProductRow,
+                         testing::ValuesIn(tensor_product_kernels().begin(),
+                                           tensor_product_kernels().end()),
+                         [](const auto &info) { return std::string(info.param.name); });
+
+class TensorProduct : public testing::TestWithParam<DataType> {
+protected:
+    TensorProductRequest request() const { return {GetParam()}; }
+    const Device device_ = Device::cpu();
+};
+
+TEST_P(TensorProduct, MatchesTheReferenceOnRandomProblems) {
+    check_random<TensorProductCase>(device_, 150, [&](uint64_t) { return request(); });
+}
+
+TEST_P(TensorProduct, TakesEveryNumberOfChannels) {
+    for (const int64_t input : channel_counts) {
+        for (const int64_t output : channel_counts) {
+            TensorProductCase c{.seed = static_cast<uint64_t>(1000 * input + output)};
+            c.type = GetParam();
+            c.input_rows = 50;
+            c.output_rows = 40;
+            c.offsets = 3;
+            c.length = 17;
+            c.input_channels = input;
+            c.output_channels = output;
+            if (check(c, device_) == Outcome::failed) return;
+        }
+    }
+}
+
+// As many blocks as threads and more, and offsets that no row has.
+TEST_P(TensorProduct, TakesEveryKindOfMap) {
+    for (const Pairs pairs : {Pairs::random, Pairs::sorted, Pairs::one_output, Pairs::empty}) {
+        for (const bool ragged : {false, true}) {
+            TensorProductCase c{.seed = 7};
+            c.type = GetParam();
+            c.input_rows = 3000;
+            c.output_rows = 5001;
+            c.offsets = 27;
+            c.length = 2500;
+            c.input_channels = 4;
+            c.output_channels = 18;
+            c.pairs = pairs;
+            c.ragged = ragged;
+            if (check(c, device_) == Outcome::failed) return;
+        }
+    }
+}
+
+TEST_P(TensorProduct, TakesWhatIsEmpty) {
+    check_empty<TensorProductCase>(device_, request());
+    TensorProductCase c{.seed = 1};
+    c.type = GetParam();
+    for (int64_t TensorProductCase::*size :
+         {&TensorProductCase::input_rows, &TensorProductCase::offsets, &TensorProductCase::length,
+          &TensorProductCase::input_channels, &TensorProductCase::output_channels}) {
+        for (const bool accumulate : {false, true}) {
+            TensorProductCase none = c;
+            none.accumulate = accumulate;
+            none.*size = 0;
+            check(none, device_);
+        }
+    }
+}
+
+TEST_P(TensorProduct, RunsInTwoThreadsAtOnce) {
+    check_two_threads<TensorProductCase>(device_, request());
+}
+
+INSTANTIATE_TEST_SUITE_P(Types, TensorProduct,
+                         testing::Values(DataType::f32, DataType::f16, DataType::bf16,
+                                         DataType::f64),
+                         [](const auto &info) { return std::string(hk::name_of(info.param)); });
+
+// Bit for bit, in every run: rows with many terms, whose sum depends on their order.
+TEST(TensorProductThreads, ChangeNoBit) {
+    TensorProductCase c{.seed = 3, .data = Data::reals};
+    c.input_rows = 500;
+    c.output_rows = 9000;
+    c.offsets = 27;
+    c.length = 6000;
+    c.input_channels = 20;
+    c.output_channels = 24;
+    const TensorProductData data = tensor_product_data(c);
+    const auto result = [&](int threads) {
+        const int before = halide_set_num_threads(threads);
+        tensor_product(data.input, data.weight, data.imap, data.omap, data.output);
+        halide_set_num_threads(before);
+        return reference::bits(data.output);
+    };
+    const std::vector<uint64_t> alone = result(1);
+    for (const int threads : {1, 2, 3, 8, 8}) EXPECT_EQ(result(threads), alone) << threads;
+}
+
+// The rows of the documented widths.
+TEST(TensorProductSelection, TakesTheWidthThatWastesLeast) {
+    const auto row_of = [](int64_t m, bool adjacent) {
+        TensorProductProblem problem;
+        problem.output_channels = m;
+        problem.adjacent = adjacent;
+        return std::string(
+            select_tensor_product(problem, DeviceType::cpu, Device::cpu().limits()).kernel->row);
+    };
+    EXPECT_EQ(row_of(16, true), "wide1");
+    EXPECT_EQ(row_of(17, true), "wide2");
+    EXPECT_EQ(row_of(64, true), "wide4");
+    EXPECT_EQ(row_of(80, true), "wide2");
+    EXPECT_EQ(row_of(128, true), "wide4");
+    EXPECT_EQ(row_of(64, false), "any");
+}
+
+}  // namespace
+}  // namespace hk::test
