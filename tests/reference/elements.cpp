@@ -55,6 +55,8 @@ auto with_storage(DataType type, Visit visit) {
     switch (type) {
         case DataType::f32:
             return visit(static_cast<float *>(nullptr));
+        case DataType::f64:
+            return visit(static_cast<double *>(nullptr));
         case DataType::f16:
         case DataType::bf16:
             return visit(static_cast<uint16_t *>(nullptr));
@@ -64,8 +66,10 @@ auto with_storage(DataType type, Visit visit) {
             return visit(static_cast<int8_t *>(nullptr));
         case DataType::s32:
             return visit(static_cast<int32_t *>(nullptr));
+        case DataType::s64:
+            return visit(static_cast<int64_t *>(nullptr));
         default:
-            refuse("elements must be f32, f16, bf16, u8, s8 or s32");
+            refuse("elements must be f32, f64, f16, bf16, u8, s8, s32 or s64");
     }
 }
 

@@ -11,7 +11,7 @@ namespace hk::reference {
 // In row-major order of the tensor's shape, whatever its strides.
 std::vector<double> read(const Tensor &tensor);
 
-// Rounds each value to the tensor's type, by way of f32; integer types throw
+// Rounds each value to the tensor's type, a 16-bit one by way of f32; integer types throw
 // std::invalid_argument for what they can't hold.
 void write(const Tensor &tensor, std::span<const double> values);
 
@@ -22,7 +22,7 @@ void write_bits(const Tensor &tensor, std::span<const uint64_t> bits);
 // Those of the element at a place of a packed tensor.
 uint64_t bits_at(const Tensor &packed, int64_t place);
 
-// The value that an element of the type holds after rounding, by way of f32.
+// The value that an element of the type holds after rounding, a 16-bit one by way of f32.
 double rounded(DataType type, double value);
 
 }  // namespace hk::reference

@@ -26,8 +26,7 @@ std::string compare(const TensorProductCase &c, const reference::TensorProductRe
     return differences(place, got, [&](size_t i) -> std::string {
         const double value = wanted.values[i];
         if (c.data == Data::integers) {
-            const double rounded =
-                c.type == DataType::f64 ? value : reference::rounded(c.type, value);
+            const double rounded = reference::rounded(c.type, value);
             return got[i] == rounded ? "" : std::to_string(rounded);
         }
         const int64_t terms = wanted.terms[i / static_cast<size_t>(width)];

@@ -40,7 +40,7 @@ struct TensorProductOptions {
     // Whether maps are checked before anything runs. Without it an index out of range is undefined
     // behaviour.
     bool check_maps = true;
-    Tensor starts;  // of ragged maps; undefined: they are padded
+    Tensor starts = {};  // of ragged maps; undefined: they are padded
 };
 
 // A tensor product without its data: all that selection looks at.

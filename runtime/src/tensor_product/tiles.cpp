@@ -1,9 +1,9 @@
 #include "tensor_product/tiles.h"
 
 #include <algorithm>
-#include <cstring>
 #include <limits>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "hk/error.h"
@@ -38,6 +38,9 @@ template<typename Index>
 struct PairList {
     const Index *imap, *omap;
     int64_t length, imap_step, omap_step;
+
+    int64_t source(int64_t p) const { return imap[p * imap_step]; }
+    int64_t target(int64_t p) const { return omap[p * omap_step]; }
 };
 
 template<typename Index>
@@ -90,37 +93,55 @@ void each_offset(int64_t offsets, CallContext &context, One one) {
                       reinterpret_cast<uint8_t *>(&one));
 }
 
-// Calls block(b) whenever a pair's output row lies in another block than that of the pair before,
-// and pair(row of the input, row in the block) for each pair.
-template<typename Index, typename Block, typename Pair>
-void walk(const PairList<Index> &list, int64_t rows, const Block &block, const Pair &pair) {
-    const auto size = static_cast<uint32_t>(rows);
-    uint32_t first = 0;
-    bool any = false;
-    for (int64_t p = 0; p < list.length; p++) {
-        const Index source = list.imap[p * list.imap_step];
-        const Index target = list.omap[p * list.omap_step];
-        if (source < 0 || target < 0) continue;
-        const auto row = static_cast<uint32_t>(target);
-        if (row - first >= size || !any) {
-            any = true;
-            first = row / size * size;
-            block(row / size);
+// Calls run(b, first, end) for positions of pairs that reach rows of block b, without padding.
+template<typename Index, typename Run>
+void each_run(const PairList<Index> &list, int64_t rows, const Run &run) {
+    for (int64_t p = 0; p < list.length;) {
+        const int64_t row = list.target(p);
+        if (row < 0 || list.source(p) < 0) {
+            p++;
+            continue;
         }
-        pair(static_cast<int32_t>(source), static_cast<int32_t>(row - first));
+        const auto block = static_cast<uint32_t>(row) / static_cast<uint32_t>(rows);
+        const int64_t first = p, least = block * rows;
+        const auto here = [&](int64_t at) {
+            return static_cast<uint64_t>(list.target(at) - least) < static_cast<uint64_t>(rows) &&
+                   list.source(at) >= 0;
+        };
+        while (++p < list.length && here(p)) {}
+        run(block, first, p);
     }
+}
+
+// Whether an index is neither of a row nor -1. Without a branch, for vectors.
+template<typename Index>
+bool any_outside(const Index *map, int64_t length, int64_t step, int64_t rows) {
+    using Unsigned = std::make_unsigned_t<Index>;
+    const auto limit = static_cast<Unsigned>(rows);
+    const auto outside = [&](Index index) {
+        return static_cast<Unsigned>(static_cast<Unsigned>(index) + 1) > limit;
+    };
+    Unsigned any = 0;
+    if (step == 1) {
+        for (int64_t p = 0; p < length; p++) any |= outside(map[p]);
+    } else {
+        for (int64_t p = 0; p < length; p++) any |= outside(map[p * step]);
+    }
+    return any;
 }
 
 template<typename Index>
 Fault fault_of(const PairList<Index> &list, const TensorProductProblem &problem) {
-    const auto wrong = [](int64_t index, int64_t rows) { return index < -1 || index >= rows; };
-    for (int64_t p = 0; p < list.length; p++) {
-        const int64_t source = list.imap[p * list.imap_step];
-        const int64_t target = list.omap[p * list.omap_step];
-        if (wrong(source, problem.input_rows)) return {p, false, source};
-        if (wrong(target, problem.output_rows)) return {p, true, target};
+    if (!any_outside(list.imap, list.length, list.imap_step, problem.input_rows) &&
+        !any_outside(list.omap, list.length, list.omap_step, problem.output_rows)) {
+        return {};
     }
-    return {};
+    const auto outside = [](int64_t index, int64_t rows) { return index < -1 || index >= rows; };
+    int64_t p = 0;
+    for (;; p++) {
+        if (outside(list.source(p), problem.input_rows)) return {p, false, list.source(p)};
+        if (outside(list.target(p), problem.output_rows)) return {p, true, list.target(p)};
+    }
 }
 
 template<typename Index>
@@ -135,6 +156,36 @@ void check_maps(const PairLists<Index> &lists, const TensorProductProblem &probl
         if (fault.position >= 0) throw_fault(fault, n, problem);
     }
 }
+
+// How many pairs each offset has in each block, [block, offset]; later where its next one goes.
+class Places {
+public:
+    Places(int64_t blocks, int64_t offsets)
+        : blocks_(blocks),
+          offsets_(offsets),
+          memory_(static_cast<size_t>(blocks * offsets + 1) * sizeof(int64_t)) {
+        if (!begin()) throw OutOfMemory("tensor_product: no memory left to count pairs");
+        std::fill(begin(), begin() + blocks * offsets, 0);
+    }
+
+    int64_t &of(int64_t block, int64_t offset) { return begin()[block * offsets_ + offset]; }
+
+    // Of all pairs, with whole groups in each block.
+    int64_t tiles(const TileSizes &sizes) {
+        int64_t tiles = 0;
+        for (int64_t b = 0; b < blocks_; b++) {
+            for (int64_t n = 0; n < offsets_; n++) tiles += sizes.tiles(of(b, n));
+            tiles = sizes.whole_groups(tiles);
+        }
+        return tiles;
+    }
+
+private:
+    int64_t *begin() { return memory_.as<int64_t>(); }
+
+    int64_t blocks_, offsets_;
+    Scratch memory_;
+};
 
 }  // namespace
 
@@ -160,102 +211,112 @@ void TensorProductTiles::Buffer::open(int32_t *data, int64_t inner, int64_t oute
     buffer.dim = dims;
 }
 
+// The arrays that a kernel reads.
+struct TensorProductTiles::Arrays {
+    int32_t *source, *target, *offset, *first;
+    int32_t outside;  // the row after a block's
+
+    void fill(int64_t from, int64_t to) const {
+        std::fill(source + from, source + to, 0);
+        std::fill(target + from, target + to, outside);
+    }
+
+    template<typename Index>
+    void put(const PairList<Index> &list, int64_t from, int64_t to, int64_t least,
+             int64_t at) const {
+        const Index *sources = list.imap + from * list.imap_step;
+        const Index *targets = list.omap + from * list.omap_step;
+        const int64_t count = to - from;
+        if (list.imap_step == 1 && list.omap_step == 1) {
+            for (int64_t p = 0; p < count; p++) {
+                source[at + p] = static_cast<int32_t>(sources[p]);
+                target[at + p] = static_cast<int32_t>(targets[p] - static_cast<Index>(least));
+            }
+            return;
+        }
+        for (int64_t p = 0; p < count; p++) {
+            source[at + p] = static_cast<int32_t>(sources[p * list.imap_step]);
+            target[at + p] = static_cast<int32_t>(targets[p * list.omap_step] - least);
+        }
+    }
+};
+
 TensorProductTiles::TensorProductTiles(const TensorProductProblem &problem, const Tensor &imap,
                                        const Tensor &omap, const TensorProductOptions &options,
                                        const TileSizes &sizes, CallContext &context) {
     if (imap.type() == DataType::s64) {
-        sort<int64_t>(problem, imap, omap, options, sizes, context);
+        sort(PairLists<int64_t>(problem, imap, omap, options.starts), problem, options, sizes,
+             context);
     } else {
-        sort<int32_t>(problem, imap, omap, options, sizes, context);
+        sort(PairLists<int32_t>(problem, imap, omap, options.starts), problem, options, sizes,
+             context);
     }
 }
 
-template<typename Index>
-void TensorProductTiles::sort(const TensorProductProblem &problem, const Tensor &imap,
-                              const Tensor &omap, const TensorProductOptions &options,
-                              const TileSizes &sizes, CallContext &context) {
-    const int64_t offsets = problem.offsets, pairs = sizes.pairs, group = sizes.group;
-    const int64_t blocks = (problem.output_rows + sizes.rows - 1) / sizes.rows;
-    const PairLists<Index> lists(problem, imap, omap, options.starts);
+template<typename Lists>
+void TensorProductTiles::sort(const Lists &lists, const TensorProductProblem &problem,
+                              const TensorProductOptions &options, const TileSizes &sizes,
+                              CallContext &context) {
     if (options.check_maps) check_maps(lists, problem, context);
-
-    // How many pairs an offset has in a block; later where its next one goes.
-    const Scratch counted(static_cast<size_t>(blocks * offsets + 1) * sizeof(int64_t));
-    auto *count = counted.as<int64_t>();
-    if (!count) throw OutOfMemory("tensor_product: no memory left to count pairs");
-    std::memset(count, 0, static_cast<size_t>(blocks * offsets) * sizeof(int64_t));
+    const int64_t offsets = problem.offsets;
+    const int64_t blocks = (problem.output_rows + sizes.rows - 1) / sizes.rows;
+    Places places(blocks, offsets);
     each_offset(offsets, context, [&](int64_t n) {
-        int64_t *in_block = nullptr;
-        walk(
-            lists[n], sizes.rows, [&](uint32_t b) { in_block = count + b * offsets + n; },
-            [&](int32_t, int32_t) { ++*in_block; });
+        each_run(lists[n], sizes.rows, [&](int64_t b, int64_t first, int64_t end) {
+            places.of(b, n) += end - first;
+        });
     });
-
-    int64_t tiles = 0;
-    for (int64_t b = 0; b < blocks; b++) {
-        for (int64_t n = 0; n < offsets; n++) tiles += (count[b * offsets + n] + pairs - 1) / pairs;
-        tiles = (tiles + group - 1) / group * group;
-    }
-    const int64_t places = tiles * pairs;
-    if (places > kMostPlaces) {
-        fail("the maps fill " + std::to_string(places) + " places of tiles, a kernel takes at most " +
-             std::to_string(kMostPlaces));
-    }
+    const int64_t tiles = places.tiles(sizes);
     if (tiles == 0) return;
+    const Arrays arrays = allocate(tiles, blocks, sizes);
+
+    int64_t tile = 0;
+    for (int64_t b = 0; b < blocks; b++) {
+        arrays.first[b] = static_cast<int32_t>(tile / sizes.group);
+        for (int64_t n = 0; n < offsets; n++) {
+            const int64_t end = tile + sizes.tiles(places.of(b, n));
+            std::fill(arrays.offset + tile, arrays.offset + end, static_cast<int32_t>(n));
+            places.of(b, n) = tile * sizes.pairs;
+            tile = end;
+        }
+        const int64_t end = sizes.whole_groups(tile);
+        std::fill(arrays.offset + tile, arrays.offset + end, 0);
+        arrays.fill(tile * sizes.pairs, end * sizes.pairs);
+        tile = end;
+        most_ = std::max(most_, static_cast<int32_t>(tile / sizes.group) - arrays.first[b]);
+    }
+    arrays.first[blocks] = static_cast<int32_t>(tile / sizes.group);
+
+    each_offset(offsets, context, [&](int64_t n) {
+        const auto list = lists[n];
+        each_run(list, sizes.rows, [&](int64_t b, int64_t first, int64_t end) {
+            int64_t &next = places.of(b, n);
+            arrays.put(list, first, end, b * sizes.rows, next);
+            next += end - first;
+        });
+        for (int64_t b = 0; b < blocks; b++) {
+            const int64_t end = places.of(b, n);
+            arrays.fill(end, sizes.tiles(end) * sizes.pairs);
+        }
+    });
+}
+
+TensorProductTiles::Arrays TensorProductTiles::allocate(int64_t tiles, int64_t blocks,
+                                                        const TileSizes &sizes) {
+    const int64_t places = tiles * sizes.pairs;
+    if (places > kMostPlaces) {
+        fail("the maps fill " + std::to_string(places) +
+             " places of tiles, a kernel takes at most " + std::to_string(kMostPlaces));
+    }
     memory_.emplace(static_cast<size_t>(2 * places + tiles + blocks + 1) * sizeof(int32_t));
     auto *source = memory_->as<int32_t>();
     if (!source) throw OutOfMemory("tensor_product: no memory left for tiles");
     int32_t *target = source + places, *offset = target + places, *first = offset + tiles;
-    const auto outside = static_cast<int32_t>(sizes.rows);
-    const auto fill = [&](int64_t from, int64_t to) {
-        std::fill(source + from, source + to, 0);
-        std::fill(target + from, target + to, outside);
-    };
-
-    int64_t tile = 0;
-    for (int64_t b = 0; b < blocks; b++) {
-        first[b] = static_cast<int32_t>(tile / group);
-        for (int64_t n = 0; n < offsets; n++) {
-            int64_t &of_offset = count[b * offsets + n];
-            const int64_t end = tile + (of_offset + pairs - 1) / pairs;
-            std::fill(offset + tile, offset + end, static_cast<int32_t>(n));
-            of_offset = tile * pairs;
-            tile = end;
-        }
-        const int64_t end = (tile + group - 1) / group * group;
-        std::fill(offset + tile, offset + end, 0);
-        fill(tile * pairs, end * pairs);
-        tile = end;
-        most_ = std::max(most_, static_cast<int32_t>(tile / group - first[b]));
-    }
-    first[blocks] = static_cast<int32_t>(tile / group);
-
-    each_offset(offsets, context, [&](int64_t n) {
-        int64_t *next = nullptr, at = 0;
-        const auto leave = [&] {
-            if (next) *next = at;
-        };
-        walk(
-            lists[n], sizes.rows,
-            [&](uint32_t b) {
-                leave();
-                next = count + b * offsets + n;
-                at = *next;
-            },
-            [&](int32_t from, int32_t to) {
-                source[at] = from;
-                target[at++] = to;
-            });
-        leave();
-        for (int64_t b = 0; b < blocks; b++) {
-            const int64_t end = count[b * offsets + n];
-            fill(end, (end + pairs - 1) / pairs * pairs);
-        }
-    });
-    source_.open(source, pairs, tiles);
-    target_.open(target, pairs, tiles);
+    source_.open(source, sizes.pairs, tiles);
+    target_.open(target, sizes.pairs, tiles);
     offset_.open(offset, tiles, 0);
     first_.open(first, blocks + 1, 0);
+    return {source, target, offset, first, static_cast<int32_t>(sizes.rows)};
 }
 
 }  // namespace hk::detail

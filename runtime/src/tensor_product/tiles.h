@@ -19,6 +19,9 @@ struct TileSizes {
     explicit TileSizes(const KernelInfo &kernel);
 
     int64_t rows = 0, pairs = 0, group = 0;  // of a block; of a tile; tiles of a group
+
+    int64_t tiles(int64_t of_pairs) const { return (of_pairs + pairs - 1) / pairs; }
+    int64_t whole_groups(int64_t tiles) const { return (tiles + group - 1) / group * group; }
 };
 
 class TensorProductTiles {
@@ -47,9 +50,12 @@ private:
         void open(int32_t *data, int64_t inner, int64_t outer);
     };
 
-    template<typename Index>
-    void sort(const TensorProductProblem &problem, const Tensor &imap, const Tensor &omap,
+    struct Arrays;
+
+    template<typename Lists>
+    void sort(const Lists &lists, const TensorProductProblem &problem,
               const TensorProductOptions &options, const TileSizes &sizes, CallContext &context);
+    Arrays allocate(int64_t tiles, int64_t blocks, const TileSizes &sizes);
 
     std::optional<Scratch> memory_;
     Buffer source_, target_, offset_, first_;
