@@ -20,7 +20,7 @@ TensorProduct tensor_product(const TensorProductOperands &op, const TensorProduc
 
     // From the block's first group, so that g has bounds that no memory tells.
     const auto tile = [&](const Expr &in_group, const Expr &of_block) {
-        const Expr group = unsafe_promise_clamped(op.first(b) + of_block, 0, op.groups - 1);
+        const Expr group = clamp(op.first(b) + of_block, 0, op.groups - 1);
         return group * sizes.group + in_group;
     };
     const Expr row = unsafe_promise_clamped(op.source(i, tile(t, g)), 0, op.input_rows - 1);

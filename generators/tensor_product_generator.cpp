@@ -71,6 +71,7 @@ public:
         TensorProduct stages = tensor_product(operands, sizes);
         output(m, o) = stages.output(m, o);
         source.set_estimates({{0, sizes.pairs}, {0, sizes.group}});
+        weight.set_estimates({{0, sizes.channels}, {0, sizes.depth}, {0, 1}});
         output.set_estimates({{0, sizes.channels}, {0, sizes.rows}});
         stages.output = output;
         sc::apply(sc::tensor_product_schedules(), schedule_name.value(), stages, context);

@@ -1,5 +1,8 @@
 #include "hk/tensor_product.h"
 
+#include <algorithm>
+#include <limits>
+
 #include "hk/error.h"
 #include "selection_cache.h"
 #include "tensor_product/operands.h"
@@ -45,6 +48,20 @@ void call(const KernelInfo &kernel, const TensorProductOperands &operands,
     call_kernel(kOperation, kernel, context, arguments);
 }
 
+// The kernel packs the weight in the type of sums, in whole blocks of channels.
+void check_packed_weight(const TensorProductProblem &problem, const TileSizes &sizes) {
+    const auto whole = [](__int128 size, int64_t of) { return (size + of - 1) / of * of; };
+    const __int128 bytes = whole(problem.output_channels, sizes.channels) *
+                           whole(problem.input_channels, sizes.depth) * problem.offsets *
+                           (problem.type == DataType::f64 ? 8 : 4);
+    constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
+    if (bytes <= kMost) return;
+    const auto told = std::min<__int128>(bytes, std::numeric_limits<int64_t>::max());
+    throw InvalidArgument(std::string(kOperation) + ": weight fills " +
+                          std::to_string(static_cast<int64_t>(told)) +
+                          " bytes, a kernel takes at most " + std::to_string(kMost));
+}
+
 // `kernel`: null for the one that selection takes.
 void run(const KernelInfo *kernel, const TensorProductTensors &tensors,
          const TensorProductOptions &options, const Stream &stream) {
@@ -62,8 +79,9 @@ void run(const KernelInfo *kernel, const TensorProductTensors &tensors,
         kernel = &kernel_for(problem, device);
     }
     const std::vector<TensorProductOperands> calls = tensor_product_operands(problem, tensors);
-    TensorProductTiles tiles(problem, tensors.imap, tensors.omap, options, TileSizes(*kernel),
-                             context);
+    const TileSizes sizes(*kernel);
+    check_packed_weight(problem, sizes);
+    TensorProductTiles tiles(problem, tensors.imap, tensors.omap, options, sizes, context);
     if (tensors.output.elements() == 0) return;
     if (tiles.empty() || problem.input_channels == 0) {
         if (!options.accumulate) tensors.output.fill_zero();

@@ -194,7 +194,11 @@ TileSizes::TileSizes(const KernelInfo &kernel) {
     for (int i = 0; i < metadata.num_arguments; i++) {
         const halide_filter_argument_t &argument = metadata.arguments[i];
         // A minimum and an extent of each dimension.
-        if (argument.name == std::string_view("output")) rows = *argument.buffer_estimates[3];
+        if (argument.name == std::string_view("output")) {
+            channels = *argument.buffer_estimates[1];
+            rows = *argument.buffer_estimates[3];
+        }
+        if (argument.name == std::string_view("weight")) depth = *argument.buffer_estimates[3];
         if (argument.name == std::string_view("source")) {
             pairs = *argument.buffer_estimates[1];
             group = *argument.buffer_estimates[3];

@@ -18,7 +18,9 @@ namespace hk::detail {
 struct TileSizes {
     explicit TileSizes(const KernelInfo &kernel);
 
-    int64_t rows = 0, pairs = 0, group = 0;  // of a block; of a tile; tiles of a group
+    int64_t channels = 0, rows = 0;  // of the output, of a block
+    int64_t pairs = 0, group = 0;    // of a tile; tiles of a group
+    int64_t depth = 0;               // channels of the input are filled up to a multiple of it
 
     int64_t tiles(int64_t of_pairs) const { return (of_pairs + pairs - 1) / pairs; }
     int64_t whole_groups(int64_t tiles) const { return (tiles + group - 1) / group * group; }
