@@ -1,4 +1,4 @@
-# THE TABLE: every kernel that is built, most specific first; those of gradients and top-k in kernels/. cmake/AddKernel.cmake
+# THE TABLE: every kernel that is built, most specific first; those of gradients, top-k and the tensor product in kernels/. cmake/AddKernel.cmake
 # explains a row.
 
 set(HK_FIXED_FIELDS_conv2d kernel_w kernel_h stride_x stride_y dilation_x dilation_y padding
@@ -205,5 +205,5 @@ include(kernels/conv2d_backward.cmake)
 include(kernels/topk.cmake)
 include(kernels/topk_gpu.cmake)
 
-# Gather/scatter tensor product.
+# Tensor product.
 include(kernels/tensor_product.cmake)

@@ -12,11 +12,10 @@ TensorProduct tensor_product(const TensorProductOperands &op, const TensorProduc
 
     const Expr channel = mo * sizes.channels + mi;
     stages.packed = Func("packed");
-    stages.packed(mi, c, mo, n) =
-        select(channel < op.output_channels && c < op.input_channels,
-               cast(type, op.weight(min(channel, op.output_channels - 1),
-                                    min(c, op.input_channels - 1), n)),
-               zero);
+    stages.packed(mi, c, mo, n) = select(channel < op.output_channels && c < op.input_channels,
+                                         cast(type, op.weight(min(channel, op.output_channels - 1),
+                                                              min(c, op.input_channels - 1), n)),
+                                         zero);
 
     // From the block's first group, so that g has bounds that no memory tells.
     const auto tile = [&](const Expr &in_group, const Expr &of_block) {
@@ -39,8 +38,7 @@ TensorProduct tensor_product(const TensorProductOperands &op, const TensorProduc
     stages.r = RDom(0, sizes.pairs, 0, sizes.group, 0, op.most, "r");
     RDom &r = stages.r;
     r.where(r.z < op.first(b + 1) - op.first(b));
-    const Expr target =
-        unsafe_promise_clamped(op.target(r.x, tile(r.y, r.z)), 0, sizes.rows);
+    const Expr target = unsafe_promise_clamped(op.target(r.x, tile(r.y, r.z)), 0, sizes.rows);
     stages.sum = Func("sum");
     stages.sum(mi, o, b, mo) = zero;
     stages.sum(mi, target, b, mo) += stages.product(mi, r.x, r.y, r.z, b, mo);

@@ -1,20 +1,21 @@
 #pragma once
-// The gather/scatter tensor product over tiles of pairs. Index letters: c channel of the input, m of
-// the output, n offset of the kernel, o row of the output, i pair of a tile, t tile of a group, g group of a block, b block of
-// rows.
+// The gather/scatter tensor product over tiles of pairs. Index letters: c channel of the input, m
+// of the output, n offset of the kernel, o row of the output, i pair of a tile, t tile of a group,
+// g group of a block, b block of rows.
 //
-// A tile is `pairs` pairs of one offset whose output rows lie in one block; `group` tiles are gathered
-// at once. The groups of a block stand next to each other, offsets upwards, so that a block's sums stay
-// in cache from the first to the last, and no two blocks add to one row: results don't depend on which
-// thread does which block. C++ (runtime/src/tensor_product/tiles.h) sorts the maps into tiles. What is
-// left of an offset's last tile and of a block's last group is filled with pairs from row 0 to the row
-// after the block's, which nobody reads.
+// A tile is `pairs` pairs of one offset whose output rows lie in one block; `group` tiles are
+// gathered at once. The groups of a block stand next to each other, offsets upwards, so that a
+// block's sums stay in cache from the first to the last, and no two blocks add to one row: results
+// don't depend on which thread does which block. C++ (runtime/src/tensor_product/tiles.h) sorts the
+// maps into tiles. What is left of an offset's last tile and of a block's last group is filled with
+// pairs from row 0 to the row after the block's, which nobody reads.
 
 #include "Halide.h"
 
 namespace hk::generators {
 
-inline const Halide::Var m{"m"}, c{"c"}, n{"n"}, o{"o"}, i{"i"}, t{"t"}, g{"g"}, b{"b"}, mi{"mi"}, mo{"mo"};
+inline const Halide::Var m{"m"}, c{"c"}, n{"n"}, o{"o"}, i{"i"}, t{"t"}, g{"g"}, b{"b"}, mi{"mi"},
+    mo{"mo"};
 
 struct TensorProductSizes {
     int channels, rows;  // of the output, of a block
@@ -24,8 +25,9 @@ struct TensorProductSizes {
 
 struct TensorProductOperands {
     Halide::Func input, weight;  // (c, row), (m, c, n)
-    Halide::Func source, target, offset, first;  // (i, tile), (i, tile), (tile), (b): its first group
-    Halide::Func previous;       // (m, o)
+    Halide::Func source, target, offset,
+        first;              // (i, tile), (i, tile), (tile), (b): its first group
+    Halide::Func previous;  // (m, o)
     Halide::Expr input_rows, input_channels, output_channels, offsets, groups;
     Halide::Expr most;        // groups of a block
     Halide::Expr accumulate;  // whether previous(m, o) is added

@@ -42,9 +42,9 @@ void call(const KernelInfo &kernel, const TensorProductOperands &operands,
     KernelBuffer output(operands.output, {kOperation, "output", Use::update, true});
     int32_t most = tiles.most();
     // As the generator declares them; call_kernel sets the first. `previous` is the output.
-    void *arguments[] = {nullptr,        input.get(),   weight.get(),   tiles.source(),
+    void *arguments[] = {nullptr,        input.get(),    weight.get(),  tiles.source(),
                          tiles.target(), tiles.offset(), tiles.first(), &most,
-                         output.get(),   &accumulate,   output.get()};
+                         output.get(),   &accumulate,    output.get()};
     call_kernel(kOperation, kernel, context, arguments);
 }
 

@@ -5,14 +5,26 @@ using namespace hk::generators;
 
 namespace hk::schedules::cpu {
 
+// A task is a block of rows by a block of channels of the output. Its sums, 128 KB or 64, stay in
+// cache while the pairs of all offsets add to them, so that an output row is written once, and an
+// offset's weight, C rows of 256 bytes, is read from cache by all of the block's tiles. A tile's
+// products are registers: 6 pairs by 4 vectors, of 32, take 4 loads of the weight and 6 of the
+// input for 24 multiplications. The input is read where it lies, an element for all lanes, at
+// addresses that stay in registers. Floats of 16 bits are gathered, a group of tiles at a time, and
+// widened there, once for all lanes.
+//
+// One thread of Zen 4 (117 GFLOP/s at best), 124 thousand rows, 834 thousand pairs of 27 offsets,
+// f32, kernel alone: C = M = 16 69 GFLOP/s, 32 83, 64 91, 128 95. Gathering floats of 32 bits too
+// lost 5 to 10 %, 12 pairs by 2 vectors at 32 up to 10 %, blocks of 256 rows at 64 4 %.
 void tensor_product(TensorProduct &stages, const TensorProductContext &context) {
     const TensorProductSizes sizes = tensor_product_sizes(context);
     const int lanes = sizes.channels / context.vectors;
-    int unroll = sizes.depth;
+    int unroll = sizes.depth, stage = context.type.bits() == 16;
     Knobs knobs(context.knobs);
     for (int known = 0; const char *name : {"pairs", "rows", "group", "depth"})
         knobs.take(name, known);
     knobs.take("unroll", unroll);
+    knobs.take("stage", stage);
     knobs.end();
 
     const Var block("block");
@@ -32,11 +44,7 @@ void tensor_product(TensorProduct &stages, const TensorProductContext &context) 
         .bound_extent(b, 1)
         .bound_extent(mo, 1)
         .vectorize(mi, lanes);
-    stages.sum.update()
-        .reorder(mi, pair, tile, group)
-        .vectorize(mi, lanes)
-        .unroll(mi)
-        .unroll(pair);
+    stages.sum.update().reorder(mi, pair, tile, group).vectorize(mi, lanes).unroll(mi).unroll(pair);
 
     stages.product.compute_at(stages.sum, tile)
         .store_in(MemoryType::Register)
@@ -54,12 +62,14 @@ void tensor_product(TensorProduct &stages, const TensorProductContext &context) 
         .unroll(i)
         .unroll(stages.rc, unroll);
 
-    stages.gathered.compute_at(stages.sum, group)
-        .store_in(MemoryType::Stack)
-        .bound_extent(i, sizes.pairs)
-        .bound_extent(t, sizes.group)
-        .bound_extent(b, 1)
-        .vectorize(c, lanes, TailStrategy::RoundUp);
+    if (stage) {
+        stages.gathered.compute_at(stages.sum, group)
+            .store_in(MemoryType::Stack)
+            .bound_extent(i, sizes.pairs)
+            .bound_extent(t, sizes.group)
+            .bound_extent(b, 1)
+            .vectorize(c, lanes, TailStrategy::RoundUp);
+    }
 
     stages.packed.compute_root()
         .bound_extent(mi, sizes.channels)

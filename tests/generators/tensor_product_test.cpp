@@ -15,14 +15,16 @@ using Halide::Buffer;
 
 constexpr int pairs_of_tile = 3, tiles_of_group = 2, rows_of_block = 4;
 
-Halide::Callable compile(const std::string &schedule, bool adjacent) {
+// "root", "cpu", or "staged": cpu with tiles that are gathered.
+Halide::Callable compile(const std::string &name, bool adjacent) {
+    const bool staged = name == "staged";
     try {
         return Halide::create_callable_from_generator(
             Halide::get_host_target(), "tensor_product",
             {{"type", "float32"},
              {"algorithm", "tiles"},
-             {"schedule", schedule},
-             {"knobs", "pairs:3,group:2,rows:4,depth:4"},
+             {"schedule", staged ? "cpu" : name},
+             {"knobs", std::string("pairs:3,group:2,rows:4,depth:4") + (staged ? ",stage:1" : "")},
              {"fix_adjacent", adjacent ? "1" : "0"}});
     } catch (const Halide::Error &error) {
         throw std::runtime_error(error.what());
@@ -126,7 +128,7 @@ TEST_P(TensorProductTiles, AreTheSum) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Schedules, TensorProductTiles, testing::Values("root", "cpu"),
+INSTANTIATE_TEST_SUITE_P(Schedules, TensorProductTiles, testing::Values("root", "cpu", "staged"),
                          [](const auto &info) { return std::string(info.param); });
 
 }  // namespace

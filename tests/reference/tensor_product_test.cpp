@@ -30,10 +30,9 @@ TEST(TensorProductReference, GathersMultipliesAndScatters) {
 }
 
 TEST(TensorProductReference, AddsDuplicatesAndToWhatWasThere) {
-    const auto result =
-        reference::tensor_product(input, weight, indices({2, 2}, {0, 1, -1, 1}, DataType::s64),
-                                  indices({2, 2}, {0, 0, 1, -1}, DataType::s64), output,
-                                  {.accumulate = true});
+    const auto result = reference::tensor_product(
+        input, weight, indices({2, 2}, {0, 1, -1, 1}, DataType::s64),
+        indices({2, 2}, {0, 0, 1, -1}, DataType::s64), output, {.accumulate = true});
     EXPECT_EQ(result.values, (Numbers{100 + 2 + 4, 200 + 1 + 3, 300, 400}));
     EXPECT_EQ(result.terms, (std::vector<int64_t>{5, 1}));
 }

@@ -6,7 +6,9 @@
 namespace hk {
 namespace {
 
-Tensor made(const Shape &shape, DataType type = DataType::f32) { return Tensor::zeros(shape, type); }
+Tensor made(const Shape &shape, DataType type = DataType::f32) {
+    return Tensor::zeros(shape, type);
+}
 
 // A map with one entry that is not 0.
 template<typename T>
@@ -16,9 +18,7 @@ Tensor map(const Shape &shape, DataType type, int64_t place, T value) {
     return tensor;
 }
 
-Tensor s32_map(int64_t place, int32_t value) {
-    return map({5, 7}, DataType::s32, place, value);
-}
+Tensor s32_map(int64_t place, int32_t value) { return map({5, 7}, DataType::s32, place, value); }
 
 // A call that is right, to be spoilt in one place.
 struct Arguments {
@@ -92,9 +92,8 @@ TEST(TensorProductInput, Widths) {
     expect_refused("omap has shape [5, 6], it must have [5, 7]", [](Arguments &a) {
         a.omap = made({5, 6}, DataType::s32);
     });
-    expect_refused<RaggedArguments>("omap has shape [19], it must have [20]", [](Arguments &a) {
-        a.omap = made({19}, DataType::s64);
-    });
+    expect_refused<RaggedArguments>("omap has shape [19], it must have [20]",
+                                    [](Arguments &a) { a.omap = made({19}, DataType::s64); });
     expect_refused<RaggedArguments>("starts has shape [5], it must have [6]", [](Arguments &a) {
         a.options.starts = made({5}, DataType::s64);
     });
@@ -127,9 +126,8 @@ TEST(TensorProductInput, Types) {
     expect_refused("omap is s64, imap is s32", [](Arguments &a) {
         a.omap = made({5, 7}, DataType::s64);
     });
-    expect_refused<RaggedArguments>("starts is f32, not s32 or s64", [](Arguments &a) {
-        a.options.starts = made({6});
-    });
+    expect_refused<RaggedArguments>("starts is f32, not s32 or s64",
+                                    [](Arguments &a) { a.options.starts = made({6}); });
 }
 
 TEST(TensorProductInput, IndicesOutOfRange) {
@@ -146,10 +144,9 @@ TEST(TensorProductInput, IndicesOutOfRange) {
         a.imap = s32_map(8, -1);
         a.omap = s32_map(8, 99);
     });
-    expect_refused<RaggedArguments>("imap of offset 2 is 4294967296 at position 1, input has 10",
-                                    [](Arguments &a) {
-                                        a.imap = map<int64_t>({20}, DataType::s64, 9, 1ll << 32);
-                                    });
+    expect_refused<RaggedArguments>(
+        "imap of offset 2 is 4294967296 at position 1, input has 10",
+        [](Arguments &a) { a.imap = map<int64_t>({20}, DataType::s64, 9, 1ll << 32); });
 }
 
 // The first offset's, whichever thread finds what.
@@ -208,19 +205,17 @@ TEST(TensorProductInput, Overlap) {
 // As large as a view can say.
 TEST(TensorProductInput, Sizes) {
     const Tensor row = made({6});
-    expect_refused("input has the size 3000000000, a kernel takes at most 2147483647",
-                   [&](Arguments &a) {
-                       a.input = Tensor::borrow(row.data<float>(), DataType::f32, {3000000000, 6},
-                                                {0, 1});
-                   });
-    expect_refused("weight fills 3200000000 bytes, a kernel takes at most 2147483647",
-                   [&](Arguments &a) {
-                       const int64_t offsets = 1562500;  // of 8 * 64 floats each
-                       a.weight = Tensor::borrow(row.data<float>(), DataType::f32,
-                                                 {offsets, 6, 40}, {0, 0, 0});
-                       a.imap = a.omap = made({offsets, 0}, DataType::s32);
-                       a.output = made({12, 40});
-                   });
+    expect_refused(
+        "input has the size 3000000000, a kernel takes at most 2147483647", [&](Arguments &a) {
+            a.input = Tensor::borrow(row.data<float>(), DataType::f32, {3000000000, 6}, {0, 1});
+        });
+    expect_refused("weight fills 3200000000 bytes, a kernel takes at most 2147483647", [&](Arguments
+                                                                                               &a) {
+        const int64_t offsets = 1562500;  // of 8 * 64 floats each
+        a.weight = Tensor::borrow(row.data<float>(), DataType::f32, {offsets, 6, 40}, {0, 0, 0});
+        a.imap = a.omap = made({offsets, 0}, DataType::s32);
+        a.output = made({12, 40});
+    });
 }
 
 TEST(TensorProductInput, RowsOfTheTable) {
@@ -251,9 +246,9 @@ TEST(TensorProductInput, Problem) {
     EXPECT_EQ(p.input_channels, 3);
     EXPECT_EQ(p.output_channels, 4);
     EXPECT_TRUE(p.adjacent);
-    EXPECT_INVALID("weight has input channels 3, input has 6",
-                   TensorProductProblem::from_shapes({10, 6}, {5, 3, 8}, {5, 7}, {12, 8},
-                                                     DataType::f32));
+    EXPECT_INVALID(
+        "weight has input channels 3, input has 6",
+        TensorProductProblem::from_shapes({10, 6}, {5, 3, 8}, {5, 7}, {12, 8}, DataType::f32));
 }
 
 }  // namespace

@@ -73,14 +73,13 @@ const char *name_of(Pairs pairs) {
 std::string to_string(const TensorProductCase &c) {
     std::ostringstream text;
     text << "tensor_product " << hk::name_of(c.type) << ", " << c.offsets << " offsets of at most "
-         << c.length << " pairs (" << name_of(c.pairs) << ", "
-         << (c.ragged ? "ragged " : "padded ") << hk::name_of(c.index_type) << "), "
-         << c.input_rows << " to " << c.output_rows << " rows, " << c.groups << " groups of "
-         << c.input_channels << " to " << c.output_channels << " channels, "
-         << hk::name_of(c.summation) << (c.accumulate ? ", accumulated" : "")
-         << (c.check_maps ? "" : ", unchecked") << "; data " << name_of(c.data) << ", input "
-         << name_of(c.input) << ", weight " << name_of(c.weight) << ", maps " << name_of(c.maps)
-         << ", output " << name_of(c.output);
+         << c.length << " pairs (" << name_of(c.pairs) << ", " << (c.ragged ? "ragged " : "padded ")
+         << hk::name_of(c.index_type) << "), " << c.input_rows << " to " << c.output_rows
+         << " rows, " << c.groups << " groups of " << c.input_channels << " to "
+         << c.output_channels << " channels, " << hk::name_of(c.summation)
+         << (c.accumulate ? ", accumulated" : "") << (c.check_maps ? "" : ", unchecked")
+         << "; data " << name_of(c.data) << ", input " << name_of(c.input) << ", weight "
+         << name_of(c.weight) << ", maps " << name_of(c.maps) << ", output " << name_of(c.output);
     return text.str();
 }
 

@@ -20,7 +20,7 @@ struct TensorProductCase {
     uint64_t seed = 0;
     DataType type = DataType::f32, index_type = DataType::s32;
     int64_t input_rows = 1, output_rows = 1, offsets = 1;
-    int64_t length = 1;  // of an offset's list, at most
+    int64_t length = 1;                                           // of an offset's list, at most
     int64_t input_channels = 1, output_channels = 1, groups = 1;  // channels of a group
     Pairs pairs = Pairs::random;
     bool ragged = false, accumulate = false, check_maps = true;

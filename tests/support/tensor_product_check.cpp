@@ -55,9 +55,8 @@ Outcome check(const TensorProductCase &c, Device device, const KernelInfo *row) 
     std::optional<Placed> starts;
     if (c.ragged) starts.emplace(data.starts, device, c.maps, random);
     options.starts = tensor_of(starts);
-    const Placed output = c.accumulate
-                              ? Placed(data.output, device, c.output, random)
-                              : Placed(c.output_shape(), c.type, device, c.output, random);
+    const Placed output = c.accumulate ? Placed(data.output, device, c.output, random)
+                                       : Placed(c.output_shape(), c.type, device, c.output, random);
     CheckedCall checked(to_string(c), c.seed, device, row);
     checked.inputs = {{"input", &input},
                       {"weight", &weight},
@@ -68,8 +67,8 @@ Outcome check(const TensorProductCase &c, Device device, const KernelInfo *row) 
         {"output", &output, [&](const Tensor &result) { return compare(c, wanted, result); }}};
     checked.call = [&] {
         if (row) {
-            tensor_product_with(*row, input.tensor(), weight.tensor(), imap.tensor(),
-                                omap.tensor(), output.tensor(), options);
+            tensor_product_with(*row, input.tensor(), weight.tensor(), imap.tensor(), omap.tensor(),
+                                output.tensor(), options);
         } else {
             tensor_product(input.tensor(), weight.tensor(), imap.tensor(), omap.tensor(),
                            output.tensor(), options);

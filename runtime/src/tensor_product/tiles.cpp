@@ -108,7 +108,8 @@ void each_run(const PairList<Index> &list, int64_t rows, const Run &run) {
             return static_cast<uint64_t>(list.target(at) - least) < static_cast<uint64_t>(rows) &&
                    list.source(at) >= 0;
         };
-        while (++p < list.length && here(p)) {}
+        while (++p < list.length && here(p)) {
+        }
         run(block, first, p);
     }
 }
@@ -148,9 +149,8 @@ template<typename Index>
 void check_maps(const PairLists<Index> &lists, const TensorProductProblem &problem,
                 CallContext &context) {
     std::vector<Fault> faults(static_cast<size_t>(problem.offsets));
-    each_offset(problem.offsets, context, [&](int64_t n) {
-        faults[static_cast<size_t>(n)] = fault_of(lists[n], problem);
-    });
+    each_offset(problem.offsets, context,
+                [&](int64_t n) { faults[static_cast<size_t>(n)] = fault_of(lists[n], problem); });
     for (int64_t n = 0; n < problem.offsets; n++) {
         const Fault &fault = faults[static_cast<size_t>(n)];
         if (fault.position >= 0) throw_fault(fault, n, problem);
@@ -266,9 +266,8 @@ void TensorProductTiles::sort(const Lists &lists, const TensorProductProblem &pr
     const int64_t blocks = (problem.output_rows + sizes.rows - 1) / sizes.rows;
     Places places(blocks, offsets);
     each_offset(offsets, context, [&](int64_t n) {
-        each_run(lists[n], sizes.rows, [&](int64_t b, int64_t first, int64_t end) {
-            places.of(b, n) += end - first;
-        });
+        each_run(lists[n], sizes.rows,
+                 [&](int64_t b, int64_t first, int64_t end) { places.of(b, n) += end - first; });
     });
     const int64_t tiles = places.tiles(sizes);
     if (tiles == 0) return;
