@@ -23,7 +23,7 @@ TensorProductSizes tensor_product_sizes(const TensorProductContext &context) {
     TensorProductSizes sizes{.channels = context.vectors * lanes,
                              .rows = std::min(2048 / context.vectors, 1024),
                              .pairs = std::min(registers / context.vectors, 8),
-                             .group = context.type.bits() == 16 ? 4 : 1,
+                             .group = 4,
                              .depth = 4};
     Knobs knobs(context.knobs);
     knobs.take("rows", sizes.rows);

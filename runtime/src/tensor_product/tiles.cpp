@@ -14,6 +14,8 @@ namespace {
 
 constexpr int64_t kMostPlaces = std::numeric_limits<int32_t>::max() / int64_t{sizeof(int32_t)};
 
+constexpr int kChunk = 64;  // pairs that are looked at at once
+
 [[noreturn]] void fail(const std::string &what) {
     throw InvalidArgument("tensor_product: " + what);
 }
@@ -41,6 +43,7 @@ struct PairList {
 
     int64_t source(int64_t p) const { return imap[p * imap_step]; }
     int64_t target(int64_t p) const { return omap[p * omap_step]; }
+    bool packed() const { return imap_step == 1 && omap_step == 1; }
 };
 
 template<typename Index>
@@ -93,6 +96,21 @@ void each_offset(int64_t offsets, CallContext &context, One one) {
                       reinterpret_cast<uint8_t *>(&one));
 }
 
+// Whether each of the 64 pairs from p on is one, and reaches a row from least on. Without a branch,
+// for vectors.
+template<typename Index>
+bool all_in_block(const PairList<Index> &list, int64_t p, int64_t least, int64_t rows) {
+    using Unsigned = std::make_unsigned_t<Index>;
+    const Index *sources = list.imap + p, *targets = list.omap + p;
+    const auto from = static_cast<Unsigned>(least), count = static_cast<Unsigned>(rows);
+    Unsigned outside = 0;
+    for (int i = 0; i < kChunk; i++) {
+        outside |= static_cast<Unsigned>(static_cast<Unsigned>(targets[i]) - from) >= count;
+        outside |= sources[i] < 0;
+    }
+    return outside == 0;
+}
+
 // Calls run(b, first, end) for positions of pairs that reach rows of block b, without padding.
 template<typename Index, typename Run>
 void each_run(const PairList<Index> &list, int64_t rows, const Run &run) {
@@ -108,8 +126,12 @@ void each_run(const PairList<Index> &list, int64_t rows, const Run &run) {
             return static_cast<uint64_t>(list.target(at) - least) < static_cast<uint64_t>(rows) &&
                    list.source(at) >= 0;
         };
-        while (++p < list.length && here(p)) {
+        p++;
+        while (list.packed() && p + kChunk <= list.length && here(p + kChunk - 1) &&
+               all_in_block(list, p, least, rows)) {
+            p += kChunk;
         }
+        while (p < list.length && here(p)) p++;
         run(block, first, p);
     }
 }
@@ -142,18 +164,6 @@ Fault fault_of(const PairList<Index> &list, const TensorProductProblem &problem)
     for (;; p++) {
         if (outside(list.source(p), problem.input_rows)) return {p, false, list.source(p)};
         if (outside(list.target(p), problem.output_rows)) return {p, true, list.target(p)};
-    }
-}
-
-template<typename Index>
-void check_maps(const PairLists<Index> &lists, const TensorProductProblem &problem,
-                CallContext &context) {
-    std::vector<Fault> faults(static_cast<size_t>(problem.offsets));
-    each_offset(problem.offsets, context,
-                [&](int64_t n) { faults[static_cast<size_t>(n)] = fault_of(lists[n], problem); });
-    for (int64_t n = 0; n < problem.offsets; n++) {
-        const Fault &fault = faults[static_cast<size_t>(n)];
-        if (fault.position >= 0) throw_fault(fault, n, problem);
     }
 }
 
@@ -231,7 +241,7 @@ struct TensorProductTiles::Arrays {
         const Index *sources = list.imap + from * list.imap_step;
         const Index *targets = list.omap + from * list.omap_step;
         const int64_t count = to - from;
-        if (list.imap_step == 1 && list.omap_step == 1) {
+        if (list.packed()) {
             for (int64_t p = 0; p < count; p++) {
                 source[at + p] = static_cast<int32_t>(sources[p]);
                 target[at + p] = static_cast<int32_t>(targets[p] - static_cast<Index>(least));
@@ -261,14 +271,21 @@ template<typename Lists>
 void TensorProductTiles::sort(const Lists &lists, const TensorProductProblem &problem,
                               const TensorProductOptions &options, const TileSizes &sizes,
                               CallContext &context) {
-    if (options.check_maps) check_maps(lists, problem, context);
     const int64_t offsets = problem.offsets;
     const int64_t blocks = (problem.output_rows + sizes.rows - 1) / sizes.rows;
     Places places(blocks, offsets);
+    std::vector<Fault> faults(static_cast<size_t>(offsets));
     each_offset(offsets, context, [&](int64_t n) {
+        Fault &fault = faults[static_cast<size_t>(n)];
+        if (options.check_maps) fault = fault_of(lists[n], problem);
+        if (fault.position >= 0) return;
         each_run(lists[n], sizes.rows,
                  [&](int64_t b, int64_t first, int64_t end) { places.of(b, n) += end - first; });
     });
+    for (int64_t n = 0; n < offsets; n++) {
+        const Fault &fault = faults[static_cast<size_t>(n)];
+        if (fault.position >= 0) throw_fault(fault, n, problem);
+    }
     const int64_t tiles = places.tiles(sizes);
     if (tiles == 0) return;
     const Arrays arrays = allocate(tiles, blocks, sizes);
