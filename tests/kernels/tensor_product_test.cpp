@@ -1,10 +1,13 @@
 // Does the shipped object work: every row of the table, and hk::tensor_product with the rows that
 // selection takes, on every device that has rows.
 
+#include <cmath>
+
 #include "HalideRuntime.h"
 #include "tests/kernels/family.h"
 #include "tests/reference/elements.h"
 #include "tests/support/tensor_product_check.h"
+#include "tests/support/values.h"
 
 namespace hk::test {
 namespace {
@@ -122,6 +125,31 @@ TEST(TensorProductThreads, ChangeNoBit) {
     };
     const std::vector<uint64_t> alone = result(1);
     for (const int threads : {1, 2, 3, 8, 8}) EXPECT_EQ(result(threads), alone) << threads;
+}
+
+// Tiles are filled up with pairs from the input's first row, channels with zeros.
+TEST(TensorProductNan, StaysInTheRowsThatItsPairsReach) {
+    TensorProductCase c{.seed = 5};
+    c.input_rows = 20;
+    c.output_rows = 30;
+    c.offsets = 5;
+    c.length = 4;
+    c.input_channels = 3;
+    c.output_channels = 20;
+    const TensorProductData data = tensor_product_data(c);
+    const Tensor maps[] = {data.imap, data.omap};
+    for (const Tensor &map : maps) map.fill_zero();
+    data.input.slice(0, 0, 1).copy_from(
+        host_tensor({1, 3}, DataType::f32, std::vector<double>(3, std::nan(""))));
+    for (int64_t pair = 1; pair < 20; pair++) {
+        data.imap.data<int32_t>()[pair] = static_cast<int32_t>(pair % 19 + 1);
+        data.omap.data<int32_t>()[pair] = static_cast<int32_t>(pair);
+    }
+    data.omap.data<int32_t>()[0] = 29;
+    tensor_product(data.input, data.weight, data.imap, data.omap, data.output);
+    const std::vector<double> result = reference::read(data.output);
+    for (size_t i = 0; i < result.size(); i++)
+        EXPECT_EQ(std::isnan(result[i]), i / 20 == 29) << "row " << i / 20;
 }
 
 // The rows of the documented widths.

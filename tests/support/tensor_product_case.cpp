@@ -52,10 +52,13 @@ std::vector<Pair> pairs_of(Random &random, const TensorProductCase &c, int64_t t
     return pairs;
 }
 
-void append_padding(Random &random, std::vector<Pair> &pairs, int64_t length) {
+// Among the pairs, up to `length`: -1 in both maps or in one, where the other has a pair's row.
+void add_padding(Random &random, std::vector<Pair> &pairs, int64_t length) {
     while (std::ssize(pairs) < length) {
-        const auto at = pairs.begin() + uniform(random, 0, std::ssize(pairs));
-        pairs.insert(at, one_in(random, 2) ? Pair{-1, -1} : Pair{0, -1});
+        const int64_t at = uniform(random, 0, std::ssize(pairs));
+        const Pair before = at > 0 ? pairs[static_cast<size_t>(at - 1)] : Pair{-1, -1};
+        const Pair kinds[] = {{-1, -1}, {before.from, -1}, {-1, before.to}};
+        pairs.insert(pairs.begin() + at, kinds[uniform(random, 0, 2)]);
     }
 }
 
@@ -135,7 +138,7 @@ TensorProductData tensor_product_data(const TensorProductCase &c) {
     Numbers imap, omap, starts{0};
     for (int64_t n = 0; n < c.offsets; n++) {
         std::vector<Pair> pairs = pairs_of(random, c, target);
-        if (!c.ragged || one_in(random, 4)) append_padding(random, pairs, c.length);
+        if (!c.ragged || one_in(random, 4)) add_padding(random, pairs, c.length);
         for (const Pair &pair : pairs) {
             imap.push_back(static_cast<double>(pair.from));
             omap.push_back(static_cast<double>(pair.to));
