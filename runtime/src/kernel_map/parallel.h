@@ -1,0 +1,88 @@
+#pragma once
+// Loops on the threads of Halide's runtime, and memory for them.
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <new>
+#include <utility>
+
+#include "HalideRuntime.h"
+#include "block_cache.h"
+#include "call_context.h"
+#include "hk/error.h"
+
+namespace hk::detail {
+
+// Elements that are not initialised.
+template<typename T>
+class Array {
+public:
+    Array() = default;
+    // Throws std::bad_alloc.
+    explicit Array(int64_t size)
+        : memory_(block_cache().allocate(static_cast<size_t>(size) * sizeof(T))), size_(size) {
+        if (!memory_) throw std::bad_alloc();
+    }
+    ~Array() {
+        if (memory_) block_cache().free(memory_);
+    }
+    Array(Array &&other) noexcept { swap(other); }
+    Array &operator=(Array &&other) noexcept {
+        swap(other);
+        return *this;
+    }
+
+    int64_t size() const { return size_; }
+    bool empty() const { return size_ == 0; }
+    T *begin() const { return static_cast<T *>(memory_); }
+    T *end() const { return begin() + size_; }
+    T &operator[](int64_t i) const { return begin()[i]; }
+    void shrink(int64_t size) { size_ = size; }
+    void swap(Array &other) noexcept {
+        std::swap(memory_, other.memory_);
+        std::swap(size_, other.size_);
+    }
+
+private:
+    void *memory_ = nullptr;
+    int64_t size_ = 0;
+};
+
+// one(i) for i from 0 to tasks - 1, in any order. May throw std::bad_alloc, which goes on to the
+// caller.
+template<typename One>
+void parallel(int64_t tasks, One one) {
+    if (tasks == 0) return;
+    struct Closure {
+        One &one;
+        std::atomic<bool> failed{false};
+    } closure{one};
+    const auto task = [](void *, int i, uint8_t *bytes) {
+        auto &closure = *reinterpret_cast<Closure *>(bytes);
+        try {
+            closure.one(int64_t{i});
+        } catch (const std::bad_alloc &) {
+            closure.failed = true;
+        }
+        return 0;
+    };
+    CallContext context(Device::cpu());
+    halide_do_par_for(&context, task, 0, static_cast<int>(tasks),
+                      reinterpret_cast<uint8_t *>(&closure));
+    if (closure.failed) throw std::bad_alloc();
+}
+
+constexpr int64_t kChunk = 4096;  // rows of a task
+
+inline int64_t chunks_of(int64_t rows) { return (rows + kChunk - 1) / kChunk; }
+
+// one(chunk, first, end) for ranges of rows.
+template<typename One>
+void each_chunk(int64_t rows, One one) {
+    parallel(chunks_of(rows), [&](int64_t chunk) {
+        one(chunk, chunk * kChunk, std::min(rows, (chunk + 1) * kChunk));
+    });
+}
+
+}  // namespace hk::detail
