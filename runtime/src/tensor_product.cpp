@@ -1,9 +1,7 @@
 #include "hk/tensor_product.h"
 
-#include <algorithm>
-#include <limits>
-
 #include "hk/error.h"
+#include "hk/tensor_product_backward.h"
 #include "selection_cache.h"
 #include "tensor_product/operands.h"
 #include "tensor_product/tiles.h"
@@ -14,101 +12,153 @@ using namespace detail;
 
 namespace {
 
-constexpr const char *kOperation = "tensor_product";
+using Direction = TensorProductMaps::Impl::Direction;
 
 FieldLookup fields_of(const TensorProductProblem &problem) {
     return [&problem](std::string_view field) { return tensor_product_field(problem, field); };
 }
 
-const KernelInfo &kernel_for(const TensorProductProblem &problem, Device device) {
-    static SelectionCache cache(kOperation, tensor_product_kernels());
-    const TensorProductProblem &p = problem;
+const KernelInfo &kernel_for(const char *operation, const TensorProductProblem &problem,
+                             Device device) {
+    static SelectionCache cache("tensor_product", tensor_product_kernels());
     return cache.find(
-        {static_cast<int64_t>(p.type), p.input_rows, p.output_rows, p.offsets, p.pairs,
-         p.input_channels, p.output_channels, p.groups, static_cast<int64_t>(p.summation),
-         p.adjacent},
-        device,
+        key_of(problem), device,
         [&](const DeviceLimits &limits, bool explain) {
             return select_tensor_product(problem, device.type(), limits, explain);
         },
-        [&] { return detail::to_string(problem); });
+        [&] { return std::string(operation) + " " + detail::to_string(problem); });
 }
 
-void call(const KernelInfo &kernel, const TensorProductOperands &operands,
-          TensorProductTiles &tiles, bool accumulate, CallContext &context) {
+// Of the tensors of a call the result and the other one with rows, which is gathered.
+struct Ends {
+    explicit Ends(const TensorProductTensors &tensors)
+        : forward(tensors.result == &TensorProductTensors::output),
+          from(forward ? tensors.input : tensors.output),
+          to(forward ? tensors.output : tensors.input) {}
+
+    bool forward;
+    const Operand &from, &to;
+};
+
+void call(const KernelInfo &kernel, const TensorProductTensors &tensors,
+          const TensorProductOperands &operands, const TensorProductTiles &tiles, bool accumulate,
+          CallContext &context) {
     using Use = KernelBuffer::Use;
-    KernelBuffer input(operands.input, {kOperation, "input", Use::read, true});
-    KernelBuffer weight(operands.weight, {kOperation, "weight", Use::read, true});
-    KernelBuffer output(operands.output, {kOperation, "output", Use::update, true});
+    const Ends ends(tensors);
+    const char *operation = tensors.operation;
+    KernelBuffer input(operands.input, {operation, ends.from.name, Use::read, true});
+    KernelBuffer weight(operands.weight, {operation, tensors.weight.name, Use::read, true});
+    KernelBuffer output(operands.output, {operation, ends.to.name, Use::update, true});
+    IndexBuffer source = tiles.source(), target = tiles.target(), offset = tiles.offset(),
+                first = tiles.first();
     int32_t most = tiles.most();
     // As the generator declares them; call_kernel sets the first. `previous` is the output.
-    void *arguments[] = {nullptr,        input.get(),    weight.get(),  tiles.source(),
-                         tiles.target(), tiles.offset(), tiles.first(), &most,
-                         output.get(),   &accumulate,    output.get()};
-    call_kernel(kOperation, kernel, context, arguments);
+    void *arguments[] = {nullptr,      input.get(),  weight.get(), source.get(),
+                         target.get(), offset.get(), first.get(),  &most,
+                         output.get(), &accumulate,  output.get()};
+    call_kernel(operation, kernel, context, arguments);
 }
 
-// The kernel packs the weight in the type of sums, in whole blocks of channels.
-void check_packed_weight(const TensorProductProblem &problem, const TileSizes &sizes) {
-    const auto whole = [](__int128 size, int64_t of) { return (size + of - 1) / of * of; };
-    const __int128 bytes = whole(problem.output_channels, sizes.channels) *
-                           whole(problem.input_channels, sizes.depth) * problem.offsets *
-                           (problem.type == DataType::f64 ? 8 : 4);
-    constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
-    if (bytes <= kMost) return;
-    const auto told = std::min<__int128>(bytes, std::numeric_limits<int64_t>::max());
-    throw InvalidArgument(std::string(kOperation) + ": weight fills " +
-                          std::to_string(static_cast<int64_t>(told)) +
-                          " bytes, a kernel takes at most " + std::to_string(kMost));
-}
-
+// The product, or the gradient of its input, which is a product with maps and weight turned round.
 // `kernel`: null for the one that selection takes.
 void run(const KernelInfo *kernel, const TensorProductTensors &tensors,
-         const TensorProductOptions &options, const Stream &stream) {
-    const TensorProductProblem problem = check_tensor_product(tensors, options);
-    const Device device = tensors.input.device();
-    const Operand all[] = {{"input", tensors.input},
-                           {"weight", tensors.weight},
-                           {"imap", tensors.imap},
-                           {"omap", tensors.omap},
-                           {"output", tensors.output}};
-    CallContext context(device, complete_stream(kOperation, device, all, stream));
+         const TensorProductMaps &maps, const TensorProductOptions &options, const Stream &stream) {
+    const Ends ends(tensors);
+    const TensorProductProblem problem = check_tensor_product(tensors, maps, options);
+    const TensorProductProblem product = ends.forward ? problem : turned_round(problem);
+    const Device device = tensors.input.tensor.device();
+    const Operand all[] = {tensors.input, tensors.weight, tensors.output};
+    CallContext context(device, complete_stream(tensors.operation, device, all, stream));
     if (kernel) {
-        check_row_takes(kOperation, *kernel, problem.type, Layout::any, device, fields_of(problem));
+        check_row_takes(tensors.operation, *kernel, product.type, Layout::any, device,
+                        fields_of(product));
     } else {
-        kernel = &kernel_for(problem, device);
+        kernel = &kernel_for(tensors.operation, product, device);
     }
-    const std::vector<TensorProductOperands> calls = tensor_product_operands(problem, tensors);
     const TileSizes sizes(*kernel);
-    check_packed_weight(problem, sizes);
-    TensorProductTiles tiles(problem, tensors.imap, tensors.omap, options, sizes, context);
-    if (tensors.output.elements() == 0) return;
-    if (tiles.empty() || problem.input_channels == 0) {
-        if (!options.accumulate) tensors.output.fill_zero();
+    check_filled_weight(tensors, product, sizes.depth, sizes.channels);
+    const std::vector<TensorProductOperands> calls = tensor_product_operands(problem, tensors);
+    const Tensor &result = ends.to.tensor;
+    if (result.elements() == 0) return;
+    const Direction direction = ends.forward ? Direction::forward : Direction::backward;
+    const auto tiles = maps.impl()->form<TensorProductTiles>(
+        {direction, sizes.rows, sizes.pairs, sizes.group}, [&] {
+            return std::make_shared<const TensorProductTiles>(*maps.impl(), direction, sizes,
+                                                              context);
+        });
+    if (tiles->empty() || product.input_channels == 0) {
+        if (!options.accumulate) result.fill_zero();
         return;
     }
-    for (const TensorProductOperands &operands : calls)
-        call(*kernel, operands, tiles, options.accumulate, context);
+    for (const TensorProductOperands &operands : calls) {
+        call(*kernel, tensors, ends.forward ? operands : operands.turned_round(), *tiles,
+             options.accumulate, context);
+    }
+}
+
+TensorProductTensors forward(const Tensor &input, const Tensor &weight, const Tensor &output) {
+    return {"tensor_product",
+            {"input", input},
+            {"weight", weight},
+            {"output", output},
+            &TensorProductTensors::output};
+}
+
+TensorProductTensors backward(const Tensor &output_gradient, const Tensor &weight,
+                              const Tensor &input_gradient) {
+    return {"tensor_product_backward_data",
+            {"input_gradient", input_gradient},
+            {"weight", weight},
+            {"output_gradient", output_gradient},
+            &TensorProductTensors::input};
 }
 
 }  // namespace
 
+void tensor_product(const Tensor &input, const Tensor &weight, const TensorProductMaps &maps,
+                    const Tensor &output, const TensorProductOptions &options,
+                    const Stream &stream) {
+    run(nullptr, forward(input, weight, output), maps, options, stream);
+}
+
 void tensor_product(const Tensor &input, const Tensor &weight, const Tensor &imap,
                     const Tensor &omap, const Tensor &output, const TensorProductOptions &options,
                     const Stream &stream) {
-    run(nullptr, {input, weight, imap, omap, output}, options, stream);
+    const TensorProductTensors tensors = forward(input, weight, output);
+    const TensorProductMaps maps(imap, omap, rows_of(tensors.operation, tensors.input),
+                                 rows_of(tensors.operation, tensors.output));
+    run(nullptr, tensors, maps, options, stream);
 }
 
 void tensor_product_with(const KernelInfo &kernel, const Tensor &input, const Tensor &weight,
-                         const Tensor &imap, const Tensor &omap, const Tensor &output,
+                         const TensorProductMaps &maps, const Tensor &output,
                          const TensorProductOptions &options, const Stream &stream) {
-    run(&kernel, {input, weight, imap, omap, output}, options, stream);
+    run(&kernel, forward(input, weight, output), maps, options, stream);
+}
+
+void tensor_product_backward_data(const Tensor &output_gradient, const Tensor &weight,
+                                  const TensorProductMaps &maps, const Tensor &input_gradient,
+                                  const TensorProductOptions &options, const Stream &stream) {
+    run(nullptr, backward(output_gradient, weight, input_gradient), maps, options, stream);
+}
+
+void tensor_product_backward_data_with(const KernelInfo &kernel, const Tensor &output_gradient,
+                                       const Tensor &weight, const TensorProductMaps &maps,
+                                       const Tensor &input_gradient,
+                                       const TensorProductOptions &options, const Stream &stream) {
+    run(&kernel, backward(output_gradient, weight, input_gradient), maps, options, stream);
 }
 
 Selection select_tensor_product(const TensorProductProblem &problem, DeviceType device,
                                 const DeviceLimits &limits, bool explain) {
     return select(tensor_product_kernels(), problem.type, Layout::any, device, limits,
                   fields_of(problem), explain);
+}
+
+Selection select_tensor_product_backward_data(const TensorProductProblem &problem,
+                                              DeviceType device, const DeviceLimits &limits,
+                                              bool explain) {
+    return select_tensor_product(turned_round(problem), device, limits, explain);
 }
 
 }  // namespace hk

@@ -1,5 +1,5 @@
 #pragma once
-// The gather/scatter tensor product by its definition, in double.
+// The gather/scatter tensor product and its gradients by their definitions, in double.
 
 #include <vector>
 
@@ -8,15 +8,30 @@
 namespace hk::reference {
 
 struct TensorProductResult {
-    std::vector<double> values;      // [output rows, M]
+    std::vector<double> values;      // of the result, packed
     std::vector<double> magnitudes;  // of each value: the sum of its terms' magnitudes
-    std::vector<int64_t> terms;      // of each row: products in a sum
+    std::vector<int64_t> terms;      // of each value
 };
 
-// Of host tensors with any strides, which fit each other; padded or ragged maps as
-// hk/tensor_product.h says. With options.accumulate what the output holds is a term.
-TensorProductResult tensor_product(const Tensor &input, const Tensor &weight, const Tensor &imap,
-                                   const Tensor &omap, const Tensor &output,
+// Maps as hk/tensor_product.h has them; starts: of ragged ones, else undefined.
+struct TensorProductPairs {
+    Tensor imap, omap, starts;
+};
+
+// Of host tensors with any strides, which fit each other. With options.accumulate what the result
+// holds is a term.
+TensorProductResult tensor_product(const Tensor &input, const Tensor &weight,
+                                   const TensorProductPairs &pairs, const Tensor &output,
                                    const TensorProductOptions &options = {});
+TensorProductResult tensor_product_backward_data(const Tensor &output_gradient,
+                                                 const Tensor &weight,
+                                                 const TensorProductPairs &pairs,
+                                                 const Tensor &input_gradient,
+                                                 const TensorProductOptions &options = {});
+TensorProductResult tensor_product_backward_weight(const Tensor &input,
+                                                   const Tensor &output_gradient,
+                                                   const TensorProductPairs &pairs,
+                                                   const Tensor &weight_gradient,
+                                                   const TensorProductOptions &options = {});
 
 }  // namespace hk::reference

@@ -1,7 +1,7 @@
 // Bad input of the tensor product: refused before any kernel runs, with both values in the message.
 
 #include "expect_error.h"
-#include "hk/tensor_product.h"
+#include "hk/tensor_product_backward.h"
 
 namespace hk {
 namespace {
@@ -35,10 +35,17 @@ struct RaggedArguments : Arguments {
     RaggedArguments() {
         imap = made({20}, DataType::s64);
         omap = made({20}, DataType::s64);
-        options.starts = made({6}, DataType::s64);
-        for (int64_t n = 0; n < 6; n++) starts()[n] = 4 * n;
+        for (int64_t n = 0; n < 6; n++) at()[n] = 4 * n;
     }
-    int64_t *starts() const { return options.starts.data<int64_t>(); }
+    int64_t *at() const { return starts.data<int64_t>(); }
+
+    void run() const {
+        const TensorProductMaps maps(imap, omap, 10, 12, starts, check);
+        tensor_product(input, weight, maps, output, options);
+    }
+
+    Tensor starts = made({6}, DataType::s64);
+    bool check = true;
 };
 
 template<typename A = Arguments, typename F>
@@ -74,7 +81,7 @@ TEST(TensorProductInput, Ranks) {
     expect_refused("imap has shape [35], it must have 2 dimensions",
                    [](Arguments &a) { a.imap = made({35}, DataType::s32); });
     expect_refused<RaggedArguments>("imap has shape [4, 5], it must have 1 dimensions",
-                                    [](Arguments &a) {
+                                    [](RaggedArguments &a) {
                                         a.imap = made({4, 5}, DataType::s64);
                                     });
 }
@@ -86,7 +93,7 @@ TEST(TensorProductInput, Widths) {
     expect_refused("weight has output channels 8, output has 9", [](Arguments &a) {
         a.output = made({12, 9});
     });
-    expect_refused("imap has offsets 4, weight has 5", [](Arguments &a) {
+    expect_refused("maps are of offsets 4, weight has 5", [](Arguments &a) {
         a.imap = a.omap = made({4, 7}, DataType::s32);
     });
     expect_refused("omap has shape [5, 6], it must have [5, 7]", [](Arguments &a) {
@@ -94,9 +101,19 @@ TEST(TensorProductInput, Widths) {
     });
     expect_refused<RaggedArguments>("omap has shape [19], it must have [20]",
                                     [](Arguments &a) { a.omap = made({19}, DataType::s64); });
-    expect_refused<RaggedArguments>("starts has shape [5], it must have [6]", [](Arguments &a) {
-        a.options.starts = made({5}, DataType::s64);
+    expect_refused<RaggedArguments>("maps are of offsets 4, weight has 5", [](RaggedArguments &a) {
+        a.starts = made({5}, DataType::s64);
     });
+    expect_refused<RaggedArguments>("maps are of input rows 10, input has 11",
+                                    [](RaggedArguments &a) {
+                                        a.input = made({11, 6});
+                                    });
+    expect_refused<RaggedArguments>("maps are of output rows 12, output has 11",
+                                    [](RaggedArguments &a) {
+                                        a.output = made({11, 8});
+                                    });
+    expect_refused<RaggedArguments>(
+        "starts has shape [0]", [](RaggedArguments &a) { a.starts = made({0}, DataType::s64); });
 }
 
 TEST(TensorProductInput, Groups) {
@@ -127,7 +144,7 @@ TEST(TensorProductInput, Types) {
         a.omap = made({5, 7}, DataType::s64);
     });
     expect_refused<RaggedArguments>("starts is f32, not s32 or s64",
-                                    [](Arguments &a) { a.options.starts = made({6}); });
+                                    [](RaggedArguments &a) { a.starts = made({6}); });
 }
 
 TEST(TensorProductInput, IndicesOutOfRange) {
@@ -170,13 +187,13 @@ TEST(TensorProductInput, ARefusedCallChangesNothing) {
 
 TEST(TensorProductInput, Starts) {
     expect_refused<RaggedArguments>("starts is 21 at position 5, it must be 16 to 20",
-                                    [](RaggedArguments &a) { a.starts()[5] = 21; });
+                                    [](RaggedArguments &a) { a.at()[5] = 21; });
     expect_refused<RaggedArguments>("starts is 7 at position 3, it must be 8 to 20",
-                                    [](RaggedArguments &a) { a.starts()[3] = 7; });
+                                    [](RaggedArguments &a) { a.at()[3] = 7; });
     expect_refused<RaggedArguments>("starts is -1 at position 0, it must be 0 to 20",
                                     [](RaggedArguments &a) {
-                                        a.starts()[0] = -1;
-                                        a.options.check_maps = false;
+                                        a.at()[0] = -1;
+                                        a.check = false;
                                     });
 }
 
@@ -185,7 +202,7 @@ TEST(TensorProductInput, Devices) {
     if (!device.available()) GTEST_SKIP() << "no OpenCL device";
     expect_refused("output is on opencl:0, input is on cpu",
                    [&](Arguments &a) { a.output = a.output.to(device); });
-    expect_refused("imap is on opencl:0, input is on cpu",
+    expect_refused("omap is on cpu, imap is on opencl:0",
                    [&](Arguments &a) { a.imap = a.imap.to(device); });
 }
 
@@ -222,9 +239,48 @@ TEST(TensorProductInput, RowsOfTheTable) {
     for (const KernelInfo &kernel : tensor_product_kernels()) {
         if (kernel.type == DataType::f32) continue;
         const Arguments a;
-        EXPECT_INVALID(kernel.name, tensor_product_with(kernel, a.input, a.weight, a.imap, a.omap,
-                                                        a.output, a.options));
+        const TensorProductMaps maps(a.imap, a.omap, 10, 12);
+        EXPECT_INVALID(kernel.name, tensor_product_with(kernel, a.input, a.weight, maps, a.output));
     }
+}
+
+// Messages of gradients name their own tensors.
+TEST(TensorProductInput, Gradients) {
+    const Arguments a;
+    const TensorProductMaps maps(a.imap, a.omap, 10, 12);
+    tensor_product_backward_data(a.output, a.weight, maps, a.input);
+    tensor_product_backward_weight(a.input, a.output, maps, a.weight);
+    EXPECT_INVALID(
+        "tensor_product_backward_data: weight has input channels 6, input_gradient has 7",
+        tensor_product_backward_data(a.output, a.weight, maps, made({10, 7})));
+    EXPECT_INVALID(
+        "tensor_product_backward_data: maps are of output rows 12, output_gradient has 9",
+        tensor_product_backward_data(made({9, 8}), a.weight, maps, a.input));
+    EXPECT_INVALID("tensor_product_backward_weight: weight_gradient has shape [6, 8]",
+                   tensor_product_backward_weight(a.input, a.output, maps, made({6, 8})));
+    EXPECT_INVALID("tensor_product_backward_weight: output_gradient is undefined",
+                   tensor_product_backward_weight(a.input, {}, maps, a.weight));
+    EXPECT_INVALID("weight_gradient and input overlap",
+                   tensor_product_backward_weight(
+                       a.weight.slice(0, 0, 1).reshape({6, 8}).slice(0, 0, 6).slice(1, 0, 6),
+                       made({12, 8}), TensorProductMaps(a.imap, a.omap, 6, 12), a.weight));
+}
+
+// What is kept of the maps, and that calls share it.
+TEST(TensorProductInput, MapsKeepWhatWasSorted) {
+    const Arguments a;
+    const TensorProductMaps maps(a.imap, a.omap, 10, 12), copy = maps;
+    EXPECT_EQ(maps.offsets(), 5);
+    EXPECT_EQ(maps.places(), 35);
+    EXPECT_EQ(maps.bytes(), 0u);
+    tensor_product(a.input, a.weight, maps, a.output);
+    const size_t forward = maps.bytes();
+    EXPECT_GE(forward, 35 * 8u);
+    tensor_product(a.input, a.weight, copy, a.output);
+    EXPECT_EQ(maps.bytes(), forward);
+    tensor_product_backward_data(a.output, a.weight, maps, a.input);
+    EXPECT_GT(maps.bytes(), forward);
+    EXPECT_EQ(copy.bytes(), maps.bytes());
 }
 
 TEST(TensorProductInput, Summations) {
@@ -236,7 +292,7 @@ TEST(TensorProductInput, Summations) {
 }
 
 TEST(TensorProductInput, Problem) {
-    const auto p = TensorProductProblem::from_shapes({10, 6}, {5, 3, 8}, {5, 7}, {12, 8},
+    const auto p = TensorProductProblem::from_shapes({10, 6}, {5, 3, 8}, 35, {12, 8},
                                                      DataType::bf16, {.groups = 2});
     EXPECT_EQ(p.type, DataType::bf16);
     EXPECT_EQ(p.input_rows, 10);
@@ -248,7 +304,7 @@ TEST(TensorProductInput, Problem) {
     EXPECT_TRUE(p.adjacent);
     EXPECT_INVALID(
         "weight has input channels 3, input has 6",
-        TensorProductProblem::from_shapes({10, 6}, {5, 3, 8}, {5, 7}, {12, 8}, DataType::f32));
+        TensorProductProblem::from_shapes({10, 6}, {5, 3, 8}, 35, {12, 8}, DataType::f32));
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ TensorProductProblem problem_of(const TensorProductCase &c) {
     };
     problem.adjacent = !apart(c.input, c.groups * c.input_channels) &&
                        !apart(c.output, c.groups * c.output_channels);
-    return problem;
+    return c.product == Product::input_gradient ? detail::turned_round(problem) : problem;
 }
 
 struct Pair {
@@ -73,29 +73,41 @@ const char *name_of(Pairs pairs) {
     return names[static_cast<size_t>(pairs)];
 }
 
+const char *name_of(Product product) {
+    const char *names[] = {"tensor_product", "tensor_product_backward_data",
+                           "tensor_product_backward_weight"};
+    return names[static_cast<size_t>(product)];
+}
+
 std::string to_string(const TensorProductCase &c) {
     std::ostringstream text;
-    text << "tensor_product " << hk::name_of(c.type) << ", " << c.offsets << " offsets of at most "
-         << c.length << " pairs (" << name_of(c.pairs) << ", " << (c.ragged ? "ragged " : "padded ")
-         << hk::name_of(c.index_type) << "), " << c.input_rows << " to " << c.output_rows
-         << " rows, " << c.groups << " groups of " << c.input_channels << " to "
-         << c.output_channels << " channels, " << hk::name_of(c.summation)
+    text << name_of(c.product) << " " << hk::name_of(c.type) << ", " << c.offsets
+         << " offsets of at most " << c.length << " pairs (" << name_of(c.pairs) << ", "
+         << (c.ragged ? "ragged " : "padded ") << hk::name_of(c.index_type) << "), " << c.input_rows
+         << " to " << c.output_rows << " rows, " << c.groups << " groups of " << c.input_channels
+         << " to " << c.output_channels << " channels, " << hk::name_of(c.summation)
          << (c.accumulate ? ", accumulated" : "") << (c.check_maps ? "" : ", unchecked")
          << "; data " << name_of(c.data) << ", input " << name_of(c.input) << ", weight "
          << name_of(c.weight) << ", maps " << name_of(c.maps) << ", output " << name_of(c.output);
     return text.str();
 }
 
-void make_empty(TensorProductCase &c) { c.output_rows = 0; }
+void make_empty(TensorProductCase &c) {
+    if (c.product == Product::output) c.output_rows = 0;
+    if (c.product == Product::input_gradient) c.input_rows = 0;
+    if (c.product == Product::weight_gradient) c.offsets = 0;
+}
 
 template<>
 std::optional<TensorProductCase> random_case(uint64_t seed, const TensorProductRequest &request) {
     Random random(seed);
     TensorProductCase c{.seed = seed, .type = request.type};
+    c.product = request.product;
     const std::vector<int64_t> channels{1, 3, 16, 32, 33, 64, 128, 200};
     const std::vector<int64_t> rows{1, 7, 100, 600, 1500};
     c.input_channels = one_in(random, 2) ? pick(random, channels) : uniform(random, 1, 70);
     c.output_channels = one_in(random, 2) ? pick(random, channels) : uniform(random, 1, 150);
+    if (one_in(random, 3)) c.output_channels = 8 * uniform(random, 1, one_in(random, 2) ? 4 : 16);
     c.groups = one_in(random, 4) ? uniform(random, 2, 4) : 1;
     c.input_rows = pick(random, rows);
     c.output_rows = pick(random, rows);

@@ -1,7 +1,8 @@
 #pragma once
-// Random problems of the family tensor_product, steered by the conditions of a row of the table.
+// Random problems of the tensor product and its gradients, steered by the conditions of a row of
+// the table.
 
-#include "hk/tensor_product.h"
+#include "hk/tensor_product_backward.h"
 #include "tests/support/conv2d_problem.h"
 
 namespace hk::test {
@@ -16,12 +17,18 @@ enum class Pairs : uint8_t {
 
 const char *name_of(Pairs pairs);
 
+// What is computed.
+enum class Product : uint8_t { output, input_gradient, weight_gradient };
+
+const char *name_of(Product product);
+
 struct TensorProductCase {
     uint64_t seed = 0;
     DataType type = DataType::f32, index_type = DataType::s32;
     int64_t input_rows = 1, output_rows = 1, offsets = 1;
     int64_t length = 1;                                           // of an offset's list, at most
     int64_t input_channels = 1, output_channels = 1, groups = 1;  // channels of a group
+    Product product = Product::output;
     Pairs pairs = Pairs::random;
     bool ragged = false, accumulate = false, check_maps = true;
     Summation summation = Summation::deterministic;
@@ -36,13 +43,14 @@ struct TensorProductCase {
 
 std::string to_string(const TensorProductCase &c);
 
-// Without rows of the output.
+// Without rows of the output, or of a weight's gradient without offsets.
 void make_empty(TensorProductCase &c);
 
 struct TensorProductRequest {
     DataType type = DataType::f32;
     std::span<const Constraint> where = {};
     double operations = 3e6;  // at most
+    Product product = Product::output;
 };
 
 template<typename Case>
@@ -50,7 +58,8 @@ std::optional<Case> random_case(uint64_t seed, const TensorProductRequest &reque
 template<>
 std::optional<TensorProductCase> random_case(uint64_t seed, const TensorProductRequest &request);
 
-// Its operands, packed on the host. `starts` is undefined where maps are padded.
+// Its operands, packed on the host: the two that are read, and what a result accumulates to, or a
+// third that nobody asks for. `starts` is undefined where maps are padded.
 struct TensorProductData {
     Tensor input, weight, imap, omap, starts, output;
 };

@@ -18,7 +18,12 @@
 //
 // Tensors may be views with any strides; for speed the channels of input and output lie next to
 // each other. A kernel counts rows, and the bytes of a tensor, in 32 bits; so do the pairs' places.
+//
+// Kernels want pairs sorted: by blocks of output rows, and in a block by offsets. Sorting takes a
+// fifth of a call with 16 channels, less with more. TensorProductMaps keep what was sorted for all
+// calls that use the same maps: layers, gradients (hk/tensor_product_backward.h), steps.
 
+#include <memory>
 #include <span>
 
 #include "hk/kernel_info.h"
@@ -33,39 +38,66 @@ enum class Summation : uint8_t { deterministic, atomic };
 std::string_view name_of(Summation summation) noexcept;  // "deterministic", "atomic"
 Summation summation_of(std::string_view name);           // throws InvalidArgument
 
+// Maps, checked once, and what kernels make of them, kept: 8 bytes a pair for each direction
+// (forward, gradient of the input, of the weight) and size of tiles that calls have asked for, from
+// the first such call on. Copies share it. Safe to use from several threads at once.
+class TensorProductMaps {
+public:
+    // The maps must not change as long as this lives; it keeps their storage, or a copy on the host
+    // of those on another device. starts: of ragged maps, else undefined. Throws InvalidArgument
+    // for maps of different shapes or types, for starts that don't fit, and, where `check` is set,
+    // for an index out of range with its offset, position and value. Without the check such an
+    // index is undefined behaviour.
+    TensorProductMaps(const Tensor &imap, const Tensor &omap, int64_t input_rows,
+                      int64_t output_rows, const Tensor &starts = {}, bool check = true);
+
+    int64_t offsets() const noexcept;
+    int64_t places() const noexcept;  // pairs and padding
+    int64_t input_rows() const noexcept;
+    int64_t output_rows() const noexcept;
+    size_t bytes() const;  // of what is kept beside the maps
+
+    struct Impl;
+    const std::shared_ptr<Impl> &impl() const noexcept { return impl_; }
+
+private:
+    std::shared_ptr<Impl> impl_;
+};
+
 struct TensorProductOptions {
     Summation summation = Summation::deterministic;
     bool accumulate = false;  // add to what the output holds
     int64_t groups = 1;
-    // Whether maps are checked before anything runs. Without it an index out of range is undefined
-    // behaviour.
-    bool check_maps = true;
-    Tensor starts = {};  // of ragged maps; undefined: they are padded
 };
 
 // A tensor product without its data: all that selection looks at.
 struct TensorProductProblem {
     DataType type = DataType::f32;
     int64_t input_rows = 0, output_rows = 0, offsets = 0;
-    int64_t pairs = 0;                                // places in a map, padding among them
+    int64_t pairs = 0;                                // places in the maps, padding among them
     int64_t input_channels = 1, output_channels = 1;  // of a group
     int64_t groups = 1;
     Summation summation = Summation::deterministic;
     bool adjacent = true;  // channels of input and output lie next to each other
 
     // Of packed tensors. Throws InvalidArgument for shapes that don't fit each other.
-    static TensorProductProblem from_shapes(const Shape &input, const Shape &weight,
-                                            const Shape &imap, const Shape &output, DataType type,
+    static TensorProductProblem from_shapes(const Shape &input, const Shape &weight, int64_t pairs,
+                                            const Shape &output, DataType type,
                                             const TensorProductOptions &options = {});
 };
 
-// All tensors live on one device, the CPU today, and are the caller's; all but the output are only
-// read, and none may overlap it. No two elements of the output share memory. Scratch memory: 8
-// bytes a pair, and the weight in the type of sums.
+// All tensors live on one device, the CPU today, maps on any; they are the caller's, all but the
+// output only read, and none may overlap it. No two elements of the output share memory. Scratch
+// memory: the weight in the type of sums.
 //
 // Calls from several threads at once are safe, of different outputs. Throws InvalidArgument before
-// anything runs, for an index out of range with its offset, position and value; OutOfMemory,
-// DeviceError, KernelFailure. HK_LOG=select prints the row that each new problem takes to stderr.
+// anything runs; OutOfMemory, DeviceError, KernelFailure. HK_LOG=select prints the row that each
+// new problem takes to stderr.
+void tensor_product(const Tensor &input, const Tensor &weight, const TensorProductMaps &maps,
+                    const Tensor &output, const TensorProductOptions &options = {},
+                    const Stream &stream = {});
+
+// The same with maps for this call alone, checked and sorted in it.
 void tensor_product(const Tensor &input, const Tensor &weight, const Tensor &imap,
                     const Tensor &omap, const Tensor &output,
                     const TensorProductOptions &options = {}, const Stream &stream = {});
@@ -73,7 +105,7 @@ void tensor_product(const Tensor &input, const Tensor &weight, const Tensor &ima
 // Runs one given row of tensor_product_kernels(), whatever selection would take. Throws
 // InvalidArgument where the row does not take the problem. For tests and measurements.
 void tensor_product_with(const KernelInfo &kernel, const Tensor &input, const Tensor &weight,
-                         const Tensor &imap, const Tensor &omap, const Tensor &output,
+                         const TensorProductMaps &maps, const Tensor &output,
                          const TensorProductOptions &options = {}, const Stream &stream = {});
 
 // All rows, in the order of the table.

@@ -1,8 +1,12 @@
+#include <algorithm>
 #include <array>
+#include <limits>
+#include <utility>
 
 #include "hk/error.h"
 #include "operand_check.h"
 #include "shape.h"
+#include "tensor_product/maps.h"
 #include "tensor_product/operands.h"
 
 namespace hk {
@@ -10,60 +14,109 @@ namespace hk {
 namespace {
 
 using detail::Operand;
+using detail::TensorProductTensors;
 
-constexpr const char *kOperation = "tensor_product";
 constexpr std::array<std::string_view, 2> kSummations{"deterministic", "atomic"};  // as Summation
 
-[[noreturn]] void fail(const std::string &what) {
-    throw InvalidArgument(std::string(kOperation) + ": " + what);
+[[noreturn]] void fail(const char *operation, const std::string &what) {
+    throw InvalidArgument(std::string(operation) + ": " + what);
 }
 
-void check_rank(const char *name, const Shape &shape, size_t rank) {
+void check_rank(const char *operation, const char *name, const Shape &shape, size_t rank) {
     if (shape.size() == rank) return;
-    fail(std::string(name) + " has shape " + to_string(shape) + ", it must have " +
-         std::to_string(rank) + " dimensions");
+    fail(operation, std::string(name) + " has shape " + to_string(shape) + ", it must have " +
+                        std::to_string(rank) + " dimensions");
 }
 
-void check_equal(const std::string &what, int64_t a, const std::string &other, int64_t b) {
-    if (a != b) fail(what + " " + std::to_string(a) + ", " + other + " " + std::to_string(b));
+void check_equal(const char *operation, const std::string &what, int64_t a,
+                 const std::string &other, int64_t b) {
+    if (a == b) return;
+    fail(operation, what + " " + std::to_string(a) + ", " + other + " " + std::to_string(b));
 }
 
-void check_float(DataType type) {
+void check_float(const char *operation, const char *name, DataType type) {
     for (const DataType known : {DataType::f32, DataType::f16, DataType::bf16, DataType::f64}) {
         if (type == known) return;
     }
-    fail("input is " + std::string(name_of(type)) + ", not f32, f16, bf16 or f64");
+    fail(operation,
+         std::string(name) + " is " + std::string(name_of(type)) + ", not f32, f16, bf16 or f64");
 }
 
-void check_index_type(const char *name, const Tensor &tensor) {
-    if (tensor.type() == DataType::s32 || tensor.type() == DataType::s64) return;
-    fail(std::string(name) + " is " + std::string(name_of(tensor.type())) + ", not s32 or s64");
-}
+// The shapes of a product's tensors, with their names.
+struct Shapes {
+    const char *operation;
+    std::pair<const char *, const Shape &> input, weight, output;
+};
 
-void check_groups(const TensorProductProblem &problem) {
+void divide_channels(TensorProductProblem &problem, const Shapes &shapes) {
     const int64_t groups = problem.groups;
-    if (groups < 1) fail("there are " + std::to_string(groups) + " groups, at least 1 are needed");
-    for (const auto &[what, channels] : {std::pair{"input", problem.input_channels},
-                                         std::pair{"output", problem.output_channels}}) {
-        if (channels % groups == 0) continue;
-        fail(std::string(what) + " has " + std::to_string(channels) + " channels, which " +
-             std::to_string(groups) + " groups don't divide");
+    if (groups < 1) {
+        fail(shapes.operation,
+             "there are " + std::to_string(groups) + " groups, at least 1 are needed");
+    }
+    for (const auto &[name, channels] :
+         {std::pair{shapes.input.first, &problem.input_channels},
+          std::pair{shapes.output.first, &problem.output_channels}}) {
+        if (*channels % groups != 0) {
+            fail(shapes.operation, std::string(name) + " has " + std::to_string(*channels) +
+                                       " channels, which " + std::to_string(groups) +
+                                       " groups don't divide");
+        }
+        *channels /= groups;
     }
 }
 
-void check_types(const detail::TensorProductTensors &t) {
-    const Operand input{"input", t.input};
-    check_float(t.input.type());
-    for (const Operand &operand : {Operand{"weight", t.weight}, Operand{"output", t.output}})
-        detail::check_type(kOperation, operand, input);
-    check_index_type("imap", t.imap);
-    check_index_type("omap", t.omap);
-    detail::check_type(kOperation, {"omap", t.omap}, {"imap", t.imap});
+TensorProductProblem problem_of(const Shapes &shapes, int64_t pairs, DataType type,
+                                const TensorProductOptions &options) {
+    const char *operation = shapes.operation;
+    const auto &[input_name, input] = shapes.input;
+    const auto &[weight_name, weight] = shapes.weight;
+    const auto &[output_name, output] = shapes.output;
+    check_float(operation, input_name, type);
+    check_rank(operation, input_name, input, 2);
+    check_rank(operation, weight_name, weight, 3);
+    check_rank(operation, output_name, output, 2);
+    for (const Shape *shape : {&input, &weight, &output})
+        detail::checked_elements(operation, *shape, type);
+    TensorProductProblem problem;
+    problem.type = type;
+    problem.input_rows = input[0];
+    problem.output_rows = output[0];
+    problem.offsets = weight[0];
+    problem.pairs = pairs;
+    problem.input_channels = input[1];
+    problem.output_channels = output[1];
+    problem.groups = options.groups;
+    problem.summation = options.summation;
+    divide_channels(problem, shapes);
+    const std::string has = std::string(weight_name) + " has ";
+    check_equal(operation, has + "input channels", weight[1],
+                (problem.groups > 1 ? "a group of the " : "") + std::string(input_name) + " has",
+                problem.input_channels);
+    check_equal(operation, has + "output channels", weight[2], std::string(output_name) + " has",
+                output[1]);
+    return problem;
 }
 
-void check_starts(const Tensor &starts, int64_t offsets) {
-    check_index_type("starts", starts);
-    detail::check_shape(kOperation, {"starts", starts}, std::array{offsets + 1});
+void check_tensors(const TensorProductTensors &t) {
+    for (const Operand *operand : {&t.input, &t.weight, &t.output}) {
+        if (!operand->tensor.defined())
+            fail(t.operation, std::string(operand->name) + " is undefined");
+        detail::check_device(t.operation, *operand, t.input);
+    }
+    check_float(t.operation, t.input.name, t.input.tensor.type());
+    for (const Operand *operand : {&t.weight, &t.output})
+        detail::check_type(t.operation, *operand, t.input);
+}
+
+void check_maps(const TensorProductTensors &t, const TensorProductMaps &maps) {
+    const auto check = [&](const char *what, int64_t of_maps, const Operand &operand) {
+        check_equal(t.operation, std::string("maps are of ") + what, of_maps,
+                    std::string(operand.name) + " has", operand.tensor.shape()[0]);
+    };
+    check("offsets", maps.offsets(), t.weight);
+    check("input rows", maps.input_rows(), t.input);
+    check("output rows", maps.output_rows(), t.output);
 }
 
 }  // namespace
@@ -81,77 +134,70 @@ Summation summation_of(std::string_view name) {
 }
 
 TensorProductProblem TensorProductProblem::from_shapes(const Shape &input, const Shape &weight,
-                                                       const Shape &imap, const Shape &output,
+                                                       int64_t pairs, const Shape &output,
                                                        DataType type,
                                                        const TensorProductOptions &options) {
-    check_float(type);
-    check_rank("input", input, 2);
-    check_rank("weight", weight, 3);
-    check_rank("output", output, 2);
-    check_rank("imap", imap, options.starts.defined() ? 1 : 2);
-    for (const Shape *shape : {&input, &weight, &output, &imap})
-        detail::checked_elements(kOperation, *shape, type);
-    TensorProductProblem problem;
-    problem.type = type;
-    problem.input_rows = input[0];
-    problem.output_rows = output[0];
-    problem.offsets = weight[0];
-    problem.pairs = imap.size() == 1 ? imap[0] : imap[0] * imap[1];
-    problem.input_channels = input[1];
-    problem.output_channels = output[1];
-    problem.groups = options.groups;
-    problem.summation = options.summation;
-    check_groups(problem);
-    problem.input_channels /= problem.groups;
-    problem.output_channels /= problem.groups;
-    check_equal("weight has input channels", weight[1],
-                problem.groups > 1 ? "a group of the input has" : "input has",
-                problem.input_channels);
-    check_equal("weight has output channels", weight[2], "output has", output[1]);
-    if (imap.size() == 2) check_equal("imap has offsets", imap[0], "weight has", weight[0]);
-    return problem;
+    return problem_of({"tensor_product", {"input", input}, {"weight", weight}, {"output", output}},
+                      pairs, type, options);
 }
 
 namespace detail {
 
-TensorProductProblem check_tensor_product(const TensorProductTensors &tensors,
+int64_t rows_of(const char *operation, const Operand &operand) {
+    if (!operand.tensor.defined()) fail(operation, std::string(operand.name) + " is undefined");
+    check_rank(operation, operand.name, operand.tensor.shape(), 2);
+    return operand.tensor.shape()[0];
+}
+
+TensorProductProblem check_tensor_product(const TensorProductTensors &t,
+                                          const TensorProductMaps &maps,
                                           const TensorProductOptions &options) {
-    const Operand input{"input", tensors.input}, weight{"weight", tensors.weight},
-        imap{"imap", tensors.imap}, omap{"omap", tensors.omap}, output{"output", tensors.output},
-        starts{"starts", options.starts};
-    for (const Operand &operand : {input, weight, imap, omap, output}) {
-        if (!operand.tensor.defined()) fail(std::string(operand.name) + " is undefined");
-        check_device(kOperation, operand, input);
-    }
-    check_device(kOperation, starts, input);
+    check_tensors(t);
     if (options.summation != Summation::deterministic && options.summation != Summation::atomic) {
-        fail("summation " + std::to_string(static_cast<int>(options.summation)) +
-             " does not exist");
+        fail(t.operation, "summation " + std::to_string(static_cast<int>(options.summation)) +
+                              " does not exist");
     }
-    check_types(tensors);
-    TensorProductProblem problem = TensorProductProblem::from_shapes(
-        tensors.input.shape(), tensors.weight.shape(), tensors.imap.shape(), tensors.output.shape(),
-        tensors.input.type(), options);
-    check_shape(kOperation, omap, tensors.imap.shape());
-    if (options.starts.defined()) check_starts(options.starts, problem.offsets);
+    TensorProductProblem problem = problem_of({t.operation,
+                                               {t.input.name, t.input.tensor.shape()},
+                                               {t.weight.name, t.weight.tensor.shape()},
+                                               {t.output.name, t.output.tensor.shape()}},
+                                              maps.places(), t.input.tensor.type(), options);
+    check_maps(t, maps);
     const auto adjacent = [](const Tensor &tensor) {
         return tensor.shape()[1] <= 1 || tensor.strides()[1] == 1;
     };
-    problem.adjacent = adjacent(tensors.input) && adjacent(tensors.output);
-    check_elements_apart(kOperation, output);
-    for (const Operand &operand : {input, weight, imap, omap, starts})
-        check_apart(kOperation, operand, output);
+    problem.adjacent = adjacent(t.input.tensor) && adjacent(t.output.tensor);
+    const Operand &result = t.*t.result;
+    check_elements_apart(t.operation, result);
+    for (const Operand *operand : {&t.input, &t.weight, &t.output}) {
+        if (operand != &result) detail::check_apart(t.operation, *operand, result);
+    }
+    maps.impl()->check_apart(t.operation, result);
     return problem;
+}
+
+void check_filled_weight(const TensorProductTensors &tensors, const TensorProductProblem &problem,
+                         int64_t input_block, int64_t output_block) {
+    const auto whole = [](__int128 size, int64_t of) { return (size + of - 1) / of * of; };
+    const __int128 bytes = whole(problem.input_channels, input_block) *
+                           whole(problem.output_channels, output_block) * problem.offsets *
+                           (problem.type == DataType::f64 ? 8 : 4);
+    constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
+    if (bytes <= kMost) return;
+    const auto told = std::min<__int128>(bytes, std::numeric_limits<int64_t>::max());
+    fail(tensors.operation, std::string(tensors.weight.name) + " fills " +
+                                std::to_string(static_cast<int64_t>(told)) +
+                                " bytes, a kernel takes at most " + std::to_string(kMost));
 }
 
 std::string to_string(const TensorProductProblem &problem) {
     const auto of = [](int64_t number, const char *what) {
         return std::to_string(number) + " " + what;
     };
-    return std::string(kOperation) + " " + std::string(name_of(problem.type)) + ", " +
-           of(problem.offsets, "offsets, ") + of(problem.pairs, "pairs, ") +
-           of(problem.input_channels, "to ") + of(problem.output_channels, "channels, ") +
-           of(problem.input_rows, "to ") + of(problem.output_rows, "rows") +
+    return std::string(name_of(problem.type)) + ", " + of(problem.offsets, "offsets, ") +
+           of(problem.pairs, "pairs, ") + of(problem.input_channels, "to ") +
+           of(problem.output_channels, "channels, ") + of(problem.input_rows, "to ") +
+           of(problem.output_rows, "rows") +
            (problem.groups > 1 ? ", " + of(problem.groups, "groups") : "") +
            (problem.adjacent ? "" : ", channels apart") + ", " +
            std::string(name_of(problem.summation));

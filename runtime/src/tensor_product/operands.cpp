@@ -2,12 +2,11 @@
 
 #include <limits>
 #include <stdexcept>
+#include <utility>
 
 namespace hk::detail {
 
 namespace {
-
-constexpr const char *kOperation = "tensor_product";
 
 BufferView view_of(const Tensor &tensor) {
     Dims dims;
@@ -17,10 +16,14 @@ BufferView view_of(const Tensor &tensor) {
     return BufferView(tensor, dims);
 }
 
+constexpr int64_t lanes_of(const TensorProductProblem &problem) {
+    return problem.type == DataType::f64 ? 8 : 16;
+}
+
 // The width with the least time, which is that of its vectors; those of narrow blocks take longer,
 // by what was measured at C = M = 16, 32 and 64: 69, 83 and 91 GFLOP/s.
 int64_t best_vectors(const TensorProductProblem &problem) {
-    const int64_t lanes = problem.type == DataType::f64 ? 8 : 16;
+    const int64_t lanes = lanes_of(problem);
     int64_t best = 1;
     double least = std::numeric_limits<double>::infinity();
     for (const auto &[vectors, cost] : {std::pair{4, 1.0}, {2, 1.15}, {1, 1.4}}) {
@@ -36,17 +39,43 @@ int64_t best_vectors(const TensorProductProblem &problem) {
 
 }  // namespace
 
+TensorProductOperands TensorProductOperands::turned_round() const {
+    TensorProductOperands turned{output, weight, input};
+    std::swap(turned.weight.dims[0], turned.weight.dims[1]);
+    return turned;
+}
+
+TensorProductProblem turned_round(const TensorProductProblem &problem) {
+    TensorProductProblem turned = problem;
+    std::swap(turned.input_rows, turned.output_rows);
+    std::swap(turned.input_channels, turned.output_channels);
+    return turned;
+}
+
+SelectionCache::Problem key_of(const TensorProductProblem &p) {
+    return {static_cast<int64_t>(p.type),
+            p.input_rows,
+            p.output_rows,
+            p.offsets,
+            p.pairs,
+            p.input_channels,
+            p.output_channels,
+            p.groups,
+            static_cast<int64_t>(p.summation),
+            p.adjacent};
+}
+
 std::vector<TensorProductOperands> tensor_product_operands(const TensorProductProblem &problem,
                                                            const TensorProductTensors &tensors) {
     const int64_t c = problem.input_channels, m = problem.output_channels;
     std::vector<TensorProductOperands> calls;
     for (int64_t group = 0; group < problem.groups; group++) {
-        calls.push_back({view_of(tensors.input.slice(1, group * c, c)),
-                         view_of(tensors.weight.slice(2, group * m, m)),
-                         view_of(tensors.output.slice(1, group * m, m))});
-        check_fits_kernel(kOperation, "input", calls.back().input);
-        check_fits_kernel(kOperation, "weight", calls.back().weight);
-        check_fits_kernel(kOperation, "output", calls.back().output);
+        calls.push_back({view_of(tensors.input.tensor.slice(1, group * c, c)),
+                         view_of(tensors.weight.tensor.slice(2, group * m, m)),
+                         view_of(tensors.output.tensor.slice(1, group * m, m))});
+        check_fits_kernel(tensors.operation, tensors.input.name, calls.back().input);
+        check_fits_kernel(tensors.operation, tensors.weight.name, calls.back().weight);
+        check_fits_kernel(tensors.operation, tensors.output.name, calls.back().output);
     }
     return calls;
 }
@@ -58,6 +87,8 @@ int64_t tensor_product_field(const TensorProductProblem &problem, std::string_vi
     if (field == "c") return problem.input_channels;
     if (field == "m") return problem.output_channels;
     if (field == "vectors") return best_vectors(problem);
+    if (field == "exact")
+        return problem.output_channels % (best_vectors(problem) * lanes_of(problem)) == 0;
     throw std::out_of_range("tensor_product has no field " + std::string(field));
 }
 

@@ -1,29 +1,52 @@
 #pragma once
-// The operands of a tensor product as kernels see them.
+// The operands of a tensor product and of its gradients as kernels see them.
 
 #include <vector>
 
 #include "hk/tensor_product.h"
 #include "kernel_buffer.h"
 #include "kernel_call.h"
+#include "selection_cache.h"
 
 namespace hk::detail {
 
+// The tensors of a product, [input rows, C], [N, C / groups, M], [output rows, M], with the names
+// that messages give them: of a gradient one of them is the result.
 struct TensorProductTensors {
-    const Tensor &input, &weight, &imap, &omap, &output;
+    const char *operation;
+    Operand input, weight, output;
+    Operand TensorProductTensors::*result;
 };
 
-// Throws InvalidArgument for anything that is wrong with the arguments but the maps' content, and
-// for what only a kernel can't take.
+// Throws InvalidArgument for anything that is wrong with the arguments, and for what only a kernel
+// can't take.
 TensorProductProblem check_tensor_product(const TensorProductTensors &tensors,
+                                          const TensorProductMaps &maps,
                                           const TensorProductOptions &options);
 
-// "tensor_product f32, 27 offsets, 789000 pairs, 64 to 64 channels, 125000 to 125000 rows"
+// Throws InvalidArgument where the weight, in the type of sums and filled up to whole blocks of
+// channels, has more bytes than a kernel counts.
+void check_filled_weight(const TensorProductTensors &tensors, const TensorProductProblem &problem,
+                         int64_t input_block, int64_t output_block);
+
+// The rows that maps point into: of a defined tensor of two dimensions, else throws
+// InvalidArgument.
+int64_t rows_of(const char *operation, const Operand &operand);
+
+// The product that computes the gradient of the input: from output to input.
+TensorProductProblem turned_round(const TensorProductProblem &problem);
+
+// "f32, 27 offsets, 789000 pairs, 64 to 64 channels, 125000 to 125000 rows"
 std::string to_string(const TensorProductProblem &problem);
 
+SelectionCache::Problem key_of(const TensorProductProblem &problem);
+
 // Of one group. Dimensions, innermost first: input [c, row], weight [m, c, n], output [m, row].
+// turned_round: c and m, input and output have changed places.
 struct TensorProductOperands {
     BufferView input, weight, output;
+
+    TensorProductOperands turned_round() const;
 };
 
 // One call each. Throws InvalidArgument where a kernel can't take them.
@@ -31,8 +54,9 @@ std::vector<TensorProductOperands> tensor_product_operands(const TensorProductPr
                                                            const TensorProductTensors &tensors);
 
 // The field that a row's condition names: adjacent, groups, offsets as in hk/tensor_product.h; c
-// and m, channels of a group; and vectors, the width of the output's blocks, in vectors of 64
-// bytes, that suits m: 1, 2 or 4. Throws std::out_of_range.
+// and m, channels of a group; vectors, the width of the output's blocks, in vectors of 64 bytes,
+// that suits m: 1, 2 or 4; and exact, whether m is a multiple of that width. Throws
+// std::out_of_range.
 int64_t tensor_product_field(const TensorProductProblem &problem, std::string_view field);
 
 }  // namespace hk::detail

@@ -2,15 +2,10 @@
 // The pairs of a tensor product, sorted into the tiles of generators/tensor_product.h.
 //
 // The sort is stable: within an output row pairs stay in the order of offsets and positions, which
-// is the order of their sum. Two passes over the maps, offsets side by side on all threads: one
-// counts the pairs of each offset and block, one puts them where they belong.
+// is the order of their sum.
 
-#include <optional>
-
-#include "HalideRuntime.h"
-#include "block_cache.h"
-#include "call_context.h"
-#include "hk/tensor_product.h"
+#include "tensor_product/index_buffer.h"
+#include "tensor_product/maps.h"
 
 namespace hk::detail {
 
@@ -26,41 +21,44 @@ struct TileSizes {
     int64_t whole_groups(int64_t tiles) const { return (tiles + group - 1) / group * group; }
 };
 
-class TensorProductTiles {
+class TensorProductTiles : public TensorProductMaps::Impl::Form {
 public:
-    // Throws InvalidArgument for starts that are none, for an index out of range where
-    // options.check_maps is set, and for more tiles than a kernel counts; OutOfMemory.
-    TensorProductTiles(const TensorProductProblem &problem, const Tensor &imap, const Tensor &omap,
-                       const TensorProductOptions &options, const TileSizes &sizes,
-                       CallContext &context);
-    TensorProductTiles(const TensorProductTiles &) = delete;
-    TensorProductTiles &operator=(const TensorProductTiles &) = delete;
+    using Direction = TensorProductMaps::Impl::Direction;
 
-    // Buffers for a kernel; not where there are no pairs.
-    bool empty() const { return first_.dims[0].extent == 0; }
-    halide_buffer_t *source() { return &source_.buffer; }
-    halide_buffer_t *target() { return &target_.buffer; }
-    halide_buffer_t *offset() { return &offset_.buffer; }
-    halide_buffer_t *first() { return &first_.buffer; }
+    struct Key {
+        Direction direction;
+        int64_t rows, pairs, group;
+
+        bool operator==(const Key &) const = default;
+    };
+
+    // Throws InvalidArgument for more tiles than a kernel counts, OutOfMemory.
+    TensorProductTiles(const TensorProductMaps::Impl &maps, Direction direction,
+                       const TileSizes &sizes, CallContext &context);
+
+    const Key &key() const { return key_; }
+    size_t bytes() const override { return bytes_; }
+    bool empty() const { return tiles_ == 0; }
+
+    // As a kernel reads them; not where there are no pairs.
+    IndexBuffer source() const { return {source_, key_.pairs, tiles_}; }
+    IndexBuffer target() const { return {target_, key_.pairs, tiles_}; }
+    IndexBuffer offset() const { return {offset_, tiles_}; }
+    IndexBuffer first() const { return {first_, blocks_ + 1}; }
     int32_t most() const { return most_; }  // groups of a block
 
 private:
-    struct Buffer {
-        halide_buffer_t buffer{};
-        halide_dimension_t dims[2]{};
+    template<typename Index>
+    void sort(const PairMaps &maps, const TileSizes &sizes, CallContext &context);
+    void allocate(int64_t places);
+    void lay_out(PairPlaces &places, int64_t offsets, const TileSizes &sizes);
+    void fill(int64_t from, int64_t to);
 
-        void open(int32_t *data, int64_t inner, int64_t outer);
-    };
-
-    struct Arrays;
-
-    template<typename Lists>
-    void sort(const Lists &lists, const TensorProductProblem &problem,
-              const TensorProductOptions &options, const TileSizes &sizes, CallContext &context);
-    Arrays allocate(int64_t tiles, int64_t blocks, const TileSizes &sizes);
-
-    std::optional<Scratch> memory_;
-    Buffer source_, target_, offset_, first_;
+    Key key_;
+    int64_t blocks_, tiles_ = 0;
+    size_t bytes_ = 0;
+    std::unique_ptr<Scratch> memory_;
+    int32_t *source_ = nullptr, *target_ = nullptr, *offset_ = nullptr, *first_ = nullptr;
     int32_t most_ = 0;
 };
 

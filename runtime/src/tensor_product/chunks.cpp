@@ -1,0 +1,124 @@
+#include "tensor_product/chunks.h"
+
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <string_view>
+
+namespace hk::detail {
+
+namespace {
+
+constexpr int64_t kMostPairs = std::numeric_limits<int32_t>::max() / int64_t{sizeof(int32_t)};
+
+// Rows of input and output that a block's pairs gather, about as many bytes each, stay in half of
+// an L2 cache of 1 MB while offset after offset reads them.
+constexpr int64_t kBlockBytes = 128 << 10;
+
+constexpr int64_t kSliceBytes = 64 << 20;  // of all slices' sums
+constexpr int64_t kMostSlices = 32;
+constexpr int64_t kPairsOfSlice = 4096;  // less is not worth sums of its own
+
+}  // namespace
+
+ChunkSizes::ChunkSizes(const KernelInfo &kernel, const TensorProductProblem &problem) {
+    const halide_filter_metadata_t &metadata = *kernel.metadata();
+    for (int i = 0; i < metadata.num_arguments; i++) {
+        const halide_filter_argument_t &argument = metadata.arguments[i];
+        if (argument.name == std::string_view("output")) {
+            channels = *argument.buffer_estimates[1];
+            depth = *argument.buffer_estimates[3];
+        }
+        if (argument.name == std::string_view("source")) pairs = *argument.buffer_estimates[1];
+    }
+    const auto whole = [](int64_t size, int64_t of) { return (size + of - 1) / of * of; };
+    const int64_t bytes = problem.type == DataType::f64 ? 8 : 4;
+    const int64_t widest = std::max(problem.input_channels, problem.output_channels);
+    rows = std::clamp<int64_t>(kBlockBytes / bytes / std::max<int64_t>(widest, 1), 64, 2048);
+    const double sums = static_cast<double>(whole(problem.output_channels, channels)) *
+                        static_cast<double>(whole(problem.input_channels, depth)) *
+                        static_cast<double>(std::max<int64_t>(problem.offsets, 1)) *
+                        static_cast<double>(bytes);
+    const auto fit = static_cast<int64_t>(kSliceBytes / std::max(sums, 1.0));
+    const int64_t worth = (problem.pairs + kPairsOfSlice - 1) / kPairsOfSlice;
+    slices = std::clamp<int64_t>(std::min(fit, worth), 1, kMostSlices);
+}
+
+TensorProductChunks::TensorProductChunks(const TensorProductMaps::Impl &maps,
+                                         const ChunkSizes &sizes, CallContext &context)
+    : key_{sizes.pairs, sizes.rows, sizes.slices} {
+    const PairMaps pairs = maps.pairs(TensorProductMaps::Impl::Direction::forward);
+    if (maps.imap.type() == DataType::s64) {
+        sort<int64_t>(pairs, context);
+    } else {
+        sort<int32_t>(pairs, context);
+    }
+}
+
+template<typename Index>
+void TensorProductChunks::sort(const PairMaps &maps, CallContext &context) {
+    const int64_t blocks = (maps.target.rows + key_.rows - 1) / key_.rows;
+    const auto lay_out = [&](PairPlaces &places) {
+        for (int64_t b = 0; b < blocks; b++) {
+            for (int64_t n = 0; n < maps.offsets; n++) {
+                const int64_t count = places.of(b, n);
+                pairs_ += count;
+                chunks_ += (count + key_.pairs - 1) / key_.pairs;
+            }
+        }
+        if (pairs_ == 0) return false;
+        allocate();
+        this->lay_out(places, blocks, maps.offsets);
+        return true;
+    };
+    const auto put = [&](const PairList<Index> &list, int64_t from, int64_t to, int64_t,
+                         int64_t place) {
+        for (int64_t p = from; p < to; p++) {
+            source_[place + p - from] = static_cast<int32_t>(list.source(p));
+            target_[place + p - from] = static_cast<int32_t>(list.target(p));
+        }
+    };
+    sort_pairs<Index>(maps, key_.rows, context, lay_out, put, [](int64_t, int64_t, int64_t) {});
+}
+
+// Slices of about as many pairs each.
+void TensorProductChunks::lay_out(PairPlaces &places, int64_t blocks, int64_t offsets) {
+    int64_t pair = 0, chunk = 0;
+    first_[0] = 0;
+    for (int64_t b = 0; b < blocks; b++) {
+        for (int64_t n = 0; n < offsets; n++) {
+            const int64_t end = pair + places.of(b, n);
+            places.of(b, n) = pair;
+            for (; pair < end; pair = std::min(pair + key_.pairs, end)) {
+                begin_[chunk] = static_cast<int32_t>(pair);
+                offset_[chunk++] = static_cast<int32_t>(n);
+            }
+        }
+        if (pair * key_.slices >= pairs_ * (slices_ + 1) && chunk > first_[slices_])
+            end_slice(chunk);
+    }
+    begin_[chunk] = static_cast<int32_t>(pair);
+}
+
+void TensorProductChunks::end_slice(int64_t chunk) {
+    most_ = std::max(most_, static_cast<int32_t>(chunk) - first_[slices_]);
+    first_[++slices_] = static_cast<int32_t>(chunk);
+}
+
+void TensorProductChunks::allocate() {
+    if (pairs_ > kMostPairs) {
+        throw InvalidArgument("tensor_product: there are " + std::to_string(pairs_) +
+                              " pairs, a kernel takes at most " + std::to_string(kMostPairs));
+    }
+    const int64_t numbers = 2 * pairs_ + 2 * chunks_ + 1 + key_.slices + 1;
+    bytes_ = static_cast<size_t>(numbers) * sizeof(int32_t);
+    memory_ = std::make_unique<Scratch>(bytes_);
+    source_ = memory_->as<int32_t>();
+    if (!source_) throw OutOfMemory("tensor_product: no memory left for chunks of pairs");
+    target_ = source_ + pairs_;
+    begin_ = target_ + pairs_;
+    offset_ = begin_ + chunks_ + 1;
+    first_ = offset_ + chunks_;
+}
+
+}  // namespace hk::detail

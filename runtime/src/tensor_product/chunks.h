@@ -1,0 +1,62 @@
+#pragma once
+// The pairs of a tensor product, sorted into the chunks of
+// generators/tensor_product_backward_weight.h: of one block of output rows and one offset each, and
+// as many slices of whole blocks as memory for their sums allows.
+
+#include "tensor_product/index_buffer.h"
+#include "tensor_product/maps.h"
+
+namespace hk::detail {
+
+// Chosen by the problem alone, for the same sums on any number of threads.
+struct ChunkSizes {
+    // kernel: its estimates say what channels are filled up to.
+    ChunkSizes(const KernelInfo &kernel, const TensorProductProblem &problem);
+
+    int64_t channels = 0, depth = 0;  // of output and input, filled up to multiples of them
+    int64_t pairs = 0;                // of a chunk, at most
+    int64_t rows = 0;                 // of a block
+    int64_t slices = 0;
+};
+
+class TensorProductChunks : public TensorProductMaps::Impl::Form {
+public:
+    struct Key {
+        int64_t pairs, rows, slices;
+
+        bool operator==(const Key &) const = default;
+    };
+
+    // Throws InvalidArgument for more pairs than a kernel counts, OutOfMemory.
+    TensorProductChunks(const TensorProductMaps::Impl &maps, const ChunkSizes &sizes,
+                        CallContext &context);
+
+    const Key &key() const { return key_; }
+    size_t bytes() const override { return bytes_; }
+    bool empty() const { return pairs_ == 0; }
+
+    // As a kernel reads them; not where there are no pairs.
+    IndexBuffer source() const { return {source_, pairs_}; }
+    IndexBuffer target() const { return {target_, pairs_}; }
+    IndexBuffer begin() const { return {begin_, chunks_ + 1}; }
+    IndexBuffer offset() const { return {offset_, chunks_}; }
+    IndexBuffer first() const { return {first_, slices_ + 1}; }
+    int32_t most() const { return most_; }  // chunks of a slice
+
+private:
+    template<typename Index>
+    void sort(const PairMaps &maps, CallContext &context);
+    void allocate();
+    void lay_out(PairPlaces &places, int64_t blocks, int64_t offsets);
+    void end_slice(int64_t chunk);
+
+    Key key_;
+    int64_t pairs_ = 0, chunks_ = 0, slices_ = 0;
+    size_t bytes_ = 0;
+    std::unique_ptr<Scratch> memory_;
+    int32_t *source_ = nullptr, *target_ = nullptr, *begin_ = nullptr, *offset_ = nullptr,
+            *first_ = nullptr;
+    int32_t most_ = 0;
+};
+
+}  // namespace hk::detail

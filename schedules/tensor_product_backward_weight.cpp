@@ -1,0 +1,41 @@
+#include "schedules/tensor_product_backward_weight.h"
+
+using namespace hk::generators;
+
+namespace hk::schedules {
+
+namespace {
+
+// The baseline: every stage by itself.
+void root(TensorProductBackwardWeight &stages, const WeightGradientContext &) {
+    for (Halide::Func stage :
+         {stages.input, stages.output_gradient, stages.product, stages.part, stages.sum})
+        stage.compute_root();
+}
+
+}  // namespace
+
+// A chunk's sums are registers: depth * vectors, of 32, or of 16 what the gradient's vectors and an
+// element of the input leave.
+WeightGradientSizes weight_gradient_sizes(const WeightGradientContext &context) {
+    const Halide::Type type = context.type == Halide::Float(64) ? context.type : Halide::Float(32);
+    const int lanes = context.target.natural_vector_size(type);
+    const bool many = lanes * type.bytes() == 64;
+    const int registers = many ? 24 : context.vectors == 4 ? 8 : 12;
+    WeightGradientSizes sizes{.channels = context.vectors * lanes,
+                              .depth = std::min(registers / context.vectors, 8),
+                              .pairs = 256,
+                              .exact = context.exact};
+    Knobs knobs(context.knobs);
+    knobs.take("depth", sizes.depth);
+    knobs.take("pairs", sizes.pairs);
+    return sizes;
+}
+
+const Table<TensorProductBackwardWeight, WeightGradientContext> &weight_gradient_schedules() {
+    static const Table<TensorProductBackwardWeight, WeightGradientContext> table = {
+        {"root", root}, {"cpu", cpu::tensor_product_backward_weight}};
+    return table;
+}
+
+}  // namespace hk::schedules

@@ -1,0 +1,29 @@
+#pragma once
+// Schedules of the algorithm in generators/tensor_product_backward_weight.h.
+
+#include "generators/tensor_product_backward_weight.h"
+#include "schedules/schedule.h"
+
+namespace hk::schedules {
+
+struct WeightGradientContext {
+    Halide::Target target;
+    Halide::Type type;  // of the tensors
+    std::string knobs;
+    int vectors;                   // of the output's channels in a sum
+    bool exact;                    // as WeightGradientSizes has it
+    Halide::Expr output_adjacent;  // whether output channels lie next to each other in the result
+};
+
+// Chosen for the target; knobs depth and pairs override them.
+generators::WeightGradientSizes weight_gradient_sizes(const WeightGradientContext &context);
+
+const Table<generators::TensorProductBackwardWeight, WeightGradientContext>
+    &weight_gradient_schedules();
+
+namespace cpu {
+void tensor_product_backward_weight(generators::TensorProductBackwardWeight &stages,
+                                    const WeightGradientContext &context);
+}  // namespace cpu
+
+}  // namespace hk::schedules
