@@ -17,8 +17,11 @@ kernel(tensor_product any ALGORITHM tiles SCHEDULE cpu ${types} DEVICES cpu)
 set(HK_FIXED_FIELDS_tensor_product_backward_weight vectors adjacent exact)
 kernel_family(tensor_product_backward_weight LIBRARY tensor_product)
 set(slices ALGORITHM slices SCHEDULE cpu DEVICES cpu)
+set(exact_4 TYPES f32 f64)
+set(exact_2 TYPES f32 f64)
+set(exact_1 TYPES f32)
 foreach(vectors 4 2 1)
-    kernel(tensor_product_backward_weight wide${vectors}_exact ${slices} TYPES f32 f64
+    kernel(tensor_product_backward_weight wide${vectors}_exact ${slices} ${exact_${vectors}}
         WHERE vectors=${vectors} adjacent=1 exact=1)
     kernel(tensor_product_backward_weight wide${vectors} ${slices} ${types} WHERE vectors=${vectors} adjacent=1)
 endforeach()
