@@ -75,9 +75,7 @@ void expect_features(const KernelMap &map, const Tensor &features, Grid &expecte
 
 Tensor product(const KernelMap &map, const Tensor &input, const Tensor &weight) {
     Tensor output({map.output_rows, weight.shape()[2]}, DataType::f32);
-    TensorProductOptions options;
-    options.starts = map.starts;
-    tensor_product(input, weight, map.imap, map.omap, output, options);
+    tensor_product(input, weight, TensorProductMaps(map), output);
     return output;
 }
 

@@ -27,7 +27,7 @@ struct KernelMapOptions {
     std::array<int64_t, 3> kernel_size{3, 3, 3}, stride{1, 1, 1}, dilation{1, 1, 1};  // x, y, z
 };
 
-// For hk::tensor_product: ragged maps, whose `starts` goes into its options.
+// hk::TensorProductMaps takes it whole.
 struct KernelMap {
     Tensor coordinates;  // of the output rows, s32 [output rows, 4]
     Tensor imap, omap;   // s32 [pairs], within an offset ascending by output row

@@ -31,6 +31,8 @@
 
 namespace hk {
 
+struct KernelMap;
+
 // deterministic: the same bit for bit in every run, with any number of threads.
 // atomic: sums may be added up in any order. The CPU's kernels are deterministic in either mode.
 enum class Summation : uint8_t { deterministic, atomic };
@@ -50,6 +52,9 @@ public:
     // index is undefined behaviour.
     TensorProductMaps(const Tensor &imap, const Tensor &omap, int64_t input_rows,
                       int64_t output_rows, const Tensor &starts = {}, bool check = true);
+
+    // Of a sparse convolution (hk/kernel_map.h), whose indices need no check.
+    explicit TensorProductMaps(const KernelMap &map);
 
     int64_t offsets() const noexcept;
     int64_t places() const noexcept;  // pairs and padding

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "hk/kernel_map.h"
 #include "operand_check.h"
 #include "shape.h"
 
@@ -157,6 +158,9 @@ TensorProductMaps::TensorProductMaps(const Tensor &imap, const Tensor &omap, int
     const PairMaps pairs = impl_->pairs(Impl::Direction::forward);
     imap.type() == DataType::s64 ? check_indices<int64_t>(pairs) : check_indices<int32_t>(pairs);
 }
+
+TensorProductMaps::TensorProductMaps(const KernelMap &map)
+    : TensorProductMaps(map.imap, map.omap, map.input_rows, map.output_rows, map.starts, false) {}
 
 int64_t TensorProductMaps::offsets() const noexcept { return impl_->offsets; }
 int64_t TensorProductMaps::places() const noexcept { return impl_->imap.elements(); }
