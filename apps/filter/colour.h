@@ -1,9 +1,11 @@
 #pragma once
 // Colours by lightness, chroma and hue (OKLCH, Ottosson 2020), so that equal steps look equal.
 
-#include "image.h"
+#include "pictures/image.h"
 
 namespace hk::filter {
+
+using namespace pictures;
 
 // lightness 0..1, chroma from 0 (grey) to about 0.3, hue in turns.
 Colour oklch(double lightness, double chroma, double hue);

@@ -3,9 +3,11 @@
 
 #include <string_view>
 
-#include "image.h"
+#include "pictures/image.h"
 
 namespace hk::filter {
+
+using namespace pictures;
 
 // The width of a text in pixels; a grid's dot is `scale` pixels.
 int text_width(std::string_view text, int scale);

@@ -13,7 +13,7 @@
 #include "bank.h"
 #include "hk/conv2d.h"
 #include "hk/error.h"
-#include "image.h"
+#include "pictures/image.h"
 #include "sheet.h"
 
 namespace hk::filter {

@@ -4,9 +4,11 @@
 #include <span>
 #include <string>
 
-#include "image.h"
+#include "pictures/image.h"
 
 namespace hk::filter {
+
+using namespace pictures;
 
 // `responses`: [photo.height, photo.width, filters] in the bank's order.
 Image contact_sheet(const Image &photo, std::span<const float> responses,

@@ -1,14 +1,17 @@
-#include "apps/filter/image.h"
+#include "apps/pictures/image.h"
 
 #include <cstdio>
 #include <cstdlib>
 
 #include <jpeglib.h>
 
-#include "apps/filter/file.h"
+#include "apps/pictures/file.h"
 #include "tests/apps/filter/pictures.h"
 
 namespace hk::filter {
+
+using namespace pictures;
+
 namespace {
 
 void write_jpeg(const std::string &path, const Image &image) {

@@ -10,9 +10,11 @@
 #include <iterator>
 #include <string>
 
-#include "apps/filter/image.h"
+#include "apps/pictures/image.h"
 
 namespace hk::filter {
+
+using namespace pictures;
 
 // Rings on a slope of colour.
 inline Image test_picture(int width, int height) {

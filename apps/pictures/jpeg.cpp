@@ -5,7 +5,7 @@
 
 #include <jpeglib.h>
 
-namespace hk::filter {
+namespace hk::pictures {
 namespace {
 
 // libjpeg reports errors by a function that must not return. It leaves by longjmp, so the functions
@@ -74,4 +74,4 @@ Image read_jpeg(std::FILE *file, const std::string &path) {
     return image;
 }
 
-}  // namespace hk::filter
+}  // namespace hk::pictures

@@ -10,7 +10,7 @@
 #include "file.h"
 #include "jpeg.h"
 
-namespace hk::filter {
+namespace hk::pictures {
 namespace {
 
 // libpng's simplified interface, ended however the scope is left.
@@ -102,4 +102,4 @@ Image resized(const Image &image, int width, int height) {
     return result;
 }
 
-}  // namespace hk::filter
+}  // namespace hk::pictures

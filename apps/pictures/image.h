@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace hk::filter {
+namespace hk::pictures {
 
 struct ImageError : std::runtime_error {
     using std::runtime_error::runtime_error;
@@ -35,4 +35,4 @@ void write_png(const std::string &path, const Image &image);  // throws ImageErr
 // By area averaging.
 Image resized(const Image &image, int width, int height);
 
-}  // namespace hk::filter
+}  // namespace hk::pictures

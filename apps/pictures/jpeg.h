@@ -5,9 +5,9 @@
 
 #include "image.h"
 
-namespace hk::filter {
+namespace hk::pictures {
 
 // From the start of the file. Throws ImageError.
 Image read_jpeg(std::FILE *file, const std::string &path);
 
-}  // namespace hk::filter
+}  // namespace hk::pictures

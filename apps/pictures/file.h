@@ -8,7 +8,7 @@
 
 #include "image.h"
 
-namespace hk::filter {
+namespace hk::pictures {
 
 struct CloseFile {
     void operator()(std::FILE *file) const { std::fclose(file); }
@@ -23,4 +23,4 @@ inline File open_file(const std::string &path, const char *mode) {
     return file;
 }
 
-}  // namespace hk::filter
+}  // namespace hk::pictures
