@@ -91,6 +91,8 @@ double size_for(std::span<const Point> points, int64_t count) {
         std::sort(places.begin(), places.end());
         return std::unique(places.begin(), places.end()) - places.begin();
     };
+    // Voxels of a point each have no neighbours.
+    count = std::min(count, (static_cast<int64_t>(points.size()) + 1) / 2);
     // Of the sizes with too many voxels and with too few.
     double small = largest / (1 << 20), large = largest;
     while (large / small > 1.02) {

@@ -38,7 +38,8 @@ struct Voxels {
 // Throws CloudError where a coordinate has no place in 31 bits, or the size is not above zero.
 Voxels voxelised(std::span<const Point> points, double size);
 
-// The size, of two digits, that makes about `count` voxels, or as many as there are places.
+// The size, of two digits, that makes about `count` voxels, or half as many as there are points
+// where that is fewer.
 double size_for(std::span<const Point> points, int64_t count);
 
 }  // namespace hk::pointcloud

@@ -3,6 +3,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <limits>
 #include <optional>
@@ -282,9 +283,10 @@ Points parse_points(std::string_view content, const std::string &name) {
 Points read_points(const std::string &path) {
     std::ifstream file(path, std::ios::binary);
     if (!file) fail(path, std::strerror(errno));
+    if (std::filesystem::is_directory(path)) fail(path, "it is a folder");
     std::stringstream content;
     content << file.rdbuf();
-    if (!file || file.bad()) fail(path, "it can't be read");
+    if (file.bad() || content.bad()) fail(path, "it can't be read");
     return parse_points(std::move(content).str(), path);
 }
 
