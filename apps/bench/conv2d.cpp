@@ -25,7 +25,7 @@ public:
           device_weight_(weight_.tensor.to(settings.device)),
           output_(problem.output_shape(), problem.type, settings.device) {}
 
-    const KernelInfo &kernel() const override { return kernel_; }
+    const KernelInfo *kernel() const override { return &kernel_; }
     double work() const override { return problem_.operations(); }
     std::map<std::string, Shape> shapes() const override {
         return {{"input", input_.tensor.shape()},

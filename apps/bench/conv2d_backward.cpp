@@ -66,7 +66,7 @@ public:
                              of_input() ? input_extents(problem) : weight_extents(problem)),
                     problem.type, settings.device) {}
 
-    const KernelInfo &kernel() const override { return kernel_; }
+    const KernelInfo *kernel() const override { return &kernel_; }
     double work() const override { return problem_.operations(); }
     std::map<std::string, Shape> shapes() const override {
         return {{"output_gradient", output_gradient_.tensor.shape()},

@@ -28,7 +28,10 @@ Data random_data(const Shape &shape, DataType type, uint32_t seed, int bits) {
     std::byte *stored = bytes_of(data.tensor);
     for (float &value : data.values) {
         value = static_cast<float>(static_cast<int32_t>(random()) >> (32 - bits)) * unit;
-        if (type == DataType::f32) {
+        if (type == DataType::f64) {
+            const double wide = value;
+            std::memcpy(stored, &wide, 8);
+        } else if (type == DataType::f32) {
             std::memcpy(stored, &value, 4);
         } else {
             const bool f16 = type == DataType::f16;

@@ -1,5 +1,5 @@
 #pragma once
-// Random tensors of a convolution.
+// Random tensors.
 
 #include <cstddef>
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace hk::bench {
 
-// A tensor of f32, f16 or bf16 in host memory, and its values as f32.
+// A tensor of f64, f32, f16 or bf16 in host memory, and its values as f32.
 struct Data {
     std::vector<float> values;
     Tensor tensor;

@@ -53,7 +53,7 @@ class Case {
 public:
     virtual ~Case() = default;
 
-    virtual const KernelInfo &kernel() const = 0;
+    virtual const KernelInfo *kernel() const = 0;             // null: it runs none of the table
     virtual double work() const = 0;                          // in the family's unit
     virtual std::map<std::string, Shape> shapes() const = 0;  // of its tensors
     virtual Check check() = 0;                                // runs it once
@@ -86,6 +86,8 @@ struct Family {
     std::vector<Layout> layouts;  // the first where none is named
     // Output types for an input's, the usual one first; empty: the input's own and no other.
     std::function<std::vector<DataType>(DataType)> output_types = {};
+    // What a list's cases run on, in words; null: their names say it.
+    std::function<std::string(const std::string &list)> data = {};
 };
 
 Family conv2d_family();
@@ -93,6 +95,8 @@ Family conv2d_backward_data_family();
 Family conv2d_backward_weight_family();
 Family quantized_conv2d_family();
 Family topk_family();
+Family tensor_product_family();
+Family kernel_map_family();
 
 std::vector<Family> families();
 

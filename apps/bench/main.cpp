@@ -21,7 +21,7 @@ namespace hk::bench {
 
 std::vector<Family> families() {
     return {conv2d_family(), conv2d_backward_data_family(), conv2d_backward_weight_family(),
-            quantized_conv2d_family(), topk_family()};
+            quantized_conv2d_family(), topk_family(), tensor_product_family()};
 }
 
 namespace {
@@ -100,6 +100,7 @@ int run_lists(const Family &family, const Options &options, Run run) {
     if (settings.threads > 1) how.pause_seconds = 2e-3;
     std::vector<Result> results;
     for (const auto &cases : lists) {
+        if (family.data) std::printf("%s\n", family.data(cases.front().list).c_str());
         print_header(run);
         for (const CaseInfo &info : cases) {
             if (run.unit.peak) run.peak = std::max(run.peak, run.unit.peak(0.01));

@@ -40,8 +40,10 @@ Result measure_case(const std::string &family, const CaseInfo &info, const Setti
     result.output_type = info.type.value_or(settings.output_type);
     try {
         const std::unique_ptr<Case> ours = info.prepare();
-        result.kernel = ours->kernel().name;
-        result.row = ours->kernel().row;
+        if (const KernelInfo *kernel = ours->kernel()) {
+            result.kernel = kernel->name;
+            result.row = kernel->row;
+        }
         result.work = ours->work();
         result.shapes = ours->shapes();
         const Check check = ours->check();

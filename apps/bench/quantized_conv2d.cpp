@@ -46,7 +46,7 @@ public:
         }
     }
 
-    const KernelInfo &kernel() const override { return kernel_; }
+    const KernelInfo *kernel() const override { return &kernel_; }
     double work() const override { return data_.problem.conv.operations(); }
     std::map<std::string, Shape> shapes() const override {
         return {{"input", input_.values.shape()},

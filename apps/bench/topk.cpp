@@ -73,7 +73,7 @@ public:
           values_({problem.rows, problem.k}, problem.type, settings.device),
           indices_({problem.rows, problem.k}, DataType::s64, settings.device) {}
 
-    const KernelInfo &kernel() const override { return kernel_; }
+    const KernelInfo *kernel() const override { return &kernel_; }
     double work() const override {
         return static_cast<double>(problem_.rows * problem_.columns * size_of(problem_.type));
     }

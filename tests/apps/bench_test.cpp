@@ -323,7 +323,7 @@ INSTANTIATE_TEST_SUITE_P(
 struct FakeCase : Case {
     FakeCase(std::string failure, int &runs) : failure(std::move(failure)), runs(runs) {}
 
-    const KernelInfo &kernel() const override { return conv2d_kernels().front(); }
+    const KernelInfo *kernel() const override { return &conv2d_kernels().front(); }
     double work() const override { return 1000; }
     std::map<std::string, Shape> shapes() const override { return {}; }
     Check check() override { return {0.5, failure}; }

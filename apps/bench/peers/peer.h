@@ -22,6 +22,9 @@ public:
     virtual std::string variant() const = 0;         // what of it: layout, …
     virtual bool same_task() const { return true; }  // counts in the ratio
     virtual void run() = 0;
+    virtual void repeat(int count) {
+        for (int i = 0; i < count; ++i) run();
+    }
     virtual Outputs outputs() = 0;  // of the last run, in the problem's layout
 };
 

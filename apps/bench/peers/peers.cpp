@@ -15,9 +15,7 @@ std::vector<Contestant> right_ones(Peers peers,
                       << ") is wrong here and takes no part\n";
             continue;
         }
-        const auto work = [raw = peer.get()](int count) {
-            for (int i = 0; i < count; ++i) raw->run();
-        };
+        const auto work = [raw = peer.get()](int count) { raw->repeat(count); };
         result.push_back({peer->name(), peer->variant(), peer->same_task(), work, peer});
     }
     return result;

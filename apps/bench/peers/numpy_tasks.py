@@ -1,0 +1,121 @@
+"""NumPy's side of bench: started by peers/numpy.cpp with a socket as its input and output.
+
+The first line is a problem, as JSON: a task, and arrays that lie in files of a folder. Every line
+after it is answered by one line: "run COUNT" when the task has run so often; "outputs" by the names
+of files of that folder, into which the results of the last run were written.
+"""
+
+import json
+import sys
+
+import numpy as np
+
+
+def rows_as_elements(array):
+    """Each row of a matrix as one element, which is copied as a whole."""
+    return array.view(np.dtype((np.void, array.shape[1] * array.itemsize))).ravel()
+
+
+def sum_type(type_):
+    """16-bit floats are summed in 32 bits, which BLAS can multiply."""
+    return np.float32 if type_ == np.float16 else type_
+
+
+def offsets_of(arrays, block=None):
+    """(offset, rows to gather, rows to add to): whole offsets, or blocks of them."""
+    starts = arrays["starts"]
+    imap, omap = (arrays[name].astype(np.intp) for name in ("imap", "omap"))
+    result = []
+    for n, (first, last) in enumerate(zip(starts[:-1], starts[1:])):
+        step = block or max(last - first, 1)
+        for at in range(first, last, step):
+            end = min(at + step, last)
+            result.append((n, imap[at:end], omap[at:end]))
+    return result
+
+
+class Rows:
+    """Rows of a matrix, gathered into a buffer of their own, in the type of sums."""
+
+    def __init__(self, matrix, most):
+        self.matrix = matrix
+        self.stored = np.empty((most, matrix.shape[1]), matrix.dtype)
+        wide = sum_type(matrix.dtype)
+        self.wide = self.stored if wide == matrix.dtype else np.empty(self.stored.shape, wide)
+
+    def gather(self, rows):
+        stored, wide = self.stored[: len(rows)], self.wide[: len(rows)]
+        np.take(self.matrix, rows, axis=0, out=stored, mode="clip")
+        if wide.dtype != stored.dtype:
+            np.copyto(wide, stored)
+        return wide
+
+
+def tensor_product(arrays, options):
+    """Gather, BLAS, scatter. An offset reaches each row of the output at most once."""
+    input_, weight = arrays["input"], arrays["weight"]
+    channels = weight.shape[2]
+    blocks = offsets_of(arrays, options.get("block"))
+    most = max(len(rows) for _, rows, _ in blocks)
+    wide = sum_type(input_.dtype)
+    weight = weight.astype(wide)
+    gathered = Rows(input_, most)
+    products = np.empty((most, channels), wide)
+    sums = np.empty((options["output_rows"], channels), wide)
+    output = sums if wide == input_.dtype else np.empty(sums.shape, input_.dtype)
+    whole = rows_as_elements(sums)
+
+    def run():
+        sums[:] = 0
+        for n, sources, targets in blocks:
+            product = np.matmul(gathered.gather(sources), weight[n], out=products[: len(sources)])
+            if options.get("block"):
+                added = sums.take(targets, axis=0, mode="clip")
+                added += product
+                whole[targets] = rows_as_elements(added)
+            else:
+                sums[targets] += product
+        if output is not sums:
+            np.copyto(output, sums)
+
+    return run, lambda: {"output": output}
+
+
+TASKS = {"tensor_product": tensor_product}
+
+
+def version():
+    blas = np.show_config(mode="dicts")["Build Dependencies"]["blas"]
+    return f"NumPy {np.__version__} with {blas['name']} {blas['version']}"
+
+
+def main():
+    problem = json.loads(sys.stdin.readline())
+    folder = problem["folder"]
+    arrays = {
+        array["name"]: np.fromfile(f"{folder}/{array['name']}", array["type"]).reshape(
+            array["shape"]
+        )
+        for array in problem["arrays"]
+    }
+    run, outputs = TASKS[problem["task"]](arrays, problem["options"])
+    print("ready", flush=True)
+    for line in sys.stdin:
+        command, *arguments = line.split()
+        answer = "done"
+        if command == "run":
+            for _ in range(int(arguments[0])):
+                run()
+        else:
+            results = outputs()
+            for name, array in results.items():
+                array.tofile(f"{folder}/{name}")
+            answer = json.dumps(list(results))
+        print(answer, flush=True)
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["--version"]:
+        print(version())
+    else:
+        main()
