@@ -13,7 +13,9 @@ namespace {
 
 using Voxel = std::array<int32_t, 3>;
 
-int64_t key_of(int64_t x, int64_t y, int64_t z) { return ((x + 1) << 42) + ((y + 1) << 21) + z + 1; }
+int64_t key_of(int64_t x, int64_t y, int64_t z) {
+    return ((x + 1) << 42) + ((y + 1) << 21) + z + 1;
+}
 
 Tensor tensor_of(const std::vector<int32_t> &values, Shape shape) {
     const Tensor tensor(std::move(shape), DataType::s32);
@@ -60,9 +62,9 @@ CloudMaps cloud_maps(const Tensor &cloud, int64_t kernel, int64_t stride) {
         const int64_t x = least + n / kernel / kernel, y = least + n / kernel % kernel,
                       z = least + n % kernel;
         for (int64_t o = 0; o < maps.output_rows; ++o) {
-            const auto found = places.find(key_of(outputs[o][0] * stride + x,
-                                                  outputs[o][1] * stride + y,
-                                                  outputs[o][2] * stride + z));
+            const auto found =
+                places.find(key_of(outputs[o][0] * stride + x, outputs[o][1] * stride + y,
+                                   outputs[o][2] * stride + z));
             if (found == places.end()) continue;
             imap.push_back(found->second);
             omap.push_back(static_cast<int32_t>(o));

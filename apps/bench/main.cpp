@@ -20,8 +20,12 @@
 namespace hk::bench {
 
 std::vector<Family> families() {
-    return {conv2d_family(), conv2d_backward_data_family(), conv2d_backward_weight_family(),
-            quantized_conv2d_family(), topk_family(), tensor_product_family()};
+    return {conv2d_family(),
+            conv2d_backward_data_family(),
+            conv2d_backward_weight_family(),
+            quantized_conv2d_family(),
+            topk_family(),
+            tensor_product_family()};
 }
 
 namespace {

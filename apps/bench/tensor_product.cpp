@@ -164,10 +164,9 @@ std::vector<CaseInfo> cases(const std::string &list, const Settings &settings) {
     }
     std::vector<CaseInfo> result;
     for (const Layer &layer : layers_of(list)) {
-        result.push_back({list, layer.name(), layer.stride > 1 ? "strided" : "submanifold", 1,
-                          [layer, settings] {
-                              return std::make_unique<TensorProductCase>(layer, settings);
-                          }});
+        result.push_back(
+            {list, layer.name(), layer.stride > 1 ? "strided" : "submanifold", 1,
+             [layer, settings] { return std::make_unique<TensorProductCase>(layer, settings); }});
     }
     return result;
 }

@@ -17,6 +17,7 @@ int main(int argc, char **argv) {
     verbs.push_back(hk::explain::conv2d_backward_data_verb());
     verbs.push_back(hk::explain::conv2d_backward_weight_verb());
     verbs.push_back(hk::explain::topk_verb());
+    verbs.push_back(hk::explain::tensor_product_verb());
     bool json = false;
     int64_t shared_limit = -1;
     for (const auto &verb : verbs) {

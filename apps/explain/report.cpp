@@ -88,6 +88,19 @@ std::vector<Region> regions_of(const Verb &verb, DeviceType device) {
     return regions;
 }
 
+void print_arithmetic(const Arithmetic &a) {
+    std::printf("%.3f GFLOP; tensors %.1f MB, each once; rows gathered %.1f MB, added to %.1f MB\n",
+                a.operations / 1e9, a.bytes / 1e6, a.gathered / 1e6, a.added / 1e6);
+}
+
+json arithmetic_json(const std::optional<Arithmetic> &a) {
+    if (!a) return nullptr;
+    return {{"operations", a->operations},
+            {"bytes", a->bytes},
+            {"gathered_bytes", a->gathered},
+            {"added_bytes", a->added}};
+}
+
 json ladder_json(const std::vector<Rung> &ladder) {
     json array = json::array();
     for (const auto &[kernel, shortage] : ladder) {
@@ -149,6 +162,7 @@ std::vector<Choice> choices_of(const Verb &verb) {
     for (DeviceType device : devices) {
         Choice choice;
         choice.target = target_of(device);
+        choice.arithmetic = verb.arithmetic();
         const Selection selection = verb.select(choice.target);
         choice.kernel = selection.kernel;
         if (device != DeviceType::cpu) choice.ladder = selection.ladder;
@@ -166,6 +180,7 @@ std::vector<Choice> choices_of(const Verb &verb) {
 
 void print(const Verb &verb, const std::vector<Choice> &choices) {
     std::printf("%s\n", verb.problem().c_str());
+    if (const auto arithmetic = verb.arithmetic()) print_arithmetic(*arithmetic);
     for (const Choice &choice : choices) {
         const std::string target(name_of(choice.target.type));
         std::printf("\n%s (%s)\n", target.c_str(), choice.target.description.c_str());
@@ -229,6 +244,7 @@ json to_json(const std::vector<Choice> &choices) {
                          {"threads", limits.threads},
                          {"registers", limits.registers},
                          {"compute_capability", limits.compute_capability}}},
+                       {"arithmetic", arithmetic_json(choice.arithmetic)},
                        {"row", nullptr},
                        {"shared_bytes", nullptr},
                        {"registers", nullptr},

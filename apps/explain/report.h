@@ -18,11 +18,12 @@ struct Region {
 
 struct Choice {
     Target target;
-    const KernelInfo *kernel = nullptr;  // null: no row takes the problem
-    std::vector<Rung> ladder;            // GPU: every row whose conditions hold; one is `kernel`
-    std::vector<Launch> launches;        // empty: not known
-    std::vector<Rejected> rejected;      // every other row of this type and layout
-    std::vector<Region> regions;         // the first that holds takes a problem
+    std::optional<Arithmetic> arithmetic;  // of the problem
+    const KernelInfo *kernel = nullptr;    // null: no row takes the problem
+    std::vector<Rung> ladder;              // GPU: every row whose conditions hold; one is `kernel`
+    std::vector<Launch> launches;          // empty: not known
+    std::vector<Rejected> rejected;        // every other row of this type and layout
+    std::vector<Region> regions;           // the first that holds takes a problem
 };
 
 // The choice on every target that the family has kernels for.

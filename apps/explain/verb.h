@@ -25,6 +25,13 @@ struct Target {
 // The first device of each kind, under HK_SHARED_LIMIT.
 Target target_of(DeviceType type);
 
+// What a problem asks for, whatever the kernel.
+struct Arithmetic {
+    double operations;       // multiplications and additions
+    double bytes;            // of all tensors, each once
+    double gathered, added;  // bytes of rows that are read, and added to, by all pairs
+};
+
 class Verb {
 public:
     virtual ~Verb() = default;
@@ -47,6 +54,8 @@ public:
     virtual std::vector<std::string> kind_fields() const { return {}; }
     virtual int64_t field(std::string_view) const { return 0; }
 
+    virtual std::optional<Arithmetic> arithmetic() const { return std::nullopt; }
+
     // Runs the kernel on tensors at made-up addresses of Device::cuda().
     virtual void launch(const KernelInfo &kernel) const = 0;
 };
@@ -56,5 +65,6 @@ std::unique_ptr<Verb> quantized_conv2d_verb();
 std::unique_ptr<Verb> conv2d_backward_data_verb();
 std::unique_ptr<Verb> conv2d_backward_weight_verb();
 std::unique_ptr<Verb> topk_verb();
+std::unique_ptr<Verb> tensor_product_verb();
 
 }  // namespace hk::explain

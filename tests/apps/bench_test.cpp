@@ -231,6 +231,33 @@ TEST(Bench, TopKRowsAndBatch) {
     for (const json &r : both) EXPECT_EQ(r.at("row"), "any_both");
 }
 
+// Each case was checked against exact sums: bench's status would be 1.
+TEST(Bench, TensorProductTakesEveryType) {
+    for (const std::string type : {"f32", "f16", "bf16", "f64"}) {
+        const json results = smoke("--family tensor_product --type " + type);
+        ASSERT_EQ(results.size(), 2u);
+        EXPECT_EQ(results.at(0).at("case"), "3x3x3_16-16");
+        EXPECT_EQ(results.at(0).at("kind"), "submanifold");
+        EXPECT_EQ(results.at(1).at("kind"), "strided");
+        for (const json &r : results) {
+            SCOPED_TRACE(r.dump());
+            EXPECT_EQ(r.at("family"), "tensor_product");
+            EXPECT_EQ(r.at("type"), type);
+            EXPECT_EQ(r.at("unit"), "GFLOP/s");
+            EXPECT_EQ(r.at("peak").is_null(), type == "f64");
+            EXPECT_EQ(r.at("kernel").get<std::string>().rfind("tensor_product_", 0), 0u);
+            EXPECT_EQ(r.at("max_error"), 0);
+            EXPECT_GT(r.at("rate").get<double>(), 0);
+            EXPECT_GT(r.at("other_layouts").at("hk unchecked").get<double>(), 0);
+            // NumPy is in requirements.txt; it has no bf16.
+            EXPECT_EQ(r.at("peers").contains("NumPy"), type != "bf16");
+            EXPECT_EQ(r.at("peers").contains("NumPy blocked"), type != "bf16");
+        }
+    }
+    for (const json &r : smoke("--family tensor_product --no-peers --row any"))
+        EXPECT_EQ(r.at("row"), "any");
+}
+
 TEST(Bench, FilterBatchRowAndFileNarrowTheRun) {
     EXPECT_EQ(smoke("--no-peers --filter depthwise").size(), 1u);
     const json batch = smoke("--no-peers --batch 3 --filter 1x1");
@@ -312,6 +339,9 @@ INSTANTIATE_TEST_SUITE_P(
                     Mistake{"TopKLayout", "--family topk --layout nchw", "nchw"},
                     Mistake{"TopKRow", "--family topk --row 9x9", "9x9"},
                     Mistake{"TopKList", "--family topk --list resnet50", "resnet50"},
+                    Mistake{"SparseBatch", "--family tensor_product --batch 3", "--batch is 3"},
+                    Mistake{"SparseRow", "--family tensor_product --row 9x9", "9x9"},
+                    Mistake{"SparseType", "--family tensor_product --type s8", "s8"},
                     Mistake{"Device", "--list smoke --device gpu", "gpu"},
                     Mistake{"AbsentDevice", "--list smoke --device cuda:77", "cuda:77"},
                     Mistake{"Threads", "--list smoke --threads 0", "threads"},

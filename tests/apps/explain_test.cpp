@@ -269,6 +269,39 @@ TEST(Explain, TopKShowsItsRowAndTheRegionsOfAll) {
     EXPECT_NE(outcome.output.find("  region     "), std::string::npos) << outcome.output;
 }
 
+const std::string sparse_case =
+    "tensor_product --type f32 --rows 125000 --pairs 30000 --offsets 27 --c 64 --m 64 ";
+
+TEST(Explain, TensorProductTellsRowsAndArithmetic) {
+    for (const std::string &flags :
+         {sparse_case + "--mode atomic", sparse_case + "--mode deterministic --output-rows 7",
+          sparse_case + "--groups 4",
+          std::string("tensor_product --type bf16 --c 3 --m 5 --rows 0 --pairs 0")}) {
+        const json choices = explain_json(flags);
+        std::set<std::string> targets;
+        for (const json &choice : choices) {
+            SCOPED_TRACE(choice.dump());
+            targets.insert(choice.at("target"));
+            EXPECT_EQ(choice.at("family").get<std::string>().rfind("tensor_product", 0), 0u);
+            EXPECT_TRUE(choice.at("arithmetic").at("bytes").is_number());
+        }
+        EXPECT_TRUE(targets.contains("cpu"));
+    }
+    const json arithmetic = explain_json(sparse_case).at(0).at("arithmetic");
+    EXPECT_EQ(arithmetic.at("operations"), 2.0 * 27 * 30000 * 64 * 64);
+    EXPECT_EQ(arithmetic.at("gathered_bytes"), 27.0 * 30000 * 64 * 4);
+    const json grouped = explain_json(sparse_case + "--groups 4").at(0).at("arithmetic");
+    EXPECT_EQ(grouped.at("operations"), 2.0 * 27 * 30000 * 64 * 64 / 4);
+    const Outcome outcome = run_program(explain + sparse_case + "--mode atomic");
+    EXPECT_EQ(outcome.status, 0);
+    for (const char *told :
+         {"tensor_product f32, 27 offsets, 810000 pairs, 64 to 64 channels, 125000 to 125000 rows, "
+          "atomic\n6.636 GFLOP; ",
+          "  row        wide4 (", "  region     wide2: vectors 2\n", "  not wide1: "}) {
+        EXPECT_NE(outcome.output.find(told), std::string::npos) << told << outcome.output;
+    }
+}
+
 TEST(Explain, EveryTypeHasARowOnEveryTarget) {
     for (const char *type : {"f32", "f16", "bf16"}) {
         for (const char *layout : {"nhwc", "nchw"}) {
@@ -317,6 +350,14 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"TopKOrder", "topk --input 4x5 --k 1 --order best", "best"},
         Mistake{"TopKOutputs", "topk --input 4x5 --k 1 --outputs none", "none"},
         Mistake{"TopKType", "topk --input 4x5 --k 1 --type f8", "f8"},
+        Mistake{"SparseNoRows", "tensor_product --pairs 4 --c 3 --m 3", "--rows"},
+        Mistake{"SparseMode", "tensor_product --rows 4 --pairs 4 --c 3 --m 3 --mode fast", "fast"},
+        Mistake{"SparseGroups", "tensor_product --rows 4 --pairs 4 --c 3 --m 3 --groups 2",
+                "3 channels, which 2 groups"},
+        Mistake{"SparseNoGroups", "tensor_product --rows 4 --pairs 4 --c 3 --m 3 --groups 0",
+                "0 groups"},
+        Mistake{"SparsePairs", "tensor_product --rows 4 --pairs -7 --c 3 --m 3", "-7"},
+        Mistake{"SparseType", "tensor_product --rows 4 --pairs 4 --c 3 --m 3 --type s8", "s8"},
         Mistake{"Type", "conv2d --input 1x8x8x16 --weight 8x3x3x16 --type f8", "f8"},
         Mistake{"Layout", "conv2d --input 1x8x8x16 --weight 8x3x3x16 --layout hwc", "hwc"},
         Mistake{"Channels", "conv2d --input 1x8x8x16 --weight 8x3x3x15", "15"},

@@ -2,11 +2,15 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <cstring>
 #include <map>
+#include <stdexcept>
 
 #include "conv2d_check.h"
 #include "conv2d_data.h"
 #include "peers/conv2d_backward_peer.h"
+#include "peers/numpy.h"
 #include "peers/quantized_conv2d_peer.h"
 #include "peers/topk_peer.h"
 #include "shapes.h"
@@ -119,6 +123,57 @@ TEST(TopKPeers, AgreeWithTheReference) {
             EXPECT_FALSE(onnxruntime_topk(p, input, 1)[0]->same_task());
         }
     }
+}
+
+Tensor matrix(const Shape &shape, const std::vector<float> &values) {
+    const Tensor tensor(shape, DataType::f32);
+    std::copy(values.begin(), values.end(), tensor.data<float>());
+    return tensor;
+}
+
+Tensor numbers(const std::vector<int32_t> &values) {
+    const Tensor tensor({std::ssize(values)}, DataType::s32);
+    std::copy(values.begin(), values.end(), tensor.data<int32_t>());
+    return tensor;
+}
+
+// Two offsets, of which the first has two pairs and the second one.
+NumpyTask small_task() {
+    return {"tensor_product",
+            {{"input", matrix({2, 1}, {2, 3})},
+             {"weight", matrix({2, 1, 2}, {1, 10, 100, 1000})},
+             {"imap", numbers({0, 1, 1})},
+             {"omap", numbers({0, 2, 0})},
+             {"starts", numbers({0, 2, 3})}},
+            {{"output_rows", 3}}};
+}
+
+TEST(NumpyPeer, RunsATaskAsOftenAsAsked) {
+    ASSERT_NE(numpy_version(), "");
+    for (const int block : {0, 1, 64}) {
+        NumpyTask task = small_task();
+        if (block > 0) task.options["block"] = block;
+        NumpyPeer peer("NumPy", "", task);
+        peer.repeat(3);
+        peer.run();
+        const Outputs outputs = peer.outputs();
+        ASSERT_EQ(outputs.size(), 1u);
+        std::vector<float> values(6);
+        ASSERT_EQ(outputs[0].size(), values.size() * sizeof(float));
+        std::memcpy(values.data(), outputs[0].data(), outputs[0].size());
+        EXPECT_EQ(values, (std::vector<float>{302, 3020, 0, 0, 3, 30})) << "blocks of " << block;
+    }
+}
+
+TEST(NumpyPeer, WhatFailsIsAnException) {
+    NumpyTask task = small_task();
+    task.name = "tensor_quotient";
+    EXPECT_THROW(NumpyPeer("NumPy", "", task), std::runtime_error);
+    setenv("HK_PYTHON", "/nowhere/python", 1);
+    EXPECT_THROW(NumpyPeer("NumPy", "", small_task()), std::runtime_error);
+    unsetenv("HK_PYTHON");
+    EXPECT_THROW(NumpyPeer("NumPy", "", {"", {{"x", Tensor({1}, DataType::bf16)}}}),
+                 std::runtime_error);
 }
 
 struct Quantized {

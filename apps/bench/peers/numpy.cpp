@@ -58,7 +58,8 @@ std::vector<std::string> environment(int threads) {
 
 const std::string &numpy_version() {
     static const std::string version = [] {
-        const std::string command = std::string("'") + python() + "' '" HK_NUMPY_TASKS "' --version";
+        const std::string command =
+            std::string("'") + python() + "' '" HK_NUMPY_TASKS "' --version";
         std::string text;
         FILE *pipe = popen((command + " 2>/dev/null").c_str(), "r");
         if (!pipe) return text;
@@ -69,35 +70,38 @@ const std::string &numpy_version() {
 }
 
 NumpyPeer::NumpyPeer(std::string name, std::string variant, const NumpyTask &task)
-    : name_(std::move(name)), variant_(std::move(variant)), folder_(new_folder()) {
+    : name_(std::move(name)), variant_(std::move(variant)) {
+    const std::string &folder = process_.folder;
     json arrays = json::array();
     for (const auto &[array, tensor] : task.arrays) {
         arrays.push_back(
             {{"name", array}, {"type", dtype_of(tensor.type())}, {"shape", tensor.shape()}});
-        std::ofstream file(folder_ + "/" + array, std::ios::binary);
+        std::ofstream file(folder + "/" + array, std::ios::binary);
         file.write(reinterpret_cast<const char *>(bytes_of(tensor)),
                    tensor.elements() * size_of(tensor.type()));
-        if (!file.flush()) fail("cannot write " + folder_ + "/" + array);
+        if (!file.flush()) fail("cannot write " + folder + "/" + array);
     }
-    start(task.threads);
-    ask(json{{"task", task.name},
-             {"folder", folder_},
-             {"arrays", arrays},
-             {"options", task.options.is_null() ? json::object() : task.options}}
-            .dump());
+    process_.start(task.threads);
+    process_.ask(json{{"task", task.name},
+                      {"folder", folder},
+                      {"arrays", arrays},
+                      {"options", task.options.is_null() ? json::object() : task.options}}
+                     .dump());
 }
 
-NumpyPeer::~NumpyPeer() {
-    if (socket_ >= 0) close(socket_);
-    if (process_ > 0) {
-        kill(process_, SIGKILL);
-        waitpid(process_, nullptr, 0);
+NumpyPeer::Process::Process() : folder(new_folder()) {}
+
+NumpyPeer::Process::~Process() {
+    if (socket >= 0) close(socket);
+    if (id > 0) {
+        kill(id, SIGKILL);
+        waitpid(id, nullptr, 0);
     }
     std::error_code ignored;
-    std::filesystem::remove_all(folder_, ignored);
+    std::filesystem::remove_all(folder, ignored);
 }
 
-void NumpyPeer::start(int threads) {
+void NumpyPeer::Process::start(int threads) {
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) fail("no socket");
     posix_spawn_file_actions_t actions;
@@ -111,43 +115,42 @@ void NumpyPeer::start(int threads) {
     std::string program = python(), script = HK_NUMPY_TASKS;
     char *arguments[] = {program.data(), script.data(), nullptr};
     const int error =
-        posix_spawnp(&process_, program.c_str(), &actions, nullptr, arguments, pointers.data());
+        posix_spawnp(&id, program.c_str(), &actions, nullptr, arguments, pointers.data());
     posix_spawn_file_actions_destroy(&actions);
     close(ends[1]);
-    socket_ = ends[0];
+    socket = ends[0];
     if (error != 0) {
-        process_ = -1;
+        id = -1;
         fail("cannot start " + program);
     }
 }
 
-std::string NumpyPeer::ask(const std::string &line) {
+std::string NumpyPeer::Process::ask(const std::string &line) const {
     const std::string text = line + "\n";
     for (size_t sent = 0; sent < text.size();) {
-        const ssize_t size =
-            send(socket_, text.data() + sent, text.size() - sent, MSG_NOSIGNAL);
+        const ssize_t size = send(socket, text.data() + sent, text.size() - sent, MSG_NOSIGNAL);
         if (size <= 0) fail("its process has ended");
         sent += static_cast<size_t>(size);
     }
     std::string answer;
     for (char c;;) {
-        if (recv(socket_, &c, 1, 0) != 1) fail("its process has ended");
+        if (recv(socket, &c, 1, 0) != 1) fail("its process has ended");
         if (c == '\n') return answer;
         answer += c;
     }
 }
 
-void NumpyPeer::repeat(int count) { ask("run " + std::to_string(count)); }
+void NumpyPeer::repeat(int count) { process_.ask("run " + std::to_string(count)); }
 
 Outputs NumpyPeer::outputs() {
     Outputs result;
-    for (const std::string name : json::parse(ask("outputs"))) {
-        std::ifstream file(folder_ + "/" + name, std::ios::binary | std::ios::ate);
+    for (const std::string name : json::parse(process_.ask("outputs"))) {
+        std::ifstream file(process_.folder + "/" + name, std::ios::binary | std::ios::ate);
         result.emplace_back(static_cast<size_t>(std::max<int64_t>(file.tellg(), 0)));
         file.seekg(0);
         file.read(reinterpret_cast<char *>(result.back().data()),
                   static_cast<std::streamsize>(result.back().size()));
-        if (!file) fail("cannot read " + folder_ + "/" + name);
+        if (!file) fail("cannot read " + process_.folder + "/" + name);
     }
     return result;
 }

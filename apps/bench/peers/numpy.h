@@ -31,9 +31,6 @@ public:
     // `name` and `variant` are the peer's. Throws std::runtime_error where the process does not
     // start.
     NumpyPeer(std::string name, std::string variant, const NumpyTask &task);
-    ~NumpyPeer() override;
-    NumpyPeer(const NumpyPeer &) = delete;
-    NumpyPeer &operator=(const NumpyPeer &) = delete;
 
     std::string name() const override { return name_; }
     std::string variant() const override { return variant_; }
@@ -42,12 +39,23 @@ public:
     Outputs outputs() override;
 
 private:
-    void start(int threads);
-    std::string ask(const std::string &line);  // the answer; throws std::runtime_error
+    // Ends, and takes its folder with it.
+    struct Process {
+        Process();
+        ~Process();
+        Process(const Process &) = delete;
+        Process &operator=(const Process &) = delete;
 
-    std::string name_, variant_, folder_;
-    pid_t process_ = -1;
-    int socket_ = -1;
+        void start(int threads);
+        std::string ask(const std::string &line) const;  // its answer
+
+        std::string folder;
+        pid_t id = -1;
+        int socket = -1;
+    };
+
+    std::string name_, variant_;
+    Process process_;
 };
 
 }  // namespace hk::bench
