@@ -1,25 +1,25 @@
 #pragma once
-// A cloud of voxels, and the maps of a sparse convolution over it.
+// A cloud of voxels, and the maps of sparse convolutions over it.
 
-#include "hk/tensor.h"
+#include "hk/kernel_map.h"
 
 namespace hk::bench {
 
-// The rows of each offset are reached at most once, upwards: imap and omap [pairs], starts
-// [offsets + 1], all s32 in host memory.
-struct CloudMaps {
-    int64_t input_rows = 0, output_rows = 0;
-    Tensor imap, omap, starts;
+// A convolution's kernel and stride, in every direction, over a cloud of about so many voxels.
+struct CloudShape {
+    int64_t voxels = 1, kernel = 3, stride = 1;
 
-    int64_t offsets() const { return starts.shape()[0] - 1; }
-    int64_t pairs() const { return imap.shape()[0]; }
+    bool submanifold() const { return stride == 1; }
+    std::string name() const;  // "3x3x3", "2x2x2_s2"
+    auto operator<=>(const CloudShape &) const = default;
 };
 
-// About so many voxels, each with 6.3 neighbours within one step, itself among them.
-Tensor cloud(int64_t voxels);  // s32 [voxels, 3]
+// Each voxel has about 6.3 neighbours within one step, itself among them. s32 [voxels, 4].
+const Tensor &cloud_of(int64_t voxels);
 
-// Of a cubic kernel. Stride 1: the output's voxels are the input's; otherwise those that any of
-// the input's reaches.
-CloudMaps cloud_maps(const Tensor &cloud, int64_t kernel, int64_t stride);
+KernelMap map_of(const Tensor &coordinates, const CloudShape &shape);
+
+// "124510 to 53065 voxels, 124510 pairs over 8 offsets"
+std::string words(const KernelMap &map);
 
 }  // namespace hk::bench

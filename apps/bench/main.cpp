@@ -25,7 +25,8 @@ std::vector<Family> families() {
             conv2d_backward_weight_family(),
             quantized_conv2d_family(),
             topk_family(),
-            tensor_product_family()};
+            tensor_product_family(),
+            kernel_map_family()};
 }
 
 namespace {

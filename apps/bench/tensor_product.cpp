@@ -14,12 +14,11 @@ namespace hk::bench {
 namespace {
 
 struct Layer {
-    int64_t voxels = 1, kernel = 3, stride = 1, c = 1, m = 1;
+    CloudShape cloud;
+    int64_t c = 1, m = 1;
 
     std::string name() const {
-        const std::string k = std::to_string(kernel);
-        return k + "x" + k + "x" + k + (stride > 1 ? "_s" + std::to_string(stride) : "") + "_" +
-               std::to_string(c) + "-" + std::to_string(m);
+        return cloud.name() + "_" + std::to_string(c) + "-" + std::to_string(m);
     }
 };
 
@@ -27,9 +26,9 @@ std::vector<Layer> layers_of(const std::string &list) {
     std::vector<Layer> result;
     for (ListLine &line : list_lines(list_text("tensor_product", list))) {
         Layer layer;
-        line.read("voxels", layer.voxels);
-        line.read("kernel", layer.kernel);
-        line.read("stride", layer.stride);
+        line.read("voxels", layer.cloud.voxels);
+        line.read("kernel", layer.cloud.kernel);
+        line.read("stride", layer.cloud.stride);
         line.read("c", layer.c);
         line.read("m", layer.m);
         line.finish();
@@ -38,11 +37,11 @@ std::vector<Layer> layers_of(const std::string &list) {
     return result;
 }
 
-// Those of the cases that came before are kept: most have the same.
-const CloudMaps &maps_of(const Layer &layer) {
-    static std::map<std::array<int64_t, 3>, CloudMaps> kept;
-    const auto [at, is_new] = kept.try_emplace({layer.voxels, layer.kernel, layer.stride});
-    if (is_new) at->second = cloud_maps(cloud(layer.voxels), layer.kernel, layer.stride);
+// Most cases have that of the one before.
+const KernelMap &map_of(const Layer &layer) {
+    static std::map<CloudShape, KernelMap> kept;
+    const auto [at, is_new] = kept.try_emplace(layer.cloud);
+    if (is_new) at->second = map_of(cloud_of(layer.cloud.voxels), layer.cloud);
     return at->second;
 }
 
@@ -60,16 +59,16 @@ class TensorProductCase : public Case {
 public:
     TensorProductCase(const Layer &layer, const Settings &settings)
         : settings_(settings),
-          maps_(maps_of(layer)),
-          host_input_(random_data({maps_.input_rows, layer.c}, settings.type, 1, 5)),
-          host_weight_(random_data({maps_.offsets(), layer.c, layer.m}, settings.type, 2, 5)),
-          reference_(maps_, host_input_, host_weight_),
+          map_(map_of(layer)),
+          host_input_(random_data({map_.input_rows, layer.c}, settings.type, 1, 5)),
+          host_weight_(random_data({map_.offsets, layer.c, layer.m}, settings.type, 2, 5)),
+          reference_(map_, host_input_, host_weight_),
           input_(host_input_.tensor.to(settings.device)),
           weight_(host_weight_.tensor.to(settings.device)),
-          imap_(maps_.imap.to(settings.device)),
-          omap_(maps_.omap.to(settings.device)),
-          output_({maps_.output_rows, layer.m}, settings.type, settings.device) {
-        options_.starts = maps_.starts.to(settings.device);
+          imap_(map_.imap.to(settings.device)),
+          omap_(map_.omap.to(settings.device)),
+          output_({map_.output_rows, layer.m}, settings.type, settings.device) {
+        options_.starts = map_.starts.to(settings.device);
         const auto problem =
             TensorProductProblem::from_shapes(input_.shape(), weight_.shape(), imap_.shape(),
                                               output_.shape(), settings.type, options_);
@@ -82,7 +81,7 @@ public:
 
     const KernelInfo *kernel() const override { return kernel_; }
     double work() const override {
-        return 2.0 * static_cast<double>(maps_.pairs() * weight_.shape()[1] * weight_.shape()[2]);
+        return 2.0 * static_cast<double>(map_.pairs() * weight_.shape()[1] * weight_.shape()[2]);
     }
     std::map<std::string, Shape> shapes() const override {
         return {{"input", input_.shape()},
@@ -132,10 +131,10 @@ private:
         NumpyTask task{"tensor_product",
                        {{"input", host_input_.tensor},
                         {"weight", host_weight_.tensor},
-                        {"imap", maps_.imap},
-                        {"omap", maps_.omap},
-                        {"starts", maps_.starts}},
-                       {{"output_rows", maps_.output_rows}},
+                        {"imap", map_.imap},
+                        {"omap", map_.omap},
+                        {"starts", map_.starts}},
+                       {{"output_rows", map_.output_rows}},
                        settings_.threads};
         peers.push_back(std::make_unique<NumpyPeer>("NumPy", "whole offsets", task));
         task.options["block"] = 2048;
@@ -144,7 +143,7 @@ private:
     }
 
     Settings settings_;
-    const CloudMaps &maps_;
+    const KernelMap &map_;
     Data host_input_, host_weight_;
     TensorProductReference reference_;
     Tensor input_, weight_, imap_, omap_, output_;
@@ -165,24 +164,18 @@ std::vector<CaseInfo> cases(const std::string &list, const Settings &settings) {
     std::vector<CaseInfo> result;
     for (const Layer &layer : layers_of(list)) {
         result.push_back(
-            {list, layer.name(), layer.stride > 1 ? "strided" : "submanifold", 1,
+            {list, layer.name(), layer.cloud.submanifold() ? "submanifold" : "strided", 1,
              [layer, settings] { return std::make_unique<TensorProductCase>(layer, settings); }});
     }
     return result;
 }
 
 std::string data(const std::string &list) {
+    std::map<CloudShape, std::string> told;
+    for (const Layer &layer : layers_of(list)) told[layer.cloud] = words(map_of(layer));
     std::string text;
-    std::string before;
-    for (const Layer &layer : layers_of(list)) {
-        const CloudMaps &maps = maps_of(layer);
-        const std::string told = std::to_string(maps.input_rows) + " to " +
-                                 std::to_string(maps.output_rows) + " voxels, " +
-                                 std::to_string(maps.pairs()) + " pairs over " +
-                                 std::to_string(maps.offsets()) + " offsets";
-        if (told != before) text += (text.empty() ? "" : "; ") + told;
-        before = told;
-    }
+    for (const auto &[cloud, map] : told)
+        text += (text.empty() ? "" : "; ") + cloud.name() + ": " + map;
     return text;
 }
 

@@ -34,23 +34,23 @@ double rounded(DataType type, double value) {
 
 }  // namespace
 
-TensorProductReference::TensorProductReference(const CloudMaps &maps, const Data &input,
+TensorProductReference::TensorProductReference(const KernelMap &map, const Data &input,
                                                const Data &weight)
     : type_(input.tensor.type()), channels_(weight.tensor.shape()[2]) {
     const int64_t depth = weight.tensor.shape()[1];
-    const double products = static_cast<double>(maps.pairs() * depth * channels_);
+    const double products = static_cast<double>(map.pairs() * depth * channels_);
     const int64_t step = std::max<int64_t>(1, std::llround(products / 1e8));
-    std::vector<int64_t> places(static_cast<size_t>(maps.output_rows), -1);
-    for (int64_t row = 0; row < maps.output_rows; ++row) {
-        if (row % step != 0 && row != maps.output_rows - 1) continue;
+    std::vector<int64_t> places(static_cast<size_t>(map.output_rows), -1);
+    for (int64_t row = 0; row < map.output_rows; ++row) {
+        if (row % step != 0 && row != map.output_rows - 1) continue;
         places[row] = std::ssize(rows_);
         rows_.push_back(row);
     }
     sums_.resize(rows_.size() * channels_);
-    const int32_t *sources = maps.imap.data<int32_t>(), *targets = maps.omap.data<int32_t>(),
-                  *starts = maps.starts.data<int32_t>();
-    for (int64_t n = 0; n < maps.offsets(); ++n) {
-        for (int32_t p = starts[n]; p < starts[n + 1]; ++p) {
+    const int32_t *sources = map.imap.data<int32_t>(), *targets = map.omap.data<int32_t>();
+    const int64_t *starts = map.starts.data<int64_t>();
+    for (int64_t n = 0; n < map.offsets; ++n) {
+        for (int64_t p = starts[n]; p < starts[n + 1]; ++p) {
             if (places[targets[p]] < 0) continue;
             double *sum = &sums_[places[targets[p]] * channels_];
             for (int64_t c = 0; c < depth; ++c) {

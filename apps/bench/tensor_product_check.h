@@ -1,8 +1,6 @@
 #pragma once
 // Is a tensor product right: sums in double, of rows that are looked at.
 
-#include <span>
-
 #include "cloud.h"
 #include "conv2d_data.h"
 #include "family.h"
@@ -14,7 +12,7 @@ namespace hk::bench {
 class TensorProductReference {
 public:
     // Products in all are at most about 100 million: of more, rows are left out evenly.
-    TensorProductReference(const CloudMaps &maps, const Data &input, const Data &weight);
+    TensorProductReference(const KernelMap &map, const Data &input, const Data &weight);
 
     Check check(const std::byte *output) const;  // packed, of the input's type
 

@@ -9,7 +9,10 @@
 #include "conv2d_check.h"
 #include "conv2d_data.h"
 #include "hk/conv2d_backward.h"
+#include "hk/tensor_product.h"
+#include "kernel_map_check.h"
 #include "quantized_conv2d_check.h"
+#include "tensor_product_check.h"
 #include "topk_check.h"
 
 namespace hk::bench {
@@ -208,6 +211,68 @@ TEST(TopKReference, DataHaveNoNegativeZero) {
         const uint16_t *bits = rows.data<uint16_t>();
         EXPECT_EQ(std::count(bits, bits + 100000, 0x8000), 0);
         EXPECT_GT(std::count_if(bits, bits + 100000, [](uint16_t b) { return b > 0x8000; }), 40000);
+    }
+}
+
+// By the same maps, in every type; one sum is wrong, then all are.
+TEST(TensorProductReference, FindsOneWrongValue) {
+    const KernelMap map = map_of(cloud_of(300), {300, 3, 1});
+    for (const DataType type : {DataType::f32, DataType::f16, DataType::bf16, DataType::f64}) {
+        const Data input = random_data({map.input_rows, 5}, type, 1, 5);
+        const Data weight = random_data({map.offsets, 5, 3}, type, 2, 5);
+        const TensorProductReference reference(map, input, weight);
+        const Tensor output({map.output_rows, 3}, type);
+        TensorProductOptions options;
+        options.starts = map.starts;
+        tensor_product(input.tensor, weight.tensor, map.imap, map.omap, output, options);
+        EXPECT_EQ(reference.check(bytes_of(output)).failure, "");
+        EXPECT_EQ(reference.check(bytes_of(output)).max_error, 0);
+        bytes_of(output)[(7 * 3 + 2) * size_of(type)] ^= std::byte{1};
+        EXPECT_EQ(reference.check(bytes_of(output)).failure.rfind("output(7, 2) is ", 0), 0u);
+        poison(output);
+        EXPECT_NE(reference.check(bytes_of(output)).failure, "");
+    }
+}
+
+TEST(TensorProductReference, LooksAtTheLastRowOfManyToo) {
+    const KernelMap map = map_of(cloud_of(2000), {2000, 3, 1});
+    const Data input = random_data({map.input_rows, 128}, DataType::f32, 1, 5);
+    const Data weight = random_data({map.offsets, 128, 128}, DataType::f32, 2, 5);
+    const TensorProductReference reference(map, input, weight);
+    const Tensor output({map.output_rows, 128}, DataType::f32);
+    TensorProductOptions options;
+    options.starts = map.starts;
+    tensor_product(input.tensor, weight.tensor, map.imap, map.omap, output, options);
+    EXPECT_EQ(reference.check(bytes_of(output)).failure, "");
+    output.data<float>()[output.elements() - 1] += 0x1p-8f;
+    EXPECT_NE(reference.check(bytes_of(output)).failure, "");
+}
+
+TEST(KernelMapReference, FindsWhatIsWrong) {
+    for (const CloudShape shape : {CloudShape{300, 3, 1}, {300, 2, 2}, {300, 3, 2}}) {
+        const Tensor &coordinates = cloud_of(shape.voxels);
+        const KernelMapReference reference(coordinates, shape);
+        const KernelMap map = map_of(coordinates, shape);
+        std::vector<int32_t> imap(map.imap.data<int32_t>(), map.imap.data<int32_t>() + map.pairs());
+        std::vector<int32_t> omap(map.omap.data<int32_t>(), map.omap.data<int32_t>() + map.pairs());
+        std::vector<int64_t> starts(map.starts.data<int64_t>(),
+                                    map.starts.data<int64_t>() + map.offsets + 1);
+        EXPECT_EQ(reference.check(imap, omap, starts).failure, "");
+        // The order within an offset is free.
+        const auto last = static_cast<size_t>(starts.back() - 1);
+        ASSERT_GT(starts.back() - starts[starts.size() - 2], 1);
+        std::swap(imap[last], imap[last - 1]);
+        EXPECT_NE(reference.check(imap, omap, starts).failure, "");
+        std::swap(omap[last], omap[last - 1]);
+        EXPECT_EQ(reference.check(imap, omap, starts).failure, "");
+        --starts[1];
+        EXPECT_NE(reference.check(imap, omap, starts).failure, "");
+        ++starts[1];
+        imap.pop_back();
+        omap.pop_back();
+        EXPECT_NE(reference.check(imap, omap, starts).failure, "");
+        --starts.back();
+        EXPECT_NE(reference.check(imap, omap, starts).failure, "");
     }
 }
 

@@ -258,6 +258,34 @@ TEST(Bench, TensorProductTakesEveryType) {
         EXPECT_EQ(r.at("row"), "any");
 }
 
+TEST(Bench, KernelMapsAreComparedWithNumPy) {
+    const json results = smoke("--family kernel_map");
+    ASSERT_EQ(results.size(), 4u);
+    for (const json &r : results) {
+        SCOPED_TRACE(r.dump());
+        EXPECT_EQ(r.at("family"), "kernel_map");
+        EXPECT_EQ(r.at("unit"), "Mvoxel/s");
+        EXPECT_EQ(r.at("kernel"), "");
+        EXPECT_EQ(r.at("shapes").at("coordinates").at(1), 4);
+        EXPECT_DOUBLE_EQ(
+            r.at("rate").get<double>(),
+            1e3 * r.at("shapes").at("coordinates").at(0).get<double>() / r.at("ns").get<double>());
+        EXPECT_DOUBLE_EQ(r.at("ratio").get<double>(),
+                         r.at("peers").at("NumPy").get<double>() / r.at("ns").get<double>());
+    }
+    EXPECT_EQ(results.at(0).at("case"), "3x3x3");
+    EXPECT_EQ(results.at(1).at("case"), "2x2x2_s2");
+    EXPECT_EQ(results.at(1).at("kind"), "strided");
+}
+
+// Of what the cases run on, their names say nothing.
+TEST(Bench, CloudsAreDescribed) {
+    const Outcome outcome = run_program(
+        bench + "--family tensor_product --list smoke --no-peers --seconds 0.01 --filter 3x3x3");
+    EXPECT_EQ(outcome.status, 0);
+    EXPECT_NE(outcome.output.find("pairs over 27 offsets"), std::string::npos) << outcome.output;
+}
+
 TEST(Bench, FilterBatchRowAndFileNarrowTheRun) {
     EXPECT_EQ(smoke("--no-peers --filter depthwise").size(), 1u);
     const json batch = smoke("--no-peers --batch 3 --filter 1x1");
@@ -342,6 +370,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Mistake{"SparseBatch", "--family tensor_product --batch 3", "--batch is 3"},
                     Mistake{"SparseRow", "--family tensor_product --row 9x9", "9x9"},
                     Mistake{"SparseType", "--family tensor_product --type s8", "s8"},
+                    Mistake{"MapBatch", "--family kernel_map --batch 3", "--batch is 3"},
+                    Mistake{"MapRow", "--family kernel_map --row any", "--row is any"},
                     Mistake{"Device", "--list smoke --device gpu", "gpu"},
                     Mistake{"AbsentDevice", "--list smoke --device cuda:77", "cuda:77"},
                     Mistake{"Threads", "--list smoke --threads 0", "threads"},

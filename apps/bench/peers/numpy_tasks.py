@@ -81,7 +81,47 @@ def tensor_product(arrays, options):
     return run, lambda: {"output": output}
 
 
-TASKS = {"tensor_product": tensor_product}
+def kernel_map(arrays, options):
+    """Coordinates packed into integers and sorted; a search for the neighbours of each offset."""
+    coordinates = arrays["coordinates"]
+    kernel, stride = options["kernel"], options["stride"]
+    least = 0 if kernel % 2 == 0 else -(kernel // 2)
+    steps = range(least, least + kernel)
+    room = max(kernel, stride)  # around the cloud, so that no step leaves its row of voxels
+    maps = []
+
+    def run():
+        maps.clear()
+        low = coordinates.min(axis=0).astype(np.int64) - room
+        extents = coordinates.max(axis=0) - low + room + 1
+        scale = np.array([extents[1] * extents[2] * extents[3], extents[2] * extents[3],
+                          extents[3], 1])
+        keys = (coordinates - low) @ scale
+        order = np.argsort(keys)
+        keys = keys[order]
+        places, outputs = order, keys
+        if stride > 1:
+            corners = coordinates.astype(np.int64)
+            corners[:, 1:] = corners[:, 1:] // stride * stride
+            outputs = np.unique((corners - low) @ scale)
+            places = np.arange(len(outputs))
+        for x in steps:
+            for y in steps:
+                for z in steps:
+                    wanted = outputs + (x * scale[1] + y * scale[2] + z)
+                    at = np.searchsorted(keys, wanted)
+                    hits = np.flatnonzero(keys.take(at, mode="clip") == wanted)
+                    maps.append((order[at[hits]], places[hits]))
+
+    def outputs():
+        starts = np.cumsum([0] + [len(sources) for sources, _ in maps])
+        sources, targets = (np.concatenate(parts).astype(np.int32) for parts in zip(*maps))
+        return {"imap": sources, "omap": targets, "starts": starts}
+
+    return run, outputs
+
+
+TASKS = {"tensor_product": tensor_product, "kernel_map": kernel_map}
 
 
 def version():
