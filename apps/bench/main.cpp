@@ -210,8 +210,10 @@ int main(int argc, char **argv) {
                    "family of kernels; the first that has the type where none is named");
     app.add_option("--list", options.lists, "lists of shapes, by name or as a .csv file")
         ->delimiter(',');
-    app.add_option("--type", options.type,
-                   "of the input: f32, f16, bf16; u8 or s8 (quantized_conv2d); any (topk)");
+    app.add_option(
+        "--type", options.type,
+        "of the input: f32, f16, bf16; f64 (tensor_product); u8 or s8 (quantized_conv2d); "
+        "any (topk)");
     app.add_option("--output-type", options.output_type,
                    "where the family makes several: u8, s8, f32 or s32");
     app.add_option("--layout", options.layout, "nhwc or nchw, where the family has layouts; nhwc");

@@ -17,6 +17,7 @@ QUANTIZED = ["--family", "quantized_conv2d"]
 WEIGHT = ["--family", "conv2d_backward_weight"]
 DATA = ["--family", "conv2d_backward_data"]
 TOPK = ["--family", "topk"]
+SPARSE = ["--family", "tensor_product"]
 RUNS = [
     ["--type", "f32", "--layout", "nhwc"],
     ["--type", "f32", "--layout", "nchw", "--list", NETWORKS],
@@ -30,6 +31,9 @@ RUNS = [
     [*DATA, "--type", "f32", "--layout", "nhwc"],
     [*DATA, "--type", "f32", "--layout", "nchw", "--list", "depthwise"],
     [*TOPK, "--type", "f32"],
+    [*SPARSE, "--type", "f32"],
+    [*SPARSE, "--type", "f16"],
+    ["--family", "kernel_map", "--type", "s32"],
 ]
 
 

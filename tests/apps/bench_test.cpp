@@ -303,6 +303,7 @@ TEST(Bench, FilterBatchRowAndFileNarrowTheRun) {
 TEST(Bench, ReportHasEveryCase) {
     const std::string path = temporary("report.json"), bytes = temporary("bytes.json"),
                       gradients = temporary("gradients.json"), topk = temporary("topk.json"),
+                      sparse = temporary("sparse.json"), maps = temporary("maps.json"),
                       list = temporary("list.csv");
     std::ofstream(list) << "c,h,w,k,kh,kw\n16,8,8,32,1,1\n4,8,8,8,1,1\n";
     const std::string run = bench + "--list smoke --seconds 0.01 --json '";
@@ -312,8 +313,11 @@ TEST(Bench, ReportHasEveryCase) {
         run_program(run + gradients + "' --family conv2d_backward_data --list " + list).status, 0);
     ASSERT_EQ(
         run_program(bench + "--family topk --list smoke --seconds 0.01 --json " + topk).status, 0);
-    const Outcome outcome = run_program(std::string(HK_REPORT) + " '" + path + "' '" + bytes +
-                                        "' '" + gradients + "' " + topk);
+    for (const auto &[family, file] : {std::pair{"tensor_product", sparse}, {"kernel_map", maps}})
+        ASSERT_EQ(run_program(run + file + "' --family " + family).status, 0);
+    const Outcome outcome =
+        run_program(std::string(HK_REPORT) + " '" + path + "' '" + bytes + "' '" + gradients +
+                    "' " + topk + " '" + sparse + "' '" + maps + "'");
     EXPECT_EQ(outcome.status, 0) << outcome.output;
     const size_t first = outcome.output.find("## conv2d, f32, nhwc, 1 thread");
     const size_t second = outcome.output.find("## quantized_conv2d, u8 to f32, nhwc, 1 thread");
@@ -327,8 +331,18 @@ TEST(Bench, ReportHasEveryCase) {
     const size_t third = outcome.output.find("## conv2d_backward_data, f32, nhwc, 1 thread");
     ASSERT_NE(third, std::string::npos);
     EXPECT_NE(outcome.output.find("| all lists | 5 |", third), std::string::npos);
-    for (const auto &[file, from] :
-         {std::pair{path, first}, {bytes, second}, {gradients, third}, {topk, fourth}}) {
+    const size_t fifth = outcome.output.find("## tensor_product, f32, 1 thread");
+    ASSERT_NE(fifth, std::string::npos);
+    EXPECT_NE(outcome.output.find("to NumPy blocked", fifth), std::string::npos);
+    const size_t sixth = outcome.output.find("## kernel_map, s32, 1 thread");
+    ASSERT_NE(sixth, std::string::npos);
+    EXPECT_NE(outcome.output.find("Mvoxel/s", sixth), std::string::npos);
+    for (const auto &[file, from] : {std::pair{path, first},
+                                     {bytes, second},
+                                     {gradients, third},
+                                     {topk, fourth},
+                                     {sparse, fifth},
+                                     {maps, sixth}}) {
         for (const json &r : json::parse(read(file))) {
             const std::string name = r.at("case");
             EXPECT_NE(outcome.output.find("| " + name + " | ", from), std::string::npos) << name;

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <random>
 
+#include "../random.h"
 #include "hk/conv2d.h"
 #include "hk/conv2d_backward.h"
 #include "hk/error.h"
@@ -15,14 +15,6 @@ namespace {
 using hk::DataType, hk::Device, hk::Tensor;
 
 const hk::Shape kImage = {1, 24, 24, 3}, kFilter = {4, 3, 3, 3};
-
-Tensor random(const hk::Shape &shape, unsigned seed) {
-    std::mt19937 generator(seed);
-    std::normal_distribution<float> normal;
-    const Tensor tensor(shape, DataType::f32);
-    std::generate_n(tensor.data<float>(), tensor.elements(), [&] { return normal(generator); });
-    return tensor;
-}
 
 // tensor -= rate * gradient, on the CPU.
 void step(const Tensor &tensor, const Tensor &gradient, float rate) {

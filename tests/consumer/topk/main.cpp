@@ -4,22 +4,14 @@
 #include <algorithm>
 #include <cstdio>
 #include <limits>
-#include <random>
 
+#include "../random.h"
 #include "hk/error.h"
 #include "hk/topk.h"
 
 namespace {
 
 using hk::DataType, hk::Device, hk::Tensor;
-
-Tensor random(const hk::Shape &shape, unsigned seed) {
-    std::mt19937 generator(seed);
-    std::normal_distribution<float> normal;
-    const Tensor tensor(shape, DataType::f32);
-    std::generate_n(tensor.data<float>(), tensor.elements(), [&] { return normal(generator); });
-    return tensor;
-}
 
 // Whether the places are those of the largest logits, best first.
 bool are_best(const Tensor &logits, const Tensor &values, const Tensor &indices) {
