@@ -96,6 +96,8 @@ Family conv2d_backward_weight_family();
 Family quantized_conv2d_family();
 Family topk_family();
 Family tensor_product_family();
+Family tensor_product_backward_data_family();
+Family tensor_product_backward_weight_family();
 Family kernel_map_family();
 
 std::vector<Family> families();

@@ -26,6 +26,8 @@ std::vector<Family> families() {
             quantized_conv2d_family(),
             topk_family(),
             tensor_product_family(),
+            tensor_product_backward_data_family(),
+            tensor_product_backward_weight_family(),
             kernel_map_family()};
 }
 

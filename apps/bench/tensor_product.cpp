@@ -1,10 +1,11 @@
-// The family tensor_product in the benchmark: layers of a sparse network over one cloud. Work is
-// counted in operations of pairs, which no kernel can leave out.
+// The families of the tensor product in the benchmark, and of its gradients: layers of a sparse
+// network over one cloud. Work is counted in operations of pairs, which no kernel can leave out.
 
 #include "hk/tensor_product.h"
 
 #include "conv_cases.h"
 #include "hk/error.h"
+#include "hk/tensor_product_backward.h"
 #include "lists.h"
 #include "peers/numpy.h"
 #include "tensor_product_check.h"
@@ -25,14 +26,13 @@ struct Layer {
 std::vector<Layer> layers_of(const std::string &list) {
     std::vector<Layer> result;
     for (ListLine &line : list_lines(list_text("tensor_product", list))) {
-        Layer layer;
+        Layer &layer = result.emplace_back();
         line.read("voxels", layer.cloud.voxels);
         line.read("kernel", layer.cloud.kernel);
         line.read("stride", layer.cloud.stride);
         line.read("c", layer.c);
         line.read("m", layer.m);
         line.finish();
-        result.push_back(layer);
     }
     return result;
 }
@@ -45,8 +45,22 @@ const KernelMap &map_of(const Layer &layer) {
     return at->second;
 }
 
-const KernelInfo *row_named(const Settings &settings) {
-    for (const KernelInfo &kernel : tensor_product_kernels()) {
+// A family, by what it computes.
+std::string family_name(Role result) {
+    switch (result) {
+        case Role::input:
+            return "tensor_product_backward_data";
+        case Role::weight:
+            return "tensor_product_backward_weight";
+        default:
+            return "tensor_product";
+    }
+}
+
+const KernelInfo *row_named(Role result, const Settings &settings) {
+    for (const KernelInfo &kernel : result == Role::weight
+                                        ? tensor_product_backward_weight_kernels()
+                                        : tensor_product_kernels()) {
         if (kernel.type == settings.type && kernel.device == settings.device.type() &&
             kernel.row == settings.row) {
             return &kernel;
@@ -55,49 +69,53 @@ const KernelInfo *row_named(const Settings &settings) {
     return nullptr;
 }
 
+const KernelInfo *selected(Role result, const TensorProductProblem &problem, Device device) {
+    const auto select = result == Role::input    ? select_tensor_product_backward_data
+                        : result == Role::weight ? select_tensor_product_backward_weight
+                                                 : select_tensor_product;
+    return select(problem, device.type(), device.limits(), false).kernel;
+}
+
 class TensorProductCase : public Case {
 public:
-    TensorProductCase(const Layer &layer, const Settings &settings)
+    TensorProductCase(Role result, const Layer &layer, const Settings &settings)
         : settings_(settings),
           map_(map_of(layer)),
-          host_input_(random_data({map_.input_rows, layer.c}, settings.type, 1, 5)),
-          host_weight_(random_data({map_.offsets, layer.c, layer.m}, settings.type, 2, 5)),
-          reference_(map_, host_input_, host_weight_),
-          input_(host_input_.tensor.to(settings.device)),
-          weight_(host_weight_.tensor.to(settings.device)),
-          imap_(map_.imap.to(settings.device)),
-          omap_(map_.omap.to(settings.device)),
-          output_({map_.output_rows, layer.m}, settings.type, settings.device) {
-        options_.starts = map_.starts.to(settings.device);
-        const auto problem =
-            TensorProductProblem::from_shapes(input_.shape(), weight_.shape(), imap_.shape(),
-                                              output_.shape(), settings.type, options_);
-        const Device device = settings.device;
-        kernel_ = settings.row.empty()
-                      ? select_tensor_product(problem, device.type(), device.limits()).kernel
-                      : row_named(settings);
-        if (!kernel_) throw InvalidArgument("bench: no row of tensor_product takes this case");
+          data_(map_, layer.c, layer.m, settings.type, result),
+          reference_(data_) {
+        for (const Data &data : data_.tensors) tensors_.push_back(data.tensor.to(settings.device));
+        const auto problem = TensorProductProblem::from_shapes(
+            input().shape(), weight().shape(), map_.pairs(), output().shape(), settings.type);
+        kernel_ = settings.row.empty() ? selected(result, problem, settings.device)
+                                       : row_named(result, settings);
+        if (!kernel_)
+            throw InvalidArgument("bench: no row of " + family_name(result) + " takes this case");
     }
 
     const KernelInfo *kernel() const override { return kernel_; }
     double work() const override {
-        return 2.0 * static_cast<double>(map_.pairs() * weight_.shape()[1] * weight_.shape()[2]);
+        return 2.0 * static_cast<double>(map_.pairs() * weight().shape()[1] * weight().shape()[2]);
     }
     std::map<std::string, Shape> shapes() const override {
-        return {{"input", input_.shape()},
-                {"weight", weight_.shape()},
-                {"imap", imap_.shape()},
-                {"output", output_.shape()}};
+        std::map<std::string, Shape> shapes{{"imap", map_.imap.shape()}};
+        for (const Role role : {Role::input, Role::weight, Role::output})
+            shapes[data_.name_of(role)] = data_[role].tensor.shape();
+        return shapes;
     }
 
     Check check() override {
-        poison(output_);
+        const Tensor &result = tensors_[static_cast<size_t>(data_.result)];
+        poison(result);
         run(1);
-        const Tensor host = output_.to(Device::cpu());
+        const Tensor host = result.to(Device::cpu());
         return reference_.check(bytes_of(host));
     }
 
-    void run(int count) override { run(count, options_); }
+    // As a call that is the only one of its maps.
+    void run(int count) override {
+        for (int i = 0; i < count; ++i) run(maps(true));
+        settings_.device.synchronize();
+    }
 
     std::vector<Contestant> peers() override {
         std::vector<Contestant> result;
@@ -106,36 +124,67 @@ public:
                 return reference_.check(outputs[0].data()).failure.empty();
             });
         }
-        TensorProductOptions unchecked = options_;
-        unchecked.check_maps = false;
-        result.push_back({"hk unchecked", "maps not checked", false,
-                          [this, unchecked](int count) { run(count, unchecked); }, nullptr});
+        const auto unchecked = [this](int count) {
+            for (int i = 0; i < count; ++i) run(maps(false));
+            settings_.device.synchronize();
+        };
+        const auto kept = [this, maps = maps(true)](int count) {
+            for (int i = 0; i < count; ++i) run(maps);
+            settings_.device.synchronize();
+        };
+        result.push_back({"hk unchecked", "maps not checked", false, unchecked, nullptr});
+        result.push_back({"hk kept maps", "maps checked and sorted before", false, kept, nullptr});
         return result;
     }
 
 private:
-    void run(int count, const TensorProductOptions &options) {
-        for (int i = 0; i < count; ++i) {
-            if (settings_.row.empty()) {
-                tensor_product(input_, weight_, imap_, omap_, output_, options);
-            } else {
-                tensor_product_with(*kernel_, input_, weight_, imap_, omap_, output_, options);
-            }
-        }
-        settings_.device.synchronize();
+    const Tensor &input() const { return tensors_[0]; }
+    const Tensor &weight() const { return tensors_[1]; }
+    const Tensor &output() const { return tensors_[2]; }
+
+    TensorProductMaps maps(bool check) const {
+        return {map_.imap, map_.omap, map_.input_rows, map_.output_rows, map_.starts, check};
     }
 
+    void run(const TensorProductMaps &maps) {
+        const bool chosen = settings_.row.empty();
+        switch (data_.result) {
+            case Role::input:
+                chosen ? tensor_product_backward_data(output(), weight(), maps, input())
+                       : tensor_product_backward_data_with(*kernel_, output(), weight(), maps,
+                                                           input());
+                break;
+            case Role::weight:
+                chosen ? tensor_product_backward_weight(input(), output(), maps, weight())
+                       : tensor_product_backward_weight_with(*kernel_, input(), output(), maps,
+                                                             weight());
+                break;
+            case Role::output:
+                chosen ? tensor_product(input(), weight(), maps, output())
+                       : tensor_product_with(*kernel_, input(), weight(), maps, output());
+                break;
+        }
+    }
+
+    // The gradient of the input is a product too, from output rows to input rows, by weights turned
+    // round.
     Peers numpy() const {
         Peers peers;
         if (numpy_version().empty() || settings_.type == DataType::bf16) return peers;
-        NumpyTask task{"tensor_product",
-                       {{"input", host_input_.tensor},
-                        {"weight", host_weight_.tensor},
-                        {"imap", map_.imap},
-                        {"omap", map_.omap},
-                        {"starts", map_.starts}},
-                       {{"output_rows", map_.output_rows}},
+        const bool back = data_.result == Role::input, of_weight = data_.result == Role::weight;
+        NumpyTask task{of_weight ? "tensor_product_backward_weight" : "tensor_product",
+                       {{"imap", back ? map_.omap : map_.imap},
+                        {"omap", back ? map_.imap : map_.omap},
+                        {"starts", map_.starts},
+                        {"input", data_[back ? Role::output : Role::input].tensor}},
+                       {{"turned", back}},
                        settings_.threads};
+        if (of_weight) {
+            task.arrays.push_back({"gradient", data_[Role::output].tensor});
+        } else {
+            task.arrays.push_back({"weight", data_[Role::weight].tensor});
+            task.options["output_rows"] = back ? map_.input_rows : map_.output_rows;
+        }
         peers.push_back(std::make_unique<NumpyPeer>("NumPy", "whole offsets", task));
         task.options["block"] = 2048;
         peers.push_back(std::make_unique<NumpyPeer>("NumPy blocked", "blocks of pairs", task));
@@ -144,30 +193,30 @@ private:
 
     Settings settings_;
     const KernelMap &map_;
-    Data host_input_, host_weight_;
+    TensorProductData data_;
     TensorProductReference reference_;
-    Tensor input_, weight_, imap_, omap_, output_;
-    TensorProductOptions options_;
+    std::vector<Tensor> tensors_;  // on the device, by their roles
     const KernelInfo *kernel_ = nullptr;
 };
 
-std::vector<CaseInfo> cases(const std::string &list, const Settings &settings) {
+std::vector<CaseInfo> cases(Role result, const std::string &list, const Settings &settings) {
+    const std::string family = family_name(result);
     if (settings.batch > 0) {
-        throw InvalidArgument("bench: tensor_product has no batches, --batch is " +
+        throw InvalidArgument("bench: " + family + " has no batches, --batch is " +
                               std::to_string(settings.batch));
     }
-    if (!settings.row.empty() && !row_named(settings)) {
-        throw InvalidArgument("bench: tensor_product has no row \"" + settings.row + "\" for " +
+    if (!settings.row.empty() && !row_named(result, settings)) {
+        throw InvalidArgument("bench: " + family + " has no row \"" + settings.row + "\" for " +
                               std::string(name_of(settings.type)) + ", " +
                               std::string(name_of(settings.device.type())));
     }
-    std::vector<CaseInfo> result;
+    std::vector<CaseInfo> infos;
     for (const Layer &layer : layers_of(list)) {
-        result.push_back(
+        infos.push_back(
             {list, layer.name(), layer.cloud.submanifold() ? "submanifold" : "strided", 1,
-             [layer, settings] { return std::make_unique<TensorProductCase>(layer, settings); }});
+             [=] { return std::make_unique<TensorProductCase>(result, layer, settings); }});
     }
-    return result;
+    return infos;
 }
 
 std::string data(const std::string &list) {
@@ -184,7 +233,7 @@ std::vector<PeerLibrary> peers(const Settings &settings) {
     if (settings.device.is_cpu() && !numpy_version().empty()) {
         result.push_back({numpy_version(), {"NumPy", "NumPy blocked"}});
     }
-    result.push_back({"", {"hk unchecked"}});
+    result.push_back({"", {"hk unchecked", "hk kept maps"}});
     return result;
 }
 
@@ -194,19 +243,25 @@ Unit unit(const Settings &settings) {
     return unit;
 }
 
-}  // namespace
-
-Family tensor_product_family() {
-    return {"tensor_product",
+Family family(Role result) {
+    return {family_name(result),
             {DataType::f32, DataType::f16, DataType::bf16, DataType::f64},
             embedded_lists("tensor_product"),
             {"cloud"},
-            cases,
+            [result](const std::string &list, const Settings &settings) {
+                return cases(result, list, settings);
+            },
             peers,
             unit,
             {Layout::any},
             nullptr,
             data};
 }
+
+}  // namespace
+
+Family tensor_product_family() { return family(Role::output); }
+Family tensor_product_backward_data_family() { return family(Role::input); }
+Family tensor_product_backward_weight_family() { return family(Role::weight); }
 
 }  // namespace hk::bench

@@ -17,15 +17,18 @@ public:
     }
 
     void add_flags(CLI::App &app) override {
+        const auto number = [&](const char *flag, int64_t &value, const char *what) {
+            return app.add_option(flag, value, what)
+                ->check(CLI::Range(int64_t{0}, int64_t{1} << 31));
+        };
         app.add_option("--type", type_, "f32, f16, bf16 or f64")->capture_default_str();
-        app.add_option("--rows", rows_, "of the input")->required();
-        app.add_option("--output-rows", output_rows_, "as many as of the input where not given");
-        app.add_option("--pairs", pairs_, "of an offset, on average")->required();
-        app.add_option("--offsets", offsets_, "of the kernel")->capture_default_str();
-        app.add_option("--c", channels_, "channels of the input, of all groups")->required();
-        app.add_option("--m", output_channels_, "channels of the output, of all groups")
-            ->required();
-        app.add_option("--groups", options_.groups, "of channels")->capture_default_str();
+        number("--rows", rows_, "of the input")->required();
+        number("--output-rows", output_rows_, "as many as of the input where not given");
+        number("--pairs", pairs_, "of an offset, on average")->required();
+        number("--offsets", offsets_, "of the kernel")->capture_default_str();
+        number("--c", channels_, "channels of the input, of all groups")->required();
+        number("--m", output_channels_, "channels of the output, of all groups")->required();
+        number("--groups", options_.groups, "of channels")->capture_default_str();
         app.add_option("--mode", mode_, "deterministic or atomic")->capture_default_str();
     }
 
@@ -33,12 +36,12 @@ public:
         options_.summation = summation_of(mode_);
         if (output_rows_ < 0) output_rows_ = rows_;
         weight_ = {offsets_, channels_ / std::max<int64_t>(options_.groups, 1), output_channels_};
-        problem_ = TensorProductProblem::from_shapes(
-            {rows_, channels_}, weight_, {offsets_, pairs_}, {output_rows_, output_channels_},
-            data_type_of(type_), options_);
+        problem_ = TensorProductProblem::from_shapes({rows_, channels_}, weight_, offsets_ * pairs_,
+                                                     {output_rows_, output_channels_},
+                                                     data_type_of(type_), options_);
     }
 
-    std::string problem() const override { return detail::to_string(problem_); }
+    std::string problem() const override { return "tensor_product " + detail::to_string(problem_); }
     DataType type() const override { return problem_.type; }
     Layout layout() const override { return Layout::any; }
     std::span<const KernelInfo> kernels() const override { return tensor_product_kernels(); }
@@ -71,10 +74,11 @@ public:
         MadeUpTensors tensors;
         const Tensor input = tensors.next(problem_.type, {rows_, channels_});
         const Tensor weight = tensors.next(problem_.type, weight_);
-        const Tensor imap = tensors.next(DataType::s32, {offsets_, pairs_});
-        const Tensor omap = tensors.next(DataType::s32, {offsets_, pairs_});
         const Tensor output = tensors.next(problem_.type, {output_rows_, output_channels_});
-        tensor_product_with(kernel, input, weight, imap, omap, output, options_);
+        const Tensor map = Tensor::zeros({offsets_, pairs_}, DataType::s32);
+        tensor_product_with(kernel, input, weight,
+                            TensorProductMaps(map, map, rows_, output_rows_, {}, false), output,
+                            options_);
     }
 
 private:

@@ -9,7 +9,7 @@
 #include "conv2d_check.h"
 #include "conv2d_data.h"
 #include "hk/conv2d_backward.h"
-#include "hk/tensor_product.h"
+#include "hk/tensor_product_backward.h"
 #include "kernel_map_check.h"
 #include "quantized_conv2d_check.h"
 #include "tensor_product_check.h"
@@ -214,39 +214,63 @@ TEST(TopKReference, DataHaveNoNegativeZero) {
     }
 }
 
-// By the same maps, in every type; one sum is wrong, then all are.
-TEST(TensorProductReference, FindsOneWrongValue) {
+class TensorProductReferences : public testing::TestWithParam<Role> {
+protected:
+    // On the host, by our own kernels.
+    static Tensor computed(const TensorProductData &data) {
+        const TensorProductMaps maps(data.map);
+        const auto of = [&](Role role) { return data[role].tensor; };
+        switch (data.result) {
+            case Role::input:
+                tensor_product_backward_data(of(Role::output), of(Role::weight), maps,
+                                             of(Role::input));
+                break;
+            case Role::weight:
+                tensor_product_backward_weight(of(Role::input), of(Role::output), maps,
+                                               of(Role::weight));
+                break;
+            case Role::output:
+                tensor_product(of(Role::input), of(Role::weight), maps, of(Role::output));
+                break;
+        }
+        return of(data.result);
+    }
+};
+
+TEST_P(TensorProductReferences, OneWrongValueIsFoundInEveryType) {
     const KernelMap map = map_of(cloud_of(300), {300, 3, 1});
     for (const DataType type : {DataType::f32, DataType::f16, DataType::bf16, DataType::f64}) {
-        const Data input = random_data({map.input_rows, 5}, type, 1, 5);
-        const Data weight = random_data({map.offsets, 5, 3}, type, 2, 5);
-        const TensorProductReference reference(map, input, weight);
-        const Tensor output({map.output_rows, 3}, type);
-        TensorProductOptions options;
-        options.starts = map.starts;
-        tensor_product(input.tensor, weight.tensor, map.imap, map.omap, output, options);
-        EXPECT_EQ(reference.check(bytes_of(output)).failure, "");
-        EXPECT_EQ(reference.check(bytes_of(output)).max_error, 0);
-        bytes_of(output)[(7 * 3 + 2) * size_of(type)] ^= std::byte{1};
-        EXPECT_EQ(reference.check(bytes_of(output)).failure.rfind("output(7, 2) is ", 0), 0u);
-        poison(output);
-        EXPECT_NE(reference.check(bytes_of(output)).failure, "");
+        const TensorProductData data(map, 3, 3, type, GetParam());
+        const TensorProductReference reference(data);
+        const Tensor result = computed(data);
+        EXPECT_EQ(reference.check(bytes_of(result)).failure, "");
+        EXPECT_EQ(reference.check(bytes_of(result)).max_error, 0);
+        bytes_of(result)[(7 * 3 + 2) * size_of(type)] ^= std::byte{1};
+        EXPECT_EQ(reference.check(bytes_of(result))
+                      .failure.rfind(data.name_of(GetParam()) + "(7, 2) ", 0),
+                  0u);
+        poison(result);
+        EXPECT_NE(reference.check(bytes_of(result)).failure, "");
     }
 }
 
-TEST(TensorProductReference, LooksAtTheLastRowOfManyToo) {
-    const KernelMap map = map_of(cloud_of(2000), {2000, 3, 1});
-    const Data input = random_data({map.input_rows, 128}, DataType::f32, 1, 5);
-    const Data weight = random_data({map.offsets, 128, 128}, DataType::f32, 2, 5);
-    const TensorProductReference reference(map, input, weight);
-    const Tensor output({map.output_rows, 128}, DataType::f32);
-    TensorProductOptions options;
-    options.starts = map.starts;
-    tensor_product(input.tensor, weight.tensor, map.imap, map.omap, output, options);
-    EXPECT_EQ(reference.check(bytes_of(output)).failure, "");
-    output.data<float>()[output.elements() - 1] += 0x1p-8f;
-    EXPECT_NE(reference.check(bytes_of(output)).failure, "");
+TEST_P(TensorProductReferences, TheLastRowOfManyIsLookedAt) {
+    const KernelMap map = map_of(cloud_of(2000), {2000, 2, 2});
+    const TensorProductData data(map, 256, 512, DataType::f32, GetParam());
+    const TensorProductReference reference(data);
+    const Tensor result = computed(data);
+    EXPECT_EQ(reference.check(bytes_of(result)).failure, "");
+    result.data<float>()[result.elements() - 1] += 0x1p-8f;
+    EXPECT_NE(reference.check(bytes_of(result)).failure, "");
 }
+
+INSTANTIATE_TEST_SUITE_P(Bench, TensorProductReferences,
+                         testing::Values(Role::input, Role::weight, Role::output),
+                         [](const auto &info) {
+                             return std::string(info.param == Role::input    ? "backward_data"
+                                                : info.param == Role::weight ? "backward_weight"
+                                                                             : "forward");
+                         });
 
 TEST(KernelMapReference, FindsWhatIsWrong) {
     for (const CloudShape shape : {CloudShape{300, 3, 1}, {300, 2, 2}, {300, 3, 2}}) {

@@ -231,17 +231,20 @@ TEST(Bench, TopKRowsAndBatch) {
     for (const json &r : both) EXPECT_EQ(r.at("row"), "any_both");
 }
 
+class TensorProductBench : public testing::TestWithParam<const char *> {};
+
 // Each case was checked against exact sums: bench's status would be 1.
-TEST(Bench, TensorProductTakesEveryType) {
+TEST_P(TensorProductBench, TakesEveryType) {
+    const std::string family = GetParam();
     for (const std::string type : {"f32", "f16", "bf16", "f64"}) {
-        const json results = smoke("--family tensor_product --type " + type);
+        const json results = smoke("--family " + family + " --type " + type);
         ASSERT_EQ(results.size(), 2u);
         EXPECT_EQ(results.at(0).at("case"), "3x3x3_16-16");
         EXPECT_EQ(results.at(0).at("kind"), "submanifold");
         EXPECT_EQ(results.at(1).at("kind"), "strided");
         for (const json &r : results) {
             SCOPED_TRACE(r.dump());
-            EXPECT_EQ(r.at("family"), "tensor_product");
+            EXPECT_EQ(r.at("family"), family);
             EXPECT_EQ(r.at("type"), type);
             EXPECT_EQ(r.at("unit"), "GFLOP/s");
             EXPECT_EQ(r.at("peak").is_null(), type == "f64");
@@ -249,14 +252,20 @@ TEST(Bench, TensorProductTakesEveryType) {
             EXPECT_EQ(r.at("max_error"), 0);
             EXPECT_GT(r.at("rate").get<double>(), 0);
             EXPECT_GT(r.at("other_layouts").at("hk unchecked").get<double>(), 0);
+            EXPECT_GT(r.at("other_layouts").at("hk kept maps").get<double>(), 0);
             // NumPy is in requirements.txt; it has no bf16.
             EXPECT_EQ(r.at("peers").contains("NumPy"), type != "bf16");
             EXPECT_EQ(r.at("peers").contains("NumPy blocked"), type != "bf16");
         }
     }
-    for (const json &r : smoke("--family tensor_product --no-peers --row any"))
+    for (const json &r : smoke("--family " + family + " --no-peers --row any"))
         EXPECT_EQ(r.at("row"), "any");
 }
+
+INSTANTIATE_TEST_SUITE_P(Bench, TensorProductBench,
+                         testing::Values("tensor_product", "tensor_product_backward_data",
+                                         "tensor_product_backward_weight"),
+                         [](const auto &info) { return std::string(info.param); });
 
 TEST(Bench, KernelMapsAreComparedWithNumPy) {
     const json results = smoke("--family kernel_map");

@@ -145,7 +145,7 @@ NumpyTask small_task() {
              {"imap", numbers({0, 1, 1})},
              {"omap", numbers({0, 2, 0})},
              {"starts", numbers({0, 2, 3})}},
-            {{"output_rows", 3}}};
+            {{"output_rows", 3}, {"turned", false}}};
 }
 
 TEST(NumpyPeer, RunsATaskAsOftenAsAsked) {

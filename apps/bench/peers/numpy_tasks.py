@@ -54,6 +54,8 @@ class Rows:
 def tensor_product(arrays, options):
     """Gather, BLAS, scatter. An offset reaches each row of the output at most once."""
     input_, weight = arrays["input"], arrays["weight"]
+    if options["turned"]:
+        weight = weight.transpose(0, 2, 1)
     channels = weight.shape[2]
     blocks = offsets_of(arrays, options.get("block"))
     most = max(len(rows) for _, rows, _ in blocks)
@@ -75,6 +77,27 @@ def tensor_product(arrays, options):
                 whole[targets] = rows_as_elements(added)
             else:
                 sums[targets] += product
+        if output is not sums:
+            np.copyto(output, sums)
+
+    return run, lambda: {"output": output}
+
+
+def tensor_product_backward_weight(arrays, options):
+    """Rows of both sides gathered, BLAS."""
+    blocks = offsets_of(arrays, options.get("block"))
+    most = max(len(rows) for _, rows, _ in blocks)
+    input_, gradient = (Rows(arrays[name], most) for name in ("input", "gradient"))
+    shape = (len(arrays["starts"]) - 1, input_.wide.shape[1], gradient.wide.shape[1])
+    sums = np.empty(shape, input_.wide.dtype)
+    product = np.empty(shape[1:], sums.dtype)
+    output = sums if sums.dtype == arrays["input"].dtype else np.empty(shape, arrays["input"].dtype)
+
+    def run():
+        sums[:] = 0
+        for n, sources, targets in blocks:
+            np.matmul(input_.gather(sources).T, gradient.gather(targets), out=product)
+            sums[n] += product
         if output is not sums:
             np.copyto(output, sums)
 
@@ -121,7 +144,9 @@ def kernel_map(arrays, options):
     return run, outputs
 
 
-TASKS = {"tensor_product": tensor_product, "kernel_map": kernel_map}
+TASKS = {
+    task.__name__: task for task in (tensor_product, tensor_product_backward_weight, kernel_map)
+}
 
 
 def version():

@@ -42,9 +42,7 @@ bool is_right(std::vector<Voxel> voxels, const hk::KernelMapOptions &options) {
     const Tensor input = random({rows, kChannels}, 1);
     const Tensor weight = random({map.offsets, kChannels, kFilters}, 2);
     const Tensor output({map.output_rows, kFilters}, DataType::f32);
-    hk::TensorProductOptions how;
-    how.starts = map.starts;
-    hk::tensor_product(input, weight, map.imap, map.omap, output, how);
+    hk::tensor_product(input, weight, hk::TensorProductMaps(map), output);
 
     std::map<Voxel, int64_t> places;
     for (int64_t row = 0; row < rows; row++) places[voxels[static_cast<size_t>(row)]] = row;
