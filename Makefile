@@ -1,4 +1,4 @@
-# The whole of it:  make demo  (a picture, filtered)    make test  (all tests)    make bench
+# The whole of it:  make demo  (a picture, filtered; a scan)    make test  (all tests)    make bench
 # BUILD and PRESET choose another tree: make test PRESET=asan BUILD=build-asan
 
 PRESET ?= release
@@ -20,6 +20,7 @@ build: setup
 
 demo: build
 	$(BUILD)/bin/filter --output $(BUILD)/filter.png
+	$(BUILD)/bin/pointcloud --output $(BUILD)/cloud.png
 
 test: build
 	$(CTEST) --test-dir $(BUILD) -j $(JOBS) --output-on-failure

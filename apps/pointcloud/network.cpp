@@ -13,13 +13,6 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-TensorProductOptions options_of(const KernelMap &map, Summation summation) {
-    TensorProductOptions options;
-    options.summation = summation;
-    options.starts = map.starts;
-    return options;
-}
-
 // Of a weight: what all offsets share, which blends neighbours, and what each has of its own. The
 // squares add up to 1.
 constexpr double kShared = 0.96, kOwn = 0.28;
@@ -68,7 +61,8 @@ std::vector<Layer> network(const Voxels &voxels, int64_t channels) {
             seconds = std::min(seconds, seconds_since(start));
         }
         Tensor weight = weight_of(map, inputs, outputs, random);
-        layers.push_back({name, std::move(map), std::move(weight), seconds, relu});
+        TensorProductMaps maps(map);
+        layers.push_back({name, std::move(map), std::move(maps), std::move(weight), seconds, relu});
     };
     const Tensor &fine = voxels.coordinates;
     add(
@@ -138,27 +132,23 @@ void apply_relu(const Tensor &tensor) {
 
 bool has_kernel(const Layer &layer, DataType type, Device device, Summation summation) {
     const auto problem = TensorProductProblem::from_shapes(
-        {layer.map.input_rows, layer.input_channels()}, layer.weight.shape(),
-        layer.map.imap.shape(), {layer.map.output_rows, layer.output_channels()}, type,
-        options_of(layer.map, summation));
+        {layer.map.input_rows, layer.input_channels()}, layer.weight.shape(), layer.map.pairs(),
+        {layer.map.output_rows, layer.output_channels()}, type, {.summation = summation});
     return select_tensor_product(problem, device.type(), device.limits()).kernel;
 }
 
 LayerRun run_layer(const Layer &layer, const Tensor &input, Device device, Summation summation,
                    int repeats) {
-    const KernelMap map = layer.map.to(device);
     const Tensor in = input.to(device), weight = converted(layer.weight, input.type()).to(device);
-    const Tensor out({map.output_rows, layer.output_channels()}, input.type(), device);
-    TensorProductOptions options = options_of(map, summation);
+    const Tensor out({layer.map.output_rows, layer.output_channels()}, input.type(), device);
     LayerRun run;
     run.seconds = std::numeric_limits<double>::max();
-    // The first run loads the code.
+    // The first run loads the code and sorts the maps.
     for (int i = 0; i <= repeats; i++) {
         const auto start = std::chrono::steady_clock::now();
-        tensor_product(in, weight, map.imap, map.omap, out, options);
+        tensor_product(in, weight, layer.maps, out, {.summation = summation});
         device.synchronize();
         if (i > 0) run.seconds = std::min(run.seconds, seconds_since(start));
-        options.check_maps = false;
     }
     run.output = out.to(Device::cpu());
     return run;

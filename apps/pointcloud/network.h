@@ -14,6 +14,7 @@ namespace hk::pointcloud {
 struct Layer {
     std::string name;
     KernelMap map;
+    TensorProductMaps maps;
     Tensor weight;       // f32 [offsets, C, M]
     double map_seconds;  // of building the map, the fastest of three; 0 where it was there already
     bool relu;           // after it

@@ -51,11 +51,9 @@ TEST(Network, ALayerIsAgainstItsDefinition) {
         const Layer layer = network(voxels, 6)[0];
         const Tensor input = converted(features_of(voxels), type);
         const LayerRun run = run_layer(layer, input, Device::cpu(), Summation::deterministic, 1);
-        TensorProductOptions options;
-        options.starts = layer.map.starts;
-        const auto expected =
-            reference::tensor_product(input, converted(layer.weight, type), layer.map.imap,
-                                      layer.map.omap, run.output, options);
+        const KernelMap &map = layer.map;
+        const auto expected = reference::tensor_product(
+            input, converted(layer.weight, type), {map.imap, map.omap, map.starts}, run.output);
         Tensor exact(run.output.shape(), DataType::f32);
         std::copy(expected.values.begin(), expected.values.end(), exact.data<float>());
         EXPECT_LE(disagreement(layer, input, run.output, converted(exact, type)), 1);
