@@ -102,7 +102,11 @@ function(kernel FAMILY ROW)
             endif()
             foreach(type IN LISTS arg_TYPES)
                 set(name ${FAMILY}_${ROW}_${type}_${in_name}${device})
-                compile_kernel(${name} ${device}
+                set(target ${HK_TARGET_${device}})
+                if("${device} ${type}" STREQUAL "opencl f64")
+                    string(APPEND target -cl_doubles)
+                endif()
+                compile_kernel(${name} ${target}
                     type=${HK_TYPE_${type}} ${parameter}
                     algorithm=${arg_ALGORITHM} schedule=${arg_SCHEDULE} ${fixed} ${budget})
                 string(JOIN "|" columns ${name} ${FAMILY} ${ROW}
@@ -116,13 +120,13 @@ function(kernel FAMILY ROW)
 endfunction()
 
 # One function: its archive, header and resource report in build/kernels/FAMILY.
-function(compile_kernel name device)
+function(compile_kernel name target)
     set(dir ${CMAKE_BINARY_DIR}/kernels/${FAMILY})
     add_custom_command(
         OUTPUT ${dir}/${name}.a ${dir}/${name}.h ${dir}/${name}.json
         COMMAND ${CMAKE_COMMAND} -E env "HK_PTXAS=${HK_PTXAS}" "HK_FATBINARY=${HK_FATBINARY}"
             $<TARGET_FILE:${FAMILY}.generator> -g ${FAMILY} -f ${name} -o ${dir}
-            --pack -e static_library,c_header,resources target=${HK_TARGET_${device}} ${ARGN}
+            --pack -e static_library,c_header,resources target=${target} ${ARGN}
         DEPENDS ${FAMILY}.generator
         COMMENT "Kernel ${name}"
         VERBATIM)

@@ -21,11 +21,11 @@ TensorProductBackwardWeight tensor_product_backward_weight(
     // Past the last channel the last one stands again: nobody reads its sums.
     stages.input = Func("gathered_input");
     stages.input(c, i, q, s) = cast(
-        type, op.input(min(likely(c), op.input_channels - 1), row_of(op.source, op.input_rows)));
+        type, op.input(min(likely(c), op.input_channels - 1), 0, row_of(op.source, op.input_rows)));
     const Expr channel = sizes.exact ? Expr(m) : min(likely(m), op.output_channels - 1);
     stages.output_gradient = Func("gathered_gradient");
     stages.output_gradient(m, i, q, s) =
-        cast(type, op.output_gradient(channel, row_of(op.target, op.output_rows)));
+        cast(type, op.output_gradient(channel, 0, row_of(op.target, op.output_rows)));
 
     stages.pair = RDom(0, sizes.pairs, "pair");
     stages.pair.where(stages.pair < length);
@@ -50,8 +50,8 @@ TensorProductBackwardWeight tensor_product_backward_weight(
     const Expr total =
         stages.sum(m % sizes.channels, c % sizes.depth, m / sizes.channels, c / sizes.depth, n);
     stages.output = Func("result");
-    stages.output(m, c, n) =
-        cast(op.type, select(op.accumulate, cast(type, op.previous(m, c, n)) + total, total));
+    stages.output(m, g, c, n) =
+        cast(op.type, select(op.accumulate, cast(type, op.previous(m, g, c, n)) + total, total));
     return stages;
 }
 

@@ -14,7 +14,7 @@
 
 namespace hk::generators {
 
-inline const Halide::Var s{"s"}, q{"q"}, ci{"ci"}, co{"co"};
+inline const Halide::Var q{"q"}, ci{"ci"}, co{"co"};
 
 struct WeightGradientSizes {
     int channels, depth;  // of the output and of the input that a sum in registers has
@@ -24,25 +24,25 @@ struct WeightGradientSizes {
 };
 
 struct TensorProductBackwardWeightOperands {
-    Halide::Func input, output_gradient;  // (c, row), (m, row)
+    Halide::Func input, output_gradient;  // (c, g, row), (m, g, row)
     Halide::Func source, target;          // (pair)
     Halide::Func begin, offset;           // (q): a chunk's first pair, its offset
     Halide::Func first;                   // (s): a slice's first chunk
-    Halide::Func previous;                // (m, c, n)
-    Halide::Expr input_rows, output_rows, input_channels, output_channels;
+    Halide::Func previous;                // (m, g, c, n)
+    Halide::Expr input_rows, output_rows, input_channels, output_channels;  // channels of a group
     Halide::Expr pairs, chunks, slices, offsets;
     Halide::Expr most;        // chunks of a slice
     Halide::Expr accumulate;  // whether previous(m, c, n) is added
     Halide::Type type;        // of the tensors
 };
 
-// Sums are f32, or f64 of f64.
+// Sums are f32, or f64 of f64. Of group 0: groups are calls of their own.
 struct TensorProductBackwardWeight {
     Halide::Func input, output_gradient;  // (c, i, q, s), (m, i, q, s): gathered rows
     Halide::Func product;                 // (mi, ci, mo, co, q, s) over pair
     Halide::Func part;                    // (mi, ci, mo, co, n, s) over chunk
     Halide::Func sum;                     // (mi, ci, mo, co, n) over slice
-    Halide::Func output;                  // (m, c, n)
+    Halide::Func output;                  // (m, g, c, n)
     Halide::RDom pair, chunk, slice;
 };
 

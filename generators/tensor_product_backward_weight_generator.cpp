@@ -1,13 +1,17 @@
 // tensor_product_backward_weight: inputs, outputs, the layout of their buffers, and the schedule by
 // its name.
 //
-// Buffers: input [c, row]; output_gradient [m, row]; source, target [pair], begin, offset [q],
-// first [s] as generators/tensor_product_backward_weight.h has them; previous and output, [m, c,
-// n], which may be one buffer. Estimates of a compiled kernel tell its caller the sizes: of output
-// [m, c] what channels are filled up to a multiple of, of source the pairs of a chunk.
+// Buffers: input [c, g, row]; output_gradient [m, g, row]; previous and output, [m, g, c, n], which
+// may be one buffer; of the algorithm slices one group. source, target [pair], begin, offset [q]
+// and first [s] as generators/tensor_product_backward_weight.h has them; of the algorithm offsets
+// begin and offset are a slice's, and first [n].
+//
+// Estimates of a kernel of slices tell its caller the sizes: of output [m, g, c] what channels are
+// filled up to a multiple of, of source the pairs of a chunk.
 
 #include "compiler/lowering.h"
 #include "generators/tensor_product_backward_weight.h"
+#include "generators/tensor_product_backward_weight/offsets.h"
 #include "schedules/tensor_product_backward_weight.h"
 
 using namespace Halide;
@@ -26,13 +30,13 @@ public:
     GeneratorParam<int> fix_vectors{"fix_vectors", 1}, fix_adjacent{"fix_adjacent", 0},
         fix_exact{"fix_exact", 0};
 
-    Input<Buffer<void, 2>> input{"input"}, output_gradient{"output_gradient"};
+    Input<Buffer<void, 3>> input{"input"}, output_gradient{"output_gradient"};
     Input<Buffer<int32_t, 1>> source{"source"}, target_row{"target_row"};
     Input<Buffer<int32_t, 1>> begin{"begin"}, offset{"offset"}, first{"first"};
     Input<int32_t> most{"most"};
-    Input<Buffer<void, 3>> previous{"previous"};
+    Input<Buffer<void, 4>> previous{"previous"};
     Input<bool> accumulate{"accumulate"};
-    Output<Buffer<void, 3>> output{"output"};
+    Output<Buffer<void, 4>> output{"output"};
 
     void configure() {
         input.set_type(type);
@@ -42,47 +46,61 @@ public:
     }
 
     void generate() {
-        if (algorithm.value() != "slices")
-            throw CompileError("algorithm is " + algorithm.value() + ", not slices");
         constrain();
         const sc::WeightGradientContext context = {
             get_target(), type, knobs, fix_vectors, fix_exact != 0, output.dim(0).stride() == 1};
-        const WeightGradientSizes sizes = sc::weight_gradient_sizes(context);
-        const TensorProductBackwardWeightOperands operands = {input,
-                                                              output_gradient,
-                                                              source,
-                                                              target_row,
-                                                              begin,
-                                                              offset,
-                                                              first,
-                                                              previous,
-                                                              input.dim(1).extent(),
-                                                              output_gradient.dim(1).extent(),
-                                                              input.dim(0).extent(),
-                                                              output_gradient.dim(0).extent(),
-                                                              source.dim(0).extent(),
-                                                              offset.dim(0).extent(),
-                                                              first.dim(0).extent() - 1,
-                                                              output.dim(2).extent(),
-                                                              most,
-                                                              accumulate,
-                                                              type};
-        TensorProductBackwardWeight stages = tensor_product_backward_weight(operands, sizes);
-        output(m, c, n) = stages.output(m, c, n);
-        source.set_estimates({{0, sizes.pairs}});
-        output.set_estimates({{0, sizes.channels}, {0, sizes.depth}, {0, 1}});
-        stages.output = output;
-        sc::apply(sc::weight_gradient_schedules(), schedule_name.value(), stages, context);
-        hk::compiler::add_lowering_passes(get_pipeline(), get_target());
+        if (algorithm.value() == "slices") {
+            const WeightGradientSizes sizes = sc::weight_gradient_sizes(context);
+            finish(tensor_product_backward_weight(operands(first.dim(0).extent() - 1), sizes),
+                   sc::weight_gradient_schedules(), context);
+            source.set_estimates({{0, sizes.pairs}});
+            output.set_estimates({{0, sizes.channels}, {0, 1}, {0, sizes.depth}, {0, 1}});
+        } else if (algorithm.value() == "offsets") {
+            const int step = sc::weight_gradient_step(context, schedule_name);
+            finish(tensor_product_backward_weight_offsets(operands(offset.dim(0).extent()), step),
+                   sc::weight_gradient_offsets_schedules(), context);
+        } else {
+            throw CompileError("algorithm is " + algorithm.value() + ", not slices or offsets");
+        }
     }
 
 private:
+    template<typename Stages, typename Table>
+    void finish(Stages stages, const Table &table, const sc::WeightGradientContext &context) {
+        output(m, g, c, n) = stages.output(m, g, c, n);
+        stages.output = output;
+        sc::apply(table, schedule_name.value(), stages, context);
+        hk::compiler::add_lowering_passes(get_pipeline(), get_target());
+    }
+
+    TensorProductBackwardWeightOperands operands(const Expr &slices) {
+        return {input,
+                output_gradient,
+                source,
+                target_row,
+                begin,
+                offset,
+                first,
+                previous,
+                input.dim(2).extent(),
+                output_gradient.dim(2).extent(),
+                input.dim(0).extent(),
+                output_gradient.dim(0).extent(),
+                source.dim(0).extent(),
+                offset.dim(0).extent(),
+                slices,
+                output.dim(3).extent(),
+                most,
+                accumulate,
+                type};
+    }
+
     void constrain() {
-        for (int d = 0; d < 3; d++) {
+        for (int d = 0; d < 4; d++) {
             output.dim(d).set_min(0);
             previous.dim(d).set_bounds(0, output.dim(d).extent());
         }
-        input.dim(0).set_bounds(0, output.dim(1).extent());
+        input.dim(0).set_bounds(0, output.dim(2).extent());
         output_gradient.dim(0).set_bounds(0, output.dim(0).extent());
         if (!fix_adjacent) {
             input.dim(0).set_stride(Expr());
@@ -90,7 +108,10 @@ private:
         }
         output.dim(0).set_stride(Expr());
         previous.dim(0).set_stride(output.dim(0).stride());
-        for (auto *rows : {&input, &output_gradient}) rows->dim(1).set_min(0);
+        for (auto *rows : {&input, &output_gradient}) {
+            rows->dim(1).set_bounds(0, output.dim(1).extent());
+            rows->dim(2).set_min(0);
+        }
         source.dim(0).set_min(0);
         target_row.dim(0).set_bounds(0, source.dim(0).extent());
         for (auto *places : {&begin, &offset, &first}) places->dim(0).set_min(0);

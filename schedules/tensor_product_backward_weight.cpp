@@ -6,7 +6,13 @@ namespace hk::schedules {
 
 namespace {
 
-// The baseline: every stage by itself.
+// The baselines: every stage by itself.
+void offsets_root(TensorProductBackwardWeightOffsets &stages, const WeightGradientContext &) {
+    for (Halide::Func stage :
+         {stages.input, stages.output_gradient, stages.sum, stages.part, stages.total})
+        stage.compute_root();
+}
+
 void root(TensorProductBackwardWeight &stages, const WeightGradientContext &) {
     for (Halide::Func stage :
          {stages.input, stages.output_gradient, stages.product, stages.part, stages.sum})
@@ -35,6 +41,15 @@ WeightGradientSizes weight_gradient_sizes(const WeightGradientContext &context) 
 const Table<TensorProductBackwardWeight, WeightGradientContext> &weight_gradient_schedules() {
     static const Table<TensorProductBackwardWeight, WeightGradientContext> table = {
         {"root", root}, {"cpu", cpu::tensor_product_backward_weight}};
+    return table;
+}
+
+const Table<TensorProductBackwardWeightOffsets, WeightGradientContext>
+    &weight_gradient_offsets_schedules() {
+    static const Table<TensorProductBackwardWeightOffsets, WeightGradientContext> table = {
+        {"root", offsets_root},
+        {"gpu", gpu::tensor_product_backward_weight},
+        {"gpu_unstaged", gpu::tensor_product_backward_weight_unstaged}};
     return table;
 }
 

@@ -2,6 +2,7 @@
 // Schedules of the algorithm in generators/tensor_product_backward_weight.h.
 
 #include "generators/tensor_product_backward_weight.h"
+#include "generators/tensor_product_backward_weight/offsets.h"
 #include "schedules/schedule.h"
 
 namespace hk::schedules {
@@ -21,9 +22,22 @@ generators::WeightGradientSizes weight_gradient_sizes(const WeightGradientContex
 const Table<generators::TensorProductBackwardWeight, WeightGradientContext>
     &weight_gradient_schedules();
 
+// The pairs of a step of the algorithm by offsets.
+int weight_gradient_step(const WeightGradientContext &context, const std::string &schedule);
+
+const Table<generators::TensorProductBackwardWeightOffsets, WeightGradientContext>
+    &weight_gradient_offsets_schedules();
+
 namespace cpu {
 void tensor_product_backward_weight(generators::TensorProductBackwardWeight &stages,
                                     const WeightGradientContext &context);
 }  // namespace cpu
+
+namespace gpu {
+void tensor_product_backward_weight(generators::TensorProductBackwardWeightOffsets &stages,
+                                    const WeightGradientContext &context);
+void tensor_product_backward_weight_unstaged(generators::TensorProductBackwardWeightOffsets &stages,
+                                             const WeightGradientContext &context);
+}  // namespace gpu
 
 }  // namespace hk::schedules

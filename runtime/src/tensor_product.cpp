@@ -40,15 +40,26 @@ struct Ends {
     const Operand &from, &to;
 };
 
+// Without the dimension of groups, of which there is one.
+BufferView of_channels(const BufferView &view) {
+    BufferView plain = view;
+    plain.dims = {};
+    for (size_t d = 0; d < view.dims.size(); d++) {
+        if (d != 1) plain.dims.push_back(view.dims[d]);
+    }
+    return plain;
+}
+
 void call(const KernelInfo &kernel, const TensorProductTensors &tensors,
           const TensorProductOperands &operands, const TensorProductTiles &tiles, bool accumulate,
           CallContext &context) {
     using Use = KernelBuffer::Use;
     const Ends ends(tensors);
     const char *operation = tensors.operation;
-    KernelBuffer input(operands.input, {operation, ends.from.name, Use::read, true});
-    KernelBuffer weight(operands.weight, {operation, tensors.weight.name, Use::read, true});
-    KernelBuffer output(operands.output, {operation, ends.to.name, Use::update, true});
+    KernelBuffer input(of_channels(operands.input), {operation, ends.from.name, Use::read, true});
+    KernelBuffer weight(of_channels(operands.weight),
+                        {operation, tensors.weight.name, Use::read, true});
+    KernelBuffer output(of_channels(operands.output), {operation, ends.to.name, Use::update, true});
     IndexBuffer source = tiles.source(), target = tiles.target(), offset = tiles.offset(),
                 first = tiles.first();
     int32_t most = tiles.most();
@@ -77,7 +88,7 @@ void run(const KernelInfo *kernel, const TensorProductTensors &tensors,
     }
     const TileSizes sizes(*kernel);
     check_filled_weight(tensors, product, sizes.depth, sizes.channels);
-    const std::vector<TensorProductOperands> calls = tensor_product_operands(problem, tensors);
+    const TensorProductOperands operands = tensor_product_operands(problem, tensors);
     const Tensor &result = ends.to.tensor;
     if (result.elements() == 0) return;
     const Direction direction = ends.forward ? Direction::forward : Direction::backward;
@@ -90,8 +101,9 @@ void run(const KernelInfo *kernel, const TensorProductTensors &tensors,
         if (!options.accumulate) result.fill_zero();
         return;
     }
-    for (const TensorProductOperands &operands : calls) {
-        call(*kernel, tensors, ends.forward ? operands : operands.turned_round(), *tiles,
+    for (int64_t g = 0; g < problem.groups; g++) {
+        const TensorProductOperands group = operands.of_group(g);
+        call(*kernel, tensors, ends.forward ? group : group.turned_round(), *tiles,
              options.accumulate, context);
     }
 }

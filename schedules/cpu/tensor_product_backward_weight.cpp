@@ -5,9 +5,10 @@ using namespace hk::generators;
 
 namespace hk::schedules::cpu {
 
-// A task is a slice: whole blocks of rows, with sums of its own. A chunk's sums are registers: 6
-// channels of the input by 4 vectors of the output, 24 of 32, take 4 loads of the gradient and 6 of
-// the input for 24 multiplications, pair by pair; where the output has fewer channels, 8 by 2 or by
+// A task is a slice, whole blocks of rows with sums of its own, by 64 channels of the input. A
+// chunk's sums are registers: 6 channels of the input by 4 vectors of the output, 24 of 32, take 4
+// loads of the gradient and 6 of the input for 24 multiplications, pair by pair; where the output
+// has fewer channels, 8 by 2 or by
 // 1. They are added to the slice's sums of their offset, once for all pairs of a chunk, some
 // hundred. Rows are read where they lie, where vectors of the gradient are whole; else, and of
 // 16-bit floats, a chunk's rows are copied in f32 first.
@@ -33,7 +34,8 @@ void tensor_product_backward_weight(TensorProductBackwardWeight &stages,
     output.compute_root()
         .split(m, mo, mi, sizes.channels, TailStrategy::GuardWithIf)
         .split(c, co, ci, sizes.depth, TailStrategy::GuardWithIf)
-        .reorder(mi, ci, mo, co, n)
+        .bound(g, 0, 1)
+        .reorder(mi, ci, mo, co, g, n)
         .fuse(co, n, block)
         .parallel(block)
         .vectorize(mi, lanes, TailStrategy::GuardWithIf);
@@ -60,12 +62,15 @@ void tensor_product_backward_weight(TensorProductBackwardWeight &stages,
         .bound_extent(ci, sizes.depth)
         .vectorize(mi, lanes)
         .parallel(s);
+    const Var wide("wide"), task("task");
     stages.part.update()
-        .reorder(mi, ci, mo, co, stages.chunk, s)
+        .split(co, wide, co, (64 + sizes.depth - 1) / sizes.depth, TailStrategy::GuardWithIf)
+        .reorder(mi, ci, mo, co, stages.chunk, wide, s)
+        .fuse(wide, s, task)
         .vectorize(mi, lanes)
         .unroll(mi)
         .unroll(ci)
-        .parallel(s);
+        .parallel(task);
 
     stages.product.compute_at(stages.part, mo)
         .store_in(MemoryType::Register)

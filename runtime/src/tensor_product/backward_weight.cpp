@@ -2,6 +2,7 @@
 #include "hk/tensor_product_backward.h"
 #include "selection_cache.h"
 #include "tensor_product/chunks.h"
+#include "tensor_product/gpu_chunks.h"
 #include "tensor_product/operands.h"
 
 namespace hk {
@@ -26,20 +27,73 @@ const KernelInfo &kernel_for(const TensorProductProblem &problem, Device device)
         [&] { return std::string(kOperation) + " " + detail::to_string(problem); });
 }
 
-void call(const KernelInfo &kernel, const TensorProductOperands &operands,
-          const TensorProductChunks &chunks, bool accumulate, CallContext &context) {
-    using Use = KernelBuffer::Use;
-    KernelBuffer input(operands.input, {kOperation, "input", Use::read, true});
-    KernelBuffer gradient(operands.output, {kOperation, "output_gradient", Use::read, true});
-    KernelBuffer output(operands.weight, {kOperation, "weight_gradient", Use::update, true});
-    IndexBuffer source = chunks.source(), target = chunks.target(), begin = chunks.begin(),
-                offset = chunks.offset(), first = chunks.first();
-    int32_t most = chunks.most();
+using Use = KernelBuffer::Use;
+
+// Pairs as a kernel takes them.
+struct Lists {
+    halide_buffer_t *source, *target, *begin, *offset, *first;
+    int32_t most;
+};
+
+void call(const KernelInfo &kernel, const TensorProductOperands &operands, Lists lists,
+          bool accumulate, bool own_queue, CallContext &context) {
+    KernelBuffer input(operands.input, {kOperation, "input", Use::read, own_queue});
+    KernelBuffer gradient(operands.output, {kOperation, "output_gradient", Use::read, own_queue});
+    KernelBuffer output(operands.weight, {kOperation, "weight_gradient",
+                                          accumulate ? Use::update : Use::write, own_queue});
     // As the generator declares them; call_kernel sets the first. `previous` is the output.
-    void *arguments[] = {nullptr,      input.get(),  gradient.get(), source.get(),
-                         target.get(), begin.get(),  offset.get(),   first.get(),
-                         &most,        output.get(), &accumulate,    output.get()};
+    void *arguments[] = {nullptr,      input.get(),  gradient.get(), lists.source,
+                         lists.target, lists.begin,  lists.offset,   lists.first,
+                         &lists.most,  output.get(), &accumulate,    output.get()};
     call_kernel(kOperation, kernel, context, arguments);
+    output.finish();
+}
+
+// What a call runs on.
+struct Call {
+    const KernelInfo &kernel;
+    const TensorProductProblem &problem;
+    const TensorProductTensors &tensors;
+    const TensorProductMaps &maps;
+    bool accumulate, own_queue;
+    CallContext &context;
+};
+
+// Group by group. Returns false where there are no pairs.
+bool on_cpu(const Call &c) {
+    const ChunkSizes sizes(c.kernel, c.problem);
+    check_filled_weight(c.tensors, c.problem, sizes.depth, sizes.channels);
+    const TensorProductOperands operands = tensor_product_operands(c.problem, c.tensors);
+    const TensorProductChunks::Key key{sizes.pairs, sizes.rows, sizes.slices};
+    const auto &maps = *c.maps.impl();
+    const auto chunks = c.maps.impl()->form<TensorProductChunks>(
+        key, [&] { return std::make_shared<const TensorProductChunks>(maps, key, c.context); });
+    if (chunks->empty()) return false;
+    IndexBuffer source = chunks->source(), target = chunks->target(), begin = chunks->begin(),
+                offset = chunks->offset(), first = chunks->first();
+    for (int64_t g = 0; g < c.problem.groups; g++) {
+        call(c.kernel, operands.of_group(g),
+             {source.get(), target.get(), begin.get(), offset.get(), first.get(), chunks->most()},
+             c.accumulate, true, c.context);
+    }
+    return true;
+}
+
+// All groups at once. Returns false where there are no pairs.
+bool on_gpu(const Call &c) {
+    const TensorProductOperands operands = tensor_product_operands(c.problem, c.tensors);
+    const int64_t pairs = TensorProductGpuChunks::pairs_of_slice(c.problem);
+    const auto &maps = *c.maps.impl();
+    const auto chunks =
+        c.maps.impl()->form<TensorProductGpuChunks>({pairs, StreamKey(c.context)}, [&] {
+            return std::make_shared<const TensorProductGpuChunks>(c.kernel, maps, pairs, c.context);
+        });
+    if (chunks->empty()) return false;
+    halide_buffer_t source = chunks->source(), target = chunks->target(), begin = chunks->begin(),
+                    offset = chunks->offset(), first = chunks->first();
+    call(c.kernel, operands, {&source, &target, &begin, &offset, &first, chunks->most()},
+         c.accumulate, c.own_queue, c.context);
+    return true;
 }
 
 // `kernel`: null for the one that selection takes.
@@ -54,20 +108,12 @@ void run(const KernelInfo *kernel, const TensorProductTensors &tensors,
     } else {
         kernel = &kernel_for(problem, device);
     }
-    const ChunkSizes sizes(*kernel, problem);
-    check_filled_weight(tensors, problem, sizes.depth, sizes.channels);
-    const std::vector<TensorProductOperands> calls = tensor_product_operands(problem, tensors);
     const Tensor &result = tensors.weight.tensor;
     if (result.elements() == 0) return;
-    const auto chunks = maps.impl()->form<TensorProductChunks>(
-        {sizes.pairs, sizes.rows, sizes.slices},
-        [&] { return std::make_shared<const TensorProductChunks>(*maps.impl(), sizes, context); });
-    if (chunks->empty()) {
-        if (!options.accumulate) result.fill_zero();
-        return;
-    }
-    for (const TensorProductOperands &operands : calls)
-        call(*kernel, operands, *chunks, options.accumulate, context);
+    const Call call{*kernel, problem, tensors, maps, options.accumulate, on_own_queue(stream),
+                    context};
+    const bool summed = device.is_cpu() ? on_cpu(call) : on_gpu(call);
+    if (!summed && !options.accumulate) result.fill_zero();
 }
 
 TensorProductTensors tensors_of(const Tensor &input, const Tensor &output_gradient,

@@ -3,6 +3,8 @@
 // generators/tensor_product_backward_weight.h: of one block of output rows and one offset each, and
 // as many slices of whole blocks as memory for their sums allows.
 
+#include <span>
+
 #include "tensor_product/index_buffer.h"
 #include "tensor_product/maps.h"
 
@@ -28,8 +30,7 @@ public:
     };
 
     // Throws InvalidArgument for more pairs than a kernel counts, OutOfMemory.
-    TensorProductChunks(const TensorProductMaps::Impl &maps, const ChunkSizes &sizes,
-                        CallContext &context);
+    TensorProductChunks(const TensorProductMaps::Impl &maps, const Key &key, CallContext &context);
 
     const Key &key() const { return key_; }
     size_t bytes() const override { return bytes_; }
@@ -43,7 +44,16 @@ public:
     IndexBuffer first() const { return {first_, slices_ + 1}; }
     int32_t most() const { return most_; }  // chunks of a slice
 
+    std::span<const int32_t> sources() const { return span(source_, pairs_); }
+    std::span<const int32_t> targets() const { return span(target_, pairs_); }
+    std::span<const int32_t> begins() const { return span(begin_, chunks_ + 1); }
+    std::span<const int32_t> offsets() const { return span(offset_, chunks_); }
+
 private:
+    static std::span<const int32_t> span(const int32_t *numbers, int64_t count) {
+        return {numbers, static_cast<size_t>(count)};
+    }
+
     template<typename Index>
     void sort(const PairMaps &maps, CallContext &context);
     void allocate();

@@ -8,12 +8,22 @@ namespace hk::detail {
 
 namespace {
 
-BufferView view_of(const Tensor &tensor) {
+// Dimension `channels`, counted from the front, in groups.
+BufferView view_of(const char *operation, const Operand &operand, size_t channels, int64_t groups) {
+    const Tensor &tensor = operand.tensor;
     Dims dims;
-    for (int d = tensor.rank(); d-- > 0;) {
-        dims.push_back({tensor.shape()[d], tensor.shape()[d] == 1 ? 1 : tensor.strides()[d]});
+    for (size_t d = tensor.shape().size(); d-- > 0;) {
+        const int64_t extent = tensor.shape()[d], stride = extent == 1 ? 1 : tensor.strides()[d];
+        if (d == channels) {
+            dims.push_back({extent / groups, stride});
+            dims.push_back({groups, extent / groups * stride});
+        } else {
+            dims.push_back({extent, stride});
+        }
     }
-    return BufferView(tensor, dims);
+    BufferView view(tensor, dims);
+    check_fits_kernel(operation, operand.name, view);
+    return view;
 }
 
 constexpr int64_t lanes_of(const TensorProductProblem &problem) {
@@ -41,8 +51,17 @@ int64_t best_vectors(const TensorProductProblem &problem) {
 
 TensorProductOperands TensorProductOperands::turned_round() const {
     TensorProductOperands turned{output, weight, input};
-    std::swap(turned.weight.dims[0], turned.weight.dims[1]);
+    std::swap(turned.weight.dims[0], turned.weight.dims[2]);
     return turned;
+}
+
+TensorProductOperands TensorProductOperands::of_group(int64_t g) const {
+    TensorProductOperands one = *this;
+    for (BufferView *view : {&one.input, &one.weight, &one.output}) {
+        view->offset += g * view->dims[1].stride;
+        view->dims[1] = {1, 1};
+    }
+    return one;
 }
 
 TensorProductProblem turned_round(const TensorProductProblem &problem) {
@@ -65,19 +84,12 @@ SelectionCache::Problem key_of(const TensorProductProblem &p) {
             p.adjacent};
 }
 
-std::vector<TensorProductOperands> tensor_product_operands(const TensorProductProblem &problem,
-                                                           const TensorProductTensors &tensors) {
-    const int64_t c = problem.input_channels, m = problem.output_channels;
-    std::vector<TensorProductOperands> calls;
-    for (int64_t group = 0; group < problem.groups; group++) {
-        calls.push_back({view_of(tensors.input.tensor.slice(1, group * c, c)),
-                         view_of(tensors.weight.tensor.slice(2, group * m, m)),
-                         view_of(tensors.output.tensor.slice(1, group * m, m))});
-        check_fits_kernel(tensors.operation, tensors.input.name, calls.back().input);
-        check_fits_kernel(tensors.operation, tensors.weight.name, calls.back().weight);
-        check_fits_kernel(tensors.operation, tensors.output.name, calls.back().output);
-    }
-    return calls;
+TensorProductOperands tensor_product_operands(const TensorProductProblem &problem,
+                                              const TensorProductTensors &tensors) {
+    const auto view = [&](const Operand &operand, size_t channels) {
+        return view_of(tensors.operation, operand, channels, problem.groups);
+    };
+    return {view(tensors.input, 1), view(tensors.weight, 2), view(tensors.output, 1)};
 }
 
 int64_t tensor_product_field(const TensorProductProblem &problem, std::string_view field) {

@@ -1,8 +1,6 @@
 #pragma once
 // The operands of a tensor product and of its gradients as kernels see them.
 
-#include <vector>
-
 #include "hk/tensor_product.h"
 #include "kernel_buffer.h"
 #include "kernel_call.h"
@@ -41,17 +39,20 @@ std::string to_string(const TensorProductProblem &problem);
 
 SelectionCache::Problem key_of(const TensorProductProblem &problem);
 
-// Of one group. Dimensions, innermost first: input [c, row], weight [m, c, n], output [m, row].
-// turned_round: c and m, input and output have changed places.
+// Dimensions, innermost first: input [c, g, row], weight [m, g, c, n], output [m, g, row].
 struct TensorProductOperands {
     BufferView input, weight, output;
 
+    // Input and output have changed places, and c and m.
     TensorProductOperands turned_round() const;
+
+    // Of one group, whose dimension stays.
+    TensorProductOperands of_group(int64_t g) const;
 };
 
-// One call each. Throws InvalidArgument where a kernel can't take them.
-std::vector<TensorProductOperands> tensor_product_operands(const TensorProductProblem &problem,
-                                                           const TensorProductTensors &tensors);
+// Throws InvalidArgument where a kernel can't take them.
+TensorProductOperands tensor_product_operands(const TensorProductProblem &problem,
+                                              const TensorProductTensors &tensors);
 
 // The field that a row's condition names: adjacent, groups, offsets as in hk/tensor_product.h; c
 // and m, channels of a group; vectors, the width of the output's blocks, in vectors of 64 bytes,
