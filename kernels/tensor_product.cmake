@@ -12,8 +12,8 @@ foreach(vectors 4 2 1)
 endforeach()
 kernel(tensor_product any ALGORITHM tiles SCHEDULE cpu ${types} DEVICES cpu)
 
-# GFLOP/s of the same pairs with the maps sorted, C = M = 16, 32, 64, 128: 59, 70, 91, 97. Where the last block
-# of channels is not whole, or has 16 bits an element, chunks are copied first: 77, not 91.
+# The gradient of the weight. Where the last block of channels is not whole, and of 16 bits an element, chunks are
+# copied first, which costs 15 %.
 set(HK_FIXED_FIELDS_tensor_product_backward_weight vectors adjacent exact)
 kernel_family(tensor_product_backward_weight LIBRARY tensor_product)
 set(slices ALGORITHM slices SCHEDULE cpu DEVICES cpu)

@@ -21,13 +21,13 @@ void root(TensorProductBackwardWeight &stages, const WeightGradientContext &) {
 
 }  // namespace
 
-// A chunk's sums are registers: depth * vectors, of 32, or of 16 what the gradient's vectors and an
-// element of the input leave.
+// A chunk's sums are registers: depth * vectors, 16 of 32, or of 16 what the gradient's vectors and
+// an element of the input leave.
 WeightGradientSizes weight_gradient_sizes(const WeightGradientContext &context) {
     const Halide::Type type = context.type == Halide::Float(64) ? context.type : Halide::Float(32);
     const int lanes = context.target.natural_vector_size(type);
     const bool many = lanes * type.bytes() == 64;
-    const int registers = many ? 24 : context.vectors == 4 ? 8 : 12;
+    const int registers = many ? 16 : context.vectors == 4 ? 8 : 12;
     WeightGradientSizes sizes{.channels = context.vectors * lanes,
                               .depth = std::min(registers / context.vectors, 8),
                               .pairs = 256,

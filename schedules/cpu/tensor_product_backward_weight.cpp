@@ -6,17 +6,17 @@ using namespace hk::generators;
 namespace hk::schedules::cpu {
 
 // A task is a slice, whole blocks of rows with sums of its own, by 64 channels of the input. A
-// chunk's sums are registers: 6 channels of the input by 4 vectors of the output, 24 of 32, take 4
-// loads of the gradient and 6 of the input for 24 multiplications, pair by pair; where the output
-// has fewer channels, 8 by 2 or by
-// 1. They are added to the slice's sums of their offset, once for all pairs of a chunk, some
-// hundred. Rows are read where they lie, where vectors of the gradient are whole; else, and of
-// 16-bit floats, a chunk's rows are copied in f32 first.
+// chunk's sums are registers: 4 channels of the input by 4 vectors of the output, 16 of 32, take 4
+// loads of the gradient and 4 of the input for 16 multiplications, pair by pair; where the output
+// has fewer channels, 8 by 2 or by 1. They are added to the slice's sums of their offset, once for
+// all pairs of a chunk, some hundred. Rows are read where they lie, where vectors of the gradient
+// are whole; else, and of 16-bit floats, a chunk's rows are copied in f32 first.
 //
-// One thread of Zen 4 (117 GFLOP/s at best), 124 thousand rows, 834 thousand pairs of 27 offsets,
-// f32, kernel alone: C = M = 16 59 GFLOP/s, 32 70, 64 91, 128 97. With the maps unsorted, offset by
-// offset, rows come from memory 27 times: 50 at 64. Copied chunks where vectors are whole lose 15
-// %.
+// build/bin/bench --family tensor_product_backward_weight prints GFLOP/s. Lost, of one thread of
+// Zen 4 (117 GFLOP/s at best): 6 channels by 4 vectors, 74 where 4 by 4 have 91 (32 to 64 channels,
+// a tenth of the sixes is padding) and no faster at 64 and 128; maps unsorted, offset by offset, 50
+// at 64 to 64, where sorted ones have 91: rows come from memory 27 times; copied chunks where
+// vectors are whole, 15 % less.
 void tensor_product_backward_weight(TensorProductBackwardWeight &stages,
                                     const WeightGradientContext &context) {
     const WeightGradientSizes sizes = weight_gradient_sizes(context);
