@@ -136,6 +136,9 @@ TEST(KernelMap, LargeClouds) {
     check(voxels, {}, false);
     check(voxels, {{2, 2, 2}, {2, 2, 2}, {1, 1, 1}}, true);
     check(voxels, {{3, 3, 3}, {2, 2, 2}, {1, 1, 1}}, true);
+    // Keys and rows that don't fit one number.
+    voxels.push_back({0, 1 << 18, -(1 << 18), 1 << 18});
+    check(voxels, {}, false);
     std::sort(voxels.begin(), voxels.end());
     check(voxels, {}, false);
     check(voxels, {{2, 1, 4}, {1, 1, 1}, {1, 1, 1}}, false);

@@ -35,7 +35,7 @@ struct Cloud {
     Array<int64_t> keys;  // ascending; then kSentinels that are larger than any
     Array<int32_t> rows;  // of each key; empty where key i is row i's
     std::array<KeyAxis, 4> axes;
-    int64_t bits = 0;
+    int bits = 0;  // of the largest key, at most
 };
 
 // Keys of all different floor(coordinate / stride) * stride, ascending.
