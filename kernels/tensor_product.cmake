@@ -27,13 +27,4 @@ foreach(vectors 4 2 1)
 endforeach()
 kernel(tensor_product_backward_weight any ${slices} ${types})
 
-# On GPUs a ladder of tiles; f64 takes twice the shared bytes. Budgets are what was measured, registers rounded up
-# to a multiple of 8.
-set(offsets ALGORITHM offsets DEVICES cuda opencl)
-set(small KNOBS tile_k:32,threads_k:8,tile_x:32,threads_x:8,tile_c:8)
-kernel(tensor_product_backward_weight staged ${offsets} SCHEDULE gpu TYPES f32 f16 bf16 BUDGET shared:8704,registers:56)
-kernel(tensor_product_backward_weight staged ${offsets} SCHEDULE gpu TYPES f64 BUDGET shared:17408,registers:72)
-kernel(tensor_product_backward_weight small ${offsets} SCHEDULE gpu ${small} TYPES f32 f16 bf16
-    BUDGET shared:2304,registers:56)
-kernel(tensor_product_backward_weight small ${offsets} SCHEDULE gpu ${small} TYPES f64 BUDGET shared:4608,registers:72)
-kernel(tensor_product_backward_weight unstaged ${offsets} SCHEDULE gpu_unstaged ${types} BUDGET shared:0,registers:32)
+include(kernels/tensor_product_gpu.cmake)

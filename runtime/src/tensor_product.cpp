@@ -3,6 +3,7 @@
 #include "hk/error.h"
 #include "hk/tensor_product_backward.h"
 #include "selection_cache.h"
+#include "tensor_product/gpu.h"
 #include "tensor_product/operands.h"
 #include "tensor_product/tiles.h"
 
@@ -18,15 +19,30 @@ FieldLookup fields_of(const TensorProductProblem &problem) {
     return [&problem](std::string_view field) { return tensor_product_field(problem, field); };
 }
 
+// On a GPU sums of 16 and 64 bits are deterministic in either mode: no atomic addition of floats of
+// 16 bits rounds once, and OpenCL has none of 64 bits but by an extension.
+std::span<const KernelInfo> kernels_for(const TensorProductProblem &problem, DeviceType device) {
+    if (device == DeviceType::cpu) return tensor_product_kernels();
+    const bool atomic = problem.summation == Summation::atomic && problem.type == DataType::f32;
+    return atomic ? tensor_product_atomic_kernels() : tensor_product_stationary_kernels();
+}
+
 const KernelInfo &kernel_for(const char *operation, const TensorProductProblem &problem,
                              Device device) {
-    static SelectionCache cache("tensor_product", tensor_product_kernels());
-    return cache.find(
-        key_of(problem), device,
-        [&](const DeviceLimits &limits, bool explain) {
-            return select_tensor_product(problem, device.type(), limits, explain);
-        },
-        [&] { return std::string(operation) + " " + detail::to_string(problem); });
+    static SelectionCache on_cpu("tensor_product", tensor_product_kernels()),
+        stationary("tensor_product", tensor_product_stationary_kernels()),
+        atomic("tensor_product", tensor_product_atomic_kernels());
+    const bool adds =
+        kernels_for(problem, device.type()).data() == tensor_product_atomic_kernels().data();
+    return (device.is_cpu() ? on_cpu
+            : adds          ? atomic
+                            : stationary)
+        .find(
+            key_of(problem), device,
+            [&](const DeviceLimits &limits, bool explain) {
+                return select_tensor_product(problem, device.type(), limits, explain);
+            },
+            [&] { return std::string(operation) + " " + detail::to_string(problem); });
 }
 
 // Of the tensors of a call the result and the other one with rows, which is gathered.
@@ -86,12 +102,17 @@ void run(const KernelInfo *kernel, const TensorProductTensors &tensors,
     } else {
         kernel = &kernel_for(tensors.operation, product, device);
     }
+    const Direction direction = ends.forward ? Direction::forward : Direction::backward;
+    if (!device.is_cpu()) {
+        tensor_product_on_gpu(*kernel, problem, tensors, *maps.impl(), direction,
+                              options.accumulate, context, on_own_queue(stream));
+        return;
+    }
     const TileSizes sizes(*kernel);
     check_filled_weight(tensors, product, sizes.depth, sizes.channels);
     const TensorProductOperands operands = tensor_product_operands(problem, tensors);
     const Tensor &result = ends.to.tensor;
     if (result.elements() == 0) return;
-    const Direction direction = ends.forward ? Direction::forward : Direction::backward;
     const auto tiles = maps.impl()->form<TensorProductTiles>(
         {direction, sizes.rows, sizes.pairs, sizes.group}, [&] {
             return std::make_shared<const TensorProductTiles>(*maps.impl(), direction, sizes,
@@ -163,7 +184,7 @@ void tensor_product_backward_data_with(const KernelInfo &kernel, const Tensor &o
 
 Selection select_tensor_product(const TensorProductProblem &problem, DeviceType device,
                                 const DeviceLimits &limits, bool explain) {
-    return select(tensor_product_kernels(), problem.type, Layout::any, device, limits,
+    return select(kernels_for(problem, device), problem.type, Layout::any, device, limits,
                   fields_of(problem), explain);
 }
 

@@ -10,6 +10,7 @@
 #include "apps/bench/lists.h"
 #include "apps/bench/shapes.h"
 #include "hk/conv2d_backward.h"
+#include "hk/tensor_product.h"
 #include "tests/support/conv2d_check.h"
 #include "tests/support/environment.h"
 #include "tests/support/print.h"
@@ -172,11 +173,37 @@ TEST_P(Budget, NoRowNeedsMoreThanTheLargestDevice) {
     }
 }
 
+template<Summation summation>
+std::vector<Problem> tensor_product_problems() {
+    std::vector<Problem> problems;
+    for (const DataType type : {DataType::f32, DataType::bf16, DataType::f64}) {
+        for (const int64_t c : {1, 16, 64, 200, 4096}) {
+            for (const int64_t m : {1, 32, 64, 200, 4096}) {
+                TensorProductProblem problem;
+                problem.type = type;
+                problem.input_channels = c;
+                problem.output_channels = m;
+                problem.summation = summation;
+                problems.push_back({std::string(hk::name_of(type)) + " " + std::to_string(c) +
+                                        " to " + std::to_string(m) + " channels",
+                                    [problem](DeviceType device, const DeviceLimits &limits) {
+                                        return select_tensor_product(problem, device, limits);
+                                    }});
+            }
+        }
+    }
+    return problems;
+}
+
 const Family kFamilies[] = {
     {"conv2d", conv2d_problems, conv2d_kernels},
     {"quantized_conv2d", quantized_conv2d_problems, quantized_conv2d_kernels},
     {"conv2d_backward_data", backward_data_problems, conv2d_backward_data_kernels},
     {"conv2d_backward_weight", backward_weight_problems, conv2d_backward_weight_kernels},
+    {"tensor_product_stationary", tensor_product_problems<Summation::deterministic>,
+     tensor_product_stationary_kernels},
+    {"tensor_product_atomic", tensor_product_problems<Summation::atomic>,
+     tensor_product_atomic_kernels},
 };
 
 INSTANTIATE_TEST_SUITE_P(Families, Budget,
@@ -227,6 +254,22 @@ TEST(GroupedInputGradient, HasALadderOfSmallTiles) {
             }
             EXPECT_EQ(before, 0);
             EXPECT_GE(selection.ladder.size(), 4u);
+        }
+    }
+}
+
+// 64 to 64 channels: the weight's tile is 32 by 16 floats, and nothing else is shared.
+TEST(AtomicTensorProduct, SharesThe512FloatsOfTheWeight) {
+    TensorProductProblem problem;
+    problem.input_channels = problem.output_channels = 64;
+    problem.summation = Summation::atomic;
+    for (const DeviceType device : {DeviceType::cuda, DeviceType::opencl}) {
+        for (const int64_t bytes : {16 * 1024, 48 * 1024, 227 * 1024}) {
+            const DeviceLimits limits{std::min<int64_t>(bytes, 48 * 1024), bytes, 1024, 65536, 80};
+            const Selection selection = select_tensor_product(problem, device, limits);
+            if (!selection.kernel) continue;  // built without the device
+            EXPECT_STREQ(selection.kernel->family, "tensor_product_atomic");
+            EXPECT_EQ(selection.kernel->resources.shared_bytes(), 512 * 4);
         }
     }
 }

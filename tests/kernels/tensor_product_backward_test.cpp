@@ -31,6 +31,14 @@ INSTANTIATE_TEST_SUITE_P(Table, TensorProductDataRow,
                          testing::ValuesIn(tensor_product_kernels().begin(),
                                            tensor_product_kernels().end()),
                          row_name);
+INSTANTIATE_TEST_SUITE_P(Stationary, TensorProductDataRow,
+                         testing::ValuesIn(tensor_product_stationary_kernels().begin(),
+                                           tensor_product_stationary_kernels().end()),
+                         row_name);
+INSTANTIATE_TEST_SUITE_P(Atomic, TensorProductDataRow,
+                         testing::ValuesIn(tensor_product_atomic_kernels().begin(),
+                                           tensor_product_atomic_kernels().end()),
+                         row_name);
 INSTANTIATE_TEST_SUITE_P(Table, TensorProductWeightRow,
                          testing::ValuesIn(tensor_product_backward_weight_kernels().begin(),
                                            tensor_product_backward_weight_kernels().end()),

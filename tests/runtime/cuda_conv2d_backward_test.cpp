@@ -1,14 +1,11 @@
 // The real rows of conv2d's gradients on CUDA, launched against a stand-in for the driver, which
 // checks each launch and does not run it.
 
-#include <set>
-
 #include "apps/bench/lists.h"
 #include "apps/bench/shapes.h"
-#include "cuda_backend.h"
+#include "cuda_rows.h"
 #include "expect_error.h"
 #include "hk/conv2d_backward.h"
-#include "stand_in_driver.h"
 
 namespace hk {
 namespace {
@@ -16,7 +13,7 @@ namespace {
 using bench::ConvShape;
 using tests::driver;
 
-const Device kDevice = Device::cuda(1);
+const Device kDevice = tests::kCuda;
 
 // Not written to, so that large ones take no memory.
 struct Operands {
@@ -65,26 +62,9 @@ const Family kFamilies[] = {
      3},
 };
 
-class CudaConv2dBackward : public testing::TestWithParam<Family> {
+class CudaConv2dBackward : public tests::CudaRows<testing::TestWithParam<Family>> {
 protected:
-    static void SetUpTestSuite() { detail::set_cuda_driver(tests::driver_symbol); }
-
-    void SetUp() override {
-        for (const KernelInfo &kernel : GetParam().kernels()) {
-            if (kernel.device == DeviceType::cuda) built_.insert(kernel.name);
-        }
-        if (built_.empty()) GTEST_SKIP() << "built without CUDA";
-        driver().fail.clear();
-        driver().launches.clear();
-    }
-
-    void TearDown() override {
-        // What parts of sums lay in is kept for the next call, until the context goes.
-        if (!driver().launches.empty()) kDevice.forget(driver().launches.back().context);
-        EXPECT_TRUE(driver().current.empty());
-        EXPECT_EQ(driver().faults, std::vector<std::string>{});
-        EXPECT_EQ(driver().allocated, 0u);
-    }
+    void SetUp() override { begin({GetParam().kernels()}); }
 
     // By the row, and as the row says that it is.
     static void expect_launches(const KernelInfo &kernel, const Conv2dProblem &problem) {
@@ -93,14 +73,8 @@ protected:
         GetParam().call(kernel, operands, problem.options);
         EXPECT_GE(driver().launches.size(), 1u);
         EXPECT_LE(driver().launches.size(), GetParam().kernels_a_call);
-        for (const tests::Launch &launch : driver().launches) {
-            EXPECT_LE(launch.shared_bytes, static_cast<unsigned>(kernel.resources.shared_bytes()));
-            EXPECT_LE(launch.block[0] * launch.block[1] * launch.block[2],
-                      static_cast<unsigned>(kernel.resources.threads));
-        }
+        expect_launches_of(kernel);
     }
-
-    std::set<std::string> built_;
 };
 
 ConvShape shape(int64_t batch, int64_t channels, int64_t size, int64_t filters, int64_t kernel,
@@ -121,7 +95,8 @@ ConvShape shape(int64_t batch, int64_t channels, int64_t size, int64_t filters, 
 // images, long rows, strides larger than the image, whose phases are more than a grid has blocks.
 std::vector<ConvShape> shapes(const char *pass) {
     std::vector<ConvShape> result;
-    for (const ConvShape &s : bench::parse_conv_shapes(bench::embedded_csv("conv", "conv_training"))) {
+    for (const ConvShape &s :
+         bench::parse_conv_shapes(bench::embedded_csv("conv", "conv_training"))) {
         if (s.passes.find(pass) != s.passes.npos) result.push_back(s);
     }
     const std::vector<ConvShape> ends = {shape(1, 1, 1, 1, 1),

@@ -1,13 +1,10 @@
 // The real rows of quantized_conv2d on CUDA, launched against a stand-in for the driver, which
 // checks each launch and does not run it.
 
-#include <set>
-
 #include "apps/bench/shapes.h"
-#include "cuda_backend.h"
+#include "cuda_rows.h"
 #include "expect_error.h"
 #include "hk/quantized_conv2d.h"
-#include "stand_in_driver.h"
 
 namespace hk {
 namespace {
@@ -15,7 +12,7 @@ namespace {
 using bench::ConvShape;
 using tests::driver;
 
-const Device kDevice = Device::cuda(1);
+const Device kDevice = tests::kCuda;
 
 ConvShape shape(int64_t channels, int64_t size, int64_t filters, int64_t kernel) {
     ConvShape shape;
@@ -27,26 +24,9 @@ ConvShape shape(int64_t channels, int64_t size, int64_t filters, int64_t kernel)
     return shape;
 }
 
-class CudaQuantizedConv2d : public ::testing::Test {
+class CudaQuantizedConv2d : public tests::CudaRows<> {
 protected:
-    static void SetUpTestSuite() { detail::set_cuda_driver(tests::driver_symbol); }
-
-    void SetUp() override {
-        for (const KernelInfo &kernel : quantized_conv2d_kernels()) {
-            if (kernel.device == DeviceType::cuda) built_.insert(kernel.name);
-        }
-        if (built_.empty()) GTEST_SKIP() << "built without CUDA";
-        driver().fail.clear();
-        driver().launches.clear();
-    }
-
-    void TearDown() override {
-        // What the sums of zero points lay in is kept for the next call, until the context goes.
-        if (!driver().launches.empty()) kDevice.forget(driver().launches.back().context);
-        EXPECT_TRUE(driver().current.empty());
-        EXPECT_EQ(driver().faults, std::vector<std::string>{});
-        EXPECT_EQ(driver().allocated, 0u);
-    }
+    void SetUp() override { begin({quantized_conv2d_kernels()}); }
 
     struct Operands {
         QuantizedTensor input, weight, output;
@@ -76,14 +56,8 @@ protected:
         driver().launches.clear();
         quantized_conv2d_with(kernel, o.input, o.weight, {}, o.output, o.problem.conv.options);
         ASSERT_FALSE(driver().launches.empty());
-        for (const tests::Launch &launch : driver().launches) {
-            EXPECT_LE(launch.shared_bytes, static_cast<unsigned>(kernel.resources.shared_bytes()));
-            EXPECT_LE(launch.block[0] * launch.block[1] * launch.block[2],
-                      static_cast<unsigned>(kernel.resources.threads));
-        }
+        expect_launches_of(kernel);
     }
-
-    std::set<std::string> built_;
 };
 
 // Of every rung that takes a shape; small ones, and some at the ends of what kernels take.

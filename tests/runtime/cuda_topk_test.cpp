@@ -1,19 +1,16 @@
 // The steps of hk::topk on CUDA, launched against a stand-in for the driver, which checks each
 // launch and does not run it.
 
-#include <set>
-
-#include "cuda_backend.h"
+#include "cuda_rows.h"
 #include "expect_error.h"
 #include "hk/topk.h"
-#include "stand_in_driver.h"
 
 namespace hk {
 namespace {
 
 using tests::driver;
 
-const Device kDevice = Device::cuda(1);
+const Device kDevice = tests::kCuda;
 
 struct RowShape {
     int64_t rows, columns, k;
@@ -30,28 +27,9 @@ struct Operands {
     Tensor input, values, indices;
 };
 
-class CudaTopK : public testing::Test {
+class CudaTopK : public tests::CudaRows<> {
 protected:
-    static void SetUpTestSuite() { detail::set_cuda_driver(tests::driver_symbol); }
-
-    void SetUp() override {
-        for (const KernelInfo &kernel : topk_tiles_kernels()) {
-            if (kernel.device == DeviceType::cuda) built_.insert(kernel.name);
-        }
-        if (built_.empty()) GTEST_SKIP() << "built without CUDA";
-        driver().fail.clear();
-        driver().launches.clear();
-    }
-
-    void TearDown() override {
-        // What items lay in is kept for the next call, until the context goes.
-        if (!driver().launches.empty()) kDevice.forget(driver().launches.back().context);
-        EXPECT_TRUE(driver().current.empty());
-        EXPECT_EQ(driver().faults, std::vector<std::string>{});
-        EXPECT_EQ(driver().allocated, 0u);
-    }
-
-    std::set<std::string> built_;
+    void SetUp() override { begin({topk_tiles_kernels()}); }
 };
 
 // One row and many, few elements and all, more tiles than a grid is high, and items that are too

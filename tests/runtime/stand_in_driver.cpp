@@ -132,6 +132,16 @@ int copy(const Copy2D *c) {
     return 0;
 }
 
+int copy_in(uint64_t to, const void *from, size_t bytes) {
+    ENTER("cuMemcpyHtoD");
+    std::memcpy(reinterpret_cast<void *>(to), from, bytes);
+    return 0;
+}
+
+int copy_in_async(uint64_t to, const void *from, size_t bytes, void *) {
+    return copy_in(to, from, bytes);
+}
+
 int fill(uint64_t address, unsigned char value, size_t bytes) {
     ENTER("cuMemsetD8");
     std::memset(reinterpret_cast<void *>(address), value, bytes);
@@ -277,6 +287,8 @@ void *driver_symbol(const char *name) {
         {"cuMemAlloc_v2", address(allocate)},
         {"cuMemFree_v2", address(release)},
         {"cuMemcpy2DUnaligned_v2", address(copy)},
+        {"cuMemcpyHtoD_v2", address(copy_in)},
+        {"cuMemcpyHtoDAsync_v2", address(copy_in_async)},
         {"cuMemsetD8_v2", address(fill)},
         {"cuStreamSynchronize", address(wait)},
         {"cuGetErrorName", address(error_name)},

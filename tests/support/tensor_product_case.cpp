@@ -108,6 +108,16 @@ std::optional<TensorProductCase> random_case(uint64_t seed, const TensorProductR
     c.input_channels = one_in(random, 2) ? pick(random, channels) : uniform(random, 1, 70);
     c.output_channels = one_in(random, 2) ? pick(random, channels) : uniform(random, 1, 150);
     if (one_in(random, 3)) c.output_channels = 8 * uniform(random, 1, one_in(random, 2) ? 4 : 16);
+    // A row that takes only wide or narrow ones would wait long for them.
+    for (const Constraint &constraint : request.where) {
+        const std::string_view field = constraint.field;
+        if (field != "c" && field != "m") continue;
+        int64_t &count = field == "c" ? c.input_channels : c.output_channels;
+        if (holds(constraint, count)) continue;
+        std::vector<int64_t> taken = channels;
+        std::erase_if(taken, [&](int64_t other) { return !holds(constraint, other); });
+        count = pick(random, taken);
+    }
     c.groups = one_in(random, 4) ? uniform(random, 2, 4) : 1;
     c.input_rows = pick(random, rows);
     c.output_rows = pick(random, rows);

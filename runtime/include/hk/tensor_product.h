@@ -34,7 +34,8 @@ namespace hk {
 struct KernelMap;
 
 // deterministic: the same bit for bit in every run, with any number of threads.
-// atomic: sums may be added up in any order. The CPU's kernels are deterministic in either mode.
+// atomic: sums may be added up in any order; f32 on a GPU is. All others are deterministic in either
+// mode.
 enum class Summation : uint8_t { deterministic, atomic };
 
 std::string_view name_of(Summation summation) noexcept;  // "deterministic", "atomic"
@@ -91,9 +92,11 @@ struct TensorProductProblem {
                                             const TensorProductOptions &options = {});
 };
 
-// All tensors live on one device, the CPU today, maps on any; they are the caller's, all but the
-// output only read, and none may overlap it. No two elements of the output share memory. Scratch
-// memory: the weight in the type of sums.
+// All tensors live on one device, maps on any; they are the caller's, all but the output only read,
+// and none may overlap it. No two elements of the output share memory. Scratch memory on the CPU: the
+// weight in the type of sums. On a GPU maps are sorted on the host, in their first call of each mode,
+// and kept in memory of the call's context, which they must not outlive, for its stream; the call
+// returns when the kernel is queued.
 //
 // Calls from several threads at once are safe, of different outputs. Throws InvalidArgument before
 // anything runs; OutOfMemory, DeviceError, KernelFailure. HK_LOG=select prints the row that each
@@ -107,14 +110,16 @@ void tensor_product(const Tensor &input, const Tensor &weight, const Tensor &ima
                     const Tensor &omap, const Tensor &output,
                     const TensorProductOptions &options = {}, const Stream &stream = {});
 
-// Runs one given row of tensor_product_kernels(), whatever selection would take. Throws
-// InvalidArgument where the row does not take the problem. For tests and measurements.
+// Runs one given row of the tables below, whatever selection would take. Throws InvalidArgument
+// where the row does not take the problem. For tests and measurements.
 void tensor_product_with(const KernelInfo &kernel, const Tensor &input, const Tensor &weight,
                          const TensorProductMaps &maps, const Tensor &output,
                          const TensorProductOptions &options = {}, const Stream &stream = {});
 
-// All rows, in the order of the table.
+// All rows, in the order of the table: of the CPU, and of a GPU, deterministic and atomic.
 std::span<const KernelInfo> tensor_product_kernels();
+std::span<const KernelInfo> tensor_product_stationary_kernels();
+std::span<const KernelInfo> tensor_product_atomic_kernels();
 
 Selection select_tensor_product(const TensorProductProblem &problem, DeviceType device,
                                 const DeviceLimits &limits, bool explain = false);

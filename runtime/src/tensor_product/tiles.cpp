@@ -28,15 +28,17 @@ TileSizes::TileSizes(const KernelInfo &kernel) {
     for (int i = 0; i < metadata.num_arguments; i++) {
         const halide_filter_argument_t &argument = metadata.arguments[i];
         // A minimum and an extent of each dimension.
-        if (argument.name == std::string_view("output")) {
-            channels = *argument.buffer_estimates[1];
-            rows = *argument.buffer_estimates[3];
-        }
-        if (argument.name == std::string_view("weight")) depth = *argument.buffer_estimates[3];
-        if (argument.name == std::string_view("source")) {
-            pairs = *argument.buffer_estimates[1];
-            group = *argument.buffer_estimates[3];
-        }
+        const auto extent = [&](int d) {
+            const int64_t *const *estimates = argument.buffer_estimates;
+            return estimates && estimates[2 * d + 1] ? *estimates[2 * d + 1] : 0;
+        };
+        const std::string_view name = argument.name;
+        if (name == "output") channels = extent(0);
+        if (name == "output") rows = std::max(rows, extent(1));
+        if (name == "row") rows = extent(0);
+        if (name == "weight") depth = extent(1);
+        if (name == "source") pairs = extent(0);
+        if (name == "source") group = extent(1);
     }
 }
 

@@ -1,0 +1,54 @@
+#pragma once
+// The gather/scatter tensor product by blocks of output rows. Index letters: c channel of the
+// input, m of the output, both of a group g; o row of the output, i row of a block b, s slot.
+//
+// A slot is one offset of the kernel and, for each row of its block, the input row that the offset
+// pairs with it, or -1. A block's sums go over its slots, so that each element of the output is
+// written once, by one thread, and nothing is added from outside: results don't depend on who
+// computes what. Rows of a block need not be neighbours: C++ (runtime/src/tensor_product/slots.h)
+// puts those together that have the same offsets, so that few places of slots are empty.
+
+#include <functional>
+
+#include "Halide.h"
+
+namespace hk::generators {
+
+struct TensorProductStationarySizes {
+    int rows;   // of a block
+    int depth;  // input channels of a slice
+};
+
+struct TensorProductStationaryOperands {
+    Halide::Func input, weight;                       // (c, g, row), (m, g, c, n)
+    Halide::Func source, offset;                      // (i, slot), (slot)
+    std::function<Halide::Expr(Halide::Expr)> first;  // (b): its first slot
+    Halide::Func row;       // (i, b): of the output, past its end for none
+    Halide::Func previous;  // (m, g, o)
+    Halide::Expr input_rows, output_rows, input_channels, output_channels, offsets;
+    Halide::Expr slots, blocks;
+    Halide::Expr most;        // slots of a block
+    Halide::Expr accumulate;  // whether previous is added
+    Halide::Type type;        // of the tensors
+};
+
+struct TensorProductStationary {
+    Halide::Var m{"m"}, c{"c"}, g{"g"}, i{"i"}, b{"b"}, s{"s"}, o{"o"};
+    Halide::Func matrix;    // (m, c, g, s, b): a slot's weight
+    Halide::Func gathered;  // (c, i, g, s, b): its input rows
+    Halide::Func product;   // (m, i, g, s, b) over rc: channel of a slice, slice
+    Halide::Func sum;       // (m, i, g, b) over r, slots: what has an input row
+    Halide::Func output;    // (m, g, o) over rows: i, b
+    Halide::RDom rc, r, rows;
+};
+
+// Sums are f32, or f64 of f64: over slots upwards, of a slot over channels upwards.
+TensorProductStationary tensor_product_stationary(const TensorProductStationaryOperands &operands,
+                                                  const TensorProductStationarySizes &sizes);
+
+// An operand with zeros after the input's last channel.
+Halide::Expr channel_or_zero(const Halide::Expr &channel, const Halide::Expr &channels,
+                             const Halide::Type &sum,
+                             const std::function<Halide::Expr(Halide::Expr)> &value);
+
+}  // namespace hk::generators

@@ -1,0 +1,62 @@
+#include "tensor_product/gpu.h"
+
+namespace hk::detail {
+
+namespace {
+
+using Use = KernelBuffer::Use;
+using Direction = TensorProductMaps::Impl::Direction;
+
+// Operands of one channel, row and offset, that no pair reads: there may be no memory of them.
+void leave_out_operands(TensorProductOperands &views) {
+    const Dim channels{views.output.dims[0].extent, 0}, groups{views.output.dims[1].extent, 0},
+        one{1, 0};
+    views.input = views.weight = views.output;
+    views.input.dims = {one, groups, one};
+    views.weight.dims = {channels, groups, one, one};
+}
+
+}  // namespace
+
+void tensor_product_on_gpu(const KernelInfo &kernel, const TensorProductProblem &problem,
+                           const TensorProductTensors &tensors, TensorProductMaps::Impl &maps,
+                           Direction direction, bool accumulate, CallContext &context,
+                           bool own_queue) {
+    const char *operation = tensors.operation;
+    const Operand &from = direction == Direction::forward ? tensors.input : tensors.output;
+    TensorProductOperands views = tensor_product_operands(problem, tensors);
+    if (direction == Direction::backward) views = views.turned_round();
+    if ((tensors.*tensors.result).tensor.elements() == 0) return;
+    // Pairs of no channels are no pairs.
+    const Tensor none({0}, DataType::s32);
+    TensorProductMaps::Impl no_pairs{none, none, {0}, 0, maps.input_rows, maps.output_rows, {}, {}};
+    TensorProductMaps::Impl &used = views.input.dims[0].extent == 0 ? no_pairs : maps;
+    const auto made = used.form<TensorProductGpuMaps>(
+        TensorProductGpuMaps::key_of(kernel, direction, context), [&] {
+            return std::make_shared<const TensorProductGpuMaps>(kernel, used, direction, context);
+        });
+    if (made->empty()) {
+        if (accumulate) return;
+        leave_out_operands(views);
+    }
+    KernelBuffer input(views.input, {operation, from.name, Use::read, own_queue});
+    KernelBuffer weight(views.weight, {operation, tensors.weight.name, Use::read, own_queue});
+    KernelBuffer result(views.output, {operation, (tensors.*tensors.result).name,
+                                       accumulate ? Use::update : Use::write, own_queue});
+    halide_buffer_t source = made->source(), target = made->target(), offset = made->offset();
+    int32_t most = made->most();
+    // As the generators declare them; call_kernel sets the first. `previous` is the output.
+    if (made->key().atomic) {
+        void *arguments[] = {nullptr, input.get(),  weight.get(), &source,     &target,
+                             &offset, result.get(), &accumulate,  result.get()};
+        call_kernel(operation, kernel, context, arguments);
+    } else {
+        halide_buffer_t first = made->first();
+        void *arguments[] = {nullptr, input.get(), weight.get(), &source,     &offset,     &first,
+                             &target, &most,       result.get(), &accumulate, result.get()};
+        call_kernel(operation, kernel, context, arguments);
+    }
+    result.finish();
+}
+
+}  // namespace hk::detail

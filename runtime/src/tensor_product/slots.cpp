@@ -1,0 +1,181 @@
+#include "tensor_product/slots.h"
+
+#include <algorithm>
+#include <array>
+#include <compare>
+#include <limits>
+#include <new>
+#include <numeric>
+
+#include "hk/error.h"
+
+namespace hk::detail {
+
+namespace {
+
+constexpr int64_t kMostPlaces = std::numeric_limits<int32_t>::max() / int64_t{sizeof(int32_t)};
+constexpr size_t kMostRows = 128;  // of a block
+
+struct Entry {
+    int32_t source, offset;
+};
+
+int32_t *allocate(std::optional<Scratch> &memory, int64_t elements) {
+    memory.emplace(static_cast<size_t>(elements) * sizeof(int32_t));
+    if (!memory->as<int32_t>()) throw OutOfMemory("tensor_product: no memory left for slots");
+    return memory->as<int32_t>();
+}
+
+// The pairs of each row of the output, offsets and positions upwards.
+class RowLists {
+public:
+    template<typename Index>
+    RowLists(const PairMaps &maps, Index)
+        : starts_(static_cast<size_t>(maps.target.rows) + 1),
+          masks_(static_cast<size_t>(maps.target.rows)) {
+        const int64_t offsets = maps.offsets;
+        each_pair<Index>(maps, [&](int64_t, int64_t, size_t row) { starts_[row + 1]++; });
+        std::partial_sum(starts_.begin(), starts_.end(), starts_.begin());
+        entries_.resize(static_cast<size_t>(starts_.back()));
+        std::vector<int64_t> next(starts_.begin(), starts_.end() - 1);
+        const int64_t bits = std::min<int64_t>(offsets, 64);
+        each_pair<Index>(maps, [&](int64_t n, int64_t source, size_t row) {
+            entries_[static_cast<size_t>(next[row]++)] = {static_cast<int32_t>(source),
+                                                          static_cast<int32_t>(n)};
+            masks_[row] |= uint64_t{1} << (n * bits / offsets);
+        });
+    }
+
+    const Entry *begin(size_t row) const { return entries_.data() + starts_[row]; }
+    const Entry *end(size_t row) const { return entries_.data() + starts_[row + 1]; }
+
+    // Numbers whose Gray codes differ in one bit are neighbours.
+    static uint64_t place_in_gray_code(uint64_t bits) {
+        for (int shift = 1; shift < 64; shift *= 2) bits ^= bits >> shift;
+        return bits;
+    }
+
+    // All rows: those without pairs, then by the offsets that they have, then by their number of
+    // pairs.
+    void order(int32_t *rows) const {
+        struct Key {
+            uint64_t place;
+            int64_t pairs;
+            int32_t row;
+
+            auto operator<=>(const Key &) const = default;
+        };
+        std::vector<Key> keys;
+        for (size_t row = 0; row < masks_.size(); row++) {
+            const auto index = static_cast<int32_t>(row);
+            if (masks_[row]) {
+                keys.push_back(
+                    {place_in_gray_code(masks_[row]), starts_[row + 1] - starts_[row], index});
+            } else {
+                *rows++ = index;
+            }
+        }
+        std::sort(keys.begin(), keys.end());
+        for (const Key &key : keys) *rows++ = key.row;
+    }
+
+private:
+    std::vector<int64_t> starts_;
+    std::vector<uint64_t> masks_;
+    std::vector<Entry> entries_;
+
+    template<typename Index, typename Each>
+    static void each_pair(const PairMaps &maps, Each each) {
+        for (int64_t n = 0; n < maps.offsets; n++) {
+            const auto list = pair_list<Index>(maps, n);
+            for (int64_t p = 0; p < list.length; p++) {
+                const int64_t source = list.source(p), target = list.target(p);
+                if (source >= 0 && target >= 0) each(n, source, static_cast<size_t>(target));
+            }
+        }
+    }
+};
+
+// Merges the lists of a block's rows: calls each(n, heads) for every slot, with the rows that have
+// a pair in it as places of heads that are not null.
+template<typename Each>
+int64_t merge(const RowLists &lists, const int32_t *rows, size_t count, Each each) {
+    std::array<const Entry *, kMostRows> next, end, heads;
+    for (size_t i = 0; i < count; i++) {
+        next[i] = lists.begin(static_cast<size_t>(rows[i]));
+        end[i] = lists.end(static_cast<size_t>(rows[i]));
+    }
+    for (int64_t slot = 0;; slot++) {
+        constexpr int32_t kNone = std::numeric_limits<int32_t>::max();
+        int32_t n = kNone;
+        for (size_t i = 0; i < count; i++) {
+            if (next[i] != end[i]) n = std::min(n, next[i]->offset);
+        }
+        if (n == kNone) return slot;
+        for (size_t i = 0; i < count; i++) {
+            heads[i] = next[i] != end[i] && next[i]->offset == n ? next[i]++ : nullptr;
+        }
+        each(slot, n, heads.data());
+    }
+}
+
+}  // namespace
+
+TensorProductSlots::TensorProductSlots(const PairMaps &maps, int64_t rows, CallContext &context)
+    : rows_(rows) {
+    try {
+        if (maps.source.map.type() == DataType::s64) {
+            sort<int64_t>(maps, context);
+        } else {
+            sort<int32_t>(maps, context);
+        }
+    } catch (const std::bad_alloc &) {
+        throw OutOfMemory("tensor_product: no memory left to sort pairs");
+    }
+}
+
+template<typename Index>
+void TensorProductSlots::sort(const PairMaps &maps, CallContext &context) {
+    const int64_t all_rows = maps.target.rows;
+    const RowLists lists(maps, Index());
+    blocks_ = (all_rows + rows_ - 1) / rows_;
+    const auto count = [&](int64_t b) {
+        return static_cast<size_t>(std::min(rows_, all_rows - b * rows_));
+    };
+    row_ = allocate(of_blocks_, blocks_ * rows_ + blocks_ + 1);
+    first_ = row_ + blocks_ * rows_;
+    lists.order(row_);
+    std::fill(row_ + all_rows, first_, static_cast<int32_t>(all_rows));
+
+    std::vector<int64_t> slots(static_cast<size_t>(blocks_));
+    each_offset(blocks_, context, [&](int64_t b) {
+        slots[static_cast<size_t>(b)] =
+            merge(lists, row_ + b * rows_, count(b), [](int64_t, int32_t, const Entry **) {});
+    });
+    for (const int64_t of_block : slots) slots_ += of_block;
+    if (slots_ * rows_ > kMostPlaces) {
+        throw InvalidArgument("tensor_product: the maps fill " + std::to_string(slots_ * rows_) +
+                              " places of slots, a kernel takes at most " +
+                              std::to_string(kMostPlaces));
+    }
+    source_ = allocate(of_slots_, slots_ * rows_ + slots_);
+    offset_ = source_ + slots_ * rows_;
+    first_[0] = 0;
+    for (int64_t b = 0; b < blocks_; b++) {
+        const auto of_block = static_cast<int32_t>(slots[static_cast<size_t>(b)]);
+        first_[b + 1] = first_[b] + of_block;
+        most_ = std::max(most_, of_block);
+    }
+    each_offset(blocks_, context, [&](int64_t b) {
+        const size_t rows = count(b);
+        merge(lists, row_ + b * rows_, rows, [&](int64_t slot, int32_t n, const Entry **heads) {
+            const int64_t at = first_[b] + slot;
+            offset_[at] = n;
+            int32_t *source = source_ + at * rows_;
+            for (size_t i = 0; i < rows; i++) source[i] = heads[i] ? heads[i]->source : -1;
+            std::fill(source + rows, source + rows_, -1);
+        });
+    });
+}
+
+}  // namespace hk::detail
