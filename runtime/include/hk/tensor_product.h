@@ -34,8 +34,8 @@ namespace hk {
 struct KernelMap;
 
 // deterministic: the same bit for bit in every run, with any number of threads.
-// atomic: sums may be added up in any order; f32 on a GPU is. All others are deterministic in either
-// mode.
+// atomic: sums may be added up in any order; those of f32 on a GPU are. All others are deterministic
+// in either mode.
 enum class Summation : uint8_t { deterministic, atomic };
 
 std::string_view name_of(Summation summation) noexcept;  // "deterministic", "atomic"
@@ -93,10 +93,10 @@ struct TensorProductProblem {
 };
 
 // All tensors live on one device, maps on any; they are the caller's, all but the output only read,
-// and none may overlap it. No two elements of the output share memory. Scratch memory on the CPU: the
-// weight in the type of sums. On a GPU maps are sorted on the host, in their first call of each mode,
-// and kept in memory of the call's context, which they must not outlive, for its stream; the call
-// returns when the kernel is queued.
+// and none may overlap it. No two elements of the output share memory. Scratch memory on the CPU:
+// the weight in the type of sums. On a GPU maps are sorted on the host, in their first call of each
+// mode, and kept in memory of the call's context, which they must not outlive, for its stream; the
+// call returns when the kernel is queued.
 //
 // Calls from several threads at once are safe, of different outputs. Throws InvalidArgument before
 // anything runs; OutOfMemory, DeviceError, KernelFailure. HK_LOG=select prints the row that each
