@@ -34,7 +34,7 @@ namespace hk {
 struct KernelMap;
 
 // deterministic: the same bit for bit in every run, with any number of threads.
-// atomic: sums may be added up in any order; those of f32 on a GPU are. All others are deterministic
+// atomic: sums may be added up in any order; those of f32 on a GPU are. Others are deterministic
 // in either mode.
 enum class Summation : uint8_t { deterministic, atomic };
 
