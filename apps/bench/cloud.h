@@ -5,7 +5,7 @@
 
 namespace hk::bench {
 
-// A convolution's kernel and stride, in every direction, over a cloud of about so many voxels.
+// A convolution's kernel and stride, in every direction, over a cloud of so many voxels.
 struct CloudShape {
     int64_t voxels = 1, kernel = 3, stride = 1;
 
@@ -14,8 +14,9 @@ struct CloudShape {
     auto operator<=>(const CloudShape &) const = default;
 };
 
-// Each voxel has about 6.3 neighbours within one step, itself among them. s32 [voxels, 4].
-const Tensor &cloud_of(int64_t voxels);
+// The first voxels of a real scan (apps/pointcloud/SCAN.md), thinned until a voxel has 6.3
+// neighbours within one step, itself among them. s32 [voxels, 4], ascending; at most 125 thousand.
+Tensor cloud_of(int64_t voxels);
 
 KernelMap map_of(const Tensor &coordinates, const CloudShape &shape);
 

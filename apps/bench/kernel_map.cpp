@@ -82,7 +82,7 @@ public:
 private:
     CloudShape shape_;
     int threads_;
-    const Tensor &coordinates_;
+    Tensor coordinates_;
     KernelMapReference reference_;
     KernelMap map_;
 };
