@@ -54,8 +54,8 @@ KernelMapReference::KernelMapReference(const Tensor &coordinates, const CloudSha
 
 Check KernelMapReference::check(std::span<const int32_t> imap, std::span<const int32_t> omap,
                                 std::span<const int64_t> starts) const {
-    if (starts.size() != offsets_.size() + 1 || imap.size() != omap.size() ||
-        starts.back() != std::ssize(imap)) {
+    if (starts.size() != offsets_.size() + 1 || imap.size() != omap.size() || starts.front() != 0 ||
+        starts.back() != std::ssize(imap) || !std::is_sorted(starts.begin(), starts.end())) {
         return {1, "starts or maps have wrong lengths"};
     }
     for (size_t n = 0; n < offsets_.size(); ++n) {

@@ -33,6 +33,8 @@ RUNS = [
     [*TOPK, "--type", "f32"],
     [*SPARSE, "--type", "f32"],
     [*SPARSE, "--type", "f16"],
+    ["--family", "tensor_product_backward_data", "--type", "f32"],
+    ["--family", "tensor_product_backward_weight", "--type", "f32"],
     ["--family", "kernel_map", "--type", "s32"],
 ]
 
@@ -201,6 +203,20 @@ topk: rows x columns, of which the k largest are asked for: values and indices, 
 are bytes of the input. Data are uniform in -1..1. ONNX Runtime's TopK makes both, sorted; where one
 is asked for it does not count in *ratio*, and neither do *hk both*, our own time for both, and *one
 pass*, one vectorised look at all the data, which nothing that is exact can beat.
+
+tensor_product, tensor_product_backward_data, tensor_product_backward_weight: layers of a sparse
+network over one cloud of voxels, and their gradients; kernel, stride, channels of the input and of
+the output. Operations are those of the pairs, without padding; data are multiples of 1/16, so that
+all sums are exact, and a f32 result must be. Our time has the maps checked and sorted in every
+call; *hk unchecked* leaves the check out, *hk kept maps* has both done before, as calls that share
+maps have; neither counts in *ratio*. *NumPy* gathers an offset's rows, multiplies them by BLAS and
+adds them to the output, all offsets whole, in buffers that stay; *NumPy blocked* does so by blocks
+of pairs that stay in cache, rows scattered as single elements. Both count in *ratio*. f16 is
+widened for BLAS and summed in f32.
+
+kernel_map: the maps of such layers from the coordinates of voxels, which run no kernel of the
+table. *NumPy* packs coordinates into integers, sorts them, and searches for the neighbours of each
+offset.
 """
 
 
