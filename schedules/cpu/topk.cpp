@@ -92,10 +92,10 @@ void thresholds_of_rows(TopK &stages, int rows) {
 // 1; of 1000000, k 100, 86 (44 for the largest word alone); of 8400, k 300, 9.6; of 1000, k 5, 0.5,
 // of which the pass takes a third, thresholds of sixteen rows in the lanes of a vector a fifth.
 //
-// Lost: maxima of elements a vector apart, whose chunks then lie in 64 cache lines each (2 us more
-// at 50257); the k-th best maximum by std::nth_element (2.5 us of 786 keys, where 32 counts take
-// 0.65); the best of columns by insertion (a guess in two is wrong: 0.16 us for 64); scratch for
-// each bit of a threshold in memory (96 allocations a row, until rows are known to be one).
+// Lost: maxima of elements a vector apart, whose chunks then lie in 64 cache lines each; the k-th
+// best maximum by std::nth_element, where counting takes a quarter of the time; the best of columns
+// by insertion, where a guess in two is wrong; scratch for each bit of a threshold in memory (96
+// allocations a row, until rows are known to be one).
 void topk(TopK &stages, const TopKContext &context) {
     const int lanes = topk_lanes(context);
     const bool in_columns = stages.columns.best.defined();
