@@ -1,11 +1,11 @@
 #pragma once
-// What the gradients of a convolution share.
+// What results that may be added to share.
 
 #include "Halide.h"
 
 namespace hk::generators {
 
-// A gradient's element from its sum in f32: sum, or previous + sum, rounded once. `previous` is the
+// An element from its sum in f32 or f64: sum, or previous + sum, rounded once. `previous` is the
 // element itself as it was: it is read whatever `accumulate` is, and no schedule may compute an
 // element twice. So tails are guarded, and never shifted inwards.
 Halide::Expr accumulated(const Halide::Type &type, const Halide::Expr &sum,

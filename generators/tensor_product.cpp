@@ -1,5 +1,7 @@
 #include "generators/tensor_product.h"
 
+#include "generators/accumulated.h"
+
 using namespace Halide;
 
 namespace hk::generators {
@@ -46,8 +48,7 @@ TensorProduct tensor_product(const TensorProductOperands &op, const TensorProduc
     const Expr total =
         stages.sum(m % sizes.channels, o % sizes.rows, o / sizes.rows, m / sizes.channels);
     stages.output = Func("result");
-    stages.output(m, o) =
-        cast(op.type, select(op.accumulate, cast(type, op.previous(m, o)) + total, total));
+    stages.output(m, o) = accumulated(op.type, total, op.previous(m, o), op.accumulate);
     return stages;
 }
 

@@ -1,5 +1,7 @@
 #include "generators/tensor_product_backward_weight.h"
 
+#include "generators/accumulated.h"
+
 using namespace Halide;
 
 namespace hk::generators {
@@ -50,8 +52,7 @@ TensorProductBackwardWeight tensor_product_backward_weight(
     const Expr total =
         stages.sum(m % sizes.channels, c % sizes.depth, m / sizes.channels, c / sizes.depth, n);
     stages.output = Func("result");
-    stages.output(m, g, c, n) =
-        cast(op.type, select(op.accumulate, cast(type, op.previous(m, g, c, n)) + total, total));
+    stages.output(m, g, c, n) = accumulated(op.type, total, op.previous(m, g, c, n), op.accumulate);
     return stages;
 }
 

@@ -1,5 +1,7 @@
 #include "generators/tensor_product_stationary.h"
 
+#include "generators/accumulated.h"
+
 using namespace Halide;
 
 namespace hk::generators {
@@ -55,7 +57,7 @@ TensorProductStationary tensor_product_stationary(const TensorProductStationaryO
     stages.output = Func("result");
     stages.output(m, g, o) = undef(op.type);
     stages.output(m, g, target) =
-        cast(op.type, select(op.accumulate, cast(type, op.previous(m, g, target)) + total, total));
+        accumulated(op.type, total, op.previous(m, g, target), op.accumulate);
     return stages;
 }
 

@@ -58,12 +58,15 @@ std::string family_name(Role result) {
 }
 
 const KernelInfo *row_named(Role result, const Settings &settings) {
-    for (const KernelInfo &kernel : result == Role::weight
-                                        ? tensor_product_backward_weight_kernels()
-                                        : tensor_product_kernels()) {
-        if (kernel.type == settings.type && kernel.device == settings.device.type() &&
-            kernel.row == settings.row) {
-            return &kernel;
+    std::vector<std::span<const KernelInfo>> families = {tensor_product_backward_weight_kernels()};
+    if (result != Role::weight)
+        families = {tensor_product_kernels(), tensor_product_stationary_kernels()};
+    for (const auto &kernels : families) {
+        for (const KernelInfo &kernel : kernels) {
+            if (kernel.type == settings.type && kernel.device == settings.device.type() &&
+                kernel.row == settings.row) {
+                return &kernel;
+            }
         }
     }
     return nullptr;

@@ -39,12 +39,16 @@ public:
         problem_ = TensorProductProblem::from_shapes({rows_, channels_}, weight_, offsets_ * pairs_,
                                                      {output_rows_, output_channels_},
                                                      data_type_of(type_), options_);
+        for (const DeviceType device : {DeviceType::cpu, DeviceType::opencl}) {
+            const auto rows = detail::tensor_product_kernels_for(problem_, device);
+            kernels_.insert(kernels_.end(), rows.begin(), rows.end());
+        }
     }
 
     std::string problem() const override { return "tensor_product " + detail::to_string(problem_); }
     DataType type() const override { return problem_.type; }
     Layout layout() const override { return Layout::any; }
-    std::span<const KernelInfo> kernels() const override { return tensor_product_kernels(); }
+    std::span<const KernelInfo> kernels() const override { return kernels_; }
 
     Selection select(const Target &target) const override {
         return select_tensor_product(problem_, target.type, target.limits, true);
@@ -86,6 +90,7 @@ private:
     int64_t rows_ = 0, output_rows_ = -1, pairs_ = 0, offsets_ = 27, channels_ = 0,
             output_channels_ = 0;
     Shape weight_;
+    std::vector<KernelInfo> kernels_;
     TensorProductOptions options_;
     TensorProductProblem problem_;
 };

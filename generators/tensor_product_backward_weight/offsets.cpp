@@ -1,5 +1,7 @@
 #include "generators/tensor_product_backward_weight/offsets.h"
 
+#include "generators/accumulated.h"
+
 using namespace Halide;
 
 namespace hk::generators {
@@ -36,11 +38,11 @@ TensorProductBackwardWeightOffsets tensor_product_backward_weight_offsets(
     stages.slice.where(stages.slice < op.first(n + 1) - op.first(n));
     stages.total = Func("total");
     stages.total(m, g, c, n) = zero;
-    stages.total(m, g, c, n) += stages.part(m, c, g, clamp(op.first(n) + stages.slice, 0, op.slices - 1));
+    stages.total(m, g, c, n) +=
+        stages.part(m, c, g, clamp(op.first(n) + stages.slice, 0, op.slices - 1));
     stages.output = Func("result");
     const Expr total = stages.total(m, g, c, n);
-    stages.output(m, g, c, n) =
-        cast(op.type, select(op.accumulate, cast(type, op.previous(m, g, c, n)) + total, total));
+    stages.output(m, g, c, n) = accumulated(op.type, total, op.previous(m, g, c, n), op.accumulate);
     return stages;
 }
 

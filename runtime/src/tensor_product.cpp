@@ -19,21 +19,13 @@ FieldLookup fields_of(const TensorProductProblem &problem) {
     return [&problem](std::string_view field) { return tensor_product_field(problem, field); };
 }
 
-// On a GPU sums of 16 and 64 bits are deterministic in either mode: no atomic addition of floats of
-// 16 bits rounds once, and OpenCL has none of 64 bits but by an extension.
-std::span<const KernelInfo> kernels_for(const TensorProductProblem &problem, DeviceType device) {
-    if (device == DeviceType::cpu) return tensor_product_kernels();
-    const bool atomic = problem.summation == Summation::atomic && problem.type == DataType::f32;
-    return atomic ? tensor_product_atomic_kernels() : tensor_product_stationary_kernels();
-}
-
 const KernelInfo &kernel_for(const char *operation, const TensorProductProblem &problem,
                              Device device) {
     static SelectionCache on_cpu("tensor_product", tensor_product_kernels()),
         stationary("tensor_product", tensor_product_stationary_kernels()),
         atomic("tensor_product", tensor_product_atomic_kernels());
-    const bool adds =
-        kernels_for(problem, device.type()).data() == tensor_product_atomic_kernels().data();
+    const bool adds = tensor_product_kernels_for(problem, device.type()).data() ==
+                      tensor_product_atomic_kernels().data();
     return (device.is_cpu() ? on_cpu
             : adds          ? atomic
                             : stationary)
@@ -148,6 +140,15 @@ TensorProductTensors backward(const Tensor &output_gradient, const Tensor &weigh
 
 }  // namespace
 
+// On a GPU sums of 16 and 64 bits are deterministic in either mode: no atomic addition of floats of
+// 16 bits rounds once, and OpenCL has none of 64 bits but by an extension.
+std::span<const KernelInfo> detail::tensor_product_kernels_for(const TensorProductProblem &problem,
+                                                               DeviceType device) {
+    if (device == DeviceType::cpu) return tensor_product_kernels();
+    const bool atomic = problem.summation == Summation::atomic && problem.type == DataType::f32;
+    return atomic ? tensor_product_atomic_kernels() : tensor_product_stationary_kernels();
+}
+
 void tensor_product(const Tensor &input, const Tensor &weight, const TensorProductMaps &maps,
                     const Tensor &output, const TensorProductOptions &options,
                     const Stream &stream) {
@@ -184,8 +185,8 @@ void tensor_product_backward_data_with(const KernelInfo &kernel, const Tensor &o
 
 Selection select_tensor_product(const TensorProductProblem &problem, DeviceType device,
                                 const DeviceLimits &limits, bool explain) {
-    return select(kernels_for(problem, device), problem.type, Layout::any, device, limits,
-                  fields_of(problem), explain);
+    return select(tensor_product_kernels_for(problem, device), problem.type, Layout::any, device,
+                  limits, fields_of(problem), explain);
 }
 
 Selection select_tensor_product_backward_data(const TensorProductProblem &problem,

@@ -302,6 +302,22 @@ TEST(Explain, TensorProductTellsRowsAndArithmetic) {
     }
 }
 
+// 512 floats of the weight, 32 channels of the output by 16 of the input; then none.
+TEST(Explain, AtomicTensorProductStages512Floats) {
+    for (const json &choice : explain_json(sparse_case + "--mode atomic")) {
+        if (choice.at("target") == "cpu") continue;
+        SCOPED_TRACE(choice.dump());
+        EXPECT_EQ(choice.at("family"), "tensor_product_atomic");
+        EXPECT_EQ(choice.at("shared_bytes"), 2048);
+        ASSERT_GE(choice.at("ladder").size(), 2u);
+        EXPECT_EQ(choice.at("ladder").back().at("shared_bytes"), 0);
+        EXPECT_EQ(choice.at("rung"), 0);
+        if (choice.at("stack_bytes").is_number()) {
+            EXPECT_EQ(choice.at("stack_bytes"), 0);
+        }
+    }
+}
+
 TEST(Explain, EveryTypeHasARowOnEveryTarget) {
     for (const char *type : {"f32", "f16", "bf16"}) {
         for (const char *layout : {"nhwc", "nchw"}) {

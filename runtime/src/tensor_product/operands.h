@@ -54,6 +54,10 @@ struct TensorProductOperands {
 TensorProductOperands tensor_product_operands(const TensorProductProblem &problem,
                                               const TensorProductTensors &tensors);
 
+// The rows of the family that computes a product on such a device.
+std::span<const KernelInfo> tensor_product_kernels_for(const TensorProductProblem &problem,
+                                                       DeviceType device);
+
 // The field that a row's condition names: adjacent, groups, offsets as in hk/tensor_product.h; c
 // and m, channels of a group; vectors, the width of the output's blocks, in vectors of 64 bytes,
 // that suits m: 1, 2 or 4; and exact, whether m is a multiple of that width. Throws
