@@ -1,46 +1,18 @@
-// The program bench: its flags, what it writes, and that it never times a wrong result.
+// The program bench: its flags, and what it writes.
 
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "hk/conv2d.h"
 #include "hk/error.h"
-#include "measure_case.h"
-#include "tests/apps/program.h"
+#include "tests/apps/bench_program.h"
 
 namespace hk::bench {
 
 namespace {
-
-using nlohmann::json;
-using test::Outcome;
-using test::run_program;
-
-const std::string bench = std::string("'") + HK_BENCH + "' ";
-
-std::string temporary(const std::string &name) {
-    return testing::TempDir() + "hk_bench_test_" + std::to_string(getpid()) + "_" + name;
-}
-
-std::string read(const std::string &path) {
-    std::ifstream file(path);
-    return {std::istreambuf_iterator<char>(file), {}};
-}
-
-json smoke(const std::string &flags) {
-    const std::string path = temporary("smoke.json");
-    const Outcome outcome =
-        run_program(bench + "--list smoke --seconds 0.01 --json '" + path + "' " + flags);
-    EXPECT_EQ(outcome.status, 0) << outcome.output;
-    json result = json::parse(read(path), nullptr, false);
-    std::remove(path.c_str());
-    return result;
-}
 
 TEST(Bench, WritesOneObjectACase) {
     const json results = smoke("");
@@ -143,156 +115,6 @@ TEST(Bench, AllListsAreSummedUpEachShapeOnce) {
     EXPECT_NE(outcome.output.find("depthwise, larger: 1 cases", all), std::string::npos);
     EXPECT_EQ(outcome.output.find("4-4_1x1"), std::string::npos);
     std::remove(path.c_str());
-}
-
-struct QuantizedTypes {
-    const char *flags, *type, *output_type;
-};
-
-class QuantizedBench : public testing::TestWithParam<QuantizedTypes> {};
-
-// Each case was checked against exact sums: bench's status would be 1.
-TEST_P(QuantizedBench, MakesEveryOutputType) {
-    for (const std::string layout : {"nhwc", "nchw"}) {
-        const json results = smoke(std::string("--layout ") + layout + " " + GetParam().flags);
-        ASSERT_EQ(results.size(), 4u);
-        for (const json &r : results) {
-            SCOPED_TRACE(r.dump());
-            EXPECT_EQ(r.at("family"), "quantized_conv2d");
-            EXPECT_EQ(r.at("type"), GetParam().type);
-            EXPECT_EQ(r.at("output_type"), GetParam().output_type);
-            EXPECT_EQ(r.at("unit"), r.at("type") == "f32" ? "GFLOP/s" : "GOP/s");
-            EXPECT_EQ(r.at("kernel").get<std::string>().rfind("quantized_conv2d_", 0), 0u);
-            EXPECT_TRUE(r.at("failure").is_null());
-            EXPECT_GT(r.at("ns").get<double>(), 0);
-            EXPECT_LT(r.at("peak_fraction").get<double>(), 2);
-            // Our own f32 convolution needs no other library.
-            if (r.at("type") == "f32" && r.at("output_type") == "f32") {
-                EXPECT_GT(r.at("peers").at("hk f32").get<double>(), 0);
-            }
-        }
-    }
-}
-
-INSTANTIATE_TEST_SUITE_P(
-    Bench, QuantizedBench,
-    testing::Values(QuantizedTypes{"--type u8", "u8", "u8"},
-                    QuantizedTypes{"--type s8", "s8", "s8"},
-                    QuantizedTypes{"--type u8 --output-type f32", "u8", "f32"},
-                    QuantizedTypes{"--type s8 --output-type s32", "s8", "s32"},
-                    QuantizedTypes{"--family quantized_conv2d --type f32", "f32", "f32"},
-                    QuantizedTypes{"--family quantized_conv2d --type f32 --output-type s8", "f32",
-                                   "s8"}),
-    [](const auto &info) {
-        return std::string(info.param.type) + "_to_" + info.param.output_type;
-    });
-
-json topk_smoke(const std::string &flags) { return smoke("--family topk " + flags); }
-
-// Each case was checked against a partial sort: bench's status would be 1.
-TEST(Bench, TopKTakesEveryType) {
-    for (const std::string type :
-         {"f32", "f16", "bf16", "f64", "s8", "u8", "s16", "u16", "s32", "u32", "s64", "u64"}) {
-        const json results = topk_smoke("--type " + type);
-        ASSERT_EQ(results.size(), 9u);
-        std::map<std::string, int> kinds;
-        for (const json &r : results) {
-            SCOPED_TRACE(r.dump());
-            EXPECT_EQ(r.at("family"), "topk");
-            EXPECT_EQ(r.at("type"), type);
-            EXPECT_EQ(r.at("layout"), "any");
-            EXPECT_EQ(r.at("unit"), "GB/s");
-            EXPECT_TRUE(r.at("peak").is_null());
-            EXPECT_TRUE(r.at("peak_fraction").is_null());
-            EXPECT_EQ(r.at("kernel").get<std::string>().rfind("topk_", 0), 0u);
-            EXPECT_GT(r.at("ns").get<double>(), 0);
-            EXPECT_GT(r.at("rate").get<double>(), 0);
-            EXPECT_GT(r.at("other_layouts").at("one pass").get<double>(), 0);
-            const bool both = r.at("kind") == "both";
-            EXPECT_EQ(r.at("other_layouts").contains("hk both"), !both);
-            // ONNX Runtime makes both: it counts where both are asked for.
-            EXPECT_FALSE(r.at("peers").contains("hk both"));
-            if (!both) {
-                EXPECT_TRUE(r.at("ratio").is_null());
-            }
-            ++kinds[r.at("kind")];
-        }
-        EXPECT_EQ(kinds, (std::map<std::string, int>{{"both", 3}, {"values", 3}, {"indices", 3}}));
-    }
-}
-
-TEST(Bench, TopKRowsAndBatch) {
-    const json more = topk_smoke("--no-peers --batch 2 --filter k300");
-    ASSERT_EQ(more.size(), 3u);
-    EXPECT_EQ(more.at(0).at("case"), "2x300_k300");
-    EXPECT_EQ(more.at(0).at("shapes").at("input"), json({2, 300}));
-    const json both = topk_smoke("--no-peers --row any_both");
-    ASSERT_EQ(both.size(), 3u) << "values and indices alone are of other rows";
-    for (const json &r : both) EXPECT_EQ(r.at("row"), "any_both");
-}
-
-class TensorProductBench : public testing::TestWithParam<const char *> {};
-
-// Each case was checked against exact sums: bench's status would be 1.
-TEST_P(TensorProductBench, TakesEveryType) {
-    const std::string family = GetParam();
-    for (const std::string type : {"f32", "f16", "bf16", "f64"}) {
-        const json results = smoke("--family " + family + " --type " + type);
-        ASSERT_EQ(results.size(), 2u);
-        EXPECT_EQ(results.at(0).at("case"), "3x3x3_16-16");
-        EXPECT_EQ(results.at(0).at("kind"), "submanifold");
-        EXPECT_EQ(results.at(1).at("kind"), "strided");
-        for (const json &r : results) {
-            SCOPED_TRACE(r.dump());
-            EXPECT_EQ(r.at("family"), family);
-            EXPECT_EQ(r.at("type"), type);
-            EXPECT_EQ(r.at("unit"), "GFLOP/s");
-            EXPECT_EQ(r.at("peak").is_null(), type == "f64");
-            EXPECT_EQ(r.at("kernel").get<std::string>().rfind("tensor_product_", 0), 0u);
-            EXPECT_EQ(r.at("max_error"), 0);
-            EXPECT_GT(r.at("rate").get<double>(), 0);
-            EXPECT_GT(r.at("other_layouts").at("hk unchecked").get<double>(), 0);
-            EXPECT_GT(r.at("other_layouts").at("hk kept maps").get<double>(), 0);
-            // NumPy is in requirements.txt; it has no bf16.
-            EXPECT_EQ(r.at("peers").contains("NumPy"), type != "bf16");
-            EXPECT_EQ(r.at("peers").contains("NumPy blocked"), type != "bf16");
-        }
-    }
-    for (const json &r : smoke("--family " + family + " --no-peers --row any"))
-        EXPECT_EQ(r.at("row"), "any");
-}
-
-INSTANTIATE_TEST_SUITE_P(Bench, TensorProductBench,
-                         testing::Values("tensor_product", "tensor_product_backward_data",
-                                         "tensor_product_backward_weight"),
-                         [](const auto &info) { return std::string(info.param); });
-
-TEST(Bench, KernelMapsAreComparedWithNumPy) {
-    const json results = smoke("--family kernel_map");
-    ASSERT_EQ(results.size(), 4u);
-    for (const json &r : results) {
-        SCOPED_TRACE(r.dump());
-        EXPECT_EQ(r.at("family"), "kernel_map");
-        EXPECT_EQ(r.at("unit"), "Mvoxel/s");
-        EXPECT_EQ(r.at("kernel"), "");
-        EXPECT_EQ(r.at("shapes").at("coordinates").at(1), 4);
-        EXPECT_DOUBLE_EQ(
-            r.at("rate").get<double>(),
-            1e3 * r.at("shapes").at("coordinates").at(0).get<double>() / r.at("ns").get<double>());
-        EXPECT_DOUBLE_EQ(r.at("ratio").get<double>(),
-                         r.at("peers").at("NumPy").get<double>() / r.at("ns").get<double>());
-    }
-    EXPECT_EQ(results.at(0).at("case"), "3x3x3");
-    EXPECT_EQ(results.at(1).at("case"), "2x2x2_s2");
-    EXPECT_EQ(results.at(1).at("kind"), "strided");
-}
-
-// Of what the cases run on, their names say nothing.
-TEST(Bench, CloudsAreDescribed) {
-    const Outcome outcome = run_program(
-        bench + "--family tensor_product --list smoke --no-peers --seconds 0.01 --filter 3x3x3");
-    EXPECT_EQ(outcome.status, 0);
-    EXPECT_NE(outcome.output.find("pairs over 27 offsets"), std::string::npos) << outcome.output;
 }
 
 TEST(Bench, FilterBatchRowAndFileNarrowTheRun) {
@@ -401,74 +223,6 @@ INSTANTIATE_TEST_SUITE_P(
                     Mistake{"Row", "--list smoke --row 9x9", "9x9"},
                     Mistake{"Filter", "--list smoke --filter nothing_like_it", "nothing_like_it"}),
     [](const auto &info) { return info.param.name; });
-
-// A case with a given verdict, that counts what is asked of it.
-struct FakeCase : Case {
-    FakeCase(std::string failure, int &runs) : failure(std::move(failure)), runs(runs) {}
-
-    const KernelInfo *kernel() const override { return &conv2d_kernels().front(); }
-    double work() const override { return 1000; }
-    std::map<std::string, Shape> shapes() const override { return {}; }
-    Check check() override { return {0.5, failure}; }
-    void run(int count) override { runs += count; }
-    std::vector<Contestant> peers() override {
-        const auto spin = [](int64_t length) {
-            return [length](int count) {
-                volatile int64_t sink;
-                for (int64_t i = 0; i < count * length; ++i) sink = i;
-                (void)sink;
-            };
-        };
-        return {{"a", "slow", true, spin(100000), nullptr},
-                {"a", "fast", true, spin(1000), nullptr},
-                {"b", "only", true, spin(1000), nullptr},
-                {"c", "another task", false, spin(1), nullptr}};
-    }
-
-    std::string failure;
-    int &runs;
-};
-
-CaseInfo fake(const std::string &failure, int &runs) {
-    return {"list", "name", "", 1,
-            [&runs, failure] { return std::make_unique<FakeCase>(failure, runs); }};
-}
-
-TEST(MeasureCase, NeverTimesAWrongResult) {
-    int runs = 0;
-    const Result result = measure_case("conv2d", fake("output(0) is 1, must be 2", runs), {}, {});
-    EXPECT_EQ(runs, 0);
-    EXPECT_EQ(result.ns, 0);
-    EXPECT_TRUE(result.peers.empty());
-    EXPECT_EQ(result.failure, "output(0) is 1, must be 2");
-    EXPECT_EQ(result.max_error, 0.5);
-}
-
-TEST(MeasureCase, TakesTheFastestVariantOfEachPeer) {
-    int runs = 0;
-    MeasureOptions options;
-    options.budget_seconds = 0.01;
-    const Result result = measure_case("conv2d", fake("", runs), {}, options);
-    EXPECT_GT(runs, 0);
-    EXPECT_GT(result.ns, 0);
-    ASSERT_EQ(result.peers.size(), 3u);
-    EXPECT_EQ(result.peers.at("a").variant, "fast");
-    const double fastest = std::min(result.peers.at("a").ns, result.peers.at("b").ns);
-    EXPECT_LT(result.peers.at("c").ns, fastest);
-    EXPECT_DOUBLE_EQ(result.ratio(), fastest / result.ns);
-}
-
-TEST(MeasureCase, AnErrorIsAFailureUnlessARowWasAskedFor) {
-    const CaseInfo refused = {"list", "name", "", 1, []() -> std::unique_ptr<Case> {
-                                  throw InvalidArgument("kernel_w is 1, the row needs 3");
-                              }};
-    EXPECT_FALSE(measure_case("conv2d", refused, {}, {}).skipped);
-    Settings forced;
-    forced.row = "3x3";
-    const Result result = measure_case("conv2d", refused, forced, {});
-    EXPECT_TRUE(result.skipped);
-    EXPECT_EQ(result.failure, "kernel_w is 1, the row needs 3");
-}
 
 }  // namespace
 

@@ -13,7 +13,8 @@
 // The input's gradient is itself a tensor product, with the maps and the weight turned round, and
 // runs its kernels. The weight's is a product of gathered rows for each offset; the order of its
 // sums depends on the maps alone: the same call gives the same bits on any number of threads. Its
-// scratch memory is at most 64 MB, or twice the gradient where that is more.
+// scratch memory is at most 64 MB on the CPU, 16 MB on a GPU, or twice the gradient in the type of
+// sums where that is more. Where there are no pairs, the gradient is there when the call returns.
 
 #include "hk/tensor_product.h"
 

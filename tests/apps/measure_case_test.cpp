@@ -1,0 +1,84 @@
+// That bench never times a wrong result, and takes the fastest of each peer.
+
+#include "measure_case.h"
+
+#include <gtest/gtest.h>
+
+#include "hk/conv2d.h"
+#include "hk/error.h"
+
+namespace hk::bench {
+
+namespace {
+
+// A case with a given verdict, that counts what is asked of it.
+struct FakeCase : Case {
+    FakeCase(std::string failure, int &runs) : failure(std::move(failure)), runs(runs) {}
+
+    const KernelInfo *kernel() const override { return &conv2d_kernels().front(); }
+    double work() const override { return 1000; }
+    std::map<std::string, Shape> shapes() const override { return {}; }
+    Check check() override { return {0.5, failure}; }
+    void run(int count) override { runs += count; }
+    std::vector<Contestant> peers() override {
+        const auto spin = [](int64_t length) {
+            return [length](int count) {
+                volatile int64_t sink;
+                for (int64_t i = 0; i < count * length; ++i) sink = i;
+                (void)sink;
+            };
+        };
+        return {{"a", "slow", true, spin(100000), nullptr},
+                {"a", "fast", true, spin(1000), nullptr},
+                {"b", "only", true, spin(1000), nullptr},
+                {"c", "another task", false, spin(1), nullptr}};
+    }
+
+    std::string failure;
+    int &runs;
+};
+
+CaseInfo fake(const std::string &failure, int &runs) {
+    return {"list", "name", "", 1,
+            [&runs, failure] { return std::make_unique<FakeCase>(failure, runs); }};
+}
+
+TEST(MeasureCase, NeverTimesAWrongResult) {
+    int runs = 0;
+    const Result result = measure_case("conv2d", fake("output(0) is 1, must be 2", runs), {}, {});
+    EXPECT_EQ(runs, 0);
+    EXPECT_EQ(result.ns, 0);
+    EXPECT_TRUE(result.peers.empty());
+    EXPECT_EQ(result.failure, "output(0) is 1, must be 2");
+    EXPECT_EQ(result.max_error, 0.5);
+}
+
+TEST(MeasureCase, TakesTheFastestVariantOfEachPeer) {
+    int runs = 0;
+    MeasureOptions options;
+    options.budget_seconds = 0.01;
+    const Result result = measure_case("conv2d", fake("", runs), {}, options);
+    EXPECT_GT(runs, 0);
+    EXPECT_GT(result.ns, 0);
+    ASSERT_EQ(result.peers.size(), 3u);
+    EXPECT_EQ(result.peers.at("a").variant, "fast");
+    const double fastest = std::min(result.peers.at("a").ns, result.peers.at("b").ns);
+    EXPECT_LT(result.peers.at("c").ns, fastest);
+    EXPECT_DOUBLE_EQ(result.ratio(), fastest / result.ns);
+}
+
+TEST(MeasureCase, AnErrorIsAFailureUnlessARowWasAskedFor) {
+    const CaseInfo refused = {"list", "name", "", 1, []() -> std::unique_ptr<Case> {
+                                  throw InvalidArgument("kernel_w is 1, the row needs 3");
+                              }};
+    EXPECT_FALSE(measure_case("conv2d", refused, {}, {}).skipped);
+    Settings forced;
+    forced.row = "3x3";
+    const Result result = measure_case("conv2d", refused, forced, {});
+    EXPECT_TRUE(result.skipped);
+    EXPECT_EQ(result.failure, "kernel_w is 1, the row needs 3");
+}
+
+}  // namespace
+
+}  // namespace hk::bench
