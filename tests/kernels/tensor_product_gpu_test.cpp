@@ -99,6 +99,21 @@ TEST_P(TensorProductOnGpu, TakesWhatIsEmpty) {
     }
 }
 
+// Weights of more than the memory for parts of their gradient's sums, with pairs and without.
+TEST(TensorProductWeightOnGpu, TakesLargeWeights) {
+    for (const Device device : gpus()) {
+        for (const int64_t length : {0, 3}) {
+            TensorProductCase c{.seed = 21};
+            c.product = Product::weight_gradient;
+            c.input_rows = c.output_rows = 5;
+            c.offsets = 27;
+            c.length = length;
+            c.input_channels = c.output_channels = 400;
+            check(c, device);
+        }
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(SharedBytes, TensorProductOnGpu,
                          testing::Combine(testing::Values("0", "4096", "16384", "49152"),
                                           testing::Values(DataType::f32, DataType::f16,

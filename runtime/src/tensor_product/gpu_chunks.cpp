@@ -32,7 +32,7 @@ int64_t TensorProductGpuChunks::pairs_of_slice(const TensorProductProblem &probl
     const auto fit = static_cast<int64_t>(std::min<double>(kPartBytes / std::max(part, 1.0), 1e6));
     const int64_t slices = std::clamp<int64_t>(fit - problem.offsets, 1, kMostSlices);
     const int64_t pairs = (problem.pairs + slices - 1) / slices;
-    const int64_t least = fit > problem.offsets ? 4 * kStep : problem.pairs;
+    const int64_t least = fit > problem.offsets ? 4 * kStep : std::max(problem.pairs, kStep);
     const int64_t most = std::numeric_limits<int32_t>::max() / kStep * kStep;
     return std::min((std::max(pairs, least) + kStep - 1) / kStep * kStep, most);
 }
