@@ -1,5 +1,4 @@
-// Gradients of the tensor product: every row of the table, and the functions with the rows that
-// selection takes.
+// Gradients of the tensor product: every row of the table, and what the product has not.
 
 #include <cmath>
 
@@ -43,84 +42,6 @@ INSTANTIATE_TEST_SUITE_P(Table, TensorProductWeightRow,
                          testing::ValuesIn(tensor_product_backward_weight_kernels().begin(),
                                            tensor_product_backward_weight_kernels().end()),
                          row_name);
-
-class TensorProductGradient : public testing::TestWithParam<std::tuple<Product, DataType>> {
-protected:
-    TensorProductRequest request() const {
-        return {.type = std::get<1>(GetParam()), .product = std::get<0>(GetParam())};
-    }
-    TensorProductCase small(uint64_t seed) const {
-        TensorProductCase c{.seed = seed, .type = request().type};
-        c.product = request().product;
-        return c;
-    }
-    const Device device_ = Device::cpu();
-};
-
-TEST_P(TensorProductGradient, MatchesTheReferenceOnRandomProblems) {
-    check_random<TensorProductCase>(device_, 150, [&](uint64_t) { return request(); });
-}
-
-TEST_P(TensorProductGradient, TakesEveryNumberOfChannels) {
-    for (const int64_t input : {1, 3, 16, 32, 33, 64, 128, 200}) {
-        for (const int64_t output : {1, 3, 16, 32, 33, 64, 128, 200}) {
-            TensorProductCase c = small(static_cast<uint64_t>(1000 * input + output));
-            c.input_rows = 50;
-            c.output_rows = 40;
-            c.offsets = 3;
-            c.length = 17;
-            c.input_channels = input;
-            c.output_channels = output;
-            if (check(c, device_) == Outcome::failed) return;
-        }
-    }
-}
-
-// As many blocks and slices as threads and more, and offsets that no row has.
-TEST_P(TensorProductGradient, TakesEveryKindOfMap) {
-    for (const Pairs pairs : {Pairs::random, Pairs::sorted, Pairs::one_output, Pairs::empty}) {
-        for (const bool ragged : {false, true}) {
-            TensorProductCase c = small(7);
-            c.input_rows = 5001;
-            c.output_rows = 3000;
-            c.offsets = 27;
-            c.length = 2500;
-            c.input_channels = 18;
-            c.output_channels = 4;
-            c.pairs = pairs;
-            c.ragged = ragged;
-            if (check(c, device_) == Outcome::failed) return;
-        }
-    }
-}
-
-TEST_P(TensorProductGradient, TakesWhatIsEmpty) {
-    check_empty<TensorProductCase>(device_, request());
-    for (int64_t TensorProductCase::*size :
-         {&TensorProductCase::input_rows, &TensorProductCase::output_rows,
-          &TensorProductCase::offsets, &TensorProductCase::length,
-          &TensorProductCase::input_channels, &TensorProductCase::output_channels}) {
-        for (const bool accumulate : {false, true}) {
-            TensorProductCase none = small(1);
-            none.accumulate = accumulate;
-            none.*size = 0;
-            check(none, device_);
-        }
-    }
-}
-
-TEST_P(TensorProductGradient, RunsInTwoThreadsAtOnce) {
-    check_two_threads<TensorProductCase>(device_, request());
-}
-
-INSTANTIATE_TEST_SUITE_P(
-    Types, TensorProductGradient,
-    testing::Combine(testing::Values(Product::input_gradient, Product::weight_gradient),
-                     testing::Values(DataType::f32, DataType::f16, DataType::bf16, DataType::f64)),
-    [](const auto &info) {
-        return std::string(name_of(std::get<0>(info.param))) + "_" +
-               std::string(hk::name_of(std::get<1>(info.param)));
-    });
 
 // Several slices of reals: bit for bit in every run, on any number of threads.
 TEST(TensorProductGradientThreads, ChangeNoBit) {

@@ -53,9 +53,17 @@ TEST_P(TensorProductRow, RefusesOtherTypes) {
 INSTANTIATE_TEST_SUITE_P(Table, TensorProductRow, testing::ValuesIn(all_rows()),
                          [](const auto &info) { return std::string(info.param.name); });
 
-class TensorProduct : public testing::TestWithParam<DataType> {
+// The product and its gradients.
+class TensorProduct : public testing::TestWithParam<std::tuple<Product, DataType>> {
 protected:
-    TensorProductRequest request() const { return {GetParam()}; }
+    TensorProductRequest request() const {
+        return {.type = std::get<1>(GetParam()), .product = std::get<0>(GetParam())};
+    }
+    TensorProductCase small(uint64_t seed) const {
+        TensorProductCase c{.seed = seed, .type = request().type};
+        c.product = request().product;
+        return c;
+    }
     const Device device_ = Device::cpu();
 };
 
@@ -66,8 +74,7 @@ TEST_P(TensorProduct, MatchesTheReferenceOnRandomProblems) {
 TEST_P(TensorProduct, TakesEveryNumberOfChannels) {
     for (const int64_t input : channel_counts) {
         for (const int64_t output : channel_counts) {
-            TensorProductCase c{.seed = static_cast<uint64_t>(1000 * input + output)};
-            c.type = GetParam();
+            TensorProductCase c = small(static_cast<uint64_t>(1000 * input + output));
             c.input_rows = 50;
             c.output_rows = 40;
             c.offsets = 3;
@@ -79,18 +86,17 @@ TEST_P(TensorProduct, TakesEveryNumberOfChannels) {
     }
 }
 
-// As many blocks as threads and more, and offsets that no row has.
+// As many blocks and slices as threads and more, and offsets that no row has.
 TEST_P(TensorProduct, TakesEveryKindOfMap) {
     for (const Pairs pairs : {Pairs::random, Pairs::sorted, Pairs::one_output, Pairs::empty}) {
         for (const bool ragged : {false, true}) {
-            TensorProductCase c{.seed = 7};
-            c.type = GetParam();
-            c.input_rows = 3000;
-            c.output_rows = 5001;
+            TensorProductCase c = small(7);
+            c.input_rows = 5001;
+            c.output_rows = 3000;
             c.offsets = 27;
             c.length = 2500;
-            c.input_channels = 4;
-            c.output_channels = 18;
+            c.input_channels = 18;
+            c.output_channels = 4;
             c.pairs = pairs;
             c.ragged = ragged;
             if (check(c, device_) == Outcome::failed) return;
@@ -100,13 +106,12 @@ TEST_P(TensorProduct, TakesEveryKindOfMap) {
 
 TEST_P(TensorProduct, TakesWhatIsEmpty) {
     check_empty<TensorProductCase>(device_, request());
-    TensorProductCase c{.seed = 1};
-    c.type = GetParam();
     for (int64_t TensorProductCase::*size :
-         {&TensorProductCase::input_rows, &TensorProductCase::offsets, &TensorProductCase::length,
+         {&TensorProductCase::input_rows, &TensorProductCase::output_rows,
+          &TensorProductCase::offsets, &TensorProductCase::length,
           &TensorProductCase::input_channels, &TensorProductCase::output_channels}) {
         for (const bool accumulate : {false, true}) {
-            TensorProductCase none = c;
+            TensorProductCase none = small(1);
             none.accumulate = accumulate;
             none.*size = 0;
             check(none, device_);
@@ -119,9 +124,14 @@ TEST_P(TensorProduct, RunsInTwoThreadsAtOnce) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Types, TensorProduct,
-                         testing::Values(DataType::f32, DataType::f16, DataType::bf16,
-                                         DataType::f64),
-                         [](const auto &info) { return std::string(hk::name_of(info.param)); });
+                         testing::Combine(testing::Values(Product::output, Product::input_gradient,
+                                                          Product::weight_gradient),
+                                          testing::Values(DataType::f32, DataType::f16,
+                                                          DataType::bf16, DataType::f64)),
+                         [](const auto &info) {
+                             return std::string(name_of(std::get<0>(info.param))) + "_" +
+                                    std::string(hk::name_of(std::get<1>(info.param)));
+                         });
 
 // Bit for bit, in every run: rows with many terms, whose sum depends on their order.
 TEST(TensorProductThreads, ChangeNoBit) {
