@@ -8,6 +8,7 @@
 // Estimates of a compiled kernel tell its caller the rows of a block: row's i.
 
 #include "compiler/lowering.h"
+#include "generators/tensor_product_buffers.h"
 #include "generators/tensor_product_stationary.h"
 #include "schedules/tensor_product_stationary.h"
 
@@ -81,23 +82,8 @@ private:
         return Internal::Call::make(extent->param, {at});
     }
 
-    // After `output` is a Func, whose dimensions are others than before.
     void constrain(const TensorProductStationarySizes &sizes) {
-        for (int d = 0; d < 3; d++) {
-            input.dim(d).set_min(0);
-            previous.dim(d).set_min(0);
-            output.dim(d)
-                .set_bounds(0, previous.dim(d).extent())
-                .set_stride(previous.dim(d).stride());
-        }
-        input.dim(0).set_stride(Expr());
-        previous.dim(0).set_stride(Expr());
-        output.dim(0).set_stride(previous.dim(0).stride());
-        input.dim(1).set_bounds(0, previous.dim(1).extent());
-        weight.dim(0).set_bounds(0, previous.dim(0).extent()).set_stride(Expr());
-        weight.dim(1).set_bounds(0, previous.dim(1).extent());
-        weight.dim(2).set_bounds(0, input.dim(0).extent());
-        weight.dim(3).set_min(0);
+        constrain_grouped(input, weight, previous, output);
         offset.dim(0).set_min(0);
         first.dim(0).set_min(0);
         source.dim(0).set_bounds(0, sizes.rows);
