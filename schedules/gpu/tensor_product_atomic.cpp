@@ -1,5 +1,6 @@
 #include "schedules/tensor_product_atomic.h"
 #include "schedules/gpu/block.h"
+#include "schedules/gpu/elements.h"
 
 using namespace Halide;
 using namespace hk::generators;
@@ -32,13 +33,7 @@ Block block_of(TensorProductAtomic &stages, const Sizes &sizes) {
 
 // The output's first values, an element a thread.
 void set_out(TensorProductAtomic &stages) {
-    const Var block("block"), thread("thread"), element("element");
-    stages.output.fuse(stages.m, stages.g, element)
-        .fuse(element, stages.o, element)
-        .split(element, block, thread, 128, TailStrategy::GuardWithIf)
-        .gpu_blocks(block)
-        .gpu_threads(thread)
-        .never_partition_all();
+    element_a_thread(stages.output, {stages.m, stages.g, stages.o});
     stages.output.update().atomic();
 }
 

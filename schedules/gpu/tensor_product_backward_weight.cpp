@@ -1,5 +1,6 @@
 #include "schedules/tensor_product_backward_weight.h"
 #include "schedules/gpu/block.h"
+#include "schedules/gpu/elements.h"
 
 using namespace Halide;
 using namespace hk::generators;
@@ -20,22 +21,10 @@ Block block_of(const WeightGradientContext &context, bool staged) {
     return {tiles(context, staged), true, Axes{m, c, s, {g}}};
 }
 
-// The second kernel: an element a thread. Split by one, else Halide takes all elements of what is
-// fused for the bounds of one.
+// The second kernel: an element a thread.
 void add_slices(TensorProductBackwardWeightOffsets &stages) {
-    const Var block("block"), mb("mb"), mt("mt"), gb("gb"), cb("cb"), nb("nb");
-    stages.output.split(m, mb, mt, 64, TailStrategy::GuardWithIf)
-        .split(g, gb, g, 1)
-        .split(c, cb, c, 1)
-        .split(n, nb, n, 1)
-        .reorder(g, c, n, mt, mb, gb, cb, nb)
-        .fuse(cb, nb, block)
-        .fuse(gb, block, block)
-        .fuse(mb, block, block)
-        .gpu_blocks(block)
-        .gpu_threads(mt)
-        .never_partition_all();
-    stages.total.compute_at(stages.output, mt).store_in(MemoryType::Register);
+    element_a_thread(stages.output, {m, g, c, n});
+    stages.total.compute_at(stages.output, m).store_in(MemoryType::Register);
     for (const Var &one : {m, g, c, n}) stages.total.bound_extent(one, 1);
     stages.total.update().never_partition_all();
     stages.part.compute_root();

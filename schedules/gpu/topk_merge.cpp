@@ -1,5 +1,5 @@
 #include "schedules/topk_merge.h"
-#include "schedules/gpu/topk_elements.h"
+#include "schedules/gpu/elements.h"
 
 using namespace Halide;
 using namespace hk::generators;
@@ -11,13 +11,8 @@ namespace hk::schedules::gpu {
 // log2(n) times as many; lost: a block that searches once and merges a piece in shared memory,
 // which reads each item once, and does nothing for the short lists that most calls merge.
 void topk_merge(TopKMerge &stages, const TopKMergeContext &) {
-    const Var block("block"), thread("thread");
-    Func merged = stages.merged;
-    fuse_elements(merged, {stages.place, stages.list, stages.x, stages.y}, block);
-    merged.split(block, block, thread, 128, TailStrategy::GuardWithIf)
-        .gpu_blocks(block)
-        .gpu_threads(thread)
-        .never_partition_all();
+    const Func merged = stages.merged;
+    element_a_thread(merged, {stages.place, stages.list, stages.x, stages.y});
     stages.ahead.compute_at(merged, stages.place).store_in(MemoryType::Register);
 }
 

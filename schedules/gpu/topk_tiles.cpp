@@ -1,5 +1,5 @@
 #include "schedules/topk_tiles.h"
-#include "schedules/gpu/topk_elements.h"
+#include "schedules/gpu/elements.h"
 
 using namespace Halide;
 using namespace hk::generators;

@@ -1,5 +1,5 @@
 #pragma once
-// The loops that the steps of a top-k share.
+// The loops of kernels whose threads have an element, or a few, each.
 
 #include "schedules/schedule.h"
 
@@ -20,6 +20,16 @@ inline void fuse_elements(Halide::Func f, const std::vector<Halide::Var> &dims,
     order.insert(order.end(), outer.begin(), outer.end());
     f.reorder(order).fuse(outer[0], outer[1], fused);
     for (size_t d = 2; d < outer.size(); d++) f.fuse(fused, outer[d], fused);
+}
+
+// An element a thread, 128 of them a block.
+inline void element_a_thread(Halide::Func f, const std::vector<Halide::Var> &dims) {
+    const Halide::Var block("block"), thread("thread");
+    fuse_elements(f, dims, block);
+    f.split(block, block, thread, 128, Halide::TailStrategy::GuardWithIf)
+        .gpu_blocks(block)
+        .gpu_threads(thread)
+        .never_partition_all();
 }
 
 }  // namespace hk::schedules::gpu
