@@ -15,8 +15,7 @@ void root(TensorProduct &stages, const TensorProductContext &) {
 }  // namespace
 
 // A tile's products are registers: pairs * vectors of 32; of 16 what the weight's vectors and an
-// element of the input leave, which with 12 products by 4 vectors spills: 38 GFLOP/s, not 80 (AVX2,
-// C = M = 64).
+// element of the input leave, which 12 products by 4 vectors exceed: they spill.
 TensorProductSizes tensor_product_sizes(const TensorProductContext &context) {
     const Halide::Type type = context.type == Halide::Float(64) ? context.type : Halide::Float(32);
     const int lanes = context.target.natural_vector_size(type);

@@ -13,9 +13,9 @@ namespace hk::schedules::cpu {
 // addresses that stay in registers. Floats of 16 bits are gathered, a group of tiles at a time, and
 // widened there, once for all lanes.
 //
-// One thread of Zen 4 (117 GFLOP/s at best), 124 thousand rows, 834 thousand pairs of 27 offsets,
-// f32, kernel alone: C = M = 16 69 GFLOP/s, 32 83, 64 91, 128 95. Gathering floats of 32 bits too
-// lost 5 to 10 %, 12 pairs by 2 vectors at 32 up to 10 %, blocks of 256 rows at 64 4 %.
+// build/bin/bench --family tensor_product, column "hk kept maps", times the kernel without the
+// sort: one thread of Zen 4 (117 GFLOP/s at best), C = M = 16 64 GFLOP/s, 32 80, 64 95, 128 100.
+// Slower: gathering floats of 32 bits too, 12 pairs by 2 vectors at 32, blocks of 256 rows at 64.
 void tensor_product(TensorProduct &stages, const TensorProductContext &context) {
     const TensorProductSizes sizes = tensor_product_sizes(context);
     const int lanes = sizes.channels / context.vectors;

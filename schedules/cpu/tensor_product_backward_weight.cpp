@@ -12,11 +12,10 @@ namespace hk::schedules::cpu {
 // all pairs of a chunk, some hundred. Rows are read where they lie, where vectors of the gradient
 // are whole; else, and of 16-bit floats, a chunk's rows are copied in f32 first.
 //
-// build/bin/bench --family tensor_product_backward_weight prints GFLOP/s. Lost, of one thread of
-// Zen 4 (117 GFLOP/s at best): 6 channels by 4 vectors, 74 where 4 by 4 have 91 (32 to 64 channels,
-// a tenth of the sixes is padding) and no faster at 64 and 128; maps unsorted, offset by offset, 50
-// at 64 to 64, where sorted ones have 91: rows come from memory 27 times; copied chunks where
-// vectors are whole, 15 % less.
+// build/bin/bench --family tensor_product_backward_weight prints GFLOP/s; copied chunks where
+// vectors are whole are a tenth slower (--row wide4 --filter 64-64). Lost: 6 channels by 4 vectors,
+// slower at 32 to 64 channels, where a tenth of the sixes is padding, and no faster at 64 and 128;
+// maps unsorted, offset by offset, half the speed at 64 to 64: rows come from memory 27 times.
 void tensor_product_backward_weight(TensorProductBackwardWeight &stages,
                                     const WeightGradientContext &context) {
     const WeightGradientSizes sizes = weight_gradient_sizes(context);

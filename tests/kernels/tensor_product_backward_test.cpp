@@ -2,7 +2,6 @@
 
 #include <cmath>
 
-#include "HalideRuntime.h"
 #include "tests/kernels/family.h"
 #include "tests/reference/elements.h"
 #include "tests/support/tensor_product_check.h"
@@ -42,27 +41,6 @@ INSTANTIATE_TEST_SUITE_P(Table, TensorProductWeightRow,
                          testing::ValuesIn(tensor_product_backward_weight_kernels().begin(),
                                            tensor_product_backward_weight_kernels().end()),
                          row_name);
-
-// Several slices of reals: bit for bit in every run, on any number of threads.
-TEST(TensorProductGradientThreads, ChangeNoBit) {
-    TensorProductCase c{.seed = 3, .data = Data::reals};
-    c.input_rows = 500;
-    c.output_rows = 9000;
-    c.offsets = 27;
-    c.length = 6000;
-    c.input_channels = 20;
-    c.output_channels = 24;
-    const TensorProductData data = tensor_product_data(c);
-    const auto result = [&](int threads) {
-        const int before = halide_set_num_threads(threads);
-        const TensorProductMaps maps(data.imap, data.omap, c.input_rows, c.output_rows);
-        tensor_product_backward_weight(data.input, data.output, maps, data.weight);
-        halide_set_num_threads(before);
-        return reference::bits(data.weight);
-    };
-    const std::vector<uint64_t> alone = result(1);
-    for (const int threads : {1, 2, 3, 8, 8}) EXPECT_EQ(result(threads), alone) << threads;
-}
 
 // Differences of the product itself: of a random direction in each argument.
 TEST(TensorProductGradientCheck, IsTheSlopeOfTheProduct) {

@@ -133,7 +133,8 @@ INSTANTIATE_TEST_SUITE_P(Types, TensorProduct,
                                     std::string(hk::name_of(std::get<1>(info.param)));
                          });
 
-// Bit for bit, in every run: rows with many terms, whose sum depends on their order.
+// Bit for bit, in every run, of the gradients too: rows with many terms, whose sum depends on their
+// order.
 TEST(TensorProductThreads, ChangeNoBit) {
     TensorProductCase c{.seed = 3, .data = Data::reals};
     c.input_rows = 500;
@@ -143,13 +144,22 @@ TEST(TensorProductThreads, ChangeNoBit) {
     c.input_channels = 20;
     c.output_channels = 24;
     const TensorProductData data = tensor_product_data(c);
+    // The product first: its gradients then are of what it made.
     const auto result = [&](int threads) {
         const int before = halide_set_num_threads(threads);
-        tensor_product(data.input, data.weight, data.imap, data.omap, data.output);
+        const TensorProductMaps maps(data.imap, data.omap, c.input_rows, c.output_rows);
+        const Tensor input_gradient(c.input_shape(), c.type);
+        const Tensor weight_gradient(c.weight_shape(), c.type);
+        tensor_product(data.input, data.weight, maps, data.output);
+        tensor_product_backward_data(data.output, data.weight, maps, input_gradient);
+        tensor_product_backward_weight(data.input, data.output, maps, weight_gradient);
         halide_set_num_threads(before);
-        return reference::bits(data.output);
+        std::vector<std::vector<uint64_t>> bits;
+        for (const Tensor &tensor : {data.output, input_gradient, weight_gradient})
+            bits.push_back(reference::bits(tensor));
+        return bits;
     };
-    const std::vector<uint64_t> alone = result(1);
+    const auto alone = result(1);
     for (const int threads : {1, 2, 3, 8, 8}) EXPECT_EQ(result(threads), alone) << threads;
 }
 

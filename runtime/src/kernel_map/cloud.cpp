@@ -166,7 +166,7 @@ void sort_as(Cloud &cloud, Make make, Split split) {
 void sort_keys(Cloud &cloud) {
     const int row_bits = std::bit_width(static_cast<uint64_t>(cloud.size()));
     if (cloud.bits + row_bits <= 63) {
-        // Key and row in one number: a third faster.
+        // Key and row in one number: half the bytes to move.
         sort_as<int64_t>(
             cloud, [=](int64_t key, int32_t row) { return key << row_bits | row; },
             [=](int64_t item, int64_t &key, int32_t &row) {

@@ -3,9 +3,8 @@
 // generators/tensor_product_stationary.h.
 //
 // Rows are put in the order of the offsets that they have, as a Gray code of them, so that a block
-// needs few slots beyond what each of its rows needs: of 142 thousand voxels, each with its
-// neighbour at random in 10 of 27 offsets, 62 % of the places in blocks of 64 rows are pairs. As
-// the bits of a number 59 %, of rows as they stand 37 % at most. Within a row pairs stay in the
+// needs few slots beyond what each of its rows needs; more places stayed empty in the order of the
+// offsets as bits of a number, and most with rows as they stand. Within a row pairs stay in the
 // order of offsets and positions, which is the order of their sum. All rows of the output are in
 // some block, those without pairs too. Deterministic, whatever the number of threads.
 
