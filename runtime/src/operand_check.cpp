@@ -4,6 +4,7 @@
 
 #include "hk/error.h"
 #include "shape.h"
+#include "storage.h"
 
 namespace hk::detail {
 
@@ -11,6 +12,22 @@ namespace {
 
 [[noreturn]] void fail(const char *operation, const std::string &what) {
     throw InvalidArgument(std::string(operation) + ": " + what);
+}
+
+bool same_view(const Tensor &a, const Tensor &b) {
+    using Access = Tensor::Access;
+    return a.defined() && b.defined() && a.device() == b.device() &&
+           Access::storage(a).memory == Access::storage(b).memory &&
+           Access::byte_offset(a) == Access::byte_offset(b) && a.type() == b.type() &&
+           a.shape() == b.shape() && a.strides() == b.strides();
+}
+
+std::string names_of(std::span<const Input> inputs) {
+    std::string names;
+    for (const Input &input : inputs) {
+        if (input.lets_go) names += (names.empty() ? "" : " or ") + std::string(input.operand.name);
+    }
+    return names;
 }
 
 }  // namespace
@@ -43,6 +60,22 @@ void check_apart(const char *operation, const Operand &operand, const Operand &o
     };
     fail(operation, std::string(output.name) + " and " + operand.name + " overlap: " + output.name +
                         " has shape " + place(output) + ", " + operand.name + " " + place(operand));
+}
+
+void check_output(const char *operation, const char *name, const Output &output,
+                  std::span<const Input> inputs) {
+    bool taken = false;
+    for (const auto &[operand, lets_go] : inputs) {
+        if (output.is_inplace() && lets_go && same_view(operand.tensor, output.tensor())) {
+            taken = true;
+        } else {
+            check_apart(operation, operand, {name, output.tensor()});
+        }
+    }
+    if (output.is_inplace() && !taken) {
+        fail(operation, std::string(name) + " is inplace(), but it is not the same view as " +
+                            names_of(inputs));
+    }
 }
 
 void check_elements_apart(const char *operation, const Operand &output) {

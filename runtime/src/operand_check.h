@@ -4,6 +4,7 @@
 
 #include <span>
 
+#include "hk/output.h"
 #include "kernel_call.h"
 
 namespace hk::detail {
@@ -12,6 +13,16 @@ void check_device(const char *operation, const Operand &operand, const Operand &
 void check_type(const char *operation, const Operand &operand, const Operand &first);
 void check_shape(const char *operation, const Operand &operand, std::span<const int64_t> shape);
 void check_apart(const char *operation, const Operand &operand, const Operand &output);
+
+// An input, and whether the output may take over its storage (hk/output.h).
+struct Input {
+    Operand operand;
+    bool lets_go = false;
+};
+
+// The output is apart from all inputs, or in place of one that lets its storage go.
+void check_output(const char *operation, const char *name, const Output &output,
+                  std::span<const Input> inputs);
 
 // Of an output: no two elements share memory.
 void check_elements_apart(const char *operation, const Operand &output);
