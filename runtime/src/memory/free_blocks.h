@@ -1,0 +1,31 @@
+#pragma once
+// A pool's free blocks, in a list for each size class; the lists that hold something are found by
+// their bits.
+
+#include <array>
+#include <cstdint>
+
+#include "memory/block.h"
+#include "memory/size_class.h"
+
+namespace hk::detail {
+
+class FreeBlocks {
+public:
+    void insert(Block &block) noexcept;
+    void remove(Block &block) noexcept;
+
+    // The first block of the smallest class, at least `from`, that has one; null where none has.
+    // The lists' blocks hold at least their class's bytes. The one freed last is first: it is most
+    // likely in a cache.
+    Block *first(SizeClass from) const noexcept;
+
+    Block *largest() const noexcept;  // of the largest class that has one
+
+private:
+    std::array<std::array<Block *, SizeClass::kSteps>, SizeClass::kRows> lists_{};
+    std::array<uint32_t, SizeClass::kRows> steps_{};  // bit i: list i of the row has blocks
+    uint64_t rows_ = 0;
+};
+
+}  // namespace hk::detail
