@@ -33,8 +33,15 @@ void Fences::take(Backend &backend, Fences &other) noexcept {
     other.own_queue_ = false;
 }
 
-void Fences::order(Backend &backend, int index, const Stream &stream) {
-    const Stream own = backend.own_stream(index);
+bool Fences::copy(const Fences &other) noexcept try {
+    *this = other;
+    return true;
+} catch (const std::bad_alloc &) {
+    return false;
+}
+
+void Fences::order(Backend &backend, int index, const Stream &stream,
+                   const Stream &own) {
     if (own_queue_ && stream != own) {
         // Marked when somebody asks: what was queued since is waited for too.
         add(backend, own, backend.mark(index, own));

@@ -10,7 +10,7 @@ namespace hk::detail {
 
 class Fences {
 public:
-    // Work of one's own device's queue, of which the pool hears nothing, may use the memory too.
+    // Work of the library's own queue, of which the pool hears nothing, may use the memory too.
     void add_own_queue() noexcept { own_queue_ = true; }
 
     // Work up to the event. Of several events of a queue the last one added counts. Where there is
@@ -20,10 +20,14 @@ public:
     // Also those of `other`, which is empty afterwards.
     void take(Backend &backend, Fences &other) noexcept;
 
-    // Makes the queue, a completed stream, wait for all work of others. Events that have passed go.
-    void order(Backend &backend, int index, const Stream &stream);
+    // As `other`; false where there is no memory for that.
+    bool copy(const Fences &other) noexcept;
 
-    // Whether order() would change nothing.
+    // Makes the queue, a completed stream, wait for all work of others. Events that have passed go.
+    // `own`: the library's own queue.
+    void order(Backend &backend, int index, const Stream &stream, const Stream &own);
+
+    // Whether order() would wait for nothing.
     bool ordered(Backend &backend, const Stream &stream, const Stream &own) const noexcept;
 
     bool empty() const noexcept { return !own_queue_ && events_.empty(); }

@@ -22,6 +22,21 @@ public:
 
     Block *largest() const noexcept;  // of the largest class that has one
 
+    // f(block) from the largest class downwards, until it returns false. f may remove its block,
+    // and insert smaller ones.
+    template<typename F>
+    void each_from_largest(F &&f) {
+        for (int row = SizeClass::kRows - 1; row >= 0; row--) {
+            for (int step = SizeClass::kSteps - 1; steps_[row] && step >= 0; step--) {
+                for (Block *block = lists_[row][step]; block;) {
+                    Block *const next = block->next;
+                    if (!f(*block)) return;
+                    block = next;
+                }
+            }
+        }
+    }
+
 private:
     std::array<std::array<Block *, SizeClass::kSteps>, SizeClass::kRows> lists_{};
     std::array<uint32_t, SizeClass::kRows> steps_{};  // bit i: list i of the row has blocks

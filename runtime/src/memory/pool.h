@@ -8,6 +8,7 @@
 #include <deque>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,7 +24,8 @@ public:
     // `pieces`: see Backend::upstream.
     using MakeUpstream = std::function<std::unique_ptr<MemoryUpstream>(bool pieces)>;
 
-    Impl(Device device, std::string name, MakeUpstream make);
+    // `own`: the library's queue of the device, whose work may use any block; null where none does.
+    Impl(Device device, std::string name, MakeUpstream make, const Stream *own = nullptr);
     ~Impl();
     Impl(const Impl &) = delete;
     Impl &operator=(const Impl &) = delete;
@@ -72,20 +74,24 @@ private:
     void absorb_above(Block &block) noexcept;
     void give_back(Block &block) noexcept;
     void trim_locked(size_t keep) noexcept;
-    void replace_upstream(std::unique_ptr<MemoryUpstream> upstream, bool caching);
+    void replace_upstream(std::unique_ptr<MemoryUpstream> upstream);
     void tell(detail::MemoryEvent::Kind kind, size_t asked, size_t given,
               const Block *block = nullptr) noexcept;
 
     Block *new_block() noexcept;
     void drop(Block &block) noexcept;
 
+    bool is_host() const { return !backend_; }
+
     const Device device_;
+    detail::Backend *const backend_;  // null for the CPU
     const std::string name_;
+    const std::optional<Stream> own_;
     const MakeUpstream make_;
     mutable std::mutex mutex_;
     std::unique_ptr<MemoryUpstream> upstream_;
     size_t granule_ = 1;  // what the upstream says of itself
-    bool divides_ = true, joins_ = true, caching_ = true;
+    bool divides_ = true, joins_ = true;
 
     detail::FreeBlocks free_;
     Block *in_use_ = nullptr;
@@ -93,7 +99,7 @@ private:
     uint64_t last_id_ = 0;
     MemoryStatistics now_;
     std::deque<Block> nodes_;
-    std::vector<Block *> spare_;  // of nodes_
+    Block *spare_ = nullptr;  // those of nodes_ that stand for no memory
 };
 
 namespace detail {
