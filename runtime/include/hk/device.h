@@ -77,6 +77,8 @@ private:
 struct Stream {
     void *context = nullptr;
     void *handle = nullptr;
+
+    constexpr bool operator==(const Stream &) const = default;
 };
 
 }  // namespace hk
