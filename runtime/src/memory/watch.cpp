@@ -103,13 +103,12 @@ Watch &watch() {
     return *watch;
 }
 
-// Of HK_MEMORY_TRACE.
-MemoryTrace *process_trace = nullptr;
+Recorder *of_process = nullptr;  // HK_MEMORY_TRACE
 
 void write_trace() noexcept try {
     const char *path = std::getenv("HK_MEMORY_TRACE");
     std::ofstream file(path ? path : "");
-    file << process_trace->json() << std::flush;
+    file << recorded(*of_process) << std::flush;
     if (!file && warnings_enabled()) {
         log_line("hk warn: HK_MEMORY_TRACE: can't write \"" + std::string(path ? path : "") +
                  "\"\n");
@@ -122,13 +121,21 @@ void report() noexcept try {
 } catch (const std::bad_alloc &) {
 }
 
-// Functions for the end of the process run in the order opposite to that in which they were
-// registered. These are before the constructors of static objects, so that tensors that such
-// objects hold are freed by then.
-__attribute__((constructor(101))) void register_for_the_end() noexcept {
-    if (log_enabled("memory")) std::atexit(report);
+// What is to run at the end of the process does so in the order opposite to that in which it was
+// registered: this is before the constructors of static objects, so that what they hold is freed.
+// No pool is there yet.
+__attribute__((constructor(101))) void watch_as_environment_says() noexcept try {
+    if (log_enabled("memory")) {
+        watch().log();
+        std::atexit(report);
+    }
     const char *path = std::getenv("HK_MEMORY_TRACE");
-    if (path && *path) std::atexit([] { if (process_trace) write_trace(); });
+    if (path && *path) {
+        of_process = new Recorder(MemoryTrace::kMostEvents);
+        watch().add(*of_process);
+        std::atexit(write_trace);
+    }
+} catch (const std::bad_alloc &) {
 }
 
 }  // namespace
@@ -150,16 +157,7 @@ std::string recorded(const Recorder &recorder) {
     return watch().locked([&] { return recorder.json(); });
 }
 
-// When the first pool is being made: it must not be asked for yet.
-void watch_as_environment_says() noexcept {
-    static const bool once = [] {
-        if (log_enabled("memory")) watch().log();
-        const char *path = std::getenv("HK_MEMORY_TRACE");
-        if (path && *path) process_trace = new MemoryTrace;
-        return true;
-    }();
-    static_cast<void>(once);
-}
+void link_watch() noexcept {}
 
 }  // namespace detail
 

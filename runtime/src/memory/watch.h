@@ -14,8 +14,9 @@ void end_recording(MemoryTrace::Recorder &recorder) noexcept;
 // What was recorded so far.
 std::string recorded(const MemoryTrace::Recorder &recorder);
 
-// Reads HK_LOG and HK_MEMORY_TRACE, when the first pool is made.
-void watch_as_environment_says() noexcept;
+// The watch reads HK_LOG and HK_MEMORY_TRACE when the process starts. Pools refer to this, so that
+// who links them from an archive gets it.
+void link_watch() noexcept;
 
 // "hk memory: cpu: 12 allocations, 10 of them from cached memory; …", a line for each pool that was
 // used and one for each label whose blocks are in use.
