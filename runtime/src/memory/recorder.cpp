@@ -7,7 +7,7 @@
 namespace hk {
 
 using detail::MemoryEvent;
-using nlohmann::json;
+using Json = nlohmann::json;
 
 MemoryTrace::Recorder::Recorder(size_t most_events) : most_events_(most_events) {}
 
@@ -29,8 +29,8 @@ MemoryTrace::Recorder::Pool &MemoryTrace::Recorder::pool_of(const void *pool,
     size_t reserved = event ? event->reserved : 0;
     if (event && event->kind == Kind::reserve) reserved -= event->given;
     if (event && event->kind == Kind::release) reserved += event->given;
-    pools_.push_back(
-        {static_cast<const MemoryPool::Impl *>(pool), reserved, /*reserved_known=*/event != nullptr});
+    pools_.push_back({static_cast<const MemoryPool::Impl *>(pool), reserved,
+                      /*reserved_known=*/event != nullptr});
     return pools_.back();
 }
 
@@ -105,9 +105,9 @@ std::pair<std::vector<std::string>, std::vector<size_t>> joined(
 
 std::string MemoryTrace::Recorder::json() const {
     const auto [labels, label_places] = joined(labels_);
-    json head = {{"format", "hk memory trace 1"}, {"labels", labels}, {"marks", marks_},
-                 {"complete", complete_},         {"pools", json::array()},
-                 {"reserved", json::array()}};
+    Json head = {
+        {"format", "hk memory trace 1"}, {"labels", labels},       {"marks", marks_},
+        {"complete", complete_},         {"pools", Json::array()}, {"reserved", Json::array()}};
     for (const Pool &pool : pools_) {
         head["pools"].push_back(pool.pool->name());
         head["reserved"].push_back(pool.reserved);
@@ -120,7 +120,7 @@ std::string MemoryTrace::Recorder::json() const {
     std::set<std::pair<uint16_t, uint64_t>> live;
     const char *comma = "\n";
     const auto write = [&](const Event &event) {
-        json line = {event.us, event.kind};
+        Json line = {event.us, event.kind};
         switch (static_cast<Kind>(event.kind)) {
             case Kind::allocate:
                 live.insert({event.pool, event.block});

@@ -44,7 +44,7 @@ private:
 
     struct Pool {
         const MemoryPool::Impl *pool;
-        size_t reserved;           // when recording began
+        size_t reserved;  // when recording began
         bool reserved_known;
         uint64_t first_block = 0;  // the first id handed out since; 0: none yet
     };

@@ -65,10 +65,9 @@ std::string memory_report() {
                 " reserved, fragmentation " + fragmentation + "\n";
         for (const LabelUsage &usage : usage_by_label(*pool)) {
             text += start + "never freed: " + number(usage.blocks) +
-                    (usage.blocks == 1 ? " block" : " blocks") + " of " +
-                    number(usage.requested) + " bytes " +
-                    (usage.label.empty() ? "without a label"
-                                         : "labelled \"" + usage.label + "\"") +
+                    (usage.blocks == 1 ? " block" : " blocks") + " of " + number(usage.requested) +
+                    " bytes " +
+                    (usage.label.empty() ? "without a label" : "labelled \"" + usage.label + "\"") +
                     "\n";
         }
     }

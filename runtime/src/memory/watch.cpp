@@ -116,9 +116,7 @@ void write_trace() noexcept try {
 } catch (const std::bad_alloc &) {
 }
 
-void report() noexcept try {
-    log_line(memory_report());
-} catch (const std::bad_alloc &) {
+void report() noexcept try { log_line(memory_report()); } catch (const std::bad_alloc &) {
 }
 
 // What is to run at the end of the process does so in the order opposite to that in which it was
