@@ -90,7 +90,7 @@ void run(const KernelInfo *kernel, const Conv2dTensors &tensors, const Conv2dOpt
                            {"bias", tensors.bias},
                            {"residual", tensors.residual},
                            {"output", tensors.output.tensor()}};
-    CallContext context(device, complete_stream(kOperation, device, all, stream));
+    OperationCall context(kOperation, device, all, stream);
     const bool own_queue = on_own_queue(stream);
     Tensor copy;
     const Tensor &bias = packed_vector(kOperation, "bias", tensors.bias, own_queue, copy);

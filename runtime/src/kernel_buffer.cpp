@@ -172,6 +172,9 @@ KernelBuffer::KernelBuffer(const BufferView &view, const Role &role) : passed_(v
         if (role.use != Use::read) target_ = whole;
         copy_ = role.use == Use::write ? Tensor(whole.shape(), whole.type(), whole.device())
                                        : whole.to(whole.device());
+        // Staged only on the library's own queue.
+        const Device device = copy_.device();
+        Tensor::Access::storage(copy_).order(require(device).own_stream(device.index()));
         passed_ = BufferView(copy_, view.dims);
         const Shape &strides = copy_.strides();
         for (size_t i = 0; i < strides.size(); i++) {

@@ -46,7 +46,7 @@ public:
     Heap(bool divides, size_t granule) : divides_(divides), granule_(granule) {}
     ~Heap() override { EXPECT_TRUE(pieces_.empty()) << pieces_.size() << " pieces lost"; }
 
-    void *allocate(size_t bytes, void *) noexcept override {
+    void *allocate(size_t bytes, void *) override {
         EXPECT_EQ(bytes % granule_, 0u);
         if (calls++ == fail_at || bytes > left) return nullptr;
         void *memory = std::aligned_alloc(SizeClass::kUnit, bytes);

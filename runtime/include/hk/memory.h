@@ -53,8 +53,8 @@ public:
 
     // A piece of memory (a host pointer, a CUdeviceptr or a cl_mem), aligned to 128 bytes; null
     // where there is none. `bytes` is a multiple of granule(). `after`: where the pool would like
-    // it to start, at the end of a piece that it has; null for anywhere.
-    virtual void *allocate(size_t bytes, void *after) noexcept = 0;
+    // it to start, at the end of a piece that it has; null for anywhere. May throw DeviceError.
+    virtual void *allocate(size_t bytes, void *after) = 0;
 
     // A whole piece; where pieces join also any part of one, in multiples of granule().
     virtual void release(void *memory, size_t bytes) noexcept = 0;

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "HalideRuntime.h"
-#include "block_cache.h"
+#include "memory/pool.h"
 #include "call_context.h"
 #include "hk/error.h"
 
@@ -21,12 +21,12 @@ public:
     Array() = default;
     // Throws std::bad_alloc.
     explicit Array(int64_t size)
-        : memory_(block_cache().allocate(static_cast<size_t>(size) * sizeof(T))), size_(size) {
-        if (!memory_) throw std::bad_alloc();
+        : block_(host_pool().allocate(static_cast<size_t>(size) * sizeof(T),
+                                      memory_label() ? memory_label() : "kernel_map")),
+          size_(size) {
+        if (!block_) throw std::bad_alloc();
     }
-    ~Array() {
-        if (memory_) block_cache().free(memory_);
-    }
+    ~Array() { host_pool().free(block_); }
     Array(Array &&other) noexcept { swap(other); }
     Array &operator=(Array &&other) noexcept {
         swap(other);
@@ -35,17 +35,17 @@ public:
 
     int64_t size() const { return size_; }
     bool empty() const { return size_ == 0; }
-    T *begin() const { return static_cast<T *>(memory_); }
+    T *begin() const { return block_ ? reinterpret_cast<T *>(block_->memory) : nullptr; }
     T *end() const { return begin() + size_; }
     T &operator[](int64_t i) const { return begin()[i]; }
     void shrink(int64_t size) { size_ = size; }
     void swap(Array &other) noexcept {
-        std::swap(memory_, other.memory_);
+        std::swap(block_, other.block_);
         std::swap(size_, other.size_);
     }
 
 private:
-    void *memory_ = nullptr;
+    Block *block_ = nullptr;
     int64_t size_ = 0;
 };
 

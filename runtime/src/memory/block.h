@@ -17,7 +17,8 @@ struct Block {
     bool free = false;
     Block *below = nullptr, *above = nullptr;    // neighbours in one piece of the upstream's
     Block *previous = nullptr, *next = nullptr;  // in its list: free ones of a class, or those in use
-    Fences fences;                               // of earlier owners, and of this one's queues
+    Fences before;  // what its earlier owners have queued
+    Fences used;    // what its owner has, on callers' queues
 
     char *end() const { return memory + bytes; }
 };

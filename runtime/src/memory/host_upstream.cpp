@@ -15,7 +15,7 @@ namespace {
 // pool has one piece that grows.
 class Pages final : public MemoryUpstream {
 public:
-    void *allocate(size_t bytes, void *after) noexcept override {
+    void *allocate(size_t bytes, void *after) override {
         if (!after) after = gap();
         void *memory =
             mmap(after, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -47,7 +47,7 @@ private:
 
 class Single final : public MemoryUpstream {
 public:
-    void *allocate(size_t bytes, void *) noexcept override {
+    void *allocate(size_t bytes, void *) override {
         return std::aligned_alloc(detail::SizeClass::kUnit, bytes);
     }
     void release(void *memory, size_t) noexcept override { std::free(memory); }

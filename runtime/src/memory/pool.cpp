@@ -44,7 +44,7 @@ MemoryPool::Impl::Impl(Device device, std::string name, MakeUpstream make, const
 
 MemoryPool::Impl::~Impl() { trim(0); }
 
-Block *MemoryPool::Impl::allocate(size_t bytes, const char *label, const Stream *stream) noexcept {
+Block *MemoryPool::Impl::allocate(size_t bytes, const char *label, const Stream *stream) {
     const std::lock_guard lock(mutex_);
     now_.allocations++;
     Block *block = nullptr;
@@ -77,7 +77,7 @@ Block *MemoryPool::Impl::find(size_t bytes, const Stream *stream) noexcept {
     if (stream && backend_) {
         Block *other = block;
         for (int i = 0; other && i < kMostLooks; i++, other = other->next) {
-            if (!other->fences.ordered(*backend_, *stream, own_.value_or(*stream))) continue;
+            if (!other->before.ordered(*backend_, *stream, own_.value_or(*stream))) continue;
             block = other;
             break;
         }
@@ -88,7 +88,7 @@ Block *MemoryPool::Impl::find(size_t bytes, const Stream *stream) noexcept {
 }
 
 // A block of at least so many bytes with new memory, where possible behind the last block.
-Block *MemoryPool::Impl::grow(size_t bytes) noexcept {
+Block *MemoryPool::Impl::grow(size_t bytes) {
     const auto take = [&](size_t piece, void *after) -> void * {
         if (as_count(piece) > now_.limit - now_.reserved) return nullptr;
         return upstream_->allocate(piece, after);
@@ -140,7 +140,7 @@ void MemoryPool::Impl::divide(Block &block, size_t bytes) noexcept {
     if (!rest) return;
     rest->memory = block.memory + bytes;
     rest->bytes = block.bytes - bytes;
-    if (!rest->fences.copy(block.fences)) return drop(*rest);
+    if (!rest->before.copy(block.before)) return drop(*rest);
     rest->free = true;
     rest->below = &block;
     rest->above = block.above;
@@ -168,7 +168,7 @@ void MemoryPool::Impl::hand_out(Block &block, size_t requested, const char *labe
     tell(Kind::allocate, requested, block.bytes, &block);
 }
 
-void MemoryPool::Impl::free(Block *block, Fences *used) noexcept {
+void MemoryPool::Impl::free(Block *block) noexcept {
     if (!block) return;
     const std::lock_guard lock(mutex_);
     tell(Kind::free, block->requested, block->bytes, block);
@@ -179,8 +179,8 @@ void MemoryPool::Impl::free(Block *block, Fences *used) noexcept {
     now_.requested -= as_count(block->requested);
     if (is_host()) poison(block->memory, block->bytes);
     if (backend_) {
-        if (own_) block->fences.add_own_queue();
-        if (used) block->fences.take(*backend_, *used);
+        if (own_) block->before.add_own_queue();
+        block->before.take(*backend_, block->used);
     }
     now_.cached += as_count(block->bytes);
     block->requested = 0;
@@ -208,7 +208,7 @@ void MemoryPool::Impl::absorb_above(Block &block) noexcept {
     block.bytes += above.bytes;
     block.above = above.above;
     if (block.above) block.above->below = &block;
-    if (backend_) block.fences.take(*backend_, above.fences);
+    if (backend_) block.before.take(*backend_, above.before);
     if (tail_ == &above) tail_ = &block;
     drop(above);
 }
@@ -293,7 +293,13 @@ void MemoryPool::Impl::drop(Block &block) noexcept {
 void MemoryPool::Impl::order(Block &block, const Stream &stream) {
     if (!backend_) return;
     const std::lock_guard lock(mutex_);
-    block.fences.order(*backend_, device_.index(), stream, own_.value_or(stream));
+    block.before.order(*backend_, device_.index(), stream, own_.value_or(stream));
+}
+
+void MemoryPool::Impl::add_use(Block &block, const Stream &stream, const Event &event) noexcept {
+    if (!backend_) return;
+    const std::lock_guard lock(mutex_);
+    block.used.add(*backend_, stream, event);
 }
 
 std::string MemoryPool::Impl::shortage(size_t bytes) const {

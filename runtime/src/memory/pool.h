@@ -33,15 +33,18 @@ public:
     static MemoryPool handle(Impl &impl) { return MemoryPool(impl); }
 
     // `bytes` or a little more, with the label that reports name. Null where there is no memory
-    // left, even without the cache. `stream`, a completed one: work on it may use the block at
-    // once; null: whoever puts work on a queue calls order() for it.
-    Block *allocate(size_t bytes, const char *label, const Stream *stream = nullptr) noexcept;
+    // left, even without the cache. Whoever puts work on a queue calls order() for it before; if
+    // `stream` is given, blocks that it need not wait for come first. Throws what the upstream
+    // throws.
+    Block *allocate(size_t bytes, const char *label, const Stream *stream = nullptr);
+    void free(Block *block) noexcept;
 
-    // `used`: queues' work that still uses the block, other than the library's own queue's.
-    void free(Block *block, detail::Fences *used = nullptr) noexcept;
-
-    // The queue waits for what earlier owners of the block have queued elsewhere.
+    // What is put on the queue, a completed stream, from now on comes after what earlier owners of
+    // the block have queued.
     void order(Block &block, const Stream &stream);
+
+    // The work up to the event uses the block, on another queue than the library's own.
+    void add_use(Block &block, const Stream &stream, const detail::Event &event) noexcept;
 
     // "cpu: no memory left: asked for 4096 bytes; 100 in use, …", for OutOfMemory.
     std::string shortage(size_t bytes) const;
@@ -66,7 +69,7 @@ public:
 
 private:
     Block *find(size_t bytes, const Stream *stream) noexcept;
-    Block *grow(size_t bytes) noexcept;
+    Block *grow(size_t bytes);
     Block *add_piece(void *memory, size_t bytes) noexcept;
     void divide(Block &block, size_t bytes) noexcept;
     void hand_out(Block &block, size_t requested, const char *label) noexcept;

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "HalideRuntime.h"
-#include "block_cache.h"
+#include "memory/scratch.h"
 #include "call_context.h"
 #include "hk/error.h"
 #include "hk/tensor.h"
