@@ -100,12 +100,7 @@ std::vector<Pool *> memory_pools() {
 }
 
 // The pool stays: what is still in use there may be freed later.
-void forget_memory(Device device, void *context) noexcept {
-    Registry &all = registry();
-    const std::lock_guard lock(all.mutex);
-    const auto entry = all.pools.find({device.type(), device.index(), context});
-    if (entry != all.pools.end() && entry->second) entry->second->trim(0);
-}
+void forget_memory(Device device, void *context) { memory_pool(device, context).trim(0); }
 
 const char *memory_label() noexcept { return label; }
 
