@@ -8,8 +8,11 @@ namespace hk::generators {
 
 namespace {
 
+// False where one is NaN: Halide 21 makes !(b < a) of a <= b, which would be true.
+Expr at_most(const Expr &a, const Expr &b) { return strict_float(a < b) || strict_float(a == b); }
+
 Expr linear_gradient(const Expr &gradient, const Expr &saved, const ActivationArguments &f) {
-    const Expr bounded = strict_float(saved <= f.low || saved >= f.high);
+    const Expr bounded = at_most(saved, f.low) || at_most(f.high, saved);
     const Expr leaky = select(strict_float(saved > 0.f), gradient, f.slope * gradient);
     return select(bounded, 0.f, select(f.slope == 1.f, gradient, leaky));
 }

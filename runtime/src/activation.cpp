@@ -48,13 +48,12 @@ void run_forward(const KernelInfo *kernel, const Tensor &input, const Output &ou
     }
 }
 
-// A bound that is not there is NaN (generators/activate_backward.h).
-ActivationArguments gradient_arguments(const ActivationOptions &options) {
-    ActivationArguments f = activation_arguments(options);
-    for (float *bound : {&f.low, &f.high}) {
-        if (std::isinf(*bound)) *bound = std::numeric_limits<float>::quiet_NaN();
-    }
-    return f;
+// A bound as activate stores it, and NaN where there is none (generators/activate_backward.h).
+float stored_bound(DataType type, float bound) {
+    if (std::isinf(bound)) return std::numeric_limits<float>::quiet_NaN();
+    if (type == DataType::f16) return f32_from_f16(f16_from_f32(bound));
+    if (type == DataType::bf16) return f32_from_bf16(bf16_from_f32(bound));
+    return bound;
 }
 
 void run_backward(const KernelInfo *kernel, const Tensor &output_gradient, const Tensor &saved,
@@ -79,7 +78,9 @@ void run_backward(const KernelInfo *kernel, const Tensor &output_gradient, const
     if (output_gradient.elements() == 0) return;
     const Elementwise problem = elementwise(operands);
     kernel = &rows.find(kernel, problem, output_gradient.type(), device);
-    ActivationArguments f = gradient_arguments(options);
+    ActivationArguments f = activation_arguments(options);
+    f.low = stored_bound(output_gradient.type(), f.low);
+    f.high = stored_bound(output_gradient.type(), f.high);
     const bool own_queue = on_own_queue(stream);
     const Use use_of_saved = saved.defined() ? Use::read : Use::absent;
     for (const Elementwise::Call &call : problem.calls) {
