@@ -209,3 +209,6 @@ include(kernels/topk_gpu.cmake)
 
 # Tensor product.
 include(kernels/tensor_product.cmake)
+
+# Activations and updates.
+include(kernels/elementwise.cmake)

@@ -45,7 +45,8 @@ void activate(const Tensor &input, const Output &output, const ActivationOptions
 // the input. Of none it may be undefined. The result may be inplace(output_gradient) or
 // inplace(saved).
 //
-// f' where f has a corner: relu 0; clamp 0 at both ends; leaky_relu alpha (as in PyTorch).
+// f' where f has a corner: relu 0; clamp 0 at both ends, which are rounded to the tensors' type;
+// leaky_relu alpha (as in PyTorch).
 void activate_backward(const Tensor &output_gradient, const Tensor &saved,
                        const Output &input_gradient, const ActivationOptions &options = {},
                        const Stream &stream = {});
