@@ -207,3 +207,9 @@ include(kernels/topk_gpu.cmake)
 
 # Tensor product.
 include(kernels/tensor_product.cmake)
+
+# Pooling.
+include(kernels/pool2d.cmake)
+
+# Softmax cross-entropy.
+include(kernels/softmax_cross_entropy.cmake)
