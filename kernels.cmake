@@ -212,3 +212,8 @@ include(kernels/tensor_product.cmake)
 
 # Activations and updates.
 include(kernels/elementwise.cmake)
+# Pooling.
+include(kernels/pool2d.cmake)
+
+# Softmax cross-entropy.
+include(kernels/softmax_cross_entropy.cmake)

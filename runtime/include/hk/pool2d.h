@@ -6,9 +6,9 @@
 //   with iy = y * stride_y + r - padding_top, ix = x * stride_x + s - padding_left, of the pixels
 //   inside the image alone.           (ONNX MaxPool; AveragePool with count_include_pad = 0)
 //
-// Layouts, outermost first: nhwc: [N, H, W, C]; nchw: [N, C, H, W]. All tensors of a call are of one
-// type: f32, f16 or bf16; sums are f32 and rounded once. A NaN in a window is its maximum. Padding
-// is below the window's size, so that every window holds a pixel.
+// Layouts, outermost first: nhwc: [N, H, W, C]; nchw: [N, C, H, W]. All tensors of a call are of
+// one type: f32, f16 or bf16; sums are f32 and rounded once. A NaN in a window is its maximum.
+// Padding is below the window's size, so that every window holds a pixel.
 
 #include "hk/conv2d.h"
 
@@ -54,8 +54,8 @@ Tensor pool2d(const Tensor &input, const Pool2dOptions &options = {});
 // input_gradient = the gradient of pool2d from that of its output; what was there is not used. Of
 // max a window's gradient goes to its first maximum, row by row, found by `output`, which is what
 // pool2d made of `input`; a window of NaNs gives its to the first NaN. Of average `input` and
-// `output` may be undefined. Every pixel adds up its windows row by row, so that the same call gives
-// the same bits on any number of threads. Tensors as above; the gradient overlaps no other.
+// `output` may be undefined. Every pixel adds up its windows row by row, so that the same call
+// gives the same bits on any number of threads. Tensors as above; the gradient overlaps no other.
 void pool2d_backward(const Tensor &output_gradient, const Tensor &input, const Tensor &output,
                      const Tensor &input_gradient, const Pool2dOptions &options,
                      const Stream &stream = {});
