@@ -11,6 +11,7 @@
 #include "hk/error.h"
 #include "log.h"
 #include "memory/pool.h"
+#include "memory/watch.h"
 
 namespace hk {
 
@@ -22,6 +23,7 @@ using Pool = MemoryPool::Impl;
 
 // What the environment asks for.
 void configure(Pool &pool) {
+    link_watch();
     const char *caching = std::getenv("HK_MEMORY_POOL");
     if (caching && std::strcmp(caching, "off") == 0) pool.set_caching(false);
     const char *limit = std::getenv("HK_MEMORY_LIMIT");
