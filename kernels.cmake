@@ -209,3 +209,11 @@ include(kernels/topk_gpu.cmake)
 
 # Tensor product.
 include(kernels/tensor_product.cmake)
+
+# Activations and updates.
+include(kernels/elementwise.cmake)
+# Pooling.
+include(kernels/pool2d.cmake)
+
+# Softmax cross-entropy.
+include(kernels/softmax_cross_entropy.cmake)

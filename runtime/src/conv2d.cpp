@@ -54,7 +54,8 @@ void call(const KernelInfo &kernel, const Conv2dOperands &operands, CallContext 
 
     Conv2dNumbers number(operands.problem.options);
     bool has_bias = operands.has_bias, has_residual = operands.has_residual;
-    ActivationArguments activation = activation_arguments(operands.problem.options);
+    ActivationArguments activation =
+        activation_arguments(activation_options(operands.problem.options));
     // As the generator declares them; call_kernel sets the first.
     void *arguments[] = {
         nullptr,

@@ -1,8 +1,6 @@
 #include "conv2d_check.h"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <span>
 
 #include "hk/error.h"
@@ -28,16 +26,6 @@ void check_innermost(const char *operation, const Operand &operand, const char *
 
 const char *innermost_elements(Layout layout) {
     return layout == Layout::nhwc ? "channels" : "columns";
-}
-
-void check_activation(const char *operation, const Conv2dOptions &options) {
-    const auto number = [](float value) { return std::to_string(value); };
-    if (options.activation == Activation::clamp && !(options.alpha <= options.beta)) {
-        fail(operation, "clamp goes from " + number(options.alpha) + " to " + number(options.beta));
-    }
-    if (options.activation == Activation::leaky_relu && !std::isfinite(options.alpha)) {
-        fail(operation, "leaky_relu's slope is " + number(options.alpha) + ", it must be finite");
-    }
 }
 
 void check_present(const char *operation, const Conv2dTensors &tensors) {
@@ -83,30 +71,10 @@ Conv2dProblem check_conv2d(const Conv2dTensors &tensors, const Conv2dOptions &op
     }
     Conv2dProblem problem = Conv2dProblem::from_shapes(
         tensors.input.shape(), tensors.weight.shape(), tensors.input.type(), options);
-    check_activation(kOperation, options);
+    check_activation(kOperation, activation_options(options));
     check_views(kOperation, problem, tensors);
     problem.in_place = tensors.output.is_inplace();
     return problem;
-}
-
-ActivationArguments activation_arguments(const Conv2dOptions &options) {
-    constexpr float kInfinity = std::numeric_limits<float>::infinity();
-    switch (options.activation) {
-        case Activation::none:
-            return {1, -kInfinity, kInfinity, 0};
-        case Activation::relu:
-            return {1, 0, kInfinity, 0};
-        case Activation::clamp:
-            return {1, options.alpha, options.beta, 0};
-        case Activation::leaky_relu:
-            return {options.alpha, -kInfinity, kInfinity, 0};
-        case Activation::silu:
-            return {1, -kInfinity, kInfinity, 1};
-        case Activation::gelu:
-            return {1, -kInfinity, kInfinity, 2};
-    }
-    fail("conv2d",
-         "activation " + std::to_string(static_cast<int>(options.activation)) + " does not exist");
 }
 
 std::string to_string(const Conv2dProblem &problem, const char *operation) {

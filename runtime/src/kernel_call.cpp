@@ -16,9 +16,12 @@ bool mentions(std::string_view message, std::initializer_list<std::string_view> 
     return false;
 }
 
+// As a pool says it (memory/pool.h).
+bool told_by_pool(std::string_view message) { return mentions(message, {"no memory left"}); }
+
 // Halide's runtime hands on a driver's status only by its name in the message.
 bool out_of_memory(int status, std::string_view message) {
-    return status == halide_error_code_out_of_memory ||
+    return status == halide_error_code_out_of_memory || told_by_pool(message) ||
            mentions(message, {"OUT_OF_MEMORY", "CL_MEM_OBJECT_ALLOCATION_FAILURE",
                               "CL_OUT_OF_RESOURCES", "CL_OUT_OF_HOST_MEMORY"});
 }
@@ -102,7 +105,9 @@ void throw_failure(const char *operation, const KernelInfo &kernel, Device devic
         std::string(operation) + ": kernel " + kernel.name + " on " + device.name();
     const std::string why = message.empty() ? "status " + std::to_string(status) + " of Halide's"
                                             : std::string(message);
-    if (out_of_memory(status, message)) throw OutOfMemory(where + ": " + why);
+    if (out_of_memory(status, message)) {
+        throw OutOfMemory(where + (told_by_pool(message) ? ": " : ": no memory left: ") + why);
+    }
     if (no_device_code(message)) {
         throw DeviceError(where + ": the library's code does not load on " + device.description() +
                           ": " + why);

@@ -145,7 +145,7 @@ QuantizedConv2dProblem QuantizedConv2dProblem::from_shapes(const Shape &input, c
     if (output_type == DataType::s32 && options.activation != Activation::none) {
         fail("output is s32, activation is " + activation + ", it must be none");
     }
-    check_activation(kOperation, options);
+    check_activation(kOperation, activation_options(options));
     QuantizedConv2dProblem problem;
     problem.conv = conv2d_geometry(kOperation, input, weight, input_type, options);
     problem.output_type = output_type;

@@ -31,6 +31,11 @@ public:
         if (block_) pool_->order(*block_, stream);
     }
 
+    // The same for the library's own queue: before the memory is shown to code of others.
+    void order_own_queue() const {
+        if (block_ && !device.is_cpu()) order(detail::require(device).own_stream(device.index()));
+    }
+
     // Work up to the event uses the memory; it is on another queue than the library's own.
     void add_use(const Stream &stream, const detail::Event &event) const noexcept {
         if (block_) pool_->add_use(*block_, stream, event);

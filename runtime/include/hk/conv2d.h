@@ -14,22 +14,11 @@
 #include <array>
 #include <span>
 
+#include "hk/activation.h"
 #include "hk/kernel_info.h"
 #include "hk/output.h"
 
 namespace hk {
-
-enum class Activation : uint8_t {
-    none,
-    relu,        // max(v, 0)
-    clamp,       // min(max(v, alpha), beta); ReLU6 is alpha 0, beta 6
-    leaky_relu,  // v < 0 ? alpha * v : v
-    silu,        // v / (1 + exp(-v))
-    gelu,        // v * (1 + erf(v / sqrt(2))) / 2, the exact form (Hendrycks and Gimpel 2016)
-};
-
-std::string_view name_of(Activation activation) noexcept;
-Activation activation_of(std::string_view name);  // throws InvalidArgument
 
 struct Padding {
     int64_t top = 0, bottom = 0, left = 0, right = 0;

@@ -115,7 +115,7 @@ MemoryPool::Impl &host_pool() noexcept;
 std::vector<MemoryPool::Impl *> memory_pools();
 
 // Gives back what is cached of a caller's context, which he is about to destroy.
-void forget_memory(Device device, void *context) noexcept;
+void forget_memory(Device device, void *context);
 
 const char *memory_label() noexcept;  // of this thread; null: none
 
