@@ -11,8 +11,8 @@ namespace hk {
 
 namespace {
 
-// Pages, large ones where they fit, one after the other in a part of the address space that nothing else uses, so that the
-// pool has one piece that grows.
+// Pages, large ones where they fit, one after the other in a part of the address space that nothing
+// else uses, so that the pool has one piece that grows.
 class Pages final : public MemoryUpstream {
 public:
     void *allocate(size_t bytes, void *after) override {

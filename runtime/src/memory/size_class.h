@@ -1,7 +1,7 @@
 #pragma once
-// Sizes of blocks: multiples of kUnit bytes up to 32 units, then 32 steps a power of two. Large ones
-// are kSkew bytes more than that: as multiples of a page, tensors in a row would all start at the
-// same place of their pages, and rows of several, 4 KiB apart, would meet in one set of a cache
+// Sizes of blocks: multiples of kUnit bytes up to 32 units, then 32 steps a power of two. Large
+// ones are kSkew bytes more than that: as multiples of a page, tensors in a row would all start at
+// the same place of their pages, and rows of several, 4 KiB apart, would meet in one set of a cache
 // (bench --list resnext50 --filter 1x1: rows of 1024 channels ran at 0.87 of their speed).
 
 #include <bit>
