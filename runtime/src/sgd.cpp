@@ -31,12 +31,13 @@ void check_options(const SgdOptions &options) {
 }
 
 // Parameter, velocity, gradient.
-void check_operands(std::span<const Operand> operands, bool has_momentum) {
+void check_operands(std::span<const Operand> operands, float momentum) {
     const Operand &parameter = operands[0], &velocity = operands[1], &gradient = operands[2];
     check_elementwise(kOperation, operands);
     if (!gradient.tensor.defined()) fail("gradient is undefined");
-    if (has_momentum && !velocity.tensor.defined())
-        fail("velocity is undefined, there is a momentum");
+    if (momentum != 0 && !velocity.tensor.defined()) {
+        fail("velocity is undefined, momentum is " + std::to_string(momentum));
+    }
     check_elements_apart(kOperation, parameter);
     check_apart(kOperation, gradient, parameter);
     if (!velocity.tensor.defined()) return;
@@ -53,7 +54,7 @@ void run(const KernelInfo *kernel, const Tensor &parameter, const Tensor &veloci
     const Operand operands[] = {
         {"parameter", parameter}, {"velocity", velocity}, {"gradient", gradient}};
     check_options(options);
-    check_operands(operands, has_momentum);
+    check_operands(operands, options.momentum);
     const Device device = parameter.device();
     CallContext context(device, complete_stream(kOperation, device, operands, stream));
     if (parameter.elements() == 0) return;

@@ -37,7 +37,7 @@ std::vector<Device> devices_with_rows() {
     return devices;
 }
 
-int64_t elements_on(Device device) { return device.is_cpu() ? 200000 : 5000; }
+int64_t elements_on(Device device) { return device.is_cpu() ? 100000 : 5000; }
 
 class ElementwiseRow : public testing::TestWithParam<KernelInfo> {
 protected:
