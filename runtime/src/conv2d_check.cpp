@@ -31,13 +31,13 @@ const char *innermost_elements(Layout layout) {
 void check_present(const char *operation, const Conv2dTensors &tensors) {
     for (const Operand &operand : {Operand{"input", tensors.input},
                                    {"weight", tensors.weight},
-                                   {"output", tensors.output}}) {
+                                   {"output", tensors.output.tensor()}}) {
         if (!operand.tensor.defined()) fail(operation, std::string(operand.name) + " is undefined");
     }
     for (const Operand &operand : {Operand{"weight", tensors.weight},
                                    {"bias", tensors.bias},
                                    {"residual", tensors.residual},
-                                   {"output", tensors.output}}) {
+                                   {"output", tensors.output.tensor()}}) {
         check_device(operation, operand, {"input", tensors.input});
     }
 }
@@ -46,7 +46,7 @@ void check_views(const char *operation, const Conv2dProblem &problem,
                  const Conv2dTensors &tensors) {
     const Operand input{"input", tensors.input}, weight{"weight", tensors.weight},
         bias{"bias", tensors.bias}, residual{"residual", tensors.residual},
-        output{"output", tensors.output};
+        output{"output", tensors.output.tensor()};
     const Shape shape = problem.output_shape();
     check_shape(operation, output, shape);
     check_shape(operation, residual, shape);
@@ -56,9 +56,8 @@ void check_views(const char *operation, const Conv2dProblem &problem,
         check_innermost(operation, operand, elements);
     }
     check_elements_apart(operation, output);
-    for (const Operand &operand : {input, weight, bias, residual}) {
-        check_apart(operation, operand, output);
-    }
+    const Input inputs[] = {{input}, {weight}, {bias}, {residual, true}};
+    check_output(operation, output.name, tensors.output, inputs);
 }
 
 Conv2dProblem check_conv2d(const Conv2dTensors &tensors, const Conv2dOptions &options) {
@@ -67,13 +66,14 @@ Conv2dProblem check_conv2d(const Conv2dTensors &tensors, const Conv2dOptions &op
     for (const Operand &operand : {Operand{"weight", tensors.weight},
                                    {"bias", tensors.bias},
                                    {"residual", tensors.residual},
-                                   {"output", tensors.output}}) {
+                                   {"output", tensors.output.tensor()}}) {
         check_type(kOperation, operand, {"input", tensors.input});
     }
-    const Conv2dProblem problem = Conv2dProblem::from_shapes(
+    Conv2dProblem problem = Conv2dProblem::from_shapes(
         tensors.input.shape(), tensors.weight.shape(), tensors.input.type(), options);
     check_activation(kOperation, activation_options(options));
     check_views(kOperation, problem, tensors);
+    problem.in_place = tensors.output.is_inplace();
     return problem;
 }
 
@@ -94,7 +94,8 @@ std::string to_string(const Conv2dProblem &problem, const char *operation) {
     text +=
         ", padding " + hk::to_string({padding.top, padding.bottom, padding.left, padding.right});
     text += ", dilation " + hk::to_string({options.dilation[0], options.dilation[1]});
-    return text + ", groups " + std::to_string(options.groups);
+    text += ", groups " + std::to_string(options.groups);
+    return problem.in_place ? text + ", in place" : text;
 }
 
 }  // namespace hk::detail

@@ -8,7 +8,8 @@
 namespace hk::detail {
 
 struct Conv2dTensors {
-    const Tensor &input, &weight, &bias, &residual, &output;
+    const Tensor &input, &weight, &bias, &residual;
+    Output output;  // or in place of the residual
 };
 
 // Throws InvalidArgument for anything that is wrong with the arguments, but for what only a kernel
@@ -32,7 +33,8 @@ const char *innermost_elements(Layout layout);
 // The types of conv2d: f32, f16, bf16.
 void check_float(const char *operation, DataType type);
 
-// Shapes and strides are those that the problem has, and the output overlaps nothing.
+// Shapes and strides are those that the problem has, and the output overlaps nothing that does not
+// let go.
 void check_views(const char *operation, const Conv2dProblem &problem, const Conv2dTensors &tensors);
 
 inline ActivationOptions activation_options(const Conv2dOptions &options) {

@@ -27,6 +27,12 @@ struct OpenClDriver {
     F(clEnqueueWriteBufferRect) \
     F(clEnqueueCopyBufferRect)  \
     F(clEnqueueFillBuffer)      \
+    F(clEnqueueMarkerWithWaitList) \
+    F(clEnqueueBarrierWithWaitList) \
+    F(clGetEventInfo)           \
+    F(clWaitForEvents)          \
+    F(clReleaseEvent)           \
+    F(clFlush)                  \
     F(clFinish)
 
 #define HK_OPENCL_MEMBER(name) decltype(&::name) name;

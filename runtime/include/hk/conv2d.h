@@ -16,7 +16,7 @@
 
 #include "hk/activation.h"
 #include "hk/kernel_info.h"
-#include "hk/tensor.h"
+#include "hk/output.h"
 
 namespace hk {
 
@@ -40,6 +40,7 @@ struct Conv2dProblem {
     int64_t batch = 1, channels = 1, height = 1, width = 1;    // of the input
     int64_t filters = 1, kernel_height = 1, kernel_width = 1;  // of the weight
     Conv2dOptions options;
+    bool in_place = false;  // the output takes the residual's storage over
 
     // From the shapes of input and weight. Throws InvalidArgument where they don't fit each other
     // or the options.
@@ -56,14 +57,16 @@ struct Conv2dProblem {
 //
 // All tensors live on one device and are the caller's. Tensors may be views: any strides, but that
 // channels (nhwc) or columns (nchw) of input, weight, residual and output lie next to each other.
-// The output must not overlap an input. An empty batch is legal and does nothing.
+// The output must not overlap an input, but it may take the residual's storage over:
+//   hk::conv2d(input, weight, bias, residual, hk::inplace(residual), options);
+// with the same result. An empty batch is legal and does nothing.
 //
 // Calls from several threads at once are safe. On a device the call returns when the work is
 // queued. Throws InvalidArgument before anything runs; OutOfMemory, DeviceError, KernelFailure.
 // HK_LOG=select prints the row that each new problem takes to stderr. That the device is too small
 // for a faster row is printed once a problem, unless HK_LOG is "off".
 void conv2d(const Tensor &input, const Tensor &weight, const Tensor &bias, const Tensor &residual,
-            const Tensor &output, const Conv2dOptions &options, const Stream &stream = {});
+            const Output &output, const Conv2dOptions &options, const Stream &stream = {});
 
 // The same, into a new tensor, without a residual.
 Tensor conv2d(const Tensor &input, const Tensor &weight, const Tensor &bias = {},
@@ -72,7 +75,7 @@ Tensor conv2d(const Tensor &input, const Tensor &weight, const Tensor &bias = {}
 // Runs one given row, whatever selection would take. Throws InvalidArgument where the row does not
 // take the problem. For tests and measurements.
 void conv2d_with(const KernelInfo &kernel, const Tensor &input, const Tensor &weight,
-                 const Tensor &bias, const Tensor &residual, const Tensor &output,
+                 const Tensor &bias, const Tensor &residual, const Output &output,
                  const Conv2dOptions &options, const Stream &stream = {});
 
 // All rows of the family, in the order of the table.

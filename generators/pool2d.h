@@ -1,0 +1,40 @@
+#pragma once
+// Pooling, in the index letters of generators/conv2d_layout.h; there is one group. hk/pool2d.h says
+// what a window is.
+
+#include "generators/conv2d_layout.h"
+
+namespace hk::generators {
+
+struct PoolWindows {
+    Halide::Expr kernel_x, kernel_y, stride_x, stride_y, padding_left, padding_top;
+    Halide::Expr width, height;  // of the input
+
+    // The first column and row of a window; they may lie before the image.
+    Halide::Expr first_x(const Halide::Expr &x) const { return x * stride_x - padding_left; }
+    Halide::Expr first_y(const Halide::Expr &y) const { return y * stride_y - padding_top; }
+
+    // The pixels of a window inside the image, as a float.
+    Halide::Expr pixels(const Halide::Expr &x, const Halide::Expr &y) const;
+};
+
+struct Pool2dOperands {
+    Halide::Func input;
+    PoolWindows windows;
+    bool unpadded;      // no window reaches over the edge
+    Halide::Type type;  // of the output
+};
+
+// folded(c, g, x, y, n) is over the pixels r.x, r.y of a window, row by row.
+struct Pool2d {
+    Halide::Func folded, output;
+    Halide::RDom r;
+};
+
+// The edge is repeated around the image, which changes no maximum: a window that reaches over an
+// edge holds pixels of that edge.
+Pool2d pool2d_max(const Pool2dOperands &operands);
+
+Pool2d pool2d_average(const Pool2dOperands &operands);
+
+}  // namespace hk::generators

@@ -1,0 +1,62 @@
+// pool2d_backward: inputs, outputs, the layout of their buffers, and the schedule by its name.
+//
+// Buffers: images (of c) as generators/conv2d_layout.h says. Of average input and output are not
+// read, whatever stands there.
+
+#include "compiler/lowering.h"
+#include "generators/pool2d_backward.h"
+#include "generators/pool2d_parameters.h"
+#include "schedules/pool2d_backward.h"
+
+using namespace Halide;
+
+namespace {
+
+using namespace hk::generators;
+namespace sc = hk::schedules;
+
+class Pool2dBackwardGenerator : public Pool2dParameters<Pool2dBackwardGenerator> {
+public:
+    Input<Buffer<void, 5>> output_gradient{"output_gradient"};
+    Input<Buffer<void, 5>> input{"input"}, output{"output"};
+    Input<int32_t> kernel_x{"kernel_x"}, kernel_y{"kernel_y"};
+    Input<int32_t> stride_x{"stride_x"}, stride_y{"stride_y"};
+    Input<int32_t> padding_left{"padding_left"}, padding_top{"padding_top"};
+    Output<Buffer<void, 5>> input_gradient{"input_gradient"};
+
+    void configure() {
+        output_gradient.set_type(type);
+        input.set_type(type);
+        output.set_type(type);
+        input_gradient.set_type(type);
+    }
+
+    void generate() {
+        for (auto *image : {&output_gradient, &input, &output}) constrain(*image);
+        constrain(input_gradient);
+        const Conv2dLayout order(layout);
+        const auto [dim_c, dim_g, dim_x, dim_y, dim_n] = order.image_dims();
+        const Expr width = input_gradient.dim(dim_x).extent();
+        const Pool2dBackwardOperands operands = {
+            order.image("output_gradient_cgxyn", output_gradient),
+            order.image("input_cgxyn", input),
+            order.image("output_cgxyn", output),
+            windows(*this, width, input_gradient.dim(dim_y).extent()),
+            output_gradient.dim(dim_x).extent(),
+            output_gradient.dim(dim_y).extent(),
+            unpadded(),
+            type};
+        Pool2dBackward stages =
+            pools_maximum() ? pool2d_backward_max(operands) : pool2d_backward_average(operands);
+        input_gradient(order.image_arguments(c)) = stages.output(c, g, x, y, n);
+        stages.output = input_gradient;
+        const sc::Pool2dContext context = {
+            {sizes(get_target())}, width * (order.nhwc() ? input_gradient.dim(dim_c).extent() : 1)};
+        sc::apply(sc::pool2d_backward_schedules(), schedule_name.value(), stages, context);
+        hk::compiler::add_lowering_passes(get_pipeline(), get_target());
+    }
+};
+
+}  // namespace
+
+HALIDE_REGISTER_GENERATOR(Pool2dBackwardGenerator, pool2d_backward)

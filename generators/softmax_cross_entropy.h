@@ -1,0 +1,30 @@
+#pragma once
+// Softmax, cross-entropy and its gradient, of rows n of logits with classes c. The equations are in
+// hk/softmax_cross_entropy.h.
+
+#include "generators/conv2d_layout.h"
+
+namespace hk::generators {
+
+struct SoftmaxCrossEntropyOperands {
+    Halide::Func logits, labels;
+    Halide::Expr classes, scale;
+    Halide::Type type;  // of logits and gradient
+};
+
+// Lane l has the classes l, l + lanes, …, over r. Groups of up to 16 lanes are folded to group_best
+// and group_sum, and those to best and sum. label is a row's, moved to the nearest class; at_label
+// its logit less best. factor is what exponentials are multiplied by to be a gradient.
+struct SoftmaxCrossEntropy {
+    Halide::Var lane{"lane"}, group{"group"};
+    Halide::Func lane_best, group_best, best, lane_sum, group_sum, sum;
+    Halide::Func label, at_label, factor, loss, gradient;
+    Halide::RDom r;
+};
+
+// A gradient may be written over its logits: every element depends on all loads of its row, by way
+// of best, sum and at_label, so that none of those can come after the first store of the row. The
+// one load that is left is the element's own.
+SoftmaxCrossEntropy softmax_cross_entropy(const SoftmaxCrossEntropyOperands &operands, int lanes);
+
+}  // namespace hk::generators

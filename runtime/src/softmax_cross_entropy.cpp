@@ -1,0 +1,216 @@
+#include "hk/softmax_cross_entropy.h"
+
+#include <optional>
+#include <stdexcept>
+
+#include "conv2d_check.h"
+#include "conv2d_operands.h"
+#include "hk/error.h"
+#include "kernel_buffer.h"
+#include "kernel_call.h"
+#include "operand_check.h"
+#include "selection_cache.h"
+
+namespace hk {
+
+using namespace detail;
+
+namespace {
+
+using Use = KernelBuffer::Use;
+
+constexpr const char *kOperation = "softmax_cross_entropy";
+
+[[noreturn]] void fail(const std::string &what) {
+    throw InvalidArgument(std::string(kOperation) + ": " + what);
+}
+
+struct Arguments {
+    const Tensor &logits, &labels, &loss;
+    const Output &gradient;
+
+    int64_t rows() const { return logits.shape()[0]; }
+    int64_t classes() const { return logits.shape()[1]; }
+};
+
+void check_one_type(const char *name, const Tensor &tensor, DataType type) {
+    if (!tensor.defined() || tensor.type() == type) return;
+    fail(std::string(name) + " is " + std::string(name_of(tensor.type())) + ", it must be " +
+         std::string(name_of(type)));
+}
+
+void check_labels(const Arguments &arguments) {
+    const Tensor &labels = arguments.labels;
+    if (!labels.device().is_cpu()) return;
+    const int64_t classes = arguments.classes(), stride = labels.strides()[0];
+    const int32_t *label = labels.data<int32_t>();
+    for (int64_t n = 0; n < arguments.rows(); n++) {
+        if (label[n * stride] >= 0 && label[n * stride] < classes) continue;
+        fail("label " + std::to_string(n) + " is " + std::to_string(label[n * stride]) +
+             ", it must be 0 to " + std::to_string(classes - 1));
+    }
+}
+
+void check_shapes(const Arguments &arguments) {
+    const auto &[logits, labels, loss, output] = arguments;
+    const Tensor &gradient = output.tensor();
+    if (logits.rank() != 2) {
+        fail("logits have " + std::to_string(logits.rank()) + " dimensions, " +
+             hk::to_string(logits.shape()) + ", they need 2");
+    }
+    if (arguments.classes() < 1) fail("logits have 0 classes, they need 1");
+    check_shape(kOperation, {"labels", labels}, {logits.shape().data(), 1});
+    check_shape(kOperation, {"loss", loss}, {logits.shape().data(), 1});
+    check_shape(kOperation, {"gradient", gradient}, logits.shape());
+}
+
+void check_memory(const Arguments &arguments) {
+    const auto &[logits, labels, loss, output] = arguments;
+    const Tensor &gradient = output.tensor();
+    const Input inputs[] = {{{"logits", logits}, true}, {{"labels", labels}}};
+    check_innermost(kOperation, {"logits", logits}, "classes");
+    if (gradient.defined()) {
+        check_innermost(kOperation, {"gradient", gradient}, "classes");
+        check_elements_apart(kOperation, {"gradient", gradient});
+        check_output(kOperation, "gradient", output, inputs);
+    } else if (output.is_inplace()) {
+        fail("gradient is inplace() of an undefined tensor");
+    }
+    if (loss.defined()) {
+        check_elements_apart(kOperation, {"loss", loss});
+        for (const Operand &operand :
+             {Operand{"logits", logits}, {"labels", labels}, {"gradient", gradient}}) {
+            check_apart(kOperation, operand, {"loss", loss});
+        }
+    }
+}
+
+void check(const Arguments &arguments) {
+    const auto &[logits, labels, loss, output] = arguments;
+    const Tensor &gradient = output.tensor();
+    if (!logits.defined()) fail("logits are undefined");
+    if (!labels.defined()) fail("labels are undefined");
+    if (!loss.defined() && !gradient.defined()) fail("loss and gradient are both undefined");
+    for (const Operand &operand :
+         {Operand{"labels", labels}, {"loss", loss}, {"gradient", gradient}}) {
+        check_device(kOperation, operand, {"logits", logits});
+    }
+    check_float(kOperation, logits.type());
+    check_one_type("labels", labels, DataType::s32);
+    check_one_type("loss", loss, DataType::f32);
+    check_type(kOperation, {"gradient", gradient}, {"logits", logits});
+    check_shapes(arguments);
+    check_memory(arguments);
+    check_labels(arguments);
+}
+
+FieldLookup fields_of(int64_t rows, int64_t classes) {
+    return [=](std::string_view field) {
+        if (field == "rows") return rows;
+        if (field == "classes") return classes;
+        throw std::out_of_range("softmax_cross_entropy has no field " + std::string(field));
+    };
+}
+
+const KernelInfo &kernel_for(const Arguments &arguments, const KernelInfo *given) {
+    static SelectionCache cache(kOperation, softmax_cross_entropy_kernels());
+    const int64_t rows = arguments.rows(), classes = arguments.classes();
+    const DataType type = arguments.logits.type();
+    const Device device = arguments.logits.device();
+    if (given) {
+        check_row_takes(kOperation, *given, type, Layout::any, device, fields_of(rows, classes));
+        return *given;
+    }
+    return cache.find(
+        {static_cast<int64_t>(type), rows, classes}, device,
+        [&](const DeviceLimits &limits, bool explain) {
+            return select_softmax_cross_entropy(rows, classes, type, device.type(), limits,
+                                                explain);
+        },
+        [&] {
+            return std::string(kOperation) + " " + std::string(name_of(type)) + ", logits " +
+                   hk::to_string(arguments.logits.shape());
+        });
+}
+
+// The dimensions of a tensor as a kernel's buffer.
+BufferView view_of(const char *name, const Tensor &tensor) {
+    BufferView view(tensor, {});
+    for (size_t d = tensor.shape().size(); d-- > 0;)
+        view.dims.push_back({tensor.shape()[d], tensor.strides()[d]});
+    tidy(view.dims);
+    check_fits_kernel(kOperation, name, view);
+    return view;
+}
+
+// Where a result is not wanted: over the logits, but of no elements.
+BufferView none_of(BufferView logits, DataType type, const Dims &dims) {
+    logits.type = type;
+    logits.offset = 0;
+    logits.dims = dims;
+    return logits;
+}
+
+// `row`: null for the one that selection takes.
+void run(const KernelInfo *row, const Arguments &arguments, float scale, const Stream &stream) {
+    check(arguments);
+    const auto &[logits, labels, loss, output] = arguments;
+    const Tensor &gradient = output.tensor();
+    const Device device = logits.device();
+    const Operand all[] = {
+        {"logits", logits}, {"labels", labels}, {"loss", loss}, {"gradient", gradient}};
+    OperationCall context(kOperation, device, all, stream);
+    const bool own_queue = on_own_queue(stream);
+    const BufferView from = view_of("logits", logits), which = view_of("labels", labels);
+    const BufferView losses =
+        loss.defined() ? view_of("loss", loss) : none_of(from, DataType::f32, {{0, 1}});
+    const BufferView to = gradient.defined()
+                              ? view_of("gradient", gradient)
+                              : none_of(from, logits.type(), {{0, 1}, {arguments.rows(), 0}});
+    const KernelInfo &kernel = kernel_for(arguments, row);
+    if (arguments.rows() == 0) return;
+
+    const auto use = [](const Tensor &tensor) {
+        return tensor.defined() ? Use::write : Use::absent;
+    };
+    const bool in_place = output.is_inplace();
+    KernelBuffer labels_buffer(which, {kOperation, "labels", Use::read, own_queue});
+    KernelBuffer loss_buffer(losses, {kOperation, "loss", use(loss), own_queue});
+    KernelBuffer gradient_buffer(
+        to, {kOperation, "gradient", in_place ? Use::update : use(gradient), own_queue});
+    std::optional<KernelBuffer> logits_buffer;
+    if (!in_place)
+        logits_buffer.emplace(from, KernelBuffer::Role{kOperation, "logits", Use::read, own_queue});
+    // As the generator declares them; call_kernel sets the first.
+    void *kernel_arguments[] = {nullptr,
+                                in_place ? gradient_buffer.get() : logits_buffer->get(),
+                                labels_buffer.get(),
+                                &scale,
+                                loss_buffer.get(),
+                                gradient_buffer.get()};
+    call_kernel(kOperation, kernel, context, kernel_arguments);
+    loss_buffer.finish();
+    gradient_buffer.finish();
+}
+
+}  // namespace
+
+void softmax_cross_entropy(const Tensor &logits, const Tensor &labels, const Tensor &loss,
+                           const Output &gradient, float scale, const Stream &stream) {
+    run(nullptr, {logits, labels, loss, gradient}, scale, stream);
+}
+
+void softmax_cross_entropy_with(const KernelInfo &kernel, const Tensor &logits,
+                                const Tensor &labels, const Tensor &loss, const Output &gradient,
+                                float scale, const Stream &stream) {
+    run(&kernel, {logits, labels, loss, gradient}, scale, stream);
+}
+
+Selection select_softmax_cross_entropy(int64_t rows, int64_t classes, DataType type,
+                                       DeviceType device, const DeviceLimits &limits,
+                                       bool explain) {
+    return select(softmax_cross_entropy_kernels(), type, Layout::any, device, limits,
+                  fields_of(rows, classes), explain);
+}
+
+}  // namespace hk

@@ -1,0 +1,31 @@
+#include "schedules/softmax_cross_entropy.h"
+
+using namespace Halide;
+using namespace hk::generators;
+
+namespace hk::schedules::cpu {
+
+// Row by row, each read from memory once: for its maximum; the sum and the gradient find it in
+// cache. A task is so many rows that they have 8192 elements. In place an element is stored once,
+// hence GuardWithIf, after all that the row is read for (generators/softmax_cross_entropy.h).
+void softmax_cross_entropy(SoftmaxCrossEntropy &stages, const SoftmaxCrossEntropyContext &context) {
+    constexpr auto guard = TailStrategy::GuardWithIf;
+    const int lanes = softmax_cross_entropy_lanes(context);
+    const Var task("task");
+    const Expr rows = max(8192 / max(context.classes, 1), 1);
+    for (Func out : {stages.gradient, stages.loss})
+        out.compute_root().split(n, task, n, rows, guard).parallel(task);
+    stages.gradient.vectorize(c, lanes, guard);
+    stages.loss.compute_with(stages.gradient, n);
+    for (Func lane_of : {stages.lane_best, stages.lane_sum}) {
+        lane_of.compute_at(stages.gradient, n)
+            .vectorize(stages.lane)
+            .update()
+            .reorder(stages.lane, stages.r)
+            .vectorize(stages.lane);
+    }
+    for (Func of_row : {stages.best, stages.sum, stages.label, stages.at_label, stages.factor})
+        of_row.compute_at(stages.gradient, n);
+}
+
+}  // namespace hk::schedules::cpu

@@ -1,0 +1,22 @@
+#include "schedules/pool2d_backward.h"
+
+#include "schedules/gpu/elements.h"
+
+using namespace Halide;
+using namespace hk::generators;
+
+namespace hk::schedules::gpu {
+
+// An element a thread, which looks at its windows itself: neighbours share what they read by the
+// cache, and there is no memory beside the tensors.
+void pool2d_backward(Pool2dBackward &stages, const Pool2dContext &context) {
+    element_a_thread(stages.output, stages.output.args());
+    const Var inner = context.nhwc ? c : x;
+    stages.sum.compute_at(stages.output, inner).store_in(MemoryType::Register);
+    stages.sum.update().reorder(stages.w.x, stages.w.y).never_partition_all();
+    if (!stages.r.defined()) return;
+    stages.window.compute_at(stages.sum, stages.w.x).store_in(MemoryType::Register);
+    stages.window.update().reorder(stages.r.x, stages.r.y).never_partition_all();
+}
+
+}  // namespace hk::schedules::gpu

@@ -1,0 +1,24 @@
+#pragma once
+// Schedules of the algorithms in generators/pool2d.h.
+
+#include "generators/pool2d.h"
+#include "schedules/conv2d_sizes.h"
+#include "schedules/schedule.h"
+
+namespace hk::schedules {
+
+struct Pool2dContext : Conv2dSizes {
+    Halide::Expr row;  // elements of one of the output that lie next to each other
+};
+
+const Table<generators::Pool2d, Pool2dContext> &pool2d_schedules();
+
+namespace cpu {
+void pool2d(generators::Pool2d &stages, const Pool2dContext &context);
+}  // namespace cpu
+
+namespace gpu {
+void pool2d(generators::Pool2d &stages, const Pool2dContext &context);
+}  // namespace gpu
+
+}  // namespace hk::schedules

@@ -1,0 +1,36 @@
+#include "schedules/softmax_cross_entropy.h"
+
+using namespace hk::generators;
+
+namespace hk::schedules {
+
+namespace {
+
+// The baseline: every element by itself, nothing stored in between.
+void root(SoftmaxCrossEntropy &, const SoftmaxCrossEntropyContext &) {}
+
+}  // namespace
+
+// A CPU's vector; the threads of a GPU's block; a thread that has a row.
+int softmax_cross_entropy_lanes(const SoftmaxCrossEntropyContext &context) {
+    int lanes = context.schedule == "gpu"            ? 256
+                : context.schedule == "gpu_unstaged" ? 1
+                                                     : context.target.natural_vector_size<float>();
+    Knobs knobs(context.knobs);
+    knobs.take("lanes", lanes);
+    knobs.end();
+    if (lanes < 1 || (lanes > 16 && lanes % 16 != 0))
+        throw Halide::CompileError("knobs " + context.knobs + ": lanes are groups of 16, or fewer");
+    return lanes;
+}
+
+const Table<SoftmaxCrossEntropy, SoftmaxCrossEntropyContext> &softmax_cross_entropy_schedules() {
+    static const Table<SoftmaxCrossEntropy, SoftmaxCrossEntropyContext> table = {
+        {"root", root},
+        {"cpu", cpu::softmax_cross_entropy},
+        {"gpu", gpu::softmax_cross_entropy},
+        {"gpu_unstaged", gpu::softmax_cross_entropy_unstaged}};
+    return table;
+}
+
+}  // namespace hk::schedules
