@@ -1,6 +1,7 @@
 #include "hk/sgd.h"
 
 #include <cmath>
+#include <optional>
 
 #include "elementwise.h"
 #include "hk/error.h"
@@ -64,11 +65,13 @@ void run(const KernelInfo *kernel, const Tensor &parameter, const Tensor &veloci
     kernel = &rows.find(kernel, problem, parameter.type(), device, has_momentum);
     SgdOptions number = options;
     const bool own_queue = on_own_queue(stream);
-    const Use use_of_velocity = has_momentum ? Use::update : Use::absent;
     for (const Elementwise::Call &call : problem.calls) {
         KernelBuffer g(call[2], {kOperation, "gradient", Use::read, own_queue});
         KernelBuffer p(call[0], {kOperation, "parameter", Use::update, own_queue});
-        KernelBuffer v(call[1], {kOperation, "velocity", use_of_velocity, own_queue});
+        std::optional<KernelBuffer> v;
+        if (has_momentum) {
+            v.emplace(call[1], KernelBuffer::Role{kOperation, "velocity", Use::update, own_queue});
+        }
         // As the generator declares them; call_kernel sets the first.
         void *arguments[] = {nullptr,
                              g.get(),
@@ -77,10 +80,10 @@ void run(const KernelInfo *kernel, const Tensor &parameter, const Tensor &veloci
                              &number.weight_decay,
                              &number.nesterov,
                              p.get(),
-                             has_momentum ? v.get() : nullptr};
+                             v ? v->get() : nullptr};
         call_kernel(kOperation, *kernel, context, arguments);
         p.finish();
-        if (has_momentum) v.finish();
+        if (v) v->finish();
     }
 }
 
