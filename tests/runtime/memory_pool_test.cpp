@@ -18,7 +18,7 @@ namespace {
 
 using Pool = MemoryPool::Impl;
 
-TEST(SizeClass, WastesLessThanOneIn32) {
+TEST(SizeClass, WastesLessThanOneIn25) {
     for (size_t bytes = 0; bytes < (size_t{1} << 40); bytes += bytes / 97 + 1) {
         const size_t size = SizeClass::holding(bytes).bytes();
         ASSERT_GE(size, bytes);
@@ -26,7 +26,7 @@ TEST(SizeClass, WastesLessThanOneIn32) {
         if (bytes <= 4096) {
             ASSERT_LT(size - bytes, SizeClass::kUnit + (bytes == 0));
         } else {
-            ASSERT_LT((size - bytes) * 32, bytes);
+            ASSERT_LT((size - bytes) * 25, bytes);
         }
         const size_t within = SizeClass::within(size).bytes();
         ASSERT_EQ(within, size) << bytes;
