@@ -23,10 +23,11 @@ Expr silu_derivative(const Expr &v) {
     return s * (1.f + v * (1.f - s));
 }
 
-// (v * P(v))' = P(v) + v * p(v), of the normal distribution and its density.
+// (v * P(v))' = P(v) + v * p(v), of the normal distribution and its density. The exponential is
+// the one that error_function has.
 Expr gelu_derivative(const Expr &v) {
-    const Expr w = v * 0.70710678f;
-    return 0.5f * (1.f + error_function(w)) + v * (0.39894228f * exp(-w * w));
+    const Expr w = v * 0.70710678f, z = abs(w);
+    return 0.5f * (1.f + error_function(w)) + v * (0.39894228f * exp(-z * z));
 }
 
 }  // namespace

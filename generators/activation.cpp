@@ -1,23 +1,10 @@
 #include "generators/activation.h"
 
+#include "generators/error_function.h"
+
 using namespace Halide;
 
 namespace hk::generators {
-
-namespace {
-
-// Abramowitz and Stegun 7.1.26: absolute error below 1.5e-7, which is f32's rounding of 1 + erf.
-Expr error_function(const Expr &v) {
-    const Expr z = abs(v);
-    const Expr t = 1.f / (1.f + 0.3275911f * z);
-    const Expr polynomial =
-        t * (0.254829592f +
-             t * (-0.284496736f + t * (1.421413741f + t * (-1.453152027f + t * 1.061405429f))));
-    const Expr positive = 1.f - polynomial * exp(-z * z);
-    return select(v < 0.f, -positive, positive);
-}
-
-}  // namespace
 
 Expr leaky(const Expr &value, const Expr &slope) {
     return select(slope == 1.f, value, select(value < 0.f, slope * value, value));

@@ -50,6 +50,7 @@ protected:
         return {this->get_target(),
                 schedule_name,
                 knobs,
+                fix_packed != 0,
                 output.dim(0).extent(),
                 output.dim(1).extent(),
                 output.dim(0).extent() * output.dim(1).extent() * output.dim(2).extent(),

@@ -1,5 +1,6 @@
 # The table's part of kernels that work element by element; kernels.cmake includes it. adjacent: elements of a
-# run lie next to each other in all tensors; packed: and there is one run.
+# run lie next to each other in all tensors; packed: and there is one run. Budgets are what was measured,
+# registers rounded up to a multiple of 8.
 
 set(HK_FIXED_FIELDS_activate adjacent packed)
 set(HK_FIXED_FIELDS_activate_backward adjacent packed)
@@ -10,13 +11,20 @@ kernel_family(sgd)
 
 set(types TYPES f32 f16 bf16)
 set(on_cpu SCHEDULE cpu ${types} DEVICES cpu)
+set(on_gpu SCHEDULE gpu_unstaged ${types} DEVICES cuda opencl)
 foreach(family activate activate_backward)
     kernel(${family} adjacent ALGORITHM elementwise ${on_cpu} WHERE adjacent=1)
     kernel(${family} any ALGORITHM elementwise ${on_cpu})
+    kernel(${family} packed ALGORITHM elementwise ${on_gpu} BUDGET shared:0,registers:24 WHERE packed=1)
+    kernel(${family} any ALGORITHM elementwise ${on_gpu} BUDGET shared:0,registers:24)
 endforeach()
 foreach(algorithm momentum plain)
     set(has_plain 0)
     set(has_momentum 1)
     kernel(sgd ${algorithm}_adjacent ALGORITHM ${algorithm} ${on_cpu} WHERE momentum=${has_${algorithm}} adjacent=1)
     kernel(sgd ${algorithm} ALGORITHM ${algorithm} ${on_cpu} WHERE momentum=${has_${algorithm}})
+    kernel(sgd ${algorithm}_packed ALGORITHM ${algorithm} ${on_gpu} BUDGET shared:0,registers:16
+        WHERE momentum=${has_${algorithm}} packed=1)
+    kernel(sgd ${algorithm} ALGORITHM ${algorithm} ${on_gpu} BUDGET shared:0,registers:24
+        WHERE momentum=${has_${algorithm}})
 endforeach()

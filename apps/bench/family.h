@@ -99,6 +99,9 @@ Family tensor_product_family();
 Family tensor_product_backward_data_family();
 Family tensor_product_backward_weight_family();
 Family kernel_map_family();
+Family activate_family();
+Family activate_backward_family();
+Family sgd_family();
 
 std::vector<Family> families();
 

@@ -28,7 +28,10 @@ std::vector<Family> families() {
             tensor_product_family(),
             tensor_product_backward_data_family(),
             tensor_product_backward_weight_family(),
-            kernel_map_family()};
+            kernel_map_family(),
+            activate_family(),
+            activate_backward_family(),
+            sgd_family()};
 }
 
 namespace {

@@ -18,6 +18,9 @@ int main(int argc, char **argv) {
     verbs.push_back(hk::explain::conv2d_backward_weight_verb());
     verbs.push_back(hk::explain::topk_verb());
     verbs.push_back(hk::explain::tensor_product_verb());
+    verbs.push_back(hk::explain::activate_verb());
+    verbs.push_back(hk::explain::activate_backward_verb());
+    verbs.push_back(hk::explain::sgd_verb());
     bool json = false;
     int64_t shared_limit = -1;
     for (const auto &verb : verbs) {

@@ -66,5 +66,8 @@ std::unique_ptr<Verb> conv2d_backward_data_verb();
 std::unique_ptr<Verb> conv2d_backward_weight_verb();
 std::unique_ptr<Verb> topk_verb();
 std::unique_ptr<Verb> tensor_product_verb();
+std::unique_ptr<Verb> activate_verb();
+std::unique_ptr<Verb> activate_backward_verb();
+std::unique_ptr<Verb> sgd_verb();
 
 }  // namespace hk::explain

@@ -16,6 +16,8 @@ namespace {
 
 using Use = KernelBuffer::Use;
 
+Use use_of_output(const Output &output) { return output.is_inplace() ? Use::update : Use::write; }
+
 [[noreturn]] void fail_undefined(const char *operation, const char *name) {
     throw InvalidArgument(std::string(operation) + ": " + name + " is undefined");
 }
@@ -39,8 +41,8 @@ void run_forward(const KernelInfo *kernel, const Tensor &input, const Output &ou
     ActivationArguments f = activation_arguments(options);
     const bool own_queue = on_own_queue(stream);
     for (const Elementwise::Call &call : problem.calls) {
-        KernelBuffer from(call[1], {kOperation, "input", Use::read, own_queue});
-        KernelBuffer to(call[0], {kOperation, "output", Use::write, own_queue});
+        KernelBuffer to(call[0], {kOperation, "output", use_of_output(output), own_queue});
+        InputBuffer from(call[1], call[0], to, {kOperation, "input", Use::read, own_queue});
         // As the generator declares them; call_kernel sets the first.
         void *arguments[] = {nullptr, from.get(), &f.slope, &f.low, &f.high, &f.smooth, to.get()};
         call_kernel(kOperation, *kernel, context, arguments);
@@ -82,11 +84,12 @@ void run_backward(const KernelInfo *kernel, const Tensor &output_gradient, const
     f.low = stored_bound(output_gradient.type(), f.low);
     f.high = stored_bound(output_gradient.type(), f.high);
     const bool own_queue = on_own_queue(stream);
-    const Use use_of_saved = saved.defined() ? Use::read : Use::absent;
     for (const Elementwise::Call &call : problem.calls) {
-        KernelBuffer from(call[1], {kOperation, "output_gradient", Use::read, own_queue});
-        KernelBuffer kept(call[2], {kOperation, "saved", use_of_saved, own_queue});
-        KernelBuffer to(call[0], {kOperation, "input_gradient", Use::write, own_queue});
+        KernelBuffer to(call[0],
+                        {kOperation, "input_gradient", use_of_output(input_gradient), own_queue});
+        InputBuffer from(call[1], call[0], to,
+                         {kOperation, "output_gradient", Use::read, own_queue});
+        InputBuffer kept(call[2], call[0], to, {kOperation, "saved", Use::read, own_queue});
         void *arguments[] = {nullptr, from.get(), kept.get(), &f.slope,
                              &f.low,  &f.high,    &f.smooth,  to.get()};
         call_kernel(kOperation, *kernel, context, arguments);

@@ -143,6 +143,13 @@ Elementwise elementwise(std::span<const Operand> operands) {
     return result;
 }
 
+InputBuffer::InputBuffer(const BufferView &view, const BufferView &output_view,
+                         KernelBuffer &output, const KernelBuffer::Role &role)
+    : output_(output) {
+    const bool one = view.storage == output_view.storage && view.offset == output_view.offset;
+    if (!one) apart_.emplace(view, role);
+}
+
 const KernelInfo &ElementwiseRows::find(const KernelInfo *given, const Elementwise &problem,
                                         DataType type, Device device, bool momentum) {
     const FieldLookup field = [&](std::string_view name) -> int64_t {

@@ -4,6 +4,7 @@
 // as one. Packed tensors have one dimension.
 
 #include <array>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -26,6 +27,20 @@ struct Elementwise {
 
 // Of tensors with elements, the first defined.
 Elementwise elementwise(std::span<const Operand> operands);
+
+// An input's buffer: the output's own where both are one view, since two buffers that overlap are
+// undefined in OpenCL. `output` is an update then.
+class InputBuffer {
+public:
+    InputBuffer(const BufferView &view, const BufferView &output_view, KernelBuffer &output,
+                const KernelBuffer::Role &role);
+
+    halide_buffer_t *get() { return apart_ ? apart_->get() : output_.get(); }
+
+private:
+    std::optional<KernelBuffer> apart_;
+    KernelBuffer &output_;
+};
 
 // The rows of such a family, and their selection. `momentum`: a field of the family's own, or 0.
 class ElementwiseRows {

@@ -1,6 +1,7 @@
 #include "hk/sgd.h"
 
 #include <cmath>
+#include <optional>
 
 #include "elementwise.h"
 #include "hk/error.h"
@@ -31,12 +32,13 @@ void check_options(const SgdOptions &options) {
 }
 
 // Parameter, velocity, gradient.
-void check_operands(std::span<const Operand> operands, bool has_momentum) {
+void check_operands(std::span<const Operand> operands, float momentum) {
     const Operand &parameter = operands[0], &velocity = operands[1], &gradient = operands[2];
     check_elementwise(kOperation, operands);
     if (!gradient.tensor.defined()) fail("gradient is undefined");
-    if (has_momentum && !velocity.tensor.defined())
-        fail("velocity is undefined, there is a momentum");
+    if (momentum != 0 && !velocity.tensor.defined()) {
+        fail("velocity is undefined, momentum is " + std::to_string(momentum));
+    }
     check_elements_apart(kOperation, parameter);
     check_apart(kOperation, gradient, parameter);
     if (!velocity.tensor.defined()) return;
@@ -53,7 +55,7 @@ void run(const KernelInfo *kernel, const Tensor &parameter, const Tensor &veloci
     const Operand operands[] = {
         {"parameter", parameter}, {"velocity", velocity}, {"gradient", gradient}};
     check_options(options);
-    check_operands(operands, has_momentum);
+    check_operands(operands, options.momentum);
     const Device device = parameter.device();
     OperationCall context(kOperation, device, operands, stream);
     if (parameter.elements() == 0) return;
@@ -63,11 +65,13 @@ void run(const KernelInfo *kernel, const Tensor &parameter, const Tensor &veloci
     kernel = &rows.find(kernel, problem, parameter.type(), device, has_momentum);
     SgdOptions number = options;
     const bool own_queue = on_own_queue(stream);
-    const Use use_of_velocity = has_momentum ? Use::update : Use::absent;
     for (const Elementwise::Call &call : problem.calls) {
         KernelBuffer g(call[2], {kOperation, "gradient", Use::read, own_queue});
         KernelBuffer p(call[0], {kOperation, "parameter", Use::update, own_queue});
-        KernelBuffer v(call[1], {kOperation, "velocity", use_of_velocity, own_queue});
+        std::optional<KernelBuffer> v;
+        if (has_momentum) {
+            v.emplace(call[1], KernelBuffer::Role{kOperation, "velocity", Use::update, own_queue});
+        }
         // As the generator declares them; call_kernel sets the first.
         void *arguments[] = {nullptr,
                              g.get(),
@@ -76,10 +80,10 @@ void run(const KernelInfo *kernel, const Tensor &parameter, const Tensor &veloci
                              &number.weight_decay,
                              &number.nesterov,
                              p.get(),
-                             has_momentum ? v.get() : nullptr};
+                             v ? v->get() : nullptr};
         call_kernel(kOperation, *kernel, context, arguments);
         p.finish();
-        if (has_momentum) v.finish();
+        if (v) v->finish();
     }
 }
 

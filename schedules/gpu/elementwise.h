@@ -5,13 +5,14 @@
 
 namespace hk::schedules::gpu {
 
-// An element a thread, 128 of them a block. The tail is guarded, as on a CPU.
+// An element a thread, 128 of them a block. The tail is guarded, as on a CPU. Of packed tensors a
+// thread's place is its element; else it is divided into x, y and z.
 inline void element_a_thread(Halide::Stage stage, const std::vector<Halide::Var> &dims,
                              const ElementwiseContext &context) {
-    const Halide::Var element("element"), block("block"), thread("thread");
-    stage.fuse(dims[0], dims[1], element)
-        .fuse(element, dims[2], element)
-        .split(element, block, thread, 128, Halide::TailStrategy::GuardWithIf)
+    const Halide::Var &x = dims[0], &y = dims[1], &z = dims[2];
+    const Halide::Var block("block"), thread("thread");
+    if (!context.packed) stage.fuse(x, y, x).fuse(x, z, x);
+    stage.split(x, block, thread, 128, Halide::TailStrategy::GuardWithIf)
         .gpu_blocks(block)
         .gpu_threads(thread)
         .never_partition_all();

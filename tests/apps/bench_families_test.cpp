@@ -152,6 +152,34 @@ TEST(Bench, KernelMapsAreComparedWithNumPy) {
     EXPECT_EQ(results.at(1).at("kind"), "strided");
 }
 
+class ElementwiseBench : public testing::TestWithParam<const char *> {};
+
+// Each case was checked against its formula in double: bench's status would be 1.
+TEST_P(ElementwiseBench, TakesEveryType) {
+    const std::string family = GetParam();
+    const size_t kinds = family == "sgd" ? 2 : 3;
+    for (const std::string type : {"f32", "f16", "bf16"}) {
+        const json results = smoke("--family " + family + " --type " + type);
+        ASSERT_EQ(results.size(), 2 * kinds);
+        for (const json &r : results) {
+            SCOPED_TRACE(r.dump());
+            EXPECT_EQ(r.at("family"), family);
+            EXPECT_EQ(r.at("type"), type);
+            EXPECT_EQ(r.at("unit"), "GB/s");
+            EXPECT_EQ(r.at("kernel").get<std::string>().rfind(family + "_", 0), 0u);
+            EXPECT_GT(r.at("rate").get<double>(), 0);
+            EXPECT_GT(r.at("other_layouts").at("memcpy").get<double>(), 0);
+        }
+    }
+    const std::string any = family == "sgd" ? "momentum" : "any";
+    for (const json &r : smoke("--family " + family + " --no-peers --row " + any))
+        EXPECT_EQ(r.at("row"), any);
+}
+
+INSTANTIATE_TEST_SUITE_P(Bench, ElementwiseBench,
+                         testing::Values("activate", "activate_backward", "sgd"),
+                         [](const auto &info) { return std::string(info.param); });
+
 // Of what the cases run on, their names say nothing.
 TEST(Bench, CloudsAreDescribed) {
     const Outcome outcome = run_program(

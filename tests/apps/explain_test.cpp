@@ -269,6 +269,25 @@ TEST(Explain, TopKShowsItsRowAndTheRegionsOfAll) {
     EXPECT_NE(outcome.output.find("  region     "), std::string::npos) << outcome.output;
 }
 
+TEST(Explain, ElementwiseTellsRows) {
+    const std::pair<const char *, const char *> rows_on_cpu[] = {
+        {"activate --input 4x5", "adjacent"},
+        {"activate --input 4x5 --elements apart --type bf16", "any"},
+        {"activate_backward --input 4x5 --elements adjacent", "adjacent"},
+        {"sgd --input 1000", "momentum_adjacent"},
+        {"sgd --input 1000 --momentum 0 --elements apart", "plain"}};
+    for (const auto &[flags, row] : rows_on_cpu) {
+        SCOPED_TRACE(flags);
+        bool found = false;
+        for (const json &choice : explain_json(flags)) {
+            if (choice.at("target") != "cpu") continue;
+            EXPECT_EQ(choice.at("row"), row);
+            found = true;
+        }
+        EXPECT_TRUE(found);
+    }
+}
+
 const std::string sparse_case =
     "tensor_product --type f32 --rows 125000 --pairs 30000 --offsets 27 --c 64 --m 64 ";
 
@@ -359,6 +378,8 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"LimitText", "conv2d --input 1x8x8x16 --weight 8x3x3x16 --shared-limit 5k", "5k"},
         Mistake{"OutputType",
                 "quantized_conv2d --input 1x8x8x16 --weight 8x3x3x16 --output-type f16", "f16"},
+        Mistake{"ElementwiseElements", "activate --input 4x5 --elements near", "near"},
+        Mistake{"ElementwiseShape", "sgd --input 4y5", "4y5"},
         Mistake{"TopKNoK", "topk --input 4x5", "--k"},
         Mistake{"TopKLargeK", "topk --input 4x5 --k 6", "k is 6"},
         Mistake{"TopKNegativeK", "topk --input 4x5 --k -1", "-1"},

@@ -37,7 +37,7 @@ std::vector<Device> devices_with_rows() {
     return devices;
 }
 
-int64_t elements_on(Device device) { return device.is_cpu() ? 200000 : 5000; }
+int64_t elements_on(Device device) { return device.is_cpu() ? 60000 : 5000; }
 
 class ElementwiseRow : public testing::TestWithParam<KernelInfo> {
 protected:
@@ -58,7 +58,7 @@ protected:
 
 TEST_P(ElementwiseRow, IsTheReference) {
     for (const Device device : devices_) {
-        check_row<ElementwiseCase>(GetParam(), device, request(device), device.is_cpu() ? 80 : 12);
+        check_row<ElementwiseCase>(GetParam(), device, request(device), device.is_cpu() ? 50 : 12);
     }
 }
 
