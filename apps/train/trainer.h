@@ -14,10 +14,10 @@ namespace hk::train {
 struct TrainOptions {
     DataType type = DataType::f32;
     Device device;
-    int64_t epochs = 40, batch = 32;
+    int64_t epochs = 30, batch = 32;
     int64_t steps = 0;  // at most; 0: as many as the epochs have
     uint64_t seed = 1;
-    double learning_rate = 0.05;  // at its highest: it rises during the first epoch, then falls
+    double learning_rate = 0.03;  // at its highest: it rises during the first epoch, then falls
                                   // along a cosine to 0
     double momentum = 0.9, weight_decay = 5e-4;
     Distortion distortion;

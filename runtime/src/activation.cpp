@@ -32,7 +32,7 @@ void run_forward(const KernelInfo *kernel, const Tensor &input, const Output &ou
     const Input inputs[] = {{operands[1], true}};
     check_output(kOperation, "output", output, inputs);
     const Device device = input.device();
-    CallContext context(device, complete_stream(kOperation, device, operands, stream));
+    OperationCall context(kOperation, device, operands, stream);
     if (input.elements() == 0) return;
     const Elementwise problem = elementwise(operands);
     kernel = &rows.find(kernel, problem, input.type(), device);
@@ -74,7 +74,7 @@ void run_backward(const KernelInfo *kernel, const Tensor &output_gradient, const
     const Input inputs[] = {{operands[1], true}, {operands[2], true}};
     check_output(kOperation, "input_gradient", input_gradient, inputs);
     const Device device = output_gradient.device();
-    CallContext context(device, complete_stream(kOperation, device, operands, stream));
+    OperationCall context(kOperation, device, operands, stream);
     if (output_gradient.elements() == 0) return;
     const Elementwise problem = elementwise(operands);
     kernel = &rows.find(kernel, problem, output_gradient.type(), device);

@@ -55,7 +55,7 @@ void run(const KernelInfo *kernel, const Tensor &parameter, const Tensor &veloci
     check_options(options);
     check_operands(operands, has_momentum);
     const Device device = parameter.device();
-    CallContext context(device, complete_stream(kOperation, device, operands, stream));
+    OperationCall context(kOperation, device, operands, stream);
     if (parameter.elements() == 0) return;
     const Tensor none;
     const Operand used[] = {operands[0], {"velocity", has_momentum ? velocity : none}, operands[2]};
