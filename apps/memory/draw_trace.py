@@ -105,7 +105,7 @@ def in_bytes(count):
 def columns(pool, marks, first_us, last_us):
     """What to draw of the events in the range: all, or the highest and the lowest of each column;
     columns are what lies between two marks where there are enough of them. Returns where columns
-    begin, the places of those events, and what columns are: nothing where all are drawn."""
+    begin, the places of those events, and which they are: nothing where all are drawn."""
     begin = max(np.searchsorted(pool.us, first_us, side="right") - 1, 0)
     end = np.searchsorted(pool.us, last_us, side="right")
     places = np.arange(begin, end)
@@ -161,9 +161,10 @@ def draw(axes, pool, marks, first_us, last_us, title):
     axes.step(x, pool.reserved[extended] / scale, where="post", color=DARK, linewidth=1.4,
               label="reserved")
     if kind:
+        title += f", by the highest {kind}"
+    if kind == "between marks":
         axes.step(x, pool.total[np.append(lowest, lowest[-1])] / scale, where="post", color=DARK,
                   linewidth=0.8, linestyle=(0, (4, 2)), label="least in use")
-        title += f", by the highest {kind}"
 
     top = max(pool.reserved[places].max(), pool.total[places].max()) / scale
     peak = places[pool.total[places].argmax()]
@@ -191,7 +192,14 @@ def draw(axes, pool, marks, first_us, last_us, title):
 
 
 def draw_marks(axes, marks):
-    """On an axis at the top."""
+    """On an axis at the top; those that would lie on each other as one."""
+    apart = []
+    for x, text in marks:
+        if apart and x - apart[-1][0] < 0.01 * np.ptp(axes.get_xlim()):
+            apart[-1] = (apart[-1][0], f"{apart[-1][1]}, {text}")
+        else:
+            apart.append((x, text))
+    marks = apart
     above = axes.secondary_xaxis("top")
     above.set_xticks([x for x, _ in marks], [text for _, text in marks], fontsize=8, rotation=30,
                      ha="left", rotation_mode="anchor")
