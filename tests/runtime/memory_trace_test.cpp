@@ -233,12 +233,17 @@ TEST(MemoryReport, IsSilentWithoutLeaksAndUnlessAsked) {
 }
 
 TEST(MemoryReport, TraceOfTheProcess) {
-    const std::string path =
-        std::filesystem::temp_directory_path() / ("hk_trace_" + std::to_string(getpid()) + ".json");
-    EXPECT_EQ(run_child("HK_MEMORY_TRACE='" + path + "'", false).status, 0);
+    namespace fs = std::filesystem;
+    const fs::path folder = fs::temp_directory_path() / ("hk_trace_" + std::to_string(getpid()));
+    fs::create_directory(folder);
+    EXPECT_EQ(run_child("HK_MEMORY_TRACE='" + (folder / "of-%p.json").string() + "'", false).status,
+              0);
+    ASSERT_FALSE(fs::is_empty(folder));
+    const fs::path path = *fs::directory_iterator(folder);
+    EXPECT_EQ(path.filename().string().find('%'), std::string::npos) << path;
     std::ifstream file(path);
     Replayed replayed({std::istreambuf_iterator<char>(file), {}});
-    std::remove(path.c_str());
+    fs::remove_all(folder);
     EXPECT_EQ(replayed.marks, std::vector<std::string>{"the mark"});
     EXPECT_EQ(replayed.count[allocate], 2);
     EXPECT_EQ(replayed.seen.at("kept for the backward pass"), 4 << 20);

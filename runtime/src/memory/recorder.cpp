@@ -29,8 +29,8 @@ MemoryTrace::Recorder::Pool &MemoryTrace::Recorder::pool_of(const void *pool,
     size_t reserved = event ? event->reserved : 0;
     if (event && event->kind == Kind::reserve) reserved -= event->given;
     if (event && event->kind == Kind::release) reserved += event->given;
-    pools_.push_back({static_cast<const MemoryPool::Impl *>(pool), reserved,
-                      /*reserved_known=*/event != nullptr});
+    const std::string &name = static_cast<const MemoryPool::Impl *>(pool)->name();
+    pools_.push_back({pool, name, reserved, /*reserved_known=*/event != nullptr});
     return pools_.back();
 }
 
@@ -109,7 +109,7 @@ std::string MemoryTrace::Recorder::json() const {
         {"format", "hk memory trace 1"}, {"labels", labels},       {"marks", marks_},
         {"complete", complete_},         {"pools", Json::array()}, {"reserved", Json::array()}};
     for (const Pool &pool : pools_) {
-        head["pools"].push_back(pool.pool->name());
+        head["pools"].push_back(pool.name);
         head["reserved"].push_back(pool.reserved);
     }
     std::string text = head.dump();
