@@ -88,8 +88,8 @@ public:
 
     bool passed(const Event &event) noexcept override {
         cl_int status = CL_COMPLETE;
-        driver_.clGetEventInfo(static_cast<cl_event>(event.get()), CL_EVENT_COMMAND_EXECUTION_STATUS,
-                               sizeof status, &status, nullptr);
+        driver_.clGetEventInfo(static_cast<cl_event>(event.get()),
+                               CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr);
         return status <= CL_COMPLETE;  // negative: an error, told by the work itself
     }
 
@@ -206,8 +206,8 @@ public:
     void *allocate(size_t bytes, void *) override {
         const cl_context context = context_ ? context_ : backend_.opened(index_).context;
         cl_int status;
-        cl_mem memory = backend_.driver_.clCreateBuffer(context, CL_MEM_READ_WRITE, bytes, nullptr,
-                                                        &status);
+        cl_mem memory =
+            backend_.driver_.clCreateBuffer(context, CL_MEM_READ_WRITE, bytes, nullptr, &status);
         if (is_out_of_memory(status)) return nullptr;
         backend_.check(status, "clCreateBuffer");
         return memory;

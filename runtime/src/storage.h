@@ -26,7 +26,8 @@ public:
     // Throws OutOfMemory, and DeviceError where the device is not there.
     static std::shared_ptr<Storage> allocate(Device device, int64_t bytes);
 
-    // What is put on the queue, a completed stream, comes after work of the memory's earlier owners.
+    // What is put on the queue, a completed stream, comes after work of the memory's earlier
+    // owners.
     void order(const Stream &stream) const {
         if (block_) pool_->order(*block_, stream);
     }

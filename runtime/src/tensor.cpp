@@ -10,8 +10,7 @@ using detail::Span;
 
 std::shared_ptr<Tensor::Storage> Tensor::Storage::allocate(Device device, int64_t bytes) {
     MemoryPool::Impl &pool = detail::memory_pool(device);
-    detail::Block *block =
-        pool.allocate(static_cast<size_t>(bytes), detail::memory_label());
+    detail::Block *block = pool.allocate(static_cast<size_t>(bytes), detail::memory_label());
     if (!block) throw OutOfMemory(pool.shortage(static_cast<size_t>(bytes)));
     try {
         return std::make_shared<Storage>(pool, block);

@@ -55,9 +55,7 @@ protected:
         OperationCall call("test", kDevice, operand, stream);
     }
 
-    static void *memory_of(const Tensor &tensor) {
-        return Tensor::Access::storage(tensor).memory;
-    }
+    static void *memory_of(const Tensor &tensor) { return Tensor::Access::storage(tensor).memory; }
 
     static Tensor tensor() { return Tensor({1000}, DataType::f32, kDevice); }
 
@@ -219,7 +217,8 @@ TEST_F(CudaMemory, TheCacheGoesBackBeforeOutOfMemory) {
     { const Tensor x({10 << 20}, DataType::u8, kDevice); }
     EXPECT_EQ(driver().allocated, 1u);
     driver().fail["cuMemAlloc"] = 2;
-    EXPECT_ERROR(OutOfMemory, "cuda:1: no memory left: asked for 20971520 bytes; 0 in use, 0 cached",
+    EXPECT_ERROR(OutOfMemory,
+                 "cuda:1: no memory left: asked for 20971520 bytes; 0 in use, 0 cached",
                  Tensor({20 << 20}, DataType::u8, kDevice));
     EXPECT_EQ(driver().called["cuMemAlloc"], 3);
     EXPECT_EQ(driver().allocated, 0u);

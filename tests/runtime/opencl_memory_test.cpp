@@ -52,7 +52,8 @@ TEST_F(OpenClMemory, TheNextOwnerComesAfterAQueueThatIsHeldUp) {
     cl_int status;
     const auto context = static_cast<cl_context>(own_.context);
     cl_device_id id = nullptr;
-    ASSERT_EQ(CL(clGetContextInfo)(context, CL_CONTEXT_DEVICES, sizeof id, &id, nullptr), CL_SUCCESS);
+    ASSERT_EQ(CL(clGetContextInfo)(context, CL_CONTEXT_DEVICES, sizeof id, &id, nullptr),
+              CL_SUCCESS);
     cl_command_queue queue = CL(clCreateCommandQueue)(context, id, 0, &status);
     ASSERT_EQ(status, CL_SUCCESS);
     cl_event gate = CL(clCreateUserEvent)(context, &status);
@@ -65,10 +66,10 @@ TEST_F(OpenClMemory, TheNextOwnerComesAfterAQueueThatIsHeldUp) {
         const detail::Operand operand[] = {{"x", x}};
         detail::OperationCall call("test", kDevice, operand, {own_.context, queue});
         const char pattern = 77;
-        ASSERT_EQ(CL(clEnqueueFillBuffer)(
-                      queue, static_cast<cl_mem>(Tensor::Access::storage(x).memory), &pattern, 1, 0,
-                      1000, 1, &gate, nullptr),
-                  CL_SUCCESS);
+        ASSERT_EQ(
+            CL(clEnqueueFillBuffer)(queue, static_cast<cl_mem>(Tensor::Access::storage(x).memory),
+                                    &pattern, 1, 0, 1000, 1, &gate, nullptr),
+            CL_SUCCESS);
     }
     const Tensor y({1000}, DataType::u8, kDevice);
     ASSERT_EQ(Tensor::Access::storage(y).memory, memory);

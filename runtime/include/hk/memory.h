@@ -4,9 +4,9 @@
 // block, and a block larger than needed is divided. So a loop that allocates the same again gets
 // the same memory again, and what is reserved stays where it was after the first round.
 //
-// Waste: blocks are rounded up to 128 bytes, and above 4 KiB to 32 steps a power of two, so that
-// less than 1/32 of a large block is unused. Where memory can't be divided (OpenCL's buffers) a
-// block serves what needs at least 8/9 of it.
+// Waste: blocks are rounded up to 128 bytes, and above 4 KiB to 32 steps a power of two and 640
+// bytes, so that less than 1/25 of a large block is unused. Where memory can't be divided (OpenCL's
+// buffers) a block serves what needs at least 8/9 of it.
 //
 // On a device memory is handed out while kernels that used it before are only queued: work on the
 // library's own queue comes after them anyway, and a caller's queue is made to wait for them. A

@@ -15,8 +15,9 @@ struct Block {
     const char *label = nullptr;  // of its owner
     uint64_t id = 0;              // of the allocation, counted from 1 in each pool
     bool free = false;
-    Block *below = nullptr, *above = nullptr;    // neighbours in one piece of the upstream's
-    Block *previous = nullptr, *next = nullptr;  // in its list: free ones of a class, or those in use
+    Block *below = nullptr, *above = nullptr;  // neighbours in one piece of the upstream's
+    // In its list: free ones of a class, or those in use.
+    Block *previous = nullptr, *next = nullptr;
     Fences before;  // what its earlier owners have queued
     Fences used;    // what its owner has, on callers' queues
 

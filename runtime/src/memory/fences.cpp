@@ -40,8 +40,7 @@ bool Fences::copy(const Fences &other) noexcept try {
     return false;
 }
 
-void Fences::order(Backend &backend, int index, const Stream &stream,
-                   const Stream &own) {
+void Fences::order(Backend &backend, int index, const Stream &stream, const Stream &own) {
     if (own_queue_ && stream != own) {
         // Marked when somebody asks: what was queued since is waited for too.
         add(backend, own, backend.mark(index, own));

@@ -16,7 +16,9 @@ namespace {
 
 std::atomic<MemoryObserver *> the_observer{nullptr};
 
-size_t rounded_up(size_t bytes, size_t granule) { return (bytes + granule - 1) / granule * granule; }
+size_t rounded_up(size_t bytes, size_t granule) {
+    return (bytes + granule - 1) / granule * granule;
+}
 
 int64_t as_count(size_t bytes) { return static_cast<int64_t>(bytes); }
 

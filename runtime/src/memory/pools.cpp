@@ -83,7 +83,9 @@ Pool &memory_pool(Device device, void *context) {
     if (!pool) {
         pool = std::make_unique<Pool>(
             device, name_of(device, context),
-            [&backend, index, context](bool pieces) { return backend.upstream(index, context, pieces); },
+            [&backend, index, context](bool pieces) {
+                return backend.upstream(index, context, pieces);
+            },
             context ? nullptr : &own);
         configure(*pool);
     }
@@ -125,7 +127,6 @@ void MemoryPool::trim(int64_t keep) const {
 void MemoryPool::set_upstream(std::unique_ptr<MemoryUpstream> upstream) const {
     impl_->set_upstream(std::move(upstream));
 }
-
 
 MemoryLabel::MemoryLabel(const char *text) noexcept : outer_(detail::label) {
     detail::label = text;

@@ -9,7 +9,8 @@ namespace hk::detail {
 class Scratch {
 public:
     explicit Scratch(size_t bytes)
-        : bytes_(bytes), block_(host_pool().allocate(bytes, memory_label() ? memory_label() : "scratch")) {}
+        : bytes_(bytes),
+          block_(host_pool().allocate(bytes, memory_label() ? memory_label() : "scratch")) {}
     ~Scratch() { host_pool().free(block_); }
     Scratch(const Scratch &) = delete;
     Scratch &operator=(const Scratch &) = delete;
