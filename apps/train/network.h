@@ -35,11 +35,11 @@ public:
     DataType type() const { return values_.type(); }
     Device device() const { return values_.device(); }
     int64_t parameter_count() const;
+    std::vector<Parameter *> each_parameter() const;  // in the order of the layers
     std::string description() const;  // a layer a line
 
 private:
     Tensor run(Tensor images, Mode mode);
-    std::vector<Parameter *> each_parameter() const;
 
     std::vector<std::unique_ptr<Layer>> layers_;
     Tensor values_, gradients_, velocity_;

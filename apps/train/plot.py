@@ -30,6 +30,7 @@ def draw_loss(axes, history, steps_an_epoch):
     tests = [epoch["test"]["loss"] for epoch in history["epochs"]]
     axes.plot(np.arange(1, len(tests) + 1), tests, color=ORANGE, label="test")
     axes.set_yscale("log")
+    axes.set_ylim(min(tests + list(smoothed(losses, steps_an_epoch))) / 5, 2 * max(losses))
     axes.set_ylabel("loss")
     axes.legend()
 
@@ -51,15 +52,25 @@ def draw_accuracy(axes, history):
 
 
 def draw_memory(axes, history, steps_an_epoch):
-    place = (np.arange(len(history["steps"])) + 1) / steps_an_epoch
-    for key, colour, label in (("reserved", GREY, "reserved by the pool"),
-                               ("peak", ORANGE, "most in use during a step"),
-                               ("live", BLUE, "in use between steps")):
-        values = [step["memory"][key] / KILOBYTE for step in history["steps"]]
-        axes.plot(place, values, color=colour, label=label)
+    memory = [step["memory"] for step in history["steps"]]
+    place = (np.arange(len(memory)) + 1) / steps_an_epoch
+    # An epoch's last batch may be small, so that of peaks the largest in an epoch tells.
+    most = [max(step["peak"] for step in memory[max(0, i + 1 - steps_an_epoch):i + 1])
+            for i in range(len(memory))]
+    curves = ((GREY, "reserved by the pool", [step["reserved"] for step in memory]),
+              (ORANGE, "most in use during a step", most),
+              (BLUE, "in use between steps: parameters, gradients, velocity",
+               [step["live"] for step in memory]))
+    for colour, label, values in curves:
+        axes.plot(place, np.array(values) / KILOBYTE, color=colour, label=label)
+    resident = [step["resident"] for step in memory]
+    after_first = resident[min(steps_an_epoch, len(resident)) - 1]
+    axes.set_title(
+        f"The process: {resident[-1] / KILOBYTE ** 2:.1f} MB resident, "
+        f"{(resident[-1] - after_first) / KILOBYTE:+.0f} KB since the first epoch", fontsize=10)
     axes.set_ylim(bottom=0)
     axes.set_ylabel("memory, KB")
-    axes.legend()
+    axes.legend(loc="center right")
 
 
 def main():

@@ -10,6 +10,7 @@
 #include <numbers>
 
 #include "hk/memory.h"
+#include "hk/memory_trace.h"
 #include "hk/softmax_cross_entropy.h"
 #include "hk/topk.h"
 
@@ -85,7 +86,11 @@ Score Trainer::step(const Epoch &epoch, int64_t first, int64_t count, double lea
     Score sums;
     try {
         if (size > 0) {
-            Batch batch = epoch.batch(first + start, size, options_.type, options_.device);
+            const MemoryLabel loss("loss");
+            Batch batch = [&] {
+                const MemoryLabel label("batch");
+                return epoch.batch(first + start, size, options_.type, options_.device);
+            }();
             Answers answers(size, options_.device);
             Tensor logits;
             {
@@ -123,6 +128,7 @@ EpochReport Trainer::epoch(const Progress &progress) {
     const auto start = std::chrono::steady_clock::now();
     const MemoryPool pool = MemoryPool::of(options_.device);
     const Epoch epoch(digits_.train, options_.distortion, options_.seed, epochs_done_++);
+    memory_mark("epoch " + std::to_string(epochs_done_));
     const int64_t steps = (epoch.count() + options_.batch - 1) / options_.batch;
     EpochReport report;
     Score sums;
@@ -134,6 +140,7 @@ EpochReport Trainer::epoch(const Progress &progress) {
         const int64_t count = std::min(options_.batch, epoch.count() - first);
         report.learning_rate = rate(static_cast<int64_t>(steps_.size()));
         pool.reset_peaks();
+        memory_mark("step " + std::to_string(steps_.size() + 1));
         const Score part = step(epoch, first, count, report.learning_rate);
         add(sums, part);
         digits += count;

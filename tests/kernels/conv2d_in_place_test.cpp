@@ -79,6 +79,36 @@ TEST_P(Conv2dInPlace, IsWhatItIsApart) {
     }
 }
 
+// Groups that don't fill the last vector: another row than apart, and the same result.
+TEST(Conv2dInPlaceSelection, PassesOnWhatARowCanNotDo) {
+    Conv2dProblem problem;
+    problem.channels = problem.filters = problem.options.groups = 37;
+    problem.height = problem.width = 9;
+    problem.kernel_height = problem.kernel_width = 3;
+    problem.options.padding = {1, 1, 1, 1};
+    const DeviceLimits limits = Device::cpu().limits();
+    const Selection apart = select_conv2d(problem, DeviceType::cpu, limits);
+    problem.in_place = true;
+    const Selection in_place = select_conv2d(problem, DeviceType::cpu, limits, true);
+    ASSERT_TRUE(apart.kernel && in_place.kernel);
+    EXPECT_NE(apart.kernel, in_place.kernel);
+    EXPECT_TRUE(takes_in_place(*in_place.kernel, problem));
+    EXPECT_TRUE(std::ranges::any_of(in_place.rejected, [&](const Rejection &rejection) {
+        return rejection.kernel == apart.kernel &&
+               rejection.reason.find("groups_in_place is 37") != std::string::npos;
+    }));
+
+    Random random(1);
+    const auto tensor = [&](const Shape &shape) {
+        return host_tensor(shape, problem.type, whole_numbers(random, shape, -4, 4));
+    };
+    const Tensor input = tensor({1, 9, 9, 37}), weight = tensor({37, 3, 3, 1});
+    const Tensor residual = tensor({1, 9, 9, 37}), output({1, 9, 9, 37}, problem.type);
+    conv2d(input, weight, {}, residual, output, problem.options);
+    conv2d(input, weight, {}, residual, inplace(residual), problem.options);
+    EXPECT_EQ(reference::bits(residual), reference::bits(output));
+}
+
 INSTANTIATE_TEST_SUITE_P(Table, Conv2dInPlace,
                          testing::ValuesIn(conv2d_kernels().begin(), conv2d_kernels().end()),
                          [](const auto &info) { return std::string(info.param.name); });

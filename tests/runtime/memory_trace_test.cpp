@@ -77,7 +77,7 @@ TEST(MemoryTrace, HasWhatHappened) {
     memory_mark("first");
     std::optional<Tensor> kept;
     {
-        const MemoryLabel forward("forward \"1\"");
+        const MemoryLabel forward("forward \"1\"\n\\");
         kept = floats(2000);
         const MemoryLabel inner("inner");
         floats(3000);
@@ -90,12 +90,12 @@ TEST(MemoryTrace, HasWhatHappened) {
     EXPECT_EQ(replayed.json["pools"][0], "cpu");
     EXPECT_EQ(replayed.marks, (std::vector<std::string>{"first", "second"}));
     EXPECT_EQ(replayed.live_of("outside"), 4000 + 16000);
-    EXPECT_EQ(replayed.live_of("forward \"1\""), 8000);
+    EXPECT_EQ(replayed.live_of("forward \"1\"\n\\"), 8000);
     EXPECT_EQ(replayed.live_of("inner"), 0);
     EXPECT_EQ(replayed.seen.at("inner"), 12000);
     EXPECT_EQ(replayed.reserved.at("cpu"), MemoryPool::of(Device::cpu()).statistics().reserved);
     kept.reset();
-    EXPECT_EQ(Replayed(trace.json()).live_of("forward \"1\""), 0);
+    EXPECT_EQ(Replayed(trace.json()).live_of("forward \"1\"\n\\"), 0);
 }
 
 TEST(MemoryTrace, EndsWithItsObject) {
@@ -233,12 +233,17 @@ TEST(MemoryReport, IsSilentWithoutLeaksAndUnlessAsked) {
 }
 
 TEST(MemoryReport, TraceOfTheProcess) {
-    const std::string path =
-        std::filesystem::temp_directory_path() / ("hk_trace_" + std::to_string(getpid()) + ".json");
-    EXPECT_EQ(run_child("HK_MEMORY_TRACE='" + path + "'", false).status, 0);
+    namespace fs = std::filesystem;
+    const fs::path folder = fs::temp_directory_path() / ("hk_trace_" + std::to_string(getpid()));
+    fs::create_directory(folder);
+    EXPECT_EQ(run_child("HK_MEMORY_TRACE='" + (folder / "of-%p.json").string() + "'", false).status,
+              0);
+    ASSERT_FALSE(fs::is_empty(folder));
+    const fs::path path = *fs::directory_iterator(folder);
+    EXPECT_EQ(path.filename().string().find('%'), std::string::npos) << path;
     std::ifstream file(path);
     Replayed replayed({std::istreambuf_iterator<char>(file), {}});
-    std::remove(path.c_str());
+    fs::remove_all(folder);
     EXPECT_EQ(replayed.marks, std::vector<std::string>{"the mark"});
     EXPECT_EQ(replayed.count[allocate], 2);
     EXPECT_EQ(replayed.seen.at("kept for the backward pass"), 4 << 20);

@@ -12,7 +12,8 @@
 //   std::ofstream("trace.json") << trace.json();     // apps/memory/draw_trace.py draws it
 //
 // Without a line of code:
-//   HK_MEMORY_TRACE=FILE   the trace of the whole process is written to the file when it ends
+//   HK_MEMORY_TRACE=FILE   the trace of the whole process is written to the file when it ends; a %p
+//                          in the name becomes the process's number
 //   HK_LOG=memory          stderr tells what pools take from the system or driver and give back,
 //                          and when a process ends what each pool did, and what was never freed
 //

@@ -1,5 +1,7 @@
 #include "memory/watch.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
@@ -106,12 +108,14 @@ Watch &watch() {
 Recorder *of_process = nullptr;  // HK_MEMORY_TRACE
 
 void write_trace() noexcept try {
-    const char *path = std::getenv("HK_MEMORY_TRACE");
-    std::ofstream file(path ? path : "");
+    const char *name = std::getenv("HK_MEMORY_TRACE");
+    std::string path = name ? name : "";
+    const size_t number = path.find("%p");
+    if (number != path.npos) path.replace(number, 2, std::to_string(getpid()));
+    std::ofstream file(path);
     file << recorded(*of_process) << std::flush;
     if (!file && warnings_enabled()) {
-        log_line("hk warn: HK_MEMORY_TRACE: can't write \"" + std::string(path ? path : "") +
-                 "\"\n");
+        log_line("hk warn: HK_MEMORY_TRACE: can't write \"" + path + "\"\n");
     }
 } catch (const std::bad_alloc &) {
 }
