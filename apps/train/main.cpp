@@ -5,16 +5,19 @@
 #include <unistd.h>
 
 #include <cstdio>
+#include <fstream>
 #include <iostream>
+#include <optional>
 
 #include "history.h"
+#include "hk/memory_trace.h"
 #include "progress.h"
 
 namespace hk::train {
 namespace {
 
 struct Arguments {
-    std::string data = HK_DIGITS, device = "cpu", type = "f32", output, history;
+    std::string data = HK_DIGITS, device = "cpu", type = "f32", output, history, trace;
     TrainOptions options;
 };
 
@@ -64,6 +67,8 @@ int run(Arguments &arguments, const Ranks &ranks) {
     TrainOptions &options = arguments.options;
     options.device = Device::parse(arguments.device);
     options.type = data_type_of(arguments.type);
+    std::optional<MemoryTrace> trace;
+    if (!arguments.trace.empty() && ranks.first()) trace.emplace();
     Trainer trainer(read_digits(arguments.data), options, ranks);
     if (ranks.first()) print_head(trainer, arguments, ranks.size());
     ProgressBar bar;
@@ -83,6 +88,10 @@ int run(Arguments &arguments, const Ranks &ranks) {
     if (!ranks.first()) return 0;
     std::printf("\n%zu steps in %.2f s; parameters %s\n", trainer.steps().size(), seconds,
                 fingerprint.c_str());
+    if (trace) {
+        std::ofstream(arguments.trace) << trace->json();
+        std::printf("wrote %s\n", arguments.trace.c_str());
+    }
     std::string history = arguments.history;
     if (history.empty() && !arguments.output.empty()) history = arguments.output + ".json";
     if (!history.empty()) {
@@ -124,6 +133,8 @@ void add_options(CLI::App &app, Arguments &arguments) {
     app.add_option("--seed", options.seed, "Of initial parameters, order and distortion")
         ->capture_default_str();
     app.add_option("--history", arguments.history, "The JSON of all steps and epochs to write");
+    app.add_option("--trace", arguments.trace,
+                   "The JSON of all that the pools of memory do to write (hk/memory_trace.h)");
     app.add_option("--output", arguments.output,
                    "The PNG of loss, accuracy and memory to write (and PNG.json without --history)");
 }

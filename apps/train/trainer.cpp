@@ -10,6 +10,7 @@
 #include <numbers>
 
 #include "hk/memory.h"
+#include "hk/memory_trace.h"
 #include "hk/softmax_cross_entropy.h"
 #include "hk/topk.h"
 
@@ -83,21 +84,11 @@ double Trainer::rate(int64_t step) const {
 Score Trainer::step(const Epoch &epoch, int64_t first, int64_t count, double learning_rate) {
     const auto [start, size] = ranks_.part(count);
     Score sums;
+    memory_mark("step " + std::to_string(steps_.size() + 1));
     try {
         if (size > 0) {
-            Batch batch = epoch.batch(first + start, size, options_.type, options_.device);
-            Answers answers(size, options_.device);
-            Tensor logits;
-            {
-                const MemoryLabel label("forward");
-                logits = network_.forward(std::move(batch.images));
-            }
-            topk(logits, kBest, {}, answers.best);
-            softmax_cross_entropy(logits, batch.labels, answers.losses, inplace(logits),
-                                  1.0F / static_cast<float>(count));
-            sums = sums_of(answers.losses, answers.best, batch.labels);
-            const MemoryLabel label("backward");
-            network_.backward(std::move(logits));
+            sums = gradients(epoch.batch(first + start, size, options_.type, options_.device),
+                             1.0F / static_cast<float>(count));
         } else {
             network_.gradients().fill_zero();
         }
@@ -109,6 +100,22 @@ Score Trainer::step(const Epoch &epoch, int64_t first, int64_t count, double lea
         network_.forget();
         throw;
     }
+    return sums;
+}
+
+// Of the sum of losses, each times `scale`.
+Score Trainer::gradients(Batch batch, float scale) {
+    Answers answers(batch.count(), options_.device);
+    Tensor logits;
+    {
+        const MemoryLabel label("forward");
+        logits = network_.forward(std::move(batch.images));
+    }
+    topk(logits, kBest, {}, answers.best);
+    softmax_cross_entropy(logits, batch.labels, answers.losses, inplace(logits), scale);
+    const Score sums = sums_of(answers.losses, answers.best, batch.labels);
+    const MemoryLabel label("backward");
+    network_.backward(std::move(logits));
     return sums;
 }
 
