@@ -1,8 +1,8 @@
 // Trains a small convolutional network to read handwritten digits, with this project's kernels.
 
-#include <CLI/CLI.hpp>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <CLI/CLI.hpp>
 
 #include <cstdio>
 #include <fstream>
@@ -28,13 +28,12 @@ void print_head(const Trainer &trainer, const Arguments &arguments, int ranks) {
                 arguments.data.c_str(), static_cast<long long>(trainer.digits().train.count()),
                 static_cast<long long>(trainer.digits().test.count()),
                 trainer.network().description().c_str(),
-                static_cast<long long>(trainer.network().parameter_count()),
-                arguments.type.c_str(), arguments.options.device.name().c_str());
+                static_cast<long long>(trainer.network().parameter_count()), arguments.type.c_str(),
+                arguments.options.device.name().c_str());
     if (ranks > 1) std::printf(", %d ranks", ranks);
-    std::printf(
-        "\n\n%20s %15s  %26s %12s  %s\n%5s %7s %6s  %7s %7s %7s  %7s  %8s %8s %8s %9s\n", "train",
-        "", "test          ", "", "memory, KB", "epoch", "loss", "top-1", "loss", "top-1", "top-3",
-        "seconds", "live", "peak", "reserved", "resident");
+    std::printf("\n\n%20s %15s  %26s %12s  %s\n%5s %7s %6s  %7s %7s %7s  %7s  %8s %8s %8s %9s\n",
+                "train", "", "test          ", "", "memory, KB", "epoch", "loss", "top-1", "loss",
+                "top-1", "top-3", "seconds", "live", "peak", "reserved", "resident");
 }
 
 void print_epoch(size_t epoch, const EpochReport &report) {
@@ -75,8 +74,8 @@ int run(Arguments &arguments, const Ranks &ranks) {
     std::vector<EpochReport> epochs;
     double seconds = 0;
     while (!trainer.done()) {
-        const std::string title = "epoch " + std::to_string(epochs.size() + 1) + "/" +
-                                  std::to_string(options.epochs);
+        const std::string title =
+            "epoch " + std::to_string(epochs.size() + 1) + "/" + std::to_string(options.epochs);
         epochs.push_back(trainer.epoch([&](int64_t step, int64_t steps, double loss) {
             if (ranks.first()) bar.show(title, step, steps, "loss " + std::to_string(loss));
         }));
@@ -114,9 +113,7 @@ void add_options(CLI::App &app, Arguments &arguments) {
     app.add_option("--type", arguments.type, "Type of all tensors")
         ->check(CLI::IsMember({"f32", "f16", "bf16"}))
         ->capture_default_str();
-    app.add_option("--epochs", options.epochs)
-        ->check(CLI::Range(1, 100000))
-        ->capture_default_str();
+    app.add_option("--epochs", options.epochs)->check(CLI::Range(1, 100000))->capture_default_str();
     app.add_option("--steps", options.steps, "At most so many (default: all of the epochs)")
         ->check(CLI::Range(1, 1000000000));
     app.add_option("--batch", options.batch, "Digits a step, of all ranks together")
@@ -125,7 +122,8 @@ void add_options(CLI::App &app, Arguments &arguments) {
     app.add_option("--learning-rate", options.learning_rate, "At its highest")
         ->check(CLI::PositiveNumber)
         ->capture_default_str();
-    app.add_option("--momentum", options.momentum)->check(CLI::Range(0.0, 1.0))
+    app.add_option("--momentum", options.momentum)
+        ->check(CLI::Range(0.0, 1.0))
         ->capture_default_str();
     app.add_option("--weight-decay", options.weight_decay)
         ->check(CLI::NonNegativeNumber)
@@ -135,8 +133,9 @@ void add_options(CLI::App &app, Arguments &arguments) {
     app.add_option("--history", arguments.history, "The JSON of all steps and epochs to write");
     app.add_option("--trace", arguments.trace,
                    "The JSON of all that the pools of memory do to write (hk/memory_trace.h)");
-    app.add_option("--output", arguments.output,
-                   "The PNG of loss, accuracy and memory to write (and PNG.json without --history)");
+    app.add_option(
+        "--output", arguments.output,
+        "The PNG of loss, accuracy and memory to write (and PNG.json without --history)");
 }
 
 }  // namespace

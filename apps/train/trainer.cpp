@@ -74,7 +74,8 @@ bool Trainer::stopped() const {
 
 double Trainer::rate(int64_t step) const {
     const int64_t an_epoch = (digits_.train.count() + options_.batch - 1) / options_.batch;
-    const double warm = std::min(1.0, static_cast<double>(step + 1) / static_cast<double>(an_epoch));
+    const double warm =
+        std::min(1.0, static_cast<double>(step + 1) / static_cast<double>(an_epoch));
     int64_t all = options_.epochs * an_epoch;
     if (options_.steps > 0) all = std::min(all, options_.steps);
     const double passed = static_cast<double>(step) / static_cast<double>(all);
@@ -136,8 +137,7 @@ EpochReport Trainer::epoch(const Progress &progress) {
     int64_t digits = 0, peak = 0;
     std::vector<double> losses;
     const size_t before = steps_.size();
-    for (int64_t first = 0; first < epoch.count() && !stopped();
-         first += options_.batch) {
+    for (int64_t first = 0; first < epoch.count() && !stopped(); first += options_.batch) {
         const int64_t count = std::min(options_.batch, epoch.count() - first);
         report.learning_rate = rate(static_cast<int64_t>(steps_.size()));
         pool.reset_peaks();
@@ -170,8 +170,7 @@ Score Trainer::test() {
     Score sums;
     for (int64_t first = 0; first < size; first += at_once) {
         const int64_t count = std::min(at_once, size - first);
-        Batch batch =
-            batch_of(digits_.test, start + first, count, options_.type, options_.device);
+        Batch batch = batch_of(digits_.test, start + first, count, options_.type, options_.device);
         const Tensor logits = network_.infer(std::move(batch.images));
         Answers answers(count, options_.device);
         softmax_cross_entropy(logits, batch.labels, answers.losses, Tensor());

@@ -79,10 +79,9 @@ Images pooled_and_flat(Images &input) {
         for (int64_t y = 0; y < side; y++)
             for (int64_t x = 0; x < side; x++)
                 for (int64_t c = 0; c < input.channels; c++)
-                    output.at(n, 0, 0, (y * side + x) * input.channels + c) =
-                        std::max({input.at(n, 2 * y, 2 * x, c), input.at(n, 2 * y, 2 * x + 1, c),
-                                  input.at(n, 2 * y + 1, 2 * x, c),
-                                  input.at(n, 2 * y + 1, 2 * x + 1, c)});
+                    output.at(n, 0, 0, (y * side + x) * input.channels + c) = std::max(
+                        {input.at(n, 2 * y, 2 * x, c), input.at(n, 2 * y, 2 * x + 1, c),
+                         input.at(n, 2 * y + 1, 2 * x, c), input.at(n, 2 * y + 1, 2 * x + 1, c)});
     return output;
 }
 

@@ -63,7 +63,8 @@ TEST(Network, HasTheGradientsOfItsLoss) {
         }
     }
     auto values = values_of(net);
-    const DoubleDigits exact{kCount, reference::read(batch.images),
+    const DoubleDigits exact{kCount,
+                             reference::read(batch.images),
                              {batch.labels.data<int32_t>(), batch.labels.data<int32_t>() + kCount}};
     EXPECT_NEAR(gradients(net, batch), double_loss(values, exact), 1e-5);
 

@@ -62,9 +62,8 @@ TEST_F(Train, WritesItsHistoryAndDrawsIt) {
 
 TEST_F(Train, HasTheSameHistoryAgain) {
     for (const char *name : {"a.json", "b.json"}) {
-        const auto outcome =
-            run(HK_TRAIN, std::string("--steps 20 --seed 7 --history ") + name,
-                std::string("HL_NUM_THREADS=") + (name[0] == 'a' ? "1" : "2"));
+        const auto outcome = run(HK_TRAIN, std::string("--steps 20 --seed 7 --history ") + name,
+                                 std::string("HL_NUM_THREADS=") + (name[0] == 'a' ? "1" : "2"));
         ASSERT_EQ(outcome.status, 0) << outcome.output;
     }
     const auto a = history("a.json"), b = history("b.json");
@@ -95,8 +94,8 @@ TEST_F(Train, SoaksFlat) {
 
 // Open MPI wants to be asked before it runs as root.
 const char *const kMpi =
-    "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 ASAN_OPTIONS=detect_leaks=0 "
-    HK_MPIEXEC " --oversubscribe";
+    "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 "
+    "ASAN_OPTIONS=detect_leaks=0 " HK_MPIEXEC " --oversubscribe";
 
 TEST_F(Train, TogetherIsTrainingAlone) {
     for (const char *ranks : {"-n 2 ", "-n 3 "}) {
