@@ -382,19 +382,4 @@ MemoryObserver *memory_observer() noexcept { return the_observer.load(); }
 
 }  // namespace detail
 
-MemoryStatistics MemoryPool::statistics() const { return impl_->statistics(); }
-void MemoryPool::set_limit(int64_t bytes) const { impl_->set_limit(bytes); }
-void MemoryPool::set_threshold(int64_t bytes) const { impl_->set_threshold(bytes); }
-void MemoryPool::set_caching(bool on) const { impl_->set_caching(on); }
-void MemoryPool::reset_peaks() const { impl_->reset_peaks(); }
-
-void MemoryPool::trim(int64_t keep) const {
-    check_bytes(impl_->name(), "trim to keep", keep);
-    impl_->trim(static_cast<size_t>(keep));
-}
-
-void MemoryPool::set_upstream(std::unique_ptr<MemoryUpstream> upstream) const {
-    impl_->set_upstream(std::move(upstream));
-}
-
 }  // namespace hk

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <tuple>
 
+#include "hk/error.h"
 #include "log.h"
 #include "memory/pool.h"
 #include "memory/watch.h"
@@ -107,6 +108,24 @@ const char *memory_label() noexcept { return label; }
 }  // namespace detail
 
 MemoryPool MemoryPool::of(Device device) { return Impl::handle(detail::memory_pool(device)); }
+
+MemoryStatistics MemoryPool::statistics() const { return impl_->statistics(); }
+void MemoryPool::set_limit(int64_t bytes) const { impl_->set_limit(bytes); }
+void MemoryPool::set_threshold(int64_t bytes) const { impl_->set_threshold(bytes); }
+void MemoryPool::set_caching(bool on) const { impl_->set_caching(on); }
+void MemoryPool::reset_peaks() const { impl_->reset_peaks(); }
+
+void MemoryPool::trim(int64_t keep) const {
+    if (keep < 0) {
+        throw InvalidArgument(impl_->name() + ": a trim to " + std::to_string(keep) + " bytes");
+    }
+    impl_->trim(static_cast<size_t>(keep));
+}
+
+void MemoryPool::set_upstream(std::unique_ptr<MemoryUpstream> upstream) const {
+    impl_->set_upstream(std::move(upstream));
+}
+
 
 MemoryLabel::MemoryLabel(const char *text) noexcept : outer_(detail::label) {
     detail::label = text;
