@@ -105,23 +105,25 @@ def in_bytes(count):
 def columns(pool, marks, first_us, last_us):
     """What to draw of the events in the range: all, or the highest and the lowest of each column;
     columns are what lies between two marks where there are enough of them. Returns where columns
-    begin, and the places of those events; the lowest are None where all are drawn."""
+    begin, the places of those events, and which they are: nothing where all are drawn."""
     begin = max(np.searchsorted(pool.us, first_us, side="right") - 1, 0)
     end = np.searchsorted(pool.us, last_us, side="right")
     places = np.arange(begin, end)
     times = np.maximum(pool.us[places], first_us)
     if len(places) <= 2 * COLUMNS:
-        return times, places, None
+        return times, places, places, ""
     edges = np.unique([us for us, _ in marks if first_us <= us < last_us])
     edges = edges[::len(edges) // COLUMNS + 1]
+    kind = "between marks"
     if len(edges) < 50:
+        kind = "of each column"
         edges = np.linspace(first_us, last_us, COLUMNS, endpoint=False)
     column = np.maximum(np.searchsorted(edges, times, side="right") - 1, 0)
     order = np.lexsort((pool.total[places], column))
     ends = np.flatnonzero(np.append(np.diff(column[order]) > 0, True))
     begins = np.append(0, ends[:-1] + 1)
     return (np.maximum(edges[column[order[ends]]], first_us), places[order[ends]],
-            places[order[begins]])
+            places[order[begins]], kind)
 
 
 def colours_of(labels):
@@ -151,17 +153,18 @@ def draw(axes, pool, marks, first_us, last_us, title):
                        if pool.reserved.max() >= 2 * s or s == 1e3)
     seconds = last_us - first_us >= 2e6
     time = lambda us: us / (1e6 if seconds else 1e3)
-    begins, places, lowest = columns(pool, marks, first_us, last_us)
+    begins, places, lowest, kind = columns(pool, marks, first_us, last_us)
     x = time(np.append(begins, last_us))
     extended = np.append(places, places[-1])
     axes.stackplot(x, pool.live[:, extended] / scale, step="post", labels=pool.labels,
                    colors=colours_of(pool.labels), linewidth=0)
     axes.step(x, pool.reserved[extended] / scale, where="post", color=DARK, linewidth=1.4,
               label="reserved")
-    if lowest is not None:
+    if kind:
+        title += f", by the highest {kind}"
+    if kind == "between marks":
         axes.step(x, pool.total[np.append(lowest, lowest[-1])] / scale, where="post", color=DARK,
                   linewidth=0.8, linestyle=(0, (4, 2)), label="least in use")
-        title += ", by the highest between marks" if len(marks) > 1 else ", by the highest"
 
     top = max(pool.reserved[places].max(), pool.total[places].max()) / scale
     peak = places[pool.total[places].argmax()]
@@ -189,7 +192,14 @@ def draw(axes, pool, marks, first_us, last_us, title):
 
 
 def draw_marks(axes, marks):
-    """On an axis at the top."""
+    """On an axis at the top; those that would lie on each other as one."""
+    apart = []
+    for x, text in marks:
+        if apart and x - apart[-1][0] < 0.01 * np.ptp(axes.get_xlim()):
+            apart[-1] = (apart[-1][0], f"{apart[-1][1]}, {text}")
+        else:
+            apart.append((x, text))
+    marks = apart
     above = axes.secondary_xaxis("top")
     above.set_xticks([x for x, _ in marks], [text for _, text in marks], fontsize=8, rotation=30,
                      ha="left", rotation_mode="anchor")

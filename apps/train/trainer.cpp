@@ -85,11 +85,13 @@ double Trainer::rate(int64_t step) const {
 Score Trainer::step(const Epoch &epoch, int64_t first, int64_t count, double learning_rate) {
     const auto [start, size] = ranks_.part(count);
     Score sums;
-    memory_mark("step " + std::to_string(steps_.size() + 1));
     try {
         if (size > 0) {
-            sums = gradients(epoch.batch(first + start, size, options_.type, options_.device),
-                             1.0F / static_cast<float>(count));
+            Batch batch = [&] {
+                const MemoryLabel label("batch");
+                return epoch.batch(first + start, size, options_.type, options_.device);
+            }();
+            sums = gradients(std::move(batch), 1.0F / static_cast<float>(count));
         } else {
             network_.gradients().fill_zero();
         }
@@ -106,6 +108,7 @@ Score Trainer::step(const Epoch &epoch, int64_t first, int64_t count, double lea
 
 // Of the sum of losses, each times `scale`.
 Score Trainer::gradients(Batch batch, float scale) {
+    const MemoryLabel loss("loss");
     Answers answers(batch.count(), options_.device);
     Tensor logits;
     {
@@ -131,6 +134,7 @@ EpochReport Trainer::epoch(const Progress &progress) {
     const auto start = std::chrono::steady_clock::now();
     const MemoryPool pool = MemoryPool::of(options_.device);
     const Epoch epoch(digits_.train, options_.distortion, options_.seed, epochs_done_++);
+    memory_mark("epoch " + std::to_string(epochs_done_));
     const int64_t steps = (epoch.count() + options_.batch - 1) / options_.batch;
     EpochReport report;
     Score sums;
@@ -141,6 +145,7 @@ EpochReport Trainer::epoch(const Progress &progress) {
         const int64_t count = std::min(options_.batch, epoch.count() - first);
         report.learning_rate = rate(static_cast<int64_t>(steps_.size()));
         pool.reset_peaks();
+        memory_mark("step " + std::to_string(steps_.size() + 1));
         const Score part = step(epoch, first, count, report.learning_rate);
         add(sums, part);
         digits += count;

@@ -21,16 +21,16 @@ Outcome draw(const std::string &trace, const std::string &picture, const std::st
     return run_program(HK_DRAW_TRACE " '" + trace + "' '" + picture + "' " + flags);
 }
 
-// Three steps on the CPU: 1 MB of parameters, and 2 MB (in the second step 3) of the pass; and a
+// Five steps on the CPU: 1 MB of parameters, and 2 MB (in the second step 3) of the pass; and a
 // pool that hands nothing out.
 std::string steps() {
     const std::string path = path_of("steps.json");
     std::ofstream file(path);
     file
         << R"({"format": "hk memory trace 1", "complete": true, "labels": ["", "parameters", "pass"],
-        "marks": ["step 1", "step 2", "step 3"], "pools": ["cpu", "opencl:0"], "reserved": [0, 512],
+        "marks": ["step 1", "step 2", "step 3", "step 4", "step 5"], "pools": ["cpu", "opencl:0"], "reserved": [0, 512],
         "events": [[0,2,0,4000000,4000000],[1,0,0,1,1000000,1000064,1])";
-    for (int step = 0; step < 3; step++) {
+    for (int step = 0; step < 5; step++) {
         const int us = 1000 * (step + 1);
         file << ",[" << us << ",6," << step << "],[" << us + 10 << ",0,0," << step + 2 << ","
              << (step == 1 ? 3000000 : 2000000) << ",3000064,2],[" << us + 900 << ",1,0,"
