@@ -1,4 +1,5 @@
-# The whole of it:  make demo  (a picture, filtered; a scan)    make test  (all tests)    make bench
+# The whole of it:  make demo  (a picture, filtered; a scan; a training)    make test  (all tests)
+#               make bench  make soak
 # BUILD and PRESET choose another tree: make test PRESET=asan BUILD=build-asan
 
 PRESET ?= release
@@ -7,7 +8,7 @@ CMAKE := .venv/bin/cmake
 CTEST := .venv/bin/ctest
 JOBS ?= $(shell nproc)
 
-.PHONY: all setup build demo test bench bench-peers docs clean
+.PHONY: all setup build demo test soak bench bench-peers docs clean
 
 all: build
 
@@ -21,9 +22,14 @@ build: setup
 demo: build
 	$(BUILD)/bin/filter --output $(BUILD)/filter.png
 	$(BUILD)/bin/pointcloud --output $(BUILD)/cloud.png
+	$(BUILD)/bin/train --history $(BUILD)/training.json --output $(BUILD)/training.png
 
 test: build
 	$(CTEST) --test-dir $(BUILD) -j $(JOBS) --output-on-failure
+
+# A few minutes of training, with the memory counted.
+soak: build
+	$(BUILD)/bin/train_soak --steps 100000
 
 bench-peers: setup
 	.venv/bin/pip install --quiet --disable-pip-version-check --no-deps -r requirements-peers.txt

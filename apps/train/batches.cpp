@@ -42,7 +42,8 @@ void distort(const float *from, float *to, const Distortion &most, std::mt19937_
         for (int64_t x = 0; x < kSide; x++) {
             const double dy = static_cast<double>(y) - middle - down;
             const double dx = static_cast<double>(x) - middle - right;
-            *to++ = sample(from, middle + cosine * dy + sine * dx, middle - sine * dy + cosine * dx);
+            *to++ =
+                sample(from, middle + cosine * dy + sine * dx, middle - sine * dy + cosine * dx);
         }
     }
 }
@@ -56,9 +57,14 @@ Batch batch_of(const Digits &digits, int64_t first, int64_t count, DataType type
     const float *from = digits.pixels.data() + first * kPixels;
     for (int64_t i = 0; i < images.elements(); i++) {
         switch (type) {
-            case DataType::f32: images.data<float>()[i] = from[i]; break;
-            case DataType::f16: images.data<uint16_t>()[i] = f16_from_f32(from[i]); break;
-            default: images.data<uint16_t>()[i] = bf16_from_f32(from[i]);
+            case DataType::f32:
+                images.data<float>()[i] = from[i];
+                break;
+            case DataType::f16:
+                images.data<uint16_t>()[i] = f16_from_f32(from[i]);
+                break;
+            default:
+                images.data<uint16_t>()[i] = bf16_from_f32(from[i]);
         }
     }
     std::copy_n(digits.labels.begin() + first, count, labels.data<int32_t>());

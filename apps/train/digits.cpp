@@ -7,7 +7,7 @@
 namespace hk::train {
 namespace {
 
-constexpr int kInk = 16;      // of a pixel that is all ink
+constexpr int kInk = 16;  // of a pixel that is all ink
 constexpr int kTestEvery = 5;
 
 struct Row {

@@ -180,8 +180,7 @@ Tensor Linear::forward(Tensor input, Mode mode) {
 
 Tensor Linear::backward(Tensor output_gradient, bool input_gradient) {
     const Shape shape{output_gradient.shape()[0], 1, 1, output_gradient.shape()[1]};
-    const Tensor gradient =
-        convolution_.backward(output_gradient.reshape(shape), input_gradient);
+    const Tensor gradient = convolution_.backward(output_gradient.reshape(shape), input_gradient);
     return input_gradient ? gradient.reshape(input_shape_) : gradient;
 }
 

@@ -50,7 +50,8 @@ public:
     std::vector<Parameter *> parameters() override { return {&weight_, &bias_}; }
     std::string description() const override;
 
-    // With `residual` added before the activation. Where nothing is kept the output takes its place.
+    // With `residual` added before the activation. Where nothing is kept the output takes its
+    // place.
     Tensor forward(Tensor input, Tensor residual, Mode mode);
 
     // backward() in two steps: from the gradient behind the activation to that before it, in place,
@@ -107,7 +108,8 @@ private:
     Tensor input_, output_;
 };
 
-// A linear layer over all pixels and channels: a 1x1 convolution of one pixel. The output is [N, K].
+// A linear layer over all pixels and channels: a 1x1 convolution of one pixel. The output is [N,
+// K].
 class Linear : public Layer {
 public:
     Linear(int64_t inputs, int64_t outputs);

@@ -1,20 +1,23 @@
 // Trains a small convolutional network to read handwritten digits, with this project's kernels.
 
-#include <CLI/CLI.hpp>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <CLI/CLI.hpp>
 
 #include <cstdio>
+#include <fstream>
 #include <iostream>
+#include <optional>
 
 #include "history.h"
+#include "hk/memory_trace.h"
 #include "progress.h"
 
 namespace hk::train {
 namespace {
 
 struct Arguments {
-    std::string data = HK_DIGITS, device = "cpu", type = "f32", output, history;
+    std::string data = HK_DIGITS, device = "cpu", type = "f32", output, history, trace;
     TrainOptions options;
 };
 
@@ -25,13 +28,12 @@ void print_head(const Trainer &trainer, const Arguments &arguments, int ranks) {
                 arguments.data.c_str(), static_cast<long long>(trainer.digits().train.count()),
                 static_cast<long long>(trainer.digits().test.count()),
                 trainer.network().description().c_str(),
-                static_cast<long long>(trainer.network().parameter_count()),
-                arguments.type.c_str(), arguments.options.device.name().c_str());
+                static_cast<long long>(trainer.network().parameter_count()), arguments.type.c_str(),
+                arguments.options.device.name().c_str());
     if (ranks > 1) std::printf(", %d ranks", ranks);
-    std::printf(
-        "\n\n%20s %15s  %26s %12s  %s\n%5s %7s %6s  %7s %7s %7s  %7s  %8s %8s %8s %9s\n", "train",
-        "", "test          ", "", "memory, KB", "epoch", "loss", "top-1", "loss", "top-1", "top-3",
-        "seconds", "live", "peak", "reserved", "resident");
+    std::printf("\n\n%20s %15s  %26s %12s  %s\n%5s %7s %6s  %7s %7s %7s  %7s  %8s %8s %8s %9s\n",
+                "train", "", "test          ", "", "memory, KB", "epoch", "loss", "top-1", "loss",
+                "top-1", "top-3", "seconds", "live", "peak", "reserved", "resident");
 }
 
 void print_epoch(size_t epoch, const EpochReport &report) {
@@ -64,14 +66,16 @@ int run(Arguments &arguments, const Ranks &ranks) {
     TrainOptions &options = arguments.options;
     options.device = Device::parse(arguments.device);
     options.type = data_type_of(arguments.type);
+    std::optional<MemoryTrace> trace;
+    if (!arguments.trace.empty() && ranks.first()) trace.emplace();
     Trainer trainer(read_digits(arguments.data), options, ranks);
     if (ranks.first()) print_head(trainer, arguments, ranks.size());
     ProgressBar bar;
     std::vector<EpochReport> epochs;
     double seconds = 0;
     while (!trainer.done()) {
-        const std::string title = "epoch " + std::to_string(epochs.size() + 1) + "/" +
-                                  std::to_string(options.epochs);
+        const std::string title =
+            "epoch " + std::to_string(epochs.size() + 1) + "/" + std::to_string(options.epochs);
         epochs.push_back(trainer.epoch([&](int64_t step, int64_t steps, double loss) {
             if (ranks.first()) bar.show(title, step, steps, "loss " + std::to_string(loss));
         }));
@@ -83,6 +87,10 @@ int run(Arguments &arguments, const Ranks &ranks) {
     if (!ranks.first()) return 0;
     std::printf("\n%zu steps in %.2f s; parameters %s\n", trainer.steps().size(), seconds,
                 fingerprint.c_str());
+    if (trace) {
+        std::ofstream(arguments.trace) << trace->json();
+        std::printf("wrote %s\n", arguments.trace.c_str());
+    }
     std::string history = arguments.history;
     if (history.empty() && !arguments.output.empty()) history = arguments.output + ".json";
     if (!history.empty()) {
@@ -105,9 +113,7 @@ void add_options(CLI::App &app, Arguments &arguments) {
     app.add_option("--type", arguments.type, "Type of all tensors")
         ->check(CLI::IsMember({"f32", "f16", "bf16"}))
         ->capture_default_str();
-    app.add_option("--epochs", options.epochs)
-        ->check(CLI::Range(1, 100000))
-        ->capture_default_str();
+    app.add_option("--epochs", options.epochs)->check(CLI::Range(1, 100000))->capture_default_str();
     app.add_option("--steps", options.steps, "At most so many (default: all of the epochs)")
         ->check(CLI::Range(1, 1000000000));
     app.add_option("--batch", options.batch, "Digits a step, of all ranks together")
@@ -116,7 +122,8 @@ void add_options(CLI::App &app, Arguments &arguments) {
     app.add_option("--learning-rate", options.learning_rate, "At its highest")
         ->check(CLI::PositiveNumber)
         ->capture_default_str();
-    app.add_option("--momentum", options.momentum)->check(CLI::Range(0.0, 1.0))
+    app.add_option("--momentum", options.momentum)
+        ->check(CLI::Range(0.0, 1.0))
         ->capture_default_str();
     app.add_option("--weight-decay", options.weight_decay)
         ->check(CLI::NonNegativeNumber)
@@ -124,8 +131,11 @@ void add_options(CLI::App &app, Arguments &arguments) {
     app.add_option("--seed", options.seed, "Of initial parameters, order and distortion")
         ->capture_default_str();
     app.add_option("--history", arguments.history, "The JSON of all steps and epochs to write");
-    app.add_option("--output", arguments.output,
-                   "The PNG of loss, accuracy and memory to write (and PNG.json without --history)");
+    app.add_option("--trace", arguments.trace,
+                   "The JSON of all that the pools of memory do to write (hk/memory_trace.h)");
+    app.add_option(
+        "--output", arguments.output,
+        "The PNG of loss, accuracy and memory to write (and PNG.json without --history)");
 }
 
 }  // namespace

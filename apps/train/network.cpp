@@ -12,9 +12,14 @@ constexpr int64_t kAlignment = 128;
 void set(const Tensor &tensor, int64_t i, double value) {
     const auto rounded = static_cast<float>(value);
     switch (tensor.type()) {
-        case DataType::f32: tensor.data<float>()[i] = rounded; break;
-        case DataType::f16: tensor.data<uint16_t>()[i] = f16_from_f32(rounded); break;
-        default: tensor.data<uint16_t>()[i] = bf16_from_f32(rounded);
+        case DataType::f32:
+            tensor.data<float>()[i] = rounded;
+            break;
+        case DataType::f16:
+            tensor.data<uint16_t>()[i] = f16_from_f32(rounded);
+            break;
+        default:
+            tensor.data<uint16_t>()[i] = bf16_from_f32(rounded);
     }
 }
 

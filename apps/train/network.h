@@ -36,7 +36,7 @@ public:
     Device device() const { return values_.device(); }
     int64_t parameter_count() const;
     std::vector<Parameter *> each_parameter() const;  // in the order of the layers
-    std::string description() const;  // a layer a line
+    std::string description() const;                  // a layer a line
 
 private:
     Tensor run(Tensor images, Mode mode);

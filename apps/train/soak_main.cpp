@@ -15,13 +15,13 @@ namespace {
 constexpr int64_t kResidentGrowth = 2 << 20;  // of the process, that is allowed
 
 void print(const char *when, const SoakReport &report) {
-    std::printf("%-12s %7lld steps %7.1f s  loss %.4f  in use %lld in %lld blocks, reserved %lld, "
-                "resident %lld KB\n",
-                when, static_cast<long long>(report.steps), report.seconds, report.loss,
-                static_cast<long long>(report.pool.in_use),
-                static_cast<long long>(report.pool.blocks),
-                static_cast<long long>(report.pool.reserved),
-                static_cast<long long>(report.resident / 1024));
+    std::printf(
+        "%-12s %7lld steps %7.1f s  loss %.4f  in use %lld in %lld blocks, reserved %lld, "
+        "resident %lld KB\n",
+        when, static_cast<long long>(report.steps), report.seconds, report.loss,
+        static_cast<long long>(report.pool.in_use), static_cast<long long>(report.pool.blocks),
+        static_cast<long long>(report.pool.reserved),
+        static_cast<long long>(report.resident / 1024));
 }
 
 int run(const std::string &data, const SoakOptions &options) {

@@ -74,7 +74,8 @@ bool Trainer::stopped() const {
 
 double Trainer::rate(int64_t step) const {
     const int64_t an_epoch = (digits_.train.count() + options_.batch - 1) / options_.batch;
-    const double warm = std::min(1.0, static_cast<double>(step + 1) / static_cast<double>(an_epoch));
+    const double warm =
+        std::min(1.0, static_cast<double>(step + 1) / static_cast<double>(an_epoch));
     int64_t all = options_.epochs * an_epoch;
     if (options_.steps > 0) all = std::min(all, options_.steps);
     const double passed = static_cast<double>(step) / static_cast<double>(all);
@@ -86,23 +87,11 @@ Score Trainer::step(const Epoch &epoch, int64_t first, int64_t count, double lea
     Score sums;
     try {
         if (size > 0) {
-            const MemoryLabel loss("loss");
             Batch batch = [&] {
                 const MemoryLabel label("batch");
                 return epoch.batch(first + start, size, options_.type, options_.device);
             }();
-            Answers answers(size, options_.device);
-            Tensor logits;
-            {
-                const MemoryLabel label("forward");
-                logits = network_.forward(std::move(batch.images));
-            }
-            topk(logits, kBest, {}, answers.best);
-            softmax_cross_entropy(logits, batch.labels, answers.losses, inplace(logits),
-                                  1.0F / static_cast<float>(count));
-            sums = sums_of(answers.losses, answers.best, batch.labels);
-            const MemoryLabel label("backward");
-            network_.backward(std::move(logits));
+            sums = gradients(std::move(batch), 1.0F / static_cast<float>(count));
         } else {
             network_.gradients().fill_zero();
         }
@@ -114,6 +103,23 @@ Score Trainer::step(const Epoch &epoch, int64_t first, int64_t count, double lea
         network_.forget();
         throw;
     }
+    return sums;
+}
+
+// Of the sum of losses, each times `scale`.
+Score Trainer::gradients(Batch batch, float scale) {
+    const MemoryLabel loss("loss");
+    Answers answers(batch.count(), options_.device);
+    Tensor logits;
+    {
+        const MemoryLabel label("forward");
+        logits = network_.forward(std::move(batch.images));
+    }
+    topk(logits, kBest, {}, answers.best);
+    softmax_cross_entropy(logits, batch.labels, answers.losses, inplace(logits), scale);
+    const Score sums = sums_of(answers.losses, answers.best, batch.labels);
+    const MemoryLabel label("backward");
+    network_.backward(std::move(logits));
     return sums;
 }
 
@@ -135,8 +141,7 @@ EpochReport Trainer::epoch(const Progress &progress) {
     int64_t digits = 0, peak = 0;
     std::vector<double> losses;
     const size_t before = steps_.size();
-    for (int64_t first = 0; first < epoch.count() && !stopped();
-         first += options_.batch) {
+    for (int64_t first = 0; first < epoch.count() && !stopped(); first += options_.batch) {
         const int64_t count = std::min(options_.batch, epoch.count() - first);
         report.learning_rate = rate(static_cast<int64_t>(steps_.size()));
         pool.reset_peaks();
@@ -170,8 +175,7 @@ Score Trainer::test() {
     Score sums;
     for (int64_t first = 0; first < size; first += at_once) {
         const int64_t count = std::min(at_once, size - first);
-        Batch batch =
-            batch_of(digits_.test, start + first, count, options_.type, options_.device);
+        Batch batch = batch_of(digits_.test, start + first, count, options_.type, options_.device);
         const Tensor logits = network_.infer(std::move(batch.images));
         Answers answers(count, options_.device);
         softmax_cross_entropy(logits, batch.labels, answers.losses, Tensor());

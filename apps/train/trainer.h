@@ -76,6 +76,7 @@ public:
 private:
     bool stopped() const;  // by the number of steps
     double rate(int64_t step) const;
+    Score gradients(Batch batch, float scale);
     Score summed(const Score &sums, int64_t count) const;
 
     DigitSets digits_;
