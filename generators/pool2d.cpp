@@ -1,22 +1,10 @@
 #include "generators/pool2d.h"
 
+#include "generators/nan.h"
+
 using namespace Halide;
 
 namespace hk::generators {
-
-namespace {
-
-enum class Edge { repeated, zero };
-
-Expr pixel_of_window(const Pool2dOperands &op, Edge edge, const RDom &r) {
-    const PoolWindows &w = op.windows;
-    const Func image = op.unpadded
-                           ? in_f32(op.input)
-                           : with_zeros_around(op.input, w.width, w.height, edge == Edge::repeated);
-    return image(c, g, w.first_x(x) + r.x, w.first_y(y) + r.y, n);
-}
-
-}  // namespace
 
 Expr PoolWindows::pixels(const Expr &x, const Expr &y) const {
     const auto inside = [](const Expr &first, const Expr &kernel, const Expr &size) {
@@ -26,26 +14,40 @@ Expr PoolWindows::pixels(const Expr &x, const Expr &y) const {
            cast<float>(inside(first_y(y), kernel_y, height));
 }
 
+Expr pixel_of_maximum(const Func &image, const PoolWindows &windows, bool unpadded, const Expr &x,
+                      const Expr &y) {
+    const Range all = {Expr(), Expr()};
+    const Region pixels = {all, all, {0, windows.width}, {0, windows.height}, all};
+    const Func around = unpadded ? image : BoundaryConditions::repeat_edge(image, pixels);
+    return around(c, g, x, y, n);
+}
+
 Pool2d pool2d_max(const Pool2dOperands &op) {
+    const PoolWindows &w = op.windows;
     Pool2d stages;
-    stages.r = RDom(0, op.windows.kernel_x, 0, op.windows.kernel_y, "r");
-    const Expr pixel = pixel_of_window(op, Edge::repeated, stages.r);
+    stages.r = RDom(0, w.kernel_x, 0, w.kernel_y, "r");
+    const Expr element = pixel_of_maximum(op.input, w, op.unpadded, w.first_x(x) + stages.r.x,
+                                          w.first_y(y) + stages.r.y);
+    const Expr pixel = cast<float>(element);
     stages.folded = Func("best");
     stages.folded(c, g, x, y, n) = Float(32).min();
     const Expr best = stages.folded(c, g, x, y, n);
-    stages.folded(c, g, x, y, n) = select(pixel > best || is_nan(pixel), pixel, best);
+    stages.folded(c, g, x, y, n) = select(pixel > best || is_nan_by_bits(element), pixel, best);
     stages.output = Func("result");
     stages.output(c, g, x, y, n) = cast(op.type, stages.folded(c, g, x, y, n));
     return stages;
 }
 
 Pool2d pool2d_average(const Pool2dOperands &op) {
+    const PoolWindows &w = op.windows;
     Pool2d stages;
-    stages.r = RDom(0, op.windows.kernel_x, 0, op.windows.kernel_y, "r");
+    stages.r = RDom(0, w.kernel_x, 0, w.kernel_y, "r");
+    const Func image =
+        op.unpadded ? in_f32(op.input) : with_zeros_around(op.input, w.width, w.height, false);
     stages.folded = Func("sum");
-    stages.folded(c, g, x, y, n) += pixel_of_window(op, Edge::zero, stages.r);
-    const Expr pixels = op.unpadded ? cast<float>(op.windows.kernel_x * op.windows.kernel_y)
-                                    : op.windows.pixels(x, y);
+    stages.folded(c, g, x, y, n) +=
+        image(c, g, w.first_x(x) + stages.r.x, w.first_y(y) + stages.r.y, n);
+    const Expr pixels = op.unpadded ? cast<float>(w.kernel_x * w.kernel_y) : w.pixels(x, y);
     stages.output = Func("result");
     stages.output(c, g, x, y, n) = cast(op.type, stages.folded(c, g, x, y, n) / pixels);
     return stages;

@@ -31,9 +31,12 @@ struct Pool2d {
     Halide::RDom r;
 };
 
-// The edge is repeated around the image, which changes no maximum: a window that reaches over an
-// edge holds pixels of that edge.
 Pool2d pool2d_max(const Pool2dOperands &operands);
+
+// The pixel at x, y of an image whose edge is repeated around it, unless nothing is read there. It
+// changes no maximum: a window that reaches over an edge holds pixels of that edge.
+Halide::Expr pixel_of_maximum(const Halide::Func &image, const PoolWindows &windows, bool unpadded,
+                              const Halide::Expr &x, const Halide::Expr &y);
 
 Pool2d pool2d_average(const Pool2dOperands &operands);
 

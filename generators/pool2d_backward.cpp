@@ -2,6 +2,8 @@
 
 #include <limits>
 
+#include "generators/nan.h"
+
 using namespace Halide;
 
 namespace hk::generators {
@@ -65,12 +67,9 @@ Pool2dBackward pool2d_backward_max(const Pool2dBackwardOperands &op) {
     stages.r = RDom(0, windows.kernel_x, 0, windows.kernel_y, "r");
     const RDom &r = stages.r;
     const Expr px = windows.first_x(x) + r.x, py = windows.first_y(y) + r.y;
-    const Func image = op.unpadded
-                           ? in_f32(op.input)
-                           : with_zeros_around(op.input, windows.width, windows.height, true);
-    const Expr pixel = image(c, g, px, py, n);
+    const Expr element = pixel_of_maximum(op.input, windows, op.unpadded, px, py);
     const Expr best = cast<float>(op.output(c, g, x, y, n));
-    Expr is_best = pixel == best || is_nan(pixel);
+    Expr is_best = cast<float>(element) == best || is_nan_by_bits(element);
     if (!op.unpadded) is_best = px >= 0 && py >= 0 && is_best;
     stages.window = Func("first_best");
     stages.window(c, g, x, y, n) = kNone;
