@@ -16,3 +16,10 @@ foreach(pass pool2d pool2d_backward)
     kernel(${pass} max ${max} ${on_cpu} WHERE average=0)
     kernel(${pass} average ${average} ${on_cpu} WHERE average=1)
 endforeach()
+
+# GPU: an element a thread. Budgets are what was measured, registers rounded up to a multiple of 8.
+set(on_gpu SCHEDULE gpu_unstaged DEVICES cuda opencl)
+kernel(pool2d max ${max} ${on_gpu} BUDGET shared:0,registers:32 WHERE average=0)
+kernel(pool2d average ${average} ${on_gpu} BUDGET shared:0,registers:32 WHERE average=1)
+kernel(pool2d_backward max ${max} ${on_gpu} BUDGET shared:0,registers:40 WHERE average=0)
+kernel(pool2d_backward average ${average} ${on_gpu} BUDGET shared:0,registers:40 WHERE average=1)
