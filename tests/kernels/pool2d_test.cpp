@@ -1,11 +1,11 @@
 // Pooling and its gradient: every row of the table on every device that it runs on here, on random
 // problems that meet its conditions, and what selection takes.
 
-#include <bit>
 #include <limits>
 
+#include "HalideRuntime.h"
 #include "tests/kernels/family.h"
-#include "tests/support/environment.h"
+#include "tests/reference/elements.h"
 #include "tests/support/pool2d_case.h"
 #include "tests/support/values.h"
 
@@ -104,6 +104,25 @@ TEST(Pool2dSizes, AreManyTasks) {
                 check(c, Device::cpu());
             }
         }
+    }
+}
+
+// Bit for bit; reals, whose sums depend on their order.
+TEST(Pool2dThreads, ChangeNoBit) {
+    Random random(1);
+    const Shape shape{3, 60, 70, 20};
+    const Tensor input = host_tensor(shape, DataType::f32, reals(random, shape));
+    for (const Pooling pooling : {Pooling::max, Pooling::average}) {
+        const Pool2dOptions options{Layout::nhwc, pooling, {5, 5}, {2, 2}, {2, 2, 2, 2}};
+        const auto result = [&](int threads) {
+            const int before = halide_set_num_threads(threads);
+            const Tensor output = pool2d(input, options), gradient(shape, DataType::f32);
+            pool2d_backward(output, input, output, gradient, options);
+            halide_set_num_threads(before);
+            return std::pair(reference::bits(output), reference::bits(gradient));
+        };
+        const auto alone = result(1);
+        for (const int threads : {2, 3, 8}) EXPECT_EQ(result(threads), alone) << threads;
     }
 }
 
