@@ -22,19 +22,47 @@ Expr pixel_of_maximum(const Func &image, const PoolWindows &windows, bool unpadd
     return around(c, g, x, y, n);
 }
 
+namespace {
+
+Expr larger(const Expr &best, const Expr &element) {
+    const Expr value = cast<float>(element);
+    return select(value > best || is_nan_by_bits(element), value, best);
+}
+
+void finish_maximum(const Pool2dOperands &op, Pool2d &stages) {
+    stages.output = Func("result");
+    stages.output(c, g, x, y, n) = cast(op.type, stages.folded(c, g, x, y, n));
+}
+
+void finish_average(const Pool2dOperands &op, Pool2d &stages) {
+    const PoolWindows &w = op.windows;
+    const Expr pixels = op.unpadded ? cast<float>(w.kernel_x * w.kernel_y) : w.pixels(x, y);
+    stages.output = Func("result");
+    stages.output(c, g, x, y, n) = cast(op.type, stages.folded(c, g, x, y, n) / pixels);
+}
+
+// The row of the input that columns.y stands for in the output's row y.
+Expr row_of(const Pool2dOperands &op, const RDom &columns) {
+    return op.windows.first_y(y) + columns.y;
+}
+
+Expr clamped_row(const Pool2dOperands &op, const RDom &columns) {
+    return clamp(row_of(op, columns), 0, op.windows.height - 1);
+}
+
+}  // namespace
+
 Pool2d pool2d_max(const Pool2dOperands &op) {
     const PoolWindows &w = op.windows;
     Pool2d stages;
     stages.r = RDom(0, w.kernel_x, 0, w.kernel_y, "r");
-    const Expr element = pixel_of_maximum(op.input, w, op.unpadded, w.first_x(x) + stages.r.x,
-                                          w.first_y(y) + stages.r.y);
-    const Expr pixel = cast<float>(element);
     stages.folded = Func("best");
     stages.folded(c, g, x, y, n) = Float(32).min();
-    const Expr best = stages.folded(c, g, x, y, n);
-    stages.folded(c, g, x, y, n) = select(pixel > best || is_nan_by_bits(element), pixel, best);
-    stages.output = Func("result");
-    stages.output(c, g, x, y, n) = cast(op.type, stages.folded(c, g, x, y, n));
+    stages.folded(c, g, x, y, n) =
+        larger(stages.folded(c, g, x, y, n),
+               pixel_of_maximum(op.input, w, op.unpadded, w.first_x(x) + stages.r.x,
+                                w.first_y(y) + stages.r.y));
+    finish_maximum(op, stages);
     return stages;
 }
 
@@ -47,9 +75,43 @@ Pool2d pool2d_average(const Pool2dOperands &op) {
     stages.folded = Func("sum");
     stages.folded(c, g, x, y, n) +=
         image(c, g, w.first_x(x) + stages.r.x, w.first_y(y) + stages.r.y, n);
-    const Expr pixels = op.unpadded ? cast<float>(w.kernel_x * w.kernel_y) : w.pixels(x, y);
-    stages.output = Func("result");
-    stages.output(c, g, x, y, n) = cast(op.type, stages.folded(c, g, x, y, n) / pixels);
+    finish_average(op, stages);
+    return stages;
+}
+
+Pool2d pool2d_max_by_rows(const Pool2dOperands &op) {
+    const PoolWindows &w = op.windows;
+    Pool2d stages;
+    stages.columns = RDom(0, w.width, 0, w.kernel_y, "columns");
+    const RVar &at = stages.columns.x;
+    stages.column = Func("best_of_column");
+    stages.column(c, g, x, y, n) = Float(32).min();
+    stages.column(c, g, at, y, n) = larger(stages.column(c, g, at, y, n),
+                                           op.input(c, g, at, clamped_row(op, stages.columns), n));
+    stages.r = RDom(0, w.kernel_x, 0, 1, "r");
+    stages.folded = Func("best");
+    stages.folded(c, g, x, y, n) = Float(32).min();
+    stages.folded(c, g, x, y, n) =
+        larger(stages.folded(c, g, x, y, n), stages.column(c, g, w.first_x(x) + stages.r.x, y, n));
+    finish_maximum(op, stages);
+    return stages;
+}
+
+Pool2d pool2d_average_by_rows(const Pool2dOperands &op) {
+    const PoolWindows &w = op.windows;
+    Pool2d stages;
+    stages.columns = RDom(0, w.width, 0, w.kernel_y, "columns");
+    const RVar &at = stages.columns.x;
+    const Expr row = row_of(op, stages.columns);
+    stages.column = Func("sum_of_column");
+    stages.column(c, g, x, y, n) = 0.f;
+    stages.column(c, g, at, y, n) +=
+        select(row >= 0 && row < w.height,
+               cast<float>(op.input(c, g, at, clamped_row(op, stages.columns), n)), 0.f);
+    stages.r = RDom(0, w.kernel_x, 0, 1, "r");
+    stages.folded = Func("sum");
+    stages.folded(c, g, x, y, n) += stages.column(c, g, w.first_x(x) + stages.r.x, y, n);
+    finish_average(op, stages);
     return stages;
 }
 

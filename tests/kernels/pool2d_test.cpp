@@ -107,6 +107,24 @@ TEST(Pool2dSizes, AreManyTasks) {
     }
 }
 
+// The stride of a direction with one window is never gone, however long.
+TEST(Pool2dSizes, StridesPastTheInput) {
+    for (const Layout layout : kLayouts) {
+        for (const Pooling pooling : {Pooling::max, Pooling::average}) {
+            Pool2dBackwardCase c;
+            c.seed = 2;
+            c.pooling = pooling;
+            c.problem = {DataType::f32, 2, 5, 6, 9, 5, 2, 3, {}};
+            c.problem.options.layout = layout;
+            c.problem.options.groups = 5;
+            c.problem.options.stride = {2147483647, 2147483647};
+            c.problem.options.padding = {1, 0, 2, 1};
+            check(static_cast<const Pool2dCase &>(c), Device::cpu());
+            check(c, Device::cpu());
+        }
+    }
+}
+
 // Bit for bit; reals, whose sums depend on their order.
 TEST(Pool2dThreads, ChangeNoBit) {
     Random random(1);

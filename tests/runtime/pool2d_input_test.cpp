@@ -84,6 +84,9 @@ TEST(Pool2dInput, Options) {
                        a.options.kernel[0] = 2147483647;
                        a.options.padding.top = a.options.padding.bottom = 2147483646;
                    });
+    EXPECT_INVALID("stride of x is 33554433, with several outputs a kernel takes at most 33554432",
+                   Pool2dProblem::from_shape({1, 1, 33554435, 1}, DataType::f32,
+                                             {.kernel = {1, 1}, .stride = {1, 33554433}}));
     expect_refused("pooling 7 does not exist",
                    [](Arguments &a) { a.options.pooling = static_cast<Pooling>(7); });
 }
