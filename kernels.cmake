@@ -16,6 +16,8 @@ set(depthwise channels_per_group=1 filters_per_group=1)
 
 # CPU. Depthwise: vectors of groups (nhwc) or columns (nchw). The fixed widths are those of networks for
 # pictures of 224 pixels: with the edges known, small images are up to 1.5 times as fast.
+# groups_in_place is the number of groups where the output is in place of the residual, else 0: the last
+# vector of groups begins before the end of the one before it, and would add the residual twice.
 set(cpu_depthwise ALGORITHM depthwise SCHEDULE cpu DEVICES cpu)
 set(same_w7 ${stride_1} width=7 out_w=7 padding_left=1)
 set(same_w14 ${stride_1} width=14 out_w=14 padding_left=1)
@@ -27,23 +29,23 @@ set(half_w28 ${stride_2} width=28 out_w=14 padding_left=1)
 set(half_w56 ${stride_2} width=56 out_w=28 padding_left=1)
 set(half_w112 ${stride_2} width=112 out_w=56 padding_left=1)
 kernel(conv2d depthwise3x3_s1_w7 ${cpu_depthwise} KNOBS tile_y:2 TYPES f32 LAYOUTS nhwc
-    WHERE ${depthwise} ${kernel_3x3} ${same_w7} groups>=16 out_h>=2)
+    WHERE ${depthwise} ${kernel_3x3} ${same_w7} groups>=16 groups_in_place%16=0 out_h>=2)
 kernel(conv2d depthwise3x3_s1_w14 ${cpu_depthwise} KNOBS tile_x:14 TYPES f32 LAYOUTS nhwc
-    WHERE ${depthwise} ${kernel_3x3} ${same_w14} groups>=16)
+    WHERE ${depthwise} ${kernel_3x3} ${same_w14} groups>=16 groups_in_place%16=0)
 kernel(conv2d depthwise3x3_s1_w28 ${cpu_depthwise} KNOBS tile_y:2 TYPES f32 LAYOUTS nhwc
-    WHERE ${depthwise} ${kernel_3x3} ${same_w28} groups>=16 out_h>=2)
+    WHERE ${depthwise} ${kernel_3x3} ${same_w28} groups>=16 groups_in_place%16=0 out_h>=2)
 foreach(width w14 w28 w56)
     kernel(conv2d depthwise3x3_s2_${width} ${cpu_depthwise} TYPES f32 LAYOUTS nhwc
-        WHERE ${depthwise} ${kernel_3x3} ${half_${width}} groups>=16)
+        WHERE ${depthwise} ${kernel_3x3} ${half_${width}} groups>=16 groups_in_place%16=0)
 endforeach()
 kernel(conv2d depthwise3x3_s1_small ${cpu_depthwise} KNOBS vectors:2 ${types} LAYOUTS nhwc
-    WHERE ${depthwise} ${kernel_3x3} ${stride_1} groups>=32 out_w>=7 out_w<=16)
+    WHERE ${depthwise} ${kernel_3x3} ${stride_1} groups>=32 groups_in_place%32=0 out_w>=7 out_w<=16)
 kernel(conv2d depthwise3x3_s1 ${cpu_depthwise} KNOBS stage:0,tile_y:2 ${types} LAYOUTS nhwc
-    WHERE ${depthwise} ${kernel_3x3} ${stride_1} groups>=16 out_w>=7 out_h>=2)
+    WHERE ${depthwise} ${kernel_3x3} ${stride_1} groups>=16 groups_in_place%16=0 out_w>=7 out_h>=2)
 kernel(conv2d depthwise3x3_s2 ${cpu_depthwise} KNOBS stage:0 ${types} LAYOUTS nhwc
-    WHERE ${depthwise} ${kernel_3x3} ${stride_2} groups>=16 out_w>=7)
+    WHERE ${depthwise} ${kernel_3x3} ${stride_2} groups>=16 groups_in_place%16=0 out_w>=7)
 kernel(conv2d depthwise ${cpu_depthwise} KNOBS tile_x:4 ${types} LAYOUTS nhwc
-    WHERE ${depthwise} groups>=16 out_w>=4)
+    WHERE ${depthwise} groups>=16 groups_in_place%16=0 out_w>=4)
 kernel(conv2d depthwise3x3_s1 ${cpu_depthwise} ${types} LAYOUTS nchw
     WHERE ${depthwise} ${kernel_3x3} ${stride_1})
 kernel(conv2d depthwise ${cpu_depthwise} ${types} LAYOUTS nchw
@@ -52,14 +54,14 @@ kernel(conv2d depthwise ${cpu_depthwise} ${types} LAYOUTS nchw
 # Few channels a group: vectors across groups (4, 8), or the sizes known to the compiler (16, 32).
 set(cpu_grouped ALGORITHM packed SCHEDULE cpu_grouped DEVICES cpu)
 kernel(conv2d grouped4_3x3_s1 ${cpu_grouped} ${types} LAYOUTS nhwc
-    WHERE channels_per_group=4 filters_per_group=4 ${kernel_3x3} ${stride_1} groups>=4 out_w>=7)
+    WHERE channels_per_group=4 filters_per_group=4 ${kernel_3x3} ${stride_1} groups>=4 groups_in_place%4=0 out_w>=7)
 set(grouped8 channels_per_group=8 filters_per_group=8)
 set(grouped16 channels_per_group=16 filters_per_group=16)
 set(grouped32 channels_per_group=32 filters_per_group=32)
 # Of the fixed widths, grouped16_s2 and grouped32 gain a tenth over the rows below, grouped8 and
 # grouped16_s1 two to three hundredths (bench --list resnext50 --row …).
 kernel(conv2d grouped8_3x3_s1_w28 ${cpu_grouped} TYPES f32 LAYOUTS nhwc
-    WHERE ${grouped8} ${kernel_3x3} ${same_w28} groups>=2)
+    WHERE ${grouped8} ${kernel_3x3} ${same_w28} groups>=2 groups_in_place%2=0)
 kernel(conv2d grouped16_3x3_s2_w28 ${cpu_grouped} TYPES f32 LAYOUTS nhwc
     WHERE ${grouped16} ${kernel_3x3} ${half_w28})
 kernel(conv2d grouped16_3x3_s1_w14 ${cpu_grouped} TYPES f32 LAYOUTS nhwc
@@ -67,9 +69,9 @@ kernel(conv2d grouped16_3x3_s1_w14 ${cpu_grouped} TYPES f32 LAYOUTS nhwc
 kernel(conv2d grouped32_3x3_s1_w7 ${cpu_grouped} TYPES f32 LAYOUTS nhwc
     WHERE ${grouped32} ${kernel_3x3} ${same_w7})
 kernel(conv2d grouped8_3x3_s1 ${cpu_grouped} ${types} LAYOUTS nhwc
-    WHERE ${grouped8} ${kernel_3x3} ${stride_1} groups>=2 out_w>=7)
+    WHERE ${grouped8} ${kernel_3x3} ${stride_1} groups>=2 groups_in_place%2=0 out_w>=7)
 kernel(conv2d grouped8_3x3_s2 ${cpu_grouped} ${types} LAYOUTS nhwc
-    WHERE ${grouped8} ${kernel_3x3} ${stride_2} groups>=2 out_w>=7)
+    WHERE ${grouped8} ${kernel_3x3} ${stride_2} groups>=2 groups_in_place%2=0 out_w>=7)
 kernel(conv2d grouped16_3x3 ${cpu_grouped} KNOBS tile_y:2 ${types} LAYOUTS nhwc
     WHERE ${grouped16} ${kernel_3x3} out_w>=7 out_h>=2)
 kernel(conv2d grouped32_3x3 ${cpu_grouped} ${types} LAYOUTS nhwc
@@ -208,6 +210,8 @@ include(kernels/topk_gpu.cmake)
 # Tensor product.
 include(kernels/tensor_product.cmake)
 
+# Activations and updates.
+include(kernels/elementwise.cmake)
 # Pooling.
 include(kernels/pool2d.cmake)
 

@@ -23,6 +23,7 @@ find_package(CLI11 REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(PNG REQUIRED)
 find_package(JPEG REQUIRED)
+find_package(MPI REQUIRED COMPONENTS C)
 find_package(Boost 1.74 REQUIRED CONFIG)  # headers
 if(BUILD_TESTING)
     find_package(GTest REQUIRED)

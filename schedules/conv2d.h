@@ -12,12 +12,14 @@ struct Conv2dContext : Conv2dSizes {
     Halide::Expr plain;    // argument: the activation is a clamp, and there is no residual
     // Argument: an output's columns lie next to each other, where they are innermost.
     Halide::Expr dense_columns = Halide::Internal::const_true();
-    // The residual is what the output's memory held: no element may be computed twice.
+    // A gradient, that may be added to what the output's memory held.
     bool in_place = false;
     // In the filter's memory its output channels are nearer to each other than its input channels.
     bool filters_inner = false;
 
-    Halide::TailStrategy tail() const {
+    // The residual may be what the output's memory held: only where `plain` says that there is none
+    // may an element be computed twice.
+    Halide::TailStrategy plain_tail() const {
         return in_place ? Halide::TailStrategy::GuardWithIf : Halide::TailStrategy::ShiftInwards;
     }
 };

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "hk/device.h"
+#include "hk/memory.h"
 
 namespace hk::detail {
 
@@ -15,6 +16,9 @@ struct Rows {
     int64_t offset = 0, pitch = 0;  // of the first row; from row to row, at least `width`
     bool host = false;
 };
+
+// A point in a queue's work; null: passed. The last copy ends the driver's object.
+using Event = std::shared_ptr<void>;
 
 class Backend {
 public:
@@ -27,9 +31,9 @@ public:
     virtual DeviceLimits limits(int index) = 0;
     virtual std::string description(int index) = 0;
 
-    // Throws OutOfMemory or DeviceError.
-    virtual void *allocate(int index, int64_t bytes) = 0;
-    virtual void release(int index, void *memory) noexcept = 0;
+    // Memory of a caller's context; of the library's own where that is null. Without `pieces` for
+    // single blocks. Throws DeviceError.
+    virtual std::unique_ptr<MemoryUpstream> upstream(int index, void *context, bool pieces) = 0;
 
     // Queues a copy of `rows` rows of `width` bytes, at least one of them on the device.
     virtual void copy(int index, const Rows &to, const Rows &from, int64_t width, int64_t rows) = 0;
@@ -47,6 +51,17 @@ public:
     // Whether a kernel can start at this byte of the memory, and reach back from it.
     virtual bool addressable(int index, int64_t offset, int64_t reach_back) = 0;
     virtual std::string addressing(int index) = 0;  // the rule in words
+
+    // The library's own queue. Throws DeviceError.
+    virtual Stream own_stream(int index) = 0;
+
+    // Marks the end of what is queued on a completed stream. Where that fails it waits for the work
+    // instead, and the event is null.
+    virtual Event mark(int index, const Stream &stream) noexcept = 0;
+    virtual bool passed(const Event &event) noexcept = 0;
+    // What is queued on the stream from now on comes after the event.
+    virtual void make_wait(int index, const Stream &stream, const Event &event) = 0;
+    virtual void wait(const Event &event) noexcept = 0;
 
     // Unloads the library's code from a caller's context.
     virtual void forget(int index, void *context) = 0;

@@ -12,14 +12,15 @@ namespace hk::detail {
 
 struct CallContext {
     CallContext() = default;
-    explicit CallContext(Device device, Stream stream = {}) : device(device), stream(stream) {}
+    explicit CallContext(Device device, Stream stream = {});
 
     // Keeps the first message of a call; kernels report from several threads.
     void report(std::string_view text) noexcept;
     std::string_view message() const noexcept { return {buffer, length}; }
 
     Device device;
-    Stream stream;  // both handles are set on a device, before a kernel runs
+    const char *label = nullptr;  // of the memory that a kernel allocates for itself
+    Stream stream;                // both handles are set on a device, before a kernel runs
     std::atomic<bool> reported{false};
     size_t length = 0;
     char buffer[2048];

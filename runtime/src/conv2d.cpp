@@ -1,5 +1,7 @@
 #include "hk/conv2d.h"
 
+#include <optional>
+
 #include "conv2d_check.h"
 #include "conv2d_operands.h"
 #include "hk/error.h"
@@ -42,12 +44,18 @@ void call(const KernelInfo &kernel, const Conv2dOperands &operands, CallContext 
     KernelBuffer input(operands.input, role("input", Use::read));
     KernelBuffer weight(operands.weight, role("weight", Use::read));
     KernelBuffer bias(operands.bias, role("bias", optional(operands.has_bias)));
-    KernelBuffer residual(operands.residual, role("residual", optional(operands.has_residual)));
-    KernelBuffer output(operands.output, role("output", Use::write));
+    // In place: one buffer, for two that overlap are undefined in OpenCL.
+    const bool in_place = operands.problem.in_place;
+    KernelBuffer output(operands.output, role("output", in_place ? Use::update : Use::write));
+    std::optional<KernelBuffer> apart;
+    if (!in_place)
+        apart.emplace(operands.residual, role("residual", optional(operands.has_residual)));
+    KernelBuffer &residual = in_place ? output : *apart;
 
     Conv2dNumbers number(operands.problem.options);
     bool has_bias = operands.has_bias, has_residual = operands.has_residual;
-    ActivationArguments activation = activation_arguments(operands.problem.options);
+    ActivationArguments activation =
+        activation_arguments(activation_options(operands.problem.options));
     // As the generator declares them; call_kernel sets the first.
     void *arguments[] = {
         nullptr,
@@ -82,13 +90,13 @@ void run(const KernelInfo *kernel, const Conv2dTensors &tensors, const Conv2dOpt
                            {"weight", tensors.weight},
                            {"bias", tensors.bias},
                            {"residual", tensors.residual},
-                           {"output", tensors.output}};
-    CallContext context(device, complete_stream(kOperation, device, all, stream));
+                           {"output", tensors.output.tensor()}};
+    OperationCall context(kOperation, device, all, stream);
     const bool own_queue = on_own_queue(stream);
     Tensor copy;
     const Tensor &bias = packed_vector(kOperation, "bias", tensors.bias, own_queue, copy);
     Conv2dOperands operands = conv2d_operands(problem, tensors.input, tensors.weight, bias,
-                                              tensors.residual, tensors.output);
+                                              tensors.residual, tensors.output.tensor());
     normalise(operands);
     check_fit_kernel(kOperation, operands);
 
@@ -99,7 +107,7 @@ void run(const KernelInfo *kernel, const Conv2dTensors &tensors, const Conv2dOpt
             kOperation, *kernel, problem.type, problem.options.layout, device,
             [&](std::string_view field) { return conv2d_field(operands.problem, field); });
     }
-    if (tensors.output.elements() > 0) {
+    if (tensors.output.tensor().elements() > 0) {
         call(*kernel, operands, context, own_queue);
     }
 }
@@ -107,7 +115,7 @@ void run(const KernelInfo *kernel, const Conv2dTensors &tensors, const Conv2dOpt
 }  // namespace
 
 void conv2d(const Tensor &input, const Tensor &weight, const Tensor &bias, const Tensor &residual,
-            const Tensor &output, const Conv2dOptions &options, const Stream &stream) {
+            const Output &output, const Conv2dOptions &options, const Stream &stream) {
     run(nullptr, {input, weight, bias, residual, output}, options, stream);
 }
 
@@ -125,7 +133,7 @@ Tensor conv2d(const Tensor &input, const Tensor &weight, const Tensor &bias,
 }
 
 void conv2d_with(const KernelInfo &kernel, const Tensor &input, const Tensor &weight,
-                 const Tensor &bias, const Tensor &residual, const Tensor &output,
+                 const Tensor &bias, const Tensor &residual, const Output &output,
                  const Conv2dOptions &options, const Stream &stream) {
     run(&kernel, {input, weight, bias, residual, output}, options, stream);
 }

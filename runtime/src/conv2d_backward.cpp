@@ -233,7 +233,7 @@ void run(const char *operation, const KernelInfo *row, const Conv2dBackwardTenso
                            {"input gradient", gradients.input},
                            {"weight gradient", gradients.weight},
                            {"bias gradient", gradients.bias}};
-    CallContext context(device, complete_stream(operation, device, all, stream));
+    OperationCall context(operation, device, all, stream);
     const bool own_queue = on_own_queue(stream), accumulate = beta == 1;
     std::vector<Pass> passes;
     bool zeros_between = false;

@@ -1,8 +1,6 @@
 #include "conv2d_check.h"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <span>
 
 #include "hk/error.h"
@@ -30,26 +28,16 @@ const char *innermost_elements(Layout layout) {
     return layout == Layout::nhwc ? "channels" : "columns";
 }
 
-void check_activation(const char *operation, const Conv2dOptions &options) {
-    const auto number = [](float value) { return std::to_string(value); };
-    if (options.activation == Activation::clamp && !(options.alpha <= options.beta)) {
-        fail(operation, "clamp goes from " + number(options.alpha) + " to " + number(options.beta));
-    }
-    if (options.activation == Activation::leaky_relu && !std::isfinite(options.alpha)) {
-        fail(operation, "leaky_relu's slope is " + number(options.alpha) + ", it must be finite");
-    }
-}
-
 void check_present(const char *operation, const Conv2dTensors &tensors) {
     for (const Operand &operand : {Operand{"input", tensors.input},
                                    {"weight", tensors.weight},
-                                   {"output", tensors.output}}) {
+                                   {"output", tensors.output.tensor()}}) {
         if (!operand.tensor.defined()) fail(operation, std::string(operand.name) + " is undefined");
     }
     for (const Operand &operand : {Operand{"weight", tensors.weight},
                                    {"bias", tensors.bias},
                                    {"residual", tensors.residual},
-                                   {"output", tensors.output}}) {
+                                   {"output", tensors.output.tensor()}}) {
         check_device(operation, operand, {"input", tensors.input});
     }
 }
@@ -58,7 +46,7 @@ void check_views(const char *operation, const Conv2dProblem &problem,
                  const Conv2dTensors &tensors) {
     const Operand input{"input", tensors.input}, weight{"weight", tensors.weight},
         bias{"bias", tensors.bias}, residual{"residual", tensors.residual},
-        output{"output", tensors.output};
+        output{"output", tensors.output.tensor()};
     const Shape shape = problem.output_shape();
     check_shape(operation, output, shape);
     check_shape(operation, residual, shape);
@@ -68,9 +56,8 @@ void check_views(const char *operation, const Conv2dProblem &problem,
         check_innermost(operation, operand, elements);
     }
     check_elements_apart(operation, output);
-    for (const Operand &operand : {input, weight, bias, residual}) {
-        check_apart(operation, operand, output);
-    }
+    const Input inputs[] = {{input}, {weight}, {bias}, {residual, true}};
+    check_output(operation, output.name, tensors.output, inputs);
 }
 
 Conv2dProblem check_conv2d(const Conv2dTensors &tensors, const Conv2dOptions &options) {
@@ -79,34 +66,15 @@ Conv2dProblem check_conv2d(const Conv2dTensors &tensors, const Conv2dOptions &op
     for (const Operand &operand : {Operand{"weight", tensors.weight},
                                    {"bias", tensors.bias},
                                    {"residual", tensors.residual},
-                                   {"output", tensors.output}}) {
+                                   {"output", tensors.output.tensor()}}) {
         check_type(kOperation, operand, {"input", tensors.input});
     }
-    const Conv2dProblem problem = Conv2dProblem::from_shapes(
+    Conv2dProblem problem = Conv2dProblem::from_shapes(
         tensors.input.shape(), tensors.weight.shape(), tensors.input.type(), options);
-    check_activation(kOperation, options);
+    check_activation(kOperation, activation_options(options));
     check_views(kOperation, problem, tensors);
+    problem.in_place = tensors.output.is_inplace();
     return problem;
-}
-
-ActivationArguments activation_arguments(const Conv2dOptions &options) {
-    constexpr float kInfinity = std::numeric_limits<float>::infinity();
-    switch (options.activation) {
-        case Activation::none:
-            return {1, -kInfinity, kInfinity, 0};
-        case Activation::relu:
-            return {1, 0, kInfinity, 0};
-        case Activation::clamp:
-            return {1, options.alpha, options.beta, 0};
-        case Activation::leaky_relu:
-            return {options.alpha, -kInfinity, kInfinity, 0};
-        case Activation::silu:
-            return {1, -kInfinity, kInfinity, 1};
-        case Activation::gelu:
-            return {1, -kInfinity, kInfinity, 2};
-    }
-    fail("conv2d",
-         "activation " + std::to_string(static_cast<int>(options.activation)) + " does not exist");
 }
 
 std::string to_string(const Conv2dProblem &problem, const char *operation) {
@@ -126,7 +94,8 @@ std::string to_string(const Conv2dProblem &problem, const char *operation) {
     text +=
         ", padding " + hk::to_string({padding.top, padding.bottom, padding.left, padding.right});
     text += ", dilation " + hk::to_string({options.dilation[0], options.dilation[1]});
-    return text + ", groups " + std::to_string(options.groups);
+    text += ", groups " + std::to_string(options.groups);
+    return problem.in_place ? text + ", in place" : text;
 }
 
 }  // namespace hk::detail

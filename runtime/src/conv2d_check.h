@@ -1,13 +1,15 @@
 #pragma once
 // The arguments of a convolution, and whether they can be right. Messages begin with the operation.
 
+#include "activation_arguments.h"
 #include "hk/conv2d.h"
 #include "operand_check.h"
 
 namespace hk::detail {
 
 struct Conv2dTensors {
-    const Tensor &input, &weight, &bias, &residual, &output;
+    const Tensor &input, &weight, &bias, &residual;
+    Output output;  // or in place of the residual
 };
 
 // Throws InvalidArgument for anything that is wrong with the arguments, but for what only a kernel
@@ -19,7 +21,6 @@ Conv2dProblem check_conv2d(const Conv2dTensors &tensors, const Conv2dOptions &op
 // A convolution from its shapes and options; any type.
 Conv2dProblem conv2d_geometry(const char *operation, const Shape &input, const Shape &weight,
                               DataType type, const Conv2dOptions &options);
-void check_activation(const char *operation, const Conv2dOptions &options);
 
 // Input, weight and output are there, and all on one device.
 void check_present(const char *operation, const Conv2dTensors &tensors);
@@ -32,17 +33,13 @@ const char *innermost_elements(Layout layout);
 // The types of conv2d: f32, f16, bf16.
 void check_float(const char *operation, DataType type);
 
-// Shapes and strides are those that the problem has, and the output overlaps nothing.
+// Shapes and strides are those that the problem has, and the output overlaps nothing that does not
+// let go.
 void check_views(const char *operation, const Conv2dProblem &problem, const Conv2dTensors &tensors);
 
-// An activation as kernels take it: smooth 0 is min(max(v < 0 ? slope * v : v, low), high), 1 silu,
-// 2 gelu.
-struct ActivationArguments {
-    float slope, low, high;
-    int32_t smooth;
-};
-
-ActivationArguments activation_arguments(const Conv2dOptions &options);
+inline ActivationOptions activation_options(const Conv2dOptions &options) {
+    return {options.activation, options.alpha, options.beta};
+}
 
 // "conv2d nhwc f32, input [1, 56, 56, 64], weight [64, 3, 3, 64], stride [1, 1], …"
 std::string to_string(const Conv2dProblem &problem, const char *operation = "conv2d");

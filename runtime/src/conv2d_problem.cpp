@@ -10,9 +10,6 @@ namespace hk {
 
 namespace {
 
-constexpr std::array<std::string_view, 6> kActivations{"none",       "relu", "clamp",
-                                                       "leaky_relu", "silu", "gelu"};
-
 std::string text(int64_t value) { return std::to_string(value); }
 
 // What is checked of the sizes of a convolution, in messages of one operation.
@@ -101,18 +98,6 @@ int64_t outputs(int64_t size, int64_t before, int64_t after, int64_t taps, int64
 }
 
 }  // namespace
-
-std::string_view name_of(Activation activation) noexcept {
-    return kActivations[static_cast<size_t>(activation)];
-}
-
-Activation activation_of(std::string_view name) {
-    for (size_t i = 0; i < kActivations.size(); i++) {
-        if (kActivations[i] == name) return static_cast<Activation>(i);
-    }
-    throw InvalidArgument("activation is \"" + std::string(name) +
-                          "\", not none, relu, clamp, leaky_relu, silu or gelu");
-}
 
 Conv2dProblem detail::conv2d_geometry(const char *operation, const Shape &input,
                                       const Shape &weight, DataType type,

@@ -19,6 +19,7 @@ using CUresult = int;
 using CUdevice = int;
 using CUcontext = void *;
 using CUstream = void *;
+using CUevent = void *;
 using CUdeviceptr = uint64_t;
 
 constexpr CUresult kSuccess = 0, kOutOfMemory = 2;
@@ -62,6 +63,12 @@ struct Driver {
     CUresult (*copy)(const Copy2D *);
     CUresult (*fill)(CUdeviceptr, unsigned char, size_t);
     CUresult (*wait)(CUstream);
+    CUresult (*create_event)(CUevent *, unsigned);
+    CUresult (*destroy_event)(CUevent);
+    CUresult (*record)(CUevent, CUstream);
+    CUresult (*query)(CUevent);
+    CUresult (*wait_event)(CUevent);
+    CUresult (*make_wait)(CUstream, CUevent, unsigned);
     CUresult (*error_name)(CUresult, const char **);
 
     bool load() {
@@ -75,6 +82,9 @@ struct Driver {
                f("cuCtxPopCurrent_v2", pop) && f("cuMemAlloc_v2", allocate) &&
                f("cuMemFree_v2", free) && f("cuMemcpy2DUnaligned_v2", copy) &&
                f("cuMemsetD8_v2", fill) && f("cuStreamSynchronize", wait) &&
+               f("cuEventCreate", create_event) && f("cuEventDestroy_v2", destroy_event) &&
+               f("cuEventRecord", record) && f("cuEventQuery", query) &&
+               f("cuEventSynchronize", wait_event) && f("cuStreamWaitEvent", make_wait) &&
                f("cuGetErrorName", error_name);
     }
 };
@@ -101,30 +111,7 @@ public:
     DeviceLimits limits(int index) override { return gpus_[index].limits; }
     std::string description(int index) override { return gpus_[index].description; }
 
-    void *allocate(int index, int64_t bytes) override {
-        Current current(*this, index);
-        CUdeviceptr memory = 0;
-        CUresult status = driver_.allocate(&memory, static_cast<size_t>(bytes));
-        if (status == kOutOfMemory) {
-            // Halide's runtime keeps the memory that kernels needed for themselves.
-            CallContext context(Device::cuda(index), {gpus_[index].primary, nullptr});
-            halide_cuda_release_unused_device_allocations(&context);
-            status = driver_.allocate(&memory, static_cast<size_t>(bytes));
-        }
-        if (status == kOutOfMemory) {
-            throw OutOfMemory("cuda:" + std::to_string(index) + ": no memory left for " +
-                              std::to_string(bytes) + " bytes");
-        }
-        check(status, "cuMemAlloc");
-        return reinterpret_cast<void *>(memory);
-    }
-
-    void release(int index, void *memory) noexcept override {
-        CUcontext context;
-        if (cuda_context(index, &context) != kSuccess || driver_.push(context) != kSuccess) return;
-        driver_.free(reinterpret_cast<CUdeviceptr>(memory));
-        driver_.pop(&context);
-    }
+    std::unique_ptr<MemoryUpstream> upstream(int index, void *context, bool pieces) override;
 
     void copy(int index, const Rows &to, const Rows &from, int64_t width, int64_t rows) override {
         Copy2D copy;
@@ -163,6 +150,22 @@ public:
         return {stream.context ? stream.context : primary(index), stream.handle};
     }
 
+    Stream own_stream(int index) override { return {primary(index), nullptr}; }
+
+    Event mark(int index, const Stream &stream) noexcept override;
+
+    bool passed(const Event &event) noexcept override {
+        constexpr CUresult kNotReady = 600;
+        return driver_.query(event.get()) != kNotReady;  // a failure is told by the work itself
+    }
+
+    void make_wait(int index, const Stream &stream, const Event &event) override {
+        Current current(*this, index, stream.context);
+        check(driver_.make_wait(stream.handle, event.get(), 0), "cuStreamWaitEvent");
+    }
+
+    void wait(const Event &event) noexcept override { driver_.wait_event(event.get()); }
+
     // All contexts share one address space.
     bool reachable(void *, const Stream &) override { return true; }
 
@@ -184,11 +187,15 @@ public:
     }
 
 private:
-    // Makes the device's primary context current on this thread, for as long as it lives.
+    class Memory;
+
+    // Makes a context, the device's primary one where it is null, current on this thread, for as
+    // long as this object lives.
     class Current {
     public:
-        Current(CudaBackend &backend, int index) : backend_(backend) {
-            backend.check(backend.driver_.push(backend.primary(index)), "cuCtxPushCurrent");
+        Current(CudaBackend &backend, int index, CUcontext context = nullptr) : backend_(backend) {
+            if (!context) context = backend.primary(index);
+            backend.check(backend.driver_.push(context), "cuCtxPushCurrent");
         }
         ~Current() {
             CUcontext context;
@@ -256,6 +263,60 @@ private:
     std::vector<Gpu> gpus_;
     std::string missing_;
 };
+
+// Pieces of 2 MB, which is what the driver maps at a time, or single blocks.
+class CudaBackend::Memory final : public MemoryUpstream {
+public:
+    Memory(CudaBackend &backend, int index, CUcontext context, bool pieces)
+        : backend_(backend), index_(index), context_(context), pieces_(pieces) {}
+
+    void *allocate(size_t bytes, void *) override {
+        Current current(backend_, index_, context_);
+        CUdeviceptr memory = 0;
+        const CUresult status = backend_.driver_.allocate(&memory, bytes);
+        if (status == kOutOfMemory) return nullptr;
+        backend_.check(status, "cuMemAlloc");
+        return reinterpret_cast<void *>(memory);
+    }
+
+    // cuMemFree waits for the work that uses the memory.
+    void release(void *memory, size_t) noexcept override try {
+        Current current(backend_, index_, context_);
+        backend_.driver_.free(reinterpret_cast<CUdeviceptr>(memory));
+    } catch (const Error &) {
+        // The context is gone, and its memory with it.
+    }
+
+    size_t granule() const noexcept override { return pieces_ ? size_t{2} << 20 : 256; }
+    bool divides() const noexcept override { return pieces_; }
+    bool joins() const noexcept override { return false; }
+
+private:
+    CudaBackend &backend_;
+    const int index_;
+    const CUcontext context_;
+    const bool pieces_;
+};
+
+std::unique_ptr<MemoryUpstream> CudaBackend::upstream(int index, void *context, bool pieces) {
+    return std::make_unique<Memory>(*this, index, context, pieces);
+}
+
+Event CudaBackend::mark(int index, const Stream &stream) noexcept try {
+    constexpr unsigned kDisableTiming = 2;
+    Current current(*this, index, stream.context);
+    CUevent event = nullptr;
+    CUresult status = driver_.create_event(&event, kDisableTiming);
+    if (status == kSuccess) {
+        Event shared(event, [this](void *event) { driver_.destroy_event(event); });
+        status = driver_.record(event, stream.handle);
+        if (status == kSuccess) return shared;
+    }
+    driver_.wait(stream.handle);
+    return nullptr;
+} catch (const std::exception &) {
+    return nullptr;  // there is no context, and no work
+}
 
 CudaBackend &instance() noexcept {
     // Never destroyed: Halide's runtime calls in while the process ends.

@@ -6,6 +6,7 @@
 #include "backend.h"
 #include "cuda_backend.h"
 #include "hk/error.h"
+#include "memory/pool.h"
 #include "opencl_backend.h"
 #include "shared_limit.h"
 
@@ -86,7 +87,10 @@ void Device::synchronize() const {
 }
 
 void Device::forget(void *context) const {
-    if (!is_cpu() && context) detail::require(*this).forget(index_, context);
+    if (is_cpu() || !context) return;
+    detail::Backend &backend = detail::require(*this);
+    detail::forget_memory(*this, context);
+    backend.forget(index_, context);
 }
 
 }  // namespace hk

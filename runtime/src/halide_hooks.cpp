@@ -8,13 +8,17 @@
 #include <string>
 
 #include "HalideRuntime.h"
-#include "block_cache.h"
 #include "call_context.h"
 #include "cuda_backend.h"
+#include "memory/halide_memory.h"
+#include "memory/pool.h"
 #include "opencl_backend.h"
 #include "packed_text.h"
 
 namespace hk::detail {
+
+CallContext::CallContext(Device device, Stream stream)
+    : device(device), label(memory_label()), stream(stream) {}
 
 void CallContext::report(std::string_view text) noexcept {
     if (reported.exchange(true)) return;
@@ -117,12 +121,35 @@ void halide_error(void *user_context, const char *message) {
 
 void halide_print(void *, const char *message) { write_line(message); }
 
-void *halide_malloc(void *, size_t bytes) { return block_cache().allocate(bytes); }
+// In front of what Halide gets lies its block; Halide's code may assume an alignment of 128 bytes.
+void *halide_malloc(void *user_context, size_t bytes) try {
+    const CallContext *call = user_context ? call_of(user_context) : nullptr;
+    const size_t whole = bytes + SizeClass::kUnit;
+    Block *block =
+        whole > bytes ? host_pool().allocate(whole, call ? call->label : memory_label()) : nullptr;
+    if (!block) {
+        if (call) call_of(user_context)->report(host_pool().shortage(bytes));
+        return nullptr;
+    }
+    std::memcpy(block->memory, &block, sizeof block);
+    return block->memory + SizeClass::kUnit;
+} catch (const std::exception &) {
+    return nullptr;
+}
 
-void halide_free(void *, void *block) { block_cache().free(block); }
+void halide_free(void *, void *memory) {
+    if (!memory) return;
+    Block *block;
+    std::memcpy(&block, static_cast<char *>(memory) - SizeClass::kUnit, sizeof block);
+    host_pool().free(block);
+}
+
+// The pool does that.
+bool halide_can_reuse_device_allocations(void *) { return false; }
 
 void *halide_cuda_get_symbol(void *, const char *name) {
     void *symbol = cuda_symbol(name);
+    if (void *ours = symbol ? cuda_memory_function(name) : nullptr) return ours;
     if (symbol && std::strcmp(name, "cuLaunchKernel") == 0) {
         return reinterpret_cast<void *>(&launch_with_opt_in);
     }
@@ -133,6 +160,7 @@ void *halide_cuda_get_symbol(void *, const char *name) {
 // process ends.
 int halide_cuda_acquire_context(void *user_context, void **context, bool create) {
     const CallContext *call = call_of(user_context);
+    set_allocating_call(call);
     *context = call ? call->stream.context : nullptr;
     if (*context || !create) return halide_error_code_success;
     const int index = call ? call->device.index() : 0;
@@ -157,6 +185,7 @@ int halide_cuda_get_stream(void *user_context, void *, void **stream) {
 
 void *halide_opencl_get_symbol(void *, const char *name) {
     void *symbol = opencl_symbol(name);
+    if (void *ours = symbol ? opencl_memory_function(name) : nullptr) return ours;
     if (symbol && std::strcmp(name, "clCreateProgramWithSource") == 0) {
         return reinterpret_cast<void *>(&create_program);
     }
@@ -167,6 +196,7 @@ void *halide_opencl_get_symbol(void *, const char *name) {
 // safe to use from several threads, and each launch makes its own kernel object.
 int halide_acquire_cl_context(void *user_context, void **context, void **queue, bool create) {
     const CallContext *call = call_of(user_context);
+    set_allocating_call(call);
     *context = call ? call->stream.context : nullptr;
     *queue = call ? call->stream.handle : nullptr;
     if ((*context && *queue) || !create) return halide_error_code_success;

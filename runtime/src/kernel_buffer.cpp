@@ -172,6 +172,7 @@ KernelBuffer::KernelBuffer(const BufferView &view, const Role &role) : passed_(v
         if (role.use != Use::read) target_ = whole;
         copy_ = role.use == Use::write ? Tensor(whole.shape(), whole.type(), whole.device())
                                        : whole.to(whole.device());
+        Tensor::Access::storage(copy_).order_own_queue();
         passed_ = BufferView(copy_, view.dims);
         const Shape &strides = copy_.strides();
         for (size_t i = 0; i < strides.size(); i++) {
@@ -201,6 +202,7 @@ void Tensor::halide_view(halide_buffer_t &view, halide_dimension_t *dims) const 
     detail::BufferView buffer(*this, {});
     for (size_t i = shape_.size(); i-- > 0;) buffer.dims.push_back({shape_[i], strides_[i]});
     detail::check_fits_kernel("halide_view", "the tensor", buffer);
+    storage_->order_own_queue();
     detail::open_buffer(buffer, view, dims);
 }
 

@@ -16,9 +16,12 @@ bool mentions(std::string_view message, std::initializer_list<std::string_view> 
     return false;
 }
 
+// As a pool says it (memory/pool.h).
+bool told_by_pool(std::string_view message) { return mentions(message, {"no memory left"}); }
+
 // Halide's runtime hands on a driver's status only by its name in the message.
 bool out_of_memory(int status, std::string_view message) {
-    return status == halide_error_code_out_of_memory ||
+    return status == halide_error_code_out_of_memory || told_by_pool(message) ||
            mentions(message, {"OUT_OF_MEMORY", "CL_MEM_OBJECT_ALLOCATION_FAILURE",
                               "CL_OUT_OF_RESOURCES", "CL_OUT_OF_HOST_MEMORY"});
 }
@@ -46,20 +49,34 @@ bool device_failed(int status) {
 
 }  // namespace
 
-Stream complete_stream(const char *operation, Device device, std::span<const Operand> operands,
-                       const Stream &stream) {
-    if (device.is_cpu()) return {};
+OperationCall::OperationCall(const char *operation, Device device,
+                             std::span<const Operand> operands, const Stream &given)
+    : CallContext(device) {
+    if (device.is_cpu()) return;
     Backend &backend = require(device);
-    const Stream complete = backend.resolve(operation, device.index(), stream);
+    stream = backend.resolve(operation, device.index(), given);
+    const bool own = stream == backend.own_stream(device.index());
     for (const auto &[name, tensor] : operands) {
         if (!tensor.defined() || tensor.elements() == 0) continue;
-        if (!backend.reachable(Tensor::Access::storage(tensor).memory, complete)) {
+        if (!backend.reachable(Tensor::Access::storage(tensor).memory, stream)) {
             throw InvalidArgument(std::string(operation) + ": " + name +
                                   " belongs to another context of " + device.name() +
                                   " than the stream");
         }
     }
-    return complete;
+    for (const auto &[name, tensor] : operands) {
+        if (!tensor.defined()) continue;
+        Tensor::Access::storage(tensor).order(stream);
+        if (!own) tensors_.at(count_++) = &tensor;
+    }
+}
+
+OperationCall::~OperationCall() {
+    if (count_ == 0) return;
+    const Event event = backend(device.type())->mark(device.index(), stream);
+    for (size_t i = 0; i < count_; i++) {
+        Tensor::Access::storage(*tensors_[i]).add_use(stream, event);
+    }
 }
 
 void check_row_takes(const char *operation, const KernelInfo &kernel, DataType type, Layout layout,
@@ -88,7 +105,9 @@ void throw_failure(const char *operation, const KernelInfo &kernel, Device devic
         std::string(operation) + ": kernel " + kernel.name + " on " + device.name();
     const std::string why = message.empty() ? "status " + std::to_string(status) + " of Halide's"
                                             : std::string(message);
-    if (out_of_memory(status, message)) throw OutOfMemory(where + ": no memory left: " + why);
+    if (out_of_memory(status, message)) {
+        throw OutOfMemory(where + (told_by_pool(message) ? ": " : ": no memory left: ") + why);
+    }
     if (no_device_code(message)) {
         throw DeviceError(where + ": the library's code does not load on " + device.description() +
                           ": " + why);
@@ -101,6 +120,7 @@ void call_kernel(const char *operation, const KernelInfo &kernel, CallContext &c
                  void **arguments) {
     void *user_context = &context;
     arguments[0] = &user_context;
+    if (!context.label) context.label = kernel.name;
     const int status = kernel.call(arguments);
     if (status == halide_error_code_success) return;
     throw_failure(operation, kernel, context.device, status, context.message());

@@ -1,6 +1,7 @@
 #pragma once
 // One call of a kernel, and what it reports as an exception.
 
+#include <array>
 #include <span>
 
 #include "call_context.h"
@@ -14,10 +15,23 @@ struct Operand {
     const Tensor &tensor;
 };
 
-// The stream that a call runs on, with both handles. Throws InvalidArgument where an operand can't
-// be used there.
-Stream complete_stream(const char *operation, Device device, std::span<const Operand> operands,
-                       const Stream &stream);
+// A call of an operation, on the stream completed to both handles. Its work comes after what
+// earlier owners of the operands' memory have queued, and that memory, when the operands go, is
+// used again after its work. The operands must outlive it.
+class OperationCall : public CallContext {
+public:
+    // Throws InvalidArgument where an operand can't be used on the stream; DeviceError.
+    OperationCall(const char *operation, Device device, std::span<const Operand> operands,
+                  const Stream &stream);
+    ~OperationCall();
+
+private:
+    static constexpr size_t kMostOperands = 8;
+
+    // Of operands, where the stream is a caller's.
+    std::array<const Tensor *, kMostOperands> tensors_{};
+    size_t count_ = 0;
+};
 
 // Whether a call may run on the library's own queue, where copies are in order with it.
 inline bool on_own_queue(const Stream &stream) { return !stream.context && !stream.handle; }

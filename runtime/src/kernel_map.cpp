@@ -91,9 +91,8 @@ KernelMap make_map(const char *operation, const Tensor &coordinates,
         make(cloud, map);
         map.output_rows = map.coordinates.shape()[0];
         return map;
-    } catch (const std::bad_alloc &) {
-        throw OutOfMemory(std::string(operation) + ": no memory left for " +
-                          std::to_string(coordinates.shape()[0]) + " rows");
+    } catch (const OutOfMemory &error) {
+        throw OutOfMemory(std::string(operation) + ": " + error.what());
     }
 }
 

@@ -36,22 +36,7 @@ public:
     DeviceLimits limits(int index) override { return devices_[index].limits; }
     std::string description(int index) override { return devices_[index].description; }
 
-    void *allocate(int index, int64_t bytes) override {
-        ClDevice &device = opened(index);
-        cl_int status;
-        cl_mem memory = driver_.clCreateBuffer(device.context, CL_MEM_READ_WRITE,
-                                               static_cast<size_t>(bytes), nullptr, &status);
-        if (is_out_of_memory(status)) {
-            throw OutOfMemory("opencl:" + std::to_string(index) + ": no memory left for " +
-                              std::to_string(bytes) + " bytes (" + opencl_error_name(status) + ")");
-        }
-        check(status, "clCreateBuffer");
-        return memory;
-    }
-
-    void release(int, void *memory) noexcept override {
-        driver_.clReleaseMemObject(static_cast<cl_mem>(memory));
-    }
+    std::unique_ptr<MemoryUpstream> upstream(int index, void *context, bool pieces) override;
 
     void copy(int index, const Rows &to, const Rows &from, int64_t width, int64_t rows) override {
         const cl_command_queue queue = queue_of(index, to.host ? from.memory : to.memory);
@@ -94,6 +79,32 @@ public:
 
     Stream resolve(const char *operation, int index, const Stream &stream) override;
 
+    Stream own_stream(int index) override {
+        const ClDevice &device = opened(index);
+        return {device.context, device.queue};
+    }
+
+    Event mark(int index, const Stream &stream) noexcept override;
+
+    bool passed(const Event &event) noexcept override {
+        cl_int status = CL_COMPLETE;
+        driver_.clGetEventInfo(static_cast<cl_event>(event.get()),
+                               CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr);
+        return status <= CL_COMPLETE;  // negative: an error, told by the work itself
+    }
+
+    void make_wait(int, const Stream &stream, const Event &event) override {
+        const auto waited_for = static_cast<cl_event>(event.get());
+        check(driver_.clEnqueueBarrierWithWaitList(static_cast<cl_command_queue>(stream.handle), 1,
+                                                   &waited_for, nullptr),
+              "clEnqueueBarrierWithWaitList");
+    }
+
+    void wait(const Event &event) noexcept override {
+        const auto waited_for = static_cast<cl_event>(event.get());
+        driver_.clWaitForEvents(1, &waited_for);
+    }
+
     bool reachable(void *memory, const Stream &stream) override {
         return context_of(memory) == stream.context;
     }
@@ -119,6 +130,8 @@ public:
     cl_int handles(int index, const Stream &stream, void **context, void **queue) noexcept;
 
 private:
+    class Memory;
+
     ClDevice &opened(int index) {
         ClDevice &device = devices_[index];
         std::call_once(device.once, [&] {
@@ -183,6 +196,57 @@ private:
     std::mutex mutex_;
     std::map<std::pair<cl_context, int>, cl_command_queue> foreign_;
 };
+
+// Buffers, each a block: a kernel may start at some bytes of a buffer only.
+class OpenClBackend::Memory final : public MemoryUpstream {
+public:
+    Memory(OpenClBackend &backend, int index, cl_context context)
+        : backend_(backend), index_(index), context_(context) {}
+
+    void *allocate(size_t bytes, void *) override {
+        const cl_context context = context_ ? context_ : backend_.opened(index_).context;
+        cl_int status;
+        cl_mem memory =
+            backend_.driver_.clCreateBuffer(context, CL_MEM_READ_WRITE, bytes, nullptr, &status);
+        if (is_out_of_memory(status)) return nullptr;
+        backend_.check(status, "clCreateBuffer");
+        return memory;
+    }
+
+    // Takes effect when the commands queued that use the buffer have finished.
+    void release(void *memory, size_t) noexcept override {
+        backend_.driver_.clReleaseMemObject(static_cast<cl_mem>(memory));
+    }
+
+    size_t granule() const noexcept override { return 128; }
+    bool divides() const noexcept override { return false; }
+    bool joins() const noexcept override { return false; }
+
+private:
+    OpenClBackend &backend_;
+    const int index_;
+    const cl_context context_;
+};
+
+std::unique_ptr<MemoryUpstream> OpenClBackend::upstream(int index, void *context, bool) {
+    return std::make_unique<Memory>(*this, index, static_cast<cl_context>(context));
+}
+
+Event OpenClBackend::mark(int, const Stream &stream) noexcept {
+    const auto queue = static_cast<cl_command_queue>(stream.handle);
+    cl_event event = nullptr;
+    if (driver_.clEnqueueMarkerWithWaitList(queue, 0, nullptr, &event) == CL_SUCCESS) {
+        driver_.clFlush(queue);  // another queue may wait for it
+        try {
+            return Event(event, [this](void *event) {
+                driver_.clReleaseEvent(static_cast<cl_event>(event));
+            });
+        } catch (const std::bad_alloc &) {  // which has released it
+        }
+    }
+    driver_.clFinish(queue);
+    return nullptr;
+}
 
 Stream OpenClBackend::resolve(const char *operation, int index, const Stream &stream) {
     ClDevice &device = opened(index);

@@ -11,22 +11,28 @@
 namespace hk::detail {
 
 struct OpenClDriver {
-#define HK_OPENCL_FUNCTIONS(F)  \
-    F(clGetPlatformIDs)         \
-    F(clGetDeviceIDs)           \
-    F(clGetDeviceInfo)          \
-    F(clCreateContext)          \
-    F(clGetContextInfo)         \
-    F(clCreateCommandQueue)     \
-    F(clGetCommandQueueInfo)    \
-    F(clReleaseCommandQueue)    \
-    F(clCreateBuffer)           \
-    F(clReleaseMemObject)       \
-    F(clGetMemObjectInfo)       \
-    F(clEnqueueReadBufferRect)  \
-    F(clEnqueueWriteBufferRect) \
-    F(clEnqueueCopyBufferRect)  \
-    F(clEnqueueFillBuffer)      \
+#define HK_OPENCL_FUNCTIONS(F)      \
+    F(clGetPlatformIDs)             \
+    F(clGetDeviceIDs)               \
+    F(clGetDeviceInfo)              \
+    F(clCreateContext)              \
+    F(clGetContextInfo)             \
+    F(clCreateCommandQueue)         \
+    F(clGetCommandQueueInfo)        \
+    F(clReleaseCommandQueue)        \
+    F(clCreateBuffer)               \
+    F(clReleaseMemObject)           \
+    F(clGetMemObjectInfo)           \
+    F(clEnqueueReadBufferRect)      \
+    F(clEnqueueWriteBufferRect)     \
+    F(clEnqueueCopyBufferRect)      \
+    F(clEnqueueFillBuffer)          \
+    F(clEnqueueMarkerWithWaitList)  \
+    F(clEnqueueBarrierWithWaitList) \
+    F(clGetEventInfo)               \
+    F(clWaitForEvents)              \
+    F(clReleaseEvent)               \
+    F(clFlush)                      \
     F(clFinish)
 
 #define HK_OPENCL_MEMBER(name) decltype(&::name) name;

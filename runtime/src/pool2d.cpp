@@ -86,7 +86,7 @@ void forward(const KernelInfo *row, const Tensor &input, const Tensor &output,
     const Pool2dProblem problem = check_pool2d({kName, read, written, read[0]}, options);
     const Device device = input.device();
     const Operand all[] = {read[0], written};
-    CallContext context(device, complete_stream(kName, device, all, stream));
+    OperationCall context(kName, device, all, stream);
     const bool own_queue = on_own_queue(stream);
     const BufferView from = pool2d_view(kName, read[0], options.layout);
     const BufferView to = pool2d_view(kName, written, options.layout);
@@ -124,7 +124,7 @@ void backward(const KernelInfo *row, const Tensor &output_gradient, const Tensor
     const Device device = output_gradient.device();
     const Operand all[] = {operands[0], max ? operands[1] : written, max ? operands[2] : written,
                            written};
-    CallContext context(device, complete_stream(kName, device, all, stream));
+    OperationCall context(kName, device, all, stream);
     const bool own_queue = on_own_queue(stream);
     const Layout layout = options.layout;
     const BufferView from = pool2d_view(kName, operands[0], layout);

@@ -95,7 +95,7 @@ void run(const KernelInfo *kernel, const QuantizedConv2dTensors &tensors,
                            {"bias", tensors.bias.values},
                            {"bias scale", tensors.bias.quantization.scales()},
                            {"output", tensors.output.values}};
-    CallContext context(device, complete_stream(kOperation, device, all, stream));
+    OperationCall context(kOperation, device, all, stream);
     const bool own_queue = on_own_queue(stream);
     const QuantizedConv2dOperands operands = quantized_conv2d_operands(problem, tensors, own_queue);
     problem.conv = operands.conv.problem;

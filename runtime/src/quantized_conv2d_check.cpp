@@ -105,15 +105,15 @@ QuantizedConv2dProblem check_quantized_conv2d(const QuantizedConv2dTensors &quan
     if (tensors.weight.type() != DataType::s8) {
         fail("weight is " + name(tensors.weight.type()) + ", it must be s8");
     }
-    const QuantizedConv2dProblem problem =
-        QuantizedConv2dProblem::from_shapes(tensors.input.shape(), tensors.weight.shape(),
-                                            tensors.input.type(), tensors.output.type(), options);
+    const QuantizedConv2dProblem problem = QuantizedConv2dProblem::from_shapes(
+        tensors.input.shape(), tensors.weight.shape(), tensors.input.type(),
+        tensors.output.tensor().type(), options);
     check_quantizations(quantized, problem);
     check_views(kOperation, problem.conv, tensors);
     for (const Operand &scales : {Operand{"weight scale", quantized.weight.quantization.scales()},
                                   Operand{"bias scale", quantized.bias.quantization.scales()}}) {
         check_device(kOperation, scales, {"input", tensors.input});
-        check_apart(kOperation, scales, {"output", tensors.output});
+        check_apart(kOperation, scales, {"output", tensors.output.tensor()});
     }
     return problem;
 }
@@ -145,7 +145,7 @@ QuantizedConv2dProblem QuantizedConv2dProblem::from_shapes(const Shape &input, c
     if (output_type == DataType::s32 && options.activation != Activation::none) {
         fail("output is s32, activation is " + activation + ", it must be none");
     }
-    check_activation(kOperation, options);
+    check_activation(kOperation, activation_options(options));
     QuantizedConv2dProblem problem;
     problem.conv = conv2d_geometry(kOperation, input, weight, input_type, options);
     problem.output_type = output_type;

@@ -89,7 +89,7 @@ QuantizedConv2dNumbers::QuantizedConv2dNumbers(const QuantizedConv2dTensors &ten
         output_zero_point = tensors.output.quantization.zero_point() + output_flip;
     }
     integer_output = output == DataType::s32;
-    set_bounds(*this, activation_arguments(options), output);
+    set_bounds(*this, activation_arguments(activation_options(options)), output);
 }
 
 QuantizedConv2dOperands quantized_conv2d_operands(const QuantizedConv2dProblem &problem,

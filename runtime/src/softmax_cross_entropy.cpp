@@ -159,7 +159,7 @@ void run(const KernelInfo *row, const Arguments &arguments, float scale, const S
     const Device device = logits.device();
     const Operand all[] = {
         {"logits", logits}, {"labels", labels}, {"loss", loss}, {"gradient", gradient}};
-    CallContext context(device, complete_stream(kOperation, device, all, stream));
+    OperationCall context(kOperation, device, all, stream);
     const bool own_queue = on_own_queue(stream);
     const BufferView from = view_of("logits", logits), which = view_of("labels", labels);
     const BufferView losses =

@@ -1,7 +1,5 @@
 #include "hk/tensor.h"
 
-#include <cstdlib>
-
 #include "hk/error.h"
 #include "shape.h"
 #include "storage.h"
@@ -11,20 +9,15 @@ namespace hk {
 using detail::Span;
 
 std::shared_ptr<Tensor::Storage> Tensor::Storage::allocate(Device device, int64_t bytes) {
-    constexpr int64_t kAlignment = 128;  // what Halide's code may assume of its own buffers
-    if (device.is_cpu()) {
-        const int64_t limit = INT64_MAX - kAlignment;
-        const int64_t rounded = (std::min(bytes, limit) + kAlignment) / kAlignment * kAlignment;
-        void *memory = std::aligned_alloc(kAlignment, static_cast<size_t>(rounded));
-        if (!memory) {
-            throw OutOfMemory("cpu: no memory left for " + std::to_string(bytes) + " bytes");
-        }
-        return std::make_shared<Storage>(device, memory, [memory] { std::free(memory); });
+    MemoryPool::Impl &pool = detail::memory_pool(device);
+    detail::Block *block = pool.allocate(static_cast<size_t>(bytes), detail::memory_label());
+    if (!block) throw OutOfMemory(pool.shortage(static_cast<size_t>(bytes)));
+    try {
+        return std::make_shared<Storage>(pool, block);
+    } catch (const std::bad_alloc &) {
+        pool.free(block);
+        throw;
     }
-    detail::Backend &backend = detail::require(device);
-    void *memory = backend.allocate(device.index(), std::max<int64_t>(bytes, 1));
-    return std::make_shared<Storage>(
-        device, memory, [&backend, device, memory] { backend.release(device.index(), memory); });
 }
 
 Tensor Tensor::Access::make(std::shared_ptr<Storage> storage, DataType type, Shape shape,

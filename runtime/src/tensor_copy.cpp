@@ -89,6 +89,7 @@ void copy_on_device(Plan plan, const Tensor &to, const Tensor &from) {
     target.pitch = to_pitch;
     source.pitch = from_pitch;
     void *const on_device = target.host ? source.memory : target.memory;
+    for (const Tensor *tensor : {&to, &from}) Tensor::Access::storage(*tensor).order_own_queue();
     try {
         for_each(plan.loops, plan.loops.size(), Tensor::Access::byte_offset(to),
                  Tensor::Access::byte_offset(from), [&](int64_t t, int64_t f) {
@@ -151,6 +152,7 @@ void Tensor::fill_zero() const {
     const Plan plan = plan_copy(*this, *this);
     const int64_t start = Access::byte_offset(*this);
     Backend *backend = device().is_cpu() ? nullptr : &detail::require(device());
+    storage_->order_own_queue();
     for_each(plan.loops, plan.loops.size(), start, start, [&](int64_t offset, int64_t) {
         if (backend) {
             backend->fill_zero(device().index(), storage_->memory, offset, plan.width);

@@ -103,6 +103,7 @@ Tensor Tensor::from_dlpack(DLManagedTensor *managed) {
 
 DLManagedTensor *Tensor::to_dlpack() const {
     if (!defined()) throw InvalidArgument("to_dlpack: the tensor is undefined");
+    storage_->order_own_queue();
     auto *self = new Export{*this, {}};
     DLTensor &target = self->managed.dl_tensor;
     const TypeCode &code = kTypeCodes[static_cast<size_t>(type_)];

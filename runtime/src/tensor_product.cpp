@@ -87,7 +87,7 @@ void run(const KernelInfo *kernel, const TensorProductTensors &tensors,
     const TensorProductProblem product = ends.forward ? problem : turned_round(problem);
     const Device device = tensors.input.tensor.device();
     const Operand all[] = {tensors.input, tensors.weight, tensors.output};
-    CallContext context(device, complete_stream(tensors.operation, device, all, stream));
+    OperationCall context(tensors.operation, device, all, stream);
     if (kernel) {
         check_row_takes(tensors.operation, *kernel, product.type, Layout::any, device,
                         fields_of(product));

@@ -84,7 +84,7 @@ void run(const KernelInfo *kernel, const TopKTensors &tensors, int64_t k,
     const Device device = tensors.input.device();
     const Operand all[] = {
         {"input", tensors.input}, {"values", tensors.values}, {"indices", tensors.indices}};
-    CallContext context(device, complete_stream(kOperation, device, all, stream));
+    OperationCall context(kOperation, device, all, stream);
     if (kernel) {
         check_row_takes(kOperation, *kernel, topk_row_type(problem.type), Layout::any, device,
                         fields_of(problem));

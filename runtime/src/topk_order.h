@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "block_cache.h"
+#include "memory/scratch.h"
 
 namespace hk::detail {
 

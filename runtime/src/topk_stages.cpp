@@ -7,7 +7,7 @@
 #include <initializer_list>
 
 #include "HalideRuntime.h"
-#include "block_cache.h"
+#include "memory/scratch.h"
 #include "topk_order.h"
 
 namespace hk::detail {

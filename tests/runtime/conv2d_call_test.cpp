@@ -128,6 +128,22 @@ TEST(Conv2dCall, Views) {
     EXPECT_EQ(values(copy), before);
 }
 
+TEST(Conv2dCall, InPlaceOfTheResidual) {
+    const Tensor input = numbers({2, 6, 7, 8}, 1), weight = numbers({12, 3, 3, 8}, 2);
+    for (const bool view : {false, true}) {
+        const auto values_of_residual = [&] {
+            return view ? numbers({2, 9, 7, 20}, 4).slice(1, 7, 6, -1).slice(3, 3, 12)
+                        : numbers({2, 6, 7, 12}, 4);
+        };
+        const Tensor residual = values_of_residual(), output({2, 6, 7, 12}, DataType::f32);
+        const Conv2dOptions options{.padding = {1, 1, 1, 1}, .activation = Activation::relu};
+        conv2d(input, weight, numbers({12}, 3), residual, output, options);
+        conv2d(input, weight, numbers({12}, 3), residual, inplace(residual), options);
+        EXPECT_EQ(values(residual), values(output));
+        EXPECT_NE(values(residual), values(values_of_residual()));
+    }
+}
+
 // DenseNet's way: the output is the next slice of channels of the tensor that the input lies in.
 TEST(Conv2dCall, OutputInterleavesWithInput) {
     const Tensor whole = numbers({2, 5, 5, 12}, 1);

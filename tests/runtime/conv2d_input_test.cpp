@@ -196,6 +196,48 @@ TEST(Conv2dInput, Overlaps) {
     });
 }
 
+// What the output takes over is the residual, whole and as it is.
+TEST(Conv2dInput, InPlace) {
+    const auto expect_refused_in_place = [](const std::string &part, const Arguments &a) {
+        const int before = tests::calls;
+        const auto run = [&] {
+            conv2d(a.input, a.weight, a.bias, a.residual, inplace(a.output), a.options);
+        };
+        EXPECT_INVALID("conv2d: ", run());
+        EXPECT_INVALID(part, run());
+        EXPECT_EQ(tests::calls, before) << part;
+    };
+    const std::string not_residual = "output is inplace(), but it is not the same view as residual";
+    Arguments a;
+    expect_refused_in_place(not_residual, a);
+    a.residual = {};
+    expect_refused_in_place(not_residual, a);
+
+    // Other views of the residual's storage.
+    const Tensor twice = numbers({2, 6, 8, 12}, 4);
+    a.residual = twice.slice(2, 0, 7);
+    a.output = twice.slice(2, 1, 7);
+    expect_refused_in_place("output and residual overlap", a);
+    a.output = a.residual.slice(1, 5, 6, -1);
+    expect_refused_in_place("output and residual overlap", a);
+    const Tensor apart = Tensor({4, 6, 7, 12}, DataType::f32);
+    a.output = apart.slice(0, 2, 2);
+    a.residual = apart.slice(0, 0, 2);
+    expect_refused_in_place(not_residual, a);
+
+    // The residual is another input too.
+    a = {};
+    a.options = {};
+    a.input = a.residual = a.output = numbers({2, 6, 7, 12}, 1);
+    a.weight = numbers({12, 1, 1, 12}, 2);
+    expect_refused_in_place("output and input overlap", a);
+    a.residual = numbers({2, 6, 7, 12}, 2);
+    expect_refused_in_place("output and input overlap", a);
+    a.output = a.residual;
+    a.bias = a.residual.slice(0, 0, 1).slice(1, 0, 1).slice(2, 0, 1).reshape({12});
+    expect_refused_in_place("output and bias overlap", a);
+}
+
 TEST(Conv2dInput, Strides) {
     expect_refused("input's channels have the stride 2, no kernel takes another than 1",
                    [](Arguments &a) {

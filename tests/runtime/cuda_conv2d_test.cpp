@@ -204,7 +204,7 @@ TEST_F(CudaConv2dFailure, NoMemoryForTheOutput) {
     const Operands o = operands(problem);
     const size_t allocated = driver().allocated;
     driver().fail["cuMemAlloc"] = 2;
-    EXPECT_ERROR(OutOfMemory, "cuda:1: no memory left for",
+    EXPECT_ERROR(OutOfMemory, "cuda:1: no memory left: asked for",
                  conv2d(o.input, o.weight, {}, problem.options));
     EXPECT_EQ(driver().allocated, allocated);
     EXPECT_TRUE(driver().launches.empty());

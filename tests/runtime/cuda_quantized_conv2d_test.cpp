@@ -1,9 +1,12 @@
 // The real rows of quantized_conv2d on CUDA, launched against a stand-in for the driver, which
 // checks each launch and does not run it.
 
+#include <optional>
+
 #include "apps/bench/shapes.h"
 #include "cuda_rows.h"
 #include "expect_error.h"
+#include "hk/memory.h"
 #include "hk/quantized_conv2d.h"
 
 namespace hk {
@@ -92,9 +95,13 @@ TEST_F(CudaQuantizedConv2d, LaunchesOfEveryRowAreLegal) {
     EXPECT_EQ(launched, built_);
 }
 
-// Halide keeps the memory of the sums, and what is absent needs none: later calls allocate nothing.
+// The pool keeps the memory of the sums, and what is absent needs none: later calls allocate
+// nothing.
 TEST_F(CudaQuantizedConv2d, CallsAllocateNothing) {
-    const Operands o = operands(shape(8, 6, 8, 3), DataType::u8, DataType::u8, Layout::nhwc);
+    const MemoryPool pool = MemoryPool::of(kDevice);
+    pool.set_caching(true);
+    std::optional<Operands> made = operands(shape(8, 6, 8, 3), DataType::u8, DataType::u8, Layout::nhwc);
+    const Operands &o = *made;
     for (int call = 0; call < 3; call++) {
         driver().called.clear();
         quantized_conv2d(o.input, o.weight, {}, o.output, o.problem.conv.options);
@@ -102,6 +109,8 @@ TEST_F(CudaQuantizedConv2d, CallsAllocateNothing) {
         EXPECT_EQ(driver().called["cuMemAlloc"], 0);
         EXPECT_EQ(driver().called["cuMemFree"], 0);
     }
+    made.reset();
+    pool.set_caching(false);
 }
 
 // Of a launch, and of the memory that the kernels for zero points need: the same call works

@@ -131,7 +131,7 @@ TEST_F(Cuda, MemoryIsFreed) {
 }
 
 TEST_F(Cuda, OutOfMemory) {
-    EXPECT_ERROR(OutOfMemory, "cuda:1: no memory left for 2199023255552 bytes",
+    EXPECT_ERROR(OutOfMemory, "cuda:1: no memory left: asked for 2199023255552 bytes",
                  Tensor({1LL << 41}, DataType::u8, kDevice));
     const Tensor small({4}, DataType::u8, kDevice);
     driver().fail["cuMemcpy2D"] = 2;

@@ -4,8 +4,8 @@
 
 #include "HalideRuntime.h"
 #include "HalideRuntimeOpenCL.h"
-#include "block_cache.h"
 #include "call_context.h"
+#include "memory/pool.h"
 #include "expect_error.h"
 #include "kernel_call.h"
 
@@ -55,13 +55,28 @@ TEST(Hooks, OneOfManyThreadsReports) {
     EXPECT_EQ(context.message(), std::string(100, context.message()[0]));
 }
 
-TEST(Hooks, MemoryComesFromTheCache) {
-    void *block = halide_malloc(nullptr, 1000);
-    ASSERT_NE(block, nullptr);
-    EXPECT_EQ(reinterpret_cast<uintptr_t>(block) % BlockCache::kAlignment, 0u);
-    halide_free(nullptr, block);
-    EXPECT_GE(block_cache().cached_bytes(), 1000u);
+TEST(Hooks, MemoryComesFromThePool) {
+    const MemoryStatistics before = host_pool().statistics();
+    CallContext call(Device::cpu());
+    call.label = "some kernel";
+    void *memory = halide_malloc(&call, 1000);
+    ASSERT_NE(memory, nullptr);
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(memory) % SizeClass::kUnit, 0u);
+    EXPECT_EQ(host_pool().statistics().blocks, before.blocks + 1);
+    bool found = false;
+    host_pool().each_in_use([&](const Block &block) { found |= block.label == call.label; });
+    EXPECT_TRUE(found);
+    halide_free(nullptr, memory);
     halide_free(nullptr, nullptr);
+    EXPECT_EQ(host_pool().statistics().in_use, before.in_use);
+}
+
+TEST(Hooks, ExhaustedMemoryIsToldToTheCall) {
+    CallContext call(Device::cpu());
+    EXPECT_EQ(halide_malloc(&call, SIZE_MAX), nullptr);
+    EXPECT_NE(call.message().find("cpu: no memory left: asked for 18446744073709551615 bytes"),
+              std::string::npos)
+        << call.message();
 }
 
 TEST(Hooks, OpenClContextsAreOneADevice) {

@@ -18,6 +18,8 @@ SharedLimits shared_limits_of(int device) {
 
 namespace {
 
+[[maybe_unused]] const int pools_off = setenv("HK_MEMORY_POOL", "off", 1);
+
 // Device handles are not their indices.
 constexpr int kFirstDevice = 100;
 
@@ -151,6 +153,42 @@ int fill(uint64_t address, unsigned char value, size_t bytes) {
 int wait(void *stream) {
     ENTER("cuStreamSynchronize");
     driver().waited_for.push_back(stream);
+    return 0;
+}
+
+int create_event(void **event, unsigned) {
+    ENTER("cuEventCreate");
+    *event = std::malloc(1);
+    driver().live_events++;
+    return 0;
+}
+
+int destroy_event(void *event) {
+    ENTER("cuEventDestroy");
+    driver().live_events--;
+    std::free(event);
+    return 0;
+}
+
+int record_event(void *event, void *stream) {
+    ENTER("cuEventRecord");
+    driver().events.push_back({EventStep::recorded, event, stream, driver().current.back()});
+    return 0;
+}
+
+int query_event(void *) {
+    ENTER("cuEventQuery");
+    return driver().busy ? 600 : 0;  // CUDA_ERROR_NOT_READY
+}
+
+int wait_event(void *) {
+    ENTER("cuEventSynchronize");
+    return 0;
+}
+
+int stream_wait_event(void *stream, void *event, unsigned) {
+    ENTER("cuStreamWaitEvent");
+    driver().events.push_back({EventStep::waited, event, stream, driver().current.back()});
     return 0;
 }
 
@@ -291,6 +329,12 @@ void *driver_symbol(const char *name) {
         {"cuMemcpyHtoDAsync_v2", address(copy_in_async)},
         {"cuMemsetD8_v2", address(fill)},
         {"cuStreamSynchronize", address(wait)},
+        {"cuEventCreate", address(create_event)},
+        {"cuEventDestroy_v2", address(destroy_event)},
+        {"cuEventRecord", address(record_event)},
+        {"cuEventQuery", address(query_event)},
+        {"cuEventSynchronize", address(wait_event)},
+        {"cuStreamWaitEvent", address(stream_wait_event)},
         {"cuGetErrorName", address(error_name)},
         {"cuModuleLoadDataEx", address(load)},
         {"cuModuleUnload", address(unload)},

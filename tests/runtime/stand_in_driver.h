@@ -2,6 +2,9 @@
 // A stand-in for CUDA's driver: device memory is host memory, launches are checked and noted but
 // not run, and each function fails on demand. It records what it was asked for.
 //
+// Programs with it run with the library's memory pools off (HK_MEMORY_POOL), so that each block is
+// an allocation of the driver's; a test may switch them on.
+//
 // cuda:0 allows 48 KiB of shared memory a block and no more; cuda:1 has the limits of compute
 // capability 9.0; cuda:2 can be listed, but has no context to give.
 
@@ -14,6 +17,14 @@ namespace hk::tests {
 struct Launch {
     void *function, *stream, *context;
     unsigned grid[3], block[3], shared_bytes;
+};
+
+// An event that was recorded on a stream, and how the queues use it.
+struct EventStep {
+    enum Kind { recorded, waited } kind;  // `waited`: by what is queued on the stream afterwards
+    void *event, *stream, *context;
+
+    bool operator==(const EventStep &) const = default;
 };
 
 struct Driver {
@@ -31,6 +42,9 @@ struct Driver {
     std::map<void *, void *> modules;  // module: context
     size_t allocated = 0;              // pieces of memory
     std::vector<void *> waited_for;    // streams
+    std::vector<EventStep> events;     // what was done with them, in order
+    bool busy = false;                 // no event passes
+    size_t live_events = 0;
 
     // What a real driver would have refused or must not be asked for, in words. Any is a failure of
     // the test, in which whatever was asked for also fails.

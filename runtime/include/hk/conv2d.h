@@ -14,22 +14,11 @@
 #include <array>
 #include <span>
 
+#include "hk/activation.h"
 #include "hk/kernel_info.h"
-#include "hk/tensor.h"
+#include "hk/output.h"
 
 namespace hk {
-
-enum class Activation : uint8_t {
-    none,
-    relu,        // max(v, 0)
-    clamp,       // min(max(v, alpha), beta); ReLU6 is alpha 0, beta 6
-    leaky_relu,  // v < 0 ? alpha * v : v
-    silu,        // v / (1 + exp(-v))
-    gelu,        // v * (1 + erf(v / sqrt(2))) / 2, the exact form (Hendrycks and Gimpel 2016)
-};
-
-std::string_view name_of(Activation activation) noexcept;
-Activation activation_of(std::string_view name);  // throws InvalidArgument
 
 struct Padding {
     int64_t top = 0, bottom = 0, left = 0, right = 0;
@@ -51,6 +40,7 @@ struct Conv2dProblem {
     int64_t batch = 1, channels = 1, height = 1, width = 1;    // of the input
     int64_t filters = 1, kernel_height = 1, kernel_width = 1;  // of the weight
     Conv2dOptions options;
+    bool in_place = false;  // the output takes the residual's storage over
 
     // From the shapes of input and weight. Throws InvalidArgument where they don't fit each other
     // or the options.
@@ -67,14 +57,16 @@ struct Conv2dProblem {
 //
 // All tensors live on one device and are the caller's. Tensors may be views: any strides, but that
 // channels (nhwc) or columns (nchw) of input, weight, residual and output lie next to each other.
-// The output must not overlap an input. An empty batch is legal and does nothing.
+// The output must not overlap an input, but it may take the residual's storage over:
+//   hk::conv2d(input, weight, bias, residual, hk::inplace(residual), options);
+// with the same result. An empty batch is legal and does nothing.
 //
 // Calls from several threads at once are safe. On a device the call returns when the work is
 // queued. Throws InvalidArgument before anything runs; OutOfMemory, DeviceError, KernelFailure.
 // HK_LOG=select prints the row that each new problem takes to stderr. That the device is too small
 // for a faster row is printed once a problem, unless HK_LOG is "off".
 void conv2d(const Tensor &input, const Tensor &weight, const Tensor &bias, const Tensor &residual,
-            const Tensor &output, const Conv2dOptions &options, const Stream &stream = {});
+            const Output &output, const Conv2dOptions &options, const Stream &stream = {});
 
 // The same, into a new tensor, without a residual.
 Tensor conv2d(const Tensor &input, const Tensor &weight, const Tensor &bias = {},
@@ -83,7 +75,7 @@ Tensor conv2d(const Tensor &input, const Tensor &weight, const Tensor &bias = {}
 // Runs one given row, whatever selection would take. Throws InvalidArgument where the row does not
 // take the problem. For tests and measurements.
 void conv2d_with(const KernelInfo &kernel, const Tensor &input, const Tensor &weight,
-                 const Tensor &bias, const Tensor &residual, const Tensor &output,
+                 const Tensor &bias, const Tensor &residual, const Output &output,
                  const Conv2dOptions &options, const Stream &stream = {});
 
 // All rows of the family, in the order of the table.

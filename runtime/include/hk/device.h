@@ -54,8 +54,9 @@ public:
     // work failed.
     void synchronize() const;
 
-    // Unloads the library's code from a context that the caller made and used in a Stream. To be
-    // called before he destroys it, when all work on it is done.
+    // Unloads the library's code from a context that the caller made and used in a Stream, and frees
+    // the memory that is cached for it. To be called before he destroys it, when all work on it is
+    // done.
     void forget(void *context) const;
 
     constexpr bool operator==(const Device &) const = default;
@@ -77,6 +78,8 @@ private:
 struct Stream {
     void *context = nullptr;
     void *handle = nullptr;
+
+    constexpr bool operator==(const Stream &) const = default;
 };
 
 }  // namespace hk

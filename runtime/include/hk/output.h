@@ -1,8 +1,8 @@
 #pragma once
 // What an operation writes to, and whether that may be the storage of one of its inputs.
 //
-//   hk::conv2d(input, weight, bias, residual, output, options);                  // a tensor apart
-//   hk::conv2d(input, weight, bias, residual, hk::inplace(residual), options);   // takes residual over
+//   hk::conv2d(input, weight, bias, residual, output, options);               // a tensor apart
+//   hk::conv2d(input, weight, bias, residual, hk::inplace(residual), options);  // instead of it
 //
 // Each operation's header names the inputs that it lets go. An output that shares memory with an
 // input by accident is InvalidArgument; so is inplace() of a tensor that is no such input, or

@@ -45,7 +45,8 @@ public:
     // throws InvalidArgument for a type, device or lane count that hk does not have.
     static Tensor from_dlpack(DLManagedTensor *tensor);
 
-    // The caller owns the result and ends it by its deleter; it keeps the storage alive.
+    // The caller owns the result and ends it by its deleter, after what uses the elements; it keeps
+    // the storage alive. On a device the elements are those after the work on the library's queue.
     DLManagedTensor *to_dlpack() const;
 
     bool defined() const noexcept { return storage_ != nullptr; }

@@ -95,7 +95,7 @@ struct TensorProductProblem {
 // All tensors live on one device, maps on any; they are the caller's, all but the output only read,
 // and none may overlap it. No two elements of the output share memory. Scratch memory on the CPU:
 // the weight in the type of sums. On a GPU maps are sorted on the host, in their first call of each
-// mode, and kept in memory of the call's context, which they must not outlive, for its stream; the
+// mode, and kept in memory of the call's context, which they must not outlive, nor its stream; the
 // call returns when the kernel is queued.
 //
 // Calls from several threads at once are safe, of different outputs. Throws InvalidArgument before

@@ -19,11 +19,11 @@ constexpr const char *kAxes[] = {"batch", "x", "y", "z"};
 
 // Coordinates whose elements are T.
 template<typename T>
-struct Rows {
+struct CoordinateRows {
     const T *data;
     int64_t count, row_stride, axis_stride;
 
-    explicit Rows(const Tensor &tensor)
+    explicit CoordinateRows(const Tensor &tensor)
         : data(tensor.data<T>()),
           count(tensor.shape()[0]),
           row_stride(tensor.strides()[0]),
@@ -58,7 +58,7 @@ struct Extent {
 };
 
 template<typename T>
-Extent extent_of(const Rows<T> &rows) {
+Extent extent_of(const CoordinateRows<T> &rows) {
     std::vector<Extent> extents(static_cast<size_t>(chunks_of(rows.count)));
     each_chunk(rows.count, [&](int64_t chunk, int64_t first, int64_t end) {
         Extent extent;
@@ -77,7 +77,7 @@ Extent extent_of(const Rows<T> &rows) {
 }
 
 template<typename T>
-void check_values(const char *operation, const Rows<T> &rows, const Extent &extent) {
+void check_values(const char *operation, const CoordinateRows<T> &rows, const Extent &extent) {
     if (extent.valid()) return;
     for (int64_t i = 0;; i++) {
         for (int a = 0; a < 4; a++) {
@@ -188,7 +188,7 @@ void sort_keys(Cloud &cloud) {
 
 // Refuses rows that repeat another, and tells the first of them: equal keys lie in any order.
 template<typename T>
-void check_repeats(const char *operation, const Cloud &cloud, const Rows<T> &rows) {
+void check_repeats(const char *operation, const Cloud &cloud, const CoordinateRows<T> &rows) {
     int64_t repeat = rows.count, before = 0;
     for (int64_t i = 1; i < cloud.size(); i++) {
         if (cloud.keys[i] != cloud.keys[i - 1]) continue;
@@ -211,7 +211,7 @@ void check_repeats(const char *operation, const Cloud &cloud, const Rows<T> &row
 }
 
 template<typename T>
-void fill(const char *operation, const Rows<T> &rows, const KernelMapOptions &options,
+void fill(const char *operation, const CoordinateRows<T> &rows, const KernelMapOptions &options,
           Cloud &cloud) {
     const Extent extent = extent_of(rows);
     check_values(operation, rows, extent);
@@ -240,9 +240,9 @@ Cloud::Cloud(const char *operation, const Tensor &coordinates, const KernelMapOp
     std::fill(keys.begin() + row_count, keys.end(), std::numeric_limits<int64_t>::max());
     if (row_count == 0) return;
     if (coordinates.type() == DataType::s64) {
-        fill(operation, Rows<int64_t>(coordinates), options, *this);
+        fill(operation, CoordinateRows<int64_t>(coordinates), options, *this);
     } else {
-        fill(operation, Rows<int32_t>(coordinates), options, *this);
+        fill(operation, CoordinateRows<int32_t>(coordinates), options, *this);
     }
 }
 

@@ -4,11 +4,12 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <exception>
 #include <new>
 #include <utility>
 
 #include "HalideRuntime.h"
-#include "block_cache.h"
+#include "memory/pool.h"
 #include "call_context.h"
 #include "hk/error.h"
 
@@ -19,14 +20,14 @@ template<typename T>
 class Array {
 public:
     Array() = default;
-    // Throws std::bad_alloc.
+    // Throws OutOfMemory.
     explicit Array(int64_t size)
-        : memory_(block_cache().allocate(static_cast<size_t>(size) * sizeof(T))), size_(size) {
-        if (!memory_) throw std::bad_alloc();
+        : block_(host_pool().allocate(static_cast<size_t>(size) * sizeof(T),
+                                      memory_label() ? memory_label() : "kernel_map")),
+          size_(size) {
+        if (!block_) throw OutOfMemory(host_pool().shortage(static_cast<size_t>(size) * sizeof(T)));
     }
-    ~Array() {
-        if (memory_) block_cache().free(memory_);
-    }
+    ~Array() { host_pool().free(block_); }
     Array(Array &&other) noexcept { swap(other); }
     Array &operator=(Array &&other) noexcept {
         swap(other);
@@ -35,42 +36,43 @@ public:
 
     int64_t size() const { return size_; }
     bool empty() const { return size_ == 0; }
-    T *begin() const { return static_cast<T *>(memory_); }
+    T *begin() const { return block_ ? reinterpret_cast<T *>(block_->memory) : nullptr; }
     T *end() const { return begin() + size_; }
     T &operator[](int64_t i) const { return begin()[i]; }
     void shrink(int64_t size) { size_ = size; }
     void swap(Array &other) noexcept {
-        std::swap(memory_, other.memory_);
+        std::swap(block_, other.block_);
         std::swap(size_, other.size_);
     }
 
 private:
-    void *memory_ = nullptr;
+    Block *block_ = nullptr;
     int64_t size_ = 0;
 };
 
-// one(i) for i from 0 to tasks - 1, in any order. May throw std::bad_alloc, which goes on to the
-// caller.
+// one(i) for i from 0 to tasks - 1, in any order. One of the exceptions that it throws goes on to
+// the caller.
 template<typename One>
 void parallel(int64_t tasks, One one) {
     if (tasks == 0) return;
     struct Closure {
         One &one;
         std::atomic<bool> failed{false};
-    } closure{one};
+        std::exception_ptr failure;  // the first
+    } closure{one, false, nullptr};
     const auto task = [](void *, int i, uint8_t *bytes) {
         auto &closure = *reinterpret_cast<Closure *>(bytes);
         try {
             closure.one(int64_t{i});
-        } catch (const std::bad_alloc &) {
-            closure.failed = true;
+        } catch (...) {
+            if (!closure.failed.exchange(true)) closure.failure = std::current_exception();
         }
         return 0;
     };
     CallContext context(Device::cpu());
     halide_do_par_for(&context, task, 0, static_cast<int>(tasks),
                       reinterpret_cast<uint8_t *>(&closure));
-    if (closure.failed) throw std::bad_alloc();
+    if (closure.failed) std::rethrow_exception(closure.failure);
 }
 
 constexpr int64_t kChunk = 4096;  // rows of a task

@@ -102,7 +102,7 @@ void run(const KernelInfo *kernel, const TensorProductTensors &tensors,
     const TensorProductProblem problem = check_tensor_product(tensors, maps, options);
     const Device device = tensors.input.tensor.device();
     const Operand all[] = {tensors.input, tensors.weight, tensors.output};
-    CallContext context(device, complete_stream(kOperation, device, all, stream));
+    OperationCall context(kOperation, device, all, stream);
     if (kernel) {
         check_row_takes(kOperation, *kernel, problem.type, Layout::any, device, fields_of(problem));
     } else {

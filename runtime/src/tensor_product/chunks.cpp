@@ -115,8 +115,7 @@ void TensorProductChunks::allocate() {
     const int64_t numbers = 2 * pairs_ + 2 * chunks_ + 1 + key_.slices + 1;
     bytes_ = static_cast<size_t>(numbers) * sizeof(int32_t);
     memory_ = std::make_unique<Scratch>(bytes_);
-    source_ = memory_->as<int32_t>();
-    if (!source_) throw OutOfMemory("tensor_product: no memory left for chunks of pairs");
+    source_ = memory_->required_as<int32_t>("tensor_product");
     target_ = source_ + pairs_;
     begin_ = target_ + pairs_;
     offset_ = begin_ + chunks_ + 1;

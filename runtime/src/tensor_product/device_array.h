@@ -21,9 +21,8 @@ struct StreamKey {
     const void *context, *handle;
 };
 
-// It may go while kernels that use it are only queued. CUDA: Halide's runtime keeps it for the next
-// allocation of the same context and stream, whose kernels come after. OpenCL: clReleaseMemObject
-// takes effect when the commands queued that use it have finished.
+// It comes from the pool of the context (memory/halide_memory.h), and may go while kernels that use
+// it are only queued; the stream must be there then.
 class DeviceArray {
 public:
     // Copies from the host, and waits for the copy. Extents innermost first, 1 or 2. `kernel` is

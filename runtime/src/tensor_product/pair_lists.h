@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "HalideRuntime.h"
-#include "block_cache.h"
+#include "memory/scratch.h"
 #include "call_context.h"
 #include "hk/error.h"
 #include "hk/tensor.h"
@@ -109,7 +109,7 @@ class PairPlaces {
 public:
     PairPlaces(int64_t blocks, int64_t offsets)
         : offsets_(offsets), memory_(static_cast<size_t>(blocks * offsets + 1) * sizeof(int64_t)) {
-        if (!begin()) throw OutOfMemory("tensor_product: no memory left to count pairs");
+        memory_.required_as<int64_t>("tensor_product");
         std::fill(begin(), begin() + blocks * offsets, 0);
     }
 

@@ -22,8 +22,7 @@ struct Entry {
 
 int32_t *allocate(std::optional<Scratch> &memory, int64_t elements) {
     memory.emplace(static_cast<size_t>(elements) * sizeof(int32_t));
-    if (!memory->as<int32_t>()) throw OutOfMemory("tensor_product: no memory left for slots");
-    return memory->as<int32_t>();
+    return memory->required_as<int32_t>("tensor_product");
 }
 
 // The pairs of each row of the output, offsets and positions upwards.

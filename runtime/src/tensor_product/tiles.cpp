@@ -117,8 +117,7 @@ void TensorProductTiles::allocate(int64_t places) {
     }
     bytes_ = static_cast<size_t>(2 * places + tiles_ + blocks_ + 1) * sizeof(int32_t);
     memory_ = std::make_unique<Scratch>(bytes_);
-    source_ = memory_->as<int32_t>();
-    if (!source_) throw OutOfMemory("tensor_product: no memory left for tiles");
+    source_ = memory_->required_as<int32_t>("tensor_product");
     target_ = source_ + places;
     offset_ = target_ + places;
     first_ = offset_ + tiles_;

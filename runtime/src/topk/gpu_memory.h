@@ -11,11 +11,8 @@ namespace hk::detail {
 
 // A packed buffer of the device, [place, list, x, y], for one call.
 //
-// Halide's runtime allocates it in the call's own context, which is its user_context. It may go
-// while kernels that use it are only queued. CUDA: Halide's runtime keeps it for the next
-// allocation of the same context and stream, whose kernels come after; what it gives back to the
-// driver goes by cuMemFree, which waits for the device. OpenCL: clReleaseMemObject takes effect
-// when the commands queued that use it have finished.
+// It comes from the pool of the call's own context (memory/halide_memory.h), and may go while kernels
+// that use it are only queued.
 class TopKScratch {
 public:
     using Extents = std::array<int64_t, 4>;

@@ -40,29 +40,28 @@ void across_groups(Conv2dDepthwise &stages, const Conv2dContext &context) {
     const DepthwiseTile tile = choose(context);
     const int lanes = tile.lanes;
     const TailStrategy round_up = TailStrategy::RoundUp;
-    const TailStrategy inwards = TailStrategy::ShiftInwards;
     Func &out = stages.output;
     const Var xo("xo"), yo("yo"), gb("gb"), gv("gv"), rows("rows");
     const RDom &d = stages.r;
 
-    out.split(x, xo, x, tile.x, context.tail())
-        .split(y, yo, y, tile.y, context.tail())
-        .split(g, gb, g, tile.vectors * lanes, inwards)
-        .split(g, gv, g, lanes)
-        .reorder(g, gv, x, y, xo, yo, k, gb, n)
-        .vectorize(g)
-        .unroll(gv)
-        .unroll(x)
-        .unroll(y);
-    out.fuse(gb, n, rows).parallel(rows).specialize(context.plain);
-    stages.activated.compute_at(out, xo)
-        .bound_extent(x, tile.x)
-        .bound_extent(y, tile.y)
-        .vectorize(g, lanes, round_up)
-        .specialize(context.plain)
-        .unroll(g)
-        .unroll(x)
-        .unroll(y);
+    // Groups past the last can't be read, so their tail is shifted inwards in any case: in place of
+    // a residual, rows take whole vectors of groups alone.
+    const auto loops = [&](Stage stage, bool plain) {
+        const TailStrategy tail = plain ? context.plain_tail() : TailStrategy::GuardWithIf;
+        stage.split(x, xo, x, tile.x, tail)
+            .split(y, yo, y, tile.y, tail)
+            .split(g, gb, g, tile.vectors * lanes, TailStrategy::ShiftInwards)
+            .split(g, gv, g, lanes)
+            .reorder(g, gv, x, y, xo, yo, k, gb, n)
+            .vectorize(g)
+            .fuse(gb, n, rows)
+            .parallel(rows);
+        // Not what follows the sum of all activations.
+        if (plain || context.in_place) stage.unroll(gv).unroll(x).unroll(y);
+    };
+    loops(out.specialize(context.plain), true);
+    loops(out, false);
+    stages.activated.compute_at(out, gv).vectorize(g, lanes, round_up).specialize(context.plain);
     stages.sum.compute_at(out, xo)
         .bound_extent(x, tile.x)
         .bound_extent(y, tile.y)

@@ -46,9 +46,10 @@ void grouped(Conv2d &stages, const Conv2dContext &context) {
     const Var xo("xo"), yo("yo"), gb("gb"), rows("rows");
     const RDom &d = stages.r;
 
+    // The tail of groups as in depthwise.cpp.
     out.bound(k, 0, filters)
-        .split(x, xo, x, tile.x, context.tail())
-        .split(y, yo, y, tile.y, context.tail())
+        .split(x, xo, x, tile.x, TailStrategy::GuardWithIf)
+        .split(y, yo, y, tile.y, TailStrategy::GuardWithIf)
         .split(g, gb, g, groups, TailStrategy::ShiftInwards)
         .reorder(k, g, x, y, xo, yo, gb, n)
         .vectorize(k)

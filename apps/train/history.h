@@ -1,0 +1,15 @@
+#pragma once
+// What a run did, as JSON, for plot.py and for whoever compares runs.
+
+#include <string>
+#include <vector>
+
+#include "trainer.h"
+
+namespace hk::train {
+
+// Throws Error where the file can't be written.
+void write_history(const std::string &file, const TrainOptions &options, const Trainer &trainer,
+                   const std::vector<EpochReport> &epochs, int ranks);
+
+}  // namespace hk::train

@@ -1,0 +1,154 @@
+// Trains a small convolutional network to read handwritten digits, with this project's kernels.
+
+#include <CLI/CLI.hpp>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <iostream>
+
+#include "history.h"
+#include "progress.h"
+
+namespace hk::train {
+namespace {
+
+struct Arguments {
+    std::string data = HK_DIGITS, device = "cpu", type = "f32", output, history;
+    TrainOptions options;
+};
+
+constexpr double kKilobyte = 1024;
+
+void print_head(const Trainer &trainer, const Arguments &arguments, int ranks) {
+    std::printf("%s: %lld digits to train on, %lld to test on\n%s%lld parameters, %s, %s",
+                arguments.data.c_str(), static_cast<long long>(trainer.digits().train.count()),
+                static_cast<long long>(trainer.digits().test.count()),
+                trainer.network().description().c_str(),
+                static_cast<long long>(trainer.network().parameter_count()),
+                arguments.type.c_str(), arguments.options.device.name().c_str());
+    if (ranks > 1) std::printf(", %d ranks", ranks);
+    std::printf(
+        "\n\n%20s %15s  %26s %12s  %s\n%5s %7s %6s  %7s %7s %7s  %7s  %8s %8s %8s %9s\n", "train",
+        "", "test          ", "", "memory, KB", "epoch", "loss", "top-1", "loss", "top-1", "top-3",
+        "seconds", "live", "peak", "reserved", "resident");
+}
+
+void print_epoch(size_t epoch, const EpochReport &report) {
+    const Memory &memory = report.memory;
+    std::printf("%5zu %7.4f %6.2f  %7.4f %7.2f %7.2f  %7.3f  %8.0f %8.0f %8.0f %9.0f\n", epoch,
+                report.train.loss, 100 * report.train.top1, report.test.loss,
+                100 * report.test.top1, 100 * report.test.top3, report.seconds,
+                static_cast<double>(memory.live) / kKilobyte,
+                static_cast<double>(memory.peak) / kKilobyte,
+                static_cast<double>(memory.reserved) / kKilobyte,
+                static_cast<double>(memory.resident) / kKilobyte);
+    std::fflush(stdout);
+}
+
+// plot.py, which needs the Python environment of setup.sh.
+void draw(const std::string &history, const std::string &picture) {
+    const pid_t child = fork();
+    if (child < 0) throw Error("plot.py: can't start it");
+    if (child == 0) {
+        execl(HK_PYTHON, HK_PYTHON, HK_PLOT, history.c_str(), "--output", picture.c_str(),
+              static_cast<char *>(nullptr));
+        _exit(127);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    if (status != 0) throw Error("plot.py failed: " + picture + " is not written");
+}
+
+int run(Arguments &arguments, const Ranks &ranks) {
+    TrainOptions &options = arguments.options;
+    options.device = Device::parse(arguments.device);
+    options.type = data_type_of(arguments.type);
+    Trainer trainer(read_digits(arguments.data), options, ranks);
+    if (ranks.first()) print_head(trainer, arguments, ranks.size());
+    ProgressBar bar;
+    std::vector<EpochReport> epochs;
+    double seconds = 0;
+    while (!trainer.done()) {
+        const std::string title = "epoch " + std::to_string(epochs.size() + 1) + "/" +
+                                  std::to_string(options.epochs);
+        epochs.push_back(trainer.epoch([&](int64_t step, int64_t steps, double loss) {
+            if (ranks.first()) bar.show(title, step, steps, "loss " + std::to_string(loss));
+        }));
+        seconds += epochs.back().seconds;
+        bar.clear();
+        if (ranks.first()) print_epoch(epochs.size(), epochs.back());
+    }
+    const std::string fingerprint = trainer.fingerprint();
+    if (!ranks.first()) return 0;
+    std::printf("\n%zu steps in %.2f s; parameters %s\n", trainer.steps().size(), seconds,
+                fingerprint.c_str());
+    std::string history = arguments.history;
+    if (history.empty() && !arguments.output.empty()) history = arguments.output + ".json";
+    if (!history.empty()) {
+        write_history(history, options, trainer, epochs, ranks.size());
+        std::printf("wrote %s\n", history.c_str());
+    }
+    if (!arguments.output.empty()) {
+        draw(history, arguments.output);
+        std::printf("wrote %s\n", arguments.output.c_str());
+    }
+    return 0;
+}
+
+void add_options(CLI::App &app, Arguments &arguments) {
+    TrainOptions &options = arguments.options;
+    app.add_option("--data", arguments.data, "The digits, 64 values and the label a row")
+        ->capture_default_str();
+    app.add_option("--device", arguments.device, "cpu, cuda:0, opencl:0, ...")
+        ->capture_default_str();
+    app.add_option("--type", arguments.type, "Type of all tensors")
+        ->check(CLI::IsMember({"f32", "f16", "bf16"}))
+        ->capture_default_str();
+    app.add_option("--epochs", options.epochs)
+        ->check(CLI::Range(1, 100000))
+        ->capture_default_str();
+    app.add_option("--steps", options.steps, "At most so many (default: all of the epochs)")
+        ->check(CLI::Range(1, 1000000000));
+    app.add_option("--batch", options.batch, "Digits a step, of all ranks together")
+        ->check(CLI::Range(1, 100000))
+        ->capture_default_str();
+    app.add_option("--learning-rate", options.learning_rate, "At its highest")
+        ->check(CLI::PositiveNumber)
+        ->capture_default_str();
+    app.add_option("--momentum", options.momentum)->check(CLI::Range(0.0, 1.0))
+        ->capture_default_str();
+    app.add_option("--weight-decay", options.weight_decay)
+        ->check(CLI::NonNegativeNumber)
+        ->capture_default_str();
+    app.add_option("--seed", options.seed, "Of initial parameters, order and distortion")
+        ->capture_default_str();
+    app.add_option("--history", arguments.history, "The JSON of all steps and epochs to write");
+    app.add_option("--output", arguments.output,
+                   "The PNG of loss, accuracy and memory to write (and PNG.json without --history)");
+}
+
+}  // namespace
+}  // namespace hk::train
+
+int main(int argc, char **argv) {
+    hk::train::Arguments arguments;
+    CLI::App app(
+        "Trains a small convolutional network to read handwritten digits. Started by mpirun, the "
+        "ranks share each batch.");
+    hk::train::add_options(app, arguments);
+    CLI11_PARSE(app, argc, argv);
+    try {
+        const hk::train::Ranks ranks = hk::train::Ranks::started();
+        try {
+            hk::train::share_cores(ranks);
+            return hk::train::run(arguments, ranks);
+        } catch (const std::exception &error) {
+            std::cerr << "train: " << error.what() << '\n';
+            ranks.abort();
+        }
+    } catch (const std::exception &error) {
+        std::cerr << "train: " << error.what() << '\n';
+    }
+    return 1;
+}

@@ -1,0 +1,172 @@
+#include "memory/watch.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <mutex>
+#include <vector>
+
+#include "log.h"
+#include "memory/recorder.h"
+#include "memory/usage.h"
+
+namespace hk {
+
+namespace detail {
+
+namespace {
+
+using Recorder = MemoryTrace::Recorder;
+using Kind = MemoryEvent::Kind;
+
+// "hk memory: cpu: took 65536 bytes, 131072 reserved"; empty for what is not told.
+std::string line_of(const MemoryEvent &event) {
+    const auto line = [&](const std::string &what) {
+        return "hk memory: " + static_cast<const MemoryPool::Impl *>(event.pool)->name() + ": " +
+               what + ", " + std::to_string(event.reserved) + " reserved\n";
+    };
+    switch (event.kind) {
+        case Kind::reserve:
+            return line("took " + std::to_string(event.given) + " bytes");
+        case Kind::release:
+            return line("gave " + std::to_string(event.given) + " bytes back");
+        case Kind::retry:
+            return line("no memory for " + std::to_string(event.asked) +
+                        " bytes, giving back what is cached");
+        case Kind::failure:
+            return line("no memory for " + std::to_string(event.asked) + " bytes");
+        default:
+            return "";
+    }
+}
+
+// Never destroyed: pools work until the process is gone.
+class Watch final : public MemoryObserver {
+public:
+    void on(const MemoryEvent &event) noexcept override {
+        const std::lock_guard lock(mutex_);
+        for (Recorder *recorder : recorders_) recorder->add(event);
+        if (!logs_) return;
+        try {
+            log_line(line_of(event));
+        } catch (const std::bad_alloc &) {
+        }
+    }
+
+    void mark(std::string_view text) noexcept {
+        if (!recording_.load(std::memory_order_relaxed)) return;
+        const std::lock_guard lock(mutex_);
+        for (Recorder *recorder : recorders_) recorder->mark(text);
+    }
+
+    void add(Recorder &recorder) {
+        const std::lock_guard lock(mutex_);
+        recorders_.push_back(&recorder);
+        update();
+    }
+
+    void remove(Recorder &recorder) noexcept {
+        const std::lock_guard lock(mutex_);
+        std::erase(recorders_, &recorder);
+        update();
+    }
+
+    void log() noexcept {
+        const std::lock_guard lock(mutex_);
+        logs_ = true;
+        update();
+    }
+
+    template<typename F>
+    auto locked(F &&f) {
+        const std::lock_guard lock(mutex_);
+        return f();
+    }
+
+private:
+    // A call that is under way finds no recorder, but the watch itself.
+    void update() noexcept {
+        recording_ = !recorders_.empty();
+        set_memory_observer(recording_ || logs_ ? this : nullptr);
+    }
+
+    std::mutex mutex_;
+    std::vector<Recorder *> recorders_;
+    bool logs_ = false;
+    std::atomic<bool> recording_ = false;
+};
+
+Watch &watch() {
+    static Watch *const watch = new Watch;
+    return *watch;
+}
+
+Recorder *of_process = nullptr;  // HK_MEMORY_TRACE
+
+void write_trace() noexcept try {
+    const char *path = std::getenv("HK_MEMORY_TRACE");
+    std::ofstream file(path ? path : "");
+    file << recorded(*of_process) << std::flush;
+    if (!file && warnings_enabled()) {
+        log_line("hk warn: HK_MEMORY_TRACE: can't write \"" + std::string(path ? path : "") +
+                 "\"\n");
+    }
+} catch (const std::bad_alloc &) {
+}
+
+void report() noexcept try { log_line(memory_report()); } catch (const std::bad_alloc &) {
+}
+
+// What is to run at the end of the process does so in the order opposite to that in which it was
+// registered: this is before the constructors of static objects, so that what they hold is freed.
+// No pool is there yet.
+__attribute__((constructor(101))) void watch_as_environment_says() noexcept try {
+    if (log_enabled("memory")) {
+        watch().log();
+        std::atexit(report);
+    }
+    const char *path = std::getenv("HK_MEMORY_TRACE");
+    if (path && *path) {
+        of_process = new Recorder(MemoryTrace::kMostEvents);
+        watch().add(*of_process);
+        std::atexit(write_trace);
+    }
+} catch (const std::bad_alloc &) {
+}
+
+}  // namespace
+
+void begin_recording(Recorder &recorder) {
+    watch().add(recorder);
+    for (const MemoryPool::Impl *pool : memory_pools()) {
+        pool->each_in_use([&](const Block &block) {
+            watch().locked([&] { recorder.add_in_use(*pool, block); });
+        });
+        const auto reserved = static_cast<size_t>(pool->statistics().reserved);
+        watch().locked([&] { recorder.add_reserved(*pool, reserved); });
+    }
+}
+
+void end_recording(Recorder &recorder) noexcept { watch().remove(recorder); }
+
+std::string recorded(const Recorder &recorder) {
+    return watch().locked([&] { return recorder.json(); });
+}
+
+void link_watch() noexcept {}
+
+}  // namespace detail
+
+void memory_mark(std::string_view text) { detail::watch().mark(text); }
+
+MemoryTrace::MemoryTrace(size_t most_events) : recorder_(new Recorder(most_events)) {
+    detail::begin_recording(*recorder_);
+}
+
+MemoryTrace::~MemoryTrace() { detail::end_recording(*recorder_); }
+
+std::string MemoryTrace::json() const { return detail::recorded(*recorder_); }
+
+}  // namespace hk

@@ -1,0 +1,98 @@
+#include "hk/sgd.h"
+
+#include <cmath>
+
+#include "elementwise.h"
+#include "hk/error.h"
+#include "operand_check.h"
+
+namespace hk {
+
+using namespace detail;
+
+namespace {
+
+constexpr const char *kOperation = "sgd_step";
+
+[[noreturn]] void fail(const std::string &what) {
+    throw InvalidArgument(std::string(kOperation) + ": " + what);
+}
+
+void check_number(const char *name, float value) {
+    if (std::isfinite(value) && value >= 0) return;
+    fail(std::string(name) + " is " + std::to_string(value) + ", it must be finite and at least 0");
+}
+
+void check_options(const SgdOptions &options) {
+    check_number("learning_rate", options.learning_rate);
+    check_number("momentum", options.momentum);
+    check_number("weight_decay", options.weight_decay);
+    if (options.nesterov && options.momentum == 0) fail("nesterov asks for a momentum, it is 0");
+}
+
+// Parameter, velocity, gradient.
+void check_operands(std::span<const Operand> operands, bool has_momentum) {
+    const Operand &parameter = operands[0], &velocity = operands[1], &gradient = operands[2];
+    check_elementwise(kOperation, operands);
+    if (!gradient.tensor.defined()) fail("gradient is undefined");
+    if (has_momentum && !velocity.tensor.defined())
+        fail("velocity is undefined, there is a momentum");
+    check_elements_apart(kOperation, parameter);
+    check_apart(kOperation, gradient, parameter);
+    if (!velocity.tensor.defined()) return;
+    check_elements_apart(kOperation, velocity);
+    check_apart(kOperation, velocity, parameter);
+    check_apart(kOperation, gradient, velocity);
+}
+
+void run(const KernelInfo *kernel, const Tensor &parameter, const Tensor &velocity,
+         const Tensor &gradient, const SgdOptions &options, const Stream &stream) {
+    using Use = KernelBuffer::Use;
+    static ElementwiseRows rows(kOperation, sgd_kernels());
+    const bool has_momentum = options.momentum != 0;
+    const Operand operands[] = {
+        {"parameter", parameter}, {"velocity", velocity}, {"gradient", gradient}};
+    check_options(options);
+    check_operands(operands, has_momentum);
+    const Device device = parameter.device();
+    OperationCall context(kOperation, device, operands, stream);
+    if (parameter.elements() == 0) return;
+    const Tensor none;
+    const Operand used[] = {operands[0], {"velocity", has_momentum ? velocity : none}, operands[2]};
+    const Elementwise problem = elementwise(used);
+    kernel = &rows.find(kernel, problem, parameter.type(), device, has_momentum);
+    SgdOptions number = options;
+    const bool own_queue = on_own_queue(stream);
+    const Use use_of_velocity = has_momentum ? Use::update : Use::absent;
+    for (const Elementwise::Call &call : problem.calls) {
+        KernelBuffer g(call[2], {kOperation, "gradient", Use::read, own_queue});
+        KernelBuffer p(call[0], {kOperation, "parameter", Use::update, own_queue});
+        KernelBuffer v(call[1], {kOperation, "velocity", use_of_velocity, own_queue});
+        // As the generator declares them; call_kernel sets the first.
+        void *arguments[] = {nullptr,
+                             g.get(),
+                             &number.learning_rate,
+                             &number.momentum,
+                             &number.weight_decay,
+                             &number.nesterov,
+                             p.get(),
+                             has_momentum ? v.get() : nullptr};
+        call_kernel(kOperation, *kernel, context, arguments);
+        p.finish();
+        if (has_momentum) v.finish();
+    }
+}
+
+}  // namespace
+
+void sgd_step(const Tensor &parameter, const Tensor &velocity, const Tensor &gradient,
+              const SgdOptions &options, const Stream &stream) {
+    run(nullptr, parameter, velocity, gradient, options, stream);
+}
+
+void sgd_step_with(const KernelInfo &kernel, const Tensor &parameter, const Tensor &velocity,
+                   const Tensor &gradient, const SgdOptions &options, const Stream &stream) {
+    run(&kernel, parameter, velocity, gradient, options, stream);
+}
+
+}  // namespace hk

@@ -1,0 +1,15 @@
+#pragma once
+// What schedules of families that work element by element are given.
+
+#include "schedules/schedule.h"
+
+namespace hk::schedules {
+
+struct ElementwiseContext {
+    Halide::Target target;
+    std::string schedule, knobs;
+    Halide::Expr length, runs, elements;  // along x, along y, and of all
+    std::vector<Halide::Expr> cases;      // that the rest of the algorithm is not looked at in
+};
+
+}  // namespace hk::schedules
