@@ -26,15 +26,24 @@ struct Pool2dOperands {
 };
 
 // folded(c, g, x, y, n) is over the pixels r.x, r.y of a window, row by row.
+//
+// Of pooling by rows column(c, g, x, y, n) is what folding the pixels above each other at column x
+// of the input makes, for the output's row y: first over columns.x, all of the image, and
+// columns.y. Before and after the image it is what changes nothing. folded is then over r.x of
+// columns alone.
 struct Pool2d {
-    Halide::Func folded, output;
-    Halide::RDom r;
+    Halide::Func column, folded, output;
+    Halide::RDom r, columns;
 };
 
-// The edge is repeated around the image, which changes no maximum: a window that reaches over an
-// edge holds pixels of that edge.
 Pool2d pool2d_max(const Pool2dOperands &operands);
-
 Pool2d pool2d_average(const Pool2dOperands &operands);
+Pool2d pool2d_max_by_rows(const Pool2dOperands &operands);
+Pool2d pool2d_average_by_rows(const Pool2dOperands &operands);
+
+// The pixel at x, y of an image whose edge is repeated around it, unless nothing is read there. It
+// changes no maximum: a window that reaches over an edge holds pixels of that edge.
+Halide::Expr pixel_of_maximum(const Halide::Func &image, const PoolWindows &windows, bool unpadded,
+                              const Halide::Expr &x, const Halide::Expr &y);
 
 }  // namespace hk::generators

@@ -2,6 +2,8 @@
 
 #include <limits>
 
+#include "generators/nan.h"
+
 using namespace Halide;
 
 namespace hk::generators {
@@ -53,6 +55,9 @@ private:
     Expr next_x_, next_y_;
 };
 
+// The column of a window, of those that there are: vectors go over the last.
+Expr column(const Pool2dBackwardOperands &op) { return min(x, op.out_w - 1); }
+
 }  // namespace
 
 // The edge is repeated around the image. To the right and below what repeats it has a place after
@@ -65,12 +70,9 @@ Pool2dBackward pool2d_backward_max(const Pool2dBackwardOperands &op) {
     stages.r = RDom(0, windows.kernel_x, 0, windows.kernel_y, "r");
     const RDom &r = stages.r;
     const Expr px = windows.first_x(x) + r.x, py = windows.first_y(y) + r.y;
-    const Func image = op.unpadded
-                           ? in_f32(op.input)
-                           : with_zeros_around(op.input, windows.width, windows.height, true);
-    const Expr pixel = image(c, g, px, py, n);
-    const Expr best = cast<float>(op.output(c, g, x, y, n));
-    Expr is_best = pixel == best || is_nan(pixel);
+    const Expr element = pixel_of_maximum(op.input, windows, op.unpadded, px, py);
+    const Expr best = cast<float>(op.output(c, g, column(op), y, n));
+    Expr is_best = cast<float>(element) == best || is_nan_by_bits(element);
     if (!op.unpadded) is_best = px >= 0 && py >= 0 && is_best;
     stages.window = Func("first_best");
     stages.window(c, g, x, y, n) = kNone;
@@ -88,7 +90,7 @@ Pool2dBackward pool2d_backward_average(const Pool2dBackwardOperands &op) {
     const Expr pixels =
         op.unpadded ? cast<float>(windows.kernel_x * windows.kernel_y) : windows.pixels(x, y);
     stages.window = Func("share");
-    stages.window(c, g, x, y, n) = cast<float>(op.output_gradient(c, g, x, y, n)) / pixels;
+    stages.window(c, g, x, y, n) = cast<float>(op.output_gradient(c, g, column(op), y, n)) / pixels;
     gathering.add(gathering.of_window(stages.window));
     return stages;
 }

@@ -13,7 +13,7 @@ struct Pool2dBackwardOperands {
     Halide::Func output_gradient, input, output;  // of average the last two are not read
     PoolWindows windows;
     Halide::Expr out_w, out_h;
-    bool unpadded;      // no window reaches over the edge
+    bool unpadded;      // no window reaches over the edge, nor does a vector of columns
     Halide::Type type;  // of the input's gradient
 };
 

@@ -32,6 +32,9 @@ public:
     }
 
     void generate() {
+        const bool maximum = algorithm.value() == "max";
+        if (!maximum && algorithm.value() != "average")
+            throw CompileError("algorithm is " + algorithm.value() + ", not max or average");
         for (auto *image : {&output_gradient, &input, &output}) constrain(*image);
         constrain(input_gradient);
         const Conv2dLayout order(layout);
@@ -44,14 +47,16 @@ public:
             windows(*this, width, input_gradient.dim(dim_y).extent()),
             output_gradient.dim(dim_x).extent(),
             output_gradient.dim(dim_y).extent(),
-            unpadded(),
+            unpadded() && order.nhwc(),
             type};
         Pool2dBackward stages =
-            pools_maximum() ? pool2d_backward_max(operands) : pool2d_backward_average(operands);
+            maximum ? pool2d_backward_max(operands) : pool2d_backward_average(operands);
         input_gradient(order.image_arguments(c)) = stages.output(c, g, x, y, n);
         stages.output = input_gradient;
         const sc::Pool2dContext context = {
-            {sizes(get_target())}, width * (order.nhwc() ? input_gradient.dim(dim_c).extent() : 1)};
+            {sizes(get_target())},
+            width * (order.nhwc() ? input_gradient.dim(dim_c).extent() : 1),
+            operands.windows.stride_x};
         sc::apply(sc::pool2d_backward_schedules(), schedule_name.value(), stages, context);
         hk::compiler::add_lowering_passes(get_pipeline(), get_target());
     }

@@ -34,14 +34,25 @@ public:
         const Pool2dOperands operands = {
             order.image("input_cgxyn", input),
             windows(*this, input.dim(dim_x).extent(), input.dim(dim_y).extent()), unpadded(), type};
-        Pool2d stages = pools_maximum() ? pool2d_max(operands) : pool2d_average(operands);
+        Pool2d stages = stages_of(operands);
         output(order.image_arguments(c)) = stages.output(c, g, x, y, n);
         stages.output = output;
         const sc::Pool2dContext context = {
             {sizes(get_target())},
-            output.dim(dim_x).extent() * (order.nhwc() ? output.dim(dim_c).extent() : 1)};
+            output.dim(dim_x).extent() * (order.nhwc() ? output.dim(dim_c).extent() : 1),
+            operands.windows.stride_x};
         sc::apply(sc::pool2d_schedules(), schedule_name.value(), stages, context);
         hk::compiler::add_lowering_passes(get_pipeline(), get_target());
+    }
+
+private:
+    Pool2d stages_of(const Pool2dOperands &operands) const {
+        const std::string &name = algorithm.value();
+        if (name == "max") return pool2d_max(operands);
+        if (name == "average") return pool2d_average(operands);
+        if (name == "max_by_rows") return pool2d_max_by_rows(operands);
+        if (name == "average_by_rows") return pool2d_average_by_rows(operands);
+        throw CompileError("algorithm is " + name + ", not max, average, or either with _by_rows");
     }
 };
 

@@ -9,13 +9,6 @@ namespace hk::generators {
 template<typename T>
 class Pool2dParameters : public Conv2dParameters<T> {
 protected:
-    bool pools_maximum() const {
-        const std::string &name = this->algorithm.value();
-        if (name != "max" && name != "average")
-            throw Halide::CompileError("algorithm is " + name + ", not max or average");
-        return name == "max";
-    }
-
     // An image of one group.
     template<typename Buffer>
     void constrain(Buffer &image) const {

@@ -8,13 +8,14 @@ namespace hk::generators {
 
 struct SoftmaxCrossEntropyOperands {
     Halide::Func logits, labels;
-    Halide::Expr classes, scale;
+    Halide::Expr rows, classes, scale;
     Halide::Type type;  // of logits and gradient
 };
 
 // Lane l has the classes l, l + lanes, …, over r. Groups of up to 16 lanes are folded to group_best
-// and group_sum, and those to best and sum. label is a row's, moved to the nearest class; at_label
-// its logit less best. factor is what exponentials are multiplied by to be a gradient.
+// and group_sum, and those to best and sum; a NaN is an infinity to best. label is a row's, moved
+// to the nearest class; at_label its logit less best. factor is what exponentials are multiplied by
+// to be a gradient.
 struct SoftmaxCrossEntropy {
     Halide::Var lane{"lane"}, group{"group"};
     Halide::Func lane_best, group_best, best, lane_sum, group_sum, sum;

@@ -47,7 +47,7 @@ public:
         const sc::SoftmaxCrossEntropyContext context = {get_target(), schedule_name, knobs,
                                                         classes};
         SoftmaxCrossEntropy stages = softmax_cross_entropy(
-            {logits, labels, classes, scale, type}, sc::softmax_cross_entropy_lanes(context));
+            {logits, labels, rows, classes, scale, type}, sc::softmax_cross_entropy_lanes(context));
         loss(n) = stages.loss(n);
         gradient(c, n) = stages.gradient(c, n);
         stages.loss = loss;

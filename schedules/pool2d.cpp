@@ -12,8 +12,10 @@ void root(Pool2d &, const Pool2dContext &) {}
 }  // namespace
 
 const Table<Pool2d, Pool2dContext> &pool2d_schedules() {
-    static const Table<Pool2d, Pool2dContext> table = {
-        {"root", root}, {"cpu", cpu::pool2d}, {"gpu_unstaged", gpu::pool2d}};
+    static const Table<Pool2d, Pool2dContext> table = {{"root", root},
+                                                       {"cpu", cpu::pool2d},
+                                                       {"cpu_by_rows", cpu::pool2d_by_rows},
+                                                       {"gpu_unstaged", gpu::pool2d}};
     return table;
 }
 

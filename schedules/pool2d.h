@@ -9,12 +9,14 @@ namespace hk::schedules {
 
 struct Pool2dContext : Conv2dSizes {
     Halide::Expr row;  // elements of one of the output that lie next to each other
+    Halide::Expr stride_x;
 };
 
 const Table<generators::Pool2d, Pool2dContext> &pool2d_schedules();
 
 namespace cpu {
 void pool2d(generators::Pool2d &stages, const Pool2dContext &context);
+void pool2d_by_rows(generators::Pool2d &stages, const Pool2dContext &context);
 }  // namespace cpu
 
 namespace gpu {

@@ -1,5 +1,7 @@
 #include "hk/pool2d.h"
 
+#include <algorithm>
+
 #include "conv2d_operands.h"
 #include "hk/error.h"
 #include "kernel_call.h"
@@ -55,14 +57,20 @@ const KernelInfo &kernel_for(const Family &family, const Pool2dProblem &problem,
         [&] { return to_string(problem, family.name); });
 }
 
-// Numbers as kernels take them.
+// Numbers as kernels take them. The stride of a direction with one output is never gone, however
+// long: no kernel counts in pixels past the input.
 struct Windows {
-    explicit Windows(const Pool2dOptions &options) {
+    explicit Windows(const Pool2dProblem &problem) {
+        const Pool2dOptions &options = problem.options;
         const auto number = [](int64_t value) { return static_cast<int32_t>(value); };
+        const auto stride = [&](int axis, int64_t outputs) {
+            const int64_t asked = options.stride[axis];
+            return number(outputs == 1 ? std::min(asked, options.kernel[axis]) : asked);
+        };
         kernel_x = number(options.kernel[1]);
         kernel_y = number(options.kernel[0]);
-        stride_x = number(options.stride[1]);
-        stride_y = number(options.stride[0]);
+        stride_x = stride(1, problem.output_width());
+        stride_y = stride(0, problem.output_height());
         padding_left = number(options.padding.left);
         padding_top = number(options.padding.top);
     }
@@ -87,7 +95,7 @@ void forward(const KernelInfo *row, const Tensor &input, const Tensor &output,
 
     KernelBuffer input_buffer(from, {kName, "input", Use::read, own_queue});
     KernelBuffer output_buffer(to, {kName, "output", Use::write, own_queue});
-    Windows number(options);
+    Windows number(problem);
     // As the generator declares them; call_kernel sets the first.
     void *arguments[] = {nullptr,
                          input_buffer.get(),
@@ -131,7 +139,7 @@ void backward(const KernelInfo *row, const Tensor &output_gradient, const Tensor
     KernelBuffer input_buffer(was_input, {kName, "input", use, own_queue});
     KernelBuffer output_buffer(was_output, {kName, "output", use, own_queue});
     KernelBuffer to_buffer(to, {kName, "input gradient", Use::write, own_queue});
-    Windows number(options);
+    Windows number(problem);
     void *arguments[] = {nullptr,
                          from_buffer.get(),
                          input_buffer.get(),

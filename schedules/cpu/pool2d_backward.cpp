@@ -11,28 +11,37 @@ void pool2d_backward(Pool2dBackward &stages, const Pool2dContext &context) {
     constexpr auto guard = TailStrategy::GuardWithIf;
     constexpr int kRows = 8;
     const int lanes = context.target.natural_vector_size<float>();
-    const Var v = context.nhwc ? c : x, vo("vo"), yo("yo"), rows("rows"), task("task");
+    const Var v = context.nhwc ? c : x, vo("vo"), yo("yo"), rows("rows"), task("task"), cs("cs"),
+              ns("ns");
     Func &out = stages.output;
     out.compute_root().split(v, vo, v, lanes, guard).split(y, yo, y, kRows, guard);
     if (context.nhwc) {
         out.reorder(v, vo, x, y, yo, g, n).fuse(g, n, n);
     } else {
-        out.reorder(v, vo, y, yo, c, g, n).fuse(g, n, n).fuse(c, n, n);
+        // By one: else Halide takes all planes for the bounds of one.
+        out.split(c, cs, c, 1).split(n, ns, n, 1);
+        out.reorder(v, vo, y, c, n, yo, cs, g, ns).fuse(g, ns, ns).fuse(cs, ns, ns);
     }
-    out.fuse(yo, n, rows)
+    out.fuse(yo, context.nhwc ? n : ns, rows)
         .split(rows, task, rows, max(16384 / kRows / context.row, 1), guard)
         .parallel(task)
         .vectorize(v);
-    if (!context.nhwc) stages.first_x.compute_root();  // else it is divided in every lane
+    // Columns are read where there are any, so that vectors of them are whole.
+    const TailStrategy tail = context.nhwc ? guard : TailStrategy::RoundUp;
     stages.sum.compute_at(out, vo)
-        .vectorize(v, lanes, guard)
+        .vectorize(v, lanes, tail)
         .update()
         .reorder(v, stages.w.x, stages.w.y)
-        .vectorize(v, lanes, guard);
-    stages.window.compute_at(out, rows).vectorize(v, lanes, guard);
+        .vectorize(v, lanes, tail)
+        .never_partition(stages.w.x, stages.w.y);
+    if (!context.nhwc) {
+        stages.sum.bound_extent(x, lanes);
+        stages.first_x.compute_root();  // else every lane divides
+    }
+    stages.window.compute_at(out, rows).vectorize(v, lanes, tail);
     if (stages.r.defined()) {
         Stage scan = stages.window.update();
-        scan.split(v, vo, v, lanes, guard);
+        scan.split(v, vo, v, lanes, tail);
         if (context.nhwc) {
             scan.reorder(v, stages.r.x, stages.r.y, vo, x, y).never_partition(x);
         } else {

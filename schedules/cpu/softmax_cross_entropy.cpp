@@ -13,19 +13,22 @@ void softmax_cross_entropy(SoftmaxCrossEntropy &stages, const SoftmaxCrossEntrop
     const int lanes = softmax_cross_entropy_lanes(context);
     const Var task("task");
     const Expr rows = max(8192 / max(context.classes, 1), 1);
-    for (Func out : {stages.gradient, stages.loss})
-        out.compute_root().split(n, task, n, rows, guard).parallel(task);
+    for (Func out : {stages.gradient, stages.loss}) {
+        out.compute_root().split(n, task, n, rows, guard).parallel(task).never_partition(task, n);
+    }
     stages.gradient.vectorize(c, lanes, guard);
     stages.loss.compute_with(stages.gradient, n);
-    for (Func lane_of : {stages.lane_best, stages.lane_sum}) {
-        lane_of.compute_at(stages.gradient, n)
-            .vectorize(stages.lane)
+    for (Func of_row : {stages.lane_best, stages.best, stages.lane_sum, stages.sum, stages.label,
+                        stages.at_label, stages.factor}) {
+        of_row.compute_at(stages.gradient, n).bound_extent(n, 1);
+    }
+    for (Func of_lane : {stages.lane_best, stages.lane_sum}) {
+        of_lane.vectorize(stages.lane)
             .update()
             .reorder(stages.lane, stages.r)
-            .vectorize(stages.lane);
+            .vectorize(stages.lane)
+            .always_partition(stages.r);
     }
-    for (Func of_row : {stages.best, stages.sum, stages.label, stages.at_label, stages.factor})
-        of_row.compute_at(stages.gradient, n);
 }
 
 }  // namespace hk::schedules::cpu

@@ -16,6 +16,7 @@ void pool2d_backward(Pool2dBackward &stages, const Pool2dContext &context) {
     stages.sum.update().reorder(stages.w.x, stages.w.y).never_partition_all();
     if (!stages.r.defined()) return;
     stages.window.compute_at(stages.sum, stages.w.x).store_in(MemoryType::Register);
+    for (const Var &one : {c, g, x, y, n}) stages.window.bound_extent(one, 1);
     stages.window.update().reorder(stages.r.x, stages.r.y).never_partition_all();
 }
 

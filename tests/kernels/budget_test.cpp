@@ -10,6 +10,7 @@
 #include "apps/bench/lists.h"
 #include "apps/bench/shapes.h"
 #include "hk/conv2d_backward.h"
+#include "hk/softmax_cross_entropy.h"
 #include "hk/tensor_product.h"
 #include "tests/support/conv2d_check.h"
 #include "tests/support/environment.h"
@@ -195,6 +196,20 @@ std::vector<Problem> tensor_product_problems() {
     return problems;
 }
 
+std::vector<Problem> softmax_problems() {
+    std::vector<Problem> problems;
+    for (const DataType type : kTypes) {
+        for (const int64_t classes : {1, 10, 256, 257, 1000, 32000, 128000}) {
+            problems.push_back(
+                {std::string(hk::name_of(type)) + " " + std::to_string(classes) + " classes",
+                 [=](DeviceType device, const DeviceLimits &limits) {
+                     return select_softmax_cross_entropy(64, classes, type, device, limits);
+                 }});
+        }
+    }
+    return problems;
+}
+
 const Family kFamilies[] = {
     {"conv2d", conv2d_problems, conv2d_kernels},
     {"quantized_conv2d", quantized_conv2d_problems, quantized_conv2d_kernels},
@@ -204,6 +219,7 @@ const Family kFamilies[] = {
      tensor_product_stationary_kernels},
     {"tensor_product_atomic", tensor_product_problems<Summation::atomic>,
      tensor_product_atomic_kernels},
+    {"softmax_cross_entropy", softmax_problems, softmax_cross_entropy_kernels},
 };
 
 INSTANTIATE_TEST_SUITE_P(Families, Budget,

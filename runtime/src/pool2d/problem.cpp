@@ -54,6 +54,15 @@ void check_padded(const char *operation, const char *what, int64_t padded) {
                         ", a kernel takes at most " + std::to_string(kMost));
 }
 
+// Vectors go past the last output, in steps of the stride.
+void check_stride(const char *operation, const char *axis, int64_t stride, int64_t outputs) {
+    constexpr int64_t kMostStride = int64_t{1} << 25;
+    if (outputs == 1 || stride <= kMostStride) return;
+    fail(operation, std::string("stride of ") + axis + " is " + std::to_string(stride) +
+                        ", with several outputs a kernel takes at most " +
+                        std::to_string(kMostStride));
+}
+
 Pool2dProblem geometry(const char *operation, const Shape &input, DataType type,
                        const Pool2dOptions &options) {
     if (options.pooling != Pooling::max && options.pooling != Pooling::average) {
@@ -77,6 +86,8 @@ Pool2dProblem geometry(const char *operation, const Shape &input, DataType type,
     check_padding(operation, "right", padding.right, kernel_x);
     check_padded(operation, "rows", conv.height + padding.top + padding.bottom);
     check_padded(operation, "columns", conv.width + padding.left + padding.right);
+    check_stride(operation, "y", options.stride[0], conv.output_height());
+    check_stride(operation, "x", options.stride[1], conv.output_width());
     return {type, conv.batch, conv.channels, conv.height, conv.width, options};
 }
 
