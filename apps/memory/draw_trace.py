@@ -98,7 +98,8 @@ def ordered(names, live):
 def in_bytes(count):
     for unit, size in (("GB", 1e9), ("MB", 1e6), ("KB", 1e3)):
         if count >= size:
-            return f"{count / size:.3g} {unit}" if count < 999.5 * size else f"{count / size:.0f} {unit}"
+            number = count / size
+            return f"{number:.3g} {unit}" if number < 999.5 else f"{number:.0f} {unit}"
     return f"{count:.0f} B"
 
 
@@ -265,7 +266,8 @@ def main():
                  if arguments.pool in (None, name)]
         pools = [pool for pool in pools if pool]
         if not pools:
-            raise ValueError("it has no blocks" + (f" of {arguments.pool}" if arguments.pool else ""))
+            of = f" of {arguments.pool}" if arguments.pool else ""
+            raise ValueError(f"it has no blocks{of}")
         marks = marks_of(trace)
         title = arguments.title + ("" if trace["complete"] else " (the trace is cut off)")
         picture(pools, marks, title).savefig(arguments.picture, dpi=140)
