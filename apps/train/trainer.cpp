@@ -169,7 +169,7 @@ EpochReport Trainer::epoch(const Progress &progress) {
 }
 
 Score Trainer::test() {
-    constexpr int64_t at_once = 64;
+    constexpr int64_t at_once = 32;
     const MemoryLabel label("test");
     const auto [start, size] = ranks_.part(digits_.test.count());
     Score sums;

@@ -86,7 +86,9 @@ TEST_F(Train, TellsWhatIsWrong) {
 }
 
 TEST_F(Train, SoaksFlat) {
-    const auto outcome = run(HK_SOAK, "--steps 300 --batch 16");
+    const auto outcome =
+        run(HK_SOAK, "--steps 300 --batch 16",
+            "ASAN_OPTIONS=quarantine_size_mb=1:thread_local_quarantine_size_kb=64");
     EXPECT_EQ(outcome.status, 0) << outcome.output;
     EXPECT_TRUE(has(outcome, "grown at most by 0 bytes in use, 0 blocks, 0 bytes reserved"))
         << outcome.output;
