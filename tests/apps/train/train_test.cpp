@@ -85,6 +85,13 @@ TEST_F(Train, TellsWhatIsWrong) {
     EXPECT_NE(run(HK_TRAIN, "--batch 0").status, 0);
 }
 
+// How much is for a quiet machine: train --pool-gain 5 --epochs 6.
+TEST_F(Train, TellsWhatThePoolGains) {
+    const auto outcome = run(HK_TRAIN, "--pool-gain 1 --epochs 2");
+    EXPECT_EQ(outcome.status, 0) << outcome.output;
+    EXPECT_TRUE(has(outcome, "times as fast")) << outcome.output;
+}
+
 TEST_F(Train, SoaksFlat) {
     const auto outcome =
         run(HK_SOAK, "--steps 300 --batch 16",
