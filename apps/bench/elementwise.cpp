@@ -1,13 +1,11 @@
 // The families that work element by element in the benchmark, on packed tensors apart. Work is
 // counted in bytes that are read and written; memcpy reads and writes as many.
 
-#include <cmath>
-#include <cstring>
-
 #include "conv2d_data.h"
 #include "elementwise_check.h"
 #include "hk/error.h"
 #include "lists.h"
+#include "peers/memcpy.h"
 
 namespace hk::bench {
 
@@ -91,18 +89,7 @@ public:
         settings_.device.synchronize();
     }
 
-    std::vector<Contestant> peers() override {
-        if (!settings_.device.is_cpu()) return {};
-        const auto half = static_cast<size_t>(work() / 2);
-        auto from = std::make_shared<std::vector<std::byte>>(2 * half);
-        const auto copy = [from, half](int count) {
-            for (int i = 0; i < count; ++i) {
-                std::memcpy(from->data() + half, from->data(), half);
-                asm volatile("" : : "r"(from->data()) : "memory");
-            }
-        };
-        return {{"memcpy", "as many bytes", false, copy, from}};
-    }
+    std::vector<Contestant> peers() override { return memcpy_of(work(), settings_); }
 
 private:
     int64_t bytes() const { return tensors_[0].elements() * size_of(settings_.type); }
@@ -155,10 +142,7 @@ Family elementwise_family(const std::string &name) {
             [name](const std::string &list, const Settings &settings) {
                 return cases(name, list, settings);
             },
-            [](const Settings &settings) -> std::vector<PeerLibrary> {
-                if (!settings.device.is_cpu()) return {};
-                return {{"", {"memcpy"}}};
-            },
+            memcpy_library,
             [](const Settings &) {
                 return Unit{"GB/s", nullptr, ""};
             },

@@ -2,45 +2,18 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <numbers>
+
+#include "element_check.h"
 
 namespace hk::bench {
 
 namespace {
 
-double element(const Tensor &tensor, size_t i) {
-    switch (tensor.type()) {
-        case DataType::f16:
-            return f32_from_f16(tensor.data<uint16_t>()[i]);
-        case DataType::bf16:
-            return f32_from_bf16(tensor.data<uint16_t>()[i]);
-        default:
-            return tensor.data<float>()[i];
-    }
-}
-
 // Values are of the order of 1; a few roundings of f32 and one of the type.
-double tolerance(DataType type) {
-    const int bits = type == DataType::f16 ? 11 : type == DataType::bf16 ? 8 : 24;
-    return std::ldexp(4, -bits) + std::ldexp(1, -18);
-}
-
-Check compare(const Tensor &result, const std::function<double(size_t)> &wanted) {
-    Check check;
-    double largest = 0, worst = 0;
-    for (size_t i = 0; i < static_cast<size_t>(result.elements()); ++i) {
-        const double value = wanted(i), error = std::abs(element(result, i) - value);
-        largest = std::max(largest, std::abs(value));
-        worst = std::max(worst, error);
-        if (!(error <= tolerance(result.type())) && check.failure.empty()) {
-            check.failure = "element " + std::to_string(i) + " is " +
-                            std::to_string(element(result, i)) + ", it should be " +
-                            std::to_string(value);
-        }
-    }
-    check.max_error = largest > 0 ? worst / largest : worst;
-    return check;
+Check compare(const Tensor &result, const std::function<double(size_t)> &expected) {
+    const double tolerance = 4 * rounding(result.type()) + std::ldexp(1, -18);
+    return check_elements(result, expected, [=](double) { return tolerance; });
 }
 
 double activated(Activation activation, double v) {

@@ -102,6 +102,9 @@ Family kernel_map_family();
 Family activate_family();
 Family activate_backward_family();
 Family sgd_family();
+Family pool2d_family();
+Family pool2d_backward_family();
+Family softmax_cross_entropy_family();
 
 std::vector<Family> families();
 

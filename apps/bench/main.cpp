@@ -31,7 +31,10 @@ std::vector<Family> families() {
             kernel_map_family(),
             activate_family(),
             activate_backward_family(),
-            sgd_family()};
+            sgd_family(),
+            pool2d_family(),
+            pool2d_backward_family(),
+            softmax_cross_entropy_family()};
 }
 
 namespace {
@@ -226,7 +229,8 @@ int main(int argc, char **argv) {
     app.add_option("--threads", settings.threads, "threads; 1 is pinned to a core")
         ->check(CLI::Range(1, 1024))
         ->capture_default_str();
-    app.add_option("--batch", settings.batch, "batch size, or rows (topk), whatever the list says")
+    app.add_option("--batch", settings.batch,
+                   "batch size, or rows (topk, softmax_cross_entropy), whatever the list says")
         ->check(CLI::Range(1, 1 << 20));
     app.add_option("--row", settings.row, "run this row of the table, whatever selection takes");
     app.add_option("--filter", options.filter, "only cases whose name contains this");

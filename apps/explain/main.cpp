@@ -21,6 +21,9 @@ int main(int argc, char **argv) {
     verbs.push_back(hk::explain::activate_verb());
     verbs.push_back(hk::explain::activate_backward_verb());
     verbs.push_back(hk::explain::sgd_verb());
+    verbs.push_back(hk::explain::pool2d_verb());
+    verbs.push_back(hk::explain::pool2d_backward_verb());
+    verbs.push_back(hk::explain::softmax_cross_entropy_verb());
     bool json = false;
     int64_t shared_limit = -1;
     for (const auto &verb : verbs) {

@@ -69,5 +69,8 @@ std::unique_ptr<Verb> tensor_product_verb();
 std::unique_ptr<Verb> activate_verb();
 std::unique_ptr<Verb> activate_backward_verb();
 std::unique_ptr<Verb> sgd_verb();
+std::unique_ptr<Verb> pool2d_verb();
+std::unique_ptr<Verb> pool2d_backward_verb();
+std::unique_ptr<Verb> softmax_cross_entropy_verb();
 
 }  // namespace hk::explain

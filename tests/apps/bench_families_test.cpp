@@ -152,6 +152,18 @@ TEST(Bench, KernelMapsAreComparedWithNumPy) {
     EXPECT_EQ(results.at(1).at("kind"), "strided");
 }
 
+// What every result of a family has that is held against memcpy.
+void expect_bytes(const json &r, const std::string &family, const std::string &type) {
+    SCOPED_TRACE(r.dump());
+    EXPECT_EQ(r.at("family"), family);
+    EXPECT_EQ(r.at("type"), type);
+    EXPECT_EQ(r.at("unit"), "GB/s");
+    EXPECT_EQ(r.at("kernel").get<std::string>().rfind(family + "_", 0), 0u);
+    EXPECT_TRUE(r.at("failure").is_null());
+    EXPECT_GT(r.at("rate").get<double>(), 0);
+    EXPECT_GT(r.at("other_layouts").at("memcpy").get<double>(), 0);
+}
+
 class ElementwiseBench : public testing::TestWithParam<const char *> {};
 
 // Each case was checked against its formula in double: bench's status would be 1.
@@ -161,15 +173,7 @@ TEST_P(ElementwiseBench, TakesEveryType) {
     for (const std::string type : {"f32", "f16", "bf16"}) {
         const json results = smoke("--family " + family + " --type " + type);
         ASSERT_EQ(results.size(), 2 * kinds);
-        for (const json &r : results) {
-            SCOPED_TRACE(r.dump());
-            EXPECT_EQ(r.at("family"), family);
-            EXPECT_EQ(r.at("type"), type);
-            EXPECT_EQ(r.at("unit"), "GB/s");
-            EXPECT_EQ(r.at("kernel").get<std::string>().rfind(family + "_", 0), 0u);
-            EXPECT_GT(r.at("rate").get<double>(), 0);
-            EXPECT_GT(r.at("other_layouts").at("memcpy").get<double>(), 0);
-        }
+        for (const json &r : results) expect_bytes(r, family, type);
     }
     const std::string any = family == "sgd" ? "momentum" : "any";
     for (const json &r : smoke("--family " + family + " --no-peers --row " + any))
@@ -179,6 +183,74 @@ TEST_P(ElementwiseBench, TakesEveryType) {
 INSTANTIATE_TEST_SUITE_P(Bench, ElementwiseBench,
                          testing::Values("activate", "activate_backward", "sgd"),
                          [](const auto &info) { return std::string(info.param); });
+
+class PoolBench : public testing::TestWithParam<const char *> {};
+
+// Each case was checked against windows in double: bench's status would be 1.
+TEST_P(PoolBench, TakesEveryTypeAndLayout) {
+    const std::string family = GetParam();
+    for (const std::string layout : {"nhwc", "nchw"}) {
+        for (const std::string type : {"f32", "f16", "bf16"}) {
+            const json results =
+                smoke("--family " + family + " --layout " + layout + " --type " + type);
+            ASSERT_EQ(results.size(), 4u);
+            for (const json &r : results) {
+                expect_bytes(r, family, type);
+                EXPECT_EQ(r.at("layout"), layout);
+            }
+            EXPECT_EQ(results.at(0).at("case"), "max_n2_9x7_5_3x3_s2");
+            EXPECT_EQ(results.at(0).at("shapes").at("output"),
+                      layout == "nhwc" ? json({2, 5, 4, 5}) : json({2, 5, 5, 4}));
+            // Of the maximum's gradient four tensors, of the mean's two.
+            const double elements = family == "pool2d" ? 630 + 200 : 2 * (630 + 200);
+            EXPECT_NEAR(
+                results.at(0).at("rate").get<double>() * results.at(0).at("ns").get<double>(),
+                elements * (type == "f32" ? 4 : 2), 1e-6 * elements);
+        }
+    }
+    const json averages = smoke("--family " + family + " --no-peers --row average --batch 2");
+    ASSERT_EQ(averages.size(), 2u) << "maxima are of other rows";
+    for (const json &r : averages) {
+        EXPECT_EQ(r.at("row"), "average");
+        EXPECT_EQ(r.at("kind"), "average");
+        EXPECT_EQ(r.at("shapes").at("input").at(0), 2);
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Bench, PoolBench, testing::Values("pool2d", "pool2d_backward"),
+                         [](const auto &info) { return std::string(info.param); });
+
+// Each case was checked against sums in double: bench's status would be 1.
+TEST(Bench, SoftmaxCrossEntropyTakesEveryType) {
+    const std::string family = "softmax_cross_entropy";
+    for (const std::string type : {"f32", "f16", "bf16"}) {
+        const json results = smoke("--family " + family + " --type " + type);
+        ASSERT_EQ(results.size(), 6u);
+        std::map<std::string, int> kinds;
+        for (const json &r : results) {
+            expect_bytes(r, family, type);
+            EXPECT_EQ(r.at("layout"), "any");
+            ++kinds[r.at("kind")];
+        }
+        EXPECT_EQ(kinds, (std::map<std::string, int>{{"both", 2}, {"in_place", 2}, {"loss", 2}}));
+    }
+    const json more =
+        smoke("--family " + family + " --no-peers --row rows --batch 4 --filter loss");
+    ASSERT_EQ(more.size(), 2u);
+    for (const json &r : more) {
+        EXPECT_EQ(r.at("row"), "rows");
+        EXPECT_EQ(r.at("shapes").at("logits").at(0), 4);
+    }
+}
+
+TEST(Bench, UnknownRowsOfPoolingAndSoftmaxAreNamed) {
+    for (const std::string family : {"pool2d", "pool2d_backward", "softmax_cross_entropy"}) {
+        const Outcome outcome = run_program(bench + "--family " + family + " --row max_9x9");
+        EXPECT_EQ(outcome.status, 2) << outcome.output;
+        EXPECT_NE(outcome.output.find(family + " has no row \"max_9x9\""), std::string::npos)
+            << outcome.output;
+    }
+}
 
 // Of what the cases run on, their names say nothing.
 TEST(Bench, CloudsAreDescribed) {

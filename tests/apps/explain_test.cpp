@@ -1,35 +1,14 @@
 // The program explain: its flags, its output, and the shared-memory budget of the shape case.
 
-#include <gtest/gtest.h>
-
 #include <map>
-#include <nlohmann/json.hpp>
-#include <set>
 
-#include "hk/conv2d.h"
 #include "hk/conv2d_backward.h"
 #include "hk/quantized_conv2d.h"
-#include "tests/apps/program.h"
+#include "tests/apps/explain_program.h"
 
 namespace hk::test {
 
 namespace {
-
-using nlohmann::json;
-
-const std::string explain = std::string("'") + HK_EXPLAIN + "' ";
-
-json explain_json(const std::string &arguments) {
-    const Outcome outcome = run_program(explain + arguments + " --json", false);
-    EXPECT_EQ(outcome.status, 0) << explain << arguments << '\n' << outcome.output;
-    return json::parse(outcome.output, nullptr, false);
-}
-
-std::set<std::string> built_targets() {
-    std::set<std::string> result;
-    for (const KernelInfo &kernel : conv2d_kernels()) result.emplace(name_of(kernel.device));
-    return result;
-}
 
 std::string shape_case(const std::string &layout) {
     const bool nhwc = layout == "nhwc";
@@ -213,130 +192,6 @@ TEST(Explain, PaddingAndStrideMayBeWrittenInSeveralWays) {
     EXPECT_NE(outcome.output.find("output [1, 18, 23, 8]"), std::string::npos) << outcome.output;
 }
 
-// Types of the input and the output; s8 inputs take the rows of u8.
-TEST(Explain, QuantizedConvolution) {
-    for (const char *types : {"--type u8 --output-type u8", "--type s8 --output-type s8",
-                              "--type u8 --output-type s32", "--type f32 --output-type u8", ""}) {
-        const json choices = explain_json(
-            std::string("quantized_conv2d --input 1x56x56x256 --weight 512x1x1x256 --stride 2 ") +
-            types);
-        ASSERT_FALSE(choices.empty());
-        for (const json &choice : choices) {
-            EXPECT_TRUE(choice.at("row").is_string()) << choice;
-            EXPECT_EQ(choice.at("family"), "quantized_conv2d");
-            if (choice.at("target") == "cuda") {
-                // The sum's own launch comes last, after those that zero points ask for.
-                const json &launch = choice.at("launches").back();
-                EXPECT_EQ(choice.at("grid"), launch.at("grid")) << choice;
-                int64_t threads = 1;
-                for (int extent : launch.at("block")) threads *= extent;
-                EXPECT_EQ(choice.at("threads"), threads) << choice;
-            }
-        }
-    }
-}
-
-TEST(Explain, TopKShowsItsRowAndTheRegionsOfAll) {
-    for (const char *flags : {"--k 50", "--k 50 --outputs values", "--k 32000 --outputs indices",
-                              "--k 3 --axis 0", "--k 64 --axis -2 --order smallest --type bf16"}) {
-        const json choices = explain_json(std::string("topk --input 64x32000 ") + flags);
-        std::set<std::string> targets;
-        for (const json &choice : choices) {
-            SCOPED_TRACE(choice.dump());
-            targets.insert(choice.at("target"));
-            EXPECT_EQ(choice.at("family").get<std::string>().rfind("topk", 0), 0u);
-            std::multiset<std::string> told{choice.at("row")};
-            for (const json &rejected : choice.at("rejected")) told.insert(rejected.at("row"));
-            // The row that is taken has a region; regions are of rows that were told.
-            bool found = false;
-            ASSERT_FALSE(choice.at("regions").empty());
-            for (const json &region : choice.at("regions")) {
-                EXPECT_TRUE(told.contains(region.at("row")));
-                EXPECT_FALSE(region.at("conditions").get<std::string>().empty());
-                found |= region.at("row") == choice.at("row");
-            }
-            EXPECT_TRUE(found);
-            EXPECT_EQ(choice.at("regions").back().at("conditions"), "all others");
-        }
-        EXPECT_TRUE(targets.contains("cpu"));
-    }
-    const Outcome outcome = run_program(explain + "topk --input 64x32000 --k 50");
-    EXPECT_EQ(outcome.status, 0);
-    EXPECT_NE(outcome.output.find("topk f32: input [64, 32000], axis -1: 64 rows of 32000, the 50 "
-                                  "largest of each, values and indices"),
-              std::string::npos)
-        << outcome.output;
-    EXPECT_NE(outcome.output.find("  region     "), std::string::npos) << outcome.output;
-}
-
-TEST(Explain, ElementwiseTellsRows) {
-    const std::pair<const char *, const char *> rows_on_cpu[] = {
-        {"activate --input 4x5", "adjacent"},
-        {"activate --input 4x5 --elements apart --type bf16", "any"},
-        {"activate_backward --input 4x5 --elements adjacent", "adjacent"},
-        {"sgd --input 1000", "momentum_adjacent"},
-        {"sgd --input 1000 --momentum 0 --elements apart", "plain"}};
-    for (const auto &[flags, row] : rows_on_cpu) {
-        SCOPED_TRACE(flags);
-        bool found = false;
-        for (const json &choice : explain_json(flags)) {
-            if (choice.at("target") != "cpu") continue;
-            EXPECT_EQ(choice.at("row"), row);
-            found = true;
-        }
-        EXPECT_TRUE(found);
-    }
-}
-
-const std::string sparse_case =
-    "tensor_product --type f32 --rows 125000 --pairs 30000 --offsets 27 --c 64 --m 64 ";
-
-TEST(Explain, TensorProductTellsRowsAndArithmetic) {
-    for (const std::string &flags :
-         {sparse_case + "--mode atomic", sparse_case + "--mode deterministic --output-rows 7",
-          sparse_case + "--groups 4",
-          std::string("tensor_product --type bf16 --c 3 --m 5 --rows 0 --pairs 0")}) {
-        const json choices = explain_json(flags);
-        std::set<std::string> targets;
-        for (const json &choice : choices) {
-            SCOPED_TRACE(choice.dump());
-            targets.insert(choice.at("target"));
-            EXPECT_EQ(choice.at("family").get<std::string>().rfind("tensor_product", 0), 0u);
-            EXPECT_TRUE(choice.at("arithmetic").at("bytes").is_number());
-        }
-        EXPECT_TRUE(targets.contains("cpu"));
-    }
-    const json arithmetic = explain_json(sparse_case).at(0).at("arithmetic");
-    EXPECT_EQ(arithmetic.at("operations"), 2.0 * 27 * 30000 * 64 * 64);
-    EXPECT_EQ(arithmetic.at("gathered_bytes"), 27.0 * 30000 * 64 * 4);
-    const json grouped = explain_json(sparse_case + "--groups 4").at(0).at("arithmetic");
-    EXPECT_EQ(grouped.at("operations"), 2.0 * 27 * 30000 * 64 * 64 / 4);
-    const Outcome outcome = run_program(explain + sparse_case + "--mode atomic");
-    EXPECT_EQ(outcome.status, 0);
-    for (const char *told :
-         {"tensor_product f32, 27 offsets, 810000 pairs, 64 to 64 channels, 125000 to 125000 rows, "
-          "atomic\n6.636 GFLOP; ",
-          "  row        wide4 (", "  region     wide2: vectors 2\n", "  not wide1: "}) {
-        EXPECT_NE(outcome.output.find(told), std::string::npos) << told << outcome.output;
-    }
-}
-
-// 512 floats of the weight, 32 channels of the output by 16 of the input; then none.
-TEST(Explain, AtomicTensorProductStages512Floats) {
-    for (const json &choice : explain_json(sparse_case + "--mode atomic")) {
-        if (choice.at("target") == "cpu") continue;
-        SCOPED_TRACE(choice.dump());
-        EXPECT_EQ(choice.at("family"), "tensor_product_atomic");
-        EXPECT_EQ(choice.at("shared_bytes"), 2048);
-        ASSERT_GE(choice.at("ladder").size(), 2u);
-        EXPECT_EQ(choice.at("ladder").back().at("shared_bytes"), 0);
-        EXPECT_EQ(choice.at("rung"), 0);
-        if (choice.at("stack_bytes").is_number()) {
-            EXPECT_EQ(choice.at("stack_bytes"), 0);
-        }
-    }
-}
-
 TEST(Explain, EveryTypeHasARowOnEveryTarget) {
     for (const char *type : {"f32", "f16", "bf16"}) {
         for (const char *layout : {"nhwc", "nchw"}) {
@@ -380,6 +235,13 @@ INSTANTIATE_TEST_SUITE_P(
                 "quantized_conv2d --input 1x8x8x16 --weight 8x3x3x16 --output-type f16", "f16"},
         Mistake{"ElementwiseElements", "activate --input 4x5 --elements near", "near"},
         Mistake{"ElementwiseShape", "sgd --input 4y5", "4y5"},
+        Mistake{"Pooling", "pool2d --input 1x4x4x5 --pooling min", "min"},
+        Mistake{"PoolingShape", "pool2d --input 4x4x5", "4x4x5"},
+        Mistake{"PoolingKernel", "pool2d_backward --input 1x4x4x5 --kernel 7", "7"},
+        Mistake{"PoolingNoInput", "pool2d_backward --kernel 2", "--input"},
+        Mistake{"SoftmaxShape", "softmax_cross_entropy --input 4x5x6", "4x5x6"},
+        Mistake{"SoftmaxClasses", "softmax_cross_entropy --input 4x0", "no classes"},
+        Mistake{"SoftmaxType", "softmax_cross_entropy --input 4x5 --type f8", "f8"},
         Mistake{"TopKNoK", "topk --input 4x5", "--k"},
         Mistake{"TopKLargeK", "topk --input 4x5 --k 6", "k is 6"},
         Mistake{"TopKNegativeK", "topk --input 4x5 --k -1", "-1"},

@@ -104,6 +104,74 @@ TEST_P(ElementwiseRow, RefusesOtherTypes) {
     }
 }
 
+// At every third place, so that each lane of a vector and of its tail has one.
+std::vector<double> with_nans(double other) {
+    std::vector<double> values(203, other);
+    for (size_t i = 0; i < values.size(); i += 3) values[i] = NAN;
+    return values;
+}
+
+// What `run(input, output)` makes of NaNs among numbers, packed and at every second place: there it
+// is `of_nan`, elsewhere a number.
+template<typename Run>
+void check_nans(DataType type, Device device, double of_nan, Run run) {
+    const std::vector<double> values = with_nans(0.25);
+    const int64_t length = std::ssize(values);
+    for (const int64_t step : {1, 2}) {
+        const auto place = [&](const Tensor &tensor) { return tensor.slice(0, 0, length, step); };
+        const Tensor input = place(Tensor({2 * length}, type, device));
+        const Tensor output = place(Tensor({2 * length}, type, device));
+        input.copy_from(host_tensor({length}, type, values).to(device));
+        try {
+            run(input, output);
+        } catch (const InvalidArgument &) {
+            EXPECT_EQ(step, 2);
+            continue;
+        }
+        const std::vector<double> got = reference::read(output.to(Device::cpu()));
+        for (size_t i = 0; i < values.size(); i++) {
+            const bool wants_nan = std::isnan(values[i]) && std::isnan(of_nan);
+            ASSERT_EQ(std::isnan(got[i]), wants_nan) << i << ", step " << step;
+            if (std::isnan(values[i]) && !wants_nan) {
+                ASSERT_EQ(got[i], reference::rounded(type, of_nan)) << i << ", step " << step;
+            }
+        }
+    }
+}
+
+// As PyTorch: f of a NaN is NaN. Of a saved NaN, which no comparison holds of, the gradient of relu
+// and clamp is that of the output, of leaky_relu alpha times it, of silu and gelu NaN.
+TEST_P(ElementwiseRow, PassesNaNs) {
+    const KernelInfo &row = GetParam();
+    const Elementwise family = elementwise_of(row);
+    if (family == Elementwise::sgd) return;  // of whose sums each is NaN
+    for (const Device device : devices_) {
+        for (const ActivationOptions &options : tested_activations()) {
+            SCOPED_TRACE(std::string(name_of(options.activation)) + " " +
+                         std::to_string(options.alpha));
+            if (family == Elementwise::activate) {
+                check_nans(row.type, device, NAN, [&](const Tensor &input, const Tensor &output) {
+                    activate_with(row, input, output, options);
+                });
+                continue;
+            }
+            const bool smooth =
+                options.activation == Activation::silu || options.activation == Activation::gelu;
+            const bool leaky = options.activation == Activation::leaky_relu;
+            const std::vector<double> twos(203, 2), quarters(203, 0.25);
+            const Tensor two = host_tensor({203}, row.type, twos).to(device);
+            const Tensor quarter = host_tensor({203}, row.type, quarters).to(device);
+            const double of_saved = smooth ? NAN : leaky ? 2 * options.alpha : 2;
+            check_nans(row.type, device, of_saved, [&](const Tensor &saved, const Tensor &result) {
+                activate_backward_with(row, two, saved, result, options);
+            });
+            check_nans(row.type, device, NAN, [&](const Tensor &gradient, const Tensor &result) {
+                activate_backward_with(row, gradient, quarter, result, options);
+            });
+        }
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(Table, ElementwiseRow, testing::ValuesIn(all_rows()),
                          [](const auto &info) { return std::string(info.param.name); });
 
