@@ -21,7 +21,8 @@ public:
     Input<Buffer<void, 5>> input{"input"}, weight{"weight"};
     Input<Buffer<void, 2>> bias{"bias"};
     Input<Buffer<void, 5>> residual{"residual"};
-    Input<int> stride_x{"stride_x"}, stride_y{"stride_y"}, dilation_x{"dilation_x"}, dilation_y{"dilation_y"};
+    Input<int> stride_x{"stride_x"}, stride_y{"stride_y"}, dilation_x{"dilation_x"},
+        dilation_y{"dilation_y"};
     Input<int> padding_left{"padding_left"}, padding_top{"padding_top"};
     Input<bool> has_bias{"has_bias"}, has_residual{"has_residual"};
     Input<float> slope{"slope"}, low{"low"}, high{"high"};
@@ -55,10 +56,17 @@ public:
         else if (algorithm.value() == "depthwise")
             build(conv2d_depthwise(op), sc::depthwise_schedules(), context);
         else
-            throw CompileError("algorithm is " + algorithm.value() + ", not packed, sliced, dot or depthwise");
+            throw CompileError("algorithm is " + algorithm.value() +
+                               ", not packed, sliced, dot or depthwise");
     }
 
 private:
+    // The schedule of depthwise, nhwc, on a CPU computes whole tiles, also over the image's edge.
+    bool reads_whole_tiles() const {
+        return algorithm.value() == "depthwise" && schedule_name.value() == "cpu" &&
+               layout.value() == "nhwc";
+    }
+
     template<typename Stages>
     void build(Stages stages, const Conv2dTable<Stages> &table, const Conv2dContext &context) {
         output(Conv2dLayout(layout).image_arguments(k)) = stages.output(k, g, x, y, n);
@@ -75,6 +83,12 @@ private:
         op.input = order.image("input_cgxyn", input);
         op.weight = order.filter("weight_csrkg", weight);
         op.residual = order.image("residual_kgxyn", residual);
+        if (reads_whole_tiles()) {
+            const Range all = {Expr(), Expr()}, columns = {0, residual.dim(ix).extent()},
+                        rows = {0, residual.dim(iy).extent()};
+            op.residual =
+                BoundaryConditions::repeat_edge(op.residual, {all, all, columns, rows, all});
+        }
         op.bias = bias;
         op.channels = fixed_or(fix_channels_per_group, weight.dim(w[0]).extent());
         op.filters = fixed_or(fix_filters_per_group, weight.dim(w[3]).extent());

@@ -61,11 +61,11 @@ void across_groups(Conv2dDepthwise &stages, const Conv2dContext &context) {
     };
     loops(out.specialize(context.plain), true);
     loops(out, false);
-    stages.activated.compute_at(out, xo);
-    // Of a whole tile where that may be read: a residual ends with the image, what a gradient is
-    // added to is repeated past its edges.
-    if (context.in_place) stages.activated.bound_extent(x, tile.x).bound_extent(y, tile.y);
-    stages.activated.vectorize(g, lanes, round_up)
+    // Of a whole tile: what is added to the sum is repeated past its edges.
+    stages.activated.compute_at(out, xo)
+        .bound_extent(x, tile.x)
+        .bound_extent(y, tile.y)
+        .vectorize(g, lanes, round_up)
         .specialize(context.plain)
         .unroll(g)
         .unroll(x)
