@@ -2,8 +2,6 @@
 // within its budget, and a report of its resources.
 
 #include <cctype>
-#include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <iostream>
 #include <map>
@@ -11,6 +9,7 @@
 #include "Halide.h"
 #include "compiler/command_line.h"
 #include "compiler/embed_device_code.h"
+#include "compiler/setup.h"
 #include "compiler/tools.h"
 
 using namespace Halide;
@@ -112,15 +111,6 @@ private:
     }
 };
 
-// 16-bit floats are storage types here: that their arithmetic is emulated is meant.
-class Reporter : public CompileTimeErrorReporter {
-public:
-    void warning(const char *message) override {
-        if (!std::strstr(message, "float16 type operation is emulated")) std::cerr << message;
-    }
-    [[noreturn]] void error(const char *message) override { throw CompileError(message); }
-};
-
 int run(int argc, char **argv) {
     const CommandLine line = CommandLine::parse({argv + 1, argv + argc});
     if (line.help) {
@@ -143,11 +133,7 @@ int main(int argc, char **argv) {
                   << (message.empty() || message.back() != '\n' ? "\n" : "");
         return 1;
     };
-    // LLVM's vectoriser of straight-line code makes vectors of the addresses of unrolled loads, and
-    // takes them apart again: an int8 tile of 14 pixels is a sixth slower with it.
-    setenv("HL_LLVM_ARGS", "-vectorize-slp=false", 0);
-    hk::compiler::Reporter reporter;
-    Halide::set_custom_compile_time_error_reporter(&reporter);
+    hk::compiler::set_up_halide();
     try {
         return hk::compiler::run(argc, argv);
     } catch (const Halide::Error &error) {

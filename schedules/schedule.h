@@ -1,23 +1,82 @@
 #pragma once
-// What every schedule is given, and the tile sizes that a caller may override.
+// What every schedule is given, and the sizes of its chooser that a caller may override: its knobs.
 
 #include <map>
+#include <source_location>
 #include <string>
+#include <vector>
 
 #include "Halide.h"
 
 namespace hk::schedules {
 
-// Overrides of a chooser's sizes, written tile_x:8,tile_k:16. A schedule takes the ones that it
-// knows; end() throws Halide::CompileError for the others.
+// A size that a chooser has chosen, or a caller, and all that make sense.
+struct Knob {
+    std::string name;
+    int value;
+    std::vector<int> legal;  // in the order of size
+};
+
+// What a schedule uses of something that the machine has so many of: an estimate, with which a
+// sweep leaves out sizes before it compiles them.
+struct Estimate {
+    std::string what;  // "vector registers", "bytes of shared memory"
+    int64_t uses, has;
+};
+
+// What the schedule that was applied has said of itself.
+struct KnobSpace {
+    std::string file;  // of its chooser
+    int line = 0;
+    std::vector<Knob> knobs;
+    std::vector<Estimate> estimates;
+};
+
+// Sizes first, first + step, … up to last.
+std::vector<int> steps(int first, int last, int step = 1);
+// Powers of two from first to last.
+std::vector<int> powers(int first, int last);
+
+// Registers of a CPU's vectors: 32 of AVX-512, else 16.
+int vector_registers(const Halide::Target &target);
+
+// Overrides of a chooser's sizes, written tile_x:8,tile_k:16. The chooser takes each of its sizes,
+// says which are legal and what must hold between them; end() throws for a knob that it did not
+// take. All throw Halide::CompileError, in a line that says what is allowed. Called with the file
+// and line where it stands, the chooser, for whoever listens.
 class Knobs {
 public:
-    explicit Knobs(const std::string &text);
-    void take(const std::string &name, int &value);
+    explicit Knobs(const std::string &text,
+                   std::source_location chooser = std::source_location::current());
+
+    // `value`: the chooser's; what is overridden has to be one of `legal`.
+    void take(const std::string &name, int &value, const std::vector<int> &legal);
+    void take(const std::string &name, int &value) { take(name, value, {}); }
+    // A constraint between knobs: "threads_x divides tile_x".
+    void require(bool holds, const std::string &what) const;
+    // Not an error where it is exceeded: an estimate errs.
+    void estimate(const std::string &what, int64_t uses, int64_t has) const;
     void end() const;
 
 private:
     std::map<std::string, int> values_;
+    std::vector<std::string> taken_;
+};
+
+// Hears what the schedules say that are applied in this thread while it lives. One at a time.
+class KnobListener {
+public:
+    KnobListener();
+    ~KnobListener();
+    KnobListener(const KnobListener &) = delete;
+    KnobListener &operator=(const KnobListener &) = delete;
+
+    // A chooser that is asked again is heard once.
+    const KnobSpace &space() const { return space_; }
+
+private:
+    friend class Knobs;
+    KnobSpace space_;
 };
 
 // A schedule of one algorithm, found by its name.
@@ -25,7 +84,8 @@ template<typename Stages, typename Context>
 using Table = std::map<std::string, void (*)(Stages &, const Context &)>;
 
 template<typename Stages, typename Context>
-void apply(const Table<Stages, Context> &table, const std::string &name, Stages &stages, const Context &context) {
+void apply(const Table<Stages, Context> &table, const std::string &name, Stages &stages,
+           const Context &context) {
     const auto found = table.find(name);
     if (found == table.end()) {
         std::string names;

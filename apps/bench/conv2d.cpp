@@ -14,10 +14,10 @@ namespace {
 
 class Conv2dCase : public Case {
 public:
-    Conv2dCase(const Conv2dProblem &problem, const KernelInfo &kernel, const Settings &settings)
-        : problem_(problem),
+    Conv2dCase(const Conv2dProblem &problem, const KernelInfo *selected, const Settings &settings)
+        : Case(selected),
+          problem_(problem),
           settings_(settings),
-          kernel_(kernel),
           input_(random_data(shape_of(layout(), input_extents(problem)), problem.type, 1)),
           weight_(random_data(shape_of(layout(), weight_extents(problem)), problem.type, 2)),
           reference_(problem, input_.values, weight_.values),
@@ -25,7 +25,6 @@ public:
           device_weight_(weight_.tensor.to(settings.device)),
           output_(problem.output_shape(), problem.type, settings.device) {}
 
-    const KernelInfo *kernel() const override { return &kernel_; }
     double work() const override { return problem_.operations(); }
     std::map<std::string, Shape> shapes() const override {
         return {{"input", input_.tensor.shape()},
@@ -43,10 +42,10 @@ public:
     void run(int count) override {
         const Tensor none;
         for (int i = 0; i < count; ++i) {
-            if (settings_.row.empty()) {
+            if (!used()) {
                 conv2d(device_input_, device_weight_, none, none, output_, problem_.options);
             } else {
-                conv2d_with(kernel_, device_input_, device_weight_, none, none, output_,
+                conv2d_with(*used(), device_input_, device_weight_, none, none, output_,
                             problem_.options);
             }
         }
@@ -70,28 +69,25 @@ private:
 
     Conv2dProblem problem_;
     Settings settings_;
-    const KernelInfo &kernel_;
     Data input_, weight_;
     Conv2dReference reference_;
     Tensor device_input_, device_weight_, output_;
 };
 
+std::vector<const KernelInfo *> rows(const Settings &settings) {
+    return rows_of(conv2d_kernels(), settings);
+}
+
 std::vector<CaseInfo> cases(const std::string &list, const Settings &settings) {
-    ConvKernels kernels{"conv2d", "fwd", kind_of, {}, {}, {}};
-    for (const KernelInfo &kernel : conv2d_kernels()) {
-        if (kernel.type == settings.type && kernel.layout == settings.layout &&
-            kernel.device == settings.device.type()) {
-            kernels.rows.push_back(&kernel);
-        }
-    }
+    ConvKernels kernels{"fwd", kind_of, rows(settings), {}, {}};
     const auto problem = [settings](const ConvShape &shape) {
         return shape.problem(settings.type, settings.layout);
     };
     kernels.select = [=, limits = settings.device.limits()](const ConvShape &shape) {
         return select_conv2d(problem(shape), settings.device.type(), limits).kernel;
     };
-    kernels.prepare = [=](const ConvShape &shape, const KernelInfo &kernel, const Settings &how) {
-        return std::make_unique<Conv2dCase>(problem(shape), kernel, how);
+    kernels.prepare = [=](const ConvShape &shape, const KernelInfo *selected, const Settings &how) {
+        return std::make_unique<Conv2dCase>(problem(shape), selected, how);
     };
     return conv_cases(kernels, list, settings);
 }
@@ -112,6 +108,7 @@ Family conv2d_family() {
             conv_case_lists(),
             {"resnet50", "mobilenetv2", "resnext50", "conv_training", "shape_case"},
             cases,
+            rows,
             peers,
             arithmetic,
             {Layout::nhwc, Layout::nchw}};

@@ -50,12 +50,12 @@ Data random_tensor(const Conv2dProblem &problem, const Place &extents, uint32_t 
 
 class GradientCase : public Case {
 public:
-    GradientCase(const Pass &pass, const Conv2dProblem &problem, const KernelInfo &kernel,
+    GradientCase(const Pass &pass, const Conv2dProblem &problem, const KernelInfo *selected,
                  const Settings &settings)
-        : pass_(pass),
+        : Case(selected),
+          pass_(pass),
           problem_(problem),
           settings_(settings),
-          kernel_(kernel),
           output_gradient_(random_tensor(problem, output_extents(problem), 1)),
           other_(random_tensor(problem,
                                of_input() ? weight_extents(problem) : input_extents(problem), 2)),
@@ -66,7 +66,6 @@ public:
                              of_input() ? input_extents(problem) : weight_extents(problem)),
                     problem.type, settings.device) {}
 
-    const KernelInfo *kernel() const override { return &kernel_; }
     double work() const override { return problem_.operations(); }
     std::map<std::string, Shape> shapes() const override {
         return {{"output_gradient", output_gradient_.tensor.shape()},
@@ -83,11 +82,11 @@ public:
 
     void run(int count) override {
         for (int i = 0; i < count; ++i) {
-            if (settings_.row.empty()) {
+            if (!used()) {
                 pass_.call(device_output_gradient_, device_other_, gradient_, problem_.options, 0,
                            {});
             } else {
-                pass_.call_with(kernel_, device_output_gradient_, device_other_, gradient_,
+                pass_.call_with(*used(), device_output_gradient_, device_other_, gradient_,
                                 problem_.options, 0, {});
             }
         }
@@ -109,7 +108,6 @@ private:
     const Pass &pass_;
     Conv2dProblem problem_;
     Settings settings_;
-    const KernelInfo &kernel_;
     Data output_gradient_, other_;  // the weight, or the input
     GradientReference reference_;
     Tensor device_output_gradient_, device_other_, gradient_;
@@ -127,22 +125,16 @@ std::string gradient_kind(const ConvShape &shape) {
 }
 
 std::vector<CaseInfo> cases(const Pass &pass, const std::string &list, const Settings &settings) {
-    ConvKernels kernels{pass.family, pass.name, gradient_kind, {}, {}, {}};
-    for (const KernelInfo &kernel : pass.kernels()) {
-        if (kernel.type == settings.type && kernel.layout == settings.layout &&
-            kernel.device == settings.device.type()) {
-            kernels.rows.push_back(&kernel);
-        }
-    }
+    ConvKernels kernels{pass.name, gradient_kind, rows_of(pass.kernels(), settings), {}, {}};
     const auto problem = [settings](const ConvShape &shape) {
         return shape.problem(settings.type, settings.layout);
     };
     kernels.select = [=, &pass, limits = settings.device.limits()](const ConvShape &shape) {
         return pass.select(problem(shape), settings.device.type(), limits, false).kernel;
     };
-    kernels.prepare = [=, &pass](const ConvShape &shape, const KernelInfo &kernel,
+    kernels.prepare = [=, &pass](const ConvShape &shape, const KernelInfo *selected,
                                  const Settings &how) {
-        return std::make_unique<GradientCase>(pass, problem(shape), kernel, how);
+        return std::make_unique<GradientCase>(pass, problem(shape), selected, how);
     };
     return conv_cases(kernels, list, settings);
 }
@@ -160,6 +152,7 @@ Family family_of(const Pass &pass) {
             [&pass](const std::string &list, const Settings &settings) {
                 return cases(pass, list, settings);
             },
+            [&pass](const Settings &settings) { return rows_of(pass.kernels(), settings); },
             peers,
             arithmetic,
             {Layout::nhwc, Layout::nchw}};

@@ -1,50 +1,27 @@
 #include "conv_cases.h"
 
-#include "hk/error.h"
-
 namespace hk::bench {
 
 namespace {
 
-std::string settings_text(const Settings &settings) {
-    return std::string(name_of(settings.type)) + ", " + std::string(name_of(settings.layout)) +
-           ", " + std::string(name_of(settings.device.type()));
-}
-
-const KernelInfo &row_named(const ConvKernels &kernels, const Settings &settings) {
-    for (const KernelInfo *kernel : kernels.rows) {
-        if (kernel->row == settings.row) return *kernel;
-    }
-    throw InvalidArgument("bench: " + kernels.family + " has no row \"" + settings.row + "\" for " +
-                          settings_text(settings));
-}
-
-const KernelInfo &choose(const ConvKernels &kernels, const ConvShape &shape,
-                         const Settings &settings) {
-    if (!settings.row.empty()) return row_named(kernels, settings);
-    if (const KernelInfo *kernel = kernels.select(shape)) return *kernel;
-    throw InvalidArgument("bench: no row of " + kernels.family + " takes this case");
-}
-
 CaseInfo case_of(const ConvKernels &kernels, const std::string &list, const std::string &name,
                  const ConvShape &shape, const Settings &settings) {
     return {list, name, kernels.kind(shape), shape.count, [kernels, shape, settings] {
-                return kernels.prepare(shape, choose(kernels, shape, settings), settings);
+                return kernels.prepare(shape, kernels.select(shape), settings);
             }};
 }
 
 std::vector<CaseInfo> table_cases(const ConvKernels &kernels, const Settings &settings) {
     std::vector<CaseInfo> result;
     for (const KernelInfo *kernel : kernels.rows) {
-        Settings forced = settings;
-        forced.row = kernel->row;
         bool found = false;
         for (const char *list :
              {"resnet50", "mobilenetv2", "resnext50", "depthwise", "conv_training", "smoke"}) {
             for (const ConvShape &shape : conv_list(list, kernels.pass, settings.batch)) {
                 if (kernels.select(shape) != kernel) continue;
                 const std::string name = kernel->row + (" " + shape.name);
-                result.push_back(case_of(kernels, "table", name, shape, forced));
+                result.push_back(case_of(kernels, "table", name, shape, settings));
+                result.back().row = kernel;
                 found = true;
                 break;
             }
@@ -63,7 +40,6 @@ std::string kind_of(const ConvShape &shape) {
 
 std::vector<CaseInfo> conv_cases(const ConvKernels &kernels, const std::string &list,
                                  const Settings &settings) {
-    if (!settings.row.empty()) row_named(kernels, settings);
     if (list == "table") return table_cases(kernels, settings);
     std::vector<CaseInfo> result;
     for (const ConvShape &shape : conv_list(list, kernels.pass, settings.batch)) {

@@ -9,19 +9,18 @@ namespace hk::bench {
 
 // A family's side of it, for given settings.
 struct ConvKernels {
-    std::string family;
     const char *pass;                        // of the shapes that it runs: "fwd", …
     std::string (*kind)(const ConvShape &);  // as CaseInfo's
     std::vector<const KernelInfo *> rows;    // of the settings' types, layout and device
     std::function<const KernelInfo *(const ConvShape &)> select;  // null: no row takes the shape
-    // A case that runs the given row where settings.row names it, or whatever selection takes.
-    std::function<std::unique_ptr<Case>(const ConvShape &, const KernelInfo &, const Settings &)>
+    // A case, given what selection takes.
+    std::function<std::unique_ptr<Case>(const ConvShape &, const KernelInfo *, const Settings &)>
         prepare;
 };
 
 // The lists of convolutions, and "table": for each row the first shape of the lists that selection
-// gives to it; rows that none of them reaches have no case. Throws InvalidArgument for a list or a
-// row that is not there.
+// gives to it; rows that none of them reaches have no case. Throws InvalidArgument for a list
+// that is not there.
 std::vector<CaseInfo> conv_cases(const ConvKernels &kernels, const std::string &list,
                                  const Settings &settings);
 

@@ -46,7 +46,6 @@ const KernelInfo *kernel_of(const Operation &operation, const Settings &settings
     };
     const DeviceType device = settings.device.type();
     for (const KernelInfo &kernel : operation.kernels()) {
-        if (!settings.row.empty() && kernel.row != settings.row) continue;
         const Selection selection = select({&kernel, 1}, settings.type, Layout::any, device,
                                            settings.device.limits(), field, false);
         if (selection.kernel) return selection.kernel;
@@ -57,15 +56,13 @@ const KernelInfo *kernel_of(const Operation &operation, const Settings &settings
 class ElementwiseCase : public Case {
 public:
     ElementwiseCase(const Operation &operation, int64_t elements, const Settings &settings)
-        : operation_(operation), settings_(settings), kernel_(kernel_of(operation, settings)) {
-        if (!kernel_) throw InvalidArgument("bench: no row takes this case");
+        : Case(kernel_of(operation, settings)), operation_(operation), settings_(settings) {
         for (uint32_t i = 0; i < 3; i++) {
             data_.push_back(random_data({elements}, settings.type, i + 1));
             tensors_.push_back(data_[i].tensor.to(settings.device));
         }
     }
 
-    const KernelInfo *kernel() const override { return kernel_; }
     double work() const override { return static_cast<double>(operation_.moved() * bytes()); }
     std::map<std::string, Shape> shapes() const override {
         return {{"output", tensors_[0].shape()}};
@@ -97,17 +94,17 @@ private:
     void run_once() const {
         const Tensor &a = tensors_[0], &b = tensors_[1], &c = tensors_[2];
         if (operation_.family == "activate") {
-            activate_with(*kernel_, b, a, operation_.activation);
+            activate_with(*kernel(), b, a, operation_.activation);
         } else if (operation_.family == "activate_backward") {
-            activate_backward_with(*kernel_, c, b, a, operation_.activation);
+            activate_backward_with(*kernel(), c, b, a, operation_.activation);
         } else {
-            sgd_step_with(*kernel_, a, operation_.has_momentum() ? b : Tensor(), c, operation_.sgd);
+            sgd_step_with(*kernel(), a, operation_.has_momentum() ? b : Tensor(), c,
+                          operation_.sgd);
         }
     }
 
     Operation operation_;
     Settings settings_;
-    const KernelInfo *kernel_;
     std::vector<Data> data_;
     std::vector<Tensor> tensors_;
 };
@@ -141,6 +138,9 @@ Family elementwise_family(const std::string &name) {
             {"sizes"},
             [name](const std::string &list, const Settings &settings) {
                 return cases(name, list, settings);
+            },
+            [name](const Settings &settings) {
+                return rows_of(operations_of(name).front().kernels(), settings);
             },
             memcpy_library,
             [](const Settings &) {

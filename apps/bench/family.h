@@ -53,12 +53,25 @@ class Case {
 public:
     virtual ~Case() = default;
 
-    virtual const KernelInfo *kernel() const = 0;             // null: it runs none of the table
+    // What runs: the kernel that was asked for, else what selection takes; null: none.
+    const KernelInfo *kernel() const { return used_ ? used_ : selected_; }
+    // From now on this kernel runs, of the table or not, which outlives the case; null: what
+    // selection takes.
+    void use(const KernelInfo *kernel) { used_ = kernel; }
+
     virtual double work() const = 0;                          // in the family's unit
     virtual std::map<std::string, Shape> shapes() const = 0;  // of its tensors
     virtual Check check() = 0;                                // runs it once
     virtual void run(int count) = 0;                          // returns when the work is done
     virtual std::vector<Contestant> peers() = 0;              // whose results are right
+
+protected:
+    explicit Case(const KernelInfo *selected) : selected_(selected) {}
+
+    const KernelInfo *used() const { return used_; }
+
+private:
+    const KernelInfo *selected_, *used_ = nullptr;
 };
 
 struct CaseInfo {
@@ -67,6 +80,7 @@ struct CaseInfo {
     int64_t count = 1;  // how often the network has it
     std::function<std::unique_ptr<Case>()> prepare;
     std::optional<DataType> type = {};  // of the input, where it is not that of the settings
+    const KernelInfo *row = nullptr;    // that runs, whatever selection takes
 };
 
 // A library to compare with that is there.
@@ -81,6 +95,8 @@ struct Family {
     std::vector<std::string> lists;  // all of them
     std::vector<std::string> usual;  // those that run where none is named
     std::function<std::vector<CaseInfo>(const std::string &list, const Settings &)> cases;
+    // Of the settings' types, layout and device; null: it runs no kernel of the table.
+    std::function<std::vector<const KernelInfo *>(const Settings &)> rows;
     std::function<std::vector<PeerLibrary>(const Settings &)> peers;
     std::function<Unit(const Settings &)> unit;
     std::vector<Layout> layouts;  // the first where none is named
@@ -88,6 +104,8 @@ struct Family {
     std::function<std::vector<DataType>(DataType)> output_types = {};
     // What a list's cases run on, in words; null: their names say it.
     std::function<std::string(const std::string &list)> data = {};
+    // Sizes of a case of one's own, as a list: "c=64,h=56,…".
+    std::string sizes = {};
 };
 
 Family conv2d_family();
@@ -107,5 +125,12 @@ Family pool2d_backward_family();
 Family softmax_cross_entropy_family();
 
 std::vector<Family> families();
+
+// The row of a family's table that settings.row names. Throws InvalidArgument where there is none.
+const KernelInfo &row_named(const Family &family, const Settings &settings);
+
+// The rows of a type, layout and device, those of the settings.
+std::vector<const KernelInfo *> rows_of(std::span<const KernelInfo> kernels,
+                                        const Settings &settings);
 
 }  // namespace hk::bench

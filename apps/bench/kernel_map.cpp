@@ -36,13 +36,13 @@ std::vector<T> values_of(const std::vector<std::byte> &bytes) {
 class KernelMapCase : public Case {
 public:
     KernelMapCase(const CloudShape &shape, const Settings &settings)
-        : shape_(shape),
+        : Case(nullptr),
+          shape_(shape),
           threads_(settings.threads),
           coordinates_(cloud_of(shape.voxels)),
           reference_(coordinates_, shape),
           map_(map_of(coordinates_, shape)) {}
 
-    const KernelInfo *kernel() const override { return nullptr; }
     double work() const override { return 1e3 * static_cast<double>(map_.input_rows); }
     std::map<std::string, Shape> shapes() const override {
         return {{"coordinates", coordinates_.shape()},
@@ -92,9 +92,6 @@ std::vector<CaseInfo> cases(const std::string &list, const Settings &settings) {
         throw InvalidArgument("bench: kernel_map has no batches, --batch is " +
                               std::to_string(settings.batch));
     }
-    if (!settings.row.empty()) {
-        throw InvalidArgument("bench: kernel_map has no rows, --row is " + settings.row);
-    }
     if (!settings.device.is_cpu()) {
         throw InvalidArgument("bench: kernel_map runs on the CPU, --device is " +
                               settings.device.name());
@@ -130,6 +127,7 @@ Family kernel_map_family() {
             embedded_lists("kernel_map"),
             {"cloud"},
             cases,
+            nullptr,
             peers,
             [](const Settings &) {
                 return Unit{"Mvoxel/s", nullptr, ""};

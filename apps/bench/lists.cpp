@@ -18,6 +18,19 @@ std::vector<std::string> split(const std::string &line) {
     return result;
 }
 
+// Of c=64,h=56: the columns, and a line of their values.
+std::string line_of(const std::string &sizes) {
+    std::string columns, values;
+    for (const std::string &size : split(sizes)) {
+        const size_t equals = size.find('=');
+        if (equals == std::string::npos)
+            throw InvalidArgument("bench: \"" + size + "\" in " + sizes + " is not COLUMN=VALUE");
+        columns += (columns.empty() ? "" : ",") + size.substr(0, equals);
+        values += (values.empty() ? "" : ",") + size.substr(equals + 1);
+    }
+    return columns + "\n" + values + "\n";
+}
+
 }  // namespace
 
 std::vector<std::string> embedded_lists(std::string_view folder) {
@@ -36,6 +49,7 @@ std::string_view embedded_csv(std::string_view folder, std::string_view name) {
 }
 
 std::string list_text(std::string_view folder, const std::string &name) {
+    if (name.find('=') != std::string::npos) return line_of(name);
     if (name.ends_with(".csv")) {
         std::ifstream file(name);
         if (!file) throw InvalidArgument("bench: cannot read " + name);

@@ -16,7 +16,8 @@ std::vector<std::string> embedded_lists(std::string_view folder);
 // The text of an embedded list; empty for a name that the folder does not have.
 std::string_view embedded_csv(std::string_view folder, std::string_view name);
 
-// The same, or that of a file where the name ends in .csv. Throws InvalidArgument.
+// The same, or that of a file where the name ends in .csv, or one line where the name is its
+// columns and their values, c=64,h=56. Throws InvalidArgument.
 std::string list_text(std::string_view folder, const std::string &name);
 
 // The cells of one line by the names of their columns, each of which must be asked for.

@@ -3,8 +3,6 @@
 // Every case is checked against a reference first; a wrong result is reported, never timed, and
 // makes the exit status 1. Bad options make it 2.
 
-#include <sched.h>
-
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
@@ -13,60 +11,22 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "HalideRuntime.h"
+#include "choice.h"
 #include "hk/error.h"
 #include "measure_case.h"
 
 namespace hk::bench {
 
-std::vector<Family> families() {
-    return {conv2d_family(),
-            conv2d_backward_data_family(),
-            conv2d_backward_weight_family(),
-            quantized_conv2d_family(),
-            topk_family(),
-            tensor_product_family(),
-            tensor_product_backward_data_family(),
-            tensor_product_backward_weight_family(),
-            kernel_map_family(),
-            activate_family(),
-            activate_backward_family(),
-            sgd_family(),
-            pool2d_family(),
-            pool2d_backward_family(),
-            softmax_cross_entropy_family()};
-}
-
 namespace {
 
 struct Options {
-    std::string family, type, output_type, layout, device = "cpu", json, filter;
+    Choice choice;
+    std::string json, filter;
     std::vector<std::string> lists;
     bool show_lists = false;
     double seconds = 0.5;
     Settings settings;
 };
-
-// One thread stays on one core, the last that this process may use: interrupts and other programs
-// prefer the first.
-void use_threads(const Settings &settings) {
-    if (!settings.device.is_cpu()) return;
-    halide_set_num_threads(settings.threads);
-    if (settings.threads != 1) return;
-    cpu_set_t allowed;
-    CPU_ZERO(&allowed);
-    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
-    int last = -1;
-    for (int i = 0; i < CPU_SETSIZE; ++i) {
-        if (CPU_ISSET(i, &allowed)) last = i;
-    }
-    cpu_set_t one;
-    CPU_ZERO(&one);
-    CPU_SET(last, &one);
-    if (sched_setaffinity(0, sizeof one, &one) != 0) {
-        std::cerr << "bench: not pinned: this process may not choose its core\n";
-    }
-}
 
 void print_introduction(const Family &family, const Run &run) {
     const Settings &settings = run.settings;
@@ -92,6 +52,7 @@ void print_introduction(const Family &family, const Run &run) {
 int run_lists(const Family &family, const Options &options, Run run) {
     const Settings &settings = options.settings;
     if (settings.peers) run.peers = family.peers(settings);
+    if (!settings.row.empty()) row_named(family, settings);
     std::vector<std::vector<CaseInfo>> lists;
     for (const std::string &list : options.lists) {
         std::vector<CaseInfo> cases = family.cases(list, settings);
@@ -103,7 +64,8 @@ int run_lists(const Family &family, const Options &options, Run run) {
     if (lists.empty())
         throw InvalidArgument("bench: no case is named like \"" + options.filter + "\"");
 
-    use_threads(settings);
+    if (!use_threads(settings))
+        std::cerr << "bench: not pinned: this process may not choose its core\n";
     run.unit = family.unit(settings);
     if (run.unit.peak) run.peak = run.unit.peak(0.2);
     print_introduction(family, run);
@@ -117,7 +79,7 @@ int run_lists(const Family &family, const Options &options, Run run) {
         print_header(run);
         for (const CaseInfo &info : cases) {
             if (run.unit.peak) run.peak = std::max(run.peak, run.unit.peak(0.01));
-            results.push_back(measure_case(family.name, info, settings, how));
+            results.push_back(measure_case(family, info, settings, how));
             print_row(results.back(), run);
         }
         print_summary(cases.front().list, results, run);
@@ -134,73 +96,15 @@ int run_lists(const Family &family, const Options &options, Run run) {
     return failed ? 1 : 0;
 }
 
-std::string names_of(const std::vector<DataType> &types) {
-    std::string result;
-    for (const DataType type : types) result += " " + std::string(name_of(type));
-    return result;
-}
-
-bool has(const std::vector<DataType> &types, DataType type) {
-    return std::find(types.begin(), types.end(), type) != types.end();
-}
-
-// The family that is named, or else the first that has the type.
-Family family_of(const Options &options) {
-    std::string names;
-    for (const Family &family : families()) {
-        if (options.family.empty()) {
-            if (options.type.empty() || has(family.types, data_type_of(options.type))) {
-                return family;
-            }
-        } else if (family.name == options.family) {
-            return family;
-        }
-        names += " " + family.name;
-    }
-    if (options.family.empty()) {
-        throw InvalidArgument("bench: no kernel has the type " + options.type);
-    }
-    throw InvalidArgument("bench: no family \"" + options.family + "\"; there are:" + names);
-}
-
-void read_types(const Family &family, Options &options) {
-    Settings &settings = options.settings;
-    settings.type = options.type.empty() ? family.types.front() : data_type_of(options.type);
-    if (!has(family.types, settings.type)) {
-        throw InvalidArgument("bench: no kernel of " + family.name + " has the type " +
-                              options.type + "; there are:" + names_of(family.types));
-    }
-    std::vector<DataType> outputs = {settings.type};
-    if (family.output_types) outputs = family.output_types(settings.type);
-    settings.output_type =
-        options.output_type.empty() ? outputs.front() : data_type_of(options.output_type);
-    if (!has(outputs, settings.output_type)) {
-        throw InvalidArgument("bench: no kernel of " + family.name + " makes the output type " +
-                              options.output_type + " of " + std::string(name_of(settings.type)) +
-                              "; there are:" + names_of(outputs));
-    }
-}
-
-Layout read_layout(const Family &family, const std::string &name) {
-    if (name.empty()) return family.layouts.front();
-    if (family.layouts.front() == Layout::any) {
-        throw InvalidArgument("bench: " + family.name + " has no layouts, --layout is " + name);
-    }
-    return layout_of(name);
-}
-
 int run(const Options &given, const std::string &command) {
     Options options = given;
-    const Family family = family_of(options);
+    const Family family = choose(options.choice, options.settings);
     if (options.show_lists) {
         for (const std::string &list : family.lists) std::printf("%s\n", list.c_str());
         return 0;
     }
-    read_types(family, options);
-    options.settings.layout = read_layout(family, options.layout);
-    options.settings.device = Device::parse(options.device);
     if (!options.settings.device.available()) {
-        throw InvalidArgument("bench: there is no device " + options.device + " here");
+        throw InvalidArgument("bench: there is no device " + options.choice.device + " here");
     }
     if (options.lists.empty()) options.lists = family.usual;
     return run_lists(family, options, {options.settings, command, cpu_model(), today(), {}, {}, 0});
@@ -214,18 +118,20 @@ int main(int argc, char **argv) {
     hk::bench::Settings &settings = options.settings;
     bool no_peers = false;
     CLI::App app("Measures our kernels, next to other libraries where they are installed");
-    app.add_option("--family", options.family,
+    app.add_option("--family", options.choice.family,
                    "family of kernels; the first that has the type where none is named");
     app.add_option("--list", options.lists, "lists of shapes, by name or as a .csv file")
         ->delimiter(',');
     app.add_option(
-        "--type", options.type,
+        "--type", options.choice.type,
         "of the input: f32, f16, bf16; f64 (tensor_product); u8 or s8 (quantized_conv2d); "
         "any (topk)");
-    app.add_option("--output-type", options.output_type,
+    app.add_option("--output-type", options.choice.output_type,
                    "where the family makes several: u8, s8, f32 or s32");
-    app.add_option("--layout", options.layout, "nhwc or nchw, where the family has layouts; nhwc");
-    app.add_option("--device", options.device, "cpu, cuda:0, opencl:0, …")->capture_default_str();
+    app.add_option("--layout", options.choice.layout,
+                   "nhwc or nchw, where the family has layouts; nhwc");
+    app.add_option("--device", options.choice.device, "cpu, cuda:0, opencl:0, …")
+        ->capture_default_str();
     app.add_option("--threads", settings.threads, "threads; 1 is pinned to a core")
         ->check(CLI::Range(1, 1024))
         ->capture_default_str();

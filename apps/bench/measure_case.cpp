@@ -28,10 +28,36 @@ std::vector<Contestant> best_variants(std::vector<Contestant> all) {
 
 }  // namespace
 
-Result measure_case(const std::string &family, const CaseInfo &info, const Settings &settings,
+const KernelInfo &row_named(const Family &family, const Settings &settings) {
+    const std::vector<const KernelInfo *> rows =
+        family.rows ? family.rows(settings) : std::vector<const KernelInfo *>();
+    for (const KernelInfo *kernel : rows) {
+        if (kernel->row == settings.row) return *kernel;
+    }
+    if (!family.rows)
+        throw InvalidArgument("bench: " + family.name + " has no rows, --row is " + settings.row);
+    std::string types(name_of(settings.type));
+    if (settings.layout != Layout::any) types += ", " + std::string(name_of(settings.layout));
+    throw InvalidArgument("bench: " + family.name + " has no row \"" + settings.row + "\" for " +
+                          types + ", " + std::string(name_of(settings.device.type())));
+}
+
+std::vector<const KernelInfo *> rows_of(std::span<const KernelInfo> kernels,
+                                        const Settings &settings) {
+    std::vector<const KernelInfo *> rows;
+    for (const KernelInfo &kernel : kernels) {
+        if (kernel.type == settings.type && kernel.layout == settings.layout &&
+            kernel.device == settings.device.type()) {
+            rows.push_back(&kernel);
+        }
+    }
+    return rows;
+}
+
+Result measure_case(const Family &family, const CaseInfo &info, const Settings &settings,
                     const MeasureOptions &options) {
     Result result;
-    result.family = family;
+    result.family = family.name;
     result.list = info.list;
     result.name = info.name;
     result.kind = info.kind;
@@ -40,9 +66,12 @@ Result measure_case(const std::string &family, const CaseInfo &info, const Setti
     result.output_type = info.type.value_or(settings.output_type);
     try {
         const std::unique_ptr<Case> ours = info.prepare();
+        ours->use(settings.row.empty() ? info.row : &row_named(family, settings));
         if (const KernelInfo *kernel = ours->kernel()) {
             result.kernel = kernel->name;
             result.row = kernel->row;
+        } else if (family.rows) {
+            throw InvalidArgument("bench: no row of " + family.name + " takes this case");
         }
         result.work = ours->work();
         result.shapes = ours->shapes();

@@ -7,7 +7,7 @@ namespace hk::bench {
 
 // A case that can't run or whose result is wrong has a failure and no times; one that settings.row
 // does not take is skipped.
-Result measure_case(const std::string &family, const CaseInfo &info, const Settings &settings,
+Result measure_case(const Family &family, const CaseInfo &info, const Settings &settings,
                     const MeasureOptions &options);
 
 }  // namespace hk::bench

@@ -74,19 +74,8 @@ struct Pass {
     }
 };
 
-const KernelInfo *row_named(const Pass &pass, const Settings &settings) {
-    for (const KernelInfo &kernel : pass.kernels()) {
-        if (kernel.row == settings.row && kernel.type == settings.type &&
-            kernel.layout == settings.layout && kernel.device == settings.device.type()) {
-            return &kernel;
-        }
-    }
-    return nullptr;
-}
-
 const KernelInfo *kernel_of(const Pass &pass, const Pool2dProblem &problem,
                             const Settings &settings) {
-    if (!settings.row.empty()) return row_named(pass, settings);
     const auto select = pass.backward ? select_pool2d_backward : select_pool2d;
     return select(problem, settings.device.type(), settings.device.limits(), false).kernel;
 }
@@ -94,11 +83,10 @@ const KernelInfo *kernel_of(const Pass &pass, const Pool2dProblem &problem,
 class PoolCase : public Case {
 public:
     PoolCase(const Pass &pass, const PoolShape &shape, const Settings &settings)
-        : pass_(pass),
+        : Case(kernel_of(pass, shape.problem(settings), settings)),
+          pass_(pass),
           problem_(shape.problem(settings)),
-          settings_(settings),
-          kernel_(kernel_of(pass, problem_, settings)) {
-        if (!kernel_) throw InvalidArgument("bench: no row of " + pass.name + " takes this case");
+          settings_(settings) {
         const Layout layout = settings.layout;
         const Shape nhwc{problem_.batch, problem_.height, problem_.width, problem_.channels};
         const Shape nchw{problem_.batch, problem_.channels, problem_.height, problem_.width};
@@ -117,7 +105,6 @@ public:
         }
     }
 
-    const KernelInfo *kernel() const override { return kernel_; }
     double work() const override {
         int64_t elements = 0;
         for (const Tensor &tensor : {input_, output_, output_gradient_, input_gradient_}) {
@@ -140,10 +127,10 @@ public:
     void run(int count) override {
         for (int i = 0; i < count; ++i) {
             if (pass_.backward) {
-                pool2d_backward_with(*kernel_, output_gradient_, input_, output_, input_gradient_,
+                pool2d_backward_with(*kernel(), output_gradient_, input_, output_, input_gradient_,
                                      problem_.options);
             } else {
-                pool2d_with(*kernel_, input_, output_, problem_.options);
+                pool2d_with(*kernel(), input_, output_, problem_.options);
             }
         }
         settings_.device.synchronize();
@@ -155,18 +142,11 @@ private:
     Pass pass_;
     Pool2dProblem problem_;
     Settings settings_;
-    const KernelInfo *kernel_;
     Data host_input_, host_gradient_;
     Tensor input_, output_, output_gradient_, input_gradient_;  // undefined: not needed
 };
 
 std::vector<CaseInfo> cases(const Pass &pass, const std::string &list, const Settings &settings) {
-    if (!settings.row.empty() && !row_named(pass, settings)) {
-        throw InvalidArgument("bench: " + pass.name + " has no row \"" + settings.row + "\" for " +
-                              std::string(name_of(settings.type)) + ", " +
-                              std::string(name_of(settings.layout)) + ", " +
-                              std::string(name_of(settings.device.type())));
-    }
     std::vector<CaseInfo> result;
     for (const PoolShape &shape : shapes_of(list, settings)) {
         result.push_back({list, shape.name(), shape.pooling, 1, [pass, shape, settings] {
@@ -184,6 +164,7 @@ Family pool_family(const Pass &pass) {
             [pass](const std::string &list, const Settings &settings) {
                 return cases(pass, list, settings);
             },
+            [pass](const Settings &settings) { return rows_of(pass.kernels(), settings); },
             memcpy_library,
             [](const Settings &) {
                 return Unit{"GB/s", nullptr, ""};

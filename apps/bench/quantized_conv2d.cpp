@@ -23,10 +23,10 @@ Tensor tensor_of(const Shape &shape, DataType type, const void *data, const Devi
 
 class QuantizedConv2dCase : public Case {
 public:
-    QuantizedConv2dCase(const QuantizedConv2dProblem &problem, const KernelInfo &kernel,
+    QuantizedConv2dCase(const QuantizedConv2dProblem &problem, const KernelInfo *selected,
                         const Settings &settings)
-        : settings_(settings),
-          kernel_(kernel),
+        : Case(selected),
+          settings_(settings),
           data_(random_quantized_conv2d(problem)),
           reference_(data_) {
         const Conv2dProblem &p = problem.conv;
@@ -46,7 +46,6 @@ public:
         }
     }
 
-    const KernelInfo *kernel() const override { return &kernel_; }
     double work() const override { return data_.problem.conv.operations(); }
     std::map<std::string, Shape> shapes() const override {
         return {{"input", input_.values.shape()},
@@ -64,10 +63,10 @@ public:
     void run(int count) override {
         const Conv2dOptions &options = data_.problem.conv.options;
         for (int i = 0; i < count; ++i) {
-            if (settings_.row.empty()) {
+            if (!used()) {
                 quantized_conv2d(input_, weight_, {}, output_, options);
             } else {
-                quantized_conv2d_with(kernel_, input_, weight_, {}, output_, options);
+                quantized_conv2d_with(*used(), input_, weight_, {}, output_, options);
             }
         }
         settings_.device.synchronize();
@@ -87,7 +86,6 @@ public:
 
 private:
     Settings settings_;
-    const KernelInfo &kernel_;
     QuantizedConv2dData data_;
     QuantizedConv2dReference reference_;
     QuantizedTensor input_, weight_, output_;
@@ -106,11 +104,16 @@ bool serves(const KernelInfo &kernel, const Settings &settings) {
     });
 }
 
-std::vector<CaseInfo> cases(const std::string &list, const Settings &settings) {
-    ConvKernels kernels{"quantized_conv2d", "fwd", kind_of, {}, {}, {}};
+std::vector<const KernelInfo *> rows(const Settings &settings) {
+    std::vector<const KernelInfo *> result;
     for (const KernelInfo &kernel : quantized_conv2d_kernels()) {
-        if (serves(kernel, settings)) kernels.rows.push_back(&kernel);
+        if (serves(kernel, settings)) result.push_back(&kernel);
     }
+    return result;
+}
+
+std::vector<CaseInfo> cases(const std::string &list, const Settings &settings) {
+    ConvKernels kernels{"fwd", kind_of, rows(settings), {}, {}};
     const auto problem = [settings](const ConvShape &shape) {
         // The shapes are those of any type; a convolution of bytes is not conv2d's to check.
         QuantizedConv2dProblem result{shape.problem(DataType::f32, settings.layout),
@@ -121,8 +124,8 @@ std::vector<CaseInfo> cases(const std::string &list, const Settings &settings) {
     kernels.select = [=, limits = settings.device.limits()](const ConvShape &shape) {
         return select_quantized_conv2d(problem(shape), settings.device.type(), limits).kernel;
     };
-    kernels.prepare = [=](const ConvShape &shape, const KernelInfo &kernel, const Settings &how) {
-        return std::make_unique<QuantizedConv2dCase>(problem(shape), kernel, how);
+    kernels.prepare = [=](const ConvShape &shape, const KernelInfo *selected, const Settings &how) {
+        return std::make_unique<QuantizedConv2dCase>(problem(shape), selected, how);
     };
     return conv_cases(kernels, list, settings);
 }
@@ -155,6 +158,7 @@ Family quantized_conv2d_family() {
             conv_case_lists(),
             {"resnet50", "mobilenetv2", "resnext50", "shape_case"},
             cases,
+            rows,
             peers,
             arithmetic,
             {Layout::nhwc, Layout::nchw},

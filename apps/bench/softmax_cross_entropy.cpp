@@ -5,7 +5,6 @@
 #include "hk/softmax_cross_entropy.h"
 
 #include "conv2d_data.h"
-#include "hk/error.h"
 #include "lists.h"
 #include "peers/memcpy.h"
 #include "softmax_cross_entropy_check.h"
@@ -16,18 +15,7 @@ namespace {
 
 constexpr const char *kFamily = "softmax_cross_entropy";
 
-const KernelInfo *row_named(const Settings &settings) {
-    for (const KernelInfo &kernel : softmax_cross_entropy_kernels()) {
-        if (kernel.row == settings.row && kernel.type == settings.type &&
-            kernel.device == settings.device.type()) {
-            return &kernel;
-        }
-    }
-    return nullptr;
-}
-
 const KernelInfo *kernel_of(int64_t rows, int64_t classes, const Settings &settings) {
-    if (!settings.row.empty()) return row_named(settings);
     return select_softmax_cross_entropy(rows, classes, settings.type, settings.device.type(),
                                         settings.device.limits())
         .kernel;
@@ -37,14 +25,12 @@ class SoftmaxCase : public Case {
 public:
     // `kind`: "both", "in_place" or "loss".
     SoftmaxCase(const std::string &kind, int64_t rows, int64_t classes, const Settings &settings)
-        : kind_(kind),
+        : Case(kernel_of(rows, classes, settings)),
+          kind_(kind),
           settings_(settings),
-          kernel_(kernel_of(rows, classes, settings)),
           host_logits_(random_data({rows, classes}, settings.type, 1)),
           logits_(host_logits_.tensor.to(settings.device)),
           loss_({rows}, DataType::f32, settings.device) {
-        if (!kernel_)
-            throw InvalidArgument("bench: no row of softmax_cross_entropy takes this case");
         const Tensor labels({rows}, DataType::s32);
         for (int64_t n = 0; n < rows; ++n) {
             host_labels_.push_back(static_cast<int32_t>(7919 * n % classes));
@@ -54,7 +40,6 @@ public:
         if (kind == "both") gradient_ = Tensor({rows, classes}, settings.type, settings.device);
     }
 
-    const KernelInfo *kernel() const override { return kernel_; }
     double work() const override {
         const int passes = kind_ == "loss" ? 1 : 2;
         return static_cast<double>(passes * logits_.elements() * size_of(settings_.type) +
@@ -77,7 +62,7 @@ public:
     void run(int count) override {
         const Output gradient = kind_ == "in_place" ? inplace(logits_) : Output(gradient_);
         for (int i = 0; i < count; ++i)
-            softmax_cross_entropy_with(*kernel_, logits_, labels_, loss_, gradient);
+            softmax_cross_entropy_with(*kernel(), logits_, labels_, loss_, gradient);
         settings_.device.synchronize();
     }
 
@@ -86,18 +71,12 @@ public:
 private:
     std::string kind_;
     Settings settings_;
-    const KernelInfo *kernel_;
     Data host_logits_;
     std::vector<int32_t> host_labels_;
     Tensor logits_, labels_, loss_, gradient_;
 };
 
 std::vector<CaseInfo> cases(const std::string &list, const Settings &settings) {
-    if (!settings.row.empty() && !row_named(settings)) {
-        throw InvalidArgument("bench: softmax_cross_entropy has no row \"" + settings.row +
-                              "\" for " + std::string(name_of(settings.type)) + ", " +
-                              std::string(name_of(settings.device.type())));
-    }
     std::vector<CaseInfo> result;
     for (ListLine &line : list_lines(list_text(kFamily, list))) {
         int64_t rows = 1, classes = 1;
@@ -119,16 +98,18 @@ std::vector<CaseInfo> cases(const std::string &list, const Settings &settings) {
 }  // namespace
 
 Family softmax_cross_entropy_family() {
-    return {kFamily,
-            {DataType::f32, DataType::f16, DataType::bf16},
-            embedded_lists(kFamily),
-            {"logits"},
-            cases,
-            memcpy_library,
-            [](const Settings &) {
-                return Unit{"GB/s", nullptr, ""};
-            },
-            {Layout::any}};
+    return {
+        kFamily,
+        {DataType::f32, DataType::f16, DataType::bf16},
+        embedded_lists(kFamily),
+        {"logits"},
+        cases,
+        [](const Settings &settings) { return rows_of(softmax_cross_entropy_kernels(), settings); },
+        memcpy_library,
+        [](const Settings &) {
+            return Unit{"GB/s", nullptr, ""};
+        },
+        {Layout::any}};
 }
 
 }  // namespace hk::bench

@@ -57,45 +57,36 @@ std::string family_name(Role result) {
     }
 }
 
-const KernelInfo *row_named(Role result, const Settings &settings) {
-    std::vector<std::span<const KernelInfo>> families = {tensor_product_backward_weight_kernels()};
-    if (result != Role::weight)
-        families = {tensor_product_kernels(), tensor_product_stationary_kernels()};
-    for (const auto &kernels : families) {
-        for (const KernelInfo &kernel : kernels) {
-            if (kernel.type == settings.type && kernel.device == settings.device.type() &&
-                kernel.row == settings.row) {
-                return &kernel;
-            }
-        }
-    }
-    return nullptr;
+std::vector<const KernelInfo *> rows(Role result, const Settings &settings) {
+    if (result == Role::weight) return rows_of(tensor_product_backward_weight_kernels(), settings);
+    std::vector<const KernelInfo *> rows = rows_of(tensor_product_kernels(), settings);
+    for (const KernelInfo *row : rows_of(tensor_product_stationary_kernels(), settings))
+        rows.push_back(row);
+    return rows;
 }
 
-const KernelInfo *selected(Role result, const TensorProductProblem &problem, Device device) {
+const KernelInfo *selected(Role result, const Layer &layer, const Settings &settings) {
+    const KernelMap &map = map_of(layer);
+    const auto problem = TensorProductProblem::from_shapes(
+        {map.input_rows, layer.c}, {map.offsets, layer.c, layer.m}, map.pairs(),
+        {map.output_rows, layer.m}, settings.type);
     const auto select = result == Role::input    ? select_tensor_product_backward_data
                         : result == Role::weight ? select_tensor_product_backward_weight
                                                  : select_tensor_product;
-    return select(problem, device.type(), device.limits(), false).kernel;
+    return select(problem, settings.device.type(), settings.device.limits(), false).kernel;
 }
 
 class TensorProductCase : public Case {
 public:
     TensorProductCase(Role result, const Layer &layer, const Settings &settings)
-        : settings_(settings),
+        : Case(selected(result, layer, settings)),
+          settings_(settings),
           map_(map_of(layer)),
           data_(map_, layer.c, layer.m, settings.type, result),
           reference_(data_) {
         for (const Data &data : data_.tensors) tensors_.push_back(data.tensor.to(settings.device));
-        const auto problem = TensorProductProblem::from_shapes(
-            input().shape(), weight().shape(), map_.pairs(), output().shape(), settings.type);
-        kernel_ = settings.row.empty() ? selected(result, problem, settings.device)
-                                       : row_named(result, settings);
-        if (!kernel_)
-            throw InvalidArgument("bench: no row of " + family_name(result) + " takes this case");
     }
 
-    const KernelInfo *kernel() const override { return kernel_; }
     double work() const override {
         return 2.0 * static_cast<double>(map_.pairs() * weight().shape()[1] * weight().shape()[2]);
     }
@@ -150,21 +141,21 @@ private:
     }
 
     void run(const TensorProductMaps &maps) {
-        const bool chosen = settings_.row.empty();
+        const bool chosen = !used();
         switch (data_.result) {
             case Role::input:
-                chosen ? tensor_product_backward_data(output(), weight(), maps, input())
-                       : tensor_product_backward_data_with(*kernel_, output(), weight(), maps,
-                                                           input());
+                chosen
+                    ? tensor_product_backward_data(output(), weight(), maps, input())
+                    : tensor_product_backward_data_with(*used(), output(), weight(), maps, input());
                 break;
             case Role::weight:
                 chosen ? tensor_product_backward_weight(input(), output(), maps, weight())
-                       : tensor_product_backward_weight_with(*kernel_, input(), output(), maps,
+                       : tensor_product_backward_weight_with(*used(), input(), output(), maps,
                                                              weight());
                 break;
             case Role::output:
                 chosen ? tensor_product(input(), weight(), maps, output())
-                       : tensor_product_with(*kernel_, input(), weight(), maps, output());
+                       : tensor_product_with(*used(), input(), weight(), maps, output());
                 break;
         }
     }
@@ -199,7 +190,6 @@ private:
     TensorProductData data_;
     TensorProductReference reference_;
     std::vector<Tensor> tensors_;  // on the device, by their roles
-    const KernelInfo *kernel_ = nullptr;
 };
 
 std::vector<CaseInfo> cases(Role result, const std::string &list, const Settings &settings) {
@@ -207,11 +197,6 @@ std::vector<CaseInfo> cases(Role result, const std::string &list, const Settings
     if (settings.batch > 0) {
         throw InvalidArgument("bench: " + family + " has no batches, --batch is " +
                               std::to_string(settings.batch));
-    }
-    if (!settings.row.empty() && !row_named(result, settings)) {
-        throw InvalidArgument("bench: " + family + " has no row \"" + settings.row + "\" for " +
-                              std::string(name_of(settings.type)) + ", " +
-                              std::string(name_of(settings.device.type())));
     }
     std::vector<CaseInfo> infos;
     for (const Layer &layer : layers_of(list)) {
@@ -254,6 +239,7 @@ Family family(Role result) {
             [result](const std::string &list, const Settings &settings) {
                 return cases(result, list, settings);
             },
+            [result](const Settings &settings) { return rows(result, settings); },
             peers,
             unit,
             {Layout::any},

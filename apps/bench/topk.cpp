@@ -4,7 +4,6 @@
 #include "hk/topk.h"
 
 #include "conv2d_data.h"
-#include "hk/error.h"
 #include "lists.h"
 #include "peers/topk_peer.h"
 #include "topk_check.h"
@@ -43,37 +42,28 @@ bool serves(const KernelInfo &kernel, DataType type, DeviceType device) {
     return size_of(kernel.type) == size_of(type) && kernel.device == device;
 }
 
-const KernelInfo *row_named(const std::string &row, DataType type, DeviceType device) {
-    for (const auto &rows : {topk_kernels(), topk_tiles_kernels()}) {
-        for (const KernelInfo &kernel : rows) {
-            if (serves(kernel, type, device) && kernel.row == row) return &kernel;
+std::vector<const KernelInfo *> rows(const Settings &settings) {
+    std::vector<const KernelInfo *> result;
+    for (const auto &kernels : {topk_kernels(), topk_tiles_kernels()}) {
+        for (const KernelInfo &kernel : kernels) {
+            if (serves(kernel, settings.type, settings.device.type())) result.push_back(&kernel);
         }
     }
-    return nullptr;
-}
-
-const KernelInfo &kernel_of(const TopKProblem &problem, const Settings &settings) {
-    const DeviceType device = settings.device.type();
-    const KernelInfo *kernel = settings.row.empty()
-                                   ? select_topk(problem, device, settings.device.limits()).kernel
-                                   : row_named(settings.row, problem.type, device);
-    if (!kernel) throw InvalidArgument("bench: no row of topk takes this case");
-    return *kernel;
+    return result;
 }
 
 class TopKCase : public Case {
 public:
     TopKCase(const TopKProblem &problem, const Settings &settings)
-        : problem_(problem),
+        : Case(select_topk(problem, settings.device.type(), settings.device.limits()).kernel),
+          problem_(problem),
           settings_(settings),
-          kernel_(kernel_of(problem, settings)),
           host_input_(random_rows(problem.type, problem.rows, problem.columns)),
           reference_(problem, host_input_),
           input_(host_input_.to(settings.device)),
           values_({problem.rows, problem.k}, problem.type, settings.device),
           indices_({problem.rows, problem.k}, DataType::s64, settings.device) {}
 
-    const KernelInfo *kernel() const override { return &kernel_; }
     double work() const override {
         return static_cast<double>(problem_.rows * problem_.columns * size_of(problem_.type));
     }
@@ -123,12 +113,12 @@ private:
         const Tensor values = p.values ? values_ : Tensor();
         const Tensor indices = p.indices ? indices_ : Tensor();
         const TopKOptions options{-1, p.order, true};
-        const bool chosen = settings_.row.empty() || &p != &problem_;
+        const bool chosen = !used() || &p != &problem_;
         for (int i = 0; i < count; ++i) {
             if (chosen) {
                 topk(input_, p.k, values, indices, options);
             } else {
-                topk_with(kernel_, input_, p.k, values, indices, options);
+                topk_with(*used(), input_, p.k, values, indices, options);
             }
         }
         settings_.device.synchronize();
@@ -136,18 +126,12 @@ private:
 
     TopKProblem problem_;
     Settings settings_;
-    const KernelInfo &kernel_;
     Tensor host_input_;
     TopKReference reference_;
     Tensor input_, values_, indices_;
 };
 
 std::vector<CaseInfo> cases(const std::string &list, const Settings &settings) {
-    if (!settings.row.empty() && !row_named(settings.row, settings.type, settings.device.type())) {
-        throw InvalidArgument("bench: topk has no row \"" + settings.row + "\" for " +
-                              std::string(name_of(settings.type)) + ", " +
-                              std::string(name_of(settings.device.type())));
-    }
     std::vector<CaseInfo> result;
     for (const TopKShape &shape : shapes_of(list, settings)) {
         TopKProblem problem;
@@ -189,6 +173,7 @@ Family topk_family() {
         embedded_lists("topk"),
         {"topk", "topk_f16"},
         cases,
+        rows,
         peers,
         [](const Settings &) {
             return Unit{"GB/s", nullptr, ""};

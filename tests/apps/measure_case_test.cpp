@@ -13,9 +13,9 @@ namespace {
 
 // A case with a given verdict, that counts what is asked of it.
 struct FakeCase : Case {
-    FakeCase(std::string failure, int &runs) : failure(std::move(failure)), runs(runs) {}
+    FakeCase(std::string failure, int &runs)
+        : Case(&conv2d_kernels().front()), failure(std::move(failure)), runs(runs) {}
 
-    const KernelInfo *kernel() const override { return &conv2d_kernels().front(); }
     double work() const override { return 1000; }
     std::map<std::string, Shape> shapes() const override { return {}; }
     Check check() override { return {0.5, failure}; }
@@ -45,7 +45,7 @@ CaseInfo fake(const std::string &failure, int &runs) {
 
 TEST(MeasureCase, NeverTimesAWrongResult) {
     int runs = 0;
-    const Result result = measure_case("conv2d", fake("output(0) is 1, must be 2", runs), {}, {});
+    const Result result = measure_case(conv2d_family(), fake("output(0) is 1, must be 2", runs), {}, {});
     EXPECT_EQ(runs, 0);
     EXPECT_EQ(result.ns, 0);
     EXPECT_TRUE(result.peers.empty());
@@ -57,7 +57,7 @@ TEST(MeasureCase, TakesTheFastestVariantOfEachPeer) {
     int runs = 0;
     MeasureOptions options;
     options.budget_seconds = 0.01;
-    const Result result = measure_case("conv2d", fake("", runs), {}, options);
+    const Result result = measure_case(conv2d_family(), fake("", runs), {}, options);
     EXPECT_GT(runs, 0);
     EXPECT_GT(result.ns, 0);
     ASSERT_EQ(result.peers.size(), 3u);
@@ -71,10 +71,10 @@ TEST(MeasureCase, AnErrorIsAFailureUnlessARowWasAskedFor) {
     const CaseInfo refused = {"list", "name", "", 1, []() -> std::unique_ptr<Case> {
                                   throw InvalidArgument("kernel_w is 1, the row needs 3");
                               }};
-    EXPECT_FALSE(measure_case("conv2d", refused, {}, {}).skipped);
+    EXPECT_FALSE(measure_case(conv2d_family(), refused, {}, {}).skipped);
     Settings forced;
     forced.row = "3x3";
-    const Result result = measure_case("conv2d", refused, forced, {});
+    const Result result = measure_case(conv2d_family(), refused, forced, {});
     EXPECT_TRUE(result.skipped);
     EXPECT_EQ(result.failure, "kernel_w is 1, the row needs 3");
 }

@@ -21,12 +21,12 @@ PackedTile choose(const Conv2dContext &context) {
     const int lanes = context.target.natural_vector_size<float>();
     PackedTile tile = {2 * lanes, 7, 2, 1, 0, 0};
     Knobs knobs(context.knobs);
-    knobs.take("block", tile.block);
-    knobs.take("tile_x", tile.x);
-    knobs.take("tile_y", tile.y);
-    knobs.take("stage", tile.stage);
-    knobs.take("outer", tile.outer);
-    knobs.take("chunk", tile.chunk);
+    knobs.take("block", tile.block, steps(lanes, 96, lanes));
+    knobs.take("tile_x", tile.x, {1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 28});
+    knobs.take("tile_y", tile.y, steps(1, 4));
+    knobs.take("stage", tile.stage, {0, 1});
+    knobs.take("outer", tile.outer, {0, 1});
+    knobs.take("chunk", tile.chunk, {0, 1, 2, 4, 8, 16, 32, 64});
     knobs.end();
     // Rows name what fits AVX-512.
     if (lanes < 16) {
@@ -34,6 +34,9 @@ PackedTile choose(const Conv2dContext &context) {
         tile.x = std::min(tile.x, 6);
         tile.y = 1;
     }
+    const int vectors = tile.block / lanes;
+    knobs.estimate("vector registers", vectors * tile.x * tile.y + vectors + 1,
+                   vector_registers(context.target));
     return tile;
 }
 
@@ -92,15 +95,16 @@ PackedSum packed_sum(const Conv2dContext &context) {
 
 // Vectors of output channels times broadcasts of the input, the sums in registers. The filter is
 // packed once a call, block by block; a tile's input is padded and widened to f32 once, for all
-// blocks, and that makes its addresses constants of the inner loop. Both copies are small beside the
-// sums unless there are few pixels: then dot.cpp, or where the filter's memory is not in vectors of
-// channels but of filters, blocks that are packed just before all pixels use them (`outer`: figures
-// at the rows of conv2d_backward_data).
+// blocks, and that makes its addresses constants of the inner loop. Both copies are small beside
+// the sums unless there are few pixels: then dot.cpp, or where the filter's memory is not in
+// vectors of channels but of filters, blocks that are packed just before all pixels use them
+// (`outer`: figures at the rows of conv2d_backward_data).
 //
 // bench --list resnet50 --row 3x3 on one Zen 4 core, of 118 GFLOP/s: 92 to 98 at 56x56 and 28x28.
-// Lost: padding inlined (comparisons in the inner loop); filters that lie in vectors read where they
-// are (1x1: as fast as packed, and worse where rows are a power of two apart); the sum in slices of
-// 256 or 512 channels that stay in the cache (1x1 at 7x7, 2048 channels: 6 to 8 % slower).
+// Lost: padding inlined (comparisons in the inner loop); filters that lie in vectors read where
+// they are (1x1: as fast as packed, and worse where rows are a power of two apart); the sum in
+// slices of 256 or 512 channels that stay in the cache (1x1 at 7x7, 2048 channels: 6 to 8 %
+// slower).
 void packed(Conv2d &stages, const Conv2dContext &context) {
     const PackedTile tile = choose(context);
     const int lanes = std::min(tile.block, context.target.natural_vector_size<float>());

@@ -1,0 +1,113 @@
+#include "choice.h"
+
+#include <sched.h>
+
+#include <algorithm>
+
+#include "HalideRuntime.h"
+#include "hk/error.h"
+
+namespace hk::bench {
+
+std::vector<Family> families() {
+    return {conv2d_family(),
+            conv2d_backward_data_family(),
+            conv2d_backward_weight_family(),
+            quantized_conv2d_family(),
+            topk_family(),
+            tensor_product_family(),
+            tensor_product_backward_data_family(),
+            tensor_product_backward_weight_family(),
+            kernel_map_family(),
+            activate_family(),
+            activate_backward_family(),
+            sgd_family(),
+            pool2d_family(),
+            pool2d_backward_family(),
+            softmax_cross_entropy_family()};
+}
+
+namespace {
+
+std::string names_of(const std::vector<DataType> &types) {
+    std::string result;
+    for (const DataType type : types) result += " " + std::string(name_of(type));
+    return result;
+}
+
+bool has(const std::vector<DataType> &types, DataType type) {
+    return std::find(types.begin(), types.end(), type) != types.end();
+}
+
+// The family that is named, or else the first that has the type.
+Family family_of(const Choice &options) {
+    std::string names;
+    for (const Family &family : families()) {
+        if (options.family.empty()) {
+            if (options.type.empty() || has(family.types, data_type_of(options.type))) {
+                return family;
+            }
+        } else if (family.name == options.family) {
+            return family;
+        }
+        names += " " + family.name;
+    }
+    if (options.family.empty()) {
+        throw InvalidArgument("bench: no kernel has the type " + options.type);
+    }
+    throw InvalidArgument("bench: no family \"" + options.family + "\"; there are:" + names);
+}
+
+void read_types(const Family &family, const Choice &options, Settings &settings) {
+    settings.type = options.type.empty() ? family.types.front() : data_type_of(options.type);
+    if (!has(family.types, settings.type)) {
+        throw InvalidArgument("bench: no kernel of " + family.name + " has the type " +
+                              options.type + "; there are:" + names_of(family.types));
+    }
+    std::vector<DataType> outputs = {settings.type};
+    if (family.output_types) outputs = family.output_types(settings.type);
+    settings.output_type =
+        options.output_type.empty() ? outputs.front() : data_type_of(options.output_type);
+    if (!has(outputs, settings.output_type)) {
+        throw InvalidArgument("bench: no kernel of " + family.name + " makes the output type " +
+                              options.output_type + " of " + std::string(name_of(settings.type)) +
+                              "; there are:" + names_of(outputs));
+    }
+}
+
+Layout read_layout(const Family &family, const std::string &name) {
+    if (name.empty()) return family.layouts.front();
+    if (family.layouts.front() == Layout::any) {
+        throw InvalidArgument("bench: " + family.name + " has no layouts, --layout is " + name);
+    }
+    return layout_of(name);
+}
+
+}  // namespace
+
+Family choose(const Choice &choice, Settings &settings) {
+    Family family = family_of(choice);
+    read_types(family, choice, settings);
+    settings.layout = read_layout(family, choice.layout);
+    settings.device = Device::parse(choice.device);
+    return family;
+}
+
+bool use_threads(const Settings &settings) {
+    if (!settings.device.is_cpu()) return true;
+    halide_set_num_threads(settings.threads);
+    if (settings.threads != 1) return true;
+    cpu_set_t allowed;
+    CPU_ZERO(&allowed);
+    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return false;
+    int last = -1;
+    for (int i = 0; i < CPU_SETSIZE; ++i) {
+        if (CPU_ISSET(i, &allowed)) last = i;
+    }
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(last, &one);
+    return sched_setaffinity(0, sizeof one, &one) == 0;
+}
+
+}  // namespace hk::bench

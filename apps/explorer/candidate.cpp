@@ -1,0 +1,83 @@
+#include "candidate.h"
+
+#include <algorithm>
+#include <iterator>
+#include <set>
+#include <sstream>
+
+namespace hk::explorer {
+
+namespace {
+
+// HK_FIXED_FIELDS is "FAMILY field field …,FAMILY …".
+std::set<std::string> fixed_fields(const std::string &family) {
+    std::istringstream families(HK_FIXED_FIELDS);
+    for (std::string line; std::getline(families, line, ',');) {
+        std::istringstream words(line);
+        std::string first;
+        words >> first;
+        if (first == family) return {std::istream_iterator<std::string>(words), {}};
+    }
+    return {};
+}
+
+std::string halide_name(DataType type) {
+    const std::string name(name_of(type));
+    if (name == "bf16") return "bfloat16";
+    const char kind = name.front();
+    return (kind == 'f' ? "float" : kind == 'u' ? "uint" : "int") + name.substr(1);
+}
+
+}  // namespace
+
+std::vector<std::string> autoschedulers(DeviceType device) {
+    if (device == DeviceType::cpu) return {"Mullapudi2016", "Li2018", "Adams2019"};
+    return {"Li2018", "Anderson2021"};
+}
+
+bool is_autoscheduler(const std::string &schedule) {
+    for (const DeviceType device : {DeviceType::cpu, DeviceType::cuda}) {
+        const std::vector<std::string> names = autoschedulers(device);
+        if (std::find(names.begin(), names.end(), schedule) != names.end()) return true;
+    }
+    return false;
+}
+
+Candidate Candidate::of(const KernelInfo &row) {
+    Candidate candidate{.family = row.family,
+                        .algorithm = row.algorithm,
+                        .schedule = row.schedule,
+                        .knobs = row.knobs,
+                        .fixed = {},
+                        .type = row.type,
+                        .layout = row.layout,
+                        .device = row.device,
+                        .where = {row.where.begin(), row.where.end()}};
+    const std::set<std::string> known = fixed_fields(row.family);
+    for (const Constraint &condition : row.where) {
+        if (condition.relation == Constraint::Relation::equal && known.contains(condition.field))
+            candidate.fixed[condition.field] = condition.value;
+    }
+    return candidate;
+}
+
+std::string Candidate::base() const {
+    std::string text = algorithm + "/" + schedule;
+    for (const auto &[field, value] : fixed) text += " " + field + "=" + std::to_string(value);
+    return text;
+}
+
+std::string Candidate::name() const { return knobs.empty() ? base() : base() + " " + knobs; }
+
+std::map<std::string, std::string> Candidate::parameters() const {
+    std::map<std::string, std::string> result = {
+        {"type", halide_name(type)},
+        {"algorithm", algorithm},
+        {"schedule", is_autoscheduler(schedule) ? "root" : schedule}};
+    if (!knobs.empty()) result["knobs"] = knobs;
+    if (layout != Layout::any) result["layout"] = name_of(layout);
+    for (const auto &[field, value] : fixed) result["fix_" + field] = std::to_string(value);
+    return result;
+}
+
+}  // namespace hk::explorer

@@ -1,0 +1,51 @@
+#pragma once
+// A candidate compiled in this process, by its generator and Halide's JIT, as a kernel that the
+// library's functions take in the place of a row of the table: FAMILY_with(kernel, …).
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "candidate.h"
+#include "schedules/schedule.h"
+
+namespace hk::explorer {
+
+// What a kernel is called with: autoschedulers schedule for these sizes.
+struct CallArguments {
+    struct Argument {
+        std::vector<int64_t> mins, extents;  // of a buffer; empty: a scalar, or of no dimension
+        std::vector<unsigned char> scalar;   // its bytes
+    };
+    std::vector<Argument> arguments;  // in the order of the kernel's metadata
+};
+
+class Compiled {
+public:
+    // Throws std::runtime_error with Halide's message. One is alive at a time, as the description
+    // of its arguments is found through a function without arguments. `sizes`: for autoschedulers.
+    explicit Compiled(const Candidate &candidate, const CallArguments &sizes = {});
+    ~Compiled();
+    Compiled(const Compiled &) = delete;
+    Compiled &operator=(const Compiled &) = delete;
+
+    // Alive as long as this is.
+    const KernelInfo &kernel() const;
+    double seconds() const;  // that it took
+
+private:
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+// The knobs that the candidate's schedule takes, with the values that it would have, and what it
+// says of itself. Throws std::runtime_error where they are not legal. Nothing is compiled.
+schedules::KnobSpace knob_space(const Candidate &candidate);
+
+// A kernel that has a row's conditions, and computes nothing: what it is called with. One call of
+// `run` with the kernel as its argument has to follow.
+CallArguments arguments_of(const KernelInfo &row,
+                           const std::function<void(const KernelInfo &)> &run);
+
+}  // namespace hk::explorer

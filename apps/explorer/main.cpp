@@ -1,0 +1,35 @@
+// explorer: change a schedule, see what came out, measure it, keep the winner.
+//
+// Exit status: 2 for bad input, 1 where something failed.
+
+#include <iostream>
+#include <vector>
+
+#include "compiler/setup.h"
+#include "hk/error.h"
+#include "verb.h"
+
+int main(int argc, char **argv) {
+    CLI::App app("Change a schedule, see what came out, measure it, keep the winner");
+    app.require_subcommand(1);
+    std::vector<std::unique_ptr<hk::explorer::Verb>> verbs;
+    verbs.push_back(hk::explorer::run_verb());
+    for (const auto &verb : verbs) verb->add_to(app);
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError &error) {
+        return app.exit(error) == 0 ? 0 : 2;
+    }
+    hk::compiler::set_up_halide();
+    try {
+        for (const auto &verb : verbs)
+            if (verb->chosen()) return verb->run();
+    } catch (const hk::InvalidArgument &error) {
+        std::cerr << "explorer: " << error.what() << '\n';
+        return 2;
+    } catch (const std::exception &error) {
+        std::cerr << "explorer: " << error.what() << '\n';
+        return 1;
+    }
+    return 0;
+}

@@ -1,0 +1,95 @@
+#include "subject.h"
+
+#include <algorithm>
+#include <set>
+
+#include "hk/error.h"
+
+namespace hk::explorer {
+
+namespace {
+
+// Cases that a word stands for: a case of a list, or all of a list.
+std::vector<bench::CaseInfo> cases_of(const bench::Family &family, const bench::Settings &settings,
+                                      const std::string &word) {
+    const bool of_its_own = word.find('=') != std::string::npos || word.ends_with(".csv");
+    if (of_its_own ||
+        std::find(family.lists.begin(), family.lists.end(), word) != family.lists.end())
+        return family.cases(word, settings);
+    for (const std::string &list : family.lists) {
+        for (const bench::CaseInfo &info : family.cases(list, settings))
+            if (info.name == word) return {info};
+    }
+    std::string lists;
+    for (const std::string &list : family.lists) lists += " " + list;
+    throw InvalidArgument(family.name + " has no case \"" + word +
+                          "\": give a name of its lists (bench --family " + family.name +
+                          " --list LIST), a list (" + lists.substr(1) +
+                          "), a .csv file, or sizes such as " + family.sizes);
+}
+
+}  // namespace
+
+void SubjectFlags::add_to(CLI::App &app, bool several) {
+    app.add_option("family", choice.family, "family of kernels")->required();
+    CLI::Option *option =
+        app.add_option(
+               "shape", shapes,
+               "a case of the benchmark's lists, a list, a .csv file, or sizes: c=64,h=56,…")
+            ->required();
+    if (!several) option->expected(1);
+    app.add_option("--target", choice.device, "cpu, cuda:0, opencl:0, …")->capture_default_str();
+    app.add_option("--type", choice.type, "of the input; the family's first");
+    app.add_option("--output-type", choice.output_type, "where the family makes several");
+    app.add_option("--layout", choice.layout, "nhwc or nchw, where the family has layouts; nhwc");
+    app.add_option("--threads", threads, "threads; 1 is pinned to a core")
+        ->check(CLI::Range(1, 1024))
+        ->capture_default_str();
+}
+
+Subject::Subject(const SubjectFlags &flags) {
+    family = bench::choose(flags.choice, settings);
+    settings.threads = flags.threads;
+    settings.peers = false;
+    if (!family.rows) throw InvalidArgument(family.name + " runs no kernel of the table");
+    for (const std::string &word : flags.shapes)
+        for (bench::CaseInfo &info : cases_of(family, settings, word))
+            cases.push_back(std::move(info));
+}
+
+std::vector<Candidate> Subject::rows() const {
+    std::vector<Candidate> result;
+    for (const KernelInfo *row : family.rows(settings)) result.push_back(Candidate::of(*row));
+    return result;
+}
+
+Candidate base_of(const Subject &subject, const KernelInfo &selected, const std::string &schedule,
+                  const std::string &row) {
+    std::set<std::string> names;
+    if (!row.empty()) {
+        bench::Settings settings = subject.settings;
+        settings.row = row;
+        return Candidate::of(bench::row_named(subject.family, settings));
+    }
+    Candidate chosen = Candidate::of(selected);
+    if (schedule.empty()) return chosen;
+    if (is_autoscheduler(schedule)) {
+        chosen.schedule = schedule;
+        chosen.knobs.clear();
+        return chosen;
+    }
+    std::vector<Candidate> all = subject.rows();
+    all.insert(all.begin(), chosen);
+    for (const Candidate &candidate : all) {
+        const std::string full = candidate.algorithm + "/" + candidate.schedule;
+        if (schedule == full || schedule == candidate.schedule) return candidate;
+        names.insert(full);
+    }
+    std::string allowed;
+    for (const std::string &name : names) allowed += (allowed.empty() ? "" : ", ") + name;
+    for (const std::string &name : autoschedulers(selected.device)) allowed += ", " + name;
+    throw InvalidArgument("no schedule \"" + schedule + "\" of " + subject.family.name +
+                          "; there are: " + allowed);
+}
+
+}  // namespace hk::explorer

@@ -1,0 +1,41 @@
+#pragma once
+// What is compiled and measured: a family of the benchmark, its settings, and cases by their names.
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "candidate.h"
+#include "choice.h"
+
+namespace hk::explorer {
+
+// Flags that say which.
+struct SubjectFlags {
+    bench::Choice choice;
+    std::vector<std::string>
+        shapes;  // cases of the family's lists, lists, .csv files, or c=64,h=56
+    int threads = 1;
+
+    void add_to(CLI::App &app, bool several);
+};
+
+struct Subject {
+    bench::Family family;
+    bench::Settings settings;
+    std::vector<bench::CaseInfo> cases;
+
+    // Throws InvalidArgument, with the names that there are.
+    explicit Subject(const SubjectFlags &flags);
+
+    // All ways of the table to run the case: its rows, in the table's order, as candidates.
+    std::vector<Candidate> rows() const;
+};
+
+// The candidate to start from: the row of that name, or else the first that has the schedule,
+// written ALGORITHM/SCHEDULE or just SCHEDULE, before others the row `selected`; an autoscheduler
+// has the row's algorithm. Throws InvalidArgument with the schedules or rows that there are.
+Candidate base_of(const Subject &subject, const KernelInfo &selected, const std::string &schedule,
+                  const std::string &row);
+
+}  // namespace hk::explorer

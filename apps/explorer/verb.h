@@ -1,0 +1,23 @@
+#pragma once
+// A verb of the explorer: its flags, and what it does. main.cpp lists them.
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+namespace hk::explorer {
+
+class Verb {
+public:
+    virtual ~Verb() = default;
+    virtual void add_to(CLI::App &app) = 0;  // itself, a subcommand, with its flags
+    // The exit status. Throws InvalidArgument for bad input, in one line that says what is allowed.
+    virtual int run() = 0;
+    bool chosen() const { return command_->parsed(); }
+
+protected:
+    CLI::App *command_ = nullptr;
+};
+
+std::unique_ptr<Verb> run_verb();
+
+}  // namespace hk::explorer
