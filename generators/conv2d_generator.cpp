@@ -44,8 +44,9 @@ public:
         constrain_image(residual, fix_filters_per_group, 0);
         constrain_image(output, fix_filters_per_group, fix_out_w);
         const Conv2dOperands op = operands();
-        const Conv2dContext context = {sizes(get_target()), op.pointwise && op.type == Float(32),
-                                       smooth == 0 && slope == 1.f && !has_residual};
+        Conv2dContext context = {sizes(get_target()), op.pointwise && op.type == Float(32),
+                                 smooth == 0 && slope == 1.f && !has_residual};
+        context.channels = op.channels;
         namespace sc = hk::schedules;
         if (algorithm.value() == "packed")
             build(conv2d_packed(op, sc::packed_sum(context)), sc::packed_schedules(), context);

@@ -16,6 +16,7 @@ struct Conv2dContext : Conv2dSizes {
     bool in_place = false;
     // In the filter's memory its output channels are nearer to each other than its input channels.
     bool filters_inner = false;
+    Halide::Expr channels = {};  // argument: of a group
 
     // The residual may be what the output's memory held: only where `plain` says that there is none
     // may an element be computed twice.

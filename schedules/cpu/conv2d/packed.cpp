@@ -13,13 +13,14 @@ struct PackedTile {
     int stage;  // 1: copy the tile's padded input first; 0: read it where it is
     int outer;  // 1: blocks of filters are the outermost loop, packed one at a time
     int chunk;  // tiles of a row in a task; 0: all
+    int skew;   // 1: a copied pixel is a vector longer, so that a tile's pixels meet in no cache set
 };
 
 // Registers: sums, the block's vectors of the filter, one broadcast. AVX-512: 2 * 14 + 2 + 1 of 32;
 // AVX2: 2 * 6 + 2 + 1 of 16. A channel and tap of AVX-512 is 28 multiplications for 16 loads.
 PackedTile choose(const Conv2dContext &context) {
     const int lanes = context.target.natural_vector_size<float>();
-    PackedTile tile = {2 * lanes, 7, 2, 1, 0, 0};
+    PackedTile tile = {2 * lanes, 7, 2, 1, 0, 0, 0};
     Knobs knobs(context.knobs);
     knobs.take("block", tile.block, steps(lanes, 96, lanes));
     knobs.take("tile_x", tile.x, {1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 28});
@@ -27,6 +28,7 @@ PackedTile choose(const Conv2dContext &context) {
     knobs.take("stage", tile.stage, {0, 1});
     knobs.take("outer", tile.outer, {0, 1});
     knobs.take("chunk", tile.chunk, {0, 1, 2, 4, 8, 16, 32, 64});
+    knobs.take("skew", tile.skew, {0, 1});
     knobs.end();
     // Rows name what fits AVX-512.
     if (lanes < 16) {
@@ -137,6 +139,7 @@ void packed(Conv2d &stages, const Conv2dContext &context) {
             stages.padded.compute_root();
         else
             stages.padded.compute_at(out, xo);
+        if (tile.skew) stages.padded.bound_storage(c, context.channels + lanes);
         if (context.channels_per_group > 0 && context.channels_per_group < lanes / 2)
             stages.padded.unroll(c);
         else
