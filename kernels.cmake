@@ -16,9 +16,11 @@ set(depthwise channels_per_group=1 filters_per_group=1)
 
 # CPU. Depthwise: vectors of groups (nhwc) or columns (nchw). The fixed widths are those of networks for
 # pictures of 224 pixels: with the edges known, small images are up to 1.5 times as fast.
-# groups_in_place is the number of groups where the output is in place of the residual, else 0: the last
-# vector of groups begins before the end of the one before it, and would add the residual twice.
+# groups_in_place is the number of groups where the output is in place of the residual, else 0. The last
+# tiles and vectors begin before the end of those before them, and would add the residual twice: in place
+# tiles end where the image does, and groups are whole vectors.
 set(cpu_depthwise ALGORITHM depthwise SCHEDULE cpu DEVICES cpu)
+set(apart groups_in_place<=0)
 set(same_w7 ${stride_1} width=7 out_w=7 padding_left=1)
 set(same_w14 ${stride_1} width=14 out_w=14 padding_left=1)
 set(same_w28 ${stride_1} width=28 out_w=28 padding_left=1)
@@ -29,23 +31,27 @@ set(half_w28 ${stride_2} width=28 out_w=14 padding_left=1)
 set(half_w56 ${stride_2} width=56 out_w=28 padding_left=1)
 set(half_w112 ${stride_2} width=112 out_w=56 padding_left=1)
 kernel(conv2d depthwise3x3_s1_w7 ${cpu_depthwise} KNOBS tile_y:2 TYPES f32 LAYOUTS nhwc
-    WHERE ${depthwise} ${kernel_3x3} ${same_w7} groups>=16 groups_in_place%16=0 out_h>=2)
+    WHERE ${depthwise} ${kernel_3x3} ${same_w7} groups>=16 ${apart} out_h>=2)
 kernel(conv2d depthwise3x3_s1_w14 ${cpu_depthwise} KNOBS tile_x:14 TYPES f32 LAYOUTS nhwc
-    WHERE ${depthwise} ${kernel_3x3} ${same_w14} groups>=16 groups_in_place%16=0)
+    WHERE ${depthwise} ${kernel_3x3} ${same_w14} groups>=16 ${apart})
 kernel(conv2d depthwise3x3_s1_w28 ${cpu_depthwise} KNOBS tile_y:2 TYPES f32 LAYOUTS nhwc
-    WHERE ${depthwise} ${kernel_3x3} ${same_w28} groups>=16 groups_in_place%16=0 out_h>=2)
+    WHERE ${depthwise} ${kernel_3x3} ${same_w28} groups>=16 ${apart} out_h>=2)
 foreach(width w14 w28 w56)
     kernel(conv2d depthwise3x3_s2_${width} ${cpu_depthwise} TYPES f32 LAYOUTS nhwc
-        WHERE ${depthwise} ${kernel_3x3} ${half_${width}} groups>=16 groups_in_place%16=0)
+        WHERE ${depthwise} ${kernel_3x3} ${half_${width}} groups>=16 ${apart})
 endforeach()
 kernel(conv2d depthwise3x3_s1_small ${cpu_depthwise} KNOBS vectors:2 ${types} LAYOUTS nhwc
-    WHERE ${depthwise} ${kernel_3x3} ${stride_1} groups>=32 groups_in_place%32=0 out_w>=7 out_w<=16)
+    WHERE ${depthwise} ${kernel_3x3} ${stride_1} groups>=32 ${apart} out_w>=7 out_w<=16)
 kernel(conv2d depthwise3x3_s1 ${cpu_depthwise} KNOBS stage:0,tile_y:2 ${types} LAYOUTS nhwc
-    WHERE ${depthwise} ${kernel_3x3} ${stride_1} groups>=16 groups_in_place%16=0 out_w>=7 out_h>=2)
+    WHERE ${depthwise} ${kernel_3x3} ${stride_1} groups>=16 ${apart} out_w>=7 out_h>=2)
 kernel(conv2d depthwise3x3_s2 ${cpu_depthwise} KNOBS stage:0 ${types} LAYOUTS nhwc
-    WHERE ${depthwise} ${kernel_3x3} ${stride_2} groups>=16 groups_in_place%16=0 out_w>=7)
+    WHERE ${depthwise} ${kernel_3x3} ${stride_2} groups>=16 ${apart} out_w>=7)
 kernel(conv2d depthwise ${cpu_depthwise} KNOBS tile_x:4 ${types} LAYOUTS nhwc
-    WHERE ${depthwise} groups>=16 groups_in_place%16=0 out_w>=4)
+    WHERE ${depthwise} groups>=16 ${apart} out_w>=4)
+kernel(conv2d depthwise3x3_in_place ALGORITHM depthwise SCHEDULE cpu_in_place DEVICES cpu KNOBS stage:0 ${types}
+    LAYOUTS nhwc WHERE ${depthwise} ${kernel_3x3} ${stride_1} groups>=16 groups_in_place%16=0)
+kernel(conv2d depthwise_in_place ALGORITHM depthwise SCHEDULE cpu_in_place DEVICES cpu KNOBS tile_x:4 ${types}
+    LAYOUTS nhwc WHERE ${depthwise} groups>=16 groups_in_place%16=0)
 kernel(conv2d depthwise3x3_s1 ${cpu_depthwise} ${types} LAYOUTS nchw
     WHERE ${depthwise} ${kernel_3x3} ${stride_1})
 kernel(conv2d depthwise ${cpu_depthwise} ${types} LAYOUTS nchw

@@ -36,7 +36,10 @@ const Conv2dTable<Conv2dDot> &dot_schedules() {
 
 const Conv2dTable<Conv2dDepthwise> &depthwise_schedules() {
     static const Conv2dTable<Conv2dDepthwise> table = {
-        {"root", root<Conv2dDepthwise>}, {"cpu", cpu::depthwise}, {"gpu", gpu::depthwise}};
+        {"root", root<Conv2dDepthwise>},
+        {"cpu", cpu::depthwise},
+        {"cpu_in_place", cpu::depthwise_in_place},
+        {"gpu", gpu::depthwise}};
     return table;
 }
 

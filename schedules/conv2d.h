@@ -12,7 +12,7 @@ struct Conv2dContext : Conv2dSizes {
     Halide::Expr plain;    // argument: the activation is a clamp, and there is no residual
     // Argument: an output's columns lie next to each other, where they are innermost.
     Halide::Expr dense_columns = Halide::Internal::const_true();
-    // A gradient, that may be added to what the output's memory held.
+    // A gradient or residual that may be what the output's memory held.
     bool in_place = false;
     // In the filter's memory its output channels are nearer to each other than its input channels.
     bool filters_inner = false;
@@ -48,6 +48,7 @@ void grouped(generators::Conv2d &stages, const Conv2dContext &context);
 generators::PackedSum grouped_sum(const Conv2dContext &context);
 void dot(generators::Conv2dDot &stages, const Conv2dContext &context);
 void depthwise(generators::Conv2dDepthwise &stages, const Conv2dContext &context);
+void depthwise_in_place(generators::Conv2dDepthwise &stages, const Conv2dContext &context);
 }  // namespace cpu
 
 namespace gpu {

@@ -15,7 +15,7 @@ class Conv2dInPlace : public testing::TestWithParam<KernelInfo> {};
 bool takes_in_place(const KernelInfo &row, const Conv2dProblem &problem) {
     return std::ranges::none_of(row.where, [&](const Constraint &constraint) {
         return std::string_view(constraint.field) == "groups_in_place" &&
-               problem.options.groups % constraint.value != 0;
+               !holds(constraint, problem.options.groups);
     });
 }
 
