@@ -95,7 +95,8 @@ void autoschedule(AbstractGenerator &generator, Halide::Pipeline &pipeline, cons
                    [](unsigned char c) { return std::tolower(c); });
     Halide::load_plugin(HK_AUTOSCHEDULERS "/libautoschedule_" + file + ".so");
     Halide::AutoschedulerParams params(name, {{"parallelism", std::to_string(sizes.threads)}});
-    // Beams of the default width take minutes, and more memory than machines have, for a convolution.
+    // Beams of the default width take minutes, and more memory than machines have, for a
+    // convolution.
     if (name == "Adams2019" || name == "Anderson2021") params.extra["beam_size"] = "4";
     pipeline.apply_autoscheduler(generator.context().target(), params);
 }
@@ -127,8 +128,8 @@ KernelResources resources_of(const std::vector<compiler::Resources> &kernels) {
             r.shared_static, r.shared_dynamic, r.threads};
 }
 
-// Halide's JIT brings a runtime of its own, with threads, memory and devices of its own. This one, that
-// of the library, goes before it.
+// Halide's JIT brings a runtime of its own, with threads, memory and devices of its own. This one,
+// that of the library, goes before it.
 const Halide::Internal::JITModule &library_runtime(const Halide::Target &target) {
     static const Halide::Internal::JITModule runtime = [&] {
         const Halide::Target jit = target.without_feature(Halide::Target::NoRuntime);

@@ -1,6 +1,7 @@
 // explorer run: one candidate, compiled here, checked, and measured in turn with the row that
 // selection takes.
 
+#include <cmath>
 #include <cstdio>
 
 #include "compiled.h"
@@ -17,7 +18,7 @@ public:
     void add_to(CLI::App &app) override {
         command_ = app.add_subcommand(
             "run", "compile one candidate, check it, measure it beside the table's row");
-        flags_.add_to(*command_, false);
+        flags_.add_to(*command_);
         command_->add_option(
             "--schedule", schedule_,
             "ALGORITHM/SCHEDULE, SCHEDULE, or an autoscheduler of Halide's; the row's");
@@ -31,52 +32,66 @@ public:
 
     int run() override {
         const Subject subject(flags_);
-        if (subject.cases.size() != 1)
-            throw InvalidArgument("run takes one case, " + flags_.shapes[0] + " are " +
-                                  std::to_string(subject.cases.size()));
         if (!subject.settings.device.available())
             throw InvalidArgument("there is no device " + subject.settings.device.name() + " here");
         bench::use_threads(subject.settings);
-        const auto test = subject.cases.front().prepare();
-        if (!test->kernel())
-            throw InvalidArgument("no row of " + subject.family.name + " takes this case");
-        const KernelInfo &selected = *test->kernel();
-        Candidate candidate = base_of(subject, selected, schedule_, row_);
-        if (!knobs_.empty()) candidate.knobs = knobs_;
-        return measure(subject, *test, selected, candidate);
+        for (const bench::CaseInfo &info : subject.cases) measure(subject, info);
+        if (subject.cases.size() > 1 && measured_ > 0)
+            std::printf("%d of %zu cases, geometric mean of ratios %.3f\n", measured_,
+                        subject.cases.size(), std::exp(logs_ / measured_));
+        return failed_ || measured_ == 0 ? 1 : 0;
     }
 
 private:
-    int measure(const Subject &subject, bench::Case &test, const KernelInfo &selected,
-                const Candidate &candidate) {
-        const schedules::KnobSpace space = space_of(candidate);
+    void measure(const Subject &subject, const bench::CaseInfo &info) {
+        const auto test = info.prepare();
+        if (!test->kernel())
+            throw InvalidArgument("no row of " + subject.family.name + " takes " + info.name);
+        const KernelInfo &selected = *test->kernel();
+        Candidate candidate = base_of(subject, selected, schedule_, row_);
+        if (!knobs_.empty()) candidate.knobs = knobs_;
+        const Compiled &compiled = compile(subject, *test, selected, candidate);
+        test->use(&compiled.kernel());
+        try {
+            const bench::Check check = test->check();
+            if (!check.failure.empty()) {
+                failed_ = true;
+                std::printf("%s: %s is wrong: %s\n", info.name.c_str(), candidate.name().c_str(),
+                            check.failure.c_str());
+                return;
+            }
+            bench::MeasureOptions how;
+            how.budget_seconds = seconds_;
+            const std::vector<bench::Work> work = {runs(*test, nullptr),
+                                                   runs(*test, &compiled.kernel())};
+            const std::vector<double> ns = bench::measure(work, how);
+            print(subject, info, *test, selected, candidate, ns, check);
+            logs_ += std::log(ns[0] / ns[1]);
+            measured_++;
+        } catch (const InvalidArgument &error) {
+            if (subject.cases.size() == 1) throw;
+            std::printf("%-34s %s\n", info.name.c_str(), error.what());
+        }
+    }
+
+    // The one of the case before where it is the same; autoschedulers schedule for a case's sizes.
+    const Compiled &compile(const Subject &subject, bench::Case &test, const KernelInfo &selected,
+                            const Candidate &candidate) {
+        const bool is_sized = is_autoscheduler(candidate.schedule);
+        if (compiled_ && !is_sized && compiled_->kernel().name == candidate.name())
+            return *compiled_;
+        space_ = space_of(candidate);
         CallArguments sizes;
-        if (is_autoscheduler(candidate.schedule)) {
+        if (is_sized) {
             sizes = arguments_of(selected, [&](const KernelInfo &listener) {
                 test.use(&listener);
                 test.run(1);
             });
             sizes.threads = subject.settings.threads;
         }
-        const Compiled compiled(candidate, sizes);
-        test.use(&compiled.kernel());
-        const bench::Check check = test.check();
-        if (!check.failure.empty()) {
-            std::fprintf(stderr, "explorer: %s is wrong: %s\n", candidate.name().c_str(),
-                         check.failure.c_str());
-            return 1;
-        }
-        bench::MeasureOptions how;
-        how.budget_seconds = seconds_;
-        const std::vector<bench::Work> work = {runs(test, nullptr), runs(test, &compiled.kernel())};
-        const std::vector<double> ns = bench::measure(work, how);
-        print(subject, test, selected, candidate, ns);
-        std::printf("compiled in %.1f s; largest error %.1e\n", compiled.seconds(),
-                    check.max_error);
-        for (const schedules::Estimate &e : space.estimates)
-            std::printf("%s: %lld of %lld\n", e.what.c_str(), static_cast<long long>(e.uses),
-                        static_cast<long long>(e.has));
-        return 0;
+        compiled_.reset();
+        compiled_ = std::make_unique<Compiled>(candidate, sizes);
+        return *compiled_;
     }
 
     // Illegal knobs are bad input.
@@ -95,22 +110,39 @@ private:
         };
     }
 
-    static void print(const Subject &subject, const bench::Case &test, const KernelInfo &selected,
-                      const Candidate &candidate, const std::vector<double> &ns) {
+    void print(const Subject &subject, const bench::CaseInfo &info, const bench::Case &test,
+               const KernelInfo &selected, const Candidate &candidate,
+               const std::vector<double> &ns, const bench::Check &check) const {
         const std::string unit = subject.family.unit(subject.settings).name;
-        const auto line = [&](const char *what, const std::string &name, double time) {
+        const double ratio = ns[0] / ns[1];
+        if (subject.cases.size() > 1) {
+            std::printf("%-34s %9.2f %9.2f %s  ratio %.3f  %s\n", info.name.c_str(),
+                        test.work() / ns[0], test.work() / ns[1], unit.c_str(), ratio,
+                        selected.row);
+            return;
+        }
+        const auto line = [&](const char *what, double time, const std::string &name) {
             std::printf("%-10s %10.4f ms %9.2f %s  %s\n", what, time * 1e-6, test.work() / time,
                         unit.c_str(), name.c_str());
         };
-        std::printf("%s %s\n", subject.family.name.c_str(), subject.cases.front().name.c_str());
-        line("table", std::string(selected.row) + ": " + Candidate::of(selected).name(), ns[0]);
-        line("candidate", candidate.name(), ns[1]);
-        std::printf("ratio %.3f\n", ns[0] / ns[1]);
+        std::printf("%s %s\n", subject.family.name.c_str(), info.name.c_str());
+        line("table", ns[0], selected.row + (": " + Candidate::of(selected).name()));
+        line("candidate", ns[1], candidate.name());
+        std::printf("ratio %.3f\ncompiled in %.1f s; largest error %.1e\n", ratio,
+                    compiled_->seconds(), check.max_error);
+        for (const schedules::Estimate &e : space_.estimates)
+            std::printf("%s: %lld of %lld\n", e.what.c_str(), static_cast<long long>(e.uses),
+                        static_cast<long long>(e.has));
     }
 
     SubjectFlags flags_;
     std::string schedule_, row_, knobs_;
     double seconds_ = 1;
+    schedules::KnobSpace space_;  // of what is compiled
+    std::unique_ptr<Compiled> compiled_;
+    double logs_ = 0;
+    int measured_ = 0;
+    bool failed_ = false;
 };
 
 }  // namespace

@@ -30,14 +30,11 @@ std::vector<bench::CaseInfo> cases_of(const bench::Family &family, const bench::
 
 }  // namespace
 
-void SubjectFlags::add_to(CLI::App &app, bool several) {
+void SubjectFlags::add_to(CLI::App &app) {
     app.add_option("family", choice.family, "family of kernels")->required();
-    CLI::Option *option =
-        app.add_option(
-               "shape", shapes,
-               "a case of the benchmark's lists, a list, a .csv file, or sizes: c=64,h=56,…")
-            ->required();
-    if (!several) option->expected(1);
+    app.add_option("shape", shapes,
+                   "a case of the benchmark's lists, a list, a .csv file, or sizes: c=64,h=56,…")
+        ->required();
     app.add_option("--target", choice.device, "cpu, cuda:0, opencl:0, …")->capture_default_str();
     app.add_option("--type", choice.type, "of the input; the family's first");
     app.add_option("--output-type", choice.output_type, "where the family makes several");

@@ -17,7 +17,7 @@ struct SubjectFlags {
         shapes;  // cases of the family's lists, lists, .csv files, or c=64,h=56
     int threads = 1;
 
-    void add_to(CLI::App &app, bool several);
+    void add_to(CLI::App &app);
 };
 
 struct Subject {
