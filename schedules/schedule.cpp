@@ -72,11 +72,11 @@ void Knobs::take(const std::string &name, int &value, const std::vector<int> &le
         *known = {name, value, legal};
 }
 
-void Knobs::require(bool holds, const std::string &what) const {
+void Knobs::require(bool holds, const std::string &what) {
     if (!holds) throw Halide::CompileError("these knobs don't go together: " + what);
 }
 
-void Knobs::estimate(const std::string &what, int64_t uses, int64_t has) const {
+void Knobs::estimate(const std::string &what, int64_t uses, int64_t has) {
     if (!listener) return;
     std::vector<Estimate> &heard = listener->space_.estimates;
     const auto known =
