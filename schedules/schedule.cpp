@@ -58,7 +58,7 @@ void Knobs::take(const std::string &name, int &value, const std::vector<int> &le
     if (const auto found = values_.find(name); found != values_.end()) {
         value = found->second;
         values_.erase(found);
-        if (!legal.empty() && std::find(legal.begin(), legal.end(), value) == legal.end())
+        if (std::find(legal.begin(), legal.end(), value) == legal.end())
             throw Halide::CompileError("knob " + name + " is " + std::to_string(value) +
                                        ", allowed: " + list(legal, "none"));
     }
