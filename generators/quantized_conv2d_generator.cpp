@@ -90,6 +90,7 @@ public:
                                                 fix_dilation_y,
                                                 fix_channels_per_group,
                                                 fix_filters_per_group,
+                                                fix_width,
                                                 plain(op),
                                                 bias_kind == none,
                                                 words_lie_together(),

@@ -16,9 +16,13 @@ void root(Conv2dBackwardBias &, const Conv2dBackwardBiasContext &) {}
 PartialSums backward_bias_sums(const Conv2dBackwardBiasContext &context) {
     const int vector = context.target.natural_vector_size<float>();
     const bool gpu = context.schedule == "gpu_unstaged";
-    const PartialSums sums =
+    PartialSums sums =
         gpu ? PartialSums{context.nhwc ? 1 : 32, 64} : PartialSums{context.nhwc ? 1 : vector, 8};
-    return sums.with(context.knobs);
+    Knobs knobs(context.knobs);
+    knobs.take("lanes", sums.lanes, powers(1, 64));
+    knobs.take("parts", sums.parts, {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 128, 256});
+    knobs.end();
+    return sums;
 }
 
 const Table<Conv2dBackwardBias, Conv2dBackwardBiasContext> &conv2d_backward_bias_schedules() {

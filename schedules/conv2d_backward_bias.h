@@ -2,13 +2,18 @@
 // Schedules of the algorithm in generators/conv2d_backward_bias.h.
 
 #include "generators/conv2d_backward_bias.h"
-#include "schedules/partial_sums.h"
+#include "schedules/conv2d_sizes.h"
 #include "schedules/schedule.h"
 
 namespace hk::schedules {
 
 struct Conv2dBackwardBiasContext : Conv2dSizes {};
 
+// How a long sum over pixels is divided: lanes side by side in a row, parts of the rows. It decides
+// the order of adding, and so the last bits of the result.
+struct PartialSums {
+    int lanes, parts;
+};
 PartialSums backward_bias_sums(const Conv2dBackwardBiasContext &context);
 
 const Table<generators::Conv2dBackwardBias, Conv2dBackwardBiasContext>

@@ -14,9 +14,9 @@ void root(Stages &, const Conv2dBackwardWeightContext &) {}
 WeightTiles root_tiles(const Conv2dBackwardWeightContext &context) {
     int lanes = 1, step = 1, pixels = 8;
     Knobs knobs(context.knobs);
-    knobs.take("lanes", lanes);
-    knobs.take("step", step);
-    knobs.take("pixels", pixels);
+    knobs.take("lanes", lanes, {1, 2, 4, 8, 16});
+    knobs.take("step", step, steps(1, 8));
+    knobs.take("pixels", pixels, steps(1, 64));
     knobs.end();
     return {pixels, lanes, step, WeightTiles::Transpose::no, false};
 }

@@ -58,7 +58,7 @@ void Knobs::take(const std::string &name, int &value, const std::vector<int> &le
     if (const auto found = values_.find(name); found != values_.end()) {
         value = found->second;
         values_.erase(found);
-        if (!legal.empty() && std::find(legal.begin(), legal.end(), value) == legal.end())
+        if (std::find(legal.begin(), legal.end(), value) == legal.end())
             throw Halide::CompileError("knob " + name + " is " + std::to_string(value) +
                                        ", allowed: " + list(legal, "none"));
     }
@@ -72,11 +72,11 @@ void Knobs::take(const std::string &name, int &value, const std::vector<int> &le
         *known = {name, value, legal};
 }
 
-void Knobs::require(bool holds, const std::string &what) const {
+void Knobs::require(bool holds, const std::string &what) {
     if (!holds) throw Halide::CompileError("these knobs don't go together: " + what);
 }
 
-void Knobs::estimate(const std::string &what, int64_t uses, int64_t has) const {
+void Knobs::estimate(const std::string &what, int64_t uses, int64_t has) {
     if (!listener) return;
     std::vector<Estimate> &heard = listener->space_.estimates;
     const auto known =

@@ -51,11 +51,10 @@ public:
 
     // `value`: the chooser's; what is overridden has to be one of `legal`.
     void take(const std::string &name, int &value, const std::vector<int> &legal);
-    void take(const std::string &name, int &value) { take(name, value, {}); }
     // A constraint between knobs: "threads_x divides tile_x".
-    void require(bool holds, const std::string &what) const;
+    static void require(bool holds, const std::string &what);
     // Not an error where it is exceeded: an estimate errs.
-    void estimate(const std::string &what, int64_t uses, int64_t has) const;
+    static void estimate(const std::string &what, int64_t uses, int64_t has);
     void end() const;
 
 private:

@@ -13,14 +13,11 @@ void root(SoftmaxCrossEntropy &, const SoftmaxCrossEntropyContext &) {}
 
 // A CPU's vector; the threads of a GPU's block; a thread that has a row.
 int softmax_cross_entropy_lanes(const SoftmaxCrossEntropyContext &context) {
-    int lanes = context.schedule == "gpu"            ? 256
-                : context.schedule == "gpu_unstaged" ? 1
-                                                     : context.target.natural_vector_size<float>();
+    const bool gpu = context.schedule == "gpu", unstaged = context.schedule == "gpu_unstaged";
+    int lanes = gpu ? 256 : unstaged ? 1 : context.target.natural_vector_size<float>();
     Knobs knobs(context.knobs);
-    knobs.take("lanes", lanes);
+    if (!unstaged) knobs.take("lanes", lanes, gpu ? powers(16, 1024) : powers(1, 64));
     knobs.end();
-    if (lanes < 1 || (lanes > 16 && lanes % 16 != 0))
-        throw Halide::CompileError("knobs " + context.knobs + ": lanes are groups of 16, or fewer");
     return lanes;
 }
 

@@ -15,8 +15,12 @@ struct TensorProductContext {
     Halide::Expr weight_adjacent;  // whether output channels lie next to each other in it
 };
 
-// Chosen for the target; knobs pairs, group, rows and depth override them.
-generators::TensorProductSizes tensor_product_sizes(const TensorProductContext &context);
+// Chosen for the target.
+struct TensorProductTile : generators::TensorProductSizes {
+    int unroll;  // channels of the input
+    int stage;   // 1: a group's rows of the input are gathered first
+};
+TensorProductTile tensor_product_sizes(const TensorProductContext &context);
 
 const Table<generators::TensorProduct, TensorProductContext> &tensor_product_schedules();
 

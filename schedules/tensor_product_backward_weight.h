@@ -16,8 +16,11 @@ struct WeightGradientContext {
     Halide::Expr output_adjacent;  // whether output channels lie next to each other in the result
 };
 
-// Chosen for the target; knobs depth and pairs override them.
-generators::WeightGradientSizes weight_gradient_sizes(const WeightGradientContext &context);
+// Chosen for the target.
+struct WeightGradientTile : generators::WeightGradientSizes {
+    int stage_input, stage_gradient;  // 1: a chunk's rows are copied first
+};
+WeightGradientTile weight_gradient_sizes(const WeightGradientContext &context);
 
 const Table<generators::TensorProductBackwardWeight, WeightGradientContext>
     &weight_gradient_schedules();

@@ -7,7 +7,8 @@ namespace hk::schedules {
 namespace {
 
 // The baseline: every stage by itself.
-void root(TopK &stages, const TopKContext &) {
+void root(TopK &stages, const TopKContext &context) {
+    Knobs(context.knobs).end();
     const TopKChunks &chunks = stages.chunks;
     for (Halide::Func stage :
          {stages.columns.running, stages.columns.best, stages.columns.masks.bits, chunks.lane_best,

@@ -17,13 +17,11 @@ void root(TopKTiles &stages, const TopKTilesContext &context) {
 }  // namespace
 
 int topk_tile(const TopKTilesContext &context) {
-    int tile = 1024;
+    const bool staged = context.schedule != "gpu_unstaged";
+    int tile = staged ? 1024 : TopKTiles::slots;
     Knobs knobs(context.knobs);
-    knobs.take("tile", tile);
+    knobs.take("tile", tile, powers(TopKTiles::slots, staged ? 4096 : TopKTiles::slots));
     knobs.end();
-    if (tile < 8 || tile & (tile - 1))
-        throw Halide::CompileError("knobs " + context.knobs +
-                                   ": a tile is a power of two, at least 8");
     return tile;
 }
 

@@ -11,8 +11,7 @@ struct TopKTilesContext {
     std::string schedule, knobs;
 };
 
-// The items of a tile: 1024, or the knob `tile`. Throws Halide::CompileError for one that the
-// algorithm does not take.
+// The items of a tile: 1024, or the knob `tile`; eight where nothing is staged.
 int topk_tile(const TopKTilesContext &context);
 
 const Table<generators::TopKTiles, TopKTilesContext> &topk_tiles_schedules();

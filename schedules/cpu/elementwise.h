@@ -17,7 +17,7 @@ inline void chunks_of_elements(Halide::Stage stage, const std::vector<Halide::Va
     const Halide::Var xo("xo"), yo("yo"), zo("zo"), lane("lane"), task("task");
     int chunk = 16384;
     Knobs knobs(context.knobs);
-    knobs.take("chunk", chunk);
+    knobs.take("chunk", chunk, powers(1024, 1 << 18));
     knobs.end();
     const int lanes = context.target.natural_vector_size<float>();
     const auto of_chunk = [&](const Halide::Expr &size) {

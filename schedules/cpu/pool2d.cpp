@@ -10,7 +10,13 @@ namespace {
 constexpr auto guard = TailStrategy::GuardWithIf;
 
 // A task is so many rows that they have 16384 elements.
-Expr rows_of_task(const Pool2dContext &context) { return max(16384 / context.row, 1); }
+Expr rows_of_task(const Pool2dContext &context) {
+    int chunk = 16384;
+    Knobs knobs(context.knobs);
+    knobs.take("chunk", chunk, powers(1024, 1 << 18));
+    knobs.end();
+    return max(chunk / context.row, 1);
+}
 
 }  // namespace
 

@@ -9,12 +9,16 @@ namespace hk::schedules::cpu {
 // rows of pixels; a task is so many of those that they have 16384 elements.
 void pool2d_backward(Pool2dBackward &stages, const Pool2dContext &context) {
     constexpr auto guard = TailStrategy::GuardWithIf;
-    constexpr int kRows = 8;
+    int kept = 8, chunk = 16384;
+    Knobs knobs(context.knobs);
+    knobs.take("rows", kept, powers(1, 64));
+    knobs.take("chunk", chunk, powers(1024, 1 << 18));
+    knobs.end();
     const int lanes = context.target.natural_vector_size<float>();
     const Var v = context.nhwc ? c : x, vo("vo"), yo("yo"), rows("rows"), task("task"), cs("cs"),
               ns("ns");
     Func &out = stages.output;
-    out.compute_root().split(v, vo, v, lanes, guard).split(y, yo, y, kRows, guard);
+    out.compute_root().split(v, vo, v, lanes, guard).split(y, yo, y, kept, guard);
     if (context.nhwc) {
         out.reorder(v, vo, x, y, yo, g, n).fuse(g, n, n);
     } else {
@@ -23,7 +27,7 @@ void pool2d_backward(Pool2dBackward &stages, const Pool2dContext &context) {
         out.reorder(v, vo, y, c, n, yo, cs, g, ns).fuse(g, ns, ns).fuse(cs, ns, ns);
     }
     out.fuse(yo, context.nhwc ? n : ns, rows)
-        .split(rows, task, rows, max(16384 / kRows / context.row, 1), guard)
+        .split(rows, task, rows, max(chunk / kept / context.row, 1), guard)
         .parallel(task)
         .vectorize(v);
     // Columns are read where there are any, so that vectors of them are whole.

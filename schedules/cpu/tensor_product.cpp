@@ -17,15 +17,8 @@ namespace hk::schedules::cpu {
 // sort: one thread of Zen 4 (117 GFLOP/s at best), C = M = 16 64 GFLOP/s, 32 80, 64 95, 128 100.
 // Slower: gathering floats of 32 bits too, 12 pairs by 2 vectors at 32, blocks of 256 rows at 64.
 void tensor_product(TensorProduct &stages, const TensorProductContext &context) {
-    const TensorProductSizes sizes = tensor_product_sizes(context);
+    const TensorProductTile sizes = tensor_product_sizes(context);
     const int lanes = sizes.channels / context.vectors;
-    int unroll = sizes.depth, stage = context.type.bits() == 16;
-    Knobs knobs(context.knobs);
-    for (int known = 0; const char *name : {"pairs", "rows", "group", "depth"})
-        knobs.take(name, known);
-    knobs.take("unroll", unroll);
-    knobs.take("stage", stage);
-    knobs.end();
 
     const Var block("block");
     Func output = stages.output;
@@ -60,9 +53,9 @@ void tensor_product(TensorProduct &stages, const TensorProductContext &context) 
         .vectorize(mi, lanes)
         .unroll(mi)
         .unroll(i)
-        .unroll(stages.rc, unroll);
+        .unroll(stages.rc, sizes.unroll);
 
-    if (stage) {
+    if (sizes.stage) {
         stages.gathered.compute_at(stages.sum, group)
             .store_in(MemoryType::Stack)
             .bound_extent(i, sizes.pairs)

@@ -18,15 +18,8 @@ namespace hk::schedules::cpu {
 // maps unsorted, offset by offset, half the speed at 64 to 64: rows come from memory 27 times.
 void tensor_product_backward_weight(TensorProductBackwardWeight &stages,
                                     const WeightGradientContext &context) {
-    const WeightGradientSizes sizes = weight_gradient_sizes(context);
+    const WeightGradientTile sizes = weight_gradient_sizes(context);
     const int lanes = sizes.channels / context.vectors;
-    const bool narrow = context.type.bits() == 16;
-    int input = narrow, gradient = narrow || !sizes.exact;
-    Knobs knobs(context.knobs);
-    for (int known = 0; const char *name : {"depth", "pairs"}) knobs.take(name, known);
-    knobs.take("stage_input", input);
-    knobs.take("stage_gradient", gradient);
-    knobs.end();
 
     const Var block("block");
     Func output = stages.output;
@@ -89,8 +82,8 @@ void tensor_product_backward_weight(TensorProductBackwardWeight &stages,
         .unroll(ci);
 
     for (const auto &[stage, stays, channel, whole] :
-         {std::tuple{stages.input, input, c, sizes.depth},
-          std::tuple{stages.output_gradient, gradient, m, sizes.channels}}) {
+         {std::tuple{stages.input, sizes.stage_input, c, sizes.depth},
+          std::tuple{stages.output_gradient, sizes.stage_gradient, m, sizes.channels}}) {
         if (!stays) continue;
         Func(stage)
             .compute_at(stages.part, stages.chunk)

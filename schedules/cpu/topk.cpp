@@ -101,8 +101,11 @@ void topk(TopK &stages, const TopKContext &context) {
     const bool in_columns = stages.columns.best.defined();
     int rows = in_columns ? 16 : 1, vectors = 4;
     Knobs knobs(context.knobs);
-    knobs.take("rows", rows);
-    knobs.take("vectors", vectors);
+    if (!stages.chunks.best.defined()) knobs.take("rows", rows, powers(1, 64));
+    if (in_columns) {
+        knobs.take("vectors", vectors, powers(1, 8));
+        knobs.estimate("vector registers", vectors + 1, vector_registers(context.target));
+    }
     knobs.end();
     const Var xo("xo"), xi("xi"), row("row");
     Func result = stages.result;

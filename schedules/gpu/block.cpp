@@ -9,26 +9,29 @@ namespace {
 
 constexpr auto guard = TailStrategy::GuardWithIf;
 constexpr auto round_up = TailStrategy::RoundUp;
+// Of a block at most; of a thread, where two blocks of 256 are to be on a multiprocessor.
+constexpr int kThreads = 1024, kRegisters = 128;
 
 }  // namespace
 
-Tiles Tiles::with(const std::string &text,
-                  const std::vector<std::pair<const char *, int *>> &own) const {
-    Tiles tiles = *this;
-    Knobs knobs(text);
-    for (const auto &[name, value] : own) knobs.take(name, *value);
-    knobs.take("tile_k", tiles.tile_k);
-    knobs.take("tile_x", tiles.tile_x);
-    knobs.take("tile_y", tiles.tile_y);
-    knobs.take("tile_c", tiles.tile_c);
-    knobs.take("threads_k", tiles.threads_k);
-    knobs.take("threads_x", tiles.threads_x);
-    knobs.take("threads_y", tiles.threads_y);
-    knobs.end();
-    if (tiles.tile_k % tiles.threads_k || tiles.tile_x % tiles.threads_x ||
-        tiles.tile_y % tiles.threads_y)
-        throw CompileError("knobs " + text + ": threads must divide their tile\n");
-    return tiles;
+void Tiles::take(Knobs &knobs, bool slices, bool rows) {
+    knobs.take("tile_k", tile_k, powers(1, 256));
+    knobs.take("tile_x", tile_x, powers(1, 256));
+    if (rows) knobs.take("tile_y", tile_y, powers(1, 64));
+    if (slices) knobs.take("tile_c", tile_c, powers(1, 32));
+    knobs.take("threads_k", threads_k, powers(1, 64));
+    knobs.take("threads_x", threads_x, powers(1, 64));
+    if (rows) knobs.take("threads_y", threads_y, powers(1, 64));
+    knobs.require(tile_k % threads_k == 0, "threads_k divides tile_k");
+    knobs.require(tile_x % threads_x == 0, "threads_x divides tile_x");
+    knobs.require(tile_y % threads_y == 0, "threads_y divides tile_y");
+    knobs.estimate("threads of a block", threads(), kThreads);
+    const int pixels = tile_x / threads_x * (tile_y / threads_y);
+    knobs.estimate("registers of a thread", sums() + tile_k / threads_k + pixels, kRegisters);
+}
+
+void Tiles::estimate_shared(int elements, int bytes) {
+    Knobs::estimate("bytes of shared memory", elements * bytes, 48 * 1024);
 }
 
 void deal(Func tile, const LoopLevel &at, const std::vector<std::pair<Var, int>> &extents,
@@ -53,17 +56,20 @@ void deal(Func tile, const LoopLevel &at, const std::vector<std::pair<Var, int>>
     tile.gpu_threads(t0, t1, t2).never_partition_all();
 }
 
-void compute_groups(Func out, Func sum, bool nhwc, const std::string &text,
+void compute_groups(Func out, Func sum, bool nhwc, Knobs knobs,
                     const std::vector<VarOrRVar> &steps) {
     int tile_g = nhwc ? 32 : 8, tile_x = 8, tile_y = nhwc ? 4 : 8;
     int each_x = nhwc ? 4 : 1, each_y = nhwc ? 1 : 2;
-    Knobs knobs(text);
-    knobs.take("tile_g", tile_g);
-    knobs.take("tile_x", tile_x);
-    knobs.take("tile_y", tile_y);
-    knobs.take("each_x", each_x);
-    knobs.take("each_y", each_y);
+    knobs.take("tile_g", tile_g, powers(1, 64));
+    knobs.take("tile_x", tile_x, powers(1, 64));
+    knobs.take("tile_y", tile_y, powers(1, 64));
+    knobs.take("each_x", each_x, powers(1, 8));
+    knobs.take("each_y", each_y, powers(1, 8));
     knobs.end();
+    knobs.require(tile_x % each_x == 0, "each_x divides tile_x");
+    knobs.require(tile_y % each_y == 0, "each_y divides tile_y");
+    knobs.estimate("threads of a block", tile_g * (tile_x / each_x) * (tile_y / each_y), kThreads);
+    knobs.estimate("registers of a thread", 2 * each_x * each_y, kRegisters);
     Var go("go"), gt("gt"), xo("xo"), xt("xt"), xi("xi"), yo("yo"), yt("yt"), yi("yi"),
         block("block");
     const std::vector<Var> threads = innermost_first(nhwc, gt, xt, yt);

@@ -16,10 +16,10 @@ struct Tiles {
     int threads() const { return threads_k * threads_x * threads_y; }
     int sums() const { return tile_k * tile_x * tile_y / threads(); }  // of a thread
 
-    // With the knobs, and those of a schedule's own. Throws Halide::CompileError for knobs of other
-    // names, and where threads don't divide a tile.
-    Tiles with(const std::string &knobs,
-               const std::vector<std::pair<const char *, int *>> &own = {}) const;
+    // As a schedule's knobs have them: slices where it stages, rows of y where blocks have several.
+    void take(Knobs &knobs, bool slices, bool rows = true);
+    // Of a block's memory for operands, of elements of so many bytes.
+    static void estimate_shared(int elements, int bytes = 4);
 };
 
 // Loops, or sizes, of k, x and y, the one whose neighbours are neighbours in memory first.
@@ -38,7 +38,8 @@ void deal(Halide::Func tile, const Halide::LoopLevel &at,
 
 // For a convolution of one filter a group: a thread computes four (nhwc) or two (nchw) outputs of a
 // group, its neighbours those of the next groups or pixels in memory. `steps`: loops of the sum.
-void compute_groups(Halide::Func out, Halide::Func sum, bool nhwc, const std::string &knobs,
+// Takes all knobs.
+void compute_groups(Halide::Func out, Halide::Func sum, bool nhwc, Knobs knobs,
                     const std::vector<Halide::VarOrRVar> &steps);
 
 // What the loops of a block are called that Tiles has sizes for, and the others, of which a block

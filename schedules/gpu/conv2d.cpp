@@ -21,8 +21,11 @@ bool windowed(const Conv2dContext &context) {
 }
 
 Tiles unstaged_tiles(const Conv2dContext &context) {
-    return (context.nhwc ? Tiles{16, 32, 1, 1, 8, 16, 1} : Tiles{8, 16, 4, 1, 4, 8, 4})
-        .with(context.knobs);
+    Tiles tiles = context.nhwc ? Tiles{16, 32, 1, 1, 8, 16, 1} : Tiles{8, 16, 4, 1, 4, 8, 4};
+    Knobs knobs(context.knobs);
+    tiles.take(knobs, false);
+    knobs.end();
+    return tiles;
 }
 
 // The filter's and the input's part of a step of the sum, dealt out so that neighbouring threads
@@ -67,7 +70,14 @@ Tiles staged_tiles(const Conv2dContext &context) {
         tiles.threads_x = 8;
         tiles.threads_y = 2;
     }
-    return tiles.with(context.knobs);
+    Knobs knobs(context.knobs);
+    tiles.take(knobs, true);
+    knobs.end();
+    const int taps_x = windowed(context) ? context.kernel_w : 1;
+    const int taps_y = windowed(context) ? context.kernel_h : 1;
+    const int image = (tiles.tile_x + taps_x - 1) * (tiles.tile_y + taps_y - 1);
+    Tiles::estimate_shared(tiles.tile_c * (taps_x * taps_y * (tiles.tile_k + 4) + image));
+    return tiles;
 }
 
 void sum_slices(Conv2dSliced &stages, const Conv2dContext &context, const Block &block,
@@ -145,7 +155,7 @@ void unstaged(Conv2dSliced &stages, const Conv2dContext &context) {
 // and unrolled, 64 and 40 for 3x3. Its speed on a GPU is not measured.
 void depthwise(Conv2dDepthwise &stages, const Conv2dContext &context) {
     const RDom &d = stages.r;
-    compute_groups(stages.output, stages.sum, context.nhwc, context.knobs, {d.x, d.y});
+    compute_groups(stages.output, stages.sum, context.nhwc, Knobs(context.knobs), {d.x, d.y});
     if (context.kernel_w > 0 && context.kernel_h > 0 && context.kernel_w * context.kernel_h <= 25)
         stages.sum.update().unroll(d.x).unroll(d.y);
 }

@@ -30,11 +30,14 @@ void backward_data_unstaged(Conv2dBackwardData &stages, const Conv2dBackwardData
         tile_x = context.nhwc ? 8 : 32, tile_y = context.nhwc ? 1 : 4;
     if (groups) tile_x = 4;
     Knobs knobs(context.knobs);
-    knobs.take("tile_c", tile_c);
-    knobs.take("tile_g", tile_g);
-    knobs.take("tile_x", tile_x);
-    knobs.take("tile_y", tile_y);
+    if (groups)
+        knobs.take("tile_g", tile_g, powers(1, 256));
+    else
+        knobs.take("tile_c", tile_c, powers(1, 64));
+    knobs.take("tile_x", tile_x, powers(1, 256));
+    knobs.take("tile_y", tile_y, powers(1, 64));
     knobs.end();
+    knobs.estimate("threads of a block", tile_c * tile_g * tile_x * tile_y, 1024);
     const Var co("co"), ct("ct"), xo("xo"), xt("xt"), yo("yo"), yt("yt"), go("go"), gt("gt"),
         block("block");
     const std::vector<Var> threads = innermost_first(context.nhwc, groups ? gt : ct, xt, yt);

@@ -19,8 +19,10 @@ struct Sizes {
 Sizes sizes(const Conv2dBackwardWeightContext &context) {
     const bool staged = context.schedule != "gpu_unstaged";
     Sizes sizes{staged ? Tiles{64, 64, 1, 8, 16, 16, 1} : Tiles{16, 16, 1, 1, 8, 16, 1}, 1};
-    sizes.tiles = sizes.tiles.with(context.knobs, {{"parts", &sizes.parts}});
-    if (sizes.parts < 1) throw CompileError("knobs " + context.knobs + ": no parts");
+    Knobs knobs(context.knobs);
+    sizes.tiles.take(knobs, staged, !staged);
+    knobs.take("parts", sizes.parts, {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64});
+    knobs.end();
     return sizes;
 }
 
@@ -82,6 +84,7 @@ void backward_weight_staged(Conv2dBackwardWeightSliced &stages,
     update.unroll(d.x);
 
     const LoopLevel slice(stages.sum, d.y);
+    Tiles::estimate_shared(t.tile_c * (t.tile_k + 4 + t.tile_x + 4));
     const auto stage = [&](Func &image, const Var &channel, int channels,
                            const std::vector<std::pair<Var, int>> &others) {
         std::vector<std::pair<Var, int>> extents = {{channel, channels}, {x, t.tile_c}};

@@ -22,11 +22,19 @@ inline void fuse_elements(Halide::Func f, const std::vector<Halide::Var> &dims,
     for (size_t d = 2; d < outer.size(); d++) f.fuse(fused, outer[d], fused);
 }
 
-// An element a thread, 128 of them a block.
-inline void element_a_thread(Halide::Func f, const std::vector<Halide::Var> &dims) {
+// Of a schedule's only knob, the threads of a block.
+inline int threads_of(Knobs knobs, int threads = 128) {
+    knobs.take("threads", threads, powers(32, 1024));
+    knobs.end();
+    return threads;
+}
+
+// An element a thread, so many of them a block.
+inline void element_a_thread(Halide::Func f, const std::vector<Halide::Var> &dims,
+                             int threads = 128) {
     const Halide::Var block("block"), thread("thread");
     fuse_elements(f, dims, block);
-    f.split(block, block, thread, 128, Halide::TailStrategy::GuardWithIf)
+    f.split(block, block, thread, threads, Halide::TailStrategy::GuardWithIf)
         .gpu_blocks(block)
         .gpu_threads(thread)
         .never_partition_all();

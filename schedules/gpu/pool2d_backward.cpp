@@ -10,7 +10,7 @@ namespace hk::schedules::gpu {
 // An element a thread, which looks at its windows itself: neighbours share what they read by the
 // cache, and there is no memory beside the tensors.
 void pool2d_backward(Pool2dBackward &stages, const Pool2dContext &context) {
-    element_a_thread(stages.output, stages.output.args());
+    element_a_thread(stages.output, stages.output.args(), threads_of(Knobs(context.knobs)));
     const Var inner = context.nhwc ? c : x;
     stages.sum.compute_at(stages.output, inner).store_in(MemoryType::Register);
     stages.sum.update().reorder(stages.w.x, stages.w.y).never_partition_all();

@@ -34,12 +34,23 @@ Tiles staged_tiles(const QuantizedConv2dContext &context) {
         tiles.threads_x = 8;
         tiles.threads_y = 2;
     }
-    return tiles.with(context.knobs);
+    Knobs knobs(context.knobs);
+    tiles.take(knobs, true);
+    knobs.end();
+    const int taps_x = windowed(context) ? context.kernel_w : 1;
+    const int taps_y = windowed(context) ? context.kernel_h : 1;
+    const int filters = taps_x * taps_y * (tiles.tile_k + (context.integer ? 0 : 4));
+    const int image = (tiles.tile_x + taps_x - 1) * (tiles.tile_y + taps_y - 1);
+    Tiles::estimate_shared(tiles.tile_c * (context.integer ? 1 : 4) * (filters + image));
+    return tiles;
 }
 
 Tiles unstaged_tiles(const QuantizedConv2dContext &context) {
-    return (context.nhwc ? Tiles{16, 32, 1, 1, 8, 16, 1} : Tiles{8, 16, 4, 1, 4, 8, 4})
-        .with(context.knobs);
+    Tiles tiles = context.nhwc ? Tiles{16, 32, 1, 1, 8, 16, 1} : Tiles{8, 16, 4, 1, 4, 8, 4};
+    Knobs knobs(context.knobs);
+    tiles.take(knobs, false);
+    knobs.end();
+    return tiles;
 }
 
 // The sums that zero points ask for, of no terms where the zero point is 0: a kernel each.
@@ -179,7 +190,7 @@ void quantized_unstaged(QuantizedConv2dSliced &stages, const QuantizedConv2dCont
 // be zeros. Nothing is staged, as in gpu/conv2d.cpp.
 void quantized_depthwise(QuantizedConv2dSliced &stages, const QuantizedConv2dContext &context) {
     const RDom &d = stages.r;
-    compute_groups(stages.output, stages.sum, context.nhwc, context.knobs,
+    compute_groups(stages.output, stages.sum, context.nhwc, Knobs(context.knobs),
                    {d[0], d[1], d[4], d[2], d[3]});
     stages.sum.update().unroll(d[0]);
 }

@@ -16,10 +16,17 @@ struct Sizes {
     int stage;
 };
 
+constexpr int kUnroll = 4;  // channels of the input, where its rows are not staged
+
 Sizes sizes(const TensorProductAtomicContext &context) {
     const bool staged = context.schedule != "gpu_unstaged";
     Sizes sizes{staged ? Tiles{32, 128, 1, 16, 8, 32, 1} : Tiles{16, 32, 1, 1, 8, 16, 1}, 0};
-    sizes.tiles = sizes.tiles.with(context.knobs, {{"stage", &sizes.stage}});
+    Knobs knobs(context.knobs);
+    sizes.tiles.take(knobs, staged, false);
+    if (staged) knobs.take("stage", sizes.stage, {0, 1});
+    knobs.end();
+    Knobs::require(context.schedule != "gpu" || sizes.stage || sizes.tiles.tile_c % kUnroll == 0,
+                   "tile_c is a multiple of 4, with stage:0");
     return sizes;
 }
 
@@ -74,9 +81,11 @@ void tensor_product_atomic(TensorProductAtomic &stages, const TensorProductAtomi
     block.hold(stages.product, stages.output);
     Stage update = stages.product.update();
     block.accumulate(update, {rc.x}, {rc.y});
-    update.unroll(rc.x, chosen.stage ? t.tile_c : 4);
+    update.unroll(rc.x, chosen.stage ? t.tile_c : kUnroll);
 
     const LoopLevel slice(stages.product, rc.y);
+    Tiles::estimate_shared(t.tile_c * (chosen.stage ? t.tile_k + 4 + t.tile_x + 4 : t.tile_k),
+                           stages.matrix.type().bytes());
     deal(stages.matrix, slice,
          {{stages.m, t.tile_k}, {stages.c, t.tile_c}, {stages.g, 1}, {stages.t, 1}},
          block.threads());

@@ -13,8 +13,11 @@ namespace {
 
 // Of the output's channels (as k), of the input (as x) and slices (as y); tile_c is of pairs.
 Tiles tiles(const WeightGradientContext &context, bool staged) {
-    return (staged ? Tiles{64, 64, 1, 16, 16, 16, 1} : Tiles{16, 16, 1, 16, 8, 16, 1})
-        .with(context.knobs);
+    Tiles t = staged ? Tiles{64, 64, 1, 16, 16, 16, 1} : Tiles{16, 16, 1, 16, 8, 16, 1};
+    Knobs knobs(context.knobs);
+    t.take(knobs, true, false);
+    knobs.end();
+    return t;
 }
 
 Block block_of(const WeightGradientContext &context, bool staged) {
@@ -55,6 +58,7 @@ void tensor_product_backward_weight(TensorProductBackwardWeightOffsets &stages,
     block.accumulate(update, {stages.pair.x}, {stages.pair.y});
     update.unroll(stages.pair.x);
     const LoopLevel step(stages.sum, stages.pair.y);
+    Tiles::estimate_shared(t.tile_c * (t.tile_k + 4 + t.tile_x + 4), stages.input.type().bytes());
     const auto stage = [&](Func &rows, const Var &channel, int channels) {
         rows.align_storage(channel, channels + 4);
         deal(rows, step, {{channel, channels}, {i, t.tile_c}, {g, 1}, {s, 1}}, block.threads());

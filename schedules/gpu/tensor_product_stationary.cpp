@@ -11,8 +11,11 @@ namespace {
 // Of output channels (as k), rows of a block (as x) and blocks (as y); tile_c is of input channels.
 Tiles tiles(const TensorProductStationaryContext &context) {
     const bool staged = context.schedule != "gpu_unstaged";
-    return (staged ? Tiles{64, 64, 1, 16, 16, 16, 1} : Tiles{16, 32, 1, 1, 8, 16, 1})
-        .with(context.knobs);
+    Tiles t = staged ? Tiles{64, 64, 1, 16, 16, 16, 1} : Tiles{16, 32, 1, 1, 8, 16, 1};
+    Knobs knobs(context.knobs);
+    t.take(knobs, staged, false);
+    knobs.end();
+    return t;
 }
 
 Block block_of(TensorProductStationary &stages, const TensorProductStationaryContext &context) {
@@ -78,6 +81,8 @@ void tensor_product_stationary(TensorProductStationary &stages,
 
     const LoopLevel slice(stages.product, rc.y);
     const std::vector<std::pair<Var, int>> alone = {{stages.g, 1}, {stages.s, 1}, {stages.b, 1}};
+    Tiles::estimate_shared(t.tile_c * (t.tile_k + 4 + t.tile_x + 4),
+                           stages.gathered.type().bytes());
     const auto stage = [&](Func &tile, std::vector<std::pair<Var, int>> extents, const Var &inner,
                            int length) {
         extents.insert(extents.end(), alone.begin(), alone.end());

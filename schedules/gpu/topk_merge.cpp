@@ -10,9 +10,10 @@ namespace hk::schedules::gpu {
 // registers, and what neighbours look at lies in the same cache lines. Merging n items reads
 // log2(n) times as many; lost: a block that searches once and merges a piece in shared memory,
 // which reads each item once, and does nothing for the short lists that most calls merge.
-void topk_merge(TopKMerge &stages, const TopKMergeContext &) {
+void topk_merge(TopKMerge &stages, const TopKMergeContext &context) {
     const Func merged = stages.merged;
-    element_a_thread(merged, {stages.place, stages.list, stages.x, stages.y});
+    element_a_thread(merged, {stages.place, stages.list, stages.x, stages.y},
+                     threads_of(Knobs(context.knobs)));
     stages.ahead.compute_at(merged, stages.place).store_in(MemoryType::Register);
 }
 

@@ -33,6 +33,10 @@ void hold_best(TopKTiles &stages, const LoopLevel &at) {
 // rounds, but 64 threads for a tile, and with keys of 64 bits twice the registers).
 void topk_tiles(TopKTiles &stages, const TopKTilesContext &context) {
     const int tile = topk_tile(context), lanes = tile / TopKTiles::slots;
+    int item = 0;
+    for (const Type &type : stages.sorted.types()) item += type.bytes();
+    Knobs::estimate("bytes of shared memory", TopKTiles::padded(tile) * item, 48 * 1024);
+    Knobs::estimate("threads of a block", lanes, 1024);
     const Var block("block"), round("round"), thread("thread");
     Func items = stages.items;
     items.split(stages.place, round, thread, lanes, TailStrategy::GuardWithIf);
@@ -55,8 +59,7 @@ void topk_tiles(TopKTiles &stages, const TopKTilesContext &context) {
 // places are written, whatever is needed of them: a number that is not known to the compiler would
 // be an index of registers, which have none.
 void topk_tiles_unstaged(TopKTiles &stages, const TopKTilesContext &context) {
-    if (topk_tile(context) != TopKTiles::slots)
-        throw CompileError("knobs " + context.knobs + ": gpu_unstaged has tiles of 8");
+    topk_tile(context);
     const Var block("block"), thread("thread");
     Func items = stages.items;
     items.bound(stages.place, 0, TopKTiles::slots).unroll(stages.place);

@@ -6,8 +6,8 @@ using namespace hk::generators;
 
 namespace hk::schedules::gpu {
 
-void topk_unpack(TopKUnpack &stages, const TopKUnpackContext &) {
-    element_a_thread(stages.output, stages.output.args());
+void topk_unpack(TopKUnpack &stages, const TopKUnpackContext &context) {
+    element_a_thread(stages.output, stages.output.args(), threads_of(Knobs(context.knobs)));
 }
 
 }  // namespace hk::schedules::gpu

@@ -13,7 +13,7 @@ namespace {
 
 using Halide::Buffer;
 
-constexpr int pairs_of_chunk = 3;
+constexpr int pairs_of_chunk = 4;
 
 struct Variant {
     const char *name, *algorithm, *schedule, *knobs;
@@ -124,13 +124,13 @@ TEST_P(WeightGradient, IsTheSum) {
     }
 }
 
-constexpr const char *knobs = "pairs:3,depth:4";
+constexpr const char *knobs = "pairs:4,depth:4";
 INSTANTIATE_TEST_SUITE_P(Schedules, WeightGradient,
                          testing::Values(Variant{"root", "slices", "root", knobs, false},
                                          Variant{"cpu", "slices", "cpu", knobs, false},
                                          Variant{"exact", "slices", "cpu", knobs, true},
                                          Variant{"staged", "slices", "cpu",
-                                                 "pairs:3,depth:4,stage_input:1,stage_gradient:1",
+                                                 "pairs:4,depth:4,stage_input:1,stage_gradient:1",
                                                  false},
                                          Variant{"offsets", "offsets", "root", "tile_c:2", false}),
                          [](const auto &info) { return std::string(info.param.name); });

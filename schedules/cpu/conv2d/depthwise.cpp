@@ -19,13 +19,20 @@ DepthwiseTile choose(const Conv2dContext &context) {
     const int lanes = context.target.natural_vector_size<float>();
     DepthwiseTile tile = context.nhwc ? DepthwiseTile{1, 7, 1, context.width == 0, lanes}
                                       : DepthwiseTile{1, 1, 2, 1, lanes};
+    // Tiles are no wider than the output.
+    const int columns = context.width / std::max(context.stride_x, 1);
     Knobs knobs(context.knobs);
-    knobs.take("vectors", tile.vectors);
-    knobs.take("tile_x", tile.x);
-    knobs.take("tile_y", tile.y);
-    knobs.take("stage", tile.stage);
-    knobs.take("lanes", tile.lanes);
+    knobs.take("vectors", tile.vectors, steps(1, 4));
+    if (context.nhwc) {
+        knobs.take("tile_x", tile.x, steps(1, columns > 0 ? std::min(columns, 16) : 16));
+        knobs.take("stage", tile.stage, {0, 1});
+    }
+    knobs.take("tile_y", tile.y, steps(1, 8));
+    knobs.take("lanes", tile.lanes, {4, 8, 16});
     knobs.end();
+    const int registers = tile.vectors * ((tile.lanes + lanes - 1) / lanes);
+    knobs.estimate("vector registers", registers * tile.x * tile.y + 2,
+                   vector_registers(context.target));
     return tile;
 }
 

@@ -12,14 +12,27 @@ struct GroupedTile {
     int lanes;  // of a vector
 };
 
+// 8 channels by 3 columns by 14 sums of 16 lanes as one block of code take LLVM 60 s, 4 take 0.5 s.
+int unrolled_channels(const Conv2dContext &context) {
+    const int filters = context.filters_per_group;
+    return std::min(filters, filters > 8 ? 4 : 8);
+}
+
 GroupedTile choose(const Conv2dContext &context) {
     const int lanes = context.target.natural_vector_size<float>();
     GroupedTile tile = lanes >= 16 ? GroupedTile{7, 1, lanes} : GroupedTile{6, 1, lanes};
     Knobs knobs(context.knobs);
-    knobs.take("tile_x", tile.x);
-    knobs.take("tile_y", tile.y);
-    knobs.take("lanes", tile.lanes);
+    knobs.take("tile_x", tile.x, steps(1, 16));
+    knobs.take("tile_y", tile.y, steps(1, 4));
+    knobs.take("lanes", tile.lanes, {4, 8, 16, 32});
     knobs.end();
+    knobs.require(tile.x * tile.y * unrolled_channels(context) <= 64,
+                  "tile_x * tile_y is at most " + std::to_string(64 / unrolled_channels(context)));
+    const int filters = context.filters_per_group;
+    const int width = std::max(tile.lanes / filters, 1) * filters;
+    const int vectors = (width + lanes - 1) / lanes;
+    knobs.estimate("vector registers", vectors * (tile.x * tile.y + std::max(context.kernel_w, 1)),
+                   vector_registers(context.target));
     return tile;
 }
 
@@ -68,14 +81,13 @@ void grouped(Conv2d &stages, const Conv2dContext &context) {
         .vectorize(g)
         .unroll(x)
         .unroll(y);
-    // 8 channels by 3 columns by 14 sums of 16 lanes as one block of code take LLVM 60 s, 4 take 0.5 s.
     stages.sum.update()
         .reorder(k, g, x, y, d.y, d.x, d.z)
         .vectorize(k)
         .vectorize(g)
         .unroll(x)
         .unroll(y)
-        .unroll(d.x, std::min(filters, filters > 8 ? 4 : 8));
+        .unroll(d.x, unrolled_channels(context));
     if (context.kernel_w > 0) stages.sum.update().unroll(d.y);
     // With the width of the image known its edges are constants, and the input is read as it is
     // (32 channels a group, 7x7: 78 GFLOP/s on one Zen 4 core, against 70 with a staged row).

@@ -64,7 +64,10 @@ namespace cpu {
 void backward_data(Conv2dBackwardData &stages, const Conv2dBackwardDataContext &context) {
     int tile_x = 8;
     Knobs knobs(context.knobs);
-    knobs.take("tile_x", tile_x);
+    if (context.nhwc) {
+        knobs.take("tile_x", tile_x, steps(1, 16));
+        knobs.estimate("vector registers", tile_x + 1, vector_registers(context.target));
+    }
     knobs.end();
     if (context.nhwc)
         across_channels(stages, context, tile_x);

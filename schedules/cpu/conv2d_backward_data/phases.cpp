@@ -23,11 +23,17 @@ PhasesTile choose(const Conv2dBackwardDataContext &context) {
     PhasesTile tile =
         context.nhwc ? PhasesTile{2, 2, 8, lanes} : PhasesTile{lanes / 2, 1, 1, lanes / 2};
     Knobs knobs(context.knobs);
-    if (context.nhwc) knobs.take("tile_x", tile.x);
-    knobs.take("tile_y", tile.y);
-    if (context.channels_per_group > 1) knobs.take("vectors", tile.vectors);
-    knobs.take("lanes", tile.lanes);
+    if (context.nhwc) knobs.take("tile_x", tile.x, steps(1, 8));
+    knobs.take("tile_y", tile.y, steps(1, 8));
+    if (context.channels_per_group > 1) knobs.take("vectors", tile.vectors, steps(1, 16));
+    knobs.take("lanes", tile.lanes, {2, 4, 8, 16});
     knobs.end();
+    const int channels = context.nhwc ? context.channels_per_group : 1;
+    const int width = std::max(tile.lanes / channels, 1) * channels;
+    const int pixels = context.nhwc ? tile.x * tile.y : tile.y;
+    knobs.estimate("vector registers",
+                   pixels * context.stride_x * context.stride_y * ((width + lanes - 1) / lanes) + 1,
+                   vector_registers(context.target));
     return tile;
 }
 

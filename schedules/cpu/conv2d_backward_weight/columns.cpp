@@ -17,11 +17,14 @@ ColumnSums choose(const Conv2dBackwardWeightContext &context) {
     const int w = std::max(context.kernel_w, 1), h = std::max(context.kernel_h, 1);
     ColumnSums sums = {8, w, std::min(h, std::max(28 / w, 1)), 1024};  // 28 of 32 registers
     Knobs knobs(context.knobs);
-    knobs.take("lanes", sums.lanes);
-    knobs.take("s", sums.s);
-    knobs.take("r", sums.r);
-    knobs.take("pixels", sums.pixels);
+    knobs.take("lanes", sums.lanes, {4, 8, 16});
+    knobs.take("s", sums.s, steps(1, w));
+    knobs.take("r", sums.r, steps(1, h));
+    knobs.take("pixels", sums.pixels, powers(128, 8192));
     knobs.end();
+    const int lanes = context.target.natural_vector_size<float>();
+    knobs.estimate("vector registers", sums.s * sums.r * ((sums.lanes + lanes - 1) / lanes) + 1,
+                   vector_registers(context.target));
     return sums;
 }
 

@@ -26,6 +26,59 @@ struct WeightSums {
     int of(const Var &v) const { return v.name() == "c" ? c : v.name() == "g" ? g : k; }
 };
 
+// Divisors of what is known, else what networks have.
+std::vector<int> parts_of(int known) {
+    std::vector<int> parts;
+    for (const int part : {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64})
+        if (known == 0 || known % part == 0) parts.push_back(part);
+    return parts;
+}
+
+void take_knobs(WeightSums &sums, const Conv2dBackwardWeightContext &context) {
+    const std::vector<int> blocks = {1,  2,  3,   4,   6,   8,   12,  16,  24,  32,  48,
+                                     64, 96, 128, 160, 192, 256, 384, 512, 768, 1024};
+    Knobs knobs(context.knobs);
+    knobs.take("c", sums.c, parts_of(context.channels_per_group));
+    knobs.take("g", sums.g, powers(1, 64));
+    knobs.take("k", sums.k, parts_of(context.filters_per_group));
+    knobs.take("s", sums.s, steps(1, context.kernel_w > 0 ? context.kernel_w : 7));
+    knobs.take("r", sums.r, steps(1, context.kernel_h > 0 ? context.kernel_h : 7));
+    knobs.take("step", sums.step, {1, 2, 3, 4, 5, 6, 7, 8, 14, 16});
+    knobs.take("block_c", sums.block_c, blocks);
+    knobs.take("block_g", sums.block_g, blocks);
+    knobs.take("block_k", sums.block_k, blocks);
+    knobs.take("pixels", sums.pixels, powers(32, 4096));
+    knobs.take("stage", sums.stage, {0, 1, 2});
+    knobs.take("filters", sums.filters, {0, 1});
+    knobs.take("direct", sums.direct, {0, 1});
+    knobs.take("inside", sums.inside, {0, 1});
+    knobs.take("whole", sums.whole, {0, 1});
+    knobs.end();
+}
+
+void require_and_estimate(const WeightSums &sums, const Conv2dBackwardWeightContext &context) {
+    const int columns = context.width / std::max(context.stride_x, 1);
+    Knobs::require(sums.block_c % sums.c == 0, "c divides block_c");
+    Knobs::require(sums.block_g % sums.g == 0, "g divides block_g");
+    Knobs::require(sums.block_k % sums.k == 0, "k divides block_k");
+    Knobs::require(!sums.direct || context.nhwc, "direct:1 is for nhwc");
+    Knobs::require(!sums.direct || sums.step == 1 || (columns > 0 && columns % sums.step == 0),
+                   "with direct:1 step divides the output's columns, which are known, or is 1");
+    Knobs::require(!sums.direct || sums.stage < 2, "direct:1 has stage:0 or stage:1");
+    Knobs::require(!sums.whole || sums.direct, "whole:1 has direct:1");
+    Knobs::require(!sums.inside || (sums.direct && context.kernel_w == 1 && context.kernel_h == 1),
+                   "inside:1 has direct:1 and a 1x1 filter");
+    const int lanes = context.target.natural_vector_size<float>();
+    const int first = sums.filters ? sums.k : sums.c == 1 ? sums.g : sums.c;
+    const int all = sums.c * sums.g * sums.k;
+    // A second dimension fills up vectors of the first.
+    const int second = sums.filters ? sums.c : sums.c == 1 ? sums.c : sums.g;
+    const int width = first < lanes && second > 1 ? first * second : first;
+    const int vectors = (width + lanes - 1) / lanes;
+    Knobs::estimate("vector registers", all / width * vectors * sums.s * sums.r + vectors + 1,
+                    vector_registers(context.target));
+}
+
 // Vectors are of channels of a group; of groups of one channel; of both, where a few groups of few
 // channels fill one; of filters, where there are three channels and one group. Sums of AVX-512's 32
 // registers, and loads for as many multiplications:
@@ -48,29 +101,14 @@ WeightSums choose(const Conv2dBackwardWeightContext &context) {
         const int k = channels == lanes && many_registers ? 8 : 4;
         sums = {channels, 1, k, s, 1, 1, 1, std::max(64 / channels, 1), filters, 256, stage};
     }
-    Knobs knobs(context.knobs);
-    knobs.take("c", sums.c);
-    knobs.take("g", sums.g);
-    knobs.take("k", sums.k);
-    knobs.take("s", sums.s);
-    knobs.take("r", sums.r);
-    knobs.take("step", sums.step);
-    knobs.take("block_c", sums.block_c);
-    knobs.take("block_g", sums.block_g);
-    knobs.take("block_k", sums.block_k);
-    knobs.take("pixels", sums.pixels);
-    knobs.take("stage", sums.stage);
-    knobs.take("filters", sums.filters);
-    knobs.take("direct", sums.direct);
-    knobs.take("inside", sums.inside);
-    knobs.take("whole", sums.whole);
-    knobs.end();
+    take_knobs(sums, context);
     // Rows name what fits AVX-512; 4 divides what they do.
     int &broadcast = sums.filters ? sums.c : sums.k;
     if (!many_registers && sums.direct) broadcast = std::min(broadcast, 4);
     sums.block_c = std::max(sums.block_c, sums.c);
     sums.block_g = std::max(sums.block_g, sums.g);
     sums.block_k = std::max(sums.block_k, sums.k);
+    require_and_estimate(sums, context);
     return sums;
 }
 

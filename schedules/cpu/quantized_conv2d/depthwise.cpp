@@ -16,13 +16,22 @@ struct DepthwiseTile {
 
 DepthwiseTile choose(const QuantizedConv2dContext &context) {
     DepthwiseTile tile = {1, 7, 1, 1, 0};
+    // Tiles are no wider than the output.
+    const int columns = context.width / std::max(context.stride_x, 1);
     Knobs knobs(context.knobs);
-    knobs.take("vectors", tile.vectors);
-    knobs.take("tile_x", tile.x);
-    knobs.take("tile_y", tile.y);
-    knobs.take("words", tile.words);
-    knobs.take("unroll", tile.unroll);
+    knobs.take("vectors", tile.vectors, steps(1, 4));
+    knobs.take("tile_x", tile.x, steps(1, columns > 0 ? std::min(columns, 16) : 16));
+    knobs.take("tile_y", tile.y, steps(1, 4));
+    knobs.take("words", tile.words, {1, 2});
+    knobs.take("unroll", tile.unroll, {0, 1});
     knobs.end();
+    const int stride = context.stride_x;
+    knobs.require(tile.words == 1 || (stride == context.stride_y && (stride == 1 || stride == 2) &&
+                                      context.dilation_x == 1 && context.dilation_y == 1),
+                  "words:2 takes a known stride of 1 or 2, and no dilation");
+    knobs.require(!tile.unroll || context.width > 0, "unroll:1 takes a known width");
+    knobs.estimate("vector registers", tile.vectors * tile.x * tile.y + 2,
+                   vector_registers(context.target));
     return tile;
 }
 

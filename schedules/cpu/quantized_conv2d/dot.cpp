@@ -18,10 +18,12 @@ DotTile choose(const QuantizedConv2dContext &context) {
     const int lanes = quantized_dot_lanes(context);
     DotTile tile = lanes >= 16 ? DotTile{4, 7, 1} : DotTile{4, 3, 1};
     Knobs knobs(context.knobs);
-    knobs.take("tile_k", tile.k);
-    knobs.take("tile_x", tile.x);
-    knobs.take("tile_y", tile.y);
+    knobs.take("tile_k", tile.k, powers(1, 8));
+    knobs.take("tile_x", tile.x, {1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16});
+    knobs.take("tile_y", tile.y, steps(1, 4));
     knobs.end();
+    knobs.estimate("vector registers", tile.k * tile.x * tile.y + tile.k,
+                   vector_registers(context.target));
     return tile;
 }
 

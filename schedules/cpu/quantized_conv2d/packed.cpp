@@ -25,12 +25,15 @@ PackedTile choose(const QuantizedConv2dContext &context) {
     PackedTile tile =
         lanes >= 16 ? PackedTile{2 * lanes, 7, 2, 1, 0} : PackedTile{2 * lanes, 6, 1, 1, 0};
     Knobs knobs(context.knobs);
-    knobs.take("block", tile.block);
-    knobs.take("tile_x", tile.x);
-    knobs.take("tile_y", tile.y);
-    knobs.take("stage", tile.stage);
-    knobs.take("outer", tile.outer);
+    knobs.take("block", tile.block, steps(lanes, 96, lanes));
+    knobs.take("tile_x", tile.x, {1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 28});
+    knobs.take("tile_y", tile.y, steps(1, 4));
+    knobs.take("stage", tile.stage, {1, 2});
+    knobs.take("outer", tile.outer, {0, 1});
     knobs.end();
+    const int vectors = tile.block / lanes;
+    knobs.estimate("vector registers", vectors * tile.x * tile.y + vectors + 1,
+                   vector_registers(context.target));
     return tile;
 }
 
