@@ -85,7 +85,7 @@ def log_ticks(low, high):
                   (100, 200, 500), (100,)):
         ticks = [step * 10.0**power for power in range(-8, 14) for step in steps]
         inside = [tick for tick in ticks if low <= tick <= high]
-        if len(inside) <= 7:
+        if len(inside) <= 9:
             break
     return inside
 
@@ -139,9 +139,9 @@ def progress(case, markers):
     data = dots(case, right, at, lambda candidate: round(candidate.ratio, 4), markers, opacity=0.45)
     data.append(go.Scatter(x=x, y=y, mode="lines", line={"shape": "hv", "width": 2.5, "color": BEST},
                            name="best so far", hovertemplate="best so far %{y:.3f}<extra></extra>"))
-    return figure(data, 340, {"title": {"text": f"{name} since the sweep began"}},
+    return figure(data, 340, {"title": {"text": f"{name} since the case's sweep began"}},
                   {"title": {"text": "ratio: the row's time over the candidate's"}, "rangemode":
-                   "tozero"}, shapes=[line(f"the table's row {case.row}", y0=1, y1=1)])
+                   "tozero"}, shapes=[line(f"the table's row {case.row['name']}", y0=1, y1=1)])
 
 
 def roof(sweep, low, high):
@@ -174,7 +174,7 @@ def roofline(sweep, cases, markers=None):
         for case in cases:
             data += dots(case, case.right(), lambda _: case.intensity(),
                          lambda candidate: case.work / candidate.ns, markers, opacity=0.5)
-    rows = [f"{html.escape(case.name)}<br>row {case.row}: {case.row_rate():.1f} {sweep.unit}"
+    rows = [f"{html.escape(case.name)}<br>row {case.row['name']}: {case.row_rate():.1f} {sweep.unit}"
             for case in cases]
     data.append(star(at, [case.row_rate() for case in cases], rows, ROW, "diamond", 12))
     best = [case.best() for case in cases]

@@ -6,6 +6,7 @@ import argparse
 import json
 import math
 import os
+import re
 import sys
 from collections import Counter
 from html import escape
@@ -16,6 +17,7 @@ import figures
 import sweep_results
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+MARGIN = 1.02  # below it a new row is not worth it
 MOST_VALUES = 24  # of a knob; past that those that were tried
 
 
@@ -57,7 +59,7 @@ def tile(value, text, kind=""):
 
 def counts_of(candidates):
     counts = Counter(candidate.status for candidate in candidates)
-    return ", ".join(f"{count} {status.replace('_', ' ')}" for status, count in counts.most_common())
+    return ", ".join(f"{count} {status}" for status, count in counts.most_common())
 
 
 def ratio_kind(ratio):
@@ -70,7 +72,7 @@ def tiles(case):
     found = [tile(f"{best.ratio:.3f}", "ratio of the best: the row's time over its own",
                   ratio_kind(best.ratio)),
              tile(time_of(best.ns), f"the best: {best.name}")] if best else []
-    row = [tile(time_of(case.table_ns), f"the table's row: {case.row}")] if case.table_ns else []
+    row = [tile(time_of(case.table_ns), f"the table's row: {case.row['name']}")] if best else []
     if machine:
         row.append(tile(f"{machine.ratio:.3f}", f"best autoscheduler: {machine.way}",
                         ratio_kind(machine.ratio)))
@@ -86,23 +88,27 @@ def table_line(case, best, about):
     """The row of the table that has the best candidate's schedule, for kernels.cmake."""
     if case.line:
         return case.line
-    settings = about["settings"]
-    layouts = [] if settings["layout"] in ("", "any") else [f"LAYOUTS {settings['layout']}"]
+    settings, base, row = about["settings"], case.base_of(best), case.row["name"]
     knobs = [f"KNOBS {best.knobs_text}"] if best.knobs else []
-    where = [f"WHERE {best.fixed}"] if best.fixed else []
-    device = settings["device"].split(":")[0]
+    if best.base == case.row["base"]:
+        return " ".join([f"kernel({base['family']} {row} …", *(knobs or ["without KNOBS"]), "…)"])
+    layouts = [] if settings["layout"] == "any" else [f"LAYOUTS {settings['layout']}"]
+    where = [f"WHERE {base['where']}"] if base["where"] else []
     columns = [f"ALGORITHM {best.algorithm} SCHEDULE {best.schedule}", *knobs,
-               f"TYPES {settings['type']}", *layouts, f"DEVICES {device}"]
-    family = about.get("generator", about["family"])
-    return "\n    ".join([" ".join([f"kernel({family} {case.row}", *columns]), *where]) + ")"
+               f"TYPES {settings['type']}", *layouts, f"DEVICES {settings['device'].split(':')[0]}"]
+    name = re.sub(r"\W", "_", f"{base['rows'].split(',')[0]}_{case.name}")
+    first = " ".join([f"kernel({base['family']} {name}", *columns])
+    return "\n    ".join([first, *where]) + f")  # before {row}"
 
 
 def advice(case, about):
     best = case.best(lambda candidate: not candidate.by_machine)
-    if not best or best.ratio <= 1:
-        return "<p>No hand-written candidate was faster than the table's row, which stays.</p>"
-    return (f"<h3>The line for kernels.cmake</h3><p class=\"soft\">A row before {escape(case.row)}, "
-            "whose other conditions it keeps; its knobs alone where the schedule is the same.</p>"
+    if not best or best.ratio < MARGIN:
+        return "<p>No hand-written candidate is faster than the table's row by 2 %: it stays.</p>"
+    base = case.base_of(best)
+    chooser = f" The schedule's chooser: <code>{escape(base['chooser'])}</code>." if base else ""
+    return (f'<h3>The line for kernels.cmake</h3><p class="soft">The row that runs now: <code>'
+            f"{escape(case.row['name'])}</code>, {escape(case.row['candidate'])}.{chooser}</p>"
             f"<pre>{escape(table_line(case, best, about))}</pre>")
 
 
@@ -136,7 +142,7 @@ def table_row(candidate, best, unit, parts):
     optional = lambda value, form: "" if value is None else form.format(value)
     cells = [f'<td class="text">{escape(candidate.way)} <span class="soft">'
              f'{escape(candidate.fixed)}</span></td>', cell(0, candidate.knobs_text, "text"),
-             cell(0, candidate.status.replace("_", " "), "text"),
+             cell(0, candidate.status, "text"),
              cell(candidate.ratio, optional(candidate.ratio, "{:.3f}")),
              cell(candidate.ns, time_of(candidate.ns) if candidate.ns else ""),
              cell(candidate.rate, optional(candidate.rate, "{:.1f}")),
@@ -158,9 +164,9 @@ def table(case, unit):
              ("at, s", "number"), *([("part", "")] if parts else []), ("reason", "")]
     texts = "".join(f'<th data-sort="{kind}"{"" if kind else " class=text"}>{escape(name)}</th>'
                     for name, kind in heads)
-    order = sorted(case.candidates, key=lambda candidate: -(candidate.ratio or 0))
+    order = sorted(case.candidates, key=lambda candidate: -(candidate.ratio or 0)) + case.refused
     rows = "".join(table_row(candidate, case.best(), unit, parts) for candidate in order)
-    statuses = "".join(f'<option value="{escape(status)}">{escape(status.replace("_", " "))}</option>'
+    statuses = "".join(f'<option value="{escape(status)}">{escape(status)}</option>'
                        for status in dict.fromkeys(candidate.status for candidate in order))
     return (f'<div class="filter"><input type="search" placeholder="words that a candidate has">'
             f'<select><option value="">any status</option>{statuses}</select>'
@@ -169,17 +175,13 @@ def table(case, unit):
             f'</div>')
 
 
-def measured(case):
-    return bool(case.right()) and bool(case.table_ns)
-
-
 def case_section(case, sweep):
     number, unit = case.number, sweep.unit
     parts = [f'<section id="case-{number}"><h2>{escape(case.name)}</h2>']
     if not case.candidates:
-        return parts[0] + "<p>No candidate yet.</p></section>"
+        return parts[0] + '<p class="soft">No candidate yet.</p></section>'
     parts.append(tiles(case))
-    if measured(case):
+    if case.right():
         bases = dict.fromkeys((c.base, c.by_machine) for c in case.candidates)
         markers = figures.marker_of(bases)
         parts += [descriptions(case, unit), advice(case, sweep.about),
@@ -207,9 +209,9 @@ def index_row(case):
     best = case.best()
     machine = case.best(lambda candidate: candidate.by_machine)
     cells = [f'<td class="text"><a href="#case-{case.number}">{escape(case.name)}</a></td>',
-             cell(0, case.row, "text"), cell(case.table_ns, time_of(case.table_ns or 0))]
-    cells += [cell(best.ns, time_of(best.ns)), cell(best.ratio, f"{best.ratio:.3f}"),
-              cell(0, best.name, "text")] if best else ["<td></td>"] * 3
+             cell(0, case.row["name"], "text")]
+    cells += [cell(case.table_ns, time_of(case.table_ns)), cell(best.ns, time_of(best.ns)), cell(best.ratio, f"{best.ratio:.3f}"),
+              cell(0, best.name, "text")] if best else ["<td></td>"] * 4
     cells += [cell(machine.ratio, f"{machine.ratio:.3f}") if machine else "<td></td>",
               cell(len(case.candidates), str(len(case.candidates))),
               cell(len(case.failed()), str(len(case.failed())))]
@@ -225,7 +227,7 @@ def index(sweep):
     rows = "".join(index_row(case) for case in sweep.cases)
     parts = [f'<section id="index"><div class="table"><table class="sortable" id="table-0"><thead>'
              f"<tr>{texts}</tr></thead><tbody>{rows}</tbody></table></div>"]
-    done = [case for case in sweep.cases if measured(case)]
+    done = [case for case in sweep.cases if case.right()]
     if done:
         name = "Bandwidth" if sweep.of_bytes else "Roofline"
         parts += ['<div class="halves"><div><h3>Best ratio of each case</h3>',
@@ -245,7 +247,9 @@ def header(sweep):
     title = ", ".join([about["family"], settings["type"], *layout, *where])
     tried = [candidate for case in sweep.cases for candidate in case.candidates]
     facts = [f"{len(tried)} candidates in {duration(sum(c.seconds for c in tried))} of work"]
-    facts += [f"{key} {about[key]}" for key in ("strategy", "seed", "budget") if key in about]
+    facts += [f"{key} {about[key]}" for key in ("strategy", "seed") if key in about]
+    if "budget_seconds" in about:
+        facts.append(f"budget {duration(about['budget_seconds'])} a case")
     facts += [str(about[key]) for key in ("machine", "date") if key in about]
     limits = [f"peak {sweep.peak:.1f} {sweep.unit}"] if sweep.peak else []
     limits += [f"memory {sweep.bandwidth:.1f} GB/s"] if sweep.bandwidth else []

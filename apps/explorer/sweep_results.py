@@ -4,9 +4,10 @@ import csv
 import json
 import os
 import re
+import statistics
 from dataclasses import dataclass, field
 
-OK = "ok"
+OK, REFUSED = "ok", "does not take"
 
 
 @dataclass
@@ -23,6 +24,7 @@ class Candidate:
     seconds: float  # all that it took, in compiling, checking and measuring
     at_s: float  # since the sweep began
     ns: float = None
+    table_ns: float = None
     ratio: float = None  # of the row's time, measured in turn with it, to the candidate's
     rate: float = None
     max_error: float = None
@@ -55,11 +57,17 @@ class Case:
     name: str
     work: float
     bytes: float
-    row: str
-    table_ns: float
+    row: dict  # that selection takes: its name, its candidate, its base
     bases: list
     candidates: list = field(default_factory=list)
+    refused: list = field(default_factory=list)  # bases that don't take the case
     line: str = None  # for kernels.cmake, where the sweep says it
+
+    @property
+    def table_ns(self):
+        """The row's time, the median of those that were measured in turn with the candidates."""
+        times = [candidate.table_ns for candidate in self.right()]
+        return statistics.median(times) if times else None
 
     def right(self):
         return [candidate for candidate in self.candidates if candidate.ok]
@@ -74,7 +82,10 @@ class Case:
         return self.work / self.bytes if self.work and self.bytes else None
 
     def row_rate(self):
-        return self.work / self.table_ns if self.table_ns else None
+        return self.work / self.table_ns
+
+    def base_of(self, candidate):
+        return next((base for base in self.bases if base["name"] == candidate.base), None)
 
     def wasted(self):
         """The share of the time that went to candidates without a result."""
@@ -87,7 +98,7 @@ class Case:
         for base in self.bases:
             for knob in base["knobs"]:
                 legal = values.setdefault(knob["name"], set())
-                legal.update(str(value) for value in legal_values(knob))
+                legal.update(map(str, [*knob["legal"], knob["value"]]))
         for candidate in self.candidates:
             for name, value in candidate.knobs.items():
                 values.setdefault(name, set()).add(value)
@@ -98,12 +109,9 @@ class Case:
         """The candidate's value, its chooser's where it names none; None: it has no such knob."""
         if name in candidate.knobs:
             return candidate.knobs[name]
-        for base in self.bases:
-            if base["base"] in (candidate.base, candidate.way):
-                for knob in base["knobs"]:
-                    if knob["name"] == name:
-                        return str(knob["value"])
-        return None
+        base = self.base_of(candidate)
+        knobs = base["knobs"] if base else []
+        return next((str(knob["value"]) for knob in knobs if knob["name"] == name), None)
 
 
 @dataclass
@@ -125,13 +133,7 @@ class Sweep:
 
     @property
     def bandwidth(self):
-        return self.about["ceilings"].get("bandwidth_gb_s")
-
-
-def legal_values(knob):
-    legal = knob["legal"]
-    values = legal if isinstance(legal, list) else []
-    return [*values, knob["value"]]
+        return self.about["ceilings"].get("memory")
 
 
 def by_number(text):
@@ -153,14 +155,15 @@ def candidate_of(line):
                           number(line["at_s"]) or 0)
     if candidate.ok:
         candidate.ns, candidate.rate = float(line["ns"]), number(line["rate"])
-        candidate.ratio = number(line["ratio"]) or float(line["table_ns"]) / candidate.ns
+        candidate.table_ns = float(line["table_ns"])
+        candidate.ratio = candidate.table_ns / candidate.ns
         candidate.max_error = number(line["max_error"])
     return candidate
 
 
 def case_of(about, place):
-    return Case(place, about["name"], about["work"], about["bytes"], about["row"],
-                about["table_ns"], about["bases"], line=about.get("line"))
+    return Case(place, about["name"], about["work"], about["bytes"], about["row"], about["bases"],
+                line=about.get("line"))
 
 
 def read(directory):
@@ -179,7 +182,8 @@ def read(directory):
             if None in line.values():
                 continue
             try:
-                cases[line["case"]].candidates.append(candidate_of(line))
+                case, candidate = cases[line["case"]], candidate_of(line)
             except (KeyError, ValueError) as error:
                 raise ValueError(f"results.csv, line {place}: {error}") from error
+            (case.refused if candidate.status == REFUSED else case.candidates).append(candidate)
     return Sweep(about, list(cases.values()))
