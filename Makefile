@@ -37,7 +37,8 @@ bench-peers: setup
 bench: bench-peers
 	$(CMAKE) --preset $(PRESET) -B $(BUILD)
 	@$(CMAKE) --build $(BUILD) -j $(JOBS)
-	.venv/bin/python apps/bench/report.py --bench $(BUILD)/bin/bench --output docs/performance.md
+	.venv/bin/python apps/bench/report.py --bench $(BUILD)/bin/bench --before docs/tuning.json \
+		--output docs/performance.md
 
 docs: build
 	.venv/bin/python compiler/write_docs.py $(BUILD)/kernels .

@@ -1,8 +1,12 @@
 #!/usr/bin/env python3
-"""Writes docs/performance.md from the JSON files that bench wrote, or from runs of its own:
+"""Writes docs/performance.md and its picture, docs/performance.svg, from the JSON files that bench
+wrote, or from runs of its own:
 
     report.py --output docs/performance.md FILE.json ...
-    report.py --output docs/performance.md --bench build/bin/bench
+    report.py --output docs/performance.md --bench build/bin/bench --before docs/tuning.json
+
+--before: results of earlier, for a table of what has changed since. --keep writes the few fields
+that it needs.
 """
 
 import argparse
@@ -36,7 +40,15 @@ RUNS = [
     ["--family", "tensor_product_backward_data", "--type", "f32"],
     ["--family", "tensor_product_backward_weight", "--type", "f32"],
     ["--family", "kernel_map", "--type", "s32"],
+    ["--family", "activate", "--type", "f32"],
+    ["--family", "activate_backward", "--type", "f32"],
+    ["--family", "sgd", "--type", "f32"],
+    ["--family", "pool2d", "--type", "f32", "--layout", "nhwc"],
+    ["--family", "pool2d_backward", "--type", "f32", "--layout", "nhwc"],
+    ["--family", "softmax_cross_entropy", "--type", "f32"],
 ]
+KEPT = ["family", "type", "output_type", "layout", "device", "threads", "list", "case", "ns",
+        "ratio", "date"]
 
 
 def geometric_mean(values):
@@ -217,15 +229,67 @@ widened for BLAS and summed in f32.
 kernel_map: the maps of such layers from the coordinates of voxels, which run no kernel of the
 table. *NumPy* packs coordinates into integers, sorts them, and searches for the neighbours of each
 offset.
+
+activate, activate_backward, sgd, pool2d, pool2d_backward, softmax_cross_entropy: GB/s are bytes of
+the tensors that a call reads and writes, each once. No peer makes them; *memcpy* copies half as
+many bytes from one place to another, so that it moves as many. That is not the same task: it has no
+ratio, and *to memcpy* is 1 where a kernel takes no longer than to move its data; one that writes
+less than it reads may pass that.
 """
 
 
-def page(rows):
-    lines = [INTRODUCTION]
+def change_line(names, pairs):
+    """pairs: of rows, before and now."""
+    fair = [(old, new) for old, new in pairs if old["ratio"] and new["ratio"]]
+    gained = [old["ns"] / new["ns"] for old, new in pairs]
+    cells = [*names, str(len(pairs)), "", "", *(f"{value:.2f}" for value in (
+        geometric_mean(gained), max(gained), min(gained)))]
+    if fair:
+        cells[3] = f"{geometric_mean([old['ratio'] for old, _ in fair]):.2f}"
+        cells[4] = f"**{geometric_mean([new['ratio'] for _, new in fair]):.2f}**"
+    return "| " + " | ".join(cells) + " |"
+
+
+def changes(rows, before):
+    """A line a list of what the schedules that were found since have changed."""
+    key = lambda row: (*setting(row), row["list"], row["case"])
+    former = {key(row): row for row in timed(before)}
+    pairs = [(former[key(row)], row) for row in timed(rows) if key(row) in former]
+    if not pairs:
+        return []
+    dates = ", ".join(sorted({old["date"] for old, _ in pairs}))
+    lines = ["", "## Before and after tuning", "",
+             f"*Before*: the ratios of {dates}, measured before the schedules and knobs that sweeps",
+             "found went into the table. *Gained*: the former time of a case over that of now, the",
+             "mean of a list, the most and the least.", "",
+             "| kernels | list | cases | ratio before | after | gained | most | least |",
+             "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |"]
+    for what, group in group_by(pairs, lambda pair: setting(pair[1])).items():
+        kernels = title(what).removeprefix("## ").removesuffix(", 1 thread")
+        lines += [change_line((kernels, name), some)
+                  for name, some in group_by(group, lambda pair: pair[1]["list"]).items()]
+    return lines
+
+
+def keep(rows, name):
+    """A line a row, which shows well what a later version changes."""
+    lines = [json.dumps({key: row[key] for key in KEPT}, ensure_ascii=False) for row in rows]
+    with open(name, "w", encoding="utf-8") as file:
+        file.write("[\n" + ",\n".join(lines) + "\n]\n")
+
+
+def page(rows, before=(), shown=""):
+    """shown: the address of the picture."""
+    heading, introduction = INTRODUCTION.split("\n\n", 1)
+    lines = [heading, ""]
+    if shown:
+        lines += [f"![The ratio of every case, by family and list]({shown})", ""]
+    lines.append(introduction)
     lines.append(f"CPU: {', '.join(sorted({row['cpu'] for row in rows}))}. ")
     lines[-1] += f"Date: {', '.join(sorted({row['date'] for row in rows}))}. "
     versions = sorted({version for row in rows for version in row["peer_versions"]})
     lines[-1] += f"Peers: {', '.join(versions) if versions else 'none installed'}."
+    lines += changes(rows, before)
     for what, group in group_by(rows, setting).items():
         lines += ["", title(what), ""]
         for command in sorted({row["command"] for row in group}):
@@ -253,20 +317,48 @@ def run_bench(program):
     return files, failed
 
 
+def read(names):
+    rows = []
+    for name in names:
+        try:
+            with open(name, encoding="utf-8") as file:
+                some = json.load(file)
+            if not isinstance(some, list) or any(set(KEPT) - set(row) for row in some):
+                raise ValueError("it is not what bench --json writes")
+        except (OSError, ValueError, TypeError) as error:
+            print(f"report.py: {name}: {error}", file=sys.stderr)
+            sys.exit(2)
+        rows += some
+    return rows
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--output", default="-", help="file to write; - for the terminal")
+    parser.add_argument("--picture", help="file of the picture; beside --output, .svg")
     parser.add_argument("--bench", help="the program, to run it first")
+    parser.add_argument("--before", nargs="+", default=[], metavar="FILE", help="former results")
+    parser.add_argument("--keep", metavar="FILE", help="write results there, for a later --before")
     parser.add_argument("files", nargs="*", help="written by bench --json")
     arguments = parser.parse_args()
+    before = read(arguments.before)
     files, failed = run_bench(arguments.bench) if arguments.bench else ([], False)
-    rows = []
-    for name in files + arguments.files:
-        with open(name, encoding="utf-8") as file:
-            rows += json.load(file)
+    rows = read(files + arguments.files)
     if not rows:
         sys.exit("report.py: no results; it needs --bench or files")
-    text = page(rows)
+    if arguments.keep:
+        keep(rows, arguments.keep)
+    drawn = arguments.picture
+    if arguments.output != "-" and not drawn:
+        drawn = os.path.splitext(arguments.output)[0] + ".svg"
+    shown = ""
+    if drawn:
+        import picture  # matplotlib takes a second
+
+        picture.draw(rows, drawn)
+        place = os.path.dirname(arguments.output) if arguments.output != "-" else ""
+        shown = os.path.relpath(drawn, place or ".")
+    text = page(rows, before, shown)
     if arguments.output == "-":
         sys.stdout.write(text)
     else:
