@@ -12,7 +12,7 @@ HOST = {
     "reloads": re.compile(r"byte (Folded )?Reload"),
 }
 DEVICE = {
-    "multiply-adds": re.compile(r"^(@%\w+ )?(fma|mad)\."),
+    "multiply-adds": re.compile(r"^(@%\w+ )?(fma|dp4a)\."),
     "shared loads": re.compile(r"^(@%\w+ )?ld\.shared"),
     "global loads": re.compile(r"^(@%\w+ )?ld\.global"),
     "shared stores": re.compile(r"^(@%\w+ )?st\.shared"),
@@ -107,5 +107,5 @@ def read(text):
             code.counts["stack bytes"] = max(frames, default=0)
         whole.append(code)
         inner += loops(lines, name, first, end, host)
-    inner.sort(key=lambda loop: (-loop.counts["multiply-adds"], -loop.depth, loop.line))
+    inner.sort(key=lambda loop: (-loop.counts["multiply-adds"], -loop.counts["instructions"]))
     return whole, inner

@@ -4,16 +4,21 @@ import difflib
 import pathlib
 import re
 
-from markup import document, escape, prose, table
+from markup import document, escape, excerpt, prose, table
 
 CONTEXT = 3  # equal lines that are shown around different ones
 
 
 def read(kernel):
-    """Conceptual and compiled code, with the kernel's name taken out, so that two compare."""
+    """Conceptual code from its first loop or buffer on, and compiled code; with the kernel's name
+    taken out, so that two compare."""
     def text(name):
-        return pathlib.Path(kernel["files"][name]).read_text().replace(kernel["name"], "KERNEL").splitlines()
-    return text("conceptual"), text("code")
+        whole = pathlib.Path(kernel["files"][name]).read_text().replace(kernel["name"], "KERNEL")
+        return [line.expandtabs() for line in whole.splitlines()]
+    conceptual = text("conceptual")
+    work = re.compile(r"\s*(produce|allocate|for|parallel|gpu_block\w*)\b")
+    start = next((at for at, line in enumerate(conceptual) if work.match(line)), 0)
+    return conceptual[start:], text("code")
 
 
 def comparable(line):
@@ -91,7 +96,7 @@ def facts_table(kernels):
     for name in ("registers", "stack_bytes", "spill_bytes", "shared_dynamic", "threads"):
         values = [kernel["resources"].get(name, -1) for kernel in kernels]
         if max(values) >= 0:
-            add(name.replace("_", " "), values)
+            add(name.replace("_", " "), ["unknown" if value == -1 else value for value in values])
     estimates = [{e["what"]: f'{e["uses"]} of {e["has"]}' for e in kernel["estimates"]} for kernel in kernels]
     for name in dict.fromkeys(name for values in estimates for name in values):
         add("estimated " + name, [values.get(name) for values in estimates])
@@ -108,6 +113,9 @@ def schedules(functions):
     for at, title in enumerate(("Schedule", "Chooser of its sizes")):
         pair = [function[at] for function in functions]
         if not any(pair):
+            continue
+        if pair[0] == pair[1]:
+            parts.append(excerpt(pair[0], f"{title}, the same on both sides"))
             continue
         comments = "".join(f'<div>{prose(found.comment) if found else ""}</div>' for found in pair)
         paths = "".join(f'<div class="path">{escape(f"{found.path}:{found.line}") if found else ""}</div>'
@@ -132,7 +140,8 @@ def page(kernels, functions, texts, tables, code_names, command):
         ("conceptual", "Conceptual code", lines_section(left, right, comparable), ""),
         ("code", " and ".join(names), lines_section(left_code, right_code, comparable), "")]
 
-    def described(kernel):
-        return f'<b>{escape(kernel["name"])}</b> {escape(kernel["candidate_knobs"])}'
-    heading = f"<h1>{escape(a['row'])} and {escape(b['row'])}</h1><p>{described(a)} beside {described(b)}</p>"
-    return document(f"{a['row']} and {b['row']}", heading, sections)
+    short = [f'{kernel["row"]} {kernel["candidate_knobs"]}'.rstrip() for kernel in kernels]
+    title = " and ".join(short if short[0] != short[1] else [a["name"], b["name"]])
+    heading = (f"<h1>{escape(title)}</h1><p><b>{escape(a['name'])}</b> on the left, "
+               f"<b>{escape(b['name'])}</b> on the right</p>")
+    return document(title, heading, sections)

@@ -10,7 +10,7 @@ function choose() {
     for (const line of document.querySelectorAll(".aimed")) line.classList.remove("aimed");
     if (!aim || aim === section) return scrollTo(0, 0);
     aim.classList.add("aimed");
-    aim.scrollIntoView({block: "center"});
+    aim.scrollIntoView();
 }
 
 const header = document.querySelector("header");

@@ -26,41 +26,32 @@ def heading(kernel):
 
 def usage(rows):
     """(what, uses, has) each, as bars."""
-    cells = [(escape(what), bar(uses, has) + f"{100 * uses / has:.0f} %" if has else "",
-              f"{uses}", f"{has}") for what, uses, has in rows]
-    return table(("", "", "uses", "of"), cells, figures=(2, 3),
+    cells = [(escape(what), bar(uses, has), f"{100 * uses / has:.0f} %" if has else "", uses, has)
+             for what, uses, has in rows]
+    return table(("", "", "", "uses", "of"), cells, figures=(2, 3, 4),
                  classes=["over" if uses > has else "" for _, uses, has in rows])
 
 
-def budget_rows(kernel):
-    """Of each device function: what it uses of the row's budget and of the limit."""
+def function_figures(function, budget):
+    """A device function's use of the row's budget and of the limit, and its other figures."""
     rows = []
-    budget = kernel["budget"]
-    for function in kernel["resources"].get("functions", []):
+    if function["registers"] >= 0:
+        rows.append(("registers a thread, of the budget", function["registers"], budget.get("registers", 255)))
+    if function["shared_dynamic"] >= 0:
         shared = max(function["shared_static"], 0) + function["shared_dynamic"]
-        name = function["name"]
-        if function["registers"] >= 0 and "registers" in budget:
-            rows.append((f"{name}: registers, of the row's budget", function["registers"], budget["registers"]))
-        if function["shared_dynamic"] >= 0:
-            if "shared" in budget:
-                rows.append((f"{name}: shared bytes, of the row's budget", shared, budget["shared"]))
-            rows.append((f"{name}: shared bytes, of 48 KiB", shared, SHARED_LIMIT))
-    return rows
+        rows += [("shared bytes a block, of the budget", shared, budget.get("shared", SHARED_LIMIT)),
+                 ("shared bytes a block, of 48 KiB", shared, SHARED_LIMIT)]
+    others = [("threads a block", "threads"), ("stack bytes a thread", "stack_bytes"), ("spilled bytes", "spill_bytes")]
+    said = {-1: "unknown", -2: "varies"}
+    text = ", ".join(f"{label} {said.get(function[name], function[name])}" for label, name in others)
+    return f'<h3><code>{escape(function["name"])}</code></h3><p>{text}</p>{usage(rows)}'
 
 
 def resources(kernel):
-    functions = kernel["resources"].get("functions", [])
-    parts = []
-    if functions:
-        names = ("registers", "stack_bytes", "spill_bytes", "shared_static", "shared_dynamic", "threads")
-        rows = [[f"<code>{escape(f['name'])}</code>"] + ["?" if f[n] == -1 else "varies" if f[n] == -2 else f[n]
-                                                         for n in names] for f in functions]
-        parts += ["<h3>Device functions: registers and stack a thread, shared bytes and threads a block</h3>",
-                  table(("function", *(n.replace("_", " ") for n in names)), rows, figures=range(1, 7)),
-                  usage(budget_rows(kernel))]
+    parts = [function_figures(f, kernel["budget"]) for f in kernel["resources"].get("functions", [])]
     if kernel["estimates"]:
         rows = [(e["what"], e["uses"], e["has"]) for e in kernel["estimates"]]
-        parts += ["<h3>The schedule's own estimate</h3>", usage(rows)]
+        parts.append("<h3>The schedule's own estimate</h3>" + usage(rows))
     return "".join(parts) or '<p class="empty">The schedule states no estimate.</p>'
 
 
@@ -171,7 +162,7 @@ def frame(id_, path):
 def show(kernel, sources):
     files = kernel["files"]
     code = pathlib.Path(files["code"]).read_text()
-    marked = "\n".join(map(assembly_line, code.rstrip("\n").split("\n")))
+    marked = "\n".join(assembly_line(line.expandtabs()) for line in code.rstrip("\n").split("\n"))
     if kernel["device"] == "opencl":
         marked = cpp(code.rstrip("\n"))
     sections = [("overview", "Overview", overview(kernel, sources, code), ""),
