@@ -6,7 +6,7 @@ cd "$(dirname "$0")"
 
 packages=(g++ libgtest-dev libbenchmark-dev libpng-dev libjpeg-dev pocl-opencl-icd
     ocl-icd-opencl-dev opencl-headers libcli11-dev nlohmann-json3-dev libdlpack-dev
-    libboost-dev zlib1g-dev libopenmpi-dev openmpi-bin python3-venv)
+    libboost-dev zlib1g-dev libopenmpi-dev openmpi-bin chromium python3-venv)
 missing=()
 for package in "${packages[@]}"; do
     dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q '^install ok installed$' ||

@@ -80,4 +80,10 @@ std::map<std::string, std::string> Candidate::parameters() const {
     return result;
 }
 
+std::string Candidate::target() const {
+    if (device == DeviceType::cpu) return HK_TARGET_CPU;
+    if (device == DeviceType::cuda) return HK_TARGET_CUDA;
+    return std::string(HK_TARGET_OPENCL) + (type == DataType::f64 ? "-cl_doubles" : "");
+}
+
 }  // namespace hk::explorer

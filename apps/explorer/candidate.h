@@ -28,6 +28,7 @@ struct Candidate {
     std::string name() const;
     // Of the generator, in Halide's terms.
     std::map<std::string, std::string> parameters() const;
+    std::string target() const;
 };
 
 // Halide's autoschedulers for a device.

@@ -21,18 +21,9 @@ namespace {
 using Halide::Internal::AbstractGenerator;
 using Generator = std::unique_ptr<AbstractGenerator>;
 
-Halide::Target target_of(const Candidate &candidate) {
-    std::string target = candidate.device == DeviceType::cpu    ? HK_TARGET_CPU
-                         : candidate.device == DeviceType::cuda ? HK_TARGET_CUDA
-                                                                : HK_TARGET_OPENCL;
-    if (candidate.device == DeviceType::opencl && candidate.type == DataType::f64)
-        target += "-cl_doubles";
-    return Halide::Target(target);
-}
-
 Generator generator_of(const Candidate &candidate) {
     Generator generator = Halide::Internal::GeneratorRegistry::create(
-        candidate.family, Halide::GeneratorContext(target_of(candidate)));
+        candidate.family, Halide::GeneratorContext(Halide::Target(candidate.target())));
     for (const auto &[name, value] : candidate.parameters())
         generator->set_generatorparam_value(name, value);
     return generator;

@@ -13,6 +13,9 @@ int main(int argc, char **argv) {
     CLI::App app("Change a schedule, see what came out, measure it, keep the winner");
     app.require_subcommand(1);
     std::vector<std::unique_ptr<hk::explorer::Verb>> verbs;
+    verbs.push_back(hk::explorer::list_verb());
+    verbs.push_back(hk::explorer::show_verb());
+    verbs.push_back(hk::explorer::diff_verb());
     verbs.push_back(hk::explorer::run_verb());
     for (const auto &verb : verbs) verb->add_to(app);
     try {

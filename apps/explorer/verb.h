@@ -18,6 +18,9 @@ protected:
     CLI::App *command_ = nullptr;
 };
 
+std::unique_ptr<Verb> list_verb();
+std::unique_ptr<Verb> show_verb();
+std::unique_ptr<Verb> diff_verb();
 std::unique_ptr<Verb> run_verb();
 
 }  // namespace hk::explorer

@@ -1,0 +1,115 @@
+#include "shown.h"
+
+#include <cstdlib>
+
+#include "compiled.h"
+#include "compiler/tools.h"
+#include "hk/error.h"
+#include "tables.h"
+
+namespace hk::explorer {
+
+using nlohmann::json;
+
+namespace {
+
+// tile_x:8,tile_k:32, well-formed.
+std::map<std::string, int> values_of(const std::string &knobs) {
+    std::map<std::string, int> values;
+    std::istringstream in(knobs);
+    for (std::string knob; std::getline(in, knob, ',');) {
+        const size_t colon = knob.find(':');
+        values[knob.substr(0, colon)] = std::stoi(knob.substr(colon + 1));
+    }
+    return values;
+}
+
+}  // namespace
+
+Shown::Shown(const KernelInfo &row, const std::string &knobs)
+    : row_(row), candidate_(Candidate::of(row)) {
+    if (!knobs.empty()) candidate_.knobs = knobs;
+    try {
+        space_ = knob_space(candidate_);
+    } catch (const std::runtime_error &error) {
+        throw InvalidArgument(error.what());
+    }
+}
+
+void Shown::compile(const std::filesystem::path &folder, bool pages) {
+    // As the build has them, unless the environment does.
+    setenv("HK_PTXAS", HK_PTXAS, 0);
+    setenv("HK_FATBINARY", HK_FATBINARY, 0);
+    const std::string code = row_.device == DeviceType::cpu ? "assembly" : "device_code";
+    const std::string html = pages ? "stmt_html,conceptual_stmt_html," : "";
+    const std::string generator = std::string(HK_GENERATORS "/") + row_.family + ".generator";
+    // A kernel over its budget is shown too.
+    command_ = {generator,
+                "-g",
+                row_.family,
+                "-f",
+                row_.name,
+                "-o",
+                folder.string(),
+                "-e",
+                html + "conceptual_stmt,resources," + code,
+                "--allow=stack,spills,dynamic_shared",
+                "target=" + candidate_.target()};
+    for (const auto &[name, value] : candidate_.parameters())
+        command_.push_back(name + "=" + value);
+    compiler::run_program(command_);
+
+    const std::string base = (folder / row_.name).string();
+    files_ = {{"conceptual", base + ".conceptual.stmt"},
+              {"code", base + (code == "assembly" ? ".s" : ".device_code")}};
+    if (pages) {
+        files_["conceptual_html"] = base + ".conceptual.stmt.html";
+        files_["lowered_html"] = base + ".stmt.html";
+    }
+    resources_ = json::parse(compiler::read_file(base + ".json"));
+}
+
+json Shown::knob_facts() const {
+    const std::map<std::string, int> row = values_of(row_.knobs),
+                                     given = values_of(candidate_.knobs);
+    json knobs = json::array();
+    for (const schedules::Knob &knob : space_.knobs) {
+        const bool of_row = row.contains(knob.name) && row.at(knob.name) == knob.value;
+        const char *set_by = !given.contains(knob.name) ? "chooser" : of_row ? "row" : "you";
+        knobs.push_back({{"name", knob.name},
+                         {"value", knob.value},
+                         {"legal", knob.legal},
+                         {"set_by", set_by}});
+    }
+    return knobs;
+}
+
+json Shown::facts() const {
+    const RowText text = text_of(row_);
+    json estimates = json::array();
+    for (const schedules::Estimate &e : space_.estimates)
+        estimates.push_back({{"what", e.what}, {"uses", e.uses}, {"has", e.has}});
+    return {{"name", row_.name},
+            {"family", row_.family},
+            {"row", row_.row},
+            {"algorithm", row_.algorithm},
+            {"schedule", row_.schedule},
+            {"row_knobs", row_.knobs},
+            {"candidate_knobs", candidate_.knobs},
+            {"type", name_of(row_.type)},
+            {"layout", name_of(row_.layout)},
+            {"device", name_of(row_.device)},
+            {"target", candidate_.target()},
+            {"where", text.where},
+            {"budget", values_of(text.budget)},
+            {"parameters", candidate_.parameters()},
+            {"command", command_},
+            {"library_bytes", archive_bytes(row_)},
+            {"chooser", {{"file", space_.file}, {"line", space_.line}}},
+            {"knobs", knob_facts()},
+            {"estimates", estimates},
+            {"resources", resources_},
+            {"files", files_}};
+}
+
+}  // namespace hk::explorer

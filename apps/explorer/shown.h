@@ -1,0 +1,37 @@
+#pragma once
+// What a page shows of a kernel: what its generator makes of it, and what the table and the
+// schedule say.
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "candidate.h"
+#include "schedules/schedule.h"
+
+namespace hk::explorer {
+
+class Shown {
+public:
+    // `knobs`: instead of the row's. Throws InvalidArgument where they are not legal.
+    Shown(const KernelInfo &row, const std::string &knobs);
+
+    // Runs the generator; its files are in `folder`. `pages`: Halide's HTML too.
+    void compile(const std::filesystem::path &folder, bool pages);
+
+    // For page.py: names, conditions, parameters, command, knobs, estimates, resources, budget,
+    // and the paths of files.
+    nlohmann::json facts() const;
+
+private:
+    nlohmann::json knob_facts() const;
+
+    const KernelInfo &row_;
+    Candidate candidate_;
+    schedules::KnobSpace space_;
+    std::vector<std::string> command_;
+    nlohmann::json files_;
+    nlohmann::json resources_;
+};
+
+}  // namespace hk::explorer
