@@ -139,7 +139,8 @@ def progress(case, markers):
     data = dots(case, right, at, lambda candidate: round(candidate.ratio, 4), markers, opacity=0.45)
     data.append(go.Scatter(x=x, y=y, mode="lines", line={"shape": "hv", "width": 2.5, "color": BEST},
                            name="best so far", hovertemplate="best so far %{y:.3f}<extra></extra>"))
-    return figure(data, 340, {"title": {"text": f"{name} since the case's sweep began"}},
+    return figure(data, 340, {"title": {"text": f"{name} since the case's sweep began"},
+                               "range": [-0.02 * end / scale, 1.02 * end / scale]},
                   {"title": {"text": "ratio: the row's time over the candidate's"}, "rangemode":
                    "tozero"}, shapes=[line(f"the table's row {case.row['name']}", y0=1, y1=1)])
 

@@ -131,6 +131,12 @@ class Page(Sweeps):
         self.assertNotIn("<b>1", page)
         self.assertIn("&lt;/script&gt;&lt;b&gt;1 &amp; 2</td>", page)
 
+    def test_schedules_that_dont_take_the_case_stand_apart(self):
+        page = self.page([line(50), line(status="does not take", algorithm="dot", reason="1 is 2")])
+        rows = page.split('id="table-1"')[1].split("</table>")[0]
+        self.assertNotIn("dot/cpu", rows)
+        self.assertRegex(page, r"don't take this case: 1</summary>.+dot/cpu kernel_w=3</td>.+1 is 2")
+
     def test_a_case_without_candidates_and_one_without_a_right_one(self):
         self.assertIn("No candidate yet", self.page([]))
         page = self.page([line(status="timeout", reason="20 s")])
