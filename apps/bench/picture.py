@@ -118,9 +118,9 @@ def draw_list(axes, name, bars, first, points, alone):
     middle = mean(bars)
     text = name if alone else f"{name} {middle:.2f}"
     if alone:
-        axes.text(first - 1.5, LOW * 0.84, text, va="top", fontsize=8, color=GREY)
+        axes.text(first - 1.5, LOW * 0.8, text, va="top", fontsize=8, color=GREY)
     elif CHARACTER * 0.85 * len(text) < len(bars) + LIST_GAP:
-        axes.text((first + last) / 2, LOW * 0.84, text, ha="center", va="top", fontsize=8, color=GREY)
+        axes.text((first + last) / 2, LOW * 0.8, text, ha="center", va="top", fontsize=8, color=GREY)
     if len(bars) > 1:
         axes.plot([first - 0.7, last + 0.7], [middle] * 2, color=DARK, linewidth=1.1,
                   linestyle=MEAN)

@@ -355,9 +355,10 @@ def main():
     if drawn:
         import picture  # matplotlib takes a second
 
-        picture.draw(rows, drawn)
-        place = os.path.dirname(arguments.output) if arguments.output != "-" else ""
-        shown = os.path.relpath(drawn, place or ".")
+        if picture.panels_of(rows):
+            picture.draw(rows, drawn)
+            place = os.path.dirname(arguments.output) if arguments.output != "-" else ""
+            shown = os.path.relpath(drawn, place or ".")
     text = page(rows, before, shown)
     if arguments.output == "-":
         sys.stdout.write(text)
