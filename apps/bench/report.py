@@ -259,8 +259,8 @@ def changes(rows, before):
         return []
     dates = ", ".join(sorted({old["date"] for old, _ in pairs}))
     lines = ["", "## Before and after tuning", "",
-             f"*Before*: the ratios of {dates}, measured before the schedules and knobs that sweeps",
-             "found went into the table. *Gained*: the former time of a case over that of now, the",
+             f"*Before*: the ratios of {dates}, measured before the schedules and knobs that",
+             "sweeps found went into the table. *Gained*: the former time of a case over that of now, the",
              "mean of a list, the most and the least.", "",
              "| kernels | list | cases | ratio before | after | gained | most | least |",
              "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |"]

@@ -227,7 +227,8 @@ def index_row(case):
     machine = case.best(lambda candidate: candidate.by_machine)
     cells = [f'<td class="text"><a href="#case-{case.number}">{escape(case.name)}</a></td>',
              cell(0, case.row["name"], "text")]
-    cells += [cell(case.table_ns, time_of(case.table_ns)), cell(best.ns, time_of(best.ns)), cell(best.ratio, f"{best.ratio:.3f}"),
+    cells += [cell(case.table_ns, time_of(case.table_ns)), cell(best.ns, time_of(best.ns)),
+              cell(best.ratio, f"{best.ratio:.3f}"),
               cell(0, best.name, "text")] if best else ["<td></td>"] * 4
     cells += [cell(machine.ratio, f"{machine.ratio:.3f}") if machine else "<td></td>",
               cell(len(case.candidates), str(len(case.candidates))),
@@ -277,7 +278,7 @@ def header(sweep):
         ratios = [case.best().ratio for case in sweep.cases if case.best()]
         if ratios:
             mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
-            facts.append(f"{len(sweep.cases)} cases, geometric mean of their best ratios {mean:.3f}")
+            facts.append(f"{len(ratios)} cases, geometric mean of their best ratios {mean:.3f}")
     return title, f'<h1>{escape(title)}</h1><p class="soft">{escape("; ".join(facts))}.</p>'
 
 
