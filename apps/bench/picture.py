@@ -31,7 +31,7 @@ class Bar:
 
 
 def bar_of(row):
-    """The ratio, or that to the fastest of the libraries that count in none; None: there is none."""
+    """Its ratio, or that to memcpy, which counts in none; None: there is neither."""
     if row["ratio"]:
         return Bar(row["case"], row["ratio"], row["kind"], True)
     if row["ns"] and "memcpy" in row["other_layouts"]:
@@ -118,9 +118,10 @@ def draw_list(axes, name, bars, first, points, alone):
     middle = mean(bars)
     text = name if alone else f"{name} {middle:.2f}"
     if alone:
-        axes.text(first - 1.5, LOW * 0.84, text, va="top", fontsize=8, color=GREY)
+        axes.text(first - 1.5, LOW * 0.8, text, va="top", fontsize=8, color=GREY)
     elif CHARACTER * 0.85 * len(text) < len(bars) + LIST_GAP:
-        axes.text((first + last) / 2, LOW * 0.84, text, ha="center", va="top", fontsize=8, color=GREY)
+        axes.text((first + last) / 2, LOW * 0.8, text, ha="center", va="top", fontsize=8,
+                  color=GREY)
     if len(bars) > 1:
         axes.plot([first - 0.7, last + 0.7], [middle] * 2, color=DARK, linewidth=1.1,
                   linestyle=MEAN)
@@ -173,13 +174,14 @@ def draw(rows, path):
         place = left
         for panel in line:
             bottom = 1 - (header + ROW_HEIGHT * (i + 1) - 0.32) / height
-            axes = figure.add_axes([place, bottom, panel.width * case, (ROW_HEIGHT - 0.68) / height])
+            axes = figure.add_axes([place, bottom, panel.width * case,
+                                    (ROW_HEIGHT - 0.68) / height])
             draw_panel(axes, panel, case * WIDTH * 72)
             if panel is not line[0]:
                 axes.tick_params(labelleft=False)
             place += (panel.width + PANEL_GAP) * case
-    figure.text(left - 0.004, 1 - 0.12 / height, "Times of the fastest peer over ours, a bar a case: "
-                "upwards we are faster", fontsize=12.5, color=DARK, va="top", weight="bold")
+    figure.text(left - 0.004, 1 - 0.12 / height, "Times of the fastest peer over ours, a bar a "
+                "case: upwards we are faster", fontsize=12.5, color=DARK, va="top", weight="bold")
     legend(figure, panels, 1 - 0.44 / height)
     figure.savefig(path, metadata={"Date": None} if path.endswith(".svg") else None, dpi=110)
     plt.close(figure)

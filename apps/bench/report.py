@@ -259,8 +259,8 @@ def changes(rows, before):
         return []
     dates = ", ".join(sorted({old["date"] for old, _ in pairs}))
     lines = ["", "## Before and after tuning", "",
-             f"*Before*: the ratios of {dates}, measured before the schedules and knobs that sweeps",
-             "found went into the table. *Gained*: the former time of a case over that of now, the",
+             f"*Before*: the ratios of {dates}, measured before the schedules and knobs that",
+             "sweeps found went into the table. *Gained*: the former time of a case over that of now, the",
              "mean of a list, the most and the least.", "",
              "| kernels | list | cases | ratio before | after | gained | most | least |",
              "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |"]
@@ -355,9 +355,10 @@ def main():
     if drawn:
         import picture  # matplotlib takes a second
 
-        picture.draw(rows, drawn)
-        place = os.path.dirname(arguments.output) if arguments.output != "-" else ""
-        shown = os.path.relpath(drawn, place or ".")
+        if picture.panels_of(rows):
+            picture.draw(rows, drawn)
+            place = os.path.dirname(arguments.output) if arguments.output != "-" else ""
+            shown = os.path.relpath(drawn, place or ".")
     text = page(rows, before, shown)
     if arguments.output == "-":
         sys.stdout.write(text)

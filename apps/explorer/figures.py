@@ -1,4 +1,5 @@
-"""The figures of a sweep's report. Inks, grids and backgrounds are the page's, by its style sheet."""
+"""The figures of a sweep's report. Inks, grids and backgrounds are the page's, by its
+style sheet."""
 
 import html
 import math
@@ -29,7 +30,8 @@ def microseconds(ns):
 
 
 def hover(candidate, unit):
-    parts = [html.escape(candidate.base), html.escape(candidate.knobs_text) or "the chooser's knobs"]
+    parts = [html.escape(candidate.base),
+             html.escape(candidate.knobs_text) or "the chooser's knobs"]
     if candidate.ok:
         parts.append(f"{microseconds(candidate.ns):g} µs, ratio {candidate.ratio:.3f}")
         if candidate.rate:
@@ -41,7 +43,8 @@ def hover(candidate, unit):
 
 def figure(data, height, x, y, **layout):
     return go.Figure(data, {
-        "template": {}, "height": height, "margin": {"l": 56, "r": 16, "t": 30, "b": 44}, "showlegend": False,
+        "template": {}, "height": height, "margin": {"l": 56, "r": 16, "t": 30, "b": 44},
+        "showlegend": False,
         "paper_bgcolor": "rgba(0,0,0,0)", "plot_bgcolor": "rgba(0,0,0,0)",
         "font": {"family": "system-ui, sans-serif", "size": 12}, "hovermode": "closest",
         "hoverlabel": {"bgcolor": "#1f2329", "font": {"color": "#ffffff"}, "align": "left"},
@@ -137,9 +140,11 @@ def progress(case, markers):
     x.append(round(end / scale, 3))
     y.append(y[-1])
     data = dots(case, right, at, lambda candidate: round(candidate.ratio, 4), markers, opacity=0.45)
-    data.append(go.Scatter(x=x, y=y, mode="lines", line={"shape": "hv", "width": 2.5, "color": BEST},
-                           name="best so far", hovertemplate="best so far %{y:.3f}<extra></extra>"))
-    return figure(data, 340, {"title": {"text": f"{name} since the case's sweep began"}},
+    data.append(go.Scatter(x=x, y=y, mode="lines", name="best so far",
+                           line={"shape": "hv", "width": 2.5, "color": BEST},
+                           hovertemplate="best so far %{y:.3f}<extra></extra>"))
+    return figure(data, 340, {"title": {"text": f"{name} since the case's sweep began"},
+                               "range": [-0.02 * end / scale, 1.02 * end / scale]},
                   {"title": {"text": "ratio: the row's time over the candidate's"}, "rangemode":
                    "tozero"}, shapes=[line(f"the table's row {case.row['name']}", y0=1, y1=1)])
 
@@ -174,8 +179,8 @@ def roofline(sweep, cases, markers=None):
         for case in cases:
             data += dots(case, case.right(), lambda _: case.intensity(),
                          lambda candidate: case.work / candidate.ns, markers, opacity=0.5)
-    rows = [f"{html.escape(case.name)}<br>row {case.row['name']}: {case.row_rate():.1f} {sweep.unit}"
-            for case in cases]
+    rows = [f"{html.escape(case.name)}<br>row {case.row['name']}: "
+            f"{case.row_rate():.1f} {sweep.unit}" for case in cases]
     data.append(star(at, [case.row_rate() for case in cases], rows, ROW, "diamond", 12))
     best = [case.best() for case in cases]
     names = [f"{html.escape(case.name)}<br>the best<br>{hover(candidate, sweep.unit)}"
@@ -216,7 +221,8 @@ def bandwidth(sweep, cases):
     height = 340 if len(cases) == 1 else 90 + 46 * len(cases)
     largest = max([rate for _, _, rates in bars for rate in rates] + [limit or 0])
     return figure(data, height, {"title": {"text": "GB/s"}, "range": [0, 1.08 * largest]},
-                  {"autorange": "reversed", "type": "category"}, shapes=shapes, annotations=notes, bargap=0.4)
+                  {"autorange": "reversed", "type": "category"}, shapes=shapes,
+                  annotations=notes, bargap=0.4)
 
 
 def schedules(case):
@@ -236,7 +242,8 @@ def schedules(case):
                           for candidate in order]})
     largest = max(order[-1].ratio, 1)
     return figure([bars], 110 + 28 * len(order),
-                  {"title": {"text": "best ratio to the table's row"}, "range": [0, 1.12 * largest]},
+                  {"title": {"text": "best ratio to the table's row"},
+                   "range": [0, 1.12 * largest]},
                   {"type": "category"}, bargap=0.3, shapes=[line("", x0=1, x1=1)])
 
 
@@ -250,6 +257,7 @@ def ratios(cases):
                   hovertemplate="%{hovertext}<extra></extra>", marker={"color": BEST})
     largest = max([candidate.ratio for candidate in best] + [1])
     return figure([bars], 90 + 26 * len(cases),
-                  {"title": {"text": "best ratio to the table's row"}, "range": [0, 1.12 * largest]},
+                  {"title": {"text": "best ratio to the table's row"},
+                   "range": [0, 1.12 * largest]},
                   {"type": "category", "autorange": "reversed"}, bargap=0.3,
                   shapes=[line("", x0=1, x1=1)])

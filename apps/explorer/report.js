@@ -1,26 +1,29 @@
 "use strict";
 
 // What a case's dots say when they are pointed at.
+const texts = {};
 function describe(trace) {
     if (trace.meta === undefined) return;
-    const texts = JSON.parse(document.getElementById(`candidates-${trace.meta}`).textContent);
-    trace.text = trace.text.map(place => texts[place]);
+    texts[trace.meta] ??=
+        JSON.parse(document.getElementById(`candidates-${trace.meta}`).textContent);
+    trace.text = trace.text.map(place => texts[trace.meta][place]);
 }
 
-// Figures are drawn one after another, so that a page with hundreds can be read meanwhile.
-const waiting = [...document.querySelectorAll("div.plot")];
-function drawNext() {
-    const place = waiting.shift();
-    if (!place) {
-        document.body.dataset.drawn = "all";
-        return;
-    }
+// A figure is drawn when it comes near the window: a sweep of a network has hundreds.
+function draw(place) {
     const figure = JSON.parse(place.nextElementSibling.textContent);
     figure.data.forEach(describe);
     Plotly.newPlot(place, figure.data, figure.layout, {displayModeBar: false, responsive: true})
-        .then(() => setTimeout(drawNext));
+        .then(() => { place.dataset.drawn = ""; });
 }
-drawNext();
+const near = new IntersectionObserver(entries => {
+    for (const {isIntersecting, target} of entries) {
+        if (!isIntersecting) continue;
+        near.unobserve(target);
+        draw(target);
+    }
+}, {rootMargin: "1000px"});
+document.querySelectorAll("div.plot").forEach(place => near.observe(place));
 
 for (const table of document.querySelectorAll("table.sortable")) {
     const body = table.tBodies[0];

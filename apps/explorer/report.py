@@ -53,8 +53,14 @@ def duration(seconds):
     return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
 
 
+def breakable(text):
+    """Knobs may go on in the next line after a comma."""
+    return escape(text).replace(",", ",<wbr>")
+
+
 def tile(value, text, kind=""):
-    return f'<div class="tile"><b class="{kind}">{escape(value)}</b><span>{escape(text)}</span></div>'
+    return (f'<div class="tile"><b class="{kind}">{escape(value)}</b><span>{breakable(text)}</span>'
+            "</div>")
 
 
 def counts_of(candidates):
@@ -135,7 +141,7 @@ def knob_plots(case, markers):
 
 def cell(value, text, kind="number"):
     data = "" if kind == "text" else f' data-value="{"" if value is None else f"{value:.9g}"}"'
-    return f'<td class="{kind}"{data}>{"" if value is None else escape(text)}</td>'
+    return f'<td class="{kind}"{data}>{"" if value is None else breakable(text)}</td>'
 
 
 def table_row(candidate, best, unit, parts):
@@ -164,7 +170,7 @@ def table(case, unit):
              ("at, s", "number"), *([("part", "")] if parts else []), ("reason", "")]
     texts = "".join(f'<th data-sort="{kind}"{"" if kind else " class=text"}>{escape(name)}</th>'
                     for name, kind in heads)
-    order = sorted(case.candidates, key=lambda candidate: -(candidate.ratio or 0)) + case.refused
+    order = sorted(case.candidates, key=lambda candidate: -(candidate.ratio or 0))
     rows = "".join(table_row(candidate, case.best(), unit, parts) for candidate in order)
     statuses = "".join(f'<option value="{escape(status)}">{escape(status)}</option>'
                        for status in dict.fromkeys(candidate.status for candidate in order))
@@ -173,6 +179,17 @@ def table(case, unit):
             f'<span class="soft"></span></div><div class="table"><table class="sortable" '
             f'id="table-{case.number}"><thead><tr>{texts}</tr></thead><tbody>{rows}</tbody></table>'
             f'</div>')
+
+
+def refused(case):
+    """The table's other schedules, and why they are none for the case."""
+    if not case.refused:
+        return ""
+    rows = "".join(f'<tr><td class="text">{escape(candidate.base)}</td>'
+                   f'<td class="text">{escape(candidate.reason)}</td></tr>'
+                   for candidate in case.refused)
+    return (f"<details><summary>Schedules that don't take this case: {len(case.refused)}</summary>"
+            f'<div class="table"><table><tbody>{rows}</tbody></table></div></details>')
 
 
 def case_section(case, sweep):
@@ -195,7 +212,7 @@ def case_section(case, sweep):
                   "</div></div>",
                   "<h3>Hand-written schedules and Halide's autoschedulers (grey)</h3>",
                   plot(f"schedules-{number}", figures.schedules(case))]
-    parts += ["<h3>All candidates</h3>", table(case, unit), "</section>"]
+    parts += ["<h3>All candidates</h3>", table(case, unit), refused(case), "</section>"]
     return "".join(parts)
 
 
@@ -210,7 +227,8 @@ def index_row(case):
     machine = case.best(lambda candidate: candidate.by_machine)
     cells = [f'<td class="text"><a href="#case-{case.number}">{escape(case.name)}</a></td>',
              cell(0, case.row["name"], "text")]
-    cells += [cell(case.table_ns, time_of(case.table_ns)), cell(best.ns, time_of(best.ns)), cell(best.ratio, f"{best.ratio:.3f}"),
+    cells += [cell(case.table_ns, time_of(case.table_ns)), cell(best.ns, time_of(best.ns)),
+              cell(best.ratio, f"{best.ratio:.3f}"),
               cell(0, best.name, "text")] if best else ["<td></td>"] * 4
     cells += [cell(machine.ratio, f"{machine.ratio:.3f}") if machine else "<td></td>",
               cell(len(case.candidates), str(len(case.candidates))),
@@ -246,7 +264,8 @@ def header(sweep):
         where.append(f"{threads} thread{'s' if threads > 1 else ''}")
     title = ", ".join([about["family"], settings["type"], *layout, *where])
     tried = [candidate for case in sweep.cases for candidate in case.candidates]
-    facts = [f"{len(tried)} candidates in {duration(sum(c.seconds for c in tried))} of work"]
+    many = "" if len(tried) == 1 else "s"
+    facts = [f"{len(tried)} candidate{many} in {duration(sum(c.seconds for c in tried))} of work"]
     facts += [f"{key} {about[key]}" for key in ("strategy", "seed") if key in about]
     if "budget_seconds" in about:
         facts.append(f"budget {duration(about['budget_seconds'])} a case")
@@ -259,7 +278,7 @@ def header(sweep):
         ratios = [case.best().ratio for case in sweep.cases if case.best()]
         if ratios:
             mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
-            facts.append(f"{len(sweep.cases)} cases, geometric mean of their best ratios {mean:.3f}")
+            facts.append(f"{len(ratios)} cases, geometric mean of their best ratios {mean:.3f}")
     return title, f'<h1>{escape(title)}</h1><p class="soft">{escape("; ".join(facts))}.</p>'
 
 

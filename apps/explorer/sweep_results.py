@@ -1,4 +1,5 @@
-"""What a sweep wrote, read back: sweep.json says what was asked, results.csv has a line a candidate."""
+"""What a sweep wrote, read back: sweep.json says what was asked, results.csv has a line for
+each candidate."""
 
 import csv
 import json

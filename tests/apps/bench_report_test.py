@@ -81,6 +81,13 @@ class Program(unittest.TestCase):
         self.assertNotIn("![", outcome.stdout)
         self.assertEqual(os.listdir(self.folder.name), ["now.json"])
 
+    def test_without_peers_there_is_no_picture(self):
+        outcome = self.run_report("--output", self.path("p.md"),
+                                  self.write("now.json", [result(peers={})]))
+        self.assertEqual(outcome.returncode, 0, outcome.stderr)
+        self.assertNotIn("![", self.read("p.md"))
+        self.assertFalse(os.path.exists(self.path("p.svg")))
+
     def test_ratios_before_and_after(self):
         former = [result("a", 1000.0), result("b", 1000.0), result("gone", 10.0), moved(ns=1000.0)]
         now = [result("a", 500.0), result("b", 1250.0), result("new", 1.0), moved(ns=800.0)]

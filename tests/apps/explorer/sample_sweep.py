@@ -28,7 +28,8 @@ FAILURES = [
 
 
 def bases():
-    return [{"name": f"{way} {FIXED}", "family": "conv2d", "rows": "3x3", "where": f"{FIXED} groups>=1",
+    return [{"name": f"{way} {FIXED}", "family": "conv2d", "rows": "3x3",
+             "where": f"{FIXED} groups>=1",
              "chooser": "schedules/cpu/conv2d/packed.cpp:25",
              "knobs": [{"name": name, "value": values[len(values) // 2], "legal": values}
                        for name, values in knobs.items()]} for way, knobs in KNOBS.items()]
@@ -61,8 +62,8 @@ def candidate_of(way):
 
 
 def lines_of(case, row_ns, count):
-    yield {"case": case["name"], "candidate": "grouped/cpu", "algorithm": "grouped", "schedule": "cpu",
-           "status": "does not take", "reason": "groups is 1, it needs groups>=4", "at_s": "0",
+    yield {"case": case["name"], "candidate": "grouped/cpu", "algorithm": "grouped",
+           "schedule": "cpu", "status": "does not take", "reason": "groups is 1, it needs groups>=4", "at_s": "0",
            "seconds_total": "0", "compile_s": "0", "ns": "0", "table_ns": "0", "part": "1/1"}
     at = 0.0
     for place in range(count):
@@ -73,7 +74,8 @@ def lines_of(case, row_ns, count):
         compiling = random.uniform(1.4, 4)
         if random.random() < 0.08 and way not in MACHINE:
             status, reason, seconds = random.choice(FAILURES)
-            line |= {"status": status, "reason": reason, "compile_s": f"{min(compiling, seconds):.2f}",
+            line |= {"status": status, "reason": reason,
+                     "compile_s": f"{min(compiling, seconds):.2f}",
                      "seconds_total": f"{seconds:.2f}", "ns": "0", "table_ns": "0"}
         else:
             table_ns = row_ns * random.lognormvariate(0, 0.01)
