@@ -1,5 +1,7 @@
 #include "compiled.h"
 
+#include <dlfcn.h>
+
 #include <chrono>
 #include <cstring>
 #include <functional>
@@ -122,6 +124,25 @@ KernelResources resources_of(const std::vector<compiler::Resources> &kernels) {
             r.shared_static, r.shared_dynamic, r.threads};
 }
 
+// Halide's JIT brings a runtime of its own, with threads, memory and devices of its own. This one, that
+// of the library, goes before it.
+const Halide::Internal::JITModule &library_runtime(const Halide::Target &target) {
+    static const Halide::Internal::JITModule runtime = [&] {
+        const Halide::Target jit = target.without_feature(Halide::Target::NoRuntime);
+        Halide::Func any;
+        any() = 0;
+        any.compile_jit(jit);
+        Halide::Internal::JITModule ours;
+        for (const auto &theirs : Halide::Internal::JITSharedRuntime::get(nullptr, jit, false)) {
+            for (const auto &[name, symbol] : theirs.exports())
+                if (void *address = dlsym(RTLD_DEFAULT, name.c_str()))
+                    ours.add_symbol_for_export(name, Halide::Internal::JITModule::Symbol(address));
+        }
+        return ours;
+    }();
+    return runtime;
+}
+
 }  // namespace
 
 struct Compiled::Impl {
@@ -147,7 +168,7 @@ struct Compiled::Impl {
                                                  scratch.path().string(), launched);
         }
         const Halide::Internal::LoweredFunc &lowered = module.get_function_by_name(function);
-        code = Halide::Internal::JITModule(module, lowered);
+        code = Halide::Internal::JITModule(module, lowered, {library_runtime(module.target())});
         metadata = Metadata(lowered, generator->arginfos());
         current = metadata.get();
         kernel = {.name = name.c_str(),

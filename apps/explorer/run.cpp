@@ -36,6 +36,7 @@ public:
                                   std::to_string(subject.cases.size()));
         if (!subject.settings.device.available())
             throw InvalidArgument("there is no device " + subject.settings.device.name() + " here");
+        bench::use_threads(subject.settings);
         const auto test = subject.cases.front().prepare();
         if (!test->kernel())
             throw InvalidArgument("no row of " + subject.family.name + " takes this case");
@@ -64,7 +65,6 @@ private:
                          check.failure.c_str());
             return 1;
         }
-        bench::use_threads(subject.settings);
         bench::MeasureOptions how;
         how.budget_seconds = seconds_;
         const std::vector<bench::Work> work = {runs(test, nullptr), runs(test, &compiled.kernel())};
