@@ -94,7 +94,10 @@ void autoschedule(AbstractGenerator &generator, Halide::Pipeline &pipeline, cons
     std::transform(file.begin(), file.end(), file.begin(),
                    [](unsigned char c) { return std::tolower(c); });
     Halide::load_plugin(HK_AUTOSCHEDULERS "/libautoschedule_" + file + ".so");
-    pipeline.apply_autoscheduler(generator.context().target(), Halide::AutoschedulerParams(name));
+    Halide::AutoschedulerParams params(name, {{"parallelism", std::to_string(sizes.threads)}});
+    // Beams of the default width take minutes, and more memory than machines have, for a convolution.
+    if (name == "Adams2019" || name == "Anderson2021") params.extra["beam_size"] = "4";
+    pipeline.apply_autoscheduler(generator.context().target(), params);
 }
 
 // As AbstractGenerator::build_module, with an autoscheduler for the sizes of one call.

@@ -19,6 +19,7 @@ struct CallArguments {
         std::vector<unsigned char> scalar;   // its bytes
     };
     std::vector<Argument> arguments;  // in the order of the kernel's metadata
+    int threads = 1;
 };
 
 class Compiled {

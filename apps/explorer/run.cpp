@@ -56,6 +56,7 @@ private:
                 test.use(&listener);
                 test.run(1);
             });
+            sizes.threads = subject.settings.threads;
         }
         const Compiled compiled(candidate, sizes);
         test.use(&compiled.kernel());
