@@ -14,6 +14,7 @@ int main(int argc, char **argv) {
     app.require_subcommand(1);
     std::vector<std::unique_ptr<hk::explorer::Verb>> verbs;
     verbs.push_back(hk::explorer::run_verb());
+    verbs.push_back(hk::explorer::sweep_verb());
     for (const auto &verb : verbs) verb->add_to(app);
     try {
         app.parse(argc, argv);

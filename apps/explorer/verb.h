@@ -19,5 +19,6 @@ protected:
 };
 
 std::unique_ptr<Verb> run_verb();
+std::unique_ptr<Verb> sweep_verb();
 
 }  // namespace hk::explorer
