@@ -35,8 +35,4 @@ nlohmann::json survey(Prepared &prepared);
 nlohmann::json evaluate(Prepared &prepared, const Candidate &candidate, double seconds,
                         Parent &parent);
 
-// {"peak", "peak_of", "memory"}: of the settings' threads, in the family's unit a nanosecond, and
-// in GB/s of arrays far larger than a cache; null where it can't be said.
-nlohmann::json ceilings(const Subject &subject, Parent &parent);
-
 }  // namespace hk::explorer

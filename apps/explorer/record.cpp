@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <charconv>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
@@ -81,6 +82,19 @@ std::vector<Record> records_of(const std::string &text, const fs::path &path, si
 }  // namespace
 
 bool Record::failed() const { return !ok() && status != "does not take"; }
+
+std::pair<int, int> part_of(const std::string &text) {
+    int part = 0, parts = 0;
+    const char *end = text.data() + text.size();
+    const auto [slash, error] = std::from_chars(text.data(), end, part);
+    bool right = error == std::errc() && slash != end && *slash == '/';
+    if (right) {
+        const auto [stop, wrong] = std::from_chars(slash + 1, end, parts);
+        right = wrong == std::errc() && stop == end && part >= 1 && part <= parts;
+    }
+    if (!right) throw InvalidArgument("--part is " + text + ", allowed: 1/N to N/N, such as 2/4");
+    return {part, parts};
+}
 
 std::string file_name_of(const std::string &text) {
     std::string name;

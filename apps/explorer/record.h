@@ -26,6 +26,9 @@ struct Record {
     bool failed() const;
 };
 
+// "2/4" as numbers. Throws InvalidArgument.
+std::pair<int, int> part_of(const std::string &text);
+
 // "conv2d_3x3" of any text: letters, digits, and - _ . stay.
 std::string file_name_of(const std::string &text);
 

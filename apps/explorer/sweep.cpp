@@ -5,13 +5,15 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <tuple>
 
+#include "bundle.h"
 #include "hk/error.h"
 #include "results.h"
 #include "sweep_case.h"
+#include "timing.h"
 #include "verb.h"
 #include "verdict.h"
 
@@ -52,6 +54,8 @@ public:
         command_ = app.add_subcommand(
             "sweep", "search the knobs of all schedules that take a case; the same again goes on");
         flags_.add_to(*command_, true);
+        command_->get_option("family")->required(false);
+        command_->get_option("shape")->required(false);
         command_->add_option("--budget", budget_, "minutes for each case")
             ->check(CLI::Range(0.01, 10000.0))
             ->capture_default_str();
@@ -81,8 +85,16 @@ public:
     }
 
     int run() override {
-        read_part();
+        std::tie(options_.part, options_.parts) = part_of(part_);
+        if (!collect_.empty()) return collect_results();
+        if (flags_.choice.family.empty() || flags_.shapes.empty())
+            throw InvalidArgument("sweep takes a family and shapes, or --collect DIR");
         const Subject subject(flags_);
+        if (!bundle_.folder.empty()) {
+            options_.limits.compile_seconds *= 4;  // several targets
+            make_bundle(subject, schedules_, options_, bundle_, header(subject));
+            return 0;
+        }
         if (!subject.settings.device.available())
             throw InvalidArgument("there is no device " + subject.settings.device.name() + " here");
         options_.budget = budget_ * 60;
@@ -98,17 +110,11 @@ public:
     }
 
 private:
-    void read_part() {
-        const char *first = part_.data(), *end = first + part_.size();
-        auto [slash, error] = std::from_chars(first, end, options_.part);
-        bool right = error == std::errc() && slash != end && *slash == '/';
-        if (right) {
-            const auto [stop, wrong] = std::from_chars(slash + 1, end, options_.parts);
-            right = wrong == std::errc() && stop == end && options_.part >= 1 &&
-                    options_.part <= options_.parts;
-        }
-        if (!right)
-            throw InvalidArgument("--part is " + part_ + ", allowed: 1/N to N/N, such as 2/4");
+    int collect_results() const {
+        const auto [state, records] = collect(collect_);
+        print_verdict(state, records, stdout);
+        draw(collect_);
+        return 0;
     }
 
     json header(const Subject &subject) const {
@@ -151,8 +157,9 @@ private:
         const Cores cores = Cores::of_process();
         cores.bind_to_others();
         if (state["ceilings"].is_null())
-            state["ceilings"] = Workers::run(
-                cores, options_.limits, [&](Parent &parent) { return ceilings(subject, parent); });
+            state["ceilings"] = Workers::run(cores, options_.limits, [&](Parent &parent) {
+                return ceilings(subject.family, subject.settings, parent);
+            });
         int64_t dropped = 0;
         for (const bench::CaseInfo &info : subject.cases) {
             Prepared prepared(subject, info);
@@ -168,6 +175,8 @@ private:
             one.run();
             dropped += one.dropped();
         }
+        note_lines(state, journal.records());
+        write_json(fs::path(folder_) / "sweep.json", state);
         print_verdict(state, journal.records(), stdout);
         std::printf("%lld were left out before compiling\n", static_cast<long long>(dropped));
         draw(folder_);
@@ -184,9 +193,10 @@ private:
 
     SubjectFlags flags_;
     SweepOptions options_;
+    BundleOptions bundle_;
     double budget_ = 10, memory_gib_ = 6;
     std::vector<std::string> schedules_;
-    std::string folder_, part_ = "1/1";
+    std::string folder_, collect_, part_ = "1/1";
 };
 
 }  // namespace

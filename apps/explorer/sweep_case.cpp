@@ -76,8 +76,7 @@ void CaseSweep::resume() {
                 continue;
             const auto point = point_of(search_->bases(), base, record.knobs);
             if (!point) continue;
-            search_->tell(*point, record.ok() ? 1 / record.ratio() : Search::failed);
-            failures_[base] = record.ok() ? 0 : failures_[base] + 1;
+            tell(*point, record);
         }
     }
 }
@@ -103,9 +102,17 @@ void CaseSweep::record_refused() {
     }
 }
 
-// A base whose candidates fail again and again is left: its time is better spent on others.
-void CaseSweep::finish(const Finished &finished) {
+// A base whose candidates fail three times in a row is left, its time better spent on others; each
+// that worked before is worth one more failure.
+void CaseSweep::tell(const Point &point, const Record &record) {
     constexpr int patience = 3;
+    search_->tell(point, record.ok() ? 1 / record.ratio() : Search::failed);
+    failures_[point.base] = record.ok() ? 0 : failures_[point.base] + 1;
+    worked_[point.base] += record.ok();
+    if (failures_[point.base] >= patience + worked_[point.base]) search_->leave(point.base);
+}
+
+void CaseSweep::finish(const Finished &finished) {
     const Point point = running_.at(finished.id);
     running_.erase(finished.id);
     const Candidate candidate = candidate_of(point);
@@ -130,9 +137,7 @@ void CaseSweep::finish(const Finished &finished) {
     journal_.append(record);
     done_++;
     failed_ += record.failed();
-    search_->tell(point, record.ok() ? 1 / record.ratio() : Search::failed);
-    failures_[point.base] = record.ok() ? 0 : failures_[point.base] + 1;
-    if (failures_[point.base] >= patience) search_->leave(point.base);
+    tell(point, record);
     if (record.ok() && (!best_ || record.ratio() > best_->ratio())) best_ = record;
 }
 

@@ -40,6 +40,7 @@ private:
     void record_refused();
     void resume();
     void finish(const Finished &finished);
+    void tell(const Point &point, const Record &record);
     void start_more();
     void show(bool last);
     double elapsed() const;
@@ -54,7 +55,7 @@ private:
     std::vector<BaseOfCase> bases_;  // that take the case
     std::unique_ptr<Search> search_;
     std::map<size_t, Point> running_;
-    std::map<size_t, int> failures_;  // in a row, of a base
+    std::map<size_t, int> failures_, worked_;  // of a base: failures in a row, and all that worked
     std::optional<Record> best_;
     size_t started_ = 0, done_ = 0, failed_ = 0;
     bool exhausted_ = false;

@@ -135,6 +135,17 @@ std::string line_for_table(const json &sweep, const json &of, const Record &best
            ")  # before " + row;
 }
 
+void note_lines(json &sweep, const std::vector<Record> &records) {
+    for (json &of : sweep["cases"]) {
+        const std::vector<Record> fastest = fastest_of(records, of["name"]);
+        const std::string line = fastest.empty() ? "" : line_for_table(sweep, of, fastest.front());
+        if (line.empty())
+            of.erase("line");
+        else
+            of["line"] = line;
+    }
+}
+
 void print_verdict(const json &sweep, const std::vector<Record> &records, FILE *out) {
     for (const json &of : sweep["cases"]) print_case(sweep, of, records, out);
     std::fprintf(out, "%.1f %% of the candidates' time went into those that failed\n",

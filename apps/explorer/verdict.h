@@ -19,4 +19,7 @@ void print_verdict(const nlohmann::json &sweep, const std::vector<Record> &recor
 std::string line_for_table(const nlohmann::json &sweep, const nlohmann::json &of,
                            const Record &best, double margin = 1.02);
 
+// Puts it into each case of the sweep, for the report.
+void note_lines(nlohmann::json &sweep, const std::vector<Record> &records);
+
 }  // namespace hk::explorer
