@@ -23,14 +23,17 @@ foreach(bits 8 16 32 64)
     set(HK_TYPE_u${bits} uint${bits})
 endforeach()
 
+# For any machine, best first.
+set(HK_PORTABLE_HOST x86-64-linux)
+set(avx2 avx-avx2-f16c-fma-sse41)
+string(JOIN "," HK_PORTABLE_TARGET_cpu
+    ${HK_PORTABLE_HOST}-${avx2}-avx512-avx512_skylake-user_context-no_runtime
+    ${HK_PORTABLE_HOST}-${avx2}-user_context-no_runtime
+    ${HK_PORTABLE_HOST}-sse41-user_context-no_runtime
+    ${HK_PORTABLE_HOST}-user_context-no_runtime)
 if(HK_PORTABLE)
-    set(HK_HOST x86-64-linux)
-    set(avx2 avx-avx2-f16c-fma-sse41)
-    string(JOIN "," HK_TARGET_cpu
-        ${HK_HOST}-${avx2}-avx512-avx512_skylake-user_context-no_runtime
-        ${HK_HOST}-${avx2}-user_context-no_runtime
-        ${HK_HOST}-sse41-user_context-no_runtime
-        ${HK_HOST}-user_context-no_runtime)
+    set(HK_HOST ${HK_PORTABLE_HOST})
+    set(HK_TARGET_cpu ${HK_PORTABLE_TARGET_cpu})
 else()
     set(HK_HOST host)
     set(HK_TARGET_cpu host-user_context-no_runtime)

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstring>
 #include <functional>
+#include <sstream>
 #include <stdexcept>
 
 #include "Halide.h"
@@ -21,9 +22,11 @@ namespace {
 using Halide::Internal::AbstractGenerator;
 using Generator = std::unique_ptr<AbstractGenerator>;
 
-Generator generator_of(const Candidate &candidate) {
+Halide::Target target_of(const Candidate &candidate) { return Halide::Target(candidate.target()); }
+
+Generator generator_of(const Candidate &candidate, const Halide::Target &target) {
     Generator generator = Halide::Internal::GeneratorRegistry::create(
-        candidate.family, Halide::GeneratorContext(Halide::Target(candidate.target())));
+        candidate.family, Halide::GeneratorContext(target));
     for (const auto &[name, value] : candidate.parameters())
         generator->set_generatorparam_value(name, value);
     return generator;
@@ -153,7 +156,7 @@ struct Compiled::Impl {
     Impl(const Candidate &given, const CallArguments &sizes)
         : candidate(given), name(given.name()) {
         const auto start = std::chrono::steady_clock::now();
-        const Generator generator = generator_of(candidate);
+        const Generator generator = generator_of(candidate, target_of(candidate));
         const std::string function = "hk_candidate";
         Halide::Module module = module_of(*generator, candidate, sizes, function);
         std::vector<compiler::Resources> launched = compiler::launches(module);
@@ -195,8 +198,32 @@ double Compiled::seconds() const { return impl_->seconds; }
 schedules::KnobSpace knob_space(const Candidate &candidate) {
     return with_errors([&] {
         const schedules::KnobListener listener;
-        generator_of(candidate)->build_pipeline();
+        generator_of(candidate, target_of(candidate))->build_pipeline();
         return listener.space();
+    });
+}
+
+void compile_archive(const Candidate &candidate, const CallArguments &sizes,
+                     const std::string &targets, const std::string &name,
+                     const std::filesystem::path &archive) {
+    std::vector<std::string> words;
+    std::istringstream in(targets);
+    for (std::string word; std::getline(in, word, ',');) words.push_back(word);
+    with_errors([&] {
+        const std::filesystem::path folder = archive.string() + ".parts";
+        std::filesystem::create_directories(folder);
+        const auto module_for = [&](const std::string &function, const Halide::Target &target) {
+            const Generator generator = generator_of(candidate, target);
+            Halide::Module module = module_of(*generator, candidate, sizes, function);
+            if (candidate.device == DeviceType::cpu) return module;
+            std::vector<compiler::Resources> launched = compiler::launches(module);
+            return compiler::embed_device_code(module, compiler::CudaTools::find(), true,
+                                               folder.string(), launched);
+        };
+        Halide::compile_multitarget(name,
+                                    {{Halide::OutputFileType::static_library, archive.string()}},
+                                    {words.begin(), words.end()}, words, module_for);
+        std::filesystem::remove_all(folder);
     });
 }
 

@@ -2,6 +2,7 @@
 // A candidate compiled in this process, by its generator and Halide's JIT, as a kernel that the
 // library's functions take in the place of a row of the table: FAMILY_with(kernel, …).
 
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
@@ -43,6 +44,13 @@ private:
 // The knobs that the candidate's schedule takes, with the values that it would have, and what it
 // says of itself. Throws std::runtime_error where they are not legal. Nothing is compiled.
 schedules::KnobSpace knob_space(const Candidate &candidate);
+
+// An archive with the candidate as a function of that name, its description and its argv entry, as
+// the library's kernels are: of several targets, separated by commas, the first that the machine
+// can do runs. Throws std::runtime_error with Halide's message.
+void compile_archive(const Candidate &candidate, const CallArguments &sizes,
+                     const std::string &targets, const std::string &name,
+                     const std::filesystem::path &archive);
 
 // A kernel that has a row's conditions, and computes nothing: what it is called with. One call of
 // `run` with the kernel as its argument has to follow.

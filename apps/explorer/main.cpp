@@ -17,6 +17,7 @@ int main(int argc, char **argv) {
     verbs.push_back(hk::explorer::show_verb());
     verbs.push_back(hk::explorer::diff_verb());
     verbs.push_back(hk::explorer::run_verb());
+    verbs.push_back(hk::explorer::sweep_verb());
     for (const auto &verb : verbs) verb->add_to(app);
     try {
         app.parse(argc, argv);

@@ -22,5 +22,6 @@ std::unique_ptr<Verb> list_verb();
 std::unique_ptr<Verb> show_verb();
 std::unique_ptr<Verb> diff_verb();
 std::unique_ptr<Verb> run_verb();
+std::unique_ptr<Verb> sweep_verb();
 
 }  // namespace hk::explorer

@@ -1,0 +1,38 @@
+#pragma once
+// What a sweep's children do: look at a case, time a candidate, find what the machine can do.
+
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+
+#include "candidate.h"
+#include "subject.h"
+#include "worker.h"
+
+namespace hk::explorer {
+
+// A case for children. The CPU's is prepared once, here, and children see a copy; another device's
+// by each child, as a driver's context does not live on in a copy of its process.
+class Prepared {
+public:
+    Prepared(const Subject &subject, const bench::CaseInfo &info);
+
+    bench::Case &get();            // a child's own
+    const KernelInfo &selected();  // the table's row. Throws InvalidArgument for none.
+    const Subject &subject() const { return subject_; }
+    const bench::CaseInfo &info() const { return info_; }
+
+private:
+    const Subject &subject_;
+    const bench::CaseInfo &info_;
+    std::unique_ptr<bench::Case> case_;
+};
+
+// {"work", "shapes", "row": index, "refused": {index: why}}, of the family's rows. Nothing runs.
+nlohmann::json survey(Prepared &prepared);
+
+// {"ns", "table_ns", "max_error"}: compiled, checked, and measured in turn with the table's row.
+// Throws Failure "wrong".
+nlohmann::json evaluate(Prepared &prepared, const Candidate &candidate, double seconds,
+                        Parent &parent);
+
+}  // namespace hk::explorer

@@ -1,0 +1,206 @@
+// explorer sweep: a search over the knobs of all schedules that take a case, in processes of their
+// own, kept candidate by candidate.
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <tuple>
+
+#include "bundle.h"
+#include "hk/error.h"
+#include "results.h"
+#include "sweep_case.h"
+#include "timing.h"
+#include "verb.h"
+#include "verdict.h"
+
+namespace hk::explorer {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+namespace {
+
+json settings_of(const Subject &subject) {
+    const bench::Settings &s = subject.settings;
+    return {{"type", name_of(s.type)},
+            {"output_type", name_of(s.output_type)},
+            {"layout", name_of(s.layout)},
+            {"device", s.device.name()},
+            {"threads", s.threads}};
+}
+
+// report.py, which needs the Python environment of setup.sh. Without it the results remain.
+void draw(const fs::path &folder) {
+    if (!fs::exists(HK_REPORT)) return;
+    std::fflush(nullptr);
+    const pid_t child = fork();
+    if (child == 0) {
+        execl(HK_PYTHON, HK_PYTHON, HK_REPORT, folder.c_str(), static_cast<char *>(nullptr));
+        _exit(127);
+    }
+    int status = -1;
+    if (child > 0) waitpid(child, &status, 0);
+    if (status != 0)
+        std::fprintf(stderr, "explorer: report.py failed: %s has no report\n", folder.c_str());
+}
+
+class SweepVerb : public Verb {
+public:
+    void add_to(CLI::App &app) override {
+        command_ = app.add_subcommand(
+            "sweep", "search the knobs of all schedules that take a case; the same again goes on");
+        flags_.add_to(*command_, true);
+        command_->get_option("family")->required(false);
+        command_->get_option("shape")->required(false);
+        command_->add_option("--budget", budget_, "minutes for each case")
+            ->check(CLI::Range(0.01, 10000.0))
+            ->capture_default_str();
+        command_->add_option("--strategy", options_.strategy, "grid, random or evolve")
+            ->check(CLI::IsMember(Search::strategies()))
+            ->capture_default_str();
+        command_->add_option("--schedule", schedules_,
+                             "only these: ALGORITHM/SCHEDULE, SCHEDULE, or an autoscheduler of "
+                             "Halide's; all but root");
+        command_->add_option("--output", folder_, "folder of the results; sweep-FAMILY-SHAPE");
+        command_->add_option("--seed", options_.seed, "of the search")->capture_default_str();
+        command_->add_option("--part", part_, "only this part of the candidates: 1/4 to 4/4");
+        command_
+            ->add_option("--timeout", options_.limits.compile_seconds,
+                         "seconds a candidate may take to compile, and half of it to run")
+            ->check(CLI::Range(0.1, 3600.0))
+            ->capture_default_str();
+        command_->add_option("--memory", memory_gib_, "GiB that compiling a candidate may take")
+            ->check(CLI::Range(0.5, 1024.0))
+            ->capture_default_str();
+        command_
+            ->add_option("--excess", options_.excess,
+                         "leave out what needs so many times the registers and shared memory "
+                         "that there are")
+            ->check(CLI::Range(0.1, 100.0))
+            ->capture_default_str();
+    }
+
+    int run() override {
+        std::tie(options_.part, options_.parts) = part_of(part_);
+        if (!collect_.empty()) return collect_results();
+        if (flags_.choice.family.empty() || flags_.shapes.empty())
+            throw InvalidArgument("sweep takes a family and shapes, or --collect DIR");
+        const Subject subject(flags_);
+        if (!bundle_.folder.empty()) {
+            options_.limits.compile_seconds *= 4;  // several targets
+            make_bundle(subject, schedules_, options_, bundle_, header(subject));
+            return 0;
+        }
+        if (!subject.settings.device.available())
+            throw InvalidArgument("there is no device " + subject.settings.device.name() + " here");
+        options_.budget = budget_ * 60;
+        options_.limits.run_seconds = options_.limits.compile_seconds / 2;
+        // CUDA reserves address space as large as all memory.
+        if (subject.settings.device.is_cpu())
+            options_.limits.bytes = static_cast<int64_t>(memory_gib_ * (1 << 30));
+        if (folder_.empty())
+            folder_ = "sweep-" + subject.family.name + "-" +
+                      file_name_of(fs::path(flags_.shapes.front()).filename().string());
+        sweep(subject);
+        return 0;
+    }
+
+private:
+    int collect_results() const {
+        const auto [state, records] = collect(collect_);
+        print_verdict(state, records, stdout);
+        draw(collect_);
+        return 0;
+    }
+
+    json header(const Subject &subject) const {
+        return {{"family", subject.family.name},
+                {"settings", settings_of(subject)},
+                {"unit", subject.family.unit(subject.settings).name},
+                {"strategy", options_.strategy},
+                {"seed", options_.seed},
+                {"budget_seconds", options_.budget},
+                {"part", options_.part_name()},
+                {"machine", bench::cpu_model()},
+                {"date", bench::today()},
+                {"ceilings", nullptr},
+                {"cases", json::array()}};
+    }
+
+    // What an earlier run has said, brought up to date; another sweep's folder is not ours.
+    json begin(const Subject &subject) const {
+        json now = header(subject);
+        const json before = read_json(fs::path(folder_) / "sweep.json");
+        if (!before.is_object()) return now;
+        for (const char *key : {"family", "settings", "machine"}) {
+            if (before.value(key, json()) != now[key])
+                throw InvalidArgument(folder_ + " has a sweep of another " + key + ": " +
+                                      before.value(key, json()).dump() + ", not " +
+                                      now[key].dump() + "; give another --output");
+        }
+        now["cases"] = before["cases"];
+        now["ceilings"] = before["ceilings"];
+        return now;
+    }
+
+    void sweep(const Subject &subject) {
+        const bool alone = subject.settings.threads > 1;
+        json state = begin(subject);
+        std::error_code failed;
+        fs::create_directories(folder_, failed);
+        if (failed) throw InvalidArgument("--output is " + folder_ + ": " + failed.message());
+        Journal journal(fs::path(folder_) / "results.csv");
+        const Cores cores = Cores::of_process();
+        cores.bind_to_others();
+        if (state["ceilings"].is_null())
+            state["ceilings"] = Workers::run(cores, options_.limits, [&](Parent &parent) {
+                return ceilings(subject.family, subject.settings, parent);
+            });
+        int64_t dropped = 0;
+        for (const bench::CaseInfo &info : subject.cases) {
+            Prepared prepared(subject, info);
+            const CaseSpace space = space_of(prepared, schedules_, cores, options_.limits);
+            note(state["cases"], to_json(space, info.name));
+            write_json(fs::path(folder_) / "sweep.json", state);
+            CaseSweep one(
+                info.name, space, options_, cores, alone,
+                [&](const Candidate &candidate, Parent &parent) {
+                    return evaluate(prepared, candidate, options_.measure_seconds, parent);
+                },
+                journal);
+            one.run();
+            dropped += one.dropped();
+        }
+        note_lines(state, journal.records());
+        write_json(fs::path(folder_) / "sweep.json", state);
+        print_verdict(state, journal.records(), stdout);
+        std::printf("%lld were left out before compiling\n", static_cast<long long>(dropped));
+        draw(folder_);
+    }
+
+    static void note(json &cases, json of) {
+        for (json &known : cases) {
+            if (known["name"] != of["name"]) continue;
+            known = std::move(of);
+            return;
+        }
+        cases.push_back(std::move(of));
+    }
+
+    SubjectFlags flags_;
+    SweepOptions options_;
+    BundleOptions bundle_;
+    double budget_ = 10, memory_gib_ = 6;
+    std::vector<std::string> schedules_;
+    std::string folder_, collect_, part_ = "1/1";
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> sweep_verb() { return std::make_unique<SweepVerb>(); }
+
+}  // namespace hk::explorer

@@ -1,0 +1,155 @@
+#include "verdict.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "bases.h"
+#include "candidate.h"
+
+namespace hk::explorer {
+
+using nlohmann::json;
+
+namespace {
+
+std::string base_of(const Record &record) {
+    return record.algorithm + "/" + record.schedule +
+           (record.fixed.empty() ? "" : " " + record.fixed);
+}
+
+const json *find_base(const json &of, const Record &record) {
+    for (const json &base : of["bases"])
+        if (base["name"] == base_of(record)) return &base;
+    return nullptr;
+}
+
+// What the compiler would need to compile it again.
+Candidate candidate_of(const json &sweep, const json &base, const Record &record) {
+    Candidate candidate{
+        .family = base["family"],
+        .algorithm = record.algorithm,
+        .schedule = record.schedule,
+        .knobs = record.knobs,
+        .fixed = {},
+        .type = data_type_of(sweep["settings"]["type"].get<std::string>()),
+        .layout = Layout::any,
+        .device = Device::parse(sweep["settings"]["device"].get<std::string>()).type(),
+        .where = {}};
+    const std::string layout = sweep["settings"]["layout"];
+    if (layout != "any") candidate.layout = layout_of(layout);
+    std::istringstream fixed(record.fixed);
+    for (std::string item; fixed >> item;) {
+        const size_t equals = item.find('=');
+        candidate.fixed[item.substr(0, equals)] = std::stoll(item.substr(equals + 1));
+    }
+    return candidate;
+}
+
+void print_line(FILE *out, const char *what, const Record &record, const std::string &unit) {
+    std::fprintf(out, "  %-14s %10.4f ms %9.2f %-8s %6.3f  %s\n", what, record.ns * 1e-6,
+                 record.rate, unit.c_str(), record.ratio(), record.candidate.c_str());
+}
+
+double wasted_share(const std::vector<Record> &records) {
+    double all = 0, wasted = 0;
+    for (const Record &record : records) {
+        all += record.seconds;
+        if (record.failed()) wasted += record.seconds;
+    }
+    return all > 0 ? wasted / all : 0;
+}
+
+std::vector<Record> fastest_of(const std::vector<Record> &records, const std::string &name) {
+    std::vector<Record> result;
+    for (const Record &record : records)
+        if (record.of == name && record.ok()) result.push_back(record);
+    std::sort(result.begin(), result.end(),
+              [](const Record &a, const Record &b) { return a.ratio() > b.ratio(); });
+    return result;
+}
+
+void print_case(const json &sweep, const json &of, const std::vector<Record> &records, FILE *out) {
+    const std::string name = of["name"], unit = sweep["unit"];
+    const std::vector<Record> fastest = fastest_of(records, name);
+    size_t failed = 0, refused = 0;
+    for (const Record &record : records) {
+        if (record.of != name) continue;
+        failed += record.failed();
+        refused += record.status == "does not take";
+    }
+    std::fprintf(out, "%s %s: %zu measured, %zu failed, %zu bases that don't take it\n",
+                 sweep["family"].get<std::string>().c_str(), name.c_str(), fastest.size(), failed,
+                 refused);
+    if (fastest.empty()) return;
+    Record table = fastest.front();
+    table.ns = table.table_ns;
+    table.rate = of["work"].get<double>() / table.ns;
+    table.candidate =
+        of["row"]["name"].get<std::string>() + ": " + of["row"]["candidate"].get<std::string>();
+    print_line(out, "table", table, unit);
+    constexpr size_t shown = 5;
+    for (size_t i = 0; i < std::min(shown, fastest.size()); i++)
+        print_line(out, std::to_string(i + 1).c_str(), fastest[i], unit);
+    const auto automatic = std::find_if(fastest.begin(), fastest.end(), [](const Record &record) {
+        return is_autoscheduler(record.schedule);
+    });
+    if (automatic != fastest.end()) print_line(out, "autoscheduler", *automatic, unit);
+    const std::string line = line_for_table(sweep, of, fastest.front());
+    const json *base = find_base(of, fastest.front());
+    if (line.empty())
+        std::fprintf(out, "  the table is as good as the best of these\n");
+    else
+        std::fprintf(out, "  into the table (chooser: %s):\n    %s\n",
+                     base ? (*base)["chooser"].get<std::string>().c_str() : "", line.c_str());
+}
+
+}  // namespace
+
+std::string line_for_table(const json &sweep, const json &of, const Record &best, double margin) {
+    if (best.ratio() < margin) return "";
+    if (is_autoscheduler(best.schedule))
+        return "none: " + best.schedule + " makes a schedule for these sizes alone";
+    const json *base = find_base(of, best);
+    if (!base) return "";
+    std::string knobs = best.knobs;
+    try {
+        knobs = needed_knobs(candidate_of(sweep, *base, best), best.knobs);
+    } catch (const std::exception &) {  // of another version of the schedules
+    }
+    const std::string clause = knobs.empty() ? "" : " KNOBS " + knobs;
+    const std::string family = (*base)["family"], row = of["row"]["name"];
+    if (of["row"]["base"] == base_of(best))
+        return "kernel(" + family + " " + row + " …" +
+               (clause.empty() ? " without KNOBS" : clause) + " …)";
+    const std::string rows = (*base)["rows"], where = (*base)["where"];
+    std::string name = rows.substr(0, rows.find(',')) + "_" + file_name_of(of["name"]);
+    std::replace_if(
+        name.begin(), name.end(), [](char c) { return c == '-' || c == '.'; }, '_');
+    const json &settings = sweep["settings"];
+    const std::string layout = settings["layout"], device = settings["device"];
+    return "kernel(" + family + " " + name + " ALGORITHM " + best.algorithm + " SCHEDULE " +
+           best.schedule + clause + " TYPES " + settings["type"].get<std::string>() +
+           (layout == "any" ? "" : " LAYOUTS " + layout) + " DEVICES " +
+           device.substr(0, device.find(':')) + (where.empty() ? "" : " WHERE " + where) +
+           ")  # before " + row;
+}
+
+void note_lines(json &sweep, const std::vector<Record> &records) {
+    for (json &of : sweep["cases"]) {
+        const std::vector<Record> fastest = fastest_of(records, of["name"]);
+        const std::string line = fastest.empty() ? "" : line_for_table(sweep, of, fastest.front());
+        if (line.empty())
+            of.erase("line");
+        else
+            of["line"] = line;
+    }
+}
+
+void print_verdict(const json &sweep, const std::vector<Record> &records, FILE *out) {
+    for (const json &of : sweep["cases"]) print_case(sweep, of, records, out);
+    std::fprintf(out, "%.1f %% of the candidates' time went into those that failed\n",
+                 100 * wasted_share(records));
+}
+
+}  // namespace hk::explorer

@@ -1,0 +1,25 @@
+#pragma once
+// What a sweep has found, in words, from its files.
+
+#include <cstdio>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "record.h"
+
+namespace hk::explorer {
+
+// For each case the table's row, the best five, the best autoscheduler, and the line that goes into
+// kernels.cmake.
+void print_verdict(const nlohmann::json &sweep, const std::vector<Record> &records, FILE *out);
+
+// That line: of the row that selection takes, or of a new one before it. Empty where the table is
+// best, or nothing below `margin` was gained.
+std::string line_for_table(const nlohmann::json &sweep, const nlohmann::json &of,
+                           const Record &best, double margin = 1.02);
+
+// Puts it into each case of the sweep, for the report.
+void note_lines(nlohmann::json &sweep, const std::vector<Record> &records);
+
+}  // namespace hk::explorer
