@@ -33,7 +33,8 @@ LOOK = """
 (({id: ids, drawn, text: texts}) => {
     const documents = [document];
     for (const frame of document.querySelectorAll("iframe"))
-        if (frame.contentDocument?.body) documents.push(frame.contentDocument);
+        if (frame.contentDocument?.body && frame.getClientRects().length)
+            documents.push(frame.contentDocument);
     const find = id => documents.map(d => d.getElementById(id)).find(Boolean);
     const spaced = text => text.replace(/\\s+/g, " ").trim();
     const seen = spaced(documents.map(d => d.body.innerText).join(" "));
@@ -161,15 +162,20 @@ class Wanted(argparse.Action):
             namespace.steps[-1].setdefault(self.dest, []).append(value)
 
 
-def check(browser, step, wait):
-    """What is wrong at a step."""
+def check(browser, step, wait, patience):
+    """What is wrong at a step, and stays so: large frames take a while."""
     place = ""
     if "at" in step:
         place = f"#{step['at']}: "
         browser.evaluate(f"location.hash = {json.dumps(step['at'])}")
         browser.listen(wait)
     wanted = {name: step.get(name, []) for name in ("id", "drawn", "text")}
-    return [place + fault for fault in browser.evaluate(f"({LOOK.strip()})({json.dumps(wanted)})")]
+    until = time.monotonic() + patience
+    while True:
+        wrong = browser.evaluate(f"({LOOK.strip()})({json.dumps(wanted)})")
+        if not wrong or time.monotonic() > until:
+            return [place + fault for fault in wrong]
+        browser.listen(wait)
 
 
 def open_page(browser, address, settings):
@@ -205,6 +211,8 @@ def main():
     parser.add_argument("--screenshot", type=pathlib.Path)
     parser.add_argument("--size", default="1500,1000", help="of the window: WIDTH,HEIGHT")
     parser.add_argument("--wait", type=int, default=500, help="milliseconds before each step")
+    parser.add_argument("--patience", type=float, default=15,
+                        help="seconds after which what is missing is missing")
     parser.add_argument("--dark", action="store_true", help="for readers who prefer dark pages")
     settings = parser.parse_args()
 
@@ -218,7 +226,7 @@ def main():
             open_page(browser, page + ("#" + fragment if fragment else ""), settings)
             wrong = []
             for step in settings.steps:
-                wrong += check(browser, step, settings.wait / 1000)
+                wrong += check(browser, step, settings.wait / 1000, settings.patience)
             if settings.screenshot:
                 picture = browser.call("Page.captureScreenshot", format="png")["data"]
                 settings.screenshot.write_bytes(base64.b64decode(picture))

@@ -72,7 +72,8 @@ TEST(ExplorerShow, PageOfACudaKernel) {
         faults_of(page, sections + "--drawn resources --text 'shared bytes a block, of 48 KiB' "
                                    "--text 'threads a block 256' --text 'shared loads' "
                                    "--at code --text '.visible .entry' --text 'fma.rn.f32' "
-                                   "--at lowered --text 'GPUShared' --text 'halide_cuda_run'"),
+                                   "--at conceptual --text 'in GPUShared' "
+                                   "--at lowered --drawn lowered-page --text 'halide_cuda_run'"),
         "");
 }
 
@@ -163,7 +164,7 @@ TEST(ExplorerDiff, OfAKernelWithItselfIsEqual) {
 std::string faults_in(const std::string &body) {
     const std::string page = own_file("page.html");
     std::ofstream(page) << "<!DOCTYPE html><link rel=icon href='data:,'><body>" << body;
-    return faults_of(page, "--drawn made --text 'two words'");
+    return faults_of(page, "--patience 0 --drawn made --text 'two words'");
 }
 
 TEST(Browser, PassesWhatIsThere) {
