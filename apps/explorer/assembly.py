@@ -19,6 +19,7 @@ DEVICE = {
     "global stores": re.compile(r"^(@%\w+ )?st\.global"),
     "barriers": re.compile(r"^(@%\w+ )?bar\."),
 }
+STORES = ("mov", "vmov", "vpmov", "vextract", "vpextr", "set")
 ADDRESS = re.compile(r"\([^()]*%[^()]*\)|\(%rip\)")
 
 
@@ -58,7 +59,7 @@ def count(lines, host):
         if not address:
             continue
         last = operands[1].rstrip().endswith(")") or operands[1].rstrip().endswith("}")
-        stores = last and operands[0].startswith(("mov", "vmov", "vpmov", "vextract", "vpextr", "set"))
+        stores = last and operands[0].startswith(STORES)
         counts["stores" if stores else "loads"] += 1
     return counts
 
@@ -91,7 +92,8 @@ def loops(lines, name, first, end, host):
         jump = re.compile(rf"^\s+(@!?%\w+ )?(j\w+|bra\S*)\s+{re.escape(label)}\b")
         last = max((i for i in range(at, end) if jump.match(lines[i])), default=None)
         if last is not None:
-            found.append(Code(name, top + 1, int(header.group(1)), count(lines[top:last + 1], host)))
+            counts = count(lines[top:last + 1], host)
+            found.append(Code(name, top + 1, int(header.group(1)), counts))
     return found
 
 
@@ -103,8 +105,8 @@ def read(text):
     for name, first, end in functions(lines):
         code = Code(name, first + 1, 0, count(lines[first:end], host))
         if host:
-            frames = [int(n, 0) for n in re.findall(r"\bsubq\s+\$(\w+), %rsp", "\n".join(lines[first:end]))]
-            code.counts["stack bytes"] = max(frames, default=0)
+            frames = re.findall(r"\bsubq\s+\$(\w+), %rsp", "\n".join(lines[first:end]))
+            code.counts["stack bytes"] = max((int(n, 0) for n in frames), default=0)
         whole.append(code)
         inner += loops(lines, name, first, end, host)
     inner.sort(key=lambda loop: (-loop.counts["multiply-adds"], -loop.counts["instructions"]))

@@ -9,6 +9,12 @@ from markup import document, escape, excerpt, prose, table
 CONTEXT = 3  # equal lines that are shown around different ones
 
 
+def first_work(lines):
+    """The place of the first loop or buffer, after the checks of the arguments."""
+    work = re.compile(r"\s*(produce|allocate|for|parallel|gpu_block\w*)\b")
+    return next((at for at, line in enumerate(lines) if work.match(line)), 0)
+
+
 def read(kernel):
     """Conceptual code from its first loop or buffer on, and compiled code; with the kernel's name
     taken out, so that two compare."""
@@ -16,9 +22,7 @@ def read(kernel):
         whole = pathlib.Path(kernel["files"][name]).read_text().replace(kernel["name"], "KERNEL")
         return [line.expandtabs() for line in whole.splitlines()]
     conceptual = text("conceptual")
-    work = re.compile(r"\s*(produce|allocate|for|parallel|gpu_block\w*)\b")
-    start = next((at for at, line in enumerate(conceptual) if work.match(line)), 0)
-    return conceptual[start:], text("code")
+    return conceptual[first_work(conceptual):], text("code")
 
 
 def comparable(line):
@@ -26,7 +30,8 @@ def comparable(line):
     comments."""
     line = re.sub(r"\s+(#|//) .*", "", line)
     line = re.sub(r"\.?\$?L_*(BB|CPI|tmp|func_end)[\w]*", "L", line)
-    return re.sub(r"\b([a-z]\w*?)\$?\d+\b", r"\1", line) if re.match(r"\s*(let|\w+ = )", line) else line
+    conceptual = re.match(r"\s*(let|\w+ = )", line)
+    return re.sub(r"\b([a-z]\w*?)\$?\d+\b", r"\1", line) if conceptual else line
 
 
 def runs(left, right, key):
@@ -65,8 +70,9 @@ def lines_table(left, right, key=lambda line: line):
         for i in range(max(a_end - a, b_end - b)):
             rows.append("<tr>" + side(left, a + i, a_end, "" if same else "removed")
                         + side(right, b + i, b_end, "" if same else "added") + "</tr>")
-    body = ('<table class="lines code"><colgroup><col style="width:7ch"><col><col style="width:7ch"><col></colgroup>'
-            + "\n".join(rows) + "</table>")
+    columns = 2 * '<col style="width:7ch"><col>'
+    body = (f'<table class="lines code"><colgroup>{columns}</colgroup>' + "\n".join(rows)
+            + "</table>")
     return body, removed, added
 
 
@@ -74,7 +80,8 @@ def lines_section(left, right, key=lambda line: line):
     body, removed, added = lines_table(left, right, key)
     if not removed and not added:
         return '<p class="empty">Equal.</p>'
-    return f"<p>{removed} of {len(left)} lines differ on the left, {added} of {len(right)} on the right.</p>{body}"
+    return (f"<p>{removed} of {len(left)} lines differ on the left, "
+            f"{added} of {len(right)} on the right.</p>{body}")
 
 
 def facts_table(kernels):
@@ -97,7 +104,8 @@ def facts_table(kernels):
         values = [kernel["resources"].get(name, -1) for kernel in kernels]
         if max(values) >= 0:
             add(name.replace("_", " "), ["unknown" if value == -1 else value for value in values])
-    estimates = [{e["what"]: f'{e["uses"]} of {e["has"]}' for e in kernel["estimates"]} for kernel in kernels]
+    estimates = [{e["what"]: f'{e["uses"]} of {e["has"]}' for e in kernel["estimates"]}
+                 for kernel in kernels]
     for name in dict.fromkeys(name for values in estimates for name in values):
         add("estimated " + name, [values.get(name) for values in estimates])
     add("KB in the library", [f'{kernel["library_bytes"] / 1024:.0f}' for kernel in kernels])
@@ -118,8 +126,8 @@ def schedules(functions):
             parts.append(excerpt(pair[0], f"{title}, the same on both sides"))
             continue
         comments = "".join(f'<div>{prose(found.comment) if found else ""}</div>' for found in pair)
-        paths = "".join(f'<div class="path">{escape(f"{found.path}:{found.line}") if found else ""}</div>'
-                        for found in pair)
+        places = [f"{found.path}:{found.line}" if found else "" for found in pair]
+        paths = "".join(f'<div class="path">{escape(place)}</div>' for place in places)
         parts.append(f'<h2>{title}</h2><div class="sides">{paths}{comments}</div>'
                      + lines_section(*map(source_lines, pair)))
     return "".join(parts)
@@ -129,13 +137,14 @@ def page(kernels, functions, texts, tables, code_names, command):
     (left, left_code), (right, right_code) = texts
     a, b = kernels
     sides = "".join(
-        f"<h2>{escape(title)}</h2><div class=sides><div>{tables[0][title]}</div><div>{tables[1][title]}</div></div>"
-        for title in tables[0])
-    commands = "".join(f'<pre class="command">{escape(command(kernel))}</pre>' for kernel in kernels)
+        f"<h2>{escape(title)}</h2><div class=sides><div>{tables[0][title]}</div>"
+        f"<div>{tables[1][title]}</div></div>" for title in tables[0])
+    commands = "".join(f'<pre class="command">{escape(command(k))}</pre>' for k in kernels)
+    overview = (f"<h2>What differs is marked</h2><div id=facts>{facts_table(kernels)}</div>{sides}"
+                f"<h2>Commands</h2>{commands}")
     names = dict.fromkeys(code_names[kernel["device"]] for kernel in kernels)
     sections = [
-        ("overview", "Overview", f"<h2>What differs is marked</h2><div id=facts>{facts_table(kernels)}</div>{sides}"
-                                 f"<h2>Commands</h2>{commands}", ""),
+        ("overview", "Overview", overview, ""),
         ("schedule", "Schedule", schedules(functions), ""),
         ("conceptual", "Conceptual code", lines_section(left, right, comparable), ""),
         ("code", " and ".join(names), lines_section(left_code, right_code, comparable), "")]

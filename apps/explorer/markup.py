@@ -7,8 +7,13 @@ import re
 HERE = pathlib.Path(__file__).parent
 CPP = re.compile(
     r"(?P<comment>//[^\n]*)|(?P<string>&quot;.*?&quot;)|"
-    r"\b(?P<keyword>auto|bool|break|case|const|constexpr|continue|else|false|float|for|if|int|namespace|"
-    r"return|static|struct|template|true|typename|using|void|while)\b")
+    r"\b(?P<keyword>auto|bool|break|case|const|constexpr|continue|else|false|float|for|if|int|"
+    r"namespace|return|static|struct|template|true|typename|using|void|while)\b")
+
+CONCEPTUAL = re.compile(
+    r"(?P<string>&quot;.*?&quot;)|"
+    r"\b(?P<label>produce|consume|gpu_block|gpu_thread|parallel|vectorized|for|allocate)\b|"
+    r"\b(?P<keyword>let|in|if|else|assert|free|ramp|broadcast|x\d+)\b")
 
 
 def escape(text):
@@ -49,10 +54,18 @@ def prose(text):
     return f'<pre class="prose">{escape(text)}</pre>' if text else ""
 
 
+def mark(pattern, text):
+    """HTML in which what the pattern's groups match has their names as its classes."""
+    return pattern.sub(lambda match: f'<span class="{match.lastgroup}">{match.group()}</span>',
+                       escape(text))
+
+
 def cpp(text):
-    def mark(match):
-        return f'<span class="{match.lastgroup}">{match.group()}</span>'
-    return CPP.sub(mark, escape(text))
+    return mark(CPP, text)
+
+
+def conceptual(text):
+    return mark(CONCEPTUAL, text)
 
 
 def numbered(marked, first=1, prefix=""):

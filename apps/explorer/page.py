@@ -1,6 +1,7 @@
 """Writes the page of explorer show or diff from the facts that the explorer has collected."""
 
 import argparse
+import html
 import json
 import pathlib
 import re
@@ -8,7 +9,8 @@ import shlex
 
 import assembly
 import difference
-from markup import assembly_line, bar, cpp, document, escape, excerpt, numbered, prose, table
+from markup import (assembly_line, bar, conceptual, cpp, document, escape, excerpt, numbered, prose,
+                    table)
 from source import Sources
 
 # What CUDA and OpenCL launch with unless a program asks for more.
@@ -19,7 +21,8 @@ CODE_NAMES = {"cpu": "Assembly", "cuda": "PTX", "opencl": "OpenCL"}
 def heading(kernel):
     size = f'{kernel["library_bytes"] / 1024:.0f} KB in the library'
     layout = "" if kernel["layout"] == "any" else " " + kernel["layout"]
-    return (f'<h1>{escape(kernel["name"])}</h1><p>{escape(kernel["family"])} row <b>{escape(kernel["row"])}</b>, '
+    return (f'<h1>{escape(kernel["name"])}</h1>'
+            f'<p>{escape(kernel["family"])} row <b>{escape(kernel["row"])}</b>, '
             f'{kernel["type"]}{layout}, <b>{kernel["device"]}</b>, '
             f'<b>{escape(kernel["algorithm"])}/{escape(kernel["schedule"])}</b>, {size}</p>')
 
@@ -36,19 +39,23 @@ def function_figures(function, budget):
     """A device function's use of the row's budget and of the limit, and its other figures."""
     rows = []
     if function["registers"] >= 0:
-        rows.append(("registers a thread, of the budget", function["registers"], budget.get("registers", 255)))
+        rows.append(("registers a thread, of the budget", function["registers"],
+                     budget["registers"]))
     if function["shared_dynamic"] >= 0:
         shared = max(function["shared_static"], 0) + function["shared_dynamic"]
-        rows += [("shared bytes a block, of the budget", shared, budget.get("shared", SHARED_LIMIT)),
+        rows += [("shared bytes a block, of the budget", shared, budget["shared"]),
                  ("shared bytes a block, of 48 KiB", shared, SHARED_LIMIT)]
-    others = [("threads a block", "threads"), ("stack bytes a thread", "stack_bytes"), ("spilled bytes", "spill_bytes")]
+    others = [("threads a block", "threads"), ("stack bytes a thread", "stack_bytes"),
+              ("spilled bytes", "spill_bytes")]
     said = {-1: "unknown", -2: "varies"}
-    text = ", ".join(f"{label} {said.get(function[name], function[name])}" for label, name in others)
+    text = ", ".join(f"{label} {said.get(function[name], function[name])}"
+                     for label, name in others)
     return f'<h3><code>{escape(function["name"])}</code></h3><p>{text}</p>{usage(rows)}'
 
 
 def resources(kernel):
-    parts = [function_figures(f, kernel["budget"]) for f in kernel["resources"].get("functions", [])]
+    parts = [function_figures(function, kernel["budget"])
+             for function in kernel["resources"].get("functions", [])]
     if kernel["estimates"]:
         rows = [(e["what"], e["uses"], e["has"]) for e in kernel["estimates"]]
         parts.append("<h3>The schedule's own estimate</h3>" + usage(rows))
@@ -60,7 +67,8 @@ def counted(codes, whole):
         return '<p class="empty">none</p>'
     names = list(codes[0].counts)
     rows = [[f'<a href="#line-{code.line}">line {code.line}</a>', *([] if whole else [code.depth]),
-             *(code.counts[name] or "·" for name in names), f"<code>{escape(code.name)}</code>"] for code in codes]
+             *(code.counts[name] or "·" for name in names), f"<code>{escape(code.name)}</code>"]
+            for code in codes]
     columns = ["", *([] if whole else ["depth"]), *names, "function" if whole else "in function"]
     return table(columns, rows, figures=range(1, len(columns) - 1))
 
@@ -69,8 +77,8 @@ def code_figures(text):
     """Counts of the compiled code: what estimates only guess."""
     functions, loops = assembly.read(text)
     busy = [loop for loop in loops if loop.counts["multiply-adds"]] or loops
-    return ('<h2>Innermost loops, those with most multiply-adds first</h2>' + counted(busy[:12], False)
-            + "<h2>Functions</h2>" + counted(functions, True))
+    return ("<h2>Innermost loops, those with most multiply-adds first</h2>"
+            + counted(busy[:12], False) + "<h2>Functions</h2>" + counted(functions, True))
 
 
 def knobs(kernel):
@@ -96,8 +104,9 @@ def command(kernel):
 
 
 def overview(kernel, sources, code):
-    where = "".join(f"<tr><td><code>{escape(c)}</code></td></tr>" for c in kernel["where"].split())
-    parameters = [[f"<code>{escape(k)}</code>", f"<code>{escape(v)}</code>"] for k, v in kernel["parameters"].items()]
+    where = [[f"<code>{escape(condition)}</code>"] for condition in kernel["where"].split()]
+    parameters = [[f"<code>{escape(name)}</code>", f"<code>{escape(value)}</code>"]
+                  for name, value in kernel["parameters"].items()]
     _, header = sources.algorithm(kernel["family"], kernel["algorithm"])
     equation = sources.equation(kernel["family"], header)
     more = "".join(excerpt(e) for e in equation[1:])
@@ -114,7 +123,7 @@ def overview(kernel, sources, code):
 <div class="columns"><div>
 <h2>Generator parameters</h2>{table((), parameters)}
 </div><div>
-<h2>The row takes problems with</h2><table id="conditions">{where or '<tr><td class="empty">any sizes</td></tr>'}</table>
+<h2>The row takes problems with</h2>{table((), where or [["any sizes"]])}
 </div></div>
 <h2>Command that repeats it <button class="copy" data-of="command">copy</button></h2>
 <pre class="command" id="command">{escape(command(kernel))}</pre>"""
@@ -140,10 +149,12 @@ def schedule_parts(kernel, sources):
 
 def schedule(kernel, sources):
     function, chooser = schedule_parts(kernel, sources)
-    parts = [excerpt(function, f"Schedule {kernel['schedule']}"), excerpt(chooser, "Chooser of its sizes")]
+    parts = [excerpt(function, f"Schedule {kernel['schedule']}"),
+             excerpt(chooser, "Chooser of its sizes")]
     for path in dict.fromkeys(found.path for found in (function, chooser) if found):
         text = (sources.root / path).read_text().rstrip("\n")
-        parts.append(f"<details><summary>All of {escape(path)}</summary>{numbered(cpp(text))}</details>")
+        parts.append(f"<details><summary>All of {escape(path)}</summary>"
+                     f"{numbered(cpp(text))}</details>")
     return "".join(parts)
 
 
@@ -154,22 +165,40 @@ def offline(text):
     return re.sub(r'<script type="module" name="hl">.*?</script>', "", text, flags=re.S)
 
 
-def frame(id_, path):
-    content = offline(pathlib.Path(path).read_text()).replace("&", "&amp;").replace('"', "&quot;")
-    return f'<iframe id="{id_}-page" title="{id_}" loading="lazy" srcdoc="{content}"></iframe>'
+def lowered(kernel):
+    content = offline(pathlib.Path(kernel["files"]["lowered_html"]).read_text())
+    content = content.replace("&", "&amp;").replace('"', "&quot;")
+    return f'<iframe id="lowered-page" title="lowered" loading="lazy" srcdoc="{content}"></iframe>'
+
+
+def conceptual_section(kernel):
+    text = pathlib.Path(kernel["files"]["conceptual"]).read_text().rstrip("\n")
+    first = difference.first_work(text.split("\n")) + 1
+    link = f'<a href="#conceptual-{first}">the work begins</a>'
+    return (f"<p>After checks of the arguments {link}.</p>"
+            + numbered(conceptual(text), prefix="conceptual-"))
+
+
+def code_of(kernel):
+    """Assembly, PTX or OpenCL; where it is no file of its own, it is in Halide's page."""
+    files = kernel["files"]
+    if "code" in files:
+        return pathlib.Path(files["code"]).read_text()
+    page = pathlib.Path(files["lowered_html"]).read_text()
+    found = re.search(r"<div id='assemblyContent'[^>]*>\s*<pre>\n?(.*?)</pre>", page, re.S)
+    return html.unescape(re.sub(r"<[^>]*>", "", found.group(1)))
 
 
 def show(kernel, sources):
-    files = kernel["files"]
-    code = pathlib.Path(files["code"]).read_text()
+    code = code_of(kernel)
     marked = "\n".join(assembly_line(line.expandtabs()) for line in code.rstrip("\n").split("\n"))
     if kernel["device"] == "opencl":
         marked = cpp(code.rstrip("\n"))
     sections = [("overview", "Overview", overview(kernel, sources, code), ""),
                 ("algorithm", "Algorithm", algorithm(kernel, sources), ""),
                 ("schedule", "Schedule", schedule(kernel, sources), ""),
-                ("conceptual", "Conceptual code", frame("conceptual", files["conceptual_html"]), "whole"),
-                ("lowered", "Lowered code", frame("lowered", files["lowered_html"]), "whole"),
+                ("conceptual", "Conceptual code", conceptual_section(kernel), ""),
+                ("lowered", "Lowered code", lowered(kernel), "whole"),
                 ("code", CODE_NAMES[kernel["device"]], numbered(marked, prefix="line-"), "")]
     return document(kernel["name"], heading(kernel), sections)
 
@@ -177,10 +206,15 @@ def show(kernel, sources):
 def diff(kernels, sources):
     functions = [schedule_parts(kernel, sources) for kernel in kernels]
     texts = [difference.read(kernel) for kernel in kernels]
+
+    def loops(kernel):
+        if kernel["device"] == "opencl":
+            return ""
+        found = assembly.read(code_of(kernel))[1]
+        return counted(found[:6], False)
+
     tables = [{"Resources": resources(kernel), "Knobs": knobs(kernel),
-               "Innermost loops": "" if kernel["device"] == "opencl" else
-               counted(assembly.read(pathlib.Path(kernel["files"]["code"]).read_text())[1][:6], False)}
-              for kernel in kernels]
+               "Innermost loops": loops(kernel)} for kernel in kernels]
     return difference.page(kernels, functions, texts, tables, CODE_NAMES, command)
 
 

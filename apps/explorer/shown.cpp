@@ -40,8 +40,10 @@ void Shown::compile(const std::filesystem::path &folder, bool pages) {
     // As the build has them, unless the environment does.
     setenv("HK_PTXAS", HK_PTXAS, 0);
     setenv("HK_FATBINARY", HK_FATBINARY, 0);
-    const std::string code = row_.device == DeviceType::cpu ? "assembly" : "device_code";
-    const std::string html = pages ? "stmt_html,conceptual_stmt_html," : "";
+    const bool cpu = row_.device == DeviceType::cpu;
+    // Halide's page has the assembly too: most of the time is LLVM's, which would run twice.
+    const std::string code = !cpu ? ",device_code" : pages ? "" : ",assembly";
+    const std::string html = pages ? ",stmt_html" : "";
     const std::string generator = std::string(HK_GENERATORS "/") + row_.family + ".generator";
     // A kernel over its budget is shown too.
     command_ = {generator,
@@ -52,7 +54,7 @@ void Shown::compile(const std::filesystem::path &folder, bool pages) {
                 "-o",
                 folder.string(),
                 "-e",
-                html + "conceptual_stmt,resources," + code,
+                "conceptual_stmt,resources" + html + code,
                 "--allow=stack,spills,dynamic_shared",
                 "target=" + candidate_.target()};
     for (const auto &[name, value] : candidate_.parameters())
@@ -60,12 +62,9 @@ void Shown::compile(const std::filesystem::path &folder, bool pages) {
     compiler::run_program(command_);
 
     const std::string base = (folder / row_.name).string();
-    files_ = {{"conceptual", base + ".conceptual.stmt"},
-              {"code", base + (code == "assembly" ? ".s" : ".device_code")}};
-    if (pages) {
-        files_["conceptual_html"] = base + ".conceptual.stmt.html";
-        files_["lowered_html"] = base + ".stmt.html";
-    }
+    files_ = {{"conceptual", base + ".conceptual.stmt"}};
+    if (pages) files_["lowered_html"] = base + ".stmt.html";
+    if (!code.empty()) files_["code"] = base + (cpu ? ".s" : ".device_code");
     resources_ = json::parse(compiler::read_file(base + ".json"));
 }
 

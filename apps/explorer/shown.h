@@ -16,7 +16,7 @@ public:
     // `knobs`: instead of the row's. Throws InvalidArgument where they are not legal.
     Shown(const KernelInfo &row, const std::string &knobs);
 
-    // Runs the generator; its files are in `folder`. `pages`: Halide's HTML too.
+    // Runs the generator; its files are in `folder`. `pages`: with Halide's HTML.
     void compile(const std::filesystem::path &folder, bool pages);
 
     // For page.py: names, conditions, parameters, command, knobs, estimates, resources, budget,

@@ -1,10 +1,12 @@
 """Opens a page in headless Chromium with the network cut off, as a reader does without one.
 
-    browser.py PAGE.html[#FRAGMENT] [--id ID]… [--drawn ID]… [--text TEXT]… [--screenshot FILE.png]
+    browser.py PAGE.html[#FRAGMENT] [--id ID]… [--drawn ID]… [--text TEXT]…
+        [--at FRAGMENT [--id ID]… [--drawn ID]… [--text TEXT]…]… [--screenshot FILE.png]
 
-Fails where the console shows an error, where the page asks for anything that is not in it, and where
-an element or a text is not there once its scripts have run. --drawn: the element also has a size on
-the screen, and a picture has loaded. Text is what is visible, in frames too, any spaces as one.
+Fails where the console shows an error, where the page asks for anything that is not in it, and
+where an element or a text is not there once its scripts have run. --drawn: the element also has a
+size on the screen, and a picture has loaded. Text is what is visible, in frames too, any spaces as
+one. --at: what follows holds after a step to another part of the page. The picture is of the last.
 """
 
 import argparse
@@ -22,15 +24,17 @@ import tempfile
 import time
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
-FLAGS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-extensions",
-         "--disable-background-networking", "--disable-dev-shm-usage", "--remote-debugging-pipe",
+FLAGS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run",
+         "--disable-extensions", "--disable-background-networking", "--disable-dev-shm-usage",
+         "--remote-debugging-pipe",
          "--host-resolver-rules=MAP * 0.0.0.0"]
 SECONDS = 60  # for an answer
 LOOK = """
-(({ids, drawn, texts}) => {
+(({id: ids, drawn, text: texts}) => {
     const documents = [document];
     for (const frame of document.querySelectorAll("iframe"))
-        if (frame.contentDocument?.body) documents.push(frame.contentDocument);
+        if (frame.contentDocument?.body && frame.getClientRects().length)
+            documents.push(frame.contentDocument);
     const find = id => documents.map(d => d.getElementById(id)).find(Boolean);
     const spaced = text => text.replace(/\\s+/g, " ").trim();
     const seen = spaced(documents.map(d => d.body.innerText).join(" "));
@@ -46,7 +50,8 @@ LOOK = """
 
 
 class Browser:
-    """Chromium, spoken to in its DevTools protocol over two pipes: JSON that ends in a zero byte."""
+    """Chromium, spoken to in its DevTools protocol over two pipes: JSON that ends in a
+    zero byte."""
 
     def __init__(self, profile):
         program = next(filter(None, map(shutil.which, NAMES)), None)
@@ -62,8 +67,9 @@ class Browser:
             os.dup2(ends[1], 4)
 
         self.log = tempfile.TemporaryFile("w+")
-        self.process = subprocess.Popen([program, *FLAGS, f"--user-data-dir={profile}"], close_fds=False,
-                                        preexec_fn=place_pipes, stdout=self.log, stderr=self.log)
+        self.process = subprocess.Popen(
+            [program, *FLAGS, f"--user-data-dir={profile}"], close_fds=False,
+            preexec_fn=place_pipes, stdout=self.log, stderr=self.log)
         for end in (commands, answers, *ends):
             os.close(end)
         self.buffer, self.events, self.number, self.session = b"", [], 0, None
@@ -112,7 +118,7 @@ class Browser:
             self.events.append(event)
 
     def evaluate(self, expression):
-        result = self.call("Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True)
+        result = self.call("Runtime.evaluate", expression=expression, returnByValue=True)
         if "exceptionDetails" in result:
             sys.exit(f"browser.py: {result['exceptionDetails']}")
         return result["result"].get("value")
@@ -136,7 +142,8 @@ def faults(events, page):
             text = details.get("exception", {}).get("description") or details["text"]
             yield f"the console: uncaught {text}"
         elif kind == "Runtime.consoleAPICalled" and told["type"] in ("error", "assert"):
-            yield "the console: " + " ".join(str(a.get("value", a.get("description"))) for a in told["args"])
+            words = [str(word.get("value", word.get("description"))) for word in told["args"]]
+            yield "the console: " + " ".join(words)
         elif kind == "Log.entryAdded" and told["entry"]["level"] == "error":
             yield f"the console: {told['entry']['text']} {told['entry'].get('url', '')}"
         elif kind == "Network.requestWillBeSent":
@@ -145,16 +152,43 @@ def faults(events, page):
                 yield f"the page asks for {address}"
 
 
+class Wanted(argparse.Action):
+    """What has to hold at each step: the first is the page as it is opened."""
+
+    def __call__(self, parser, namespace, value, option_string=None):
+        if self.dest == "at":
+            namespace.steps.append({"at": value})
+        else:
+            namespace.steps[-1].setdefault(self.dest, []).append(value)
+
+
+def check(browser, step, wait, patience):
+    """What is wrong at a step, and stays so: large frames take a while."""
+    place = ""
+    if "at" in step:
+        place = f"#{step['at']}: "
+        browser.evaluate(f"location.hash = {json.dumps(step['at'])}")
+        browser.listen(wait)
+    wanted = {name: step.get(name, []) for name in ("id", "drawn", "text")}
+    until = time.monotonic() + patience
+    while True:
+        wrong = browser.evaluate(f"({LOOK.strip()})({json.dumps(wanted)})")
+        if not wrong or time.monotonic() > until:
+            return [place + fault for fault in wrong]
+        browser.listen(wait)
+
+
 def open_page(browser, address, settings):
     target = browser.call("Target.createTarget", url="about:blank")["targetId"]
-    browser.session = browser.call("Target.attachToTarget", targetId=target, flatten=True)["sessionId"]
+    attached = browser.call("Target.attachToTarget", targetId=target, flatten=True)
+    browser.session = attached["sessionId"]
     for domain in ("Page", "Runtime", "Log", "Network"):
         browser.call(domain + ".enable")
     browser.call("Network.emulateNetworkConditions", offline=True, latency=0, downloadThroughput=0,
                  uploadThroughput=0)
     width, height = map(int, settings.size.split(","))
-    browser.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1,
-                 mobile=False)
+    browser.call("Emulation.setDeviceMetricsOverride", width=width, height=height,
+                 deviceScaleFactor=1, mobile=False)
     scheme = {"name": "prefers-color-scheme", "value": "dark" if settings.dark else "light"}
     browser.call("Emulation.setEmulatedMedia", features=[scheme])
     browser.events.clear()
@@ -166,14 +200,19 @@ def open_page(browser, address, settings):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("page")
-    parser.add_argument("--id", action="append", default=[], help="of an element that has to be there")
-    parser.add_argument("--drawn", action="append", default=[], help="id of an element that has to be seen")
-    parser.add_argument("--text", action="append", default=[], help="that has to be seen")
+    parser.set_defaults(steps=[{}])
+    parser.add_argument("--id", action=Wanted, help="of an element that has to be there")
+    parser.add_argument("--drawn", action=Wanted, help="id of an element that has to be seen")
+    parser.add_argument("--text", action=Wanted, help="that has to be seen")
+    parser.add_argument("--at", action=Wanted, help="what follows # in a link to another part")
     parser.add_argument("--screenshot", type=pathlib.Path)
     parser.add_argument("--size", default="1500,1000", help="of the window: WIDTH,HEIGHT")
-    parser.add_argument("--wait", type=int, default=500, help="milliseconds after the page has loaded")
+    parser.add_argument("--wait", type=int, default=500, help="milliseconds before each step")
+    parser.add_argument("--patience", type=float, default=15,
+                        help="seconds after which what is missing is missing")
     parser.add_argument("--dark", action="store_true", help="for readers who prefer dark pages")
     settings = parser.parse_args()
 
@@ -185,8 +224,9 @@ def main():
         browser = Browser(profile)
         try:
             open_page(browser, page + ("#" + fragment if fragment else ""), settings)
-            wanted = {"ids": settings.id, "drawn": settings.drawn, "texts": settings.text}
-            wrong = browser.evaluate(f"({LOOK.strip()})({json.dumps(wanted)})")
+            wrong = []
+            for step in settings.steps:
+                wrong += check(browser, step, settings.wait / 1000, settings.patience)
             if settings.screenshot:
                 picture = browser.call("Page.captureScreenshot", format="png")["data"]
                 settings.screenshot.write_bytes(base64.b64decode(picture))

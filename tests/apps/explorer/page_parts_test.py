@@ -1,7 +1,7 @@
 """Parts of the explorer's pages: page_parts_test.py SOURCES KERNELS
 
-The algorithm, schedule and equation of every row are found; counts in assembly are right; a diff marks
-the lines that differ.
+The algorithm, schedule and equation of every row are found; counts in assembly are right; a diff
+marks the lines that differ.
 """
 
 import pathlib
@@ -78,10 +78,11 @@ class PartsOfPages(unittest.TestCase):
 
     def test_names_lead_to_their_functions(self):
         sources = Sources(ROOT)
-        for family, algorithm, function in (("conv2d", "dot", "conv2d_dot("), ("sgd", "plain", "sgd_plain("),
-                                            ("pool2d_backward", "average", "pool2d_backward_average("),
-                                            ("conv2d_backward_data", "packed", "conv2d_packed("),
-                                            ("topk_unpack", "indices", "topk_unpack_indices(")):
+        for family, algorithm, function in (
+                ("conv2d", "dot", "conv2d_dot("), ("sgd", "plain", "sgd_plain("),
+                ("pool2d_backward", "average", "pool2d_backward_average("),
+                ("conv2d_backward_data", "packed", "conv2d_packed("),
+                ("topk_unpack", "indices", "topk_unpack_indices(")):
             self.assertIn(function, sources.algorithm(family, algorithm)[0].code.split("\n")[0])
         found = sources.schedule("conv2d", "packed", "cpu_grouped")
         self.assertEqual(found.path, "schedules/cpu/conv2d/grouped.cpp")
@@ -98,8 +99,8 @@ class PartsOfPages(unittest.TestCase):
         self.assertEqual(functions[0].counts["instructions"], 10)
         self.assertEqual(len(loops), 1)
         self.assertEqual((loops[0].line, loops[0].depth), (7, 2))
-        self.assertEqual(loops[0].counts, {"instructions": 6, "multiply-adds": 2, "loads": 3, "stores": 1,
-                                           "spills": 0, "reloads": 1})
+        self.assertEqual(loops[0].counts, {"instructions": 6, "multiply-adds": 2, "loads": 3,
+                                           "stores": 1, "spills": 0, "reloads": 1})
 
     def test_counts_of_device_code(self):
         functions, loops = assembly.read(PTX)
@@ -130,7 +131,8 @@ class PartsOfPages(unittest.TestCase):
 
     def test_halides_page_loads_nothing(self):
         page = ("<script src='http://code.jquery.com/jquery-1.10.2.js'></script>"
-                '<script type="module" name="hl">import x from "https://cdn";</script><p>kept</p><script>kept()</script>')
+                '<script type="module" name="hl">import x from "https://cdn";</script>'
+                "<p>kept</p><script>kept()</script>")
         self.assertEqual(offline(page), "<p>kept</p><script>kept()</script>")
 
 
