@@ -1,5 +1,7 @@
 #include "compiled.h"
 
+#include <dlfcn.h>
+
 #include <chrono>
 #include <cstring>
 #include <functional>
@@ -114,6 +116,19 @@ Halide::Module module_of(AbstractGenerator &generator, const Candidate &candidat
                                       Halide::LinkageType::ExternalPlusMetadata);
 }
 
+// Halide's JIT would link its own runtime, which takes our user context for one of its own and
+// calls what it has in the place of handlers: this process's functions come first.
+Halide::Internal::JITModule runtime_of_process(const Halide::Target &target) {
+    Halide::Internal::JITModule result;
+    for (const auto &module : Halide::Internal::JITSharedRuntime::get(nullptr, target)) {
+        for (const auto &[name, symbol] : module.exports()) {
+            if (void *ours = dlsym(RTLD_DEFAULT, name.c_str()))
+                result.add_symbol_for_export(name, Halide::Internal::JITModule::Symbol(ours));
+        }
+    }
+    return result;
+}
+
 // The largest figures of its GPU kernels.
 KernelResources resources_of(const std::vector<compiler::Resources> &kernels) {
     if (kernels.empty()) return {};
@@ -147,7 +162,7 @@ struct Compiled::Impl {
                                                  scratch.path().string(), launched);
         }
         const Halide::Internal::LoweredFunc &lowered = module.get_function_by_name(function);
-        code = Halide::Internal::JITModule(module, lowered);
+        code = Halide::Internal::JITModule(module, lowered, {runtime_of_process(module.target())});
         metadata = Metadata(lowered, generator->arginfos());
         current = metadata.get();
         kernel = {.name = name.c_str(),
