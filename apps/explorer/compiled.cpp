@@ -114,31 +114,25 @@ Halide::Module module_of(AbstractGenerator &generator, const Candidate &candidat
                                       Halide::LinkageType::ExternalPlusMetadata);
 }
 
+// Halide's JIT brings a runtime of its own, with threads, memory and devices of its own, which takes
+// our user context for one of its own. This one, that of the library, goes before it.
+Halide::Internal::JITModule library_runtime(const Halide::Target &target) {
+    Halide::Internal::JITModule ours;
+    for (const auto &theirs : Halide::Internal::JITSharedRuntime::get(nullptr, target)) {
+        for (const auto &[name, symbol] : theirs.exports()) {
+            if (void *address = dlsym(RTLD_DEFAULT, name.c_str()))
+                ours.add_symbol_for_export(name, Halide::Internal::JITModule::Symbol(address));
+        }
+    }
+    return ours;
+}
+
 // The largest figures of its GPU kernels.
 KernelResources resources_of(const std::vector<compiler::Resources> &kernels) {
     if (kernels.empty()) return {};
     const compiler::Resources r = compiler::largest("candidate", kernels);
     return {r.registers,     r.stack_bytes,    r.spill_bytes,
             r.shared_static, r.shared_dynamic, r.threads};
-}
-
-// Halide's JIT brings a runtime of its own, with threads, memory and devices of its own. This one,
-// that of the library, goes before it.
-const Halide::Internal::JITModule &library_runtime(const Halide::Target &target) {
-    static const Halide::Internal::JITModule runtime = [&] {
-        const Halide::Target jit = target.without_feature(Halide::Target::NoRuntime);
-        Halide::Func any;
-        any() = 0;
-        any.compile_jit(jit);
-        Halide::Internal::JITModule ours;
-        for (const auto &theirs : Halide::Internal::JITSharedRuntime::get(nullptr, jit, false)) {
-            for (const auto &[name, symbol] : theirs.exports())
-                if (void *address = dlsym(RTLD_DEFAULT, name.c_str()))
-                    ours.add_symbol_for_export(name, Halide::Internal::JITModule::Symbol(address));
-        }
-        return ours;
-    }();
-    return runtime;
 }
 
 }  // namespace

@@ -53,7 +53,7 @@ public:
     void add_to(CLI::App &app) override {
         command_ = app.add_subcommand(
             "sweep", "search the knobs of all schedules that take a case; the same again goes on");
-        flags_.add_to(*command_, true);
+        flags_.add_to(*command_);
         command_->get_option("family")->required(false);
         command_->get_option("shape")->required(false);
         command_->add_option("--budget", budget_, "minutes for each case")

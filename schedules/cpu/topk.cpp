@@ -101,7 +101,8 @@ void topk(TopK &stages, const TopKContext &context) {
     const bool in_columns = stages.columns.best.defined();
     int rows = in_columns ? 16 : 1, vectors = 4;
     Knobs knobs(context.knobs);
-    if (!stages.chunks.best.defined()) knobs.take("rows", rows, powers(1, 64));
+    // A threshold's stages are of one row, unless they are of columns.
+    if (in_columns || stages.threshold.known.empty()) knobs.take("rows", rows, powers(1, 64));
     if (in_columns) {
         knobs.take("vectors", vectors, powers(1, 8));
         knobs.estimate("vector registers", vectors + 1, vector_registers(context.target));

@@ -29,7 +29,7 @@ struct WeightSums {
 // Divisors of what is known, else what networks have.
 std::vector<int> parts_of(int known) {
     std::vector<int> parts;
-    for (const int part : {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64})
+    for (const int part : {1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 24, 32, 48, 64})
         if (known == 0 || known % part == 0) parts.push_back(part);
     return parts;
 }
@@ -41,8 +41,8 @@ void take_knobs(WeightSums &sums, const Conv2dBackwardWeightContext &context) {
     knobs.take("c", sums.c, parts_of(context.channels_per_group));
     knobs.take("g", sums.g, powers(1, 64));
     knobs.take("k", sums.k, parts_of(context.filters_per_group));
-    knobs.take("s", sums.s, steps(1, context.kernel_w > 0 ? context.kernel_w : 7));
-    knobs.take("r", sums.r, steps(1, context.kernel_h > 0 ? context.kernel_h : 7));
+    knobs.take("s", sums.s, parts_of(std::max(context.kernel_w, 1)));
+    knobs.take("r", sums.r, parts_of(std::max(context.kernel_h, 1)));
     knobs.take("step", sums.step, {1, 2, 3, 4, 5, 6, 7, 8, 14, 16});
     knobs.take("block_c", sums.block_c, blocks);
     knobs.take("block_g", sums.block_g, blocks);

@@ -1,0 +1,174 @@
+// Legal knobs make right kernels: sets of them drawn at random, compiled, and checked on small
+// cases of the benchmark.
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <map>
+#include <set>
+
+#include "choice.h"
+#include "compiled.h"
+#include "hk/error.h"
+#include "tests/support/seed.h"
+
+namespace hk::explorer {
+namespace {
+
+using bench::Case;
+using schedules::Knob;
+using schedules::KnobSpace;
+
+constexpr int kSets = 2;  // of a case and row
+
+// No smaller than the largest legal tile. What selection takes of each, and the first row of each
+// schedule that takes it, are compiled.
+const std::map<std::string, std::vector<std::string>> &shapes() {
+    static const std::string dense = "n=2,c=32,h=17,w=18,k=48", few = "n=1,c=512,h=3,w=3,k=32",
+                             depthwise = "groups=64,c=64,k=64", of_8 = "groups=8,c=64,k=64";
+    static const std::string k1 = ",kh=1,kw=1", k3 = ",kh=3,kw=3,pad_h=1,pad_w=1",
+                             s2 = ",stride_h=2,stride_w=2";
+    static const std::vector<std::string> convolutions = {dense + k3,
+                                                          few + k1,
+                                                          dense + k1,
+                                                          depthwise + k3 + ",n=2,h=17,w=18",
+                                                          depthwise + k3 + ",n=1,h=14,w=14",
+                                                          depthwise + k3 + ",n=1,h=28,w=28" + s2,
+                                                          of_8 + k3 + ",n=2,h=17,w=18",
+                                                          of_8 + k3 + ",n=2,h=17,w=18" + s2,
+                                                          dense + k3 + s2};
+    static const std::map<std::string, std::vector<std::string>> all = {
+        {"conv2d", convolutions},
+        {"conv2d_backward_data", convolutions},
+        {"conv2d_backward_weight", convolutions},
+        {"quantized_conv2d", convolutions},
+        {"topk",
+         {"rows=70,columns=30,k=5", "rows=70,columns=1000,k=5", "rows=3,columns=2000,k=20",
+          "rows=5,columns=300,k=150"}},
+        {"tensor_product", {"voxels=500,kernel=3,stride=1,c=24,m=70"}},
+        {"tensor_product_backward_data", {"voxels=500,kernel=3,stride=1,c=24,m=70"}},
+        {"tensor_product_backward_weight",
+         {"voxels=500,kernel=3,stride=1,c=24,m=70", "voxels=500,kernel=3,stride=1,c=64,m=64"}},
+        {"activate", {"elements=40000"}},
+        {"activate_backward", {"elements=40000"}},
+        {"sgd", {"elements=40000"}},
+        {"pool2d",
+         {"pooling=max,n=2,c=20,h=33,w=35,kernel=3,stride=2,padding=1",
+          "pooling=average,n=2,c=20,h=33,w=35,kernel=3,stride=2,padding=1"}},
+        {"pool2d_backward",
+         {"pooling=max,n=2,c=20,h=33,w=35,kernel=3,stride=2,padding=1",
+          "pooling=average,n=2,c=20,h=33,w=35,kernel=3,stride=2,padding=1"}},
+        {"softmax_cross_entropy", {"rows=40,classes=301"}}};
+    return all;
+}
+
+std::string text_of(const std::vector<Knob> &knobs) {
+    std::string text;
+    for (const Knob &knob : knobs)
+        text += (text.empty() ? "" : ",") + knob.name + ":" + std::to_string(knob.value);
+    return text;
+}
+
+// Whether the knobs go together, and need no more registers than a sweep would compile.
+bool makes_sense(const Candidate &candidate) {
+    try {
+        for (const schedules::Estimate &estimate : knob_space(candidate).estimates)
+            if (2 * estimate.uses > 3 * estimate.has) return false;
+    } catch (const std::runtime_error &error) {
+        EXPECT_NE(std::string(error.what()).find("these knobs don't go together"),
+                  std::string::npos)
+            << candidate.name() << ": " << error.what();
+        return false;
+    }
+    return true;
+}
+
+// Half of the row's knobs are changed.
+Candidate drawn(const Candidate &row, test::Random &random) {
+    const KnobSpace space = knob_space(row);
+    Candidate candidate = row;
+    for (int i = 0; i < 500; i++) {
+        std::vector<Knob> knobs = space.knobs;
+        for (Knob &knob : knobs)
+            if (test::one_in(random, 2)) knob.value = test::pick(random, knob.legal);
+        candidate.knobs = text_of(knobs);
+        if (candidate.knobs.empty() || makes_sense(candidate)) return candidate;
+    }
+    ADD_FAILURE() << "500 sets of knobs don't go together: " << row.name();
+    return row;
+}
+
+// How a case runs on a kernel; empty: right.
+std::string failure_of(Case &test, const KernelInfo *kernel) {
+    test.use(kernel);
+    try {
+        return test.check().failure;
+    } catch (const Error &error) {
+        return error.what();
+    }
+}
+
+void expect_right(const bench::CaseInfo &info, const Candidate &row) {
+    for (const uint64_t seed : test::seeds(kSets)) {
+        test::Random random(seed);
+        const Candidate candidate = drawn(row, random);
+        // Where it crashes, this is what remains.
+        std::printf("%s %s %s\n", candidate.family.c_str(),
+                    std::string(name_of(row.layout)).c_str(), candidate.name().c_str());
+        std::fflush(stdout);
+        SCOPED_TRACE(candidate.family + " " + candidate.name());
+        SCOPED_TRACE(test::repeat_command(seed));
+        try {
+            const Compiled compiled(candidate);
+            const auto test = info.prepare();  // afresh: sgd adds to what it had
+            EXPECT_EQ(failure_of(*test, &compiled.kernel()), "");
+        } catch (const std::runtime_error &error) {
+            ADD_FAILURE() << error.what();
+        }
+    }
+}
+
+class RandomKnobs : public testing::TestWithParam<std::string> {};
+
+TEST_P(RandomKnobs, MakeRightKernels) {
+    bench::Settings settings;
+    bench::Choice choice;
+    choice.family = GetParam();
+    const bench::Family family = bench::choose(choice, settings);
+    std::set<std::string> seen, all;
+    for (const Layout layout : family.layouts) {
+        settings.layout = layout;
+        const std::string of_layout = " " + std::string(name_of(layout));
+        const auto key = [&](const KernelInfo &row) {
+            return std::string(row.algorithm) + "/" + row.schedule + of_layout;
+        };
+        for (const KernelInfo *row : family.rows(settings)) all.insert(key(*row));
+        for (const std::string &sizes : shapes().at(family.name)) {
+            SCOPED_TRACE(sizes + of_layout);
+            for (const bench::CaseInfo &info : family.cases(sizes, settings)) {
+                const auto test = info.prepare();
+                const KernelInfo *selected = test->kernel();
+                for (const KernelInfo *row : family.rows(settings)) {
+                    if (row != selected && seen.contains(key(*row))) continue;
+                    if (!failure_of(*test, row).empty()) continue;  // the row does not take it
+                    seen.insert(key(*row));
+                    expect_right(info, Candidate::of(*row));
+                }
+            }
+        }
+    }
+    EXPECT_EQ(seen, all) << "a schedule has no shape here";
+}
+
+std::vector<std::string> families() {
+    std::vector<std::string> names;
+    for (const bench::Family &family : bench::families())
+        if (family.rows) names.push_back(family.name);
+    return names;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, RandomKnobs, testing::ValuesIn(families()),
+                         [](const auto &info) { return info.param; });
+
+}  // namespace
+}  // namespace hk::explorer
