@@ -262,12 +262,14 @@ private:
     }
 
     std::optional<size_t> any_base(double best) {
+        constexpr double least = 0.05;  // of one that has only failed so far
+        const std::vector<size_t> bases = alive();
         std::map<size_t, double> weights;
+        for (const size_t base : bases) weights[base] = least;
         for (const auto &[point, ns] : known()) {
             double &weight = weights[point.base];
             weight = std::max(weight, std::pow(best / ns, 2));
         }
-        const std::vector<size_t> bases = alive();
         double all = 0;
         for (const size_t base : bases) all += weights[base];
         double at = fraction() * all;

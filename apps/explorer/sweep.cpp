@@ -68,6 +68,17 @@ public:
         command_->add_option("--output", folder_, "folder of the results; sweep-FAMILY-SHAPE");
         command_->add_option("--seed", options_.seed, "of the search")->capture_default_str();
         command_->add_option("--part", part_, "only this part of the candidates: 1/4 to 4/4");
+        auto *bundle = command_->add_option(
+            "--bundle", bundle_.folder,
+            "measure elsewhere: a folder with a program for it, which needs nothing there");
+        command_->add_option("--candidates", bundle_.candidates, "of each case, in a bundle")
+            ->check(CLI::Range(1, 100000))
+            ->needs(bundle)
+            ->capture_default_str();
+        command_
+            ->add_option("--collect", collect_,
+                         "a bundle's folder: merge the results that lie in it")
+            ->excludes(bundle);
         command_
             ->add_option("--timeout", options_.limits.compile_seconds,
                          "seconds a candidate may take to compile, and half of it to run")

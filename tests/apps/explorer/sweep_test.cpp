@@ -169,8 +169,8 @@ TEST(Workers, MeasureOneAtATimeOnTheCoreOfItsOwn) {
             EXPECT_EQ(finished.status, "ok") << finished.reason;
             turns.emplace_back(finished.result["start"], finished.result["end"]);
             EXPECT_EQ(finished.result["core"], cores.measuring);
-            if (cores.others.front() != cores.measuring)
-                EXPECT_NE(finished.result["before"], cores.measuring);
+            if (cores.others.front() == cores.measuring) continue;
+            EXPECT_NE(finished.result["before"], cores.measuring);
         }
     }
     ASSERT_EQ(turns.size(), 4u);
@@ -190,8 +190,12 @@ TEST(Records, AreTheSameAfterAFile) {
 }
 
 TEST_F(SweepTest, JournalDropsHalfALineAndLocks) {
-    const Record record{
-        .of = "a", .candidate = "packed/cpu x:1,y:2", .status = "ok", .ns = 10, .table_ns = 20};
+    Record record;
+    record.of = "a";
+    record.candidate = "packed/cpu x:1,y:2";
+    record.status = "ok";
+    record.ns = 10;
+    record.table_ns = 20;
     {
         Journal journal(file());
         journal.append(record);
@@ -223,7 +227,9 @@ TEST_F(SweepTest, RefusesAFileThatIsNoneOfItsOwn) {
 
 TEST_F(SweepTest, GoesOnAfterCrashesHangsAndWrongAnswers) {
     int number = 0;
-    const auto records = sweep(quick(6), [&](const Candidate &candidate, Parent &parent) -> json {
+    SweepOptions options = quick(6);
+    options.strategy = "random";  // asks for the bad base again and again
+    const auto records = sweep(options, [&](const Candidate &candidate, Parent &parent) -> json {
         if (candidate.fixed.contains("kernel_w")) raise(SIGABRT);
         const auto at = candidate.knobs.find("tile_x:");
         const int x = std::atoi(candidate.knobs.c_str() + at + 7);
@@ -240,7 +246,7 @@ TEST_F(SweepTest, GoesOnAfterCrashesHangsAndWrongAnswers) {
     for (const Record &record : records) {
         statuses[record.status]++;
         EXPECT_TRUE(names.insert(record.candidate).second) << record.candidate << " twice";
-        if (record.ok()) EXPECT_NEAR(record.ratio(), 1100 / record.ns, 1e-3);
+        EXPECT_NEAR(record.ratio(), record.ok() ? 1100 / record.ns : 0, 1e-3);
     }
     EXPECT_EQ(number, 0) << "candidates ran in this process";
     EXPECT_EQ(statuses["does not take"], 1);
