@@ -30,8 +30,8 @@ set(half_w14 ${stride_2} width=14 out_w=7 padding_left=1)
 set(half_w28 ${stride_2} width=28 out_w=14 padding_left=1)
 set(half_w56 ${stride_2} width=56 out_w=28 padding_left=1)
 set(half_w112 ${stride_2} width=112 out_w=56 padding_left=1)
-kernel(conv2d depthwise3x3_s1_w7 ${cpu_depthwise} KNOBS tile_y:2 TYPES f32 LAYOUTS nhwc
-    WHERE ${depthwise} ${kernel_3x3} ${same_w7} groups>=16 ${apart} out_h>=2)
+kernel(conv2d depthwise3x3_s1_w7 ${cpu_depthwise} TYPES f32 LAYOUTS nhwc
+    WHERE ${depthwise} ${kernel_3x3} ${same_w7} groups>=16 ${apart})
 kernel(conv2d depthwise3x3_s1_w14 ${cpu_depthwise} KNOBS tile_x:14 TYPES f32 LAYOUTS nhwc
     WHERE ${depthwise} ${kernel_3x3} ${same_w14} groups>=16 ${apart})
 kernel(conv2d depthwise3x3_s1_w28 ${cpu_depthwise} KNOBS tile_y:2 TYPES f32 LAYOUTS nhwc
@@ -44,8 +44,8 @@ kernel(conv2d depthwise3x3_s1_small ${cpu_depthwise} KNOBS vectors:2 ${types} LA
     WHERE ${depthwise} ${kernel_3x3} ${stride_1} groups>=32 ${apart} out_w>=7 out_w<=16)
 kernel(conv2d depthwise3x3_s1 ${cpu_depthwise} KNOBS stage:0,tile_y:2 ${types} LAYOUTS nhwc
     WHERE ${depthwise} ${kernel_3x3} ${stride_1} groups>=16 ${apart} out_w>=7 out_h>=2)
-kernel(conv2d depthwise3x3_s2 ${cpu_depthwise} KNOBS stage:0 ${types} LAYOUTS nhwc
-    WHERE ${depthwise} ${kernel_3x3} ${stride_2} groups>=16 ${apart} out_w>=7)
+kernel(conv2d depthwise3x3_s2 ${cpu_depthwise} KNOBS stage:0,tile_x:4,tile_y:2 ${types} LAYOUTS nhwc
+    WHERE ${depthwise} ${kernel_3x3} ${stride_2} groups>=16 ${apart} out_w>=4 out_h>=2)
 kernel(conv2d depthwise ${cpu_depthwise} KNOBS tile_x:4 ${types} LAYOUTS nhwc
     WHERE ${depthwise} groups>=16 ${apart} out_w>=4)
 kernel(conv2d depthwise3x3_in_place ALGORITHM depthwise SCHEDULE cpu_in_place DEVICES cpu KNOBS stage:0 ${types}
@@ -72,7 +72,7 @@ kernel(conv2d grouped32_3x3_s1_w7 ${cpu_grouped} TYPES f32 LAYOUTS nhwc
     WHERE ${grouped32} ${kernel_3x3} ${same_w7})
 kernel(conv2d grouped8_3x3_s1 ${cpu_grouped} ${types} LAYOUTS nhwc
     WHERE ${grouped8} ${kernel_3x3} ${stride_1} groups>=2 groups_in_place%2=0 out_w>=7)
-kernel(conv2d grouped8_3x3_s2 ${cpu_grouped} ${types} LAYOUTS nhwc
+kernel(conv2d grouped8_3x3_s2 ${cpu_grouped} KNOBS tile_x:4 ${types} LAYOUTS nhwc
     WHERE ${grouped8} ${kernel_3x3} ${stride_2} groups>=2 groups_in_place%2=0 out_w>=7)
 kernel(conv2d grouped16_3x3 ${cpu_grouped} KNOBS tile_y:2 ${types} LAYOUTS nhwc
     WHERE ${grouped16} ${kernel_3x3} out_w>=7 out_h>=2)
@@ -81,7 +81,7 @@ kernel(conv2d grouped32_3x3 ${cpu_grouped} ${types} LAYOUTS nhwc
 
 # Long sums for few pixels: the filter is read as it is. Otherwise it is packed, once a call.
 kernel(conv2d 1x1_dot ALGORITHM dot SCHEDULE cpu ${types} LAYOUTS nhwc DEVICES cpu
-    WHERE ${kernel_1x1} ${stride_1} channels_per_group%16=0 filters_per_group%4=0 depth_per_pixel>=5)
+    WHERE ${kernel_1x1} ${stride_1} channels_per_group%16=0 filters_per_group%4=0 depth_per_pixel>=7)
 kernel(conv2d 3x3_dot ALGORITHM dot SCHEDULE cpu ${types} LAYOUTS nhwc DEVICES cpu
     WHERE ${kernel_3x3} channels_per_group%16=0 filters_per_group%4=0 depth_per_pixel>=40)
 # A tile's input is copied, unless that would take more than some tens of megabytes.
@@ -89,13 +89,21 @@ kernel(conv2d 3x3_dot ALGORITHM dot SCHEDULE cpu ${types} LAYOUTS nhwc DEVICES c
 set(bounded_copy window<=1048576 stride_x<=8 stride_y<=8)
 kernel(conv2d rgb ALGORITHM packed SCHEDULE cpu ${types} LAYOUTS nhwc DEVICES cpu
     WHERE channels_per_group=3 ${bounded_copy})
-kernel(conv2d 1x1 ALGORITHM packed SCHEDULE cpu KNOBS tile_x:14,tile_y:1 ${types} ${both} DEVICES cpu
-    WHERE ${kernel_1x1})
-kernel(conv2d 3x3 ALGORITHM packed SCHEDULE cpu ${types} ${both} DEVICES cpu
-    WHERE ${kernel_3x3} ${bounded_copy})
-kernel(conv2d staged ALGORITHM packed SCHEDULE cpu ${types} ${both} DEVICES cpu
-    WHERE ${bounded_copy})
-kernel(conv2d any ALGORITHM packed SCHEDULE cpu KNOBS stage:0 ${types} ${both} DEVICES cpu)
+# Tiles of one vector by 6 or 7 pixels keep a core's multipliers as busy as larger ones, and end sooner:
+# docs/performance.md has the ratios before and after.
+set(packed ALGORITHM packed SCHEDULE cpu DEVICES cpu)
+kernel(conv2d 1x1_w7 ${packed} KNOBS block:32,tile_x:7,tile_y:1,skew:1 TYPES f32 LAYOUTS nhwc
+    WHERE ${kernel_1x1} out_w<=7)
+kernel(conv2d 1x1 ${packed} KNOBS block:16,tile_x:6,tile_y:1,stage:0 TYPES f32 LAYOUTS nhwc WHERE ${kernel_1x1})
+kernel(conv2d 1x1 ${packed} KNOBS block:16,tile_x:14,tile_y:1,stage:0 TYPES f32 LAYOUTS nchw WHERE ${kernel_1x1})
+kernel(conv2d 1x1 ${packed} KNOBS tile_x:14,tile_y:1 TYPES f16 bf16 ${both} WHERE ${kernel_1x1})
+kernel(conv2d 3x3_7 ${packed} KNOBS block:16,tile_x:7,tile_y:1 TYPES f32 ${both}
+    WHERE ${kernel_3x3} ${bounded_copy} out_w%7=0)
+kernel(conv2d 3x3 ${packed} KNOBS block:16,tile_x:6,tile_y:1 TYPES f32 ${both} WHERE ${kernel_3x3} ${bounded_copy})
+kernel(conv2d 3x3 ${packed} TYPES f16 bf16 ${both} WHERE ${kernel_3x3} ${bounded_copy})
+kernel(conv2d staged ${packed} KNOBS block:16,tile_x:6,tile_y:1 TYPES f32 ${both} WHERE ${bounded_copy})
+kernel(conv2d staged ${packed} TYPES f16 bf16 ${both} WHERE ${bounded_copy})
+kernel(conv2d any ${packed} KNOBS stage:0 ${types} ${both})
 
 # GPU: a ladder for each kind, from large tiles to none. Filters and input are staged in shared memory a
 # slice of channels at a time; the last rung stages nothing and fits every device. Budgets are what was

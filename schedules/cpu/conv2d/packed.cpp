@@ -134,6 +134,9 @@ void packed(Conv2d &stages, const Conv2dContext &context) {
         .unroll(k)
         .unroll(x)
         .unroll(y);
+    // A picture's channels: a loop of three costs more than what it does.
+    if (context.channels_per_group > 0 && context.channels_per_group <= 4)
+        stages.sum.update().unroll(d.x);
     if (tile.stage) {
         if (tile.outer)
             stages.padded.compute_root();
