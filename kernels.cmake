@@ -87,19 +87,19 @@ kernel(conv2d 3x3_dot ALGORITHM dot SCHEDULE cpu ${types} LAYOUTS nhwc DEVICES c
 # A tile's input is copied, unless that would take more than some tens of megabytes.
 # rgb: the first layer; a picture's three channels are no vector.
 set(bounded_copy window<=1048576 stride_x<=8 stride_y<=8)
-kernel(conv2d rgb ALGORITHM packed SCHEDULE cpu ${types} LAYOUTS nhwc DEVICES cpu
+kernel(conv2d rgb ALGORITHM packed SCHEDULE cpu KNOBS block:32,tile_x:4,tile_y:2,stage:2 ${types} LAYOUTS nhwc DEVICES cpu
     WHERE channels_per_group=3 ${bounded_copy})
 # Tiles of one vector by 6 or 7 pixels keep a core's multipliers as busy as larger ones, and end sooner:
 # docs/performance.md has the ratios before and after.
 set(packed ALGORITHM packed SCHEDULE cpu DEVICES cpu)
-kernel(conv2d 1x1_w7 ${packed} KNOBS block:32,tile_x:7,tile_y:1,skew:1 TYPES f32 LAYOUTS nhwc
-    WHERE ${kernel_1x1} out_w<=7)
+kernel(conv2d 1x1_small ${packed} KNOBS block:32,tile_x:7,tile_y:1,skew:1 TYPES f32 LAYOUTS nhwc
+    WHERE ${kernel_1x1} out_w<=64)
 kernel(conv2d 1x1 ${packed} KNOBS block:16,tile_x:6,tile_y:1,stage:0 TYPES f32 LAYOUTS nhwc WHERE ${kernel_1x1})
 kernel(conv2d 1x1 ${packed} KNOBS block:16,tile_x:14,tile_y:1,stage:0 TYPES f32 LAYOUTS nchw WHERE ${kernel_1x1})
 kernel(conv2d 1x1 ${packed} KNOBS tile_x:14,tile_y:1 TYPES f16 bf16 ${both} WHERE ${kernel_1x1})
-kernel(conv2d 3x3_7 ${packed} KNOBS block:16,tile_x:7,tile_y:1 TYPES f32 ${both}
+kernel(conv2d 3x3_7 ${packed} KNOBS block:16,tile_x:7,tile_y:1,stage:2 TYPES f32 ${both}
     WHERE ${kernel_3x3} ${bounded_copy} out_w%7=0)
-kernel(conv2d 3x3 ${packed} KNOBS block:16,tile_x:6,tile_y:1 TYPES f32 ${both} WHERE ${kernel_3x3} ${bounded_copy})
+kernel(conv2d 3x3 ${packed} KNOBS block:16,tile_x:6,tile_y:1,stage:2 TYPES f32 ${both} WHERE ${kernel_3x3} ${bounded_copy})
 kernel(conv2d 3x3 ${packed} TYPES f16 bf16 ${both} WHERE ${kernel_3x3} ${bounded_copy})
 kernel(conv2d staged ${packed} KNOBS block:16,tile_x:6,tile_y:1 TYPES f32 ${both} WHERE ${bounded_copy})
 kernel(conv2d staged ${packed} TYPES f16 bf16 ${both} WHERE ${bounded_copy})

@@ -10,7 +10,7 @@ namespace {
 struct PackedTile {
     int block;  // output channels: vectors of them side by side
     int x, y;   // pixels
-    int stage;  // 1: copy the tile's padded input first; 0: read it where it is
+    int stage;  // copy the padded input first, 1: of a tile, 2: of all tiles of a task; 0: read it where it is
     int outer;  // 1: blocks of filters are the outermost loop, packed one at a time
     int chunk;  // tiles of a row in a task; 0: all
     int skew;   // 1: a copied pixel is a vector longer, so that a tile's pixels meet in no cache set
@@ -25,7 +25,7 @@ PackedTile choose(const Conv2dContext &context) {
     knobs.take("block", tile.block, steps(lanes, 96, lanes));
     knobs.take("tile_x", tile.x, {1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 28});
     knobs.take("tile_y", tile.y, steps(1, 4));
-    knobs.take("stage", tile.stage, {0, 1});
+    knobs.take("stage", tile.stage, {0, 1, 2});
     knobs.take("outer", tile.outer, {0, 1});
     knobs.take("chunk", tile.chunk, {0, 1, 2, 4, 8, 16, 32, 64});
     knobs.take("skew", tile.skew, {0, 1});
@@ -61,12 +61,11 @@ void pack(Conv2d &stages, const PackedTile &tile, int lanes, const Conv2dContext
     if (!tile.outer) stages.packed.compute_root().fuse(stages.ko, g, blocks).parallel(blocks);
 }
 
-const Var kv("kv"), kb("kb"), xo("xo"), xc("xc"), yo("yo");
+const Var kv("kv"), kb("kb"), xo("xo"), xc("xc"), yo("yo"), rows("rows");
 
 // Tasks are rows of pixels, or parts of one; with `outer` of one block of filters after the other.
 void split(Func &out, const PackedTile &tile, int lanes) {
     const TailStrategy guard = TailStrategy::GuardWithIf;
-    const Var rows("rows");
     out.split(x, xo, x, tile.x, guard)
         .split(y, yo, y, tile.y, guard)
         .split(k, kb, k, tile.block, guard)
@@ -141,7 +140,7 @@ void packed(Conv2d &stages, const Conv2dContext &context) {
         if (tile.outer)
             stages.padded.compute_root();
         else
-            stages.padded.compute_at(out, xo);
+            stages.padded.compute_at(out, tile.stage == 1 ? xo : rows);
         if (tile.skew) stages.padded.bound_storage(c, context.channels + lanes);
         if (context.channels_per_group > 0 && context.channels_per_group < lanes / 2)
             stages.padded.unroll(c);
