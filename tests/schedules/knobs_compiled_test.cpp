@@ -19,7 +19,7 @@ using bench::Case;
 using schedules::Knob;
 using schedules::KnobSpace;
 
-constexpr int kSets = 2;  // of a case and row
+constexpr int kSets = 1;  // of a case and row
 
 // No smaller than the largest legal tile. What selection takes of each, and the first row of each
 // schedule that takes it, are compiled.
