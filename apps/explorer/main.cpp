@@ -2,6 +2,7 @@
 //
 // Exit status: 2 for bad input, 1 where something failed.
 
+#include <cstdlib>
 #include <iostream>
 #include <vector>
 
@@ -24,6 +25,9 @@ int main(int argc, char **argv) {
     } catch (const CLI::ParseError &error) {
         return app.exit(error) == 0 ? 0 : 2;
     }
+    // The tools that the build found, unless the user names others.
+    setenv("HK_PTXAS", HK_PTXAS, 0);
+    setenv("HK_FATBINARY", HK_FATBINARY, 0);
     hk::compiler::set_up_halide();
     try {
         for (const auto &verb : verbs)

@@ -37,9 +37,6 @@ Shown::Shown(const KernelInfo &row, const std::string &knobs)
 }
 
 void Shown::compile(const std::filesystem::path &folder, bool pages) {
-    // As the build has them, unless the environment does.
-    setenv("HK_PTXAS", HK_PTXAS, 0);
-    setenv("HK_FATBINARY", HK_FATBINARY, 0);
     const bool cpu = row_.device == DeviceType::cpu;
     // Halide's page has the assembly too: most of the time is LLVM's, which would run twice.
     const std::string code = !cpu ? ",device_code" : pages ? "" : ",assembly";
