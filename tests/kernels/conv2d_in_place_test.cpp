@@ -1,5 +1,5 @@
 // Is the output in place of the residual bit for bit the one apart: every row of the table, on
-// every device that it runs on here.
+// every device that it runs on here; rows that take none in place say so, and leave it as it was.
 
 #include "hk/error.h"
 #include "tests/kernels/family.h"
@@ -44,7 +44,7 @@ Outcome compare_in_place(const KernelInfo &row, const Conv2dCase &c, Device devi
     if (!takes_in_place(row, c.problem)) {
         EXPECT_THROW(run(inplace(residual.tensor())), InvalidArgument) << to_string(c);
         EXPECT_EQ(residual.change(), "") << to_string(c);
-        return Outcome::refused;
+        return Outcome::passed;
     }
     CheckedCall checked(to_string(c) + " in place", c.seed, device, &row);
     checked.inputs = {{"input", &input}, {"weight", &weight}, {"bias", address_of(bias)}};

@@ -33,6 +33,7 @@ const std::map<std::string, std::vector<std::string>> &shapes() {
                                                           dense + k1,
                                                           depthwise + k3 + ",n=2,h=17,w=18",
                                                           depthwise + k3 + ",n=1,h=14,w=14",
+                                                          depthwise + k3 + ",n=1,h=28,w=28",
                                                           depthwise + k3 + ",n=1,h=28,w=28" + s2,
                                                           of_8 + k3 + ",n=2,h=17,w=18",
                                                           of_8 + k3 + ",n=2,h=17,w=18" + s2,
