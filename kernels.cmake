@@ -48,8 +48,6 @@ kernel(conv2d depthwise3x3_s2 ${cpu_depthwise} KNOBS stage:0,tile_x:4,tile_y:2 $
     WHERE ${depthwise} ${kernel_3x3} ${stride_2} groups>=16 ${apart} out_w>=4 out_h>=2)
 kernel(conv2d depthwise ${cpu_depthwise} KNOBS tile_x:4 ${types} LAYOUTS nhwc
     WHERE ${depthwise} groups>=16 ${apart} out_w>=4)
-kernel(conv2d depthwise3x3_in_place ALGORITHM depthwise SCHEDULE cpu_in_place DEVICES cpu KNOBS stage:0 ${types}
-    LAYOUTS nhwc WHERE ${depthwise} ${kernel_3x3} ${stride_1} groups>=16 groups_in_place%16=0)
 kernel(conv2d depthwise_in_place ALGORITHM depthwise SCHEDULE cpu_in_place DEVICES cpu KNOBS tile_x:4 ${types}
     LAYOUTS nhwc WHERE ${depthwise} groups>=16 groups_in_place%16=0)
 kernel(conv2d depthwise3x3_s1 ${cpu_depthwise} ${types} LAYOUTS nchw
@@ -97,7 +95,7 @@ kernel(conv2d 1x1_small ${packed} KNOBS block:32,tile_x:7,tile_y:1,skew:1 TYPES 
 kernel(conv2d 1x1 ${packed} KNOBS block:16,tile_x:6,tile_y:1,stage:0 TYPES f32 LAYOUTS nhwc WHERE ${kernel_1x1})
 kernel(conv2d 1x1 ${packed} KNOBS block:16,tile_x:14,tile_y:1,stage:0 TYPES f32 LAYOUTS nchw WHERE ${kernel_1x1})
 kernel(conv2d 1x1 ${packed} KNOBS tile_x:14,tile_y:1 TYPES f16 bf16 ${both} WHERE ${kernel_1x1})
-kernel(conv2d 3x3_7 ${packed} KNOBS block:16,tile_x:7,tile_y:1,stage:2 TYPES f32 ${both}
+kernel(conv2d 3x3_7 ${packed} KNOBS block:16,tile_x:7,tile_y:1,stage:2 TYPES f32 LAYOUTS nhwc
     WHERE ${kernel_3x3} ${bounded_copy} out_w%7=0)
 kernel(conv2d 3x3 ${packed} KNOBS block:16,tile_x:6,tile_y:1,stage:2 TYPES f32 ${both} WHERE ${kernel_3x3} ${bounded_copy})
 kernel(conv2d 3x3 ${packed} TYPES f16 bf16 ${both} WHERE ${kernel_3x3} ${bounded_copy})

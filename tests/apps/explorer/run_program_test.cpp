@@ -17,7 +17,7 @@ namespace {
 using test::Outcome;
 using test::run_program;
 
-constexpr const char *kSmall = "n=1,c=32,h=14,w=14,k=32,kh=3,kw=3,pad_h=1,pad_w=1";
+constexpr const char *kSmall = "n=1,c=24,h=14,w=14,k=40,kh=3,kw=3,pad_h=1,pad_w=1";
 
 Outcome run(const std::string &arguments) {
     return run_program(std::string("'") + HK_EXPLORER + "' run " + arguments + " 2>&1");
