@@ -90,9 +90,7 @@ kernel(conv2d rgb ALGORITHM packed SCHEDULE cpu KNOBS block:32,tile_x:4,tile_y:2
 # Tiles of one vector by 6 or 7 pixels keep a core's multipliers as busy as larger ones, and end sooner:
 # docs/performance.md has the ratios before and after.
 set(packed ALGORITHM packed SCHEDULE cpu DEVICES cpu)
-kernel(conv2d 1x1_small ${packed} KNOBS block:32,tile_x:7,tile_y:1,skew:1 TYPES f32 LAYOUTS nhwc
-    WHERE ${kernel_1x1} out_w<=64)
-kernel(conv2d 1x1 ${packed} KNOBS block:16,tile_x:6,tile_y:1,stage:0 TYPES f32 LAYOUTS nhwc WHERE ${kernel_1x1})
+kernel(conv2d 1x1 ${packed} KNOBS block:16,tile_x:7,tile_y:1,stage:0 TYPES f32 LAYOUTS nhwc WHERE ${kernel_1x1})
 kernel(conv2d 1x1 ${packed} KNOBS block:16,tile_x:14,tile_y:1,stage:0 TYPES f32 LAYOUTS nchw WHERE ${kernel_1x1})
 kernel(conv2d 1x1 ${packed} KNOBS tile_x:14,tile_y:1 TYPES f16 bf16 ${both} WHERE ${kernel_1x1})
 kernel(conv2d 3x3_7 ${packed} KNOBS block:16,tile_x:7,tile_y:1,stage:2 TYPES f32 LAYOUTS nhwc

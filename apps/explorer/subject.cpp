@@ -48,6 +48,8 @@ Subject::Subject(const SubjectFlags &flags) {
     family = bench::choose(flags.choice, settings);
     settings.threads = flags.threads;
     settings.peers = false;
+    if (!settings.device.available())
+        throw InvalidArgument("there is no device " + settings.device.name() + " here");
     if (!family.rows) throw InvalidArgument(family.name + " runs no kernel of the table");
     for (const std::string &word : flags.shapes)
         for (bench::CaseInfo &info : cases_of(family, settings, word))

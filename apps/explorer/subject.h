@@ -25,7 +25,7 @@ struct Subject {
     bench::Settings settings;
     std::vector<bench::CaseInfo> cases;
 
-    // Throws InvalidArgument, with the names that there are.
+    // Throws InvalidArgument, with the names that there are, and where the device is not here.
     explicit Subject(const SubjectFlags &flags);
 
     // All ways of the table to run the case: its rows, in the table's order, as candidates.

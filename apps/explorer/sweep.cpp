@@ -106,8 +106,6 @@ public:
             make_bundle(subject, schedules_, options_, bundle_, header(subject));
             return 0;
         }
-        if (!subject.settings.device.available())
-            throw InvalidArgument("there is no device " + subject.settings.device.name() + " here");
         options_.budget = budget_ * 60;
         options_.limits.run_seconds = options_.limits.compile_seconds / 2;
         // CUDA reserves address space as large as all memory.
