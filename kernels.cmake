@@ -78,8 +78,10 @@ kernel(conv2d grouped32_3x3 ${cpu_grouped} ${types} LAYOUTS nhwc
     WHERE ${grouped32} ${kernel_3x3} out_w>=7)
 
 # Long sums for few pixels: the filter is read as it is. Otherwise it is packed, once a call.
-kernel(conv2d 1x1_dot ALGORITHM dot SCHEDULE cpu ${types} LAYOUTS nhwc DEVICES cpu
-    WHERE ${kernel_1x1} ${stride_1} channels_per_group%16=0 filters_per_group%4=0 depth_per_pixel>=7)
+set(pointwise_dot ALGORITHM dot SCHEDULE cpu LAYOUTS nhwc DEVICES cpu
+    WHERE ${kernel_1x1} ${stride_1} channels_per_group%16=0 filters_per_group%4=0)
+kernel(conv2d 1x1_dot ${pointwise_dot} depth_per_pixel>=7 TYPES f32)
+kernel(conv2d 1x1_dot ${pointwise_dot} depth_per_pixel>=5 TYPES f16 bf16)
 kernel(conv2d 3x3_dot ALGORITHM dot SCHEDULE cpu ${types} LAYOUTS nhwc DEVICES cpu
     WHERE ${kernel_3x3} channels_per_group%16=0 filters_per_group%4=0 depth_per_pixel>=40)
 # A tile's input is copied, unless that would take more than some tens of megabytes.
