@@ -259,9 +259,9 @@ def changes(rows, before):
         return []
     dates = ", ".join(sorted({old["date"] for old, _ in pairs}))
     lines = ["", "## Before and after tuning", "",
-             f"*Before*: the ratios of {dates}, measured before the schedules and knobs that",
-             "sweeps found went into the table. *Gained*: the former time of a case over that of now, the",
-             "mean of a list, the most and the least.", "",
+             f"*Before*: the ratios of {dates}, measured before the knobs of rows were tuned. *Gained*:",
+             "the former time of a case over that of now, the mean of a list, the most and the least. The",
+             "two are different runs: lists whose rows are as they were show how far such runs differ.", "",
              "| kernels | list | cases | ratio before | after | gained | most | least |",
              "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |"]
     for what, group in group_by(pairs, lambda pair: setting(pair[1])).items():

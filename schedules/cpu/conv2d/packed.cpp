@@ -101,7 +101,7 @@ PackedSum packed_sum(const Conv2dContext &context) {
 // vectors of channels but of filters, blocks that are packed just before all pixels use them
 // (`outer`: figures at the rows of conv2d_backward_data).
 //
-// bench --list resnet50 --row 3x3 on one Zen 4 core, of 118 GFLOP/s: 92 to 98 at 56x56 and 28x28.
+// bench --list resnet50 on one Zen 4 core, of 118 GFLOP/s: row 3x3_7 94 to 109, at 56x56 to 14x14.
 // Lost: padding inlined (comparisons in the inner loop); filters that lie in vectors read where
 // they are (1x1: as fast as packed, and worse where rows are a power of two apart); the sum in
 // slices of 256 or 512 channels that stay in the cache (1x1 at 7x7, 2048 channels: 6 to 8 %
