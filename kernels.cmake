@@ -4,7 +4,8 @@
 set(HK_FIXED_FIELDS_conv2d kernel_w kernel_h stride_x stride_y dilation_x dilation_y padding
     channels_per_group filters_per_group width out_w padding_left)
 
-kernel_family(conv2d)
+kernel_family(conv2d_filter LIBRARY conv2d)
+kernel_family(conv2d USES conv2d_filter)
 
 set(types TYPES f32 f16 bf16)
 set(both LAYOUTS nhwc nchw)
@@ -55,53 +56,61 @@ kernel(conv2d depthwise3x3_s1 ${cpu_depthwise} ${types} LAYOUTS nchw
 kernel(conv2d depthwise ${cpu_depthwise} ${types} LAYOUTS nchw
     WHERE ${depthwise})
 
-# Few channels a group: vectors across groups (4, 8), or the sizes known to the compiler (16, 32).
+# Few channels a group: vectors across groups (4, 8), whose filters are so small that a task packs them, or
+# the sizes known to the compiler (16, 32).
 set(cpu_grouped ALGORITHM packed SCHEDULE cpu_grouped DEVICES cpu)
-kernel(conv2d grouped4_3x3_s1 ${cpu_grouped} ${types} LAYOUTS nhwc
-    WHERE channels_per_group=4 filters_per_group=4 ${kernel_3x3} ${stride_1} groups>=4 groups_in_place%4=0 out_w>=7)
-set(grouped8 channels_per_group=8 filters_per_group=8)
+set(cpu_groups ALGORITHM grouped SCHEDULE cpu_grouped DEVICES cpu)
+set(grouped4 channels_per_group=4 filters_per_group=4 groups%4=0)
+kernel(conv2d grouped4_3x3_s1 ${cpu_groups} ${types} LAYOUTS nhwc
+    WHERE ${grouped4} ${kernel_3x3} ${stride_1} out_w>=7)
+set(grouped8 channels_per_group=8 filters_per_group=8 groups%2=0)
 set(grouped16 channels_per_group=16 filters_per_group=16)
 set(grouped32 channels_per_group=32 filters_per_group=32)
-# Fixed widths where they gain a tenth over the rows below (bench --list resnext50 --row …); those of
-# grouped8 and of grouped16 with stride one gained two to three hundredths and went.
+# Fixed widths where they gain a tenth over the rows below (bench --list resnext50 --row …).
 kernel(conv2d grouped16_3x3_s2_w28 ${cpu_grouped} TYPES f32 LAYOUTS nhwc
     WHERE ${grouped16} ${kernel_3x3} ${half_w28})
 kernel(conv2d grouped32_3x3_s1_w7 ${cpu_grouped} TYPES f32 LAYOUTS nhwc
     WHERE ${grouped32} ${kernel_3x3} ${same_w7})
-kernel(conv2d grouped8_3x3_s1 ${cpu_grouped} ${types} LAYOUTS nhwc
-    WHERE ${grouped8} ${kernel_3x3} ${stride_1} groups>=2 groups_in_place%2=0 out_w>=7)
-kernel(conv2d grouped8_3x3_s2 ${cpu_grouped} KNOBS tile_x:4 ${types} LAYOUTS nhwc
-    WHERE ${grouped8} ${kernel_3x3} ${stride_2} groups>=2 groups_in_place%2=0 out_w>=7)
+kernel(conv2d grouped16_3x3_s1_w14 ${cpu_grouped} KNOBS tile_x:14 TYPES f32 LAYOUTS nhwc
+    WHERE ${grouped16} ${kernel_3x3} ${same_w14})
+kernel(conv2d grouped8_3x3_s1 ${cpu_groups} ${types} LAYOUTS nhwc
+    WHERE ${grouped8} ${kernel_3x3} ${stride_1} out_w>=7)
+kernel(conv2d grouped8_3x3_s2 ${cpu_groups} KNOBS tile_x:4 ${types} LAYOUTS nhwc
+    WHERE ${grouped8} ${kernel_3x3} ${stride_2} out_w>=7)
 kernel(conv2d grouped16_3x3 ${cpu_grouped} KNOBS tile_y:2 ${types} LAYOUTS nhwc
     WHERE ${grouped16} ${kernel_3x3} out_w>=7 out_h>=2)
 kernel(conv2d grouped32_3x3 ${cpu_grouped} ${types} LAYOUTS nhwc
     WHERE ${grouped32} ${kernel_3x3} out_w>=7)
 
-# Long sums for few pixels: the filter is read as it is. Otherwise it is packed, once a call.
+# Long sums for few pixels: the filter is read as it is. Otherwise it is packed, in each call unless it
+# is prepared (hk/filter.h).
 set(pointwise_dot ALGORITHM dot SCHEDULE cpu LAYOUTS nhwc DEVICES cpu
-    WHERE ${kernel_1x1} ${stride_1} channels_per_group%16=0 filters_per_group%4=0)
+    WHERE prepared=0 ${kernel_1x1} ${stride_1} channels_per_group%16=0 filters_per_group%4=0)
 kernel(conv2d 1x1_dot ${pointwise_dot} depth_per_pixel>=7 TYPES f32)
 kernel(conv2d 1x1_dot ${pointwise_dot} depth_per_pixel>=5 TYPES f16 bf16)
 kernel(conv2d 3x3_dot ALGORITHM dot SCHEDULE cpu ${types} LAYOUTS nhwc DEVICES cpu
-    WHERE ${kernel_3x3} channels_per_group%16=0 filters_per_group%4=0 depth_per_pixel>=40)
+    WHERE prepared=0 ${kernel_3x3} channels_per_group%16=0 filters_per_group%4=0 depth_per_pixel>=40)
 # A tile's input is copied, unless that would take more than some tens of megabytes.
 # rgb: the first layer; a picture's three channels are no vector.
 set(bounded_copy window<=1048576 stride_x<=8 stride_y<=8)
-kernel(conv2d rgb ALGORITHM packed SCHEDULE cpu KNOBS block:32,tile_x:4,tile_y:2,stage:2 ${types} LAYOUTS nhwc DEVICES cpu
+kernel(conv2d rgb ALGORITHM packed SCHEDULE cpu KNOBS block:16,tile_x:8,tile_y:1,stage:2 ${types} LAYOUTS nhwc DEVICES cpu
     WHERE channels_per_group=3 ${bounded_copy})
-# Tiles of one vector by 6 or 7 pixels keep a core's multipliers as busy as larger ones, and end sooner:
-# docs/performance.md has the ratios before and after.
+# Tiles of one vector by 4 to 8 pixels keep a core's multipliers as busy as larger ones, and end sooner:
+# docs/performance.md has the ratios before and after. 1x1: passes of 8 blocks of filters stay in a core's cache
+# (explorer run, 8x32_2048-4096 2.5 times as fast as without; 14x14_1024-1024 1.1).
 set(packed ALGORITHM packed SCHEDULE cpu DEVICES cpu)
-kernel(conv2d 1x1 ${packed} KNOBS block:16,tile_x:7,tile_y:1,stage:0 TYPES f32 LAYOUTS nhwc WHERE ${kernel_1x1})
-kernel(conv2d 1x1 ${packed} KNOBS block:16,tile_x:14,tile_y:1,stage:0 TYPES f32 LAYOUTS nchw WHERE ${kernel_1x1})
-kernel(conv2d 1x1 ${packed} KNOBS tile_x:14,tile_y:1 TYPES f16 bf16 ${both} WHERE ${kernel_1x1})
-kernel(conv2d 3x3_7 ${packed} KNOBS block:16,tile_x:7,tile_y:1,stage:2 TYPES f32 LAYOUTS nhwc
+set(pass block:16,tile_x:7,tile_y:1,chunk:4,outer:8)
+set(tile block:16,tile_x:4,tile_y:1,stage:2)
+kernel(conv2d 1x1 ${packed} KNOBS ${pass},stage:0 TYPES f32 ${both} WHERE ${kernel_1x1})
+kernel(conv2d 1x1 ${packed} KNOBS ${pass},stage:2 TYPES f16 bf16 ${both} WHERE ${kernel_1x1})
+kernel(conv2d 3x3_7 ${packed} KNOBS block:16,tile_x:7,tile_y:1,stage:2 TYPES f32 ${both}
     WHERE ${kernel_3x3} ${bounded_copy} out_w%7=0)
-kernel(conv2d 3x3 ${packed} KNOBS block:16,tile_x:6,tile_y:1,stage:2 TYPES f32 ${both} WHERE ${kernel_3x3} ${bounded_copy})
-kernel(conv2d 3x3 ${packed} TYPES f16 bf16 ${both} WHERE ${kernel_3x3} ${bounded_copy})
-kernel(conv2d staged ${packed} KNOBS block:16,tile_x:6,tile_y:1 TYPES f32 ${both} WHERE ${bounded_copy})
-kernel(conv2d staged ${packed} TYPES f16 bf16 ${both} WHERE ${bounded_copy})
+kernel(conv2d 3x3 ${packed} KNOBS ${tile} ${types} ${both} WHERE ${kernel_3x3} ${bounded_copy})
+kernel(conv2d staged ${packed} KNOBS ${tile} ${types} ${both} WHERE ${bounded_copy})
 kernel(conv2d any ${packed} KNOBS stage:0 ${types} ${both})
+
+# What packs filters for the rows above.
+kernel(conv2d_filter any ALGORITHM vectors SCHEDULE cpu ${types} ${both} DEVICES cpu)
 
 # GPU: a ladder for each kind, from large tiles to none. Filters and input are staged in shared memory a
 # slice of channels at a time; the last rung stages nothing and fits every device. Budgets are what was

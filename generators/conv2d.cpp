@@ -27,7 +27,8 @@ Func start(const Conv2dOperands &op) {
         start(k, g) = 0.f;
         return start;
     }
-    Func bias = BoundaryConditions::constant_exterior(op.bias, cast(op.type, 0), {{0, op.filters}, {Expr(), Expr()}});
+    Func bias = BoundaryConditions::constant_exterior(op.bias, cast(op.type, 0),
+                                                      {{0, op.filters}, {Expr(), Expr()}});
     start(k, g) = select(op.has_bias, cast<float>(bias(k, g)), 0.f);
     return start;
 }
@@ -42,20 +43,25 @@ void finish(const Conv2dOperands &op, const Func &sum, Func &activated, Func &ou
     output(k, g, x, y, n) = cast(op.type, activated(k, g, x, y, n));
 }
 
+// What multiplies the input's channel and tap `d` in the sums of k and g.
+Expr factor(const Conv2dOperands &op, const PackedSum &sum, const RDom &d, Conv2d &stages) {
+    if (!op.packed.defined()) {
+        stages.packed = Func("packed");
+        stages.packed(stages.ki, c, s, r, stages.ko, g) =
+            packed_filter(op.weight, op.filters, stages.ko * sum.block + stages.ki, g);
+        return stages.packed(k % sum.block, d.x, d.y, d.z, k / sum.block, g);
+    }
+    // A schedule's last block may reach past the filter's.
+    Expr block = k / kFilterBlock;
+    if (sum.block > kFilterBlock) block = min(block, (op.filters - 1) / kFilterBlock);
+    return op.packed(k % kFilterBlock, d.x, d.y, d.z, block, g);
+}
+
 }  // namespace
 
 Conv2d conv2d_packed(const Conv2dOperands &op, const PackedSum &packed) {
-    const int block = packed.block;
     Conv2d stages;
     stages.padded = pad(op);
-
-    Func filter = BoundaryConditions::constant_exterior(
-        op.weight, cast(op.weight.type(), 0),
-        {{Expr(), Expr()}, {Expr(), Expr()}, {Expr(), Expr()}, {0, op.filters}, {Expr(), Expr()}});
-    stages.packed = Func("packed");
-    stages.packed(stages.ki, c, s, r, stages.ko, g) =
-        cast<float>(filter(c, s, r, stages.ko * block + stages.ki, g));
-
     stages.r = RDom(0, op.channels, 0, op.kernel_w, 0, op.kernel_h, "r");
     RDom &d = stages.r;
     const Expr row = input_y(op, d.z);
@@ -63,8 +69,8 @@ Conv2d conv2d_packed(const Conv2dOperands &op, const PackedSum &packed) {
     stages.sum = Func("sum");
     stages.start = start(op);
     stages.sum(k, g, x, y, n) = stages.start(k, g);
-    stages.sum(k, g, x, y, n) += stages.packed(k % block, d.x, d.y, d.z, k / block, g) *
-                                 stages.padded(d.x, g, input_x(op, d.y), row, n);
+    stages.sum(k, g, x, y, n) +=
+        factor(op, packed, d, stages) * stages.padded(d.x, g, input_x(op, d.y), row, n);
     stages.activated = Func("activated");
     stages.output = Func("result");
     finish(op, stages.sum, stages.activated, stages.output);
@@ -81,16 +87,19 @@ Conv2dSliced conv2d_sliced(const Conv2dOperands &op, int tile) {
     stages.padded = Func("padded");
     stages.padded(c, g, x, y, n) = BoundaryConditions::constant_exterior(
         value, 0.f,
-        {{first, channels}, {Expr(), Expr()}, {0, op.width}, {0, op.height}, {Expr(), Expr()}})(c, g, x, y, n);
+        {{first, channels}, {Expr(), Expr()}, {0, op.width}, {0, op.height}, {Expr(), Expr()}})(
+        c, g, x, y, n);
 
     Func weight("weight_f32");
     weight(c, s, r, k, g) = cast<float>(op.weight(c, s, r, k, g));
     stages.filter = Func("filter");
     stages.filter(c, s, r, k, g) = BoundaryConditions::constant_exterior(
         weight, 0.f,
-        {{first, channels}, {Expr(), Expr()}, {Expr(), Expr()}, {0, op.filters}, {Expr(), Expr()}})(c, s, r, k, g);
+        {{first, channels}, {Expr(), Expr()}, {Expr(), Expr()}, {0, op.filters}, {Expr(), Expr()}})(
+        c, s, r, k, g);
 
-    stages.r = RDom(0, tile, 0, op.kernel_w, 0, op.kernel_h, 0, (op.channels + tile - 1) / tile, "r");
+    stages.r =
+        RDom(0, tile, 0, op.kernel_w, 0, op.kernel_h, 0, (op.channels + tile - 1) / tile, "r");
     const RDom &d = stages.r;
     const Expr channel = d.w * tile + d.x;
     stages.tap = Func("tap");
@@ -125,7 +134,8 @@ Conv2dDot conv2d_dot(const Conv2dOperands &op, int lanes) {
     stages.folded = Func("folded");
     stages.folded(stages.lane, k, g, x, y, n) =
         (wide(stages.lane, k, g, x, y, n) + wide(stages.lane + quarter, k, g, x, y, n)) +
-        (wide(stages.lane + 2 * quarter, k, g, x, y, n) + wide(stages.lane + 3 * quarter, k, g, x, y, n));
+        (wide(stages.lane + 2 * quarter, k, g, x, y, n) +
+         wide(stages.lane + 3 * quarter, k, g, x, y, n));
     Expr total = stages.folded(0, k, g, x, y, n);
     for (int l = 1; l < quarter; l++) total += stages.folded(l, k, g, x, y, n);
     stages.sum = Func("sum");

@@ -9,12 +9,14 @@
 // with zeros outside the input, sums in f32, one rounding to the output's type. Paddings may be
 // below zero, which crops the input.
 
-#include "generators/conv2d_layout.h"
+#include "generators/conv2d_filter.h"
 
 namespace hk::generators {
 
 struct Conv2dOperands {
-    Halide::Func input, weight, residual;
+    Halide::Func input, residual;
+    Halide::Func weight;                            // undefined where packed is not
+    Halide::Func packed;                            // the weight as generators/conv2d_filter.h packs it
     Halide::Func bias;                              // undefined: none
     Halide::Expr channels, filters, width, height;  // of a group; of the input
     Halide::Expr kernel_w, kernel_h, stride_x, stride_y, dilation_x, dilation_y;
@@ -26,9 +28,11 @@ struct Conv2dOperands {
     bool pointwise = false;   // 1x1 filter, no padding
 };
 
-// Packed filters are blocks of `block` output channels, zero-filled at the end: packed(k % block, c,
-// s, r, k / block, g). `rows_inside`: the sum leaves out the rows of the filter that meet none of
-// the image, which it asks for every output's row; so this is for tiles of one row.
+// Where the operands' weight is not packed yet, it is here, in blocks of `block` output channels,
+// zero-filled at the end: packed(k % block, c, s, r, k / block, g). Of a packed one `block` is what a
+// schedule computes at once, whole blocks of it. `rows_inside`: the sum leaves out the rows of the
+// filter that meet none of the image, which it asks for every output's row; so this is for tiles of
+// one row.
 struct PackedSum {
     int block;
     bool rows_inside;
@@ -36,7 +40,7 @@ struct PackedSum {
 
 // The sum is over r.x = c, r.y = s, r.z = r.
 struct Conv2d {
-    Halide::Var ki{"ki"}, ko{"ko"};  // of packed
+    Halide::Var ki{"ki"}, ko{"ko"};  // of packed, which is undefined where an operand is packed
     Halide::Func padded, packed, start, sum, activated, output;
     Halide::RDom r;
 };

@@ -1,7 +1,8 @@
 // conv2d: inputs, outputs, the layout of their buffers, and the schedule by its name.
 //
 // Buffers as generators/conv2d_layout.h says: images input, residual and output, filter weight; and
-// bias [k, g].
+// bias [k, g]. algorithm=packed: the weight is as generators/conv2d_filter.h packs it; algorithm=grouped
+// is the same, but packs in the kernel.
 
 #include "compiler/lowering.h"
 #include "generators/conv2d.h"
@@ -18,7 +19,8 @@ using hk::schedules::Conv2dTable;
 
 class Conv2dGenerator : public Conv2dParameters<Conv2dGenerator> {
 public:
-    Input<Buffer<void, 5>> input{"input"}, weight{"weight"};
+    Input<Buffer<void, 5>> input{"input"};
+    Input<Buffer<>> weight{"weight"};
     Input<Buffer<void, 2>> bias{"bias"};
     Input<Buffer<void, 5>> residual{"residual"};
     Input<int> stride_x{"stride_x"}, stride_y{"stride_y"}, dilation_x{"dilation_x"},
@@ -31,7 +33,8 @@ public:
 
     void configure() {
         input.set_type(type);
-        weight.set_type(type);
+        weight.set_type(packed() ? Float(32) : type.value());
+        weight.set_dimensions(packed() ? 6 : 5);
         bias.set_type(type);
         residual.set_type(type);
         output.set_type(type);
@@ -39,7 +42,10 @@ public:
 
     void generate() {
         constrain_image(input, fix_channels_per_group, fix_width);
-        constrain_filter(weight);
+        if (packed())
+            constrain_packed();
+        else
+            constrain_filter(weight);
         constrain_vector(bias);
         constrain_image(residual, fix_filters_per_group, 0);
         constrain_image(output, fix_filters_per_group, fix_out_w);
@@ -47,8 +53,10 @@ public:
         Conv2dContext context = {sizes(get_target()), op.pointwise && op.type == Float(32),
                                  smooth == 0 && slope == 1.f && !has_residual};
         context.channels = op.channels;
+        context.filter_packed = packed();
+        if (algorithm.value() == "depthwise") context.groups_adjacent = weight.dim(4).stride() == 1;
         namespace sc = hk::schedules;
-        if (algorithm.value() == "packed")
+        if (packed() || algorithm.value() == "grouped")
             build(conv2d_packed(op, sc::packed_sum(context)), sc::packed_schedules(), context);
         else if (algorithm.value() == "sliced")
             build(conv2d_sliced(op, sc::sliced_tile(context)), sc::sliced_schedules(), context);
@@ -58,10 +66,27 @@ public:
             build(conv2d_depthwise(op), sc::depthwise_schedules(), context);
         else
             throw CompileError("algorithm is " + algorithm.value() +
-                               ", not packed, sliced, dot or depthwise");
+                               ", not packed, grouped, sliced, dot or depthwise");
     }
 
 private:
+    bool packed() const { return algorithm.value() == "packed"; }
+
+    // Dense, but that vectors of other filters and groups may lie anywhere.
+    void constrain_packed() {
+        for (int d = 0; d < 6; d++) weight.dim(d).set_min(0);
+        weight.dim(0).set_extent(kFilterBlock);
+        // c, s, r: strides are known as far as sizes are.
+        const int fixed[] = {fix_channels_per_group, fix_kernel_w, fix_kernel_h};
+        int stride = kFilterBlock;
+        for (int d = 0; d < 3; d++) {
+            auto dimension = weight.dim(1 + d);
+            if (stride > 0) dimension.set_stride(stride);
+            if (fixed[d] > 0) dimension.set_extent(fixed[d]);
+            stride *= fixed[d];
+        }
+    }
+
     // This schedule computes whole tiles, also over the image's edge.
     bool reads_whole_tiles() const { return schedule_name.value() == "cpu_in_place"; }
 
@@ -76,10 +101,17 @@ private:
     Conv2dOperands operands() {
         const Conv2dLayout order(layout);
         const auto [ic, ig, ix, iy, in] = order.image_dims();
-        const auto w = order.filter_dims();
         Conv2dOperands op;
         op.input = order.image("input_cgxyn", input);
-        op.weight = order.filter("weight_csrkg", weight);
+        // The places of c, s and r of the weight.
+        const auto filter = order.filter_dims();
+        std::array<int, 3> w = {filter[0], filter[1], filter[2]};
+        if (packed()) {
+            op.packed = weight;
+            w = {1, 2, 3};
+        } else {
+            op.weight = order.filter("weight_csrkg", weight);
+        }
         op.residual = order.image("residual_kgxyn", residual);
         if (reads_whole_tiles()) {
             const Range all = {Expr(), Expr()}, columns = {0, residual.dim(ix).extent()},
@@ -89,7 +121,7 @@ private:
         }
         op.bias = bias;
         op.channels = fixed_or(fix_channels_per_group, weight.dim(w[0]).extent());
-        op.filters = fixed_or(fix_filters_per_group, weight.dim(w[3]).extent());
+        op.filters = fixed_or(fix_filters_per_group, output.dim(ic).extent());
         op.width = fixed_or(fix_width, input.dim(ix).extent());
         op.height = input.dim(iy).extent();
         op.kernel_w = fixed_or(fix_kernel_w, weight.dim(w[1]).extent());

@@ -16,6 +16,9 @@ struct Conv2dContext : Conv2dSizes {
     bool in_place = false;
     // In the filter's memory its output channels are nearer to each other than its input channels.
     bool filters_inner = false;
+    bool filter_packed = false;  // before the kernel, which then has no such stage
+    // Argument, of depthwise: the filters of neighbouring groups lie next to each other.
+    Halide::Expr groups_adjacent = Halide::Internal::const_false();
     Halide::Expr channels = {};  // argument: of a group
 
     // The residual may be what the output's memory held: only where `plain` says that there is none

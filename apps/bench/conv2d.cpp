@@ -1,4 +1,5 @@
-// The family conv2d in the benchmark: forward, without bias, residual or activation.
+// The family conv2d in the benchmark: forward, without bias, residual or activation. The filter is
+// prepared before, as peers do it.
 
 #include <algorithm>
 
@@ -23,6 +24,7 @@ public:
           reference_(problem, input_.values, weight_.values),
           device_input_(input_.tensor.to(settings.device)),
           device_weight_(weight_.tensor.to(settings.device)),
+          filter_(prepare_filter(device_weight_)),
           output_(problem.output_shape(), problem.type, settings.device) {}
 
     double work() const override { return problem_.operations(); }
@@ -39,18 +41,7 @@ public:
         return reference_.check(bytes_of(host));
     }
 
-    void run(int count) override {
-        const Tensor none;
-        for (int i = 0; i < count; ++i) {
-            if (!used()) {
-                conv2d(device_input_, device_weight_, none, none, output_, problem_.options);
-            } else {
-                conv2d_with(*used(), device_input_, device_weight_, none, none, output_,
-                            problem_.options);
-            }
-        }
-        settings_.device.synchronize();
-    }
+    void run(int count) override { run(wants_plain(used()) ? device_weight_ : filter_, count); }
 
     std::vector<Contestant> peers() override {
         if (!settings_.device.is_cpu()) return {};
@@ -59,19 +50,42 @@ public:
         for (auto &made : onnxruntime_conv2d(data, settings_.threads)) {
             all.push_back(std::move(made));
         }
-        return right_ones(std::move(all), [this](const Outputs &outputs) {
+        std::vector<Contestant> result = right_ones(std::move(all), [this](const Outputs &outputs) {
             return reference_.check(outputs[0].data()).failure.empty();
         });
+        const auto plain = [this](int count) { run(device_weight_, count); };
+        result.push_back({"hk plain", "filter not prepared", false, plain, nullptr});
+        return result;
     }
 
 private:
+    static bool wants_plain(const KernelInfo *row) {
+        return row && std::ranges::any_of(row->where, [](const Constraint &condition) {
+                   return condition.field == std::string_view("prepared") && !holds(condition, 1);
+               });
+    }
+
+    void run(const Filter &weight, int count) const {
+        const Tensor none;
+        for (int i = 0; i < count; ++i) {
+            if (!used()) {
+                conv2d(device_input_, weight, none, none, output_, problem_.options);
+            } else {
+                conv2d_with(*used(), device_input_, weight, none, none, output_, problem_.options);
+            }
+        }
+        settings_.device.synchronize();
+    }
+
     Layout layout() const { return problem_.options.layout; }
 
     Conv2dProblem problem_;
     Settings settings_;
     Data input_, weight_;
     Conv2dReference reference_;
-    Tensor device_input_, device_weight_, output_;
+    Tensor device_input_, device_weight_;
+    Filter filter_;
+    Tensor output_;
 };
 
 std::vector<const KernelInfo *> rows(const Settings &settings) {
@@ -81,7 +95,9 @@ std::vector<const KernelInfo *> rows(const Settings &settings) {
 std::vector<CaseInfo> cases(const std::string &list, const Settings &settings) {
     ConvKernels kernels{"fwd", kind_of, rows(settings), {}, {}};
     const auto problem = [settings](const ConvShape &shape) {
-        return shape.problem(settings.type, settings.layout);
+        Conv2dProblem problem = shape.problem(settings.type, settings.layout);
+        problem.prepared_filter = true;
+        return problem;
     };
     kernels.select = [=, limits = settings.device.limits()](const ConvShape &shape) {
         return select_conv2d(problem(shape), settings.device.type(), limits).kernel;
@@ -97,6 +113,7 @@ std::vector<PeerLibrary> peers(const Settings &settings) {
     std::vector<PeerLibrary> result = {{onednn_version(), {"oneDNN", "oneDNN blocked"}},
                                        {onnxruntime_version(), {"ONNX Runtime"}}};
     std::erase_if(result, [](const PeerLibrary &library) { return library.version.empty(); });
+    result.push_back({"", {"hk plain"}});
     return result;
 }
 

@@ -16,12 +16,14 @@ public:
         flags_.add_to(app);
         app.add_option("--type", type_, "f32, f16 or bf16")->capture_default_str();
         app.add_flag("--in-place", in_place_, "The output takes the residual's storage over");
+        app.add_flag("--prepared-filter", prepared_, "The weight is prepared before the call");
     }
 
     void prepare() override {
         problem_ = Conv2dProblem::from_shapes(flags_.input(), flags_.weight(), data_type_of(type_),
                                               flags_.options());
         problem_.in_place = in_place_;
+        problem_.prepared_filter = prepared_;
     }
 
     std::string problem() const override { return "conv2d " + flags_.words(type_, problem_); }
@@ -44,7 +46,7 @@ public:
 private:
     ConvFlags flags_;
     std::string type_ = "f32";
-    bool in_place_ = false;
+    bool in_place_ = false, prepared_ = false;
     Conv2dProblem problem_;
 };
 

@@ -37,7 +37,14 @@ json check_and_time(bench::Case &test, const KernelInfo &row, const KernelInfo &
     bench::MeasureOptions how;
     how.budget_seconds = seconds;
     const std::vector<bench::Work> work = {table, ours};
-    const std::vector<double> ns = bench::measure(work, how);
+    std::vector<double> ns = bench::measure(work, how);
+    // The best of many short measurements is the luckiest: what looks faster is measured anew, for
+    // longer, and the second one counts.
+    constexpr double faster = 1.01, longer = 4;
+    if (ns[0] > faster * ns[1]) {
+        how.budget_seconds *= longer;
+        ns = bench::measure(work, how);
+    }
     return {{"ns", ns[1]}, {"table_ns", ns[0]}, {"max_error", check.max_error}};
 }
 

@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "conv2d/filter.h"
 #include "conv2d_check.h"
 #include "conv2d_operands.h"
 #include "hk/error.h"
@@ -34,15 +35,15 @@ const KernelInfo &kernel_for(const Conv2dProblem &problem, Device device) {
         [&] { return detail::to_string(problem); });
 }
 
-void call(const KernelInfo &kernel, const Conv2dOperands &operands, CallContext &context,
-          bool own_queue) {
+void call(const KernelInfo &kernel, const Conv2dOperands &operands, const Filter &filter,
+          CallContext &context, bool own_queue) {
     using Use = KernelBuffer::Use;
     const auto role = [&](const char *operand, Use use) {
         return KernelBuffer::Role{kOperation, operand, use, own_queue};
     };
     const auto optional = [](bool present) { return present ? Use::read : Use::absent; };
     KernelBuffer input(operands.input, role("input", Use::read));
-    KernelBuffer weight(operands.weight, role("weight", Use::read));
+    KernelBuffer weight(filter_view(kernel, operands, filter), role("weight", Use::read));
     KernelBuffer bias(operands.bias, role("bias", optional(operands.has_bias)));
     // In place: one buffer, for two that overlap are undefined in OpenCL.
     const bool in_place = operands.problem.in_place;
@@ -82,9 +83,10 @@ void call(const KernelInfo &kernel, const Conv2dOperands &operands, CallContext 
 }
 
 // `kernel`: null for the one that selection takes.
-void run(const KernelInfo *kernel, const Conv2dTensors &tensors, const Conv2dOptions &options,
-         const Stream &stream) {
-    const Conv2dProblem problem = check_conv2d(tensors, options);
+void run(const KernelInfo *kernel, const Conv2dTensors &tensors, const Filter &filter,
+         const Conv2dOptions &options, const Stream &stream) {
+    Conv2dProblem problem = check_conv2d(tensors, options);
+    problem.prepared_filter = filter.is_prepared();
     const Device device = tensors.input.device();
     const Operand all[] = {{"input", tensors.input},
                            {"weight", tensors.weight},
@@ -108,19 +110,20 @@ void run(const KernelInfo *kernel, const Conv2dTensors &tensors, const Conv2dOpt
             [&](std::string_view field) { return conv2d_field(operands.problem, field); });
     }
     if (tensors.output.tensor().elements() > 0) {
-        call(*kernel, operands, context, own_queue);
+        call(*kernel, operands, filter, context, own_queue);
     }
 }
 
 }  // namespace
 
-void conv2d(const Tensor &input, const Tensor &weight, const Tensor &bias, const Tensor &residual,
+void conv2d(const Tensor &input, const Filter &weight, const Tensor &bias, const Tensor &residual,
             const Output &output, const Conv2dOptions &options, const Stream &stream) {
-    run(nullptr, {input, weight, bias, residual, output}, options, stream);
+    run(nullptr, {input, weight.tensor(), bias, residual, output}, weight, options, stream);
 }
 
-Tensor conv2d(const Tensor &input, const Tensor &weight, const Tensor &bias,
+Tensor conv2d(const Tensor &input, const Filter &filter, const Tensor &bias,
               const Conv2dOptions &options) {
+    const Tensor &weight = filter.tensor();
     if (!input.defined() || !weight.defined()) {
         throw InvalidArgument(std::string("conv2d: ") + (input.defined() ? "weight" : "input") +
                               " is undefined");
@@ -128,14 +131,14 @@ Tensor conv2d(const Tensor &input, const Tensor &weight, const Tensor &bias,
     const Conv2dProblem problem =
         Conv2dProblem::from_shapes(input.shape(), weight.shape(), input.type(), options);
     Tensor output(problem.output_shape(), input.type(), input.device());
-    conv2d(input, weight, bias, {}, output, options);
+    conv2d(input, filter, bias, {}, output, options);
     return output;
 }
 
-void conv2d_with(const KernelInfo &kernel, const Tensor &input, const Tensor &weight,
+void conv2d_with(const KernelInfo &kernel, const Tensor &input, const Filter &weight,
                  const Tensor &bias, const Tensor &residual, const Output &output,
                  const Conv2dOptions &options, const Stream &stream) {
-    run(&kernel, {input, weight, bias, residual, output}, options, stream);
+    run(&kernel, {input, weight.tensor(), bias, residual, output}, weight, options, stream);
 }
 
 Selection select_conv2d(const Conv2dProblem &problem, DeviceType device, const DeviceLimits &limits,

@@ -95,6 +95,7 @@ std::string to_string(const Conv2dProblem &problem, const char *operation) {
         ", padding " + hk::to_string({padding.top, padding.bottom, padding.left, padding.right});
     text += ", dilation " + hk::to_string({options.dilation[0], options.dilation[1]});
     text += ", groups " + std::to_string(options.groups);
+    if (problem.prepared_filter) text += ", a prepared filter";
     return problem.in_place ? text + ", in place" : text;
 }
 

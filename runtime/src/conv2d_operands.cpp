@@ -249,6 +249,7 @@ int64_t conv2d_field(const Conv2dProblem &problem, std::string_view name) {
         {"output_window", filters_per_group * window},
         {"depth_per_pixel", depth / std::max<int64_t>(pixels, 1)},
         {"groups_in_place", problem.in_place ? options.groups : 0},
+        {"prepared", problem.prepared_filter},
     };
     for (const auto &[field, value] : fields) {
         if (field == name) return value;
@@ -277,7 +278,8 @@ SelectionCache::Problem conv2d_key(const Conv2dProblem &problem) {
             padding.left,
             padding.right,
             options.groups,
-            problem.in_place};
+            problem.in_place,
+            problem.prepared_filter};
 }
 
 Conv2dNumbers::Conv2dNumbers(const Conv2dOptions &options) {

@@ -69,7 +69,7 @@ Conv2dProblem normalised(const Conv2dProblem &problem, Normalise rewrite = norma
 // A field of a normalised problem by its name in kernels.cmake.
 int64_t conv2d_field(const Conv2dProblem &problem, std::string_view name);
 
-// All of a normalised problem that selection may look at; the last five places are free.
+// All of a normalised problem that selection may look at; the last four places are free.
 SelectionCache::Problem conv2d_key(const Conv2dProblem &problem);
 
 // Numbers as kernels take them.

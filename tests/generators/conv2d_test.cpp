@@ -29,16 +29,22 @@ TEST_P(Conv2dAlgorithm, IsTheEquation) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(All, Conv2dAlgorithm,
-                         testing::Combine(testing::ValuesIn(jit_algorithms(lanes)),
-                                          testing::Values(Layout::nhwc, Layout::nchw),
-                                          testing::Values(DataType::f32, DataType::f16,
-                                                          DataType::bf16)),
-                         [](const auto &info) {
-                             return std::get<0>(info.param).name + "_" +
-                                    std::string(name_of(std::get<1>(info.param))) + "_" +
-                                    std::string(name_of(std::get<2>(info.param)));
-                         });
+std::vector<JitAlgorithm> algorithms() {
+    std::vector<JitAlgorithm> result = jit_algorithms(lanes);
+    result.push_back({"grouped",
+                      {{"algorithm", "grouped"}},
+                      {{"filters_per_group", Constraint::Relation::at_most, 16}}});
+    return result;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, Conv2dAlgorithm,
+    testing::Combine(testing::ValuesIn(algorithms()), testing::Values(Layout::nhwc, Layout::nchw),
+                     testing::Values(DataType::f32, DataType::f16, DataType::bf16)),
+    [](const auto &info) {
+        return std::get<0>(info.param).name + "_" + std::string(name_of(std::get<1>(info.param))) +
+               "_" + std::string(name_of(std::get<2>(info.param)));
+    });
 
 }  // namespace
 }  // namespace hk::test

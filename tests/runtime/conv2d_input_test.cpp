@@ -42,7 +42,7 @@ TEST(Conv2dInput, UndefinedTensors) {
     expect_refused("input is undefined", [](Arguments &a) { a.input = {}; });
     expect_refused("weight is undefined", [](Arguments &a) { a.weight = {}; });
     expect_refused("output is undefined", [](Arguments &a) { a.output = {}; });
-    EXPECT_INVALID("weight is undefined", conv2d(numbers({1, 1, 1, 1}, 0), {}));
+    EXPECT_INVALID("weight is undefined", conv2d(numbers({1, 1, 1, 1}, 0), Tensor()));
 }
 
 TEST(Conv2dInput, Ranks) {

@@ -241,4 +241,6 @@ std::span<const KernelInfo> conv2d_kernels() {
     return kernels;
 }
 
+std::span<const KernelInfo> conv2d_filter_kernels() { return {}; }
+
 }  // namespace hk

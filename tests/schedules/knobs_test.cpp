@@ -25,6 +25,7 @@ std::vector<std::span<const KernelInfo>> tables() {
     return {activate_kernels(),
             activate_backward_kernels(),
             conv2d_kernels(),
+            conv2d_filter_kernels(),
             conv2d_backward_data_kernels(),
             conv2d_backward_weight_kernels(),
             conv2d_backward_bias_kernels(),

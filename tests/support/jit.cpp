@@ -1,10 +1,8 @@
 #include "tests/support/jit.h"
 
-#include <iterator>
-#include <set>
-#include <sstream>
 #include <stdexcept>
 
+#include "candidate.h"
 #include "tests/support/placed.h"
 #include "tests/support/values.h"
 
@@ -35,20 +33,6 @@ std::pair<Halide::Type, void *> elements_of(const Tensor &tensor) {
         default:
             return {Halide::Float(32), tensor.data<float>()};
     }
-}
-
-// HK_FIXED_FIELDS is "FAMILY field field …,FAMILY …".
-std::set<std::string> fixed_fields(const std::string &family) {
-    std::istringstream families(HK_FIXED_FIELDS);
-    for (std::string line; std::getline(families, line, ',');) {
-        std::istringstream words(line);
-        std::string first;
-        words >> first;
-        if (first == family) {
-            return {std::istream_iterator<std::string>(words), {}};
-        }
-    }
-    return {};
 }
 
 }  // namespace
@@ -82,15 +66,10 @@ std::vector<JitAlgorithm> jit_algorithms(int64_t dot_channels) {
 }
 
 JitAlgorithm jit_algorithm(const KernelInfo &row) {
-    JitAlgorithm algorithm{row.row, {{"algorithm", row.algorithm}}, {}};
-    algorithm.where.assign(row.where.begin(), row.where.end());
-    const std::set<std::string> fixed = fixed_fields(row.family);
-    for (const Constraint &constraint : row.where) {
-        if (constraint.relation == Relation::equal && fixed.contains(constraint.field)) {
-            algorithm.parameters["fix_" + std::string(constraint.field)] =
-                std::to_string(constraint.value);
-        }
-    }
+    const explorer::Candidate candidate = explorer::Candidate::of(row);
+    JitAlgorithm algorithm{row.row, {{"algorithm", row.algorithm}}, candidate.where};
+    for (const auto &[field, value] : candidate.fixed)
+        algorithm.parameters["fix_" + field] = std::to_string(value);
     return algorithm;
 }
 

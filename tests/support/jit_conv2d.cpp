@@ -1,12 +1,14 @@
 #include "tests/support/jit_conv2d.h"
 
+#include "tests/support/packed_filter.h"
 #include "tests/support/values.h"
 
 namespace hk::test {
 
 JitConv2d::JitConv2d(const JitAlgorithm &algorithm, const std::string &schedule,
                      const std::string &knobs, DataType type, Layout layout)
-    : function_(jit_compile("conv2d", algorithm, schedule, knobs, type, layout)) {}
+    : packed_(algorithm.parameters.at("algorithm") == "packed"),
+      function_(jit_compile("conv2d", algorithm, schedule, knobs, type, layout)) {}
 
 Tensor JitConv2d::operator()(const Conv2dCase &c, const Conv2dOperands &o) const {
     const Conv2dProblem &p = c.problem;
@@ -20,7 +22,8 @@ Tensor JitConv2d::operator()(const Conv2dCase &c, const Conv2dOperands &o) const
     const Tensor output = filled(o.output_shape, p.type, {});
     const JitActivation a = jit_activation(options);
     auto in = buffer_of(input, image_extents(p, channels, p.width, p.height));
-    auto filter = buffer_of(weight, filter_extents(p));
+    Halide::Buffer<> filter = packed_ ? Halide::Buffer<>(packed_filter(p, o.weight))
+                                      : buffer_of(weight, filter_extents(p));
     auto offset = buffer_of(bias, {filters, groups});
     auto added = buffer_of(residual, image_extents(p, filters, w, h));
     auto out = buffer_of(output, image_extents(p, filters, w, h));

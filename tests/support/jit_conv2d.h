@@ -15,6 +15,7 @@ public:
     Tensor operator()(const Conv2dCase &c, const Conv2dOperands &operands) const;
 
 private:
+    bool packed_;
     Halide::Callable function_;
 };
 

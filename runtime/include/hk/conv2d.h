@@ -15,6 +15,7 @@
 #include <span>
 
 #include "hk/activation.h"
+#include "hk/filter.h"
 #include "hk/kernel_info.h"
 #include "hk/output.h"
 
@@ -40,7 +41,8 @@ struct Conv2dProblem {
     int64_t batch = 1, channels = 1, height = 1, width = 1;    // of the input
     int64_t filters = 1, kernel_height = 1, kernel_width = 1;  // of the weight
     Conv2dOptions options;
-    bool in_place = false;  // the output takes the residual's storage over
+    bool in_place = false;         // the output takes the residual's storage over
+    bool prepared_filter = false;  // hk/filter.h
 
     // From the shapes of input and weight. Throws InvalidArgument where they don't fit each other
     // or the options.
@@ -59,27 +61,30 @@ struct Conv2dProblem {
 // channels (nhwc) or columns (nchw) of input, weight, residual and output lie next to each other.
 // The output must not overlap an input, but it may take the residual's storage over:
 //   hk::conv2d(input, weight, bias, residual, hk::inplace(residual), options);
-// with the same result. An empty batch is legal and does nothing.
+// with the same result. An empty batch is legal and does nothing. Where the weight does not change,
+// hk::prepare_filter(weight) in its place is faster. Scratch memory on the CPU: the weight in f32,
+// unless it is prepared, and a padded copy of some rows of the input.
 //
 // Calls from several threads at once are safe. On a device the call returns when the work is
 // queued. Throws InvalidArgument before anything runs; OutOfMemory, DeviceError, KernelFailure.
 // HK_LOG=select prints the row that each new problem takes to stderr. That the device is too small
 // for a faster row is printed once a problem, unless HK_LOG is "off".
-void conv2d(const Tensor &input, const Tensor &weight, const Tensor &bias, const Tensor &residual,
+void conv2d(const Tensor &input, const Filter &weight, const Tensor &bias, const Tensor &residual,
             const Output &output, const Conv2dOptions &options, const Stream &stream = {});
 
 // The same, into a new tensor, without a residual.
-Tensor conv2d(const Tensor &input, const Tensor &weight, const Tensor &bias = {},
+Tensor conv2d(const Tensor &input, const Filter &weight, const Tensor &bias = {},
               const Conv2dOptions &options = {});
 
 // Runs one given row, whatever selection would take. Throws InvalidArgument where the row does not
 // take the problem. For tests and measurements.
-void conv2d_with(const KernelInfo &kernel, const Tensor &input, const Tensor &weight,
+void conv2d_with(const KernelInfo &kernel, const Tensor &input, const Filter &weight,
                  const Tensor &bias, const Tensor &residual, const Output &output,
                  const Conv2dOptions &options, const Stream &stream = {});
 
-// All rows of the family, in the order of the table.
+// All rows, in the order of the table: of the family, and of what packs filters for it.
 std::span<const KernelInfo> conv2d_kernels();
+std::span<const KernelInfo> conv2d_filter_kernels();
 
 Selection select_conv2d(const Conv2dProblem &problem, DeviceType device, const DeviceLimits &limits,
                         bool explain = false);

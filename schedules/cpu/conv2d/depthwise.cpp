@@ -87,6 +87,7 @@ void across_groups(Conv2dDepthwise &stages, const Conv2dContext &context) {
     if (context.kernel_w > 0 && context.kernel_h > 0) stages.sum.update().unroll(d.x).unroll(d.y);
     for (Func *f : {&stages.start, &stages.packed})
         f->compute_at(out, rows).vectorize(g, lanes, round_up);
+    stages.packed.specialize(context.groups_adjacent);
     if (tile.stage)
         stages.padded.store_at(out, rows).compute_at(out, yo).vectorize(g, lanes, round_up);
 }

@@ -8,9 +8,13 @@ namespace hk::schedules {
 namespace {
 
 struct GroupedTile {
-    int x, y;   // pixels
-    int lanes;  // of a vector
+    int x, y;  // pixels
 };
+
+// Groups that share a vector.
+int groups_a_vector(const Conv2dContext &context) {
+    return std::max(kFilterBlock / context.filters_per_group, 1);
+}
 
 // 8 channels by 3 columns by 14 sums of 16 lanes as one block of code take LLVM 60 s, 4 take 0.5 s.
 int unrolled_channels(const Conv2dContext &context) {
@@ -20,16 +24,14 @@ int unrolled_channels(const Conv2dContext &context) {
 
 GroupedTile choose(const Conv2dContext &context) {
     const int lanes = context.target.natural_vector_size<float>();
-    GroupedTile tile = lanes >= 16 ? GroupedTile{7, 1, lanes} : GroupedTile{6, 1, lanes};
+    GroupedTile tile = {lanes >= 16 ? 7 : 3, 1};
     Knobs knobs(context.knobs);
     knobs.take("tile_x", tile.x, steps(1, 16));
     knobs.take("tile_y", tile.y, steps(1, 4));
-    knobs.take("lanes", tile.lanes, {4, 8, 16, 32});
     knobs.end();
     knobs.require(tile.x * tile.y * unrolled_channels(context) <= 64,
                   "tile_x * tile_y is at most " + std::to_string(64 / unrolled_channels(context)));
-    const int filters = context.filters_per_group;
-    const int width = std::max(tile.lanes / filters, 1) * filters;
+    const int width = groups_a_vector(context) * context.filters_per_group;
     const int vectors = (width + lanes - 1) / lanes;
     knobs.estimate("vector registers", vectors * (tile.x * tile.y + std::max(context.kernel_w, 1)),
                    vector_registers(context.target));
@@ -45,30 +47,30 @@ PackedSum grouped_sum(const Conv2dContext &context) {
 }
 
 // A vector is the output channels of one group, or of several neighbouring groups where a group has
-// fewer than lanes. The multiplicand is each group's channel c spread over its lanes: a shuffle, shared
-// by the three columns of a 3x3 filter because d.y is unrolled inside d.x. AVX-512, 4 or 8 channels a
-// group: 7 sums, 3 vectors of the filter, 9 spread inputs of 32 registers.
+// fewer than lanes. The multiplicand is each group's channel c spread over its lanes: a shuffle,
+// shared by the three columns of a 3x3 filter because d.y is unrolled inside d.x. AVX-512, 4 or 8
+// channels a group: 7 sums, 3 vectors of the filter, 9 spread inputs of 32 registers.
 //
 // bench --list resnext50 on one Zen 4 core: 64 GFLOP/s at 4 channels a group, 85 at 8, 95 at
 // 16. Lost: two rows of pixels a tile at 4 and 8 (67 of 75), shuffles inside the columns (46).
 void grouped(Conv2d &stages, const Conv2dContext &context) {
     const GroupedTile tile = choose(context);
-    const int filters = context.filters_per_group;
-    const int groups = std::max(tile.lanes / filters, 1);
+    const int filters = context.filters_per_group, lanes = std::min(filters, kFilterBlock);
+    const int groups = groups_a_vector(context);
     Func &out = stages.output;
     const Var xo("xo"), yo("yo"), gb("gb"), rows("rows");
     const RDom &d = stages.r;
 
-    // The tail of groups as in depthwise.cpp.
     out.bound(k, 0, filters)
         .split(x, xo, x, tile.x, TailStrategy::GuardWithIf)
         .split(y, yo, y, tile.y, TailStrategy::GuardWithIf)
-        .split(g, gb, g, groups, TailStrategy::ShiftInwards)
+        .split(g, gb, g, groups, TailStrategy::RoundUp)
         .reorder(k, g, x, y, xo, yo, gb, n)
         .vectorize(k)
         .vectorize(g);
     out.fuse(gb, n, rows).parallel(rows);
-    // The ends of tiles are compared with in each: a second loop for the last would double the code.
+    // The ends of tiles are compared with in each: a second loop for the last would double the
+    // code.
     if (!context.in_place && context.width == 0) out.never_partition(x, xo, y, yo);
     if (context.in_place) out.unroll(x);
     stages.activated.compute_at(out, x).vectorize(k).vectorize(g).specialize(context.plain);
@@ -77,14 +79,18 @@ void grouped(Conv2d &stages, const Conv2dContext &context) {
         .bound_extent(k, filters)
         .bound_extent(x, tile.x)
         .bound_extent(y, tile.y)
-        .vectorize(k)
+        .bound_extent(g, groups)
+        .align_bounds(g, groups)
+        .vectorize(k, lanes)
         .vectorize(g)
+        .unroll(k)
         .unroll(x)
         .unroll(y);
     stages.sum.update()
         .reorder(k, g, x, y, d.y, d.x, d.z)
-        .vectorize(k)
+        .vectorize(k, lanes)
         .vectorize(g)
+        .unroll(k)
         .unroll(x)
         .unroll(y)
         .unroll(d.x, unrolled_channels(context));
@@ -93,6 +99,7 @@ void grouped(Conv2d &stages, const Conv2dContext &context) {
     // (32 channels a group, 7x7: 78 GFLOP/s on one Zen 4 core, against 70 with a staged row).
     if (context.width == 0)
         stages.padded.store_at(out, rows).compute_at(out, yo).vectorize(c).vectorize(g);
+    if (context.filter_packed) return;
     stages.packed.compute_at(out, rows)
         .reorder_storage(stages.ki, g, c, s, r, stages.ko)
         .bound_extent(stages.ki, filters);

@@ -8,10 +8,10 @@ namespace hk::schedules {
 namespace {
 
 struct PackedTile {
-    int block;  // output channels: vectors of them side by side
+    int block;  // output channels: vectors of them side by side, whole blocks of a packed filter
     int x, y;   // pixels
     int stage;  // copy the padded input first, 1: of a tile, 2: of all tiles of a task; 0: read it where it is
-    int outer;  // 1: blocks of filters are the outermost loop, packed one at a time
+    int outer;  // blocks of filters in a pass over the pixels, passes outermost; 0: all in one
     int chunk;  // tiles of a row in a task; 0: all
     int skew;   // 1: a copied pixel is a vector longer, so that a tile's pixels meet in no cache set
 };
@@ -20,30 +20,32 @@ struct PackedTile {
 // AVX2: 2 * 6 + 2 + 1 of 16. A channel and tap of AVX-512 is 28 multiplications for 16 loads.
 PackedTile choose(const Conv2dContext &context) {
     const int lanes = context.target.natural_vector_size<float>();
-    PackedTile tile = {2 * lanes, 7, 2, 1, 0, 0, 0};
+    PackedTile tile = {2 * kFilterBlock, 7, 2, 1, 0, 0, 0};
     Knobs knobs(context.knobs);
-    knobs.take("block", tile.block, steps(lanes, 96, lanes));
+    knobs.take("block", tile.block, steps(kFilterBlock, 96, kFilterBlock));
     knobs.take("tile_x", tile.x, {1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 28});
     knobs.take("tile_y", tile.y, steps(1, 4));
     knobs.take("stage", tile.stage, {0, 1, 2});
-    knobs.take("outer", tile.outer, {0, 1});
+    knobs.take("outer", tile.outer, {0, 1, 2, 4, 8, 16, 32});
     knobs.take("chunk", tile.chunk, {0, 1, 2, 4, 8, 16, 32, 64});
     knobs.take("skew", tile.skew, {0, 1});
     knobs.end();
+    const int registers = vector_registers(context.target);
     // Rows name what fits AVX-512.
-    if (lanes < 16) {
-        tile.block = 2 * lanes;
-        tile.x = std::min(tile.x, 6);
+    if (lanes < kFilterBlock) {
+        tile.block = kFilterBlock;
+        const int vectors = tile.block / lanes;
+        tile.x = std::min(tile.x, (registers - vectors - 1) / vectors);
         tile.y = 1;
     }
     const int vectors = tile.block / lanes;
-    knobs.estimate("vector registers", vectors * tile.x * tile.y + vectors + 1,
-                   vector_registers(context.target));
+    knobs.estimate("vector registers", vectors * tile.x * tile.y + vectors + 1, registers);
     return tile;
 }
 
-// Reads run along the filter's rows: a read of one channel from each row of a block would meet the
-// same few cache sets again and again where rows are a power of two apart.
+const Var kv("kv"), kb("kb"), kp("kp"), xo("xo"), xc("xc"), yo("yo"), rows("rows");
+
+// The filter of a gradient, as schedules/cpu/conv2d_filter.cpp packs that of conv2d.
 void pack(Conv2d &stages, const PackedTile &tile, int lanes, const Conv2dContext &context) {
     const Var ci("ci"), blocks("blocks");
     stages.packed.bound_extent(stages.ki, tile.block);
@@ -58,13 +60,15 @@ void pack(Conv2d &stages, const PackedTile &tile, int lanes, const Conv2dContext
             .vectorize(ci);
     else
         stages.packed.reorder(s, r, c, stages.ki, stages.ko, g);
-    if (!tile.outer) stages.packed.compute_root().fuse(stages.ko, g, blocks).parallel(blocks);
+    if (tile.outer)
+        stages.packed.compute_at(stages.output, kp);
+    else
+        stages.packed.compute_root().fuse(stages.ko, g, blocks).parallel(blocks);
 }
 
-const Var kv("kv"), kb("kb"), xo("xo"), xc("xc"), yo("yo"), rows("rows");
-
-// Tasks are rows of pixels, or parts of one; with `outer` of one block of filters after the other.
-void split(Func &out, const PackedTile &tile, int lanes) {
+// Tasks are rows of pixels, or parts of one; with `outer` of one pass after the other, or where a
+// pass packs its filters, passes.
+void split(Func &out, const PackedTile &tile, int lanes, bool filter_packed) {
     const TailStrategy guard = TailStrategy::GuardWithIf;
     out.split(x, xo, x, tile.x, guard)
         .split(y, yo, y, tile.y, guard)
@@ -76,12 +80,17 @@ void split(Func &out, const PackedTile &tile, int lanes) {
     else
         out.split(yo, yo, xc, 1);  // one part
     if (tile.outer)
-        out.reorder(k, kv, x, y, xo, xc, yo, n, kb, g).parallel(kb);
+        out.split(kb, kp, kb, tile.outer, guard).reorder(k, kv, x, y, kb, xo, xc, yo, n, kp, g);
     else
         out.reorder(k, kv, x, y, kb, xo, xc, yo, g, n);
     out.fuse(xc, yo, rows);
     if (!tile.outer) out.fuse(rows, g, rows);
-    out.fuse(rows, n, rows).parallel(rows);
+    out.fuse(rows, n, rows);
+    if (tile.outer && filter_packed)
+        out.fuse(rows, kp, rows).fuse(rows, g, rows);
+    else if (tile.outer)
+        out.parallel(kp);
+    out.parallel(rows);
 }
 
 }  // namespace
@@ -94,12 +103,14 @@ PackedSum packed_sum(const Conv2dContext &context) {
     return {tile.block, tile.y == 1 && !pointwise};
 }
 
-// Vectors of output channels times broadcasts of the input, the sums in registers. The filter is
-// packed once a call, block by block; a tile's input is padded and widened to f32 once, for all
-// blocks, and that makes its addresses constants of the inner loop. Both copies are small beside
-// the sums unless there are few pixels: then dot.cpp, or where the filter's memory is not in
-// vectors of channels but of filters, blocks that are packed just before all pixels use them
-// (`outer`: figures at the rows of conv2d_backward_data).
+// Vectors of output channels times broadcasts of the input, the sums in registers. A tile's input is
+// padded and widened to f32 once, for all blocks, and that makes its addresses constants of the inner
+// loop. With few pixels and a filter larger than a core's cache, passes of some blocks (`outer`) read
+// the filter from memory once, instead of once a tile.
+//
+// The filter of a gradient is packed in its call: with few pixels that is much beside the sums, and
+// where the filter's memory is in vectors of filters, blocks are packed just before all pixels use
+// them (`outer` again: figures at the rows of conv2d_backward_data).
 //
 // bench --list resnet50 on one Zen 4 core, of 118 GFLOP/s: row 3x3_7 94 to 109, at 56x56 to 14x14.
 // Lost: padding inlined (comparisons in the inner loop); filters that lie in vectors read where
@@ -113,12 +124,12 @@ void packed(Conv2d &stages, const Conv2dContext &context) {
     Func &out = stages.output;
     const RDom &d = stages.r;
 
-    split(out, tile, lanes);
+    split(out, tile, lanes, context.filter_packed);
     // What follows the sum of a gradient is short; an activation and a residual in line are 100 KB.
     if (context.in_place) out.unroll(kv).unroll(x);
     stages.start.compute_root();
     stages.activated.compute_at(out, kv).vectorize(k).specialize(context.plain);
-    stages.sum.compute_at(out, tile.outer ? xo : kb)
+    stages.sum.compute_at(out, kb)
         .bound_extent(k, tile.block)
         .bound_extent(x, tile.x)
         .bound_extent(y, tile.y)
@@ -137,7 +148,7 @@ void packed(Conv2d &stages, const Conv2dContext &context) {
     if (context.channels_per_group > 0 && context.channels_per_group <= 4)
         stages.sum.update().unroll(d.x);
     if (tile.stage) {
-        if (tile.outer)
+        if (tile.outer && !context.filter_packed)
             stages.padded.compute_root();
         else
             stages.padded.compute_at(out, tile.stage == 1 ? xo : rows);
@@ -147,8 +158,7 @@ void packed(Conv2d &stages, const Conv2dContext &context) {
         else
             stages.padded.vectorize(c, lanes, TailStrategy::GuardWithIf);
     }
-    pack(stages, tile, lanes, context);
-    if (tile.outer) stages.packed.compute_at(out, kb);
+    if (!context.filter_packed) pack(stages, tile, lanes, context);
 }
 
 }  // namespace cpu

@@ -1,13 +1,14 @@
-// A program that calls one compiled function with Halide's buffers, without the library's
-// interface.
+// A program that calls compiled functions with Halide's buffers, without the library's interface.
 
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <limits>
 #include <vector>
 
 #include "HalideRuntime.h"
 #include "hk/kernels/conv2d_any_f32_nhwc_cpu.h"
+#include "hk/kernels/conv2d_filter_any_f32_nhwc_cpu.h"
 
 namespace {
 
@@ -31,7 +32,15 @@ struct Buffer {
     halide_buffer_t buffer{};
 };
 
-// A 3x3 convolution with ReLU: input [c, g, x, y, n], weight [c, s, r, k, g], bias [k, g].
+// The weight [c, s, r, k, g] in vectors of 16 filters: [ki, c, s, r, ko, g].
+Buffer packed(Buffer &weight) {
+    const auto extent = [&](size_t d) { return weight.dims[d].extent; };
+    Buffer result({16, extent(0), extent(1), extent(2), (extent(3) + 15) / 16, extent(4)}, 0);
+    if (conv2d_filter_any_f32_nhwc_cpu(nullptr, &weight.buffer, &result.buffer)) std::exit(1);
+    return result;
+}
+
+// A 3x3 convolution with ReLU: input [c, g, x, y, n], weight packed, bias [k, g].
 int convolve(Buffer &input, Buffer &weight, Buffer &bias, Buffer &output) {
     const float infinity = std::numeric_limits<float>::infinity();
     return conv2d_any_f32_nhwc_cpu(nullptr, &input.buffer, &weight.buffer, &bias.buffer,
@@ -43,8 +52,8 @@ int convolve(Buffer &input, Buffer &weight, Buffer &bias, Buffer &output) {
 
 int main() {
     Buffer input({4, 1, 8, 6, 1}, 0.5f), weight({4, 3, 3, 5, 1}, 0.25f), bias({5, 1}, -1.0f);
-    Buffer output({5, 1, 8, 6, 1}, -1.0f);
-    if (const int status = convolve(input, weight, bias, output)) {
+    Buffer output({5, 1, 8, 6, 1}, -1.0f), filter = packed(weight);
+    if (const int status = convolve(input, filter, bias, output)) {
         std::printf("failed with status %d\n", status);
         return 1;
     }
@@ -54,7 +63,7 @@ int main() {
 
     // A failure is a status, and a message on stderr; nothing aborts.
     Buffer short_bias({3, 1}, 0.0f);
-    const int status = convolve(input, weight, short_bias, output);
+    const int status = convolve(input, filter, short_bias, output);
     std::printf("a short bias: status %d\n", status);
     return status == 0 ? 1 : 0;
 }

@@ -1,0 +1,44 @@
+#pragma once
+// The weight of a convolution: as it is, or prepared once for many calls.
+//
+//   hk::conv2d(input, weight, bias, residual, output, options);  // a weight that changes
+//   const hk::Filter filter = hk::prepare_filter(weight);        // one that does not
+//   hk::conv2d(input, filter, bias, residual, output, options);
+//
+// Most kernels of the CPU read a copy of the weight in f32 and in vectors of filters. Of a plain
+// weight each call makes that copy, which takes the longer the fewer pixels there are; of a
+// prepared one the first call keeps it. The results are equal within the rounding of sums in
+// another order, as another row may be selected.
+
+#include <memory>
+
+#include "hk/tensor.h"
+
+namespace hk {
+
+class Filter {
+public:
+    // Refers to the tensor: to be made in the call that it is for.
+    Filter(const Tensor &weight) : tensor_(&weight) {}
+
+    const Tensor &tensor() const noexcept { return *tensor_; }
+    bool is_prepared() const noexcept { return prepared_ != nullptr; }
+    size_t bytes() const;  // that are kept beside the weight, so far
+
+    struct Prepared;
+    const std::shared_ptr<Prepared> &prepared() const noexcept { return prepared_; }
+
+private:
+    friend Filter prepare_filter(const Tensor &weight);
+
+    const Tensor *tensor_;
+    std::shared_ptr<Prepared> prepared_;
+};
+
+// Keeps the weight's storage, and what kernels make of it from the first call on that needs it: up
+// to 4 bytes an element, filters filled up to a multiple of 16, for each layout and number of
+// groups that calls have. The weight must not change as long as this or a copy lives, which share
+// all that. Safe to use from several threads at once. On a GPU it is the weight as it is.
+Filter prepare_filter(const Tensor &weight);
+
+}  // namespace hk

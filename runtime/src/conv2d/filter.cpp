@@ -1,0 +1,152 @@
+#include "conv2d/filter.h"
+
+#include <mutex>
+#include <string_view>
+#include <vector>
+
+#include "hk/error.h"
+#include "kernel_call.h"
+
+namespace hk {
+
+using namespace detail;
+
+namespace {
+
+constexpr const char *kOperation = "conv2d";
+constexpr int64_t kBlock = 16;  // kFilterBlock of generators/conv2d_filter.h, which kernels ask for
+
+// As kernels read a weight: as it is; depthwise, with groups innermost; as
+// generators/conv2d_filter.h packs it.
+enum class Form : uint8_t { plain, groups_inner, vectors };
+
+Form form_for(const KernelInfo &kernel, const Conv2dProblem &problem, bool prepared) {
+    const std::string_view algorithm = kernel.algorithm;
+    if (algorithm == "packed") return Form::vectors;
+    const bool across_groups = algorithm == "depthwise" && kernel.device == DeviceType::cpu &&
+                               problem.options.layout == Layout::nhwc;
+    return prepared && across_groups ? Form::groups_inner : Form::plain;
+}
+
+// Sizes of a weight, of a group.
+struct Filters {
+    explicit Filters(const Conv2dProblem &problem)
+        : groups(problem.options.groups),
+          channels(problem.channels / groups),
+          filters(problem.filters / groups),
+          width(problem.kernel_width),
+          height(problem.kernel_height) {}
+
+    int64_t groups, channels, filters, width, height;
+};
+
+// [ki, c, s, r, ko, g]
+Dims packed_dims(const Filters &f) {
+    Dims dims;
+    int64_t stride = 1;
+    const int64_t blocks = (f.filters + kBlock - 1) / kBlock;
+    for (const int64_t extent : {kBlock, f.channels, f.width, f.height, blocks, f.groups}) {
+        dims.push_back({extent, stride});
+        stride *= extent;
+    }
+    return dims;
+}
+
+// A 1x1 filter of nchw whose channels are adjacent is one of nhwc.
+const KernelInfo &packing_kernel(const Conv2dProblem &problem, BufferView &weight) {
+    Layout layout = problem.options.layout;
+    const Dims d = weight.dims;
+    if (layout == Layout::nchw && d[0].extent == 1 && d[1].extent == 1 && d[2].stride == 1) {
+        weight.dims = {d[2], d[0], d[1], d[3], d[4]};
+        layout = Layout::nhwc;
+    }
+    for (const KernelInfo &kernel : conv2d_filter_kernels()) {
+        if (kernel.type == problem.type && kernel.layout == layout) return kernel;
+    }
+    throw KernelFailure(std::string(kOperation) + ": the library has no kernel that packs " +
+                        std::string(name_of(problem.type)));
+}
+
+BufferView pack(const Conv2dOperands &operands) {
+    const Dims dims = packed_dims(Filters(operands.problem));
+    const Dim &last = dims[dims.size() - 1];
+    const BufferView target(Tensor({last.extent * last.stride}, DataType::f32), dims);
+    check_fits_kernel(kOperation, "weight", target);
+    BufferView plain = operands.weight;
+    const KernelInfo &kernel = packing_kernel(operands.problem, plain);
+    KernelBuffer weight(plain, {kOperation, "weight", KernelBuffer::Use::read, true});
+    KernelBuffer packed(target, {kOperation, "packed weight", KernelBuffer::Use::write, true});
+    void *arguments[] = {nullptr, weight.get(), packed.get()};
+    CallContext context(Device::cpu());
+    call_kernel(kOperation, kernel, context, arguments);
+    return target;
+}
+
+// Depthwise: [c, s, r, k, g] with one channel and one filter, groups next to each other.
+BufferView with_groups_inner(const Conv2dOperands &operands, const Tensor &weight) {
+    const Filters f(operands.problem);
+    Tensor copy({f.height, f.width, f.groups}, weight.type());
+    copy.copy_from(weight.permute({1, 2, 3, 0}).reshape({f.height, f.width, f.groups}));
+    return {copy,
+            {{1, 1}, {f.width, f.groups}, {f.height, f.groups * f.width}, {1, 1}, {f.groups, 1}}};
+}
+
+}  // namespace
+
+struct Filter::Prepared {
+    explicit Prepared(const Tensor &tensor) : weight(tensor) {}
+
+    struct Kept {
+        Form form;
+        Layout layout;
+        int64_t groups;
+        BufferView view;
+    };
+
+    BufferView view(Form form, const Conv2dOperands &operands) {
+        const Conv2dOptions &options = operands.problem.options;
+        const std::lock_guard lock(mutex);
+        for (const Kept &one : kept) {
+            if (one.form == form && one.layout == options.layout && one.groups == options.groups) {
+                return one.view;
+            }
+        }
+        BufferView made =
+            form == Form::vectors ? pack(operands) : with_groups_inner(operands, weight);
+        kept.push_back({form, options.layout, options.groups, made});
+        return made;
+    }
+
+    size_t bytes() {
+        const std::lock_guard lock(mutex);
+        size_t sum = 0;
+        for (const Kept &one : kept) {
+            int64_t elements = 1;
+            for (const Dim &dim : one.view.dims) elements *= dim.extent;
+            sum += static_cast<size_t>(elements) * size_of(one.view.type);
+        }
+        return sum;
+    }
+
+    const Tensor weight;
+    std::mutex mutex;
+    std::vector<Kept> kept;
+};
+
+Filter prepare_filter(const Tensor &weight) {
+    auto prepared = std::make_shared<Filter::Prepared>(weight);
+    Filter filter(prepared->weight);
+    filter.prepared_ = std::move(prepared);
+    return filter;
+}
+
+size_t Filter::bytes() const { return prepared_ ? prepared_->bytes() : 0; }
+
+BufferView detail::filter_view(const KernelInfo &kernel, const Conv2dOperands &operands,
+                               const Filter &filter) {
+    const Form form = form_for(kernel, operands.problem, filter.is_prepared());
+    if (form == Form::plain) return operands.weight;
+    return filter.is_prepared() ? filter.prepared()->view(form, operands) : pack(operands);
+}
+
+}  // namespace hk
