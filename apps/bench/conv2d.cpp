@@ -83,7 +83,7 @@ std::vector<CaseInfo> cases(const std::string &list, const Settings &settings) {
     const auto problem = [settings](const ConvShape &shape) {
         return shape.problem(settings.type, settings.layout);
     };
-    kernels.select = [=, limits = settings.device.limits()](const ConvShape &shape) {
+    kernels.select = [=, limits = limits_of(settings)](const ConvShape &shape) {
         return select_conv2d(problem(shape), settings.device.type(), limits).kernel;
     };
     kernels.prepare = [=](const ConvShape &shape, const KernelInfo *selected, const Settings &how) {
