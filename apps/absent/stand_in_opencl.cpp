@@ -5,6 +5,7 @@
 #include <CL/cl.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <string_view>
 
@@ -115,8 +116,11 @@ cl_command_queue make_queue(cl_context, cl_device_id, cl_command_queue_propertie
     return made<cl_command_queue>(status);
 }
 
+// Each its own: the library asks whether two tensors overlap.
 cl_mem make_buffer(cl_context, cl_mem_flags, size_t, void *, cl_int *status) {
-    return made<cl_mem>(status);
+    static uintptr_t next = uintptr_t{1} << 40;
+    if (status) *status = CL_SUCCESS;
+    return reinterpret_cast<cl_mem>(next += 512);
 }
 
 cl_mem make_part(cl_mem, cl_mem_flags, cl_buffer_create_type, const void *, cl_int *status) {

@@ -70,6 +70,13 @@ public:
                                   failed.message());
     }
 
+    ~Bundling() {
+        std::error_code ignored;
+        fs::remove_all(parts_, ignored);
+    }
+    Bundling(const Bundling &) = delete;
+    Bundling &operator=(const Bundling &) = delete;
+
     void add(const bench::CaseInfo &info, const CaseSpace &space) {
         if (info.list.ends_with(".csv"))
             throw InvalidArgument("a bundle has no file " + info.list +
@@ -151,7 +158,6 @@ public:
             words.push_back(word);
         words.push_back((bundle_.folder / "measure").string());
         run_program(words);
-        fs::remove_all(parts_);
     }
 
     size_t size() const {

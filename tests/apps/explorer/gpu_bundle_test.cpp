@@ -15,7 +15,9 @@
 #include "compiled.h"
 #include "compiler/setup.h"
 #include "hk/conv2d.h"
+#include "hk/error.h"
 #include "tests/apps/program.h"
+#include "timing.h"
 #include "verdict.h"
 
 namespace hk::explorer {
@@ -53,15 +55,16 @@ protected:
         return "cd / && '" + (folder_ / "measure").string() + "' --seconds 0.05";
     }
 
-    void expect_collected() {
+    // Its report, and its records.
+    std::vector<Record> collected(size_t measured, size_t failed) {
         const Outcome collected = run_program(sweep + "--collect '" + folder_.string() + "'");
-        ASSERT_EQ(collected.status, 0) << collected.output;
-        EXPECT_NE(collected.output.find("3 measured, 0 failed"), std::string::npos)
+        EXPECT_EQ(collected.status, 0) << collected.output;
+        EXPECT_NE(collected.output.find(std::to_string(measured) + " measured, " +
+                                        std::to_string(failed) + " failed"),
+                  std::string::npos)
             << collected.output;
-        for (const Record &record : read_records(folder_ / "results.csv")) {
-            EXPECT_TRUE(record.ok()) << record.candidate << ": " << record.reason;
-            EXPECT_GT(record.ratio(), 0);
-        }
+        EXPECT_TRUE(fs::exists(folder_ / "report.html"));
+        return read_records(folder_ / "results.csv");
     }
 
     std::string text_of(const std::string &file) const {
@@ -72,6 +75,15 @@ protected:
     const fs::path folder_ =
         fs::path(testing::TempDir()) / ("hk_gpu_bundle_" + std::to_string(getpid()));
 };
+
+// Empty: it is not here. This process opens no driver, which its children could not use.
+std::string description_of(Device device) {
+    try {
+        return find_device(device, Cores::of_process()).description;
+    } catch (const DeviceMissing &) {
+        return "";
+    }
+}
 
 size_t count_of(const std::string &text, const std::string &what) {
     size_t count = 0;
@@ -103,17 +115,17 @@ TEST_F(GpuBundleTest, CudaIsMadeWithoutADeviceAndSaysWhereThereIsNone) {
     EXPECT_EQ(of["row"]["name"], "3x3");
 
     const Outcome ran = run_program(measure());
-    if (Device::cuda().available()) {
+    if (!description_of(Device::cuda()).empty()) {
         ASSERT_EQ(ran.status, 0) << ran.output;
-        expect_collected();
+        collected(3, 0);
         return;
     }
     EXPECT_EQ(ran.status, 2);
     EXPECT_EQ(ran.output.find("measure: there is no device cuda:0 here: "), 0u) << ran.output;
     EXPECT_EQ(count_of(ran.output, "\n"), 1u) << ran.output;
-    const Outcome collected = run_program(sweep + "--collect '" + folder_.string() + "'");
-    EXPECT_EQ(collected.status, 2);
-    EXPECT_NE(collected.output.find("run its program measure first"), std::string::npos);
+    const Outcome none = run_program(sweep + "--collect '" + folder_.string() + "'");
+    EXPECT_EQ(none.status, 2);
+    EXPECT_NE(none.output.find("run its program measure first"), std::string::npos);
     const Outcome other = run_program(measure() + " --device opencl:0");
     EXPECT_EQ(other.status, 2);
     EXPECT_NE(other.output.find("these kernels are for cuda"), std::string::npos) << other.output;
@@ -121,16 +133,21 @@ TEST_F(GpuBundleTest, CudaIsMadeWithoutADeviceAndSaysWhereThereIsNone) {
 
 TEST_F(GpuBundleTest, OpenClRunsAndIsCollected) {
     make("opencl:0");
-    if (!Device::opencl().available()) {
+    const std::string description = description_of(Device::opencl());
+    if (description.empty()) {
         EXPECT_EQ(run_program(measure()).status, 2);
         GTEST_SKIP() << "no OpenCL device here";
     }
     const Outcome ran = run_program(measure());
     ASSERT_EQ(ran.status, 0) << ran.output;
-    expect_collected();
+    // What the largest row's knobs ask for is more than every device has.
+    for (const Record &record : collected(2, 1)) {
+        if (record.ok()) continue;
+        EXPECT_EQ(record.status, "over budget");
+        EXPECT_EQ(record.reason, "it needs 43776 bytes of shared memory, the device has 32768");
+    }
     const json state = read_json(folder_ / "sweep.json");
-    EXPECT_NE(state["machine"].get<std::string>().find(Device::opencl().description()),
-              std::string::npos)
+    EXPECT_NE(state["machine"].get<std::string>().find(description), std::string::npos)
         << state["machine"];
 }
 
