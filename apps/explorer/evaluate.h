@@ -29,7 +29,7 @@ private:
 };
 
 // {"work", "shapes", "row": index, "refused": {index: why}, "sizes"}, of the family's rows;
-// "sizes", what the table's row is called with, where it's measured elsewhere. Nothing runs.
+// "sizes", what the table's row is called with, if it is, and measured elsewhere. Nothing runs.
 nlohmann::json survey(Prepared &prepared);
 
 // Survey's "sizes", for autoschedulers.
