@@ -92,6 +92,16 @@ std::vector<const KernelInfo *> rows(const Settings &settings) {
     return rows_of(conv2d_kernels(), settings);
 }
 
+// What packs the filters of a CPU's rows: for a 1x1 of nchw that of nhwc.
+std::vector<const KernelInfo *> helpers(const Settings &settings) {
+    std::vector<const KernelInfo *> result;
+    for (const KernelInfo &kernel : conv2d_filter_kernels()) {
+        if (kernel.device == settings.device.type() && kernel.type == settings.type)
+            result.push_back(&kernel);
+    }
+    return result;
+}
+
 std::vector<CaseInfo> cases(const std::string &list, const Settings &settings) {
     ConvKernels kernels{"fwd", kind_of, rows(settings), {}, {}};
     const auto problem = [settings](const ConvShape &shape) {
@@ -99,7 +109,7 @@ std::vector<CaseInfo> cases(const std::string &list, const Settings &settings) {
         problem.prepared_filter = true;
         return problem;
     };
-    kernels.select = [=, limits = settings.device.limits()](const ConvShape &shape) {
+    kernels.select = [=, limits = limits_of(settings)](const ConvShape &shape) {
         return select_conv2d(problem(shape), settings.device.type(), limits).kernel;
     };
     kernels.prepare = [=](const ConvShape &shape, const KernelInfo *selected, const Settings &how) {
@@ -128,7 +138,11 @@ Family conv2d_family() {
             rows,
             peers,
             arithmetic,
-            {Layout::nhwc, Layout::nchw}};
+            {Layout::nhwc, Layout::nchw},
+            {},
+            {},
+            {},
+            helpers};
 }
 
 }  // namespace hk::bench

@@ -129,7 +129,7 @@ std::vector<CaseInfo> cases(const Pass &pass, const std::string &list, const Set
     const auto problem = [settings](const ConvShape &shape) {
         return shape.problem(settings.type, settings.layout);
     };
-    kernels.select = [=, &pass, limits = settings.device.limits()](const ConvShape &shape) {
+    kernels.select = [=, &pass, limits = limits_of(settings)](const ConvShape &shape) {
         return pass.select(problem(shape), settings.device.type(), limits, false).kernel;
     };
     kernels.prepare = [=, &pass](const ConvShape &shape, const KernelInfo *selected,

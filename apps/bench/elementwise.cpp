@@ -47,7 +47,7 @@ const KernelInfo *kernel_of(const Operation &operation, const Settings &settings
     const DeviceType device = settings.device.type();
     for (const KernelInfo &kernel : operation.kernels()) {
         const Selection selection = select({&kernel, 1}, settings.type, Layout::any, device,
-                                           settings.device.limits(), field, false);
+                                           limits_of(settings), field, false);
         if (selection.kernel) return selection.kernel;
     }
     return nullptr;

@@ -30,9 +30,14 @@ struct Settings {
     Device device;
     int threads = 1;
     bool peers = true;
-    std::string row;    // empty: what selection takes
-    int64_t batch = 0;  // 0: the list's own
+    std::string row;                          // empty: what selection takes
+    int64_t batch = 0;                        // 0: the list's own
+    std::optional<DeviceLimits> limits = {};  // null: the device's own
 };
+
+// What selection knows of the settings' device; the usual limits where it is not here. Only what
+// runs needs the device.
+DeviceLimits limits_of(const Settings &settings);
 
 struct Check {
     double max_error = 0;  // largest difference from the reference over the largest reference
@@ -106,6 +111,8 @@ struct Family {
     std::function<std::string(const std::string &list)> data = {};
     // Sizes of a case of one's own, as a list: "c=64,h=56,…".
     std::string sizes = {};
+    // Rows that run beside those; null: none.
+    std::function<std::vector<const KernelInfo *>(const Settings &)> helpers = {};
 };
 
 Family conv2d_family();

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "hk/error.h"
+#include "usual_limits.h"
 
 namespace hk::bench {
 
@@ -27,6 +28,10 @@ std::vector<Contestant> best_variants(std::vector<Contestant> all) {
 }
 
 }  // namespace
+
+DeviceLimits limits_of(const Settings &settings) {
+    return settings.limits ? *settings.limits : absent::limits_of(settings.device);
+}
 
 const KernelInfo &row_named(const Family &family, const Settings &settings) {
     const std::vector<const KernelInfo *> rows =

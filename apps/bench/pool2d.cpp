@@ -77,7 +77,7 @@ struct Pass {
 const KernelInfo *kernel_of(const Pass &pass, const Pool2dProblem &problem,
                             const Settings &settings) {
     const auto select = pass.backward ? select_pool2d_backward : select_pool2d;
-    return select(problem, settings.device.type(), settings.device.limits(), false).kernel;
+    return select(problem, settings.device.type(), limits_of(settings), false).kernel;
 }
 
 class PoolCase : public Case {

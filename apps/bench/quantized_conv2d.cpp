@@ -121,7 +121,7 @@ std::vector<CaseInfo> cases(const std::string &list, const Settings &settings) {
         result.conv.type = settings.type;
         return result;
     };
-    kernels.select = [=, limits = settings.device.limits()](const ConvShape &shape) {
+    kernels.select = [=, limits = limits_of(settings)](const ConvShape &shape) {
         return select_quantized_conv2d(problem(shape), settings.device.type(), limits).kernel;
     };
     kernels.prepare = [=](const ConvShape &shape, const KernelInfo *selected, const Settings &how) {

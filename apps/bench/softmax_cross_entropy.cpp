@@ -17,7 +17,7 @@ constexpr const char *kFamily = "softmax_cross_entropy";
 
 const KernelInfo *kernel_of(int64_t rows, int64_t classes, const Settings &settings) {
     return select_softmax_cross_entropy(rows, classes, settings.type, settings.device.type(),
-                                        settings.device.limits())
+                                        limits_of(settings))
         .kernel;
 }
 

@@ -73,7 +73,7 @@ const KernelInfo *selected(Role result, const Layer &layer, const Settings &sett
     const auto select = result == Role::input    ? select_tensor_product_backward_data
                         : result == Role::weight ? select_tensor_product_backward_weight
                                                  : select_tensor_product;
-    return select(problem, settings.device.type(), settings.device.limits(), false).kernel;
+    return select(problem, settings.device.type(), limits_of(settings), false).kernel;
 }
 
 class TensorProductCase : public Case {

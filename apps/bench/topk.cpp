@@ -52,10 +52,25 @@ std::vector<const KernelInfo *> rows(const Settings &settings) {
     return result;
 }
 
+// The steps after the first of a GPU, and the tiles that the given one leaves to others.
+std::vector<const KernelInfo *> helpers(const Settings &settings) {
+    const DeviceType device = settings.device.type();
+    std::vector<const KernelInfo *> result;
+    for (const auto &kernels : {topk_tiles_kernels(), topk_unpack_kernels()}) {
+        for (const KernelInfo &kernel : kernels) {
+            if (serves(kernel, settings.type, device)) result.push_back(&kernel);
+        }
+    }
+    for (const KernelInfo &kernel : topk_merge_kernels()) {
+        if (kernel.device == device) result.push_back(&kernel);
+    }
+    return result;
+}
+
 class TopKCase : public Case {
 public:
     TopKCase(const TopKProblem &problem, const Settings &settings)
-        : Case(select_topk(problem, settings.device.type(), settings.device.limits()).kernel),
+        : Case(select_topk(problem, settings.device.type(), limits_of(settings)).kernel),
           problem_(problem),
           settings_(settings),
           host_input_(random_rows(problem.type, problem.rows, problem.columns)),
@@ -166,7 +181,7 @@ std::vector<PeerLibrary> peers(const Settings &settings) {
 }  // namespace
 
 Family topk_family() {
-    return {
+    Family family = {
         "topk",
         {DataType::f32, DataType::f16, DataType::bf16, DataType::f64, DataType::s8, DataType::u8,
          DataType::s16, DataType::u16, DataType::s32, DataType::u32, DataType::s64, DataType::u64},
@@ -179,6 +194,8 @@ Family topk_family() {
             return Unit{"GB/s", nullptr, ""};
         },
         {Layout::any}};
+    family.helpers = helpers;
+    return family;
 }
 
 }  // namespace hk::bench

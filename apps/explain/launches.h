@@ -2,19 +2,16 @@
 // How a CUDA kernel is launched, found by running its host code against a driver that notes what it
 // is told and does nothing. No CUDA device or driver is needed.
 
-#include <array>
 #include <functional>
 #include <vector>
 
 #include "hk/kernel_info.h"
 #include "hk/tensor.h"
+#include "stand_in.h"
 
 namespace hk::explain {
 
-struct Launch {
-    std::array<unsigned, 3> grid{}, block{};  // x, y, z
-    unsigned shared_bytes = 0;                // dynamic
-};
+using absent::Launch;
 
 // The launches of `run`, which is called in a process of its own, so that this one stays free to
 // use a real driver. Empty where `run` throws. Call it before anything in this process has used

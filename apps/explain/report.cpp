@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "hk/error.h"
-#include "shared_limit.h"
+#include "usual_limits.h"
 
 namespace hk::explain {
 
@@ -131,14 +131,7 @@ Target target_of(DeviceType type) {
                          : type == DeviceType::cuda ? Device::cuda()
                                                     : Device::opencl();
     if (first.available()) return {type, first.limits(), first.description()};
-    // Not here: CUDA's limits are those of compute capability 9.0, OpenCL's those that every
-    // device of the full profile has, with the usual 256 work-items a group.
-    if (type == DeviceType::cuda) {
-        return {type, detail::limited({48 * 1024, 227 * 1024, 1024, 65536, 90}),
-                "none here; as an H100"};
-    }
-    return {type, detail::limited({32 * 1024, 32 * 1024, 256, 0, 0}),
-            "none here; as the least that OpenCL asks for"};
+    return {type, absent::usual_limits(type), "none here; as " + absent::whose_limits(type)};
 }
 
 std::vector<Choice> choices_of(const Verb &verb) {

@@ -110,7 +110,6 @@ CaseSpace space_of(Prepared &prepared, const std::vector<std::string> &schedules
         throw InvalidArgument(failure.what());
     }
     CaseSpace space;
-    space.row = subject.family.rows(subject.settings)[seen["row"].get<size_t>()];
     space.work = seen["work"];
     space.shapes = seen["shapes"];
     for (const auto &[name, shape] : space.shapes.items()) {
@@ -118,6 +117,11 @@ CaseSpace space_of(Prepared &prepared, const std::vector<std::string> &schedules
         for (const double extent : shape) elements *= extent;
         space.bytes += elements * static_cast<double>(size_of(subject.settings.type));
     }
+    const std::vector<const KernelInfo *> rows = subject.family.rows(subject.settings);
+    for (size_t i = 0; i < rows.size(); i++)
+        if (!seen["refused"].contains(std::to_string(i))) space.taking.push_back(rows[i]);
+    space.row = rows[seen["row"].get<size_t>()];
+    if (seen.contains("sizes")) space.sizes = sizes_of(seen["sizes"]);
     add_rows(space, subject, seen, schedules);
     add_others(space, subject, schedules);
     for (BaseOfCase &entry : space.bases)

@@ -20,7 +20,9 @@ struct BaseOfCase {
 
 struct CaseSpace {
     std::vector<BaseOfCase> bases;
-    const KernelInfo *row = nullptr;  // that selection takes
+    const KernelInfo *row = nullptr;         // that selection takes
+    std::vector<const KernelInfo *> taking;  // all rows that take the case
+    CallArguments sizes;                     // for autoschedulers, where it's measured elsewhere
     double work = 0;
     nlohmann::json shapes;
     double bytes = 0;  // of all tensors, once

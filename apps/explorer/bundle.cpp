@@ -5,12 +5,10 @@
 
 #include <algorithm>
 #include <fstream>
-#include <iterator>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <sstream>
 
-#include "compiled.h"
+#include "bundle_source.h"
 #include "hk/error.h"
 
 namespace hk::explorer {
@@ -19,8 +17,6 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 namespace {
-
-std::string quoted(const std::string &text) { return json(text).dump(); }
 
 void run_program(const std::vector<std::string> &words) {
     std::vector<char *> arguments;
@@ -46,24 +42,18 @@ void write(const fs::path &file, const std::string &text) {
     if (!out) throw Error("can't write " + file.string());
 }
 
-std::string targets_of(DeviceType device) {
-    if (device == DeviceType::cpu) return HK_PORTABLE_TARGET_CPU;
+std::string targets_of(const Candidate &candidate) {
+    if (candidate.device == DeviceType::cpu) return HK_PORTABLE_TARGET_CPU;
     return std::string(HK_PORTABLE_HOST) +
-           (device == DeviceType::cuda ? "-cuda-cuda_capability_80" : "-opencl") +
+           (candidate.device == DeviceType::cuda ? "-cuda-cuda_capability_80" : "-opencl") +
+           (candidate.device == DeviceType::opencl && candidate.type == DataType::f64
+                ? "-cl_doubles"
+                : "") +
            "-user_context-no_runtime";
 }
 
-struct Item {
-    Candidate candidate;
-    std::string function;
-    const KernelInfo *row = nullptr;  // of the table that selection sees; null: a candidate alone
-    bool compiled = false;
-};
-
-struct CaseOfBundle {
-    std::string list, name;
-    std::vector<size_t> items;
-};
+// Candidates that are not in the program, with their reasons.
+constexpr const char *left_out = "left-out.csv";
 
 class Bundling {
 public:
@@ -80,21 +70,28 @@ public:
                                   failed.message());
     }
 
+    ~Bundling() {
+        std::error_code ignored;
+        fs::remove_all(parts_, ignored);
+    }
+    Bundling(const Bundling &) = delete;
+    Bundling &operator=(const Bundling &) = delete;
+
     void add(const bench::CaseInfo &info, const CaseSpace &space) {
         if (info.list.ends_with(".csv"))
             throw InvalidArgument("a bundle has no file " + info.list +
                                   " with it: give the sizes of its cases");
-        item_of(Candidate::of(*space.row), space.row);
-        CaseOfBundle one{info.list, info.name, {}};
-        std::vector<BaseOfCase> entries;
+        add_rows(space);
+        BundleCase one{info.list, info.name, {}};
+        std::vector<Candidate> candidates;
         std::vector<Base> bases;
         for (const BaseOfCase &entry : space.bases) {
-            if (!entry.refused.empty() || is_autoscheduler(entry.candidate.schedule)) continue;
-            entries.push_back(entry);
+            if (!entry.refused.empty()) continue;
+            candidates.push_back(entry.candidate);
             bases.push_back(entry.base);
         }
         const auto candidate_of = [&](const Point &point) {
-            Candidate candidate = entries[point.base].candidate;
+            Candidate candidate = candidates[point.base];
             candidate.knobs = knobs_of(bases[point.base], point);
             return candidate;
         };
@@ -109,7 +106,7 @@ public:
         while (static_cast<int>(one.items.size()) < bundle_.candidates) {
             const auto point = search->next();
             if (!point) break;
-            one.items.push_back(item_of(candidate_of(*point), nullptr));
+            one.items.push_back(item_of(candidate_of(*point), nullptr, space.sizes));
         }
         cases_.push_back(std::move(one));
     }
@@ -120,28 +117,18 @@ public:
         size_t next = 0, done = 0;
         while (done < items_.size()) {
             while (next < items_.size() && workers.has_room()) {
-                const Item &item = items_[next];
-                workers.start(next++, [&](Parent &) -> json {
-                    compile_archive(item.candidate, {}, targets_of(item.candidate.device),
-                                    item.function, archive(item));
-                    return json();
-                });
+                const BundleItem &item = items_[next];
+                workers.start(next++, [&](Parent &) { return compile_one(item); });
             }
             for (const Finished &finished : workers.wait(1)) {
-                Item &item = items_[finished.id];
-                item.compiled = finished.status == "ok";
+                finish(items_[finished.id], finished);
                 done++;
                 if (isatty(STDERR_FILENO))
                     std::fprintf(stderr, "\r\033[K%zu of %zu compiled", done, items_.size());
-                if (item.compiled) continue;
-                std::fprintf(stderr, "left out, %s: %s (%s)\n", item.candidate.name().c_str(),
-                             finished.status.c_str(), finished.reason.c_str());
-                if (item.row)
-                    throw Error(std::string("the table's row ") + item.row->row +
-                                " does not compile: " + finished.reason);
             }
         }
         if (isatty(STDERR_FILENO)) std::fputc('\n', stderr);
+        write_records(bundle_.folder / left_out, left_out_);
     }
 
     void link() const {
@@ -149,7 +136,7 @@ public:
                           runtime = (parts_ / "halide_runtime.o").string();
         run_program({HK_RUNTIME_GENERATOR, object, HK_PORTABLE_HOST "-cuda-opencl-user_context"});
         run_program({HK_LINKER, "-r", "-u", "hk_halide_hooks", object, "-o", runtime});
-        write(parts_ / "table.cpp", table());
+        write(parts_ / "table.cpp", bundle_source(subject_, options_, items_, cases_));
         std::vector<std::string> words = {HK_CXX,
                                           "-std=c++20",
                                           "-O1",
@@ -160,7 +147,7 @@ public:
                                           HK_RUNTIME_HEADERS "/../../apps/explorer",
                                           (parts_ / "table.cpp").string(),
                                           runtime};
-        for (const Item &item : items_)
+        for (const BundleItem &item : items_)
             if (item.compiled) words.push_back(archive(item).string());
         words.push_back("-Wl,--start-group");
         std::ifstream parts(HK_BUNDLE_PARTS);
@@ -171,111 +158,75 @@ public:
             words.push_back(word);
         words.push_back((bundle_.folder / "measure").string());
         run_program(words);
-        fs::remove_all(parts_);
     }
 
     size_t size() const {
-        return static_cast<size_t>(
-            std::count_if(items_.begin(), items_.end(), [](const Item &i) { return i.compiled; }));
+        return static_cast<size_t>(std::count_if(items_.begin(), items_.end(),
+                                                 [](const BundleItem &i) { return i.compiled; }));
     }
 
 private:
-    fs::path archive(const Item &item) const { return parts_ / (item.function + ".a"); }
+    fs::path archive(const BundleItem &item) const { return parts_ / (item.function + ".a"); }
 
-    size_t item_of(const Candidate &candidate, const KernelInfo *row) {
-        for (size_t i = 0; i < items_.size(); i++)
+    // Of a GPU all rows that take the case, as selection there may pass over what the device is too
+    // small for; a CPU is large enough for the first.
+    void add_rows(const CaseSpace &space) {
+        item_of(Candidate::of(*space.row), space.row, {});
+        if (!subject_.settings.device.is_cpu())
+            for (const KernelInfo *row : space.taking) item_of(Candidate::of(*row), row, {});
+        if (!subject_.family.helpers) return;
+        for (const KernelInfo *row : subject_.family.helpers(subject_.settings))
+            item_of(Candidate::of(*row), row, {});
+    }
+
+    // An autoscheduler's is of one case's sizes.
+    size_t item_of(const Candidate &candidate, const KernelInfo *row, const CallArguments &sizes) {
+        const bool is_sized = is_autoscheduler(candidate.schedule);
+        for (size_t i = 0; i < items_.size() && !is_sized; i++)
             if (items_[i].row == row && items_[i].candidate.name() == candidate.name()) return i;
-        items_.push_back({candidate, "hk_candidate_" + std::to_string(items_.size()), row});
+        items_.push_back({candidate, "hk_candidate_" + std::to_string(items_.size()), row,
+                          is_sized ? sizes : CallArguments()});
         return items_.size() - 1;
     }
 
-    static std::string text_of(const Item &item) {
+    // Its resources. Rows may be too large for the usual limits.
+    json compile_one(const BundleItem &item) const {
+        const std::vector<compiler::Resources> kernels = compile_archive(
+            item.candidate, item.sizes, targets_of(item.candidate), item.function, archive(item));
+        if (!item.row) check_budget(item.candidate, kernels, bench::limits_of(subject_.settings));
+        const KernelResources r = resources_of(kernels);
+        return {r.registers,     r.stack_bytes,    r.spill_bytes,
+                r.shared_static, r.shared_dynamic, r.threads};
+    }
+
+    void finish(BundleItem &item, const Finished &finished) {
+        item.compiled = finished.status == "ok";
+        if (item.compiled) {
+            const json &r = finished.result;
+            item.resources = {r[0], r[1], r[2], r[3], r[4], r[5]};
+            return;
+        }
         const Candidate &c = item.candidate;
-        const std::string row = item.row ? item.row->row : "candidate";
-        return "{\"" + item.function + "\", \"" + c.family + "\", \"" + row + "\", \"" +
-               c.algorithm + "\", \"" + c.schedule + "\", \"" + c.knobs +
-               "\", DataType::" + std::string(name_of(c.type)) +
-               ", Layout::" + std::string(name_of(c.layout)) +
-               ", DeviceType::" + device_name(c.device) + ", where_" + item.function + ", {}, " +
-               item.function + "_argv, " + item.function + "_metadata}";
-    }
-
-    static std::string device_name(DeviceType device) {
-        return device == DeviceType::cpu ? "cpu" : device == DeviceType::cuda ? "cuda" : "opencl";
-    }
-
-    static std::string where_of(const Item &item) {
-        const char *relations[] = {"equal", "at_least", "at_most", "multiple_of"};
-        std::string listed;
-        for (const Constraint &c : item.candidate.where)
-            listed += "{\"" + std::string(c.field) +
-                      "\", Constraint::Relation::" + relations[static_cast<int>(c.relation)] +
-                      ", " + std::to_string(c.value) + "}, ";
-        return "const std::vector<Constraint> where_" + item.function + " = {" + listed + "};\n";
-    }
-
-    static std::string fixed_text(const Candidate &candidate) {
-        std::string text;
-        for (const auto &[field, value] : candidate.fixed)
-            text += (text.empty() ? "" : " ") + field + "=" + std::to_string(value);
-        return text;
-    }
-
-    // The rows that selection takes stand in the table's order, so that it takes them again.
-    std::string table() const {
-        std::ostringstream out;
-        std::string declarations;
-        for (const Item &item : items_)
-            if (item.compiled)
-                declarations += "int " + item.function +
-                                "_argv(void **);\nconst halide_filter_metadata_t *" +
-                                item.function + "_metadata();\n";
-        out << "#include <vector>\n#include \"bundle_table.h\"\n#include \"hk/kernel_info.h\"\n"
-            << "extern \"C\" {\n"
-            << declarations << "}\nnamespace hk {\nnamespace {\n";
-        for (const Item &item : items_)
-            if (item.compiled) out << where_of(item);
-        out << "}\n";
-        std::istringstream families(HK_FIXED_FIELDS);
-        for (std::string line; std::getline(families, line, ',');) {
-            const std::string family = line.substr(0, line.find(' '));
-            out << "std::span<const KernelInfo> " << family << "_kernels() {\n"
-                << "    static const std::vector<KernelInfo> rows = {\n";
-            for (const KernelInfo *row : subject_.family.rows(subject_.settings))
-                for (const Item &item : items_)
-                    if (item.row == row && row->family == family) out << text_of(item) << ",\n";
-            out << "};\n    return rows;\n}\n";
+        if (item.row)
+            throw Error(std::string("the table's row ") + item.row->row +
+                        " does not compile: " + finished.reason);
+        std::fprintf(stderr, "left out, %s: %s (%s)\n", c.name().c_str(), finished.status.c_str(),
+                     finished.reason.c_str());
+        const size_t place = static_cast<size_t>(&item - items_.data());
+        for (const BundleCase &one : cases_) {
+            if (std::find(one.items.begin(), one.items.end(), place) == one.items.end()) continue;
+            left_out_.push_back({.of = one.name,
+                                 .candidate = c.name(),
+                                 .algorithm = c.algorithm,
+                                 .schedule = c.schedule,
+                                 .fixed = c.fixed_text(),
+                                 .knobs = c.knobs,
+                                 .status = finished.status,
+                                 .reason = finished.reason,
+                                 .compile_seconds = finished.compile_seconds,
+                                 .seconds = finished.seconds,
+                                 .part = options_.part_name()});
         }
-        out << "namespace explorer {\nconst Bundle &bundle() {\n"
-            << "    static const std::vector<BundledCandidate> candidates = {\n";
-        std::map<size_t, size_t> places;
-        for (size_t i = 0; i < items_.size(); i++) {
-            const Candidate &c = items_[i].candidate;
-            if (items_[i].row || !items_[i].compiled) continue;
-            places.emplace(i, places.size());
-            out << "{" << quoted(c.name()) << ", " << quoted(c.algorithm) << ", "
-                << quoted(c.schedule) << ", " << quoted(fixed_text(c)) << ", " << quoted(c.knobs)
-                << ", " << text_of(items_[i]) << "},\n";
-        }
-        out << "};\n    static const std::vector<std::vector<int>> of = {";
-        for (const CaseOfBundle &one : cases_) {
-            out << "{";
-            for (const size_t item : one.items)
-                if (places.contains(item)) out << places.at(item) << ", ";
-            out << "}, ";
-        }
-        out << "};\n    static const std::vector<BundledCase> cases = {";
-        for (size_t i = 0; i < cases_.size(); i++)
-            out << "{" << quoted(cases_[i].list) << ", " << quoted(cases_[i].name) << ", of[" << i
-                << "]}, ";
-        const bench::Settings &s = subject_.settings;
-        out << "};\n    static const Bundle all = {" << quoted(subject_.family.name) << ", "
-            << quoted(std::string(name_of(s.type))) << ", "
-            << quoted(std::string(name_of(s.output_type))) << ", "
-            << quoted(std::string(name_of(s.layout))) << ", " << quoted(s.device.name()) << ", "
-            << s.threads << ", " << options_.measure_seconds << ", " << quoted(options_.part_name())
-            << ", cases, candidates};\n    return all;\n}\n}\n}\n";
-        return out.str();
     }
 
     const Subject &subject_;
@@ -283,8 +234,9 @@ private:
     const BundleOptions &bundle_;
     const fs::path parts_;
     const Cores cores_;
-    std::vector<Item> items_;
-    std::vector<CaseOfBundle> cases_;
+    std::vector<BundleItem> items_;
+    std::vector<BundleCase> cases_;
+    std::vector<Record> left_out_;
 };
 
 }  // namespace
@@ -324,6 +276,8 @@ std::pair<json, std::vector<Record>> collect(const fs::path &folder) {
                               ", which has no results-*.csv: run its program measure first");
     std::vector<Record> records;
     std::set<std::pair<std::string, std::string>> seen;
+    if (fs::exists(folder / left_out)) records = read_records(folder / left_out);
+    for (const Record &record : records) seen.emplace(record.of, record.candidate);
     state["machines"] = json::array();
     for (fs::path &file : files) {
         for (Record &record : read_records(file))

@@ -11,13 +11,15 @@ struct BundleOptions {
     int candidates = 64;  // of each case
 };
 
-// DIR/measure and DIR/sweep.json. The first candidates of the strategy, and the table's row, ahead
-// of time for baseline x86-64 and its usual extensions; GPUs' with their device code. Candidates
-// that don't compile are left out, and said on stderr.
+// DIR/measure, DIR/sweep.json and DIR/left-out.csv. The first candidates of the strategy, and the
+// rows that selection may take there, ahead of time for baseline x86-64 and its usual extensions;
+// GPUs' with finished device code, and no device needed here. Candidates that don't compile or are
+// over their budget are left out: those go into left-out.csv, and onto stderr.
 void make_bundle(const Subject &subject, const std::vector<std::string> &schedules,
                  const SweepOptions &options, const BundleOptions &bundle, nlohmann::json state);
 
-// Merges results-*.csv, of any machines and parts, into results.csv and sweep.json; returns both.
+// Merges left-out.csv and results-*.csv, of any machines and parts, into results.csv and
+// sweep.json; returns both.
 std::pair<nlohmann::json, std::vector<Record>> collect(const std::filesystem::path &folder);
 
 }  // namespace hk::explorer

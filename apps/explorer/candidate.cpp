@@ -61,10 +61,15 @@ Candidate Candidate::of(const KernelInfo &row) {
     return candidate;
 }
 
-std::string Candidate::base() const {
-    std::string text = algorithm + "/" + schedule;
-    for (const auto &[field, value] : fixed) text += " " + field + "=" + std::to_string(value);
+std::string Candidate::fixed_text() const {
+    std::string text;
+    for (const auto &[field, value] : fixed)
+        text += (text.empty() ? "" : " ") + field + "=" + std::to_string(value);
     return text;
+}
+
+std::string Candidate::base() const {
+    return algorithm + "/" + schedule + (fixed.empty() ? "" : " " + fixed_text());
 }
 
 std::string Candidate::name() const { return knobs.empty() ? base() : base() + " " + knobs; }

@@ -22,6 +22,7 @@ struct Candidate {
     // The row itself, as kernels.cmake has it compiled.
     static Candidate of(const KernelInfo &row);
 
+    std::string fixed_text() const;  // "kernel_w=3 kernel_h=3"
     // Without knobs: "packed/cpu kernel_w=3 kernel_h=3".
     std::string base() const;
     // With them, unless there are none: "packed/cpu kernel_w=3 block:32,tile_x:7".

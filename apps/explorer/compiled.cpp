@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstring>
 #include <functional>
+#include <set>
 #include <sstream>
 #include <stdexcept>
 
@@ -14,6 +15,7 @@
 #include "compiler/resources.h"
 #include "compiler/tools.h"
 #include "metadata.h"
+#include "worker.h"
 
 namespace hk::explorer {
 
@@ -88,7 +90,10 @@ void autoschedule(AbstractGenerator &generator, Halide::Pipeline &pipeline, cons
     std::transform(file.begin(), file.end(), file.begin(),
                    [](unsigned char c) { return std::tolower(c); });
     Halide::load_plugin(HK_AUTOSCHEDULERS "/libautoschedule_" + file + ".so");
-    Halide::AutoschedulerParams params(name, {{"parallelism", std::to_string(sizes.threads)}});
+    // Of a GPU, multiprocessors: an H100's.
+    const bool is_gpu = generator.context().target().has_gpu_feature();
+    Halide::AutoschedulerParams params(
+        name, {{"parallelism", std::to_string(is_gpu ? 132 : sizes.threads)}});
     // Beams of the default width take minutes, and more memory than machines have, for a
     // convolution.
     if (name == "Adams2019" || name == "Anderson2021") params.extra["beam_size"] = "4";
@@ -114,8 +119,8 @@ Halide::Module module_of(AbstractGenerator &generator, const Candidate &candidat
                                       Halide::LinkageType::ExternalPlusMetadata);
 }
 
-// Halide's JIT brings a runtime of its own, with threads, memory and devices of its own, which takes
-// our user context for one of its own. This one, that of the library, goes before it.
+// Halide's JIT brings a runtime of its own, with threads, memory and devices of its own, which
+// takes our user context for one of its own. This one, that of the library, goes before it.
 Halide::Internal::JITModule library_runtime(const Halide::Target &target) {
     Halide::Internal::JITModule ours;
     for (const auto &theirs : Halide::Internal::JITSharedRuntime::get(nullptr, target)) {
@@ -127,7 +132,28 @@ Halide::Internal::JITModule library_runtime(const Halide::Target &target) {
     return ours;
 }
 
-// The largest figures of its GPU kernels.
+// With finished device code, and its GPU kernels.
+struct Built {
+    Halide::Module module;
+    std::vector<compiler::Resources> kernels;
+};
+
+Built build(AbstractGenerator &generator, const Candidate &candidate, const CallArguments &sizes,
+            const std::string &function, const std::filesystem::path &scratch) {
+    Halide::Module module = module_of(generator, candidate, sizes, function);
+    if (candidate.device == DeviceType::cpu) return {module, {}};
+    std::vector<compiler::Resources> kernels = compiler::launches(module);
+    module = compiler::embed_device_code(module, compiler::CudaTools::find(), true,
+                                         scratch.string(), kernels);
+    return {module, std::move(kernels)};
+}
+
+compiler::TemporaryFolder scratch_folder() {
+    return {std::filesystem::temp_directory_path(), "hk"};
+}
+
+}  // namespace
+
 KernelResources resources_of(const std::vector<compiler::Resources> &kernels) {
     if (kernels.empty()) return {};
     const compiler::Resources r = compiler::largest("candidate", kernels);
@@ -135,13 +161,12 @@ KernelResources resources_of(const std::vector<compiler::Resources> &kernels) {
             r.shared_static, r.shared_dynamic, r.threads};
 }
 
-}  // namespace
-
 struct Compiled::Impl {
     Candidate candidate;
     std::string name;
     Halide::Internal::JITModule code;
     Metadata metadata;
+    std::vector<compiler::Resources> resources;
     KernelInfo kernel;
     double seconds = 0;
 
@@ -152,13 +177,9 @@ struct Compiled::Impl {
         const auto start = std::chrono::steady_clock::now();
         const Generator generator = generator_of(candidate, target_of(candidate));
         const std::string function = "hk_candidate";
-        Halide::Module module = module_of(*generator, candidate, sizes, function);
-        std::vector<compiler::Resources> launched = compiler::launches(module);
-        if (candidate.device != DeviceType::cpu) {
-            const compiler::TemporaryFolder scratch(std::filesystem::temp_directory_path(), "hk");
-            module = compiler::embed_device_code(module, compiler::CudaTools::find(), true,
-                                                 scratch.path().string(), launched);
-        }
+        const compiler::TemporaryFolder scratch = scratch_folder();
+        auto [module, kernels] = build(*generator, candidate, sizes, function, scratch.path());
+        resources = std::move(kernels);
         const Halide::Internal::LoweredFunc &lowered = module.get_function_by_name(function);
         code = Halide::Internal::JITModule(module, lowered, {library_runtime(module.target())});
         metadata = Metadata(lowered, generator->arginfos());
@@ -173,7 +194,7 @@ struct Compiled::Impl {
                   .layout = candidate.layout,
                   .device = candidate.device,
                   .where = candidate.where,
-                  .resources = resources_of(launched),
+                  .resources = resources_of(resources),
                   .call = reinterpret_cast<int (*)(void **)>(code.argv_function()),
                   .metadata = [] { return current; }};
         seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -187,6 +208,7 @@ Compiled::Compiled(const Candidate &candidate, const CallArguments &sizes)
 Compiled::~Compiled() = default;
 
 const KernelInfo &Compiled::kernel() const { return impl_->kernel; }
+const std::vector<compiler::Resources> &Compiled::resources() const { return impl_->resources; }
 double Compiled::seconds() const { return impl_->seconds; }
 
 schedules::KnobSpace knob_space(const Candidate &candidate) {
@@ -197,28 +219,80 @@ schedules::KnobSpace knob_space(const Candidate &candidate) {
     });
 }
 
-void compile_archive(const Candidate &candidate, const CallArguments &sizes,
-                     const std::string &targets, const std::string &name,
-                     const std::filesystem::path &archive) {
+std::vector<compiler::Resources> compile_archive(const Candidate &candidate,
+                                                 const CallArguments &sizes,
+                                                 const std::string &targets,
+                                                 const std::string &name,
+                                                 const std::filesystem::path &archive) {
     std::vector<std::string> words;
     std::istringstream in(targets);
     for (std::string word; std::getline(in, word, ',');) words.push_back(word);
-    with_errors([&] {
+    return with_errors([&] {
+        std::vector<compiler::Resources> all;
         const std::filesystem::path folder = archive.string() + ".parts";
         std::filesystem::create_directories(folder);
         const auto module_for = [&](const std::string &function, const Halide::Target &target) {
             const Generator generator = generator_of(candidate, target);
-            Halide::Module module = module_of(*generator, candidate, sizes, function);
-            if (candidate.device == DeviceType::cpu) return module;
-            std::vector<compiler::Resources> launched = compiler::launches(module);
-            return compiler::embed_device_code(module, compiler::CudaTools::find(), true,
-                                               folder.string(), launched);
+            auto [module, kernels] = build(*generator, candidate, sizes, function, folder);
+            all.insert(all.end(), kernels.begin(), kernels.end());
+            return module;
         };
         Halide::compile_multitarget(name,
                                     {{Halide::OutputFileType::static_library, archive.string()}},
                                     {words.begin(), words.end()}, words, module_for);
         std::filesystem::remove_all(folder);
+        return all;
     });
+}
+
+void check_budget(const Candidate &candidate, const std::vector<compiler::Resources> &kernels,
+                  const DeviceLimits &limits) {
+    if (candidate.device == DeviceType::cpu) return;
+    if (!is_autoscheduler(candidate.schedule)) {
+        try {
+            compiler::check(candidate.schedule, kernels, {});
+        } catch (const Halide::CompileError &error) {
+            const std::string message = error.what();
+            throw Failure("over budget", message.substr(0, message.find(" (--allow")));
+        }
+    }
+    const KernelInfo kernel{.name = "",
+                            .family = "",
+                            .row = "",
+                            .algorithm = "",
+                            .schedule = "",
+                            .knobs = "",
+                            .type = candidate.type,
+                            .layout = candidate.layout,
+                            .device = candidate.device,
+                            .where = {},
+                            .resources = resources_of(kernels),
+                            .call = nullptr,
+                            .metadata = nullptr};
+    const Selection selection = select(
+        {&kernel, 1}, kernel.type, kernel.layout, kernel.device, limits,
+        [](std::string_view) { return 0; }, true);
+    if (!selection.kernel) throw Failure("over budget", selection.rejected[0].reason);
+}
+
+std::string budget_of(const Candidate &candidate) {
+    if (candidate.device == DeviceType::cpu) return "";
+    int shared = 0, registers = 0;
+    for (const DeviceType device : std::set{candidate.device, DeviceType::cuda}) {
+        Candidate twin = candidate;
+        twin.device = device;
+        const auto kernels = with_errors([&] {
+            const compiler::TemporaryFolder scratch = scratch_folder();
+            const Generator generator = generator_of(twin, target_of(twin));
+            return build(*generator, twin, {}, "hk_candidate", scratch.path()).kernels;
+        });
+        const KernelResources used = resources_of(kernels);
+        shared = std::max(shared, used.shared_bytes());
+        registers = std::max(registers, used.registers);
+    }
+    if (registers <= 0) return "";
+    return "shared:" + std::to_string(shared) +
+           ",registers:" + std::to_string((registers + 7) / 8 * 8);
 }
 
 namespace {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "candidate.h"
+#include "compiler/resources.h"
 #include "schedules/schedule.h"
 
 namespace hk::explorer {
@@ -34,7 +35,8 @@ public:
 
     // Alive as long as this is.
     const KernelInfo &kernel() const;
-    double seconds() const;  // that it took
+    const std::vector<compiler::Resources> &resources() const;  // of each GPU kernel
+    double seconds() const;                                     // that it took
 
 private:
     struct Impl;
@@ -47,10 +49,26 @@ schedules::KnobSpace knob_space(const Candidate &candidate);
 
 // An archive with the candidate as a function of that name, its description and its argv entry, as
 // the library's kernels are: of several targets, separated by commas, the first that the machine
-// can do runs. Throws std::runtime_error with Halide's message.
-void compile_archive(const Candidate &candidate, const CallArguments &sizes,
-                     const std::string &targets, const std::string &name,
-                     const std::filesystem::path &archive);
+// can do runs. Returns its GPU kernels. Throws std::runtime_error with Halide's message.
+std::vector<compiler::Resources> compile_archive(const Candidate &candidate,
+                                                 const CallArguments &sizes,
+                                                 const std::string &targets,
+                                                 const std::string &name,
+                                                 const std::filesystem::path &archive);
+
+// Throws Failure "over budget", naming figure and budget, of a GPU's candidate that no row may be,
+// one with a stack frame, spills or a number of shared bytes that is not a constant, or that does
+// not fit the device. An autoscheduler's, which is no row's, has to fit alone.
+void check_budget(const Candidate &candidate, const std::vector<compiler::Resources> &kernels,
+                  const DeviceLimits &limits);
+
+// "shared:22784,registers:64", as kernels.cmake has it: the most of the candidate on its device and
+// on CUDA, whose registers alone are known, rounded up to a multiple of 8. Empty for the CPU's, and
+// where ptxas is not there.
+std::string budget_of(const Candidate &candidate);
+
+// The largest figures of a candidate's GPU kernels.
+KernelResources resources_of(const std::vector<compiler::Resources> &kernels);
 
 // A kernel that has a row's conditions, and computes nothing: what it is called with. One call of
 // `run` with the kernel as its argument has to follow.

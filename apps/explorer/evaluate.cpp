@@ -1,13 +1,15 @@
 #include "evaluate.h"
 
 #include <algorithm>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <vector>
 
 #include "HalideRuntime.h"
-#include "compiled.h"
 #include "hk/error.h"
+#include "stand_in.h"
 #include "timing.h"
+#include "usual_limits.h"
 
 namespace hk::explorer {
 
@@ -20,7 +22,14 @@ Prepared::Prepared(const Subject &subject, const bench::CaseInfo &info)
 }
 
 bench::Case &Prepared::get() {
-    if (!case_) case_ = info_.prepare();
+    if (case_) return *case_;
+    const DeviceType device = subject_.settings.device.type();
+    if (subject_.place == Place::elsewhere) {
+        constexpr int much = std::numeric_limits<int>::max();
+        absent::use_stand_in(
+            device, {much, much, much, much, absent::usual_limits(device).compute_capability});
+    }
+    case_ = info_.prepare();
     return *case_;
 }
 
@@ -33,6 +42,28 @@ const KernelInfo &Prepared::selected() {
     if (!row) throw InvalidArgument("no row of " + subject_.family.name + " takes " + info_.name);
     return *row;
 }
+
+namespace {
+
+CallArguments sizes_of(Prepared &prepared) {
+    bench::Case &test = prepared.get();
+    CallArguments sizes = arguments_of(prepared.selected(), [&](const KernelInfo &listener) {
+        test.use(&listener);
+        test.run(1);
+    });
+    sizes.threads = prepared.subject().settings.threads;
+    return sizes;
+}
+
+json to_json(const CallArguments &sizes) {
+    json arguments = json::array();
+    for (const CallArguments::Argument &argument : sizes.arguments)
+        arguments.push_back(
+            {{"mins", argument.mins}, {"extents", argument.extents}, {"scalar", argument.scalar}});
+    return {{"arguments", arguments}, {"threads", sizes.threads}};
+}
+
+}  // namespace
 
 json survey(Prepared &prepared) {
     bench::Case &test = prepared.get();
@@ -52,27 +83,36 @@ json survey(Prepared &prepared) {
             refused[std::to_string(i)] = error.what();
         }
     }
-    return {{"work", test.work()},
-            {"shapes", test.shapes()},
-            {"row", at - rows.begin()},
-            {"refused", refused}};
+    json found = {{"work", test.work()},
+                  {"shapes", test.shapes()},
+                  {"row", at - rows.begin()},
+                  {"refused", refused}};
+    if (prepared.subject().place == Place::here) return found;
+    try {
+        found["sizes"] = to_json(sizes_of(prepared));
+    } catch (const std::exception &) {  // topk may leave all to rows of smaller tiles
+    }
+    return found;
+}
+
+CallArguments sizes_of(const json &sizes) {
+    CallArguments result;
+    for (const json &argument : sizes["arguments"])
+        result.arguments.push_back({argument["mins"], argument["extents"], argument["scalar"]});
+    result.threads = sizes["threads"];
+    return result;
 }
 
 json evaluate(Prepared &prepared, const Candidate &candidate, double seconds, Parent &parent) {
     bench::Case &test = prepared.get();
     const KernelInfo &selected = prepared.selected();
     CallArguments sizes;
-    if (is_autoscheduler(candidate.schedule)) {
-        sizes = arguments_of(selected, [&](const KernelInfo &listener) {
-            test.use(&listener);
-            test.run(1);
-        });
-        sizes.threads = prepared.subject().settings.threads;
-    }
+    if (is_autoscheduler(candidate.schedule)) sizes = sizes_of(prepared);
+    const bench::Settings &settings = prepared.subject().settings;
     const Compiled compiled(candidate, sizes);
+    check_budget(candidate, compiled.resources(), bench::limits_of(settings));
     parent.say_compiled();
-    return check_and_time(test, selected, compiled.kernel(), prepared.subject().settings, seconds,
-                          parent);
+    return check_and_time(test, selected, compiled.kernel(), settings, seconds, parent);
 }
 
 }  // namespace hk::explorer

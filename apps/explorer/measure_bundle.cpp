@@ -29,6 +29,7 @@ struct Options {
     std::string part = "1/1", label = bundle().part;  // of these candidates; in the results
     int number = 1, of = 1;
     double seconds = bundle().seconds;
+    std::string device = bundle().device;
 };
 
 bench::CaseInfo case_of(const bench::Family &family, const bench::Settings &settings,
@@ -48,22 +49,23 @@ const KernelInfo &row_of(const bench::CaseInfo &info, bench::Case &test) {
 
 class Measuring {
 public:
-    Measuring(const Options &options, Journal &journal)
+    Measuring(const Options &options, const DeviceHere &here, Journal &journal)
         : options_(options), journal_(journal), cores_(Cores::of_process()) {
         family_ = bench::choose(
-            {bundle().family, bundle().type, bundle().output_type, layout(), bundle().device},
+            {bundle().family, bundle().type, bundle().output_type, layout(), options.device},
             settings_);
         settings_.threads = bundle().threads;
         settings_.peers = false;
         limits_.compile_seconds = limits_.run_seconds = 60;
-        if (!settings_.device.available())
-            throw InvalidArgument("there is no device " + settings_.device.name() + " here");
+        settings_.limits = here.limits;
+        machine_ = bench::cpu_model();
+        if (!settings_.device.is_cpu()) machine_ = here.description + ", " + machine_;
         halide_set_num_threads(1);  // no thread before the children are made
     }
 
     json machine() {
         cores_.bind_to_others();
-        return {{"machine", bench::cpu_model()},
+        return {{"machine", machine_},
                 {"date", bench::today()},
                 {"part", options_.label},
                 {"ceilings", Workers::run(cores_, limits_, [&](Parent &parent) {
@@ -151,7 +153,16 @@ private:
     Limits limits_;
     bench::Settings settings_;
     bench::Family family_;
+    std::string machine_;
 };
+
+DeviceHere look_for_device(const Options &options) {
+    const Device device = Device::parse(options.device), meant = Device::parse(bundle().device);
+    if (device.type() != meant.type())
+        throw InvalidArgument("--device is " + options.device + ", these kernels are for " +
+                              std::string(name_of(meant.type())));
+    return find_device(device, Cores::of_process());
+}
 
 void measure(Options &options) {
     const auto [number, of] = part_of(options.part);
@@ -164,8 +175,9 @@ void measure(Options &options) {
     std::string part = options.label;
     std::replace(part.begin(), part.end(), '/', '-');
     const std::string stem = "results-" + file_name_of(host) + "-" + part;
+    const DeviceHere here = look_for_device(options);
     Journal journal(options.folder / (stem + ".csv"));
-    Measuring measuring(options, journal);
+    Measuring measuring(options, here, journal);
     write_json(options.folder / (stem + ".json"), measuring.machine());
     measuring.run();
 }
@@ -181,6 +193,8 @@ int main(int argc, char **argv) {
         ->capture_default_str();
     app.add_option("--seconds", options.seconds, "time for the rounds of a candidate")
         ->check(CLI::Range(0.01, 60.0))
+        ->capture_default_str();
+    app.add_option("--device", options.device, "another of the same kind: cuda:1, opencl:2")
         ->capture_default_str();
     app.add_option("--output", options.folder, "folder of the results; that of this program");
     try {

@@ -4,6 +4,8 @@
 #include <set>
 
 #include "hk/error.h"
+#include "timing.h"
+#include "usual_limits.h"
 
 namespace hk::explorer {
 
@@ -44,12 +46,13 @@ void SubjectFlags::add_to(CLI::App &app) {
         ->capture_default_str();
 }
 
-Subject::Subject(const SubjectFlags &flags) {
+Subject::Subject(const SubjectFlags &flags, Place place) : place(place) {
     family = bench::choose(flags.choice, settings);
     settings.threads = flags.threads;
     settings.peers = false;
-    if (!settings.device.available())
-        throw InvalidArgument("there is no device " + settings.device.name() + " here");
+    settings.limits = place == Place::here
+                          ? find_device(settings.device, Cores::of_process()).limits
+                          : absent::usual_limits(settings.device.type());
     if (!family.rows) throw InvalidArgument(family.name + " runs no kernel of the table");
     for (const std::string &word : flags.shapes)
         for (bench::CaseInfo &info : cases_of(family, settings, word))

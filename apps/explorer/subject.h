@@ -20,13 +20,19 @@ struct SubjectFlags {
     void add_to(CLI::App &app);
 };
 
+// Where its candidates are measured. On another machine nothing here asks for the device, which has
+// the usual limits.
+enum class Place { here, elsewhere };
+
 struct Subject {
     bench::Family family;
     bench::Settings settings;
     std::vector<bench::CaseInfo> cases;
+    Place place;
 
-    // Throws InvalidArgument, with the names that there are, and where the device is not here.
-    explicit Subject(const SubjectFlags &flags);
+    // Throws InvalidArgument, with the names that there are, and where the device should be here
+    // and is not. This process opens no driver: children may.
+    explicit Subject(const SubjectFlags &flags, Place place = Place::here);
 
     // All ways of the table to run the case: its rows, in the table's order, as candidates.
     std::vector<Candidate> rows() const;

@@ -100,17 +100,18 @@ public:
         if (!collect_.empty()) return collect_results();
         if (flags_.choice.family.empty() || flags_.shapes.empty())
             throw InvalidArgument("sweep takes a family and shapes, or --collect DIR");
-        const Subject subject(flags_);
-        if (!bundle_.folder.empty()) {
+        const bool is_bundle = !bundle_.folder.empty();
+        const Subject subject = look(is_bundle ? Place::elsewhere : Place::here);
+        // CUDA reserves address space as large as all memory.
+        if (is_bundle || subject.settings.device.is_cpu())
+            options_.limits.bytes = static_cast<int64_t>(memory_gib_ * (1 << 30));
+        if (is_bundle) {
             options_.limits.compile_seconds *= 4;  // several targets
             make_bundle(subject, schedules_, options_, bundle_, header(subject));
             return 0;
         }
         options_.budget = budget_ * 60;
         options_.limits.run_seconds = options_.limits.compile_seconds / 2;
-        // CUDA reserves address space as large as all memory.
-        if (subject.settings.device.is_cpu())
-            options_.limits.bytes = static_cast<int64_t>(memory_gib_ * (1 << 30));
         if (folder_.empty())
             folder_ = "sweep-" + subject.family.name + "-" +
                       file_name_of(fs::path(flags_.shapes.front()).filename().string());
@@ -119,8 +120,19 @@ public:
     }
 
 private:
+    Subject look(Place place) const {
+        try {
+            return Subject(flags_, place);
+        } catch (const DeviceMissing &missing) {
+            throw InvalidArgument(std::string(missing.what()) +
+                                  "; --bundle DIR makes a program for a machine that has it");
+        }
+    }
+
     int collect_results() const {
-        const auto [state, records] = collect(collect_);
+        auto [state, records] = collect(collect_);
+        note_lines(state, records);
+        write_json(fs::path(collect_) / "sweep.json", state);
         print_verdict(state, records, stdout);
         draw(collect_);
         return 0;

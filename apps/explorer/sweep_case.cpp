@@ -10,17 +10,6 @@ namespace hk::explorer {
 
 using nlohmann::json;
 
-namespace {
-
-std::string fixed_text(const Candidate &candidate) {
-    std::string text;
-    for (const auto &[field, value] : candidate.fixed)
-        text += (text.empty() ? "" : " ") + field + "=" + std::to_string(value);
-    return text;
-}
-
-}  // namespace
-
 // FNV-1a: std::hash may differ between libraries.
 bool SweepOptions::is_ours(const std::string &candidate) const {
     uint64_t hash = 0xcbf29ce484222325;
@@ -72,7 +61,7 @@ void CaseSweep::resume() {
         for (size_t base = 0; base < bases_.size(); base++) {
             const Candidate &candidate = bases_[base].candidate;
             if (candidate.algorithm != record.algorithm || candidate.schedule != record.schedule ||
-                fixed_text(candidate) != record.fixed)
+                candidate.fixed_text() != record.fixed)
                 continue;
             const auto point = point_of(search_->bases(), base, record.knobs);
             if (!point) continue;
@@ -93,7 +82,7 @@ void CaseSweep::record_refused() {
                          .candidate = entry.base.name,
                          .algorithm = entry.candidate.algorithm,
                          .schedule = entry.candidate.schedule,
-                         .fixed = fixed_text(entry.candidate),
+                         .fixed = entry.candidate.fixed_text(),
                          .knobs = "",
                          .status = "does not take",
                          .reason = entry.refused,
@@ -120,7 +109,7 @@ void CaseSweep::finish(const Finished &finished) {
                   .candidate = candidate.name(),
                   .algorithm = candidate.algorithm,
                   .schedule = candidate.schedule,
-                  .fixed = fixed_text(candidate),
+                  .fixed = candidate.fixed_text(),
                   .knobs = candidate.knobs,
                   .status = finished.status,
                   .reason = finished.reason,

@@ -14,13 +14,46 @@ namespace hk::explorer {
 
 using nlohmann::json;
 
+namespace {
+
+// "CUDA's driver, libcuda.so.1, is not installed": what the library says after naming the device.
+std::string reason_of(const std::string &message) {
+    const size_t colon = message.find(": ");
+    return colon == std::string::npos ? message : message.substr(colon + 2);
+}
+
+}  // namespace
+
+DeviceHere find_device(Device device, const Cores &cores) {
+    if (device.is_cpu()) return {{}, device.description()};
+    const auto describe = [&](Parent &) -> json {
+        const DeviceLimits limits = device.limits();
+        return {{"description", device.description()},
+                {"limits",
+                 {limits.shared_bytes, limits.shared_bytes_opt_in, limits.threads, limits.registers,
+                  limits.compute_capability}}};
+    };
+    try {
+        const json found = Workers::run(cores, Limits(), describe);
+        const json &limits = found["limits"];
+        return {{limits[0], limits[1], limits[2], limits[3], limits[4]}, found["description"]};
+    } catch (const Failure &failure) {
+        throw DeviceMissing(
+            "there is no device " + device.name() + " here: " +
+            (failure.status == "compile error" ? reason_of(failure.what()) : failure.what()));
+    }
+}
+
 json check_and_time(bench::Case &test, const KernelInfo &row, const KernelInfo &candidate,
                     const bench::Settings &settings, double seconds, Parent &parent) {
     test.use(&candidate);
     if (settings.device.is_cpu()) halide_set_num_threads(settings.threads);
+    // On a GPU the check would disturb what another child measures.
+    const bool is_cpu = settings.device.is_cpu();
+    if (!is_cpu) parent.wait_for_turn();
     const bench::Check check = test.check();
     if (!check.failure.empty()) throw Failure("wrong", check.failure);
-    parent.wait_for_turn();
+    if (is_cpu) parent.wait_for_turn();
     bench::use_threads(settings);
     const auto runs = [&test](const KernelInfo *kernel) -> bench::Work {
         return [&test, kernel](int count) {

@@ -5,9 +5,23 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "family.h"
+#include "hk/error.h"
 #include "worker.h"
 
 namespace hk::explorer {
+
+struct DeviceHere {
+    DeviceLimits limits;
+    std::string description;
+};
+
+struct DeviceMissing : InvalidArgument {
+    using InvalidArgument::InvalidArgument;
+};
+
+// Asked in a child: what this process opens of a driver does not live on in its children. Throws
+// DeviceMissing, with the driver's reason, where the device is not here.
+DeviceHere find_device(Device device, const Cores &cores);
 
 // {"ns", "table_ns", "max_error"}, after its turn has come. Throws Failure "wrong".
 nlohmann::json check_and_time(bench::Case &test, const KernelInfo &row, const KernelInfo &candidate,

@@ -5,7 +5,7 @@
 #include <sstream>
 
 #include "bases.h"
-#include "candidate.h"
+#include "compiled.h"
 
 namespace hk::explorer {
 
@@ -95,7 +95,7 @@ void print_case(const json &sweep, const json &of, const std::vector<Record> &re
         return is_autoscheduler(record.schedule);
     });
     if (automatic != fastest.end()) print_line(out, "autoscheduler", *automatic, unit);
-    const std::string line = line_for_table(sweep, of, fastest.front());
+    const std::string line = of.value("line", "");
     const json *base = find_base(of, fastest.front());
     if (line.empty())
         std::fprintf(out, "  the table is as good as the best of these\n");
@@ -112,14 +112,20 @@ std::string line_for_table(const json &sweep, const json &of, const Record &best
         return "none: " + best.schedule + " makes a schedule for these sizes alone";
     const json *base = find_base(of, best);
     if (!base) return "";
-    std::string knobs = best.knobs;
+    const Candidate candidate = candidate_of(sweep, *base, best);
+    const bool is_cpu = candidate.device == DeviceType::cpu;
+    std::string knobs = best.knobs, budget;
     try {
-        knobs = needed_knobs(candidate_of(sweep, *base, best), best.knobs);
+        knobs = needed_knobs(candidate, best.knobs);
+        budget = budget_of(candidate);
     } catch (const std::exception &) {  // of another version of the schedules
     }
-    const std::string clause = knobs.empty() ? "" : " KNOBS " + knobs;
+    const std::string clause =
+        (knobs.empty() ? "" : " KNOBS " + knobs) + (budget.empty() ? "" : " BUDGET " + budget);
     const std::string family = (*base)["family"], row = of["row"]["name"];
-    if (of["row"]["base"] == base_of(best))
+    // A GPU's row has a budget for all its types and layouts: what is found for one is a row of its
+    // own.
+    if (is_cpu && of["row"]["base"] == base_of(best))
         return "kernel(" + family + " " + row + " …" +
                (clause.empty() ? " without KNOBS" : clause) + " …)";
     const std::string rows = (*base)["rows"], where = (*base)["where"];

@@ -11,11 +11,11 @@
 namespace hk::explorer {
 
 // For each case the table's row, the best five, the best autoscheduler, and the line that goes into
-// kernels.cmake.
+// kernels.cmake, as note_lines() has put it.
 void print_verdict(const nlohmann::json &sweep, const std::vector<Record> &records, FILE *out);
 
-// That line: of the row that selection takes, or of a new one before it. Empty where the table is
-// best, or nothing below `margin` was gained.
+// That line: of the row that selection takes, or of a new one before it, a GPU's with its budget.
+// Empty where the table is best, or nothing below `margin` was gained.
 std::string line_for_table(const nlohmann::json &sweep, const nlohmann::json &of,
                            const Record &best, double margin = 1.02);
 

@@ -11,7 +11,7 @@ namespace hk::detail {
 // too.
 void *cuda_symbol(const char *name) noexcept;
 
-// Puts a stand-in in the driver's place. Only before the first use of CUDA; for tests.
+// Puts a stand-in in the driver's place. Only before the first use of CUDA.
 void set_cuda_driver(SymbolLookup lookup) noexcept;
 
 Backend &cuda_backend() noexcept;

@@ -11,6 +11,9 @@ namespace hk::detail {
 // too.
 void *opencl_symbol(const char *name) noexcept;
 
+// Puts a stand-in in the loader's place. Only before the first use of OpenCL.
+void set_opencl_driver(SymbolLookup lookup) noexcept;
+
 Backend &opencl_backend() noexcept;
 
 // The handles of a call, for Halide's hooks: the library's own context and queue where none were

@@ -2,12 +2,23 @@
 
 #include <dlfcn.h>
 
+#include <atomic>
+
 namespace hk::detail {
 
+namespace {
+
+std::atomic<SymbolLookup> stand_in{nullptr};
+
+}  // namespace
+
 void *opencl_symbol(const char *name) noexcept {
+    if (const SymbolLookup lookup = stand_in.load()) return lookup(name);
     static void *library = open_library({"libOpenCL.so.1", "libOpenCL.so"});
     return library ? dlsym(library, name) : nullptr;
 }
+
+void set_opencl_driver(SymbolLookup lookup) noexcept { stand_in = lookup; }
 
 std::string opencl_error_name(cl_int status) {
     switch (status) {
