@@ -93,20 +93,17 @@ kernel(conv2d 3x3_dot ALGORITHM dot SCHEDULE cpu ${types} LAYOUTS nhwc DEVICES c
 # A tile's input is copied, unless that would take more than some tens of megabytes.
 # rgb: the first layer; a picture's three channels are no vector.
 set(bounded_copy window<=1048576 stride_x<=8 stride_y<=8)
-kernel(conv2d rgb ALGORITHM packed SCHEDULE cpu KNOBS block:16,tile_x:8,tile_y:1,stage:2 ${types} LAYOUTS nhwc DEVICES cpu
+kernel(conv2d rgb ALGORITHM packed SCHEDULE cpu KNOBS tile_x:8 ${types} LAYOUTS nhwc DEVICES cpu
     WHERE channels_per_group=3 ${bounded_copy})
 # Tiles of one vector by 4 to 8 pixels keep a core's multipliers as busy as larger ones, and end sooner:
 # docs/performance.md has the ratios before and after. 1x1: passes of 8 blocks of filters stay in a core's cache
 # (explorer run, 8x32_2048-4096 2.5 times as fast as without; 14x14_1024-1024 1.1).
 set(packed ALGORITHM packed SCHEDULE cpu DEVICES cpu)
-set(pass block:16,tile_x:7,tile_y:1,chunk:4,outer:8)
-set(tile block:16,tile_x:4,tile_y:1,stage:2)
-kernel(conv2d 1x1 ${packed} KNOBS ${pass},stage:0 TYPES f32 ${both} WHERE ${kernel_1x1})
-kernel(conv2d 1x1 ${packed} KNOBS ${pass},stage:2 TYPES f16 bf16 ${both} WHERE ${kernel_1x1})
-kernel(conv2d 3x3_7 ${packed} KNOBS block:16,tile_x:7,tile_y:1,stage:2 TYPES f32 ${both}
-    WHERE ${kernel_3x3} ${bounded_copy} out_w%7=0)
-kernel(conv2d 3x3 ${packed} KNOBS ${tile} ${types} ${both} WHERE ${kernel_3x3} ${bounded_copy})
-kernel(conv2d staged ${packed} KNOBS ${tile} ${types} ${both} WHERE ${bounded_copy})
+kernel(conv2d 1x1 ${packed} KNOBS chunk:4,outer:8,stage:0 TYPES f32 ${both} WHERE ${kernel_1x1})
+kernel(conv2d 1x1 ${packed} KNOBS chunk:4,outer:8 TYPES f16 bf16 ${both} WHERE ${kernel_1x1})
+kernel(conv2d 3x3_7 ${packed} TYPES f32 ${both} WHERE ${kernel_3x3} ${bounded_copy} out_w%7=0)
+kernel(conv2d 3x3 ${packed} KNOBS tile_x:4 ${types} ${both} WHERE ${kernel_3x3} ${bounded_copy})
+kernel(conv2d staged ${packed} KNOBS tile_x:4 ${types} ${both} WHERE ${bounded_copy})
 kernel(conv2d any ${packed} KNOBS stage:0 ${types} ${both})
 
 # What packs filters for the rows above.

@@ -83,25 +83,25 @@ endforeach()
 # times as fast at 28x28, batch 8, by knobs). 1x1_shallow gains at most 1.05 (56x56_256-128, batch 8, by knobs).
 set(packed ALGORITHM packed SCHEDULE cpu DEVICES cpu)
 set(pointwise ${packed} TYPES f32 LAYOUTS nhwc WHERE ${kernel_1x1} ${stride_1})
-kernel(conv2d_backward_data 1x1_32 KNOBS block:16,tile_x:6,tile_y:1,stage:0,chunk:32
+kernel(conv2d_backward_data 1x1_32 KNOBS block:16,tile_x:6,stage:0,chunk:32
     ${pointwise} channels_per_group<=32)
-kernel(conv2d_backward_data 1x1_48 KNOBS block:48,tile_x:7,tile_y:1,stage:0,chunk:32
+kernel(conv2d_backward_data 1x1_48 KNOBS block:48,tile_x:7,stage:0,chunk:32
     ${pointwise} channels_per_group%48=0)
-kernel(conv2d_backward_data 1x1_80 KNOBS block:80,tile_x:5,tile_y:1,stage:0,chunk:32
+kernel(conv2d_backward_data 1x1_80 KNOBS block:80,tile_x:5,stage:0,chunk:32
     ${pointwise} channels_per_group%80=0 channels_per_group<=240)
-kernel(conv2d_backward_data 1x1_small KNOBS block:64,tile_x:7,tile_y:1,stage:0,outer:1 ${pointwise} out_w<=64)
-kernel(conv2d_backward_data 1x1_shallow KNOBS block:64,tile_x:5,tile_y:1,stage:0,chunk:32
+kernel(conv2d_backward_data 1x1_small KNOBS block:64,tile_x:7,stage:0,outer:1 ${pointwise} out_w<=64)
+kernel(conv2d_backward_data 1x1_shallow KNOBS block:64,tile_x:5,stage:0,chunk:32
     ${pointwise} filters_per_group<=128)
-kernel(conv2d_backward_data 1x1 KNOBS block:64,tile_x:6,tile_y:1,stage:0,chunk:32 ${pointwise})
-kernel(conv2d_backward_data 1x1 ${packed} KNOBS tile_x:14,tile_y:1 TYPES f16 bf16 LAYOUTS nhwc
+kernel(conv2d_backward_data 1x1 KNOBS block:64,tile_x:6,stage:0,chunk:32 ${pointwise})
+kernel(conv2d_backward_data 1x1 ${packed} KNOBS block:32,tile_x:14,stage:1 TYPES f16 bf16 LAYOUTS nhwc
     WHERE ${kernel_1x1} ${stride_1})
-kernel(conv2d_backward_data 1x1 ${packed} KNOBS tile_x:14,tile_y:1 ${types} LAYOUTS nchw
+kernel(conv2d_backward_data 1x1 ${packed} KNOBS block:32,tile_x:14,stage:1 ${types} LAYOUTS nchw
     WHERE ${kernel_1x1} ${stride_1})
 set(bounded_copy output_window<=1048576)
 # deep: 3x3 at 7x7 beside the peers 81 GFLOP/s, by the row below 66.
-kernel(conv2d_backward_data deep ${packed} KNOBS block:64,tile_x:7,tile_y:1,outer:1 ${types} ${both}
+kernel(conv2d_backward_data deep ${packed} KNOBS block:64,outer:1 ${types} ${both}
     WHERE ${stride_1} ${bounded_copy} depth_per_pixel>=16)
-kernel(conv2d_backward_data staged ${packed} KNOBS block:64,tile_x:7,tile_y:1 ${types} ${both}
+kernel(conv2d_backward_data staged ${packed} KNOBS block:64,stage:1 ${types} ${both}
     WHERE ${stride_1} ${bounded_copy})
 kernel(conv2d_backward_data any ALGORITHM flip_expand SCHEDULE cpu ${gradients} DEVICES cpu)
 # Weight, CPU. Depthwise: with the width known the input is read as it is (3x3); others stage it.

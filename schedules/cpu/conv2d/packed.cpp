@@ -16,11 +16,12 @@ struct PackedTile {
     int skew;   // 1: a copied pixel is a vector longer, so that a tile's pixels meet in no cache set
 };
 
-// Registers: sums, the block's vectors of the filter, one broadcast. AVX-512: 2 * 14 + 2 + 1 of 32;
-// AVX2: 2 * 6 + 2 + 1 of 16. A channel and tap of AVX-512 is 28 multiplications for 16 loads.
+// Registers: sums, the block's vectors of the filter, one broadcast. AVX-512: 7 + 1 + 1 of 32; AVX2:
+// 2 * 6 + 2 + 1 of 16. A multiplication takes its broadcast from memory, and its result is there four
+// cycles later: seven sums hide that, and fit images of 7, 14, 28 and 56 pixels.
 PackedTile choose(const Conv2dContext &context) {
     const int lanes = context.target.natural_vector_size<float>();
-    PackedTile tile = {2 * kFilterBlock, 7, 2, 1, 0, 0, 0};
+    PackedTile tile = {kFilterBlock, 7, 1, 2, 0, 0, 0};
     Knobs knobs(context.knobs);
     knobs.take("block", tile.block, steps(kFilterBlock, 96, kFilterBlock));
     knobs.take("tile_x", tile.x, {1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 28});
@@ -112,7 +113,7 @@ PackedSum packed_sum(const Conv2dContext &context) {
 // where the filter's memory is in vectors of filters, blocks are packed just before all pixels use
 // them (`outer` again: figures at the rows of conv2d_backward_data).
 //
-// bench --list resnet50 on one Zen 4 core, of 118 GFLOP/s: row 3x3_7 94 to 109, at 56x56 to 14x14.
+// bench --list resnet50 on one Zen 4 core, of 118 GFLOP/s: row 1x1 105 to 114, row 3x3_7 108 to 116.
 // Lost: padding inlined (comparisons in the inner loop); filters that lie in vectors read where
 // they are (1x1: as fast as packed, and worse where rows are a power of two apart); the sum in
 // slices of 256 or 512 channels that stay in the cache (1x1 at 7x7, 2048 channels: 6 to 8 %

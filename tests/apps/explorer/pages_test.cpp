@@ -79,9 +79,9 @@ TEST(ExplorerShow, PageOfACudaKernel) {
 
 TEST(ExplorerShow, SaysWhoSetAKnob) {
     EXPECT_EQ(faults_of(write_page("show conv2d/3x3 --knobs tile_x:5"),
-                        "--text 'tile_x 5 you' --text 'tile_y 2 chooser'"),
+                        "--text 'tile_x 5 you' --text 'tile_y 1 chooser'"),
               "");
-    EXPECT_EQ(faults_of(write_page("show conv2d/1x1 --target cpu"), "--text 'tile_x 7 row'"), "");
+    EXPECT_EQ(faults_of(write_page("show conv2d/1x1 --target cpu"), "--text 'chunk 4 row'"), "");
 }
 
 // Slices of twice as many channels take twice the shared bytes.
@@ -125,8 +125,8 @@ TEST(ExplorerDiff, MarksWhatDiffers) {
     const std::string page =
         write_page("diff conv2d/3x3 conv2d/3x3 --type bf16 --knobs-b tile_x:6");
     EXPECT_EQ(faults_of(page,
-                        "--id schedule --drawn facts --text 'knob tile_x 7 6' "
-                        "--text 'estimated vector registers 31 of 32 27 of 32' "
+                        "--id schedule --drawn facts --text 'knob tile_x 4 6' "
+                        "--text 'estimated vector registers 6 of 32 8 of 32' "
                         "--at schedule --text 'Schedule, the same on both sides' "
                         "--at conceptual --text 'equal lines' "
                         "--at code --text 'equal lines' --text 'lines differ on the left'"),
