@@ -25,7 +25,8 @@ constexpr int kSets = 1;  // of a case and row
 // schedule that takes it, are compiled.
 const std::map<std::string, std::vector<std::string>> &shapes() {
     static const std::string dense = "n=2,c=32,h=17,w=18,k=48", few = "n=1,c=512,h=3,w=3,k=32",
-                             depthwise = "groups=64,c=64,k=64", of_8 = "groups=8,c=64,k=64";
+                             depthwise = "groups=64,c=64,k=64", of_8 = "groups=8,c=64,k=64",
+                             of_16 = "groups=4,c=64,k=64";
     static const std::string k1 = ",kh=1,kw=1", k3 = ",kh=3,kw=3,pad_h=1,pad_w=1",
                              s2 = ",stride_h=2,stride_w=2";
     static const std::vector<std::string> convolutions = {dense + k3,
@@ -37,6 +38,7 @@ const std::map<std::string, std::vector<std::string>> &shapes() {
                                                           depthwise + k3 + ",n=1,h=28,w=28" + s2,
                                                           of_8 + k3 + ",n=2,h=17,w=18",
                                                           of_8 + k3 + ",n=2,h=17,w=18" + s2,
+                                                          of_16 + k3 + ",n=2,h=17,w=18",
                                                           dense + k3 + s2};
     static const std::map<std::string, std::vector<std::string>> all = {
         {"conv2d", convolutions},
