@@ -24,7 +24,7 @@ struct Sizes {
 
 class Conv2dTasks : public testing::TestWithParam<std::tuple<Sizes, Layout, bool>> {};
 
-TEST_P(Conv2dTasks, AreEnoughForEightThreads) {
+TEST_P(Conv2dTasks, AreAtLeastSeven) {
     const auto &[s, layout, prepared] = GetParam();
     Conv2dOptions options;
     options.layout = layout;

@@ -33,9 +33,10 @@ int dot_lanes(const Conv2dContext &context) { return context.target.natural_vect
 namespace cpu {
 
 // Vectors of input channels, in the filter as in the image, so that neither is copied: for few pixels
-// and long sums, where packing the filter costs up to half of the time (7x7, 2048 to 512 channels:
-// 81 to 97 GFLOP/s on one Zen 4 core, packed 44; bench --list resnet50 --row 1x1_dot, and 1x1). The price is adding
-// up the lanes of each sum at the end, about 8 cycles an output, which short sums don't pay back.
+// and long sums of a plain weight, where packing costs up to half of the time (7x7, 2048 to 512
+// channels, one Zen 4 core: 1.15 ms, packed in the call 1.98 ms; bench --list resnet50 --filter 7x7
+// --row 1x1_dot, and --row 1x1, column hk plain). The price is adding up the lanes of each sum at the
+// end, about 8 cycles an output, which short sums don't pay back.
 // Blocks of 4 filters are outermost: they stay in the first two caches while the image streams.
 void dot(Conv2dDot &stages, const Conv2dContext &context) {
     const DotTile tile = choose(context);

@@ -51,8 +51,9 @@ PackedSum grouped_sum(const Conv2dContext &context) {
 // shared by the three columns of a 3x3 filter because d.y is unrolled inside d.x. AVX-512, 4 or 8
 // channels a group: 7 sums, 3 vectors of the filter, 9 spread inputs of 32 registers.
 //
-// bench --list resnext50 on one Zen 4 core: 90 GFLOP/s at 4 channels a group and at 8, 98 to 114 at
-// 16. Lost: two rows of pixels a tile at 8 (67 of 75), shuffles inside the columns (46).
+// bench --list resnext50 on one Zen 4 core (docs/performance.md): 86 GFLOP/s at 4 channels a group, 87
+// at 8 (stride 2: 42), 96 to 100 at 16. Lost: two rows of pixels a tile at 8, shuffles inside the
+// columns.
 void grouped(Conv2d &stages, const Conv2dContext &context) {
     const GroupedTile tile = choose(context);
     const int filters = context.filters_per_group, lanes = std::min(filters, kFilterBlock);

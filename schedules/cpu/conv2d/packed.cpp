@@ -113,7 +113,8 @@ PackedSum packed_sum(const Conv2dContext &context) {
 // where the filter's memory is in vectors of filters, blocks are packed just before all pixels use
 // them (`outer` again: figures at the rows of conv2d_backward_data).
 //
-// bench --list resnet50 on one Zen 4 core, of 118 GFLOP/s: row 1x1 105 to 114, row 3x3_7 108 to 116.
+// bench --list resnet50 on one Zen 4 core, of 118 GFLOP/s (docs/performance.md): row 1x1 97 to 114,
+// row 3x3_7 93 to 114.
 // Lost: padding inlined (comparisons in the inner loop); filters that lie in vectors read where
 // they are (1x1: as fast as packed, and worse where rows are a power of two apart); the sum in
 // slices of 256 or 512 channels that stay in the cache (1x1 at 7x7, 2048 channels: 6 to 8 %
