@@ -53,7 +53,7 @@ Expr factor(const Conv2dOperands &op, const PackedSum &sum, const RDom &d, Conv2
     }
     // A schedule's last block may reach past the filter's.
     Expr block = k / kFilterBlock;
-    if (sum.block > kFilterBlock) block = min(block, (op.filters - 1) / kFilterBlock);
+    if (kFilterBlock % sum.block != 0) block = min(block, (op.filters - 1) / kFilterBlock);
     return op.packed(k % kFilterBlock, d.x, d.y, d.z, block, g);
 }
 
@@ -61,16 +61,21 @@ Expr factor(const Conv2dOperands &op, const PackedSum &sum, const RDom &d, Conv2
 
 Conv2d conv2d_packed(const Conv2dOperands &op, const PackedSum &packed) {
     Conv2d stages;
-    stages.padded = pad(op);
+    stages.padded = packed.joins_channels
+                        ? joined_rows_with_zeros_around(op.input, op.channels, op.width, op.height,
+                                                        stages.elements)
+                        : pad(op);
     stages.r = RDom(0, op.channels, 0, op.kernel_w, 0, op.kernel_h, "r");
     RDom &d = stages.r;
-    const Expr row = input_y(op, d.z);
+    const Expr column = input_x(op, d.y), row = input_y(op, d.z);
+    const Expr value = packed.joins_channels
+                           ? stages.padded(column * op.channels + d.x, g, row, n)
+                           : stages.padded(d.x, g, column, row, n);
     if (packed.rows_inside) d.where(row >= 0 && row < op.height);
     stages.sum = Func("sum");
     stages.start = start(op);
     stages.sum(k, g, x, y, n) = stages.start(k, g);
-    stages.sum(k, g, x, y, n) +=
-        factor(op, packed, d, stages) * stages.padded(d.x, g, input_x(op, d.y), row, n);
+    stages.sum(k, g, x, y, n) += factor(op, packed, d, stages) * value;
     stages.activated = Func("activated");
     stages.output = Func("result");
     finish(op, stages.sum, stages.activated, stages.output);

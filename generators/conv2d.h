@@ -30,12 +30,14 @@ struct Conv2dOperands {
 
 // Where the operands' weight is not packed yet, it is here, in blocks of `block` output channels,
 // zero-filled at the end: packed(k % block, c, s, r, k / block, g). Of a packed one `block` is what a
-// schedule computes at once, whole blocks of it. `rows_inside`: the sum leaves out the rows of the
+// schedule computes at once. `rows_inside`: the sum leaves out the rows of the
 // filter that meet none of the image, which it asks for every output's row; so this is for tiles of
-// one row.
+// one row. `joins_channels`: padded is (column * channels + channel, g, y, n), zeros that the image's
+// rows are copied into.
 struct PackedSum {
     int block;
     bool rows_inside;
+    bool joins_channels = false;
 };
 
 // The sum is over r.x = c, r.y = s, r.z = r.
@@ -43,6 +45,7 @@ struct Conv2d {
     Halide::Var ki{"ki"}, ko{"ko"};  // of packed, which is undefined where an operand is packed
     Halide::Func padded, packed, start, sum, activated, output;
     Halide::RDom r;
+    Halide::RDom elements;  // that are copied into padded where that joins channels
 };
 Conv2d conv2d_packed(const Conv2dOperands &operands, const PackedSum &packed);
 

@@ -54,6 +54,7 @@ public:
                                  smooth == 0 && slope == 1.f && !has_residual};
         context.channels = op.channels;
         context.filter_packed = packed();
+        context.dense_pixels = dense_pixels();
         if (algorithm.value() == "depthwise") context.groups_adjacent = weight.dim(4).stride() == 1;
         namespace sc = hk::schedules;
         if (packed() || algorithm.value() == "grouped")
@@ -85,6 +86,11 @@ private:
             if (fixed[d] > 0) dimension.set_extent(fixed[d]);
             stride *= fixed[d];
         }
+    }
+
+    Expr dense_pixels() {
+        const auto [c, g, x, y, n] = Conv2dLayout(layout).image_dims();
+        return input.dim(x).stride() == fixed_or(fix_channels_per_group, input.dim(c).extent());
     }
 
     // This schedule computes whole tiles, also over the image's edge.

@@ -59,4 +59,9 @@ Halide::Func with_zeros_around(const Halide::Func &image, const Halide::Expr &wi
 Halide::Func rows_with_zeros_around(const Halide::Func &image, const Halide::Expr &width,
                                     const Halide::Expr &height, Halide::RDom &columns);
 
+// The same of few channels, as one loop: (column * channels + channel, g, y, n).
+Halide::Func joined_rows_with_zeros_around(const Halide::Func &image, const Halide::Expr &channels,
+                                           const Halide::Expr &width, const Halide::Expr &height,
+                                           Halide::RDom &elements);
+
 }  // namespace hk::generators

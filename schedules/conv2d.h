@@ -12,6 +12,8 @@ struct Conv2dContext : Conv2dSizes {
     Halide::Expr plain;    // argument: the activation is a clamp, and there is no residual
     // Argument: an output's columns lie next to each other, where they are innermost.
     Halide::Expr dense_columns = Halide::Internal::const_true();
+    // Argument: an input's pixels lie next to each other, where channels are innermost.
+    Halide::Expr dense_pixels = Halide::Internal::const_false();
     // A gradient or residual that may be what the output's memory held.
     bool in_place = false;
     // In the filter's memory its output channels are nearer to each other than its input channels.

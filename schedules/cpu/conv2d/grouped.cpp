@@ -8,7 +8,8 @@ namespace hk::schedules {
 namespace {
 
 struct GroupedTile {
-    int x, y;  // pixels
+    int x, y;   // pixels
+    int depth;  // channels of the sum in a block of code
 };
 
 // Groups that share a vector.
@@ -17,21 +18,21 @@ int groups_a_vector(const Conv2dContext &context) {
 }
 
 // 8 channels by 3 columns by 14 sums of 16 lanes as one block of code take LLVM 60 s, 4 take 0.5 s.
-int unrolled_channels(const Conv2dContext &context) {
-    const int filters = context.filters_per_group;
-    return std::min(filters, filters > 8 ? 4 : 8);
-}
+constexpr int kMostInABlock = 64;
 
 GroupedTile choose(const Conv2dContext &context) {
     const int lanes = context.target.natural_vector_size<float>();
-    GroupedTile tile = {lanes >= 16 ? 7 : 3, 1};
+    const int filters = context.filters_per_group;
+    GroupedTile tile = {lanes >= 16 ? 7 : 3, 1, filters > 8 ? 2 : filters};
     Knobs knobs(context.knobs);
     knobs.take("tile_x", tile.x, steps(1, 16));
     knobs.take("tile_y", tile.y, steps(1, 4));
+    knobs.take("depth", tile.depth, {1, 2, 4, 8});
     knobs.end();
-    knobs.require(tile.x * tile.y * unrolled_channels(context) <= 64,
-                  "tile_x * tile_y is at most " + std::to_string(64 / unrolled_channels(context)));
-    const int width = groups_a_vector(context) * context.filters_per_group;
+    knobs.require(tile.x * tile.y * tile.depth <= kMostInABlock,
+                  "tile_x * tile_y * depth is at most " + std::to_string(kMostInABlock));
+    knobs.require(filters % tile.depth == 0, "depth divides the channels of a group");
+    const int width = groups_a_vector(context) * filters;
     const int vectors = (width + lanes - 1) / lanes;
     knobs.estimate("vector registers", vectors * (tile.x * tile.y + std::max(context.kernel_w, 1)),
                    vector_registers(context.target));
@@ -73,7 +74,10 @@ void grouped(Conv2d &stages, const Conv2dContext &context) {
     // The ends of tiles are compared with in each: a second loop for the last would double the
     // code.
     if (!context.in_place && context.width == 0) out.never_partition(x, xo, y, yo);
-    if (context.in_place) out.unroll(x);
+    if (context.in_place)
+        out.unroll(x);
+    else
+        out.specialize(context.plain).unroll(x);
     stages.activated.compute_at(out, x).vectorize(k).vectorize(g).specialize(context.plain);
     stages.start.compute_at(out, rows).vectorize(k);
     stages.sum.compute_at(out, xo)
@@ -94,7 +98,7 @@ void grouped(Conv2d &stages, const Conv2dContext &context) {
         .unroll(k)
         .unroll(x)
         .unroll(y)
-        .unroll(d.x, unrolled_channels(context));
+        .unroll(d.x, tile.depth);
     if (context.kernel_w > 0) stages.sum.update().unroll(d.y);
     // With the width of the image known its edges are constants, and the input is read as it is
     // (32 channels a group, 7x7: 78 GFLOP/s on one Zen 4 core, against 70 with a staged row).

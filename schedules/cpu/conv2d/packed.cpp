@@ -8,7 +8,8 @@ namespace hk::schedules {
 namespace {
 
 struct PackedTile {
-    int block;  // output channels: vectors of them side by side, whole blocks of a packed filter
+    int lanes;  // of a vector: 8 where 16 would leave half of the last one empty
+    int block;  // output channels: vectors of them side by side
     int x, y;   // pixels
     int stage;  // copy the padded input first, 1: of a tile, 2: of all tiles of a task; 0: read it where it is
     int outer;  // blocks of filters in a pass over the pixels, passes outermost; 0: all in one
@@ -20,10 +21,11 @@ struct PackedTile {
 // 2 * 6 + 2 + 1 of 16. A multiplication takes its broadcast from memory, and its result is there four
 // cycles later: seven sums hide that, and fit images of 7, 14, 28 and 56 pixels.
 PackedTile choose(const Conv2dContext &context) {
-    const int lanes = context.target.natural_vector_size<float>();
-    PackedTile tile = {kFilterBlock, 7, 1, 2, 0, 0, 0};
+    const int widest = std::min(kFilterBlock, context.target.natural_vector_size<float>());
+    PackedTile tile = {widest, kFilterBlock, 7, 1, 2, 0, 0, 0};
     Knobs knobs(context.knobs);
-    knobs.take("block", tile.block, steps(kFilterBlock, 96, kFilterBlock));
+    knobs.take("lanes", tile.lanes, {8, 16});
+    knobs.take("block", tile.block, steps(8, 96, 8));
     knobs.take("tile_x", tile.x, {1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 28});
     knobs.take("tile_y", tile.y, steps(1, 4));
     knobs.take("stage", tile.stage, {0, 1, 2});
@@ -33,15 +35,31 @@ PackedTile choose(const Conv2dContext &context) {
     knobs.end();
     const int registers = vector_registers(context.target);
     // Rows name what fits AVX-512.
-    if (lanes < kFilterBlock) {
+    if (widest < kFilterBlock) {
+        tile.lanes = widest;
         tile.block = kFilterBlock;
-        const int vectors = tile.block / lanes;
+        const int vectors = tile.block / widest;
         tile.x = std::min(tile.x, (registers - vectors - 1) / vectors);
         tile.y = 1;
     }
-    const int vectors = tile.block / lanes;
+    knobs.require(tile.block % tile.lanes == 0, "block is a multiple of lanes");
+    const int vectors = tile.block / tile.lanes;
     knobs.estimate("vector registers", vectors * tile.x * tile.y + vectors + 1, registers);
     return tile;
+}
+
+// A pixel's channels are known, and no vector.
+bool few_channels(const Conv2dContext &context) {
+    const int lanes = context.target.natural_vector_size<float>();
+    return context.channels_per_group > 0 && context.channels_per_group < lanes / 2;
+}
+
+// Rows of pixels that lie next to each other are copied in vectors.
+void copy_rows(Conv2d &stages, const Conv2dContext &context) {
+    const TailStrategy guard = TailStrategy::GuardWithIf;
+    const int lanes = context.target.natural_vector_size<float>();
+    stages.padded.vectorize(stages.padded.args()[0], lanes, TailStrategy::RoundUp);
+    stages.padded.update().specialize(context.dense_pixels).vectorize(stages.elements.x, lanes, guard);
 }
 
 const Var kv("kv"), kb("kb"), kp("kp"), xo("xo"), xc("xc"), yo("yo"), rows("rows");
@@ -101,7 +119,7 @@ namespace cpu {
 PackedSum packed_sum(const Conv2dContext &context) {
     const PackedTile tile = choose(context);
     const bool pointwise = context.kernel_w == 1 && context.kernel_h == 1;
-    return {tile.block, tile.y == 1 && !pointwise};
+    return {tile.block, tile.y == 1 && !pointwise, tile.stage && few_channels(context)};
 }
 
 // Vectors of output channels times broadcasts of the input, the sums in registers. A tile's input is
@@ -121,16 +139,21 @@ PackedSum packed_sum(const Conv2dContext &context) {
 // slower).
 void packed(Conv2d &stages, const Conv2dContext &context) {
     const PackedTile tile = choose(context);
-    const int lanes = std::min(tile.block, context.target.natural_vector_size<float>());
+    const int lanes = tile.lanes;
     const TailStrategy round_up = TailStrategy::RoundUp;
     Func &out = stages.output;
     const RDom &d = stages.r;
 
     split(out, tile, lanes, context.filter_packed);
     // What follows the sum of a gradient is short; an activation and a residual in line are 100 KB.
-    if (context.in_place) out.unroll(kv).unroll(x);
+    if (context.in_place)
+        out.unroll(kv).unroll(x);
+    else
+        out.specialize(context.plain).unroll(kv).unroll(x);
     stages.start.compute_root();
-    stages.activated.compute_at(out, kv).vectorize(k).specialize(context.plain);
+    // A vector, known as one: its memory is on the stack.
+    stages.activated.compute_at(out, kv).bound_extent(k, lanes).vectorize(k).specialize(
+        context.plain);
     stages.sum.compute_at(out, kb)
         .bound_extent(k, tile.block)
         .bound_extent(x, tile.x)
@@ -155,8 +178,8 @@ void packed(Conv2d &stages, const Conv2dContext &context) {
         else
             stages.padded.compute_at(out, tile.stage == 1 ? xo : rows);
         if (tile.skew) stages.padded.bound_storage(c, context.channels + lanes);
-        if (context.channels_per_group > 0 && context.channels_per_group < lanes / 2)
-            stages.padded.unroll(c);
+        if (few_channels(context))
+            copy_rows(stages, context);
         else
             stages.padded.vectorize(c, lanes, TailStrategy::GuardWithIf);
     }
