@@ -41,6 +41,8 @@ foreach(width w14 w28 w56)
     kernel(conv2d depthwise3x3_s2_${width} ${cpu_depthwise} TYPES f32 LAYOUTS nhwc
         WHERE ${depthwise} ${kernel_3x3} ${half_${width}} groups>=16 ${apart})
 endforeach()
+kernel(conv2d depthwise3x3_s2_w112 ${cpu_depthwise} KNOBS tile_x:4,tile_y:2 TYPES f32 LAYOUTS nhwc
+    WHERE ${depthwise} ${kernel_3x3} ${half_w112} groups>=16 ${apart} out_h>=2)
 kernel(conv2d depthwise3x3_s1_small ${cpu_depthwise} KNOBS vectors:2 ${types} LAYOUTS nhwc
     WHERE ${depthwise} ${kernel_3x3} ${stride_1} groups>=32 ${apart} out_w>=7 out_w<=16)
 kernel(conv2d depthwise3x3_s1 ${cpu_depthwise} KNOBS stage:0,tile_y:2 ${types} LAYOUTS nhwc
@@ -75,7 +77,7 @@ kernel(conv2d grouped16_3x3_s1_w14 ${cpu_grouped} KNOBS tile_x:14 TYPES f32 LAYO
     WHERE ${grouped16} ${kernel_3x3} ${same_w14})
 kernel(conv2d grouped8_3x3_s1 ${cpu_groups} ${types} LAYOUTS nhwc
     WHERE ${grouped8} ${kernel_3x3} ${stride_1} out_w>=7)
-kernel(conv2d grouped8_3x3_s2 ${cpu_groups} KNOBS tile_x:4 ${types} LAYOUTS nhwc
+kernel(conv2d grouped8_3x3_s2 ${cpu_groups} KNOBS across:1,tile_x:14,depth:1 ${types} LAYOUTS nhwc
     WHERE ${grouped8} ${kernel_3x3} ${stride_2} out_w>=7)
 kernel(conv2d grouped16_3x3 ${cpu_grouped} KNOBS tile_y:2 ${types} LAYOUTS nhwc
     WHERE ${grouped16} ${kernel_3x3} out_w>=7 out_h>=2)

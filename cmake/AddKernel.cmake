@@ -23,23 +23,26 @@ foreach(bits 8 16 32 64)
     set(HK_TYPE_u${bits} uint${bits})
 endforeach()
 
+# Nobody asks a kernel for the sizes of its buffers, and the answer takes 1.5 KB of each.
+set(HK_FEATURES user_context-no_runtime-no_bounds_query)
+
 # For any machine, best first.
 set(HK_PORTABLE_HOST x86-64-linux)
 set(avx2 avx-avx2-f16c-fma-sse41)
 string(JOIN "," HK_PORTABLE_TARGET_cpu
-    ${HK_PORTABLE_HOST}-${avx2}-avx512-avx512_skylake-user_context-no_runtime
-    ${HK_PORTABLE_HOST}-${avx2}-user_context-no_runtime
-    ${HK_PORTABLE_HOST}-sse41-user_context-no_runtime
-    ${HK_PORTABLE_HOST}-user_context-no_runtime)
+    ${HK_PORTABLE_HOST}-${avx2}-avx512-avx512_skylake-${HK_FEATURES}
+    ${HK_PORTABLE_HOST}-${avx2}-${HK_FEATURES}
+    ${HK_PORTABLE_HOST}-sse41-${HK_FEATURES}
+    ${HK_PORTABLE_HOST}-${HK_FEATURES})
 if(HK_PORTABLE)
     set(HK_HOST ${HK_PORTABLE_HOST})
     set(HK_TARGET_cpu ${HK_PORTABLE_TARGET_cpu})
 else()
     set(HK_HOST host)
-    set(HK_TARGET_cpu host-user_context-no_runtime)
+    set(HK_TARGET_cpu host-${HK_FEATURES})
 endif()
-set(HK_TARGET_cuda ${HK_HOST}-cuda-cuda_capability_80-user_context-no_runtime)
-set(HK_TARGET_opencl ${HK_HOST}-opencl-user_context-no_runtime)
+set(HK_TARGET_cuda ${HK_HOST}-cuda-cuda_capability_80-${HK_FEATURES})
+set(HK_TARGET_opencl ${HK_HOST}-opencl-${HK_FEATURES})
 
 # A family's sources are those with exactly its name, and all in folders of its name: what begins with
 # one family's name may be another's. Its algorithms and schedules are a library, which families that

@@ -17,6 +17,16 @@ struct PackedTile {
     int skew;   // 1: a copied pixel is a vector longer, so that a tile's pixels meet in no cache set
 };
 
+bool pointwise(const Conv2dContext &context) {
+    return context.kernel_w == 1 && context.kernel_h == 1;
+}
+
+// A pixel's channels are known, and no vector.
+bool few_channels(const Conv2dContext &context) {
+    const int lanes = context.target.natural_vector_size<float>();
+    return context.nhwc && context.channels_per_group > 0 && context.channels_per_group < lanes / 2;
+}
+
 // Registers: sums, the block's vectors of the filter, one broadcast. AVX-512: 7 + 1 + 1 of 32; AVX2:
 // 2 * 6 + 2 + 1 of 16. A multiplication takes its broadcast from memory, and its result is there four
 // cycles later: seven sums hide that, and fit images of 7, 14, 28 and 56 pixels.
@@ -43,15 +53,10 @@ PackedTile choose(const Conv2dContext &context) {
         tile.y = 1;
     }
     knobs.require(tile.block % tile.lanes == 0, "block is a multiple of lanes");
+    knobs.require(!tile.skew || !few_channels(context), "skew is 0 where a pixel is no vector");
     const int vectors = tile.block / tile.lanes;
     knobs.estimate("vector registers", vectors * tile.x * tile.y + vectors + 1, registers);
     return tile;
-}
-
-// A pixel's channels are known, and no vector.
-bool few_channels(const Conv2dContext &context) {
-    const int lanes = context.target.natural_vector_size<float>();
-    return context.channels_per_group > 0 && context.channels_per_group < lanes / 2;
 }
 
 // Rows of pixels that lie next to each other are copied in vectors.
@@ -68,7 +73,7 @@ const Var kv("kv"), kb("kb"), kp("kp"), xo("xo"), xc("xc"), yo("yo"), rows("rows
 void pack(Conv2d &stages, const PackedTile &tile, int lanes, const Conv2dContext &context) {
     const Var ci("ci"), blocks("blocks");
     stages.packed.bound_extent(stages.ki, tile.block);
-    const bool in_vectors = context.nhwc || (context.kernel_w == 1 && context.kernel_h == 1);
+    const bool in_vectors = context.nhwc || pointwise(context);
     if (context.filters_inner && in_vectors)
         stages.packed.reorder(stages.ki, s, r, c, stages.ko, g).vectorize(stages.ki, lanes);
     else if (context.filters_inner)
@@ -118,8 +123,7 @@ namespace cpu {
 
 PackedSum packed_sum(const Conv2dContext &context) {
     const PackedTile tile = choose(context);
-    const bool pointwise = context.kernel_w == 1 && context.kernel_h == 1;
-    return {tile.block, tile.y == 1 && !pointwise, tile.stage && few_channels(context)};
+    return {tile.block, tile.y == 1 && !pointwise(context), tile.stage && few_channels(context)};
 }
 
 // Vectors of output channels times broadcasts of the input, the sums in registers. A tile's input is
@@ -131,8 +135,6 @@ PackedSum packed_sum(const Conv2dContext &context) {
 // where the filter's memory is in vectors of filters, blocks are packed just before all pixels use
 // them (`outer` again: figures at the rows of conv2d_backward_data).
 //
-// bench --list resnet50 on one Zen 4 core, of 118 GFLOP/s (docs/performance.md): row 1x1 97 to 114,
-// row 3x3_7 93 to 114.
 // Lost: padding inlined (comparisons in the inner loop); filters that lie in vectors read where
 // they are (1x1: as fast as packed, and worse where rows are a power of two apart); the sum in
 // slices of 256 or 512 channels that stay in the cache (1x1 at 7x7, 2048 channels: 6 to 8 %
@@ -145,10 +147,12 @@ void packed(Conv2d &stages, const Conv2dContext &context) {
     const RDom &d = stages.r;
 
     split(out, tile, lanes, context.filter_packed);
-    // What follows the sum of a gradient is short; an activation and a residual in line are 100 KB.
+    // From registers to the output, where a tile's sum is short enough for that to be a tenth of the
+    // time (explorer run, 112x112_16-96_1x1: 1.19 times as fast). What follows the sum of a gradient is
+    // short; an activation and a residual in line are 100 KB.
     if (context.in_place)
         out.unroll(kv).unroll(x);
-    else
+    else if (few_channels(context) || (context.nhwc && pointwise(context)))
         out.specialize(context.plain).unroll(kv).unroll(x);
     stages.start.compute_root();
     // A vector, known as one: its memory is on the stack.
