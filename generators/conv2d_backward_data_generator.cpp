@@ -126,8 +126,10 @@ private:
         sc::Conv2dSizes known = sizes(get_target());
         std::swap(known.channels_per_group, known.filters_per_group);
         known.width = fix_out_w;
-        const bool in_place = true, filters_inner = true;
-        return {known, pointwise_f32, !accumulate, dense_columns(), in_place, filters_inner};
+        sc::Conv2dContext context = {known, pointwise_f32, !accumulate};
+        context.dense_columns = dense_columns();
+        context.in_place = context.filters_inner = true;
+        return context;
     }
 
     template<typename Stages, typename Context>

@@ -3,8 +3,11 @@
 
 #include <tuple>
 
+#include "hk/conv2d.h"
 #include "tests/kernels/family.h"
+#include "tests/reference/elements.h"
 #include "tests/support/conv2d_check.h"
+#include "tests/support/values.h"
 
 namespace hk::test {
 namespace {
@@ -58,6 +61,26 @@ TEST(Conv2dPadding, OfEachSideCounts) {
         c.problem.kernel_height = c.problem.kernel_width = 3;
         c.problem.options.padding = padding;
         check(c, Device::cpu());
+    }
+}
+
+// Rows of pixels that lie next to each other are copied as one.
+TEST(Conv2dPicture, PixelsMayLieApart) {
+    Random random(7);
+    const Shape rgba{2, 19, 37, 4};
+    for (const DataType type : {DataType::f32, DataType::f16, DataType::bf16}) {
+        const Tensor weight =
+            host_tensor({24, 3, 3, 3}, type, whole_numbers(random, {24, 3, 3, 3}, -3, 3));
+        const Tensor apart =
+            host_tensor(rgba, type, whole_numbers(random, rgba, -3, 3)).slice(3, 0, 3);
+        for (const int64_t stride : {1, 2}) {
+            Conv2dOptions options;
+            options.padding = {1, 2, 2, 1};
+            options.stride = {stride, stride};
+            EXPECT_EQ(reference::read(conv2d(apart, weight, {}, options)),
+                      reference::read(conv2d(apart.to(Device::cpu()), weight, {}, options)))
+                << name_of(type) << " stride " << stride;
+        }
     }
 }
 
