@@ -155,8 +155,8 @@ void packed(Conv2d &stages, const Conv2dContext &context) {
     else if (few_channels(context) || (context.nhwc && pointwise(context)))
         out.specialize(context.plain).unroll(kv).unroll(x);
     stages.start.compute_root();
-    // A vector, known as one: its memory is on the stack.
-    stages.activated.compute_at(out, kv).bound_extent(k, lanes).vectorize(k).specialize(
+    // A vector, known as one, or its memory would not be on the stack.
+    stages.activated.compute_at(out, kv).bound_storage(k, lanes).vectorize(k).specialize(
         context.plain);
     stages.sum.compute_at(out, kb)
         .bound_extent(k, tile.block)
