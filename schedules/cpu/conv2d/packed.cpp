@@ -34,7 +34,7 @@ PackedTile choose(const Conv2dContext &context) {
     const int widest = std::min(kFilterBlock, context.target.natural_vector_size<float>());
     PackedTile tile = {widest, kFilterBlock, 7, 1, 2, 0, 0, 0};
     Knobs knobs(context.knobs);
-    knobs.take("lanes", tile.lanes, {8, 16});
+    knobs.take("lanes", tile.lanes, {4, 8, 16});
     knobs.take("block", tile.block, steps(8, 96, 8));
     knobs.take("tile_x", tile.x, {1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 28});
     knobs.take("tile_y", tile.y, steps(1, 4));
