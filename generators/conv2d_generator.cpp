@@ -119,6 +119,13 @@ private:
             op.weight = order.filter("weight_csrkg", weight);
         }
         op.residual = order.image("residual_kgxyn", residual);
+        op.filters = fixed_or(fix_filters_per_group, output.dim(ic).extent());
+        // Whole vectors of filters are activated, also over the last one's end.
+        if (packed()) {
+            const Range all = {Expr(), Expr()};
+            op.residual = BoundaryConditions::repeat_edge(op.residual,
+                                                          {{0, op.filters}, all, all, all, all});
+        }
         if (reads_whole_tiles()) {
             const Range all = {Expr(), Expr()}, columns = {0, residual.dim(ix).extent()},
                         rows = {0, residual.dim(iy).extent()};

@@ -156,8 +156,11 @@ void packed(Conv2d &stages, const Conv2dContext &context) {
         out.specialize(context.plain).unroll(kv).unroll(x);
     stages.start.compute_root();
     // A vector, known as one, or its memory would not be on the stack.
-    stages.activated.compute_at(out, kv).bound_storage(k, lanes).vectorize(k).specialize(
-        context.plain);
+    stages.activated.compute_at(out, kv).vectorize(k).specialize(context.plain);
+    if (context.in_place)
+        stages.activated.bound_storage(k, lanes);
+    else
+        stages.activated.bound_extent(k, lanes);
     stages.sum.compute_at(out, kb)
         .bound_extent(k, tile.block)
         .bound_extent(x, tile.x)
