@@ -101,8 +101,8 @@ kernel(conv2d rgb ALGORITHM packed SCHEDULE cpu KNOBS tile_x:8 ${types} LAYOUTS 
 # docs/performance.md has the ratios before and after. 1x1: passes of 8 blocks of filters stay in a core's cache
 # (explorer run, 8x32_2048-4096 2.5 times as fast as without; 14x14_1024-1024 1.1).
 set(packed ALGORITHM packed SCHEDULE cpu DEVICES cpu)
-# 24 filters are three halves of a vector (MobileNetV2: 1.2 times as fast as two vectors); a filter of 4 MB and more is
-# read for half as many tiles (1.02 to 1.08).
+# 24 filters are three halves of a vector; a filter of 4 MB and more is read for half as many tiles. What they gain:
+# explorer run conv2d mobilenetv2 (resnext50) --row 1x1.
 kernel(conv2d 1x1_to_24 ${packed} KNOBS lanes:8,block:24,chunk:4,stage:0 TYPES f32 LAYOUTS nhwc
     WHERE ${kernel_1x1} filters_per_group=24)
 kernel(conv2d 1x1_large ${packed} KNOBS block:32,chunk:4,outer:4,stage:0 TYPES f32 LAYOUTS nhwc

@@ -134,7 +134,6 @@ private:
         }
         op.bias = bias;
         op.channels = fixed_or(fix_channels_per_group, weight.dim(w[0]).extent());
-        op.filters = fixed_or(fix_filters_per_group, output.dim(ic).extent());
         op.width = fixed_or(fix_width, input.dim(ix).extent());
         op.height = input.dim(iy).extent();
         op.kernel_w = fixed_or(fix_kernel_w, weight.dim(w[1]).extent());

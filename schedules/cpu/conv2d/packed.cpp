@@ -147,9 +147,8 @@ void packed(Conv2d &stages, const Conv2dContext &context) {
     const RDom &d = stages.r;
 
     split(out, tile, lanes, context.filter_packed);
-    // From registers to the output, where a tile's sum is short enough for that to be a tenth of the
-    // time (explorer run, 112x112_16-96_1x1: 1.19 times as fast). What follows the sum of a gradient is
-    // short; an activation and a residual in line are 100 KB.
+    // From registers to the output, where a tile's sum may be short. What follows the sum of a gradient
+    // is short; an activation and a residual in line are 100 KB.
     if (context.in_place)
         out.unroll(kv).unroll(x);
     else if (few_channels(context) || (context.nhwc && pointwise(context)))
