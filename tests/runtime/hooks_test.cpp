@@ -1,5 +1,8 @@
 // Halide's hooks as Halide's runtime calls them.
 
+#include <algorithm>
+#include <mutex>
+#include <numeric>
 #include <thread>
 
 #include "HalideRuntime.h"
@@ -53,6 +56,50 @@ TEST(Hooks, OneOfManyThreadsReports) {
     }
     for (std::thread &thread : threads) thread.join();
     EXPECT_EQ(context.message(), std::string(100, context.message()[0]));
+}
+
+struct Tasks {
+    std::mutex mutex;
+    std::vector<int> ran;
+    std::thread::id thread;
+    int fails = -1;
+
+    static int run(void *, int index, uint8_t *closure) {
+        Tasks &tasks = *reinterpret_cast<Tasks *>(closure);
+        const std::lock_guard lock(tasks.mutex);
+        tasks.ran.push_back(index);
+        tasks.thread = std::this_thread::get_id();
+        return index == tasks.fails ? halide_error_code_out_of_memory : 0;
+    }
+    int run_all(int threads, int first, int count) {
+        const int before = halide_set_num_threads(threads);
+        const int status =
+            halide_do_par_for(nullptr, run, first, count, reinterpret_cast<uint8_t *>(this));
+        halide_set_num_threads(before);
+        return status;
+    }
+};
+
+TEST(Hooks, OneThreadRunsTasksInOrderUntilOneFails) {
+    Tasks all, some;
+    EXPECT_EQ(all.run_all(1, 5, 4), 0);
+    EXPECT_EQ(all.ran, (std::vector<int>{5, 6, 7, 8}));
+    EXPECT_EQ(all.thread, std::this_thread::get_id());
+    some.fails = 6;
+    EXPECT_EQ(some.run_all(1, 5, 4), halide_error_code_out_of_memory);
+    EXPECT_EQ(some.ran, (std::vector<int>{5, 6}));
+}
+
+TEST(Hooks, SeveralThreadsRunEachTaskOnce) {
+    Tasks many, one;
+    EXPECT_EQ(many.run_all(3, 2, 1000), 0);
+    std::sort(many.ran.begin(), many.ran.end());
+    std::vector<int> each(1000);
+    std::iota(each.begin(), each.end(), 2);
+    EXPECT_EQ(many.ran, each);
+    EXPECT_EQ(one.run_all(3, 7, 1), 0);
+    EXPECT_EQ(one.ran, std::vector<int>{7});
+    EXPECT_EQ(one.thread, std::this_thread::get_id());
 }
 
 TEST(Hooks, MemoryComesFromThePool) {
