@@ -41,13 +41,23 @@ void finish_average(const Pool2dOperands &op, Pool2d &stages) {
     stages.output(c, g, x, y, n) = cast(op.type, stages.folded(c, g, x, y, n) / pixels);
 }
 
-// The row of the input that columns.y stands for in the output's row y.
-Expr row_of(const Pool2dOperands &op, const RDom &columns) {
-    return op.windows.first_y(y) + columns.y;
+// Pixels above each other; in rows outside of the image, the nearest inside.
+struct Column {
+    Expr inside, pixel;
+};
+
+Column column_of(const Pool2dOperands &op, const RDom &rows) {
+    const Expr row = op.windows.first_y(y) + rows, height = op.windows.height;
+    return {row >= 0 && row < height,
+            cast<float>(op.input(c, g, x, clamp(row, 0, height - 1), n))};
 }
 
-Expr clamped_row(const Pool2dOperands &op, const RDom &columns) {
-    return clamp(row_of(op, columns), 0, op.windows.height - 1);
+// stages.above, in the middle of what changes nothing.
+void place_columns(const Pool2dOperands &op, const Expr &nothing, Pool2d &stages) {
+    stages.columns = RDom(0, op.windows.width, "columns");
+    stages.column = Func("column");
+    stages.column(c, g, x, y, n) = nothing;
+    stages.column(c, g, stages.columns, y, n) = stages.above(c, g, stages.columns, y, n);
 }
 
 }  // namespace
@@ -81,16 +91,17 @@ Pool2d pool2d_average(const Pool2dOperands &op) {
 
 Pool2d pool2d_max_by_rows(const Pool2dOperands &op) {
     const PoolWindows &w = op.windows;
+    const Expr nothing = Float(32).min();
     Pool2d stages;
-    stages.columns = RDom(0, w.width, 0, w.kernel_y, "columns");
-    const RVar &at = stages.columns.x;
-    stages.column = Func("best_of_column");
-    stages.column(c, g, x, y, n) = Float(32).min();
-    stages.column(c, g, at, y, n) = larger(stages.column(c, g, at, y, n),
-                                           op.input(c, g, at, clamped_row(op, stages.columns), n));
+    stages.rows = RDom(0, w.kernel_y, "rows");
+    stages.above = Func("best_above");
+    stages.above(c, g, x, y, n) = nothing;
+    stages.above(c, g, x, y, n) =
+        larger(stages.above(c, g, x, y, n), column_of(op, stages.rows).pixel);
+    place_columns(op, nothing, stages);
     stages.r = RDom(0, w.kernel_x, 0, 1, "r");
     stages.folded = Func("best");
-    stages.folded(c, g, x, y, n) = Float(32).min();
+    stages.folded(c, g, x, y, n) = nothing;
     stages.folded(c, g, x, y, n) =
         larger(stages.folded(c, g, x, y, n), stages.column(c, g, w.first_x(x) + stages.r.x, y, n));
     finish_maximum(op, stages);
@@ -100,14 +111,11 @@ Pool2d pool2d_max_by_rows(const Pool2dOperands &op) {
 Pool2d pool2d_average_by_rows(const Pool2dOperands &op) {
     const PoolWindows &w = op.windows;
     Pool2d stages;
-    stages.columns = RDom(0, w.width, 0, w.kernel_y, "columns");
-    const RVar &at = stages.columns.x;
-    const Expr row = row_of(op, stages.columns);
-    stages.column = Func("sum_of_column");
-    stages.column(c, g, x, y, n) = 0.f;
-    stages.column(c, g, at, y, n) +=
-        select(row >= 0 && row < w.height,
-               cast<float>(op.input(c, g, at, clamped_row(op, stages.columns), n)), 0.f);
+    stages.rows = RDom(0, w.kernel_y, "rows");
+    const Column column = column_of(op, stages.rows);
+    stages.above = Func("sum_above");
+    stages.above(c, g, x, y, n) += select(column.inside, column.pixel, 0.f);
+    place_columns(op, 0.f, stages);
     stages.r = RDom(0, w.kernel_x, 0, 1, "r");
     stages.folded = Func("sum");
     stages.folded(c, g, x, y, n) += stages.column(c, g, w.first_x(x) + stages.r.x, y, n);

@@ -27,13 +27,13 @@ struct Pool2dOperands {
 
 // folded(c, g, x, y, n) is over the pixels r.x, r.y of a window, row by row.
 //
-// Of pooling by rows column(c, g, x, y, n) is what folding the pixels above each other at column x
-// of the input makes, for the output's row y: first over columns.x, all of the image, and
-// columns.y. Before and after the image it is what changes nothing. folded is then over r.x of
-// columns alone.
+// Of pooling by rows above(c, g, x, y, n) is what folding the pixels above each other at column x of
+// the input makes, over `rows`, for the output's row y. column is the same at `columns`, which are
+// all of the image, and what changes nothing before and after it. folded is then over r.x of column
+// alone.
 struct Pool2d {
-    Halide::Func column, folded, output;
-    Halide::RDom r, columns;
+    Halide::Func above, column, folded, output;
+    Halide::RDom r, rows, columns;
 };
 
 Pool2d pool2d_max(const Pool2dOperands &operands);

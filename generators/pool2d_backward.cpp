@@ -10,6 +10,12 @@ namespace hk::generators {
 
 namespace {
 
+// How many windows hold a pixel, at most.
+Expr most_windows(const Expr &kernel, const Expr &stride, const Expr &windows) {
+    const Expr most = Internal::simplify(ceil_div(kernel, stride));
+    return Internal::is_const_one(most) ? most : min(most, windows);
+}
+
 // The windows that hold a pixel, and what the pixel adds up.
 class Gathering {
 public:
@@ -21,8 +27,8 @@ public:
             max((x + windows.padding_left - windows.kernel_x) / windows.stride_x + 1, 0);
         stages.first_y(y) =
             max((y + windows.padding_top - windows.kernel_y) / windows.stride_y + 1, 0);
-        stages.w = RDom(0, ceil_div(windows.kernel_x, windows.stride_x), 0,
-                        ceil_div(windows.kernel_y, windows.stride_y), "w");
+        stages.w = RDom(0, most_windows(windows.kernel_x, windows.stride_x, op.out_w), 0,
+                        most_windows(windows.kernel_y, windows.stride_y, op.out_h), "w");
         next_x_ = stages.first_x(x) + stages.w.x;
         next_y_ = stages.first_y(y) + stages.w.y;
     }

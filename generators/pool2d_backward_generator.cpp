@@ -53,10 +53,9 @@ public:
             maximum ? pool2d_backward_max(operands) : pool2d_backward_average(operands);
         input_gradient(order.image_arguments(c)) = stages.output(c, g, x, y, n);
         stages.output = input_gradient;
-        const sc::Pool2dContext context = {
-            {sizes(get_target())},
-            width * (order.nhwc() ? input_gradient.dim(dim_c).extent() : 1),
-            operands.windows.stride_x};
+        sc::Pool2dContext context{sizes(get_target())};
+        context.row = width * (order.nhwc() ? input_gradient.dim(dim_c).extent() : 1);
+        context.stride_x = operands.windows.stride_x;
         sc::apply(sc::pool2d_backward_schedules(), schedule_name.value(), stages, context);
         hk::compiler::add_lowering_passes(get_pipeline(), get_target());
     }

@@ -37,10 +37,10 @@ public:
         Pool2d stages = stages_of(operands);
         output(order.image_arguments(c)) = stages.output(c, g, x, y, n);
         stages.output = output;
-        const sc::Pool2dContext context = {
-            {sizes(get_target())},
-            output.dim(dim_x).extent() * (order.nhwc() ? output.dim(dim_c).extent() : 1),
-            operands.windows.stride_x};
+        sc::Pool2dContext context{sizes(get_target())};
+        context.row = output.dim(dim_x).extent() * (order.nhwc() ? output.dim(dim_c).extent() : 1);
+        context.rows = output.dim(dim_y).extent();
+        context.stride_x = operands.windows.stride_x;
         sc::apply(sc::pool2d_schedules(), schedule_name.value(), stages, context);
         hk::compiler::add_lowering_passes(get_pipeline(), get_target());
     }

@@ -8,7 +8,8 @@
 namespace hk::schedules {
 
 struct Pool2dContext : Conv2dSizes {
-    Halide::Expr row;  // elements of one of the output that lie next to each other
+    Halide::Expr row;   // elements of one of the output that lie next to each other
+    Halide::Expr rows;  // of the output's image
     Halide::Expr stride_x;
 };
 

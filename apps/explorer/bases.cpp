@@ -171,7 +171,11 @@ json to_json(const CaseSpace &space, const std::string &name) {
             {"work", space.work},
             {"shapes", space.shapes},
             {"bytes", space.bytes},
-            {"row", {{"name", space.row->row}, {"candidate", row.name()}, {"base", row.base()}}},
+            {"row",
+             {{"name", space.row->row},
+              {"candidate", row.name()},
+              {"base", row.base()},
+              {"knobs", row.knobs}}},
             {"bases", bases}};
 }
 

@@ -6,7 +6,6 @@ import argparse
 import json
 import math
 import os
-import re
 import sys
 from collections import Counter
 from html import escape
@@ -17,7 +16,6 @@ import figures
 import sweep_results
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-MARGIN = 1.02  # below it a new row is not worth it
 MOST_VALUES = 24  # of a knob; past that those that were tried
 
 
@@ -90,32 +88,14 @@ def tiles(case):
              "bad" if case.wasted() > 0.1 else ""), "</div>"])
 
 
-def table_line(case, best, about):
-    """The row of the table that has the best candidate's schedule, for kernels.cmake."""
-    if case.line:
-        return case.line
-    settings, base, row = about["settings"], case.base_of(best), case.row["name"]
-    knobs = [f"KNOBS {best.knobs_text}"] if best.knobs else []
-    if best.base == case.row["base"]:
-        return " ".join([f"kernel({base['family']} {row} …", *(knobs or ["without KNOBS"]), "…)"])
-    layouts = [] if settings["layout"] == "any" else [f"LAYOUTS {settings['layout']}"]
-    where = [f"WHERE {base['where']}"] if base["where"] else []
-    columns = [f"ALGORITHM {best.algorithm} SCHEDULE {best.schedule}", *knobs,
-               f"TYPES {settings['type']}", *layouts, f"DEVICES {settings['device'].split(':')[0]}"]
-    name = re.sub(r"\W", "_", f"{base['rows'].split(',')[0]}_{case.name}")
-    first = " ".join([f"kernel({base['family']} {name}", *columns])
-    return "\n    ".join([first, *where]) + f")  # before {row}"
-
-
-def advice(case, about):
-    best = case.best(lambda candidate: not candidate.by_machine)
-    if not best or best.ratio < MARGIN:
+def advice(case):
+    if not case.line:
         return "<p>No hand-written candidate is faster than the table's row by 2 %: it stays.</p>"
-    base = case.base_of(best)
+    base = case.base_of(case.best(lambda candidate: not candidate.by_machine))
     chooser = f" The schedule's chooser: <code>{escape(base['chooser'])}</code>." if base else ""
     return (f'<h3>The line for kernels.cmake</h3><p class="soft">The row that runs now: <code>'
             f"{escape(case.row['name'])}</code>, {escape(case.row['candidate'])}.{chooser}</p>"
-            f"<pre>{escape(table_line(case, best, about))}</pre>")
+            f"<pre>{escape(case.line)}</pre>")
 
 
 def legend(markers):
@@ -201,7 +181,7 @@ def case_section(case, sweep):
     if case.right():
         bases = dict.fromkeys((c.base, c.by_machine) for c in case.candidates)
         markers = figures.marker_of(bases)
-        parts += [descriptions(case, unit), advice(case, sweep.about),
+        parts += [descriptions(case, unit), advice(case),
                   "<h3>Time against each knob</h3>",
                   '<p class="soft">A dot is a candidate; the dashed line is the table\'s row.</p>',
                   legend(markers), knob_plots(case, markers),

@@ -69,6 +69,14 @@ std::vector<Record> fastest_of(const std::vector<Record> &records, const std::st
     return result;
 }
 
+// An autoscheduler makes a schedule for the sizes of one case alone: none for the table.
+const Record *first_by_hand(const std::vector<Record> &fastest) {
+    const auto found = std::find_if(fastest.begin(), fastest.end(), [](const Record &record) {
+        return !is_autoscheduler(record.schedule);
+    });
+    return found == fastest.end() ? nullptr : &*found;
+}
+
 void print_case(const json &sweep, const json &of, const std::vector<Record> &records, FILE *out) {
     const std::string name = of["name"], unit = sweep["unit"];
     const std::vector<Record> fastest = fastest_of(records, name);
@@ -96,20 +104,33 @@ void print_case(const json &sweep, const json &of, const std::vector<Record> &re
     });
     if (automatic != fastest.end()) print_line(out, "autoscheduler", *automatic, unit);
     const std::string line = of.value("line", "");
-    const json *base = find_base(of, fastest.front());
-    if (line.empty())
+    if (line.empty()) {
         std::fprintf(out, "  the table is as good as the best of these\n");
-    else
-        std::fprintf(out, "  into the table (chooser: %s):\n    %s\n",
-                     base ? (*base)["chooser"].get<std::string>().c_str() : "", line.c_str());
+        return;
+    }
+    const json *base = find_base(of, *first_by_hand(fastest));
+    std::fprintf(out, "  into the table (chooser: %s):\n    %s\n",
+                 (*base)["chooser"].get<std::string>().c_str(), line.c_str());
+}
+
+// Is it what the table ships, as a candidate?
+bool is_row(const json &sweep, const json &of, const Record &record) {
+    if (of["row"]["base"] != base_of(record)) return false;
+    const json *base = find_base(of, record);
+    if (!base) return false;
+    const Candidate candidate = candidate_of(sweep, *base, record);
+    try {
+        return needed_knobs(candidate, record.knobs) ==
+               needed_knobs(candidate, of["row"].value("knobs", ""));
+    } catch (const std::exception &) {  // of another version of the schedules
+        return false;
+    }
 }
 
 }  // namespace
 
 std::string line_for_table(const json &sweep, const json &of, const Record &best, double margin) {
     if (best.ratio() < margin) return "";
-    if (is_autoscheduler(best.schedule))
-        return "none: " + best.schedule + " makes a schedule for these sizes alone";
     const json *base = find_base(of, best);
     if (!base) return "";
     const Candidate candidate = candidate_of(sweep, *base, best);
@@ -144,7 +165,11 @@ std::string line_for_table(const json &sweep, const json &of, const Record &best
 void note_lines(json &sweep, const std::vector<Record> &records) {
     for (json &of : sweep["cases"]) {
         const std::vector<Record> fastest = fastest_of(records, of["name"]);
-        const std::string line = fastest.empty() ? "" : line_for_table(sweep, of, fastest.front());
+        double margin = kMargin;
+        for (const Record &record : fastest)
+            if (is_row(sweep, of, record)) margin = std::max(margin, kMargin * record.ratio());
+        const Record *best = first_by_hand(fastest);
+        const std::string line = best ? line_for_table(sweep, of, *best, margin) : "";
         if (line.empty())
             of.erase("line");
         else

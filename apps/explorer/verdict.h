@@ -14,12 +14,14 @@ namespace hk::explorer {
 // kernels.cmake, as note_lines() has put it.
 void print_verdict(const nlohmann::json &sweep, const std::vector<Record> &records, FILE *out);
 
-// That line: of the row that selection takes, or of a new one before it, a GPU's with its budget.
-// Empty where the table is best, or nothing below `margin` was gained.
+// That line of a schedule by hand: of the row that selection takes, or of a new one before it, a
+// GPU's with its budget. Empty where the table is best, or nothing below `margin` was gained.
+constexpr double kMargin = 1.02;
 std::string line_for_table(const nlohmann::json &sweep, const nlohmann::json &of,
-                           const Record &best, double margin = 1.02);
+                           const Record &best, double margin = kMargin);
 
-// Puts it into each case of the sweep, for the report.
+// Puts that of the best into each case of the sweep, for the report. Where the row was a candidate too, the best is
+// held against that as well: what is compiled here may be faster for where it lies in memory.
 void note_lines(nlohmann::json &sweep, const std::vector<Record> &records);
 
 }  // namespace hk::explorer

@@ -52,6 +52,8 @@ void pool2d_backward(Pool2dBackward &stages, const Pool2dContext &context) {
             scan.reorder(v, stages.r.x, stages.r.y, vo, y);
         }
         scan.vectorize(v).never_partition(stages.r.x, stages.r.y, y);
+        if (context.kernel_w > 0 && context.kernel_h > 0)
+            scan.unroll(stages.r.x).unroll(stages.r.y);
     }
 }
 

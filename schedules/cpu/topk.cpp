@@ -85,7 +85,7 @@ void thresholds_of_rows(TopK &stages, int rows) {
 
 }  // namespace
 
-// A task has a row, or several short ones, sixteen of which are looked at as columns: all stages
+// A task has a row, or 32 short ones, sixteen of which are looked at as columns: all stages
 // between its elements and its result stay in the caches, and the calls of C++, which ask for
 // bounds before they run, are shared by its rows. One Zen 4 core, bench --family topk, us a row of
 // floats: of 50257, k 50, 7.5, of which the pass over the row takes 4, the threshold of 786 maxima
@@ -99,7 +99,7 @@ void thresholds_of_rows(TopK &stages, int rows) {
 void topk(TopK &stages, const TopKContext &context) {
     const int lanes = topk_lanes(context);
     const bool in_columns = stages.columns.best.defined();
-    int rows = in_columns ? 16 : 1, vectors = 4;
+    int rows = in_columns ? 32 : 1, vectors = 4;
     Knobs knobs(context.knobs);
     // A threshold's stages are of one row, unless they are of columns.
     if (in_columns || stages.threshold.known.empty()) knobs.take("rows", rows, powers(1, 64));

@@ -116,17 +116,13 @@ class Reading(Sweeps):
 
 class Page(Sweeps):
     def test_line_for_the_table(self):
-        page = self.page([line(50, knobs="tile_x:14")])
-        self.assertIn("<pre>kernel(conv2d 3x3_56x56 ALGORITHM packed SCHEDULE cpu KNOBS tile_x:14 "
-                      "TYPES f32 LAYOUTS nhwc DEVICES cpu\n    WHERE kernel_w=3 groups&gt;=4)  "
-                      "# before any</pre>", page)
-        row = {**ROW, "base": BASE["name"]}
-        page = self.page([line(50, knobs="tile_x:14")], cases=[{**about()["cases"][0], "row": row}])
-        self.assertIn("<pre>kernel(conv2d any … KNOBS tile_x:14 …)</pre>", page)
+        with_line = {**about()["cases"][0], "line": "kernel(conv2d any … WHERE groups>=4)"}
+        page = self.page([line(50, knobs="tile_x:14")], cases=[with_line])
+        self.assertIn("<pre>kernel(conv2d any … WHERE groups&gt;=4)</pre>", page)
+        self.assertIn("packed.cpp:25", page)
 
-    def test_no_line_where_the_row_is_best_or_a_machine_schedules(self):
-        for lines in ([line(99)], [line(120)], [line(50, schedule="Adams2019"), line(100)]):
-            self.assertNotIn("<pre>", self.page(lines))
+    def test_no_line_where_the_sweep_found_none(self):
+        self.assertNotIn("<pre>", self.page([line(50)]))
 
     def test_text_of_others_is_text(self):
         page = self.page([line(50), line(status="wrong", reason="</script><b>1 & 2")])
