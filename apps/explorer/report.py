@@ -183,7 +183,9 @@ def case_section(case, sweep):
         markers = figures.marker_of(bases)
         parts += [descriptions(case, unit), advice(case),
                   "<h3>Time against each knob</h3>",
-                  '<p class="soft">A dot is a candidate; the dashed line is the table\'s row.</p>',
+                  '<p class="soft">A dot is a candidate; the dashed line is the table\'s row. '
+                  "Times are the row's median over a candidate's ratio, as both were measured in "
+                  "turn.</p>",
                   legend(markers), knob_plots(case, markers),
                   '<div class="halves"><div><h3>Best so far</h3>',
                   plot(f"progress-{number}", figures.progress(case, markers)),

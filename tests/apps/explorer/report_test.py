@@ -97,8 +97,10 @@ class Reading(Sweeps):
     def test_ratios_are_those_of_the_same_rounds(self):
         # A quiet and a busy machine.
         case = self.read([line(50), line(60, table_ns=300)]).cases[0]
-        self.assertEqual(case.best().ns, 60)
+        self.assertEqual(case.best().ratio, 5)
         self.assertEqual(case.table_ns, 200)
+        self.assertEqual([candidate.ns for candidate in case.candidates], [100, 40])
+        self.assertEqual(case.best().rate, 100)
 
     def test_half_a_line_at_the_end_is_left_out(self):
         self.write([line(50)], tail="56x56,packed/cpu,pack")
