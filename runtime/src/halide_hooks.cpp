@@ -95,7 +95,7 @@ int run_tasks(void *user_context, halide_task_t task, int first, int count, uint
 }
 
 // Set, not defined in place of halide_do_par_for: applications may set theirs.
-const halide_do_par_for_t halide_runs_tasks = halide_set_custom_do_par_for(run_tasks);
+[[maybe_unused]] const halide_do_par_for_t replaced = halide_set_custom_do_par_for(run_tasks);
 
 using CreateProgram = void *(*)(void *context, unsigned count, const char **texts,
                                 const size_t *lengths, int *status);
