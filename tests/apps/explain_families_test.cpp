@@ -102,15 +102,17 @@ TEST(Explain, PoolingAndSoftmaxTellRows) {
     };
     const Problem problems[] = {
         {"pool2d --input 1x112x112x64 --kernel 3 --padding 1", "max", "max"},
-        {"pool2d --input 1x64x56x56 --layout nchw --type f16", "max_2x2", "max"},
+        {"pool2d --input 1x64x112x112 --layout nchw --type f16", "max_2x2", "max"},
         {"pool2d --input 1x56x57x8 --kernel 2x3", "max", "max"},
         {"pool2d --input 1x7x7x1280 --kernel 7 --stride 1 --pooling average", "average", "average"},
-        {"pool2d_backward --input 64x8x8x32 --type bf16", "max", "max"},
+        {"pool2d_backward --input 64x8x8x32 --type bf16", "max_2x2", "max"},
         {"pool2d_backward --input 1x7x7x1280 --kernel 7 --stride 1 --pooling average", "average",
          "average"},
         {"softmax_cross_entropy --input 64x10", "rows", "warp"},
         {"softmax_cross_entropy --input 128x32000 --type f16", "rows", "block"},
-        {"softmax_cross_entropy --input 128x32000 --shared-limit 0", "rows", "unstaged"}};
+        {"softmax_cross_entropy --input 128x32000 --shared-limit 0", "rows", "unstaged"},
+        {"pool2d --input 1x64x56x56 --layout nchw --type f16", "max_2x2_narrow", "max"},
+        {"pool2d_backward --input 1x64x56x56 --layout nchw --kernel 3", "max", "max"}};
     for (const auto &[flags, on_cpu, on_gpu] : problems) {
         SCOPED_TRACE(flags);
         const std::map<std::string, std::string> rows = rows_by_target(flags);
