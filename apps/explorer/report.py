@@ -90,7 +90,7 @@ def tiles(case):
 
 def advice(case):
     if not case.line:
-        return "<p>No hand-written candidate is faster than the table's row by 2 %: it stays.</p>"
+        return "<p>No hand-written candidate gains 2 % over the table's row: it stays.</p>"
     base = case.base_of(case.best(lambda candidate: not candidate.by_machine))
     chooser = f" The schedule's chooser: <code>{escape(base['chooser'])}</code>." if base else ""
     return (f'<h3>The line for kernels.cmake</h3><p class="soft">The row that runs now: <code>'

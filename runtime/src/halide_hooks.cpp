@@ -84,8 +84,7 @@ int launch_with_opt_in(void *function, unsigned grid_x, unsigned grid_y, unsigne
     return refuse(error.what());
 }
 
-// A loop that one thread runs goes through no queue, which would be 15 ns a task and a tenth of a
-// small depthwise convolution.
+// A loop that one thread runs goes through no queue, which takes a lock for each task.
 int run_tasks(void *user_context, halide_task_t task, int first, int count, uint8_t *closure) {
     if (count > 1 && halide_get_num_threads() != 1)
         return halide_default_do_par_for(user_context, task, first, count, closure);
