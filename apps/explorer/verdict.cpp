@@ -179,8 +179,12 @@ void note_lines(json &sweep, const std::vector<Record> &records) {
     for (json &of : sweep["cases"]) {
         const std::vector<Record> fastest = fastest_of(records, of["name"]);
         double margin = kMargin;
-        for (const Record &record : fastest)
-            if (is_row(sweep, of, record)) margin = std::max(margin, kMargin * record.ratio());
+        for (const Record &record : fastest) {
+            if (record.ratio() <= 1) break;
+            if (!is_row(sweep, of, record)) continue;
+            margin = kMargin * record.ratio();
+            break;
+        }
         const Record *best = first_by_hand(fastest);
         const std::string line = best ? line_for_table(sweep, of, *best, margin) : "";
         if (line.empty())

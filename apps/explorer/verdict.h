@@ -14,14 +14,17 @@ namespace hk::explorer {
 // kernels.cmake, as note_lines() has put it.
 void print_verdict(const nlohmann::json &sweep, const std::vector<Record> &records, FILE *out);
 
-// That line of a schedule by hand: of the row that selection takes, or of a new one before it, a
-// GPU's with its budget. Empty where the table is best, or nothing below `margin` was gained.
+// The least ratio that is worth a line.
 constexpr double kMargin = 1.02;
+
+// That line of a schedule by hand: of the row that selection takes, or of a new one before it, a
+// GPU's with its budget. Empty where the ratio is below `margin`.
 std::string line_for_table(const nlohmann::json &sweep, const nlohmann::json &of,
                            const Record &best, double margin = kMargin);
 
-// Puts that of the best into each case of the sweep, for the report. Where the row was a candidate too, the best is
-// held against that as well: what is compiled here may be faster for where it lies in memory.
+// Puts that of the best into each case of the sweep, for the report. Where the row was a candidate
+// too, the best is held against that as well: what is compiled here may be faster for where it lies
+// in memory.
 void note_lines(nlohmann::json &sweep, const std::vector<Record> &records);
 
 }  // namespace hk::explorer
