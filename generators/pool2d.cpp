@@ -6,12 +6,18 @@ using namespace Halide;
 
 namespace hk::generators {
 
-Expr PoolWindows::pixels(const Expr &x, const Expr &y) const {
-    const auto inside = [](const Expr &first, const Expr &kernel, const Expr &size) {
-        return min(first + kernel, size) - max(first, 0);
-    };
-    return cast<float>(inside(first_x(x), kernel_x, width)) *
-           cast<float>(inside(first_y(y), kernel_y, height));
+namespace {
+
+Expr inside(const Expr &first, const Expr &kernel, const Expr &size) {
+    return cast<float>(min(first + kernel, size) - max(first, 0));
+}
+
+}  // namespace
+
+Expr PoolWindows::pixels_of_row(const Expr &x) const { return inside(first_x(x), kernel_x, width); }
+
+Expr PoolWindows::pixels_of_column(const Expr &y) const {
+    return inside(first_y(y), kernel_y, height);
 }
 
 Expr pixel_of_maximum(const Func &image, const PoolWindows &windows, bool unpadded, const Expr &x,
@@ -48,8 +54,7 @@ struct Column {
 
 Column column_of(const Pool2dOperands &op, const RDom &rows) {
     const Expr row = op.windows.first_y(y) + rows, height = op.windows.height;
-    return {row >= 0 && row < height,
-            cast<float>(op.input(c, g, x, clamp(row, 0, height - 1), n))};
+    return {row >= 0 && row < height, cast<float>(op.input(c, g, x, clamp(row, 0, height - 1), n))};
 }
 
 // stages.above, in the middle of what changes nothing.

@@ -14,8 +14,12 @@ struct PoolWindows {
     Halide::Expr first_x(const Halide::Expr &x) const { return x * stride_x - padding_left; }
     Halide::Expr first_y(const Halide::Expr &y) const { return y * stride_y - padding_top; }
 
-    // The pixels of a window inside the image, as a float.
-    Halide::Expr pixels(const Halide::Expr &x, const Halide::Expr &y) const;
+    // The pixels of a window inside the image: next to each other, above each other, all; floats.
+    Halide::Expr pixels_of_row(const Halide::Expr &x) const;
+    Halide::Expr pixels_of_column(const Halide::Expr &y) const;
+    Halide::Expr pixels(const Halide::Expr &x, const Halide::Expr &y) const {
+        return pixels_of_row(x) * pixels_of_column(y);
+    }
 };
 
 struct Pool2dOperands {
@@ -27,10 +31,10 @@ struct Pool2dOperands {
 
 // folded(c, g, x, y, n) is over the pixels r.x, r.y of a window, row by row.
 //
-// Of pooling by rows above(c, g, x, y, n) is what folding the pixels above each other at column x of
-// the input makes, over `rows`, for the output's row y. column is the same at `columns`, which are
-// all of the image, and what changes nothing before and after it. folded is then over r.x of column
-// alone.
+// Of pooling by rows above(c, g, x, y, n) is what folding the pixels above each other at column x
+// of the input makes, over `rows`, for the output's row y. column is the same at `columns`, which
+// are all of the image, and what changes nothing before and after it. folded is then over r.x of
+// column alone.
 struct Pool2d {
     Halide::Func above, column, folded, output;
     Halide::RDom r, rows, columns;

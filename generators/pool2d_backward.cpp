@@ -10,6 +10,8 @@ namespace hk::generators {
 
 namespace {
 
+const Var row("row");
+
 // How many windows hold a pixel, at most.
 Expr most_windows(const Expr &kernel, const Expr &stride, const Expr &windows) {
     const Expr most = Internal::simplify(ceil_div(kernel, stride));
@@ -61,8 +63,44 @@ private:
     Expr next_x_, next_y_;
 };
 
-// The column of a window, of those that there are: vectors go over the last.
-Expr column(const Pool2dBackwardOperands &op) { return min(x, op.out_w - 1); }
+Tuple all_values(const FuncRef &of) { return of.size() == 1 ? Tuple(Expr(of)) : Tuple(of); }
+
+// By rows, from `place`, where it is defined, and `value` of all windows of a row.
+void add_rows(const Pool2dBackwardOperands &op, const Expr &place, const Expr &value,
+              Pool2dBackward &stages) {
+    const PoolWindows &windows = op.windows;
+    const bool has_place = place.defined();
+    const auto of_both = [&](const Expr &its_place, const Expr &its_value) {
+        return has_place ? Tuple(its_place, its_value) : Tuple(its_value);
+    };
+    const Tuple nothing = of_both(-1, 0.f);
+    stages.dense = Func("dense");
+    stages.dense(c, g, x, y, n) = nothing;
+    stages.dense(c, g, stages.windows, y, n) = of_both(place, value);
+    stages.spread = Func("spread");
+    const Tuple here = all_values(stages.dense(c, g, x / windows.stride_x, y, n));
+    stages.spread(c, g, x, y, n) = select(x % windows.stride_x == 0, here, nothing);
+
+    stages.kernel_columns = RDom(0, windows.kernel_x, "kernel_columns");
+    const RDom &k = stages.kernel_columns;
+    const Tuple window = all_values(stages.spread(c, g, x + windows.padding_left - k, y, n));
+    stages.folded = Func("folded");
+    stages.folded(c, g, x, row, y, n) +=
+        has_place ? select(window[0] == row * windows.kernel_x + k, window[1], 0.f) : window[0];
+    stages.across = Func("across");
+    stages.across(c, g, x, row, y, n) = stages.folded(c, g, x, row, y, n);
+
+    stages.w = RDom(0, most_windows(windows.kernel_y, windows.stride_y, op.out_h), "w");
+    const Expr first = max((y + windows.padding_top - windows.kernel_y) / windows.stride_y + 1, 0);
+    const Expr next = first + stages.w, its_row = y - windows.first_y(next);
+    const Expr its_place = has_place ? clamp(its_row, 0, windows.kernel_y - 1) : Expr(0);
+    stages.sum = Func("sum");
+    stages.sum(c, g, x, y, n) +=
+        select(next < op.out_h && its_row >= 0,
+               stages.across(c, g, x, its_place, clamp(next, 0, op.out_h - 1), n), 0.f);
+    stages.output = Func("result");
+    stages.output(c, g, x, y, n) = cast(op.type, stages.sum(c, g, x, y, n));
+}
 
 }  // namespace
 
@@ -77,7 +115,7 @@ Pool2dBackward pool2d_backward_max(const Pool2dBackwardOperands &op) {
     const RDom &r = stages.r;
     const Expr px = windows.first_x(x) + r.x, py = windows.first_y(y) + r.y;
     const Expr element = pixel_of_maximum(op.input, windows, op.unpadded, px, py);
-    const Expr best = cast<float>(op.output(c, g, column(op), y, n));
+    const Expr best = cast<float>(op.output(c, g, x, y, n));
     Expr is_best = cast<float>(element) == best || is_nan_by_bits(element);
     if (!op.unpadded) is_best = px >= 0 && py >= 0 && is_best;
     stages.window = Func("first_best");
@@ -96,8 +134,49 @@ Pool2dBackward pool2d_backward_average(const Pool2dBackwardOperands &op) {
     const Expr pixels =
         op.unpadded ? cast<float>(windows.kernel_x * windows.kernel_y) : windows.pixels(x, y);
     stages.window = Func("share");
-    stages.window(c, g, x, y, n) = cast<float>(op.output_gradient(c, g, column(op), y, n)) / pixels;
+    stages.window(c, g, x, y, n) = cast<float>(op.output_gradient(c, g, x, y, n)) / pixels;
     gathering.add(gathering.of_window(stages.window));
+    return stages;
+}
+
+Pool2dBackward pool2d_backward_max_by_rows(const Pool2dBackwardOperands &op) {
+    const PoolWindows &windows = op.windows;
+    const Expr nothing = Int(32).min();
+    Pool2dBackward stages;
+    stages.columns = RDom(0, windows.width, "columns");
+    stages.order = Func("order");
+    stages.order(c, g, x, y, n) = nothing;
+    stages.order(c, g, stages.columns, y, n) = select(
+        y >= 0 && y < windows.height,
+        order_by_bits(op.input(c, g, stages.columns, clamp(y, 0, windows.height - 1), n)), nothing);
+
+    stages.r = RDom(0, windows.kernel_x, 0, windows.kernel_y, "r");
+    const RDom &r = stages.r;
+    stages.window = Func("best_at");
+    stages.window(c, g, x, y, n) = Tuple(nothing, -1);
+    FuncRef window = stages.window(c, g, x, y, n);
+    const Expr next = stages.order(c, g, windows.first_x(x) + r.x, windows.first_y(y) + r.y, n);
+    const Expr best = window[0], place = window[1];
+    window = Tuple(max(best, next), select(next > best, r.y * windows.kernel_x + r.x, place));
+
+    stages.windows = RDom(0, op.out_w, "windows");
+    const RDom &all = stages.windows;
+    add_rows(op, stages.window(c, g, all, y, n)[1],
+             cast<float>(op.output_gradient(c, g, all, y, n)), stages);
+    return stages;
+}
+
+Pool2dBackward pool2d_backward_average_by_rows(const Pool2dBackwardOperands &op) {
+    const PoolWindows &windows = op.windows;
+    Pool2dBackward stages;
+    stages.windows = RDom(0, op.out_w, "windows");
+    const RDom &all = stages.windows;
+    stages.pixels = Func("pixels");
+    stages.pixels(x) = windows.pixels_of_row(x);
+    add_rows(op, Expr(),
+             cast<float>(op.output_gradient(c, g, all, y, n)) /
+                 (stages.pixels(all) * windows.pixels_of_column(y)),
+             stages);
     return stages;
 }
 

@@ -23,9 +23,14 @@ kernel(pool2d max ALGORITHM max_by_rows ${by_rows} WHERE average=0)
 kernel(pool2d average ${average} LAYOUTS nhwc ${on_cpu} WHERE average=1)
 kernel(pool2d average_narrow ALGORITHM average_by_rows ${by_rows} KNOBS lanes:8 WHERE average=1 out_w<=35)
 kernel(pool2d average ALGORITHM average_by_rows ${by_rows} WHERE average=1)
-kernel(pool2d_backward max_2x2 ${max} ${both} ${on_cpu} WHERE average=0 ${kernel_2x2_s2})
-kernel(pool2d_backward max ${max} ${both} ${on_cpu} WHERE average=0)
-kernel(pool2d_backward average ${average} ${both} ${on_cpu} WHERE average=1)
+kernel(pool2d_backward max_2x2 ${max} LAYOUTS nhwc ${on_cpu} WHERE average=0 ${kernel_2x2_s2})
+kernel(pool2d_backward max_2x2_narrow ALGORITHM max_by_rows ${by_rows} KNOBS lanes:8
+    WHERE average=0 ${kernel_2x2_s2} width<=16)
+kernel(pool2d_backward max_2x2 ALGORITHM max_by_rows ${by_rows} WHERE average=0 ${kernel_2x2_s2})
+kernel(pool2d_backward max ${max} LAYOUTS nhwc ${on_cpu} WHERE average=0)
+kernel(pool2d_backward max ALGORITHM max_by_rows ${by_rows} WHERE average=0)
+kernel(pool2d_backward average ${average} LAYOUTS nhwc ${on_cpu} WHERE average=1)
+kernel(pool2d_backward average ALGORITHM average_by_rows ${by_rows} WHERE average=1)
 
 # GPU: an element a thread. Budgets are what was measured, registers rounded up to a multiple of 8.
 set(on_gpu SCHEDULE gpu_unstaged DEVICES cuda opencl)

@@ -13,7 +13,10 @@ void root(Pool2dBackward &, const Pool2dContext &context) { Knobs(context.knobs)
 
 const Table<Pool2dBackward, Pool2dContext> &pool2d_backward_schedules() {
     static const Table<Pool2dBackward, Pool2dContext> table = {
-        {"root", root}, {"cpu", cpu::pool2d_backward}, {"gpu_unstaged", gpu::pool2d_backward}};
+        {"root", root},
+        {"cpu", cpu::pool2d_backward},
+        {"cpu_by_rows", cpu::pool2d_backward_by_rows},
+        {"gpu_unstaged", gpu::pool2d_backward}};
     return table;
 }
 

@@ -5,56 +5,151 @@ using namespace hk::generators;
 
 namespace hk::schedules::cpu {
 
-// Vectors of channels (nhwc) or of columns (nchw). What windows are looked at for is kept for eight
-// rows of pixels; a task is so many of those that they have 16384 elements.
-void pool2d_backward(Pool2dBackward &stages, const Pool2dContext &context) {
-    constexpr auto guard = TailStrategy::GuardWithIf;
-    int kept = 8, chunk = 16384;
+namespace {
+
+constexpr auto guard = TailStrategy::GuardWithIf, round_up = TailStrategy::RoundUp;
+
+struct GradientTile {
+    int rows;   // of pixels, for which what windows hold is kept
+    int chunk;  // elements of a task, which has whole bands of those rows
+    int lanes;  // of a vector; fewer where images are narrow
+};
+
+GradientTile choose(const Pool2dContext &context) {
+    GradientTile tile = {context.nhwc ? 8 : 16, 16384, context.target.natural_vector_size<float>()};
     Knobs knobs(context.knobs);
-    knobs.take("rows", kept, powers(1, 64));
-    knobs.take("chunk", chunk, powers(1024, 1 << 18));
+    knobs.take("rows", tile.rows, powers(1, 64));
+    knobs.take("chunk", tile.chunk, powers(1024, 1 << 18));
+    knobs.take("lanes", tile.lanes, {4, 8, 16});
     knobs.end();
-    const int lanes = context.target.natural_vector_size<float>();
-    const Var v = context.nhwc ? c : x, vo("vo"), yo("yo"), rows("rows"), task("task"), cs("cs"),
-              ns("ns");
+    return tile;
+}
+
+}  // namespace
+
+// Vectors of channels. What windows are looked at for is kept for a band of rows of pixels.
+void pool2d_backward(Pool2dBackward &stages, const Pool2dContext &context) {
+    if (!context.nhwc) throw CompileError("schedule cpu is for nhwc, nchw has cpu_by_rows");
+    const GradientTile tile = choose(context);
+    const int lanes = tile.lanes;
+    const Var co("co"), yo("yo"), band("band"), task("task");
     Func &out = stages.output;
-    out.compute_root().split(v, vo, v, lanes, guard).split(y, yo, y, kept, guard);
-    if (context.nhwc) {
-        out.reorder(v, vo, x, y, yo, g, n).fuse(g, n, n);
-    } else {
-        // By one: else Halide takes all planes for the bounds of one.
-        out.split(c, cs, c, 1).split(n, ns, n, 1);
-        out.reorder(v, vo, y, c, n, yo, cs, g, ns).fuse(g, ns, ns).fuse(cs, ns, ns);
-    }
-    out.fuse(yo, context.nhwc ? n : ns, rows)
-        .split(rows, task, rows, max(chunk / kept / context.row, 1), guard)
+    out.compute_root()
+        .split(c, co, c, lanes, guard)
+        .split(y, yo, y, tile.rows, guard)
+        .reorder(c, co, x, y, yo, g, n)
+        .fuse(g, n, n)
+        .fuse(yo, n, band)
+        .split(band, task, band, max(tile.chunk / tile.rows / context.row, 1), guard)
         .parallel(task)
-        .vectorize(v);
-    // Columns are read where there are any, so that vectors of them are whole.
-    const TailStrategy tail = context.nhwc ? guard : TailStrategy::RoundUp;
-    stages.sum.compute_at(out, vo)
-        .vectorize(v, lanes, tail)
+        .vectorize(c);
+    stages.sum.compute_at(out, co)
+        .vectorize(c, lanes, guard)
         .update()
-        .reorder(v, stages.w.x, stages.w.y)
-        .vectorize(v, lanes, tail)
+        .reorder(c, stages.w.x, stages.w.y)
+        .vectorize(c, lanes, guard)
         .never_partition(stages.w.x, stages.w.y);
-    if (!context.nhwc) {
-        stages.sum.bound_extent(x, lanes);
-        stages.first_x.compute_root();  // else every lane divides
+    stages.window.compute_at(out, band).vectorize(c, lanes, guard);
+    if (!stages.r.defined()) return;
+    Stage scan = stages.window.update();
+    scan.split(c, co, c, lanes, guard)
+        .reorder(c, stages.r.x, stages.r.y, co, x, y)
+        .vectorize(c)
+        .never_partition(stages.r.x, stages.r.y, x, y);
+    if (context.kernel_w > 0 && context.kernel_h > 0) scan.unroll(stages.r.x).unroll(stages.r.y);
+}
+
+namespace {
+
+// What a band needs of the windows of a row: each vector of them by itself, then where it belongs.
+void windows_of_rows(Pool2dBackward &stages, const Pool2dContext &context, int lanes,
+                     const Var &band, const Var &task) {
+    Func &out = stages.output;
+    const Var odd("odd");
+    stages.spread.compute_at(out, band).hoist_storage(out, task).align_bounds(x, 2);
+    stages.spread.specialize(context.stride_x == 1).vectorize(x, lanes, round_up);
+    stages.spread.specialize(context.stride_x == 2)
+        .split(x, x, odd, 2)
+        .vectorize(x, lanes, round_up)
+        .unroll(odd);
+    const RVar at = stages.windows.x, ao("ao");
+    stages.dense.compute_at(out, band)
+        .hoist_storage(out, task)
+        .vectorize(x, lanes, round_up)
+        .update()
+        .split(at, ao, at, lanes, guard)
+        .vectorize(at);
+    if (!stages.r.defined()) {
+        stages.pixels.compute_at(out, task).vectorize(x, lanes, round_up);
+        return;
     }
-    stages.window.compute_at(out, rows).vectorize(v, lanes, tail);
-    if (stages.r.defined()) {
-        Stage scan = stages.window.update();
-        scan.split(v, vo, v, lanes, tail);
-        if (context.nhwc) {
-            scan.reorder(v, stages.r.x, stages.r.y, vo, x, y).never_partition(x);
-        } else {
-            scan.reorder(v, stages.r.x, stages.r.y, vo, y);
-        }
-        scan.vectorize(v).never_partition(stages.r.x, stages.r.y, y);
-        if (context.kernel_w > 0 && context.kernel_h > 0)
-            scan.unroll(stages.r.x).unroll(stages.r.y);
+    stages.window.compute_at(stages.dense, ao)
+        .bound_extent(x, lanes)
+        .vectorize(x)
+        .update()
+        .reorder(x, stages.r.x, stages.r.y)
+        .vectorize(x)
+        .never_partition(stages.r.x, stages.r.y);
+    if (context.kernel_w > 0) stages.window.update().unroll(stages.r.x);
+    if (context.kernel_h > 0) stages.window.update().unroll(stages.r.y);
+    const RVar column = stages.columns.x, co("co");
+    stages.order.compute_at(out, band)
+        .hoist_storage(out, task)
+        .vectorize(x, lanes, round_up)
+        .update()
+        .split(column, co, column, lanes, guard)
+        .vectorize(column);
+}
+
+}  // namespace
+
+// Vectors of columns. For a band of rows of pixels, in the first cache, what a row of windows has
+// for each column of pixels is folded once, whatever number of rows of pixels takes it; windows are
+// spread to their first columns before, so that a pixel's are loaded with its neighbours'. Lost:
+// windows looked for by each pixel, which gathers in every lane.
+void pool2d_backward_by_rows(Pool2dBackward &stages, const Pool2dContext &context) {
+    if (context.nhwc) throw CompileError("schedule cpu_by_rows is for nchw, nhwc has cpu");
+    const GradientTile tile = choose(context);
+    const int lanes = tile.lanes;
+    const Expr bands = tile.chunk / context.row / min(tile.rows, context.rows);
+    const Var xo("xo"), yo("yo"), cs("cs"), ns("ns"), band("band"), task("task");
+    Func &out = stages.output;
+    out.compute_root()
+        .split(x, xo, x, lanes, guard)
+        .split(y, yo, y, tile.rows, guard)
+        .split(c, cs, c, 1)  // else Halide takes all planes for the bounds of one
+        .split(n, ns, n, 1)
+        .reorder(x, xo, y, c, n, yo, cs, g, ns)
+        .fuse(g, ns, ns)
+        .fuse(cs, ns, ns)
+        .fuse(yo, ns, band)
+        .split(band, task, band, max(bands, 1), guard)
+        .parallel(task)
+        .vectorize(x);
+    if (context.stride_x.as<Internal::IntImm>() == nullptr) {
+        out.specialize(context.stride_x == 1);
+        out.specialize(context.stride_x == 2);
     }
+    stages.sum.compute_at(out, xo)
+        .bound_extent(x, lanes)
+        .vectorize(x)
+        .update()
+        .vectorize(x)
+        .never_partition(stages.w.x);
+    const RVar k = stages.kernel_columns.x;
+    stages.across.compute_at(out, band)
+        .hoist_storage(out, task)
+        .split(x, xo, x, lanes, round_up)
+        .vectorize(x);
+    stages.folded.compute_at(stages.across, xo)
+        .bound_extent(x, lanes)
+        .vectorize(x)
+        .update()
+        .reorder(x, k)
+        .vectorize(x)
+        .never_partition(k);
+    if (context.kernel_w > 0) stages.folded.update().unroll(k);
+    windows_of_rows(stages, context, lanes, band, task);
 }
 
 }  // namespace hk::schedules::cpu

@@ -130,32 +130,78 @@ TEST(Pool2dThreads, ChangeNoBit) {
     Random random(1);
     const Shape shape{3, 60, 70, 20};
     const Tensor input = host_tensor(shape, DataType::f32, reals(random, shape));
-    for (const Pooling pooling : {Pooling::max, Pooling::average}) {
-        const Pool2dOptions options{Layout::nhwc, pooling, {5, 5}, {2, 2}, {2, 2, 2, 2}};
-        const auto result = [&](int threads) {
-            const int before = halide_set_num_threads(threads);
-            const Tensor output = pool2d(input, options), gradient(shape, DataType::f32);
-            pool2d_backward(output, input, output, gradient, options);
-            halide_set_num_threads(before);
-            return std::pair(reference::bits(output), reference::bits(gradient));
-        };
-        const auto alone = result(1);
-        for (const int threads : {2, 3, 8}) EXPECT_EQ(result(threads), alone) << threads;
+    for (const Layout layout : kLayouts) {
+        for (const Pooling pooling : {Pooling::max, Pooling::average}) {
+            const Pool2dOptions options{layout, pooling, {5, 5}, {2, 2}, {2, 2, 2, 2}};
+            const auto result = [&](int threads) {
+                const int before = halide_set_num_threads(threads);
+                const Tensor output = pool2d(input, options), gradient(shape, DataType::f32);
+                pool2d_backward(output, input, output, gradient, options);
+                halide_set_num_threads(before);
+                return std::pair(reference::bits(output), reference::bits(gradient));
+            };
+            const auto alone = result(1);
+            for (const int threads : {2, 3, 8}) EXPECT_EQ(result(threads), alone) << threads;
+        }
     }
 }
 
-// A window of nothing but negative infinities has that maximum, and its first pixel the gradient.
-TEST(Pool2dMax, OfNegativeInfinities) {
-    const Tensor input({1, 2, 4, 1}, DataType::f32);
-    std::fill_n(input.data<float>(), 8, -std::numeric_limits<float>::infinity());
-    const Tensor output = pool2d(input);
-    EXPECT_EQ(output.data<float>()[1], -std::numeric_limits<float>::infinity());
-    const Tensor gradient = host_tensor({1, 1, 2, 1}, DataType::f32, {3, 5});
-    const Tensor result(input.shape(), DataType::f32);
-    pool2d_backward(gradient, input, output, result, {});
-    const float wanted[] = {3, 0, 5, 0, 0, 0, 0, 0};
-    EXPECT_TRUE(std::equal(wanted, wanted + 8, result.data<float>()));
+// One row of windows, 2x2 or 3x3, over two rows of six columns; the gradients are 3, 5, ….
+struct Ties {
+    const char *name;
+    int64_t kernel, padding;
+    std::vector<double> input, wanted;
+};
+
+class Pool2dMax : public testing::TestWithParam<std::tuple<Ties, Layout>> {};
+
+TEST_P(Pool2dMax, HasItsFirstPixel) {
+    const auto &[c, layout] = GetParam();
+    const bool nhwc = layout == Layout::nhwc;
+    const Shape shape = nhwc ? Shape{1, 2, 6, 1} : Shape{1, 1, 2, 6};
+    const Pool2dOptions options{layout,
+                                Pooling::max,
+                                {c.kernel, c.kernel},
+                                {2, 2},
+                                {c.padding, c.padding, c.padding, c.padding}};
+    const Tensor input = host_tensor(shape, DataType::f32, c.input);
+    const Tensor output = pool2d(input, options), result(shape, DataType::f32);
+    const Tensor gradient = host_tensor(output.shape(), DataType::f32, {3, 5, 7});
+    pool2d_backward(gradient, input, output, result, options);
+    EXPECT_EQ(std::vector<double>(result.data<float>(), result.data<float>() + 12), c.wanted);
 }
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+INSTANTIATE_TEST_SUITE_P(
+    Windows, Pool2dMax,
+    testing::Combine(testing::Values(
+                         Ties{"NegativeInfinities",
+                              2,
+                              0,
+                              std::vector<double>(12, -kInf),
+                              {3, 0, 5, 0, 7, 0, 0, 0, 0, 0, 0, 0}},
+                         Ties{"PaddedNegativeInfinities",
+                              3,
+                              1,
+                              std::vector<double>(12, -kInf),
+                              {3, 5, 0, 7, 0, 0, 0, 0, 0, 0, 0, 0}},
+                         Ties{"Zeros",
+                              2,
+                              0,
+                              {-0., 0., 0., -0., -1, -2, 0., -0., -0., 0., -0., 0.},
+                              {3, 0, 5, 0, 0, 0, 0, 0, 0, 0, 7, 0}},
+                         Ties{"NaN",
+                              2,
+                              0,
+                              {kInf, kNan, kNan, kInf, -kNan, 1, kNan, 0, kNan, kNan, kNan, kInf},
+                              {0, 3, 5, 0, 7, 0, 0, 0, 0, 0, 0, 0}}),
+                     testing::ValuesIn(kLayouts)),
+    [](const auto &info) {
+        return std::string(std::get<0>(info.param).name) + "_" +
+               std::string(name_of(std::get<1>(info.param)));
+    });
 
 }  // namespace
 }  // namespace hk::test

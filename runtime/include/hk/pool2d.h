@@ -52,10 +52,10 @@ void pool2d(const Tensor &input, const Tensor &output, const Pool2dOptions &opti
 Tensor pool2d(const Tensor &input, const Pool2dOptions &options = {});
 
 // input_gradient = the gradient of pool2d from that of its output; what was there is not used. Of
-// max a window's gradient goes to its first maximum, row by row, found by `output`, which is what
-// pool2d made of `input`; a window of NaNs gives its to the first NaN. Of average `input` and
-// `output` may be undefined. Every pixel adds up its windows row by row, so that the same call
-// gives the same bits on any number of threads. Tensors as above; the gradient overlaps no other.
+// max a window's gradient goes to its first maximum, row by row; a window of NaNs gives its to the
+// first NaN. `output` is what pool2d made of `input`; of average both may be undefined. Every pixel
+// adds up its windows in an order of its own, so that the same call gives the same bits on any
+// number of threads. Tensors as above; the gradient overlaps no other.
 void pool2d_backward(const Tensor &output_gradient, const Tensor &input, const Tensor &output,
                      const Tensor &input_gradient, const Pool2dOptions &options,
                      const Stream &stream = {});
