@@ -97,6 +97,8 @@ kernel(conv2d 3x3_dot ALGORITHM dot SCHEDULE cpu ${types} LAYOUTS nhwc DEVICES c
 set(bounded_copy window<=1048576 stride_x<=8 stride_y<=8)
 kernel(conv2d rgb ALGORITHM packed SCHEDULE cpu KNOBS tile_x:8 ${types} LAYOUTS nhwc DEVICES cpu
     WHERE channels_per_group=3 ${bounded_copy})
+kernel(conv2d rgb3x3 ALGORITHM packed SCHEDULE cpu KNOBS stage:0 TYPES f32 LAYOUTS nchw DEVICES cpu
+    WHERE ${kernel_3x3} channels_per_group=3)
 # Tiles of one vector by 4 to 8 pixels keep a core's multipliers as busy as larger ones, and end sooner:
 # docs/performance.md has the ratios before and after. 1x1: passes of 8 blocks of filters stay in a core's cache
 # (explorer run, 8x32_2048-4096 2.5 times as fast as without; 14x14_1024-1024 1.1).
@@ -174,26 +176,33 @@ foreach(bytes 1 4)
     kernel(quantized_conv2d depthwise3x3_s2_to_${bits} ${any_depthwise} ${kernel_3x3} ${stride_2} groups>=16 out_w>=7)
     kernel(quantized_conv2d depthwise_to_${bits} KNOBS tile_x:1 ${any_depthwise} groups>=16)
 
-    # Long sums for few pixels: a block of filters is packed just before it is used, or the filter is read
-    # as it is.
-    kernel(quantized_conv2d 1x1_deep_to_${bits} ALGORITHM packed SCHEDULE cpu KNOBS tile_x:7,tile_y:1,outer:1
-        TYPES u8 LAYOUTS nhwc ${to_${bits}} ${kernel_1x1} depth_per_pixel>=10 out_w>=7)
-    foreach(dot "u8;channels_per_group%64=0;depth_per_pixel>=16" "f32;channels_per_group%16=0;depth_per_pixel>=5")
-        list(POP_FRONT dot type)
-        set(quantized_dot ALGORITHM dot SCHEDULE cpu TYPES ${type} LAYOUTS nhwc ${to_${bits}} ${dot}
-            filters_per_group%4=0)
-        kernel(quantized_conv2d 1x1_dot_to_${bits} ${quantized_dot} ${kernel_1x1} ${stride_1})
-        kernel(quantized_conv2d 3x3_dot_to_${bits} ${quantized_dot} ${kernel_3x3})
+    # Long sums for few pixels: the filter is read as it is.
+    set(packed ALGORITHM packed SCHEDULE cpu LAYOUTS nhwc ${to_${bits}})
+    set(dot ALGORITHM dot SCHEDULE cpu LAYOUTS nhwc ${to_${bits}} filters_per_group%4=0)
+    set(dot_u8 ${dot} channels_per_group%64=0 depth_per_pixel>=16)
+    set(dot_f32 ${dot} channels_per_group%16=0 depth_per_pixel>=40)
+    kernel(quantized_conv2d 1x1_dot_to_${bits} TYPES u8 ${dot_u8} ${kernel_1x1} ${stride_1} out_w<=6)
+    kernel(quantized_conv2d 3x3_dot_to_${bits} TYPES u8 ${dot_u8} ${kernel_3x3})
+    kernel(quantized_conv2d 1x1_dot_to_${bits} TYPES f32 ${dot_f32} ${kernel_1x1} ${stride_1})
+    kernel(quantized_conv2d 3x3_dot_to_${bits} TYPES f32 ${dot_f32} ${kernel_3x3})
+    kernel(quantized_conv2d rgb3x3_s2_to_${bits} KNOBS stage:2 ${types} ${packed} ${rgb_3x3})
+    kernel(quantized_conv2d rgb7x7_s2_to_${bits} KNOBS stage:2 ${types} ${packed} ${rgb_7x7})
+    # outer: a block of filters is packed just before it is used. explorer run quantized_conv2d resnet50 mobilenetv2
+    # --row ROW --knobs … (--type f32; --layout nchw): against blocks of 32 filters and 14 pixels, all packed first,
+    # 0.96 to 1.6 times as fast (f32 nhwc 1.03 to 2.0, nchw 1.1 to 2.5).
+    set(u8_blocks KNOBS tile_x:7,tile_y:1,outer:1 TYPES u8)
+    set(f32_blocks KNOBS block:16,tile_x:7,tile_y:1,outer:1 TYPES f32)
+    foreach(blocks u8_blocks f32_blocks)
+        kernel(quantized_conv2d 1x1_to_${bits} ${${blocks}} ${packed} ${kernel_1x1})
     endforeach()
-    kernel(quantized_conv2d rgb3x3_s2_to_${bits} ALGORITHM packed SCHEDULE cpu KNOBS stage:2 ${types} LAYOUTS nhwc
-        ${to_${bits}} ${rgb_3x3})
-    kernel(quantized_conv2d rgb7x7_s2_to_${bits} ALGORITHM packed SCHEDULE cpu KNOBS stage:2 ${types} LAYOUTS nhwc
-        ${to_${bits}} ${rgb_7x7})
-    kernel(quantized_conv2d 1x1_to_${bits} ALGORITHM packed SCHEDULE cpu KNOBS tile_x:14,tile_y:1 ${types}
-        LAYOUTS nhwc ${to_${bits}} ${kernel_1x1})
-    kernel(quantized_conv2d 3x3_to_${bits} ALGORITHM packed SCHEDULE cpu KNOBS stage:2 ${types} LAYOUTS nhwc
-        ${to_${bits}} ${kernel_3x3})
-    kernel(quantized_conv2d any_to_${bits} ALGORITHM packed SCHEDULE cpu ${types} ${both} ${to_${bits}})
+    kernel(quantized_conv2d 3x3_few_filters_to_${bits} KNOBS block:16,tile_x:14,tile_y:1,stage:2 TYPES u8
+        ${packed} ${kernel_3x3} filters_per_group<=16)
+    kernel(quantized_conv2d 3x3_to_${bits} ${u8_blocks} ${packed} ${kernel_3x3})
+    kernel(quantized_conv2d 3x3_to_${bits} KNOBS block:16,tile_x:7,tile_y:1,stage:2 TYPES f32 ${packed}
+        ${kernel_3x3})
+    foreach(blocks u8_blocks f32_blocks)
+        kernel(quantized_conv2d any_to_${bits} ALGORITHM packed SCHEDULE cpu ${${blocks}} ${both} ${to_${bits}})
+    endforeach()
 endforeach()
 
 # GPU: a ladder as conv2d's, in words of four channels. Budgets are what was measured, registers rounded

@@ -22,11 +22,10 @@ foreach(padding 1 2)
     math(EXPR k "2 * ${padding} + 1")
     set(where ${depthwise} kernel_w=${k} kernel_h=${k} dilation_x=1 dilation_y=1 ${stride_2}
         padding_left=${padding} padding_top=${padding})
-    math(EXPR tile_y "2 * ${padding}")
-    kernel(conv2d_backward_data depthwise${k}x${k}_s2 ALGORITHM flip_expand ${whole} KNOBS tile_y:${tile_y}
+    kernel(conv2d_backward_data depthwise${k}x${k}_s2 ALGORITHM flip_expand ${whole} KNOBS tile_y:2
         ${types} LAYOUTS nhwc WHERE ${where} groups%16=0)
     kernel(conv2d_backward_data depthwise${k}x${k}_s2_8 ALGORITHM flip_expand ${whole}
-        KNOBS lanes:8,tile_y:${tile_y} TYPES f32 LAYOUTS nhwc WHERE ${where} groups%8=0)
+        KNOBS lanes:8,tile_y:2 TYPES f32 LAYOUTS nhwc WHERE ${where} groups%8=0)
     kernel(conv2d_backward_data depthwise${k}x${k}_s2 ALGORITHM rows ${whole} ${types} LAYOUTS nchw
         WHERE ${where})
 endforeach()
@@ -37,7 +36,7 @@ foreach(row "8 vectors:8 16" "16 vectors:8 8" "32 vectors:4,tile_y:1 4")
         LAYOUTS nhwc WHERE channels_per_group=${size} filters_per_group=${size} ${kernel_3x3} ${stride_2}
         padding_left=1 padding_top=1 groups%${groups}=0)
 endforeach()
-set(same_sizes "7 tile_y:2" "14 tile_x:14" "28 tile_y:2")
+set(same_sizes "7 tile_y:1" "14 tile_x:14" "28 tile_y:1")
 foreach(size IN LISTS same_sizes)
     separate_arguments(size)
     list(POP_FRONT size width knobs)
@@ -77,32 +76,37 @@ foreach(size 4 8 16 32)
     kernel(conv2d_backward_data grouped${size} ${cpu_grouped} ${types} LAYOUTS nhwc
         WHERE ${grouped${size}} ${stride_1})
 endforeach()
-# 1x1: blocks of channels that leave few lanes idle. bench --family conv2d_backward_data --no-peers --row ROW, GFLOP/s:
-# --list mobilenetv2 --filter 112x112_16-96 1x1_32 111, 1x1 23; --list resnet50 --filter 7x7_2048-512 1x1_small, one
-# block packed at a time (`outer`), 97, 1x1 90. `outer` with more pixels loses them from the cache between blocks (0.8
-# times as fast at 28x28, batch 8, by knobs). 1x1_shallow gains at most 1.05 (56x56_256-128, batch 8, by knobs).
+# 1x1: blocks of channels that leave few lanes idle, as explorer run conv2d_backward_data LISTS --row ROW --knobs … has
+# them (resnet50, mobilenetv2, resnext50). bench --family conv2d_backward_data --no-peers --row ROW, GFLOP/s: --list
+# mobilenetv2 --filter 112x112_16-96 1x1_32 111, 1x1 23; --list resnet50 --filter 7x7_2048-512 1x1_small, one block
+# packed at a time (`outer`), 97, 1x1 90. `outer` with more pixels and long sums loses them from the cache between
+# blocks (0.8 times as fast at 28x28, batch 8, by knobs).
 set(packed ALGORITHM packed SCHEDULE cpu DEVICES cpu)
 set(pointwise ${packed} TYPES f32 LAYOUTS nhwc WHERE ${kernel_1x1} ${stride_1})
 kernel(conv2d_backward_data 1x1_32 KNOBS block:16,tile_x:6,stage:0,chunk:32
     ${pointwise} channels_per_group<=32)
-kernel(conv2d_backward_data 1x1_48 KNOBS block:48,tile_x:7,stage:0,chunk:32
-    ${pointwise} channels_per_group%48=0)
+kernel(conv2d_backward_data 1x1_48_small KNOBS block:48,tile_x:7,stage:0,chunk:32
+    ${pointwise} channels_per_group%48=0 out_pixels<=64)
+kernel(conv2d_backward_data 1x1_48 KNOBS block:16,tile_x:6,stage:0,outer:2 ${pointwise} channels_per_group%48=0)
 kernel(conv2d_backward_data 1x1_80 KNOBS block:80,tile_x:5,stage:0,chunk:32
     ${pointwise} channels_per_group%80=0 channels_per_group<=240)
-kernel(conv2d_backward_data 1x1_small KNOBS block:64,tile_x:7,stage:0,outer:1 ${pointwise} out_w<=64)
-kernel(conv2d_backward_data 1x1_shallow KNOBS block:64,tile_x:5,stage:0,chunk:32
+kernel(conv2d_backward_data 1x1_small KNOBS block:64,tile_x:7,stage:0,outer:1 ${pointwise} out_pixels<=64)
+kernel(conv2d_backward_data 1x1_shallow KNOBS block:16,tile_x:6,stage:0,chunk:32
     ${pointwise} filters_per_group<=128)
 kernel(conv2d_backward_data 1x1 KNOBS block:64,tile_x:6,stage:0,chunk:32 ${pointwise})
-kernel(conv2d_backward_data 1x1 ${packed} KNOBS block:32,tile_x:14,stage:1 TYPES f16 bf16 LAYOUTS nhwc
-    WHERE ${kernel_1x1} ${stride_1})
-kernel(conv2d_backward_data 1x1 ${packed} KNOBS block:32,tile_x:14,stage:1 ${types} LAYOUTS nchw
+kernel(conv2d_backward_data 1x1 ${packed} KNOBS stage:0 TYPES f32 LAYOUTS nchw WHERE ${kernel_1x1} ${stride_1})
+kernel(conv2d_backward_data 1x1 ${packed} KNOBS block:32,tile_x:7,stage:2 TYPES f16 bf16 ${both}
     WHERE ${kernel_1x1} ${stride_1})
 set(bounded_copy output_window<=1048576)
 # deep: 3x3 at 7x7 beside the peers 81 GFLOP/s, by the row below 66.
 kernel(conv2d_backward_data deep ${packed} KNOBS block:64,outer:1 ${types} ${both}
     WHERE ${stride_1} ${bounded_copy} depth_per_pixel>=16)
-kernel(conv2d_backward_data staged ${packed} KNOBS block:64,stage:1 ${types} ${both}
-    WHERE ${stride_1} ${bounded_copy})
+# Blocks of 64 channels, where they are full, else of one vector: explorer run conv2d_backward_data
+# conv_training --row staged, 1.1 to 3.8 times as fast as blocks of 64 for all.
+kernel(conv2d_backward_data staged_64 ${packed} KNOBS block:64,stage:1 ${types} LAYOUTS nhwc
+    WHERE ${stride_1} ${bounded_copy} channels_per_group%64=0 channels_per_group>=128)
+kernel(conv2d_backward_data staged_7 ${packed} TYPES f32 ${both} WHERE ${stride_1} ${bounded_copy} out_w%7=0)
+kernel(conv2d_backward_data staged ${packed} KNOBS tile_x:8 ${types} ${both} WHERE ${stride_1} ${bounded_copy})
 kernel(conv2d_backward_data any ALGORITHM flip_expand SCHEDULE cpu ${gradients} DEVICES cpu)
 # Weight, CPU. Depthwise: with the width known the input is read as it is (3x3); others stage it.
 set(types TYPES f32 f16 bf16)
@@ -175,9 +179,9 @@ set(direct direct:1,inside:1,stage:0,pixels:128,block_c:256,block_k:256)
 kernel(conv2d_backward_weight 1x1_small ${tiles_f32}
     KNOBS direct:1,inside:1,stage:0,c:16,k:16,whole:1,block_c:1024,block_k:64
     ${where_1x1} channels_per_group%16=0 filters_per_group%16=0 out_pixels<=256 batch<=1)
-kernel(conv2d_backward_weight 1x1 ${tiles_f32} KNOBS ${direct},c:16,k:16
-    ${where_1x1} channels_per_group%16=0 filters_per_group%16=0)
-kernel(conv2d_backward_weight 1x1_filters8 ${tiles_f32} KNOBS ${direct},c:16,k:8
+kernel(conv2d_backward_weight 1x1_shallow ${tiles_f32} KNOBS ${direct},c:16,k:16
+    ${where_1x1} channels_per_group%16=0 filters_per_group%16=0 channels_per_group<=32)
+kernel(conv2d_backward_weight 1x1 ${tiles_f32} KNOBS ${direct},c:16,k:8
     ${where_1x1} channels_per_group%16=0 filters_per_group%8=0)
 kernel(conv2d_backward_weight 1x1_channels8 ${tiles_f32} KNOBS ${direct},filters:1,c:8,k:16
     ${where_1x1} channels_per_group%8=0 filters_per_group%16=0)
