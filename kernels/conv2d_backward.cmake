@@ -86,11 +86,11 @@ set(pointwise ${packed} TYPES f32 LAYOUTS nhwc WHERE ${kernel_1x1} ${stride_1})
 kernel(conv2d_backward_data 1x1_32 KNOBS block:16,tile_x:6,stage:0,chunk:32
     ${pointwise} channels_per_group<=32)
 kernel(conv2d_backward_data 1x1_48_small KNOBS block:48,tile_x:7,stage:0,chunk:32
-    ${pointwise} channels_per_group%48=0 out_pixels<=64)
+    ${pointwise} channels_per_group%48=0 out_w<=64)
 kernel(conv2d_backward_data 1x1_48 KNOBS block:16,tile_x:6,stage:0,outer:2 ${pointwise} channels_per_group%48=0)
 kernel(conv2d_backward_data 1x1_80 KNOBS block:80,tile_x:5,stage:0,chunk:32
     ${pointwise} channels_per_group%80=0 channels_per_group<=240)
-kernel(conv2d_backward_data 1x1_small KNOBS block:64,tile_x:7,stage:0,outer:1 ${pointwise} out_pixels<=64)
+kernel(conv2d_backward_data 1x1_small KNOBS block:64,tile_x:7,stage:0,outer:1 ${pointwise} out_w<=64)
 kernel(conv2d_backward_data 1x1_shallow KNOBS block:16,tile_x:6,stage:0,chunk:32
     ${pointwise} filters_per_group<=128)
 kernel(conv2d_backward_data 1x1 KNOBS block:64,tile_x:6,stage:0,chunk:32 ${pointwise})
@@ -179,9 +179,9 @@ set(direct direct:1,inside:1,stage:0,pixels:128,block_c:256,block_k:256)
 kernel(conv2d_backward_weight 1x1_small ${tiles_f32}
     KNOBS direct:1,inside:1,stage:0,c:16,k:16,whole:1,block_c:1024,block_k:64
     ${where_1x1} channels_per_group%16=0 filters_per_group%16=0 out_pixels<=256 batch<=1)
-kernel(conv2d_backward_weight 1x1_shallow ${tiles_f32} KNOBS ${direct},c:16,k:16
-    ${where_1x1} channels_per_group%16=0 filters_per_group%16=0 channels_per_group<=32)
-kernel(conv2d_backward_weight 1x1 ${tiles_f32} KNOBS ${direct},c:16,k:8
+kernel(conv2d_backward_weight 1x1 ${tiles_f32} KNOBS ${direct},c:16,k:16
+    ${where_1x1} channels_per_group%16=0 filters_per_group%16=0)
+kernel(conv2d_backward_weight 1x1_filters8 ${tiles_f32} KNOBS ${direct},c:16,k:8
     ${where_1x1} channels_per_group%16=0 filters_per_group%8=0)
 kernel(conv2d_backward_weight 1x1_channels8 ${tiles_f32} KNOBS ${direct},filters:1,c:8,k:16
     ${where_1x1} channels_per_group%8=0 filters_per_group%16=0)

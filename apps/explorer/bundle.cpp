@@ -83,30 +83,11 @@ public:
                                   " with it: give the sizes of its cases");
         add_rows(space);
         BundleCase one{info.list, info.name, {}};
-        std::vector<Candidate> candidates;
-        std::vector<Base> bases;
-        for (const BaseOfCase &entry : space.bases) {
-            if (!entry.refused.empty()) continue;
-            candidates.push_back(entry.candidate);
-            bases.push_back(entry.base);
-        }
-        const auto candidate_of = [&](const Point &point) {
-            Candidate candidate = candidates[point.base];
-            candidate.knobs = knobs_of(bases[point.base], point);
-            return candidate;
-        };
-        const auto search = Search::of(
-            options_.strategy, bases,
-            [&](const Point &point) {
-                const Candidate candidate = candidate_of(point);
-                return options_.is_ours(candidate.name()) &&
-                       is_legal(candidate, candidate.knobs, options_.excess);
-            },
-            options_.seed);
+        const CaseSearch search(space, options_);
         while (static_cast<int>(one.items.size()) < bundle_.candidates) {
-            const auto point = search->next();
+            const auto point = search.order().next();
             if (!point) break;
-            one.items.push_back(item_of(candidate_of(*point), nullptr, space.sizes));
+            one.items.push_back(item_of(search.at(*point), nullptr, space.sizes));
         }
         cases_.push_back(std::move(one));
     }

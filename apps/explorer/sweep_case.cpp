@@ -17,6 +17,27 @@ bool SweepOptions::is_ours(const std::string &candidate) const {
     return static_cast<int>((hash >> 32) % static_cast<uint64_t>(parts)) == part - 1;
 }
 
+CaseSearch::CaseSearch(const CaseSpace &space, const SweepOptions &options) {
+    std::vector<Base> bases;
+    for (const BaseOfCase &entry : space.bases) {
+        if (!entry.refused.empty()) continue;
+        bases_.push_back(entry.candidate);
+        bases.push_back(entry.base);
+    }
+    const auto legal = [this, options](const Point &point) {
+        const Candidate candidate = at(point);
+        return options.is_ours(candidate.name()) &&
+               is_legal(candidate, candidate.knobs, options.excess);
+    };
+    order_ = Search::of(options.strategy, std::move(bases), legal, options.seed);
+}
+
+Candidate CaseSearch::at(const Point &point) const {
+    Candidate candidate = bases_[point.base];
+    candidate.knobs = knobs_of(order_->bases()[point.base], point);
+    return candidate;
+}
+
 CaseSweep::CaseSweep(const std::string &name, const CaseSpace &space, const SweepOptions &options,
                      const Cores &cores, bool alone, Evaluate evaluate, Journal &journal)
     : name_(name),
@@ -24,26 +45,8 @@ CaseSweep::CaseSweep(const std::string &name, const CaseSpace &space, const Swee
       options_(options),
       evaluate_(std::move(evaluate)),
       journal_(journal),
-      workers_(cores, options.limits, alone) {
-    std::vector<Base> bases;
-    for (const BaseOfCase &entry : space.bases) {
-        if (!entry.refused.empty()) continue;
-        bases_.push_back(entry);
-        bases.push_back(entry.base);
-    }
-    const auto legal = [this](const Point &point) {
-        const Candidate candidate = candidate_of(point);
-        return options_.is_ours(candidate.name()) &&
-               is_legal(candidate, candidate.knobs, options_.excess);
-    };
-    search_ = Search::of(options.strategy, std::move(bases), legal, options.seed);
-}
-
-Candidate CaseSweep::candidate_of(const Point &point) const {
-    Candidate candidate = bases_[point.base].candidate;
-    candidate.knobs = knobs_of(search_->bases()[point.base], point);
-    return candidate;
-}
+      workers_(cores, options.limits, alone),
+      search_(space, options) {}
 
 double CaseSweep::elapsed() const {
     return before_ +
@@ -58,12 +61,12 @@ void CaseSweep::resume() {
         done_++;
         failed_ += record.failed();
         if (record.ok() && (!best_ || record.ratio() > best_->ratio())) best_ = record;
-        for (size_t base = 0; base < bases_.size(); base++) {
-            const Candidate &candidate = bases_[base].candidate;
+        for (size_t base = 0; base < search_.bases().size(); base++) {
+            const Candidate &candidate = search_.bases()[base];
             if (candidate.algorithm != record.algorithm || candidate.schedule != record.schedule ||
                 candidate.fixed_text() != record.fixed)
                 continue;
-            const auto point = point_of(search_->bases(), base, record.knobs);
+            const auto point = point_of(search_.order().bases(), base, record.knobs);
             if (!point) continue;
             tell(*point, record);
         }
@@ -95,16 +98,16 @@ void CaseSweep::record_refused() {
 // that worked before is worth one more failure.
 void CaseSweep::tell(const Point &point, const Record &record) {
     constexpr int patience = 3;
-    search_->tell(point, record.ok() ? 1 / record.ratio() : Search::failed);
+    search_.order().tell(point, record.ok() ? 1 / record.ratio() : Search::failed);
     failures_[point.base] = record.ok() ? 0 : failures_[point.base] + 1;
     worked_[point.base] += record.ok();
-    if (failures_[point.base] >= patience + worked_[point.base]) search_->leave(point.base);
+    if (failures_[point.base] >= patience + worked_[point.base]) search_.order().leave(point.base);
 }
 
 void CaseSweep::finish(const Finished &finished) {
     const Point point = running_.at(finished.id);
     running_.erase(finished.id);
-    const Candidate candidate = candidate_of(point);
+    const Candidate candidate = search_.at(point);
     Record record{.of = name_,
                   .candidate = candidate.name(),
                   .algorithm = candidate.algorithm,
@@ -132,14 +135,14 @@ void CaseSweep::finish(const Finished &finished) {
 
 void CaseSweep::start_more() {
     while (!exhausted_ && workers_.has_room() && elapsed() < options_.budget) {
-        const auto point = search_->next();
+        const auto point = search_.order().next();
         if (!point) {
             exhausted_ = true;
             return;
         }
         const size_t id = started_++;
         running_.emplace(id, *point);
-        const Candidate candidate = candidate_of(*point);
+        const Candidate candidate = search_.at(*point);
         workers_.start(id, [&](Parent &parent) { return evaluate_(candidate, parent); });
     }
 }

@@ -23,6 +23,22 @@ struct SweepOptions {
     bool is_ours(const std::string &candidate) const;
 };
 
+// The candidates of one case that are to be measured, in the strategy's order.
+class CaseSearch {
+public:
+    CaseSearch(const CaseSpace &space, const SweepOptions &options);
+    CaseSearch(const CaseSearch &) = delete;
+    CaseSearch &operator=(const CaseSearch &) = delete;
+
+    Candidate at(const Point &point) const;
+    const std::vector<Candidate> &bases() const { return bases_; }  // without knobs
+    Search &order() const { return *order_; }
+
+private:
+    std::vector<Candidate> bases_;
+    std::unique_ptr<Search> order_;
+};
+
 // What a child does with a candidate: evaluate(), or what a test puts there.
 using Evaluate = std::function<nlohmann::json(const Candidate &, Parent &)>;
 
@@ -34,7 +50,7 @@ public:
 
     void run();
 
-    int64_t dropped() const { return search_ ? search_->dropped() : 0; }
+    int64_t dropped() const { return search_.order().dropped(); }
 
 private:
     void record_refused();
@@ -44,7 +60,6 @@ private:
     void start_more();
     void show(bool last);
     double elapsed() const;
-    Candidate candidate_of(const Point &point) const;
 
     std::string name_;
     const CaseSpace &space_;
@@ -52,8 +67,7 @@ private:
     Evaluate evaluate_;
     Journal &journal_;
     Workers workers_;
-    std::vector<BaseOfCase> bases_;  // that take the case
-    std::unique_ptr<Search> search_;
+    CaseSearch search_;
     std::map<size_t, Point> running_;
     std::map<size_t, int> failures_, worked_;  // of a base: failures in a row, and all that worked
     std::optional<Record> best_;
