@@ -29,7 +29,8 @@ class DenseLoads : public IRMutator {
 
     Expr visit(const Shuffle *op) override {
         const int count = static_cast<int>(op->vectors.size());
-        const Load *first = op->is_interleave() && count > 1 ? sliced(op->vectors[0], count) : nullptr;
+        const Load *first =
+            op->is_interleave() && count > 1 ? sliced(op->vectors[0], count) : nullptr;
         for (int i = 1; first && i < count; i++) {
             const Load *load = sliced(op->vectors[i], count);
             const auto base = [](const Load *l) { return l->index.as<Ramp>()->base; };
@@ -56,10 +57,10 @@ class DenseLoads : public IRMutator {
             at.modulus % lanes != 0 || at.remainder % lanes >= *step)
             return Expr();
         const int offset = static_cast<int>(at.remainder % lanes);
-        const Expr block = Load::make(
-            load->type.with_lanes(lanes), load->name,
-            Ramp::make(simplify(index->base - offset), 1, lanes), load->image, load->param,
-            const_true(lanes), ModulusRemainder(at.modulus, at.remainder - offset));
+        const Expr block = Load::make(load->type.with_lanes(lanes), load->name,
+                                      Ramp::make(simplify(index->base - offset), 1, lanes),
+                                      load->image, load->param, const_true(lanes),
+                                      ModulusRemainder(at.modulus, at.remainder - offset));
         std::vector<int> indices;
         for (const int i : op->indices) indices.push_back(i * static_cast<int>(*step) + offset);
         return Shuffle::make({block}, indices);

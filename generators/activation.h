@@ -9,12 +9,13 @@
 
 namespace hk::generators {
 
-Halide::Expr activation(const Halide::Expr &value, const Halide::Expr &slope, const Halide::Expr &low,
-                        const Halide::Expr &high, const Halide::Expr &smooth);
+Halide::Expr activation(const Halide::Expr &value, const Halide::Expr &slope,
+                        const Halide::Expr &low, const Halide::Expr &high,
+                        const Halide::Expr &smooth);
 
 // Those of smooth 0 alone.
-Halide::Expr linear_activation(const Halide::Expr &value, const Halide::Expr &slope, const Halide::Expr &low,
-                               const Halide::Expr &high);
+Halide::Expr linear_activation(const Halide::Expr &value, const Halide::Expr &slope,
+                               const Halide::Expr &low, const Halide::Expr &high);
 
 // That without its bounds.
 Halide::Expr leaky(const Halide::Expr &value, const Halide::Expr &slope);

@@ -68,9 +68,8 @@ Conv2d conv2d_packed(const Conv2dOperands &op, const PackedSum &packed) {
     stages.r = RDom(0, op.channels, 0, op.kernel_w, 0, op.kernel_h, "r");
     RDom &d = stages.r;
     const Expr column = input_x(op, d.y), row = input_y(op, d.z);
-    const Expr value = packed.joins_channels
-                           ? stages.padded(column * op.channels + d.x, g, row, n)
-                           : stages.padded(d.x, g, column, row, n);
+    const Expr value = packed.joins_channels ? stages.padded(column * op.channels + d.x, g, row, n)
+                                             : stages.padded(d.x, g, column, row, n);
     if (packed.rows_inside) d.where(row >= 0 && row < op.height);
     stages.sum = Func("sum");
     stages.start = start(op);

@@ -15,25 +15,25 @@ namespace hk::generators {
 
 struct Conv2dOperands {
     Halide::Func input, residual;
-    Halide::Func weight;                            // undefined where packed is not
-    Halide::Func packed;                            // the weight as generators/conv2d_filter.h packs it
-    Halide::Func bias;                              // undefined: none
+    Halide::Func weight;  // undefined where packed is not
+    Halide::Func packed;  // the weight as generators/conv2d_filter.h packs it
+    Halide::Func bias;    // undefined: none
     Halide::Expr channels, filters, width, height;  // of a group; of the input
     Halide::Expr kernel_w, kernel_h, stride_x, stride_y, dilation_x, dilation_y;
     Halide::Expr padding_left, padding_top;
     Halide::Expr has_bias, has_residual;
     // smooth 0: min(max(v < 0 ? slope * v : v, low), high); 1: silu; 2: gelu; undefined: v
     Halide::Expr slope, low, high, smooth;
-    Halide::Type type;        // of the output
-    bool pointwise = false;   // 1x1 filter, no padding
+    Halide::Type type;       // of the output
+    bool pointwise = false;  // 1x1 filter, no padding
 };
 
 // Where the operands' weight is not packed yet, it is here, in blocks of `block` output channels,
-// zero-filled at the end: packed(k % block, c, s, r, k / block, g). Of a packed one `block` is what a
-// schedule computes at once. `rows_inside`: the sum leaves out the rows of the
-// filter that meet none of the image, which it asks for every output's row; so this is for tiles of
-// one row. `joins_channels`: padded is (column * channels + channel, g, y, n), zeros that the image's
-// rows are copied into.
+// zero-filled at the end: packed(k % block, c, s, r, k / block, g). Of a packed one `block` is what
+// a schedule computes at once. `rows_inside`: the sum leaves out the rows of the filter that meet
+// none of the image, which it asks for every output's row; so this is for tiles of one row.
+// `joins_channels`: padded is (column * channels + channel, g, y, n), zeros that the image's rows
+// are copied into.
 struct PackedSum {
     int block;
     bool rows_inside;

@@ -75,12 +75,10 @@ private:
         if (fix_stride_x.value() != 1 || fix_stride_y.value() != 1)
             throw CompileError("algorithm " + algorithm.value() + " needs strides of 1");
         const Conv2dOperands forward = conv2d_of_backward_data(op);
-        sc::Conv2dContext context =
-            forward_context(forward.pointwise && forward.type == Float(32));
+        sc::Conv2dContext context = forward_context(forward.pointwise && forward.type == Float(32));
         context.channels = forward.channels;
         if (algorithm.value() == "packed")
-            build(conv2d_packed(forward, sc::packed_sum(context)), sc::packed_schedules(),
-                  context);
+            build(conv2d_packed(forward, sc::packed_sum(context)), sc::packed_schedules(), context);
         else if (algorithm.value() == "depthwise")
             build(conv2d_depthwise(forward), sc::depthwise_schedules(), context);
         else if (algorithm.value() == "depthwise_rows")

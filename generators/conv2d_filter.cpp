@@ -15,8 +15,7 @@ Conv2dFilter conv2d_filter(const Func &weight, const Expr &filters) {
     Conv2dFilter stages;
     const Var &ki = stages.ki, &ko = stages.ko;
     stages.output = Func("packed");
-    stages.output(ki, c, s, r, ko, g) =
-        packed_filter(weight, filters, ko * kFilterBlock + ki, g);
+    stages.output(ki, c, s, r, ko, g) = packed_filter(weight, filters, ko * kFilterBlock + ki, g);
     return stages;
 }
 

@@ -1,8 +1,8 @@
 // conv2d: inputs, outputs, the layout of their buffers, and the schedule by its name.
 //
 // Buffers as generators/conv2d_layout.h says: images input, residual and output, filter weight; and
-// bias [k, g]. algorithm=packed: the weight is as generators/conv2d_filter.h packs it; algorithm=grouped
-// is the same, but packs in the kernel.
+// bias [k, g]. algorithm=packed: the weight is as generators/conv2d_filter.h packs it;
+// algorithm=grouped is the same, but packs in the kernel.
 
 #include "compiler/lowering.h"
 #include "generators/conv2d.h"
@@ -123,8 +123,8 @@ private:
         // Whole vectors of filters are activated, also over the last one's end.
         if (packed()) {
             const Range all = {Expr(), Expr()};
-            op.residual = BoundaryConditions::repeat_edge(op.residual,
-                                                          {{0, op.filters}, all, all, all, all});
+            op.residual =
+                BoundaryConditions::repeat_edge(op.residual, {{0, op.filters}, all, all, all, all});
         }
         if (reads_whole_tiles()) {
             const Range all = {Expr(), Expr()}, columns = {0, residual.dim(ix).extent()},

@@ -1,7 +1,7 @@
 // pool2d_backward: inputs, outputs, the layout of their buffers, and the schedule by its name.
 //
-// Buffers: images (of c) as generators/conv2d_layout.h says. What an algorithm does not read of input
-// and output (generators/pool2d_backward.h) may be anything.
+// Buffers: images (of c) as generators/conv2d_layout.h says. What an algorithm does not read of
+// input and output (generators/pool2d_backward.h) may be anything.
 
 #include "compiler/lowering.h"
 #include "generators/pool2d_backward.h"

@@ -16,7 +16,8 @@ std::vector<Func> transpose(const Func &rows, int size, const std::vector<Var> &
     for (int half = size / 2; half > 0; half /= 2) {
         const Func &last = steps.back();
         Func next("shuffled");
-        next(arguments) = select(element % 2 == 0, last(at(element / 2, row)), last(at(element / 2, row + half)));
+        next(arguments) =
+            select(element % 2 == 0, last(at(element / 2, row)), last(at(element / 2, row + half)));
         steps.push_back(next);
     }
     return steps;

@@ -13,6 +13,7 @@ inline const Halide::Var element{"element"}, row{"row"};
 // rows(element, row, rest…) with both below `size`, a power of two. The result is the steps: the
 // first is `rows`; of the last, element e of row 0 is rows(e / size, e % size). Step n has
 // size >> n rows of size << n elements.
-std::vector<Halide::Func> transpose(const Halide::Func &rows, int size, const std::vector<Halide::Var> &rest);
+std::vector<Halide::Func> transpose(const Halide::Func &rows, int size,
+                                    const std::vector<Halide::Var> &rest);
 
 }  // namespace hk::generators

@@ -19,7 +19,8 @@ PackedSum packed_sum(const Conv2dContext &context) {
 }
 
 const Conv2dTable<Conv2d> &packed_schedules() {
-    static const Conv2dTable<Conv2d> table = {{"root", root<Conv2d>}, {"cpu", cpu::packed}, {"cpu_grouped", cpu::grouped}};
+    static const Conv2dTable<Conv2d> table = {
+        {"root", root<Conv2d>}, {"cpu", cpu::packed}, {"cpu_grouped", cpu::grouped}};
     return table;
 }
 
@@ -35,11 +36,10 @@ const Conv2dTable<Conv2dDot> &dot_schedules() {
 }
 
 const Conv2dTable<Conv2dDepthwise> &depthwise_schedules() {
-    static const Conv2dTable<Conv2dDepthwise> table = {
-        {"root", root<Conv2dDepthwise>},
-        {"cpu", cpu::depthwise},
-        {"cpu_in_place", cpu::depthwise_in_place},
-        {"gpu", gpu::depthwise}};
+    static const Conv2dTable<Conv2dDepthwise> table = {{"root", root<Conv2dDepthwise>},
+                                                       {"cpu", cpu::depthwise},
+                                                       {"cpu_in_place", cpu::depthwise_in_place},
+                                                       {"gpu", gpu::depthwise}};
     return table;
 }
 

@@ -12,7 +12,8 @@ struct Conv2dSizes {
     bool nhwc;
     std::string schedule, knobs;
     // Sizes that the kernel is compiled for; 0: any.
-    int kernel_w, kernel_h, stride_x, stride_y, dilation_x, dilation_y, channels_per_group, filters_per_group;
+    int kernel_w, kernel_h, stride_x, stride_y, dilation_x, dilation_y, channels_per_group,
+        filters_per_group;
     int width;  // of the input
 };
 

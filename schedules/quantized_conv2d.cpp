@@ -30,14 +30,14 @@ const QuantizedConv2dTable<QuantizedConv2dSliced> &quantized_sliced_schedules() 
 }
 
 const QuantizedConv2dTable<QuantizedConv2dDot> &quantized_dot_schedules() {
-    static const QuantizedConv2dTable<QuantizedConv2dDot> table = {{"root", root<QuantizedConv2dDot>},
-                                                                   {"cpu", cpu::quantized_dot}};
+    static const QuantizedConv2dTable<QuantizedConv2dDot> table = {
+        {"root", root<QuantizedConv2dDot>}, {"cpu", cpu::quantized_dot}};
     return table;
 }
 
 const QuantizedConv2dTable<QuantizedConv2dDepthwise> &quantized_depthwise_schedules() {
-    static const QuantizedConv2dTable<QuantizedConv2dDepthwise> table = {{"root", root<QuantizedConv2dDepthwise>},
-                                                                         {"cpu", cpu::quantized_depthwise}};
+    static const QuantizedConv2dTable<QuantizedConv2dDepthwise> table = {
+        {"root", root<QuantizedConv2dDepthwise>}, {"cpu", cpu::quantized_depthwise}};
     return table;
 }
 

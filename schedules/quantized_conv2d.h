@@ -13,12 +13,13 @@ struct QuantizedConv2dContext {
     bool integer;  // input u8, sums in s32; else both f32
     std::string schedule, knobs;
     // Sizes that the kernel is compiled for; 0: any.
-    int kernel_w, kernel_h, stride_x, stride_y, dilation_x, dilation_y, channels_per_group, filters_per_group;
+    int kernel_w, kernel_h, stride_x, stride_y, dilation_x, dilation_y, channels_per_group,
+        filters_per_group;
     int width;  // of the input
-    // Of the arguments. plain: there is no slope, the weight's zero point is 0, the output no s32 and
-    // bounded from above by its type alone. no_bias: there is none; word_bias: its elements are words
-    // next to each other; dense_filters: so are the filters, of one channel; unsigned_bytes: the input
-    // and the output are u8, not s8.
+    // Of the arguments. plain: there is no slope, the weight's zero point is 0, the output no s32
+    // and bounded from above by its type alone. no_bias: there is none; word_bias: its elements are
+    // words next to each other; dense_filters: so are the filters, of one channel; unsigned_bytes:
+    // the input and the output are u8, not s8.
     Halide::Expr plain, no_bias, word_bias, dense_filters, unsigned_bytes;
 };
 
@@ -42,8 +43,9 @@ namespace cpu {
 // Of each filter: what sums start from, and what turns them into numbers. As vectors of `filters`,
 // k or g, wherever a bias lies so that this is a load and not a gather: 16 filters at a time are an
 // eighth of the time of a 7x7 depthwise block.
-void schedule_filters(generators::QuantizedConv2dEnds &stages, const QuantizedConv2dContext &context,
-                      const Halide::LoopLevel &at, const Halide::Var &filters);
+void schedule_filters(generators::QuantizedConv2dEnds &stages,
+                      const QuantizedConv2dContext &context, const Halide::LoopLevel &at,
+                      const Halide::Var &filters);
 }  // namespace cpu
 
 // One table entry each; CPU schedules in cpu/quantized_conv2d/, GPU schedules in
@@ -51,13 +53,17 @@ void schedule_filters(generators::QuantizedConv2dEnds &stages, const QuantizedCo
 namespace cpu {
 void quantized_packed(generators::QuantizedConv2d &stages, const QuantizedConv2dContext &context);
 void quantized_dot(generators::QuantizedConv2dDot &stages, const QuantizedConv2dContext &context);
-void quantized_depthwise(generators::QuantizedConv2dDepthwise &stages, const QuantizedConv2dContext &context);
+void quantized_depthwise(generators::QuantizedConv2dDepthwise &stages,
+                         const QuantizedConv2dContext &context);
 }  // namespace cpu
 
 namespace gpu {
-void quantized_sliced(generators::QuantizedConv2dSliced &stages, const QuantizedConv2dContext &context);
-void quantized_unstaged(generators::QuantizedConv2dSliced &stages, const QuantizedConv2dContext &context);
-void quantized_depthwise(generators::QuantizedConv2dSliced &stages, const QuantizedConv2dContext &context);
+void quantized_sliced(generators::QuantizedConv2dSliced &stages,
+                      const QuantizedConv2dContext &context);
+void quantized_unstaged(generators::QuantizedConv2dSliced &stages,
+                        const QuantizedConv2dContext &context);
+void quantized_depthwise(generators::QuantizedConv2dSliced &stages,
+                         const QuantizedConv2dContext &context);
 }  // namespace gpu
 
 }  // namespace hk::schedules

@@ -51,8 +51,8 @@ void print_line(FILE *out, const char *what, const Record &record, const std::st
                  record.rate, unit.c_str(), record.ratio(), record.candidate.c_str());
 }
 
-// Its time as if the row had taken so long in its rounds too: where a machine was slower for a while,
-// it was so for both.
+// Its time as if the row had taken so long in its rounds too: where a machine was slower for a
+// while, it was so for both.
 Record on_the_clock_of(double table_ns, double work, Record record) {
     record.ns = table_ns / record.ratio();
     record.table_ns = table_ns;

@@ -32,8 +32,8 @@ public:
     void size(const char *what, int64_t value, int64_t least, const char *axis = "") const {
         constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
         if (value < least || value > kMost) {
-            fail(std::string(what) + axis + " is " + text(value) + ", it must be " + text(least) + " to " +
-                 text(kMost));
+            fail(std::string(what) + axis + " is " + text(value) + ", it must be " + text(least) +
+                 " to " + text(kMost));
         }
     }
 

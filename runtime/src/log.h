@@ -1,7 +1,7 @@
 #pragma once
 // HK_LOG: what the library tells on stderr, a list with commas. Warnings come without it; "off"
-// silences them. "select" prints the row that each new problem takes, "memory" what pools take and give
-// back, and a report when the process ends.
+// silences them. "select" prints the row that each new problem takes, "memory" what pools take and
+// give back, and a report when the process ends.
 
 #include <string>
 

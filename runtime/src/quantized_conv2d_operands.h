@@ -29,7 +29,8 @@ struct QuantizedConv2dNumbers {
 };
 
 // Views of types that kernels have: an input or output of s8 is u8 (the highest bit of its bytes is
-// flipped, by input_flip and output_flip, and 128 added to its zero point), an output of s32 is f32.
+// flipped, by input_flip and output_flip, and 128 added to its zero point), an output of s32 is
+// f32.
 //   conv.bias [byte, k, g]: the bytes of its elements   scale, bias_scale [k, g]
 // What is absent is a view of memory that is there, but has no values.
 struct QuantizedConv2dOperands {

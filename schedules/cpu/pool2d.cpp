@@ -57,8 +57,8 @@ void pool2d(Pool2d &stages, const Pool2dContext &context) {
 // into one with room before and after the image; from there, in the first cache, come the pixels
 // next to each other, of strides 1 and 2 by loads and shuffles. A task goes through bands of one
 // image's rows, whose place is divided out once. Lost: windows at once, where a vector of a small
-// image nearly always touches an edge and is gathered; sums over rows in memory, where what a masked
-// store has written is late for the next load.
+// image nearly always touches an edge and is gathered; sums over rows in memory, where what a
+// masked store has written is late for the next load.
 void pool2d_by_rows(Pool2d &stages, const Pool2dContext &context) {
     if (context.nhwc) throw CompileError("schedule cpu_by_rows is for nchw, nhwc has cpu");
     constexpr auto round_up = TailStrategy::RoundUp;

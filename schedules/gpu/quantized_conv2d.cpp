@@ -127,16 +127,17 @@ int quantized_sliced_tile(const QuantizedConv2dContext &context) {
 
 namespace gpu {
 
-// The tiles of gpu/conv2d.cpp, over words of four channels: a block computes 64 channels at 64 pixels
-// (few: 16 at 16 x 16), 16 sums a thread in registers, 3x3 with all taps of a slice over one window.
+// The tiles of gpu/conv2d.cpp, over words of four channels: a block computes 64 channels at 64
+// pixels (few: 16 at 16 x 16), 16 sums a thread in registers, 3x3 with all taps of a slice over one
+// window.
 //
-// Bytes: slices of 16 channels, 1x1: of 32, a word of them one dp4a (OpenCL C spells its four products
-// out). Shared bytes: 1x1 32 * (64 + 64) = 4096; any 16 * (64 + 64) = 2048; few 16 * (16 + 256) = 4352;
-// 3x3 16 * (9 * 64 + 10 * 10) = 10816. 64 dp4a to 8 loads of four words, in 3x3 144 to 52 words. Zero
-// points enter through two sums, of each filter and of each window, a kernel each before this one, of
-// no terms where the zero point is 0.
-// Weights alone quantised: slices of eight channels, the filter dequantised as it is staged, so that
-// it is in memory a slice at a time; bytes and FMAs are those of gpu/conv2d.cpp.
+// Bytes: slices of 16 channels, 1x1: of 32, a word of them one dp4a (OpenCL C spells its four
+// products out). Shared bytes: 1x1 32 * (64 + 64) = 4096; any 16 * (64 + 64) = 2048; few 16 * (16 +
+// 256) = 4352; 3x3 16 * (9 * 64 + 10 * 10) = 10816. 64 dp4a to 8 loads of four words, in 3x3 144 to
+// 52 words. Zero points enter through two sums, of each filter and of each window, a kernel each
+// before this one, of no terms where the zero point is 0. Weights alone quantised: slices of eight
+// channels, the filter dequantised as it is staged, so that it is in memory a slice at a time;
+// bytes and FMAs are those of gpu/conv2d.cpp.
 //
 // Registers a thread, the larger of sm_80 and sm_90, no stack, no spills, whatever the output is:
 //               any  few  1x1  3x3
@@ -144,9 +145,9 @@ namespace gpu {
 //     u8  nchw   79   72   56   64
 //     f32 nhwc   66   72   59   64
 //     f32 nchw   56   64   56   64
-// Lost: 1x1 of 16 channels, as many registers for twice the barriers. Slices of 32 channels for any: 80
-// and 64 registers, but the layers of three channels, and most groups, are there.
-// Its speed on a GPU is not measured.
+// Lost: 1x1 of 16 channels, as many registers for twice the barriers. Slices of 32 channels for
+// any: 80 and 64 registers, but the layers of three channels, and most groups, are there. Its speed
+// on a GPU is not measured.
 void quantized_sliced(QuantizedConv2dSliced &stages, const QuantizedConv2dContext &context) {
     const Block block(staged_tiles(context), context.nhwc);
     const RDom &d = stages.r;
@@ -177,8 +178,8 @@ void quantized_sliced(QuantizedConv2dSliced &stages, const QuantizedConv2dContex
 }
 
 // The last rung: no shared memory and 128 threads, so that it fits every device. 64 (nhwc) and 56
-// (nchw) registers, no stack, no spills; bytes are multiplied one by one, their zero points taken off
-// first. Its speed on a GPU is not measured.
+// (nchw) registers, no stack, no spills; bytes are multiplied one by one, their zero points taken
+// off first. Its speed on a GPU is not measured.
 void quantized_unstaged(QuantizedConv2dSliced &stages, const QuantizedConv2dContext &context) {
     const Block block(unstaged_tiles(context), context.nhwc);
     const RDom &d = stages.r;

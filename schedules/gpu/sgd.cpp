@@ -1,5 +1,5 @@
-#include "schedules/gpu/elementwise.h"
 #include "schedules/sgd.h"
+#include "schedules/gpu/elementwise.h"
 
 using namespace hk::generators;
 

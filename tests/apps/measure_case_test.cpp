@@ -45,7 +45,8 @@ CaseInfo fake(const std::string &failure, int &runs) {
 
 TEST(MeasureCase, NeverTimesAWrongResult) {
     int runs = 0;
-    const Result result = measure_case(conv2d_family(), fake("output(0) is 1, must be 2", runs), {}, {});
+    const Result result =
+        measure_case(conv2d_family(), fake("output(0) is 1, must be 2", runs), {}, {});
     EXPECT_EQ(runs, 0);
     EXPECT_EQ(result.ns, 0);
     EXPECT_TRUE(result.peers.empty());

@@ -1,4 +1,5 @@
-// Is there work for more threads than one: the tasks that a call makes on the CPU, whatever the row.
+// Is there work for more threads than one: the tasks that a call makes on the CPU, whatever the
+// row.
 
 #include <gtest/gtest.h>
 
@@ -33,9 +34,9 @@ TEST_P(Conv2dTasks, AreAtLeastSeven) {
     options.padding = {before, before, before, before};
     const int64_t channels = s.channels / s.groups;
     const bool nhwc = layout == Layout::nhwc;
-    const Tensor input = Tensor::zeros(nhwc ? Shape{1, s.image, s.image, s.channels}
-                                            : Shape{1, s.channels, s.image, s.image},
-                                       DataType::f32);
+    const Tensor input = Tensor::zeros(
+        nhwc ? Shape{1, s.image, s.image, s.channels} : Shape{1, s.channels, s.image, s.image},
+        DataType::f32);
     const Tensor weight = Tensor::zeros(nhwc ? Shape{s.filters, s.kernel, s.kernel, channels}
                                              : Shape{s.filters, channels, s.kernel, s.kernel},
                                         DataType::f32);

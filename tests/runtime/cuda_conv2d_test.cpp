@@ -87,7 +87,8 @@ ConvShape shape(int64_t batch, int64_t channels, int64_t size, int64_t filters, 
 
 // The shapes of the lists at the batch of training, and some at the ends of what kernels take.
 std::vector<ConvShape> shapes() {
-    std::vector<ConvShape> result = bench::parse_conv_shapes(bench::embedded_csv("conv", "conv_training"));
+    std::vector<ConvShape> result =
+        bench::parse_conv_shapes(bench::embedded_csv("conv", "conv_training"));
     const std::vector<ConvShape> shape_case = bench::conv_list("shape_case", "fwd");
     result.insert(result.end(), shape_case.begin(), shape_case.end());
     result.push_back(shape(1, 1, 1, 1, 1));

@@ -100,7 +100,8 @@ TEST_F(CudaQuantizedConv2d, LaunchesOfEveryRowAreLegal) {
 TEST_F(CudaQuantizedConv2d, CallsAllocateNothing) {
     const MemoryPool pool = MemoryPool::of(kDevice);
     pool.set_caching(true);
-    std::optional<Operands> made = operands(shape(8, 6, 8, 3), DataType::u8, DataType::u8, Layout::nhwc);
+    std::optional<Operands> made =
+        operands(shape(8, 6, 8, 3), DataType::u8, DataType::u8, Layout::nhwc);
     const Operands &o = *made;
     for (int call = 0; call < 3; call++) {
         driver().called.clear();

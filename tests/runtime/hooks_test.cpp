@@ -8,9 +8,9 @@
 #include "HalideRuntime.h"
 #include "HalideRuntimeOpenCL.h"
 #include "call_context.h"
-#include "memory/pool.h"
 #include "expect_error.h"
 #include "kernel_call.h"
+#include "memory/pool.h"
 
 extern "C" {
 int halide_acquire_cl_context(void *, void **, void **, bool);

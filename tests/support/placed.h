@@ -56,8 +56,8 @@ private:
     Tensor tensor_;          // its view
 };
 
-// Fills a host tensor with a value that no kernel makes by computing: a NaN, or an unlikely integer.
-// A byte has none: 173, or -83.
+// Fills a host tensor with a value that no kernel makes by computing: a NaN, or an unlikely
+// integer. A byte has none: 173, or -83.
 void poison(const Tensor &tensor);
 
 // True where the element at this place in row-major order of a packed host tensor is poison.

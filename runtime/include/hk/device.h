@@ -54,9 +54,9 @@ public:
     // work failed.
     void synchronize() const;
 
-    // Unloads the library's code from a context that the caller made and used in a Stream, and frees
-    // the memory that is cached for it. To be called before he destroys it, when all work on it is
-    // done.
+    // Unloads the library's code from a context that the caller made and used in a Stream, and
+    // frees the memory that is cached for it. To be called before he destroys it, when all work on
+    // it is done.
     void forget(void *context) const;
 
     constexpr bool operator==(const Device &) const = default;

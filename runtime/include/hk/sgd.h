@@ -20,8 +20,8 @@ struct SgdOptions {
     bool nesterov = false;  // asks for a momentum
 };
 
-// Parameter and velocity are read and written in place. Where momentum is 0 the velocity is neither,
-// and may be undefined.
+// Parameter and velocity are read and written in place. Where momentum is 0 the velocity is
+// neither, and may be undefined.
 //
 // Tensors have one shape and one type, f32, f16 or bf16, and live on one device; they are the
 // caller's and may be views with any strides. Parameter and velocity overlap no other tensor of the

@@ -1,6 +1,6 @@
 #pragma once
-// The k largest or smallest elements along an axis: their values, their indices, or both. Sorting is
-// the same with all elements.
+// The k largest or smallest elements along an axis: their values, their indices, or both. Sorting
+// is the same with all elements.
 //
 // The order is total, so that results are the same bit for bit on every device and with any number
 // of threads. Of equal elements the one with the lower index comes first, whether the largest are
@@ -26,8 +26,8 @@ Order order_of(std::string_view name);           // throws InvalidArgument
 struct TopKOptions {
     int axis = -1;  // negative ones count from the back
     Order order = Order::largest;
-    // Best first. Without it any order is allowed; it is the same one today, because results have to
-    // be the same everywhere.
+    // Best first. Without it any order is allowed; it is the same one today, because results have
+    // to be the same everywhere.
     bool sorted = true;
 };
 
@@ -76,13 +76,14 @@ Tensor topk_indices(const Tensor &input, int64_t k, int axis = -1, Order order =
 Tensor sort(const Tensor &input, int axis = -1, Order order = Order::smallest);
 Tensor argsort(const Tensor &input, int axis = -1, Order order = Order::smallest);
 
-// Runs one given row of topk_kernels() or topk_tiles_kernels(), whatever selection would take. Throws InvalidArgument where
-// the row does not take the problem. For tests and measurements.
+// Runs one given row of topk_kernels() or topk_tiles_kernels(), whatever selection would take.
+// Throws InvalidArgument where the row does not take the problem. For tests and measurements.
 void topk_with(const KernelInfo &kernel, const Tensor &input, int64_t k, const Tensor &values,
                const Tensor &indices, const TopKOptions &options = {}, const Stream &stream = {});
 
-// All rows, in the order of the table: of the CPU, and of the three steps of a GPU (docs/runtime.md),
-// of which selection chooses the first. Types: u8 stands for all of 8 bits, …, u64 for all of 64.
+// All rows, in the order of the table: of the CPU, and of the three steps of a GPU
+// (docs/runtime.md), of which selection chooses the first. Types: u8 stands for all of 8 bits, …,
+// u64 for all of 64.
 std::span<const KernelInfo> topk_kernels();
 std::span<const KernelInfo> topk_tiles_kernels();
 std::span<const KernelInfo> topk_merge_kernels();

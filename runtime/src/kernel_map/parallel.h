@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "HalideRuntime.h"
-#include "memory/pool.h"
 #include "call_context.h"
 #include "hk/error.h"
+#include "memory/pool.h"
 
 namespace hk::detail {
 

@@ -45,7 +45,7 @@ private:
     struct Pool {
         const void *pool;
         std::string name;  // a pool of a test may be gone when the trace is written
-        size_t reserved;  // when recording began
+        size_t reserved;   // when recording began
         bool reserved_known;
         uint64_t first_block = 0;  // the first id handed out since; 0: none yet
     };

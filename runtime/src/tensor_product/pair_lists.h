@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "HalideRuntime.h"
-#include "memory/scratch.h"
 #include "call_context.h"
 #include "hk/error.h"
 #include "hk/tensor.h"
+#include "memory/scratch.h"
 
 namespace hk::detail {
 

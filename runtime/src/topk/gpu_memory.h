@@ -11,8 +11,8 @@ namespace hk::detail {
 
 // A packed buffer of the device, [place, list, x, y], for one call.
 //
-// It comes from the pool of the call's own context (memory/halide_memory.h), and may go while kernels
-// that use it are only queued.
+// It comes from the pool of the call's own context (memory/halide_memory.h), and may go while
+// kernels that use it are only queued.
 class TopKScratch {
 public:
     using Extents = std::array<int64_t, 4>;

@@ -44,7 +44,8 @@ TopKKeyArguments topk_key_arguments(DataType type, Order order);
 
 // The field that a row's condition names: values, indices, adjacent, rows, columns, k as in
 // hk/topk.h; rest, columns that are not wanted; vectors of 64 bytes in a row, vectors_per_k; and
-// candidates, how many elements k columns of the algorithm `columns` have. Throws std::out_of_range.
+// candidates, how many elements k columns of the algorithm `columns` have. Throws
+// std::out_of_range.
 int64_t topk_field(const TopKProblem &problem, std::string_view field);
 
 // The unsigned type that stands for all types of a width in the table.

@@ -36,13 +36,13 @@ DepthwiseTile choose(const Conv2dContext &context) {
     return tile;
 }
 
-// One pass over the rows of a vector of groups. Large images are read as they are: Halide splits the
-// loops into edges, which compare, and an inside, which does not. Small ones are mostly edge: there
-// each row is padded once, and kept while the filter's window slides over it. With the width known
-// the edges are constants and nothing compares.
+// One pass over the rows of a vector of groups. Large images are read as they are: Halide splits
+// the loops into edges, which compare, and an inside, which does not. Small ones are mostly edge:
+// there each row is padded once, and kept while the filter's window slides over it. With the width
+// known the edges are constants and nothing compares.
 //
-// bench --list mobilenetv2 --row ROW, GFLOP/s on one Zen 4 core of 118: 56x56x144 depthwise3x3_s1 88
-// (staged, depthwise: 34); 7x7x960 depthwise3x3_s1_w7 61 (depthwise3x3_s1_small: 46).
+// bench --list mobilenetv2 --row ROW, GFLOP/s on one Zen 4 core of 118: 56x56x144 depthwise3x3_s1
+// 88 (staged, depthwise: 34); 7x7x960 depthwise3x3_s1_w7 61 (depthwise3x3_s1_small: 46).
 void across_groups(Conv2dDepthwise &stages, const Conv2dContext &context) {
     const DepthwiseTile tile = choose(context);
     const int lanes = tile.lanes;
@@ -92,9 +92,9 @@ void across_groups(Conv2dDepthwise &stages, const Conv2dContext &context) {
         stages.padded.store_at(out, rows).compute_at(out, yo).vectorize(g, lanes, round_up);
 }
 
-// The same with vectors of columns. Where whole rows are copied (conv2d_depthwise_rows) a task takes
-// several groups, an image of one at a time: none of its vectors compares, and none reads what has
-// just been written. 7x7x960, 3x3: 17 GFLOP/s on one Zen 4 core, padded row by row 4.
+// The same with vectors of columns. Where whole rows are copied (conv2d_depthwise_rows) a task
+// takes several groups, an image of one at a time: none of its vectors compares, and none reads
+// what has just been written. 7x7x960, 3x3: 17 GFLOP/s on one Zen 4 core, padded row by row 4.
 void across_columns(Conv2dDepthwise &stages, const Conv2dContext &context) {
     const DepthwiseTile tile = choose(context);
     const int lanes = tile.lanes;
@@ -134,7 +134,8 @@ void across_columns(Conv2dDepthwise &stages, const Conv2dContext &context) {
         stages.padded.compute_at(out, gt).hoist_storage(out, rows);
         stages.padded.update().vectorize(stages.columns.x, lanes, guard);
     } else {
-        stages.activated.compute_at(out, xv).bound_storage(x, lanes).vectorize(x).specialize(context.plain);
+        stages.activated.compute_at(out, xv).bound_storage(x, lanes).vectorize(x).specialize(
+            context.plain);
         stages.padded.store_at(out, gt).compute_at(out, yo);
     }
 }
@@ -150,8 +151,9 @@ void depthwise(Conv2dDepthwise &stages, const Conv2dContext &context) {
         across_columns(stages, context);
 }
 
-// Every element is computed once, as the residual that is added may be what the output's memory held.
-// One kernel with both loops is slower apart: explorer run, 112x112, stride 2, 0.63 of its speed.
+// Every element is computed once, as the residual that is added may be what the output's memory
+// held. One kernel with both loops is slower apart: explorer run, 112x112, stride 2, 0.63 of its
+// speed.
 void depthwise_in_place(Conv2dDepthwise &stages, const Conv2dContext &context) {
     Conv2dContext in_place = context;
     in_place.in_place = true;

@@ -7,7 +7,8 @@ namespace hk::schedules {
 
 namespace {
 
-// Registers of AVX-512: 4 * 7 sums and the 4 vectors of the filter; 28 multiplications for 11 loads.
+// Registers of AVX-512: 4 * 7 sums and the 4 vectors of the filter; 28 multiplications for 11
+// loads.
 struct DotTile {
     int k;     // output channels
     int x, y;  // pixels
@@ -32,11 +33,11 @@ int dot_lanes(const Conv2dContext &context) { return context.target.natural_vect
 
 namespace cpu {
 
-// Vectors of input channels, in the filter as in the image, so that neither is copied: for few pixels
-// and long sums of a plain weight, where packing costs up to half of the time (7x7, 2048 to 512
-// channels, one Zen 4 core: 1.15 ms, packed in the call 1.98 ms; bench --list resnet50 --filter 7x7
-// --row 1x1_dot, and --row 1x1, column hk plain). The price is adding up the lanes of each sum at the
-// end, about 8 cycles an output, which short sums don't pay back.
+// Vectors of input channels, in the filter as in the image, so that neither is copied: for few
+// pixels and long sums of a plain weight, where packing costs up to half of the time: 7x7, 2048 to
+// 512 channels, one Zen 4 core: 1.15 ms, packed in the call 1.98 ms (bench --list resnet50
+// --filter 7x7 --row 1x1_dot, and --row 1x1, column hk plain). The price is adding up the lanes of
+// each sum at the end, about 8 cycles an output, which short sums don't pay back.
 // Blocks of 4 filters are outermost: they stay in the first two caches while the image streams.
 void dot(Conv2dDot &stages, const Conv2dContext &context) {
     const DotTile tile = choose(context);
@@ -54,7 +55,8 @@ void dot(Conv2dDot &stages, const Conv2dContext &context) {
         .vectorize(k)
         .parallel(kb);
     stages.start.compute_root();
-    stages.activated.compute_at(out, x).bound_storage(k, tile.k).vectorize(k).specialize(context.plain);
+    stages.activated.compute_at(out, x).bound_storage(k, tile.k).vectorize(k).specialize(
+        context.plain);
     for (Func *f : {&stages.sum, &stages.folded, &stages.lanes})
         f->compute_at(out, xo)
             .bound_extent(k, tile.k)
@@ -72,7 +74,8 @@ void dot(Conv2dDot &stages, const Conv2dContext &context) {
         .unroll(k)
         .unroll(x)
         .unroll(y);
-    if (!context.pointwise_f32) stages.padded.compute_at(out, n).vectorize(c, lanes, round_up).parallel(y);
+    if (!context.pointwise_f32)
+        stages.padded.compute_at(out, n).vectorize(c, lanes, round_up).parallel(y);
 }
 
 }  // namespace cpu

@@ -51,14 +51,14 @@ PackedSum grouped_sum(const Conv2dContext &context) {
     return {context.filters_per_group, choose(context).y == 1};
 }
 
-// A vector is the output channels of one group, or of several neighbouring groups (`across`) where a
-// group has fewer than lanes. The multiplicand is each group's channel c spread over its lanes: a
-// shuffle, shared by the three columns of a 3x3 filter because d.y is unrolled inside d.x. AVX-512, 4
-// or 8 channels a group: 7 sums, 3 vectors of the filter, 9 spread inputs of 32 registers. With
+// A vector is the output channels of one group, or of several neighbouring groups (`across`) where
+// a group has fewer than lanes. The multiplicand is each group's channel c spread over its lanes: a
+// shuffle, shared by the three columns of a 3x3 filter because d.y is unrolled inside d.x. AVX-512,
+// 4 or 8 channels a group: 7 sums, 3 vectors of the filter, 9 spread inputs of 32 registers. With
 // stride 2 only every second spread input is shared, and the shuffles take longer than the
 // multiplications: there a vector of half the width, of one group, is multiplied with broadcasts
-// from memory (8 channels a group: explorer run, 56x56, 1.2 times as fast), and a task copies the input
-// of as many groups as fill a vector.
+// from memory (8 channels a group: explorer run, 56x56, 1.2 times as fast), and a task copies the
+// input of as many groups as fill a vector.
 //
 // Lost: two rows of pixels a tile at 8 channels, shuffles inside the columns, prefetching the next
 // rows' input.

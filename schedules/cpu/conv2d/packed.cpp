@@ -11,10 +11,11 @@ struct PackedTile {
     int lanes;  // of a vector: 8 where 16 would leave half of the last one empty
     int block;  // output channels: vectors of them side by side
     int x, y;   // pixels
-    int stage;  // copy the padded input first, 1: of a tile, 2: of all tiles of a task; 0: read it where it is
+    int stage;  // copy the padded input first, 1: of a tile, 2: of all tiles of a task; 0: read it
+                // where it is
     int outer;  // blocks of filters in a pass over the pixels, passes outermost; 0: all in one
     int chunk;  // tiles of a row in a task; 0: all
-    int skew;   // 1: a copied pixel is a vector longer, so that a tile's pixels meet in no cache set
+    int skew;  // 1: a copied pixel is a vector longer, so that a tile's pixels meet in no cache set
 };
 
 bool pointwise(const Conv2dContext &context) {
@@ -27,9 +28,9 @@ bool few_channels(const Conv2dContext &context) {
     return context.nhwc && context.channels_per_group > 0 && context.channels_per_group < lanes / 2;
 }
 
-// Registers: sums, the block's vectors of the filter, one broadcast. AVX-512: 7 + 1 + 1 of 32; AVX2:
-// 2 * 6 + 2 + 1 of 16. A multiplication takes its broadcast from memory, and its result is there four
-// cycles later: seven sums hide that, and fit images of 7, 14, 28 and 56 pixels.
+// Registers: sums, the block's vectors of the filter, one broadcast. AVX-512: 7 + 1 + 1 of 32;
+// AVX2: 2 * 6 + 2 + 1 of 16. A multiplication takes its broadcast from memory, and its result is
+// there four cycles later: seven sums hide that, and fit images of 7, 14, 28 and 56 pixels.
 PackedTile choose(const Conv2dContext &context) {
     const int widest = std::min(kFilterBlock, context.target.natural_vector_size<float>());
     PackedTile tile = {widest, kFilterBlock, 7, 1, 2, 0, 0, 0};
@@ -64,7 +65,9 @@ void copy_rows(Conv2d &stages, const Conv2dContext &context) {
     const TailStrategy guard = TailStrategy::GuardWithIf;
     const int lanes = context.target.natural_vector_size<float>();
     stages.padded.vectorize(stages.padded.args()[0], lanes, TailStrategy::RoundUp);
-    stages.padded.update().specialize(context.dense_pixels).vectorize(stages.elements.x, lanes, guard);
+    stages.padded.update()
+        .specialize(context.dense_pixels)
+        .vectorize(stages.elements.x, lanes, guard);
 }
 
 const Var kv("kv"), kb("kb"), kp("kp"), xo("xo"), xc("xc"), yo("yo"), rows("rows");
@@ -126,10 +129,10 @@ PackedSum packed_sum(const Conv2dContext &context) {
     return {tile.block, tile.y == 1 && !pointwise(context), tile.stage && few_channels(context)};
 }
 
-// Vectors of output channels times broadcasts of the input, the sums in registers. A tile's input is
-// padded and widened to f32 once, for all blocks, and that makes its addresses constants of the inner
-// loop. With few pixels and a filter larger than a core's cache, passes of some blocks (`outer`) read
-// the filter from memory once, instead of once a tile.
+// Vectors of output channels times broadcasts of the input, the sums in registers. A tile's input
+// is padded and widened to f32 once, for all blocks, and that makes its addresses constants of the
+// inner loop. With few pixels and a filter larger than a core's cache, passes of some blocks
+// (`outer`) read the filter from memory once, instead of once a tile.
 //
 // The filter of a gradient is packed in its call: with few pixels that is much beside the sums, and
 // where the filter's memory is in vectors of filters, blocks are packed just before all pixels use
@@ -147,8 +150,8 @@ void packed(Conv2d &stages, const Conv2dContext &context) {
     const RDom &d = stages.r;
 
     split(out, tile, lanes, context.filter_packed);
-    // From registers to the output, where a tile's sum may be short. What follows the sum of a gradient
-    // is short; an activation and a residual in line are 100 KB.
+    // From registers to the output, where a tile's sum may be short. What follows the sum of a
+    // gradient is short; an activation and a residual in line are 100 KB.
     if (context.in_place)
         out.unroll(kv).unroll(x);
     else if (few_channels(context) || (context.nhwc && pointwise(context)))

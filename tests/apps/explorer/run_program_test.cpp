@@ -84,7 +84,8 @@ TEST(RunProgram, RunsOnOpenCL) {
 TEST(RunProgram, SaysInALineWhatIsAllowed) {
     const std::string conv = std::string("conv2d ") + kSmall;
     for (const auto &[arguments, allowed] :
-         {std::pair<std::string, std::string>{conv + " --knobs tile:4", "only lanes, block, tile_x"},
+         {std::pair<std::string, std::string>{conv + " --knobs tile:4",
+                                              "only lanes, block, tile_x"},
           {conv + " --knobs tile_x:9", "allowed: 1, 2, 3"},
           {conv + " --knobs tile_x", "expected name:number"},
           {conv + " --schedule fast", "there are: "},

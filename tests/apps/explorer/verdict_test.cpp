@@ -42,14 +42,16 @@ protected:
     }
 
     std::string line_of(std::vector<Record> records) {
-        json sweep = {
-            {"family", "conv2d"},
-            {"settings", {{"type", "f32"}, {"layout", "nhwc"}, {"device", "cpu"}}},
-            {"cases",
-             {{{"name", "one"},
-               {"row", {{"name", "3x3"}, {"base", row_.base()}, {"knobs", row_.knobs}}},
-               {"bases",
-                {{{"name", row_.base()}, {"family", "conv2d"}, {"rows", "3x3"}, {"where", ""}}}}}}}};
+        json sweep = {{"family", "conv2d"},
+                      {"settings", {{"type", "f32"}, {"layout", "nhwc"}, {"device", "cpu"}}},
+                      {"cases",
+                       {{{"name", "one"},
+                         {"row", {{"name", "3x3"}, {"base", row_.base()}, {"knobs", row_.knobs}}},
+                         {"bases",
+                          {{{"name", row_.base()},
+                            {"family", "conv2d"},
+                            {"rows", "3x3"},
+                            {"where", ""}}}}}}}};
         note_lines(sweep, records);
         return sweep["cases"][0].value("line", "");
     }
