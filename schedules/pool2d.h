@@ -8,9 +8,9 @@
 namespace hk::schedules {
 
 struct Pool2dContext : Conv2dSizes {
-    Halide::Expr row;   // elements of one of the output that lie next to each other
-    Halide::Expr rows;  // of the output's image
-    Halide::Expr stride_x;
+    Halide::Expr row = {};   // elements of one of the output that lie next to each other
+    Halide::Expr rows = {};  // of the output's image
+    Halide::Expr stride_x = {};
 };
 
 const Table<generators::Pool2d, Pool2dContext> &pool2d_schedules();
