@@ -40,11 +40,16 @@ const std::map<std::string, std::vector<std::string>> &shapes() {
                                                           of_8 + k3 + ",n=2,h=17,w=18" + s2,
                                                           of_16 + k3 + ",n=2,h=17,w=18",
                                                           dense + k3 + s2};
+    static const std::vector<std::string> quantized = [] {
+        std::vector<std::string> shapes = convolutions;
+        shapes.push_back("c=64,k=8,n=1,h=4,w=4" + k3);  // long sums for few pixels: dot
+        return shapes;
+    }();
     static const std::map<std::string, std::vector<std::string>> all = {
         {"conv2d", convolutions},
         {"conv2d_backward_data", convolutions},
         {"conv2d_backward_weight", convolutions},
-        {"quantized_conv2d", convolutions},
+        {"quantized_conv2d", quantized},
         {"topk",
          {"rows=70,columns=30,k=5", "rows=70,columns=1000,k=5", "rows=3,columns=2000,k=20",
           "rows=5,columns=300,k=150"}},
