@@ -1,5 +1,7 @@
 #include "schedules/pool2d.h"
 
+#include "schedules/cpu/pool2d_bands.h"
+
 using namespace Halide;
 using namespace hk::generators;
 
@@ -66,24 +68,9 @@ void pool2d_by_rows(Pool2d &stages, const Pool2dContext &context) {
     const Pool2dTile tile = choose(context);
     const int lanes = tile.lanes;
     const Expr bands = rows_of_task(tile, context) / min(kRowsOfBand, context.rows);
-    const Var xo("xo"), yo("yo"), cs("cs"), ns("ns"), band("band"), task("task");
+    const Var xo("xo"), band("band"), task("task");
     Func &out = stages.output;
-    out.compute_root()
-        .split(x, xo, x, lanes, guard)
-        .split(y, yo, y, kRowsOfBand, guard)
-        .split(c, cs, c, 1)  // else Halide takes all planes for the bounds of one
-        .split(n, ns, n, 1)
-        .reorder(x, xo, c, n, y, yo, cs, g, ns)
-        .fuse(g, ns, ns)
-        .fuse(cs, ns, ns)
-        .fuse(yo, ns, band)
-        .split(band, task, band, max(bands, 1), guard)
-        .parallel(task)
-        .vectorize(x);
-    if (context.stride_x.as<Internal::IntImm>() == nullptr) {
-        out.specialize(context.stride_x == 1);
-        out.specialize(context.stride_x == 2);
-    }
+    by_bands(out, context, lanes, kRowsOfBand, bands, xo, band, task);
     stages.folded.compute_at(out, xo)
         .bound_extent(x, lanes)
         .vectorize(x)

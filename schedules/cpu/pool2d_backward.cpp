@@ -1,5 +1,7 @@
 #include "schedules/pool2d_backward.h"
 
+#include "schedules/cpu/pool2d_bands.h"
+
 using namespace Halide;
 using namespace hk::generators;
 
@@ -112,24 +114,9 @@ void pool2d_backward_by_rows(Pool2dBackward &stages, const Pool2dContext &contex
     const GradientTile tile = choose(context);
     const int lanes = tile.lanes;
     const Expr bands = tile.chunk / context.row / min(tile.rows, context.rows);
-    const Var xo("xo"), yo("yo"), cs("cs"), ns("ns"), band("band"), task("task");
+    const Var xo("xo"), band("band"), task("task");
     Func &out = stages.output;
-    out.compute_root()
-        .split(x, xo, x, lanes, guard)
-        .split(y, yo, y, tile.rows, guard)
-        .split(c, cs, c, 1)  // else Halide takes all planes for the bounds of one
-        .split(n, ns, n, 1)
-        .reorder(x, xo, y, c, n, yo, cs, g, ns)
-        .fuse(g, ns, ns)
-        .fuse(cs, ns, ns)
-        .fuse(yo, ns, band)
-        .split(band, task, band, max(bands, 1), guard)
-        .parallel(task)
-        .vectorize(x);
-    if (context.stride_x.as<Internal::IntImm>() == nullptr) {
-        out.specialize(context.stride_x == 1);
-        out.specialize(context.stride_x == 2);
-    }
+    by_bands(out, context, lanes, tile.rows, bands, xo, band, task);
     stages.sum.compute_at(out, xo)
         .bound_extent(x, lanes)
         .vectorize(x)
