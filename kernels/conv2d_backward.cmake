@@ -101,8 +101,8 @@ set(bounded_copy output_window<=1048576)
 # deep: 3x3 at 7x7 beside the peers 81 GFLOP/s, by the row below 66.
 kernel(conv2d_backward_data deep ${packed} KNOBS block:64,outer:1 ${types} ${both}
     WHERE ${stride_1} ${bounded_copy} depth_per_pixel>=16)
-# Blocks of 64 channels, where they are full, else of one vector: explorer run conv2d_backward_data
-# conv_training --row staged, 1.1 to 3.8 times as fast as blocks of 64 for all.
+# Blocks of 64 channels where they are full, else of one vector. Blocks of 64 for all have 0.77 of the speed: explorer run
+# conv2d_backward_data conv_training --row staged --knobs block:64,stage:1,tile_x:7, geometric mean.
 kernel(conv2d_backward_data staged_64 ${packed} KNOBS block:64,stage:1 ${types} LAYOUTS nhwc
     WHERE ${stride_1} ${bounded_copy} channels_per_group%64=0 channels_per_group>=128)
 kernel(conv2d_backward_data staged_7 ${packed} TYPES f32 ${both} WHERE ${stride_1} ${bounded_copy} out_w%7=0)

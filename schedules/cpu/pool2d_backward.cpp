@@ -74,18 +74,21 @@ void windows_of_rows(Pool2dBackward &stages, const Pool2dContext &context, int l
         .split(x, x, odd, 2)
         .vectorize(x, lanes, round_up)
         .unroll(odd);
-    const RVar at = stages.windows.x, ao("ao");
-    stages.dense.compute_at(out, band)
-        .hoist_storage(out, task)
-        .vectorize(x, lanes, round_up)
-        .update()
-        .split(at, ao, at, lanes, guard)
-        .vectorize(at);
+    const RVar vectors("vectors");
+    const auto whole_rows = [&](Func &rows, const RVar &all) {
+        rows.compute_at(out, band)
+            .hoist_storage(out, task)
+            .vectorize(x, lanes, round_up)
+            .update()
+            .split(all, vectors, all, lanes, guard)
+            .vectorize(all);
+    };
+    whole_rows(stages.dense, stages.windows.x);
     if (!stages.r.defined()) {
         stages.pixels.compute_at(out, task).vectorize(x, lanes, round_up);
         return;
     }
-    stages.window.compute_at(stages.dense, ao)
+    stages.window.compute_at(stages.dense, vectors)
         .bound_extent(x, lanes)
         .vectorize(x)
         .update()
@@ -94,13 +97,7 @@ void windows_of_rows(Pool2dBackward &stages, const Pool2dContext &context, int l
         .never_partition(stages.r.x, stages.r.y);
     if (context.kernel_w > 0) stages.window.update().unroll(stages.r.x);
     if (context.kernel_h > 0) stages.window.update().unroll(stages.r.y);
-    const RVar column = stages.columns.x, co("co");
-    stages.order.compute_at(out, band)
-        .hoist_storage(out, task)
-        .vectorize(x, lanes, round_up)
-        .update()
-        .split(column, co, column, lanes, guard)
-        .vectorize(column);
+    whole_rows(stages.order, stages.columns.x);
 }
 
 }  // namespace

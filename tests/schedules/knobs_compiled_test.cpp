@@ -24,7 +24,7 @@ constexpr int kSets = 1;  // of a case and row
 // No smaller than the largest legal tile. What selection takes of each, and the first row of each
 // schedule that takes it, are compiled.
 const std::map<std::string, std::vector<std::string>> &shapes() {
-    static const std::string dense = "n=2,c=32,h=17,w=18,k=48", few = "n=1,c=512,h=3,w=3,k=32",
+    static const std::string dense = "n=2,c=32,h=17,w=18,k=48", few = "n=1,c=512,h=2,w=3,k=32",
                              depthwise = "groups=64,c=64,k=64", of_8 = "groups=8,c=64,k=64",
                              of_16 = "groups=4,c=64,k=64";
     static const std::string k1 = ",kh=1,kw=1", k3 = ",kh=3,kw=3,pad_h=1,pad_w=1",
@@ -40,19 +40,11 @@ const std::map<std::string, std::vector<std::string>> &shapes() {
                                                           of_8 + k3 + ",n=2,h=17,w=18" + s2,
                                                           of_16 + k3 + ",n=2,h=17,w=18",
                                                           dense + k3 + s2};
-    // Its nchw kernels take long to compile. The last: long sums for few pixels, which go to dot.
-    static const std::vector<std::string> quantized = {dense + k3,
-                                                       few + k1,
-                                                       dense + k1,
-                                                       depthwise + k3 + ",n=2,h=17,w=18",
-                                                       depthwise + k3 + ",n=1,h=28,w=28" + s2,
-                                                       of_8 + k3 + ",n=2,h=17,w=18",
-                                                       "c=64,k=8,n=1,h=4,w=4" + k3};
     static const std::map<std::string, std::vector<std::string>> all = {
         {"conv2d", convolutions},
         {"conv2d_backward_data", convolutions},
         {"conv2d_backward_weight", convolutions},
-        {"quantized_conv2d", quantized},
+        {"quantized_conv2d", convolutions},
         {"topk",
          {"rows=70,columns=30,k=5", "rows=70,columns=1000,k=5", "rows=3,columns=2000,k=20",
           "rows=5,columns=300,k=150"}},
