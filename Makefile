@@ -1,22 +1,31 @@
 # The whole of it:  make demo  (a picture, filtered; a scan; a training)    make test  (all tests)
-#               make bench  make soak
-# BUILD and PRESET choose another tree: make test PRESET=asan BUILD=build-asan
+#               make bench  make soak  make fuzz  make fuzz-readers
+# PRESET chooses another kind of build, BUILD another tree: make test PRESET=asan
 
 PRESET ?= release
-BUILD ?= build
+BUILD ?= $(if $(filter release,$(PRESET)),build,build-$(PRESET))
 CMAKE := .venv/bin/cmake
 CTEST := .venv/bin/ctest
 JOBS ?= $(shell nproc)
 
-.PHONY: all setup build demo test soak bench bench-peers docs clean
+.PHONY: all setup kernels configure build demo test soak fuzz fuzz-readers bench bench-peers docs clean
 
 all: build
 
 setup:
 	@./setup.sh
 
-build: setup
+# Builds with sanitizers take the kernels of the release.
+kernels: setup
+ifneq ($(filter asan tsan,$(PRESET)),)
+	@[ -f build/build.ninja ] || $(CMAKE) --preset release -B build
+	@$(CMAKE) --build build --target hk_kernels -j $(JOBS)
+endif
+
+configure: kernels
 	@[ -f $(BUILD)/build.ninja ] || $(CMAKE) --preset $(PRESET) -B $(BUILD)
+
+build: configure
 	@$(CMAKE) --build $(BUILD) -j $(JOBS)
 
 demo: build
@@ -27,9 +36,25 @@ demo: build
 test: build
 	$(CTEST) --test-dir $(BUILD) -j $(JOBS) --output-on-failure
 
+# Readers of files and of DLPack under libFuzzer, each for so many seconds. Needs clang++.
+FUZZ_SECONDS ?= 60
+fuzz-readers: build
+	$(CMAKE) --build $(BUILD) --target fuzz_readers
+	@for reader in $$(ls tests/fuzz/readers/corpus); do \
+		mkdir -p $(BUILD)/fuzz/$$reader && \
+		$(BUILD)/tests/fuzz_readers --reader=$$reader -max_total_time=$(FUZZ_SECONDS) -timeout=10 -rss_limit_mb=1536 \
+			-malloc_limit_mb=1024 -artifact_prefix=$(BUILD)/fuzz/$$reader- $(BUILD)/fuzz/$$reader \
+			tests/fuzz/readers/corpus/$$reader || exit 1; \
+	done
+
 # A few minutes of training, with the memory counted.
 soak: build
 	$(BUILD)/bin/train_soak --steps 100000
+
+# A million valid calls and a million hostile ones, less with sanitizers: docs/fuzzing.md.
+fuzz: configure
+	@$(CMAKE) --build $(BUILD) --target fuzz -j $(JOBS)
+	$(CTEST) --test-dir $(BUILD) -C fuzz -L fuzz -j $(JOBS) --output-on-failure
 
 bench-peers: setup
 	.venv/bin/pip install --quiet --disable-pip-version-check --no-deps -r requirements-peers.txt
@@ -42,6 +67,7 @@ bench: bench-peers
 
 docs: build
 	.venv/bin/python compiler/write_docs.py $(BUILD)/kernels .
+	.venv/bin/python tests/onnx/node_tests.py --write $(BUILD)/tests/onnx_calls docs/onnx.md
 
 clean:
 	rm -rf build build-*

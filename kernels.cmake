@@ -49,25 +49,28 @@ kernel(conv2d depthwise3x3_s1 ${cpu_depthwise} KNOBS stage:0,tile_y:2 ${types} L
     WHERE ${depthwise} ${kernel_3x3} ${stride_1} groups>=16 ${apart} out_w>=7 out_h>=2)
 kernel(conv2d depthwise3x3_s2 ${cpu_depthwise} KNOBS stage:0,tile_x:4,tile_y:2 ${types} LAYOUTS nhwc
     WHERE ${depthwise} ${kernel_3x3} ${stride_2} groups>=16 ${apart} out_w>=4 out_h>=2)
+# Padded rows are copied, a vector of groups at a time: as below, unless that would take too much.
+set(bounded_rows copied<=1048576)
 kernel(conv2d depthwise ${cpu_depthwise} KNOBS tile_x:4 ${types} LAYOUTS nhwc
-    WHERE ${depthwise} groups>=16 ${apart} out_w>=4)
+    WHERE ${depthwise} groups>=16 ${apart} out_w>=4 ${bounded_rows})
 kernel(conv2d depthwise_in_place ALGORITHM depthwise SCHEDULE cpu_in_place DEVICES cpu KNOBS tile_x:4 ${types}
-    LAYOUTS nhwc WHERE ${depthwise} groups>=16 groups_in_place%16=0)
+    LAYOUTS nhwc WHERE ${depthwise} groups>=16 groups_in_place%16=0 ${bounded_rows})
 kernel(conv2d depthwise3x3_s1 ${cpu_depthwise} ${types} LAYOUTS nchw
-    WHERE ${depthwise} ${kernel_3x3} ${stride_1})
+    WHERE ${depthwise} ${kernel_3x3} ${stride_1} ${bounded_rows})
 kernel(conv2d depthwise ${cpu_depthwise} ${types} LAYOUTS nchw
-    WHERE ${depthwise})
+    WHERE ${depthwise} ${bounded_rows})
 
 # Few channels a group: vectors across groups (4, 8), whose filters are so small that a task packs them, or
 # the sizes known to the compiler (16, 32).
 set(cpu_grouped ALGORITHM packed SCHEDULE cpu_grouped DEVICES cpu)
 set(cpu_groups ALGORITHM grouped SCHEDULE cpu_grouped DEVICES cpu)
-set(grouped4 channels_per_group=4 filters_per_group=4 groups%4=0)
+set(grouped_rows copied<=4194304)  # tens of megabytes, of four groups
+set(grouped4 channels_per_group=4 filters_per_group=4 groups%4=0 ${grouped_rows})
 kernel(conv2d grouped4_3x3_s1 ${cpu_groups} ${types} LAYOUTS nhwc
     WHERE ${grouped4} ${kernel_3x3} ${stride_1} out_w>=7)
-set(grouped8 channels_per_group=8 filters_per_group=8 groups%2=0)
-set(grouped16 channels_per_group=16 filters_per_group=16)
-set(grouped32 channels_per_group=32 filters_per_group=32)
+set(grouped8 channels_per_group=8 filters_per_group=8 groups%2=0 ${grouped_rows})
+set(grouped16 channels_per_group=16 filters_per_group=16 ${grouped_rows})
+set(grouped32 channels_per_group=32 filters_per_group=32 ${grouped_rows})
 # Fixed widths where they gain a tenth over the rows below (bench --list resnext50 --row …).
 kernel(conv2d grouped16_3x3_s2_w28 ${cpu_grouped} TYPES f32 LAYOUTS nhwc
     WHERE ${grouped16} ${kernel_3x3} ${half_w28})
@@ -94,7 +97,7 @@ kernel(conv2d 3x3_dot ALGORITHM dot SCHEDULE cpu ${types} LAYOUTS nhwc DEVICES c
     WHERE prepared=0 ${kernel_3x3} channels_per_group%16=0 filters_per_group%4=0 depth_per_pixel>=40)
 # A tile's input is copied, unless that would take more than some tens of megabytes.
 # rgb: the first layer; a picture's three channels are no vector.
-set(bounded_copy window<=1048576 stride_x<=8 stride_y<=8)
+set(bounded_copy window<=1048576 copied<=16777216 stride_x<=8 stride_y<=8)
 kernel(conv2d rgb ALGORITHM packed SCHEDULE cpu KNOBS tile_x:8 ${types} LAYOUTS nhwc DEVICES cpu
     WHERE channels_per_group=3 ${bounded_copy})
 kernel(conv2d rgb3x3 ALGORITHM packed SCHEDULE cpu KNOBS stage:0 TYPES f32 LAYOUTS nchw DEVICES cpu
@@ -126,7 +129,7 @@ kernel(conv2d_filter any ALGORITHM vectors SCHEDULE cpu ${types} ${both} DEVICES
 set(gpu ALGORITHM sliced SCHEDULE gpu ${both} DEVICES cuda opencl)
 set(large_3x3 KNOBS tile_k:128,tile_x:16,threads_x:8,threads_y:2 BUDGET shared:43776,registers:128)
 set(large_1x1 KNOBS tile_k:128,tile_x:128 BUDGET shared:8320,registers:112)
-set(few KNOBS tile_k:16,threads_k:4,tile_x:16,tile_y:16,threads_x:8,threads_y:8 BUDGET shared:8832,registers:72)
+set(few KNOBS tile_k:16,threads_k:4,tile_x:16,tile_y:16,threads_x:8,threads_y:8 BUDGET shared:8832,registers:80)
 kernel(conv2d depthwise ALGORITHM depthwise SCHEDULE gpu ${types} ${both} DEVICES cuda opencl
     BUDGET shared:0,registers:40 WHERE ${depthwise})
 kernel(conv2d 1x1_large ${gpu} TYPES f32 ${large_1x1} WHERE ${kernel_1x1} filters_per_group>=128 out_w>=512)
@@ -228,7 +231,7 @@ foreach(bytes 1 4)
         ${to} ${kernel_3x3} ${stride_1})
     kernel(quantized_conv2d any_to_${bits} ${gpu} TYPES f32 BUDGET shared:4224,registers:72 ${to})
     kernel(quantized_conv2d unstaged_to_${bits} ALGORITHM sliced SCHEDULE gpu_unstaged ${types} ${both}
-        DEVICES cuda opencl BUDGET shared:0,registers:64 ${to})
+        DEVICES cuda opencl BUDGET shared:0,registers:72 ${to})
 endforeach()
 
 # Gradients of a convolution.

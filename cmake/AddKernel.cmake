@@ -127,6 +127,9 @@ endfunction()
 
 # One function: its archive, header and resource report in build/kernels/FAMILY.
 function(compile_kernel name target)
+    if(HK_KERNELS_FROM)
+        return()
+    endif()
     set(dir ${CMAKE_BINARY_DIR}/kernels/${FAMILY})
     add_custom_command(
         OUTPUT ${dir}/${name}.a ${dir}/${name}.h ${dir}/${name}.json
@@ -143,6 +146,9 @@ function(finish_kernels)
     get_property(libraries GLOBAL PROPERTY HK_LIBRARIES)
     list(REMOVE_DUPLICATES libraries)
     set_property(GLOBAL PROPERTY HK_LIBRARIES ${libraries})
+    if(HK_KERNELS_FROM)
+        take_kernels()
+    endif()
     foreach(library IN LISTS libraries)
         file(GLOB parts CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/runtime/src/${library}/*.cpp)
         add_library(hk_${library} STATIC ${CMAKE_SOURCE_DIR}/runtime/src/${library}.cpp ${parts})
@@ -154,16 +160,46 @@ function(finish_kernels)
             finish_family(${family} ${library})
         endforeach()
     endforeach()
+    # All that another tree's HK_KERNELS_FROM asks for.
+    list(TRANSFORM libraries PREPEND hk_)
+    add_custom_target(hk_kernels DEPENDS ${libraries})
+endfunction()
+
+# Kernels, their tables and reports are those of the other tree, which has to be built before: a build with
+# sanitizers, which kernels can't have, would compile the same once more.
+function(take_kernels)
+    if(NOT EXISTS ${HK_KERNELS_FROM}/kernels)
+        message(FATAL_ERROR "HK_KERNELS_FROM: there are no kernels in ${HK_KERNELS_FROM}; "
+            "cmake --build ${HK_KERNELS_FROM} --target hk_kernels makes them")
+    endif()
+    file(CREATE_LINK ${HK_KERNELS_FROM}/kernels ${CMAKE_BINARY_DIR}/kernels SYMBOLIC)
 endfunction()
 
 function(finish_family FAMILY LIBRARY)
     set(dir ${CMAKE_BINARY_DIR}/kernels/${FAMILY})
+    set(archive ${dir}/libhk_${FAMILY}_kernels.a)
+    add_custom_target(hk_${FAMILY}_archive DEPENDS ${archive})
+    if(NOT HK_KERNELS_FROM)
+        archive_family(${FAMILY} ${LIBRARY} ${dir} ${archive})
+    endif()
+    add_library(hk_${FAMILY}_kernels STATIC IMPORTED GLOBAL)
+    # Kernels call the runtime: it stands behind them too where archives are linked.
+    set_target_properties(hk_${FAMILY}_kernels PROPERTIES
+        IMPORTED_LOCATION ${archive} INTERFACE_LINK_LIBRARIES hk_runtime)
+    add_dependencies(hk_${FAMILY}_kernels hk_${FAMILY}_archive)
+    target_link_libraries(hk_${FAMILY}_kernels INTERFACE hk_runtime)
+
+    target_sources(hk_${LIBRARY} PRIVATE ${dir}/${FAMILY}_table.cpp)
+    target_link_libraries(hk_${LIBRARY} PRIVATE $<BUILD_INTERFACE:hk_${FAMILY}_kernels>)
+endfunction()
+
+# The archive of a family's kernels and the source of its table.
+function(archive_family FAMILY LIBRARY dir archive)
     file(MAKE_DIRECTORY ${dir})
     get_property(rows GLOBAL PROPERTY HK_ROWS_${FAMILY})
     string(JOIN "\n" text ${rows})
     file(CONFIGURE OUTPUT ${dir}/rows.txt CONTENT "${text}\n" @ONLY)
 
-    set(archive ${dir}/libhk_${FAMILY}_kernels.a)
     set(script "CREATE ${archive}\n")
     set(archives)
     set(reports)
@@ -183,14 +219,4 @@ function(finish_family FAMILY LIBRARY)
         COMMAND ${HK_PYTHON} ${CMAKE_SOURCE_DIR}/compiler/write_table.py ${FAMILY} ${LIBRARY} ${dir}
         DEPENDS ${CMAKE_SOURCE_DIR}/compiler/write_table.py ${dir}/rows.txt ${reports}
         COMMENT "Table of the ${FAMILY} kernels" VERBATIM)
-    add_custom_target(hk_${FAMILY}_archive DEPENDS ${archive})
-    add_library(hk_${FAMILY}_kernels STATIC IMPORTED GLOBAL)
-    # Kernels call the runtime: it stands behind them too where archives are linked.
-    set_target_properties(hk_${FAMILY}_kernels PROPERTIES
-        IMPORTED_LOCATION ${archive} INTERFACE_LINK_LIBRARIES hk_runtime)
-    add_dependencies(hk_${FAMILY}_kernels hk_${FAMILY}_archive)
-    target_link_libraries(hk_${FAMILY}_kernels INTERFACE hk_runtime)
-
-    target_sources(hk_${LIBRARY} PRIVATE ${dir}/${FAMILY}_table.cpp)
-    target_link_libraries(hk_${LIBRARY} PRIVATE $<BUILD_INTERFACE:hk_${FAMILY}_kernels>)
 endfunction()

@@ -11,6 +11,10 @@ import json
 import pathlib
 import sys
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "apps" / "program"))
+
+from files import write_file  # noqa: E402
+
 COLUMNS = ["name", "family", "row", "algorithm", "schedule", "knobs", "type", "layout", "device", "where",
            "budget"]
 BEGIN, END = "<!-- families -->", "<!-- end of families -->"
@@ -105,7 +109,7 @@ def main() -> int:
         if options.check:
             print(f"{path.relative_to(options.source)} is out of date: make docs", file=sys.stderr)
         else:
-            path.write_text(documents[path])
+            write_file(path, documents[path])
     return 1 if options.check and stale else 0
 
 

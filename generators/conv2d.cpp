@@ -1,6 +1,7 @@
 #include "generators/conv2d.h"
 
 #include "generators/activation.h"
+#include "generators/optional.h"
 
 using namespace Halide;
 
@@ -29,15 +30,14 @@ Func start(const Conv2dOperands &op) {
     }
     Func bias = BoundaryConditions::constant_exterior(op.bias, cast(op.type, 0),
                                                       {{0, op.filters}, {Expr(), Expr()}});
-    start(k, g) = select(op.has_bias, cast<float>(bias(k, g)), 0.f);
+    start(k, g) = if_present(op.has_bias, cast<float>(bias(k, g)), 0.f);
     return start;
 }
 
-// What follows the sum. A residual that is not there is read all the same (its buffer is valid
-// memory) and dropped: a load an output is cheaper than a second copy of the kernel.
+// What follows the sum.
 void finish(const Conv2dOperands &op, const Func &sum, Func &activated, Func &output) {
     Expr value = sum(k, g, x, y, n);
-    value = select(op.has_residual, value + cast<float>(op.residual(k, g, x, y, n)), value);
+    value = if_present(op.has_residual, value + cast<float>(op.residual(k, g, x, y, n)), value);
     if (op.smooth.defined()) value = activation(value, op.slope, op.low, op.high, op.smooth);
     activated(k, g, x, y, n) = value;
     output(k, g, x, y, n) = cast(op.type, activated(k, g, x, y, n));

@@ -14,11 +14,13 @@ struct Conv2dBackwardBiasOperands {
     Halide::Type type;                 // of the bias' gradient
 };
 
-// partial(lane, k, g, part) is over r.x (of a lane) and r.y (rows of a part).
+// A part's sum is long (generators/long_sum.h): block_sum(lane, k, g, part, bx, by) is over
+// in_block.x (of a lane) and in_block.y (rows), running(lane, k, g, part) over the blocks of a
+// part, and partial is its value.
 struct Conv2dBackwardBias {
-    Halide::Var lane{"lane"}, part{"part"};
-    Halide::Func partial, folded, sum, output;
-    Halide::RDom r;
+    Halide::Var lane{"lane"}, part{"part"}, bx{"bx"}, by{"by"};
+    Halide::Func block_sum, running, partial, folded, sum, output;
+    Halide::RDom in_block, blocks;
 };
 Conv2dBackwardBias conv2d_backward_bias(const Conv2dBackwardBiasOperands &operands, int lanes,
                                         int parts);

@@ -9,6 +9,7 @@
 // unused.
 
 #include "compiler/lowering.h"
+#include "generators/optional.h"
 #include "generators/quantized_conv2d.h"
 #include "schedules/quantized_conv2d.h"
 
@@ -203,20 +204,23 @@ private:
 
     // The bias as a real number, and as what the sum starts from.
     void take_bias(QuantizedConv2dOperands &op) {
-        Expr bits = 0;
+        Expr word = 0;
         for (int b = 0; b < 4; b++)
-            bits =
-                bits |
+            word =
+                word |
                 (cast<int32_t>(reinterpret<uint8_t>(bias(min(b, bias.dim(0).extent() - 1), k, g)))
                  << (8 * b));
-        const Expr stored = select(bias_kind == quantized_s8, cast<int32_t>(bias(0, k, g)), bits);
+        const Expr quantized = bias_kind == quantized_s8 || bias_kind == quantized_s32;
+        const Expr bits = if_present(quantized || bias_kind == real_f32, word, 0);
+        const Expr stored =
+            select(bias_kind == quantized_s8, cast<int32_t>(cast<int8_t>(bits)), bits);
         const Expr scaled = cast<float>(stored - bias_zero_point) *
-                            select(bias_scale_for_all > 0.f, bias_scale_for_all, bias_scale(k, g));
+                            if_present(quantized && bias_scale_for_all <= 0.f, bias_scale(k, g),
+                                       bias_scale_for_all);
         op.real_bias = Func("real_bias");
-        op.real_bias(k, g) = select(bias_kind == none || bias_kind == sum_s32, 0.f,
-                                    bias_kind == real_f32, reinterpret<float>(bits), scaled);
+        op.real_bias(k, g) = select(quantized, scaled, reinterpret<float>(bits));
         op.sum_bias = Func("sum_bias");
-        op.sum_bias(k, g) = select(bias_kind == sum_s32, bits, 0);
+        op.sum_bias(k, g) = if_present(bias_kind == sum_s32, word, 0);
     }
 
     QuantizedConv2dOperands operands() {
@@ -232,7 +236,7 @@ private:
             op.input(c, g, x, y, n) = input(x, y, c, g, n);
             op.weight(c, s, r, k, g) = weight(s, r, c, k, g);
         }
-        op.scale(k, g) = select(scale_for_all > 0.f, scale_for_all, scale(k, g));
+        op.scale(k, g) = if_present(scale_for_all <= 0.f, scale(k, g), scale_for_all);
         take_bias(op);
         const auto dims = weight_dims();
         op.channels = fixed_or(fix_channels_per_group, weight.dim(dims[0]).extent());

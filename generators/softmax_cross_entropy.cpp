@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "generators/accumulated.h"
+#include "generators/long_sum.h"
 #include "generators/nan.h"
 
 using namespace Halide;
@@ -34,32 +35,52 @@ Expr where_finite(const Expr &best, const Expr &value) {
 
 SoftmaxCrossEntropy softmax_cross_entropy(const SoftmaxCrossEntropyOperands &op, int lanes) {
     SoftmaxCrossEntropy stages;
-    const Var &lane = stages.lane, &group = stages.group;
+    const Var &lane = stages.lane, &group = stages.group, &b = stages.b;
     const int width = std::min(lanes, 16);
-    stages.r = RDom(0, ceil_div(op.classes, lanes), "r");
-    const Expr column = stages.r * lanes + lane;
-    const Expr is_class = likely(column < op.classes);
+    const Expr steps = ceil_div(op.classes, lanes);
     // Halide's bounds go over the last row, where tasks of several rows do.
     const Expr row = min(n, op.rows - 1);
-    const Expr element = op.logits(clamp(column, 0, op.classes - 1), row);
-    const Expr of_lane = cast<float>(element);
+    struct Term {
+        Expr is_class, element;
+    };
+    const auto term_of = [&](const Expr &step) {
+        const Expr column = step * lanes + lane;
+        return Term{likely(column < op.classes), op.logits(clamp(column, 0, op.classes - 1), row)};
+    };
 
+    stages.r = RDom(0, steps, "r");
+    const Term next = term_of(stages.r);
     stages.lane_best = Func("lane_best");
     stages.lane_best(lane, n) = -kInfinity;
     stages.lane_best(lane, n) =
         max(stages.lane_best(lane, n),
-            select(is_class, select(is_nan_by_bits(element), kInfinity, of_lane), -kInfinity));
+            select(next.is_class,
+                   select(is_nan_by_bits(next.element), kInfinity, cast<float>(next.element)),
+                   -kInfinity));
     stages.group_best = Func("group_best");
     stages.group_best(group, n) =
         largest(width, [&](int i) { return stages.lane_best(group * width + i, n); });
     stages.best = Func("best");
     stages.best(n) = largest(lanes / width, [&](int i) { return stages.group_best(i, n); });
 
+    const SumBlocks blocks(steps);
+    stages.in_block = RDom(0, blocks.length, "in_block");
+    stages.blocks = RDom(0, blocks.number, "blocks");
+    const Expr step = b * blocks.length + stages.in_block;
+    stages.in_block.where(step < steps);
+    const Term term = term_of(step);
+    stages.block_sum = Func("block_sum");
+    stages.block_sum(lane, b, n) +=
+        select(term.is_class, exponential(cast<float>(term.element) - stages.best(n)), 0.f);
     stages.lane_sum = Func("lane_sum");
-    stages.lane_sum(lane, n) += select(is_class, exponential(of_lane - stages.best(n)), 0.f);
+    stages.lane_sum(lane, n) = empty_sum(Float(32));
+    stages.lane_sum(lane, n) =
+        add_to_sum(stages.lane_sum(lane, n), stages.block_sum(lane, stages.blocks, n));
+    stages.lane_total = Func("lane_total");
+    stages.lane_total(lane, n) = stages.lane_sum(lane, n)[0];
     stages.group_sum = Func("group_sum");
     stages.group_sum(group, n) =
-        tree_sum(width, [&](int i) { return stages.lane_sum(group * width + i, n); });
+        tree_sum(width, [&](int i) { return stages.lane_total(group * width + i, n); });
     stages.sum = Func("sum");
     stages.sum(n) = tree_sum(lanes / width, [&](int i) { return stages.group_sum(i, n); });
 

@@ -94,9 +94,10 @@ void finish(TopK &stages, const TopKRow &row, const Expr &depth, const Expr &ste
 TopKChunks best_chunks(const TopKRow &row, const Expr &size) {
     TopKChunks chunks;
     chunks.size = size;
-    chunks.count = (row.columns + size - 1) / size;
+    // Rows may have all the elements that 32 bits count: nothing is added to their number.
     const Type rank = Int(row.type.bits());
     const Expr full = row.columns / size, rest = row.columns % size;
+    chunks.count = full + select(rest > 0, 1, 0);
     const auto rank_of = [&](const Expr &element) {
         return row.keys.rank(row.input(in_row(element, row), x, y));
     };
@@ -108,9 +109,10 @@ TopKChunks best_chunks(const TopKRow &row, const Expr &size) {
         max(chunks.lane_best(lane, c, x, y), rank_of(c * size + of_chunk));
     chunks.lane_rest = Func("lane_rest");
     chunks.lane_rest(lane, x, y) = rank.min();
-    chunks.lane_rest(lane, x, y) = max(
-        chunks.lane_rest(lane, x, y),
-        select(of_chunk < rest, rank_of(min(full * size + of_chunk, row.columns - 1)), rank.min()));
+    chunks.lane_rest(lane, x, y) =
+        max(chunks.lane_rest(lane, x, y),
+            select(of_chunk < rest, rank_of(row.columns - 1 - max(rest - 1 - of_chunk, 0)),
+                   rank.min()));
 
     // The chunk that is not full is apart, so that loads of the others are dense.
     chunks.r_full = RDom(0, row.lanes, 0, full, "r_full");

@@ -276,4 +276,4 @@ kernel(conv2d_backward_weight staged ${sliced} SCHEDULE gpu BUDGET shared:4352,r
 kernel(conv2d_backward_weight unstaged_parts ${sliced} SCHEDULE gpu_unstaged KNOBS parts:16
     BUDGET shared:0,registers:40 ${parts_16})
 kernel(conv2d_backward_weight unstaged ${sliced} SCHEDULE gpu_unstaged BUDGET shared:0,registers:40)
-kernel(conv2d_backward_bias unstaged ALGORITHM partial_sums ${unstaged} BUDGET shared:0,registers:32)
+kernel(conv2d_backward_bias unstaged ALGORITHM partial_sums ${unstaged} BUDGET shared:0,registers:40)

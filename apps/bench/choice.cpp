@@ -53,23 +53,23 @@ Family family_of(const Choice &options) {
         names += " " + family.name;
     }
     if (options.family.empty()) {
-        throw InvalidArgument("bench: no kernel has the type " + options.type);
+        throw InvalidArgument("no kernel has the type " + options.type);
     }
-    throw InvalidArgument("bench: no family \"" + options.family + "\"; there are:" + names);
+    throw InvalidArgument("no family \"" + options.family + "\"; there are:" + names);
 }
 
 void read_types(const Family &family, const Choice &options, Settings &settings) {
     settings.type = options.type.empty() ? family.types.front() : data_type_of(options.type);
     if (!has(family.types, settings.type)) {
-        throw InvalidArgument("bench: no kernel of " + family.name + " has the type " +
-                              options.type + "; there are:" + names_of(family.types));
+        throw InvalidArgument("no kernel of " + family.name + " has the type " + options.type +
+                              "; there are:" + names_of(family.types));
     }
     std::vector<DataType> outputs = {settings.type};
     if (family.output_types) outputs = family.output_types(settings.type);
     settings.output_type =
         options.output_type.empty() ? outputs.front() : data_type_of(options.output_type);
     if (!has(outputs, settings.output_type)) {
-        throw InvalidArgument("bench: no kernel of " + family.name + " makes the output type " +
+        throw InvalidArgument("no kernel of " + family.name + " makes the output type " +
                               options.output_type + " of " + std::string(name_of(settings.type)) +
                               "; there are:" + names_of(outputs));
     }
@@ -78,7 +78,7 @@ void read_types(const Family &family, const Choice &options, Settings &settings)
 Layout read_layout(const Family &family, const std::string &name) {
     if (name.empty()) return family.layouts.front();
     if (family.layouts.front() == Layout::any) {
-        throw InvalidArgument("bench: " + family.name + " has no layouts, --layout is " + name);
+        throw InvalidArgument(family.name + " has no layouts, --layout is " + name);
     }
     return layout_of(name);
 }

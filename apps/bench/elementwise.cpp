@@ -112,7 +112,7 @@ private:
 std::vector<CaseInfo> cases(const std::string &family, const std::string &list,
                             const Settings &settings) {
     if (settings.batch > 0) {
-        throw InvalidArgument("bench: " + family + " has no batches, --batch is " +
+        throw InvalidArgument(family + " has no batches, --batch is " +
                               std::to_string(settings.batch));
     }
     std::vector<CaseInfo> result;

@@ -89,12 +89,11 @@ private:
 
 std::vector<CaseInfo> cases(const std::string &list, const Settings &settings) {
     if (settings.batch > 0) {
-        throw InvalidArgument("bench: kernel_map has no batches, --batch is " +
+        throw InvalidArgument("kernel_map has no batches, --batch is " +
                               std::to_string(settings.batch));
     }
     if (!settings.device.is_cpu()) {
-        throw InvalidArgument("bench: kernel_map runs on the CPU, --device is " +
-                              settings.device.name());
+        throw InvalidArgument("kernel_map runs on the CPU, --device is " + settings.device.name());
     }
     std::vector<CaseInfo> result;
     for (const CloudShape &shape : shapes_of(list)) {

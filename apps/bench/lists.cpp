@@ -1,10 +1,11 @@
 #include "lists.h"
 
 #include <charconv>
-#include <fstream>
 #include <sstream>
 
 #include "hk/error.h"
+#include "program/file.h"
+#include "program/quote.h"
 
 namespace hk::bench {
 
@@ -24,7 +25,8 @@ std::string line_of(const std::string &sizes) {
     for (const std::string &size : split(sizes)) {
         const size_t equals = size.find('=');
         if (equals == std::string::npos)
-            throw InvalidArgument("bench: \"" + size + "\" in " + sizes + " is not COLUMN=VALUE");
+            throw InvalidArgument(program::in_quotes(size) + " in " + program::shortened(sizes) +
+                                  " is not COLUMN=VALUE");
         columns += (columns.empty() ? "" : ",") + size.substr(0, equals);
         values += (values.empty() ? "" : ",") + size.substr(equals + 1);
     }
@@ -41,6 +43,20 @@ std::vector<std::string> embedded_lists(std::string_view folder) {
     return names;
 }
 
+std::vector<std::string> list_names(const std::string &text) {
+    std::vector<std::string> names;
+    bool in_case = false;
+    for (const std::string &part : split(text)) {
+        const bool is_size = part.find('=') != std::string::npos;
+        if (is_size && in_case)
+            names.back() += "," + part;
+        else
+            names.push_back(part);
+        in_case = is_size;
+    }
+    return names;
+}
+
 std::string_view embedded_csv(std::string_view folder, std::string_view name) {
     for (const EmbeddedList &list : embedded) {
         if (list.folder == folder && list.name == name) return list.text;
@@ -51,15 +67,17 @@ std::string_view embedded_csv(std::string_view folder, std::string_view name) {
 std::string list_text(std::string_view folder, const std::string &name) {
     if (name.find('=') != std::string::npos) return line_of(name);
     if (name.ends_with(".csv")) {
-        std::ifstream file(name);
-        if (!file) throw InvalidArgument("bench: cannot read " + name);
-        return {std::istreambuf_iterator<char>(file), {}};
+        try {
+            return program::read_file(name);
+        } catch (const program::FileError &error) {
+            throw InvalidArgument(error.what());
+        }
     }
     const std::string_view text = embedded_csv(folder, name);
     if (!text.empty()) return std::string(text);
     std::string names;
     for (const std::string &known : embedded_lists(folder)) names += " " + known;
-    throw InvalidArgument("bench: no list \"" + name + "\"; there are:" + names);
+    throw InvalidArgument("no list \"" + name + "\"; there are:" + names);
 }
 
 ListLine::ListLine(const std::vector<std::string> &header, const std::string &line) : line_(line) {
@@ -68,7 +86,10 @@ ListLine::ListLine(const std::vector<std::string> &header, const std::string &li
         throw InvalidArgument("shape list: " + std::to_string(cells.size()) + " columns where " +
                               std::to_string(header.size()) + " are named: " + line);
     }
-    for (size_t i = 0; i < cells.size(); ++i) cells_[header[i]] = cells[i];
+    for (size_t i = 0; i < cells.size(); ++i) {
+        if (!cells_.emplace(header[i], cells[i]).second)
+            throw InvalidArgument("shape list: column \"" + header[i] + "\" is there twice");
+    }
 }
 
 void ListLine::read(const std::string &column, int64_t &value) {
@@ -77,7 +98,10 @@ void ListLine::read(const std::string &column, int64_t &value) {
     const std::string &text = cell.mapped();
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error != std::errc() || end != text.data() + text.size() || value < 0) {
-        throw InvalidArgument("shape list: \"" + text + "\" is not a number in: " + line_);
+        throw InvalidArgument(
+            "shape list: " + program::in_quotes(text) +
+            (error == std::errc::result_out_of_range ? " is too large" : " is not a number") +
+            " in: " + program::shortened(line_));
     }
 }
 

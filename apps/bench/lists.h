@@ -13,6 +13,10 @@ namespace hk::bench {
 // Of a family's folder in shapes/.
 std::vector<std::string> embedded_lists(std::string_view folder);
 
+// The names in what --list takes, commas between them: smoke,c=64,h=56 is the list smoke and one
+// case of its own, as COLUMN=VALUE next to each other are of one case.
+std::vector<std::string> list_names(const std::string &text);
+
 // The text of an embedded list; empty for a name that the folder does not have.
 std::string_view embedded_csv(std::string_view folder, std::string_view name);
 

@@ -1,19 +1,22 @@
 // bench: our kernels against other libraries on lists of shapes.
 //
 // Every case is checked against a reference first; a wrong result is reported, never timed, and
-// makes the exit status 1. Bad options make it 2.
+// makes the exit status 1. Bad options and shapes make it 2.
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <fstream>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
 #include "choice.h"
 #include "hk/error.h"
+#include "lists.h"
 #include "measure_case.h"
+#include "program/file.h"
+#include "program/number.h"
+#include "program/program.h"
 
 namespace hk::bench {
 
@@ -61,8 +64,7 @@ int run_lists(const Family &family, const Options &options, Run run) {
         });
         if (!cases.empty()) lists.push_back(std::move(cases));
     }
-    if (lists.empty())
-        throw InvalidArgument("bench: no case is named like \"" + options.filter + "\"");
+    if (lists.empty()) throw InvalidArgument("no case is named like \"" + options.filter + "\"");
 
     if (!use_threads(settings))
         std::cerr << "bench: not pinned: this process may not choose its core\n";
@@ -74,26 +76,30 @@ int run_lists(const Family &family, const Options &options, Run run) {
     how.budget_seconds = options.seconds;
     if (settings.threads > 1) how.pause_seconds = 2e-3;
     std::vector<Result> results;
+    bool bad = false;
     for (const auto &cases : lists) {
         if (family.data) std::printf("%s\n", family.data(cases.front().list).c_str());
         print_header(run);
         for (const CaseInfo &info : cases) {
             if (run.unit.peak) run.peak = std::max(run.peak, run.unit.peak(0.01));
-            results.push_back(measure_case(family, info, settings, how));
-            print_row(results.back(), run);
+            try {
+                results.push_back(measure_case(family, info, settings, how));
+                print_row(results.back(), run);
+            } catch (const BadCase &error) {
+                std::cerr << "bench: " << error.what() << '\n';
+                bad = true;
+            }
         }
         print_summary(cases.front().list, results, run);
     }
     if (lists.size() > 1) print_summary("", results, run);
     if (!options.json.empty()) {
-        std::ofstream file(options.json);
-        file << to_json(results, run).dump(1) << '\n';
-        if (!file.flush()) throw InvalidArgument("bench: cannot write " + options.json);
+        program::write_file(options.json, to_json(results, run).dump(1) + '\n');
     }
     const bool failed = std::any_of(results.begin(), results.end(), [](const Result &r) {
         return !r.failure.empty() && !r.skipped;
     });
-    return failed ? 1 : 0;
+    return bad ? 2 : failed ? 1 : 0;
 }
 
 int run(const Options &given, const std::string &command) {
@@ -104,8 +110,11 @@ int run(const Options &given, const std::string &command) {
         return 0;
     }
     if (!options.settings.device.available()) {
-        throw InvalidArgument("bench: there is no device " + options.choice.device + " here");
+        throw InvalidArgument("there is no device " + options.choice.device + " here");
     }
+    options.lists.clear();
+    for (const std::string &text : given.lists)
+        for (std::string &name : list_names(text)) options.lists.push_back(std::move(name));
     if (options.lists.empty()) options.lists = family.usual;
     return run_lists(family, options, {options.settings, command, cpu_model(), today(), {}, {}, 0});
 }
@@ -120,8 +129,8 @@ int main(int argc, char **argv) {
     CLI::App app("Measures our kernels, next to other libraries where they are installed");
     app.add_option("--family", options.choice.family,
                    "family of kernels; the first that has the type where none is named");
-    app.add_option("--list", options.lists, "lists of shapes, by name or as a .csv file")
-        ->delimiter(',');
+    app.add_option("--list", options.lists,
+                   "lists of shapes, by name or as a .csv file, or the sizes of one: c=64,h=56,…");
     app.add_option(
         "--type", options.choice.type,
         "of the input: f32, f16, bf16; f64 (tensor_product); u8 or s8 (quantized_conv2d); "
@@ -141,30 +150,19 @@ int main(int argc, char **argv) {
     app.add_option("--row", settings.row, "run this row of the table, whatever selection takes");
     app.add_option("--filter", options.filter, "only cases whose name contains this");
     app.add_option("--seconds", options.seconds, "time for the rounds of one case")
-        ->check(CLI::Range(0.01, 60.0))
+        ->check(hk::program::between(0.01, 60))
         ->capture_default_str();
     app.add_option("--json", options.json, "write the results there");
     app.add_flag("--no-peers", no_peers, "our kernels only");
     app.add_flag("--lists", options.show_lists, "print the names of the family's lists");
-    try {
-        app.parse(argc, argv);
-    } catch (const CLI::ParseError &error) {
-        return app.exit(error) == 0 ? 0 : 2;
-    }
-    settings.peers = !no_peers;
-    std::string command = "bench";
-    for (int i = 1; i < argc; ++i) {
-        const std::string_view argument = argv[i];
-        if (argument == "--json") ++i;
-        if (!argument.starts_with("--json")) command.append(" ").append(argument);
-    }
-    try {
+    return hk::program::run("bench", app, argc, argv, [&] {
+        settings.peers = !no_peers;
+        std::string command = "bench";
+        for (int i = 1; i < argc; ++i) {
+            const std::string_view argument = argv[i];
+            if (argument == "--json") ++i;
+            if (!argument.starts_with("--json")) command.append(" ").append(argument);
+        }
         return hk::bench::run(options, command);
-    } catch (const hk::InvalidArgument &error) {
-        std::cerr << error.what() << '\n';
-        return 2;
-    } catch (const std::exception &error) {
-        std::cerr << error.what() << '\n';
-        return 1;
-    }
+    });
 }

@@ -27,6 +27,12 @@ std::vector<Contestant> best_variants(std::vector<Contestant> all) {
     return best;
 }
 
+std::unique_ptr<Case> prepared(const CaseInfo &info) try {
+    return info.prepare();
+} catch (const InvalidArgument &error) {
+    throw BadCase(info.name + ": " + error.what());
+}
+
 }  // namespace
 
 DeviceLimits limits_of(const Settings &settings) {
@@ -39,12 +45,11 @@ const KernelInfo &row_named(const Family &family, const Settings &settings) {
     for (const KernelInfo *kernel : rows) {
         if (kernel->row == settings.row) return *kernel;
     }
-    if (!family.rows)
-        throw InvalidArgument("bench: " + family.name + " has no rows, --row is " + settings.row);
+    if (!family.rows) throw InvalidArgument(family.name + " has no rows, --row is " + settings.row);
     std::string types(name_of(settings.type));
     if (settings.layout != Layout::any) types += ", " + std::string(name_of(settings.layout));
-    throw InvalidArgument("bench: " + family.name + " has no row \"" + settings.row + "\" for " +
-                          types + ", " + std::string(name_of(settings.device.type())));
+    throw InvalidArgument(family.name + " has no row \"" + settings.row + "\" for " + types + ", " +
+                          std::string(name_of(settings.device.type())));
 }
 
 std::vector<const KernelInfo *> rows_of(std::span<const KernelInfo> kernels,
@@ -70,13 +75,13 @@ Result measure_case(const Family &family, const CaseInfo &info, const Settings &
     result.type = info.type.value_or(settings.type);
     result.output_type = info.type.value_or(settings.output_type);
     try {
-        const std::unique_ptr<Case> ours = info.prepare();
+        const std::unique_ptr<Case> ours = prepared(info);
         ours->use(settings.row.empty() ? info.row : &row_named(family, settings));
         if (const KernelInfo *kernel = ours->kernel()) {
             result.kernel = kernel->name;
             result.row = kernel->row;
         } else if (family.rows) {
-            throw InvalidArgument("bench: no row of " + family.name + " takes this case");
+            throw InvalidArgument("no row of " + family.name + " takes this case");
         }
         result.work = ours->work();
         result.shapes = ours->shapes();
@@ -94,6 +99,8 @@ Result measure_case(const Family &family, const CaseInfo &info, const Settings &
         for (size_t i = 0; i < peers.size(); ++i) {
             result.peers[peers[i].library] = {peers[i].variant, times[i + 1], peers[i].same_task};
         }
+    } catch (const BadCase &) {
+        throw;
     } catch (const InvalidArgument &error) {
         result.failure = error.what();
         result.skipped = !settings.row.empty();

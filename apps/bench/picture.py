@@ -2,12 +2,18 @@
 layout, the cases of a list side by side."""
 
 import math
+import os
+import sys
 from dataclasses import dataclass
 
 import matplotlib
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "program"))
+
+from files import save_figure  # noqa: E402
 
 COLOURS = {"dense 1x1": "#2f74b5", "dense, larger": "#17a2b8", "grouped": "#e07b1a",
            "depthwise": "#3a9d4f"}
@@ -183,5 +189,5 @@ def draw(rows, path):
     figure.text(left - 0.004, 1 - 0.12 / height, "Times of the fastest peer over ours, a bar a "
                 "case: upwards we are faster", fontsize=12.5, color=DARK, va="top", weight="bold")
     legend(figure, panels, 1 - 0.44 / height)
-    figure.savefig(path, metadata={"Date": None} if path.endswith(".svg") else None, dpi=110)
+    save_figure(figure, path, metadata={"Date": None} if path.endswith(".svg") else None, dpi=110)
     plt.close(figure)

@@ -16,6 +16,10 @@ import os
 import subprocess
 import sys
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "program"))
+
+from files import write_file  # noqa: E402
+
 NETWORKS = "resnet50,mobilenetv2,resnext50"
 QUANTIZED = ["--family", "quantized_conv2d"]
 WEIGHT = ["--family", "conv2d_backward_weight"]
@@ -277,8 +281,7 @@ def changes(rows, before):
 def keep(rows, name):
     """A line a row, which shows well what a later version changes."""
     lines = [json.dumps({key: row[key] for key in KEPT}, ensure_ascii=False) for row in rows]
-    with open(name, "w", encoding="utf-8") as file:
-        file.write("[\n" + ",\n".join(lines) + "\n]\n")
+    write_file(name, "[\n" + ",\n".join(lines) + "\n]\n")
 
 
 def page(rows, before=(), shown=""):
@@ -366,11 +369,13 @@ def main():
     if arguments.output == "-":
         sys.stdout.write(text)
     else:
-        with open(arguments.output, "w", encoding="utf-8") as file:
-            file.write(text)
+        write_file(arguments.output, text)
     if failed:
         sys.exit("report.py: a run of bench failed")
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except OSError as error:
+        sys.exit(f"report.py: {error}")

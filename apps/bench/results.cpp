@@ -150,6 +150,7 @@ void print_summary(const std::string &list, const std::vector<Result> &results, 
         all.push_back(&r);
         if (!r.kind.empty()) kinds[r.kind].push_back(&r);
     }
+    if (all.empty()) return;
     print_means(list.empty() ? "all lists" : list, all, run);
     if (kinds.size() > 1) {
         for (const auto &[kind, some] : kinds) print_means("  " + kind, some, run);

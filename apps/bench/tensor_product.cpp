@@ -195,7 +195,7 @@ private:
 std::vector<CaseInfo> cases(Role result, const std::string &list, const Settings &settings) {
     const std::string family = family_name(result);
     if (settings.batch > 0) {
-        throw InvalidArgument("bench: " + family + " has no batches, --batch is " +
+        throw InvalidArgument(family + " has no batches, --batch is " +
                               std::to_string(settings.batch));
     }
     std::vector<CaseInfo> infos;

@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "hk/error.h"
+#include "program/quote.h"
 
 namespace hk::explain {
 
@@ -16,8 +17,10 @@ std::vector<int64_t> numbers(const std::string &flag, const std::string &text, c
         int64_t value = 0;
         const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), value);
         if (part.empty() || error != std::errc() || end != part.data() + part.size() || value < 0) {
-            throw InvalidArgument(flag + ": \"" + part + "\" in \"" + text +
-                                  "\" is not a number from 0");
+            const bool is_large = error == std::errc::result_out_of_range;
+            throw InvalidArgument(flag + ": " + program::in_quotes(part) + " in " +
+                                  program::in_quotes(text) +
+                                  (is_large ? " is too large" : " is not a number from 0"));
         }
         result.push_back(value);
     }

@@ -5,7 +5,7 @@
 #include <iostream>
 #include <nlohmann/json.hpp>
 
-#include "hk/error.h"
+#include "program/program.h"
 #include "report.h"
 
 int main(int argc, char **argv) {
@@ -34,15 +34,10 @@ int main(int argc, char **argv) {
             ->check(CLI::NonNegativeNumber);
         sub->add_flag("--json", json, "print an array of objects, one a target");
     }
-    try {
-        app.parse(argc, argv);
-    } catch (const CLI::ParseError &error) {
-        return app.exit(error) == 0 ? 0 : 2;
-    }
-    if (shared_limit >= 0) {
-        setenv("HK_SHARED_LIMIT", std::to_string(shared_limit).c_str(), 1);
-    }
-    try {
+    return hk::program::run("explain", app, argc, argv, [&] {
+        if (shared_limit >= 0) {
+            setenv("HK_SHARED_LIMIT", std::to_string(shared_limit).c_str(), 1);
+        }
         for (const auto &verb : verbs) {
             if (!app.got_subcommand(verb->name())) continue;
             verb->prepare();
@@ -53,12 +48,6 @@ int main(int argc, char **argv) {
                 hk::explain::print(*verb, choices);
             }
         }
-    } catch (const hk::InvalidArgument &error) {
-        std::cerr << error.what() << '\n';
-        return 2;
-    } catch (const std::exception &error) {
-        std::cerr << error.what() << '\n';
-        return 1;
-    }
-    return 0;
+        return 0;
+    });
 }

@@ -10,6 +10,7 @@
 
 #include "bundle_source.h"
 #include "hk/error.h"
+#include "program/file.h"
 
 namespace hk::explorer {
 
@@ -33,13 +34,6 @@ void run_program(const std::vector<std::string> &words) {
     if (status != 0)
         throw Error(words[0] + " failed, with " + std::to_string(words.size() - 1) +
                     " arguments, the first " + words[1]);
-}
-
-void write(const fs::path &file, const std::string &text) {
-    std::ofstream out(file);
-    out << text;
-    out.close();
-    if (!out) throw Error("can't write " + file.string());
 }
 
 std::string targets_of(const Candidate &candidate) {
@@ -117,7 +111,8 @@ public:
                           runtime = (parts_ / "halide_runtime.o").string();
         run_program({HK_RUNTIME_GENERATOR, object, HK_PORTABLE_HOST "-cuda-opencl-user_context"});
         run_program({HK_LINKER, "-r", "-u", "hk_halide_hooks", object, "-o", runtime});
-        write(parts_ / "table.cpp", bundle_source(subject_, options_, items_, cases_));
+        program::write_file(parts_ / "table.cpp",
+                            bundle_source(subject_, options_, items_, cases_));
         std::vector<std::string> words = {HK_CXX,
                                           "-std=c++20",
                                           "-O1",

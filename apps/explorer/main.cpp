@@ -3,11 +3,10 @@
 // Exit status: 2 for bad input, 1 where something failed.
 
 #include <cstdlib>
-#include <iostream>
 #include <vector>
 
 #include "compiler/setup.h"
-#include "hk/error.h"
+#include "program/program.h"
 #include "verb.h"
 
 int main(int argc, char **argv) {
@@ -20,24 +19,13 @@ int main(int argc, char **argv) {
     verbs.push_back(hk::explorer::run_verb());
     verbs.push_back(hk::explorer::sweep_verb());
     for (const auto &verb : verbs) verb->add_to(app);
-    try {
-        app.parse(argc, argv);
-    } catch (const CLI::ParseError &error) {
-        return app.exit(error) == 0 ? 0 : 2;
-    }
-    // The tools that the build found, unless the user names others.
-    setenv("HK_PTXAS", HK_PTXAS, 0);
-    setenv("HK_FATBINARY", HK_FATBINARY, 0);
-    hk::compiler::set_up_halide();
-    try {
+    return hk::program::run("explorer", app, argc, argv, [&] {
+        // The tools that the build found, unless the user names others.
+        setenv("HK_PTXAS", HK_PTXAS, 0);
+        setenv("HK_FATBINARY", HK_FATBINARY, 0);
+        hk::compiler::set_up_halide();
         for (const auto &verb : verbs)
             if (verb->chosen()) return verb->run();
-    } catch (const hk::InvalidArgument &error) {
-        std::cerr << "explorer: " << error.what() << '\n';
-        return 2;
-    } catch (const std::exception &error) {
-        std::cerr << "explorer: " << error.what() << '\n';
-        return 1;
-    }
-    return 0;
+        return 0;
+    });
 }

@@ -13,6 +13,8 @@
 #include "bundle_table.h"
 #include "choice.h"
 #include "hk/error.h"
+#include "program/number.h"
+#include "program/program.h"
 #include "record.h"
 #include "results.h"
 #include "timing.h"
@@ -192,24 +194,13 @@ int main(int argc, char **argv) {
     app.add_option("--part", options.part, "only this part of the candidates: 1/4 to 4/4")
         ->capture_default_str();
     app.add_option("--seconds", options.seconds, "time for the rounds of a candidate")
-        ->check(CLI::Range(0.01, 60.0))
+        ->check(hk::program::between(0.01, 60))
         ->capture_default_str();
     app.add_option("--device", options.device, "another of the same kind: cuda:1, opencl:2")
         ->capture_default_str();
     app.add_option("--output", options.folder, "folder of the results; that of this program");
-    try {
-        app.parse(argc, argv);
-    } catch (const CLI::ParseError &error) {
-        return app.exit(error) == 0 ? 0 : 2;
-    }
-    try {
+    return hk::program::run("measure", app, argc, argv, [&] {
         hk::explorer::measure(options);
-    } catch (const hk::InvalidArgument &error) {
-        std::fprintf(stderr, "measure: %s\n", error.what());
-        return 2;
-    } catch (const std::exception &error) {
-        std::fprintf(stderr, "measure: %s\n", error.what());
-        return 1;
-    }
-    return 0;
+        return 0;
+    });
 }

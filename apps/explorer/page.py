@@ -6,12 +6,16 @@ import json
 import pathlib
 import re
 import shlex
+import sys
 
-import assembly
-import difference
-from markup import (assembly_line, bar, conceptual, cpp, document, escape, excerpt, numbered, prose,
-                    table)
-from source import Sources
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "program"))
+
+import assembly  # noqa: E402
+import difference  # noqa: E402
+from files import write_file  # noqa: E402
+from markup import (assembly_line, bar, conceptual, cpp, document, escape, excerpt,  # noqa: E402
+                    numbered, prose, table)
+from source import Sources  # noqa: E402
 
 # What CUDA and OpenCL launch with unless a program asks for more.
 SHARED_LIMIT = 48 * 1024
@@ -226,7 +230,10 @@ def main():
     facts = json.loads(arguments.facts.read_text())
     sources, kernels = Sources(facts["sources"]), facts["kernels"]
     text = show(kernels[0], sources) if len(kernels) == 1 else diff(kernels, sources)
-    arguments.output.write_text(text)
+    try:
+        write_file(arguments.output, text)
+    except OSError as error:
+        sys.exit(f"page.py: {error}")
 
 
 if __name__ == "__main__":

@@ -6,12 +6,12 @@
 #include <charconv>
 #include <cstdio>
 #include <cstring>
-#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "hk/error.h"
+#include "program/file.h"
 
 namespace hk::explorer {
 
@@ -29,21 +29,6 @@ std::string number(double value) {
     char text[32];
     std::snprintf(text, sizeof text, "%.6g", value);
     return text;
-}
-
-std::string text_of(const fs::path &path) {
-    std::ifstream in(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
-}
-
-// By another name first: a reader sees all of it or what was there before.
-void write_text(const fs::path &file, const std::string &text) {
-    const fs::path half = file.string() + ".part";
-    std::ofstream out(half, std::ios::binary);
-    out << text;
-    out.close();
-    if (!out) throw Error("can't write " + half.string());
-    fs::rename(half, file);
 }
 
 Record record_of(const std::vector<std::string> &header, const std::vector<std::string> &fields) {
@@ -154,23 +139,25 @@ std::string to_csv(const Record &r) {
 std::string csv_header() { return csv_line(columns); }
 
 std::vector<Record> read_records(const fs::path &file) {
-    return records_of(text_of(file), file, nullptr);
+    return records_of(program::read_file(file), file, nullptr);
 }
 
 void write_records(const fs::path &file, const std::vector<Record> &records) {
     std::string text = csv_header();
     for (const Record &record : records) text += to_csv(record);
-    write_text(file, text);
+    program::write_file(file, text);
 }
 
 json read_json(const fs::path &file) {
     if (!fs::exists(file)) return json();
-    const json value = json::parse(text_of(file), nullptr, false);
+    const json value = json::parse(program::read_file(file), nullptr, false);
     if (value.is_discarded()) throw Error(file.string() + " is not JSON");
     return value;
 }
 
-void write_json(const fs::path &file, const json &value) { write_text(file, value.dump(1) + "\n"); }
+void write_json(const fs::path &file, const json &value) {
+    program::write_file(file, value.dump(1) + "\n");
+}
 
 Journal::Journal(fs::path file) : path_(std::move(file)) {
     file_ = open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);

@@ -12,8 +12,11 @@ from html import escape
 
 from plotly.offline import get_plotlyjs
 
-import figures
-import sweep_results
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "program"))
+
+import figures  # noqa: E402
+import sweep_results  # noqa: E402
+from files import write_file  # noqa: E402
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 MOST_VALUES = 24  # of a knob; past that those that were tried
@@ -284,8 +287,7 @@ def main():
     output = arguments.output or os.path.join(arguments.directory, "report.html")
     try:
         text = page(sweep_results.read(arguments.directory))
-        with open(output, "w", encoding="utf-8") as file:
-            file.write(text)
+        write_file(output, text)
     except (OSError, ValueError, json.JSONDecodeError) as error:
         print(f"report: {arguments.directory}: {error}", file=sys.stderr)
         sys.exit(2)

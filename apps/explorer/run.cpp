@@ -6,6 +6,7 @@
 
 #include "compiled.h"
 #include "hk/error.h"
+#include "program/number.h"
 #include "subject.h"
 #include "verb.h"
 
@@ -26,7 +27,7 @@ public:
                              "start from this row of the table, not from what selection takes");
         command_->add_option("--knobs", knobs_, "sizes of the schedule: tile_x:8,tile_k:32");
         command_->add_option("--seconds", seconds_, "time for the rounds of measuring")
-            ->check(CLI::Range(0.01, 60.0))
+            ->check(program::between(0.01, 60))
             ->capture_default_str();
     }
 

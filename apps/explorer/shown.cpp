@@ -38,30 +38,36 @@ Shown::Shown(const KernelInfo &row, const std::string &knobs)
 
 void Shown::compile(const std::filesystem::path &folder, bool pages) {
     const bool cpu = row_.device == DeviceType::cpu;
-    // Halide's page has the assembly too: most of the time is LLVM's, which would run twice.
-    const std::string code = !cpu ? ",device_code" : pages ? "" : ",assembly";
-    const std::string html = pages ? ",stmt_html" : "";
+    const std::string code = cpu ? ",assembly" : ",device_code";
+    const std::string outputs =
+        std::string("conceptual_stmt,resources") + (pages ? ",stmt_html" : "");
     const std::string generator = std::string(HK_GENERATORS "/") + row_.family + ".generator";
-    // A kernel over its budget is shown too.
-    command_ = {generator,
-                "-g",
-                row_.family,
-                "-f",
-                row_.name,
-                "-o",
-                folder.string(),
-                "-e",
-                "conceptual_stmt,resources" + html + code,
-                "--allow=stack,spills,dynamic_shared",
-                "target=" + candidate_.target()};
-    for (const auto &[name, value] : candidate_.parameters())
-        command_.push_back(name + "=" + value);
-    compiler::run_program(command_);
+    const auto command = [&](const std::string &kinds) {
+        // A kernel over its budget is shown too.
+        std::vector<std::string> words = {generator,
+                                          "-g",
+                                          row_.family,
+                                          "-f",
+                                          row_.name,
+                                          "-o",
+                                          folder.string(),
+                                          "-e",
+                                          kinds,
+                                          "--allow=stack,spills,dynamic_shared",
+                                          "target=" + candidate_.target()};
+        for (const auto &[name, value] : candidate_.parameters())
+            words.push_back(name + "=" + value);
+        return words;
+    };
+    command_ = command(outputs + code);
+    // Halide's page has the assembly too: most of the time is LLVM's, which would run twice.
+    const bool has_code = !cpu || !pages;
+    compiler::run_program(has_code ? command_ : command(outputs));
 
     const std::string base = (folder / row_.name).string();
     files_ = {{"conceptual", base + ".conceptual.stmt"}};
     if (pages) files_["lowered_html"] = base + ".stmt.html";
-    if (!code.empty()) files_["code"] = base + (cpu ? ".s" : ".device_code");
+    if (has_code) files_["code"] = base + (cpu ? ".s" : ".device_code");
     resources_ = json::parse(compiler::read_file(base + ".json"));
 }
 

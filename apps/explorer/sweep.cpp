@@ -11,6 +11,7 @@
 
 #include "bundle.h"
 #include "hk/error.h"
+#include "program/number.h"
 #include "results.h"
 #include "sweep_case.h"
 #include "timing.h"
@@ -33,9 +34,10 @@ json settings_of(const Subject &subject) {
             {"threads", s.threads}};
 }
 
-// report.py, which needs the Python environment of setup.sh. Without it the results remain.
-void draw(const fs::path &folder) {
-    if (!fs::exists(HK_REPORT)) return;
+// report.py, which needs the Python environment of setup.sh. Without it the results remain. The
+// exit status.
+int draw(const fs::path &folder) {
+    if (!fs::exists(HK_REPORT)) return 0;
     std::fflush(nullptr);
     const pid_t child = fork();
     if (child == 0) {
@@ -44,8 +46,9 @@ void draw(const fs::path &folder) {
     }
     int status = -1;
     if (child > 0) waitpid(child, &status, 0);
-    if (status != 0)
-        std::fprintf(stderr, "explorer: report.py failed: %s has no report\n", folder.c_str());
+    if (status == 0) return 0;
+    std::fprintf(stderr, "explorer: report.py failed: %s has no report\n", folder.c_str());
+    return 1;
 }
 
 class SweepVerb : public Verb {
@@ -57,7 +60,7 @@ public:
         command_->get_option("family")->required(false);
         command_->get_option("shape")->required(false);
         command_->add_option("--budget", budget_, "minutes for each case")
-            ->check(CLI::Range(0.01, 10000.0))
+            ->check(program::between(0.01, 10000))
             ->capture_default_str();
         command_->add_option("--strategy", options_.strategy, "grid, random or evolve")
             ->check(CLI::IsMember(Search::strategies()))
@@ -82,16 +85,16 @@ public:
         command_
             ->add_option("--timeout", options_.limits.compile_seconds,
                          "seconds a candidate may take to compile, and half of it to run")
-            ->check(CLI::Range(0.1, 3600.0))
+            ->check(program::between(0.1, 3600))
             ->capture_default_str();
         command_->add_option("--memory", memory_gib_, "GiB that compiling a candidate may take")
-            ->check(CLI::Range(0.5, 1024.0))
+            ->check(program::between(0.5, 1024))
             ->capture_default_str();
         command_
             ->add_option("--excess", options_.excess,
                          "leave out what needs so many times the registers and shared memory "
                          "that there are")
-            ->check(CLI::Range(0.1, 100.0))
+            ->check(program::between(0.1, 100))
             ->capture_default_str();
     }
 
@@ -115,8 +118,7 @@ public:
         if (folder_.empty())
             folder_ = "sweep-" + subject.family.name + "-" +
                       file_name_of(fs::path(flags_.shapes.front()).filename().string());
-        sweep(subject);
-        return 0;
+        return sweep(subject);
     }
 
 private:
@@ -134,8 +136,7 @@ private:
         note_lines(state, records);
         write_json(fs::path(collect_) / "sweep.json", state);
         print_verdict(state, records, stdout);
-        draw(collect_);
-        return 0;
+        return draw(collect_);
     }
 
     json header(const Subject &subject) const {
@@ -168,7 +169,7 @@ private:
         return now;
     }
 
-    void sweep(const Subject &subject) {
+    int sweep(const Subject &subject) {
         const bool alone = subject.settings.threads > 1;
         json state = begin(subject);
         std::error_code failed;
@@ -200,7 +201,7 @@ private:
         write_json(fs::path(folder_) / "sweep.json", state);
         print_verdict(state, journal.records(), stdout);
         std::printf("%lld were left out before compiling\n", static_cast<long long>(dropped));
-        draw(folder_);
+        return draw(folder_);
     }
 
     static void note(json &cases, json of) {

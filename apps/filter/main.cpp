@@ -7,13 +7,13 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <iostream>
 #include <limits>
 
 #include "bank.h"
 #include "hk/conv2d.h"
 #include "hk/error.h"
 #include "pictures/image.h"
+#include "program/program.h"
 #include "sheet.h"
 
 namespace hk::filter {
@@ -180,11 +180,6 @@ int main(int argc, char **argv) {
     app.add_option("--repeats", arguments.repeats, "Timed runs a device; the fastest counts")
         ->check(CLI::Range(1, 1000))
         ->capture_default_str();
-    CLI11_PARSE(app, argc, argv);
-    try {
-        return hk::filter::filter_photo(arguments);
-    } catch (const std::exception &error) {
-        std::cerr << "filter: " << error.what() << '\n';
-        return 1;
-    }
+    return hk::program::run("filter", app, argc, argv,
+                            [&] { return hk::filter::filter_photo(arguments); });
 }

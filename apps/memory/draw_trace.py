@@ -5,6 +5,7 @@ the part between marks around the peak. Prints the peak of each pool."""
 import argparse
 import gzip
 import json
+import os
 import sys
 from collections import Counter
 from dataclasses import dataclass
@@ -14,6 +15,10 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "program"))
+
+from files import save_figure  # noqa: E402
 
 ALLOCATE, FREE, RESERVE, RELEASE, RETRY, FAILURE, MARK = range(7)
 COLOURS = ["#1f6fb4", "#d9730d", "#2b8a3e", "#8e5bb5", "#c2334d", "#138f9c", "#a8741a", "#5c6bc0"]
@@ -270,9 +275,13 @@ def main():
             raise ValueError(f"it has no blocks{of}")
         marks = marks_of(trace)
         title = arguments.title + ("" if trace["complete"] else " (the trace is cut off)")
-        picture(pools, marks, title).savefig(arguments.picture, dpi=140)
+        figure = picture(pools, marks, title)
     except (OSError, ValueError, KeyError, IndexError, TypeError) as error:
         sys.exit(f"draw_trace: {arguments.trace}: {error}")
+    try:
+        save_figure(figure, arguments.picture, dpi=140)
+    except (OSError, ValueError) as error:
+        sys.exit(f"draw_trace: {error}")
     for pool in pools:
         print(describe(pool, marks))
 

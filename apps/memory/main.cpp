@@ -2,11 +2,13 @@
 // sizes, beside the C library's malloc.
 //
 // Each workload is run with everything checked before it is timed. The exit status is 1 where a
-// check fails, or with --require where the pool costs or holds more than it may; 2 for bad options.
+// check fails, or with --require where the pool costs or holds more than it may; 2 for bad options
+// and for what is no trace.
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
+#include "program/program.h"
 #include "replay.h"
 
 namespace hk::replay {
@@ -109,18 +111,10 @@ int main(int argc, char **argv) {
         "--require", options.require,
         "Fail where a hit costs more than 150 ns, or where more than 1.10 of a trace's live "
         "set is reserved");
-    try {
-        app.parse(argc, argv);
-    } catch (const CLI::ParseError &error) {
-        return app.exit(error) == 0 ? 0 : 2;
-    }
-    if (options.traces.empty()) options.traces = {HK_TRAIN_TRACE};
-    try {
+    return program::run("replay", app, argc, argv, [&] {
+        if (options.traces.empty()) options.traces = {HK_TRAIN_TRACE};
         return run(options);
-    } catch (const std::exception &error) {
-        std::fprintf(stderr, "replay: %s\n", error.what());
-        return 2;
-    }
+    });
 }
 
 }  // namespace

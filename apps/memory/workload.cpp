@@ -9,6 +9,9 @@
 #include <random>
 #include <stdexcept>
 
+#include "hk/error.h"
+#include "program/quote.h"
+
 namespace hk::replay {
 
 namespace {
@@ -30,7 +33,9 @@ public:
             throw std::runtime_error("block " + std::to_string(block) + " is handed out twice");
         }
         workload_.operations.push_back({slot, true, bytes});
-        in_use_ += bytes;
+        if (__builtin_add_overflow(in_use_, bytes, &in_use_)) {
+            throw std::runtime_error("more bytes are in use than 64 bits count");
+        }
         workload_.live_peak = std::max(workload_.live_peak, in_use_);
     }
 
@@ -74,6 +79,13 @@ std::string contents(const std::string &path) {
     return text;
 }
 
+// nlohmann's own conversion takes fractions, negative numbers and those out of range too.
+uint64_t number_of(const nlohmann::json &event, size_t place) {
+    const nlohmann::json &value = event.at(place);
+    if (value.is_number_unsigned()) return value.get<uint64_t>();
+    throw std::runtime_error("an event has " + value.dump() + " where a whole number should be");
+}
+
 std::vector<Workload> workloads_of(const nlohmann::json &trace, const std::string &name) {
     if (trace.at("format") != "hk memory trace 1") {
         throw std::runtime_error("it is no memory trace");
@@ -83,10 +95,15 @@ std::vector<Workload> workloads_of(const nlohmann::json &trace, const std::strin
         builders.emplace_back(name + ", " + pool.get<std::string>());
     }
     for (const auto &event : trace.at("events")) {
-        const int kind = event.at(1);
+        const uint64_t kind = number_of(event, 1);
         if (kind > 1) continue;
-        Builder &builder = builders.at(event.at(2));
-        kind == 0 ? builder.allocate(event.at(3), event.at(4)) : builder.free(event.at(3));
+        const uint64_t pool = number_of(event, 2), block = number_of(event, 3);
+        if (pool >= builders.size()) {
+            throw std::runtime_error("an event is of pool " + std::to_string(pool) +
+                                     ", there are " + std::to_string(builders.size()));
+        }
+        Builder &builder = builders[pool];
+        kind == 0 ? builder.allocate(block, number_of(event, 4)) : builder.free(block);
     }
     std::vector<Workload> workloads;
     for (Builder &builder : builders) {
@@ -105,7 +122,7 @@ std::vector<Workload> read_trace(const std::string &path) try {
     const std::string name = path.substr(slash == path.npos ? 0 : slash + 1);
     return workloads_of(nlohmann::json::parse(contents(path)), name);
 } catch (const std::exception &error) {
-    throw std::runtime_error(path + ": " + error.what());
+    throw InvalidArgument(path + ": " + program::shortened(error.what()));
 }
 
 Workload random_mix(uint64_t seed, int allocations, int live) {

@@ -15,8 +15,8 @@ struct CloseFile {
 };
 using File = std::unique_ptr<std::FILE, CloseFile>;
 
-inline File open_file(const std::string &path, const char *mode) {
-    File file(std::fopen(path.c_str(), mode));
+inline File open_file(const std::string &path) {
+    File file(std::fopen(path.c_str(), "rb"));
     if (!file) {
         throw ImageError(path + ": " + std::strerror(errno));
     }

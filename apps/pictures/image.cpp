@@ -3,12 +3,14 @@
 #include <png.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
-#include <cstring>
+#include <cstdlib>
+#include <memory>
+#include <new>
 
 #include "file.h"
 #include "jpeg.h"
+#include "program/file.h"
 
 namespace hk::pictures {
 namespace {
@@ -29,9 +31,14 @@ struct Png {
     }
 };
 
+struct FreeText {
+    void operator()(char **text) const { std::free(*text); }
+};
+
 Image read_png(std::FILE *file, const std::string &path) {
     Png png;
     png.expect(png_image_begin_read_from_stdio(&png.image, file), path);
+    check_size(path, png.image.width, png.image.height);
     png.image.format = PNG_FORMAT_RGB;
     Image image(static_cast<int>(png.image.width), static_cast<int>(png.image.height));
     const png_color white{255, 255, 255};
@@ -47,7 +54,7 @@ double overlap(int i, double first, double last) {
 }  // namespace
 
 Image read_image(const std::string &path) {
-    const File file = open_file(path, "rb");
+    const File file = open_file(path);
     unsigned char start[8]{};
     const size_t length = std::fread(start, 1, sizeof start, file.get());
     std::rewind(file.get());
@@ -60,17 +67,27 @@ Image read_image(const std::string &path) {
     throw ImageError(path + ": neither a PNG nor a JPEG");
 }
 
+void check_size(const std::string &path, int64_t width, int64_t height) {
+    if (height == 0 || width <= kMostPixels / height) return;
+    throw ImageError(path + ": it has " + std::to_string(width) + " x " + std::to_string(height) +
+                     " pixels, at most " + std::to_string(kMostPixels) + " are read");
+}
+
 void write_png(const std::string &path, const Image &image) {
-    const File file = open_file(path, "wb");
+    char *text = nullptr;
+    size_t size = 0;
+    File memory(open_memstream(&text, &size));
+    if (!memory) throw std::bad_alloc();
+    const std::unique_ptr<char *, FreeText> owner(&text);
     Png png;
     png.image.width = static_cast<png_uint_32>(image.width);
     png.image.height = static_cast<png_uint_32>(image.height);
     png.image.format = PNG_FORMAT_RGB;
-    png.expect(png_image_write_to_stdio(&png.image, file.get(), 0, image.pixels.data(), 0, nullptr),
-               path);
-    if (std::fflush(file.get()) != 0) {
-        throw ImageError(path + ": " + std::strerror(errno));
-    }
+    png.expect(
+        png_image_write_to_stdio(&png.image, memory.get(), 0, image.pixels.data(), 0, nullptr),
+        path);
+    memory.reset();
+    program::write_file(path, {text, size});
 }
 
 Image resized(const Image &image, int width, int height) {

@@ -28,9 +28,19 @@ struct Image {
     const Colour &at(int x, int y) const { return pixels[static_cast<size_t>(y) * width + x]; }
 };
 
-// A PNG or JPEG, told apart by content; transparency is put on white. Throws ImageError.
+// Of a picture that is read: 300 MB. A header of a few bytes can name so many that they fill the
+// memory.
+constexpr int64_t kMostPixels = 100'000'000;
+
+// A PNG or JPEG, told apart by content; transparency is put on white. Throws ImageError, also for
+// what is cut off or corrupt, and for more than kMostPixels.
 Image read_image(const std::string &path);
-void write_png(const std::string &path, const Image &image);  // throws ImageError
+
+// Whole or not at all, as program::write_file has it. Throws ImageError or program::FileError.
+void write_png(const std::string &path, const Image &image);
+
+// Throws ImageError where a picture of the file has too many pixels.
+void check_size(const std::string &path, int64_t width, int64_t height);
 
 // By area averaging.
 Image resized(const Image &image, int width, int height);

@@ -5,6 +5,8 @@
 
 #include <jpeglib.h>
 
+#include <jerror.h>
+
 namespace hk::pictures {
 namespace {
 
@@ -31,10 +33,21 @@ static_assert(offsetof(Decoder, errors) == 0);
 
 void keep_silent(j_common_ptr) {}
 
+// libjpeg only warns of what is cut off or corrupt, and makes the pixels up. The warnings that are
+// left cost no pixels.
+void refuse_warnings(j_common_ptr jpeg, int level) {
+    const int code = jpeg->err->msg_code;
+    if (level < 0 && code != JWRN_EXTRANEOUS_DATA && code != JWRN_ADOBE_XFORM &&
+        code != JWRN_JFIF_MAJOR) {
+        fail(jpeg);
+    }
+}
+
 bool read_header(Decoder &decoder, std::FILE *file) {
     decoder.jpeg.err = jpeg_std_error(&decoder.errors);
     decoder.errors.error_exit = fail;
     decoder.errors.output_message = keep_silent;
+    decoder.errors.emit_message = refuse_warnings;
     if (setjmp(decoder.failed)) {
         return false;
     }
@@ -42,6 +55,14 @@ bool read_header(Decoder &decoder, std::FILE *file) {
     jpeg_stdio_src(&decoder.jpeg, file);
     jpeg_read_header(&decoder.jpeg, TRUE);
     decoder.jpeg.out_color_space = JCS_RGB;
+    return true;
+}
+
+// A progressive picture is read here, and all its coefficients allocated.
+bool start(Decoder &decoder) {
+    if (setjmp(decoder.failed)) {
+        return false;
+    }
     jpeg_start_decompress(&decoder.jpeg);
     return true;
 }
@@ -63,14 +84,15 @@ bool read_pixels(Decoder &decoder, Colour *pixels) {
 
 Image read_jpeg(std::FILE *file, const std::string &path) {
     Decoder decoder;
-    if (!read_header(decoder, file)) {
-        throw ImageError(path + ": " + decoder.message);
-    }
+    const auto expect = [&](bool right) {
+        if (!right) throw ImageError(path + ": " + decoder.message);
+    };
+    expect(read_header(decoder, file));
+    check_size(path, decoder.jpeg.image_width, decoder.jpeg.image_height);
+    expect(start(decoder));
     Image image(static_cast<int>(decoder.jpeg.output_width),
                 static_cast<int>(decoder.jpeg.output_height));
-    if (!read_pixels(decoder, image.pixels.data())) {
-        throw ImageError(path + ": " + decoder.message);
-    }
+    expect(read_pixels(decoder, image.pixels.data()));
     return image;
 }
 

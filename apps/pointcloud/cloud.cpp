@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <sstream>
 
 namespace hk::pointcloud {
 namespace {
@@ -33,6 +34,12 @@ std::vector<Place> places_of(std::span<const Point> points, const Point &origin,
         }
     }
     return places;
+}
+
+std::string text_of(double value) {
+    std::ostringstream text;
+    text << value;
+    return text.str();
 }
 
 double two_digits(double size) {
@@ -86,6 +93,12 @@ double size_for(std::span<const Point> points, int64_t count) {
         for (size_t a = 0; a < 3; a++) largest = std::max(largest, point[a] - least[a]);
     }
     if (largest == 0) return 1;
+    // Of the sizes with too many voxels and with too few.
+    double small = largest / (1 << 20), large = largest;
+    if (!std::isnormal(small)) {
+        throw CloudError("the points are spread over " + text_of(largest) +
+                         ", for which there is no voxel size");
+    }
     const auto voxels_of = [&](double size) {
         std::vector<Place> places = places_of(points, least, size);
         std::sort(places.begin(), places.end());
@@ -93,10 +106,8 @@ double size_for(std::span<const Point> points, int64_t count) {
     };
     // Voxels of a point each have no neighbours.
     count = std::min(count, (static_cast<int64_t>(points.size()) + 1) / 2);
-    // Of the sizes with too many voxels and with too few.
-    double small = largest / (1 << 20), large = largest;
     while (large / small > 1.02) {
-        const double middle = std::sqrt(small * large);
+        const double middle = small * std::sqrt(large / small);
         (voxels_of(middle) > count ? small : large) = middle;
     }
     return two_digits(large);

@@ -21,7 +21,8 @@ using Points = std::vector<Point>;
 // PLY (ascii or binary little endian: x, y, z of any type of `element vertex`), NumPy's .npy ([N,
 // 3] or wider, f4 or f8, little endian, C order), told apart by content; anything else is read as
 // text, a point a line, its first three numbers; lines that begin with # are comments. Throws
-// CloudError, with the path and what is wrong, also for coordinates that are not finite.
+// program::FileError, and CloudError with the path and what is wrong, also for coordinates that are
+// not finite.
 Points read_points(const std::string &path);
 
 // The same of a file's content; `name` is for messages.

@@ -4,13 +4,14 @@
 #include <CLI/CLI.hpp>
 
 #include <cstdio>
-#include <iostream>
 
 #include "cloud.h"
 #include "hk/error.h"
 #include "network.h"
 #include "picture.h"
 #include "principal.h"
+#include "program/number.h"
+#include "program/program.h"
 
 namespace hk::pointcloud {
 namespace {
@@ -137,7 +138,7 @@ int main(int argc, char **argv) {
         ->capture_default_str();
     app.add_option("--voxel", arguments.voxel,
                    "A voxel's side in the file's unit (default: for about 120 thousand voxels)")
-        ->check(CLI::PositiveNumber);
+        ->check(hk::program::positive());
     app.add_option("--channels", arguments.channels, "Channels of the fine layers")
         ->check(CLI::Range(1, 1024))
         ->capture_default_str();
@@ -148,17 +149,14 @@ int main(int argc, char **argv) {
                    "cpu, cuda:0, opencl:0, ... (default: all that are here)");
     app.add_option("--output", arguments.output, "The PNG to write")->capture_default_str();
     app.add_option("--turn", arguments.view.turn, "Degrees around the vertical")
+        ->check(hk::program::finite())
         ->capture_default_str();
     app.add_option("--tilt", arguments.view.tilt, "Degrees from the horizon downwards")
+        ->check(hk::program::finite())
         ->capture_default_str();
     app.add_option("--repeats", arguments.repeats, "Timed runs a layer; the fastest counts")
         ->check(CLI::Range(1, 1000))
         ->capture_default_str();
-    CLI11_PARSE(app, argc, argv);
-    try {
-        return hk::pointcloud::run_cloud(arguments);
-    } catch (const std::exception &error) {
-        std::cerr << "pointcloud: " << error.what() << '\n';
-        return 1;
-    }
+    return hk::program::run("pointcloud", app, argc, argv,
+                            [&] { return hk::pointcloud::run_cloud(arguments); });
 }

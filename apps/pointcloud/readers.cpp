@@ -1,17 +1,20 @@
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <limits>
 #include <optional>
-#include <sstream>
 
 #include "cloud.h"
+#include "program/file.h"
+#include "program/quote.h"
 
 namespace hk::pointcloud {
+
+using program::in_quotes;
+using program::shortened;
+
 namespace {
 
 [[noreturn]] void fail(const std::string &name, const std::string &what) {
@@ -52,11 +55,22 @@ std::string_view next_word(std::string_view &line) {
     return word;
 }
 
+// What is too large for a double is infinite, what is too small 0.
 std::optional<double> number_of(std::string_view word) {
     if (word.starts_with('+')) word.remove_prefix(1);
     double value = 0;
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-    if (error != std::errc() || end != word.data() + word.size()) return {};
+    if (end != word.data() + word.size()) return {};
+    if (error == std::errc::result_out_of_range) return std::strtod(std::string(word).c_str(), {});
+    if (error != std::errc()) return {};
+    return value;
+}
+
+// A whole number from 0, in digits alone.
+std::optional<int64_t> count_of(std::string_view word) {
+    int64_t value = 0;
+    const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+    if (error != std::errc() || end != word.data() + word.size() || value < 0) return {};
     return value;
 }
 
@@ -109,7 +123,7 @@ struct Records {
 
 Points read_records(std::string_view content, const Records &records, const std::string &name) {
     const size_t there = content.size() - records.first;
-    if (records.count < 0 || static_cast<uint64_t>(records.count) > there / records.size) {
+    if (static_cast<uint64_t>(records.count) > there / records.size) {
         fail(name, "its header tells of " + std::to_string(records.count) + " points of " +
                        std::to_string(records.size) + " bytes, there are " + std::to_string(there) +
                        " bytes");
@@ -144,23 +158,24 @@ PlyHeader ply_header(std::string_view content, const std::string &name) {
             formatted = true;
             header.binary = format == "binary_little_endian";
             if (!header.binary && format != "ascii") {
-                fail(name, "its format is " + std::string(format) +
+                fail(name, "its format is " + shortened(format) +
                                ", only ascii and binary_little_endian are read");
             }
         } else if (word == "element") {
             const std::string_view element = next_word(line);
             in_vertex = element == "vertex";
             if (in_vertex) {
-                const auto count = number_of(next_word(line));
-                if (!count || *count < 0 || *count > 1e12) fail(name, "bad number of vertices");
-                header.vertices = static_cast<int64_t>(*count);
+                const std::string_view vertices = next_word(line);
+                const auto count = count_of(vertices);
+                if (!count) fail(name, in_quotes(vertices) + " is no number of vertices");
+                header.vertices = *count;
             } else if (header.vertices < 0) {
-                fail(name, "element " + std::string(element) + " comes before element vertex");
+                fail(name, "element " + shortened(element) + " comes before element vertex");
             }
         } else if (word == "property" && in_vertex) {
             const std::string_view type = next_word(line);
             const Scalar *scalar = scalar_of(type);
-            if (!scalar) fail(name, "property of type " + std::string(type) + " in a vertex");
+            if (!scalar) fail(name, "property of type " + shortened(type) + " in a vertex");
             header.properties.emplace_back(next_word(line), scalar);
         } else if (word == "end_header") {
             ended = true;
@@ -189,7 +204,7 @@ Points read_text(std::string_view content, const std::string &name, int64_t coun
         for (size_t column = 0; column <= last; column++, word = next_word(rest)) {
             const auto value = number_of(word);
             if (!value) {
-                fail(name, where + " has \"" + std::string(word) + "\" where number " +
+                fail(name, where + " has " + in_quotes(word) + " where number " +
                                std::to_string(column + 1) + " of a point should be");
             }
             for (size_t a = 0; a < 3; a++) {
@@ -249,22 +264,26 @@ Points read_npy(std::string_view content, const std::string &name) {
     const std::string type = npy_value(header, "descr", name);
     const Scalar *scalar =
         type == "'<f4'" || type == "'<f8'" ? scalar_of(type.substr(2, 2)) : nullptr;
-    if (!scalar) fail(name, "its elements are " + type + ", only '<f4' and '<f8' are read");
+    if (!scalar)
+        fail(name, "its elements are " + shortened(type) + ", only '<f4' and '<f8' are read");
     if (npy_value(header, "fortran_order", name) != "False") {
         fail(name, "it is in Fortran order, only C order is read");
     }
     const std::string shape = npy_value(header, "shape", name);
-    std::string_view rest = std::string_view(shape).substr(1);
-    const auto rows = number_of(next_word(rest)), columns = number_of(next_word(rest));
-    if (!shape.starts_with('(') || !rows || !columns || !next_word(rest).empty() || *columns < 3 ||
-        *columns > 1e6 || *rows < 0 || *rows > 1e12) {
-        fail(name, "its shape is " + shape + "), it must be (N, 3) or wider");
+    std::string_view rest = shape;
+    const bool is_tuple = rest.starts_with('(');
+    if (is_tuple) rest.remove_prefix(1);
+    const auto rows = count_of(next_word(rest)), columns = count_of(next_word(rest));
+    if (!is_tuple || !rows || !columns || !next_word(rest).empty() || *columns < 3 ||
+        *columns > 1'000'000) {
+        fail(name, "its shape is " + shortened(shape) + (is_tuple ? ")" : "") +
+                       ", it must be (N, 3) or wider");
     }
     const size_t size = scalar->size;
     return read_records(content,
                         {begin + length,
                          size * static_cast<size_t>(*columns),
-                         static_cast<int64_t>(*rows),
+                         *rows,
                          {scalar, scalar, scalar},
                          {0, size, 2 * size}},
                         name);
@@ -280,14 +299,6 @@ Points parse_points(std::string_view content, const std::string &name) {
     return read_text(content, name, std::numeric_limits<int64_t>::max(), {0, 1, 2});
 }
 
-Points read_points(const std::string &path) {
-    std::ifstream file(path, std::ios::binary);
-    if (!file) fail(path, std::strerror(errno));
-    if (std::filesystem::is_directory(path)) fail(path, "it is a folder");
-    std::stringstream content;
-    content << file.rdbuf();
-    if (file.bad() || content.bad()) fail(path, "it can't be read");
-    return parse_points(std::move(content).str(), path);
-}
+Points read_points(const std::string &path) { return parse_points(program::read_file(path), path); }
 
 }  // namespace hk::pointcloud

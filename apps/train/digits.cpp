@@ -2,7 +2,9 @@
 
 #include <array>
 #include <charconv>
-#include <fstream>
+#include <sstream>
+
+#include "program/file.h"
 
 namespace hk::train {
 namespace {
@@ -41,8 +43,7 @@ Row row_of(const std::string &line, const std::string &place) {
 }  // namespace
 
 DigitSets read_digits(const std::string &file) {
-    std::ifstream stream(file);
-    if (!stream) throw DigitError(file + ": can't open it");
+    std::istringstream stream(program::read_file(file));
     DigitSets sets;
     std::array<int, kClasses> seen{};
     std::string line;

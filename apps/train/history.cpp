@@ -1,7 +1,8 @@
 #include "history.h"
 
-#include <fstream>
 #include <nlohmann/json.hpp>
+
+#include "program/file.h"
 
 namespace hk::train {
 namespace {
@@ -47,10 +48,7 @@ void write_history(const std::string &file, const TrainOptions &options, const T
     for (const StepReport &step : trainer.steps()) {
         history["steps"].push_back({{"loss", step.loss}, {"memory", json_of(step.memory)}});
     }
-    std::ofstream stream(file);
-    stream << history.dump(1) << '\n';
-    stream.close();
-    if (!stream) throw Error(file + ": can't write it");
+    program::write_file(file, history.dump(1) + '\n');
 }
 
 }  // namespace hk::train

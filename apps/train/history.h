@@ -8,7 +8,7 @@
 
 namespace hk::train {
 
-// Throws Error where the file can't be written.
+// Throws program::FileError.
 void write_history(const std::string &file, const TrainOptions &options, const Trainer &trainer,
                    const std::vector<EpochReport> &epochs, int ranks);
 

@@ -5,13 +5,15 @@
 #include <CLI/CLI.hpp>
 
 #include <cstdio>
-#include <fstream>
 #include <iostream>
 #include <optional>
 
 #include "history.h"
 #include "hk/memory_trace.h"
 #include "pool_gain.h"
+#include "program/file.h"
+#include "program/number.h"
+#include "program/program.h"
 #include "progress.h"
 
 namespace hk::train {
@@ -99,7 +101,7 @@ int run(Arguments &arguments, const Ranks &ranks) {
     std::printf("\n%zu steps in %.2f s; parameters %s\n", trainer.steps().size(), seconds,
                 fingerprint.c_str());
     if (trace) {
-        std::ofstream(arguments.trace) << trace->json();
+        program::write_file(arguments.trace, trace->json());
         std::printf("wrote %s\n", arguments.trace.c_str());
     }
     std::string history = arguments.history;
@@ -113,6 +115,21 @@ int run(Arguments &arguments, const Ranks &ranks) {
         std::printf("wrote %s\n", arguments.output.c_str());
     }
     return 0;
+}
+
+// Where one rank fails, all end.
+int run_ranks(Arguments &arguments) {
+    const Ranks ranks = Ranks::started();
+    try {
+        share_cores(ranks);
+        return run(arguments, ranks);
+    } catch (const std::exception &error) {
+        if (ranks.size() > 1) {
+            std::cerr << "train: " << error.what() << '\n';
+            ranks.abort();
+        }
+        throw;
+    }
 }
 
 void add_options(CLI::App &app, Arguments &arguments) {
@@ -131,26 +148,28 @@ void add_options(CLI::App &app, Arguments &arguments) {
         ->check(CLI::Range(1, 100000))
         ->capture_default_str();
     app.add_option("--learning-rate", options.learning_rate, "At its highest")
-        ->check(CLI::PositiveNumber)
+        ->check(program::positive())
         ->capture_default_str();
     app.add_option("--momentum", options.momentum)
-        ->check(CLI::Range(0.0, 1.0))
+        ->check(program::between(0, 1))
         ->capture_default_str();
     app.add_option("--weight-decay", options.weight_decay)
-        ->check(CLI::NonNegativeNumber)
+        ->check(program::not_negative())
         ->capture_default_str();
     app.add_option("--seed", options.seed, "Of initial parameters, order and distortion")
         ->capture_default_str();
-    app.add_option("--pool-gain", arguments.pool_gain_rounds,
-                   "Instead: train so often with the memory pool and without, in turn, and print "
-                   "what it gains")
-        ->check(CLI::Range(1, 1000));
-    app.add_option("--history", arguments.history, "The JSON of all steps and epochs to write");
+    auto *pool_gain = app.add_option("--pool-gain", arguments.pool_gain_rounds,
+                                     "Instead: train so often with the memory pool and without, in "
+                                     "turn, and print what it gains")
+                          ->check(CLI::Range(1, 1000));
+    app.add_option("--history", arguments.history, "The JSON of all steps and epochs to write")
+        ->excludes(pool_gain);
     app.add_option("--trace", arguments.trace,
-                   "The JSON of all that the pools of memory do to write (hk/memory_trace.h)");
-    app.add_option(
-        "--output", arguments.output,
-        "The PNG of loss, accuracy and memory to write (and PNG.json without --history)");
+                   "The JSON of all that the pools of memory do to write (hk/memory_trace.h)")
+        ->excludes(pool_gain);
+    app.add_option("--output", arguments.output,
+                   "The PNG of loss, accuracy and memory to write (and PNG.json without --history)")
+        ->excludes(pool_gain);
 }
 
 }  // namespace
@@ -162,18 +181,6 @@ int main(int argc, char **argv) {
         "Trains a small convolutional network to read handwritten digits. Started by mpirun, the "
         "ranks share each batch.");
     hk::train::add_options(app, arguments);
-    CLI11_PARSE(app, argc, argv);
-    try {
-        const hk::train::Ranks ranks = hk::train::Ranks::started();
-        try {
-            hk::train::share_cores(ranks);
-            return hk::train::run(arguments, ranks);
-        } catch (const std::exception &error) {
-            std::cerr << "train: " << error.what() << '\n';
-            ranks.abort();
-        }
-    } catch (const std::exception &error) {
-        std::cerr << "train: " << error.what() << '\n';
-    }
-    return 1;
+    return hk::program::run("train", app, argc, argv,
+                            [&] { return hk::train::run_ranks(arguments); });
 }

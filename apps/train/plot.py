@@ -2,12 +2,18 @@
 
 import argparse
 import json
+import os
+import sys
 
 import matplotlib
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "program"))
+
+from files import save_figure  # noqa: E402
 
 BLUE, ORANGE, GREEN, GREY = "#1f6fb4", "#d9730d", "#2b8a3e", "#8a8f98"
 KILOBYTE = 1024
@@ -98,7 +104,10 @@ def main():
     draw_memory(panels[2], history, steps_an_epoch)
     panels[2].set_xlabel("epoch")
     panels[2].set_xlim(0, len(history["steps"]) / steps_an_epoch)
-    figure.savefig(arguments.output, dpi=120)
+    try:
+        save_figure(figure, arguments.output, dpi=120)
+    except (OSError, ValueError) as error:
+        sys.exit(f"plot.py: {error}")
 
 
 if __name__ == "__main__":

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <iostream>
 #include <optional>
 
+#include "program/program.h"
 #include "progress.h"
 #include "soak.h"
 
@@ -75,12 +75,8 @@ int main(int argc, char **argv) {
         ->check(CLI::Range(1, 1442))
         ->capture_default_str();
     app.add_option("--seed", options.seed)->capture_default_str();
-    CLI11_PARSE(app, argc, argv);
-    try {
+    return hk::program::run("train_soak", app, argc, argv, [&] {
         options.device = hk::Device::parse(device);
         return hk::train::run(data, options);
-    } catch (const std::exception &error) {
-        std::cerr << "train_soak: " << error.what() << '\n';
-        return 1;
-    }
+    });
 }

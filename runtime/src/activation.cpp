@@ -7,6 +7,7 @@
 #include "elementwise.h"
 #include "hk/error.h"
 #include "operand_check.h"
+#include "rethrow.h"
 
 namespace hk {
 
@@ -16,6 +17,8 @@ namespace {
 
 using Use = KernelBuffer::Use;
 
+constexpr const char *kForward = "activate", *kBackward = "activate_backward";
+
 Use use_of_output(const Output &output) { return output.is_inplace() ? Use::update : Use::write; }
 
 [[noreturn]] void fail_undefined(const char *operation, const char *name) {
@@ -23,31 +26,32 @@ Use use_of_output(const Output &output) { return output.is_inplace() ? Use::upda
 }
 
 void run_forward(const KernelInfo *kernel, const Tensor &input, const Output &output,
-                 const ActivationOptions &options, const Stream &stream) {
-    constexpr const char *kOperation = "activate";
-    static ElementwiseRows rows(kOperation, activate_kernels());
+                 const ActivationOptions &options, const Stream &stream) try {
+    static Immortal<ElementwiseRows> rows(kForward, activate_kernels());
     const Operand operands[] = {{"output", output.tensor()}, {"input", input}};
-    check_elementwise(kOperation, operands);
-    if (!input.defined()) fail_undefined(kOperation, "input");
-    check_activation(kOperation, options);
-    check_elements_apart(kOperation, operands[0]);
+    check_elementwise(kForward, operands);
+    if (!input.defined()) fail_undefined(kForward, "input");
+    check_activation(kForward, options);
+    check_elements_apart(kForward, operands[0]);
     const Input inputs[] = {{operands[1], true}};
-    check_output(kOperation, "output", output, inputs);
+    check_output(kForward, "output", output, inputs);
     const Device device = input.device();
-    OperationCall context(kOperation, device, operands, stream);
+    OperationCall context(kForward, device, operands, stream);
     if (input.elements() == 0) return;
     const Elementwise problem = elementwise(operands);
-    kernel = &rows.find(kernel, problem, input.type(), device);
+    kernel = &rows->find(kernel, problem, input.type(), device);
     ActivationArguments f = activation_arguments(options);
     const bool own_queue = on_own_queue(stream);
     for (const Elementwise::Call &call : problem.calls) {
-        KernelBuffer to(call[0], {kOperation, "output", use_of_output(output), own_queue});
-        InputBuffer from(call[1], call[0], to, {kOperation, "input", Use::read, own_queue});
+        KernelBuffer to(call[0], {kForward, "output", use_of_output(output), own_queue});
+        InputBuffer from(call[1], call[0], to, {kForward, "input", Use::read, own_queue});
         // As the generator declares them; call_kernel sets the first.
         void *arguments[] = {nullptr, from.get(), &f.slope, &f.low, &f.high, &f.smooth, to.get()};
-        call_kernel(kOperation, *kernel, context, arguments);
+        call_kernel(kForward, *kernel, context, arguments);
         to.finish();
     }
+} catch (...) {
+    rethrow_as_error(kForward);
 }
 
 // A bound as activate stores it, and NaN where there is none (generators/activate_backward.h).
@@ -58,43 +62,51 @@ float stored_bound(DataType type, float bound) {
     return bound;
 }
 
+ActivationArguments backward_arguments(DataType type, const ActivationOptions &options) {
+    ActivationArguments f = activation_arguments(options);
+    // One value for all numbers, which may be infinite: any two equal bounds stop all gradients.
+    if (f.low == f.high) f.low = f.high = 0;
+    f.low = stored_bound(type, f.low);
+    f.high = stored_bound(type, f.high);
+    return f;
+}
+
 void run_backward(const KernelInfo *kernel, const Tensor &output_gradient, const Tensor &saved,
                   const Output &input_gradient, const ActivationOptions &options,
-                  const Stream &stream) {
-    constexpr const char *kOperation = "activate_backward";
-    static ElementwiseRows rows(kOperation, activate_backward_kernels());
+                  const Stream &stream) try {
+    static Immortal<ElementwiseRows> rows(kBackward, activate_backward_kernels());
     const Operand operands[] = {{"input_gradient", input_gradient.tensor()},
                                 {"output_gradient", output_gradient},
                                 {"saved", saved}};
-    check_elementwise(kOperation, operands);
-    if (!output_gradient.defined()) fail_undefined(kOperation, "output_gradient");
-    check_activation(kOperation, options);
+    check_elementwise(kBackward, operands);
+    if (!output_gradient.defined()) fail_undefined(kBackward, "output_gradient");
+    check_activation(kBackward, options);
     if (!saved.defined() && options.activation != Activation::none) {
-        fail_undefined(kOperation, "saved");
+        fail_undefined(kBackward, "saved");
     }
-    check_elements_apart(kOperation, operands[0]);
+    check_elements_apart(kBackward, operands[0]);
     const Input inputs[] = {{operands[1], true}, {operands[2], true}};
-    check_output(kOperation, "input_gradient", input_gradient, inputs);
+    check_output(kBackward, "input_gradient", input_gradient, inputs);
     const Device device = output_gradient.device();
-    OperationCall context(kOperation, device, operands, stream);
+    OperationCall context(kBackward, device, operands, stream);
     if (output_gradient.elements() == 0) return;
     const Elementwise problem = elementwise(operands);
-    kernel = &rows.find(kernel, problem, output_gradient.type(), device);
-    ActivationArguments f = activation_arguments(options);
-    f.low = stored_bound(output_gradient.type(), f.low);
-    f.high = stored_bound(output_gradient.type(), f.high);
+    kernel = &rows->find(kernel, problem, output_gradient.type(), device);
+    ActivationArguments f = backward_arguments(output_gradient.type(), options);
     const bool own_queue = on_own_queue(stream);
     for (const Elementwise::Call &call : problem.calls) {
         KernelBuffer to(call[0],
-                        {kOperation, "input_gradient", use_of_output(input_gradient), own_queue});
+                        {kBackward, "input_gradient", use_of_output(input_gradient), own_queue});
         InputBuffer from(call[1], call[0], to,
-                         {kOperation, "output_gradient", Use::read, own_queue});
-        InputBuffer kept(call[2], call[0], to, {kOperation, "saved", Use::read, own_queue});
+                         {kBackward, "output_gradient", Use::read, own_queue});
+        InputBuffer kept(call[2], call[0], to, {kBackward, "saved", Use::read, own_queue});
         void *arguments[] = {nullptr, from.get(), kept.get(), &f.slope,
                              &f.low,  &f.high,    &f.smooth,  to.get()};
-        call_kernel(kOperation, *kernel, context, arguments);
+        call_kernel(kBackward, *kernel, context, arguments);
         to.finish();
     }
+} catch (...) {
+    rethrow_as_error(kBackward);
 }
 
 }  // namespace

@@ -1,10 +1,12 @@
 #include "activation_arguments.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
 
 #include "hk/error.h"
+#include "names.h"
 
 namespace hk {
 
@@ -16,7 +18,7 @@ constexpr std::array<std::string_view, 6> kActivations{"none",       "relu", "cl
 }  // namespace
 
 std::string_view name_of(Activation activation) noexcept {
-    return kActivations[static_cast<size_t>(activation)];
+    return detail::name_in(kActivations, activation);
 }
 
 Activation activation_of(std::string_view name) {
@@ -38,7 +40,8 @@ void check_activation(const char *operation, const ActivationOptions &options) {
         fail("activation " + std::to_string(static_cast<int>(options.activation)) +
              " does not exist");
     }
-    if (options.activation == Activation::clamp && !(options.alpha <= options.beta)) {
+    if (options.activation == Activation::clamp &&
+        (std::isnan(options.alpha) || std::isnan(options.beta))) {
         fail("clamp goes from " + number(options.alpha) + " to " + number(options.beta));
     }
     if (options.activation == Activation::leaky_relu && !std::isfinite(options.alpha)) {
@@ -52,7 +55,7 @@ ActivationArguments activation_arguments(const ActivationOptions &options) {
         case Activation::relu:
             return {1, 0, kInfinity, 0};
         case Activation::clamp:
-            return {1, options.alpha, options.beta, 0};
+            return {1, std::min(options.alpha, options.beta), options.beta, 0};
         case Activation::leaky_relu:
             return {options.alpha, -kInfinity, kInfinity, 0};
         case Activation::silu:

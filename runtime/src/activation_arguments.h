@@ -9,7 +9,7 @@ namespace hk::detail {
 void check_activation(const char *operation, const ActivationOptions &options);
 
 // An activation as kernels take it: smooth 0 is min(max(v < 0 ? slope * v : v, low), high), 1 silu,
-// 2 gelu.
+// 2 gelu. low <= high.
 struct ActivationArguments {
     float slope, low, high;
     int32_t smooth;

@@ -25,7 +25,7 @@ public:
     virtual ~Backend() = default;
 
     // Why there is no device at all, or the number of devices.
-    virtual int count() noexcept = 0;
+    virtual int count() = 0;
     virtual std::string missing() = 0;
 
     virtual DeviceLimits limits(int index) = 0;

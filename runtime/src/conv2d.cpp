@@ -7,6 +7,7 @@
 #include "conv2d_operands.h"
 #include "hk/error.h"
 #include "kernel_call.h"
+#include "rethrow.h"
 #include "selection_cache.h"
 
 namespace hk {
@@ -26,8 +27,8 @@ Selection select_normalised(const Conv2dProblem &problem, DeviceType device,
 
 // The row of a normalised problem.
 const KernelInfo &kernel_for(const Conv2dProblem &problem, Device device) {
-    static SelectionCache cache(kOperation, conv2d_kernels());
-    return cache.find(
+    static Immortal<SelectionCache> cache(kOperation, conv2d_kernels());
+    return cache->find(
         conv2d_key(problem), device,
         [&](const DeviceLimits &limits, bool explain) {
             return select_normalised(problem, device.type(), limits, explain);
@@ -84,7 +85,7 @@ void call(const KernelInfo &kernel, const Conv2dOperands &operands, const Filter
 
 // `kernel`: null for the one that selection takes.
 void run(const KernelInfo *kernel, const Conv2dTensors &tensors, const Filter &filter,
-         const Conv2dOptions &options, const Stream &stream) {
+         const Conv2dOptions &options, const Stream &stream) try {
     Conv2dProblem problem = check_conv2d(tensors, options);
     problem.prepared_filter = filter.is_prepared();
     const Device device = tensors.input.device();
@@ -99,6 +100,9 @@ void run(const KernelInfo *kernel, const Conv2dTensors &tensors, const Filter &f
     const Tensor &bias = packed_vector(kOperation, "bias", tensors.bias, own_queue, copy);
     Conv2dOperands operands = conv2d_operands(problem, tensors.input, tensors.weight, bias,
                                               tensors.residual, tensors.output.tensor());
+    if (!operands.has_bias) {
+        operands.bias = absent_vector({&tensors.weight}, problem.type, problem);
+    }
     normalise(operands);
     check_fit_kernel(kOperation, operands);
 
@@ -112,6 +116,8 @@ void run(const KernelInfo *kernel, const Conv2dTensors &tensors, const Filter &f
     if (tensors.output.tensor().elements() > 0) {
         call(*kernel, operands, filter, context, own_queue);
     }
+} catch (...) {
+    rethrow_as_error(kOperation);
 }
 
 }  // namespace
@@ -121,8 +127,8 @@ void conv2d(const Tensor &input, const Filter &weight, const Tensor &bias, const
     run(nullptr, {input, weight.tensor(), bias, residual, output}, weight, options, stream);
 }
 
-Tensor conv2d(const Tensor &input, const Filter &filter, const Tensor &bias,
-              const Conv2dOptions &options) {
+Tensor conv2d(const Tensor &input, const Filter &filter, const Tensor &bias, const Tensor &residual,
+              const Conv2dOptions &options) try {
     const Tensor &weight = filter.tensor();
     if (!input.defined() || !weight.defined()) {
         throw InvalidArgument(std::string("conv2d: ") + (input.defined() ? "weight" : "input") +
@@ -131,8 +137,10 @@ Tensor conv2d(const Tensor &input, const Filter &filter, const Tensor &bias,
     const Conv2dProblem problem =
         Conv2dProblem::from_shapes(input.shape(), weight.shape(), input.type(), options);
     Tensor output(problem.output_shape(), input.type(), input.device());
-    conv2d(input, filter, bias, {}, output, options);
+    conv2d(input, filter, bias, residual, output, options);
     return output;
+} catch (...) {
+    rethrow_as_error(kOperation);
 }
 
 void conv2d_with(const KernelInfo &kernel, const Tensor &input, const Filter &weight,

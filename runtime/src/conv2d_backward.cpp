@@ -7,6 +7,7 @@
 #include "conv2d_backward_phases.h"
 #include "hk/error.h"
 #include "kernel_call.h"
+#include "rethrow.h"
 #include "selection_cache.h"
 
 namespace hk {
@@ -30,8 +31,8 @@ struct Family {
 
 template<const Family &family>
 SelectionCache &cache_of() {
-    static SelectionCache cache(family.name, family.kernels());
-    return cache;
+    static Immortal<SelectionCache> cache(family.name, family.kernels());
+    return *cache;
 }
 
 Use use_of_gradient(bool accumulate) { return accumulate ? Use::update : Use::write; }
@@ -222,8 +223,8 @@ Conv2dOperands bias_operands(const Tensor &output_gradient, const Tensor &bias_g
 }
 
 void run(const char *operation, const KernelInfo *row, const Conv2dBackwardTensors &tensors,
-         const Conv2dOptions &options, float beta, const Stream &stream) {
-    const Conv2dGradients &gradients = tensors.gradients;
+         const Conv2dOptions &options, float beta, const Stream &stream) try {
+    const auto &gradients = tensors.gradients;
     const Conv2dProblem problem = check_conv2d_backward(operation, tensors, options, beta);
     const Tensor &output = tensors.output_gradient;
     const Device device = output.device();
@@ -260,6 +261,8 @@ void run(const char *operation, const KernelInfo *row, const Conv2dBackwardTenso
     for (const Pass &pass : passes) {
         pass.family.call(*pass.kernel, pass.operands, accumulate, context, own_queue);
     }
+} catch (...) {
+    rethrow_as_error(operation);
 }
 
 Selection select_pass(const Family &family, const Conv2dProblem &problem, DeviceType device,
@@ -278,8 +281,9 @@ void check_defined(const Family &family, const char *name, const Tensor &tensor)
 void conv2d_backward(const Tensor &output_gradient, const Tensor &input, const Tensor &weight,
                      const Conv2dGradients &gradients, const Conv2dOptions &options, float beta,
                      const Stream &stream) {
-    run("conv2d_backward", nullptr, {output_gradient, input, weight, gradients}, options, beta,
-        stream);
+    run("conv2d_backward", nullptr,
+        {output_gradient, input, weight, {gradients.input, gradients.weight, gradients.bias}},
+        options, beta, stream);
 }
 
 void conv2d_backward_data(const Tensor &output_gradient, const Tensor &weight,
@@ -306,28 +310,34 @@ void conv2d_backward_bias(const Tensor &output_gradient, const Tensor &bias_grad
 }
 
 Tensor conv2d_backward_data(const Tensor &output_gradient, const Tensor &weight,
-                            const Shape &input_shape, const Conv2dOptions &options) {
+                            const Shape &input_shape, const Conv2dOptions &options) try {
     check_defined(kData, "output gradient", output_gradient);
     const Tensor gradient(input_shape, output_gradient.type(), output_gradient.device());
     conv2d_backward_data(output_gradient, weight, gradient, options);
     return gradient;
+} catch (...) {
+    rethrow_as_error(kData.name);
 }
 
 Tensor conv2d_backward_weight(const Tensor &output_gradient, const Tensor &input,
-                              const Shape &weight_shape, const Conv2dOptions &options) {
+                              const Shape &weight_shape, const Conv2dOptions &options) try {
     check_defined(kWeight, "output gradient", output_gradient);
     const Tensor gradient(weight_shape, output_gradient.type(), output_gradient.device());
     conv2d_backward_weight(output_gradient, input, gradient, options);
     return gradient;
+} catch (...) {
+    rethrow_as_error(kWeight.name);
 }
 
-Tensor conv2d_backward_bias(const Tensor &output_gradient, Layout layout) {
+Tensor conv2d_backward_bias(const Tensor &output_gradient, Layout layout) try {
     check_defined(kBias, "output gradient", output_gradient);
     const Conv2dProblem problem =
         bias_problem(kBias.name, output_gradient.shape(), output_gradient.type(), layout);
     const Tensor gradient({problem.filters}, output_gradient.type(), output_gradient.device());
     conv2d_backward_bias(output_gradient, gradient, layout);
     return gradient;
+} catch (...) {
+    rethrow_as_error(kBias.name);
 }
 
 void conv2d_backward_data_with(const KernelInfo &kernel, const Tensor &output_gradient,

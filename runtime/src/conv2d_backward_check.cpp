@@ -1,8 +1,10 @@
 #include "conv2d_backward_check.h"
 
+#include <algorithm>
 #include <array>
 #include <vector>
 
+#include "conv2d/weight_order.h"
 #include "hk/error.h"
 
 namespace hk::detail {
@@ -46,20 +48,20 @@ void check_present(const char *operation, const Parts &parts) {
 // The convolution from the shapes of the input and the weight, each itself or its gradient.
 Conv2dProblem geometry(const char *operation, const Conv2dBackwardTensors &t,
                        const Conv2dOptions &options) {
-    const Conv2dGradients &g = t.gradients;
+    const auto &g = t.gradients;
     if (!g.input.defined() && !g.weight.defined()) {
         return bias_problem(operation, t.output_gradient.shape(), t.output_gradient.type(),
                             options.layout);
     }
     const Tensor &input = g.input.defined() ? g.input : t.input;
     const Tensor &weight = g.weight.defined() ? g.weight : t.weight;
-    return conv2d_geometry(operation, input.shape(), weight.shape(), t.output_gradient.type(),
-                           options);
+    return conv2d_geometry_of_weight(operation, input.shape(), weight.shape(),
+                                     t.output_gradient.type(), options);
 }
 
 void check_shapes(const char *operation, const Conv2dProblem &problem,
                   const Conv2dBackwardTensors &t) {
-    const Conv2dGradients &g = t.gradients;
+    const auto &g = t.gradients;
     check_shape(operation, {"output gradient", t.output_gradient}, problem.output_shape());
     if (g.input.defined() && g.weight.defined()) {
         check_shape(operation, {"input gradient", g.input}, t.input.shape());
@@ -90,6 +92,7 @@ Conv2dProblem check_conv2d_backward(const char *operation, const Conv2dBackwardT
     if (beta != 0 && beta != 1) {
         fail(operation, "beta is " + std::to_string(beta) + ", it must be 0 or 1");
     }
+    check_activation(operation, activation_options(options));
     if (options.activation != Activation::none) {
         fail(operation,
              "the activation is " + std::string(name_of(options.activation)) + ", it must be none");
@@ -107,6 +110,10 @@ Conv2dProblem bias_problem(const char *operation, const Shape &output, DataType 
     if (output.size() != 4) {
         fail(operation, "output gradient has " + std::to_string(output.size()) + " dimensions, " +
                             hk::to_string(output) + ", it needs 4");
+    }
+    if (std::find(output.begin() + 1, output.end(), 0) != output.end()) {
+        fail(operation, "output gradient has shape " + hk::to_string(output) +
+                            ", of which only the batch may be 0");
     }
     const bool nhwc = layout == Layout::nhwc;
     Shape input = output;

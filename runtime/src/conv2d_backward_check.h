@@ -8,7 +8,9 @@ namespace hk::detail {
 
 struct Conv2dBackwardTensors {
     const Tensor &output_gradient, &input, &weight;
-    const Conv2dGradients &gradients;
+    struct {
+        const Tensor &input, &weight, &bias;
+    } gradients;
 };
 
 // Throws InvalidArgument, in messages that begin with `operation`, for anything that is wrong with

@@ -1,6 +1,5 @@
 #include "conv2d_backward_operands.h"
 
-#include <algorithm>
 #include <array>
 #include <numeric>
 #include <utility>
@@ -22,22 +21,6 @@ int64_t inverse_modulo(int64_t value, int64_t modulus) {
     return (factor % modulus + modulus) % modulus;
 }
 
-// The stride of a direction with one output is never gone: it becomes the least that leaves one, so
-// that no kernel counts in pixels past the input. `padded`: the input's and the padding's.
-int64_t needed_stride(int64_t stride, int64_t padded, int64_t taps, int64_t dilation) {
-    return std::min(stride, padded - (taps - 1) * dilation);
-}
-
-void drop_idle_strides(Conv2dProblem &problem) {
-    Conv2dOptions &options = problem.options;
-    const Padding &padding = options.padding;
-    options.stride = {
-        needed_stride(options.stride[0], problem.height + padding.top + padding.bottom,
-                      problem.kernel_height, options.dilation[0]),
-        needed_stride(options.stride[1], problem.width + padding.left + padding.right,
-                      problem.kernel_width, options.dilation[1])};
-}
-
 }  // namespace
 
 StridePhase::StridePhase(int64_t stride, int64_t dilation)
@@ -45,8 +28,7 @@ StridePhase::StridePhase(int64_t stride, int64_t dilation)
       inverse(static_cast<int32_t>(inverse_modulo(dilation / common, stride / common))) {}
 
 void normalise_backward_data(Conv2dOperands &operands) {
-    drop_idle_dilations(operands.problem);
-    drop_idle_strides(operands.problem);
+    drop_idle_steps(operands.problem);
     const std::array<int64_t, 2> &stride = operands.problem.options.stride;
     if (is_matrix_product(operands.problem) && stride[0] == 1 && stride[1] == 1) {
         join_pixels(operands);
@@ -55,8 +37,7 @@ void normalise_backward_data(Conv2dOperands &operands) {
 }
 
 void normalise_backward_weight(Conv2dOperands &operands) {
-    drop_idle_dilations(operands.problem);
-    drop_idle_strides(operands.problem);
+    drop_idle_steps(operands.problem);
     if (is_matrix_product(operands.problem)) {
         fold_stride(operands);
         join_pixels(operands);

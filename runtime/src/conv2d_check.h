@@ -18,7 +18,11 @@ Conv2dProblem check_conv2d(const Conv2dTensors &tensors, const Conv2dOptions &op
 
 // Parts of that, for operations like conv2d. Each throws InvalidArgument.
 
-// A convolution from its shapes and options; any type.
+// Outputs along an axis that a kernel computes at once, at most.
+inline constexpr int64_t kMostTile = 128;
+
+// A convolution from its shapes and options; any type. All families that convolve or pool check
+// their geometry here.
 Conv2dProblem conv2d_geometry(const char *operation, const Shape &input, const Shape &weight,
                               DataType type, const Conv2dOptions &options);
 

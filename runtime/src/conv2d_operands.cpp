@@ -1,5 +1,6 @@
 #include "conv2d_operands.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <limits>
@@ -33,10 +34,21 @@ BufferView filter(const Tensor &tensor, int64_t groups) {
     return view;
 }
 
-// The memory that stands in for an absent tensor: a kernel's buffer can always start there.
-BufferView from_start(BufferView view) {
-    view.offset = 0;
-    return view;
+// What stands for an absent residual. Kernels of a CPU may load it and drop it
+// (generators/optional.h): of each of its elements they meet one of the output's first pixel, of
+// nchw of its first row. Those of devices don't, and a buffer can always be at a storage's start.
+void stand_in_for_residual(Conv2dOperands &operands) {
+    BufferView &residual = operands.residual;
+    residual = operands.output;
+    const bool nhwc = operands.problem.options.layout == Layout::nhwc;
+    for (size_t d = nhwc ? 2 : 1; d < residual.dims.size(); d++) residual.dims[d].stride = 0;
+    if (residual.storage && !residual.device().is_cpu()) residual.offset = 0;
+}
+
+// The stride of a direction with one output is never gone: it becomes the least that leaves one, so
+// that no kernel counts in pixels past the input. `padded`: the input's and the padding's.
+int64_t needed_stride(int64_t stride, int64_t padded, int64_t taps, int64_t dilation) {
+    return std::min(stride, padded - (taps - 1) * dilation);
 }
 
 // Joins `outer` into `inner` in every view where that is possible in all of them.
@@ -67,6 +79,11 @@ bool is_pointwise(const Conv2dProblem &problem) {
            padding.bottom == 0 && padding.left == 0 && padding.right == 0;
 }
 
+// Sizes are below 2^31, so products of four of them fit 128 bits.
+int64_t saturated(__int128 product) {
+    return static_cast<int64_t>(std::min<__int128>(product, std::numeric_limits<int64_t>::max()));
+}
+
 // Columns of nchw stay next to each other, as kernels need them.
 bool folds_columns(const Conv2dProblem &problem) {
     return problem.options.layout == Layout::nhwc || problem.options.stride[1] == 1;
@@ -88,6 +105,24 @@ BufferView image_view(const Tensor &tensor, Layout layout, int64_t groups) {
 BufferView vector_of_filters(const Tensor &tensor, const Conv2dProblem &problem) {
     const int64_t groups = problem.options.groups, per_group = problem.filters / groups;
     return {tensor, {{per_group, 1}, {groups, per_group}}};
+}
+
+BufferView absent_vector(std::initializer_list<const Tensor *> present, DataType type,
+                         const Conv2dProblem &problem) {
+    using Access = Tensor::Access;
+    const int64_t bytes = problem.filters * size_of(type);
+    for (const Tensor *tensor : present) {
+        if (!tensor->defined() || !tensor->packed()) continue;
+        const auto place = reinterpret_cast<uintptr_t>(Access::storage(*tensor).memory);
+        if (place % static_cast<uintptr_t>(size_of(type)) != 0) continue;
+        if (tensor->elements() * size_of(tensor->type()) < bytes) continue;
+        BufferView view = vector_of_filters(*tensor, problem);
+        view.type = type;
+        view.offset = 0;
+        return view;
+    }
+    const Device device = (*present.begin())->device();
+    return vector_of_filters(Tensor({problem.filters}, type, device), problem);
 }
 
 const Tensor &packed_vector(const char *operation, const char *operand, const Tensor &tensor,
@@ -125,15 +160,21 @@ Conv2dOperands conv2d_operands(const Conv2dProblem &problem, const Tensor &input
     operands.weight = filter(weight, groups);
     operands.output = image_view(output, layout, groups);
     operands.residual =
-        operands.has_residual ? image_view(residual, layout, groups) : from_start(operands.output);
-    operands.bias = operands.has_bias ? vector_of_filters(bias, problem)
-                                      : from_start(vector_of_filters(weight, problem));
+        operands.has_residual ? image_view(residual, layout, groups) : operands.output;
+    if (operands.has_bias) operands.bias = vector_of_filters(bias, problem);
     return operands;
 }
 
-void drop_idle_dilations(Conv2dProblem &problem) {
-    if (problem.kernel_height == 1) problem.options.dilation[0] = 1;
-    if (problem.kernel_width == 1) problem.options.dilation[1] = 1;
+void drop_idle_steps(Conv2dProblem &problem) {
+    Conv2dOptions &options = problem.options;
+    const Padding &padding = options.padding;
+    if (problem.kernel_height == 1) options.dilation[0] = 1;
+    if (problem.kernel_width == 1) options.dilation[1] = 1;
+    options.stride = {
+        needed_stride(options.stride[0], problem.height + padding.top + padding.bottom,
+                      problem.kernel_height, options.dilation[0]),
+        needed_stride(options.stride[1], problem.width + padding.left + padding.right,
+                      problem.kernel_width, options.dilation[1])};
 }
 
 bool is_matrix_product(const Conv2dProblem &problem) {
@@ -174,11 +215,12 @@ void tidy(Conv2dOperands &operands) {
 }
 
 void normalise(Conv2dOperands &operands) {
-    drop_idle_dilations(operands.problem);
+    drop_idle_steps(operands.problem);
     if (is_matrix_product(operands.problem)) {
         fold_stride(operands);
         join_pixels(operands);
     }
+    if (!operands.has_residual) stand_in_for_residual(operands);
     tidy(operands);
 }
 
@@ -186,6 +228,7 @@ void check_fit_kernel(const char *operation, const Conv2dOperands &operands) {
     check_fits_kernel(operation, "input", operands.input);
     check_fits_kernel(operation, "weight", operands.weight);
     check_fits_kernel(operation, "output", operands.output);
+    if (operands.has_bias) check_fits_kernel(operation, "bias", operands.bias);
     if (operands.has_residual) check_fits_kernel(operation, "residual", operands.residual);
 }
 
@@ -215,20 +258,23 @@ Conv2dProblem normalised(const Conv2dProblem &problem, Normalise rewrite) {
 int64_t conv2d_field(const Conv2dProblem &problem, std::string_view name) {
     const Conv2dOptions &options = problem.options;
     const Padding &padding = options.padding;
-    const int64_t channels_per_group = problem.channels / options.groups;
-    const int64_t filters_per_group = problem.filters / options.groups;
-    const int64_t window = ((problem.kernel_height - 1) * options.dilation[0] + 1) *
-                           ((problem.kernel_width - 1) * options.dilation[1] + 1);
-    const int64_t pixels = problem.batch * problem.output_height() * problem.output_width();
-    const int64_t depth = channels_per_group * problem.kernel_height * problem.kernel_width;
-    const std::pair<std::string_view, int64_t> fields[] = {
+    const __int128 channels = problem.channels / options.groups;
+    const __int128 filters = problem.filters / options.groups;
+    const int64_t height = problem.output_height(), width = problem.output_width();
+    const __int128 rows = (problem.kernel_height - 1) * options.dilation[0] + 1;
+    const __int128 columns = (problem.kernel_width - 1) * options.dilation[1] + 1;
+    const int64_t padded_width =
+        problem.width + std::max<int64_t>(padding.left, 0) + std::max<int64_t>(padding.right, 0);
+    const __int128 pixels = static_cast<__int128>(problem.batch) * height * width;
+    const __int128 depth = channels * problem.kernel_height * problem.kernel_width;
+    const std::pair<std::string_view, __int128> fields[] = {
         {"batch", problem.batch},
         {"channels", problem.channels},
         {"filters", problem.filters},
         {"weight_size", depth * problem.filters},
         {"groups", options.groups},
-        {"channels_per_group", channels_per_group},
-        {"filters_per_group", filters_per_group},
+        {"channels_per_group", channels},
+        {"filters_per_group", filters},
         {"kernel_h", problem.kernel_height},
         {"kernel_w", problem.kernel_width},
         {"stride_y", options.stride[0]},
@@ -241,18 +287,22 @@ int64_t conv2d_field(const Conv2dProblem &problem, std::string_view name) {
         {"padding_top", padding.top},
         {"padding", std::abs(padding.top) + std::abs(padding.bottom) + std::abs(padding.left) +
                         std::abs(padding.right)},
-        {"out_h", problem.output_height()},
-        {"out_w", problem.output_width()},
-        {"out_pixels", problem.output_height() * problem.output_width()},
+        {"out_h", height},
+        {"out_w", width},
+        {"out_pixels", static_cast<__int128>(height) * width},
         {"depth", depth},
-        {"window", channels_per_group * window},
-        {"output_window", filters_per_group * window},
-        {"depth_per_pixel", depth / std::max<int64_t>(pixels, 1)},
+        {"window", channels * rows * columns},
+        {"output_window", filters * rows * columns},
+        // What a task of a CPU row may copy of the input: padded rows, for tiles of at most 8 by 64
+        // outputs.
+        {"copied",
+         channels * (rows + 8 * options.stride[0]) * (padded_width + 64 * options.stride[1])},
+        {"depth_per_pixel", depth / std::max<__int128>(pixels, 1)},
         {"groups_in_place", problem.in_place ? options.groups : 0},
         {"prepared", problem.prepared_filter},
     };
     for (const auto &[field, value] : fields) {
-        if (field == name) return value;
+        if (field == name) return saturated(value);
     }
     throw std::out_of_range("conv2d has no field " + std::string(name));
 }

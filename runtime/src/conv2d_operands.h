@@ -18,8 +18,8 @@ struct Conv2dOperands {
 //   nhwc: input [c, g, x, y, n]  weight [c, s, r, k, g]  bias [k, g]  residual, output [k, g, x, y,
 //   n] nchw: input [x, y, c, g, n]  weight [s, r, c, k, g]  bias [k, g]  residual, output [x, y, k,
 //   g, n]
-// An absent bias or residual is a view of the right shape over the weight or the output, which
-// kernels don't read. Tensors fit the problem.
+// An absent residual is a view of the right shape over the output, an absent bias is left to the
+// caller (absent_vector). Tensors fit the problem.
 Conv2dOperands conv2d_operands(const Conv2dProblem &problem, const Tensor &input,
                                const Tensor &weight, const Tensor &bias, const Tensor &residual,
                                const Tensor &output);
@@ -30,6 +30,12 @@ BufferView image_view(const Tensor &tensor, Layout layout, int64_t groups);
 // A vector of an element a filter, [K], as kernels see it: [k, g]. It must be packed.
 BufferView vector_of_filters(const Tensor &tensor, const Conv2dProblem &problem);
 
+// What stands for an absent vector of a type: kernels of a CPU may load it and drop it. The memory
+// of a packed tensor that has the bytes, from its start, where a kernel's buffer can always begin;
+// else new memory on the device of the first, which is defined.
+BufferView absent_vector(std::initializer_list<const Tensor *> present, DataType type,
+                         const Conv2dProblem &problem);
+
 // Kernels need vectors of stride 1: the tensor, which may be undefined, or a packed copy, which is
 // small. Throws InvalidArgument where a copy would be needed on a caller's queue.
 const Tensor &packed_vector(const char *operation, const char *operand, const Tensor &tensor,
@@ -39,14 +45,14 @@ const Tensor &packed_vector(const char *operation, const char *operand, const Te
 // 1 innermost, whatever the size.
 void tidy(Dims &dims);
 
-// The same convolution with fewer dimensions. A dilation of one tap is 1. With a 1x1 kernel and no
-// padding, strides of the convolution become strides of the input's view (nchw: of rows, and of
-// columns that are 1 apart), and pixels that lie evenly apart become one dimension: x, y, n of
-// nhwc, x, y of nchw.
+// The same convolution with fewer dimensions. A dilation of one tap is 1, and a stride with one
+// output the least that leaves one. With a 1x1 kernel and no padding, strides of the convolution
+// become strides of the input's view (nchw: of rows, and of columns that are 1 apart), and pixels
+// that lie evenly apart become one dimension: x, y, n of nhwc, x, y of nchw.
 void normalise(Conv2dOperands &operands);
 
 // Its parts. fold_stride and join_pixels are for matrix products.
-void drop_idle_dilations(Conv2dProblem &problem);
+void drop_idle_steps(Conv2dProblem &problem);
 bool is_matrix_product(const Conv2dProblem &problem);
 void fold_stride(Conv2dOperands &operands);
 void join_pixels(Conv2dOperands &operands);

@@ -3,12 +3,17 @@
 #include <array>
 #include <limits>
 
+#include "conv2d/weight_order.h"
 #include "conv2d_check.h"
 #include "hk/error.h"
 
 namespace hk {
 
 namespace {
+
+using detail::kMostTile;
+
+constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
 
 std::string text(int64_t value) { return std::to_string(value); }
 
@@ -30,11 +35,15 @@ public:
 
     // Kernels count in 32 bits. Names are no strings: every call checks every size.
     void size(const char *what, int64_t value, int64_t least, const char *axis = "") const {
-        constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
         if (value < least || value > kMost) {
             fail(std::string(what) + axis + " is " + text(value) + ", it must be " + text(least) +
                  " to " + text(kMost));
         }
+    }
+
+    void layout(Layout layout) const {
+        if (layout == Layout::nhwc || layout == Layout::nchw) return;
+        fail("the layout is " + std::string(name_of(layout)) + ", it must be nhwc or nchw");
     }
 
     void options(const Conv2dOptions &options) const {
@@ -46,7 +55,6 @@ public:
         size("padding at the bottom", options.padding.bottom, 0);
         size("padding at the left", options.padding.left, 0);
         size("padding at the right", options.padding.right, 0);
-        size("groups", options.groups, 1);
     }
 
     void sizes(const Conv2dProblem &problem) const {
@@ -62,6 +70,7 @@ public:
     // `per_group`: input channels of the weight.
     void groups(const Conv2dProblem &problem, int64_t per_group) const {
         const int64_t groups = problem.options.groups;
+        size("groups", groups, 1);
         size("the weight's number of input channels", per_group, 1);
         if (problem.channels % groups != 0) {
             fail("the input has " + text(problem.channels) + " channels, " + text(groups) +
@@ -86,6 +95,17 @@ public:
         size("the output's number of ", outputs, 1, axis);
     }
 
+    // Kernels also count pixels of outputs past the last, where a tile has such; not so of one
+    // output, whose stride they don't take (drop_idle_steps).
+    void padded(const char *axis, int64_t outputs, int64_t padded, int64_t stride) const {
+        size("the padded input's number of ", padded, 1, axis);
+        const int64_t reached = padded + (outputs == 1 ? 0 : kMostTile * stride);
+        if (reached <= kMost) return;
+        fail("the padded input has " + text(padded) + " " + axis + " and the stride is " +
+             text(stride) + ": with " + text(kMostTile) + " strides more they are " +
+             text(reached) + ", a kernel counts to " + text(kMost));
+    }
+
 private:
     const char *operation_;
 };
@@ -103,6 +123,7 @@ Conv2dProblem detail::conv2d_geometry(const char *operation, const Shape &input,
                                       const Shape &weight, DataType type,
                                       const Conv2dOptions &options) {
     const Checks check(operation);
+    check.layout(options.layout);
     check.rank("input", input);
     check.rank("weight", weight);
     check.options(options);
@@ -122,10 +143,13 @@ Conv2dProblem detail::conv2d_geometry(const char *operation, const Shape &input,
     check.sizes(problem);
     check.groups(problem, weight[chw[0]]);
     const Padding &padding = options.padding;
-    check.output("rows", problem.output_height(), problem.height + padding.top + padding.bottom,
-                 problem.kernel_height, options.dilation[0]);
-    check.output("columns", problem.output_width(), problem.width + padding.left + padding.right,
-                 problem.kernel_width, options.dilation[1]);
+    const int64_t height = problem.height + padding.top + padding.bottom;
+    const int64_t width = problem.width + padding.left + padding.right;
+    const int64_t rows = problem.output_height(), columns = problem.output_width();
+    check.output("rows", rows, height, problem.kernel_height, options.dilation[0]);
+    check.output("columns", columns, width, problem.kernel_width, options.dilation[1]);
+    check.padded("rows", rows, height, options.stride[0]);
+    check.padded("columns", columns, width, options.stride[1]);
     return problem;
 }
 
@@ -139,7 +163,7 @@ void detail::check_float(const char *operation, DataType type) {
 Conv2dProblem Conv2dProblem::from_shapes(const Shape &input, const Shape &weight, DataType type,
                                          const Conv2dOptions &options) {
     detail::check_float("conv2d", type);
-    return detail::conv2d_geometry("conv2d", input, weight, type, options);
+    return detail::conv2d_geometry_of_weight("conv2d", input, weight, type, options);
 }
 
 int64_t Conv2dProblem::output_height() const {

@@ -9,6 +9,7 @@
 #include "HalideRuntimeCuda.h"
 #include "call_context.h"
 #include "hk/error.h"
+#include "immortal.h"
 
 namespace hk::detail {
 
@@ -102,7 +103,7 @@ struct Gpu {
 
 class CudaBackend final : public Backend {
 public:
-    int count() noexcept override {
+    int count() override {
         std::call_once(once_, [this] { open(); });
         return static_cast<int>(gpus_.size());
     }
@@ -177,7 +178,7 @@ public:
         halide_device_release(&call, halide_cuda_device_interface());
     }
 
-    CUresult primary_of(int index, CUcontext *context) noexcept {
+    CUresult primary_of(int index, CUcontext *context) {
         if (index < 0 || index >= count()) return 100;  // CUDA_ERROR_NO_DEVICE
         Gpu &gpu = gpus_[index];
         std::call_once(gpu.once,
@@ -209,7 +210,7 @@ private:
     };
 
     CUcontext primary(int index) {
-        CUcontext context;
+        CUcontext context = nullptr;
         check(primary_of(index, &context), "cuDevicePrimaryCtxRetain");
         return context;
     }
@@ -227,7 +228,7 @@ private:
             throw DeviceError(std::string(function) + " failed: " + name(status));
     }
 
-    void open() noexcept {
+    void open() {
         int count = 0;
         if (!driver_.load()) {
             missing_ = "CUDA's driver, libcuda.so.1, is not installed";
@@ -236,12 +237,13 @@ private:
         } else if (driver_.device_count(&count) != kSuccess || count == 0) {
             missing_ = "CUDA's driver finds no device";
         } else {
-            gpus_ = std::vector<Gpu>(static_cast<size_t>(count));
-            for (int i = 0; i < count; i++) describe(gpus_[static_cast<size_t>(i)], i);
+            std::vector<Gpu> gpus(static_cast<size_t>(count));
+            for (int i = 0; i < count; i++) describe(gpus[static_cast<size_t>(i)], i);
+            gpus_ = std::move(gpus);
         }
     }
 
-    void describe(Gpu &gpu, int index) noexcept {
+    void describe(Gpu &gpu, int index) {
         driver_.device(&gpu.device, index);
         const auto get = [&](Attribute attribute) {
             int value = 0;
@@ -308,9 +310,12 @@ Event CudaBackend::mark(int index, const Stream &stream) noexcept try {
     CUevent event = nullptr;
     CUresult status = driver_.create_event(&event, kDisableTiming);
     if (status == kSuccess) {
-        Event shared(event, [this](void *event) { driver_.destroy_event(event); });
-        status = driver_.record(event, stream.handle);
-        if (status == kSuccess) return shared;
+        try {
+            Event shared(event, [this](void *event) { driver_.destroy_event(event); });
+            status = driver_.record(event, stream.handle);
+            if (status == kSuccess) return shared;
+        } catch (const std::bad_alloc &) {  // which has destroyed it
+        }
     }
     driver_.wait(stream.handle);
     return nullptr;
@@ -319,8 +324,7 @@ Event CudaBackend::mark(int index, const Stream &stream) noexcept try {
 }
 
 CudaBackend &instance() noexcept {
-    // Never destroyed: Halide's runtime calls in while the process ends.
-    static CudaBackend *backend = new CudaBackend;
+    static Immortal<CudaBackend> backend;
     return *backend;
 }
 
@@ -336,8 +340,6 @@ void set_cuda_driver(SymbolLookup lookup) noexcept { stand_in = lookup; }
 
 Backend &cuda_backend() noexcept { return instance(); }
 
-int cuda_context(int index, void **context) noexcept {
-    return instance().primary_of(index, context);
-}
+int cuda_context(int index, void **context) { return instance().primary_of(index, context); }
 
 }  // namespace hk::detail

@@ -18,6 +18,6 @@ Backend &cuda_backend() noexcept;
 
 // The handles of a call, for Halide's hooks: the primary context where none was given. Return a
 // CUresult.
-int cuda_context(int index, void **context) noexcept;
+int cuda_context(int index, void **context);
 
 }  // namespace hk::detail

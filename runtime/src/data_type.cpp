@@ -5,41 +5,31 @@
 #include <string>
 
 #include "hk/error.h"
+#include "names.h"
 
 namespace hk {
 
 namespace {
 
-struct TypeEntry {
-    std::string_view name;
-    int64_t size;
-};
-
 // In the order of DataType.
-constexpr std::array<TypeEntry, 12> kTypes{{{"f32", 4},
-                                            {"f16", 2},
-                                            {"bf16", 2},
-                                            {"f64", 8},
-                                            {"s8", 1},
-                                            {"u8", 1},
-                                            {"s16", 2},
-                                            {"u16", 2},
-                                            {"s32", 4},
-                                            {"u32", 4},
-                                            {"s64", 8},
-                                            {"u64", 8}}};
+constexpr std::array<std::string_view, 12> kNames{"f32", "f16", "bf16", "f64", "s8",  "u8",
+                                                  "s16", "u16", "s32",  "u32", "s64", "u64"};
+constexpr std::array<int64_t, 12> kSizes{4, 2, 2, 8, 1, 1, 2, 2, 4, 4, 8, 8};
 
 }  // namespace
 
-int64_t size_of(DataType type) noexcept { return kTypes[static_cast<size_t>(type)].size; }
+int64_t size_of(DataType type) noexcept {
+    const auto place = static_cast<size_t>(type);
+    return place < kSizes.size() ? kSizes[place] : 0;
+}
 
-std::string_view name_of(DataType type) noexcept { return kTypes[static_cast<size_t>(type)].name; }
+std::string_view name_of(DataType type) noexcept { return detail::name_in(kNames, type); }
 
 DataType data_type_of(std::string_view name) {
     std::string names;
-    for (size_t i = 0; i < kTypes.size(); i++) {
-        if (kTypes[i].name == name) return static_cast<DataType>(i);
-        names += (i ? ", " : "") + std::string(kTypes[i].name);
+    for (size_t i = 0; i < kNames.size(); i++) {
+        if (kNames[i] == name) return static_cast<DataType>(i);
+        names += (i ? ", " : "") + std::string(kNames[i]);
     }
     throw InvalidArgument("data type is \"" + std::string(name) + "\", not one of " + names);
 }

@@ -7,6 +7,7 @@
 #include "cuda_backend.h"
 #include "hk/error.h"
 #include "memory/pool.h"
+#include "names.h"
 #include "opencl_backend.h"
 #include "shared_limit.h"
 
@@ -18,7 +19,7 @@ constexpr std::array<std::string_view, 3> kNames{"cpu", "cuda", "opencl"};  // a
 
 }  // namespace
 
-std::string_view name_of(DeviceType type) noexcept { return kNames[static_cast<size_t>(type)]; }
+std::string_view name_of(DeviceType type) noexcept { return detail::name_in(kNames, type); }
 
 namespace detail {
 
@@ -72,9 +73,11 @@ std::string Device::description() const {
     return detail::require(*this).description(index_);
 }
 
-bool Device::available() const noexcept {
+bool Device::available() const noexcept try {
     if (is_cpu()) return true;
     return index_ >= 0 && index_ < detail::backend(type_)->count();
+} catch (const std::exception &) {
+    return false;
 }
 
 DeviceLimits Device::limits() const {

@@ -31,11 +31,11 @@ namespace {
 
 CallContext *call_of(void *user_context) { return static_cast<CallContext *>(user_context); }
 
-// One write, so that lines of several threads don't mix.
-void write_line(const char *text) {
-    std::string line = text;
-    if (line.empty() || line.back() != '\n') line += '\n';
-    std::fwrite(line.data(), 1, line.size(), stderr);
+// One call, so that lines of several threads don't mix, and no memory.
+void write_line(const char *prefix, const char *text) noexcept {
+    const size_t length = std::strlen(text);
+    const bool ended = length > 0 && text[length - 1] == '\n';
+    std::fprintf(stderr, "%s%s%s", prefix, text, ended ? "" : "\n");
 }
 
 using Launch = int (*)(void *function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
@@ -47,8 +47,8 @@ using Launch = int (*)(void *function, unsigned grid_x, unsigned grid_y, unsigne
 thread_local void *launching = nullptr;
 
 // A launch that can't be made, told to its call. CUDA_ERROR_INVALID_VALUE.
-int refuse(const std::string &why) {
-    halide_error(launching, why.c_str());
+int refuse(const char *why) noexcept {
+    halide_error(launching, why);
     return 1;
 }
 
@@ -64,24 +64,32 @@ int launch_with_opt_in(void *function, unsigned grid_x, unsigned grid_y, unsigne
     const Device device = launching ? call_of(launching)->device : Device::cuda();
     const DeviceLimits limits = device.limits();
     if (shared_bytes > limits.shared_bytes_opt_in) {
-        return refuse("the kernel asks for " + std::to_string(shared_bytes) +
-                      " bytes of shared memory a block, " + device.name() + " has " +
-                      std::to_string(limits.shared_bytes_opt_in));
+        return refuse(("the kernel asks for " + std::to_string(shared_bytes) +
+                       " bytes of shared memory a block, " + device.name() + " has " +
+                       std::to_string(limits.shared_bytes_opt_in))
+                          .c_str());
     }
     if (shared_bytes > limits.shared_bytes) {
         const int status =
             set ? set(function, kMaxDynamicSharedBytes, static_cast<int>(shared_bytes)) : 1;
         if (status) {
-            return refuse(device.name() + " refuses the kernel " + std::to_string(shared_bytes) +
-                          " bytes of shared memory a block, though its limit is " +
-                          std::to_string(limits.shared_bytes_opt_in) +
-                          ": cuFuncSetAttribute failed, error " + std::to_string(status));
+            return refuse((device.name() + " refuses the kernel " + std::to_string(shared_bytes) +
+                           " bytes of shared memory a block, though its limit is " +
+                           std::to_string(limits.shared_bytes_opt_in) +
+                           ": cuFuncSetAttribute failed, error " + std::to_string(status))
+                              .c_str());
         }
     }
     return launch(function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, stream,
                   arguments, extra);
 } catch (const std::exception &error) {
     return refuse(error.what());
+}
+
+// What a hook throws can't pass through Halide's code.
+int refuse_context(void *user_context, const std::exception &error) {
+    halide_error(user_context, error.what());
+    return halide_error_code_gpu_device_error;
 }
 
 // A loop that one thread runs goes through no queue, which takes a lock for each task.
@@ -101,7 +109,7 @@ using CreateProgram = void *(*)(void *context, unsigned count, const char **text
 
 // The compiler packs programs; other texts go on as they are.
 void *create_program(void *context, unsigned count, const char **texts, const size_t *lengths,
-                     int *status) {
+                     int *status) try {
     static const auto create =
         reinterpret_cast<CreateProgram>(opencl_symbol("clCreateProgramWithSource"));
     if (count != 1 || lengths || !is_packed_text(texts[0])) {
@@ -114,6 +122,9 @@ void *create_program(void *context, unsigned count, const char **texts, const si
     }
     const char *unpacked = text->c_str();
     return create(context, 1, &unpacked, nullptr, status);
+} catch (const std::bad_alloc &) {
+    *status = -6;  // CL_OUT_OF_HOST_MEMORY
+    return nullptr;
 }
 
 }  // namespace
@@ -127,11 +138,11 @@ void halide_error(void *user_context, const char *message) {
     if (user_context) {
         call_of(user_context)->report(message);
     } else {
-        write_line((std::string("Error: ") + message).c_str());
+        write_line("Error: ", message);
     }
 }
 
-void halide_print(void *, const char *message) { write_line(message); }
+void halide_print(void *, const char *message) { write_line("", message); }
 
 // In front of what Halide gets lies its block; Halide's code may assume an alignment of 128 bytes.
 void *halide_malloc(void *user_context, size_t bytes) try {
@@ -170,7 +181,7 @@ void *halide_cuda_get_symbol(void *, const char *name) {
 
 // `create` is false only where Halide's runtime is told to end its use of a context, and while the
 // process ends.
-int halide_cuda_acquire_context(void *user_context, void **context, bool create) {
+int halide_cuda_acquire_context(void *user_context, void **context, bool create) try {
     const CallContext *call = call_of(user_context);
     set_allocating_call(call);
     *context = call ? call->stream.context : nullptr;
@@ -185,6 +196,8 @@ int halide_cuda_acquire_context(void *user_context, void **context, bool create)
         return halide_error_code_gpu_device_error;
     }
     return halide_error_code_success;
+} catch (const std::exception &error) {
+    return refuse_context(user_context, error);
 }
 
 int halide_cuda_release_context(void *) { return halide_error_code_success; }
@@ -206,7 +219,7 @@ void *halide_opencl_get_symbol(void *, const char *name) {
 
 // No lock is held between acquire and release: the queue and the cache of compiled programs are
 // safe to use from several threads, and each launch makes its own kernel object.
-int halide_acquire_cl_context(void *user_context, void **context, void **queue, bool create) {
+int halide_acquire_cl_context(void *user_context, void **context, void **queue, bool create) try {
     const CallContext *call = call_of(user_context);
     set_allocating_call(call);
     *context = call ? call->stream.context : nullptr;
@@ -220,6 +233,8 @@ int halide_acquire_cl_context(void *user_context, void **context, void **queue, 
         return halide_error_code_gpu_device_error;
     }
     return halide_error_code_success;
+} catch (const std::exception &error) {
+    return refuse_context(user_context, error);
 }
 
 int halide_release_cl_context(void *) { return halide_error_code_success; }

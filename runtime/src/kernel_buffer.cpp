@@ -7,6 +7,7 @@
 #include "HalideRuntimeOpenCL.h"
 #include "call_context.h"
 #include "hk/error.h"
+#include "rethrow.h"
 #include "storage.h"
 
 namespace hk::detail {
@@ -112,16 +113,24 @@ void check_fits_kernel(const char *operation, const char *operand, const BufferV
                               std::to_string(value) + ", a kernel takes at most " +
                               std::to_string(kMax));
     };
-    // In 128 bits: a single stride may be close to the end of 64.
-    __int128 reach = size_of(view.type);
+    const auto check_count = [&](__int128 value, const char *what) {
+        const __int128 limit = std::numeric_limits<int64_t>::max();
+        check(static_cast<int64_t>(std::min(value, limit)), what);
+    };
+    // In 128 bits: a single stride may be close to the end of 64. Kernels multiply all sizes, and
+    // each size with its stride, whatever there is between two elements.
+    __int128 reach = size_of(view.type), elements = 1, longest = 0;
     for (const Dim &dim : view.dims) {
         check(dim.extent, "has the size");
         check(dim.stride, "has the stride");
         const __int128 step = dim.stride < 0 ? -dim.stride : dim.stride;
         reach += step * (dim.extent - 1) * size_of(view.type);
+        elements = std::min<__int128>(elements * dim.extent, int64_t{1} << 62);
+        longest = std::max(longest, step * dim.extent);
     }
-    const __int128 limit = std::numeric_limits<int64_t>::max();
-    check(static_cast<int64_t>(std::min(reach, limit)), "spans this many bytes:");
+    check_count(reach, "spans this many bytes:");
+    check_count(elements, "has this many elements, repeated ones counted:");
+    check_count(longest, "has a size whose product with its stride is");
 }
 
 BufferView::BufferView(const Tensor &tensor, const Dims &dims)
@@ -192,7 +201,7 @@ void KernelBuffer::finish() {
 
 namespace hk {
 
-void Tensor::halide_view(halide_buffer_t &view, halide_dimension_t *dims) const {
+void Tensor::halide_view(halide_buffer_t &view, halide_dimension_t *dims) const try {
     if (!defined()) throw InvalidArgument("halide_view: the tensor is undefined");
     if (shape_.size() > detail::Dims::kMost) {
         throw InvalidArgument("halide_view: the tensor has " + std::to_string(rank()) +
@@ -204,6 +213,8 @@ void Tensor::halide_view(halide_buffer_t &view, halide_dimension_t *dims) const 
     detail::check_fits_kernel("halide_view", "the tensor", buffer);
     storage_->order_own_queue();
     detail::open_buffer(buffer, view, dims);
+} catch (...) {
+    detail::rethrow_as_error("halide_view");
 }
 
 void Tensor::release_halide_view(halide_buffer_t &view) noexcept {

@@ -52,8 +52,8 @@ struct BufferView {
     Dims dims;
 };
 
-// Throws InvalidArgument where a size, stride or the whole view does not fit the 32-bit arithmetic
-// of kernels.
+// Throws InvalidArgument where a size, a stride or the whole view, in bytes or in elements, does
+// not fit the 32-bit arithmetic of kernels. Elements that a stride of 0 repeats count.
 void check_fits_kernel(const char *operation, const char *operand, const BufferView &view);
 
 // A view as an argument of a kernel, for one call. Driver objects that it needs end with it.

@@ -19,11 +19,13 @@ bool mentions(std::string_view message, std::initializer_list<std::string_view> 
 // As a pool says it (memory/pool.h).
 bool told_by_pool(std::string_view message) { return mentions(message, {"no memory left"}); }
 
-// Halide's runtime hands on a driver's status only by its name in the message.
+// Halide's runtime hands on a driver's status only by its name in the message. An allocation that is
+// too large is one of a kernel's own: operands are checked before.
 bool out_of_memory(int status, std::string_view message) {
-    return status == halide_error_code_out_of_memory || told_by_pool(message) ||
+    return status == halide_error_code_out_of_memory ||
+           status == halide_error_code_buffer_allocation_too_large || told_by_pool(message) ||
            mentions(message, {"OUT_OF_MEMORY", "CL_MEM_OBJECT_ALLOCATION_FAILURE",
-                              "CL_OUT_OF_RESOURCES", "CL_OUT_OF_HOST_MEMORY"});
+                              "CL_OUT_OF_RESOURCES", "CL_OUT_OF_HOST_MEMORY", "std::bad_alloc"});
 }
 
 bool no_device_code(std::string_view message) {

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "kernel_map/pairs.h"
+#include "rethrow.h"
 
 namespace hk {
 
@@ -35,6 +36,10 @@ void check_coordinates(const char *operation, const Tensor &coordinates) {
         fail(operation, "there are " + std::to_string(coordinates.shape()[0]) +
                             " rows of coordinates, at most " + std::to_string(kMost) +
                             " are possible");
+    }
+    if (coordinates.shape()[0] > 1 && coordinates.strides()[0] == 0) {
+        fail(operation, std::to_string(coordinates.shape()[0]) +
+                            " rows of the coordinates are the same: their stride is 0");
     }
 }
 
@@ -81,7 +86,7 @@ Tensor as_s32(const Tensor &coordinates) {
 
 template<typename Make>
 KernelMap make_map(const char *operation, const Tensor &coordinates,
-                   const KernelMapOptions &options, Make make) {
+                   const KernelMapOptions &options, Make make) try {
     check_coordinates(operation, coordinates);
     check_options(operation, options);
     try {
@@ -94,7 +99,11 @@ KernelMap make_map(const char *operation, const Tensor &coordinates,
     } catch (const OutOfMemory &error) {
         throw OutOfMemory(std::string(operation) + ": " + error.what());
     }
+} catch (...) {
+    rethrow_as_error(operation);
 }
+
+constexpr const char *kTransposed = "transposed", *kTo = "KernelMap::to";
 
 }  // namespace
 
@@ -119,26 +128,30 @@ KernelMap strided_map(const Tensor &coordinates, const KernelMapOptions &options
     });
 }
 
-KernelMap KernelMap::transposed(const Tensor &input_coordinates) const {
-    constexpr const char *kOperation = "transposed";
-    check_coordinates(kOperation, input_coordinates);
+KernelMap KernelMap::transposed(const Tensor &input_coordinates) const try {
+    check_coordinates(kTransposed, input_coordinates);
     if (input_coordinates.shape()[0] != input_rows) {
-        fail(kOperation, "there are " + std::to_string(input_coordinates.shape()[0]) +
-                             " rows of input coordinates, the map has " +
-                             std::to_string(input_rows) + " input rows");
+        fail(kTransposed, "there are " + std::to_string(input_coordinates.shape()[0]) +
+                              " rows of input coordinates, the map has " +
+                              std::to_string(input_rows) + " input rows");
     }
+    check_values(kTransposed, input_coordinates);
     KernelMap map = *this;
     map.coordinates = as_s32(input_coordinates);
     std::swap(map.imap, map.omap);
     std::swap(map.input_rows, map.output_rows);
     return map;
+} catch (...) {
+    rethrow_as_error(kTransposed);
 }
 
-KernelMap KernelMap::to(Device device) const {
+KernelMap KernelMap::to(Device device) const try {
     KernelMap map = *this;
     for (Tensor *tensor : {&map.coordinates, &map.imap, &map.omap, &map.starts})
         *tensor = tensor->to(device);
     return map;
+} catch (...) {
+    rethrow_as_error(kTo);
 }
 
 }  // namespace hk

@@ -2,7 +2,6 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <string_view>
 
 namespace hk::detail {
 
@@ -37,6 +36,6 @@ std::string fallback_warning(const Selection &selection, const char *family, Dev
            ": " + problem + "\n";
 }
 
-void log_line(const std::string &text) { std::fwrite(text.data(), 1, text.size(), stderr); }
+void log_line(std::string_view text) { std::fwrite(text.data(), 1, text.size(), stderr); }
 
 }  // namespace hk::detail

@@ -4,6 +4,7 @@
 // give back, and a report when the process ends.
 
 #include <string>
+#include <string_view>
 
 #include "hk/kernel_info.h"
 
@@ -20,6 +21,6 @@ std::string describe(const Selection &selection, const std::string &problem);
 std::string fallback_warning(const Selection &selection, const char *family, Device device,
                              const std::string &problem);
 
-void log_line(const std::string &text);
+void log_line(std::string_view text);
 
 }  // namespace hk::detail

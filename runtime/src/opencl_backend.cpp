@@ -8,6 +8,7 @@
 #include "HalideRuntimeOpenCL.h"
 #include "call_context.h"
 #include "hk/error.h"
+#include "immortal.h"
 #include "opencl_driver.h"
 
 namespace hk::detail {
@@ -27,7 +28,7 @@ struct ClDevice {
 
 class OpenClBackend final : public Backend {
 public:
-    int count() noexcept override {
+    int count() override {
         std::call_once(once_, [this] { open(); });
         return static_cast<int>(devices_.size());
     }
@@ -186,8 +187,8 @@ private:
         throw DeviceError(text);
     }
 
-    void open() noexcept;
-    void describe(ClDevice &device) noexcept;
+    void open();
+    void describe(ClDevice &device);
 
     std::once_flag once_, halide_once_;
     OpenClDriver driver_{};
@@ -298,7 +299,7 @@ cl_int OpenClBackend::handles(int index, const Stream &stream, void **context,
     return CL_DEVICE_NOT_AVAILABLE;
 }
 
-void OpenClBackend::open() noexcept {
+void OpenClBackend::open() {
     cl_uint platforms = 0;
     if (!driver_.load()) {
         missing_ = "OpenCL's loader, libOpenCL.so.1, is not installed";
@@ -326,14 +327,15 @@ void OpenClBackend::open() noexcept {
         return !available || !compiler;
     });
     if (ids.empty()) missing_ = "OpenCL's platforms have no device";
-    devices_ = std::vector<ClDevice>(ids.size());
+    std::vector<ClDevice> devices(ids.size());
     for (size_t i = 0; i < ids.size(); i++) {
-        devices_[i].id = ids[i];
-        describe(devices_[i]);
+        devices[i].id = ids[i];
+        describe(devices[i]);
     }
+    devices_ = std::move(devices);
 }
 
-void OpenClBackend::describe(ClDevice &device) noexcept {
+void OpenClBackend::describe(ClDevice &device) {
     const auto get = [&](cl_device_info info, auto value) {
         driver_.clGetDeviceInfo(device.id, info, sizeof value, &value, nullptr);
         return value;
@@ -348,8 +350,7 @@ void OpenClBackend::describe(ClDevice &device) noexcept {
 }
 
 OpenClBackend &instance() noexcept {
-    // Never destroyed: Halide's runtime calls in while the process ends.
-    static OpenClBackend *backend = new OpenClBackend;
+    static Immortal<OpenClBackend> backend;
     return *backend;
 }
 

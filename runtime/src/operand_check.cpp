@@ -1,6 +1,7 @@
 #include "operand_check.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "hk/error.h"
 #include "shape.h"
@@ -20,6 +21,13 @@ bool same_view(const Tensor &a, const Tensor &b) {
            Access::storage(a).memory == Access::storage(b).memory &&
            Access::byte_offset(a) == Access::byte_offset(b) && a.type() == b.type() &&
            a.shape() == b.shape() && a.strides() == b.strides();
+}
+
+// The first element's place among tensors that overlap: those in a cl_mem, which is no address, are
+// in one.
+int64_t start_of(const Tensor &tensor) {
+    return reinterpret_cast<intptr_t>(Tensor::Access::storage(tensor).memory) +
+           Tensor::Access::byte_offset(tensor);
 }
 
 std::string names_of(std::span<const Input> inputs) {
@@ -54,12 +62,16 @@ void check_shape(const char *operation, const Operand &operand, std::span<const 
 
 void check_apart(const char *operation, const Operand &operand, const Operand &output) {
     if (!operand.tensor.defined() || !output.tensor.overlaps(operand.tensor)) return;
-    const auto place = [](const Operand &of) {
-        return hk::to_string(of.tensor.shape()) + " at element " +
-               std::to_string(of.tensor.offset());
+    const auto view = [](const Operand &of) {
+        return std::string(of.name) + " has shape " + hk::to_string(of.tensor.shape()) +
+               ", strides " + hk::to_string(of.tensor.strides());
     };
-    fail(operation, std::string(output.name) + " and " + operand.name + " overlap: " + output.name +
-                        " has shape " + place(output) + ", " + operand.name + " " + place(operand));
+    const int64_t bytes = start_of(operand.tensor) - start_of(output.tensor);
+    const std::string place = bytes == 0 ? std::string("where ") + output.name + " does"
+                                         : std::to_string(std::abs(bytes)) + " bytes " +
+                                               (bytes < 0 ? "before " : "after ") + output.name;
+    fail(operation, std::string(output.name) + " and " + operand.name + " overlap: " +
+                        view(output) + "; " + view(operand) + ", and begins " + place);
 }
 
 void check_output(const char *operation, const char *name, const Output &output,

@@ -6,6 +6,7 @@
 #include "hk/error.h"
 #include "kernel_call.h"
 #include "pool2d/problem.h"
+#include "rethrow.h"
 
 namespace hk {
 
@@ -24,8 +25,8 @@ struct Family {
 
 template<const Family &family>
 SelectionCache &cache_of() {
-    static SelectionCache cache(family.name, family.kernels());
-    return cache;
+    static Immortal<SelectionCache> cache(family.name, family.kernels());
+    return *cache;
 }
 
 extern const Family kForward, kBackward;
@@ -80,7 +81,7 @@ struct Windows {
 
 // `row`: null for the one that selection takes.
 void forward(const KernelInfo *row, const Tensor &input, const Tensor &output,
-             const Pool2dOptions &options, const Stream &stream) {
+             const Pool2dOptions &options, const Stream &stream) try {
     constexpr const char *kName = "pool2d";
     const Operand read[] = {{"input", input}}, written{"output", output};
     const Pool2dProblem problem = check_pool2d({kName, read, written, read[0]}, options);
@@ -108,12 +109,14 @@ void forward(const KernelInfo *row, const Tensor &input, const Tensor &output,
                          output_buffer.get()};
     call_kernel(kName, kernel, context, arguments);
     output_buffer.finish();
+} catch (...) {
+    rethrow_as_error(kForward.name);
 }
 
 // Of average neither input nor output is looked at: the kernel reads none of what stands in.
 void backward(const KernelInfo *row, const Tensor &output_gradient, const Tensor &input,
               const Tensor &output, const Tensor &input_gradient, const Pool2dOptions &options,
-              const Stream &stream) {
+              const Stream &stream) try {
     constexpr const char *kName = "pool2d_backward";
     const bool max = options.pooling == Pooling::max;
     const Operand operands[] = {
@@ -153,6 +156,8 @@ void backward(const KernelInfo *row, const Tensor &output_gradient, const Tensor
                          to_buffer.get()};
     call_kernel(kName, kernel, context, arguments);
     to_buffer.finish();
+} catch (...) {
+    rethrow_as_error(kBackward.name);
 }
 
 }  // namespace
@@ -162,12 +167,14 @@ void pool2d(const Tensor &input, const Tensor &output, const Pool2dOptions &opti
     forward(nullptr, input, output, options, stream);
 }
 
-Tensor pool2d(const Tensor &input, const Pool2dOptions &options) {
+Tensor pool2d(const Tensor &input, const Pool2dOptions &options) try {
     if (!input.defined()) throw InvalidArgument("pool2d: input is undefined");
     const Pool2dProblem problem = Pool2dProblem::from_shape(input.shape(), input.type(), options);
     Tensor output(problem.output_shape(), input.type(), input.device());
     pool2d(input, output, options);
     return output;
+} catch (...) {
+    rethrow_as_error(kForward.name);
 }
 
 void pool2d_backward(const Tensor &output_gradient, const Tensor &input, const Tensor &output,

@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "hk/error.h"
+#include "rethrow.h"
 
 namespace hk {
 
@@ -19,10 +20,12 @@ void check_scale(float scale, const std::string &name) {
     fail(name + " is " + number + ", it must be finite and above zero");
 }
 
-Tensor tensor_of(const std::vector<float> &values, Device device) {
+Tensor tensor_of(const std::vector<float> &values, Device device) try {
     Tensor tensor({static_cast<int64_t>(values.size())}, DataType::f32);
     std::copy(values.begin(), values.end(), tensor.data<float>());
     return device.is_cpu() ? tensor : tensor.to(device);
+} catch (...) {
+    detail::rethrow_as_error("quantization");
 }
 
 }  // namespace
@@ -32,7 +35,7 @@ Quantization::Quantization(float scale, int32_t zero_point)
     check_scale(scale, "the scale");
 }
 
-Quantization::Quantization(const Tensor &scales, int32_t zero_point)
+Quantization::Quantization(const Tensor &scales, int32_t zero_point) try
     : scales_(scales), zero_point_(zero_point) {
     if (!scales.defined()) fail("scales are undefined");
     if (scales.type() != DataType::f32) {
@@ -45,6 +48,8 @@ Quantization::Quantization(const Tensor &scales, int32_t zero_point)
     for (int64_t k = 0; k < host.elements(); k++) {
         check_scale(host.data<float>()[k], "scale " + std::to_string(k));
     }
+} catch (...) {
+    detail::rethrow_as_error("quantization");
 }
 
 Quantization::Quantization(const std::vector<float> &scales, int32_t zero_point, Device device)

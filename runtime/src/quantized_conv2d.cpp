@@ -4,6 +4,7 @@
 #include "kernel_call.h"
 #include "quantized_conv2d_check.h"
 #include "quantized_conv2d_operands.h"
+#include "rethrow.h"
 #include "selection_cache.h"
 
 namespace hk {
@@ -24,8 +25,8 @@ Selection select_normalised(const QuantizedConv2dProblem &problem, DeviceType de
 }
 
 const KernelInfo &kernel_for(const QuantizedConv2dProblem &problem, Device device) {
-    static SelectionCache cache(kOperation, quantized_conv2d_kernels());
-    return cache.find(
+    static Immortal<SelectionCache> cache(kOperation, quantized_conv2d_kernels());
+    return cache->find(
         quantized_conv2d_key(problem), device,
         [&](const DeviceLimits &limits, bool explain) {
             return select_normalised(problem, device.type(), limits, explain);
@@ -86,7 +87,7 @@ void call(const KernelInfo &kernel, const QuantizedConv2dOperands &operands,
 
 // `kernel`: null for the one that selection takes.
 void run(const KernelInfo *kernel, const QuantizedConv2dTensors &tensors,
-         const Conv2dOptions &options, const Stream &stream) {
+         const Conv2dOptions &options, const Stream &stream) try {
     QuantizedConv2dProblem problem = check_quantized_conv2d(tensors, options);
     const Device device = tensors.input.values.device();
     const Operand all[] = {{"input", tensors.input.values},
@@ -110,6 +111,8 @@ void run(const KernelInfo *kernel, const QuantizedConv2dTensors &tensors,
     if (tensors.output.values.elements() > 0) {
         call(*kernel, operands, QuantizedConv2dNumbers(tensors, options), context, own_queue);
     }
+} catch (...) {
+    rethrow_as_error(kOperation);
 }
 
 }  // namespace
@@ -121,8 +124,9 @@ void quantized_conv2d(const QuantizedTensor &input, const QuantizedTensor &weigh
 }
 
 QuantizedTensor quantized_conv2d(const QuantizedTensor &input, const QuantizedTensor &weight,
-                                 const QuantizedTensor &bias, const Conv2dOptions &options,
-                                 DataType output_type, const Quantization &output_quantization) {
+                                 const QuantizedTensor &bias, DataType output_type,
+                                 const Quantization &output_quantization,
+                                 const Conv2dOptions &options) try {
     for (const Operand &operand :
          {Operand{"input", input.values}, Operand{"weight", weight.values}}) {
         if (operand.tensor.defined()) continue;
@@ -135,6 +139,8 @@ QuantizedTensor quantized_conv2d(const QuantizedTensor &input, const QuantizedTe
         output_quantization);
     quantized_conv2d(input, weight, bias, output, options);
     return output;
+} catch (...) {
+    rethrow_as_error(kOperation);
 }
 
 void quantized_conv2d_with(const KernelInfo &kernel, const QuantizedTensor &input,

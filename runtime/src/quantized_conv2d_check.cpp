@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "conv2d/weight_order.h"
 #include "hk/error.h"
 
 namespace hk {
@@ -135,6 +136,7 @@ QuantizedConv2dProblem QuantizedConv2dProblem::from_shapes(const Shape &input, c
     if (!is_byte(output_type) && output_type != DataType::f32 && output_type != DataType::s32) {
         fail("output is " + name(output_type) + ", it must be u8, s8, f32 or s32");
     }
+    check_activation(kOperation, activation_options(options));
     const std::string activation(name_of(options.activation));
     if (options.activation == Activation::silu || options.activation == Activation::gelu) {
         fail("activation is " + activation + ", it must be none, relu, clamp or leaky_relu");
@@ -145,9 +147,8 @@ QuantizedConv2dProblem QuantizedConv2dProblem::from_shapes(const Shape &input, c
     if (output_type == DataType::s32 && options.activation != Activation::none) {
         fail("output is s32, activation is " + activation + ", it must be none");
     }
-    check_activation(kOperation, activation_options(options));
     QuantizedConv2dProblem problem;
-    problem.conv = conv2d_geometry(kOperation, input, weight, input_type, options);
+    problem.conv = conv2d_geometry_of_weight(kOperation, input, weight, input_type, options);
     problem.output_type = output_type;
     return problem;
 }

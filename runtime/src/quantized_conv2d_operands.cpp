@@ -2,10 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdint>
-#include <initializer_list>
-
-#include "storage.h"
 
 namespace hk::detail {
 
@@ -43,27 +39,6 @@ BufferView bytes_of(BufferView view) {
     view.type = DataType::s8;
     view.offset *= bytes;
     return view;
-}
-
-// What stands in for vectors that are absent: kernels may load one before they choose to do without
-// it, so that it must be memory. That of a tensor which is there and has the bytes, from its
-// start, where a kernel's buffer can begin; to allocate it for each call would have a device wait.
-BufferView stand_in(std::initializer_list<const Tensor *> present, const Conv2dProblem &problem,
-                    Device device) {
-    using Access = Tensor::Access;
-    const int64_t groups = problem.options.groups, per_group = problem.filters / groups;
-    const int64_t bytes = problem.filters * size_of(DataType::f32);
-    for (const Tensor *tensor : present) {
-        if (!tensor->defined() || !tensor->packed()) continue;
-        const auto place = reinterpret_cast<uintptr_t>(Access::storage(*tensor).memory);
-        if (place % alignof(float) == 0 && tensor->elements() * size_of(tensor->type()) >= bytes) {
-            BufferView view;
-            view.storage = Access::shared(*tensor);
-            view.dims = {{per_group, 1}, {groups, per_group}};
-            return view;
-        }
-    }
-    return vector_of_filters(Tensor({problem.filters}, DataType::f32, device), problem);
 }
 
 }  // namespace
@@ -104,10 +79,10 @@ QuantizedConv2dOperands quantized_conv2d_operands(const QuantizedConv2dProblem &
     const Tensor &bias = packed("bias", tensors.bias.values, copies[0]);
     const Tensor &scale = packed("weight scale", tensors.weight.quantization.scales(), copies[1]);
     const Tensor &bias_scale = packed("bias scale", tensors.bias.quantization.scales(), copies[2]);
-    const BufferView spare = stand_in({&scale, &bias_scale, &tensors.weight.values}, conv,
-                                      tensors.input.values.device());
     const auto vector = [&](const Tensor &tensor) {
-        return tensor.defined() ? vector_of_filters(tensor, conv) : spare;
+        return tensor.defined() ? vector_of_filters(tensor, conv)
+                                : absent_vector({&tensors.weight.values, &scale, &bias_scale},
+                                                DataType::f32, conv);
     };
 
     QuantizedConv2dOperands operands;
@@ -128,7 +103,6 @@ QuantizedConv2dOperands quantized_conv2d_operands(const QuantizedConv2dProblem &
     tidy(operands.scale.dims);
     tidy(operands.bias_scale.dims);
     check_fit_kernel(kOperation, operands.conv);
-    check_fits_kernel(kOperation, "bias", operands.conv.bias);
     check_fits_kernel(kOperation, "weight scale", operands.scale);
     return operands;
 }

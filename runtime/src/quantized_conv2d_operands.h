@@ -32,7 +32,7 @@ struct QuantizedConv2dNumbers {
 // flipped, by input_flip and output_flip, and 128 added to its zero point), an output of s32 is
 // f32.
 //   conv.bias [byte, k, g]: the bytes of its elements   scale, bias_scale [k, g]
-// What is absent is a view of memory that is there, but has no values.
+// What is absent is a view of memory that is there (absent_vector).
 struct QuantizedConv2dOperands {
     Conv2dOperands conv;  // its problem is normalised
     BufferView scale, bias_scale;

@@ -2,6 +2,7 @@
 
 #include "hk/error.h"
 #include "hk/kernel_info.h"
+#include "names.h"
 
 namespace hk {
 
@@ -78,7 +79,7 @@ std::string to_string(const Constraint &constraint) {
     return relation_words(constraint.relation) + std::to_string(constraint.value);
 }
 
-std::string_view name_of(Layout layout) noexcept { return kLayouts[static_cast<size_t>(layout)]; }
+std::string_view name_of(Layout layout) noexcept { return detail::name_in(kLayouts, layout); }
 
 Layout layout_of(std::string_view name) {
     for (const Layout layout : {Layout::nhwc, Layout::nchw}) {

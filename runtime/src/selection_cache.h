@@ -10,9 +10,11 @@
 #include <string>
 
 #include "hk/kernel_info.h"
+#include "immortal.h"
 
 namespace hk::detail {
 
+// Families keep theirs in an Immortal.
 class SelectionCache {
 public:
     // All of a normalised problem that the family's selection may look at; the rest stays 0.

@@ -6,6 +6,7 @@
 #include "elementwise.h"
 #include "hk/error.h"
 #include "operand_check.h"
+#include "rethrow.h"
 
 namespace hk {
 
@@ -48,9 +49,9 @@ void check_operands(std::span<const Operand> operands, float momentum) {
 }
 
 void run(const KernelInfo *kernel, const Tensor &parameter, const Tensor &velocity,
-         const Tensor &gradient, const SgdOptions &options, const Stream &stream) {
+         const Tensor &gradient, const SgdOptions &options, const Stream &stream) try {
     using Use = KernelBuffer::Use;
-    static ElementwiseRows rows(kOperation, sgd_kernels());
+    static Immortal<ElementwiseRows> rows(kOperation, sgd_kernels());
     const bool has_momentum = options.momentum != 0;
     const Operand operands[] = {
         {"parameter", parameter}, {"velocity", velocity}, {"gradient", gradient}};
@@ -62,7 +63,7 @@ void run(const KernelInfo *kernel, const Tensor &parameter, const Tensor &veloci
     const Tensor none;
     const Operand used[] = {operands[0], {"velocity", has_momentum ? velocity : none}, operands[2]};
     const Elementwise problem = elementwise(used);
-    kernel = &rows.find(kernel, problem, parameter.type(), device, has_momentum);
+    kernel = &rows->find(kernel, problem, parameter.type(), device, has_momentum);
     SgdOptions number = options;
     const bool own_queue = on_own_queue(stream);
     for (const Elementwise::Call &call : problem.calls) {
@@ -85,6 +86,8 @@ void run(const KernelInfo *kernel, const Tensor &parameter, const Tensor &veloci
         p.finish();
         if (v) v->finish();
     }
+} catch (...) {
+    rethrow_as_error(kOperation);
 }
 
 }  // namespace

@@ -23,6 +23,10 @@ int64_t checked_elements(const char *operation, const Shape &shape, DataType typ
         throw InvalidArgument(std::string(operation) + ": shape " + to_string(shape) + " of " +
                               std::string(name_of(type)) + " " + what);
     };
+    if (size_of(type) == 0) {
+        throw InvalidArgument(std::string(operation) + ": data type " +
+                              std::to_string(static_cast<int>(type)) + " does not exist");
+    }
     for (const int64_t size : shape) {
         if (size < 0) fail("has the negative size " + std::to_string(size));
     }
@@ -68,16 +72,11 @@ Span checked_span(const char *operation, const Shape &shape, const Shape &stride
         int64_t &side = strides[i] < 0 ? span.first : span.end;
         if (__builtin_mul_overflow(shape[i] - 1, strides[i], &reach) ||
             __builtin_mul_overflow(reach, size_of(type), &reach) ||
-            __builtin_add_overflow(side, reach, &side)) {
+            __builtin_add_overflow(side, reach, &side) || side < -kMostReach || side > kMostReach) {
             throw InvalidArgument(std::string(operation) + ": strides " + to_string(strides) +
                                   " of shape " + to_string(shape) + " span more than " +
-                                  std::to_string(INT64_MAX) + " bytes");
+                                  std::to_string(kMostReach) + " bytes");
         }
-    }
-    int64_t bytes;
-    if (__builtin_sub_overflow(span.end, span.first, &bytes)) {
-        throw InvalidArgument(std::string(operation) + ": strides " + to_string(strides) +
-                              " span more than " + std::to_string(INT64_MAX) + " bytes");
     }
     return span;
 }

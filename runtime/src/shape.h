@@ -12,13 +12,19 @@ struct Span {
     int64_t first = 0, end = 0;
 };
 
-// Throws InvalidArgument, naming `operation`, for a negative size or where the bytes overflow.
+// Throws InvalidArgument, naming `operation`, for a type that does not exist, a negative size or
+// where the bytes overflow.
 int64_t checked_elements(const char *operation, const Shape &shape, DataType type);
 
 Shape packed_strides(const Shape &shape);
 bool is_packed(const Shape &shape, const Shape &strides);
 
-// Throws InvalidArgument where the span does not fit 64 bits. Empty for a shape without elements.
+// The bytes that a view may reach to either side of its first element: more than any address space
+// has, and so few that a dimension's size times its stride in bytes, and the sum of two reaches,
+// fit 64 bits.
+constexpr int64_t kMostReach = int64_t{1} << 61;
+
+// Throws InvalidArgument where the span reaches further. Empty for a shape without elements.
 Span checked_span(const char *operation, const Shape &shape, const Shape &strides, DataType type);
 
 // One way of walking over strided memory: `extent` steps of `stride` bytes.

@@ -1,5 +1,6 @@
 #include "hk/softmax_cross_entropy.h"
 
+#include <bit>
 #include <optional>
 #include <stdexcept>
 
@@ -9,6 +10,7 @@
 #include "kernel_buffer.h"
 #include "kernel_call.h"
 #include "operand_check.h"
+#include "rethrow.h"
 #include "selection_cache.h"
 
 namespace hk {
@@ -33,17 +35,10 @@ struct Arguments {
     int64_t classes() const { return logits.shape()[1]; }
 };
 
-void check_one_type(const char *name, const Tensor &tensor, DataType type) {
-    if (!tensor.defined() || tensor.type() == type) return;
-    fail(std::string(name) + " is " + std::string(name_of(tensor.type())) + ", it must be " +
-         std::string(name_of(type)));
-}
-
+template<typename Label>
 void check_labels(const Arguments &arguments) {
-    const Tensor &labels = arguments.labels;
-    if (!labels.device().is_cpu()) return;
-    const int64_t classes = arguments.classes(), stride = labels.strides()[0];
-    const int32_t *label = labels.data<int32_t>();
+    const int64_t classes = arguments.classes(), stride = arguments.labels.strides()[0];
+    const Label *label = arguments.labels.data<Label>();
     for (int64_t n = 0; n < arguments.rows(); n++) {
         if (label[n * stride] >= 0 && label[n * stride] < classes) continue;
         fail("label " + std::to_string(n) + " is " + std::to_string(label[n * stride]) +
@@ -96,12 +91,18 @@ void check(const Arguments &arguments) {
         check_device(kOperation, operand, {"logits", logits});
     }
     check_float(kOperation, logits.type());
-    check_one_type("labels", labels, DataType::s32);
-    check_one_type("loss", loss, DataType::f32);
+    if (labels.type() != DataType::s32 && labels.type() != DataType::s64) {
+        fail("labels are " + std::string(name_of(labels.type())) + ", they must be s32 or s64");
+    }
+    if (loss.defined() && loss.type() != DataType::f32) {
+        fail("loss is " + std::string(name_of(loss.type())) + ", it must be f32");
+    }
     check_type(kOperation, {"gradient", gradient}, {"logits", logits});
     check_shapes(arguments);
     check_memory(arguments);
-    check_labels(arguments);
+    if (!labels.device().is_cpu()) return;
+    labels.type() == DataType::s64 ? check_labels<int64_t>(arguments)
+                                   : check_labels<int32_t>(arguments);
 }
 
 FieldLookup fields_of(int64_t rows, int64_t classes) {
@@ -113,7 +114,7 @@ FieldLookup fields_of(int64_t rows, int64_t classes) {
 }
 
 const KernelInfo &kernel_for(const Arguments &arguments, const KernelInfo *given) {
-    static SelectionCache cache(kOperation, softmax_cross_entropy_kernels());
+    static Immortal<SelectionCache> cache(kOperation, softmax_cross_entropy_kernels());
     const int64_t rows = arguments.rows(), classes = arguments.classes();
     const DataType type = arguments.logits.type();
     const Device device = arguments.logits.device();
@@ -121,7 +122,7 @@ const KernelInfo &kernel_for(const Arguments &arguments, const KernelInfo *given
         check_row_takes(kOperation, *given, type, Layout::any, device, fields_of(rows, classes));
         return *given;
     }
-    return cache.find(
+    return cache->find(
         {static_cast<int64_t>(type), rows, classes}, device,
         [&](const DeviceLimits &limits, bool explain) {
             return select_softmax_cross_entropy(rows, classes, type, device.type(), limits,
@@ -143,6 +144,20 @@ BufferView view_of(const char *name, const Tensor &tensor) {
     return view;
 }
 
+// As s32, which kernels read: of s64 the lower halves, which hold every label that was checked.
+BufferView view_of_labels(const Tensor &labels) {
+    static_assert(std::endian::native == std::endian::little);
+    BufferView view(labels, {{labels.shape()[0], labels.strides()[0]}});
+    if (labels.type() == DataType::s64) {
+        view.type = DataType::s32;
+        view.offset *= 2;
+        if (view.dims[0].extent > 1) view.dims[0].stride *= 2;
+    }
+    tidy(view.dims);
+    check_fits_kernel(kOperation, "labels", view);
+    return view;
+}
+
 // Where a result is not wanted: over the logits, but of no elements.
 BufferView none_of(BufferView logits, DataType type, const Dims &dims) {
     logits.type = type;
@@ -152,7 +167,7 @@ BufferView none_of(BufferView logits, DataType type, const Dims &dims) {
 }
 
 // `row`: null for the one that selection takes.
-void run(const KernelInfo *row, const Arguments &arguments, float scale, const Stream &stream) {
+void run(const KernelInfo *row, const Arguments &arguments, float scale, const Stream &stream) try {
     check(arguments);
     const auto &[logits, labels, loss, output] = arguments;
     const Tensor &gradient = output.tensor();
@@ -161,7 +176,7 @@ void run(const KernelInfo *row, const Arguments &arguments, float scale, const S
         {"logits", logits}, {"labels", labels}, {"loss", loss}, {"gradient", gradient}};
     OperationCall context(kOperation, device, all, stream);
     const bool own_queue = on_own_queue(stream);
-    const BufferView from = view_of("logits", logits), which = view_of("labels", labels);
+    const BufferView from = view_of("logits", logits), which = view_of_labels(labels);
     const BufferView losses =
         loss.defined() ? view_of("loss", loss) : none_of(from, DataType::f32, {{0, 1}});
     const BufferView to = gradient.defined()
@@ -191,6 +206,8 @@ void run(const KernelInfo *row, const Arguments &arguments, float scale, const S
     call_kernel(kOperation, kernel, context, kernel_arguments);
     loss_buffer.finish();
     gradient_buffer.finish();
+} catch (...) {
+    rethrow_as_error(kOperation);
 }
 
 }  // namespace

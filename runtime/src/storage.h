@@ -57,6 +57,9 @@ struct Tensor::Access {
     static const std::shared_ptr<Storage> &shared(const Tensor &tensor) { return tensor.storage_; }
     static Tensor make(std::shared_ptr<Storage> storage, DataType type, Shape shape, Shape strides,
                        int64_t offset = 0);
+    // Tensor::borrow, in messages of `operation`.
+    static Tensor over(const char *operation, void *data, DataType type, Shape shape, Shape strides,
+                       Device device);
     // Bytes from the start of the storage.
     static int64_t byte_offset(const Tensor &tensor) {
         return tensor.offset_ * size_of(tensor.type_);

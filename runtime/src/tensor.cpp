@@ -1,6 +1,7 @@
 #include "hk/tensor.h"
 
 #include "hk/error.h"
+#include "rethrow.h"
 #include "shape.h"
 #include "storage.h"
 
@@ -33,10 +34,13 @@ Tensor Tensor::Access::make(std::shared_ptr<Storage> storage, DataType type, Sha
 
 Tensor::Tensor() = default;
 
-Tensor::Tensor(Shape shape, DataType type, Device device) : shape_(std::move(shape)), type_(type) {
+Tensor::Tensor(Shape shape, DataType type, Device device) try
+    : shape_(std::move(shape)), type_(type) {
     const int64_t elements = detail::checked_elements("tensor", shape_, type);
     strides_ = detail::packed_strides(shape_);
     storage_ = Storage::allocate(device, elements * size_of(type));
+} catch (...) {
+    detail::rethrow_as_error("tensor");
 }
 
 Tensor Tensor::zeros(Shape shape, DataType type, Device device) {
@@ -45,29 +49,38 @@ Tensor Tensor::zeros(Shape shape, DataType type, Device device) {
     return tensor;
 }
 
-Tensor Tensor::borrow(void *data, DataType type, Shape shape, Shape strides, Device device) {
-    const int64_t elements = detail::checked_elements("borrow", shape, type);
+Tensor Tensor::Access::over(const char *operation, void *data, DataType type, Shape shape,
+                            Shape strides, Device device) {
+    const auto fail = [&](const std::string &what) {
+        throw InvalidArgument(std::string(operation) + ": " + what);
+    };
+    const int64_t elements = detail::checked_elements(operation, shape, type);
     if (strides.empty()) strides = detail::packed_strides(shape);
     if (strides.size() != shape.size()) {
-        throw InvalidArgument("borrow: strides " + to_string(strides) + " are " +
-                              std::to_string(strides.size()) + ", shape " + to_string(shape) +
-                              " has " + std::to_string(shape.size()) + " dimensions");
+        fail("strides " + to_string(strides) + " are " + std::to_string(strides.size()) +
+             ", shape " + to_string(shape) + " has " + std::to_string(shape.size()) +
+             " dimensions");
     }
-    detail::checked_span("borrow", shape, strides, type);
+    detail::checked_span(operation, shape, strides, type);
     if (!data && elements > 0) {
-        throw InvalidArgument("borrow: data is null, shape " + to_string(shape) + " has " +
-                              std::to_string(elements) + " elements");
+        fail("data is null, shape " + to_string(shape) + " has " + std::to_string(elements) +
+             " elements");
     }
     const auto address = reinterpret_cast<uintptr_t>(data);
     const auto alignment = static_cast<uintptr_t>(size_of(type));
     if (device.type() != DeviceType::opencl && address % alignment != 0) {
-        throw InvalidArgument("borrow: data is at address " + std::to_string(address) + ", " +
-                              std::string(name_of(type)) + " needs a multiple of " +
-                              std::to_string(alignment));
+        fail("data is at address " + std::to_string(address) + ", " + std::string(name_of(type)) +
+             " needs a multiple of " + std::to_string(alignment));
     }
     if (!device.is_cpu()) detail::require(device);
-    return Access::make(std::make_shared<Storage>(device, data, nullptr), type, std::move(shape),
-                        std::move(strides));
+    return make(std::make_shared<Storage>(device, data, nullptr), type, std::move(shape),
+                std::move(strides));
+}
+
+Tensor Tensor::borrow(void *data, DataType type, Shape shape, Shape strides, Device device) try {
+    return Access::over("borrow", data, type, std::move(shape), std::move(strides), device);
+} catch (...) {
+    detail::rethrow_as_error("borrow");
 }
 
 Device Tensor::device() const noexcept { return storage_ ? storage_->device : Device::cpu(); }
@@ -81,7 +94,7 @@ int64_t Tensor::elements() const noexcept {
 
 bool Tensor::packed() const noexcept { return detail::is_packed(shape_, strides_); }
 
-void *Tensor::host_data(size_t element_size) const {
+void *Tensor::host_data(size_t element_size) const try {
     if (!defined()) throw InvalidArgument("data: the tensor is undefined");
     if (!device().is_cpu()) {
         throw InvalidArgument("data: the tensor is on " + device().name() + ", not on cpu");
@@ -93,6 +106,8 @@ void *Tensor::host_data(size_t element_size) const {
     }
     if (!storage_->memory) return nullptr;
     return static_cast<char *>(storage_->memory) + Access::byte_offset(*this);
+} catch (...) {
+    detail::rethrow_as_error("data");
 }
 
 namespace {
@@ -107,15 +122,18 @@ size_t checked_dim(const char *operation, int dim, int rank) {
 
 }  // namespace
 
-Tensor Tensor::slice(int dim, int64_t start, int64_t length, int64_t step) const {
+Tensor Tensor::slice(int dim, int64_t start, int64_t length, int64_t step) const try {
     const size_t d = checked_dim("slice", dim, rank());
     const int64_t size = shape_[d];
-    int64_t last = start;
-    const bool overflow = __builtin_mul_overflow(length - 1, step, &last) ||
-                          __builtin_add_overflow(last, start, &last);
-    const bool inside = length == 0 ? start >= 0 && start <= size
-                                    : start >= 0 && start < size && last >= 0 && last < size;
-    if (step == 0 || length < 0 || overflow || !inside) {
+    const auto last_is_inside = [&] {
+        int64_t last = 0;
+        return !__builtin_mul_overflow(length - 1, step, &last) &&
+               !__builtin_add_overflow(last, start, &last) && last >= 0 && last < size;
+    };
+    const bool inside =
+        start >= 0 &&
+        (length == 0 ? start <= size : start < size && length > 0 && last_is_inside());
+    if (step == 0 || !inside) {
         throw InvalidArgument("slice: start " + std::to_string(start) + ", length " +
                               std::to_string(length) + ", step " + std::to_string(step) +
                               " of dimension " + std::to_string(dim) + ", which has size " +
@@ -123,13 +141,16 @@ Tensor Tensor::slice(int dim, int64_t start, int64_t length, int64_t step) const
     }
     Tensor view = *this;
     view.shape_[d] = length;
+    if (elements() == 0) return view;  // whose strides are never used, and may be any
     if (length > 0) view.offset_ += start * strides_[d];
     // A step beyond the size has length 1 at most; its stride is never used.
-    view.strides_[d] = length > 1 ? strides_[d] * step : strides_[d];
+    if (length > 1) view.strides_[d] *= step;
     return view;
+} catch (...) {
+    detail::rethrow_as_error("slice");
 }
 
-Tensor Tensor::permute(const std::vector<int> &order) const {
+Tensor Tensor::permute(const std::vector<int> &order) const try {
     const auto fail = [&](const std::string &what) {
         throw InvalidArgument("permute: " + what + " of a tensor with " + std::to_string(rank()) +
                               " dimensions");
@@ -145,9 +166,11 @@ Tensor Tensor::permute(const std::vector<int> &order) const {
         view.strides_[i] = strides_[d];
     }
     return view;
+} catch (...) {
+    detail::rethrow_as_error("permute");
 }
 
-Tensor Tensor::reshape(Shape shape) const {
+Tensor Tensor::reshape(Shape shape) const try {
     const int64_t count = detail::checked_elements("reshape", shape, type_);
     if (!defined() || count != elements()) {
         throw InvalidArgument("reshape: shape " + to_string(shape) + " has " +
@@ -184,6 +207,8 @@ Tensor Tensor::reshape(Shape shape) const {
         if (left == 1) run++;
     }
     return view;
+} catch (...) {
+    detail::rethrow_as_error("reshape");
 }
 
 namespace {
@@ -201,22 +226,25 @@ Span span_of(const Tensor &tensor) {
 
 }  // namespace
 
-bool Tensor::overlaps(const Tensor &other) const noexcept {
+bool Tensor::overlaps(const Tensor &other) const try {
     if (elements() == 0 || other.elements() == 0 || device() != other.device()) return false;
     // Addresses, where the device has them; a cl_mem is an object of its own.
     const bool addressed = device().type() != DeviceType::opencl;
     if (!addressed && storage_->memory != other.storage_->memory) return false;
     const auto base = [&](const Tensor &tensor) {
-        return addressed ? reinterpret_cast<intptr_t>(tensor.storage_->memory) : 0;
+        return addressed ? reinterpret_cast<uint64_t>(tensor.storage_->memory) : 0;
     };
+    const auto away = static_cast<int64_t>(base(other) - base(*this));  // modulo 2^64
+    if (away < -2 * detail::kMostReach || away > 2 * detail::kMostReach) return false;
     const Span a = span_of(*this), b = span_of(other);
-    if (base(*this) + a.end <= base(other) + b.first) return false;
-    if (base(other) + b.end <= base(*this) + a.first) return false;
+    if (a.end <= away + b.first || away + b.end <= a.first) return false;
     const auto walks = [](const Tensor &tensor) {
         return detail::walks(tensor.shape_, tensor.strides_, size_of(tensor.type_));
     };
-    return detail::bytes_meet(base(*this) + Access::byte_offset(*this), walks(*this),
-                              base(other) + Access::byte_offset(other), walks(other));
+    return detail::bytes_meet(Access::byte_offset(*this), walks(*this),
+                              away + Access::byte_offset(other), walks(other));
+} catch (...) {
+    detail::rethrow_as_error("overlaps");
 }
 
 }  // namespace hk

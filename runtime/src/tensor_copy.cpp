@@ -4,6 +4,8 @@
 #include <cstring>
 
 #include "hk/error.h"
+#include "operand_check.h"
+#include "rethrow.h"
 #include "shape.h"
 #include "storage.h"
 
@@ -29,8 +31,8 @@ Plan plan_copy(const Tensor &to, const Tensor &from) {
     plan.width = size;
     bool contiguous = true;
     for (size_t i = to.shape().size(); i-- > 0;) {
+        if (to.shape()[i] == 1) continue;  // its stride may be any
         const Plan::Loop loop{to.shape()[i], to.strides()[i] * size, from.strides()[i] * size};
-        if (loop.extent == 1) continue;
         if (contiguous && loop.to == plan.width && loop.from == plan.width) {
             plan.width *= loop.extent;
             continue;
@@ -58,13 +60,40 @@ void for_each(const std::vector<Plan::Loop> &loops, size_t count, int64_t to, in
     }
 }
 
+// Rows of one loop. Single elements have a size that the compiler knows.
+template<int64_t kWidth>
+void copy_rows(const Plan::Loop &loop, char *to, const char *from, int64_t width) {
+    for (int64_t i = 0; i < loop.extent; i++) {
+        std::memcpy(to + i * loop.to, from + i * loop.from,
+                    static_cast<size_t>(kWidth ? kWidth : width));
+    }
+}
+
+auto rows_of_width(int64_t width) {
+    switch (width) {
+        case 1:
+            return copy_rows<1>;
+        case 2:
+            return copy_rows<2>;
+        case 4:
+            return copy_rows<4>;
+        case 8:
+            return copy_rows<8>;
+        default:
+            return copy_rows<0>;
+    }
+}
+
 void copy_on_host(const Plan &plan, const Tensor &to, const Tensor &from) {
     char *target = static_cast<char *>(Tensor::Access::storage(to).memory);
     const char *source = static_cast<const char *>(Tensor::Access::storage(from).memory);
-    for_each(plan.loops, plan.loops.size(), Tensor::Access::byte_offset(to),
-             Tensor::Access::byte_offset(from), [&](int64_t t, int64_t f) {
-                 std::memcpy(target + t, source + f, static_cast<size_t>(plan.width));
-             });
+    const bool one = plan.loops.empty();
+    const Plan::Loop rows = one ? Plan::Loop() : plan.loops.back();
+    const std::vector<Plan::Loop> around(plan.loops.begin(), plan.loops.end() - !one);
+    const auto copy = rows_of_width(plan.width);
+    for_each(around, around.size(), Tensor::Access::byte_offset(to),
+             Tensor::Access::byte_offset(from),
+             [&](int64_t t, int64_t f) { copy(rows, target + t, source + f, plan.width); });
 }
 
 Rows rows_of(const Tensor &tensor) {
@@ -97,7 +126,7 @@ void copy_on_device(Plan plan, const Tensor &to, const Tensor &from) {
                      source.offset = f;
                      backend.copy(device.index(), target, source, plan.width, count);
                  });
-    } catch (const Error &) {
+    } catch (...) {
         // The copies that are queued already still use the caller's memory.
         try {
             backend.wait(device.index(), on_device);
@@ -110,7 +139,7 @@ void copy_on_device(Plan plan, const Tensor &to, const Tensor &from) {
 
 }  // namespace
 
-void Tensor::copy_from(const Tensor &source) const {
+void Tensor::copy_from(const Tensor &source) const try {
     if (!defined() || !source.defined()) {
         throw InvalidArgument(std::string("copy_from: the ") + (defined() ? "source" : "target") +
                               " is undefined");
@@ -124,29 +153,35 @@ void Tensor::copy_from(const Tensor &source) const {
                               ", the target " + std::string(name_of(type_)));
     }
     if (elements() == 0) return;
-    if (overlaps(source)) {
-        throw InvalidArgument("copy_from: source and target overlap in " + device().name());
-    }
-    if (detail::overlaps_itself(shape_, strides_)) {
-        throw InvalidArgument("copy_from: elements of the target overlap: shape " +
-                              to_string(shape_) + ", strides " + to_string(strides_));
-    }
+    detail::check_apart("copy_from", {"source", source}, {"target", *this});
+    detail::check_elements_apart("copy_from", {"target", *this});
     const bool host = device().is_cpu() && source.device().is_cpu();
     const bool two_devices =
         !device().is_cpu() && !source.device().is_cpu() && device() != source.device();
     if (two_devices) return copy_from(source.to(Device::cpu()));
     const Plan plan = plan_copy(*this, source);
     host ? copy_on_host(plan, *this, source) : copy_on_device(plan, *this, source);
+} catch (...) {
+    detail::rethrow_as_error("copy_from");
 }
 
-Tensor Tensor::to(Device device) const {
+Tensor Tensor::to(Device device) const try {
     if (!defined()) throw InvalidArgument("to: the tensor is undefined");
     Tensor copy(shape_, type_, device);
     copy.copy_from(*this);
     return copy;
+} catch (...) {
+    detail::rethrow_as_error("to");
 }
 
-void Tensor::fill_zero() const {
+Tensor Tensor::contiguous() const try {
+    if (!defined()) throw InvalidArgument("contiguous: the tensor is undefined");
+    return packed() ? *this : to(device());
+} catch (...) {
+    detail::rethrow_as_error("contiguous");
+}
+
+void Tensor::fill_zero() const try {
     if (!defined()) throw InvalidArgument("fill_zero: the tensor is undefined");
     if (elements() == 0) return;
     const Plan plan = plan_copy(*this, *this);
@@ -162,6 +197,8 @@ void Tensor::fill_zero() const {
         }
     });
     if (backend) backend->wait(device().index(), storage_->memory);
+} catch (...) {
+    detail::rethrow_as_error("fill_zero");
 }
 
 }  // namespace hk

@@ -3,8 +3,10 @@
 #include <dlpack/dlpack.h>
 
 #include <array>
+#include <cstring>
 
 #include "hk/error.h"
+#include "rethrow.h"
 #include "shape.h"
 #include "storage.h"
 
@@ -40,8 +42,12 @@ DataType type_from(const DLDataType &type) {
                           std::to_string(type.lanes) + " lanes");
 }
 
+// The type of an enumeration that an exporter filled may be none of its enumerators.
 Device device_from(const DLDevice &device) {
-    switch (device.device_type) {
+    int32_t type;
+    static_assert(sizeof type == sizeof device.device_type);
+    std::memcpy(&type, &device.device_type, sizeof type);
+    switch (type) {
         case kDLCPU:
         case kDLCUDAHost:
             return Device::cpu();
@@ -50,9 +56,27 @@ Device device_from(const DLDevice &device) {
         case kDLOpenCL:
             return Device::opencl(device.device_id);
         default:
-            throw InvalidArgument("from_dlpack: device type " + std::to_string(device.device_type) +
+            throw InvalidArgument("from_dlpack: device type " + std::to_string(type) +
                                   " is none of cpu, cuda and opencl");
     }
+}
+
+void check_dimensions(const DLTensor &tensor) {
+    if (tensor.ndim < 0) {
+        throw InvalidArgument("from_dlpack: the tensor has " + std::to_string(tensor.ndim) +
+                              " dimensions");
+    }
+    if (tensor.ndim > 0 && !tensor.shape) {
+        throw InvalidArgument("from_dlpack: the shape is null, the tensor has " +
+                              std::to_string(tensor.ndim) + " dimensions");
+    }
+}
+
+int64_t byte_offset_of(const DLTensor &tensor) {
+    if (tensor.byte_offset <= static_cast<uint64_t>(detail::kMostReach))
+        return static_cast<int64_t>(tensor.byte_offset);
+    throw InvalidArgument("from_dlpack: the byte offset is " + std::to_string(tensor.byte_offset) +
+                          ", it must be at most " + std::to_string(detail::kMostReach));
 }
 
 DLDevice device_to(Device device) {
@@ -74,12 +98,13 @@ struct Export {
 
 }  // namespace
 
-Tensor Tensor::from_dlpack(DLManagedTensor *managed) {
+Tensor Tensor::from_dlpack(DLManagedTensor *managed) try {
     if (!managed) throw InvalidArgument("from_dlpack: the tensor is null");
     const std::shared_ptr<DLManagedTensor> owner(managed, [](DLManagedTensor *tensor) {
         if (tensor->deleter) tensor->deleter(tensor);
     });
     const DLTensor &source = managed->dl_tensor;
+    check_dimensions(source);
     const DataType type = type_from(source.dtype);
     const Device device = device_from(source.device);
     const Shape shape(source.shape, source.shape + source.ndim);
@@ -87,7 +112,7 @@ Tensor Tensor::from_dlpack(DLManagedTensor *managed) {
         source.strides ? Shape(source.strides, source.strides + source.ndim) : Shape();
     // A cl_mem is not an address: its byte offset becomes an offset in elements.
     const bool addressed = device.type() != DeviceType::opencl;
-    const auto bytes = static_cast<int64_t>(source.byte_offset);
+    const int64_t bytes = byte_offset_of(source);
     if (!addressed && bytes % size_of(type) != 0) {
         throw InvalidArgument("from_dlpack: the byte offset is " + std::to_string(bytes) + ", " +
                               std::string(name_of(type)) + " needs a multiple of " +
@@ -95,13 +120,15 @@ Tensor Tensor::from_dlpack(DLManagedTensor *managed) {
     }
     void *data = source.data;
     if (addressed && data) data = static_cast<char *>(data) + bytes;
-    Tensor tensor = borrow(data, type, shape, strides, device);
+    Tensor tensor = Access::over("from_dlpack", data, type, shape, strides, device);
     tensor.storage_ = std::make_shared<Storage>(device, data, [owner] {});
     tensor.offset_ = addressed ? 0 : bytes / size_of(type);
     return tensor;
+} catch (...) {
+    detail::rethrow_as_error("from_dlpack");
 }
 
-DLManagedTensor *Tensor::to_dlpack() const {
+DLManagedTensor *Tensor::to_dlpack() const try {
     if (!defined()) throw InvalidArgument("to_dlpack: the tensor is undefined");
     storage_->order_own_queue();
     auto *self = new Export{*this, {}};
@@ -122,6 +149,8 @@ DLManagedTensor *Tensor::to_dlpack() const {
         delete static_cast<Export *>(tensor->manager_ctx);
     };
     return &self->managed;
+} catch (...) {
+    detail::rethrow_as_error("to_dlpack");
 }
 
 }  // namespace hk

@@ -2,6 +2,7 @@
 
 #include "hk/error.h"
 #include "hk/tensor_product_backward.h"
+#include "rethrow.h"
 #include "selection_cache.h"
 #include "tensor_product/gpu.h"
 #include "tensor_product/operands.h"
@@ -21,14 +22,15 @@ FieldLookup fields_of(const TensorProductProblem &problem) {
 
 const KernelInfo &kernel_for(const char *operation, const TensorProductProblem &problem,
                              Device device) {
-    static SelectionCache on_cpu("tensor_product", tensor_product_kernels()),
-        stationary("tensor_product", tensor_product_stationary_kernels()),
-        atomic("tensor_product", tensor_product_atomic_kernels());
+    constexpr const char *kFamily = "tensor_product";
+    static Immortal<SelectionCache> on_cpu(kFamily, tensor_product_kernels());
+    static Immortal<SelectionCache> stationary(kFamily, tensor_product_stationary_kernels());
+    static Immortal<SelectionCache> atomic(kFamily, tensor_product_atomic_kernels());
     const bool adds = tensor_product_kernels_for(problem, device.type()).data() ==
                       tensor_product_atomic_kernels().data();
-    return (device.is_cpu() ? on_cpu
-            : adds          ? atomic
-                            : stationary)
+    return (device.is_cpu() ? *on_cpu
+            : adds          ? *atomic
+                            : *stationary)
         .find(
             key_of(problem), device,
             [&](const DeviceLimits &limits, bool explain) {
@@ -81,7 +83,8 @@ void call(const KernelInfo &kernel, const TensorProductTensors &tensors,
 // The product, or the gradient of its input, which is a product with maps and weight turned round.
 // `kernel`: null for the one that selection takes.
 void run(const KernelInfo *kernel, const TensorProductTensors &tensors,
-         const TensorProductMaps &maps, const TensorProductOptions &options, const Stream &stream) {
+         const TensorProductMaps &maps, const TensorProductOptions &options,
+         const Stream &stream) try {
     const Ends ends(tensors);
     const TensorProductProblem problem = check_tensor_product(tensors, maps, options);
     const TensorProductProblem product = ends.forward ? problem : turned_round(problem);
@@ -105,12 +108,14 @@ void run(const KernelInfo *kernel, const TensorProductTensors &tensors,
     const TensorProductOperands operands = tensor_product_operands(problem, tensors);
     const Tensor &result = ends.to.tensor;
     if (result.elements() == 0) return;
-    const auto tiles = maps.impl()->form<TensorProductTiles>(
-        {direction, sizes.rows, sizes.pairs, sizes.group}, [&] {
-            return std::make_shared<const TensorProductTiles>(*maps.impl(), direction, sizes,
-                                                              context);
-        });
-    if (tiles->empty() || product.input_channels == 0) {
+    const auto tiles = product.input_channels == 0
+                           ? nullptr
+                           : maps.impl()->form<TensorProductTiles>(
+                                 {direction, sizes.rows, sizes.pairs, sizes.group}, [&] {
+                                     return std::make_shared<const TensorProductTiles>(
+                                         tensors.operation, *maps.impl(), direction, sizes);
+                                 });
+    if (!tiles || tiles->empty()) {
         if (!options.accumulate) result.fill_zero();
         return;
     }
@@ -119,6 +124,8 @@ void run(const KernelInfo *kernel, const TensorProductTensors &tensors,
         call(*kernel, tensors, ends.forward ? group : group.turned_round(), *tiles,
              options.accumulate, context);
     }
+} catch (...) {
+    rethrow_as_error(tensors.operation);
 }
 
 TensorProductTensors forward(const Tensor &input, const Tensor &weight, const Tensor &output) {

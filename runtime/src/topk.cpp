@@ -1,10 +1,12 @@
 #include "hk/topk.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <optional>
 
 #include "hk/error.h"
+#include "rethrow.h"
 #include "selection_cache.h"
 #include "topk/operands.h"
 
@@ -25,9 +27,9 @@ FieldLookup fields_of(const TopKProblem &problem) {
 }
 
 const KernelInfo &kernel_for(const TopKProblem &problem, Device device) {
-    static SelectionCache on_cpu(kOperation, topk_kernels());
-    static SelectionCache on_gpu(kOperation, topk_tiles_kernels());
-    return (device.is_cpu() ? on_cpu : on_gpu)
+    static Immortal<SelectionCache> on_cpu(kOperation, topk_kernels());
+    static Immortal<SelectionCache> on_gpu(kOperation, topk_tiles_kernels());
+    return (device.is_cpu() ? *on_cpu : *on_gpu)
         .find(
             {static_cast<int64_t>(topk_row_type(problem.type)), problem.columns, problem.k,
              problem.values, problem.indices, problem.adjacent},
@@ -77,10 +79,38 @@ void call_on_cpu(const KernelInfo &kernel, const TopKOperands &operands, CallCon
     call_kernel(kOperation, kernel, context, arguments);
 }
 
+// Bytes of a row's keys, in whole vectors, as rows that keep all of them do.
+int64_t key_bytes(const TopKProblem &problem) {
+    return (problem.columns * size_of(problem.type) + 63) / 64 * 64;
+}
+
+// Of a row that keeps all keys. Not more than kernels count in 32 bits.
+void check_scratch(const KernelInfo &kernel, const TopKProblem &problem) {
+    const std::string_view algorithm = kernel.algorithm;
+    if (algorithm != "whole" && algorithm != "sort") return;
+    if (key_bytes(problem) <= INT32_MAX) return;
+    throw OutOfMemory("topk: the " + std::to_string(problem.k) + " best of " +
+                      std::to_string(problem.columns) + " elements take " +
+                      std::to_string(key_bytes(problem)) + " bytes of scratch, a kernel has " +
+                      std::to_string(INT32_MAX));
+}
+
+// Elements that don't lie next to each other are first copied by the rows that take them, in one
+// piece of memory, which kernels count in 32 bits. Longer ones are copied here.
+bool packs_first(const TopKTensors &tensors, const TopKProblem &problem) {
+    return tensors.input.device().is_cpu() && !problem.adjacent && key_bytes(problem) > INT32_MAX;
+}
+
 // `kernel`: null for the one that selection takes.
 void run(const KernelInfo *kernel, const TopKTensors &tensors, int64_t k,
-         const TopKOptions &options, const Stream &stream) {
+         const TopKOptions &options, const Stream &stream) try {
     const TopKProblem problem = check_topk(tensors, k, options);
+    if (packs_first(tensors, problem) && k > 0 && problem.rows > 0) {
+        const TopKPacked packed(tensors, options.axis);
+        run(kernel, {packed.input, packed.values, packed.indices}, k,
+            {-1, options.order, options.sorted}, stream);
+        return;
+    }
     const Device device = tensors.input.device();
     const Operand all[] = {
         {"input", tensors.input}, {"values", tensors.values}, {"indices", tensors.indices}};
@@ -91,6 +121,7 @@ void run(const KernelInfo *kernel, const TopKTensors &tensors, int64_t k,
     }
     if (k == 0 || problem.rows == 0) return;
     if (!kernel) kernel = &kernel_for(problem, device);
+    check_scratch(*kernel, problem);
     for (const TopKOperands &operands : topk_operands(problem, tensors, options.axis)) {
         if (device.is_cpu()) {
             call_on_cpu(*kernel, operands, context);
@@ -98,9 +129,11 @@ void run(const KernelInfo *kernel, const TopKTensors &tensors, int64_t k,
             topk_on_gpu(*kernel, operands, context, on_own_queue(stream));
         }
     }
+} catch (...) {
+    rethrow_as_error(kOperation);
 }
 
-Tensor output_of(const Tensor &input, int64_t k, int axis, DataType type) {
+Tensor output_of(const Tensor &input, int64_t k, int axis, DataType type) try {
     if (!input.defined()) throw InvalidArgument("topk: input is undefined");
     TopKOptions options;
     options.axis = axis;
@@ -108,6 +141,8 @@ Tensor output_of(const Tensor &input, int64_t k, int axis, DataType type) {
     Shape shape = input.shape();
     shape[axis < 0 ? axis + shape.size() : axis] = k;
     return Tensor(shape, type, input.device());
+} catch (...) {
+    rethrow_as_error(kOperation);
 }
 
 int64_t columns_of(const Tensor &input, int axis) {
@@ -122,30 +157,33 @@ void topk(const Tensor &input, int64_t k, const Tensor &values, const Tensor &in
     run(nullptr, {input, values, indices}, k, options, stream);
 }
 
-TopK topk(const Tensor &input, int64_t k, int axis, Order order, bool sorted) {
-    TopK result{output_of(input, k, axis, input.type()), output_of(input, k, axis, DataType::s64)};
-    topk(input, k, result.values, result.indices, {axis, order, sorted});
+TopK topk(const Tensor &input, int64_t k, const TopKOptions &options) try {
+    TopK result{output_of(input, k, options.axis, input.type()),
+                output_of(input, k, options.axis, DataType::s64)};
+    topk(input, k, result.values, result.indices, options);
     return result;
+} catch (...) {
+    rethrow_as_error(kOperation);
 }
 
-Tensor topk_values(const Tensor &input, int64_t k, int axis, Order order, bool sorted) {
-    Tensor values = output_of(input, k, axis, input.type());
-    topk(input, k, values, {}, {axis, order, sorted});
+Tensor topk_values(const Tensor &input, int64_t k, const TopKOptions &options) {
+    Tensor values = output_of(input, k, options.axis, input.type());
+    topk(input, k, values, {}, options);
     return values;
 }
 
-Tensor topk_indices(const Tensor &input, int64_t k, int axis, Order order, bool sorted) {
-    Tensor indices = output_of(input, k, axis, DataType::s64);
-    topk(input, k, {}, indices, {axis, order, sorted});
+Tensor topk_indices(const Tensor &input, int64_t k, const TopKOptions &options) {
+    Tensor indices = output_of(input, k, options.axis, DataType::s64);
+    topk(input, k, {}, indices, options);
     return indices;
 }
 
 Tensor sort(const Tensor &input, int axis, Order order) {
-    return topk_values(input, columns_of(input, axis), axis, order);
+    return topk_values(input, columns_of(input, axis), {axis, order});
 }
 
 Tensor argsort(const Tensor &input, int axis, Order order) {
-    return topk_indices(input, columns_of(input, axis), axis, order);
+    return topk_indices(input, columns_of(input, axis), {axis, order});
 }
 
 void topk_with(const KernelInfo &kernel, const Tensor &input, int64_t k, const Tensor &values,

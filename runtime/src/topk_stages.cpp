@@ -57,9 +57,9 @@ void answer(halide_buffer_t *input, std::initializer_list<int> extents,
     }
 }
 
-// Calls with a zero of the keys' type.
+// Calls with a zero of the keys' type. What a pool throws can't pass through Halide's code.
 template<typename Call>
-int by_width(const halide_buffer_t *keys, const Call &call) {
+int by_width(const halide_buffer_t *keys, const Call &call) try {
     switch (keys->type.bits) {
         case 8:
             return call(uint8_t{});
@@ -70,6 +70,8 @@ int by_width(const halide_buffer_t *keys, const Call &call) {
         default:
             return call(uint64_t{});
     }
+} catch (const std::exception &) {
+    return halide_error_code_out_of_memory;
 }
 
 // Calls with the place of each bit that is set.

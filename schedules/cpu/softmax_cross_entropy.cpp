@@ -22,13 +22,14 @@ void softmax_cross_entropy(SoftmaxCrossEntropy &stages, const SoftmaxCrossEntrop
                         stages.at_label, stages.factor}) {
         of_row.compute_at(stages.gradient, n).bound_extent(n, 1);
     }
-    for (Func of_lane : {stages.lane_best, stages.lane_sum}) {
-        of_lane.vectorize(stages.lane)
-            .update()
-            .reorder(stages.lane, stages.r)
-            .vectorize(stages.lane)
-            .always_partition(stages.r);
+    for (auto [of_lane, steps] : {std::pair{stages.lane_best, stages.r},
+                                  {stages.block_sum, stages.in_block},
+                                  {stages.lane_sum, stages.blocks}}) {
+        of_lane.vectorize(stages.lane).update().reorder(stages.lane, steps).vectorize(stages.lane);
     }
+    stages.lane_best.update().always_partition(stages.r);
+    stages.block_sum.update().always_partition(stages.in_block);
+    stages.block_sum.compute_at(stages.lane_sum, stages.blocks).bound_extent(n, 1);
 }
 
 }  // namespace hk::schedules::cpu

@@ -162,6 +162,19 @@ void Block::hold(Func sum, const Func &out) const {
     accumulate(sum, {}, {});
 }
 
+void Block::hold_start(Func start, const Func &sum) const {
+    hold_start(start, LoopLevel(sum, threads_of(sums_)[0]));
+}
+
+void Block::hold_start_alone(Func start, const Func &out) const {
+    hold_start(start, LoopLevel(out, threads_of(output_)[0]));
+}
+
+void Block::hold_start(Func start, const LoopLevel &at) const {
+    start.compute_at(at).store_in(MemoryType::Register);
+    start.bound_extent(k, tiles_.tile_k / tiles_.threads_k).bound_extent(g, 1).unroll(k);
+}
+
 void Block::accumulate(Stage stage, const std::vector<VarOrRVar> &inside,
                        std::vector<VarOrRVar> around,
                        const std::vector<VarOrRVar> &innermost) const {

@@ -70,6 +70,12 @@ public:
     // Sums of a block, in the registers of its threads.
     void hold(Halide::Func sum, const Halide::Func &out) const;
 
+    // What a thread's sums start from, [k, g], loaded once where they begin: else it is loaded for
+    // each of them, as no compiler joins loads that a condition guards. Of sums that hold() has,
+    // and of accumulate_alone().
+    void hold_start(Halide::Func start, const Halide::Func &sum) const;
+    void hold_start_alone(Halide::Func start, const Halide::Func &out) const;
+
     // `inside`: loops of a thread; `around`: serial loops of the block; `innermost`: loops inside
     // those of the thread's sums.
     void accumulate(Halide::Stage stage, const std::vector<Halide::VarOrRVar> &inside,
@@ -93,6 +99,7 @@ private:
     const Halide::VarOrRVar block_;
 
     std::vector<Halide::VarOrRVar> threads_of(const Loops &loops) const;
+    void hold_start(Halide::Func start, const Halide::LoopLevel &at) const;
     void bound(Halide::Func sum, int threads_k, int threads_x, int threads_y) const;
     void divide(Halide::Stage &stage, const Loops &loops, Halide::TailStrategy tail) const;
     void run(Halide::Stage &stage, const Loops &loops) const;

@@ -123,8 +123,8 @@ void sum_slices(Conv2dSliced &stages, const Conv2dContext &context, const Block 
 // Registers a thread, the larger of sm_80 and sm_90, no stack, no spills, the same for f32, f16,
 // bf16:
 //             any  few  1x1  3x3  large 1x1  large 3x3
-//     nhwc     75   72   66   64        107        128
-//     nchw     55   56   56   64        107        128
+//     nhwc     76   76   66   59        108        128
+//     nchw     54   56   56   64        108        128
 //   conv2d.generator -g conv2d -f any -o . -e resources target=host-cuda-cuda_capability_80
 //       algorithm=sliced schedule=gpu layout=nhwc
 //
@@ -137,6 +137,7 @@ void sliced(Conv2dSliced &stages, const Conv2dContext &context) {
     const Block block(staged_tiles(context), context.nhwc);
     block.tile(stages.output);
     sum_slices(stages, context, block);
+    if (stages.start.defined()) block.hold_start(stages.start, stages.sum);
 }
 
 // The last rung: no shared memory and 128 threads, so that it fits every device. A thread computes

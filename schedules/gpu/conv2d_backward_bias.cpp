@@ -14,7 +14,7 @@ void backward_bias_unstaged(Conv2dBackwardBias &stages, const Conv2dBackwardBias
     constexpr auto guard = TailStrategy::GuardWithIf;
     const Var block("block"), thread("thread"), element("element"), ko("ko"), go("go");
     const Var &lane = stages.lane, &part = stages.part;
-    const RDom &d = stages.r;
+    const RDom &d = stages.in_block;
     const auto spread = [&](Func sums, const std::vector<Var> &dims) {
         sums.fuse(dims[0], dims[1], element);
         for (size_t i = 2; i < dims.size(); i++) sums.fuse(element, dims[i], element);
@@ -24,7 +24,7 @@ void backward_bias_unstaged(Conv2dBackwardBias &stages, const Conv2dBackwardBias
             .never_partition_all();
     };
     const int lanes = backward_bias_sums(context).lanes;
-    Func sums = stages.partial.in(stages.folded);
+    Func &sums = stages.partial;
     sums.compute_root()
         .split(k, ko, k, std::max(64 / lanes, 1), guard)
         .split(g, go, g, 1)  // else Halide takes all groups for the bounds of one
@@ -34,9 +34,15 @@ void backward_bias_unstaged(Conv2dBackwardBias &stages, const Conv2dBackwardBias
         .gpu_blocks(block)
         .gpu_threads(lane, k)
         .never_partition_all();
-    stages.partial.compute_at(sums, lane).store_in(MemoryType::Register);
-    for (const Var &one : {lane, k, g, part}) stages.partial.bound_extent(one, 1);
-    stages.partial.update().reorder(d.x, d.y).never_partition_all();
+    stages.running.compute_at(sums, lane).update().never_partition_all();
+    stages.block_sum.compute_at(stages.running, stages.blocks.x)
+        .update()
+        .reorder(d.x, d.y)
+        .never_partition_all();
+    for (Func in_thread : {stages.running, stages.block_sum}) {
+        in_thread.store_in(MemoryType::Register);
+        for (const Var &one : {lane, k, g, part}) in_thread.bound_extent(one, 1);
+    }
     stages.folded.compute_root();
     spread(stages.folded, {k, g, part});
     spread(stages.output, {k, g});

@@ -9,6 +9,15 @@ namespace {
 
 constexpr auto guard = TailStrategy::GuardWithIf;
 
+void block_in_registers(SoftmaxCrossEntropy &stages) {
+    stages.block_sum.compute_at(stages.lane_sum, stages.blocks)
+        .store_in(MemoryType::Register)
+        .bound_extent(stages.lane, 1)
+        .bound_extent(n, 1)
+        .update()
+        .never_partition_all();
+}
+
 }  // namespace
 
 // A block of threads a row. What threads have of it is a register each until they put it into
@@ -27,15 +36,16 @@ void softmax_cross_entropy(SoftmaxCrossEntropy &stages, const SoftmaxCrossEntrop
         .never_partition_all();
     stages.loss.compute_root().gpu_blocks(n).never_partition_all();
     stages.loss.compute_with(gradient, n);
-    for (auto [of_lane, of_group] :
-         {std::pair{stages.lane_best, stages.group_best}, {stages.lane_sum, stages.group_sum}}) {
-        Func lane_of_block = of_lane.in(of_group);
-        lane_of_block.compute_at(gradient, n)
+    Func best_of_block = stages.lane_best.in(stages.group_best);
+    for (auto [of_lane, of_block, of_group] :
+         {std::tuple{stages.lane_best, best_of_block, stages.group_best},
+          {stages.lane_sum, stages.lane_total, stages.group_sum}}) {
+        of_block.compute_at(gradient, n)
             .store_in(MemoryType::GPUShared)
             .bound_extent(n, 1)
             .gpu_threads(stages.lane)
             .never_partition_all();
-        of_lane.compute_at(lane_of_block, stages.lane)
+        of_lane.compute_at(of_block, stages.lane)
             .store_in(MemoryType::Register)
             .bound_extent(stages.lane, 1)
             .bound_extent(n, 1)
@@ -47,6 +57,7 @@ void softmax_cross_entropy(SoftmaxCrossEntropy &stages, const SoftmaxCrossEntrop
             .gpu_threads(stages.group)
             .never_partition_all();
     }
+    block_in_registers(stages);
     for (Func of_row : {stages.best, stages.sum, stages.at_label}) {
         of_row.compute_at(gradient, n).store_in(MemoryType::GPUShared).bound_extent(n, 1);
     }
@@ -69,6 +80,7 @@ void softmax_cross_entropy_unstaged(SoftmaxCrossEntropy &stages,
         of_row.compute_at(stages.gradient, n).store_in(MemoryType::Register).bound_extent(n, 1);
     }
     for (Func of_lane : {stages.lane_best, stages.lane_sum}) of_lane.update().never_partition_all();
+    block_in_registers(stages);
 }
 
 }  // namespace hk::schedules::gpu

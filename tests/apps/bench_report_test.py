@@ -1,7 +1,7 @@
 """apps/bench/report.py and picture.py: the page and its picture from results of bench, and from
 former ones.
 
-    bench_report_test.py REPOSITORY BENCH
+    bench_report_test.py REPOSITORY FOLDER BENCH
 """
 
 import json
@@ -9,15 +9,15 @@ import os
 import re
 import subprocess
 import sys
-import tempfile
 import unittest
 
-REPOSITORY, BENCH = sys.argv[1:3]
+REPOSITORY, FOLDER, BENCH = sys.argv[1:4]
 REPORT = os.path.join(REPOSITORY, "apps", "bench", "report.py")
-sys.path.insert(0, os.path.dirname(REPORT))
+sys.path[:0] = [os.path.dirname(REPORT), os.path.join(REPOSITORY, "tests", "support")]
 
 import picture  # noqa: E402
 import report  # noqa: E402
+from own_folder import own_folder  # noqa: E402
 
 
 def result(case="1x1", ns=1000.0, **fields):
@@ -38,11 +38,10 @@ def moved(**fields):
 
 class Program(unittest.TestCase):
     def setUp(self):
-        self.folder = tempfile.TemporaryDirectory()
-        self.addCleanup(self.folder.cleanup)
+        self.folder = own_folder(FOLDER, self)
 
     def path(self, name):
-        return os.path.join(self.folder.name, name)
+        return os.path.join(self.folder, name)
 
     def write(self, name, rows):
         with open(self.path(name), "w", encoding="utf-8") as file:
@@ -79,7 +78,7 @@ class Program(unittest.TestCase):
         outcome = self.run_report(self.write("now.json", [result()]))
         self.assertEqual(outcome.returncode, 0, outcome.stderr)
         self.assertNotIn("![", outcome.stdout)
-        self.assertEqual(os.listdir(self.folder.name), ["now.json"])
+        self.assertEqual(os.listdir(self.folder), ["now.json"])
 
     def test_without_peers_there_is_no_picture(self):
         outcome = self.run_report("--output", self.path("p.md"),
@@ -163,12 +162,12 @@ class Picture(unittest.TestCase):
     def test_svg_repeats_and_has_a_bar_of_each_kind(self):
         rows = [result(str(case), 100.0 * 2**case, kind=kind) for case in range(8)
                 for kind in picture.COLOURS] + [moved()]
-        with tempfile.TemporaryDirectory() as folder:
-            texts = []
-            for name in ("1.svg", "2.svg"):
-                picture.draw(rows, os.path.join(folder, name))
-                with open(os.path.join(folder, name), encoding="utf-8") as file:
-                    texts.append(file.read())
+        folder = own_folder(FOLDER, self)
+        texts = []
+        for name in ("1.svg", "2.svg"):
+            picture.draw(rows, os.path.join(folder, name))
+            with open(os.path.join(folder, name), encoding="utf-8") as file:
+                texts.append(file.read())
         self.assertEqual(texts[0], texts[1])
         for colour in (*picture.COLOURS.values(), picture.BYTES):
             # In the legend, and of bars.

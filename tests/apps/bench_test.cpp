@@ -103,7 +103,7 @@ INSTANTIATE_TEST_SUITE_P(Bench, GradientBench, testing::Values("data", "weight")
                          [](const auto &info) { return std::string(info.param); });
 
 TEST(Bench, AllListsAreSummedUpEachShapeOnce) {
-    const std::string path = temporary("more.csv");
+    const std::string path = own_file("more.csv");
     std::ofstream(path) << "c,h,w,k,kh,kw,groups,passes\n16,8,8,32,1,1,1,bwd_data|bwd_weight\n"
                            "8,7,7,8,5,5,8,bwd_weight\n4,7,7,4,1,1,1,bwd_data\n";
     const Outcome outcome =
@@ -114,7 +114,6 @@ TEST(Bench, AllListsAreSummedUpEachShapeOnce) {
     const size_t all = outcome.output.find("all lists");
     EXPECT_NE(outcome.output.find("depthwise, larger: 1 cases", all), std::string::npos);
     EXPECT_EQ(outcome.output.find("4-4_1x1"), std::string::npos);
-    std::remove(path.c_str());
 }
 
 TEST(Bench, FilterBatchRowAndFileNarrowTheRun) {
@@ -123,19 +122,18 @@ TEST(Bench, FilterBatchRowAndFileNarrowTheRun) {
     EXPECT_EQ(batch.at(0).at("shapes").at("input"), json({3, 8, 8, 16}));
     for (const json &r : smoke("--no-peers --row any")) EXPECT_EQ(r.at("row"), "any");
 
-    const std::string path = temporary("own.csv");
+    const std::string path = own_file("own.csv");
     std::ofstream(path) << "c,h,w,k,kh,kw\n6,9,9,4,1,1\n";
     const Outcome outcome = run_program(bench + "--no-peers --seconds 0.01 --list '" + path + "'");
     EXPECT_EQ(outcome.status, 0);
     EXPECT_NE(outcome.output.find("9x9_6-4_1x1"), std::string::npos) << outcome.output;
-    std::remove(path.c_str());
 }
 
 TEST(Bench, ReportHasEveryCase) {
-    const std::string path = temporary("report.json"), bytes = temporary("bytes.json"),
-                      gradients = temporary("gradients.json"), topk = temporary("topk.json"),
-                      sparse = temporary("sparse.json"), maps = temporary("maps.json"),
-                      list = temporary("list.csv");
+    const std::string path = own_file("report.json"), bytes = own_file("bytes.json"),
+                      gradients = own_file("gradients.json"), topk = own_file("topk.json"),
+                      sparse = own_file("sparse.json"), maps = own_file("maps.json"),
+                      list = own_file("list.csv");
     std::ofstream(list) << "c,h,w,k,kh,kw\n16,8,8,32,1,1\n4,8,8,8,1,1\n";
     const std::string run = bench + "--list smoke --seconds 0.01 --json '";
     ASSERT_EQ(run_program(run + path + "'").status, 0);
@@ -178,9 +176,7 @@ TEST(Bench, ReportHasEveryCase) {
             const std::string name = r.at("case");
             EXPECT_NE(outcome.output.find("| " + name + " | ", from), std::string::npos) << name;
         }
-        std::remove(file.c_str());
     }
-    std::remove(list.c_str());
 }
 
 struct Mistake {

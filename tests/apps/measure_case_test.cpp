@@ -68,16 +68,34 @@ TEST(MeasureCase, TakesTheFastestVariantOfEachPeer) {
     EXPECT_DOUBLE_EQ(result.ratio(), fastest / result.ns);
 }
 
+// A case that the kernel does not take.
+struct Refused : FakeCase {
+    using FakeCase::FakeCase;
+    Check check() override { throw InvalidArgument("kernel_w is 1, the row needs 3"); }
+};
+
 TEST(MeasureCase, AnErrorIsAFailureUnlessARowWasAskedFor) {
-    const CaseInfo refused = {"list", "name", "", 1, []() -> std::unique_ptr<Case> {
-                                  throw InvalidArgument("kernel_w is 1, the row needs 3");
-                              }};
+    int runs = 0;
+    const CaseInfo refused = {"list", "name", "", 1,
+                              [&] { return std::make_unique<Refused>("", runs); }};
     EXPECT_FALSE(measure_case(conv2d_family(), refused, {}, {}).skipped);
     Settings forced;
     forced.row = "3x3";
     const Result result = measure_case(conv2d_family(), refused, forced, {});
     EXPECT_TRUE(result.skipped);
     EXPECT_EQ(result.failure, "kernel_w is 1, the row needs 3");
+}
+
+TEST(MeasureCase, SizesThatDontFitAreBadInput) {
+    const CaseInfo bad = {"list", "name", "", 1, []() -> std::unique_ptr<Case> {
+                              throw InvalidArgument("conv2d: 3 groups of 8 channels");
+                          }};
+    try {
+        measure_case(conv2d_family(), bad, {}, {});
+        FAIL();
+    } catch (const BadCase &error) {
+        EXPECT_STREQ(error.what(), "name: conv2d: 3 groups of 8 channels");
+    }
 }
 
 }  // namespace

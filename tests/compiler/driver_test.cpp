@@ -7,10 +7,10 @@
 #include <set>
 
 #include "compiler/tools.h"
+#include "tests/support/folder.h"
 
 namespace {
 
-using hk::compiler::TemporaryFolder;
 namespace fs = std::filesystem;
 
 const std::string cuda = "target=host-cuda-cuda_capability_80-no_runtime";
@@ -42,17 +42,17 @@ protected:
         return run(arguments);
     }
 
-    std::string out() const { return folder_.path().string(); }
+    std::string out() const { return folder_.string(); }
 
     std::set<std::string> files() const {
         std::set<std::string> names;
-        for (const auto &entry : fs::directory_iterator(folder_.path()))
+        for (const auto &entry : fs::directory_iterator(folder_))
             names.insert(entry.path().filename());
         return names;
     }
 
     std::string content(const std::string &name) const {
-        return hk::compiler::read_file(folder_.path() / name);
+        return hk::compiler::read_file(folder_ / name);
     }
 
     // Fails with `message` and leaves nothing behind.
@@ -66,7 +66,7 @@ protected:
     static bool has_tools() { return fs::exists(HK_TEST_PTXAS) && fs::exists(HK_TEST_FATBINARY); }
 
 private:
-    const TemporaryFolder folder_{fs::temp_directory_path(), "driver_test"};
+    const fs::path folder_ = hk::test::own_folder();
 };
 
 TEST_F(Driver, WritesWhatWasAskedForAndNothingElse) {

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "compiler/tools.h"
+#include "tests/support/folder.h"
 
 namespace {
 
@@ -49,11 +50,10 @@ TEST(EmbedDeviceCode, MakesAFatbin) {
     const CudaTools tools = {HK_TEST_PTXAS, HK_TEST_FATBINARY};
     if (!std::filesystem::exists(tools.ptxas) || !std::filesystem::exists(tools.fatbinary))
         GTEST_SKIP() << "no ptxas";
-    const TemporaryFolder folder(std::filesystem::temp_directory_path(), "embed_test");
     const Module module = doubled(cuda);
     std::vector<Resources> kernels = launches(module);
     const Module finished =
-        embed_device_code(module, tools, false, folder.path().string(), kernels);
+        embed_device_code(module, tools, false, hk::test::own_folder().string(), kernels);
 
     const std::string code = device_code(finished);
     uint32_t magic = 0;

@@ -34,12 +34,12 @@ TEST(PreparedFilter, KeepsOneCopyInVectors) {
     EXPECT_TRUE(filter.is_prepared());
     EXPECT_FALSE(Filter(weight).is_prepared());
     EXPECT_EQ(filter.bytes(), 0u);
-    const std::vector<double> plain = values(conv2d(input, weight, {}, same_3x3()));
-    EXPECT_EQ(values(conv2d(input, filter, {}, same_3x3())), plain);
+    const std::vector<double> plain = values(conv2d(input, weight, {}, {}, same_3x3()));
+    EXPECT_EQ(values(conv2d(input, filter, {}, {}, same_3x3())), plain);
     // 19 filters fill up to 32.
     EXPECT_EQ(filter.bytes(), 32u * 3 * 3 * 5 * 4);
     const Filter copy = filter;
-    EXPECT_EQ(values(conv2d(input, copy, {}, same_3x3())), plain);
+    EXPECT_EQ(values(conv2d(input, copy, {}, {}, same_3x3())), plain);
     EXPECT_EQ(copy.bytes(), 32u * 3 * 3 * 5 * 4);
 }
 
@@ -47,8 +47,8 @@ TEST(PreparedFilter, DepthwiseKeepsGroupsNextToEachOther) {
     for (const DataType type : {DataType::f32, DataType::bf16}) {
         const Tensor input = whole({1, 9, 8, 37}, type), weight = whole({37, 3, 3, 1}, type);
         const Filter filter = prepare_filter(weight);
-        EXPECT_EQ(values(conv2d(input, filter, {}, same_3x3(37))),
-                  values(conv2d(input, weight, {}, same_3x3(37))));
+        EXPECT_EQ(values(conv2d(input, filter, {}, {}, same_3x3(37))),
+                  values(conv2d(input, weight, {}, {}, same_3x3(37))));
         EXPECT_EQ(filter.bytes(), 37 * 9 * size_of(type));
     }
 }
@@ -63,8 +63,8 @@ TEST(PreparedFilter, ServesOtherGroupsAndLayouts) {
             const Tensor input =
                 whole(layout == Layout::nhwc ? Shape{2, 9, 8, channels} : Shape{2, channels, 9, 8});
             const Conv2dOptions options = same_3x3(groups, layout);
-            EXPECT_EQ(values(conv2d(input, filter, {}, options)),
-                      values(conv2d(input, weight, {}, options)))
+            EXPECT_EQ(values(conv2d(input, filter, {}, {}, options)),
+                      values(conv2d(input, weight, {}, {}, options)))
                 << groups << " " << name_of(layout);
         }
     }
@@ -76,30 +76,30 @@ TEST(PreparedFilter, KeepsTheWeightAlive) {
     Filter filter = prepare_filter(whole({4, 3, 3, 5}));
     {
         const Tensor weight = whole({4, 3, 3, 5});
-        expected = values(conv2d(input, weight, {}, same_3x3()));
+        expected = values(conv2d(input, weight, {}, {}, same_3x3()));
         filter = prepare_filter(weight);
     }
-    EXPECT_EQ(values(conv2d(input, filter, {}, same_3x3())), expected);
+    EXPECT_EQ(values(conv2d(input, filter, {}, {}, same_3x3())), expected);
 }
 
 TEST(PreparedFilter, TakesViews) {
     const Tensor input = whole({1, 9, 8, 5}), all = whole({19, 3, 3, 11});
     const Tensor weight = all.slice(3, 2, 5);
-    EXPECT_EQ(values(conv2d(input, prepare_filter(weight), {}, same_3x3())),
-              values(conv2d(input, weight.to(Device::cpu()), {}, same_3x3())));
+    EXPECT_EQ(values(conv2d(input, prepare_filter(weight), {}, {}, same_3x3())),
+              values(conv2d(input, weight.to(Device::cpu()), {}, {}, same_3x3())));
     const Tensor wide = whole({1, 9, 8, 19}), one = all.slice(3, 3, 1);
-    EXPECT_EQ(values(conv2d(wide, prepare_filter(one), {}, same_3x3(19))),
-              values(conv2d(wide, one.to(Device::cpu()), {}, same_3x3(19))));
+    EXPECT_EQ(values(conv2d(wide, prepare_filter(one), {}, {}, same_3x3(19))),
+              values(conv2d(wide, one.to(Device::cpu()), {}, {}, same_3x3(19))));
 }
 
 TEST(PreparedFilter, IsSharedByThreads) {
     const Tensor input = whole({1, 9, 8, 64}), weight = whole({64, 3, 3, 64});
-    const std::vector<double> expected = values(conv2d(input, weight, {}, same_3x3()));
+    const std::vector<double> expected = values(conv2d(input, weight, {}, {}, same_3x3()));
     const Filter filter = prepare_filter(weight);
     std::vector<std::vector<double>> got(4);
     std::vector<std::thread> threads;
     for (std::vector<double> &result : got)
-        threads.emplace_back([&] { result = values(conv2d(input, filter, {}, same_3x3())); });
+        threads.emplace_back([&] { result = values(conv2d(input, filter, {}, {}, same_3x3())); });
     for (std::thread &thread : threads) thread.join();
     for (const std::vector<double> &result : got) EXPECT_EQ(result, expected);
     EXPECT_EQ(filter.bytes(), 64u * 3 * 3 * 64 * 4);
@@ -110,16 +110,16 @@ TEST(PreparedFilter, IsTheWeightOnADevice) {
         if (device.is_cpu()) continue;
         const Tensor input = whole({1, 9, 8, 5}), weight = whole({19, 3, 3, 5});
         const Filter filter = prepare_filter(weight.to(device));
-        EXPECT_EQ(values(conv2d(input.to(device), filter, {}, same_3x3()).to(Device::cpu())),
-                  values(conv2d(input, weight, {}, same_3x3())));
+        EXPECT_EQ(values(conv2d(input.to(device), filter, {}, {}, same_3x3()).to(Device::cpu())),
+                  values(conv2d(input, weight, {}, {}, same_3x3())));
         EXPECT_EQ(filter.bytes(), 0u);
     }
 }
 
 TEST(PreparedFilter, IsCheckedAsAWeight) {
     const Tensor input = whole({1, 9, 8, 5});
-    EXPECT_THROW(conv2d(input, prepare_filter({}), {}, same_3x3()), InvalidArgument);
-    EXPECT_THROW(conv2d(input, prepare_filter(whole({4, 3, 3, 6})), {}, same_3x3()),
+    EXPECT_THROW(conv2d(input, prepare_filter({}), {}, {}, same_3x3()), InvalidArgument);
+    EXPECT_THROW(conv2d(input, prepare_filter(whole({4, 3, 3, 6})), {}, {}, same_3x3()),
                  InvalidArgument);
 }
 

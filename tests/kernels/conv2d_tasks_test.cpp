@@ -41,10 +41,10 @@ TEST_P(Conv2dTasks, AreAtLeastSeven) {
                                              : Shape{s.filters, channels, s.kernel, s.kernel},
                                         DataType::f32);
     const Filter filter = prepared ? prepare_filter(weight) : weight;
-    if (prepared) conv2d(input, filter, {}, options);  // packs
+    if (prepared) conv2d(input, filter, {}, {}, options);  // packs
     most_tasks = 0;
     const auto former = halide_set_custom_do_par_for(count_tasks);
-    conv2d(input, filter, {}, options);
+    conv2d(input, filter, {}, {}, options);
     halide_set_custom_do_par_for(former);
     EXPECT_GE(most_tasks, 7);
 }

@@ -77,8 +77,8 @@ TEST(Conv2dPicture, PixelsMayLieApart) {
             Conv2dOptions options;
             options.padding = {1, 2, 2, 1};
             options.stride = {stride, stride};
-            EXPECT_EQ(reference::read(conv2d(apart, weight, {}, options)),
-                      reference::read(conv2d(apart.to(Device::cpu()), weight, {}, options)))
+            EXPECT_EQ(reference::read(conv2d(apart, weight, {}, {}, options)),
+                      reference::read(conv2d(apart.to(Device::cpu()), weight, {}, {}, options)))
                 << name_of(type) << " stride " << stride;
         }
     }

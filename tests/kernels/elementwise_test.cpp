@@ -165,9 +165,14 @@ TEST_P(ElementwiseRow, PassesNaNs) {
             check_nans(row.type, device, of_saved, [&](const Tensor &saved, const Tensor &result) {
                 activate_backward_with(row, two, saved, result, options);
             });
-            check_nans(row.type, device, NAN, [&](const Tensor &gradient, const Tensor &result) {
-                activate_backward_with(row, gradient, quarter, result, options);
-            });
+            // Of a clamp whose bounds cross all is outside.
+            const bool crossed =
+                options.activation == Activation::clamp && options.alpha >= options.beta;
+            const double of_gradient = crossed ? 0 : NAN;
+            check_nans(row.type, device, of_gradient,
+                       [&](const Tensor &gradient, const Tensor &result) {
+                           activate_backward_with(row, gradient, quarter, result, options);
+                       });
         }
     }
 }
@@ -225,6 +230,19 @@ std::vector<double> activated(const std::vector<double> &values, DataType type,
     return reference::read(input.to(Device::cpu()));
 }
 
+TEST(Activate, ClampWithoutBoundsAndWithTheLowerAboveTheUpper) {
+    for (const Device device : devices_with_rows()) {
+        for (const DataType type : kTypes) {
+            const std::vector<double> values{-3, -0.5, 0, 2, 40};
+            EXPECT_EQ(activated(values, type, {Activation::clamp}, device), values);
+            EXPECT_EQ(activated(values, type, {Activation::clamp, 1}, device),
+                      (std::vector<double>{1, 1, 1, 2, 40}));
+            EXPECT_EQ(activated(values, type, {Activation::clamp, 6, 0.5f}, device),
+                      std::vector<double>(5, 0.5));
+        }
+    }
+}
+
 TEST(Activate, PassesNaNAndInfinities) {
     constexpr double kInfinity = std::numeric_limits<double>::infinity();
     for (const Device device : devices_with_rows()) {
@@ -244,6 +262,7 @@ TEST(Activate, PassesNaNAndInfinities) {
 // Of the four, from input and output; of an infinite activation too, and of a NaN none gets lost.
 TEST(ActivateBackward, Corners) {
     constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    constexpr float kInf = std::numeric_limits<float>::infinity();
     struct Corner {
         ActivationOptions options;
         std::vector<double> saved, wanted;
@@ -252,6 +271,12 @@ TEST(ActivateBackward, Corners) {
         {{Activation::none}, {-kInfinity, 0, kInfinity}, {4, 4, 4}},
         {{Activation::relu}, {-kInfinity, -1, -0.0, 0, 1e-3, kInfinity}, {0, 0, 0, 0, 4, 4}},
         {{Activation::clamp, -1, 2}, {-kInfinity, -1, -0.9, 1.9, 2, kInfinity}, {0, 0, 4, 4, 0, 0}},
+        {{Activation::clamp}, {-kInfinity, -1, 0, 1, kInfinity}, {4, 4, 4, 4, 4}},
+        {{Activation::clamp, 2}, {-kInfinity, 2, 2.5, kInfinity}, {0, 0, 4, 4}},
+        {{Activation::clamp, 2, -1}, {-2, -1, 0, 2, 3}, {0, 0, 0, 0, 0}},
+        {{Activation::clamp, kInf, 1}, {-2, 1, kInfinity}, {0, 0, 0}},
+        {{Activation::clamp, 1, -kInf}, {-kInfinity, 0, 2}, {0, 0, 0}},
+        {{Activation::clamp, kInf, kInf}, {-2, 0, kInfinity}, {0, 0, 0}},
         {{Activation::leaky_relu, 0.25f}, {-kInfinity, -1, 0, 1, kInfinity}, {1, 1, 1, 4, 4}}};
     for (const Device device : devices_with_rows()) {
         for (const DataType type : kTypes) {

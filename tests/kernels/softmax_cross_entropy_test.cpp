@@ -112,13 +112,15 @@ TEST_P(Softmax, MovesADevicesLabelToTheNearestClass) {
     c.rows = 3;
     c.classes = 10;
     const Tensor logits = logits_of(c).to(device_);
-    const auto gradient_of = [&](const std::vector<double> &labels) {
+    const auto gradient_of = [&](DataType type, const std::vector<double> &labels) {
         const Tensor gradient(logits.shape(), c.type, device_);
-        softmax_cross_entropy(logits, host_tensor({3}, DataType::s32, labels).to(device_), Tensor(),
+        softmax_cross_entropy(logits, host_tensor({3}, type, labels).to(device_), Tensor(),
                               gradient);
         return reference::bits(gradient.to(Device::cpu()));
     };
-    EXPECT_EQ(gradient_of({-5, 4, 1000000}), gradient_of({0, 4, 9}));
+    for (const DataType type : {DataType::s32, DataType::s64}) {
+        EXPECT_EQ(gradient_of(type, {-5, 4, 1000000}), gradient_of(DataType::s32, {0, 4, 9}));
+    }
 }
 
 INSTANTIATE_TEST_SUITE_P(

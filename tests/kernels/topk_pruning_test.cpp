@@ -2,15 +2,14 @@
 // and that of indices alone no values.
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
-#include <cstdio>
 #include <fstream>
 #include <regex>
 #include <set>
 
 #include "hk/topk.h"
 #include "tests/apps/program.h"
+#include "tests/support/folder.h"
 #include "tests/support/print.h"
 
 namespace hk::test {
@@ -28,9 +27,7 @@ int64_t fixed(const KernelInfo &row, std::string_view field) {
 
 // The row's code before vectors and bounds are worked out: what its kernel does.
 std::string lowered(const KernelInfo &row) {
-    const std::string folder = testing::TempDir() + "hk_topk_pruning_" + std::to_string(getpid());
-    std::string command = "mkdir -p '" + folder +
-                          "' && '" HK_TOPK_GENERATOR "' -g topk -f row -o '" + folder +
+    std::string command = "'" HK_TOPK_GENERATOR "' -g topk -f row -o '" + own_folder().string() +
                           "' -e conceptual_stmt target=host-user_context-no_runtime";
     command += " type=uint" + std::to_string(8 * size_of(row.type));
     command += std::string(" algorithm=") + row.algorithm + " schedule=" + row.schedule;
@@ -41,11 +38,8 @@ std::string lowered(const KernelInfo &row) {
     }
     const Outcome outcome = run_program(command);
     EXPECT_EQ(outcome.status, 0) << command << "\n" << outcome.output;
-    const std::string path = folder + "/row.conceptual.stmt";
-    std::ifstream file(path);
-    std::string text(std::istreambuf_iterator<char>(file), {});
-    run_program("rm -r '" + folder + "'");
-    return text;
+    std::ifstream file(own_file("row.conceptual.stmt"));
+    return {std::istreambuf_iterator<char>(file), {}};
 }
 
 // What the code names: variables, buffers, functions.

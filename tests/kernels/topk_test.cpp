@@ -179,11 +179,11 @@ TEST(TopKOnEveryDevice, WaysToAskAgree) {
                 EXPECT_EQ(got.type(), want.type());
                 EXPECT_EQ(differing(got.to(Device::cpu()), want), "");
             };
-            const hk::TopK both = topk(input, 20, 1, order);
+            const hk::TopK both = topk(input, 20, {1, order});
             same(both.values, wanted.values);
             same(both.indices, wanted.indices);
-            same(topk_values(input, 20, -2, order), wanted.values);
-            same(topk_indices(input, 20, 1, order, false), wanted.indices);
+            same(topk_values(input, 20, {-2, order}), wanted.values);
+            same(topk_indices(input, 20, {1, order, false}), wanted.indices);
             const auto all = reference::topk(host, 400, 1, order, DataType::s64);
             same(sort(input, 1, order), all.values);
             same(argsort(input, 1, order), all.indices);

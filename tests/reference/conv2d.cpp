@@ -31,9 +31,8 @@ double activate(double value, const Conv2dOptions &options) {
         case Activation::relu:
             return value < 0 ? 0 : value;
         case Activation::clamp:
-            return value < options.alpha  ? options.alpha
-                   : value > options.beta ? options.beta
-                                          : value;
+            if (value < options.alpha) value = options.alpha;
+            return value > options.beta ? options.beta : value;
         case Activation::leaky_relu:
             return value < 0 ? options.alpha * value : value;
         case Activation::silu:

@@ -4,6 +4,7 @@
 
 #include "backward_stand_in_kernels.h"
 #include "expect_error.h"
+#include "repeated.h"
 
 namespace hk {
 namespace {
@@ -59,6 +60,11 @@ TEST(Conv2dBackwardInput, UndefinedTensors) {
                    conv2d_backward_weight({}, t, Shape{1, 1, 1, 1}));
     EXPECT_INVALID("conv2d_backward_bias: output gradient is undefined",
                    conv2d_backward_bias(Tensor()));
+    // Which has neither weight nor input.
+    EXPECT_INVALID(
+        "conv2d_backward_bias: output gradient has shape [2, 6, 7, 0], of which only the "
+        "batch may be 0",
+        conv2d_backward_bias(Tensor({2, 6, 7, 0}, DataType::f32)));
 }
 
 TEST(Conv2dBackwardInput, Ranks) {
@@ -123,6 +129,12 @@ TEST(Conv2dBackwardInput, Options) {
                    [](Arguments &a) { a.beta = std::numeric_limits<float>::quiet_NaN(); });
     expect_refused("the activation is relu, it must be none",
                    [](Arguments &a) { a.options.activation = Activation::relu; });
+    expect_refused("the layout is any, it must be nhwc or nchw",
+                   [](Arguments &a) { a.options.layout = Layout::any; });
+    expect_refused("the layout is unknown",
+                   [](Arguments &a) { a.options.layout = static_cast<Layout>(200); });
+    expect_refused("activation 200 does not exist",
+                   [](Arguments &a) { a.options.activation = static_cast<Activation>(200); });
     expect_refused("stride of y is 0", [](Arguments &a) { a.options.stride[0] = 0; });
     expect_refused("dilation of x is -2", [](Arguments &a) { a.options.dilation[1] = -2; });
     expect_refused("padding at the left is -1", [](Arguments &a) { a.options.padding.left = -1; });
@@ -150,8 +162,9 @@ TEST(Conv2dBackwardInput, Devices) {
 
 TEST(Conv2dBackwardInput, Overlaps) {
     expect_refused(
-        "input gradient and input overlap: input gradient has shape [2, 6, 7, 8] at "
-        "element 0, input [2, 6, 7, 8] at element 0",
+        "input gradient and input overlap: input gradient has shape [2, 6, 7, 8], strides "
+        "[336, 56, 8, 1]; input has shape [2, 6, 7, 8], strides [336, 56, 8, 1], and begins where "
+        "input gradient does",
         [](Arguments &a) { a.gradients.input = a.input; });
     expect_refused("weight gradient and weight overlap",
                    [](Arguments &a) { a.gradients.weight = a.weight; });
@@ -207,6 +220,22 @@ TEST(Conv2dBackwardInput, GivenRows) {
                 run());
         }
     }
+}
+
+TEST(Conv2dBackwardInput, RepeatedElements) {
+    const std::string refused = " has this many elements, repeated ones counted: 4294967296";
+    const Tensor many = repeated({1 << 16, 1 << 8, 1 << 8, 1}), bias = made({1});
+    EXPECT_INVALID("conv2d_backward_bias: output" + refused,
+                   conv2d_backward_bias(many, bias, Layout::nhwc));
+    EXPECT_INVALID("conv2d_backward_weight: input" + refused,
+                   conv2d_backward_weight(many, many, made({1, 1, 1, 1}), {}));
+}
+
+TEST(Conv2dBackwardInput, LayoutOfABias) {
+    EXPECT_INVALID("conv2d_backward_bias: the layout is any, it must be nhwc or nchw",
+                   conv2d_backward_bias(made({1, 4, 5, 5}), Layout::any));
+    EXPECT_INVALID("conv2d_backward_bias: the layout is any, it must be nhwc or nchw",
+                   conv2d_backward_bias(made({1, 4, 5, 5}), made({5}), Layout::any));
 }
 
 // The last one asked for has no row: nothing before it has run.

@@ -84,6 +84,10 @@ TEST(Conv2dCall, Activations) {
     const Conv2dOptions options[] = {{.activation = Activation::none},
                                      {.activation = Activation::relu},
                                      {.activation = Activation::clamp, .alpha = -3, .beta = 6},
+                                     {.activation = Activation::clamp},
+                                     {.activation = Activation::clamp, .alpha = 2},
+                                     {.activation = Activation::clamp, .beta = 2},
+                                     {.activation = Activation::clamp, .alpha = 6, .beta = -3},
                                      {.activation = Activation::leaky_relu, .alpha = 0.1f},
                                      {.activation = Activation::silu},
                                      {.activation = Activation::gelu}};
@@ -97,6 +101,11 @@ TEST(Conv2dCall, ReturnsATensor) {
     const Tensor expected({2, 3, 4, 5}, DataType::f32);
     conv2d(input, weight, numbers({5}, 3), {}, expected, {});
     EXPECT_EQ(values(output), values(expected));
+
+    const Tensor residual = numbers({2, 3, 4, 5}, 4);
+    const Conv2dOptions relu{.activation = Activation::relu};
+    conv2d(input, weight, {}, residual, expected, relu);
+    EXPECT_EQ(values(conv2d(input, weight, {}, residual, relu)), values(expected));
 }
 
 TEST(Conv2dCall, EmptyBatch) {
@@ -161,7 +170,7 @@ TEST(Conv2dCall, NchwViews) {
 // What kernels see of 1x1 convolutions.
 TEST(Conv2dCall, PointwisePixelsBecomeOneDimension) {
     const auto run = [](const Tensor &input, const Tensor &weight, Conv2dOptions options) {
-        conv2d(input, weight, {}, options);
+        conv2d(input, weight, {}, {}, options);
         return last_call();
     };
     tests::Call call = run(numbers({2, 4, 5, 8}, 1), numbers({6, 1, 1, 8}, 2), {});
@@ -195,7 +204,7 @@ TEST(Conv2dCall, PointwisePixelsBecomeOneDimension) {
 }
 
 TEST(Conv2dCall, GroupsAreADimension) {
-    conv2d(numbers({1, 4, 5, 12}, 1), numbers({6, 3, 3, 4}, 2), {}, {.groups = 3});
+    conv2d(numbers({1, 4, 5, 12}, 1), numbers({6, 3, 3, 4}, 2), {}, {}, {.groups = 3});
     const tests::Call &call = last_call();
     EXPECT_EQ(call.input.extents, (std::vector<int32_t>{4, 3, 5, 4, 1}));
     EXPECT_EQ(call.input.strides, (std::vector<int32_t>{1, 4, 12, 60, 240}));
@@ -203,7 +212,7 @@ TEST(Conv2dCall, GroupsAreADimension) {
     EXPECT_EQ(call.weight.strides, (std::vector<int32_t>{1, 4, 12, 36, 72}));
     EXPECT_EQ(call.bias.extents, (std::vector<int32_t>{2, 3}));
     EXPECT_EQ(call.residual.extents, call.output.extents);
-    conv2d(numbers({1, 4, 5, 3}, 1), numbers({3, 3, 3, 1}, 2), {}, {.groups = 3});
+    conv2d(numbers({1, 4, 5, 3}, 1), numbers({3, 3, 3, 1}, 2), {}, {}, {.groups = 3});
     EXPECT_EQ(last_call().input.strides[0], 1);
     EXPECT_EQ(last_call().input.strides[1], 1);
 }
@@ -216,7 +225,7 @@ TEST(Conv2dCall, SelectionAgreesWithTheCall) {
             options.layout = layout;
             const Tensor input = laid_out(c.input, layout, 1),
                          weight = laid_out(c.weight, layout, 2);
-            conv2d(input, weight, {}, options);
+            conv2d(input, weight, {}, {}, options);
             const Selection selection = select_conv2d(
                 Conv2dProblem::from_shapes(input.shape(), weight.shape(), DataType::f32, options),
                 DeviceType::cpu, {}, true);
@@ -244,6 +253,9 @@ TEST(Conv2dCall, FailingKernelsThrow) {
     EXPECT_ERROR(
         OutOfMemory, "no memory left",
         run(halide_error_code_out_of_memory, "Out of memory (halide_malloc returned nullptr)"));
+    EXPECT_ERROR(OutOfMemory, "allocation for buffer padded",
+                 run(halide_error_code_buffer_allocation_too_large,
+                     "Total allocation for buffer padded is 2147483648"));
 }
 
 TEST(Conv2dCall, LogsEachNewProblemOnce) {

@@ -4,6 +4,7 @@
 
 #include "expect_error.h"
 #include "hk/conv2d.h"
+#include "repeated.h"
 #include "stand_in_kernels.h"
 
 namespace hk {
@@ -85,6 +86,43 @@ TEST(Conv2dInput, Shapes) {
     });
 }
 
+// The weight as other libraries have it, told so; turned round as the message says it fits.
+TEST(Conv2dInput, WeightsInAnotherOrder) {
+    const auto expect = [](const std::string &told, const std::vector<int> &order, Layout layout,
+                           const Shape &input, const Shape &weight, int64_t groups = 1) {
+        const Conv2dOptions options{.layout = layout, .groups = groups};
+        const Tensor image = numbers(input, 1), filters = numbers(weight, 2);
+        const std::string message =
+            tests::message_of<InvalidArgument>([&] { conv2d(image, filters, {}, {}, options); });
+        EXPECT_TRUE(tests::has(message, told)) << message;
+        const Tensor turned = filters.permute(order).contiguous();
+        EXPECT_NO_THROW(conv2d(image, turned, {}, {}, options)) << told;
+    };
+    expect(
+        "weight has 3 input channels, input has 8; the weight [12, 8, 3, 3] would fit as OIHW, "
+        "layout nhwc takes OHWI: weight.permute({0, 2, 3, 1}).contiguous()",
+        {0, 2, 3, 1}, Layout::nhwc, {2, 6, 7, 8}, {12, 8, 3, 3});
+    expect("would fit as HWIO, layout nhwc takes OHWI: weight.permute({3, 0, 1, 2}).contiguous()",
+           {3, 0, 1, 2}, Layout::nhwc, {2, 6, 7, 8}, {3, 3, 8, 12});
+    expect(
+        "the kernel reaches over 8 columns, the padded input has 7; the weight [3, 3, 8, 8] "
+        "would fit as HWIO",
+        {3, 0, 1, 2}, Layout::nhwc, {2, 6, 7, 8}, {3, 3, 8, 8});
+    expect("would fit as OHWI, layout nchw takes OIHW: weight.permute({0, 3, 1, 2}).contiguous()",
+           {0, 3, 1, 2}, Layout::nchw, {2, 8, 6, 7}, {12, 3, 3, 8});
+    expect("would fit as HWIO, layout nchw takes OIHW: weight.permute({3, 2, 0, 1}).contiguous()",
+           {3, 2, 0, 1}, Layout::nchw, {2, 8, 6, 7}, {3, 3, 8, 12});
+    // Depthwise.
+    expect("would fit as OIHW", {0, 2, 3, 1}, Layout::nhwc, {2, 6, 7, 8}, {8, 1, 3, 3}, 8);
+    expect("would fit as HWOI", {2, 0, 1, 3}, Layout::nhwc, {2, 6, 7, 8}, {3, 3, 8, 1}, 8);
+    expect("would fit as IHWO", {3, 1, 2, 0}, Layout::nhwc, {2, 6, 7, 8}, {1, 3, 3, 8}, 8);
+    // One that fits in no order.
+    const std::string message = tests::message_of<InvalidArgument>([] {
+        conv2d(numbers({2, 6, 7, 8}, 1), numbers({12, 3, 3, 5}, 2));
+    });
+    EXPECT_EQ(message, "conv2d: weight has 5 input channels, input has 8");
+}
+
 TEST(Conv2dInput, Groups) {
     expect_refused("input has 8 channels, 3 groups don't divide them",
                    [](Arguments &a) { a.options.groups = 3; });
@@ -97,6 +135,12 @@ TEST(Conv2dInput, Groups) {
 }
 
 TEST(Conv2dInput, Options) {
+    expect_refused("the layout is any, it must be nhwc or nchw",
+                   [](Arguments &a) { a.options.layout = Layout::any; });
+    expect_refused("the layout is unknown",
+                   [](Arguments &a) { a.options.layout = static_cast<Layout>(200); });
+    expect_refused("activation 200 does not exist",
+                   [](Arguments &a) { a.options.activation = static_cast<Activation>(200); });
     expect_refused("stride of y is 0, it must be 1", [](Arguments &a) { a.options.stride[0] = 0; });
     expect_refused("stride of x is -1", [](Arguments &a) { a.options.stride[1] = -1; });
     expect_refused("dilation of y is 0", [](Arguments &a) { a.options.dilation[0] = 0; });
@@ -104,10 +148,13 @@ TEST(Conv2dInput, Options) {
     expect_refused("padding at the top is -1", [](Arguments &a) { a.options.padding.top = -1; });
     expect_refused("padding at the right is -1",
                    [](Arguments &a) { a.options.padding.right = -1; });
-    expect_refused("clamp goes from 6.000000 to 0.000000", [](Arguments &a) {
+    expect_refused("clamp goes from nan to 6.000000", [](Arguments &a) {
         a.options.activation = Activation::clamp;
-        a.options.alpha = 6;
+        a.options.alpha = std::numeric_limits<float>::quiet_NaN();
+        a.options.beta = 6;
     });
+    expect_refused("leaky_relu's slope is -inf, it must be finite",
+                   [](Arguments &a) { a.options.activation = Activation::leaky_relu; });
     expect_refused("slope is nan", [](Arguments &a) {
         a.options.activation = Activation::leaky_relu;
         a.options.alpha = std::numeric_limits<float>::quiet_NaN();
@@ -258,6 +305,24 @@ TEST(Conv2dInput, Strides) {
     });
 }
 
+TEST(Conv2dInput, RepeatedElements) {
+    const auto refused = [](const char *operand) {
+        return std::string(operand) + " has this many elements, repeated ones counted: 4294967296";
+    };
+    Arguments large;
+    large.options = {.stride = {1 << 16, 1 << 16}};
+    large.input = repeated({1, 1 << 16, 1 << 16, 1});
+    large.weight = repeated({12, 1, 3, 1});
+    large.residual = {};
+    large.output = numbers({1, 1, 1, 12}, 0);
+    EXPECT_INVALID(refused("conv2d: input"), large.run());
+    large.input = numbers({1, 1 << 10, 1 << 10, 1}, 0);
+    large.weight = repeated({1 << 12, 1 << 10, 1 << 10, 1});
+    large.bias = {};
+    large.output = numbers({1, 1, 1, 1 << 12}, 0);
+    EXPECT_INVALID(refused("conv2d: weight"), large.run());
+}
+
 TEST(Conv2dInput, DataIsCheckedWhenItIsBorrowed) {
     EXPECT_INVALID("data is null", Tensor::borrow(nullptr, DataType::f32, {1, 2, 2, 1}));
     alignas(4) char bytes[20] = {};
@@ -287,7 +352,7 @@ TEST(Conv2dInput, NoRowTakesIt) {
     const Device device = Device::opencl(0);
     const Tensor input({1, 4, 4, 4}, DataType::f32, device),
         weight({4, 1, 1, 2}, DataType::f32, device);
-    EXPECT_INVALID("groups is 2, the row needs 1", conv2d(input, weight, {}, {.groups = 2}));
+    EXPECT_INVALID("groups is 2, the row needs 1", conv2d(input, weight, {}, {}, {.groups = 2}));
     const Tensor half({1, 4, 4, 4}, DataType::bf16), filter({4, 1, 1, 4}, DataType::bf16);
     EXPECT_INVALID("no row takes the problem on cpu", conv2d(half, filter));
 }

@@ -91,18 +91,19 @@ struct Caller : Cl {
 class Conv2dOpenCl : public ::testing::Test {
 protected:
     std::vector<float> expected(const Conv2dOptions &options = kPadded) const {
-        return values(conv2d(input, weight, bias, options));
+        return values(conv2d(input, weight, bias, {}, options));
     }
     Tensor input = numbers({2, 6, 7, 8}, 1), weight = numbers({12, 3, 3, 8}, 2),
            bias = numbers({12}, 3);
 };
 
 TEST_F(Conv2dOpenCl, AgreesWithTheCpu) {
-    const Tensor output = conv2d(input.to(kDevice), weight.to(kDevice), bias.to(kDevice), kPadded);
+    const Tensor output =
+        conv2d(input.to(kDevice), weight.to(kDevice), bias.to(kDevice), {}, kPadded);
     EXPECT_EQ(output.device(), kDevice);
     EXPECT_EQ(values(output), expected());
-    EXPECT_EQ(values(conv2d(input.to(kDevice), weight.to(kDevice), {}, kPadded)),
-              values(conv2d(input, weight, {}, kPadded)));
+    EXPECT_EQ(values(conv2d(input.to(kDevice), weight.to(kDevice), {}, {}, kPadded)),
+              values(conv2d(input, weight, {}, {}, kPadded)));
 }
 
 TEST_F(Conv2dOpenCl, EmptyBatch) {
@@ -124,7 +125,7 @@ TEST_F(Conv2dOpenCl, ViewsAtAnyOffset) {
         conv2d(place(input), place(weight), place(bias), {}, output, kPadded);
         EXPECT_EQ(values(output), expected()) << offset;
         conv2d(place(input), place(weight), {}, {}, output, kPadded);
-        EXPECT_EQ(values(output), values(conv2d(input, weight, {}, kPadded))) << offset;
+        EXPECT_EQ(values(output), values(conv2d(input, weight, {}, {}, kPadded))) << offset;
     }
 }
 
@@ -137,7 +138,7 @@ TEST_F(Conv2dOpenCl, StridedAndReversedViews) {
     const Tensor output = canvas.slice(1, 5, 4, -1).slice(2, 2, 5).slice(3, 3, 6);
     const Tensor every_second = bias.slice(0, 0, 6, 2);
     const std::vector<float> wanted =
-        values(conv2d(view(input), filters(weight), every_second, kPadded));
+        values(conv2d(view(input), filters(weight), every_second, {}, kPadded));
     conv2d(view(whole), filters(weight.to(kDevice)), bias.to(kDevice).slice(0, 0, 6, 2), {}, output,
            kPadded);
     EXPECT_EQ(values(output), wanted);
@@ -178,8 +179,9 @@ TEST_F(Conv2dOpenCl, CodeIsLoadedOnceAContext) {
             caller->buffers.clear();
             if (i == 0 && caller == &second) after_first_call = second.references();
         }
-        EXPECT_EQ(values(conv2d(input.to(kDevice), weight.to(kDevice), bias.to(kDevice), kPadded)),
-                  expected());
+        EXPECT_EQ(
+            values(conv2d(input.to(kDevice), weight.to(kDevice), bias.to(kDevice), {}, kPadded)),
+            expected());
     }
     EXPECT_EQ(second.references(), after_first_call);
     // Forgotten, the context is the caller's alone, but for his queue.
@@ -204,7 +206,7 @@ TEST_F(Conv2dOpenCl, BadStreams) {
     EXPECT_INVALID("input belongs to another context of opencl:0", run(caller.tensor(input), {}));
     run(caller.tensor(input), {caller.context, caller.queue});
     caller.finish(caller.queue);
-    EXPECT_EQ(values(output), values(conv2d(input, weight, {}, kPadded)));
+    EXPECT_EQ(values(output), values(conv2d(input, weight, {}, {}, kPadded)));
 }
 
 TEST_F(Conv2dOpenCl, FromThreadsOnTwoQueues) {

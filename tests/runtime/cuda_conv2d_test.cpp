@@ -206,7 +206,7 @@ TEST_F(CudaConv2dFailure, NoMemoryForTheOutput) {
     const size_t allocated = driver().allocated;
     driver().fail["cuMemAlloc"] = 2;
     EXPECT_ERROR(OutOfMemory, "cuda:1: no memory left: asked for",
-                 conv2d(o.input, o.weight, {}, problem.options));
+                 conv2d(o.input, o.weight, {}, {}, problem.options));
     EXPECT_EQ(driver().allocated, allocated);
     EXPECT_TRUE(driver().launches.empty());
 }

@@ -10,6 +10,8 @@
 #include "memory/pool.h"
 #include "stand_in_driver.h"
 #include "storage.h"
+#include "tests/support/environment.h"
+#include "tests/support/failing_new.h"
 
 namespace hk {
 namespace {
@@ -210,6 +212,39 @@ TEST_F(CudaMemory, OfACallersContext) {
     EXPECT_EQ(driver().allocated, 1u);
     kDevice.forget(&context);
     EXPECT_EQ(driver().allocated, 0u);
+    driver().contexts.clear();
+}
+
+// Where there is no memory for a pool there is none, rather than one that the environment does not
+// say.
+TEST_F(CudaMemory, PoolsAreAsTheEnvironmentSays) {
+    const test::Environment off("HK_MEMORY_POOL", "off");
+    static int contexts[100];
+    bool failed = true;
+    for (int n = 0; failed; n++) {
+        ASSERT_LT(n, 100);
+        void *const context = &contexts[n];
+        driver().contexts[context] = 1;
+        driver().streams[&a_] = context;
+        {
+            const tests::FailingNew failing(n);
+            try {
+                detail::memory_pool(kDevice, context);
+            } catch (const std::bad_alloc &) {
+            }
+            failed = failing.failed();
+        }
+        CallContext call(kDevice, {context, &a_});
+        halide_dimension_t dim{0, 5000, 1, 0};
+        halide_buffer_t x{};
+        x.type = {halide_type_float, 32};
+        x.dimensions = 1;
+        x.dim = &dim;
+        ASSERT_EQ(halide_device_malloc(&call, &x, halide_cuda_device_interface()), 0);
+        ASSERT_EQ(halide_device_free(&call, &x), 0);
+        EXPECT_EQ(driver().allocated, 0u) << n;
+        kDevice.forget(context);
+    }
     driver().contexts.clear();
 }
 

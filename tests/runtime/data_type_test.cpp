@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "expect_error.h"
+#include "hk/tensor.h"
 
 namespace hk {
 namespace {
@@ -19,6 +20,15 @@ TEST(DataType, NamesGoBothWays) {
     EXPECT_EQ(size_of(DataType::f64), 8);
     EXPECT_EQ(size_of(DataType::u8), 1);
     EXPECT_INVALID("\"float\", not one of f32, f16, bf16", data_type_of("float"));
+}
+
+TEST(DataType, ThatDoesNotExist) {
+    const auto none = static_cast<DataType>(200);
+    EXPECT_EQ(name_of(none), "unknown");
+    EXPECT_EQ(size_of(none), 0);
+    float data = 0;
+    EXPECT_INVALID("tensor: data type 200 does not exist", Tensor({1}, none));
+    EXPECT_INVALID("borrow: data type 200 does not exist", Tensor::borrow(&data, none, {1}));
 }
 
 // The value of a 16-bit float by its definition.

@@ -65,6 +65,15 @@ TEST(ElementwiseInput, UndefinedTensors) {
     expect_refused<Step>("gradient is undefined", [](Step &a) { a.gradient = {}; });
 }
 
+TEST(ElementwiseInput, ActivationsThatDoNotExist) {
+    const auto none = static_cast<Activation>(200);
+    EXPECT_EQ(name_of(none), "unknown");
+    expect_refused<Forward>("activation 200 does not exist",
+                            [&](Forward &a) { a.options.activation = none; });
+    expect_refused<Backward>("activation 200 does not exist",
+                             [&](Backward &a) { a.options.activation = none; });
+}
+
 TEST(ElementwiseInput, Shapes) {
     expect_refused<Forward>("input has shape [4, 3], it must have [3, 4]", [](Forward &a) {
         a.input = made({4, 3});
@@ -112,12 +121,21 @@ TEST(ElementwiseInput, Devices) {
                          [&](Step &a) { a.parameter = a.parameter.to(device); });
 }
 
+// Each of them begins at element 0 of a storage of its own.
+TEST(ElementwiseInput, OverlapOfBorrowedMemory) {
+    std::vector<float> both(16);
+    expect_refused<Forward>("and begins 16 bytes after output", [&](Forward &a) {
+        a.output = Tensor::borrow(both.data(), DataType::f32, {3, 4});
+        a.input = Tensor::borrow(both.data() + 4, DataType::f32, {3, 4});
+    });
+}
+
 TEST(ElementwiseInput, Overlap) {
     const Tensor both = made({4, 4});
     const Tensor first = both.slice(0, 0, 3), second = both.slice(0, 1, 3);
     expect_refused<Forward>(
-        "output and input overlap: output has shape [3, 4] at element 4, input [3, 4] at "
-        "element 0",
+        "output and input overlap: output has shape [3, 4], strides [4, 1]; input has shape "
+        "[3, 4], strides [4, 1], and begins 16 bytes before output",
         [&](Forward &a) {
             a.input = first;
             a.output = second;
@@ -174,8 +192,9 @@ TEST(ElementwiseInput, Activations) {
         expect_refused<Backward>(part, [&](Backward &a) { a.options = options; });
     };
     refused("activation 17 does not exist", {static_cast<Activation>(17)});
-    refused("clamp goes from 2.0", {Activation::clamp, 2, 1});
     refused("clamp goes from nan", {Activation::clamp, kNaN, 1});
+    refused("clamp goes from 1.000000 to nan", {Activation::clamp, 1, kNaN});
+    refused("leaky_relu's slope is -inf, it must be finite", {Activation::leaky_relu});
     refused("leaky_relu's slope is inf", {Activation::leaky_relu, kInfinity});
 }
 

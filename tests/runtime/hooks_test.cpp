@@ -166,6 +166,9 @@ TEST(Failures, BecomeExceptions) {
     expect_failure<OutOfMemory>(halide_error_code_gpu_device_error,
                                 "OpenCL error: CL_OUT_OF_RESOURCES clEnqueueNDRangeKernel failed",
                                 "CL_OUT_OF_RESOURCES");
+    // What a hook caught.
+    expect_failure<OutOfMemory>(halide_error_code_device_malloc_failed, "std::bad_alloc",
+                                "std::bad_alloc");
     expect_failure<DeviceError>(halide_error_code_generic_error,
                                 "CUDA: cuModuleLoadData failed: CUDA_ERROR_NO_BINARY_FOR_GPU",
                                 "the library's code does not load on");

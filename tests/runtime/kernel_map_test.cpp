@@ -1,12 +1,14 @@
-// Kernel maps against a search in a std::map.
+// Kernel maps against their definition.
 
 #include "hk/kernel_map.h"
 
 #include <HalideRuntime.h>
 
+#include <ctime>
 #include <map>
 
 #include "expect_error.h"
+#include "tests/reference/kernel_map.h"
 #include "voxels.h"
 
 namespace hk {
@@ -14,50 +16,7 @@ namespace {
 
 using namespace tests;
 
-using Row = std::map<Voxel, int32_t>;
-
-int64_t floor_of(int64_t a, int64_t b) { return a / b - (a % b < 0); }
-
-struct Expected {
-    Voxels outputs;
-    std::vector<int32_t> imap, omap;
-    std::vector<int64_t> starts{0};
-};
-
-Expected expected_map(const Voxels &inputs, const KernelMapOptions &options, bool strided) {
-    Expected expected;
-    Row rows;
-    std::set<Voxel> coarse;
-    for (const Voxel &voxel : inputs) {
-        rows[voxel] = static_cast<int32_t>(rows.size());
-        Voxel output = voxel;
-        for (size_t a = 0; a < 3; a++) output[a + 1] = floor_of(voxel[a + 1], options.stride[a]);
-        coarse.insert(output);
-    }
-    expected.outputs = strided ? Voxels(coarse.begin(), coarse.end()) : inputs;
-    const auto &size = options.kernel_size;
-    const auto offset = [&](size_t a, int64_t index) {
-        return (size[a] % 2 ? index - size[a] / 2 : index) * options.dilation[a];
-    };
-    for (int64_t x = 0; x < size[0]; x++) {
-        for (int64_t y = 0; y < size[1]; y++) {
-            for (int64_t z = 0; z < size[2]; z++) {
-                for (size_t o = 0; o < expected.outputs.size(); o++) {
-                    Voxel from = expected.outputs[o];
-                    from[1] = from[1] * options.stride[0] + offset(0, x);
-                    from[2] = from[2] * options.stride[1] + offset(1, y);
-                    from[3] = from[3] * options.stride[2] + offset(2, z);
-                    const auto found = rows.find(from);
-                    if (found == rows.end()) continue;
-                    expected.imap.push_back(found->second);
-                    expected.omap.push_back(static_cast<int32_t>(o));
-                }
-                expected.starts.push_back(static_cast<int64_t>(expected.imap.size()));
-            }
-        }
-    }
-    return expected;
-}
+using Expected = reference::KernelMapResult;
 
 template<typename T>
 std::vector<T> values_of(const Tensor &tensor) {
@@ -93,7 +52,7 @@ KernelMap made(const Tensor &coordinates, const KernelMapOptions &options, bool 
 void check(const Voxels &voxels, const KernelMapOptions &options, bool strided,
            DataType type = DataType::s32, bool gaps = false) {
     expect_map(made(tensor_of(voxels, type, gaps), options, strided),
-               expected_map(voxels, options, strided), voxels.size());
+               reference::kernel_map(voxels, options, strided), voxels.size());
 }
 
 std::string told(const KernelMapOptions &options) {
@@ -224,6 +183,13 @@ TEST(KernelMap, BadInput) {
                    strided_map(good, {{1024, 1025, 1}, {1, 1, 1}, {1, 1, 1}}));
     EXPECT_INVALID("transposed: there are 2 rows of input coordinates, the map has 1 input rows",
                    submanifold_map(good).transposed(tensor_of({{0, 0, 0, 0}, {0, 0, 0, 1}})));
+    EXPECT_INVALID("transposed: y of row 0 is -2147483649, it must be",
+                   submanifold_map(good).transposed(
+                       tensor_of({{0, 0, int64_t{INT32_MIN} - 1, 0}}, DataType::s64)));
+    EXPECT_INVALID(
+        "submanifold_map: 2147483647 rows of the coordinates are the same: their stride is 0",
+        submanifold_map(
+            Tensor::borrow(good.data<int32_t>(), DataType::s32, {INT32_MAX, 4}, {0, 1})));
     const Device device = Device::opencl();
     if (!device.available()) return;
     EXPECT_INVALID("the coordinates are on opencl:0, they must be on cpu",
@@ -233,13 +199,73 @@ TEST(KernelMap, BadInput) {
     EXPECT_EQ(there.pairs(), 1);
 }
 
+// Which are found in cells.
+TEST(KernelMap, RandomLargeKernels) {
+    std::mt19937 random(6);
+    constexpr std::array<std::array<int64_t, 3>, 8> kSizes{{{13, 13, 13},
+                                                            {31, 20, 2},
+                                                            {1, 64, 90},
+                                                            {40, 1, 40},
+                                                            {3, 37, 37},
+                                                            {16, 16, 16},
+                                                            {33, 2, 33},
+                                                            {2, 65, 65}}};
+    for (size_t i = 0; i < 48; i++) {
+        const bool strided = i % 2;
+        KernelMapOptions options;
+        options.kernel_size = kSizes[i / 2 % kSizes.size()];
+        for (size_t a = 0; a < 3; a++) {
+            options.dilation[a] = random() % 2 ? 1 : 1 + random() % 4;
+            if (strided) options.stride[a] = 1 + random() % 5;
+        }
+        constexpr std::array<int64_t, 3> kHalves{12, 60, 1000};
+        const Voxels voxels = random_cloud(random, 60, kHalves[i % 3], 1 + i % 2);
+        SCOPED_TRACE(std::to_string(i) + ": " + told(options));
+        check(voxels, options, strided);
+        if (HasFailure()) return;
+    }
+}
+
+// Cells at the ends of what a key can say, and more rows than a task has.
+TEST(KernelMap, LargeKernelsOfExtremeClouds) {
+    constexpr int64_t kLeast = INT32_MIN, kMost = INT32_MAX;
+    Voxels corners;
+    for (const int64_t x : {kLeast, kLeast + 1, kLeast + 40, int64_t{0}, kMost - 39, kMost}) {
+        for (const int64_t y : {kLeast, int64_t{-1}, int64_t{0}, int64_t{1}, kMost})
+            corners.push_back({kMost, x, y % 4096, 5});
+    }
+    std::shuffle(corners.begin(), corners.end(), std::mt19937(7));
+    std::sort(corners.begin(), corners.end());
+    corners.erase(std::unique(corners.begin(), corners.end()), corners.end());
+    check(corners, {{81, 81, 1}, {1, 1, 1}, {1, 1, 1}}, false);
+    check(corners, {{81, 80, 1}, {1, 1, 1}, {1, 40, 1}}, false);
+    check(corners, {{300, 300, 1}, {7, 3, 1}, {3, 2, 1}}, true);
+    check(corners, {{3, 999, 1}, {1, 1, 1}, {kMost, 9, 1}}, false);
+    std::mt19937 random(8);
+    check(random_cloud(random, 9000, 30, 1), {{17, 17, 1}, {1, 1, 1}, {1, 1, 1}}, false);
+}
+
+// 101^3 offsets of scattered voxels, which have next to no pairs.
+TEST(KernelMap, FewPairsOfManyOffsets) {
+    std::mt19937 random(9);
+    const Voxels voxels = random_cloud(random, 50000, 100000, 1);
+    const std::clock_t begin = std::clock();
+    const KernelMap map =
+        submanifold_map(tensor_of(voxels), {{101, 101, 101}, {1, 1, 1}, {1, 1, 1}});
+    const double seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+    EXPECT_LT(map.pairs(), 52000);
+    EXPECT_LT(seconds, 3);  // 0.1, or 60 with a pass over the rows for each few offsets
+}
+
 TEST(KernelMap, AnyNumberOfThreads) {
     std::mt19937 random(5);
     const Tensor cloud = tensor_of(random_cloud(random, 60000, 30, 2));
     const KernelMapOptions down{{2, 2, 2}, {2, 2, 2}, {1, 1, 1}};
+    const KernelMapOptions large{{9, 33, 1}, {3, 3, 3}, {1, 1, 1}};
     const auto maps = [&](int threads) {
         const int before = halide_set_num_threads(threads);
-        const std::array<KernelMap, 2> made{submanifold_map(cloud), strided_map(cloud, down)};
+        const std::array<KernelMap, 3> made{submanifold_map(cloud), strided_map(cloud, down),
+                                            strided_map(cloud, large)};
         halide_set_num_threads(before);
         return made;
     };

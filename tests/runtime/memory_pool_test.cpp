@@ -12,11 +12,14 @@
 #include "hk/error.h"
 #include "memory/size_class.h"
 #include "tests/runtime/expect_error.h"
+#include "tests/runtime/upstreams.h"
 
 namespace hk::detail {
 namespace {
 
 using Pool = MemoryPool::Impl;
+using tests::Heap;
+using tests::Strip;
 
 TEST(SizeClass, WastesLessThanOneIn25) {
     for (size_t bytes = 0; bytes < (size_t{1} << 40); bytes += bytes / 97 + 1) {
@@ -38,40 +41,6 @@ TEST(SizeClass, WastesLessThanOneIn25) {
         }
     }
 }
-
-// What a pool may be built on: pieces of the heap that can't be joined, divided or not, of which so
-// many bytes are there.
-class Heap : public MemoryUpstream {
-public:
-    Heap(bool divides, size_t granule) : divides_(divides), granule_(granule) {}
-    ~Heap() override { EXPECT_TRUE(pieces_.empty()) << pieces_.size() << " pieces lost"; }
-
-    void *allocate(size_t bytes, void *) override {
-        EXPECT_EQ(bytes % granule_, 0u);
-        if (calls++ == fail_at || bytes > left) return nullptr;
-        void *memory = std::aligned_alloc(SizeClass::kUnit, bytes);
-        left -= bytes;
-        pieces_[memory] = bytes;
-        return memory;
-    }
-    void release(void *memory, size_t bytes) noexcept override {
-        EXPECT_EQ(pieces_.at(memory), bytes);
-        pieces_.erase(memory);
-        left += bytes;
-        std::free(memory);
-    }
-    size_t granule() const noexcept override { return granule_; }
-    bool divides() const noexcept override { return divides_; }
-    bool joins() const noexcept override { return false; }
-
-    size_t left = size_t{1} << 40;
-    int64_t calls = 0, fail_at = -1;
-
-private:
-    const bool divides_;
-    const size_t granule_;
-    std::map<void *, size_t> pieces_;
-};
 
 struct Kind {
     const char *name;
@@ -100,6 +69,10 @@ protected:
 
 INSTANTIATE_TEST_SUITE_P(Upstreams, MemoryPools,
                          testing::Values(Kind{"pages", [] { return host_upstream(); }},
+                                         Kind{"strip",
+                                              []() -> std::unique_ptr<MemoryUpstream> {
+                                                  return std::make_unique<Strip>();
+                                              }},
                                          Kind{"single", [] { return host_upstream(false); }},
                                          Kind{"pieces",
                                               []() -> std::unique_ptr<MemoryUpstream> {
@@ -208,6 +181,25 @@ TEST_P(MemoryPools, ThresholdBoundsTheCache) {
     EXPECT_LE(pool.statistics().cached, 1 << 20);
     pool.set_threshold(0);
     EXPECT_EQ(pool.statistics().cached, 0);
+    expect_empty();
+}
+
+// Neither setting changes the other.
+TEST_P(MemoryPools, ThresholdsOutlastTimesWithoutACache) {
+    const auto kept = [this](size_t bytes) {
+        pool.free(allocate(bytes));
+        return pool.statistics().cached;
+    };
+    pool.set_threshold(16 << 20);
+    pool.set_caching(false);
+    EXPECT_EQ(pool.statistics().threshold, 16 << 20);
+    EXPECT_EQ(kept(1000), 0);
+    pool.set_threshold(8 << 20);
+    EXPECT_EQ(kept(1000), 0);
+    pool.set_caching(true);
+    EXPECT_EQ(pool.statistics().threshold, 8 << 20);
+    EXPECT_GT(kept(1000), 0);
+    EXPECT_LE(kept(12 << 20), 8 << 20);
     expect_empty();
 }
 

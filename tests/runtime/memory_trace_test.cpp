@@ -3,7 +3,6 @@
 #include "hk/memory_trace.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cstdio>
 #include <filesystem>
@@ -11,12 +10,15 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <random>
 #include <thread>
 
 #include "hk/error.h"
 #include "hk/memory.h"
 #include "hk/tensor.h"
+#include "memory/json_text.h"
 #include "tests/apps/program.h"
+#include "tests/support/folder.h"
 
 namespace hk {
 namespace {
@@ -96,6 +98,53 @@ TEST(MemoryTrace, HasWhatHappened) {
     EXPECT_EQ(replayed.reserved.at("cpu"), MemoryPool::of(Device::cpu()).statistics().reserved);
     kept.reset();
     EXPECT_EQ(Replayed(trace.json()).live_of("forward \"1\""), 0);
+}
+
+constexpr const char *kReplaced = "\xef\xbf\xbd";  // U+FFFD
+
+TEST(MemoryTrace, LabelsNeedNotBeText) {
+    const MemoryTrace trace;
+    const MemoryLabel label("\xff label");
+    const Tensor tensor = floats(500);
+    memory_mark("mark \xc3(");
+    const Replayed replayed(trace.json());
+    EXPECT_EQ(replayed.live_of(kReplaced + std::string(" label")), 2000);
+    EXPECT_EQ(replayed.marks, std::vector<std::string>{"mark " + std::string(kReplaced) + "("});
+    bool found = false;
+    const Json json = Json::parse(memory_snapshot());
+    for (const Json &entry : json["pools"][0]["in_use"]) {
+        found |= entry["label"] == kReplaced + std::string(" label");
+    }
+    EXPECT_TRUE(found);
+}
+
+TEST(JsonText, IsReadAsItWas) {
+    const auto read = [](const std::string &value) {
+        std::string text;
+        detail::append_quoted(text, value);
+        return Json::parse(text).get<std::string>();
+    };
+    for (const std::string valid :
+         {"", "plain", "\"quoted\" \\ \n\t\x01\x1f\x7f", "\xc2\x80\xdf\xbf", "\xe0\xa0\x80",
+          "\xed\x9f\xbf\xee\x80\x80\xef\xbf\xbf", "\xf0\x90\x80\x80\xf4\x8f\xbf\xbf"}) {
+        EXPECT_EQ(read(valid), valid);
+    }
+    EXPECT_EQ(read(std::string("a\0b", 3)), std::string("a\0b", 3));
+    for (const std::string invalid :
+         {"\x80", "\xc0\x80", "\xc1\xbf", "\xc2", "\xe0\x9f\xbf", "\xed\xa0\x80", "\xef\xbf",
+          "\xf0\x8f\xbf\xbf", "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "\xf0\x90\x80"}) {
+        std::string expected;
+        for (size_t i = 0; i < invalid.size(); i++) expected += kReplaced;
+        EXPECT_EQ(read(invalid + "z"), expected + "z");
+    }
+    std::mt19937 random(1);
+    for (int round = 0; round < 20000; round++) {
+        std::string bytes(random() % 12, ' ');
+        for (char &byte : bytes) {
+            byte = static_cast<char>(random() % 2 ? random() : 0x80 + random() % 0x75);
+        }
+        ASSERT_NO_THROW(read(bytes)) << round;
+    }
 }
 
 TEST(MemoryTrace, EndsWithItsObject) {
@@ -198,7 +247,7 @@ Tensor &of_static_object() {
 
 TEST(MemoryReport, DISABLED_Child) {
     of_static_object() = floats(77);
-    memory_mark("the mark");
+    memory_mark("the mark \xff");
     const MemoryLabel label("kept for the backward pass");
     if (std::getenv("LEAK") == std::string("1")) {
         new Tensor(floats(1000));
@@ -234,8 +283,7 @@ TEST(MemoryReport, IsSilentWithoutLeaksAndUnlessAsked) {
 
 TEST(MemoryReport, TraceOfTheProcess) {
     namespace fs = std::filesystem;
-    const fs::path folder = fs::temp_directory_path() / ("hk_trace_" + std::to_string(getpid()));
-    fs::create_directory(folder);
+    const fs::path &folder = test::own_folder();
     EXPECT_EQ(run_child("HK_MEMORY_TRACE='" + (folder / "of-%p.json").string() + "'", false).status,
               0);
     ASSERT_FALSE(fs::is_empty(folder));
@@ -243,8 +291,7 @@ TEST(MemoryReport, TraceOfTheProcess) {
     EXPECT_EQ(path.filename().string().find('%'), std::string::npos) << path;
     std::ifstream file(path);
     Replayed replayed({std::istreambuf_iterator<char>(file), {}});
-    fs::remove_all(folder);
-    EXPECT_EQ(replayed.marks, std::vector<std::string>{"the mark"});
+    EXPECT_EQ(replayed.marks, std::vector<std::string>{"the mark " + std::string(kReplaced)});
     EXPECT_EQ(replayed.count[allocate], 2);
     EXPECT_EQ(replayed.seen.at("kept for the backward pass"), 4 << 20);
     EXPECT_TRUE(replayed.live.empty());

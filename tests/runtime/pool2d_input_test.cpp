@@ -5,6 +5,7 @@
 
 #include "expect_error.h"
 #include "hk/pool2d.h"
+#include "repeated.h"
 
 namespace hk {
 namespace {
@@ -69,6 +70,10 @@ TEST(Pool2dInput, Options) {
                    [](Arguments &a) { a.options.kernel[0] = 0; });
     expect_refused("the kernel's width is 9223372036854775807",
                    [](Arguments &a) { a.options.kernel[1] = kMost; });
+    expect_refused("the layout is any, it must be nhwc or nchw",
+                   [](Arguments &a) { a.options.layout = Layout::any; });
+    expect_refused("the layout is unknown",
+                   [](Arguments &a) { a.options.layout = static_cast<Layout>(200); });
     expect_refused("stride of x is 0, it must be 1", [](Arguments &a) { a.options.stride[1] = 0; });
     expect_refused("stride of y is -2, it must be 1",
                    [](Arguments &a) { a.options.stride[0] = -2; });
@@ -79,16 +84,26 @@ TEST(Pool2dInput, Options) {
                    [](Arguments &a) { a.options.padding.right = 2; });
     expect_refused("the kernel reaches over 10 rows, the padded input has 9",
                    [](Arguments &a) { a.options.kernel[0] = 10; });
-    expect_refused("the padded input has 4294967301 rows, a kernel takes at most 2147483647",
+    expect_refused("the padded input's number of rows is 4294967301, it must be 1 to 2147483647",
                    [](Arguments &a) {
                        a.options.kernel[0] = 2147483647;
                        a.options.padding.top = a.options.padding.bottom = 2147483646;
                    });
-    EXPECT_INVALID("stride of x is 33554433, with several outputs a kernel takes at most 33554432",
-                   Pool2dProblem::from_shape({1, 1, 33554435, 1}, DataType::f32,
-                                             {.kernel = {1, 1}, .stride = {1, 33554433}}));
+    EXPECT_INVALID(
+        "the padded input has 33554435 columns and the stride is 33554433: with 128 strides",
+        Pool2dProblem::from_shape({1, 1, 33554435, 1}, DataType::f32,
+                                  {.kernel = {1, 1}, .stride = {1, 33554433}}));
     expect_refused("pooling 7 does not exist",
                    [](Arguments &a) { a.options.pooling = static_cast<Pooling>(7); });
+}
+
+// Poolings have no groups.
+TEST(Pool2dInput, Channels) {
+    for (const int64_t channels : {int64_t{0}, int64_t{1} << 31}) {
+        EXPECT_INVALID("pool2d: the input's number of channels is " + std::to_string(channels) +
+                           ", it must be 1 to 2147483647",
+                       Pool2dProblem::from_shape({1, 4, 4, channels}, DataType::f32, {}));
+    }
 }
 
 TEST(Pool2dInput, ShapesAndTypes) {
@@ -142,6 +157,15 @@ TEST(Pool2dInput, Memory) {
     a.input_gradient =
         Tensor::borrow(a.input_gradient.data<float>(), DataType::f32, {2, 9, 8, 5}, {0, 40, 5, 1});
     EXPECT_INVALID("elements of the input gradient overlap", a.backward());
+}
+
+TEST(Pool2dInput, RepeatedElements) {
+    const std::string refused =
+        " has this many elements, repeated ones counted: 4294967296, a kernel";
+    const Tensor many = repeated({1, 1 << 16, 1 << 16, 1}), few = made({1, 1 << 10, 1 << 10, 1});
+    const Pool2dOptions options{
+        .pooling = Pooling::average, .kernel = {64, 64}, .stride = {64, 64}};
+    EXPECT_INVALID("pool2d: input" + refused, pool2d(many, few, options));
 }
 
 TEST(Pool2dInput, RowsOfAnotherKind) {

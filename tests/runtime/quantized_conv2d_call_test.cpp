@@ -126,6 +126,9 @@ TEST(QuantizedConv2dCall, BoundsAreInUnitsOfTheOutput) {
     // Wholly outside of what the type holds: its end.
     expect(Activation::clamp, -30, -20, 2, 7, {1, -7, -7});
     expect(Activation::clamp, 600, 700, 2, 7, {1, 248, 248});
+    // No bounds; the lower above the upper: the upper.
+    expect(Activation::clamp, kNoLowerBound, kNoUpperBound, 2, 7, {1, -7, 248});
+    expect(Activation::clamp, 6, -3, 2, 7, {1, -1.5f, -1.5f});
 }
 
 TEST(QuantizedConv2dCall, ScalesOfEachFilter) {
@@ -216,14 +219,15 @@ TEST(QuantizedConv2dCall, Views) {
 TEST(QuantizedConv2dCall, PointwisePixelsBecomeOneDimension) {
     const QuantizedTensor input{zeros({1, 256, 56, 56}, DataType::u8), {0.125f}};
     const QuantizedTensor weight{zeros({512, 256, 1, 1}, DataType::s8), {1}};
-    quantized_conv2d(input, weight, {}, {.layout = Layout::nchw});
+    quantized_conv2d(input, weight, {}, DataType::f32, {}, {.layout = Layout::nchw});
     EXPECT_EQ(tests::last_quantized_call.input.extents, (Ints{3136, 1, 256, 1, 1}));
-    quantized_conv2d(input, weight, {}, {.layout = Layout::nchw, .stride = {2, 2}});
+    quantized_conv2d(input, weight, {}, DataType::f32, {},
+                     {.layout = Layout::nchw, .stride = {2, 2}});
     EXPECT_EQ(tests::last_quantized_call.kernel, "to_words_nchw");
     EXPECT_EQ(tests::last_quantized_call.stride_x, 2);
     const QuantizedTensor rows{zeros({2, 8, 6, 16}, DataType::u8), {0.125f}};
     const QuantizedTensor few{zeros({4, 1, 1, 16}, DataType::s8), {1}};
-    quantized_conv2d(rows, few, {}, {.stride = {2, 2}});
+    quantized_conv2d(rows, few, {}, DataType::f32, {}, {.stride = {2, 2}});
     EXPECT_EQ(tests::last_quantized_call.stride_x, 1);
     EXPECT_EQ(tests::last_quantized_call.input.extents, (Ints{16, 1, 3, 4, 2}));
 }
@@ -232,7 +236,7 @@ TEST(QuantizedConv2dCall, EmptyBatch) {
     const int before = tests::quantized_calls;
     const QuantizedTensor input{zeros({0, 5, 5, 2}, DataType::u8), {1}};
     const QuantizedTensor weight{zeros({4, 3, 3, 2}, DataType::s8), {1}};
-    const QuantizedTensor output = quantized_conv2d(input, weight, {}, {}, DataType::s8, {2, 1});
+    const QuantizedTensor output = quantized_conv2d(input, weight, {}, DataType::s8, {2, 1});
     EXPECT_EQ(output.values.shape(), (Shape{0, 3, 3, 4}));
     EXPECT_EQ(output.values.type(), DataType::s8);
     EXPECT_EQ(output.quantization.scale(), 2);

@@ -5,6 +5,7 @@
 #include "expect_error.h"
 #include "hk/quantized_conv2d.h"
 #include "quantized_stand_in_kernels.h"
+#include "repeated.h"
 
 namespace hk {
 namespace {
@@ -109,7 +110,7 @@ TEST(QuantizedConv2dInput, Types) {
     expect_refused("output is bf16, it must be u8, s8, f32 or s32",
                    [](Arguments &a) { a.output_of(DataType::bf16); });
     EXPECT_INVALID("quantized_conv2d: output is f64",
-                   quantized_conv2d(Arguments().input, Arguments().weight, {}, {}, DataType::f64));
+                   quantized_conv2d(Arguments().input, Arguments().weight, {}, DataType::f64));
 }
 
 TEST(QuantizedConv2dInput, MissingQuantizations) {
@@ -207,11 +208,14 @@ TEST(QuantizedConv2dInput, IntegerOutput) {
 TEST(QuantizedConv2dInput, Activations) {
     expect_refused("activation is silu, it must be none, relu, clamp or leaky_relu",
                    [](Arguments &a) { a.options.activation = Activation::silu; });
+    expect_refused("activation 200 does not exist",
+                   [](Arguments &a) { a.options.activation = static_cast<Activation>(200); });
     expect_refused("activation is gelu, it must be",
                    [](Arguments &a) { a.options.activation = Activation::gelu; });
-    expect_refused("clamp goes from 6.000000 to 0.000000", [](Arguments &a) {
+    expect_refused("clamp goes from 6.000000 to nan", [](Arguments &a) {
         a.options.activation = Activation::clamp;
         a.options.alpha = 6;
+        a.options.beta = std::numeric_limits<float>::quiet_NaN();
     });
     expect_refused("leaky_relu's slope is inf", [](Arguments &a) {
         a.options.activation = Activation::leaky_relu;
@@ -221,6 +225,10 @@ TEST(QuantizedConv2dInput, Activations) {
 
 // The rest is checked as for conv2d, in messages of this operation.
 TEST(QuantizedConv2dInput, Geometry) {
+    expect_refused("the layout is any, it must be nhwc or nchw",
+                   [](Arguments &a) { a.options.layout = Layout::any; });
+    expect_refused("the layout is unknown",
+                   [](Arguments &a) { a.options.layout = static_cast<Layout>(200); });
     expect_refused("input has 3 dimensions, [6, 7, 8], it needs 4", [](Arguments &a) {
         a.input.values = zeros({6, 7, 8}, DataType::u8);
     });
@@ -238,6 +246,26 @@ TEST(QuantizedConv2dInput, Geometry) {
     expect_refused("input's channels have the stride 2", [](Arguments &a) {
         a.input.values = zeros({2, 6, 7, 16}, DataType::u8).slice(3, 0, 8, 2);
     });
+}
+
+TEST(QuantizedConv2dInput, RepeatedElements) {
+    expect_refused("input has this many elements, repeated ones counted: 4294967296",
+                   [](Arguments &a) {
+                       a.options = {.stride = {1 << 16, 1 << 16}};
+                       a.input.values = repeated({1, 1 << 16, 1 << 16, 1}, DataType::u8);
+                       a.weight.values = zeros({12, 1, 3, 1}, DataType::s8);
+                       a.output.values = zeros({1, 1, 1, 12}, DataType::u8);
+                   });
+    // Few bytes, but a row's size times its stride is more than kernels count.
+    expect_refused("input has a size whose product with its stride is 4294967292",
+                   [](Arguments &a) {
+                       static uint8_t byte = 0;
+                       a.options = {};
+                       a.input.values = Tensor::borrow(&byte, DataType::u8, {1, 2, 1, 1},
+                                                       {0, (int64_t{1} << 31) - 2, 0, 1});
+                       a.weight.values = zeros({12, 1, 1, 1}, DataType::s8);
+                       a.output.values = zeros({1, 2, 1, 12}, DataType::u8);
+                   });
 }
 
 TEST(QuantizedConv2dInput, Places) {

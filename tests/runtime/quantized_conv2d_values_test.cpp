@@ -46,37 +46,34 @@ using S32 = std::vector<int32_t>;
 using F32 = std::vector<float>;
 
 TEST(QuantizedConv2dValues, ConvInteger) {
-    EXPECT_EQ(values<int32_t>(quantized_conv2d(kPixels, kFilters, {}, {}, DataType::s32)),
+    EXPECT_EQ(values<int32_t>(quantized_conv2d(kPixels, kFilters, {}, DataType::s32)),
               (S32{-2, -14, 254, 508}));
-    EXPECT_EQ(values<int32_t>(quantized_conv2d(kPixels, kFilters, s32({2}, {100, -1000000000}), {},
-                                               DataType::s32)),
+    EXPECT_EQ(values<int32_t>(
+                  quantized_conv2d(kPixels, kFilters, s32({2}, {100, -1000000000}), DataType::s32)),
               (S32{98, -1000000014, 354, -999999492}));
 }
 
 TEST(QuantizedConv2dValues, RoundsHalfToEvenAndSaturates) {
     // 0.5 * 0.25 / 0.25 * sum: -1, -7, 127, 254.
-    EXPECT_EQ(
-        values<uint8_t>(quantized_conv2d(kPixels, kFilters, {}, {}, DataType::u8, {0.25f, 3})),
-        (U8{2, 0, 130, 255}));
-    EXPECT_EQ(
-        values<int8_t>(quantized_conv2d(kPixels, kFilters, {}, {}, DataType::s8, {0.25f, -1})),
-        (S8{-2, -8, 126, 127}));
+    EXPECT_EQ(values<uint8_t>(quantized_conv2d(kPixels, kFilters, {}, DataType::u8, {0.25f, 3})),
+              (U8{2, 0, 130, 255}));
+    EXPECT_EQ(values<int8_t>(quantized_conv2d(kPixels, kFilters, {}, DataType::s8, {0.25f, -1})),
+              (S8{-2, -8, 126, 127}));
     // With a bias in units of the products: -0.5, -6.5, 127.5, 254.5.
     const Tensor bias = s32({2}, {1, 1});
+    EXPECT_EQ(values<uint8_t>(quantized_conv2d(kPixels, kFilters, bias, DataType::u8, {0.25f, 7})),
+              (U8{7, 1, 135, 255}));
     EXPECT_EQ(
-        values<uint8_t>(quantized_conv2d(kPixels, kFilters, bias, {}, DataType::u8, {0.25f, 7})),
-        (U8{7, 1, 135, 255}));
-    EXPECT_EQ(
-        values<int8_t>(quantized_conv2d(kPixels, kFilters, bias, {}, DataType::s8, {0.25f, -128})),
+        values<int8_t>(quantized_conv2d(kPixels, kFilters, bias, DataType::s8, {0.25f, -128})),
         (S8{-128, -128, 0, 126}));
 }
 
 TEST(QuantizedConv2dValues, RealOutput) {
     EXPECT_EQ(values<float>(quantized_conv2d(kPixels, kFilters)),
               (F32{-0.25f, -1.75f, 31.75f, 63.5f}));
-    EXPECT_EQ(
-        values<float>(quantized_conv2d(kPixels, kFilters, {}, {.activation = Activation::relu})),
-        (F32{0, 0, 31.75f, 63.5f}));
+    EXPECT_EQ(values<float>(quantized_conv2d(kPixels, kFilters, {}, DataType::f32, {},
+                                             {.activation = Activation::relu})),
+              (F32{0, 0, 31.75f, 63.5f}));
     const QuantizedTensor filters{kFilters.values, std::vector<float>{0.25f, 2}};
     EXPECT_EQ(values<float>(quantized_conv2d(kPixels, filters)), (F32{-0.25f, -14, 31.75f, 508}));
 }
@@ -98,7 +95,7 @@ TEST(QuantizedConv2dValues, PaddingIsTheZeroPoint) {
     const QuantizedTensor filter{s8({1, 3, 3, 1}, {1, 2, 3, 4, 5, 6, 7, 8, 9}), {1, 2}};
     const Conv2dOptions same{.padding = {1, 1, 1, 1}};
     const auto run = [&](const QuantizedTensor &input, DataType type) {
-        return quantized_conv2d(input, filter, {}, same, type);
+        return quantized_conv2d(input, filter, {}, type, {}, same);
     };
     EXPECT_EQ(values<int32_t>(run({u8({1, 1, 1, 1}, {250}), {1, 200}}, DataType::s32)), (S32{150}));
     EXPECT_EQ(values<int32_t>(run({s8({1, 1, 1, 1}, {-28}), {1, -128}}, DataType::s32)),
@@ -112,8 +109,8 @@ TEST(QuantizedConv2dValues, SignedInputInPlainLayout) {
     const QuantizedTensor weight{s8({2, 2, 1, 1}, {127, -128, 1, 0}),
                                  {std::vector<float>{1, 0.5f}, 1}};
     // input + 1: -127, 128 and 2, 4; weight - 1: 126, -129 and 0, -1
-    EXPECT_EQ(values<float>(
-                  quantized_conv2d(input, weight, {}, {.layout = Layout::nchw, .stride = {1, 2}})),
+    EXPECT_EQ(values<float>(quantized_conv2d(input, weight, {}, DataType::f32, {},
+                                             {.layout = Layout::nchw, .stride = {1, 2}})),
               (F32{-32520, 31224, -2, -4}));
 }
 
@@ -123,18 +120,21 @@ TEST(QuantizedConv2dValues, WeightsOnly) {
     const QuantizedTensor bias{s8({2}, {10, 20}), {0.125f, 12}};
     EXPECT_EQ(values<float>(quantized_conv2d(input, weight, bias)), (F32{0.75f, 2, -0.75f, -1.5f}));
     // In units of 0.5: 1.5, 4, -1.5, -3.
-    EXPECT_EQ(values<uint8_t>(quantized_conv2d(input, weight, bias, {}, DataType::u8, {0.5f, 2})),
+    EXPECT_EQ(values<uint8_t>(quantized_conv2d(input, weight, bias, DataType::u8, {0.5f, 2})),
               (U8{4, 6, 0, 0}));
 }
 
 TEST(QuantizedConv2dValues, ActivationsInUnitsOfTheOutput) {
     const auto run = [](Conv2dOptions options, const Quantization &output) {
         return values<uint8_t>(
-            quantized_conv2d(kPixels, kFilters, {}, options, DataType::u8, output));
+            quantized_conv2d(kPixels, kFilters, {}, DataType::u8, output, options));
     };
     // Reals are -0.25, -1.75, 31.75, 63.5.
     const Conv2dOptions clamp{.activation = Activation::clamp, .alpha = -1, .beta = 6};
     EXPECT_EQ(run(clamp, {0.25f, 10}), (U8{9, 6, 34, 34}));
+    const Conv2dOptions crossed{.activation = Activation::clamp, .alpha = 6, .beta = -1};
+    EXPECT_EQ(run(crossed, {0.25f, 10}), (U8{6, 6, 6, 6}));
+    EXPECT_EQ(run({.activation = Activation::clamp}, {0.25f, 10}), (U8{9, 3, 137, 255}));
     const Conv2dOptions leaky{.activation = Activation::leaky_relu, .alpha = 0.5f};
     EXPECT_EQ(run(leaky, {0.125f, 10}), (U8{9, 3, 255, 255}));
     // Bounds beyond what the type holds saturate.

@@ -168,6 +168,8 @@ TEST(Names, OfLayouts) {
     EXPECT_EQ(layout_of(name_of(Layout::nchw)), Layout::nchw);
     EXPECT_EQ(layout_of("nhwc"), Layout::nhwc);
     EXPECT_INVALID("\"hwcn\", not nhwc or nchw", layout_of("hwcn"));
+    EXPECT_EQ(name_of(static_cast<Layout>(200)), "unknown");
+    EXPECT_EQ(name_of(static_cast<DeviceType>(200)), "unknown");
 }
 
 TEST(Log, TopicsOfTheVariable) {

@@ -2,6 +2,7 @@
 // message.
 
 #include <cstring>
+#include <numeric>
 
 #include "expect_error.h"
 #include "hk/softmax_cross_entropy.h"
@@ -67,8 +68,8 @@ TEST(SoftmaxInput, ShapesAndTypes) {
     expect_refused("the type is f64, it must be f32, f16 or bf16", [](Arguments &a) {
         a.logits = made({3, 10}, DataType::f64);
     });
-    expect_refused("labels is s64, it must be s32",
-                   [](Arguments &a) { a.labels = made({3}, DataType::s64); });
+    expect_refused("labels are u32, they must be s32 or s64",
+                   [](Arguments &a) { a.labels = made({3}, DataType::u32); });
     expect_refused("loss is f16, it must be f32",
                    [](Arguments &a) { a.loss = made({3}, DataType::f16); });
     expect_refused("gradient is bf16, logits is f32", [](Arguments &a) {
@@ -91,6 +92,32 @@ TEST(SoftmaxInput, Labels) {
     }
 }
 
+// A label beyond 32 bits is not its lower half.
+TEST(SoftmaxInput, LabelsOf64Bits) {
+    constexpr int64_t kBeyond = int64_t{1} << 32;
+    for (const int64_t label : {int64_t{-1}, int64_t{10}, kBeyond, kBeyond + 3, -kBeyond}) {
+        Arguments a;
+        a.labels = made({3}, DataType::s64);
+        a.labels.data<int64_t>()[2] = label;
+        EXPECT_INVALID("label 2 is " + std::to_string(label) + ", it must be 0 to 9", a.run());
+    }
+}
+
+TEST(SoftmaxInput, LabelsOf64BitsAreTheSame) {
+    Arguments a;
+    std::iota(a.logits.data<float>(), a.logits.data<float>() + 30, 0.f);
+    const Tensor every_second = made({6}, DataType::s64).slice(0, 5, 3, -2);
+    for (int32_t n = 0; n < 3; n++) {
+        a.labels.data<int32_t>()[n] = 9 - 4 * n;
+        every_second.slice(0, n, 1).fill(9 - 4 * n);
+    }
+    a.run();
+    const Tensor loss = made({3}), gradient = made({3, 10});
+    softmax_cross_entropy(a.logits, every_second, loss, gradient);
+    EXPECT_EQ(std::memcmp(loss.data<float>(), a.loss.data<float>(), 12), 0);
+    EXPECT_EQ(std::memcmp(gradient.data<float>(), a.gradient.data<float>(), 120), 0);
+}
+
 TEST(SoftmaxInput, Memory) {
     expect_refused("gradient and logits overlap", [](Arguments &a) { a.gradient = a.logits; });
     expect_refused("loss and logits overlap",
@@ -109,6 +136,17 @@ TEST(SoftmaxInput, Memory) {
     const Tensor other = a.logits.slice(0, 2, 3, -1);
     EXPECT_INVALID("gradient and logits overlap",
                    softmax_cross_entropy(a.logits, a.labels, a.loss, inplace(other)));
+}
+
+// Rows that are one row.
+TEST(SoftmaxInput, RepeatedElements) {
+    const Tensor row = made({1 << 16}), labels = made({1 << 16}, DataType::s32);
+    const Tensor rows =
+        Tensor::borrow(row.data<float>(), DataType::f32, {1 << 16, 1 << 16}, {0, 1});
+    EXPECT_INVALID(
+        "softmax_cross_entropy: logits has this many elements, repeated ones counted: "
+        "4294967296",
+        softmax_cross_entropy(rows, labels, made({1 << 16}), Tensor()));
 }
 
 }  // namespace

@@ -3,27 +3,14 @@
 #include "counted.h"
 #include "expect_error.h"
 #include "hk/tensor.h"
+#include "on_devices.h"
 
 namespace hk {
 namespace {
 
-class TensorCopy : public ::testing::TestWithParam<std::string> {
-protected:
-    Device device() const { return Device::parse(GetParam()); }
-};
+class TensorCopy : public OnDevice {};
 
-std::vector<std::string> device_names() {
-    std::vector<std::string> names;
-    for (const Device device : Device::all()) names.push_back(device.name());
-    return names;
-}
-
-INSTANTIATE_TEST_SUITE_P(Devices, TensorCopy, ::testing::ValuesIn(device_names()),
-                         [](const auto &info) {
-                             std::string name = info.param;
-                             std::replace(name.begin(), name.end(), ':', '_');
-                             return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(Devices, TensorCopy, ::testing::ValuesIn(device_names()), name_of_test);
 
 TEST_P(TensorCopy, ThereAndBack) {
     const Tensor tensor = counted({5, 7, 3});
@@ -90,7 +77,8 @@ TEST_P(TensorCopy, BadCopies) {
     EXPECT_INVALID("source is f16, the target f32",
                    tensor.copy_from(Tensor({2, 3}, DataType::f16)));
     EXPECT_INVALID("undefined", tensor.copy_from({}));
-    EXPECT_INVALID("overlap", tensor.copy_from(tensor));
+    EXPECT_INVALID("copy_from: target and source overlap: target has shape [2, 3], strides [3, 1]",
+                   tensor.copy_from(tensor));
 }
 
 TEST_P(TensorCopy, TooLarge) {

@@ -23,10 +23,10 @@ struct Maps {
         return Tensor::borrow(const_cast<int32_t *>(map.data()), DataType::s32, {offsets, length});
     }
     TensorProductSlots slots(int64_t rows) const {
-        detail::CallContext context;
         const TensorProductMaps maps(tensor(imap), tensor(omap), input_rows, output_rows);
-        return TensorProductSlots(maps.impl()->pairs(TensorProductMaps::Impl::Direction::forward),
-                                  rows, context);
+        return TensorProductSlots("tensor_product",
+                                  maps.impl()->pairs(TensorProductMaps::Impl::Direction::forward),
+                                  rows);
     }
 };
 

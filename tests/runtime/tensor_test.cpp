@@ -91,6 +91,46 @@ TEST(Tensor, BadSlices) {
     EXPECT_INVALID("step -1", tensor.slice(1, 0, 2, -1));
     EXPECT_INVALID("length -1", tensor.slice(1, 0, -1));
     EXPECT_INVALID("length 3", tensor.slice(1, 0, 3, INT64_MAX));
+    EXPECT_INVALID("length -9223372036854775808", tensor.slice(1, 0, INT64_MIN));
+    EXPECT_INVALID("start 9223372036854775807", tensor.slice(1, INT64_MAX, 2));
+}
+
+// Strides that are never used may be any: no arithmetic is done on them (seen by UBSan).
+TEST(Tensor, IdleStrides) {
+    constexpr int64_t kMost = INT64_MAX, kLeast = INT64_MIN;
+    int32_t data[4] = {0, 1, 2, 3};
+    const Tensor none = Tensor::borrow(data, DataType::s32, {4, 0, 4}, {kMost, 1, kLeast});
+    EXPECT_EQ(none.slice(0, 1, 2, 2).slice(2, 3, 2, -3).shape(), (Shape{2, 0, 2}));
+    EXPECT_FALSE(none.overlaps(none));
+    none.copy_from(none.to(Device::cpu()));
+    none.fill_zero();
+    const Tensor one = Tensor::borrow(data, DataType::s32, {1, 4, 1}, {kMost, 1, kLeast});
+    EXPECT_EQ(values(one.slice(0, 0, 1, kMost).slice(2, 0, 1, kLeast)), (Values{0, 1, 2, 3}));
+    EXPECT_TRUE(one.overlaps(one.slice(1, 2, 2)));
+    EXPECT_FALSE(one.slice(1, 0, 2).overlaps(one.slice(1, 2, 2)));
+    EXPECT_EQ(values(one.reshape({2, 2})), (Values{0, 1, 2, 3}));
+    one.fill_zero();
+    EXPECT_EQ(data[3], 0);
+}
+
+// Views that nobody reads, at the end of what may be spanned.
+TEST(Tensor, FarViews) {
+    int8_t data[2] = {};
+    constexpr int64_t kFar = int64_t{1} << 61;
+    const auto borrowed = [&](int8_t *at, int64_t stride) {
+        return Tensor::borrow(at, DataType::s8, {2}, {stride});
+    };
+    const Tensor far = borrowed(data + 1, kFar - 1), back = borrowed(data, -kFar);
+    EXPECT_FALSE(far.overlaps(back));
+    EXPECT_TRUE(far.overlaps(borrowed(data, 1)));
+    EXPECT_TRUE(back.overlaps(borrowed(data, 1)));
+    int8_t *const high = reinterpret_cast<int8_t *>(INT64_MAX - 7);
+    int8_t *const low = reinterpret_cast<int8_t *>(int64_t{8});
+    EXPECT_FALSE(borrowed(high, kFar - 1).overlaps(far));
+    EXPECT_TRUE(borrowed(high, kFar - 1).overlaps(borrowed(high, 1)));
+    EXPECT_FALSE(borrowed(low, -kFar).overlaps(borrowed(high, kFar - 1)));
+    EXPECT_INVALID("span more than 2305843009213693952 bytes", borrowed(data, kFar));
+    EXPECT_INVALID("span more than", borrowed(data, INT64_MIN));
 }
 
 TEST(Tensor, Permutes) {

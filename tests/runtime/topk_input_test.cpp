@@ -2,6 +2,7 @@
 
 #include "expect_error.h"
 #include "hk/topk.h"
+#include "repeated.h"
 
 namespace hk {
 namespace {
@@ -39,6 +40,22 @@ TEST(TopKInput, TheUnspoiltCallRuns) {
     few.run();
 }
 
+// A stride along an axis with one element is never stepped along.
+TEST(TopKInput, FarStridesOfOneElement) {
+    constexpr int64_t kFar = int64_t{1} << 40;
+    float elements[] = {3, 1, 2}, values[] = {0, 0, 0};
+    int32_t indices[] = {-1, -1, -1};
+    topk(Tensor::borrow(elements, DataType::f32, {3, 1}, {1, kFar}), 1,
+         Tensor::borrow(values, DataType::f32, {3, 1}, {1, -kFar}),
+         Tensor::borrow(indices, DataType::s32, {3, 1}, {1, kFar}), {.axis = 1});
+    topk(Tensor::borrow(elements, DataType::f32, {3}), 1,
+         Tensor::borrow(values + 2, DataType::f32, {1}, {kFar}), {}, {.axis = 0});
+    EXPECT_EQ(values[0], 3);
+    EXPECT_EQ(values[1], 1);
+    EXPECT_EQ(values[2], 3);
+    for (const int32_t index : indices) EXPECT_EQ(index, 0);
+}
+
 TEST(TopKInput, UndefinedTensors) {
     expect_refused("input is undefined", [](Arguments &a) { a.input = {}; });
     expect_refused("neither values nor indices are asked for", [](Arguments &a) {
@@ -68,13 +85,13 @@ TEST(TopKInput, Axis) {
         const std::string told =
             "axis is " + std::to_string(axis) + ", input [3, 20, 4] has 3 dimensions";
         expect_refused(told, [&](Arguments &a) { a.options.axis = axis; });
-        EXPECT_INVALID(told, topk(made({3, 20, 4}), 1, axis));
+        EXPECT_INVALID(told, topk(made({3, 20, 4}), 1, {axis}));
         EXPECT_INVALID(told, sort(made({3, 20, 4}), axis));
         EXPECT_INVALID("axis is " + std::to_string(axis),
                        TopKProblem::from_shape({3, 20, 4}, DataType::f32, 1, {.axis = axis}));
     }
     EXPECT_INVALID("input has no dimensions, axis is -1", topk(made({}), 1));
-    EXPECT_INVALID("input has no dimensions, axis is 0", topk_values(made({}), 1, 0));
+    EXPECT_INVALID("input has no dimensions, axis is 0", topk_values(made({}), 1, {0}));
 }
 
 TEST(TopKInput, ShapesOfOutputs) {
@@ -117,17 +134,18 @@ TEST(TopKInput, Devices) {
 }
 
 TEST(TopKInput, Overlap) {
-    expect_refused("values and input overlap: values has shape [3, 5, 4] at element 12",
-                   [](Arguments &a) { a.values = a.input.slice(1, 3, 5); });
-    expect_refused("indices and input overlap: indices has shape [3, 5, 4] at element 60",
-                   [](Arguments &a) {
-                       a.input = made({3, 20, 4}, DataType::s64);
-                       a.values = made({3, 5, 4}, DataType::s64);
-                       a.indices = a.input.slice(1, 15, 5);
-                   });
     expect_refused(
-        "values and indices overlap: values has shape [3, 5, 4] at element 0, "
-        "indices [3, 5, 4] at element 16",
+        "values and input overlap: values has shape [3, 5, 4], strides [80, 4, 1]; input "
+        "has shape [3, 20, 4], strides [80, 4, 1], and begins 48 bytes before values",
+        [](Arguments &a) { a.values = a.input.slice(1, 3, 5); });
+    expect_refused("indices and input overlap: indices has shape [3, 5, 4]", [](Arguments &a) {
+        a.input = made({3, 20, 4}, DataType::s64);
+        a.values = made({3, 5, 4}, DataType::s64);
+        a.indices = a.input.slice(1, 15, 5);
+    });
+    expect_refused(
+        "values and indices overlap: values has shape [3, 5, 4], strides [36, 4, 1]; indices has "
+        "shape [3, 5, 4], strides [36, 4, 1], and begins 64 bytes after values",
         [](Arguments &a) {
             a.input = made({3, 20, 4}, DataType::s32);
             const Tensor both = made({3, 9, 4}, DataType::s32);
@@ -167,7 +185,15 @@ TEST(TopKInput, RowsOfTheTable) {
     }
 }
 
+TEST(TopKInput, RepeatedElements) {
+    const std::string refused =
+        "topk: input has this many elements, repeated ones counted: 4294967296";
+    EXPECT_INVALID(refused, topk_values(repeated({1 << 16, 1 << 16}), 1));
+    EXPECT_INVALID(refused, topk_indices(repeated({1 << 20, 1 << 12}, DataType::u8), 1));
+}
+
 TEST(TopKInput, Orders) {
+    EXPECT_EQ(name_of(static_cast<Order>(200)), "unknown");
     EXPECT_EQ(order_of("largest"), Order::largest);
     EXPECT_EQ(order_of("smallest"), Order::smallest);
     EXPECT_EQ(name_of(Order::smallest), "smallest");

@@ -111,7 +111,8 @@ std::string failure_of(Case &test, const KernelInfo *kernel) {
     }
 }
 
-void expect_right(const bench::CaseInfo &info, const Candidate &row) {
+// On all of the cases that the row is to run: the candidate is compiled once.
+void expect_right(const std::vector<bench::CaseInfo> &cases, const Candidate &row) {
     for (const uint64_t seed : test::seeds(kSets)) {
         test::Random random(seed);
         const Candidate candidate = drawn(row, random);
@@ -123,55 +124,64 @@ void expect_right(const bench::CaseInfo &info, const Candidate &row) {
         SCOPED_TRACE(test::repeat_command(seed));
         try {
             const Compiled compiled(candidate);
-            const auto test = info.prepare();  // afresh: sgd adds to what it had
-            EXPECT_EQ(failure_of(*test, &compiled.kernel()), "");
+            for (const bench::CaseInfo &info : cases) {
+                const auto test = info.prepare();  // afresh: sgd adds to what it had
+                EXPECT_EQ(failure_of(*test, &compiled.kernel()), "") << info.name;
+            }
         } catch (const std::runtime_error &error) {
             ADD_FAILURE() << error.what();
         }
     }
 }
 
-class RandomKnobs : public testing::TestWithParam<std::string> {};
+struct Rows {
+    std::string family;
+    Layout layout;
+};
+
+class RandomKnobs : public testing::TestWithParam<Rows> {};
 
 TEST_P(RandomKnobs, MakeRightKernels) {
     bench::Settings settings;
     bench::Choice choice;
-    choice.family = GetParam();
+    choice.family = GetParam().family;
     const bench::Family family = bench::choose(choice, settings);
+    settings.layout = GetParam().layout;
+    const auto key = [](const KernelInfo &row) {
+        return std::string(row.algorithm) + "/" + row.schedule;
+    };
+    const std::vector<const KernelInfo *> rows = family.rows(settings);
     std::set<std::string> seen, all;
-    for (const Layout layout : family.layouts) {
-        settings.layout = layout;
-        const std::string of_layout = " " + std::string(name_of(layout));
-        const auto key = [&](const KernelInfo &row) {
-            return std::string(row.algorithm) + "/" + row.schedule + of_layout;
-        };
-        for (const KernelInfo *row : family.rows(settings)) all.insert(key(*row));
-        for (const std::string &sizes : shapes().at(family.name)) {
-            SCOPED_TRACE(sizes + of_layout);
-            for (const bench::CaseInfo &info : family.cases(sizes, settings)) {
-                const auto test = info.prepare();
-                const KernelInfo *selected = test->kernel();
-                for (const KernelInfo *row : family.rows(settings)) {
-                    if (row != selected && seen.contains(key(*row))) continue;
-                    if (!failure_of(*test, row).empty()) continue;  // the row does not take it
-                    seen.insert(key(*row));
-                    expect_right(info, Candidate::of(*row));
-                }
+    std::map<const KernelInfo *, std::vector<bench::CaseInfo>> cases;
+    for (const KernelInfo *row : rows) all.insert(key(*row));
+    for (const std::string &sizes : shapes().at(family.name)) {
+        for (const bench::CaseInfo &info : family.cases(sizes, settings)) {
+            const auto test = info.prepare();
+            const KernelInfo *selected = test->kernel();
+            for (const KernelInfo *row : rows) {
+                if (row != selected && seen.contains(key(*row))) continue;
+                if (!failure_of(*test, row).empty()) continue;  // the row does not take it
+                seen.insert(key(*row));
+                cases[row].push_back(info);
             }
         }
     }
+    for (const auto &[row, of_row] : cases) expect_right(of_row, Candidate::of(*row));
     EXPECT_EQ(seen, all) << "a schedule has no shape here";
 }
 
-std::vector<std::string> families() {
-    std::vector<std::string> names;
-    for (const bench::Family &family : bench::families())
-        if (family.rows) names.push_back(family.name);
-    return names;
+std::vector<Rows> all_rows() {
+    std::vector<Rows> all;
+    for (const bench::Family &family : bench::families()) {
+        if (!family.rows) continue;
+        for (const Layout layout : family.layouts) all.push_back({family.name, layout});
+    }
+    return all;
 }
 
-INSTANTIATE_TEST_SUITE_P(All, RandomKnobs, testing::ValuesIn(families()),
-                         [](const auto &info) { return info.param; });
+INSTANTIATE_TEST_SUITE_P(All, RandomKnobs, testing::ValuesIn(all_rows()), [](const auto &info) {
+    return info.param.family + "_" + std::string(name_of(info.param.layout));
+});
 
 }  // namespace
 }  // namespace hk::explorer

@@ -236,8 +236,9 @@ Shape image_shape(Layout layout, int64_t n, int64_t y, int64_t x, int64_t c) {
 }
 
 Placement draw_placement(Random &random) {
-    return pick(random, std::vector<Placement>{Placement::packed, Placement::packed,
-                                               Placement::margins, Placement::steps});
+    return pick(random,
+                std::vector<Placement>{Placement::packed, Placement::packed, Placement::margins,
+                                       Placement::steps, Placement::flipped});
 }
 
 }  // namespace

@@ -215,6 +215,9 @@ std::span<const ActivationOptions> tested_activations() {
                                             {Activation::relu},
                                             {Activation::clamp, 0, 6},
                                             {Activation::clamp, 0.1f, 0.3f},
+                                            {Activation::clamp},
+                                            {Activation::clamp, -1},
+                                            {Activation::clamp, 2, 1},
                                             {Activation::leaky_relu, 0},
                                             {Activation::leaky_relu, 0.01f},
                                             {Activation::leaky_relu, -2},
@@ -226,7 +229,10 @@ std::span<const ActivationOptions> tested_activations() {
 std::vector<double> arguments_of(Random &random, const Shape &shape,
                                  const ActivationOptions &options) {
     std::vector<double> values = reals(random, shape);
-    const std::vector<double> corners{0, -0.0, options.alpha, options.beta};
+    std::vector<double> corners{0, -0.0};
+    for (const float end : {options.alpha, options.beta}) {
+        if (std::isfinite(end)) corners.push_back(end);
+    }
     for (double &value : values) {
         value = one_in(random, 6) ? pick(random, corners) : 6 * value;
     }

@@ -1,5 +1,6 @@
 #include "tests/support/jit.h"
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "candidate.h"
@@ -98,7 +99,7 @@ JitActivation jit_activation(const Conv2dOptions &options) {
             a.low = 0;
             break;
         case Activation::clamp:
-            a.low = options.alpha;
+            a.low = std::min(options.alpha, options.beta);
             a.high = options.beta;
             break;
         case Activation::leaky_relu:

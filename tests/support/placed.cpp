@@ -60,6 +60,8 @@ const char *name_of(Placement placement) {
             return "reversed";
         case Placement::permuted:
             return "permuted";
+        case Placement::flipped:
+            return "flipped";
     }
     return "";
 }
@@ -92,7 +94,13 @@ Placed::Placed(const Tensor &values, Device device, Placement placement, Random 
 }
 
 void Placed::move_to(Device device) {
-    base_ = original_.to(device);
+    if (device.is_cpu()) {
+        // Either end, without a draw: seeds keep their meaning.
+        guarded_.emplace(original_, original_.elements() % 2 == 1);
+        base_ = guarded_->tensor();
+    } else {
+        base_ = original_.to(device);
+    }
     tensor_ = view_of(base_);
 }
 
@@ -125,7 +133,7 @@ Shape Placed::draw_cuts(Placement placement, Random &random) {
             start = 0;
             step = 1;
         }
-        if (placement == Placement::reversed) {
+        if (placement == Placement::reversed || (placement == Placement::flipped && d + 1 < rank)) {
             start += std::max<int64_t>(shape_[d] - 1, 0);
             step = -1;
         }

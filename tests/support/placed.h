@@ -1,10 +1,13 @@
 #pragma once
 // Tensors inside larger allocations. What lies around a tensor is poison, so that reading it spoils
-// the result and writing it is found.
+// the result and writing it is found. On the CPU the allocation itself begins or ends where memory
+// does that may not be touched.
 
+#include <optional>
 #include <string>
 
 #include "hk/tensor.h"
+#include "tests/support/guarded.h"
 #include "tests/support/seed.h"
 
 namespace hk::test {
@@ -15,6 +18,7 @@ enum class Placement {
     steps,  // the same, and only every second or third element of the dimensions but the innermost
     reversed,  // the same as margins, every dimension from its end
     permuted,  // of a tensor whose dimensions stand in the opposite order, with margins and steps
+    flipped,   // as reversed, but the innermost of several dimensions from its start
 };
 
 const char *name_of(Placement placement);  // "packed", "margins", …
@@ -50,10 +54,11 @@ private:
 
     Shape shape_;
     bool permuted_;
-    std::vector<Cut> cuts_;  // a dimension of the base each, in the order of the tensor's
-    Tensor original_;        // the base as it was made, on the host
-    Tensor base_;            // on the device
-    Tensor tensor_;          // its view
+    std::vector<Cut> cuts_;           // a dimension of the base each, in the order of the tensor's
+    Tensor original_;                 // the base as it was made, on the host
+    std::optional<Guarded> guarded_;  // on the CPU: the base's memory
+    Tensor base_;                     // on the device
+    Tensor tensor_;                   // its view
 };
 
 // Fills a host tensor with a value that no kernel makes by computing: a NaN, or an unlikely

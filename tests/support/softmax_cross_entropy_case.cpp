@@ -106,6 +106,7 @@ std::optional<SoftmaxCase> random_case(uint64_t seed, const SoftmaxRequest &requ
     c.gradient_at = pick(random, places);
     c.vectors_at = pick(random, std::vector<Placement>{Placement::packed, Placement::margins,
                                                        Placement::reversed, Placement::permuted});
+    c.labels = one_in(random, 2) ? DataType::s32 : DataType::s64;
     return c;
 }
 
@@ -117,7 +118,8 @@ std::string to_string(const SoftmaxCase &c) {
          << c.classes << " logits " << kLogits[static_cast<int>(c.logits)] << ", scale " << c.scale
          << (c.loss ? ", loss" : "") << (c.gradient ? ", gradient" : "")
          << (c.in_place ? " in place" : "") << "; logits " << name_of(c.logits_at) << ", gradient "
-         << name_of(c.gradient_at) << ", labels and loss " << name_of(c.vectors_at);
+         << name_of(c.gradient_at) << ", labels " << hk::name_of(c.labels) << " and loss "
+         << name_of(c.vectors_at);
     return text.str();
 }
 
@@ -137,7 +139,7 @@ Tensor logits_of(const SoftmaxCase &c) {
 
 Tensor labels_of(const SoftmaxCase &c) {
     Random random(c.seed + 2);
-    return host_tensor({c.rows}, DataType::s32, whole_numbers(random, {c.rows}, 0, c.classes - 1));
+    return host_tensor({c.rows}, c.labels, whole_numbers(random, {c.rows}, 0, c.classes - 1));
 }
 
 Outcome check(const SoftmaxCase &c, Device device, const KernelInfo *row) {

@@ -24,7 +24,7 @@ struct SoftmaxRequest {
 
 struct SoftmaxCase {
     uint64_t seed = 0;
-    DataType type = DataType::f32;
+    DataType type = DataType::f32, labels = DataType::s32;
     int64_t rows = 1, classes = 1;
     Logits logits = Logits::ordinary;
     bool loss = true, gradient = true, in_place = false;

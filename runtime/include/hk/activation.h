@@ -11,6 +11,7 @@
 // Calls from several threads at once are safe. On a device a call returns when the work is queued.
 // Throws InvalidArgument before anything runs; OutOfMemory, DeviceError, KernelFailure.
 
+#include <limits>
 #include <span>
 
 #include "hk/kernel_info.h"
@@ -23,7 +24,7 @@ enum class Activation : uint8_t {
     none,
     relu,        // max(v, 0)
     clamp,       // min(max(v, alpha), beta); ReLU6 is alpha 0, beta 6
-    leaky_relu,  // v < 0 ? alpha * v : v
+    leaky_relu,  // v < 0 ? alpha * v : v, with a finite alpha
     silu,        // v / (1 + exp(-v))
     gelu,        // v * (1 + erf(v / sqrt(2))) / 2, the exact form (Hendrycks and Gimpel 2016)
 };
@@ -31,9 +32,14 @@ enum class Activation : uint8_t {
 std::string_view name_of(Activation activation) noexcept;
 Activation activation_of(std::string_view name);  // throws InvalidArgument
 
+// Without bounds a clamp passes every number. Where alpha is above beta it makes all of them beta
+// (ONNX operator Clip, opset 13). leaky_relu has no alpha of its own: one must be set.
+inline constexpr float kNoLowerBound = -std::numeric_limits<float>::infinity();
+inline constexpr float kNoUpperBound = std::numeric_limits<float>::infinity();
+
 struct ActivationOptions {
     Activation activation = Activation::relu;
-    float alpha = 0, beta = 0;
+    float alpha = kNoLowerBound, beta = kNoUpperBound;
 };
 
 // The output may be inplace(input).
@@ -45,7 +51,8 @@ void activate(const Tensor &input, const Output &output, const ActivationOptions
 // the input. Of none it may be undefined. The result may be inplace(output_gradient) or
 // inplace(saved).
 //
-// f' where f has a corner: relu 0; clamp 0 at both ends, which are rounded to the tensors' type;
+// f' where f has a corner: relu 0; clamp 0 at both ends, which are rounded to the tensors' type,
+// and where its alpha is not below beta 0 everywhere;
 // leaky_relu alpha (as in PyTorch).
 void activate_backward(const Tensor &output_gradient, const Tensor &saved,
                        const Output &input_gradient, const ActivationOptions &options = {},

@@ -10,6 +10,8 @@
 //   nhwc: input [N, H, W, C], weight [K, R, S, C/G], output and residual [N, OH, OW, K]
 //   nchw: input [N, C, H, W], weight [K, C/G, R, S], output and residual [N, K, OH, OW]
 // bias is [K]. All tensors are of one type: f32, f16 or bf16; sums are f32 and rounded once.
+// Kernels count in 32 bits: the padded input's height and width, each with 128 strides more where
+// there are several outputs along it, are below 2^31. That holds for all that convolve or pool.
 
 #include <array>
 #include <span>
@@ -32,7 +34,7 @@ struct Conv2dOptions {
     Padding padding{};
     int64_t groups = 1;
     Activation activation = Activation::none;
-    float alpha = 0, beta = 0;  // of the activation
+    float alpha = kNoLowerBound, beta = kNoUpperBound;  // of the activation
 };
 
 // A convolution without its data: all that selection looks at.
@@ -72,9 +74,9 @@ struct Conv2dProblem {
 void conv2d(const Tensor &input, const Filter &weight, const Tensor &bias, const Tensor &residual,
             const Output &output, const Conv2dOptions &options, const Stream &stream = {});
 
-// The same, into a new tensor, without a residual.
+// The same, into a new tensor.
 Tensor conv2d(const Tensor &input, const Filter &weight, const Tensor &bias = {},
-              const Conv2dOptions &options = {});
+              const Tensor &residual = {}, const Conv2dOptions &options = {});
 
 // Runs one given row, whatever selection would take. Throws InvalidArgument where the row does not
 // take the problem. For tests and measurements.

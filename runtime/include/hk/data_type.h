@@ -9,10 +9,11 @@ namespace hk {
 
 enum class DataType : uint8_t { f32, f16, bf16, f64, s8, u8, s16, u16, s32, u32, s64, u64 };
 
-// Bytes an element.
+// Bytes an element; 0 for a value that is none of these.
 int64_t size_of(DataType type) noexcept;
 
-// "f32", "bf16", …
+// "f32", "bf16", …; "unknown" for a value that is none of these, as name_of says of every
+// enumeration.
 std::string_view name_of(DataType type) noexcept;
 
 // The type with that name; throws InvalidArgument, listing the names, where there is none.

@@ -2,6 +2,12 @@
 // Where tensors live and kernels run, and the queue that they are put on.
 //
 // Thread safety: everything here may be called from any thread.
+//
+// fork(): the child may only exec or _exit. What other threads had locked stays locked there, and
+// the threads that kernels run on are gone, so that a call, or exit(), may hang. The child may call
+// the library if, at the fork, no other thread was in a call of it, halide_shutdown_thread_pool()
+// (HalideRuntime.h) had been called after the last one, and no device but the CPU had been used:
+// drivers do not survive a fork. posix_spawn is always safe.
 
 #include <cstdint>
 #include <string>
@@ -43,7 +49,7 @@ public:
     std::string name() const;         // as parse() reads it
     std::string description() const;  // the vendor's name of the device; throws DeviceError
 
-    bool available() const noexcept;
+    bool available() const noexcept;  // false also where there is no memory to look for it
 
     // HK_SHARED_LIMIT=bytes lowers both figures of shared memory, so that a small device can be
     // imitated. Throws DeviceError where the device is not there, InvalidArgument where the

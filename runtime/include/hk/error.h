@@ -1,7 +1,9 @@
 #pragma once
 // Errors of the library. Every failure is an exception; no call aborts the process, and a call that
 // throws leaves all its inputs as they were. Messages name the operation and both values that do
-// not fit: "conv2d: weight has 64 input channels, input has 128".
+// not fit: "conv2d: weight has 64 input channels, input has 128". std::bad_alloc comes only from
+// functions that make no more than a text, a shape or a list, and from what copies a Tensor or a
+// Shape on its own, as passing one by value does.
 
 #include <stdexcept>
 #include <string>

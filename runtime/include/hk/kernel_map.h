@@ -38,7 +38,7 @@ struct KernelMap {
 
     // Of the transposed convolution, which goes from this map's output rows back to its input
     // rows: imap and omap swapped, in the order in which they lie. Throws InvalidArgument where
-    // `input_coordinates` are not those of input_rows rows.
+    // `input_coordinates` are not those of input_rows rows or have more than 32 bits; OutOfMemory.
     KernelMap transposed(const Tensor &input_coordinates) const;
 
     // The maps on a device; coordinates and starts too.

@@ -56,7 +56,8 @@ public:
     // it to start, at the end of a piece that it has; null for anywhere. May throw DeviceError.
     virtual void *allocate(size_t bytes, void *after) = 0;
 
-    // A whole piece; where pieces join also any part of one, in multiples of granule().
+    // A whole piece; where pieces join also any part of them, in multiples of granule() from where
+    // a piece begins.
     virtual void release(void *memory, size_t bytes) noexcept = 0;
 
     virtual size_t granule() const noexcept = 0;
@@ -69,7 +70,7 @@ std::unique_ptr<MemoryUpstream> host_upstream(bool pages = true);
 
 class MemoryPool {
 public:
-    // The pool of a device. Throws DeviceError where the device is not there.
+    // The pool of a device. Throws DeviceError where the device is not there, and OutOfMemory.
     static MemoryPool of(Device device);
 
     MemoryStatistics statistics() const;
@@ -83,12 +84,13 @@ public:
     void set_limit(int64_t bytes) const;
 
     // The most bytes that are kept free; what is freed beyond goes back. Without a threshold a pool
-    // keeps what it has.
+    // keeps what it has. It stays while caching is off, and counts again when that is on.
     void set_threshold(int64_t bytes) const;
 
     // Off: each block is taken from the system or driver, and given back when it is freed. For
     // measurements, and for tools that look at single allocations. HK_MEMORY_POOL=off does it for
-    // all pools. Throws InvalidArgument while blocks are in use.
+    // all pools. On and off take the place of an upstream that was set. Throws InvalidArgument
+    // while blocks are in use.
     void set_caching(bool on) const;
 
     // Another source of memory. Throws InvalidArgument while blocks are in use.

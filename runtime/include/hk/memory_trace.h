@@ -26,11 +26,13 @@
 
 namespace hk {
 
-// A mark in all traces that are recorded now: a step, an epoch.
+// A mark in all traces that are recorded now: a step, an epoch. Marks and labels are UTF-8; what is
+// not becomes U+FFFD in what is reported as JSON.
 void memory_mark(std::string_view text);
 
 // Records what all pools do from here until this object goes. An event takes 40 bytes of memory
-// that is none of the pools'.
+// that is none of the pools'. Where that memory ends, recording does ("complete"); the constructor
+// and json() throw OutOfMemory.
 class MemoryTrace {
 public:
     // After so many events nothing more is recorded, and the trace says so.
@@ -65,6 +67,7 @@ private:
 // What is now, as JSON: of each pool its name, its statistics, and its blocks in use by label, the
 // largest share first: {"pools": [{"name": "cpu", "statistics": {"in_use": …, …},
 //   "in_use": [{"label": "forward", "blocks": 2, "requested": …, "bytes": …}, …]}]}
+// Throws OutOfMemory.
 std::string memory_snapshot();
 
 }  // namespace hk

@@ -1,6 +1,10 @@
 #pragma once
 // What an operation writes to, and whether that may be the storage of one of its inputs.
 //
+// Arguments stand in one order: what is read, what is written, options, stream. A call that makes
+// its output lacks the output, or has in its place what the inputs don't tell (a shape, a type),
+// and lacks the stream.
+//
 //   hk::conv2d(input, weight, bias, residual, output, options);               // a tensor apart
 //   hk::conv2d(input, weight, bias, residual, hk::inplace(residual), options);  // instead of it
 //

@@ -49,12 +49,12 @@ void quantized_conv2d(const QuantizedTensor &input, const QuantizedTensor &weigh
                       const QuantizedTensor &bias, const QuantizedTensor &output,
                       const Conv2dOptions &options, const Stream &stream = {});
 
-// The same into a new tensor: of `output_type`, with that quantisation.
+// The same, into a new tensor: in the output's place stand its type and quantisation.
 QuantizedTensor quantized_conv2d(const QuantizedTensor &input, const QuantizedTensor &weight,
                                  const QuantizedTensor &bias = {},
-                                 const Conv2dOptions &options = {},
                                  DataType output_type = DataType::f32,
-                                 const Quantization &output_quantization = {});
+                                 const Quantization &output_quantization = {},
+                                 const Conv2dOptions &options = {});
 
 // Runs one given row, whatever selection would take. For tests and measurements.
 void quantized_conv2d_with(const KernelInfo &kernel, const QuantizedTensor &input,

@@ -15,18 +15,18 @@
 
 namespace hk {
 
-// logits [N, C] and gradient, the same shape and type: f32, f16 or bf16; labels [N], s32; loss [N],
-// f32. Sums are f32, and the gradient is rounded once. Either of loss and gradient may be
-// undefined.
+// logits [N, C] and gradient, the same shape and type: f32, f16 or bf16; labels [N], s32 or
+// s64; loss [N], f32. Sums are f32, and the gradient is rounded once; a sum errs by at most 2^-14
+// of itself, however many classes there are. Either of loss and gradient may be undefined.
 //
 // Tensors live on one device and are the caller's; they may be views, but the classes of a row lie
 // next to each other. The gradient is apart from all others or inplace(logits), the loss apart from
 // all. Of a CPU's labels each is checked to be 0 to C - 1 before anything runs; labels on a device
-// can't be seen by the host: one out of range is taken as the nearest class. An empty batch is
-// legal and does nothing. The same call gives the same bits on any number of threads. Calls from
-// several threads at once are safe; on a device they return when the work is queued. Throws
-// InvalidArgument before anything runs; OutOfMemory, DeviceError, KernelFailure, after which logits
-// that were to be written in place are undefined.
+// can't be seen by the host: one out of range is taken as the nearest class, and of s64 the lower
+// 32 bits alone count. An empty batch is legal and does nothing. The same call gives the same bits
+// on any number of threads. Calls from several threads at once are safe; on a device they return
+// when the work is queued. Throws InvalidArgument before anything runs; OutOfMemory, DeviceError,
+// KernelFailure, after which logits that were to be written in place are undefined.
 void softmax_cross_entropy(const Tensor &logits, const Tensor &labels, const Tensor &loss,
                            const Output &gradient, float scale = 1, const Stream &stream = {});
 

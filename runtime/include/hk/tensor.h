@@ -68,7 +68,11 @@ public:
     // First element's place in the storage, in elements.
     int64_t offset() const noexcept { return offset_; }
 
-    // Views. Dimensions count from the front; negative ones from the back. A step may be negative.
+    // Views. Dimensions count from the front; negative ones from the back.
+    //
+    // Element i of a slice is element start + i * step of this one, for i below `length`. So
+    // `start` is the slice's first element whatever the step's sign, and counts from 0: of a
+    // dimension of size n, slice(dim, n - 1, n, -1) is all of it backwards.
     Tensor slice(int dim, int64_t start, int64_t length, int64_t step = 1) const;
     Tensor permute(const std::vector<int> &order) const;
     Tensor reshape(Shape shape) const;  // throws InvalidArgument where that needs a copy
@@ -79,10 +83,22 @@ public:
     void copy_from(const Tensor &source) const;
     void fill_zero() const;
 
+    // This tensor where it is packed; a packed copy on its device where it is not.
+    Tensor contiguous() const;
+
+    // A packed copy of another type, on its device. Floating numbers are rounded once, to nearest
+    // even; those that an integer type can't hold become its least or largest, fractions are cut
+    // off, and NaN is 0. Integers that do not fit another integer type keep their low bits (ONNX
+    // operator Cast, opset 13, which leaves the former open). By way of the host, on a device too.
+    Tensor cast(DataType type) const;
+
+    // Makes all elements the value, as cast converts f64. On a device by way of the host, but 0.
+    void fill(double value) const;
+
     // Whether some element of one shares bytes with an element of the other. Views that interleave,
     // as two slices of the channels of one tensor do, don't overlap; of views that interleave with
-    // different periods it may say true although they don't.
-    bool overlaps(const Tensor &other) const noexcept;
+    // different periods it may say true although they don't. Throws OutOfMemory.
+    bool overlaps(const Tensor &other) const;
 
     // For those who call a kernel's function directly: fills `view` and its `dims` (rank() of them,
     // innermost first). The view borrows the storage. A device view holds a driver object: end it

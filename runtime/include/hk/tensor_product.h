@@ -11,8 +11,8 @@
 // [N, C / groups, M], and channel m of the output sees the input channels of its group alone.
 // Maps, s32 or s64, both the same, in one of two forms:
 //   padded  [N, P]: a pair with -1 in either map is none;
-//   ragged  [pairs], and `starts` [N + 1], s32 or s64: those of offset n are starts[n] up to
-//           starts[n + 1]. -1 is padding here too.
+//   ragged  [pairs], and `starts` [N + 1], s32 or s64, from 0 to the number of pairs: those of
+//           offset n are starts[n] up to starts[n + 1]. -1 is padding here too.
 // Types: f32, f16, bf16, f64, the same for all three. f16 and bf16 are summed in f32 and rounded
 // once; f64 in f64.
 //
@@ -47,10 +47,11 @@ Summation summation_of(std::string_view name);           // throws InvalidArgume
 class TensorProductMaps {
 public:
     // The maps must not change as long as this lives; it keeps their storage, or a copy on the host
-    // of those on another device. starts: of ragged maps, else undefined. Throws InvalidArgument
-    // for maps of different shapes or types, for starts that don't fit, and, where `check` is set,
-    // for an index out of range with its offset, position and value. Without the check such an
-    // index is undefined behaviour.
+    // of those on another device. starts: of ragged maps, else undefined; read here, not kept.
+    // Throws InvalidArgument for maps of different shapes or types, for starts that descend or
+    // don't reach from 0 to the number of pairs, and, where `check` is set, for an index out of
+    // range with its offset, position and value. Without the check such an index is undefined
+    // behaviour. OutOfMemory.
     TensorProductMaps(const Tensor &imap, const Tensor &omap, int64_t input_rows,
                       int64_t output_rows, const Tensor &starts = {}, bool check = true);
 

@@ -63,14 +63,11 @@ void topk(const Tensor &input, int64_t k, const Tensor &values, const Tensor &in
 struct TopK {
     Tensor values, indices;
 };
-TopK topk(const Tensor &input, int64_t k, int axis = -1, Order order = Order::largest,
-          bool sorted = true);
+TopK topk(const Tensor &input, int64_t k, const TopKOptions &options = {});
 
 // One of the two alone, which is faster.
-Tensor topk_values(const Tensor &input, int64_t k, int axis = -1, Order order = Order::largest,
-                   bool sorted = true);
-Tensor topk_indices(const Tensor &input, int64_t k, int axis = -1, Order order = Order::largest,
-                    bool sorted = true);
+Tensor topk_values(const Tensor &input, int64_t k, const TopKOptions &options = {});
+Tensor topk_indices(const Tensor &input, int64_t k, const TopKOptions &options = {});
 
 // All elements in order, and their places (s64).
 Tensor sort(const Tensor &input, int axis = -1, Order order = Order::smallest);

@@ -6,6 +6,7 @@
 
 #include "hk/error.h"
 #include "kernel_call.h"
+#include "rethrow.h"
 
 namespace hk {
 
@@ -133,11 +134,13 @@ struct Filter::Prepared {
     std::vector<Kept> kept;
 };
 
-Filter prepare_filter(const Tensor &weight) {
+Filter prepare_filter(const Tensor &weight) try {
     auto prepared = std::make_shared<Filter::Prepared>(weight);
     Filter filter(prepared->weight);
     filter.prepared_ = std::move(prepared);
     return filter;
+} catch (...) {
+    rethrow_as_error("prepare_filter");
 }
 
 size_t Filter::bytes() const { return prepared_ ? prepared_->bytes() : 0; }

@@ -150,40 +150,17 @@ struct KeyedRow {
 
 // With items that make(key, row) builds and split(item, key, row) takes apart.
 template<typename Item, typename Make, typename Split>
-void sort_as(Cloud &cloud, Make make, Split split) {
-    Array<Item> items(cloud.size());
-    each_chunk(cloud.size(), [&](int64_t, int64_t first, int64_t end) {
+void sort_as(SortedKeys &sorted, Make make, Split split) {
+    Array<Item> items(sorted.size());
+    each_chunk(sorted.size(), [&](int64_t, int64_t first, int64_t end) {
         for (int64_t i = first; i < end; i++)
-            items[i] = make(cloud.keys[i], static_cast<int32_t>(i));
+            items[i] = make(sorted.keys[i], static_cast<int32_t>(i));
     });
     sort_all(items, std::less<>());
-    cloud.rows = Array<int32_t>(cloud.size());
-    each_chunk(cloud.size(), [&](int64_t, int64_t first, int64_t end) {
-        for (int64_t i = first; i < end; i++) split(items[i], cloud.keys[i], cloud.rows[i]);
+    sorted.rows = Array<int32_t>(sorted.size());
+    each_chunk(sorted.size(), [&](int64_t, int64_t first, int64_t end) {
+        for (int64_t i = first; i < end; i++) split(items[i], sorted.keys[i], sorted.rows[i]);
     });
-}
-
-void sort_keys(Cloud &cloud) {
-    const int row_bits = std::bit_width(static_cast<uint64_t>(cloud.size()));
-    if (cloud.bits + row_bits <= 63) {
-        // Key and row in one number: half the bytes to move.
-        sort_as<int64_t>(
-            cloud, [=](int64_t key, int32_t row) { return key << row_bits | row; },
-            [=](int64_t item, int64_t &key, int32_t &row) {
-                key = item >> row_bits;
-                row = static_cast<int32_t>(item & ((int64_t{1} << row_bits) - 1));
-            });
-        return;
-    }
-    sort_as<KeyedRow>(
-        cloud,
-        [](int64_t key, int32_t row) {
-            return KeyedRow{key, row};
-        },
-        [](const KeyedRow &item, int64_t &key, int32_t &row) {
-            key = item.key;
-            row = item.row;
-        });
 }
 
 // Refuses rows that repeat another, and tells the first of them: equal keys lie in any order.
@@ -224,7 +201,7 @@ void fill(const char *operation, const CoordinateRows<T> &rows, const KernelMapO
             cloud.keys[i] = key;
         }
     });
-    if (!std::is_sorted(cloud.keys.begin(), cloud.keys.begin() + rows.count)) sort_keys(cloud);
+    cloud.sort(cloud.bits);
     check_repeats(operation, cloud, rows);
 }
 
@@ -235,14 +212,50 @@ int64_t KeyAxis::mask() const {
         std::bit_ceil(static_cast<uint64_t>(extent + reach + stride - 1) + 1) - 1);
 }
 
+SortedKeys::SortedKeys(int64_t rows) : row_count(rows), keys(rows + kSentinels) {
+    std::fill(keys.begin() + rows, keys.end(), std::numeric_limits<int64_t>::max());
+}
+
+void SortedKeys::sort(int bits) {
+    if (std::is_sorted(keys.begin(), keys.begin() + row_count)) return;
+    const int row_bits = std::bit_width(static_cast<uint64_t>(row_count));
+    if (bits + row_bits <= 63) {
+        // Key and row in one number: half the bytes to move.
+        sort_as<int64_t>(
+            *this, [=](int64_t key, int32_t row) { return key << row_bits | row; },
+            [=](int64_t item, int64_t &key, int32_t &row) {
+                key = item >> row_bits;
+                row = static_cast<int32_t>(item & ((int64_t{1} << row_bits) - 1));
+            });
+        return;
+    }
+    sort_as<KeyedRow>(
+        *this,
+        [](int64_t key, int32_t row) {
+            return KeyedRow{key, row};
+        },
+        [](const KeyedRow &item, int64_t &key, int32_t &row) {
+            key = item.key;
+            row = item.row;
+        });
+}
+
 Cloud::Cloud(const char *operation, const Tensor &coordinates, const KernelMapOptions &options)
-    : row_count(coordinates.shape()[0]), keys(row_count + kSentinels) {
-    std::fill(keys.begin() + row_count, keys.end(), std::numeric_limits<int64_t>::max());
+    : SortedKeys(coordinates.shape()[0]) {
     if (row_count == 0) return;
     if (coordinates.type() == DataType::s64) {
         fill(operation, CoordinateRows<int64_t>(coordinates), options, *this);
     } else {
         fill(operation, CoordinateRows<int32_t>(coordinates), options, *this);
+    }
+}
+
+void check_values(const char *operation, const Tensor &coordinates) {
+    const auto check = [&](const auto &rows) { check_values(operation, rows, extent_of(rows)); };
+    if (coordinates.type() == DataType::s64) {
+        check(CoordinateRows<int64_t>(coordinates));
+    } else {
+        check(CoordinateRows<int32_t>(coordinates));
     }
 }
 

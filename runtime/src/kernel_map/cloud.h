@@ -9,7 +9,8 @@
 #include <array>
 
 #include "hk/kernel_map.h"
-#include "kernel_map/parallel.h"
+#include "kernel_map/array.h"
+#include "parallel.h"
 
 namespace hk::detail {
 
@@ -22,9 +23,13 @@ struct KeyAxis {
     int64_t mask() const;  // of the axis' room, not shifted
 };
 
-struct Cloud {
-    // Throws InvalidArgument, OutOfMemory.
-    Cloud(const char *operation, const Tensor &coordinates, const KernelMapOptions &options);
+// Keys in ascending order, and whose they are. Room for them, until sort() has put them in order.
+struct SortedKeys {
+    // Throws OutOfMemory.
+    explicit SortedKeys(int64_t rows);
+
+    // `bits`: of the largest key, at most.
+    void sort(int bits);
 
     int64_t size() const { return row_count; }
     int64_t row(int64_t place) const { return rows.empty() ? place : rows[place]; }
@@ -34,9 +39,18 @@ struct Cloud {
     int64_t row_count = 0;
     Array<int64_t> keys;  // ascending; then kSentinels that are larger than any
     Array<int32_t> rows;  // of each key; empty where key i is row i's
+};
+
+struct Cloud : SortedKeys {
+    // Throws InvalidArgument, OutOfMemory.
+    Cloud(const char *operation, const Tensor &coordinates, const KernelMapOptions &options);
+
     std::array<KeyAxis, 4> axes;
     int bits = 0;  // of the largest key, at most
 };
+
+// Throws InvalidArgument for a coordinate of more than 32 bits and for a batch below 0.
+void check_values(const char *operation, const Tensor &coordinates);
 
 // Keys of all different floor(coordinate / stride) * stride, ascending.
 Array<int64_t> strided_keys(const Cloud &cloud);

@@ -4,11 +4,14 @@
 #include <numeric>
 #include <vector>
 
+#include "kernel_map/cells.h"
+
 namespace hk::detail {
 
 namespace {
 
 constexpr int kLongest = Cloud::kSentinels;  // offsets of a run
+constexpr size_t kMostRuns = 128;            // to merge
 
 // Offsets first, first + 1, … whose keys differ by 1.
 struct Run {
@@ -26,10 +29,6 @@ struct Piece {
     std::array<int64_t, kLongest> count{};
     std::array<int64_t, kLongest> before{};  // in the offset, of earlier chunks
 };
-
-int64_t offset_at(int64_t kernel_size, int64_t index) {
-    return kernel_size % 2 == 1 ? index - kernel_size / 2 : index;
-}
 
 // Runs of the offsets from `first` on that can connect rows of the cloud.
 std::vector<Run> runs_of(const Cloud &cloud, const KernelMapOptions &options, int64_t first) {
@@ -82,18 +81,16 @@ void merge(const int64_t *outputs, int64_t first, int64_t end, const int64_t *in
 
 class PairFinder {
 public:
-    PairFinder(const PairsRequest &request, KernelMap &map)
-        : request_(request), cloud_(request.cloud), map_(map) {
-        const auto &size = request.options.kernel_size;
-        map.offsets = size[0] * size[1] * size[2];
-        symmetric_ = !request.keys && map.offsets % 2 == 1;
+    PairFinder(const PairsRequest &request, KernelMap &map, bool symmetric, std::vector<Run> runs)
+        : request_(request),
+          cloud_(request.cloud),
+          map_(map),
+          symmetric_(symmetric),
+          starts_(map.starts.data<int64_t>()),
+          runs_(std::move(runs)) {
         outputs_ = request.keys ? request.keys->begin() : cloud_.keys.begin();
         output_count_ = request.keys ? request.keys->size() : cloud_.size();
-        map.starts = Tensor::zeros({map.offsets + 1}, DataType::s64);
-        starts_ = map.starts.data<int64_t>();
         chunks_ = chunks_of(output_count_);
-        if (cloud_.size() == 0) return;
-        runs_ = runs_of(cloud_, request.options, symmetric_ ? map.offsets / 2 + 1 : 0);
     }
 
     void find() {
@@ -236,17 +233,30 @@ private:
     const PairsRequest &request_;
     const Cloud &cloud_;
     KernelMap &map_;
-    bool symmetric_ = false;
+    const bool symmetric_;
     const int64_t *outputs_ = nullptr;
     int64_t output_count_ = 0, chunks_ = 0;
-    int64_t *starts_ = nullptr;
+    int64_t *const starts_;
     int32_t *imap_ = nullptr, *omap_ = nullptr;
-    std::vector<Run> runs_;
+    const std::vector<Run> runs_;
     std::vector<Piece> pieces_;  // [run, chunk]
 };
 
 }  // namespace
 
-void find_pairs(const PairsRequest &request, KernelMap &map) { PairFinder(request, map).find(); }
+void find_pairs(const PairsRequest &request, KernelMap &map) {
+    const auto &size = request.options.kernel_size;
+    map.offsets = size[0] * size[1] * size[2];
+    map.starts = Tensor::zeros({map.offsets + 1}, DataType::s64);
+    const bool symmetric = !request.keys && map.offsets % 2 == 1;
+    std::vector<Run> runs;
+    if (request.cloud.size() > 0)
+        runs = runs_of(request.cloud, request.options, symmetric ? map.offsets / 2 + 1 : 0);
+    if (runs.size() > kMostRuns) {
+        find_pairs_in_cells(request, map);
+    } else {
+        PairFinder(request, map, symmetric, std::move(runs)).find();
+    }
+}
 
 }  // namespace hk::detail

@@ -11,6 +11,7 @@ namespace hk::detail {
 struct Block {
     char *memory = nullptr;  // a host pointer, a CUdeviceptr or a cl_mem
     size_t bytes = 0;
+    const char *piece = nullptr;  // where the piece of the upstream's begins that it is of
     size_t requested = 0;         // 0 while it is free
     const char *label = nullptr;  // of its owner
     uint64_t id = 0;              // of the allocation, counted from 1 in each pool

@@ -5,6 +5,7 @@
 
 #include "HalideRuntime.h"
 #include "cuda_backend.h"
+#include "immortal.h"
 #include "memory/pool.h"
 #include "opencl_driver.h"
 
@@ -66,7 +67,7 @@ private:
 };
 
 Handles &handles() {
-    static Handles *handles = new Handles;  // Halide's runtime frees while the process ends
+    static Immortal<Handles> handles;
     return *handles;
 }
 
@@ -121,6 +122,9 @@ cl_mem allocate_opencl(cl_context context, cl_mem_flags flags, size_t bytes, voi
     void *memory = allocate(Device::opencl(), bytes);
     if (status) *status = memory ? CL_SUCCESS : CL_MEM_OBJECT_ALLOCATION_FAILURE;
     return static_cast<cl_mem>(memory);
+} catch (const std::bad_alloc &) {
+    if (status) *status = CL_OUT_OF_HOST_MEMORY;
+    return nullptr;
 } catch (const std::exception &error) {
     halide_error(const_cast<CallContext *>(allocating), error.what());
     if (status) *status = CL_OUT_OF_HOST_MEMORY;

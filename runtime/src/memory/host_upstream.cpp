@@ -16,11 +16,12 @@ namespace {
 class Pages final : public MemoryUpstream {
 public:
     void *allocate(size_t bytes, void *after) override {
-        if (!after) after = gap();
-        void *memory =
-            mmap(after, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        if (memory == MAP_FAILED) return nullptr;
-        madvise(memory, bytes, MADV_HUGEPAGE);  // a wish too
+        void *memory = map(after ? after : gap(), bytes, PROT_READ | PROT_WRITE);
+        if (memory && after && memory != after) {  // somebody else is there: on with another gap
+            munmap(memory, bytes);
+            memory = map(gap(), bytes, PROT_READ | PROT_WRITE);
+        }
+        if (memory) madvise(memory, bytes, MADV_HUGEPAGE);  // a wish too
         return memory;
     }
 
@@ -31,19 +32,31 @@ public:
     bool joins() const noexcept override { return true; }
 
 private:
-    // Where the largest range is that the system grants now: the system fills such a range from its
-    // other end. Only a wish: whoever maps there first has it.
-    static void *gap() noexcept {
-        constexpr size_t kAlignment = size_t{1} << 30;
-        for (size_t bytes = size_t{1} << 42; bytes >= kAlignment; bytes /= 2) {
-            void *range = mmap(nullptr, bytes + kAlignment, PROT_NONE,
-                               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-            if (range == MAP_FAILED) continue;
-            munmap(range, bytes + kAlignment);
-            const auto address = reinterpret_cast<size_t>(range);
-            return reinterpret_cast<void *>((address + kAlignment - 1) / kAlignment * kAlignment);
+    // At `wish` where that is free. Null where there is no address space left.
+    static void *map(void *wish, size_t bytes, int access) noexcept {
+        void *memory = mmap(wish, bytes, access, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        return memory == MAP_FAILED ? nullptr : memory;
+    }
+
+    // The start of a range that is free now and far below what the system maps next, which it does
+    // downwards. Only a wish: whoever maps there first has it. Where the process may map less than
+    // the whole range (RLIMIT_AS), as much as it may must be free there.
+    void *gap() const noexcept {
+        constexpr size_t kRange = size_t{1} << 42, kAlignment = size_t{2} << 20;
+        const auto probe = [](void *wish, size_t bytes) {
+            void *memory = map(wish, bytes, PROT_NONE);
+            if (memory) munmap(memory, bytes);
+            return memory;
+        };
+        size_t free = kRange + kAlignment;
+        void *range = probe(nullptr, free);
+        while (!range && free > granule()) range = probe(nullptr, free /= 2);
+        const auto address = reinterpret_cast<size_t>(range);
+        for (size_t down = kRange; down > free && down < address; down /= 2) {
+            void *const wish = reinterpret_cast<void *>((address - down) / kAlignment * kAlignment);
+            if (probe(wish, free) == wish) return wish;
         }
-        return nullptr;
+        return reinterpret_cast<void *>((address + kAlignment - 1) / kAlignment * kAlignment);
     }
 };
 

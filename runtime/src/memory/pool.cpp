@@ -117,6 +117,7 @@ Block *MemoryPool::Impl::add_piece(void *memory, size_t bytes) noexcept {
         return nullptr;
     }
     block->memory = static_cast<char *>(memory);
+    block->piece = block->memory;
     block->bytes = bytes;
     if (is_host()) poison(memory, bytes);
     now_.upstream_allocations++;
@@ -141,6 +142,7 @@ void MemoryPool::Impl::divide(Block &block, size_t bytes) noexcept {
     Block *rest = new_block();
     if (!rest) return;
     rest->memory = block.memory + bytes;
+    rest->piece = block.piece;
     rest->bytes = block.bytes - bytes;
     if (!rest->before.copy(block.before)) return drop(*rest);
     rest->free = true;
@@ -189,7 +191,7 @@ void MemoryPool::Impl::free(Block *block) noexcept {
     block->label = nullptr;
     block->free = true;
     free_.insert(*join(*block));
-    if (now_.cached > now_.threshold) trim_locked(static_cast<size_t>(now_.threshold));
+    if (now_.cached > most_cached()) trim_locked(static_cast<size_t>(most_cached()));
 }
 
 // One block with its free neighbours. It is in no list yet.
@@ -215,14 +217,16 @@ void MemoryPool::Impl::absorb_above(Block &block) noexcept {
     drop(above);
 }
 
-// A free block, or where pieces join the granules within it. What is left on both sides stays.
+// A free block, or where pieces join the granules within it, counted from where its piece began.
+// What is left on both sides stays.
 void MemoryPool::Impl::give_back(Block &block) noexcept {
-    const auto address = [](size_t place) { return reinterpret_cast<char *>(place); };
-    const auto place = [](char *memory) { return reinterpret_cast<size_t>(memory); };
     char *first = block.memory, *last = block.end();
     if (joins_) {
-        first = address(rounded_up(place(first), granule_));
-        last = address(place(last) / granule_ * granule_);
+        const auto place = [&](const char *memory) {
+            return static_cast<size_t>(memory - block.piece);
+        };
+        first += rounded_up(place(first), granule_) - place(first);
+        last -= place(last) % granule_;
         if (first >= last) return;
     } else if (block.below || block.above) {
         return;
@@ -242,8 +246,8 @@ void MemoryPool::Impl::give_back(Block &block) noexcept {
         }
     }
     if (middle->memory != first || middle->end() != last) {  // no memory for bookkeeping
-        free_.insert(block);
         now_.cached += as_count(block.bytes);
+        free_.insert(*join(block));
         return;
     }
     if (middle->below) middle->below->above = nullptr;
@@ -339,14 +343,14 @@ void MemoryPool::Impl::set_threshold(int64_t bytes) {
     check_bytes(name_, "threshold", bytes);
     const std::lock_guard lock(mutex_);
     now_.threshold = bytes;
-    trim_locked(static_cast<size_t>(bytes));
+    trim_locked(static_cast<size_t>(most_cached()));
 }
 
 void MemoryPool::Impl::set_caching(bool on) {
     std::unique_ptr<MemoryUpstream> upstream = make_(on);
     const std::lock_guard lock(mutex_);
     replace_upstream(std::move(upstream));
-    now_.threshold = on ? INT64_MAX : 0;
+    caching_ = on;
 }
 
 void MemoryPool::Impl::set_upstream(std::unique_ptr<MemoryUpstream> upstream) {

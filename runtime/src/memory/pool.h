@@ -85,6 +85,7 @@ private:
     void drop(Block &block) noexcept;
 
     bool is_host() const { return !backend_; }
+    int64_t most_cached() const { return caching_ ? now_.threshold : 0; }
 
     const Device device_;
     detail::Backend *const backend_;  // null for the CPU
@@ -95,6 +96,7 @@ private:
     std::unique_ptr<MemoryUpstream> upstream_;
     size_t granule_ = 1;  // what the upstream says of itself
     bool divides_ = true, joins_ = true;
+    bool caching_ = true;
 
     detail::FreeBlocks free_;
     Block *in_use_ = nullptr;
@@ -109,7 +111,7 @@ namespace detail {
 
 // Of a device; `context`: a caller's, or null for the library's own. Throws DeviceError.
 MemoryPool::Impl &memory_pool(Device device, void *context = nullptr);
-MemoryPool::Impl &host_pool() noexcept;
+MemoryPool::Impl &host_pool();
 
 // All there are.
 std::vector<MemoryPool::Impl *> memory_pools();

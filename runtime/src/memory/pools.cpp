@@ -1,5 +1,4 @@
-// The pools of this process. They are never destroyed: Halide's runtime frees while the process
-// ends.
+// The pools of this process.
 
 #include <charconv>
 #include <cstdlib>
@@ -9,9 +8,11 @@
 #include <tuple>
 
 #include "hk/error.h"
+#include "immortal.h"
 #include "log.h"
 #include "memory/pool.h"
 #include "memory/watch.h"
+#include "rethrow.h"
 
 namespace hk {
 
@@ -46,7 +47,7 @@ struct Registry {
 };
 
 Registry &registry() {
-    static Registry *registry = new Registry;
+    static Immortal<Registry> registry;
     return *registry;
 }
 
@@ -61,14 +62,13 @@ thread_local const char *label = nullptr;
 
 }  // namespace
 
-Pool &host_pool() noexcept {
-    static Pool *const pool = [] {
-        auto *pool =
-            new Pool(Device::cpu(), "cpu", [](bool pieces) { return host_upstream(pieces); });
-        configure(*pool);
-        return pool;
-    }();
-    return *pool;
+Pool &host_pool() {
+    struct Host {
+        Pool pool{Device::cpu(), "cpu", [](bool pieces) { return host_upstream(pieces); }};
+        Host() { configure(pool); }
+    };
+    static Immortal<Host> host;
+    return host->pool;
 }
 
 Pool &memory_pool(Device device, void *context) {
@@ -80,15 +80,15 @@ Pool &memory_pool(Device device, void *context) {
     Registry &all = registry();
     const std::lock_guard lock(all.mutex);
     std::unique_ptr<Pool> &pool = all.pools[{device.type(), index, context}];
-    if (!pool) {
-        pool = std::make_unique<Pool>(
-            device, name_of(device, context),
-            [&backend, index, context](bool pieces) {
-                return backend.upstream(index, context, pieces);
-            },
-            context ? nullptr : &own);
-        configure(*pool);
-    }
+    if (pool) return *pool;
+    auto made = std::make_unique<Pool>(
+        device, name_of(device, context),
+        [&backend, index, context](bool pieces) {
+            return backend.upstream(index, context, pieces);
+        },
+        context ? nullptr : &own);
+    configure(*made);
+    pool = std::move(made);
     return *pool;
 }
 
@@ -109,12 +109,18 @@ const char *memory_label() noexcept { return label; }
 
 }  // namespace detail
 
-MemoryPool MemoryPool::of(Device device) { return Impl::handle(detail::memory_pool(device)); }
+MemoryPool MemoryPool::of(Device device) try {
+    return Impl::handle(detail::memory_pool(device));
+} catch (...) {
+    detail::rethrow_as_error("memory pool");
+}
 
 MemoryStatistics MemoryPool::statistics() const { return impl_->statistics(); }
 void MemoryPool::set_limit(int64_t bytes) const { impl_->set_limit(bytes); }
 void MemoryPool::set_threshold(int64_t bytes) const { impl_->set_threshold(bytes); }
-void MemoryPool::set_caching(bool on) const { impl_->set_caching(on); }
+void MemoryPool::set_caching(bool on) const try { impl_->set_caching(on); } catch (...) {
+    detail::rethrow_as_error("memory pool");
+}
 void MemoryPool::reset_peaks() const { impl_->reset_peaks(); }
 
 void MemoryPool::trim(int64_t keep) const {

@@ -1,13 +1,13 @@
 #include "memory/recorder.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <set>
+
+#include "memory/json_text.h"
 
 namespace hk {
 
 using detail::MemoryEvent;
-using Json = nlohmann::json;
 
 MemoryTrace::Recorder::Recorder(size_t most_events) : most_events_(most_events) {}
 
@@ -104,46 +104,48 @@ std::pair<std::vector<std::string>, std::vector<size_t>> joined(
 }  // namespace
 
 std::string MemoryTrace::Recorder::json() const {
+    using namespace detail;
     const auto [labels, label_places] = joined(labels_);
-    Json head = {
-        {"format", "hk memory trace 1"}, {"labels", labels},       {"marks", marks_},
-        {"complete", complete_},         {"pools", Json::array()}, {"reserved", Json::array()}};
-    for (const Pool &pool : pools_) {
-        head["pools"].push_back(pool.name);
-        head["reserved"].push_back(pool.reserved);
-    }
-    std::string text = head.dump();
-    text.pop_back();
+    const auto name = [](std::string &to, const Pool &pool) { append_quoted(to, pool.name); };
+    const auto reserved = [](std::string &to, const Pool &pool) {
+        to += std::to_string(pool.reserved);
+    };
+    std::string text = "{\"format\":\"hk memory trace 1\",\"complete\":";
+    text += complete_ ? "true" : "false";
+    append_list(text += ",\"labels\":", labels, append_quoted);
+    append_list(text += ",\"marks\":", marks_, append_quoted);
+    append_list(text += ",\"pools\":", pools_, name);
+    append_list(text += ",\"reserved\":", pools_, reserved);
     text += ",\"events\":[";
 
     // A block that was freed before what is in use was told was never told.
     std::set<std::pair<uint16_t, uint64_t>> live;
     const char *comma = "\n";
+    const auto line = [&](const Event &event, auto... numbers) {
+        text += comma;
+        text += '[' + std::to_string(event.us) + ',' + std::to_string(event.kind);
+        ((text += ',' + std::to_string(numbers)), ...);
+        text += ']';
+        comma = ",\n";
+    };
     const auto write = [&](const Event &event) {
-        Json line = {event.us, event.kind};
         switch (static_cast<Kind>(event.kind)) {
             case Kind::allocate:
                 live.insert({event.pool, event.block});
-                line.insert(line.end(), {event.pool, event.block, event.asked, event.given,
-                                         label_places[event.label]});
-                break;
+                return line(event, event.pool, event.block, event.asked, event.given,
+                            label_places[event.label]);
             case Kind::free:
                 if (!live.erase({event.pool, event.block})) return;
-                line.insert(line.end(), {event.pool, event.block});
-                break;
+                return line(event, event.pool, event.block);
             case Kind::reserve:
             case Kind::release:
-                line.insert(line.end(), {event.pool, event.given, event.asked});
-                break;
+                return line(event, event.pool, event.given, event.asked);
             case Kind::retry:
             case Kind::failure:
-                line.insert(line.end(), {event.pool, event.asked});
-                break;
+                return line(event, event.pool, event.asked);
             default:
-                line.push_back(event.label);
+                return line(event, event.label);
         }
-        text += comma + line.dump();
-        comma = ",\n";
     };
     for (const Event &event : in_use_) write(event);
     for (const Event &event : events_) write(event);

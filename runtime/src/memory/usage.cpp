@@ -1,11 +1,13 @@
 #include "memory/usage.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cstdio>
-#include <nlohmann/json.hpp>
 
 #include "hk/memory_trace.h"
+#include "memory/json_text.h"
 #include "memory/watch.h"
+#include "rethrow.h"
 
 namespace hk {
 
@@ -27,24 +29,47 @@ std::vector<LabelUsage> usage_by_label(const MemoryPool::Impl &pool) {
 
 namespace {
 
-nlohmann::json as_json(const MemoryStatistics &s) {
-    return {{"requested", s.requested},
-            {"in_use", s.in_use},
-            {"cached", s.cached},
-            {"reserved", s.reserved},
-            {"largest_free", s.largest_free},
-            {"peak_requested", s.peak_requested},
-            {"peak_in_use", s.peak_in_use},
-            {"peak_reserved", s.peak_reserved},
-            {"limit", s.limit},
-            {"threshold", s.threshold},
-            {"blocks", s.blocks},
-            {"allocations", s.allocations},
-            {"hits", s.hits},
-            {"failures", s.failures},
-            {"upstream_allocations", s.upstream_allocations},
-            {"upstream_releases", s.upstream_releases},
-            {"fragmentation", s.fragmentation()}};
+void append(std::string &text, const MemoryStatistics &s) {
+    const std::pair<const char *, int64_t> numbers[] = {
+        {"requested", s.requested},
+        {"in_use", s.in_use},
+        {"cached", s.cached},
+        {"reserved", s.reserved},
+        {"largest_free", s.largest_free},
+        {"peak_requested", s.peak_requested},
+        {"peak_in_use", s.peak_in_use},
+        {"peak_reserved", s.peak_reserved},
+        {"limit", s.limit},
+        {"threshold", s.threshold},
+        {"blocks", s.blocks},
+        {"allocations", s.allocations},
+        {"hits", s.hits},
+        {"failures", s.failures},
+        {"upstream_allocations", s.upstream_allocations},
+        {"upstream_releases", s.upstream_releases}};
+    for (const auto &[name, number] : numbers) {
+        append_quoted(text += name == numbers[0].first ? '{' : ',', name);
+        text += ':' + std::to_string(number);
+    }
+    char fragmentation[32];
+    const auto end =
+        std::to_chars(fragmentation, fragmentation + sizeof fragmentation, s.fragmentation()).ptr;
+    (text += ",\"fragmentation\":").append(fragmentation, end) += '}';
+}
+
+void append(std::string &text, const LabelUsage &usage) {
+    append_quoted(text += "{\"label\":", usage.label);
+    text += ",\"blocks\":" + std::to_string(usage.blocks) +
+            ",\"requested\":" + std::to_string(usage.requested) +
+            ",\"bytes\":" + std::to_string(usage.bytes) + '}';
+}
+
+void append(std::string &text, const MemoryPool::Impl &pool) {
+    append_quoted(text += "{\"name\":", pool.name());
+    append(text += ",\"statistics\":", pool.statistics());
+    append_list(text += ",\"in_use\":", usage_by_label(pool),
+                [](std::string &to, const LabelUsage &usage) { append(to, usage); });
+    text += '}';
 }
 
 }  // namespace
@@ -76,21 +101,13 @@ std::string memory_report() {
 
 }  // namespace detail
 
-std::string memory_snapshot() {
-    nlohmann::json pools = nlohmann::json::array();
-    for (const MemoryPool::Impl *pool : detail::memory_pools()) {
-        nlohmann::json in_use = nlohmann::json::array();
-        for (const detail::LabelUsage &usage : detail::usage_by_label(*pool)) {
-            in_use.push_back({{"label", usage.label},
-                              {"blocks", usage.blocks},
-                              {"requested", usage.requested},
-                              {"bytes", usage.bytes}});
-        }
-        pools.push_back({{"name", pool->name()},
-                         {"statistics", detail::as_json(pool->statistics())},
-                         {"in_use", in_use}});
-    }
-    return nlohmann::json{{"pools", pools}}.dump();
+std::string memory_snapshot() try {
+    std::string text = "{\"pools\":";
+    detail::append_list(text, detail::memory_pools(),
+                        [](std::string &to, const auto *pool) { detail::append(to, *pool); });
+    return text + '}';
+} catch (...) {
+    detail::rethrow_as_error("memory_snapshot");
 }
 
 }  // namespace hk

@@ -10,9 +10,11 @@
 #include <mutex>
 #include <vector>
 
+#include "immortal.h"
 #include "log.h"
 #include "memory/recorder.h"
 #include "memory/usage.h"
+#include "rethrow.h"
 
 namespace hk {
 
@@ -44,7 +46,6 @@ std::string line_of(const MemoryEvent &event) {
     }
 }
 
-// Never destroyed: pools work until the process is gone.
 class Watch final : public MemoryObserver {
 public:
     void on(const MemoryEvent &event) noexcept override {
@@ -101,7 +102,7 @@ private:
 };
 
 Watch &watch() {
-    static Watch *const watch = new Watch;
+    static Immortal<Watch> watch;
     return *watch;
 }
 
@@ -117,10 +118,12 @@ void write_trace() noexcept try {
     if (!file && warnings_enabled()) {
         log_line("hk warn: HK_MEMORY_TRACE: can't write \"" + path + "\"\n");
     }
-} catch (const std::bad_alloc &) {
+} catch (const std::exception &) {
+    if (warnings_enabled()) log_line("hk warn: HK_MEMORY_TRACE: no memory left to write it\n");
 }
 
-void report() noexcept try { log_line(memory_report()); } catch (const std::bad_alloc &) {
+void report() noexcept try { log_line(memory_report()); } catch (const std::exception &) {
+    log_line("hk memory: no memory left for the report\n");
 }
 
 // What is to run at the end of the process does so in the order opposite to that in which it was
@@ -137,12 +140,13 @@ __attribute__((constructor(101))) void watch_as_environment_says() noexcept try 
         watch().add(*of_process);
         std::atexit(write_trace);
     }
-} catch (const std::bad_alloc &) {
+} catch (const std::exception &) {
+    if (warnings_enabled()) log_line("hk warn: HK_MEMORY_TRACE: no memory left to record\n");
 }
 
 }  // namespace
 
-void begin_recording(Recorder &recorder) {
+void begin_recording(Recorder &recorder) try {
     watch().add(recorder);
     for (const MemoryPool::Impl *pool : memory_pools()) {
         pool->each_in_use([&](const Block &block) {
@@ -151,6 +155,9 @@ void begin_recording(Recorder &recorder) {
         const auto reserved = static_cast<size_t>(pool->statistics().reserved);
         watch().locked([&] { recorder.add_reserved(*pool, reserved); });
     }
+} catch (...) {
+    watch().remove(recorder);
+    throw;
 }
 
 void end_recording(Recorder &recorder) noexcept { watch().remove(recorder); }
@@ -165,12 +172,16 @@ void link_watch() noexcept {}
 
 void memory_mark(std::string_view text) { detail::watch().mark(text); }
 
-MemoryTrace::MemoryTrace(size_t most_events) : recorder_(new Recorder(most_events)) {
+MemoryTrace::MemoryTrace(size_t most_events) try : recorder_(new Recorder(most_events)) {
     detail::begin_recording(*recorder_);
+} catch (...) {
+    detail::rethrow_as_error("MemoryTrace");
 }
 
 MemoryTrace::~MemoryTrace() { detail::end_recording(*recorder_); }
 
-std::string MemoryTrace::json() const { return detail::recorded(*recorder_); }
+std::string MemoryTrace::json() const try { return detail::recorded(*recorder_); } catch (...) {
+    detail::rethrow_as_error("MemoryTrace");
+}
 
 }  // namespace hk

@@ -7,7 +7,8 @@
 
 namespace hk::detail {
 
-// Begins and ends to tell a recorder. Where it begins, blocks that are in use are told too.
+// Begins and ends to tell a recorder. Where it begins, blocks that are in use are told too; where
+// that throws, it is not told.
 void begin_recording(MemoryTrace::Recorder &recorder);
 void end_recording(MemoryTrace::Recorder &recorder) noexcept;
 

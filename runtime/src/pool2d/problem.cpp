@@ -1,10 +1,12 @@
 #include "pool2d/problem.h"
 
+#include <array>
 #include <limits>
 
 #include "conv2d_check.h"
 #include "conv2d_operands.h"
 #include "hk/error.h"
+#include "names.h"
 
 namespace hk {
 
@@ -13,6 +15,7 @@ namespace {
 using detail::conv2d_geometry;
 
 constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
+constexpr std::array<std::string_view, 2> kPoolings{"max", "average"};  // as Pooling
 
 [[noreturn]] void fail(const char *operation, const std::string &what) {
     throw InvalidArgument(std::string(operation) + ": " + what);
@@ -48,21 +51,6 @@ void check_padding(const char *operation, const char *side, int64_t padding, int
                         std::to_string(kernel));
 }
 
-void check_padded(const char *operation, const char *what, int64_t padded) {
-    if (padded <= kMost) return;
-    fail(operation, std::string("the padded input has ") + std::to_string(padded) + " " + what +
-                        ", a kernel takes at most " + std::to_string(kMost));
-}
-
-// Vectors go past the last output, in steps of the stride.
-void check_stride(const char *operation, const char *axis, int64_t stride, int64_t outputs) {
-    constexpr int64_t kMostStride = int64_t{1} << 25;
-    if (outputs == 1 || stride <= kMostStride) return;
-    fail(operation, std::string("stride of ") + axis + " is " + std::to_string(stride) +
-                        ", with several outputs a kernel takes at most " +
-                        std::to_string(kMostStride));
-}
-
 Pool2dProblem geometry(const char *operation, const Shape &input, DataType type,
                        const Pool2dOptions &options) {
     if (options.pooling != Pooling::max && options.pooling != Pooling::average) {
@@ -84,18 +72,12 @@ Pool2dProblem geometry(const char *operation, const Shape &input, DataType type,
     check_padding(operation, "bottom", padding.bottom, kernel_y);
     check_padding(operation, "left", padding.left, kernel_x);
     check_padding(operation, "right", padding.right, kernel_x);
-    check_padded(operation, "rows", conv.height + padding.top + padding.bottom);
-    check_padded(operation, "columns", conv.width + padding.left + padding.right);
-    check_stride(operation, "y", options.stride[0], conv.output_height());
-    check_stride(operation, "x", options.stride[1], conv.output_width());
     return {type, conv.batch, conv.channels, conv.height, conv.width, options};
 }
 
 }  // namespace
 
-std::string_view name_of(Pooling pooling) noexcept {
-    return pooling == Pooling::max ? "max" : "average";
-}
+std::string_view name_of(Pooling pooling) noexcept { return detail::name_in(kPoolings, pooling); }
 
 Pool2dProblem Pool2dProblem::from_shape(const Shape &input, DataType type,
                                         const Pool2dOptions &options) {

@@ -1,5 +1,6 @@
 #include "hk/error.h"
 #include "hk/tensor_product_backward.h"
+#include "rethrow.h"
 #include "selection_cache.h"
 #include "tensor_product/chunks.h"
 #include "tensor_product/gpu_chunks.h"
@@ -18,8 +19,8 @@ FieldLookup fields_of(const TensorProductProblem &problem) {
 }
 
 const KernelInfo &kernel_for(const TensorProductProblem &problem, Device device) {
-    static SelectionCache cache(kOperation, tensor_product_backward_weight_kernels());
-    return cache.find(
+    static Immortal<SelectionCache> cache(kOperation, tensor_product_backward_weight_kernels());
+    return cache->find(
         key_of(problem), device,
         [&](const DeviceLimits &limits, bool explain) {
             return select_tensor_product_backward_weight(problem, device.type(), limits, explain);
@@ -67,7 +68,7 @@ bool on_cpu(const Call &c) {
     const TensorProductChunks::Key key{sizes.pairs, sizes.rows, sizes.slices};
     const auto &maps = *c.maps.impl();
     const auto chunks = c.maps.impl()->form<TensorProductChunks>(
-        key, [&] { return std::make_shared<const TensorProductChunks>(maps, key, c.context); });
+        key, [&] { return std::make_shared<const TensorProductChunks>(kOperation, maps, key); });
     if (chunks->empty()) return false;
     IndexBuffer source = chunks->source(), target = chunks->target(), begin = chunks->begin(),
                 offset = chunks->offset(), first = chunks->first();
@@ -86,7 +87,8 @@ bool on_gpu(const Call &c) {
     const auto &maps = *c.maps.impl();
     const auto chunks =
         c.maps.impl()->form<TensorProductGpuChunks>({pairs, StreamKey(c.context)}, [&] {
-            return std::make_shared<const TensorProductGpuChunks>(c.kernel, maps, pairs, c.context);
+            return std::make_shared<const TensorProductGpuChunks>(kOperation, c.kernel, maps, pairs,
+                                                                  c.context);
         });
     if (chunks->empty()) return false;
     halide_buffer_t source = chunks->source(), target = chunks->target(), begin = chunks->begin(),
@@ -98,7 +100,8 @@ bool on_gpu(const Call &c) {
 
 // `kernel`: null for the one that selection takes.
 void run(const KernelInfo *kernel, const TensorProductTensors &tensors,
-         const TensorProductMaps &maps, const TensorProductOptions &options, const Stream &stream) {
+         const TensorProductMaps &maps, const TensorProductOptions &options,
+         const Stream &stream) try {
     const TensorProductProblem problem = check_tensor_product(tensors, maps, options);
     const Device device = tensors.input.tensor.device();
     const Operand all[] = {tensors.input, tensors.weight, tensors.output};
@@ -114,6 +117,8 @@ void run(const KernelInfo *kernel, const TensorProductTensors &tensors,
                     context};
     const bool summed = device.is_cpu() ? on_cpu(call) : on_gpu(call);
     if (!summed && !options.accumulate) result.fill_zero();
+} catch (...) {
+    rethrow_as_error(kOperation);
 }
 
 TensorProductTensors tensors_of(const Tensor &input, const Tensor &output_gradient,

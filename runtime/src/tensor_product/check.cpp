@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "hk/error.h"
+#include "names.h"
 #include "operand_check.h"
 #include "shape.h"
 #include "tensor_product/maps.h"
@@ -28,10 +29,12 @@ void check_rank(const char *operation, const char *name, const Shape &shape, siz
                         std::to_string(rank) + " dimensions");
 }
 
-void check_equal(const char *operation, const std::string &what, int64_t a,
+// "weight has 64 input channels, input has 128"
+void check_equal(const char *operation, const std::string &one, int64_t a, const char *what,
                  const std::string &other, int64_t b) {
     if (a == b) return;
-    fail(operation, what + " " + std::to_string(a) + ", " + other + " " + std::to_string(b));
+    fail(operation,
+         one + " " + std::to_string(a) + " " + what + ", " + other + " " + std::to_string(b));
 }
 
 void check_float(const char *operation, const char *name, DataType type) {
@@ -89,11 +92,11 @@ TensorProductProblem problem_of(const Shapes &shapes, int64_t pairs, DataType ty
     problem.groups = options.groups;
     problem.summation = options.summation;
     divide_channels(problem, shapes);
-    const std::string has = std::string(weight_name) + " has ";
-    check_equal(operation, has + "input channels", weight[1],
+    const std::string has = std::string(weight_name) + " has";
+    check_equal(operation, has, weight[1], "input channels",
                 (problem.groups > 1 ? "a group of the " : "") + std::string(input_name) + " has",
                 problem.input_channels);
-    check_equal(operation, has + "output channels", weight[2], std::string(output_name) + " has",
+    check_equal(operation, has, weight[2], "output channels", std::string(output_name) + " has",
                 output[1]);
     return problem;
 }
@@ -111,8 +114,8 @@ void check_tensors(const TensorProductTensors &t) {
 
 void check_maps(const TensorProductTensors &t, const TensorProductMaps &maps) {
     const auto check = [&](const char *what, int64_t of_maps, const Operand &operand) {
-        check_equal(t.operation, std::string("maps are of ") + what, of_maps,
-                    std::string(operand.name) + " has", operand.tensor.shape()[0]);
+        check_equal(t.operation, "the maps have", of_maps, what, std::string(operand.name) + " has",
+                    operand.tensor.shape()[0]);
     };
     check("offsets", maps.offsets(), t.weight);
     check("input rows", maps.input_rows(), t.input);
@@ -122,7 +125,7 @@ void check_maps(const TensorProductTensors &t, const TensorProductMaps &maps) {
 }  // namespace
 
 std::string_view name_of(Summation summation) noexcept {
-    return kSummations[static_cast<size_t>(summation)];
+    return detail::name_in(kSummations, summation);
 }
 
 Summation summation_of(std::string_view name) {

@@ -5,6 +5,9 @@
 #include <string>
 #include <string_view>
 
+#include "hk/error.h"
+#include "tensor_product/pair_sort.h"
+
 namespace hk::detail {
 
 namespace {
@@ -46,31 +49,30 @@ ChunkSizes::ChunkSizes(const KernelInfo &kernel, const TensorProductProblem &pro
     slices = std::clamp<int64_t>(std::min(fit, worth), 1, kMostSlices);
 }
 
-TensorProductChunks::TensorProductChunks(const TensorProductMaps::Impl &maps, const Key &key,
-                                         CallContext &context)
+TensorProductChunks::TensorProductChunks(const char *operation, const TensorProductMaps::Impl &maps,
+                                         const Key &key)
     : key_(key) {
     const PairMaps pairs = maps.pairs(TensorProductMaps::Impl::Direction::forward);
     if (maps.imap.type() == DataType::s64) {
-        sort<int64_t>(pairs, context);
+        sort<int64_t>(operation, pairs);
     } else {
-        sort<int32_t>(pairs, context);
+        sort<int32_t>(operation, pairs);
     }
 }
 
 template<typename Index>
-void TensorProductChunks::sort(const PairMaps &maps, CallContext &context) {
+void TensorProductChunks::sort(const char *operation, const PairMaps &maps) {
     const int64_t blocks = (maps.target.rows + key_.rows - 1) / key_.rows;
-    const auto lay_out = [&](PairPlaces &places) {
+    const auto lay_out = [&](const BlockLists &lists) {
         for (int64_t b = 0; b < blocks; b++) {
-            for (int64_t n = 0; n < maps.offsets; n++) {
-                const int64_t count = places.of(b, n);
-                pairs_ += count;
-                chunks_ += (count + key_.pairs - 1) / key_.pairs;
+            for (const BlockPairs *of_block : lists.of(b)) {
+                pairs_ += of_block->place;
+                chunks_ += (of_block->place + key_.pairs - 1) / key_.pairs;
             }
         }
         if (pairs_ == 0) return false;
-        allocate();
-        this->lay_out(places, blocks, maps.offsets);
+        allocate(operation);
+        this->lay_out(lists, blocks);
         return true;
     };
     const auto put = [&](const PairList<Index> &list, int64_t from, int64_t to, int64_t,
@@ -80,20 +82,20 @@ void TensorProductChunks::sort(const PairMaps &maps, CallContext &context) {
             target_[place + p - from] = static_cast<int32_t>(list.target(p));
         }
     };
-    sort_pairs<Index>(maps, key_.rows, context, lay_out, put, [](int64_t, int64_t, int64_t) {});
+    sort_pairs<Index>(maps, key_.rows, lay_out, put, [](int64_t) {});
 }
 
 // Slices of about as many pairs each.
-void TensorProductChunks::lay_out(PairPlaces &places, int64_t blocks, int64_t offsets) {
+void TensorProductChunks::lay_out(const BlockLists &lists, int64_t blocks) {
     int64_t pair = 0, chunk = 0;
     first_[0] = 0;
     for (int64_t b = 0; b < blocks; b++) {
-        for (int64_t n = 0; n < offsets; n++) {
-            const int64_t end = pair + places.of(b, n);
-            places.of(b, n) = pair;
+        for (BlockPairs *of_block : lists.of(b)) {
+            const int64_t end = pair + of_block->place;
+            of_block->place = pair;
             for (; pair < end; pair = std::min(pair + key_.pairs, end)) {
                 begin_[chunk] = static_cast<int32_t>(pair);
-                offset_[chunk++] = static_cast<int32_t>(n);
+                offset_[chunk++] = of_block->offset;
             }
         }
         if (pair * key_.slices >= pairs_ * (slices_ + 1) && chunk > first_[slices_])
@@ -107,15 +109,15 @@ void TensorProductChunks::end_slice(int64_t chunk) {
     first_[++slices_] = static_cast<int32_t>(chunk);
 }
 
-void TensorProductChunks::allocate() {
+void TensorProductChunks::allocate(const char *operation) {
     if (pairs_ > kMostPairs) {
-        throw InvalidArgument("tensor_product: there are " + std::to_string(pairs_) +
+        throw InvalidArgument(std::string(operation) + ": there are " + std::to_string(pairs_) +
                               " pairs, a kernel takes at most " + std::to_string(kMostPairs));
     }
     const int64_t numbers = 2 * pairs_ + 2 * chunks_ + 1 + key_.slices + 1;
     bytes_ = static_cast<size_t>(numbers) * sizeof(int32_t);
     memory_ = std::make_unique<Scratch>(bytes_);
-    source_ = memory_->required_as<int32_t>("tensor_product");
+    source_ = memory_->required_as<int32_t>(operation);
     target_ = source_ + pairs_;
     begin_ = target_ + pairs_;
     offset_ = begin_ + chunks_ + 1;

@@ -5,10 +5,13 @@
 
 #include <span>
 
+#include "memory/scratch.h"
 #include "tensor_product/index_buffer.h"
 #include "tensor_product/maps.h"
 
 namespace hk::detail {
+
+class BlockLists;
 
 // Chosen by the problem alone, for the same sums on any number of threads.
 struct ChunkSizes {
@@ -30,7 +33,7 @@ public:
     };
 
     // Throws InvalidArgument for more pairs than a kernel counts, OutOfMemory.
-    TensorProductChunks(const TensorProductMaps::Impl &maps, const Key &key, CallContext &context);
+    TensorProductChunks(const char *operation, const TensorProductMaps::Impl &maps, const Key &key);
 
     const Key &key() const { return key_; }
     size_t bytes() const override { return bytes_; }
@@ -55,9 +58,9 @@ private:
     }
 
     template<typename Index>
-    void sort(const PairMaps &maps, CallContext &context);
-    void allocate();
-    void lay_out(PairPlaces &places, int64_t blocks, int64_t offsets);
+    void sort(const char *operation, const PairMaps &maps);
+    void allocate(const char *operation);
+    void lay_out(const BlockLists &lists, int64_t blocks);
     void end_slice(int64_t chunk);
 
     Key key_;

@@ -6,8 +6,9 @@
 
 namespace hk::detail {
 
-DeviceArray::DeviceArray(const KernelInfo &kernel, const CallContext &context, const int32_t *host,
-                         int64_t inner, int64_t outer)
+DeviceArray::DeviceArray(const char *operation, const KernelInfo &kernel,
+                         const CallContext &context, const int32_t *host, int64_t inner,
+                         int64_t outer)
     : context_(context.device, context.stream) {
     dims_[0] = {0, static_cast<int32_t>(inner), 1, 0};
     dims_[1] = {0, static_cast<int32_t>(outer), static_cast<int32_t>(inner), 0};
@@ -21,7 +22,7 @@ DeviceArray::DeviceArray(const KernelInfo &kernel, const CallContext &context, c
                                                      : halide_opencl_device_interface();
     if (const int status = halide_copy_to_device(&context_, &buffer_, interface)) {
         halide_device_free(&context_, &buffer_);
-        throw_failure("tensor_product", kernel, context.device, status, context_.message());
+        throw_failure(operation, kernel, context.device, status, context_.message());
     }
     buffer_.host = nullptr;
 }

@@ -25,10 +25,10 @@ struct StreamKey {
 // it are only queued; the stream must be there then.
 class DeviceArray {
 public:
-    // Copies from the host, and waits for the copy. Extents innermost first, 1 or 2. `kernel` is
-    // named in messages. Throws OutOfMemory, DeviceError.
-    DeviceArray(const KernelInfo &kernel, const CallContext &context, const int32_t *host,
-                int64_t inner, int64_t outer = 0);
+    // Copies from the host, and waits for the copy. Extents innermost first, 1 or 2. `operation`
+    // and `kernel` are named in messages. Throws OutOfMemory, DeviceError.
+    DeviceArray(const char *operation, const KernelInfo &kernel, const CallContext &context,
+                const int32_t *host, int64_t inner, int64_t outer = 0);
     ~DeviceArray();
     DeviceArray(const DeviceArray &) = delete;
     DeviceArray &operator=(const DeviceArray &) = delete;

@@ -29,11 +29,13 @@ void tensor_product_on_gpu(const KernelInfo &kernel, const TensorProductProblem 
     if ((tensors.*tensors.result).tensor.elements() == 0) return;
     // Pairs of no channels are no pairs.
     const Tensor none({0}, DataType::s32);
-    TensorProductMaps::Impl no_pairs{none, none, {0}, 0, maps.input_rows, maps.output_rows, {}, {}};
+    TensorProductMaps::Impl no_pairs{none, none, true, {}, 0, maps.input_rows, maps.output_rows,
+                                     {},   {}};
     TensorProductMaps::Impl &used = views.input.dims[0].extent == 0 ? no_pairs : maps;
     const auto made = used.form<TensorProductGpuMaps>(
         TensorProductGpuMaps::key_of(kernel, direction, context), [&] {
-            return std::make_shared<const TensorProductGpuMaps>(kernel, used, direction, context);
+            return std::make_shared<const TensorProductGpuMaps>(operation, kernel, used, direction,
+                                                                context);
         });
     if (made->empty()) {
         if (accumulate) return;

@@ -37,16 +37,15 @@ int64_t TensorProductGpuChunks::pairs_of_slice(const TensorProductProblem &probl
     return std::min((std::max(pairs, least) + kStep - 1) / kStep * kStep, most);
 }
 
-TensorProductGpuChunks::TensorProductGpuChunks(const KernelInfo &kernel,
+TensorProductGpuChunks::TensorProductGpuChunks(const char *operation, const KernelInfo &kernel,
                                                const TensorProductMaps::Impl &maps, int64_t pairs,
                                                const CallContext &context)
     : key_{pairs, StreamKey(context)} {
-    CallContext on_host;
     const int64_t rows = std::max<int64_t>(maps.output_rows, 1);  // one block
-    const TensorProductChunks chunks(maps, {pairs, rows, 1}, on_host);
+    const TensorProductChunks chunks(operation, maps, {pairs, rows, 1});
     if (chunks.empty()) return;
     const auto array = [&](std::span<const int32_t> numbers) {
-        return std::make_unique<DeviceArray>(kernel, context, numbers.data(),
+        return std::make_unique<DeviceArray>(operation, kernel, context, numbers.data(),
                                              static_cast<int64_t>(numbers.size()));
     };
     source_ = array(chunks.sources());

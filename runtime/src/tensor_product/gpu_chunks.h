@@ -21,8 +21,9 @@ public:
     static int64_t pairs_of_slice(const TensorProductProblem &problem);
 
     // Throws what TensorProductChunks throws, and DeviceError.
-    TensorProductGpuChunks(const KernelInfo &kernel, const TensorProductMaps::Impl &maps,
-                           int64_t pairs, const CallContext &context);
+    TensorProductGpuChunks(const char *operation, const KernelInfo &kernel,
+                           const TensorProductMaps::Impl &maps, int64_t pairs,
+                           const CallContext &context);
 
     const Key &key() const { return key_; }
     size_t bytes() const override;

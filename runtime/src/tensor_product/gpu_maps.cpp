@@ -17,16 +17,16 @@ TensorProductGpuMaps::Key TensorProductGpuMaps::key_of(const KernelInfo &kernel,
     return {direction, atomic, atomic ? sizes.pairs : sizes.rows, StreamKey(context)};
 }
 
-TensorProductGpuMaps::TensorProductGpuMaps(const KernelInfo &kernel,
+TensorProductGpuMaps::TensorProductGpuMaps(const char *operation, const KernelInfo &kernel,
                                            const TensorProductMaps::Impl &maps, Direction direction,
-                                           CallContext &context)
+                                           const CallContext &context)
     : key_(key_of(kernel, direction, context)) {
     const PairMaps pairs = maps.pairs(direction);
     const auto array = [&](const int32_t *host, int64_t inner, int64_t outer = 0) {
-        return std::make_unique<DeviceArray>(kernel, context, host, inner, outer);
+        return std::make_unique<DeviceArray>(operation, kernel, context, host, inner, outer);
     };
     if (!key_.atomic) {
-        const TensorProductSlots slots(pairs, key_.size, context);
+        const TensorProductSlots slots(operation, pairs, key_.size);
         // Of no slots one, which no block has.
         const std::vector<int32_t> none(static_cast<size_t>(key_.size), -1);
         empty_ = slots.slots() == 0;
@@ -40,7 +40,7 @@ TensorProductGpuMaps::TensorProductGpuMaps(const KernelInfo &kernel,
     }
     TileSizes sizes(kernel);
     sizes.rows = std::max<int64_t>(pairs.target.rows, 1);  // one block
-    const TensorProductTiles tiles(maps, direction, sizes, context);
+    const TensorProductTiles tiles(operation, maps, direction, sizes);
     empty_ = tiles.empty();
     if (empty_) {  // a tile of no pairs
         const std::vector<int32_t> from(static_cast<size_t>(key_.size), 0),

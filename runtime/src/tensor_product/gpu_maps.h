@@ -24,8 +24,9 @@ public:
     static Key key_of(const KernelInfo &kernel, Direction direction, const CallContext &context);
 
     // Throws InvalidArgument for more than a kernel counts; OutOfMemory, DeviceError.
-    TensorProductGpuMaps(const KernelInfo &kernel, const TensorProductMaps::Impl &maps,
-                         Direction direction, CallContext &context);
+    TensorProductGpuMaps(const char *operation, const KernelInfo &kernel,
+                         const TensorProductMaps::Impl &maps, Direction direction,
+                         const CallContext &context);
 
     const Key &key() const { return key_; }
     size_t bytes() const override;

@@ -1,9 +1,13 @@
 #include "tensor_product/maps.h"
 
+#include <algorithm>
 #include <array>
+#include <limits>
 
+#include "hk/error.h"
 #include "hk/kernel_map.h"
 #include "operand_check.h"
+#include "rethrow.h"
 #include "shape.h"
 
 namespace hk {
@@ -43,9 +47,7 @@ Tensor on_host(const Tensor &tensor) {
     return tensor.device() == Device::cpu() ? tensor : tensor.to(Device::cpu());
 }
 
-std::vector<int64_t> read_starts(const Tensor &starts, const Tensor &imap) {
-    std::vector<int64_t> read;
-    if (!starts.defined()) return read;
+void check_starts(const Tensor &starts, const Tensor &imap) {
     const Operand operand{"starts", starts};
     check_index_type(operand.name, starts);
     check_device(kOperation, operand, {"imap", imap});
@@ -53,28 +55,42 @@ std::vector<int64_t> read_starts(const Tensor &starts, const Tensor &imap) {
         fail("starts has shape " + to_string(starts.shape()) +
              ", it must have one dimension and an end of each offset after the first start");
     }
-    const Tensor host = on_host(starts);
-    int64_t least = 0;
-    for (int64_t n = 0; n < host.shape()[0]; n++) {
-        const int64_t at = n * host.strides()[0];
-        const int64_t start =
-            host.type() == DataType::s64 ? host.data<int64_t>()[at] : host.data<int32_t>()[at];
-        if (start < least || start > imap.shape()[0]) {
-            fail("starts is " + std::to_string(start) + " at position " + std::to_string(n) +
-                 ", it must be " + std::to_string(least) + " to " +
-                 std::to_string(imap.shape()[0]));
+}
+
+// The places of each offset that has any. starts: on the host.
+template<typename Index>
+std::vector<PairRange> read_ranges(const Tensor &starts, int64_t pairs) {
+    const auto *start = starts.data<Index>();
+    const int64_t offsets = starts.shape()[0] - 1, step = starts.strides()[0];
+    const auto told = [&](int64_t n) {
+        return "starts is " + std::to_string(start[n * step]) + " at position " + std::to_string(n);
+    };
+    if (*start != 0) fail(told(0) + ", it must be 0");
+    std::vector<PairRange> ranges;
+    int64_t before = 0;
+    for (int64_t n = 0; n < offsets; n++) {
+        const int64_t end = start[(n + 1) * step];
+        if (end == before) continue;
+        if (end < before || end > pairs) {
+            fail(told(n + 1) + ", it must be " + std::to_string(before) + " to " +
+                 std::to_string(pairs));
         }
-        least = start;
-        read.push_back(start);
+        ranges.push_back({n, before, end - before});
+        before = end;
     }
-    return read;
+    if (before != pairs) {
+        fail(told(offsets) + ", which is the last, imap has " + std::to_string(pairs) + " pairs");
+    }
+    return ranges;
 }
 
 // Whether an index is neither of a row nor -1. Without a branch, for vectors.
 template<typename Index>
 bool any_outside(const Index *map, int64_t length, int64_t step, int64_t rows) {
     using Unsigned = std::make_unsigned_t<Index>;
-    const auto limit = static_cast<Unsigned>(rows);
+    // There may be more rows than an index can say.
+    constexpr auto kMost = static_cast<uint64_t>(std::numeric_limits<Index>::max()) + 1;
+    const auto limit = static_cast<Unsigned>(std::min(static_cast<uint64_t>(rows), kMost));
     const auto outside = [&](Index index) {
         return static_cast<Unsigned>(static_cast<Unsigned>(index) + 1) > limit;
     };
@@ -91,7 +107,7 @@ bool any_outside(const Index *map, int64_t length, int64_t step, int64_t rows) {
 struct Fault {
     int64_t position = -1;  // none
     bool output = false;
-    int64_t value = 0;
+    int64_t value = 0, offset = 0;
 };
 
 template<typename Index>
@@ -102,27 +118,28 @@ Fault fault_of(const PairList<Index> &list, const PairMaps &maps) {
         return {};
     }
     const auto outside = [](int64_t index, int64_t rows) { return index < -1 || index >= rows; };
-    int64_t p = 0;
-    for (;; p++) {
-        if (outside(list.source(p), from)) return {p, false, list.source(p)};
-        if (outside(list.target(p), to)) return {p, true, list.target(p)};
+    for (int64_t p = 0; p < list.length; p++) {
+        if (outside(list.source(p), from)) return {p, false, list.source(p), list.offset};
+        if (outside(list.target(p), to)) return {p, true, list.target(p), list.offset};
     }
+    return {};
 }
 
 template<typename Index>
 void check_indices(const PairMaps &maps) {
-    std::vector<Fault> faults(static_cast<size_t>(maps.offsets));
-    CallContext context;
-    each_offset(maps.offsets, context, [&](int64_t n) {
-        faults[static_cast<size_t>(n)] = fault_of(pair_list<Index>(maps, n), maps);
+    const ListGroups groups(maps);
+    std::vector<Fault> faults(static_cast<size_t>(groups.count()));
+    groups.each([&](int64_t g, int64_t first, int64_t end) {
+        Fault &fault = faults[static_cast<size_t>(g)];
+        for (int64_t i = first; i < end && fault.position < 0; i++)
+            fault = fault_of(pair_list<Index>(maps, i), maps);
     });
-    for (size_t n = 0; n < faults.size(); n++) {
-        const Fault &fault = faults[n];
+    for (const Fault &fault : faults) {
         if (fault.position < 0) continue;
         const char *map = fault.output ? "omap" : "imap";
         const char *tensor = fault.output ? "output" : "input";
         const int64_t rows = fault.output ? maps.target.rows : maps.source.rows;
-        fail(std::string(map) + " of offset " + std::to_string(n) + " is " +
+        fail(std::string(map) + " of offset " + std::to_string(fault.offset) + " is " +
              std::to_string(fault.value) + " at position " + std::to_string(fault.position) + ", " +
              tensor + " has " + std::to_string(rows) + " rows");
     }
@@ -132,8 +149,9 @@ void check_indices(const PairMaps &maps) {
 
 PairMaps TensorProductMaps::Impl::pairs(Direction direction) const {
     const PairSide input{imap, input_rows}, output{omap, output_rows};
-    if (direction == Direction::forward) return {input, output, starts, offsets};
-    return {output, input, starts, offsets};
+    const auto *of_offsets = ragged ? &ranges : nullptr;
+    if (direction == Direction::forward) return {input, output, of_offsets, offsets};
+    return {output, input, of_offsets, offsets};
 }
 
 void TensorProductMaps::Impl::check_apart(const char *operation, const Operand &output) const {
@@ -142,7 +160,7 @@ void TensorProductMaps::Impl::check_apart(const char *operation, const Operand &
 }
 
 TensorProductMaps::TensorProductMaps(const Tensor &imap, const Tensor &omap, int64_t input_rows,
-                                     int64_t output_rows, const Tensor &starts, bool check)
+                                     int64_t output_rows, const Tensor &starts, bool check) try
     : impl_(std::make_shared<Impl>()) {
     check_map_tensors(imap, omap, starts);
     for (const auto &[name, rows] : {std::pair{"input", input_rows}, {"output", output_rows}}) {
@@ -150,13 +168,21 @@ TensorProductMaps::TensorProductMaps(const Tensor &imap, const Tensor &omap, int
     }
     impl_->imap = on_host(imap);
     impl_->omap = on_host(omap);
-    impl_->starts = read_starts(starts, imap);
-    impl_->offsets = starts.defined() ? starts.shape()[0] - 1 : imap.shape()[0];
+    impl_->ragged = starts.defined();
+    if (impl_->ragged) {
+        check_starts(starts, imap);
+        const Tensor host = on_host(starts);
+        impl_->ranges = host.type() == DataType::s64 ? read_ranges<int64_t>(host, imap.shape()[0])
+                                                     : read_ranges<int32_t>(host, imap.shape()[0]);
+    }
+    impl_->offsets = impl_->ragged ? starts.shape()[0] - 1 : imap.shape()[0];
     impl_->input_rows = input_rows;
     impl_->output_rows = output_rows;
     if (!check) return;
     const PairMaps pairs = impl_->pairs(Impl::Direction::forward);
     imap.type() == DataType::s64 ? check_indices<int64_t>(pairs) : check_indices<int32_t>(pairs);
+} catch (...) {
+    rethrow_as_error(kOperation);
 }
 
 TensorProductMaps::TensorProductMaps(const KernelMap &map)

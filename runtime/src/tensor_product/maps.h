@@ -37,7 +37,8 @@ struct TensorProductMaps::Impl {
     }
 
     Tensor imap, omap;
-    std::vector<int64_t> starts;  // empty: the maps are padded
+    bool ragged;
+    std::vector<detail::PairRange> ranges;  // of ragged maps
     int64_t offsets, input_rows, output_rows;
     std::mutex mutex;
     std::vector<std::shared_ptr<const Form>> forms;

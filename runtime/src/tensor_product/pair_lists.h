@@ -7,11 +7,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "HalideRuntime.h"
-#include "call_context.h"
-#include "hk/error.h"
 #include "hk/tensor.h"
-#include "memory/scratch.h"
+#include "parallel.h"
 
 namespace hk::detail {
 
@@ -21,15 +18,28 @@ struct PairSide {
     int64_t rows;  // of the tensor that it points into
 };
 
+// The places of an offset in ragged maps.
+struct PairRange {
+    int64_t offset, first, length;
+};
+
 struct PairMaps {
     PairSide source, target;
-    const std::vector<int64_t> &starts;  // [offsets + 1], of ragged maps; empty: they are padded
+    const std::vector<PairRange> *ranges;  // of ragged maps, offsets upwards, none of them empty;
+                                           // null: the maps are padded
     int64_t offsets;
+
+    // Offsets that have places.
+    int64_t lists() const {
+        if (ranges) return std::ssize(*ranges);
+        return source.map.shape()[1] == 0 ? 0 : offsets;
+    }
 };
 
 // The pairs of an offset.
 template<typename Index>
 struct PairList {
+    int64_t offset;
     const Index *sources, *targets;
     int64_t length, source_step, target_step;
 
@@ -39,28 +49,49 @@ struct PairList {
 };
 
 template<typename Index>
-PairList<Index> pair_list(const PairMaps &maps, int64_t n) {
+PairList<Index> pair_list(const PairMaps &maps, int64_t i) {
     const Tensor &sources = maps.source.map, &targets = maps.target.map;
-    const bool ragged = !maps.starts.empty();
-    const auto at = static_cast<size_t>(n);
-    const int64_t first = ragged ? maps.starts[at] : n;
-    const int64_t length = ragged ? maps.starts[at + 1] - first : sources.shape()[1];
-    const size_t step = ragged ? 0 : 1;
-    return {sources.data<Index>() + first * sources.strides()[0],
-            targets.data<Index>() + first * targets.strides()[0], length, sources.strides()[step],
+    const PairRange range =
+        maps.ranges ? (*maps.ranges)[static_cast<size_t>(i)] : PairRange{i, i, sources.shape()[1]};
+    const size_t step = maps.ranges ? 0 : 1;
+    return {range.offset,
+            sources.data<Index>() + range.first * sources.strides()[0],
+            targets.data<Index>() + range.first * targets.strides()[0],
+            range.length,
+            sources.strides()[step],
             targets.strides()[step]};
 }
 
-// On all threads; `one` must not throw.
-template<typename One>
-void each_offset(int64_t offsets, CallContext &context, One one) {
-    const auto task = [](void *, int n, uint8_t *closure) {
-        (*reinterpret_cast<One *>(closure))(n);
-        return 0;
-    };
-    halide_do_par_for(&context, task, 0, static_cast<int>(offsets),
-                      reinterpret_cast<uint8_t *>(&one));
-}
+// Lists in groups of about as many places each, for threads.
+class ListGroups {
+public:
+    explicit ListGroups(const PairMaps &maps)
+        : maps_(maps), count_(std::min<int64_t>(maps.lists(), 64)) {}
+
+    int64_t count() const { return count_; }
+
+    // one(group, first list, end) on all threads.
+    template<typename One>
+    void each(One one) const {
+        parallel(count_, [&](int64_t g) { one(g, first(g), first(g + 1)); });
+    }
+
+private:
+    int64_t first(int64_t g) const {
+        const int64_t lists = maps_.lists();
+        if (g == count_) return lists;
+        if (!maps_.ranges || lists == count_)
+            return lists / count_ * g + lists % count_ * g / count_;
+        const PairRange &last = maps_.ranges->back();
+        const int64_t place = (last.first + last.length) / count_ * g;
+        const auto before = [](const PairRange &range, int64_t at) { return range.first < at; };
+        return std::lower_bound(maps_.ranges->begin(), maps_.ranges->end(), place, before) -
+               maps_.ranges->begin();
+    }
+
+    const PairMaps &maps_;
+    const int64_t count_;
+};
 
 constexpr int kPairsAtOnce = 64;
 
@@ -102,49 +133,6 @@ void each_run(const PairList<Index> &list, int64_t rows, const Run &run) {
         while (p < list.length && here(p)) p++;
         run(block, first, p);
     }
-}
-
-// A number for each block and offset: of pairs, then where the next one goes.
-class PairPlaces {
-public:
-    PairPlaces(int64_t blocks, int64_t offsets)
-        : offsets_(offsets), memory_(static_cast<size_t>(blocks * offsets + 1) * sizeof(int64_t)) {
-        memory_.required_as<int64_t>("tensor_product");
-        std::fill(begin(), begin() + blocks * offsets, 0);
-    }
-
-    int64_t &of(int64_t block, int64_t offset) { return begin()[block * offsets_ + offset]; }
-
-private:
-    int64_t *begin() { return memory_.as<int64_t>(); }
-
-    int64_t offsets_;
-    Scratch memory_;
-};
-
-// A stable sort by blocks of target rows and, in a block, by offsets, in two passes over the maps,
-// offsets side by side on all threads. In between lay_out(places) makes of each number of pairs
-// the place of the first; then put(list, first, end, block, place) moves a run, and
-// end_of(block, offset, place) hears where a block's pairs of an offset end.
-template<typename Index, typename LayOut, typename Put, typename EndOf>
-void sort_pairs(const PairMaps &maps, int64_t rows, CallContext &context, const LayOut &lay_out,
-                const Put &put, const EndOf &end_of) {
-    const int64_t blocks = (maps.target.rows + rows - 1) / rows;
-    PairPlaces places(blocks, maps.offsets);
-    each_offset(maps.offsets, context, [&](int64_t n) {
-        each_run(pair_list<Index>(maps, n), rows,
-                 [&](int64_t b, int64_t first, int64_t end) { places.of(b, n) += end - first; });
-    });
-    if (!lay_out(places)) return;
-    each_offset(maps.offsets, context, [&](int64_t n) {
-        const auto list = pair_list<Index>(maps, n);
-        each_run(list, rows, [&](int64_t b, int64_t first, int64_t end) {
-            int64_t &next = places.of(b, n);
-            put(list, first, end, b, next);
-            next += end - first;
-        });
-        for (int64_t b = 0; b < blocks; b++) end_of(b, n, places.of(b, n));
-    });
 }
 
 }  // namespace hk::detail

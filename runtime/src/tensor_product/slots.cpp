@@ -4,7 +4,6 @@
 #include <array>
 #include <compare>
 #include <limits>
-#include <new>
 #include <numeric>
 
 #include "hk/error.h"
@@ -20,9 +19,9 @@ struct Entry {
     int32_t source, offset;
 };
 
-int32_t *allocate(std::optional<Scratch> &memory, int64_t elements) {
+int32_t *allocate(const char *operation, std::optional<Scratch> &memory, int64_t elements) {
     memory.emplace(static_cast<size_t>(elements) * sizeof(int32_t));
-    return memory->required_as<int32_t>("tensor_product");
+    return memory->required_as<int32_t>(operation);
 }
 
 // The pairs of each row of the output, offsets and positions upwards.
@@ -85,11 +84,12 @@ private:
 
     template<typename Index, typename Each>
     static void each_pair(const PairMaps &maps, Each each) {
-        for (int64_t n = 0; n < maps.offsets; n++) {
-            const auto list = pair_list<Index>(maps, n);
+        for (int64_t i = 0, lists = maps.lists(); i < lists; i++) {
+            const auto list = pair_list<Index>(maps, i);
             for (int64_t p = 0; p < list.length; p++) {
                 const int64_t source = list.source(p), target = list.target(p);
-                if (source >= 0 && target >= 0) each(n, source, static_cast<size_t>(target));
+                if (source >= 0 && target >= 0)
+                    each(list.offset, source, static_cast<size_t>(target));
             }
         }
     }
@@ -120,44 +120,40 @@ int64_t merge(const RowLists &lists, const int32_t *rows, size_t count, Each eac
 
 }  // namespace
 
-TensorProductSlots::TensorProductSlots(const PairMaps &maps, int64_t rows, CallContext &context)
+TensorProductSlots::TensorProductSlots(const char *operation, const PairMaps &maps, int64_t rows)
     : rows_(rows) {
-    try {
-        if (maps.source.map.type() == DataType::s64) {
-            sort<int64_t>(maps, context);
-        } else {
-            sort<int32_t>(maps, context);
-        }
-    } catch (const std::bad_alloc &) {
-        throw OutOfMemory("tensor_product: no memory left to sort pairs");
+    if (maps.source.map.type() == DataType::s64) {
+        sort<int64_t>(operation, maps);
+    } else {
+        sort<int32_t>(operation, maps);
     }
 }
 
 template<typename Index>
-void TensorProductSlots::sort(const PairMaps &maps, CallContext &context) {
+void TensorProductSlots::sort(const char *operation, const PairMaps &maps) {
     const int64_t all_rows = maps.target.rows;
     const RowLists lists(maps, Index());
     blocks_ = (all_rows + rows_ - 1) / rows_;
     const auto count = [&](int64_t b) {
         return static_cast<size_t>(std::min(rows_, all_rows - b * rows_));
     };
-    row_ = allocate(of_blocks_, blocks_ * rows_ + blocks_ + 1);
+    row_ = allocate(operation, of_blocks_, blocks_ * rows_ + blocks_ + 1);
     first_ = row_ + blocks_ * rows_;
     lists.order(row_);
     std::fill(row_ + all_rows, first_, static_cast<int32_t>(all_rows));
 
     std::vector<int64_t> slots(static_cast<size_t>(blocks_));
-    each_offset(blocks_, context, [&](int64_t b) {
+    parallel(blocks_, [&](int64_t b) {
         slots[static_cast<size_t>(b)] =
             merge(lists, row_ + b * rows_, count(b), [](int64_t, int32_t, const Entry **) {});
     });
     for (const int64_t of_block : slots) slots_ += of_block;
     if (slots_ * rows_ > kMostPlaces) {
-        throw InvalidArgument("tensor_product: the maps fill " + std::to_string(slots_ * rows_) +
-                              " places of slots, a kernel takes at most " +
-                              std::to_string(kMostPlaces));
+        throw InvalidArgument(
+            std::string(operation) + ": the maps fill " + std::to_string(slots_ * rows_) +
+            " places of slots, a kernel takes at most " + std::to_string(kMostPlaces));
     }
-    source_ = allocate(of_slots_, slots_ * rows_ + slots_);
+    source_ = allocate(operation, of_slots_, slots_ * rows_ + slots_);
     offset_ = source_ + slots_ * rows_;
     first_[0] = 0;
     for (int64_t b = 0; b < blocks_; b++) {
@@ -165,7 +161,7 @@ void TensorProductSlots::sort(const PairMaps &maps, CallContext &context) {
         first_[b + 1] = first_[b] + of_block;
         most_ = std::max(most_, of_block);
     }
-    each_offset(blocks_, context, [&](int64_t b) {
+    parallel(blocks_, [&](int64_t b) {
         const size_t rows = count(b);
         merge(lists, row_ + b * rows_, rows, [&](int64_t slot, int32_t n, const Entry **heads) {
             const int64_t at = first_[b] + slot;

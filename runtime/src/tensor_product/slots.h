@@ -10,6 +10,7 @@
 
 #include <optional>
 
+#include "memory/scratch.h"
 #include "tensor_product/maps.h"
 
 namespace hk::detail {
@@ -18,7 +19,7 @@ class TensorProductSlots {
 public:
     // `rows` of a block, at most 128. Throws InvalidArgument for more slots than a kernel counts,
     // OutOfMemory.
-    TensorProductSlots(const PairMaps &maps, int64_t rows, CallContext &context);
+    TensorProductSlots(const char *operation, const PairMaps &maps, int64_t rows);
 
     // Arrays: source [slot, row of the block], offset [slot], first [block + 1], row [block, row of
     // the block].
@@ -32,7 +33,7 @@ public:
 
 private:
     template<typename Index>
-    void sort(const PairMaps &maps, CallContext &context);
+    void sort(const char *operation, const PairMaps &maps);
 
     const int64_t rows_;
     std::optional<Scratch> of_blocks_, of_slots_;

@@ -5,6 +5,10 @@
 #include <string>
 #include <string_view>
 
+#include "hk/error.h"
+#include "memory/scratch.h"
+#include "tensor_product/pair_sort.h"
+
 namespace hk::detail {
 
 namespace {
@@ -12,10 +16,10 @@ namespace {
 constexpr int64_t kMostPlaces = std::numeric_limits<int32_t>::max() / int64_t{sizeof(int32_t)};
 
 // With whole groups in each block.
-int64_t count_tiles(PairPlaces &places, int64_t blocks, int64_t offsets, const TileSizes &sizes) {
+int64_t count_tiles(const BlockLists &lists, int64_t blocks, const TileSizes &sizes) {
     int64_t tiles = 0;
     for (int64_t b = 0; b < blocks; b++) {
-        for (int64_t n = 0; n < offsets; n++) tiles += sizes.tiles(places.of(b, n));
+        for (const BlockPairs *of_block : lists.of(b)) tiles += sizes.tiles(of_block->place);
         tiles = sizes.whole_groups(tiles);
     }
     return tiles;
@@ -42,25 +46,25 @@ TileSizes::TileSizes(const KernelInfo &kernel) {
     }
 }
 
-TensorProductTiles::TensorProductTiles(const TensorProductMaps::Impl &maps, Direction direction,
-                                       const TileSizes &sizes, CallContext &context)
+TensorProductTiles::TensorProductTiles(const char *operation, const TensorProductMaps::Impl &maps,
+                                       Direction direction, const TileSizes &sizes)
     : key_{direction, sizes.rows, sizes.pairs, sizes.group} {
     const PairMaps pairs = maps.pairs(direction);
     blocks_ = (pairs.target.rows + sizes.rows - 1) / sizes.rows;
     if (maps.imap.type() == DataType::s64) {
-        sort<int64_t>(pairs, sizes, context);
+        sort<int64_t>(operation, pairs, sizes);
     } else {
-        sort<int32_t>(pairs, sizes, context);
+        sort<int32_t>(operation, pairs, sizes);
     }
 }
 
 template<typename Index>
-void TensorProductTiles::sort(const PairMaps &maps, const TileSizes &sizes, CallContext &context) {
-    const auto lay_out = [&](PairPlaces &places) {
-        tiles_ = count_tiles(places, blocks_, maps.offsets, sizes);
+void TensorProductTiles::sort(const char *operation, const PairMaps &maps, const TileSizes &sizes) {
+    const auto lay_out = [&](const BlockLists &lists) {
+        tiles_ = count_tiles(lists, blocks_, sizes);
         if (tiles_ == 0) return false;
-        allocate(tiles_ * sizes.pairs);
-        this->lay_out(places, maps.offsets, sizes);
+        allocate(operation, tiles_ * sizes.pairs);
+        this->lay_out(lists, sizes);
         return true;
     };
     const auto put = [&](const PairList<Index> &list, int64_t from, int64_t to, int64_t block,
@@ -78,20 +82,19 @@ void TensorProductTiles::sort(const PairMaps &maps, const TileSizes &sizes, Call
             target_[place + p - from] = static_cast<int32_t>(list.target(p) - least);
         }
     };
-    sort_pairs<Index>(maps, sizes.rows, context, lay_out, put, [&](int64_t, int64_t, int64_t end) {
-        fill(end, sizes.tiles(end) * sizes.pairs);
-    });
+    sort_pairs<Index>(maps, sizes.rows, lay_out, put,
+                      [&](int64_t end) { fill(end, sizes.tiles(end) * sizes.pairs); });
 }
 
 // Of each block and offset whole tiles, of each block whole groups.
-void TensorProductTiles::lay_out(PairPlaces &places, int64_t offsets, const TileSizes &sizes) {
+void TensorProductTiles::lay_out(const BlockLists &lists, const TileSizes &sizes) {
     int64_t tile = 0;
     for (int64_t b = 0; b < blocks_; b++) {
         first_[b] = static_cast<int32_t>(tile / sizes.group);
-        for (int64_t n = 0; n < offsets; n++) {
-            const int64_t end = tile + sizes.tiles(places.of(b, n));
-            std::fill(offset_ + tile, offset_ + end, static_cast<int32_t>(n));
-            places.of(b, n) = tile * sizes.pairs;
+        for (BlockPairs *of_block : lists.of(b)) {
+            const int64_t end = tile + sizes.tiles(of_block->place);
+            std::fill(offset_ + tile, offset_ + end, of_block->offset);
+            of_block->place = tile * sizes.pairs;
             tile = end;
         }
         const int64_t end = sizes.whole_groups(tile);
@@ -109,15 +112,15 @@ void TensorProductTiles::fill(int64_t from, int64_t to) {
     std::fill(target_ + from, target_ + to, static_cast<int32_t>(key_.rows));
 }
 
-void TensorProductTiles::allocate(int64_t places) {
+void TensorProductTiles::allocate(const char *operation, int64_t places) {
     if (places > kMostPlaces) {
-        throw InvalidArgument("tensor_product: the maps fill " + std::to_string(places) +
+        throw InvalidArgument(std::string(operation) + ": the maps fill " + std::to_string(places) +
                               " places of tiles, a kernel takes at most " +
                               std::to_string(kMostPlaces));
     }
     bytes_ = static_cast<size_t>(2 * places + tiles_ + blocks_ + 1) * sizeof(int32_t);
     memory_ = std::make_unique<Scratch>(bytes_);
-    source_ = memory_->required_as<int32_t>("tensor_product");
+    source_ = memory_->required_as<int32_t>(operation);
     target_ = source_ + places;
     offset_ = target_ + places;
     first_ = offset_ + tiles_;

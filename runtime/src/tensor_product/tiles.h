@@ -4,10 +4,13 @@
 // The sort is stable: within an output row pairs stay in the order of offsets and positions, which
 // is the order of their sum.
 
+#include "memory/scratch.h"
 #include "tensor_product/index_buffer.h"
 #include "tensor_product/maps.h"
 
 namespace hk::detail {
+
+class BlockLists;
 
 // What a compiled kernel says of its tiles.
 struct TileSizes {
@@ -33,8 +36,8 @@ public:
     };
 
     // Throws InvalidArgument for more tiles than a kernel counts, OutOfMemory.
-    TensorProductTiles(const TensorProductMaps::Impl &maps, Direction direction,
-                       const TileSizes &sizes, CallContext &context);
+    TensorProductTiles(const char *operation, const TensorProductMaps::Impl &maps,
+                       Direction direction, const TileSizes &sizes);
 
     const Key &key() const { return key_; }
     size_t bytes() const override { return bytes_; }
@@ -49,9 +52,9 @@ public:
 
 private:
     template<typename Index>
-    void sort(const PairMaps &maps, const TileSizes &sizes, CallContext &context);
-    void allocate(int64_t places);
-    void lay_out(PairPlaces &places, int64_t offsets, const TileSizes &sizes);
+    void sort(const char *operation, const PairMaps &maps, const TileSizes &sizes);
+    void allocate(const char *operation, int64_t places);
+    void lay_out(const BlockLists &lists, const TileSizes &sizes);
     void fill(int64_t from, int64_t to);
 
     Key key_;

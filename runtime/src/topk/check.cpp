@@ -1,6 +1,7 @@
 #include <array>
 
 #include "hk/error.h"
+#include "names.h"
 #include "operand_check.h"
 #include "shape.h"
 #include "topk/operands.h"
@@ -28,7 +29,7 @@ size_t checked_axis(const Shape &shape, int axis) {
 
 }  // namespace
 
-std::string_view name_of(Order order) noexcept { return kOrders[static_cast<size_t>(order)]; }
+std::string_view name_of(Order order) noexcept { return detail::name_in(kOrders, order); }
 
 Order order_of(std::string_view name) {
     for (size_t i = 0; i < kOrders.size(); i++) {

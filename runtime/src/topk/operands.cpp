@@ -1,6 +1,7 @@
 #include "topk/operands.h"
 
 #include <algorithm>
+#include <numeric>
 #include <stdexcept>
 
 #include "hk/error.h"
@@ -54,6 +55,19 @@ BufferView view_of(const Tensor &tensor, DataType type, Dims dims) {
 
 }  // namespace
 
+TopKPacked::TopKPacked(const TopKTensors &tensors, int axis) {
+    std::vector<int> order(tensors.input.shape().size());
+    std::iota(order.begin(), order.end(), 0);
+    const auto last = order.begin() + (axis < 0 ? axis + std::ssize(order) : axis);
+    std::rotate(last, last + 1, order.end());
+    const auto turned = [&](const Tensor &tensor) {
+        return tensor.defined() ? tensor.permute(order) : tensor;
+    };
+    input = turned(tensors.input).to(tensors.input.device());
+    values = turned(tensors.values);
+    indices = turned(tensors.indices);
+}
+
 DataType topk_row_type(DataType type) {
     switch (size_of(type)) {
         case 1:
@@ -74,8 +88,10 @@ std::vector<TopKOperands> topk_operands(const TopKProblem &problem, const TopKTe
     const std::vector<RowDim> dims = row_dims(tensors, a);
     const RowDim &x = dims[0], &y = dims[1];
     const DataType type = topk_row_type(problem.type);
+    // Along an axis with one element a stride is any number.
     const auto along = [&](const Tensor &tensor) {
-        return tensor.defined() ? tensor.strides()[a] : 0;
+        if (!tensor.defined()) return int64_t{0};
+        return tensor.shape()[a] > 1 ? tensor.strides()[a] : 1;
     };
     const int64_t words =
         tensors.indices.defined() ? size_of(tensors.indices.type()) / size_of(DataType::s32) : 1;

@@ -13,6 +13,13 @@ struct TopKTensors {
     const Tensor &input, &values, &indices;
 };
 
+// The same with the axis last: the input a packed copy, the outputs views.
+struct TopKPacked {
+    TopKPacked(const TopKTensors &tensors, int axis);
+
+    Tensor input, values, indices;
+};
+
 // Throws InvalidArgument for anything that is wrong with the arguments, but for what only a kernel
 // can't take.
 TopKProblem check_topk(const TopKTensors &tensors, int64_t k, const TopKOptions &options);

@@ -22,6 +22,8 @@ ColumnSums choose(const Conv2dBackwardWeightContext &context) {
     knobs.take("r", sums.r, steps(1, h));
     knobs.take("pixels", sums.pixels, powers(128, 8192));
     knobs.end();
+    // Of three columns in twos Halide adds the first up twice.
+    knobs.require(w % sums.s == 0, "s divides the filter's width");
     const int lanes = context.target.natural_vector_size<float>();
     knobs.estimate("vector registers", sums.s * sums.r * ((sums.lanes + lanes - 1) / lanes) + 1,
                    vector_registers(context.target));

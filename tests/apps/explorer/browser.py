@@ -66,7 +66,7 @@ class Browser:
             os.dup2(ends[0], 3)
             os.dup2(ends[1], 4)
 
-        self.log = tempfile.TemporaryFile("w+")
+        self.log = tempfile.TemporaryFile("w+", dir=os.path.dirname(profile))
         self.process = subprocess.Popen(
             [program, *FLAGS, f"--user-data-dir={profile}"], close_fds=False,
             preexec_fn=place_pipes, stdout=self.log, stderr=self.log)
@@ -219,8 +219,9 @@ def main():
     path, _, fragment = settings.page.partition("#")
     if not pathlib.Path(path).is_file():
         sys.exit(f"browser.py: there is no file {path}")
-    page = pathlib.Path(path).resolve().as_uri()
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
+    file = pathlib.Path(path).resolve()
+    page = file.as_uri()
+    with tempfile.TemporaryDirectory(dir=file.parent, ignore_cleanup_errors=True) as profile:
         browser = Browser(profile)
         try:
             open_page(browser, page + ("#" + fragment if fragment else ""), settings)

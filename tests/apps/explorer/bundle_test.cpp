@@ -1,7 +1,6 @@
 // A bundle: built, run where there is nothing but the system's C library, its parts collected.
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -10,6 +9,7 @@
 #include "bundle.h"
 #include "hk/error.h"
 #include "tests/apps/program.h"
+#include "tests/support/folder.h"
 
 namespace hk::explorer {
 
@@ -23,11 +23,7 @@ const std::string explorer = std::string("'") + HK_EXPLORER + "' ";
 
 class BundleTest : public testing::Test {
 protected:
-    BundleTest() { fs::create_directories(folder_); }
-    ~BundleTest() override { fs::remove_all(folder_); }
-
-    const fs::path folder_ =
-        fs::path(testing::TempDir()) / ("hk_bundle_" + std::to_string(getpid()));
+    const fs::path folder_ = test::own_folder();
 };
 
 TEST_F(BundleTest, RunsElsewhereInPartsThatMerge) {

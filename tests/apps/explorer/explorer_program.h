@@ -7,20 +7,11 @@
 #include <string>
 
 #include "tests/apps/program.h"
+#include "tests/support/folder.h"
 
 namespace hk::test {
 
 inline const std::string explorer = std::string("'") + HK_EXPLORER + "' ";
-
-// A file of the running test alone.
-inline std::string own_file(const std::string &name) {
-    const auto &test = *testing::UnitTest::GetInstance()->current_test_info();
-    const std::filesystem::path folder =
-        std::filesystem::path(testing::TempDir()) /
-        ("hk_" + std::string(test.test_suite_name()) + "_" + test.name());
-    std::filesystem::create_directories(folder);
-    return (folder / name).string();
-}
 
 // What opening the page in a browser finds wrong; `wanted`: flags of browser.py.
 inline std::string faults_of(const std::string &page, const std::string &wanted) {

@@ -2,7 +2,6 @@
 // may be.
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -17,6 +16,7 @@
 #include "hk/conv2d.h"
 #include "hk/error.h"
 #include "tests/apps/program.h"
+#include "tests/support/folder.h"
 #include "timing.h"
 #include "verdict.h"
 
@@ -38,9 +38,7 @@ protected:
         compiler::set_up_halide();
         setenv("HK_PTXAS", HK_PTXAS, 0);
         setenv("HK_FATBINARY", HK_FATBINARY, 0);
-        fs::create_directories(folder_);
     }
-    ~GpuBundleTest() override { fs::remove_all(folder_); }
 
     // Of three candidates.
     void make(const std::string &device) {
@@ -72,8 +70,7 @@ protected:
         return {std::istreambuf_iterator<char>(in), {}};
     }
 
-    const fs::path folder_ =
-        fs::path(testing::TempDir()) / ("hk_gpu_bundle_" + std::to_string(getpid()));
+    const fs::path folder_ = test::own_folder();
 };
 
 // Empty: it is not here. This process opens no driver, which its children could not use.

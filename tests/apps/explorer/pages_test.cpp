@@ -149,7 +149,7 @@ TEST(ExplorerDiff, OfTwoDevices) {
         GTEST_SKIP() << "this build has one kind of GPU kernel at most";
     const std::string page = write_page("diff conv2d_3x3_f32_nhwc_cuda conv2d_3x3_f32_nhwc_opencl");
     EXPECT_EQ(faults_of(page,
-                        "--text 'device cuda opencl' --text 'registers 64 unknown' "
+                        "--text 'device cuda opencl' --text 'registers 59 unknown' "
                         "--text 'PTX and OpenCL'"),
               "");
 }

@@ -1,7 +1,7 @@
 """apps/explorer/report.py: what the page of a sweep says, and that it works in a browser without a
 network.
 
-    report_test.py REPOSITORY
+    report_test.py REPOSITORY FOLDER
 """
 
 import csv
@@ -11,20 +11,20 @@ import pathlib
 import re
 import subprocess
 import sys
-import tempfile
 import time
 import types
 import unittest
 
-REPOSITORY = sys.argv[1]
+REPOSITORY, FOLDER = sys.argv[1:3]
 HERE = os.path.dirname(os.path.abspath(__file__))
 REPORT = os.path.join(REPOSITORY, "apps", "explorer", "report.py")
-sys.path[:0] = [os.path.dirname(REPORT), HERE]
+sys.path[:0] = [os.path.dirname(REPORT), HERE, os.path.join(REPOSITORY, "tests", "support")]
 
 import browser  # noqa: E402
 import report  # noqa: E402
 import sample_sweep  # noqa: E402
 import sweep_results  # noqa: E402
+from own_folder import own_folder  # noqa: E402
 
 BASE = {"name": "packed/cpu kernel_w=3", "family": "conv2d", "algorithm": "packed",
         "schedule": "cpu", "rows": "3x3, staged", "where": "kernel_w=3 groups>=4",
@@ -52,9 +52,7 @@ def line(ns=None, **fields):
 
 class Sweeps(unittest.TestCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
+        self.folder = own_folder(FOLDER, self)
 
     def write(self, lines, tail="", **fields):
         with open(os.path.join(self.folder, "sweep.json"), "w", encoding="utf-8") as file:

@@ -14,6 +14,7 @@
 
 #include "record.h"
 #include "tests/apps/program.h"
+#include "tests/support/folder.h"
 
 namespace hk::explorer {
 
@@ -25,17 +26,13 @@ using test::run_program;
 
 const std::string explorer = std::string("'") + HK_EXPLORER + "' ";
 
-std::string folder_named(const std::string &name) {
-    return testing::TempDir() + "hk_explorer_" + std::to_string(getpid()) + "_" + name;
-}
-
 std::string text_of(const fs::path &file) {
     std::ifstream in(file);
     return {std::istreambuf_iterator<char>(in), {}};
 }
 
 TEST(SweepProgram, GoesOnAfterItWasKilled) {
-    const std::string folder = folder_named("killed");
+    const std::string folder = test::own_file("killed");
     const std::string command = explorer +
                                 "sweep conv2d n=1,c=16,h=8,w=8,k=16,kh=3,kw=3,pad_h=1,pad_w=1 " +
                                 "--schedule packed/cpu --budget 5 --output '" + folder + "'";
@@ -81,7 +78,6 @@ TEST(SweepProgram, GoesOnAfterItWasKilled) {
     EXPECT_NE(state["cases"][0]["bases"][0]["chooser"].get<std::string>().find(
                   "schedules/cpu/conv2d/packed.cpp:"),
               std::string::npos);
-    fs::remove_all(folder);
 }
 
 void expect_refused(const std::string &arguments, const std::string &allowed) {
@@ -98,11 +94,10 @@ TEST(SweepProgram, BadInputNamesWhatIsAllowed) {
     expect_refused("conv2d 56x56_64-64_3x3 --part 5/4", "allowed: 1/N to N/N");
     expect_refused("conv2d 56x56_64-64_3x3 --part x", "allowed: 1/N to N/N");
     expect_refused("conv2d 56x56_64-64_3x3 --budget 0", "--budget");
-    const std::string folder = folder_named("bad");
+    const std::string folder = test::own_file("bad");
     expect_refused("conv2d 56x56_64-64_3x3 --schedule winograd --output '" + folder + "'",
                    "packed/cpu");
     expect_refused("conv2d 56x56_64-64_3x3 --output /dev/null/x", "--output is /dev/null/x");
-    fs::remove_all(folder);
 }
 
 }  // namespace

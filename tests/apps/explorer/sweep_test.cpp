@@ -15,6 +15,7 @@
 #include "compiler/setup.h"
 #include "hk/error.h"
 #include "sweep_case.h"
+#include "tests/support/folder.h"
 
 namespace hk::explorer {
 
@@ -25,11 +26,7 @@ using nlohmann::json;
 
 class SweepTest : public testing::Test {
 protected:
-    SweepTest() {
-        compiler::set_up_halide();
-        fs::create_directories(folder_);
-    }
-    ~SweepTest() override { fs::remove_all(folder_); }
+    SweepTest() { compiler::set_up_halide(); }
 
     static Candidate packed() {
         return {.family = "conv2d",
@@ -86,8 +83,7 @@ protected:
 
     fs::path file() const { return folder_ / "results.csv"; }
 
-    const fs::path folder_ =
-        fs::path(testing::TempDir()) / ("hk_sweep_" + std::to_string(getpid()));
+    const fs::path folder_ = test::own_folder();
 };
 
 Failure outcome_of(const Limits &limits, const Workers::Body &body) {

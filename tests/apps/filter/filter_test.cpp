@@ -22,7 +22,7 @@ Result run(const std::filesystem::path &here, const std::string &arguments) {
 }
 
 TEST(Filter, DrawsAPictureOfAllDevicesThatAgree) {
-    const std::filesystem::path here = folder();
+    const std::filesystem::path here = test::own_folder();
     write_png(here / "in.png", test_picture(60, 45));
     const Result result = run(here, "--image " + (here / "in.png").string() + " --output " +
                                         (here / "out.png").string() + " --repeats 1");
@@ -36,7 +36,7 @@ TEST(Filter, DrawsAPictureOfAllDevicesThatAgree) {
 }
 
 TEST(Filter, TellsWhatIsWrongWithTheImage) {
-    const std::filesystem::path here = folder();
+    const std::filesystem::path here = test::own_folder();
     const Result missing = run(here, "--image " + (here / "none.jpg").string());
     EXPECT_EQ(missing.status, 1);
     EXPECT_NE(missing.text.find("none.jpg: No such file"), std::string::npos) << missing.text;
@@ -47,9 +47,9 @@ TEST(Filter, TellsWhatIsWrongWithTheImage) {
 }
 
 TEST(Filter, TellsWhatIsWrongWithTheArguments) {
-    const std::filesystem::path here = folder();
+    const std::filesystem::path here = test::own_folder();
     const Result device = run(here, "--device toaster");
-    EXPECT_EQ(device.status, 1);
+    EXPECT_EQ(device.status, 2);
     EXPECT_NE(device.text.find("toaster"), std::string::npos) << device.text;
     const Result output =
         run(here, "--device cpu --max-size 16 --output " + (here / "no/folder.png").string());

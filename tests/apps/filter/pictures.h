@@ -2,7 +2,6 @@
 // Pictures in files, for the tests of the filter program.
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cmath>
 #include <filesystem>
@@ -11,6 +10,7 @@
 #include <string>
 
 #include "apps/pictures/image.h"
+#include "tests/support/folder.h"
 
 namespace hk::filter {
 
@@ -28,17 +28,6 @@ inline Image test_picture(int width, int height) {
         }
     }
     return image;
-}
-
-// A folder of the running test, empty at its start.
-inline std::filesystem::path folder() {
-    const auto *info = testing::UnitTest::GetInstance()->current_test_info();
-    const std::filesystem::path path = std::filesystem::temp_directory_path() /
-                                       (std::string("hk_") + info->test_suite_name() + "_" +
-                                        info->name() + "_" + std::to_string(::getpid()));
-    std::filesystem::remove_all(path);
-    std::filesystem::create_directories(path);
-    return path;
 }
 
 inline std::string read_text(const std::filesystem::path &path) {

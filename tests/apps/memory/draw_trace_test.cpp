@@ -7,15 +7,12 @@
 
 #include "pictures/image.h"
 #include "tests/apps/program.h"
+#include "tests/support/folder.h"
 
 namespace hk::test {
 namespace {
 
 using pictures::Colour;
-
-std::string path_of(const std::string &name) {
-    return testing::TempDir() + "hk_draw_trace_" + name;
-}
 
 Outcome draw(const std::string &trace, const std::string &picture, const std::string &flags = "") {
     return run_program(HK_DRAW_TRACE " '" + trace + "' '" + picture + "' " + flags);
@@ -24,7 +21,7 @@ Outcome draw(const std::string &trace, const std::string &picture, const std::st
 // Five steps on the CPU: 1 MB of parameters, and 2 MB (in the second step 3) of the pass; and a
 // pool that hands nothing out.
 std::string steps() {
-    const std::string path = path_of("steps.json");
+    const std::string path = own_file("steps.json");
     std::ofstream file(path);
     file
         << R"({"format": "hk memory trace 1", "complete": true, "labels": ["", "parameters", "pass"],
@@ -45,7 +42,7 @@ int count(const pictures::Image &image, const Colour &colour) {
 }
 
 TEST(DrawTrace, ShowsLabelsReservedAndThePeak) {
-    const std::string picture = path_of("steps.png");
+    const std::string picture = own_file("steps.png");
     const Outcome outcome = draw(steps(), picture);
     EXPECT_EQ(outcome.output,
               "cpu: peak 4 MB in use, step 2 (parameters 1 MB, pass 3 MB); 4 MB reserved, "
@@ -62,7 +59,7 @@ TEST(DrawTrace, ShowsLabelsReservedAndThePeak) {
 }
 
 TEST(DrawTrace, OfTheTrainingProgram) {
-    const std::string picture = path_of("train.svg");
+    const std::string picture = own_file("train.svg");
     const Outcome outcome = draw(HK_TRAIN_TRACE, picture, "--title 'A training run'");
     EXPECT_EQ(outcome.status, 0) << outcome.output;
     EXPECT_EQ(outcome.output.find("cpu: peak "), 0u) << outcome.output;
@@ -75,15 +72,15 @@ TEST(DrawTrace, OfTheTrainingProgram) {
 }
 
 TEST(DrawTrace, RefusesWhatIsNoTrace) {
-    const std::string other = path_of("other.json"), cut = path_of("cut.json");
+    const std::string other = own_file("other.json"), cut = own_file("cut.json");
     std::ofstream(other) << R"({"format": "x"})";
     std::ofstream(cut) << R"({"format": )";
-    for (const std::string &path : {other, cut, path_of("nowhere")}) {
-        const Outcome outcome = draw(path, path_of("none.png"));
+    for (const std::string &path : {other, cut, own_file("nowhere")}) {
+        const Outcome outcome = draw(path, own_file("none.png"));
         EXPECT_EQ(outcome.status, 1) << outcome.output;
         EXPECT_EQ(outcome.output.find("draw_trace: " + path + ": "), 0u) << outcome.output;
     }
-    const Outcome outcome = draw(steps(), path_of("none.png"), "--pool opencl:0");
+    const Outcome outcome = draw(steps(), own_file("none.png"), "--pool opencl:0");
     EXPECT_EQ(outcome.status, 1);
     EXPECT_NE(outcome.output.find("it has no blocks of opencl:0"), std::string::npos);
 }

@@ -9,14 +9,13 @@
 #include <fstream>
 
 #include "tests/apps/program.h"
+#include "tests/support/folder.h"
 
 namespace hk::replay {
 namespace {
 
-std::string path_of(const std::string &name) { return testing::TempDir() + "hk_replay_" + name; }
-
 std::string write(const std::string &name, const std::string &text) {
-    const std::string path = path_of(name);
+    const std::string path = test::own_file(name);
     std::ofstream(path) << text;
     return path;
 }
@@ -33,7 +32,7 @@ TEST(ReadTrace, MakesAWorkloadOfEachPool) {
     const std::vector<Workload> workloads = read_trace(path);
     ASSERT_EQ(workloads.size(), 2u);
     const Workload &cpu = workloads[0];
-    EXPECT_EQ(cpu.name, "hk_replay_trace.json, cpu");
+    EXPECT_EQ(cpu.name, "trace.json, cpu");
     EXPECT_EQ(cpu.allocations(), 3);
     EXPECT_EQ(cpu.operations.size(), 6u);  // what is left is freed
     EXPECT_EQ(cpu.slots, 2u);
@@ -51,13 +50,25 @@ TEST(ReadTrace, RefusesWhatIsNone) {
             EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
         }
     };
-    expect_error(path_of("nowhere"), "can't be opened");
+    expect_error(test::own_file("nowhere"), "can't be opened");
     expect_error(write("empty", ""), "parse error");
     expect_error(write("other", R"({"format": "x"})"), "no memory trace");
     expect_error(write("cut", std::string(kHead) + "[0,0,0"), "parse error");
     expect_error(write("twice", std::string(kHead) + "[0,0,0,7,1,128,0],[0,0,0,7,1,128,0]]}"),
                  "block 7 is handed out twice");
     expect_error(write("never", std::string(kHead) + "[0,1,0,7]]}"), "block 7 is freed");
+    for (const std::string number : {"-1", "100.5", "1e300", "\"7\"", "null", "[]"}) {
+        for (const std::string event :
+             {"[0,@,0,7,1]", "[0,0,@,7,1]", "[0,0,0,@,1]", "[0,0,0,7,@]"}) {
+            const size_t at = event.find('@');
+            expect_error(write("number", std::string(kHead) + event.substr(0, at) + number +
+                                             event.substr(at + 1) + "]}"),
+                         "where a whole number should be");
+        }
+    }
+    expect_error(write("pool", std::string(kHead) + "[0,0,3,7,1]]}"), "of pool 3, there are 3");
+    expect_error(write("sum", std::string(kHead) + "[0,0,0,7,18446744073709551615],[0,0,0,8,1]]}"),
+                 "more bytes are in use than 64 bits count");
 }
 
 TEST(RandomMix, IsTheSameForASeed) {

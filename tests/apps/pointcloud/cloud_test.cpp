@@ -8,6 +8,8 @@
 #include <cstring>
 #include <random>
 
+#include "apps/program/file.h"
+
 namespace hk::pointcloud {
 namespace {
 
@@ -104,8 +106,11 @@ TEST(Cloud, RefusesBadText) {
     EXPECT_EQ(complaint("1 2 3a\n"),
               "cloud: line 1 has \"3a\" where number 3 of a point should be");
     EXPECT_EQ(complaint("1 2 nan\n"), "cloud: line 1 has a coordinate that is not finite");
-    EXPECT_EQ(complaint("1 1e999 3\n"),
-              "cloud: line 1 has \"1e999\" where number 2 of a point should be");
+    EXPECT_EQ(complaint("1 1e999 3\n"), "cloud: line 1 has a coordinate that is not finite");
+    EXPECT_EQ(complaint("1 2 " + std::string(310, '9')),
+              "cloud: line 1 has a coordinate that is not finite");
+    EXPECT_LT(complaint("1 2 " + std::string(310, 'x')).size(), 250u);
+    EXPECT_EQ(parse_points("1e-999 2 3", "t"), (Points{{0, 2, 3}}));
 }
 
 TEST(Cloud, RefusesBadPly) {
@@ -125,8 +130,10 @@ TEST(Cloud, RefusesBadPly) {
               "cloud: property of type list in a vertex");
     EXPECT_EQ(complaint(ply("ascii", "element face 1\nelement vertex 1\n" + kXyz)),
               "cloud: element face comes before element vertex");
-    EXPECT_EQ(complaint(ply("ascii", "element vertex -1\n" + kXyz)),
-              "cloud: bad number of vertices");
+    for (const char *count : {"-1", "2.5", "nan", "3e0", "99999999999999999999", ""}) {
+        EXPECT_EQ(complaint(ply("ascii", "element vertex " + std::string(count) + "\n" + kXyz)),
+                  "cloud: \"" + std::string(count) + "\" is no number of vertices");
+    }
     EXPECT_EQ(complaint(ply("ascii", "element vertex 3\n")),
               "cloud: its PLY header has no end_header");
     EXPECT_EQ(complaint(ply("ascii", "end_header\n")),
@@ -151,6 +158,16 @@ TEST(Cloud, RefusesBadNpy) {
               "cloud: its shape is (4, 2), it must be (N, 3) or wider");
     EXPECT_EQ(complaint(npy("'<f4'", "(1, 3, 3)", data)),
               "cloud: its shape is (1, 3, 3), it must be (N, 3) or wider");
+    for (const char *shape : {"(5, nan)", "(nan, 3)", "(3, 3.5)", "(1e1, 3)", "(-1, 3)", "(3, inf)",
+                              "(3, 99999999999999999999)"}) {
+        EXPECT_EQ(complaint(npy("'<f4'", shape, data)),
+                  std::string("cloud: its shape is ") + shape + ", it must be (N, 3) or wider");
+    }
+    for (const char *shape : {"", "3", "]3, 3)", ")", "("}) {
+        EXPECT_NE(complaint(npy("'<f4'", shape, data)).find("it must be (N, 3) or wider"),
+                  std::string::npos)
+            << shape;
+    }
     EXPECT_EQ(complaint(npy("'<f4'", "(4, 3)", data)),
               "cloud: its header tells of 4 points of 12 bytes, there are 36 bytes");
     EXPECT_EQ(complaint(npy("'<f4'", "(3, 3)", data).substr(0, 20)),
@@ -162,10 +179,10 @@ TEST(Cloud, NamesAFileThatIsNotThere) {
     try {
         read_points("/no/such/cloud.ply");
         FAIL();
-    } catch (const CloudError &error) {
+    } catch (const program::FileError &error) {
         EXPECT_STREQ(error.what(), "/no/such/cloud.ply: No such file or directory");
     }
-    EXPECT_THROW(read_points("/"), CloudError);
+    EXPECT_THROW(read_points("/"), program::FileError);
 }
 
 TEST(Cloud, TheShippedScanIsWhatItIsSaidToBe) {
@@ -210,6 +227,16 @@ TEST(Voxels, ASizeForANumber) {
     EXPECT_LE(voxelised(points, size_for(points, 1000000)).centres.size(), 12000u);
     EXPECT_EQ(size_for(Points{{1, 1, 1}}, 5), 1);
     EXPECT_EQ(size_for({}, 5), 1);
+}
+
+TEST(Voxels, ASizeForPointsFarApartAndCloseTogether) {
+    for (const double spread : {1e-290, 1e-200, 1e200, 1e308}) {
+        const Points points{{0, 0, 0}, {spread, 0, 0}};
+        EXPECT_NEAR(size_for(points, 1) / spread, 1, 0.1) << spread;
+    }
+    // Of these no number stands for a voxel's size, or for the spread itself.
+    EXPECT_THROW(size_for(Points{{0, 0, 0}, {5e-324, 0, 0}}, 1), CloudError);
+    EXPECT_THROW(size_for(Points{{-1e308, 0, 0}, {1e308, 0, 0}}, 1), CloudError);
 }
 
 }  // namespace

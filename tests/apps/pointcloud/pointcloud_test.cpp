@@ -7,6 +7,7 @@
 
 #include "apps/pictures/image.h"
 #include "tests/apps/program.h"
+#include "tests/support/folder.h"
 
 namespace hk::pointcloud {
 namespace {
@@ -14,22 +15,18 @@ namespace {
 class Pointcloud : public testing::Test {
 protected:
     Pointcloud() {
-        const auto *info = testing::UnitTest::GetInstance()->current_test_info();
-        here_ = std::filesystem::temp_directory_path() /
-                (std::string("hk_") + info->name() + "_" + std::to_string(::getpid()));
-        std::filesystem::create_directories(here_);
         std::ofstream file(here_ / "hill.xyz");
         for (int x = 0; x < 30; x++) {
             for (int y = 0; y < 20; y++) file << x << " " << y << " " << (x * y) / 60 << "\n";
         }
     }
-    ~Pointcloud() override { std::filesystem::remove_all(here_); }
 
     test::Outcome run(const std::string &arguments) const {
-        return test::run_program("cd " + here_.string() + " && " + HK_POINTCLOUD + " " + arguments);
+        return test::run_program("cd '" + here_.string() + "' && " + HK_POINTCLOUD + " " +
+                                 arguments);
     }
 
-    std::filesystem::path here_;
+    const std::filesystem::path here_ = test::own_folder();
 };
 
 bool has(const test::Outcome &outcome, const std::string &part) {

@@ -10,6 +10,8 @@
 #include <numeric>
 #include <set>
 
+#include "program/file.h"
+#include "tests/support/folder.h"
 #include "train/batches.h"
 
 namespace hk::train {
@@ -42,8 +44,6 @@ TEST(Digits, AreDividedInTwoPartsWithoutACommonImage) {
 
 class DigitFile : public testing::Test {
 protected:
-    ~DigitFile() override { std::filesystem::remove(file_); }
-
     std::string error_of(const std::string &content) {
         std::ofstream(file_) << content;
         try {
@@ -64,8 +64,7 @@ protected:
         return text;
     }
 
-    std::string file_ =
-        std::filesystem::temp_directory_path() / ("hk_digits_" + std::to_string(::getpid()));
+    const std::string file_ = test::own_file("digits.csv");
 };
 
 TEST_F(DigitFile, IsReadToItsEnd) {
@@ -86,7 +85,7 @@ TEST_F(DigitFile, OfSomethingElseNamesTheLine) {
     EXPECT_EQ(error_of("1,2,3\n"), name + ":1: expected 65 numbers");
     EXPECT_EQ(error_of(rows(1, "4", "1,5")), name + ":1: expected 65 numbers");
     EXPECT_EQ(error_of(rows(4, "4", "1")), name + ": it has no digits to test on");
-    EXPECT_THROW(read_digits("/nowhere/digits.csv"), DigitError);
+    EXPECT_THROW(read_digits("/nowhere/digits.csv"), program::FileError);
 }
 
 Digits some() {

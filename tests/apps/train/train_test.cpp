@@ -8,23 +8,16 @@
 
 #include "apps/pictures/image.h"
 #include "tests/apps/program.h"
+#include "tests/support/folder.h"
 
 namespace hk::train {
 namespace {
 
 class Train : public testing::Test {
 protected:
-    Train() {
-        const auto *info = testing::UnitTest::GetInstance()->current_test_info();
-        here_ = std::filesystem::temp_directory_path() /
-                (std::string("hk_") + info->name() + "_" + std::to_string(::getpid()));
-        std::filesystem::create_directories(here_);
-    }
-    ~Train() override { std::filesystem::remove_all(here_); }
-
     test::Outcome run(const std::string &program, const std::string &arguments,
                       const std::string &before = "") const {
-        return test::run_program("cd " + here_.string() + " && " + before + " " + program + " " +
+        return test::run_program("cd '" + here_.string() + "' && " + before + " " + program + " " +
                                  arguments);
     }
 
@@ -33,7 +26,7 @@ protected:
         return nlohmann::json::parse(file);
     }
 
-    std::filesystem::path here_;
+    const std::filesystem::path here_ = test::own_folder();
 };
 
 bool has(const test::Outcome &outcome, const std::string &part) {
@@ -75,13 +68,16 @@ TEST_F(Train, HasTheSameHistoryAgain) {
 TEST_F(Train, TellsWhatIsWrong) {
     auto outcome = run(HK_TRAIN, "--data nowhere.csv");
     EXPECT_EQ(outcome.status, 1);
-    EXPECT_TRUE(has(outcome, "train: nowhere.csv: can't open it")) << outcome.output;
-    outcome = run(HK_TRAIN, "--device gpu");
+    EXPECT_TRUE(has(outcome, "train: nowhere.csv: No such file")) << outcome.output;
+    outcome = run(HK_TRAIN, "--data .");
     EXPECT_EQ(outcome.status, 1);
+    EXPECT_TRUE(has(outcome, "train: .: Is a directory")) << outcome.output;
+    outcome = run(HK_TRAIN, "--device gpu");
+    EXPECT_EQ(outcome.status, 2);
     EXPECT_TRUE(has(outcome, "train: ")) << outcome.output;
     outcome = run(HK_TRAIN, "--steps 1 --history nowhere/run.json");
     EXPECT_EQ(outcome.status, 1);
-    EXPECT_TRUE(has(outcome, "nowhere/run.json: can't write it")) << outcome.output;
+    EXPECT_TRUE(has(outcome, "nowhere/run.json: No such file")) << outcome.output;
     EXPECT_NE(run(HK_TRAIN, "--batch 0").status, 0);
 }
 
@@ -124,7 +120,7 @@ TEST_F(Train, OfRanksOneTells) {
     EXPECT_EQ(history("a.json")["fingerprint"], history("b.json")["fingerprint"]);
     const auto wrong = run(HK_TRAIN, "--data nowhere.csv", mpi);
     EXPECT_NE(wrong.status, 0);
-    EXPECT_TRUE(has(wrong, "nowhere.csv: can't open it")) << wrong.output;
+    EXPECT_TRUE(has(wrong, "nowhere.csv: No such file")) << wrong.output;
 }
 
 }  // namespace

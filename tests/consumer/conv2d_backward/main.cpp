@@ -26,10 +26,11 @@ void step(const Tensor &tensor, const Tensor &gradient, float rate) {
 // The largest error of the filter that 60 steps find.
 float fit(Device device, const hk::Conv2dOptions &options) {
     const Tensor image = random(kImage, 1).to(device), secret = random(kFilter, 2);
-    const Tensor target = hk::conv2d(image, secret.to(device), {}, options).to(Device::cpu());
+    const Tensor target = hk::conv2d(image, secret.to(device), {}, {}, options).to(Device::cpu());
     const Tensor filter = Tensor::zeros(kFilter, DataType::f32);
     for (int i = 0; i < 60; i++) {
-        const Tensor error = hk::conv2d(image, filter.to(device), {}, options).to(Device::cpu());
+        const Tensor error =
+            hk::conv2d(image, filter.to(device), {}, {}, options).to(Device::cpu());
         step(error, target, 1);
         const Tensor gradient =
             hk::conv2d_backward_weight(error.to(device), image, kFilter, options);

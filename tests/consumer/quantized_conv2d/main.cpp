@@ -13,7 +13,7 @@ int main() {
     }
     // The sum of i * (i - 4) is 28; times 0.5 * 0.25 / 0.5 it is 7.
     const hk::QuantizedTensor output = hk::quantized_conv2d({pixel, {0.5f, 128}}, {filter, {0.25f}},
-                                                            {}, {}, hk::DataType::u8, {0.5f, 10});
+                                                            {}, hk::DataType::u8, {0.5f, 10});
     if (output.values.data<uint8_t>()[0] != 17) {
         std::printf("%d, not 17\n", output.values.data<uint8_t>()[0]);
         return 1;

@@ -1,0 +1,78 @@
+// fuzz: random calls of all families, valid and hostile (docs/fuzzing.md).
+
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+
+#include "tests/fuzz/driver.h"
+
+namespace hk::fuzz {
+
+std::span<const Family> families() {
+    static const Family all[] = {{"conv2d", conv2d},
+                                 {"conv2d_backward", conv2d_backward},
+                                 {"quantized_conv2d", quantized_conv2d},
+                                 {"pool2d", pool2d},
+                                 {"pool2d_backward", pool2d_backward},
+                                 {"topk", topk},
+                                 {"tensor_product", tensor_product},
+                                 {"kernel_map", kernel_map},
+                                 {"softmax_cross_entropy", softmax_cross_entropy},
+                                 {"activation", activation},
+                                 {"sgd", sgd}};
+    return all;
+}
+
+namespace {
+
+struct Arguments {
+    std::string family = "all", kind = "both", device = "cpu";
+    Job job{};
+};
+
+int run_all(Arguments &arguments) {
+    if (arguments.job.threads > 0) return run(arguments.job) > 0;
+    int findings = 0;
+    bool known = false;
+    for (const Family &family : families()) {
+        if (arguments.family != "all" && arguments.family != family.name) continue;
+        known = true;
+        for (const Kind kind : {Kind::valid, Kind::hostile}) {
+            const char *name = kind == Kind::valid ? "valid" : "hostile";
+            if (arguments.kind != "both" && arguments.kind != name) continue;
+            arguments.job.family = &family;
+            arguments.job.kind = kind;
+            findings += run(arguments.job);
+        }
+    }
+    if (!known) {
+        std::fprintf(stderr, "fuzz: no family is called %s\n", arguments.family.c_str());
+        return 2;
+    }
+    return findings > 0;
+}
+
+}  // namespace
+}  // namespace hk::fuzz
+
+int main(int argc, char **argv) {
+    using namespace hk::fuzz;
+    Arguments arguments;
+    CLI::App app("Random calls of the library, valid and hostile.");
+    app.add_option("--family", arguments.family, "One family; else all")->capture_default_str();
+    app.add_option("--kind", arguments.kind)->check(CLI::IsMember({"valid", "hostile", "both"}));
+    app.add_option("--device", arguments.device)->check(CLI::IsMember({"cpu", "opencl"}));
+    app.add_option("--seed", arguments.job.seed, "Of the first case; the next has the next number");
+    app.add_option("--count", arguments.job.count, "Cases of each family and kind")
+        ->check(CLI::PositiveNumber);
+    app.add_option("--findings", arguments.job.findings, "To give up after");
+    app.add_option("--threads", arguments.job.threads,
+                   "Of one process, which run valid cases of all families at once")
+        ->check(CLI::Range(0, Block::kLanes));
+    app.add_option("--seconds", arguments.job.seconds, "That one case may take");
+    CLI11_PARSE(app, argc, argv);
+    setenv("HK_LOG", "off", 0);
+    // OpenCL compiles a kernel when it first runs.
+    if (!app.count("--seconds") && arguments.device == "opencl") arguments.job.seconds = 600;
+    arguments.job.device = arguments.device == "cpu" ? hk::Device::cpu() : hk::Device::opencl();
+    return run_all(arguments);
+}

@@ -1,0 +1,161 @@
+#include "readers.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <cmath>
+#include <stdexcept>
+
+#include "explorer/record.h"
+#include "memory/workload.h"
+#include "pictures/image.h"
+#include "pointcloud/cloud.h"
+#include "train/digits.h"
+
+namespace hk::fuzz {
+namespace {
+
+void expect(bool right, const char *what) {
+    if (!right) throw Fault(what);
+}
+
+// A file in memory that has a path.
+class File {
+public:
+    explicit File(std::span<const uint8_t> bytes) : file_(memfd_create("input", MFD_CLOEXEC)) {
+        if (file_ < 0) throw Fault("no file in memory");
+        for (size_t done = 0; done < bytes.size();) {
+            const ssize_t count = ::write(file_, bytes.data() + done, bytes.size() - done);
+            if (count <= 0) throw Fault("a file in memory can't be written");
+            done += static_cast<size_t>(count);
+        }
+    }
+    ~File() { close(file_); }
+    File(const File &) = delete;
+    File &operator=(const File &) = delete;
+
+    std::string path() const { return "/proc/self/fd/" + std::to_string(file_); }
+
+private:
+    int file_;
+};
+
+bool takes_picture(std::span<const uint8_t> bytes) try {
+    const File file(bytes);
+    const pictures::Image image = pictures::read_image(file.path());
+    expect(image.width > 0 && image.height > 0, "a picture without pixels");
+    expect(image.pixels.size() == static_cast<size_t>(image.width) * image.height,
+           "a picture has not as many pixels as its size tells");
+    return true;
+} catch (const pictures::ImageError &) {
+    return false;
+}
+
+// Points are made voxels too, as the program does.
+bool takes_cloud(std::span<const uint8_t> bytes) try {
+    const std::string_view text(reinterpret_cast<const char *>(bytes.data()), bytes.size());
+    const pointcloud::Points points = pointcloud::parse_points(text, "input");
+    for (const pointcloud::Point &point : points) {
+        for (const double value : point) expect(std::isfinite(value), "a point is not finite");
+    }
+    const pointcloud::Voxels voxels =
+        pointcloud::voxelised(points, pointcloud::size_for(points, 1000));
+    expect(voxels.centres.size() <= points.size(), "more voxels than points");
+    return true;
+} catch (const pointcloud::CloudError &) {
+    return false;
+}
+
+bool takes_digits(std::span<const uint8_t> bytes) try {
+    const File file(bytes);
+    const train::DigitSets sets = train::read_digits(file.path());
+    for (const train::Digits *digits : {&sets.train, &sets.test}) {
+        expect(digits->pixels.size() == digits->labels.size() * train::kPixels,
+               "digits have not 64 pixels each");
+        for (const float pixel : digits->pixels) expect(pixel >= 0 && pixel <= 1, "a pixel");
+        for (const int32_t label : digits->labels) expect(label >= 0 && label <= 9, "a label");
+    }
+    return true;
+} catch (const train::DigitError &) {
+    return false;
+}
+
+bool takes_trace(std::span<const uint8_t> bytes) {
+    const File file(bytes);
+    std::vector<replay::Workload> workloads;
+    try {
+        workloads = replay::read_trace(file.path());
+    } catch (const std::runtime_error &) {
+        return false;
+    }
+    for (const replay::Workload &workload : workloads) {
+        std::vector<size_t> live(workload.slots);
+        size_t sum = 0;
+        for (const replay::Operation &operation : workload.operations) {
+            size_t &slot = live.at(operation.slot);
+            expect(slot == (operation.allocates ? 0 : operation.bytes + 1),
+                   "a slot is taken twice");
+            slot = operation.allocates ? operation.bytes + 1 : 0;
+            sum = operation.allocates ? sum + operation.bytes : sum - operation.bytes;
+            expect(sum <= workload.live_peak, "more memory in use than at the peak");
+        }
+    }
+    return true;
+}
+
+bool takes_records(std::span<const uint8_t> bytes) try {
+    const File file(bytes);
+    explorer::read_records(file.path());
+    return true;
+} catch (const Error &) {
+    return false;
+}
+
+constexpr std::string_view kPng = "\x89PNG\r\n\x1a\n";
+
+uint32_t big_endian(const uint8_t *bytes) {
+    return uint32_t{bytes[0]} << 24 | uint32_t{bytes[1]} << 16 | uint32_t{bytes[2]} << 8 | bytes[3];
+}
+
+// The checksums of a PNG's chunks: length, name, content, checksum.
+void mend_png(Bytes &bytes) {
+    if (bytes.size() < kPng.size() || !std::equal(kPng.begin(), kPng.end(), bytes.begin(),
+                                                  [](char a, uint8_t b) { return a == char(b); })) {
+        return;
+    }
+    for (size_t at = kPng.size(); at + 12 <= bytes.size();) {
+        const size_t length = big_endian(&bytes[at]), rest = bytes.size() - at;
+        if (length > rest - 12) return;
+        const auto sum =
+            static_cast<uint32_t>(crc32(0, &bytes[at + 4], static_cast<uInt>(length + 4)));
+        for (size_t i = 0; i < 4; i++) {
+            bytes[at + 8 + length + i] = static_cast<uint8_t>(sum >> (24 - 8 * i));
+        }
+        at += 12 + length;
+    }
+}
+
+constexpr Reader kReaders[] = {
+    {"picture", takes_picture, true, mend_png},
+    {"cloud", takes_cloud},
+    {"digits", takes_digits},
+    {"trace", takes_trace, true},
+    {"records", takes_records},
+    {"dlpack", takes_dlpack},
+};
+
+}  // namespace
+
+std::span<const Reader> readers() { return kReaders; }
+
+const Reader &reader_of(std::string_view name) {
+    std::string names;
+    for (const Reader &reader : kReaders) {
+        if (reader.name == name) return reader;
+        names += " " + std::string(reader.name);
+    }
+    throw std::invalid_argument("no reader \"" + std::string(name) + "\"; there are:" + names);
+}
+
+}  // namespace hk::fuzz

@@ -1,0 +1,11 @@
+# Fails where an object of ARCHIVES has something destroyed when the process ends.
+set(found "")
+foreach(archive IN LISTS ARCHIVES)
+    execute_process(COMMAND ${NM} -A -u ${archive} OUTPUT_VARIABLE symbols COMMAND_ERROR_IS_FATAL ANY)
+    string(REGEX MATCHALL "[^\n]* U __cxa_(thread_)?atexit[^\n]*" lines "${symbols}")
+    list(APPEND found ${lines})
+endforeach()
+if(found)
+    list(JOIN found "\n" found)
+    message(FATAL_ERROR "objects with destructors that run at exit:\n${found}")
+endif()
