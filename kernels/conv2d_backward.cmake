@@ -56,10 +56,11 @@ foreach(size "1 1 tile_y:1,stage:0" "1 2 tile_y:1" "2 1 tile_y:1" "2 2 tile_y:1"
     kernel(conv2d_backward_data depthwise${h}x${w} ${cpu_depthwise} KNOBS ${knobs} TYPES f32 LAYOUTS nhwc
         WHERE ${depthwise} kernel_w=${w} kernel_h=${h} dilation_x=1 dilation_y=1 ${stride_1} groups%16=0)
 endforeach()
+# A tile copies the rows of its window: far apart, they would be most of the image for each tile.
 kernel(conv2d_backward_data depthwise ${cpu_depthwise} KNOBS tile_y:2 ${types} LAYOUTS nhwc
-    WHERE ${depthwise} ${stride_1} groups%16=0)
+    WHERE ${depthwise} ${stride_1} groups%16=0 ${bounded_rows})
 kernel(conv2d_backward_data depthwise8 ${cpu_depthwise} KNOBS lanes:8,tile_y:2 ${types} LAYOUTS nhwc
-    WHERE ${depthwise} ${stride_1} groups%8=0)
+    WHERE ${depthwise} ${stride_1} groups%8=0 ${bounded_rows})
 set(cpu_rows ALGORITHM depthwise_rows SCHEDULE cpu DEVICES cpu ${types} LAYOUTS nchw)
 kernel(conv2d_backward_data depthwise3x3 ${cpu_rows} KNOBS lanes:8,tile_y:7
     WHERE ${depthwise} ${kernel_3x3} ${stride_1})
@@ -67,7 +68,8 @@ foreach(k 5 7)
     kernel(conv2d_backward_data depthwise${k}x${k} ${cpu_rows} KNOBS lanes:8,tile_y:4
         WHERE ${depthwise} kernel_w=${k} kernel_h=${k} dilation_x=1 dilation_y=1 ${stride_1})
 endforeach()
-kernel(conv2d_backward_data depthwise ${cpu_rows} KNOBS lanes:8,tile_y:4 WHERE ${depthwise} ${stride_1})
+kernel(conv2d_backward_data depthwise ${cpu_rows} KNOBS lanes:8,tile_y:4
+    WHERE ${depthwise} ${stride_1} ${bounded_rows})
 set(grouped4 channels_per_group=4 filters_per_group=4 groups%4=0)
 list(APPEND grouped8 groups%2=0)
 foreach(size 4 8 16 32)
