@@ -37,14 +37,16 @@ int run(int argc, char **argv) {
 }  // namespace hk::compiler
 
 int main(int argc, char **argv) {
-    const auto fail = [&](const std::string &message) {
+    const auto fail = [&](const std::string &message, int status = 1) {
         std::cerr << fs::path(argv[0]).filename().string() << ": " << message
                   << (message.empty() || message.back() != '\n' ? "\n" : "");
-        return 1;
+        return status;
     };
     hk::compiler::set_up_halide();
     try {
         return hk::compiler::run(argc, argv);
+    } catch (const hk::compiler::UsageError &error) {
+        return fail(error.what(), 2);
     } catch (const Halide::Error &error) {
         return fail(error.what());
     } catch (const std::exception &error) {

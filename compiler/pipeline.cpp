@@ -3,6 +3,8 @@
 #include <map>
 #include <sstream>
 
+#include "compiler/command_line.h"
+
 using namespace Halide;
 using Internal::AbstractGenerator;
 using Internal::ArgInfoDirection;
@@ -41,7 +43,11 @@ void write_constraints(std::ostream &text, const Parameter &p) {
 
 Built::Built(const std::string &name, const GeneratorParamsMap &parameters, const Target &target)
     : generator(Internal::GeneratorRegistry::create(name, GeneratorContext(target))) {
-    generator->set_generatorparam_values(parameters);
+    try {
+        generator->set_generatorparam_values(parameters);
+    } catch (const Error &error) {
+        throw UsageError(error.what());
+    }
     pipeline = generator->build_pipeline();
 }
 

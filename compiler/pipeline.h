@@ -14,6 +14,7 @@ struct Built {
     std::unique_ptr<Halide::Internal::AbstractGenerator> generator;
     Halide::Pipeline pipeline;
 
+    // Throws UsageError for parameters that the generator does not know.
     Built(const std::string &name, const Halide::GeneratorParamsMap &parameters,
           const Halide::Target &target);
 

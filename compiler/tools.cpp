@@ -74,8 +74,12 @@ std::string run_program(const std::vector<std::string> &command) {
 
     int status = 0;
     waitpid(child, &status, 0);
-    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-        throw std::runtime_error(command[0] + " failed:\n" + output);
+    if (!WIFEXITED(status))
+        throw std::runtime_error(command[0] + " ended by signal " +
+                                 std::to_string(WTERMSIG(status)) + ":\n" + output);
+    if (WEXITSTATUS(status) != 0)
+        throw std::runtime_error(command[0] + " failed with " +
+                                 std::to_string(WEXITSTATUS(status)) + ":\n" + output);
     return output;
 }
 

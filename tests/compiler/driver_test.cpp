@@ -56,10 +56,14 @@ protected:
         return hk::compiler::read_file(folder_ / name);
     }
 
-    // Fails with `message` and leaves nothing behind.
-    void expect_refusal(const std::vector<std::string> &extra, const std::string &message) const {
+    // Fails with `message` and the status of bad usage or of a kernel that can't be, and leaves
+    // nothing behind.
+    void expect_refusal(const std::vector<std::string> &extra, const std::string &message,
+                        int status = 2) const {
         const Outcome outcome = compile(extra);
         EXPECT_FALSE(outcome.success);
+        EXPECT_NE(outcome.text.find("failed with " + std::to_string(status)), std::string::npos)
+            << outcome.text;
         EXPECT_NE(outcome.text.find(message), std::string::npos) << outcome.text;
         EXPECT_EQ(files(), std::set<std::string>{});
     }
@@ -133,7 +137,7 @@ TEST_F(Driver, RefusesWhatItDoesNotKnow) {
 }
 
 TEST_F(Driver, RefusesRegisterCrosstalk) {
-    expect_refusal({cuda, "fault=crosstalk"}, "register crosstalk in sum");
+    expect_refusal({cuda, "fault=crosstalk"}, "register crosstalk in sum", 1);
 }
 
 TEST_F(Driver, ReportsTheResourcesOfAKernel) {
@@ -169,12 +173,13 @@ TEST_F(Driver, ReportsNothingOfCpuFunctions) {
 TEST_F(Driver, RefusesAStackFrame) {
     if (!has_tools()) GTEST_SKIP() << "no ptxas";
     expect_refusal({cuda, "fault=stack"},
-                   "product: kernel _kernel_c_s0_j_jo_block_id_y has a stack frame of");
+                   "product: kernel _kernel_c_s0_j_jo_block_id_y has a stack frame of", 1);
     EXPECT_TRUE(compile({cuda, "fault=stack", "--allow=stack"}).success);
 }
 
 TEST_F(Driver, RefusesASharedSizeThatIsNotConstant) {
-    expect_refusal({"target=host-opencl-no_runtime", "fault=dynamic_shared"}, "is not a constant");
+    expect_refusal({"target=host-opencl-no_runtime", "fault=dynamic_shared"}, "is not a constant",
+                   1);
     EXPECT_TRUE(
         compile({"target=host-opencl-no_runtime", "fault=dynamic_shared", "--allow=dynamic_shared"})
             .success);
@@ -184,17 +189,17 @@ TEST_F(Driver, RefusesASharedSizeThatIsNotConstant) {
 TEST_F(Driver, RefusesWhatIsOverTheBudget) {
     for (const std::string &target : {cuda, std::string("target=host-opencl-no_runtime")}) {
         expect_refusal({target, "-e", "resources", "--budget=shared:4095,registers:255"},
-                       "uses 4096 bytes of shared memory a block; its budget is 4095");
+                       "uses 4096 bytes of shared memory a block; its budget is 4095", 1);
         EXPECT_TRUE(
             compile({target, "-e", "resources", "--budget=shared:4096,registers:255"}).success);
         fs::remove(fs::path(out()) / "product.json");
     }
     expect_refusal(
         {"target=host-opencl-no_runtime", "fault=dynamic_shared", "--budget=shared:1000000"},
-        "is not a constant");
+        "is not a constant", 1);
     if (!has_tools()) GTEST_SKIP() << "no ptxas";
     expect_refusal({cuda, "--budget=shared:4096,registers:16"},
-                   "registers a thread; its budget is 16");
+                   "registers a thread; its budget is 16", 1);
 }
 
 TEST_F(Driver, FallsBackToPtx) {
