@@ -15,6 +15,12 @@ set(stride_1 stride_x=1 stride_y=1)
 set(stride_2 stride_x=2 stride_y=2)
 set(depthwise channels_per_group=1 filters_per_group=1)
 
+# Sums of more than 32768 terms, in blocks (generators/long_sum.h): no other row keeps their digits.
+set(long WHERE depth>=32769)
+kernel(conv2d long ALGORITHM packed SCHEDULE cpu_blocks KNOBS tile_x:4,stage:0 ${types} ${both} DEVICES cpu ${long})
+kernel(conv2d long ALGORITHM sliced_blocks SCHEDULE gpu_unstaged_blocks ${types} ${both} DEVICES cuda opencl
+    BUDGET shared:0,registers:56 ${long})
+
 # CPU. Depthwise: vectors of groups (nhwc) or columns (nchw). The fixed widths are those of networks for
 # pictures of 224 pixels: with the edges known, small images are up to 1.5 times as fast.
 # groups_in_place is the number of groups where the output is in place of the residual, else 0. The last
