@@ -161,6 +161,11 @@ set(rgb_3x3 channels_per_group=3 ${kernel_3x3} ${stride_2})
 set(rgb_7x7 channels_per_group=3 kernel_w=7 kernel_h=7 ${stride_2} dilation_x=1 dilation_y=1)
 foreach(bytes 1 4)
     math(EXPR bits "8 * ${bytes}")
+    # Of f32, as conv2d's; integers lose nothing.
+    kernel(quantized_conv2d long_to_${bits} ALGORITHM packed_blocks SCHEDULE cpu KNOBS block:16,tile_x:7,tile_y:1
+        TYPES f32 ${both} DEVICES cpu ${long} output_bytes=${bytes})
+    kernel(quantized_conv2d long_to_${bits} ALGORITHM sliced_blocks SCHEDULE gpu_unstaged TYPES f32 ${both}
+        DEVICES cuda opencl BUDGET shared:0,registers:96 ${long} output_bytes=${bytes})
     set(to_${bits} DEVICES cpu WHERE output_bytes=${bytes})
     set(quantized_depthwise ALGORITHM depthwise SCHEDULE cpu ${types} LAYOUTS nhwc ${to_${bits}} ${depthwise})
     foreach(row "w7 words:2,unroll:1" "w14 words:2,tile_x:14,unroll:1" "w28 words:2,tile_x:14,unroll:1"
