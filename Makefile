@@ -28,9 +28,13 @@ configure: kernels
 build: configure
 	@$(CMAKE) --build $(BUILD) -j $(JOBS)
 
-demo: build
+# Each program is built when it is its turn: the first picture is there before the next compiles.
+demo: configure
+	@$(CMAKE) --build $(BUILD) -j $(JOBS) --target filter
 	$(BUILD)/bin/filter --output $(BUILD)/filter.png
+	@$(CMAKE) --build $(BUILD) -j $(JOBS) --target pointcloud
 	$(BUILD)/bin/pointcloud --output $(BUILD)/cloud.png
+	@$(CMAKE) --build $(BUILD) -j $(JOBS) --target train
 	$(BUILD)/bin/train --history $(BUILD)/training.json --output $(BUILD)/training.png
 
 test: build

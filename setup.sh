@@ -4,8 +4,8 @@
 set -euo pipefail
 cd "$(dirname "$0")"
 
-packages=(g++ libgtest-dev libbenchmark-dev libpng-dev libjpeg-dev pocl-opencl-icd
-    ocl-icd-opencl-dev opencl-headers libcli11-dev nlohmann-json3-dev libdlpack-dev
+packages=(g++ ccache libgtest-dev libbenchmark-dev libpng-dev libjpeg-dev pocl-opencl-icd
+    ocl-icd-opencl-dev opencl-headers libcli11-dev nlohmann-json3-dev libdlpack-dev libxxhash-dev
     libboost-dev zlib1g-dev libopenmpi-dev openmpi-bin chromium python3-venv)
 missing=()
 for package in "${packages[@]}"; do

@@ -127,6 +127,8 @@ CommandLine CommandLine::parse(const std::vector<std::string> &arguments) {
         const size_t equals = argument.find('=');
         if (argument == "-h" || argument == "--help")
             line.help = true;
+        else if (argument == "--cache-statistics")
+            line.cache_statistics = true;
         else if (argument == "-r")
             line.runtime = value();
         else if (argument == "-g")
@@ -152,8 +154,21 @@ CommandLine CommandLine::parse(const std::vector<std::string> &arguments) {
         else
             line.parameters[argument.substr(0, equals)] = argument.substr(equals + 1);
     }
-    if (!line.help && line.runtime.empty()) complete(line);
+    if (!line.help && !line.cache_statistics && line.runtime.empty()) complete(line);
     return line;
+}
+
+void CommandLine::add_to(CacheKey &key) const {
+    key.add("generator", generator);
+    key.add("function", function);
+    key.add("base", base);
+    for (const OutputFileType kind : outputs)
+        key.add("output", std::to_string(static_cast<int>(kind)));
+    key.add("resources", std::to_string(resources));
+    key.add("pack", std::to_string(pack));
+    for (const int figure : {budget.shared_bytes, budget.registers, int(budget.allow_stack),
+                             int(budget.allow_spills), int(budget.allow_dynamic_shared)})
+        key.add("budget", std::to_string(figure));
 }
 
 std::string usage(const std::string &program) {
@@ -164,6 +179,9 @@ std::string usage(const std::string &program) {
            "       " +
            program +
            " -r NAME -o FOLDER [-e static_library,object] target=TARGET    (the Halide runtime)\n"
+           "       " +
+           program +
+           " --cache-statistics\n"
            "\n"
            "outputs: " +
            join(kind_names()) +
@@ -179,6 +197,12 @@ std::string usage(const std::string &program) {
            "pack: OpenCL programs take a third of the bytes; only this project's runtime reads "
            "them\n"
            "environment: HK_PTXAS, HK_FATBINARY: NVIDIA's tools, else those on PATH\n"
+           "  HK_CACHE_DIR: what was compiled before is taken from there (default: halide-kernels "
+           "in "
+           "the\n"
+           "  user's cache directory); HK_CACHE=off: compiles always; HK_CACHE_SIZE=4G: the most "
+           "it "
+           "takes\n"
            "generators: " +
            join(Internal::GeneratorRegistry::enumerate()) + "\n";
 }

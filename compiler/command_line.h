@@ -1,12 +1,13 @@
 #pragma once
 // The command line of a generator executable: Halide's, plus the output `resources`, --budget,
-// --allow and --pack.
+// --allow, --pack and --cache-statistics.
 
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "Halide.h"
+#include "compiler/cache.h"
 #include "compiler/resources.h"
 
 namespace hk::compiler {
@@ -17,6 +18,7 @@ struct UsageError : std::runtime_error {
 
 struct CommandLine {
     bool help = false;
+    bool cache_statistics = false;
     std::string runtime;  // -r: compile the Halide runtime under this name instead of a generator
 
     std::string generator, function, folder, base;
@@ -26,6 +28,10 @@ struct CommandLine {
     bool resources = false;
     bool pack = false;  // OpenCL programs, for runtimes that unpack them
     Budget budget;
+
+    // What of it decides the outputs, but for the parameters and targets, of which the pipeline is
+    // made.
+    void add_to(CacheKey &key) const;
 
     // Throws UsageError for what it doesn't know, naming what it does.
     static CommandLine parse(const std::vector<std::string> &arguments);

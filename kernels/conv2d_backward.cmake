@@ -63,10 +63,13 @@ foreach(size "1 1 tile_y:1,stage:0" "1 2 tile_y:1" "2 1 tile_y:1" "2 2 tile_y:1"
     kernel(conv2d_backward_data depthwise${h}x${w} ${cpu_depthwise} KNOBS ${knobs} TYPES f32 LAYOUTS nhwc
         WHERE ${depthwise} kernel_w=${w} kernel_h=${h} dilation_x=1 dilation_y=1 ${stride_1} groups%16=0)
 endforeach()
+# A tile copies the rows of its window: far apart, they would be most of the image for each tile. `any` is slower than
+# with conv2d, so more is copied than there.
+set(bounded_rows copied<=1048576 spread<=4096)
 kernel(conv2d_backward_data depthwise ${cpu_depthwise} KNOBS tile_y:2 ${types} LAYOUTS nhwc
-    WHERE ${depthwise} ${stride_1} groups%16=0)
+    WHERE ${depthwise} ${stride_1} groups%16=0 ${bounded_rows})
 kernel(conv2d_backward_data depthwise8 ${cpu_depthwise} KNOBS lanes:8,tile_y:2 ${types} LAYOUTS nhwc
-    WHERE ${depthwise} ${stride_1} groups%8=0)
+    WHERE ${depthwise} ${stride_1} groups%8=0 ${bounded_rows})
 set(cpu_rows ALGORITHM depthwise_rows SCHEDULE cpu DEVICES cpu ${types} LAYOUTS nchw)
 kernel(conv2d_backward_data depthwise3x3 ${cpu_rows} KNOBS lanes:8,tile_y:7
     WHERE ${depthwise} ${kernel_3x3} ${stride_1})
@@ -74,7 +77,8 @@ foreach(k 5 7)
     kernel(conv2d_backward_data depthwise${k}x${k} ${cpu_rows} KNOBS lanes:8,tile_y:4
         WHERE ${depthwise} kernel_w=${k} kernel_h=${k} dilation_x=1 dilation_y=1 ${stride_1})
 endforeach()
-kernel(conv2d_backward_data depthwise ${cpu_rows} KNOBS lanes:8,tile_y:4 WHERE ${depthwise} ${stride_1})
+kernel(conv2d_backward_data depthwise ${cpu_rows} KNOBS lanes:8,tile_y:4
+    WHERE ${depthwise} ${stride_1} ${bounded_rows})
 set(grouped4 channels_per_group=4 filters_per_group=4 groups%4=0)
 list(APPEND grouped8 groups%2=0)
 foreach(size 4 8 16 32)
@@ -104,7 +108,7 @@ kernel(conv2d_backward_data 1x1 KNOBS block:64,tile_x:6,stage:0,chunk:32 ${point
 kernel(conv2d_backward_data 1x1 ${packed} KNOBS stage:0 TYPES f32 LAYOUTS nchw WHERE ${kernel_1x1} ${stride_1})
 kernel(conv2d_backward_data 1x1 ${packed} KNOBS block:32,tile_x:7,stage:2 TYPES f16 bf16 ${both}
     WHERE ${kernel_1x1} ${stride_1})
-set(bounded_copy output_window<=1048576)
+set(bounded_copy output_window<=1048576 spread<=4096)
 # deep: 3x3 at 7x7 beside the peers 81 GFLOP/s, by the row below 66.
 kernel(conv2d_backward_data deep ${packed} KNOBS block:64,outer:1 ${types} ${both}
     WHERE ${stride_1} ${bounded_copy} depth_per_pixel>=16)

@@ -298,6 +298,9 @@ int64_t conv2d_field(const Conv2dProblem &problem, std::string_view name) {
         // outputs.
         {"copied",
          channels * (rows + 8 * options.stride[0]) * (padded_width + 64 * options.stride[1])},
+        // Pixels of a window for each of them that a tap meets: the dilations' product, about.
+        {"spread",
+         rows * columns / std::max<int64_t>(problem.kernel_height * problem.kernel_width, 1)},
         {"depth_per_pixel", depth / std::max<__int128>(pixels, 1)},
         {"groups_in_place", problem.in_place ? options.groups : 0},
         {"prepared", problem.prepared_filter},

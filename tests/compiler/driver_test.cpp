@@ -23,6 +23,7 @@ struct Outcome {
 class Driver : public testing::Test {
 protected:
     void SetUp() override {
+        setenv("HK_CACHE", "off", 1);
         setenv("HK_PTXAS", HK_TEST_PTXAS, 1);
         setenv("HK_FATBINARY", HK_TEST_FATBINARY, 1);
     }

@@ -11,6 +11,7 @@ namespace {
 class Known : public Generator<Known> {
 public:
     GeneratorParam<std::string> fault{"fault", "none"};  // none, stack, dynamic_shared, crosstalk
+    GeneratorParam<bool> negated{"negated", false};
 
     Input<Buffer<float, 2>> a{"a"}, b{"b"};
     Output<Buffer<float, 2>> c{"c"};
@@ -20,7 +21,7 @@ public:
         Func row("row"), column("column"), sum("sum");
         RDom r(0, 8, 0, a.dim(1).extent() / 8);
         const Expr k = r.y * 8 + r.x;
-        row(i, j) = a(i, j);
+        row(i, j) = negated ? -a(i, j) : Expr(a(i, j));
         column(i, j) = b(i, j);
         sum(i, j) += row(i, k) * column(k, j);
         const bool crosstalk = fault.value() == "crosstalk";

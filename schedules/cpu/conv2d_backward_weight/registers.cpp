@@ -65,6 +65,18 @@ void require_and_estimate(const WeightSums &sums, const Conv2dBackwardWeightCont
     Knobs::require(!sums.direct || sums.step == 1 || (columns > 0 && columns % sums.step == 0),
                    "with direct:1 step divides the output's columns, which are known, or is 1");
     Knobs::require(!sums.direct || sums.stage < 2, "direct:1 has stage:0 or stage:1");
+    // Nothing is read or written past the ends, and rows with direct:1 take multiples of 16
+    // channels and filters, or depthwise ones of 16 or 32 groups.
+    Knobs::require(!sums.direct || (16 % sums.c == 0 && 16 % sums.k == 0),
+                   "with direct:1 c and k divide 16");
+    Knobs::require(!sums.direct || sums.g == 1 || (sums.c * sums.k == 1 && 32 % sums.g == 0),
+                   "with direct:1 g is 1, or of depthwise filters divides 32");
+    const auto fits = [](int block, int known) { return block >= known || known % block == 0; };
+    Knobs::require(sums.direct || sums.stage > 0 ||
+                       (context.channels_per_group > 0 && context.filters_per_group > 0 &&
+                        fits(sums.block_c, context.channels_per_group) &&
+                        fits(sums.block_k, context.filters_per_group) && sums.block_g == sums.g),
+                   "with stage:0, which reads what is past the last block, blocks are full");
     Knobs::require(!sums.whole || sums.direct, "whole:1 has direct:1");
     Knobs::require(!sums.inside || (sums.direct && context.kernel_w == 1 && context.kernel_h == 1),
                    "inside:1 has direct:1 and a 1x1 filter");

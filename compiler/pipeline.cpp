@@ -1,0 +1,87 @@
+#include "compiler/pipeline.h"
+
+#include <map>
+#include <sstream>
+
+using namespace Halide;
+using Internal::AbstractGenerator;
+using Internal::ArgInfoDirection;
+
+namespace hk::compiler {
+
+namespace {
+
+std::vector<Argument> inputs_of(AbstractGenerator &generator) {
+    std::vector<Argument> inputs;
+    for (const AbstractGenerator::ArgInfo &info : generator.arginfos()) {
+        if (info.dir != ArgInfoDirection::Input) continue;
+        for (const Parameter &p : generator.input_parameter(info.name))
+            inputs.emplace_back(p.name(),
+                                p.is_buffer() ? Argument::InputBuffer : Argument::InputScalar,
+                                p.type(), p.dimensions(), p.get_argument_estimates());
+    }
+    return inputs;
+}
+
+// What is promised of an argument: Halide's bytes have its name alone.
+void write_constraints(std::ostream &text, const Parameter &p) {
+    text << p.name() << " " << p.type() << " " << p.dimensions() << "\n";
+    if (!p.is_buffer()) {
+        text << p.min_value() << " " << p.max_value() << " " << p.estimate() << "\n";
+        return;
+    }
+    text << p.host_alignment() << "\n";
+    for (int d = 0; d < p.dimensions(); d++)
+        text << p.min_constraint(d) << " " << p.extent_constraint(d) << " "
+             << p.stride_constraint(d) << " " << p.min_constraint_estimate(d) << " "
+             << p.extent_constraint_estimate(d) << "\n";
+}
+
+}  // namespace
+
+Built::Built(const std::string &name, const GeneratorParamsMap &parameters, const Target &target)
+    : generator(Internal::GeneratorRegistry::create(name, GeneratorContext(target))) {
+    generator->set_generatorparam_values(parameters);
+    pipeline = generator->build_pipeline();
+}
+
+Module Built::module(const std::string &function, const Target &target) const {
+    Pipeline lowered = pipeline;
+    const Module module = lowered.compile_to_module(inputs_of(*generator), function, target,
+                                                    LinkageType::ExternalPlusMetadata);
+    // In the metadata outputs bear the names that the generator declares.
+    for (const AbstractGenerator::ArgInfo &info : generator->arginfos()) {
+        if (info.dir != ArgInfoDirection::Output) continue;
+        const std::vector<Func> outputs = generator->output_func(info.name);
+        for (size_t i = 0; i < outputs.size(); i++) {
+            const std::string of_many = outputs.size() > 1 ? "_" + std::to_string(i) : "";
+            for (int v = 0; v < outputs[i].outputs(); v++) {
+                const std::string value = outputs[i].outputs() > 1 ? "." + std::to_string(v) : "";
+                module.remap_metadata_name(outputs[i].name() + value, info.name + of_many + value);
+            }
+        }
+    }
+    return module;
+}
+
+std::string Built::serialized() const {
+    std::ostringstream text;
+    for (const Argument &argument : inputs_of(*generator))
+        text << argument.name << " " << argument.kind << " " << argument.type << " "
+             << int(argument.dimensions) << "\n";
+    return text.str() + compiler::serialized(pipeline);
+}
+
+std::string serialized(const Pipeline &pipeline) {
+    std::vector<uint8_t> bytes;
+    std::map<std::string, Parameter> inputs;
+    serialize_pipeline(pipeline, bytes, inputs);
+    std::ostringstream text;
+    for (const auto &[name, input] : inputs) write_constraints(text, input);
+    for (const Func &output : pipeline.outputs())
+        for (const OutputImageParam &buffer : output.output_buffers())
+            write_constraints(text, buffer.parameter());
+    return text.str() + std::string(bytes.begin(), bytes.end());
+}
+
+}  // namespace hk::compiler
