@@ -58,8 +58,9 @@ Conv2dBackwardData convolve(const Conv2dBackwardDataOperands &op, const Factors 
     };
     stages.sum = Func("sum");
     if (in_blocks) {
-        stages.blocked = blocked_sum({c, g, x, y, px, py, n}, 0.f,
-                                     {op.filters, op.x.most_taps(), op.y.most_taps()}, term, counts);
+        stages.blocked =
+            blocked_sum({c, g, x, y, px, py, n}, 0.f,
+                        {op.filters, op.x.most_taps(), op.y.most_taps()}, term, counts);
         stages.sum(c, g, x, y, px, py, n) = stages.blocked.running(c, g, x, y, px, py, n)[0];
     } else {
         stages.r = RDom(0, op.filters, 0, op.x.most_taps(), 0, op.y.most_taps(), "r");

@@ -61,8 +61,8 @@ public:
             build(conv2d_backward_data_flip_expand(op), sc::conv2d_backward_data_schedules(),
                   context);
         else if (algorithm.value() == "flip_expand_blocks")
-            build(conv2d_backward_data_flip_expand_blocks(op),
-                  sc::conv2d_backward_data_schedules(), context);
+            build(conv2d_backward_data_flip_expand_blocks(op), sc::conv2d_backward_data_schedules(),
+                  context);
         else if (algorithm.value() == "expand_flip")
             build(conv2d_backward_data_expand_flip(op), sc::conv2d_backward_data_schedules(),
                   context);

@@ -70,8 +70,7 @@ std::vector<Box> boxes(DeviceType device) {
 
 Tensor constant(const Shape &shape, DataType type, double value) {
     const int64_t elements = shape[0] * shape[1] * shape[2] * shape[3];
-    return host_tensor(shape, type,
-                       std::vector<double>(static_cast<size_t>(elements), value));
+    return host_tensor(shape, type, std::vector<double>(static_cast<size_t>(elements), value));
 }
 
 class LongConvolution : public testing::TestWithParam<KernelInfo> {
@@ -84,7 +83,7 @@ protected:
                 for (const bool cancel : {false, true}) {
                     const Terms terms = terms_of(box.terms(), row.type, cancel);
                     const std::string what = std::string(row.name) + ", " +
-                                             to_string(box.shape(row.layout, 1)) +
+                                             hk::to_string(box.shape(row.layout, 1)) +
                                              (cancel ? ", cancelling" : "");
                     expect_near(call(device, box, terms), terms, what);
                 }
@@ -114,7 +113,7 @@ TEST_P(LongDataGradient, KeepsItsDigits) {
         // The input's middle pixel meets all taps.
         const int64_t y = box.height - 1, x = box.width - 1;
         return conv2d_backward_data(gradient, weight, Box{kFilters, 1, 1}.shape(layout, 1),
-                                 {.layout = layout, .padding = {y, y, x, x}});
+                                    {.layout = layout, .padding = {y, y, x, x}});
     });
 }
 

@@ -10,8 +10,9 @@
 //
 // Each becomes gradient = beta * gradient + sum, where beta is 0 (what was there is never used) or
 // 1 (it accumulates). Layouts and types are those of hk/conv2d.h. Sums, and what is added to them,
-// are f32 and rounded once; the input's gradient as exact as hk/conv2d.h says. The order of adding depends on shapes, strides and the row alone: the
-// same call gives the same bits, on any number of threads.
+// are f32 and rounded once; the input's gradient as exact as hk/conv2d.h says. The order of adding
+// depends on shapes, strides and the row alone: the same call gives the same bits, on any number of
+// threads.
 //
 // Tensors live on one device and are the caller's; they may be views, as conv2d takes them, but a
 // bias' gradient is packed. A gradient that is computed must not overlap another tensor of the

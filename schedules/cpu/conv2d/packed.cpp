@@ -135,12 +135,7 @@ void hold(Func sum, const PackedTile &tile, const LoopLevel &at,
         .unroll(y);
     std::vector<VarOrRVar> loops = {k, x, y};
     loops.insert(loops.end(), steps.begin(), steps.end());
-    sum.update()
-        .reorder(loops)
-        .vectorize(k, tile.lanes, round_up)
-        .unroll(k)
-        .unroll(x)
-        .unroll(y);
+    sum.update().reorder(loops).vectorize(k, tile.lanes, round_up).unroll(k).unroll(x).unroll(y);
 }
 
 }  // namespace
@@ -189,7 +184,8 @@ void packed(Conv2d &stages, const Conv2dContext &context) {
     if (context.schedule == "cpu_blocks") {
         const RDom &d = stages.blocked.in_block, &blocks = stages.blocked.blocks;
         hold(stages.blocked.running, tile, LoopLevel(out, kb), {blocks.x, blocks.y, blocks.z});
-        hold(stages.blocked.block_sum, tile, LoopLevel(stages.blocked.running, blocks.x), {d.x, d.y, d.z});
+        hold(stages.blocked.block_sum, tile, LoopLevel(stages.blocked.running, blocks.x),
+             {d.x, d.y, d.z});
     } else {
         hold(stages.sum, tile, LoopLevel(out, kb), {d.x, d.y, d.z});
     }
