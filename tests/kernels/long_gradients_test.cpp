@@ -2,6 +2,7 @@
 // number, and are the reference where they are computed in parts.
 
 #include "hk/conv2d_backward.h"
+#include "hk/tensor_product_backward.h"
 #include "tests/kernels/family.h"
 #include "tests/kernels/long_sums.h"
 #include "tests/support/conv2d_backward_check.h"
@@ -176,7 +177,7 @@ TEST_P(LongWeightGradientRow, KeepsItsDigitsOfEqualTerms) {
     std::vector<double> wanted;
     for (int64_t i = 0; i < 16; i++) {
         wanted.push_back(value(p.type, i % 4) *
-                         reference::rounded(p.type, value(p.type, i / 4) * kFactor) * 100000);
+                         reference::rounded(p.type, value(p.type, i / 4) * kFactor) * 64000);
     }
     for (const Device device : devices_of(row.device)) {
         const Tensor gradient(weight_shape(p), p.type, device);
@@ -197,6 +198,96 @@ std::vector<KernelInfo> undivided_rows() {
 
 INSTANTIATE_TEST_SUITE_P(Table, LongWeightGradientRow, testing::ValuesIn(undivided_rows()),
                          [](const auto &info) { return std::string(info.param.name); });
+
+// Pairs of the lists of offsets, one after the other, as maps of one output row.
+struct PairLists {
+    std::vector<double> imap, omap, starts = {0};
+
+    void add(int64_t count, int64_t source, int64_t target = 0) {
+        imap.insert(imap.end(), static_cast<size_t>(count), static_cast<double>(source));
+        omap.insert(omap.end(), static_cast<size_t>(count), static_cast<double>(target));
+    }
+    void end_offset() { starts.push_back(static_cast<double>(imap.size())); }
+
+    TensorProductMaps maps(int64_t input_rows, int64_t output_rows) const {
+        const auto tensor = [](const std::vector<double> &values) {
+            return host_tensor({static_cast<int64_t>(values.size())}, DataType::s32, values);
+        };
+        return {tensor(imap), tensor(omap), input_rows, output_rows, tensor(starts)};
+    }
+};
+
+class LongPairs : public testing::TestWithParam<DataType> {};
+
+// Large terms, then those of which 256 are less than half an ulp of their sum.
+TEST_P(LongPairs, KeepWhatALargeSumWouldLose) {
+    constexpr int64_t kLarge = 65536, kSmall = 4000000;
+    const double large = std::ldexp(1, -4), tiny = std::ldexp(0.9375, -20);
+    PairLists pairs;
+    pairs.add(kLarge, 0);
+    pairs.add(kSmall, 1);
+    pairs.end_offset();
+    const Tensor gradient({1, 1, 1}, GetParam());
+    tensor_product_backward_weight(host_tensor({2, 1}, GetParam(), {large, tiny}),
+                                   host_tensor({1, 1}, GetParam(), {1}), pairs.maps(2, 1),
+                                   gradient);
+    expect_near(name_of(GetParam()), gradient, {kLarge * large + kSmall * tiny},
+                kBound + half_ulp(GetParam()));
+}
+
+// More sums than memory is for: one offset with many pairs, of as many offsets as fill it.
+TEST_P(LongPairs, KeepTheirDigitsOnADevice) {
+    constexpr int64_t kLarge = 4096, kSmall = 60000, kOffsets = 1023, kChannels = 64;
+    const double large = std::ldexp(1, -4), tiny = std::ldexp(0.9375, -17);
+    PairLists pairs;
+    pairs.add(kLarge, 0);
+    pairs.add(kSmall, 1);
+    pairs.end_offset();
+    for (int64_t n = 1; n < kOffsets; n++) {
+        pairs.add(1, 0);
+        pairs.end_offset();
+    }
+    std::vector<double> rows(2 * kChannels, large);
+    std::fill_n(rows.begin() + kChannels, kChannels, tiny);
+    const Shape shape = {kOffsets, kChannels, kChannels};
+    std::vector<double> wanted(kOffsets * kChannels * kChannels, large);
+    std::fill_n(wanted.begin(), kChannels * kChannels, kLarge * large + kSmall * tiny);
+    for (const Device device : devices_of(DeviceType::opencl)) {
+        const Tensor input = host_tensor({2, kChannels}, GetParam(), rows).to(device);
+        const Tensor ones =
+            host_tensor({1, kChannels}, GetParam(), std::vector<double>(kChannels, 1)).to(device);
+        const Tensor gradient(shape, GetParam(), device);
+        tensor_product_backward_weight(input, ones, pairs.maps(2, 1), gradient);
+        expect_near(device.name(), gradient, wanted, kBound + 2 * half_ulp(GetParam()));
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Types, LongPairs,
+                         testing::Values(DataType::f32, DataType::f16, DataType::bf16,
+                                         DataType::f64),
+                         [](const auto &info) { return std::string(name_of(info.param)); });
+
+// Sums that leave memory for one slice, of which an offset with a pair in each of many blocks of
+// rows needs two.
+TEST(LongSlices, AreAddedUpSliceAfterSlice) {
+    constexpr int64_t kOffsets = 4096, kFilters = 512, kBlocks = 8000, kRows = kBlocks * 64;
+    PairLists pairs;
+    for (int64_t b = 0; b < kBlocks; b++) pairs.add(1, 0, b * 64);
+    pairs.end_offset();
+    for (int64_t n = 1; n < kOffsets; n++) {
+        pairs.add(1, 0, kRows - 1);
+        pairs.end_offset();
+    }
+    const Tensor row = host_tensor({1, kFilters}, DataType::f32, std::vector<double>(kFilters, 3));
+    std::vector<double> wanted(kOffsets * kFilters, 4);
+    std::fill_n(wanted.begin(), kFilters, 3 * kBlocks + 1);
+    const Tensor gradient({kOffsets, 1, kFilters}, DataType::f32);
+    gradient.fill(1);
+    tensor_product_backward_weight(host_tensor({1, 1}, DataType::f32, {1}),
+                                   repeated(row, {kRows, kFilters}), pairs.maps(1, kRows), gradient,
+                                   {.accumulate = true});
+    expect_near("cpu", gradient, wanted, 0);
+}
 
 }  // namespace
 }  // namespace hk::test
