@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "hk/error.h"
+#include "tensor_product/operands.h"
 #include "tensor_product/pair_sort.h"
 
 namespace hk::detail {
@@ -24,9 +25,6 @@ constexpr int64_t kMostSlices = 32;
 // A slice's sums are written, read and added up: a twentieth of the time of its products where it
 // has a thousand pairs for each offset.
 constexpr int64_t kPairsOfOffset = 1024, kPairsOfSlice = 4096;
-
-// Chunks that f32 adds up: with a chunk's pairs, slices and calls less than 2^13 additions.
-constexpr int64_t kMostChunks = 7168;
 
 }  // namespace
 
@@ -51,7 +49,7 @@ ChunkSizes::ChunkSizes(const KernelInfo &kernel, const TensorProductProblem &pro
     const auto fit = static_cast<int64_t>(kSliceBytes / std::max(sums, 1.0));
     const int64_t worth = problem.pairs / std::max(kPairsOfSlice, kPairsOfOffset * problem.offsets);
     slices = std::clamp<int64_t>(std::min(fit, worth), 1, kMostSlices);
-    chunks = problem.type == DataType::f64 ? kMostPairs : kMostChunks;
+    chunks = std::min(kMostPairs, most_additions(problem.type));
     at_once = std::clamp<int64_t>(fit, 1, kMostSlices);
 }
 

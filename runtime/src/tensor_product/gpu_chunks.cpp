@@ -4,6 +4,8 @@
 #include <limits>
 #include <vector>
 
+#include "tensor_product/operands.h"
+
 namespace hk::detail {
 
 namespace {
@@ -11,20 +13,6 @@ namespace {
 constexpr double kPartBytes = 16 << 20;
 constexpr int64_t kMostSlices = 512;  // blocks for any GPU, where one tile is the whole matrix
 constexpr int64_t kStep = 64;         // a multiple of the pairs that kernels stage at once
-
-// What f32 adds up: with slices less than 2^13 additions. f16 and bf16 round as much as their
-// sums may err by, which is more, and each further call rounds once more.
-int64_t most_pairs(DataType type) {
-    switch (type) {
-        case DataType::f32:
-        case DataType::f16:
-            return 7168;
-        case DataType::bf16:
-            return 1 << 16;
-        default:
-            return std::numeric_limits<int32_t>::max();
-    }
-}
 
 // Where the chunks of each offset begin.
 std::vector<int32_t> first_chunks(const TensorProductChunks &chunks, int64_t offsets) {
@@ -47,7 +35,9 @@ TensorProductGpuChunks::Sizes::Sizes(const TensorProductProblem &problem) {
     const int64_t cut = std::clamp<int64_t>(fit - problem.offsets, 1, kMostSlices);
     const int64_t of_cut = (problem.pairs + cut - 1) / cut;
     const int64_t least = fit > problem.offsets ? 4 * kStep : std::max(problem.pairs, kStep);
-    const int64_t most = most_pairs(problem.type) / kStep * kStep;
+    const int64_t most =
+        std::min<int64_t>(most_additions(problem.type), std::numeric_limits<int32_t>::max()) /
+        kStep * kStep;
     pairs = std::min((std::max(of_cut, least) + kStep - 1) / kStep * kStep, most);
     slices = cut + problem.offsets;
 }
