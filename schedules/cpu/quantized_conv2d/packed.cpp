@@ -51,8 +51,8 @@ Func &pack(QuantizedConv2d &stages, const QuantizedConv2dContext &context, const
     const LoopLevel at(result, stages.panel);
     stages.bytes.compute_at(at)
         .bound_storage(c, 4 * lanes)
-        .vectorize(c, 4 * lanes, TailStrategy::GuardWithIf)
-        .unroll(row);
+        .vectorize(c, 4 * lanes, TailStrategy::GuardWithIf);
+    if (context.nhwc) stages.bytes.unroll(row);
     int width = lanes;
     for (Func &step : stages.transposed) {
         step.compute_at(at).bound_extent(element, width).vectorize(element).unroll(row);
@@ -125,11 +125,12 @@ void quantized_packed(QuantizedConv2d &stages, const QuantizedConv2dContext &con
     out.split(x, xo, x, tile.x, TailStrategy::GuardWithIf)
         .split(y, yo, y, tile.y, TailStrategy::GuardWithIf)
         .split(k, kb, k, tile.block, TailStrategy::GuardWithIf)
-        .vectorize(k);
+        .vectorize(context.nhwc ? k : x);
+    const Var first = context.nhwc ? k : x, second = context.nhwc ? x : k;
     if (tile.outer)
-        out.reorder(k, x, y, xo, yo, n, kb, g).parallel(kb);
+        out.reorder(first, second, y, xo, yo, n, kb, g).parallel(kb);
     else
-        out.reorder(k, x, y, kb, xo, yo, g, n).fuse(yo, g, rows).fuse(rows, n, rows).parallel(rows);
+        out.reorder(first, second, y, kb, xo, yo, g, n).fuse(yo, g, rows).fuse(rows, n, rows).parallel(rows);
     schedule_filters(stages, context, LoopLevel::root(), k);
     if (context.integer) {
         stages.filter_sum.compute_root();
