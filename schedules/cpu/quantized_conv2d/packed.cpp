@@ -130,7 +130,10 @@ void quantized_packed(QuantizedConv2d &stages, const QuantizedConv2dContext &con
     if (tile.outer)
         out.reorder(first, second, y, xo, yo, n, kb, g).parallel(kb);
     else
-        out.reorder(first, second, y, kb, xo, yo, g, n).fuse(yo, g, rows).fuse(rows, n, rows).parallel(rows);
+        out.reorder(first, second, y, kb, xo, yo, g, n)
+            .fuse(yo, g, rows)
+            .fuse(rows, n, rows)
+            .parallel(rows);
     schedule_filters(stages, context, LoopLevel::root(), k);
     if (context.integer) {
         stages.filter_sum.compute_root();
