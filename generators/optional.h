@@ -5,11 +5,11 @@
 
 namespace hk::generators {
 
-// `value` where `present`, else `otherwise`; only the one that is taken is evaluated, where select()
-// evaluates both. So no bandwidth is spent on an operand that is absent, and its buffer's size and
-// host pointer are not checked. But what Halide finds twice in `value` it evaluates before the
-// condition: a vector of 32 elements of 16 bits, say, that it takes apart again. So on a CPU what
-// stands for an absent operand must be readable (runtime/src/conv2d_operands.h).
+// `value` where `present`, else `otherwise`; only the one that is taken is evaluated, where
+// select() evaluates both. So no bandwidth is spent on an operand that is absent, and its buffer's
+// size and host pointer are not checked. But what Halide finds twice in `value` it evaluates before
+// the condition: a vector of 32 elements of 16 bits, say, that it takes apart again. So on a CPU
+// what stands for an absent operand must be readable (runtime/src/conv2d_operands.h).
 inline Halide::Expr if_present(const Halide::Expr &present, const Halide::Expr &value,
                                const Halide::Expr &otherwise) {
     using Halide::Internal::Call;

@@ -19,8 +19,8 @@ bool mentions(std::string_view message, std::initializer_list<std::string_view> 
 // As a pool says it (memory/pool.h).
 bool told_by_pool(std::string_view message) { return mentions(message, {"no memory left"}); }
 
-// Halide's runtime hands on a driver's status only by its name in the message. An allocation that is
-// too large is one of a kernel's own: operands are checked before.
+// Halide's runtime hands on a driver's status only by its name in the message. An allocation that
+// is too large is one of a kernel's own: operands are checked before.
 bool out_of_memory(int status, std::string_view message) {
     return status == halide_error_code_out_of_memory ||
            status == halide_error_code_buffer_allocation_too_large || told_by_pool(message) ||
