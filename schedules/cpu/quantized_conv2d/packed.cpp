@@ -38,7 +38,8 @@ PackedTile choose(const QuantizedConv2dContext &context) {
 }
 
 // A panel at a time goes through the steps of its transposition, in registers: 16 x 16 words take
-// 80 ns on one Zen 4 core, a third of what copying them word by word takes.
+// 80 ns on one Zen 4 core, a third of what copying them word by word takes. In nchw a filter's
+// channels are gathered, row by row: unrolled as well, that is 300 kB of code in place of 150.
 Func &pack(QuantizedConv2d &stages, const QuantizedConv2dContext &context, const LoopLevel &where) {
     const int lanes = quantized_packed_lanes(context);
     Func &result = context.integer ? stages.packed : stages.words;
