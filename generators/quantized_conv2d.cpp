@@ -212,7 +212,10 @@ BlockedSum sum_in_blocks(const QuantizedConv2dOperands &op, QuantizedConv2dEnds 
     return blocked;
 }
 
-QuantizedConv2d sum_packed(const QuantizedConv2dOperands &op, int lanes, bool in_blocks) {
+}  // namespace
+
+QuantizedConv2d quantized_conv2d_packed(const QuantizedConv2dOperands &op, int lanes,
+                                        bool in_blocks) {
     QuantizedConv2d stages;
     begin(op, stages);
     const bool whole_words = lanes > 1;
@@ -254,19 +257,8 @@ QuantizedConv2d sum_packed(const QuantizedConv2dOperands &op, int lanes, bool in
     return stages;
 }
 
-}  // namespace
-
-QuantizedConv2d quantized_conv2d_packed(const QuantizedConv2dOperands &op, int lanes) {
-    return sum_packed(op, lanes, false);
-}
-
-QuantizedConv2d quantized_conv2d_packed_blocks(const QuantizedConv2dOperands &op, int lanes) {
-    return sum_packed(op, lanes, true);
-}
-
-namespace {
-
-QuantizedConv2dSliced sum_sliced(const QuantizedConv2dOperands &op, int tile, bool in_blocks) {
+QuantizedConv2dSliced quantized_conv2d_sliced(const QuantizedConv2dOperands &op, int tile,
+                                              bool in_blocks) {
     const bool whole_words = op.integer() && tile > 1;
     // Devices take no buffer that was never made, though the kernel drops what it read of it.
     const ZeroPoints zero_points =
@@ -306,16 +298,6 @@ QuantizedConv2dSliced sum_sliced(const QuantizedConv2dOperands &op, int tile, bo
     }
     finish(op, stages, zero_points);
     return stages;
-}
-
-}  // namespace
-
-QuantizedConv2dSliced quantized_conv2d_sliced(const QuantizedConv2dOperands &op, int tile) {
-    return sum_sliced(op, tile, false);
-}
-
-QuantizedConv2dSliced quantized_conv2d_sliced_blocks(const QuantizedConv2dOperands &op) {
-    return sum_sliced(op, 1, true);
 }
 
 QuantizedConv2dDot quantized_conv2d_dot(const QuantizedConv2dOperands &op, int lanes) {

@@ -102,10 +102,10 @@ public:
             build(quantized_conv2d_packed(op, sc::quantized_packed_lanes(context)),
                   sc::quantized_packed_schedules(), context);
         else if (algorithm.value() == "packed_blocks")
-            build(quantized_conv2d_packed_blocks(op, sc::quantized_packed_lanes(context)),
+            build(quantized_conv2d_packed(op, sc::quantized_packed_lanes(context), true),
                   sc::quantized_packed_schedules(), context);
         else if (algorithm.value() == "sliced_blocks")
-            build(quantized_conv2d_sliced_blocks(op), sc::quantized_sliced_schedules(), context);
+            build(quantized_conv2d_sliced(op, 1, true), sc::quantized_sliced_schedules(), context);
         else if (algorithm.value() == "sliced")
             build(quantized_conv2d_sliced(op, sc::quantized_sliced_tile(context)),
                   sc::quantized_sliced_schedules(), context);
