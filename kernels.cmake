@@ -15,6 +15,12 @@ set(stride_1 stride_x=1 stride_y=1)
 set(stride_2 stride_x=2 stride_y=2)
 set(depthwise channels_per_group=1 filters_per_group=1)
 
+# Sums of more than 32768 terms, in blocks (generators/long_sum.h): no other row keeps their digits.
+set(long WHERE depth>=32769)
+kernel(conv2d long ALGORITHM packed SCHEDULE cpu_blocks KNOBS tile_x:4,stage:0 ${types} ${both} DEVICES cpu ${long})
+kernel(conv2d long ALGORITHM sliced_blocks SCHEDULE gpu_unstaged_blocks ${types} ${both} DEVICES cuda opencl
+    BUDGET shared:0,registers:72 ${long})
+
 # CPU. Depthwise: vectors of groups (nhwc) or columns (nchw). The fixed widths are those of networks for
 # pictures of 224 pixels: with the edges known, small images are up to 1.5 times as fast.
 # groups_in_place is the number of groups where the output is in place of the residual, else 0. The last
@@ -157,6 +163,11 @@ set(rgb_3x3 channels_per_group=3 ${kernel_3x3} ${stride_2})
 set(rgb_7x7 channels_per_group=3 kernel_w=7 kernel_h=7 ${stride_2} dilation_x=1 dilation_y=1)
 foreach(bytes 1 4)
     math(EXPR bits "8 * ${bytes}")
+    # Of f32, as conv2d's; integers lose nothing.
+    kernel(quantized_conv2d long_to_${bits} ALGORITHM packed_blocks SCHEDULE cpu KNOBS block:16,tile_x:7,tile_y:1
+        TYPES f32 ${both} DEVICES cpu ${long} output_bytes=${bytes})
+    kernel(quantized_conv2d long_to_${bits} ALGORITHM sliced_blocks SCHEDULE gpu_unstaged TYPES f32 ${both}
+        DEVICES cuda opencl BUDGET shared:0,registers:96 ${long} output_bytes=${bytes})
     set(to_${bits} DEVICES cpu WHERE output_bytes=${bytes})
     set(quantized_depthwise ALGORITHM depthwise SCHEDULE cpu ${types} LAYOUTS nhwc ${to_${bits}} ${depthwise})
     foreach(row "w7 words:2,unroll:1" "w14 words:2,tile_x:14,unroll:1" "w28 words:2,tile_x:14,unroll:1"

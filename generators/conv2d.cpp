@@ -43,18 +43,27 @@ void finish(const Conv2dOperands &op, const Func &sum, Func &activated, Func &ou
     output(k, g, x, y, n) = cast(op.type, activated(k, g, x, y, n));
 }
 
-// What multiplies the input's channel and tap `d` in the sums of k and g.
-Expr factor(const Conv2dOperands &op, const PackedSum &sum, const RDom &d, Conv2d &stages) {
+using Place = std::array<Expr, 3>;  // of a term: c, s, r
+
+// What multiplies the input there in the sums of k and g.
+Expr factor(const Conv2dOperands &op, const PackedSum &sum, const Place &at, Conv2d &stages) {
     if (!op.packed.defined()) {
         stages.packed = Func("packed");
         stages.packed(stages.ki, c, s, r, stages.ko, g) =
             packed_filter(op.weight, op.filters, stages.ko * sum.block + stages.ki, g);
-        return stages.packed(k % sum.block, d.x, d.y, d.z, k / sum.block, g);
+        return stages.packed(k % sum.block, at[0], at[1], at[2], k / sum.block, g);
     }
     // A schedule's last block may reach past the filter's.
     Expr block = k / kFilterBlock;
     if (kFilterBlock % sum.block != 0) block = min(block, (op.filters - 1) / kFilterBlock);
-    return op.packed(k % kFilterBlock, d.x, d.y, d.z, block, g);
+    return op.packed(k % kFilterBlock, at[0], at[1], at[2], block, g);
+}
+
+template<typename Term, typename Counts>
+BlockedSum sum_in_blocks(const Conv2dOperands &op, const Func &start, const Term &term,
+                         const Counts &counts) {
+    return blocked_sum({k, g, x, y, n}, start(k, g), {op.channels, op.kernel_w, op.kernel_h}, term,
+                       counts);
 }
 
 }  // namespace
@@ -65,23 +74,39 @@ Conv2d conv2d_packed(const Conv2dOperands &op, const PackedSum &packed) {
                         ? joined_rows_with_zeros_around(op.input, op.channels, op.width, op.height,
                                                         stages.elements)
                         : pad(op);
-    stages.r = RDom(0, op.channels, 0, op.kernel_w, 0, op.kernel_h, "r");
-    RDom &d = stages.r;
-    const Expr column = input_x(op, d.y), row = input_y(op, d.z);
-    const Expr value = packed.joins_channels ? stages.padded(column * op.channels + d.x, g, row, n)
-                                             : stages.padded(d.x, g, column, row, n);
-    if (packed.rows_inside) d.where(row >= 0 && row < op.height);
+    const auto term = [&](const Place &at) {
+        const Expr column = input_x(op, at[1]), row = input_y(op, at[2]);
+        return factor(op, packed, at, stages) *
+               (packed.joins_channels ? stages.padded(column * op.channels + at[0], g, row, n)
+                                      : stages.padded(at[0], g, column, row, n));
+    };
+    const auto counts = [&](const Place &at) -> Expr {
+        const Expr row = input_y(op, at[2]);
+        return packed.rows_inside ? row >= 0 && row < op.height : cast<bool>(true);
+    };
     stages.sum = Func("sum");
     stages.start = start(op);
-    stages.sum(k, g, x, y, n) = stages.start(k, g);
-    stages.sum(k, g, x, y, n) += factor(op, packed, d, stages) * value;
+    if (packed.in_blocks) {
+        stages.blocked = sum_in_blocks(op, stages.start, term, counts);
+        stages.sum(k, g, x, y, n) = stages.blocked.running(k, g, x, y, n)[0];
+    } else {
+        stages.r = RDom(0, op.channels, 0, op.kernel_w, 0, op.kernel_h, "r");
+        RDom &d = stages.r;
+        const Place at = {d.x, d.y, d.z};
+        if (packed.rows_inside) d.where(counts(at));
+        stages.sum(k, g, x, y, n) = stages.start(k, g);
+        stages.sum(k, g, x, y, n) += term(at);
+    }
     stages.activated = Func("activated");
     stages.output = Func("result");
     finish(op, stages.sum, stages.activated, stages.output);
     return stages;
 }
 
-Conv2dSliced conv2d_sliced(const Conv2dOperands &op, int tile) {
+namespace {
+
+// Both factors.
+Conv2dSliced slices(const Conv2dOperands &op, int tile) {
     Conv2dSliced stages;
     const Expr channels = tile == 1 ? Expr() : op.channels;
     const Expr first = tile == 1 ? Expr() : Expr(0);
@@ -101,18 +126,40 @@ Conv2dSliced conv2d_sliced(const Conv2dOperands &op, int tile) {
         weight, 0.f,
         {{first, channels}, {Expr(), Expr()}, {Expr(), Expr()}, {0, op.filters}, {Expr(), Expr()}})(
         c, s, r, k, g);
+    stages.tap = Func("tap");
+    stages.tap(c, s, r, g, x, y, n) = stages.padded(c, g, input_x(op, s), input_y(op, r), n);
+    stages.start = start(op);
+    stages.sum = Func("sum");
+    return stages;
+}
 
+}  // namespace
+
+Conv2dSliced conv2d_sliced(const Conv2dOperands &op, int tile) {
+    Conv2dSliced stages = slices(op, tile);
     stages.r =
         RDom(0, tile, 0, op.kernel_w, 0, op.kernel_h, 0, (op.channels + tile - 1) / tile, "r");
     const RDom &d = stages.r;
     const Expr channel = d.w * tile + d.x;
-    stages.tap = Func("tap");
-    stages.tap(c, s, r, g, x, y, n) = stages.padded(c, g, input_x(op, s), input_y(op, r), n);
-    stages.sum = Func("sum");
-    stages.start = start(op);
     stages.sum(k, g, x, y, n) = stages.start(k, g);
     stages.sum(k, g, x, y, n) +=
         stages.filter(channel, d.y, d.z, k, g) * stages.tap(channel, d.y, d.z, g, x, y, n);
+    stages.activated = Func("activated");
+    stages.output = Func("result");
+    finish(op, stages.sum, stages.activated, stages.output);
+    return stages;
+}
+
+Conv2dSliced conv2d_sliced_blocks(const Conv2dOperands &op) {
+    Conv2dSliced stages = slices(op, 1);
+    stages.blocked = sum_in_blocks(
+        op, stages.start,
+        [&](const Place &at) {
+            return stages.filter(at[0], at[1], at[2], k, g) *
+                   stages.tap(at[0], at[1], at[2], g, x, y, n);
+        },
+        [](const Place &) { return cast<bool>(true); });
+    stages.sum(k, g, x, y, n) = stages.blocked.running(k, g, x, y, n)[0];
     stages.activated = Func("activated");
     stages.output = Func("result");
     finish(op, stages.sum, stages.activated, stages.output);

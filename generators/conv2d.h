@@ -10,6 +10,7 @@
 // below zero, which crops the input.
 
 #include "generators/conv2d_filter.h"
+#include "generators/long_sum.h"
 
 namespace hk::generators {
 
@@ -33,18 +34,20 @@ struct Conv2dOperands {
 // a schedule computes at once. `rows_inside`: the sum leaves out the rows of the filter that meet
 // none of the image, which it asks for every output's row; so this is for tiles of one row.
 // `joins_channels`: padded is (column * channels + channel, g, y, n), zeros that the image's rows
-// are copied into.
+// are copied into. `in_blocks`: of any length, by generators/long_sum.h.
 struct PackedSum {
     int block;
     bool rows_inside;
     bool joins_channels = false;
+    bool in_blocks = false;
 };
 
-// The sum is over r.x = c, r.y = s, r.z = r.
+// The sum is over r.x = c, r.y = s, r.z = r, or where it is in blocks over those of `blocked`.
 struct Conv2d {
     Halide::Var ki{"ki"}, ko{"ko"};  // of packed, which is undefined where an operand is packed
     Halide::Func padded, packed, start, sum, activated, output;
     Halide::RDom r;
+    BlockedSum blocked;
     Halide::RDom elements;  // that are copied into padded where that joins channels
 };
 Conv2d conv2d_packed(const Conv2dOperands &operands, const PackedSum &packed);
@@ -56,8 +59,11 @@ Conv2d conv2d_packed(const Conv2dOperands &operands, const PackedSum &packed);
 struct Conv2dSliced {
     Halide::Func padded, tap, start, filter, sum, activated, output;
     Halide::RDom r;
+    BlockedSum blocked;
 };
 Conv2dSliced conv2d_sliced(const Conv2dOperands &operands, int tile);
+// With tile 1, by generators/long_sum.h: the sum is over what `blocked` has.
+Conv2dSliced conv2d_sliced_blocks(const Conv2dOperands &operands);
 
 // The sum runs over vectors of `lanes` neighbouring channels and is added up across the lanes at
 // the end: lanes(lane, k, g, x, y, n), over r.x (vector of channels), r.y = s, r.z = r; folded has

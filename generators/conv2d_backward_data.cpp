@@ -38,24 +38,39 @@ Factors expand(const Factors &from) {
     return to;
 }
 
-Conv2dBackwardData convolve(const Conv2dBackwardDataOperands &op, const Factors &factors) {
+Conv2dBackwardData convolve(const Conv2dBackwardDataOperands &op, const Factors &factors,
+                            bool in_blocks = false) {
     Conv2dBackwardData stages;
     const Var &px = stages.px, &py = stages.py;
     stages.gradient = factors.gradient;
     stages.filter = factors.filter;
     stages.columns = factors.columns;
-    stages.r = RDom(0, op.filters, 0, op.x.most_taps(), 0, op.y.most_taps(), "r");
-    RDom &d = stages.r;
-    const Expr tap_x = op.x.first(px) + op.x.step() * d.y;
-    const Expr tap_y = op.y.first(py) + op.y.step() * d.z;
-    d.where(tap_x < op.x.kernel);
-    d.where(tap_y < op.y.kernel);
+    using Place = std::array<Expr, 3>;  // of a term: k, j of x, j of y
+    const auto tap_x = [&](const Place &at) { return op.x.first(px) + op.x.step() * at[1]; };
+    const auto tap_y = [&](const Place &at) { return op.y.first(py) + op.y.step() * at[2]; };
+    const auto counts = [&](const Place &at) {
+        return tap_x(at) < op.x.kernel && tap_y(at) < op.y.kernel;
+    };
+    const auto term = [&](const Place &at) {
+        return stages.filter(c, clamp(tap_x(at), 0, op.x.kernel - 1),
+                             clamp(tap_y(at), 0, op.y.kernel - 1), at[0], g) *
+               stages.gradient(at[0], g, x + op.x.source(px, at[1]), y + op.y.source(py, at[2]), n);
+    };
     stages.sum = Func("sum");
-    stages.sum(c, g, x, y, px, py, n) = 0.f;
-    stages.sum(c, g, x, y, px, py, n) +=
-        stages.filter(c, clamp(tap_x, 0, op.x.kernel - 1), clamp(tap_y, 0, op.y.kernel - 1), d.x,
-                      g) *
-        stages.gradient(d.x, g, x + op.x.source(px, d.y), y + op.y.source(py, d.z), n);
+    if (in_blocks) {
+        stages.blocked =
+            blocked_sum({c, g, x, y, px, py, n}, 0.f,
+                        {op.filters, op.x.most_taps(), op.y.most_taps()}, term, counts);
+        stages.sum(c, g, x, y, px, py, n) = stages.blocked.running(c, g, x, y, px, py, n)[0];
+    } else {
+        stages.r = RDom(0, op.filters, 0, op.x.most_taps(), 0, op.y.most_taps(), "r");
+        RDom &d = stages.r;
+        const Place at = {d.x, d.y, d.z};
+        d.where(tap_x(at) < op.x.kernel);
+        d.where(tap_y(at) < op.y.kernel);
+        stages.sum(c, g, x, y, px, py, n) = 0.f;
+        stages.sum(c, g, x, y, px, py, n) += term(at);
+    }
 
     stages.joined = Func("joined");
     stages.joined(c, g, x, y, n) =
@@ -192,6 +207,10 @@ Conv2dBackwardData conv2d_backward_data_flip_expand(const Conv2dBackwardDataOper
 
 Conv2dBackwardData conv2d_backward_data_expand_flip(const Conv2dBackwardDataOperands &op) {
     return convolve(op, expand_flip(op));
+}
+
+Conv2dBackwardData conv2d_backward_data_flip_expand_blocks(const Conv2dBackwardDataOperands &op) {
+    return convolve(op, flip_expand(op), true);
 }
 
 Conv2dBackwardDataSliced conv2d_backward_data_flip_expand_sliced(

@@ -55,6 +55,7 @@ struct Conv2dBackwardData {
     Halide::Func gradient, filter, sum;
     Halide::Func joined, output;  // the sums at the input's pixels, in f32 and rounded
     Halide::RDom r;
+    BlockedSum blocked;    // in place of r, where the sum is in blocks
     Halide::RDom columns;  // of rows that are copied; undefined where gradient compares
 };
 
@@ -62,6 +63,10 @@ struct Conv2dBackwardData {
 // the tensors, then expand them to groups; and the other way round.
 Conv2dBackwardData conv2d_backward_data_flip_expand(const Conv2dBackwardDataOperands &operands);
 Conv2dBackwardData conv2d_backward_data_expand_flip(const Conv2dBackwardDataOperands &operands);
+
+// flip_expand for sums of any length, by generators/long_sum.h.
+Conv2dBackwardData conv2d_backward_data_flip_expand_blocks(
+    const Conv2dBackwardDataOperands &operands);
 
 // The same two, with k in slices, as the convolution that it is: stages of generators/conv2d.h,
 // where c and k have changed places. A stride phase is a group of its own of the sum, of filter and

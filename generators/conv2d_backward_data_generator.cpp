@@ -60,6 +60,9 @@ public:
         if (algorithm.value() == "flip_expand")
             build(conv2d_backward_data_flip_expand(op), sc::conv2d_backward_data_schedules(),
                   context);
+        else if (algorithm.value() == "flip_expand_blocks")
+            build(conv2d_backward_data_flip_expand_blocks(op), sc::conv2d_backward_data_schedules(),
+                  context);
         else if (algorithm.value() == "expand_flip")
             build(conv2d_backward_data_expand_flip(op), sc::conv2d_backward_data_schedules(),
                   context);
@@ -85,8 +88,8 @@ private:
             build(conv2d_depthwise_rows(forward), sc::depthwise_schedules(), context);
         else
             throw CompileError("algorithm is " + algorithm.value() +
-                               ", not flip_expand, expand_flip, one of these with _sliced, packed, "
-                               "depthwise, rows or "
+                               ", not flip_expand, flip_expand_blocks, expand_flip, "
+                               "flip_expand_sliced, expand_flip_sliced, packed, depthwise, rows or "
                                "depthwise_rows");
     }
 

@@ -194,7 +194,28 @@ Expr quantized_conv2d_bounded_by_type(const QuantizedConv2dOperands &op) {
     return op.high + cast<float>(op.output_zero_point) == 255.f;
 }
 
-QuantizedConv2d quantized_conv2d_packed(const QuantizedConv2dOperands &op, int lanes) {
+namespace {
+
+using Place = std::array<Expr, 3>;  // of a word: w, s, r
+
+// Sums of f32 in blocks of words: product(i, place) of each of a word's four.
+template<typename Product>
+BlockedSum sum_in_blocks(const QuantizedConv2dOperands &op, QuantizedConv2dEnds &stages,
+                         const Product &product) {
+    const BlockedSum blocked = blocked_sum(
+        {k, g, x, y, n}, stages.start(k, g), {(op.channels + 3) / 4, op.kernel_w, op.kernel_h},
+        [&](const Place &at) {
+            return product(0, at) + product(1, at) + product(2, at) + product(3, at);
+        },
+        [](const Place &) { return cast<bool>(true); });
+    stages.sum(k, g, x, y, n) = blocked.running(k, g, x, y, n)[0];
+    return blocked;
+}
+
+}  // namespace
+
+QuantizedConv2d quantized_conv2d_packed(const QuantizedConv2dOperands &op, int lanes,
+                                        bool in_blocks) {
     QuantizedConv2d stages;
     begin(op, stages);
     const bool whole_words = lanes > 1;
@@ -210,25 +231,34 @@ QuantizedConv2d quantized_conv2d_packed(const QuantizedConv2dOperands &op, int l
     }
     pack(op, stages, lanes);
 
-    stages.r = RDom(0, 4, 0, (op.channels + 3) / 4, 0, op.kernel_w, 0, op.kernel_h, "r");
-    const RDom &d = stages.r;
-    const Expr input =
-        stages.padded(stored(4 * d.y + d.x), g, input_x(op, d.z), input_y(op, d.w), n);
-    const Expr place = k % lanes + lanes * (d.y % lanes), panel = d.y / lanes;
-    Expr weight;
-    if (op.integer()) {
-        weight = stages.packed(d.x + 4 * place, panel, d.z, d.w, k / lanes, g);
+    const auto term = [&](const Expr &byte, const Place &at) {
+        const auto &[w, s, r] = at;
+        const Expr input =
+            stages.padded(stored(4 * w + byte), g, input_x(op, s), input_y(op, r), n);
+        const Expr place = k % lanes + lanes * (w % lanes), panel = w / lanes;
+        Expr weight;
+        if (op.integer()) {
+            weight = stages.packed(byte + 4 * place, panel, s, r, k / lanes, g);
+        } else {
+            const Expr word = stages.words(place, panel, s, r, k / lanes, g);
+            weight = reinterpret<int32_t>(word << cast<uint32_t>(24 - 8 * byte)) >> 24;
+        }
+        return product(op, input, weight);
+    };
+    if (in_blocks) {
+        stages.blocked = sum_in_blocks(op, stages, term);
     } else {
-        const Expr word = stages.words(place, panel, d.z, d.w, k / lanes, g);
-        weight = reinterpret<int32_t>(word << cast<uint32_t>(24 - 8 * d.x)) >> 24;
+        stages.r = RDom(0, 4, 0, (op.channels + 3) / 4, 0, op.kernel_w, 0, op.kernel_h, "r");
+        const RDom &d = stages.r;
+        stages.sum(k, g, x, y, n) = stages.start(k, g);
+        stages.sum(k, g, x, y, n) += term(d.x, {d.y, d.z, d.w});
     }
-    stages.sum(k, g, x, y, n) = stages.start(k, g);
-    stages.sum(k, g, x, y, n) += product(op, input, weight);
     finish(op, stages);
     return stages;
 }
 
-QuantizedConv2dSliced quantized_conv2d_sliced(const QuantizedConv2dOperands &op, int tile) {
+QuantizedConv2dSliced quantized_conv2d_sliced(const QuantizedConv2dOperands &op, int tile,
+                                              bool in_blocks) {
     const bool whole_words = op.integer() && tile > 1;
     // Devices take no buffer that was never made, though the kernel drops what it read of it.
     const ZeroPoints zero_points =
@@ -250,15 +280,22 @@ QuantizedConv2dSliced quantized_conv2d_sliced(const QuantizedConv2dOperands &op,
     else
         stages.filter(i, w, s, r, k, g) = cast<float>(weight);  // times zero past the last channel
 
-    const Expr slices = (op.channels + 4 * tile - 1) / (4 * tile);
-    stages.r = RDom(0, 4, 0, tile, 0, op.kernel_w, 0, op.kernel_h, 0, slices, "r");
-    const RDom &d = stages.r;
-    const Expr word = d[4] * tile + d[1];
-    const Expr factor = stages.filter(d[0], word, d[2], d[3], k, g);
-    Expr input = stages.tap(d[0], word, d[2], d[3], g, x, y, n);
-    if (op.integer()) input = cast<int32_t>(input) - (whole_words ? Expr(0) : op.input_zero_point);
-    stages.sum(k, g, x, y, n) = stages.start(k, g);
-    stages.sum(k, g, x, y, n) += input * cast(input.type(), factor);
+    const auto term = [&](const Expr &byte, const Place &at) {
+        const Expr factor = stages.filter(byte, at[0], at[1], at[2], k, g);
+        Expr input = stages.tap(byte, at[0], at[1], at[2], g, x, y, n);
+        if (op.integer())
+            input = cast<int32_t>(input) - (whole_words ? Expr(0) : op.input_zero_point);
+        return input * cast(input.type(), factor);
+    };
+    if (in_blocks) {
+        stages.blocked = sum_in_blocks(op, stages, term);
+    } else {
+        const Expr slices = (op.channels + 4 * tile - 1) / (4 * tile);
+        stages.r = RDom(0, 4, 0, tile, 0, op.kernel_w, 0, op.kernel_h, 0, slices, "r");
+        const RDom &d = stages.r;
+        stages.sum(k, g, x, y, n) = stages.start(k, g);
+        stages.sum(k, g, x, y, n) += term(d[0], {d[4] * tile + d[1], d[2], d[3]});
+    }
     finish(op, stages, zero_points);
     return stages;
 }

@@ -58,8 +58,11 @@ struct QuantizedConv2d : QuantizedConv2dEnds {
     Halide::Func bytes, words, packed;
     std::vector<Halide::Func> transposed;
     Halide::RDom r;
+    BlockedSum blocked;
 };
-QuantizedConv2d quantized_conv2d_packed(const QuantizedConv2dOperands &operands, int lanes);
+// in_blocks: of f32, by generators/long_sum.h; the sum is over what `blocked` has, of w, s and r.
+QuantizedConv2d quantized_conv2d_packed(const QuantizedConv2dOperands &operands, int lanes,
+                                        bool in_blocks = false);
 
 // The words of the sum are split in slices of `tile`: the sum is over r[0] = i, r[1] = word in
 // slice, r[2] = s, r[3] = r, r[4] (slice). filter(i, w, s, r, k, g), and tap(i, w, s, r, g, x, y,
@@ -70,8 +73,11 @@ QuantizedConv2d quantized_conv2d_packed(const QuantizedConv2dOperands &operands,
 struct QuantizedConv2dSliced : QuantizedConv2dEnds {
     Halide::Func window, tap, filter;
     Halide::RDom r;
+    BlockedSum blocked;
 };
-QuantizedConv2dSliced quantized_conv2d_sliced(const QuantizedConv2dOperands &operands, int tile);
+// in_blocks: as above, with slices of one word.
+QuantizedConv2dSliced quantized_conv2d_sliced(const QuantizedConv2dOperands &operands, int tile,
+                                              bool in_blocks = false);
 
 // The sum runs over vectors of neighbouring channels and is added up across the lanes at the end:
 // lanes(lane, k, g, x, y, n) is a sum over r[0] = i, r[1] (vector of channels), r[2] = s, r[3] = r;

@@ -8,6 +8,13 @@ kernel_family(conv2d_backward_data LIBRARY conv2d_backward USES conv2d)
 kernel_family(conv2d_backward_weight LIBRARY conv2d_backward)
 kernel_family(conv2d_backward_bias LIBRARY conv2d_backward)
 
+# Sums of more than 32768 terms, as conv2d's; of a CPU those of the phases.
+set(long WHERE output_depth>=32769)
+kernel(conv2d_backward_data long ALGORITHM packed SCHEDULE cpu_blocks KNOBS tile_x:4,stage:0 TYPES f32 f16 bf16 ${both}
+    DEVICES cpu ${long} ${stride_1})
+kernel(conv2d_backward_data long ALGORITHM flip_expand_blocks SCHEDULE gpu_unstaged TYPES f32 f16 bf16 ${both}
+    DEVICES cuda opencl BUDGET shared:0,registers:56 ${long})
+
 # CPU.
 set(types TYPES f32 f16 bf16)
 set(gradients TYPES f32 f16 bf16 ${both})

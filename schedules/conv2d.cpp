@@ -19,14 +19,18 @@ PackedSum packed_sum(const Conv2dContext &context) {
 }
 
 const Conv2dTable<Conv2d> &packed_schedules() {
-    static const Conv2dTable<Conv2d> table = {
-        {"root", root<Conv2d>}, {"cpu", cpu::packed}, {"cpu_grouped", cpu::grouped}};
+    static const Conv2dTable<Conv2d> table = {{"root", root<Conv2d>},
+                                              {"cpu", cpu::packed},
+                                              {"cpu_blocks", cpu::packed_blocks},
+                                              {"cpu_grouped", cpu::grouped}};
     return table;
 }
 
 const Conv2dTable<Conv2dSliced> &sliced_schedules() {
-    static const Conv2dTable<Conv2dSliced> table = {
-        {"root", root<Conv2dSliced>}, {"gpu", gpu::sliced}, {"gpu_unstaged", gpu::unstaged}};
+    static const Conv2dTable<Conv2dSliced> table = {{"root", root<Conv2dSliced>},
+                                                    {"gpu", gpu::sliced},
+                                                    {"gpu_unstaged", gpu::unstaged},
+                                                    {"gpu_unstaged_blocks", gpu::unstaged_blocks}};
     return table;
 }
 

@@ -48,6 +48,7 @@ const Conv2dTable<generators::Conv2dDepthwise> &depthwise_schedules();
 // One table entry each, and its sum; CPU schedules in cpu/conv2d/, GPU schedules in gpu/conv2d.cpp.
 namespace cpu {
 void packed(generators::Conv2d &stages, const Conv2dContext &context);
+void packed_blocks(generators::Conv2d &stages, const Conv2dContext &context);
 generators::PackedSum packed_sum(const Conv2dContext &context);
 void grouped(generators::Conv2d &stages, const Conv2dContext &context);
 generators::PackedSum grouped_sum(const Conv2dContext &context);
@@ -59,6 +60,7 @@ void depthwise_in_place(generators::Conv2dDepthwise &stages, const Conv2dContext
 namespace gpu {
 void sliced(generators::Conv2dSliced &stages, const Conv2dContext &context);
 void unstaged(generators::Conv2dSliced &stages, const Conv2dContext &context);
+void unstaged_blocks(generators::Conv2dSliced &stages, const Conv2dContext &context);
 void depthwise(generators::Conv2dDepthwise &stages, const Conv2dContext &context);
 }  // namespace gpu
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "conv2d_backward/calls.h"
+#include "conv2d_backward/parts.h"
 #include "conv2d_backward_check.h"
 #include "conv2d_backward_operands.h"
 #include "conv2d_backward_phases.h"
@@ -15,8 +17,6 @@ namespace hk {
 using namespace detail;
 
 namespace {
-
-using Use = KernelBuffer::Use;
 
 // One of the three families. Its operands are those of the forward convolution, with gradients in
 // the places of what they belong to.
@@ -33,80 +33,6 @@ template<const Family &family>
 SelectionCache &cache_of() {
     static Immortal<SelectionCache> cache(family.name, family.kernels());
     return *cache;
-}
-
-Use use_of_gradient(bool accumulate) { return accumulate ? Use::update : Use::write; }
-
-// Kernels read a gradient as it was through the buffer that they write to. Arguments are as the
-// generators declare them; call_kernel sets the first.
-void call_data(const KernelInfo &kernel, const Conv2dOperands &operands, bool accumulate,
-               CallContext &context, bool own_queue) {
-    constexpr const char *kName = "conv2d_backward_data";
-    KernelBuffer output(operands.output, {kName, "output gradient", Use::read, own_queue});
-    KernelBuffer weight(operands.weight, {kName, "weight", Use::read, own_queue});
-    KernelBuffer input(operands.input,
-                       {kName, "input gradient", use_of_gradient(accumulate), own_queue});
-    const Conv2dOptions &options = operands.problem.options;
-    Conv2dNumbers number(options);
-    StridePhase x(options.stride[1], options.dilation[1]);
-    StridePhase y(options.stride[0], options.dilation[0]);
-    void *arguments[] = {
-        nullptr,
-        output.get(),
-        weight.get(),
-        input.get(),
-        &number.stride_x,
-        &number.stride_y,
-        &number.dilation_x,
-        &number.dilation_y,
-        &number.padding_left,
-        &number.padding_top,
-        &x.common,
-        &y.common,
-        &x.inverse,
-        &y.inverse,
-        &accumulate,
-        input.get(),
-    };
-    call_kernel(kName, kernel, context, arguments);
-    input.finish();
-}
-
-void call_weight(const KernelInfo &kernel, const Conv2dOperands &operands, bool accumulate,
-                 CallContext &context, bool own_queue) {
-    constexpr const char *kName = "conv2d_backward_weight";
-    KernelBuffer output(operands.output, {kName, "output gradient", Use::read, own_queue});
-    KernelBuffer input(operands.input, {kName, "input", Use::read, own_queue});
-    KernelBuffer weight(operands.weight,
-                        {kName, "weight gradient", use_of_gradient(accumulate), own_queue});
-    Conv2dNumbers number(operands.problem.options);
-    void *arguments[] = {
-        nullptr,
-        output.get(),
-        input.get(),
-        weight.get(),
-        &number.stride_x,
-        &number.stride_y,
-        &number.dilation_x,
-        &number.dilation_y,
-        &number.padding_left,
-        &number.padding_top,
-        &accumulate,
-        weight.get(),
-    };
-    call_kernel(kName, kernel, context, arguments);
-    weight.finish();
-}
-
-void call_bias(const KernelInfo &kernel, const Conv2dOperands &operands, bool accumulate,
-               CallContext &context, bool own_queue) {
-    constexpr const char *kName = "conv2d_backward_bias";
-    KernelBuffer output(operands.output, {kName, "output gradient", Use::read, own_queue});
-    KernelBuffer bias(operands.bias,
-                      {kName, "bias gradient", use_of_gradient(accumulate), own_queue});
-    void *arguments[] = {nullptr, output.get(), bias.get(), &accumulate, bias.get()};
-    call_kernel(kName, kernel, context, arguments);
-    bias.finish();
 }
 
 extern const Family kData, kWeight, kBias;
@@ -222,6 +148,78 @@ Conv2dOperands bias_operands(const Tensor &output_gradient, const Tensor &bias_g
     return operands;
 }
 
+// The gradient of a weight in parts (conv2d_backward/parts.h), in a tree: a node adds its children
+// up, so that a type of 16 bits rounds once more a level, however many parts there are.
+class WeightTree {
+public:
+    // `whole`: with the tensors' operands in it.
+    WeightTree(const Pass &whole, const Conv2dProblem &problem,
+               const Conv2dBackwardTensors &tensors, const Stream &stream)
+        : whole_(whole),
+          problem_(problem),
+          tensors_(tensors),
+          stream_(stream),
+          parts_(*whole.kernel, whole.operands.problem) {}
+
+    int64_t parts() const { return parts_.count(); }
+
+    // `count` parts from `first` on.
+    void add(int64_t first, int64_t count, const Tensor &gradient, bool accumulate,
+             CallContext &context) const {
+        if (count == 1) return add_part(first, gradient, accumulate, context);
+        const int64_t bytes = gradient.elements() * size_of(gradient.type());
+        const int64_t most = weight_parts_at_once(bytes);
+        const int64_t of_each = (count + most - 1) / most,
+                      children = (count + of_each - 1) / of_each;
+        Shape shape = gradient.shape();
+        shape.insert(shape.begin(), children);
+        const Tensor sums(shape, gradient.type(), gradient.device());
+        const Operand memory[] = {{"sums of parts", sums}};
+        OperationCall on_them(kWeight.name, gradient.device(), memory, stream_);
+        for (int64_t i = 0; i < children; i++) {
+            const int64_t of_child = std::min(of_each, count - i * of_each);
+            add(first + i * of_each, of_child, sums.slice(0, i, 1).reshape(gradient.shape()), false,
+                on_them);
+        }
+        add_up(sums, gradient, 0, accumulate, on_them);
+    }
+
+private:
+    void add_part(int64_t i, const Tensor &gradient, bool accumulate, CallContext &context) const {
+        Conv2dOperands operands =
+            conv2d_operands(problem_, tensors_.input, gradient, {}, {}, tensors_.output_gradient);
+        kWeight.normalise(operands);
+        parts_.cut(i, operands);
+        kWeight.call(*whole_.kernel, operands, accumulate, context, on_own_queue(stream_));
+    }
+
+    // A bias' gradient of as many images as children, the filter's elements its channels. They are
+    // next to each other, as those of biases are, below `dim`.
+    void add_up(const Tensor &sums, const Tensor &gradient, int dim, bool accumulate,
+                CallContext &context) const {
+        if (!gradient.packed() || sums.elements() > kMostAtOnce) {
+            for (int64_t i = 0; i < gradient.shape()[dim]; i++)
+                add_up(sums.slice(dim + 1, i, 1), gradient.slice(dim, i, 1), dim + 1, accumulate,
+                       context);
+            return;
+        }
+        const int64_t size = gradient.elements();
+        const Pass pass(kBias,
+                        bias_operands(sums.reshape({sums.shape()[0], 1, 1, size}),
+                                      gradient.reshape({size}), Layout::nhwc),
+                        nullptr, gradient.device());
+        kBias.call(*pass.kernel, pass.operands, accumulate, context, on_own_queue(stream_));
+    }
+
+    static constexpr int64_t kMostAtOnce = 1 << 28;  // kernels count bytes in 32 bits
+
+    const Pass &whole_;
+    const Conv2dProblem &problem_;
+    const Conv2dBackwardTensors &tensors_;
+    const Stream &stream_;
+    const WeightParts parts_;
+};
+
 void run(const char *operation, const KernelInfo *row, const Conv2dBackwardTensors &tensors,
          const Conv2dOptions &options, float beta, const Stream &stream) try {
     const auto &gradients = tensors.gradients;
@@ -259,7 +257,12 @@ void run(const char *operation, const KernelInfo *row, const Conv2dBackwardTenso
     }
     if (zeros_between && !accumulate) gradients.input.fill_zero();
     for (const Pass &pass : passes) {
-        pass.family.call(*pass.kernel, pass.operands, accumulate, context, own_queue);
+        if (&pass.family == &kWeight) {
+            const WeightTree tree(pass, problem, tensors, stream);
+            tree.add(0, tree.parts(), gradients.weight, accumulate, context);
+        } else {
+            pass.family.call(*pass.kernel, pass.operands, accumulate, context, own_queue);
+        }
     }
 } catch (...) {
     rethrow_as_error(operation);

@@ -291,6 +291,7 @@ int64_t conv2d_field(const Conv2dProblem &problem, std::string_view name) {
         {"out_w", width},
         {"out_pixels", static_cast<__int128>(height) * width},
         {"depth", depth},
+        {"output_depth", filters * problem.kernel_height * problem.kernel_width},
         {"window", channels * rows * columns},
         {"output_window", filters * rows * columns},
         // What a task of a CPU row may copy of the input: padded rows, for tiles of at most 8 by 64

@@ -1,5 +1,7 @@
 #include "hk/tensor_product.h"
 
+#include <algorithm>
+
 #include "hk/error.h"
 #include "hk/tensor_product_backward.h"
 #include "rethrow.h"
@@ -120,9 +122,14 @@ void run(const KernelInfo *kernel, const TensorProductTensors &tensors,
         return;
     }
     for (int64_t g = 0; g < problem.groups; g++) {
-        const TensorProductOperands group = operands.of_group(g);
-        call(*kernel, tensors, ends.forward ? group : group.turned_round(), *tiles,
-             options.accumulate, context);
+        const TensorProductOperands of_g = operands.of_group(g);
+        const TensorProductOperands group = ends.forward ? of_g : of_g.turned_round();
+        const int64_t all = product.input_channels,
+                      most = std::min(all, most_additions(product.type));
+        for (int64_t c = 0; c < all; c += most) {
+            call(*kernel, tensors, group.of_channels(c, std::min(most, all - c)), *tiles,
+                 options.accumulate || c > 0, context);
+        }
     }
 } catch (...) {
     rethrow_as_error(tensors.operation);

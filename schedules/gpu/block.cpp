@@ -186,7 +186,12 @@ void Block::accumulate(Stage stage, const std::vector<VarOrRVar> &inside,
 
 void Block::accumulate_alone(Func sum, const Func &out, const std::vector<VarOrRVar> &steps) const {
     tile(out, Unroll::all);
-    sum.compute_at(LoopLevel(out, threads_of(output_)[0])).store_in(MemoryType::Register);
+    accumulate_in_thread(sum, LoopLevel(out, threads_of(output_)[0]), steps);
+}
+
+void Block::accumulate_in_thread(Func sum, const LoopLevel &at,
+                                 const std::vector<VarOrRVar> &steps) const {
+    sum.compute_at(at).store_in(MemoryType::Register);
     bound(sum, tiles_.threads_k, tiles_.threads_x, tiles_.threads_y);
     const std::vector<VarOrRVar> own = {sums_.k, sums_.x, sums_.y};
     std::vector<VarOrRVar> loops = own;

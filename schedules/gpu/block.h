@@ -86,6 +86,9 @@ public:
     // loops of the sum.
     void accumulate_alone(Halide::Func sum, const Halide::Func &out,
                           const std::vector<Halide::VarOrRVar> &steps) const;
+    // Sums of a thread that is alone with them, at a loop of its own.
+    void accumulate_in_thread(Halide::Func sum, const Halide::LoopLevel &at,
+                              const std::vector<Halide::VarOrRVar> &steps) const;
 
 private:
     struct Loops : Axes {

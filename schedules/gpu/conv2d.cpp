@@ -149,6 +149,15 @@ void unstaged(Conv2dSliced &stages, const Conv2dContext &context) {
     block.accumulate_alone(stages.sum, stages.output, {d.x, d.w, d.y, d.z});
 }
 
+// As the last rung, for sums in blocks: a thread has the sums of a block and the running ones.
+void unstaged_blocks(Conv2dSliced &stages, const Conv2dContext &context) {
+    const Block block(unstaged_tiles(context), context.nhwc);
+    const RDom &d = stages.blocked.in_block, &blocks = stages.blocked.blocks;
+    block.accumulate_alone(stages.blocked.running, stages.output, {blocks.x, blocks.y, blocks.z});
+    block.accumulate_in_thread(stages.blocked.block_sum,
+                               LoopLevel(stages.blocked.running, blocks.x), {d.x, d.y, d.z});
+}
+
 // A thread computes four (nhwc) or two (nchw) outputs of one group; its neighbours compute the next
 // groups (nhwc) or pixels (nchw) in memory. Nothing is staged: what a 3x3 filter reads nine times
 // is read by the same thread or its neighbours, out of registers and the first-level cache.

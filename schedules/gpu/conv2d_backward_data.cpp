@@ -41,7 +41,6 @@ void backward_data_unstaged(Conv2dBackwardData &stages, const Conv2dBackwardData
     const Var co("co"), ct("ct"), xo("xo"), xt("xt"), yo("yo"), yt("yt"), go("go"), gt("gt"),
         block("block");
     const std::vector<Var> threads = innermost_first(context.nhwc, groups ? gt : ct, xt, yt);
-    const RDom &d = stages.r;
     // What is fused is split, by one too, else Halide takes all groups for the bounds of one.
     stages.output.split(c, co, ct, tile_c, guard)
         .split(g, go, gt, tile_g, guard)
@@ -55,9 +54,19 @@ void backward_data_unstaged(Conv2dBackwardData &stages, const Conv2dBackwardData
         .gpu_blocks(block)
         .gpu_threads(threads[0], threads[1], threads[2])
         .never_partition_all();
-    stages.sum.compute_at(stages.output, threads[0]).store_in(MemoryType::Register);
-    for (const Var &one : {c, g, x, y, stages.px, stages.py, n}) stages.sum.bound_extent(one, 1);
-    stages.sum.update().reorder(d.x, d.y, d.z).never_partition_all();
+    const auto hold = [&](Func sum, const LoopLevel &at, const RDom &d) {
+        sum.compute_at(at).store_in(MemoryType::Register);
+        for (const Var &one : {c, g, x, y, stages.px, stages.py, n}) sum.bound_extent(one, 1);
+        sum.update().reorder(d.x, d.y, d.z).never_partition_all();
+    };
+    const LoopLevel thread(stages.output, threads[0]);
+    const BlockedSum &blocked = stages.blocked;
+    if (!blocked.running.defined()) {
+        hold(stages.sum, thread, stages.r);
+        return;
+    }
+    hold(blocked.running, thread, blocked.blocks);
+    hold(blocked.block_sum, LoopLevel(blocked.running, blocked.blocks.x), blocked.in_block);
 }
 
 // With strides of one it is conv2d's schedule, word for word: a block computes 64 input channels at

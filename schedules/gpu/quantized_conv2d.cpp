@@ -183,6 +183,14 @@ void quantized_sliced(QuantizedConv2dSliced &stages, const QuantizedConv2dContex
 // off first. Its speed on a GPU is not measured. Lost: holding what follows the sum too: 80.
 void quantized_unstaged(QuantizedConv2dSliced &stages, const QuantizedConv2dContext &context) {
     const Block block(unstaged_tiles(context), context.nhwc);
+    if (stages.blocked.running.defined()) {
+        const RDom &d = stages.blocked.in_block, &blocks = stages.blocked.blocks;
+        block.accumulate_alone(stages.blocked.running, stages.output,
+                               {blocks.x, blocks.y, blocks.z});
+        block.accumulate_in_thread(stages.blocked.block_sum,
+                                   LoopLevel(stages.blocked.running, blocks.x), {d.x, d.y, d.z});
+        return;
+    }
     const RDom &d = stages.r;
     block.accumulate_alone(stages.sum, stages.output, {d[0], d[1], d[4], d[2], d[3]});
     if (context.integer) block.hold_start_alone(stages.start, stages.output);

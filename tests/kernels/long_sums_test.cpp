@@ -2,12 +2,12 @@
 // the loss and of gradients of biases, on every device that it runs on here, of terms that are all
 // equal, so that roundings go one way.
 
-#include <algorithm>
 #include <cmath>
 
 #include "hk/conv2d_backward.h"
 #include "hk/softmax_cross_entropy.h"
 #include "tests/kernels/family.h"
+#include "tests/kernels/long_sums.h"
 #include "tests/reference/elements.h"
 #include "tests/support/values.h"
 
@@ -16,46 +16,6 @@ namespace {
 
 // Of the sum of magnitudes, which headers promise: 1024 roundings.
 const double kBound = std::ldexp(1, -14);
-
-double half_ulp(DataType type) {
-    return type == DataType::f16    ? std::ldexp(1, -11)
-           : type == DataType::bf16 ? std::ldexp(1, -8)
-                                    : 0;
-}
-
-// Results of positive terms are near `wanted`, of a row's type. Names the farthest.
-void expect_near(const KernelInfo &row, DataType type, const Tensor &result,
-                 const std::vector<double> &wanted) {
-    const std::vector<double> got = reference::read(result.to(Device::cpu()));
-    ASSERT_EQ(got.size(), wanted.size()) << row.name;
-    double worst = 0;
-    size_t where = 0;
-    for (size_t i = 0; i < got.size(); i++) {
-        const double error = std::abs(got[i] - wanted[i]) / std::max(wanted[i], 1e-30);
-        if (error <= worst) continue;
-        worst = error;
-        where = i;
-    }
-    EXPECT_LE(worst, kBound + half_ulp(type))
-        << row.name << ": " << got[where] << " for " << wanted[where] << " at " << where;
-}
-
-// Values of which many add up to something else, one after the other; 16-bit sums stay in range.
-double value(DataType type, int64_t channel) {
-    return reference::rounded(type, 0.1 + 0.013 * static_cast<double>(channel % 40));
-}
-constexpr double kFactor = 1.0 / 256;
-
-// The image of a batch of one as so many; on a host the same one, which must outlive the result.
-Tensor repeated(const Tensor &image, int64_t batch, Device device) {
-    Shape shape = image.shape(), strides = image.strides();
-    shape[0] = batch;
-    strides[0] = 0;
-    void *data = image.type() == DataType::f32 ? static_cast<void *>(image.data<float>())
-                                               : image.data<uint16_t>();
-    const Tensor view = Tensor::borrow(data, image.type(), shape, strides);
-    return device.is_cpu() ? view : view.to(device);
-}
 
 // A batch of one, of values by channel.
 Tensor image_of(const Shape &shape, DataType type, Layout layout, auto value_of) {
@@ -90,8 +50,8 @@ TEST_P(LongBiasGradient, KeepTheirDigits) {
                              static_cast<double>(batch * height * width));
         for (const Device device : devices_of(row.device)) {
             const Tensor gradient({19}, row.type, device);
-            conv2d_backward_bias_with(row, repeated(image, batch, device), gradient, row.layout);
-            expect_near(row, row.type, gradient, wanted);
+            conv2d_backward_bias_with(row, repeated_on(image, shape, device), gradient, row.layout);
+            expect_near(row.name, gradient, wanted, kBound + half_ulp(row.type));
         }
     }
 }

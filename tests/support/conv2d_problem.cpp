@@ -138,6 +138,11 @@ private:
                         std::max(group_channels_, round_up(constraint.value, taps) / taps);
                 }
                 group_channels_ = round_up(group_channels_, step);
+            } else if (name == "output_depth" && constraint.relation == Relation::at_least) {
+                const int64_t taps = axes_[0].kernel * axes_[1].kernel;
+                group_filters_ =
+                    allowed("filters_per_group",
+                            std::max(group_filters_, round_up(constraint.value, taps) / taps));
             } else if (name == "depth_per_pixel" && constraint.relation == Relation::at_least) {
                 axes_[0].out = allowed("out_h", std::min<int64_t>(axes_[0].out, 2));
                 axes_[1].out = allowed("out_w", std::min<int64_t>(axes_[1].out, 3));

@@ -10,6 +10,8 @@
 //   nhwc: input [N, H, W, C], weight [K, R, S, C/G], output and residual [N, OH, OW, K]
 //   nchw: input [N, C, H, W], weight [K, C/G, R, S], output and residual [N, K, OH, OW]
 // bias is [K]. All tensors are of one type: f32, f16 or bf16; sums are f32 and rounded once.
+// Before that a sum is off by at most 2^-9 of the sum of its terms' magnitudes; one of more than
+// 32768 terms, however long, by at most 2^-14.
 // Kernels count in 32 bits: the padded input's height and width, each with 128 strides more where
 // there are several outputs along it, are below 2^31. That holds for all that convolve or pool.
 

@@ -14,7 +14,8 @@
 //       + sum over c, r, s of (input - input zero point) * (weight - weight zero point)
 //   v = f32(sum) * (input scale * weight scale(k) / output scale) + real bias(k) / output scale
 // Input f32: the filter is dequantised where it is multiplied, never stored:
-//   sum(n, y, x, k) = sum over c, r, s of input * (weight - weight zero point)       in f32
+//   sum(n, y, x, k) = sum over c, r, s of input * (weight - weight zero point)       in f32,
+//   as exact as hk/conv2d.h says
 //   v = sum * (weight scale(k) / output scale) + real bias(k) / output scale
 // Output f32 (output scale 1): activation(v). u8, s8: activation in units of the output's scale,
 // then rounded half to even, the output's zero point added, saturated.

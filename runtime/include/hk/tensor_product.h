@@ -14,7 +14,10 @@
 //   ragged  [pairs], and `starts` [N + 1], s32 or s64, from 0 to the number of pairs: those of
 //           offset n are starts[n] up to starts[n + 1]. -1 is padding here too.
 // Types: f32, f16, bf16, f64, the same for all three. f16 and bf16 are summed in f32 and rounded
-// once; f64 in f64.
+// once; f64 in f64. The sum of an element over channels and pairs, of which there are usually as
+// many as offsets, errs in f32 by at most 2^-11 + pairs * 2^-24 of the sum of its terms'
+// magnitudes: more than 7168 channels (bf16: 65536) are several calls, after each of which f16 and
+// bf16 round.
 //
 // Tensors may be views with any strides; for speed the channels of input and output lie next to
 // each other. A kernel counts rows, and the bytes of a tensor, in 32 bits; so do the pairs' places.

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "hk/error.h"
 #include "hk/tensor_product_backward.h"
 #include "rethrow.h"
@@ -60,22 +62,26 @@ struct Call {
     CallContext &context;
 };
 
-// Group by group. Returns false where there are no pairs.
+// Group by group, some slices after the others. Returns false where there are no pairs.
 bool on_cpu(const Call &c) {
     const ChunkSizes sizes(c.kernel, c.problem);
     check_filled_weight(c.tensors, c.problem, sizes.depth, sizes.channels);
     const TensorProductOperands operands = tensor_product_operands(c.problem, c.tensors);
-    const TensorProductChunks::Key key{sizes.pairs, sizes.rows, sizes.slices};
+    const TensorProductChunks::Key key{sizes.pairs, sizes.rows, sizes.slices, sizes.chunks};
     const auto &maps = *c.maps.impl();
     const auto chunks = c.maps.impl()->form<TensorProductChunks>(
         key, [&] { return std::make_shared<const TensorProductChunks>(kOperation, maps, key); });
     if (chunks->empty()) return false;
     IndexBuffer source = chunks->source(), target = chunks->target(), begin = chunks->begin(),
-                offset = chunks->offset(), first = chunks->first();
-    for (int64_t g = 0; g < c.problem.groups; g++) {
-        call(c.kernel, operands.of_group(g),
-             {source.get(), target.get(), begin.get(), offset.get(), first.get(), chunks->most()},
-             c.accumulate, true, c.context);
+                offset = chunks->offset();
+    for (int64_t s = 0; s < chunks->slices(); s += sizes.at_once) {
+        IndexBuffer first = chunks->first(s, std::min(sizes.at_once, chunks->slices() - s));
+        for (int64_t g = 0; g < c.problem.groups; g++) {
+            call(c.kernel, operands.of_group(g),
+                 {source.get(), target.get(), begin.get(), offset.get(), first.get(),
+                  chunks->most()},
+                 c.accumulate || s > 0, true, c.context);
+        }
     }
     return true;
 }
@@ -83,18 +89,23 @@ bool on_cpu(const Call &c) {
 // All groups at once. Returns false where there are no pairs.
 bool on_gpu(const Call &c) {
     const TensorProductOperands operands = tensor_product_operands(c.problem, c.tensors);
-    const int64_t pairs = TensorProductGpuChunks::pairs_of_slice(c.problem);
+    const TensorProductGpuChunks::Sizes sizes(c.problem);
     const auto &maps = *c.maps.impl();
     const auto chunks =
-        c.maps.impl()->form<TensorProductGpuChunks>({pairs, StreamKey(c.context)}, [&] {
-            return std::make_shared<const TensorProductGpuChunks>(kOperation, c.kernel, maps, pairs,
+        c.maps.impl()->form<TensorProductGpuChunks>({sizes, StreamKey(c.context)}, [&] {
+            return std::make_shared<const TensorProductGpuChunks>(kOperation, c.kernel, maps, sizes,
                                                                   c.context);
         });
     if (chunks->empty()) return false;
-    halide_buffer_t source = chunks->source(), target = chunks->target(), begin = chunks->begin(),
-                    offset = chunks->offset(), first = chunks->first();
-    call(c.kernel, operands, {&source, &target, &begin, &offset, &first, chunks->most()},
-         c.accumulate, c.own_queue, c.context);
+    halide_buffer_t source = chunks->source(), target = chunks->target();
+    bool accumulate = c.accumulate;
+    for (const TensorProductGpuChunks::Slices &slices : chunks->calls()) {
+        halide_buffer_t begin = slices.begin->view(), offset = slices.offset->view(),
+                        first = slices.first->view();
+        call(c.kernel, operands, {&source, &target, &begin, &offset, &first, chunks->most()},
+             accumulate, c.own_queue, c.context);
+        accumulate = true;
+    }
     return true;
 }
 

@@ -4,8 +4,10 @@
 #include <limits>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "hk/error.h"
+#include "tensor_product/operands.h"
 #include "tensor_product/pair_sort.h"
 
 namespace hk::detail {
@@ -47,6 +49,8 @@ ChunkSizes::ChunkSizes(const KernelInfo &kernel, const TensorProductProblem &pro
     const auto fit = static_cast<int64_t>(kSliceBytes / std::max(sums, 1.0));
     const int64_t worth = problem.pairs / std::max(kPairsOfSlice, kPairsOfOffset * problem.offsets);
     slices = std::clamp<int64_t>(std::min(fit, worth), 1, kMostSlices);
+    chunks = std::min(kMostPairs, most_additions(problem.type));
+    at_once = std::clamp<int64_t>(fit, 1, kMostSlices);
 }
 
 TensorProductChunks::TensorProductChunks(const char *operation, const TensorProductMaps::Impl &maps,
@@ -72,7 +76,7 @@ void TensorProductChunks::sort(const char *operation, const PairMaps &maps) {
         }
         if (pairs_ == 0) return false;
         allocate(operation);
-        this->lay_out(lists, blocks);
+        this->lay_out(lists, blocks, maps.offsets);
         return true;
     };
     const auto put = [&](const PairList<Index> &list, int64_t from, int64_t to, int64_t,
@@ -85,21 +89,31 @@ void TensorProductChunks::sort(const char *operation, const PairMaps &maps) {
     sort_pairs<Index>(maps, key_.rows, lay_out, put, [](int64_t) {});
 }
 
-// Slices of about as many pairs each.
-void TensorProductChunks::lay_out(const BlockLists &lists, int64_t blocks) {
-    int64_t pair = 0, chunk = 0;
+// Slices of about as many pairs each, but for those that end early.
+void TensorProductChunks::lay_out(const BlockLists &lists, int64_t blocks, int64_t offsets) {
+    int64_t pair = 0, chunk = 0, equal = 0;
+    std::vector<int64_t> of_slice(static_cast<size_t>(offsets));  // chunks
+    const auto end = [&] {
+        end_slice(chunk);
+        std::fill(of_slice.begin(), of_slice.end(), 0);
+    };
     first_[0] = 0;
     for (int64_t b = 0; b < blocks; b++) {
         for (BlockPairs *of_block : lists.of(b)) {
-            const int64_t end = pair + of_block->place;
+            const int64_t last = pair + of_block->place;
             of_block->place = pair;
-            for (; pair < end; pair = std::min(pair + key_.pairs, end)) {
+            int64_t &of_offset = of_slice[static_cast<size_t>(of_block->offset)];
+            for (; pair < last; pair = std::min(pair + key_.pairs, last)) {
+                if (of_offset == key_.chunks) end();
+                of_offset++;
                 begin_[chunk] = static_cast<int32_t>(pair);
                 offset_[chunk++] = of_block->offset;
             }
         }
-        if (pair * key_.slices >= pairs_ * (slices_ + 1) && chunk > first_[slices_])
-            end_slice(chunk);
+        if (pair * key_.slices >= pairs_ * (equal + 1) && chunk > first_[slices_]) {
+            equal++;
+            end();
+        }
     }
     begin_[chunk] = static_cast<int32_t>(pair);
 }
@@ -114,7 +128,8 @@ void TensorProductChunks::allocate(const char *operation) {
         throw InvalidArgument(std::string(operation) + ": there are " + std::to_string(pairs_) +
                               " pairs, a kernel takes at most " + std::to_string(kMostPairs));
     }
-    const int64_t numbers = 2 * pairs_ + 2 * chunks_ + 1 + key_.slices + 1;
+    const int64_t slices = key_.slices + chunks_ / key_.chunks;
+    const int64_t numbers = 2 * pairs_ + 2 * chunks_ + 1 + slices + 1;
     bytes_ = static_cast<size_t>(numbers) * sizeof(int32_t);
     memory_ = std::make_unique<Scratch>(bytes_);
     source_ = memory_->required_as<int32_t>(operation);

@@ -1,7 +1,8 @@
 #pragma once
 // The pairs of a tensor product, sorted into the chunks of
 // generators/tensor_product_backward_weight.h: of one block of output rows and one offset each, and
-// as many slices of whole blocks as memory for their sums allows.
+// as many slices of whole blocks as are worth memory for their sums. Where an offset has more
+// chunks than f32 adds up, slices are shorter, and a kernel runs for some of them after the others.
 
 #include <span>
 
@@ -22,12 +23,14 @@ struct ChunkSizes {
     int64_t pairs = 0;                // of a chunk, at most
     int64_t rows = 0;                 // of a block
     int64_t slices = 0;
+    int64_t chunks = 0;   // of one offset in a slice, at most
+    int64_t at_once = 0;  // slices of a call of the kernel, at most
 };
 
 class TensorProductChunks : public TensorProductMaps::Impl::Form {
 public:
     struct Key {
-        int64_t pairs, rows, slices;
+        int64_t pairs, rows, slices, chunks;
 
         bool operator==(const Key &) const = default;
     };
@@ -44,7 +47,8 @@ public:
     IndexBuffer target() const { return {target_, pairs_}; }
     IndexBuffer begin() const { return {begin_, chunks_ + 1}; }
     IndexBuffer offset() const { return {offset_, chunks_}; }
-    IndexBuffer first() const { return {first_, slices_ + 1}; }
+    int64_t slices() const { return slices_; }
+    IndexBuffer first(int64_t slice, int64_t count) const { return {first_ + slice, count + 1}; }
     int32_t most() const { return most_; }  // chunks of a slice
 
     std::span<const int32_t> sources() const { return span(source_, pairs_); }
@@ -60,7 +64,7 @@ private:
     template<typename Index>
     void sort(const char *operation, const PairMaps &maps);
     void allocate(const char *operation);
-    void lay_out(const BlockLists &lists, int64_t blocks);
+    void lay_out(const BlockLists &lists, int64_t blocks, int64_t offsets);
     void end_slice(int64_t chunk);
 
     Key key_;

@@ -1,5 +1,7 @@
 #include "tensor_product/gpu.h"
 
+#include <algorithm>
+
 namespace hk::detail {
 
 namespace {
@@ -16,6 +18,31 @@ void leave_out_operands(TensorProductOperands &views) {
     views.weight.dims = {channels, groups, one, one};
 }
 
+void call(const KernelInfo &kernel, const TensorProductTensors &tensors, Direction direction,
+          const TensorProductOperands &views, const TensorProductGpuMaps &maps, bool accumulate,
+          CallContext &context, bool own_queue) {
+    const char *operation = tensors.operation;
+    const Operand &from = direction == Direction::forward ? tensors.input : tensors.output;
+    KernelBuffer input(views.input, {operation, from.name, Use::read, own_queue});
+    KernelBuffer weight(views.weight, {operation, tensors.weight.name, Use::read, own_queue});
+    KernelBuffer result(views.output, {operation, (tensors.*tensors.result).name,
+                                       accumulate ? Use::update : Use::write, own_queue});
+    halide_buffer_t source = maps.source(), target = maps.target(), offset = maps.offset();
+    int32_t most = maps.most();
+    // As the generators declare them; call_kernel sets the first. `previous` is the output.
+    if (maps.key().atomic) {
+        void *arguments[] = {nullptr, input.get(),  weight.get(), &source,     &target,
+                             &offset, result.get(), &accumulate,  result.get()};
+        call_kernel(operation, kernel, context, arguments);
+    } else {
+        halide_buffer_t first = maps.first();
+        void *arguments[] = {nullptr, input.get(), weight.get(), &source,     &offset,     &first,
+                             &target, &most,       result.get(), &accumulate, result.get()};
+        call_kernel(operation, kernel, context, arguments);
+    }
+    result.finish();
+}
+
 }  // namespace
 
 void tensor_product_on_gpu(const KernelInfo &kernel, const TensorProductProblem &problem,
@@ -23,7 +50,6 @@ void tensor_product_on_gpu(const KernelInfo &kernel, const TensorProductProblem 
                            Direction direction, bool accumulate, CallContext &context,
                            bool own_queue) {
     const char *operation = tensors.operation;
-    const Operand &from = direction == Direction::forward ? tensors.input : tensors.output;
     TensorProductOperands views = tensor_product_operands(problem, tensors);
     if (direction == Direction::backward) views = views.turned_round();
     if ((tensors.*tensors.result).tensor.elements() == 0) return;
@@ -41,24 +67,12 @@ void tensor_product_on_gpu(const KernelInfo &kernel, const TensorProductProblem 
         if (accumulate) return;
         leave_out_operands(views);
     }
-    KernelBuffer input(views.input, {operation, from.name, Use::read, own_queue});
-    KernelBuffer weight(views.weight, {operation, tensors.weight.name, Use::read, own_queue});
-    KernelBuffer result(views.output, {operation, (tensors.*tensors.result).name,
-                                       accumulate ? Use::update : Use::write, own_queue});
-    halide_buffer_t source = made->source(), target = made->target(), offset = made->offset();
-    int32_t most = made->most();
-    // As the generators declare them; call_kernel sets the first. `previous` is the output.
-    if (made->key().atomic) {
-        void *arguments[] = {nullptr, input.get(),  weight.get(), &source,     &target,
-                             &offset, result.get(), &accumulate,  result.get()};
-        call_kernel(operation, kernel, context, arguments);
-    } else {
-        halide_buffer_t first = made->first();
-        void *arguments[] = {nullptr, input.get(), weight.get(), &source,     &offset,     &first,
-                             &target, &most,       result.get(), &accumulate, result.get()};
-        call_kernel(operation, kernel, context, arguments);
+    const int64_t all = views.input.dims[0].extent,
+                  most = std::min(all, most_additions(problem.type));
+    for (int64_t c = 0; c < all; c += most) {
+        call(kernel, tensors, direction, views.of_channels(c, std::min(most, all - c)), *made,
+             accumulate || c > 0, context, own_queue);
     }
-    result.finish();
 }
 
 }  // namespace hk::detail

@@ -4,6 +4,8 @@
 #include <limits>
 #include <vector>
 
+#include "tensor_product/operands.h"
+
 namespace hk::detail {
 
 namespace {
@@ -25,24 +27,28 @@ std::vector<int32_t> first_chunks(const TensorProductChunks &chunks, int64_t off
 
 }  // namespace
 
-int64_t TensorProductGpuChunks::pairs_of_slice(const TensorProductProblem &problem) {
+TensorProductGpuChunks::Sizes::Sizes(const TensorProductProblem &problem) {
     const double part = static_cast<double>(problem.input_channels) *
                         static_cast<double>(problem.output_channels * problem.groups) *
                         (problem.type == DataType::f64 ? 8 : 4);
     const auto fit = static_cast<int64_t>(std::min<double>(kPartBytes / std::max(part, 1.0), 1e6));
-    const int64_t slices = std::clamp<int64_t>(fit - problem.offsets, 1, kMostSlices);
-    const int64_t pairs = (problem.pairs + slices - 1) / slices;
+    const int64_t cut = std::clamp<int64_t>(fit - problem.offsets, 1, kMostSlices);
+    const int64_t of_cut = (problem.pairs + cut - 1) / cut;
     const int64_t least = fit > problem.offsets ? 4 * kStep : std::max(problem.pairs, kStep);
-    const int64_t most = std::numeric_limits<int32_t>::max() / kStep * kStep;
-    return std::min((std::max(pairs, least) + kStep - 1) / kStep * kStep, most);
+    const int64_t most =
+        std::min<int64_t>(most_additions(problem.type), std::numeric_limits<int32_t>::max()) /
+        kStep * kStep;
+    pairs = std::min((std::max(of_cut, least) + kStep - 1) / kStep * kStep, most);
+    slices = cut + problem.offsets;
 }
 
 TensorProductGpuChunks::TensorProductGpuChunks(const char *operation, const KernelInfo &kernel,
-                                               const TensorProductMaps::Impl &maps, int64_t pairs,
-                                               const CallContext &context)
-    : key_{pairs, StreamKey(context)} {
+                                               const TensorProductMaps::Impl &maps,
+                                               const Sizes &sizes, const CallContext &context)
+    : key_{sizes, StreamKey(context)} {
     const int64_t rows = std::max<int64_t>(maps.output_rows, 1);  // one block
-    const TensorProductChunks chunks(operation, maps, {pairs, rows, 1});
+    const TensorProductChunks chunks(operation, maps,
+                                     {sizes.pairs, rows, 1, std::numeric_limits<int32_t>::max()});
     if (chunks.empty()) return;
     const auto array = [&](std::span<const int32_t> numbers) {
         return std::make_unique<DeviceArray>(operation, kernel, context, numbers.data(),
@@ -50,15 +56,25 @@ TensorProductGpuChunks::TensorProductGpuChunks(const char *operation, const Kern
     };
     source_ = array(chunks.sources());
     target_ = array(chunks.targets());
-    begin_ = array(chunks.begins());
-    offset_ = array(chunks.offsets());
-    first_ = array(first_chunks(chunks, maps.offsets));
+    const std::vector<int32_t> first = first_chunks(chunks, maps.offsets);
+    const auto all = static_cast<int64_t>(chunks.offsets().size());
+    for (int64_t s = 0; s < all; s += sizes.slices) {
+        const int64_t count = std::min(sizes.slices, all - s);
+        std::vector<int32_t> of_call;
+        for (const int64_t slice : first)
+            of_call.push_back(static_cast<int32_t>(std::clamp<int64_t>(slice - s, 0, count)));
+        const auto from = static_cast<size_t>(s), length = static_cast<size_t>(count);
+        calls_.push_back({array(chunks.begins().subspan(from, length + 1)),
+                          array(chunks.offsets().subspan(from, length)), array(of_call)});
+    }
 }
 
 size_t TensorProductGpuChunks::bytes() const {
     size_t bytes = 0;
-    for (const auto *array : {&source_, &target_, &begin_, &offset_, &first_})
+    for (const auto *array : {&source_, &target_})
         if (*array) bytes += (*array)->bytes();
+    for (const Slices &slices : calls_)
+        bytes += slices.begin->bytes() + slices.offset->bytes() + slices.first->bytes();
     return bytes;
 }
 

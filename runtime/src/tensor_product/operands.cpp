@@ -64,6 +64,27 @@ TensorProductOperands TensorProductOperands::of_group(int64_t g) const {
     return one;
 }
 
+TensorProductOperands TensorProductOperands::of_channels(int64_t first, int64_t count) const {
+    TensorProductOperands some = *this;
+    for (const auto &[view, dim] : {std::pair{&some.input, 0}, {&some.weight, 2}}) {
+        view->offset += first * view->dims[dim].stride;
+        view->dims[dim].extent = count;
+    }
+    return some;
+}
+
+int64_t most_additions(DataType type) {
+    switch (type) {
+        case DataType::f32:
+        case DataType::f16:
+            return 7168;
+        case DataType::bf16:
+            return 1 << 16;
+        default:
+            return std::numeric_limits<int64_t>::max();
+    }
+}
+
 TensorProductProblem turned_round(const TensorProductProblem &problem) {
     TensorProductProblem turned = problem;
     std::swap(turned.input_rows, turned.output_rows);

@@ -120,13 +120,32 @@ void split(Func &out, const PackedTile &tile, int lanes, bool filter_packed) {
     out.parallel(rows);
 }
 
+// The sums of a tile: registers, where that is all of it; else the stack.
+void hold(Func sum, const PackedTile &tile, const LoopLevel &at,
+          const std::vector<VarOrRVar> &steps) {
+    const TailStrategy round_up = TailStrategy::RoundUp;
+    sum.compute_at(at)
+        .bound_extent(k, tile.block)
+        .bound_extent(x, tile.x)
+        .bound_extent(y, tile.y)
+        .align_bounds(k, tile.block)
+        .vectorize(k, tile.lanes, round_up)
+        .unroll(k)
+        .unroll(x)
+        .unroll(y);
+    std::vector<VarOrRVar> loops = {k, x, y};
+    loops.insert(loops.end(), steps.begin(), steps.end());
+    sum.update().reorder(loops).vectorize(k, tile.lanes, round_up).unroll(k).unroll(x).unroll(y);
+}
+
 }  // namespace
 
 namespace cpu {
 
 PackedSum packed_sum(const Conv2dContext &context) {
     const PackedTile tile = choose(context);
-    return {tile.block, tile.y == 1 && !pointwise(context), tile.stage && few_channels(context)};
+    return {tile.block, tile.y == 1 && !pointwise(context), tile.stage && few_channels(context),
+            context.schedule == "cpu_blocks"};
 }
 
 // Vectors of output channels times broadcasts of the input, the sums in registers. A tile's input
@@ -145,7 +164,6 @@ PackedSum packed_sum(const Conv2dContext &context) {
 void packed(Conv2d &stages, const Conv2dContext &context) {
     const PackedTile tile = choose(context);
     const int lanes = tile.lanes;
-    const TailStrategy round_up = TailStrategy::RoundUp;
     Func &out = stages.output;
     const RDom &d = stages.r;
 
@@ -163,21 +181,14 @@ void packed(Conv2d &stages, const Conv2dContext &context) {
         stages.activated.bound_storage(k, lanes);
     else
         stages.activated.bound_extent(k, lanes);
-    stages.sum.compute_at(out, kb)
-        .bound_extent(k, tile.block)
-        .bound_extent(x, tile.x)
-        .bound_extent(y, tile.y)
-        .align_bounds(k, tile.block)
-        .vectorize(k, lanes, round_up)
-        .unroll(k)
-        .unroll(x)
-        .unroll(y);
-    stages.sum.update()
-        .reorder(k, x, y, d.x, d.y, d.z)
-        .vectorize(k, lanes, round_up)
-        .unroll(k)
-        .unroll(x)
-        .unroll(y);
+    if (context.schedule == "cpu_blocks") {
+        const RDom &d = stages.blocked.in_block, &blocks = stages.blocked.blocks;
+        hold(stages.blocked.running, tile, LoopLevel(out, kb), {blocks.x, blocks.y, blocks.z});
+        hold(stages.blocked.block_sum, tile, LoopLevel(stages.blocked.running, blocks.x),
+             {d.x, d.y, d.z});
+    } else {
+        hold(stages.sum, tile, LoopLevel(out, kb), {d.x, d.y, d.z});
+    }
     // A picture's channels: a loop of three costs more than what it does.
     if (context.channels_per_group > 0 && context.channels_per_group <= 4)
         stages.sum.update().unroll(d.x);
@@ -194,6 +205,9 @@ void packed(Conv2d &stages, const Conv2dContext &context) {
     }
     if (!context.filter_packed) pack(stages, tile, lanes, context);
 }
+
+// The same with one more level: a block's sums are in registers, the running ones on the stack.
+void packed_blocks(Conv2d &stages, const Conv2dContext &context) { packed(stages, context); }
 
 }  // namespace cpu
 
