@@ -15,11 +15,11 @@ set(stride_1 stride_x=1 stride_y=1)
 set(stride_2 stride_x=2 stride_y=2)
 set(depthwise channels_per_group=1 filters_per_group=1)
 
-# Sums of more than 32768 terms, in blocks (generators/long_sum.h): no other row keeps their digits.
+# Sums of more than 32768 terms are added up in blocks (generators/long_sum.h), by a row of their own on the CPU, by the
+# last rung on a GPU: no other row keeps their digits.
 set(long WHERE depth>=32769)
+set(short WHERE depth<=32768)
 kernel(conv2d long ALGORITHM packed SCHEDULE cpu_blocks KNOBS tile_x:4,stage:0 ${types} ${both} DEVICES cpu ${long})
-kernel(conv2d long ALGORITHM sliced_blocks SCHEDULE gpu_unstaged_blocks ${types} ${both} DEVICES cuda opencl
-    BUDGET shared:0,registers:72 ${long})
 
 # CPU. Depthwise: vectors of groups (nhwc) or columns (nchw). The fixed widths are those of networks for
 # pictures of 224 pixels: with the edges known, small images are up to 1.5 times as fast.
@@ -135,22 +135,23 @@ kernel(conv2d_filter any ALGORITHM vectors SCHEDULE cpu ${types} ${both} DEVICES
 # measured, registers rounded up to a multiple of 8. The large rungs and 3x3_small are for f32, few for
 # f32 and f16, because an application with all rows has to stay under 8 MB.
 set(gpu ALGORITHM sliced SCHEDULE gpu ${both} DEVICES cuda opencl)
+set(short_gpu ${gpu} ${short})
 set(large_3x3 KNOBS tile_k:128,tile_x:16,threads_x:8,threads_y:2 BUDGET shared:43776,registers:128)
 set(large_1x1 KNOBS tile_k:128,tile_x:128 BUDGET shared:8320,registers:112)
 set(few KNOBS tile_k:16,threads_k:4,tile_x:16,tile_y:16,threads_x:8,threads_y:8 BUDGET shared:8832,registers:80)
 kernel(conv2d depthwise ALGORITHM depthwise SCHEDULE gpu ${types} ${both} DEVICES cuda opencl
-    BUDGET shared:0,registers:40 WHERE ${depthwise})
-kernel(conv2d 1x1_large ${gpu} TYPES f32 ${large_1x1} WHERE ${kernel_1x1} filters_per_group>=128 out_w>=512)
-kernel(conv2d 1x1 ${gpu} ${types} BUDGET shared:4224,registers:72 WHERE ${kernel_1x1})
-kernel(conv2d few ${gpu} TYPES f32 f16 ${few} WHERE filters_per_group<=16)
-kernel(conv2d 3x3_large ${gpu} TYPES f32 ${large_3x3}
+    BUDGET shared:0,registers:40 ${short} ${depthwise})
+kernel(conv2d 1x1_large ${short_gpu} TYPES f32 ${large_1x1} WHERE ${kernel_1x1} filters_per_group>=128 out_w>=512)
+kernel(conv2d 1x1 ${short_gpu} ${types} BUDGET shared:4224,registers:72 WHERE ${kernel_1x1})
+kernel(conv2d few ${short_gpu} TYPES f32 f16 ${few} WHERE filters_per_group<=16)
+kernel(conv2d 3x3_large ${short_gpu} TYPES f32 ${large_3x3}
     WHERE ${kernel_3x3} ${stride_1} filters_per_group>=128 out_w>=28 out_h>=28)
-kernel(conv2d 3x3 ${gpu} ${types} BUDGET shared:22784,registers:64 WHERE ${kernel_3x3} ${stride_1})
-kernel(conv2d 3x3_small ${gpu} TYPES f32 KNOBS tile_c:4 BUDGET shared:11392,registers:64
+kernel(conv2d 3x3 ${short_gpu} ${types} BUDGET shared:22784,registers:64 WHERE ${kernel_3x3} ${stride_1})
+kernel(conv2d 3x3_small ${short_gpu} TYPES f32 KNOBS tile_c:4 BUDGET shared:11392,registers:64
     WHERE ${kernel_3x3} ${stride_1})
-kernel(conv2d any ${gpu} ${types} BUDGET shared:4224,registers:80)
-kernel(conv2d unstaged ALGORITHM sliced SCHEDULE gpu_unstaged ${types} ${both} DEVICES cuda opencl
-    BUDGET shared:0,registers:48)
+kernel(conv2d any ${short_gpu} ${types} BUDGET shared:4224,registers:80)
+kernel(conv2d unstaged ALGORITHM sliced_blocks SCHEDULE gpu_unstaged ${types} ${both} DEVICES cuda opencl
+    BUDGET shared:0,registers:72)
 
 # Quantised convolution. Type: of the input; u8 stands for s8 too. output_bytes: 1 u8 or s8, 4 f32 or s32.
 set(HK_FIXED_FIELDS_quantized_conv2d kernel_w kernel_h stride_x stride_y dilation_x dilation_y padding
@@ -166,8 +167,6 @@ foreach(bytes 1 4)
     # Of f32, as conv2d's; integers lose nothing.
     kernel(quantized_conv2d long_to_${bits} ALGORITHM packed_blocks SCHEDULE cpu KNOBS block:16,tile_x:7,tile_y:1
         TYPES f32 ${both} DEVICES cpu ${long} output_bytes=${bytes})
-    kernel(quantized_conv2d long_to_${bits} ALGORITHM sliced_blocks SCHEDULE gpu_unstaged TYPES f32 ${both}
-        DEVICES cuda opencl BUDGET shared:0,registers:96 ${long} output_bytes=${bytes})
     set(to_${bits} DEVICES cpu WHERE output_bytes=${bytes})
     set(quantized_depthwise ALGORITHM depthwise SCHEDULE cpu ${types} LAYOUTS nhwc ${to_${bits}} ${depthwise})
     foreach(row "w7 words:2,unroll:1" "w14 words:2,tile_x:14,unroll:1" "w28 words:2,tile_x:14,unroll:1"
@@ -228,23 +227,25 @@ foreach(bytes 1 4)
     math(EXPR bits "8 * ${bytes}")
     set(to WHERE output_bytes=${bytes})
     kernel(quantized_conv2d depthwise_to_${bits} ALGORITHM sliced SCHEDULE gpu_depthwise ${types} ${both}
-        DEVICES cuda opencl BUDGET shared:0,registers:40 ${to} ${depthwise})
+        DEVICES cuda opencl BUDGET shared:0,registers:40 ${to} ${short} ${depthwise})
     kernel(quantized_conv2d 1x1_to_${bits} ${gpu} TYPES u8 BUDGET shared:4096,registers:64 ${to} ${kernel_1x1})
     kernel(quantized_conv2d few_to_${bits} ${gpu} TYPES u8 ${few} BUDGET shared:4352,registers:80
         ${to} filters_per_group<=16)
     kernel(quantized_conv2d 3x3_to_${bits} ${gpu} TYPES u8 BUDGET shared:10816,registers:72
         ${to} ${kernel_3x3} ${stride_1})
     kernel(quantized_conv2d any_to_${bits} ${gpu} TYPES u8 BUDGET shared:2048,registers:96 ${to})
-    kernel(quantized_conv2d 1x1_to_${bits} ${gpu} TYPES f32 BUDGET shared:4224,registers:64 ${to} ${kernel_1x1})
-    kernel(quantized_conv2d few_to_${bits} ${gpu} TYPES f32 ${few} BUDGET shared:8832,registers:72
+    kernel(quantized_conv2d 1x1_to_${bits} ${short_gpu} TYPES f32 BUDGET shared:4224,registers:64 ${to} ${kernel_1x1})
+    kernel(quantized_conv2d few_to_${bits} ${short_gpu} TYPES f32 ${few} BUDGET shared:8832,registers:72
         ${to} filters_per_group<=16)
-    kernel(quantized_conv2d 3x3_to_${bits} ${gpu} TYPES f32 BUDGET shared:22784,registers:64
+    kernel(quantized_conv2d 3x3_to_${bits} ${short_gpu} TYPES f32 BUDGET shared:22784,registers:64
         ${to} ${kernel_3x3} ${stride_1})
-    kernel(quantized_conv2d 3x3_small_to_${bits} ${gpu} TYPES f32 KNOBS tile_c:1 BUDGET shared:11392,registers:64
+    kernel(quantized_conv2d 3x3_small_to_${bits} ${short_gpu} TYPES f32 KNOBS tile_c:1 BUDGET shared:11392,registers:64
         ${to} ${kernel_3x3} ${stride_1})
-    kernel(quantized_conv2d any_to_${bits} ${gpu} TYPES f32 BUDGET shared:4224,registers:72 ${to})
-    kernel(quantized_conv2d unstaged_to_${bits} ALGORITHM sliced SCHEDULE gpu_unstaged ${types} ${both}
+    kernel(quantized_conv2d any_to_${bits} ${short_gpu} TYPES f32 BUDGET shared:4224,registers:72 ${to})
+    kernel(quantized_conv2d unstaged_to_${bits} ALGORITHM sliced SCHEDULE gpu_unstaged TYPES u8 ${both}
         DEVICES cuda opencl BUDGET shared:0,registers:72 ${to})
+    kernel(quantized_conv2d unstaged_to_${bits} ALGORITHM sliced_blocks SCHEDULE gpu_unstaged TYPES f32 ${both}
+        DEVICES cuda opencl BUDGET shared:0,registers:96 ${to})
 endforeach()
 
 # Gradients of a convolution.

@@ -1,5 +1,7 @@
 #include "compiler/compilation.h"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
@@ -9,6 +11,7 @@
 #include "compiler/cache.h"
 #include "compiler/embed_device_code.h"
 #include "compiler/pipeline.h"
+#include "compiler/report.h"
 #include "compiler/tools.h"
 #include "compiler_version.h"
 
@@ -36,6 +39,18 @@ std::vector<std::string> halide_settings() {
     return settings;
 }
 
+// Of this process and of the programs that it ran.
+double seconds_used() {
+    double seconds = 0;
+    for (const int who : {RUSAGE_SELF, RUSAGE_CHILDREN}) {
+        rusage used{};
+        getrusage(who, &used);
+        for (const timeval &time : {used.ru_utime, used.ru_stime})
+            seconds += static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+    }
+    return seconds;
+}
+
 class Compilation {
 public:
     explicit Compilation(const CommandLine &line)
@@ -61,7 +76,7 @@ private:
     const TemporaryFolder scratch_, results_;
     std::map<std::string, Built> built_;
     std::map<std::string, Module> modules_;
-    std::vector<Resources> kernels_;
+    Report report_{.function = line_.function};
 
     void compile() {
         std::map<OutputFileType, std::string> readable, finished;
@@ -84,8 +99,10 @@ private:
                                 });
         else if (line_.resources)
             for (const Target &target : targets) embedded(line_.function, target);
-        if (line_.resources)
-            write_file(results_.path() / (line_.base + ".json"), to_json(line_.function, kernels_));
+        if (line_.resources) {
+            report_.seconds = seconds_used();
+            write_file(results_.path() / (line_.base + ".json"), to_json(report_));
+        }
         if (fs::exists(results_.path() / (line_.base + ".h")))
             name_guard(results_.path() / (line_.base + ".h"));
     }
@@ -136,8 +153,11 @@ private:
     Module lowered(const std::string &name, const Target &target) {
         const std::string key = name + " " + target.to_string();
         auto found = modules_.find(key);
-        if (found == modules_.end())
-            found = modules_.emplace(key, built(target).module(name, target)).first;
+        if (found == modules_.end()) {
+            const Built &of = built(target);
+            found = modules_.emplace(key, of.module(name, target)).first;
+            report_.arguments = arguments_of(*of.generator, found->second, name);
+        }
         return found->second;
     }
 
@@ -147,7 +167,7 @@ private:
         const Module result =
             embed_device_code(module, tools_, line_.pack, scratch_.path().string(), kernels);
         check(line_.function, kernels, line_.budget);
-        kernels_.insert(kernels_.end(), kernels.begin(), kernels.end());
+        report_.kernels.insert(report_.kernels.end(), kernels.begin(), kernels.end());
         return result;
     }
 };

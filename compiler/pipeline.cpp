@@ -53,21 +53,8 @@ Built::Built(const std::string &name, const GeneratorParamsMap &parameters, cons
 
 Module Built::module(const std::string &function, const Target &target) const {
     Pipeline lowered = pipeline;
-    const Module module = lowered.compile_to_module(inputs_of(*generator), function, target,
-                                                    LinkageType::ExternalPlusMetadata);
-    // In the metadata outputs bear the names that the generator declares.
-    for (const AbstractGenerator::ArgInfo &info : generator->arginfos()) {
-        if (info.dir != ArgInfoDirection::Output) continue;
-        const std::vector<Func> outputs = generator->output_func(info.name);
-        for (size_t i = 0; i < outputs.size(); i++) {
-            const std::string of_many = outputs.size() > 1 ? "_" + std::to_string(i) : "";
-            for (int v = 0; v < outputs[i].outputs(); v++) {
-                const std::string value = outputs[i].outputs() > 1 ? "." + std::to_string(v) : "";
-                module.remap_metadata_name(outputs[i].name() + value, info.name + of_many + value);
-            }
-        }
-    }
-    return module;
+    return lowered.compile_to_module(inputs_of(*generator), function, target,
+                                     LinkageType::ExternalPlusArgv);
 }
 
 std::string Built::serialized() const {

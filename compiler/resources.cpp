@@ -12,12 +12,6 @@ namespace hk::compiler {
 
 namespace {
 
-constexpr std::pair<const char *, int Resources::*> fields[] = {
-    {"registers", &Resources::registers},           {"stack_bytes", &Resources::stack_bytes},
-    {"spill_bytes", &Resources::spill_bytes},       {"shared_static", &Resources::shared_static},
-    {"shared_dynamic", &Resources::shared_dynamic}, {"threads", &Resources::threads},
-};
-
 // halide_DEVICE_run(state, kernel, blocks x y z, threads x y z, shared bytes, …)
 class Launches : public IRVisitor {
 public:
@@ -67,6 +61,15 @@ void check_figure(const std::string &where, int figure, const char *what, int bu
 }
 
 }  // namespace
+
+std::span<const Resources::Field> Resources::fields() {
+    static constexpr Field all[] = {
+        {"registers", &Resources::registers},           {"stack_bytes", &Resources::stack_bytes},
+        {"spill_bytes", &Resources::spill_bytes},       {"shared_static", &Resources::shared_static},
+        {"shared_dynamic", &Resources::shared_dynamic}, {"threads", &Resources::threads},
+    };
+    return all;
+}
 
 int Resources::shared_bytes() const {
     return shared_dynamic < 0 ? -1 : std::max(shared_static, 0) + shared_dynamic;
@@ -128,33 +131,12 @@ void check(const std::string &function, const std::vector<Resources> &kernels,
 Resources largest(const std::string &function, const std::vector<Resources> &kernels) {
     Resources result;
     result.name = function;
-    for (const auto &[name, field] : fields) {
+    for (const auto &[name, field] : Resources::fields()) {
         for (const Resources &kernel : kernels) raise(result.*field, kernel.*field);
         for (const Resources &kernel : kernels)
             if (kernel.*field == Resources::dynamic) result.*field = -1;
     }
     return result;
-}
-
-std::string to_json(const std::string &function, const std::vector<Resources> &kernels) {
-    const auto object = [](const Resources &kernel) {
-        std::ostringstream text;
-        text << "{\"name\": \"" << kernel.name << "\"";
-        for (const auto &[name, field] : fields) {
-            text << ", \"" << name << "\": ";
-            if (kernel.*field == Resources::dynamic)
-                text << "\"dynamic\"";
-            else
-                text << kernel.*field;
-        }
-        return text.str();
-    };
-    std::ostringstream text;
-    text << object(largest(function, kernels)) << ", \"functions\": [";
-    for (size_t i = 0; i < kernels.size(); i++)
-        text << (i ? ", " : "") << object(kernels[i]) << "}";
-    text << "]}\n";
-    return text.str();
 }
 
 }  // namespace hk::compiler

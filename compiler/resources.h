@@ -1,7 +1,9 @@
 #pragma once
 // What a compiled function takes of a device, kernel by kernel.
 
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "Halide.h"
@@ -11,6 +13,9 @@ namespace hk::compiler {
 // The fields of hk::KernelResources. -1: not known for this target.
 struct Resources {
     static constexpr int dynamic = -2;  // not a constant of the compiled code
+
+    using Field = std::pair<const char *, int Resources::*>;
+    static std::span<const Field> fields();  // all figures and their names
 
     // Of a block, static and dynamic; -1: not known.
     int shared_bytes() const;
@@ -41,8 +46,5 @@ void check(const std::string &function, const std::vector<Resources> &kernels,
 
 // The largest figure of each field over all kernels; -1 where one is dynamic.
 Resources largest(const std::string &function, const std::vector<Resources> &kernels);
-
-// {"name": …, "registers": …, …, "threads": …, "functions": [{"name": …, …}]}
-std::string to_json(const std::string &function, const std::vector<Resources> &kernels);
 
 }  // namespace hk::compiler

@@ -20,14 +20,37 @@ def constraint(text: str) -> str:
     return f'{{"{field}", Constraint::Relation::{RELATIONS[relation]}, {value}}}'
 
 
+class ArgumentLists:
+    """Kernels of a family take the same arguments, or few lists of them."""
+
+    def __init__(self) -> None:
+        self.definitions: list[str] = []
+        self._names: dict[str, str] = {}
+
+    def name_of(self, arguments: list[dict]) -> str:
+        return self._define("KernelArgument", "arguments", [
+            f'{{"{a["name"]}", {a["bytes"]}, {self._extents(a["extents"])}}}' for a in arguments])
+
+    def _extents(self, extents: list[int]) -> str:
+        return self._define("int64_t", "extents", [str(e) for e in extents]) if any(extents) else "{}"
+
+    def _define(self, type_: str, prefix: str, items: list[str]) -> str:
+        text = ",\n    ".join(items) if prefix == "arguments" else ", ".join(items)
+        if text not in self._names:
+            self._names[text] = name = f"{prefix}_{len(self._names)}"
+            self.definitions.append(f"constexpr {type_} {name}[] = {{{text}}};")
+        return self._names[text]
+
+
 def main() -> None:
     family, library, directory = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
     rows = [line.split("|") for line in (directory / "rows.txt").read_text().splitlines() if line]
 
     declarations, conditions, entries = [], [], []
+    arguments = ArgumentLists()
     for name, family_, row, algorithm, schedule, knobs, type_, layout, device, where, _budget in rows:
         report = json.loads((directory / f"{name}.json").read_text())
-        declarations.append(f"int {name}_argv(void **);\nconst halide_filter_metadata_t *{name}_metadata();")
+        declarations.append(f"int {name}_argv(void **);")
         where_name = "{}"
         if where:
             where_name = f"where_{name}"
@@ -37,12 +60,12 @@ def main() -> None:
         entries.append(
             f'    {{"{name}", "{family_}", "{row}", "{algorithm}", "{schedule}", "{knobs}", DataType::{type_},\n'
             f"     Layout::{layout}, DeviceType::{device}, {where_name}, {{{resources}}},\n"
-            f"     {name}_argv, {name}_metadata}},"
+            f"     {name}_argv, {arguments.name_of(report['arguments'])}}},"
         )
 
     text = "\n".join(
         ["// Written by compiler/write_table.py from kernels.cmake.", f'#include "hk/{library}.h"', "",
-         'extern "C" {', *declarations, "}", "", "namespace hk {", "namespace {", "", *conditions, "",
+         'extern "C" {', *declarations, "}", "", "namespace hk {", "namespace {", "", *conditions, "", *arguments.definitions, "",
          "const KernelInfo kernels[] = {", *entries, "};", "", "}  // namespace", "",
          f"std::span<const KernelInfo> {family}_kernels() {{ return kernels; }}", "", "}  // namespace hk", ""]
     )

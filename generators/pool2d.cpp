@@ -94,6 +94,27 @@ Pool2d pool2d_average(const Pool2dOperands &op) {
     return stages;
 }
 
+Pool2d pool2d_average_in_blocks(const Pool2dOperands &op) {
+    const PoolWindows &w = op.windows;
+    const Expr left = max(w.first_x(x), 0), right = min(w.first_x(x) + w.kernel_x, w.width);
+    const Expr top = max(w.first_y(y), 0), bottom = min(w.first_y(y) + w.kernel_y, w.height);
+    // Columns may be lanes of a vector, which a condition of the sum would take apart.
+    const auto pixel = [&](const std::array<Expr, 3> &at) {
+        const Expr px = left + at[0], py = top + at[1];
+        const Expr value = op.input(c, g, min(px, w.width - 1), min(py, w.height - 1), n);
+        return select(px < right && py < bottom, cast<float>(value), 0.f);
+    };
+    Pool2d stages;
+    stages.blocked =
+        blocked_sum({c, g, x, y, n}, 0.f,
+                    {min(w.kernel_x, w.width), min(w.kernel_y, w.height), 1}, pixel,
+                    [](const std::array<Expr, 3> &) { return cast<bool>(true); });
+    stages.folded = Func("sum");
+    stages.folded(c, g, x, y, n) = stages.blocked.running(c, g, x, y, n)[0];
+    finish_average(op, stages);
+    return stages;
+}
+
 Pool2d pool2d_max_by_rows(const Pool2dOperands &op) {
     const PoolWindows &w = op.windows;
     const Expr nothing = Float(32).min();

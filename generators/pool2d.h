@@ -3,6 +3,7 @@
 // what a window is.
 
 #include "generators/conv2d_layout.h"
+#include "generators/long_sum.h"
 
 namespace hk::generators {
 
@@ -29,7 +30,8 @@ struct Pool2dOperands {
     Halide::Type type;  // of the output
 };
 
-// folded(c, g, x, y, n) is over the pixels r.x, r.y of a window, row by row.
+// folded(c, g, x, y, n) is over the pixels r.x, r.y of a window, row by row; in blocks the sum that
+// `blocked` has, of any number of pixels.
 //
 // Of pooling by rows above(c, g, x, y, n) is what folding the pixels above each other at column x
 // of the input makes, over `rows`, for the output's row y. column is the same at `columns`, which
@@ -38,10 +40,12 @@ struct Pool2dOperands {
 struct Pool2d {
     Halide::Func above, column, folded, output;
     Halide::RDom r, rows, columns;
+    BlockedSum blocked;
 };
 
 Pool2d pool2d_max(const Pool2dOperands &operands);
 Pool2d pool2d_average(const Pool2dOperands &operands);
+Pool2d pool2d_average_in_blocks(const Pool2dOperands &operands);
 Pool2d pool2d_max_by_rows(const Pool2dOperands &operands);
 Pool2d pool2d_average_by_rows(const Pool2dOperands &operands);
 

@@ -18,7 +18,10 @@ Expr most_windows(const Expr &kernel, const Expr &stride, const Expr &windows) {
     return Internal::is_const_one(most) ? most : min(most, windows);
 }
 
-// The windows that hold a pixel, and what the pixel adds up.
+enum class Order : uint8_t { in_line, in_blocks };
+
+// The windows that hold a pixel, counted from the first in each direction, and what the pixel adds
+// up.
 class Gathering {
 public:
     explicit Gathering(const Pool2dBackwardOperands &op) : op_(op) {
@@ -29,29 +32,39 @@ public:
             max((x + windows.padding_left - windows.kernel_x) / windows.stride_x + 1, 0);
         stages.first_y(y) =
             max((y + windows.padding_top - windows.kernel_y) / windows.stride_y + 1, 0);
-        stages.w = RDom(0, most_windows(windows.kernel_x, windows.stride_x, op.out_w), 0,
-                        most_windows(windows.kernel_y, windows.stride_y, op.out_h), "w");
-        next_x_ = stages.first_x(x) + stages.w.x;
-        next_y_ = stages.first_y(y) + stages.w.y;
     }
 
-    // Of the window a pixel adds.
-    Expr of_window(const Func &value) const {
-        return value(c, g, clamp(next_x_, 0, op_.out_w - 1), clamp(next_y_, 0, op_.out_h - 1), n);
+    Expr of_window(const Func &value, const Expr &i, const Expr &j) const {
+        return value(c, g, clamp(next_x(i), 0, op_.out_w - 1), clamp(next_y(j), 0, op_.out_h - 1),
+                     n);
     }
 
     // The place of the pixel in it.
-    Expr place() const {
+    Expr place(const Expr &i, const Expr &j) const {
         const PoolWindows &windows = op_.windows;
-        return (y - windows.first_y(next_y_)) * windows.kernel_x + x - windows.first_x(next_x_);
+        return (y - windows.first_y(next_y(j))) * windows.kernel_x + x -
+               windows.first_x(next_x(i));
     }
 
-    void add(const Expr &term) {
+    template<typename Term>
+    void add(const Term &term, Order order) {
         const PoolWindows &windows = op_.windows;
-        const Expr is_held = next_x_ < op_.out_w && windows.first_x(next_x_) <= x &&
-                             next_y_ < op_.out_h && windows.first_y(next_y_) <= y;
+        const Expr most_x = most_windows(windows.kernel_x, windows.stride_x, op_.out_w);
+        const Expr most_y = most_windows(windows.kernel_y, windows.stride_y, op_.out_h);
         stages.sum = Func("sum");
-        stages.sum(c, g, x, y, n) += select(is_held, term, 0.f);
+        if (order == Order::in_blocks) {
+            stages.blocked = blocked_sum(
+                {c, g, x, y, n}, 0.f, {most_x, most_y, 1},
+                [&](const std::array<Expr, 3> &at) {
+                    return select(is_held(at[0], at[1]), term(at[0], at[1]), 0.f);
+                },
+                [](const std::array<Expr, 3> &) { return cast<bool>(true); });
+            stages.sum(c, g, x, y, n) = stages.blocked.running(c, g, x, y, n)[0];
+        } else {
+            stages.w = RDom(0, most_x, 0, most_y, "w");
+            const Expr i = stages.w.x, j = stages.w.y;
+            stages.sum(c, g, x, y, n) += select(is_held(i, j), term(i, j), 0.f);
+        }
         stages.output = Func("result");
         stages.output(c, g, x, y, n) = cast(op_.type, stages.sum(c, g, x, y, n));
     }
@@ -60,7 +73,14 @@ public:
 
 private:
     const Pool2dBackwardOperands &op_;
-    Expr next_x_, next_y_;
+
+    Expr next_x(const Expr &i) const { return stages.first_x(x) + i; }
+    Expr next_y(const Expr &j) const { return stages.first_y(y) + j; }
+    Expr is_held(const Expr &i, const Expr &j) const {
+        const PoolWindows &windows = op_.windows;
+        return next_x(i) < op_.out_w && windows.first_x(next_x(i)) <= x && next_y(j) < op_.out_h &&
+               windows.first_y(next_y(j)) <= y;
+    }
 };
 
 Tuple all_values(const FuncRef &of) { return of.size() == 1 ? Tuple(Expr(of)) : Tuple(of); }
@@ -102,11 +122,9 @@ void add_rows(const Pool2dBackwardOperands &op, const Expr &place, const Expr &v
     stages.output(c, g, x, y, n) = cast(op.type, stages.sum(c, g, x, y, n));
 }
 
-}  // namespace
-
 // The edge is repeated around the image. To the right and below what repeats it has a place after
 // the edge's own; to the left and above it would come before, and is passed over.
-Pool2dBackward pool2d_backward_max(const Pool2dBackwardOperands &op) {
+Pool2dBackward gather_of_maxima(const Pool2dBackwardOperands &op, Order order) {
     constexpr int kNone = std::numeric_limits<int32_t>::max();
     const PoolWindows &windows = op.windows;
     Gathering gathering(op);
@@ -122,12 +140,16 @@ Pool2dBackward pool2d_backward_max(const Pool2dBackwardOperands &op) {
     stages.window(c, g, x, y, n) = kNone;
     stages.window(c, g, x, y, n) =
         min(stages.window(c, g, x, y, n), select(is_best, r.y * windows.kernel_x + r.x, kNone));
-    const Expr is_its = gathering.of_window(stages.window) == gathering.place();
-    gathering.add(select(is_its, cast<float>(gathering.of_window(op.output_gradient)), 0.f));
+    gathering.add(
+        [&](const Expr &i, const Expr &j) {
+            const Expr is_its = gathering.of_window(stages.window, i, j) == gathering.place(i, j);
+            return select(is_its, cast<float>(gathering.of_window(op.output_gradient, i, j)), 0.f);
+        },
+        order);
     return stages;
 }
 
-Pool2dBackward pool2d_backward_average(const Pool2dBackwardOperands &op) {
+Pool2dBackward gather_shares(const Pool2dBackwardOperands &op, Order order) {
     const PoolWindows &windows = op.windows;
     Gathering gathering(op);
     Pool2dBackward &stages = gathering.stages;
@@ -135,8 +157,28 @@ Pool2dBackward pool2d_backward_average(const Pool2dBackwardOperands &op) {
         op.unpadded ? cast<float>(windows.kernel_x * windows.kernel_y) : windows.pixels(x, y);
     stages.window = Func("share");
     stages.window(c, g, x, y, n) = cast<float>(op.output_gradient(c, g, x, y, n)) / pixels;
-    gathering.add(gathering.of_window(stages.window));
+    gathering.add(
+        [&](const Expr &i, const Expr &j) { return gathering.of_window(stages.window, i, j); },
+        order);
     return stages;
+}
+
+}  // namespace
+
+Pool2dBackward pool2d_backward_max(const Pool2dBackwardOperands &op) {
+    return gather_of_maxima(op, Order::in_line);
+}
+
+Pool2dBackward pool2d_backward_max_in_blocks(const Pool2dBackwardOperands &op) {
+    return gather_of_maxima(op, Order::in_blocks);
+}
+
+Pool2dBackward pool2d_backward_average(const Pool2dBackwardOperands &op) {
+    return gather_shares(op, Order::in_line);
+}
+
+Pool2dBackward pool2d_backward_average_in_blocks(const Pool2dBackwardOperands &op) {
+    return gather_shares(op, Order::in_blocks);
 }
 
 Pool2dBackward pool2d_backward_max_by_rows(const Pool2dBackwardOperands &op) {

@@ -21,7 +21,7 @@ struct Pool2dBackwardOperands {
 // window(c, g, x, y, n), of a window at x, y of the output: of max the place, r.y * kernel_x + r.x,
 // of its first pixel that equals the output, or is NaN where that is; of average the gradient of
 // each of its pixels. first_x(x) and first_y(y) are the first windows that hold a pixel; sum is
-// over w.x and w.y, how many windows after those.
+// over w.x and w.y, how many windows after those; in blocks what `blocked` has.
 //
 // By rows, dense(c, g, x, y, n) is of the window at x, y, of all `windows` of a row: of max the
 // place of its maximum and its gradient, of average the gradient of each of its pixels. spread is
@@ -36,10 +36,13 @@ struct Pool2dBackward {
     Halide::RDom r, w;  // r is of max alone
     Halide::Func order, pixels, dense, spread, folded, across;
     Halide::RDom columns, windows, kernel_columns;
+    BlockedSum blocked;
 };
 
 Pool2dBackward pool2d_backward_max(const Pool2dBackwardOperands &operands);
+Pool2dBackward pool2d_backward_max_in_blocks(const Pool2dBackwardOperands &operands);
 Pool2dBackward pool2d_backward_average(const Pool2dBackwardOperands &operands);
+Pool2dBackward pool2d_backward_average_in_blocks(const Pool2dBackwardOperands &operands);
 Pool2dBackward pool2d_backward_max_by_rows(const Pool2dBackwardOperands &operands);
 Pool2dBackward pool2d_backward_average_by_rows(const Pool2dBackwardOperands &operands);
 

@@ -61,10 +61,13 @@ private:
     Pool2dBackward stages_of(const Pool2dBackwardOperands &operands) const {
         const std::string &name = algorithm.value();
         if (name == "max") return pool2d_backward_max(operands);
+        if (name == "max_in_blocks") return pool2d_backward_max_in_blocks(operands);
         if (name == "average") return pool2d_backward_average(operands);
+        if (name == "average_in_blocks") return pool2d_backward_average_in_blocks(operands);
         if (name == "max_by_rows") return pool2d_backward_max_by_rows(operands);
         if (name == "average_by_rows") return pool2d_backward_average_by_rows(operands);
-        throw CompileError("algorithm is " + name + ", not max, average, or either with _by_rows");
+        throw CompileError("algorithm is " + name +
+                           ", not max, average, or either with _by_rows or _in_blocks");
     }
 };
 

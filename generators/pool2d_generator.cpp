@@ -50,9 +50,11 @@ private:
         const std::string &name = algorithm.value();
         if (name == "max") return pool2d_max(operands);
         if (name == "average") return pool2d_average(operands);
+        if (name == "average_in_blocks") return pool2d_average_in_blocks(operands);
         if (name == "max_by_rows") return pool2d_max_by_rows(operands);
         if (name == "average_by_rows") return pool2d_average_by_rows(operands);
-        throw CompileError("algorithm is " + name + ", not max, average, or either with _by_rows");
+        throw CompileError("algorithm is " + name +
+                           ", not max, average, either with _by_rows or average_in_blocks");
     }
 };
 

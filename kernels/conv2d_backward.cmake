@@ -10,10 +10,9 @@ kernel_family(conv2d_backward_bias LIBRARY conv2d_backward)
 
 # Sums of more than 32768 terms, as conv2d's; of a CPU those of the phases.
 set(long WHERE output_depth>=32769)
+set(short WHERE output_depth<=32768)
 kernel(conv2d_backward_data long ALGORITHM packed SCHEDULE cpu_blocks KNOBS tile_x:4,stage:0 TYPES f32 f16 bf16 ${both}
     DEVICES cpu ${long} ${stride_1})
-kernel(conv2d_backward_data long ALGORITHM flip_expand_blocks SCHEDULE gpu_unstaged TYPES f32 f16 bf16 ${both}
-    DEVICES cuda opencl BUDGET shared:0,registers:56 ${long})
 
 # CPU.
 set(types TYPES f32 f16 bf16)
@@ -233,7 +232,7 @@ kernel(conv2d_backward_bias any ALGORITHM partial_sums SCHEDULE cpu ${gradients}
 # c), so the ladder is conv2d's. `any` runs the phases of a stride. The second formulation has the rows
 # that the first has for the case that it is known from; rows of the first come before them.
 set(gpu SCHEDULE gpu ${both} DEVICES cuda opencl)
-set(flip_expand ALGORITHM flip_expand_sliced ${gpu})
+set(flip_expand ALGORITHM flip_expand_sliced ${gpu} ${short})
 set(kernel_1x3 kernel_w=3 kernel_h=1 dilation_x=1 dilation_y=1)
 set(kernel_3x1 kernel_w=1 kernel_h=3 dilation_x=1 dilation_y=1)
 set(line BUDGET shared:9088,registers:64)
@@ -241,7 +240,7 @@ set(unstaged SCHEDULE gpu_unstaged TYPES f32 f16 bf16 ${both} DEVICES cuda openc
 foreach(stride "s1;${stride_1}" any)
     list(POP_FRONT stride row)
     kernel(conv2d_backward_data depthwise_${row} ALGORITHM flip_expand ${unstaged} BUDGET shared:0,registers:40
-        WHERE ${depthwise} ${stride})
+        ${short} ${depthwise} ${stride})
 endforeach()
 kernel(conv2d_backward_data 1x1_large ${flip_expand} TYPES f32 ${large_1x1}
     WHERE ${kernel_1x1} ${stride_1} channels_per_group>=128 out_w>=512)
@@ -258,7 +257,7 @@ kernel(conv2d_backward_data 3x3_small ${flip_expand} TYPES f32 KNOBS tile_c:4 BU
 kernel(conv2d_backward_data 1x3 ${flip_expand} TYPES f32 bf16 ${line} WHERE ${kernel_1x3} ${stride_1})
 kernel(conv2d_backward_data 3x1 ${flip_expand} TYPES f32 bf16 ${line} WHERE ${kernel_3x1} ${stride_1})
 kernel(conv2d_backward_data any ${flip_expand} ${types} BUDGET shared:4224,registers:80)
-kernel(conv2d_backward_data unstaged ALGORITHM flip_expand ${unstaged} BUDGET shared:0,registers:40)
+kernel(conv2d_backward_data unstaged ALGORITHM flip_expand_blocks ${unstaged} BUDGET shared:0,registers:56)
 kernel(conv2d_backward_data 1x3_expand_flip ALGORITHM expand_flip_sliced SCHEDULE gpu TYPES f32 bf16 LAYOUTS nhwc
     DEVICES cuda opencl ${line} WHERE ${kernel_1x3} ${stride_1})
 kernel(conv2d_backward_data any_expand_flip ALGORITHM expand_flip SCHEDULE cpu TYPES f32 bf16 LAYOUTS nhwc

@@ -29,8 +29,7 @@ const Conv2dTable<Conv2d> &packed_schedules() {
 const Conv2dTable<Conv2dSliced> &sliced_schedules() {
     static const Conv2dTable<Conv2dSliced> table = {{"root", root<Conv2dSliced>},
                                                     {"gpu", gpu::sliced},
-                                                    {"gpu_unstaged", gpu::unstaged},
-                                                    {"gpu_unstaged_blocks", gpu::unstaged_blocks}};
+                                                    {"gpu_unstaged", gpu::unstaged}};
     return table;
 }
 

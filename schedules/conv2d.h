@@ -60,7 +60,6 @@ void depthwise_in_place(generators::Conv2dDepthwise &stages, const Conv2dContext
 namespace gpu {
 void sliced(generators::Conv2dSliced &stages, const Conv2dContext &context);
 void unstaged(generators::Conv2dSliced &stages, const Conv2dContext &context);
-void unstaged_blocks(generators::Conv2dSliced &stages, const Conv2dContext &context);
 void depthwise(generators::Conv2dDepthwise &stages, const Conv2dContext &context);
 }  // namespace gpu
 

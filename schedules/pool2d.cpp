@@ -15,6 +15,7 @@ const Table<Pool2d, Pool2dContext> &pool2d_schedules() {
     static const Table<Pool2d, Pool2dContext> table = {{"root", root},
                                                        {"cpu", cpu::pool2d},
                                                        {"cpu_by_rows", cpu::pool2d_by_rows},
+                                                       {"cpu_in_blocks", cpu::pool2d_in_blocks},
                                                        {"gpu_unstaged", gpu::pool2d}};
     return table;
 }

@@ -18,6 +18,7 @@ const Table<generators::Pool2d, Pool2dContext> &pool2d_schedules();
 namespace cpu {
 void pool2d(generators::Pool2d &stages, const Pool2dContext &context);
 void pool2d_by_rows(generators::Pool2d &stages, const Pool2dContext &context);
+void pool2d_in_blocks(generators::Pool2d &stages, const Pool2dContext &context);
 }  // namespace cpu
 
 namespace gpu {

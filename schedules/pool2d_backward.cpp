@@ -16,6 +16,7 @@ const Table<Pool2dBackward, Pool2dContext> &pool2d_backward_schedules() {
         {"root", root},
         {"cpu", cpu::pool2d_backward},
         {"cpu_by_rows", cpu::pool2d_backward_by_rows},
+        {"cpu_in_blocks", cpu::pool2d_backward_in_blocks},
         {"gpu_unstaged", gpu::pool2d_backward}};
     return table;
 }

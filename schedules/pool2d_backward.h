@@ -11,6 +11,7 @@ const Table<generators::Pool2dBackward, Pool2dContext> &pool2d_backward_schedule
 namespace cpu {
 void pool2d_backward(generators::Pool2dBackward &stages, const Pool2dContext &context);
 void pool2d_backward_by_rows(generators::Pool2dBackward &stages, const Pool2dContext &context);
+void pool2d_backward_in_blocks(generators::Pool2dBackward &stages, const Pool2dContext &context);
 }  // namespace cpu
 
 namespace gpu {

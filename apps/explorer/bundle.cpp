@@ -165,21 +165,29 @@ private:
         return items_.size() - 1;
     }
 
-    // Its resources. Rows may be too large for the usual limits.
+    // Its resources and arguments. Rows may be too large for the usual limits.
     json compile_one(const BundleItem &item) const {
-        const std::vector<compiler::Resources> kernels = compile_archive(
+        const Archive made = compile_archive(
             item.candidate, item.sizes, targets_of(item.candidate), item.function, archive(item));
-        if (!item.row) check_budget(item.candidate, kernels, bench::limits_of(subject_.settings));
-        const KernelResources r = resources_of(kernels);
-        return {r.registers,     r.stack_bytes,    r.spill_bytes,
-                r.shared_static, r.shared_dynamic, r.threads};
+        if (!item.row)
+            check_budget(item.candidate, made.kernels, bench::limits_of(subject_.settings));
+        const KernelResources r = resources_of(made.kernels);
+        json arguments = json::array();
+        for (const compiler::FunctionArgument &argument : made.arguments)
+            arguments.push_back({argument.name, argument.bytes, argument.extents});
+        return {{"resources",
+                 {r.registers, r.stack_bytes, r.spill_bytes, r.shared_static, r.shared_dynamic,
+                  r.threads}},
+                {"arguments", arguments}};
     }
 
     void finish(BundleItem &item, const Finished &finished) {
         item.compiled = finished.status == "ok";
         if (item.compiled) {
-            const json &r = finished.result;
+            const json &r = finished.result["resources"];
             item.resources = {r[0], r[1], r[2], r[3], r[4], r[5]};
+            for (const json &a : finished.result["arguments"])
+                item.arguments.push_back({a[0], a[1], a[2]});
             return;
         }
         const Candidate &c = item.candidate;

@@ -31,8 +31,8 @@ std::string text_of(const BundleItem &item) {
     return text + "DataType::" + std::string(name_of(c.type)) +
            ", Layout::" + std::string(name_of(c.layout)) +
            ", DeviceType::" + std::string(name_of(c.device)) + ", where_" + item.function + ", " +
-           text_of(item.resources) + ", " + item.function + "_argv, " + item.function +
-           "_metadata}";
+           text_of(item.resources) + ", " + item.function + "_argv, arguments_" + item.function +
+           "}";
 }
 
 std::string where_of(const BundleItem &item) {
@@ -43,6 +43,20 @@ std::string where_of(const BundleItem &item) {
                   "\", Constraint::Relation::" + relations[static_cast<int>(c.relation)] + ", " +
                   std::to_string(c.value) + "}, ";
     return "const std::vector<Constraint> where_" + item.function + " = {" + listed + "};\n";
+}
+
+std::string arguments_of(const BundleItem &item) {
+    std::string extents, listed;
+    for (const compiler::FunctionArgument &argument : item.arguments) {
+        const std::string name = "extents_" + item.function + "_" + argument.name;
+        listed += "{" + quoted(argument.name) + ", " + std::to_string(argument.bytes) + ", ";
+        listed += argument.extents.empty() ? "{}}, " : name + "}, ";
+        if (argument.extents.empty()) continue;
+        extents += "const int64_t " + name + "[] = {";
+        for (const int64_t extent : argument.extents) extents += std::to_string(extent) + ", ";
+        extents += "};\n";
+    }
+    return extents + "const KernelArgument arguments_" + item.function + "[] = {" + listed + "};\n";
 }
 
 // The rows that selection sees stand in the table's order, so that it takes them again.
@@ -100,11 +114,10 @@ std::string bundle_source(const Subject &subject, const SweepOptions &options,
         << "extern \"C\" {\n";
     for (const BundleItem &item : items)
         if (item.compiled)
-            out << "int " << item.function << "_argv(void **);\n"
-                << "const halide_filter_metadata_t *" << item.function << "_metadata();\n";
+            out << "int " << item.function << "_argv(void **);\n";
     out << "}\nnamespace hk {\nnamespace {\n";
     for (const BundleItem &item : items)
-        if (item.compiled) out << where_of(item);
+        if (item.compiled) out << where_of(item) << arguments_of(item);
     out << "}\n";
     write_tables(out, items);
     write_bundle(out, subject, options, items, cases);

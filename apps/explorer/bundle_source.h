@@ -14,6 +14,7 @@ struct BundleItem {
     CallArguments sizes;              // for an autoscheduler
     bool compiled = false;
     KernelResources resources = {};
+    std::vector<compiler::FunctionArgument> arguments = {};
 };
 
 struct BundleCase {

@@ -12,26 +12,22 @@
 #include "Halide.h"
 #include "HalideRuntime.h"
 #include "compiler/embed_device_code.h"
+#include "compiler/pipeline.h"
 #include "compiler/resources.h"
 #include "compiler/tools.h"
-#include "metadata.h"
 #include "worker.h"
 
 namespace hk::explorer {
 
 namespace {
 
+using compiler::Built;
 using Halide::Internal::AbstractGenerator;
-using Generator = std::unique_ptr<AbstractGenerator>;
 
 Halide::Target target_of(const Candidate &candidate) { return Halide::Target(candidate.target()); }
 
-Generator generator_of(const Candidate &candidate, const Halide::Target &target) {
-    Generator generator = Halide::Internal::GeneratorRegistry::create(
-        candidate.family, Halide::GeneratorContext(target));
-    for (const auto &[name, value] : candidate.parameters())
-        generator->set_generatorparam_value(name, value);
-    return generator;
+Built built(const Candidate &candidate, const Halide::Target &target) {
+    return Built(candidate.family, candidate.parameters(), target);
 }
 
 // Halide's errors are no std::exception.
@@ -69,8 +65,8 @@ void estimate(Halide::Parameter &parameter, const CallArguments::Argument &argum
     }
 }
 
-void autoschedule(AbstractGenerator &generator, Halide::Pipeline &pipeline, const std::string &name,
-                  const CallArguments &sizes) {
+void autoschedule(Built &built, const std::string &name, const CallArguments &sizes) {
+    AbstractGenerator &generator = *built.generator;
     auto argument = sizes.arguments.begin();
     for (const auto &info : generator.arginfos()) {
         if (argument == sizes.arguments.end()) throw std::runtime_error("no sizes for " + name);
@@ -97,26 +93,7 @@ void autoschedule(AbstractGenerator &generator, Halide::Pipeline &pipeline, cons
     // Beams of the default width take minutes, and more memory than machines have, for a
     // convolution.
     if (name == "Adams2019" || name == "Anderson2021") params.extra["beam_size"] = "4";
-    pipeline.apply_autoscheduler(generator.context().target(), params);
-}
-
-// As AbstractGenerator::build_module, with an autoscheduler for the sizes of one call.
-Halide::Module module_of(AbstractGenerator &generator, const Candidate &candidate,
-                         const CallArguments &sizes, const std::string &name) {
-    Halide::Pipeline pipeline = generator.build_pipeline();
-    if (is_autoscheduler(candidate.schedule))
-        autoschedule(generator, pipeline, candidate.schedule, sizes);
-    std::vector<Halide::Argument> inputs;
-    for (const auto &info : generator.arginfos()) {
-        if (info.dir != Halide::Internal::ArgInfoDirection::Input) continue;
-        for (const Halide::Parameter &p : generator.input_parameter(info.name))
-            inputs.emplace_back(
-                p.name(),
-                p.is_buffer() ? Halide::Argument::InputBuffer : Halide::Argument::InputScalar,
-                p.type(), p.dimensions(), p.get_argument_estimates());
-    }
-    return pipeline.compile_to_module(inputs, name, generator.context().target(),
-                                      Halide::LinkageType::ExternalPlusMetadata);
+    built.pipeline.apply_autoscheduler(generator.context().target(), params);
 }
 
 // Halide's JIT brings a runtime of its own, with threads, memory and devices of its own, which
@@ -133,19 +110,25 @@ Halide::Internal::JITModule library_runtime(const Halide::Target &target) {
 }
 
 // With finished device code, and its GPU kernels.
-struct Built {
+struct FinishedModule {
     Halide::Module module;
+    std::vector<compiler::FunctionArgument> arguments;
     std::vector<compiler::Resources> kernels;
 };
 
-Built build(AbstractGenerator &generator, const Candidate &candidate, const CallArguments &sizes,
-            const std::string &function, const std::filesystem::path &scratch) {
-    Halide::Module module = module_of(generator, candidate, sizes, function);
-    if (candidate.device == DeviceType::cpu) return {module, {}};
-    std::vector<compiler::Resources> kernels = compiler::launches(module);
-    module = compiler::embed_device_code(module, compiler::CudaTools::find(), true,
-                                         scratch.string(), kernels);
-    return {module, std::move(kernels)};
+// With an autoscheduler for the sizes of one call where the candidate's schedule is one.
+FinishedModule finish(const Candidate &candidate, const Halide::Target &target,
+                const CallArguments &sizes, const std::string &function,
+                const std::filesystem::path &scratch) {
+    Built built = explorer::built(candidate, target);
+    if (is_autoscheduler(candidate.schedule)) autoschedule(built, candidate.schedule, sizes);
+    Halide::Module module = built.module(function, target);
+    FinishedModule finished{module, compiler::arguments_of(*built.generator, module, function), {}};
+    if (candidate.device == DeviceType::cpu) return finished;
+    finished.kernels = compiler::launches(module);
+    finished.module = compiler::embed_device_code(module, compiler::CudaTools::find(), true,
+                                                  scratch.string(), finished.kernels);
+    return finished;
 }
 
 compiler::TemporaryFolder scratch_folder() {
@@ -165,25 +148,26 @@ struct Compiled::Impl {
     Candidate candidate;
     std::string name;
     Halide::Internal::JITModule code;
-    Metadata metadata;
+    std::vector<compiler::FunctionArgument> told;
+    std::vector<KernelArgument> arguments;
     std::vector<compiler::Resources> resources;
     KernelInfo kernel;
     double seconds = 0;
 
-    static const halide_filter_metadata_t *current;
-
     Impl(const Candidate &given, const CallArguments &sizes)
         : candidate(given), name(given.name()) {
         const auto start = std::chrono::steady_clock::now();
-        const Generator generator = generator_of(candidate, target_of(candidate));
         const std::string function = "hk_candidate";
         const compiler::TemporaryFolder scratch = scratch_folder();
-        auto [module, kernels] = build(*generator, candidate, sizes, function, scratch.path());
-        resources = std::move(kernels);
-        const Halide::Internal::LoweredFunc &lowered = module.get_function_by_name(function);
-        code = Halide::Internal::JITModule(module, lowered, {library_runtime(module.target())});
-        metadata = Metadata(lowered, generator->arginfos());
-        current = metadata.get();
+        FinishedModule finished =
+            finish(candidate, target_of(candidate), sizes, function, scratch.path());
+        const Halide::Module &module = finished.module;
+        resources = std::move(finished.kernels);
+        told = std::move(finished.arguments);
+        for (const compiler::FunctionArgument &argument : told)
+            arguments.push_back({argument.name.c_str(), argument.bytes, argument.extents});
+        code = Halide::Internal::JITModule(module, module.get_function_by_name(function),
+                                           {library_runtime(module.target())});
         kernel = {.name = name.c_str(),
                   .family = candidate.family.c_str(),
                   .row = "candidate",
@@ -196,12 +180,10 @@ struct Compiled::Impl {
                   .where = candidate.where,
                   .resources = resources_of(resources),
                   .call = reinterpret_cast<int (*)(void **)>(code.argv_function()),
-                  .metadata = [] { return current; }};
+                  .arguments = arguments};
         seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     }
 };
-
-const halide_filter_metadata_t *Compiled::Impl::current = nullptr;
 
 Compiled::Compiled(const Candidate &candidate, const CallArguments &sizes)
     : impl_(with_errors([&] { return std::make_unique<Impl>(candidate, sizes); })) {}
@@ -214,34 +196,33 @@ double Compiled::seconds() const { return impl_->seconds; }
 schedules::KnobSpace knob_space(const Candidate &candidate) {
     return with_errors([&] {
         const schedules::KnobListener listener;
-        generator_of(candidate, target_of(candidate))->build_pipeline();
+        built(candidate, target_of(candidate));
         return listener.space();
     });
 }
 
-std::vector<compiler::Resources> compile_archive(const Candidate &candidate,
-                                                 const CallArguments &sizes,
-                                                 const std::string &targets,
-                                                 const std::string &name,
-                                                 const std::filesystem::path &archive) {
+Archive compile_archive(const Candidate &candidate, const CallArguments &sizes,
+                        const std::string &targets, const std::string &name,
+                        const std::filesystem::path &archive) {
     std::vector<std::string> words;
     std::istringstream in(targets);
     for (std::string word; std::getline(in, word, ',');) words.push_back(word);
     return with_errors([&] {
-        std::vector<compiler::Resources> all;
+        Archive made;
         const std::filesystem::path folder = archive.string() + ".parts";
         std::filesystem::create_directories(folder);
         const auto module_for = [&](const std::string &function, const Halide::Target &target) {
-            const Generator generator = generator_of(candidate, target);
-            auto [module, kernels] = build(*generator, candidate, sizes, function, folder);
-            all.insert(all.end(), kernels.begin(), kernels.end());
-            return module;
+            FinishedModule finished = finish(candidate, target, sizes, function, folder);
+            made.kernels.insert(made.kernels.end(), finished.kernels.begin(),
+                                finished.kernels.end());
+            made.arguments = std::move(finished.arguments);
+            return finished.module;
         };
         Halide::compile_multitarget(name,
                                     {{Halide::OutputFileType::static_library, archive.string()}},
                                     {words.begin(), words.end()}, words, module_for);
         std::filesystem::remove_all(folder);
-        return all;
+        return made;
     });
 }
 
@@ -268,7 +249,7 @@ void check_budget(const Candidate &candidate, const std::vector<compiler::Resour
                             .where = {},
                             .resources = resources_of(kernels),
                             .call = nullptr,
-                            .metadata = nullptr};
+                            .arguments = {}};
     const Selection selection = select(
         {&kernel, 1}, kernel.type, kernel.layout, kernel.device, limits,
         [](std::string_view) { return 0; }, true);
@@ -283,8 +264,7 @@ std::string budget_of(const Candidate &candidate) {
         twin.device = device;
         const auto kernels = with_errors([&] {
             const compiler::TemporaryFolder scratch = scratch_folder();
-            const Generator generator = generator_of(twin, target_of(twin));
-            return build(*generator, twin, {}, "hk_candidate", scratch.path()).kernels;
+            return finish(twin, target_of(twin), {}, "hk_candidate", scratch.path()).kernels;
         });
         const KernelResources used = resources_of(kernels);
         shared = std::max(shared, used.shared_bytes());
@@ -301,17 +281,16 @@ CallArguments *heard = nullptr;
 const KernelInfo *heard_row = nullptr;
 
 int hear(void **arguments) {
-    const halide_filter_metadata_t &metadata = *heard_row->metadata();
     heard->arguments.clear();
-    for (int i = 0; i < metadata.num_arguments; i++) {
-        const halide_filter_argument_t &told = metadata.arguments[i];
+    for (const KernelArgument &told : heard_row->arguments) {
+        const void *given = *arguments++;
         if (std::string_view(told.name) == "__user_context") continue;
         CallArguments::Argument argument;
-        if (told.kind == halide_argument_kind_input_scalar) {
-            const auto *bytes = static_cast<const unsigned char *>(arguments[i]);
-            argument.scalar.assign(bytes, bytes + (told.type.bits + 7) / 8);
+        if (told.bytes > 0) {
+            const auto *bytes = static_cast<const unsigned char *>(given);
+            argument.scalar.assign(bytes, bytes + told.bytes);
         } else {
-            const auto &buffer = *static_cast<const halide_buffer_t *>(arguments[i]);
+            const auto &buffer = *static_cast<const halide_buffer_t *>(given);
             for (int d = 0; d < buffer.dimensions; d++) {
                 argument.mins.push_back(buffer.dim[d].min);
                 argument.extents.push_back(buffer.dim[d].extent);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "candidate.h"
+#include "compiler/arguments.h"
 #include "compiler/resources.h"
 #include "schedules/schedule.h"
 
@@ -20,14 +21,13 @@ struct CallArguments {
         std::vector<int64_t> mins, extents;  // of a buffer; empty: a scalar, or of no dimension
         std::vector<unsigned char> scalar;   // its bytes
     };
-    std::vector<Argument> arguments;  // in the order of the kernel's metadata
+    std::vector<Argument> arguments;  // in the order of the kernel's, without the user's context
     int threads = 1;
 };
 
 class Compiled {
 public:
-    // Throws std::runtime_error with Halide's message. One is alive at a time, as the description
-    // of its arguments is found through a function without arguments. `sizes`: for autoschedulers.
+    // Throws std::runtime_error with Halide's message. `sizes`: for autoschedulers.
     explicit Compiled(const Candidate &candidate, const CallArguments &sizes = {});
     ~Compiled();
     Compiled(const Compiled &) = delete;
@@ -47,14 +47,16 @@ private:
 // says of itself. Throws std::runtime_error where they are not legal. Nothing is compiled.
 schedules::KnobSpace knob_space(const Candidate &candidate);
 
-// An archive with the candidate as a function of that name, its description and its argv entry, as
-// the library's kernels are: of several targets, separated by commas, the first that the machine
-// can do runs. Returns its GPU kernels. Throws std::runtime_error with Halide's message.
-std::vector<compiler::Resources> compile_archive(const Candidate &candidate,
-                                                 const CallArguments &sizes,
-                                                 const std::string &targets,
-                                                 const std::string &name,
-                                                 const std::filesystem::path &archive);
+// An archive with the candidate as a function of that name and its argv entry, as the library's
+// kernels are: of several targets, separated by commas, the first that the machine can do runs.
+// Throws std::runtime_error with Halide's message.
+struct Archive {
+    std::vector<compiler::Resources> kernels;  // of a GPU
+    std::vector<compiler::FunctionArgument> arguments;
+};
+Archive compile_archive(const Candidate &candidate, const CallArguments &sizes,
+                        const std::string &targets, const std::string &name,
+                        const std::filesystem::path &archive);
 
 // Throws Failure "over budget", naming figure and budget, of a GPU's candidate that no row may be,
 // one with a stack frame, spills or a number of shared bytes that is not a constant, or that does

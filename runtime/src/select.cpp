@@ -61,6 +61,12 @@ std::string shortage(const KernelInfo &kernel, const DeviceLimits &limits) {
 
 }  // namespace
 
+int64_t KernelInfo::extent(std::string_view argument, size_t dim) const noexcept {
+    for (const KernelArgument &a : arguments)
+        if (a.name == argument) return dim < a.extents.size() ? a.extents[dim] : 0;
+    return 0;
+}
+
 bool holds(const Constraint &constraint, int64_t value) noexcept {
     switch (constraint.relation) {
         case Constraint::Relation::equal:

@@ -1,6 +1,7 @@
 #include "schedules/pool2d.h"
 
 #include "schedules/cpu/pool2d_bands.h"
+#include "schedules/cpu/pool2d_blocks.h"
 
 using namespace Halide;
 using namespace hk::generators;
@@ -53,6 +54,10 @@ void pool2d(Pool2d &stages, const Pool2dContext &context) {
         .never_partition(stages.r.x, stages.r.y);
     if (context.kernel_w > 0) stages.folded.update().unroll(stages.r.x);
     if (context.kernel_h > 0) stages.folded.update().unroll(stages.r.y);
+}
+
+void pool2d_in_blocks(Pool2d &stages, const Pool2dContext &context) {
+    in_blocks(stages.output, stages.blocked, context);
 }
 
 // Vectors of columns: a row of the output first folds rows of the input as they are, in registers,

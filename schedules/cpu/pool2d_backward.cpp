@@ -1,6 +1,7 @@
 #include "schedules/pool2d_backward.h"
 
 #include "schedules/cpu/pool2d_bands.h"
+#include "schedules/cpu/pool2d_blocks.h"
 
 using namespace Halide;
 using namespace hk::generators;
@@ -101,6 +102,20 @@ void windows_of_rows(Pool2dBackward &stages, const Pool2dContext &context, int l
 }
 
 }  // namespace
+
+// What windows are looked at for is kept for the whole image.
+void pool2d_backward_in_blocks(Pool2dBackward &stages, const Pool2dContext &context) {
+    in_blocks(stages.output, stages.blocked, context);
+    const int lanes = context.target.natural_vector_size<float>();
+    const Var inner = context.nhwc ? c : x;
+    stages.window.compute_root().parallel(n).vectorize(inner, lanes, guard);
+    if (stages.r.defined())
+        stages.window.update()
+            .reorder(inner, stages.r.x, stages.r.y)
+            .parallel(n)
+            .vectorize(inner, lanes, guard)
+            .never_partition_all();
+}
 
 // Vectors of columns. For a band of rows of pixels, in the first cache, what a row of windows has
 // for each column of pixels is folded once, whatever number of rows of pixels takes it; windows are

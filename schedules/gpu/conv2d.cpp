@@ -140,17 +140,13 @@ void sliced(Conv2dSliced &stages, const Conv2dContext &context) {
     if (stages.start.defined()) block.hold_start(stages.start, stages.sum);
 }
 
-// The last rung: no shared memory and 128 threads, so that it fits every device. A thread computes
-// two channels at two pixels, four FMAs to four loads from global memory and its caches. 48
-// registers, no stack, no spills. Its speed on a GPU is not measured.
+// The last rung: no shared memory and 128 threads, so that it fits every device, and sums of any
+// length. A thread computes two channels at two pixels, four FMAs to four loads from global memory
+// and its caches; it has the sums of a block and the running ones. 72 registers, no stack, no
+// spills. Its speed on a GPU is not measured.
 void unstaged(Conv2dSliced &stages, const Conv2dContext &context) {
-    const Block block(unstaged_tiles(context), context.nhwc);
-    const RDom &d = stages.r;
-    block.accumulate_alone(stages.sum, stages.output, {d.x, d.w, d.y, d.z});
-}
-
-// As the last rung, for sums in blocks: a thread has the sums of a block and the running ones.
-void unstaged_blocks(Conv2dSliced &stages, const Conv2dContext &context) {
+    if (!stages.blocked.running.defined())
+        throw CompileError("schedule gpu_unstaged is for algorithm sliced_blocks");
     const Block block(unstaged_tiles(context), context.nhwc);
     const RDom &d = stages.blocked.in_block, &blocks = stages.blocked.blocks;
     block.accumulate_alone(stages.blocked.running, stages.output, {blocks.x, blocks.y, blocks.z});

@@ -1,6 +1,7 @@
 #pragma once
 // The loops of kernels whose threads have an element, or a few, each.
 
+#include "generators/long_sum.h"
 #include "schedules/schedule.h"
 
 namespace hk::schedules::gpu {
@@ -38,6 +39,16 @@ inline void element_a_thread(Halide::Func f, const std::vector<Halide::Var> &dim
         .gpu_blocks(block)
         .gpu_threads(thread)
         .never_partition_all();
+}
+
+// A sum in blocks for each element of `output`, in registers.
+inline void add_up_in_thread(generators::BlockedSum &sums, Halide::Func &output,
+                             const Halide::Var &innermost) {
+    const Halide::RDom &blocks = sums.blocks, &d = sums.in_block;
+    sums.running.compute_at(output, innermost).store_in(Halide::MemoryType::Register);
+    sums.running.update().reorder(blocks.x, blocks.y, blocks.z).never_partition_all();
+    sums.block_sum.compute_at(sums.running, blocks.x).store_in(Halide::MemoryType::Register);
+    sums.block_sum.update().reorder(d.x, d.y, d.z).never_partition_all();
 }
 
 }  // namespace hk::schedules::gpu

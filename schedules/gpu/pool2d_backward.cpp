@@ -12,10 +12,10 @@ namespace hk::schedules::gpu {
 void pool2d_backward(Pool2dBackward &stages, const Pool2dContext &context) {
     element_a_thread(stages.output, stages.output.args(), threads_of(Knobs(context.knobs)));
     const Var inner = context.nhwc ? c : x;
-    stages.sum.compute_at(stages.output, inner).store_in(MemoryType::Register);
-    stages.sum.update().reorder(stages.w.x, stages.w.y).never_partition_all();
+    add_up_in_thread(stages.blocked, stages.output, inner);
     if (!stages.r.defined()) return;
-    stages.window.compute_at(stages.sum, stages.w.x).store_in(MemoryType::Register);
+    stages.window.compute_at(stages.blocked.block_sum, stages.blocked.in_block.x)
+        .store_in(MemoryType::Register);
     for (const Var &one : {c, g, x, y, n}) stages.window.bound_extent(one, 1);
     stages.window.update().reorder(stages.r.x, stages.r.y).never_partition_all();
 }

@@ -224,8 +224,9 @@ TEST_F(CompileCache, CompilesAgainWhatIsDamaged) {
         fs::remove_all(out_);
         compile();
         EXPECT_EQ(events(), wanted += "d") << damaged.size();
+        compile();
+        EXPECT_EQ(events(), wanted += "h") << "not whole again";
         EXPECT_EQ(object(), compiled);
-        EXPECT_EQ(read_file(entry), whole);
     }
 }
 

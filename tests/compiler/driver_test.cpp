@@ -162,12 +162,19 @@ TEST_F(Driver, ReportsOpenClKernelsToo) {
         << report;
 }
 
-TEST_F(Driver, ReportsNothingOfCpuFunctions) {
-    ASSERT_TRUE(compile({"-e", "resources", "target=host"}).success);
-    EXPECT_EQ(
-        content("product.json"),
+// The arguments have the names that the generator declares, in the order of the compiled function.
+TEST_F(Driver, ReportsArgumentsAndTimeOfCpuFunctions) {
+    ASSERT_TRUE(compile({"-e", "resources", "target=host-user_context"}).success);
+    const std::string report = content("product.json");
+    const std::string expected =
         "{\"name\": \"product\", \"registers\": -1, \"stack_bytes\": -1, \"spill_bytes\": -1, "
-        "\"shared_static\": -1, \"shared_dynamic\": -1, \"threads\": -1, \"functions\": []}\n");
+        "\"shared_static\": -1, \"shared_dynamic\": -1, \"threads\": -1, \"functions\": [], "
+        "\"arguments\": [{\"name\": \"__user_context\", \"bytes\": 8, \"extents\": []}, "
+        "{\"name\": \"a\", \"bytes\": 0, \"extents\": [0, 0]}, "
+        "{\"name\": \"b\", \"bytes\": 0, \"extents\": [0, 0]}, "
+        "{\"name\": \"c\", \"bytes\": 0, \"extents\": [256, 96]}], \"seconds\": ";
+    ASSERT_EQ(report.substr(0, expected.size()), expected);
+    EXPECT_GT(std::stod(report.substr(expected.size())), 0);
 }
 
 TEST_F(Driver, RefusesAStackFrame) {

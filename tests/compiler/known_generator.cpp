@@ -29,6 +29,7 @@ public:
 
         c.dim(0).set_bounds(0, 256);
         c.dim(1).set_bounds(0, 256);
+        c.set_estimates({{0, 256}, {0, 96}});
         if (!get_target().has_gpu_feature()) return;
         Func out = c;
         out.tile(i, j, io, jo, i, j, 64, 64)

@@ -39,7 +39,9 @@ const std::map<std::string, std::vector<std::string>> &shapes() {
                                                           of_8 + k3 + ",n=2,h=17,w=18",
                                                           of_8 + k3 + ",n=2,h=17,w=18" + s2,
                                                           of_16 + k3 + ",n=2,h=17,w=18",
-                                                          dense + k3 + s2};
+                                                          dense + k3 + s2,
+                                                          "n=1,c=32770,h=2,w=3,k=32" + k1,
+                                                          "n=1,c=32,h=2,w=3,k=32770" + k1};
     static const std::map<std::string, std::vector<std::string>> all = {
         {"conv2d", convolutions},
         {"conv2d_backward_data", convolutions},

@@ -14,8 +14,6 @@
 #include "hk/data_type.h"
 #include "hk/device.h"
 
-struct halide_filter_metadata_t;  // HalideRuntime.h
-
 namespace hk {
 
 enum class Layout : uint8_t { nhwc, nchw, any };  // any: of families that have no layouts
@@ -51,6 +49,15 @@ bool holds(const Constraint &constraint, int64_t value) noexcept;
 // Its relation and value in words: "at most 4".
 std::string to_string(const Constraint &constraint);
 
+// An argument of a compiled function.
+struct KernelArgument {
+    const char *name;  // that the generator gives it
+    int bytes;         // of a number or a pointer; 0: a buffer
+    // Of a buffer, innermost first: what the kernel wants it to be a multiple of, or at most;
+    // 0: nothing.
+    std::span<const int64_t> extents;
+};
+
 struct KernelInfo {
     const char *name;    // of the compiled function: conv2d_3x3_f32_nhwc_cpu
     const char *family;  // conv2d
@@ -64,10 +71,13 @@ struct KernelInfo {
     std::span<const Constraint> where;
     KernelResources resources;
 
-    // The compiled function with its arguments as an array of pointers, and Halide's description of
-    // them. Tells on failure by a return value other than 0.
+    // The compiled function with its arguments as an array of pointers, the user's context before
+    // all others. Tells on failure by a return value other than 0.
     int (*call)(void **arguments);
-    const halide_filter_metadata_t *(*metadata)();
+    std::span<const KernelArgument> arguments;
+
+    // An argument's extent along a dimension; 0 where the kernel wants nothing of it.
+    int64_t extent(std::string_view argument, size_t dim) const noexcept;
 };
 
 // A row that selection passed over, and why: "kernel_w is 5, the row needs 3".

@@ -1,5 +1,6 @@
 #include "pool2d/problem.h"
 
+#include <algorithm>
 #include <array>
 #include <limits>
 
@@ -75,6 +76,28 @@ Pool2dProblem geometry(const char *operation, const Shape &input, DataType type,
     return {type, conv.batch, conv.channels, conv.height, conv.width, options};
 }
 
+// How many terms a sum of all but the long rows adds up one after the other, at most, of so many
+// above and next to each other. Rows of nchw add up columns first.
+int64_t terms_in_sum(const Pool2dProblem &problem, int64_t above, int64_t beside) {
+    return problem.options.layout == Layout::nhwc ? above * beside : above + beside;
+}
+
+int64_t pixels_in_sum(const Pool2dProblem &problem) {
+    const auto &[kernel_y, kernel_x] = problem.options.kernel;
+    return terms_in_sum(problem, std::min(kernel_y, problem.height),
+                        std::min(kernel_x, problem.width));
+}
+
+// Of a pixel.
+int64_t windows_in_sum(const Pool2dProblem &problem) {
+    const auto most = [&](size_t axis, int64_t windows) {
+        const int64_t kernel = problem.options.kernel[axis], stride = problem.options.stride[axis];
+        return std::min((kernel + stride - 1) / stride, windows);
+    };
+    return terms_in_sum(problem, most(0, problem.output_height()),
+                        most(1, problem.output_width()));
+}
+
 }  // namespace
 
 std::string_view name_of(Pooling pooling) noexcept { return detail::name_in(kPoolings, pooling); }
@@ -127,6 +150,8 @@ BufferView pool2d_view(const char *operation, const Operand &image, Layout layou
 
 int64_t pool2d_field(const Pool2dProblem &problem, std::string_view name) {
     if (name == "average") return problem.options.pooling == Pooling::average;
+    if (name == "pixels_in_sum") return pixels_in_sum(problem);
+    if (name == "windows_in_sum") return windows_in_sum(problem);
     return conv2d_field(as_conv2d(problem), name);
 }
 

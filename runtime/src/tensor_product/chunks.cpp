@@ -28,16 +28,10 @@ constexpr int64_t kPairsOfOffset = 1024, kPairsOfSlice = 4096;
 
 }  // namespace
 
-ChunkSizes::ChunkSizes(const KernelInfo &kernel, const TensorProductProblem &problem) {
-    const halide_filter_metadata_t &metadata = *kernel.metadata();
-    for (int i = 0; i < metadata.num_arguments; i++) {
-        const halide_filter_argument_t &argument = metadata.arguments[i];
-        if (argument.name == std::string_view("output")) {
-            channels = *argument.buffer_estimates[1];
-            depth = *argument.buffer_estimates[3];
-        }
-        if (argument.name == std::string_view("source")) pairs = *argument.buffer_estimates[1];
-    }
+ChunkSizes::ChunkSizes(const KernelInfo &kernel, const TensorProductProblem &problem)
+    : channels(kernel.extent("output", 0)),
+      depth(kernel.extent("output", 2)),
+      pairs(kernel.extent("source", 0)) {
     const auto whole = [](int64_t size, int64_t of) { return (size + of - 1) / of * of; };
     const int64_t bytes = problem.type == DataType::f64 ? 8 : 4;
     const int64_t widest = std::max(problem.input_channels, problem.output_channels);

@@ -27,24 +27,12 @@ int64_t count_tiles(const BlockLists &lists, int64_t blocks, const TileSizes &si
 
 }  // namespace
 
-TileSizes::TileSizes(const KernelInfo &kernel) {
-    const halide_filter_metadata_t &metadata = *kernel.metadata();
-    for (int i = 0; i < metadata.num_arguments; i++) {
-        const halide_filter_argument_t &argument = metadata.arguments[i];
-        // A minimum and an extent of each dimension.
-        const auto extent = [&](int d) {
-            const int64_t *const *estimates = argument.buffer_estimates;
-            return estimates && estimates[2 * d + 1] ? *estimates[2 * d + 1] : 0;
-        };
-        const std::string_view name = argument.name;
-        if (name == "output") channels = extent(0);
-        if (name == "output") rows = std::max(rows, extent(1));
-        if (name == "row") rows = extent(0);
-        if (name == "weight") depth = extent(1);
-        if (name == "source") pairs = extent(0);
-        if (name == "source") group = extent(1);
-    }
-}
+TileSizes::TileSizes(const KernelInfo &kernel)
+    : channels(kernel.extent("output", 0)),
+      rows(std::max(kernel.extent("output", 1), kernel.extent("row", 0))),
+      pairs(kernel.extent("source", 0)),
+      group(kernel.extent("source", 1)),
+      depth(kernel.extent("weight", 1)) {}
 
 TensorProductTiles::TensorProductTiles(const char *operation, const TensorProductMaps::Impl &maps,
                                        Direction direction, const TileSizes &sizes)
