@@ -259,7 +259,7 @@ kernel(conv2d_backward_data 3x1 ${flip_expand} TYPES f32 bf16 ${line} WHERE ${ke
 kernel(conv2d_backward_data any ${flip_expand} ${types} BUDGET shared:4224,registers:80)
 kernel(conv2d_backward_data unstaged ALGORITHM flip_expand_blocks ${unstaged} BUDGET shared:0,registers:56)
 kernel(conv2d_backward_data 1x3_expand_flip ALGORITHM expand_flip_sliced SCHEDULE gpu TYPES f32 bf16 LAYOUTS nhwc
-    DEVICES cuda opencl ${line} WHERE ${kernel_1x3} ${stride_1})
+    DEVICES cuda opencl ${line} ${short} ${kernel_1x3} ${stride_1})
 kernel(conv2d_backward_data any_expand_flip ALGORITHM expand_flip SCHEDULE cpu TYPES f32 bf16 LAYOUTS nhwc
     DEVICES cpu)
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "candidate.h"
 #include "tests/support/placed.h"
 #include "tests/support/values.h"
 
@@ -64,14 +63,6 @@ std::vector<JitAlgorithm> jit_algorithms(int64_t dot_channels) {
         {"dot", with({}, "dot"), {{"channels_per_group", Relation::multiple_of, dot_channels}}},
         {"depthwise", with(one_channel, "depthwise"), {one_in, one_out}},
     };
-}
-
-JitAlgorithm jit_algorithm(const KernelInfo &row) {
-    const explorer::Candidate candidate = explorer::Candidate::of(row);
-    JitAlgorithm algorithm{row.row, {{"algorithm", row.algorithm}}, candidate.where};
-    for (const auto &[field, value] : candidate.fixed)
-        algorithm.parameters["fix_" + field] = std::to_string(value);
-    return algorithm;
 }
 
 Halide::Callable jit_compile(const std::string &family, const JitAlgorithm &algorithm,

@@ -24,9 +24,6 @@ inline void PrintTo(const JitAlgorithm &algorithm, std::ostream *out) { *out << 
 // a multiple.
 std::vector<JitAlgorithm> jit_algorithms(int64_t dot_channels);
 
-// The algorithm of a row of the table, with the sizes that the row fixes.
-JitAlgorithm jit_algorithm(const KernelInfo &row);
-
 // Halide's errors are no std::exception, whose messages alone GoogleTest prints: they become
 // std::runtime_error.
 Halide::Callable jit_compile(const std::string &family, const JitAlgorithm &algorithm,

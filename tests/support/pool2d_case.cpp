@@ -3,6 +3,7 @@
 #include <limits>
 #include <sstream>
 
+#include "pool2d/problem.h"
 #include "tests/reference/elements.h"
 #include "tests/reference/pool2d.h"
 #include "tests/support/tolerance.h"
@@ -22,11 +23,13 @@ std::optional<Case> drawn(uint64_t seed, const Conv2dRequest &request) {
                                      {"filters_per_group", Relation::equal, 1},
                                      {"dilation_y", Relation::equal, 1},
                                      {"dilation_x", Relation::equal, 1}};
+    std::vector<Constraint> of_pooling;  // what convolutions have no field for
     for (const Constraint &constraint : request.where) {
-        if (std::string_view(constraint.field) != "average") {
-            where.push_back(constraint);
-        } else {
+        const std::string_view field = constraint.field;
+        if (field == "average") {
             c.pooling = constraint.value == 0 ? Pooling::max : Pooling::average;
+        } else {
+            (field.ends_with("_in_sum") ? of_pooling : where).push_back(constraint);
         }
     }
     Conv2dRequest windows = request;
@@ -47,6 +50,9 @@ std::optional<Case> drawn(uint64_t seed, const Conv2dRequest &request) {
     }
     if (c.problem.output_height() < 1 || c.problem.output_width() < 1) {
         return {};
+    }
+    for (const Constraint &constraint : of_pooling) {
+        if (!holds(constraint, detail::pool2d_field(c.pool(), constraint.field))) return {};
     }
     draw_placements(random, c);
     return c;

@@ -7,7 +7,10 @@
 //   inside the image alone.           (ONNX MaxPool; AveragePool with count_include_pad = 0)
 //
 // Layouts, outermost first: nhwc: [N, H, W, C]; nchw: [N, C, H, W]. All tensors of a call are of
-// one type: f32, f16 or bf16; sums are f32 and rounded once. A NaN in a window is its maximum.
+// one type: f32, f16 or bf16; sums are f32 and rounded once. Before that one of up to 16384 terms
+// is off by at most 2^-10 of the sum of their magnitudes, one of more, and on a GPU any, by at most
+// 2^-14. Terms are pixels of a window, or windows of a pixel; of nchw on a CPU as many as there are
+// beside each other and above each other. A NaN in a window is its maximum.
 // Padding is below the window's size, so that every window holds a pixel.
 
 #include "hk/conv2d.h"
