@@ -11,9 +11,10 @@
 namespace hk::compiler {
 
 struct FunctionArgument {
-    std::string name;              // as the generator declares it; of an array, name_0
-    int bytes = 0;                 // of a number or a pointer; 0: a buffer
-    std::vector<int64_t> extents;  // of a buffer as the generator estimates them, 0 where it doesn't
+    std::string name;  // as the generator declares it; of an array, name_0
+    int bytes = 0;     // of a number or a pointer; 0: a buffer
+    std::vector<int64_t>
+        extents;  // of a buffer as the generator estimates them, 0 where it doesn't
 };
 
 // `generator` has built the pipeline that `function` of the module is.

@@ -64,9 +64,12 @@ void check_figure(const std::string &where, int figure, const char *what, int bu
 
 std::span<const Resources::Field> Resources::fields() {
     static constexpr Field all[] = {
-        {"registers", &Resources::registers},           {"stack_bytes", &Resources::stack_bytes},
-        {"spill_bytes", &Resources::spill_bytes},       {"shared_static", &Resources::shared_static},
-        {"shared_dynamic", &Resources::shared_dynamic}, {"threads", &Resources::threads},
+        {"registers", &Resources::registers},
+        {"stack_bytes", &Resources::stack_bytes},
+        {"spill_bytes", &Resources::spill_bytes},
+        {"shared_static", &Resources::shared_static},
+        {"shared_dynamic", &Resources::shared_dynamic},
+        {"threads", &Resources::threads},
     };
     return all;
 }

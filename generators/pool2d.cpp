@@ -106,9 +106,8 @@ Pool2d pool2d_average_in_blocks(const Pool2dOperands &op) {
     };
     Pool2d stages;
     stages.blocked =
-        blocked_sum({c, g, x, y, n}, 0.f,
-                    {min(w.kernel_x, w.width), min(w.kernel_y, w.height), 1}, pixel,
-                    [](const std::array<Expr, 3> &) { return cast<bool>(true); });
+        blocked_sum({c, g, x, y, n}, 0.f, {min(w.kernel_x, w.width), min(w.kernel_y, w.height), 1},
+                    pixel, [](const std::array<Expr, 3> &) { return cast<bool>(true); });
     stages.folded = Func("sum");
     stages.folded(c, g, x, y, n) = stages.blocked.running(c, g, x, y, n)[0];
     finish_average(op, stages);

@@ -42,8 +42,7 @@ public:
     // The place of the pixel in it.
     Expr place(const Expr &i, const Expr &j) const {
         const PoolWindows &windows = op_.windows;
-        return (y - windows.first_y(next_y(j))) * windows.kernel_x + x -
-               windows.first_x(next_x(i));
+        return (y - windows.first_y(next_y(j))) * windows.kernel_x + x - windows.first_x(next_x(i));
     }
 
     template<typename Term>

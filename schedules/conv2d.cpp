@@ -27,9 +27,8 @@ const Conv2dTable<Conv2d> &packed_schedules() {
 }
 
 const Conv2dTable<Conv2dSliced> &sliced_schedules() {
-    static const Conv2dTable<Conv2dSliced> table = {{"root", root<Conv2dSliced>},
-                                                    {"gpu", gpu::sliced},
-                                                    {"gpu_unstaged", gpu::unstaged}};
+    static const Conv2dTable<Conv2dSliced> table = {
+        {"root", root<Conv2dSliced>}, {"gpu", gpu::sliced}, {"gpu_unstaged", gpu::unstaged}};
     return table;
 }
 

@@ -167,8 +167,8 @@ private:
 
     // Its resources and arguments. Rows may be too large for the usual limits.
     json compile_one(const BundleItem &item) const {
-        const Archive made = compile_archive(
-            item.candidate, item.sizes, targets_of(item.candidate), item.function, archive(item));
+        const Archive made = compile_archive(item.candidate, item.sizes, targets_of(item.candidate),
+                                             item.function, archive(item));
         if (!item.row)
             check_budget(item.candidate, made.kernels, bench::limits_of(subject_.settings));
         const KernelResources r = resources_of(made.kernels);

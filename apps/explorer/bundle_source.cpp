@@ -113,8 +113,7 @@ std::string bundle_source(const Subject &subject, const SweepOptions &options,
     out << "#include <vector>\n#include \"bundle_table.h\"\n#include \"hk/kernel_info.h\"\n"
         << "extern \"C\" {\n";
     for (const BundleItem &item : items)
-        if (item.compiled)
-            out << "int " << item.function << "_argv(void **);\n";
+        if (item.compiled) out << "int " << item.function << "_argv(void **);\n";
     out << "}\nnamespace hk {\nnamespace {\n";
     for (const BundleItem &item : items)
         if (item.compiled) out << where_of(item) << arguments_of(item);

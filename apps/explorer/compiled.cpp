@@ -118,8 +118,8 @@ struct FinishedModule {
 
 // With an autoscheduler for the sizes of one call where the candidate's schedule is one.
 FinishedModule finish(const Candidate &candidate, const Halide::Target &target,
-                const CallArguments &sizes, const std::string &function,
-                const std::filesystem::path &scratch) {
+                      const CallArguments &sizes, const std::string &function,
+                      const std::filesystem::path &scratch) {
     Built built = explorer::built(candidate, target);
     if (is_autoscheduler(candidate.schedule)) autoschedule(built, candidate.schedule, sizes);
     Halide::Module module = built.module(function, target);

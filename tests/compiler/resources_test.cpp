@@ -117,8 +117,7 @@ TEST(Resources, HaveABudget) {
     expect_over_budget(kernel, Budget{.allow_dynamic_shared = true},
                        "asks for a number of shared bytes");
     EXPECT_EQ(largest("function", {kernel}).shared_dynamic, -1);
-    EXPECT_NE(to_json({"function", {kernel}, {}})
-                  .find("\"shared_dynamic\": \"dynamic\""),
+    EXPECT_NE(to_json({"function", {kernel}, {}}).find("\"shared_dynamic\": \"dynamic\""),
               std::string::npos);
 }
 

@@ -133,7 +133,8 @@ protected:
         std::vector<double> values;
         const std::vector<double> of_channel = values_of(row.type, row.layout);
         const bool nhwc = row.layout == Layout::nhwc;
-        const size_t pixels = static_cast<size_t>(line.image.pixels()), channels = of_channel.size();
+        const size_t pixels = static_cast<size_t>(line.image.pixels()),
+                     channels = of_channel.size();
         for (size_t i = 0; i < pixels * channels; i++)
             values.push_back(of_channel[nhwc ? i % channels : i / pixels] *
                              of_pixel(static_cast<int64_t>(nhwc ? i / channels : i % pixels)));

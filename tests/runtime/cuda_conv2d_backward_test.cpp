@@ -67,8 +67,8 @@ const Family kFamilies[] = {
 // Into which the gradient of a filter is cut.
 int64_t parts_of(const KernelInfo &kernel, const Conv2dProblem &problem) {
     if (kernel.family != std::string_view("conv2d_backward_weight")) return 1;
-    return detail::WeightParts(
-               kernel, detail::normalised(problem, detail::normalise_backward_weight))
+    return detail::WeightParts(kernel,
+                               detail::normalised(problem, detail::normalise_backward_weight))
         .count();
 }
 

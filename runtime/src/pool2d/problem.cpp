@@ -94,8 +94,7 @@ int64_t windows_in_sum(const Pool2dProblem &problem) {
         const int64_t kernel = problem.options.kernel[axis], stride = problem.options.stride[axis];
         return std::min((kernel + stride - 1) / stride, windows);
     };
-    return terms_in_sum(problem, most(0, problem.output_height()),
-                        most(1, problem.output_width()));
+    return terms_in_sum(problem, most(0, problem.output_height()), most(1, problem.output_width()));
 }
 
 }  // namespace
