@@ -1,12 +1,22 @@
 #!/usr/bin/env bash
 # Installs what the build needs: Debian packages that are missing, and .venv from requirements.txt.
 # Does nothing the second time. Where it may not install packages it names them and stops.
+#
+#   ./setup.sh            for all of it
+#   ./setup.sh library    for the libraries alone: -DHK_BUILD_APPS=OFF (docs/building.md)
 set -euo pipefail
 cd "$(dirname "$0")"
 
-packages=(g++ ccache libgtest-dev libbenchmark-dev libpng-dev libjpeg-dev pocl-opencl-icd
-    ocl-icd-opencl-dev opencl-headers libcli11-dev nlohmann-json3-dev libdlpack-dev libxxhash-dev
-    libboost-dev zlib1g-dev libopenmpi-dev openmpi-bin chromium python3-venv)
+packages=(g++ ccache opencl-headers libdlpack-dev libxxhash-dev libboost-dev python3-venv)
+case "${1-}" in
+"") packages+=(libgtest-dev libpng-dev libjpeg-dev zlib1g-dev libcli11-dev nlohmann-json3-dev
+    pocl-opencl-icd ocl-icd-opencl-dev libopenmpi-dev openmpi-bin chromium) ;;
+library) ;;
+*)
+    echo "usage: ./setup.sh [library]" >&2
+    exit 2
+    ;;
+esac
 missing=()
 for package in "${packages[@]}"; do
     dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q '^install ok installed$' ||

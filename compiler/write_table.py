@@ -63,12 +63,14 @@ def main() -> None:
             f"     {name}_argv, {arguments.name_of(report['arguments'])}}},"
         )
 
-    text = "\n".join(
-        ["// Written by compiler/write_table.py from kernels.cmake.", f'#include "hk/{library}.h"', "",
-         'extern "C" {', *declarations, "}", "", "namespace hk {", "namespace {", "", *conditions, "", *arguments.definitions, "",
-         "const KernelInfo kernels[] = {", *entries, "};", "", "}  // namespace", "",
-         f"std::span<const KernelInfo> {family}_kernels() {{ return kernels; }}", "", "}  // namespace hk", ""]
-    )
+    table = ["const KernelInfo kernels[] = {", *entries, "};"]
+    if not entries:  # of the types that were asked for
+        table = ["const std::span<const KernelInfo> kernels;"]
+    text = "\n".join([
+        "// Written by compiler/write_table.py from kernels.cmake.", f'#include "hk/{library}.h"', "",
+        'extern "C" {', *declarations, "}", "", "namespace hk {", "namespace {", "",
+        *conditions, "", *arguments.definitions, "", *table, "", "}  // namespace", "",
+        f"std::span<const KernelInfo> {family}_kernels() {{ return kernels; }}", "", "}  // namespace hk", ""])
     (directory / f"{family}_table.cpp").write_text(text)
 
 

@@ -1,7 +1,7 @@
 # The table's part of top-k; kernels.cmake includes it. A type stands for all types of its width.
 
 set(HK_FIXED_FIELDS_topk values indices adjacent)
-kernel_family(topk)
+kernel_family(topk KEYS)
 
 set(types TYPES u8 u16 u32 u64)
 foreach(outputs "both 1 1" "values 1 0" "indices 0 1")

@@ -3,9 +3,9 @@
 
 set(HK_FIXED_FIELDS_topk_tiles indices)
 set(HK_FIXED_FIELDS_topk_merge indices)
-kernel_family(topk_tiles LIBRARY topk USES topk)
-kernel_family(topk_merge LIBRARY topk USES topk)
-kernel_family(topk_unpack LIBRARY topk USES topk)
+kernel_family(topk_tiles KEYS LIBRARY topk USES topk)
+kernel_family(topk_merge KEYS LIBRARY topk USES topk)
+kernel_family(topk_unpack KEYS LIBRARY topk USES topk)
 
 # A ladder: a tile's items in shared memory, fewer of them, or eight in a thread's registers. Of the columns
 # of a short row a small tile sorts all, with a quarter of the threads. Budgets are what was measured,
