@@ -76,7 +76,7 @@ private:
     const TemporaryFolder scratch_, results_;
     std::map<std::string, Built> built_;
     std::map<std::string, Module> modules_;
-    Report report_{.function = line_.function};
+    Report report_{line_.function, {}, {}};
 
     void compile() {
         std::map<OutputFileType, std::string> readable, finished;
