@@ -2,7 +2,8 @@
 
     write_docs.py [--check] KERNELS_DIR SOURCE_DIR
 
-KERNELS_DIR is build/kernels. --check writes nothing and fails where a document is out of date.
+KERNELS_DIR is build/kernels. --check writes nothing and fails where a document is out of date, other than by the last
+two columns of docs/kernels.md, bytes and seconds, which are of the machine that wrote it.
 """
 
 import argparse
@@ -26,6 +27,7 @@ def read_rows(kernels: pathlib.Path) -> list[dict]:
         for line in listing.read_text().splitlines():
             row = dict(zip(COLUMNS, line.split("|")))
             row["report"] = json.loads((listing.parent / f"{row['name']}.json").read_text())
+            row["bytes"] = (listing.parent / f"{row['name']}.a").stat().st_size
             rows.append(row)
     return rows
 
@@ -56,6 +58,33 @@ def of_budget(figure: str, budget: str | None) -> str:
     return f"{figure} of {budget}" if figure and budget else figure
 
 
+def size(row: dict) -> int:
+    return row["bytes"]
+
+
+def seconds(row: dict) -> float:
+    return row["report"]["seconds"]
+
+
+def total(rows: list[dict], figure) -> float:
+    return sum(figure(row) for row in rows)
+
+
+def cpu() -> str:
+    """Its name, family and model: names of virtual machines say less."""
+    info = {}
+    for line in open("/proc/cpuinfo"):
+        name, _, value = line.partition(":")
+        info.setdefault(name.strip(), value.strip())
+    return f"{info['model name']}, family {info['cpu family']}, model {info['model']}"
+
+
+def of_any_machine(page: str) -> str:
+    """Without the columns and the sentence of sizes and times."""
+    lines = [line.rsplit(" | ", 2)[0] if line.startswith("| ") else line for line in page.splitlines()]
+    return "\n".join(line for line in lines if not line.startswith(("code, and seconds of a core", "kernels: ")))
+
+
 def kernels_page(rows: list[dict]) -> str:
     lines = [
         "# Kernels",
@@ -63,12 +92,14 @@ def kernels_page(rows: list[dict]) -> str:
         "The table `kernels.cmake` as it is built, in the order in which selection tries the rows. Written by",
         "`make docs`. For the GPU: the most of any of a row's types, layouts and chips; registers, stack and",
         "spills by `ptxas`, a thread; shared bytes and threads a block. \"72 of 80\": of a budget of 80, over",
-        "which the build fails; the budget of stack and spills is 0.",
+        "which the build fails; the budget of stack and spills is 0. KB and s, of all of a row's kernels: compiled",
+        f"code, and seconds of a core to compile them ({cpu()}); `explorer list --sort compile-time`. All",
+        f"kernels: {total(rows, size) / 1024:.0f} KB, {total(rows, seconds):.0f} s.",
     ]
     for family in distinct(rows, "family"):
         lines += ["", f"## {family}", ""]
-        lines += ["| row | takes | algorithm | schedule | devices | types | layouts | registers | stack | spills | shared | threads |",
-                  "|---|---|---|---|---|---|---|---|---|---|---|---|"]
+        lines += ["| row | takes | algorithm | schedule | devices | types | layouts | registers | stack | spills | shared | threads | KB | s |",
+                  "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|"]
         own = [row for row in rows if row["family"] == family]
         def key(row: dict) -> tuple:
             return (row["row"], row["where"], row["algorithm"], row["schedule"], row["knobs"], row["budget"])
@@ -83,7 +114,8 @@ def kernels_page(rows: list[dict]) -> str:
             cells += [", ".join(distinct(group, column)) for column in ("device", "type", "layout")]
             budget = budgets(group[0])
             cells += [of_budget(most("registers"), budget.get("registers")), most("stack_bytes"), most("spill_bytes"),
-                      of_budget(known(shared), budget.get("shared")), most("threads")]
+                      of_budget(known(shared), budget.get("shared")), most("threads"),
+                      f"{total(group, size) / 1024:.0f}", f"{total(group, seconds):.1f}"]
             lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"
 
@@ -96,15 +128,21 @@ def main() -> int:
     options = parser.parse_args()
 
     rows = read_rows(options.kernels)
-    readme = options.source / "README.md"
+    readme, page = options.source / "README.md", options.source / "docs" / "kernels.md"
     text = readme.read_text()
     head, rest = text.split(BEGIN)
     tail = rest.split(END)[1]
     documents = {
         readme: f"{head}{BEGIN}\n{families(rows)}\n{END}{tail}",
-        options.source / "docs" / "kernels.md": kernels_page(rows),
+        page: kernels_page(rows),
     }
-    stale = [path for path, new in documents.items() if not path.exists() or path.read_text() != new]
+    compared = {page: of_any_machine} if options.check else {}
+
+    def differs(path: pathlib.Path, new: str) -> bool:
+        of = compared.get(path, str)
+        return not path.exists() or of(path.read_text()) != of(new)
+
+    stale = [path for path, new in documents.items() if differs(path, new)]
     for path in stale:
         if options.check:
             print(f"{path.relative_to(options.source)} is out of date: make docs", file=sys.stderr)

@@ -64,6 +64,18 @@ int64_t library_bytes(const Row &row) {
     return bytes;
 }
 
+double row_seconds(const Row &row) {
+    double seconds = 0;
+    for (const KernelInfo *kernel : row.kernels) seconds += compile_seconds(*kernel);
+    return seconds;
+}
+
+std::string tenths(double seconds) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.1f", seconds);
+    return text;
+}
+
 std::string kilobytes(int64_t bytes) { return std::to_string((bytes + 1023) / 1024); }
 
 std::string words(const std::vector<std::string> &names) {
@@ -84,6 +96,7 @@ Line line_of(const Row &row) {
             figure(registers(row)),
             figure(shared_bytes(row)),
             kilobytes(library_bytes(row)),
+            tenths(row_seconds(row)),
             first.knobs};
 }
 
@@ -95,7 +108,7 @@ size_t width(const std::string &text) {
 
 void print(const std::vector<Line> &lines) {
     const size_t columns = lines.front().size();
-    const std::set<size_t> figures = {5, 6, 7};
+    const std::set<size_t> figures = {5, 6, 7, 8};
     std::vector<size_t> widths(columns);
     for (const Line &line : lines)
         for (size_t c = 0; c < columns; c++) widths[c] = std::max(widths[c], width(line[c]));
@@ -112,17 +125,40 @@ void print(const std::vector<Line> &lines) {
     }
 }
 
-void print(const Table &table) {
-    std::vector<Line> lines = {{"row", "types", "layouts", "algorithm/schedule", "targets", "regs",
-                                "shared", "KB", "knobs"}};
+struct Sums {
+    size_t rows = 0, kernels = 0;
     int64_t bytes = 0;
-    for (const Row &row : rows_of(table)) {
-        lines.push_back(line_of(row));
+    double seconds = 0;
+
+    void add(const Row &row) {
+        rows++;
+        kernels += row.kernels.size();
         bytes += library_bytes(row);
+        seconds += row_seconds(row);
     }
-    std::printf("%s: %zu rows, %zu kernels, %s KB\n", table.family.c_str(), lines.size() - 1,
-                table.kernels.size(), kilobytes(bytes).c_str());
+};
+
+void print(const std::string &title, const std::vector<Row> &rows, bool with_family) {
+    std::vector<Line> lines = {{"row", "types", "layouts", "algorithm/schedule", "targets", "regs",
+                                "shared", "KB", "s", "knobs"}};
+    Sums sums;
+    for (const Row &row : rows) {
+        lines.push_back(line_of(row));
+        if (with_family) lines.back()[0] = std::string(row.first().family) + "/" + lines.back()[0];
+        sums.add(row);
+    }
+    std::printf("%s: %zu rows, %zu kernels, %s KB, %.1f s of a core to compile\n", title.c_str(),
+                sums.rows, sums.kernels, kilobytes(sums.bytes).c_str(), sums.seconds);
     print(lines);
+}
+
+// The largest first.
+void sort(std::vector<Row> &rows, bool by_time) {
+    const auto size = [&](const Row &row) {
+        return by_time ? row_seconds(row) : static_cast<double>(library_bytes(row));
+    };
+    std::stable_sort(rows.begin(), rows.end(),
+                     [&](const Row &a, const Row &b) { return size(a) > size(b); });
 }
 
 nlohmann::ordered_json json_of(const Row &row) {
@@ -143,6 +179,7 @@ nlohmann::ordered_json json_of(const Row &row) {
             {"registers", known(registers(row))},
             {"shared_bytes", known(shared_bytes(row))},
             {"library_bytes", library_bytes(row)},
+            {"compile_seconds", row_seconds(row)},
             {"kernels", distinct(row, [](const KernelInfo &k) { return k.name; })}};
 }
 
@@ -152,30 +189,37 @@ public:
         command_ = app.add_subcommand(
             "list",
             "the rows of the table: types, schedule, targets, registers a thread and shared bytes "
-            "a block of the largest of their kernels, size");
+            "a block of the largest of their kernels, size, time of a core to compile them");
         command_->add_option("family", family_, "of kernels; all of them");
+        command_->add_option("--sort", sort_, "all rows, the largest first: compile-time or size")
+            ->check(CLI::IsMember({"compile-time", "size"}));
         command_->add_flag("--json", json_, "write JSON, with conditions, budgets and kernels");
     }
 
     int run() override {
         std::vector<Table> chosen = tables();
         if (!family_.empty()) chosen = {table_of(family_)};
-        if (!json_) {
+        std::vector<Row> all;
+        for (const Table &table : chosen)
+            for (const Row &row : rows_of(table)) all.push_back(row);
+        if (!sort_.empty()) sort(all, sort_ == "compile-time");
+        if (json_) {
+            nlohmann::ordered_json list = nlohmann::ordered_json::array();
+            for (const Row &row : all) list.push_back(json_of(row));
+            std::cout << list.dump(1) << '\n';
+        } else if (!sort_.empty()) {
+            print(family_.empty() ? "all families" : family_, all, true);
+        } else {
             for (const Table &table : chosen) {
                 if (&table != &chosen.front()) std::puts("");
-                print(table);
+                print(table.family, rows_of(table), false);
             }
-            return 0;
         }
-        nlohmann::ordered_json all = nlohmann::ordered_json::array();
-        for (const Table &table : chosen)
-            for (const Row &row : rows_of(table)) all.push_back(json_of(row));
-        std::cout << all.dump(1) << '\n';
         return 0;
     }
 
 private:
-    std::string family_;
+    std::string family_, sort_;
     bool json_ = false;
 };
 

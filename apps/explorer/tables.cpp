@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <numeric>
 #include <set>
 #include <sstream>
@@ -135,6 +136,12 @@ std::string archive_of(const KernelInfo &kernel) {
 
 int64_t archive_bytes(const KernelInfo &kernel) {
     return static_cast<int64_t>(std::filesystem::file_size(archive_of(kernel)));
+}
+
+double compile_seconds(const KernelInfo &kernel) {
+    const std::string report =
+        std::string(HK_KERNELS "/") + kernel.family + "/" + kernel.name + ".json";
+    return nlohmann::json::parse(std::ifstream(report)).at("seconds");
 }
 
 RowText text_of(const KernelInfo &kernel) {

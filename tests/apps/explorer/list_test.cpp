@@ -67,6 +67,7 @@ TEST(ExplorerList, SaysWhatTheTableSays) {
             std::set<std::string> types, layouts, targets;
             int registers = -1;
             uintmax_t bytes = 0;
+            double seconds = 0;
             for (const json &name : row.at("kernels")) {
                 const auto &columns = by_name.at(name);
                 EXPECT_EQ(row.at("row"), columns[2]);
@@ -81,20 +82,37 @@ TEST(ExplorerList, SaysWhatTheTableSays) {
                 bytes += std::filesystem::file_size(base + ".a");
                 const json report = json::parse(std::ifstream(base + ".json"));
                 registers = std::max(registers, report.value("registers", -1));
+                seconds += report.at("seconds").get<double>();
             }
             EXPECT_EQ(row.at("types").get<std::set<std::string>>(), types);
             EXPECT_EQ(row.at("layouts").get<std::set<std::string>>(), layouts);
             EXPECT_EQ(row.at("targets").get<std::set<std::string>>(), targets);
             EXPECT_EQ(row.at("library_bytes"), bytes);
+            EXPECT_GT(seconds, 0);
+            EXPECT_NEAR(row.at("compile_seconds").get<double>(), seconds, 1e-6);
             EXPECT_EQ(row.at("registers"), registers < 0 ? json() : json(registers));
         }
     }
 }
 
+TEST(ExplorerList, SortsByTimeAndSize) {
+    for (const auto &[by, field] :
+         {std::pair{"compile-time", "compile_seconds"}, {"size", "library_bytes"}}) {
+        const json rows = listed(std::string("--sort ") + by);
+        ASSERT_EQ(rows.size(), listed("").size());
+        for (size_t i = 1; i < rows.size(); i++)
+            EXPECT_GE(rows[i - 1].at(field).get<double>(), rows[i].at(field).get<double>()) << by;
+    }
+    const Outcome other = run_program(explorer + "list --sort age");
+    EXPECT_EQ(other.status, 2);
+    EXPECT_NE(other.output.find("age not in {compile-time,size}"), std::string::npos);
+}
+
 TEST(ExplorerList, FitsAScreen) {
     const Outcome outcome = run_program(explorer + "list", false);
     ASSERT_EQ(outcome.status, 0);
-    for (const std::string &line : split(outcome.output, '\n')) {
+    const Outcome sorted = run_program(explorer + "list --sort compile-time", false);
+    for (const std::string &line : split(outcome.output + sorted.output, '\n')) {
         const auto characters =
             std::count_if(line.begin(), line.end(), [](char c) { return (c & 0xC0) != 0x80; });
         EXPECT_LE(characters, 140) << line;
