@@ -188,17 +188,22 @@ function(finish_kernels)
     endif()
     foreach(library IN LISTS libraries)
         file(GLOB parts CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/runtime/src/${library}/*.cpp)
-        add_library(hk_${library} STATIC ${CMAKE_SOURCE_DIR}/runtime/src/${library}.cpp ${parts})
+        # Its functions stand apart from its tables: the explorer has tables of its own.
+        add_library(hk_${library}_functions OBJECT ${CMAKE_SOURCE_DIR}/runtime/src/${library}.cpp ${parts})
+        target_include_directories(hk_${library}_functions PRIVATE ${CMAKE_SOURCE_DIR}/runtime/src)
+        target_link_libraries(hk_${library}_functions PRIVATE hk_runtime)
+        add_library(hk_${library} STATIC $<TARGET_OBJECTS:hk_${library}_functions>)
         add_library(HalideKernels::${library} ALIAS hk_${library})
-        target_include_directories(hk_${library} PRIVATE ${CMAKE_SOURCE_DIR}/runtime/src)
         target_link_libraries(hk_${library} PUBLIC hk_runtime)
         get_property(families GLOBAL PROPERTY HK_FAMILIES_OF_${library})
         foreach(family IN LISTS families)
             finish_family(${family} ${library})
         endforeach()
     endforeach()
-    # All that another tree's HK_KERNELS_FROM asks for.
     list(TRANSFORM libraries PREPEND hk_)
+    add_library(hk_libraries INTERFACE)
+    target_link_libraries(hk_libraries INTERFACE ${libraries})
+    # All that another tree's HK_KERNELS_FROM asks for.
     add_custom_target(hk_kernels DEPENDS ${libraries})
 endfunction()
 
@@ -254,6 +259,7 @@ function(archive_family FAMILY LIBRARY dir archive)
         COMMENT "Archive of the ${FAMILY} kernels" VERBATIM)
     add_custom_command(OUTPUT ${dir}/${FAMILY}_table.cpp
         COMMAND ${HK_PYTHON} ${CMAKE_SOURCE_DIR}/compiler/write_table.py ${FAMILY} ${LIBRARY} ${dir}
+            ${dir}/${FAMILY}_table.cpp
         DEPENDS ${CMAKE_SOURCE_DIR}/compiler/write_table.py ${dir}/rows.txt ${reports}
         COMMENT "Table of the ${FAMILY} kernels" VERBATIM)
 endfunction()

@@ -1,15 +1,16 @@
 """Writes FAMILY_table.cpp: the rows of kernels.cmake with the resources that were measured.
 
-    write_table.py FAMILY LIBRARY DIR
+    write_table.py [--on-demand] FAMILY LIBRARY DIR OUTPUT
 
 DIR/rows.txt has a line a kernel, its columns separated by |: name, family, row, algorithm, schedule,
-knobs, type, layout, device, conditions, budget. DIR/NAME.json is the kernel's resource report.
+knobs, type, layout, device, conditions, budget. DIR/NAME.json is the kernel's resource report; with
+--on-demand nothing is compiled yet, and the explorer loads each kernel when it is first asked for.
 """
 
+import argparse
 import json
 import pathlib
 import re
-import sys
 
 RELATIONS = {"=": "equal", ">=": "at_least", "<=": "at_most", "%": "multiple_of"}
 RESOURCES = ["registers", "stack_bytes", "spill_bytes", "shared_static", "shared_dynamic", "threads"]
@@ -42,36 +43,77 @@ class ArgumentLists:
         return self._names[text]
 
 
-def main() -> None:
-    family, library, directory = sys.argv[1], sys.argv[2], pathlib.Path(sys.argv[3])
-    rows = [line.split("|") for line in (directory / "rows.txt").read_text().splitlines() if line]
+class Compiled:
+    """Rows of kernels that are linked with the table."""
 
-    declarations, conditions, entries = [], [], []
-    arguments = ArgumentLists()
-    for name, family_, row, algorithm, schedule, knobs, type_, layout, device, where, _budget in rows:
-        report = json.loads((directory / f"{name}.json").read_text())
-        declarations.append(f"int {name}_argv(void **);")
+    kind = "const KernelInfo"
+    include = ""
+
+    def __init__(self, directory: pathlib.Path) -> None:
+        self._directory = directory
+        self._arguments = ArgumentLists()
+        self._declarations: list[str] = []
+
+    def end_of(self, name: str) -> str:
+        report = json.loads((self._directory / f"{name}.json").read_text())
+        self._declarations.append(f"int {name}_argv(void **);")
+        resources = ", ".join(str(report.get(field, -1)) for field in RESOURCES)
+        return f"{{{resources}}},\n     {name}_argv, {self._arguments.name_of(report['arguments'])}"
+
+    def declarations(self) -> list[str]:
+        return ['extern "C" {', *self._declarations, "}", ""]
+
+    def definitions(self) -> list[str]:
+        return self._arguments.definitions
+
+
+class OnDemand:
+    """Rows that the explorer loads."""
+
+    kind = "KernelInfo"
+    include = '#include "on_demand.h"\n'
+
+    def end_of(self, _name: str) -> str:
+        return "{}, nullptr, {}, explorer::load"
+
+    def declarations(self) -> list[str]:
+        return []
+
+    definitions = declarations
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--on-demand", action="store_true")
+    for name in ("family", "library"):
+        parser.add_argument(name)
+    for name in ("directory", "output"):
+        parser.add_argument(name, type=pathlib.Path)
+    options = parser.parse_args()
+    rows = [line.split("|") for line in (options.directory / "rows.txt").read_text().splitlines() if line]
+
+    conditions, entries = [], []
+    kernels = OnDemand() if options.on_demand else Compiled(options.directory)
+    for name, family, row, algorithm, schedule, knobs, type_, layout, device, where, _budget in rows:
         where_name = "{}"
         if where:
             where_name = f"where_{name}"
             listed = ", ".join(constraint(c) for c in where.split())
             conditions.append(f"constexpr Constraint {where_name}[] = {{{listed}}};")
-        resources = ", ".join(str(report.get(field, -1)) for field in RESOURCES)
         entries.append(
-            f'    {{"{name}", "{family_}", "{row}", "{algorithm}", "{schedule}", "{knobs}", DataType::{type_},\n'
-            f"     Layout::{layout}, DeviceType::{device}, {where_name}, {{{resources}}},\n"
-            f"     {name}_argv, {arguments.name_of(report['arguments'])}}},"
+            f'    {{"{name}", "{family}", "{row}", "{algorithm}", "{schedule}", "{knobs}", DataType::{type_},\n'
+            f"     Layout::{layout}, DeviceType::{device}, {where_name}, {kernels.end_of(name)}}},"
         )
 
-    table = ["const KernelInfo kernels[] = {", *entries, "};"]
+    table = [f"{kernels.kind} kernels[] = {{", *entries, "};"]
     if not entries:  # of the types that were asked for
         table = ["const std::span<const KernelInfo> kernels;"]
-    text = "\n".join([
-        "// Written by compiler/write_table.py from kernels.cmake.", f'#include "hk/{library}.h"', "",
-        'extern "C" {', *declarations, "}", "", "namespace hk {", "namespace {", "",
-        *conditions, "", *arguments.definitions, "", *table, "", "}  // namespace", "",
-        f"std::span<const KernelInfo> {family}_kernels() {{ return kernels; }}", "", "}  // namespace hk", ""])
-    (directory / f"{family}_table.cpp").write_text(text)
+    options.output.write_text("\n".join([
+        "// Written by compiler/write_table.py from kernels.cmake.",
+        f'{kernels.include}#include "hk/{options.library}.h"', "",
+        *kernels.declarations(), "namespace hk {", "namespace {", "",
+        *conditions, "", *kernels.definitions(), "", *table, "", "}  // namespace", "",
+        f"std::span<const KernelInfo> {options.family}_kernels() {{ return kernels; }}", "", "}  // namespace hk", ""]))
 
 
 if __name__ == "__main__":

@@ -219,9 +219,11 @@ private:
         const Expr bits = if_present(quantized || bias_kind == real_f32, word, 0);
         const Expr stored =
             select(bias_kind == quantized_s8, cast<int32_t>(cast<int8_t>(bits)), bits);
-        const Expr scaled = cast<float>(stored - bias_zero_point) *
-                            if_present(quantized && bias_scale_for_all <= 0.f, bias_scale(k, g),
-                                       bias_scale_for_all);
+        // The difference may need 33 bits: its half, and what is left.
+        const Expr difference = 2.f * cast<float>(halving_sub(stored, bias_zero_point)) +
+                                cast<float>((stored ^ bias_zero_point) & 1);
+        const Expr scaled = difference * if_present(quantized && bias_scale_for_all <= 0.f,
+                                                    bias_scale(k, g), bias_scale_for_all);
         op.real_bias = Func("real_bias");
         op.real_bias(k, g) = select(quantized, scaled, reinterpret<float>(bits));
         op.sum_bias = Func("sum_bias");

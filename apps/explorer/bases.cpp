@@ -7,6 +7,7 @@
 
 #include "compiled.h"
 #include "hk/error.h"
+#include "on_demand.h"
 
 namespace hk::explorer {
 
@@ -103,6 +104,7 @@ void add_others(CaseSpace &space, const Subject &subject,
 CaseSpace space_of(Prepared &prepared, const std::vector<std::string> &schedules,
                    const Cores &cores, const Limits &limits) {
     const Subject &subject = prepared.subject();
+    load_all(subject.family.rows(subject.settings));
     json seen;
     try {
         seen = Workers::run(cores, limits, [&](Parent &) { return survey(prepared); });

@@ -308,7 +308,7 @@ CallArguments arguments_of(const KernelInfo &row,
     CallArguments result;
     heard = &result;
     heard_row = &row;
-    KernelInfo listener = row;
+    KernelInfo listener = row.loaded();
     listener.call = hear;
     run(listener);
     heard = nullptr;

@@ -108,7 +108,7 @@ def facts_table(kernels):
                  for kernel in kernels]
     for name in dict.fromkeys(name for values in estimates for name in values):
         add("estimated " + name, [values.get(name) for values in estimates])
-    add("KB in the library", [f'{kernel["library_bytes"] / 1024:.0f}' for kernel in kernels])
+    add("KB in the library", [f'{(kernel["library_bytes"] or 0) / 1024:.0f}' for kernel in kernels])
     return table(("", *(kernel["name"] for kernel in kernels)), rows, classes=classes)
 
 

@@ -4,8 +4,10 @@
 #include <cstdio>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 
+#include "row_files.h"
 #include "tables.h"
 #include "verb.h"
 
@@ -41,33 +43,39 @@ std::vector<std::string> targets(const Row &row) {
     return distinct(row, [](const KernelInfo &k) { return name_of(k.device); });
 }
 
-// The largest figure of its kernels; -1: not known.
-template<typename Figure>
-int largest(const Row &row, const Figure &figure) {
-    int result = -1;
-    for (const KernelInfo *kernel : row.kernels)
-        result = std::max(result, figure(kernel->resources));
-    return result;
-}
-
-int registers(const Row &row) {
-    return largest(row, [](const KernelResources &r) { return r.registers; });
-}
-
-int shared_bytes(const Row &row) {
-    return largest(row, [](const KernelResources &r) { return r.shared_bytes(); });
-}
-
-int64_t library_bytes(const Row &row) {
+// Of all its kernels: the largest of registers and shared bytes, -1 where no target has them, and
+// the sums of bytes and seconds. Nothing where one is not built.
+struct Figures {
+    int registers = -1, shared_bytes = -1;
     int64_t bytes = 0;
-    for (const KernelInfo *kernel : row.kernels) bytes += archive_bytes(*kernel);
-    return bytes;
+    double seconds = 0;
+};
+
+std::optional<Figures> figures_of(const Row &row) {
+    Figures figures;
+    for (const KernelInfo *kernel : row.kernels) {
+        const std::optional<LastBuild> built = last_build_of(*kernel);
+        if (!built) return {};
+        figures.registers = std::max(figures.registers, built->resources.registers);
+        figures.shared_bytes = std::max(figures.shared_bytes, built->resources.shared_bytes());
+        figures.bytes += built->bytes;
+        figures.seconds += built->seconds;
+    }
+    return figures;
 }
 
-double row_seconds(const Row &row) {
-    double seconds = 0;
-    for (const KernelInfo *kernel : row.kernels) seconds += compile_seconds(*kernel);
-    return seconds;
+struct Listed {
+    Row row;
+    std::optional<Figures> figures;
+};
+
+std::vector<Listed> listed(const Table &table) {
+    std::vector<Listed> rows;
+    for (Row &row : rows_of(table)) {
+        const std::optional<Figures> figures = figures_of(row);
+        rows.push_back({std::move(row), figures});
+    }
+    return rows;
 }
 
 std::string tenths(double seconds) {
@@ -86,17 +94,19 @@ std::string words(const std::vector<std::string> &names) {
 
 std::string figure(int value) { return value < 0 ? "" : std::to_string(value); }
 
-Line line_of(const Row &row) {
+Line line_of(const Listed &listed) {
+    const Row &row = listed.row;
     const KernelInfo &first = row.first();
+    const auto &f = listed.figures;
     return {first.row,
             words(types(row)),
             words(layouts(row)),
             std::string(first.algorithm) + "/" + first.schedule,
             words(targets(row)),
-            figure(registers(row)),
-            figure(shared_bytes(row)),
-            kilobytes(library_bytes(row)),
-            tenths(row_seconds(row)),
+            f ? figure(f->registers) : "?",
+            f ? figure(f->shared_bytes) : "?",
+            f ? kilobytes(f->bytes) : "?",
+            f ? tenths(f->seconds) : "?",
             first.knobs};
 }
 
@@ -125,46 +135,46 @@ void print(const std::vector<Line> &lines) {
     }
 }
 
-struct Sums {
-    size_t rows = 0, kernels = 0;
-    int64_t bytes = 0;
-    double seconds = 0;
-
-    void add(const Row &row) {
-        rows++;
-        kernels += row.kernels.size();
-        bytes += library_bytes(row);
-        seconds += row_seconds(row);
-    }
-};
-
-void print(const std::string &title, const std::vector<Row> &rows, bool with_family) {
+void print(const std::string &title, const std::vector<Listed> &rows, bool with_family) {
     std::vector<Line> lines = {{"row", "types", "layouts", "algorithm/schedule", "targets", "regs",
                                 "shared", "KB", "s", "knobs"}};
-    Sums sums;
-    for (const Row &row : rows) {
-        lines.push_back(line_of(row));
-        if (with_family) lines.back()[0] = std::string(row.first().family) + "/" + lines.back()[0];
-        sums.add(row);
+    size_t kernels = 0, missing = 0;
+    Figures sums;
+    for (const Listed &one : rows) {
+        lines.push_back(line_of(one));
+        if (with_family)
+            lines.back()[0] = std::string(one.row.first().family) + "/" + lines.back()[0];
+        kernels += one.row.kernels.size();
+        missing += !one.figures;
+        sums.bytes += one.figures.value_or(Figures()).bytes;
+        sums.seconds += one.figures.value_or(Figures()).seconds;
     }
-    std::printf("%s: %zu rows, %zu kernels, %s KB, %.1f s of a core to compile\n", title.c_str(),
-                sums.rows, sums.kernels, kilobytes(sums.bytes).c_str(), sums.seconds);
+    std::printf("%s: %zu rows, %zu kernels, %s KB, %.1f s of a core to compile", title.c_str(),
+                rows.size(), kernels, kilobytes(sums.bytes).c_str(), sums.seconds);
+    std::puts(
+        missing == 0
+            ? ""
+            : (", without " + std::to_string(missing) + " rows (?) that are not built").c_str());
     print(lines);
 }
 
 // The largest first.
-void sort(std::vector<Row> &rows, bool by_time) {
-    const auto size = [&](const Row &row) {
-        return by_time ? row_seconds(row) : static_cast<double>(library_bytes(row));
+void sort(std::vector<Listed> &rows, bool by_time) {
+    const auto size = [&](const Listed &one) {
+        const Figures figures = one.figures.value_or(Figures());
+        return by_time ? figures.seconds : static_cast<double>(figures.bytes);
     };
     std::stable_sort(rows.begin(), rows.end(),
-                     [&](const Row &a, const Row &b) { return size(a) > size(b); });
+                     [&](const Listed &a, const Listed &b) { return size(a) > size(b); });
 }
 
-nlohmann::ordered_json json_of(const Row &row) {
+nlohmann::ordered_json json_of(const Listed &listed) {
+    const Row &row = listed.row;
     const KernelInfo &first = row.first();
-    const auto known = [](int value) {
-        return value < 0 ? nlohmann::ordered_json() : nlohmann::ordered_json(value);
+    const auto known = [&](auto Figures::*figure) {
+        return listed.figures && (*listed.figures).*figure >= 0
+                   ? nlohmann::ordered_json((*listed.figures).*figure)
+                   : nlohmann::ordered_json();
     };
     return {{"family", first.family},
             {"row", first.row},
@@ -176,10 +186,10 @@ nlohmann::ordered_json json_of(const Row &row) {
             {"targets", targets(row)},
             {"where", text_of(first).where},
             {"budget", text_of(*row.kernels.back()).budget},
-            {"registers", known(registers(row))},
-            {"shared_bytes", known(shared_bytes(row))},
-            {"library_bytes", library_bytes(row)},
-            {"compile_seconds", row_seconds(row)},
+            {"registers", known(&Figures::registers)},
+            {"shared_bytes", known(&Figures::shared_bytes)},
+            {"library_bytes", known(&Figures::bytes)},
+            {"compile_seconds", known(&Figures::seconds)},
             {"kernels", distinct(row, [](const KernelInfo &k) { return k.name; })}};
 }
 
@@ -199,20 +209,20 @@ public:
     int run() override {
         std::vector<Table> chosen = tables();
         if (!family_.empty()) chosen = {table_of(family_)};
-        std::vector<Row> all;
+        std::vector<Listed> all;
         for (const Table &table : chosen)
-            for (const Row &row : rows_of(table)) all.push_back(row);
+            for (Listed &row : listed(table)) all.push_back(std::move(row));
         if (!sort_.empty()) sort(all, sort_ == "compile-time");
         if (json_) {
             nlohmann::ordered_json list = nlohmann::ordered_json::array();
-            for (const Row &row : all) list.push_back(json_of(row));
+            for (const Listed &row : all) list.push_back(json_of(row));
             std::cout << list.dump(1) << '\n';
         } else if (!sort_.empty()) {
             print(family_.empty() ? "all families" : family_, all, true);
         } else {
             for (const Table &table : chosen) {
                 if (&table != &chosen.front()) std::puts("");
-                print(table.family, rows_of(table), false);
+                print(table.family, listed(table), false);
             }
         }
         return 0;

@@ -23,7 +23,8 @@ CODE_NAMES = {"cpu": "Assembly", "cuda": "PTX", "opencl": "OpenCL"}
 
 
 def heading(kernel):
-    size = f'{kernel["library_bytes"] / 1024:.0f} KB in the library'
+    built = kernel["library_bytes"]
+    size = f"{built / 1024:.0f} KB in the library" if built else "not in the library yet"
     layout = "" if kernel["layout"] == "any" else " " + kernel["layout"]
     return (f'<h1>{escape(kernel["name"])}</h1>'
             f'<p>{escape(kernel["family"])} row <b>{escape(kernel["row"])}</b>, '

@@ -5,7 +5,7 @@
 #include "compiled.h"
 #include "compiler/tools.h"
 #include "hk/error.h"
-#include "tables.h"
+#include "row_files.h"
 
 namespace hk::explorer {
 
@@ -41,22 +41,11 @@ void Shown::compile(const std::filesystem::path &folder, bool pages) {
     const std::string code = cpu ? ",assembly" : ",device_code";
     const std::string outputs =
         std::string("conceptual_stmt,resources") + (pages ? ",stmt_html" : "");
-    const std::string generator = std::string(HK_GENERATORS "/") + row_.family + ".generator";
     const auto command = [&](const std::string &kinds) {
+        std::vector<std::string> words =
+            generator_command(candidate_, candidate_.target(), row_.name, folder.string(), kinds);
         // A kernel over its budget is shown too.
-        std::vector<std::string> words = {generator,
-                                          "-g",
-                                          row_.family,
-                                          "-f",
-                                          row_.name,
-                                          "-o",
-                                          folder.string(),
-                                          "-e",
-                                          kinds,
-                                          "--allow=stack,spills,dynamic_shared",
-                                          "target=" + candidate_.target()};
-        for (const auto &[name, value] : candidate_.parameters())
-            words.push_back(name + "=" + value);
+        words.emplace_back("--allow=stack,spills,dynamic_shared");
         return words;
     };
     command_ = command(outputs + code);
@@ -88,6 +77,7 @@ json Shown::knob_facts() const {
 
 json Shown::facts() const {
     const RowText text = text_of(row_);
+    const std::optional<LastBuild> built = last_build_of(row_);
     json estimates = json::array();
     for (const schedules::Estimate &e : space_.estimates)
         estimates.push_back({{"what", e.what}, {"uses", e.uses}, {"has", e.has}});
@@ -106,7 +96,7 @@ json Shown::facts() const {
             {"budget", values_of(text.budget)},
             {"parameters", candidate_.parameters()},
             {"command", command_},
-            {"library_bytes", archive_bytes(row_)},
+            {"library_bytes", built ? json(built->bytes) : json()},
             {"chooser", {{"file", space_.file}, {"line", space_.line}}},
             {"knobs", knob_facts()},
             {"estimates", estimates},

@@ -1,9 +1,6 @@
 #include "tables.h"
 
 #include <algorithm>
-#include <filesystem>
-#include <fstream>
-#include <nlohmann/json.hpp>
 #include <numeric>
 #include <set>
 #include <sstream>
@@ -128,31 +125,6 @@ std::string variant_of(const KernelInfo &kernel) {
     std::string text(name_of(kernel.type));
     if (kernel.layout != Layout::any) text += " " + std::string(name_of(kernel.layout));
     return text + " " + std::string(name_of(kernel.device));
-}
-
-std::string archive_of(const KernelInfo &kernel) {
-    return std::string(HK_KERNELS "/") + kernel.family + "/" + kernel.name + ".a";
-}
-
-int64_t archive_bytes(const KernelInfo &kernel) {
-    return static_cast<int64_t>(std::filesystem::file_size(archive_of(kernel)));
-}
-
-double compile_seconds(const KernelInfo &kernel) {
-    const std::string report =
-        std::string(HK_KERNELS "/") + kernel.family + "/" + kernel.name + ".json";
-    return nlohmann::json::parse(std::ifstream(report)).at("seconds");
-}
-
-RowText text_of(const KernelInfo &kernel) {
-    std::ifstream in(std::string(HK_KERNELS "/") + kernel.family + "/rows.txt");
-    for (std::string line; std::getline(in, line);) {
-        if (!line.starts_with(std::string(kernel.name) + "|")) continue;
-        const size_t budget = line.rfind('|'), where = line.rfind('|', budget - 1);
-        return {line.substr(where + 1, budget - where - 1), line.substr(budget + 1)};
-    }
-    throw std::runtime_error(std::string("rows.txt of ") + kernel.family + " has no " +
-                             kernel.name + ": build it");
 }
 
 }  // namespace hk::explorer

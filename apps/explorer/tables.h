@@ -44,16 +44,4 @@ const KernelInfo &kernel_named(const std::string &name, const KernelFlags &flags
 // "f32 nhwc cpu"; families without layouts name none.
 std::string variant_of(const KernelInfo &kernel);
 
-// Of compiled code, and of a core to compile it.
-std::string archive_of(const KernelInfo &kernel);
-int64_t archive_bytes(const KernelInfo &kernel);
-double compile_seconds(const KernelInfo &kernel);
-
-// What is not in the table of the library: the conditions as kernels.cmake writes them, and the
-// budget, shared:BYTES,registers:NUMBER.
-struct RowText {
-    std::string where, budget;
-};
-RowText text_of(const KernelInfo &kernel);
-
 }  // namespace hk::explorer

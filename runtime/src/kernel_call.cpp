@@ -123,7 +123,7 @@ void call_kernel(const char *operation, const KernelInfo &kernel, CallContext &c
     void *user_context = &context;
     arguments[0] = &user_context;
     if (!context.label) context.label = kernel.name;
-    const int status = kernel.call(arguments);
+    const int status = kernel.loaded().call(arguments);
     if (status == halide_error_code_success) return;
     throw_failure(operation, kernel, context.device, status, context.message());
 }

@@ -44,7 +44,7 @@ std::string broken_condition(const KernelInfo &kernel, const FieldLookup &field)
 // What the device lacks for a row; empty where the row fits.
 std::string shortage(const KernelInfo &kernel, const DeviceLimits &limits) {
     if (kernel.device == DeviceType::cpu) return "";
-    const KernelResources &resources = kernel.resources;
+    const KernelResources &resources = kernel.loaded().resources;
     const int64_t shared = std::max(limits.shared_bytes, limits.shared_bytes_opt_in);
     if (resources.shared_bytes() > shared) {
         return too_much("bytes of shared memory", resources.shared_bytes(), shared);
@@ -61,8 +61,8 @@ std::string shortage(const KernelInfo &kernel, const DeviceLimits &limits) {
 
 }  // namespace
 
-int64_t KernelInfo::extent(std::string_view argument, size_t dim) const noexcept {
-    for (const KernelArgument &a : arguments)
+int64_t KernelInfo::extent(std::string_view argument, size_t dim) const {
+    for (const KernelArgument &a : loaded().arguments)
         if (a.name == argument) return dim < a.extents.size() ? a.extents[dim] : 0;
     return 0;
 }

@@ -101,7 +101,9 @@ Result backward(Case &c, const ActivationOptions &options) {
             saved.before.defined() ? reference::read(saved.before) : std::vector<double>(g.size());
         std::vector<double> values, magnitudes;
         for (size_t i = 0; i < g.size(); i++) {
-            values.push_back(g[i] * reference::activation_derivative(v[i], stored(type, options)));
+            const double slope = reference::activation_derivative(v[i], stored(type, options));
+            // Where a bound holds, no gradient passes, NaN neither.
+            values.push_back(!smooth && slope == 0 ? 0 : g[i] * slope);
             magnitudes.push_back(std::abs(g[i]) * (1 + std::abs(v[i])));
         }
         return compare(output.before.type(), reference::read(output.after()), values, magnitudes, 2,

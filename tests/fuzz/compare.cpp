@@ -11,6 +11,7 @@ namespace hk::fuzz {
 namespace {
 
 constexpr double kMostOperations = 4e6;
+constexpr double kMostSpoilt = 1e10;  // that are not checked
 
 }  // namespace
 
@@ -120,12 +121,40 @@ Conv2dProblem draw_convolution(Case &c, DataType type, Layout layout,
     }
 }
 
-void spoil(Case &c, Conv2dOptions &o) {
+namespace {
+
+// Of a padded axis; 0 where it is beyond what a call accepts.
+double outputs(double extent, double padding, double kernel, double dilation, double stride) {
+    const double padded = extent + padding;
+    if (padded >= 0x1p31) return 0;
+    return std::max(0., (padded - dilation * (kernel - 1) - 1) / std::max(stride, 1.) + 1);
+}
+
+// As p.operations(), of options that may be invalid.
+double operations(const Conv2dProblem &p, const Conv2dOptions &o) {
+    const auto real = [](int64_t number) { return static_cast<double>(number); };
+    const double rows = outputs(real(p.height), real(o.padding.top) + real(o.padding.bottom),
+                                real(p.kernel_height), real(o.dilation[0]), real(o.stride[0]));
+    const double columns = outputs(real(p.width), real(o.padding.left) + real(o.padding.right),
+                                   real(p.kernel_width), real(o.dilation[1]), real(o.stride[1]));
+    const double terms = real(p.kernel_height) * real(p.kernel_width) * real(p.channels) /
+                         std::max(real(o.groups), 1.);
+    return 2 * real(p.batch) * rows * columns * real(p.filters) * terms;
+}
+
+}  // namespace
+
+void spoil(Case &c, const Conv2dProblem &problem, Conv2dOptions &o) {
+    const Conv2dOptions before = o;
     c.spoil_enum(o.layout);
     Padding &p = o.padding;
     for (int64_t *number : {&o.stride[0], &o.stride[1], &o.dilation[0], &o.dilation[1], &p.top,
                             &p.bottom, &p.left, &p.right, &o.groups}) {
         c.spoil(*number);
+    }
+    if (operations(problem, o) > std::max(kMostSpoilt, operations(problem, before))) {
+        o = before;
+        c.act("which would take minutes, and is undone");
     }
 }
 

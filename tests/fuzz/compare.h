@@ -33,7 +33,7 @@ Conv2dProblem draw_convolution(Case &c, DataType type, Layout layout,
                                std::span<const KernelInfo> kernels);
 
 // A hostile case spoils them.
-void spoil(Case &c, Conv2dOptions &options);
+void spoil(Case &c, const Conv2dProblem &problem, Conv2dOptions &o);
 
 // What no call may take, of options that one took; empty where there is nothing.
 std::string accepted(const Conv2dOptions &options);

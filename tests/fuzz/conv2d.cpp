@@ -51,7 +51,7 @@ Result conv2d(Case &c) {
     call.options = p.options;
     draw_activation(c, Activation::gelu, call.options.activation, call.options.alpha,
                     call.options.beta);
-    spoil(c, call.options);
+    spoil(c, p, call.options);
     call.prepared = one_in(c.random, 3);
     call.into_new = one_in(c.random, 8);
     const bool has_residual = !call.into_new && one_in(c.random, 2);

@@ -107,7 +107,7 @@ Result conv2d_backward(Case &c) {
     const Conv2dProblem p = draw_convolution(c, type, layout, draw_kernels(c.random));
     Call call;
     call.options = p.options;
-    spoil(c, call.options);
+    spoil(c, p, call.options);
     if (c.hits()) c.spoil_enum(call.options.activation);
     call.together = one_in(c.random, 2);
     call.beta = one_in(c.random, 2) ? 0 : 1;

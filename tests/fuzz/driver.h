@@ -11,7 +11,7 @@ struct Job {
     Device device;
     uint64_t seed = 1, count = 1;  // seeds seed up to seed + count - 1, a case each
     int findings = 10;             // after which to give up
-    int seconds = 60;              // that a case may take
+    int seconds = 300;             // that a case may take
     int threads = 0;               // above 0: so many in one process run valid cases at once
 };
 

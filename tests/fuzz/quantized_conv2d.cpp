@@ -59,7 +59,7 @@ Result quantized_conv2d(Case &c) {
     draw_activation(c,
                     drawn.output_type == DataType::s32 ? Activation::none : Activation::leaky_relu,
                     options.activation, options.alpha, options.beta);
-    spoil(c, options);
+    spoil(c, p, options);
     const Quantization of_input = spoilt(c, q.input), of_weight = spoilt(c, q.weight),
                        of_bias = spoilt(c, q.bias), of_output = spoilt(c, q.output);
     const Operand &input =

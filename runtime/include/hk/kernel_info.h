@@ -76,8 +76,18 @@ struct KernelInfo {
     int (*call)(void **arguments);
     std::span<const KernelArgument> arguments;
 
+    // Of a table whose kernels are compiled when they are first asked for, as the explorer's: gives
+    // the row its resources, call and arguments. Null in the libraries. Throws what it likes.
+    void (*load)(const KernelInfo &) = nullptr;
+
+    // Whoever reads what `load` gives calls this first.
+    const KernelInfo &loaded() const {
+        if (load) load(*this);
+        return *this;
+    }
+
     // An argument's extent along a dimension; 0 where the kernel wants nothing of it.
-    int64_t extent(std::string_view argument, size_t dim) const noexcept;
+    int64_t extent(std::string_view argument, size_t dim) const;
 };
 
 // A row that selection passed over, and why: "kernel_w is 5, the row needs 3".

@@ -292,7 +292,7 @@ TEST_F(GpuBundleTest, TheLineHasItsBudget) {
                           .reason = "",
                           .ns = 1,
                           .table_ns = 2};
-        const KernelResources used = row_of(DeviceType::cuda).resources;
+        const KernelResources used = row_of(DeviceType::cuda).loaded().resources;
         const int registers = (used.registers + 7) / 8 * 8;
         EXPECT_EQ(line_for_table(all, of, best),
                   "kernel(conv2d 3x3_one ALGORITHM sliced SCHEDULE gpu BUDGET shared:" +
