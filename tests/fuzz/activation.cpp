@@ -103,8 +103,9 @@ Result backward(Case &c, const ActivationOptions &options) {
         for (size_t i = 0; i < g.size(); i++) {
             const double slope = reference::activation_derivative(v[i], stored(type, options));
             // Where a bound holds, no gradient passes, NaN neither.
-            values.push_back(!smooth && slope == 0 ? 0 : g[i] * slope);
-            magnitudes.push_back(std::abs(g[i]) * (1 + std::abs(v[i])));
+            const bool bounded = !smooth && slope == 0;
+            values.push_back(bounded ? 0 : g[i] * slope);
+            magnitudes.push_back(bounded ? 0 : std::abs(g[i]) * (1 + std::abs(v[i])));
         }
         return compare(output.before.type(), reference::read(output.after()), values, magnitudes, 2,
                        steepness(options));
