@@ -1,5 +1,6 @@
 # The whole of it:  make demo  (a picture, filtered; a scan; a training)    make test  (all tests)
 #               make bench  make soak  make fuzz  make fuzz-readers
+# After a change of a schedule:  make explore ARGS="run conv2d 56x56_64-64_3x3"
 # PRESET chooses another kind of build, BUILD another tree: make test PRESET=asan
 
 PRESET ?= release
@@ -8,7 +9,7 @@ CMAKE := .venv/bin/cmake
 CTEST := .venv/bin/ctest
 JOBS ?= $(shell nproc)
 
-.PHONY: all setup kernels configure build demo test soak fuzz fuzz-readers bench bench-peers docs clean
+.PHONY: all setup kernels configure build demo explore test soak fuzz fuzz-readers bench bench-peers docs clean
 
 all: build
 
@@ -36,6 +37,11 @@ demo: configure
 	$(BUILD)/bin/pointcloud --output $(BUILD)/cloud.png
 	@$(CMAKE) --build $(BUILD) -j $(JOBS) --target train
 	$(BUILD)/bin/train --history $(BUILD)/training.json --output $(BUILD)/training.png
+
+# The explorer and what it needs, no kernel.
+explore: configure
+	@$(CMAKE) --build $(BUILD) -j $(JOBS) --target explorer
+	$(BUILD)/bin/explorer $(ARGS)
 
 test: build
 	$(CTEST) --test-dir $(BUILD) -j $(JOBS) --output-on-failure
