@@ -111,17 +111,21 @@ BufferView absent_vector(std::initializer_list<const Tensor *> present, DataType
                          const Conv2dProblem &problem) {
     using Access = Tensor::Access;
     const int64_t bytes = problem.filters * size_of(type);
+    const auto at_start = [&](const Tensor &tensor) {
+        BufferView view = vector_of_filters(tensor, problem);
+        view.type = type;
+        view.offset = 0;
+        return view;
+    };
+    const Device device = (*present.begin())->device();
+    if (!device.is_cpu()) return at_start(**present.begin());
     for (const Tensor *tensor : present) {
         if (!tensor->defined() || !tensor->packed()) continue;
         const auto place = reinterpret_cast<uintptr_t>(Access::storage(*tensor).memory);
         if (place % static_cast<uintptr_t>(size_of(type)) != 0) continue;
         if (tensor->elements() * size_of(tensor->type()) < bytes) continue;
-        BufferView view = vector_of_filters(*tensor, problem);
-        view.type = type;
-        view.offset = 0;
-        return view;
+        return at_start(*tensor);
     }
-    const Device device = (*present.begin())->device();
     return vector_of_filters(Tensor({problem.filters}, type, device), problem);
 }
 

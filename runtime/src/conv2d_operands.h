@@ -30,9 +30,10 @@ BufferView image_view(const Tensor &tensor, Layout layout, int64_t groups);
 // A vector of an element a filter, [K], as kernels see it: [k, g]. It must be packed.
 BufferView vector_of_filters(const Tensor &tensor, const Conv2dProblem &problem);
 
-// What stands for an absent vector of a type: kernels of a CPU may load it and drop it. The memory
-// of a packed tensor that has the bytes, from its start, where a kernel's buffer can always begin;
-// else new memory on the device of the first, which is defined.
+// What stands for an absent vector of a type. Kernels of a CPU may load it and drop it
+// (generators/optional.h): the memory of a packed tensor that has the bytes, else new memory.
+// Kernels of a device read none of it: the start of the first tensor's storage, which is of the
+// call's context and where a kernel's buffer can always begin. The first is defined.
 BufferView absent_vector(std::initializer_list<const Tensor *> present, DataType type,
                          const Conv2dProblem &problem);
 

@@ -51,7 +51,6 @@ void draw_activation(Case &c, Activation last, Activation &activation, float &al
     if (activation > last) c.leave_unchecked();
     c.spoil(alpha);
     c.spoil(beta);
-    if (activation == Activation::clamp && alpha > beta) c.leave_unchecked();
 }
 
 void widen(Case &c, Conv2dProblem &p) {

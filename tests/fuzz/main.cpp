@@ -3,6 +3,8 @@
 #include <CLI/CLI.hpp>
 #include <cstdlib>
 
+#include "hk/error.h"
+#include "program/program.h"
 #include "tests/fuzz/driver.h"
 
 namespace hk::fuzz {
@@ -44,10 +46,7 @@ int run_all(Arguments &arguments) {
             findings += run(arguments.job);
         }
     }
-    if (!known) {
-        std::fprintf(stderr, "fuzz: no family is called %s\n", arguments.family.c_str());
-        return 2;
-    }
+    if (!known) throw InvalidArgument("no family is called " + arguments.family);
     return findings > 0;
 }
 
@@ -69,10 +68,11 @@ int main(int argc, char **argv) {
                    "Of one process, which run valid cases of all families at once")
         ->check(CLI::Range(0, Block::kLanes));
     app.add_option("--seconds", arguments.job.seconds, "That one case may take");
-    CLI11_PARSE(app, argc, argv);
-    setenv("HK_LOG", "off", 0);
-    // OpenCL compiles a kernel when it first runs.
-    if (!app.count("--seconds") && arguments.device == "opencl") arguments.job.seconds = 600;
-    arguments.job.device = arguments.device == "cpu" ? hk::Device::cpu() : hk::Device::opencl();
-    return run_all(arguments);
+    return hk::program::run("fuzz", app, argc, argv, [&] {
+        setenv("HK_LOG", "off", 0);
+        // OpenCL compiles a kernel when it first runs.
+        if (!app.count("--seconds") && arguments.device == "opencl") arguments.job.seconds = 600;
+        arguments.job.device = arguments.device == "cpu" ? hk::Device::cpu() : hk::Device::opencl();
+        return run_all(arguments);
+    });
 }

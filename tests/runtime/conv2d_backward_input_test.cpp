@@ -140,6 +140,13 @@ TEST(Conv2dBackwardInput, Options) {
     expect_refused("padding at the left is -1", [](Arguments &a) { a.options.padding.left = -1; });
 }
 
+TEST(Conv2dBackwardInput, PaddedInputsBeyondWhatKernelsCount) {
+    expect_refused("the padded input's number of rows is 2147483654", [](Arguments &a) {
+        a.options.padding.top = std::numeric_limits<int32_t>::max();
+        a.options.stride = {1 << 30, 1};
+    });
+}
+
 TEST(Conv2dBackwardInput, Types) {
     expect_refused("weight is f16, output gradient is f32", [](Arguments &a) {
         a.weight = Tensor({12, 3, 3, 8}, DataType::f16);

@@ -163,6 +163,17 @@ TEST_F(Conv2dOpenCl, OnTheCallersQueue) {
     }
 }
 
+// What stands for the absent bias is of the caller's context too, whatever the weight's view.
+TEST_F(Conv2dOpenCl, WithoutABiasOnTheCallersQueue) {
+    Caller caller;
+    const Tensor output = caller.tensor(numbers({2, 6, 7, 12}, 4));
+    const Tensor twice = numbers({24, 3, 3, 8}, 2), every_second = twice.slice(0, 0, 12, 2);
+    conv2d(caller.tensor(input), caller.tensor(twice).slice(0, 0, 12, 2), {}, {}, output, kPadded,
+           {caller.context, caller.queue});
+    caller.finish(caller.queue);
+    EXPECT_EQ(values(output), values(conv2d(input, every_second, {}, {}, kPadded)));
+}
+
 // Halide's runtime keeps a program a context: contexts don't disturb each other, and a second call
 // loads nothing.
 TEST_F(Conv2dOpenCl, CodeIsLoadedOnceAContext) {

@@ -281,6 +281,20 @@ TEST(MemoryReport, IsSilentWithoutLeaksAndUnlessAsked) {
     EXPECT_EQ(run_child("HK_LOG=select", false).output.find("hk memory"), std::string::npos);
 }
 
+TEST(MemoryReport, TraceThatFitsNotOnTheDiskLeavesTheOldOne) {
+    namespace fs = std::filesystem;
+    const fs::path trace = test::own_folder() / "trace.json";
+    std::ofstream(trace) << "old";
+    const test::Outcome outcome =
+        run_child("trap '' XFSZ; ulimit -f 0; HK_MEMORY_TRACE='" + trace.string() + "'", false);
+    EXPECT_NE(outcome.output.find("hk warn: HK_MEMORY_TRACE: can't write"), std::string::npos)
+        << outcome.output;
+    std::string text;
+    std::ifstream(trace) >> text;
+    EXPECT_EQ(text, "old");
+    EXPECT_EQ(std::distance(fs::directory_iterator(test::own_folder()), {}), 1);
+}
+
 TEST(MemoryReport, TraceOfTheProcess) {
     namespace fs = std::filesystem;
     const fs::path &folder = test::own_folder();

@@ -80,8 +80,8 @@ void conv2d(const Tensor &input, const Filter &weight, const Tensor &bias, const
 Tensor conv2d(const Tensor &input, const Filter &weight, const Tensor &bias = {},
               const Tensor &residual = {}, const Conv2dOptions &options = {});
 
-// Runs one given row, whatever selection would take. Throws InvalidArgument where the row does not
-// take the problem. For tests and measurements.
+// Runs one given row, whatever selection would take, and so whatever it makes of long sums. Throws
+// InvalidArgument where the row does not take the problem. For tests and measurements.
 void conv2d_with(const KernelInfo &kernel, const Tensor &input, const Filter &weight,
                  const Tensor &bias, const Tensor &residual, const Output &output,
                  const Conv2dOptions &options, const Stream &stream = {});

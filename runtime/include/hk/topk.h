@@ -49,8 +49,9 @@ struct TopKProblem {
 // not computed. Their shape is the input's with k elements along the axis, 0 to all.
 //
 // All tensors live on one device and are the caller's. Tensors may be views with any strides; the
-// input is only read. Outputs must not overlap the input or one another. Rows have less than 2^31
-// elements.
+// input is only read. Outputs must not overlap the input or one another. A row has less than 2^31
+// elements and spans less than 2^31 bytes, else InvalidArgument; where k is more than a 64th of a
+// row its keys are kept in whole vectors of 64 bytes, and past 2^31 - 64 of them it is OutOfMemory.
 //
 // Calls from several threads at once are safe. On a device the call returns when the work is
 // queued; scratch memory comes from the call's context. Throws InvalidArgument before anything

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <mutex>
 #include <vector>
@@ -108,14 +109,30 @@ Watch &watch() {
 
 Recorder *of_process = nullptr;  // HK_MEMORY_TRACE
 
+// Beside the file and then in its place: what was there before stays where not all can be written.
+// What is no regular file, as /dev/stderr, is written to directly.
+bool write_whole(const std::string &path, const std::string &text) {
+    namespace fs = std::filesystem;
+    std::error_code error;
+    const fs::file_status there = fs::status(path, error);
+    const bool direct = fs::exists(there) && !fs::is_regular_file(there);
+    const std::string beside = direct ? path : path + "." + std::to_string(getpid()) + ".part";
+    std::ofstream file(beside);
+    file << text << std::flush;
+    file.close();
+    if (direct) return !file.fail();
+    if (!file.fail()) fs::rename(beside, path, error);
+    if (!file.fail() && !error) return true;
+    fs::remove(beside, error);
+    return false;
+}
+
 void write_trace() noexcept try {
     const char *name = std::getenv("HK_MEMORY_TRACE");
     std::string path = name ? name : "";
     const size_t number = path.find("%p");
     if (number != path.npos) path.replace(number, 2, std::to_string(getpid()));
-    std::ofstream file(path);
-    file << recorded(*of_process) << std::flush;
-    if (!file && warnings_enabled()) {
+    if (!write_whole(path, recorded(*of_process)) && warnings_enabled()) {
         log_line("hk warn: HK_MEMORY_TRACE: can't write \"" + path + "\"\n");
     }
 } catch (const std::exception &) {

@@ -28,7 +28,8 @@ inline const std::vector<Program> programs = {
     {"explain", "'" HK_EXPLAIN "'", "topk --input 4x100 --k 3"},
     {"bench", "'" HK_BENCH "'",
      "--list smoke --filter 1x1 --no-peers --seconds 0.01 --json out.json"},
-    {"explorer", "'" HK_EXPLORER "'", "list topk"}};
+    {"explorer", "'" HK_EXPLORER "'", "list topk"},
+    {"fuzz", "'" HK_FUZZ "'", "--family sgd --kind valid --count 3"}};
 
 // In the running test's own folder.
 inline Outcome run_here(const std::string &command, bool with_errors = true) {

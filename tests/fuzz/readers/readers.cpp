@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "explorer/record.h"
+#include "hk/error.h"
 #include "memory/workload.h"
 #include "pictures/image.h"
 #include "pointcloud/cloud.h"
@@ -155,7 +156,7 @@ const Reader &reader_of(std::string_view name) {
         if (reader.name == name) return reader;
         names += " " + std::string(reader.name);
     }
-    throw std::invalid_argument("no reader \"" + std::string(name) + "\"; there are:" + names);
+    throw InvalidArgument("no reader \"" + std::string(name) + "\"; there are:" + names);
 }
 
 }  // namespace hk::fuzz

@@ -15,6 +15,7 @@
 #include <thread>
 
 #include "cases.h"
+#include "program/program.h"
 
 // Without AddressSanitizer nothing calls this.
 extern "C" const char *__asan_default_options();
@@ -143,17 +144,13 @@ int main(int count, char **values) {
     app.add_option("--mutations", arguments.mutations, "of each reader");
     app.add_option("--from", arguments.from, "the number of the first input");
     app.add_flag("--alone", arguments.alone, "the first input alone");
-    CLI11_PARSE(app, count, values);
-    int failures = 0;
-    try {
+    return hk::program::run("fuzz_replay", app, count, values, [&] {
+        int failures = 0;
         Progress &progress = shared_progress();
         for (const Reader &reader : readers()) {
             if (!arguments.only.empty() && &reader != &reader_of(arguments.only)) continue;
             failures += run(reader, arguments, progress);
         }
-    } catch (const std::exception &error) {
-        std::fprintf(stderr, "fuzz_replay: %s\n", error.what());
-        return 2;
-    }
-    return failures == 0 ? 0 : 1;
+        return failures == 0 ? 0 : 1;
+    });
 }
