@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "compiler/command_line.h"
+#include "compiler/compact_checks.h"
 
 using namespace Halide;
 using Internal::AbstractGenerator;
@@ -53,8 +54,8 @@ Built::Built(const std::string &name, const GeneratorParamsMap &parameters, cons
 
 Module Built::module(const std::string &function, const Target &target) const {
     Pipeline lowered = pipeline;
-    return lowered.compile_to_module(inputs_of(*generator), function, target,
-                                     LinkageType::ExternalPlusArgv);
+    return compact_checks(lowered.compile_to_module(inputs_of(*generator), function, target,
+                                                    LinkageType::ExternalPlusArgv));
 }
 
 std::string Built::serialized() const {

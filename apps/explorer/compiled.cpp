@@ -15,6 +15,7 @@
 #include "compiler/pipeline.h"
 #include "compiler/resources.h"
 #include "compiler/tools.h"
+#include "runtime/src/buffer_checks.h"
 #include "worker.h"
 
 namespace hk::explorer {
@@ -106,6 +107,12 @@ Halide::Internal::JITModule library_runtime(const Halide::Target &target) {
                 ours.add_symbol_for_export(name, Halide::Internal::JITModule::Symbol(address));
         }
     }
+    const auto add = [&](const char *name, auto *function) {
+        ours.add_symbol_for_export(
+            name, Halide::Internal::JITModule::Symbol(reinterpret_cast<void *>(function)));
+    };
+    add("hk_check_buffer", &detail::hk_check_buffer);
+    add("hk_check_region", &detail::hk_check_region);
     return ours;
 }
 
