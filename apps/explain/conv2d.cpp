@@ -1,5 +1,7 @@
 #include "hk/conv2d.h"
 
+#include <CLI/CLI.hpp>
+
 #include "conv_flags.h"
 #include "verb.h"
 

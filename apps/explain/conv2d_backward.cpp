@@ -1,5 +1,7 @@
 #include "hk/conv2d_backward.h"
 
+#include <CLI/CLI.hpp>
+
 #include "conv2d_backward_operands.h"
 #include "conv_flags.h"
 #include "hk/error.h"

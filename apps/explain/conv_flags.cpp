@@ -1,5 +1,7 @@
 #include "conv_flags.h"
 
+#include <CLI/CLI.hpp>
+
 #include "flags.h"
 
 namespace hk::explain {

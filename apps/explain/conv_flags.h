@@ -1,10 +1,13 @@
 #pragma once
 // The flags of every verb that convolves: shapes, layout and options.
 
-#include <CLI/CLI.hpp>
 #include <string>
 
 #include "hk/conv2d.h"
+
+namespace CLI {
+class App;
+}
 
 namespace hk::explain {
 

@@ -1,6 +1,8 @@
 // The families that work element by element: activate, activate_backward, sgd.
 
 #include "flags.h"
+
+#include <CLI/CLI.hpp>
 #include "hk/activation.h"
 #include "hk/error.h"
 #include "hk/sgd.h"

@@ -2,6 +2,8 @@
 
 #include "pool2d/problem.h"
 
+#include <CLI/CLI.hpp>
+
 #include "flags.h"
 #include "hk/error.h"
 #include "verb.h"

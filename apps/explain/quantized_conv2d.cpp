@@ -1,5 +1,7 @@
 #include "hk/quantized_conv2d.h"
 
+#include <CLI/CLI.hpp>
+
 #include "conv_flags.h"
 #include "verb.h"
 

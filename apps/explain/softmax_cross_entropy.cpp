@@ -1,5 +1,7 @@
 #include "hk/softmax_cross_entropy.h"
 
+#include <CLI/CLI.hpp>
+
 #include "flags.h"
 #include "hk/error.h"
 #include "verb.h"

@@ -1,5 +1,6 @@
 #include "hk/tensor_product.h"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 
 #include "tensor_product/operands.h"

@@ -1,5 +1,7 @@
 #include "hk/topk.h"
 
+#include <CLI/CLI.hpp>
+
 #include "flags.h"
 #include "hk/error.h"
 #include "topk/operands.h"

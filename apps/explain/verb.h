@@ -2,7 +2,6 @@
 // A family of kernels in `explain`: its verb's flags, and its choice on each target. main.cpp lists
 // the verbs.
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -12,6 +11,10 @@
 #include "hk/device.h"
 #include "hk/kernel_info.h"
 #include "launches.h"
+
+namespace CLI {
+class App;
+}
 
 namespace hk::explain {
 

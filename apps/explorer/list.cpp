@@ -1,5 +1,6 @@
 // explorer list: the rows of the table.
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <iostream>

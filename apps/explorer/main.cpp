@@ -2,12 +2,15 @@
 //
 // Exit status: 2 for bad input, 1 where something failed.
 
+#include <CLI/CLI.hpp>
 #include <cstdlib>
 #include <vector>
 
 #include "compiler/setup.h"
 #include "program/program.h"
 #include "verb.h"
+
+bool hk::explorer::Verb::chosen() const { return command_->parsed(); }
 
 int main(int argc, char **argv) {
     CLI::App app("Change a schedule, see what came out, measure it, keep the winner");

@@ -1,6 +1,7 @@
 // explorer run: one candidate, compiled here, checked, and measured in turn with the row that
 // selection takes.
 
+#include <CLI/CLI.hpp>
 #include <cmath>
 #include <cstdio>
 

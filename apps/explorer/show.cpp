@@ -2,6 +2,7 @@
 
 #include <spawn.h>
 #include <unistd.h>
+#include <CLI/CLI.hpp>
 
 #include <cstdio>
 #include <filesystem>

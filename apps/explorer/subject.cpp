@@ -1,5 +1,6 @@
 #include "subject.h"
 
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <set>
 

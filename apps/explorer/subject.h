@@ -1,12 +1,15 @@
 #pragma once
 // What is compiled and measured: a family of the benchmark, its settings, and cases by their names.
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
 #include "candidate.h"
 #include "choice.h"
+
+namespace CLI {
+class App;
+}
 
 namespace hk::explorer {
 

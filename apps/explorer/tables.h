@@ -1,12 +1,15 @@
 #pragma once
 // All rows of kernels.cmake, and one of them by its name.
 
-#include <CLI/CLI.hpp>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "hk/kernel_info.h"
+
+namespace CLI {
+class App;
+}
 
 namespace hk::explorer {
 

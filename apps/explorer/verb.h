@@ -1,8 +1,11 @@
 #pragma once
 // A verb of the explorer: its flags, and what it does. main.cpp lists them.
 
-#include <CLI/CLI.hpp>
 #include <memory>
+
+namespace CLI {
+class App;
+}
 
 namespace hk::explorer {
 
@@ -12,7 +15,7 @@ public:
     virtual void add_to(CLI::App &app) = 0;  // itself, a subcommand, with its flags
     // The exit status. Throws InvalidArgument for bad input, in one line that says what is allowed.
     virtual int run() = 0;
-    bool chosen() const { return command_->parsed(); }
+    bool chosen() const;
 
 protected:
     CLI::App *command_ = nullptr;

@@ -1,5 +1,6 @@
 #include "number.h"
 
+#include <CLI/CLI.hpp>
 #include <functional>
 #include <limits>
 

@@ -1,7 +1,9 @@
 #pragma once
 // The numbers that flags take. CLI11's own checks let NaN pass.
 
-#include <CLI/CLI.hpp>
+namespace CLI {
+class Validator;
+}
 
 namespace hk::program {
 

@@ -1,9 +1,12 @@
 #pragma once
 // The main() of a program.
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <string>
+
+namespace CLI {
+class App;
+}
 
 namespace hk::program {
 
