@@ -59,7 +59,7 @@ int main(int argc, char **argv) {
     CLI::App app("Random calls of the library, valid and hostile.");
     app.add_option("--family", arguments.family, "One family; else all")->capture_default_str();
     app.add_option("--kind", arguments.kind)->check(CLI::IsMember({"valid", "hostile", "both"}));
-    app.add_option("--device", arguments.device)->check(CLI::IsMember({"cpu", "opencl"}));
+    app.add_option("--device", arguments.device)->check(CLI::IsMember({"cpu", "cuda", "opencl"}));
     app.add_option("--seed", arguments.job.seed, "Of the first case; the next has the next number");
     app.add_option("--count", arguments.job.count, "Cases of each family and kind")
         ->check(CLI::PositiveNumber);
@@ -72,7 +72,7 @@ int main(int argc, char **argv) {
         setenv("HK_LOG", "off", 0);
         // OpenCL compiles a kernel when it first runs.
         if (!app.count("--seconds") && arguments.device == "opencl") arguments.job.seconds = 600;
-        arguments.job.device = arguments.device == "cpu" ? hk::Device::cpu() : hk::Device::opencl();
+        arguments.job.device = hk::Device::parse(arguments.device);
         return run_all(arguments);
     });
 }
