@@ -81,6 +81,16 @@ OperationCall::~OperationCall() {
     }
 }
 
+void OperationCall::wait() const noexcept {
+    if (device.is_cpu()) return;
+    Backend &queues = *backend(device.type());
+    if (const Event event = queues.mark(device.index(), stream)) queues.wait(event);
+}
+
+bool OperationCall::in_own_context() const {
+    return device.is_cpu() || require(device).own_stream(device.index()).context == stream.context;
+}
+
 void check_row_takes(const char *operation, const KernelInfo &kernel, DataType type, Layout layout,
                      Device device, const FieldLookup &field) {
     const auto kind = [](DeviceType device, DataType type, Layout layout) {

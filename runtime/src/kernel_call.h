@@ -25,6 +25,12 @@ public:
                   const Stream &stream);
     ~OperationCall();
 
+    // Waits until the work that is queued on the stream is done.
+    void wait() const noexcept;
+
+    // Whether the stream is of the library's own context, of the CPU too.
+    bool in_own_context() const;
+
 private:
     static constexpr size_t kMostOperands = 8;
 

@@ -7,6 +7,7 @@
 #include "rethrow.h"
 #include "selection_cache.h"
 #include "tensor_product/gpu.h"
+#include "tensor_product/long_rows.h"
 #include "tensor_product/operands.h"
 #include "tensor_product/tiles.h"
 
@@ -82,54 +83,120 @@ void call(const KernelInfo &kernel, const TensorProductTensors &tensors,
     call_kernel(operation, kernel, context, arguments);
 }
 
-// The product, or the gradient of its input, which is a product with maps and weight turned round.
-// `kernel`: null for the one that selection takes.
-void run(const KernelInfo *kernel, const TensorProductTensors &tensors,
+// A call whose arguments are checked: the product, or the gradient of its input, which is a product
+// with maps and weight turned round.
+struct Call {
+    const KernelInfo *given;                        // null for the one that selection takes
+    const TensorProductProblem &problem, &product;  // as it is called; as it is computed
+    const TensorProductTensors &tensors;
+    const TensorProductMaps &maps;
+    const TensorProductOptions &options;
+    const Stream &stream;
+    OperationCall &context;
+    Ends ends = Ends(tensors);
+    Direction direction = ends.forward ? Direction::forward : Direction::backward;
+};
+
+void run_on_cpu(const KernelInfo &kernel, const Call &c) {
+    const TileSizes sizes(kernel);
+    check_filled_weight(c.tensors, c.product, sizes.depth, sizes.channels);
+    const TensorProductOperands operands = tensor_product_operands(c.problem, c.tensors);
+    const Tensor &result = c.ends.to.tensor;
+    if (result.elements() == 0) return;
+    auto &maps = *c.maps.impl();
+    const auto tiles = c.product.input_channels == 0
+                           ? nullptr
+                           : maps.form<TensorProductTiles>(
+                                 {c.direction, sizes.rows, sizes.pairs, sizes.group}, [&] {
+                                     return std::make_shared<const TensorProductTiles>(
+                                         c.tensors.operation, maps, c.direction, sizes);
+                                 });
+    if (!tiles || tiles->empty()) {
+        if (!c.options.accumulate) result.fill_zero();
+        return;
+    }
+    for (int64_t g = 0; g < c.problem.groups; g++) {
+        const TensorProductOperands of_g = operands.of_group(g);
+        const TensorProductOperands group = c.ends.forward ? of_g : of_g.turned_round();
+        const int64_t all = c.product.input_channels,
+                      most = std::min(all, most_additions(c.product.type));
+        for (int64_t i = 0; i < all; i += most) {
+            call(kernel, c.tensors, group.of_channels(i, std::min(most, all - i)), *tiles,
+                 c.options.accumulate || i > 0, c.context);
+        }
+    }
+}
+
+// Rows that more pairs reach than the kernel adds up well; null where there are none. An atomic
+// kernel goes on from the sums of its call before, of other channels.
+std::shared_ptr<const TensorProductLongRows> long_rows(const KernelInfo &kernel, const Call &c) {
+    using LongRows = TensorProductLongRows;
+    const int64_t channels = c.product.input_channels, at_once = most_additions(c.product.type);
+    if (c.product.type == DataType::f64 || channels == 0 || c.ends.to.tensor.elements() == 0)
+        return nullptr;
+    const bool atomic = std::string_view(kernel.family) == "tensor_product_atomic";
+    const int64_t calls = atomic ? (channels + at_once - 1) / at_once : 1,
+                  most = std::max<int64_t>(LongRows::kMostPairs / calls, 1);
+    if (c.maps.places() <= most) return nullptr;
+    tensor_product_operands(c.problem, c.tensors);  // refuses more rows than a kernel counts
+    auto &maps = *c.maps.impl();
+    const LongRows::Key key{c.direction, most};
+    const auto rows =
+        maps.form<LongRows>(key, [&] { return std::make_shared<const LongRows>(maps, key); });
+    return rows->empty() ? nullptr : rows;
+}
+
+void run(const KernelInfo *given, const TensorProductTensors &tensors,
+         const TensorProductMaps &maps, const TensorProductOptions &options, const Stream &stream);
+
+// Parts are f32, on the library's own queue; what a kernel can't read there comes by way of the
+// host. Parts first: they may fail, and leave the result as it is.
+void run_in_parts(const TensorProductLongRows &rows, const Call &c) {
+    const Device device = c.context.device;
+    const DataType type = c.product.type;
+    c.context.wait();
+    const auto read = [&](const Tensor &tensor) {
+        if (type != DataType::f32) return tensor.cast(DataType::f32);
+        return c.context.in_own_context() ? tensor : tensor.to(Device::cpu()).to(device);
+    };
+    const Tensor from = read(c.ends.from.tensor), weight = read(c.tensors.weight.tensor),
+                 parts({rows.count(), c.ends.to.tensor.shape()[1]}, DataType::f32, device);
+    TensorProductOptions overwriting = c.options;
+    overwriting.accumulate = false;
+    const auto &[operation, input, named_weight, output, result] = c.tensors;
+    run(type == DataType::f32 ? c.given : nullptr,
+        {operation,
+         {input.name, c.ends.forward ? from : parts},
+         {named_weight.name, weight},
+         {output.name, c.ends.forward ? parts : from},
+         result},
+        rows.parts(), overwriting, {});
+    run(c.given, c.tensors, rows.others(), c.options, c.stream);
+    c.context.wait();
+    rows.add(parts, c.ends.to.tensor);
+}
+
+void run(const KernelInfo *given, const TensorProductTensors &tensors,
          const TensorProductMaps &maps, const TensorProductOptions &options,
          const Stream &stream) try {
-    const Ends ends(tensors);
     const TensorProductProblem problem = check_tensor_product(tensors, maps, options);
-    const TensorProductProblem product = ends.forward ? problem : turned_round(problem);
+    const TensorProductProblem product = Ends(tensors).forward ? problem : turned_round(problem);
     const Device device = tensors.input.tensor.device();
     const Operand all[] = {tensors.input, tensors.weight, tensors.output};
     OperationCall context(tensors.operation, device, all, stream);
-    if (kernel) {
-        check_row_takes(tensors.operation, *kernel, product.type, Layout::any, device,
+    if (given) {
+        check_row_takes(tensors.operation, *given, product.type, Layout::any, device,
                         fields_of(product));
+    }
+    const KernelInfo &kernel = given ? *given : kernel_for(tensors.operation, product, device);
+    const Call c{given, problem, product, tensors, maps, options, stream, context};
+    if (const auto rows = long_rows(kernel, c)) {
+        run_in_parts(*rows, c);
+    } else if (device.is_cpu()) {
+        run_on_cpu(kernel, c);
     } else {
-        kernel = &kernel_for(tensors.operation, product, device);
-    }
-    const Direction direction = ends.forward ? Direction::forward : Direction::backward;
-    if (!device.is_cpu()) {
-        tensor_product_on_gpu(*kernel, problem, tensors, *maps.impl(), direction,
+        tensor_product_on_gpu(kernel, problem, tensors, *maps.impl(), c.direction,
                               options.accumulate, context, on_own_queue(stream));
-        return;
-    }
-    const TileSizes sizes(*kernel);
-    check_filled_weight(tensors, product, sizes.depth, sizes.channels);
-    const TensorProductOperands operands = tensor_product_operands(problem, tensors);
-    const Tensor &result = ends.to.tensor;
-    if (result.elements() == 0) return;
-    const auto tiles = product.input_channels == 0
-                           ? nullptr
-                           : maps.impl()->form<TensorProductTiles>(
-                                 {direction, sizes.rows, sizes.pairs, sizes.group}, [&] {
-                                     return std::make_shared<const TensorProductTiles>(
-                                         tensors.operation, *maps.impl(), direction, sizes);
-                                 });
-    if (!tiles || tiles->empty()) {
-        if (!options.accumulate) result.fill_zero();
-        return;
-    }
-    for (int64_t g = 0; g < problem.groups; g++) {
-        const TensorProductOperands of_g = operands.of_group(g);
-        const TensorProductOperands group = ends.forward ? of_g : of_g.turned_round();
-        const int64_t all = product.input_channels,
-                      most = std::min(all, most_additions(product.type));
-        for (int64_t c = 0; c < all; c += most) {
-            call(*kernel, tensors, group.of_channels(c, std::min(most, all - c)), *tiles,
-                 options.accumulate || c > 0, context);
-        }
     }
 } catch (...) {
     rethrow_as_error(tensors.operation);

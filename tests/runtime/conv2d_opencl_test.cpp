@@ -1,92 +1,21 @@
 // hk::conv2d on OpenCL: queues and contexts of the caller, buffers at any offset, code loaded once.
 
-#define CL_TARGET_OPENCL_VERSION 120
-#include <CL/cl.h>
-
 #include <thread>
 
 #include "expect_error.h"
 #include "hk/conv2d.h"
-#include "opencl_driver.h"
+#include "opencl_caller.h"
 #include "stand_in_kernels.h"
 
 namespace hk {
 namespace {
 
+using tests::Caller;
 using tests::numbers;
 using tests::values;
 
 const Device kDevice = Device::opencl(0);
 const Conv2dOptions kPadded{.padding = {1, 1, 1, 1}};
-
-// The functions of OpenCL that a caller would use.
-struct Cl {
-    Cl() {
-        platforms = load<decltype(&::clGetPlatformIDs)>("clGetPlatformIDs");
-        devices = load<decltype(&::clGetDeviceIDs)>("clGetDeviceIDs");
-        create_context = load<decltype(&::clCreateContext)>("clCreateContext");
-        create_queue = load<decltype(&::clCreateCommandQueue)>("clCreateCommandQueue");
-        create_buffer = load<decltype(&::clCreateBuffer)>("clCreateBuffer");
-        read = load<decltype(&::clEnqueueReadBuffer)>("clEnqueueReadBuffer");
-        finish = load<decltype(&::clFinish)>("clFinish");
-        context_info = load<decltype(&::clGetContextInfo)>("clGetContextInfo");
-        release_memory = load<decltype(&::clReleaseMemObject)>("clReleaseMemObject");
-        release_queue = load<decltype(&::clReleaseCommandQueue)>("clReleaseCommandQueue");
-        release_context = load<decltype(&::clReleaseContext)>("clReleaseContext");
-        cl_platform_id platform;
-        platforms(1, &platform, nullptr);
-        devices(platform, CL_DEVICE_TYPE_ALL, 1, &device, nullptr);
-    }
-
-    template<typename F>
-    static F load(const char *name) {
-        return reinterpret_cast<F>(detail::opencl_symbol(name));
-    }
-
-    decltype(&::clGetPlatformIDs) platforms;
-    decltype(&::clGetDeviceIDs) devices;
-    decltype(&::clCreateContext) create_context;
-    decltype(&::clCreateCommandQueue) create_queue;
-    decltype(&::clCreateBuffer) create_buffer;
-    decltype(&::clEnqueueReadBuffer) read;
-    decltype(&::clFinish) finish;
-    decltype(&::clGetContextInfo) context_info;
-    decltype(&::clReleaseMemObject) release_memory;
-    decltype(&::clReleaseCommandQueue) release_queue;
-    decltype(&::clReleaseContext) release_context;
-    cl_device_id device;
-};
-
-// A caller's own context and queue.
-struct Caller : Cl {
-    Caller() {
-        context = create_context(nullptr, 1, &device, nullptr, nullptr, nullptr);
-        queue = create_queue(context, device, 0, nullptr);
-    }
-    ~Caller() {
-        for (cl_mem buffer : buffers) release_memory(buffer);
-        kDevice.forget(context);
-        release_queue(queue);
-        release_context(context);
-    }
-
-    Tensor tensor(const Tensor &host) {
-        const size_t bytes = static_cast<size_t>(host.elements()) * 4;
-        buffers.push_back(
-            create_buffer(context, CL_MEM_COPY_HOST_PTR, bytes, host.data<float>(), nullptr));
-        return Tensor::borrow(buffers.back(), DataType::f32, host.shape(), {}, kDevice);
-    }
-
-    cl_uint references() const {
-        cl_uint count = 0;
-        context_info(context, CL_CONTEXT_REFERENCE_COUNT, sizeof count, &count, nullptr);
-        return count;
-    }
-
-    cl_context context;
-    cl_command_queue queue;
-    std::vector<cl_mem> buffers;
-};
 
 class Conv2dOpenCl : public ::testing::Test {
 protected:

@@ -133,6 +133,26 @@ TEST_F(CudaTensorProduct, ScratchIsOfTheCallsContextAndFlat) {
     }
 }
 
+// Rows of 40000 pairs: their parts run on the library's stream, after the work on the caller's, and
+// the other rows on the caller's.
+TEST_F(CudaTensorProduct, PartsOfLongRowsWaitForTheCallersStream) {
+    int context, stream;
+    driver().contexts[&context] = 1;
+    driver().streams[&stream] = &context;
+    for (const DataType type : {DataType::f32, DataType::bf16}) {
+        driver().launches.clear();
+        driver().called.clear();
+        const Operands o({1, 2, 1, 4, 4, 1}, type, 80000);
+        const TensorProductMaps maps = o.maps();
+        tensor_product(o.input, o.weight, maps, o.output, o.options, {&context, &stream});
+        EXPECT_EQ(driver().called["cuEventSynchronize"], 2);
+        ASSERT_EQ(driver().launches.size(), 2u);
+        EXPECT_EQ(driver().launches[0].stream, nullptr);
+        EXPECT_EQ(driver().launches[1].stream, &stream);
+        kDevice.forget(driver().launches[0].context);
+    }
+}
+
 TEST_F(CudaTensorProduct, FailuresAreExceptionsAndLoseNothing) {
     Operands o({1000, 900, 27, 16, 16, 1}, DataType::f32, 700);
     for (const Summation summation : {Summation::deterministic, Summation::atomic}) {

@@ -71,6 +71,16 @@ TEST(SparseMemory, AllocationsOfMaps) {
         [&] { tensor_product_backward_weight(input, output, TensorProductMaps(map), gradient); });
 }
 
+TEST(SparseMemory, AllocationsOfLongRows) {
+    constexpr int64_t kPairs = 40000;
+    const Tensor map = Tensor::zeros({1, kPairs}, DataType::s32);
+    for (const DataType type : {DataType::f32, DataType::f16}) {
+        const Tensor rows = Tensor::zeros({2, 2}, type), weight = Tensor::zeros({1, 2, 2}, type),
+                     output = Tensor::zeros({2, 2}, type);
+        expect_out_of_memory([&] { tensor_product(rows, weight, map, map, output); });
+    }
+}
+
 // The pool has no more: messages name the operation.
 TEST(SparseMemory, NoMemoryInThePool) {
     const Tensor coordinates = cloud();

@@ -14,10 +14,14 @@
 //   ragged  [pairs], and `starts` [N + 1], s32 or s64, from 0 to the number of pairs: those of
 //           offset n are starts[n] up to starts[n + 1]. -1 is padding here too.
 // Types: f32, f16, bf16, f64, the same for all three. f16 and bf16 are summed in f32 and rounded
-// once; f64 in f64. The sum of an element over channels and pairs, of which there are usually as
-// many as offsets, errs in f32 by at most 2^-11 + pairs * 2^-24 of the sum of its terms'
-// magnitudes: more than 7168 channels (bf16: 65536) are several calls, after each of which f16 and
-// bf16 round.
+// once; f64 in f64. Whatever the numbers of channels and pairs, the sum of an element errs in f32
+// by at most 2^-11 (bf16: 2^-8) + min(n, 2^15) * 2^-24 of the sum of its terms' magnitudes, where n
+// is its pairs, in atomic mode times the calls: more than 7168 channels (bf16: 65536) are several,
+// after each of which f16 and bf16 round.
+//
+// A row that more than 32768 pairs reach is summed in parts of 4096 pairs, which are added up in
+// f64 and rounded once. The parts of f16 and bf16 are f32, as are copies of input and weight for
+// them. On a GPU parts and copies pass through the host, and the call returns when all is done.
 //
 // Tensors may be views with any strides; for speed the channels of input and output lie next to
 // each other. A kernel counts rows, and the bytes of a tensor, in 32 bits; so do the pairs' places.
@@ -46,7 +50,8 @@ Summation summation_of(std::string_view name);           // throws InvalidArgume
 
 // Maps, checked once, and what kernels make of them, kept: 8 bytes a pair for each direction
 // (forward, gradient of the input, of the weight) and size of tiles that calls have asked for, from
-// the first such call on. Copies share it. Safe to use from several threads at once.
+// the first such call on, and two more maps where a row is summed in parts. Copies share it. Safe
+// to use from several threads at once.
 class TensorProductMaps {
 public:
     // The maps must not change as long as this lives; it keeps their storage, or a copy on the host
@@ -114,8 +119,8 @@ void tensor_product(const Tensor &input, const Tensor &weight, const Tensor &ima
                     const Tensor &omap, const Tensor &output,
                     const TensorProductOptions &options = {}, const Stream &stream = {});
 
-// Runs one given row of the tables below, whatever selection would take. Throws InvalidArgument
-// where the row does not take the problem. For tests and measurements.
+// Runs one given row of the tables below, whatever selection would take, but for parts of f16 and
+// bf16. Throws InvalidArgument where the row does not take the problem. For tests and measurements.
 void tensor_product_with(const KernelInfo &kernel, const Tensor &input, const Tensor &weight,
                          const TensorProductMaps &maps, const Tensor &output,
                          const TensorProductOptions &options = {}, const Stream &stream = {});

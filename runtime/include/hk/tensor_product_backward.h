@@ -10,8 +10,9 @@
 // Shapes, types, groups and views are those of hk/tensor_product.h, and so is what a call throws;
 // the gradient that is computed overlaps no other tensor of the call.
 //
-// The input's gradient is itself a tensor product, with the maps and the weight turned round, and
-// runs its kernels. The weight's is a product of gathered rows for each offset; the order of its
+// The input's gradient is itself a tensor product, with the maps and the weight turned round: it
+// runs its kernels, and its error has the same bound, which does not grow with the pairs that reach
+// a row of the input. The weight's is a product of gathered rows for each offset; the order of its
 // sums depends on the maps alone: the same call gives the same bits on any number of threads. Of
 // any number of pairs it errs in f32 by at most 2^-11 of the sum of its terms' magnitudes: where
 // memory is not for as many sums as that takes, a kernel runs several times, after each of which
