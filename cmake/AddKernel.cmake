@@ -41,8 +41,9 @@ else()
     set(HK_HOST host)
     set(HK_TARGET_cpu host-${HK_FEATURES})
 endif()
-set(HK_TARGET_cuda ${HK_HOST}-cuda-cuda_capability_80-${HK_FEATURES})
-set(HK_TARGET_opencl ${HK_HOST}-opencl-${HK_FEATURES})
+# Device code depends on what the host can do: of the least, it is the same wherever it was compiled.
+set(HK_TARGET_cuda ${HK_PORTABLE_HOST}-cuda-cuda_capability_80-${HK_FEATURES})
+set(HK_TARGET_opencl ${HK_PORTABLE_HOST}-opencl-${HK_FEATURES})
 
 # A family's sources are those with exactly its name, and all in folders of its name: what begins with
 # one family's name may be another's. Its algorithms and schedules are a library, which families that

@@ -86,9 +86,10 @@ TEST(SparseMemory, NoMemoryInThePool) {
     const Tensor coordinates = cloud();
     const KernelMap map = submanifold_map(coordinates);
     const TensorProductMaps maps(map);
-    const Tensor rows = Tensor::zeros({map.input_rows, 2}, DataType::f32),
-                 weight = Tensor::zeros({27, 2, 2}, DataType::f32),
-                 output = Tensor::zeros({map.input_rows, 2}, DataType::f32);
+    // Of so many channels that no call's scratch fits between what is in use.
+    const Tensor rows = Tensor::zeros({map.input_rows, 128}, DataType::f32),
+                 weight = Tensor::zeros({27, 128, 128}, DataType::f32),
+                 output = Tensor::zeros({map.input_rows, 128}, DataType::f32);
     const MemoryPool pool = MemoryPool::of(Device::cpu());
     pool.trim();
     pool.set_limit(pool.statistics().reserved);
