@@ -76,6 +76,7 @@ bench: bench-peers
 		--output docs/performance.md
 
 docs: build
+	$(BUILD)/bin/bench --selection docs/selection.md
 	.venv/bin/python compiler/write_docs.py $(BUILD)/kernels .
 	.venv/bin/python tests/onnx/node_tests.py --write $(BUILD)/tests/onnx_calls docs/onnx.md
 

@@ -148,7 +148,8 @@ HalfTypes half_types_without_hardware(const Target &target) {
     HalfTypes types;
     types.bf16 = target.has_gpu_feature();
     types.f16 = target.has_feature(Target::OpenCL) && !target.has_feature(Target::CLHalf);
-    types.f16_on_host = target.arch == Target::X86 && !target.has_feature(Target::F16C);
+    types.f16_on_host = target.arch == Target::X86 && !target.has_feature(Target::F16C) &&
+                        !target.has_gpu_feature();
     return types;
 }
 

@@ -7,7 +7,8 @@
 //   f16 on OpenCL without cl_half: devices need not have cl_khr_fp16 (PoCL has not), and Halide
 //     refuses to compile half for them;
 //   bf16 on every GPU: Halide rounds the NaN that CUDA computes, 0x7fffffff, to -0;
-//   f16 on x86 without F16C: Halide's conversion makes infinity of NaN.
+//   f16 on x86 without F16C: Halide's conversion makes infinity of NaN. The host's part of a GPU's
+//     kernel computes nothing.
 
 #include "Halide.h"
 
@@ -15,7 +16,7 @@ namespace hk::compiler {
 
 struct HalfTypes {
     bool f16 = false, bf16 = false;  // in device code
-    bool f16_on_host = false;        // in all code
+    bool f16_on_host = false;        // in all code, of which none is a device's
 };
 
 // Which types have to go on a target.

@@ -6,9 +6,11 @@ namespace {
 
 CaseInfo case_of(const ConvKernels &kernels, const std::string &list, const std::string &name,
                  const ConvShape &shape, const Settings &settings) {
-    return {list, name, kernels.kind(shape), shape.count, [kernels, shape, settings] {
-                return kernels.prepare(shape, kernels.select(shape), settings);
-            }};
+    const auto select = [kernels, shape] { return kernels.select(shape); };
+    const auto prepare = [=] { return kernels.prepare(shape, select(), settings); };
+    CaseInfo info{list, name, kernels.kind(shape), shape.count, prepare};
+    info.select = select;
+    return info;
 }
 
 std::vector<CaseInfo> table_cases(const ConvKernels &kernels, const Settings &settings) {

@@ -126,6 +126,7 @@ std::vector<CaseInfo> cases(const std::string &family, const std::string &list,
                                   return std::make_unique<ElementwiseCase>(operation, elements,
                                                                            settings);
                               }});
+            result.back().select = [operation, settings] { return kernel_of(operation, settings); };
         }
     }
     return result;

@@ -86,6 +86,8 @@ struct CaseInfo {
     std::function<std::unique_ptr<Case>()> prepare;
     std::optional<DataType> type = {};  // of the input, where it is not that of the settings
     const KernelInfo *row = nullptr;    // that runs, whatever selection takes
+    // The row that selection takes, found without the case's data; empty: it runs none.
+    std::function<const KernelInfo *()> select = {};
 };
 
 // A library to compare with that is there.

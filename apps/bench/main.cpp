@@ -17,6 +17,7 @@
 #include "program/file.h"
 #include "program/number.h"
 #include "program/program.h"
+#include "selection.h"
 
 namespace hk::bench {
 
@@ -24,7 +25,7 @@ namespace {
 
 struct Options {
     Choice choice;
-    std::string json, filter;
+    std::string json, filter, selection;
     std::vector<std::string> lists;
     bool show_lists = false;
     double seconds = 0.5;
@@ -104,6 +105,10 @@ int run_lists(const Family &family, const Options &options, Run run) {
 
 int run(const Options &given, const std::string &command) {
     Options options = given;
+    if (!options.selection.empty()) {
+        program::write_file(options.selection, selection_page());
+        return 0;
+    }
     const Family family = choose(options.choice, options.settings);
     if (options.show_lists) {
         for (const std::string &list : family.lists) std::printf("%s\n", list.c_str());
@@ -154,6 +159,9 @@ int main(int argc, char **argv) {
         ->capture_default_str();
     app.add_option("--json", options.json, "write the results there");
     app.add_flag("--no-peers", no_peers, "our kernels only");
+    app.add_option("--selection", options.selection,
+                   "write the row that selection takes for each case of all lists there, and "
+                   "measure nothing");
     app.add_flag("--lists", options.show_lists, "print the names of the family's lists");
     return hk::program::run("bench", app, argc, argv, [&] {
         settings.peers = !no_peers;

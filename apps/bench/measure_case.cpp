@@ -80,6 +80,8 @@ Result measure_case(const Family &family, const CaseInfo &info, const Settings &
         if (const KernelInfo *kernel = ours->kernel()) {
             result.kernel = kernel->name;
             result.row = kernel->row;
+            const KernelInfo *usual = info.select ? info.select() : nullptr;
+            if (usual && usual != kernel) result.selected = usual->row;
         } else if (family.rows) {
             throw InvalidArgument("no row of " + family.name + " takes this case");
         }

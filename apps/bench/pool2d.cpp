@@ -152,6 +152,9 @@ std::vector<CaseInfo> cases(const Pass &pass, const std::string &list, const Set
         result.push_back({list, shape.name(), shape.pooling, 1, [pass, shape, settings] {
                               return std::make_unique<PoolCase>(pass, shape, settings);
                           }});
+        result.back().select = [pass, shape, settings] {
+            return kernel_of(pass, shape.problem(settings), settings);
+        };
     }
     return result;
 }

@@ -136,6 +136,7 @@ void print_row(const Result &r, const Run &run) {
         }
     }
     if (r.ratio() > 0) std::printf(" %6.2f", r.ratio());
+    if (!r.selected.empty()) std::printf("  selection takes %s", r.selected.c_str());
     std::printf("\n");
     std::fflush(stdout);
 }

@@ -90,6 +90,9 @@ std::vector<CaseInfo> cases(const std::string &list, const Settings &settings) {
                                   return std::make_unique<SoftmaxCase>(kind, rows, classes,
                                                                        settings);
                               }});
+            result.back().select = [rows, classes, settings] {
+                return kernel_of(rows, classes, settings);
+            };
         }
     }
     return result;

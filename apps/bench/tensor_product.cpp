@@ -203,6 +203,7 @@ std::vector<CaseInfo> cases(Role result, const std::string &list, const Settings
         infos.push_back(
             {list, layer.name(), layer.cloud.submanifold() ? "submanifold" : "strided", 1,
              [=] { return std::make_unique<TensorProductCase>(result, layer, settings); }});
+        infos.back().select = [=] { return selected(result, layer, settings); };
     }
     return infos;
 }

@@ -67,10 +67,14 @@ std::vector<const KernelInfo *> helpers(const Settings &settings) {
     return result;
 }
 
+const KernelInfo *selected(const TopKProblem &problem, const Settings &settings) {
+    return select_topk(problem, settings.device.type(), limits_of(settings)).kernel;
+}
+
 class TopKCase : public Case {
 public:
     TopKCase(const TopKProblem &problem, const Settings &settings)
-        : Case(select_topk(problem, settings.device.type(), limits_of(settings)).kernel),
+        : Case(selected(problem, settings)),
           problem_(problem),
           settings_(settings),
           host_input_(random_rows(problem.type, problem.rows, problem.columns)),
@@ -162,6 +166,7 @@ std::vector<CaseInfo> cases(const std::string &list, const Settings &settings) {
                 {list, shape.name() + (both ? "" : std::string("_") + kind), kind, 1,
                  [problem, settings] { return std::make_unique<TopKCase>(problem, settings); }});
             result.back().type = problem.type;
+            result.back().select = [problem, settings] { return selected(problem, settings); };
         }
     }
     return result;

@@ -117,6 +117,7 @@ WeightSums choose(const Conv2dBackwardWeightContext &context) {
     // Rows name what fits AVX-512; 4 divides what they do.
     int &broadcast = sums.filters ? sums.c : sums.k;
     if (!many_registers && sums.direct) broadcast = std::min(broadcast, 4);
+    if (!many_registers && channels == 1 && filters == 1) sums.g = std::min(sums.g, lanes);
     sums.block_c = std::max(sums.block_c, sums.c);
     sums.block_g = std::max(sums.block_g, sums.g);
     sums.block_k = std::max(sums.block_k, sums.k);
