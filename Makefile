@@ -1,4 +1,4 @@
-# The whole of it:  make demo  (a picture, filtered; a scan; a training)    make test  (all tests)
+# In short:  make demo  (a picture, filtered; a scan; a training)    make test  (all tests)
 #               make bench  make soak  make fuzz  make fuzz-readers
 # After a change of a schedule:  make explore ARGS="run conv2d 56x56_64-64_3x3"
 # PRESET chooses another kind of build, BUILD another tree: make test PRESET=asan
@@ -72,8 +72,7 @@ bench-peers: setup
 bench: bench-peers
 	$(CMAKE) --preset $(PRESET) -B $(BUILD)
 	@$(CMAKE) --build $(BUILD) -j $(JOBS)
-	.venv/bin/python apps/bench/report.py --bench $(BUILD)/bin/bench --before docs/tuning.json \
-		--output docs/performance.md
+	.venv/bin/python apps/bench/report.py --bench $(BUILD)/bin/bench --repository .
 
 docs: build
 	$(BUILD)/bin/bench --selection docs/selection.md

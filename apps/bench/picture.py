@@ -1,5 +1,5 @@
-"""The picture of docs/performance.md: the ratio of every case, a panel for each family, type and
-layout, the cases of a list side by side."""
+"""The picture of docs/performance.md: a line for each family, type, layout and list, a dot at the
+mean ratio of its cases, and a bar from the lowest to the highest. Lists of one case are left out."""
 
 import math
 import os
@@ -14,180 +14,113 @@ import matplotlib.pyplot as plt
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "program"))
 
 from files import save_figure  # noqa: E402
+from measurements import geometric_mean  # noqa: E402
+from summary import lists_of  # noqa: E402
 
-COLOURS = {"dense 1x1": "#2f74b5", "dense, larger": "#17a2b8", "grouped": "#e07b1a",
-           "depthwise": "#3a9d4f"}
-OTHER, BYTES = "#7d5fb2", "#a9b0ba"
-DARK, GREY = "#24292f", "#6a737d"
-MEAN = (0, (3, 1.5))  # dashes of the line of a list's mean
-TICKS = [0.25, 0.5, 1, 2, 4, 8, 16]
-LOW, HIGH = TICKS[0], TICKS[-1]  # what lies beyond ends in an arrow
-WIDTH, ROW_HEIGHT = 12.2, 2.0  # inches
-CAPACITY = 178  # cases in a row of panels
-LIST_GAP, PANEL_GAP = 3, 7  # in cases
-CHARACTER = 1.08  # of a title or a list's name, in cases
+FASTER, SLOWER, BOUND = "#2f74b5", "#d1622b", "#9aa3ad"
+DARK, GREY, GROUND = "#24292f", "#6a737d", "#f3f5f7"
+TICKS = [1 / 16, 1 / 8, 1 / 4, 1 / 2, 1, 2, 4, 8, 16]
+LOW, HIGH = 1 / 20, 20  # what lies beyond is drawn at the edge
+WIDTH, LINE, HEADER, FOOTER = 9.4, 0.185, 0.7, 0.35  # inches
 
 
 @dataclass
-class Bar:
-    case: str
-    ratio: float
-    kind: str
-    fair: bool  # else to a peer that does another task
-
-
-def bar_of(row):
-    """Its ratio, or that to memcpy, which counts in none; None: there is neither."""
-    if row["ratio"]:
-        return Bar(row["case"], row["ratio"], row["kind"], True)
-    if row["ns"] and "memcpy" in row["other_layouts"]:
-        return Bar(row["case"], row["other_layouts"]["memcpy"] / row["ns"], row["kind"], False)
-    return None
-
-
-def colour_of(bar):
-    return COLOURS.get(bar.kind, OTHER) if bar.fair else BYTES
-
-
-def mean(bars):
-    """Of distinct cases."""
-    ratios = {bar.case: bar.ratio for bar in reversed(bars)}.values()
-    return math.exp(sum(map(math.log, ratios)) / len(ratios))
-
-
-@dataclass
-class Panel:
-    title: str
-    lists: dict  # name: bars
+class Line:
+    name: str
+    ratios: list
+    colour: str
 
     @property
-    def width(self):
-        cases = sum(map(len, self.lists.values())) + LIST_GAP * (len(self.lists) - 1) + 2
-        return max(cases, CHARACTER * (len(self.title) + 2))
+    def mean(self):
+        return geometric_mean(self.ratios)
 
 
-def panels_of(rows):
-    """In the order of the rows."""
-    panels = {}
-    for row in rows:
-        types = [row["type"]] if row["output_type"] == row["type"] else [
-            row["type"], "to", row["output_type"]]
-        layout = [] if row["layout"] == "any" else [row["layout"]]
-        device = [] if row["device"] == "cpu" else [row["device"]]
-        threads = [f"{row['threads']} threads"] if row["threads"] > 1 else []
-        title = " ".join([row["family"], *types, *layout, *device, *threads])
-        bar = bar_of(row)
-        if bar:
-            panels.setdefault(title, {}).setdefault(row["list"], []).append(bar)
-    result = []
-    for title, lists in panels.items():
-        bars = [bar for some in lists.values() for bar in some]
-        against = "" if any(bar.fair for bar in bars) else " to memcpy"
-        result.append(Panel(f"{title}: {mean(bars):.2f}{against}", lists))
-    return result
+def line_of(kernels, name, rows):
+    """None: less than two cases to compare."""
+    done = [row for row in rows if row["ns"]]
+    ratios = [row["ratio"] for row in done if row["ratio"]]
+    if len(ratios) > 1:
+        colour = FASTER if geometric_mean(ratios) >= 1 else SLOWER
+        return Line(f"{kernels}, {name}", ratios, colour)
+    ratios = [row["other_layouts"]["memcpy"] / row["ns"] for row in done
+              if "memcpy" in row["other_layouts"]]
+    return Line(f"{kernels}, {name}", ratios, BOUND) if len(ratios) > 1 else None
 
 
-def lines_of(panels, capacity):
-    """Panels as words of a text."""
-    lines, used = [], capacity
-    for panel in panels:
-        if used + PANEL_GAP + panel.width > capacity:
-            lines.append([])
-            used = -PANEL_GAP
-        lines[-1].append(panel)
-        used += PANEL_GAP + panel.width
-    return lines
+def panels_of(measured):
+    """A title and its lines for each CPU that has some."""
+    panels = [(str(some.cpu), [line_of(*part) for part in lists_of(some.rows)])
+              for some in measured]
+    panels = [(title, [line for line in lines if line]) for title, lines in panels]
+    return [(title, lines) for title, lines in panels if lines]
 
 
-def draw_bars(axes, places, bars, points):
+def within(ratio):
+    return min(max(ratio, LOW), HIGH)
+
+
+def draw_bars(axes, lines, colour):
     """All of one colour as one path, which keeps the file small."""
-    for colour in dict.fromkeys(map(colour_of, bars)):
-        x, y = [], []
-        for place, bar in zip(places, bars):
-            if colour_of(bar) == colour:
-                x += [place, place, math.nan]
-                y += [1, min(max(bar.ratio, LOW), HIGH), math.nan]
-        axes.plot(x, y, color=colour, linewidth=0.72 * points, solid_capstyle="butt")
-    for limit, marker, beyond in ((LOW, "v", lambda r: r < LOW), (HIGH, "^", lambda r: r > HIGH)):
-        some = [(place, bar) for place, bar in zip(places, bars) if beyond(bar.ratio)]
-        for place, bar in some:
-            axes.plot(place, limit, marker, color=colour_of(bar), markersize=4.5, clip_on=False)
+    bars, means = ([], []), ([], [])
+    for place, line in enumerate(lines):
+        if line.colour == colour:
+            bars[0].extend([within(min(line.ratios)), within(max(line.ratios)), math.nan])
+            bars[1].extend([place, place, math.nan])
+            means[0].append(within(line.mean))
+            means[1].append(place)
+    axes.plot(*bars, color=colour, linewidth=3, alpha=0.35, solid_capstyle="round")
+    axes.plot(*means, "o", color=colour, markersize=4.5, clip_on=False)
 
 
-def draw_list(axes, name, bars, first, points, alone):
-    """Bars from `first` on, on a ground of their own, with the list's name and mean."""
-    last = first + len(bars) - 1
-    axes.axvspan(first - 1.5, last + 1.5, color="#f3f5f7", zorder=0, linewidth=0)
-    axes.hlines(TICKS, first - 1.5, last + 1.5, color="#d9dee3", linewidth=0.5, zorder=1)
-    draw_bars(axes, [first + i for i in range(len(bars))], bars, points)
-    axes.hlines(1, first - 1.5, last + 1.5, color=DARK, linewidth=0.9, zorder=3)
-    middle = mean(bars)
-    text = name if alone else f"{name} {middle:.2f}"
-    if alone:
-        axes.text(first - 1.5, LOW * 0.8, text, va="top", fontsize=8, color=GREY)
-    elif CHARACTER * 0.85 * len(text) < len(bars) + LIST_GAP:
-        axes.text((first + last) / 2, LOW * 0.8, text, ha="center", va="top", fontsize=8,
-                  color=GREY)
-    if len(bars) > 1:
-        axes.plot([first - 0.7, last + 0.7], [middle] * 2, color=DARK, linewidth=1.1,
-                  linestyle=MEAN)
-
-
-def draw_panel(axes, panel, points):
-    place = 1.0
-    for name, bars in panel.lists.items():
-        draw_list(axes, name, bars, place, points, len(panel.lists) == 1)
-        place += len(bars) + LIST_GAP
-    axes.set_xlim(-1, panel.width)
-    axes.set_yscale("log")
-    axes.set_ylim(LOW, HIGH)
-    axes.set_yticks(TICKS, [f"{tick:g}" for tick in TICKS])
-    axes.yaxis.set_minor_locator(matplotlib.ticker.NullLocator())
-    axes.set_xticks([])
-    axes.tick_params(axis="y", length=0, labelsize=8, labelcolor=GREY)
+def draw_panel(axes, title, lines):
+    stripes = [place for i in range(0, len(lines), 2) for place in (i, i, math.nan)]
+    axes.plot([LOW, HIGH, math.nan] * (len(stripes) // 3), stripes, color=GROUND, zorder=0,
+              linewidth=72 * LINE, solid_capstyle="butt")
+    for colour in dict.fromkeys(line.colour for line in lines):
+        draw_bars(axes, lines, colour)
+    for place, line in enumerate(lines):
+        axes.text(HIGH * 1.08, place, f"{line.mean:.2f}", va="center", fontsize=7.5,
+                  color=line.colour)
+    axes.axvline(1, color=DARK, linewidth=0.9, zorder=1)
+    axes.set_xscale("log")
+    axes.set_xlim(LOW, HIGH)
+    axes.set_ylim(len(lines) - 0.5, -0.5)
+    axes.set_yticks(range(len(lines)), [line.name for line in lines], fontsize=7.5, color=DARK)
+    names = [f"{tick:g}" if tick >= 1 else f"1/{1 / tick:g}" for tick in TICKS]
+    axes.set_xticks(TICKS, names, fontsize=8, color=GREY)
+    axes.xaxis.set_minor_locator(matplotlib.ticker.NullLocator())
+    axes.grid(axis="x", color="#d9dee3", linewidth=0.5)
+    axes.set_axisbelow(True)
+    axes.tick_params(left=False, bottom=False)
     for side in axes.spines.values():
         side.set_visible(False)
-    axes.set_title(panel.title, loc="left", fontsize=9.5, color=DARK, pad=5)
+    axes.set_title(title, loc="left", fontsize=8.5, color=GREY, pad=4)
 
 
-def legend(figure, panels, top):
-    bars = [bar for panel in panels for some in panel.lists.values() for bar in some]
-    entries = [(name, colour) for name, colour in COLOURS.items()
-               if any(bar.fair and bar.kind == name for bar in bars)]
-    if any(colour_of(bar) == OTHER for bar in bars):
-        entries.append(("others", OTHER))
-    if any(not bar.fair for bar in bars):
-        entries.append(("to memcpy of as many bytes, which is not the same task", BYTES))
-    handles = [plt.Line2D([], [], color=colour, linewidth=6) for _, colour in entries]
-    handles.append(plt.Line2D([], [], color=DARK, linewidth=1.1, linestyle=MEAN))
-    figure.legend(handles, [name for name, _ in entries] + ["mean of a list"], loc="upper left",
-                  bbox_to_anchor=(0.028, top), ncols=len(handles), frameon=False, fontsize=9,
-                  handlelength=1.2, columnspacing=1.6, borderaxespad=0)
+def legend(figure, height):
+    entries = [(FASTER, "faster than the fastest baseline, on the mean"), (SLOWER, "slower"),
+               (BOUND, "to memcpy of as many bytes, a bound")]
+    handles = [plt.Line2D([], [], color=colour, marker="o", linewidth=3, markersize=4.5)
+               for colour, _ in entries]
+    figure.legend(handles, [name for _, name in entries], loc="upper left", ncols=3, frameon=False,
+                  bbox_to_anchor=(0.01, 1 - 0.3 / height), fontsize=8, borderaxespad=0)
 
 
-def draw(rows, path):
-    """SVG, PNG or PDF, by its name; the same bytes for the same rows."""
-    plt.rcParams.update({"svg.hashsalt": "performance", "font.family": "DejaVu Sans"})
-    panels = panels_of(rows)
-    capacity = max([CAPACITY] + [panel.width for panel in panels])
-    lines = lines_of(panels, capacity)
-    header = 0.95
-    height = header + ROW_HEIGHT * len(lines)
+def draw(measured, path):
+    """SVG, PNG or PDF, by its name; the same bytes for the same results. Needs a panel."""
+    plt.rcParams.update({"svg.hashsalt": "performance", "svg.fonttype": "none",
+                         "font.family": "DejaVu Sans"})
+    panels = panels_of(measured)
+    height = 0.2 + sum(HEADER + FOOTER + LINE * len(lines) for _, lines in panels)
     figure = plt.figure(figsize=(WIDTH, height), facecolor="white")
-    left, right = 0.032, 0.992
-    case = (right - left) / capacity
-    for i, line in enumerate(lines):
-        place = left
-        for panel in line:
-            bottom = 1 - (header + ROW_HEIGHT * (i + 1) - 0.32) / height
-            axes = figure.add_axes([place, bottom, panel.width * case,
-                                    (ROW_HEIGHT - 0.68) / height])
-            draw_panel(axes, panel, case * WIDTH * 72)
-            if panel is not line[0]:
-                axes.tick_params(labelleft=False)
-            place += (panel.width + PANEL_GAP) * case
-    figure.text(left - 0.004, 1 - 0.12 / height, "Times of the fastest peer over ours, a bar a "
-                "case: upwards we are faster", fontsize=12.5, color=DARK, va="top", weight="bold")
-    legend(figure, panels, 1 - 0.44 / height)
+    top = height - 0.2
+    for title, lines in panels:
+        tall = LINE * len(lines)
+        top -= HEADER + tall
+        draw_panel(figure.add_axes([0.4, top / height, 0.53, tall / height]), title, lines)
+        top -= FOOTER
+    figure.text(0.012, 1 - 0.08 / height, "Time of the fastest baseline over ours: dot the mean of "
+                "a list, bar the range of its cases", fontsize=9.5, va="top", color=DARK)
+    legend(figure, height)
     save_figure(figure, path, metadata={"Date": None} if path.endswith(".svg") else None, dpi=110)
     plt.close(figure)

@@ -30,8 +30,8 @@ std::string cpu_model() {
             line.substr(colon + 2);
     }
     if (fields["model name"].empty()) return "unknown";
-    return fields["model name"] + " (family " + fields["cpu family"] + ", model " +
-           fields["model"] + ")";
+    return fields["model name"] + " (" + fields["vendor_id"] + ", family " + fields["cpu family"] +
+           ", model " + fields["model"] + ")";
 }
 
 std::string today() {

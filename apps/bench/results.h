@@ -43,7 +43,7 @@ struct Run {
     std::vector<std::string> columns() const;   // all names of contestants
 };
 
-std::string cpu_model();
+std::string cpu_model();  // "AMD EPYC (AuthenticAMD, family 25, model 17)"
 std::string today();
 
 void print_header(const Run &run);
