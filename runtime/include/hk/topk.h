@@ -80,8 +80,8 @@ void topk_with(const KernelInfo &kernel, const Tensor &input, int64_t k, const T
                const Tensor &indices, const TopKOptions &options = {}, const Stream &stream = {});
 
 // All rows, in the order of the table: of the CPU, and of the three steps of a GPU
-// (docs/runtime.md), of which selection chooses the first. Types: u8 stands for all of 8 bits, …,
-// u64 for all of 64.
+// (docs/runtime/topk.md), of which selection chooses the first. Types: u8 stands for all of 8 bits,
+// …, u64 for all of 64.
 std::span<const KernelInfo> topk_kernels();
 std::span<const KernelInfo> topk_tiles_kernels();
 std::span<const KernelInfo> topk_merge_kernels();
