@@ -1,4 +1,4 @@
-"""Writes what the documents say of the table: docs/kernels.md, and the README's list of families.
+"""Writes what the documents say of the table: docs/kernels.md.
 
     write_docs.py [--check] KERNELS_DIR SOURCE_DIR
 
@@ -18,7 +18,6 @@ from files import write_file  # noqa: E402
 
 COLUMNS = ["name", "family", "row", "algorithm", "schedule", "knobs", "type", "layout", "device", "where",
            "budget"]
-BEGIN, END = "<!-- families -->", "<!-- end of families -->"
 
 
 def read_rows(kernels: pathlib.Path) -> list[dict]:
@@ -36,14 +35,14 @@ def distinct(rows: list[dict], column: str) -> list[str]:
     return list(dict.fromkeys(row[column] for row in rows))
 
 
-def families(rows: list[dict]) -> str:
-    lines = ["| family | rows | types | layouts | devices | kernels |", "|---|---|---|---|---|---|"]
+def families(rows: list[dict]) -> list[str]:
+    lines = ["| family | rows | types | layouts | devices | kernels |", "|---|---:|---|---|---|---:|"]
     for family in distinct(rows, "family"):
         own = [row for row in rows if row["family"] == family]
         cells = [len(distinct(own, "row"))]
         cells += [", ".join(distinct(own, column)) for column in ("type", "layout", "device")]
-        lines.append(f"| `{family}` | " + " | ".join(map(str, cells)) + f" | {len(own)} |")
-    return "\n".join(lines)
+        lines.append(f"| [`{family}`](#{family}) | " + " | ".join(map(str, cells)) + f" | {len(own)} |")
+    return lines
 
 
 def known(value) -> str:
@@ -81,7 +80,7 @@ def cpu() -> str:
 
 def of_any_machine(page: str) -> str:
     """Without the columns and the sentence of sizes and times."""
-    lines = [line.rsplit(" | ", 2)[0] if line.startswith("| ") else line for line in page.splitlines()]
+    lines = [line.rsplit(" | ", 2)[0] if line.startswith("| `") else line for line in page.splitlines()]
     return "\n".join(line for line in lines if not line.startswith(("code, and seconds of a core", "kernels: ")))
 
 
@@ -95,6 +94,11 @@ def kernels_page(rows: list[dict]) -> str:
         "which the build fails; the budget of stack and spills is 0. KB and s, of all of a row's kernels: compiled",
         f"code, and seconds of a core to compile them ({cpu()}); `explorer list --sort compile-time`. All",
         f"kernels: {total(rows, size) / 1024:.0f} KB, {total(rows, seconds):.0f} s.",
+        "",
+        "Types are those of the table: of top-k keys, unsigned integers of a size that stand for all types of it;",
+        "u8 of `quantized_conv2d` stands for s8 too. What calls take is in the [README](../README.md#operations).",
+        "",
+        *families(rows),
     ]
     for family in distinct(rows, "family"):
         lines += ["", f"## {family}", ""]
@@ -128,14 +132,8 @@ def main() -> int:
     options = parser.parse_args()
 
     rows = read_rows(options.kernels)
-    readme, page = options.source / "README.md", options.source / "docs" / "kernels.md"
-    text = readme.read_text()
-    head, rest = text.split(BEGIN)
-    tail = rest.split(END)[1]
-    documents = {
-        readme: f"{head}{BEGIN}\n{families(rows)}\n{END}{tail}",
-        page: kernels_page(rows),
-    }
+    page = options.source / "docs" / "kernels.md"
+    documents = {page: kernels_page(rows)}
     compared = {page: of_any_machine} if options.check else {}
 
     def differs(path: pathlib.Path, new: str) -> bool:
