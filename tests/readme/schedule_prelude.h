@@ -1,0 +1,17 @@
+#pragma once
+// What the fragments of docs/adding-a-kernel.md use without declaring it: they stand in a schedule.
+
+#include "schedules/schedule.h"
+
+using namespace hk::schedules;
+
+struct Tile {
+    int x, each;
+};
+struct Context {
+    Halide::Target target;
+    std::string knobs;
+};
+
+extern Tile tile;
+extern Context context;
