@@ -11,17 +11,12 @@ term(short depth<=32768)
 term(not_in_place groups_in_place<=0)
 
 # What a tile copies of its input: padded rows of depthwise rows, a vector of groups at a time; at most some tens of
-# megabytes, of four groups and of the others. A window that is spread over far more pixels than its taps meet is copied
-# for little use: 256 groups at 33x33, 3x3, on one Zen 4 core, with a dilation of 18 (spread 152) nhwc 1.9 ms by the
-# bounded rows, 4.1 by `any`; 36 (592) 6.1 and 2.6.
+# megabytes. A window that is spread over far more pixels than its taps meet is copied for little use: 256 groups at
+# 33x33, 3x3, on one Zen 4 core, with a dilation of 18 (spread 152) nhwc 1.9 ms by the bounded rows, 4.1 by `any`; 36
+# (592) 6.1 and 2.6.
 term(bounded_rows copied<=1048576 spread<=256)
-term(grouped_rows copied<=4194304)
 term(bounded_copy window<=1048576 copied<=16777216 spread<=4096 stride_x<=8 stride_y<=8)
-
-term(grouped4  channels_per_group=4  filters_per_group=4  groups%4=0 grouped_rows)
-term(grouped8  channels_per_group=8  filters_per_group=8  groups%2=0 grouped_rows)
-term(grouped16 channels_per_group=16 filters_per_group=16 grouped_rows)
-term(grouped32 channels_per_group=32 filters_per_group=32 grouped_rows)
+term(grouped4 channels_per_group=4 filters_per_group=4 groups%4=0 grouped_rows)
 
 # CPU.
 #        row                    algorithm  schedule      types         layouts    knobs                             where

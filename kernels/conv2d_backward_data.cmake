@@ -7,13 +7,8 @@ term(short output_depth<=32768)
 # A tile copies the rows of its window: far apart, they would be most of the image for each tile. `any` is slower than
 # with conv2d, so more is copied than there.
 term(bounded_rows copied<=1048576 spread<=4096)
-term(grouped_rows copied<=4194304)
 term(bounded_copy output_window<=1048576 spread<=4096)
-
-term(grouped4  channels_per_group=4  filters_per_group=4  groups%4=0)
-term(grouped8  channels_per_group=8  filters_per_group=8  groups%2=0 grouped_rows groups%2=0)
-term(grouped16 channels_per_group=16 filters_per_group=16 grouped_rows)
-term(grouped32 channels_per_group=32 filters_per_group=32 grouped_rows)
+term(grouped4 channels_per_group=4 filters_per_group=4 groups%4=0)
 
 # Height x width.
 term(1x2 kernel_w=2 kernel_h=1 dilation_x=1 dilation_y=1)

@@ -3,10 +3,6 @@ kernel_family(conv2d_backward_weight LIBRARY conv2d_backward FIELDS conv2d/field
 include(kernels/terms/convolution.cmake)
 
 term(one_tile out_pixels<=256 batch<=1)  # one image, all pixels one tile
-term(grouped_rows copied<=4194304)
-term(grouped8  channels_per_group=8  filters_per_group=8  groups%2=0 grouped_rows groups%2=0)
-term(grouped16 channels_per_group=16 filters_per_group=16 grouped_rows)
-term(grouped32 channels_per_group=32 filters_per_group=32 grouped_rows)
 # Parts of the sum are kept in global memory: at most 16 MB, for rows of 64, 16 and 8 parts end at 2^16, 2^18 and 2^19
 # elements of the filter, of which more are blocks enough without.
 term(parts_64 weight_size<=65536)

@@ -9,6 +9,12 @@ term(3x3 kernel_w=3 kernel_h=3 dilation_x=1 dilation_y=1)
 term(5x5 kernel_w=5 kernel_h=5 dilation_x=1 dilation_y=1)
 term(7x7 kernel_w=7 kernel_h=7 dilation_x=1 dilation_y=1)
 
+# Few channels a group. What a tile copies of its input is at most some tens of megabytes, of four groups.
+term(grouped_rows copied<=4194304)
+term(grouped8  channels_per_group=8  filters_per_group=8  groups%2=0 grouped_rows)
+term(grouped16 channels_per_group=16 filters_per_group=16 grouped_rows)
+term(grouped32 channels_per_group=32 filters_per_group=32 grouped_rows)
+
 # A width of the input of a 3x3 filter, and the output's, as large or half of it.
 term(same_7   stride_1 width=7   out_w=7   padding_left=1)
 term(same_14  stride_1 width=14  out_w=14  padding_left=1)
