@@ -1,27 +1,6 @@
-# kernel(): one row of the table, compiled for each of its types, layouts and devices. It is the only
-# caller of the kernel compiler.
-#
-#   kernel(FAMILY ROW
-#       ALGORITHM name SCHEDULE name [KNOBS tile_x:8,tile_k:16]
-#       TYPES f32 … [LAYOUTS nhwc …] DEVICES cpu cuda opencl
-#       [BUDGET shared:22784,registers:72]
-#       [WHERE field=value field>=value field<=value field%value=0 …])
-#
-# WHERE says which problems the row takes, in the fields of the family's selection. An equality on a
-# field of HK_FIXED_FIELDS_<FAMILY> is known to the compiler too (parameter fix_field=value).
-# BUDGET, of every row with a GPU: the most shared bytes a block and registers a thread that any of its
-# kernels may use; the build fails over it. A stack frame, spills, or a number of shared bytes that is
-# not a constant fail it anyway.
-# Rows of families without layouts name none.
-# Rows stand in the order of preference: selection takes the first that fits.
+# What is built of the table (Table.cmake). It is the only caller of the kernel compiler.
 
-set(HK_TYPE_f32 float32)
-set(HK_TYPE_f64 float64)
-set(HK_TYPE_f16 float16)
-set(HK_TYPE_bf16 bfloat16)
-foreach(bits 8 16 32 64)
-    set(HK_TYPE_u${bits} uint${bits})
-endforeach()
+include(${CMAKE_CURRENT_LIST_DIR}/Table.cmake)
 
 # Nobody asks a kernel for the sizes of its buffers, and the answer takes 1.5 KB of each.
 set(HK_FEATURES user_context-no_runtime-no_bounds_query)
@@ -48,14 +27,16 @@ set(HK_TARGET_opencl ${HK_PORTABLE_HOST}-opencl-${HK_FEATURES})
 # A family's sources are those with exactly its name, and all in folders of its name: what begins with
 # one family's name may be another's. Its algorithms and schedules are a library, which families that
 # name it in USES share; its generator executable is made of them. Its kernels go to the library
-# hk_LIBRARY, named as the family where it has one of its own. KEYS: its types are sizes of keys, which all types
-# of tensors have, and HK_TYPES leaves none out. Of a library that HK_FAMILIES does not name only what others use
-# is built.
+# hk_LIBRARY, named as the family where it has one of its own. FIELDS: of its problems, in runtime/src. KEYS: its types
+# are sizes of keys, which all types of tensors have, and HK_TYPES leaves none out. Of a library that HK_FAMILIES does
+# not name only what others use is built.
 function(kernel_family FAMILY)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "KEYS" "LIBRARY" "USES")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "KEYS" "LIBRARY" "USES;FIELDS")
     if(NOT arg_LIBRARY)
         set(arg_LIBRARY ${FAMILY})
     endif()
+    set(FAMILY ${FAMILY} PARENT_SCOPE)
+    read_fields(${arg_FIELDS})
     set_property(GLOBAL APPEND PROPERTY HK_KNOWN_LIBRARIES ${arg_LIBRARY})
     set_property(GLOBAL PROPERTY HK_HAS_KEYS_${FAMILY} ${arg_KEYS})
     set(folders ${CMAKE_SOURCE_DIR}/generators ${CMAKE_SOURCE_DIR}/schedules ${CMAKE_SOURCE_DIR}/schedules/cpu
@@ -81,15 +62,11 @@ function(kernel_family FAMILY)
     set_property(GLOBAL APPEND PROPERTY HK_FAMILIES_OF_${arg_LIBRARY} ${FAMILY})
 endfunction()
 
-function(kernel FAMILY ROW)
-    cmake_parse_arguments(PARSE_ARGV 2 arg "" "ALGORITHM;SCHEDULE;KNOBS;BUDGET" "TYPES;LAYOUTS;DEVICES;WHERE")
-    if(arg_DEVICES MATCHES "cuda|opencl" AND NOT arg_BUDGET MATCHES "^shared:[0-9]+,registers:[0-9]+$")
-        message(FATAL_ERROR "kernel(${FAMILY} ${ROW}): a row with a GPU needs BUDGET "
-            "shared:BYTES,registers:NUMBER; it has \"${arg_BUDGET}\"")
-    endif()
+# The kernels of a row, of which row() has the parts.
+function(add_row)
     get_property(has_keys GLOBAL PROPERTY HK_HAS_KEYS_${FAMILY})
     if(NOT has_keys)
-        set_property(GLOBAL APPEND PROPERTY HK_KNOWN_TYPES ${arg_TYPES})
+        set_property(GLOBAL APPEND PROPERTY HK_KNOWN_TYPES ${TYPES})
     endif()
     get_property(families GLOBAL PROPERTY HK_FAMILIES)
     if(NOT FAMILY IN_LIST families)
@@ -97,59 +74,56 @@ function(kernel FAMILY ROW)
     endif()
     if(HK_TYPES AND NOT has_keys)
         list(JOIN HK_TYPES "|" wanted)
-        list(FILTER arg_TYPES INCLUDE REGEX "^(${wanted})$")
+        list(FILTER TYPES INCLUDE REGEX "^(${wanted})$")
     endif()
-    set(fixed)
-    foreach(condition IN LISTS arg_WHERE)
-        if(condition MATCHES "^([a-z_]+)=([0-9]+)$" AND CMAKE_MATCH_1 IN_LIST HK_FIXED_FIELDS_${FAMILY})
-            list(APPEND fixed fix_${CMAKE_MATCH_1}=${CMAKE_MATCH_2})
-        elseif(NOT condition MATCHES "^[a-z_]+(=|>=|<=)[0-9]+$|^[a-z_]+%[0-9]+=0$")
-            message(FATAL_ERROR "kernel(${FAMILY} ${ROW}): condition ${condition}")
+    get_property(known GLOBAL PROPERTY HK_KNOWN_FIELDS_${FAMILY})
+    set(parameters algorithm=${ALGORITHM} schedule=${SCHEDULE})
+    foreach(condition IN LISTS where)
+        if(condition MATCHES "^([a-z_]+)=([0-9]+)$" AND CMAKE_MATCH_1 IN_LIST known)
+            list(APPEND parameters fix_${condition})
         endif()
     endforeach()
-    if(NOT arg_LAYOUTS)
-        set(arg_LAYOUTS any)
+    if(KNOBS STREQUAL "-")
+        set(KNOBS "")
+    else()
+        list(APPEND parameters knobs=${KNOBS})
     endif()
-    if(arg_KNOBS)
-        list(APPEND fixed knobs=${arg_KNOBS})
+    if(budget)
+        list(APPEND parameters --budget=${budget})
     endif()
-    foreach(device IN LISTS arg_DEVICES)
+    foreach(device IN LISTS devices)
         string(TOUPPER ${device} option)
         if(NOT device STREQUAL cpu AND NOT HK_${option})
             continue()
         endif()
-        set(budget)
-        if(NOT device STREQUAL cpu)
-            set(budget --budget=${arg_BUDGET})
-        endif()
-        foreach(layout IN LISTS arg_LAYOUTS)
-            set(in_name ${layout}_)
-            set(parameter layout=${layout})
-            if(layout STREQUAL any)
-                set(in_name)
-                set(parameter)
-            endif()
-            foreach(type IN LISTS arg_TYPES)
-                set(name ${FAMILY}_${ROW}_${type}_${in_name}${device})
-                set(target ${HK_TARGET_${device}})
-                if("${device} ${type}" STREQUAL "opencl f64")
-                    string(APPEND target -cl_doubles)
-                endif()
-                compile_kernel(${name} ${target}
-                    type=${HK_TYPE_${type}} ${parameter}
-                    algorithm=${arg_ALGORITHM} schedule=${arg_SCHEDULE} ${fixed} ${budget})
-                string(JOIN "|" columns ${name} ${FAMILY} ${ROW}
-                    ${arg_ALGORITHM} ${arg_SCHEDULE} "${arg_KNOBS}" ${type} ${layout} ${device}
-                    "${arg_WHERE}" "${arg_BUDGET}")
-                string(REPLACE ";" " " columns "${columns}")
-                set_property(GLOBAL APPEND PROPERTY HK_ROWS_${FAMILY} "${columns}")
+        foreach(layout IN LISTS LAYOUTS)
+            foreach(type IN LISTS TYPES)
+                add_kernel_of_row(${type} ${layout} ${device})
             endforeach()
         endforeach()
     endforeach()
 endfunction()
 
+function(add_kernel_of_row type layout device)
+    set(name ${FAMILY}_${ROW}_${type}_${layout}_${device})
+    set(layout_parameter layout=${layout})
+    if(layout STREQUAL any)
+        set(name ${FAMILY}_${ROW}_${type}_${device})
+        set(layout_parameter)
+    endif()
+    set(target ${HK_TARGET_${device}})
+    if("${device} ${type}" STREQUAL "opencl f64")
+        string(APPEND target -cl_doubles)
+    endif()
+    compile_kernel(${FAMILY} ${name} ${target} type=${HK_TYPE_${type}} ${layout_parameter} ${parameters})
+    string(JOIN "|" columns ${name} ${FAMILY} ${ROW} ${ALGORITHM} ${SCHEDULE} "${KNOBS}" ${type} ${layout} ${device}
+        "${where}" "${budget}")
+    string(REPLACE ";" " " columns "${columns}")
+    set_property(GLOBAL APPEND PROPERTY HK_ROWS_${FAMILY} "${columns}")
+endfunction()
+
 # One function: its archive, header and resource report in build/kernels/FAMILY.
-function(compile_kernel name target)
+function(compile_kernel FAMILY name target)
     if(HK_KERNELS_FROM)
         return()
     endif()

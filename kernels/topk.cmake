@@ -1,20 +1,23 @@
-# The table's part of top-k; kernels.cmake includes it. A type stands for all types of its width.
+# A type stands for all types of its width. Rows of a few elements are sorted many at a time; one by one they take
+# longer, with a threshold longer still. bench --family topk --list FILE.csv, microseconds a row of 1000 floats, k 5,
+# and of 2000, k 16: columns 0.65, 1.6; chunks 0.86, 1.75; any 2.0, 4.5.
+kernel_family(topk KEYS FIELDS topk/fields.def)
 
-set(HK_FIXED_FIELDS_topk values indices adjacent)
-kernel_family(topk KEYS)
+term(for_columns adjacent=1 rows>=8 vectors>=16 k<=32 candidates<=512)
 
-set(types TYPES u8 u16 u32 u64)
-foreach(outputs "both 1 1" "values 1 0" "indices 0 1")
-    separate_arguments(outputs)
-    list(POP_FRONT outputs name values indices)
-    set(what ${types} DEVICES cpu WHERE values=${values} indices=${indices})
-    # Rows of a few elements, many at a time; one by one they take longer, with a threshold longer still.
-    kernel(topk short_${name} ALGORITHM sort SCHEDULE cpu KNOBS rows:64 ${what} rows>=8 columns<=32)
-    kernel(topk sort_${name} ALGORITHM sort SCHEDULE cpu ${what} rest<=0)
-    # bench --family topk --list FILE.csv, microseconds a row of 1000 floats, k 5, and of 2000, k 16:
-    # columns 0.65, 1.6; chunks 0.86, 1.75; any 2.0, 4.5.
-    kernel(topk columns_${name} ALGORITHM columns SCHEDULE cpu ${what} adjacent=1 rows>=8 vectors>=16 k<=32
-        candidates<=512)
-    kernel(topk chunks_${name} ALGORITHM chunks SCHEDULE cpu ${what} adjacent=1 vectors_per_k>=1)
-    kernel(topk any_${name} ALGORITHM whole SCHEDULE cpu ${what})
-endforeach()
+#        row              algorithm  schedule  types           layouts  knobs    where
+row(cpu  short_both       sort       cpu       u8,u16,u32,u64  any      rows:64  values=1 indices=1 rows>=8 columns<=32)
+row(cpu  sort_both        sort       cpu       u8,u16,u32,u64  any      -        values=1 indices=1 rest<=0)
+row(cpu  columns_both     columns    cpu       u8,u16,u32,u64  any      -        values=1 indices=1 for_columns)
+row(cpu  chunks_both      chunks     cpu       u8,u16,u32,u64  any      -        values=1 indices=1 adjacent=1 vectors_per_k>=1)
+row(cpu  any_both         whole      cpu       u8,u16,u32,u64  any      -        values=1 indices=1)
+row(cpu  short_values     sort       cpu       u8,u16,u32,u64  any      rows:64  values=1 indices=0 rows>=8 columns<=32)
+row(cpu  sort_values      sort       cpu       u8,u16,u32,u64  any      -        values=1 indices=0 rest<=0)
+row(cpu  columns_values   columns    cpu       u8,u16,u32,u64  any      -        values=1 indices=0 for_columns)
+row(cpu  chunks_values    chunks     cpu       u8,u16,u32,u64  any      -        values=1 indices=0 adjacent=1 vectors_per_k>=1)
+row(cpu  any_values       whole      cpu       u8,u16,u32,u64  any      -        values=1 indices=0)
+row(cpu  short_indices    sort       cpu       u8,u16,u32,u64  any      rows:64  values=0 indices=1 rows>=8 columns<=32)
+row(cpu  sort_indices     sort       cpu       u8,u16,u32,u64  any      -        values=0 indices=1 rest<=0)
+row(cpu  columns_indices  columns    cpu       u8,u16,u32,u64  any      -        values=0 indices=1 for_columns)
+row(cpu  chunks_indices   chunks     cpu       u8,u16,u32,u64  any      -        values=0 indices=1 adjacent=1 vectors_per_k>=1)
+row(cpu  any_indices      whole      cpu       u8,u16,u32,u64  any      -        values=0 indices=1)

@@ -127,9 +127,8 @@ public:
         if (formulation_.empty()) return Conv2dBackwardVerb::select(target);
         const Conv2dProblem problem =
             detail::normalised(conv_problem(), detail::normalise_backward_data);
-        return hk::select(
-            rows_, type(), layout(), target.type, target.limits,
-            [&](std::string_view field) { return detail::conv2d_field(problem, field); }, true);
+        return detail::select(rows_, detail::conv2d_fields(problem), target.type, target.limits,
+                              true);
     }
 
 private:

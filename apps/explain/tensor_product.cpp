@@ -57,7 +57,7 @@ public:
 
     std::vector<std::string> kind_fields() const override { return {"adjacent"}; }
     int64_t field(std::string_view name) const override {
-        return detail::tensor_product_field(problem_, name);
+        return detail::tensor_product_fields(problem_)[name];
     }
 
     std::optional<Arithmetic> arithmetic() const override {

@@ -58,7 +58,7 @@ public:
         return {"values", "indices", "adjacent"};
     }
     int64_t field(std::string_view name) const override {
-        return detail::topk_field(problem_, name);
+        return detail::topk_fields(problem_)[name];
     }
 
     void launch(const KernelInfo &kernel) const override {

@@ -9,9 +9,9 @@ namespace hk::explorer {
 
 namespace {
 
-// HK_FIXED_FIELDS is "FAMILY field field …,FAMILY …".
-std::set<std::string> fixed_fields(const std::string &family) {
-    std::istringstream families(HK_FIXED_FIELDS);
+// HK_KNOWN_FIELDS is "FAMILY field field …,FAMILY …".
+std::set<std::string> known_fields(const std::string &family) {
+    std::istringstream families(HK_KNOWN_FIELDS);
     for (std::string line; std::getline(families, line, ',');) {
         std::istringstream words(line);
         std::string first;
@@ -53,7 +53,7 @@ Candidate Candidate::of(const KernelInfo &row) {
                         .layout = row.layout,
                         .device = row.device,
                         .where = {row.where.begin(), row.where.end()}};
-    const std::set<std::string> known = fixed_fields(row.family);
+    const std::set<std::string> known = known_fields(row.family);
     for (const Constraint &condition : row.where) {
         if (condition.relation == Constraint::Relation::equal && known.contains(condition.field))
             candidate.fixed[condition.field] = condition.value;

@@ -96,7 +96,7 @@ def advice(case):
         return "<p>No hand-written candidate gains 2 % over the table's row: it stays.</p>"
     base = case.base_of(case.best(lambda candidate: not candidate.by_machine))
     chooser = f" The schedule's chooser: <code>{escape(base['chooser'])}</code>." if base else ""
-    return (f'<h3>The line for kernels.cmake</h3><p class="soft">The row that runs now: <code>'
+    return (f'<h3>The line for the table</h3><p class="soft">The row that runs now: <code>'
             f"{escape(case.row['name'])}</code>, {escape(case.row['candidate'])}.{chooser}</p>"
             f"<pre>{escape(case.line)}</pre>")
 

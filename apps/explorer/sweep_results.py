@@ -62,7 +62,7 @@ class Case:
     bases: list
     candidates: list = field(default_factory=list)
     refused: list = field(default_factory=list)  # bases that don't take the case
-    line: str = None  # for kernels.cmake, where the sweep says it
+    line: str = None  # for the table, where the sweep says it
 
     @property
     def table_ns(self):

@@ -21,7 +21,7 @@ struct Table {
 // Of every family, in the order of kernels.cmake.
 const std::vector<Table> &tables();
 
-// A call of kernel() in kernels.cmake, and its kernels: one a type, layout and device.
+// A row of kernels.cmake, and its kernels: one a type, layout and device.
 struct Row {
     std::vector<const KernelInfo *> kernels;
 

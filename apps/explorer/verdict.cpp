@@ -154,25 +154,23 @@ std::string line_for_table(const json &sweep, const json &of, const Record &best
         budget = budget_of(candidate);
     } catch (const std::exception &) {  // of another version of the schedules
     }
-    const std::string clause =
-        (knobs.empty() ? "" : " KNOBS " + knobs) + (budget.empty() ? "" : " BUDGET " + budget);
+    const std::string columns =
+        (knobs.empty() ? "-" : knobs) + (budget.empty() ? "" : " " + budget);
     const std::string family = (*base)["family"], row = of["row"]["name"];
+    const std::string file = "kernels/" + family + ".cmake";
     // A GPU's row has a budget for all its types and layouts: what is found for one is a row of its
     // own.
     if (is_cpu && of["row"]["base"] == base_of(best))
-        return "kernel(" + family + " " + row + " …" +
-               (clause.empty() ? " without KNOBS" : clause) + " …)";
+        return "row(cpu " + row + " … " + columns + " …)  # " + file;
     const std::string rows = (*base)["rows"], where = (*base)["where"];
     std::string name = rows.substr(0, rows.find(',')) + "_" + file_name_of(of["name"]);
     std::replace_if(
         name.begin(), name.end(), [](char c) { return c == '-' || c == '.'; }, '_');
     const json &settings = sweep["settings"];
     const std::string layout = settings["layout"], device = settings["device"];
-    return "kernel(" + family + " " + name + " ALGORITHM " + best.algorithm + " SCHEDULE " +
-           best.schedule + clause + " TYPES " + settings["type"].get<std::string>() +
-           (layout == "any" ? "" : " LAYOUTS " + layout) + " DEVICES " +
-           device.substr(0, device.find(':')) + (where.empty() ? "" : " WHERE " + where) +
-           ")  # before " + row;
+    return "row(" + device.substr(0, device.find(':')) + " " + name + " " + best.algorithm + " " +
+           best.schedule + " " + settings["type"].get<std::string>() + " " + layout + " " +
+           columns + (where.empty() ? "" : " " + where) + ")  # " + file + ", before " + row;
 }
 
 void note_lines(json &sweep, const std::vector<Record> &records) {

@@ -11,7 +11,7 @@
 namespace hk::explorer {
 
 // For each case the table's row, the best five, the best autoscheduler, and the line that goes into
-// kernels.cmake, as note_lines() has put it.
+// the table, as note_lines() has put it.
 void print_verdict(const nlohmann::json &sweep, const std::vector<Record> &records, FILE *out);
 
 // The least ratio that is worth a line.

@@ -27,7 +27,6 @@ Use use_of_output(const Output &output) { return output.is_inplace() ? Use::upda
 
 void run_forward(const KernelInfo *kernel, const Tensor &input, const Output &output,
                  const ActivationOptions &options, const Stream &stream) try {
-    static Immortal<ElementwiseRows> rows(kForward, activate_kernels());
     const Operand operands[] = {{"output", output.tensor()}, {"input", input}};
     check_elementwise(kForward, operands);
     if (!input.defined()) fail_undefined(kForward, "input");
@@ -39,7 +38,9 @@ void run_forward(const KernelInfo *kernel, const Tensor &input, const Output &ou
     OperationCall context(kForward, device, operands, stream);
     if (input.elements() == 0) return;
     const Elementwise problem = elementwise(operands);
-    kernel = &rows->find(kernel, problem, input.type(), device);
+    static Immortal<SelectionCache> cache(kForward, activate_kernels());
+    kernel = &cache->find(kernel, elementwise_fields(problem, input.type()), device,
+                          [&] { return to_string(kForward, problem, input.type()); });
     ActivationArguments f = activation_arguments(options);
     const bool own_queue = on_own_queue(stream);
     for (const Elementwise::Call &call : problem.calls) {
@@ -74,7 +75,6 @@ ActivationArguments backward_arguments(DataType type, const ActivationOptions &o
 void run_backward(const KernelInfo *kernel, const Tensor &output_gradient, const Tensor &saved,
                   const Output &input_gradient, const ActivationOptions &options,
                   const Stream &stream) try {
-    static Immortal<ElementwiseRows> rows(kBackward, activate_backward_kernels());
     const Operand operands[] = {{"input_gradient", input_gradient.tensor()},
                                 {"output_gradient", output_gradient},
                                 {"saved", saved}};
@@ -91,7 +91,9 @@ void run_backward(const KernelInfo *kernel, const Tensor &output_gradient, const
     OperationCall context(kBackward, device, operands, stream);
     if (output_gradient.elements() == 0) return;
     const Elementwise problem = elementwise(operands);
-    kernel = &rows->find(kernel, problem, output_gradient.type(), device);
+    static Immortal<SelectionCache> cache(kBackward, activate_backward_kernels());
+    kernel = &cache->find(kernel, elementwise_fields(problem, output_gradient.type()), device,
+                          [&] { return to_string(kBackward, problem, output_gradient.type()); });
     ActivationArguments f = backward_arguments(output_gradient.type(), options);
     const bool own_queue = on_own_queue(stream);
     for (const Elementwise::Call &call : problem.calls) {

@@ -18,22 +18,11 @@ namespace {
 
 constexpr const char *kOperation = "conv2d";
 
-Selection select_normalised(const Conv2dProblem &problem, DeviceType device,
-                            const DeviceLimits &limits, bool explain) {
-    return select(
-        conv2d_kernels(), problem.type, problem.options.layout, device, limits,
-        [&](std::string_view field) { return conv2d_field(problem, field); }, explain);
-}
-
 // The row of a normalised problem.
-const KernelInfo &kernel_for(const Conv2dProblem &problem, Device device) {
+const KernelInfo &kernel_for(const KernelInfo *given, const Conv2dProblem &problem, Device device) {
     static Immortal<SelectionCache> cache(kOperation, conv2d_kernels());
-    return cache->find(
-        conv2d_key(problem), device,
-        [&](const DeviceLimits &limits, bool explain) {
-            return select_normalised(problem, device.type(), limits, explain);
-        },
-        [&] { return detail::to_string(problem); });
+    return cache->find(given, conv2d_fields(problem), device,
+                       [&] { return detail::to_string(problem); });
 }
 
 void call(const KernelInfo &kernel, const Conv2dOperands &operands, const Filter &filter,
@@ -83,8 +72,8 @@ void call(const KernelInfo &kernel, const Conv2dOperands &operands, const Filter
     output.finish();
 }
 
-// `kernel`: null for the one that selection takes.
-void run(const KernelInfo *kernel, const Conv2dTensors &tensors, const Filter &filter,
+// `row`: null for the one that selection takes.
+void run(const KernelInfo *row, const Conv2dTensors &tensors, const Filter &filter,
          const Conv2dOptions &options, const Stream &stream) try {
     Conv2dProblem problem = check_conv2d(tensors, options);
     problem.prepared_filter = filter.is_prepared();
@@ -106,15 +95,9 @@ void run(const KernelInfo *kernel, const Conv2dTensors &tensors, const Filter &f
     normalise(operands);
     check_fit_kernel(kOperation, operands);
 
-    if (!kernel) {
-        kernel = &kernel_for(operands.problem, device);
-    } else {
-        check_row_takes(
-            kOperation, *kernel, problem.type, problem.options.layout, device,
-            [&](std::string_view field) { return conv2d_field(operands.problem, field); });
-    }
+    const KernelInfo &kernel = kernel_for(row, operands.problem, device);
     if (tensors.output.tensor().elements() > 0) {
-        call(*kernel, operands, filter, context, own_queue);
+        call(kernel, operands, filter, context, own_queue);
     }
 } catch (...) {
     rethrow_as_error(kOperation);
@@ -151,7 +134,7 @@ void conv2d_with(const KernelInfo &kernel, const Tensor &input, const Filter &we
 
 Selection select_conv2d(const Conv2dProblem &problem, DeviceType device, const DeviceLimits &limits,
                         bool explain) {
-    return select_normalised(normalised(problem), device, limits, explain);
+    return select(conv2d_kernels(), conv2d_fields(normalised(problem)), device, limits, explain);
 }
 
 }  // namespace hk

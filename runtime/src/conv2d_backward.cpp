@@ -43,36 +43,16 @@ const Family kWeight{"conv2d_backward_weight", conv2d_backward_weight_kernels,
 const Family kBias{"conv2d_backward_bias", conv2d_backward_bias_kernels, normalise_backward_bias,
                    cache_of<kBias>, call_bias};
 
-Selection select_normalised(std::span<const KernelInfo> kernels, const Conv2dProblem &problem,
-                            DeviceType device, const DeviceLimits &limits, bool explain) {
-    return select(
-        kernels, problem.type, problem.options.layout, device, limits,
-        [&](std::string_view field) { return conv2d_field(problem, field); }, explain);
-}
-
-const KernelInfo &kernel_for(const Family &family, const Conv2dProblem &problem, Device device) {
-    return family.cache().find(
-        conv2d_key(problem), device,
-        [&](const DeviceLimits &limits, bool explain) {
-            return select_normalised(family.kernels(), problem, device.type(), limits, explain);
-        },
-        [&] { return detail::to_string(problem, family.name); });
-}
-
 // A gradient that is about to be computed.
 struct Pass {
     // `row`: null for the one that selection takes.
     Pass(const Family &family, Conv2dOperands views, const KernelInfo *row, Device device)
-        : family(family), operands(std::move(views)), kernel(row) {
+        : family(family), operands(std::move(views)) {
         family.normalise(operands);
         check_fit_kernel(family.name, operands);
         const Conv2dProblem &problem = operands.problem;
-        if (!kernel) {
-            kernel = &kernel_for(family, problem, device);
-        } else {
-            check_row_takes(family.name, *kernel, problem.type, problem.options.layout, device,
-                            [&](std::string_view field) { return conv2d_field(problem, field); });
-        }
+        kernel = &family.cache().find(row, conv2d_fields(problem), device,
+                                      [&] { return detail::to_string(problem, family.name); });
     }
 
     const Family &family;
@@ -94,10 +74,8 @@ struct DataTensors {
     }
 };
 
-bool takes(const KernelInfo &row, const Conv2dProblem &problem, Device device) {
-    return row.device == device.type() && row.type == problem.type &&
-           row.layout == problem.options.layout &&
-           select_normalised({&row, 1}, problem, device.type(), device.limits(), false).kernel;
+bool takes(const KernelInfo &row, const Fields &problem, Device device) {
+    return select({&row, 1}, problem, device.type(), device.limits(), false).kernel;
 }
 
 // Whether the row was made for strides: it takes a problem of those whole.
@@ -107,7 +85,7 @@ bool made_for_strides(const KernelInfo &row) {
     });
 }
 
-const KernelInfo *row_for_strides(const Conv2dProblem &problem, Device device) {
+const KernelInfo *row_for_strides(const Fields &problem, Device device) {
     for (const KernelInfo &row : kData.kernels()) {
         if (made_for_strides(row) && takes(row, problem, device)) return &row;
     }
@@ -120,7 +98,7 @@ const KernelInfo *row_for_strides(const Conv2dProblem &problem, Device device) {
 bool add_data(std::vector<Pass> &passes, const Conv2dProblem &problem, const DataTensors &tensors,
               const KernelInfo *row, Device device) {
     const bool in_phases = device.is_cpu() && runs_in_phases(problem);
-    const Conv2dProblem whole = normalised(problem, normalise_backward_data);
+    const Fields whole = conv2d_fields(normalised(problem, normalise_backward_data));
     if (in_phases && !row) row = row_for_strides(whole, device);
     if (!in_phases || (row && takes(*row, whole, device))) {
         passes.emplace_back(kData, tensors.operands(problem), row, device);
@@ -130,7 +108,7 @@ bool add_data(std::vector<Pass> &passes, const Conv2dProblem &problem, const Dat
     bool taken = false;
     for (const DataPhase &phase : phases.phases) {
         Pass &pass = passes.emplace_back(kData, tensors.operands(problem, phase), nullptr, device);
-        if (!row || !takes(*row, pass.operands.problem, device)) continue;
+        if (!row || !takes(*row, conv2d_fields(pass.operands.problem), device)) continue;
         pass.kernel = row;
         taken = true;
     }
@@ -270,8 +248,8 @@ void run(const char *operation, const KernelInfo *row, const Conv2dBackwardTenso
 
 Selection select_pass(const Family &family, const Conv2dProblem &problem, DeviceType device,
                       const DeviceLimits &limits, bool explain) {
-    return select_normalised(family.kernels(), normalised(problem, family.normalise), device,
-                             limits, explain);
+    return select(family.kernels(), conv2d_fields(normalised(problem, family.normalise)), device,
+                  limits, explain);
 }
 
 void check_defined(const Family &family, const char *name, const Tensor &tensor) {
@@ -373,15 +351,16 @@ Selection select_conv2d_backward_data(const Conv2dProblem &problem, DeviceType d
         return select_pass(kData, problem, device, limits, explain);
     }
     const std::vector<DataPhase> phases = data_phases(problem).phases;
-    const bool whole = row_for_strides(normalised(problem, normalise_backward_data), Device::cpu());
-    if (whole || phases.empty()) return select_pass(kData, problem, device, limits, explain);
+    const Fields whole = conv2d_fields(normalised(problem, normalise_backward_data));
+    if (row_for_strides(whole, Device::cpu()) || phases.empty())
+        return select_pass(kData, problem, device, limits, explain);
     const auto most = std::ranges::max_element(
         phases, {}, [](const DataPhase &phase) { return phase.y.taps * phase.x.taps; });
     const Conv2dShapes shapes(problem);
     Conv2dOperands operands =
         DataTensors{shapes.output, shapes.weight, shapes.input}.operands(problem, *most);
     normalise_backward_data(operands);
-    return select_normalised(kData.kernels(), operands.problem, device, limits, explain);
+    return select(kData.kernels(), conv2d_fields(operands.problem), device, limits, explain);
 }
 
 Selection select_conv2d_backward_weight(const Conv2dProblem &problem, DeviceType device,

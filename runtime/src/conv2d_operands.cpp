@@ -79,11 +79,6 @@ bool is_pointwise(const Conv2dProblem &problem) {
            padding.bottom == 0 && padding.left == 0 && padding.right == 0;
 }
 
-// Sizes are below 2^31, so products of four of them fit 128 bits.
-int64_t saturated(__int128 product) {
-    return static_cast<int64_t>(std::min<__int128>(product, std::numeric_limits<int64_t>::max()));
-}
-
 // Columns of nchw stay next to each other, as kernels need them.
 bool folds_columns(const Conv2dProblem &problem) {
     return problem.options.layout == Layout::nhwc || problem.options.stride[1] == 1;
@@ -259,85 +254,28 @@ Conv2dProblem normalised(const Conv2dProblem &problem, Normalise rewrite) {
     return operands.problem;
 }
 
-int64_t conv2d_field(const Conv2dProblem &problem, std::string_view name) {
+int64_t sum_of_sides(const Padding &padding) {
+    return std::abs(padding.top) + std::abs(padding.bottom) + std::abs(padding.left) +
+           std::abs(padding.right);
+}
+
+// Sizes are below 2^31: products of two of them fit 64 bits, of four 128.
+Fields conv2d_fields(const Conv2dProblem &problem) {
     const Conv2dOptions &options = problem.options;
     const Padding &padding = options.padding;
     const __int128 channels = problem.channels / options.groups;
     const __int128 filters = problem.filters / options.groups;
-    const int64_t height = problem.output_height(), width = problem.output_width();
-    const __int128 rows = (problem.kernel_height - 1) * options.dilation[0] + 1;
-    const __int128 columns = (problem.kernel_width - 1) * options.dilation[1] + 1;
+    const __int128 out_h = problem.output_height(), out_w = problem.output_width();
+    const int64_t taps = problem.kernel_height * problem.kernel_width;
+    const __int128 depth = channels * taps;
+    const int64_t reach_y = (problem.kernel_height - 1) * options.dilation[0] + 1;
+    const int64_t reach_x = (problem.kernel_width - 1) * options.dilation[1] + 1;
+    const int64_t reach = reach_y * reach_x;
     const int64_t padded_width =
         problem.width + std::max<int64_t>(padding.left, 0) + std::max<int64_t>(padding.right, 0);
-    const __int128 pixels = static_cast<__int128>(problem.batch) * height * width;
-    const __int128 depth = channels * problem.kernel_height * problem.kernel_width;
-    const std::pair<std::string_view, __int128> fields[] = {
-        {"batch", problem.batch},
-        {"channels", problem.channels},
-        {"filters", problem.filters},
-        {"weight_size", depth * problem.filters},
-        {"groups", options.groups},
-        {"channels_per_group", channels},
-        {"filters_per_group", filters},
-        {"kernel_h", problem.kernel_height},
-        {"kernel_w", problem.kernel_width},
-        {"stride_y", options.stride[0]},
-        {"stride_x", options.stride[1]},
-        {"dilation_y", options.dilation[0]},
-        {"dilation_x", options.dilation[1]},
-        {"height", problem.height},
-        {"width", problem.width},
-        {"padding_left", padding.left},
-        {"padding_top", padding.top},
-        {"padding", std::abs(padding.top) + std::abs(padding.bottom) + std::abs(padding.left) +
-                        std::abs(padding.right)},
-        {"out_h", height},
-        {"out_w", width},
-        {"out_pixels", static_cast<__int128>(height) * width},
-        {"depth", depth},
-        {"output_depth", filters * problem.kernel_height * problem.kernel_width},
-        {"window", channels * rows * columns},
-        {"output_window", filters * rows * columns},
-        // What a task of a CPU row may copy of the input: padded rows, for tiles of at most 8 by 64
-        // outputs.
-        {"copied",
-         channels * (rows + 8 * options.stride[0]) * (padded_width + 64 * options.stride[1])},
-        // Pixels of a window for each of them that a tap meets: the dilations' product, about.
-        {"spread",
-         rows * columns / std::max<int64_t>(problem.kernel_height * problem.kernel_width, 1)},
-        {"depth_per_pixel", depth / std::max<__int128>(pixels, 1)},
-        {"groups_in_place", problem.in_place ? options.groups : 0},
-        {"prepared", problem.prepared_filter},
-    };
-    for (const auto &[field, value] : fields) {
-        if (field == name) return saturated(value);
-    }
-    throw std::out_of_range("conv2d has no field " + std::string(name));
-}
-
-SelectionCache::Problem conv2d_key(const Conv2dProblem &problem) {
-    const Conv2dOptions &options = problem.options;
-    const Padding &padding = options.padding;
-    return {static_cast<int64_t>(problem.type),
-            static_cast<int64_t>(options.layout),
-            problem.batch,
-            problem.channels,
-            problem.height,
-            problem.width,
-            problem.filters,
-            problem.kernel_height,
-            problem.kernel_width,
-            options.stride[0],
-            options.stride[1],
-            options.dilation[0],
-            options.dilation[1],
-            padding.top,
-            padding.bottom,
-            padding.left,
-            padding.right,
-            options.groups,
-            problem.in_place,
-            problem.prepared_filter};
+    Fields fields(problem.type, options.layout);
+#include "conv2d/fields.def"
+    return fields;
 }
 
 Conv2dNumbers::Conv2dNumbers(const Conv2dOptions &options) {

@@ -2,9 +2,9 @@
 // A convolution as kernels see it: groups are a dimension, and what a 1x1 kernel allows is folded
 // into strides.
 
+#include "fields.h"
 #include "hk/conv2d.h"
 #include "kernel_buffer.h"
-#include "selection_cache.h"
 
 namespace hk::detail {
 
@@ -73,11 +73,11 @@ struct Conv2dShapes {
 using Normalise = void (*)(Conv2dOperands &operands);
 Conv2dProblem normalised(const Conv2dProblem &problem, Normalise rewrite = normalise);
 
-// A field of a normalised problem by its name in kernels.cmake.
-int64_t conv2d_field(const Conv2dProblem &problem, std::string_view name);
+// Of a normalised problem, with the fields of conv2d/fields.def.
+Fields conv2d_fields(const Conv2dProblem &problem);
 
-// All of a normalised problem that selection may look at; the last four places are free.
-SelectionCache::Problem conv2d_key(const Conv2dProblem &problem);
+// The sides' magnitudes: 0 where there is no padding and nothing is cut off.
+int64_t sum_of_sides(const Padding &padding);
 
 // Numbers as kernels take them.
 struct Conv2dNumbers {

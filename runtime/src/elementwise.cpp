@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <limits>
-#include <stdexcept>
 
 #include "conv2d_check.h"
 #include "hk/error.h"
@@ -150,30 +149,17 @@ InputBuffer::InputBuffer(const BufferView &view, const BufferView &output_view,
     if (!one) apart_.emplace(view, role);
 }
 
-const KernelInfo &ElementwiseRows::find(const KernelInfo *given, const Elementwise &problem,
-                                        DataType type, Device device, bool momentum) {
-    const FieldLookup field = [&](std::string_view name) -> int64_t {
-        if (name == "adjacent") return problem.adjacent;
-        if (name == "packed") return problem.packed;
-        if (name == "momentum") return momentum;
-        throw std::out_of_range(std::string(operation_) + " has no field " + std::string(name));
-    };
-    if (given) {
-        check_row_takes(operation_, *given, type, Layout::any, device, field);
-        return *given;
-    }
-    return cache_.find(
-        {static_cast<int64_t>(type), problem.adjacent, problem.packed, momentum}, device,
-        [&](const DeviceLimits &limits, bool explain) {
-            return select(kernels_, type, Layout::any, device.type(), limits, field, explain);
-        },
-        [&] {
-            return std::string(operation_) + " " + std::string(name_of(type)) + ", " +
-                   (problem.packed     ? "packed"
-                    : problem.adjacent ? "runs of adjacent elements"
-                                       : "elements apart") +
-                   (momentum ? ", momentum" : "");
-        });
+Fields elementwise_fields(const Elementwise &problem, DataType type) {
+    Fields fields(type, Layout::any);
+#include "elementwise/fields.def"
+    return fields;
+}
+
+std::string to_string(const char *operation, const Elementwise &problem, DataType type) {
+    return std::string(operation) + " " + std::string(name_of(type)) + ", " +
+           (problem.packed     ? "packed"
+            : problem.adjacent ? "runs of adjacent elements"
+                               : "elements apart");
 }
 
 void check_elementwise(const char *operation, std::span<const Operand> operands) {

@@ -42,22 +42,11 @@ private:
     KernelBuffer &output_;
 };
 
-// The rows of such a family, and their selection. `momentum`: a field of the family's own, or 0.
-class ElementwiseRows {
-public:
-    ElementwiseRows(const char *operation, std::span<const KernelInfo> kernels)
-        : operation_(operation), kernels_(kernels), cache_(operation, kernels) {}
+// With the fields of elementwise/fields.def.
+Fields elementwise_fields(const Elementwise &problem, DataType type);
 
-    // `given` where it takes the problem, else what selection takes. Throws InvalidArgument,
-    // DeviceError.
-    const KernelInfo &find(const KernelInfo *given, const Elementwise &problem, DataType type,
-                           Device device, bool momentum = false);
-
-private:
-    const char *operation_;
-    std::span<const KernelInfo> kernels_;
-    SelectionCache cache_;
-};
+// "sgd_step f32, packed"
+std::string to_string(const char *operation, const Elementwise &problem, DataType type);
 
 // Throws InvalidArgument where they are not all on one device and of one type, f32, f16 or bf16,
 // and shape; looks only at those that are defined, but for the first.

@@ -91,26 +91,6 @@ bool OperationCall::in_own_context() const {
     return device.is_cpu() || require(device).own_stream(device.index()).context == stream.context;
 }
 
-void check_row_takes(const char *operation, const KernelInfo &kernel, DataType type, Layout layout,
-                     Device device, const FieldLookup &field) {
-    const auto kind = [](DeviceType device, DataType type, Layout layout) {
-        return std::string(name_of(device)) + " " + std::string(name_of(type)) + " " +
-               std::string(name_of(layout));
-    };
-    const std::string row = kind(kernel.device, kernel.type, kernel.layout);
-    const std::string wanted = kind(device.type(), type, layout);
-    const std::string prefix = std::string(operation) + ": kernel " + kernel.name;
-    if (row != wanted) {
-        throw InvalidArgument(prefix + " is for " + row + ", the problem is " + wanted);
-    }
-    const Selection selection =
-        select({&kernel, 1}, type, layout, device.type(), device.limits(), field, true);
-    if (!selection.kernel) {
-        throw InvalidArgument(prefix +
-                              " does not take the problem: " + selection.rejected[0].reason);
-    }
-}
-
 void throw_failure(const char *operation, const KernelInfo &kernel, Device device, int status,
                    std::string_view message) {
     const std::string where =

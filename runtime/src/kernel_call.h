@@ -42,10 +42,6 @@ private:
 // Whether a call may run on the library's own queue, where copies are in order with it.
 inline bool on_own_queue(const Stream &stream) { return !stream.context && !stream.handle; }
 
-// Throws InvalidArgument where the row does not take the problem with these fields.
-void check_row_takes(const char *operation, const KernelInfo &kernel, DataType type, Layout layout,
-                     Device device, const FieldLookup &field);
-
 // Calls the kernel with its arguments, the first of which this sets: the kernel's user_context.
 // Throws OutOfMemory, DeviceError or KernelFailure.
 void call_kernel(const char *operation, const KernelInfo &kernel, CallContext &context,

@@ -7,6 +7,7 @@
 #include "kernel_call.h"
 #include "pool2d/problem.h"
 #include "rethrow.h"
+#include "selection_cache.h"
 
 namespace hk {
 
@@ -33,29 +34,10 @@ extern const Family kForward, kBackward;
 const Family kForward{"pool2d", pool2d_kernels, cache_of<kForward>};
 const Family kBackward{"pool2d_backward", pool2d_backward_kernels, cache_of<kBackward>};
 
-FieldLookup fields_of(const Pool2dProblem &problem) {
-    return [&problem](std::string_view field) { return pool2d_field(problem, field); };
-}
-
-Selection select_row(const Family &family, const Pool2dProblem &problem, DeviceType device,
-                     const DeviceLimits &limits, bool explain) {
-    return select(family.kernels(), problem.type, problem.options.layout, device, limits,
-                  fields_of(problem), explain);
-}
-
 const KernelInfo &kernel_for(const Family &family, const Pool2dProblem &problem, Device device,
                              const KernelInfo *given) {
-    if (given) {
-        check_row_takes(family.name, *given, problem.type, problem.options.layout, device,
-                        fields_of(problem));
-        return *given;
-    }
-    return family.cache().find(
-        pool2d_key(problem), device,
-        [&](const DeviceLimits &limits, bool explain) {
-            return select_row(family, problem, device.type(), limits, explain);
-        },
-        [&] { return to_string(problem, family.name); });
+    return family.cache().find(given, pool2d_fields(problem), device,
+                               [&] { return to_string(problem, family.name); });
 }
 
 // Numbers as kernels take them. The stride of a direction with one output is never gone, however
@@ -196,12 +178,12 @@ void pool2d_backward_with(const KernelInfo &kernel, const Tensor &output_gradien
 
 Selection select_pool2d(const Pool2dProblem &problem, DeviceType device, const DeviceLimits &limits,
                         bool explain) {
-    return select_row(kForward, problem, device, limits, explain);
+    return select(pool2d_kernels(), pool2d_fields(problem), device, limits, explain);
 }
 
 Selection select_pool2d_backward(const Pool2dProblem &problem, DeviceType device,
                                  const DeviceLimits &limits, bool explain) {
-    return select_row(kBackward, problem, device, limits, explain);
+    return select(pool2d_backward_kernels(), pool2d_fields(problem), device, limits, explain);
 }
 
 }  // namespace hk

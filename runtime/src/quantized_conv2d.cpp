@@ -16,22 +16,11 @@ namespace {
 constexpr const char *kOperation = "quantized_conv2d";
 
 // The row of a normalised problem.
-Selection select_normalised(const QuantizedConv2dProblem &problem, DeviceType device,
-                            const DeviceLimits &limits, bool explain) {
-    return select(
-        quantized_conv2d_kernels(), row_type(problem.conv.type), problem.conv.options.layout,
-        device, limits,
-        [&](std::string_view field) { return quantized_conv2d_field(problem, field); }, explain);
-}
-
-const KernelInfo &kernel_for(const QuantizedConv2dProblem &problem, Device device) {
+const KernelInfo &kernel_for(const KernelInfo *given, const QuantizedConv2dProblem &problem,
+                             Device device) {
     static Immortal<SelectionCache> cache(kOperation, quantized_conv2d_kernels());
-    return cache->find(
-        quantized_conv2d_key(problem), device,
-        [&](const DeviceLimits &limits, bool explain) {
-            return select_normalised(problem, device.type(), limits, explain);
-        },
-        [&] { return detail::to_string(problem); });
+    return cache->find(given, quantized_conv2d_fields(problem), device,
+                       [&] { return detail::to_string(problem); });
 }
 
 void call(const KernelInfo &kernel, const QuantizedConv2dOperands &operands,
@@ -85,9 +74,9 @@ void call(const KernelInfo &kernel, const QuantizedConv2dOperands &operands,
     output.finish();
 }
 
-// `kernel`: null for the one that selection takes.
-void run(const KernelInfo *kernel, const QuantizedConv2dTensors &tensors,
-         const Conv2dOptions &options, const Stream &stream) try {
+// `row`: null for the one that selection takes.
+void run(const KernelInfo *row, const QuantizedConv2dTensors &tensors, const Conv2dOptions &options,
+         const Stream &stream) try {
     QuantizedConv2dProblem problem = check_quantized_conv2d(tensors, options);
     const Device device = tensors.input.values.device();
     const Operand all[] = {{"input", tensors.input.values},
@@ -101,15 +90,9 @@ void run(const KernelInfo *kernel, const QuantizedConv2dTensors &tensors,
     const QuantizedConv2dOperands operands = quantized_conv2d_operands(problem, tensors, own_queue);
     problem.conv = operands.conv.problem;
 
-    if (!kernel) {
-        kernel = &kernel_for(problem, device);
-    } else {
-        check_row_takes(
-            kOperation, *kernel, row_type(problem.conv.type), options.layout, device,
-            [&](std::string_view field) { return quantized_conv2d_field(problem, field); });
-    }
+    const KernelInfo &kernel = kernel_for(row, problem, device);
     if (tensors.output.values.elements() > 0) {
-        call(*kernel, operands, QuantizedConv2dNumbers(tensors, options), context, own_queue);
+        call(kernel, operands, QuantizedConv2dNumbers(tensors, options), context, own_queue);
     }
 } catch (...) {
     rethrow_as_error(kOperation);
@@ -152,8 +135,9 @@ void quantized_conv2d_with(const KernelInfo &kernel, const QuantizedTensor &inpu
 
 Selection select_quantized_conv2d(const QuantizedConv2dProblem &problem, DeviceType device,
                                   const DeviceLimits &limits, bool explain) {
-    return select_normalised({normalised(problem.conv), problem.output_type}, device, limits,
-                             explain);
+    const QuantizedConv2dProblem whole{normalised(problem.conv), problem.output_type};
+    return select(quantized_conv2d_kernels(), quantized_conv2d_fields(whole), device, limits,
+                  explain);
 }
 
 }  // namespace hk

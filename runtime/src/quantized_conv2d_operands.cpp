@@ -109,15 +109,11 @@ QuantizedConv2dOperands quantized_conv2d_operands(const QuantizedConv2dProblem &
 
 DataType row_type(DataType input) { return input == DataType::s8 ? DataType::u8 : input; }
 
-int64_t quantized_conv2d_field(const QuantizedConv2dProblem &problem, std::string_view name) {
-    if (name == "output_bytes") return size_of(problem.output_type);
-    return conv2d_field(problem.conv, name);
-}
-
-SelectionCache::Problem quantized_conv2d_key(const QuantizedConv2dProblem &problem) {
-    SelectionCache::Problem key = conv2d_key(problem.conv);
-    key.back() = static_cast<int64_t>(problem.output_type);
-    return key;
+Fields quantized_conv2d_fields(const QuantizedConv2dProblem &problem) {
+    Fields fields = conv2d_fields(problem.conv);
+    fields.type = row_type(problem.conv.type);
+#include "quantized_conv2d/fields.def"
+    return fields;
 }
 
 }  // namespace hk::detail

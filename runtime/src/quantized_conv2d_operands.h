@@ -47,10 +47,7 @@ QuantizedConv2dOperands quantized_conv2d_operands(const QuantizedConv2dProblem &
 // Rows for an input of u8 take s8 too.
 DataType row_type(DataType input);
 
-// A field of a normalised problem by its name in kernels.cmake.
-int64_t quantized_conv2d_field(const QuantizedConv2dProblem &problem, std::string_view name);
-
-// All of a normalised problem that selection may look at.
-SelectionCache::Problem quantized_conv2d_key(const QuantizedConv2dProblem &problem);
+// Of a normalised problem, with the fields of conv2d/fields.def and quantized_conv2d/fields.def.
+Fields quantized_conv2d_fields(const QuantizedConv2dProblem &problem);
 
 }  // namespace hk::detail

@@ -2,14 +2,14 @@
 // The row that each problem of a family takes. Selection runs, and is logged, at a problem's first
 // call on a device: rows don't change, and the limits of a device change with HK_SHARED_LIMIT only.
 
-#include <array>
 #include <functional>
-#include <map>
 #include <mutex>
 #include <span>
 #include <string>
+#include <unordered_map>
+#include <vector>
 
-#include "hk/kernel_info.h"
+#include "fields.h"
 #include "immortal.h"
 
 namespace hk::detail {
@@ -17,10 +17,6 @@ namespace hk::detail {
 // Families keep theirs in an Immortal.
 class SelectionCache {
 public:
-    // All of a normalised problem that the family's selection may look at; the rest stays 0.
-    using Problem = std::array<int64_t, 24>;
-
-    using Select = std::function<Selection(const DeviceLimits &limits, bool explain)>;
     using Describe = std::function<std::string()>;  // the problem in words, for messages
 
     SelectionCache(const char *family, std::span<const KernelInfo> kernels)
@@ -28,22 +24,34 @@ public:
 
     // Throws InvalidArgument where no row takes the problem, DeviceError where the library has no
     // rows for that kind of device. Safe to call from several threads.
-    const KernelInfo &find(const Problem &problem, Device device, const Select &select,
+    const KernelInfo &find(const Fields &problem, Device device, const Describe &describe);
+
+    // The given row, where there is one. Throws InvalidArgument where it does not take the problem.
+    const KernelInfo &find(const KernelInfo *given, const Fields &problem, Device device,
                            const Describe &describe);
 
 private:
-    // Device, shared limit, problem.
-    using Key = std::array<int64_t, 3 + std::tuple_size_v<Problem>>;
+    // Device, shared limit, and all that selection sees of a problem.
+    using Key = std::span<const int64_t>;
 
-    const KernelInfo &first_call(const Key &key, Device device, const Select &select,
+    struct Hash {
+        using is_transparent = void;
+        size_t operator()(Key key) const noexcept;
+    };
+    struct Equal {
+        using is_transparent = void;
+        bool operator()(Key a, Key b) const noexcept { return std::ranges::equal(a, b); }
+    };
+
+    const KernelInfo &first_call(Key key, const Fields &problem, Device device,
                                  const Describe &describe);
-    [[noreturn]] void throw_no_kernel(Device device, const Select &select,
+    [[noreturn]] void throw_no_kernel(const Fields &problem, Device device,
                                       const Describe &describe) const;
 
     const char *const family_;
     const std::span<const KernelInfo> kernels_;
     std::mutex mutex_;
-    std::map<Key, const KernelInfo *> known_;
+    std::unordered_map<std::vector<int64_t>, const KernelInfo *, Hash, Equal> known_;
 };
 
 }  // namespace hk::detail

@@ -48,10 +48,19 @@ void check_operands(std::span<const Operand> operands, float momentum) {
     check_apart(kOperation, gradient, velocity);
 }
 
+const KernelInfo &kernel_for(const KernelInfo *given, const Elementwise &problem, DataType type,
+                             bool has_momentum, Device device) {
+    static Immortal<SelectionCache> cache(kOperation, sgd_kernels());
+    Fields fields = elementwise_fields(problem, type);
+#include "sgd/fields.def"
+    return cache->find(given, fields, device, [&] {
+        return to_string(kOperation, problem, type) + (has_momentum ? ", momentum" : "");
+    });
+}
+
 void run(const KernelInfo *kernel, const Tensor &parameter, const Tensor &velocity,
          const Tensor &gradient, const SgdOptions &options, const Stream &stream) try {
     using Use = KernelBuffer::Use;
-    static Immortal<ElementwiseRows> rows(kOperation, sgd_kernels());
     const bool has_momentum = options.momentum != 0;
     const Operand operands[] = {
         {"parameter", parameter}, {"velocity", velocity}, {"gradient", gradient}};
@@ -63,7 +72,7 @@ void run(const KernelInfo *kernel, const Tensor &parameter, const Tensor &veloci
     const Tensor none;
     const Operand used[] = {operands[0], {"velocity", has_momentum ? velocity : none}, operands[2]};
     const Elementwise problem = elementwise(used);
-    kernel = &rows->find(kernel, problem, parameter.type(), device, has_momentum);
+    kernel = &kernel_for(kernel, problem, parameter.type(), has_momentum, device);
     SgdOptions number = options;
     const bool own_queue = on_own_queue(stream);
     for (const Elementwise::Call &call : problem.calls) {

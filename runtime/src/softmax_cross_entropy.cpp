@@ -2,7 +2,6 @@
 
 #include <bit>
 #include <optional>
-#include <stdexcept>
 
 #include "conv2d_check.h"
 #include "conv2d_operands.h"
@@ -105,33 +104,20 @@ void check(const Arguments &arguments) {
                                    : check_labels<int32_t>(arguments);
 }
 
-FieldLookup fields_of(int64_t rows, int64_t classes) {
-    return [=](std::string_view field) {
-        if (field == "rows") return rows;
-        if (field == "classes") return classes;
-        throw std::out_of_range("softmax_cross_entropy has no field " + std::string(field));
-    };
+Fields fields_of(DataType type, int64_t rows, int64_t classes) {
+    Fields fields(type, Layout::any);
+#include "softmax_cross_entropy/fields.def"
+    return fields;
 }
 
-const KernelInfo &kernel_for(const Arguments &arguments, const KernelInfo *given) {
+const KernelInfo &kernel_for(const KernelInfo *given, const Arguments &arguments) {
     static Immortal<SelectionCache> cache(kOperation, softmax_cross_entropy_kernels());
-    const int64_t rows = arguments.rows(), classes = arguments.classes();
-    const DataType type = arguments.logits.type();
-    const Device device = arguments.logits.device();
-    if (given) {
-        check_row_takes(kOperation, *given, type, Layout::any, device, fields_of(rows, classes));
-        return *given;
-    }
-    return cache->find(
-        {static_cast<int64_t>(type), rows, classes}, device,
-        [&](const DeviceLimits &limits, bool explain) {
-            return select_softmax_cross_entropy(rows, classes, type, device.type(), limits,
-                                                explain);
-        },
-        [&] {
-            return std::string(kOperation) + " " + std::string(name_of(type)) + ", logits " +
-                   hk::to_string(arguments.logits.shape());
-        });
+    const Tensor &logits = arguments.logits;
+    const Fields fields = fields_of(logits.type(), arguments.rows(), arguments.classes());
+    return cache->find(given, fields, logits.device(), [&] {
+        return std::string(kOperation) + " " + std::string(name_of(logits.type())) + ", logits " +
+               hk::to_string(logits.shape());
+    });
 }
 
 // The dimensions of a tensor as a kernel's buffer.
@@ -182,7 +168,7 @@ void run(const KernelInfo *row, const Arguments &arguments, float scale, const S
     const BufferView to = gradient.defined()
                               ? view_of("gradient", gradient)
                               : none_of(from, logits.type(), {{0, 1}, {arguments.rows(), 0}});
-    const KernelInfo &kernel = kernel_for(arguments, row);
+    const KernelInfo &kernel = kernel_for(row, arguments);
     if (arguments.rows() == 0) return;
 
     const auto use = [](const Tensor &tensor) {
@@ -226,8 +212,8 @@ void softmax_cross_entropy_with(const KernelInfo &kernel, const Tensor &logits,
 Selection select_softmax_cross_entropy(int64_t rows, int64_t classes, DataType type,
                                        DeviceType device, const DeviceLimits &limits,
                                        bool explain) {
-    return select(softmax_cross_entropy_kernels(), type, Layout::any, device, limits,
-                  fields_of(rows, classes), explain);
+    return select(softmax_cross_entropy_kernels(), fields_of(type, rows, classes), device, limits,
+                  explain);
 }
 
 }  // namespace hk

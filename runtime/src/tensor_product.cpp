@@ -19,10 +19,6 @@ namespace {
 
 using Direction = TensorProductMaps::Impl::Direction;
 
-FieldLookup fields_of(const TensorProductProblem &problem) {
-    return [&problem](std::string_view field) { return tensor_product_field(problem, field); };
-}
-
 const KernelInfo &kernel_for(const char *operation, const TensorProductProblem &problem,
                              Device device) {
     constexpr const char *kFamily = "tensor_product";
@@ -31,15 +27,9 @@ const KernelInfo &kernel_for(const char *operation, const TensorProductProblem &
     static Immortal<SelectionCache> atomic(kFamily, tensor_product_atomic_kernels());
     const bool adds = tensor_product_kernels_for(problem, device.type()).data() ==
                       tensor_product_atomic_kernels().data();
-    return (device.is_cpu() ? *on_cpu
-            : adds          ? *atomic
-                            : *stationary)
-        .find(
-            key_of(problem), device,
-            [&](const DeviceLimits &limits, bool explain) {
-                return select_tensor_product(problem, device.type(), limits, explain);
-            },
-            [&] { return std::string(operation) + " " + detail::to_string(problem); });
+    SelectionCache &cache = device.is_cpu() ? *on_cpu : adds ? *atomic : *stationary;
+    return cache.find(tensor_product_fields(problem), device,
+                      [&] { return std::string(operation) + " " + detail::to_string(problem); });
 }
 
 // Of the tensors of a call the result and the other one with rows, which is gathered.
@@ -185,8 +175,7 @@ void run(const KernelInfo *given, const TensorProductTensors &tensors,
     const Operand all[] = {tensors.input, tensors.weight, tensors.output};
     OperationCall context(tensors.operation, device, all, stream);
     if (given) {
-        check_row_takes(tensors.operation, *given, product.type, Layout::any, device,
-                        fields_of(product));
+        check_row_takes(tensors.operation, *given, tensor_product_fields(product), device);
     }
     const KernelInfo &kernel = given ? *given : kernel_for(tensors.operation, product, device);
     const Call c{given, problem, product, tensors, maps, options, stream, context};
@@ -266,8 +255,8 @@ void tensor_product_backward_data_with(const KernelInfo &kernel, const Tensor &o
 
 Selection select_tensor_product(const TensorProductProblem &problem, DeviceType device,
                                 const DeviceLimits &limits, bool explain) {
-    return select(tensor_product_kernels_for(problem, device), problem.type, Layout::any, device,
-                  limits, fields_of(problem), explain);
+    return select(tensor_product_kernels_for(problem, device), tensor_product_fields(problem),
+                  device, limits, explain);
 }
 
 Selection select_tensor_product_backward_data(const TensorProductProblem &problem,

@@ -22,22 +22,12 @@ std::span<const KernelInfo> kernels_for(DeviceType device) {
     return device == DeviceType::cpu ? topk_kernels() : topk_tiles_kernels();
 }
 
-FieldLookup fields_of(const TopKProblem &problem) {
-    return [&problem](std::string_view field) { return topk_field(problem, field); };
-}
-
 const KernelInfo &kernel_for(const TopKProblem &problem, Device device) {
     static Immortal<SelectionCache> on_cpu(kOperation, topk_kernels());
     static Immortal<SelectionCache> on_gpu(kOperation, topk_tiles_kernels());
-    return (device.is_cpu() ? *on_cpu : *on_gpu)
-        .find(
-            {static_cast<int64_t>(topk_row_type(problem.type)), problem.columns, problem.k,
-             problem.values, problem.indices, problem.adjacent},
-            device,
-            [&](const DeviceLimits &limits, bool explain) {
-                return select_topk(problem, device.type(), limits, explain);
-            },
-            [&] { return detail::to_string(problem); });
+    return (device.is_cpu() ? *on_cpu : *on_gpu).find(topk_fields(problem), device, [&] {
+        return detail::to_string(problem);
+    });
 }
 
 // What generators/topk.h is told of the parts of a row: the elements of a chunk, or how many
@@ -115,10 +105,7 @@ void run(const KernelInfo *kernel, const TopKTensors &tensors, int64_t k,
     const Operand all[] = {
         {"input", tensors.input}, {"values", tensors.values}, {"indices", tensors.indices}};
     OperationCall context(kOperation, device, all, stream);
-    if (kernel) {
-        check_row_takes(kOperation, *kernel, topk_row_type(problem.type), Layout::any, device,
-                        fields_of(problem));
-    }
+    if (kernel) check_row_takes(kOperation, *kernel, topk_fields(problem), device);
     if (k == 0 || problem.rows == 0) return;
     if (!kernel) kernel = &kernel_for(problem, device);
     check_scratch(*kernel, problem);
@@ -193,8 +180,7 @@ void topk_with(const KernelInfo &kernel, const Tensor &input, int64_t k, const T
 
 Selection select_topk(const TopKProblem &problem, DeviceType device, const DeviceLimits &limits,
                       bool explain) {
-    return select(kernels_for(device), topk_row_type(problem.type), Layout::any, device, limits,
-                  fields_of(problem), explain);
+    return select(kernels_for(device), topk_fields(problem), device, limits, explain);
 }
 
 }  // namespace hk

@@ -2,12 +2,17 @@
 
 #include "selection_cache.h"
 
+#include <limits>
+#include <optional>
+#include <stdexcept>
+
 #include "expect_error.h"
 #include "tests/support/environment.h"
 
 namespace hk {
 namespace {
 
+using detail::Fields;
 using detail::SelectionCache;
 using test::Environment;
 
@@ -26,35 +31,66 @@ class Cache : public ::testing::Test {
 protected:
     // The row of a problem with one field, "size"; what was printed meanwhile is in `printed`.
     const char *row_of(int64_t size, Device device = Device::opencl()) {
+        Fields problem(DataType::f32, Layout::nhwc);
+        problem.add("size", size);
+        return row_of(problem, device);
+    }
+
+    const char *row_of(const Fields &problem, Device device = Device::opencl()) {
         ::testing::internal::CaptureStderr();
-        const KernelInfo &kernel = cache.find(
-            {size}, device,
-            [&](const DeviceLimits &limits, bool explain) {
-                selections++;
-                return select(
-                    kernels, DataType::f32, Layout::nhwc, device.type(), limits,
-                    [&](std::string_view) { return size; }, explain);
-            },
-            [&] { return "size " + std::to_string(size); });
+        const KernelInfo &kernel = cache_->find(
+            problem, device, [&] { return "size " + std::to_string(problem["size"]); });
         printed = ::testing::internal::GetCapturedStderr();
+        selections += printed.starts_with("hk select");
         return kernel.row;
     }
 
     const Constraint even[1] = {{"size", Constraint::Relation::multiple_of, 2}};
     std::vector<KernelInfo> kernels{row("large", 12000, even), row("small", 2000, even),
                                     row("none", 0, even)};
-    SelectionCache cache{"test", kernels};
+    std::optional<SelectionCache> cache_{std::in_place, "test", kernels};
     int selections = 0;
     std::string printed;
 };
 
 TEST_F(Cache, SelectsOnceAProblem) {
+    const Environment log("HK_LOG", "select");
     EXPECT_STREQ(row_of(2), "large");
     EXPECT_STREQ(row_of(2), "large");
     EXPECT_EQ(selections, 1);
     EXPECT_STREQ(row_of(4), "large");
     EXPECT_EQ(selections, 2);
-    EXPECT_EQ(printed, "");
+}
+
+// Whatever a row may ask for is a problem's own.
+TEST_F(Cache, KeepsApartWhatDiffersInAField) {
+    const Constraint wide[] = {{"width", Constraint::Relation::at_least, 8}};
+    kernels.insert(kernels.begin(), row("wide", 0, wide));
+    kernels.push_back(row("f16", 0));
+    kernels.back().type = DataType::f16;
+    kernels.push_back(row("nchw", 0));
+    kernels.back().layout = Layout::nchw;
+    cache_.emplace("test", kernels);
+    const auto row_of = [&](DataType type, Layout layout, int64_t width) {
+        Fields problem(type, layout);
+        problem.add("size", 2);
+        problem.add("width", width);
+        return Cache::row_of(problem);
+    };
+    EXPECT_STREQ(row_of(DataType::f32, Layout::nhwc, 7), "large");
+    EXPECT_STREQ(row_of(DataType::f32, Layout::nhwc, 8), "wide");
+    EXPECT_STREQ(row_of(DataType::f16, Layout::nhwc, 7), "f16");
+    EXPECT_STREQ(row_of(DataType::f32, Layout::nchw, 7), "nchw");
+    EXPECT_STREQ(row_of(DataType::f32, Layout::nhwc, 7), "large");
+}
+
+TEST(Fields, HaveTheirNames) {
+    Fields problem(DataType::f32, Layout::any);
+    problem.add("height", 3);
+    problem.add("elements", __int128{1} << 80);
+    EXPECT_EQ(problem["height"], 3);
+    EXPECT_EQ(problem["elements"], std::numeric_limits<int64_t>::max());
+    EXPECT_THROW(problem["width"], std::out_of_range);
 }
 
 TEST_F(Cache, TellsOfAFallbackOnceAProblem) {
@@ -71,6 +107,7 @@ TEST_F(Cache, TellsOfAFallbackOnceAProblem) {
 }
 
 TEST_F(Cache, SelectsAgainUnderAnotherLimit) {
+    const Environment log("HK_LOG", "select");
     EXPECT_STREQ(row_of(2), "large");
     {
         const Environment limit("HK_SHARED_LIMIT", "1999");

@@ -3,6 +3,7 @@
 #include "expect_error.h"
 #include "hk/topk.h"
 #include "repeated.h"
+#include "tests/support/environment.h"
 
 namespace hk {
 namespace {
@@ -209,6 +210,18 @@ TEST(TopKInput, Problem) {
     EXPECT_FALSE(p.adjacent);
     EXPECT_EQ(p.order, Order::smallest);
     EXPECT_TRUE(TopKProblem::from_shape({3, 20}, DataType::u8, 7).adjacent);
+}
+
+// Whatever ran before it: few rows are not sorted many at a time.
+TEST(TopKInput, TheRowIsOfTheNumberOfRows) {
+    const test::Environment log("HK_LOG", "select");
+    const auto printed = [](int64_t rows) {
+        ::testing::internal::CaptureStderr();
+        topk_values(made({rows, 24}), 3);
+        return ::testing::internal::GetCapturedStderr();
+    };
+    EXPECT_FALSE(tests::has(printed(1), "topk_short_values_u32_cpu\n"));
+    EXPECT_TRUE(tests::has(printed(8), "topk_short_values_u32_cpu\n"));
 }
 
 }  // namespace

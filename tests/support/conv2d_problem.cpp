@@ -50,8 +50,9 @@ public:
         if (p.height < 1 || p.width < 1) {
             return {};
         }
+        const detail::Fields fields = detail::conv2d_fields(p);
         for (const Constraint &constraint : request_.where) {
-            if (!holds(constraint, detail::conv2d_field(p, constraint.field))) {
+            if (!holds(constraint, fields[constraint.field])) {
                 return {};
             }
         }

@@ -51,8 +51,9 @@ std::optional<Case> drawn(uint64_t seed, const Conv2dRequest &request) {
     if (c.problem.output_height() < 1 || c.problem.output_width() < 1) {
         return {};
     }
+    const detail::Fields fields = detail::pool2d_fields(c.pool());
     for (const Constraint &constraint : of_pooling) {
-        if (!holds(constraint, detail::pool2d_field(c.pool(), constraint.field))) return {};
+        if (!holds(constraint, fields[constraint.field])) return {};
     }
     draw_placements(random, c);
     return c;

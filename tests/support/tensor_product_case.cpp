@@ -140,9 +140,9 @@ std::optional<TensorProductCase> random_case(uint64_t seed, const TensorProductR
     c.weight = place();
     c.maps = place();
     c.output = place();
-    const TensorProductProblem problem = problem_of(c);
+    const detail::Fields fields = detail::tensor_product_fields(problem_of(c));
     const bool taken = std::ranges::all_of(request.where, [&](const Constraint &constraint) {
-        return holds(constraint, detail::tensor_product_field(problem, constraint.field));
+        return holds(constraint, fields[constraint.field]);
     });
     return taken ? std::optional(c) : std::nullopt;
 }

@@ -74,9 +74,10 @@ bool draw_row(Random &random, const TopKRequest &request, TopKProblem &problem) 
         if (k.first > k.last) continue;
         const int64_t usual[] = {0, 1, 2, 5, 50, problem.columns - 1, problem.columns};
         problem.k = one_in(random, 2) ? k.moved(usual[uniform(random, 0, 6)]) : draw(random, k);
+        const detail::Fields fields = detail::topk_fields(problem);
         if (problem.k <= problem.columns &&
             std::ranges::all_of(request.where, [&](const Constraint &constraint) {
-                return holds(constraint, detail::topk_field(problem, constraint.field));
+                return holds(constraint, fields[constraint.field]);
             })) {
             return true;
         }

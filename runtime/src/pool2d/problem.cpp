@@ -89,12 +89,12 @@ int64_t pixels_in_sum(const Pool2dProblem &problem) {
 }
 
 // Of a pixel.
-int64_t windows_in_sum(const Pool2dProblem &problem) {
+int64_t windows_in_sum(const Pool2dProblem &problem, int64_t out_h, int64_t out_w) {
     const auto most = [&](size_t axis, int64_t windows) {
         const int64_t kernel = problem.options.kernel[axis], stride = problem.options.stride[axis];
         return std::min((kernel + stride - 1) / stride, windows);
     };
-    return terms_in_sum(problem, most(0, problem.output_height()), most(1, problem.output_width()));
+    return terms_in_sum(problem, most(0, out_h), most(1, out_w));
 }
 
 }  // namespace
@@ -147,17 +147,12 @@ BufferView pool2d_view(const char *operation, const Operand &image, Layout layou
     return view;
 }
 
-int64_t pool2d_field(const Pool2dProblem &problem, std::string_view name) {
-    if (name == "average") return problem.options.pooling == Pooling::average;
-    if (name == "pixels_in_sum") return pixels_in_sum(problem);
-    if (name == "windows_in_sum") return windows_in_sum(problem);
-    return conv2d_field(as_conv2d(problem), name);
-}
-
-SelectionCache::Problem pool2d_key(const Pool2dProblem &problem) {
-    SelectionCache::Problem key = conv2d_key(as_conv2d(problem));
-    key.back() = static_cast<int64_t>(problem.options.pooling);
-    return key;
+Fields pool2d_fields(const Pool2dProblem &problem) {
+    const Pool2dOptions &options = problem.options;
+    const int64_t out_h = problem.output_height(), out_w = problem.output_width();
+    Fields fields(problem.type, options.layout);
+#include "pool2d/fields.def"
+    return fields;
 }
 
 std::string to_string(const Pool2dProblem &problem, const char *operation) {

@@ -1,10 +1,10 @@
 #pragma once
 // Pooling's arguments: whether they can be right, and as kernels see them.
 
+#include "fields.h"
 #include "hk/pool2d.h"
 #include "kernel_buffer.h"
 #include "operand_check.h"
-#include "selection_cache.h"
 
 namespace hk::detail {
 
@@ -25,10 +25,8 @@ Pool2dProblem check_pool2d(const Pool2dTensors &tensors, const Pool2dOptions &op
 // InvalidArgument where it is too large for kernels.
 BufferView pool2d_view(const char *operation, const Operand &image, Layout layout);
 
-// A field of a problem by its name in kernels.cmake.
-int64_t pool2d_field(const Pool2dProblem &problem, std::string_view name);
-
-SelectionCache::Problem pool2d_key(const Pool2dProblem &problem);
+// With the fields of pool2d/fields.def.
+Fields pool2d_fields(const Pool2dProblem &problem);
 
 // "pool2d max nhwc f32, input [1, 56, 56, 64], kernel [2, 2], stride [2, 2], padding …"
 std::string to_string(const Pool2dProblem &problem, const char *operation);

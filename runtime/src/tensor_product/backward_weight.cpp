@@ -16,18 +16,11 @@ namespace {
 
 constexpr const char *kOperation = "tensor_product_backward_weight";
 
-FieldLookup fields_of(const TensorProductProblem &problem) {
-    return [&problem](std::string_view field) { return tensor_product_field(problem, field); };
-}
-
-const KernelInfo &kernel_for(const TensorProductProblem &problem, Device device) {
+const KernelInfo &kernel_for(const KernelInfo *given, const TensorProductProblem &problem,
+                             Device device) {
     static Immortal<SelectionCache> cache(kOperation, tensor_product_backward_weight_kernels());
-    return cache->find(
-        key_of(problem), device,
-        [&](const DeviceLimits &limits, bool explain) {
-            return select_tensor_product_backward_weight(problem, device.type(), limits, explain);
-        },
-        [&] { return std::string(kOperation) + " " + detail::to_string(problem); });
+    return cache->find(given, tensor_product_fields(problem), device,
+                       [&] { return std::string(kOperation) + " " + detail::to_string(problem); });
 }
 
 using Use = KernelBuffer::Use;
@@ -109,22 +102,17 @@ bool on_gpu(const Call &c) {
     return true;
 }
 
-// `kernel`: null for the one that selection takes.
-void run(const KernelInfo *kernel, const TensorProductTensors &tensors,
-         const TensorProductMaps &maps, const TensorProductOptions &options,
-         const Stream &stream) try {
+// `row`: null for the one that selection takes.
+void run(const KernelInfo *row, const TensorProductTensors &tensors, const TensorProductMaps &maps,
+         const TensorProductOptions &options, const Stream &stream) try {
     const TensorProductProblem problem = check_tensor_product(tensors, maps, options);
     const Device device = tensors.input.tensor.device();
     const Operand all[] = {tensors.input, tensors.weight, tensors.output};
     OperationCall context(kOperation, device, all, stream);
-    if (kernel) {
-        check_row_takes(kOperation, *kernel, problem.type, Layout::any, device, fields_of(problem));
-    } else {
-        kernel = &kernel_for(problem, device);
-    }
+    const KernelInfo &kernel = kernel_for(row, problem, device);
     const Tensor &result = tensors.weight.tensor;
     if (result.elements() == 0) return;
-    const Call call{*kernel, problem, tensors, maps, options.accumulate, on_own_queue(stream),
+    const Call call{kernel, problem, tensors, maps, options.accumulate, on_own_queue(stream),
                     context};
     const bool summed = device.is_cpu() ? on_cpu(call) : on_gpu(call);
     if (!summed && !options.accumulate) result.fill_zero();
@@ -161,8 +149,8 @@ void tensor_product_backward_weight_with(const KernelInfo &kernel, const Tensor 
 Selection select_tensor_product_backward_weight(const TensorProductProblem &problem,
                                                 DeviceType device, const DeviceLimits &limits,
                                                 bool explain) {
-    return select(tensor_product_backward_weight_kernels(), problem.type, Layout::any, device,
-                  limits, fields_of(problem), explain);
+    return select(tensor_product_backward_weight_kernels(), tensor_product_fields(problem), device,
+                  limits, explain);
 }
 
 }  // namespace hk

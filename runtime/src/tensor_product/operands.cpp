@@ -1,7 +1,6 @@
 #include "tensor_product/operands.h"
 
 #include <limits>
-#include <stdexcept>
 #include <utility>
 
 namespace hk::detail {
@@ -92,19 +91,6 @@ TensorProductProblem turned_round(const TensorProductProblem &problem) {
     return turned;
 }
 
-SelectionCache::Problem key_of(const TensorProductProblem &p) {
-    return {static_cast<int64_t>(p.type),
-            p.input_rows,
-            p.output_rows,
-            p.offsets,
-            p.pairs,
-            p.input_channels,
-            p.output_channels,
-            p.groups,
-            static_cast<int64_t>(p.summation),
-            p.adjacent};
-}
-
 TensorProductOperands tensor_product_operands(const TensorProductProblem &problem,
                                               const TensorProductTensors &tensors) {
     const auto view = [&](const Operand &operand, size_t channels) {
@@ -113,16 +99,11 @@ TensorProductOperands tensor_product_operands(const TensorProductProblem &proble
     return {view(tensors.input, 1), view(tensors.weight, 2), view(tensors.output, 1)};
 }
 
-int64_t tensor_product_field(const TensorProductProblem &problem, std::string_view field) {
-    if (field == "adjacent") return problem.adjacent;
-    if (field == "groups") return problem.groups;
-    if (field == "offsets") return problem.offsets;
-    if (field == "c") return problem.input_channels;
-    if (field == "m") return problem.output_channels;
-    if (field == "vectors") return best_vectors(problem);
-    if (field == "exact")
-        return problem.output_channels % (best_vectors(problem) * lanes_of(problem)) == 0;
-    throw std::out_of_range("tensor_product has no field " + std::string(field));
+Fields tensor_product_fields(const TensorProductProblem &problem) {
+    const int64_t vectors = best_vectors(problem);
+    Fields fields(problem.type, Layout::any);
+#include "tensor_product/fields.def"
+    return fields;
 }
 
 }  // namespace hk::detail

@@ -1,10 +1,10 @@
 #pragma once
 // The operands of a tensor product and of its gradients as kernels see them.
 
+#include "fields.h"
 #include "hk/tensor_product.h"
 #include "kernel_buffer.h"
 #include "kernel_call.h"
-#include "selection_cache.h"
 
 namespace hk::detail {
 
@@ -37,8 +37,6 @@ TensorProductProblem turned_round(const TensorProductProblem &problem);
 // "f32, 27 offsets, 789000 pairs, 64 to 64 channels, 125000 to 125000 rows"
 std::string to_string(const TensorProductProblem &problem);
 
-SelectionCache::Problem key_of(const TensorProductProblem &problem);
-
 // Dimensions, innermost first: input [c, g, row], weight [m, g, c, n], output [m, g, row].
 struct TensorProductOperands {
     BufferView input, weight, output;
@@ -67,10 +65,7 @@ TensorProductOperands tensor_product_operands(const TensorProductProblem &proble
 std::span<const KernelInfo> tensor_product_kernels_for(const TensorProductProblem &problem,
                                                        DeviceType device);
 
-// The field that a row's condition names: adjacent, groups, offsets as in hk/tensor_product.h; c
-// and m, channels of a group; vectors, the width of the output's blocks, in vectors of 64 bytes,
-// that suits m: 1, 2 or 4; and exact, whether m is a multiple of that width. Throws
-// std::out_of_range.
-int64_t tensor_product_field(const TensorProductProblem &problem, std::string_view field);
+// With the fields of tensor_product/fields.def.
+Fields tensor_product_fields(const TensorProductProblem &problem);
 
 }  // namespace hk::detail

@@ -36,14 +36,24 @@ int64_t tile_of(const KernelInfo &row) {
     return tile;
 }
 
-const KernelInfo &first_that_fits(std::span<const KernelInfo> rows, DataType type, Device device,
-                                  bool indices, int64_t columns) {
-    const Selection selection = select(
-        rows, type, Layout::any, device.type(), device.limits(),
-        [&](std::string_view field) { return field == "indices" ? indices : columns; }, false);
+Fields step_fields(DataType type, bool indices, int64_t columns) {
+    Fields fields(type, Layout::any);
+#include "topk/step_fields.def"
+    return fields;
+}
+
+Fields result_fields(DataType type, bool indices) {
+    Fields fields(type, Layout::any);
+#include "topk/result_fields.def"
+    return fields;
+}
+
+const KernelInfo &first_that_fits(std::span<const KernelInfo> rows, const Fields &step,
+                                  Device device) {
+    const Selection selection = select(rows, step, device.type(), device.limits(), false);
     if (!selection.kernel) {
         throw DeviceError("topk: no kernel of " + std::string(rows.front().family) + " for " +
-                          std::string(name_of(type)) + " fits " + device.name());
+                          std::string(name_of(step.type)) + " fits " + device.name());
     }
     return *selection.kernel;
 }
@@ -68,8 +78,8 @@ public:
             }
         }
         if (!rows_[other].row) {
-            rows_[other].row =
-                &first_that_fits(topk_tiles_kernels(), given.type, device, other, problem.columns);
+            rows_[other].row = &first_that_fits(
+                topk_tiles_kernels(), step_fields(given.type, other, problem.columns), device);
         }
     }
 
@@ -89,12 +99,8 @@ private:
 
     static bool fits(const KernelInfo &row, const KernelInfo &given, const TopKProblem &problem,
                      Device device) {
-        const auto field = [&](std::string_view name) {
-            return name == "indices" ? has_indices(row) : topk_field(problem, name);
-        };
-        return select({&row, 1}, given.type, Layout::any, given.device, device.limits(), field,
-                      false)
-            .kernel;
+        const Fields step = step_fields(given.type, has_indices(row), problem.columns);
+        return select({&row, 1}, step, given.device, device.limits(), false).kernel;
     }
 };
 
@@ -170,8 +176,9 @@ private:
 
     void merge(const TopKStep &step) {
         const DataType key = size_of(operands_.input.type) > 4 ? DataType::u64 : DataType::u32;
-        const KernelInfo &kernel =
-            first_that_fits(topk_merge_kernels(), key, context_.device, step.indices, 0);
+        const KernelInfo &kernel = first_that_fits(
+            topk_merge_kernels(), step_fields(key, step.indices, operands_.problem.columns),
+            context_.device);
         auto made = std::make_unique<Items>(kernel, context_, operands_, step);
         int32_t halvings = std::bit_width(static_cast<uint64_t>(items_->keys.extent(0)));
         void *with_indices[] = {nullptr,   items_->keys.get(), nullptr,
@@ -198,9 +205,9 @@ private:
         TopKListView items(from, operands_.problem.k);
         void *arguments[] = {nullptr,         items.get(), &keys_.floats, &keys_.flip,
                              &keys_.infinity, &keys_.nan,  output.get()};
-        call_kernel(kOperation,
-                    first_that_fits(topk_unpack_kernels(), type, context_.device, indices, 0),
-                    context_, arguments);
+        const KernelInfo &kernel =
+            first_that_fits(topk_unpack_kernels(), result_fields(type, indices), context_.device);
+        call_kernel(kOperation, kernel, context_, arguments);
         output.finish();
     }
 };

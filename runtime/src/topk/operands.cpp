@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <stdexcept>
 
 #include "hk/error.h"
 
@@ -153,20 +152,11 @@ TopKKeyArguments topk_key_arguments(DataType type, Order order) {
     }
 }
 
-int64_t topk_field(const TopKProblem &problem, std::string_view field) {
-    if (field == "values") return problem.values;
-    if (field == "indices") return problem.indices;
-    if (field == "adjacent") return problem.adjacent;
-    if (field == "columns") return problem.columns;
-    if (field == "k") return problem.k;
-    if (field == "rows") return problem.rows;
-    if (field == "vectors") return problem.columns * size_of(problem.type) / 64;
-    if (field == "rest") return problem.columns - problem.k;
-    if (field == "vectors_per_k") {
-        return problem.columns * size_of(problem.type) / 64 / std::max<int64_t>(problem.k, 1);
-    }
-    if (field == "candidates") return problem.columns * size_of(problem.type) / 256 * problem.k;
-    throw std::out_of_range("topk has no field " + std::string(field));
+Fields topk_fields(const TopKProblem &problem) {
+    const int64_t bytes = problem.columns * size_of(problem.type);
+    Fields fields(topk_row_type(problem.type), Layout::any);
+#include "topk/fields.def"
+    return fields;
 }
 
 }  // namespace hk::detail

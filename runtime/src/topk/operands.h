@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "fields.h"
 #include "hk/topk.h"
 #include "kernel_buffer.h"
 #include "kernel_call.h"
@@ -49,11 +50,8 @@ struct TopKKeyArguments {
 };
 TopKKeyArguments topk_key_arguments(DataType type, Order order);
 
-// The field that a row's condition names: values, indices, adjacent, rows, columns, k as in
-// hk/topk.h; rest, columns that are not wanted; vectors of 64 bytes in a row, vectors_per_k; and
-// candidates, how many elements k columns of the algorithm `columns` have. Throws
-// std::out_of_range.
-int64_t topk_field(const TopKProblem &problem, std::string_view field);
+// With the fields of topk/fields.def.
+Fields topk_fields(const TopKProblem &problem);
 
 // The unsigned type that stands for all types of a width in the table.
 DataType topk_row_type(DataType type);

@@ -295,10 +295,10 @@ TEST_F(GpuBundleTest, TheLineHasItsBudget) {
         const KernelResources used = row_of(DeviceType::cuda).loaded().resources;
         const int registers = (used.registers + 7) / 8 * 8;
         EXPECT_EQ(line_for_table(all, of, best),
-                  "kernel(conv2d 3x3_one ALGORITHM sliced SCHEDULE gpu BUDGET shared:" +
-                      std::to_string(used.shared_bytes()) + ",registers:" +
-                      std::to_string(registers) + " TYPES f32 LAYOUTS nhwc DEVICES " +
-                      std::string(name_of(device)) + " WHERE kernel_w=3)  # before 3x3");
+                  "row(" + std::string(name_of(device)) + " 3x3_one sliced gpu f32 nhwc - shared:" +
+                      std::to_string(used.shared_bytes()) +
+                      ",registers:" + std::to_string(registers) +
+                      " kernel_w=3)  # kernels/conv2d.cmake, before 3x3");
     }
 }
 

@@ -116,9 +116,9 @@ class Reading(Sweeps):
 
 class Page(Sweeps):
     def test_line_for_the_table(self):
-        with_line = {**about()["cases"][0], "line": "kernel(conv2d any … WHERE groups>=4)"}
+        with_line = {**about()["cases"][0], "line": "row(cpu any … groups>=4)"}
         page = self.page([line(50, knobs="tile_x:14")], cases=[with_line])
-        self.assertIn("<pre>kernel(conv2d any … WHERE groups&gt;=4)</pre>", page)
+        self.assertIn("<pre>row(cpu any … groups&gt;=4)</pre>", page)
         self.assertIn("packed.cpp:25", page)
 
     def test_no_line_where_the_sweep_found_none(self):

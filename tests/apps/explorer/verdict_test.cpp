@@ -61,7 +61,7 @@ protected:
 
 TEST_F(Verdict, NamesTheKnobsOfTheBest) {
     EXPECT_EQ(line_of({measured(1.1, "tile_x:5"), measured(1.2, "tile_x:6")}),
-              "kernel(conv2d 3x3 … KNOBS tile_x:6 …)");
+              "row(cpu 3x3 … tile_x:6 …)  # kernels/conv2d.cmake");
     EXPECT_EQ(line_of({measured(1.01, "tile_x:6")}), "");
 }
 
@@ -70,13 +70,14 @@ TEST_F(Verdict, HoldsTheBestAgainstTheRowAsACandidate) {
     const Record row = measured(1.15, row_.knobs);
     EXPECT_EQ(line_of({row}), "");
     EXPECT_EQ(line_of({row, measured(1.16, "tile_x:6")}), "");
-    EXPECT_EQ(line_of({row, measured(1.19, "tile_x:6")}), "kernel(conv2d 3x3 … KNOBS tile_x:6 …)");
+    EXPECT_EQ(line_of({row, measured(1.19, "tile_x:6")}),
+              "row(cpu 3x3 … tile_x:6 …)  # kernels/conv2d.cmake");
 }
 
 TEST_F(Verdict, OffersNoAutoscheduler) {
     EXPECT_EQ(line_of({measured(1.5, "", "Adams2019")}), "");
     EXPECT_EQ(line_of({measured(1.5, "", "Adams2019"), measured(1.2, "tile_x:6")}),
-              "kernel(conv2d 3x3 … KNOBS tile_x:6 …)");
+              "row(cpu 3x3 … tile_x:6 …)  # kernels/conv2d.cmake");
 }
 
 }  // namespace

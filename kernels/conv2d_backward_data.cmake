@@ -1,0 +1,107 @@
+# The gradient of a convolution's input.
+kernel_family(conv2d_backward_data LIBRARY conv2d_backward USES conv2d FIELDS conv2d/fields.def)
+include(kernels/terms/convolution.cmake)
+
+# Sums of more than 32768 terms, as conv2d's; of a CPU those of the phases.
+term(short output_depth<=32768)
+# A tile copies the rows of its window: far apart, they would be most of the image for each tile. `any` is slower than
+# with conv2d, so more is copied than there.
+term(bounded_rows copied<=1048576 spread<=4096)
+term(bounded_copy output_window<=1048576 spread<=4096)
+term(grouped4 channels_per_group=4 filters_per_group=4 groups%4=0)
+
+# Height x width.
+term(1x2 kernel_w=2 kernel_h=1 dilation_x=1 dilation_y=1)
+term(1x3 kernel_w=3 kernel_h=1 dilation_x=1 dilation_y=1)
+term(2x1 kernel_w=1 kernel_h=2 dilation_x=1 dilation_y=1)
+term(2x2 kernel_w=2 kernel_h=2 dilation_x=1 dilation_y=1)
+term(3x1 kernel_w=1 kernel_h=3 dilation_x=1 dilation_y=1)
+
+# CPU: with strides of one a convolution, by conv2d's algorithms and schedules; the runtime splits a strided one into
+# such ones. GFLOP/s of f32 on one Zen 4 core, in places of the row below: fixed widths 57, 84, 84 (43, 66, 72); 5x5 87
+# (55), 7x7 97 (60); grouped 3x3 as conv2d's.
+#        row                algorithm       schedule     types         layouts    knobs                               where
+row(cpu  long               packed          cpu_blocks   f32,f16,bf16  nhwc,nchw  tile_x:4,stage:0                    output_depth>=32769 stride_1)
+# Rows made for a stride of 2, which take a problem whole. Against its phases one by one, batch 8: depthwise nhwc 1.5 to
+# 2.2 times as fast (14x14, 672, 5x5: 42 GFLOP/s, in phases 19), nchw 4 to 6 times; 8, 16, 32 channels a group 2.1, 1.7,
+# 1.4 times (55, 84, 74 GFLOP/s). With a stride of 1 the rows grouped…_3x3 below are as fast.
+row(cpu  depthwise3x3_s2    flip_expand     cpu_phases   f32,f16,bf16  nhwc       tile_y:2                            depthwise 3x3 stride_2 padding_left=1 padding_top=1 groups%16=0)
+row(cpu  depthwise3x3_s2_8  flip_expand     cpu_phases   f32           nhwc       lanes:8,tile_y:2                    depthwise 3x3 stride_2 padding_left=1 padding_top=1 groups%8=0)
+row(cpu  depthwise3x3_s2    rows            cpu_phases   f32,f16,bf16  nchw       -                                   depthwise 3x3 stride_2 padding_left=1 padding_top=1)
+row(cpu  depthwise5x5_s2    flip_expand     cpu_phases   f32,f16,bf16  nhwc       tile_y:2                            depthwise 5x5 stride_2 padding_left=2 padding_top=2 groups%16=0)
+row(cpu  depthwise5x5_s2_8  flip_expand     cpu_phases   f32           nhwc       lanes:8,tile_y:2                    depthwise 5x5 stride_2 padding_left=2 padding_top=2 groups%8=0)
+row(cpu  depthwise5x5_s2    rows            cpu_phases   f32,f16,bf16  nchw       -                                   depthwise 5x5 stride_2 padding_left=2 padding_top=2)
+row(cpu  grouped8_3x3_s2    flip_expand     cpu_phases   f32,f16,bf16  nhwc       vectors:8                           channels_per_group=8 filters_per_group=8 3x3 stride_2 padding_left=1 padding_top=1 groups%16=0)
+row(cpu  grouped16_3x3_s2   flip_expand     cpu_phases   f32,f16,bf16  nhwc       vectors:8                           channels_per_group=16 filters_per_group=16 3x3 stride_2 padding_left=1 padding_top=1 groups%8=0)
+row(cpu  grouped32_3x3_s2   flip_expand     cpu_phases   f32,f16,bf16  nhwc       vectors:4,tile_y:1                  channels_per_group=32 filters_per_group=32 3x3 stride_2 padding_left=1 padding_top=1 groups%4=0)
+row(cpu  depthwise3x3_w7    depthwise       cpu          f32           nhwc       tile_y:1                            depthwise 3x3 same_7 groups%16=0)
+row(cpu  depthwise3x3_w14   depthwise       cpu          f32           nhwc       tile_x:14                           depthwise 3x3 same_14 groups%16=0)
+row(cpu  depthwise3x3_w28   depthwise       cpu          f32           nhwc       tile_y:1                            depthwise 3x3 same_28 groups%16=0)
+row(cpu  depthwise3x3       depthwise       cpu          f32,f16,bf16  nhwc       -                                   depthwise 3x3 stride_1 groups%16=0)
+row(cpu  depthwise5x5       depthwise       cpu          f32,f16,bf16  nhwc       tile_y:2                            depthwise 5x5 stride_1 groups%16=0)
+row(cpu  depthwise7x7       depthwise       cpu          f32,f16,bf16  nhwc       tile_y:2                            depthwise 7x7 stride_1 groups%16=0)
+# The phases of a 3x3 filter with a stride of 2: 1.3 to 2 times as fast as the row after them.
+row(cpu  depthwise1x1       depthwise       cpu          f32           nhwc       tile_y:1,stage:0                    depthwise kernel_w=1 kernel_h=1 dilation_x=1 dilation_y=1 stride_1 groups%16=0)
+row(cpu  depthwise2x1       depthwise       cpu          f32           nhwc       tile_y:1                            depthwise kernel_w=1 kernel_h=2 dilation_x=1 dilation_y=1 stride_1 groups%16=0)
+row(cpu  depthwise1x2       depthwise       cpu          f32           nhwc       tile_y:1                            depthwise kernel_w=2 kernel_h=1 dilation_x=1 dilation_y=1 stride_1 groups%16=0)
+row(cpu  depthwise2x2       depthwise       cpu          f32           nhwc       tile_y:1                            depthwise kernel_w=2 kernel_h=2 dilation_x=1 dilation_y=1 stride_1 groups%16=0)
+row(cpu  depthwise          depthwise       cpu          f32,f16,bf16  nhwc       tile_y:2                            depthwise stride_1 groups%16=0 bounded_rows)
+row(cpu  depthwise8         depthwise       cpu          f32,f16,bf16  nhwc       lanes:8,tile_y:2                    depthwise stride_1 groups%8=0 bounded_rows)
+row(cpu  depthwise3x3       depthwise_rows  cpu          f32,f16,bf16  nchw       lanes:8,tile_y:7                    depthwise 3x3 stride_1)
+row(cpu  depthwise5x5       depthwise_rows  cpu          f32,f16,bf16  nchw       lanes:8,tile_y:4                    depthwise 5x5 stride_1)
+row(cpu  depthwise7x7       depthwise_rows  cpu          f32,f16,bf16  nchw       lanes:8,tile_y:4                    depthwise 7x7 stride_1)
+row(cpu  depthwise          depthwise_rows  cpu          f32,f16,bf16  nchw       lanes:8,tile_y:4                    depthwise stride_1 bounded_rows)
+row(cpu  grouped4_3x3       packed          cpu_grouped  f32,f16,bf16  nhwc       -                                   grouped4 3x3 stride_1)
+row(cpu  grouped4           packed          cpu_grouped  f32,f16,bf16  nhwc       -                                   grouped4 stride_1)
+row(cpu  grouped8_3x3       packed          cpu_grouped  f32,f16,bf16  nhwc       -                                   grouped8 3x3 stride_1)
+row(cpu  grouped8           packed          cpu_grouped  f32,f16,bf16  nhwc       -                                   grouped8 stride_1)
+row(cpu  grouped16_3x3      packed          cpu_grouped  f32,f16,bf16  nhwc       -                                   grouped16 3x3 stride_1)
+row(cpu  grouped16          packed          cpu_grouped  f32,f16,bf16  nhwc       -                                   grouped16 stride_1)
+row(cpu  grouped32_3x3      packed          cpu_grouped  f32,f16,bf16  nhwc       -                                   grouped32 3x3 stride_1)
+row(cpu  grouped32          packed          cpu_grouped  f32,f16,bf16  nhwc       -                                   grouped32 stride_1)
+# 1x1: blocks of channels that leave few lanes idle, as explorer run conv2d_backward_data LISTS --row ROW --knobs … has
+# them (resnet50, mobilenetv2, resnext50). bench --family conv2d_backward_data --no-peers --row ROW, GFLOP/s: --list
+# mobilenetv2 --filter 112x112_16-96 1x1_32 111, 1x1 23; --list resnet50 --filter 7x7_2048-512 1x1_small, one block
+# packed at a time (`outer`), 97, 1x1 90. `outer` with more pixels and long sums loses them from the cache between
+# blocks (0.8 times as fast at 28x28, batch 8, by knobs).
+row(cpu  1x1_32             packed          cpu          f32           nhwc       block:16,tile_x:6,stage:0,chunk:32  1x1 stride_1 channels_per_group<=32)
+row(cpu  1x1_48_small       packed          cpu          f32           nhwc       block:48,tile_x:7,stage:0,chunk:32  1x1 stride_1 channels_per_group%48=0 out_w<=64)
+row(cpu  1x1_48             packed          cpu          f32           nhwc       block:16,tile_x:6,stage:0,outer:2   1x1 stride_1 channels_per_group%48=0)
+row(cpu  1x1_80             packed          cpu          f32           nhwc       block:80,tile_x:5,stage:0,chunk:32  1x1 stride_1 channels_per_group%80=0 channels_per_group<=240)
+row(cpu  1x1_small          packed          cpu          f32           nhwc       block:64,tile_x:7,stage:0,outer:1   1x1 stride_1 out_w<=64)
+row(cpu  1x1_shallow        packed          cpu          f32           nhwc       block:16,tile_x:6,stage:0,chunk:32  1x1 stride_1 filters_per_group<=128)
+row(cpu  1x1                packed          cpu          f32           nhwc       block:64,tile_x:6,stage:0,chunk:32  1x1 stride_1)
+row(cpu  1x1                packed          cpu          f32           nchw       stage:0                             1x1 stride_1)
+row(cpu  1x1                packed          cpu          f16,bf16      nhwc,nchw  block:32,tile_x:7,stage:2           1x1 stride_1)
+# deep: 3x3 at 7x7 beside the peers 81 GFLOP/s, by the row below 66. Blocks of 64 channels where they are full, else of
+# one vector. Blocks of 64 for all have 0.77 of the speed: explorer run conv2d_backward_data conv_training --row staged
+# --knobs block:64,stage:1,tile_x:7, geometric mean.
+row(cpu  deep               packed          cpu          f32,f16,bf16  nhwc,nchw  block:64,outer:1                    stride_1 bounded_copy depth_per_pixel>=16)
+row(cpu  staged_64          packed          cpu          f32,f16,bf16  nhwc       block:64,stage:1                    stride_1 bounded_copy channels_per_group%64=0 channels_per_group>=128)
+row(cpu  staged_7           packed          cpu          f32           nhwc,nchw  -                                   stride_1 bounded_copy out_w%7=0)
+row(cpu  staged             packed          cpu          f32,f16,bf16  nhwc,nchw  tile_x:8                            stride_1 bounded_copy)
+row(cpu  any                flip_expand     cpu          f32,f16,bf16  nhwc,nchw  -)
+
+# GPU: by the schedules of conv2d, with c and k in each other's place (tile_k is of c), so the ladder is conv2d's. `any`
+# runs the phases of a stride.
+#        row            algorithm           schedule      types         layouts    knobs                                                              budget                      where
+row(gpu  depthwise_s1   flip_expand         gpu_unstaged  f32,f16,bf16  nhwc,nchw  -                                                                  shared:0,registers:40       short depthwise stride_1)
+row(gpu  depthwise_any  flip_expand         gpu_unstaged  f32,f16,bf16  nhwc,nchw  -                                                                  shared:0,registers:40       short depthwise)
+row(gpu  1x1_large      flip_expand_sliced  gpu           f32           nhwc,nchw  tile_k:128,tile_x:128                                              shared:8320,registers:112   short 1x1 stride_1 channels_per_group>=128 out_w>=512)
+row(gpu  1x1            flip_expand_sliced  gpu           f32,f16,bf16  nhwc,nchw  -                                                                  shared:4224,registers:72    short 1x1 stride_1)
+row(gpu  few            flip_expand_sliced  gpu           f32           nhwc,nchw  tile_k:16,threads_k:4,tile_x:16,tile_y:16,threads_x:8,threads_y:8  shared:8832,registers:80    short channels_per_group<=16)
+row(gpu  3x3_large      flip_expand_sliced  gpu           f32           nhwc,nchw  tile_k:128,tile_x:16,threads_x:8,threads_y:2                       shared:43776,registers:128  short 3x3 stride_1 channels_per_group>=128 out_w>=28 out_h>=28)
+row(gpu  3x3            flip_expand_sliced  gpu           f32,f16,bf16  nhwc,nchw  -                                                                  shared:22784,registers:64   short 3x3 stride_1)
+row(gpu  3x3_small      flip_expand_sliced  gpu           f32           nhwc,nchw  tile_c:4                                                           shared:11392,registers:64   short 3x3 stride_1)
+row(gpu  1x3            flip_expand_sliced  gpu           f32,bf16      nhwc,nchw  -                                                                  shared:9088,registers:64    short 1x3 stride_1)
+row(gpu  3x1            flip_expand_sliced  gpu           f32,bf16      nhwc,nchw  -                                                                  shared:9088,registers:64    short 3x1 stride_1)
+row(gpu  any            flip_expand_sliced  gpu           f32,f16,bf16  nhwc,nchw  -                                                                  shared:4224,registers:80    short)
+row(gpu  unstaged       flip_expand_blocks  gpu_unstaged  f32,f16,bf16  nhwc,nchw  -                                                                  shared:0,registers:56)
+
+# The second formulation has the rows that the first has for the case that it is known from. Selection takes those of
+# the first, which come before them.
+#        row              algorithm           schedule  types     layouts  knobs  budget                    where
+row(gpu  1x3_expand_flip  expand_flip_sliced  gpu       f32,bf16  nhwc     -      shared:9088,registers:64  short 1x3 stride_1 never_selected)
+
+#        row              algorithm    schedule  types     layouts  knobs  where
+row(cpu  any_expand_flip  expand_flip  cpu       f32,bf16  nhwc     -      never_selected)

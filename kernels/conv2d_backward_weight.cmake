@@ -1,0 +1,94 @@
+# The gradient of a convolution's filter.
+kernel_family(conv2d_backward_weight LIBRARY conv2d_backward FIELDS conv2d/fields.def)
+include(kernels/terms/convolution.cmake)
+
+term(one_tile out_pixels<=256 batch<=1)  # one image, all pixels one tile
+# Parts of the sum are kept in global memory: at most 16 MB, for rows of 64, 16 and 8 parts end at 2^16, 2^18 and 2^19
+# elements of the filter, of which more are blocks enough without.
+term(parts_64 weight_size<=65536)
+term(parts_16 weight_size<=262144)
+term(parts_8  weight_size<=524288)
+
+# CPU. Depthwise: with the width known the input is read as it is (3x3); others stage it. `small` is 1.1 to 1.4 times as
+# fast as the rows after it.
+#        row                        algorithm  schedule  types  layouts  knobs                                         where
+row(cpu  depthwise3x3_s1_w7_small   tiles      cpu       f32    nhwc     direct:1,stage:0,whole:1,step:7,block_g:160   depthwise 3x3 same_7 groups%16=0 one_tile)
+row(cpu  depthwise3x3_s1_w14_small  tiles      cpu       f32    nhwc     direct:1,stage:0,whole:1,step:14,block_g:192  depthwise 3x3 same_14 groups%16=0 one_tile)
+row(cpu  depthwise3x3_s2_w14_small  tiles      cpu       f32    nhwc     direct:1,stage:0,whole:1,step:7,g:32          depthwise 3x3 half_14 groups%32=0 one_tile)
+row(cpu  depthwise3x3_s2_w28_small  tiles      cpu       f32    nhwc     direct:1,stage:0,whole:1,step:7,g:32          depthwise 3x3 half_28 groups%32=0 one_tile)
+row(cpu  depthwise3x3_s1_w7         tiles      cpu       f32    nhwc     direct:1,stage:0                              depthwise 3x3 same_7 groups%16=0)
+row(cpu  depthwise3x3_s1_w14        tiles      cpu       f32    nhwc     direct:1,stage:0,step:14                      depthwise 3x3 same_14 groups%16=0)
+row(cpu  depthwise3x3_s1_w28        tiles      cpu       f32    nhwc     direct:1,stage:0                              depthwise 3x3 same_28 groups%16=0)
+row(cpu  depthwise3x3_s1_w56        tiles      cpu       f32    nhwc     direct:1,stage:0                              depthwise 3x3 same_56 groups%16=0)
+row(cpu  depthwise3x3_s1_w112       tiles      cpu       f32    nhwc     direct:1,stage:0                              depthwise 3x3 same_112 groups%16=0)
+row(cpu  depthwise3x3_s2_w14        tiles      cpu       f32    nhwc     stage:0                                       depthwise 3x3 half_14 groups%16=0)
+row(cpu  depthwise3x3_s2_w28        tiles      cpu       f32    nhwc     stage:0                                       depthwise 3x3 half_28 groups%16=0)
+row(cpu  depthwise3x3_s2_w56        tiles      cpu       f32    nhwc     direct:1,stage:0,step:4                       depthwise 3x3 half_56 groups%16=0)
+row(cpu  depthwise3x3_s2_w112       tiles      cpu       f32    nhwc     direct:1,stage:0,step:4                       depthwise 3x3 half_112 groups%16=0)
+
+# nchw: columns as vectors where rows are long, else squares of channels and columns are transposed. With the width
+# known both are 1.2 to 1.6 times as fast.
+#        row                   algorithm  schedule     types         layouts    knobs   where
+row(cpu  depthwise3x3_s1_w28   tiles      cpu_columns  f32           nchw       -       depthwise 3x3 same_28)
+row(cpu  depthwise3x3_s1_w56   tiles      cpu_columns  f32           nchw       -       depthwise 3x3 same_56)
+row(cpu  depthwise3x3_s1_w112  tiles      cpu_columns  f32           nchw       -       depthwise 3x3 same_112)
+row(cpu  depthwise3x3_s2_w112  tiles      cpu_columns  f32           nchw       -       depthwise 3x3 half_112)
+row(cpu  depthwise3x3_s1_w7    tiles      cpu          f32           nchw       -       depthwise 3x3 same_7)
+row(cpu  depthwise3x3_s1_w14   tiles      cpu          f32           nchw       -       depthwise 3x3 same_14)
+row(cpu  depthwise3x3_s2_w14   tiles      cpu          f32           nchw       -       depthwise 3x3 half_14)
+row(cpu  depthwise3x3_s2_w28   tiles      cpu          f32           nchw       -       depthwise 3x3 half_28)
+row(cpu  depthwise5x5_s1_w7    tiles      cpu          f32           nchw       -       depthwise 5x5 stride_1 width=7 out_w=7 padding_left=2)
+row(cpu  depthwise5x5_s1_w14   tiles      cpu          f32           nchw       -       depthwise 5x5 stride_1 width=14 out_w=14 padding_left=2)
+row(cpu  depthwise5x5_s1_w28   tiles      cpu          f32           nchw       -       depthwise 5x5 stride_1 width=28 out_w=28 padding_left=2)
+row(cpu  depthwise5x5_s2_w14   tiles      cpu          f32           nchw       -       depthwise 5x5 stride_2 width=14 out_w=7 padding_left=2)
+row(cpu  depthwise7x7_s1_w7    tiles      cpu          f32           nchw       -       depthwise 7x7 stride_1 width=7 out_w=7 padding_left=3)
+row(cpu  depthwise7x7_s1_w14   tiles      cpu          f32           nchw       -       depthwise 7x7 stride_1 width=14 out_w=14 padding_left=3)
+row(cpu  depthwise7x7_s1_w28   tiles      cpu          f32           nchw       -       depthwise 7x7 stride_1 width=28 out_w=28 padding_left=3)
+row(cpu  depthwise3x3_s1_wide  tiles      cpu_columns  f32,f16,bf16  nchw       -       depthwise 3x3 stride_1 out_w>=28)
+row(cpu  depthwise3x3_s2_wide  tiles      cpu_columns  f32,f16,bf16  nchw       -       depthwise 3x3 stride_2 out_w>=28)
+row(cpu  depthwise3x3_s1       tiles      cpu          f32,f16,bf16  nhwc,nchw  -       depthwise 3x3 stride_1)
+row(cpu  depthwise3x3_s2       tiles      cpu          f32,f16,bf16  nhwc,nchw  -       depthwise 3x3 stride_2)
+row(cpu  depthwise5x5_s1       tiles      cpu          f32,f16,bf16  nhwc,nchw  -       depthwise 5x5 stride_1)
+row(cpu  depthwise5x5_s2       tiles      cpu          f32,f16,bf16  nhwc,nchw  -       depthwise 5x5 stride_2)
+row(cpu  depthwise7x7_s1       tiles      cpu          f32,f16,bf16  nhwc,nchw  -       depthwise 7x7 stride_1)
+row(cpu  depthwise7x7_s2       tiles      cpu          f32,f16,bf16  nhwc,nchw  -       depthwise 7x7 stride_2)
+row(cpu  depthwise             tiles      cpu          f32,f16,bf16  nhwc,nchw  step:4  depthwise)
+
+# Sums of 16 channels and filters, which divide the problem's; the gradient, and the input of 1x1, are read where they
+# are. In rows `small` all pixels are one tile, whose sums are written at once. Beside the peers, against `any` (bench
+# --family conv2d_backward_weight --list resnet50): 1x1 at 7x7 1.5 times as fast (105 GFLOP/s), at 14x14 1.15, at 56x56
+# 1.1 to 1.2 times; 3x3 at 7x7 1.6, at 14x14 1.2 times; 16 and 32 channels a group (--list resnext50) 1.05 to 1.25 times
+# their rows below.
+#        row                  algorithm  schedule  types         layouts    knobs                                                                            where
+row(cpu  1x1_small            tiles      cpu       f32           nhwc       direct:1,inside:1,stage:0,c:16,k:16,whole:1,block_c:1024,block_k:64              1x1 stride_1 channels_per_group%16=0 filters_per_group%16=0 one_tile)
+row(cpu  1x1                  tiles      cpu       f32           nhwc       direct:1,inside:1,stage:0,pixels:128,block_c:256,block_k:256,c:16,k:16           1x1 stride_1 channels_per_group%16=0 filters_per_group%16=0)
+row(cpu  1x1_filters8         tiles      cpu       f32           nhwc       direct:1,inside:1,stage:0,pixels:128,block_c:256,block_k:256,c:16,k:8            1x1 stride_1 channels_per_group%16=0 filters_per_group%8=0)
+row(cpu  1x1_channels8        tiles      cpu       f32           nhwc       direct:1,inside:1,stage:0,pixels:128,block_c:256,block_k:256,filters:1,c:8,k:16  1x1 stride_1 channels_per_group%8=0 filters_per_group%16=0)
+row(cpu  direct_small         tiles      cpu       f32           nhwc       direct:1,stage:1,c:16,k:16,whole:1,block_c:128,block_k:128,block_g:4             channels_per_group%16=0 filters_per_group%16=0 one_tile)
+# Few channels a group: vectors across groups (4), or sizes known to the compiler (8, 16, 32). w56: copies of an input
+# as large as this one cost as much as the sums, 1.3 times the row below.
+row(cpu  grouped4_3x3         tiles      cpu       f32,f16,bf16  nhwc,nchw  -                                                                                channels_per_group=4 filters_per_group=4 3x3)
+row(cpu  grouped8_3x3_s2_w56  tiles      cpu       f32           nhwc       direct:1,stage:0,c:8,k:8,s:3,block_c:8,block_k:8,block_g:32,pixels:128           grouped8 3x3 half_56)
+row(cpu  grouped8_3x3         tiles      cpu       f32,f16,bf16  nhwc,nchw  -                                                                                grouped8 3x3)
+row(cpu  grouped16_3x3        tiles      cpu       f32,f16,bf16  nhwc,nchw  -                                                                                grouped16 3x3)
+row(cpu  grouped32_3x3        tiles      cpu       f32,f16,bf16  nhwc,nchw  -                                                                                grouped32 3x3)
+row(cpu  few                  tiles      cpu       f32,f16,bf16  nhwc,nchw  c:1,g:16,k:2,s:1,step:4                                                          channels_per_group<=8 filters_per_group<=8 groups>=16)
+# rgb: the first layer; vectors are of filters. narrow: blocks of 32 channels would be half empty.
+row(cpu  rgb7x7               tiles      cpu       f32,f16,bf16  nhwc       filters:1,c:1,k:64,s:7,block_k:64,stage:1                                        channels_per_group=3 7x7)
+row(cpu  rgb3x3               tiles      cpu       f32,f16,bf16  nhwc       filters:1,c:3,k:32,s:3,block_k:32,block_c:3,pixels:512,stage:1                   channels_per_group=3 3x3)
+row(cpu  few_channels         tiles      cpu       f32,f16,bf16  nhwc       filters:1,c:1,k:64,s:1,block_k:64                                                channels_per_group<=8 filters_per_group>=16)
+row(cpu  direct               tiles      cpu       f32           nhwc       direct:1,stage:1,c:16,k:16,pixels:256,block_c:128,block_k:64                     channels_per_group%16=0 filters_per_group%16=0)
+row(cpu  narrow               tiles      cpu       f32           nhwc       filters:1,c:8,k:32,s:1                                                           channels_per_group<=24 filters_per_group>=32)
+row(cpu  any                  tiles      cpu       f32,f16,bf16  nhwc,nchw  -)
+
+# GPU: tiles of c (tile_x) and k, and of g (tile_y) where nothing is staged.
+#        row             algorithm  schedule      types         layouts    knobs                                                                      budget                    where
+row(gpu  depthwise       sliced     gpu_unstaged  f32,f16,bf16  nhwc,nchw  tile_k:1,threads_k:1,tile_x:1,threads_x:1,tile_y:64,threads_y:64,parts:64  shared:0,registers:40     parts_64 depthwise)
+row(gpu  few             sliced     gpu_unstaged  f32,f16,bf16  nhwc,nchw  tile_k:4,threads_k:1,tile_x:4,threads_x:4,tile_y:16,threads_y:16,parts:16  shared:0,registers:64     parts_16 channels_per_group<=8 filters_per_group<=8)
+row(gpu  few_channels    sliced     gpu_unstaged  f32,f16,bf16  nhwc,nchw  tile_k:64,threads_k:16,tile_x:4,threads_x:4,parts:16                       shared:0,registers:56     parts_16 channels_per_group<=8)
+row(gpu  grouped         sliced     gpu           f32,f16,bf16  nhwc,nchw  tile_k:32,threads_k:8,tile_x:32,threads_x:8,parts:8                        shared:2304,registers:72  parts_8 groups>=8 channels_per_group<=32 filters_per_group<=32)
+row(gpu  parts_64        sliced     gpu           f32,f16,bf16  nhwc,nchw  parts:64                                                                   shared:4352,registers:72  parts_64)
+row(gpu  parts_8         sliced     gpu           f32,f16,bf16  nhwc,nchw  parts:8                                                                    shared:4352,registers:72  parts_8)
+row(gpu  staged          sliced     gpu           f32,f16,bf16  nhwc,nchw  -                                                                          shared:4352,registers:72)
+row(gpu  unstaged_parts  sliced     gpu_unstaged  f32,f16,bf16  nhwc,nchw  parts:16                                                                   shared:0,registers:40     parts_16)
+row(gpu  unstaged        sliced     gpu_unstaged  f32,f16,bf16  nhwc,nchw  -                                                                          shared:0,registers:40)

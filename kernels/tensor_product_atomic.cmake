@@ -1,0 +1,10 @@
+# The tensor product on a GPU, by atomic additions. A ladder, in the tiles' channels and pairs; any: 512 floats of the
+# weight, 32 channels of the output by 16 of the input. Budgets are what was measured, registers rounded up to a
+# multiple of 8.
+kernel_family(tensor_product_atomic LIBRARY tensor_product USES tensor_product_stationary
+    FIELDS tensor_product/fields.def)
+
+#        row       algorithm  schedule      types  layouts  knobs                                                  budget                    where
+row(gpu  large     tiles      gpu           f32    any      tile_k:64,threads_k:16,tile_x:64,threads_x:16,stage:1  shared:8704,registers:56  m>=128 c>=128)
+row(gpu  any       tiles      gpu           f32    any      -                                                      shared:2048,registers:48)
+row(gpu  unstaged  tiles      gpu_unstaged  f32    any      -                                                      shared:0,registers:32)

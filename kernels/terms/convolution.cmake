@@ -1,0 +1,27 @@
+# Names for conditions of rows that convolve or pool.
+
+term(depthwise channels_per_group=1 filters_per_group=1)
+term(stride_1  stride_x=1 stride_y=1)
+term(stride_2  stride_x=2 stride_y=2)
+
+term(1x1 kernel_w=1 kernel_h=1 padding=0)
+term(3x3 kernel_w=3 kernel_h=3 dilation_x=1 dilation_y=1)
+term(5x5 kernel_w=5 kernel_h=5 dilation_x=1 dilation_y=1)
+term(7x7 kernel_w=7 kernel_h=7 dilation_x=1 dilation_y=1)
+
+# Few channels a group. What a tile copies of its input is at most some tens of megabytes, of four groups.
+term(grouped_rows copied<=4194304)
+term(grouped8  channels_per_group=8  filters_per_group=8  groups%2=0 grouped_rows)
+term(grouped16 channels_per_group=16 filters_per_group=16 grouped_rows)
+term(grouped32 channels_per_group=32 filters_per_group=32 grouped_rows)
+
+# A width of the input of a 3x3 filter, and the output's, as large or half of it.
+term(same_7   stride_1 width=7   out_w=7   padding_left=1)
+term(same_14  stride_1 width=14  out_w=14  padding_left=1)
+term(same_28  stride_1 width=28  out_w=28  padding_left=1)
+term(same_56  stride_1 width=56  out_w=56  padding_left=1)
+term(same_112 stride_1 width=112 out_w=112 padding_left=1)
+term(half_14  stride_2 width=14  out_w=7   padding_left=1)
+term(half_28  stride_2 width=28  out_w=14  padding_left=1)
+term(half_56  stride_2 width=56  out_w=28  padding_left=1)
+term(half_112 stride_2 width=112 out_w=56  padding_left=1)
