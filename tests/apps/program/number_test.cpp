@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <CLI/CLI.hpp>
+
 #include "apps/program/quote.h"
 
 namespace hk::program {
