@@ -57,7 +57,7 @@ row(cpu  3x3_dot                dot        cpu           f32,f16,bf16  nhwc     
 row(cpu  rgb                    packed     cpu           f32,f16,bf16  nhwc       tile_x:8                          channels_per_group=3 bounded_copy)
 row(cpu  rgb3x3                 packed     cpu           f32           nchw       stage:0                           3x3 channels_per_group=3)
 # Tiles of one vector by 4 to 8 pixels keep a core's multipliers as busy as larger ones, and end sooner:
-# docs/performance.md has the ratios before and after. 24 filters are three halves of a vector; a filter of 4 MB and
+# git history has the ratios before and after. 24 filters are three halves of a vector; a filter of 4 MB and
 # more is read for half as many tiles: what they gain, explorer run conv2d mobilenetv2 (resnext50) --row 1x1. 1x1:
 # passes of 8 blocks of filters stay in a core's cache (explorer run, 8x32_2048-4096 2.5 times as fast as without;
 # 14x14_1024-1024 1.1).
