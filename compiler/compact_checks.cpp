@@ -137,12 +137,14 @@ private:
         if (found == buffers_.end() || !found->second.type) return op;
         const Checks &checks = found->second;
         if (failure->name == "halide_error_buffer_argument_is_null") return check_buffer(checks);
-        if (failure->name == "halide_error_access_out_of_bounds" && checks.has_all_places())
-            return regions_done_.insert(name).second ? check_region(checks) : Evaluate::make(0);
+        if (checks.has_all_places()) {
+            if (failure->name == "halide_error_buffer_extents_negative") return Evaluate::make(0);
+            if (failure->name == "halide_error_access_out_of_bounds")
+                return regions_done_.insert(name).second ? check_region(checks) : Evaluate::make(0);
+        }
         static const std::set<std::string> covered = {
             "halide_error_bad_type",
             "halide_error_bad_dimensions",
-            "halide_error_buffer_extents_negative",
             "halide_error_constraint_violated",
             "halide_error_buffer_allocation_too_large",
             "halide_error_buffer_extents_too_large",

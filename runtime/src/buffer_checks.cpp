@@ -73,10 +73,6 @@ int hk_check_buffer(void *user_context, const halide_buffer_t *buffer, const cha
         return halide_error_bad_dimensions(user_context, name, buffer->dimensions,
                                            wanted->dimensions);
     }
-    for (int d = 0; d < buffer->dimensions; d++) {
-        const int32_t extent = buffer->dim[d].extent;
-        if (extent < 0) return halide_error_buffer_extents_negative(user_context, name, d, extent);
-    }
     const auto *fields = reinterpret_cast<const BufferField *>(wanted + 1);
     for (int32_t i = 0; i < wanted->fields; i++) {
         const int32_t value = value_of(*buffer, fields[i].field);
@@ -99,6 +95,9 @@ int hk_check_region(void *user_context, const halide_buffer_t *buffer, const cha
             return halide_error_access_out_of_bounds(user_context, name, d, touched[2 * d],
                                                      touched[2 * d + 1], dim.min,
                                                      static_cast<int>(end - 1));
+        }
+        if (dim.extent < 0) {
+            return halide_error_buffer_extents_negative(user_context, name, d, dim.extent);
         }
     }
     return halide_error_code_success;

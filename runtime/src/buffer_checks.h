@@ -35,7 +35,8 @@ extern "C" {
 int hk_check_buffer(void *user_context, const halide_buffer_t *buffer, const char *name,
                     const BufferRequirements *requirements);
 
-// `touched`: the first and the last place that the kernel touches, of each of `dimensions`.
+// `touched`: the first and the last place that the kernel touches, of each of `dimensions`. Extents
+// that are negative are told too.
 int hk_check_region(void *user_context, const halide_buffer_t *buffer, const char *name,
                     int32_t dimensions, const int32_t *touched);
 }

@@ -120,20 +120,15 @@ TEST_F(CompactChecks, TellWhatHalideTells) {
         {"input", [](Arguments &a) { a.input_argument = nullptr; }},
         {"type", [](Arguments &a) { a.input.type = halide_type_t(halide_type_int, 32); }},
         {"dimensions", [](Arguments &a) { a.output.dimensions = 1; }},
-        {"negative", [](Arguments &a) { a.vector_dims[0].extent = -1; }},
+        {"accessed", [](Arguments &a) { a.vector_dims[0].extent = -1; }},
+        {"negative", [](Arguments &a) { a.output_dims[1].extent = a.input_dims[1].extent = -1; }},
         {"input.stride.0", [](Arguments &a) { a.input_dims[0].stride = 2; }},
         {"input.stride.1", [](Arguments &a) { a.input_dims[1].stride = 10; }},
         {"accessed", [](Arguments &a) { a.shift = 2; }},
         {"accessed", [](Arguments &a) { a.input_dims[1].extent = 3; }},
         {"accessed", [](Arguments &a) { a.vector_dims[0].min = 1; }},
-        {"exceed",
-         [](Arguments &a) {
-             a.vector_dims[0] = {0, 1 << 20, 1 << 20};
-         }},
-        {"exceed",
-         [](Arguments &a) {
-             a.output_dims[1] = {0, 1 << 29, 0};
-         }},
+        {"exceed", [](Arguments &a) { a.output_dims[1].stride = 1 << 30; }},
+        {"exceed", [](Arguments &a) { a.input_dims[1].extent = 1 << 28; }},
         {"device", [](Arguments &a) { a.input.set_device_dirty(); }},
         {"host", [](Arguments &a) { a.output.host = nullptr; }},
     };
@@ -143,8 +138,20 @@ TEST_F(CompactChecks, TellWhatHalideTells) {
     }
 }
 
-// Which of two is told may differ, but never that there is one.
-TEST_F(CompactChecks, LeaveFewerThanTwoComparisonsABuffer) {
+TEST(BufferChecks, ElementsThatAreRepeatedCount) {
+    halide_dimension_t dims[2] = {{0, 1 << 20, 1}, {0, 1 << 20, 0}};
+    halide_buffer_t buffer{};
+    buffer.type = halide_type_t(halide_type_float, 32);
+    buffer.dimensions = 2;
+    buffer.dim = dims;
+    const detail::BufferRequirements counted{buffer.type.as_u32(), 2, detail::kBufferIsCounted, 0};
+    detail::CallContext context(Device::cpu());
+    EXPECT_EQ(detail::hk_check_buffer(&context, &buffer, "Input buffer input", &counted),
+              halide_error_code_buffer_extents_too_large);
+    EXPECT_NE(context.message().find("input"), std::string_view::npos) << context.message();
+}
+
+TEST_F(CompactChecks, LeaveThreeAssertionsABuffer) {
     class Count : public Internal::IRVisitor {
     public:
         int assertions = 0;
