@@ -95,7 +95,9 @@ protected:
         void *argv[] = {&user_context, arguments.input_argument, &arguments.vector,
                         &arguments.shift, &arguments.output};
         const int status = code.argv_function()(argv);
-        if (status == 0) EXPECT_EQ(arguments.out, std::vector<float>(8 * 4, 2));
+        if (status == 0) {
+            EXPECT_EQ(arguments.out, std::vector<float>(8 * 4, 2));
+        }
         return {status, std::string(context.message())};
     }
 
