@@ -47,10 +47,13 @@ std::optional<detail::BufferField> field_of(const Call &failure) {
 struct Checks {
     std::string name;  // "Input buffer weight"
     std::optional<uint32_t> type;
+    bool has_null_check = false;
     int32_t dimensions = 0, checks = 0;
     std::vector<detail::BufferField> fields;
     std::map<int64_t, std::pair<Expr, Expr>> touched;  // first and last, by dimension
 
+    // An argument, whose checks begin with one for null, where ours go.
+    bool is_argument() const { return type && has_null_check; }
     bool has_all_places() const {
         return dimensions > 0 && touched.size() == static_cast<size_t>(dimensions);
     }
@@ -75,7 +78,9 @@ private:
             checks.name = text(args[0]);
             return checks;
         };
-        if (failure.name == "halide_error_bad_type") {
+        if (failure.name == "halide_error_buffer_argument_is_null") {
+            buffers[text(args[0])].has_null_check = true;
+        } else if (failure.name == "halide_error_bad_type") {
             if (const auto type = as_const_uint(args[2]))
                 named().type = static_cast<uint32_t>(*type);
         } else if (failure.name == "halide_error_bad_dimensions") {
@@ -85,7 +90,8 @@ private:
             named().checks |= detail::kBufferOnHost;
         } else if (failure.name == "halide_error_access_out_of_bounds") {
             if (const auto d = as_const_int(args[1])) named().touched[*d] = {args[2], args[3]};
-        } else if (failure.name == "halide_error_buffer_extents_too_large") {
+        } else if (failure.name == "halide_error_buffer_allocation_too_large" ||
+                   failure.name == "halide_error_buffer_extents_too_large") {
             buffers[text(args[0])].checks |= detail::kBufferIsCounted;
         } else if (failure.name == "halide_error_constraint_violated") {
             const std::string variable = text(args[0]);
@@ -133,8 +139,7 @@ private:
             name = name.substr(0, name.find('.'));
         }
         const auto found = buffers_.find(name);
-        // A buffer that is not an argument has no type to be checked.
-        if (found == buffers_.end() || !found->second.type) return op;
+        if (found == buffers_.end() || !found->second.is_argument()) return op;
         const Checks &checks = found->second;
         if (failure->name == "halide_error_buffer_argument_is_null") return check_buffer(checks);
         if (checks.has_all_places()) {
@@ -191,6 +196,8 @@ private:
 }  // namespace
 
 Module compact_checks(const Module &module) {
+    // A query is answered before the buffers are checked.
+    if (!module.target().has_feature(Target::NoBoundsQuery)) return module;
     Module result(module.name(), module.target(), module.get_metadata_name_map());
     result.set_any_strict_float(module.any_strict_float());
     for (const Buffer<void> &buffer : module.buffers()) result.append(buffer);

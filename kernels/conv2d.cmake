@@ -22,7 +22,7 @@ term(grouped4 channels_per_group=4 filters_per_group=4 groups%4=0 grouped_rows)
 #        row                    algorithm  schedule      types         layouts    knobs                             where
 row(cpu  long                   packed     cpu_blocks    f32,f16,bf16  nhwc,nchw  tile_x:4,stage:0                  depth>=32769)
 # Depthwise: vectors of groups (nhwc) or columns (nchw). The fixed widths are those of networks for pictures of 224
-# pixels: with the edges known, small images are up to 1.5 times as fast.
+# pixels: with the edges known, small images are faster (bench --list mobilenetv2 --row depthwise3x3_s1 is without).
 row(cpu  depthwise3x3_s1_w7     depthwise  cpu           f32           nhwc       -                                 depthwise 3x3 same_7 groups>=16 not_in_place)
 row(cpu  depthwise3x3_s1_w14    depthwise  cpu           f32           nhwc       tile_x:14                         depthwise 3x3 same_14 groups>=16 not_in_place)
 row(cpu  depthwise3x3_s1_w28    depthwise  cpu           f32           nhwc       tile_y:2                          depthwise 3x3 same_28 groups>=16 not_in_place out_h>=2)
@@ -57,7 +57,7 @@ row(cpu  3x3_dot                dot        cpu           f32,f16,bf16  nhwc     
 row(cpu  rgb                    packed     cpu           f32,f16,bf16  nhwc       tile_x:8                          channels_per_group=3 bounded_copy)
 row(cpu  rgb3x3                 packed     cpu           f32           nchw       stage:0                           3x3 channels_per_group=3)
 # Tiles of one vector by 4 to 8 pixels keep a core's multipliers as busy as larger ones, and end sooner:
-# git history has the ratios before and after. 24 filters are three halves of a vector; a filter of 4 MB and
+# explorer run conv2d resnet50 --knobs …. 24 filters are three halves of a vector; a filter of 4 MB and
 # more is read for half as many tiles: what they gain, explorer run conv2d mobilenetv2 (resnext50) --row 1x1. 1x1:
 # passes of 8 blocks of filters stay in a core's cache (explorer run, 8x32_2048-4096 2.5 times as fast as without;
 # 14x14_1024-1024 1.1).

@@ -18,13 +18,11 @@ term(2x2 kernel_w=2 kernel_h=2 dilation_x=1 dilation_y=1)
 term(3x1 kernel_w=1 kernel_h=3 dilation_x=1 dilation_y=1)
 
 # CPU: with strides of one a convolution, by conv2d's algorithms and schedules; the runtime splits a strided one into
-# such ones. GFLOP/s of f32 on one Zen 4 core, in places of the row below: fixed widths 57, 84, 84 (43, 66, 72); 5x5 87
-# (55), 7x7 97 (60); grouped 3x3 as conv2d's.
+# such ones. What a special row gains over one below it: bench --family conv2d_backward_data --list depthwise --row ROW.
 #        row                algorithm       schedule     types         layouts    knobs                               where
 row(cpu  long               packed          cpu_blocks   f32,f16,bf16  nhwc,nchw  tile_x:4,stage:0                    output_depth>=32769 stride_1)
-# Rows made for a stride of 2, which take a problem whole. Against its phases one by one, batch 8: depthwise nhwc 1.5 to
-# 2.2 times as fast (14x14, 672, 5x5: 42 GFLOP/s, in phases 19), nchw 4 to 6 times; 8, 16, 32 channels a group 2.1, 1.7,
-# 1.4 times (55, 84, 74 GFLOP/s). With a stride of 1 the rows grouped…_3x3 below are as fast.
+# Rows made for a stride of 2, which take a problem whole, where others run its phases one by one. With a stride of 1 the
+# rows grouped…_3x3 below are as fast.
 row(cpu  depthwise3x3_s2    flip_expand     cpu_phases   f32,f16,bf16  nhwc       tile_y:2                            depthwise 3x3 stride_2 padding_left=1 padding_top=1 groups%16=0)
 row(cpu  depthwise3x3_s2_8  flip_expand     cpu_phases   f32           nhwc       lanes:8,tile_y:2                    depthwise 3x3 stride_2 padding_left=1 padding_top=1 groups%8=0)
 row(cpu  depthwise3x3_s2    rows            cpu_phases   f32,f16,bf16  nchw       -                                   depthwise 3x3 stride_2 padding_left=1 padding_top=1)
@@ -40,7 +38,7 @@ row(cpu  depthwise3x3_w28   depthwise       cpu          f32           nhwc     
 row(cpu  depthwise3x3       depthwise       cpu          f32,f16,bf16  nhwc       -                                   depthwise 3x3 stride_1 groups%16=0)
 row(cpu  depthwise5x5       depthwise       cpu          f32,f16,bf16  nhwc       tile_y:2                            depthwise 5x5 stride_1 groups%16=0)
 row(cpu  depthwise7x7       depthwise       cpu          f32,f16,bf16  nhwc       tile_y:2                            depthwise 7x7 stride_1 groups%16=0)
-# The phases of a 3x3 filter with a stride of 2: 1.3 to 2 times as fast as the row after them.
+# The phases of a 3x3 filter with a stride of 2.
 row(cpu  depthwise1x1       depthwise       cpu          f32           nhwc       tile_y:1,stage:0                    depthwise kernel_w=1 kernel_h=1 dilation_x=1 dilation_y=1 stride_1 groups%16=0)
 row(cpu  depthwise2x1       depthwise       cpu          f32           nhwc       tile_y:1                            depthwise kernel_w=1 kernel_h=2 dilation_x=1 dilation_y=1 stride_1 groups%16=0)
 row(cpu  depthwise1x2       depthwise       cpu          f32           nhwc       tile_y:1                            depthwise kernel_w=2 kernel_h=1 dilation_x=1 dilation_y=1 stride_1 groups%16=0)
@@ -63,7 +61,7 @@ row(cpu  grouped32          packed          cpu_grouped  f32,f16,bf16  nhwc     
 # them (resnet50, mobilenetv2, resnext50). bench --family conv2d_backward_data --no-peers --row ROW, GFLOP/s: --list
 # mobilenetv2 --filter 112x112_16-96 1x1_32 111, 1x1 23; --list resnet50 --filter 7x7_2048-512 1x1_small, one block
 # packed at a time (`outer`), 97, 1x1 90. `outer` with more pixels and long sums loses them from the cache between
-# blocks (0.8 times as fast at 28x28, batch 8, by knobs).
+# blocks.
 row(cpu  1x1_32             packed          cpu          f32           nhwc       block:16,tile_x:6,stage:0,chunk:32  1x1 stride_1 channels_per_group<=32)
 row(cpu  1x1_48_small       packed          cpu          f32           nhwc       block:48,tile_x:7,stage:0,chunk:32  1x1 stride_1 channels_per_group%48=0 out_w<=64)
 row(cpu  1x1_48             packed          cpu          f32           nhwc       block:16,tile_x:6,stage:0,outer:2   1x1 stride_1 channels_per_group%48=0)

@@ -80,8 +80,8 @@ Result measure_case(const Family &family, const CaseInfo &info, const Settings &
         if (const KernelInfo *kernel = ours->kernel()) {
             result.kernel = kernel->name;
             result.row = kernel->row;
-            const KernelInfo *usual = info.select ? info.select() : nullptr;
-            if (usual && usual != kernel) result.selected = usual->row;
+            if (ours->selected() && ours->selected() != kernel)
+                result.selected = ours->selected()->row;
         } else if (family.rows) {
             throw InvalidArgument("no row of " + family.name + " takes this case");
         }

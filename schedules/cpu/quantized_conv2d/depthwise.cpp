@@ -25,7 +25,7 @@ DepthwiseTile choose(const QuantizedConv2dContext &context) {
     knobs.take("words", tile.words, {1, 2});
     knobs.take("unroll", tile.unroll, {0, 1});
     knobs.end();
-    // Without AVX-512 a row of words is too much code to unroll: ten seconds of LLVM.
+    // Without AVX-512 a row of words is too much code to unroll.
     if (context.target.natural_vector_size<float>() < 16) tile.unroll = 0;
     const int stride = context.stride_x;
     knobs.require(tile.words == 1 || (stride == context.stride_y && (stride == 1 || stride == 2) &&
