@@ -129,8 +129,7 @@ TEST(Bench, FilterBatchRowAndFileNarrowTheRun) {
     EXPECT_NE(outcome.output.find("9x9_6-4_1x1"), std::string::npos) << outcome.output;
 }
 
-// Its cases: bench_report_test.py.
-TEST(Bench, ReportHasEveryList) {
+TEST(Bench, ReportHasEveryListAndCase) {
     const std::string path = own_file("report.json"), bytes = own_file("bytes.json"),
                       gradients = own_file("gradients.json"), topk = own_file("topk.json"),
                       sparse = own_file("sparse.json"), maps = own_file("maps.json"),
@@ -155,6 +154,28 @@ TEST(Bench, ReportHasEveryList) {
           "| topk f32 | smoke | 9 |", "| tensor_product f32 | smoke | 2 |",
           "| kernel_map s32 | smoke | 4 |", "GOP/s", "hk kept maps"})
         EXPECT_NE(outcome.output.find(line), std::string::npos) << line << '\n' << outcome.output;
+
+    // Every case is in the file of this CPU.
+    namespace fs = std::filesystem;
+    const fs::path repository = own_file("repository");
+    fs::create_directories(repository / "docs");
+    std::ofstream(repository / "README.md") << "A README without a headline\n";
+    std::ofstream(repository / "docs" / "performance.md") << "";
+    std::string files;
+    for (const std::string &file : {path, bytes, gradients, topk, sparse, maps})
+        files += " '" + file + "'";
+    const Outcome written =
+        run_program(std::string(HK_REPORT) + " --repository '" + repository.string() + "'" + files);
+    ASSERT_EQ(written.status, 0) << written.output;
+    std::string cases;
+    for (const auto &file : fs::directory_iterator(repository / "docs" / "performance"))
+        cases += read(file.path().string());
+    for (const std::string &file : {path, bytes, gradients, topk, sparse, maps}) {
+        for (const json &r : json::parse(read(file))) {
+            const std::string name = r.at("case");
+            EXPECT_NE(cases.find("," + name + ","), std::string::npos) << name;
+        }
+    }
 }
 
 struct Mistake {
