@@ -60,7 +60,7 @@ public:
 
     // What runs: the kernel that was asked for, else what selection takes; null: none.
     const KernelInfo *kernel() const { return used_ ? used_ : selected_; }
-    const KernelInfo *selected() const { return selected_; }
+    const KernelInfo *usual() const { return selected_; }  // what selection takes
     // From now on this kernel runs, of the table or not, which outlives the case; null: what
     // selection takes.
     void use(const KernelInfo *kernel) { used_ = kernel; }

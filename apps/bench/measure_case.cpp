@@ -80,8 +80,7 @@ Result measure_case(const Family &family, const CaseInfo &info, const Settings &
         if (const KernelInfo *kernel = ours->kernel()) {
             result.kernel = kernel->name;
             result.row = kernel->row;
-            if (ours->selected() && ours->selected() != kernel)
-                result.selected = ours->selected()->row;
+            if (ours->usual() && ours->usual() != kernel) result.selected = ours->usual()->row;
         } else if (family.rows) {
             throw InvalidArgument("no row of " + family.name + " takes this case");
         }
