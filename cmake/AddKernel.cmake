@@ -24,12 +24,11 @@ endif()
 set(HK_TARGET_cuda ${HK_PORTABLE_HOST}-cuda-cuda_capability_80-${HK_FEATURES})
 set(HK_TARGET_opencl ${HK_PORTABLE_HOST}-opencl-${HK_FEATURES})
 
-# A family's sources are those with exactly its name, and all in folders of its name: what begins with
-# one family's name may be another's. Its algorithms and schedules are a library, which families that
-# name it in USES share; its generator executable is made of them. Its kernels go to the library
-# hk_LIBRARY, named as the family where it has one of its own. FIELDS: of its problems, in runtime/src. KEYS: its types
-# are sizes of keys, which all types of tensors have, and HK_TYPES leaves none out. Of a library that HK_FAMILIES does
-# not name only what others use is built.
+# A family is a folder in generators/, schedules/ and runtime/src, and the library hk_LIBRARY that is linked, named as the
+# folder. One with several kernels is several kernel_family, each with its table and its generator,
+# generators/LIBRARY/FAMILY_generator.cpp; the folders' other sources are their algorithms and schedules, which a library
+# that is named in USES shares. FIELDS: of its problems, in runtime/src. KEYS: its types are sizes of keys, which all types
+# of tensors have, and HK_TYPES leaves none out. Of a library that HK_FAMILIES does not name only what others use is built.
 function(kernel_family FAMILY)
     cmake_parse_arguments(PARSE_ARGV 1 arg "KEYS" "LIBRARY" "USES;FIELDS")
     if(NOT arg_LIBRARY)
@@ -39,27 +38,35 @@ function(kernel_family FAMILY)
     read_fields(${arg_FIELDS})
     set_property(GLOBAL APPEND PROPERTY HK_KNOWN_LIBRARIES ${arg_LIBRARY})
     set_property(GLOBAL PROPERTY HK_HAS_KEYS_${FAMILY} ${arg_KEYS})
-    set(folders ${CMAKE_SOURCE_DIR}/generators ${CMAKE_SOURCE_DIR}/schedules ${CMAKE_SOURCE_DIR}/schedules/cpu
-        ${CMAKE_SOURCE_DIR}/schedules/gpu)
-    list(TRANSFORM folders APPEND /${FAMILY}.cpp OUTPUT_VARIABLE named)
-    list(TRANSFORM folders APPEND /${FAMILY}/*.cpp OUTPUT_VARIABLE inside)
-    file(GLOB sources CONFIGURE_DEPENDS ${named} ${inside})
-    add_library(hk_${FAMILY}_algorithms STATIC ${sources})
-    list(TRANSFORM arg_USES REPLACE "(.+)" "hk_\\1_algorithms" OUTPUT_VARIABLE used)
-    target_link_libraries(hk_${FAMILY}_algorithms PUBLIC ${used} hk_generator_parts)
-    hk_reuse_halide_header(hk_${FAMILY}_algorithms)
+    add_algorithms(${arg_LIBRARY} ${arg_USES})
     if(HK_FAMILIES AND NOT arg_LIBRARY IN_LIST HK_FAMILIES)
-        set_target_properties(hk_${FAMILY}_algorithms PROPERTIES EXCLUDE_FROM_ALL ON)
+        set_target_properties(hk_${arg_LIBRARY}_algorithms PROPERTIES EXCLUDE_FROM_ALL ON)
         return()
     endif()
-    add_library(hk_${FAMILY}_generators OBJECT ${CMAKE_SOURCE_DIR}/generators/${FAMILY}_generator.cpp)
-    target_link_libraries(hk_${FAMILY}_generators PUBLIC hk_${FAMILY}_algorithms)
+    add_library(hk_${FAMILY}_generators OBJECT
+        ${CMAKE_SOURCE_DIR}/generators/${arg_LIBRARY}/${FAMILY}_generator.cpp)
+    target_link_libraries(hk_${FAMILY}_generators PUBLIC hk_${arg_LIBRARY}_algorithms)
     hk_reuse_halide_header(hk_${FAMILY}_generators)
     add_executable(${FAMILY}.generator)
     target_link_libraries(${FAMILY}.generator PRIVATE hk_${FAMILY}_generators hk_kernel_compiler)
     set_property(GLOBAL APPEND PROPERTY HK_FAMILIES ${FAMILY})
     set_property(GLOBAL APPEND PROPERTY HK_LIBRARIES ${arg_LIBRARY})
     set_property(GLOBAL APPEND PROPERTY HK_FAMILIES_OF_${arg_LIBRARY} ${FAMILY})
+endfunction()
+
+# The algorithms and schedules of a family's folders, and the libraries whose algorithms they call.
+function(add_algorithms LIBRARY)
+    set(target hk_${LIBRARY}_algorithms)
+    if(NOT TARGET ${target})
+        file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/generators/${LIBRARY}/*.cpp
+            ${CMAKE_SOURCE_DIR}/schedules/${LIBRARY}/*.cpp)
+        list(FILTER sources EXCLUDE REGEX "_generator\\.cpp$")
+        add_library(${target} STATIC ${sources})
+        target_link_libraries(${target} PUBLIC hk_generator_parts)
+        hk_reuse_halide_header(${target})
+    endif()
+    list(TRANSFORM ARGN REPLACE "(.+)" "hk_\\1_algorithms" OUTPUT_VARIABLE used)
+    target_link_libraries(${target} PUBLIC ${used})
 endfunction()
 
 # The kernels of a row, of which row() has the parts.
@@ -163,8 +170,9 @@ function(finish_kernels)
     endif()
     foreach(library IN LISTS libraries)
         file(GLOB parts CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/runtime/src/${library}/*.cpp)
+        list(FILTER parts EXCLUDE REGEX "/stages\\.cpp$")
         # Its functions stand apart from its tables: the explorer has tables of its own.
-        add_library(hk_${library}_functions OBJECT ${CMAKE_SOURCE_DIR}/runtime/src/${library}.cpp ${parts})
+        add_library(hk_${library}_functions OBJECT ${parts})
         target_include_directories(hk_${library}_functions PRIVATE ${CMAKE_SOURCE_DIR}/runtime/src)
         target_link_libraries(hk_${library}_functions PRIVATE hk_runtime)
         add_library(hk_${library} STATIC $<TARGET_OBJECTS:hk_${library}_functions>)

@@ -9,7 +9,7 @@ namespace hk::generators {
 // select() evaluates both. So no bandwidth is spent on an operand that is absent, and its buffer's
 // size and host pointer are not checked. But what Halide finds twice in `value` it evaluates before
 // the condition: a vector of 32 elements of 16 bits, say, that it takes apart again. So on a CPU
-// what stands for an absent operand must be readable (runtime/src/conv2d_operands.h).
+// what stands for an absent operand must be readable (runtime/src/convolution/operands.h).
 inline Halide::Expr if_present(const Halide::Expr &present, const Halide::Expr &value,
                                const Halide::Expr &otherwise) {
     using Halide::Internal::Call;

@@ -1,4 +1,4 @@
-kernel_family(conv2d USES conv2d_filter FIELDS conv2d/fields.def)
+kernel_family(conv2d FIELDS convolution/fields.def)
 include(kernels/terms/convolution.cmake)
 
 # Sums of more than 32768 terms are added up in blocks (generators/long_sum.h), by a row of their own on the CPU, by

@@ -1,5 +1,5 @@
 # The gradient of a convolution's bias.
-kernel_family(conv2d_backward_bias LIBRARY conv2d_backward FIELDS conv2d/fields.def)
+kernel_family(conv2d_backward_bias LIBRARY conv2d_backward FIELDS convolution/fields.def)
 
 row(cpu  any       partial_sums  cpu           f32,f16,bf16  nhwc,nchw  -)
 row(gpu  unstaged  partial_sums  gpu_unstaged  f32,f16,bf16  nhwc,nchw  -  shared:0,registers:40)

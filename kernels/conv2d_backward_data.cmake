@@ -1,5 +1,5 @@
 # The gradient of a convolution's input.
-kernel_family(conv2d_backward_data LIBRARY conv2d_backward USES conv2d FIELDS conv2d/fields.def)
+kernel_family(conv2d_backward_data LIBRARY conv2d_backward USES conv2d FIELDS convolution/fields.def)
 include(kernels/terms/convolution.cmake)
 
 # Sums of more than 32768 terms, as conv2d's; of a CPU those of the phases.

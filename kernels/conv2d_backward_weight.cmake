@@ -1,5 +1,5 @@
 # The gradient of a convolution's filter.
-kernel_family(conv2d_backward_weight LIBRARY conv2d_backward FIELDS conv2d/fields.def)
+kernel_family(conv2d_backward_weight LIBRARY conv2d_backward FIELDS convolution/fields.def)
 include(kernels/terms/convolution.cmake)
 
 term(one_tile out_pixels<=256 batch<=1)  # one image, all pixels one tile

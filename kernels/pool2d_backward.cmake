@@ -1,5 +1,5 @@
 # average: 0 is max.
-kernel_family(pool2d_backward LIBRARY pool2d USES pool2d FIELDS pool2d/fields.def)
+kernel_family(pool2d_backward LIBRARY pool2d FIELDS pool2d/fields.def)
 include(kernels/terms/convolution.cmake)
 
 term(2x2_s2 kernel_w=2 kernel_h=2 stride_2 padding=0)

@@ -1,5 +1,5 @@
 # Type: of the input; u8 stands for s8 too. output_bytes: 1 u8 or s8, 4 f32 or s32.
-kernel_family(quantized_conv2d FIELDS conv2d/fields.def quantized_conv2d/fields.def)
+kernel_family(quantized_conv2d FIELDS convolution/fields.def quantized_conv2d/fields.def)
 include(kernels/terms/convolution.cmake)
 
 term(to_8  output_bytes=1)

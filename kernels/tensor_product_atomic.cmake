@@ -1,8 +1,7 @@
 # The tensor product on a GPU, by atomic additions. A ladder, in the tiles' channels and pairs; any: 512 floats of the
 # weight, 32 channels of the output by 16 of the input. Budgets are what was measured, registers rounded up to a
 # multiple of 8.
-kernel_family(tensor_product_atomic LIBRARY tensor_product USES tensor_product_stationary
-    FIELDS tensor_product/fields.def)
+kernel_family(tensor_product_atomic LIBRARY tensor_product FIELDS tensor_product/fields.def)
 
 #        row       algorithm  schedule      types  layouts  knobs                                                  budget                    where
 row(gpu  large     tiles      gpu           f32    any      tile_k:64,threads_k:16,tile_x:64,threads_x:16,stage:1  shared:8704,registers:56  m>=128 c>=128)

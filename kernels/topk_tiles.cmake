@@ -1,6 +1,6 @@
 # A step of a top-k on a GPU; runtime/src/topk/gpu_plan.h says what runs when. Types: u8 stands for all of 8 bits, …,
 # u64 for all of 64. indices: whether items have them.
-kernel_family(topk_tiles KEYS LIBRARY topk USES topk FIELDS topk/step_fields.def)
+kernel_family(topk_tiles KEYS LIBRARY topk FIELDS topk/step_fields.def)
 
 # A ladder: a tile's items in shared memory, fewer of them, or eight in a thread's registers. Of the columns of a short
 # row a small tile sorts all, with a quarter of the threads. Budgets are what was measured, registers rounded up to a

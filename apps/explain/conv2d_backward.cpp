@@ -2,7 +2,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "conv2d_backward_operands.h"
+#include "conv2d_backward/operands.h"
 #include "conv_flags.h"
 #include "hk/error.h"
 #include "verb.h"

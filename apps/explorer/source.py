@@ -80,7 +80,7 @@ class Sources:
         self.root = pathlib.Path(root)
 
     def generator(self, family):
-        return (self.root / "generators" / f"{family}_generator.cpp").read_text()
+        return next(self.root.glob(f"generators/*/{family}_generator.cpp")).read_text()
 
     def algorithm(self, family, algorithm):
         """The function that defines it. Generators call functions that headers here declare."""
@@ -112,7 +112,7 @@ class Sources:
             if schedule not in entries:
                 continue
             *space, function = entries[schedule].split("::")
-            paths = sources(self.root, "/".join(["schedules", *space]), ".cpp") if space else [path]
+            paths = sources(self.root, path.parent / space[0], ".cpp") if space else [path]
             return in_files(self.root, paths, function)
         return None
 
@@ -132,7 +132,7 @@ class Sources:
     def equation(self, family, algorithm_header):
         """Comments that state it: of the family's header, of the algorithm's, and of those that
         these refer to."""
-        wanted = [pathlib.Path("generators") / f"{family}.h"]
+        wanted = [path.relative_to(self.root) for path in self.root.glob(f"generators/*/{family}.h")]
         if algorithm_header and algorithm_header not in wanted:
             wanted.append(algorithm_header)
         found = []

@@ -5,7 +5,7 @@ function(add_row)
 endfunction()
 
 set(FAMILY family)
-read_fields(conv2d/fields.def)
+read_fields(convolution/fields.def)
 term(3x3 kernel_w=3 kernel_h=3)
 row(cpu  first  packed  cpu  f32,f16  nhwc,nchw  tile_x:8  3x3 out_w>=8 groups%2=0)
 row(cpu  any    packed  cpu  f32,f16  nhwc       -)

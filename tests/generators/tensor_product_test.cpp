@@ -1,4 +1,4 @@
-// Is the algorithm the sum that generators/tensor_product.h states, under each schedule, on tiles
+// Is the algorithm the sum that generators/tensor_product/tensor_product.h states, under each schedule, on tiles
 // made by hand.
 
 #include <gtest/gtest.h>

@@ -5,7 +5,7 @@
 #include <stdexcept>
 
 #include "backward_stand_in_kernels.h"
-#include "conv2d_backward_operands.h"
+#include "conv2d_backward/operands.h"
 #include "expect_error.h"
 
 namespace hk {

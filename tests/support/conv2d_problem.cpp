@@ -4,7 +4,7 @@
 #include <numeric>
 #include <sstream>
 
-#include "runtime/src/conv2d_operands.h"
+#include "convolution/operands.h"
 
 namespace hk::test {
 namespace {

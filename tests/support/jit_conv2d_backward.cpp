@@ -1,6 +1,6 @@
 #include "tests/support/jit_conv2d_backward.h"
 
-#include "runtime/src/conv2d_backward_operands.h"
+#include "conv2d_backward/operands.h"
 #include "tests/support/values.h"
 
 namespace hk::test {

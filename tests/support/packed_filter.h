@@ -1,5 +1,5 @@
 #pragma once
-// The definition of generators/conv2d_filter.h, element by element.
+// The definition of generators/conv2d/conv2d_filter.h, element by element.
 
 #include "Halide.h"
 #include "hk/conv2d.h"

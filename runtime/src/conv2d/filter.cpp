@@ -15,10 +15,10 @@ using namespace detail;
 namespace {
 
 constexpr const char *kOperation = "conv2d";
-constexpr int64_t kBlock = 16;  // kFilterBlock of generators/conv2d_filter.h, which kernels ask for
+constexpr int64_t kBlock = 16;  // kFilterBlock of generators/conv2d/conv2d_filter.h, which kernels ask for
 
 // As kernels read a weight: as it is; depthwise, with groups innermost; as
-// generators/conv2d_filter.h packs it.
+// generators/conv2d/conv2d_filter.h packs it.
 enum class Form : uint8_t { plain, groups_inner, vectors };
 
 Form form_for(const KernelInfo &kernel, const Conv2dProblem &problem, bool prepared) {

@@ -1,7 +1,7 @@
 #pragma once
 // The weight of a convolution as a row reads it.
 
-#include "conv2d_operands.h"
+#include "convolution/operands.h"
 #include "hk/filter.h"
 
 namespace hk::detail {

@@ -1,6 +1,6 @@
 #include "conv2d_backward/calls.h"
 
-#include "conv2d_backward_operands.h"
+#include "conv2d_backward/operands.h"
 #include "kernel_call.h"
 
 namespace hk::detail {

@@ -2,7 +2,7 @@
 // One call of a kernel of each of the gradients of a convolution.
 
 #include "call_context.h"
-#include "conv2d_operands.h"
+#include "convolution/operands.h"
 
 namespace hk::detail {
 

@@ -7,7 +7,7 @@
 // its additions lose. Rejected: such sums in the kernels, 0.78 to 0.99 of the speed of dense rows
 // on a CPU and 128 registers for 72 on a GPU, on problems of any size.
 
-#include "conv2d_operands.h"
+#include "convolution/operands.h"
 
 namespace hk::detail {
 

@@ -4,8 +4,8 @@
 #include <array>
 #include <limits>
 
-#include "conv2d_check.h"
-#include "conv2d_operands.h"
+#include "convolution/check.h"
+#include "convolution/operands.h"
 #include "hk/error.h"
 #include "names.h"
 

@@ -1,6 +1,6 @@
 #pragma once
 // The pairs of a tensor product, sorted into the blocks and slots of
-// generators/tensor_product_stationary.h.
+// generators/tensor_product/tensor_product_stationary.h.
 //
 // Rows are put in the order of the offsets that they have, as a Gray code of them, so that a block
 // needs few slots beyond what each of its rows needs; more places stayed empty in the order of the

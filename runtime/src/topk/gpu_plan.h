@@ -1,10 +1,10 @@
 #pragma once
 // The steps of a top-k on a GPU, a pure function of the problem. Each is one kernel over all rows:
 //
-//   tiles: items of a row's elements, sorted tile by tile (generators/topk_tiles.h): of its
+//   tiles: items of a row's elements, sorted tile by tile (generators/topk/topk_tiles.h): of its
 //   columns, or
 //          with `gather` of those columns that the step before has listed.
-//   merge: sorted lists, each with its neighbour (generators/topk_merge.h).
+//   merge: sorted lists, each with its neighbour (generators/topk/topk_merge.h).
 //
 // A row that gives more tiles than fill a GPU is looked at as columns first: the k best elements
 // lie in the k columns with the best items. Lists that are short against a tile are sorted again,

@@ -85,7 +85,7 @@ class PartsOfPages(unittest.TestCase):
                 ("topk_unpack", "indices", "topk_unpack_indices(")):
             self.assertIn(function, sources.algorithm(family, algorithm)[0].code.split("\n")[0])
         found = sources.schedule("conv2d", "packed", "cpu_grouped")
-        self.assertEqual(found.path, "schedules/cpu/conv2d/grouped.cpp")
+        self.assertEqual(found.path, "schedules/conv2d/cpu/grouped.cpp")
         self.assertTrue(found.code.startswith("void grouped("))
         lines = (ROOT / found.path).read_text().splitlines()
         self.assertTrue(lines[found.line - 1].startswith("//"))

@@ -144,8 +144,8 @@ TEST(ExplorerDiff, OfTwoRows) {
     const std::string page = write_page("diff conv2d/3x3 conv2d/3x3_dot");
     EXPECT_EQ(faults_of(page,
                         "--drawn facts --text 'algorithm packed dot' "
-                        "--at schedule --text 'schedules/cpu/conv2d/packed.cpp' "
-                        "--text 'schedules/cpu/conv2d/dot.cpp' --text 'lines differ on the left'"),
+                        "--at schedule --text 'schedules/conv2d/cpu/packed.cpp' "
+                        "--text 'schedules/conv2d/cpu/dot.cpp' --text 'lines differ on the left'"),
               "");
 }
 

@@ -30,7 +30,7 @@ FAILURES = [
 def bases():
     return [{"name": f"{way} {FIXED}", "family": "conv2d", "rows": "3x3",
              "where": f"{FIXED} groups>=1",
-             "chooser": "schedules/cpu/conv2d/packed.cpp:25",
+             "chooser": "schedules/conv2d/cpu/packed.cpp:25",
              "knobs": [{"name": name, "value": values[len(values) // 2], "legal": values}
                        for name, values in knobs.items()]} for way, knobs in KNOBS.items()]
 

@@ -76,7 +76,7 @@ TEST(SweepProgram, GoesOnAfterItWasKilled) {
     EXPECT_GT(state["ceilings"]["memory"].get<double>(), 0.1);
     EXPECT_EQ(state["cases"][0]["bytes"], 4 * (8 * 8 * 16 * 2 + 16 * 16 * 9));
     EXPECT_NE(state["cases"][0]["bases"][0]["chooser"].get<std::string>().find(
-                  "schedules/cpu/conv2d/packed.cpp:"),
+                  "schedules/conv2d/cpu/packed.cpp:"),
               std::string::npos);
 }
 

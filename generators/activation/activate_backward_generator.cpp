@@ -1,0 +1,46 @@
+// activate_backward: inputs, output, and the schedule by its name. generators/elementwise.h has the
+// buffers.
+
+#include "compiler/lowering.h"
+#include "generators/activation/activate_backward.h"
+#include "schedules/activation/activate_backward.h"
+
+using namespace Halide;
+
+namespace {
+
+using namespace hk::generators;
+namespace sc = hk::schedules;
+
+class ActivateBackwardGenerator : public ElementwiseGenerator<ActivateBackwardGenerator> {
+public:
+    Input<Buffer<void, 3>> output_gradient{"output_gradient"}, saved{"saved"};
+    Input<float> slope{"slope"}, low{"low"}, high{"high"};
+    Input<int> smooth{"smooth"};
+    Output<Buffer<void, 3>> input_gradient{"input_gradient"};
+
+    void configure() {
+        output_gradient.set_type(type);
+        saved.set_type(type);
+        input_gradient.set_type(type);
+    }
+
+    void generate() {
+        check_algorithm({"elementwise"});
+        ActivateBackward stages =
+            activate_backward(output_gradient, saved, type, {slope, low, high, smooth});
+        input_gradient(x, y, z) = stages.output(x, y, z);
+        stages.output = input_gradient;
+        constrain(output_gradient);
+        constrain(saved);
+        OutputImageParam buffer = stages.output.output_buffer();
+        constrain(buffer);
+        sc::apply(sc::activate_backward_schedules(), schedule_name.value(), stages,
+                  context(buffer, {smooth == 0, smooth == 1}));
+        hk::compiler::add_lowering_passes(get_pipeline(), get_target());
+    }
+};
+
+}  // namespace
+
+HALIDE_REGISTER_GENERATOR(ActivateBackwardGenerator, activate_backward)

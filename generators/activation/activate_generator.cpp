@@ -1,0 +1,42 @@
+// activate: inputs, output, and the schedule by its name. generators/elementwise.h has the buffers.
+
+#include "compiler/lowering.h"
+#include "generators/activation/activate.h"
+#include "schedules/activation/activate.h"
+
+using namespace Halide;
+
+namespace {
+
+using namespace hk::generators;
+namespace sc = hk::schedules;
+
+class ActivateGenerator : public ElementwiseGenerator<ActivateGenerator> {
+public:
+    Input<Buffer<void, 3>> input{"input"};
+    Input<float> slope{"slope"}, low{"low"}, high{"high"};
+    Input<int> smooth{"smooth"};
+    Output<Buffer<void, 3>> output{"output"};
+
+    void configure() {
+        input.set_type(type);
+        output.set_type(type);
+    }
+
+    void generate() {
+        check_algorithm({"elementwise"});
+        Activate stages = activate(input, type, {slope, low, high, smooth});
+        output(x, y, z) = stages.output(x, y, z);
+        stages.output = output;
+        constrain(input);
+        OutputImageParam buffer = stages.output.output_buffer();
+        constrain(buffer);
+        sc::apply(sc::activate_schedules(), schedule_name.value(), stages,
+                  context(buffer, {smooth == 0, smooth == 1}));
+        hk::compiler::add_lowering_passes(get_pipeline(), get_target());
+    }
+};
+
+}  // namespace
+
+HALIDE_REGISTER_GENERATOR(ActivateGenerator, activate)

@@ -1,0 +1,234 @@
+#include "generators/conv2d/conv2d.h"
+
+#include "generators/activation.h"
+#include "generators/optional.h"
+
+using namespace Halide;
+
+namespace hk::generators {
+
+namespace {
+
+Func pad(const Conv2dOperands &op) {
+    return with_zeros_around(op.input, op.width, op.height, op.pointwise);
+}
+
+Expr input_x(const Conv2dOperands &op, const Expr &s) {
+    return x * op.stride_x + s * op.dilation_x - op.padding_left;
+}
+
+Expr input_y(const Conv2dOperands &op, const Expr &r) {
+    return y * op.stride_y + r * op.dilation_y - op.padding_top;
+}
+
+// What sums start from: the bias, zero where there is none and past the last channel.
+Func start(const Conv2dOperands &op) {
+    Func start("start");
+    if (!op.bias.defined()) {
+        start(k, g) = 0.f;
+        return start;
+    }
+    Func bias = BoundaryConditions::constant_exterior(op.bias, cast(op.type, 0),
+                                                      {{0, op.filters}, {Expr(), Expr()}});
+    start(k, g) = if_present(op.has_bias, cast<float>(bias(k, g)), 0.f);
+    return start;
+}
+
+// What follows the sum.
+void finish(const Conv2dOperands &op, const Func &sum, Func &activated, Func &output) {
+    Expr value = sum(k, g, x, y, n);
+    value = if_present(op.has_residual, value + cast<float>(op.residual(k, g, x, y, n)), value);
+    if (op.smooth.defined()) value = activation(value, op.slope, op.low, op.high, op.smooth);
+    activated(k, g, x, y, n) = value;
+    output(k, g, x, y, n) = cast(op.type, activated(k, g, x, y, n));
+}
+
+using Place = std::array<Expr, 3>;  // of a term: c, s, r
+
+// What multiplies the input there in the sums of k and g.
+Expr factor(const Conv2dOperands &op, const PackedSum &sum, const Place &at, Conv2d &stages) {
+    if (!op.packed.defined()) {
+        stages.packed = Func("packed");
+        stages.packed(stages.ki, c, s, r, stages.ko, g) =
+            packed_filter(op.weight, op.filters, stages.ko * sum.block + stages.ki, g);
+        return stages.packed(k % sum.block, at[0], at[1], at[2], k / sum.block, g);
+    }
+    // A schedule's last block may reach past the filter's.
+    Expr block = k / kFilterBlock;
+    if (kFilterBlock % sum.block != 0) block = min(block, (op.filters - 1) / kFilterBlock);
+    return op.packed(k % kFilterBlock, at[0], at[1], at[2], block, g);
+}
+
+template<typename Term, typename Counts>
+BlockedSum sum_in_blocks(const Conv2dOperands &op, const Func &start, const Term &term,
+                         const Counts &counts) {
+    return blocked_sum({k, g, x, y, n}, start(k, g), {op.channels, op.kernel_w, op.kernel_h}, term,
+                       counts);
+}
+
+}  // namespace
+
+Conv2d conv2d_packed(const Conv2dOperands &op, const PackedSum &packed) {
+    Conv2d stages;
+    stages.padded = packed.joins_channels
+                        ? joined_rows_with_zeros_around(op.input, op.channels, op.width, op.height,
+                                                        stages.elements)
+                        : pad(op);
+    const auto term = [&](const Place &at) {
+        const Expr column = input_x(op, at[1]), row = input_y(op, at[2]);
+        return factor(op, packed, at, stages) *
+               (packed.joins_channels ? stages.padded(column * op.channels + at[0], g, row, n)
+                                      : stages.padded(at[0], g, column, row, n));
+    };
+    const auto counts = [&](const Place &at) -> Expr {
+        const Expr row = input_y(op, at[2]);
+        return packed.rows_inside ? row >= 0 && row < op.height : cast<bool>(true);
+    };
+    stages.sum = Func("sum");
+    stages.start = start(op);
+    if (packed.in_blocks) {
+        stages.blocked = sum_in_blocks(op, stages.start, term, counts);
+        stages.sum(k, g, x, y, n) = stages.blocked.running(k, g, x, y, n)[0];
+    } else {
+        stages.r = RDom(0, op.channels, 0, op.kernel_w, 0, op.kernel_h, "r");
+        RDom &d = stages.r;
+        const Place at = {d.x, d.y, d.z};
+        if (packed.rows_inside) d.where(counts(at));
+        stages.sum(k, g, x, y, n) = stages.start(k, g);
+        stages.sum(k, g, x, y, n) += term(at);
+    }
+    stages.activated = Func("activated");
+    stages.output = Func("result");
+    finish(op, stages.sum, stages.activated, stages.output);
+    return stages;
+}
+
+namespace {
+
+// Both factors.
+Conv2dSliced slices(const Conv2dOperands &op, int tile) {
+    Conv2dSliced stages;
+    const Expr channels = tile == 1 ? Expr() : op.channels;
+    const Expr first = tile == 1 ? Expr() : Expr(0);
+
+    Func value("value");
+    value(c, g, x, y, n) = cast<float>(op.input(c, g, x, y, n));
+    stages.padded = Func("padded");
+    stages.padded(c, g, x, y, n) = BoundaryConditions::constant_exterior(
+        value, 0.f,
+        {{first, channels}, {Expr(), Expr()}, {0, op.width}, {0, op.height}, {Expr(), Expr()}})(
+        c, g, x, y, n);
+
+    Func weight("weight_f32");
+    weight(c, s, r, k, g) = cast<float>(op.weight(c, s, r, k, g));
+    stages.filter = Func("filter");
+    stages.filter(c, s, r, k, g) = BoundaryConditions::constant_exterior(
+        weight, 0.f,
+        {{first, channels}, {Expr(), Expr()}, {Expr(), Expr()}, {0, op.filters}, {Expr(), Expr()}})(
+        c, s, r, k, g);
+    stages.tap = Func("tap");
+    stages.tap(c, s, r, g, x, y, n) = stages.padded(c, g, input_x(op, s), input_y(op, r), n);
+    stages.start = start(op);
+    stages.sum = Func("sum");
+    return stages;
+}
+
+}  // namespace
+
+Conv2dSliced conv2d_sliced(const Conv2dOperands &op, int tile) {
+    Conv2dSliced stages = slices(op, tile);
+    stages.r =
+        RDom(0, tile, 0, op.kernel_w, 0, op.kernel_h, 0, (op.channels + tile - 1) / tile, "r");
+    const RDom &d = stages.r;
+    const Expr channel = d.w * tile + d.x;
+    stages.sum(k, g, x, y, n) = stages.start(k, g);
+    stages.sum(k, g, x, y, n) +=
+        stages.filter(channel, d.y, d.z, k, g) * stages.tap(channel, d.y, d.z, g, x, y, n);
+    stages.activated = Func("activated");
+    stages.output = Func("result");
+    finish(op, stages.sum, stages.activated, stages.output);
+    return stages;
+}
+
+Conv2dSliced conv2d_sliced_blocks(const Conv2dOperands &op) {
+    Conv2dSliced stages = slices(op, 1);
+    stages.blocked = sum_in_blocks(
+        op, stages.start,
+        [&](const Place &at) {
+            return stages.filter(at[0], at[1], at[2], k, g) *
+                   stages.tap(at[0], at[1], at[2], g, x, y, n);
+        },
+        [](const Place &) { return cast<bool>(true); });
+    stages.sum(k, g, x, y, n) = stages.blocked.running(k, g, x, y, n)[0];
+    stages.activated = Func("activated");
+    stages.output = Func("result");
+    finish(op, stages.sum, stages.activated, stages.output);
+    return stages;
+}
+
+Conv2dDot conv2d_dot(const Conv2dOperands &op, int lanes) {
+    Conv2dDot stages;
+    stages.padded = pad(op);
+    stages.r = RDom(0, op.channels / lanes, 0, op.kernel_w, 0, op.kernel_h, "r");
+    const RDom &d = stages.r;
+    const Expr channel = d.x * lanes + stages.lane;
+    stages.lanes = Func("lanes");
+    stages.lanes(stages.lane, k, g, x, y, n) = 0.f;
+    stages.lanes(stages.lane, k, g, x, y, n) +=
+        cast<float>(op.weight(channel, d.y, d.z, k, g)) *
+        stages.padded(channel, g, input_x(op, d.y), input_y(op, d.z), n);
+
+    // Across the lanes in two steps, so that each is a sum of vectors: first the quarters of the
+    // vector (neighbours stay neighbours), then what is left of it.
+    const int quarter = lanes / 4;
+    const Func &wide = stages.lanes;
+    stages.folded = Func("folded");
+    stages.folded(stages.lane, k, g, x, y, n) =
+        (wide(stages.lane, k, g, x, y, n) + wide(stages.lane + quarter, k, g, x, y, n)) +
+        (wide(stages.lane + 2 * quarter, k, g, x, y, n) +
+         wide(stages.lane + 3 * quarter, k, g, x, y, n));
+    Expr total = stages.folded(0, k, g, x, y, n);
+    for (int l = 1; l < quarter; l++) total += stages.folded(l, k, g, x, y, n);
+    stages.sum = Func("sum");
+    stages.start = start(op);
+    stages.sum(k, g, x, y, n) = total + stages.start(k, g);
+    stages.activated = Func("activated");
+    stages.output = Func("result");
+    finish(op, stages.sum, stages.activated, stages.output);
+    return stages;
+}
+
+namespace {
+
+Conv2dDepthwise sum_depthwise(const Conv2dOperands &op, Conv2dDepthwise stages) {
+    stages.packed = Func("packed");
+    stages.packed(g, s, r) = cast<float>(op.weight(0, s, r, 0, g));
+
+    stages.r = RDom(0, op.kernel_w, 0, op.kernel_h, "r");
+    const RDom &d = stages.r;
+    stages.sum = Func("sum");
+    stages.start = start(op);
+    stages.sum(k, g, x, y, n) = stages.start(k, g);
+    stages.sum(k, g, x, y, n) +=
+        stages.packed(g, d.x, d.y) * stages.padded(0, g, input_x(op, d.x), input_y(op, d.y), n);
+    stages.activated = Func("activated");
+    stages.output = Func("result");
+    finish(op, stages.sum, stages.activated, stages.output);
+    return stages;
+}
+
+}  // namespace
+
+Conv2dDepthwise conv2d_depthwise(const Conv2dOperands &op) {
+    Conv2dDepthwise stages;
+    stages.padded = pad(op);
+    return sum_depthwise(op, stages);
+}
+
+Conv2dDepthwise conv2d_depthwise_rows(const Conv2dOperands &op) {
+    Conv2dDepthwise stages;
+    stages.padded = rows_with_zeros_around(op.input, op.width, op.height, stages.columns);
+    return sum_depthwise(op, stages);
+}
+
+}  // namespace hk::generators

@@ -1,0 +1,92 @@
+#pragma once
+// Two-dimensional convolution, in the index letters of generators/image_layout.h.
+//
+// Every algorithm here starts its sum from start(k, g), the bias or zero, and computes
+//   output(k, g, x, y, n) = activation(bias(k, g) + residual(k, g, x, y, n)
+//       + sum over c, s, r of weight(c, s, r, k, g)
+//             * input(c, g, x * stride_x + s * dilation_x - padding_left,
+//                           y * stride_y + r * dilation_y - padding_top, n))
+// with zeros outside the input, sums in f32, one rounding to the output's type. Paddings may be
+// below zero, which crops the input.
+
+#include "generators/conv2d/conv2d_filter.h"
+#include "generators/long_sum.h"
+
+namespace hk::generators {
+
+struct Conv2dOperands {
+    Halide::Func input, residual;
+    Halide::Func weight;  // undefined where packed is not
+    Halide::Func packed;  // the weight as generators/conv2d/conv2d_filter.h packs it
+    Halide::Func bias;    // undefined: none
+    Halide::Expr channels, filters, width, height;  // of a group; of the input
+    Halide::Expr kernel_w, kernel_h, stride_x, stride_y, dilation_x, dilation_y;
+    Halide::Expr padding_left, padding_top;
+    Halide::Expr has_bias, has_residual;
+    // smooth 0: min(max(v < 0 ? slope * v : v, low), high); 1: silu; 2: gelu; undefined: v
+    Halide::Expr slope, low, high, smooth;
+    Halide::Type type;       // of the output
+    bool pointwise = false;  // 1x1 filter, no padding
+};
+
+// Where the operands' weight is not packed yet, it is here, in blocks of `block` output channels,
+// zero-filled at the end: packed(k % block, c, s, r, k / block, g). Of a packed one `block` is what
+// a schedule computes at once. `rows_inside`: the sum leaves out the rows of the filter that meet
+// none of the image, which it asks for every output's row; so this is for tiles of one row.
+// `joins_channels`: padded is (column * channels + channel, g, y, n), zeros that the image's rows
+// are copied into. `in_blocks`: of any length, by generators/long_sum.h.
+struct PackedSum {
+    int block;
+    bool rows_inside;
+    bool joins_channels = false;
+    bool in_blocks = false;
+};
+
+// The sum is over r.x = c, r.y = s, r.z = r, or where it is in blocks over those of `blocked`.
+struct Conv2d {
+    Halide::Var ki{"ki"}, ko{"ko"};  // of packed, which is undefined where an operand is packed
+    Halide::Func padded, packed, start, sum, activated, output;
+    Halide::RDom r;
+    BlockedSum blocked;
+    Halide::RDom elements;  // that are copied into padded where that joins channels
+};
+Conv2d conv2d_packed(const Conv2dOperands &operands, const PackedSum &packed);
+
+// The channels of the sum are split in slices of `tile`: the sum is over r.x (channel in slice),
+// r.y = s, r.z = r, r.w (slice). Channels past the end are zero in both factors, so that a staged
+// slice has a constant size. tile 1 needs no zeros. tap(c, s, r, g, x, y, n) is what the output at
+// x, y reads of the input, so that it has the output's size whatever the stride and dilation are.
+struct Conv2dSliced {
+    Halide::Func padded, tap, start, filter, sum, activated, output;
+    Halide::RDom r;
+    BlockedSum blocked;
+};
+Conv2dSliced conv2d_sliced(const Conv2dOperands &operands, int tile);
+// With tile 1, by generators/long_sum.h: the sum is over what `blocked` has.
+Conv2dSliced conv2d_sliced_blocks(const Conv2dOperands &operands);
+
+// The sum runs over vectors of `lanes` neighbouring channels and is added up across the lanes at
+// the end: lanes(lane, k, g, x, y, n), over r.x (vector of channels), r.y = s, r.z = r; folded has
+// a quarter as many lanes, and sum adds those up.
+// The number of channels is a multiple of `lanes`.
+struct Conv2dDot {
+    Halide::Var lane{"lane"};
+    Halide::Func padded, lanes, start, folded, sum, activated, output;
+    Halide::RDom r;
+};
+Conv2dDot conv2d_dot(const Conv2dOperands &operands, int lanes);
+
+// One input and one output channel a group (c = k = 0): the sum is over r.x = s, r.y = r.
+// packed(g, s, r) is the filter with groups innermost.
+struct Conv2dDepthwise {
+    Halide::Func padded, packed, start, sum, activated, output;
+    Halide::RDom r;
+    Halide::RDom columns;  // of rows that are copied; undefined where padded compares
+};
+Conv2dDepthwise conv2d_depthwise(const Conv2dOperands &operands);
+
+// The same, padded being zeros that the image's rows are copied into, whole: no vector of columns
+// compares, which on small images most others do.
+Conv2dDepthwise conv2d_depthwise_rows(const Conv2dOperands &operands);
+
+}  // namespace hk::generators

@@ -1,0 +1,163 @@
+// conv2d: inputs, outputs, the layout of their buffers, and the schedule by its name.
+//
+// Buffers as generators/image_layout.h says: images input, residual and output, filter weight; and
+// bias [k, g]. algorithm=packed: the weight is as generators/conv2d/conv2d_filter.h packs it;
+// algorithm=grouped is the same, but packs in the kernel.
+
+#include "compiler/lowering.h"
+#include "generators/conv2d/conv2d.h"
+#include "generators/convolution_parameters.h"
+#include "schedules/conv2d/conv2d.h"
+
+using namespace Halide;
+
+namespace {
+
+using namespace hk::generators;
+using hk::schedules::Conv2dContext;
+using hk::schedules::Conv2dTable;
+
+class Conv2dGenerator : public Conv2dParameters<Conv2dGenerator> {
+public:
+    Input<Buffer<void, 5>> input{"input"};
+    Input<Buffer<>> weight{"weight"};
+    Input<Buffer<void, 2>> bias{"bias"};
+    Input<Buffer<void, 5>> residual{"residual"};
+    Input<int> stride_x{"stride_x"}, stride_y{"stride_y"}, dilation_x{"dilation_x"},
+        dilation_y{"dilation_y"};
+    Input<int> padding_left{"padding_left"}, padding_top{"padding_top"};
+    Input<bool> has_bias{"has_bias"}, has_residual{"has_residual"};
+    Input<float> slope{"slope"}, low{"low"}, high{"high"};
+    Input<int> smooth{"smooth"};
+    Output<Buffer<void, 5>> output{"output"};
+
+    void configure() {
+        input.set_type(type);
+        weight.set_type(packed() ? Float(32) : type.value());
+        weight.set_dimensions(packed() ? 6 : 5);
+        bias.set_type(type);
+        residual.set_type(type);
+        output.set_type(type);
+    }
+
+    void generate() {
+        constrain_image(input, fix_channels_per_group, fix_width);
+        if (packed())
+            constrain_packed();
+        else
+            constrain_filter(weight);
+        constrain_vector(bias);
+        constrain_image(residual, fix_filters_per_group, 0);
+        constrain_image(output, fix_filters_per_group, fix_out_w);
+        const Conv2dOperands op = operands();
+        Conv2dContext context = {sizes(get_target()), op.pointwise && op.type == Float(32),
+                                 smooth == 0 && slope == 1.f && !has_residual};
+        context.channels = op.channels;
+        context.filter_packed = packed();
+        context.dense_pixels = dense_pixels();
+        if (algorithm.value() == "depthwise") context.groups_adjacent = weight.dim(4).stride() == 1;
+        namespace sc = hk::schedules;
+        if (packed() || algorithm.value() == "grouped")
+            build(conv2d_packed(op, sc::packed_sum(context)), sc::packed_schedules(), context);
+        else if (algorithm.value() == "sliced")
+            build(conv2d_sliced(op, sc::sliced_tile(context)), sc::sliced_schedules(), context);
+        else if (algorithm.value() == "sliced_blocks")
+            build(conv2d_sliced_blocks(op), sc::sliced_schedules(), context);
+        else if (algorithm.value() == "dot")
+            build(conv2d_dot(op, sc::dot_lanes(context)), sc::dot_schedules(), context);
+        else if (algorithm.value() == "depthwise")
+            build(conv2d_depthwise(op), sc::depthwise_schedules(), context);
+        else
+            throw CompileError("algorithm is " + algorithm.value() +
+                               ", not packed, grouped, sliced, sliced_blocks, dot or depthwise");
+    }
+
+private:
+    bool packed() const { return algorithm.value() == "packed"; }
+
+    // Dense, but that vectors of other filters and groups may lie anywhere.
+    void constrain_packed() {
+        for (int d = 0; d < 6; d++) weight.dim(d).set_min(0);
+        weight.dim(0).set_extent(kFilterBlock);
+        // c, s, r: strides are known as far as sizes are.
+        const int fixed[] = {fix_channels_per_group, fix_kernel_w, fix_kernel_h};
+        int stride = kFilterBlock;
+        for (int d = 0; d < 3; d++) {
+            auto dimension = weight.dim(1 + d);
+            if (stride > 0) dimension.set_stride(stride);
+            if (fixed[d] > 0) dimension.set_extent(fixed[d]);
+            stride *= fixed[d];
+        }
+    }
+
+    Expr dense_pixels() {
+        const auto [c, g, x, y, n] = Conv2dLayout(layout).image_dims();
+        return input.dim(x).stride() == fixed_or(fix_channels_per_group, input.dim(c).extent());
+    }
+
+    // This schedule computes whole tiles, also over the image's edge.
+    bool reads_whole_tiles() const { return schedule_name.value() == "cpu_in_place"; }
+
+    template<typename Stages>
+    void build(Stages stages, const Conv2dTable<Stages> &table, const Conv2dContext &context) {
+        output(Conv2dLayout(layout).image_arguments(k)) = stages.output(k, g, x, y, n);
+        stages.output = output;
+        hk::schedules::apply(table, schedule_name.value(), stages, context);
+        hk::compiler::add_lowering_passes(get_pipeline(), get_target());
+    }
+
+    Conv2dOperands operands() {
+        const Conv2dLayout order(layout);
+        const auto [ic, ig, ix, iy, in] = order.image_dims();
+        Conv2dOperands op;
+        op.input = order.image("input_cgxyn", input);
+        // The places of c, s and r of the weight.
+        const auto filter = order.filter_dims();
+        std::array<int, 3> w = {filter[0], filter[1], filter[2]};
+        if (packed()) {
+            op.packed = weight;
+            w = {1, 2, 3};
+        } else {
+            op.weight = order.filter("weight_csrkg", weight);
+        }
+        op.residual = order.image("residual_kgxyn", residual);
+        op.filters = fixed_or(fix_filters_per_group, output.dim(ic).extent());
+        // Whole vectors of filters are activated, also over the last one's end.
+        if (packed()) {
+            const Range all = {Expr(), Expr()};
+            op.residual =
+                BoundaryConditions::repeat_edge(op.residual, {{0, op.filters}, all, all, all, all});
+        }
+        if (reads_whole_tiles()) {
+            const Range all = {Expr(), Expr()}, columns = {0, residual.dim(ix).extent()},
+                        rows = {0, residual.dim(iy).extent()};
+            op.residual =
+                BoundaryConditions::repeat_edge(op.residual, {all, all, columns, rows, all});
+        }
+        op.bias = bias;
+        op.channels = fixed_or(fix_channels_per_group, weight.dim(w[0]).extent());
+        op.width = fixed_or(fix_width, input.dim(ix).extent());
+        op.height = input.dim(iy).extent();
+        op.kernel_w = fixed_or(fix_kernel_w, weight.dim(w[1]).extent());
+        op.kernel_h = fixed_or(fix_kernel_h, weight.dim(w[2]).extent());
+        op.stride_x = fixed_or(fix_stride_x, stride_x);
+        op.stride_y = fixed_or(fix_stride_y, stride_y);
+        op.dilation_x = fixed_or(fix_dilation_x, dilation_x);
+        op.dilation_y = fixed_or(fix_dilation_y, dilation_y);
+        op.padding_left = unpadded() ? Expr(0) : fixed_or(fix_padding_left, padding_left);
+        op.padding_top = unpadded() ? Expr(0) : padding_top;
+        op.pointwise = pointwise();
+        op.has_bias = has_bias;
+        op.has_residual = has_residual;
+        op.slope = slope;
+        op.low = low;
+        op.high = high;
+        op.smooth = smooth;
+        op.type = type;
+        return op;
+    }
+};
+
+}  // namespace
+
+HALIDE_REGISTER_GENERATOR(Conv2dGenerator, conv2d)

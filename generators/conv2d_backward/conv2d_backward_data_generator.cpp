@@ -1,0 +1,192 @@
+// conv2d_backward_data: inputs, outputs, the layout of their buffers, and the schedule by its name.
+//
+// Buffers as generators/image_layout.h says: images output_gradient (of k), previous and
+// input_gradient (of c), filter weight. previous and input_gradient may be one buffer. Their
+// columns and the filter's may be apart, for they may be those of a phase of a strided problem.
+// What the taps of a phase are follows from the strides and dilations: common = gcd(stride,
+// dilation), inverse is that of dilation / common modulo stride / common (0 where that is 1).
+
+#include <numeric>
+
+#include "compiler/lowering.h"
+#include "generators/conv2d_backward/conv2d_backward_data.h"
+#include "generators/convolution_parameters.h"
+#include "schedules/conv2d/conv2d.h"
+#include "schedules/conv2d_backward/conv2d_backward_data.h"
+
+using namespace Halide;
+
+namespace {
+
+using namespace hk::generators;
+namespace sc = hk::schedules;
+
+class Conv2dBackwardDataGenerator : public Conv2dParameters<Conv2dBackwardDataGenerator> {
+public:
+    Input<Buffer<void, 5>> output_gradient{"output_gradient"}, weight{"weight"},
+        previous{"previous"};
+    Input<int> stride_x{"stride_x"}, stride_y{"stride_y"}, dilation_x{"dilation_x"},
+        dilation_y{"dilation_y"};
+    Input<int> padding_left{"padding_left"}, padding_top{"padding_top"};
+    Input<int> common_x{"common_x"}, common_y{"common_y"}, inverse_x{"inverse_x"},
+        inverse_y{"inverse_y"};
+    Input<bool> accumulate{"accumulate"};
+    Output<Buffer<void, 5>> input_gradient{"input_gradient"};
+
+    void configure() {
+        output_gradient.set_type(type);
+        weight.set_type(type);
+        previous.set_type(type);
+        input_gradient.set_type(type);
+    }
+
+    void generate() {
+        constrain_image(output_gradient, fix_filters_per_group, fix_out_w);
+        constrain_filter(weight);
+        constrain_image(previous, fix_channels_per_group, fix_width);
+        if (algorithm.value().ends_with("_sliced")) {
+            slice();
+            return;
+        }
+        constrain_image(input_gradient, fix_channels_per_group, fix_width);
+        if (!Conv2dLayout(layout).nhwc()) {
+            weight.dim(0).set_stride(Expr());
+            previous.dim(0).set_stride(Expr());
+            input_gradient.dim(0).set_stride(Expr());
+        }
+        const Conv2dBackwardDataOperands op = operands();
+        const sc::Conv2dBackwardDataContext context = {sizes(get_target()), op.x.stride,
+                                                       op.y.stride, dense_columns(), !accumulate};
+        if (algorithm.value() == "flip_expand")
+            build(conv2d_backward_data_flip_expand(op), sc::conv2d_backward_data_schedules(),
+                  context);
+        else if (algorithm.value() == "flip_expand_blocks")
+            build(conv2d_backward_data_flip_expand_blocks(op), sc::conv2d_backward_data_schedules(),
+                  context);
+        else if (algorithm.value() == "expand_flip")
+            build(conv2d_backward_data_expand_flip(op), sc::conv2d_backward_data_schedules(),
+                  context);
+        else if (algorithm.value() == "rows")
+            build(conv2d_backward_data_rows(op), sc::conv2d_backward_data_schedules(), context);
+        else
+            convolve(op);
+    }
+
+private:
+    // With strides of one, by an algorithm and schedule of conv2d.
+    void convolve(const Conv2dBackwardDataOperands &op) {
+        if (fix_stride_x.value() != 1 || fix_stride_y.value() != 1)
+            throw CompileError("algorithm " + algorithm.value() + " needs strides of 1");
+        const Conv2dOperands forward = conv2d_of_backward_data(op);
+        sc::Conv2dContext context = forward_context(forward.pointwise && forward.type == Float(32));
+        context.channels = forward.channels;
+        if (algorithm.value() == "packed")
+            build(conv2d_packed(forward, sc::packed_sum(context)), sc::packed_schedules(), context);
+        else if (algorithm.value() == "depthwise")
+            build(conv2d_depthwise(forward), sc::depthwise_schedules(), context);
+        else if (algorithm.value() == "depthwise_rows")
+            build(conv2d_depthwise_rows(forward), sc::depthwise_schedules(), context);
+        else
+            throw CompileError("algorithm is " + algorithm.value() +
+                               ", not flip_expand, flip_expand_blocks, expand_flip, "
+                               "flip_expand_sliced, expand_flip_sliced, packed, depthwise, rows or "
+                               "depthwise_rows");
+    }
+
+    // The output is the algorithm's own Func, because it may have an update.
+    void slice() {
+        Conv2dBackwardDataOperands op = operands();
+        const Conv2dLayout order(layout);
+        const auto dims = order.image_dims();
+        op.width = fixed_or(fix_width, previous.dim(dims[2]).extent());
+        op.height = previous.dim(dims[3]).extent();
+        const sc::Conv2dContext context = forward_context(false);
+        const int tile = sc::sliced_tile(context);
+        Conv2dBackwardDataSliced stages;
+        if (algorithm.value() == "flip_expand_sliced")
+            stages = conv2d_backward_data_flip_expand_sliced(op, order, tile);
+        else if (algorithm.value() == "expand_flip_sliced")
+            stages = conv2d_backward_data_expand_flip_sliced(op, order, tile);
+        else
+            throw CompileError("algorithm is " + algorithm.value() +
+                               ", not flip_expand_sliced or expand_flip_sliced");
+        input_gradient = stages.output;
+        constrain_image(input_gradient, fix_channels_per_group, fix_width);
+        sc::apply(sc::conv2d_backward_data_sliced_schedules(), schedule_name.value(), stages,
+                  context);
+        hk::compiler::add_lowering_passes(get_pipeline(), get_target());
+    }
+
+    Expr dense_columns() const {
+        const int dim_x = Conv2dLayout(layout).image_dims()[2];
+        return previous.dim(dim_x).stride() == 1 && input_gradient.dim(dim_x).stride() == 1;
+    }
+
+    // Of the convolution that the gradient is.
+    sc::Conv2dContext forward_context(bool pointwise_f32) const {
+        sc::Conv2dSizes known = sizes(get_target());
+        std::swap(known.channels_per_group, known.filters_per_group);
+        known.width = fix_out_w;
+        sc::Conv2dContext context = {known, pointwise_f32, !accumulate};
+        context.dense_columns = dense_columns();
+        context.in_place = context.filters_inner = true;
+        return context;
+    }
+
+    template<typename Stages, typename Context>
+    void build(Stages stages, const sc::Table<Stages, Context> &table, const Context &context) {
+        const Var channel = stages.output.args()[0];
+        input_gradient(Conv2dLayout(layout).image_arguments(channel)) =
+            stages.output(channel, g, x, y, n);
+        stages.output = input_gradient;
+        sc::apply(table, schedule_name.value(), stages, context);
+        hk::compiler::add_lowering_passes(get_pipeline(), get_target());
+    }
+
+    static StridePhases phases(const Expr &kernel, int fix_stride, const Expr &stride,
+                               int fix_dilation, const Expr &dilation, const Expr &padding,
+                               const Expr &common, const Expr &inverse) {
+        const Expr known_stride = fix_stride > 0 ? Expr(fix_stride) : stride;
+        const Expr known_dilation = fix_dilation > 0 ? Expr(fix_dilation) : dilation;
+        if (fix_stride == 1) return {kernel, 1, known_dilation, padding, 1, 0};
+        if (fix_stride == 0 || fix_dilation == 0)
+            return {kernel, known_stride, known_dilation, padding, common, inverse};
+        const int gcd = std::gcd(fix_stride, fix_dilation), step = fix_stride / gcd;
+        int known_inverse = 0;
+        while (known_inverse * (fix_dilation / gcd) % step != 1 % step) known_inverse++;
+        return {kernel, known_stride, known_dilation, padding, gcd, known_inverse};
+    }
+
+    Conv2dBackwardDataOperands operands() {
+        const Conv2dLayout order(layout);
+        const auto [dim_k, dim_g, dim_x, dim_y, dim_n] = order.image_dims();
+        const auto [filter_c, filter_s, filter_r, filter_k, filter_g] = order.filter_dims();
+        Conv2dBackwardDataOperands op;
+        op.output_gradient = order.image("output_gradient_kgxyn", output_gradient);
+        op.weight = order.filter("weight_csrkg", weight);
+        op.previous = order.image("previous_cgxyn", previous);
+        op.channels = fixed_or(fix_channels_per_group, weight.dim(filter_c).extent());
+        op.filters = fixed_or(fix_filters_per_group, weight.dim(filter_k).extent());
+        op.out_w = fixed_or(fix_out_w, output_gradient.dim(dim_x).extent());
+        op.out_h = output_gradient.dim(dim_y).extent();
+        op.width = fixed_or(fix_width, input_gradient.dim(dim_x).extent());
+        op.height = input_gradient.dim(dim_y).extent();
+        op.groups = previous.dim(dim_g).extent();
+        op.x = phases(fixed_or(fix_kernel_w, weight.dim(filter_s).extent()), fix_stride_x, stride_x,
+                      fix_dilation_x, dilation_x,
+                      unpadded() ? Expr(0) : fixed_or(fix_padding_left, padding_left), common_x,
+                      inverse_x);
+        op.y = phases(fixed_or(fix_kernel_h, weight.dim(filter_r).extent()), fix_stride_y, stride_y,
+                      fix_dilation_y, dilation_y,
+                      unpadded() ? Expr(0) : fixed_or(fix_padding_top, padding_top), common_y,
+                      inverse_y);
+        op.accumulate = accumulate;
+        op.type = type;
+        op.pointwise = pointwise() && fix_stride_x.value() == 1 && fix_stride_y.value() == 1;
+        return op;
+    }
+};
+
+}  // namespace
+
+HALIDE_REGISTER_GENERATOR(Conv2dBackwardDataGenerator, conv2d_backward_data)

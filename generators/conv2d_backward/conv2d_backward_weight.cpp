@@ -1,0 +1,143 @@
+#include "generators/conv2d_backward/conv2d_backward_weight.h"
+
+#include "generators/accumulated.h"
+
+using namespace Halide;
+
+namespace hk::generators {
+
+namespace {
+
+constexpr int kSquare = 8;
+const Range kAll = {Expr(), Expr()};
+
+// image(c, g, x, y, n) by way of `stages`; outside of it, what is in a square at its edge, or
+// anything.
+Func transposed(const Func &image, const Expr &width, const Expr &height, const Expr &channels,
+                const Expr &groups, WeightTiles::Transpose kind, TransposedImage &stages) {
+    const bool of_groups = kind == WeightTiles::Transpose::groups;
+    const Expr count = of_groups ? groups : channels, others = of_groups ? channels : groups;
+    const Var channel("channel"), other("other"), xb("xb"), cb("cb");
+    stages.lines = Func("lines");
+    stages.lines(x, channel, other, y, n) =
+        of_groups ? image(other, channel, x, y, n) : image(channel, other, x, y, n);
+    Func rows("rows");
+    rows(element, row, xb, cb, other, y, n) =
+        stages.lines(unsafe_promise_clamped(xb * kSquare + element, 0, width - 1),
+                     unsafe_promise_clamped(cb * kSquare + row, 0, count - 1), other, y, n);
+    stages.steps = transpose(rows, kSquare, {xb, cb, other, y, n});
+    const Expr which = of_groups ? g : c, rest = of_groups ? c : g;
+    Func result("transposed");
+    result(c, g, x, y, n) = stages.steps.back()(
+        x % kSquare * kSquare + which % kSquare, 0, clamp(x / kSquare, 0, (width - 1) / kSquare),
+        clamp(which / kSquare, 0, (count - 1) / kSquare), clamp(rest, 0, others - 1),
+        clamp(y, 0, height - 1), n);
+    return result;
+}
+
+// As with_zeros_around, of a function that can be read anywhere.
+Func zeros_around(const Func &image, const Expr &width, const Expr &height) {
+    const Expr in_row = select(x >= 0 && x < width, likely(image(c, g, x, y, n)), 0.f);
+    Func padded("padded");
+    padded(c, g, x, y, n) = select(y >= 0 && y < height, likely(in_row), 0.f);
+    return padded;
+}
+
+// An image that is not read past its channels and groups, nor past its edges where they are given.
+Func read_inside(const Func &image, const Expr &channels, const Expr &groups, const Expr &width,
+                 const Expr &height) {
+    const auto inside = [](const Var &v, const Expr &size) {
+        return size.defined() ? unsafe_promise_clamped(v, 0, size - 1) : Expr(v);
+    };
+    Func value("value");
+    value(c, g, x, y, n) =
+        image(inside(c, channels), inside(g, groups), inside(x, width), inside(y, height), n);
+    return value;
+}
+
+void read_operands(const Conv2dBackwardWeightOperands &op, const WeightTiles &tiles,
+                   Conv2dBackwardWeight &stages) {
+    Func input = in_f32(op.input), gradient = in_f32(op.output_gradient), inside;
+    if (tiles.exact) {
+        stages.padded =
+            tiles.inside
+                ? read_inside(input, op.channels, op.groups, op.width, op.height)
+                : with_zeros_around(read_inside(input, op.channels, op.groups, Expr(), Expr()),
+                                    op.width, op.height, false);
+        inside = read_inside(gradient, op.filters, op.groups, op.out_w, op.out_h);
+    } else if (tiles.transpose == WeightTiles::Transpose::no) {
+        if (tiles.past_ends) input = with_zeros_past_ends(input, op.channels, op.groups);
+        stages.padded = with_zeros_around(input, op.width, op.height, false);
+        // Where a tile ends past the last column or row, something is read there, and not used.
+        inside = BoundaryConditions::repeat_edge(
+            gradient, Region{kAll, kAll, {0, op.out_w}, {0, op.out_h}, kAll});
+        if (tiles.past_ends) inside = with_zeros_past_ends(inside, op.filters, op.groups);
+    } else {
+        input = transposed(input, op.width, op.height, op.channels, op.groups, tiles.transpose,
+                           stages.input);
+        stages.padded = zeros_around(input, op.width, op.height);
+        inside = transposed(gradient, op.out_w, op.out_h, op.filters, op.groups, tiles.transpose,
+                            stages.output_gradient);
+    }
+    stages.gradient = Func("gradient");
+    stages.gradient(k, g, x, y, n) = inside(k, g, x, y, n);
+}
+
+void write_output(const Conv2dBackwardWeightOperands &op, Conv2dBackwardWeight &stages) {
+    stages.output = Func("result");
+    stages.output(c, s, r, k, g) = accumulated(op.type, stages.folded(c, s, r, k, g),
+                                               op.previous(c, s, r, k, g), op.accumulate);
+}
+
+}  // namespace
+
+Conv2dBackwardWeight conv2d_backward_weight(const Conv2dBackwardWeightOperands &op,
+                                            const WeightTiles &size) {
+    Conv2dBackwardWeight stages;
+    const Var &lane = stages.lane, &tx = stages.tx, &ty = stages.ty;
+    read_operands(op, size, stages);
+
+    const int together = size.lanes * size.step;
+    const Expr tiles_x = size.whole ? Expr(1) : ceil_div(op.out_w, size.pixels);
+    const Expr steps = ceil_div(ceil_div(op.out_w, tiles_x), together), columns = steps * together;
+    const Expr tiles_y = size.whole ? Expr(1) : ceil_div(op.out_h, max(size.pixels / columns, 1));
+    const Expr rows = ceil_div(op.out_h, tiles_y);
+    const Expr images = size.whole ? op.batch : Expr(1);
+    stages.pixel = RDom(0, size.step, 0, steps, 0, rows, 0, images, "pixel");
+    RDom &p = stages.pixel;
+    const Expr column = tx * columns + (p.y * size.step + p.x) * size.lanes + lane;
+    const Expr row = ty * rows + p.z;
+    const Expr image = size.whole ? Expr(p.w) : Expr(n);
+    if (!size.whole) p.where(row < op.out_h);
+    if (together == 1 && !size.whole) p.where(column < op.out_w);
+    stages.tile_sum = Func("tile");
+    stages.tile_sum(lane, c, s, r, k, g, tx, ty, n) = 0.f;
+    const Expr so_far = stages.tile_sum(lane, c, s, r, k, g, tx, ty, n);
+    const Expr more =
+        so_far + stages.gradient(k, g, column, row, image) *
+                     stages.padded(c, g, column * op.stride_x + s * op.dilation_x - op.padding_left,
+                                   row * op.stride_y + r * op.dilation_y - op.padding_top, image);
+    // Past the last column the sum stays: a product with zero may be no number.
+    stages.tile_sum(lane, c, s, r, k, g, tx, ty, n) =
+        together == 1 ? more : select(column < op.out_w, likely(more), so_far);
+
+    if (size.whole) {
+        stages.folded = Func("folded");
+        stages.folded(c, s, r, k, g) =
+            tree_sum(size.lanes, [&](int l) { return stages.tile_sum(l, c, s, r, k, g, 0, 0, 0); });
+        write_output(op, stages);
+        return stages;
+    }
+    stages.of = RDom(0, tiles_x, 0, tiles_y, 0, op.batch, "of");
+    const RDom &of = stages.of;
+    stages.sum = Func("sum");
+    stages.sum(lane, c, s, r, k, g) = 0.f;
+    stages.sum(lane, c, s, r, k, g) += stages.tile_sum(lane, c, s, r, k, g, of.x, of.y, of.z);
+    stages.folded = Func("folded");
+    stages.folded(c, s, r, k, g) =
+        tree_sum(size.lanes, [&](int l) { return stages.sum(l, c, s, r, k, g); });
+    write_output(op, stages);
+    return stages;
+}
+
+}  // namespace hk::generators

@@ -1,0 +1,64 @@
+#pragma once
+// The gradient of conv2d's filter from that of its output, in the index letters of
+// generators/image_layout.h:
+//
+//   weight_gradient(c, s, r, k, g) = sum over x, y, n of output_gradient(k, g, x, y, n)
+//       * input(c, g, x * stride_x + s * dilation_x - padding_left,
+//                     y * stride_y + r * dilation_y - padding_top, n)
+
+#include "generators/image_layout.h"
+#include "generators/transpose.h"
+
+namespace hk::generators {
+
+struct Conv2dBackwardWeightOperands {
+    Halide::Func output_gradient, input, previous;
+    Halide::Expr channels, filters, groups;  // of a group; of both
+    Halide::Expr batch, out_w, out_h;        // of the output's gradient
+    Halide::Expr width, height;              // of the input
+    Halide::Expr stride_x, stride_y, dilation_x, dilation_y, padding_left, padding_top;
+    Halide::Expr accumulate;  // whether previous(c, s, r, k, g) is added
+    Halide::Type type;        // of the weight's gradient
+};
+
+// Images are divided in tiles of about `pixels` pixels, of whole rows where those are that short.
+// All tiles of a call are equally large, a multiple of lanes * step columns wide.
+struct WeightTiles {
+    enum class Transpose { no, channels, groups };
+
+    int pixels;
+    int lanes;            // neighbouring columns that have a sum each
+    int step;             // of those, in a loop of their own
+    Transpose transpose;  // what becomes neighbours, of images in rows (nchw)
+    bool past_ends;  // channels, filters and groups past the last ones are read; they are zeros
+                     // (of transposed images anything: no sum that is kept has them)
+    // Channels, filters, groups and columns of the output are multiples of what is computed at
+    // once, and nothing is read past the last ones.
+    bool exact = false;
+    bool inside = false;  // exact, and no filter reaches past an edge
+    bool whole = false;   // all pixels of all images are one tile
+};
+
+// An image in rows on its way to neighbouring channels, or groups: lines(x, channel, other, y, n)
+// is a copy, and squares of it, of 8 columns and channels, are transposed in steps.
+struct TransposedImage {
+    Halide::Func lines;
+    std::vector<Halide::Func> steps;
+};
+
+// A tile's sums, tile_sum(lane, c, s, r, k, g, tx, ty, n), are over pixel.x (of a step), pixel.y
+// and pixel.z (steps and rows). sum(lane, c, s, r, k, g) adds up the tiles, over of.x = tx, of.y =
+// ty and of.z = n, one after the other, and a fixed tree the lanes. So the order of adding depends
+// on the shape alone, and no sum is longer than a tile, or than the number of tiles. Where all
+// pixels are one tile, sum is not defined. padded is the input with zeros around it, gradient the
+// output's gradient, both in f32.
+struct Conv2dBackwardWeight {
+    Halide::Var lane{"lane"}, tx{"tx"}, ty{"ty"};
+    TransposedImage input, output_gradient;  // empty where nothing is transposed
+    Halide::Func padded, gradient, tile_sum, sum, folded, output;
+    Halide::RDom pixel, of;
+};
+Conv2dBackwardWeight conv2d_backward_weight(const Conv2dBackwardWeightOperands &operands,
+                                            const WeightTiles &tiles);
+
+}  // namespace hk::generators

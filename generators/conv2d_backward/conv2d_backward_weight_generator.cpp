@@ -1,0 +1,108 @@
+// conv2d_backward_weight: inputs, outputs, the layout of their buffers, and the schedule by its
+// name.
+//
+// Buffers as generators/image_layout.h says: images output_gradient (of k) and input (of c),
+// filters previous and weight_gradient, which may be one buffer.
+
+#include "compiler/lowering.h"
+#include "generators/conv2d_backward/conv2d_backward_weight.h"
+#include "generators/convolution_parameters.h"
+#include "schedules/conv2d_backward/conv2d_backward_weight.h"
+
+using namespace Halide;
+
+namespace {
+
+using namespace hk::generators;
+namespace sc = hk::schedules;
+
+class Conv2dBackwardWeightGenerator : public Conv2dParameters<Conv2dBackwardWeightGenerator> {
+public:
+    Input<Buffer<void, 5>> output_gradient{"output_gradient"}, input{"input"}, previous{"previous"};
+    Input<int> stride_x{"stride_x"}, stride_y{"stride_y"}, dilation_x{"dilation_x"},
+        dilation_y{"dilation_y"};
+    Input<int> padding_left{"padding_left"}, padding_top{"padding_top"};
+    Input<bool> accumulate{"accumulate"};
+    Output<Buffer<void, 5>> weight_gradient{"weight_gradient"};
+
+    void configure() {
+        output_gradient.set_type(type);
+        input.set_type(type);
+        previous.set_type(type);
+        weight_gradient.set_type(type);
+    }
+
+    void generate() {
+        constrain_image(output_gradient, fix_filters_per_group, fix_out_w);
+        constrain_image(input, fix_channels_per_group, fix_width);
+        constrain_filter(previous);
+        constrain_filter(weight_gradient);
+        const Conv2dBackwardWeightOperands op = operands();
+        const sc::Conv2dBackwardWeightContext context = {
+            sizes(get_target()), op.channels, op.filters,          op.groups,
+            !accumulate,         packed(),    op.type == Float(32)};
+        if (algorithm.value() == "tiles") {
+            build(conv2d_backward_weight(op, sc::backward_weight_tiles(context)),
+                  sc::conv2d_backward_weight_schedules(), context);
+        } else if (algorithm.value() == "sliced") {
+            const sc::WeightSlices slices = sc::backward_weight_slices(context);
+            build(conv2d_backward_weight_sliced(op, slices.columns, slices.parts),
+                  sc::conv2d_backward_weight_sliced_schedules(), context);
+        } else {
+            throw CompileError("algorithm is " + algorithm.value() + ", not tiles or sliced");
+        }
+    }
+
+private:
+    template<typename Stages, typename Table>
+    void build(Stages stages, const Table &table, const sc::Conv2dBackwardWeightContext &context) {
+        weight_gradient(Conv2dLayout(layout).filter_arguments()) = stages.output(c, s, r, k, g);
+        stages.output = weight_gradient;
+        sc::apply(table, schedule_name.value(), stages, context);
+        hk::compiler::add_lowering_passes(get_pipeline(), get_target());
+    }
+
+    // Whether the result's elements lie next to each other. Where nothing is fixed, nobody asks.
+    Expr packed() {
+        Expr result = cast<bool>(1), stride = 1;
+        const auto [dim_c, dim_s, dim_r, dim_k, dim_g] = Conv2dLayout(layout).filter_dims();
+        const Expr extents[] = {fix_channels_per_group.value(), fix_kernel_w.value(),
+                                fix_kernel_h.value(), fix_filters_per_group.value()};
+        const int dims[] = {dim_s, dim_r, dim_k, dim_g};
+        for (int d = 0; d < 4; d++) {
+            stride *= extents[d];
+            if (d != 2) result = result && weight_gradient.dim(dims[d]).stride() == stride;
+        }
+        return result;
+    }
+
+    Conv2dBackwardWeightOperands operands() {
+        const Conv2dLayout order(layout);
+        const auto [dim_c, dim_g, dim_x, dim_y, dim_n] = order.image_dims();
+        Conv2dBackwardWeightOperands op;
+        op.output_gradient = order.image("output_gradient_kgxyn", output_gradient);
+        op.input = order.image("input_cgxyn", input);
+        op.previous = order.filter("previous_csrkg", previous);
+        op.channels = fixed_or(fix_channels_per_group, input.dim(dim_c).extent());
+        op.filters = fixed_or(fix_filters_per_group, output_gradient.dim(dim_c).extent());
+        op.groups = input.dim(dim_g).extent();
+        op.batch = output_gradient.dim(dim_n).extent();
+        op.out_w = fixed_or(fix_out_w, output_gradient.dim(dim_x).extent());
+        op.out_h = output_gradient.dim(dim_y).extent();
+        op.width = fixed_or(fix_width, input.dim(dim_x).extent());
+        op.height = input.dim(dim_y).extent();
+        op.stride_x = fixed_or(fix_stride_x, stride_x);
+        op.stride_y = fixed_or(fix_stride_y, stride_y);
+        op.dilation_x = fixed_or(fix_dilation_x, dilation_x);
+        op.dilation_y = fixed_or(fix_dilation_y, dilation_y);
+        op.padding_left = unpadded() ? Expr(0) : fixed_or(fix_padding_left, padding_left);
+        op.padding_top = unpadded() ? Expr(0) : padding_top;
+        op.accumulate = accumulate;
+        op.type = type;
+        return op;
+    }
+};
+
+}  // namespace
+
+HALIDE_REGISTER_GENERATOR(Conv2dBackwardWeightGenerator, conv2d_backward_weight)

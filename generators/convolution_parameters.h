@@ -1,0 +1,92 @@
+#pragma once
+// The parameters of generators of families that convolve: what a row of kernels.cmake gives them.
+
+#include "generators/image_layout.h"
+#include "schedules/convolution_sizes.h"
+
+namespace hk::generators {
+
+// fix_… parameters other than 0 fix a size when the kernel is compiled; its argument is then
+// unused.
+template<typename T>
+class Conv2dParameters : public Halide::Generator<T> {
+public:
+    Halide::GeneratorParam<Halide::Type> type{"type", Halide::Float(32)};
+    Halide::GeneratorParam<std::string> layout{"layout", "nhwc"};
+    Halide::GeneratorParam<std::string> algorithm{"algorithm", ""};
+    Halide::GeneratorParam<std::string> schedule_name{"schedule", "root"};
+    Halide::GeneratorParam<std::string> knobs{"knobs", ""};
+    Halide::GeneratorParam<int> fix_kernel_w{"fix_kernel_w", 0}, fix_kernel_h{"fix_kernel_h", 0};
+    Halide::GeneratorParam<int> fix_stride_x{"fix_stride_x", 0}, fix_stride_y{"fix_stride_y", 0};
+    Halide::GeneratorParam<int> fix_dilation_x{"fix_dilation_x", 0},
+        fix_dilation_y{"fix_dilation_y", 0};
+    Halide::GeneratorParam<int> fix_channels_per_group{"fix_channels_per_group", 0};
+    Halide::GeneratorParam<int> fix_filters_per_group{"fix_filters_per_group", 0};
+    Halide::GeneratorParam<int> fix_padding{"fix_padding", -1};  // 0: none, else any
+    Halide::GeneratorParam<int> fix_padding_left{"fix_padding_left", 0},
+        fix_padding_top{"fix_padding_top", 0};
+    Halide::GeneratorParam<int> fix_width{"fix_width", 0}, fix_out_w{"fix_out_w", 0};
+
+protected:
+    bool unpadded() const { return fix_padding.value() == 0; }
+    bool pointwise() const {
+        return unpadded() && fix_kernel_w.value() == 1 && fix_kernel_h.value() == 1;
+    }
+
+    schedules::Conv2dSizes sizes(const Halide::Target &target) const {
+        return {target,
+                layout.value() == "nhwc",
+                schedule_name,
+                knobs,
+                fix_kernel_w,
+                fix_kernel_h,
+                fix_stride_x,
+                fix_stride_y,
+                fix_dilation_x,
+                fix_dilation_y,
+                fix_channels_per_group,
+                fix_filters_per_group,
+                fix_width};
+    }
+
+    static Halide::Expr fixed_or(const Halide::GeneratorParam<int> &fixed,
+                                 const Halide::Expr &argument) {
+        return fixed.value() > 0 ? Halide::Expr(fixed.value()) : argument;
+    }
+
+    // Buffers start at 0 and have the sizes that are fixed. Channels of neighbouring groups lie
+    // next to each other in a pixel.
+    template<typename Buffer>
+    void constrain_image(Buffer &image, int channels, int width) const {
+        const Conv2dLayout order(layout);
+        for (int d = 0; d < 5; d++) image.dim(d).set_min(0);
+        fix(image.dim(order.image_dims()[0]), channels);
+        fix(image.dim(order.image_dims()[2]), width);
+        if (order.nhwc() && channels > 0) image.dim(1).set_stride(channels);
+    }
+
+    template<typename Buffer>
+    void constrain_filter(Buffer &filter) const {
+        const auto [dim_c, dim_s, dim_r, dim_k, dim_g] = Conv2dLayout(layout).filter_dims();
+        for (int d = 0; d < 5; d++) filter.dim(d).set_min(0);
+        fix(filter.dim(dim_c), fix_channels_per_group);
+        fix(filter.dim(dim_s), fix_kernel_w);
+        fix(filter.dim(dim_r), fix_kernel_h);
+        fix(filter.dim(dim_k), fix_filters_per_group);
+    }
+
+    // The bias, or a vector like it: [k, g].
+    template<typename Buffer>
+    void constrain_vector(Buffer &vector) const {
+        for (int d = 0; d < 2; d++) vector.dim(d).set_min(0);
+        if (fix_filters_per_group.value() > 0) vector.dim(1).set_stride(fix_filters_per_group);
+    }
+
+private:
+    template<typename Dimension>
+    static void fix(Dimension dim, int size) {
+        if (size > 0) dim.set_extent(size);
+    }
+};
+
+}  // namespace hk::generators

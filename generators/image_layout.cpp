@@ -1,0 +1,99 @@
+#include "generators/image_layout.h"
+
+using namespace Halide;
+
+namespace hk::generators {
+
+Conv2dLayout::Conv2dLayout(const std::string &name) : nhwc_(name == "nhwc") {
+    if (!nhwc_ && name != "nchw") throw CompileError("layout is " + name + ", not nhwc or nchw");
+}
+
+std::array<int, 5> Conv2dLayout::image_dims() const {
+    return nhwc_ ? std::array{0, 1, 2, 3, 4} : std::array{2, 3, 0, 1, 4};
+}
+
+std::array<int, 5> Conv2dLayout::filter_dims() const {
+    return nhwc_ ? std::array{0, 1, 2, 3, 4} : std::array{2, 0, 1, 3, 4};
+}
+
+std::vector<Var> Conv2dLayout::image_arguments(const Var &channel) const {
+    return nhwc_ ? std::vector<Var>{channel, g, x, y, n} : std::vector<Var>{x, y, channel, g, n};
+}
+
+std::vector<Var> Conv2dLayout::filter_arguments() const {
+    return nhwc_ ? std::vector<Var>{c, s, r, k, g} : std::vector<Var>{s, r, c, k, g};
+}
+
+std::vector<Expr> Conv2dLayout::in_order(const std::array<Expr, 5> &image) const {
+    std::vector<Expr> arguments(5);
+    for (size_t i = 0; i < 5; i++) arguments[static_cast<size_t>(image_dims()[i])] = image[i];
+    return arguments;
+}
+
+Func Conv2dLayout::image(const char *name, const Func &buffer) const {
+    Func view(name);
+    view(c, g, x, y, n) = buffer(image_arguments(c));
+    return view;
+}
+
+Func Conv2dLayout::filter(const char *name, const Func &buffer) const {
+    Func view(name);
+    view(c, s, r, k, g) = buffer(filter_arguments());
+    return view;
+}
+
+Func in_f32(const Func &image) {
+    Func value("value");
+    value(c, g, x, y, n) = cast<float>(image(c, g, x, y, n));
+    return value;
+}
+
+Func with_zeros_past_ends(const Func &image, const Expr &channels, const Expr &groups) {
+    const Range all = {Expr(), Expr()};
+    return BoundaryConditions::constant_exterior(image, 0.f,
+                                                 Region{{0, channels}, {0, groups}, all, all, all});
+}
+
+Func with_zeros_around(const Func &image, const Expr &width, const Expr &height, bool unread) {
+    Func value("value");
+    value(c, g, x, y, n) = cast<float>(image(c, g, x, y, n));
+    const Range all = {Expr(), Expr()}, columns = {0, width}, rows = {0, height};
+    Func inside;
+    if (unread) {
+        inside = BoundaryConditions::repeat_edge(value, Region{all, all, columns, rows, all});
+    } else {
+        inside =
+            BoundaryConditions::constant_exterior(value, 0.f, Region{all, all, columns, all, all});
+        inside =
+            BoundaryConditions::constant_exterior(inside, 0.f, Region{all, all, all, rows, all});
+    }
+    Func padded("padded");
+    padded(c, g, x, y, n) = inside(c, g, x, y, n);
+    return padded;
+}
+
+Func rows_with_zeros_around(const Func &image, const Expr &width, const Expr &height,
+                            RDom &columns) {
+    columns = RDom(0, width, "columns");
+    columns.where(y >= 0 && y < height);
+    const RVar column = columns.x;
+    Func padded("padded");
+    padded(c, g, x, y, n) = 0.f;
+    padded(c, g, column, y, n) = cast<float>(image(c, g, column, clamp(y, 0, height - 1), n));
+    return padded;
+}
+
+Func joined_rows_with_zeros_around(const Func &image, const Expr &channels, const Expr &width,
+                                   const Expr &height, RDom &elements) {
+    elements = RDom(0, width * channels, "elements");
+    elements.where(y >= 0 && y < height);
+    const RVar i = elements.x;
+    const Var element("element");
+    Func padded("padded");
+    padded(element, g, y, n) = 0.f;
+    padded(i, g, y, n) =
+        cast<float>(image(i % channels, g, i / channels, clamp(y, 0, height - 1), n));
+    return padded;
+}
+
+}  // namespace hk::generators

@@ -1,0 +1,151 @@
+#include "generators/pool2d/pool2d.h"
+
+#include "generators/nan.h"
+
+using namespace Halide;
+
+namespace hk::generators {
+
+namespace {
+
+Expr inside(const Expr &first, const Expr &kernel, const Expr &size) {
+    return cast<float>(min(first + kernel, size) - max(first, 0));
+}
+
+}  // namespace
+
+Expr PoolWindows::pixels_of_row(const Expr &x) const { return inside(first_x(x), kernel_x, width); }
+
+Expr PoolWindows::pixels_of_column(const Expr &y) const {
+    return inside(first_y(y), kernel_y, height);
+}
+
+Expr pixel_of_maximum(const Func &image, const PoolWindows &windows, bool unpadded, const Expr &x,
+                      const Expr &y) {
+    const Range all = {Expr(), Expr()};
+    const Region pixels = {all, all, {0, windows.width}, {0, windows.height}, all};
+    const Func around = unpadded ? image : BoundaryConditions::repeat_edge(image, pixels);
+    return around(c, g, x, y, n);
+}
+
+namespace {
+
+Expr larger(const Expr &best, const Expr &element) {
+    const Expr value = cast<float>(element);
+    return select(value > best || is_nan_by_bits(element), value, best);
+}
+
+void finish_maximum(const Pool2dOperands &op, Pool2d &stages) {
+    stages.output = Func("result");
+    stages.output(c, g, x, y, n) = cast(op.type, stages.folded(c, g, x, y, n));
+}
+
+void finish_average(const Pool2dOperands &op, Pool2d &stages) {
+    const PoolWindows &w = op.windows;
+    const Expr pixels = op.unpadded ? cast<float>(w.kernel_x * w.kernel_y) : w.pixels(x, y);
+    stages.output = Func("result");
+    stages.output(c, g, x, y, n) = cast(op.type, stages.folded(c, g, x, y, n) / pixels);
+}
+
+// Pixels above each other; in rows outside of the image, the nearest inside.
+struct Column {
+    Expr inside, pixel;
+};
+
+Column column_of(const Pool2dOperands &op, const RDom &rows) {
+    const Expr row = op.windows.first_y(y) + rows, height = op.windows.height;
+    return {row >= 0 && row < height, cast<float>(op.input(c, g, x, clamp(row, 0, height - 1), n))};
+}
+
+// stages.above, in the middle of what changes nothing.
+void place_columns(const Pool2dOperands &op, const Expr &nothing, Pool2d &stages) {
+    stages.columns = RDom(0, op.windows.width, "columns");
+    stages.column = Func("column");
+    stages.column(c, g, x, y, n) = nothing;
+    stages.column(c, g, stages.columns, y, n) = stages.above(c, g, stages.columns, y, n);
+}
+
+}  // namespace
+
+Pool2d pool2d_max(const Pool2dOperands &op) {
+    const PoolWindows &w = op.windows;
+    Pool2d stages;
+    stages.r = RDom(0, w.kernel_x, 0, w.kernel_y, "r");
+    stages.folded = Func("best");
+    stages.folded(c, g, x, y, n) = Float(32).min();
+    stages.folded(c, g, x, y, n) =
+        larger(stages.folded(c, g, x, y, n),
+               pixel_of_maximum(op.input, w, op.unpadded, w.first_x(x) + stages.r.x,
+                                w.first_y(y) + stages.r.y));
+    finish_maximum(op, stages);
+    return stages;
+}
+
+Pool2d pool2d_average(const Pool2dOperands &op) {
+    const PoolWindows &w = op.windows;
+    Pool2d stages;
+    stages.r = RDom(0, w.kernel_x, 0, w.kernel_y, "r");
+    const Func image =
+        op.unpadded ? in_f32(op.input) : with_zeros_around(op.input, w.width, w.height, false);
+    stages.folded = Func("sum");
+    stages.folded(c, g, x, y, n) +=
+        image(c, g, w.first_x(x) + stages.r.x, w.first_y(y) + stages.r.y, n);
+    finish_average(op, stages);
+    return stages;
+}
+
+Pool2d pool2d_average_in_blocks(const Pool2dOperands &op) {
+    const PoolWindows &w = op.windows;
+    const Expr left = max(w.first_x(x), 0), right = min(w.first_x(x) + w.kernel_x, w.width);
+    const Expr top = max(w.first_y(y), 0), bottom = min(w.first_y(y) + w.kernel_y, w.height);
+    // Columns may be lanes of a vector, which a condition of the sum would take apart.
+    const auto pixel = [&](const std::array<Expr, 3> &at) {
+        const Expr px = left + at[0], py = top + at[1];
+        const Expr value = op.input(c, g, min(px, w.width - 1), min(py, w.height - 1), n);
+        return select(px < right && py < bottom, cast<float>(value), 0.f);
+    };
+    Pool2d stages;
+    stages.blocked =
+        blocked_sum({c, g, x, y, n}, 0.f, {min(w.kernel_x, w.width), min(w.kernel_y, w.height), 1},
+                    pixel, [](const std::array<Expr, 3> &) { return cast<bool>(true); });
+    stages.folded = Func("sum");
+    stages.folded(c, g, x, y, n) = stages.blocked.running(c, g, x, y, n)[0];
+    finish_average(op, stages);
+    return stages;
+}
+
+Pool2d pool2d_max_by_rows(const Pool2dOperands &op) {
+    const PoolWindows &w = op.windows;
+    const Expr nothing = Float(32).min();
+    Pool2d stages;
+    stages.rows = RDom(0, w.kernel_y, "rows");
+    stages.above = Func("best_above");
+    stages.above(c, g, x, y, n) = nothing;
+    stages.above(c, g, x, y, n) =
+        larger(stages.above(c, g, x, y, n), column_of(op, stages.rows).pixel);
+    place_columns(op, nothing, stages);
+    stages.r = RDom(0, w.kernel_x, 0, 1, "r");
+    stages.folded = Func("best");
+    stages.folded(c, g, x, y, n) = nothing;
+    stages.folded(c, g, x, y, n) =
+        larger(stages.folded(c, g, x, y, n), stages.column(c, g, w.first_x(x) + stages.r.x, y, n));
+    finish_maximum(op, stages);
+    return stages;
+}
+
+Pool2d pool2d_average_by_rows(const Pool2dOperands &op) {
+    const PoolWindows &w = op.windows;
+    Pool2d stages;
+    stages.rows = RDom(0, w.kernel_y, "rows");
+    const Column column = column_of(op, stages.rows);
+    stages.above = Func("sum_above");
+    stages.above(c, g, x, y, n) += select(column.inside, column.pixel, 0.f);
+    place_columns(op, 0.f, stages);
+    stages.r = RDom(0, w.kernel_x, 0, 1, "r");
+    stages.folded = Func("sum");
+    stages.folded(c, g, x, y, n) += stages.column(c, g, w.first_x(x) + stages.r.x, y, n);
+    finish_average(op, stages);
+    return stages;
+}
+
+}  // namespace hk::generators

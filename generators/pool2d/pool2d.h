@@ -1,0 +1,57 @@
+#pragma once
+// Pooling, in the index letters of generators/image_layout.h; there is one group. hk/pool2d.h says
+// what a window is.
+
+#include "generators/image_layout.h"
+#include "generators/long_sum.h"
+
+namespace hk::generators {
+
+struct PoolWindows {
+    Halide::Expr kernel_x, kernel_y, stride_x, stride_y, padding_left, padding_top;
+    Halide::Expr width, height;  // of the input
+
+    // The first column and row of a window; they may lie before the image.
+    Halide::Expr first_x(const Halide::Expr &x) const { return x * stride_x - padding_left; }
+    Halide::Expr first_y(const Halide::Expr &y) const { return y * stride_y - padding_top; }
+
+    // The pixels of a window inside the image: next to each other, above each other, all; floats.
+    Halide::Expr pixels_of_row(const Halide::Expr &x) const;
+    Halide::Expr pixels_of_column(const Halide::Expr &y) const;
+    Halide::Expr pixels(const Halide::Expr &x, const Halide::Expr &y) const {
+        return pixels_of_row(x) * pixels_of_column(y);
+    }
+};
+
+struct Pool2dOperands {
+    Halide::Func input;
+    PoolWindows windows;
+    bool unpadded;      // no window reaches over the edge
+    Halide::Type type;  // of the output
+};
+
+// folded(c, g, x, y, n) is over the pixels r.x, r.y of a window, row by row; in blocks the sum that
+// `blocked` has, of any number of pixels.
+//
+// Of pooling by rows above(c, g, x, y, n) is what folding the pixels above each other at column x
+// of the input makes, over `rows`, for the output's row y. column is the same at `columns`, which
+// are all of the image, and what changes nothing before and after it. folded is then over r.x of
+// column alone.
+struct Pool2d {
+    Halide::Func above, column, folded, output;
+    Halide::RDom r, rows, columns;
+    BlockedSum blocked;
+};
+
+Pool2d pool2d_max(const Pool2dOperands &operands);
+Pool2d pool2d_average(const Pool2dOperands &operands);
+Pool2d pool2d_average_in_blocks(const Pool2dOperands &operands);
+Pool2d pool2d_max_by_rows(const Pool2dOperands &operands);
+Pool2d pool2d_average_by_rows(const Pool2dOperands &operands);
+
+// The pixel at x, y of an image whose edge is repeated around it, unless nothing is read there. It
+// changes no maximum: a window that reaches over an edge holds pixels of that edge.
+Halide::Expr pixel_of_maximum(const Halide::Func &image, const PoolWindows &windows, bool unpadded,
+                              const Halide::Expr &x, const Halide::Expr &y);
+
+}  // namespace hk::generators

@@ -1,0 +1,224 @@
+#include "generators/pool2d/pool2d_backward.h"
+
+#include <limits>
+
+#include "generators/nan.h"
+
+using namespace Halide;
+
+namespace hk::generators {
+
+namespace {
+
+const Var row("row");
+
+// How many windows hold a pixel, at most.
+Expr most_windows(const Expr &kernel, const Expr &stride, const Expr &windows) {
+    const Expr most = Internal::simplify(ceil_div(kernel, stride));
+    return Internal::is_const_one(most) ? most : min(most, windows);
+}
+
+enum class Order : uint8_t { in_line, in_blocks };
+
+// The windows that hold a pixel, counted from the first in each direction, and what the pixel adds
+// up.
+class Gathering {
+public:
+    explicit Gathering(const Pool2dBackwardOperands &op) : op_(op) {
+        const PoolWindows &windows = op.windows;
+        stages.first_x = Func("first_x");
+        stages.first_y = Func("first_y");
+        stages.first_x(x) =
+            max((x + windows.padding_left - windows.kernel_x) / windows.stride_x + 1, 0);
+        stages.first_y(y) =
+            max((y + windows.padding_top - windows.kernel_y) / windows.stride_y + 1, 0);
+    }
+
+    Expr of_window(const Func &value, const Expr &i, const Expr &j) const {
+        return value(c, g, clamp(next_x(i), 0, op_.out_w - 1), clamp(next_y(j), 0, op_.out_h - 1),
+                     n);
+    }
+
+    // The place of the pixel in it.
+    Expr place(const Expr &i, const Expr &j) const {
+        const PoolWindows &windows = op_.windows;
+        return (y - windows.first_y(next_y(j))) * windows.kernel_x + x - windows.first_x(next_x(i));
+    }
+
+    template<typename Term>
+    void add(const Term &term, Order order) {
+        const PoolWindows &windows = op_.windows;
+        const Expr most_x = most_windows(windows.kernel_x, windows.stride_x, op_.out_w);
+        const Expr most_y = most_windows(windows.kernel_y, windows.stride_y, op_.out_h);
+        stages.sum = Func("sum");
+        if (order == Order::in_blocks) {
+            stages.blocked = blocked_sum(
+                {c, g, x, y, n}, 0.f, {most_x, most_y, 1},
+                [&](const std::array<Expr, 3> &at) {
+                    return select(is_held(at[0], at[1]), term(at[0], at[1]), 0.f);
+                },
+                [](const std::array<Expr, 3> &) { return cast<bool>(true); });
+            stages.sum(c, g, x, y, n) = stages.blocked.running(c, g, x, y, n)[0];
+        } else {
+            stages.w = RDom(0, most_x, 0, most_y, "w");
+            const Expr i = stages.w.x, j = stages.w.y;
+            stages.sum(c, g, x, y, n) += select(is_held(i, j), term(i, j), 0.f);
+        }
+        stages.output = Func("result");
+        stages.output(c, g, x, y, n) = cast(op_.type, stages.sum(c, g, x, y, n));
+    }
+
+    Pool2dBackward stages;
+
+private:
+    const Pool2dBackwardOperands &op_;
+
+    Expr next_x(const Expr &i) const { return stages.first_x(x) + i; }
+    Expr next_y(const Expr &j) const { return stages.first_y(y) + j; }
+    Expr is_held(const Expr &i, const Expr &j) const {
+        const PoolWindows &windows = op_.windows;
+        return next_x(i) < op_.out_w && windows.first_x(next_x(i)) <= x && next_y(j) < op_.out_h &&
+               windows.first_y(next_y(j)) <= y;
+    }
+};
+
+Tuple all_values(const FuncRef &of) { return of.size() == 1 ? Tuple(Expr(of)) : Tuple(of); }
+
+// By rows, from `place`, where it is defined, and `value` of all windows of a row.
+void add_rows(const Pool2dBackwardOperands &op, const Expr &place, const Expr &value,
+              Pool2dBackward &stages) {
+    const PoolWindows &windows = op.windows;
+    const bool has_place = place.defined();
+    const auto of_both = [&](const Expr &its_place, const Expr &its_value) {
+        return has_place ? Tuple(its_place, its_value) : Tuple(its_value);
+    };
+    const Tuple nothing = of_both(-1, 0.f);
+    stages.dense = Func("dense");
+    stages.dense(c, g, x, y, n) = nothing;
+    stages.dense(c, g, stages.windows, y, n) = of_both(place, value);
+    stages.spread = Func("spread");
+    const Tuple here = all_values(stages.dense(c, g, x / windows.stride_x, y, n));
+    stages.spread(c, g, x, y, n) = select(x % windows.stride_x == 0, here, nothing);
+
+    stages.kernel_columns = RDom(0, windows.kernel_x, "kernel_columns");
+    const RDom &k = stages.kernel_columns;
+    const Tuple window = all_values(stages.spread(c, g, x + windows.padding_left - k, y, n));
+    stages.folded = Func("folded");
+    stages.folded(c, g, x, row, y, n) +=
+        has_place ? select(window[0] == row * windows.kernel_x + k, window[1], 0.f) : window[0];
+    stages.across = Func("across");
+    stages.across(c, g, x, row, y, n) = stages.folded(c, g, x, row, y, n);
+
+    stages.w = RDom(0, most_windows(windows.kernel_y, windows.stride_y, op.out_h), "w");
+    const Expr first = max((y + windows.padding_top - windows.kernel_y) / windows.stride_y + 1, 0);
+    const Expr next = first + stages.w, its_row = y - windows.first_y(next);
+    const Expr its_place = has_place ? clamp(its_row, 0, windows.kernel_y - 1) : Expr(0);
+    stages.sum = Func("sum");
+    stages.sum(c, g, x, y, n) +=
+        select(next < op.out_h && its_row >= 0,
+               stages.across(c, g, x, its_place, clamp(next, 0, op.out_h - 1), n), 0.f);
+    stages.output = Func("result");
+    stages.output(c, g, x, y, n) = cast(op.type, stages.sum(c, g, x, y, n));
+}
+
+// The edge is repeated around the image. To the right and below what repeats it has a place after
+// the edge's own; to the left and above it would come before, and is passed over.
+Pool2dBackward gather_of_maxima(const Pool2dBackwardOperands &op, Order order) {
+    constexpr int kNone = std::numeric_limits<int32_t>::max();
+    const PoolWindows &windows = op.windows;
+    Gathering gathering(op);
+    Pool2dBackward &stages = gathering.stages;
+    stages.r = RDom(0, windows.kernel_x, 0, windows.kernel_y, "r");
+    const RDom &r = stages.r;
+    const Expr px = windows.first_x(x) + r.x, py = windows.first_y(y) + r.y;
+    const Expr element = pixel_of_maximum(op.input, windows, op.unpadded, px, py);
+    const Expr best = cast<float>(op.output(c, g, x, y, n));
+    Expr is_best = cast<float>(element) == best || is_nan_by_bits(element);
+    if (!op.unpadded) is_best = px >= 0 && py >= 0 && is_best;
+    stages.window = Func("first_best");
+    stages.window(c, g, x, y, n) = kNone;
+    stages.window(c, g, x, y, n) =
+        min(stages.window(c, g, x, y, n), select(is_best, r.y * windows.kernel_x + r.x, kNone));
+    gathering.add(
+        [&](const Expr &i, const Expr &j) {
+            const Expr is_its = gathering.of_window(stages.window, i, j) == gathering.place(i, j);
+            return select(is_its, cast<float>(gathering.of_window(op.output_gradient, i, j)), 0.f);
+        },
+        order);
+    return stages;
+}
+
+Pool2dBackward gather_shares(const Pool2dBackwardOperands &op, Order order) {
+    const PoolWindows &windows = op.windows;
+    Gathering gathering(op);
+    Pool2dBackward &stages = gathering.stages;
+    const Expr pixels =
+        op.unpadded ? cast<float>(windows.kernel_x * windows.kernel_y) : windows.pixels(x, y);
+    stages.window = Func("share");
+    stages.window(c, g, x, y, n) = cast<float>(op.output_gradient(c, g, x, y, n)) / pixels;
+    gathering.add(
+        [&](const Expr &i, const Expr &j) { return gathering.of_window(stages.window, i, j); },
+        order);
+    return stages;
+}
+
+}  // namespace
+
+Pool2dBackward pool2d_backward_max(const Pool2dBackwardOperands &op) {
+    return gather_of_maxima(op, Order::in_line);
+}
+
+Pool2dBackward pool2d_backward_max_in_blocks(const Pool2dBackwardOperands &op) {
+    return gather_of_maxima(op, Order::in_blocks);
+}
+
+Pool2dBackward pool2d_backward_average(const Pool2dBackwardOperands &op) {
+    return gather_shares(op, Order::in_line);
+}
+
+Pool2dBackward pool2d_backward_average_in_blocks(const Pool2dBackwardOperands &op) {
+    return gather_shares(op, Order::in_blocks);
+}
+
+Pool2dBackward pool2d_backward_max_by_rows(const Pool2dBackwardOperands &op) {
+    const PoolWindows &windows = op.windows;
+    const Expr nothing = Int(32).min();
+    Pool2dBackward stages;
+    stages.columns = RDom(0, windows.width, "columns");
+    stages.order = Func("order");
+    stages.order(c, g, x, y, n) = nothing;
+    stages.order(c, g, stages.columns, y, n) = select(
+        y >= 0 && y < windows.height,
+        order_by_bits(op.input(c, g, stages.columns, clamp(y, 0, windows.height - 1), n)), nothing);
+
+    stages.r = RDom(0, windows.kernel_x, 0, windows.kernel_y, "r");
+    const RDom &r = stages.r;
+    stages.window = Func("best_at");
+    stages.window(c, g, x, y, n) = Tuple(nothing, -1);
+    FuncRef window = stages.window(c, g, x, y, n);
+    const Expr next = stages.order(c, g, windows.first_x(x) + r.x, windows.first_y(y) + r.y, n);
+    const Expr best = window[0], place = window[1];
+    window = Tuple(max(best, next), select(next > best, r.y * windows.kernel_x + r.x, place));
+
+    stages.windows = RDom(0, op.out_w, "windows");
+    const RDom &all = stages.windows;
+    add_rows(op, stages.window(c, g, all, y, n)[1],
+             cast<float>(op.output_gradient(c, g, all, y, n)), stages);
+    return stages;
+}
+
+Pool2dBackward pool2d_backward_average_by_rows(const Pool2dBackwardOperands &op) {
+    const PoolWindows &windows = op.windows;
+    Pool2dBackward stages;
+    stages.windows = RDom(0, op.out_w, "windows");
+    const RDom &all = stages.windows;
+    stages.pixels = Func("pixels");
+    stages.pixels(x) = windows.pixels_of_row(x);
+    add_rows(op, Expr(),
+             cast<float>(op.output_gradient(c, g, all, y, n)) /
+                 (stages.pixels(all) * windows.pixels_of_column(y)),
+             stages);
+    return stages;
+}
+
+}  // namespace hk::generators

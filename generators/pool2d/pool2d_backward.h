@@ -1,0 +1,49 @@
+#pragma once
+// The gradient of pooling's input from that of its output, in the index letters of
+// generators/image_layout.h; there is one group. x and y are pixels of the input.
+//
+// It is gathered: a pixel adds up the windows that hold it in an order of its own, so that nothing
+// is added atomically and no order depends on threads.
+
+#include "generators/pool2d/pool2d.h"
+
+namespace hk::generators {
+
+struct Pool2dBackwardOperands {
+    Halide::Func output_gradient, input,
+        output;  // average reads the first alone, max by rows the first two
+    PoolWindows windows;
+    Halide::Expr out_w, out_h;
+    bool unpadded;      // no window reaches over the edge
+    Halide::Type type;  // of the input's gradient
+};
+
+// window(c, g, x, y, n), of a window at x, y of the output: of max the place, r.y * kernel_x + r.x,
+// of its first pixel that equals the output, or is NaN where that is; of average the gradient of
+// each of its pixels. first_x(x) and first_y(y) are the first windows that hold a pixel; sum is
+// over w.x and w.y, how many windows after those; in blocks what `blocked` has.
+//
+// By rows, dense(c, g, x, y, n) is of the window at x, y, of all `windows` of a row: of max the
+// place of its maximum and its gradient, of average the gradient of each of its pixels. spread is
+// the same of the window whose first pixel is in column x of the padded image; where there is none,
+// place is -1 and the gradient 0. What column x of the image gets in a row of those windows, over
+// kernel_columns, is folded; across is the same. sum is over w.x, how many windows after the first
+// above. Of max order(c, g, x, y, n) is the input's as integers, at its `columns`, with room around
+// it that is no maximum; window is the maximum and its place. Of average pixels(x) is how many a
+// window has in a row.
+struct Pool2dBackward {
+    Halide::Func window, first_x, first_y, sum, output;
+    Halide::RDom r, w;  // r is of max alone
+    Halide::Func order, pixels, dense, spread, folded, across;
+    Halide::RDom columns, windows, kernel_columns;
+    BlockedSum blocked;
+};
+
+Pool2dBackward pool2d_backward_max(const Pool2dBackwardOperands &operands);
+Pool2dBackward pool2d_backward_max_in_blocks(const Pool2dBackwardOperands &operands);
+Pool2dBackward pool2d_backward_average(const Pool2dBackwardOperands &operands);
+Pool2dBackward pool2d_backward_average_in_blocks(const Pool2dBackwardOperands &operands);
+Pool2dBackward pool2d_backward_max_by_rows(const Pool2dBackwardOperands &operands);
+Pool2dBackward pool2d_backward_average_by_rows(const Pool2dBackwardOperands &operands);
+
+}  // namespace hk::generators

@@ -1,0 +1,390 @@
+#include "generators/quantized_conv2d/quantized_conv2d.h"
+
+#include "generators/activation.h"
+#include "generators/transpose.h"
+
+using namespace Halide;
+
+namespace hk::generators {
+
+namespace {
+
+const Range everything = {Expr(), Expr()};
+
+// Numbers are zero outside the input, which is where its zero point is stored. Channels past the
+// end meet zeros of the weight: there it is zero that is stored, so that no zero point, nor a
+// number that is not finite, takes part. Columns and rows are two conditions:
+// generators/conv2d/conv2d.cpp.
+Func pad(const QuantizedConv2dOperands &op, bool fill_channels) {
+    Func value("value");
+    const Expr stored = op.input(c, g, x, y, n);
+    value(c, g, x, y, n) = op.integer() ? stored ^ cast<uint8_t>(op.input_flip) : stored;
+    const Expr zero = op.integer() ? cast<uint8_t>(op.input_zero_point) : Expr(0.f);
+    const Range columns = {0, op.width}, rows = {0, op.height};
+    Func inside;
+    if (op.pointwise) {
+        inside = BoundaryConditions::repeat_edge(
+            value, Region{everything, everything, columns, rows, everything});
+    } else {
+        inside = BoundaryConditions::constant_exterior(
+            value, zero, Region{everything, everything, columns, everything, everything});
+        inside = BoundaryConditions::constant_exterior(
+            inside, zero, Region{everything, everything, everything, rows, everything});
+    }
+    if (fill_channels)
+        inside = BoundaryConditions::constant_exterior(
+            inside, cast(value.type(), 0),
+            Region{{0, op.channels}, everything, everything, everything, everything});
+    Func padded("padded");
+    padded(c, g, x, y, n) = inside(c, g, x, y, n);
+    return padded;
+}
+
+// Zero past the last filter and, where asked for, past the last channel.
+Func filled(const QuantizedConv2dOperands &op, bool fill_channels) {
+    const Range channels = fill_channels ? Range{0, op.channels} : everything;
+    return BoundaryConditions::constant_exterior(
+        op.weight, cast<int8_t>(0),
+        Region{channels, everything, everything, {0, op.filters}, everything});
+}
+
+Expr input_x(const QuantizedConv2dOperands &op, const Expr &s) {
+    return x * op.stride_x + s * op.dilation_x - op.padding_left;
+}
+
+Expr input_y(const QuantizedConv2dOperands &op, const Expr &r) {
+    return y * op.stride_y + r * op.dilation_y - op.padding_top;
+}
+
+// One product of the sum.
+Expr product(const QuantizedConv2dOperands &op, const Expr &input, const Expr &weight) {
+    if (op.integer()) return cast<int32_t>(input) * cast<int32_t>(weight);
+    return cast<float>(cast<int32_t>(weight) - op.weight_zero_point) * input;
+}
+
+// How zero points enter a sum of integers: in its factors; or through the sums of the filter and
+// the window, which then are left out where the zero point is zero, or are sums of no terms.
+enum class ZeroPoints { in_factors, in_sums, in_sums_without_terms };
+
+// The rows of a sum of bytes that is multiplied by `zero_point`.
+Expr summed_rows(const QuantizedConv2dOperands &op, const Expr &zero_point,
+                 ZeroPoints zero_points) {
+    return zero_points == ZeroPoints::in_sums ? op.kernel_h
+                                              : select(zero_point == 0, 0, op.kernel_h);
+}
+
+Expr corrected(const Expr &zero_point, const Expr &moved, ZeroPoints zero_points) {
+    return zero_points == ZeroPoints::in_sums ? select(zero_point == 0, 0, moved) : moved;
+}
+
+// What sums start from, and what a sum is multiplied by and moved by: of each filter, zero past the
+// last one.
+void begin(const QuantizedConv2dOperands &op, QuantizedConv2dEnds &stages,
+           ZeroPoints zero_points = ZeroPoints::in_sums) {
+    const Region filters = {{0, op.filters}, everything};
+    const Expr terms = op.channels * op.kernel_w * op.kernel_h;
+    const Expr rows = summed_rows(op, op.input_zero_point, zero_points);
+    stages.filter_r = RDom(0, op.channels, 0, op.kernel_w, 0, rows, "filter_r");
+    const RDom &d = stages.filter_r;
+    stages.filter_sum = Func("filter_sum");
+    stages.filter_sum(k, g) = 0;
+    stages.filter_sum(k, g) += cast<int32_t>(filled(op, false)(d.x, d.y, d.z, k, g));
+
+    stages.start = Func("start");
+    if (op.integer()) {
+        const Expr zx = op.input_zero_point;
+        const Expr moved = zx * (terms * op.weight_zero_point - stages.filter_sum(k, g));
+        Func bias = BoundaryConditions::constant_exterior(op.sum_bias, 0, filters);
+        const bool in_factors = zero_points == ZeroPoints::in_factors;
+        stages.start(k, g) =
+            bias(k, g) + (in_factors ? Expr(0) : corrected(zx, moved, zero_points));
+    } else {
+        stages.start(k, g) = 0.f;
+    }
+    Func scale = BoundaryConditions::constant_exterior(op.scale, 0.f, filters);
+    Func bias = BoundaryConditions::constant_exterior(op.real_bias, 0.f, filters);
+    stages.multiplier = Func("multiplier");
+    stages.multiplier(k, g) =
+        (op.integer() ? op.input_scale * scale(k, g) : scale(k, g)) / op.output_scale;
+    stages.offset = Func("offset");
+    stages.offset(k, g) = bias(k, g) / op.output_scale;
+    stages.sum = Func("sum");
+}
+
+// Between 2^23 and 2^24 floats are the integers: the sum with 3 * 2^22 is rounded half to even, and
+// its bits less those of 3 * 2^22 are the integer. (round() is five instructions a vector on
+// AVX-512, not one.)
+constexpr float kIntegers = 12582912.f;
+
+Expr rounded_bits(const Expr &v) { return reinterpret<int32_t>(strict_float(v + kIntegers)); }
+
+// The integer of such bits, which are at least those of -zero_point, with the zero point.
+Expr stored_integer(const QuantizedConv2dOperands &op, const Expr &bits) {
+    return cast<uint32_t>(bits - (reinterpret<int32_t>(Expr(kIntegers)) - op.output_zero_point));
+}
+
+// A number within the activation's bounds as a stored byte. As integers such floats are in order,
+// and those out of range are below or above: the bounds may come after, as integers, which more of
+// a core's units compare than floats; and narrowing saturates where the upper one is the type's.
+// Strict down to the product: every schedule and device makes the same bytes.
+Expr requantized(const QuantizedConv2dOperands &op, const Expr &value) {
+    const Expr integer = stored_integer(op, max(rounded_bits(value), rounded_bits(op.low)));
+    const Expr most = select(quantized_conv2d_bounded_by_type(op), cast<uint32_t>(255),
+                             stored_integer(op, rounded_bits(op.high)));
+    return cast<uint8_t>(min(integer, most)) ^ cast<uint8_t>(op.output_flip);
+}
+
+// What follows the sum.
+void finish(const QuantizedConv2dOperands &op, QuantizedConv2dEnds &stages,
+            ZeroPoints zero_points = ZeroPoints::in_sums) {
+    Expr sum = stages.sum(k, g, x, y, n);
+    const Expr rows = summed_rows(op, op.weight_zero_point, zero_points);
+    stages.window_r = RDom(0, op.channels, 0, op.kernel_w, 0, rows, "window_r");
+    const RDom &d = stages.window_r;
+    stages.window_sum = Func("window_sum");
+    stages.window_sum(g, x, y, n) = 0;
+    if (op.integer() && zero_points != ZeroPoints::in_factors) {
+        stages.window_sum(g, x, y, n) +=
+            cast<int32_t>(stages.padded(d.x, g, input_x(op, d.y), input_y(op, d.z), n));
+        const Expr moved = op.weight_zero_point * stages.window_sum(g, x, y, n);
+        sum -= corrected(op.weight_zero_point, moved, zero_points);
+    }
+    const Expr value = cast<float>(sum) * stages.multiplier(k, g) + stages.offset(k, g);
+    stages.activated = Func("activated");
+    stages.output = Func("result");
+    const Expr result = linear_activation(value, op.slope, op.low, op.high);
+    if (op.output_type == UInt(8)) {
+        stages.activated(k, g, x, y, n) = requantized(op, leaky(value, op.slope));
+    } else if (op.integer()) {
+        stages.activated(k, g, x, y, n) =
+            select(op.integer_output, reinterpret<float>(sum), result);
+    } else {
+        stages.activated(k, g, x, y, n) = result;
+    }
+    stages.output(k, g, x, y, n) = stages.activated(k, g, x, y, n);
+}
+
+void pack(const QuantizedConv2dOperands &op, QuantizedConv2d &stages, int lanes) {
+    const Var &panel = stages.panel, &ko = stages.ko;
+    stages.bytes = Func("bytes");
+    stages.bytes(c, row, s, r, ko, g) =
+        reinterpret<uint8_t>(op.weight(c, s, r, min(ko * lanes + row, op.filters - 1), g));
+    // Where bytes are stored, those past the last channel may be read, though they were not
+    // written.
+    const auto byte = [&](int i) {
+        const Expr channel = 4 * (panel * lanes + element) + i, last = op.channels - 1;
+        const Expr known =
+            lanes == 1 ? min(channel, last) : unsafe_promise_clamped(channel, 0, last);
+        return stages.bytes(known, row, s, r, ko, g);
+    };
+    Func rows("rows");
+    rows(element, row, panel, s, r, ko, g) = concat_bits({byte(0), byte(1), byte(2), byte(3)});
+    stages.transposed = transpose(rows, lanes, {panel, s, r, ko, g});
+    stages.words = Func("words");
+    stages.words(element, panel, s, r, ko, g) =
+        stages.transposed.back()(element, 0, panel, s, r, ko, g);
+    stages.packed = Func("packed");
+    stages.packed(stages.byte, panel, s, r, ko, g) = extract_bits<int8_t>(
+        stages.words(stages.byte / 4, panel, s, r, ko, g), 8 * (stages.byte % 4));
+}
+
+}  // namespace
+
+Expr quantized_conv2d_bounded_by_type(const QuantizedConv2dOperands &op) {
+    return op.high + cast<float>(op.output_zero_point) == 255.f;
+}
+
+namespace {
+
+using Place = std::array<Expr, 3>;  // of a word: w, s, r
+
+// Sums of f32 in blocks of words: product(i, place) of each of a word's four.
+template<typename Product>
+BlockedSum sum_in_blocks(const QuantizedConv2dOperands &op, QuantizedConv2dEnds &stages,
+                         const Product &product) {
+    const BlockedSum blocked = blocked_sum(
+        {k, g, x, y, n}, stages.start(k, g), {(op.channels + 3) / 4, op.kernel_w, op.kernel_h},
+        [&](const Place &at) {
+            return product(0, at) + product(1, at) + product(2, at) + product(3, at);
+        },
+        [](const Place &) { return cast<bool>(true); });
+    stages.sum(k, g, x, y, n) = blocked.running(k, g, x, y, n)[0];
+    return blocked;
+}
+
+}  // namespace
+
+QuantizedConv2d quantized_conv2d_packed(const QuantizedConv2dOperands &op, int lanes,
+                                        bool in_blocks) {
+    QuantizedConv2d stages;
+    begin(op, stages);
+    const bool whole_words = lanes > 1;
+    stages.padded = pad(op, !whole_words);
+    const auto stored = [&](const Expr &channel) {
+        return whole_words ? unsafe_promise_clamped(channel, 0, op.channels - 1) : channel;
+    };
+    if (whole_words) {
+        // Zeros after the last channel: on their own, because vectors that end in a condition and a
+        // bound on the address are loaded an element at a time.
+        const RDom rest(0, -op.channels & 3, "rest");
+        stages.padded(stored(op.channels + rest), g, x, y, n) = cast(stages.padded.type(), 0);
+    }
+    pack(op, stages, lanes);
+
+    const auto term = [&](const Expr &byte, const Place &at) {
+        const auto &[w, s, r] = at;
+        const Expr input =
+            stages.padded(stored(4 * w + byte), g, input_x(op, s), input_y(op, r), n);
+        const Expr place = k % lanes + lanes * (w % lanes), panel = w / lanes;
+        Expr weight;
+        if (op.integer()) {
+            weight = stages.packed(byte + 4 * place, panel, s, r, k / lanes, g);
+        } else {
+            const Expr word = stages.words(place, panel, s, r, k / lanes, g);
+            weight = reinterpret<int32_t>(word << cast<uint32_t>(24 - 8 * byte)) >> 24;
+        }
+        return product(op, input, weight);
+    };
+    if (in_blocks) {
+        stages.blocked = sum_in_blocks(op, stages, term);
+    } else {
+        stages.r = RDom(0, 4, 0, (op.channels + 3) / 4, 0, op.kernel_w, 0, op.kernel_h, "r");
+        const RDom &d = stages.r;
+        stages.sum(k, g, x, y, n) = stages.start(k, g);
+        stages.sum(k, g, x, y, n) += term(d.x, {d.y, d.z, d.w});
+    }
+    finish(op, stages);
+    return stages;
+}
+
+QuantizedConv2dSliced quantized_conv2d_sliced(const QuantizedConv2dOperands &op, int tile,
+                                              bool in_blocks) {
+    const bool whole_words = op.integer() && tile > 1;
+    // Devices take no buffer that was never made, though the kernel drops what it read of it.
+    const ZeroPoints zero_points =
+        whole_words ? ZeroPoints::in_sums_without_terms : ZeroPoints::in_factors;
+    QuantizedConv2dSliced stages;
+    begin(op, stages, zero_points);
+    stages.padded = pad(op, true);
+    stages.window = Func("window");
+    stages.window(i, w, g, x, y, n) = stages.padded(4 * w + i, g, x, y, n);
+    stages.tap = Func("tap");
+    stages.tap(i, w, s, r, g, x, y, n) = stages.window(i, w, g, input_x(op, s), input_y(op, r), n);
+    const Expr stored = filled(op, true)(4 * w + i, s, r, k, g),
+               weight = cast<int32_t>(stored) - op.weight_zero_point;
+    stages.filter = Func("filter");
+    if (whole_words)
+        stages.filter(i, w, s, r, k, g) = stored;
+    else if (op.integer())
+        stages.filter(i, w, s, r, k, g) = select(4 * w + i < op.channels, weight, 0);
+    else
+        stages.filter(i, w, s, r, k, g) = cast<float>(weight);  // times zero past the last channel
+
+    const auto term = [&](const Expr &byte, const Place &at) {
+        const Expr factor = stages.filter(byte, at[0], at[1], at[2], k, g);
+        Expr input = stages.tap(byte, at[0], at[1], at[2], g, x, y, n);
+        if (op.integer())
+            input = cast<int32_t>(input) - (whole_words ? Expr(0) : op.input_zero_point);
+        return input * cast(input.type(), factor);
+    };
+    if (in_blocks) {
+        stages.blocked = sum_in_blocks(op, stages, term);
+    } else {
+        const Expr slices = (op.channels + 4 * tile - 1) / (4 * tile);
+        stages.r = RDom(0, 4, 0, tile, 0, op.kernel_w, 0, op.kernel_h, 0, slices, "r");
+        const RDom &d = stages.r;
+        stages.sum(k, g, x, y, n) = stages.start(k, g);
+        stages.sum(k, g, x, y, n) += term(d[0], {d[4] * tile + d[1], d[2], d[3]});
+    }
+    finish(op, stages, zero_points);
+    return stages;
+}
+
+QuantizedConv2dDot quantized_conv2d_dot(const QuantizedConv2dOperands &op, int lanes) {
+    QuantizedConv2dDot stages;
+    begin(op, stages);
+    stages.padded = pad(op, false);
+    const int word = op.integer() ? 4 : 1;
+    stages.r = RDom(0, word, 0, op.channels / (word * lanes), 0, op.kernel_w, 0, op.kernel_h, "r");
+    const RDom &d = stages.r;
+    const Expr channel = (d.y * lanes + stages.lane) * word + d.x;
+    const Expr zero = op.integer() ? Expr(0) : Expr(0.f);
+    stages.lanes = Func("lanes");
+    stages.lanes(stages.lane, k, g, x, y, n) = zero;
+    stages.lanes(stages.lane, k, g, x, y, n) +=
+        product(op, stages.padded(channel, g, input_x(op, d.z), input_y(op, d.w), n),
+                op.weight(channel, d.z, d.w, k, g));
+
+    const int quarter = lanes / 4;
+    const Func &wide = stages.lanes;
+    stages.folded = Func("folded");
+    stages.folded(stages.lane, k, g, x, y, n) =
+        (wide(stages.lane, k, g, x, y, n) + wide(stages.lane + quarter, k, g, x, y, n)) +
+        (wide(stages.lane + 2 * quarter, k, g, x, y, n) +
+         wide(stages.lane + 3 * quarter, k, g, x, y, n));
+    Expr total = stages.start(k, g);
+    for (int l = 0; l < quarter; l++) total += stages.folded(l, k, g, x, y, n);
+    stages.sum(k, g, x, y, n) = total;
+    finish(op, stages);
+    return stages;
+}
+
+QuantizedConv2dDepthwise quantized_conv2d_depthwise(const QuantizedConv2dOperands &op,
+                                                    DepthwiseWords words) {
+    QuantizedConv2dDepthwise stages;
+    begin(op, stages);
+    stages.padded = pad(op, false);
+    const bool squares = words == DepthwiseWords::squares,
+               shared = words != DepthwiseWords::columns;
+    const int word = op.integer() ? 4 : 1, rows = squares ? 2 : 1, columns = word / rows;
+    stages.taps = Func("taps");
+    stages.packed = Func("packed");
+    const Var &phase = stages.phase;
+    const auto tap = [&](const Expr &g, int i) -> Expr {
+        const Expr column = w * columns + i % columns;
+        if (shared)
+            return stages.padded(0, g, 2 * x + column - op.padding_left,
+                                 rows * y + i / columns - op.padding_top, n);
+        const Expr read = stages.padded(0, g, input_x(op, column), y - op.padding_top, n);
+        return word == 1 ? read : select(column < op.kernel_w, read, cast(read.type(), 0));
+    };
+    const auto weight = [&](const Expr &g, int i) {
+        const Expr s = w * columns + i % columns - phase, q = r * rows + i / columns;
+        const Expr read = reinterpret<uint8_t>(
+            op.weight(0, clamp(s, 0, op.kernel_w - 1), min(q, op.kernel_h - 1), 0, g));
+        return select(s >= 0 && s < op.kernel_w && q < op.kernel_h, read, cast<uint8_t>(0));
+    };
+    // Elements of a word, which the vectoriser takes for the vector of all their bytes.
+    const auto spread = [&](const Type &type, const auto &of) {
+        const Expr g = element / word;
+        return extract_bits(type, concat_bits({of(g, 0), of(g, 1), of(g, 2), of(g, 3)}),
+                            8 * (element % word));
+    };
+    stages.taps(element, w, x, y, n) = word == 1 ? tap(element, 0) : spread(UInt(8), tap);
+    if (op.integer())
+        stages.packed(element, phase, w, r) = spread(Int(8), weight);
+    else
+        stages.packed(element, phase, w, r) =
+            cast<float>(cast<int32_t>(op.weight(0, w, r, 0, element)) - op.weight_zero_point);
+
+    const bool pairs = words == DepthwiseWords::pairs;
+    const Expr first = pairs ? x % 2 : Expr(0), spanned = op.kernel_w + (pairs ? 1 : 0);
+    stages.r = RDom(0, word, 0, (spanned + columns - 1) / columns, 0,
+                    (op.kernel_h + rows - 1) / rows, "r");
+    const RDom &d = stages.r;
+    const Expr element_of_r = word * g + d.x;
+    Expr read;
+    if (squares)
+        read = stages.taps(element_of_r, 0, x + d.y, y + d.z, n);
+    else if (pairs)
+        read = stages.taps(element_of_r, 0, x / 2 + 2 * d.y, y + d.z, n);
+    else
+        read = stages.taps(element_of_r, d.y, x, y * op.stride_y + d.z * op.dilation_y, n);
+    stages.sum(k, g, x, y, n) = stages.start(k, g);
+    const Expr factor = stages.packed(element_of_r, first, d.y, d.z);
+    stages.sum(k, g, x, y, n) += op.integer() ? product(op, read, factor) : read * factor;
+    finish(op, stages);
+    return stages;
+}
+
+}  // namespace hk::generators

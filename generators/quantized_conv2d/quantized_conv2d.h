@@ -1,0 +1,112 @@
+#pragma once
+// Two-dimensional convolution of a quantised weight (runtime/include/hk/quantized_conv2d.h has the
+// definition). Index letters and the order of arguments are those of generators/conv2d/conv2d.h.
+//
+// An input of u8 is summed in s32, as
+//   sum of input * weight - zx * filter_sum(k) - zw * window_sum(x, y) + zx * zw * terms
+// with zx, zw the zero points and zx stored in the padding: products of 8 bits, and two sums of
+// bytes that are only made where the other's zero point is not zero. An input of f32 is summed in
+// f32 over input * (weight - zw).
+//
+// Channels go in words of four, what one instruction multiplies and adds up in 8 bits: channel 4 *
+// w + i.
+
+#include <vector>
+
+#include "generators/conv2d/conv2d.h"
+#include "generators/transpose.h"
+
+namespace hk::generators {
+
+inline const Halide::Var i{"i"}, w{"w"};
+
+struct QuantizedConv2dOperands {
+    // input(c, g, x, y, n) u8 or f32; weight(c, s, r, k, g) s8; scale(k, g), real_bias(k, g) f32,
+    // and sum_bias(k, g) s32, the bias that has the scale of the products.
+    Halide::Func input, weight, scale, real_bias, sum_bias;
+    Halide::Expr channels, filters, width, height;  // of a group; of the input
+    Halide::Expr kernel_w, kernel_h, stride_x, stride_y, dilation_x, dilation_y;
+    Halide::Expr padding_left, padding_top;
+    // flips: of bytes, 128 where they are s8, whose zero point is then given plus 128
+    Halide::Expr input_flip, input_scale, input_zero_point, weight_zero_point;
+    Halide::Expr output_scale, output_flip, output_zero_point;
+    Halide::Expr integer_output;    // the four bytes of the output are those of the sum
+    Halide::Expr slope, low, high;  // of the activation, in units of output_scale
+    Halide::Type output_type;       // u8 or f32
+    bool pointwise = false;         // 1x1 filter, no padding
+
+    bool integer() const { return input.type().is_uint(); }
+};
+
+// Whether the upper bound of stored bytes is the type's own: most activations, and none.
+Halide::Expr quantized_conv2d_bounded_by_type(const QuantizedConv2dOperands &operands);
+
+// What all algorithms have. multiplier(k, g) and offset(k, g) turn a sum into what is activated.
+struct QuantizedConv2dEnds {
+    Halide::Func padded, filter_sum, window_sum, start, multiplier, offset, sum, activated, output;
+    Halide::RDom filter_r, window_r;  // of filter_sum, window_sum: c, s, r
+};
+
+// The sum is over r.x = i, r.y = w, r.z = s, r.w = r. The filter is packed in panels of `lanes`
+// words by `lanes` filters, the words of a channel next to each other:
+//   bytes(c, row, s, r, ko, g): rows of the filter's channels; filters past the last one repeat it,
+//       words past the last one are whatever they are: the input has zeros there
+//   transposed: steps of the panel's transposition, of words of 32 bits
+//   words(element, panel, s, r, ko, g), packed(byte, panel, s, r, ko, g): the panel
+struct QuantizedConv2d : QuantizedConv2dEnds {
+    Halide::Var panel{"panel"}, ko{"ko"}, byte{"byte"};
+    Halide::Func bytes, words, packed;
+    std::vector<Halide::Func> transposed;
+    Halide::RDom r;
+    BlockedSum blocked;
+};
+// in_blocks: of f32, by generators/long_sum.h; the sum is over what `blocked` has, of w, s and r.
+QuantizedConv2d quantized_conv2d_packed(const QuantizedConv2dOperands &operands, int lanes,
+                                        bool in_blocks = false);
+
+// The words of the sum are split in slices of `tile`: the sum is over r[0] = i, r[1] = word in
+// slice, r[2] = s, r[3] = r, r[4] (slice). filter(i, w, s, r, k, g), and tap(i, w, s, r, g, x, y,
+// n), what the output at x, y reads of window(i, w, g, x, y, n), the padded input, are filled to
+// whole slices. Factors are stored bytes for u8 and slices of several words, whose zero points
+// enter through filter_sum and window_sum, made for each call; else they are numbers without zero
+// point.
+struct QuantizedConv2dSliced : QuantizedConv2dEnds {
+    Halide::Func window, tap, filter;
+    Halide::RDom r;
+    BlockedSum blocked;
+};
+// in_blocks: as above, with slices of one word.
+QuantizedConv2dSliced quantized_conv2d_sliced(const QuantizedConv2dOperands &operands, int tile,
+                                              bool in_blocks = false);
+
+// The sum runs over vectors of neighbouring channels and is added up across the lanes at the end:
+// lanes(lane, k, g, x, y, n) is a sum over r[0] = i, r[1] (vector of channels), r[2] = s, r[3] = r;
+// folded has a quarter as many lanes, and sum adds those up. The number of channels is a multiple
+// of `lanes`, u8: of 4 * `lanes`.
+struct QuantizedConv2dDot : QuantizedConv2dEnds {
+    Halide::Var lane{"lane"};
+    Halide::Func lanes, folded;
+    Halide::RDom r;
+};
+QuantizedConv2dDot quantized_conv2d_dot(const QuantizedConv2dOperands &operands, int lanes);
+
+// How four numbers of the input make a word, for u8; f32 knows `columns` of one number.
+//   columns  what an output reads of a row, in words of four columns.
+//   pairs    four columns of a row from every second one on: they serve two outputs, for which the
+//            filter is shifted (its phase). Stride and dilation 1.
+//   squares  2 x 2 numbers: four serve the outputs around them. Stride 2, dilation 1.
+enum class DepthwiseWords { columns, pairs, squares };
+
+// One input and one output channel a group (c = k = 0). The sum is over r.x = i in a word, r.y and
+// r.z (words of the filter, across and down). At element word * g + i, taps(element, w, x, y, n)
+// are words of the padded input and packed(element, phase, w, r) those of the filter, filled with
+// zeros.
+struct QuantizedConv2dDepthwise : QuantizedConv2dEnds {
+    Halide::Var phase{"phase"};
+    Halide::Func taps, packed;
+    Halide::RDom r;
+};
+QuantizedConv2dDepthwise quantized_conv2d_depthwise(const QuantizedConv2dOperands &operands,
+                                                    DepthwiseWords words);
+
+}  // namespace hk::generators

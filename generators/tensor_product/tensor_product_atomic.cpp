@@ -1,0 +1,42 @@
+#include "generators/tensor_product/tensor_product_atomic.h"
+
+using namespace Halide;
+
+namespace hk::generators {
+
+TensorProductAtomic tensor_product_atomic(const TensorProductAtomicOperands &op,
+                                          const TensorProductAtomicSizes &sizes) {
+    TensorProductAtomic stages;
+    const auto &[m, c, g, i, t, o] =
+        std::tie(stages.m, stages.c, stages.g, stages.i, stages.t, stages.o);
+    const Expr n = unsafe_promise_clamped(op.offset(t), 0, op.offsets - 1);
+    stages.matrix = Func("matrix");
+    stages.matrix(m, c, g, t) =
+        channel_or_zero(c, op.input_channels, op.type, [&](const Expr &channel) {
+            return op.weight(min(m, op.output_channels - 1), g, channel, n);
+        });
+    const Expr row = unsafe_promise_clamped(op.source(i, t), 0, op.input_rows - 1);
+    stages.gathered = Func("gathered");
+    stages.gathered(c, i, g, t) =
+        channel_or_zero(c, op.input_channels, op.type,
+                        [&](const Expr &channel) { return op.input(channel, g, row); });
+
+    stages.rc = RDom(0, sizes.depth, 0, (op.input_channels + sizes.depth - 1) / sizes.depth, "rc");
+    const Expr channel = stages.rc.y * sizes.depth + stages.rc.x;
+    stages.product = Func("product");
+    stages.product(m, i, g, t) = cast(op.type, 0);
+    stages.product(m, i, g, t) +=
+        stages.matrix(m, channel, g, t) * stages.gathered(channel, i, g, t);
+
+    stages.pairs = RDom(0, sizes.pairs, 0, op.tiles, "pairs");
+    const RDom &pairs = stages.pairs;
+    stages.pairs.where(op.target(pairs.x, pairs.y) < op.output_rows);
+    stages.output = Func("result");
+    stages.output(m, g, o) = select(op.accumulate, op.previous(m, g, o), cast(op.type, 0));
+    stages.output(m, g,
+                  unsafe_promise_clamped(op.target(pairs.x, pairs.y), 0, op.output_rows - 1)) +=
+        stages.product(m, pairs.x, g, pairs.y);
+    return stages;
+}
+
+}  // namespace hk::generators

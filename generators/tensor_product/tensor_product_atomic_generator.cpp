@@ -1,0 +1,84 @@
+// tensor_product_atomic: inputs, outputs, the layout of their buffers, and the schedule by its
+// name.
+//
+// Buffers, innermost first: input [c, g, row]; weight [m, g, c, n]; source and target_row [i, t]
+// and offset [t] as generators/tensor_product/tensor_product_atomic.h has them; previous and output, [m, g, o],
+// which may be one buffer.
+//
+// Estimates of a compiled kernel tell its caller the pairs of a tile: source's i.
+
+#include "compiler/lowering.h"
+#include "generators/tensor_product/tensor_product_atomic.h"
+#include "generators/tensor_product/tensor_product_buffers.h"
+#include "schedules/tensor_product/tensor_product_atomic.h"
+
+using namespace Halide;
+
+namespace {
+
+using namespace hk::generators;
+namespace sc = hk::schedules;
+
+class TensorProductAtomicGenerator : public Generator<TensorProductAtomicGenerator> {
+public:
+    GeneratorParam<Type> type{"type", Float(32)};
+    GeneratorParam<std::string> algorithm{"algorithm", "tiles"};
+    GeneratorParam<std::string> schedule_name{"schedule", "root"};
+    GeneratorParam<std::string> knobs{"knobs", ""};
+
+    Input<Buffer<void, 3>> input{"input"};
+    Input<Buffer<void, 4>> weight{"weight"};
+    Input<Buffer<int32_t, 2>> source{"source"}, target_row{"target_row"};
+    Input<Buffer<int32_t, 1>> offset{"offset"};
+    Input<Buffer<void, 3>> previous{"previous"};
+    Input<bool> accumulate{"accumulate"};
+    Output<Buffer<void, 3>> output{"output"};
+
+    void configure() {
+        input.set_type(type);
+        weight.set_type(type);
+        previous.set_type(type);
+        output.set_type(type);
+    }
+
+    void generate() {
+        if (algorithm.value() != "tiles")
+            throw CompileError("algorithm is " + algorithm.value() + ", not tiles");
+        const sc::TensorProductAtomicContext context = {get_target(), schedule_name, knobs};
+        const TensorProductAtomicSizes sizes = sc::tensor_product_atomic_sizes(context);
+        const TensorProductAtomicOperands operands = {input,
+                                                      weight,
+                                                      source,
+                                                      target_row,
+                                                      offset,
+                                                      previous,
+                                                      input.dim(2).extent(),
+                                                      previous.dim(2).extent(),
+                                                      input.dim(0).extent(),
+                                                      previous.dim(0).extent(),
+                                                      weight.dim(3).extent(),
+                                                      offset.dim(0).extent(),
+                                                      accumulate,
+                                                      type};
+        TensorProductAtomic stages = tensor_product_atomic(operands, sizes);
+        output = stages.output;
+        constrain(sizes);
+        source.set_estimates({{0, sizes.pairs}, {0, 1}});
+        sc::apply(sc::tensor_product_atomic_schedules(), schedule_name.value(), stages, context);
+        hk::compiler::add_lowering_passes(get_pipeline(), get_target());
+    }
+
+private:
+    void constrain(const TensorProductAtomicSizes &sizes) {
+        constrain_grouped(input, weight, previous, output);
+        offset.dim(0).set_min(0);
+        for (auto *pairs : {&source, &target_row}) {
+            pairs->dim(0).set_bounds(0, sizes.pairs);
+            pairs->dim(1).set_bounds(0, offset.dim(0).extent()).set_stride(sizes.pairs);
+        }
+    }
+};
+
+}  // namespace
+
+HALIDE_REGISTER_GENERATOR(TensorProductAtomicGenerator, tensor_product_atomic)

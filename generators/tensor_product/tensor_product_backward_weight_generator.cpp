@@ -1,0 +1,123 @@
+// tensor_product_backward_weight: inputs, outputs, the layout of their buffers, and the schedule by
+// its name.
+//
+// Buffers: input [c, g, row]; output_gradient [m, g, row]; previous and output, [m, g, c, n], which
+// may be one buffer; of the algorithm slices one group. source, target [pair], begin, offset [q]
+// and first [s] as generators/tensor_product/tensor_product_backward_weight.h has them; of the algorithm offsets
+// begin and offset are a slice's, and first [n].
+//
+// Estimates of a kernel of slices tell its caller the sizes: of output [m, g, c] what channels are
+// filled up to a multiple of, of source the pairs of a chunk.
+
+#include "compiler/lowering.h"
+#include "generators/tensor_product/tensor_product_backward_weight.h"
+#include "generators/tensor_product/tensor_product_backward_weight_offsets.h"
+#include "schedules/tensor_product/tensor_product_backward_weight.h"
+
+using namespace Halide;
+
+namespace {
+
+using namespace hk::generators;
+namespace sc = hk::schedules;
+
+class WeightGradientGenerator : public Generator<WeightGradientGenerator> {
+public:
+    GeneratorParam<Type> type{"type", Float(32)};
+    GeneratorParam<std::string> algorithm{"algorithm", "slices"};
+    GeneratorParam<std::string> schedule_name{"schedule", "root"};
+    GeneratorParam<std::string> knobs{"knobs", ""};
+    GeneratorParam<int> fix_vectors{"fix_vectors", 1}, fix_adjacent{"fix_adjacent", 0},
+        fix_exact{"fix_exact", 0};
+
+    Input<Buffer<void, 3>> input{"input"}, output_gradient{"output_gradient"};
+    Input<Buffer<int32_t, 1>> source{"source"}, target_row{"target_row"};
+    Input<Buffer<int32_t, 1>> begin{"begin"}, offset{"offset"}, first{"first"};
+    Input<int32_t> most{"most"};
+    Input<Buffer<void, 4>> previous{"previous"};
+    Input<bool> accumulate{"accumulate"};
+    Output<Buffer<void, 4>> output{"output"};
+
+    void configure() {
+        input.set_type(type);
+        output_gradient.set_type(type);
+        previous.set_type(type);
+        output.set_type(type);
+    }
+
+    void generate() {
+        constrain();
+        const sc::WeightGradientContext context = {
+            get_target(), type, knobs, fix_vectors, fix_exact != 0, output.dim(0).stride() == 1};
+        if (algorithm.value() == "slices") {
+            const WeightGradientSizes sizes = sc::weight_gradient_sizes(context);
+            finish(tensor_product_backward_weight(operands(first.dim(0).extent() - 1), sizes),
+                   sc::weight_gradient_schedules(), context);
+            source.set_estimates({{0, sizes.pairs}});
+            output.set_estimates({{0, sizes.channels}, {0, 1}, {0, sizes.depth}, {0, 1}});
+        } else if (algorithm.value() == "offsets") {
+            const int step = sc::weight_gradient_step(context, schedule_name);
+            finish(tensor_product_backward_weight_offsets(operands(offset.dim(0).extent()), step),
+                   sc::weight_gradient_offsets_schedules(), context);
+        } else {
+            throw CompileError("algorithm is " + algorithm.value() + ", not slices or offsets");
+        }
+    }
+
+private:
+    template<typename Stages, typename Table>
+    void finish(Stages stages, const Table &table, const sc::WeightGradientContext &context) {
+        output(m, g, c, n) = stages.output(m, g, c, n);
+        stages.output = output;
+        sc::apply(table, schedule_name.value(), stages, context);
+        hk::compiler::add_lowering_passes(get_pipeline(), get_target());
+    }
+
+    TensorProductBackwardWeightOperands operands(const Expr &slices) {
+        return {input,
+                output_gradient,
+                source,
+                target_row,
+                begin,
+                offset,
+                first,
+                previous,
+                input.dim(2).extent(),
+                output_gradient.dim(2).extent(),
+                input.dim(0).extent(),
+                output_gradient.dim(0).extent(),
+                source.dim(0).extent(),
+                offset.dim(0).extent(),
+                slices,
+                output.dim(3).extent(),
+                most,
+                accumulate,
+                type};
+    }
+
+    void constrain() {
+        for (int d = 0; d < 4; d++) {
+            output.dim(d).set_min(0);
+            previous.dim(d).set_bounds(0, output.dim(d).extent());
+        }
+        input.dim(0).set_bounds(0, output.dim(2).extent());
+        output_gradient.dim(0).set_bounds(0, output.dim(0).extent());
+        if (!fix_adjacent) {
+            input.dim(0).set_stride(Expr());
+            output_gradient.dim(0).set_stride(Expr());
+        }
+        output.dim(0).set_stride(Expr());
+        previous.dim(0).set_stride(output.dim(0).stride());
+        for (auto *rows : {&input, &output_gradient}) {
+            rows->dim(1).set_bounds(0, output.dim(1).extent());
+            rows->dim(2).set_min(0);
+        }
+        source.dim(0).set_min(0);
+        target_row.dim(0).set_bounds(0, source.dim(0).extent());
+        for (auto *places : {&begin, &offset, &first}) places->dim(0).set_min(0);
+    }
+};
+
+}  // namespace
+
+HALIDE_REGISTER_GENERATOR(WeightGradientGenerator, tensor_product_backward_weight)

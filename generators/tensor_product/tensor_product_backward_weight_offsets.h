@@ -1,0 +1,26 @@
+#pragma once
+// The gradient of the tensor product's weight for GPUs: pairs offset by offset, an offset's in
+// slices, each with sums of its own for that offset alone.
+
+#include "generators/tensor_product/tensor_product_backward_weight.h"
+
+namespace hk::generators {
+
+// Index letters as in generators/tensor_product/tensor_product_backward_weight.h; i is a pair of a slice. Pairs of
+// a slice are summed up in steps of `pairs`, and gathered channels are zero past the slice's end,
+// so that a staged step has a constant size. Slices of an offset are added up in their order.
+struct TensorProductBackwardWeightOffsets {
+    Halide::Func input, output_gradient;  // (c, i, g, s), (m, i, g, s)
+    Halide::Func sum;                     // (m, c, g, s) over pair.x, of a step, and pair.y, steps
+    Halide::Func part;                    // the same, stored
+    Halide::Func total;                   // (m, g, c, n) over slice
+    Halide::Func output;                  // (m, g, c, n)
+    Halide::RDom pair, slice;
+};
+
+// `operands`: chunks are slices here, begin(s) the first pair of one, first(n) an offset's first
+// slice, most the pairs of the longest slice; offset is not used.
+TensorProductBackwardWeightOffsets tensor_product_backward_weight_offsets(
+    const TensorProductBackwardWeightOperands &operands, int pairs);
+
+}  // namespace hk::generators

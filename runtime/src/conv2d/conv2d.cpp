@@ -1,0 +1,140 @@
+#include "hk/conv2d.h"
+
+#include <optional>
+
+#include "conv2d/filter.h"
+#include "convolution/check.h"
+#include "convolution/operands.h"
+#include "hk/error.h"
+#include "kernel_call.h"
+#include "rethrow.h"
+#include "selection_cache.h"
+
+namespace hk {
+
+using namespace detail;
+
+namespace {
+
+constexpr const char *kOperation = "conv2d";
+
+// The row of a normalised problem.
+const KernelInfo &kernel_for(const KernelInfo *given, const Conv2dProblem &problem, Device device) {
+    static Immortal<SelectionCache> cache(kOperation, conv2d_kernels());
+    return cache->find(given, conv2d_fields(problem), device,
+                       [&] { return detail::to_string(problem); });
+}
+
+void call(const KernelInfo &kernel, const Conv2dOperands &operands, const Filter &filter,
+          CallContext &context, bool own_queue) {
+    using Use = KernelBuffer::Use;
+    const auto role = [&](const char *operand, Use use) {
+        return KernelBuffer::Role{kOperation, operand, use, own_queue};
+    };
+    const auto optional = [](bool present) { return present ? Use::read : Use::absent; };
+    KernelBuffer input(operands.input, role("input", Use::read));
+    KernelBuffer weight(filter_view(kernel, operands, filter), role("weight", Use::read));
+    KernelBuffer bias(operands.bias, role("bias", optional(operands.has_bias)));
+    // In place: one buffer, for two that overlap are undefined in OpenCL.
+    const bool in_place = operands.problem.in_place;
+    KernelBuffer output(operands.output, role("output", in_place ? Use::update : Use::write));
+    std::optional<KernelBuffer> apart;
+    if (!in_place)
+        apart.emplace(operands.residual, role("residual", optional(operands.has_residual)));
+    KernelBuffer &residual = in_place ? output : *apart;
+
+    Conv2dNumbers number(operands.problem.options);
+    bool has_bias = operands.has_bias, has_residual = operands.has_residual;
+    ActivationArguments activation =
+        activation_arguments(activation_options(operands.problem.options));
+    // As the generator declares them; call_kernel sets the first.
+    void *arguments[] = {
+        nullptr,
+        input.get(),
+        weight.get(),
+        bias.get(),
+        residual.get(),
+        &number.stride_x,
+        &number.stride_y,
+        &number.dilation_x,
+        &number.dilation_y,
+        &number.padding_left,
+        &number.padding_top,
+        &has_bias,
+        &has_residual,
+        &activation.slope,
+        &activation.low,
+        &activation.high,
+        &activation.smooth,
+        output.get(),
+    };
+    call_kernel(kOperation, kernel, context, arguments);
+    output.finish();
+}
+
+// `row`: null for the one that selection takes.
+void run(const KernelInfo *row, const Conv2dTensors &tensors, const Filter &filter,
+         const Conv2dOptions &options, const Stream &stream) try {
+    Conv2dProblem problem = check_conv2d(tensors, options);
+    problem.prepared_filter = filter.is_prepared();
+    const Device device = tensors.input.device();
+    const Operand all[] = {{"input", tensors.input},
+                           {"weight", tensors.weight},
+                           {"bias", tensors.bias},
+                           {"residual", tensors.residual},
+                           {"output", tensors.output.tensor()}};
+    OperationCall context(kOperation, device, all, stream);
+    const bool own_queue = on_own_queue(stream);
+    Tensor copy;
+    const Tensor &bias = packed_vector(kOperation, "bias", tensors.bias, own_queue, copy);
+    Conv2dOperands operands = conv2d_operands(problem, tensors.input, tensors.weight, bias,
+                                              tensors.residual, tensors.output.tensor());
+    if (!operands.has_bias) {
+        operands.bias = absent_vector({&tensors.weight}, problem.type, problem);
+    }
+    normalise(operands);
+    check_fit_kernel(kOperation, operands);
+
+    const KernelInfo &kernel = kernel_for(row, operands.problem, device);
+    if (tensors.output.tensor().elements() > 0) {
+        call(kernel, operands, filter, context, own_queue);
+    }
+} catch (...) {
+    rethrow_as_error(kOperation);
+}
+
+}  // namespace
+
+void conv2d(const Tensor &input, const Filter &weight, const Tensor &bias, const Tensor &residual,
+            const Output &output, const Conv2dOptions &options, const Stream &stream) {
+    run(nullptr, {input, weight.tensor(), bias, residual, output}, weight, options, stream);
+}
+
+Tensor conv2d(const Tensor &input, const Filter &filter, const Tensor &bias, const Tensor &residual,
+              const Conv2dOptions &options) try {
+    const Tensor &weight = filter.tensor();
+    if (!input.defined() || !weight.defined()) {
+        throw InvalidArgument(std::string("conv2d: ") + (input.defined() ? "weight" : "input") +
+                              " is undefined");
+    }
+    const Conv2dProblem problem =
+        Conv2dProblem::from_shapes(input.shape(), weight.shape(), input.type(), options);
+    Tensor output(problem.output_shape(), input.type(), input.device());
+    conv2d(input, filter, bias, residual, output, options);
+    return output;
+} catch (...) {
+    rethrow_as_error(kOperation);
+}
+
+void conv2d_with(const KernelInfo &kernel, const Tensor &input, const Filter &weight,
+                 const Tensor &bias, const Tensor &residual, const Output &output,
+                 const Conv2dOptions &options, const Stream &stream) {
+    run(&kernel, {input, weight.tensor(), bias, residual, output}, weight, options, stream);
+}
+
+Selection select_conv2d(const Conv2dProblem &problem, DeviceType device, const DeviceLimits &limits,
+                        bool explain) {
+    return select(conv2d_kernels(), conv2d_fields(normalised(problem)), device, limits, explain);
+}
+
+}  // namespace hk

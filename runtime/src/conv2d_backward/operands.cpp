@@ -1,0 +1,50 @@
+#include "conv2d_backward/operands.h"
+
+#include <array>
+#include <numeric>
+#include <utility>
+
+namespace hk::detail {
+
+namespace {
+
+// The inverse of `value` modulo `modulus`, to which it is coprime, by the extended Euclidean
+// algorithm: value * inverse - modulus * something = 1.
+int64_t inverse_modulo(int64_t value, int64_t modulus) {
+    int64_t remainder = modulus, next_remainder = value % modulus;
+    int64_t factor = 0, next_factor = 1;
+    while (next_remainder != 0) {
+        const int64_t quotient = remainder / next_remainder;
+        remainder = std::exchange(next_remainder, remainder - quotient * next_remainder);
+        factor = std::exchange(next_factor, factor - quotient * next_factor);
+    }
+    return (factor % modulus + modulus) % modulus;
+}
+
+}  // namespace
+
+StridePhase::StridePhase(int64_t stride, int64_t dilation)
+    : common(static_cast<int32_t>(std::gcd(stride, dilation))),
+      inverse(static_cast<int32_t>(inverse_modulo(dilation / common, stride / common))) {}
+
+void normalise_backward_data(Conv2dOperands &operands) {
+    drop_idle_steps(operands.problem);
+    const std::array<int64_t, 2> &stride = operands.problem.options.stride;
+    if (is_matrix_product(operands.problem) && stride[0] == 1 && stride[1] == 1) {
+        join_pixels(operands);
+    }
+    tidy(operands);
+}
+
+void normalise_backward_weight(Conv2dOperands &operands) {
+    drop_idle_steps(operands.problem);
+    if (is_matrix_product(operands.problem)) {
+        fold_stride(operands);
+        join_pixels(operands);
+    }
+    tidy(operands);
+}
+
+void normalise_backward_bias(Conv2dOperands &operands) { tidy(operands); }
+
+}  // namespace hk::detail

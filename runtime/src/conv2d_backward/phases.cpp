@@ -1,0 +1,89 @@
+#include "conv2d_backward/phases.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace hk::detail {
+
+namespace {
+
+struct Axis {
+    int64_t pixels, outputs, taps, stride, dilation, padding;
+};
+
+// Pixel X * stride + first meets tap s at the output (X * stride + first + padding - s * dilation)
+// / stride, where that is whole: at every step-th tap. Taps are tried one by one, for there are at
+// most `taps` phases that have any.
+std::vector<PhaseAxis> phases_of(const Axis &axis) {
+    const int64_t common = std::gcd(axis.stride, axis.dilation), step = axis.stride / common;
+    std::vector<PhaseAxis> phases;
+    for (int64_t tap = 0; tap < std::min(axis.taps, step); tap++) {
+        const int64_t reach = tap * axis.dilation - axis.padding;
+        const int64_t first = (reach % axis.stride + axis.stride) % axis.stride;
+        if (first >= axis.pixels) continue;
+        PhaseAxis phase;
+        phase.first = first;
+        phase.pixels = (axis.pixels - first + axis.stride - 1) / axis.stride;
+        phase.tap = tap;
+        phase.taps = (axis.taps - tap + step - 1) / step;
+        phase.step = step;
+        phase.dilation = phase.taps == 1 ? 1 : axis.dilation / common;
+        phase.before = (first - reach) / axis.stride;
+        phase.after =
+            axis.outputs + (phase.taps - 1) * phase.dilation - phase.pixels - phase.before;
+        phases.push_back(phase);
+    }
+    return phases;
+}
+
+DataPhase phase_of(const Conv2dProblem &whole, const PhaseAxis &y, const PhaseAxis &x) {
+    DataPhase phase{y, x, whole};
+    Conv2dProblem &p = phase.problem;
+    p.height = y.pixels;
+    p.width = x.pixels;
+    p.kernel_height = y.taps;
+    p.kernel_width = x.taps;
+    p.options.stride = {1, 1};
+    p.options.dilation = {y.dilation, x.dilation};
+    p.options.padding = {y.before, y.after, x.before, x.after};
+    return phase;
+}
+
+}  // namespace
+
+bool runs_in_phases(const Conv2dProblem &problem) {
+    const auto &[stride_y, stride_x] = problem.options.stride;
+    return stride_y > 1 || stride_x > 1;
+}
+
+DataPhases data_phases(const Conv2dProblem &p) {
+    const Conv2dOptions &o = p.options;
+    const auto ys = phases_of(
+        {p.height, p.output_height(), p.kernel_height, o.stride[0], o.dilation[0], o.padding.top});
+    const auto xs = phases_of(
+        {p.width, p.output_width(), p.kernel_width, o.stride[1], o.dilation[1], o.padding.left});
+    DataPhases result;
+    int64_t pixels = 0;
+    for (const PhaseAxis &y : ys) {
+        for (const PhaseAxis &x : xs) {
+            result.phases.push_back(phase_of(p, y, x));
+            pixels += y.pixels * x.pixels;
+        }
+    }
+    result.all_pixels = pixels == p.height * p.width;
+    return result;
+}
+
+Tensor pixels_of(const DataPhase &phase, const Conv2dProblem &whole, const Tensor &image) {
+    const int row = whole.options.layout == Layout::nhwc ? 1 : 2;
+    return image.slice(row, phase.y.first, phase.y.pixels, whole.options.stride[0])
+        .slice(row + 1, phase.x.first, phase.x.pixels, whole.options.stride[1]);
+}
+
+Tensor taps_of(const DataPhase &phase, const Tensor &weight, Layout layout) {
+    const int row = layout == Layout::nhwc ? 1 : 2;
+    return weight.slice(row, phase.y.tap, phase.y.taps, phase.y.step)
+        .slice(row + 1, phase.x.tap, phase.x.taps, phase.x.step);
+}
+
+}  // namespace hk::detail

@@ -1,0 +1,189 @@
+#include "hk/pool2d.h"
+
+#include <algorithm>
+
+#include "convolution/operands.h"
+#include "hk/error.h"
+#include "kernel_call.h"
+#include "pool2d/problem.h"
+#include "rethrow.h"
+#include "selection_cache.h"
+
+namespace hk {
+
+using namespace detail;
+
+namespace {
+
+using Use = KernelBuffer::Use;
+
+// One of the two families.
+struct Family {
+    const char *name;
+    std::span<const KernelInfo> (*kernels)();
+    SelectionCache &(*cache)();
+};
+
+template<const Family &family>
+SelectionCache &cache_of() {
+    static Immortal<SelectionCache> cache(family.name, family.kernels());
+    return *cache;
+}
+
+extern const Family kForward, kBackward;
+const Family kForward{"pool2d", pool2d_kernels, cache_of<kForward>};
+const Family kBackward{"pool2d_backward", pool2d_backward_kernels, cache_of<kBackward>};
+
+const KernelInfo &kernel_for(const Family &family, const Pool2dProblem &problem, Device device,
+                             const KernelInfo *given) {
+    return family.cache().find(given, pool2d_fields(problem), device,
+                               [&] { return to_string(problem, family.name); });
+}
+
+// Numbers as kernels take them. The stride of a direction with one output is never gone, however
+// long: no kernel counts in pixels past the input.
+struct Windows {
+    explicit Windows(const Pool2dProblem &problem) {
+        const Pool2dOptions &options = problem.options;
+        const auto number = [](int64_t value) { return static_cast<int32_t>(value); };
+        const auto stride = [&](int axis, int64_t outputs) {
+            const int64_t asked = options.stride[axis];
+            return number(outputs == 1 ? std::min(asked, options.kernel[axis]) : asked);
+        };
+        kernel_x = number(options.kernel[1]);
+        kernel_y = number(options.kernel[0]);
+        stride_x = stride(1, problem.output_width());
+        stride_y = stride(0, problem.output_height());
+        padding_left = number(options.padding.left);
+        padding_top = number(options.padding.top);
+    }
+
+    int32_t kernel_x, kernel_y, stride_x, stride_y, padding_left, padding_top;
+};
+
+// `row`: null for the one that selection takes.
+void forward(const KernelInfo *row, const Tensor &input, const Tensor &output,
+             const Pool2dOptions &options, const Stream &stream) try {
+    constexpr const char *kName = "pool2d";
+    const Operand read[] = {{"input", input}}, written{"output", output};
+    const Pool2dProblem problem = check_pool2d({kName, read, written, read[0]}, options);
+    const Device device = input.device();
+    const Operand all[] = {read[0], written};
+    OperationCall context(kName, device, all, stream);
+    const bool own_queue = on_own_queue(stream);
+    const BufferView from = pool2d_view(kName, read[0], options.layout);
+    const BufferView to = pool2d_view(kName, written, options.layout);
+    const KernelInfo &kernel = kernel_for(kForward, problem, device, row);
+    if (output.elements() == 0) return;
+
+    KernelBuffer input_buffer(from, {kName, "input", Use::read, own_queue});
+    KernelBuffer output_buffer(to, {kName, "output", Use::write, own_queue});
+    Windows number(problem);
+    // As the generator declares them; call_kernel sets the first.
+    void *arguments[] = {nullptr,
+                         input_buffer.get(),
+                         &number.kernel_x,
+                         &number.kernel_y,
+                         &number.stride_x,
+                         &number.stride_y,
+                         &number.padding_left,
+                         &number.padding_top,
+                         output_buffer.get()};
+    call_kernel(kName, kernel, context, arguments);
+    output_buffer.finish();
+} catch (...) {
+    rethrow_as_error(kForward.name);
+}
+
+// Of average neither input nor output is looked at: the kernel reads none of what stands in.
+void backward(const KernelInfo *row, const Tensor &output_gradient, const Tensor &input,
+              const Tensor &output, const Tensor &input_gradient, const Pool2dOptions &options,
+              const Stream &stream) try {
+    constexpr const char *kName = "pool2d_backward";
+    const bool max = options.pooling == Pooling::max;
+    const Operand operands[] = {
+        {"output gradient", output_gradient}, {"input", input}, {"output", output}};
+    const std::span<const Operand> read(operands, max ? 3 : 1);
+    const Operand written{"input gradient", input_gradient};
+    const Pool2dProblem problem = check_pool2d({kName, read, written, written}, options);
+    const Device device = output_gradient.device();
+    const Operand all[] = {operands[0], max ? operands[1] : written, max ? operands[2] : written,
+                           written};
+    OperationCall context(kName, device, all, stream);
+    const bool own_queue = on_own_queue(stream);
+    const Layout layout = options.layout;
+    const BufferView from = pool2d_view(kName, operands[0], layout);
+    const BufferView to = pool2d_view(kName, written, layout);
+    const BufferView was_input = max ? pool2d_view(kName, operands[1], layout) : to;
+    const BufferView was_output = max ? pool2d_view(kName, operands[2], layout) : from;
+    const KernelInfo &kernel = kernel_for(kBackward, problem, device, row);
+    if (input_gradient.elements() == 0) return;
+
+    const Use use = max ? Use::read : Use::absent;
+    KernelBuffer from_buffer(from, {kName, "output gradient", Use::read, own_queue});
+    KernelBuffer input_buffer(was_input, {kName, "input", use, own_queue});
+    KernelBuffer output_buffer(was_output, {kName, "output", use, own_queue});
+    KernelBuffer to_buffer(to, {kName, "input gradient", Use::write, own_queue});
+    Windows number(problem);
+    void *arguments[] = {nullptr,
+                         from_buffer.get(),
+                         input_buffer.get(),
+                         output_buffer.get(),
+                         &number.kernel_x,
+                         &number.kernel_y,
+                         &number.stride_x,
+                         &number.stride_y,
+                         &number.padding_left,
+                         &number.padding_top,
+                         to_buffer.get()};
+    call_kernel(kName, kernel, context, arguments);
+    to_buffer.finish();
+} catch (...) {
+    rethrow_as_error(kBackward.name);
+}
+
+}  // namespace
+
+void pool2d(const Tensor &input, const Tensor &output, const Pool2dOptions &options,
+            const Stream &stream) {
+    forward(nullptr, input, output, options, stream);
+}
+
+Tensor pool2d(const Tensor &input, const Pool2dOptions &options) try {
+    if (!input.defined()) throw InvalidArgument("pool2d: input is undefined");
+    const Pool2dProblem problem = Pool2dProblem::from_shape(input.shape(), input.type(), options);
+    Tensor output(problem.output_shape(), input.type(), input.device());
+    pool2d(input, output, options);
+    return output;
+} catch (...) {
+    rethrow_as_error(kForward.name);
+}
+
+void pool2d_backward(const Tensor &output_gradient, const Tensor &input, const Tensor &output,
+                     const Tensor &input_gradient, const Pool2dOptions &options,
+                     const Stream &stream) {
+    backward(nullptr, output_gradient, input, output, input_gradient, options, stream);
+}
+
+void pool2d_with(const KernelInfo &kernel, const Tensor &input, const Tensor &output,
+                 const Pool2dOptions &options, const Stream &stream) {
+    forward(&kernel, input, output, options, stream);
+}
+
+void pool2d_backward_with(const KernelInfo &kernel, const Tensor &output_gradient,
+                          const Tensor &input, const Tensor &output, const Tensor &input_gradient,
+                          const Pool2dOptions &options, const Stream &stream) {
+    backward(&kernel, output_gradient, input, output, input_gradient, options, stream);
+}
+
+Selection select_pool2d(const Pool2dProblem &problem, DeviceType device, const DeviceLimits &limits,
+                        bool explain) {
+    return select(pool2d_kernels(), pool2d_fields(problem), device, limits, explain);
+}
+
+Selection select_pool2d_backward(const Pool2dProblem &problem, DeviceType device,
+                                 const DeviceLimits &limits, bool explain) {
+    return select(pool2d_backward_kernels(), pool2d_fields(problem), device, limits, explain);
+}
+
+}  // namespace hk

@@ -1,0 +1,143 @@
+#include "hk/quantized_conv2d.h"
+
+#include "hk/error.h"
+#include "kernel_call.h"
+#include "quantized_conv2d/check.h"
+#include "quantized_conv2d/operands.h"
+#include "rethrow.h"
+#include "selection_cache.h"
+
+namespace hk {
+
+using namespace detail;
+
+namespace {
+
+constexpr const char *kOperation = "quantized_conv2d";
+
+// The row of a normalised problem.
+const KernelInfo &kernel_for(const KernelInfo *given, const QuantizedConv2dProblem &problem,
+                             Device device) {
+    static Immortal<SelectionCache> cache(kOperation, quantized_conv2d_kernels());
+    return cache->find(given, quantized_conv2d_fields(problem), device,
+                       [&] { return detail::to_string(problem); });
+}
+
+void call(const KernelInfo &kernel, const QuantizedConv2dOperands &operands,
+          QuantizedConv2dNumbers number, CallContext &context, bool own_queue) {
+    using Use = KernelBuffer::Use;
+    const auto role = [&](const char *operand, Use use) {
+        return KernelBuffer::Role{kOperation, operand, use, own_queue};
+    };
+    const auto optional = [](bool present) { return present ? Use::read : Use::absent; };
+    const Conv2dOperands &conv = operands.conv;
+    KernelBuffer input(conv.input, role("input", Use::read));
+    KernelBuffer weight(conv.weight, role("weight", Use::read));
+    KernelBuffer scale(operands.scale, role("weight scale", optional(operands.has_scale)));
+    KernelBuffer bias(conv.bias, role("bias", optional(conv.has_bias)));
+    KernelBuffer bias_scale(operands.bias_scale,
+                            role("bias scale", optional(operands.has_bias_scale)));
+    KernelBuffer output(conv.output, role("output", Use::write));
+    Conv2dNumbers geometry(conv.problem.options);
+    // As the generator declares them; call_kernel sets the first.
+    void *arguments[] = {
+        nullptr,
+        input.get(),
+        weight.get(),
+        scale.get(),
+        bias.get(),
+        bias_scale.get(),
+        &geometry.stride_x,
+        &geometry.stride_y,
+        &geometry.dilation_x,
+        &geometry.dilation_y,
+        &geometry.padding_left,
+        &geometry.padding_top,
+        &number.input_flip,
+        &number.input_scale,
+        &number.input_zero_point,
+        &number.scale_for_all,
+        &number.weight_zero_point,
+        &number.bias_kind,
+        &number.bias_scale_for_all,
+        &number.bias_zero_point,
+        &number.output_scale,
+        &number.output_flip,
+        &number.output_zero_point,
+        &number.integer_output,
+        &number.slope,
+        &number.low,
+        &number.high,
+        output.get(),
+    };
+    call_kernel(kOperation, kernel, context, arguments);
+    output.finish();
+}
+
+// `row`: null for the one that selection takes.
+void run(const KernelInfo *row, const QuantizedConv2dTensors &tensors, const Conv2dOptions &options,
+         const Stream &stream) try {
+    QuantizedConv2dProblem problem = check_quantized_conv2d(tensors, options);
+    const Device device = tensors.input.values.device();
+    const Operand all[] = {{"input", tensors.input.values},
+                           {"weight", tensors.weight.values},
+                           {"weight scale", tensors.weight.quantization.scales()},
+                           {"bias", tensors.bias.values},
+                           {"bias scale", tensors.bias.quantization.scales()},
+                           {"output", tensors.output.values}};
+    OperationCall context(kOperation, device, all, stream);
+    const bool own_queue = on_own_queue(stream);
+    const QuantizedConv2dOperands operands = quantized_conv2d_operands(problem, tensors, own_queue);
+    problem.conv = operands.conv.problem;
+
+    const KernelInfo &kernel = kernel_for(row, problem, device);
+    if (tensors.output.values.elements() > 0) {
+        call(kernel, operands, QuantizedConv2dNumbers(tensors, options), context, own_queue);
+    }
+} catch (...) {
+    rethrow_as_error(kOperation);
+}
+
+}  // namespace
+
+void quantized_conv2d(const QuantizedTensor &input, const QuantizedTensor &weight,
+                      const QuantizedTensor &bias, const QuantizedTensor &output,
+                      const Conv2dOptions &options, const Stream &stream) {
+    run(nullptr, {input, weight, bias, output}, options, stream);
+}
+
+QuantizedTensor quantized_conv2d(const QuantizedTensor &input, const QuantizedTensor &weight,
+                                 const QuantizedTensor &bias, DataType output_type,
+                                 const Quantization &output_quantization,
+                                 const Conv2dOptions &options) try {
+    for (const Operand &operand :
+         {Operand{"input", input.values}, Operand{"weight", weight.values}}) {
+        if (operand.tensor.defined()) continue;
+        throw InvalidArgument(std::string(kOperation) + ": " + operand.name + " is undefined");
+    }
+    const QuantizedConv2dProblem problem = QuantizedConv2dProblem::from_shapes(
+        input.values.shape(), weight.values.shape(), input.values.type(), output_type, options);
+    const QuantizedTensor output(
+        Tensor(problem.conv.output_shape(), output_type, input.values.device()),
+        output_quantization);
+    quantized_conv2d(input, weight, bias, output, options);
+    return output;
+} catch (...) {
+    rethrow_as_error(kOperation);
+}
+
+void quantized_conv2d_with(const KernelInfo &kernel, const QuantizedTensor &input,
+                           const QuantizedTensor &weight, const QuantizedTensor &bias,
+                           const QuantizedTensor &output, const Conv2dOptions &options,
+                           const Stream &stream) {
+    run(&kernel, {input, weight, bias, output}, options, stream);
+}
+
+Selection select_quantized_conv2d(const QuantizedConv2dProblem &problem, DeviceType device,
+                                  const DeviceLimits &limits, bool explain) {
+    const QuantizedConv2dProblem whole{normalised(problem.conv), problem.output_type};
+    return select(quantized_conv2d_kernels(), quantized_conv2d_fields(whole), device, limits,
+                  explain);
+}
+
+}  // namespace hk

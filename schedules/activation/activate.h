@@ -1,0 +1,19 @@
+#pragma once
+// Schedules of the algorithm in generators/activation/activate.h.
+
+#include "generators/activation/activate.h"
+#include "schedules/elementwise.h"
+
+namespace hk::schedules {
+
+const Table<generators::Activate, ElementwiseContext> &activate_schedules();
+
+namespace cpu {
+void activate(generators::Activate &stages, const ElementwiseContext &context);
+}  // namespace cpu
+
+namespace gpu {
+void activate(generators::Activate &stages, const ElementwiseContext &context);
+}  // namespace gpu
+
+}  // namespace hk::schedules

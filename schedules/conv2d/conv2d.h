@@ -1,0 +1,66 @@
+#pragma once
+// Schedules of the algorithms in generators/conv2d/conv2d.h: how to run them, never what they compute.
+
+#include "generators/conv2d/conv2d.h"
+#include "schedules/convolution_sizes.h"
+#include "schedules/schedule.h"
+
+namespace hk::schedules {
+
+struct Conv2dContext : Conv2dSizes {
+    bool pointwise_f32;  // 1x1, no padding, f32: the input needs no copy
+    Halide::Expr plain;  // argument: the activation is a clamp, and there is no residual
+    // Argument: an output's columns lie next to each other, where they are innermost.
+    Halide::Expr dense_columns = Halide::Internal::const_true();
+    // Argument: an input's pixels lie next to each other, where channels are innermost.
+    Halide::Expr dense_pixels = Halide::Internal::const_false();
+    // A gradient or residual that may be what the output's memory held.
+    bool in_place = false;
+    // In the filter's memory its output channels are nearer to each other than its input channels.
+    bool filters_inner = false;
+    bool filter_packed = false;  // before the kernel, which then has no such stage
+    // Argument, of depthwise: the filters of neighbouring groups lie next to each other.
+    Halide::Expr groups_adjacent = Halide::Internal::const_false();
+    Halide::Expr channels = {};  // argument: of a group
+
+    // The residual may be what the output's memory held: only where `plain` says that there is none
+    // may an element be computed twice.
+    Halide::TailStrategy plain_tail() const {
+        return in_place ? Halide::TailStrategy::GuardWithIf : Halide::TailStrategy::ShiftInwards;
+    }
+};
+
+template<typename Stages>
+using Conv2dTable = Table<Stages, Conv2dContext>;
+
+// How the schedule that the context names sums up.
+generators::PackedSum packed_sum(const Conv2dContext &context);
+// Channels in a slice of the sum that is staged at once; 1 in schedules that stage nothing.
+int sliced_tile(const Conv2dContext &context);
+// Channels in a vector of the sum.
+int dot_lanes(const Conv2dContext &context);
+
+const Conv2dTable<generators::Conv2d> &packed_schedules();
+const Conv2dTable<generators::Conv2dSliced> &sliced_schedules();
+const Conv2dTable<generators::Conv2dDot> &dot_schedules();
+const Conv2dTable<generators::Conv2dDepthwise> &depthwise_schedules();
+
+// One table entry each, and its sum; CPU schedules in cpu/conv2d/, GPU schedules in gpu/conv2d.cpp.
+namespace cpu {
+void packed(generators::Conv2d &stages, const Conv2dContext &context);
+void packed_blocks(generators::Conv2d &stages, const Conv2dContext &context);
+generators::PackedSum packed_sum(const Conv2dContext &context);
+void grouped(generators::Conv2d &stages, const Conv2dContext &context);
+generators::PackedSum grouped_sum(const Conv2dContext &context);
+void dot(generators::Conv2dDot &stages, const Conv2dContext &context);
+void depthwise(generators::Conv2dDepthwise &stages, const Conv2dContext &context);
+void depthwise_in_place(generators::Conv2dDepthwise &stages, const Conv2dContext &context);
+}  // namespace cpu
+
+namespace gpu {
+void sliced(generators::Conv2dSliced &stages, const Conv2dContext &context);
+void unstaged(generators::Conv2dSliced &stages, const Conv2dContext &context);
+void depthwise(generators::Conv2dDepthwise &stages, const Conv2dContext &context);
+}  // namespace gpu
+
+}  // namespace hk::schedules

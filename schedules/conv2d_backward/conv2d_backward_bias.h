@@ -1,0 +1,32 @@
+#pragma once
+// Schedules of the algorithm in generators/conv2d_backward/conv2d_backward_bias.h.
+
+#include "generators/conv2d_backward/conv2d_backward_bias.h"
+#include "schedules/convolution_sizes.h"
+#include "schedules/schedule.h"
+
+namespace hk::schedules {
+
+struct Conv2dBackwardBiasContext : Conv2dSizes {};
+
+// How a long sum over pixels is divided: lanes side by side in a row, parts of the rows. It decides
+// the order of adding, and so the last bits of the result.
+struct PartialSums {
+    int lanes, parts;
+};
+PartialSums backward_bias_sums(const Conv2dBackwardBiasContext &context);
+
+const Table<generators::Conv2dBackwardBias, Conv2dBackwardBiasContext>
+    &conv2d_backward_bias_schedules();
+
+namespace cpu {
+void backward_bias(generators::Conv2dBackwardBias &stages,
+                   const Conv2dBackwardBiasContext &context);
+}  // namespace cpu
+
+namespace gpu {
+void backward_bias_unstaged(generators::Conv2dBackwardBias &stages,
+                            const Conv2dBackwardBiasContext &context);
+}  // namespace gpu
+
+}  // namespace hk::schedules

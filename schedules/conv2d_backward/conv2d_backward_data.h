@@ -1,0 +1,36 @@
+#pragma once
+// Schedules of the algorithms in generators/conv2d_backward/conv2d_backward_data.h.
+
+#include "generators/conv2d_backward/conv2d_backward_data.h"
+#include "schedules/conv2d/conv2d.h"
+
+namespace hk::schedules {
+
+struct Conv2dBackwardDataContext : Conv2dSizes {
+    Halide::Expr phases_x, phases_y;  // the strides: numbers, or arguments of the kernel
+    Halide::Expr dense_columns;       // an argument, where columns are innermost
+    Halide::Expr plain;               // an argument: nothing is accumulated
+};
+
+const Table<generators::Conv2dBackwardData, Conv2dBackwardDataContext>
+    &conv2d_backward_data_schedules();
+
+// Those of the algorithms by slices, in the context of the convolution that the gradient is.
+const Table<generators::Conv2dBackwardDataSliced, Conv2dContext>
+    &conv2d_backward_data_sliced_schedules();
+
+namespace cpu {
+void backward_data(generators::Conv2dBackwardData &stages,
+                   const Conv2dBackwardDataContext &context);
+void backward_data_phases(generators::Conv2dBackwardData &stages,
+                          const Conv2dBackwardDataContext &context);
+}  // namespace cpu
+
+namespace gpu {
+void backward_data_unstaged(generators::Conv2dBackwardData &stages,
+                            const Conv2dBackwardDataContext &context);
+void backward_data_sliced(generators::Conv2dBackwardDataSliced &stages,
+                          const Conv2dContext &context);
+}  // namespace gpu
+
+}  // namespace hk::schedules

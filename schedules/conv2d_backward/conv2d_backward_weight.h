@@ -1,0 +1,51 @@
+#pragma once
+// Schedules of the algorithm in generators/conv2d_backward/conv2d_backward_weight.h.
+
+#include "generators/conv2d_backward/conv2d_backward_weight.h"
+#include "generators/conv2d_backward/conv2d_backward_weight_sliced.h"
+#include "schedules/convolution_sizes.h"
+#include "schedules/schedule.h"
+
+namespace hk::schedules {
+
+struct Conv2dBackwardWeightContext : Conv2dSizes {
+    Halide::Expr channels, filters, groups;  // of a group; of both
+    Halide::Expr plain;                      // nothing is accumulated
+    Halide::Expr packed;                     // nhwc, sizes known: the result has no gaps
+    bool in_f32;                             // operands need no conversion
+};
+
+// How the schedule that the context names divides images.
+generators::WeightTiles backward_weight_tiles(const Conv2dBackwardWeightContext &context);
+
+const Table<generators::Conv2dBackwardWeight, Conv2dBackwardWeightContext>
+    &conv2d_backward_weight_schedules();
+
+// How the sum by slices is divided: columns of a slice, parts of the rows.
+struct WeightSlices {
+    int columns, parts;
+};
+WeightSlices backward_weight_slices(const Conv2dBackwardWeightContext &context);
+
+const Table<generators::Conv2dBackwardWeightSliced, Conv2dBackwardWeightContext>
+    &conv2d_backward_weight_sliced_schedules();
+
+// One table entry each, and its tiles.
+namespace cpu {
+void backward_weight(generators::Conv2dBackwardWeight &stages,
+                     const Conv2dBackwardWeightContext &context);
+generators::WeightTiles tiles_in_registers(const Conv2dBackwardWeightContext &context);
+
+void backward_weight_columns(generators::Conv2dBackwardWeight &stages,
+                             const Conv2dBackwardWeightContext &context);
+generators::WeightTiles tiles_of_columns(const Conv2dBackwardWeightContext &context);
+}  // namespace cpu
+
+namespace gpu {
+void backward_weight_staged(generators::Conv2dBackwardWeightSliced &stages,
+                            const Conv2dBackwardWeightContext &context);
+void backward_weight_unstaged(generators::Conv2dBackwardWeightSliced &stages,
+                              const Conv2dBackwardWeightContext &context);
+}  // namespace gpu
+
+}  // namespace hk::schedules

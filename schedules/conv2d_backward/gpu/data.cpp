@@ -1,0 +1,107 @@
+#include "schedules/conv2d_backward/conv2d_backward_data.h"
+#include "schedules/conv2d/gpu/conv2d.h"
+
+using namespace Halide;
+using namespace hk::generators;
+
+namespace hk::schedules::gpu {
+
+namespace {
+
+// No two turns of the update's loops write one element, which Halide can't prove where the stride
+// is an argument: it would not put them into another order. allow_race_conditions() says so for
+// parallel loops alone.
+void promise_distinct(const Stage &update) {
+    Internal::StageSchedule schedule = update.get_schedule();
+    for (Internal::Dim &dim : schedule.dims())
+        if (dim.is_rvar()) dim.dim_type = Internal::DimType::PureRVar;
+}
+
+}  // namespace
+
+// The last rung, and what depthwise takes: nothing is staged. A thread computes one element, whose
+// phase is its own: several pixels of a thread would have as many phases, the number of which is an
+// argument. Its neighbours are neighbours in memory: channels, or where a group has one groups, or
+// columns. 40 registers, no stack, no spills. Its speed on a GPU is not measured.
+void backward_data_unstaged(Conv2dBackwardData &stages, const Conv2dBackwardDataContext &context) {
+    constexpr auto guard = TailStrategy::GuardWithIf;
+    const bool groups = context.nhwc && context.channels_per_group == 1;
+    int tile_c = context.nhwc && !groups ? 16 : 1, tile_g = groups ? 32 : 1,
+        tile_x = context.nhwc ? 8 : 32, tile_y = context.nhwc ? 1 : 4;
+    if (groups) tile_x = 4;
+    Knobs knobs(context.knobs);
+    if (groups)
+        knobs.take("tile_g", tile_g, powers(1, 256));
+    else
+        knobs.take("tile_c", tile_c, powers(1, 64));
+    knobs.take("tile_x", tile_x, powers(1, 256));
+    knobs.take("tile_y", tile_y, powers(1, 64));
+    knobs.end();
+    knobs.estimate("threads of a block", tile_c * tile_g * tile_x * tile_y, 1024);
+    const Var co("co"), ct("ct"), xo("xo"), xt("xt"), yo("yo"), yt("yt"), go("go"), gt("gt"),
+        block("block");
+    const std::vector<Var> threads = innermost_first(context.nhwc, groups ? gt : ct, xt, yt);
+    // What is fused is split, by one too, else Halide takes all groups for the bounds of one.
+    stages.output.split(c, co, ct, tile_c, guard)
+        .split(g, go, gt, tile_g, guard)
+        .split(x, xo, xt, tile_x, guard)
+        .split(y, yo, yt, tile_y, guard)
+        .reorder(threads[0], threads[1], threads[2], groups ? ct : gt, co, xo, yo, go, n)
+        .fuse(go, n, block)
+        .fuse(yo, block, block)
+        .fuse(xo, block, block)
+        .fuse(co, block, block)
+        .gpu_blocks(block)
+        .gpu_threads(threads[0], threads[1], threads[2])
+        .never_partition_all();
+    const auto hold = [&](Func sum, const LoopLevel &at, const RDom &d) {
+        sum.compute_at(at).store_in(MemoryType::Register);
+        for (const Var &one : {c, g, x, y, stages.px, stages.py, n}) sum.bound_extent(one, 1);
+        sum.update().reorder(d.x, d.y, d.z).never_partition_all();
+    };
+    const LoopLevel thread(stages.output, threads[0]);
+    const BlockedSum &blocked = stages.blocked;
+    if (!blocked.running.defined()) {
+        hold(stages.sum, thread, stages.r);
+        return;
+    }
+    hold(blocked.running, thread, blocked.blocks);
+    hold(blocked.block_sum, LoopLevel(blocked.running, blocked.blocks.x), blocked.in_block);
+}
+
+// With strides of one it is conv2d's schedule, word for word: a block computes 64 input channels at
+// 64 pixels while slices of eight filters pass through shared memory. schedules/conv2d/gpu/conv2d.cpp has
+// the arithmetic. For filters of one row or column, over one window: 4 * 8 * (3 * 68 + 10 * 8) =
+// 9088 bytes; of a slice 384 FMAs a thread to 8.5 loads from global memory between two barriers,
+// where a tap at a time has 128 to 4.
+//
+// Otherwise a block has 8 x 8 pixels of one phase, so that it has the taps of all of them, and goes
+// through all slices of one tap after the other: a phase without taps, as three of four in a 1x1 of
+// stride 2, stages and multiplies nothing, and writes zeros. 4 * 8 * (68 + 64) = 4224 bytes.
+//
+// Registers a thread, the larger of sm_80 and sm_90, no stack, no spills, the most of f32, f16,
+// bf16:
+//             any stride  few  1x1  3x3  1x3, 3x1  large 1x1  large 3x3
+//     nhwc            80   77   70   58        56        105        128
+//     nchw            64   64   56   64        56         96        128
+//
+// Lost: rows of any filter for strides of 1 and of 2 that the compiler knows: 72 and 80 registers,
+// the same bytes; the division is outside of all loops. The output as a pure function of its
+// pixels: Halide then takes the phases of a tile for all phases. Its speed on a GPU is not
+// measured.
+void backward_data_sliced(Conv2dBackwardDataSliced &stages, const Conv2dContext &context) {
+    if (!stages.output.has_update_definition()) {
+        sliced(stages, context);
+        return;
+    }
+    const RDom &p = stages.pixels;
+    const Block block(staged_tiles(context), context.nhwc, image_axes(), {k, p.x, p.y, {p.z, n}});
+    stages.output
+        .gpu_single_thread();  // of the undefined: it is dropped, but else asks for the host
+    Stage out = stages.output.update();
+    promise_distinct(out);
+    block.tile(out);
+    sum_slices(stages, context, block, true);
+}
+
+}  // namespace hk::schedules::gpu

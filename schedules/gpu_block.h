@@ -1,0 +1,115 @@
+#pragma once
+// The loops that GPU schedules of convolutions share, over the index letters of
+// generators/conv2d/conv2d.h.
+
+#include "generators/conv2d/conv2d.h"
+#include "schedules/schedule.h"
+
+namespace hk::schedules::gpu {
+
+// A block of threads computes tile_k output channels at tile_x * tile_y pixels of one group, from
+// slices of tile_c of its input channels, or words of channels, where it stages them.
+struct Tiles {
+    int tile_k, tile_x, tile_y, tile_c;
+    int threads_k, threads_x, threads_y;
+
+    int threads() const { return threads_k * threads_x * threads_y; }
+    int sums() const { return tile_k * tile_x * tile_y / threads(); }  // of a thread
+
+    // As a schedule's knobs have them: slices where it stages, rows of y where blocks have several.
+    void take(Knobs &knobs, bool slices, bool rows = true);
+    // Of a block's memory for operands, of elements of so many bytes.
+    static void estimate_shared(int elements, int bytes = 4);
+};
+
+// Loops, or sizes, of k, x and y, the one whose neighbours are neighbours in memory first.
+template<typename Loop>
+std::vector<Loop> innermost_first(bool nhwc, const Loop &k, const Loop &x, const Loop &y) {
+    return nhwc ? std::vector<Loop>{k, x, y} : std::vector<Loop>{x, y, k};
+}
+
+// Deals a tile out to all threads of its block: its dimensions, innermost in memory first, become
+// one, whatever the shape of the threads is. Staging over the tile's own dimensions would widen the
+// block to the larger of the two shapes and leave threads idle in the sum. `each` is the number of
+// neighbours that a thread copies together; it divides the first extent.
+void deal(Halide::Func tile, const Halide::LoopLevel &at,
+          const std::vector<std::pair<Halide::Var, int>> &extents, const std::vector<int> &threads,
+          int each = 1);
+
+// For a convolution of one filter a group: a thread computes four (nhwc) or two (nchw) outputs of a
+// group, its neighbours those of the next groups or pixels in memory. `steps`: loops of the sum.
+// Takes all knobs.
+void compute_groups(Halide::Func out, Halide::Func sum, bool nhwc, Knobs knobs,
+                    const std::vector<Halide::VarOrRVar> &steps);
+
+// What the loops of a block are called that Tiles has sizes for, and the others, of which a block
+// computes one element.
+struct Axes {
+    Halide::VarOrRVar k, x, y;
+    std::vector<Halide::VarOrRVar> alone;
+};
+Axes image_axes();  // k, x, y, and g and n alone
+
+// The loops of a block, for its output and its sums alike.
+class Block {
+public:
+    // `sums`: the axes of the sum, and of the output where `output` does not say others.
+    Block(const Tiles &tiles, bool nhwc, const Axes &sums = image_axes());
+    Block(const Tiles &tiles, bool nhwc, const Axes &sums, const Axes &output);
+
+    const Tiles &tiles() const { return tiles_; }
+    std::vector<int> threads() const;
+
+    // What is unrolled of what follows the sum: two thirds of the code where it is all.
+    enum class Unroll { all, neighbours_in_memory, none };
+
+    // Blocks of all tiles, groups and images in one dimension of the grid, the others of which end
+    // at 65535; neighbouring blocks read the same input.
+    void tile(Halide::Stage out, Unroll unroll = Unroll::neighbours_in_memory) const;
+
+    // Sums of a block, in the registers of its threads.
+    void hold(Halide::Func sum, const Halide::Func &out) const;
+
+    // What a thread's sums start from, [k, g], loaded once where they begin: else it is loaded for
+    // each of them, as no compiler joins loads that a condition guards. Of sums that hold() has,
+    // and of accumulate_alone().
+    void hold_start(Halide::Func start, const Halide::Func &sum) const;
+    void hold_start_alone(Halide::Func start, const Halide::Func &out) const;
+
+    // `inside`: loops of a thread; `around`: serial loops of the block; `innermost`: loops inside
+    // those of the thread's sums.
+    void accumulate(Halide::Stage stage, const std::vector<Halide::VarOrRVar> &inside,
+                    std::vector<Halide::VarOrRVar> around,
+                    const std::vector<Halide::VarOrRVar> &innermost = {}) const;
+
+    // Instead of tile() and hold(): a thread is alone with its sums, nothing is staged. `steps`:
+    // loops of the sum.
+    void accumulate_alone(Halide::Func sum, const Halide::Func &out,
+                          const std::vector<Halide::VarOrRVar> &steps) const;
+    // Sums of a thread that is alone with them, at a loop of its own.
+    void accumulate_in_thread(Halide::Func sum, const Halide::LoopLevel &at,
+                              const std::vector<Halide::VarOrRVar> &steps) const;
+
+private:
+    struct Loops : Axes {
+        explicit Loops(const Axes &axes);
+        Halide::VarOrRVar ko, kt, ki, xo, xt, xi, yo, yt, yi;
+    };
+
+    const Tiles tiles_;
+    const bool nhwc_;
+    const Loops sums_, output_;
+    const Halide::VarOrRVar block_;
+
+    std::vector<Halide::VarOrRVar> threads_of(const Loops &loops) const;
+    void hold_start(Halide::Func start, const Halide::LoopLevel &at) const;
+    void bound(Halide::Func sum, int threads_k, int threads_x, int threads_y) const;
+    void divide(Halide::Stage &stage, const Loops &loops, Halide::TailStrategy tail) const;
+    void run(Halide::Stage &stage, const Loops &loops) const;
+    std::vector<Halide::VarOrRVar> order(const Loops &loops,
+                                         const std::vector<Halide::VarOrRVar> &inside,
+                                         const std::vector<Halide::VarOrRVar> &around,
+                                         const std::vector<Halide::VarOrRVar> &innermost) const;
+};
+
+}  // namespace hk::schedules::gpu

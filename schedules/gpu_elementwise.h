@@ -1,0 +1,24 @@
+#pragma once
+// The loops of kernels that work element by element.
+
+#include "schedules/elementwise.h"
+#include "schedules/gpu_elements.h"
+
+namespace hk::schedules::gpu {
+
+// An element a thread, 128 or the knob `threads` of them a block. The tail is guarded, as on a CPU.
+// Of packed tensors a thread's place is its element; else it is divided into x, y and z.
+inline void element_a_thread(Halide::Stage stage, const std::vector<Halide::Var> &dims,
+                             const ElementwiseContext &context) {
+    const Halide::Var &x = dims[0], &y = dims[1], &z = dims[2];
+    const Halide::Var block("block"), thread("thread");
+    if (!context.packed) stage.fuse(x, y, x).fuse(x, z, x);
+    const int threads = threads_of(Knobs(context.knobs));
+    stage.split(x, block, thread, threads, Halide::TailStrategy::GuardWithIf)
+        .gpu_blocks(block)
+        .gpu_threads(thread)
+        .never_partition_all();
+    for (const Halide::Expr &one : context.cases) stage.specialize(one);
+}
+
+}  // namespace hk::schedules::gpu

@@ -1,0 +1,28 @@
+#pragma once
+// Schedules of the algorithms in generators/pool2d/pool2d.h.
+
+#include "generators/pool2d/pool2d.h"
+#include "schedules/convolution_sizes.h"
+#include "schedules/schedule.h"
+
+namespace hk::schedules {
+
+struct Pool2dContext : Conv2dSizes {
+    Halide::Expr row = {};   // elements of one of the output that lie next to each other
+    Halide::Expr rows = {};  // of the output's image
+    Halide::Expr stride_x = {};
+};
+
+const Table<generators::Pool2d, Pool2dContext> &pool2d_schedules();
+
+namespace cpu {
+void pool2d(generators::Pool2d &stages, const Pool2dContext &context);
+void pool2d_by_rows(generators::Pool2d &stages, const Pool2dContext &context);
+void pool2d_in_blocks(generators::Pool2d &stages, const Pool2dContext &context);
+}  // namespace cpu
+
+namespace gpu {
+void pool2d(generators::Pool2d &stages, const Pool2dContext &context);
+}  // namespace gpu
+
+}  // namespace hk::schedules

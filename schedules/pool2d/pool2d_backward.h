@@ -1,0 +1,21 @@
+#pragma once
+// Schedules of the algorithms in generators/pool2d/pool2d_backward.h.
+
+#include "generators/pool2d/pool2d_backward.h"
+#include "schedules/pool2d/pool2d.h"
+
+namespace hk::schedules {
+
+const Table<generators::Pool2dBackward, Pool2dContext> &pool2d_backward_schedules();
+
+namespace cpu {
+void pool2d_backward(generators::Pool2dBackward &stages, const Pool2dContext &context);
+void pool2d_backward_by_rows(generators::Pool2dBackward &stages, const Pool2dContext &context);
+void pool2d_backward_in_blocks(generators::Pool2dBackward &stages, const Pool2dContext &context);
+}  // namespace cpu
+
+namespace gpu {
+void pool2d_backward(generators::Pool2dBackward &stages, const Pool2dContext &context);
+}  // namespace gpu
+
+}  // namespace hk::schedules

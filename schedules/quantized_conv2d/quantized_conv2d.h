@@ -1,0 +1,69 @@
+#pragma once
+// Schedules of the algorithms in generators/quantized_conv2d/quantized_conv2d.h: how to run them, never what they
+// compute.
+
+#include "generators/quantized_conv2d/quantized_conv2d.h"
+#include "schedules/schedule.h"
+
+namespace hk::schedules {
+
+struct QuantizedConv2dContext {
+    Halide::Target target;
+    bool nhwc;
+    bool integer;  // input u8, sums in s32; else both f32
+    std::string schedule, knobs;
+    // Sizes that the kernel is compiled for; 0: any.
+    int kernel_w, kernel_h, stride_x, stride_y, dilation_x, dilation_y, channels_per_group,
+        filters_per_group;
+    int width;  // of the input
+    // Of the arguments. plain: there is no slope, the weight's zero point is 0, the output no s32
+    // and bounded from above by its type alone. no_bias: there is none; word_bias: its elements are
+    // words next to each other; dense_filters: so are the filters, of one channel; unsigned_bytes:
+    // the input and the output are u8, not s8.
+    Halide::Expr plain, no_bias, word_bias, dense_filters, unsigned_bytes;
+};
+
+template<typename Stages>
+using QuantizedConv2dTable = Table<Stages, QuantizedConv2dContext>;
+
+// Output channels, and words, in a panel of the packed filter.
+int quantized_packed_lanes(const QuantizedConv2dContext &context);
+// Words in a slice of the sum that is staged at once; 1 in schedules that stage nothing.
+int quantized_sliced_tile(const QuantizedConv2dContext &context);
+// 32-bit lanes in a vector of the sum.
+int quantized_dot_lanes(const QuantizedConv2dContext &context);
+generators::DepthwiseWords quantized_depthwise_words(const QuantizedConv2dContext &context);
+
+const QuantizedConv2dTable<generators::QuantizedConv2d> &quantized_packed_schedules();
+const QuantizedConv2dTable<generators::QuantizedConv2dSliced> &quantized_sliced_schedules();
+const QuantizedConv2dTable<generators::QuantizedConv2dDot> &quantized_dot_schedules();
+const QuantizedConv2dTable<generators::QuantizedConv2dDepthwise> &quantized_depthwise_schedules();
+
+namespace cpu {
+// Of each filter: what sums start from, and what turns them into numbers. As vectors of `filters`,
+// k or g, wherever a bias lies so that this is a load and not a gather: 16 filters at a time are an
+// eighth of the time of a 7x7 depthwise block.
+void schedule_filters(generators::QuantizedConv2dEnds &stages,
+                      const QuantizedConv2dContext &context, const Halide::LoopLevel &at,
+                      const Halide::Var &filters);
+}  // namespace cpu
+
+// One table entry each; CPU schedules in cpu/quantized_conv2d/, GPU schedules in
+// gpu/quantized_conv2d.cpp.
+namespace cpu {
+void quantized_packed(generators::QuantizedConv2d &stages, const QuantizedConv2dContext &context);
+void quantized_dot(generators::QuantizedConv2dDot &stages, const QuantizedConv2dContext &context);
+void quantized_depthwise(generators::QuantizedConv2dDepthwise &stages,
+                         const QuantizedConv2dContext &context);
+}  // namespace cpu
+
+namespace gpu {
+void quantized_sliced(generators::QuantizedConv2dSliced &stages,
+                      const QuantizedConv2dContext &context);
+void quantized_unstaged(generators::QuantizedConv2dSliced &stages,
+                        const QuantizedConv2dContext &context);
+void quantized_depthwise(generators::QuantizedConv2dSliced &stages,
+                         const QuantizedConv2dContext &context);
+}  // namespace gpu
+
+}  // namespace hk::schedules

@@ -1,0 +1,19 @@
+#pragma once
+// Schedules of the algorithms in generators/sgd/sgd.h.
+
+#include "generators/sgd/sgd.h"
+#include "schedules/elementwise.h"
+
+namespace hk::schedules {
+
+const Table<generators::Sgd, ElementwiseContext> &sgd_schedules();
+
+namespace cpu {
+void sgd(generators::Sgd &stages, const ElementwiseContext &context);
+}  // namespace cpu
+
+namespace gpu {
+void sgd(generators::Sgd &stages, const ElementwiseContext &context);
+}  // namespace gpu
+
+}  // namespace hk::schedules

@@ -1,0 +1,29 @@
+#pragma once
+// Schedules of the algorithm in generators/tensor_product/tensor_product_atomic.h.
+
+#include "generators/tensor_product/tensor_product_atomic.h"
+#include "schedules/schedule.h"
+
+namespace hk::schedules {
+
+struct TensorProductAtomicContext {
+    Halide::Target target;
+    std::string schedule, knobs;
+};
+
+generators::TensorProductAtomicSizes tensor_product_atomic_sizes(
+    const TensorProductAtomicContext &context);
+
+const Table<generators::TensorProductAtomic, TensorProductAtomicContext>
+    &tensor_product_atomic_schedules();
+
+namespace gpu {
+generators::TensorProductAtomicSizes tensor_product_atomic_sizes(
+    const TensorProductAtomicContext &context);
+void tensor_product_atomic(generators::TensorProductAtomic &stages,
+                           const TensorProductAtomicContext &context);
+void tensor_product_atomic_unstaged(generators::TensorProductAtomic &stages,
+                                    const TensorProductAtomicContext &context);
+}  // namespace gpu
+
+}  // namespace hk::schedules

@@ -1,0 +1,46 @@
+#pragma once
+// Schedules of the algorithm in generators/tensor_product/tensor_product_backward_weight.h.
+
+#include "generators/tensor_product/tensor_product_backward_weight.h"
+#include "generators/tensor_product/tensor_product_backward_weight_offsets.h"
+#include "schedules/schedule.h"
+
+namespace hk::schedules {
+
+struct WeightGradientContext {
+    Halide::Target target;
+    Halide::Type type;  // of the tensors
+    std::string knobs;
+    int vectors;                   // of the output's channels in a sum
+    bool exact;                    // as WeightGradientSizes has it
+    Halide::Expr output_adjacent;  // whether output channels lie next to each other in the result
+};
+
+// Chosen for the target.
+struct WeightGradientTile : generators::WeightGradientSizes {
+    int stage_input, stage_gradient;  // 1: a chunk's rows are copied first
+};
+WeightGradientTile weight_gradient_sizes(const WeightGradientContext &context);
+
+const Table<generators::TensorProductBackwardWeight, WeightGradientContext>
+    &weight_gradient_schedules();
+
+// The pairs of a step of the algorithm by offsets.
+int weight_gradient_step(const WeightGradientContext &context, const std::string &schedule);
+
+const Table<generators::TensorProductBackwardWeightOffsets, WeightGradientContext>
+    &weight_gradient_offsets_schedules();
+
+namespace cpu {
+void tensor_product_backward_weight(generators::TensorProductBackwardWeight &stages,
+                                    const WeightGradientContext &context);
+}  // namespace cpu
+
+namespace gpu {
+void tensor_product_backward_weight(generators::TensorProductBackwardWeightOffsets &stages,
+                                    const WeightGradientContext &context);
+void tensor_product_backward_weight_unstaged(generators::TensorProductBackwardWeightOffsets &stages,
+                                             const WeightGradientContext &context);
+}  // namespace gpu
+
+}  // namespace hk::schedules

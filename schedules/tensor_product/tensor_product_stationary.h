@@ -1,0 +1,29 @@
+#pragma once
+// Schedules of the algorithm in generators/tensor_product/tensor_product_stationary.h.
+
+#include "generators/tensor_product/tensor_product_stationary.h"
+#include "schedules/schedule.h"
+
+namespace hk::schedules {
+
+struct TensorProductStationaryContext {
+    Halide::Target target;
+    std::string schedule, knobs;
+};
+
+generators::TensorProductStationarySizes tensor_product_stationary_sizes(
+    const TensorProductStationaryContext &context);
+
+const Table<generators::TensorProductStationary, TensorProductStationaryContext>
+    &tensor_product_stationary_schedules();
+
+namespace gpu {
+generators::TensorProductStationarySizes tensor_product_stationary_sizes(
+    const TensorProductStationaryContext &context);
+void tensor_product_stationary(generators::TensorProductStationary &stages,
+                               const TensorProductStationaryContext &context);
+void tensor_product_stationary_unstaged(generators::TensorProductStationary &stages,
+                                        const TensorProductStationaryContext &context);
+}  // namespace gpu
+
+}  // namespace hk::schedules

@@ -1,0 +1,34 @@
+#include "schedules/topk/topk.h"
+
+using namespace hk::generators;
+
+namespace hk::schedules {
+
+namespace {
+
+// The baseline: every stage by itself.
+void root(TopK &stages, const TopKContext &context) {
+    Knobs(context.knobs).end();
+    const TopKChunks &chunks = stages.chunks;
+    for (Halide::Func stage :
+         {stages.columns.running, stages.columns.best, stages.columns.masks.bits, chunks.lane_best,
+          chunks.lane_rest, chunks.rank, chunks.best, chunks.masks.bits, stages.least,
+          stages.chosen, stages.candidates, stages.masks.bits, stages.sorted})
+        if (stage.defined()) stage.compute_root();
+    const KthLargest &threshold = stages.threshold;
+    for (auto *funcs : {&threshold.partial, &threshold.total, &threshold.known})
+        for (Halide::Func stage : *funcs) stage.compute_root();
+}
+
+}  // namespace
+
+int topk_lanes(const TopKContext &context) {
+    return context.target.natural_vector_size(context.type);
+}
+
+const Table<TopK, TopKContext> &topk_schedules() {
+    static const Table<TopK, TopKContext> table = {{"root", root}, {"cpu", cpu::topk}};
+    return table;
+}
+
+}  // namespace hk::schedules

@@ -1,0 +1,26 @@
+#pragma once
+// Schedules of the algorithms in generators/topk/topk.h.
+
+#include "generators/topk/topk.h"
+#include "schedules/schedule.h"
+
+namespace hk::schedules {
+
+struct TopKContext {
+    Halide::Target target;
+    Halide::Type type;  // of keys
+    std::string schedule, knobs;
+    Halide::Expr adjacent;  // whether elements lie next to each other, where that is not known
+    Halide::Expr rows;
+};
+
+// Keys of a vector.
+int topk_lanes(const TopKContext &context);
+
+const Table<generators::TopK, TopKContext> &topk_schedules();
+
+namespace cpu {
+void topk(generators::TopK &stages, const TopKContext &context);
+}  // namespace cpu
+
+}  // namespace hk::schedules

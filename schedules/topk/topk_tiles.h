@@ -1,0 +1,24 @@
+#pragma once
+// Schedules of the algorithm in generators/topk/topk_tiles.h.
+
+#include "generators/topk/topk_tiles.h"
+#include "schedules/schedule.h"
+
+namespace hk::schedules {
+
+struct TopKTilesContext {
+    Halide::Target target;
+    std::string schedule, knobs;
+};
+
+// The items of a tile: 1024, or the knob `tile`; eight where nothing is staged.
+int topk_tile(const TopKTilesContext &context);
+
+const Table<generators::TopKTiles, TopKTilesContext> &topk_tiles_schedules();
+
+namespace gpu {
+void topk_tiles(generators::TopKTiles &stages, const TopKTilesContext &context);
+void topk_tiles_unstaged(generators::TopKTiles &stages, const TopKTilesContext &context);
+}  // namespace gpu
+
+}  // namespace hk::schedules

@@ -1,0 +1,20 @@
+#pragma once
+// Schedules of the algorithm in generators/topk/topk_unpack.h.
+
+#include "generators/topk/topk_unpack.h"
+#include "schedules/schedule.h"
+
+namespace hk::schedules {
+
+struct TopKUnpackContext {
+    Halide::Target target;
+    std::string schedule, knobs;
+};
+
+const Table<generators::TopKUnpack, TopKUnpackContext> &topk_unpack_schedules();
+
+namespace gpu {
+void topk_unpack(generators::TopKUnpack &stages, const TopKUnpackContext &context);
+}  // namespace gpu
+
+}  // namespace hk::schedules
