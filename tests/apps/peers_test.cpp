@@ -172,7 +172,7 @@ TEST(NumpyPeer, WhatFailsIsAnException) {
     setenv("HK_PYTHON", "/nowhere/python", 1);
     EXPECT_THROW(NumpyPeer("NumPy", "", small_task()), std::runtime_error);
     unsetenv("HK_PYTHON");
-    EXPECT_THROW(NumpyPeer("NumPy", "", {"", {{"x", Tensor({1}, DataType::bf16)}}}),
+    EXPECT_THROW(NumpyPeer("NumPy", "", {"", {{"x", Tensor({1}, DataType::bf16)}}, {}}),
                  std::runtime_error);
 }
 

@@ -92,8 +92,9 @@ TEST(Knobs, OfRowsAreLegal) {
         }
         for (const schedules::Estimate &estimate : space.estimates) {
             EXPECT_GT(estimate.uses, 0) << estimate.what;
-            if (row->device != DeviceType::cpu)
+            if (row->device != DeviceType::cpu) {
                 EXPECT_LE(estimate.uses, estimate.has) << estimate.what;
+            }
         }
     }
 }
@@ -139,7 +140,9 @@ TEST(Knobs, SayWhatIsAllowed) {
             EXPECT_NE(unknown.find("no knob no_such_knob in this schedule, only "),
                       std::string::npos)
                 << unknown;
-            if (knobs.empty()) EXPECT_NE(unknown.find("none at all"), std::string::npos) << unknown;
+            if (knobs.empty()) {
+                EXPECT_NE(unknown.find("none at all"), std::string::npos) << unknown;
+            }
             for (const schedules::Knob &knob : knobs) {
                 EXPECT_NE(unknown.find(knob.name), std::string::npos) << unknown;
                 const int illegal = knob.legal.back() + 1;

@@ -1,0 +1,1 @@
+// Of the targets whose precompiled headers tests share.
