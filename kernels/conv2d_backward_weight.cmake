@@ -10,7 +10,7 @@ term(parts_16 weight_size<=262144)
 term(parts_8  weight_size<=524288)
 
 # CPU. Depthwise: with the width known the input is read as it is (3x3); others stage it. `small` is 1.1 to 1.4 times as
-# fast as the rows after it.
+# fast as the rows after it (bench --family conv2d_backward_weight --list mobilenetv2 --row ROW).
 #        row                        algorithm  schedule  types  layouts  knobs                                         where
 row(cpu  depthwise3x3_s1_w7_small   tiles      cpu       f32    nhwc     direct:1,stage:0,whole:1,step:7,block_g:160   depthwise 3x3 same_7 groups%16=0 one_tile)
 row(cpu  depthwise3x3_s1_w14_small  tiles      cpu       f32    nhwc     direct:1,stage:0,whole:1,step:14,block_g:192  depthwise 3x3 same_14 groups%16=0 one_tile)
@@ -27,7 +27,7 @@ row(cpu  depthwise3x3_s2_w56        tiles      cpu       f32    nhwc     direct:
 row(cpu  depthwise3x3_s2_w112       tiles      cpu       f32    nhwc     direct:1,stage:0,step:4                       depthwise 3x3 half_112 groups%16=0)
 
 # nchw: columns as vectors where rows are long, else squares of channels and columns are transposed. With the width
-# known both are 1.2 to 1.6 times as fast.
+# known both are 1.2 to 1.6 times as fast (bench --family conv2d_backward_weight --layout nchw --list mobilenetv2 --row ROW).
 #        row                   algorithm  schedule     types         layouts    knobs   where
 row(cpu  depthwise3x3_s1_w28   tiles      cpu_columns  f32           nchw       -       depthwise 3x3 same_28)
 row(cpu  depthwise3x3_s1_w56   tiles      cpu_columns  f32           nchw       -       depthwise 3x3 same_56)
