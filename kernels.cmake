@@ -1,6 +1,6 @@
 # THE TABLE: every kernel that is built, a file a family in kernels/.
 #
-#   kernel_family(conv2d USES conv2d_filter FIELDS convolution/fields.def)
+#   kernel_family(conv2d FIELDS convolution/fields.def)
 #   term(stride_1 stride_x=1 stride_y=1)
 #   #        row      algorithm  schedule  types         layouts    knobs     where
 #   row(cpu  3x3      packed     cpu       f32,f16,bf16  nhwc,nchw  tile_x:4  kernel_w=3 kernel_h=3 stride_1)

@@ -34,8 +34,9 @@ void Tiles::estimate_shared(int elements, int bytes) {
     Knobs::estimate("bytes of shared memory", elements * bytes, 48 * 1024);
 }
 
-void deal(Func tile, const LoopLevel &at, const std::vector<std::pair<Var, int>> &extents,
-          const std::vector<int> &threads, int each) {
+void cooperative_copy(Func tile, const LoopLevel &at,
+                      const std::vector<std::pair<Var, int>> &extents,
+                      const std::vector<int> &threads, int each) {
     tile.compute_at(at).store_in(MemoryType::GPUShared);
     for (const auto &[dim, extent] : extents) tile.bound_extent(dim, extent);
     Var f = extents[0].first, together("together");

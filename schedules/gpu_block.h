@@ -28,13 +28,13 @@ std::vector<Loop> innermost_first(bool nhwc, const Loop &k, const Loop &x, const
     return nhwc ? std::vector<Loop>{k, x, y} : std::vector<Loop>{x, y, k};
 }
 
-// Deals a tile out to all threads of its block: its dimensions, innermost in memory first, become
+// Copies a tile by all threads of its block: its dimensions, innermost in memory first, become
 // one, whatever the shape of the threads is. Staging over the tile's own dimensions would widen the
 // block to the larger of the two shapes and leave threads idle in the sum. `each` is the number of
 // neighbours that a thread copies together; it divides the first extent.
-void deal(Halide::Func tile, const Halide::LoopLevel &at,
-          const std::vector<std::pair<Halide::Var, int>> &extents, const std::vector<int> &threads,
-          int each = 1);
+void cooperative_copy(Halide::Func tile, const Halide::LoopLevel &at,
+                      const std::vector<std::pair<Halide::Var, int>> &extents,
+                      const std::vector<int> &threads, int each = 1);
 
 // For a convolution of one filter a group: a thread computes four (nhwc) or two (nchw) outputs of a
 // group, its neighbours those of the next groups or pixels in memory. `steps`: loops of the sum.

@@ -78,16 +78,26 @@ private:
     KnobSpace space_;
 };
 
-// A schedule of one algorithm, found by its name.
+// The schedules of one algorithm, by the names that rows of kernels.cmake have. "root", the
+// baseline without a directive, is in every table; one that has directives, or whose algorithm
+// takes its sizes from knobs, stands there.
 template<typename Stages, typename Context>
 using Table = std::map<std::string, void (*)(Stages &, const Context &)>;
+
+// Such a root: the algorithm has taken the knobs.
+template<typename Stages, typename Context>
+void root_of_sizes(Stages &, const Context &) {}
 
 template<typename Stages, typename Context>
 void apply(const Table<Stages, Context> &table, const std::string &name, Stages &stages,
            const Context &context) {
     const auto found = table.find(name);
+    if (found == table.end() && name == "root") {
+        Knobs(context.knobs).end();
+        return;
+    }
     if (found == table.end()) {
-        std::string names;
+        std::string names = table.contains("root") ? "" : "root";
         for (const auto &entry : table) names += (names.empty() ? "" : ", ") + entry.first;
         throw Halide::CompileError("no schedule " + name + " for this algorithm, only " + names);
     }

@@ -1,5 +1,6 @@
 #pragma once
-// Drivers that are told things and do nothing: what a call would do is found without a device.
+// Null drivers: they record launches and execute nothing, so that what a call would do is found
+// without a device.
 
 #include <array>
 #include <vector>

@@ -1,5 +1,5 @@
 // explain: which row of the table a problem takes on each target that is built, what the row needs,
-// the ladder of fallbacks, and why the others were passed over. Bad input makes the exit status 2.
+// the ladder of fallbacks, and why the others were rejected. Bad input makes the exit status 2.
 
 #include <CLI/CLI.hpp>
 #include <cstdlib>

@@ -287,7 +287,7 @@ namespace {
 CallArguments *heard = nullptr;
 const KernelInfo *heard_row = nullptr;
 
-int hear(void **arguments) {
+int note_arguments(void **arguments) {
     heard->arguments.clear();
     for (const KernelArgument &told : heard_row->arguments) {
         const void *given = *arguments++;
@@ -316,7 +316,7 @@ CallArguments arguments_of(const KernelInfo &row,
     heard = &result;
     heard_row = &row;
     KernelInfo listener = row.loaded();
-    listener.call = hear;
+    listener.call = note_arguments;
     run(listener);
     heard = nullptr;
     if (result.arguments.empty()) throw std::runtime_error("the case runs no kernel");

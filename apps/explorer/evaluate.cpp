@@ -111,7 +111,7 @@ json evaluate(Prepared &prepared, const Candidate &candidate, double seconds, Pa
     const bench::Settings &settings = prepared.subject().settings;
     const Compiled compiled(candidate, sizes);
     check_budget(candidate, compiled.resources(), bench::limits_of(settings));
-    parent.say_compiled();
+    parent.report_compiled();
     return check_and_time(test, selected, compiled.kernel(), settings, seconds, parent);
 }
 

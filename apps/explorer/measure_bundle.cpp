@@ -104,7 +104,7 @@ private:
             if (number++ % options_.of != options_.number - 1) continue;
             if (done.contains(candidate.name)) continue;
             workers.start(0, [&](Parent &parent) {
-                parent.say_compiled();
+                parent.report_compiled();
                 if (!test) test = info.prepare();
                 json result = check_and_time(*test, row_of(info, *test), candidate.kernel,
                                              settings_, options_.seconds, parent);

@@ -1,6 +1,6 @@
 #pragma once
-// In which order a sweep tries candidates. Pure: what is legal it asks, how fast each was it is
-// told.
+// In which order a sweep tries candidates. Proposes candidates; the caller supplies
+// what is legal and how fast each was.
 
 #include <functional>
 #include <limits>

@@ -102,17 +102,17 @@ class Sources:
     def schedule(self, family, algorithm, schedule):
         """The function that the algorithm's table of schedules has under the name."""
         tables = {}
-        for path in sources(self.root, "schedules", ".cpp"):
+        for path in sources(self.root, "schedules", ".h"):
             text = (self.root / path).read_text()
-            for name, body in re.findall(r"(\w+_schedules)\(\) \{(.*?)^\}", text, re.M | re.S):
+            for name, body in re.findall(r"(\w+_schedules) = \{(.*?)\};", text, re.S):
                 entries = re.findall(r'\{"(\w+)",\s*([\w:]+)', body)
                 tables[name] = path, dict(entries)
-        for name in after_name(self.generator(family), algorithm, r"(\w+_schedules)\(\)"):
+        for name in after_name(self.generator(family), algorithm, r"(\w+_schedules)\b"):
             path, entries = tables.get(name, (None, {}))
             if schedule not in entries:
                 continue
             *space, function = entries[schedule].split("::")
-            paths = sources(self.root, path.parent / space[0], ".cpp") if space else [path]
+            paths = sources(self.root, path.parent.joinpath(*space), ".cpp")
             return in_files(self.root, paths, function)
         return None
 

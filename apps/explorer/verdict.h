@@ -22,9 +22,9 @@ constexpr double kMargin = 1.02;
 std::string line_for_table(const nlohmann::json &sweep, const nlohmann::json &of,
                            const Record &best, double margin = kMargin);
 
-// Puts that of the best into each case of the sweep, for the report. Where the row was a candidate
-// too, the best is held against that as well: what is compiled here may be faster for where it lies
-// in memory.
+// Adds the line for the best to each case of the sweep, for the report. Where the row was a
+// candidate too, the best is also compared with the row as compiled here: code placement alone
+// shifts timings.
 void note_lines(nlohmann::json &sweep, const std::vector<Record> &records);
 
 }  // namespace hk::explorer

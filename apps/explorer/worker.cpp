@@ -79,7 +79,7 @@ void Parent::say(const json &message) const {
     }
 }
 
-void Parent::say_compiled() { say({{"phase", "compiled"}}); }
+void Parent::report_compiled() { say({{"phase", "compiled"}}); }
 
 void Parent::wait_for_turn() {
     say({{"phase", "waiting"}});
@@ -183,7 +183,7 @@ void Workers::be_child(const Body &body, int to, int from) {
     _exit(0);
 }
 
-void Workers::hear(Child &child, const json &message) {
+void Workers::handle(Child &child, const json &message) {
     const std::string phase = message.value("phase", "");
     if (phase == "compiled") {
         child.told.compile_seconds = seconds_since(child.start);
@@ -216,7 +216,7 @@ void Workers::read(Child &child) {
     for (size_t end; (end = child.text.find('\n')) != std::string::npos;) {
         const json message = json::parse(child.text.substr(0, end), nullptr, false);
         child.text.erase(0, end + 1);
-        if (message.is_object()) hear(child, message);
+        if (message.is_object()) handle(child, message);
     }
 }
 
@@ -248,7 +248,7 @@ void Workers::give_turn() {
 }
 
 // What is left of one whose pipe is closed.
-Finished Workers::bury(Child &child) {
+Finished Workers::reap(Child &child) {
     int status = 0;
     waitpid(child.pid, &status, 0);
     close(child.from);
@@ -296,7 +296,7 @@ std::vector<Finished> Workers::wait(double seconds) {
                 ++at;
                 continue;
             }
-            result.push_back(bury(at->second));
+            result.push_back(reap(at->second));
             at = children_.erase(at);
         }
     } while (result.empty() && !children_.empty() && seconds_since(start) < seconds);
@@ -311,7 +311,7 @@ void Workers::stop() {
             continue;
         }
         kill(at->first, SIGKILL);
-        bury(at->second);
+        reap(at->second);
         at = children_.erase(at);
     }
 }

@@ -1,6 +1,6 @@
 #pragma once
-// Work in processes of its own, so that no crash, hang or greed of it ends ours: several prepare at
-// a time, one measures at a time, on a core that the others don't use.
+// Work in processes of its own, so that no crash, hang or memory blow-up of one takes ours down:
+// several prepare at a time, one measures at a time, on a core that the others don't use.
 //
 // The caller must run no other thread: a child is a copy of it.
 
@@ -45,8 +45,8 @@ public:
     Parent(int to, int from, const Cores &cores, bool alone)
         : to_(to), from_(from), cores_(cores), alone_(alone) {}
 
-    void say_compiled();   // from here on the limit of a run counts
-    void wait_for_turn();  // returns on the measuring core, where nothing else measures
+    void report_compiled();  // from here on the limit of a run counts
+    void wait_for_turn();    // returns on the measuring core, where nothing else measures
 
     // Both streams of the pipe speak in lines of JSON.
     void say(const nlohmann::json &message) const;
@@ -104,10 +104,10 @@ private:
 
     [[noreturn]] void be_child(const Body &body, int to, int from);
     void read(Child &child);
-    void hear(Child &child, const nlohmann::json &message);
+    void handle(Child &child, const nlohmann::json &message);
     void end_late();
     void give_turn();
-    Finished bury(Child &child);
+    Finished reap(Child &child);
     double limit_of(const Child &child) const;
 
     Cores cores_;

@@ -35,7 +35,7 @@ public:
         constrain(saved);
         OutputImageParam buffer = stages.output.output_buffer();
         constrain(buffer);
-        sc::apply(sc::activate_backward_schedules(), schedule_name.value(), stages,
+        sc::apply(sc::activate_backward_schedules, schedule_name.value(), stages,
                   context(buffer, {smooth == 0, smooth == 1}));
         hk::compiler::add_lowering_passes(get_pipeline(), get_target());
     }

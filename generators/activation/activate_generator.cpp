@@ -31,7 +31,7 @@ public:
         constrain(input);
         OutputImageParam buffer = stages.output.output_buffer();
         constrain(buffer);
-        sc::apply(sc::activate_schedules(), schedule_name.value(), stages,
+        sc::apply(sc::activate_schedules, schedule_name.value(), stages,
                   context(buffer, {smooth == 0, smooth == 1}));
         hk::compiler::add_lowering_passes(get_pipeline(), get_target());
     }

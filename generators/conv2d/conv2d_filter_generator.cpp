@@ -36,7 +36,7 @@ public:
         for (int d = 0; d < 6; d++) packed.dim(d).set_min(0);
         packed.dim(0).set_extent(kFilterBlock);
         const sc::Conv2dFilterContext context = {sizes(get_target())};
-        sc::apply(sc::conv2d_filter_schedules(), schedule_name.value(), stages, context);
+        sc::apply(sc::conv2d_filter_schedules, schedule_name.value(), stages, context);
         hk::compiler::add_lowering_passes(get_pipeline(), get_target());
     }
 };

@@ -58,15 +58,15 @@ public:
         if (algorithm.value() == "depthwise") context.groups_adjacent = weight.dim(4).stride() == 1;
         namespace sc = hk::schedules;
         if (packed() || algorithm.value() == "grouped")
-            build(conv2d_packed(op, sc::packed_sum(context)), sc::packed_schedules(), context);
+            build(conv2d_packed(op, sc::packed_sum(context)), sc::packed_schedules, context);
         else if (algorithm.value() == "sliced")
-            build(conv2d_sliced(op, sc::sliced_tile(context)), sc::sliced_schedules(), context);
+            build(conv2d_sliced(op, sc::sliced_tile(context)), sc::sliced_schedules, context);
         else if (algorithm.value() == "sliced_blocks")
-            build(conv2d_sliced_blocks(op), sc::sliced_schedules(), context);
+            build(conv2d_sliced_blocks(op), sc::sliced_schedules, context);
         else if (algorithm.value() == "dot")
-            build(conv2d_dot(op, sc::dot_lanes(context)), sc::dot_schedules(), context);
+            build(conv2d_dot(op, sc::dot_lanes(context)), sc::dot_schedules, context);
         else if (algorithm.value() == "depthwise")
-            build(conv2d_depthwise(op), sc::depthwise_schedules(), context);
+            build(conv2d_depthwise(op), sc::depthwise_schedules, context);
         else
             throw CompileError("algorithm is " + algorithm.value() +
                                ", not packed, grouped, sliced, sliced_blocks, dot or depthwise");

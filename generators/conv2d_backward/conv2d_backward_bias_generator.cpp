@@ -49,7 +49,7 @@ public:
         Conv2dBackwardBias stages = conv2d_backward_bias(operands, sums.lanes, sums.parts);
         bias_gradient(k, g) = stages.output(k, g);
         stages.output = bias_gradient;
-        sc::apply(sc::conv2d_backward_bias_schedules(), schedule_name.value(), stages, context);
+        sc::apply(sc::conv2d_backward_bias_schedules, schedule_name.value(), stages, context);
         hk::compiler::add_lowering_passes(get_pipeline(), get_target());
     }
 };

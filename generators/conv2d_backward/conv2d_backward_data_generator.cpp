@@ -58,16 +58,16 @@ public:
         const sc::Conv2dBackwardDataContext context = {sizes(get_target()), op.x.stride,
                                                        op.y.stride, dense_columns(), !accumulate};
         if (algorithm.value() == "flip_expand")
-            build(conv2d_backward_data_flip_expand(op), sc::conv2d_backward_data_schedules(),
+            build(conv2d_backward_data_flip_expand(op), sc::conv2d_backward_data_schedules,
                   context);
         else if (algorithm.value() == "flip_expand_blocks")
-            build(conv2d_backward_data_flip_expand_blocks(op), sc::conv2d_backward_data_schedules(),
+            build(conv2d_backward_data_flip_expand_blocks(op), sc::conv2d_backward_data_schedules,
                   context);
         else if (algorithm.value() == "expand_flip")
-            build(conv2d_backward_data_expand_flip(op), sc::conv2d_backward_data_schedules(),
+            build(conv2d_backward_data_expand_flip(op), sc::conv2d_backward_data_schedules,
                   context);
         else if (algorithm.value() == "rows")
-            build(conv2d_backward_data_rows(op), sc::conv2d_backward_data_schedules(), context);
+            build(conv2d_backward_data_rows(op), sc::conv2d_backward_data_schedules, context);
         else
             convolve(op);
     }
@@ -81,11 +81,11 @@ private:
         sc::Conv2dContext context = forward_context(forward.pointwise && forward.type == Float(32));
         context.channels = forward.channels;
         if (algorithm.value() == "packed")
-            build(conv2d_packed(forward, sc::packed_sum(context)), sc::packed_schedules(), context);
+            build(conv2d_packed(forward, sc::packed_sum(context)), sc::packed_schedules, context);
         else if (algorithm.value() == "depthwise")
-            build(conv2d_depthwise(forward), sc::depthwise_schedules(), context);
+            build(conv2d_depthwise(forward), sc::depthwise_schedules, context);
         else if (algorithm.value() == "depthwise_rows")
-            build(conv2d_depthwise_rows(forward), sc::depthwise_schedules(), context);
+            build(conv2d_depthwise_rows(forward), sc::depthwise_schedules, context);
         else
             throw CompileError("algorithm is " + algorithm.value() +
                                ", not flip_expand, flip_expand_blocks, expand_flip, "
@@ -112,7 +112,7 @@ private:
                                ", not flip_expand_sliced or expand_flip_sliced");
         input_gradient = stages.output;
         constrain_image(input_gradient, fix_channels_per_group, fix_width);
-        sc::apply(sc::conv2d_backward_data_sliced_schedules(), schedule_name.value(), stages,
+        sc::apply(sc::conv2d_backward_data_sliced_schedules, schedule_name.value(), stages,
                   context);
         hk::compiler::add_lowering_passes(get_pipeline(), get_target());
     }

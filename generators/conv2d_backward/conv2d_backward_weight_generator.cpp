@@ -43,11 +43,11 @@ public:
             !accumulate,         packed(),    op.type == Float(32)};
         if (algorithm.value() == "tiles") {
             build(conv2d_backward_weight(op, sc::backward_weight_tiles(context)),
-                  sc::conv2d_backward_weight_schedules(), context);
+                  sc::conv2d_backward_weight_schedules, context);
         } else if (algorithm.value() == "sliced") {
             const sc::WeightSlices slices = sc::backward_weight_slices(context);
             build(conv2d_backward_weight_sliced(op, slices.columns, slices.parts),
-                  sc::conv2d_backward_weight_sliced_schedules(), context);
+                  sc::conv2d_backward_weight_sliced_schedules, context);
         } else {
             throw CompileError("algorithm is " + algorithm.value() + ", not tiles or sliced");
         }

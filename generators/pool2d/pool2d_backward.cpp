@@ -122,7 +122,7 @@ void add_rows(const Pool2dBackwardOperands &op, const Expr &place, const Expr &v
 }
 
 // The edge is repeated around the image. To the right and below what repeats it has a place after
-// the edge's own; to the left and above it would come before, and is passed over.
+// the edge's own; to the left and above it would come before, and is skipped.
 Pool2dBackward gather_of_maxima(const Pool2dBackwardOperands &op, Order order) {
     constexpr int kNone = std::numeric_limits<int32_t>::max();
     const PoolWindows &windows = op.windows;

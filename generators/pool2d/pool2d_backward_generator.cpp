@@ -53,7 +53,7 @@ public:
         context.row = width * (order.nhwc() ? input_gradient.dim(dim_c).extent() : 1);
         context.rows = input_gradient.dim(dim_y).extent();
         context.stride_x = operands.windows.stride_x;
-        sc::apply(sc::pool2d_backward_schedules(), schedule_name.value(), stages, context);
+        sc::apply(sc::pool2d_backward_schedules, schedule_name.value(), stages, context);
         hk::compiler::add_lowering_passes(get_pipeline(), get_target());
     }
 

@@ -41,7 +41,7 @@ public:
         context.row = output.dim(dim_x).extent() * (order.nhwc() ? output.dim(dim_c).extent() : 1);
         context.rows = output.dim(dim_y).extent();
         context.stride_x = operands.windows.stride_x;
-        sc::apply(sc::pool2d_schedules(), schedule_name.value(), stages, context);
+        sc::apply(sc::pool2d_schedules, schedule_name.value(), stages, context);
         hk::compiler::add_lowering_passes(get_pipeline(), get_target());
     }
 

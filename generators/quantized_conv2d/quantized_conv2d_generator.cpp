@@ -100,21 +100,21 @@ public:
         namespace sc = hk::schedules;
         if (algorithm.value() == "packed")
             build(quantized_conv2d_packed(op, sc::quantized_packed_lanes(context)),
-                  sc::quantized_packed_schedules(), context);
+                  sc::quantized_packed_schedules, context);
         else if (algorithm.value() == "packed_blocks")
             build(quantized_conv2d_packed(op, sc::quantized_packed_lanes(context), true),
-                  sc::quantized_packed_schedules(), context);
+                  sc::quantized_packed_schedules, context);
         else if (algorithm.value() == "sliced_blocks")
-            build(quantized_conv2d_sliced(op, 1, true), sc::quantized_sliced_schedules(), context);
+            build(quantized_conv2d_sliced(op, 1, true), sc::quantized_sliced_schedules, context);
         else if (algorithm.value() == "sliced")
             build(quantized_conv2d_sliced(op, sc::quantized_sliced_tile(context)),
-                  sc::quantized_sliced_schedules(), context);
+                  sc::quantized_sliced_schedules, context);
         else if (algorithm.value() == "dot")
             build(quantized_conv2d_dot(op, sc::quantized_dot_lanes(context)),
-                  sc::quantized_dot_schedules(), context);
+                  sc::quantized_dot_schedules, context);
         else if (algorithm.value() == "depthwise")
             build(quantized_conv2d_depthwise(op, sc::quantized_depthwise_words(context)),
-                  sc::quantized_depthwise_schedules(), context);
+                  sc::quantized_depthwise_schedules, context);
         else
             throw CompileError("algorithm is " + algorithm.value() +
                                ", not packed, sliced, one of these with _blocks, dot or depthwise");

@@ -35,7 +35,7 @@ public:
         std::vector<OutputImageParam> buffers = stages.output.output_buffers();
         constrain(buffers[0]);
         if (has_momentum()) constrain_strides(buffers[1]);
-        sc::apply(sc::sgd_schedules(), schedule_name.value(), stages, context(buffers[0], {}));
+        sc::apply(sc::sgd_schedules, schedule_name.value(), stages, context(buffers[0], {}));
         hk::compiler::add_lowering_passes(get_pipeline(), get_target());
     }
 

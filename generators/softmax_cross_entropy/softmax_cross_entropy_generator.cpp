@@ -52,7 +52,7 @@ public:
         gradient(c, n) = stages.gradient(c, n);
         stages.loss = loss;
         stages.gradient = gradient;
-        sc::apply(sc::softmax_cross_entropy_schedules(), schedule_name.value(), stages, context);
+        sc::apply(sc::softmax_cross_entropy_schedules, schedule_name.value(), stages, context);
         hk::compiler::add_lowering_passes(get_pipeline(), get_target());
     }
 };

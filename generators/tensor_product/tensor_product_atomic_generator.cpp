@@ -2,8 +2,8 @@
 // name.
 //
 // Buffers, innermost first: input [c, g, row]; weight [m, g, c, n]; source and target_row [i, t]
-// and offset [t] as generators/tensor_product/tensor_product_atomic.h has them; previous and output, [m, g, o],
-// which may be one buffer.
+// and offset [t] as generators/tensor_product/tensor_product_atomic.h has them; previous and
+// output, [m, g, o], which may be one buffer.
 //
 // Estimates of a compiled kernel tell its caller the pairs of a tile: source's i.
 
@@ -64,7 +64,7 @@ public:
         output = stages.output;
         constrain(sizes);
         source.set_estimates({{0, sizes.pairs}, {0, 1}});
-        sc::apply(sc::tensor_product_atomic_schedules(), schedule_name.value(), stages, context);
+        sc::apply(sc::tensor_product_atomic_schedules, schedule_name.value(), stages, context);
         hk::compiler::add_lowering_passes(get_pipeline(), get_target());
     }
 

@@ -3,8 +3,8 @@
 //
 // Buffers: input [c, g, row]; output_gradient [m, g, row]; previous and output, [m, g, c, n], which
 // may be one buffer; of the algorithm slices one group. source, target [pair], begin, offset [q]
-// and first [s] as generators/tensor_product/tensor_product_backward_weight.h has them; of the algorithm offsets
-// begin and offset are a slice's, and first [n].
+// and first [s] as generators/tensor_product/tensor_product_backward_weight.h has them; of the
+// algorithm offsets begin and offset are a slice's, and first [n].
 //
 // Estimates of a kernel of slices tell its caller the sizes: of output [m, g, c] what channels are
 // filled up to a multiple of, of source the pairs of a chunk.
@@ -52,13 +52,13 @@ public:
         if (algorithm.value() == "slices") {
             const WeightGradientSizes sizes = sc::weight_gradient_sizes(context);
             finish(tensor_product_backward_weight(operands(first.dim(0).extent() - 1), sizes),
-                   sc::weight_gradient_schedules(), context);
+                   sc::weight_gradient_schedules, context);
             source.set_estimates({{0, sizes.pairs}});
             output.set_estimates({{0, sizes.channels}, {0, 1}, {0, sizes.depth}, {0, 1}});
         } else if (algorithm.value() == "offsets") {
             const int step = sc::weight_gradient_step(context, schedule_name);
             finish(tensor_product_backward_weight_offsets(operands(offset.dim(0).extent()), step),
-                   sc::weight_gradient_offsets_schedules(), context);
+                   sc::weight_gradient_offsets_schedules, context);
         } else {
             throw CompileError("algorithm is " + algorithm.value() + ", not slices or offsets");
         }

@@ -1,7 +1,8 @@
 // tensor_product: inputs, outputs, the layout of their buffers, and the schedule by its name.
 //
 // Buffers: input [c, row]; weight [m, c, n]; source, target [i, t], offset [t] and first [b] as
-// generators/tensor_product/tensor_product.h has them; previous and output, [m, o], which may be one buffer.
+// generators/tensor_product/tensor_product.h has them; previous and output, [m, o], which may be
+// one buffer.
 //
 // Estimates of a compiled kernel tell its caller the sizes: of output [m, o] those of a block, of
 // source [i] the pairs of a tile.
@@ -74,7 +75,7 @@ public:
         weight.set_estimates({{0, sizes.channels}, {0, sizes.depth}, {0, 1}});
         output.set_estimates({{0, sizes.channels}, {0, sizes.rows}});
         stages.output = output;
-        sc::apply(sc::tensor_product_schedules(), schedule_name.value(), stages, context);
+        sc::apply(sc::tensor_product_schedules, schedule_name.value(), stages, context);
         hk::compiler::add_lowering_passes(get_pipeline(), get_target());
     }
 

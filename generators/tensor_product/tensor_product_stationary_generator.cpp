@@ -2,8 +2,8 @@
 // name.
 //
 // Buffers, innermost first: input [c, g, row]; weight [m, g, c, n]; source [i, slot], offset
-// [slot], first [b] and row [i, b] as generators/tensor_product/tensor_product_stationary.h has them; previous and
-// output, [m, g, o], which may be one buffer.
+// [slot], first [b] and row [i, b] as generators/tensor_product/tensor_product_stationary.h has
+// them; previous and output, [m, g, o], which may be one buffer.
 //
 // Estimates of a compiled kernel tell its caller the rows of a block: row's i.
 
@@ -70,8 +70,7 @@ public:
         output = stages.output;
         constrain(sizes);
         row.set_estimates({{0, sizes.rows}, {0, 1}});
-        sc::apply(sc::tensor_product_stationary_schedules(), schedule_name.value(), stages,
-                  context);
+        sc::apply(sc::tensor_product_stationary_schedules, schedule_name.value(), stages, context);
         hk::compiler::add_lowering_passes(get_pipeline(), get_target());
     }
 

@@ -54,7 +54,7 @@ public:
                              sc::topk_lanes(context)};
         TopK stages = stages_of(row);
         define_outputs(row, stages.result);
-        sc::apply(sc::topk_schedules(), schedule_name.value(), stages, context);
+        sc::apply(sc::topk_schedules, schedule_name.value(), stages, context);
         hk::compiler::add_lowering_passes(get_pipeline(), get_target());
     }
 

@@ -49,7 +49,7 @@ public:
         stages.merged = *merged;
         for (int d = 0; d < 4; d++) stages.merged.output_buffers()[0].dim(d).set_min(0);
         const sc::TopKMergeContext context = {get_target(), schedule_name, knobs};
-        sc::apply(sc::topk_merge_schedules(), schedule_name.value(), stages, context);
+        sc::apply(sc::topk_merge_schedules, schedule_name.value(), stages, context);
         hk::compiler::add_lowering_passes(get_pipeline(), get_target());
     }
 };

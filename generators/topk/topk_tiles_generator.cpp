@@ -59,7 +59,7 @@ public:
             Tuple(topk_item(stages.items(stages.place, stages.tile, stages.x, stages.y)));
         stages.items = *items;
         for (int d = 0; d < 4; d++) stages.items.output_buffers()[0].dim(d).set_min(0);
-        sc::apply(sc::topk_tiles_schedules(), schedule_name.value(), stages, context);
+        sc::apply(sc::topk_tiles_schedules, schedule_name.value(), stages, context);
         hk::compiler::add_lowering_passes(get_pipeline(), get_target());
     }
 };

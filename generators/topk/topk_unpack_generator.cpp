@@ -47,7 +47,7 @@ public:
             stages.output.output_buffer().dim(static_cast<int>(d)).set_min(0);
         stages.output.output_buffer().dim(0).set_stride(Expr());
         const sc::TopKUnpackContext context = {get_target(), schedule_name, knobs};
-        sc::apply(sc::topk_unpack_schedules(), schedule_name.value(), stages, context);
+        sc::apply(sc::topk_unpack_schedules, schedule_name.value(), stages, context);
         hk::compiler::add_lowering_passes(get_pipeline(), get_target());
     }
 

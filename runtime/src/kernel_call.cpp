@@ -17,13 +17,13 @@ bool mentions(std::string_view message, std::initializer_list<std::string_view> 
 }
 
 // As a pool says it (memory/pool.h).
-bool told_by_pool(std::string_view message) { return mentions(message, {"no memory left"}); }
+bool is_pool_exhausted(std::string_view message) { return mentions(message, {"no memory left"}); }
 
 // Halide's runtime hands on a driver's status only by its name in the message. An allocation that
 // is too large is one of a kernel's own: operands are checked before.
 bool out_of_memory(int status, std::string_view message) {
     return status == halide_error_code_out_of_memory ||
-           status == halide_error_code_buffer_allocation_too_large || told_by_pool(message) ||
+           status == halide_error_code_buffer_allocation_too_large || is_pool_exhausted(message) ||
            mentions(message, {"OUT_OF_MEMORY", "CL_MEM_OBJECT_ALLOCATION_FAILURE",
                               "CL_OUT_OF_RESOURCES", "CL_OUT_OF_HOST_MEMORY", "std::bad_alloc"});
 }
@@ -98,7 +98,7 @@ void throw_failure(const char *operation, const KernelInfo &kernel, Device devic
     const std::string why = message.empty() ? "status " + std::to_string(status) + " of Halide's"
                                             : std::string(message);
     if (out_of_memory(status, message)) {
-        throw OutOfMemory(where + (told_by_pool(message) ? ": " : ": no memory left: ") + why);
+        throw OutOfMemory(where + (is_pool_exhausted(message) ? ": " : ": no memory left: ") + why);
     }
     if (no_device_code(message)) {
         throw DeviceError(where + ": the library's code does not load on " + device.description() +

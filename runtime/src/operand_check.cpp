@@ -33,7 +33,8 @@ int64_t start_of(const Tensor &tensor) {
 std::string names_of(std::span<const Input> inputs) {
     std::string names;
     for (const Input &input : inputs) {
-        if (input.lets_go) names += (names.empty() ? "" : " or ") + std::string(input.operand.name);
+        if (input.may_alias_output)
+            names += (names.empty() ? "" : " or ") + std::string(input.operand.name);
     }
     return names;
 }
@@ -60,7 +61,7 @@ void check_shape(const char *operation, const Operand &operand, std::span<const 
                         hk::to_string(Shape(shape.begin(), shape.end())));
 }
 
-void check_apart(const char *operation, const Operand &operand, const Operand &output) {
+void check_disjoint(const char *operation, const Operand &operand, const Operand &output) {
     if (!operand.tensor.defined() || !output.tensor.overlaps(operand.tensor)) return;
     const auto view = [](const Operand &of) {
         return std::string(of.name) + " has shape " + hk::to_string(of.tensor.shape()) +
@@ -77,11 +78,11 @@ void check_apart(const char *operation, const Operand &operand, const Operand &o
 void check_output(const char *operation, const char *name, const Output &output,
                   std::span<const Input> inputs) {
     bool taken = false;
-    for (const auto &[operand, lets_go] : inputs) {
-        if (output.is_inplace() && lets_go && same_view(operand.tensor, output.tensor())) {
+    for (const auto &[operand, may_alias_output] : inputs) {
+        if (output.is_inplace() && may_alias_output && same_view(operand.tensor, output.tensor())) {
             taken = true;
         } else {
-            check_apart(operation, operand, {name, output.tensor()});
+            check_disjoint(operation, operand, {name, output.tensor()});
         }
     }
     if (output.is_inplace() && !taken) {
@@ -90,7 +91,7 @@ void check_output(const char *operation, const char *name, const Output &output,
     }
 }
 
-void check_elements_apart(const char *operation, const Operand &output) {
+void check_elements_disjoint(const char *operation, const Operand &output) {
     const Tensor &tensor = output.tensor;
     if (!overlaps_itself(tensor.shape(), tensor.strides())) return;
     fail(operation, std::string("elements of the ") + output.name + " overlap: shape " +

@@ -12,19 +12,19 @@ namespace hk::detail {
 void check_device(const char *operation, const Operand &operand, const Operand &first);
 void check_type(const char *operation, const Operand &operand, const Operand &first);
 void check_shape(const char *operation, const Operand &operand, std::span<const int64_t> shape);
-void check_apart(const char *operation, const Operand &operand, const Operand &output);
+void check_disjoint(const char *operation, const Operand &operand, const Operand &output);
 
 // An input, and whether the output may take over its storage (hk/output.h).
 struct Input {
     Operand operand;
-    bool lets_go = false;
+    bool may_alias_output = false;
 };
 
-// The output is apart from all inputs, or in place of one that lets its storage go.
+// The output shares no memory with an input, or is in place of one that it may alias.
 void check_output(const char *operation, const char *name, const Output &output,
                   std::span<const Input> inputs);
 
 // Of an output: no two elements share memory.
-void check_elements_apart(const char *operation, const Operand &output);
+void check_elements_disjoint(const char *operation, const Operand &output);
 
 }  // namespace hk::detail

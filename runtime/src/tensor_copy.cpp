@@ -153,8 +153,8 @@ void Tensor::copy_from(const Tensor &source) const try {
                               ", the target " + std::string(name_of(type_)));
     }
     if (elements() == 0) return;
-    detail::check_apart("copy_from", {"source", source}, {"target", *this});
-    detail::check_elements_apart("copy_from", {"target", *this});
+    detail::check_disjoint("copy_from", {"source", source}, {"target", *this});
+    detail::check_elements_disjoint("copy_from", {"target", *this});
     const bool host = device().is_cpu() && source.device().is_cpu();
     const bool two_devices =
         !device().is_cpu() && !source.device().is_cpu() && device() != source.device();

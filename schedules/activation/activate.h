@@ -6,8 +6,6 @@
 
 namespace hk::schedules {
 
-const Table<generators::Activate, ElementwiseContext> &activate_schedules();
-
 namespace cpu {
 void activate(generators::Activate &stages, const ElementwiseContext &context);
 }  // namespace cpu
@@ -15,5 +13,9 @@ void activate(generators::Activate &stages, const ElementwiseContext &context);
 namespace gpu {
 void activate(generators::Activate &stages, const ElementwiseContext &context);
 }  // namespace gpu
+
+// By the names of the table.
+inline const Table<generators::Activate, ElementwiseContext> activate_schedules = {
+    {"cpu", cpu::activate}, {"gpu_unstaged", gpu::activate}};
 
 }  // namespace hk::schedules

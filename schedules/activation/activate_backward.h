@@ -6,8 +6,6 @@
 
 namespace hk::schedules {
 
-const Table<generators::ActivateBackward, ElementwiseContext> &activate_backward_schedules();
-
 namespace cpu {
 void activate_backward(generators::ActivateBackward &stages, const ElementwiseContext &context);
 }  // namespace cpu
@@ -15,5 +13,9 @@ void activate_backward(generators::ActivateBackward &stages, const ElementwiseCo
 namespace gpu {
 void activate_backward(generators::ActivateBackward &stages, const ElementwiseContext &context);
 }  // namespace gpu
+
+// By the names of the table.
+inline const Table<generators::ActivateBackward, ElementwiseContext> activate_backward_schedules = {
+    {"cpu", cpu::activate_backward}, {"gpu_unstaged", gpu::activate_backward}};
 
 }  // namespace hk::schedules

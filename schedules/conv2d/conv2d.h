@@ -1,5 +1,6 @@
 #pragma once
-// Schedules of the algorithms in generators/conv2d/conv2d.h: how to run them, never what they compute.
+// Schedules of the algorithms in generators/conv2d/conv2d.h: how to run them, never what they
+// compute.
 
 #include "generators/conv2d/conv2d.h"
 #include "schedules/convolution_sizes.h"
@@ -40,11 +41,6 @@ int sliced_tile(const Conv2dContext &context);
 // Channels in a vector of the sum.
 int dot_lanes(const Conv2dContext &context);
 
-const Conv2dTable<generators::Conv2d> &packed_schedules();
-const Conv2dTable<generators::Conv2dSliced> &sliced_schedules();
-const Conv2dTable<generators::Conv2dDot> &dot_schedules();
-const Conv2dTable<generators::Conv2dDepthwise> &depthwise_schedules();
-
 // One table entry each, and its sum; CPU schedules in cpu/conv2d/, GPU schedules in gpu/conv2d.cpp.
 namespace cpu {
 void packed(generators::Conv2d &stages, const Conv2dContext &context);
@@ -62,5 +58,14 @@ void sliced(generators::Conv2dSliced &stages, const Conv2dContext &context);
 void unstaged(generators::Conv2dSliced &stages, const Conv2dContext &context);
 void depthwise(generators::Conv2dDepthwise &stages, const Conv2dContext &context);
 }  // namespace gpu
+
+// By the names of the table.
+inline const Conv2dTable<generators::Conv2d> packed_schedules = {
+    {"cpu", cpu::packed}, {"cpu_blocks", cpu::packed_blocks}, {"cpu_grouped", cpu::grouped}};
+inline const Conv2dTable<generators::Conv2dSliced> sliced_schedules = {
+    {"gpu", gpu::sliced}, {"gpu_unstaged", gpu::unstaged}};
+inline const Conv2dTable<generators::Conv2dDot> dot_schedules = {{"cpu", cpu::dot}};
+inline const Conv2dTable<generators::Conv2dDepthwise> depthwise_schedules = {
+    {"cpu", cpu::depthwise}, {"cpu_in_place", cpu::depthwise_in_place}, {"gpu", gpu::depthwise}};
 
 }  // namespace hk::schedules

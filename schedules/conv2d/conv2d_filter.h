@@ -9,10 +9,12 @@ namespace hk::schedules {
 
 struct Conv2dFilterContext : Conv2dSizes {};
 
-const Table<generators::Conv2dFilter, Conv2dFilterContext> &conv2d_filter_schedules();
-
 namespace cpu {
 void conv2d_filter(generators::Conv2dFilter &stages, const Conv2dFilterContext &context);
 }  // namespace cpu
+
+// By the names of the table.
+inline const Table<generators::Conv2dFilter, Conv2dFilterContext> conv2d_filter_schedules = {
+    {"cpu", cpu::conv2d_filter}};
 
 }  // namespace hk::schedules

@@ -4,13 +4,6 @@ using namespace hk::generators;
 
 namespace hk::schedules {
 
-namespace {
-
-// The baseline: every element by itself, nothing stored in between.
-void root(Conv2dBackwardBias &, const Conv2dBackwardBiasContext &) {}
-
-}  // namespace
-
 // CPU: a lane for each element of a vector of columns (nchw), one where vectors are of filters.
 // GPU: a warp of lanes, and parts enough for a device's threads.
 PartialSums backward_bias_sums(const Conv2dBackwardBiasContext &context) {
@@ -23,12 +16,6 @@ PartialSums backward_bias_sums(const Conv2dBackwardBiasContext &context) {
     knobs.take("parts", sums.parts, {1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 128, 256});
     knobs.end();
     return sums;
-}
-
-const Table<Conv2dBackwardBias, Conv2dBackwardBiasContext> &conv2d_backward_bias_schedules() {
-    static const Table<Conv2dBackwardBias, Conv2dBackwardBiasContext> table = {
-        {"root", root}, {"cpu", cpu::backward_bias}, {"gpu_unstaged", gpu::backward_bias_unstaged}};
-    return table;
 }
 
 }  // namespace hk::schedules

@@ -16,9 +16,6 @@ struct PartialSums {
 };
 PartialSums backward_bias_sums(const Conv2dBackwardBiasContext &context);
 
-const Table<generators::Conv2dBackwardBias, Conv2dBackwardBiasContext>
-    &conv2d_backward_bias_schedules();
-
 namespace cpu {
 void backward_bias(generators::Conv2dBackwardBias &stages,
                    const Conv2dBackwardBiasContext &context);
@@ -28,5 +25,11 @@ namespace gpu {
 void backward_bias_unstaged(generators::Conv2dBackwardBias &stages,
                             const Conv2dBackwardBiasContext &context);
 }  // namespace gpu
+
+// By the names of the table.
+inline const Table<generators::Conv2dBackwardBias, Conv2dBackwardBiasContext>
+    conv2d_backward_bias_schedules = {{"root", root_of_sizes},
+                                      {"cpu", cpu::backward_bias},
+                                      {"gpu_unstaged", gpu::backward_bias_unstaged}};
 
 }  // namespace hk::schedules

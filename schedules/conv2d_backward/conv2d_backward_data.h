@@ -12,13 +12,6 @@ struct Conv2dBackwardDataContext : Conv2dSizes {
     Halide::Expr plain;               // an argument: nothing is accumulated
 };
 
-const Table<generators::Conv2dBackwardData, Conv2dBackwardDataContext>
-    &conv2d_backward_data_schedules();
-
-// Those of the algorithms by slices, in the context of the convolution that the gradient is.
-const Table<generators::Conv2dBackwardDataSliced, Conv2dContext>
-    &conv2d_backward_data_sliced_schedules();
-
 namespace cpu {
 void backward_data(generators::Conv2dBackwardData &stages,
                    const Conv2dBackwardDataContext &context);
@@ -32,5 +25,14 @@ void backward_data_unstaged(generators::Conv2dBackwardData &stages,
 void backward_data_sliced(generators::Conv2dBackwardDataSliced &stages,
                           const Conv2dContext &context);
 }  // namespace gpu
+
+// By the names of the table.
+inline const Table<generators::Conv2dBackwardData, Conv2dBackwardDataContext>
+    conv2d_backward_data_schedules = {{"cpu", cpu::backward_data},
+                                      {"cpu_phases", cpu::backward_data_phases},
+                                      {"gpu_unstaged", gpu::backward_data_unstaged}};
+// Those of the algorithms by slices, in the context of the convolution that the gradient is.
+inline const Table<generators::Conv2dBackwardDataSliced, Conv2dContext>
+    conv2d_backward_data_sliced_schedules = {{"gpu", gpu::backward_data_sliced}};
 
 }  // namespace hk::schedules

@@ -6,11 +6,6 @@ namespace hk::schedules {
 
 namespace {
 
-// The baseline: every element by itself, nothing stored in between. Tiles are small, so that small
-// images have several.
-template<typename Stages>
-void root(Stages &, const Conv2dBackwardWeightContext &) {}
-
 WeightTiles root_tiles(const Conv2dBackwardWeightContext &context) {
     int lanes = 1, step = 1, pixels = 8;
     Knobs knobs(context.knobs);
@@ -27,23 +22,6 @@ WeightTiles backward_weight_tiles(const Conv2dBackwardWeightContext &context) {
     if (context.schedule == "cpu") return cpu::tiles_in_registers(context);
     if (context.schedule == "cpu_columns") return cpu::tiles_of_columns(context);
     return root_tiles(context);
-}
-
-const Table<Conv2dBackwardWeight, Conv2dBackwardWeightContext> &conv2d_backward_weight_schedules() {
-    static const Table<Conv2dBackwardWeight, Conv2dBackwardWeightContext> table = {
-        {"root", root<Conv2dBackwardWeight>},
-        {"cpu", cpu::backward_weight},
-        {"cpu_columns", cpu::backward_weight_columns}};
-    return table;
-}
-
-const Table<Conv2dBackwardWeightSliced, Conv2dBackwardWeightContext>
-    &conv2d_backward_weight_sliced_schedules() {
-    static const Table<Conv2dBackwardWeightSliced, Conv2dBackwardWeightContext> table = {
-        {"root", root<Conv2dBackwardWeightSliced>},
-        {"gpu", gpu::backward_weight_staged},
-        {"gpu_unstaged", gpu::backward_weight_unstaged}};
-    return table;
 }
 
 }  // namespace hk::schedules

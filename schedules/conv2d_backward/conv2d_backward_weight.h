@@ -18,17 +18,11 @@ struct Conv2dBackwardWeightContext : Conv2dSizes {
 // How the schedule that the context names divides images.
 generators::WeightTiles backward_weight_tiles(const Conv2dBackwardWeightContext &context);
 
-const Table<generators::Conv2dBackwardWeight, Conv2dBackwardWeightContext>
-    &conv2d_backward_weight_schedules();
-
 // How the sum by slices is divided: columns of a slice, parts of the rows.
 struct WeightSlices {
     int columns, parts;
 };
 WeightSlices backward_weight_slices(const Conv2dBackwardWeightContext &context);
-
-const Table<generators::Conv2dBackwardWeightSliced, Conv2dBackwardWeightContext>
-    &conv2d_backward_weight_sliced_schedules();
 
 // One table entry each, and its tiles.
 namespace cpu {
@@ -47,5 +41,15 @@ void backward_weight_staged(generators::Conv2dBackwardWeightSliced &stages,
 void backward_weight_unstaged(generators::Conv2dBackwardWeightSliced &stages,
                               const Conv2dBackwardWeightContext &context);
 }  // namespace gpu
+
+// By the names of the table.
+inline const Table<generators::Conv2dBackwardWeight, Conv2dBackwardWeightContext>
+    conv2d_backward_weight_schedules = {{"root", root_of_sizes},
+                                        {"cpu", cpu::backward_weight},
+                                        {"cpu_columns", cpu::backward_weight_columns}};
+inline const Table<generators::Conv2dBackwardWeightSliced, Conv2dBackwardWeightContext>
+    conv2d_backward_weight_sliced_schedules = {{"root", root_of_sizes},
+                                               {"gpu", gpu::backward_weight_staged},
+                                               {"gpu_unstaged", gpu::backward_weight_unstaged}};
 
 }  // namespace hk::schedules

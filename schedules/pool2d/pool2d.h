@@ -13,8 +13,6 @@ struct Pool2dContext : Conv2dSizes {
     Halide::Expr stride_x = {};
 };
 
-const Table<generators::Pool2d, Pool2dContext> &pool2d_schedules();
-
 namespace cpu {
 void pool2d(generators::Pool2d &stages, const Pool2dContext &context);
 void pool2d_by_rows(generators::Pool2d &stages, const Pool2dContext &context);
@@ -24,5 +22,12 @@ void pool2d_in_blocks(generators::Pool2d &stages, const Pool2dContext &context);
 namespace gpu {
 void pool2d(generators::Pool2d &stages, const Pool2dContext &context);
 }  // namespace gpu
+
+// By the names of the table.
+inline const Table<generators::Pool2d, Pool2dContext> pool2d_schedules = {
+    {"cpu", cpu::pool2d},
+    {"cpu_by_rows", cpu::pool2d_by_rows},
+    {"cpu_in_blocks", cpu::pool2d_in_blocks},
+    {"gpu_unstaged", gpu::pool2d}};
 
 }  // namespace hk::schedules

@@ -6,8 +6,6 @@
 
 namespace hk::schedules {
 
-const Table<generators::Pool2dBackward, Pool2dContext> &pool2d_backward_schedules();
-
 namespace cpu {
 void pool2d_backward(generators::Pool2dBackward &stages, const Pool2dContext &context);
 void pool2d_backward_by_rows(generators::Pool2dBackward &stages, const Pool2dContext &context);
@@ -17,5 +15,12 @@ void pool2d_backward_in_blocks(generators::Pool2dBackward &stages, const Pool2dC
 namespace gpu {
 void pool2d_backward(generators::Pool2dBackward &stages, const Pool2dContext &context);
 }  // namespace gpu
+
+// By the names of the table.
+inline const Table<generators::Pool2dBackward, Pool2dContext> pool2d_backward_schedules = {
+    {"cpu", cpu::pool2d_backward},
+    {"cpu_by_rows", cpu::pool2d_backward_by_rows},
+    {"cpu_in_blocks", cpu::pool2d_backward_in_blocks},
+    {"gpu_unstaged", gpu::pool2d_backward}};
 
 }  // namespace hk::schedules

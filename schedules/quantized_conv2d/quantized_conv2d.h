@@ -1,6 +1,6 @@
 #pragma once
-// Schedules of the algorithms in generators/quantized_conv2d/quantized_conv2d.h: how to run them, never what they
-// compute.
+// Schedules of the algorithms in generators/quantized_conv2d/quantized_conv2d.h: how to run them,
+// never what they compute.
 
 #include "generators/quantized_conv2d/quantized_conv2d.h"
 #include "schedules/schedule.h"
@@ -34,11 +34,6 @@ int quantized_sliced_tile(const QuantizedConv2dContext &context);
 int quantized_dot_lanes(const QuantizedConv2dContext &context);
 generators::DepthwiseWords quantized_depthwise_words(const QuantizedConv2dContext &context);
 
-const QuantizedConv2dTable<generators::QuantizedConv2d> &quantized_packed_schedules();
-const QuantizedConv2dTable<generators::QuantizedConv2dSliced> &quantized_sliced_schedules();
-const QuantizedConv2dTable<generators::QuantizedConv2dDot> &quantized_dot_schedules();
-const QuantizedConv2dTable<generators::QuantizedConv2dDepthwise> &quantized_depthwise_schedules();
-
 namespace cpu {
 // Of each filter: what sums start from, and what turns them into numbers. As vectors of `filters`,
 // k or g, wherever a bias lies so that this is a load and not a gather: 16 filters at a time are an
@@ -65,5 +60,17 @@ void quantized_unstaged(generators::QuantizedConv2dSliced &stages,
 void quantized_depthwise(generators::QuantizedConv2dSliced &stages,
                          const QuantizedConv2dContext &context);
 }  // namespace gpu
+
+// By the names of the table.
+inline const QuantizedConv2dTable<generators::QuantizedConv2d> quantized_packed_schedules = {
+    {"cpu", cpu::quantized_packed}};
+inline const QuantizedConv2dTable<generators::QuantizedConv2dSliced> quantized_sliced_schedules = {
+    {"gpu", gpu::quantized_sliced},
+    {"gpu_unstaged", gpu::quantized_unstaged},
+    {"gpu_depthwise", gpu::quantized_depthwise}};
+inline const QuantizedConv2dTable<generators::QuantizedConv2dDot> quantized_dot_schedules = {
+    {"cpu", cpu::quantized_dot}};
+inline const QuantizedConv2dTable<generators::QuantizedConv2dDepthwise>
+    quantized_depthwise_schedules = {{"cpu", cpu::quantized_depthwise}};
 
 }  // namespace hk::schedules

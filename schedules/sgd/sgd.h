@@ -6,8 +6,6 @@
 
 namespace hk::schedules {
 
-const Table<generators::Sgd, ElementwiseContext> &sgd_schedules();
-
 namespace cpu {
 void sgd(generators::Sgd &stages, const ElementwiseContext &context);
 }  // namespace cpu
@@ -15,5 +13,9 @@ void sgd(generators::Sgd &stages, const ElementwiseContext &context);
 namespace gpu {
 void sgd(generators::Sgd &stages, const ElementwiseContext &context);
 }  // namespace gpu
+
+// By the names of the table.
+inline const Table<generators::Sgd, ElementwiseContext> sgd_schedules = {
+    {"cpu", cpu::sgd}, {"gpu_unstaged", gpu::sgd}};
 
 }  // namespace hk::schedules

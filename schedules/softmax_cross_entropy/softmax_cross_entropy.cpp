@@ -4,13 +4,6 @@ using namespace hk::generators;
 
 namespace hk::schedules {
 
-namespace {
-
-// The baseline: every element by itself, nothing stored in between.
-void root(SoftmaxCrossEntropy &, const SoftmaxCrossEntropyContext &) {}
-
-}  // namespace
-
 // A CPU's vector; the threads of a GPU's block; a thread that has a row.
 int softmax_cross_entropy_lanes(const SoftmaxCrossEntropyContext &context) {
     const bool gpu = context.schedule == "gpu", unstaged = context.schedule == "gpu_unstaged";
@@ -19,15 +12,6 @@ int softmax_cross_entropy_lanes(const SoftmaxCrossEntropyContext &context) {
     if (!unstaged) knobs.take("lanes", lanes, gpu ? powers(16, 1024) : powers(1, 64));
     knobs.end();
     return lanes;
-}
-
-const Table<SoftmaxCrossEntropy, SoftmaxCrossEntropyContext> &softmax_cross_entropy_schedules() {
-    static const Table<SoftmaxCrossEntropy, SoftmaxCrossEntropyContext> table = {
-        {"root", root},
-        {"cpu", cpu::softmax_cross_entropy},
-        {"gpu", gpu::softmax_cross_entropy},
-        {"gpu_unstaged", gpu::softmax_cross_entropy_unstaged}};
-    return table;
 }
 
 }  // namespace hk::schedules

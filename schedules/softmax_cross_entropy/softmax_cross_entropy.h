@@ -15,9 +15,6 @@ struct SoftmaxCrossEntropyContext {
 // Lanes of a row: they decide the order of adding, and so the last bits of a sum.
 int softmax_cross_entropy_lanes(const SoftmaxCrossEntropyContext &context);
 
-const Table<generators::SoftmaxCrossEntropy, SoftmaxCrossEntropyContext>
-    &softmax_cross_entropy_schedules();
-
 namespace cpu {
 void softmax_cross_entropy(generators::SoftmaxCrossEntropy &stages,
                            const SoftmaxCrossEntropyContext &context);
@@ -29,5 +26,12 @@ void softmax_cross_entropy(generators::SoftmaxCrossEntropy &stages,
 void softmax_cross_entropy_unstaged(generators::SoftmaxCrossEntropy &stages,
                                     const SoftmaxCrossEntropyContext &context);
 }  // namespace gpu
+
+// By the names of the table.
+inline const Table<generators::SoftmaxCrossEntropy, SoftmaxCrossEntropyContext>
+    softmax_cross_entropy_schedules = {{"root", root_of_sizes},
+                                       {"cpu", cpu::softmax_cross_entropy},
+                                       {"gpu", gpu::softmax_cross_entropy},
+                                       {"gpu_unstaged", gpu::softmax_cross_entropy_unstaged}};
 
 }  // namespace hk::schedules

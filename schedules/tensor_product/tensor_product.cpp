@@ -4,15 +4,11 @@ using namespace hk::generators;
 
 namespace hk::schedules {
 
-namespace {
-
 // The baseline: every stage by itself.
-void root(TensorProduct &stages, const TensorProductContext &) {
+void tensor_product_root(TensorProduct &stages, const TensorProductContext &) {
     for (Halide::Func stage : {stages.packed, stages.gathered, stages.product, stages.sum})
         stage.compute_root();
 }
-
-}  // namespace
 
 // A tile's products are registers: pairs * vectors of 32; of 16 what the weight's vectors and an
 // element of the input leave, which 12 products by 4 vectors exceed: they spill.
@@ -41,12 +37,6 @@ TensorProductTile tensor_product_sizes(const TensorProductContext &context) {
     Knobs::estimate("vector registers", sizes.pairs * context.vectors + context.vectors + 1,
                     many ? 32 : 16);
     return sizes;
-}
-
-const Table<TensorProduct, TensorProductContext> &tensor_product_schedules() {
-    static const Table<TensorProduct, TensorProductContext> table = {{"root", root},
-                                                                     {"cpu", cpu::tensor_product}};
-    return table;
 }
 
 }  // namespace hk::schedules

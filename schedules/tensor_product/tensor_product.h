@@ -22,10 +22,14 @@ struct TensorProductTile : generators::TensorProductSizes {
 };
 TensorProductTile tensor_product_sizes(const TensorProductContext &context);
 
-const Table<generators::TensorProduct, TensorProductContext> &tensor_product_schedules();
-
 namespace cpu {
 void tensor_product(generators::TensorProduct &stages, const TensorProductContext &context);
 }  // namespace cpu
+
+void tensor_product_root(generators::TensorProduct &stages, const TensorProductContext &);
+
+// By the names of the table.
+inline const Table<generators::TensorProduct, TensorProductContext> tensor_product_schedules = {
+    {"root", tensor_product_root}, {"cpu", cpu::tensor_product}};
 
 }  // namespace hk::schedules

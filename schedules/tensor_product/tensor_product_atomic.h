@@ -14,9 +14,6 @@ struct TensorProductAtomicContext {
 generators::TensorProductAtomicSizes tensor_product_atomic_sizes(
     const TensorProductAtomicContext &context);
 
-const Table<generators::TensorProductAtomic, TensorProductAtomicContext>
-    &tensor_product_atomic_schedules();
-
 namespace gpu {
 generators::TensorProductAtomicSizes tensor_product_atomic_sizes(
     const TensorProductAtomicContext &context);
@@ -25,5 +22,14 @@ void tensor_product_atomic(generators::TensorProductAtomic &stages,
 void tensor_product_atomic_unstaged(generators::TensorProductAtomic &stages,
                                     const TensorProductAtomicContext &context);
 }  // namespace gpu
+
+void tensor_product_atomic_root(generators::TensorProductAtomic &stages,
+                                const TensorProductAtomicContext &);
+
+// By the names of the table.
+inline const Table<generators::TensorProductAtomic, TensorProductAtomicContext>
+    tensor_product_atomic_schedules = {{"root", tensor_product_atomic_root},
+                                       {"gpu", gpu::tensor_product_atomic},
+                                       {"gpu_unstaged", gpu::tensor_product_atomic_unstaged}};
 
 }  // namespace hk::schedules

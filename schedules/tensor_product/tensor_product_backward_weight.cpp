@@ -4,22 +4,19 @@ using namespace hk::generators;
 
 namespace hk::schedules {
 
-namespace {
-
 // The baselines: every stage by itself.
-void offsets_root(TensorProductBackwardWeightOffsets &stages, const WeightGradientContext &) {
+void weight_gradient_offsets_root(TensorProductBackwardWeightOffsets &stages,
+                                  const WeightGradientContext &) {
     for (Halide::Func stage :
          {stages.input, stages.output_gradient, stages.sum, stages.part, stages.total})
         stage.compute_root();
 }
 
-void root(TensorProductBackwardWeight &stages, const WeightGradientContext &) {
+void weight_gradient_root(TensorProductBackwardWeight &stages, const WeightGradientContext &) {
     for (Halide::Func stage :
          {stages.input, stages.output_gradient, stages.product, stages.part, stages.sum})
         stage.compute_root();
 }
-
-}  // namespace
 
 // A chunk's sums are registers: depth * vectors, 16 of 32, or of 16 what the gradient's vectors and
 // an element of the input leave.
@@ -44,21 +41,6 @@ WeightGradientTile weight_gradient_sizes(const WeightGradientContext &context) {
     Knobs::estimate("vector registers", sizes.depth * context.vectors + context.vectors + 1,
                     many ? 32 : 16);
     return sizes;
-}
-
-const Table<TensorProductBackwardWeight, WeightGradientContext> &weight_gradient_schedules() {
-    static const Table<TensorProductBackwardWeight, WeightGradientContext> table = {
-        {"root", root}, {"cpu", cpu::tensor_product_backward_weight}};
-    return table;
-}
-
-const Table<TensorProductBackwardWeightOffsets, WeightGradientContext>
-    &weight_gradient_offsets_schedules() {
-    static const Table<TensorProductBackwardWeightOffsets, WeightGradientContext> table = {
-        {"root", offsets_root},
-        {"gpu", gpu::tensor_product_backward_weight},
-        {"gpu_unstaged", gpu::tensor_product_backward_weight_unstaged}};
-    return table;
 }
 
 }  // namespace hk::schedules

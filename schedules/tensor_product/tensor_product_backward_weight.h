@@ -22,14 +22,8 @@ struct WeightGradientTile : generators::WeightGradientSizes {
 };
 WeightGradientTile weight_gradient_sizes(const WeightGradientContext &context);
 
-const Table<generators::TensorProductBackwardWeight, WeightGradientContext>
-    &weight_gradient_schedules();
-
 // The pairs of a step of the algorithm by offsets.
 int weight_gradient_step(const WeightGradientContext &context, const std::string &schedule);
-
-const Table<generators::TensorProductBackwardWeightOffsets, WeightGradientContext>
-    &weight_gradient_offsets_schedules();
 
 namespace cpu {
 void tensor_product_backward_weight(generators::TensorProductBackwardWeight &stages,
@@ -42,5 +36,20 @@ void tensor_product_backward_weight(generators::TensorProductBackwardWeightOffse
 void tensor_product_backward_weight_unstaged(generators::TensorProductBackwardWeightOffsets &stages,
                                              const WeightGradientContext &context);
 }  // namespace gpu
+
+void weight_gradient_root(generators::TensorProductBackwardWeight &stages,
+                          const WeightGradientContext &);
+void weight_gradient_offsets_root(generators::TensorProductBackwardWeightOffsets &stages,
+                                  const WeightGradientContext &);
+
+// By the names of the table.
+inline const Table<generators::TensorProductBackwardWeight, WeightGradientContext>
+    weight_gradient_schedules = {{"root", weight_gradient_root},
+                                 {"cpu", cpu::tensor_product_backward_weight}};
+inline const Table<generators::TensorProductBackwardWeightOffsets, WeightGradientContext>
+    weight_gradient_offsets_schedules = {
+        {"root", weight_gradient_offsets_root},
+        {"gpu", gpu::tensor_product_backward_weight},
+        {"gpu_unstaged", gpu::tensor_product_backward_weight_unstaged}};
 
 }  // namespace hk::schedules

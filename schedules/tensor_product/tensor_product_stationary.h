@@ -14,9 +14,6 @@ struct TensorProductStationaryContext {
 generators::TensorProductStationarySizes tensor_product_stationary_sizes(
     const TensorProductStationaryContext &context);
 
-const Table<generators::TensorProductStationary, TensorProductStationaryContext>
-    &tensor_product_stationary_schedules();
-
 namespace gpu {
 generators::TensorProductStationarySizes tensor_product_stationary_sizes(
     const TensorProductStationaryContext &context);
@@ -25,5 +22,15 @@ void tensor_product_stationary(generators::TensorProductStationary &stages,
 void tensor_product_stationary_unstaged(generators::TensorProductStationary &stages,
                                         const TensorProductStationaryContext &context);
 }  // namespace gpu
+
+void tensor_product_stationary_root(generators::TensorProductStationary &stages,
+                                    const TensorProductStationaryContext &);
+
+// By the names of the table.
+inline const Table<generators::TensorProductStationary, TensorProductStationaryContext>
+    tensor_product_stationary_schedules = {
+        {"root", tensor_product_stationary_root},
+        {"gpu", gpu::tensor_product_stationary},
+        {"gpu_unstaged", gpu::tensor_product_stationary_unstaged}};
 
 }  // namespace hk::schedules

@@ -4,10 +4,8 @@ using namespace hk::generators;
 
 namespace hk::schedules {
 
-namespace {
-
 // The baseline: every stage by itself.
-void root(TopK &stages, const TopKContext &context) {
+void topk_root(TopK &stages, const TopKContext &context) {
     Knobs(context.knobs).end();
     const TopKChunks &chunks = stages.chunks;
     for (Halide::Func stage :
@@ -20,15 +18,8 @@ void root(TopK &stages, const TopKContext &context) {
         for (Halide::Func stage : *funcs) stage.compute_root();
 }
 
-}  // namespace
-
 int topk_lanes(const TopKContext &context) {
     return context.target.natural_vector_size(context.type);
-}
-
-const Table<TopK, TopKContext> &topk_schedules() {
-    static const Table<TopK, TopKContext> table = {{"root", root}, {"cpu", cpu::topk}};
-    return table;
 }
 
 }  // namespace hk::schedules

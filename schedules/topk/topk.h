@@ -17,10 +17,14 @@ struct TopKContext {
 // Keys of a vector.
 int topk_lanes(const TopKContext &context);
 
-const Table<generators::TopK, TopKContext> &topk_schedules();
-
 namespace cpu {
 void topk(generators::TopK &stages, const TopKContext &context);
 }  // namespace cpu
+
+void topk_root(generators::TopK &stages, const TopKContext &context);
+
+// By the names of the table.
+inline const Table<generators::TopK, TopKContext> topk_schedules = {{"root", topk_root},
+                                                                    {"cpu", cpu::topk}};
 
 }  // namespace hk::schedules

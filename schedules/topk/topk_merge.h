@@ -11,10 +11,12 @@ struct TopKMergeContext {
     std::string schedule, knobs;
 };
 
-const Table<generators::TopKMerge, TopKMergeContext> &topk_merge_schedules();
-
 namespace gpu {
 void topk_merge(generators::TopKMerge &stages, const TopKMergeContext &context);
 }  // namespace gpu
+
+// By the names of the table.
+inline const Table<generators::TopKMerge, TopKMergeContext> topk_merge_schedules = {
+    {"gpu_unstaged", gpu::topk_merge}};
 
 }  // namespace hk::schedules

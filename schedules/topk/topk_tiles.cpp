@@ -4,17 +4,13 @@ using namespace hk::generators;
 
 namespace hk::schedules {
 
-namespace {
-
 // The baseline: a tile after the other.
-void root(TopKTiles &stages, const TopKTilesContext &context) {
+void topk_tiles_root(TopKTiles &stages, const TopKTilesContext &context) {
     stages.sorted.compute_at(stages.items, stages.tile)
         .bound_extent(stages.place, TopKTiles::padded(topk_tile(context)));
     stages.best.compute_at(stages.items, stages.tile);
     stages.first.compute_at(stages.items, stages.tile);
 }
-
-}  // namespace
 
 int topk_tile(const TopKTilesContext &context) {
     const bool staged = context.schedule != "gpu_unstaged";
@@ -23,12 +19,6 @@ int topk_tile(const TopKTilesContext &context) {
     knobs.take("tile", tile, powers(TopKTiles::slots, staged ? 4096 : TopKTiles::slots));
     knobs.end();
     return tile;
-}
-
-const Table<TopKTiles, TopKTilesContext> &topk_tiles_schedules() {
-    static const Table<TopKTiles, TopKTilesContext> table = {
-        {"root", root}, {"gpu", gpu::topk_tiles}, {"gpu_unstaged", gpu::topk_tiles_unstaged}};
-    return table;
 }
 
 }  // namespace hk::schedules

@@ -14,11 +14,17 @@ struct TopKTilesContext {
 // The items of a tile: 1024, or the knob `tile`; eight where nothing is staged.
 int topk_tile(const TopKTilesContext &context);
 
-const Table<generators::TopKTiles, TopKTilesContext> &topk_tiles_schedules();
-
 namespace gpu {
 void topk_tiles(generators::TopKTiles &stages, const TopKTilesContext &context);
 void topk_tiles_unstaged(generators::TopKTiles &stages, const TopKTilesContext &context);
 }  // namespace gpu
+
+void topk_tiles_root(generators::TopKTiles &stages, const TopKTilesContext &context);
+
+// By the names of the table.
+inline const Table<generators::TopKTiles, TopKTilesContext> topk_tiles_schedules = {
+    {"root", topk_tiles_root},
+    {"gpu", gpu::topk_tiles},
+    {"gpu_unstaged", gpu::topk_tiles_unstaged}};
 
 }  // namespace hk::schedules

@@ -11,10 +11,12 @@ struct TopKUnpackContext {
     std::string schedule, knobs;
 };
 
-const Table<generators::TopKUnpack, TopKUnpackContext> &topk_unpack_schedules();
-
 namespace gpu {
 void topk_unpack(generators::TopKUnpack &stages, const TopKUnpackContext &context);
 }  // namespace gpu
+
+// By the names of the table.
+inline const Table<generators::TopKUnpack, TopKUnpackContext> topk_unpack_schedules = {
+    {"gpu_unstaged", gpu::topk_unpack}};
 
 }  // namespace hk::schedules

@@ -64,7 +64,7 @@ Pairs pairs_of(const TensorProductMaps &maps, Direction direction) {
 }
 
 // All pairs, part after part where their row is long.
-void expect_dealt(const TensorProductMaps &maps, const LongRows &rows) {
+void expect_split(const TensorProductMaps &maps, const LongRows &rows) {
     const auto [direction, most] = rows.key();
     const int64_t length = std::min(most, LongRows::kPart);
     const Pairs others = pairs_of(rows.others(), direction),
@@ -108,7 +108,7 @@ TEST(TensorProductLongRows, HaveTheirPairsInParts) {
             for (const int64_t most : {1, 7, 60}) {
                 SCOPED_TRACE("seed " + std::to_string(seed));
                 const LongRows rows(*maps.impl(), {direction, most});
-                if (!rows.empty()) expect_dealt(maps, rows);
+                if (!rows.empty()) expect_split(maps, rows);
             }
         }
     }
@@ -132,7 +132,7 @@ TEST(TensorProductLongRows, BeginAfter32768Pairs) {
         EXPECT_TRUE(back.empty());
         if (rows.empty()) continue;
         EXPECT_EQ(rows.count(), 9);
-        expect_dealt(maps, rows);
+        expect_split(maps, rows);
     }
 }
 

@@ -90,7 +90,7 @@ struct KernelInfo {
     int64_t extent(std::string_view argument, size_t dim) const;
 };
 
-// A row that selection passed over, and why: "kernel_w is 5, the row needs 3".
+// A row that selection rejected, and why: "kernel_w is 5, the row needs 3".
 struct Rejection {
     const KernelInfo *kernel;
     std::string reason;
@@ -116,7 +116,7 @@ struct Selection {
 // that the family does not have.
 using FieldLookup = std::function<int64_t(std::string_view)>;
 
-// `limits`: rows that need more shared memory, threads or registers are passed over. Rows of
+// `limits`: rows that need more shared memory, threads or registers are rejected. Rows of
 // another device, type or layout don't count as rejected.
 Selection select(std::span<const KernelInfo> kernels, DataType type, Layout layout,
                  DeviceType device, const DeviceLimits &limits, const FieldLookup &field,

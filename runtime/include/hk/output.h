@@ -5,11 +5,11 @@
 // its output lacks the output, or has in its place what the inputs don't tell (a shape, a type),
 // and lacks the stream.
 //
-//   hk::conv2d(input, weight, bias, residual, output, options);               // a tensor apart
+//   hk::conv2d(input, weight, bias, residual, output, options);               // its own tensor
 //   hk::conv2d(input, weight, bias, residual, hk::inplace(residual), options);  // instead of it
 //
-// Each operation's header names the inputs that it lets go. An output that shares memory with an
-// input by accident is InvalidArgument; so is inplace() of a tensor that is no such input, or
+// Each operation's header names the inputs that the output may alias. One that shares memory with
+// an input by accident is InvalidArgument; so is inplace() of a tensor that is no such input, or
 // another view of it: the output has the input's shape, strides and first element.
 
 #include "hk/tensor.h"

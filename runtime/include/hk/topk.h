@@ -5,8 +5,8 @@
 // The order is total, so that results are the same bit for bit on every device and with any number
 // of threads. Of equal elements the one with the lower index comes first, whether the largest are
 // asked for or the smallest (what std::stable_sort gives). -0 equals +0; NaN equals NaN and is
-// larger than everything else, as in PyTorch. Values are told as far as the order tells them apart:
-// a zero is returned as +0, a NaN as the positive quiet NaN without payload.
+// larger than everything else, as in PyTorch. Equal values are canonical: a zero is returned as +0,
+// a NaN as the positive quiet NaN without payload.
 //
 // Types: f32, f64, f16, bf16, s8 to s64, u8 to u64. Indices are s32 or s64 and count from 0 along
 // the axis.

@@ -31,7 +31,7 @@ void run_forward(const KernelInfo *kernel, const Tensor &input, const Output &ou
     check_elementwise(kForward, operands);
     if (!input.defined()) fail_undefined(kForward, "input");
     check_activation(kForward, options);
-    check_elements_apart(kForward, operands[0]);
+    check_elements_disjoint(kForward, operands[0]);
     const Input inputs[] = {{operands[1], true}};
     check_output(kForward, "output", output, inputs);
     const Device device = input.device();
@@ -55,7 +55,8 @@ void run_forward(const KernelInfo *kernel, const Tensor &input, const Output &ou
     rethrow_as_error(kForward);
 }
 
-// A bound as activate stores it, and NaN where there is none (generators/activation/activate_backward.h).
+// A bound as activate stores it, and NaN where there is none
+// (generators/activation/activate_backward.h).
 float stored_bound(DataType type, float bound) {
     if (std::isinf(bound)) return std::numeric_limits<float>::quiet_NaN();
     if (type == DataType::f16) return f32_from_f16(f16_from_f32(bound));
@@ -84,7 +85,7 @@ void run_backward(const KernelInfo *kernel, const Tensor &output_gradient, const
     if (!saved.defined() && options.activation != Activation::none) {
         fail_undefined(kBackward, "saved");
     }
-    check_elements_apart(kBackward, operands[0]);
+    check_elements_disjoint(kBackward, operands[0]);
     const Input inputs[] = {{operands[1], true}, {operands[2], true}};
     check_output(kBackward, "input_gradient", input_gradient, inputs);
     const Device device = output_gradient.device();

@@ -79,9 +79,9 @@ void check_memory(const char *operation, const Parts &parts, Layout layout) {
     }
     for (size_t i = 0; i < parts.written.size(); i++) {
         const Operand &gradient = parts.written[i];
-        check_elements_apart(operation, gradient);
-        for (const Operand &operand : parts.read) check_apart(operation, operand, gradient);
-        for (size_t j = 0; j < i; j++) check_apart(operation, parts.written[j], gradient);
+        check_elements_disjoint(operation, gradient);
+        for (const Operand &operand : parts.read) check_disjoint(operation, operand, gradient);
+        for (size_t j = 0; j < i; j++) check_disjoint(operation, parts.written[j], gradient);
     }
 }
 

@@ -28,23 +28,23 @@ StridePhase::StridePhase(int64_t stride, int64_t dilation)
       inverse(static_cast<int32_t>(inverse_modulo(dilation / common, stride / common))) {}
 
 void normalise_backward_data(Conv2dOperands &operands) {
-    drop_idle_steps(operands.problem);
+    reset_unused_steps(operands.problem);
     const std::array<int64_t, 2> &stride = operands.problem.options.stride;
     if (is_matrix_product(operands.problem) && stride[0] == 1 && stride[1] == 1) {
         join_pixels(operands);
     }
-    tidy(operands);
+    canonicalise(operands);
 }
 
 void normalise_backward_weight(Conv2dOperands &operands) {
-    drop_idle_steps(operands.problem);
+    reset_unused_steps(operands.problem);
     if (is_matrix_product(operands.problem)) {
         fold_stride(operands);
         join_pixels(operands);
     }
-    tidy(operands);
+    canonicalise(operands);
 }
 
-void normalise_backward_bias(Conv2dOperands &operands) { tidy(operands); }
+void normalise_backward_bias(Conv2dOperands &operands) { canonicalise(operands); }
 
 }  // namespace hk::detail

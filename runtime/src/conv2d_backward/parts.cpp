@@ -25,8 +25,8 @@ int64_t parts_of(const KernelInfo &kernel) {
 
 // What a kernel adds up one after the other, at most, for so many pixels of the output. CPU: tiles,
 // which have at least 64 pixels or an image; columns past a row's last count, of which narrow rows
-// have up to six. GPU: the pixels of a part (generators/conv2d_backward/conv2d_backward_weight_sliced.h), in slices
-// of up to eight columns.
+// have up to six. GPU: the pixels of a part
+// (generators/conv2d_backward/conv2d_backward_weight_sliced.h), in slices of up to eight columns.
 int64_t additions(const KernelInfo &kernel, int64_t images, int64_t rows, int64_t columns) {
     if (kernel.device == DeviceType::cpu)
         return images * ceil_div(rows * std::max<int64_t>(columns, 7), 64);
@@ -98,7 +98,7 @@ void WeightParts::cut(int64_t i, Conv2dOperands &operands) const {
     }
     for (BufferView *image : {&operands.input, &operands.output}) crop(*image, 4, n, images);
     p.batch = images;
-    tidy(operands);
+    canonicalise(operands);
 }
 
 int64_t weight_parts_at_once(int64_t gradient_bytes) {

@@ -55,7 +55,7 @@ void check_views(const char *operation, const Conv2dProblem &problem,
     for (const Operand &operand : {input, weight, residual, output}) {
         check_innermost(operation, operand, elements);
     }
-    check_elements_apart(operation, output);
+    check_elements_disjoint(operation, output);
     const Input inputs[] = {{input}, {weight}, {bias}, {residual, true}};
     check_output(operation, output.name, tensors.output, inputs);
 }

@@ -135,7 +135,7 @@ const Tensor &packed_vector(const char *operation, const char *operand, const Te
     return copy = tensor.to(tensor.device());
 }
 
-void tidy(Dims &dims) {
+void canonicalise(Dims &dims) {
     int64_t stride = 1;
     for (Dim &dim : dims) {
         if (dim.extent == 1) dim.stride = stride;
@@ -164,7 +164,7 @@ Conv2dOperands conv2d_operands(const Conv2dProblem &problem, const Tensor &input
     return operands;
 }
 
-void drop_idle_steps(Conv2dProblem &problem) {
+void reset_unused_steps(Conv2dProblem &problem) {
     Conv2dOptions &options = problem.options;
     const Padding &padding = options.padding;
     if (problem.kernel_height == 1) options.dilation[0] = 1;
@@ -206,21 +206,21 @@ void join_pixels(Conv2dOperands &operands) {
     problem.batch = operands.output.dims[at.n].extent;
 }
 
-void tidy(Conv2dOperands &operands) {
+void canonicalise(Conv2dOperands &operands) {
     for (BufferView *view : {&operands.input, &operands.weight, &operands.bias, &operands.residual,
                              &operands.output}) {
-        tidy(view->dims);
+        canonicalise(view->dims);
     }
 }
 
 void normalise(Conv2dOperands &operands) {
-    drop_idle_steps(operands.problem);
+    reset_unused_steps(operands.problem);
     if (is_matrix_product(operands.problem)) {
         fold_stride(operands);
         join_pixels(operands);
     }
     if (!operands.has_residual) stand_in_for_residual(operands);
-    tidy(operands);
+    canonicalise(operands);
 }
 
 void check_fit_kernel(const char *operation, const Conv2dOperands &operands) {

@@ -44,7 +44,7 @@ const Tensor &packed_vector(const char *operation, const char *operand, const Te
 
 // A dimension of size 1 gets the stride that it has in a packed tensor: kernels ask for a stride of
 // 1 innermost, whatever the size.
-void tidy(Dims &dims);
+void canonicalise(Dims &dims);
 
 // The same convolution with fewer dimensions. A dilation of one tap is 1, and a stride with one
 // output the least that leaves one. With a 1x1 kernel and no padding, strides of the convolution
@@ -53,11 +53,11 @@ void tidy(Dims &dims);
 void normalise(Conv2dOperands &operands);
 
 // Its parts. fold_stride and join_pixels are for matrix products.
-void drop_idle_steps(Conv2dProblem &problem);
+void reset_unused_steps(Conv2dProblem &problem);
 bool is_matrix_product(const Conv2dProblem &problem);
 void fold_stride(Conv2dOperands &operands);
 void join_pixels(Conv2dOperands &operands);
-void tidy(Conv2dOperands &operands);
+void canonicalise(Conv2dOperands &operands);
 
 // Throws InvalidArgument where a view is too large for kernels.
 void check_fit_kernel(const char *operation, const Conv2dOperands &operands);

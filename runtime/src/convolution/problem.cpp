@@ -3,8 +3,8 @@
 #include <array>
 #include <limits>
 
-#include "convolution/weight_order.h"
 #include "convolution/check.h"
+#include "convolution/weight_order.h"
 #include "hk/error.h"
 
 namespace hk {
@@ -96,7 +96,7 @@ public:
     }
 
     // Kernels also count pixels of outputs past the last, where a tile has such; not so of one
-    // output, whose stride they don't take (drop_idle_steps).
+    // output, whose stride they don't take (reset_unused_steps).
     void padded(const char *axis, int64_t outputs, int64_t padded, int64_t stride) const {
         size("the padded input's number of ", padded, 1, axis);
         const int64_t reached = padded + (outputs == 1 ? 0 : kMostTile * stride);

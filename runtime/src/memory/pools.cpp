@@ -24,7 +24,7 @@ using Pool = MemoryPool::Impl;
 
 // What the environment asks for.
 void configure(Pool &pool) {
-    link_watch();
+    force_link_watch();
     const char *caching = std::getenv("HK_MEMORY_POOL");
     if (caching && std::strcmp(caching, "off") == 0) pool.set_caching(false);
     const char *limit = std::getenv("HK_MEMORY_LIMIT");

@@ -183,7 +183,7 @@ std::string recorded(const Recorder &recorder) {
     return watch().locked([&] { return recorder.json(); });
 }
 
-void link_watch() noexcept {}
+void force_link_watch() noexcept {}
 
 }  // namespace detail
 

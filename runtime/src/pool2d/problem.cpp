@@ -135,14 +135,14 @@ Pool2dProblem check_pool2d(const Pool2dTensors &tensors, const Pool2dOptions &op
         check_shape(operation, operand, of_input ? tensors.image.tensor.shape() : output);
         check_innermost(operation, operand, innermost_elements(options.layout));
     }
-    check_elements_apart(operation, tensors.written);
-    for (const Operand &operand : tensors.read) check_apart(operation, operand, tensors.written);
+    check_elements_disjoint(operation, tensors.written);
+    for (const Operand &operand : tensors.read) check_disjoint(operation, operand, tensors.written);
     return problem;
 }
 
 BufferView pool2d_view(const char *operation, const Operand &image, Layout layout) {
     BufferView view = image_view(image.tensor, layout, 1);
-    tidy(view.dims);
+    canonicalise(view.dims);
     check_fits_kernel(operation, image.name, view);
     return view;
 }

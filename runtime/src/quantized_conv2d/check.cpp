@@ -114,7 +114,7 @@ QuantizedConv2dProblem check_quantized_conv2d(const QuantizedConv2dTensors &quan
     for (const Operand &scales : {Operand{"weight scale", quantized.weight.quantization.scales()},
                                   Operand{"bias scale", quantized.bias.quantization.scales()}}) {
         check_device(kOperation, scales, {"input", tensors.input});
-        check_apart(kOperation, scales, {"output", tensors.output.tensor()});
+        check_disjoint(kOperation, scales, {"output", tensors.output.tensor()});
     }
     return problem;
 }

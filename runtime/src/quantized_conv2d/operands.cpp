@@ -100,8 +100,8 @@ QuantizedConv2dOperands quantized_conv2d_operands(const QuantizedConv2dProblem &
     operands.bias_scale = vector(bias_scale);
 
     normalise(operands.conv);
-    tidy(operands.scale.dims);
-    tidy(operands.bias_scale.dims);
+    canonicalise(operands.scale.dims);
+    canonicalise(operands.bias_scale.dims);
     check_fit_kernel(kOperation, operands.conv);
     check_fits_kernel(kOperation, "weight scale", operands.scale);
     return operands;

@@ -40,12 +40,12 @@ void check_operands(std::span<const Operand> operands, float momentum) {
     if (momentum != 0 && !velocity.tensor.defined()) {
         fail("velocity is undefined, momentum is " + std::to_string(momentum));
     }
-    check_elements_apart(kOperation, parameter);
-    check_apart(kOperation, gradient, parameter);
+    check_elements_disjoint(kOperation, parameter);
+    check_disjoint(kOperation, gradient, parameter);
     if (!velocity.tensor.defined()) return;
-    check_elements_apart(kOperation, velocity);
-    check_apart(kOperation, velocity, parameter);
-    check_apart(kOperation, gradient, velocity);
+    check_elements_disjoint(kOperation, velocity);
+    check_disjoint(kOperation, velocity, parameter);
+    check_disjoint(kOperation, gradient, velocity);
 }
 
 const KernelInfo &kernel_for(const KernelInfo *given, const Elementwise &problem, DataType type,

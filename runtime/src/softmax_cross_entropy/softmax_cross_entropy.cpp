@@ -65,16 +65,16 @@ void check_memory(const Arguments &arguments) {
     check_innermost(kOperation, {"logits", logits}, "classes");
     if (gradient.defined()) {
         check_innermost(kOperation, {"gradient", gradient}, "classes");
-        check_elements_apart(kOperation, {"gradient", gradient});
+        check_elements_disjoint(kOperation, {"gradient", gradient});
         check_output(kOperation, "gradient", output, inputs);
     } else if (output.is_inplace()) {
         fail("gradient is inplace() of an undefined tensor");
     }
     if (loss.defined()) {
-        check_elements_apart(kOperation, {"loss", loss});
+        check_elements_disjoint(kOperation, {"loss", loss});
         for (const Operand &operand :
              {Operand{"logits", logits}, {"labels", labels}, {"gradient", gradient}}) {
-            check_apart(kOperation, operand, {"loss", loss});
+            check_disjoint(kOperation, operand, {"loss", loss});
         }
     }
 }
@@ -125,7 +125,7 @@ BufferView view_of(const char *name, const Tensor &tensor) {
     BufferView view(tensor, {});
     for (size_t d = tensor.shape().size(); d-- > 0;)
         view.dims.push_back({tensor.shape()[d], tensor.strides()[d]});
-    tidy(view.dims);
+    canonicalise(view.dims);
     check_fits_kernel(kOperation, name, view);
     return view;
 }
@@ -139,7 +139,7 @@ BufferView view_of_labels(const Tensor &labels) {
         view.offset *= 2;
         if (view.dims[0].extent > 1) view.dims[0].stride *= 2;
     }
-    tidy(view.dims);
+    canonicalise(view.dims);
     check_fits_kernel(kOperation, "labels", view);
     return view;
 }

@@ -171,11 +171,11 @@ TensorProductProblem check_tensor_product(const TensorProductTensors &t,
     };
     problem.adjacent = adjacent(t.input.tensor) && adjacent(t.output.tensor);
     const Operand &result = t.*t.result;
-    check_elements_apart(t.operation, result);
+    check_elements_disjoint(t.operation, result);
     for (const Operand *operand : {&t.input, &t.weight, &t.output}) {
-        if (operand != &result) detail::check_apart(t.operation, *operand, result);
+        if (operand != &result) detail::check_disjoint(t.operation, *operand, result);
     }
-    maps.impl()->check_apart(t.operation, result);
+    maps.impl()->check_disjoint(t.operation, result);
     return problem;
 }
 

@@ -63,7 +63,7 @@ TensorProductLongRows::TensorProductLongRows(const Impl &maps, const Key &key)
         if (!any_block_exceeds<Index>(pairs, key.most)) return;
         std::vector<int64_t> counts(static_cast<size_t>(pairs.target.rows));
         find<Index>(pairs, counts);
-        if (!empty()) deal<Index>(maps, pairs, counts);
+        if (!empty()) split<Index>(maps, pairs, counts);
     };
     maps.imap.type() == DataType::s64 ? make(int64_t()) : make(int32_t());
 }
@@ -87,8 +87,8 @@ void TensorProductLongRows::find(const PairMaps &maps, std::vector<int64_t> &cou
 }
 
 template<typename Index>
-void TensorProductLongRows::deal(const Impl &maps, const PairMaps &pairs,
-                                 std::vector<int64_t> &next) {
+void TensorProductLongRows::split(const Impl &maps, const PairMaps &pairs,
+                                  std::vector<int64_t> &next) {
     const Shape &shape = pairs.target.map.shape();
     const DataType type = pairs.target.map.type();
     const Tensor to_others(shape, type), to_parts(shape, type);

@@ -1,7 +1,7 @@
 #pragma once
 // Rows of a tensor product that more pairs reach than f32 adds up well, one after the other.
 //
-// The pairs of such a row are dealt out, in the order of the maps, to parts of at most 4096. A part
+// The pairs of such a row are split, in the order of the maps, into parts of at most 4096. A part
 // is a row of its own: one more product computes them all, and their sums are added up in f64. So
 // the error does not grow with the number of pairs, and parts run side by side. Rejected: one call
 // for each part, which adds to the row. Atomic kernels would still add all pairs one after the
@@ -57,8 +57,8 @@ private:
     template<typename Index>
     void find(const PairMaps &maps, std::vector<int64_t> &counts);
     template<typename Index>
-    void deal(const TensorProductMaps::Impl &maps, const PairMaps &pairs,
-              std::vector<int64_t> &next);
+    void split(const TensorProductMaps::Impl &maps, const PairMaps &pairs,
+               std::vector<int64_t> &next);
 
     const Key key_;
     const int64_t part_;

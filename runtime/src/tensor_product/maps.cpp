@@ -154,9 +154,9 @@ PairMaps TensorProductMaps::Impl::pairs(Direction direction) const {
     return {output, input, of_offsets, offsets};
 }
 
-void TensorProductMaps::Impl::check_apart(const char *operation, const Operand &output) const {
+void TensorProductMaps::Impl::check_disjoint(const char *operation, const Operand &output) const {
     for (const Operand &map : {Operand{"imap", imap}, Operand{"omap", omap}})
-        detail::check_apart(operation, map, output);
+        detail::check_disjoint(operation, map, output);
 }
 
 TensorProductMaps::TensorProductMaps(const Tensor &imap, const Tensor &omap, int64_t input_rows,

@@ -21,7 +21,7 @@ struct TensorProductMaps::Impl {
     enum class Direction : uint8_t { forward, backward };  // from imap's rows to omap's; back
 
     detail::PairMaps pairs(Direction direction) const;
-    void check_apart(const char *operation, const detail::Operand &output) const;
+    void check_disjoint(const char *operation, const detail::Operand &output) const;
 
     // The form of this type with this key, made by make() the first time. Other calls wait for it.
     template<typename F, typename Make>

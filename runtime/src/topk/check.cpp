@@ -89,10 +89,10 @@ TopKProblem check_topk(const TopKTensors &tensors, int64_t k, const TopKOptions 
     for (const Operand &output : {values, indices}) {
         check_device(kOperation, output, input);
         check_shape(kOperation, output, shape);
-        if (output.tensor.defined()) check_elements_apart(kOperation, output);
-        if (output.tensor.defined()) check_apart(kOperation, input, output);
+        if (output.tensor.defined()) check_elements_disjoint(kOperation, output);
+        if (output.tensor.defined()) check_disjoint(kOperation, input, output);
     }
-    if (problem.values) check_apart(kOperation, indices, values);
+    if (problem.values) check_disjoint(kOperation, indices, values);
     return problem;
 }
 

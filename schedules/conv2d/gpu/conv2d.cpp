@@ -28,7 +28,7 @@ Tiles unstaged_tiles(const Conv2dContext &context) {
     return tiles;
 }
 
-// The filter's and the input's part of a step of the sum, dealt out so that neighbouring threads
+// The filter's and the input's part of a step of the sum, copied so that neighbouring threads
 // read neighbouring addresses.
 void stage_operands(Conv2dSliced &stages, const Conv2dContext &context, const Tiles &t,
                     const LoopLevel &step, const std::vector<int> &threads) {
@@ -38,9 +38,11 @@ void stage_operands(Conv2dSliced &stages, const Conv2dContext &context, const Ti
     std::pair<Var, int> near = {c, t.tile_c}, far = {k, t.tile_k};
     if (context.filters_inner) std::swap(near, far);
     if (context.nhwc)
-        deal(stages.filter, step, {near, {s, taps_x}, {r, taps_y}, far, {g, 1}}, threads);
+        cooperative_copy(stages.filter, step, {near, {s, taps_x}, {r, taps_y}, far, {g, 1}},
+                         threads);
     else
-        deal(stages.filter, step, {{s, taps_x}, {r, taps_y}, near, far, {g, 1}}, threads);
+        cooperative_copy(stages.filter, step, {{s, taps_x}, {r, taps_y}, near, far, {g, 1}},
+                         threads);
 
     Func &image = windowed(context) ? stages.padded : stages.tap;
     const int width = t.tile_x + taps_x - 1, height = t.tile_y + taps_y - 1;
@@ -51,7 +53,7 @@ void stage_operands(Conv2dSliced &stages, const Conv2dContext &context, const Ti
         image.reorder_storage({x, y, c, g, n});
     }
     if (!windowed(context)) extents.insert(extents.end(), {{s, 1}, {r, 1}});
-    deal(image, step, extents, threads);
+    cooperative_copy(image, step, extents, threads);
 }
 
 }  // namespace

@@ -95,7 +95,7 @@ void backward_weight_staged(Conv2dBackwardWeightSliced &stages,
             storage.push_back(other.first);
         }
         image.reorder_storage(storage).align_storage(channel, channels + 4);
-        deal(image, slice, extents, block.threads());
+        cooperative_copy(image, slice, extents, block.threads());
     };
     stage(stages.gradient, k, t.tile_k, {{g, 1}, {stages.row, 1}});
     stage(stages.tap, c, t.tile_x, {{s, 1}, {r, 1}, {g, 1}, {stages.row, 1}});

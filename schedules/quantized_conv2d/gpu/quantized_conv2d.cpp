@@ -79,7 +79,7 @@ void correct(QuantizedConv2dEnds &stages, const QuantizedConv2dContext &context)
     }
 }
 
-// The filter's and the input's part of a step of the sum, dealt out so that neighbouring threads
+// The filter's and the input's part of a step of the sum, copied so that neighbouring threads
 // read neighbouring addresses.
 void stage_operands(QuantizedConv2dSliced &stages, const QuantizedConv2dContext &context,
                     const Tiles &t, const LoopLevel &step, const std::vector<int> &threads) {
@@ -98,10 +98,10 @@ void stage_operands(QuantizedConv2dSliced &stages, const QuantizedConv2dContext 
         return all;
     };
     const Extents filters = {{k, t.tile_k}, {g, 1}};
-    deal(stages.filter, step,
-         context.nhwc || context.integer ? join({channels, of_taps, filters})
-                                         : join({of_taps, channels, filters}),
-         threads, context.integer ? 4 : 1);
+    cooperative_copy(stages.filter, step,
+                     context.nhwc || context.integer ? join({channels, of_taps, filters})
+                                                     : join({of_taps, channels, filters}),
+                     threads, context.integer ? 4 : 1);
 
     Func &image = windowed(context) ? stages.window : stages.tap;
     const Extents pixels = {{x, t.tile_x + taps_x - 1}, {y, t.tile_y + taps_y - 1}};
@@ -116,7 +116,7 @@ void stage_operands(QuantizedConv2dSliced &stages, const QuantizedConv2dContext 
         }
     }
     if (!windowed(context)) extents.insert(extents.end(), {{s, 1}, {r, 1}});
-    deal(image, step, extents, threads, context.integer ? 4 : 1);
+    cooperative_copy(image, step, extents, threads, context.integer ? 4 : 1);
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
-#include "schedules/tensor_product/tensor_product_atomic.h"
 #include "schedules/gpu_block.h"
 #include "schedules/gpu_elements.h"
+#include "schedules/tensor_product/tensor_product_atomic.h"
 
 using namespace Halide;
 using namespace hk::generators;
@@ -86,16 +86,16 @@ void tensor_product_atomic(TensorProductAtomic &stages, const TensorProductAtomi
     const LoopLevel slice(stages.product, rc.y);
     Tiles::estimate_shared(t.tile_c * (chosen.stage ? t.tile_k + 4 + t.tile_x + 4 : t.tile_k),
                            stages.matrix.type().bytes());
-    deal(stages.matrix, slice,
-         {{stages.m, t.tile_k}, {stages.c, t.tile_c}, {stages.g, 1}, {stages.t, 1}},
-         block.threads());
+    cooperative_copy(stages.matrix, slice,
+                     {{stages.m, t.tile_k}, {stages.c, t.tile_c}, {stages.g, 1}, {stages.t, 1}},
+                     block.threads());
     if (!chosen.stage) return;
     stages.matrix.align_storage(stages.m, t.tile_k + 4);
     stages.gathered.reorder_storage(stages.i, stages.c, stages.g, stages.t)
         .align_storage(stages.i, t.tile_x + 4);
-    deal(stages.gathered, slice,
-         {{stages.c, t.tile_c}, {stages.i, t.tile_x}, {stages.g, 1}, {stages.t, 1}},
-         block.threads());
+    cooperative_copy(stages.gathered, slice,
+                     {{stages.c, t.tile_c}, {stages.i, t.tile_x}, {stages.g, 1}, {stages.t, 1}},
+                     block.threads());
 }
 
 // The last rung: no shared memory and 128 threads, 2 x 2 sums each; 32 registers, no stack, no

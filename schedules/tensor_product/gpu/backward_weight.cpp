@@ -1,6 +1,6 @@
-#include "schedules/tensor_product/tensor_product_backward_weight.h"
 #include "schedules/gpu_block.h"
 #include "schedules/gpu_elements.h"
+#include "schedules/tensor_product/tensor_product_backward_weight.h"
 
 using namespace Halide;
 using namespace hk::generators;
@@ -61,7 +61,8 @@ void tensor_product_backward_weight(TensorProductBackwardWeightOffsets &stages,
     Tiles::estimate_shared(t.tile_c * (t.tile_k + 4 + t.tile_x + 4), stages.input.type().bytes());
     const auto stage = [&](Func &rows, const Var &channel, int channels) {
         rows.align_storage(channel, channels + 4);
-        deal(rows, step, {{channel, channels}, {i, t.tile_c}, {g, 1}, {s, 1}}, block.threads());
+        cooperative_copy(rows, step, {{channel, channels}, {i, t.tile_c}, {g, 1}, {s, 1}},
+                         block.threads());
     };
     stage(stages.output_gradient, m, t.tile_k);
     stage(stages.input, c, t.tile_x);

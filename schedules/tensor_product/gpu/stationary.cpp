@@ -1,5 +1,5 @@
-#include "schedules/tensor_product/tensor_product_stationary.h"
 #include "schedules/gpu_block.h"
+#include "schedules/tensor_product/tensor_product_stationary.h"
 
 using namespace Halide;
 using namespace hk::generators;
@@ -87,7 +87,7 @@ void tensor_product_stationary(TensorProductStationary &stages,
                            int length) {
         extents.insert(extents.end(), alone.begin(), alone.end());
         tile.align_storage(inner, length + 4);
-        deal(tile, slice, extents, block.threads());
+        cooperative_copy(tile, slice, extents, block.threads());
     };
     stage(stages.matrix, {{stages.m, t.tile_k}, {stages.c, t.tile_c}}, stages.m, t.tile_k);
     stages.gathered.reorder_storage(stages.i, stages.c, stages.g, stages.s, stages.b);

@@ -104,7 +104,7 @@ TEST(Workers, SayHowAChildEnded) {
     EXPECT_EQ(crash.status, "crash");
     EXPECT_STREQ(crash.what(), "while compiling: Segmentation fault");
     const auto killed = outcome_of(limits, [](Parent &parent) -> json {
-        parent.say_compiled();
+        parent.report_compiled();
         _exit(3);
     });
     EXPECT_STREQ(killed.what(), "while checking: exit status 3");
@@ -114,7 +114,7 @@ TEST(Workers, SayHowAChildEnded) {
     EXPECT_EQ(hangs.status, "timeout");
     EXPECT_STREQ(hangs.what(), "compiling took more than 0.2 s");
     const auto slow = outcome_of(limits, [](Parent &parent) -> json {
-        parent.say_compiled();
+        parent.report_compiled();
         parent.wait_for_turn();
         for (;;) pause();
     });
@@ -153,7 +153,7 @@ TEST(Workers, MeasureOneAtATimeOnTheCoreOfItsOwn) {
         while (started < 4 && workers.has_room()) {
             workers.start(started++, [&](Parent &parent) -> json {
                 const int before = sched_getcpu();
-                parent.say_compiled();
+                parent.report_compiled();
                 parent.wait_for_turn();
                 const double start = now();
                 std::this_thread::sleep_for(std::chrono::milliseconds(50));
@@ -231,7 +231,7 @@ TEST_F(SweepTest, GoesOnAfterCrashesHangsAndWrongAnswers) {
         const int x = std::atoi(candidate.knobs.c_str() + at + 7);
         if (x == 5) raise(SIGSEGV);
         if (x == 6) pause();
-        parent.say_compiled();
+        parent.report_compiled();
         if (x == 8) throw Failure("wrong", "output(0) is 1, not 2");
         parent.wait_for_turn();
         number++;
@@ -273,7 +273,7 @@ TEST_F(SweepTest, PartsAreDisjointAndNoneIsMissing) {
 // the time of all runs is the budget.
 TEST_F(SweepTest, LosesNothingWhenItIsKilled) {
     const auto evaluate = [](const Candidate &candidate, Parent &parent) {
-        parent.say_compiled();
+        parent.report_compiled();
         parent.wait_for_turn();
         std::this_thread::sleep_for(std::chrono::milliseconds(20));
         return time_of(candidate);
