@@ -144,6 +144,8 @@ void Case::report(const std::string &what) const { throw Finding(what); }
 
 // The memory before the call.
 void Case::prepare() {
+    if (prepared_) return;
+    prepared_ = true;
     for (const auto &block : blocks_) block->keep();
     for (Operand &o : operands_) {
         if (!o.tensor.defined()) continue;

@@ -73,7 +73,8 @@ int main(int argc, char **argv) {
         // Only children ask it for anything: threads of a driver don't survive fork().
         const hk::Device device = arguments.job.device = hk::Device::parse(arguments.device);
         // OpenCL compiles a kernel when it first runs.
-        if (!app.count("--seconds") && device.type() == hk::DeviceType::opencl) arguments.job.seconds = 600;
+        if (!app.count("--seconds") && device.type() == hk::DeviceType::opencl)
+            arguments.job.seconds = 600;
         return run_all(arguments);
     });
 }
