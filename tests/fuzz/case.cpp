@@ -144,6 +144,8 @@ void Case::report(const std::string &what) const { throw Finding(what); }
 
 // The memory before the call.
 void Case::prepare() {
+    if (prepared_) return;
+    prepared_ = true;
     for (const auto &block : blocks_) block->keep();
     for (Operand &o : operands_) {
         if (!o.tensor.defined()) continue;
@@ -220,7 +222,11 @@ bool Case::survives_fault(const std::function<void()> &call) {
         report(std::string(name_of(fault_)) + ", and the call threw " + message_);
     }
     verify(false);
+    // Large blocks don't keep what they held, but what is added to is known if it is checked.
     for (const auto &block : blocks_) block->restore();
+    for (const Operand &o : operands_) {
+        if (o.use == Use::update && o.before.defined()) o.tensor.copy_from(o.before);
+    }
     return false;
 }
 

@@ -102,6 +102,9 @@ public:
 
     // Makes the call. `check` returns what is wrong of the outputs, and is not asked where operands
     // are too large to be read. Throws Finding.
+    // After the last place(): tensors are of the device from here on. run() does it where nobody
+    // copies them before.
+    void prepare();
     Result run(const std::function<void()> &call, const std::function<std::string()> &check);
 
 private:
@@ -123,7 +126,6 @@ private:
     bool take_spare(const Wanted &wanted, Operand &operand);
     bool take_alias(const Wanted &wanted, Operand &operand);
     void fill(const Wanted &wanted, const Operand &operand);
-    void prepare();
     Thrown attempt(const std::function<void()> &call);
     bool survives_fault(const std::function<void()> &call);
     void verify(bool refused) const;
@@ -138,7 +140,7 @@ private:
     const int lane_;
     Fault fault_ = Fault::none;
     bool tame_ = false;  // a hostile case whose arguments stay valid
-    bool unchecked_ = false;
+    bool unchecked_ = false, prepared_ = false;
 };
 
 }  // namespace hk::fuzz

@@ -130,6 +130,7 @@ Result conv2d_backward(Case &c) {
     if (asked & 2) call.weight_gradient = written("weight gradient", test::weight_shape(p));
     if (asked & 4) call.bias_gradient = written("bias gradient", {p.filters}, true);
     c.tell("conv2d_backward " + test::to_string(p) + " beta " + std::to_string(call.beta));
+    c.prepare();
     call.prepare();
     return c.run([&] { call(); }, [&] { return call.check(); });
 }

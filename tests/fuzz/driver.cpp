@@ -47,8 +47,7 @@ std::string title(const Job &job, uint64_t seed) {
     const std::string family = family_of(job, seed).name;
     return "fuzz: " + family + ", " + kind + ", on " + job.device.name() +
            "\nrepeat: build/bin/fuzz --family " + family + " --kind " + kind + " --device " +
-           std::string(name_of(job.device.type())) + " --seed " + std::to_string(seed) +
-           " --count 1";
+           job.device.name() + " --seed " + std::to_string(seed) + " --count 1";
 }
 
 void run_case(const Job &job, uint64_t seed, int lane, Progress &progress) {

@@ -59,7 +59,7 @@ int main(int argc, char **argv) {
     CLI::App app("Random calls of the library, valid and hostile.");
     app.add_option("--family", arguments.family, "One family; else all")->capture_default_str();
     app.add_option("--kind", arguments.kind)->check(CLI::IsMember({"valid", "hostile", "both"}));
-    app.add_option("--device", arguments.device)->check(CLI::IsMember({"cpu", "cuda", "opencl"}));
+    app.add_option("--device", arguments.device, "cpu, cuda:N or opencl:N")->capture_default_str();
     app.add_option("--seed", arguments.job.seed, "Of the first case; the next has the next number");
     app.add_option("--count", arguments.job.count, "Cases of each family and kind")
         ->check(CLI::PositiveNumber);
@@ -70,9 +70,11 @@ int main(int argc, char **argv) {
     app.add_option("--seconds", arguments.job.seconds, "That one case may take");
     return hk::program::run("fuzz", app, argc, argv, [&] {
         setenv("HK_LOG", "off", 0);
+        // Only children ask it for anything: threads of a driver don't survive fork().
+        const hk::Device device = arguments.job.device = hk::Device::parse(arguments.device);
         // OpenCL compiles a kernel when it first runs.
-        if (!app.count("--seconds") && arguments.device == "opencl") arguments.job.seconds = 600;
-        arguments.job.device = hk::Device::parse(arguments.device);
+        if (!app.count("--seconds") && device.type() == hk::DeviceType::opencl)
+            arguments.job.seconds = 600;
         return run_all(arguments);
     });
 }

@@ -73,6 +73,7 @@ Result quantized_conv2d(Case &c) {
     const Operand &output =
         c.place({"output", Use::write, p.output_shape(), drawn.output_type, whole(0, 0), true});
     c.tell(test::to_string(drawn));
+    c.prepare();
     // Copied before the call, in which allocations fail.
     const QuantizedTensor x{input.tensor, of_input}, w{weight.tensor, of_weight},
         b{bias.tensor, of_bias}, y{output.tensor, of_output};
