@@ -1,3 +1,10 @@
+# hk_precompile_headers(TARGET HEADER…): reading them takes longer than compiling most of what includes them.
+function(hk_precompile_headers target)
+    target_precompile_headers(${target} PRIVATE ${ARGN})
+    # ccache asks for it.
+    target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
+endfunction()
+
 # hk_reuse_headers(TARGET FROM): what FROM, a library, has precompiled. Both need one level of optimisation (GCC 12 crashes
 # on another), and the code of libraries: that of programs, -fPIE, reads the headers once more.
 function(hk_reuse_headers target from)

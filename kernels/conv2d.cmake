@@ -13,7 +13,8 @@ term(not_in_place groups_in_place<=0)
 # What a tile copies of its input: padded rows of depthwise rows, a vector of groups at a time; at most some tens of
 # megabytes. A window that is spread over far more pixels than its taps meet is copied for little use: 256 groups at
 # 33x33, 3x3, on one Zen 4 core, with a dilation of 18 (spread 152) nhwc 1.9 ms by the bounded rows, 4.1 by `any`; 36
-# (592) 6.1 and 2.6 (bench --list FILE.csv, with --row any and without).
+# (592) 6.1 and 2.6 (bench --list c=256,k=256,groups=256,h=33,w=33,kh=3,kw=3,dil_h=18,dil_w=18,pad_h=18,pad_w=18, and with
+# --row any).
 term(bounded_rows copied<=1048576 spread<=256)
 term(bounded_copy window<=1048576 copied<=16777216 spread<=4096 stride_x<=8 stride_y<=8)
 term(grouped4 channels_per_group=4 filters_per_group=4 groups%4=0 grouped_rows)

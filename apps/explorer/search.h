@@ -1,5 +1,5 @@
 #pragma once
-// In which order a sweep tries candidates. Proposes candidates; the caller supplies
+// In which order a sweep tries candidates: proposes them; the caller supplies
 // what is legal and how fast each was.
 
 #include <functional>

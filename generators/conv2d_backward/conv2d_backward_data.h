@@ -68,11 +68,12 @@ Conv2dBackwardData conv2d_backward_data_expand_flip(const Conv2dBackwardDataOper
 Conv2dBackwardData conv2d_backward_data_flip_expand_blocks(
     const Conv2dBackwardDataOperands &operands);
 
-// The same two, with k in slices, as the convolution that it is: stages of generators/conv2d/conv2d.h,
-// where c and k have changed places. A stride phase is a group of its own of the sum, of filter and
-// of tap: number (g * phases_y + py) * phases_x + px; s and r are the taps of the phase. padded is
-// the gradient, of the true groups. With strides of one these are the same, and so are the stages;
-// otherwise the output is an update over pixels.x, pixels.y (x, y) and pixels.z (group of the sum).
+// The same two, with k in slices, as the convolution that it is: stages of
+// generators/conv2d/conv2d.h, where c and k have changed places. A stride phase is a group of its
+// own of the sum, of filter and of tap: number (g * phases_y + py) * phases_x + px; s and r are the
+// taps of the phase. padded is the gradient, of the true groups. With strides of one these are the
+// same, and so are the stages; otherwise the output is an update over pixels.x, pixels.y (x, y) and
+// pixels.z (group of the sum).
 struct Conv2dBackwardDataSliced : Conv2dSliced {
     Halide::RDom pixels;
 };
@@ -84,9 +85,10 @@ Conv2dBackwardDataSliced conv2d_backward_data_expand_flip_sliced(
 // expand_flip, its gradient being zeros that the rows are copied into, whole.
 Conv2dBackwardData conv2d_backward_data_rows(const Conv2dBackwardDataOperands &operands);
 
-// With strides of one the gradient is a convolution for the algorithms of generators/conv2d/conv2d.h: of
-// the output's gradient with the flipped filter, k and c changing places, cropped by padding below
-// zero; what is accumulated is its residual, with the edge repeated, for tiles that reach over it.
+// With strides of one the gradient is a convolution for the algorithms of
+// generators/conv2d/conv2d.h: of the output's gradient with the flipped filter, k and c changing
+// places, cropped by padding below zero; what is accumulated is its residual, with the edge
+// repeated, for tiles that reach over it.
 Conv2dOperands conv2d_of_backward_data(const Conv2dBackwardDataOperands &operands);
 
 }  // namespace hk::generators

@@ -2,9 +2,10 @@
 // The gather/scatter tensor product, offset by offset. Index letters: c channel of the input, m of
 // the output, both of a group g; o row of the output, i pair of a tile t.
 //
-// A tile is pairs of one offset, as in generators/tensor_product/tensor_product.h, here in any order: each pair
-// adds its product to its output row, once an element, whoever else adds to it. What is left of an
-// offset's last tile is filled with pairs to a row past the output's end, which are none.
+// A tile is pairs of one offset, as in generators/tensor_product/tensor_product.h, here in any
+// order: each pair adds its product to its output row, once an element, whoever else adds to it.
+// What is left of an offset's last tile is filled with pairs to a row past the output's end, which
+// are none.
 
 #include "generators/tensor_product/tensor_product_stationary.h"
 

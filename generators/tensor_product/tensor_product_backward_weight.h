@@ -7,8 +7,9 @@
 // Pairs are sorted by blocks of output rows, so that the rows that a block's pairs gather stay in
 // cache, and within a block by offsets. A chunk is pairs of one block and one offset; a slice is
 // whole blocks, and has sums of its own for all offsets. Slices are added up in their order:
-// results depend on the maps alone. Index letters: those of generators/tensor_product/tensor_product.h, and s
-// slice, q its chunk, i pair of a chunk, ci and co a block of the input's channels.
+// results depend on the maps alone. Index letters: those of
+// generators/tensor_product/tensor_product.h, and s slice, q its chunk, i pair of a chunk, ci and
+// co a block of the input's channels.
 
 #include "generators/tensor_product/tensor_product.h"
 

@@ -6,9 +6,10 @@
 
 namespace hk::generators {
 
-// Index letters as in generators/tensor_product/tensor_product_backward_weight.h; i is a pair of a slice. Pairs of
-// a slice are summed up in steps of `pairs`, and gathered channels are zero past the slice's end,
-// so that a staged step has a constant size. Slices of an offset are added up in their order.
+// Index letters as in generators/tensor_product/tensor_product_backward_weight.h; i is a pair of a
+// slice. Pairs of a slice are summed up in steps of `pairs`, and gathered channels are zero past
+// the slice's end, so that a staged step has a constant size. Slices of an offset are added up in
+// their order.
 struct TensorProductBackwardWeightOffsets {
     Halide::Func input, output_gradient;  // (c, i, g, s), (m, i, g, s)
     Halide::Func sum;                     // (m, c, g, s) over pair.x, of a step, and pair.y, steps

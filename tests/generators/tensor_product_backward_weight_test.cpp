@@ -1,5 +1,5 @@
-// Is the algorithm the sum that generators/tensor_product/tensor_product_backward_weight.h states, under each
-// schedule, on chunks and slices made by hand.
+// Is the algorithm the sum that generators/tensor_product/tensor_product_backward_weight.h states,
+// under each schedule, on chunks and slices made by hand.
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
-// Is the algorithm the sum that generators/tensor_product/tensor_product.h states, under each schedule, on tiles
-// made by hand.
+// Is the algorithm the sum that generators/tensor_product/tensor_product.h states, under each
+// schedule, on tiles made by hand.
 
 #include <gtest/gtest.h>
 

@@ -9,8 +9,10 @@ import sys
 MEASURED = re.compile(
     r"\d (?:GFLOP/s|GOP/s|GB/s|TFLOP/s)|[1-9.] (?:ms|us|microseconds|milliseconds)\b"
     r"|\d(?: %)? (?:of the speed|as fast|times as fast|times faster|times slower|faster|slower)\b")
+# With a verb or an option: `filter` and `explain` are words of comments too.
 COMMAND = re.compile(
-    r"\b(?:bench|explorer|explain|make \w+|\w+\.generator|\w+_test|ctest|train_soak|replay|fuzz|filter|pointcloud)\b")
+    r"\bbench --\w|\bexplorer (?:run|sweep|list|show|diff)\b|\bexplain \w+ --|\bmake (?:bench|soak|explore|test|fuzz)\b"
+    r"|\b\w+\.generator -|\b\w+_test\b|\b(?:train|train_soak|replay|pointcloud|fuzz) --")
 # Figures of a machine or of somebody else's work, which no command of ours prints, have their source.
 SOURCE = re.compile(r"https?://|\b(?:manual|paper|datasheet|data sheet)\b", re.I)
 FOLDERS = ("apps", "cmake", "compiler", "generators", "kernels", "runtime", "schedules")

@@ -3,8 +3,8 @@
 
 #include "apps/bench/lists.h"
 #include "apps/bench/shapes.h"
-#include "conv2d_backward/parts.h"
 #include "conv2d_backward/operands.h"
+#include "conv2d_backward/parts.h"
 #include "cuda_rows.h"
 #include "expect_error.h"
 #include "hk/conv2d_backward.h"

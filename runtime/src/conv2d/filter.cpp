@@ -15,7 +15,8 @@ using namespace detail;
 namespace {
 
 constexpr const char *kOperation = "conv2d";
-constexpr int64_t kBlock = 16;  // kFilterBlock of generators/conv2d/conv2d_filter.h, which kernels ask for
+constexpr int64_t kBlock =
+    16;  // kFilterBlock of generators/conv2d/conv2d_filter.h, which kernels ask for
 
 // As kernels read a weight: as it is; depthwise, with groups innermost; as
 // generators/conv2d/conv2d_filter.h packs it.

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "conv2d_backward/calls.h"
-#include "conv2d_backward/parts.h"
 #include "conv2d_backward/check.h"
 #include "conv2d_backward/operands.h"
+#include "conv2d_backward/parts.h"
 #include "conv2d_backward/phases.h"
 #include "hk/error.h"
 #include "kernel_call.h"

@@ -6,7 +6,8 @@
 
 namespace hk::detail {
 
-// What the bytes of a bias are, as generators/quantized_conv2d/quantized_conv2d_generator.cpp counts them.
+// What the bytes of a bias are, as generators/quantized_conv2d/quantized_conv2d_generator.cpp
+// counts them.
 enum class BiasKind : int32_t { none, real_f32, quantized_s8, quantized_s32, sum_s32 };
 
 // The arguments that are numbers. Scales for all are 0 where each filter has its own.
@@ -47,7 +48,8 @@ QuantizedConv2dOperands quantized_conv2d_operands(const QuantizedConv2dProblem &
 // Rows for an input of u8 take s8 too.
 DataType row_type(DataType input);
 
-// Of a normalised problem, with the fields of convolution/fields.def and quantized_conv2d/fields.def.
+// Of a normalised problem, with the fields of convolution/fields.def and
+// quantized_conv2d/fields.def.
 Fields quantized_conv2d_fields(const QuantizedConv2dProblem &problem);
 
 }  // namespace hk::detail

@@ -1,8 +1,9 @@
 #pragma once
 // The pairs of a tensor product, sorted into the chunks of
-// generators/tensor_product/tensor_product_backward_weight.h: of one block of output rows and one offset each, and
-// as many slices of whole blocks as are worth memory for their sums. Where an offset has more
-// chunks than f32 adds up, slices are shorter, and a kernel runs for some of them after the others.
+// generators/tensor_product/tensor_product_backward_weight.h: of one block of output rows and one
+// offset each, and as many slices of whole blocks as are worth memory for their sums. Where an
+// offset has more chunks than f32 adds up, slices are shorter, and a kernel runs for some of them
+// after the others.
 
 #include <span>
 

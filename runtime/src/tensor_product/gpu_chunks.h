@@ -1,8 +1,8 @@
 #pragma once
 // The pairs of a tensor product in the slices of
-// generators/tensor_product/tensor_product_backward_weight_offsets.h, in memory of a device: chunks of one offset
-// each, whatever rows they reach, and of as many as f32 adds up. Where memory is for fewer slices
-// than there are, a kernel runs for some after the others.
+// generators/tensor_product/tensor_product_backward_weight_offsets.h, in memory of a device: chunks
+// of one offset each, whatever rows they reach, and of as many as f32 adds up. Where memory is for
+// fewer slices than there are, a kernel runs for some after the others.
 
 #include <vector>
 

@@ -1,5 +1,6 @@
 #pragma once
-// The pairs of a tensor product, sorted into the tiles of generators/tensor_product/tensor_product.h.
+// The pairs of a tensor product, sorted into the tiles of
+// generators/tensor_product/tensor_product.h.
 //
 // The sort is stable: within an output row pairs stay in the order of offsets and positions, which
 // is the order of their sum.

@@ -1,5 +1,5 @@
-// The stages of generators/topk/topk.h that are not Halide's, since they depend on the data: which parts
-// of a row are looked at closer, and the order of what is found there.
+// The stages of generators/topk/topk.h that are not Halide's, since they depend on the data: which
+// parts of a row are looked at closer, and the order of what is found there.
 
 #include <algorithm>
 #include <bit>

@@ -94,8 +94,8 @@ void across_groups(Conv2dDepthwise &stages, const Conv2dContext &context) {
 
 // The same with vectors of columns. Where whole rows are copied (conv2d_depthwise_rows) a task
 // takes several groups, an image of one at a time: none of its vectors compares, and none reads
-// what has just been written. 7x7x960, 3x3: 17 GFLOP/s on one Zen 4 core, padded row by row
-// 4 (bench --list mobilenetv2 --layout nchw --filter 7x7).
+// what has just been written. bench --family conv2d_backward_data --layout nchw --list mobilenetv2,
+// 7x7x960, 3x3: 17 GFLOP/s on one Zen 4 core, padded row by row 4.
 void across_columns(Conv2dDepthwise &stages, const Conv2dContext &context) {
     const DepthwiseTile tile = choose(context);
     const int lanes = tile.lanes;

@@ -159,8 +159,8 @@ PackedSum packed_sum(const Conv2dContext &context) {
 //
 // Lost: padding inlined (comparisons in the inner loop); filters that lie in vectors read where
 // they are (1x1: as fast as packed, and worse where rows are a power of two apart); the sum in
-// slices of 256 or 512 channels that stay in the cache (1x1 at 7x7, 2048 channels: 6 to 8 %
-// slower).
+// slices of 256 or 512 channels that stay in the cache (6 to 8 % slower: bench --list resnet50
+// --filter 7x7_2048).
 void packed(Conv2d &stages, const Conv2dContext &context) {
     const PackedTile tile = choose(context);
     const int lanes = tile.lanes;

@@ -1,5 +1,5 @@
-#include "schedules/conv2d_backward/conv2d_backward_data.h"
 #include "schedules/conv2d/gpu/conv2d.h"
+#include "schedules/conv2d_backward/conv2d_backward_data.h"
 
 using namespace Halide;
 using namespace hk::generators;
@@ -70,10 +70,10 @@ void backward_data_unstaged(Conv2dBackwardData &stages, const Conv2dBackwardData
 }
 
 // With strides of one it is conv2d's schedule, word for word: a block computes 64 input channels at
-// 64 pixels while slices of eight filters pass through shared memory. schedules/conv2d/gpu/conv2d.cpp has
-// the arithmetic. For filters of one row or column, over one window: 4 * 8 * (3 * 68 + 10 * 8) =
-// 9088 bytes; of a slice 384 FMAs a thread to 8.5 loads from global memory between two barriers,
-// where a tap at a time has 128 to 4.
+// 64 pixels while slices of eight filters pass through shared memory.
+// schedules/conv2d/gpu/conv2d.cpp has the arithmetic. For filters of one row or column, over one
+// window: 4 * 8 * (3 * 68 + 10 * 8) = 9088 bytes; of a slice 384 FMAs a thread to 8.5 loads from
+// global memory between two barriers, where a tap at a time has 128 to 4.
 //
 // Otherwise a block has 8 x 8 pixels of one phase, so that it has the taps of all of them, and goes
 // through all slices of one tap after the other: a phase without taps, as three of four in a 1x1 of

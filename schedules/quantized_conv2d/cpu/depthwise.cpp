@@ -51,17 +51,18 @@ namespace cpu {
 // one vpdpbusd: three for an output instead of nine multiplications. The words are kept while the
 // filter's window slides over the rows. Half of the time is what follows the sum, a quarter the
 // words, and so they are shared: a word of four columns serves two outputs (stride 1: 100 GOP/s
-// instead of 75 at 28x28x192), and one of 2 x 2 numbers four (stride 2: 54 instead of 42 at
-// 14x14x576, though a sum then takes four words instead of three). It takes columns that are known,
-// in multiples of the tile.
+// instead of 75 at 28x28x192; bench --family quantized_conv2d --list mobilenetv2), and one of 2 x 2
+// numbers four (stride 2: 54 instead of 42 at 14x14x576, though a sum then takes four words instead
+// of three). It takes columns that are known, in multiples of the tile.
 //
-// One Zen 4 core, u8 to u8, 3x3: stride 1 101 to 107 GOP/s at 112x112 to 28x28, 86 at 14x14, 72 at
-// 7x7; stride 2 55 to 67. Any width: 85 at 112x112x32, 72 at 56x56x144, 77 at 28x28x192 (four
-// vectors side by side read the input in whole ones; a single one: 65). Lost: all words of an image
-// first (51 at 28x28x192); shared words where the width is not known (58 at 56x56x144).
+// The same command, one Zen 4 core, u8 to u8, 3x3: stride 1 101 to 107 GOP/s at 112x112 to 28x28,
+// 86 at 14x14, 72 at 7x7; stride 2 55 to 67. Any width: 85 at 112x112x32, 72 at 56x56x144, 77 at
+// 28x28x192 (four vectors side by side read the input in whole ones; a single one: 65). Lost: all
+// words of an image first (51 at 28x28x192); shared words where the width is not known (58 at
+// 56x56x144).
 //
-// f32: the input is read where it lies, as in conv2d_depthwise.cpp: 95 GFLOP/s of 118 at 56x56x144,
-// 60 at 7x7; any width 83 and 44.
+// f32: the input is read where it lies, as in schedules/conv2d/cpu/depthwise.cpp: 95 GFLOP/s of 118
+// at 56x56x144, 60 at 7x7; any width 83 and 44.
 void quantized_depthwise(QuantizedConv2dDepthwise &stages, const QuantizedConv2dContext &context) {
     const DepthwiseTile tile = choose(context);
     const int lanes = context.target.natural_vector_size<float>();

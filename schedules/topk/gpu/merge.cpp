@@ -1,5 +1,5 @@
-#include "schedules/topk/topk_merge.h"
 #include "schedules/gpu_elements.h"
+#include "schedules/topk/topk_merge.h"
 
 using namespace Halide;
 using namespace hk::generators;

@@ -1,5 +1,5 @@
-#include "schedules/topk/topk_unpack.h"
 #include "schedules/gpu_elements.h"
+#include "schedules/topk/topk_unpack.h"
 
 using namespace Halide;
 using namespace hk::generators;
