@@ -4,7 +4,7 @@
 #include <sstream>
 
 #include "tests/support/checked_call.h"
-#include "tests/support/conv2d_problem.h"
+#include "tests/convolution/random_problem.h"
 #include "tests/support/tolerance.h"
 
 namespace hk::fuzz {

@@ -3,7 +3,7 @@
 
 #include "hk/conv2d.h"
 #include "tests/fuzz/case.h"
-#include "tests/reference/conv2d.h"
+#include "tests/conv2d/reference.h"
 
 namespace hk::fuzz {
 

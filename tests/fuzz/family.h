@@ -1,5 +1,6 @@
 #pragma once
-// The families that are tried: each draws a random call, makes it and checks it.
+// The families that are tried: each draws a random call, makes it and checks it, in its folder's
+// fuzz.cpp.
 
 #include <span>
 
@@ -11,18 +12,6 @@ struct Family {
     const char *name;
     Result (*run)(Case &c);
 };
-
-Result conv2d(Case &c);
-Result conv2d_backward(Case &c);
-Result quantized_conv2d(Case &c);
-Result pool2d(Case &c);
-Result pool2d_backward(Case &c);
-Result topk(Case &c);
-Result tensor_product(Case &c);
-Result kernel_map(Case &c);
-Result softmax_cross_entropy(Case &c);
-Result activation(Case &c);
-Result sgd(Case &c);
 
 std::span<const Family> families();
 

@@ -9,21 +9,6 @@
 
 namespace hk::fuzz {
 
-std::span<const Family> families() {
-    static const Family all[] = {{"conv2d", conv2d},
-                                 {"conv2d_backward", conv2d_backward},
-                                 {"quantized_conv2d", quantized_conv2d},
-                                 {"pool2d", pool2d},
-                                 {"pool2d_backward", pool2d_backward},
-                                 {"topk", topk},
-                                 {"tensor_product", tensor_product},
-                                 {"kernel_map", kernel_map},
-                                 {"softmax_cross_entropy", softmax_cross_entropy},
-                                 {"activation", activation},
-                                 {"sgd", sgd}};
-    return all;
-}
-
 namespace {
 
 struct Arguments {

@@ -12,10 +12,10 @@
 #include "hk/conv2d_backward.h"
 #include "hk/softmax_cross_entropy.h"
 #include "hk/tensor_product.h"
-#include "tests/support/conv2d_check.h"
+#include "tests/conv2d/check.h"
 #include "tests/support/environment.h"
 #include "tests/support/print.h"
-#include "tests/support/quantized_conv2d_check.h"
+#include "tests/quantized_conv2d/check.h"
 
 namespace hk::test {
 namespace {

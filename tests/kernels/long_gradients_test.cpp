@@ -5,7 +5,7 @@
 #include "hk/tensor_product_backward.h"
 #include "tests/kernels/family.h"
 #include "tests/kernels/long_sums.h"
-#include "tests/support/conv2d_backward_check.h"
+#include "tests/conv2d_backward/check.h"
 #include "tests/support/values.h"
 
 namespace hk::test {

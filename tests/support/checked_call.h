@@ -6,7 +6,7 @@
 #include <initializer_list>
 
 #include "hk/kernel_info.h"
-#include "tests/support/conv2d_problem.h"
+#include "tests/convolution/random_problem.h"
 
 namespace hk::test {
 

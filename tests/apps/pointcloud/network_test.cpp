@@ -6,7 +6,7 @@
 
 #include <cmath>
 
-#include "tests/reference/tensor_product.h"
+#include "tests/tensor_product/reference.h"
 
 namespace hk::pointcloud {
 namespace {

@@ -1,0 +1,22 @@
+#pragma once
+// The conv2d generator compiled in this process, for this CPU.
+
+#include "tests/conv2d/check.h"
+#include "tests/support/jit.h"
+
+namespace hk::test {
+
+class JitConv2d {
+public:
+    JitConv2d(const JitAlgorithm &algorithm, const std::string &schedule, const std::string &knobs,
+              DataType type, Layout layout);
+
+    // A packed output on the host; what the kernel did not write is poison.
+    Tensor operator()(const Conv2dCase &c, const Conv2dOperands &operands) const;
+
+private:
+    bool packed_;
+    Halide::Callable function_;
+};
+
+}  // namespace hk::test

@@ -1,0 +1,101 @@
+// Does the shipped library work: hk::conv2d on random problems, on every device that is here, with
+// the rows that selection takes.
+
+#include <tuple>
+
+#include "hk/conv2d.h"
+#include "tests/kernels/family.h"
+#include "tests/reference/elements.h"
+#include "tests/conv2d/check.h"
+#include "tests/support/values.h"
+
+namespace hk::test {
+namespace {
+
+// 3 types times 110 problems: more than 300 a layout and device.
+constexpr int problems = 110;
+
+class Conv2d : public testing::TestWithParam<std::tuple<DeviceType, Layout, DataType>> {
+protected:
+    void SetUp() override {
+        devices_ = devices_of(std::get<0>(GetParam()));
+        if (devices_.empty()) {
+            GTEST_SKIP() << "no " << name_of(std::get<0>(GetParam())) << " device";
+        }
+    }
+
+    Conv2dRequest request(Data data) const {
+        const auto [device, layout, type] = GetParam();
+        return {type, layout, data, {}, device == DeviceType::opencl ? 2e5 : 2e6};
+    }
+
+    std::vector<Device> devices_;
+};
+
+TEST_P(Conv2d, MatchesTheReferenceOnRandomProblems) {
+    for (const Device device : devices_) {
+        check_random<Conv2dCase>(device, problems, [&](uint64_t seed) {
+            return request(seed % 3 == 0 ? Data::reals : Data::integers);
+        });
+    }
+}
+
+TEST_P(Conv2d, TakesAnEmptyBatch) {
+    for (const Device device : devices_) {
+        check_empty<Conv2dCase>(device, request(Data::integers));
+    }
+}
+
+TEST_P(Conv2d, RunsInTwoThreadsAtOnce) {
+    for (const Device device : devices_) {
+        check_two_threads<Conv2dCase>(device, request(Data::integers));
+    }
+}
+
+// Padding on one side is another problem than the same on both: rows know where the left edge is.
+TEST(Conv2dPadding, OfEachSideCounts) {
+    for (const Padding &padding : {Padding{1, 1, 1, 1}, {1, 1, 2, 0}, {1, 1, 0, 2}, {2, 0, 1, 1}}) {
+        Conv2dCase c;
+        c.problem.channels = c.problem.filters = c.problem.options.groups = 16;
+        c.problem.height = c.problem.width = 7;
+        c.problem.kernel_height = c.problem.kernel_width = 3;
+        c.problem.options.padding = padding;
+        check(c, Device::cpu());
+    }
+}
+
+// Rows of pixels that lie next to each other are copied as one.
+TEST(Conv2dPicture, PixelsMayLieApart) {
+    Random random(7);
+    const Shape rgba{2, 19, 37, 4};
+    for (const DataType type : {DataType::f32, DataType::f16, DataType::bf16}) {
+        const Tensor weight =
+            host_tensor({24, 3, 3, 3}, type, whole_numbers(random, {24, 3, 3, 3}, -3, 3));
+        const Tensor apart =
+            host_tensor(rgba, type, whole_numbers(random, rgba, -3, 3)).slice(3, 0, 3);
+        for (const int64_t stride : {1, 2}) {
+            Conv2dOptions options;
+            options.padding = {1, 2, 2, 1};
+            options.stride = {stride, stride};
+            EXPECT_EQ(reference::read(conv2d(apart, weight, {}, {}, options)),
+                      reference::read(conv2d(apart.to(Device::cpu()), weight, {}, {}, options)))
+                << name_of(type) << " stride " << stride;
+        }
+    }
+}
+
+std::string name(const testing::TestParamInfo<std::tuple<DeviceType, Layout, DataType>> &info) {
+    const auto [device, layout, type] = info.param;
+    return std::string(name_of(device)) + "_" + std::string(name_of(layout)) + "_" +
+           std::string(name_of(type));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    All, Conv2d,
+    testing::Combine(testing::Values(DeviceType::cpu, DeviceType::opencl, DeviceType::cuda),
+                     testing::Values(Layout::nhwc, Layout::nchw),
+                     testing::Values(DataType::f32, DataType::f16, DataType::bf16)),
+    name);
+
+}  // namespace
+}  // namespace hk::test

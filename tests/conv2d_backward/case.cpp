@@ -1,0 +1,198 @@
+#include "tests/conv2d_backward/case.h"
+
+#include <limits>
+#include <sstream>
+
+#include "tests/conv2d_backward/reference.h"
+#include "tests/reference/elements.h"
+#include "tests/support/checked_call.h"
+#include "tests/support/tolerance.h"
+#include "tests/support/values.h"
+
+namespace hk::test {
+namespace {
+
+template<typename Case>
+std::optional<Case> drawn(uint64_t seed, const Conv2dRequest &request) {
+    Random random(seed);
+    const auto problem = random_problem(random, request);
+    if (!problem) {
+        return {};
+    }
+    Case c;
+    c.seed = seed;
+    c.problem = *problem;
+    c.data = request.data;
+    c.accumulate = one_in(random, 2);
+    draw_placements(random, c);
+    return c;
+}
+
+const char *name_of(Pass pass) {
+    switch (pass) {
+        case Pass::data:
+            return "data";
+        case Pass::weight:
+            return "weight";
+        case Pass::bias:
+            return "bias";
+    }
+    return "";
+}
+
+// Of values as the type holds them.
+std::vector<double> numbers(Random &random, const Conv2dBackwardCase &c, const Shape &shape,
+                            int64_t limit) {
+    std::vector<double> values =
+        c.data == Data::reals ? reals(random, shape) : whole_numbers(random, shape, -limit, limit);
+    for (double &value : values) {
+        value = reference::rounded(c.problem.type, value);
+    }
+    return values;
+}
+
+// In the order of the reference, whatever the layout.
+std::vector<double> image_values(const Conv2dBackwardCase &c, const Shape &shape,
+                                 const std::vector<double> &values) {
+    const Tensor tensor = host_tensor(shape, c.problem.type, values);
+    return reference::read(reference::channels_last(tensor, c.problem.options.layout));
+}
+
+std::vector<double> gradient_values(const Conv2dBackwardCase &c, const Tensor &gradient) {
+    const Layout layout = c.problem.options.layout;
+    switch (c.pass) {
+        case Pass::data:
+            return reference::read(reference::channels_last(gradient, layout));
+        case Pass::weight:
+            return reference::read_filters(gradient, layout);
+        case Pass::bias:
+            break;
+    }
+    return reference::read(gradient);
+}
+
+reference::Conv2dResult expected(const Conv2dBackwardCase &c, const BackwardOperands &o) {
+    const Conv2dProblem &p = c.problem;
+    const std::vector<double> output = image_values(c, o.output_shape, o.output_gradient);
+    reference::Conv2dResult result;
+    switch (c.pass) {
+        case Pass::data: {
+            const Tensor weight = host_tensor(o.factor_shape, p.type, o.factor);
+            result = reference::conv2d_backward_data(
+                p, output, reference::read_filters(weight, p.options.layout));
+            break;
+        }
+        case Pass::weight:
+            result = reference::conv2d_backward_weight(p, output,
+                                                       image_values(c, o.factor_shape, o.factor));
+            break;
+        case Pass::bias:
+            result = reference::conv2d_backward_bias(p, output);
+            break;
+    }
+    if (c.accumulate) {
+        const Tensor previous = host_tensor(o.gradient_shape, p.type, o.previous);
+        reference::accumulate(result, gradient_values(c, previous), 1);
+    }
+    return result;
+}
+
+// "n 0 y 3 x 2 c 5", of an element of a gradient in the order of the reference.
+std::string place_in(const Conv2dBackwardCase &c, size_t place) {
+    const Conv2dProblem &p = c.problem;
+    const auto i = static_cast<int64_t>(place), per_group = p.channels / p.options.groups;
+    std::ostringstream text;
+    if (c.pass == Pass::data) {
+        text << "n " << i / (p.channels * p.width * p.height) << " y "
+             << i / (p.channels * p.width) % p.height << " x " << i / p.channels % p.width << " c "
+             << i % p.channels;
+    } else if (c.pass == Pass::weight) {
+        const int64_t tap = i / (p.filters * per_group);
+        text << "k " << i % p.filters << " r " << tap / p.kernel_width << " s "
+             << tap % p.kernel_width << " c " << i / p.filters % per_group;
+    } else {
+        text << "k " << i;
+    }
+    return text.str();
+}
+
+}  // namespace
+
+template<>
+std::optional<BackwardDataCase> random_case(uint64_t seed, const Conv2dRequest &request) {
+    return drawn<BackwardDataCase>(seed, request);
+}
+
+template<>
+std::optional<BackwardWeightCase> random_case(uint64_t seed, const Conv2dRequest &request) {
+    return drawn<BackwardWeightCase>(seed, request);
+}
+
+template<>
+std::optional<BackwardBiasCase> random_case(uint64_t seed, const Conv2dRequest &request) {
+    return drawn<BackwardBiasCase>(seed, request);
+}
+
+std::string to_string(const Conv2dBackwardCase &c) {
+    return std::string("backward ") + name_of(c.pass) + " of " + to_string(c.problem) +
+           (c.accumulate ? " accumulating" : "") + describe_data(c);
+}
+
+BackwardOperands backward_operands(const Conv2dBackwardCase &c) {
+    const Conv2dProblem &p = c.problem;
+    Random random(c.seed + 1);
+    BackwardOperands o;
+    o.output_shape = p.output_shape();
+    o.factor_shape = c.pass == Pass::data ? weight_shape(p) : input_shape(p);
+    o.gradient_shape = c.pass == Pass::data     ? input_shape(p)
+                       : c.pass == Pass::weight ? weight_shape(p)
+                                                : Shape{p.filters};
+    o.output_gradient = numbers(random, c, o.output_shape, 4);
+    if (c.pass != Pass::bias) {
+        o.factor = numbers(random, c, o.factor_shape, 3);
+    }
+    if (c.accumulate) {
+        o.previous = numbers(random, c, o.gradient_shape, 16);
+    }
+    if (c.data != Data::one_nan && c.data != Data::one_infinity) {
+        return o;
+    }
+    // In one factor; the other has no zero, for zero times infinity is NaN. Not in the output's
+    // gradient where it meets the zeros of the padding.
+    const bool in_factor = c.pass == Pass::weight;
+    std::vector<double> &spoilt = in_factor ? o.factor : o.output_gradient;
+    for (double &value : in_factor ? o.output_gradient : o.factor) {
+        value = value == 0 ? 1 : value;
+    }
+    if (!spoilt.empty()) {
+        const auto place = uniform(random, 0, static_cast<int64_t>(spoilt.size()) - 1);
+        spoilt[static_cast<size_t>(place)] = c.data == Data::one_nan
+                                                 ? std::numeric_limits<double>::quiet_NaN()
+                                                 : std::numeric_limits<double>::infinity();
+    }
+    return o;
+}
+
+std::string compare(const Conv2dBackwardCase &c, const BackwardOperands &o,
+                    const Tensor &gradient) {
+    const DataType type = c.problem.type;
+    const reference::Conv2dResult wanted = expected(c, o);
+    const std::vector<double> got = gradient_values(c, gradient);
+    const bool exact = c.data != Data::reals;
+    const auto fault = [&](size_t i) {
+        const double value = exact ? reference::rounded(type, wanted.value[i]) : wanted.value[i];
+        const double bound =
+            exact ? 0 : tolerance(type, wanted.terms, value, wanted.magnitude[i], {});
+        std::ostringstream text;
+        if (!close(type, got[i], value, bound)) {
+            text << value;
+            if (!exact) {
+                text << " within " << bound;
+            }
+        }
+        return text.str();
+    };
+    return differences([&](size_t i) { return place_in(c, i); }, got, fault) + unwritten(gradient);
+}
+
+}  // namespace hk::test

@@ -1,0 +1,49 @@
+#pragma once
+// Random gradients of convolutions, steered by the conditions of a row of the table.
+
+#include "tests/convolution/random_problem.h"
+
+namespace hk::test {
+
+enum class Pass { data, weight, bias };
+
+struct Conv2dBackwardCase : ConvolutionCase {
+    explicit Conv2dBackwardCase(Pass pass) : pass(pass) {}
+
+    // Where the gradient lies is `output`; the placements of the two factors are `input` and
+    // `weight`.
+    Pass pass;
+    bool accumulate = false;
+};
+
+template<Pass of>
+struct BackwardCase : Conv2dBackwardCase {
+    BackwardCase() : Conv2dBackwardCase(of) {}
+};
+using BackwardDataCase = BackwardCase<Pass::data>;
+using BackwardWeightCase = BackwardCase<Pass::weight>;
+using BackwardBiasCase = BackwardCase<Pass::bias>;
+
+template<>
+std::optional<BackwardDataCase> random_case(uint64_t seed, const Conv2dRequest &request);
+template<>
+std::optional<BackwardWeightCase> random_case(uint64_t seed, const Conv2dRequest &request);
+template<>
+std::optional<BackwardBiasCase> random_case(uint64_t seed, const Conv2dRequest &request);
+
+std::string to_string(const Conv2dBackwardCase &c);
+
+// The values of a case, in row-major order of the shapes. `factor`: the weight of `data`, the input
+// of `weight`, none of `bias`. `previous`: of the gradient, where it is accumulated.
+struct BackwardOperands {
+    Shape output_shape, factor_shape, gradient_shape;
+    std::vector<double> output_gradient, factor, previous;
+};
+BackwardOperands backward_operands(const Conv2dBackwardCase &c);
+
+// The places where a packed gradient differs from the reference, in words; empty where there are
+// none.
+std::string compare(const Conv2dBackwardCase &c, const BackwardOperands &operands,
+                    const Tensor &gradient);
+
+}  // namespace hk::test

@@ -1,0 +1,71 @@
+#include "tests/conv2d_backward/reference.h"
+
+#include <cmath>
+
+#include "tests/convolution/products.h"
+
+namespace hk::reference {
+namespace {
+
+void add(Conv2dResult &result, int64_t place, double term) {
+    result.value[static_cast<size_t>(place)] += term;
+    result.magnitude[static_cast<size_t>(place)] += std::abs(term);
+}
+
+Conv2dResult zeros(int64_t elements, int64_t terms) {
+    Conv2dResult result;
+    result.value.assign(static_cast<size_t>(elements), 0);
+    result.magnitude = result.value;
+    result.terms = terms;
+    return result;
+}
+
+int64_t output_pixels(const Conv2dProblem &p) {
+    return p.batch * p.output_height() * p.output_width();
+}
+
+}  // namespace
+
+Conv2dResult conv2d_backward_data(const Conv2dProblem &p,
+                                  const std::vector<double> &output_gradient,
+                                  const std::vector<double> &weight) {
+    Conv2dResult result = zeros(p.batch * p.height * p.width * p.channels,
+                                p.filters / p.options.groups * p.kernel_height * p.kernel_width);
+    for_each_product(p, [&](int64_t output, int64_t input, int64_t filter, int64_t count) {
+        for (int64_t i = 0; i < count; i++) {
+            add(result, input, weight[filter + i] * output_gradient[output + i]);
+        }
+    });
+    return result;
+}
+
+Conv2dResult conv2d_backward_weight(const Conv2dProblem &p,
+                                    const std::vector<double> &output_gradient,
+                                    const std::vector<double> &input) {
+    const int64_t taps = p.kernel_height * p.kernel_width;
+    Conv2dResult result = zeros(taps * p.channels / p.options.groups * p.filters, output_pixels(p));
+    for_each_product(p, [&](int64_t output, int64_t in, int64_t filter, int64_t count) {
+        for (int64_t i = 0; i < count; i++) {
+            add(result, filter + i, input[in] * output_gradient[output + i]);
+        }
+    });
+    return result;
+}
+
+Conv2dResult conv2d_backward_bias(const Conv2dProblem &p,
+                                  const std::vector<double> &output_gradient) {
+    Conv2dResult result = zeros(p.filters, output_pixels(p));
+    for (size_t i = 0; i < output_gradient.size(); i++) {
+        add(result, static_cast<int64_t>(i) % p.filters, output_gradient[i]);
+    }
+    return result;
+}
+
+void accumulate(Conv2dResult &result, const std::vector<double> &previous, double beta) {
+    for (size_t i = 0; i < result.value.size(); i++) {
+        add(result, static_cast<int64_t>(i), beta * previous[i]);
+    }
+    result.terms++;
+}
+
+}  // namespace hk::reference

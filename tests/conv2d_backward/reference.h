@@ -1,0 +1,23 @@
+#pragma once
+// The definitions of conv2d's gradients evaluated in double, one term after the other.
+
+#include "tests/conv2d/reference.h"
+
+namespace hk::reference {
+
+// `output_gradient` in the order n, y, x, k, `input` n, y, x, c, `weight` r, s, c, k
+// (read_filters). The gradient of the input comes in the order n, y, x, c, of the weight r, s, c,
+// k.
+Conv2dResult conv2d_backward_data(const Conv2dProblem &problem,
+                                  const std::vector<double> &output_gradient,
+                                  const std::vector<double> &weight);
+Conv2dResult conv2d_backward_weight(const Conv2dProblem &problem,
+                                    const std::vector<double> &output_gradient,
+                                    const std::vector<double> &input);
+Conv2dResult conv2d_backward_bias(const Conv2dProblem &problem,
+                                  const std::vector<double> &output_gradient);
+
+// Adds beta times what was there before.
+void accumulate(Conv2dResult &result, const std::vector<double> &previous, double beta);
+
+}  // namespace hk::reference

@@ -1,0 +1,342 @@
+#include "tests/convolution/random_problem.h"
+
+#include <algorithm>
+#include <numeric>
+#include <sstream>
+
+#include "convolution/operands.h"
+
+namespace hk::test {
+namespace {
+
+using Sizes = std::vector<int64_t>;
+using Relation = Constraint::Relation;
+
+int64_t round_up(int64_t value, int64_t multiple) {
+    return (value + multiple - 1) / multiple * multiple;
+}
+
+// The value nearest to `value`, upwards for multiples, that the constraint allows.
+int64_t nudged(const Constraint &constraint, int64_t value) {
+    switch (constraint.relation) {
+        case Relation::equal:
+            return constraint.value;
+        case Relation::at_least:
+            return std::max(value, constraint.value);
+        case Relation::at_most:
+            return std::min(value, constraint.value);
+        case Relation::multiple_of:
+            return round_up(std::max<int64_t>(value, 1), constraint.value);
+    }
+    return value;
+}
+
+// One draw of a problem. Sizes are drawn field by field, each moved to where the constraints on it
+// alone allow; fields that are products or sums of others are repaired afterwards.
+class Draw {
+public:
+    Draw(Random &random, const Conv2dRequest &request) : random_(random), request_(request) {}
+
+    std::optional<Conv2dProblem> problem() {
+        draw_channels();
+        for (int axis = 0; axis < 2; axis++) {
+            draw_axis(axis);
+        }
+        batch_ = steered("batch", {1, 1, 2, 3});
+        repair();
+        shrink();
+        fit_images();
+        Conv2dProblem p = assemble();
+        if (p.height < 1 || p.width < 1) {
+            return {};
+        }
+        const detail::Fields fields = detail::conv2d_fields(p);
+        for (const Constraint &constraint : request_.where) {
+            if (!holds(constraint, fields[constraint.field])) {
+                return {};
+            }
+        }
+        return p;
+    }
+
+private:
+    int64_t steered(std::string_view name, const Sizes &sizes) {
+        return allowed(name, pick(random_, sizes));
+    }
+
+    // The value moved to where the conditions on this field allow it.
+    int64_t allowed(std::string_view name, int64_t value) const {
+        for (const Constraint &constraint : request_.where) {
+            if (constraint.field == name) {
+                value = nudged(constraint, value);
+            }
+        }
+        return value;
+    }
+
+    bool fixed(std::string_view name) const {
+        return std::any_of(request_.where.begin(), request_.where.end(), [&](const auto &c) {
+            return c.field == name && c.relation == Relation::equal;
+        });
+    }
+
+    void draw_channels() {
+        const Sizes wide{1, 2, 3, 4, 5, 7, 8, 11, 13, 16, 17, 23, 29, 32, 37, 48};
+        const Sizes narrow{1, 2, 3, 4, 5, 7, 8};
+        const int64_t kind = uniform(random_, 0, 5);
+        const bool grouped = kind >= 3;
+        groups_ = steered("groups", grouped ? wide : Sizes{1});
+        const Sizes depthwise{1};
+        const Sizes multiplier{1, 1, 2, 3};
+        group_channels_ = steered("channels_per_group", kind >= 4 ? depthwise
+                                                        : grouped ? narrow
+                                                                  : wide);
+        group_filters_ = steered("filters_per_group", kind >= 4 ? multiplier
+                                                      : grouped ? narrow
+                                                                : wide);
+    }
+
+    void draw_axis(int axis) {
+        Axis &a = axes_[axis];
+        const char suffix = axis == 0 ? 'h' : 'w', letter = axis == 0 ? 'y' : 'x';
+        a.kernel = steered(std::string("kernel_") + suffix, {1, 1, 2, 3, 3, 3, 4, 5, 7});
+        a.stride = steered(std::string("stride_") + letter, {1, 1, 1, 2, 2, 3, 5});
+        a.dilation = steered(std::string("dilation_") + letter, {1, 1, 1, 2, 3});
+        a.out = steered(std::string("out_") + suffix, {1, 2, 3, 5, 7, 8, 11, 13, 16, 17, 19, 31});
+        const int64_t reach = a.reach();
+        if (one_in(random_, 2) && !fixed("padding")) {
+            a.before = uniform(random_, 0, reach + 1);
+            a.after = uniform(random_, 0, reach + 1);
+        } else if (one_in(random_, 2) && !fixed("padding")) {
+            a.before = a.after = reach / 2;
+        }
+        // Columns that no output reads, at the end.
+        a.unread = uniform(random_, 0, a.stride - 1);
+        // A kernel that is larger than the image: padding makes up for it.
+        if (one_in(random_, 5) && reach > 0 && !fixed("padding")) {
+            const int64_t image = uniform(random_, 1, reach);
+            a.before = uniform(random_, 0, reach + 1 - image);
+            a.after = reach + 1 - image - a.before;
+            a.out = steered(std::string("out_") + suffix, {1});
+            a.unread = 0;
+        }
+    }
+
+    void repair() {
+        for (const Constraint &constraint : request_.where) {
+            const std::string_view name = constraint.field;
+            if (name == "channels" && !holds(constraint, groups_ * group_channels_)) {
+                scale(constraint, "channels_per_group", group_channels_);
+            } else if (name == "filters" && !holds(constraint, groups_ * group_filters_)) {
+                scale(constraint, "filters_per_group", group_filters_);
+            } else if (name == "depth") {
+                const int64_t taps = axes_[0].kernel * axes_[1].kernel;
+                const int64_t step = constraint.relation == Relation::multiple_of
+                                         ? constraint.value / std::gcd(constraint.value, taps)
+                                         : 1;
+                if (constraint.relation == Relation::at_least) {
+                    group_channels_ =
+                        std::max(group_channels_, round_up(constraint.value, taps) / taps);
+                }
+                group_channels_ = round_up(group_channels_, step);
+            } else if (name == "output_depth" && constraint.relation == Relation::at_least) {
+                const int64_t taps = axes_[0].kernel * axes_[1].kernel;
+                group_filters_ =
+                    allowed("filters_per_group",
+                            std::max(group_filters_, round_up(constraint.value, taps) / taps));
+            } else if (name == "depth_per_pixel" && constraint.relation == Relation::at_least) {
+                axes_[0].out = allowed("out_h", std::min<int64_t>(axes_[0].out, 2));
+                axes_[1].out = allowed("out_w", std::min<int64_t>(axes_[1].out, 3));
+                const int64_t taps = axes_[0].kernel * axes_[1].kernel;
+                const int64_t depth = constraint.value * axes_[0].out * axes_[1].out;
+                group_channels_ = allowed("channels_per_group",
+                                          std::max(group_channels_, round_up(depth, taps) / taps));
+            } else if (name == "out_pixels" && constraint.relation == Relation::at_least) {
+                const int64_t rows = axes_[0].out;
+                axes_[1].out = std::max(axes_[1].out, round_up(constraint.value, rows) / rows);
+            } else if (name == "padding" && constraint.relation == Relation::equal &&
+                       constraint.value > 0) {
+                axes_[0].before = constraint.value;
+            }
+        }
+    }
+
+    // Padding and unread columns that make up an image of a fixed size.
+    void fit_images() {
+        for (int axis = 0; axis < 2; axis++) {
+            Axis &a = axes_[axis];
+            a.before = allowed(axis == 0 ? "padding_top" : "padding_left", a.before);
+            const int64_t image = allowed(axis == 0 ? "height" : "width", a.image());
+            if (image == a.image()) continue;
+            const int64_t missing = image - (a.image() + a.after - a.unread);
+            if (missing >= a.stride) continue;
+            a.unread = uniform(random_, std::max<int64_t>(missing, 0), a.stride - 1);
+            a.after = a.unread - missing;
+        }
+    }
+
+    // Changes the size of a group, or where that is fixed their number, so that the product holds.
+    void scale(const Constraint &constraint, std::string_view of_group, int64_t &size) {
+        int64_t &factor = fixed(of_group) ? groups_ : size;
+        const int64_t other = fixed(of_group) ? size : groups_;
+        if (constraint.relation == Relation::multiple_of) {
+            factor = round_up(factor, constraint.value / std::gcd(constraint.value, other));
+        } else if (constraint.relation == Relation::at_least) {
+            factor = round_up(constraint.value, other) / other;
+        } else {
+            factor = std::max<int64_t>(constraint.value / other, 1);
+        }
+    }
+
+    // Halves the largest size again and again, as far as the conditions let it.
+    void shrink() {
+        using Size = std::pair<const char *, int64_t *>;
+        std::vector<Size> sizes = {{"batch", &batch_},
+                                   {"out_h", &axes_[0].out},
+                                   {"out_w", &axes_[1].out},
+                                   {"groups", &groups_}};
+        while (assemble().operations() > request_.operations && !sizes.empty()) {
+            const auto largest = std::ranges::max_element(
+                sizes, [](const Size &a, const Size &b) { return *a.second < *b.second; });
+            const auto [name, size] = *largest;
+            const int64_t smaller = allowed(name, (*size + 1) / 2);
+            if (smaller >= *size) sizes.erase(largest);
+            *size = std::min(*size, smaller);
+        }
+    }
+
+    Conv2dProblem assemble() const {
+        const auto &[y, x] = axes_;
+        Conv2dProblem p;
+        p.type = request_.type;
+        p.batch = batch_;
+        p.channels = groups_ * group_channels_;
+        p.filters = groups_ * group_filters_;
+        p.height = y.image();
+        p.width = x.image();
+        p.kernel_height = y.kernel;
+        p.kernel_width = x.kernel;
+        p.options.layout = request_.layout;
+        p.options.stride = {y.stride, x.stride};
+        p.options.dilation = {y.dilation, x.dilation};
+        p.options.padding = {y.before, y.after, x.before, x.after};
+        p.options.groups = groups_;
+        return p;
+    }
+
+    struct Axis {
+        int64_t kernel = 1, stride = 1, dilation = 1, out = 1, before = 0, after = 0, unread = 0;
+
+        int64_t reach() const { return dilation * (kernel - 1); }
+        int64_t image() const { return (out - 1) * stride + reach() + 1 - before - after + unread; }
+    };
+
+    Random &random_;
+    const Conv2dRequest &request_;
+    int64_t groups_ = 1, group_channels_ = 1, group_filters_ = 1, batch_ = 1;
+    std::array<Axis, 2> axes_;
+};
+
+Shape image_shape(Layout layout, int64_t n, int64_t y, int64_t x, int64_t c) {
+    return layout == Layout::nhwc ? Shape{n, y, x, c} : Shape{n, c, y, x};
+}
+
+Placement draw_placement(Random &random) {
+    return pick(random,
+                std::vector<Placement>{Placement::packed, Placement::packed, Placement::margins,
+                                       Placement::steps, Placement::flipped});
+}
+
+}  // namespace
+
+const char *name_of(Data data) {
+    switch (data) {
+        case Data::integers:
+            return "integers";
+        case Data::reals:
+            return "reals";
+        case Data::one_nan:
+            return "integers and a NaN";
+        case Data::one_infinity:
+            return "integers and an infinity";
+    }
+    return "";
+}
+
+std::optional<Conv2dProblem> random_problem(Random &random, const Conv2dRequest &request) {
+    return Draw(random, request).problem();
+}
+
+void make_empty(ConvolutionCase &c) { c.problem.batch = 0; }
+
+void draw_placements(Random &random, ConvolutionCase &c) {
+    c.input = draw_placement(random);
+    c.weight = draw_placement(random);
+    c.output = draw_placement(random);
+}
+
+std::string describe_data(const ConvolutionCase &c) {
+    return std::string("; data ") + name_of(c.data) + "; input " + name_of(c.input) + ", weight " +
+           name_of(c.weight) + ", output " + name_of(c.output);
+}
+
+Shape input_shape(const Conv2dProblem &p) {
+    return image_shape(p.options.layout, p.batch, p.height, p.width, p.channels);
+}
+
+Shape weight_shape(const Conv2dProblem &p) {
+    return image_shape(p.options.layout, p.filters, p.kernel_height, p.kernel_width,
+                       p.channels / p.options.groups);
+}
+
+PartProblem problem_of(const Conv2dProblem &p, const Part &part) {
+    PartProblem result{p, 0, 0};
+    Conv2dProblem &cut = result.problem;
+    Padding &padding = cut.options.padding;
+    const auto axis = [&](int d, int64_t start, int64_t count, int64_t kernel, int64_t &size,
+                          int64_t &before, int64_t &after) {
+        const int64_t first = start * p.options.stride[d] - before;
+        const int64_t last =
+            first + (count - 1) * p.options.stride[d] + (kernel - 1) * p.options.dilation[d];
+        const int64_t begin = std::max<int64_t>(first, 0), end = std::min(last, size - 1);
+        before = begin - first;
+        after = last - end;
+        size = end - begin + 1;
+        return begin;
+    };
+    result.input_y =
+        axis(0, part.y, part.height, p.kernel_height, cut.height, padding.top, padding.bottom);
+    result.input_x =
+        axis(1, part.x, part.width, p.kernel_width, cut.width, padding.left, padding.right);
+    return result;
+}
+
+Tensor slice_of(const Tensor &image, Layout layout, const Part &part) {
+    const int y = layout == Layout::nhwc ? 1 : 2;
+    return image.slice(y, part.y, part.height).slice(y + 1, part.x, part.width);
+}
+
+std::string to_string(const Conv2dProblem &p) {
+    const Conv2dOptions &o = p.options;
+    std::ostringstream text;
+    text << hk::name_of(p.type) << ' ' << hk::name_of(o.layout) << " batch " << p.batch
+         << " channels " << p.channels << " image " << p.height << 'x' << p.width << " filters "
+         << p.filters << " kernel " << p.kernel_height << 'x' << p.kernel_width << " groups "
+         << o.groups << " stride " << o.stride[0] << ',' << o.stride[1] << " dilation "
+         << o.dilation[0] << ',' << o.dilation[1] << " padding top " << o.padding.top << " bottom "
+         << o.padding.bottom << " left " << o.padding.left << " right " << o.padding.right
+         << " output " << p.output_height() << 'x' << p.output_width() << ' '
+         << hk::name_of(o.activation) << '(' << o.alpha << ", " << o.beta << ')';
+    return text.str();
+}
+
+std::string name_of_place(const Conv2dProblem &p, size_t place) {
+    const int64_t i = static_cast<int64_t>(place), filters = p.filters, w = p.output_width(),
+                  h = p.output_height();
+    std::ostringstream text;
+    text << "n " << i / (filters * w * h) << " y " << i / (filters * w) % h << " x "
+         << i / filters % w << " k " << i % filters;
+    return text.str();
+}
+
+}  // namespace hk::test

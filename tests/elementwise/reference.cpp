@@ -1,0 +1,50 @@
+#include "tests/elementwise/reference.h"
+
+#include <cmath>
+#include <numbers>
+
+#include "tests/conv2d/reference.h"
+
+namespace hk::reference {
+
+double activate(double value, const ActivationOptions &options) {
+    Conv2dOptions convolution;
+    convolution.activation = options.activation;
+    convolution.alpha = options.alpha;
+    convolution.beta = options.beta;
+    return activate(value, convolution);
+}
+
+double activation_derivative(double v, const ActivationOptions &options) {
+    switch (options.activation) {
+        case Activation::none:
+            return 1;
+        case Activation::relu:
+            return v > 0;
+        case Activation::clamp:
+            return v > options.alpha && v < options.beta;
+        case Activation::leaky_relu:
+            return v > 0 ? 1 : options.alpha;
+        case Activation::silu: {
+            const double s = 1 / (1 + std::exp(-v));
+            return s + v * s * (1 - s);
+        }
+        case Activation::gelu: {
+            const double density = std::exp(-v * v / 2) / std::sqrt(2 * std::numbers::pi);
+            return (1 + std::erf(v / std::numbers::sqrt2)) / 2 + v * density;
+        }
+    }
+    return 0;
+}
+
+SgdStep sgd_step(double p, double v, double gradient, const SgdOptions &options) {
+    const double decay = options.weight_decay * p;
+    const double g = gradient + decay;
+    const double velocity = options.momentum * v + g;
+    const double step = options.nesterov ? g + options.momentum * velocity : velocity;
+    const double size = std::abs(gradient) + std::abs(decay) + std::abs(options.momentum * v);
+    return {p - options.learning_rate * step, velocity,
+            std::abs(p) + options.learning_rate * 2 * size};
+}
+
+}  // namespace hk::reference

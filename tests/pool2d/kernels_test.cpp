@@ -1,0 +1,216 @@
+// Pooling and its gradient: every row of the table on every device that it runs on here, on random
+// problems that meet its conditions, and what selection takes.
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "HalideRuntime.h"
+#include "tests/kernels/family.h"
+#include "tests/reference/elements.h"
+#include "tests/pool2d/case.h"
+#include "tests/support/values.h"
+
+namespace hk::test {
+namespace {
+
+constexpr Layout kLayouts[] = {Layout::nhwc, Layout::nchw};
+
+template<typename Case>
+class Row : public testing::TestWithParam<KernelInfo> {
+protected:
+    void SetUp() override {
+        devices_ = devices_of(GetParam().device);
+        if (devices_.empty()) GTEST_SKIP() << "no " << name_of(GetParam().device) << " device";
+    }
+
+    void check_all() {
+        const KernelInfo &row = GetParam();
+        const double operations = row.device == DeviceType::opencl ? 1e5 : 1e6;
+        for (const auto &[data, problems] : {std::pair{Data::integers, 40},
+                                             {Data::reals, 20},
+                                             {Data::one_nan, 8},
+                                             {Data::one_infinity, 4}}) {
+            const Conv2dRequest request{row.type, row.layout, data, row.where, operations};
+            for (const Device device : devices_) {
+                test::check_row<Case>(row, device, request, problems);
+            }
+        }
+    }
+
+    std::vector<Device> devices_;
+};
+
+using Pool2dRow = Row<Pool2dCase>;
+using Pool2dBackwardRow = Row<Pool2dBackwardCase>;
+
+TEST_P(Pool2dRow, IsTheReference) { check_all(); }
+TEST_P(Pool2dBackwardRow, IsTheGradient) { check_all(); }
+
+const auto name_of_row = [](const auto &info) { return std::string(info.param.name); };
+INSTANTIATE_TEST_SUITE_P(Table, Pool2dRow, testing::ValuesIn(pool2d_kernels()), name_of_row);
+INSTANTIATE_TEST_SUITE_P(Table, Pool2dBackwardRow, testing::ValuesIn(pool2d_backward_kernels()),
+                         name_of_row);
+
+class Pool2d : public testing::TestWithParam<std::tuple<DeviceType, DataType, Layout>> {
+protected:
+    void SetUp() override {
+        if (devices_of(std::get<0>(GetParam())).empty()) GTEST_SKIP() << "no such device";
+    }
+
+    template<typename Case>
+    void check_selected() const {
+        const auto [type, data_type, layout] = GetParam();
+        const Device device = devices_of(type).front();
+        const double operations = type == DeviceType::cpu ? 1e6 : 1e5;
+        const auto request = [&](uint64_t seed) {
+            return Conv2dRequest{
+                data_type, layout, seed % 2 ? Data::integers : Data::reals, {}, operations};
+        };
+        check_random<Case>(device, 20, request);
+        check_empty<Case>(device, request(1));
+        check_two_threads<Case>(device, request(1));
+    }
+};
+
+TEST_P(Pool2d, OfAnyProblem) { check_selected<Pool2dCase>(); }
+TEST_P(Pool2d, GradientOfAnyProblem) { check_selected<Pool2dBackwardCase>(); }
+
+INSTANTIATE_TEST_SUITE_P(
+    Devices, Pool2d,
+    testing::Combine(testing::Values(DeviceType::cpu, DeviceType::cuda, DeviceType::opencl),
+                     testing::Values(DataType::f32, DataType::f16, DataType::bf16),
+                     testing::ValuesIn(kLayouts)),
+    [](const auto &info) {
+        return std::string(name_of(std::get<0>(info.param))) + "_" +
+               std::string(hk::name_of(std::get<1>(info.param))) + "_" +
+               std::string(name_of(std::get<2>(info.param)));
+    });
+
+// More than one task, of images of all sizes, and channels past the end of a vector.
+TEST(Pool2dSizes, AreManyTasks) {
+    for (const Layout layout : kLayouts) {
+        for (const auto &[height, width, channels] :
+             {std::array<int64_t, 3>{67, 65, 19}, {3, 5, 3000}, {1, 20000, 1}, {250, 3, 24}}) {
+            Pool2dBackwardCase c;
+            c.seed = 1;
+            c.problem = {DataType::f32, 2, channels, height, width, channels, 3, 2, {}};
+            c.problem.options.layout = layout;
+            c.problem.options.groups = channels;
+            c.problem.options.stride = {2, 1};
+            c.problem.options.padding = {1, 1, 1, 0};
+            c.data = Data::integers;
+            for (const Pooling pooling : {Pooling::max, Pooling::average}) {
+                c.pooling = pooling;
+                check(static_cast<const Pool2dCase &>(c), Device::cpu());
+                check(c, Device::cpu());
+            }
+        }
+    }
+}
+
+// The stride of a direction with one window is never gone, however long.
+TEST(Pool2dSizes, StridesPastTheInput) {
+    for (const Layout layout : kLayouts) {
+        for (const Pooling pooling : {Pooling::max, Pooling::average}) {
+            Pool2dBackwardCase c;
+            c.seed = 2;
+            c.pooling = pooling;
+            c.problem = {DataType::f32, 2, 5, 6, 9, 5, 2, 3, {}};
+            c.problem.options.layout = layout;
+            c.problem.options.groups = 5;
+            c.problem.options.stride = {2147483647, 2147483647};
+            c.problem.options.padding = {1, 0, 2, 1};
+            check(static_cast<const Pool2dCase &>(c), Device::cpu());
+            check(c, Device::cpu());
+        }
+    }
+}
+
+// Bit for bit; reals, whose sums depend on their order.
+TEST(Pool2dThreads, ChangeNoBit) {
+    Random random(1);
+    const Shape shape{3, 60, 70, 20};
+    const Tensor input = host_tensor(shape, DataType::f32, reals(random, shape));
+    for (const Layout layout : kLayouts) {
+        for (const Pooling pooling : {Pooling::max, Pooling::average}) {
+            const Pool2dOptions options{layout, pooling, {5, 5}, {2, 2}, {2, 2, 2, 2}};
+            const auto result = [&](int threads) {
+                const int before = halide_set_num_threads(threads);
+                const Tensor output = pool2d(input, options), gradient(shape, DataType::f32);
+                pool2d_backward(output, input, output, gradient, options);
+                halide_set_num_threads(before);
+                return std::pair(reference::bits(output), reference::bits(gradient));
+            };
+            const auto alone = result(1);
+            for (const int threads : {2, 3, 8}) EXPECT_EQ(result(threads), alone) << threads;
+        }
+    }
+}
+
+// One row of windows, 2x2 or 3x3, over two rows of six columns; the gradients are 3, 5, ….
+struct Ties {
+    const char *name;
+    int64_t kernel, padding;
+    std::vector<double> input, wanted;
+};
+
+class Pool2dMax : public testing::TestWithParam<std::tuple<Ties, Layout>> {};
+
+TEST_P(Pool2dMax, HasItsFirstPixel) {
+    const auto &[c, layout] = GetParam();
+    const bool nhwc = layout == Layout::nhwc;
+    const Shape shape = nhwc ? Shape{1, 2, 6, 1} : Shape{1, 1, 2, 6};
+    const Pool2dOptions options{layout,
+                                Pooling::max,
+                                {c.kernel, c.kernel},
+                                {2, 2},
+                                {c.padding, c.padding, c.padding, c.padding}};
+    const Tensor input = host_tensor(shape, DataType::f32, c.input);
+    const Tensor output = pool2d(input, options), result(shape, DataType::f32);
+    const std::vector<double> gradients = {3, 5, 7};
+    for (size_t i = 0; i < gradients.size(); i++) {
+        const auto pixel = std::find(c.wanted.begin(), c.wanted.end(), gradients[i]);
+        const double maximum = c.input[static_cast<size_t>(pixel - c.wanted.begin())];
+        const double made = output.data<float>()[i];
+        EXPECT_TRUE(made == maximum || (std::isnan(made) && std::isnan(maximum))) << made;
+    }
+    const Tensor gradient = host_tensor(output.shape(), DataType::f32, gradients);
+    pool2d_backward(gradient, input, output, result, options);
+    EXPECT_EQ(std::vector<double>(result.data<float>(), result.data<float>() + 12), c.wanted);
+}
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+INSTANTIATE_TEST_SUITE_P(
+    Windows, Pool2dMax,
+    testing::Combine(testing::Values(
+                         Ties{"NegativeInfinities",
+                              2,
+                              0,
+                              std::vector<double>(12, -kInf),
+                              {3, 0, 5, 0, 7, 0, 0, 0, 0, 0, 0, 0}},
+                         Ties{"PaddedNegativeInfinities",
+                              3,
+                              1,
+                              std::vector<double>(12, -kInf),
+                              {3, 5, 0, 7, 0, 0, 0, 0, 0, 0, 0, 0}},
+                         Ties{"Zeros",
+                              2,
+                              0,
+                              {-0., 0., 0., -0., -1, -2, 0., -0., -0., 0., -0., 0.},
+                              {3, 0, 5, 0, 0, 0, 0, 0, 0, 0, 7, 0}},
+                         Ties{"NaN",
+                              2,
+                              0,
+                              {kInf, kNan, kNan, kInf, -kNan, 1, kNan, 0, kNan, kNan, kNan, kInf},
+                              {0, 3, 5, 0, 7, 0, 0, 0, 0, 0, 0, 0}}),
+                     testing::ValuesIn(kLayouts)),
+    [](const auto &info) {
+        return std::string(std::get<0>(info.param).name) + "_" +
+               std::string(name_of(std::get<1>(info.param)));
+    });
+
+}  // namespace
+}  // namespace hk::test

@@ -1,0 +1,136 @@
+// Is the definition ONNX's: the reference against QLinearConv, ConvInteger, and DequantizeLinear
+// followed by Conv.
+
+#include "tests/quantized_conv2d/reference.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "tests/reference/elements.h"
+#include "tests/quantized_conv2d/onnx_reference.h"
+#include "tests/quantized_conv2d/check.h"
+#include "tests/support/tolerance.h"
+
+namespace hk::test {
+namespace {
+
+constexpr int cases = 60;
+
+// Calls visit(case, operands, result) on random cases with one of these outputs and no activation,
+// which ONNX's operators don't have.
+template<typename Wanted, typename Visit>
+void for_each_case(DataType type, Layout layout, Wanted wanted, Visit visit) {
+    int visited = 0;
+    for (auto &c : random_cases<QuantizedConv2dCase>(40 * cases, {type, layout, {}, {}, 2e4})) {
+        c.problem.options.activation = Activation::none;
+        if (!wanted(c)) {
+            continue;
+        }
+        SCOPED_TRACE(to_string(c) + "\nrepeat  " + repeat_command(c.seed));
+        const QuantizedConv2dOperands operands = quantized_conv2d_operands(c);
+        const QuantizedHostTensors t(c, operands);
+        visit(c, operands, t,
+              reference::quantized_conv2d(t.input, t.weight, t.bias, t.output, c.problem.options));
+        if (testing::Test::HasFailure() || ++visited == cases) {
+            return;
+        }
+    }
+    EXPECT_TRUE(visited == cases || std::getenv("HK_SEED")) << visited;
+}
+
+class QuantizedConv2dReference : public testing::TestWithParam<Layout> {};
+
+TEST_P(QuantizedConv2dReference, IsConvInteger) {
+    const auto wanted = [](const QuantizedConv2dCase &c) { return c.bias == QuantizedBias::none; };
+    for_each_case(DataType::u8, GetParam(), wanted,
+                  [](const auto &c, const auto &, const auto &t, const auto &result) {
+                      const std::vector<int32_t> onnx = reference::conv_integer(
+                          t.input.values, t.weight.values, c.input_zero_point, c.weight_zero_point,
+                          c.problem.options);
+                      EXPECT_EQ(result.sum.value, std::vector<double>(onnx.begin(), onnx.end()));
+                  });
+}
+
+// ONNX leaves open in which order scales are multiplied and rounded. Where the real number is next
+// to a tie, the definition may round to the other side of it.
+TEST_P(QuantizedConv2dReference, IsQLinearConv) {
+    const auto wanted = [](const QuantizedConv2dCase &c) {
+        return c.requantized() &&
+               (c.bias == QuantizedBias::none || c.bias == QuantizedBias::sum_s32);
+    };
+    size_t inside = 0, elements = 0;
+    for_each_case(
+        DataType::u8, GetParam(), wanted,
+        [&](const auto &c, const auto &operands, const auto &t, const auto &result) {
+            const reference::QLinearConv onnx = reference::qlinear_conv(
+                t.input.values, c.input_scale, c.input_zero_point, t.weight.values,
+                operands.weight_scales, c.weight_zero_point, c.output_scale, c.output_zero_point,
+                c.output_type, operands.bias, c.problem.options);
+            for (size_t i = 0; i < onnx.y.size(); i++) {
+                const double real = onnx.real[i];
+                const double to_tie = std::abs(std::abs(real - std::floor(real)) - 0.5);
+                const double got =
+                    reference::stored(result.separate[i], c.output_type, c.output_zero_point);
+                ASSERT_LE(std::abs(got - onnx.y[i]), to_tie < 1e-5 * std::abs(real) ? 1 : 0)
+                    << name_of_place(c.problem, i) << " of " << real;
+                inside += std::abs(real) < 100 && onnx.y[i] != c.output_zero_point;
+                elements++;
+            }
+        });
+    EXPECT_GT(inside, elements / 3) << "the cases spread over the range";
+    EXPECT_LT(inside, elements) << "some saturate";
+}
+
+// In exact arithmetic they are equal; here the dequantised numbers are rounded to f32.
+TEST_P(QuantizedConv2dReference, IsDequantizeLinearAndConv) {
+    for (const DataType type : {DataType::u8, DataType::f32}) {
+        const auto wanted = [](const QuantizedConv2dCase &c) {
+            return c.output_type == DataType::f32;
+        };
+        for_each_case(type, GetParam(), wanted,
+                      [](const auto &c, const auto &operands, const auto &t, const auto &result) {
+                          using reference::dequantize_linear;
+                          const Tensor x = c.integer()
+                                               ? dequantize_linear(t.input.values, {c.input_scale},
+                                                                   c.input_zero_point)
+                                               : t.input.values;
+                          const Tensor w = dequantize_linear(
+                              t.weight.values, operands.weight_scales, c.weight_zero_point);
+                          Tensor b = t.bias.values;
+                          if (t.bias.quantization.defined()) {
+                              b = dequantize_linear(b, operands.bias_scales, c.bias_zero_point);
+                          } else if (c.bias == QuantizedBias::sum_s32) {
+                              std::vector<float> scales = operands.weight_scales;
+                              for (float &scale : scales) scale *= c.input_scale;
+                              b = dequantize_linear(b, scales, 0);
+                          }
+                          const auto onnx = reference::conv2d(x, w, b, {}, c.problem.options);
+                          for (size_t i = 0; i < onnx.value.size(); i++) {
+                              const double bound = tolerance(DataType::f32, 4, onnx.value[i],
+                                                             onnx.magnitude[i], c.problem.options);
+                              ASSERT_NEAR(result.value[i], onnx.value[i], bound)
+                                  << name_of_place(c.problem, i);
+                              ASSERT_NEAR(result.separate[i], onnx.value[i], 2 * bound)
+                                  << name_of_place(c.problem, i);
+                          }
+                      });
+    }
+}
+
+TEST(QuantizedStored, RoundsHalfToEvenAndSaturates) {
+    EXPECT_EQ(reference::stored(0.5, DataType::u8, 10), 10);
+    EXPECT_EQ(reference::stored(1.5, DataType::u8, 10), 12);
+    EXPECT_EQ(reference::stored(-2.5, DataType::s8, 1), -1);
+    EXPECT_EQ(reference::stored(300, DataType::u8, 0), 255);
+    EXPECT_EQ(reference::stored(-1, DataType::u8, 0), 0);
+    EXPECT_EQ(reference::stored(127, DataType::s8, 1), 127);
+    EXPECT_EQ(reference::wrapped(2147483648.), -2147483648.);
+}
+
+INSTANTIATE_TEST_SUITE_P(Layouts, QuantizedConv2dReference,
+                         testing::Values(Layout::nhwc, Layout::nchw),
+                         [](const auto &info) { return std::string(name_of(info.param)); });
+
+}  // namespace
+}  // namespace hk::test

@@ -1,0 +1,96 @@
+// Does the shipped object work: every row of the table, on every device that it runs on here, on
+// random problems that meet its conditions.
+
+#include "tests/kernels/family.h"
+#include "tests/quantized_conv2d/check.h"
+
+namespace hk::test {
+namespace {
+
+// What PoCL runs of a GPU schedule in the time of a test.
+double operations_of(const KernelInfo &kernel) {
+    return kernel.device == DeviceType::opencl ? 3e5 : 2e6;
+}
+
+class QuantizedConv2dRow : public testing::TestWithParam<KernelInfo> {
+protected:
+    void SetUp() override {
+        devices_ = devices_of(GetParam().device);
+        if (devices_.empty()) {
+            GTEST_SKIP() << "no " << name_of(GetParam().device) << " device";
+        }
+    }
+
+    void check_row(Data data, int problems) {
+        const KernelInfo &row = GetParam();
+        const Conv2dRequest request{row.type, row.layout, data, row.where, operations_of(row)};
+        for (const Device device : devices_) {
+            test::check_row<QuantizedConv2dCase>(row, device, request, problems);
+        }
+    }
+
+    std::vector<Device> devices_;
+};
+
+// Sums in s32, and those of whole numbers in f32.
+TEST_P(QuantizedConv2dRow, IsExactOnIntegers) { check_row(Data::integers, 24); }
+
+TEST_P(QuantizedConv2dRow, IsCloseOnReals) {
+    if (GetParam().type == DataType::f32) {
+        check_row(Data::reals, 12);
+    }
+}
+
+TEST_P(QuantizedConv2dRow, PassesOnNanAndInfinity) {
+    const auto &where = GetParam().where;
+    const bool to_bytes = std::ranges::any_of(where, [](const Constraint &constraint) {
+        return std::string_view(constraint.field) == "output_bytes" && constraint.value == 1;
+    });
+    if (GetParam().type == DataType::f32 && !to_bytes) {
+        check_row(Data::one_nan, 4);
+        check_row(Data::one_infinity, 3);
+    }
+}
+
+TEST(QuantizedConv2dRows, RefuseTheOtherLayout) {
+    for (const KernelInfo &kernel : quantized_conv2d_kernels()) {
+        const Layout other = kernel.layout == Layout::nhwc ? Layout::nchw : Layout::nhwc;
+        const auto c =
+            random_case<QuantizedConv2dCase>(1, {kernel.type, other, Data::integers, {}, 1e5});
+        ASSERT_TRUE(c);
+        for (const Device device : devices_of(kernel.device)) {
+            EXPECT_EQ(check(*c, device, &kernel), Outcome::refused) << kernel.name;
+        }
+    }
+}
+
+// A kernel that writes words would write beside bytes, and the other way round.
+TEST(QuantizedConv2dRows, RefuseTheOtherSizeOfOutput) {
+    const auto takes = [](const KernelInfo &kernel, int64_t bytes) {
+        return std::ranges::all_of(kernel.where, [&](const Constraint &constraint) {
+            return std::string_view(constraint.field) != "output_bytes" ||
+                   constraint.value == bytes;
+        });
+    };
+    for (const KernelInfo &kernel : quantized_conv2d_kernels()) {
+        EXPECT_NE(takes(kernel, 1), takes(kernel, 4)) << kernel.name;
+        const Constraint other{"output_bytes", Constraint::Relation::equal,
+                               takes(kernel, 1) ? 4 : 1};
+        const auto cases = random_cases<QuantizedConv2dCase>(
+            2, {kernel.type, kernel.layout, Data::integers, {&other, 1}, 1e5});
+        ASSERT_EQ(cases.size(), 2u);
+        for (const Device device : devices_of(kernel.device)) {
+            for (const QuantizedConv2dCase &c : cases) {
+                EXPECT_EQ(check(c, device, &kernel), Outcome::refused) << kernel.name;
+            }
+        }
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Table, QuantizedConv2dRow,
+                         testing::ValuesIn(quantized_conv2d_kernels().begin(),
+                                           quantized_conv2d_kernels().end()),
+                         [](const auto &info) { return std::string(info.param.name); });
+
+}  // namespace
+}  // namespace hk::test

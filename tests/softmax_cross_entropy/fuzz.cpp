@@ -1,0 +1,105 @@
+// hk::softmax_cross_entropy: loss and gradient, apart and in place.
+
+#include "hk/softmax_cross_entropy.h"
+
+#include <algorithm>
+#include <cmath>
+#include <sstream>
+
+#include "tests/fuzz/compare.h"
+#include "tests/fuzz/family.h"
+#include "tests/reference/elements.h"
+#include "tests/softmax_cross_entropy/reference.h"
+#include "tests/support/checked_call.h"
+#include "tests/softmax_cross_entropy/case.h"
+#include "tests/support/tolerance.h"
+
+namespace hk::fuzz {
+namespace {
+
+// As in tests/support: a sum's error, and those of the exponentials' arguments.
+std::string compare_gradient(const Tensor &got, const reference::SoftmaxCrossEntropyResult &wanted,
+                             int64_t classes, double scale) {
+    const std::vector<double> values = reference::read(got);
+    for (size_t i = 0; i < values.size(); i++) {
+        const double value = wanted.gradient[i], p = wanted.probability[i];
+        const double magnitude = std::abs(scale) * p + std::abs(value - scale * p);
+        const double bound = test::tolerance(got.type(), classes + 128, value, magnitude, {}) +
+                             std::abs(scale) * std::ldexp(1, -125);
+        if (test::close(got.type(), values[i], value, bound)) continue;
+        std::ostringstream text;
+        text << "gradient " << i << ": " << values[i] << ", should be " << value << " within "
+             << bound;
+        return text.str();
+    }
+    return "";
+}
+
+std::string compare_loss(const Tensor &got, const std::vector<double> &loss, int64_t classes) {
+    std::vector<double> magnitude;
+    for (const double value : loss) magnitude.push_back(2 + std::abs(value));
+    return compare(DataType::f32, reference::read(got), loss, magnitude, classes + 128) +
+           test::unwritten(got);
+}
+
+}  // namespace
+
+Result softmax_cross_entropy(Case &c) {
+    test::SoftmaxRequest request{draw_type(c.random),
+                                 draw_conditions(c, softmax_cross_entropy_kernels()),
+                                 one_in(c.random, 10) ? 2e4 : 2e3};
+    auto drawn = test::random_case<test::SoftmaxCase>(c.random(), request);
+    while (!drawn || drawn->rows * drawn->classes > 200000) {
+        request.where = {};
+        drawn = test::random_case<test::SoftmaxCase>(c.random(), request);
+    }
+    test::SoftmaxCase d = *drawn;
+    if (one_in(c.random, 50)) test::make_empty(d);
+    const Shape shape{d.rows, d.classes};
+    const Use use = d.in_place ? Use::update : Use::read;
+    std::vector<double> which = reference::read(test::labels_of(d));
+    if (!which.empty() && c.hits(8)) {
+        which.back() = pick(c.random, std::vector<double>{-1, static_cast<double>(d.classes),
+                                                          2147483647, -2147483648.});
+        c.act("a label is " + std::to_string(which.back()));
+    }
+    float scale = d.scale;
+    c.spoil(scale);
+    const Operand &logits =
+        c.place({"logits", use, shape, d.type, listed(reference::read(test::logits_of(d))), true});
+    const Operand &labels =
+        c.place({"labels", Use::read, {d.rows}, d.labels, listed(which), false, false, false});
+    const Operand &loss =
+        d.loss ? c.place({"loss", Use::write, {d.rows}, DataType::f32}) : Case::none();
+    const Operand &gradient =
+        !d.gradient ? Case::none()
+        : d.in_place && !c.misplaces()
+            ? logits
+            : c.place({"gradient", Use::write, shape, d.type, whole(0, 0), true});
+    c.tell(test::to_string(d));
+    const auto call = [&] {
+        const Output output = d.in_place ? inplace(gradient.tensor) : Output(gradient.tensor);
+        hk::softmax_cross_entropy(logits.tensor, labels.tensor, loss.tensor, output, scale);
+    };
+    return c.run(call, [&]() -> std::string {
+        const Tensor &x = logits.before;
+        const int64_t classes = x.shape()[1];
+        std::vector<int64_t> label_values;
+        for (const double label : reference::read(labels.before)) {
+            const bool outside = label < 0 || label >= static_cast<double>(classes);
+            if (outside && c.device.is_cpu()) return "a label out of range was accepted";
+            label_values.push_back(
+                std::clamp<int64_t>(static_cast<int64_t>(label), 0, classes - 1));
+        }
+        const auto wanted = reference::softmax_cross_entropy(
+            reference::read(x), static_cast<size_t>(classes), label_values, scale);
+        std::string wrong;
+        if (loss.before.defined()) wrong += compare_loss(loss.after(), wanted.loss, classes);
+        if (gradient.before.defined()) {
+            wrong += compare_gradient(gradient.after(), wanted, classes, scale);
+        }
+        return wrong;
+    });
+}
+
+}  // namespace hk::fuzz

@@ -1,0 +1,177 @@
+#include "tests/tensor_product/case.h"
+
+#include <algorithm>
+#include <sstream>
+
+#include "tensor_product/operands.h"
+#include "tests/support/values.h"
+
+namespace hk::test {
+namespace {
+
+using Numbers = std::vector<double>;
+
+TensorProductProblem problem_of(const TensorProductCase &c) {
+    TensorProductProblem problem;
+    problem.type = c.type;
+    problem.offsets = c.offsets;
+    problem.input_channels = c.input_channels;
+    problem.output_channels = c.output_channels;
+    problem.groups = c.groups;
+    const auto apart = [](Placement placement, int64_t channels) {
+        const bool any = placement == Placement::reversed || placement == Placement::permuted;
+        return any && channels > 1;
+    };
+    problem.adjacent = !apart(c.input, c.groups * c.input_channels) &&
+                       !apart(c.output, c.groups * c.output_channels);
+    return c.product == Product::input_gradient ? detail::turned_round(problem) : problem;
+}
+
+struct Pair {
+    int64_t from, to;
+};
+
+// Of one offset.
+std::vector<Pair> pairs_of(Random &random, const TensorProductCase &c, int64_t target) {
+    std::vector<Pair> pairs;
+    if (c.pairs == Pairs::empty || c.input_rows == 0 || c.output_rows == 0) return pairs;
+    const auto any_source = [&] { return uniform(random, 0, c.input_rows - 1); };
+    if (c.pairs == Pairs::sorted) {
+        for (int64_t row = 0; row < c.output_rows && std::ssize(pairs) < c.length; row++) {
+            if (one_in(random, 2)) pairs.push_back({any_source(), row});
+        }
+        return pairs;
+    }
+    const bool none = c.pairs == Pairs::random && one_in(random, 4);
+    const int64_t count = none ? 0 : uniform(random, 0, c.length);
+    for (int64_t p = 0; p < count; p++) {
+        const int64_t to =
+            c.pairs == Pairs::one_output ? target : uniform(random, 0, c.output_rows - 1);
+        pairs.push_back({any_source(), to});
+    }
+    return pairs;
+}
+
+// Among the pairs, up to `length`: -1 in both maps or in one, where the other has a pair's row.
+void add_padding(Random &random, std::vector<Pair> &pairs, int64_t length) {
+    while (std::ssize(pairs) < length) {
+        const int64_t at = uniform(random, 0, std::ssize(pairs));
+        const Pair before = at > 0 ? pairs[static_cast<size_t>(at - 1)] : Pair{-1, -1};
+        const Pair kinds[] = {{-1, -1}, {before.from, -1}, {-1, before.to}};
+        pairs.insert(pairs.begin() + at, kinds[uniform(random, 0, 2)]);
+    }
+}
+
+Numbers values(Random &random, const TensorProductCase &c, const Shape &shape) {
+    return c.data == Data::integers ? whole_numbers(random, shape, -3, 3) : reals(random, shape);
+}
+
+}  // namespace
+
+const char *name_of(Pairs pairs) {
+    const char *names[] = {"random", "sorted", "to one output", "none"};
+    return names[static_cast<size_t>(pairs)];
+}
+
+const char *name_of(Product product) {
+    const char *names[] = {"tensor_product", "tensor_product_backward_data",
+                           "tensor_product_backward_weight"};
+    return names[static_cast<size_t>(product)];
+}
+
+std::string to_string(const TensorProductCase &c) {
+    std::ostringstream text;
+    text << name_of(c.product) << " " << hk::name_of(c.type) << ", " << c.offsets
+         << " offsets of at most " << c.length << " pairs (" << name_of(c.pairs) << ", "
+         << (c.ragged ? "ragged " : "padded ") << hk::name_of(c.index_type) << "), " << c.input_rows
+         << " to " << c.output_rows << " rows, " << c.groups << " groups of " << c.input_channels
+         << " to " << c.output_channels << " channels, " << hk::name_of(c.summation)
+         << (c.accumulate ? ", accumulated" : "") << (c.check_maps ? "" : ", unchecked")
+         << "; data " << name_of(c.data) << ", input " << name_of(c.input) << ", weight "
+         << name_of(c.weight) << ", maps " << name_of(c.maps) << ", output " << name_of(c.output);
+    return text.str();
+}
+
+void make_empty(TensorProductCase &c) {
+    if (c.product == Product::output) c.output_rows = 0;
+    if (c.product == Product::input_gradient) c.input_rows = 0;
+    if (c.product == Product::weight_gradient) c.offsets = 0;
+}
+
+template<>
+std::optional<TensorProductCase> random_case(uint64_t seed, const TensorProductRequest &request) {
+    Random random(seed);
+    TensorProductCase c{.seed = seed, .type = request.type};
+    c.product = request.product;
+    const std::vector<int64_t> channels{1, 3, 16, 32, 33, 64, 128, 200};
+    const std::vector<int64_t> rows{1, 7, 100, 600, 1500};
+    c.input_channels = one_in(random, 2) ? pick(random, channels) : uniform(random, 1, 70);
+    c.output_channels = one_in(random, 2) ? pick(random, channels) : uniform(random, 1, 150);
+    if (one_in(random, 3)) c.output_channels = 8 * uniform(random, 1, one_in(random, 2) ? 4 : 16);
+    // A row that takes only wide or narrow ones would wait long for them.
+    for (const Constraint &constraint : request.where) {
+        const std::string_view field = constraint.field;
+        if (field != "c" && field != "m") continue;
+        int64_t &count = field == "c" ? c.input_channels : c.output_channels;
+        if (holds(constraint, count)) continue;
+        std::vector<int64_t> taken = channels;
+        std::erase_if(taken, [&](int64_t other) { return !holds(constraint, other); });
+        count = pick(random, taken);
+    }
+    c.groups = one_in(random, 4) ? uniform(random, 2, 4) : 1;
+    c.input_rows = pick(random, rows);
+    c.output_rows = pick(random, rows);
+    c.offsets = pick(random, std::vector<int64_t>{1, 3, 8, 27});
+    const double per_pair =
+        static_cast<double>(c.input_channels * c.output_channels * c.groups * c.offsets);
+    c.length = uniform(random, 0, std::clamp<int64_t>(request.operations / per_pair, 1, 2000));
+    c.index_type = one_in(random, 2) ? DataType::s32 : DataType::s64;
+    c.pairs = one_in(random, 10) ? Pairs::empty : static_cast<Pairs>(uniform(random, 0, 2));
+    c.ragged = one_in(random, 2);
+    c.accumulate = one_in(random, 3);
+    c.check_maps = !one_in(random, 3);
+    c.summation = one_in(random, 2) ? Summation::deterministic : Summation::atomic;
+    c.data = one_in(random, 3) ? Data::reals : Data::integers;
+    const auto place = [&] {
+        return static_cast<Placement>(
+            one_in(random, 2) ? 0 : uniform(random, 0, static_cast<int64_t>(Placement::permuted)));
+    };
+    c.input = place();
+    c.weight = place();
+    c.maps = place();
+    c.output = place();
+    const detail::Fields fields = detail::tensor_product_fields(problem_of(c));
+    const bool taken = std::ranges::all_of(request.where, [&](const Constraint &constraint) {
+        return holds(constraint, fields[constraint.field]);
+    });
+    return taken ? std::optional(c) : std::nullopt;
+}
+
+TensorProductData tensor_product_data(const TensorProductCase &c) {
+    Random random(c.seed + 1);
+    TensorProductData data;
+    const auto tensor = [&](const Shape &shape) {
+        return host_tensor(shape, c.type, values(random, c, shape));
+    };
+    data.input = tensor(c.input_shape());
+    data.weight = tensor(c.weight_shape());
+    data.output = tensor(c.output_shape());
+    const int64_t target = uniform(random, 0, std::max<int64_t>(c.output_rows - 1, 0));
+    Numbers imap, omap, starts{0};
+    for (int64_t n = 0; n < c.offsets; n++) {
+        std::vector<Pair> pairs = pairs_of(random, c, target);
+        if (!c.ragged || one_in(random, 4)) add_padding(random, pairs, c.length);
+        for (const Pair &pair : pairs) {
+            imap.push_back(static_cast<double>(pair.from));
+            omap.push_back(static_cast<double>(pair.to));
+        }
+        starts.push_back(static_cast<double>(imap.size()));
+    }
+    const Shape shape = c.ragged ? Shape{std::ssize(imap)} : Shape{c.offsets, c.length};
+    data.imap = host_tensor(shape, c.index_type, imap);
+    data.omap = host_tensor(shape, c.index_type, omap);
+    if (c.ragged) data.starts = host_tensor({c.offsets + 1}, c.index_type, starts);
+    return data;
+}
+
+}  // namespace hk::test

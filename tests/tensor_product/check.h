@@ -1,0 +1,13 @@
+#pragma once
+// Runs a tensor product and compares it with the reference: integers exactly, reals within the
+// tolerance of their sums.
+
+#include "tests/support/checked_call.h"
+#include "tests/tensor_product/case.h"
+
+namespace hk::test {
+
+// `row` null: what selection takes.
+Outcome check(const TensorProductCase &c, Device device, const KernelInfo *row = nullptr);
+
+}  // namespace hk::test

@@ -1,0 +1,189 @@
+// The real rows of tensor_product on CUDA, launched against a stand-in for the driver, which checks
+// each launch and does not run it.
+
+#include "tests/runtime/cuda_rows.h"
+#include "tests/runtime/expect_error.h"
+#include "hk/tensor_product.h"
+
+namespace hk {
+namespace {
+
+using tests::driver;
+
+const Device kDevice = tests::kCuda;
+
+struct Sizes {
+    int64_t input_rows, output_rows, offsets, input_channels, output_channels, groups;
+};
+
+// Pair p of an offset is from row p to row p. Tensors are not written to, so that large ones take
+// no memory.
+struct Operands {
+    Operands(const Sizes &s, DataType type, int64_t pairs)
+        : input({s.input_rows, s.groups * s.input_channels}, type, kDevice),
+          weight({s.offsets, s.input_channels, s.groups * s.output_channels}, type, kDevice),
+          output({s.output_rows, s.groups * s.output_channels}, type, kDevice),
+          imap({s.offsets, pairs}, DataType::s32),
+          omap({s.offsets, pairs}, DataType::s32) {
+        options.groups = s.groups;
+        for (int64_t i = 0; i < s.offsets * pairs; i++) {
+            imap.data<int32_t>()[i] = static_cast<int32_t>(i % pairs % s.input_rows);
+            omap.data<int32_t>()[i] = static_cast<int32_t>(i % pairs % s.output_rows);
+        }
+    }
+
+    void run() const { tensor_product(input, weight, imap, omap, output, options); }
+
+    TensorProductProblem problem() const {
+        return TensorProductProblem::from_shapes(input.shape(), weight.shape(), imap.elements(),
+                                                 output.shape(), input.type(), options);
+    }
+
+    TensorProductMaps maps() const { return {imap, omap, input.shape()[0], output.shape()[0]}; }
+
+    Tensor input, weight, output, imap, omap;
+    TensorProductOptions options;
+};
+
+class CudaTensorProduct : public tests::CudaRows<> {
+protected:
+    void SetUp() override {
+        begin({tensor_product_stationary_kernels(), tensor_product_atomic_kernels()});
+    }
+};
+
+// One kernel, and before an atomic one another that sets what it adds to; whatever the numbers of
+// offsets and groups are. More tiles than a grid is high.
+TEST_F(CudaTensorProduct, LaunchesOfEveryRowAreLegalAndFew) {
+    const Sizes all[] = {
+        {1, 1, 1, 1, 1, 1},       {100, 90, 27, 64, 64, 1},       {1000, 900, 8, 16, 32, 3},
+        {50, 60, 2, 200, 300, 1}, {5000000, 4300000, 1, 1, 1, 1}, {10, 10, 1, 1, 3000000, 1},
+        {3, 4, 1000, 3, 5, 40}};
+    std::set<std::string> launched;
+    for (const DataType type : {DataType::f32, DataType::f16, DataType::bf16, DataType::f64}) {
+        for (const Sizes &s : all) {
+            for (const Summation summation : {Summation::deterministic, Summation::atomic}) {
+                Operands o(s, type, std::min<int64_t>(s.output_rows, 5000));
+                o.options.summation = summation;
+                const TensorProductMaps maps = o.maps();
+                const Selection selection =
+                    select_tensor_product(o.problem(), DeviceType::cuda, kDevice.limits(), true);
+                for (const Rung &rung : selection.ladder) {
+                    SCOPED_TRACE(rung.kernel->name + (": " + std::to_string(s.output_rows)) +
+                                 " rows, " + std::to_string(s.output_channels) + " channels");
+                    driver().launches.clear();
+                    tensor_product_with(*rung.kernel, o.input, o.weight, maps, o.output, o.options);
+                    const bool atomic =
+                        std::string_view(rung.kernel->family) == "tensor_product_atomic";
+                    EXPECT_EQ(driver().launches.size(), atomic ? 2u : 1u);
+                    expect_launches_of(*rung.kernel);
+                    launched.insert(rung.kernel->name);
+                    if (HasFailure()) return;
+                }
+            }
+        }
+    }
+    EXPECT_EQ(launched, built_);
+}
+
+// 64 to 64 channels: the weight's tile, 32 by 16 floats, is all that is shared.
+TEST_F(CudaTensorProduct, SharesThe512FloatsOfTheWeight) {
+    Operands o({100, 90, 27, 64, 64, 1}, DataType::f32, 80);
+    o.options.summation = Summation::atomic;
+    o.run();
+    ASSERT_EQ(driver().launches.size(), 2u);
+    EXPECT_EQ(driver().launches[0].shared_bytes, 0u);
+    EXPECT_EQ(driver().launches[1].shared_bytes, 512u * 4u);
+}
+
+// Sorted once; the second call copies nothing to the device.
+TEST_F(CudaTensorProduct, MapsAreKept) {
+    const Operands o({1000, 900, 27, 16, 16, 1}, DataType::f32, 700);
+    const TensorProductMaps maps = o.maps();
+    tensor_product(o.input, o.weight, maps, o.output, o.options);
+    const size_t bytes = maps.bytes(), allocated = driver().allocated;
+    EXPECT_GT(bytes, 0u);
+    driver().called.clear();
+    tensor_product(o.input, o.weight, maps, o.output, o.options);
+    EXPECT_EQ(driver().called["cuMemcpyHtoD"], 0);
+    EXPECT_EQ(maps.bytes(), bytes);
+    EXPECT_EQ(driver().allocated, allocated);
+}
+
+// Arrays of pairs are in memory of the call's own context, used on its own stream; calls in a row
+// take no more.
+TEST_F(CudaTensorProduct, ScratchIsOfTheCallsContextAndFlat) {
+    int context, stream;
+    driver().contexts[&context] = 1;
+    driver().streams[&stream] = &context;
+    {
+        const Operands o({1000, 900, 27, 16, 16, 1}, DataType::f32, 700);
+        size_t after_first = 0;
+        for (int call = 0; call < 5; call++) {
+            tensor_product(o.input, o.weight, o.imap, o.omap, o.output, o.options,
+                           {&context, &stream});
+            if (call == 0) after_first = driver().allocated;
+        }
+        EXPECT_EQ(driver().allocated, after_first);
+        ASSERT_EQ(driver().launches.size(), 5u);
+        for (const tests::Launch &launch : driver().launches) {
+            EXPECT_EQ(launch.context, &context);
+            EXPECT_EQ(launch.stream, &stream);
+        }
+    }
+}
+
+// Rows of 40000 pairs: their parts run on the library's stream, after the work on the caller's, and
+// the other rows on the caller's.
+TEST_F(CudaTensorProduct, PartsOfLongRowsWaitForTheCallersStream) {
+    int context, stream;
+    driver().contexts[&context] = 1;
+    driver().streams[&stream] = &context;
+    for (const DataType type : {DataType::f32, DataType::bf16}) {
+        driver().launches.clear();
+        driver().called.clear();
+        const Operands o({1, 2, 1, 4, 4, 1}, type, 80000);
+        const TensorProductMaps maps = o.maps();
+        tensor_product(o.input, o.weight, maps, o.output, o.options, {&context, &stream});
+        EXPECT_EQ(driver().called["cuEventSynchronize"], 2);
+        ASSERT_EQ(driver().launches.size(), 2u);
+        EXPECT_EQ(driver().launches[0].stream, nullptr);
+        EXPECT_EQ(driver().launches[1].stream, &stream);
+        kDevice.forget(driver().launches[0].context);
+    }
+}
+
+TEST_F(CudaTensorProduct, FailuresAreExceptionsAndLoseNothing) {
+    Operands o({1000, 900, 27, 16, 16, 1}, DataType::f32, 700);
+    for (const Summation summation : {Summation::deterministic, Summation::atomic}) {
+        o.options.summation = summation;
+        driver().launches.clear();
+        o.run();
+        driver().fail["cuLaunchKernel"] = 719;
+        EXPECT_ERROR(DeviceError, "tensor_product: kernel tensor_product_", o.run());
+        driver().fail.clear();
+        kDevice.forget(driver().launches.back().context);
+        const size_t before = driver().allocated;
+        driver().fail = {{"cuMemAlloc", 2}};
+        EXPECT_ERROR(OutOfMemory, "tensor_product", o.run());
+        driver().fail = {{"cuMemcpyHtoD", 700}};
+        EXPECT_ERROR(DeviceError, "CUDA_ERROR_ILLEGAL_ADDRESS", o.run());
+        driver().fail.clear();
+        kDevice.forget(driver().launches.back().context);
+        EXPECT_EQ(driver().allocated, before);
+        o.run();
+    }
+}
+
+// Before anything is launched.
+TEST_F(CudaTensorProduct, RefusesWhatNoKernelCounts) {
+    Operands o({10, 9, 2, 4, 4, 1}, DataType::f32, 8);
+    o.omap.data<int32_t>()[11] = 9;
+    EXPECT_INVALID("omap of offset 1 is 9 at position 3, output has 9 rows", o.run());
+    const Operands large({int64_t{1} << 30, 9, 1, 4, 4, 1}, DataType::f32, 8);
+    EXPECT_INVALID("input", large.run());
+    EXPECT_TRUE(driver().launches.empty());
+}
+
+}  // namespace
+}  // namespace hk

@@ -1,0 +1,249 @@
+// Does the shipped library work: hk::topk on every device that is here, with the rows that
+// selection takes.
+
+#include <sys/mman.h>
+
+#include <cstring>
+#include <set>
+#include <tuple>
+
+#include "HalideRuntime.h"
+#include "tests/kernels/family.h"
+#include "tests/reference/elements.h"
+#include "tests/topk/reference.h"
+#include "tests/topk/check.h"
+
+namespace hk::test {
+namespace {
+
+constexpr DataType all_types[] = {DataType::f32, DataType::f16, DataType::bf16, DataType::f64,
+                                  DataType::s8,  DataType::u8,  DataType::s16,  DataType::u16,
+                                  DataType::s32, DataType::u32, DataType::s64,  DataType::u64};
+
+bool has_rows(DeviceType type) {
+    const auto of_type = [&](const KernelInfo &kernel) { return kernel.device == type; };
+    return std::ranges::any_of(topk_kernels(), of_type) ||
+           std::ranges::any_of(topk_tiles_kernels(), of_type);
+}
+
+std::vector<Device> devices_with_rows() {
+    std::vector<Device> devices = Device::all();
+    std::erase_if(devices, [](Device device) { return !has_rows(device.type()); });
+    return devices;
+}
+
+TopKCase row_case(DataType type, int64_t columns, int64_t k, Order order, Pattern pattern) {
+    TopKCase c{.seed = static_cast<uint64_t>(columns + k), .shape = {columns}};
+    c.type = type;
+    c.k = k;
+    c.order = order;
+    c.pattern = pattern;
+    return c;
+}
+
+class TopK : public testing::TestWithParam<std::tuple<DeviceType, DataType>> {
+protected:
+    void SetUp() override {
+        devices_ = devices_of(device());
+        if (devices_.empty() || !has_rows(device())) {
+            GTEST_SKIP() << "no " << name_of(device()) << (devices_.empty() ? " device" : " rows");
+        }
+    }
+
+    DeviceType device() const { return std::get<0>(GetParam()); }
+    DataType type() const { return std::get<1>(GetParam()); }
+    bool on_cpu() const { return device() == DeviceType::cpu; }
+    TopKRequest request() const { return {{type()}, {}, on_cpu() ? 3e4 : 2e3}; }
+
+    std::vector<Device> devices_;
+};
+
+TEST_P(TopK, MatchesTheReferenceOnRandomProblems) {
+    for (const Device device : devices_) {
+        check_random<TopKCase>(device, on_cpu() ? 120 : 12, [&](uint64_t) { return request(); });
+    }
+}
+
+TEST_P(TopK, TakesEveryKAndLength) {
+    const std::vector<int64_t> lengths = on_cpu()
+                                             ? std::vector<int64_t>{1, 2, 7, 64, 65, 1000, 20011}
+                                             : std::vector<int64_t>{1, 300};
+    for (const int64_t columns : lengths) {
+        for (const int64_t k : std::set<int64_t>{0, 1, 2, 5, 50, columns - 1, columns}) {
+            for (const Order order : {Order::largest, Order::smallest}) {
+                if (k > columns || HasFailure()) continue;
+                for (const Device device : devices_) {
+                    check(row_case(type(), columns, k, order, Pattern::numbers), device);
+                }
+            }
+        }
+    }
+}
+
+TEST_P(TopK, TakesEveryPattern) {
+    for (int pattern = 0; pattern < patterns; pattern++) {
+        for (const Order order : {Order::largest, Order::smallest}) {
+            for (const int64_t k :
+                 on_cpu() ? std::vector<int64_t>{5, 100, 4999} : std::vector<int64_t>{9}) {
+                if (HasFailure()) return;
+                for (const Device device : devices_) {
+                    check(row_case(type(), on_cpu() ? 5000 : 700, k, order,
+                                   static_cast<Pattern>(pattern)),
+                          device);
+                }
+            }
+        }
+    }
+}
+
+TEST_P(TopK, TakesWhatIsEmpty) {
+    for (const Device device : devices_) {
+        check_empty<TopKCase>(device, request());
+    }
+}
+
+TEST_P(TopK, RunsInTwoThreadsAtOnce) {
+    if (type() != DataType::f32 && type() != DataType::u8) return;
+    for (const Device device : devices_) {
+        check_two_threads<TopKCase>(device, request());
+    }
+}
+
+std::string name(const testing::TestParamInfo<std::tuple<DeviceType, DataType>> &info) {
+    const auto [device, type] = info.param;
+    return std::string(name_of(device)) + "_" + std::string(hk::name_of(type));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, TopK,
+                         testing::Combine(testing::Values(DeviceType::cpu, DeviceType::opencl,
+                                                          DeviceType::cuda),
+                                          testing::ValuesIn(all_types)),
+                         name);
+
+TEST(TopKOnEveryDevice, TakesLongRows) {
+    for (const Device device : devices_with_rows()) {
+        check(row_case(DataType::f16, 131072, 4, Order::largest, Pattern::numbers), device);
+        check(row_case(DataType::f32, 1000003, 100, Order::largest, Pattern::numbers), device);
+        if (!device.is_cpu()) continue;
+        check(row_case(DataType::f32, 10000000, 50, Order::smallest, Pattern::numbers), device);
+        check(row_case(DataType::u8, 10000000, 5, Order::largest, Pattern::few), device);
+        check(row_case(DataType::f64, 1000000, 999999, Order::largest, Pattern::sorted), device);
+    }
+}
+
+// [?, 2, 2] with k=2 on the last axis, values and s64 indices.
+TEST(TopKOnEveryDevice, SortsPairs) {
+    for (const Device device : devices_with_rows()) {
+        for (const int64_t batch : {0, 1, 3, 1000}) {
+            for (int pattern = 0; pattern < patterns; pattern++) {
+                TopKCase c{.seed = 5, .shape = {batch, 2, 2}, .axis = -1};
+                c.k = 2;
+                c.pattern = static_cast<Pattern>(pattern);
+                check(c, device);
+            }
+        }
+    }
+}
+
+TEST(TopKOnEveryDevice, TakesEveryAxisOfEveryRankAndView) {
+    constexpr Placement all[] = {Placement::packed, Placement::margins, Placement::steps,
+                                 Placement::reversed, Placement::permuted};
+    for (const Device device : devices_with_rows()) {
+        for (const Placement placement : all) {
+            Shape shape;
+            for (const int64_t extent : {7, 3, 5, 2, 4}) {
+                shape.push_back(extent);
+                const int rank = static_cast<int>(shape.size());
+                for (int axis = -rank; axis < rank; axis++) {
+                    TopKCase c{.seed = 9, .shape = shape, .axis = axis};
+                    c.k = 2;
+                    c.input = c.values_at = c.indices_at = placement;
+                    if (check(c, device) == Outcome::failed) return;
+                }
+            }
+        }
+    }
+}
+
+// Each result alone, both, and new tensors of them.
+TEST(TopKOnEveryDevice, WaysToAskAgree) {
+    for (const Device device : devices_with_rows()) {
+        for (const Order order : {Order::largest, Order::smallest}) {
+            TopKCase c{.seed = 3, .shape = {3, 400, 2}, .axis = 1};
+            c.order = order;
+            c.pattern = Pattern::specials;
+            const Tensor host = topk_input(c), input = host.to(device);
+            const auto wanted = reference::topk(host, 20, 1, order, DataType::s64);
+            const auto same = [](const Tensor &got, const Tensor &want) {
+                EXPECT_EQ(got.shape(), want.shape());
+                EXPECT_EQ(got.type(), want.type());
+                EXPECT_EQ(differing(got.to(Device::cpu()), want), "");
+            };
+            const hk::TopK both = topk(input, 20, {1, order});
+            same(both.values, wanted.values);
+            same(both.indices, wanted.indices);
+            same(topk_values(input, 20, {-2, order}), wanted.values);
+            same(topk_indices(input, 20, {1, order, false}), wanted.indices);
+            const auto all = reference::topk(host, 400, 1, order, DataType::s64);
+            same(sort(input, 1, order), all.values);
+            same(argsort(input, 1, order), all.indices);
+        }
+    }
+}
+
+// Without an order sort goes upwards along the last axis.
+TEST(TopKOnEveryDevice, SortIsAscending) {
+    const Tensor input(Shape{2, 3}, DataType::s16);
+    reference::write_bits(input, std::vector<uint64_t>{3, 0xffff, 2, 1, 1, 0});
+    for (const Device device : devices_with_rows()) {
+        EXPECT_EQ(reference::bits(sort(input.to(device)).to(Device::cpu())),
+                  (std::vector<uint64_t>{0xffff, 2, 3, 0, 1, 1}));
+        EXPECT_EQ(reference::bits(argsort(input.to(device)).to(Device::cpu())),
+                  (std::vector<uint64_t>{1, 2, 0, 2, 0, 1}));
+    }
+}
+
+TEST(TopKThreads, ChangeNoBit) {
+    for (const Shape &shape : {Shape{300000}, Shape{40, 5000}, Shape{2000, 60}}) {
+        for (const int64_t k : {3, 60}) {
+            TopKCase c{.seed = 11, .shape = shape, .axis = -1};
+            c.pattern = Pattern::few;
+            const Tensor input = topk_input(c);
+            const int before = halide_set_num_threads(1);
+            const hk::TopK one = topk(input, k);
+            halide_set_num_threads(2);
+            const hk::TopK two = topk(input, k);
+            halide_set_num_threads(before);
+            EXPECT_EQ(differing(two.values, one.values), "") << hk::to_string(shape);
+            EXPECT_EQ(differing(two.indices, one.indices), "") << hk::to_string(shape);
+        }
+    }
+}
+
+// The pages that the input lies in may not be written.
+TEST(TopKInput, MayBeReadOnlyMemory) {
+    const int64_t columns = 20000;
+    for (const DataType type : all_types) {
+        TopKCase c = row_case(type, columns, 30, Order::largest, Pattern::bits);
+        const Tensor packed = topk_input(c);
+        const auto bytes = static_cast<size_t>(columns * size_of(type));
+        void *pages =
+            mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        ASSERT_NE(pages, MAP_FAILED);
+        Tensor::borrow(pages, type, {columns}).copy_from(packed);
+        ASSERT_EQ(mprotect(pages, bytes, PROT_READ), 0);
+        const Tensor input = Tensor::borrow(pages, type, {columns});
+        for (const int64_t k : {int64_t{30}, columns}) {
+            const auto wanted = reference::topk(packed, k, 0, Order::largest, DataType::s64);
+            const hk::TopK got = topk(input, k);
+            EXPECT_EQ(differing(got.values, wanted.values), "") << hk::name_of(type);
+            EXPECT_EQ(differing(got.indices, wanted.indices), "") << hk::name_of(type);
+            const Tensor reversed = input.slice(0, columns - 1, columns, -1);
+            EXPECT_EQ(differing(topk_values(reversed, k), wanted.values), "") << hk::name_of(type);
+        }
+        munmap(pages, bytes);
+    }
+}
+
+}  // namespace
+}  // namespace hk::test
