@@ -109,11 +109,12 @@ void throw_failure(const char *operation, const KernelInfo &kernel, Device devic
 }
 
 void call_kernel(const char *operation, const KernelInfo &kernel, CallContext &context,
-                 void **arguments) {
+                 const NamedArguments &arguments) {
+    NamedArguments::Pointers pointers = arguments.for_kernel(operation, kernel.loaded());
     void *user_context = &context;
-    arguments[0] = &user_context;
+    pointers[0] = &user_context;
     if (!context.label) context.label = kernel.name;
-    const int status = kernel.loaded().call(arguments);
+    const int status = kernel.call(pointers.data());
     if (status == halide_error_code_success) return;
     throw_failure(operation, kernel, context.device, status, context.message());
 }

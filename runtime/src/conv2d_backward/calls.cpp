@@ -9,80 +9,66 @@ namespace {
 
 using Use = KernelBuffer::Use;
 
-Use use_of_gradient(bool accumulate) { return accumulate ? Use::update : Use::write; }
+// The buffers of one call.
+struct Buffers {
+    Buffers(const char *operation, CallContext &context, bool own_queue)
+        : operation(operation), context(context), own_queue(own_queue) {}
+
+    KernelBuffer read(const char *operand, const BufferView &view) const {
+        return {view, {operation, operand, Use::read, own_queue}};
+    }
+
+    // Kernels read a gradient as it was through the buffer that they write to.
+    void call(const KernelInfo &kernel, NamedArguments inputs, const NamedArguments &numbers,
+              const char *name, const char *operand, const BufferView &view, bool accumulate) {
+        KernelBuffer gradient(
+            view, {operation, operand, accumulate ? Use::update : Use::write, own_queue});
+        call_kernel(operation, kernel, context,
+                    inputs.add({{"previous", gradient}})
+                        .add(numbers)
+                        .add({{"accumulate", accumulate}, {name, gradient}}));
+        gradient.finish();
+    }
+
+    const char *operation;
+    CallContext &context;
+    bool own_queue;
+};
 
 }  // namespace
 
-// Kernels read a gradient as it was through the buffer that they write to. Arguments are as the
-// generators declare them; call_kernel sets the first.
 void call_data(const KernelInfo &kernel, const Conv2dOperands &operands, bool accumulate,
                CallContext &context, bool own_queue) {
-    constexpr const char *kName = "conv2d_backward_data";
-    KernelBuffer output(operands.output, {kName, "output gradient", Use::read, own_queue});
-    KernelBuffer weight(operands.weight, {kName, "weight", Use::read, own_queue});
-    KernelBuffer input(operands.input,
-                       {kName, "input gradient", use_of_gradient(accumulate), own_queue});
+    Buffers buffers("conv2d_backward_data", context, own_queue);
+    KernelBuffer output = buffers.read("output gradient", operands.output),
+                 weight = buffers.read("weight", operands.weight);
     const Conv2dOptions &options = operands.problem.options;
-    Conv2dNumbers number(options);
-    StridePhase x(options.stride[1], options.dilation[1]);
-    StridePhase y(options.stride[0], options.dilation[0]);
-    void *arguments[] = {
-        nullptr,
-        output.get(),
-        weight.get(),
-        input.get(),
-        &number.stride_x,
-        &number.stride_y,
-        &number.dilation_x,
-        &number.dilation_y,
-        &number.padding_left,
-        &number.padding_top,
-        &x.common,
-        &y.common,
-        &x.inverse,
-        &y.inverse,
-        &accumulate,
-        input.get(),
-    };
-    call_kernel(kName, kernel, context, arguments);
-    input.finish();
+    const StridePhase x(options.stride[1], options.dilation[1]),
+        y(options.stride[0], options.dilation[0]);
+    buffers.call(kernel, {{"output_gradient", output}, {"weight", weight}},
+                 Conv2dNumbers(options).named().add({{"common_x", x.common},
+                                                     {"common_y", y.common},
+                                                     {"inverse_x", x.inverse},
+                                                     {"inverse_y", y.inverse}}),
+                 "input_gradient", "input gradient", operands.input, accumulate);
 }
 
 void call_weight(const KernelInfo &kernel, const Conv2dOperands &operands, bool accumulate,
                  CallContext &context, bool own_queue) {
-    constexpr const char *kName = "conv2d_backward_weight";
-    KernelBuffer output(operands.output, {kName, "output gradient", Use::read, own_queue});
-    KernelBuffer input(operands.input, {kName, "input", Use::read, own_queue});
-    KernelBuffer weight(operands.weight,
-                        {kName, "weight gradient", use_of_gradient(accumulate), own_queue});
-    Conv2dNumbers number(operands.problem.options);
-    void *arguments[] = {
-        nullptr,
-        output.get(),
-        input.get(),
-        weight.get(),
-        &number.stride_x,
-        &number.stride_y,
-        &number.dilation_x,
-        &number.dilation_y,
-        &number.padding_left,
-        &number.padding_top,
-        &accumulate,
-        weight.get(),
-    };
-    call_kernel(kName, kernel, context, arguments);
-    weight.finish();
+    Buffers buffers("conv2d_backward_weight", context, own_queue);
+    KernelBuffer output = buffers.read("output gradient", operands.output),
+                 input = buffers.read("input", operands.input);
+    buffers.call(kernel, {{"output_gradient", output}, {"input", input}},
+                 Conv2dNumbers(operands.problem.options).named(), "weight_gradient",
+                 "weight gradient", operands.weight, accumulate);
 }
 
 void call_bias(const KernelInfo &kernel, const Conv2dOperands &operands, bool accumulate,
                CallContext &context, bool own_queue) {
-    constexpr const char *kName = "conv2d_backward_bias";
-    KernelBuffer output(operands.output, {kName, "output gradient", Use::read, own_queue});
-    KernelBuffer bias(operands.bias,
-                      {kName, "bias gradient", use_of_gradient(accumulate), own_queue});
-    void *arguments[] = {nullptr, output.get(), bias.get(), &accumulate, bias.get()};
-    call_kernel(kName, kernel, context, arguments);
-    bias.finish();
+    Buffers buffers("conv2d_backward_bias", context, own_queue);
+    KernelBuffer output = buffers.read("output gradient", operands.output);
+    buffers.call(kernel, {{"output_gradient", output}}, {}, "bias_gradient", "bias gradient",
+                 operands.bias, accumulate);
 }
 
 }  // namespace hk::detail

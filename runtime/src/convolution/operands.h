@@ -5,6 +5,7 @@
 #include "fields.h"
 #include "hk/conv2d.h"
 #include "kernel_buffer.h"
+#include "named_arguments.h"
 
 namespace hk::detail {
 
@@ -82,6 +83,8 @@ int64_t sum_of_sides(const Padding &padding);
 // Numbers as kernels take them.
 struct Conv2dNumbers {
     explicit Conv2dNumbers(const Conv2dOptions &options);
+
+    NamedArguments named() const;
 
     int32_t stride_x, stride_y, dilation_x, dilation_y, padding_left, padding_top;
 };
