@@ -2,7 +2,7 @@
 // An activation's options, and what kernels make of them.
 
 #include "hk/activation.h"
-#include "named_arguments.h"
+#include "kernel_arguments.h"
 
 namespace hk::detail {
 
@@ -15,8 +15,8 @@ struct ActivationArguments {
     float slope, low, high;
     int32_t smooth;
 
-    NamedArguments named() const {
-        return {{"slope", slope}, {"low", low}, {"high", high}, {"smooth", smooth}};
+    std::array<NamedArgument, 4> named() const {
+        return {{{"slope", slope}, {"low", low}, {"high", high}, {"smooth", smooth}}};
     }
 };
 

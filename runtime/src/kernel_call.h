@@ -7,7 +7,7 @@
 #include "call_context.h"
 #include "hk/kernel_info.h"
 #include "hk/tensor.h"
-#include "named_arguments.h"
+#include "kernel_arguments.h"
 
 namespace hk::detail {
 
@@ -43,10 +43,8 @@ private:
 // Whether a call may run on the library's own queue, where copies are in order with it.
 inline bool on_own_queue(const Stream &stream) { return !stream.context && !stream.handle; }
 
-// Calls the kernel with the context and its arguments, which are all but that. Throws OutOfMemory,
-// DeviceError or KernelFailure.
-void call_kernel(const char *operation, const KernelInfo &kernel, CallContext &context,
-                 const NamedArguments &arguments);
+// Calls the arguments' kernel. Throws OutOfMemory, DeviceError or KernelFailure.
+void call_kernel(CallContext &context, KernelArguments &arguments);
 
 // The exception for a status of Halide's and the message that came with it.
 [[noreturn]] void throw_failure(const char *operation, const KernelInfo &kernel, Device device,

@@ -41,13 +41,15 @@ void run_forward(const KernelInfo *kernel, const Tensor &input, const Output &ou
     kernel = &selections<activate_kernels>(kForward).find(
         kernel, elementwise_fields(problem, input.type()), device,
         [&] { return to_string(kForward, problem, input.type()); });
-    const NamedArguments numbers = activation_arguments(options).named();
+    const auto numbers = activation_arguments(options).named();
     const bool own_queue = on_own_queue(stream);
     for (const Elementwise::Call &call : problem.calls) {
         KernelBuffer to(call[0], {kForward, "output", use_of_output(output), own_queue});
         InputBuffer from(call[1], call[0], to, {kForward, "input", Use::read, own_queue});
-        call_kernel(kForward, *kernel, context,
-                    NamedArguments{{"input", from}}.add(numbers).add({{"output", to}}));
+        call_kernel(context, KernelArguments(kForward, *kernel)
+                                 .add({{"input", from}})
+                                 .add(numbers)
+                                 .add({{"output", to}}));
         to.finish();
     }
 } catch (...) {
@@ -94,7 +96,7 @@ void run_backward(const KernelInfo *kernel, const Tensor &output_gradient, const
     kernel = &selections<activate_backward_kernels>(kBackward).find(
         kernel, elementwise_fields(problem, output_gradient.type()), device,
         [&] { return to_string(kBackward, problem, output_gradient.type()); });
-    const NamedArguments numbers = backward_arguments(output_gradient.type(), options).named();
+    const auto numbers = backward_arguments(output_gradient.type(), options).named();
     const bool own_queue = on_own_queue(stream);
     for (const Elementwise::Call &call : problem.calls) {
         KernelBuffer to(call[0],
@@ -102,9 +104,10 @@ void run_backward(const KernelInfo *kernel, const Tensor &output_gradient, const
         InputBuffer from(call[1], call[0], to,
                          {kBackward, "output_gradient", Use::read, own_queue});
         InputBuffer kept(call[2], call[0], to, {kBackward, "saved", Use::read, own_queue});
-        call_kernel(kBackward, *kernel, context,
-                    NamedArguments{{"output_gradient", from}, {"saved", kept}}.add(numbers).add(
-                        {{"input_gradient", to}}));
+        call_kernel(context, KernelArguments(kBackward, *kernel)
+                                 .add({{"output_gradient", from}, {"saved", kept}})
+                                 .add(numbers)
+                                 .add({{"input_gradient", to}}));
         to.finish();
     }
 } catch (...) {

@@ -38,8 +38,9 @@ void call(const KernelInfo &kernel, const Conv2dOperands &operands, const Filter
 
     const Conv2dOptions &options = operands.problem.options;
     call_kernel(
-        kOperation, kernel, context,
-        NamedArguments{{"input", input}, {"weight", weight}, {"bias", bias}, {"residual", residual}}
+        context,
+        KernelArguments(kOperation, kernel)
+            .add({{"input", input}, {"weight", weight}, {"bias", bias}, {"residual", residual}})
             .add(Conv2dNumbers(options).named())
             .add({{"has_bias", operands.has_bias}, {"has_residual", operands.has_residual}})
             .add(activation_arguments(activation_options(options)).named())

@@ -79,7 +79,8 @@ BufferView pack(const Conv2dOperands &operands) {
     KernelBuffer weight(plain, {kOperation, "weight", KernelBuffer::Use::read, true});
     KernelBuffer packed(target, {kOperation, "packed weight", KernelBuffer::Use::write, true});
     CallContext context(Device::cpu());
-    call_kernel(kOperation, kernel, context, {{"weight", weight}, {"packed", packed}});
+    call_kernel(context,
+                KernelArguments(kOperation, kernel).add({{"weight", weight}, {"packed", packed}}));
     return target;
 }
 

@@ -9,66 +9,71 @@ namespace {
 
 using Use = KernelBuffer::Use;
 
-// The buffers of one call.
-struct Buffers {
-    Buffers(const char *operation, CallContext &context, bool own_queue)
-        : operation(operation), context(context), own_queue(own_queue) {}
+// One call, whose buffers have the views' roles in messages.
+struct Call {
+    Call(const char *operation, const KernelInfo &kernel, bool accumulate, CallContext &context,
+         bool own_queue)
+        : operation(operation),
+          accumulate(accumulate),
+          context(context),
+          own_queue(own_queue),
+          arguments(operation, kernel) {}
 
     KernelBuffer read(const char *operand, const BufferView &view) const {
         return {view, {operation, operand, Use::read, own_queue}};
     }
 
     // Kernels read a gradient as it was through the buffer that they write to.
-    void call(const KernelInfo &kernel, NamedArguments inputs, const NamedArguments &numbers,
-              const char *name, const char *operand, const BufferView &view, bool accumulate) {
+    void write(const char *name, const char *operand, const BufferView &view) {
         KernelBuffer gradient(
             view, {operation, operand, accumulate ? Use::update : Use::write, own_queue});
-        call_kernel(operation, kernel, context,
-                    inputs.add({{"previous", gradient}})
-                        .add(numbers)
-                        .add({{"accumulate", accumulate}, {name, gradient}}));
+        arguments.add({{"accumulate", accumulate}, {name, gradient}, {"previous", gradient}});
+        call_kernel(context, arguments);
         gradient.finish();
     }
 
     const char *operation;
+    bool accumulate;
     CallContext &context;
     bool own_queue;
+    KernelArguments arguments;
 };
 
 }  // namespace
 
 void call_data(const KernelInfo &kernel, const Conv2dOperands &operands, bool accumulate,
                CallContext &context, bool own_queue) {
-    Buffers buffers("conv2d_backward_data", context, own_queue);
-    KernelBuffer output = buffers.read("output gradient", operands.output),
-                 weight = buffers.read("weight", operands.weight);
+    Call call("conv2d_backward_data", kernel, accumulate, context, own_queue);
+    KernelBuffer output = call.read("output gradient", operands.output);
+    KernelBuffer weight = call.read("weight", operands.weight);
     const Conv2dOptions &options = operands.problem.options;
     const StridePhase x(options.stride[1], options.dilation[1]),
         y(options.stride[0], options.dilation[0]);
-    buffers.call(kernel, {{"output_gradient", output}, {"weight", weight}},
-                 Conv2dNumbers(options).named().add({{"common_x", x.common},
-                                                     {"common_y", y.common},
-                                                     {"inverse_x", x.inverse},
-                                                     {"inverse_y", y.inverse}}),
-                 "input_gradient", "input gradient", operands.input, accumulate);
+    call.arguments.add({{"output_gradient", output}, {"weight", weight}})
+        .add(Conv2dNumbers(options).named())
+        .add({{"common_x", x.common},
+              {"common_y", y.common},
+              {"inverse_x", x.inverse},
+              {"inverse_y", y.inverse}});
+    call.write("input_gradient", "input gradient", operands.input);
 }
 
 void call_weight(const KernelInfo &kernel, const Conv2dOperands &operands, bool accumulate,
                  CallContext &context, bool own_queue) {
-    Buffers buffers("conv2d_backward_weight", context, own_queue);
-    KernelBuffer output = buffers.read("output gradient", operands.output),
-                 input = buffers.read("input", operands.input);
-    buffers.call(kernel, {{"output_gradient", output}, {"input", input}},
-                 Conv2dNumbers(operands.problem.options).named(), "weight_gradient",
-                 "weight gradient", operands.weight, accumulate);
+    Call call("conv2d_backward_weight", kernel, accumulate, context, own_queue);
+    KernelBuffer output = call.read("output gradient", operands.output);
+    KernelBuffer input = call.read("input", operands.input);
+    call.arguments.add({{"output_gradient", output}, {"input", input}})
+        .add(Conv2dNumbers(operands.problem.options).named());
+    call.write("weight_gradient", "weight gradient", operands.weight);
 }
 
 void call_bias(const KernelInfo &kernel, const Conv2dOperands &operands, bool accumulate,
                CallContext &context, bool own_queue) {
-    Buffers buffers("conv2d_backward_bias", context, own_queue);
-    KernelBuffer output = buffers.read("output gradient", operands.output);
-    buffers.call(kernel, {{"output_gradient", output}}, {}, "bias_gradient", "bias gradient",
-                 operands.bias, accumulate);
+    Call call("conv2d_backward_bias", kernel, accumulate, context, own_queue);
+    KernelBuffer output = call.read("output gradient", operands.output);
+    call.arguments.add({{"output_gradient", output}});
+    call.write("bias_gradient", "bias gradient", operands.bias);
 }
 
 }  // namespace hk::detail

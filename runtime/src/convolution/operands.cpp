@@ -288,10 +288,13 @@ Conv2dNumbers::Conv2dNumbers(const Conv2dOptions &options) {
     padding_top = number(options.padding.top);
 }
 
-NamedArguments Conv2dNumbers::named() const {
-    return {{"stride_x", stride_x},         {"stride_y", stride_y},
-            {"dilation_x", dilation_x},     {"dilation_y", dilation_y},
-            {"padding_left", padding_left}, {"padding_top", padding_top}};
+std::array<NamedArgument, 6> Conv2dNumbers::named() const {
+    return {{{"stride_x", stride_x},
+             {"stride_y", stride_y},
+             {"dilation_x", dilation_x},
+             {"dilation_y", dilation_y},
+             {"padding_left", padding_left},
+             {"padding_top", padding_top}}};
 }
 
 }  // namespace hk::detail

@@ -4,8 +4,8 @@
 
 #include "fields.h"
 #include "hk/conv2d.h"
+#include "kernel_arguments.h"
 #include "kernel_buffer.h"
-#include "named_arguments.h"
 
 namespace hk::detail {
 
@@ -84,7 +84,7 @@ int64_t sum_of_sides(const Padding &padding);
 struct Conv2dNumbers {
     explicit Conv2dNumbers(const Conv2dOptions &options);
 
-    NamedArguments named() const;
+    std::array<NamedArgument, 6> named() const;
 
     int32_t stride_x, stride_y, dilation_x, dilation_y, padding_left, padding_top;
 };

@@ -28,19 +28,19 @@ const KernelInfo &kernel_for(const char *operation, const Pool2dProblem &problem
 
 // Numbers as kernels take them. The stride of a direction with one output is never gone, however
 // long: no kernel counts in pixels past the input.
-NamedArguments window_numbers(const Pool2dProblem &problem) {
+std::array<NamedArgument, 6> window_numbers(const Pool2dProblem &problem) {
     const Pool2dOptions &options = problem.options;
     const auto number = [](int64_t value) { return static_cast<int32_t>(value); };
     const auto stride = [&](int axis, int64_t outputs) {
         const int64_t asked = options.stride[axis];
         return number(outputs == 1 ? std::min(asked, options.kernel[axis]) : asked);
     };
-    return {{"kernel_x", number(options.kernel[1])},
-            {"kernel_y", number(options.kernel[0])},
-            {"stride_x", stride(1, problem.output_width())},
-            {"stride_y", stride(0, problem.output_height())},
-            {"padding_left", number(options.padding.left)},
-            {"padding_top", number(options.padding.top)}};
+    return {{{"kernel_x", number(options.kernel[1])},
+             {"kernel_y", number(options.kernel[0])},
+             {"stride_x", stride(1, problem.output_width())},
+             {"stride_y", stride(0, problem.output_height())},
+             {"padding_left", number(options.padding.left)},
+             {"padding_top", number(options.padding.top)}}};
 }
 
 // `row`: null for the one that selection takes.
@@ -59,10 +59,10 @@ void forward(const KernelInfo *row, const Tensor &input, const Tensor &output,
 
     KernelBuffer input_buffer(from, {kForward, "input", Use::read, own_queue});
     KernelBuffer output_buffer(to, {kForward, "output", Use::write, own_queue});
-    call_kernel(kForward, kernel, context,
-                NamedArguments{{"input", input_buffer}}
-                    .add(window_numbers(problem))
-                    .add({{"output", output_buffer}}));
+    call_kernel(context, KernelArguments(kForward, kernel)
+                             .add({{"input", input_buffer}})
+                             .add(window_numbers(problem))
+                             .add({{"output", output_buffer}}));
     output_buffer.finish();
 } catch (...) {
     rethrow_as_error(kForward);
@@ -96,12 +96,12 @@ void backward(const KernelInfo *row, const Tensor &output_gradient, const Tensor
     KernelBuffer input_buffer(was_input, {kBackward, "input", use, own_queue});
     KernelBuffer output_buffer(was_output, {kBackward, "output", use, own_queue});
     KernelBuffer to_buffer(to, {kBackward, "input gradient", Use::write, own_queue});
-    call_kernel(
-        kBackward, kernel, context,
-        NamedArguments{
-            {"output_gradient", from_buffer}, {"input", input_buffer}, {"output", output_buffer}}
-            .add(window_numbers(problem))
-            .add({{"input_gradient", to_buffer}}));
+    call_kernel(context, KernelArguments(kBackward, kernel)
+                             .add({{"output_gradient", from_buffer},
+                                   {"input", input_buffer},
+                                   {"output", output_buffer}})
+                             .add(window_numbers(problem))
+                             .add({{"input_gradient", to_buffer}}));
     to_buffer.finish();
 } catch (...) {
     rethrow_as_error(kBackward);

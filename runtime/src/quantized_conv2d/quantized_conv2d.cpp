@@ -30,15 +30,15 @@ void call(const KernelInfo &kernel, const QuantizedConv2dOperands &operands,
     KernelBuffer bias_scale(operands.bias_scale,
                             role("bias scale", optional(operands.has_bias_scale)));
     KernelBuffer output(conv.output, role("output", Use::write));
-    call_kernel(kOperation, kernel, context,
-                NamedArguments{{"input", input},
-                               {"weight", weight},
-                               {"scale", scale},
-                               {"bias", bias},
-                               {"bias_scale", bias_scale}}
-                    .add(Conv2dNumbers(conv.problem.options).named())
-                    .add(numbers.named())
-                    .add({{"output", output}}));
+    call_kernel(context, KernelArguments(kOperation, kernel)
+                             .add({{"input", input},
+                                   {"weight", weight},
+                                   {"scale", scale},
+                                   {"bias", bias},
+                                   {"bias_scale", bias_scale}})
+                             .add(Conv2dNumbers(conv.problem.options).named())
+                             .add(numbers.named())
+                             .add({{"output", output}}));
     output.finish();
 }
 

@@ -80,17 +80,18 @@ void run(const KernelInfo *kernel, const Tensor &parameter, const Tensor &veloci
         if (has_momentum) {
             v.emplace(call[1], KernelBuffer::Role{kOperation, "velocity", Use::update, own_queue});
         }
-        NamedArguments arguments{{"gradient", g},
-                                 {"learning_rate", options.learning_rate},
-                                 {"momentum", options.momentum},
-                                 {"weight_decay", options.weight_decay},
-                                 {"nesterov", options.nesterov}};
+        KernelArguments arguments(kOperation, *kernel);
+        arguments.add({{"gradient", g},
+                       {"learning_rate", options.learning_rate},
+                       {"momentum", options.momentum},
+                       {"weight_decay", options.weight_decay},
+                       {"nesterov", options.nesterov}});
         if (v) {
             arguments.add({{"updated_0", p}, {"updated_1", *v}});
         } else {
             arguments.add({{"updated", p}});
         }
-        call_kernel(kOperation, *kernel, context, arguments);
+        call_kernel(context, arguments);
         p.finish();
         if (v) v->finish();
     }

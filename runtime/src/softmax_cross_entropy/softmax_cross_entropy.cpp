@@ -182,12 +182,12 @@ void run(const KernelInfo *row, const Arguments &arguments, float scale, const S
     std::optional<KernelBuffer> logits_buffer;
     if (!in_place)
         logits_buffer.emplace(from, KernelBuffer::Role{kOperation, "logits", Use::read, own_queue});
-    call_kernel(kOperation, kernel, context,
-                {{"logits", in_place ? gradient_buffer : *logits_buffer},
-                 {"labels", labels_buffer},
-                 {"scale", scale},
-                 {"loss", loss_buffer},
-                 {"gradient", gradient_buffer}});
+    call_kernel(context, KernelArguments(kOperation, kernel)
+                             .add({{"logits", in_place ? gradient_buffer : *logits_buffer},
+                                   {"labels", labels_buffer},
+                                   {"scale", scale},
+                                   {"loss", loss_buffer},
+                                   {"gradient", gradient_buffer}}));
     loss_buffer.finish();
     gradient_buffer.finish();
 } catch (...) {

@@ -37,18 +37,18 @@ void call(const KernelInfo &kernel, const TensorProductOperands &operands, const
     KernelBuffer gradient(operands.output, {kOperation, "output_gradient", Use::read, own_queue});
     KernelBuffer output(operands.weight, {kOperation, "weight_gradient",
                                           accumulate ? Use::update : Use::write, own_queue});
-    call_kernel(kOperation, kernel, context,
-                {{"input", input},
-                 {"output_gradient", gradient},
-                 {"source", lists.source},
-                 {"target_row", lists.target},
-                 {"begin", lists.begin},
-                 {"offset", lists.offset},
-                 {"first", lists.first},
-                 {"most", lists.most},
-                 {"previous", output},
-                 {"accumulate", accumulate},
-                 {"output", output}});
+    call_kernel(context, KernelArguments(kOperation, kernel)
+                             .add({{"input", input},
+                                   {"output_gradient", gradient},
+                                   {"source", lists.source},
+                                   {"target_row", lists.target},
+                                   {"begin", lists.begin},
+                                   {"offset", lists.offset},
+                                   {"first", lists.first},
+                                   {"most", lists.most},
+                                   {"previous", output},
+                                   {"accumulate", accumulate},
+                                   {"output", output}}));
     output.finish();
 }
 

@@ -28,7 +28,8 @@ void call(const KernelInfo &kernel, const TensorProductTensors &tensors, Directi
     KernelBuffer result(views.output, {operation, (tensors.*tensors.result).name,
                                        accumulate ? Use::update : Use::write, own_queue});
     halide_buffer_t source = maps.source(), target = maps.target(), offset = maps.offset();
-    NamedArguments arguments{{"input", input}, {"weight", weight}, {"source", &source}};
+    KernelArguments arguments(operation, kernel);
+    arguments.add({{"input", input}, {"weight", weight}, {"source", &source}});
     halide_buffer_t first;
     if (maps.key().atomic) {
         arguments.add({{"target_row", &target}, {"offset", &offset}});
@@ -38,7 +39,7 @@ void call(const KernelInfo &kernel, const TensorProductTensors &tensors, Directi
             {{"offset", &offset}, {"first", &first}, {"row", &target}, {"most", maps.most()}});
     }
     arguments.add({{"previous", result}, {"accumulate", accumulate}, {"output", result}});
-    call_kernel(operation, kernel, context, arguments);
+    call_kernel(context, arguments);
     result.finish();
 }
 

@@ -64,17 +64,17 @@ void call(const KernelInfo &kernel, const TensorProductTensors &tensors,
     KernelBuffer output(of_channels(operands.output), {operation, ends.to.name, Use::update, true});
     IndexBuffer source = tiles.source(), target = tiles.target(), offset = tiles.offset(),
                 first = tiles.first();
-    call_kernel(operation, kernel, context,
-                {{"input", input},
-                 {"weight", weight},
-                 {"source", source},
-                 {"target_row", target},
-                 {"offset", offset},
-                 {"first", first},
-                 {"most", tiles.most()},
-                 {"previous", output},
-                 {"accumulate", accumulate},
-                 {"output", output}});
+    call_kernel(context, KernelArguments(operation, kernel)
+                             .add({{"input", input},
+                                   {"weight", weight},
+                                   {"source", source},
+                                   {"target_row", target},
+                                   {"offset", offset},
+                                   {"first", first},
+                                   {"most", tiles.most()},
+                                   {"previous", output},
+                                   {"accumulate", accumulate},
+                                   {"output", output}}));
 }
 
 // A call whose arguments are checked: the product, or the gradient of its input, which is a product

@@ -123,9 +123,13 @@ struct Items {
     }
 
     // As outputs of a kernel: `alone` where they are keys alone, else the two others.
-    NamedArguments outputs(const char *alone, const char *of_keys, const char *of_indices) {
-        if (!indices) return {{alone, keys}};
-        return {{of_keys, keys}, {of_indices, *indices}};
+    void add_to(KernelArguments &arguments, const char *alone, const char *of_keys,
+                const char *of_indices) {
+        if (!indices) {
+            arguments.add({{alone, keys}});
+        } else {
+            arguments.add({{of_keys, keys}, {of_indices, *indices}});
+        }
     }
 
     TopKScratch keys;
@@ -159,7 +163,7 @@ private:
     const TopKOperands &operands_;
     CallContext &context_;
     const bool own_queue_;
-    const NamedArguments keys_;
+    const std::array<NamedArgument, 4> keys_;
     KernelBuffer input_;
     std::unique_ptr<Items> items_;  // of the last step
 
@@ -169,14 +173,16 @@ private:
         const bool gather = step.kind == TopKStep::Kind::gather;
         TopKListView list = gather ? TopKListView(*items_->indices, step.items / step.chunk)
                                    : TopKListView::unused(made->keys);
-        call_kernel(kOperation, kernel, context_,
-                    NamedArguments{{"input", input_},
-                                   {"list", list},
-                                   {"stride", static_cast<int32_t>(step.stride)},
-                                   {"chunk", static_cast<int32_t>(step.chunk)},
-                                   {"gather", gather}}
-                        .add(keys_)
-                        .add(made->outputs("items", "items_0", "items_1")));
+        KernelArguments arguments(kOperation, kernel);
+        arguments
+            .add({{"input", input_},
+                  {"list", list},
+                  {"stride", static_cast<int32_t>(step.stride)},
+                  {"chunk", static_cast<int32_t>(step.chunk)},
+                  {"gather", gather}})
+            .add(keys_);
+        made->add_to(arguments, "items", "items_0", "items_1");
+        call_kernel(context_, arguments);
         items_ = std::move(made);
     }
 
@@ -187,11 +193,12 @@ private:
             context_.device);
         auto made = std::make_unique<Items>(kernel, context_, operands_, step);
         const int32_t halvings = std::bit_width(static_cast<uint64_t>(items_->keys.extent(0)));
-        NamedArguments arguments{{"keys", items_->keys}};
+        KernelArguments arguments(kOperation, kernel);
+        arguments.add({{"keys", items_->keys}});
         if (step.indices) arguments.add({{"indices", *items_->indices}});
-        arguments.add({{"halvings", halvings}})
-            .add(made->outputs("merged", "merged_0", "merged_1"));
-        call_kernel(kOperation, kernel, context_, arguments);
+        arguments.add({{"halvings", halvings}});
+        made->add_to(arguments, "merged", "merged_0", "merged_1");
+        call_kernel(context_, arguments);
         items_ = std::move(made);
     }
 
@@ -208,8 +215,10 @@ private:
         TopKListView items(from, operands_.problem.k);
         const KernelInfo &kernel =
             first_that_fits(topk_unpack_kernels(), result_fields(type, indices), context_.device);
-        call_kernel(kOperation, kernel, context_,
-                    NamedArguments{{"items", items}}.add(keys_).add({{"output", output}}));
+        call_kernel(context_, KernelArguments(kOperation, kernel)
+                                  .add({{"items", items}})
+                                  .add(keys_)
+                                  .add({{"output", output}}));
         output.finish();
     }
 };

@@ -56,13 +56,15 @@ void call_on_cpu(const KernelInfo &kernel, const TopKOperands &operands, CallCon
         indices.emplace(operands.indices,
                         KernelBuffer::Role{kOperation, "indices", Use::write, true});
     }
-    NamedArguments arguments{{"input", input},
-                             {"k", static_cast<int32_t>(problem.k)},
-                             {"chunk", part_size(kernel, problem)}};
-    arguments.add(topk_key_arguments(problem.type, problem.order));
+    KernelArguments arguments(kOperation, kernel);
+    arguments
+        .add({{"input", input},
+              {"k", static_cast<int32_t>(problem.k)},
+              {"chunk", part_size(kernel, problem)}})
+        .add(topk_key_arguments(problem.type, problem.order));
     if (values) arguments.add({{"values", *values}});
     if (indices) arguments.add({{"indices", *indices}});
-    call_kernel(kOperation, kernel, context, arguments);
+    call_kernel(context, arguments);
 }
 
 // Bytes of a row's keys, in whole vectors, as rows that keep all of them do.
