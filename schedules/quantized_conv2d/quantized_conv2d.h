@@ -3,19 +3,12 @@
 // never what they compute.
 
 #include "generators/quantized_conv2d/quantized_conv2d.h"
-#include "schedules/schedule.h"
+#include "schedules/convolution_sizes.h"
 
 namespace hk::schedules {
 
-struct QuantizedConv2dContext {
-    Halide::Target target;
-    bool nhwc;
+struct QuantizedConv2dContext : Conv2dSizes {
     bool integer;  // input u8, sums in s32; else both f32
-    std::string schedule, knobs;
-    // Sizes that the kernel is compiled for; 0: any.
-    int kernel_w, kernel_h, stride_x, stride_y, dilation_x, dilation_y, channels_per_group,
-        filters_per_group;
-    int width;  // of the input
     // Of the arguments. plain: there is no slope, the weight's zero point is 0, the output no s32
     // and bounded from above by its type alone. no_bias: there is none; word_bias: its elements are
     // words next to each other; dense_filters: so are the filters, of one channel; unsigned_bytes:

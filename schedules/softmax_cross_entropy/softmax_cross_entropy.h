@@ -6,9 +6,7 @@
 
 namespace hk::schedules {
 
-struct SoftmaxCrossEntropyContext {
-    Halide::Target target;
-    std::string schedule, knobs;
+struct SoftmaxCrossEntropyContext : Context {
     Halide::Expr classes;
 };
 

@@ -6,11 +6,9 @@
 
 namespace hk::schedules {
 
-struct TensorProductContext {
-    Halide::Target target;
+struct TensorProductContext : Context {
     Halide::Type type;  // of the tensors
-    std::string schedule, knobs;
-    int vectors;  // of the output's channels a block
+    int vectors;        // of the output's channels a block
     Halide::Expr offsets;
     Halide::Expr weight_adjacent;  // whether output channels lie next to each other in it
 };

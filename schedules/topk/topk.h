@@ -6,10 +6,8 @@
 
 namespace hk::schedules {
 
-struct TopKContext {
-    Halide::Target target;
-    Halide::Type type;  // of keys
-    std::string schedule, knobs;
+struct TopKContext : Context {
+    Halide::Type type;      // of keys
     Halide::Expr adjacent;  // whether elements lie next to each other, where that is not known
     Halide::Expr rows;
 };

@@ -3,9 +3,9 @@
 
 #include <tuple>
 
-#include "tests/kernels/family.h"
-#include "tests/reference/elements.h"
 #include "tests/conv2d_backward/check.h"
+#include "tests/convolution/layout_test.h"
+#include "tests/reference/elements.h"
 #include "tests/support/values.h"
 
 namespace hk::test {
@@ -13,22 +13,9 @@ namespace {
 
 constexpr int problems = 60;
 
-class Conv2dBackward : public testing::TestWithParam<std::tuple<DeviceType, Layout, DataType>> {
+class Conv2dBackward : public LayoutTest {
 protected:
-    void SetUp() override {
-        const DeviceType type = std::get<0>(GetParam());
-        devices_ = devices_of(type);
-        const bool rows = std::ranges::any_of(
-            rows_of(Pass::data), [&](const KernelInfo &kernel) { return kernel.device == type; });
-        if (devices_.empty() || !rows) {
-            GTEST_SKIP() << "no " << name_of(type) << (rows ? " device" : " rows");
-        }
-    }
-
-    Conv2dRequest request(Data data) const {
-        const auto [device, layout, type] = GetParam();
-        return {type, layout, data, {}, device == DeviceType::opencl ? 2e5 : 2e6};
-    }
+    void SetUp() override { need(std::get<0>(GetParam()), rows_of(Pass::data)); }
 
     template<typename Case>
     void check_gradient() {
@@ -39,8 +26,6 @@ protected:
             check_empty<Case>(device, request(Data::integers));
         }
     }
-
-    std::vector<Device> devices_;
 };
 
 TEST_P(Conv2dBackward, MatchesTheReferenceForTheInput) { check_gradient<BackwardDataCase>(); }
@@ -135,18 +120,12 @@ TEST(Conv2dBackwardPhases, MatchTheReference) {
     }
 }
 
-std::string name(const testing::TestParamInfo<std::tuple<DeviceType, Layout, DataType>> &info) {
-    const auto [device, layout, type] = info.param;
-    return std::string(name_of(device)) + "_" + std::string(name_of(layout)) + "_" +
-           std::string(name_of(type));
-}
-
 INSTANTIATE_TEST_SUITE_P(
     All, Conv2dBackward,
     testing::Combine(testing::Values(DeviceType::cpu, DeviceType::opencl, DeviceType::cuda),
                      testing::Values(Layout::nhwc, Layout::nchw),
                      testing::Values(DataType::f32, DataType::f16, DataType::bf16)),
-    name);
+    parameter_name);
 
 }  // namespace
 }  // namespace hk::test

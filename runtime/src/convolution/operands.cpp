@@ -135,17 +135,6 @@ const Tensor &packed_vector(const char *operation, const char *operand, const Te
     return copy = tensor.to(tensor.device());
 }
 
-void canonicalise(Dims &dims) {
-    int64_t stride = 1;
-    for (Dim &dim : dims) {
-        if (dim.extent == 1) dim.stride = stride;
-        if (__builtin_mul_overflow(dim.stride, dim.extent, &stride) ||
-            stride > std::numeric_limits<int32_t>::max() || stride < 0) {
-            stride = 0;
-        }
-    }
-}
-
 Conv2dOperands conv2d_operands(const Conv2dProblem &problem, const Tensor &input,
                                const Tensor &weight, const Tensor &bias, const Tensor &residual,
                                const Tensor &output) {

@@ -43,10 +43,6 @@ BufferView absent_vector(std::initializer_list<const Tensor *> present, DataType
 const Tensor &packed_vector(const char *operation, const char *operand, const Tensor &tensor,
                             bool own_queue, Tensor &copy);
 
-// A dimension of size 1 gets the stride that it has in a packed tensor: kernels ask for a stride of
-// 1 innermost, whatever the size.
-void canonicalise(Dims &dims);
-
 // The same convolution with fewer dimensions. A dilation of one tap is 1, and a stride with one
 // output the least that leaves one. With a 1x1 kernel and no padding, strides of the convolution
 // become strides of the input's view (nchw: of rows, and of columns that are 1 apart), and pixels

@@ -3,8 +3,6 @@
 #include <bit>
 #include <optional>
 
-#include "convolution/check.h"
-#include "convolution/operands.h"
 #include "hk/error.h"
 #include "kernel_buffer.h"
 #include "kernel_call.h"
