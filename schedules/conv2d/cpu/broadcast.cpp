@@ -169,8 +169,9 @@ void broadcast(Conv2d &stages, const Conv2dContext &context) {
 
     split(out, tile, lanes, context.filter_packed);
     // From registers to the output, where a tile's sum may be short. What follows the sum of a
-    // gradient is short; an activation and a residual in line are 100 KB.
-    if (context.in_place)
+    // gradient is short; an activation and a residual in line are 100 KB. In nchw elements of a
+    // vector are stored one by one: unrolled, that is as fast, and up to six times the code.
+    if (context.in_place && context.nhwc)
         out.unroll(kv).unroll(x);
     else if (few_channels(context) || (context.nhwc && pointwise(context)))
         out.specialize(context.plain).unroll(kv).unroll(x);

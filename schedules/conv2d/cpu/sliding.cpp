@@ -129,7 +129,6 @@ void across_columns(Conv2dDepthwise &stages, const Conv2dContext &context) {
     stages.padded.vectorize(x, lanes, TailStrategy::RoundUp);
     if (copies_rows) {
         out.specialize(context.plain && context.dense_columns);
-        out.specialize(context.plain);
         out.specialize(context.dense_columns);
         stages.packed.hoist_storage(out, rows);
         stages.padded.compute_at(out, gt).hoist_storage(out, rows);

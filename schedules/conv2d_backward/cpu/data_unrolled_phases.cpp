@@ -142,7 +142,6 @@ void across_columns(Conv2dBackwardData &stages, const Conv2dBackwardDataContext 
                                                                            TailStrategy::RoundUp);
     stages.gradient.update().vectorize(stages.columns.x, tile.lanes, guard);
     out.specialize(context.plain && context.dense_columns);
-    out.specialize(context.plain);
     out.specialize(context.dense_columns);
 }
 

@@ -80,8 +80,19 @@ void quantized_sliding(QuantizedConv2dDepthwise &stages, const QuantizedConv2dCo
         .unroll(x)
         .unroll(y);
     out.fuse(gb, n, rows).parallel(rows);
-    out.specialize(context.plain && context.unsigned_bytes);
-    out.specialize(context.plain);
+    // A copy of all loops, for what comes most often. Words of 2 x 2 numbers, and channels that are
+    // gathered, are as fast with a branch a tile, and half of the code.
+    const bool branches = !context.nhwc || (context.integer && context.stride_x == 2);
+    if (!branches) out.specialize(context.plain && context.unsigned_bytes);
+    stages.activated.compute_at(out, xo)
+        .bound_extent(x, tile.x)
+        .bound_extent(y, tile.y)
+        .vectorize(g, lanes, round_up)
+        .unroll(g)
+        .unroll(x)
+        .unroll(y);
+    if (branches) stages.activated.specialize(context.plain && context.unsigned_bytes);
+    stages.activated.specialize(context.plain);
     stages.sum.compute_at(out, xo)
         .bound_extent(x, tile.x)
         .bound_extent(y, tile.y)
