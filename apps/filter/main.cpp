@@ -153,9 +153,9 @@ int filter_photo(const Arguments &arguments) {
         std::printf("\n");
         std::fflush(stdout);
     }
-    const std::string caption = std::to_string(filters) + " ORIENTED FILTERS OF " +
-                                std::to_string(kernel_size) + "X" + std::to_string(kernel_size) +
-                                ", TEAL BELOW ZERO, AMBER ABOVE";
+    const std::string caption = std::to_string(filters) + " oriented filters of " +
+                                std::to_string(kernel_size) + "x" + std::to_string(kernel_size) +
+                                ", teal below zero, amber above";
     write_png(arguments.output, contact_sheet(image, values(runs.front().responses), caption));
     std::printf("wrote %s\n", arguments.output.c_str());
     return agree ? 0 : 1;
