@@ -28,26 +28,39 @@ int64_t output_pixels(const Conv2dProblem &p) {
 
 Conv2dResult conv2d_backward_data(const Conv2dProblem &p,
                                   const std::vector<double> &output_gradient,
-                                  const std::vector<double> &weight) {
-    Conv2dResult result = zeros(p.batch * p.height * p.width * p.channels,
+                                  const std::vector<double> &weight, const Rows &rows) {
+    Conv2dResult result = zeros(rows.among(p.batch * p.height * p.width) * p.channels,
                                 p.filters / p.options.groups * p.kernel_height * p.kernel_width);
-    for_each_product(p, [&](int64_t output, int64_t input, int64_t filter, int64_t count) {
-        for (int64_t i = 0; i < count; i++) {
-            add(result, input, weight[filter + i] * output_gradient[output + i]);
-        }
+    for_each_tap(p, [&](int64_t pixel, int64_t tap, int64_t in_pixel) {
+        const int64_t row = rows.place(in_pixel);
+        if (row < 0) return;
+        for_each_run(p, tap, [&](int64_t filter_row, int64_t channel, int64_t k, int64_t count) {
+            const double *const weights = &weight[filter_row * p.filters + k];
+            const double *const gradient = &output_gradient[pixel * p.filters + k];
+            for (int64_t i = 0; i < count; i++) {
+                add(result, row * p.channels + channel, weights[i] * gradient[i]);
+            }
+        });
     });
     return result;
 }
 
 Conv2dResult conv2d_backward_weight(const Conv2dProblem &p,
                                     const std::vector<double> &output_gradient,
-                                    const std::vector<double> &input) {
+                                    const std::vector<double> &input, const Rows &rows) {
     const int64_t taps = p.kernel_height * p.kernel_width;
-    Conv2dResult result = zeros(taps * p.channels / p.options.groups * p.filters, output_pixels(p));
-    for_each_product(p, [&](int64_t output, int64_t in, int64_t filter, int64_t count) {
-        for (int64_t i = 0; i < count; i++) {
-            add(result, filter + i, input[in] * output_gradient[output + i]);
-        }
+    Conv2dResult result =
+        zeros(rows.among(taps * p.channels / p.options.groups) * p.filters, output_pixels(p));
+    for_each_tap(p, [&](int64_t pixel, int64_t tap, int64_t in_pixel) {
+        for_each_run(p, tap, [&](int64_t filter_row, int64_t channel, int64_t k, int64_t count) {
+            const int64_t row = rows.place(filter_row);
+            if (row < 0) return;
+            const double factor = input[in_pixel * p.channels + channel];
+            const double *const gradient = &output_gradient[pixel * p.filters + k];
+            for (int64_t i = 0; i < count; i++) {
+                add(result, row * p.filters + k + i, factor * gradient[i]);
+            }
+        });
     });
     return result;
 }

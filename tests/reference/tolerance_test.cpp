@@ -1,6 +1,6 @@
 // A tolerance is of use where it lets rounding pass and a missing term fail.
 
-#include "tests/support/tolerance.h"
+#include "tests/reference/tolerance.h"
 
 #include <gtest/gtest.h>
 
@@ -9,8 +9,10 @@
 
 #include "tests/support/seed.h"
 
-namespace hk::test {
+namespace hk::reference {
 namespace {
+
+using namespace test;
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -38,7 +40,7 @@ TEST(Tolerance, LetsRoundingInF32Pass) {
         Random random(seed);
         const int terms = static_cast<int>(uniform(random, 1, 3000));
         const Sum sum = sum_of(terms, random);
-        const double bound = tolerance(DataType::f32, terms, sum.value, sum.magnitude, {});
+        const double bound = tolerance(DataType::f32, terms, sum.value, sum.magnitude);
         EXPECT_TRUE(close(DataType::f32, sum.result, sum.value, bound)) << repeat_command(seed);
     }
 }
@@ -48,7 +50,7 @@ TEST(Tolerance, FindsAMissingTerm) {
         Random random(seed);
         const int terms = static_cast<int>(uniform(random, 1, 1000));
         const Sum sum = sum_of(terms, random);
-        const double bound = tolerance(DataType::f32, terms, sum.value, sum.magnitude, {});
+        const double bound = tolerance(DataType::f32, terms, sum.value, sum.magnitude);
         if (std::abs(sum.last) > 0.1) {
             EXPECT_FALSE(close(DataType::f32, sum.value - sum.last, sum.value, bound))
                 << repeat_command(seed);
@@ -57,9 +59,9 @@ TEST(Tolerance, FindsAMissingTerm) {
 }
 
 TEST(Tolerance, GrowsWithTheStorageType) {
-    const double f32 = tolerance(DataType::f32, 9, 1, 1, {});
-    const double f16 = tolerance(DataType::f16, 9, 1, 1, {});
-    const double bf16 = tolerance(DataType::bf16, 9, 1, 1, {});
+    const double f32 = tolerance(DataType::f32, 9, 1, 1);
+    const double f16 = tolerance(DataType::f16, 9, 1, 1);
+    const double bf16 = tolerance(DataType::bf16, 9, 1, 1);
     EXPECT_LT(f32, f16);
     EXPECT_LT(f16, bf16);
     EXPECT_LT(bf16, 0.005);
@@ -77,4 +79,4 @@ TEST(Tolerance, TellsNanAndInfinityApart) {
 }
 
 }  // namespace
-}  // namespace hk::test
+}  // namespace hk::reference

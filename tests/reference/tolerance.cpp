@@ -1,10 +1,10 @@
-#include "tests/support/tolerance.h"
+#include "tests/reference/tolerance.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-namespace hk::test {
+namespace hk::reference {
 namespace {
 
 struct Storage {
@@ -30,7 +30,7 @@ struct Steepness {
     double slope, evaluation;
 };
 
-Steepness steepness(const Conv2dOptions &options) {
+Steepness steepness(const ActivationOptions &options) {
     switch (options.activation) {
         case Activation::leaky_relu:
             return {std::max(1.0, std::abs(static_cast<double>(options.alpha))), 0};
@@ -49,8 +49,8 @@ Steepness steepness(const Conv2dOptions &options) {
 // in any order of adding (Higham, Accuracy and Stability of Numerical Algorithms, section 4.2); two
 // more roundings are for the activation.
 double tolerance(DataType type, int64_t terms, double value, double magnitude,
-                 const Conv2dOptions &options) {
-    const auto [slope, evaluation] = steepness(options);
+                 const ActivationOptions &activation) {
+    const auto [slope, evaluation] = steepness(activation);
     const auto [half_ulp, smallest, largest] = storage(type);
     const double rounding = static_cast<double>(terms + 2) * std::ldexp(1, -24);
     const double sum = magnitude * (slope * rounding + evaluation);
@@ -70,4 +70,4 @@ bool close(DataType type, double result, double value, double tolerance) {
     return std::abs(result - value) <= tolerance;
 }
 
-}  // namespace hk::test
+}  // namespace hk::reference
