@@ -116,9 +116,9 @@ std::string selection_page() {
         absent::whose_limits(DeviceType::opencl) +
         ". Written by `make docs`, checked by a test: a change of the table shows here.\n";
     for (const Family &family : families()) {
-        if (!family.rows) continue;
+        if (!family.has_rows) continue;
         text += "\n## " + family.name + "\n";
-        for (const std::string &list : family.lists)
+        for (const std::string &list : family.lists())
             if (list != "table") text += "\n" + list + "\n\n" + page_of(family, list).text();
     }
     return text;

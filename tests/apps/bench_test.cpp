@@ -104,8 +104,8 @@ INSTANTIATE_TEST_SUITE_P(Bench, GradientBench, testing::Values("data", "weight")
 
 TEST(Bench, AllListsAreSummedUpEachShapeOnce) {
     const std::string path = own_file("more.csv");
-    std::ofstream(path) << "c,h,w,k,kh,kw,groups,passes\n16,8,8,32,1,1,1,bwd_data|bwd_weight\n"
-                           "8,7,7,8,5,5,8,bwd_weight\n4,7,7,4,1,1,1,bwd_data\n";
+    std::ofstream(path) << "input,weight,groups,passes\n1x8x8x16,32x1x1x16,1,bwd_data|bwd_weight\n"
+                           "1x7x7x8,8x5x5x1,8,bwd_weight\n1x7x7x4,4x1x1x4,1,bwd_data\n";
     const Outcome outcome =
         run_program(bench + "--family conv2d_backward_weight --no-peers --seconds 0.01 " +
                     "--list 'smoke," + path + "'");
@@ -123,7 +123,7 @@ TEST(Bench, FilterBatchRowAndFileNarrowTheRun) {
     for (const json &r : smoke("--no-peers --row any")) EXPECT_EQ(r.at("row"), "any");
 
     const std::string path = own_file("own.csv");
-    std::ofstream(path) << "c,h,w,k,kh,kw\n6,9,9,4,1,1\n";
+    std::ofstream(path) << "input,weight\n1x9x9x6,4x1x1x6\n";
     const Outcome outcome = run_program(bench + "--no-peers --seconds 0.01 --list '" + path + "'");
     EXPECT_EQ(outcome.status, 0);
     EXPECT_NE(outcome.output.find("9x9_6-4_1x1"), std::string::npos) << outcome.output;
@@ -134,7 +134,7 @@ TEST(Bench, ReportHasEveryListAndCase) {
                       gradients = own_file("gradients.json"), topk = own_file("topk.json"),
                       sparse = own_file("sparse.json"), maps = own_file("maps.json"),
                       list = own_file("list.csv");
-    std::ofstream(list) << "c,h,w,k,kh,kw\n16,8,8,32,1,1\n4,8,8,8,1,1\n";
+    std::ofstream(list) << "input,weight\n1x8x8x16,32x1x1x16\n1x8x8x4,8x1x1x4\n";
     const std::string run = bench + "--list smoke --seconds 0.01 --json '";
     ASSERT_EQ(run_program(run + path + "'").status, 0);
     ASSERT_EQ(run_program(run + bytes + "' --type u8 --output-type f32").status, 0);

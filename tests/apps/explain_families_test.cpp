@@ -58,8 +58,8 @@ TEST(Explain, TopKShowsItsRowAndTheRegionsOfAll) {
     }
     const Outcome outcome = run_program(explain + "topk --input 64x32000 --k 50");
     EXPECT_EQ(outcome.status, 0);
-    EXPECT_NE(outcome.output.find("topk f32: input [64, 32000], axis -1: 64 rows of 32000, the 50 "
-                                  "largest of each, values and indices"),
+    EXPECT_NE(outcome.output.find("topk f32: input [64, 32000], values [64, 50], indices "
+                                  "[64, 50]\n"),
               std::string::npos)
         << outcome.output;
     EXPECT_NE(outcome.output.find("  region     "), std::string::npos) << outcome.output;
@@ -121,9 +121,10 @@ TEST(Explain, PoolingAndSoftmaxTellRows) {
     }
     const std::pair<const char *, const char *> told[] = {
         {problems[0].flags,
-         "pool2d max nhwc f32, input [1, 112, 112, 64], kernel [3, 3], stride "
-         "[2, 2], padding [1, 1, 1, 1], output [1, 56, 56, 64]\n"},
-        {problems[6].flags, "softmax_cross_entropy f32: 64 rows of 10 classes\n"}};
+         "pool2d f32 nhwc: input [1, 112, 112, 64], output [1, 56, 56, 64]; kernel 3, padding 1\n"},
+        {problems[6].flags,
+         "softmax_cross_entropy f32: labels [64], loss [64], logits [64, 10], gradient [64, "
+         "10]\n"}};
     for (const auto &[flags, first_line] : told) {
         const Outcome outcome = run_program(explain + flags);
         EXPECT_EQ(outcome.output.rfind(first_line, 0), 0u) << outcome.output;
@@ -156,9 +157,9 @@ TEST(Explain, TensorProductTellsRowsAndArithmetic) {
     const Outcome outcome = run_program(explain + sparse_case + "--mode atomic");
     EXPECT_EQ(outcome.status, 0);
     for (const char *told :
-         {"tensor_product f32, 27 offsets, 810000 pairs, 64 to 64 channels, 125000 to 125000 rows, "
-          "atomic\n6.636 GFLOP; ",
-          "  row        wide4 (", "  region     wide2: vectors 2\n", "  not wide1: "}) {
+         {"tensor_product f32: input [125000, 64], weight [27, 64, 64], output [125000, 64]; ",
+          "pairs 30000, mode atomic\n6.636 GFLOP; ", "  row        wide4 (",
+          "  region     wide2: vectors 2\n", "  not wide1: "}) {
         EXPECT_NE(outcome.output.find(told), std::string::npos) << told << outcome.output;
     }
 }

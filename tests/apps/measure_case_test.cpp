@@ -46,7 +46,7 @@ CaseInfo fake(const std::string &failure, int &runs) {
 TEST(MeasureCase, NeverTimesAWrongResult) {
     int runs = 0;
     const Result result =
-        measure_case(conv2d_family(), fake("output(0) is 1, must be 2", runs), {}, {});
+        measure_case(family_named("conv2d"), fake("output(0) is 1, must be 2", runs), {}, {});
     EXPECT_EQ(runs, 0);
     EXPECT_EQ(result.ns, 0);
     EXPECT_TRUE(result.peers.empty());
@@ -58,7 +58,7 @@ TEST(MeasureCase, TakesTheFastestVariantOfEachPeer) {
     int runs = 0;
     MeasureOptions options;
     options.budget_seconds = 0.01;
-    const Result result = measure_case(conv2d_family(), fake("", runs), {}, options);
+    const Result result = measure_case(family_named("conv2d"), fake("", runs), {}, options);
     EXPECT_GT(runs, 0);
     EXPECT_GT(result.ns, 0);
     ASSERT_EQ(result.peers.size(), 3u);
@@ -78,10 +78,10 @@ TEST(MeasureCase, AnErrorIsAFailureUnlessARowWasAskedFor) {
     int runs = 0;
     const CaseInfo refused = {"list", "name", "", 1,
                               [&] { return std::make_unique<Refused>("", runs); }};
-    EXPECT_FALSE(measure_case(conv2d_family(), refused, {}, {}).skipped);
+    EXPECT_FALSE(measure_case(family_named("conv2d"), refused, {}, {}).skipped);
     Settings forced;
     forced.row = "3x3";
-    const Result result = measure_case(conv2d_family(), refused, forced, {});
+    const Result result = measure_case(family_named("conv2d"), refused, forced, {});
     EXPECT_TRUE(result.skipped);
     EXPECT_EQ(result.failure, "kernel_w is 1, the row needs 3");
 }
@@ -91,7 +91,7 @@ TEST(MeasureCase, SizesThatDontFitAreBadInput) {
                               throw InvalidArgument("conv2d: 3 groups of 8 channels");
                           }};
     try {
-        measure_case(conv2d_family(), bad, {}, {});
+        measure_case(family_named("conv2d"), bad, {}, {});
         FAIL();
     } catch (const BadCase &error) {
         EXPECT_STREQ(error.what(), "name: conv2d: 3 groups of 8 channels");

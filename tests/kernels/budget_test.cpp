@@ -7,40 +7,38 @@
 #include <cstdlib>
 #include <functional>
 
-#include "apps/bench/lists.h"
-#include "apps/bench/shapes.h"
+#include "families/convolution/convolution.h"
 #include "hk/conv2d_backward.h"
 #include "hk/softmax_cross_entropy.h"
 #include "hk/tensor_product.h"
 #include "tests/conv2d/check.h"
+#include "tests/quantized_conv2d/check.h"
 #include "tests/support/environment.h"
 #include "tests/support/print.h"
-#include "tests/quantized_conv2d/check.h"
 
 namespace hk::test {
 namespace {
-
-using bench::ConvShape;
 
 constexpr DataType kTypes[] = {DataType::f32, DataType::bf16};
 constexpr Layout kLayouts[] = {Layout::nhwc, Layout::nchw};
 
 // A convolution over the same number of rows and columns, its output as large as its input.
-ConvShape shape(int64_t channels, int64_t size, int64_t filters, int64_t kernel,
-                int64_t dilation = 1, int64_t groups = 1) {
-    ConvShape shape;
+Conv2dProblem shape(int64_t channels, int64_t size, int64_t filters, int64_t kernel,
+                    int64_t dilation = 1, int64_t groups = 1) {
+    Conv2dProblem shape;
     shape.channels = channels;
     shape.height = shape.width = size;
     shape.filters = filters;
     shape.kernel_height = shape.kernel_width = kernel;
-    shape.dilation_y = shape.dilation_x = dilation;
-    shape.padding_y = shape.padding_x = dilation * (kernel / 2);
-    shape.groups = groups;
+    const int64_t padding = dilation * (kernel / 2);
+    shape.options.dilation = {dilation, dilation};
+    shape.options.padding = {padding, padding, padding, padding};
+    shape.options.groups = groups;
     return shape;
 }
 
 // What is hard on staging: windows larger than any tile, long sums, and nearly nothing to compute.
-std::vector<ConvShape> adversarial_shapes() {
+std::vector<Conv2dProblem> adversarial_shapes() {
     return {
         shape(3, 40, 1, 31),         shape(64, 512, 64, 31),     shape(2, 40, 3, 3, 16),
         shape(2, 300, 3, 31, 16),    shape(64, 56, 1, 3),        shape(4096, 7, 16, 1),
@@ -50,12 +48,10 @@ std::vector<ConvShape> adversarial_shapes() {
     };
 }
 
-std::vector<ConvShape> all_shapes(const char *pass = "fwd") {
-    std::vector<ConvShape> shapes = adversarial_shapes();
+std::vector<Conv2dProblem> all_shapes(const char *pass = "fwd") {
+    std::vector<Conv2dProblem> shapes = adversarial_shapes();
     for (const char *list : {"conv_training", "shape_case"}) {
-        for (const ConvShape &s : bench::parse_conv_shapes(bench::embedded_csv("conv", list))) {
-            if (s.passes.empty() || s.passes.find(pass) != s.passes.npos) shapes.push_back(s);
-        }
+        for (const Conv2dProblem &s : bench::convolutions(list, pass)) shapes.push_back(s);
     }
     return shapes;
 }
@@ -71,12 +67,12 @@ using Select = Selection (*)(const Conv2dProblem &, DeviceType, const DeviceLimi
 template<Select select>
 std::vector<Problem> problems_of(const char *pass) {
     std::vector<Problem> problems;
-    for (const ConvShape &s : all_shapes(pass)) {
+    for (const Conv2dProblem &s : all_shapes(pass)) {
         for (const DataType type : kTypes) {
             for (const Layout layout : kLayouts) {
-                problems.push_back({bench::derived_name(s) + " " + std::string(hk::name_of(type)) +
-                                        " " + std::string(name_of(layout)),
-                                    [problem = s.problem(type, layout)](
+                problems.push_back({bench::name_of(s) + " " + std::string(hk::name_of(type)) + " " +
+                                        std::string(name_of(layout)),
+                                    [problem = bench::in(s, type, layout)](
                                         DeviceType device, const DeviceLimits &limits) {
                                         return select(problem, device, limits, false);
                                     }});
@@ -103,12 +99,12 @@ constexpr Types kQuantizedTypes[] = {{DataType::u8, DataType::u8},
 
 std::vector<Problem> quantized_conv2d_problems() {
     std::vector<Problem> problems;
-    for (const ConvShape &s : all_shapes()) {
+    for (const Conv2dProblem &s : all_shapes()) {
         for (const auto &[input, output] : kQuantizedTypes) {
             for (const Layout layout : kLayouts) {
-                QuantizedConv2dProblem problem{s.problem(DataType::f32, layout), output};
+                QuantizedConv2dProblem problem{bench::in(s, DataType::f32, layout), output};
                 problem.conv.type = input;
-                problems.push_back({bench::derived_name(s) + " " + std::string(hk::name_of(input)) +
+                problems.push_back({bench::name_of(s) + " " + std::string(hk::name_of(input)) +
                                         " to " + std::string(hk::name_of(output)) + " " +
                                         std::string(name_of(layout)),
                                     [problem](DeviceType device, const DeviceLimits &limits) {
@@ -236,7 +232,7 @@ TEST(DequantizedFilter, HasALadderOfSmallTiles) {
     for (const DeviceType device : {DeviceType::cuda, DeviceType::opencl}) {
         for (const Layout layout : kLayouts) {
             const QuantizedConv2dProblem problem{
-                shape(64, 512, 256, 3).problem(DataType::f32, layout), DataType::f32};
+                bench::in(shape(64, 512, 256, 3), DataType::f32, layout), DataType::f32};
             const DeviceLimits largest{48 * 1024, 227 * 1024, 1024, 65536, 90};
             const Selection selection = select_quantized_conv2d(problem, device, largest, true);
             if (!selection.kernel) continue;  // built without the device
@@ -291,13 +287,11 @@ TEST(AtomicTensorProduct, SharesThe512FloatsOfTheWeight) {
 }
 
 // Those of the shapes that PoCL computes in the time of a test, and a piece of the shape case.
-std::vector<ConvShape> small_shapes() {
-    std::vector<ConvShape> shapes = adversarial_shapes();
-    const std::vector<ConvShape> training = bench::conv_list("conv_training", "fwd", 1);
+std::vector<Conv2dProblem> small_shapes() {
+    std::vector<Conv2dProblem> shapes = adversarial_shapes();
+    const std::vector<Conv2dProblem> training = bench::convolutions("conv_training", "fwd", 1);
     shapes.insert(shapes.end(), training.begin(), training.end());
-    std::erase_if(shapes, [](const ConvShape &s) {
-        return s.problem(DataType::f32, Layout::nhwc).operations() > 4e6;
-    });
+    std::erase_if(shapes, [](const Conv2dProblem &s) { return s.operations() > 4e6; });
     shapes.push_back(shape(64, 10, 256, 3));
     return shapes;
 }
@@ -310,12 +304,12 @@ TEST_P(SmallDevice, ComputesTheSame) {
     const Environment limit("HK_SHARED_LIMIT", std::to_string(bytes).c_str());
     const Environment quiet("HK_LOG", "off");
     uint64_t seed = 1;
-    const std::vector<ConvShape> shapes = small_shapes();
+    const std::vector<Conv2dProblem> shapes = small_shapes();
     EXPECT_GE(shapes.size(), 16u);
-    for (const ConvShape &s : shapes) {
+    for (const Conv2dProblem &s : shapes) {
         Conv2dCase c;
         c.seed = seed++;
-        c.problem = s.problem(type, layout);
+        c.problem = bench::in(s, type, layout);
         c.bias = true;
         c.data = c.seed % 2 ? Data::reals : Data::integers;
         check(c, Device::opencl());
@@ -323,12 +317,12 @@ TEST_P(SmallDevice, ComputesTheSame) {
 }
 
 // Zero points that are 0 and others, one scale and many, every kind of bias, by the seed.
-QuantizedConv2dCase quantized(const ConvShape &s, const Types &types, Layout layout,
+QuantizedConv2dCase quantized(const Conv2dProblem &s, const Types &types, Layout layout,
                               uint64_t seed) {
     using enum QuantizedBias;
     QuantizedConv2dCase c;
     c.seed = seed;
-    c.problem = s.problem(DataType::f32, layout);
+    c.problem = bench::in(s, DataType::f32, layout);
     c.problem.type = types.first;
     c.output_type = types.second;
     c.data = c.integer() || seed % 2 ? Data::integers : Data::reals;
@@ -359,7 +353,7 @@ TEST_P(SmallQuantizedDevice, ComputesTheSame) {
     const Environment limit("HK_SHARED_LIMIT", std::to_string(bytes).c_str());
     const Environment quiet("HK_LOG", "off");
     uint64_t seed = 1;
-    for (const ConvShape &s : small_shapes()) {
+    for (const Conv2dProblem &s : small_shapes()) {
         check(quantized(s, types, layout, seed++), Device::opencl());
     }
 }

@@ -100,7 +100,7 @@ Outcome check(const TensorProductCase &c, Device device, const KernelInfo *row) 
         .summation = c.summation, .accumulate = c.accumulate, .groups = c.groups};
     const Tensor &previous = data.*roles.result;
     const auto wanted = roles.reference(data.*roles.first, data.*roles.second,
-                                        {data.imap, data.omap, data.starts}, previous, options);
+                                        {data.imap, data.omap, data.starts}, previous, options, {});
     Random random(c.seed + 2);
     const Placed first(data.*roles.first, device, c.*roles.first_placement, random);
     const Placed second(data.*roles.second, device, c.*roles.second_placement, random);
