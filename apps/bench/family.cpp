@@ -149,6 +149,21 @@ std::vector<const KernelInfo *> Family::rows(const Settings &settings) const {
     return result;
 }
 
+std::vector<Settings> Family::settings() const {
+    std::vector<Settings> all;
+    for (const Layout layout : layouts) {
+        for (const DataType type : types) {
+            for (const DataType output : output_types ? output_types(type) : std::vector{type}) {
+                Settings &one = all.emplace_back();
+                one.type = type;
+                one.output_type = output;
+                one.layout = layout;
+            }
+        }
+    }
+    return all;
+}
+
 std::string Family::sizes() const {
     std::string text;
     for (const Field &field : problem()->fields()) {

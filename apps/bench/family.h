@@ -66,6 +66,8 @@ struct Family {
     std::vector<CaseInfo> cases(const std::string &list, const Settings &settings) const;
     // Of the settings' types, layout and device.
     std::vector<const KernelInfo *> rows(const Settings &settings) const;
+    // Every type, output type and layout, on a CPU: layout by layout.
+    std::vector<Settings> settings() const;
     // A case of one's own: "input=NxHxWxC,…".
     std::string sizes() const;
 };

@@ -28,7 +28,7 @@ struct Options {
     Choice choice;
     std::string json, filter, selection;
     std::vector<std::string> lists;
-    bool show_lists = false;
+    bool show_lists = false, show_families = false;
     double seconds = 0.5;
     Settings settings;
 };
@@ -137,6 +137,10 @@ int run(const Options &given, const std::string &command) {
         program::write_file(options.selection, selection_page());
         return 0;
     }
+    if (options.show_families) {
+        for (const Family &each : families()) std::printf("%s\n", each.name.c_str());
+        return 0;
+    }
     const Family family = choose(options.choice, options.settings);
     if (options.show_lists) {
         for (const std::string &list : family.lists()) std::printf("%s\n", list.c_str());
@@ -189,6 +193,7 @@ int main(int argc, char **argv) {
     app.add_option("--selection", options.selection,
                    "write the row that selection takes for each case of all lists there, and "
                    "measure nothing");
+    app.add_flag("--families", options.show_families, "print the names of the families");
     app.add_flag("--lists", options.show_lists, "print the names of the family's lists");
     return hk::program::run("bench", app, argc, argv, [&] {
         settings.peers = !no_peers;

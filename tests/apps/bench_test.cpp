@@ -50,58 +50,6 @@ TEST(Bench, WritesOneObjectACase) {
     }
 }
 
-TEST(Bench, TakesEveryTypeAndLayout) {
-    for (const std::string type : {"f32", "f16", "bf16"}) {
-        for (const std::string layout : {"nhwc", "nchw"}) {
-            const json results = smoke("--no-peers --type " + type + " --layout " + layout);
-            ASSERT_EQ(results.size(), 4u);
-            for (const json &r : results) {
-                EXPECT_EQ(r.at("type"), type);
-                EXPECT_EQ(r.at("layout"), layout);
-                EXPECT_TRUE(r.at("ratio").is_null());
-                EXPECT_TRUE(r.at("peers").empty());
-            }
-        }
-    }
-}
-
-class GradientBench : public testing::TestWithParam<const char *> {};
-
-// Each case was checked against exact sums: bench's status would be 1.
-TEST_P(GradientBench, TakesEveryTypeAndLayout) {
-    const std::string family = std::string("conv2d_backward_") + GetParam();
-    const std::string made = family == "conv2d_backward_data" ? "input" : "weight";
-    for (const std::string flags :
-         {"", "--layout nchw", "--no-peers --type bf16", "--no-peers --type f16 --layout nchw"}) {
-        const json results = smoke("--family " + family + " " + flags);
-        ASSERT_EQ(results.size(), 4u) << flags;
-        for (const json &r : results) {
-            SCOPED_TRACE(r.dump());
-            EXPECT_EQ(r.at("family"), family);
-            EXPECT_EQ(r.at("kernel").get<std::string>().rfind(family + "_", 0), 0u);
-            EXPECT_EQ(r.at("shapes").size(), 3u);
-            EXPECT_TRUE(r.at("shapes").contains("output_gradient"));
-            EXPECT_TRUE(r.at("shapes").contains(made + "_gradient"));
-            EXPECT_GT(r.at("ns").get<double>(), 0);
-            if (r.at("type") == "f32") {
-                EXPECT_EQ(r.at("max_error"), 0);
-            }
-            // Both of oneDNN's count.
-            EXPECT_TRUE(r.at("other_layouts").empty());
-            double fastest = 0;
-            for (const auto &[library, ns] : r.at("peers").items()) {
-                if (fastest == 0 || ns < fastest) fastest = ns;
-            }
-            if (fastest > 0) {
-                EXPECT_DOUBLE_EQ(r.at("ratio").get<double>(), fastest / r.at("ns").get<double>());
-            }
-        }
-    }
-}
-
-INSTANTIATE_TEST_SUITE_P(Bench, GradientBench, testing::Values("data", "weight"),
-                         [](const auto &info) { return std::string(info.param); });
-
 TEST(Bench, AllListsAreSummedUpEachShapeOnce) {
     const std::string path = own_file("more.csv");
     std::ofstream(path) << "input,weight,groups,passes\n1x8x8x16,32x1x1x16,1,bwd_data|bwd_weight\n"

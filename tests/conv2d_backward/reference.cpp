@@ -31,16 +31,22 @@ Conv2dResult conv2d_backward_data(const Conv2dProblem &p,
                                   const std::vector<double> &weight, const Rows &rows) {
     Conv2dResult result = zeros(rows.among(p.batch * p.height * p.width) * p.channels,
                                 p.filters / p.options.groups * p.kernel_height * p.kernel_width);
+    // The weight in the order r, s, k, c, so that the inner loop runs along channels.
+    const int64_t channels = p.channels / p.options.groups, filters = p.filters / p.options.groups;
+    std::vector<double> turned(weight.size());
+    for (size_t i = 0; i < weight.size(); i++) {
+        const int64_t row = static_cast<int64_t>(i) / p.filters, k = i % p.filters;
+        turned[(row / channels * p.filters + k) * channels + row % channels] = weight[i];
+    }
     for_each_tap(p, [&](int64_t pixel, int64_t tap, int64_t in_pixel) {
         const int64_t row = rows.place(in_pixel);
         if (row < 0) return;
-        for_each_run(p, tap, [&](int64_t filter_row, int64_t channel, int64_t k, int64_t count) {
-            const double *const weights = &weight[filter_row * p.filters + k];
-            const double *const gradient = &output_gradient[pixel * p.filters + k];
-            for (int64_t i = 0; i < count; i++) {
-                add(result, row * p.channels + channel, weights[i] * gradient[i]);
-            }
-        });
+        for (int64_t k = 0; k < p.filters; k++) {
+            const double factor = output_gradient[pixel * p.filters + k];
+            const double *const weights = &turned[(tap * p.filters + k) * channels];
+            const int64_t first = row * p.channels + k / filters * channels;
+            for (int64_t c = 0; c < channels; c++) add(result, first + c, weights[c] * factor);
+        }
     });
     return result;
 }
