@@ -96,7 +96,7 @@ private:
     }
 
     // This schedule computes whole tiles, also over the image's edge.
-    bool reads_whole_tiles() const { return schedule_name.value() == "cpu_in_place"; }
+    bool reads_whole_tiles() const { return schedule_name.value() == "sliding_in_place"; }
 
     template<typename Stages>
     void build(Stages stages, const Conv2dTable<Stages> &table, const Conv2dContext &context) {

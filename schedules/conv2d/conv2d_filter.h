@@ -15,6 +15,6 @@ void conv2d_filter(generators::Conv2dFilter &stages, const Conv2dFilterContext &
 
 // By the names of the table.
 inline const Table<generators::Conv2dFilter, Conv2dFilterContext> conv2d_filter_schedules = {
-    {"cpu", cpu::conv2d_filter}};
+    {"along_rows", cpu::conv2d_filter}};
 
 }  // namespace hk::schedules

@@ -17,19 +17,19 @@ struct PartialSums {
 PartialSums backward_bias_sums(const Conv2dBackwardBiasContext &context);
 
 namespace cpu {
-void backward_bias(generators::Conv2dBackwardBias &stages,
-                   const Conv2dBackwardBiasContext &context);
+void backward_bias_parallel_parts(generators::Conv2dBackwardBias &stages,
+                                  const Conv2dBackwardBiasContext &context);
 }  // namespace cpu
 
 namespace gpu {
-void backward_bias_unstaged(generators::Conv2dBackwardBias &stages,
-                            const Conv2dBackwardBiasContext &context);
+void backward_bias_thread_per_part(generators::Conv2dBackwardBias &stages,
+                                   const Conv2dBackwardBiasContext &context);
 }  // namespace gpu
 
 // By the names of the table.
 inline const Table<generators::Conv2dBackwardBias, Conv2dBackwardBiasContext>
     conv2d_backward_bias_schedules = {{"root", root_of_sizes},
-                                      {"cpu", cpu::backward_bias},
-                                      {"gpu_unstaged", gpu::backward_bias_unstaged}};
+                                      {"parallel_parts", cpu::backward_bias_parallel_parts},
+                                      {"thread_per_part", gpu::backward_bias_thread_per_part}};
 
 }  // namespace hk::schedules

@@ -30,6 +30,6 @@ void tensor_product_root(generators::TensorProduct &stages, const TensorProductC
 
 // By the names of the table.
 inline const Table<generators::TensorProduct, TensorProductContext> tensor_product_schedules = {
-    {"root", tensor_product_root}, {"cpu", cpu::tensor_product}};
+    {"root", tensor_product_root}, {"register_tiles", cpu::tensor_product}};
 
 }  // namespace hk::schedules

@@ -29,7 +29,7 @@ void tensor_product_atomic_root(generators::TensorProductAtomic &stages,
 // By the names of the table.
 inline const Table<generators::TensorProductAtomic, TensorProductAtomicContext>
     tensor_product_atomic_schedules = {{"root", tensor_product_atomic_root},
-                                       {"gpu", gpu::tensor_product_atomic},
-                                       {"gpu_unstaged", gpu::tensor_product_atomic_unstaged}};
+                                       {"staged", gpu::tensor_product_atomic},
+                                       {"unstaged", gpu::tensor_product_atomic_unstaged}};
 
 }  // namespace hk::schedules

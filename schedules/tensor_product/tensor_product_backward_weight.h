@@ -45,11 +45,11 @@ void weight_gradient_offsets_root(generators::TensorProductBackwardWeightOffsets
 // By the names of the table.
 inline const Table<generators::TensorProductBackwardWeight, WeightGradientContext>
     weight_gradient_schedules = {{"root", weight_gradient_root},
-                                 {"cpu", cpu::tensor_product_backward_weight}};
+                                 {"register_tiles", cpu::tensor_product_backward_weight}};
 inline const Table<generators::TensorProductBackwardWeightOffsets, WeightGradientContext>
     weight_gradient_offsets_schedules = {
         {"root", weight_gradient_offsets_root},
-        {"gpu", gpu::tensor_product_backward_weight},
-        {"gpu_unstaged", gpu::tensor_product_backward_weight_unstaged}};
+        {"staged", gpu::tensor_product_backward_weight},
+        {"unstaged", gpu::tensor_product_backward_weight_unstaged}};
 
 }  // namespace hk::schedules

@@ -28,9 +28,8 @@ void tensor_product_stationary_root(generators::TensorProductStationary &stages,
 
 // By the names of the table.
 inline const Table<generators::TensorProductStationary, TensorProductStationaryContext>
-    tensor_product_stationary_schedules = {
-        {"root", tensor_product_stationary_root},
-        {"gpu", gpu::tensor_product_stationary},
-        {"gpu_unstaged", gpu::tensor_product_stationary_unstaged}};
+    tensor_product_stationary_schedules = {{"root", tensor_product_stationary_root},
+                                           {"staged", gpu::tensor_product_stationary},
+                                           {"unstaged", gpu::tensor_product_stationary_unstaged}};
 
 }  // namespace hk::schedules

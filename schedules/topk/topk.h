@@ -25,6 +25,6 @@ void topk_root(generators::TopK &stages, const TopKContext &context);
 
 // By the names of the table.
 inline const Table<generators::TopK, TopKContext> topk_schedules = {{"root", topk_root},
-                                                                    {"cpu", cpu::topk}};
+                                                                    {"rows_in_cache", cpu::topk}};
 
 }  // namespace hk::schedules

@@ -17,6 +17,6 @@ void topk_merge(generators::TopKMerge &stages, const TopKMergeContext &context);
 
 // By the names of the table.
 inline const Table<generators::TopKMerge, TopKMergeContext> topk_merge_schedules = {
-    {"gpu_unstaged", gpu::topk_merge}};
+    {"thread_per_item", gpu::topk_merge}};
 
 }  // namespace hk::schedules

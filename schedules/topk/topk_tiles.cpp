@@ -13,7 +13,7 @@ void topk_tiles_root(TopKTiles &stages, const TopKTilesContext &context) {
 }
 
 int topk_tile(const TopKTilesContext &context) {
-    const bool staged = context.schedule != "gpu_unstaged";
+    const bool staged = context.schedule != "unstaged";
     int tile = staged ? 1024 : TopKTiles::slots;
     Knobs knobs(context.knobs);
     knobs.take("tile", tile, powers(TopKTiles::slots, staged ? 4096 : TopKTiles::slots));

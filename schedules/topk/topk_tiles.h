@@ -23,8 +23,6 @@ void topk_tiles_root(generators::TopKTiles &stages, const TopKTilesContext &cont
 
 // By the names of the table.
 inline const Table<generators::TopKTiles, TopKTilesContext> topk_tiles_schedules = {
-    {"root", topk_tiles_root},
-    {"gpu", gpu::topk_tiles},
-    {"gpu_unstaged", gpu::topk_tiles_unstaged}};
+    {"root", topk_tiles_root}, {"staged", gpu::topk_tiles}, {"unstaged", gpu::topk_tiles_unstaged}};
 
 }  // namespace hk::schedules

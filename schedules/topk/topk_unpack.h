@@ -17,6 +17,6 @@ void topk_unpack(generators::TopKUnpack &stages, const TopKUnpackContext &contex
 
 // By the names of the table.
 inline const Table<generators::TopKUnpack, TopKUnpackContext> topk_unpack_schedules = {
-    {"gpu_unstaged", gpu::topk_unpack}};
+    {"thread_per_element", gpu::topk_unpack}};
 
 }  // namespace hk::schedules

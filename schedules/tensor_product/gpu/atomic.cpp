@@ -19,13 +19,13 @@ struct Sizes {
 constexpr int kUnroll = 4;  // channels of the input, where its rows are not staged
 
 Sizes sizes(const TensorProductAtomicContext &context) {
-    const bool staged = context.schedule != "gpu_unstaged";
+    const bool staged = context.schedule != "unstaged";
     Sizes sizes{staged ? Tiles{32, 128, 1, 16, 8, 32, 1} : Tiles{16, 32, 1, 1, 8, 16, 1}, 0};
     Knobs knobs(context.knobs);
     sizes.tiles.take(knobs, staged, false);
     if (staged) knobs.take("stage", sizes.stage, {0, 1});
     knobs.end();
-    Knobs::require(context.schedule != "gpu" || sizes.stage || sizes.tiles.tile_c % kUnroll == 0,
+    Knobs::require(context.schedule != "staged" || sizes.stage || sizes.tiles.tile_c % kUnroll == 0,
                    "tile_c is a multiple of 4, with stage:0");
     return sizes;
 }
@@ -68,7 +68,7 @@ TensorProductAtomicSizes tensor_product_atomic_sizes(const TensorProductAtomicCo
 // bytes, for sums so long and outputs so wide that rows would be read from global memory four times
 // and more. Registers a thread, the larger of sm_80 and sm_90, no stack, no spills: 48; large 56.
 //   tensor_product_atomic.generator -g tensor_product_atomic -f any -o . -e resources
-//       target=host-cuda-cuda_capability_80 schedule=gpu
+//       target=host-cuda-cuda_capability_80 schedule=staged
 // Lost by arithmetic: a channel a thread and 16 pairs, whose additions are 128 bytes a warp, but
 // one load from memory an FMA. Its speed on a GPU is not measured.
 void tensor_product_atomic(TensorProductAtomic &stages, const TensorProductAtomicContext &context) {

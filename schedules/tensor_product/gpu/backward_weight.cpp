@@ -36,7 +36,7 @@ void add_slices(TensorProductBackwardWeightOffsets &stages) {
 }  // namespace
 
 int weight_gradient_step(const WeightGradientContext &context, const std::string &schedule) {
-    return tiles(context, schedule != "gpu_unstaged").tile_c;
+    return tiles(context, schedule != "unstaged").tile_c;
 }
 
 namespace gpu {

@@ -10,7 +10,7 @@ namespace {
 
 // Of output channels (as k), rows of a block (as x) and blocks (as y); tile_c is of input channels.
 Tiles tiles(const TensorProductStationaryContext &context) {
-    const bool staged = context.schedule != "gpu_unstaged";
+    const bool staged = context.schedule != "unstaged";
     Tiles t = staged ? Tiles{64, 64, 1, 16, 16, 16, 1} : Tiles{16, 32, 1, 1, 8, 16, 1};
     Knobs knobs(context.knobs);
     t.take(knobs, staged, false);
@@ -62,7 +62,7 @@ TensorProductStationarySizes tensor_product_stationary_sizes(
 // 2304 bytes. Registers a thread, the larger of sm_80 and sm_90, no stack, no spills, the same for
 // f32, f16 and bf16: 80; f64 128.
 //   tensor_product_stationary.generator -g tensor_product_stationary -f any -o . -e resources
-//       target=host-cuda-cuda_capability_80 schedule=gpu
+//       target=host-cuda-cuda_capability_80 schedule=staged
 // Its speed on a GPU is not measured.
 void tensor_product_stationary(TensorProductStationary &stages,
                                const TensorProductStationaryContext &context) {

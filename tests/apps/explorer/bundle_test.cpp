@@ -31,7 +31,7 @@ TEST_F(BundleTest, RunsElsewhereInPartsThatMerge) {
     const Outcome built =
         run_program(explorer +
                     "sweep conv2d input=1x8x8x16,weight=16x3x3x16,padding=1 "
-                    "--schedule packed/cpu --candidates 3 --bundle '" +
+                    "--schedule packed/broadcast --candidates 3 --bundle '" +
                     made.string() + "'");
     ASSERT_EQ(built.status, 0) << built.output;
     const Outcome needs = run_program("ldd '" + (made / "measure").string() + "'");

@@ -43,7 +43,7 @@ protected:
     // Of three candidates.
     void make(const std::string &device) {
         const Outcome built = run_program(sweep + "conv2d " + small_3x3 + " --target " + device +
-                                          " --schedule sliced/gpu --candidates 3 --bundle '" +
+                                          " --schedule sliced/staged --candidates 3 --bundle '" +
                                           folder_.string() + "'");
         ASSERT_EQ(built.status, 0) << built.output;
         EXPECT_NE(built.output.find("/measure has "), std::string::npos) << built.output;
@@ -246,15 +246,15 @@ TEST_F(GpuBundleTest, NoRowSpillsOrHasAStack) {
 
 TEST_F(GpuBundleTest, WhatIsLeftOutIsCollected) {
     const Record skipped{.of = "one",
-                         .candidate = "sliced/gpu tile_k:128",
+                         .candidate = "sliced/staged tile_k:128",
                          .algorithm = "sliced",
-                         .schedule = "gpu",
+                         .schedule = "staged",
                          .fixed = "",
                          .knobs = "tile_k:128",
                          .status = "over budget",
                          .reason = "spills 8 bytes"};
     Record measured = skipped;
-    measured.candidate = "sliced/gpu";
+    measured.candidate = "sliced/staged";
     measured.status = "ok";
     write_records(folder_ / "left-out.csv", {skipped});
     write_records(folder_ / "results-there-1-1.csv", {measured});

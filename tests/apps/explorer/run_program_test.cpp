@@ -78,7 +78,7 @@ TEST(RunProgram, RunsOnOpenCL) {
     if (outcome.output.find("there is no device") != std::string::npos)
         GTEST_SKIP() << outcome.output;
     ASSERT_EQ(outcome.status, 0) << outcome.output;
-    EXPECT_NE(outcome.output.find("sliced/gpu"), std::string::npos) << outcome.output;
+    EXPECT_NE(outcome.output.find("sliced/staged"), std::string::npos) << outcome.output;
 }
 
 TEST(RunProgram, SaysInALineWhatIsAllowed) {

@@ -145,7 +145,7 @@ void across_columns(Conv2dDepthwise &stages, const Conv2dContext &context) {
 
 namespace cpu {
 
-void depthwise(Conv2dDepthwise &stages, const Conv2dContext &context) {
+void sliding(Conv2dDepthwise &stages, const Conv2dContext &context) {
     if (context.nhwc)
         across_groups(stages, context);
     else
@@ -155,10 +155,10 @@ void depthwise(Conv2dDepthwise &stages, const Conv2dContext &context) {
 // Every element is computed once, as the residual that is added may be what the output's memory
 // held. One kernel with both loops is slower apart: explorer run, 112x112, stride 2, 0.63 of its
 // speed.
-void depthwise_in_place(Conv2dDepthwise &stages, const Conv2dContext &context) {
+void sliding_in_place(Conv2dDepthwise &stages, const Conv2dContext &context) {
     Conv2dContext in_place = context;
     in_place.in_place = true;
-    depthwise(stages, in_place);
+    sliding(stages, in_place);
 }
 
 }  // namespace cpu

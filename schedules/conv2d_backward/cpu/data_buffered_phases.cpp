@@ -61,7 +61,8 @@ namespace cpu {
 
 // One tile of a row of the input, all its phases: their sums lie side by side in a buffer and go
 // to their places from there. What lies next to each other in memory is a vector.
-void backward_data(Conv2dBackwardData &stages, const Conv2dBackwardDataContext &context) {
+void backward_data_buffered_phases(Conv2dBackwardData &stages,
+                                   const Conv2dBackwardDataContext &context) {
     int tile_x = 8;
     Knobs knobs(context.knobs);
     if (context.nhwc) {

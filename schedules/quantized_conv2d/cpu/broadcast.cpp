@@ -6,7 +6,7 @@ using namespace hk::generators;
 namespace hk::schedules {
 
 int quantized_packed_lanes(const QuantizedConv2dContext &context) {
-    return context.schedule == "cpu" ? context.target.natural_vector_size<float>() : 1;
+    return context.schedule == "broadcast" ? context.target.natural_vector_size<float>() : 1;
 }
 
 namespace {
@@ -107,17 +107,17 @@ void schedule_filters(QuantizedConv2dEnds &stages, const QuantizedConv2dContext 
 }
 
 // Vectors of output channels times broadcasts of the input, the sums in registers, as in
-// schedules/conv2d/cpu/packed.cpp: in 8 bits a broadcast is a word of four channels, and vpdpbusd
-// multiplies and adds up all four; in f32 each byte of a word of the filter is widened by two
-// shifts and a conversion, which its 14 multiplications hide. What follows the sums runs over the
-// whole tile without a condition; only the copy to the output looks for the ends.
+// schedules/conv2d/cpu/broadcast.cpp: in 8 bits a broadcast is a word of four channels, and
+// vpdpbusd multiplies and adds up all four; in f32 each byte of a word of the filter is widened by
+// two shifts and a conversion, which its 14 multiplications hide. What follows the sums runs over
+// the whole tile without a condition; only the copy to the output looks for the ends.
 //
 // bench --family quantized_conv2d --list resnet50, one Zen 4 core, u8 to u8, of 468 GOP/s: 3x3 410
 // to 428 at 56x56 to 14x14, 1x1 360 to 424 from 128 channels on, 264 from 64 channels, where what
 // follows the sum is a third of the time. f32: 90 to 103 of 118. 3x3 padded a row of tiles at a
 // time: 413 at 56x56, a tile at a time 373. A filter of 2 MB packed a block at a time, so that it
 // stays in the cache: 313 at 7x7, 1024 to 2048 channels; all of it first 191.
-void quantized_packed(QuantizedConv2d &stages, const QuantizedConv2dContext &context) {
+void quantized_broadcast(QuantizedConv2d &stages, const QuantizedConv2dContext &context) {
     const PackedTile tile = choose(context);
     const int lanes = context.target.natural_vector_size<float>();
     Func &out = stages.output;

@@ -40,7 +40,7 @@ DepthwiseTile choose(const QuantizedConv2dContext &context) {
 }  // namespace
 
 DepthwiseWords quantized_depthwise_words(const QuantizedConv2dContext &context) {
-    if (!context.integer || context.schedule != "cpu" || choose(context).words == 1)
+    if (!context.integer || context.schedule != "sliding" || choose(context).words == 1)
         return DepthwiseWords::columns;
     return context.stride_x == 2 ? DepthwiseWords::squares : DepthwiseWords::pairs;
 }
@@ -61,9 +61,9 @@ namespace cpu {
 // words of an image first (51 at 28x28x192); shared words where the width is not known (58 at
 // 56x56x144).
 //
-// f32: the input is read where it lies, as in schedules/conv2d/cpu/depthwise.cpp: 95 GFLOP/s of 118
+// f32: the input is read where it lies, as in schedules/conv2d/cpu/sliding.cpp: 95 GFLOP/s of 118
 // at 56x56x144, 60 at 7x7; any width 83 and 44.
-void quantized_depthwise(QuantizedConv2dDepthwise &stages, const QuantizedConv2dContext &context) {
+void quantized_sliding(QuantizedConv2dDepthwise &stages, const QuantizedConv2dContext &context) {
     const DepthwiseTile tile = choose(context);
     const int lanes = context.target.natural_vector_size<float>();
     const TailStrategy round_up = TailStrategy::RoundUp;

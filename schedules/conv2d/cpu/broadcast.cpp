@@ -142,10 +142,10 @@ void hold(Func sum, const PackedTile &tile, const LoopLevel &at,
 
 namespace cpu {
 
-PackedSum packed_sum(const Conv2dContext &context) {
+PackedSum broadcast_sum(const Conv2dContext &context) {
     const PackedTile tile = choose(context);
     return {tile.block, tile.y == 1 && !pointwise(context), tile.stage && few_channels(context),
-            context.schedule == "cpu_blocks"};
+            context.schedule == "broadcast_blocks"};
 }
 
 // Vectors of output channels times broadcasts of the input, the sums in registers. A tile's input
@@ -161,7 +161,7 @@ PackedSum packed_sum(const Conv2dContext &context) {
 // they are (1x1: as fast as packed, and worse where rows are a power of two apart); the sum in
 // slices of 256 or 512 channels that stay in the cache (6 to 8 % slower: bench --list resnet50
 // --filter 7x7_2048).
-void packed(Conv2d &stages, const Conv2dContext &context) {
+void broadcast(Conv2d &stages, const Conv2dContext &context) {
     const PackedTile tile = choose(context);
     const int lanes = tile.lanes;
     Func &out = stages.output;
@@ -181,7 +181,7 @@ void packed(Conv2d &stages, const Conv2dContext &context) {
         stages.activated.bound_storage(k, lanes);
     else
         stages.activated.bound_extent(k, lanes);
-    if (context.schedule == "cpu_blocks") {
+    if (context.schedule == "broadcast_blocks") {
         const RDom &d = stages.blocked.in_block, &blocks = stages.blocked.blocks;
         hold(stages.blocked.running, tile, LoopLevel(out, kb), {blocks.x, blocks.y, blocks.z});
         hold(stages.blocked.block_sum, tile, LoopLevel(stages.blocked.running, blocks.x),
@@ -207,7 +207,7 @@ void packed(Conv2d &stages, const Conv2dContext &context) {
 }
 
 // The same with one more level: a block's sums are in registers, the running ones on the stack.
-void packed_blocks(Conv2d &stages, const Conv2dContext &context) { packed(stages, context); }
+void broadcast_blocks(Conv2d &stages, const Conv2dContext &context) { broadcast(stages, context); }
 
 }  // namespace cpu
 

@@ -1,4 +1,4 @@
-#include "schedules/conv2d/gpu/conv2d.h"
+#include "schedules/conv2d/gpu/staged.h"
 
 using namespace Halide;
 using namespace hk::generators;
@@ -59,7 +59,7 @@ void stage_operands(Conv2dSliced &stages, const Conv2dContext &context, const Ti
 }  // namespace
 
 int sliced_tile(const Conv2dContext &context) {
-    return context.schedule == "gpu" ? staged_tiles(context).tile_c : 1;
+    return context.schedule == "staged" ? staged_tiles(context).tile_c : 1;
 }
 
 namespace gpu {
@@ -128,14 +128,14 @@ void sum_slices(Conv2dSliced &stages, const Conv2dContext &context, const Block 
 //     nhwc     76   76   66   59        108        128
 //     nchw     54   56   56   64        108        128
 //   conv2d.generator -g conv2d -f any -o . -e resources target=host-cuda-cuda_capability_80
-//       algorithm=sliced schedule=gpu layout=nhwc
+//       algorithm=sliced schedule=staged layout=nhwc
 //
 // Lost: unrolling the channels of a 3x3 slice too: 123 (nhwc) and 149 (nchw) registers, one block a
 // multiprocessor fewer. Slices of 16 channels: twice the shared bytes for half the barriers. Large
 // tiles with all taps of a row unrolled: 130 registers (3x3), with all channels 165 (1x1).
 // Unrolling what follows the sum: 22 KB more of CUDA code a kernel, 14 KB of OpenCL.
 // Its speed on a GPU is not measured.
-void sliced(Conv2dSliced &stages, const Conv2dContext &context) {
+void staged(Conv2dSliced &stages, const Conv2dContext &context) {
     const Block block(staged_tiles(context), context.nhwc);
     block.tile(stages.output);
     sum_slices(stages, context, block);
@@ -148,7 +148,7 @@ void sliced(Conv2dSliced &stages, const Conv2dContext &context) {
 // spills. Its speed on a GPU is not measured.
 void unstaged(Conv2dSliced &stages, const Conv2dContext &context) {
     if (!stages.blocked.running.defined())
-        throw CompileError("schedule gpu_unstaged is for algorithm sliced_blocks");
+        throw CompileError("schedule unstaged is for algorithm sliced_blocks");
     const Block block(unstaged_tiles(context), context.nhwc);
     const RDom &d = stages.blocked.in_block, &blocks = stages.blocked.blocks;
     block.accumulate_alone(stages.blocked.running, stages.output, {blocks.x, blocks.y, blocks.z});
@@ -161,7 +161,7 @@ void unstaged(Conv2dSliced &stages, const Conv2dContext &context) {
 // is read by the same thread or its neighbours, out of registers and the first-level cache.
 // Registers a thread, no stack, no spills: 40 (nhwc), 32 (nchw); where the filter's size is known,
 // and unrolled, 64 and 40 for 3x3. Its speed on a GPU is not measured.
-void depthwise(Conv2dDepthwise &stages, const Conv2dContext &context) {
+void thread_per_group(Conv2dDepthwise &stages, const Conv2dContext &context) {
     const RDom &d = stages.r;
     compute_groups(stages.output, stages.sum, context.nhwc, Knobs(context.knobs), {d.x, d.y});
     if (context.kernel_w > 0 && context.kernel_h > 0 && context.kernel_w * context.kernel_h <= 25)

@@ -150,7 +150,8 @@ void across_columns(Conv2dBackwardData &stages, const Conv2dBackwardDataContext 
 
 namespace cpu {
 
-void backward_data_phases(Conv2dBackwardData &stages, const Conv2dBackwardDataContext &context) {
+void backward_data_unrolled_phases(Conv2dBackwardData &stages,
+                                   const Conv2dBackwardDataContext &context) {
     if (context.nhwc)
         across_groups(stages, context);
     else

@@ -330,7 +330,8 @@ WeightTiles tiles_in_registers(const Conv2dBackwardWeightContext &context) {
         sums.whole > 0};
 }
 
-void backward_weight(Conv2dBackwardWeight &stages, const Conv2dBackwardWeightContext &context) {
+void backward_weight_register_tiles(Conv2dBackwardWeight &stages,
+                                    const Conv2dBackwardWeightContext &context) {
     const Schedule schedule(stages, context);
     if (schedule.whole()) {
         schedule.whole_tasks();

@@ -122,14 +122,14 @@ void stage_operands(QuantizedConv2dSliced &stages, const QuantizedConv2dContext 
 }  // namespace
 
 int quantized_sliced_tile(const QuantizedConv2dContext &context) {
-    return context.schedule == "gpu" ? staged_tiles(context).tile_c : 1;
+    return context.schedule == "staged" ? staged_tiles(context).tile_c : 1;
 }
 
 namespace gpu {
 
-// The tiles of gpu/conv2d.cpp, over words of four channels: a block computes 64 channels at 64
-// pixels (few: 16 at 16 x 16), 16 sums a thread in registers, 3x3 with all taps of a slice over one
-// window.
+// The tiles of schedules/conv2d/gpu/staged.cpp, over words of four channels: a block computes 64
+// channels at 64 pixels (few: 16 at 16 x 16), 16 sums a thread in registers, 3x3 with all taps of a
+// slice over one window.
 //
 // Bytes: slices of 16 channels, 1x1: of 32, a word of them one dp4a (OpenCL C spells its four
 // products out). Shared bytes: 1x1 32 * (64 + 64) = 4096; any 16 * (64 + 64) = 2048; few 16 * (16 +
@@ -137,7 +137,7 @@ namespace gpu {
 // 52 words. Zero points enter through two sums, of each filter and of each window, a kernel each
 // before this one, of no terms where the zero point is 0. Weights alone quantised: slices of eight
 // channels, the filter dequantised as it is staged, so that it is in memory a slice at a time;
-// bytes and FMAs are those of gpu/conv2d.cpp.
+// bytes and FMAs are those of schedules/conv2d/gpu/staged.cpp.
 //
 // Registers a thread, the larger of sm_80 and sm_90, no stack, no spills, whatever the output is:
 //               any  few  1x1  3x3
@@ -148,7 +148,7 @@ namespace gpu {
 // Lost: 1x1 of 16 channels, as many registers for twice the barriers. Slices of 32 channels for
 // any: 80 and 64 registers, but the layers of three channels, and most groups, are there. Its speed
 // on a GPU is not measured.
-void quantized_sliced(QuantizedConv2dSliced &stages, const QuantizedConv2dContext &context) {
+void quantized_staged(QuantizedConv2dSliced &stages, const QuantizedConv2dContext &context) {
     const Block block(staged_tiles(context), context.nhwc);
     const RDom &d = stages.r;
     block.tile(stages.output, Block::Unroll::none);
@@ -198,8 +198,9 @@ void quantized_unstaged(QuantizedConv2dSliced &stages, const QuantizedConv2dCont
 }
 
 // One channel and one filter a group: a slice of one word, whose other three channels are known to
-// be zeros. Nothing is staged, as in gpu/conv2d.cpp.
-void quantized_depthwise(QuantizedConv2dSliced &stages, const QuantizedConv2dContext &context) {
+// be zeros. Nothing is staged, as in schedules/conv2d/gpu/staged.cpp.
+void quantized_thread_per_group(QuantizedConv2dSliced &stages,
+                                const QuantizedConv2dContext &context) {
     const RDom &d = stages.r;
     compute_groups(stages.output, stages.sum, context.nhwc, Knobs(context.knobs),
                    {d[0], d[1], d[4], d[2], d[3]});
