@@ -17,7 +17,7 @@ namespace hk::explorer {
 struct SubjectFlags {
     bench::Choice choice;
     std::vector<std::string>
-        shapes;  // cases of the family's lists, lists, .csv files, or c=64,h=56
+        shapes;  // cases of the family's lists, lists, .csv files, or input=1x56x56x64,…
     int threads = 1;
 
     void add_to(CLI::App &app);

@@ -34,7 +34,7 @@ std::string text_of(const fs::path &file) {
 TEST(SweepProgram, GoesOnAfterItWasKilled) {
     const std::string folder = test::own_file("killed");
     const std::string command = explorer +
-                                "sweep conv2d n=1,c=16,h=8,w=8,k=16,kh=3,kw=3,pad_h=1,pad_w=1 " +
+                                "sweep conv2d input=1x8x8x16,weight=16x3x3x16,padding=1 " +
                                 "--schedule packed/broadcast --budget 5 --output '" + folder + "'";
     const auto count = [&] {
         const fs::path file = fs::path(folder) / "results.csv";
