@@ -1,7 +1,5 @@
 #include "hk/conv2d.h"
 
-#include <CLI/CLI.hpp>
-
 #include "conv_flags.h"
 #include "verb.h"
 
@@ -14,11 +12,11 @@ public:
     std::string name() const override { return "conv2d"; }
     std::string description() const override { return "Convolution, forward"; }
 
-    void add_flags(CLI::App &app) override {
-        flags_.add_to(app);
-        app.add_option("--type", type_, "f32, f16 or bf16")->capture_default_str();
-        app.add_flag("--in-place", in_place_, "The output takes the residual's storage over");
-        app.add_flag("--prepared-filter", prepared_, "The weight is prepared before the call");
+    void add_flags(program::Flags &flags) override {
+        flags_.add_to(flags);
+        flags.add("--type", type_, "f32, f16 or bf16").show_default();
+        flags.add("--in-place", in_place_, "The output takes the residual's storage over");
+        flags.add("--prepared-filter", prepared_, "The weight is prepared before the call");
     }
 
     void prepare() override {

@@ -1,7 +1,5 @@
 #include "hk/conv2d_backward.h"
 
-#include <CLI/CLI.hpp>
-
 #include "conv2d_backward/operands.h"
 #include "conv_flags.h"
 #include "hk/error.h"
@@ -46,9 +44,9 @@ public:
     std::string name() const override { return gradient_.name; }
     std::string description() const override { return gradient_.description; }
 
-    void add_flags(CLI::App &app) override {
-        flags_.add_to(app);
-        app.add_option("--type", type_, "f32, f16 or bf16")->capture_default_str();
+    void add_flags(program::Flags &flags) override {
+        flags_.add_to(flags);
+        flags.add("--type", type_, "f32, f16 or bf16").show_default();
     }
 
     void prepare() override {
@@ -94,10 +92,10 @@ class Conv2dBackwardDataVerb : public Conv2dBackwardVerb {
 public:
     Conv2dBackwardDataVerb() : Conv2dBackwardVerb(kData) {}
 
-    void add_flags(CLI::App &app) override {
-        Conv2dBackwardVerb::add_flags(app);
-        app.add_option("--formulation", formulation_,
-                       "only rows that are written so: flip_expand or expand_flip");
+    void add_flags(program::Flags &flags) override {
+        Conv2dBackwardVerb::add_flags(flags);
+        flags.add("--formulation", formulation_,
+                  "only rows that are written so: flip_expand or expand_flip");
     }
 
     void prepare() override {

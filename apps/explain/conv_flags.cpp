@@ -1,20 +1,17 @@
 #include "conv_flags.h"
 
-#include <CLI/CLI.hpp>
-
 #include "flags.h"
 
 namespace hk::explain {
 
-void ConvFlags::add_to(CLI::App &app) {
-    app.add_option("--layout", layout_, "nhwc or nchw")->capture_default_str();
-    app.add_option("--input", input_, "NxHxWxC, or NxCxHxW for nchw")->required();
-    app.add_option("--weight", weight_, "KxRxSxC/G, or KxC/GxRxS for nchw")->required();
-    app.add_option("--stride", stride_, "both directions, or YxX")->capture_default_str();
-    app.add_option("--padding", padding_, "all sides, YxX, or top,bottom,left,right")
-        ->capture_default_str();
-    app.add_option("--dilation", dilation_, "both directions, or YxX")->capture_default_str();
-    app.add_option("--groups", groups_, "groups of channels")->capture_default_str();
+void ConvFlags::add_to(program::Flags &flags) {
+    flags.add("--layout", layout_, "nhwc or nchw").show_default();
+    flags.add("--input", input_, "NxHxWxC, or NxCxHxW for nchw").required();
+    flags.add("--weight", weight_, "KxRxSxC/G, or KxC/GxRxS for nchw").required();
+    flags.add("--stride", stride_, "both directions, or YxX").show_default();
+    flags.add("--padding", padding_, "all sides, YxX, or top,bottom,left,right").show_default();
+    flags.add("--dilation", dilation_, "both directions, or YxX").show_default();
+    flags.add("--groups", groups_, "groups of channels").show_default();
 }
 
 Conv2dOptions ConvFlags::options() const {

@@ -5,15 +5,13 @@
 
 #include "hk/conv2d.h"
 
-namespace CLI {
-class App;
-}
+#include "program/flags.h"
 
 namespace hk::explain {
 
 class ConvFlags {
 public:
-    void add_to(CLI::App &app);
+    void add_to(program::Flags &flags);
 
     // These read the flags; they throw InvalidArgument.
     Conv2dOptions options() const;

@@ -2,7 +2,6 @@
 
 #include "flags.h"
 
-#include <CLI/CLI.hpp>
 #include "hk/activation.h"
 #include "hk/error.h"
 #include "hk/sgd.h"
@@ -20,14 +19,15 @@ public:
     std::string name() const override { return name_; }
     std::string description() const override { return description_; }
 
-    void add_flags(CLI::App &app) override {
-        app.add_option("--type", type_, "f32, f16 or bf16")->capture_default_str();
-        app.add_option("--input", input_, "extents, as 64x56x56x64")->required();
-        app.add_option("--elements", elements_,
-                       "packed, adjacent (runs of elements next to each other) or apart")
-            ->capture_default_str();
+    void add_flags(program::Flags &flags) override {
+        flags.add("--type", type_, "f32, f16 or bf16").show_default();
+        flags.add("--input", input_, "extents, as 64x56x56x64").required();
+        flags
+            .add("--elements", elements_,
+                 "packed, adjacent (runs of elements next to each other) or apart")
+            .show_default();
         if (name_ == "sgd") {
-            app.add_option("--momentum", momentum_, "0: no velocity")->capture_default_str();
+            flags.add("--momentum", momentum_, "0: no velocity").show_default();
         }
     }
 

@@ -2,8 +2,6 @@
 
 #include "pool2d/problem.h"
 
-#include <CLI/CLI.hpp>
-
 #include "flags.h"
 #include "hk/error.h"
 #include "verb.h"
@@ -21,15 +19,14 @@ public:
         return backward_ ? "The gradient of pooling" : "Pooling, the maximum or the mean";
     }
 
-    void add_flags(CLI::App &app) override {
-        app.add_option("--type", type_, "f32, f16 or bf16")->capture_default_str();
-        app.add_option("--layout", layout_, "nhwc or nchw")->capture_default_str();
-        app.add_option("--input", input_, "NxHxWxC, or NxCxHxW for nchw")->required();
-        app.add_option("--pooling", pooling_, "max or average")->capture_default_str();
-        app.add_option("--kernel", kernel_, "both directions, or YxX")->capture_default_str();
-        app.add_option("--stride", stride_, "both directions, or YxX")->capture_default_str();
-        app.add_option("--padding", padding_, "all sides, YxX, or top,bottom,left,right")
-            ->capture_default_str();
+    void add_flags(program::Flags &flags) override {
+        flags.add("--type", type_, "f32, f16 or bf16").show_default();
+        flags.add("--layout", layout_, "nhwc or nchw").show_default();
+        flags.add("--input", input_, "NxHxWxC, or NxCxHxW for nchw").required();
+        flags.add("--pooling", pooling_, "max or average").show_default();
+        flags.add("--kernel", kernel_, "both directions, or YxX").show_default();
+        flags.add("--stride", stride_, "both directions, or YxX").show_default();
+        flags.add("--padding", padding_, "all sides, YxX, or top,bottom,left,right").show_default();
     }
 
     void prepare() override {

@@ -1,7 +1,5 @@
 #include "hk/quantized_conv2d.h"
 
-#include <CLI/CLI.hpp>
-
 #include "conv_flags.h"
 #include "verb.h"
 
@@ -14,10 +12,10 @@ public:
     std::string name() const override { return "quantized_conv2d"; }
     std::string description() const override { return "Convolution of a quantised weight"; }
 
-    void add_flags(CLI::App &app) override {
-        flags_.add_to(app);
-        app.add_option("--type", type_, "of the input: u8, s8 or f32")->capture_default_str();
-        app.add_option("--output-type", output_type_, "f32, u8, s8 or s32")->capture_default_str();
+    void add_flags(program::Flags &flags) override {
+        flags_.add_to(flags);
+        flags.add("--type", type_, "of the input: u8, s8 or f32").show_default();
+        flags.add("--output-type", output_type_, "f32, u8, s8 or s32").show_default();
     }
 
     void prepare() override {

@@ -1,7 +1,5 @@
 #include "hk/softmax_cross_entropy.h"
 
-#include <CLI/CLI.hpp>
-
 #include "flags.h"
 #include "hk/error.h"
 #include "verb.h"
@@ -17,9 +15,9 @@ public:
         return "The loss of rows of logits, and its gradient";
     }
 
-    void add_flags(CLI::App &app) override {
-        app.add_option("--type", type_, "f32, f16 or bf16")->capture_default_str();
-        app.add_option("--input", input_, "the logits, rows by classes: 256x1000")->required();
+    void add_flags(program::Flags &flags) override {
+        flags.add("--type", type_, "f32, f16 or bf16").show_default();
+        flags.add("--input", input_, "the logits, rows by classes: 256x1000").required();
     }
 
     void prepare() override {

@@ -1,6 +1,5 @@
 #include "hk/tensor_product.h"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 
 #include "tensor_product/operands.h"
@@ -17,20 +16,19 @@ public:
         return "Gather, multiply, scatter: sparse convolution";
     }
 
-    void add_flags(CLI::App &app) override {
+    void add_flags(program::Flags &flags) override {
         const auto number = [&](const char *flag, int64_t &value, const char *what) {
-            return app.add_option(flag, value, what)
-                ->check(CLI::Range(int64_t{0}, int64_t{1} << 31));
+            return flags.add(flag, value, what).check(program::range(int64_t{0}, int64_t{1} << 31));
         };
-        app.add_option("--type", type_, "f32, f16, bf16 or f64")->capture_default_str();
-        number("--rows", rows_, "of the input")->required();
+        flags.add("--type", type_, "f32, f16, bf16 or f64").show_default();
+        number("--rows", rows_, "of the input").required();
         number("--output-rows", output_rows_, "as many as of the input where not given");
-        number("--pairs", pairs_, "of an offset, on average")->required();
-        number("--offsets", offsets_, "of the kernel")->capture_default_str();
-        number("--c", channels_, "channels of the input, of all groups")->required();
-        number("--m", output_channels_, "channels of the output, of all groups")->required();
-        number("--groups", options_.groups, "of channels")->capture_default_str();
-        app.add_option("--mode", mode_, "deterministic or atomic")->capture_default_str();
+        number("--pairs", pairs_, "of an offset, on average").required();
+        number("--offsets", offsets_, "of the kernel").show_default();
+        number("--c", channels_, "channels of the input, of all groups").required();
+        number("--m", output_channels_, "channels of the output, of all groups").required();
+        number("--groups", options_.groups, "of channels").show_default();
+        flags.add("--mode", mode_, "deterministic or atomic").show_default();
     }
 
     void prepare() override {

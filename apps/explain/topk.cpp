@@ -1,7 +1,5 @@
 #include "hk/topk.h"
 
-#include <CLI/CLI.hpp>
-
 #include "flags.h"
 #include "hk/error.h"
 #include "topk/operands.h"
@@ -16,14 +14,13 @@ public:
     std::string name() const override { return "topk"; }
     std::string description() const override { return "The k largest or smallest along an axis"; }
 
-    void add_flags(CLI::App &app) override {
-        app.add_option("--type", type_, "f32, s64, …")->capture_default_str();
-        app.add_option("--input", input_, "extents, as 64x32000")->required();
-        app.add_option("--k", k_, "how many of each row")->required();
-        app.add_option("--axis", options_.axis, "from the back where negative")
-            ->capture_default_str();
-        app.add_option("--order", order_, "largest or smallest")->capture_default_str();
-        app.add_option("--outputs", outputs_, "both, values or indices")->capture_default_str();
+    void add_flags(program::Flags &flags) override {
+        flags.add("--type", type_, "f32, s64, …").show_default();
+        flags.add("--input", input_, "extents, as 64x32000").required();
+        flags.add("--k", k_, "how many of each row").required();
+        flags.add("--axis", options_.axis, "from the back where negative").show_default();
+        flags.add("--order", order_, "largest or smallest").show_default();
+        flags.add("--outputs", outputs_, "both, values or indices").show_default();
     }
 
     void prepare() override {

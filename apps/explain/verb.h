@@ -12,9 +12,7 @@
 #include "hk/kernel_info.h"
 #include "launches.h"
 
-namespace CLI {
-class App;
-}
+#include "program/flags.h"
 
 namespace hk::explain {
 
@@ -41,7 +39,7 @@ public:
 
     virtual std::string name() const = 0;  // of the family
     virtual std::string description() const = 0;
-    virtual void add_flags(CLI::App &app) = 0;
+    virtual void add_flags(program::Flags &flags) = 0;
 
     // Reads the flags; throws InvalidArgument. Called before what follows.
     virtual void prepare() = 0;
