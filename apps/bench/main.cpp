@@ -3,7 +3,6 @@
 // Every case is checked against a reference first; a wrong result is reported, never timed, and
 // makes the exit status 1. Bad options and shapes make it 2.
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -16,7 +15,7 @@
 #include "lists.h"
 #include "measure_case.h"
 #include "program/file.h"
-#include "program/number.h"
+#include "program/flags.h"
 #include "program/program.h"
 #include "selection.h"
 
@@ -163,39 +162,39 @@ int main(int argc, char **argv) {
     hk::bench::Options options;
     hk::bench::Settings &settings = options.settings;
     bool no_peers = false;
-    CLI::App app("Measures our kernels, next to other libraries where they are installed");
-    app.add_option("--family", options.choice.family,
-                   "family of kernels; the first that has the type where none is named:" +
-                       hk::bench::names_with_types());
-    app.add_option(
-        "--list", options.lists,
-        "lists of shapes, by name or as a .csv file, or the sizes of one: input=1x56x56x64,…");
-    app.add_option("--type", options.choice.type, "of the input; the family's first");
-    app.add_option("--output-type", options.choice.output_type,
-                   "where the family makes several: u8, s8, f32 or s32");
-    app.add_option("--layout", options.choice.layout,
-                   "nhwc or nchw, where the family has layouts; nhwc");
-    app.add_option("--device", options.choice.device, "cpu, cuda:0, opencl:0, …")
-        ->capture_default_str();
-    app.add_option("--threads", settings.threads, "threads; 1 is pinned to a core")
-        ->check(CLI::Range(1, 1024))
-        ->capture_default_str();
-    app.add_option("--batch", settings.batch,
-                   "the first extent of the input, whatever the list says")
-        ->check(CLI::Range(1, 1 << 20));
-    app.add_option("--row", settings.row, "run this row of the table, whatever selection takes");
-    app.add_option("--filter", options.filter, "only cases whose name contains this");
-    app.add_option("--seconds", options.seconds, "time for the rounds of one case")
-        ->check(hk::program::between(0.01, 60))
-        ->capture_default_str();
-    app.add_option("--json", options.json, "write the results there");
-    app.add_flag("--no-peers", no_peers, "our kernels only");
-    app.add_option("--selection", options.selection,
-                   "write the row that selection takes for each case of all lists there, and "
-                   "measure nothing");
-    app.add_flag("--families", options.show_families, "print the names of the families");
-    app.add_flag("--lists", options.show_lists, "print the names of the family's lists");
-    return hk::program::run("bench", app, argc, argv, [&] {
+    hk::program::Flags flags(
+        "Measures our kernels, next to other libraries where they are installed");
+    flags.add("--family", options.choice.family,
+              "family of kernels; the first that has the type where none is named:" +
+                  hk::bench::names_with_types());
+    flags.add("--list", options.lists,
+              "lists of shapes, by name or as a .csv file, or the sizes of one: input=1x56x56x64,…");
+    flags.add("--type", options.choice.type, "of the input; the family's first");
+    flags.add("--output-type", options.choice.output_type,
+              "where the family makes several: u8, s8, f32 or s32");
+    flags.add("--layout", options.choice.layout,
+              "nhwc or nchw, where the family has layouts; nhwc");
+    flags.add("--device", options.choice.device, "cpu, cuda:0, opencl:0, …").show_default();
+    flags.add("--threads", settings.threads, "threads; 1 is pinned to a core")
+        .check(hk::program::range(1, 1024))
+        .show_default();
+    flags
+        .add("--batch", settings.batch,
+             "the first extent of the input, whatever the list says")
+        .check(hk::program::range(1, 1 << 20));
+    flags.add("--row", settings.row, "run this row of the table, whatever selection takes");
+    flags.add("--filter", options.filter, "only cases whose name contains this");
+    flags.add("--seconds", options.seconds, "time for the rounds of one case")
+        .check(hk::program::between(0.01, 60))
+        .show_default();
+    flags.add("--json", options.json, "write the results there");
+    flags.add("--no-peers", no_peers, "our kernels only");
+    flags.add("--selection", options.selection,
+              "write the row that selection takes for each case of all lists there, and "
+              "measure nothing");
+    flags.add("--families", options.show_families, "print the names of the families");
+    flags.add("--lists", options.show_lists, "print the names of the family's lists");
+    return hk::program::run("bench", flags, argc, argv, [&] {
         settings.peers = !no_peers;
         std::string command = "bench";
         for (int i = 1; i < argc; ++i) {

@@ -1,9 +1,9 @@
 // explain: which row of the table a problem takes on each target that is built, what the row needs,
 // the ladder of fallbacks, and why the others were rejected. Bad input makes the exit status 2.
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdlib>
+#include <deque>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
@@ -27,6 +27,8 @@ struct Verb {
     std::vector<bench::Field> fields;
     bench::Choice choice;
     std::vector<std::string> given;  // texts, in the order of the fields
+    std::deque<bool> switched;       // likewise; flags without a value
+    const program::Flags *flags = nullptr;
 };
 
 std::string flag_of(std::string name) {
@@ -34,26 +36,27 @@ std::string flag_of(std::string name) {
     return "--" + name;
 }
 
-void add_flags(Verb &verb, CLI::App &app) {
+void add_flags(Verb &verb, program::Flags &flags) {
     std::string types;
     for (const DataType type : verb.family.types)
         types += (types.empty() ? "" : ", ") + std::string(name_of(type));
-    app.add_option("--type", verb.choice.type, "of the input; the first of " + types);
+    flags.add("--type", verb.choice.type, "of the input; the first of " + types);
     if (verb.family.output_types)
-        app.add_option("--output-type", verb.choice.output_type, "the input's usual one");
+        flags.add("--output-type", verb.choice.output_type, "the input's usual one");
     if (verb.family.layouts.front() != Layout::any)
-        app.add_option("--layout", verb.choice.layout, "nhwc or nchw; nhwc");
-    verb.given.reserve(verb.fields.size());  // CLI11 keeps their addresses
+        flags.add("--layout", verb.choice.layout, "nhwc or nchw; nhwc");
+    verb.given.reserve(verb.fields.size());  // the flags keep their addresses
     for (const bench::Field &field : verb.fields) {
         std::string &text = verb.given.emplace_back(field.text);
+        bool &switched = verb.switched.emplace_back(false);
         if (field.is_switch) {
-            app.add_flag_callback(
-                flag_of(field.name), [&text] { text = "1"; }, field.help);
+            flags.add(flag_of(field.name), switched, field.help);
             continue;
         }
-        CLI::Option *option = app.add_option(flag_of(field.name), text, field.help);
-        field.required ? option->required() : option->capture_default_str();
+        program::Flag flag = flags.add(flag_of(field.name), text, field.help);
+        field.required ? flag.required() : flag.show_default();
     }
+    verb.flags = &flags;
 }
 
 // "conv2d f32 nhwc: input [1, 8, 8, 3], …, output [1, 6, 6, 4]; stride 2"
@@ -81,7 +84,10 @@ void explain(Verb &verb, bool json) {
     bench::Settings settings;
     bench::choose(verb.choice, settings);
     verb.problem->set(settings);
-    for (size_t i = 0; i < verb.fields.size(); ++i) verb.fields[i].read(verb.given[i]);
+    for (size_t i = 0; i < verb.fields.size(); ++i) {
+        if (verb.switched[i]) verb.given[i] = "1";
+        verb.fields[i].read(verb.given[i]);
+    }
     verb.problem->prepare(settings.layout);
     const auto choices = choices_of(*verb.problem);
     if (json) {
@@ -95,8 +101,7 @@ void explain(Verb &verb, bool json) {
 }  // namespace hk::explain
 
 int main(int argc, char **argv) {
-    CLI::App app("Which kernel takes a problem, on each target, and what it needs");
-    app.require_subcommand(1);
+    hk::program::Flags flags("Which kernel takes a problem, on each target, and what it needs");
     std::vector<hk::bench::Family> families = hk::bench::families();
     std::vector<std::unique_ptr<hk::explain::Verb>> verbs;
     bool json = false;
@@ -104,19 +109,19 @@ int main(int argc, char **argv) {
     for (hk::bench::Family &family : families) {
         if (!family.has_rows) continue;
         auto &verb = *verbs.emplace_back(std::make_unique<hk::explain::Verb>(std::move(family)));
-        CLI::App *sub = app.add_subcommand(verb.family.name, verb.family.description);
-        add_flags(verb, *sub);
-        sub->add_option("--shared-limit", shared_limit,
-                        "most bytes of shared memory a block, as HK_SHARED_LIMIT")
-            ->check(CLI::NonNegativeNumber);
-        sub->add_flag("--json", json, "print an array of objects, one a target");
+        hk::program::Flags &own = flags.add_verb(verb.family.name, verb.family.description);
+        hk::explain::add_flags(verb, own);
+        own.add("--shared-limit", shared_limit,
+                "most bytes of shared memory a block, as HK_SHARED_LIMIT")
+            .check(hk::program::not_negative());
+        own.add("--json", json, "print an array of objects, one a target");
     }
-    return hk::program::run("explain", app, argc, argv, [&] {
+    return hk::program::run("explain", flags, argc, argv, [&] {
         if (shared_limit >= 0) {
             setenv("HK_SHARED_LIMIT", std::to_string(shared_limit).c_str(), 1);
         }
         for (const auto &verb : verbs) {
-            if (app.got_subcommand(verb->family.name)) explain(*verb, json);
+            if (verb->flags->given()) explain(*verb, json);
         }
         return 0;
     });

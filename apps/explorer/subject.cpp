@@ -1,6 +1,5 @@
 #include "subject.h"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <set>
 
@@ -33,19 +32,19 @@ std::vector<bench::CaseInfo> cases_of(const bench::Family &family, const bench::
 
 }  // namespace
 
-void SubjectFlags::add_to(CLI::App &app) {
-    app.add_option("family", choice.family, "family of kernels")->required();
-    app.add_option(
-           "shape", shapes,
-           "a case of the benchmark's lists, a list, a .csv file, or sizes: input=1x56x56x64,…")
-        ->required();
-    app.add_option("--target", choice.device, "cpu, cuda:0, opencl:0, …")->capture_default_str();
-    app.add_option("--type", choice.type, "of the input; the family's first");
-    app.add_option("--output-type", choice.output_type, "where the family makes several");
-    app.add_option("--layout", choice.layout, "nhwc or nchw, where the family has layouts; nhwc");
-    app.add_option("--threads", threads, "threads; 1 is pinned to a core")
-        ->check(CLI::Range(1, 1024))
-        ->capture_default_str();
+void SubjectFlags::add_to(program::Flags &flags) {
+    flags.add("family", choice.family, "family of kernels").required();
+    flags
+        .add("shape", shapes,
+             "a case of the benchmark's lists, a list, a .csv file, or sizes: input=1x56x56x64,…")
+        .required();
+    flags.add("--target", choice.device, "cpu, cuda:0, opencl:0, …").show_default();
+    flags.add("--type", choice.type, "of the input; the family's first");
+    flags.add("--output-type", choice.output_type, "where the family makes several");
+    flags.add("--layout", choice.layout, "nhwc or nchw, where the family has layouts; nhwc");
+    flags.add("--threads", threads, "threads; 1 is pinned to a core")
+        .check(program::range(1, 1024))
+        .show_default();
 }
 
 Subject::Subject(const SubjectFlags &flags, Place place) : place(place) {
