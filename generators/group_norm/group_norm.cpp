@@ -384,15 +384,18 @@ GroupNorm group_norm_by_runs(const GroupNormOperands &op, const GroupNormSizes &
 GroupNormBackward group_norm_backward(const GroupNormOperands &op, const GroupNormSizes &sizes,
                                       bool by_images) {
     GroupNormBackward stages;
-    const auto gradient = [&](const Expr &px, const Expr &py) {
-        return cast<float>(op.output_gradient(c, g, px, py, n));
+    const auto gradient = [&](const Expr &channel, const Expr &px, const Expr &py) {
+        return cast<float>(op.output_gradient(channel, g, px, py, n));
     };
     stages.statistics = of_each_channel("statistics", op, [&](const Expr &, const Expr &of) {
         return std::vector<Expr>{op.mean(of, g, n), op.rstd(of, g, n)};
     });
+    // A block of threads reaches over the last channel.
+    const Expr near = by_images ? min(c, op.channels - 1) : Expr(c);
     const auto normalised = [&](const Expr &px, const Expr &py) {
         const Tuple statistics = stages.statistics(c, g, n);
-        return strict_float(cast<float>(op.input(c, g, px, py, n)) - statistics[0]) * statistics[1];
+        return strict_float(cast<float>(op.input(near, g, px, py, n)) - statistics[0]) *
+               statistics[1];
     };
     stages.of_pixels = lane_sums(
         "of_pixels", {c, g, n}, sizes.lanes, sizes.width,
@@ -400,7 +403,7 @@ GroupNormBackward group_norm_backward(const GroupNormOperands &op, const GroupNo
         [&](const Box &place, const Expr &lane) {
             const Expr column = place[0] * sizes.lanes + lane;
             const Expr px = clamp(column, 0, op.width - 1);
-            const Expr inside = sizes.lanes == 1 ? cast<bool>(true) : likely(column < op.width), dy = gradient(px, place[1]);
+            const Expr inside = sizes.lanes == 1 ? cast<bool>(true) : likely(column < op.width), dy = gradient(near, px, place[1]);
             return std::vector<Expr>{select(inside, dy, 0.f),
                                      select(inside, dy * normalised(px, place[1]), 0.f)};
         },
@@ -465,7 +468,7 @@ GroupNormBackward group_norm_backward(const GroupNormOperands &op, const GroupNo
     const Expr distance = strict_float(cast<float>(op.input(c, g, x, y, n)) - factors[0]);
     stages.input_gradient = Func("gradient_of_input");
     stages.input_gradient(c, g, x, y, n) =
-        cast(op.type, gradient(x, y) * factors[1] - factors[2] - distance * factors[3]);
+        cast(op.type, gradient(c, x, y) * factors[1] - factors[2] - distance * factors[3]);
     return stages;
 }
 

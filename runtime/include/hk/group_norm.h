@@ -17,7 +17,7 @@
 //
 // Layouts, outermost first: nhwc: [N, H, W, C]; nchw: [N, C, H, W]. Images, weight, bias and their
 // gradients are of one type: f32, f16 or bf16; mean and rstd are f32. Sums are f32 and results
-// rounded once. Before that xhat is off by at most 2^-16 * (1 + |xhat|) and rstd by 2^-16 of itself,
+// rounded once. Before that xhat is off by at most 2^-14 * (1 + |xhat|) and rstd by 2^-14 of itself,
 // whatever the number of elements and however far from zero they lie, where epsilon is not below
 // 2^-20 of the variance; gradients by at most 2^-14 of the sum of their terms' magnitudes, of those
 // of xhat as mean and rstd give it. A group with a NaN or an infinity is NaN, mean and rstd too, and

@@ -178,6 +178,7 @@ public:
     // Of an image that is not wanted: as another, without channels or columns.
     static BufferView none(BufferView image) {
         image.dims[0].extent = 0;
+        image.offset = 0;
         return image;
     }
 
@@ -251,6 +252,7 @@ public:
                 column = {1, 0};
             }
             canonicalise(view->dims);
+            if (view->dims[0].extent == 0) view->dims[0].stride = 1;
             check_fits_kernel(operation_, "an image", *view);
         }
     }
@@ -377,8 +379,14 @@ GroupNormProblem check_backward(const Backward &call, const GroupNormOptions &op
     return problem;
 }
 
+// sums: of parts, of bias and of weight. unwanted: what a device writes in place of a gradient of
+// channels that is not wanted; kernels are not launched with no threads.
+struct Scratch {
+    Tensor sums, unwanted;
+};
+
 void run_backward(const Backward &call, const GroupNormProblem &problem, const KernelInfo &kernel,
-                  CallContext &context, const Stream &stream, const Tensor &sums) {
+                  CallContext &context, const Stream &stream, const Scratch &scratch) {
     const auto &[output_gradient, input, weight, statistics, gradients] = call;
     const bool own_queue = on_own_queue(stream);
     const int64_t slices = slices_of(kernel, problem);
@@ -404,8 +412,11 @@ void run_backward(const Backward &call, const GroupNormProblem &problem, const K
     }
     if (!over_input)
         was_buffer.emplace(was, KernelBuffer::Role{kBackward, "input", Use::read, own_queue});
+    const Tensor &sums = scratch.sums;
     const auto vector = [&](const char *name, const Tensor &tensor) {
-        return tensor.defined() ? views.vector(name, tensor, input) : views.no_vector(input);
+        if (tensor.defined()) return views.vector(name, tensor, input);
+        return scratch.unwanted.defined() ? views.vector(name, scratch.unwanted, input)
+                                          : views.no_vector(input);
     };
     const auto sums_of = [&](int64_t which) {
         return views.sums(sums.defined() ? sums.slice(0, which, 1).reshape(
@@ -457,12 +468,15 @@ void backward(const KernelInfo *row, const Backward &call, const GroupNormOption
     const Device device = input.device();
     const KernelInfo &kernel = kernel_for(row, problem, device);
     const bool of_channels = gradients.weight.defined() || gradients.bias.defined();
+    Scratch scratch;
     // A device's gradient of the input is made from the sums.
-    Tensor sums;
     if (problem.batch > 0 && (of_channels || !device.is_cpu())) {
         const int64_t of_part = images_of_part(kernel, problem, slices_of(kernel, problem));
         const int64_t parts = (problem.batch + of_part - 1) / of_part;
-        sums = Tensor({2, parts, problem.channels}, DataType::f32, device);
+        scratch.sums = Tensor({2, parts, problem.channels}, DataType::f32, device);
+        const bool both = gradients.weight.defined() && gradients.bias.defined();
+        if (!both && !device.is_cpu())
+            scratch.unwanted = Tensor({problem.channels}, problem.type, device);
     }
     const Operand all[] = {{"output gradient", output_gradient},
                            {"input", input},
@@ -478,13 +492,10 @@ void backward(const KernelInfo *row, const Backward &call, const GroupNormOption
         if (gradients.bias.defined()) gradients.bias.fill_zero();
         return;
     }
-    if (!sums.defined()) {
-        run_backward(call, problem, kernel, context, stream, sums);
-        return;
-    }
-    const Operand memory[] = {{"sums of parts", sums}};
-    OperationCall on_sums(kBackward, device, memory, stream);
-    run_backward(call, problem, kernel, on_sums, stream, sums);
+    const Operand memory[] = {{"sums of parts", scratch.sums},
+                              {"an unwanted gradient", scratch.unwanted}};
+    OperationCall on_scratch(kBackward, device, memory, stream);
+    run_backward(call, problem, kernel, on_scratch, stream, scratch);
 } catch (...) {
     rethrow_as_error(kBackward);
 }
