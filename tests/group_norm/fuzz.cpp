@@ -67,10 +67,10 @@ Result forward(Case &c, const test::GroupNormCase &d) {
     const Operand &rstd =
         d.rstd ? c.place({"rstd", Use::write, groups, DataType::f32}) : Case::none();
     c.tell(test::to_string(d));
+    const Output place = in_place ? inplace(output.tensor) : Output(output.tensor);
+    const GroupNormStatistics statistics{mean.tensor, rstd.tensor};
     const auto call = [&] {
-        const Output place = in_place ? inplace(output.tensor) : Output(output.tensor);
-        hk::group_norm(input.tensor, weight.tensor, bias.tensor, place,
-                       {mean.tensor, rstd.tensor}, options);
+        hk::group_norm(input.tensor, weight.tensor, bias.tensor, place, statistics, options);
     };
     return c.run(call, [&]() -> std::string {
         if (const std::string wrong = accepted(options); !wrong.empty()) return wrong;
@@ -112,12 +112,13 @@ Result gradients(Case &c, const test::GroupNormCase &d) {
                                  ? c.place({"bias gradient", Use::write, channels, type})
                                  : Case::none();
     c.tell(test::to_string(d));
+    const Output place =
+        in_place == InPlace::no ? Output(of_input.tensor) : inplace(of_input.tensor);
+    const GroupNormStatistics statistics{mean.tensor, rstd.tensor};
+    const GroupNormGradients results{place, of_weight.tensor, of_bias.tensor};
     const auto call = [&] {
-        const Output place =
-            in_place == InPlace::no ? Output(of_input.tensor) : inplace(of_input.tensor);
-        hk::group_norm_backward(gradient.tensor, input.tensor, weight.tensor,
-                                {mean.tensor, rstd.tensor},
-                                {place, of_weight.tensor, of_bias.tensor}, options);
+        hk::group_norm_backward(gradient.tensor, input.tensor, weight.tensor, statistics, results,
+                                options);
     };
     return c.run(call, [&]() -> std::string {
         if (const std::string wrong = accepted(options); !wrong.empty()) return wrong;

@@ -259,6 +259,7 @@ public:
 
 private:
     BufferView checked(const char *name, BufferView view) const {
+        canonicalise(view.dims);
         check_fits_kernel(operation_, name, view);
         return view;
     }
