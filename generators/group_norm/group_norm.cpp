@@ -25,16 +25,20 @@ Arguments followed_by(Arguments first, const Arguments &rest) {
 
 Expr everywhere(const Box &) { return cast<bool>(true); }
 
+Expr within(const Expr &place, const Expr &extent) {
+    return unsafe_promise_clamped(place, 0, extent - 1);
+}
+
 Expr value(const Func &of, const Arguments &at, int i = 0) {
     return of.outputs() == 1 ? Expr(of(at)) : Expr(of(at)[i]);
 }
 
-// What a lane adds up is `terms` of the places in the box that `exist`; their number is that of
+// What a lane adds up is `terms` of the places in the box that it `has`; their number is that of
 // `values`.
-template<typename Terms, typename Exists>
+template<typename Terms, typename Has>
 LaneSums lane_sums(const std::string &name, const std::vector<Var> &arguments, int lanes, int width,
                    const Box &box, size_t values, bool is_long, const Terms &terms,
-                   const Exists &exists) {
+                   const Has &has) {
     LaneSums stages;
     stages.is_long = is_long;
     const Arguments all = expressions(arguments);
@@ -57,7 +61,7 @@ LaneSums lane_sums(const std::string &name, const std::vector<Var> &arguments, i
             place[axis] = unsafe_promise_clamped(place[axis], 0, box[axis] - 1);
         }
     }
-    in.where(exists(place));
+    in.where(has(place, stages.lane));
     stages.block_sum = Func(name + "_of_block");
     const std::vector<Expr> zeros(values, 0.f), added = terms(place, stages.lane);
     stages.block_sum(of_block) = Tuple(zeros);
@@ -111,15 +115,14 @@ LaneSums lane_sums(const std::string &name, const std::vector<Var> &arguments, i
 }
 
 // What is looked at together of a group or of a channel: blocks of a box, whose number is
-// `numbers`. `element` of a place in a block; whether it is in the group, `exists` says of a
-// place, `inside` of a lane there. `count`: those of a block that are.
+// `numbers`. `element` of a lane at a place in a block, where the block `has` one there;
+// `count`: how many it has.
 struct Blocks {
     std::vector<Var> of;  // group or channel; blocks come before it
     Box lengths, numbers;
     bool is_long, is_one;  // terms are more than kLongestSum; there is one block
     int lanes, width;
-    std::function<Expr(const Box &block, const Box &place, const Expr &lane)> element, inside;
-    std::function<Expr(const Box &block, const Box &place)> exists;
+    std::function<Expr(const Box &block, const Box &place, const Expr &lane)> element, has;
     std::function<Expr(const Box &block)> count;
     Expr total;  // count of all blocks
 };
@@ -146,12 +149,11 @@ void add_blocks(const Blocks &blocks, GroupNorm &stages) {
     const auto sums = [&](const char *name, size_t values, const auto &terms) {
         return lane_sums(name, of_block, blocks.lanes, blocks.width, blocks.lengths, values,
                          blocks.is_long, [&](const Box &place, const Expr &lane) {
-                             std::vector<Expr> all = terms(blocks.element(block, place, lane));
-                             for (Expr &one : all)
-                                 one = select(blocks.inside(block, place, lane), one, 0.f);
-                             return all;
+                             return terms(blocks.element(block, place, lane));
                          },
-                         [&](const Box &place) { return blocks.exists(block, place); });
+                         [&](const Box &place, const Expr &lane) {
+                             return blocks.has(block, place, lane);
+                         });
     };
     const Expr start = blocks.element(block, origin, 0);
     stages.first = sums("first", 1, [&](const Expr &one) {
@@ -283,11 +285,10 @@ GroupNorm group_norm_by_channels(const GroupNormOperands &op, const GroupNormSiz
     const auto column = [=](const Box &b, const Expr &i) { return b[0] * lengths[0] + i; };
     const auto row = [=](const Box &b, const Expr &i) { return b[1] * lengths[1] + i; };
     blocks.element = [&](const Box &b, const Box &place, const Expr &) {
-        return cast<float>(op.input(c, g, clamp(column(b, place[0]), 0, op.width - 1),
-                                    clamp(row(b, place[1]), 0, op.height - 1), op.image()));
+        return cast<float>(op.input(c, g, within(column(b, place[0]), op.width),
+                                    within(row(b, place[1]), op.height), op.image()));
     };
-    blocks.inside = [](const Box &, const Box &, const Expr &) { return cast<bool>(true); };
-    blocks.exists = [&](const Box &b, const Box &place) {
+    blocks.has = [&](const Box &b, const Box &place, const Expr &) {
         return column(b, place[0]) < op.width && row(b, place[1]) < op.height;
     };
     blocks.count = [&](const Box &b) {
@@ -307,12 +308,12 @@ GroupNorm group_norm_by_channels(const GroupNormOperands &op, const GroupNormSiz
         return lane_sums(name, {group, g, n}, sizes.channel_lanes, sizes.channel_width,
                          {ceil_div(op.channels_of_group(), sizes.channel_lanes), 1, 1}, 1, true,
                          [&](const Box &place, const Expr &lane) {
-                             const Expr i = channel(place, lane);
-                             const Expr at = clamp(first + i, 0, op.channels - 1);
-                             return std::vector<Expr>{
-                                 select(likely(i < op.channels_of_group()), term(at), 0.f)};
+                             const Expr at = within(first + channel(place, lane), op.channels);
+                             return std::vector<Expr>{term(at)};
                          },
-                         everywhere);
+                         [&](const Box &place, const Expr &lane) {
+                             return likely(channel(place, lane) < op.channels_of_group());
+                         });
     };
     const auto distance = [&](const Expr &at) {
         return strict_float((stages.merged(at, g, n)[0] - start) + stages.merged(at, g, n)[1]);
@@ -352,18 +353,13 @@ GroupNorm group_norm_by_runs(const GroupNormOperands &op, const GroupNormSizes &
     };
     blocks.element = [&](const Box &b, const Box &place, const Expr &lane) {
         Box in = at(b, place, lane);
-        for (size_t axis = 0; axis < 3; axis++) in[axis] = clamp(in[axis], 0, extents[axis] - 1);
+        for (size_t axis = 0; axis < 3; axis++) in[axis] = within(in[axis], extents[axis]);
         return cast<float>(op.nhwc ? op.input(in[0], g, in[1], in[2], op.image())
                                    : op.input(in[2], g, in[0], in[1], op.image()));
     };
-    blocks.inside = [&](const Box &b, const Box &place, const Expr &lane) {
+    blocks.has = [&](const Box &b, const Box &place, const Expr &lane) {
         const Box in = at(b, place, lane);
-        const Expr in_run = likely(in[0] < extents[0]);
-        return sizes.down == 1 ? in_run : in_run && in[1] < extents[1];
-    };
-    blocks.exists = [&](const Box &b, const Box &place) {
-        const Box in = at(b, place, 0);
-        return in[1] < extents[1] && in[2] < extents[2];
+        return likely(in[0] < extents[0]) && in[1] < extents[1] && in[2] < extents[2];
     };
     blocks.count = [&](const Box &b) {
         const Box steps{lengths[0] * across, lengths[1] * sizes.down, lengths[2]};
@@ -401,13 +397,14 @@ GroupNormBackward group_norm_backward(const GroupNormOperands &op, const GroupNo
         "of_pixels", {c, g, n}, sizes.lanes, sizes.width,
         {ceil_div(op.width, sizes.lanes), op.height, 1}, 2, true,
         [&](const Box &place, const Expr &lane) {
-            const Expr column = place[0] * sizes.lanes + lane;
-            const Expr px = clamp(column, 0, op.width - 1);
-            const Expr inside = sizes.lanes == 1 ? cast<bool>(true) : likely(column < op.width), dy = gradient(near, px, place[1]);
-            return std::vector<Expr>{select(inside, dy, 0.f),
-                                     select(inside, dy * normalised(px, place[1]), 0.f)};
+            const Expr px = within(place[0] * sizes.lanes + lane, op.width);
+            const Expr dy = gradient(near, px, place[1]);
+            return std::vector<Expr>{dy, dy * normalised(px, place[1])};
         },
-        everywhere);
+        [&](const Box &place, const Expr &lane) {
+            return sizes.lanes == 1 ? cast<bool>(true)
+                                    : likely(place[0] * sizes.lanes + lane < op.width);
+        });
 
     const auto sum_of_pixels = [&](int i) { return value(stages.of_pixels.total, {c, g, n}, i); };
     stages.bias_of_part = Func("bias_of_part");
@@ -446,16 +443,17 @@ GroupNormBackward group_norm_backward(const GroupNormOperands &op, const GroupNo
         "of_channels", {group, g, n}, lanes, sizes.channel_width,
         {ceil_div(op.channels_of_group(), lanes), 1, 1}, 2, true,
         [&](const Box &place, const Expr &lane) {
-            const Expr i = place[0] * lanes + lane, at = clamp(first + i, 0, op.channels - 1);
+            const Expr at = within(first + place[0] * lanes + lane, op.channels);
             const auto sum = [&](int v) {
                 return by_images ? Expr((v == 0 ? stages.bias_sums : stages.weight_sums)(at, g, n))
                                  : value(stages.of_pixels.total, {at, g, n}, v);
             };
-            const Expr inside = likely(i < op.channels_of_group()), weight = op.weight(at, g);
-            return std::vector<Expr>{select(inside, weight * sum(0), 0.f),
-                                     select(inside, weight * sum(1), 0.f)};
+            const Expr weight = op.weight(at, g);
+            return std::vector<Expr>{weight * sum(0), weight * sum(1)};
         },
-        everywhere);
+        [&](const Box &place, const Expr &lane) {
+            return likely(place[0] * lanes + lane < op.channels_of_group());
+        });
     stages.factors = of_each_channel("factors", op, [&](const Expr &channel, const Expr &of) {
         const Expr rstd = op.rstd(of, g, n);
         const auto mean_of = [&](int v) {

@@ -1,7 +1,7 @@
 // group_norm: inputs, outputs, the layout of their buffers, and the schedule by its name.
 //
 // Buffers: images as generators/image_layout.h says, where g is a slice of whole groups of channels;
-// weight, bias and their gradients [c, g], with any strides; mean and rstd [group, g, n], with any
+// weight and bias [c, g], their gradients with any strides; mean and rstd [group, g, n], with any
 // strides; bias_sums and weight_sums [c, g, part]. A result without elements is not wanted.
 
 #include "compiler/lowering.h"
@@ -39,7 +39,7 @@ public:
     void generate() {
         const Conv2dLayout order(layout);
         for (int d = 0; d < 5; d++) input.dim(d).set_min(0);
-        constrain_vector(weight);
+        for (int d = 0; d < 2; d++) weight.dim(d).set_min(0);
         const auto [dim_c, dim_g, dim_x, dim_y, dim_n] = order.image_dims();
         GroupNormOperands operands;
         operands.input = order.image("input_cgxyn", input);
@@ -130,7 +130,7 @@ private:
                           const sc::GroupNormContext &context) {
         constrain_image(order, *output_);
         for (auto *buffer : {mean_, rstd_}) constrain_statistics(order, *buffer);
-        constrain_vector(*bias_);
+        for (int d = 0; d < 2; d++) bias_->dim(d).set_min(0);
         operands.epsilon = *epsilon_;
         operands.bias = vector("bias_of", *bias_, *has_bias_, 0.f);
         if (!by_runs() && algorithm.value() != "channels")

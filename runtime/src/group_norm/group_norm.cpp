@@ -139,18 +139,18 @@ void check_written(const char *operation, const Operands &operands, const Operan
 }
 
 // Channels as a kernel sees them: slices of whole groups. Those that have lanes along channels take
-// several groups together, others one. A slice of an image that the second cache holds is read from
-// memory once; pieces of it below 256 bytes are not read faster.
+// all groups together, but of one image, whose slices are tasks; of others slices are slower than
+// images, even where the cache holds one and not the other.
 int64_t slices_of(const KernelInfo &kernel, const GroupNormProblem &problem) {
-    constexpr int64_t kCached = 1 << 19, kPiece = 256;
+    constexpr int64_t kMost = 8, kPiece = 256;  // slices; bytes of a pixel
     const std::string_view algorithm = kernel.algorithm;
     const int64_t groups = problem.options.groups;
     const bool together = algorithm == "channels" || algorithm == "parts";
     if (!together || problem.options.layout == Layout::nchw) return groups;
+    if (problem.batch > 1) return 1;
     const int64_t pixel = problem.channels * size_of(problem.type);
-    const int64_t image = pixel * problem.height * problem.width;
     int64_t slices = 1;
-    for (int64_t next = 2; next <= groups && image / slices > kCached; next++) {
+    for (int64_t next = 2; next <= std::min(groups, kMost); next++) {
         if (groups % next == 0 && pixel / next >= kPiece) slices = next;
     }
     return slices;
@@ -182,15 +182,20 @@ public:
         return image;
     }
 
-    // [c, g]; where it is absent, of readable memory.
-    BufferView vector(const char *name, const Tensor &tensor, const Tensor &other) const {
-        const int64_t channels = problem_.channels / slices_;
-        if (!tensor.defined()) {
-            BufferView view(other, {{channels, 0}, {slices_, 0}});
-            view.offset = 0;
-            return view;
-        }
-        const int64_t stride = tensor.strides()[0];
+    // [c, g] of a vector that is read; `copy` is of one that is not packed.
+    BufferView vector(const char *name, const Tensor &tensor, const Tensor &other, bool own_queue,
+                      Tensor &copy) const {
+        Conv2dProblem filters;
+        filters.filters = problem_.channels;
+        filters.options.groups = slices_;
+        if (!tensor.defined()) return absent_vector({&other}, problem_.type, filters);
+        const Tensor &packed = packed_vector(operation_, name, tensor, own_queue, copy);
+        return checked(name, vector_of_filters(packed, filters));
+    }
+
+    // Of one that is written.
+    BufferView gradient(const char *name, const Tensor &tensor) const {
+        const int64_t channels = problem_.channels / slices_, stride = tensor.strides()[0];
         return checked(name, {tensor, {{channels, stride}, {slices_, stride * channels}}});
     }
 
@@ -305,9 +310,11 @@ void forward(const KernelInfo *row, const Tensor &input, const Tensor &weight, c
     std::optional<KernelBuffer> input_buffer;
     if (!in_place)
         input_buffer.emplace(from, KernelBuffer::Role{kForward, "input", Use::read, own_queue});
-    KernelBuffer weight_buffer(views.vector("weight", weight, input),
+    Tensor weight_copy;
+    KernelBuffer weight_buffer(views.vector("weight", weight, input, own_queue, weight_copy),
                                {kForward, "weight", use_of(weight, Use::read), own_queue});
-    KernelBuffer bias_buffer(views.vector("bias", bias, input),
+    Tensor bias_copy;
+    KernelBuffer bias_buffer(views.vector("bias", bias, input, own_queue, bias_copy),
                              {kForward, "bias", use_of(bias, Use::read), own_queue});
     KernelBuffer mean_buffer(views.statistic("mean", statistics.mean, input),
                              {kForward, "mean", use_of(statistics.mean, Use::write), own_queue});
@@ -415,8 +422,8 @@ void run_backward(const Backward &call, const GroupNormProblem &problem, const K
         was_buffer.emplace(was, KernelBuffer::Role{kBackward, "input", Use::read, own_queue});
     const Tensor &sums = scratch.sums;
     const auto vector = [&](const char *name, const Tensor &tensor) {
-        if (tensor.defined()) return views.vector(name, tensor, input);
-        return scratch.unwanted.defined() ? views.vector(name, scratch.unwanted, input)
+        if (tensor.defined()) return views.gradient(name, tensor);
+        return scratch.unwanted.defined() ? views.gradient(name, scratch.unwanted)
                                           : views.no_vector(input);
     };
     const auto sums_of = [&](int64_t which) {
@@ -426,7 +433,8 @@ void run_backward(const Backward &call, const GroupNormProblem &problem, const K
                           parts, input);
     };
     const Use use_of_sums = use_of(sums, Use::write);
-    KernelBuffer weight_buffer(views.vector("weight", weight, input),
+    Tensor weight_copy;
+    KernelBuffer weight_buffer(views.vector("weight", weight, input, own_queue, weight_copy),
                                {kBackward, "weight", use_of(weight, Use::read), own_queue});
     KernelBuffer mean_buffer(views.statistic("mean", statistics.mean, input),
                              {kBackward, "mean", Use::read, own_queue});

@@ -80,6 +80,13 @@ void in_vectors(LaneSums &sums, Func at, const Var &loop) {
     of_slice(sums.folded, at, loop).vectorize(sums.lane);
 }
 
+// What each channel of a slice has from its group: those of a group are next to each other.
+void each_channel(Func f, int lanes) {
+    f.update()
+        .allow_race_conditions()
+        .vectorize(RVar(f.rvars()[0]), lanes, guard);
+}
+
 void merge(GroupNorm &stages, Func at, const Var &loop, int lanes) {
     of_slice(stages.of_block, at, loop);
     of_slice(stages.merged, at, loop);
@@ -113,6 +120,7 @@ void group_norm_channels(GroupNorm &stages, const GroupNormContext &context) {
     stages.mean.compute_with(out, n);
     stages.rstd.compute_with(out, n);
     for (Func one : {stages.statistics, stages.factors}) of_slice(one, out, n);
+    each_channel(stages.factors, lanes);
     for (LaneSums *sums : {&stages.channel_offsets, &stages.channel_squares})
         in_vectors(*sums, out, n);
     merge(stages, out, n, lanes);
@@ -121,12 +129,13 @@ void group_norm_channels(GroupNorm &stages, const GroupNormContext &context) {
     for (LaneSums *sums : {&stages.first, &stages.about}) {
         const RDom &in = sums->in_block;
         const RVar each("each");
+        const bool from_memory = sums == &stages.first;
         sums->block_sum.compute_at(stages.of_block, stages.bx)
             .vectorize(c, lanes, guard)
             .update()
             .reorder(c, in.x, in.y, in.z)
             .split(c, co, c, lanes, guard)
-            .split(in.x, in.x, each, 4, guard)
+            .split(in.x, in.x, each, from_memory ? 1 : 4, guard)
             .reorder(c, each, co, in.x, in.y, in.z)
             .unroll(each)
             .vectorize(c);
@@ -188,6 +197,7 @@ void group_norm_backward(GroupNormBackward &stages, const GroupNormContext &cont
         const RDom &in = sums.in_block, &blocks = sums.blocks;
         const RVar each("each");
         stages.statistics.compute_at(out, g).bound_extent(g, 1);
+        each_channel(stages.statistics, lanes);
         sums.total.vectorize(c, lanes, guard);
         of_slice(sums.running, sums.total, g)
             .vectorize(c, lanes, guard)
@@ -199,7 +209,7 @@ void group_norm_backward(GroupNormBackward &stages, const GroupNormContext &cont
             .vectorize(c, lanes, guard)
             .update()
             .split(c, co, c, lanes, guard)
-            .split(in.x, in.x, each, 2, guard)
+            .split(in.x, in.x, each, 1, guard)
             .reorder(c, each, co, in.x, in.y, in.z)
             .unroll(each)
             .vectorize(c);
@@ -207,7 +217,10 @@ void group_norm_backward(GroupNormBackward &stages, const GroupNormContext &cont
         in_vectors(sums, sums.total, c);
     }
     in_vectors(stages.of_channels, out, n);
-    if (context.nhwc) of_slice(stages.factors, out, n);
+    if (context.nhwc) {
+        of_slice(stages.factors, out, n);
+        each_channel(stages.factors, lanes);
+    }
     for (auto [parts, gradient] : {std::pair{&stages.bias_parts, stages.bias_gradient},
                                    {&stages.weight_parts, stages.weight_gradient}}) {
         const RDom &blocks = parts->blocks, &in = parts->in_block;
