@@ -2,10 +2,10 @@
 #
 #   kernel_family(conv2d FIELDS convolution/fields.def)
 #   term(stride_1 stride_x=1 stride_y=1)
-#   #        row      algorithm  schedule  types         layouts    knobs     where
-#   row(cpu  3x3      packed     cpu       f32,f16,bf16  nhwc,nchw  tile_x:4  kernel_w=3 kernel_h=3 stride_1)
-#   #        row      algorithm  schedule  types         layouts    knobs     budget                 where
-#   row(gpu  staged   sliced     gpu       f32           nhwc       -         shared:0,registers:72)
+#   #        row      algorithm  schedule   types         layouts    knobs     where
+#   row(cpu  3x3      packed     broadcast  f32,f16,bf16  nhwc,nchw  tile_x:4  kernel_w=3 kernel_h=3 stride_1)
+#   #        row      algorithm  schedule   types         layouts    knobs     budget                 where
+#   row(gpu  staged   sliced     staged     f32           nhwc       -         shared:0,registers:72)
 #
 # A row is a kernel for each of its types, layouts and devices: cpu, cuda, opencl, or gpu for both of these. Rows stand
 # in the order of preference, most specific first: selection takes the first that takes the problem and fits the device.

@@ -20,12 +20,16 @@ endif()
 
 find_package(Threads REQUIRED)
 find_package(Boost 1.74 REQUIRED CONFIG)  # headers
+# The kernel compiler packs OpenCL programs with it; programs that link the libraries do without.
+find_library(HK_LZ4 lz4 REQUIRED)
 if(HK_BUILD_APPS)
     find_package(CLI11 REQUIRED)
     find_package(nlohmann_json REQUIRED)
     find_package(PNG REQUIRED)
     find_package(JPEG REQUIRED)
     find_package(MPI REQUIRED COMPONENTS C)
+    find_package(Eigen3 REQUIRED NO_MODULE)
+    find_path(HK_STB stb_easy_font.h PATH_SUFFIXES stb REQUIRED)
 endif()
 if(BUILD_TESTING)
     find_package(GTest REQUIRED)

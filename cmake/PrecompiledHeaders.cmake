@@ -6,9 +6,11 @@ function(hk_precompile_headers target)
 endfunction()
 
 # hk_reuse_headers(TARGET FROM): what FROM, a library, has precompiled. Both need one level of optimisation (GCC 12 crashes
-# on another), and the code of libraries: that of programs, -fPIE, reads the headers once more.
+# on another), and the code of libraries: that of programs, -fPIE, reads the headers once more. So does a target without a
+# macro that FROM defines: that is an error, not a slower build.
 function(hk_reuse_headers target from)
     target_precompile_headers(${target} REUSE_FROM ${from})
     set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
-    target_compile_options(${target} PRIVATE -fPIC $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)
+    target_compile_options(${target} PRIVATE -fPIC $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>
+        $<$<CXX_COMPILER_ID:GNU>:-Werror=invalid-pch>)
 endfunction()

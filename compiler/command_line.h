@@ -1,6 +1,7 @@
 #pragma once
 // The command line of a generator executable: Halide's, plus the output `resources`, --budget,
-// --allow, --pack and --cache-statistics.
+// --allow, --pack and --cache-statistics. Parsed here, not by CLI11: parameters are name=value without
+// dashes, and a build of the libraries alone does without the programs' packages.
 
 #include <stdexcept>
 #include <string>

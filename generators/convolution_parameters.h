@@ -2,6 +2,7 @@
 // The parameters of generators of families that convolve: what a row of kernels.cmake gives them.
 
 #include "generators/image_layout.h"
+#include "generators/kernel_generator.h"
 #include "schedules/convolution_sizes.h"
 
 namespace hk::generators {
@@ -9,13 +10,9 @@ namespace hk::generators {
 // fix_… parameters other than 0 fix a size when the kernel is compiled; its argument is then
 // unused.
 template<typename T>
-class Conv2dParameters : public Halide::Generator<T> {
+class Conv2dParameters : public KernelGenerator<T> {
 public:
-    Halide::GeneratorParam<Halide::Type> type{"type", Halide::Float(32)};
     Halide::GeneratorParam<std::string> layout{"layout", "nhwc"};
-    Halide::GeneratorParam<std::string> algorithm{"algorithm", ""};
-    Halide::GeneratorParam<std::string> schedule_name{"schedule", "root"};
-    Halide::GeneratorParam<std::string> knobs{"knobs", ""};
     Halide::GeneratorParam<int> fix_kernel_w{"fix_kernel_w", 0}, fix_kernel_h{"fix_kernel_h", 0};
     Halide::GeneratorParam<int> fix_stride_x{"fix_stride_x", 0}, fix_stride_y{"fix_stride_y", 0};
     Halide::GeneratorParam<int> fix_dilation_x{"fix_dilation_x", 0},
@@ -33,20 +30,36 @@ protected:
         return unpadded() && fix_kernel_w.value() == 1 && fix_kernel_h.value() == 1;
     }
 
-    schedules::Conv2dSizes sizes(const Halide::Target &target) const {
-        return {target,
-                layout.value() == "nhwc",
-                schedule_name,
-                knobs,
-                fix_kernel_w,
-                fix_kernel_h,
-                fix_stride_x,
-                fix_stride_y,
-                fix_dilation_x,
-                fix_dilation_y,
-                fix_channels_per_group,
-                fix_filters_per_group,
-                fix_width};
+    schedules::Conv2dSizes sizes() const {
+        schedules::Conv2dSizes sizes{this->schedule_context()};
+        sizes.nhwc = layout.value() == "nhwc";
+        sizes.kernel_w = fix_kernel_w;
+        sizes.kernel_h = fix_kernel_h;
+        sizes.stride_x = fix_stride_x;
+        sizes.stride_y = fix_stride_y;
+        sizes.dilation_x = fix_dilation_x;
+        sizes.dilation_y = fix_dilation_y;
+        sizes.channels_per_group = fix_channels_per_group;
+        sizes.filters_per_group = fix_filters_per_group;
+        sizes.width = fix_width;
+        return sizes;
+    }
+
+    // Of operands of a convolution what the arguments stride_x, … padding_top say, and the input's
+    // size.
+    template<typename Operands>
+    void set_window(Operands &op) {
+        const T &of = static_cast<const T &>(*this);
+        op.stride_x = fixed_or(fix_stride_x, of.stride_x);
+        op.stride_y = fixed_or(fix_stride_y, of.stride_y);
+        op.dilation_x = fixed_or(fix_dilation_x, of.dilation_x);
+        op.dilation_y = fixed_or(fix_dilation_y, of.dilation_y);
+        const Halide::Expr none = 0;
+        op.padding_left = unpadded() ? none : fixed_or(fix_padding_left, of.padding_left);
+        op.padding_top = unpadded() ? none : Halide::Expr(of.padding_top);
+        const auto dims = Conv2dLayout(layout).image_dims();
+        op.width = fixed_or(fix_width, of.input.dim(dims[2]).extent());
+        op.height = of.input.dim(dims[3]).extent();
     }
 
     static Halide::Expr fixed_or(const Halide::GeneratorParam<int> &fixed,
@@ -59,7 +72,7 @@ protected:
     template<typename Buffer>
     void constrain_image(Buffer &image, int channels, int width) const {
         const Conv2dLayout order(layout);
-        for (int d = 0; d < 5; d++) image.dim(d).set_min(0);
+        this->begin_at_zero(image, 5);
         fix(image.dim(order.image_dims()[0]), channels);
         fix(image.dim(order.image_dims()[2]), width);
         if (order.nhwc() && channels > 0) image.dim(1).set_stride(channels);
@@ -68,7 +81,7 @@ protected:
     template<typename Buffer>
     void constrain_filter(Buffer &filter) const {
         const auto [dim_c, dim_s, dim_r, dim_k, dim_g] = Conv2dLayout(layout).filter_dims();
-        for (int d = 0; d < 5; d++) filter.dim(d).set_min(0);
+        this->begin_at_zero(filter, 5);
         fix(filter.dim(dim_c), fix_channels_per_group);
         fix(filter.dim(dim_s), fix_kernel_w);
         fix(filter.dim(dim_r), fix_kernel_h);
@@ -78,7 +91,7 @@ protected:
     // The bias, or a vector like it: [k, g].
     template<typename Buffer>
     void constrain_vector(Buffer &vector) const {
-        for (int d = 0; d < 2; d++) vector.dim(d).set_min(0);
+        this->begin_at_zero(vector, 2);
         if (fix_filters_per_group.value() > 0) vector.dim(1).set_stride(fix_filters_per_group);
     }
 

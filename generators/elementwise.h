@@ -5,25 +5,21 @@
 // Buffers: [x, y, z] each, with any strides. adjacent: elements along x lie next to each other in
 // all of them. packed: and there is one run of them, so that y and z have one element.
 
+#include "generators/kernel_generator.h"
+#include "generators/letters.h"
 #include "schedules/elementwise.h"
 
 namespace hk::generators {
 
-inline const Halide::Var x("x"), y("y"), z("z");
-
 template<typename T>
-class ElementwiseGenerator : public Halide::Generator<T> {
+class ElementwiseGenerator : public KernelGenerator<T> {
 public:
-    Halide::GeneratorParam<Halide::Type> type{"type", Halide::Float(32)};
-    Halide::GeneratorParam<std::string> algorithm{"algorithm", ""};
-    Halide::GeneratorParam<std::string> schedule_name{"schedule", "root"};
-    Halide::GeneratorParam<std::string> knobs{"knobs", ""};
     Halide::GeneratorParam<int> fix_adjacent{"fix_adjacent", 0}, fix_packed{"fix_packed", 0};
 
 protected:
     template<typename Buffer>
     void constrain(Buffer &buffer) const {
-        for (int d = 0; d < 3; d++) buffer.dim(d).set_min(0);
+        this->begin_at_zero(buffer, 3);
         for (int d = 1; d < 3 && fix_packed; d++) buffer.dim(d).set_extent(1);
         constrain_strides(buffer);
     }
@@ -34,27 +30,17 @@ protected:
         if (!fix_adjacent && !fix_packed) buffer.dim(0).set_stride(Halide::Expr());
     }
 
-    void check_algorithm(const std::vector<std::string> &names) const {
-        std::string all;
-        for (const std::string &name : names) {
-            if (algorithm.value() == name) return;
-            all += (all.empty() ? "" : " or ") + name;
-        }
-        throw Halide::CompileError("algorithm is " + algorithm.value() + ", not " + all);
-    }
-
     // Of an output's dimensions. `cases`: conditions on arguments, each of which selects a part of
     // the algorithm.
     schedules::ElementwiseContext context(const Halide::OutputImageParam &output,
                                           std::vector<Halide::Expr> cases) const {
-        return {this->get_target(),
-                schedule_name,
-                knobs,
-                fix_packed != 0,
-                output.dim(0).extent(),
-                output.dim(1).extent(),
-                output.dim(0).extent() * output.dim(1).extent() * output.dim(2).extent(),
-                std::move(cases)};
+        schedules::ElementwiseContext context{this->schedule_context()};
+        context.packed = fix_packed != 0;
+        context.length = output.dim(0).extent();
+        context.runs = output.dim(1).extent();
+        context.elements = context.length * context.runs * output.dim(2).extent();
+        context.cases = std::move(cases);
+        return context;
     }
 };
 

@@ -8,11 +8,10 @@
 
 #include <array>
 
-#include "Halide.h"
+#include "generators/ceil_div.h"
+#include "generators/letters.h"
 
 namespace hk::generators {
-
-inline const Halide::Var n{"n"}, c{"c"}, g{"g"}, k{"k"}, x{"x"}, y{"y"}, s{"s"}, r{"r"};
 
 // Buffers, innermost first; groups are a dimension of their own, a view through strides:
 //   nhwc: images [c, g, x, y, n], filters [c, s, r, k, g]
@@ -37,10 +36,6 @@ public:
 private:
     bool nhwc_;
 };
-
-inline Halide::Expr ceil_div(const Halide::Expr &value, const Halide::Expr &divisor) {
-    return (value + divisor - 1) / divisor;
-}
 
 Halide::Func in_f32(const Halide::Func &image);
 

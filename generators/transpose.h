@@ -4,11 +4,9 @@
 
 #include <vector>
 
-#include "Halide.h"
+#include "generators/letters.h"
 
 namespace hk::generators {
-
-inline const Halide::Var element{"element"}, row{"row"};
 
 // rows(element, row, rest…) with both below `size`, a power of two. The result is the steps: the
 // first is `rows`; of the last, element e of row 0 is rows(e / size, e % size). Step n has

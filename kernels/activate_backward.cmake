@@ -2,9 +2,9 @@
 kernel_family(activate_backward LIBRARY activation FIELDS elementwise/fields.def)
 
 #        row       algorithm    schedule  types         layouts  knobs  where
-row(cpu  adjacent  elementwise  cpu       f32,f16,bf16  any      -      adjacent=1)
-row(cpu  any       elementwise  cpu       f32,f16,bf16  any      -)
+row(cpu  adjacent  elementwise  chunks    f32,f16,bf16  any      -      adjacent=1)
+row(cpu  any       elementwise  chunks    f32,f16,bf16  any      -)
 
-#        row     algorithm    schedule      types         layouts  knobs  budget                 where
-row(gpu  packed  elementwise  gpu_unstaged  f32,f16,bf16  any      -      shared:0,registers:24  packed=1)
-row(gpu  any     elementwise  gpu_unstaged  f32,f16,bf16  any      -      shared:0,registers:24)
+#        row     algorithm    schedule            types         layouts  knobs  budget                 where
+row(gpu  packed  elementwise  thread_per_element  f32,f16,bf16  any      -      shared:0,registers:24  packed=1)
+row(gpu  any     elementwise  thread_per_element  f32,f16,bf16  any      -      shared:0,registers:24)

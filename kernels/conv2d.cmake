@@ -20,68 +20,68 @@ term(bounded_copy window<=1048576 copied<=16777216 spread<=4096 stride_x<=8 stri
 term(grouped4 channels_per_group=4 filters_per_group=4 groups%4=0 grouped_rows)
 
 # CPU.
-#        row                    algorithm  schedule      types         layouts    knobs                             where
-row(cpu  long                   packed     cpu_blocks    f32,f16,bf16  nhwc,nchw  tile_x:4,stage:0                  depth>=32769)
+#        row                    algorithm  schedule          types         layouts    knobs                             where
+row(cpu  long                   packed     broadcast_blocks  f32,f16,bf16  nhwc,nchw  tile_x:4,stage:0                  depth>=32769)
 # Depthwise: vectors of groups (nhwc) or columns (nchw). The fixed widths are those of networks for pictures of 224
 # pixels: with the edges known, small images are faster (bench --list mobilenetv2 --row depthwise3x3_s1 is without).
-row(cpu  depthwise3x3_s1_w7     depthwise  cpu           f32           nhwc       -                                 depthwise 3x3 same_7 groups>=16 not_in_place)
-row(cpu  depthwise3x3_s1_w14    depthwise  cpu           f32           nhwc       tile_x:14                         depthwise 3x3 same_14 groups>=16 not_in_place)
-row(cpu  depthwise3x3_s1_w28    depthwise  cpu           f32           nhwc       tile_y:2                          depthwise 3x3 same_28 groups>=16 not_in_place out_h>=2)
-row(cpu  depthwise3x3_s2_w14    depthwise  cpu           f32           nhwc       -                                 depthwise 3x3 half_14 groups>=16 not_in_place)
-row(cpu  depthwise3x3_s2_w28    depthwise  cpu           f32           nhwc       -                                 depthwise 3x3 half_28 groups>=16 not_in_place)
-row(cpu  depthwise3x3_s2_w56    depthwise  cpu           f32           nhwc       -                                 depthwise 3x3 half_56 groups>=16 not_in_place)
-row(cpu  depthwise3x3_s2_w112   depthwise  cpu           f32           nhwc       tile_x:4,tile_y:2                 depthwise 3x3 half_112 groups>=16 not_in_place out_h>=2)
-row(cpu  depthwise3x3_s1_small  depthwise  cpu           f32,f16,bf16  nhwc       vectors:2                         depthwise 3x3 stride_1 groups>=32 not_in_place out_w>=7 out_w<=16)
-row(cpu  depthwise3x3_s1        depthwise  cpu           f32,f16,bf16  nhwc       stage:0,tile_y:2                  depthwise 3x3 stride_1 groups>=16 not_in_place out_w>=7 out_h>=2)
-row(cpu  depthwise3x3_s2        depthwise  cpu           f32,f16,bf16  nhwc       stage:0,tile_x:4,tile_y:2         depthwise 3x3 stride_2 groups>=16 not_in_place out_w>=4 out_h>=2)
-row(cpu  depthwise              depthwise  cpu           f32,f16,bf16  nhwc       tile_x:4                          depthwise groups>=16 not_in_place out_w>=4 bounded_rows)
-row(cpu  depthwise_in_place     depthwise  cpu_in_place  f32,f16,bf16  nhwc       tile_x:4                          depthwise groups>=16 groups_in_place%16=0 bounded_rows)
-row(cpu  depthwise3x3_s1        depthwise  cpu           f32,f16,bf16  nchw       -                                 depthwise 3x3 stride_1 bounded_rows)
-row(cpu  depthwise              depthwise  cpu           f32,f16,bf16  nchw       -                                 depthwise bounded_rows)
+row(cpu  depthwise3x3_s1_w7     depthwise  sliding           f32           nhwc       -                                 depthwise 3x3 same_7 groups>=16 not_in_place)
+row(cpu  depthwise3x3_s1_w14    depthwise  sliding           f32           nhwc       tile_x:14                         depthwise 3x3 same_14 groups>=16 not_in_place)
+row(cpu  depthwise3x3_s1_w28    depthwise  sliding           f32           nhwc       tile_y:2                          depthwise 3x3 same_28 groups>=16 not_in_place out_h>=2)
+row(cpu  depthwise3x3_s2_w14    depthwise  sliding           f32           nhwc       -                                 depthwise 3x3 half_14 groups>=16 not_in_place)
+row(cpu  depthwise3x3_s2_w28    depthwise  sliding           f32           nhwc       -                                 depthwise 3x3 half_28 groups>=16 not_in_place)
+row(cpu  depthwise3x3_s2_w56    depthwise  sliding           f32           nhwc       -                                 depthwise 3x3 half_56 groups>=16 not_in_place)
+row(cpu  depthwise3x3_s2_w112   depthwise  sliding           f32           nhwc       tile_x:4,tile_y:2                 depthwise 3x3 half_112 groups>=16 not_in_place out_h>=2)
+row(cpu  depthwise3x3_s1_small  depthwise  sliding           f32,f16,bf16  nhwc       vectors:2                         depthwise 3x3 stride_1 groups>=32 not_in_place out_w>=7 out_w<=16)
+row(cpu  depthwise3x3_s1        depthwise  sliding           f32,f16,bf16  nhwc       stage:0,tile_y:2                  depthwise 3x3 stride_1 groups>=16 not_in_place out_w>=7 out_h>=2)
+row(cpu  depthwise3x3_s2        depthwise  sliding           f32,f16,bf16  nhwc       stage:0,tile_x:4,tile_y:2         depthwise 3x3 stride_2 groups>=16 not_in_place out_w>=4 out_h>=2)
+row(cpu  depthwise              depthwise  sliding           f32,f16,bf16  nhwc       tile_x:4                          depthwise groups>=16 not_in_place out_w>=4 bounded_rows)
+row(cpu  depthwise_in_place     depthwise  sliding_in_place  f32,f16,bf16  nhwc       tile_x:4                          depthwise groups>=16 groups_in_place%16=0 bounded_rows)
+row(cpu  depthwise3x3_s1        depthwise  sliding           f32,f16,bf16  nchw       -                                 depthwise 3x3 stride_1 bounded_rows)
+row(cpu  depthwise              depthwise  sliding           f32,f16,bf16  nchw       -                                 depthwise bounded_rows)
 # Few channels a group: vectors across groups (4, 8), whose filters are so small that a task packs them, or the sizes
 # known to the compiler (16, 32). Fixed widths where they gain a tenth over the rows below (bench --list resnext50
 # --row …).
-row(cpu  grouped4_3x3_s1        grouped    cpu_grouped   f32,f16,bf16  nhwc       -                                 grouped4 3x3 stride_1 out_w>=7)
-row(cpu  grouped16_3x3_s2_w28   packed     cpu_grouped   f32           nhwc       -                                 grouped16 3x3 half_28)
-row(cpu  grouped32_3x3_s1_w7    packed     cpu_grouped   f32           nhwc       -                                 grouped32 3x3 same_7)
-row(cpu  grouped16_3x3_s1_w14   packed     cpu_grouped   f32           nhwc       tile_x:14                         grouped16 3x3 same_14)
-row(cpu  grouped8_3x3_s1        grouped    cpu_grouped   f32,f16,bf16  nhwc       -                                 grouped8 3x3 stride_1 out_w>=7)
-row(cpu  grouped8_3x3_s2        grouped    cpu_grouped   f32,f16,bf16  nhwc       across:1,tile_x:14,depth:1        grouped8 3x3 stride_2 out_w>=7)
-row(cpu  grouped16_3x3          packed     cpu_grouped   f32,f16,bf16  nhwc       tile_y:2                          grouped16 3x3 out_w>=7 out_h>=2)
-row(cpu  grouped32_3x3          packed     cpu_grouped   f32,f16,bf16  nhwc       -                                 grouped32 3x3 out_w>=7)
+row(cpu  grouped4_3x3_s1        grouped    grouped           f32,f16,bf16  nhwc       -                                 grouped4 3x3 stride_1 out_w>=7)
+row(cpu  grouped16_3x3_s2_w28   packed     grouped           f32           nhwc       -                                 grouped16 3x3 half_28)
+row(cpu  grouped32_3x3_s1_w7    packed     grouped           f32           nhwc       -                                 grouped32 3x3 same_7)
+row(cpu  grouped16_3x3_s1_w14   packed     grouped           f32           nhwc       tile_x:14                         grouped16 3x3 same_14)
+row(cpu  grouped8_3x3_s1        grouped    grouped           f32,f16,bf16  nhwc       -                                 grouped8 3x3 stride_1 out_w>=7)
+row(cpu  grouped8_3x3_s2        grouped    grouped           f32,f16,bf16  nhwc       across:1,tile_x:14,depth:1        grouped8 3x3 stride_2 out_w>=7)
+row(cpu  grouped16_3x3          packed     grouped           f32,f16,bf16  nhwc       tile_y:2                          grouped16 3x3 out_w>=7 out_h>=2)
+row(cpu  grouped32_3x3          packed     grouped           f32,f16,bf16  nhwc       -                                 grouped32 3x3 out_w>=7)
 # Long sums for few pixels: the filter is read as it is. Otherwise it is packed, in each call unless it is prepared
 # (hk/filter.h).
-row(cpu  1x1_dot                dot        cpu           f32           nhwc       -                                 prepared=0 1x1 stride_1 channels_per_group%16=0 filters_per_group%4=0 depth_per_pixel>=7)
-row(cpu  1x1_dot                dot        cpu           f16,bf16      nhwc       -                                 prepared=0 1x1 stride_1 channels_per_group%16=0 filters_per_group%4=0 depth_per_pixel>=5)
-row(cpu  3x3_dot                dot        cpu           f32,f16,bf16  nhwc       -                                 prepared=0 3x3 channels_per_group%16=0 filters_per_group%4=0 depth_per_pixel>=40)
+row(cpu  1x1_dot                dot        dot               f32           nhwc       -                                 prepared=0 1x1 stride_1 channels_per_group%16=0 filters_per_group%4=0 depth_per_pixel>=7)
+row(cpu  1x1_dot                dot        dot               f16,bf16      nhwc       -                                 prepared=0 1x1 stride_1 channels_per_group%16=0 filters_per_group%4=0 depth_per_pixel>=5)
+row(cpu  3x3_dot                dot        dot               f32,f16,bf16  nhwc       -                                 prepared=0 3x3 channels_per_group%16=0 filters_per_group%4=0 depth_per_pixel>=40)
 # rgb: the first layer; a picture's three channels are no vector.
-row(cpu  rgb                    packed     cpu           f32,f16,bf16  nhwc       tile_x:8                          channels_per_group=3 bounded_copy)
-row(cpu  rgb3x3                 packed     cpu           f32           nchw       stage:0                           3x3 channels_per_group=3)
+row(cpu  rgb                    packed     broadcast         f32,f16,bf16  nhwc       tile_x:8                          channels_per_group=3 bounded_copy)
+row(cpu  rgb3x3                 packed     broadcast         f32           nchw       stage:0                           3x3 channels_per_group=3)
 # Tiles of one vector by 4 to 8 pixels keep a core's multipliers as busy as larger ones, and end sooner:
 # explorer run conv2d resnet50 --knobs …. 24 filters are three halves of a vector; a filter of 4 MB and
 # more is read for half as many tiles: what they gain, explorer run conv2d mobilenetv2 (resnext50) --row 1x1. 1x1:
 # passes of 8 blocks of filters stay in a core's cache (explorer run, 8x32_2048-4096 2.5 times as fast as without;
 # 14x14_1024-1024 1.1).
-row(cpu  1x1_to_24              packed     cpu           f32           nhwc       lanes:8,block:24,chunk:4,stage:0  1x1 filters_per_group=24)
-row(cpu  1x1_large              packed     cpu           f32           nhwc       block:32,chunk:4,outer:4,stage:0  1x1 channels_per_group>=1024 filters_per_group>=1024)
-row(cpu  1x1                    packed     cpu           f32           nhwc,nchw  chunk:4,outer:8,stage:0           1x1)
-row(cpu  1x1                    packed     cpu           f16,bf16      nhwc,nchw  chunk:4,outer:8                   1x1)
-row(cpu  3x3_7                  packed     cpu           f32           nhwc,nchw  -                                 3x3 bounded_copy out_w%7=0)
-row(cpu  3x3                    packed     cpu           f32,f16,bf16  nhwc,nchw  tile_x:4                          3x3 bounded_copy)
-row(cpu  staged                 packed     cpu           f32,f16,bf16  nhwc,nchw  tile_x:4                          bounded_copy)
-row(cpu  any                    packed     cpu           f32,f16,bf16  nhwc,nchw  stage:0)
+row(cpu  1x1_to_24              packed     broadcast         f32           nhwc       lanes:8,block:24,chunk:4,stage:0  1x1 filters_per_group=24)
+row(cpu  1x1_large              packed     broadcast         f32           nhwc       block:32,chunk:4,outer:4,stage:0  1x1 channels_per_group>=1024 filters_per_group>=1024)
+row(cpu  1x1                    packed     broadcast         f32           nhwc,nchw  chunk:4,outer:8,stage:0           1x1)
+row(cpu  1x1                    packed     broadcast         f16,bf16      nhwc,nchw  chunk:4,outer:8                   1x1)
+row(cpu  3x3_7                  packed     broadcast         f32           nhwc,nchw  -                                 3x3 bounded_copy out_w%7=0)
+row(cpu  3x3                    packed     broadcast         f32,f16,bf16  nhwc,nchw  tile_x:4                          3x3 bounded_copy)
+row(cpu  staged                 packed     broadcast         f32,f16,bf16  nhwc,nchw  tile_x:4                          bounded_copy)
+row(cpu  any                    packed     broadcast         f32,f16,bf16  nhwc,nchw  stage:0)
 
 # GPU: a ladder for each kind, from large tiles to none. Filters and input are staged in shared memory a slice of
 # channels at a time; the last rung stages nothing and fits every device. Budgets are what was measured, registers
 # rounded up to a multiple of 8. The large rungs and 3x3_small are for f32, few for f32 and f16, because an application
 # with all rows has to stay under 8 MB.
-#        row        algorithm      schedule      types         layouts    knobs                                                              budget                      where
-row(gpu  depthwise  depthwise      gpu           f32,f16,bf16  nhwc,nchw  -                                                                  shared:0,registers:40       short depthwise)
-row(gpu  1x1_large  sliced         gpu           f32           nhwc,nchw  tile_k:128,tile_x:128                                              shared:8320,registers:112   short 1x1 filters_per_group>=128 out_w>=512)
-row(gpu  1x1        sliced         gpu           f32,f16,bf16  nhwc,nchw  -                                                                  shared:4224,registers:72    short 1x1)
-row(gpu  few        sliced         gpu           f32,f16       nhwc,nchw  tile_k:16,threads_k:4,tile_x:16,tile_y:16,threads_x:8,threads_y:8  shared:8832,registers:80    short filters_per_group<=16)
-row(gpu  3x3_large  sliced         gpu           f32           nhwc,nchw  tile_k:128,tile_x:16,threads_x:8,threads_y:2                       shared:43776,registers:128  short 3x3 stride_1 filters_per_group>=128 out_w>=28 out_h>=28)
-row(gpu  3x3        sliced         gpu           f32,f16,bf16  nhwc,nchw  -                                                                  shared:22784,registers:64   short 3x3 stride_1)
-row(gpu  3x3_small  sliced         gpu           f32           nhwc,nchw  tile_c:4                                                           shared:11392,registers:64   short 3x3 stride_1)
-row(gpu  any        sliced         gpu           f32,f16,bf16  nhwc,nchw  -                                                                  shared:4224,registers:80    short)
-row(gpu  unstaged   sliced_blocks  gpu_unstaged  f32,f16,bf16  nhwc,nchw  -                                                                  shared:0,registers:72)
+#        row        algorithm      schedule          types         layouts    knobs                                                              budget                      where
+row(gpu  depthwise  depthwise      thread_per_group  f32,f16,bf16  nhwc,nchw  -                                                                  shared:0,registers:40       short depthwise)
+row(gpu  1x1_large  sliced         staged            f32           nhwc,nchw  tile_k:128,tile_x:128                                              shared:8320,registers:112   short 1x1 filters_per_group>=128 out_w>=512)
+row(gpu  1x1        sliced         staged            f32,f16,bf16  nhwc,nchw  -                                                                  shared:4224,registers:72    short 1x1)
+row(gpu  few        sliced         staged            f32,f16       nhwc,nchw  tile_k:16,threads_k:4,tile_x:16,tile_y:16,threads_x:8,threads_y:8  shared:8832,registers:80    short filters_per_group<=16)
+row(gpu  3x3_large  sliced         staged            f32           nhwc,nchw  tile_k:128,tile_x:16,threads_x:8,threads_y:2                       shared:43776,registers:128  short 3x3 stride_1 filters_per_group>=128 out_w>=28 out_h>=28)
+row(gpu  3x3        sliced         staged            f32,f16,bf16  nhwc,nchw  -                                                                  shared:22784,registers:64   short 3x3 stride_1)
+row(gpu  3x3_small  sliced         staged            f32           nhwc,nchw  tile_c:4                                                           shared:11392,registers:64   short 3x3 stride_1)
+row(gpu  any        sliced         staged            f32,f16,bf16  nhwc,nchw  -                                                                  shared:4224,registers:80    short)
+row(gpu  unstaged   sliced_blocks  unstaged          f32,f16,bf16  nhwc,nchw  -                                                                  shared:0,registers:72)

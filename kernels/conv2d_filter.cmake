@@ -1,4 +1,4 @@
 # What packs filters for conv2d's rows.
 kernel_family(conv2d_filter LIBRARY conv2d)
 
-row(cpu  any  vectors  cpu  f32,f16,bf16  nhwc,nchw  -)
+row(cpu  any  vectors  along_rows  f32,f16,bf16  nhwc,nchw  -)

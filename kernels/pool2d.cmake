@@ -8,18 +8,18 @@ term(few_pixels pixels_in_sum<=16384)
 
 # narrow: with vectors of 16 explorer run pool2d CASE --layout nchw --knobs lanes:16 has 0.69 of the speed
 # (max_n64_8x8_32_2x2_s2), 0.88 (average_7x7_1280_7x7_s1).
-#        row             algorithm          schedule       types         layouts    knobs    where
-row(cpu  max_2x2         max                cpu            f32,f16,bf16  nhwc       -        average=0 2x2_s2)
-row(cpu  max_2x2_narrow  max_by_rows        cpu_by_rows    f32,f16,bf16  nchw       lanes:8  average=0 2x2_s2 out_w<=35)
-row(cpu  max_2x2         max_by_rows        cpu_by_rows    f32,f16,bf16  nchw       -        average=0 2x2_s2)
-row(cpu  max             max                cpu            f32,f16,bf16  nhwc       -        average=0)
-row(cpu  max             max_by_rows        cpu_by_rows    f32,f16,bf16  nchw       -        average=0)
-row(cpu  average         average            cpu            f32,f16,bf16  nhwc       -        average=1 few_pixels)
-row(cpu  average_narrow  average_by_rows    cpu_by_rows    f32,f16,bf16  nchw       lanes:8  average=1 few_pixels out_w<=35)
-row(cpu  average         average_by_rows    cpu_by_rows    f32,f16,bf16  nchw       -        average=1 few_pixels)
-row(cpu  average_long    average_in_blocks  cpu_in_blocks  f32,f16,bf16  nhwc,nchw  -        average=1)
+#        row             algorithm          schedule     types         layouts    knobs    where
+row(cpu  max_2x2         max                by_channels  f32,f16,bf16  nhwc       -        average=0 2x2_s2)
+row(cpu  max_2x2_narrow  max_by_rows        by_rows      f32,f16,bf16  nchw       lanes:8  average=0 2x2_s2 out_w<=35)
+row(cpu  max_2x2         max_by_rows        by_rows      f32,f16,bf16  nchw       -        average=0 2x2_s2)
+row(cpu  max             max                by_channels  f32,f16,bf16  nhwc       -        average=0)
+row(cpu  max             max_by_rows        by_rows      f32,f16,bf16  nchw       -        average=0)
+row(cpu  average         average            by_channels  f32,f16,bf16  nhwc       -        average=1 few_pixels)
+row(cpu  average_narrow  average_by_rows    by_rows      f32,f16,bf16  nchw       lanes:8  average=1 few_pixels out_w<=35)
+row(cpu  average         average_by_rows    by_rows      f32,f16,bf16  nchw       -        average=1 few_pixels)
+row(cpu  average_long    average_in_blocks  in_blocks    f32,f16,bf16  nhwc,nchw  -        average=1)
 
 # GPU: an element a thread, sums in blocks. Budgets are what was measured, registers rounded up to a multiple of 8.
-#        row      algorithm          schedule      types         layouts    knobs  budget                 where
-row(gpu  max      max                gpu_unstaged  f32,f16,bf16  nhwc,nchw  -      shared:0,registers:32  average=0)
-row(gpu  average  average_in_blocks  gpu_unstaged  f32,f16,bf16  nhwc,nchw  -      shared:0,registers:32  average=1)
+#        row      algorithm          schedule            types         layouts    knobs  budget                 where
+row(gpu  max      max                thread_per_element  f32,f16,bf16  nhwc,nchw  -      shared:0,registers:32  average=0)
+row(gpu  average  average_in_blocks  thread_per_element  f32,f16,bf16  nhwc,nchw  -      shared:0,registers:32  average=1)

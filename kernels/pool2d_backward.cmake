@@ -5,18 +5,18 @@ include(kernels/terms/convolution.cmake)
 term(2x2_s2 kernel_w=2 kernel_h=2 stride_2 padding=0)
 term(few_windows windows_in_sum<=16384)  # as pool2d's few_pixels
 
-#        row             algorithm          schedule       types         layouts    knobs    where
-row(cpu  max_2x2         max                cpu            f32,f16,bf16  nhwc       -        average=0 2x2_s2)
-row(cpu  max_2x2_narrow  max_by_rows        cpu_by_rows    f32,f16,bf16  nchw       lanes:8  average=0 2x2_s2 width<=16)
-row(cpu  max_2x2         max_by_rows        cpu_by_rows    f32,f16,bf16  nchw       -        average=0 2x2_s2)
-row(cpu  max             max                cpu            f32,f16,bf16  nhwc       -        average=0 few_windows)
-row(cpu  max             max_by_rows        cpu_by_rows    f32,f16,bf16  nchw       -        average=0 few_windows)
-row(cpu  average         average            cpu            f32,f16,bf16  nhwc       -        average=1 few_windows)
-row(cpu  average         average_by_rows    cpu_by_rows    f32,f16,bf16  nchw       -        average=1 few_windows)
-row(cpu  max_long        max_in_blocks      cpu_in_blocks  f32,f16,bf16  nhwc,nchw  -        average=0)
-row(cpu  average_long    average_in_blocks  cpu_in_blocks  f32,f16,bf16  nhwc,nchw  -        average=1)
+#        row             algorithm          schedule     types         layouts    knobs    where
+row(cpu  max_2x2         max                by_channels  f32,f16,bf16  nhwc       -        average=0 2x2_s2)
+row(cpu  max_2x2_narrow  max_by_rows        by_rows      f32,f16,bf16  nchw       lanes:8  average=0 2x2_s2 width<=16)
+row(cpu  max_2x2         max_by_rows        by_rows      f32,f16,bf16  nchw       -        average=0 2x2_s2)
+row(cpu  max             max                by_channels  f32,f16,bf16  nhwc       -        average=0 few_windows)
+row(cpu  max             max_by_rows        by_rows      f32,f16,bf16  nchw       -        average=0 few_windows)
+row(cpu  average         average            by_channels  f32,f16,bf16  nhwc       -        average=1 few_windows)
+row(cpu  average         average_by_rows    by_rows      f32,f16,bf16  nchw       -        average=1 few_windows)
+row(cpu  max_long        max_in_blocks      in_blocks    f32,f16,bf16  nhwc,nchw  -        average=0)
+row(cpu  average_long    average_in_blocks  in_blocks    f32,f16,bf16  nhwc,nchw  -        average=1)
 
 # GPU: as pool2d.
-#        row      algorithm          schedule      types         layouts    knobs  budget                 where
-row(gpu  max      max_in_blocks      gpu_unstaged  f32,f16,bf16  nhwc,nchw  -      shared:0,registers:64  average=0)
-row(gpu  average  average_in_blocks  gpu_unstaged  f32,f16,bf16  nhwc,nchw  -      shared:0,registers:56  average=1)
+#        row      algorithm          schedule            types         layouts    knobs  budget                 where
+row(gpu  max      max_in_blocks      thread_per_element  f32,f16,bf16  nhwc,nchw  -      shared:0,registers:64  average=0)
+row(gpu  average  average_in_blocks  thread_per_element  f32,f16,bf16  nhwc,nchw  -      shared:0,registers:56  average=1)

@@ -1,11 +1,11 @@
 kernel_family(softmax_cross_entropy FIELDS softmax_cross_entropy/fields.def)
 
-#        row   algorithm  schedule  types         layouts  knobs  where
-row(cpu  rows  rows       cpu       f32,f16,bf16  any      -)
+#        row   algorithm  schedule        types         layouts  knobs  where
+row(cpu  rows  rows       vector_per_row  f32,f16,bf16  any      -)
 
 # GPU: a block of threads a row, a warp of them for short ones; last a thread a row, which stages nothing. Budgets are
 # what was measured, registers rounded up to a multiple of 8.
-#        row       algorithm  schedule      types         layouts  knobs     budget                    where
-row(gpu  block     rows       gpu           f32,f16,bf16  any      -         shared:2176,registers:32  classes>=257)
-row(gpu  warp      rows       gpu           f32,f16,bf16  any      lanes:32  shared:272,registers:32)
-row(gpu  unstaged  rows       gpu_unstaged  f32,f16,bf16  any      -         shared:0,registers:32)
+#        row       algorithm  schedule        types         layouts  knobs     budget                    where
+row(gpu  block     rows       block_per_row   f32,f16,bf16  any      -         shared:2176,registers:32  classes>=257)
+row(gpu  warp      rows       block_per_row   f32,f16,bf16  any      lanes:32  shared:272,registers:32)
+row(gpu  unstaged  rows       thread_per_row  f32,f16,bf16  any      -         shared:0,registers:32)

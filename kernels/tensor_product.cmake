@@ -2,8 +2,8 @@
 # "hk kept maps").
 kernel_family(tensor_product FIELDS tensor_product/fields.def)
 
-#        row    algorithm  schedule  types             layouts  knobs  where
-row(cpu  wide4  tiles      cpu       f32,f16,bf16,f64  any      -      vectors=4 adjacent=1)
-row(cpu  wide2  tiles      cpu       f32,f16,bf16,f64  any      -      vectors=2 adjacent=1)
-row(cpu  wide1  tiles      cpu       f32,f16,bf16,f64  any      -      vectors=1 adjacent=1)
-row(cpu  any    tiles      cpu       f32,f16,bf16,f64  any      -)
+#        row    algorithm  schedule        types             layouts  knobs  where
+row(cpu  wide4  tiles      register_tiles  f32,f16,bf16,f64  any      -      vectors=4 adjacent=1)
+row(cpu  wide2  tiles      register_tiles  f32,f16,bf16,f64  any      -      vectors=2 adjacent=1)
+row(cpu  wide1  tiles      register_tiles  f32,f16,bf16,f64  any      -      vectors=1 adjacent=1)
+row(cpu  any    tiles      register_tiles  f32,f16,bf16,f64  any      -)

@@ -3,19 +3,19 @@ kernel_family(tensor_product_backward_weight LIBRARY tensor_product FIELDS tenso
 
 # Where the last block of channels is not whole, and of 16 bits an element, chunks are copied first, which costs a tenth
 # (bench --family tensor_product_backward_weight --filter 64-64, with --row wide4).
-#        row          algorithm  schedule  types             layouts  knobs  where
-row(cpu  wide4_exact  slices     cpu       f32,f64           any      -      vectors=4 adjacent=1 exact=1)
-row(cpu  wide4        slices     cpu       f32,f16,bf16,f64  any      -      vectors=4 adjacent=1)
-row(cpu  wide2_exact  slices     cpu       f32,f64           any      -      vectors=2 adjacent=1 exact=1)
-row(cpu  wide2        slices     cpu       f32,f16,bf16,f64  any      -      vectors=2 adjacent=1)
-row(cpu  wide1_exact  slices     cpu       f32               any      -      vectors=1 adjacent=1 exact=1)
-row(cpu  wide1        slices     cpu       f32,f16,bf16,f64  any      -      vectors=1 adjacent=1)
-row(cpu  any          slices     cpu       f32,f16,bf16,f64  any      -)
+#        row          algorithm  schedule        types             layouts  knobs  where
+row(cpu  wide4_exact  slices     register_tiles  f32,f64           any      -      vectors=4 adjacent=1 exact=1)
+row(cpu  wide4        slices     register_tiles  f32,f16,bf16,f64  any      -      vectors=4 adjacent=1)
+row(cpu  wide2_exact  slices     register_tiles  f32,f64           any      -      vectors=2 adjacent=1 exact=1)
+row(cpu  wide2        slices     register_tiles  f32,f16,bf16,f64  any      -      vectors=2 adjacent=1)
+row(cpu  wide1_exact  slices     register_tiles  f32               any      -      vectors=1 adjacent=1 exact=1)
+row(cpu  wide1        slices     register_tiles  f32,f16,bf16,f64  any      -      vectors=1 adjacent=1)
+row(cpu  any          slices     register_tiles  f32,f16,bf16,f64  any      -)
 
 # GPU: ladders as those of tensor_product_stationary.
-#        row       algorithm  schedule      types             layouts  knobs                                                 budget                     where
-row(gpu  staged    offsets    gpu           f32,f16,bf16      any      -                                                     shared:8704,registers:56)
-row(gpu  staged    offsets    gpu           f64               any      -                                                     shared:17408,registers:72)
-row(gpu  small     offsets    gpu           f32,f16,bf16      any      tile_k:32,threads_k:8,tile_x:32,threads_x:8,tile_c:8  shared:2304,registers:48)
-row(gpu  small     offsets    gpu           f64               any      tile_k:32,threads_k:8,tile_x:32,threads_x:8,tile_c:8  shared:4608,registers:72)
-row(gpu  unstaged  offsets    gpu_unstaged  f32,f16,bf16,f64  any      -                                                     shared:0,registers:32)
+#        row       algorithm  schedule  types             layouts  knobs                                                 budget                     where
+row(gpu  staged    offsets    staged    f32,f16,bf16      any      -                                                     shared:8704,registers:56)
+row(gpu  staged    offsets    staged    f64               any      -                                                     shared:17408,registers:72)
+row(gpu  small     offsets    staged    f32,f16,bf16      any      tile_k:32,threads_k:8,tile_x:32,threads_x:8,tile_c:8  shared:2304,registers:48)
+row(gpu  small     offsets    staged    f64               any      tile_k:32,threads_k:8,tile_x:32,threads_x:8,tile_c:8  shared:4608,registers:72)
+row(gpu  unstaged  offsets    unstaged  f32,f16,bf16,f64  any      -                                                     shared:0,registers:32)

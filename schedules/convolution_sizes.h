@@ -1,16 +1,12 @@
 #pragma once
 // What schedules of all families that convolve are given.
 
-#include <string>
-
-#include "Halide.h"
+#include "schedules/schedule.h"
 
 namespace hk::schedules {
 
-struct Conv2dSizes {
-    Halide::Target target;
+struct Conv2dSizes : Context {
     bool nhwc;
-    std::string schedule, knobs;
     // Sizes that the kernel is compiled for; 0: any.
     int kernel_w, kernel_h, stride_x, stride_y, dilation_x, dilation_y, channels_per_group,
         filters_per_group;

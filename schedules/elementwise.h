@@ -5,9 +5,7 @@
 
 namespace hk::schedules {
 
-struct ElementwiseContext {
-    Halide::Target target;
-    std::string schedule, knobs;
+struct ElementwiseContext : Context {
     bool packed;                          // whether all elements lie along x
     Halide::Expr length, runs, elements;  // along x, along y, and of all
     std::vector<Halide::Expr> cases;      // that the rest of the algorithm is not looked at in

@@ -78,19 +78,25 @@ private:
     KnobSpace space_;
 };
 
+// What every schedule is given.
+struct Context {
+    Halide::Target target;
+    std::string schedule, knobs;
+};
+
 // The schedules of one algorithm, by the names that rows of kernels.cmake have. "root", the
 // baseline without a directive, is in every table; one that has directives, or whose algorithm
 // takes its sizes from knobs, stands there.
-template<typename Stages, typename Context>
-using Table = std::map<std::string, void (*)(Stages &, const Context &)>;
+template<typename Stages, typename ContextOfFamily>
+using Table = std::map<std::string, void (*)(Stages &, const ContextOfFamily &)>;
 
 // Such a root: the algorithm has taken the knobs.
-template<typename Stages, typename Context>
-void root_of_sizes(Stages &, const Context &) {}
+template<typename Stages, typename ContextOfFamily>
+void root_of_sizes(Stages &, const ContextOfFamily &) {}
 
-template<typename Stages, typename Context>
-void apply(const Table<Stages, Context> &table, const std::string &name, Stages &stages,
-           const Context &context) {
+template<typename Stages, typename ContextOfFamily>
+void apply(const Table<Stages, ContextOfFamily> &table, const std::string &name, Stages &stages,
+           const ContextOfFamily &context) {
     const auto found = table.find(name);
     if (found == table.end() && name == "root") {
         Knobs(context.knobs).end();

@@ -9,24 +9,6 @@
 
 namespace hk::bench {
 
-std::vector<Family> families() {
-    return {conv2d_family(),
-            conv2d_backward_data_family(),
-            conv2d_backward_weight_family(),
-            quantized_conv2d_family(),
-            topk_family(),
-            tensor_product_family(),
-            tensor_product_backward_data_family(),
-            tensor_product_backward_weight_family(),
-            kernel_map_family(),
-            activate_family(),
-            activate_backward_family(),
-            sgd_family(),
-            pool2d_family(),
-            pool2d_backward_family(),
-            softmax_cross_entropy_family()};
-}
-
 namespace {
 
 std::string names_of(const std::vector<DataType> &types) {
@@ -40,22 +22,13 @@ bool has(const std::vector<DataType> &types, DataType type) {
 }
 
 // The family that is named, or else the first that has the type.
-Family family_of(const Choice &options) {
-    std::string names;
-    for (const Family &family : families()) {
-        if (options.family.empty()) {
-            if (options.type.empty() || has(family.types, data_type_of(options.type))) {
-                return family;
-            }
-        } else if (family.name == options.family) {
-            return family;
-        }
-        names += " " + family.name;
+Family family_of(const Choice &choice) {
+    if (!choice.family.empty()) return family_named(choice.family);
+    for (Family &family : families()) {
+        if (choice.type.empty() || has(family.types, data_type_of(choice.type)))
+            return std::move(family);
     }
-    if (options.family.empty()) {
-        throw InvalidArgument("no kernel has the type " + options.type);
-    }
-    throw InvalidArgument("no family \"" + options.family + "\"; there are:" + names);
+    throw InvalidArgument("no kernel has the type " + choice.type);
 }
 
 void read_types(const Family &family, const Choice &options, Settings &settings) {

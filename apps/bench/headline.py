@@ -8,7 +8,8 @@ from summary import ratio_text
 
 NETWORKS = ["resnet50", "mobilenetv2", "resnext50"]
 DENSE = [*NETWORKS, "grouped_case"]
-# Label, family, lists. Every setting with a ratio is in the table: the test of report.py sees to it.
+# Label, family, lists; families that are not here come last, under their names. Every setting with a
+# ratio is in the table: the test of report.py sees to it.
 LINES = [
     ("convolution, ResNet-50", "conv2d", ["resnet50"]),
     ("convolution, MobileNetV2", "conv2d", ["mobilenetv2"]),
@@ -74,10 +75,19 @@ def baselines(cases):
     return ", ".join(sorted(whole, key=str.lower)) if names else "memcpy"
 
 
+def all_lines(rows):
+    named = {family for _, family, _ in LINES}
+    others = {row["family"]: [] for row in rows if row["family"] not in named}
+    for row in rows:
+        if row["family"] in others:
+            others[row["family"]].append(row["list"])
+    return LINES + [(family.replace("_", " "), family, lists) for family, lists in others.items()]
+
+
 def lines_of(rows):
     lines = ["| | " + " | ".join(COLUMNS) + " | against |",
              "|---|" + "---:|" * len(COLUMNS) + "---|"]
-    for label, family, lists in LINES:
+    for label, family, lists in all_lines(rows):
         cells = [cases_of(rows, family, lists, *column) for column in COLUMNS.values()]
         if any(cells):
             some = [row for cases in cells for row in cases.values()]

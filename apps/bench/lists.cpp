@@ -1,6 +1,5 @@
 #include "lists.h"
 
-#include <charconv>
 #include <sstream>
 
 #include "hk/error.h"
@@ -19,7 +18,7 @@ std::vector<std::string> split(const std::string &line) {
     return result;
 }
 
-// Of c=64,h=56: the columns, and a line of their values.
+// Of rows=64,k=5: the columns, and a line of their values.
 std::string line_of(const std::string &sizes) {
     std::string columns, values;
     for (const std::string &size : split(sizes)) {
@@ -31,6 +30,22 @@ std::string line_of(const std::string &sizes) {
         values += (values.empty() ? "" : ",") + size.substr(equals + 1);
     }
     return columns + "\n" + values + "\n";
+}
+
+std::map<std::string, std::string> cells_of(const std::vector<std::string> &header,
+                                            const std::string &line) {
+    const std::vector<std::string> cells = split(line);
+    if (cells.size() != header.size()) {
+        throw InvalidArgument("shape list: " + std::to_string(cells.size()) + " columns where " +
+                              std::to_string(header.size()) +
+                              " are named: " + program::shortened(line));
+    }
+    std::map<std::string, std::string> result;
+    for (size_t i = 0; i < cells.size(); ++i) {
+        if (!result.emplace(header[i], cells[i]).second)
+            throw InvalidArgument("shape list: column \"" + header[i] + "\" is there twice");
+    }
+    return result;
 }
 
 }  // namespace
@@ -80,52 +95,17 @@ std::string list_text(std::string_view folder, const std::string &name) {
     throw InvalidArgument("no list \"" + name + "\"; there are:" + names);
 }
 
-ListLine::ListLine(const std::vector<std::string> &header, const std::string &line) : line_(line) {
-    const std::vector<std::string> cells = split(line);
-    if (cells.size() != header.size()) {
-        throw InvalidArgument("shape list: " + std::to_string(cells.size()) + " columns where " +
-                              std::to_string(header.size()) + " are named: " + line);
-    }
-    for (size_t i = 0; i < cells.size(); ++i) {
-        if (!cells_.emplace(header[i], cells[i]).second)
-            throw InvalidArgument("shape list: column \"" + header[i] + "\" is there twice");
-    }
-}
-
-void ListLine::read(const std::string &column, int64_t &value) {
-    const auto cell = cells_.extract(column);
-    if (cell.empty()) return;
-    const std::string &text = cell.mapped();
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size() || value < 0) {
-        throw InvalidArgument(
-            "shape list: " + program::in_quotes(text) +
-            (error == std::errc::result_out_of_range ? " is too large" : " is not a number") +
-            " in: " + program::shortened(line_));
-    }
-}
-
-void ListLine::read(const std::string &column, std::string &value) {
-    const auto cell = cells_.extract(column);
-    if (!cell.empty()) value = cell.mapped();
-}
-
-void ListLine::finish() const {
-    if (cells_.empty()) return;
-    throw InvalidArgument("shape list: unknown column \"" + cells_.begin()->first + "\"");
-}
-
-std::vector<ListLine> list_lines(std::string_view csv) {
+std::vector<std::map<std::string, std::string>> list_lines(std::string_view csv) {
     std::stringstream stream{std::string(csv)};
     std::vector<std::string> header;
-    std::vector<ListLine> result;
+    std::vector<std::map<std::string, std::string>> result;
     for (std::string line; std::getline(stream, line);) {
         if (line.ends_with('\r')) line.pop_back();
         if (line.empty() || line[0] == '#') continue;
         if (header.empty()) {
             header = split(line);
         } else {
-            result.emplace_back(header, line);
+            result.push_back(cells_of(header, line));
         }
     }
     if (result.empty()) throw InvalidArgument("shape list: no shapes in it");

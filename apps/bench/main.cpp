@@ -3,19 +3,19 @@
 // Every case is checked against a reference first; a wrong result is reported, never timed, and
 // makes the exit status 1. Bad options and shapes make it 2.
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "choice.h"
 #include "hk/error.h"
 #include "lists.h"
 #include "measure_case.h"
 #include "program/file.h"
-#include "program/number.h"
+#include "program/flags.h"
 #include "program/program.h"
 #include "selection.h"
 
@@ -27,7 +27,7 @@ struct Options {
     Choice choice;
     std::string json, filter, selection;
     std::vector<std::string> lists;
-    bool show_lists = false;
+    bool show_lists = false, show_families = false;
     double seconds = 0.5;
     Settings settings;
 };
@@ -51,6 +51,22 @@ void print_introduction(const Family &family, const Run &run) {
     std::printf("%s\n\n", !run.versions().empty() ? ""
                           : settings.peers        ? " none (make bench-peers installs them)"
                                                   : " none asked for");
+}
+
+// What cases run on that their names don't say.
+void print_data(const std::vector<CaseInfo> &cases) {
+    std::set<std::string> told;
+    for (const CaseInfo &info : cases) {
+        if (!info.problem) continue;
+        try {
+            const std::string data = info.problem()->data();
+            if (data.empty() || !told.insert(data).second) continue;
+            std::printf("%s%s", told.size() > 1 ? "; " : "", data.c_str());
+        } catch (const InvalidArgument &) {
+            // The case itself says so.
+        }
+    }
+    if (!told.empty()) std::printf("\n");
 }
 
 int run_lists(const Family &family, const Options &options, Run run) {
@@ -79,7 +95,7 @@ int run_lists(const Family &family, const Options &options, Run run) {
     std::vector<Result> results;
     bool bad = false;
     for (const auto &cases : lists) {
-        if (family.data) std::printf("%s\n", family.data(cases.front().list).c_str());
+        print_data(cases);
         print_header(run);
         for (const CaseInfo &info : cases) {
             if (run.unit.peak) run.peak = std::max(run.peak, run.unit.peak(0.01));
@@ -103,15 +119,30 @@ int run_lists(const Family &family, const Options &options, Run run) {
     return bad ? 2 : failed ? 1 : 0;
 }
 
+std::string names_with_types() {
+    std::string text;
+    for (const Family &family : families()) {
+        text += (text.empty() ? " " : ", ") + family.name + " (";
+        for (const DataType type : family.types)
+            text += (text.back() == '(' ? "" : " ") + std::string(name_of(type));
+        text += ")";
+    }
+    return text;
+}
+
 int run(const Options &given, const std::string &command) {
     Options options = given;
     if (!options.selection.empty()) {
         program::write_file(options.selection, selection_page());
         return 0;
     }
+    if (options.show_families) {
+        for (const Family &each : families()) std::printf("%s\n", each.name.c_str());
+        return 0;
+    }
     const Family family = choose(options.choice, options.settings);
     if (options.show_lists) {
-        for (const std::string &list : family.lists) std::printf("%s\n", list.c_str());
+        for (const std::string &list : family.lists()) std::printf("%s\n", list.c_str());
         return 0;
     }
     if (!options.settings.device.available()) {
@@ -131,39 +162,39 @@ int main(int argc, char **argv) {
     hk::bench::Options options;
     hk::bench::Settings &settings = options.settings;
     bool no_peers = false;
-    CLI::App app("Measures our kernels, next to other libraries where they are installed");
-    app.add_option("--family", options.choice.family,
-                   "family of kernels; the first that has the type where none is named");
-    app.add_option("--list", options.lists,
-                   "lists of shapes, by name or as a .csv file, or the sizes of one: c=64,h=56,…");
-    app.add_option(
-        "--type", options.choice.type,
-        "of the input: f32, f16, bf16; f64 (tensor_product); u8 or s8 (quantized_conv2d); "
-        "any (topk)");
-    app.add_option("--output-type", options.choice.output_type,
-                   "where the family makes several: u8, s8, f32 or s32");
-    app.add_option("--layout", options.choice.layout,
-                   "nhwc or nchw, where the family has layouts; nhwc");
-    app.add_option("--device", options.choice.device, "cpu, cuda:0, opencl:0, …")
-        ->capture_default_str();
-    app.add_option("--threads", settings.threads, "threads; 1 is pinned to a core")
-        ->check(CLI::Range(1, 1024))
-        ->capture_default_str();
-    app.add_option("--batch", settings.batch,
-                   "batch size, or rows (topk, softmax_cross_entropy), whatever the list says")
-        ->check(CLI::Range(1, 1 << 20));
-    app.add_option("--row", settings.row, "run this row of the table, whatever selection takes");
-    app.add_option("--filter", options.filter, "only cases whose name contains this");
-    app.add_option("--seconds", options.seconds, "time for the rounds of one case")
-        ->check(hk::program::between(0.01, 60))
-        ->capture_default_str();
-    app.add_option("--json", options.json, "write the results there");
-    app.add_flag("--no-peers", no_peers, "our kernels only");
-    app.add_option("--selection", options.selection,
-                   "write the row that selection takes for each case of all lists there, and "
-                   "measure nothing");
-    app.add_flag("--lists", options.show_lists, "print the names of the family's lists");
-    return hk::program::run("bench", app, argc, argv, [&] {
+    hk::program::Flags flags(
+        "Measures our kernels, next to other libraries where they are installed");
+    flags.add("--family", options.choice.family,
+              "family of kernels; the first that has the type where none is named:" +
+                  hk::bench::names_with_types());
+    flags.add("--list", options.lists,
+              "lists of shapes, by name or as a .csv file, or the sizes of one: input=1x56x56x64,…");
+    flags.add("--type", options.choice.type, "of the input; the family's first");
+    flags.add("--output-type", options.choice.output_type,
+              "where the family makes several: u8, s8, f32 or s32");
+    flags.add("--layout", options.choice.layout,
+              "nhwc or nchw, where the family has layouts; nhwc");
+    flags.add("--device", options.choice.device, "cpu, cuda:0, opencl:0, …").show_default();
+    flags.add("--threads", settings.threads, "threads; 1 is pinned to a core")
+        .check(hk::program::range(1, 1024))
+        .show_default();
+    flags
+        .add("--batch", settings.batch,
+             "the first extent of the input, whatever the list says")
+        .check(hk::program::range(1, 1 << 20));
+    flags.add("--row", settings.row, "run this row of the table, whatever selection takes");
+    flags.add("--filter", options.filter, "only cases whose name contains this");
+    flags.add("--seconds", options.seconds, "time for the rounds of one case")
+        .check(hk::program::between(0.01, 60))
+        .show_default();
+    flags.add("--json", options.json, "write the results there");
+    flags.add("--no-peers", no_peers, "our kernels only");
+    flags.add("--selection", options.selection,
+              "write the row that selection takes for each case of all lists there, and "
+              "measure nothing");
+    flags.add("--families", options.show_families, "print the names of the families");
+    flags.add("--lists", options.show_lists, "print the names of the family's lists");
+    return hk::program::run("bench", flags, argc, argv, [&] {
         settings.peers = !no_peers;
         std::string command = "bench";
         for (int i = 1; i < argc; ++i) {

@@ -39,31 +39,6 @@ DeviceLimits limits_of(const Settings &settings) {
     return settings.limits ? *settings.limits : absent::limits_of(settings.device);
 }
 
-const KernelInfo &row_named(const Family &family, const Settings &settings) {
-    const std::vector<const KernelInfo *> rows =
-        family.rows ? family.rows(settings) : std::vector<const KernelInfo *>();
-    for (const KernelInfo *kernel : rows) {
-        if (kernel->row == settings.row) return *kernel;
-    }
-    if (!family.rows) throw InvalidArgument(family.name + " has no rows, --row is " + settings.row);
-    std::string types(name_of(settings.type));
-    if (settings.layout != Layout::any) types += ", " + std::string(name_of(settings.layout));
-    throw InvalidArgument(family.name + " has no row \"" + settings.row + "\" for " + types + ", " +
-                          std::string(name_of(settings.device.type())));
-}
-
-std::vector<const KernelInfo *> rows_of(std::span<const KernelInfo> kernels,
-                                        const Settings &settings) {
-    std::vector<const KernelInfo *> rows;
-    for (const KernelInfo &kernel : kernels) {
-        if (kernel.type == settings.type && kernel.layout == settings.layout &&
-            kernel.device == settings.device.type()) {
-            rows.push_back(&kernel);
-        }
-    }
-    return rows;
-}
-
 Result measure_case(const Family &family, const CaseInfo &info, const Settings &settings,
                     const MeasureOptions &options) {
     Result result;
@@ -81,7 +56,7 @@ Result measure_case(const Family &family, const CaseInfo &info, const Settings &
             result.kernel = kernel->name;
             result.row = kernel->row;
             if (ours->usual() && ours->usual() != kernel) result.selected = ours->usual()->row;
-        } else if (family.rows) {
+        } else if (family.has_rows) {
             throw InvalidArgument("no row of " + family.name + " takes this case");
         }
         result.work = ours->work();

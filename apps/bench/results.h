@@ -18,7 +18,7 @@ struct Result {
     int64_t count = 1;
     std::string kernel, row;
     std::string selected;  // the row that selection takes, where another one was asked for
-    double work = 0;  // in the run's unit
+    double work = 0;       // in the run's unit
     std::map<std::string, Shape> shapes;
     DataType type = DataType::f32, output_type = DataType::f32;
     double ns = 0;  // 0: not timed, see failure

@@ -85,20 +85,10 @@ void add_cases(const Family &family, const std::string &list, const Settings &se
 Page page_of(const Family &family, const std::string &list) {
     Page page;
     for (const Device device : kDevices) {
-        for (const Layout layout : family.layouts) {
-            for (const DataType type : family.types) {
-                const std::vector<DataType> outputs =
-                    family.output_types ? family.output_types(type) : std::vector{type};
-                for (const DataType output : outputs) {
-                    Settings settings;
-                    settings.type = type;
-                    settings.output_type = output;
-                    settings.layout = layout;
-                    settings.device = device;
-                    settings.limits = absent::usual_limits(device.type());
-                    add_cases(family, list, settings, page);
-                }
-            }
+        for (Settings settings : family.settings()) {
+            settings.device = device;
+            settings.limits = absent::usual_limits(device.type());
+            add_cases(family, list, settings, page);
         }
     }
     return page;
@@ -116,9 +106,9 @@ std::string selection_page() {
         absent::whose_limits(DeviceType::opencl) +
         ". Written by `make docs`, checked by a test: a change of the table shows here.\n";
     for (const Family &family : families()) {
-        if (!family.rows) continue;
+        if (!family.has_rows) continue;
         text += "\n## " + family.name + "\n";
-        for (const std::string &list : family.lists)
+        for (const std::string &list : family.lists())
             if (list != "table") text += "\n" + list + "\n\n" + page_of(family, list).text();
     }
     return text;

@@ -46,10 +46,15 @@ std::vector<Launch> launches_of(const std::function<void()> &run) {
     return result;
 }
 
-Tensor MadeUpTensors::next(DataType type, const Shape &shape) {
-    const Tensor result =
-        Tensor::borrow(reinterpret_cast<void *>(address_), type, shape, {}, Device::cuda());
-    address_ += static_cast<uintptr_t>(result.elements() * size_of(type) + 511) / 512 * 512;
+bench::Tensors made_up_tensors(const bench::Problem &problem) {
+    bench::Tensors result;
+    uintptr_t address = uintptr_t{1} << 32;
+    for (const auto &[name, type, shape, use] : problem.operands()) {
+        result.push_back(
+            Tensor::borrow(reinterpret_cast<void *>(address), type, shape, {}, Device::cuda()));
+        address +=
+            static_cast<uintptr_t>(result.back().elements() * size_of(type) + 511) / 512 * 512;
+    }
     return result;
 }
 

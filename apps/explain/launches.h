@@ -5,8 +5,7 @@
 #include <functional>
 #include <vector>
 
-#include "hk/kernel_info.h"
-#include "hk/tensor.h"
+#include "problem.h"
 #include "stand_in.h"
 
 namespace hk::explain {
@@ -18,13 +17,7 @@ using absent::Launch;
 // CUDA.
 std::vector<Launch> launches_of(const std::function<void()> &run);
 
-// Tensors of Device::cuda() at made-up addresses, one after the other.
-class MadeUpTensors {
-public:
-    Tensor next(DataType type, const Shape &shape);
-
-private:
-    uintptr_t address_ = uintptr_t{1} << 32;
-};
+// A problem's tensors on Device::cuda(), at made-up addresses, one after the other.
+bench::Tensors made_up_tensors(const bench::Problem &problem);
 
 }  // namespace hk::explain

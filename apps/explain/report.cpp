@@ -16,8 +16,8 @@ using nlohmann::json;
 namespace {
 
 // The row of the same schedule on CUDA: its host code computes the same grid.
-const KernelInfo *cuda_twin(const Verb &verb, const KernelInfo &kernel) {
-    for (const KernelInfo &other : verb.kernels()) {
+const KernelInfo *cuda_twin(const Problem &problem, const KernelInfo &kernel) {
+    for (const KernelInfo &other : problem.kernels()) {
         if (other.device == DeviceType::cuda && other.type == kernel.type &&
             other.layout == kernel.layout && std::strcmp(other.row, kernel.row) == 0 &&
             std::strcmp(other.algorithm, kernel.algorithm) == 0 &&
@@ -61,20 +61,17 @@ void print_ladder(const Choice &choice) {
 }
 
 // Of the rows that take problems of this one's kind.
-std::vector<Region> regions_of(const Verb &verb, DeviceType device) {
-    const std::vector<std::string> fields = verb.kind_fields();
+std::vector<Region> regions_of(const Problem &problem, DeviceType device) {
+    const std::vector<std::string> fields = problem.kind_fields();
     std::vector<Region> regions;
     if (fields.empty()) return regions;
-    for (const KernelInfo &kernel : verb.kernels()) {
-        if (kernel.device != device || kernel.type != verb.type() ||
-            kernel.layout != verb.layout()) {
-            continue;
-        }
+    for (const KernelInfo &kernel : problem.kernels()) {
+        if (kernel.device != device || !problem.serves(kernel)) continue;
         std::string conditions;
         bool others_hold = true;
         for (const Constraint &constraint : kernel.where) {
             if (std::find(fields.begin(), fields.end(), constraint.field) != fields.end()) {
-                others_hold &= holds(constraint, verb.field(constraint.field));
+                others_hold &= holds(constraint, problem.value_of(constraint.field));
             } else {
                 conditions += (conditions.empty() ? "" : ", ") + std::string(constraint.field) +
                               " " + to_string(constraint);
@@ -88,12 +85,12 @@ std::vector<Region> regions_of(const Verb &verb, DeviceType device) {
     return regions;
 }
 
-void print_arithmetic(const Arithmetic &a) {
+void print_arithmetic(const bench::Arithmetic &a) {
     std::printf("%.3f GFLOP; tensors %.1f MB, each once; rows gathered %.1f MB, added to %.1f MB\n",
                 a.operations / 1e9, a.bytes / 1e6, a.gathered / 1e6, a.added / 1e6);
 }
 
-json arithmetic_json(const std::optional<Arithmetic> &a) {
+json arithmetic_json(const std::optional<bench::Arithmetic> &a) {
     if (!a) return nullptr;
     return {{"operations", a->operations},
             {"bytes", a->bytes},
@@ -124,8 +121,7 @@ json rung_json(const Choice &choice) {
     return nullptr;
 }
 
-}  // namespace
-
+// The first device of each kind, under HK_SHARED_LIMIT.
 Target target_of(DeviceType type) {
     const Device first = type == DeviceType::cpu    ? Device::cpu()
                          : type == DeviceType::cuda ? Device::cuda()
@@ -134,10 +130,12 @@ Target target_of(DeviceType type) {
     return {type, absent::usual_limits(type), "none here; as " + absent::whose_limits(type)};
 }
 
-std::vector<Choice> choices_of(const Verb &verb) {
+}  // namespace
+
+std::vector<Choice> choices_of(Problem &problem) {
     std::vector<DeviceType> devices;
+    const std::span<const KernelInfo> kernels = problem.kernels();
     for (DeviceType device : {DeviceType::cpu, DeviceType::cuda, DeviceType::opencl}) {
-        const auto kernels = verb.kernels();
         if (std::any_of(kernels.begin(), kernels.end(),
                         [&](const KernelInfo &kernel) { return kernel.device == device; })) {
             devices.push_back(device);
@@ -145,35 +143,38 @@ std::vector<Choice> choices_of(const Verb &verb) {
     }
     // Before a real driver is opened: the launches of every row that may be chosen.
     std::map<const KernelInfo *, std::vector<Launch>> launches;
-    for (const KernelInfo &kernel : verb.kernels()) {
-        if (kernel.device == DeviceType::cuda && kernel.type == verb.type() &&
-            kernel.layout == verb.layout()) {
-            launches[&kernel] = launches_of([&] { verb.launch(kernel); });
+    for (const KernelInfo &kernel : problem.kernels()) {
+        if (kernel.device == DeviceType::cuda && problem.serves(kernel)) {
+            launches[&kernel] = launches_of([&] {
+                problem.bind(made_up_tensors(problem));
+                problem.run(&kernel);
+            });
         }
     }
     std::vector<Choice> result;
     for (DeviceType device : devices) {
         Choice choice;
         choice.target = target_of(device);
-        choice.arithmetic = verb.arithmetic();
-        const Selection selection = verb.select(choice.target);
+        choice.arithmetic = problem.arithmetic();
+        const Selection selection = problem.select(choice.target.type, choice.target.limits, true);
         choice.kernel = selection.kernel;
         if (device != DeviceType::cpu) choice.ladder = selection.ladder;
         for (const Rejection &rejection : selection.rejected) {
             choice.rejected.push_back({rejection.kernel->row, rejection.reason});
         }
-        choice.regions = regions_of(verb, device);
+        choice.regions = regions_of(problem, device);
         if (choice.kernel && device != DeviceType::cpu) {
-            choice.launches = launches[cuda_twin(verb, *choice.kernel)];
+            choice.launches = launches[cuda_twin(problem, *choice.kernel)];
         }
         result.push_back(std::move(choice));
     }
     return result;
 }
 
-void print(const Verb &verb, const std::vector<Choice> &choices) {
-    std::printf("%s\n", verb.problem().c_str());
-    if (const auto arithmetic = verb.arithmetic()) print_arithmetic(*arithmetic);
+void print(const std::string &words, const std::vector<Choice> &choices) {
+    std::printf("%s\n", words.c_str());
+    if (!choices.empty() && choices.front().arithmetic)
+        print_arithmetic(*choices.front().arithmetic);
     for (const Choice &choice : choices) {
         const std::string target(name_of(choice.target.type));
         std::printf("\n%s (%s)\n", target.c_str(), choice.target.description.c_str());

@@ -1,11 +1,21 @@
 #pragma once
-// What a verb found, for people and for programs.
+// What was found of a problem, for people and for programs.
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "verb.h"
+#include "launches.h"
+#include "problem.h"
 
 namespace hk::explain {
+
+using bench::Problem;
+
+// A device to choose for: one that is here, or the usual limits of one that is not.
+struct Target {
+    DeviceType type = DeviceType::cpu;
+    DeviceLimits limits;
+    std::string description;
+};
 
 struct Rejected {
     std::string row, reason;
@@ -18,18 +28,19 @@ struct Region {
 
 struct Choice {
     Target target;
-    std::optional<Arithmetic> arithmetic;  // of the problem
-    const KernelInfo *kernel = nullptr;    // null: no row takes the problem
-    std::vector<Rung> ladder;              // GPU: every row whose conditions hold; one is `kernel`
-    std::vector<Launch> launches;          // empty: not known
-    std::vector<Rejected> rejected;        // every other row of this type and layout
-    std::vector<Region> regions;           // the first that holds takes a problem
+    std::optional<bench::Arithmetic> arithmetic;  // of the problem
+    const KernelInfo *kernel = nullptr;           // null: no row takes the problem
+    std::vector<Rung> ladder;        // GPU: every row whose conditions hold; one is `kernel`
+    std::vector<Launch> launches;    // empty: not known
+    std::vector<Rejected> rejected;  // every other row of this type and layout
+    std::vector<Region> regions;     // the first that holds takes a problem
 };
 
-// The choice on every target that the family has kernels for.
-std::vector<Choice> choices_of(const Verb &verb);
+// The choice on every target that the family has kernels for, of a problem that is prepared.
+std::vector<Choice> choices_of(Problem &problem);
 
-void print(const Verb &verb, const std::vector<Choice> &choices);
+// `words`: of the problem.
+void print(const std::string &words, const std::vector<Choice> &choices);
 nlohmann::json to_json(const std::vector<Choice> &choices);
 
 }  // namespace hk::explain

@@ -13,7 +13,7 @@ namespace hk::explorer {
 struct BaseOfCase {
     Base base;
     Candidate candidate;  // without knobs
-    std::string chooser;  // "schedules/conv2d/cpu/packed.cpp:25", where knobs are taken
+    std::string chooser;  // "schedules/conv2d/cpu/broadcast.cpp:25", where knobs are taken
     std::string rows;     // "3x3, staged"
     std::string refused;  // why the case is not for it; empty: it is
 };

@@ -23,9 +23,9 @@ struct Candidate {
     static Candidate of(const KernelInfo &row);
 
     std::string fixed_text() const;  // "kernel_w=3 kernel_h=3"
-    // Without knobs: "packed/cpu kernel_w=3 kernel_h=3".
+    // Without knobs: "packed/broadcast kernel_w=3 kernel_h=3".
     std::string base() const;
-    // With them, unless there are none: "packed/cpu kernel_w=3 block:32,tile_x:7".
+    // With them, unless there are none: "packed/broadcast kernel_w=3 block:32,tile_x:7".
     std::string name() const;
     // Of the generator, in Halide's terms.
     std::map<std::string, std::string> parameters() const;

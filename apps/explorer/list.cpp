@@ -1,6 +1,5 @@
 // explorer list: the rows of the table.
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <iostream>
@@ -196,15 +195,15 @@ nlohmann::ordered_json json_of(const Listed &listed) {
 
 class ListVerb : public Verb {
 public:
-    void add_to(CLI::App &app) override {
-        command_ = app.add_subcommand(
+    void add_to(program::Flags &flags) override {
+        command_ = &flags.add_verb(
             "list",
             "the rows of the table: types, schedule, targets, registers a thread and shared bytes "
             "a block of the largest of their kernels, size, time of a core to compile them");
-        command_->add_option("family", family_, "of kernels; all of them");
-        command_->add_option("--sort", sort_, "all rows, the largest first: compile-time or size")
-            ->check(CLI::IsMember({"compile-time", "size"}));
-        command_->add_flag("--json", json_, "write JSON, with conditions, budgets and kernels");
+        command_->add("family", family_, "of kernels; all of them");
+        command_->add("--sort", sort_, "all rows, the largest first: compile-time or size")
+            .check(program::one_of({"compile-time", "size"}));
+        command_->add("--json", json_, "write JSON, with conditions, budgets and kernels");
     }
 
     int run() override {

@@ -2,7 +2,6 @@
 //
 // Exit status: 2 for bad input, 1 where something failed.
 
-#include <CLI/CLI.hpp>
 #include <cstdlib>
 #include <vector>
 
@@ -10,19 +9,18 @@
 #include "program/program.h"
 #include "verb.h"
 
-bool hk::explorer::Verb::chosen() const { return command_->parsed(); }
+bool hk::explorer::Verb::chosen() const { return command_->given(); }
 
 int main(int argc, char **argv) {
-    CLI::App app("Change a schedule, see what came out, measure it, keep the winner");
-    app.require_subcommand(1);
+    hk::program::Flags flags("Change a schedule, see what came out, measure it, keep the winner");
     std::vector<std::unique_ptr<hk::explorer::Verb>> verbs;
     verbs.push_back(hk::explorer::list_verb());
     verbs.push_back(hk::explorer::show_verb());
     verbs.push_back(hk::explorer::diff_verb());
     verbs.push_back(hk::explorer::run_verb());
     verbs.push_back(hk::explorer::sweep_verb());
-    for (const auto &verb : verbs) verb->add_to(app);
-    return hk::program::run("explorer", app, argc, argv, [&] {
+    for (const auto &verb : verbs) verb->add_to(flags);
+    return hk::program::run("explorer", flags, argc, argv, [&] {
         // The tools that the build found, unless the user names others.
         setenv("HK_PTXAS", HK_PTXAS, 0);
         setenv("HK_FATBINARY", HK_FATBINARY, 0);

@@ -3,7 +3,6 @@
 
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdio>
 #include <nlohmann/json.hpp>
@@ -13,7 +12,7 @@
 #include "bundle_table.h"
 #include "choice.h"
 #include "hk/error.h"
-#include "program/number.h"
+#include "program/flags.h"
 #include "program/program.h"
 #include "record.h"
 #include "results.h"
@@ -190,16 +189,16 @@ void measure(Options &options) {
 
 int main(int argc, char **argv) {
     hk::explorer::Options options;
-    CLI::App app("Checks and measures the candidates of a sweep");
-    app.add_option("--part", options.part, "only this part of the candidates: 1/4 to 4/4")
-        ->capture_default_str();
-    app.add_option("--seconds", options.seconds, "time for the rounds of a candidate")
-        ->check(hk::program::between(0.01, 60))
-        ->capture_default_str();
-    app.add_option("--device", options.device, "another of the same kind: cuda:1, opencl:2")
-        ->capture_default_str();
-    app.add_option("--output", options.folder, "folder of the results; that of this program");
-    return hk::program::run("measure", app, argc, argv, [&] {
+    hk::program::Flags flags("Checks and measures the candidates of a sweep");
+    flags.add("--part", options.part, "only this part of the candidates: 1/4 to 4/4")
+        .show_default();
+    flags.add("--seconds", options.seconds, "time for the rounds of a candidate")
+        .check(hk::program::between(0.01, 60))
+        .show_default();
+    flags.add("--device", options.device, "another of the same kind: cuda:1, opencl:2")
+        .show_default();
+    flags.add("--output", options.folder, "folder of the results; that of this program");
+    return hk::program::run("measure", flags, argc, argv, [&] {
         hk::explorer::measure(options);
         return 0;
     });

@@ -1,13 +1,12 @@
 // explorer run: one candidate, compiled here, checked, and measured in turn with the row that
 // selection takes.
 
-#include <CLI/CLI.hpp>
 #include <cmath>
 #include <cstdio>
 
 #include "compiled.h"
 #include "hk/error.h"
-#include "program/number.h"
+#include "program/flags.h"
 #include "subject.h"
 #include "verb.h"
 
@@ -17,19 +16,18 @@ namespace {
 
 class RunVerb : public Verb {
 public:
-    void add_to(CLI::App &app) override {
-        command_ = app.add_subcommand(
+    void add_to(program::Flags &flags) override {
+        command_ = &flags.add_verb(
             "run", "compile one candidate, check it, measure it beside the table's row");
         flags_.add_to(*command_);
-        command_->add_option(
-            "--schedule", schedule_,
-            "ALGORITHM/SCHEDULE, SCHEDULE, or an autoscheduler of Halide's; the row's");
-        command_->add_option("--row", row_,
-                             "start from this row of the table, not from what selection takes");
-        command_->add_option("--knobs", knobs_, "sizes of the schedule: tile_x:8,tile_k:32");
-        command_->add_option("--seconds", seconds_, "time for the rounds of measuring")
-            ->check(program::between(0.01, 60))
-            ->capture_default_str();
+        command_->add("--schedule", schedule_,
+                      "ALGORITHM/SCHEDULE, SCHEDULE, or an autoscheduler of Halide's; the row's");
+        command_->add("--row", row_,
+                      "start from this row of the table, not from what selection takes");
+        command_->add("--knobs", knobs_, "sizes of the schedule: tile_x:8,tile_k:32");
+        command_->add("--seconds", seconds_, "time for the rounds of measuring")
+            .check(program::between(0.01, 60))
+            .show_default();
     }
 
     int run() override {

@@ -2,7 +2,6 @@
 
 #include <spawn.h>
 #include <unistd.h>
-#include <CLI/CLI.hpp>
 
 #include <cstdio>
 #include <filesystem>
@@ -25,10 +24,10 @@ struct PageFlags {
     std::string output;
     bool open = false;
 
-    void add_to(CLI::App &app) {
-        kernel.add_to(app);
-        app.add_option("--output", output, "the page; KERNEL.html in this folder");
-        app.add_flag("--open", open, "open it in the desktop's browser");
+    void add_to(program::Flags &flags) {
+        kernel.add_to(flags);
+        flags.add("--output", output, "the page; KERNEL.html in this folder");
+        flags.add("--open", open, "open it in the desktop's browser");
     }
 };
 
@@ -69,12 +68,12 @@ int write_page(std::vector<Shown> shown, const PageFlags &flags, std::string out
 
 class ShowVerb : public Verb {
 public:
-    void add_to(CLI::App &app) override {
-        command_ = app.add_subcommand(
+    void add_to(program::Flags &flags) override {
+        command_ = &flags.add_verb(
             "show", "a page of one kernel: equation, schedule, lowered code, assembly, resources");
-        command_->add_option("row", row_, row_help)->required();
+        command_->add("row", row_, row_help).required();
         flags_.add_to(*command_);
-        command_->add_option("--knobs", knobs_, "instead of the row's: tile_x:8,tile_k:32");
+        command_->add("--knobs", knobs_, "instead of the row's: tile_x:8,tile_k:32");
     }
 
     int run() override {
@@ -89,13 +88,13 @@ private:
 
 class DiffVerb : public Verb {
 public:
-    void add_to(CLI::App &app) override {
-        command_ = app.add_subcommand("diff", "a page of two kernels side by side");
-        command_->add_option("row_a", row_a_, row_help)->required();
-        command_->add_option("row_b", row_b_, "another, or the same with other knobs")->required();
+    void add_to(program::Flags &flags) override {
+        command_ = &flags.add_verb("diff", "a page of two kernels side by side");
+        command_->add("row_a", row_a_, row_help).required();
+        command_->add("row_b", row_b_, "another, or the same with other knobs").required();
         flags_.add_to(*command_);
-        command_->add_option("--knobs-a", knobs_a_, "of the first, instead of its row's");
-        command_->add_option("--knobs-b", knobs_b_, "of the second");
+        command_->add("--knobs-a", knobs_a_, "of the first, instead of its row's");
+        command_->add("--knobs-b", knobs_b_, "of the second");
     }
 
     int run() override {

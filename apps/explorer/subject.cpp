@@ -1,6 +1,5 @@
 #include "subject.h"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <set>
 
@@ -16,35 +15,36 @@ namespace {
 std::vector<bench::CaseInfo> cases_of(const bench::Family &family, const bench::Settings &settings,
                                       const std::string &word) {
     const bool of_its_own = word.find('=') != std::string::npos || word.ends_with(".csv");
-    if (of_its_own ||
-        std::find(family.lists.begin(), family.lists.end(), word) != family.lists.end())
+    const std::vector<std::string> all = family.lists();
+    if (of_its_own || std::ranges::find(all, word) != all.end())
         return family.cases(word, settings);
-    for (const std::string &list : family.lists) {
+    for (const std::string &list : all) {
         for (const bench::CaseInfo &info : family.cases(list, settings))
             if (info.name == word) return {info};
     }
     std::string lists;
-    for (const std::string &list : family.lists) lists += " " + list;
+    for (const std::string &list : all) lists += " " + list;
     throw InvalidArgument(family.name + " has no case \"" + word +
                           "\": give a name of its lists (bench --family " + family.name +
                           " --list LIST), a list (" + lists.substr(1) +
-                          "), a .csv file, or sizes such as " + family.sizes);
+                          "), a .csv file, or sizes such as " + family.sizes());
 }
 
 }  // namespace
 
-void SubjectFlags::add_to(CLI::App &app) {
-    app.add_option("family", choice.family, "family of kernels")->required();
-    app.add_option("shape", shapes,
-                   "a case of the benchmark's lists, a list, a .csv file, or sizes: c=64,h=56,…")
-        ->required();
-    app.add_option("--target", choice.device, "cpu, cuda:0, opencl:0, …")->capture_default_str();
-    app.add_option("--type", choice.type, "of the input; the family's first");
-    app.add_option("--output-type", choice.output_type, "where the family makes several");
-    app.add_option("--layout", choice.layout, "nhwc or nchw, where the family has layouts; nhwc");
-    app.add_option("--threads", threads, "threads; 1 is pinned to a core")
-        ->check(CLI::Range(1, 1024))
-        ->capture_default_str();
+void SubjectFlags::add_to(program::Flags &flags) {
+    flags.add("family", choice.family, "family of kernels").required();
+    flags
+        .add("shape", shapes,
+             "a case of the benchmark's lists, a list, a .csv file, or sizes: input=1x56x56x64,…")
+        .required();
+    flags.add("--target", choice.device, "cpu, cuda:0, opencl:0, …").show_default();
+    flags.add("--type", choice.type, "of the input; the family's first");
+    flags.add("--output-type", choice.output_type, "where the family makes several");
+    flags.add("--layout", choice.layout, "nhwc or nchw, where the family has layouts; nhwc");
+    flags.add("--threads", threads, "threads; 1 is pinned to a core")
+        .check(program::range(1, 1024))
+        .show_default();
 }
 
 Subject::Subject(const SubjectFlags &flags, Place place) : place(place) {
@@ -54,7 +54,7 @@ Subject::Subject(const SubjectFlags &flags, Place place) : place(place) {
     settings.limits = place == Place::here
                           ? find_device(settings.device, Cores::of_process()).limits
                           : absent::usual_limits(settings.device.type());
-    if (!family.rows) throw InvalidArgument(family.name + " runs no kernel of the table");
+    if (!family.has_rows) throw InvalidArgument(family.name + " runs no kernel of the table");
     for (const std::string &word : flags.shapes)
         for (bench::CaseInfo &info : cases_of(family, settings, word))
             cases.push_back(std::move(info));

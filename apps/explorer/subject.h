@@ -7,9 +7,7 @@
 #include "candidate.h"
 #include "choice.h"
 
-namespace CLI {
-class App;
-}
+#include "program/flags.h"
 
 namespace hk::explorer {
 
@@ -17,10 +15,10 @@ namespace hk::explorer {
 struct SubjectFlags {
     bench::Choice choice;
     std::vector<std::string>
-        shapes;  // cases of the family's lists, lists, .csv files, or c=64,h=56
+        shapes;  // cases of the family's lists, lists, .csv files, or input=1x56x56x64,…
     int threads = 1;
 
-    void add_to(CLI::App &app);
+    void add_to(program::Flags &flags);
 };
 
 // Where its candidates are measured. On another machine nothing here asks for the device, which has

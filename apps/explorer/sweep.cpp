@@ -3,7 +3,6 @@
 
 #include <sys/wait.h>
 #include <unistd.h>
-#include <CLI/CLI.hpp>
 
 #include <algorithm>
 #include <cstdio>
@@ -12,7 +11,7 @@
 
 #include "bundle.h"
 #include "hk/error.h"
-#include "program/number.h"
+#include "program/flags.h"
 #include "results.h"
 #include "sweep_case.h"
 #include "timing.h"
@@ -54,49 +53,47 @@ int draw(const fs::path &folder) {
 
 class SweepVerb : public Verb {
 public:
-    void add_to(CLI::App &app) override {
-        command_ = app.add_subcommand(
+    void add_to(program::Flags &flags) override {
+        command_ = &flags.add_verb(
             "sweep", "search the knobs of all schedules that take a case; the same again goes on");
         flags_.add_to(*command_);
-        command_->get_option("family")->required(false);
-        command_->get_option("shape")->required(false);
-        command_->add_option("--budget", budget_, "minutes for each case")
-            ->check(program::between(0.01, 10000))
-            ->capture_default_str();
-        command_->add_option("--strategy", options_.strategy, "grid, random or evolve")
-            ->check(CLI::IsMember(Search::strategies()))
-            ->capture_default_str();
-        command_->add_option("--schedule", schedules_,
-                             "only these: ALGORITHM/SCHEDULE, SCHEDULE, or an autoscheduler of "
-                             "Halide's; all but root");
-        command_->add_option("--output", folder_, "folder of the results; sweep-FAMILY-SHAPE");
-        command_->add_option("--seed", options_.seed, "of the search")->capture_default_str();
-        command_->add_option("--part", part_, "only this part of the candidates: 1/4 to 4/4");
-        auto *bundle = command_->add_option(
+        command_->find("family").optional();
+        command_->find("shape").optional();
+        command_->add("--budget", budget_, "minutes for each case")
+            .check(program::between(0.01, 10000))
+            .show_default();
+        command_->add("--strategy", options_.strategy, "grid, random or evolve")
+            .check(program::one_of(Search::strategies()))
+            .show_default();
+        command_->add("--schedule", schedules_,
+                      "only these: ALGORITHM/SCHEDULE, SCHEDULE, or an autoscheduler of "
+                      "Halide's; all but root");
+        command_->add("--output", folder_, "folder of the results; sweep-FAMILY-SHAPE");
+        command_->add("--seed", options_.seed, "of the search").show_default();
+        command_->add("--part", part_, "only this part of the candidates: 1/4 to 4/4");
+        const program::Flag bundle = command_->add(
             "--bundle", bundle_.folder,
             "measure elsewhere: a folder with a program for it, which needs nothing there");
-        command_->add_option("--candidates", bundle_.candidates, "of each case, in a bundle")
-            ->check(CLI::Range(1, 100000))
-            ->needs(bundle)
-            ->capture_default_str();
+        command_->add("--candidates", bundle_.candidates, "of each case, in a bundle")
+            .check(program::range(1, 100000))
+            .needs(bundle)
+            .show_default();
+        command_->add("--collect", collect_, "a bundle's folder: merge the results that lie in it")
+            .excludes(bundle);
         command_
-            ->add_option("--collect", collect_,
-                         "a bundle's folder: merge the results that lie in it")
-            ->excludes(bundle);
+            ->add("--timeout", options_.limits.compile_seconds,
+                  "seconds a candidate may take to compile, and half of it to run")
+            .check(program::between(0.1, 3600))
+            .show_default();
+        command_->add("--memory", memory_gib_, "GiB that compiling a candidate may take")
+            .check(program::between(0.5, 1024))
+            .show_default();
         command_
-            ->add_option("--timeout", options_.limits.compile_seconds,
-                         "seconds a candidate may take to compile, and half of it to run")
-            ->check(program::between(0.1, 3600))
-            ->capture_default_str();
-        command_->add_option("--memory", memory_gib_, "GiB that compiling a candidate may take")
-            ->check(program::between(0.5, 1024))
-            ->capture_default_str();
-        command_
-            ->add_option("--excess", options_.excess,
-                         "leave out what needs so many times the registers and shared memory "
-                         "that there are")
-            ->check(program::between(0.1, 100))
-            ->capture_default_str();
+            ->add("--excess", options_.excess,
+                  "leave out what needs so many times the registers and shared memory "
+                  "that there are")
+            .check(program::between(0.1, 100))
+            .show_default();
     }
 
     int run() override {

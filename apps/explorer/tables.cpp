@@ -1,6 +1,5 @@
 #include "tables.h"
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <numeric>
 #include <set>
@@ -99,10 +98,10 @@ const Table &table_of(const std::string &family) {
     throw InvalidArgument("no family \"" + family + "\"; there are: " + join(names));
 }
 
-void KernelFlags::add_to(CLI::App &app) {
-    app.add_option("--target", target, "cpu, cuda or opencl; the row's first");
-    app.add_option("--type", type, "of the input: f32, f16, …; the row's first");
-    app.add_option("--layout", layout, "nhwc or nchw, where the family has layouts");
+void KernelFlags::add_to(program::Flags &flags) {
+    flags.add("--target", target, "cpu, cuda or opencl; the row's first");
+    flags.add("--type", type, "of the input: f32, f16, …; the row's first");
+    flags.add("--layout", layout, "nhwc or nchw, where the family has layouts");
 }
 
 const KernelInfo &kernel_named(const std::string &name, const KernelFlags &flags) {

@@ -7,9 +7,7 @@
 
 #include "hk/kernel_info.h"
 
-namespace CLI {
-class App;
-}
+#include "program/flags.h"
 
 namespace hk::explorer {
 
@@ -37,7 +35,7 @@ const Table &table_of(const std::string &family);
 struct KernelFlags {
     std::string target, type, layout;
 
-    void add_to(CLI::App &app);
+    void add_to(program::Flags &flags);
 };
 
 // `name`: FAMILY/ROW, a kernel's name, or a row that one family alone has. Throws InvalidArgument

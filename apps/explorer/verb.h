@@ -3,22 +3,20 @@
 
 #include <memory>
 
-namespace CLI {
-class App;
-}
+#include "program/flags.h"
 
 namespace hk::explorer {
 
 class Verb {
 public:
     virtual ~Verb() = default;
-    virtual void add_to(CLI::App &app) = 0;  // itself, a subcommand, with its flags
+    virtual void add_to(program::Flags &flags) = 0;  // itself, a subcommand, with its flags
     // The exit status. Throws InvalidArgument for bad input, in one line that says what is allowed.
     virtual int run() = 0;
     bool chosen() const;
 
 protected:
-    CLI::App *command_ = nullptr;
+    program::Flags *command_ = nullptr;
 };
 
 std::unique_ptr<Verb> list_verb();

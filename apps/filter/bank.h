@@ -15,7 +15,7 @@ struct Scale {
     const char *name;
     double wavelength, sigma;  // pixels
 };
-constexpr Scale scales[] = {{"FINE", 5, 2}, {"COARSE", 10, 3.5}};
+constexpr Scale scales[] = {{"fine", 5, 2}, {"coarse", 10, 3.5}};
 constexpr int filters = 2 * static_cast<int>(std::size(scales)) * orientations;
 
 // Where a filter stands in the bank: scale, then phase, then orientation.

@@ -1,7 +1,7 @@
 #pragma once
-// Capitals, digits and some signs on a grid of 5x7.
+// Text in pictures.
 
-#include <string_view>
+#include <string>
 
 #include "pictures/image.h"
 
@@ -9,12 +9,8 @@ namespace hk::filter {
 
 using namespace pictures;
 
-// The width of a text in pixels; a grid's dot is `scale` pixels.
-int text_width(std::string_view text, int scale);
-constexpr int text_height(int scale) { return 7 * scale; }
-
-// Draws with the upper left corner at x, y; what lies outside the image is cut off. A tilde draws
-// the degree sign.
-void draw_text(Image &image, int x, int y, std::string_view text, int scale, Colour colour);
+// Draws printable ASCII with the upper left corner at x, y, each dot of the font `scale` pixels wide:
+// capitals are 7 dots high. What lies outside of the image is cut off.
+void draw_text(Image &image, int x, int y, std::string text, int scale, Colour colour);
 
 }  // namespace hk::filter

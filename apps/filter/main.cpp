@@ -1,8 +1,6 @@
 // Runs a bank of oriented filters over a photograph on every device, checks that the devices agree,
 // and draws the responses as a contact sheet.
 
-#include <CLI/CLI.hpp>
-
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -153,9 +151,9 @@ int filter_photo(const Arguments &arguments) {
         std::printf("\n");
         std::fflush(stdout);
     }
-    const std::string caption = std::to_string(filters) + " ORIENTED FILTERS OF " +
-                                std::to_string(kernel_size) + "X" + std::to_string(kernel_size) +
-                                ", TEAL BELOW ZERO, AMBER ABOVE";
+    const std::string caption = std::to_string(filters) + " oriented filters of " +
+                                std::to_string(kernel_size) + "x" + std::to_string(kernel_size) +
+                                ", teal below zero, amber above";
     write_png(arguments.output, contact_sheet(image, values(runs.front().responses), caption));
     std::printf("wrote %s\n", arguments.output.c_str());
     return agree ? 0 : 1;
@@ -166,20 +164,21 @@ int filter_photo(const Arguments &arguments) {
 
 int main(int argc, char **argv) {
     hk::filter::Arguments arguments;
-    CLI::App app(
+    hk::program::Flags flags(
         "Runs a bank of oriented filters over a photograph on every device, checks that the "
         "devices agree, and writes the responses as a PNG contact sheet.");
-    app.add_option("--image", arguments.image, "A PNG or JPEG")->capture_default_str();
-    app.add_option("--output", arguments.output, "The PNG to write")->capture_default_str();
-    app.add_option("--device", arguments.devices,
-                   "cpu, cuda:0, opencl:0, ... (default: all that are here)");
-    app.add_option("--max-size", arguments.max_size,
-                   "Larger pictures are made smaller, to this many pixels on the longer side")
-        ->check(CLI::Range(16, 4096))
-        ->capture_default_str();
-    app.add_option("--repeats", arguments.repeats, "Timed runs a device; the fastest counts")
-        ->check(CLI::Range(1, 1000))
-        ->capture_default_str();
-    return hk::program::run("filter", app, argc, argv,
+    flags.add("--image", arguments.image, "A PNG or JPEG").show_default();
+    flags.add("--output", arguments.output, "The PNG to write").show_default();
+    flags.add("--device", arguments.devices,
+              "cpu, cuda:0, opencl:0, ... (default: all that are here)");
+    flags
+        .add("--max-size", arguments.max_size,
+             "Larger pictures are made smaller, to this many pixels on the longer side")
+        .check(hk::program::range(16, 4096))
+        .show_default();
+    flags.add("--repeats", arguments.repeats, "Timed runs a device; the fastest counts")
+        .check(hk::program::range(1, 1000))
+        .show_default();
+    return hk::program::run("filter", flags, argc, argv,
                             [&] { return hk::filter::filter_photo(arguments); });
 }

@@ -145,7 +145,7 @@ void paste(Image &sheet, int x, int y, const Image &image) {
 
 std::string angle_label(int orientation) {
     char text[16];
-    std::snprintf(text, sizeof text, "%g~", degrees(orientation));
+    std::snprintf(text, sizeof text, "%g deg", degrees(orientation));
     return text;
 }
 
@@ -163,7 +163,7 @@ void draw_row(Image &sheet, int top, const Responses &responses, int scale, Phas
     const double limit = quantile(std::move(strengths), 0.99);
     const int middle = top + tile_height / 2;
     draw_text(sheet, margin, middle - line / 2, scales[scale].name, 2, ink);
-    draw_text(sheet, margin, middle + 4, phase == Phase::even ? "EVEN" : "ODD", 2, faint);
+    draw_text(sheet, margin, middle + 4, phase == Phase::even ? "even" : "odd", 2, faint);
     for (int o = 0; o < orientations; o++) {
         const int left = bank_left + o * (tile + gap);
         paste(sheet, left, top,
@@ -192,7 +192,7 @@ Image contact_sheet(const Image &photo, std::span<const float> values, const std
     const double top = quantile(summary.energy, 0.99);
     const Image maps[panels] = {photo, energy_map(responses, summary, top),
                                 orientation_map(responses, summary, top)};
-    const char *titles[panels] = {"PHOTOGRAPH", "ENERGY OF ALL FILTERS", "ORIENTATION AS HUE"};
+    const char *titles[panels] = {"Photograph", "Energy of all filters", "Orientation as hue"};
     for (int i = 0; i < panels; i++) {
         const int left = margin + i * (panel + wide_gap);
         draw_text(sheet, left, margin + 6, titles[i], 2, ink);

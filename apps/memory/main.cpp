@@ -5,7 +5,6 @@
 // check fails, or with --require where the pool costs or holds more than it may; 2 for bad options
 // and for what is no trace.
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 
 #include "program/program.h"
@@ -91,27 +90,25 @@ int run(const Options &options) {
 }
 
 int main(int argc, char **argv) {
-    CLI::App app("Replays memory traces on the library's pool and on malloc.");
+    hk::program::Flags flags("Replays memory traces on the library's pool and on malloc.");
     Options options;
-    app.add_option(
-        "trace", options.traces,
-        "Traces (hk::MemoryTrace, HK_MEMORY_TRACE), JSON, or that through gzip; the one of "
-        "apps/train where none is named");
-    app.add_option("--allocations", options.allocations, "Of random sizes")
-        ->check(CLI::Range(1, 100000000))
-        ->capture_default_str();
-    app.add_option("--live", options.live, "Blocks of them at a time")
-        ->check(CLI::Range(1, 1000000))
-        ->capture_default_str();
-    app.add_option("--seed", options.seed, "Of random sizes")->capture_default_str();
-    app.add_option("--rounds", options.rounds, "Timed runs of a workload; the shortest counts")
-        ->check(CLI::Range(1, 1000000))
-        ->capture_default_str();
-    app.add_flag(
-        "--require", options.require,
-        "Fail where a hit costs more than 150 ns, or where more than 1.10 of a trace's live "
-        "set is reserved");
-    return program::run("replay", app, argc, argv, [&] {
+    flags.add("trace", options.traces,
+              "Traces (hk::MemoryTrace, HK_MEMORY_TRACE), JSON, or that through gzip; the one of "
+              "apps/train where none is named");
+    flags.add("--allocations", options.allocations, "Of random sizes")
+        .check(hk::program::range(1, 100000000))
+        .show_default();
+    flags.add("--live", options.live, "Blocks of them at a time")
+        .check(hk::program::range(1, 1000000))
+        .show_default();
+    flags.add("--seed", options.seed, "Of random sizes").show_default();
+    flags.add("--rounds", options.rounds, "Timed runs of a workload; the shortest counts")
+        .check(hk::program::range(1, 1000000))
+        .show_default();
+    flags.add("--require", options.require,
+              "Fail where a hit costs more than 150 ns, or where more than 1.10 of a trace's live "
+              "set is reserved");
+    return hk::program::run("replay", flags, argc, argv, [&] {
         if (options.traces.empty()) options.traces = {HK_TRAIN_TRACE};
         return run(options);
     });

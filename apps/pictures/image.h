@@ -1,5 +1,6 @@
 #pragma once
-// Pictures in memory and in files.
+// Pictures in memory and in files: libpng, and libjpeg with its warnings as errors; stb_image makes up
+// the pixels of a JPEG that is cut off.
 
 #include <array>
 #include <cstdint>

@@ -1,8 +1,6 @@
 // Runs a small sparse network over a scan on every device, checks that the devices agree, and draws
 // the cloud in the colours of its features.
 
-#include <CLI/CLI.hpp>
-
 #include <cstdio>
 
 #include "cloud.h"
@@ -10,7 +8,7 @@
 #include "network.h"
 #include "picture.h"
 #include "principal.h"
-#include "program/number.h"
+#include "program/flags.h"
 #include "program/program.h"
 
 namespace hk::pointcloud {
@@ -131,32 +129,33 @@ int run_cloud(const Arguments &arguments) {
 
 int main(int argc, char **argv) {
     hk::pointcloud::Arguments arguments;
-    CLI::App app(
+    hk::program::Flags flags(
         "Runs a small sparse network over a cloud of points on every device, checks that the "
         "devices agree, and draws the cloud in the colours of its features.");
-    app.add_option("file", arguments.file, "A PLY, a NumPy .npy [N, 3], or text with x y z a line")
-        ->capture_default_str();
-    app.add_option("--voxel", arguments.voxel,
-                   "A voxel's side in the file's unit (default: for about 120 thousand voxels)")
-        ->check(hk::program::positive());
-    app.add_option("--channels", arguments.channels, "Channels of the fine layers")
-        ->check(CLI::Range(1, 1024))
-        ->capture_default_str();
-    app.add_option("--type", arguments.type, "Type of features and weights")
-        ->check(CLI::IsMember({"f32", "f16", "bf16"}))
-        ->capture_default_str();
-    app.add_option("--device", arguments.devices,
-                   "cpu, cuda:0, opencl:0, ... (default: all that are here)");
-    app.add_option("--output", arguments.output, "The PNG to write")->capture_default_str();
-    app.add_option("--turn", arguments.view.turn, "Degrees around the vertical")
-        ->check(hk::program::finite())
-        ->capture_default_str();
-    app.add_option("--tilt", arguments.view.tilt, "Degrees from the horizon downwards")
-        ->check(hk::program::finite())
-        ->capture_default_str();
-    app.add_option("--repeats", arguments.repeats, "Timed runs a layer; the fastest counts")
-        ->check(CLI::Range(1, 1000))
-        ->capture_default_str();
-    return hk::program::run("pointcloud", app, argc, argv,
+    flags.add("file", arguments.file, "A PLY, a NumPy .npy [N, 3], or text with x y z a line")
+        .show_default();
+    flags
+        .add("--voxel", arguments.voxel,
+             "A voxel's side in the file's unit (default: for about 120 thousand voxels)")
+        .check(hk::program::positive());
+    flags.add("--channels", arguments.channels, "Channels of the fine layers")
+        .check(hk::program::range(1, 1024))
+        .show_default();
+    flags.add("--type", arguments.type, "Type of features and weights")
+        .check(hk::program::one_of({"f32", "f16", "bf16"}))
+        .show_default();
+    flags.add("--device", arguments.devices,
+              "cpu, cuda:0, opencl:0, ... (default: all that are here)");
+    flags.add("--output", arguments.output, "The PNG to write").show_default();
+    flags.add("--turn", arguments.view.turn, "Degrees around the vertical")
+        .check(hk::program::finite())
+        .show_default();
+    flags.add("--tilt", arguments.view.tilt, "Degrees from the horizon downwards")
+        .check(hk::program::finite())
+        .show_default();
+    flags.add("--repeats", arguments.repeats, "Timed runs a layer; the fastest counts")
+        .check(hk::program::range(1, 1000))
+        .show_default();
+    return hk::program::run("pointcloud", flags, argc, argv,
                             [&] { return hk::pointcloud::run_cloud(arguments); });
 }

@@ -1,6 +1,5 @@
 #include "program.h"
 
-#include <CLI/CLI.hpp>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
@@ -17,12 +16,10 @@ int fail(const std::string &name, const char *what, int status) {
     return status;
 }
 
-int parsed_and_done(const std::string &name, CLI::App &app, int argc, char **argv,
+int parsed_and_done(const std::string &name, Flags &flags, int argc, char **argv,
                     const std::function<int()> &work) try {
-    app.parse(argc, argv);
+    if (const std::optional<int> status = flags.parse(argc, argv)) return *status;
     return work();
-} catch (const CLI::ParseError &error) {
-    return app.exit(error) == 0 ? 0 : 2;
 } catch (const InvalidArgument &error) {
     return fail(name, error.what(), 2);
 } catch (const std::bad_alloc &) {
@@ -33,9 +30,9 @@ int parsed_and_done(const std::string &name, CLI::App &app, int argc, char **arg
 
 }  // namespace
 
-int run(const std::string &name, CLI::App &app, int argc, char **argv,
+int run(const std::string &name, Flags &flags, int argc, char **argv,
         const std::function<int()> &work) {
-    const int status = parsed_and_done(name, app, argc, argv, work);
+    const int status = parsed_and_done(name, flags, argc, argv, work);
     errno = 0;
     std::cout.flush();
     if (std::fflush(stdout) == 0 && !std::ferror(stdout) && std::cout) return status;

@@ -2,7 +2,6 @@
 
 #include <sys/wait.h>
 #include <unistd.h>
-#include <CLI/CLI.hpp>
 
 #include <cstdio>
 #include <iostream>
@@ -12,7 +11,7 @@
 #include "hk/memory_trace.h"
 #include "pool_gain.h"
 #include "program/file.h"
-#include "program/number.h"
+#include "program/flags.h"
 #include "program/program.h"
 #include "progress.h"
 
@@ -132,44 +131,41 @@ int run_ranks(Arguments &arguments) {
     }
 }
 
-void add_options(CLI::App &app, Arguments &arguments) {
+void add_options(program::Flags &flags, Arguments &arguments) {
     TrainOptions &options = arguments.options;
-    app.add_option("--data", arguments.data, "The digits, 64 values and the label a row")
-        ->capture_default_str();
-    app.add_option("--device", arguments.device, "cpu, cuda:0, opencl:0, ...")
-        ->capture_default_str();
-    app.add_option("--type", arguments.type, "Type of all tensors")
-        ->check(CLI::IsMember({"f32", "f16", "bf16"}))
-        ->capture_default_str();
-    app.add_option("--epochs", options.epochs)->check(CLI::Range(1, 100000))->capture_default_str();
-    app.add_option("--steps", options.steps, "At most so many (default: all of the epochs)")
-        ->check(CLI::Range(1, 1000000000));
-    app.add_option("--batch", options.batch, "Digits a step, of all ranks together")
-        ->check(CLI::Range(1, 100000))
-        ->capture_default_str();
-    app.add_option("--learning-rate", options.learning_rate, "At its highest")
-        ->check(program::positive())
-        ->capture_default_str();
-    app.add_option("--momentum", options.momentum)
-        ->check(program::between(0, 1))
-        ->capture_default_str();
-    app.add_option("--weight-decay", options.weight_decay)
-        ->check(program::not_negative())
-        ->capture_default_str();
-    app.add_option("--seed", options.seed, "Of initial parameters, order and distortion")
-        ->capture_default_str();
-    auto *pool_gain = app.add_option("--pool-gain", arguments.pool_gain_rounds,
-                                     "Instead: train so often with the memory pool and without, in "
-                                     "turn, and print what it gains")
-                          ->check(CLI::Range(1, 1000));
-    app.add_option("--history", arguments.history, "The JSON of all steps and epochs to write")
-        ->excludes(pool_gain);
-    app.add_option("--trace", arguments.trace,
-                   "The JSON of all that the pools of memory do to write (hk/memory_trace.h)")
-        ->excludes(pool_gain);
-    app.add_option("--output", arguments.output,
-                   "The PNG of loss, accuracy and memory to write (and PNG.json without --history)")
-        ->excludes(pool_gain);
+    flags.add("--data", arguments.data, "The digits, 64 values and the label a row").show_default();
+    flags.add("--device", arguments.device, "cpu, cuda:0, opencl:0, ...").show_default();
+    flags.add("--type", arguments.type, "Type of all tensors")
+        .check(program::one_of({"f32", "f16", "bf16"}))
+        .show_default();
+    flags.add("--epochs", options.epochs).check(program::range(1, 100000)).show_default();
+    flags.add("--steps", options.steps, "At most so many (default: all of the epochs)")
+        .check(program::range(1, 1000000000));
+    flags.add("--batch", options.batch, "Digits a step, of all ranks together")
+        .check(program::range(1, 100000))
+        .show_default();
+    flags.add("--learning-rate", options.learning_rate, "At its highest")
+        .check(program::positive())
+        .show_default();
+    flags.add("--momentum", options.momentum).check(program::between(0, 1)).show_default();
+    flags.add("--weight-decay", options.weight_decay).check(program::not_negative()).show_default();
+    flags.add("--seed", options.seed, "Of initial parameters, order and distortion").show_default();
+    const program::Flag pool_gain =
+        flags
+            .add("--pool-gain", arguments.pool_gain_rounds,
+                 "Instead: train so often with the memory pool and without, in "
+                 "turn, and print what it gains")
+            .check(program::range(1, 1000));
+    flags.add("--history", arguments.history, "The JSON of all steps and epochs to write")
+        .excludes(pool_gain);
+    flags
+        .add("--trace", arguments.trace,
+             "The JSON of all that the pools of memory do to write (hk/memory_trace.h)")
+        .excludes(pool_gain);
+    flags
+        .add("--output", arguments.output,
+             "The PNG of loss, accuracy and memory to write (and PNG.json without --history)")
+        .excludes(pool_gain);
 }
 
 }  // namespace
@@ -177,10 +173,10 @@ void add_options(CLI::App &app, Arguments &arguments) {
 
 int main(int argc, char **argv) {
     hk::train::Arguments arguments;
-    CLI::App app(
+    hk::program::Flags flags(
         "Trains a small convolutional network to read handwritten digits. Started by mpirun, the "
         "ranks share each batch.");
-    hk::train::add_options(app, arguments);
-    return hk::program::run("train", app, argc, argv,
+    hk::train::add_options(flags, arguments);
+    return hk::program::run("train", flags, argc, argv,
                             [&] { return hk::train::run_ranks(arguments); });
 }

@@ -1,7 +1,5 @@
 // Trains for very many steps and fails where memory grows after the first epoch.
 
-#include <CLI/CLI.hpp>
-
 #include <algorithm>
 #include <cstdio>
 #include <optional>
@@ -65,17 +63,16 @@ int run(const std::string &data, const SoakOptions &options) {
 int main(int argc, char **argv) {
     hk::train::SoakOptions options;
     std::string data = HK_DIGITS, device = "cpu";
-    CLI::App app("Trains for very many steps of mixed batch sizes; fails where memory grows.");
-    app.add_option("--data", data)->capture_default_str();
-    app.add_option("--device", device)->capture_default_str();
-    app.add_option("--steps", options.steps)
-        ->check(CLI::Range(1, 1000000000))
-        ->capture_default_str();
-    app.add_option("--batch", options.largest_batch, "The largest")
-        ->check(CLI::Range(1, 1442))
-        ->capture_default_str();
-    app.add_option("--seed", options.seed)->capture_default_str();
-    return hk::program::run("train_soak", app, argc, argv, [&] {
+    hk::program::Flags flags(
+        "Trains for very many steps of mixed batch sizes; fails where memory grows.");
+    flags.add("--data", data).show_default();
+    flags.add("--device", device).show_default();
+    flags.add("--steps", options.steps).check(hk::program::range(1, 1000000000)).show_default();
+    flags.add("--batch", options.largest_batch, "The largest")
+        .check(hk::program::range(1, 1442))
+        .show_default();
+    flags.add("--seed", options.seed).show_default();
+    return hk::program::run("train_soak", flags, argc, argv, [&] {
         options.device = hk::Device::parse(device);
         return hk::train::run(data, options);
     });

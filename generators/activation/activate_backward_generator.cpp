@@ -1,7 +1,6 @@
 // activate_backward: inputs, output, and the schedule by its name. generators/elementwise.h has the
 // buffers.
 
-#include "compiler/lowering.h"
 #include "generators/activation/activate_backward.h"
 #include "schedules/activation/activate_backward.h"
 
@@ -19,11 +18,7 @@ public:
     Input<int> smooth{"smooth"};
     Output<Buffer<void, 3>> input_gradient{"input_gradient"};
 
-    void configure() {
-        output_gradient.set_type(type);
-        saved.set_type(type);
-        input_gradient.set_type(type);
-    }
+    void configure() { set_types(output_gradient, saved, input_gradient); }
 
     void generate() {
         check_algorithm({"elementwise"});
@@ -35,9 +30,8 @@ public:
         constrain(saved);
         OutputImageParam buffer = stages.output.output_buffer();
         constrain(buffer);
-        sc::apply(sc::activate_backward_schedules, schedule_name.value(), stages,
-                  context(buffer, {smooth == 0, smooth == 1}));
-        hk::compiler::add_lowering_passes(get_pipeline(), get_target());
+        finish(sc::activate_backward_schedules, stages,
+               context(buffer, {smooth == 0, smooth == 1}));
     }
 };
 

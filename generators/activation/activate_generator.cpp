@@ -1,6 +1,5 @@
 // activate: inputs, output, and the schedule by its name. generators/elementwise.h has the buffers.
 
-#include "compiler/lowering.h"
 #include "generators/activation/activate.h"
 #include "schedules/activation/activate.h"
 
@@ -18,10 +17,7 @@ public:
     Input<int> smooth{"smooth"};
     Output<Buffer<void, 3>> output{"output"};
 
-    void configure() {
-        input.set_type(type);
-        output.set_type(type);
-    }
+    void configure() { set_types(input, output); }
 
     void generate() {
         check_algorithm({"elementwise"});
@@ -31,9 +27,7 @@ public:
         constrain(input);
         OutputImageParam buffer = stages.output.output_buffer();
         constrain(buffer);
-        sc::apply(sc::activate_schedules, schedule_name.value(), stages,
-                  context(buffer, {smooth == 0, smooth == 1}));
-        hk::compiler::add_lowering_passes(get_pipeline(), get_target());
+        finish(sc::activate_schedules, stages, context(buffer, {smooth == 0, smooth == 1}));
     }
 };
 

@@ -3,7 +3,6 @@
 // Buffers: filter weight as generators/image_layout.h says; packed [ki, c, s, r, ko, g] of f32, as
 // generators/conv2d/conv2d_filter.h says.
 
-#include "compiler/lowering.h"
 #include "generators/conv2d/conv2d_filter.h"
 #include "generators/convolution_parameters.h"
 #include "schedules/conv2d/conv2d_filter.h"
@@ -23,8 +22,7 @@ public:
     void configure() { weight.set_type(type); }
 
     void generate() {
-        if (algorithm.value() != "vectors")
-            throw CompileError("algorithm is " + algorithm.value() + ", not vectors");
+        check_algorithm({"vectors"});
         constrain_filter(weight);
         const Conv2dLayout order(layout);
         const auto dims = order.filter_dims();
@@ -33,11 +31,9 @@ public:
         const std::vector<Var> arguments = stages.output.args();
         packed(arguments) = stages.output(arguments);
         stages.output = packed;
-        for (int d = 0; d < 6; d++) packed.dim(d).set_min(0);
+        begin_at_zero(packed, 6);
         packed.dim(0).set_extent(kFilterBlock);
-        const sc::Conv2dFilterContext context = {sizes(get_target())};
-        sc::apply(sc::conv2d_filter_schedules, schedule_name.value(), stages, context);
-        hk::compiler::add_lowering_passes(get_pipeline(), get_target());
+        finish(sc::conv2d_filter_schedules, stages, sizes());
     }
 };
 

@@ -4,7 +4,6 @@
 // bias [k, g]. algorithm=packed: the weight is as generators/conv2d/conv2d_filter.h packs it;
 // algorithm=grouped is the same, but packs in the kernel.
 
-#include "compiler/lowering.h"
 #include "generators/conv2d/conv2d.h"
 #include "generators/convolution_parameters.h"
 #include "schedules/conv2d/conv2d.h"
@@ -32,12 +31,10 @@ public:
     Output<Buffer<void, 5>> output{"output"};
 
     void configure() {
-        input.set_type(type);
+        set_types(input);
         weight.set_type(packed() ? Float(32) : type.value());
         weight.set_dimensions(packed() ? 6 : 5);
-        bias.set_type(type);
-        residual.set_type(type);
-        output.set_type(type);
+        set_types(bias, residual, output);
     }
 
     void generate() {
@@ -50,8 +47,9 @@ public:
         constrain_image(residual, fix_filters_per_group, 0);
         constrain_image(output, fix_filters_per_group, fix_out_w);
         const Conv2dOperands op = operands();
-        Conv2dContext context = {sizes(get_target()), op.pointwise && op.type == Float(32),
-                                 smooth == 0 && slope == 1.f && !has_residual};
+        Conv2dContext context{sizes()};
+        context.pointwise_f32 = op.pointwise && op.type == Float(32);
+        context.plain = smooth == 0 && slope == 1.f && !has_residual;
         context.channels = op.channels;
         context.filter_packed = packed();
         context.dense_pixels = dense_pixels();
@@ -68,8 +66,7 @@ public:
         else if (algorithm.value() == "depthwise")
             build(conv2d_depthwise(op), sc::depthwise_schedules, context);
         else
-            throw CompileError("algorithm is " + algorithm.value() +
-                               ", not packed, grouped, sliced, sliced_blocks, dot or depthwise");
+            refuse_algorithm({"packed", "grouped", "sliced", "sliced_blocks", "dot", "depthwise"});
     }
 
 private:
@@ -77,7 +74,7 @@ private:
 
     // Dense, but that vectors of other filters and groups may lie anywhere.
     void constrain_packed() {
-        for (int d = 0; d < 6; d++) weight.dim(d).set_min(0);
+        begin_at_zero(weight, 6);
         weight.dim(0).set_extent(kFilterBlock);
         // c, s, r: strides are known as far as sizes are.
         const int fixed[] = {fix_channels_per_group, fix_kernel_w, fix_kernel_h};
@@ -96,14 +93,13 @@ private:
     }
 
     // This schedule computes whole tiles, also over the image's edge.
-    bool reads_whole_tiles() const { return schedule_name.value() == "cpu_in_place"; }
+    bool reads_whole_tiles() const { return schedule_name.value() == "sliding_in_place"; }
 
     template<typename Stages>
     void build(Stages stages, const Conv2dTable<Stages> &table, const Conv2dContext &context) {
         output(Conv2dLayout(layout).image_arguments(k)) = stages.output(k, g, x, y, n);
         stages.output = output;
-        hk::schedules::apply(table, schedule_name.value(), stages, context);
-        hk::compiler::add_lowering_passes(get_pipeline(), get_target());
+        this->finish(table, stages, context);
     }
 
     Conv2dOperands operands() {
@@ -136,16 +132,9 @@ private:
         }
         op.bias = bias;
         op.channels = fixed_or(fix_channels_per_group, weight.dim(w[0]).extent());
-        op.width = fixed_or(fix_width, input.dim(ix).extent());
-        op.height = input.dim(iy).extent();
         op.kernel_w = fixed_or(fix_kernel_w, weight.dim(w[1]).extent());
         op.kernel_h = fixed_or(fix_kernel_h, weight.dim(w[2]).extent());
-        op.stride_x = fixed_or(fix_stride_x, stride_x);
-        op.stride_y = fixed_or(fix_stride_y, stride_y);
-        op.dilation_x = fixed_or(fix_dilation_x, dilation_x);
-        op.dilation_y = fixed_or(fix_dilation_y, dilation_y);
-        op.padding_left = unpadded() ? Expr(0) : fixed_or(fix_padding_left, padding_left);
-        op.padding_top = unpadded() ? Expr(0) : padding_top;
+        set_window(op);
         op.pointwise = pointwise();
         op.has_bias = has_bias;
         op.has_residual = has_residual;

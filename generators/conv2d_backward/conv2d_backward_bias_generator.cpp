@@ -3,7 +3,6 @@
 // Buffers: image output_gradient (of k) as generators/image_layout.h says; previous and
 // bias_gradient, [k, g], which may be one buffer.
 
-#include "compiler/lowering.h"
 #include "generators/conv2d_backward/conv2d_backward_bias.h"
 #include "generators/convolution_parameters.h"
 #include "schedules/conv2d_backward/conv2d_backward_bias.h"
@@ -22,19 +21,14 @@ public:
     Input<bool> accumulate{"accumulate"};
     Output<Buffer<void, 2>> bias_gradient{"bias_gradient"};
 
-    void configure() {
-        output_gradient.set_type(type);
-        previous.set_type(type);
-        bias_gradient.set_type(type);
-    }
+    void configure() { set_types(output_gradient, previous, bias_gradient); }
 
     void generate() {
-        if (algorithm.value() != "partial_sums")
-            throw CompileError("algorithm is " + algorithm.value() + ", not partial_sums");
+        check_algorithm({"partial_sums"});
         constrain_image(output_gradient, fix_filters_per_group, fix_out_w);
         constrain_vector(previous);
         constrain_vector(bias_gradient);
-        const sc::Conv2dBackwardBiasContext context = {sizes(get_target())};
+        const sc::Conv2dSizes context = sizes();
         const sc::PartialSums sums = sc::backward_bias_sums(context);
         const Conv2dLayout order(layout);
         const auto [dim_k, dim_g, dim_x, dim_y, dim_n] = order.image_dims();
@@ -49,8 +43,7 @@ public:
         Conv2dBackwardBias stages = conv2d_backward_bias(operands, sums.lanes, sums.parts);
         bias_gradient(k, g) = stages.output(k, g);
         stages.output = bias_gradient;
-        sc::apply(sc::conv2d_backward_bias_schedules, schedule_name.value(), stages, context);
-        hk::compiler::add_lowering_passes(get_pipeline(), get_target());
+        finish(sc::conv2d_backward_bias_schedules, stages, context);
     }
 };
 

@@ -8,7 +8,6 @@
 
 #include <numeric>
 
-#include "compiler/lowering.h"
 #include "generators/conv2d_backward/conv2d_backward_data.h"
 #include "generators/convolution_parameters.h"
 #include "schedules/conv2d/conv2d.h"
@@ -33,12 +32,7 @@ public:
     Input<bool> accumulate{"accumulate"};
     Output<Buffer<void, 5>> input_gradient{"input_gradient"};
 
-    void configure() {
-        output_gradient.set_type(type);
-        weight.set_type(type);
-        previous.set_type(type);
-        input_gradient.set_type(type);
-    }
+    void configure() { set_types(output_gradient, weight, previous, input_gradient); }
 
     void generate() {
         constrain_image(output_gradient, fix_filters_per_group, fix_out_w);
@@ -55,8 +49,11 @@ public:
             input_gradient.dim(0).set_stride(Expr());
         }
         const Conv2dBackwardDataOperands op = operands();
-        const sc::Conv2dBackwardDataContext context = {sizes(get_target()), op.x.stride,
-                                                       op.y.stride, dense_columns(), !accumulate};
+        sc::Conv2dBackwardDataContext context{sizes()};
+        context.phases_x = op.x.stride;
+        context.phases_y = op.y.stride;
+        context.dense_columns = dense_columns();
+        context.plain = !accumulate;
         if (algorithm.value() == "flip_expand")
             build(conv2d_backward_data_flip_expand(op), sc::conv2d_backward_data_schedules,
                   context);
@@ -87,10 +84,9 @@ private:
         else if (algorithm.value() == "depthwise_rows")
             build(conv2d_depthwise_rows(forward), sc::depthwise_schedules, context);
         else
-            throw CompileError("algorithm is " + algorithm.value() +
-                               ", not flip_expand, flip_expand_blocks, expand_flip, "
-                               "flip_expand_sliced, expand_flip_sliced, packed, depthwise, rows or "
-                               "depthwise_rows");
+            refuse_algorithm({"flip_expand", "flip_expand_blocks", "expand_flip",
+                              "flip_expand_sliced", "expand_flip_sliced", "packed", "depthwise",
+                              "rows", "depthwise_rows"});
     }
 
     // The output is the algorithm's own Func, because it may have an update.
@@ -108,13 +104,10 @@ private:
         else if (algorithm.value() == "expand_flip_sliced")
             stages = conv2d_backward_data_expand_flip_sliced(op, order, tile);
         else
-            throw CompileError("algorithm is " + algorithm.value() +
-                               ", not flip_expand_sliced or expand_flip_sliced");
+            refuse_algorithm({"flip_expand_sliced", "expand_flip_sliced"});
         input_gradient = stages.output;
         constrain_image(input_gradient, fix_channels_per_group, fix_width);
-        sc::apply(sc::conv2d_backward_data_sliced_schedules, schedule_name.value(), stages,
-                  context);
-        hk::compiler::add_lowering_passes(get_pipeline(), get_target());
+        finish(sc::conv2d_backward_data_sliced_schedules, stages, context);
     }
 
     Expr dense_columns() const {
@@ -124,10 +117,12 @@ private:
 
     // Of the convolution that the gradient is.
     sc::Conv2dContext forward_context(bool pointwise_f32) const {
-        sc::Conv2dSizes known = sizes(get_target());
+        sc::Conv2dSizes known = sizes();
         std::swap(known.channels_per_group, known.filters_per_group);
         known.width = fix_out_w;
-        sc::Conv2dContext context = {known, pointwise_f32, !accumulate};
+        sc::Conv2dContext context{known};
+        context.pointwise_f32 = pointwise_f32;
+        context.plain = !accumulate;
         context.dense_columns = dense_columns();
         context.in_place = context.filters_inner = true;
         return context;
@@ -139,8 +134,7 @@ private:
         input_gradient(Conv2dLayout(layout).image_arguments(channel)) =
             stages.output(channel, g, x, y, n);
         stages.output = input_gradient;
-        sc::apply(table, schedule_name.value(), stages, context);
-        hk::compiler::add_lowering_passes(get_pipeline(), get_target());
+        this->finish(table, stages, context);
     }
 
     static StridePhases phases(const Expr &kernel, int fix_stride, const Expr &stride,

@@ -4,7 +4,6 @@
 // Buffers as generators/image_layout.h says: images output_gradient (of k) and input (of c),
 // filters previous and weight_gradient, which may be one buffer.
 
-#include "compiler/lowering.h"
 #include "generators/conv2d_backward/conv2d_backward_weight.h"
 #include "generators/convolution_parameters.h"
 #include "schedules/conv2d_backward/conv2d_backward_weight.h"
@@ -25,12 +24,7 @@ public:
     Input<bool> accumulate{"accumulate"};
     Output<Buffer<void, 5>> weight_gradient{"weight_gradient"};
 
-    void configure() {
-        output_gradient.set_type(type);
-        input.set_type(type);
-        previous.set_type(type);
-        weight_gradient.set_type(type);
-    }
+    void configure() { set_types(output_gradient, input, previous, weight_gradient); }
 
     void generate() {
         constrain_image(output_gradient, fix_filters_per_group, fix_out_w);
@@ -38,9 +32,13 @@ public:
         constrain_filter(previous);
         constrain_filter(weight_gradient);
         const Conv2dBackwardWeightOperands op = operands();
-        const sc::Conv2dBackwardWeightContext context = {
-            sizes(get_target()), op.channels, op.filters,          op.groups,
-            !accumulate,         packed(),    op.type == Float(32)};
+        sc::Conv2dBackwardWeightContext context{sizes()};
+        context.channels = op.channels;
+        context.filters = op.filters;
+        context.groups = op.groups;
+        context.plain = !accumulate;
+        context.packed = packed();
+        context.in_f32 = op.type == Float(32);
         if (algorithm.value() == "tiles") {
             build(conv2d_backward_weight(op, sc::backward_weight_tiles(context)),
                   sc::conv2d_backward_weight_schedules, context);
@@ -49,7 +47,7 @@ public:
             build(conv2d_backward_weight_sliced(op, slices.columns, slices.parts),
                   sc::conv2d_backward_weight_sliced_schedules, context);
         } else {
-            throw CompileError("algorithm is " + algorithm.value() + ", not tiles or sliced");
+            refuse_algorithm({"tiles", "sliced"});
         }
     }
 
@@ -58,8 +56,7 @@ private:
     void build(Stages stages, const Table &table, const sc::Conv2dBackwardWeightContext &context) {
         weight_gradient(Conv2dLayout(layout).filter_arguments()) = stages.output(c, s, r, k, g);
         stages.output = weight_gradient;
-        sc::apply(table, schedule_name.value(), stages, context);
-        hk::compiler::add_lowering_passes(get_pipeline(), get_target());
+        this->finish(table, stages, context);
     }
 
     // Whether the result's elements lie next to each other. Where nothing is fixed, nobody asks.
@@ -89,14 +86,7 @@ private:
         op.batch = output_gradient.dim(dim_n).extent();
         op.out_w = fixed_or(fix_out_w, output_gradient.dim(dim_x).extent());
         op.out_h = output_gradient.dim(dim_y).extent();
-        op.width = fixed_or(fix_width, input.dim(dim_x).extent());
-        op.height = input.dim(dim_y).extent();
-        op.stride_x = fixed_or(fix_stride_x, stride_x);
-        op.stride_y = fixed_or(fix_stride_y, stride_y);
-        op.dilation_x = fixed_or(fix_dilation_x, dilation_x);
-        op.dilation_y = fixed_or(fix_dilation_y, dilation_y);
-        op.padding_left = unpadded() ? Expr(0) : fixed_or(fix_padding_left, padding_left);
-        op.padding_top = unpadded() ? Expr(0) : padding_top;
+        set_window(op);
         op.accumulate = accumulate;
         op.type = type;
         return op;

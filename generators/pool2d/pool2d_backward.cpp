@@ -10,8 +10,6 @@ namespace hk::generators {
 
 namespace {
 
-const Var row("row");
-
 // How many windows hold a pixel, at most.
 Expr most_windows(const Expr &kernel, const Expr &stride, const Expr &windows) {
     const Expr most = Internal::simplify(ceil_div(kernel, stride));

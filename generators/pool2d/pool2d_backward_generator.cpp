@@ -3,7 +3,6 @@
 // Buffers: images (of c) as generators/image_layout.h says. What an algorithm does not read of
 // input and output (generators/pool2d/pool2d_backward.h) may be anything.
 
-#include "compiler/lowering.h"
 #include "generators/pool2d/pool2d_backward.h"
 #include "generators/pool2d/pool2d_parameters.h"
 #include "schedules/pool2d/pool2d_backward.h"
@@ -24,12 +23,7 @@ public:
     Input<int32_t> padding_left{"padding_left"}, padding_top{"padding_top"};
     Output<Buffer<void, 5>> input_gradient{"input_gradient"};
 
-    void configure() {
-        output_gradient.set_type(type);
-        input.set_type(type);
-        output.set_type(type);
-        input_gradient.set_type(type);
-    }
+    void configure() { set_types(output_gradient, input, output, input_gradient); }
 
     void generate() {
         for (auto *image : {&output_gradient, &input, &output}) constrain(*image);
@@ -49,12 +43,11 @@ public:
         Pool2dBackward stages = stages_of(operands);
         input_gradient(order.image_arguments(c)) = stages.output(c, g, x, y, n);
         stages.output = input_gradient;
-        sc::Pool2dContext context{sizes(get_target())};
+        sc::Pool2dContext context{sizes()};
         context.row = width * (order.nhwc() ? input_gradient.dim(dim_c).extent() : 1);
         context.rows = input_gradient.dim(dim_y).extent();
         context.stride_x = operands.windows.stride_x;
-        sc::apply(sc::pool2d_backward_schedules, schedule_name.value(), stages, context);
-        hk::compiler::add_lowering_passes(get_pipeline(), get_target());
+        finish(sc::pool2d_backward_schedules, stages, context);
     }
 
 private:
@@ -66,8 +59,8 @@ private:
         if (name == "average_in_blocks") return pool2d_backward_average_in_blocks(operands);
         if (name == "max_by_rows") return pool2d_backward_max_by_rows(operands);
         if (name == "average_by_rows") return pool2d_backward_average_by_rows(operands);
-        throw CompileError("algorithm is " + name +
-                           ", not max, average, or either with _by_rows or _in_blocks");
+        refuse_algorithm({"max", "max_in_blocks", "average", "average_in_blocks", "max_by_rows",
+                          "average_by_rows"});
     }
 };
 

@@ -2,7 +2,6 @@
 //
 // Buffers: images input and output (of c) as generators/image_layout.h says.
 
-#include "compiler/lowering.h"
 #include "generators/pool2d/pool2d_parameters.h"
 #include "schedules/pool2d/pool2d.h"
 
@@ -21,10 +20,7 @@ public:
     Input<int32_t> padding_left{"padding_left"}, padding_top{"padding_top"};
     Output<Buffer<void, 5>> output{"output"};
 
-    void configure() {
-        input.set_type(type);
-        output.set_type(type);
-    }
+    void configure() { set_types(input, output); }
 
     void generate() {
         constrain(input);
@@ -37,12 +33,11 @@ public:
         Pool2d stages = stages_of(operands);
         output(order.image_arguments(c)) = stages.output(c, g, x, y, n);
         stages.output = output;
-        sc::Pool2dContext context{sizes(get_target())};
+        sc::Pool2dContext context{sizes()};
         context.row = output.dim(dim_x).extent() * (order.nhwc() ? output.dim(dim_c).extent() : 1);
         context.rows = output.dim(dim_y).extent();
         context.stride_x = operands.windows.stride_x;
-        sc::apply(sc::pool2d_schedules, schedule_name.value(), stages, context);
-        hk::compiler::add_lowering_passes(get_pipeline(), get_target());
+        finish(sc::pool2d_schedules, stages, context);
     }
 
 private:
@@ -53,8 +48,7 @@ private:
         if (name == "average_in_blocks") return pool2d_average_in_blocks(operands);
         if (name == "max_by_rows") return pool2d_max_by_rows(operands);
         if (name == "average_by_rows") return pool2d_average_by_rows(operands);
-        throw CompileError("algorithm is " + name +
-                           ", not max, average, either with _by_rows or average_in_blocks");
+        refuse_algorithm({"max", "average", "average_in_blocks", "max_by_rows", "average_by_rows"});
     }
 };
 

@@ -18,8 +18,6 @@
 
 namespace hk::generators {
 
-inline const Halide::Var i{"i"}, w{"w"};
-
 struct QuantizedConv2dOperands {
     // input(c, g, x, y, n) u8 or f32; weight(c, s, r, k, g) s8; scale(k, g), real_bias(k, g) f32,
     // and sum_bias(k, g) s32, the bias that has the scale of the products.

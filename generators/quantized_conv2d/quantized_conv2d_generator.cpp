@@ -1,14 +1,10 @@
 // The generator of quantised convolution: takes the algorithm's operands out of their buffers, and
 // the schedule by its name.
 //
-// Buffers, innermost first; groups are a dimension of their own, a view through strides:
-//   nhwc: input [c, g, x, y, n]  weight [c, s, r, k, g]  output [k, g, x, y, n]
-//   nchw: input [x, y, c, g, n]  weight [s, r, c, k, g]  output [x, y, k, g, n]
-//   scale, bias_scale [k, g] of each filter, bias [byte, k, g]: the bytes of its elements
-// fix_… parameters other than 0 fix a size when the kernel is compiled; its argument is then
-// unused.
+// Buffers as generators/image_layout.h says: images input and output, filter weight; and scale,
+// bias_scale [k, g] of each filter, bias [byte, k, g]: the bytes of its elements.
 
-#include "compiler/lowering.h"
+#include "generators/convolution_parameters.h"
 #include "generators/optional.h"
 #include "generators/quantized_conv2d/quantized_conv2d.h"
 #include "schedules/quantized_conv2d/quantized_conv2d.h"
@@ -24,22 +20,9 @@ using hk::schedules::QuantizedConv2dTable;
 // What the bytes of a bias are.
 enum BiasKind { none, real_f32, quantized_s8, quantized_s32, sum_s32 };
 
-class QuantizedConv2dGenerator : public Generator<QuantizedConv2dGenerator> {
+class QuantizedConv2dGenerator : public Conv2dParameters<QuantizedConv2dGenerator> {
 public:
-    GeneratorParam<Type> type{"type", UInt(8)};  // of the input: u8 (and s8, flipped) or f32
-    GeneratorParam<std::string> layout{"layout", "nhwc"};
-    GeneratorParam<std::string> algorithm{"algorithm", "packed"};
-    GeneratorParam<std::string> schedule_name{"schedule", "root"};
-    GeneratorParam<std::string> knobs{"knobs", ""};
     GeneratorParam<int> fix_output_bytes{"fix_output_bytes", 4};  // 1: u8, s8; 4: f32, s32
-    GeneratorParam<int> fix_kernel_w{"fix_kernel_w", 0}, fix_kernel_h{"fix_kernel_h", 0};
-    GeneratorParam<int> fix_stride_x{"fix_stride_x", 0}, fix_stride_y{"fix_stride_y", 0};
-    GeneratorParam<int> fix_dilation_x{"fix_dilation_x", 0}, fix_dilation_y{"fix_dilation_y", 0};
-    GeneratorParam<int> fix_channels_per_group{"fix_channels_per_group", 0};
-    GeneratorParam<int> fix_filters_per_group{"fix_filters_per_group", 0};
-    GeneratorParam<int> fix_padding{"fix_padding", -1};  // 0: none, else any
-    GeneratorParam<int> fix_padding_left{"fix_padding_left", 0};
-    GeneratorParam<int> fix_width{"fix_width", 0}, fix_out_w{"fix_out_w", 0};
 
     Input<Buffer<void, 5>> input{"input"};
     Input<Buffer<int8_t, 5>> weight{"weight"};
@@ -67,36 +50,27 @@ public:
     Output<Buffer<void, 5>> output{"output"};
 
     void configure() {
-        input.set_type(type);
+        set_types(input);  // u8 (and s8, flipped) or f32
         output.set_type(output_type());
     }
 
     void generate() {
-        if (layout.value() != "nhwc" && layout.value() != "nchw")
-            throw CompileError("layout is " + layout.value() + ", not nhwc or nchw");
         if (type.value() != UInt(8) && type.value() != Float(32))
             throw CompileError("type must be uint8 or float32");
-        constrain_buffers();
+        constrain_image(input, fix_channels_per_group, fix_width);
+        constrain_filter(weight);
+        constrain_vector(scale);
+        constrain_vector(bias_scale);
+        begin_at_zero(bias, 3);
+        constrain_image(output, fix_filters_per_group, fix_out_w);
         const QuantizedConv2dOperands op = operands();
-        const QuantizedConv2dContext context = {get_target(),
-                                                nhwc(),
-                                                op.integer(),
-                                                schedule_name,
-                                                knobs,
-                                                fix_kernel_w,
-                                                fix_kernel_h,
-                                                fix_stride_x,
-                                                fix_stride_y,
-                                                fix_dilation_x,
-                                                fix_dilation_y,
-                                                fix_channels_per_group,
-                                                fix_filters_per_group,
-                                                fix_width,
-                                                plain(op),
-                                                bias_kind == none,
-                                                words_lie_together(),
-                                                filters_lie_together(),
-                                                input_flip == 0 && output_flip == 0};
+        QuantizedConv2dContext context{sizes()};
+        context.integer = op.integer();
+        context.plain = plain(op);
+        context.no_bias = bias_kind == none;
+        context.word_bias = words_lie_together();
+        context.dense_filters = filters_lie_together();
+        context.unsigned_bytes = input_flip == 0 && output_flip == 0;
         namespace sc = hk::schedules;
         if (algorithm.value() == "packed")
             build(quantized_conv2d_packed(op, sc::quantized_packed_lanes(context)),
@@ -116,12 +90,11 @@ public:
             build(quantized_conv2d_depthwise(op, sc::quantized_depthwise_words(context)),
                   sc::quantized_depthwise_schedules, context);
         else
-            throw CompileError("algorithm is " + algorithm.value() +
-                               ", not packed, sliced, one of these with _blocks, dot or depthwise");
+            refuse_algorithm(
+                {"packed", "packed_blocks", "sliced", "sliced_blocks", "dot", "depthwise"});
     }
 
 private:
-    bool nhwc() const { return layout.value() == "nhwc"; }
     Type output_type() const {
         return fix_output_bytes.value() == 1 ? Type(UInt(8)) : Type(Float(32));
     }
@@ -129,59 +102,9 @@ private:
     template<typename Stages>
     void build(Stages stages, const QuantizedConv2dTable<Stages> &table,
                const QuantizedConv2dContext &context) {
-        const Expr value = stages.output(k, g, x, y, n);
-        if (nhwc())
-            output(k, g, x, y, n) = value;
-        else
-            output(x, y, k, g, n) = value;
+        output(Conv2dLayout(layout).image_arguments(k)) = stages.output(k, g, x, y, n);
         stages.output = output;
-        hk::schedules::apply(table, schedule_name.value(), stages, context);
-        hk::compiler::add_lowering_passes(get_pipeline(), get_target());
-    }
-
-    static Expr fixed_or(const GeneratorParam<int> &fixed, const Expr &argument) {
-        return fixed.value() > 0 ? Expr(fixed.value()) : argument;
-    }
-
-    // Places of c, g, x, y of the input (k, g, x, y of the output) and c, s, r, k, g of the weight.
-    std::array<int, 4> image_dims() const {
-        return nhwc() ? std::array{0, 1, 2, 3} : std::array{2, 3, 0, 1};
-    }
-    std::array<int, 5> weight_dims() const {
-        return nhwc() ? std::array{0, 1, 2, 3, 4} : std::array{2, 0, 1, 3, 4};
-    }
-
-    void constrain_buffers() {
-        const auto fix = [](auto dim, const GeneratorParam<int> &size) {
-            if (size.value() > 0) dim.set_extent(size.value());
-        };
-        for (int d = 0; d < 5; d++) {
-            input.dim(d).set_min(0);
-            weight.dim(d).set_min(0);
-            output.dim(d).set_min(0);
-        }
-        for (int d = 0; d < 2; d++) {
-            scale.dim(d).set_min(0);
-            bias_scale.dim(d).set_min(0);
-        }
-        for (int d = 0; d < 3; d++) bias.dim(d).set_min(0);
-        if (fix_filters_per_group.value() > 0) {
-            scale.dim(1).set_stride(fix_filters_per_group.value());
-            bias_scale.dim(1).set_stride(fix_filters_per_group.value());
-        }
-        fix(input.dim(image_dims()[0]), fix_channels_per_group);
-        fix(output.dim(image_dims()[0]), fix_filters_per_group);
-        fix(input.dim(image_dims()[2]), fix_width);
-        fix(output.dim(image_dims()[2]), fix_out_w);
-        fix(weight.dim(weight_dims()[0]), fix_channels_per_group);
-        fix(weight.dim(weight_dims()[1]), fix_kernel_w);
-        fix(weight.dim(weight_dims()[2]), fix_kernel_h);
-        fix(weight.dim(weight_dims()[3]), fix_filters_per_group);
-        // Channels of neighbouring groups lie next to each other in a pixel.
-        if (nhwc() && fix_channels_per_group.value() > 0)
-            input.dim(1).set_stride(fix_channels_per_group.value());
-        if (nhwc() && fix_filters_per_group.value() > 0)
-            output.dim(1).set_stride(fix_filters_per_group.value());
+        this->finish(table, stages, context);
     }
 
     // A packed bias of 32 bits, of groups of the size that is known.
@@ -202,9 +125,9 @@ private:
         const int w = fix_kernel_w, h = fix_kernel_h;
         if (fix_channels_per_group.value() != 1 || fix_filters_per_group.value() != 1 || w * h == 0)
             return cast<bool>(false);
-        return weight.dim(weight_dims()[1]).stride() == 1 &&
-               weight.dim(weight_dims()[2]).stride() == w &&
-               weight.dim(weight_dims()[4]).stride() == w * h;
+        const auto [dim_c, dim_s, dim_r, dim_k, dim_g] = Conv2dLayout(layout).filter_dims();
+        return weight.dim(dim_s).stride() == 1 && weight.dim(dim_r).stride() == w &&
+               weight.dim(dim_g).stride() == w * h;
     }
 
     // The bias as a real number, and as what the sum starts from.
@@ -231,35 +154,20 @@ private:
     }
 
     QuantizedConv2dOperands operands() {
-        const auto [ic, ig, ix, iy] = image_dims();
+        const Conv2dLayout order(layout);
         QuantizedConv2dOperands op;
-        op.input = Func("input_cgxyn");
-        op.weight = Func("weight_csrkg");
+        op.input = order.image("input_cgxyn", input);
+        op.weight = order.filter("weight_csrkg", weight);
         op.scale = Func("scale_kg");
-        if (nhwc()) {
-            op.input(c, g, x, y, n) = input(c, g, x, y, n);
-            op.weight(c, s, r, k, g) = weight(c, s, r, k, g);
-        } else {
-            op.input(c, g, x, y, n) = input(x, y, c, g, n);
-            op.weight(c, s, r, k, g) = weight(s, r, c, k, g);
-        }
         op.scale(k, g) = if_present(scale_for_all <= 0.f, scale(k, g), scale_for_all);
         take_bias(op);
-        const auto dims = weight_dims();
-        op.channels = fixed_or(fix_channels_per_group, weight.dim(dims[0]).extent());
-        op.filters = fixed_or(fix_filters_per_group, weight.dim(dims[3]).extent());
-        op.width = fixed_or(fix_width, input.dim(ix).extent());
-        op.height = input.dim(iy).extent();
-        op.kernel_w = fixed_or(fix_kernel_w, weight.dim(dims[1]).extent());
-        op.kernel_h = fixed_or(fix_kernel_h, weight.dim(dims[2]).extent());
-        op.stride_x = fixed_or(fix_stride_x, stride_x);
-        op.stride_y = fixed_or(fix_stride_y, stride_y);
-        op.dilation_x = fixed_or(fix_dilation_x, dilation_x);
-        op.dilation_y = fixed_or(fix_dilation_y, dilation_y);
-        const bool unpadded = fix_padding.value() == 0;
-        op.padding_left = unpadded ? Expr(0) : fixed_or(fix_padding_left, padding_left);
-        op.padding_top = unpadded ? Expr(0) : padding_top;
-        op.pointwise = unpadded && fix_kernel_w.value() == 1 && fix_kernel_h.value() == 1;
+        const auto [dim_c, dim_s, dim_r, dim_k, dim_g] = order.filter_dims();
+        op.channels = fixed_or(fix_channels_per_group, weight.dim(dim_c).extent());
+        op.filters = fixed_or(fix_filters_per_group, weight.dim(dim_k).extent());
+        op.kernel_w = fixed_or(fix_kernel_w, weight.dim(dim_s).extent());
+        op.kernel_h = fixed_or(fix_kernel_h, weight.dim(dim_r).extent());
+        set_window(op);
+        op.pointwise = pointwise();
         op.input_flip = input_flip;
         op.input_scale = input_scale;
         op.input_zero_point = input_zero_point;

@@ -1,7 +1,6 @@
 // sgd: inputs, outputs, and the schedule by its name. generators/elementwise.h has the buffers;
 // those of parameter and velocity are outputs that the kernel reads too.
 
-#include "compiler/lowering.h"
 #include "generators/sgd/sgd.h"
 #include "schedules/sgd/sgd.h"
 
@@ -20,7 +19,7 @@ public:
     GeneratorOutput<Func> *updated = nullptr;
 
     void configure() {
-        gradient.set_type(type);
+        set_types(gradient);
         const std::vector<Type> types(has_momentum() ? 2 : 1, type.value());
         updated = add_output<Func>("updated", types, 3);
     }
@@ -35,8 +34,7 @@ public:
         std::vector<OutputImageParam> buffers = stages.output.output_buffers();
         constrain(buffers[0]);
         if (has_momentum()) constrain_strides(buffers[1]);
-        sc::apply(sc::sgd_schedules, schedule_name.value(), stages, context(buffers[0], {}));
-        hk::compiler::add_lowering_passes(get_pipeline(), get_target());
+        finish(sc::sgd_schedules, stages, context(buffers[0], {}));
     }
 
 private:

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "generators/accumulated.h"
+#include "generators/ceil_div.h"
 #include "generators/long_sum.h"
 #include "generators/nan.h"
 

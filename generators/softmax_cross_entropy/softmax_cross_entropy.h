@@ -2,7 +2,7 @@
 // Softmax, cross-entropy and its gradient, of rows n of logits with classes c. The equations are in
 // hk/softmax_cross_entropy.h.
 
-#include "generators/image_layout.h"
+#include "generators/letters.h"
 
 namespace hk::generators {
 

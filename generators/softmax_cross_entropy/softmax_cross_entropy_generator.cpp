@@ -4,7 +4,7 @@
 // Buffers: logits and gradient [c, n], which may be one buffer; labels and loss [n], with any
 // strides. A loss without rows or a gradient without columns is not wanted.
 
-#include "compiler/lowering.h"
+#include "generators/kernel_generator.h"
 #include "generators/softmax_cross_entropy/softmax_cross_entropy.h"
 #include "schedules/softmax_cross_entropy/softmax_cross_entropy.h"
 
@@ -15,27 +15,18 @@ namespace {
 using namespace hk::generators;
 namespace sc = hk::schedules;
 
-class SoftmaxCrossEntropyGenerator : public Generator<SoftmaxCrossEntropyGenerator> {
+class SoftmaxCrossEntropyGenerator : public KernelGenerator<SoftmaxCrossEntropyGenerator> {
 public:
-    GeneratorParam<Type> type{"type", Float(32)};
-    GeneratorParam<std::string> algorithm{"algorithm", "rows"};
-    GeneratorParam<std::string> schedule_name{"schedule", "root"};
-    GeneratorParam<std::string> knobs{"knobs", ""};
-
     Input<Buffer<void, 2>> logits{"logits"};
     Input<Buffer<int32_t, 1>> labels{"labels"};
     Input<float> scale{"scale"};
     Output<Buffer<float, 1>> loss{"loss"};
     Output<Buffer<void, 2>> gradient{"gradient"};
 
-    void configure() {
-        logits.set_type(type);
-        gradient.set_type(type);
-    }
+    void configure() { set_types(logits, gradient); }
 
     void generate() {
-        if (algorithm.value() != "rows")
-            throw CompileError("algorithm is " + algorithm.value() + ", not rows");
+        check_algorithm({"rows"});
         const Expr rows = logits.dim(1).extent(), classes = logits.dim(0).extent();
         logits.dim(0).set_min(0);
         logits.dim(1).set_min(0);
@@ -44,16 +35,15 @@ public:
         loss.dim(0).set_min(0).set_stride(Expr());
         labels.dim(0).set_bounds(0, rows).set_stride(Expr());
 
-        const sc::SoftmaxCrossEntropyContext context = {get_target(), schedule_name, knobs,
-                                                        classes};
+        sc::SoftmaxCrossEntropyContext context{schedule_context()};
+        context.classes = classes;
         SoftmaxCrossEntropy stages = softmax_cross_entropy(
             {logits, labels, rows, classes, scale, type}, sc::softmax_cross_entropy_lanes(context));
         loss(n) = stages.loss(n);
         gradient(c, n) = stages.gradient(c, n);
         stages.loss = loss;
         stages.gradient = gradient;
-        sc::apply(sc::softmax_cross_entropy_schedules, schedule_name.value(), stages, context);
-        hk::compiler::add_lowering_passes(get_pipeline(), get_target());
+        finish(sc::softmax_cross_entropy_schedules, stages, context);
     }
 };
 

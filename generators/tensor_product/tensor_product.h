@@ -10,12 +10,12 @@
 // maps into tiles. What is left of an offset's last tile and of a block's last group is filled with
 // pairs from row 0 to the row after the block's, which nobody reads.
 
-#include "generators/image_layout.h"
+#include "generators/letters.h"
 
 namespace hk::generators {
 
 // c, n and g are conv2d's.
-inline const Halide::Var m{"m"}, o{"o"}, i{"i"}, t{"t"}, b{"b"}, mi{"mi"}, mo{"mo"};
+inline const Halide::Var mi{"mi"}, mo{"mo"};
 
 struct TensorProductSizes {
     int channels, rows;  // of the output, of a block

@@ -7,7 +7,7 @@
 //
 // Estimates of a compiled kernel tell its caller the pairs of a tile: source's i.
 
-#include "compiler/lowering.h"
+#include "generators/kernel_generator.h"
 #include "generators/tensor_product/tensor_product_atomic.h"
 #include "generators/tensor_product/tensor_product_buffers.h"
 #include "schedules/tensor_product/tensor_product_atomic.h"
@@ -19,13 +19,8 @@ namespace {
 using namespace hk::generators;
 namespace sc = hk::schedules;
 
-class TensorProductAtomicGenerator : public Generator<TensorProductAtomicGenerator> {
+class TensorProductAtomicGenerator : public KernelGenerator<TensorProductAtomicGenerator> {
 public:
-    GeneratorParam<Type> type{"type", Float(32)};
-    GeneratorParam<std::string> algorithm{"algorithm", "tiles"};
-    GeneratorParam<std::string> schedule_name{"schedule", "root"};
-    GeneratorParam<std::string> knobs{"knobs", ""};
-
     Input<Buffer<void, 3>> input{"input"};
     Input<Buffer<void, 4>> weight{"weight"};
     Input<Buffer<int32_t, 2>> source{"source"}, target_row{"target_row"};
@@ -34,17 +29,11 @@ public:
     Input<bool> accumulate{"accumulate"};
     Output<Buffer<void, 3>> output{"output"};
 
-    void configure() {
-        input.set_type(type);
-        weight.set_type(type);
-        previous.set_type(type);
-        output.set_type(type);
-    }
+    void configure() { set_types(input, weight, previous, output); }
 
     void generate() {
-        if (algorithm.value() != "tiles")
-            throw CompileError("algorithm is " + algorithm.value() + ", not tiles");
-        const sc::TensorProductAtomicContext context = {get_target(), schedule_name, knobs};
+        check_algorithm({"tiles"});
+        const sc::Context context = schedule_context();
         const TensorProductAtomicSizes sizes = sc::tensor_product_atomic_sizes(context);
         const TensorProductAtomicOperands operands = {input,
                                                       weight,
@@ -64,8 +53,7 @@ public:
         output = stages.output;
         constrain(sizes);
         source.set_estimates({{0, sizes.pairs}, {0, 1}});
-        sc::apply(sc::tensor_product_atomic_schedules, schedule_name.value(), stages, context);
-        hk::compiler::add_lowering_passes(get_pipeline(), get_target());
+        finish(sc::tensor_product_atomic_schedules, stages, context);
     }
 
 private:

@@ -15,7 +15,7 @@
 
 namespace hk::generators {
 
-inline const Halide::Var q{"q"}, ci{"ci"}, co{"co"};
+inline const Halide::Var ci{"ci"}, co{"co"};
 
 struct WeightGradientSizes {
     int channels, depth;  // of the output and of the input that a sum in registers has

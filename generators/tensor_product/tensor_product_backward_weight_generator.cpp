@@ -9,7 +9,7 @@
 // Estimates of a kernel of slices tell its caller the sizes: of output [m, g, c] what channels are
 // filled up to a multiple of, of source the pairs of a chunk.
 
-#include "compiler/lowering.h"
+#include "generators/kernel_generator.h"
 #include "generators/tensor_product/tensor_product_backward_weight.h"
 #include "generators/tensor_product/tensor_product_backward_weight_offsets.h"
 #include "schedules/tensor_product/tensor_product_backward_weight.h"
@@ -21,12 +21,8 @@ namespace {
 using namespace hk::generators;
 namespace sc = hk::schedules;
 
-class WeightGradientGenerator : public Generator<WeightGradientGenerator> {
+class WeightGradientGenerator : public KernelGenerator<WeightGradientGenerator> {
 public:
-    GeneratorParam<Type> type{"type", Float(32)};
-    GeneratorParam<std::string> algorithm{"algorithm", "slices"};
-    GeneratorParam<std::string> schedule_name{"schedule", "root"};
-    GeneratorParam<std::string> knobs{"knobs", ""};
     GeneratorParam<int> fix_vectors{"fix_vectors", 1}, fix_adjacent{"fix_adjacent", 0},
         fix_exact{"fix_exact", 0};
 
@@ -38,39 +34,36 @@ public:
     Input<bool> accumulate{"accumulate"};
     Output<Buffer<void, 4>> output{"output"};
 
-    void configure() {
-        input.set_type(type);
-        output_gradient.set_type(type);
-        previous.set_type(type);
-        output.set_type(type);
-    }
+    void configure() { set_types(input, output_gradient, previous, output); }
 
     void generate() {
         constrain();
-        const sc::WeightGradientContext context = {
-            get_target(), type, knobs, fix_vectors, fix_exact != 0, output.dim(0).stride() == 1};
+        sc::WeightGradientContext context{schedule_context()};
+        context.type = type;
+        context.vectors = fix_vectors;
+        context.exact = fix_exact != 0;
+        context.output_adjacent = output.dim(0).stride() == 1;
         if (algorithm.value() == "slices") {
             const WeightGradientSizes sizes = sc::weight_gradient_sizes(context);
-            finish(tensor_product_backward_weight(operands(first.dim(0).extent() - 1), sizes),
-                   sc::weight_gradient_schedules, context);
+            build(tensor_product_backward_weight(operands(first.dim(0).extent() - 1), sizes),
+                  sc::weight_gradient_schedules, context);
             source.set_estimates({{0, sizes.pairs}});
             output.set_estimates({{0, sizes.channels}, {0, 1}, {0, sizes.depth}, {0, 1}});
         } else if (algorithm.value() == "offsets") {
-            const int step = sc::weight_gradient_step(context, schedule_name);
-            finish(tensor_product_backward_weight_offsets(operands(offset.dim(0).extent()), step),
-                   sc::weight_gradient_offsets_schedules, context);
+            const int step = sc::weight_gradient_step(context);
+            build(tensor_product_backward_weight_offsets(operands(offset.dim(0).extent()), step),
+                  sc::weight_gradient_offsets_schedules, context);
         } else {
-            throw CompileError("algorithm is " + algorithm.value() + ", not slices or offsets");
+            refuse_algorithm({"slices", "offsets"});
         }
     }
 
 private:
     template<typename Stages, typename Table>
-    void finish(Stages stages, const Table &table, const sc::WeightGradientContext &context) {
+    void build(Stages stages, const Table &table, const sc::WeightGradientContext &context) {
         output(m, g, c, n) = stages.output(m, g, c, n);
         stages.output = output;
-        sc::apply(table, schedule_name.value(), stages, context);
-        hk::compiler::add_lowering_passes(get_pipeline(), get_target());
+        this->finish(table, stages, context);
     }
 
     TensorProductBackwardWeightOperands operands(const Expr &slices) {

@@ -7,7 +7,7 @@
 // Estimates of a compiled kernel tell its caller the sizes: of output [m, o] those of a block, of
 // source [i] the pairs of a tile.
 
-#include "compiler/lowering.h"
+#include "generators/kernel_generator.h"
 #include "generators/tensor_product/tensor_product.h"
 #include "schedules/tensor_product/tensor_product.h"
 
@@ -18,12 +18,8 @@ namespace {
 using namespace hk::generators;
 namespace sc = hk::schedules;
 
-class TensorProductGenerator : public Generator<TensorProductGenerator> {
+class TensorProductGenerator : public KernelGenerator<TensorProductGenerator> {
 public:
-    GeneratorParam<Type> type{"type", Float(32)};
-    GeneratorParam<std::string> algorithm{"algorithm", "tiles"};
-    GeneratorParam<std::string> schedule_name{"schedule", "root"};
-    GeneratorParam<std::string> knobs{"knobs", ""};
     GeneratorParam<int> fix_vectors{"fix_vectors", 1}, fix_adjacent{"fix_adjacent", 0};
 
     Input<Buffer<void, 2>> input{"input"};
@@ -35,23 +31,15 @@ public:
     Input<bool> accumulate{"accumulate"};
     Output<Buffer<void, 2>> output{"output"};
 
-    void configure() {
-        input.set_type(type);
-        weight.set_type(type);
-        previous.set_type(type);
-        output.set_type(type);
-    }
+    void configure() { set_types(input, weight, previous, output); }
 
     void generate() {
-        if (algorithm.value() != "tiles")
-            throw CompileError("algorithm is " + algorithm.value() + ", not tiles");
-        const sc::TensorProductContext context = {get_target(),
-                                                  type,
-                                                  schedule_name,
-                                                  knobs,
-                                                  fix_vectors,
-                                                  weight.dim(2).extent(),
-                                                  weight.dim(0).stride() == 1};
+        check_algorithm({"tiles"});
+        sc::TensorProductContext context{schedule_context()};
+        context.type = type;
+        context.vectors = fix_vectors;
+        context.offsets = weight.dim(2).extent();
+        context.weight_adjacent = weight.dim(0).stride() == 1;
         const TensorProductSizes sizes = sc::tensor_product_sizes(context);
         constrain(sizes);
         const TensorProductOperands operands = {input,
@@ -75,8 +63,7 @@ public:
         weight.set_estimates({{0, sizes.channels}, {0, sizes.depth}, {0, 1}});
         output.set_estimates({{0, sizes.channels}, {0, sizes.rows}});
         stages.output = output;
-        sc::apply(sc::tensor_product_schedules, schedule_name.value(), stages, context);
-        hk::compiler::add_lowering_passes(get_pipeline(), get_target());
+        finish(sc::tensor_product_schedules, stages, context);
     }
 
 private:

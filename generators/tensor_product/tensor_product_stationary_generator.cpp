@@ -7,7 +7,7 @@
 //
 // Estimates of a compiled kernel tell its caller the rows of a block: row's i.
 
-#include "compiler/lowering.h"
+#include "generators/kernel_generator.h"
 #include "generators/tensor_product/tensor_product_buffers.h"
 #include "generators/tensor_product/tensor_product_stationary.h"
 #include "schedules/tensor_product/tensor_product_stationary.h"
@@ -19,13 +19,8 @@ namespace {
 using namespace hk::generators;
 namespace sc = hk::schedules;
 
-class TensorProductStationaryGenerator : public Generator<TensorProductStationaryGenerator> {
+class TensorProductStationaryGenerator : public KernelGenerator<TensorProductStationaryGenerator> {
 public:
-    GeneratorParam<Type> type{"type", Float(32)};
-    GeneratorParam<std::string> algorithm{"algorithm", "slots"};
-    GeneratorParam<std::string> schedule_name{"schedule", "root"};
-    GeneratorParam<std::string> knobs{"knobs", ""};
-
     Input<Buffer<void, 3>> input{"input"};
     Input<Buffer<void, 4>> weight{"weight"};
     Input<Buffer<int32_t, 2>> source{"source"};
@@ -36,17 +31,11 @@ public:
     Input<bool> accumulate{"accumulate"};
     Output<Buffer<void, 3>> output{"output"};
 
-    void configure() {
-        input.set_type(type);
-        weight.set_type(type);
-        previous.set_type(type);
-        output.set_type(type);
-    }
+    void configure() { set_types(input, weight, previous, output); }
 
     void generate() {
-        if (algorithm.value() != "slots")
-            throw CompileError("algorithm is " + algorithm.value() + ", not slots");
-        const sc::TensorProductStationaryContext context = {get_target(), schedule_name, knobs};
+        check_algorithm({"slots"});
+        const sc::Context context = schedule_context();
         const TensorProductStationarySizes sizes = sc::tensor_product_stationary_sizes(context);
         const TensorProductStationaryOperands operands = {
             input,
@@ -70,8 +59,7 @@ public:
         output = stages.output;
         constrain(sizes);
         row.set_estimates({{0, sizes.rows}, {0, 1}});
-        sc::apply(sc::tensor_product_stationary_schedules, schedule_name.value(), stages, context);
-        hk::compiler::add_lowering_passes(get_pipeline(), get_target());
+        finish(sc::tensor_product_stationary_schedules, stages, context);
     }
 
 private:

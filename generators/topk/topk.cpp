@@ -8,7 +8,7 @@ namespace hk::generators {
 
 namespace {
 
-const Var i("i"), c("c"), j("j"), q("q"), lane("lane");
+const Var j("j"), lane("lane");
 
 int bits_of_mask(int lanes) { return std::min(lanes, 32); }
 

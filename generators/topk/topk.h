@@ -9,11 +9,10 @@
 // Vectors can't append, and a comparison can't branch for one lane: what is at least the k-th best
 // is marked in masks, and C++ (runtime/src/topk/stages.cpp) walks over their bits.
 
+#include "generators/letters.h"
 #include "generators/topk/keys.h"
 
 namespace hk::generators {
-
-inline const Halide::Var place{"place"}, x{"x"}, y{"y"};
 
 struct TopKRow {
     Halide::Func input;             // bits(i, x, y)

@@ -3,7 +3,7 @@
 // Buffers: input [i, x, y] as unsigned integers of its elements' width; values [place, x, y]
 // likewise; indices [word, place, x, y], as words of 32 bits: the lower one, and 0.
 
-#include "compiler/lowering.h"
+#include "generators/kernel_generator.h"
 #include "generators/topk/topk.h"
 #include "schedules/topk/topk.h"
 
@@ -14,12 +14,8 @@ namespace {
 using namespace hk::generators;
 namespace sc = hk::schedules;
 
-class TopKGenerator : public Generator<TopKGenerator> {
+class TopKGenerator : public KernelGenerator<TopKGenerator> {
 public:
-    GeneratorParam<Type> type{"type", UInt(32)};
-    GeneratorParam<std::string> algorithm{"algorithm", ""};
-    GeneratorParam<std::string> schedule_name{"schedule", "root"};
-    GeneratorParam<std::string> knobs{"knobs", ""};
     GeneratorParam<int> fix_values{"fix_values", 1}, fix_indices{"fix_indices", 1};
     GeneratorParam<int> fix_adjacent{"fix_adjacent", 0};
 
@@ -29,20 +25,18 @@ public:
     Input<uint64_t> flip{"flip"}, infinity{"infinity"}, nan{"nan"};
 
     void configure() {
-        input.set_type(type);
+        set_types(input);
         if (fix_values) values_ = add_output<Buffer<>>("values", type.value(), 3);
         if (fix_indices) indices_ = add_output<Buffer<>>("indices", Int(32), 4);
     }
 
     void generate() {
-        for (int d = 0; d < 3; d++) input.dim(d).set_min(0);
+        begin_at_zero(input, 3);
         if (!fix_adjacent) input.dim(0).set_stride(Expr());
-        const sc::TopKContext context = {get_target(),
-                                         type,
-                                         schedule_name,
-                                         knobs,
-                                         input.dim(0).stride() == 1,
-                                         input.dim(1).extent() * input.dim(2).extent()};
+        sc::TopKContext context{schedule_context()};
+        context.type = type;
+        context.adjacent = input.dim(0).stride() == 1;
+        context.rows = input.dim(1).extent() * input.dim(2).extent();
         const TopKRow row = {input,
                              input.dim(0).extent(),
                              input.dim(1).extent(),
@@ -54,8 +48,7 @@ public:
                              sc::topk_lanes(context)};
         TopK stages = stages_of(row);
         define_outputs(row, stages.result);
-        sc::apply(sc::topk_schedules, schedule_name.value(), stages, context);
-        hk::compiler::add_lowering_passes(get_pipeline(), get_target());
+        finish(sc::topk_schedules, stages, context);
     }
 
 private:
@@ -66,8 +59,7 @@ private:
         if (algorithm.value() == "columns") return topk_columns(row, chunk);
         if (algorithm.value() == "whole") return topk_whole(row);
         if (algorithm.value() == "sort") return topk_sort(row);
-        throw CompileError("algorithm is " + algorithm.value() +
-                           ", not chunks, columns, whole or sort");
+        refuse_algorithm({"chunks", "columns", "whole", "sort"});
     }
 
     void define_outputs(const TopKRow &row, const Func &result) {

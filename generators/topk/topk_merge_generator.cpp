@@ -3,7 +3,7 @@
 // Buffers, innermost first: keys, and where fix_indices is 1 indices, [place, list, x, y]; merged,
 // the same as two buffers, with half the lists and at most twice the places.
 
-#include "compiler/lowering.h"
+#include "generators/kernel_generator.h"
 #include "generators/topk/topk_merge.h"
 #include "schedules/topk/topk_merge.h"
 
@@ -14,12 +14,8 @@ namespace {
 using namespace hk::generators;
 namespace sc = hk::schedules;
 
-class TopKMergeGenerator : public Generator<TopKMergeGenerator> {
+class TopKMergeGenerator : public KernelGenerator<TopKMergeGenerator> {
 public:
-    GeneratorParam<Type> type{"type", UInt(32)};
-    GeneratorParam<std::string> algorithm{"algorithm", "merge_path"};
-    GeneratorParam<std::string> schedule_name{"schedule", "root"};
-    GeneratorParam<std::string> knobs{"knobs", ""};
     GeneratorParam<int> fix_indices{"fix_indices", 1};
 
     std::vector<GeneratorInput<Buffer<>> *> items;
@@ -35,8 +31,7 @@ public:
     }
 
     void generate() {
-        if (algorithm.value() != "merge_path")
-            throw CompileError("algorithm is " + algorithm.value() + ", not merge_path");
+        check_algorithm({"merge_path"});
         TopKMergeOperands operands = {
             {}, items[0]->dim(0).extent(), items[0]->dim(1).extent(), *halvings};
         for (auto *buffer : items) {
@@ -48,9 +43,8 @@ public:
         (*merged)(place, list, x, y) = Tuple(topk_item(stages.merged(place, list, x, y)));
         stages.merged = *merged;
         for (int d = 0; d < 4; d++) stages.merged.output_buffers()[0].dim(d).set_min(0);
-        const sc::TopKMergeContext context = {get_target(), schedule_name, knobs};
-        sc::apply(sc::topk_merge_schedules, schedule_name.value(), stages, context);
-        hk::compiler::add_lowering_passes(get_pipeline(), get_target());
+        const sc::Context context = schedule_context();
+        finish(sc::topk_merge_schedules, stages, context);
     }
 };
 

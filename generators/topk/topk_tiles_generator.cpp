@@ -3,7 +3,7 @@
 // Buffers, innermost first: input [column, x, y], list [place, x, y], items [place, tile, x, y] as
 // two buffers, of keys and, where fix_indices is 1, of indices.
 
-#include "compiler/lowering.h"
+#include "generators/kernel_generator.h"
 #include "generators/topk/topk_tiles.h"
 #include "schedules/topk/topk_tiles.h"
 
@@ -14,12 +14,8 @@ namespace {
 using namespace hk::generators;
 namespace sc = hk::schedules;
 
-class TopKTilesGenerator : public Generator<TopKTilesGenerator> {
+class TopKTilesGenerator : public KernelGenerator<TopKTilesGenerator> {
 public:
-    GeneratorParam<Type> type{"type", UInt(32)};
-    GeneratorParam<std::string> algorithm{"algorithm", "bitonic"};
-    GeneratorParam<std::string> schedule_name{"schedule", "root"};
-    GeneratorParam<std::string> knobs{"knobs", ""};
     GeneratorParam<int> fix_indices{"fix_indices", 1};
 
     Input<Buffer<void, 3>> input{"input"};
@@ -31,19 +27,18 @@ public:
     GeneratorOutput<Buffer<void, 4>> *items = nullptr;
 
     void configure() {
-        input.set_type(type);
+        set_types(input);
         items = add_output<Buffer<void, 4>>("items", topk_item_types(type, fix_indices == 1));
     }
 
     void generate() {
-        if (algorithm.value() != "bitonic")
-            throw CompileError("algorithm is " + algorithm.value() + ", not bitonic");
+        check_algorithm({"bitonic"});
         for (int d = 0; d < 3; d++) {
             input.dim(d).set_min(0);
             list.dim(d).set_min(0);
         }
         input.dim(0).set_stride(Expr());
-        const sc::TopKTilesContext context = {get_target(), schedule_name, knobs};
+        const sc::Context context = schedule_context();
         const TopKTilesOperands operands = {input,
                                             list,
                                             type,
@@ -59,8 +54,7 @@ public:
             Tuple(topk_item(stages.items(stages.place, stages.tile, stages.x, stages.y)));
         stages.items = *items;
         for (int d = 0; d < 4; d++) stages.items.output_buffers()[0].dim(d).set_min(0);
-        sc::apply(sc::topk_tiles_schedules, schedule_name.value(), stages, context);
-        hk::compiler::add_lowering_passes(get_pipeline(), get_target());
+        finish(sc::topk_tiles_schedules, stages, context);
     }
 };
 

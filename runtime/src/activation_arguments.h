@@ -2,6 +2,7 @@
 // An activation's options, and what kernels make of them.
 
 #include "hk/activation.h"
+#include "kernel_arguments.h"
 
 namespace hk::detail {
 
@@ -13,6 +14,10 @@ void check_activation(const char *operation, const ActivationOptions &options);
 struct ActivationArguments {
     float slope, low, high;
     int32_t smooth;
+
+    std::array<NamedArgument, 4> named() const {
+        return {{{"slope", slope}, {"low", low}, {"high", high}, {"smooth", smooth}}};
+    }
 };
 
 ActivationArguments activation_arguments(const ActivationOptions &options);

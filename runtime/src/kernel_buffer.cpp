@@ -197,6 +197,17 @@ void KernelBuffer::finish() {
     if (target_.defined()) target_.copy_from(copy_);
 }
 
+void canonicalise(Dims &dims) {
+    int64_t stride = 1;
+    for (Dim &dim : dims) {
+        if (dim.extent == 1) dim.stride = stride;
+        if (__builtin_mul_overflow(dim.stride, dim.extent, &stride) ||
+            stride > std::numeric_limits<int32_t>::max() || stride < 0) {
+            stride = 0;
+        }
+    }
+}
+
 }  // namespace hk::detail
 
 namespace hk {

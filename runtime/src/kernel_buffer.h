@@ -38,6 +38,10 @@ private:
     size_t size_ = 0;
 };
 
+// A dimension of size 1 gets the stride that it has in a packed tensor: kernels ask for a stride of
+// 1 innermost, whatever the size.
+void canonicalise(Dims &dims);
+
 // A view of storage; its first element is `offset` elements from the start.
 struct BufferView {
     BufferView() = default;

@@ -108,14 +108,13 @@ void throw_failure(const char *operation, const KernelInfo &kernel, Device devic
     throw KernelFailure(where + ": " + why);
 }
 
-void call_kernel(const char *operation, const KernelInfo &kernel, CallContext &context,
-                 void **arguments) {
+void call_kernel(CallContext &context, KernelArguments &arguments) {
+    const KernelInfo &kernel = arguments.kernel();
     void *user_context = &context;
-    arguments[0] = &user_context;
     if (!context.label) context.label = kernel.name;
-    const int status = kernel.loaded().call(arguments);
+    const int status = kernel.call(arguments.with_context(&user_context));
     if (status == halide_error_code_success) return;
-    throw_failure(operation, kernel, context.device, status, context.message());
+    throw_failure(arguments.operation(), kernel, context.device, status, context.message());
 }
 
 }  // namespace hk::detail

@@ -7,6 +7,7 @@
 #include "call_context.h"
 #include "hk/kernel_info.h"
 #include "hk/tensor.h"
+#include "kernel_arguments.h"
 
 namespace hk::detail {
 
@@ -42,10 +43,8 @@ private:
 // Whether a call may run on the library's own queue, where copies are in order with it.
 inline bool on_own_queue(const Stream &stream) { return !stream.context && !stream.handle; }
 
-// Calls the kernel with its arguments, the first of which this sets: the kernel's user_context.
-// Throws OutOfMemory, DeviceError or KernelFailure.
-void call_kernel(const char *operation, const KernelInfo &kernel, CallContext &context,
-                 void **arguments);
+// Calls the arguments' kernel. Throws OutOfMemory, DeviceError or KernelFailure.
+void call_kernel(CallContext &context, KernelArguments &arguments);
 
 // The exception for a status of Halide's and the message that came with it.
 [[noreturn]] void throw_failure(const char *operation, const KernelInfo &kernel, Device device,

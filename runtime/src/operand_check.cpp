@@ -99,4 +99,23 @@ void check_elements_disjoint(const char *operation, const Operand &output) {
                         hk::to_string(tensor.strides()));
 }
 
+void check_innermost(const char *operation, const Operand &operand, const char *elements) {
+    const Tensor &tensor = operand.tensor;
+    if (!tensor.defined() || tensor.shape().back() == 1 || tensor.strides().back() == 1) return;
+    fail(operation, std::string(operand.name) + "'s " + elements + " have the stride " +
+                        std::to_string(tensor.strides().back()) +
+                        ", no kernel takes another than 1");
+}
+
+const char *innermost_elements(Layout layout) {
+    return layout == Layout::nhwc ? "channels" : "columns";
+}
+
+void check_float(const char *operation, DataType type) {
+    if (type != DataType::f32 && type != DataType::f16 && type != DataType::bf16) {
+        fail(operation,
+             "the type is " + std::string(name_of(type)) + ", it must be f32, f16 or bf16");
+    }
+}
+
 }  // namespace hk::detail

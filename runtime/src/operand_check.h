@@ -14,6 +14,13 @@ void check_type(const char *operation, const Operand &operand, const Operand &fi
 void check_shape(const char *operation, const Operand &operand, std::span<const int64_t> shape);
 void check_disjoint(const char *operation, const Operand &operand, const Operand &output);
 
+// Innermost elements lie next to each other; `elements`: what they are called, "channels".
+void check_innermost(const char *operation, const Operand &operand, const char *elements);
+const char *innermost_elements(Layout layout);
+
+// f32, f16 or bf16.
+void check_float(const char *operation, DataType type);
+
 // An input, and whether the output may take over its storage (hk/output.h).
 struct Input {
     Operand operand;

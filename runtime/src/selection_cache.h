@@ -14,7 +14,6 @@
 
 namespace hk::detail {
 
-// Families keep theirs in an Immortal.
 class SelectionCache {
 public:
     using Describe = std::function<std::string()>;  // the problem in words, for messages
@@ -53,5 +52,12 @@ private:
     std::mutex mutex_;
     std::unordered_map<std::vector<int64_t>, const KernelInfo *, Hash, Equal> known_;
 };
+
+// That of a table. Messages begin with the name.
+template<std::span<const KernelInfo> (*kernels)()>
+SelectionCache &selections(const char *name) {
+    static Immortal<SelectionCache> cache(name, kernels());
+    return *cache;
+}
 
 }  // namespace hk::detail

@@ -16,6 +16,6 @@ void activate(generators::Activate &stages, const ElementwiseContext &context);
 
 // By the names of the table.
 inline const Table<generators::Activate, ElementwiseContext> activate_schedules = {
-    {"cpu", cpu::activate}, {"gpu_unstaged", gpu::activate}};
+    {"chunks", cpu::activate}, {"thread_per_element", gpu::activate}};
 
 }  // namespace hk::schedules

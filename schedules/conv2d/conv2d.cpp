@@ -5,7 +5,7 @@ using namespace hk::generators;
 namespace hk::schedules {
 
 PackedSum packed_sum(const Conv2dContext &context) {
-    return context.schedule == "cpu_grouped" ? cpu::grouped_sum(context) : cpu::packed_sum(context);
+    return context.schedule == "grouped" ? cpu::grouped_sum(context) : cpu::broadcast_sum(context);
 }
 
 }  // namespace hk::schedules

@@ -41,31 +41,35 @@ int sliced_tile(const Conv2dContext &context);
 // Channels in a vector of the sum.
 int dot_lanes(const Conv2dContext &context);
 
-// One table entry each, and its sum; CPU schedules in cpu/conv2d/, GPU schedules in gpu/conv2d.cpp.
+// One table entry each, and its sum.
 namespace cpu {
-void packed(generators::Conv2d &stages, const Conv2dContext &context);
-void packed_blocks(generators::Conv2d &stages, const Conv2dContext &context);
-generators::PackedSum packed_sum(const Conv2dContext &context);
+void broadcast(generators::Conv2d &stages, const Conv2dContext &context);
+void broadcast_blocks(generators::Conv2d &stages, const Conv2dContext &context);
+generators::PackedSum broadcast_sum(const Conv2dContext &context);
 void grouped(generators::Conv2d &stages, const Conv2dContext &context);
 generators::PackedSum grouped_sum(const Conv2dContext &context);
 void dot(generators::Conv2dDot &stages, const Conv2dContext &context);
-void depthwise(generators::Conv2dDepthwise &stages, const Conv2dContext &context);
-void depthwise_in_place(generators::Conv2dDepthwise &stages, const Conv2dContext &context);
+void sliding(generators::Conv2dDepthwise &stages, const Conv2dContext &context);
+void sliding_in_place(generators::Conv2dDepthwise &stages, const Conv2dContext &context);
 }  // namespace cpu
 
 namespace gpu {
-void sliced(generators::Conv2dSliced &stages, const Conv2dContext &context);
+void staged(generators::Conv2dSliced &stages, const Conv2dContext &context);
 void unstaged(generators::Conv2dSliced &stages, const Conv2dContext &context);
-void depthwise(generators::Conv2dDepthwise &stages, const Conv2dContext &context);
+void thread_per_group(generators::Conv2dDepthwise &stages, const Conv2dContext &context);
 }  // namespace gpu
 
 // By the names of the table.
 inline const Conv2dTable<generators::Conv2d> packed_schedules = {
-    {"cpu", cpu::packed}, {"cpu_blocks", cpu::packed_blocks}, {"cpu_grouped", cpu::grouped}};
-inline const Conv2dTable<generators::Conv2dSliced> sliced_schedules = {
-    {"gpu", gpu::sliced}, {"gpu_unstaged", gpu::unstaged}};
-inline const Conv2dTable<generators::Conv2dDot> dot_schedules = {{"cpu", cpu::dot}};
+    {"broadcast", cpu::broadcast},
+    {"broadcast_blocks", cpu::broadcast_blocks},
+    {"grouped", cpu::grouped}};
+inline const Conv2dTable<generators::Conv2dSliced> sliced_schedules = {{"staged", gpu::staged},
+                                                                       {"unstaged", gpu::unstaged}};
+inline const Conv2dTable<generators::Conv2dDot> dot_schedules = {{"dot", cpu::dot}};
 inline const Conv2dTable<generators::Conv2dDepthwise> depthwise_schedules = {
-    {"cpu", cpu::depthwise}, {"cpu_in_place", cpu::depthwise_in_place}, {"gpu", gpu::depthwise}};
+    {"sliding", cpu::sliding},
+    {"sliding_in_place", cpu::sliding_in_place},
+    {"thread_per_group", gpu::thread_per_group}};
 
 }  // namespace hk::schedules

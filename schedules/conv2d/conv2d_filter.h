@@ -7,14 +7,12 @@
 
 namespace hk::schedules {
 
-struct Conv2dFilterContext : Conv2dSizes {};
-
 namespace cpu {
-void conv2d_filter(generators::Conv2dFilter &stages, const Conv2dFilterContext &context);
+void conv2d_filter(generators::Conv2dFilter &stages, const Conv2dSizes &context);
 }  // namespace cpu
 
 // By the names of the table.
-inline const Table<generators::Conv2dFilter, Conv2dFilterContext> conv2d_filter_schedules = {
-    {"cpu", cpu::conv2d_filter}};
+inline const Table<generators::Conv2dFilter, Conv2dSizes> conv2d_filter_schedules = {
+    {"along_rows", cpu::conv2d_filter}};
 
 }  // namespace hk::schedules

@@ -6,9 +6,9 @@ namespace hk::schedules {
 
 // CPU: a lane for each element of a vector of columns (nchw), one where vectors are of filters.
 // GPU: a warp of lanes, and parts enough for a device's threads.
-PartialSums backward_bias_sums(const Conv2dBackwardBiasContext &context) {
+PartialSums backward_bias_sums(const Conv2dSizes &context) {
     const int vector = context.target.natural_vector_size<float>();
-    const bool gpu = context.schedule == "gpu_unstaged";
+    const bool gpu = context.schedule == "thread_per_part";
     PartialSums sums =
         gpu ? PartialSums{context.nhwc ? 1 : 32, 64} : PartialSums{context.nhwc ? 1 : vector, 8};
     Knobs knobs(context.knobs);

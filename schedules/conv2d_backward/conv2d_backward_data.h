@@ -13,26 +13,27 @@ struct Conv2dBackwardDataContext : Conv2dSizes {
 };
 
 namespace cpu {
-void backward_data(generators::Conv2dBackwardData &stages,
-                   const Conv2dBackwardDataContext &context);
-void backward_data_phases(generators::Conv2dBackwardData &stages,
-                          const Conv2dBackwardDataContext &context);
+void backward_data_buffered_phases(generators::Conv2dBackwardData &stages,
+                                   const Conv2dBackwardDataContext &context);
+void backward_data_unrolled_phases(generators::Conv2dBackwardData &stages,
+                                   const Conv2dBackwardDataContext &context);
 }  // namespace cpu
 
 namespace gpu {
-void backward_data_unstaged(generators::Conv2dBackwardData &stages,
-                            const Conv2dBackwardDataContext &context);
-void backward_data_sliced(generators::Conv2dBackwardDataSliced &stages,
+void backward_data_thread_per_element(generators::Conv2dBackwardData &stages,
+                                      const Conv2dBackwardDataContext &context);
+void backward_data_staged(generators::Conv2dBackwardDataSliced &stages,
                           const Conv2dContext &context);
 }  // namespace gpu
 
 // By the names of the table.
 inline const Table<generators::Conv2dBackwardData, Conv2dBackwardDataContext>
-    conv2d_backward_data_schedules = {{"cpu", cpu::backward_data},
-                                      {"cpu_phases", cpu::backward_data_phases},
-                                      {"gpu_unstaged", gpu::backward_data_unstaged}};
+    conv2d_backward_data_schedules = {
+        {"buffered_phases", cpu::backward_data_buffered_phases},
+        {"unrolled_phases", cpu::backward_data_unrolled_phases},
+        {"thread_per_element", gpu::backward_data_thread_per_element}};
 // Those of the algorithms by slices, in the context of the convolution that the gradient is.
 inline const Table<generators::Conv2dBackwardDataSliced, Conv2dContext>
-    conv2d_backward_data_sliced_schedules = {{"gpu", gpu::backward_data_sliced}};
+    conv2d_backward_data_sliced_schedules = {{"staged", gpu::backward_data_staged}};
 
 }  // namespace hk::schedules

@@ -26,8 +26,8 @@ WeightSlices backward_weight_slices(const Conv2dBackwardWeightContext &context);
 
 // One table entry each, and its tiles.
 namespace cpu {
-void backward_weight(generators::Conv2dBackwardWeight &stages,
-                     const Conv2dBackwardWeightContext &context);
+void backward_weight_register_tiles(generators::Conv2dBackwardWeight &stages,
+                                    const Conv2dBackwardWeightContext &context);
 generators::WeightTiles tiles_in_registers(const Conv2dBackwardWeightContext &context);
 
 void backward_weight_columns(generators::Conv2dBackwardWeight &stages,
@@ -45,11 +45,11 @@ void backward_weight_unstaged(generators::Conv2dBackwardWeightSliced &stages,
 // By the names of the table.
 inline const Table<generators::Conv2dBackwardWeight, Conv2dBackwardWeightContext>
     conv2d_backward_weight_schedules = {{"root", root_of_sizes},
-                                        {"cpu", cpu::backward_weight},
-                                        {"cpu_columns", cpu::backward_weight_columns}};
+                                        {"register_tiles", cpu::backward_weight_register_tiles},
+                                        {"columns", cpu::backward_weight_columns}};
 inline const Table<generators::Conv2dBackwardWeightSliced, Conv2dBackwardWeightContext>
     conv2d_backward_weight_sliced_schedules = {{"root", root_of_sizes},
-                                               {"gpu", gpu::backward_weight_staged},
-                                               {"gpu_unstaged", gpu::backward_weight_unstaged}};
+                                               {"staged", gpu::backward_weight_staged},
+                                               {"unstaged", gpu::backward_weight_unstaged}};
 
 }  // namespace hk::schedules

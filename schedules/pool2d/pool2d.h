@@ -14,20 +14,20 @@ struct Pool2dContext : Conv2dSizes {
 };
 
 namespace cpu {
-void pool2d(generators::Pool2d &stages, const Pool2dContext &context);
+void pool2d_by_channels(generators::Pool2d &stages, const Pool2dContext &context);
 void pool2d_by_rows(generators::Pool2d &stages, const Pool2dContext &context);
 void pool2d_in_blocks(generators::Pool2d &stages, const Pool2dContext &context);
 }  // namespace cpu
 
 namespace gpu {
-void pool2d(generators::Pool2d &stages, const Pool2dContext &context);
+void pool2d_thread_per_element(generators::Pool2d &stages, const Pool2dContext &context);
 }  // namespace gpu
 
 // By the names of the table.
 inline const Table<generators::Pool2d, Pool2dContext> pool2d_schedules = {
-    {"cpu", cpu::pool2d},
-    {"cpu_by_rows", cpu::pool2d_by_rows},
-    {"cpu_in_blocks", cpu::pool2d_in_blocks},
-    {"gpu_unstaged", gpu::pool2d}};
+    {"by_channels", cpu::pool2d_by_channels},
+    {"by_rows", cpu::pool2d_by_rows},
+    {"in_blocks", cpu::pool2d_in_blocks},
+    {"thread_per_element", gpu::pool2d_thread_per_element}};
 
 }  // namespace hk::schedules

@@ -7,20 +7,21 @@
 namespace hk::schedules {
 
 namespace cpu {
-void pool2d_backward(generators::Pool2dBackward &stages, const Pool2dContext &context);
+void pool2d_backward_by_channels(generators::Pool2dBackward &stages, const Pool2dContext &context);
 void pool2d_backward_by_rows(generators::Pool2dBackward &stages, const Pool2dContext &context);
 void pool2d_backward_in_blocks(generators::Pool2dBackward &stages, const Pool2dContext &context);
 }  // namespace cpu
 
 namespace gpu {
-void pool2d_backward(generators::Pool2dBackward &stages, const Pool2dContext &context);
+void pool2d_backward_thread_per_element(generators::Pool2dBackward &stages,
+                                        const Pool2dContext &context);
 }  // namespace gpu
 
 // By the names of the table.
 inline const Table<generators::Pool2dBackward, Pool2dContext> pool2d_backward_schedules = {
-    {"cpu", cpu::pool2d_backward},
-    {"cpu_by_rows", cpu::pool2d_backward_by_rows},
-    {"cpu_in_blocks", cpu::pool2d_backward_in_blocks},
-    {"gpu_unstaged", gpu::pool2d_backward}};
+    {"by_channels", cpu::pool2d_backward_by_channels},
+    {"by_rows", cpu::pool2d_backward_by_rows},
+    {"in_blocks", cpu::pool2d_backward_in_blocks},
+    {"thread_per_element", gpu::pool2d_backward_thread_per_element}};
 
 }  // namespace hk::schedules

@@ -3,19 +3,12 @@
 // never what they compute.
 
 #include "generators/quantized_conv2d/quantized_conv2d.h"
-#include "schedules/schedule.h"
+#include "schedules/convolution_sizes.h"
 
 namespace hk::schedules {
 
-struct QuantizedConv2dContext {
-    Halide::Target target;
-    bool nhwc;
+struct QuantizedConv2dContext : Conv2dSizes {
     bool integer;  // input u8, sums in s32; else both f32
-    std::string schedule, knobs;
-    // Sizes that the kernel is compiled for; 0: any.
-    int kernel_w, kernel_h, stride_x, stride_y, dilation_x, dilation_y, channels_per_group,
-        filters_per_group;
-    int width;  // of the input
     // Of the arguments. plain: there is no slope, the weight's zero point is 0, the output no s32
     // and bounded from above by its type alone. no_bias: there is none; word_bias: its elements are
     // words next to each other; dense_filters: so are the filters, of one channel; unsigned_bytes:
@@ -43,34 +36,34 @@ void schedule_filters(generators::QuantizedConv2dEnds &stages,
                       const Halide::Var &filters);
 }  // namespace cpu
 
-// One table entry each; CPU schedules in cpu/quantized_conv2d/, GPU schedules in
-// gpu/quantized_conv2d.cpp.
+// One table entry each.
 namespace cpu {
-void quantized_packed(generators::QuantizedConv2d &stages, const QuantizedConv2dContext &context);
-void quantized_dot(generators::QuantizedConv2dDot &stages, const QuantizedConv2dContext &context);
-void quantized_depthwise(generators::QuantizedConv2dDepthwise &stages,
+void quantized_broadcast(generators::QuantizedConv2d &stages,
                          const QuantizedConv2dContext &context);
+void quantized_dot(generators::QuantizedConv2dDot &stages, const QuantizedConv2dContext &context);
+void quantized_sliding(generators::QuantizedConv2dDepthwise &stages,
+                       const QuantizedConv2dContext &context);
 }  // namespace cpu
 
 namespace gpu {
-void quantized_sliced(generators::QuantizedConv2dSliced &stages,
+void quantized_staged(generators::QuantizedConv2dSliced &stages,
                       const QuantizedConv2dContext &context);
 void quantized_unstaged(generators::QuantizedConv2dSliced &stages,
                         const QuantizedConv2dContext &context);
-void quantized_depthwise(generators::QuantizedConv2dSliced &stages,
-                         const QuantizedConv2dContext &context);
+void quantized_thread_per_group(generators::QuantizedConv2dSliced &stages,
+                                const QuantizedConv2dContext &context);
 }  // namespace gpu
 
 // By the names of the table.
 inline const QuantizedConv2dTable<generators::QuantizedConv2d> quantized_packed_schedules = {
-    {"cpu", cpu::quantized_packed}};
+    {"broadcast", cpu::quantized_broadcast}};
 inline const QuantizedConv2dTable<generators::QuantizedConv2dSliced> quantized_sliced_schedules = {
-    {"gpu", gpu::quantized_sliced},
-    {"gpu_unstaged", gpu::quantized_unstaged},
-    {"gpu_depthwise", gpu::quantized_depthwise}};
+    {"staged", gpu::quantized_staged},
+    {"unstaged", gpu::quantized_unstaged},
+    {"thread_per_group", gpu::quantized_thread_per_group}};
 inline const QuantizedConv2dTable<generators::QuantizedConv2dDot> quantized_dot_schedules = {
-    {"cpu", cpu::quantized_dot}};
+    {"dot", cpu::quantized_dot}};
 inline const QuantizedConv2dTable<generators::QuantizedConv2dDepthwise>
-    quantized_depthwise_schedules = {{"cpu", cpu::quantized_depthwise}};
+    quantized_depthwise_schedules = {{"sliding", cpu::quantized_sliding}};
 
 }  // namespace hk::schedules

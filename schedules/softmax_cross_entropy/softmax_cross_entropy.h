@@ -6,9 +6,7 @@
 
 namespace hk::schedules {
 
-struct SoftmaxCrossEntropyContext {
-    Halide::Target target;
-    std::string schedule, knobs;
+struct SoftmaxCrossEntropyContext : Context {
     Halide::Expr classes;
 };
 
@@ -16,22 +14,23 @@ struct SoftmaxCrossEntropyContext {
 int softmax_cross_entropy_lanes(const SoftmaxCrossEntropyContext &context);
 
 namespace cpu {
-void softmax_cross_entropy(generators::SoftmaxCrossEntropy &stages,
-                           const SoftmaxCrossEntropyContext &context);
+void softmax_cross_entropy_vector_per_row(generators::SoftmaxCrossEntropy &stages,
+                                          const SoftmaxCrossEntropyContext &context);
 }  // namespace cpu
 
 namespace gpu {
-void softmax_cross_entropy(generators::SoftmaxCrossEntropy &stages,
-                           const SoftmaxCrossEntropyContext &context);
-void softmax_cross_entropy_unstaged(generators::SoftmaxCrossEntropy &stages,
-                                    const SoftmaxCrossEntropyContext &context);
+void softmax_cross_entropy_block_per_row(generators::SoftmaxCrossEntropy &stages,
+                                         const SoftmaxCrossEntropyContext &context);
+void softmax_cross_entropy_thread_per_row(generators::SoftmaxCrossEntropy &stages,
+                                          const SoftmaxCrossEntropyContext &context);
 }  // namespace gpu
 
 // By the names of the table.
 inline const Table<generators::SoftmaxCrossEntropy, SoftmaxCrossEntropyContext>
-    softmax_cross_entropy_schedules = {{"root", root_of_sizes},
-                                       {"cpu", cpu::softmax_cross_entropy},
-                                       {"gpu", gpu::softmax_cross_entropy},
-                                       {"gpu_unstaged", gpu::softmax_cross_entropy_unstaged}};
+    softmax_cross_entropy_schedules = {
+        {"root", root_of_sizes},
+        {"vector_per_row", cpu::softmax_cross_entropy_vector_per_row},
+        {"block_per_row", gpu::softmax_cross_entropy_block_per_row},
+        {"thread_per_row", gpu::softmax_cross_entropy_thread_per_row}};
 
 }  // namespace hk::schedules

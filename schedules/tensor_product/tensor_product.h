@@ -6,11 +6,9 @@
 
 namespace hk::schedules {
 
-struct TensorProductContext {
-    Halide::Target target;
+struct TensorProductContext : Context {
     Halide::Type type;  // of the tensors
-    std::string schedule, knobs;
-    int vectors;  // of the output's channels a block
+    int vectors;        // of the output's channels a block
     Halide::Expr offsets;
     Halide::Expr weight_adjacent;  // whether output channels lie next to each other in it
 };
@@ -30,6 +28,6 @@ void tensor_product_root(generators::TensorProduct &stages, const TensorProductC
 
 // By the names of the table.
 inline const Table<generators::TensorProduct, TensorProductContext> tensor_product_schedules = {
-    {"root", tensor_product_root}, {"cpu", cpu::tensor_product}};
+    {"root", tensor_product_root}, {"register_tiles", cpu::tensor_product}};
 
 }  // namespace hk::schedules

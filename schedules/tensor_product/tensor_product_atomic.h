@@ -6,30 +6,21 @@
 
 namespace hk::schedules {
 
-struct TensorProductAtomicContext {
-    Halide::Target target;
-    std::string schedule, knobs;
-};
-
-generators::TensorProductAtomicSizes tensor_product_atomic_sizes(
-    const TensorProductAtomicContext &context);
+generators::TensorProductAtomicSizes tensor_product_atomic_sizes(const Context &context);
 
 namespace gpu {
-generators::TensorProductAtomicSizes tensor_product_atomic_sizes(
-    const TensorProductAtomicContext &context);
-void tensor_product_atomic(generators::TensorProductAtomic &stages,
-                           const TensorProductAtomicContext &context);
+generators::TensorProductAtomicSizes tensor_product_atomic_sizes(const Context &context);
+void tensor_product_atomic(generators::TensorProductAtomic &stages, const Context &context);
 void tensor_product_atomic_unstaged(generators::TensorProductAtomic &stages,
-                                    const TensorProductAtomicContext &context);
+                                    const Context &context);
 }  // namespace gpu
 
-void tensor_product_atomic_root(generators::TensorProductAtomic &stages,
-                                const TensorProductAtomicContext &);
+void tensor_product_atomic_root(generators::TensorProductAtomic &stages, const Context &);
 
 // By the names of the table.
-inline const Table<generators::TensorProductAtomic, TensorProductAtomicContext>
-    tensor_product_atomic_schedules = {{"root", tensor_product_atomic_root},
-                                       {"gpu", gpu::tensor_product_atomic},
-                                       {"gpu_unstaged", gpu::tensor_product_atomic_unstaged}};
+inline const Table<generators::TensorProductAtomic, Context> tensor_product_atomic_schedules = {
+    {"root", tensor_product_atomic_root},
+    {"staged", gpu::tensor_product_atomic},
+    {"unstaged", gpu::tensor_product_atomic_unstaged}};
 
 }  // namespace hk::schedules

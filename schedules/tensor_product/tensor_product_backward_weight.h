@@ -7,10 +7,8 @@
 
 namespace hk::schedules {
 
-struct WeightGradientContext {
-    Halide::Target target;
-    Halide::Type type;  // of the tensors
-    std::string knobs;
+struct WeightGradientContext : Context {
+    Halide::Type type;             // of the tensors
     int vectors;                   // of the output's channels in a sum
     bool exact;                    // as WeightGradientSizes has it
     Halide::Expr output_adjacent;  // whether output channels lie next to each other in the result
@@ -23,7 +21,7 @@ struct WeightGradientTile : generators::WeightGradientSizes {
 WeightGradientTile weight_gradient_sizes(const WeightGradientContext &context);
 
 // The pairs of a step of the algorithm by offsets.
-int weight_gradient_step(const WeightGradientContext &context, const std::string &schedule);
+int weight_gradient_step(const WeightGradientContext &context);
 
 namespace cpu {
 void tensor_product_backward_weight(generators::TensorProductBackwardWeight &stages,
@@ -45,11 +43,11 @@ void weight_gradient_offsets_root(generators::TensorProductBackwardWeightOffsets
 // By the names of the table.
 inline const Table<generators::TensorProductBackwardWeight, WeightGradientContext>
     weight_gradient_schedules = {{"root", weight_gradient_root},
-                                 {"cpu", cpu::tensor_product_backward_weight}};
+                                 {"register_tiles", cpu::tensor_product_backward_weight}};
 inline const Table<generators::TensorProductBackwardWeightOffsets, WeightGradientContext>
     weight_gradient_offsets_schedules = {
         {"root", weight_gradient_offsets_root},
-        {"gpu", gpu::tensor_product_backward_weight},
-        {"gpu_unstaged", gpu::tensor_product_backward_weight_unstaged}};
+        {"staged", gpu::tensor_product_backward_weight},
+        {"unstaged", gpu::tensor_product_backward_weight_unstaged}};
 
 }  // namespace hk::schedules

@@ -5,13 +5,11 @@ using namespace hk::generators;
 namespace hk::schedules {
 
 // The baseline: the sums by themselves, nothing else stored.
-void tensor_product_stationary_root(TensorProductStationary &stages,
-                                    const TensorProductStationaryContext &) {
+void tensor_product_stationary_root(TensorProductStationary &stages, const Context &) {
     stages.sum.compute_root();
 }
 
-TensorProductStationarySizes tensor_product_stationary_sizes(
-    const TensorProductStationaryContext &context) {
+TensorProductStationarySizes tensor_product_stationary_sizes(const Context &context) {
     return gpu::tensor_product_stationary_sizes(context);
 }
 

@@ -6,31 +6,21 @@
 
 namespace hk::schedules {
 
-struct TensorProductStationaryContext {
-    Halide::Target target;
-    std::string schedule, knobs;
-};
-
-generators::TensorProductStationarySizes tensor_product_stationary_sizes(
-    const TensorProductStationaryContext &context);
+generators::TensorProductStationarySizes tensor_product_stationary_sizes(const Context &context);
 
 namespace gpu {
-generators::TensorProductStationarySizes tensor_product_stationary_sizes(
-    const TensorProductStationaryContext &context);
-void tensor_product_stationary(generators::TensorProductStationary &stages,
-                               const TensorProductStationaryContext &context);
+generators::TensorProductStationarySizes tensor_product_stationary_sizes(const Context &context);
+void tensor_product_stationary(generators::TensorProductStationary &stages, const Context &context);
 void tensor_product_stationary_unstaged(generators::TensorProductStationary &stages,
-                                        const TensorProductStationaryContext &context);
+                                        const Context &context);
 }  // namespace gpu
 
-void tensor_product_stationary_root(generators::TensorProductStationary &stages,
-                                    const TensorProductStationaryContext &);
+void tensor_product_stationary_root(generators::TensorProductStationary &stages, const Context &);
 
 // By the names of the table.
-inline const Table<generators::TensorProductStationary, TensorProductStationaryContext>
-    tensor_product_stationary_schedules = {
-        {"root", tensor_product_stationary_root},
-        {"gpu", gpu::tensor_product_stationary},
-        {"gpu_unstaged", gpu::tensor_product_stationary_unstaged}};
+inline const Table<generators::TensorProductStationary, Context>
+    tensor_product_stationary_schedules = {{"root", tensor_product_stationary_root},
+                                           {"staged", gpu::tensor_product_stationary},
+                                           {"unstaged", gpu::tensor_product_stationary_unstaged}};
 
 }  // namespace hk::schedules

@@ -6,10 +6,8 @@
 
 namespace hk::schedules {
 
-struct TopKContext {
-    Halide::Target target;
-    Halide::Type type;  // of keys
-    std::string schedule, knobs;
+struct TopKContext : Context {
+    Halide::Type type;      // of keys
     Halide::Expr adjacent;  // whether elements lie next to each other, where that is not known
     Halide::Expr rows;
 };
@@ -25,6 +23,6 @@ void topk_root(generators::TopK &stages, const TopKContext &context);
 
 // By the names of the table.
 inline const Table<generators::TopK, TopKContext> topk_schedules = {{"root", topk_root},
-                                                                    {"cpu", cpu::topk}};
+                                                                    {"rows_in_cache", cpu::topk}};
 
 }  // namespace hk::schedules

@@ -6,17 +6,12 @@
 
 namespace hk::schedules {
 
-struct TopKMergeContext {
-    Halide::Target target;
-    std::string schedule, knobs;
-};
-
 namespace gpu {
-void topk_merge(generators::TopKMerge &stages, const TopKMergeContext &context);
+void topk_merge(generators::TopKMerge &stages, const Context &context);
 }  // namespace gpu
 
 // By the names of the table.
-inline const Table<generators::TopKMerge, TopKMergeContext> topk_merge_schedules = {
-    {"gpu_unstaged", gpu::topk_merge}};
+inline const Table<generators::TopKMerge, Context> topk_merge_schedules = {
+    {"thread_per_item", gpu::topk_merge}};
 
 }  // namespace hk::schedules

@@ -6,25 +6,18 @@
 
 namespace hk::schedules {
 
-struct TopKTilesContext {
-    Halide::Target target;
-    std::string schedule, knobs;
-};
-
 // The items of a tile: 1024, or the knob `tile`; eight where nothing is staged.
-int topk_tile(const TopKTilesContext &context);
+int topk_tile(const Context &context);
 
 namespace gpu {
-void topk_tiles(generators::TopKTiles &stages, const TopKTilesContext &context);
-void topk_tiles_unstaged(generators::TopKTiles &stages, const TopKTilesContext &context);
+void topk_tiles(generators::TopKTiles &stages, const Context &context);
+void topk_tiles_unstaged(generators::TopKTiles &stages, const Context &context);
 }  // namespace gpu
 
-void topk_tiles_root(generators::TopKTiles &stages, const TopKTilesContext &context);
+void topk_tiles_root(generators::TopKTiles &stages, const Context &context);
 
 // By the names of the table.
-inline const Table<generators::TopKTiles, TopKTilesContext> topk_tiles_schedules = {
-    {"root", topk_tiles_root},
-    {"gpu", gpu::topk_tiles},
-    {"gpu_unstaged", gpu::topk_tiles_unstaged}};
+inline const Table<generators::TopKTiles, Context> topk_tiles_schedules = {
+    {"root", topk_tiles_root}, {"staged", gpu::topk_tiles}, {"unstaged", gpu::topk_tiles_unstaged}};
 
 }  // namespace hk::schedules

@@ -6,17 +6,12 @@
 
 namespace hk::schedules {
 
-struct TopKUnpackContext {
-    Halide::Target target;
-    std::string schedule, knobs;
-};
-
 namespace gpu {
-void topk_unpack(generators::TopKUnpack &stages, const TopKUnpackContext &context);
+void topk_unpack(generators::TopKUnpack &stages, const Context &context);
 }  // namespace gpu
 
 // By the names of the table.
-inline const Table<generators::TopKUnpack, TopKUnpackContext> topk_unpack_schedules = {
-    {"gpu_unstaged", gpu::topk_unpack}};
+inline const Table<generators::TopKUnpack, Context> topk_unpack_schedules = {
+    {"thread_per_element", gpu::topk_unpack}};
 
 }  // namespace hk::schedules

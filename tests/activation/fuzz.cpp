@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "tests/fuzz/compare.h"
 #include "tests/elementwise/fuzz.h"
+#include "tests/elementwise/reference.h"
+#include "tests/fuzz/compare.h"
 #include "tests/fuzz/family.h"
 #include "tests/reference/elements.h"
-#include "tests/elementwise/reference.h"
 
 namespace hk::fuzz {
 namespace {
@@ -20,14 +20,6 @@ ActivationOptions stored(DataType type, ActivationOptions options) {
     options.alpha = static_cast<float>(reference::rounded(type, options.alpha));
     options.beta = static_cast<float>(reference::rounded(type, options.beta));
     return options;
-}
-
-Conv2dOptions steepness(const ActivationOptions &options) {
-    Conv2dOptions result;
-    result.activation = options.activation;
-    result.alpha = options.alpha;
-    result.beta = options.beta;
-    return result;
 }
 
 // In -6..6, corners among them.
@@ -61,7 +53,7 @@ Result forward(Case &c, const ActivationOptions &options) {
             magnitudes.push_back(std::abs(x));
         }
         return compare(output.before.type(), reference::read(output.after()), values, magnitudes, 1,
-                       steepness(options));
+                       options);
     });
 }
 
@@ -108,7 +100,7 @@ Result backward(Case &c, const ActivationOptions &options) {
             magnitudes.push_back(bounded ? 0 : std::abs(g[i]) * (1 + std::abs(v[i])));
         }
         return compare(output.before.type(), reference::read(output.after()), values, magnitudes, 2,
-                       steepness(options));
+                       options);
     });
 }
 

@@ -50,62 +50,10 @@ TEST(Bench, WritesOneObjectACase) {
     }
 }
 
-TEST(Bench, TakesEveryTypeAndLayout) {
-    for (const std::string type : {"f32", "f16", "bf16"}) {
-        for (const std::string layout : {"nhwc", "nchw"}) {
-            const json results = smoke("--no-peers --type " + type + " --layout " + layout);
-            ASSERT_EQ(results.size(), 4u);
-            for (const json &r : results) {
-                EXPECT_EQ(r.at("type"), type);
-                EXPECT_EQ(r.at("layout"), layout);
-                EXPECT_TRUE(r.at("ratio").is_null());
-                EXPECT_TRUE(r.at("peers").empty());
-            }
-        }
-    }
-}
-
-class GradientBench : public testing::TestWithParam<const char *> {};
-
-// Each case was checked against exact sums: bench's status would be 1.
-TEST_P(GradientBench, TakesEveryTypeAndLayout) {
-    const std::string family = std::string("conv2d_backward_") + GetParam();
-    const std::string made = family == "conv2d_backward_data" ? "input" : "weight";
-    for (const std::string flags :
-         {"", "--layout nchw", "--no-peers --type bf16", "--no-peers --type f16 --layout nchw"}) {
-        const json results = smoke("--family " + family + " " + flags);
-        ASSERT_EQ(results.size(), 4u) << flags;
-        for (const json &r : results) {
-            SCOPED_TRACE(r.dump());
-            EXPECT_EQ(r.at("family"), family);
-            EXPECT_EQ(r.at("kernel").get<std::string>().rfind(family + "_", 0), 0u);
-            EXPECT_EQ(r.at("shapes").size(), 3u);
-            EXPECT_TRUE(r.at("shapes").contains("output_gradient"));
-            EXPECT_TRUE(r.at("shapes").contains(made + "_gradient"));
-            EXPECT_GT(r.at("ns").get<double>(), 0);
-            if (r.at("type") == "f32") {
-                EXPECT_EQ(r.at("max_error"), 0);
-            }
-            // Both of oneDNN's count.
-            EXPECT_TRUE(r.at("other_layouts").empty());
-            double fastest = 0;
-            for (const auto &[library, ns] : r.at("peers").items()) {
-                if (fastest == 0 || ns < fastest) fastest = ns;
-            }
-            if (fastest > 0) {
-                EXPECT_DOUBLE_EQ(r.at("ratio").get<double>(), fastest / r.at("ns").get<double>());
-            }
-        }
-    }
-}
-
-INSTANTIATE_TEST_SUITE_P(Bench, GradientBench, testing::Values("data", "weight"),
-                         [](const auto &info) { return std::string(info.param); });
-
 TEST(Bench, AllListsAreSummedUpEachShapeOnce) {
     const std::string path = own_file("more.csv");
-    std::ofstream(path) << "c,h,w,k,kh,kw,groups,passes\n16,8,8,32,1,1,1,bwd_data|bwd_weight\n"
-                           "8,7,7,8,5,5,8,bwd_weight\n4,7,7,4,1,1,1,bwd_data\n";
+    std::ofstream(path) << "input,weight,groups,passes\n1x8x8x16,32x1x1x16,1,bwd_data|bwd_weight\n"
+                           "1x7x7x8,8x5x5x1,8,bwd_weight\n1x7x7x4,4x1x1x4,1,bwd_data\n";
     const Outcome outcome =
         run_program(bench + "--family conv2d_backward_weight --no-peers --seconds 0.01 " +
                     "--list 'smoke," + path + "'");
@@ -123,7 +71,7 @@ TEST(Bench, FilterBatchRowAndFileNarrowTheRun) {
     for (const json &r : smoke("--no-peers --row any")) EXPECT_EQ(r.at("row"), "any");
 
     const std::string path = own_file("own.csv");
-    std::ofstream(path) << "c,h,w,k,kh,kw\n6,9,9,4,1,1\n";
+    std::ofstream(path) << "input,weight\n1x9x9x6,4x1x1x6\n";
     const Outcome outcome = run_program(bench + "--no-peers --seconds 0.01 --list '" + path + "'");
     EXPECT_EQ(outcome.status, 0);
     EXPECT_NE(outcome.output.find("9x9_6-4_1x1"), std::string::npos) << outcome.output;
@@ -134,7 +82,7 @@ TEST(Bench, ReportHasEveryListAndCase) {
                       gradients = own_file("gradients.json"), topk = own_file("topk.json"),
                       sparse = own_file("sparse.json"), maps = own_file("maps.json"),
                       list = own_file("list.csv");
-    std::ofstream(list) << "c,h,w,k,kh,kw\n16,8,8,32,1,1\n4,8,8,8,1,1\n";
+    std::ofstream(list) << "input,weight\n1x8x8x16,32x1x1x16\n1x8x8x4,8x1x1x4\n";
     const std::string run = bench + "--list smoke --seconds 0.01 --json '";
     ASSERT_EQ(run_program(run + path + "'").status, 0);
     ASSERT_EQ(run_program(run + bytes + "' --type u8 --output-type f32").status, 0);

@@ -192,17 +192,6 @@ TEST(Explain, PaddingAndStrideMayBeWrittenInSeveralWays) {
     EXPECT_NE(outcome.output.find("output [1, 18, 23, 8]"), std::string::npos) << outcome.output;
 }
 
-TEST(Explain, EveryTypeHasARowOnEveryTarget) {
-    for (const char *type : {"f32", "f16", "bf16"}) {
-        for (const char *layout : {"nhwc", "nchw"}) {
-            const json choices = explain_json(std::string("conv2d --input 2x7x5x11 --weight "
-                                                          "3x7x5x11 --padding 9 --type ") +
-                                              type + " --layout " + layout);
-            for (const json &choice : choices) EXPECT_TRUE(choice.at("row").is_string()) << choice;
-        }
-    }
-}
-
 struct Mistake {
     const char *name, *arguments, *told;
 };

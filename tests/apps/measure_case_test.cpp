@@ -1,9 +1,10 @@
-// That bench never times a wrong result, and takes the fastest of each peer.
+// That bench finds wrong results and never times one, and takes the fastest of each peer.
 
 #include "measure_case.h"
 
 #include <gtest/gtest.h>
 
+#include "data.h"
 #include "hk/conv2d.h"
 #include "hk/error.h"
 
@@ -46,7 +47,7 @@ CaseInfo fake(const std::string &failure, int &runs) {
 TEST(MeasureCase, NeverTimesAWrongResult) {
     int runs = 0;
     const Result result =
-        measure_case(conv2d_family(), fake("output(0) is 1, must be 2", runs), {}, {});
+        measure_case(family_named("conv2d"), fake("output(0) is 1, must be 2", runs), {}, {});
     EXPECT_EQ(runs, 0);
     EXPECT_EQ(result.ns, 0);
     EXPECT_TRUE(result.peers.empty());
@@ -58,7 +59,7 @@ TEST(MeasureCase, TakesTheFastestVariantOfEachPeer) {
     int runs = 0;
     MeasureOptions options;
     options.budget_seconds = 0.01;
-    const Result result = measure_case(conv2d_family(), fake("", runs), {}, options);
+    const Result result = measure_case(family_named("conv2d"), fake("", runs), {}, options);
     EXPECT_GT(runs, 0);
     EXPECT_GT(result.ns, 0);
     ASSERT_EQ(result.peers.size(), 3u);
@@ -78,10 +79,10 @@ TEST(MeasureCase, AnErrorIsAFailureUnlessARowWasAskedFor) {
     int runs = 0;
     const CaseInfo refused = {"list", "name", "", 1,
                               [&] { return std::make_unique<Refused>("", runs); }};
-    EXPECT_FALSE(measure_case(conv2d_family(), refused, {}, {}).skipped);
+    EXPECT_FALSE(measure_case(family_named("conv2d"), refused, {}, {}).skipped);
     Settings forced;
     forced.row = "3x3";
-    const Result result = measure_case(conv2d_family(), refused, forced, {});
+    const Result result = measure_case(family_named("conv2d"), refused, forced, {});
     EXPECT_TRUE(result.skipped);
     EXPECT_EQ(result.failure, "kernel_w is 1, the row needs 3");
 }
@@ -91,10 +92,73 @@ TEST(MeasureCase, SizesThatDontFitAreBadInput) {
                               throw InvalidArgument("conv2d: 3 groups of 8 channels");
                           }};
     try {
-        measure_case(conv2d_family(), bad, {}, {});
+        measure_case(family_named("conv2d"), bad, {}, {});
         FAIL();
     } catch (const BadCase &error) {
         EXPECT_STREQ(error.what(), "name: conv2d: 3 groups of 8 channels");
+    }
+}
+
+// The place that a check has to notice a wrong bit in, of a tensor with elements.
+void flip(const Tensor &tensor, int64_t element) {
+    const int64_t size = size_of(tensor.type());
+    bytes_of(tensor)[element * size + size - 1] ^= std::byte{0x40};
+}
+
+void expect_wrong_values_are_found(const CaseInfo &info) {
+    const std::unique_ptr<Problem> problem = info.problem();
+    const Tensors host = problem->draw();
+    const Judge judge = problem->judge(host);
+    Tensors tensors;
+    for (const Operand &operand : problem->operands()) {
+        const Tensor &drawn = host[tensors.size()];
+        tensors.push_back(drawn.defined() ? drawn.to(Device::cpu())
+                                          : Tensor(operand.shape, operand.type));
+    }
+    problem->bind(tensors);
+    problem->run(nullptr);
+    const Tensors results = problem->results();
+    EXPECT_EQ(judge(results).failure, "");
+    for (size_t i = 0; i < results.size(); ++i) {
+        const int64_t last = results[i].elements() - 1;
+        for (const int64_t element : {int64_t{0}, last}) {
+            flip(results[i], element);
+            EXPECT_NE(judge(results).failure, "") << "result " << i << ", element " << element;
+            flip(results[i], element);
+        }
+    }
+    EXPECT_EQ(judge(results).failure, "");
+}
+
+// Of every family, type and layout.
+TEST(Judge, FindsOneWrongValue) {
+    for (const Family &family : families()) {
+        for (const Settings &settings : family.settings()) {
+            for (const CaseInfo &info : family.cases("smoke", settings)) {
+                if (family.name == "topk" && info.kind != "both") continue;  // one result is left
+                SCOPED_TRACE(family.name + " " + info.name + " " +
+                             std::string(name_of(settings.type)) + " " +
+                             std::string(name_of(settings.layout)));
+                expect_wrong_values_are_found(info);
+            }
+        }
+    }
+}
+
+// Of what is too much to compute rows are left out, never the first or the last.
+TEST(Judge, FindsOneWrongValueOfManyAtBothEnds) {
+    const std::pair<const char *, const char *> large[] = {
+        {"conv2d", "input=1x40x40x128,weight=256x3x3x128,padding=1"},
+        {"conv2d_backward_data", "input=1x40x40x128,weight=256x3x3x128,padding=1"},
+        {"conv2d_backward_weight", "input=1x40x40x128,weight=256x3x3x128,padding=1"},
+        {"tensor_product", "voxels=2000,kernel=2,stride=2,c=256,m=512"},
+        {"tensor_product_backward_data", "voxels=2000,kernel=2,stride=2,c=256,m=512"},
+        {"tensor_product_backward_weight", "voxels=2000,kernel=2,stride=2,c=256,m=512"}};
+    for (const auto &[family, sizes] : large) {
+        SCOPED_TRACE(family);
+        const CaseInfo info = family_named(family).cases(sizes, {}).front();
+        EXPECT_GT(info.problem()->work() / 2, 1e8);
+        expect_wrong_values_are_found(info);
     }
 }
 

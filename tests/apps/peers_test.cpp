@@ -7,122 +7,98 @@
 #include <map>
 #include <stdexcept>
 
-#include "conv2d_check.h"
-#include "conv2d_data.h"
-#include "peers/conv2d_backward_peer.h"
+#include "data.h"
+#include "family.h"
 #include "peers/numpy.h"
-#include "peers/quantized_conv2d_peer.h"
-#include "peers/topk_peer.h"
-#include "shapes.h"
-#include "topk_check.h"
 
 namespace hk::bench {
 
 namespace {
 
+// How often each library takes part in a family's small cases; each result is held against the
+// reference.
+std::map<std::string, int> peers_of(const Settings &settings, const std::string &family,
+                                    const std::string &list = "smoke") {
+    std::map<std::string, int> count;
+    for (const CaseInfo &info : family_named(family).cases(list, settings)) {
+        const ProblemCase one(info.problem());
+        for (const auto &peer : one.libraries()) {
+            SCOPED_TRACE(info.name + ": " + peer->name() + ", " + peer->variant());
+            peer->run();
+            peer->run();
+            EXPECT_EQ(one.check(peer->outputs()).failure, "");
+            ++count[peer->name()];
+        }
+    }
+    return count;
+}
+
 struct Types {
     DataType type;
     Layout layout;
+
+    Settings settings() const {
+        Settings settings;
+        settings.type = settings.output_type = type;
+        settings.layout = layout;
+        return settings;
+    }
 };
 
-class Peers2d : public testing::TestWithParam<Types> {};
+class ConvolutionPeers : public testing::TestWithParam<Types> {};
 
-// Multiples of 1/16, exact in every type.
-Data exact_data(const Conv2dProblem &problem, const Place &extents, uint32_t seed) {
-    return random_data(shape_of(problem.options.layout, extents), problem.type, seed, 5);
-}
-
-TEST_P(Peers2d, AgreeWithTheReference) {
-    const auto [type, layout] = GetParam();
-    size_t count = 0;
-    for (const ConvShape &shape : conv_list("smoke", "fwd")) {
-        const Conv2dProblem p = shape.problem(type, layout);
-        const Data input = exact_data(p, input_extents(p), 1);
-        const Data weight = exact_data(p, weight_extents(p), 2);
-        const Conv2dReference reference(p, input.values, weight.values);
-        const Conv2dData data{p, bytes_of(input.tensor), bytes_of(weight.tensor)};
-        for (auto make : {onednn_conv2d, onnxruntime_conv2d}) {
-            for (const auto &peer : make(data, 1)) {
-                SCOPED_TRACE(shape.name + ": " + peer->name() + ", " + peer->variant());
-                peer->run();
-                EXPECT_EQ(reference.check(peer->outputs()[0].data()).failure, "");
-                ++count;
-            }
-        }
-    }
+TEST_P(ConvolutionPeers, AgreeWithTheReference) {
+    const auto count = peers_of(GetParam().settings(), "conv2d");
     if (onednn_version().empty() && onnxruntime_version().empty()) {
         GTEST_SKIP() << "no peers are installed";
     }
-    if (type == DataType::f32) {
-        EXPECT_GE(count, 4u);
+    if (GetParam().type == DataType::f32) {
+        EXPECT_GE(count.size(), 1u);
+        for (const auto &[name, times] : count) EXPECT_LE(times, 4) << name;
     }
 }
 
-class GradientPeers : public testing::TestWithParam<Types> {};
-
-TEST_P(GradientPeers, AgreeWithTheReference) {
-    const auto [type, layout] = GetParam();
+TEST_P(ConvolutionPeers, OfGradientsAgreeWithTheReference) {
     std::map<std::string, int> count;
-    auto shapes = conv_list("smoke", "bwd_data");
-    const auto depthwise = parse_conv_shapes(
-        "c,h,w,k,kh,kw,pad_h,pad_w,stride_h,stride_w,groups\n32,11,9,32,5,3,2,1,2,1,32\n");
-    shapes.insert(shapes.end(), depthwise.begin(), depthwise.end());
-    for (const ConvShape &shape : shapes) {
-        const Conv2dProblem p = shape.problem(type, layout);
-        const Data output_gradient = exact_data(p, output_extents(p), 1);
-        for (const Gradient gradient : {Gradient::input, Gradient::weight}) {
-            const bool of_input = gradient == Gradient::input;
-            const Data other = exact_data(p, of_input ? weight_extents(p) : input_extents(p), 2);
-            const GradientReference reference(p, gradient, output_gradient.values, other.values);
-            const GradientData data{p, gradient, bytes_of(output_gradient.tensor),
-                                    bytes_of(other.tensor)};
-            for (const auto &peer : onednn_gradient(data, 1)) {
-                SCOPED_TRACE(derived_name(shape) + ": " + peer->name() + ", " + peer->variant());
-                EXPECT_TRUE(peer->same_task());
-                peer->run();
-                peer->run();
-                EXPECT_EQ(reference.check(peer->outputs()[0].data()).failure, "");
-                ++count[peer->name()];
-            }
+    for (const std::string list :
+         {"smoke", "input=1x11x9x32,weight=32x5x3x1,padding=2x1,stride=2x1,groups=32"}) {
+        for (const char *family : {"conv2d_backward_data", "conv2d_backward_weight"}) {
+            for (const auto &[name, times] : peers_of(GetParam().settings(), family, list))
+                count[name] += times;
         }
     }
     if (onednn_version().empty()) GTEST_SKIP() << "no peers are installed";
-    if (type == DataType::f32) {
+    if (GetParam().type == DataType::f32) {
         EXPECT_EQ(count["oneDNN"], 10);
         EXPECT_GE(count["oneDNN reordered"], 5);
     }
 }
 
-const auto all_types =
+INSTANTIATE_TEST_SUITE_P(
+    Bench, ConvolutionPeers,
     testing::Values(Types{DataType::f32, Layout::nhwc}, Types{DataType::f32, Layout::nchw},
                     Types{DataType::f16, Layout::nhwc}, Types{DataType::f16, Layout::nchw},
-                    Types{DataType::bf16, Layout::nhwc}, Types{DataType::bf16, Layout::nchw});
-
-std::string name_of_types(const testing::TestParamInfo<Types> &info) {
-    return std::string(name_of(info.param.type)) + "_" + std::string(name_of(info.param.layout));
-}
-
-INSTANTIATE_TEST_SUITE_P(Bench, Peers2d, all_types, name_of_types);
-INSTANTIATE_TEST_SUITE_P(Bench, GradientPeers, all_types, name_of_types);
+                    Types{DataType::bf16, Layout::nhwc}, Types{DataType::bf16, Layout::nchw}),
+    [](const auto &info) {
+        return std::string(name_of(info.param.type)) + "_" +
+               std::string(name_of(info.param.layout));
+    });
 
 TEST(TopKPeers, AgreeWithTheReference) {
     if (onnxruntime_version().empty()) GTEST_SKIP() << "no peers are installed";
     for (const DataType type : {DataType::f32, DataType::f64, DataType::s32, DataType::s64}) {
-        for (const Order order : {Order::largest, Order::smallest}) {
-            TopKProblem p{.type = type, .rows = 3, .columns = 1000, .k = 20, .order = order};
-            const Tensor input = random_rows(type, p.rows, p.columns);
-            const TopKReference reference(p, input);
-            const Peers peers = onnxruntime_topk(p, input, 1);
-            ASSERT_EQ(peers.size(), 1u) << name_of(type);
-            peers[0]->run();
-            const Outputs outputs = peers[0]->outputs();
-            ASSERT_EQ(outputs.size(), 2u);
-            EXPECT_EQ(reference.check(outputs[0].data(), outputs[1].data()).failure, "");
-            EXPECT_TRUE(peers[0]->same_task());
-            p.indices = false;
-            EXPECT_FALSE(onnxruntime_topk(p, input, 1)[0]->same_task());
-        }
+        Settings settings;
+        settings.type = type;
+        EXPECT_EQ(peers_of(settings, "topk")["ONNX Runtime"], 9) << name_of(type);
+        EXPECT_EQ(peers_of(settings, "topk", "input=3x1000,k=20,order=smallest")["ONNX Runtime"], 3)
+            << name_of(type);
     }
+}
+
+TEST(NumpyPeers, AgreeWithTheReference) {
+    for (const char *family : {"tensor_product", "tensor_product_backward_data",
+                               "tensor_product_backward_weight", "kernel_map"})
+        EXPECT_GE(peers_of({}, family)["NumPy"], 2) << family;
 }
 
 Tensor matrix(const Shape &shape, const std::vector<float> &values) {
@@ -186,23 +162,13 @@ class QuantizedPeers : public testing::TestWithParam<Quantized> {};
 
 TEST_P(QuantizedPeers, AgreeWithTheReference) {
     const auto [input, output, layout, least] = GetParam();
+    Settings settings;
+    settings.type = input;
+    settings.output_type = output;
+    settings.layout = layout;
     size_t count = 0;
-    for (const ConvShape &shape : conv_list("smoke", "fwd")) {
-        QuantizedConv2dProblem problem{shape.problem(DataType::f32, layout), output};
-        problem.conv.type = input;
-        const QuantizedConv2dData data = random_quantized_conv2d(problem);
-        const QuantizedConv2dReference reference(data);
-        Peers peers = hk_f32_conv2d(data, Device::cpu());
-        for (auto make : {onednn_quantized_conv2d, onnxruntime_quantized_conv2d}) {
-            for (auto &peer : make(data, 1)) peers.push_back(std::move(peer));
-        }
-        for (const auto &peer : peers) {
-            SCOPED_TRACE(shape.name + ": " + peer->name() + ", " + peer->variant());
-            peer->run();
-            EXPECT_EQ(reference.check(peer->outputs()[0].data()).failure, "");
-            ++count;
-        }
-    }
+    for (const auto &[name, times] : peers_of(settings, "quantized_conv2d"))
+        count += static_cast<size_t>(times);
     if (onednn_version().empty() || onnxruntime_version().empty()) {
         GTEST_SKIP() << "not all peers are installed";
     }

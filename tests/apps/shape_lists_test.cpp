@@ -6,9 +6,9 @@
 #include <map>
 #include <set>
 
-#include "family.h"
+#include "families/convolution/convolution.h"
 #include "hk/error.h"
-#include "shapes.h"
+#include "lists.h"
 
 namespace hk::bench {
 
@@ -25,20 +25,18 @@ class Networks : public testing::TestWithParam<Network> {};
 
 TEST_P(Networks, HaveTheirConvolutions) {
     const Network &network = GetParam();
-    const auto shapes = conv_list(network.list, "fwd");
-    std::set<std::string> names;
-    int64_t convolutions = 0;
+    const auto shapes = convolutions(network.list);
+    const auto cases = family_named("conv2d").cases(network.list, {});
+    ASSERT_EQ(shapes.size(), network.distinct);
+    ASSERT_EQ(cases.size(), network.distinct);
+    int64_t count = 0;
     double multiplications = 0;
-    for (const ConvShape &shape : shapes) {
-        EXPECT_EQ(shape.name, derived_name(shape));
-        names.insert(shape.name);
-        convolutions += shape.count;
-        const Conv2dProblem problem = shape.problem(DataType::f32, Layout::nhwc);
-        multiplications += static_cast<double>(shape.count) * problem.operations() / 2;
+    for (size_t i = 0; i < cases.size(); ++i) {
+        EXPECT_EQ(cases[i].name, name_of(shapes[i]));
+        count += cases[i].count;
+        multiplications += static_cast<double>(cases[i].count) * shapes[i].operations() / 2;
     }
-    EXPECT_EQ(names.size(), shapes.size());
-    EXPECT_EQ(shapes.size(), network.distinct);
-    EXPECT_EQ(convolutions, network.convolutions);
+    EXPECT_EQ(count, network.convolutions);
     EXPECT_NEAR(multiplications / network.multiplications, 1, 0.005);
 }
 
@@ -48,76 +46,75 @@ INSTANTIATE_TEST_SUITE_P(ShapeLists, Networks,
                                          Network{"resnext50", 24, 53, 4.228e9}),
                          [](const auto &info) { return info.param.list; });
 
-TEST(ShapeLists, NamesAreThoseOfTheShapes) {
-    for (const std::string &list : conv_list_names()) {
-        std::set<std::string> names;
-        for (const ConvShape &shape : conv_list(list, "fwd")) {
-            EXPECT_EQ(shape.name, derived_name(shape)) << list;
-            EXPECT_TRUE(names.insert(shape.name).second) << list << ": " << shape.name;
-        }
-    }
-}
-
 TEST(ShapeLists, NetworksNeedNoGradientOfThePicture) {
     for (const std::string list : {"resnet50", "mobilenetv2", "resnext50"}) {
-        const auto data = conv_list(list, "bwd_data");
-        EXPECT_EQ(conv_list(list, "bwd_weight").size(), conv_list(list, "fwd").size()) << list;
-        EXPECT_EQ(data.size() + 1, conv_list(list, "fwd").size()) << list;
-        for (const ConvShape &shape : data) EXPECT_NE(shape.channels, 3) << list;
+        const auto data = convolutions(list, "bwd_data");
+        EXPECT_EQ(convolutions(list, "bwd_weight").size(), convolutions(list).size()) << list;
+        EXPECT_EQ(data.size() + 1, convolutions(list).size()) << list;
+        for (const Conv2dProblem &shape : data) EXPECT_NE(shape.channels, 3) << list;
     }
 }
 
 TEST(ShapeLists, DepthwiseOnesSaySoAndTheirKernel) {
     std::map<int64_t, int> kernels;
-    for (const ConvShape &shape : conv_list("depthwise", "bwd_weight")) {
-        const std::string kernel = std::to_string(shape.kernel_height);
-        EXPECT_EQ(shape.groups, shape.channels) << shape.name;
-        EXPECT_EQ(shape.filters, shape.channels) << shape.name;
-        EXPECT_EQ(shape.kernel_width, shape.kernel_height) << shape.name;
-        EXPECT_NE(shape.name.find("_" + kernel + "x" + kernel), std::string::npos) << shape.name;
-        EXPECT_TRUE(shape.name.ends_with("_depthwise")) << shape.name;
+    for (const Conv2dProblem &shape : convolutions("depthwise", "bwd_weight")) {
+        const std::string kernel = std::to_string(shape.kernel_height), name = name_of(shape);
+        EXPECT_EQ(shape.options.groups, shape.channels) << name;
+        EXPECT_EQ(shape.filters, shape.channels) << name;
+        EXPECT_EQ(shape.kernel_width, shape.kernel_height) << name;
+        EXPECT_NE(name.find("_" + kernel + "x" + kernel), std::string::npos) << name;
+        EXPECT_TRUE(name.ends_with("_depthwise")) << name;
         ++kernels[shape.kernel_height];
     }
     EXPECT_EQ(kernels, (std::map<int64_t, int>{{3, 6}, {5, 9}, {7, 4}}));
 }
 
+// What is written in nhwc is the same problem in nchw.
 TEST(ShapeLists, LayoutsDescribeTheSameProblem) {
-    for (const std::string &list : conv_list_names()) {
-        for (const ConvShape &shape : conv_list(list, "fwd")) {
-            const Conv2dProblem nhwc = shape.problem(DataType::f32, Layout::nhwc);
-            const Conv2dProblem nchw = shape.problem(DataType::f32, Layout::nchw);
-            EXPECT_EQ(nhwc.operations(), nchw.operations()) << shape.name;
-            EXPECT_EQ(nhwc.output_height(), nchw.output_height()) << shape.name;
-            EXPECT_GT(nhwc.operations(), 0) << shape.name;
+    const Family family = family_named("conv2d");
+    Settings nchw;
+    nchw.layout = Layout::nchw;
+    for (const std::string &list : embedded_lists("convolution")) {
+        const auto cases = family.cases(list, {}), turned = family.cases(list, nchw);
+        ASSERT_EQ(cases.size(), turned.size());
+        for (size_t i = 0; i < cases.size(); ++i) {
+            const auto one = cases[i].problem(), other = turned[i].problem();
+            EXPECT_GT(one->work(), 0) << cases[i].name;
+            EXPECT_EQ(one->work(), other->work()) << cases[i].name;
+            const Shape a = one->shapes().at("output"), b = other->shapes().at("output");
+            EXPECT_EQ(b, (Shape{a[0], a[3], a[1], a[2]})) << cases[i].name;
         }
     }
 }
 
 TEST(ShapeLists, TrainingShapesRunAtBatch1AndByPass) {
-    const auto forward = conv_list("conv_training", "fwd");
-    EXPECT_EQ(forward.size(), 69u);
-    EXPECT_EQ(conv_list("conv_training", "bwd_data").size(), 60u);
-    EXPECT_EQ(conv_list("conv_training", "bwd_weight").size(), 67u);
-    for (const ConvShape &shape : forward) EXPECT_EQ(shape.batch, 1);
-    for (const ConvShape &shape : conv_list("conv_training", "fwd", 8)) EXPECT_EQ(shape.batch, 8);
+    Settings settings;
+    const auto batches = [&](const char *family) {
+        std::vector<int64_t> result;
+        for (const CaseInfo &info : family_named(family).cases("conv_training", settings))
+            result.push_back(dynamic_cast<const Convolution &>(*info.problem()).conv().batch);
+        return result;
+    };
+    EXPECT_EQ(batches("conv2d"), std::vector<int64_t>(69, 1));
+    EXPECT_EQ(batches("conv2d_backward_data"), std::vector<int64_t>(60, 1));
+    EXPECT_EQ(batches("conv2d_backward_weight"), std::vector<int64_t>(67, 1));
+    settings.batch = 8;
+    EXPECT_EQ(batches("conv2d"), std::vector<int64_t>(69, 8));
 }
 
 TEST(ShapeLists, NamesSayWhatIsUnusual) {
-    const std::string header = "n,c,h,w,k,kh,kw,pad_h,pad_w,stride_h,stride_w,dil_h,dil_w,groups\n";
-    const auto name = [&](const char *line) {
-        return parse_conv_shapes(header + line).front().name.empty()
-                   ? derived_name(parse_conv_shapes(header + line).front())
-                   : "";
-    };
-    EXPECT_EQ(name("1,64,56,48,128,3,3,1,1,1,1,1,1,1"), "56x48_64-128_3x3");
-    EXPECT_EQ(name("1,64,56,56,64,5,5,2,2,2,2,1,1,64"), "56x56_64-64_5x5_s2_depthwise");
-    EXPECT_EQ(name("4,64,56,56,64,3,1,4,0,1,1,4,1,2"), "n4_56x56_64-64_3x1_d4x1_g2");
-    EXPECT_EQ(name("1,8,9,9,8,3,3,0,0,1,1,1,1,1"), "9x9_8-8_3x3_p0x0");
+    const auto name = [](const std::string &sizes) { return name_of(convolutions(sizes).front()); };
+    EXPECT_EQ(name("input=1x56x48x64,weight=128x3x3x64,padding=1"), "56x48_64-128_3x3");
+    EXPECT_EQ(name("input=1x56x56x64,weight=64x5x5x1,padding=2,stride=2,groups=64"),
+              "56x56_64-64_5x5_s2_depthwise");
+    EXPECT_EQ(name("input=4x56x56x64,weight=64x3x1x32,padding=4x0,dilation=4x1,groups=2"),
+              "n4_56x56_64-64_3x1_d4x1_g2");
+    EXPECT_EQ(name("input=1x9x9x8,weight=8x3x3x8"), "9x9_8-8_3x3_p0x0");
 }
 
 // The rows of the list, each in three kinds; "1x131072_k4_f16" has its own type.
 TEST(ShapeLists, TopKNamesAreRowsColumnsAndK) {
-    const Family family = topk_family();
+    const Family family = family_named("topk");
     EXPECT_EQ(family.usual, (std::vector<std::string>{"topk", "topk_f16"}));
     std::set<std::string> names;
     std::map<std::string, int> kinds;
@@ -128,7 +125,7 @@ TEST(ShapeLists, TopKNamesAreRowsColumnsAndK) {
     for (const CaseInfo &info : all) {
         EXPECT_TRUE(names.insert(info.name).second) << info.name;
         EXPECT_EQ(info.name.ends_with("_" + info.kind), info.kind != "both") << info.name;
-        EXPECT_EQ(info.type,
+        EXPECT_EQ(info.type.value_or(DataType::f32),
                   info.name.find("f16") == std::string::npos ? DataType::f32 : DataType::f16);
         ++kinds[info.kind];
     }
@@ -142,12 +139,15 @@ TEST(ShapeLists, TopKNamesAreRowsColumnsAndK) {
 }
 
 TEST(ShapeLists, MistakesAreNamed) {
-    EXPECT_THROW(conv_list("resnet51", "fwd"), InvalidArgument);
-    EXPECT_THROW(conv_list("missing.csv", "fwd"), InvalidArgument);
-    EXPECT_THROW(parse_conv_shapes(""), InvalidArgument);
-    EXPECT_THROW(parse_conv_shapes("n,c\n1,x\n"), InvalidArgument);
-    EXPECT_THROW(parse_conv_shapes("n,c\n1\n"), InvalidArgument);
-    EXPECT_THROW(parse_conv_shapes("n,colour\n1,2\n"), InvalidArgument);
+    for (const char *list :
+         {"resnet51", "missing.csv", "input=1x8x8x4", "input=1x8x8,weight=8x1x1x8",
+          "input=1x8x8xa,weight=8x1x1x4", "input=1x8x8x4,weight=8x1x1x4,colour=2",
+          "input=1x8x8x4,weight=8x1x1x4,groups=x", "input=1x8x8x4,weight=8x1x1x3"}) {
+        EXPECT_THROW(convolutions(list), InvalidArgument) << list;
+    }
+    EXPECT_THROW(list_lines(""), InvalidArgument);
+    EXPECT_THROW(list_lines("a,b\n1\n"), InvalidArgument);
+    EXPECT_THROW(list_lines("a,a\n1,2\n"), InvalidArgument);
 }
 
 }  // namespace

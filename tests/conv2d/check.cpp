@@ -6,7 +6,7 @@
 
 #include "tests/conv2d/reference.h"
 #include "tests/reference/elements.h"
-#include "tests/support/tolerance.h"
+#include "tests/reference/tolerance.h"
 #include "tests/support/values.h"
 
 namespace hk::test {
@@ -85,9 +85,11 @@ std::string compare(const Conv2dCase &c, const Conv2dOperands &o, const Tensor &
         const double value =
             exact ? reference::rounded(p.type, expected.value[i]) : expected.value[i];
         const double bound =
-            exact ? 0 : tolerance(p.type, expected.terms, value, expected.magnitude[i], p.options);
+            exact ? 0
+                  : reference::tolerance(p.type, expected.terms, value, expected.magnitude[i],
+                                         reference::activation_in(p.options));
         std::ostringstream wanted;
-        if (!close(p.type, got[i], value, bound)) {
+        if (!reference::close(p.type, got[i], value, bound)) {
             wanted << value;
             if (!exact) {
                 wanted << " within " << bound;

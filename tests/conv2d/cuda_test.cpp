@@ -4,18 +4,16 @@
 #include <numeric>
 #include <set>
 
-#include "apps/bench/lists.h"
-#include "apps/bench/shapes.h"
 #include "cuda_backend.h"
-#include "tests/runtime/expect_error.h"
+#include "families/convolution/convolution.h"
 #include "hk/conv2d.h"
+#include "tests/runtime/expect_error.h"
 #include "tests/runtime/stand_in_driver.h"
 #include "tests/support/environment.h"
 
 namespace hk {
 namespace {
 
-using bench::ConvShape;
 using tests::driver;
 
 const Device kDevice = Device::cuda(1);
@@ -74,30 +72,30 @@ protected:
     }
 };
 
-ConvShape shape(int64_t batch, int64_t channels, int64_t size, int64_t filters, int64_t kernel) {
-    ConvShape shape;
+Conv2dProblem shape(int64_t batch, int64_t channels, int64_t size, int64_t filters,
+                    int64_t kernel) {
+    Conv2dProblem shape;
     shape.batch = batch;
     shape.channels = channels;
     shape.height = shape.width = size;
     shape.filters = filters;
     shape.kernel_height = shape.kernel_width = kernel;
-    shape.padding_y = shape.padding_x = kernel / 2;
+    shape.options.padding = {kernel / 2, kernel / 2, kernel / 2, kernel / 2};
     return shape;
 }
 
 // The shapes of the lists at the batch of training, and some at the ends of what kernels take.
-std::vector<ConvShape> shapes() {
-    std::vector<ConvShape> result =
-        bench::parse_conv_shapes(bench::embedded_csv("conv", "conv_training"));
-    const std::vector<ConvShape> shape_case = bench::conv_list("shape_case", "fwd");
+std::vector<Conv2dProblem> shapes() {
+    std::vector<Conv2dProblem> result = bench::convolutions("conv_training");
+    const std::vector<Conv2dProblem> shape_case = bench::convolutions("shape_case");
     result.insert(result.end(), shape_case.begin(), shape_case.end());
     result.push_back(shape(1, 1, 1, 1, 1));
     result.push_back(shape(1, 3, 40, 1, 31));
     result.push_back(shape(1, 4096, 1, 4096, 3));
     result.push_back(shape(70000, 1, 3, 2, 3));
     result.push_back(shape(1, 1, 20000, 1, 3));
-    ConvShape depthwise = shape(5, 4099, 9, 4099, 5);
-    depthwise.groups = 4099;
+    Conv2dProblem depthwise = shape(5, 4099, 9, 4099, 5);
+    depthwise.options.groups = 4099;
     result.push_back(depthwise);
     return result;
 }
@@ -111,11 +109,11 @@ TEST_F(CudaConv2d, LaunchesOfEveryRowAreLegal) {
     }
     for (const DataType type : {DataType::f32, DataType::f16, DataType::bf16}) {
         for (const Layout layout : {Layout::nhwc, Layout::nchw}) {
-            for (const ConvShape &s : shapes()) {
-                const Conv2dProblem problem = s.problem(type, layout);
+            for (const Conv2dProblem &s : shapes()) {
+                const Conv2dProblem problem = bench::in(s, type, layout);
                 const Selection selection = select_conv2d(problem, DeviceType::cuda, limits, true);
                 for (const Rung &rung : selection.ladder) {
-                    SCOPED_TRACE(rung.kernel->name + (": " + bench::derived_name(s)));
+                    SCOPED_TRACE(rung.kernel->name + (": " + bench::name_of(s)));
                     expect_launch(*rung.kernel, problem);
                     launched.insert(rung.kernel->name);
                     if (HasFailure()) return;
@@ -127,7 +125,7 @@ TEST_F(CudaConv2d, LaunchesOfEveryRowAreLegal) {
 }
 
 TEST_F(CudaConv2d, LaunchesKeepToTheLimit) {
-    const Conv2dProblem problem = shape(2, 64, 30, 64, 3).problem(DataType::f32, Layout::nhwc);
+    const Conv2dProblem problem = bench::in(shape(2, 64, 30, 64, 3), DataType::f32, Layout::nhwc);
     const Operands o = operands(problem);
     const test::Environment quiet("HK_LOG", "off");
     for (const char *bytes : {"65536", "32768", "16384", "8192"}) {
@@ -141,7 +139,7 @@ TEST_F(CudaConv2d, OnTheCallersStream) {
     static int context_object, stream_object;
     driver().contexts[&context_object] = 1;
     driver().streams[&stream_object] = &context_object;
-    const Conv2dProblem problem = shape(1, 8, 8, 8, 3).problem(DataType::f32, Layout::nchw);
+    const Conv2dProblem problem = bench::in(shape(1, 8, 8, 8, 3), DataType::f32, Layout::nchw);
     const Operands o = operands(problem);
     conv2d(o.input, o.weight, {}, {}, o.output, problem.options, {&context_object, &stream_object});
     EXPECT_EQ(driver().launches.back().context, &context_object);
@@ -160,7 +158,7 @@ protected:
     // memory is there, and the same call works.
     template<typename E>
     std::string message_of(const char *function, int status) {
-        const Conv2dProblem problem = shape(1, 8, 6, 8, 3).problem(DataType::f32, Layout::nhwc);
+        const Conv2dProblem problem = bench::in(shape(1, 8, 6, 8, 3), DataType::f32, Layout::nhwc);
         const Operands o = operands(problem);
         const Tensor host = Tensor::borrow(values_.data(), DataType::f32, o.input.shape());
         o.input.copy_from(host);
@@ -201,7 +199,7 @@ TEST_F(CudaConv2dFailure, CodeOfAnotherChip) {
 }
 
 TEST_F(CudaConv2dFailure, NoMemoryForTheOutput) {
-    const Conv2dProblem problem = shape(1, 8, 6, 8, 3).problem(DataType::f32, Layout::nhwc);
+    const Conv2dProblem problem = bench::in(shape(1, 8, 6, 8, 3), DataType::f32, Layout::nhwc);
     const Operands o = operands(problem);
     const size_t allocated = driver().allocated;
     driver().fail["cuMemAlloc"] = 2;

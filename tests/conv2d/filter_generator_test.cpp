@@ -35,14 +35,16 @@ TEST_P(PackedFilter, IsTheDefinition) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    All, PackedFilter,
-    testing::Combine(testing::Values("root", "cpu"), testing::Values(Layout::nhwc, Layout::nchw),
-                     testing::Values(DataType::f32, DataType::f16, DataType::bf16)),
-    [](const auto &info) {
-        return std::get<0>(info.param) + "_" + std::string(name_of(std::get<1>(info.param))) + "_" +
-               std::string(name_of(std::get<2>(info.param)));
-    });
+INSTANTIATE_TEST_SUITE_P(All, PackedFilter,
+                         testing::Combine(testing::Values("root", "along_rows"),
+                                          testing::Values(Layout::nhwc, Layout::nchw),
+                                          testing::Values(DataType::f32, DataType::f16,
+                                                          DataType::bf16)),
+                         [](const auto &info) {
+                             return std::get<0>(info.param) + "_" +
+                                    std::string(name_of(std::get<1>(info.param))) + "_" +
+                                    std::string(name_of(std::get<2>(info.param)));
+                         });
 
 }  // namespace
 }  // namespace hk::test

@@ -2,11 +2,11 @@
 
 #include "hk/conv2d.h"
 
+#include "tests/convolution/random_problem.h"
 #include "tests/fuzz/compare.h"
 #include "tests/fuzz/family.h"
 #include "tests/reference/elements.h"
 #include "tests/support/checked_call.h"
-#include "tests/convolution/random_problem.h"
 
 namespace hk::fuzz {
 namespace {
@@ -36,7 +36,8 @@ struct Call {
         const Tensor got = into_new ? made.to(Device::cpu()) : output->after();
         const auto wanted = reference::conv2d(x, w, bias->before, residual->before, options);
         return compare(got.type(), reference::read(reference::channels_last(got, options.layout)),
-                       wanted.value, wanted.magnitude, wanted.terms, options) +
+                       wanted.value, wanted.magnitude, wanted.terms,
+                       reference::activation_in(options)) +
                (in_place ? "" : test::unwritten(got));
     }
 };

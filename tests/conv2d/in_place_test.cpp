@@ -2,9 +2,9 @@
 // every device that it runs on here; rows that take none in place say so, and leave it as it was.
 
 #include "hk/error.h"
+#include "tests/conv2d/check.h"
 #include "tests/kernels/family.h"
 #include "tests/reference/elements.h"
-#include "tests/conv2d/check.h"
 #include "tests/support/values.h"
 
 namespace hk::test {
@@ -111,7 +111,7 @@ TEST(Conv2dInPlaceSelection, PassesOnWhatARowCanNotDo) {
 
 INSTANTIATE_TEST_SUITE_P(Table, Conv2dInPlace,
                          testing::ValuesIn(conv2d_kernels().begin(), conv2d_kernels().end()),
-                         [](const auto &info) { return std::string(info.param.name); });
+                         parameter_name);
 
 }  // namespace
 }  // namespace hk::test

@@ -4,9 +4,9 @@
 #include <tuple>
 
 #include "hk/conv2d.h"
-#include "tests/kernels/family.h"
-#include "tests/reference/elements.h"
 #include "tests/conv2d/check.h"
+#include "tests/convolution/layout_test.h"
+#include "tests/reference/elements.h"
 #include "tests/support/values.h"
 
 namespace hk::test {
@@ -15,21 +15,9 @@ namespace {
 // 3 types times 110 problems: more than 300 a layout and device.
 constexpr int problems = 110;
 
-class Conv2d : public testing::TestWithParam<std::tuple<DeviceType, Layout, DataType>> {
+class Conv2d : public LayoutTest {
 protected:
-    void SetUp() override {
-        devices_ = devices_of(std::get<0>(GetParam()));
-        if (devices_.empty()) {
-            GTEST_SKIP() << "no " << name_of(std::get<0>(GetParam())) << " device";
-        }
-    }
-
-    Conv2dRequest request(Data data) const {
-        const auto [device, layout, type] = GetParam();
-        return {type, layout, data, {}, device == DeviceType::opencl ? 2e5 : 2e6};
-    }
-
-    std::vector<Device> devices_;
+    void SetUp() override { need(std::get<0>(GetParam()), conv2d_kernels()); }
 };
 
 TEST_P(Conv2d, MatchesTheReferenceOnRandomProblems) {
@@ -84,18 +72,12 @@ TEST(Conv2dPicture, PixelsMayLieApart) {
     }
 }
 
-std::string name(const testing::TestParamInfo<std::tuple<DeviceType, Layout, DataType>> &info) {
-    const auto [device, layout, type] = info.param;
-    return std::string(name_of(device)) + "_" + std::string(name_of(layout)) + "_" +
-           std::string(name_of(type));
-}
-
 INSTANTIATE_TEST_SUITE_P(
     All, Conv2d,
     testing::Combine(testing::Values(DeviceType::cpu, DeviceType::opencl, DeviceType::cuda),
                      testing::Values(Layout::nhwc, Layout::nchw),
                      testing::Values(DataType::f32, DataType::f16, DataType::bf16)),
-    name);
+    parameter_name);
 
 }  // namespace
 }  // namespace hk::test

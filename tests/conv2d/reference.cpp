@@ -1,10 +1,10 @@
 #include "tests/conv2d/reference.h"
 
 #include <cmath>
-#include <numbers>
 
-#include "tests/reference/elements.h"
 #include "tests/convolution/products.h"
+#include "tests/elementwise/reference.h"
+#include "tests/reference/elements.h"
 
 namespace hk::reference {
 namespace {
@@ -24,40 +24,31 @@ Tensor channels_last(const Tensor &tensor, Layout layout) {
     return layout == Layout::nhwc ? tensor : tensor.permute({0, 2, 3, 1});
 }
 
-double activate(double value, const Conv2dOptions &options) {
-    switch (options.activation) {
-        case Activation::none:
-            return value;
-        case Activation::relu:
-            return value < 0 ? 0 : value;
-        case Activation::clamp:
-            if (value < options.alpha) value = options.alpha;
-            return value > options.beta ? options.beta : value;
-        case Activation::leaky_relu:
-            return value < 0 ? options.alpha * value : value;
-        case Activation::silu:
-            return value / (1 + std::exp(-value));
-        case Activation::gelu:
-            return value * (1 + std::erf(value / std::numbers::sqrt2)) / 2;
-    }
-    return value;
+ActivationOptions activation_in(const Conv2dOptions &options) {
+    return {options.activation, options.alpha, options.beta};
 }
 
 Conv2dResult conv2d_sums(const Conv2dProblem &p, const std::vector<double> &input,
-                         const std::vector<double> &weight) {
+                         const std::vector<double> &weight, const Rows &rows) {
     Conv2dResult result;
-    const int64_t pixels = p.batch * p.output_height() * p.output_width();
+    const int64_t pixels = rows.among(p.batch * p.output_height() * p.output_width());
     result.value.assign(static_cast<size_t>(pixels * p.filters), 0);
     result.magnitude = result.value;
     result.terms = p.channels / p.options.groups * p.kernel_height * p.kernel_width;
-    for_each_product(p, [&](int64_t output, int64_t in, int64_t filter, int64_t count) {
-        double *const sum = &result.value[output], *const magnitude = &result.magnitude[output];
-        const double *const weights = &weight[filter];
-        for (int64_t k = 0; k < count; k++) {
-            const double term = weights[k] * input[in];
-            sum[k] += term;
-            magnitude[k] += std::abs(term);
-        }
+    for_each_tap(p, [&](int64_t pixel, int64_t tap, int64_t in_pixel) {
+        const int64_t row = rows.place(pixel);
+        if (row < 0) return;
+        for_each_run(p, tap, [&](int64_t filter_row, int64_t channel, int64_t k, int64_t count) {
+            const double factor = input[in_pixel * p.channels + channel];
+            const double *const weights = &weight[filter_row * p.filters + k];
+            double *const sum = &result.value[row * p.filters + k];
+            double *const magnitude = &result.magnitude[row * p.filters + k];
+            for (int64_t i = 0; i < count; i++) {
+                const double term = weights[i] * factor;
+                sum[i] += term;
+                magnitude[i] += std::abs(term);
+            }
+        });
     });
     return result;
 }
@@ -79,7 +70,7 @@ Conv2dResult conv2d(const Tensor &input, const Tensor &weight, const Tensor &bia
         add(read(channels_last(residual, options.layout)), result.value.size(), result);
     }
     for (double &value : result.value) {
-        value = activate(value, options);
+        value = activate(value, activation_in(options));
     }
     return result;
 }

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "hk/conv2d.h"
+#include "tests/reference/rows.h"
 
 namespace hk::reference {
 
@@ -19,14 +20,14 @@ Conv2dResult conv2d(const Tensor &input, const Tensor &weight, const Tensor &bia
                     const Tensor &residual, const Conv2dOptions &options);
 
 // The sums alone, of an input in the order n, y, x, c and a weight in the order r, s, c, k: filters
-// innermost, so that the inner loop runs along them.
+// innermost, so that the inner loop runs along them. A row is an output pixel's.
 Conv2dResult conv2d_sums(const Conv2dProblem &problem, const std::vector<double> &input,
-                         const std::vector<double> &weight);
+                         const std::vector<double> &weight, const Rows &rows = {});
 
 // A weight's elements in that order.
 std::vector<double> read_filters(const Tensor &weight, Layout layout);
 
-double activate(double value, const Conv2dOptions &options);
+ActivationOptions activation_in(const Conv2dOptions &options);
 
 // A view with dimensions n, y, x, k (or k, r, s, c of a weight), from either layout.
 Tensor channels_last(const Tensor &tensor, Layout layout);

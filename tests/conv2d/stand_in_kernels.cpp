@@ -16,25 +16,53 @@ Call &last_call() {
     return call;
 }
 
-Arguments::Arguments(void **a)
-    : user_context(*static_cast<void **>(a[0])),
-      input(static_cast<halide_buffer_t *>(a[1])),
-      weight(static_cast<halide_buffer_t *>(a[2])),
-      bias(static_cast<halide_buffer_t *>(a[3])),
-      residual(static_cast<halide_buffer_t *>(a[4])),
-      stride_x(*static_cast<int32_t *>(a[5])),
-      stride_y(*static_cast<int32_t *>(a[6])),
-      dilation_x(*static_cast<int32_t *>(a[7])),
-      dilation_y(*static_cast<int32_t *>(a[8])),
-      padding_left(*static_cast<int32_t *>(a[9])),
-      padding_top(*static_cast<int32_t *>(a[10])),
-      has_bias(*static_cast<bool *>(a[11])),
-      has_residual(*static_cast<bool *>(a[12])),
-      slope(*static_cast<float *>(a[13])),
-      low(*static_cast<float *>(a[14])),
-      high(*static_cast<float *>(a[15])),
-      smooth(*static_cast<int32_t *>(a[16])),
-      output(static_cast<halide_buffer_t *>(a[17])) {}
+namespace {
+
+// In another order than the generator's, and the runtime's.
+constexpr KernelArgument kArguments[] = {
+    {"__user_context", sizeof(void *), {}},
+    {"output", 0, {}},
+    {"input", 0, {}},
+    {"weight", 0, {}},
+    {"bias", 0, {}},
+    {"residual", 0, {}},
+    {"has_bias", sizeof(bool), {}},
+    {"has_residual", sizeof(bool), {}},
+    {"padding_left", sizeof(int32_t), {}},
+    {"padding_top", sizeof(int32_t), {}},
+    {"stride_x", sizeof(int32_t), {}},
+    {"stride_y", sizeof(int32_t), {}},
+    {"dilation_x", sizeof(int32_t), {}},
+    {"dilation_y", sizeof(int32_t), {}},
+    {"slope", sizeof(float), {}},
+    {"low", sizeof(float), {}},
+    {"high", sizeof(float), {}},
+    {"smooth", sizeof(int32_t), {}},
+};
+
+}  // namespace
+
+Arguments::Arguments(void **pointers) : Arguments(test::CalledWith(kArguments, pointers)) {}
+
+Arguments::Arguments(const test::CalledWith &given)
+    : user_context(given.user_context()),
+      input(&given.buffer("input")),
+      weight(&given.buffer("weight")),
+      bias(&given.buffer("bias")),
+      residual(&given.buffer("residual")),
+      stride_x(given.take<int32_t>("stride_x")),
+      stride_y(given.take<int32_t>("stride_y")),
+      dilation_x(given.take<int32_t>("dilation_x")),
+      dilation_y(given.take<int32_t>("dilation_y")),
+      padding_left(given.take<int32_t>("padding_left")),
+      padding_top(given.take<int32_t>("padding_top")),
+      has_bias(given.take<bool>("has_bias")),
+      has_residual(given.take<bool>("has_residual")),
+      slope(given.take<float>("slope")),
+      low(given.take<float>("low")),
+      high(given.take<float>("high")),
+      smooth(given.take<int32_t>("smooth")),
+      output(&given.buffer("output")) {}
 
 namespace {
 
@@ -201,6 +229,7 @@ KernelInfo row(const char *name, const char *row, DataType type, Layout layout, 
     kernel.device = device;
     kernel.where = where;
     kernel.call = call;
+    kernel.arguments = kArguments;
     return kernel;
 }
 

@@ -9,12 +9,14 @@
 
 #include "HalideRuntime.h"
 #include "hk/conv2d.h"
+#include "tests/support/called_with.h"
 
 namespace hk::tests {
 
-// The arguments of a conv2d kernel, in the order of its generator.
+// The arguments of a conv2d kernel.
 struct Arguments {
-    explicit Arguments(void **argv);
+    explicit Arguments(void **pointers);
+    explicit Arguments(const test::CalledWith &given);
 
     void *user_context;
     halide_buffer_t *input, *weight, *bias, *residual;

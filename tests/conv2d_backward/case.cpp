@@ -5,8 +5,8 @@
 
 #include "tests/conv2d_backward/reference.h"
 #include "tests/reference/elements.h"
+#include "tests/reference/tolerance.h"
 #include "tests/support/checked_call.h"
-#include "tests/support/tolerance.h"
 #include "tests/support/values.h"
 
 namespace hk::test {
@@ -182,9 +182,9 @@ std::string compare(const Conv2dBackwardCase &c, const BackwardOperands &o,
     const auto fault = [&](size_t i) {
         const double value = exact ? reference::rounded(type, wanted.value[i]) : wanted.value[i];
         const double bound =
-            exact ? 0 : tolerance(type, wanted.terms, value, wanted.magnitude[i], {});
+            exact ? 0 : reference::tolerance(type, wanted.terms, value, wanted.magnitude[i]);
         std::ostringstream text;
-        if (!close(type, got[i], value, bound)) {
+        if (!reference::close(type, got[i], value, bound)) {
             text << value;
             if (!exact) {
                 text << " within " << bound;

@@ -1,18 +1,16 @@
 // The real rows of conv2d's gradients on CUDA, launched against a stand-in for the driver, which
 // checks each launch and does not run it.
 
-#include "apps/bench/lists.h"
-#include "apps/bench/shapes.h"
 #include "conv2d_backward/operands.h"
 #include "conv2d_backward/parts.h"
+#include "families/convolution/convolution.h"
+#include "hk/conv2d_backward.h"
 #include "tests/runtime/cuda_rows.h"
 #include "tests/runtime/expect_error.h"
-#include "hk/conv2d_backward.h"
 
 namespace hk {
 namespace {
 
-using bench::ConvShape;
 using tests::driver;
 
 const Device kDevice = tests::kCuda;
@@ -89,37 +87,33 @@ protected:
     }
 };
 
-ConvShape shape(int64_t batch, int64_t channels, int64_t size, int64_t filters, int64_t kernel,
-                int64_t groups = 1, int64_t stride = 1) {
-    ConvShape shape;
+Conv2dProblem shape(int64_t batch, int64_t channels, int64_t size, int64_t filters, int64_t kernel,
+                    int64_t groups = 1, int64_t stride = 1) {
+    Conv2dProblem shape;
     shape.batch = batch;
     shape.channels = channels;
     shape.height = shape.width = size;
     shape.filters = filters;
     shape.kernel_height = shape.kernel_width = kernel;
-    shape.padding_y = shape.padding_x = kernel / 2;
-    shape.groups = groups;
-    shape.stride_y = shape.stride_x = stride;
+    shape.options.padding = {kernel / 2, kernel / 2, kernel / 2, kernel / 2};
+    shape.options.groups = groups;
+    shape.options.stride = {stride, stride};
     return shape;
 }
 
 // The shapes of the list at the batch of training, and some at the ends of what kernels take: many
 // images, long rows, strides larger than the image, whose phases are more than a grid has blocks.
-std::vector<ConvShape> shapes(const char *pass) {
-    std::vector<ConvShape> result;
-    for (const ConvShape &s :
-         bench::parse_conv_shapes(bench::embedded_csv("conv", "conv_training"))) {
-        if (s.passes.find(pass) != s.passes.npos) result.push_back(s);
-    }
-    const std::vector<ConvShape> ends = {shape(1, 1, 1, 1, 1),
-                                         shape(1, 3, 40, 1, 31),
-                                         shape(1, 4096, 1, 4096, 3),
-                                         shape(70000, 1, 3, 2, 3),
-                                         shape(1, 1, 20000, 1, 3),
-                                         shape(5, 4099, 9, 4099, 5, 4099),
-                                         shape(2, 128, 56, 128, 3, 32),
-                                         shape(2, 3, 224, 64, 7, 1, 2),
-                                         shape(1, 8, 30, 16, 3, 1, 2000000000)};
+std::vector<Conv2dProblem> shapes(const char *pass) {
+    std::vector<Conv2dProblem> result = bench::convolutions("conv_training", pass);
+    const std::vector<Conv2dProblem> ends = {shape(1, 1, 1, 1, 1),
+                                             shape(1, 3, 40, 1, 31),
+                                             shape(1, 4096, 1, 4096, 3),
+                                             shape(70000, 1, 3, 2, 3),
+                                             shape(1, 1, 20000, 1, 3),
+                                             shape(5, 4099, 9, 4099, 5, 4099),
+                                             shape(2, 128, 56, 128, 3, 32),
+                                             shape(2, 3, 224, 64, 7, 1, 2),
+                                             shape(1, 8, 30, 16, 3, 1, 2000000000)};
     result.insert(result.end(), ends.begin(), ends.end());
     return result;
 }
@@ -130,12 +124,12 @@ TEST_P(CudaConv2dBackward, LaunchesOfEveryRowAreLegal) {
     std::set<std::string> launched;
     for (const DataType type : {DataType::f32, DataType::f16, DataType::bf16}) {
         for (const Layout layout : {Layout::nhwc, Layout::nchw}) {
-            for (const ConvShape &s : shapes(GetParam().pass)) {
-                const Conv2dProblem problem = s.problem(type, layout);
+            for (const Conv2dProblem &s : shapes(GetParam().pass)) {
+                const Conv2dProblem problem = bench::in(s, type, layout);
                 const Selection selection =
                     GetParam().select(problem, DeviceType::cuda, limits, true);
                 for (const Rung &rung : selection.ladder) {
-                    SCOPED_TRACE(rung.kernel->name + (": " + bench::derived_name(s)));
+                    SCOPED_TRACE(rung.kernel->name + (": " + bench::name_of(s)));
                     expect_launches(*rung.kernel, problem);
                     launched.insert(rung.kernel->name);
                     if (HasFailure()) return;

@@ -104,7 +104,7 @@ TEST(Conv2dBackwardDataFormulations, GiveTheSameBits) {
     const Constraint grouped{"groups", Relation::at_least, 2};
     for (const Layout layout : {Layout::nhwc, Layout::nchw}) {
         for (const auto &[suffix, schedule] :
-             {std::pair{"", "root"}, {"", "cpu"}, {"_sliced", "root"}}) {
+             {std::pair{"", "root"}, {"", "buffered_phases"}, {"_sliced", "root"}}) {
             const auto compiled = [&](const std::string &algorithm) {
                 return JitConv2dBackward(Pass::data, with_sizes(algorithm + suffix, "", {}),
                                          schedule, "", DataType::f32, layout);

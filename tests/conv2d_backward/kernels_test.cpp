@@ -3,9 +3,10 @@
 
 #include <tuple>
 
-#include "tests/kernels/family.h"
-#include "tests/reference/elements.h"
+#include "hk/memory.h"
 #include "tests/conv2d_backward/check.h"
+#include "tests/convolution/layout_test.h"
+#include "tests/reference/elements.h"
 #include "tests/support/values.h"
 
 namespace hk::test {
@@ -13,22 +14,9 @@ namespace {
 
 constexpr int problems = 60;
 
-class Conv2dBackward : public testing::TestWithParam<std::tuple<DeviceType, Layout, DataType>> {
+class Conv2dBackward : public LayoutTest {
 protected:
-    void SetUp() override {
-        const DeviceType type = std::get<0>(GetParam());
-        devices_ = devices_of(type);
-        const bool rows = std::ranges::any_of(
-            rows_of(Pass::data), [&](const KernelInfo &kernel) { return kernel.device == type; });
-        if (devices_.empty() || !rows) {
-            GTEST_SKIP() << "no " << name_of(type) << (rows ? " device" : " rows");
-        }
-    }
-
-    Conv2dRequest request(Data data) const {
-        const auto [device, layout, type] = GetParam();
-        return {type, layout, data, {}, device == DeviceType::opencl ? 2e5 : 2e6};
-    }
+    void SetUp() override { need(std::get<0>(GetParam()), rows_of(Pass::data)); }
 
     template<typename Case>
     void check_gradient() {
@@ -39,8 +27,6 @@ protected:
             check_empty<Case>(device, request(Data::integers));
         }
     }
-
-    std::vector<Device> devices_;
 };
 
 TEST_P(Conv2dBackward, MatchesTheReferenceForTheInput) { check_gradient<BackwardDataCase>(); }
@@ -135,10 +121,36 @@ TEST(Conv2dBackwardPhases, MatchTheReference) {
     }
 }
 
-std::string name(const testing::TestParamInfo<std::tuple<DeviceType, Layout, DataType>> &info) {
-    const auto [device, layout, type] = info.param;
-    return std::string(name_of(device)) + "_" + std::string(name_of(layout)) + "_" +
-           std::string(name_of(type));
+// Two taps, one at each end of a tall image.
+TEST(Conv2dBackwardScratch, DoesNotGrowWithTheRowsBetweenTaps) {
+    const MemoryPool pool = MemoryPool::of(Device::cpu());
+    constexpr int64_t kRows = 20000, kChannels = 17;
+    for (const Layout layout : {Layout::nhwc, Layout::nchw}) {
+        const bool nhwc = layout == Layout::nhwc;
+        Conv2dOptions options;
+        options.layout = layout;
+        options.dilation = {kRows - 1, 1};
+        const auto ones = [](const Shape &shape) {
+            const Tensor tensor(shape, DataType::f32);
+            tensor.fill(1);
+            return tensor;
+        };
+        const Tensor gradient = ones(nhwc ? Shape{1, 1, 3, 2} : Shape{1, 2, 1, 3});
+        const Tensor weight =
+            ones(nhwc ? Shape{2, 2, 1, kChannels} : Shape{2, kChannels, 2, 1});
+        const Tensor result(nhwc ? Shape{1, kRows, 3, kChannels} : Shape{1, kChannels, kRows, 3},
+                            DataType::f32);
+        pool.trim();
+        pool.reset_peaks();
+        const int64_t before = pool.statistics().in_use;
+        conv2d_backward_data(gradient, weight, result, options);
+        EXPECT_LT(pool.statistics().peak_in_use - before, 1 << 20) << name_of(layout);
+        for (const int64_t row : {int64_t{0}, int64_t{1}, kRows / 2, kRows - 1}) {
+            const double wanted = row == 0 || row == kRows - 1 ? 2 : 0;
+            const Tensor line = result.slice(nhwc ? 1 : 2, row, 1);
+            EXPECT_EQ(reference::read(line), std::vector<double>(3 * kChannels, wanted)) << row;
+        }
+    }
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -146,7 +158,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Combine(testing::Values(DeviceType::cpu, DeviceType::opencl, DeviceType::cuda),
                      testing::Values(Layout::nhwc, Layout::nchw),
                      testing::Values(DataType::f32, DataType::f16, DataType::bf16)),
-    name);
+    parameter_name);
 
 }  // namespace
 }  // namespace hk::test

@@ -28,12 +28,24 @@ int64_t output_pixels(const Conv2dProblem &p) {
 
 Conv2dResult conv2d_backward_data(const Conv2dProblem &p,
                                   const std::vector<double> &output_gradient,
-                                  const std::vector<double> &weight) {
-    Conv2dResult result = zeros(p.batch * p.height * p.width * p.channels,
+                                  const std::vector<double> &weight, const Rows &rows) {
+    Conv2dResult result = zeros(rows.among(p.batch * p.height * p.width) * p.channels,
                                 p.filters / p.options.groups * p.kernel_height * p.kernel_width);
-    for_each_product(p, [&](int64_t output, int64_t input, int64_t filter, int64_t count) {
-        for (int64_t i = 0; i < count; i++) {
-            add(result, input, weight[filter + i] * output_gradient[output + i]);
+    // The weight in the order r, s, k, c, so that the inner loop runs along channels.
+    const int64_t channels = p.channels / p.options.groups, filters = p.filters / p.options.groups;
+    std::vector<double> turned(weight.size());
+    for (size_t i = 0; i < weight.size(); i++) {
+        const int64_t row = static_cast<int64_t>(i) / p.filters, k = i % p.filters;
+        turned[(row / channels * p.filters + k) * channels + row % channels] = weight[i];
+    }
+    for_each_tap(p, [&](int64_t pixel, int64_t tap, int64_t in_pixel) {
+        const int64_t row = rows.place(in_pixel);
+        if (row < 0) return;
+        for (int64_t k = 0; k < p.filters; k++) {
+            const double factor = output_gradient[pixel * p.filters + k];
+            const double *const weights = &turned[(tap * p.filters + k) * channels];
+            const int64_t first = row * p.channels + k / filters * channels;
+            for (int64_t c = 0; c < channels; c++) add(result, first + c, weights[c] * factor);
         }
     });
     return result;
@@ -41,13 +53,20 @@ Conv2dResult conv2d_backward_data(const Conv2dProblem &p,
 
 Conv2dResult conv2d_backward_weight(const Conv2dProblem &p,
                                     const std::vector<double> &output_gradient,
-                                    const std::vector<double> &input) {
+                                    const std::vector<double> &input, const Rows &rows) {
     const int64_t taps = p.kernel_height * p.kernel_width;
-    Conv2dResult result = zeros(taps * p.channels / p.options.groups * p.filters, output_pixels(p));
-    for_each_product(p, [&](int64_t output, int64_t in, int64_t filter, int64_t count) {
-        for (int64_t i = 0; i < count; i++) {
-            add(result, filter + i, input[in] * output_gradient[output + i]);
-        }
+    Conv2dResult result =
+        zeros(rows.among(taps * p.channels / p.options.groups) * p.filters, output_pixels(p));
+    for_each_tap(p, [&](int64_t pixel, int64_t tap, int64_t in_pixel) {
+        for_each_run(p, tap, [&](int64_t filter_row, int64_t channel, int64_t k, int64_t count) {
+            const int64_t row = rows.place(filter_row);
+            if (row < 0) return;
+            const double factor = input[in_pixel * p.channels + channel];
+            const double *const gradient = &output_gradient[pixel * p.filters + k];
+            for (int64_t i = 0; i < count; i++) {
+                add(result, row * p.filters + k + i, factor * gradient[i]);
+            }
+        });
     });
     return result;
 }

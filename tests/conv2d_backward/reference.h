@@ -7,13 +7,13 @@ namespace hk::reference {
 
 // `output_gradient` in the order n, y, x, k, `input` n, y, x, c, `weight` r, s, c, k
 // (read_filters). The gradient of the input comes in the order n, y, x, c, of the weight r, s, c,
-// k.
+// k; rows are the input's pixels, or r, s, c.
 Conv2dResult conv2d_backward_data(const Conv2dProblem &problem,
                                   const std::vector<double> &output_gradient,
-                                  const std::vector<double> &weight);
+                                  const std::vector<double> &weight, const Rows &rows = {});
 Conv2dResult conv2d_backward_weight(const Conv2dProblem &problem,
                                     const std::vector<double> &output_gradient,
-                                    const std::vector<double> &input);
+                                    const std::vector<double> &input, const Rows &rows = {});
 Conv2dResult conv2d_backward_bias(const Conv2dProblem &problem,
                                   const std::vector<double> &output_gradient);
 

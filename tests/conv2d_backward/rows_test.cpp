@@ -5,63 +5,40 @@
 #include <charconv>
 #include <cstring>
 
-#include "tests/kernels/family.h"
 #include "tests/conv2d_backward/check.h"
+#include "tests/convolution/layout_test.h"
 #include "tests/support/values.h"
 
 namespace hk::test {
 namespace {
 
-// What PoCL runs of a GPU schedule in the time of a test.
-double operations_of(const KernelInfo &kernel) {
-    return kernel.device == DeviceType::opencl ? 4e5 : 2e6;
-}
-
 template<typename Case>
-class Row : public testing::TestWithParam<KernelInfo> {
+class Row : public LayoutRowTest<Case> {
 protected:
-    void SetUp() override {
-        devices_ = devices_of(GetParam().device);
-        if (devices_.empty()) {
-            GTEST_SKIP() << "no " << name_of(GetParam().device) << " device";
-        }
-    }
-
-    // `more`: conditions beside the row's own.
-    void check_row(Data data, int problems, const std::vector<Constraint> &more = {}) {
-        const KernelInfo &row = GetParam();
-        std::vector<Constraint> where(row.where.begin(), row.where.end());
-        where.insert(where.end(), more.begin(), more.end());
-        const Conv2dRequest request{row.type, row.layout, data, where, operations_of(row)};
-        for (const Device device : devices_) {
-            test::check_row<Case>(row, device, request, problems);
-        }
-    }
-
     void check_all() {
-        check_row(Data::integers, 24);
-        check_row(Data::reals, 12);
-        check_row(Data::one_nan, 4);
-        check_row(Data::one_infinity, 3);
-        if (GetParam().device != DeviceType::cpu) check_several_tiles();
+        this->check_row(Data::integers, 24);
+        this->check_row(Data::reals, 12);
+        this->check_row(Data::one_nan, 4);
+        this->check_row(Data::one_infinity, 3);
+        if (this->GetParam().device != DeviceType::cpu) check_several_tiles();
     }
 
     // Blocks have 64 channels or filters at most, 128 in large rows, which are random problems'
     // most.
     void check_several_tiles() {
         for (const char *field : {"channels_per_group", "filters_per_group"}) {
-            const bool bounded = std::ranges::any_of(GetParam().where, [&](const Constraint &c) {
-                return c.field == std::string_view(field) &&
-                       c.relation != Constraint::Relation::at_least;
-            });
+            const bool bounded =
+                std::ranges::any_of(this->GetParam().where, [&](const Constraint &c) {
+                    return c.field == std::string_view(field) &&
+                           c.relation != Constraint::Relation::at_least;
+                });
             if (bounded) continue;
-            const bool large = std::string_view(GetParam().knobs).find(":128") != std::string::npos;
-            check_row(Data::integers, 3,
-                      {{field, Constraint::Relation::at_least, large ? 130 : 67}});
+            const bool large =
+                std::string_view(this->GetParam().knobs).find(":128") != std::string::npos;
+            this->check_row(Data::integers, 3,
+                            {{field, Constraint::Relation::at_least, large ? 130 : 67}});
         }
     }
-
-    std::vector<Device> devices_;
 };
 
 using BackwardDataRow = Row<BackwardDataCase>;
@@ -274,13 +251,14 @@ TEST(BackwardWeightRows, BoundTheirScratchMemory) {
     }
 }
 
-std::string name(const testing::TestParamInfo<KernelInfo> &info) { return info.param.name; }
-
 std::vector<KernelInfo> all(Pass pass) { return {rows_of(pass).begin(), rows_of(pass).end()}; }
 
-INSTANTIATE_TEST_SUITE_P(Table, BackwardDataRow, testing::ValuesIn(all(Pass::data)), name);
-INSTANTIATE_TEST_SUITE_P(Table, BackwardWeightRow, testing::ValuesIn(all(Pass::weight)), name);
-INSTANTIATE_TEST_SUITE_P(Table, BackwardBiasRow, testing::ValuesIn(all(Pass::bias)), name);
+INSTANTIATE_TEST_SUITE_P(Table, BackwardDataRow, testing::ValuesIn(all(Pass::data)),
+                         parameter_name);
+INSTANTIATE_TEST_SUITE_P(Table, BackwardWeightRow, testing::ValuesIn(all(Pass::weight)),
+                         parameter_name);
+INSTANTIATE_TEST_SUITE_P(Table, BackwardBiasRow, testing::ValuesIn(all(Pass::bias)),
+                         parameter_name);
 
 }  // namespace
 }  // namespace hk::test

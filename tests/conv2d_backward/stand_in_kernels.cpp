@@ -2,66 +2,100 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/called_with.h"
+
 namespace hk::tests {
 
 std::vector<BackwardCall> backward_calls;
 
 namespace {
 
-// Takes a kernel's arguments one after the other.
-class Reader {
-public:
-    explicit Reader(void **argv) : argv_(argv + 1) {}
-
-    template<typename T>
-    void take(T &value) {
-        value = *static_cast<T *>(*argv_++);
+BackwardBuffer seen(const halide_buffer_t &buffer) {
+    BackwardBuffer result{&buffer, buffer.host, {}, {}};
+    EXPECT_EQ(buffer.dim[0].stride, 1);
+    for (int d = 0; d < buffer.dimensions; d++) {
+        EXPECT_EQ(buffer.dim[d].min, 0);
+        result.extents.push_back(buffer.dim[d].extent);
+        result.strides.push_back(buffer.dim[d].stride);
     }
-
-    void take(BackwardBuffer &seen) {
-        const auto &buffer = *static_cast<halide_buffer_t *>(*argv_++);
-        seen = {&buffer, buffer.host, {}, {}};
-        EXPECT_EQ(buffer.dim[0].stride, 1);
-        for (int d = 0; d < buffer.dimensions; d++) {
-            EXPECT_EQ(buffer.dim[d].min, 0);
-            seen.extents.push_back(buffer.dim[d].extent);
-            seen.strides.push_back(buffer.dim[d].stride);
-        }
-    }
-
-private:
-    void **argv_;
-};
+    return result;
+}
 
 enum class Which { data, weight, bias };
 
+constexpr KernelArgument kContext{"__user_context", sizeof(void *), {}},
+    kOutput{"output_gradient", 0, {}}, kPrevious{"previous", 0, {}},
+    kAccumulate{"accumulate", sizeof(bool), {}};
+constexpr KernelArgument number(const char *name) { return {name, sizeof(int32_t), {}}; }
+
+constexpr KernelArgument kData[] = {kContext,
+                                    kOutput,
+                                    {"weight", 0, {}},
+                                    kPrevious,
+                                    number("stride_x"),
+                                    number("stride_y"),
+                                    number("dilation_x"),
+                                    number("dilation_y"),
+                                    number("padding_left"),
+                                    number("padding_top"),
+                                    number("common_x"),
+                                    number("common_y"),
+                                    number("inverse_x"),
+                                    number("inverse_y"),
+                                    kAccumulate,
+                                    {"input_gradient", 0, {}}};
+constexpr KernelArgument kWeight[] = {kContext,
+                                      kOutput,
+                                      {"input", 0, {}},
+                                      kPrevious,
+                                      number("stride_x"),
+                                      number("stride_y"),
+                                      number("dilation_x"),
+                                      number("dilation_y"),
+                                      number("padding_left"),
+                                      number("padding_top"),
+                                      kAccumulate,
+                                      {"weight_gradient", 0, {}}};
+constexpr KernelArgument kBias[] = {
+    kContext, kOutput, kPrevious, kAccumulate, {"bias_gradient", 0, {}}};
+
+std::span<const KernelArgument> declared(Which which) {
+    if (which == Which::data) return kData;
+    if (which == Which::weight) return kWeight;
+    return kBias;
+}
+
 template<Which which>
-int note(const char *kernel, void **argv) {
+int note(const char *kernel, void **pointers) {
+    const test::CalledWith given(declared(which), pointers);
     BackwardCall c;
     c.kernel = kernel;
-    Reader reader(argv);
-    reader.take(c.output_gradient);
-    if (which != Which::bias) reader.take(c.factor);
-    reader.take(c.previous);
+    c.output_gradient = seen(given.buffer("output_gradient"));
+    c.previous = seen(given.buffer("previous"));
+    c.gradient = seen(given.buffer(declared(which).back().name));
+    c.accumulate = given.take<bool>("accumulate");
     if (which != Which::bias) {
-        for (int32_t *number : {&c.stride_x, &c.stride_y, &c.dilation_x, &c.dilation_y,
-                                &c.padding_left, &c.padding_top}) {
-            reader.take(*number);
-        }
+        c.factor = seen(given.buffer(which == Which::data ? "weight" : "input"));
+        given.take("stride_x", c.stride_x);
+        given.take("stride_y", c.stride_y);
+        given.take("dilation_x", c.dilation_x);
+        given.take("dilation_y", c.dilation_y);
+        given.take("padding_left", c.padding_left);
+        given.take("padding_top", c.padding_top);
     }
     if (which == Which::data) {
-        for (int32_t *number : {&c.common_x, &c.common_y, &c.inverse_x, &c.inverse_y}) {
-            reader.take(*number);
-        }
+        given.take("common_x", c.common_x);
+        given.take("common_y", c.common_y);
+        given.take("inverse_x", c.inverse_x);
+        given.take("inverse_y", c.inverse_y);
     }
-    reader.take(c.accumulate);
-    reader.take(c.gradient);
     backward_calls.push_back(c);
     return 0;
 }
 
+template<Which which, typename Call>
 KernelInfo row(const char *family, const char *name, Layout layout,
-               std::span<const Constraint> where, int (*call)(void **)) {
+               std::span<const Constraint> where, Call call) {
     KernelInfo kernel{};
     kernel.name = kernel.row = name;
     kernel.family = family;
@@ -71,6 +105,7 @@ KernelInfo row(const char *family, const char *name, Layout layout,
     kernel.device = DeviceType::cpu;
     kernel.where = where;
     kernel.call = call;
+    kernel.arguments = declared(which);
     return kernel;
 }
 
@@ -90,32 +125,32 @@ using namespace tests;
 
 std::span<const KernelInfo> conv2d_backward_data_kernels() {
     static const KernelInfo kernels[] = {
-        row("conv2d_backward_data", "pointwise_data", Layout::nhwc, kPointwise,
-            [](void **argv) { return note<Which::data>("pointwise_data", argv); }),
-        row("conv2d_backward_data", "strided_data", Layout::nhwc, kStrided,
-            [](void **argv) { return note<Which::data>("strided_data", argv); }),
-        row("conv2d_backward_data", "data_nhwc", Layout::nhwc, {},
-            [](void **argv) { return note<Which::data>("data_nhwc", argv); }),
-        row("conv2d_backward_data", "data_nchw", Layout::nchw, {},
-            [](void **argv) { return note<Which::data>("data_nchw", argv); }),
+        row<Which::data>("conv2d_backward_data", "pointwise_data", Layout::nhwc, kPointwise,
+                         [](void **argv) { return note<Which::data>("pointwise_data", argv); }),
+        row<Which::data>("conv2d_backward_data", "strided_data", Layout::nhwc, kStrided,
+                         [](void **argv) { return note<Which::data>("strided_data", argv); }),
+        row<Which::data>("conv2d_backward_data", "data_nhwc", Layout::nhwc, {},
+                         [](void **argv) { return note<Which::data>("data_nhwc", argv); }),
+        row<Which::data>("conv2d_backward_data", "data_nchw", Layout::nchw, {},
+                         [](void **argv) { return note<Which::data>("data_nchw", argv); }),
     };
     return kernels;
 }
 
 std::span<const KernelInfo> conv2d_backward_weight_kernels() {
     static const KernelInfo kernels[] = {
-        row("conv2d_backward_weight", "weight_nhwc", Layout::nhwc, {},
-            [](void **argv) { return note<Which::weight>("weight_nhwc", argv); }),
-        row("conv2d_backward_weight", "weight_nchw", Layout::nchw, {},
-            [](void **argv) { return note<Which::weight>("weight_nchw", argv); }),
+        row<Which::weight>("conv2d_backward_weight", "weight_nhwc", Layout::nhwc, {},
+                           [](void **argv) { return note<Which::weight>("weight_nhwc", argv); }),
+        row<Which::weight>("conv2d_backward_weight", "weight_nchw", Layout::nchw, {},
+                           [](void **argv) { return note<Which::weight>("weight_nchw", argv); }),
     };
     return kernels;
 }
 
 std::span<const KernelInfo> conv2d_backward_bias_kernels() {
     static const KernelInfo kernels[] = {
-        row("conv2d_backward_bias", "bias_nhwc", Layout::nhwc, {},
-            [](void **argv) { return note<Which::bias>("bias_nhwc", argv); }),
+        row<Which::bias>("conv2d_backward_bias", "bias_nhwc", Layout::nhwc, {},
+                         [](void **argv) { return note<Which::bias>("bias_nhwc", argv); }),
     };
     return kernels;
 }

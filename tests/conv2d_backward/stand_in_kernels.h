@@ -15,7 +15,7 @@ struct BackwardBuffer {
     std::vector<int32_t> extents, strides;
 };
 
-// The arguments of a kernel, in the order of its generator. `factor`: the weight, or the input.
+// The arguments of a kernel. `factor`: the weight, or the input.
 struct BackwardCall {
     std::string kernel;
     BackwardBuffer output_gradient, factor, previous, gradient;

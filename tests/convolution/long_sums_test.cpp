@@ -140,18 +140,17 @@ std::vector<KernelInfo> long_rows(std::span<const KernelInfo> rows, const std::s
     return result;
 }
 
-constexpr auto row_name = [](const auto &info) { return std::string(info.param.name); };
 INSTANTIATE_TEST_SUITE_P(Table, LongForward,
                          testing::ValuesIn(long_rows(conv2d_kernels(), "long", "unstaged")),
-                         row_name);
+                         parameter_name);
 INSTANTIATE_TEST_SUITE_P(Table, LongDataGradient,
                          testing::ValuesIn(long_rows(conv2d_backward_data_kernels(), "long",
                                                      "unstaged")),
-                         row_name);
+                         parameter_name);
 INSTANTIATE_TEST_SUITE_P(Table, LongQuantized,
                          testing::ValuesIn(long_rows(quantized_conv2d_kernels(), "long_to_32",
                                                      "unstaged_to_32")),
-                         row_name);
+                         parameter_name);
 
 }  // namespace
 }  // namespace hk::test

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <sstream>
 
-#include "tests/reference/elements.h"
 #include "tests/elementwise/reference.h"
-#include "tests/support/tolerance.h"
+#include "tests/reference/elements.h"
+#include "tests/reference/tolerance.h"
 #include "tests/support/values.h"
 
 namespace hk::test {
@@ -53,14 +53,6 @@ ActivationOptions stored(DataType type, ActivationOptions options) {
     return options;
 }
 
-Conv2dOptions steepness_of(const ElementwiseCase &c) {
-    Conv2dOptions options;
-    options.activation = c.activation.activation;
-    options.alpha = c.activation.alpha;
-    options.beta = c.activation.beta;
-    return options;
-}
-
 // What an element should be, and how far off it may be.
 struct Expected {
     double value, tolerance;
@@ -73,7 +65,7 @@ std::string compare(const ElementwiseCase &c, const Tensor &result, const Elemen
     return differences([](size_t i) { return "element " + std::to_string(i); }, got,
                        [&](size_t i) -> std::string {
                            const auto [value, tolerance] = expected(i);
-                           if (close(c.type, got[i], value, tolerance)) return "";
+                           if (reference::close(c.type, got[i], value, tolerance)) return "";
                            std::ostringstream text;
                            text << value << " within " << tolerance;
                            return text.str();
@@ -94,13 +86,13 @@ void set_up_activate(const ElementwiseCase &c, Device device, Random &random, Se
     if (!c.inplace) s.output.emplace(c.shape, c.type, device, c.output, random);
     const Placed &target = c.inplace ? *s.first : *s.output;
     if (!c.inplace) s.inputs.push_back({"input", &*s.first});
-    s.outputs.push_back(
-        {"output", &target, [&c, v](const Tensor &result) {
-             return compare(c, result, [&](size_t i) -> Expected {
-                 const double value = reference::activate(v[i], c.activation);
-                 return {value, tolerance(c.type, 1, value, std::abs(v[i]), steepness_of(c))};
-             });
-         }});
+    s.outputs.push_back({"output", &target, [&c, v](const Tensor &result) {
+                             return compare(c, result, [&](size_t i) -> Expected {
+                                 const double value = reference::activate(v[i], c.activation);
+                                 return {value, reference::tolerance(c.type, 1, value,
+                                                                     std::abs(v[i]), c.activation)};
+                             });
+                         }});
     s.call = [&c, &s](const KernelInfo *row) {
         const Tensor input = s.first->tensor();
         const Tensor target = c.inplace ? input : s.output->tensor();
@@ -133,8 +125,8 @@ void set_up_backward(const ElementwiseCase &c, Device device, Random &random, Se
              return compare(c, result, [&](size_t i) -> Expected {
                  const double value =
                      g[i] * reference::activation_derivative(v[i], stored(c.type, c.activation));
-                 return {value, tolerance(c.type, 2, value, std::abs(g[i]) * (1 + std::abs(v[i])),
-                                          steepness_of(c))};
+                 const double magnitude = std::abs(g[i]) * (1 + std::abs(v[i]));
+                 return {value, reference::tolerance(c.type, 2, value, magnitude, c.activation)};
              });
          }});
     s.call = [&c, &s, target](const KernelInfo *row) {
@@ -165,7 +157,7 @@ void set_up_sgd(const ElementwiseCase &c, Device device, Random &random, Setup &
                 const reference::SgdStep wanted = step(i);
                 const double magnitude =
                     part == &reference::SgdStep::velocity ? 3 : wanted.magnitude;
-                return {wanted.*part, tolerance(c.type, 6, wanted.*part, magnitude, {})};
+                return {wanted.*part, reference::tolerance(c.type, 6, wanted.*part, magnitude)};
             });
         };
     };

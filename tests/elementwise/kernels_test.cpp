@@ -8,9 +8,9 @@
 
 #include "HalideRuntime.h"
 #include "hk/error.h"
+#include "tests/elementwise/case.h"
 #include "tests/kernels/family.h"
 #include "tests/reference/elements.h"
-#include "tests/elementwise/case.h"
 #include "tests/support/values.h"
 
 namespace hk::test {
@@ -39,21 +39,12 @@ std::vector<Device> devices_with_rows() {
 
 int64_t elements_on(Device device) { return device.is_cpu() ? 60000 : 5000; }
 
-class ElementwiseRow : public testing::TestWithParam<KernelInfo> {
+class ElementwiseRow : public RowTest {
 protected:
-    void SetUp() override {
-        devices_ = devices_of(GetParam().device);
-        if (devices_.empty()) {
-            GTEST_SKIP() << "no " << name_of(GetParam().device) << " device";
-        }
-    }
-
     ElementwiseRequest request(Device device) const {
         const KernelInfo &row = GetParam();
         return {elementwise_of(row), row.type, row.where, elements_on(device)};
     }
-
-    std::vector<Device> devices_;
 };
 
 TEST_P(ElementwiseRow, IsTheReference) {
@@ -177,8 +168,7 @@ TEST_P(ElementwiseRow, PassesNaNs) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Table, ElementwiseRow, testing::ValuesIn(all_rows()),
-                         [](const auto &info) { return std::string(info.param.name); });
+INSTANTIATE_TEST_SUITE_P(Table, ElementwiseRow, testing::ValuesIn(all_rows()), parameter_name);
 
 TEST(ElementwiseOnEveryDevice, IsTheReference) {
     for (const Device device : devices_with_rows()) {

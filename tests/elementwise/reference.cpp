@@ -3,16 +3,25 @@
 #include <cmath>
 #include <numbers>
 
-#include "tests/conv2d/reference.h"
-
 namespace hk::reference {
 
 double activate(double value, const ActivationOptions &options) {
-    Conv2dOptions convolution;
-    convolution.activation = options.activation;
-    convolution.alpha = options.alpha;
-    convolution.beta = options.beta;
-    return activate(value, convolution);
+    switch (options.activation) {
+        case Activation::none:
+            return value;
+        case Activation::relu:
+            return value < 0 ? 0 : value;
+        case Activation::clamp:
+            if (value < options.alpha) value = options.alpha;
+            return value > options.beta ? options.beta : value;
+        case Activation::leaky_relu:
+            return value < 0 ? options.alpha * value : value;
+        case Activation::silu:
+            return value / (1 + std::exp(-value));
+        case Activation::gelu:
+            return value * (1 + std::erf(value / std::numbers::sqrt2)) / 2;
+    }
+    return value;
 }
 
 double activation_derivative(double v, const ActivationOptions &options) {

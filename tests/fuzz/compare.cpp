@@ -3,9 +3,9 @@
 #include <cmath>
 #include <sstream>
 
-#include "tests/support/checked_call.h"
 #include "tests/convolution/random_problem.h"
-#include "tests/support/tolerance.h"
+#include "tests/reference/tolerance.h"
+#include "tests/support/checked_call.h"
 
 namespace hk::fuzz {
 namespace {
@@ -17,10 +17,10 @@ constexpr double kMostSpoilt = 1e10;  // that are not checked
 
 std::string compare(DataType type, const std::vector<double> &got, const std::vector<double> &value,
                     const std::vector<double> &magnitude, int64_t terms,
-                    const Conv2dOptions &steepness) {
+                    const ActivationOptions &activation) {
     const auto fault = [&](size_t i) -> std::string {
-        const double bound = test::tolerance(type, terms, value[i], magnitude[i], steepness);
-        if (test::close(type, got[i], value[i], bound)) return "";
+        const double bound = reference::tolerance(type, terms, value[i], magnitude[i], activation);
+        if (reference::close(type, got[i], value[i], bound)) return "";
         std::ostringstream text;
         text << value[i] << " within " << bound;
         return text.str();

@@ -2,8 +2,8 @@
 // Results against references, and what several families draw alike.
 
 #include "hk/conv2d.h"
-#include "tests/fuzz/case.h"
 #include "tests/conv2d/reference.h"
+#include "tests/fuzz/case.h"
 
 namespace hk::fuzz {
 
@@ -11,7 +11,7 @@ namespace hk::fuzz {
 // sums were exact, and the value is rounded once. Of f64 tolerances are those of f64.
 std::string compare(DataType type, const std::vector<double> &got, const std::vector<double> &value,
                     const std::vector<double> &magnitude, int64_t terms,
-                    const Conv2dOptions &steepness = {});
+                    const ActivationOptions &activation = {Activation::none});
 
 // A floating-point type of kernels, f32 as often as the others.
 DataType draw_type(Random &random);

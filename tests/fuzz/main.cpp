@@ -1,6 +1,5 @@
 // fuzz: random calls of all families, valid and hostile (docs/fuzzing.md).
 
-#include <CLI/CLI.hpp>
 #include <cstdlib>
 
 #include "hk/error.h"
@@ -41,24 +40,25 @@ int run_all(Arguments &arguments) {
 int main(int argc, char **argv) {
     using namespace hk::fuzz;
     Arguments arguments;
-    CLI::App app("Random calls of the library, valid and hostile.");
-    app.add_option("--family", arguments.family, "One family; else all")->capture_default_str();
-    app.add_option("--kind", arguments.kind)->check(CLI::IsMember({"valid", "hostile", "both"}));
-    app.add_option("--device", arguments.device, "cpu, cuda:N or opencl:N")->capture_default_str();
-    app.add_option("--seed", arguments.job.seed, "Of the first case; the next has the next number");
-    app.add_option("--count", arguments.job.count, "Cases of each family and kind")
-        ->check(CLI::PositiveNumber);
-    app.add_option("--findings", arguments.job.findings, "To give up after");
-    app.add_option("--threads", arguments.job.threads,
-                   "Of one process, which run valid cases of all families at once")
-        ->check(CLI::Range(0, Block::kLanes));
-    app.add_option("--seconds", arguments.job.seconds, "That one case may take");
-    return hk::program::run("fuzz", app, argc, argv, [&] {
+    hk::program::Flags flags("Random calls of the library, valid and hostile.");
+    flags.add("--family", arguments.family, "One family; else all").show_default();
+    flags.add("--kind", arguments.kind).check(hk::program::one_of({"valid", "hostile", "both"}));
+    flags.add("--device", arguments.device, "cpu, cuda:N or opencl:N").show_default();
+    flags.add("--seed", arguments.job.seed, "Of the first case; the next has the next number");
+    flags.add("--count", arguments.job.count, "Cases of each family and kind")
+        .check(hk::program::positive());
+    flags.add("--findings", arguments.job.findings, "To give up after");
+    flags
+        .add("--threads", arguments.job.threads,
+             "Of one process, which run valid cases of all families at once")
+        .check(hk::program::range(0, Block::kLanes));
+    flags.add("--seconds", arguments.job.seconds, "That one case may take");
+    return hk::program::run("fuzz", flags, argc, argv, [&] {
         setenv("HK_LOG", "off", 0);
         // Only children ask it for anything: threads of a driver don't survive fork().
         const hk::Device device = arguments.job.device = hk::Device::parse(arguments.device);
         // OpenCL compiles a kernel when it first runs.
-        if (!app.count("--seconds") && device.type() == hk::DeviceType::opencl)
+        if (!flags.given("--seconds") && device.type() == hk::DeviceType::opencl)
             arguments.job.seconds = 600;
         return run_all(arguments);
     });

@@ -1,10 +1,18 @@
 #include "tests/kernel_map/reference.h"
 
-#include <map>
 #include <set>
+#include <unordered_map>
 
 namespace hk::reference {
 namespace {
+
+struct Hash {
+    size_t operator()(const Voxel &voxel) const {
+        size_t hash = 0;
+        for (const int64_t value : voxel) hash = hash * 1000003 + static_cast<size_t>(value);
+        return hash;
+    }
+};
 
 int64_t floor_of(int64_t a, int64_t b) { return a / b - (a % b < 0); }
 
@@ -13,7 +21,7 @@ int64_t floor_of(int64_t a, int64_t b) { return a / b - (a % b < 0); }
 KernelMapResult kernel_map(const Voxels &inputs, const KernelMapOptions &options, bool strided) {
     KernelMapResult result;
     result.starts = {0};
-    std::map<Voxel, int32_t> rows;
+    std::unordered_map<Voxel, int32_t, Hash> rows;
     std::set<Voxel> coarse;
     for (const Voxel &voxel : inputs) {
         rows[voxel] = static_cast<int32_t>(rows.size());

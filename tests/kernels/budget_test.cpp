@@ -3,142 +3,121 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <functional>
+#include <memory>
 
-#include "apps/bench/lists.h"
-#include "apps/bench/shapes.h"
+#include "families/convolution/convolution.h"
 #include "hk/conv2d_backward.h"
-#include "hk/softmax_cross_entropy.h"
 #include "hk/tensor_product.h"
+#include "lists.h"
 #include "tests/conv2d/check.h"
+#include "tests/quantized_conv2d/check.h"
 #include "tests/support/environment.h"
 #include "tests/support/print.h"
-#include "tests/quantized_conv2d/check.h"
 
 namespace hk::test {
 namespace {
-
-using bench::ConvShape;
 
 constexpr DataType kTypes[] = {DataType::f32, DataType::bf16};
 constexpr Layout kLayouts[] = {Layout::nhwc, Layout::nchw};
 
 // A convolution over the same number of rows and columns, its output as large as its input.
-ConvShape shape(int64_t channels, int64_t size, int64_t filters, int64_t kernel,
-                int64_t dilation = 1, int64_t groups = 1) {
-    ConvShape shape;
-    shape.channels = channels;
-    shape.height = shape.width = size;
-    shape.filters = filters;
-    shape.kernel_height = shape.kernel_width = kernel;
-    shape.dilation_y = shape.dilation_x = dilation;
-    shape.padding_y = shape.padding_x = dilation * (kernel / 2);
-    shape.groups = groups;
-    return shape;
-}
-
-// What is hard on staging: windows larger than any tile, long sums, and nearly nothing to compute.
-std::vector<ConvShape> adversarial_shapes() {
-    return {
-        shape(3, 40, 1, 31),         shape(64, 512, 64, 31),     shape(2, 40, 3, 3, 16),
-        shape(2, 300, 3, 31, 16),    shape(64, 56, 1, 3),        shape(4096, 7, 16, 1),
-        shape(4096, 1, 5, 3),        shape(16, 1, 4096, 1),      shape(4096, 14, 4096, 3),
-        shape(1, 1, 1, 1),           shape(33, 9, 33, 5, 1, 33), shape(4096, 9, 4096, 3, 16, 4096),
-        shape(96, 7, 160, 3, 1, 32), shape(62, 17, 2, 31, 1, 2),
+std::string shape(int64_t channels, int64_t size, int64_t filters, int64_t kernel,
+                  int64_t dilation = 1, int64_t groups = 1) {
+    const auto by = [](std::initializer_list<int64_t> extents) {
+        std::string text;
+        for (const int64_t extent : extents)
+            text += (text.empty() ? "" : "x") + std::to_string(extent);
+        return text;
     };
+    return "input=" + by({1, size, size, channels}) +
+           ",weight=" + by({filters, kernel, kernel, channels / groups}) +
+           ",padding=" + by({dilation * (kernel / 2)}) + ",dilation=" + by({dilation}) +
+           ",groups=" + by({groups});
 }
 
-std::vector<ConvShape> all_shapes(const char *pass = "fwd") {
-    std::vector<ConvShape> shapes = adversarial_shapes();
-    for (const char *list : {"conv_training", "shape_case"}) {
-        for (const ConvShape &s : bench::parse_conv_shapes(bench::embedded_csv("conv", list))) {
-            if (s.passes.empty() || s.passes.find(pass) != s.passes.npos) shapes.push_back(s);
+// Of a folder of families: what is hard on staging, windows larger than any tile, long sums, and
+// nearly nothing to compute.
+std::vector<std::string> adversarial(const std::string &folder) {
+    std::vector<std::string> sizes;
+    if (folder == "convolution") {
+        return {shape(3, 40, 1, 31),         shape(64, 512, 64, 31),
+                shape(2, 40, 3, 3, 16),      shape(2, 300, 3, 31, 16),
+                shape(64, 56, 1, 3),         shape(4096, 7, 16, 1),
+                shape(4096, 1, 5, 3),        shape(16, 1, 4096, 1),
+                shape(4096, 14, 4096, 3),    shape(1, 1, 1, 1),
+                shape(33, 9, 33, 5, 1, 33),  shape(4096, 9, 4096, 3, 16, 4096),
+                shape(96, 7, 160, 3, 1, 32), shape(62, 17, 2, 31, 1, 2)};
+    }
+    if (folder == "tensor_product") {
+        for (const char *c : {"1", "16", "64", "200", "4096"}) {
+            for (const char *m : {"1", "32", "64", "200", "4096"}) {
+                for (const char *mode : {"deterministic", "atomic"}) {
+                    sizes.push_back(std::string("voxels=100,c=") + c + ",m=" + m + ",mode=" + mode);
+                }
+            }
         }
     }
-    return shapes;
+    if (folder == "softmax_cross_entropy") {
+        for (const char *classes : {"1", "10", "256", "257", "1000", "32000", "128000"})
+            sizes.push_back(std::string("input=64x") + classes);
+    }
+    return sizes;
 }
 
-// A family's problems; one entry here makes the budget of a family tested.
 struct Problem {
     std::string name;
-    std::function<Selection(DeviceType, const DeviceLimits &)> select;
+    std::unique_ptr<bench::Problem> of;
 };
 
-using Select = Selection (*)(const Conv2dProblem &, DeviceType, const DeviceLimits &, bool explain);
-
-template<Select select>
-std::vector<Problem> problems_of(const char *pass) {
+// Of all lists, types and layouts.
+std::vector<Problem> problems_of(const bench::Family &family) {
     std::vector<Problem> problems;
-    for (const ConvShape &s : all_shapes(pass)) {
-        for (const DataType type : kTypes) {
-            for (const Layout layout : kLayouts) {
-                problems.push_back({bench::derived_name(s) + " " + std::string(hk::name_of(type)) +
-                                        " " + std::string(name_of(layout)),
-                                    [problem = s.problem(type, layout)](
-                                        DeviceType device, const DeviceLimits &limits) {
-                                        return select(problem, device, limits, false);
-                                    }});
-            }
+    const auto add = [&](const std::string &list, const bench::Settings &settings) {
+        for (const bench::CaseInfo &info : family.cases(list, settings)) {
+            problems.push_back({info.name + " " + std::string(hk::name_of(settings.type)) + " to " +
+                                    std::string(hk::name_of(settings.output_type)) + " " +
+                                    std::string(name_of(settings.layout)),
+                                info.problem()});
         }
+    };
+    std::vector<std::string> lists = adversarial(family.folder);
+    for (const std::string &list : bench::embedded_lists(family.folder)) lists.push_back(list);
+    for (const bench::Settings &settings : family.settings()) {
+        for (const std::string &list : lists) add(list, settings);
     }
     return problems;
 }
 
-std::vector<Problem> conv2d_problems() { return problems_of<select_conv2d>("fwd"); }
-std::vector<Problem> backward_data_problems() {
-    return problems_of<select_conv2d_backward_data>("bwd_data");
-}
-std::vector<Problem> backward_weight_problems() {
-    return problems_of<select_conv2d_backward_weight>("bwd_weight");
-}
-
-// Integers to integers and to reals, and a quantised weight alone.
-using Types = std::pair<DataType, DataType>;  // of the input and the output
-constexpr Types kQuantizedTypes[] = {{DataType::u8, DataType::u8},
-                                     {DataType::s8, DataType::f32},
-                                     {DataType::f32, DataType::f32},
-                                     {DataType::f32, DataType::s8}};
-
-std::vector<Problem> quantized_conv2d_problems() {
-    std::vector<Problem> problems;
-    for (const ConvShape &s : all_shapes()) {
-        for (const auto &[input, output] : kQuantizedTypes) {
-            for (const Layout layout : kLayouts) {
-                QuantizedConv2dProblem problem{s.problem(DataType::f32, layout), output};
-                problem.conv.type = input;
-                problems.push_back({bench::derived_name(s) + " " + std::string(hk::name_of(input)) +
-                                        " to " + std::string(hk::name_of(output)) + " " +
-                                        std::string(name_of(layout)),
-                                    [problem](DeviceType device, const DeviceLimits &limits) {
-                                        return select_quantized_conv2d(problem, device, limits);
-                                    }});
-            }
+// Those whose rows of a GPU share memory.
+std::vector<std::string> families_that_share() {
+    std::vector<std::string> names;
+    for (const bench::Family &family : bench::families()) {
+        const std::unique_ptr<bench::Problem> any = family.problem();
+        if (std::ranges::any_of(any->kernels(), [](const KernelInfo &kernel) {
+                return kernel.device != DeviceType::cpu && kernel.resources.shared_bytes() > 0;
+            })) {
+            names.push_back(family.name);
         }
     }
-    return problems;
+    return names;
 }
 
-struct Family {
-    const char *name;
-    std::vector<Problem> (*problems)();
-    std::span<const KernelInfo> (*kernels)();
-};
-
-void PrintTo(const Family &family, std::ostream *out) { *out << family.name; }
-
-class Budget : public testing::TestWithParam<std::tuple<Family, DeviceType>> {
+class Budget : public testing::TestWithParam<std::tuple<std::string, DeviceType>> {
 protected:
     void SetUp() override {
-        for (const KernelInfo &kernel : family().kernels()) {
+        for (const KernelInfo &kernel : kernels()) {
             if (kernel.device == device()) return;
         }
         GTEST_SKIP() << "built without " << name_of(device());
     }
 
-    const Family &family() const { return std::get<0>(GetParam()); }
+    std::span<const KernelInfo> kernels() const { return family_.problem()->kernels(); }
     DeviceType device() const { return std::get<1>(GetParam()); }
+
+    const bench::Family family_ = bench::family_named(std::get<0>(GetParam()));
 
     // A device with so many bytes of shared memory a block.
     DeviceLimits limits(int64_t bytes) const {
@@ -149,10 +128,10 @@ protected:
 
 TEST_P(Budget, EveryProblemHasARowOnEveryDevice) {
     int fallbacks = 0;
-    for (const Problem &problem : family().problems()) {
+    for (const Problem &problem : problems_of(family_)) {
         for (const int64_t kib : {0, 16, 32, 48, 64, 99, 227}) {
             SCOPED_TRACE(problem.name + " with " + std::to_string(kib) + " KiB");
-            const Selection selection = problem.select(device(), limits(kib * 1024));
+            const Selection selection = problem.of->select(device(), limits(kib * 1024), false);
             ASSERT_NE(selection.kernel, nullptr);
             const KernelResources &used = selection.kernel->resources;
             EXPECT_GE(used.shared_bytes(), 0);
@@ -167,68 +146,29 @@ TEST_P(Budget, EveryProblemHasARowOnEveryDevice) {
 
 // The stated budgets bound every kernel of the table; nothing asks for more than a device may have.
 TEST_P(Budget, NoRowNeedsMoreThanTheLargestDevice) {
-    for (const KernelInfo &kernel : family().kernels()) {
+    for (const KernelInfo &kernel : kernels()) {
         if (kernel.device != device()) continue;
         EXPECT_GE(kernel.resources.shared_bytes(), 0) << kernel.name;
         EXPECT_LE(kernel.resources.shared_bytes(), 227 * 1024) << kernel.name;
     }
 }
 
-template<Summation summation>
-std::vector<Problem> tensor_product_problems() {
-    std::vector<Problem> problems;
-    for (const DataType type : {DataType::f32, DataType::bf16, DataType::f64}) {
-        for (const int64_t c : {1, 16, 64, 200, 4096}) {
-            for (const int64_t m : {1, 32, 64, 200, 4096}) {
-                TensorProductProblem problem;
-                problem.type = type;
-                problem.input_channels = c;
-                problem.output_channels = m;
-                problem.summation = summation;
-                problems.push_back({std::string(hk::name_of(type)) + " " + std::to_string(c) +
-                                        " to " + std::to_string(m) + " channels",
-                                    [problem](DeviceType device, const DeviceLimits &limits) {
-                                        return select_tensor_product(problem, device, limits);
-                                    }});
-            }
-        }
-    }
-    return problems;
-}
-
-std::vector<Problem> softmax_problems() {
-    std::vector<Problem> problems;
-    for (const DataType type : kTypes) {
-        for (const int64_t classes : {1, 10, 256, 257, 1000, 32000, 128000}) {
-            problems.push_back(
-                {std::string(hk::name_of(type)) + " " + std::to_string(classes) + " classes",
-                 [=](DeviceType device, const DeviceLimits &limits) {
-                     return select_softmax_cross_entropy(64, classes, type, device, limits);
-                 }});
-        }
-    }
-    return problems;
-}
-
-const Family kFamilies[] = {
-    {"conv2d", conv2d_problems, conv2d_kernels},
-    {"quantized_conv2d", quantized_conv2d_problems, quantized_conv2d_kernels},
-    {"conv2d_backward_data", backward_data_problems, conv2d_backward_data_kernels},
-    {"conv2d_backward_weight", backward_weight_problems, conv2d_backward_weight_kernels},
-    {"tensor_product_stationary", tensor_product_problems<Summation::deterministic>,
-     tensor_product_stationary_kernels},
-    {"tensor_product_atomic", tensor_product_problems<Summation::atomic>,
-     tensor_product_atomic_kernels},
-    {"softmax_cross_entropy", softmax_problems, softmax_cross_entropy_kernels},
-};
-
 INSTANTIATE_TEST_SUITE_P(Families, Budget,
-                         testing::Combine(testing::ValuesIn(kFamilies),
+                         testing::Combine(testing::ValuesIn(families_that_share()),
                                           testing::Values(DeviceType::cuda, DeviceType::opencl)),
                          [](const auto &info) {
-                             return std::string(std::get<0>(info.param).name) + "_" +
+                             return std::get<0>(info.param) + "_" +
                                     std::string(name_of(std::get<1>(info.param)));
                          });
+
+// Integers to integers and to reals, and a quantised weight alone.
+using Types = std::pair<DataType, DataType>;  // of the input and the output
+constexpr Types kQuantizedTypes[] = {{DataType::u8, DataType::u8},
+                                     {DataType::s8, DataType::f32},
+                                     {DataType::f32, DataType::f32},
+                                     {DataType::f32, DataType::s8}};
+
+Conv2dProblem one(const std::string &sizes) { return bench::convolutions(sizes).front(); }
 
 // The convolution of a dequantised filter that was seen to ask for 606208 bytes: tiles within what
 // every CUDA device has without asking, each rung smaller than the one before, the last of none.
@@ -236,7 +176,7 @@ TEST(DequantizedFilter, HasALadderOfSmallTiles) {
     for (const DeviceType device : {DeviceType::cuda, DeviceType::opencl}) {
         for (const Layout layout : kLayouts) {
             const QuantizedConv2dProblem problem{
-                shape(64, 512, 256, 3).problem(DataType::f32, layout), DataType::f32};
+                bench::in(one(shape(64, 512, 256, 3)), DataType::f32, layout), DataType::f32};
             const DeviceLimits largest{48 * 1024, 227 * 1024, 1024, 65536, 90};
             const Selection selection = select_quantized_conv2d(problem, device, largest, true);
             if (!selection.kernel) continue;  // built without the device
@@ -291,14 +231,11 @@ TEST(AtomicTensorProduct, SharesThe512FloatsOfTheWeight) {
 }
 
 // Those of the shapes that PoCL computes in the time of a test, and a piece of the shape case.
-std::vector<ConvShape> small_shapes() {
-    std::vector<ConvShape> shapes = adversarial_shapes();
-    const std::vector<ConvShape> training = bench::conv_list("conv_training", "fwd", 1);
-    shapes.insert(shapes.end(), training.begin(), training.end());
-    std::erase_if(shapes, [](const ConvShape &s) {
-        return s.problem(DataType::f32, Layout::nhwc).operations() > 4e6;
-    });
-    shapes.push_back(shape(64, 10, 256, 3));
+std::vector<Conv2dProblem> small_shapes() {
+    std::vector<Conv2dProblem> shapes = bench::convolutions("conv_training", "fwd", 1);
+    for (const std::string &sizes : adversarial("convolution")) shapes.push_back(one(sizes));
+    std::erase_if(shapes, [](const Conv2dProblem &s) { return s.operations() > 4e6; });
+    shapes.push_back(one(shape(64, 10, 256, 3)));
     return shapes;
 }
 
@@ -310,12 +247,12 @@ TEST_P(SmallDevice, ComputesTheSame) {
     const Environment limit("HK_SHARED_LIMIT", std::to_string(bytes).c_str());
     const Environment quiet("HK_LOG", "off");
     uint64_t seed = 1;
-    const std::vector<ConvShape> shapes = small_shapes();
+    const std::vector<Conv2dProblem> shapes = small_shapes();
     EXPECT_GE(shapes.size(), 16u);
-    for (const ConvShape &s : shapes) {
+    for (const Conv2dProblem &s : shapes) {
         Conv2dCase c;
         c.seed = seed++;
-        c.problem = s.problem(type, layout);
+        c.problem = bench::in(s, type, layout);
         c.bias = true;
         c.data = c.seed % 2 ? Data::reals : Data::integers;
         check(c, Device::opencl());
@@ -323,12 +260,12 @@ TEST_P(SmallDevice, ComputesTheSame) {
 }
 
 // Zero points that are 0 and others, one scale and many, every kind of bias, by the seed.
-QuantizedConv2dCase quantized(const ConvShape &s, const Types &types, Layout layout,
+QuantizedConv2dCase quantized(const Conv2dProblem &s, const Types &types, Layout layout,
                               uint64_t seed) {
     using enum QuantizedBias;
     QuantizedConv2dCase c;
     c.seed = seed;
-    c.problem = s.problem(DataType::f32, layout);
+    c.problem = bench::in(s, DataType::f32, layout);
     c.problem.type = types.first;
     c.output_type = types.second;
     c.data = c.integer() || seed % 2 ? Data::integers : Data::reals;
@@ -359,7 +296,7 @@ TEST_P(SmallQuantizedDevice, ComputesTheSame) {
     const Environment limit("HK_SHARED_LIMIT", std::to_string(bytes).c_str());
     const Environment quiet("HK_LOG", "off");
     uint64_t seed = 1;
-    for (const ConvShape &s : small_shapes()) {
+    for (const Conv2dProblem &s : small_shapes()) {
         check(quantized(s, types, layout, seed++), Device::opencl());
     }
 }

@@ -3,9 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <barrier>
 #include <cstdlib>
 #include <thread>
+#include <tuple>
+#include <type_traits>
 
 #include "tests/support/checked_call.h"
 #include "tests/support/print.h"
@@ -17,6 +20,46 @@ inline std::vector<Device> devices_of(DeviceType type) {
     std::erase_if(devices, [&](Device device) { return device.type() != type; });
     return devices;
 }
+
+// Of a fixture whose parameters begin with a kind of device, of which there are to be some.
+class DeviceTest : public testing::Test {
+protected:
+    void need(DeviceType type, std::span<const KernelInfo> kernels = {}) {
+        devices_ = devices_of(type);
+        if (devices_.empty()) GTEST_SKIP() << "no " << name_of(type) << " device";
+        if (!kernels.empty() && std::ranges::none_of(kernels, [&](const KernelInfo &kernel) {
+                return kernel.device == type;
+            })) {
+            GTEST_SKIP() << "no " << name_of(type) << " rows";
+        }
+    }
+
+    std::vector<Device> devices_;
+};
+
+// A row, on every device that it runs on here.
+class RowTest : public DeviceTest, public testing::WithParamInterface<KernelInfo> {
+protected:
+    void SetUp() override { need(GetParam().device); }
+};
+
+// The names of parameters: of a row, of a device, layout or type, of a tuple of these.
+inline std::string name_of_parameter(const KernelInfo &row) { return row.name; }
+template<typename T>
+requires std::is_enum_v<T> std::string name_of_parameter(T value) {
+    return std::string(hk::name_of(value));
+}
+template<typename First, typename... Rest>
+std::string name_of_parameter(const std::tuple<First, Rest...> &parameters) {
+    return std::apply(
+        [](const First &first, const Rest &...rest) {
+            return (name_of_parameter(first) + ... + ("_" + name_of_parameter(rest)));
+        },
+        parameters);
+}
+inline constexpr auto parameter_name = [](const auto &info) {
+    return name_of_parameter(info.param);
+};
 
 // Runs the row on random problems that meet its conditions, until so many passed.
 template<typename Case, typename Request>

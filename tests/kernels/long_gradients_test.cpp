@@ -3,9 +3,9 @@
 
 #include "hk/conv2d_backward.h"
 #include "hk/tensor_product_backward.h"
+#include "tests/conv2d_backward/check.h"
 #include "tests/kernels/family.h"
 #include "tests/kernels/long_sums.h"
-#include "tests/conv2d_backward/check.h"
 #include "tests/support/values.h"
 
 namespace hk::test {
@@ -198,7 +198,7 @@ std::vector<KernelInfo> undivided_rows() {
 }
 
 INSTANTIATE_TEST_SUITE_P(Table, LongWeightGradientRow, testing::ValuesIn(undivided_rows()),
-                         [](const auto &info) { return std::string(info.param.name); });
+                         parameter_name);
 
 // Pairs of the lists of offsets, one after the other, as maps of one output row.
 struct PairLists {

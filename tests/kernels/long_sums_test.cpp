@@ -84,15 +84,14 @@ TEST_P(LongSoftmax, KeepTheirDigits) {
     }
 }
 
-constexpr auto row_name = [](const auto &info) { return std::string(info.param.name); };
 INSTANTIATE_TEST_SUITE_P(Table, LongBiasGradient,
                          testing::ValuesIn(conv2d_backward_bias_kernels().begin(),
                                            conv2d_backward_bias_kernels().end()),
-                         row_name);
+                         parameter_name);
 INSTANTIATE_TEST_SUITE_P(Table, LongSoftmax,
                          testing::ValuesIn(softmax_cross_entropy_kernels().begin(),
                                            softmax_cross_entropy_kernels().end()),
-                         row_name);
+                         parameter_name);
 
 }  // namespace
 }  // namespace hk::test

@@ -4,9 +4,9 @@
 #include <sstream>
 
 #include "pool2d/problem.h"
-#include "tests/reference/elements.h"
 #include "tests/pool2d/reference.h"
-#include "tests/support/tolerance.h"
+#include "tests/reference/elements.h"
+#include "tests/reference/tolerance.h"
 #include "tests/support/values.h"
 
 namespace hk::test {
@@ -93,9 +93,9 @@ std::string compare(const Pool2dCase &c, const reference::Conv2dResult &wanted,
         const double value = exact ? reference::rounded(type, wanted.value[i]) : wanted.value[i];
         // Two more roundings are for a division.
         const double bound =
-            exact ? 0 : tolerance(type, wanted.terms + 2, value, wanted.magnitude[i], {});
+            exact ? 0 : reference::tolerance(type, wanted.terms + 2, value, wanted.magnitude[i]);
         std::ostringstream text;
-        if (!close(type, got[i], value, bound)) text << value << " within " << bound;
+        if (!reference::close(type, got[i], value, bound)) text << value << " within " << bound;
         return text.str();
     };
     const auto place = [&](size_t at) {

@@ -7,8 +7,8 @@
 
 #include "HalideRuntime.h"
 #include "tests/kernels/family.h"
-#include "tests/reference/elements.h"
 #include "tests/pool2d/case.h"
+#include "tests/reference/elements.h"
 #include "tests/support/values.h"
 
 namespace hk::test {
@@ -17,13 +17,8 @@ namespace {
 constexpr Layout kLayouts[] = {Layout::nhwc, Layout::nchw};
 
 template<typename Case>
-class Row : public testing::TestWithParam<KernelInfo> {
+class Row : public RowTest {
 protected:
-    void SetUp() override {
-        devices_ = devices_of(GetParam().device);
-        if (devices_.empty()) GTEST_SKIP() << "no " << name_of(GetParam().device) << " device";
-    }
-
     void check_all() {
         const KernelInfo &row = GetParam();
         const double operations = row.device == DeviceType::opencl ? 1e5 : 1e6;
@@ -37,8 +32,6 @@ protected:
             }
         }
     }
-
-    std::vector<Device> devices_;
 };
 
 using Pool2dRow = Row<Pool2dCase>;
@@ -47,10 +40,9 @@ using Pool2dBackwardRow = Row<Pool2dBackwardCase>;
 TEST_P(Pool2dRow, IsTheReference) { check_all(); }
 TEST_P(Pool2dBackwardRow, IsTheGradient) { check_all(); }
 
-const auto name_of_row = [](const auto &info) { return std::string(info.param.name); };
-INSTANTIATE_TEST_SUITE_P(Table, Pool2dRow, testing::ValuesIn(pool2d_kernels()), name_of_row);
+INSTANTIATE_TEST_SUITE_P(Table, Pool2dRow, testing::ValuesIn(pool2d_kernels()), parameter_name);
 INSTANTIATE_TEST_SUITE_P(Table, Pool2dBackwardRow, testing::ValuesIn(pool2d_backward_kernels()),
-                         name_of_row);
+                         parameter_name);
 
 class Pool2d : public testing::TestWithParam<std::tuple<DeviceType, DataType, Layout>> {
 protected:
@@ -81,11 +73,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Combine(testing::Values(DeviceType::cpu, DeviceType::cuda, DeviceType::opencl),
                      testing::Values(DataType::f32, DataType::f16, DataType::bf16),
                      testing::ValuesIn(kLayouts)),
-    [](const auto &info) {
-        return std::string(name_of(std::get<0>(info.param))) + "_" +
-               std::string(hk::name_of(std::get<1>(info.param))) + "_" +
-               std::string(name_of(std::get<2>(info.param)));
-    });
+    parameter_name);
 
 // More than one task, of images of all sizes, and channels past the end of a vector.
 TEST(Pool2dSizes, AreManyTasks) {

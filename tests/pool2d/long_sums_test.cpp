@@ -1,9 +1,9 @@
 // Sums of any length keep an error that does not grow with it (generators/long_sum.h): averages of
 // windows of many pixels, and gradients of pixels that many windows hold.
 
+#include "tests/kernels/long_sums.h"
 #include "hk/pool2d.h"
 #include "tests/kernels/family.h"
-#include "tests/kernels/long_sums.h"
 #include "tests/support/values.h"
 
 namespace hk::test {
@@ -180,17 +180,16 @@ std::vector<KernelInfo> long_rows(std::span<const KernelInfo> rows, std::string_
     return result;
 }
 
-constexpr auto row_name = [](const auto &info) { return std::string(info.param.name); };
 INSTANTIATE_TEST_SUITE_P(Table, LongAverages,
                          testing::ValuesIn(long_rows(pool2d_kernels(), "average_in_blocks")),
-                         row_name);
+                         parameter_name);
 INSTANTIATE_TEST_SUITE_P(Table, LongGradientsOfAverages,
                          testing::ValuesIn(long_rows(pool2d_backward_kernels(),
                                                      "average_in_blocks")),
-                         row_name);
+                         parameter_name);
 INSTANTIATE_TEST_SUITE_P(Table, LongGradientsOfMaxima,
                          testing::ValuesIn(long_rows(pool2d_backward_kernels(), "max_in_blocks")),
-                         row_name);
+                         parameter_name);
 
 }  // namespace
 }  // namespace hk::test

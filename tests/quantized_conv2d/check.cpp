@@ -5,9 +5,9 @@
 #include <limits>
 #include <sstream>
 
-#include "tests/reference/elements.h"
 #include "tests/quantized_conv2d/reference.h"
-#include "tests/support/tolerance.h"
+#include "tests/reference/elements.h"
+#include "tests/reference/tolerance.h"
 #include "tests/support/values.h"
 
 namespace hk::test {
@@ -102,13 +102,16 @@ std::string fault(const QuantizedConv2dCase &c, const reference::QuantizedConv2d
     const bool exact = c.data != Data::reals;
     // Sums that are exact in s32 or f32 are rounded a few times afterwards, others with each term.
     const double value = expected.value[i];
-    const double bound = tolerance(DataType::f32, exact ? 4 : expected.sum.terms + 4, value,
-                                   expected.magnitude[i], c.problem.options);
+    const double bound =
+        reference::tolerance(DataType::f32, exact ? 4 : expected.sum.terms + 4, value,
+                             expected.magnitude[i], reference::activation_in(c.problem.options));
     if (c.output_type == DataType::s32) {
         const double sum = reference::wrapped(expected.sum.value[i]);
         if (got != sum) wanted << sum;
     } else if (!c.requantized()) {
-        if (!close(DataType::f32, got, value, bound)) wanted << value << " within " << bound;
+        if (!reference::close(DataType::f32, got, value, bound)) {
+            wanted << value << " within " << bound;
+        }
     } else {
         const auto stored = [&](double v) {
             return reference::stored(v, c.output_type, c.output_zero_point);

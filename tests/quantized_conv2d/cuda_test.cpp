@@ -3,27 +3,26 @@
 
 #include <optional>
 
-#include "apps/bench/shapes.h"
-#include "tests/runtime/cuda_rows.h"
-#include "tests/runtime/expect_error.h"
+#include "families/convolution/convolution.h"
 #include "hk/memory.h"
 #include "hk/quantized_conv2d.h"
+#include "tests/runtime/cuda_rows.h"
+#include "tests/runtime/expect_error.h"
 
 namespace hk {
 namespace {
 
-using bench::ConvShape;
 using tests::driver;
 
 const Device kDevice = tests::kCuda;
 
-ConvShape shape(int64_t channels, int64_t size, int64_t filters, int64_t kernel) {
-    ConvShape shape;
+Conv2dProblem shape(int64_t channels, int64_t size, int64_t filters, int64_t kernel) {
+    Conv2dProblem shape;
     shape.channels = channels;
     shape.height = shape.width = size;
     shape.filters = filters;
     shape.kernel_height = shape.kernel_width = kernel;
-    shape.padding_y = shape.padding_x = kernel / 2;
+    shape.options.padding = {kernel / 2, kernel / 2, kernel / 2, kernel / 2};
     return shape;
 }
 
@@ -37,13 +36,13 @@ protected:
     };
 
     // One scale for all; not written to, so that large ones take no memory.
-    static Operands operands(const ConvShape &s, DataType in, DataType out, Layout layout) {
+    static Operands operands(const Conv2dProblem &s, DataType in, DataType out, Layout layout) {
         const auto tensor = [](const Shape &shape, DataType type) {
             const bool byte = type == DataType::u8 || type == DataType::s8;
             return QuantizedTensor(Tensor(shape, type, kDevice),
                                    byte ? Quantization(0.5f, 3) : Quantization());
         };
-        const Conv2dProblem p = s.problem(DataType::f32, layout);
+        const Conv2dProblem p = bench::in(s, DataType::f32, layout);
         const bool nhwc = layout == Layout::nhwc;
         const int64_t depth = p.channels / p.options.groups;
         const Shape input = nhwc ? Shape{p.batch, p.height, p.width, p.channels}
@@ -65,13 +64,13 @@ protected:
 
 // Of every rung that takes a shape; small ones, and some at the ends of what kernels take.
 TEST_F(CudaQuantizedConv2d, LaunchesOfEveryRowAreLegal) {
-    ConvShape depthwise = shape(4099, 9, 4099, 5), batch = shape(1, 3, 2, 3);
-    depthwise.groups = 4099;
+    Conv2dProblem depthwise = shape(4099, 9, 4099, 5), batch = shape(1, 3, 2, 3);
+    depthwise.options.groups = 4099;
     batch.batch = 70000;
-    const ConvShape shapes[] = {depthwise,           batch,
-                                shape(1, 1, 1, 1),   shape(64, 512, 256, 3),
-                                shape(64, 56, 8, 3), shape(256, 56, 512, 1),
-                                shape(3, 40, 1, 31), shape(1, 20000, 1, 3)};
+    const Conv2dProblem shapes[] = {depthwise,           batch,
+                                    shape(1, 1, 1, 1),   shape(64, 512, 256, 3),
+                                    shape(64, 56, 8, 3), shape(256, 56, 512, 1),
+                                    shape(3, 40, 1, 31), shape(1, 20000, 1, 3)};
     const std::pair<DataType, DataType> types[] = {{DataType::u8, DataType::u8},
                                                    {DataType::s8, DataType::s32},
                                                    {DataType::f32, DataType::f32},
@@ -79,12 +78,12 @@ TEST_F(CudaQuantizedConv2d, LaunchesOfEveryRowAreLegal) {
     std::set<std::string> launched;
     for (const auto &[in, out] : types) {
         for (const Layout layout : {Layout::nhwc, Layout::nchw}) {
-            for (const ConvShape &s : shapes) {
+            for (const Conv2dProblem &s : shapes) {
                 const Operands o = operands(s, in, out, layout);
                 const Selection selection =
                     select_quantized_conv2d(o.problem, DeviceType::cuda, kDevice.limits(), true);
                 for (const Rung &rung : selection.ladder) {
-                    SCOPED_TRACE(rung.kernel->name + (": " + bench::derived_name(s)));
+                    SCOPED_TRACE(rung.kernel->name + (": " + bench::name_of(s)));
                     expect_launches(*rung.kernel, o);
                     launched.insert(rung.kernel->name);
                     if (HasFailure()) return;

@@ -3,7 +3,7 @@
 
 #include <tuple>
 
-#include "tests/kernels/family.h"
+#include "tests/convolution/layout_test.h"
 #include "tests/quantized_conv2d/check.h"
 
 namespace hk::test {
@@ -12,25 +12,9 @@ namespace {
 // 2 types of input times 160 problems: more than 300 a layout and device.
 constexpr int problems = 160;
 
-class QuantizedConv2d : public testing::TestWithParam<std::tuple<DeviceType, Layout, DataType>> {
+class QuantizedConv2d : public LayoutTest {
 protected:
-    void SetUp() override {
-        const DeviceType type = std::get<0>(GetParam());
-        devices_ = devices_of(type);
-        const bool rows =
-            std::ranges::any_of(quantized_conv2d_kernels(),
-                                [&](const KernelInfo &kernel) { return kernel.device == type; });
-        if (devices_.empty() || !rows) {
-            GTEST_SKIP() << "no " << name_of(type) << (rows ? " device" : " rows");
-        }
-    }
-
-    Conv2dRequest request(Data data) const {
-        const auto [device, layout, type] = GetParam();
-        return {type, layout, data, {}, device == DeviceType::opencl ? 2e5 : 2e6};
-    }
-
-    std::vector<Device> devices_;
+    void SetUp() override { need(std::get<0>(GetParam()), quantized_conv2d_kernels()); }
 };
 
 TEST_P(QuantizedConv2d, MatchesTheReferenceOnRandomProblems) {
@@ -54,18 +38,12 @@ TEST_P(QuantizedConv2d, RunsInTwoThreadsAtOnce) {
     }
 }
 
-std::string name(const testing::TestParamInfo<std::tuple<DeviceType, Layout, DataType>> &info) {
-    const auto [device, layout, type] = info.param;
-    return std::string(name_of(device)) + "_" + std::string(name_of(layout)) + "_" +
-           std::string(name_of(type));
-}
-
 INSTANTIATE_TEST_SUITE_P(All, QuantizedConv2d,
                          testing::Combine(testing::Values(DeviceType::cpu, DeviceType::opencl,
                                                           DeviceType::cuda),
                                           testing::Values(Layout::nhwc, Layout::nchw),
                                           testing::Values(DataType::u8, DataType::f32)),
-                         name);
+                         parameter_name);
 
 }  // namespace
 }  // namespace hk::test

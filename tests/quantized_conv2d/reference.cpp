@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "tests/elementwise/reference.h"
 #include "tests/reference/elements.h"
 
 namespace hk::reference {
@@ -50,7 +51,7 @@ void add_sum_bias(const QuantizedTensor &bias, int64_t filters, Conv2dResult &su
 }
 
 // The activation in units of the output's scale.
-Conv2dOptions in_units(Conv2dOptions options, float scale) {
+ActivationOptions in_units(ActivationOptions options, float scale) {
     if (options.activation == Activation::clamp) {
         options.alpha /= scale;
         options.beta /= scale;
@@ -58,7 +59,7 @@ Conv2dOptions in_units(Conv2dOptions options, float scale) {
     return options;
 }
 
-float activate_f32(float value, const Conv2dOptions &options) {
+float activate_f32(float value, const ActivationOptions &options) {
     return static_cast<float>(activate(value, options));
 }
 
@@ -84,7 +85,7 @@ double wrapped(double sum) {
 
 QuantizedConv2dResult quantized_conv2d(const QuantizedTensor &input, const QuantizedTensor &weight,
                                        const QuantizedTensor &bias, const Quantization &output,
-                                       const Conv2dOptions &options) {
+                                       const Conv2dOptions &options, const Rows &rows) {
     const Tensor &x = input.values, &w = weight.values;
     // For the sizes: those of f32 are all right for any type.
     const Conv2dProblem p =
@@ -92,14 +93,14 @@ QuantizedConv2dResult quantized_conv2d(const QuantizedTensor &input, const Quant
     QuantizedConv2dResult result;
     result.sum = conv2d_sums(
         p, minus(read(channels_last(x, options.layout)), input.quantization.zero_point()),
-        minus(read_filters(w, options.layout), weight.quantization.zero_point()));
+        minus(read_filters(w, options.layout), weight.quantization.zero_point()), rows);
     add_sum_bias(bias, p.filters, result.sum);
 
     const std::vector<float> weight_scales = scales_of(weight.quantization, p.filters);
     const std::vector<float> biases = real_bias(bias, p.filters);
     const float input_scale = scales_of(input.quantization, 1)[0];
     const float output_scale = scales_of(output, 1)[0];
-    const Conv2dOptions activation = in_units(options, output_scale);
+    const ActivationOptions activation = in_units(activation_in(options), output_scale);
     for (size_t i = 0; i < result.sum.value.size(); i++) {
         const size_t k = i % static_cast<size_t>(p.filters);
         const double scale = static_cast<double>(input_scale) * weight_scales[k] / output_scale;

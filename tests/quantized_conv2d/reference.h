@@ -26,7 +26,7 @@ struct QuantizedConv2dResult {
 // On host tensors with any strides. `output`: undefined where it is f32 or s32.
 QuantizedConv2dResult quantized_conv2d(const QuantizedTensor &input, const QuantizedTensor &weight,
                                        const QuantizedTensor &bias, const Quantization &output,
-                                       const Conv2dOptions &options);
+                                       const Conv2dOptions &options, const Rows &rows = {});
 
 // v rounded half to even, moved by the zero point and saturated to the type.
 double stored(double v, DataType type, int32_t zero_point);

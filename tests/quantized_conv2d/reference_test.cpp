@@ -7,10 +7,10 @@
 
 #include <cmath>
 
-#include "tests/reference/elements.h"
-#include "tests/quantized_conv2d/onnx_reference.h"
 #include "tests/quantized_conv2d/check.h"
-#include "tests/support/tolerance.h"
+#include "tests/quantized_conv2d/onnx_reference.h"
+#include "tests/reference/elements.h"
+#include "tests/reference/tolerance.h"
 
 namespace hk::test {
 namespace {
@@ -88,33 +88,34 @@ TEST_P(QuantizedConv2dReference, IsDequantizeLinearAndConv) {
         const auto wanted = [](const QuantizedConv2dCase &c) {
             return c.output_type == DataType::f32;
         };
-        for_each_case(type, GetParam(), wanted,
-                      [](const auto &c, const auto &operands, const auto &t, const auto &result) {
-                          using reference::dequantize_linear;
-                          const Tensor x = c.integer()
-                                               ? dequantize_linear(t.input.values, {c.input_scale},
-                                                                   c.input_zero_point)
-                                               : t.input.values;
-                          const Tensor w = dequantize_linear(
-                              t.weight.values, operands.weight_scales, c.weight_zero_point);
-                          Tensor b = t.bias.values;
-                          if (t.bias.quantization.defined()) {
-                              b = dequantize_linear(b, operands.bias_scales, c.bias_zero_point);
-                          } else if (c.bias == QuantizedBias::sum_s32) {
-                              std::vector<float> scales = operands.weight_scales;
-                              for (float &scale : scales) scale *= c.input_scale;
-                              b = dequantize_linear(b, scales, 0);
-                          }
-                          const auto onnx = reference::conv2d(x, w, b, {}, c.problem.options);
-                          for (size_t i = 0; i < onnx.value.size(); i++) {
-                              const double bound = tolerance(DataType::f32, 4, onnx.value[i],
-                                                             onnx.magnitude[i], c.problem.options);
-                              ASSERT_NEAR(result.value[i], onnx.value[i], bound)
-                                  << name_of_place(c.problem, i);
-                              ASSERT_NEAR(result.separate[i], onnx.value[i], 2 * bound)
-                                  << name_of_place(c.problem, i);
-                          }
-                      });
+        for_each_case(
+            type, GetParam(), wanted,
+            [](const auto &c, const auto &operands, const auto &t, const auto &result) {
+                using reference::dequantize_linear;
+                const Tensor x = c.integer() ? dequantize_linear(t.input.values, {c.input_scale},
+                                                                 c.input_zero_point)
+                                             : t.input.values;
+                const Tensor w =
+                    dequantize_linear(t.weight.values, operands.weight_scales, c.weight_zero_point);
+                Tensor b = t.bias.values;
+                if (t.bias.quantization.defined()) {
+                    b = dequantize_linear(b, operands.bias_scales, c.bias_zero_point);
+                } else if (c.bias == QuantizedBias::sum_s32) {
+                    std::vector<float> scales = operands.weight_scales;
+                    for (float &scale : scales) scale *= c.input_scale;
+                    b = dequantize_linear(b, scales, 0);
+                }
+                const auto onnx = reference::conv2d(x, w, b, {}, c.problem.options);
+                for (size_t i = 0; i < onnx.value.size(); i++) {
+                    const double bound =
+                        reference::tolerance(DataType::f32, 4, onnx.value[i], onnx.magnitude[i],
+                                             reference::activation_in(c.problem.options));
+                    ASSERT_NEAR(result.value[i], onnx.value[i], bound)
+                        << name_of_place(c.problem, i);
+                    ASSERT_NEAR(result.separate[i], onnx.value[i], 2 * bound)
+                        << name_of_place(c.problem, i);
+                }
+            });
     }
 }
 

@@ -1,36 +1,13 @@
 // Does the shipped object work: every row of the table, on every device that it runs on here, on
 // random problems that meet its conditions.
 
-#include "tests/kernels/family.h"
+#include "tests/convolution/layout_test.h"
 #include "tests/quantized_conv2d/check.h"
 
 namespace hk::test {
 namespace {
 
-// What PoCL runs of a GPU schedule in the time of a test.
-double operations_of(const KernelInfo &kernel) {
-    return kernel.device == DeviceType::opencl ? 3e5 : 2e6;
-}
-
-class QuantizedConv2dRow : public testing::TestWithParam<KernelInfo> {
-protected:
-    void SetUp() override {
-        devices_ = devices_of(GetParam().device);
-        if (devices_.empty()) {
-            GTEST_SKIP() << "no " << name_of(GetParam().device) << " device";
-        }
-    }
-
-    void check_row(Data data, int problems) {
-        const KernelInfo &row = GetParam();
-        const Conv2dRequest request{row.type, row.layout, data, row.where, operations_of(row)};
-        for (const Device device : devices_) {
-            test::check_row<QuantizedConv2dCase>(row, device, request, problems);
-        }
-    }
-
-    std::vector<Device> devices_;
-};
+using QuantizedConv2dRow = LayoutRowTest<QuantizedConv2dCase>;
 
 // Sums in s32, and those of whole numbers in f32.
 TEST_P(QuantizedConv2dRow, IsExactOnIntegers) { check_row(Data::integers, 24); }
@@ -90,7 +67,7 @@ TEST(QuantizedConv2dRows, RefuseTheOtherSizeOfOutput) {
 INSTANTIATE_TEST_SUITE_P(Table, QuantizedConv2dRow,
                          testing::ValuesIn(quantized_conv2d_kernels().begin(),
                                            quantized_conv2d_kernels().end()),
-                         [](const auto &info) { return std::string(info.param.name); });
+                         parameter_name);
 
 }  // namespace
 }  // namespace hk::test

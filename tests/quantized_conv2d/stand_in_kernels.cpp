@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/support/called_with.h"
+
 namespace hk::tests {
 
 QuantizedCall last_quantized_call;
@@ -9,63 +11,81 @@ int quantized_calls = 0;
 
 namespace {
 
-// Takes a kernel's arguments one after the other.
-class Reader {
-public:
-    explicit Reader(void **argv) : argv_(argv + 1) {}
-
-    template<typename T>
-    void take(T &value) {
-        value = *static_cast<T *>(*argv_++);
+SeenBuffer seen(const halide_buffer_t &buffer) {
+    SeenBuffer result{buffer.type, buffer.host, {}, {}, {}};
+    EXPECT_EQ(buffer.dim[0].stride, 1);
+    int64_t elements = 1;
+    for (int d = 0; d < buffer.dimensions; d++) {
+        EXPECT_EQ(buffer.dim[d].min, 0);
+        result.extents.push_back(buffer.dim[d].extent);
+        result.strides.push_back(buffer.dim[d].stride);
+        elements *= buffer.dim[d].extent;
     }
-
-    void take(SeenBuffer &seen) {
-        const auto &buffer = *static_cast<halide_buffer_t *>(*argv_++);
-        seen = {buffer.type, buffer.host, {}, {}, {}};
-        EXPECT_EQ(buffer.dim[0].stride, 1);
-        int64_t elements = 1;
-        for (int d = 0; d < buffer.dimensions; d++) {
-            EXPECT_EQ(buffer.dim[d].min, 0);
-            seen.extents.push_back(buffer.dim[d].extent);
-            seen.strides.push_back(buffer.dim[d].stride);
-            elements *= buffer.dim[d].extent;
-        }
-        // Vectors are packed, and there whether used or not.
-        if (buffer.dimensions < 5) {
-            seen.bytes.assign(buffer.host, buffer.host + elements * buffer.type.bytes());
-        }
+    // Vectors are packed, and there whether used or not.
+    if (buffer.dimensions < 5) {
+        result.bytes.assign(buffer.host, buffer.host + elements * buffer.type.bytes());
     }
+    return result;
+}
 
-private:
-    void **argv_;
+// The numbers of a kernel, where a call keeps them.
+template<typename T>
+struct Number {
+    const char *name;
+    T QuantizedCall::*value;
+};
+constexpr Number<int32_t> kIntegers[] = {
+    {"stride_x", &QuantizedCall::stride_x},
+    {"stride_y", &QuantizedCall::stride_y},
+    {"dilation_x", &QuantizedCall::dilation_x},
+    {"dilation_y", &QuantizedCall::dilation_y},
+    {"padding_left", &QuantizedCall::padding_left},
+    {"padding_top", &QuantizedCall::padding_top},
+    {"input_flip", &QuantizedCall::input_flip},
+    {"input_zero_point", &QuantizedCall::input_zero_point},
+    {"weight_zero_point", &QuantizedCall::weight_zero_point},
+    {"bias_kind", &QuantizedCall::bias_kind},
+    {"bias_zero_point", &QuantizedCall::bias_zero_point},
+    {"output_flip", &QuantizedCall::output_flip},
+    {"output_zero_point", &QuantizedCall::output_zero_point},
+};
+constexpr Number<float> kFloats[] = {
+    {"input_scale", &QuantizedCall::input_scale},
+    {"scale_for_all", &QuantizedCall::scale_for_all},
+    {"bias_scale_for_all", &QuantizedCall::bias_scale_for_all},
+    {"output_scale", &QuantizedCall::output_scale},
+    {"slope", &QuantizedCall::slope},
+    {"low", &QuantizedCall::low},
+    {"high", &QuantizedCall::high},
+};
+constexpr Number<SeenBuffer> kBuffers[] = {
+    {"input", &QuantizedCall::input},           {"weight", &QuantizedCall::weight},
+    {"scale", &QuantizedCall::scale},           {"bias", &QuantizedCall::bias},
+    {"bias_scale", &QuantizedCall::bias_scale}, {"output", &QuantizedCall::output},
 };
 
-int note(const char *kernel, void **argv) {
+const std::vector<KernelArgument> &declared() {
+    static const std::vector<KernelArgument> arguments = [] {
+        std::vector<KernelArgument> all = {{"__user_context", sizeof(void *), {}},
+                                           {"integer_output", sizeof(bool), {}}};
+        for (const auto &number : kIntegers) all.push_back({number.name, sizeof(int32_t), {}});
+        for (const auto &number : kFloats) all.push_back({number.name, sizeof(float), {}});
+        for (const auto &buffer : kBuffers) all.push_back({buffer.name, 0, {}});
+        return all;
+    }();
+    return arguments;
+}
+
+int note(const char *kernel, void **pointers) {
+    const test::CalledWith given(declared(), pointers);
     QuantizedCall &c = last_quantized_call;
     c = {};
     c.kernel = kernel;
     quantized_calls++;
-    Reader reader(argv);
-    for (SeenBuffer *buffer : {&c.input, &c.weight, &c.scale, &c.bias, &c.bias_scale}) {
-        reader.take(*buffer);
-    }
-    for (int32_t *number : {&c.stride_x, &c.stride_y, &c.dilation_x, &c.dilation_y, &c.padding_left,
-                            &c.padding_top, &c.input_flip}) {
-        reader.take(*number);
-    }
-    reader.take(c.input_scale);
-    reader.take(c.input_zero_point);
-    reader.take(c.scale_for_all);
-    reader.take(c.weight_zero_point);
-    reader.take(c.bias_kind);
-    reader.take(c.bias_scale_for_all);
-    reader.take(c.bias_zero_point);
-    reader.take(c.output_scale);
-    reader.take(c.output_flip);
-    reader.take(c.output_zero_point);
-    reader.take(c.integer_output);
-    for (float *number : {&c.slope, &c.low, &c.high}) reader.take(*number);
-    reader.take(c.output);
+    for (const auto &number : kIntegers) given.take(number.name, c.*number.value);
+    for (const auto &number : kFloats) given.take(number.name, c.*number.value);
+    for (const auto &buffer : kBuffers) c.*buffer.value = seen(given.buffer(buffer.name));
+    given.take("integer_output", c.integer_output);
     return 0;
 }
 
@@ -84,7 +104,8 @@ KernelInfo row(const char *name, DataType type, Layout layout, std::span<const C
     kernel.layout = layout;
     kernel.device = DeviceType::cpu;
     kernel.where = where;
-    kernel.call = [](void **argv) { return note(noted, argv); };
+    kernel.call = [](void **pointers) { return note(noted, pointers); };
+    kernel.arguments = declared();
     return kernel;
 }
 

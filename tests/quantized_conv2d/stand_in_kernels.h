@@ -16,7 +16,7 @@ struct SeenBuffer {
     std::vector<uint8_t> bytes;  // of a vector: all of them
 };
 
-// The arguments of a quantized_conv2d kernel, in the order of its generator.
+// The arguments of a quantized_conv2d kernel.
 struct QuantizedCall {
     std::string kernel;
     SeenBuffer input, weight, scale, bias, bias_scale;

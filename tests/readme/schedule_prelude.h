@@ -8,10 +8,6 @@ using namespace hk::schedules;
 struct Tile {
     int x, each;
 };
-struct Context {
-    Halide::Target target;
-    std::string knobs;
-};
 
 extern Tile tile;
 extern Context context;

@@ -42,7 +42,7 @@ std::vector<const KernelInfo *> tiles_of_bytes() {
     for (const Table &table : tables()) {
         for (const KernelInfo &row : table.kernels) {
             if (table.family == "quantized_conv2d" && row.device == DeviceType::cuda &&
-                row.type == DataType::u8 && std::string_view(row.schedule) == "gpu") {
+                row.type == DataType::u8 && std::string_view(row.schedule) == "staged") {
                 result.push_back(&row);
             }
         }

@@ -24,46 +24,45 @@ constexpr int kSets = 1;  // of a case and row
 // No smaller than the largest legal tile. What selection takes of each, and the first row of each
 // schedule that takes it, are compiled.
 const std::map<std::string, std::vector<std::string>> &shapes() {
-    static const std::string dense = "n=2,c=32,h=17,w=18,k=48", few = "n=1,c=512,h=2,w=3,k=32",
-                             depthwise = "groups=64,c=64,k=64", of_8 = "groups=8,c=64,k=64",
-                             of_16 = "groups=4,c=64,k=64";
-    static const std::string k1 = ",kh=1,kw=1", k3 = ",kh=3,kw=3,pad_h=1,pad_w=1",
-                             s2 = ",stride_h=2,stride_w=2";
-    static const std::vector<std::string> convolutions = {dense + k3,
-                                                          few + k1,
-                                                          dense + k1,
-                                                          depthwise + k3 + ",n=2,h=17,w=18",
-                                                          depthwise + k3 + ",n=1,h=14,w=14",
-                                                          depthwise + k3 + ",n=1,h=28,w=28",
-                                                          depthwise + k3 + ",n=1,h=28,w=28" + s2,
-                                                          of_8 + k3 + ",n=2,h=17,w=18",
-                                                          of_8 + k3 + ",n=2,h=17,w=18" + s2,
-                                                          of_16 + k3 + ",n=2,h=17,w=18",
-                                                          dense + k3 + s2,
-                                                          "n=1,c=32770,h=2,w=3,k=32" + k1,
-                                                          "n=1,c=32,h=2,w=3,k=32770" + k1};
+    static const std::string k3 = ",padding=1", s2 = ",stride=2",
+                             dense = "input=2x17x18x32,weight=48x3x3x32" + k3,
+                             depthwise = ",weight=64x3x3x1,groups=64" + k3,
+                             of_8 = ",weight=64x3x3x8,groups=8" + k3,
+                             of_16 = ",weight=64x3x3x16,groups=4" + k3;
+    static const std::vector<std::string> convolutions = {dense,
+                                                          "input=1x2x3x512,weight=32x1x1x512",
+                                                          "input=2x17x18x32,weight=48x1x1x32",
+                                                          "input=2x17x18x64" + depthwise,
+                                                          "input=1x14x14x64" + depthwise,
+                                                          "input=1x28x28x64" + depthwise,
+                                                          "input=1x28x28x64" + depthwise + s2,
+                                                          "input=2x17x18x64" + of_8,
+                                                          "input=2x17x18x64" + of_8 + s2,
+                                                          "input=2x17x18x64" + of_16,
+                                                          dense + s2,
+                                                          "input=1x2x3x32770,weight=32x1x1x32770",
+                                                          "input=1x2x3x32,weight=32770x1x1x32"};
     static const std::map<std::string, std::vector<std::string>> all = {
         {"conv2d", convolutions},
         {"conv2d_backward_data", convolutions},
         {"conv2d_backward_weight", convolutions},
         {"quantized_conv2d", convolutions},
         {"topk",
-         {"rows=70,columns=30,k=5", "rows=70,columns=1000,k=5", "rows=3,columns=2000,k=20",
-          "rows=5,columns=300,k=150"}},
+         {"input=70x30,k=5", "input=70x1000,k=5", "input=3x2000,k=20", "input=5x300,k=150"}},
         {"tensor_product", {"voxels=500,kernel=3,stride=1,c=24,m=70"}},
         {"tensor_product_backward_data", {"voxels=500,kernel=3,stride=1,c=24,m=70"}},
         {"tensor_product_backward_weight",
          {"voxels=500,kernel=3,stride=1,c=24,m=70", "voxels=500,kernel=3,stride=1,c=64,m=64"}},
-        {"activate", {"elements=40000"}},
-        {"activate_backward", {"elements=40000"}},
-        {"sgd", {"elements=40000"}},
+        {"activate", {"input=40000"}},
+        {"activate_backward", {"input=40000"}},
+        {"sgd", {"input=40000"}},
         {"pool2d",
-         {"pooling=max,n=2,c=20,h=33,w=35,kernel=3,stride=2,padding=1",
-          "pooling=average,n=2,c=20,h=33,w=35,kernel=3,stride=2,padding=1"}},
+         {"pooling=max,input=2x33x35x20,kernel=3,stride=2,padding=1",
+          "pooling=average,input=2x33x35x20,kernel=3,stride=2,padding=1"}},
         {"pool2d_backward",
-         {"pooling=max,n=2,c=20,h=33,w=35,kernel=3,stride=2,padding=1",
-          "pooling=average,n=2,c=20,h=33,w=35,kernel=3,stride=2,padding=1"}},
-        {"softmax_cross_entropy", {"rows=40,classes=301"}}};
+         {"pooling=max,input=2x33x35x20,kernel=3,stride=2,padding=1",
+          "pooling=average,input=2x33x35x20,kernel=3,stride=2,padding=1"}},
+        {"softmax_cross_entropy", {"input=40x301"}}};
     return all;
 }
 
@@ -175,7 +174,7 @@ TEST_P(RandomKnobs, MakeRightKernels) {
 std::vector<Rows> all_rows() {
     std::vector<Rows> all;
     for (const bench::Family &family : bench::families()) {
-        if (!family.rows) continue;
+        if (!family.has_rows) continue;
         for (const Layout layout : family.layouts) all.push_back({family.name, layout});
     }
     return all;

@@ -6,8 +6,8 @@
 #include <sstream>
 
 #include "tests/reference/elements.h"
+#include "tests/reference/tolerance.h"
 #include "tests/softmax_cross_entropy/reference.h"
-#include "tests/support/tolerance.h"
 #include "tests/support/values.h"
 
 namespace hk::test {
@@ -49,18 +49,14 @@ std::string text_of(double value, double bound) {
     return text.str();
 }
 
-// The sum has an error of the terms' number, the exponentials one of their argument's rounding, at
-// most 104 units, and some of their evaluation.
-int64_t terms(const SoftmaxCase &c) { return c.classes + 128; }
-
 using Result = reference::SoftmaxCrossEntropyResult;
 
 std::string compare_loss(const SoftmaxCase &c, const Result &wanted, const Tensor &loss) {
     const std::vector<double> got = reference::read(loss);
     const auto fault = [&](size_t n) {
         const double value = wanted.loss[n];
-        const double bound = tolerance(DataType::f32, terms(c), value, 2 + std::abs(value), {});
-        return close(DataType::f32, got[n], value, bound) ? "" : text_of(value, bound);
+        const double bound = reference::loss_tolerance(c.classes, value);
+        return reference::close(DataType::f32, got[n], value, bound) ? "" : text_of(value, bound);
     };
     const auto place = [](size_t n) { return "n " + std::to_string(n); };
     return differences(place, got, fault) + unwritten(loss);
@@ -70,11 +66,10 @@ std::string compare_gradient(const SoftmaxCase &c, const Result &wanted, const T
     const std::vector<double> got = reference::read(gradient);
     const auto classes = static_cast<size_t>(c.classes);
     const auto fault = [&](size_t i) {
-        const double value = wanted.gradient[i], p = wanted.probability[i];
-        const double scale = std::abs(c.scale), one = std::abs(value - c.scale * p);
+        const double value = wanted.gradient[i];
         const double bound =
-            tolerance(c.type, terms(c), value, scale * p + one, {}) + scale * std::ldexp(1, -125);
-        return close(c.type, got[i], value, bound) ? "" : text_of(value, bound);
+            reference::gradient_tolerance(c.type, c.classes, value, wanted.probability[i], c.scale);
+        return reference::close(c.type, got[i], value, bound) ? "" : text_of(value, bound);
     };
     const auto place = [&](size_t i) {
         return "n " + std::to_string(i / classes) + " c " + std::to_string(i % classes);

@@ -9,24 +9,22 @@
 #include "tests/fuzz/compare.h"
 #include "tests/fuzz/family.h"
 #include "tests/reference/elements.h"
+#include "tests/reference/tolerance.h"
+#include "tests/softmax_cross_entropy/case.h"
 #include "tests/softmax_cross_entropy/reference.h"
 #include "tests/support/checked_call.h"
-#include "tests/softmax_cross_entropy/case.h"
-#include "tests/support/tolerance.h"
 
 namespace hk::fuzz {
 namespace {
 
-// As in tests/support: a sum's error, and those of the exponentials' arguments.
 std::string compare_gradient(const Tensor &got, const reference::SoftmaxCrossEntropyResult &wanted,
                              int64_t classes, double scale) {
     const std::vector<double> values = reference::read(got);
     for (size_t i = 0; i < values.size(); i++) {
-        const double value = wanted.gradient[i], p = wanted.probability[i];
-        const double magnitude = std::abs(scale) * p + std::abs(value - scale * p);
-        const double bound = test::tolerance(got.type(), classes + 128, value, magnitude, {}) +
-                             std::abs(scale) * std::ldexp(1, -125);
-        if (test::close(got.type(), values[i], value, bound)) continue;
+        const double value = wanted.gradient[i];
+        const double bound =
+            reference::gradient_tolerance(got.type(), classes, value, wanted.probability[i], scale);
+        if (reference::close(got.type(), values[i], value, bound)) continue;
         std::ostringstream text;
         text << "gradient " << i << ": " << values[i] << ", should be " << value << " within "
              << bound;
@@ -36,10 +34,14 @@ std::string compare_gradient(const Tensor &got, const reference::SoftmaxCrossEnt
 }
 
 std::string compare_loss(const Tensor &got, const std::vector<double> &loss, int64_t classes) {
-    std::vector<double> magnitude;
-    for (const double value : loss) magnitude.push_back(2 + std::abs(value));
-    return compare(DataType::f32, reference::read(got), loss, magnitude, classes + 128) +
-           test::unwritten(got);
+    const auto fault = [&, values = reference::read(got)](size_t n) -> std::string {
+        const double bound = reference::loss_tolerance(classes, loss[n]);
+        return reference::close(DataType::f32, values[n], loss[n], bound)
+                   ? ""
+                   : std::to_string(loss[n]) + " within " + std::to_string(bound);
+    };
+    const auto place = [](size_t n) { return "loss " + std::to_string(n); };
+    return test::differences(place, reference::read(got), fault) + test::unwritten(got);
 }
 
 }  // namespace

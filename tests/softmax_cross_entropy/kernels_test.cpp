@@ -12,14 +12,8 @@ namespace {
 
 double elements_of(DeviceType type) { return type == DeviceType::opencl ? 3e3 : 2e4; }
 
-class SoftmaxRow : public testing::TestWithParam<KernelInfo> {
+class SoftmaxRow : public RowTest {
 protected:
-    void SetUp() override {
-        devices_ = devices_of(GetParam().device);
-        if (devices_.empty()) GTEST_SKIP() << "no " << name_of(GetParam().device) << " device";
-    }
-
-    std::vector<Device> devices_;
 };
 
 TEST_P(SoftmaxRow, IsTheReference) {
@@ -52,7 +46,7 @@ TEST_P(SoftmaxRow, IsTheSameInPlace) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Table, SoftmaxRow, testing::ValuesIn(softmax_cross_entropy_kernels()),
-                         [](const auto &info) { return std::string(info.param.name); });
+                         parameter_name);
 
 class Softmax : public testing::TestWithParam<std::tuple<DeviceType, DataType>> {
 protected:
@@ -127,10 +121,7 @@ INSTANTIATE_TEST_SUITE_P(
     Devices, Softmax,
     testing::Combine(testing::Values(DeviceType::cpu, DeviceType::cuda, DeviceType::opencl),
                      testing::Values(DataType::f32, DataType::f16, DataType::bf16)),
-    [](const auto &info) {
-        return std::string(name_of(std::get<0>(info.param))) + "_" +
-               std::string(hk::name_of(std::get<1>(info.param)));
-    });
+    parameter_name);
 
 }  // namespace
 }  // namespace hk::test

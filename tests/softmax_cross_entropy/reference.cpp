@@ -4,7 +4,17 @@
 #include <cmath>
 #include <limits>
 
+#include "tests/reference/tolerance.h"
+
 namespace hk::reference {
+namespace {
+
+// The exponentials' sum has an error of its terms' number, of at most 2^-14 however many these are
+// (hk/softmax_cross_entropy.h); the exponentials one of their argument's rounding, at most 104
+// units, and some of their evaluation.
+int64_t terms_of(int64_t classes) { return std::min<int64_t>(classes, 1024) + 128; }
+
+}  // namespace
 
 SoftmaxCrossEntropyResult softmax_cross_entropy(const std::vector<double> &logits, size_t classes,
                                                 const std::vector<int64_t> &labels, double scale) {
@@ -26,6 +36,17 @@ SoftmaxCrossEntropyResult softmax_cross_entropy(const std::vector<double> &logit
         }
     }
     return result;
+}
+
+double loss_tolerance(int64_t classes, double loss) {
+    return tolerance(DataType::f32, terms_of(classes), loss, 2 + std::abs(loss));
+}
+
+double gradient_tolerance(DataType type, int64_t classes, double gradient, double probability,
+                          double scale) {
+    const double p = std::abs(scale) * probability, one = std::abs(gradient - scale * probability);
+    return tolerance(type, terms_of(classes), gradient, p + one) +
+           std::abs(scale) * std::ldexp(1, -125);
 }
 
 }  // namespace hk::reference

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "hk/data_type.h"
+
 namespace hk::reference {
 
 struct SoftmaxCrossEntropyResult {
@@ -15,5 +17,10 @@ struct SoftmaxCrossEntropyResult {
 SoftmaxCrossEntropyResult softmax_cross_entropy(const std::vector<double> &logits,
                                                 std::size_t classes,
                                                 const std::vector<int64_t> &labels, double scale);
+
+// How far a right kernel's results may lie from these.
+double loss_tolerance(int64_t classes, double loss);
+double gradient_tolerance(DataType type, int64_t classes, double gradient, double probability,
+                          double scale);
 
 }  // namespace hk::reference

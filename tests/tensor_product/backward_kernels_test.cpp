@@ -4,8 +4,8 @@
 
 #include "tests/kernels/family.h"
 #include "tests/reference/elements.h"
-#include "tests/tensor_product/check.h"
 #include "tests/support/values.h"
+#include "tests/tensor_product/check.h"
 
 namespace hk::test {
 namespace {
@@ -24,23 +24,22 @@ TEST_P(TensorProductDataRow, IsTheReference) { check_it(GetParam(), Product::inp
 class TensorProductWeightRow : public testing::TestWithParam<KernelInfo> {};
 TEST_P(TensorProductWeightRow, IsTheReference) { check_it(GetParam(), Product::weight_gradient); }
 
-constexpr auto row_name = [](const auto &info) { return std::string(info.param.name); };
 INSTANTIATE_TEST_SUITE_P(Table, TensorProductDataRow,
                          testing::ValuesIn(tensor_product_kernels().begin(),
                                            tensor_product_kernels().end()),
-                         row_name);
+                         parameter_name);
 INSTANTIATE_TEST_SUITE_P(Stationary, TensorProductDataRow,
                          testing::ValuesIn(tensor_product_stationary_kernels().begin(),
                                            tensor_product_stationary_kernels().end()),
-                         row_name);
+                         parameter_name);
 INSTANTIATE_TEST_SUITE_P(Atomic, TensorProductDataRow,
                          testing::ValuesIn(tensor_product_atomic_kernels().begin(),
                                            tensor_product_atomic_kernels().end()),
-                         row_name);
+                         parameter_name);
 INSTANTIATE_TEST_SUITE_P(Table, TensorProductWeightRow,
                          testing::ValuesIn(tensor_product_backward_weight_kernels().begin(),
                                            tensor_product_backward_weight_kernels().end()),
-                         row_name);
+                         parameter_name);
 
 // Differences of the product itself: of a random direction in each argument.
 TEST(TensorProductGradientCheck, IsTheSlopeOfTheProduct) {

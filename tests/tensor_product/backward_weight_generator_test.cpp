@@ -127,9 +127,9 @@ TEST_P(WeightGradient, IsTheSum) {
 constexpr const char *knobs = "pairs:4,depth:4";
 INSTANTIATE_TEST_SUITE_P(Schedules, WeightGradient,
                          testing::Values(Variant{"root", "slices", "root", knobs, false},
-                                         Variant{"cpu", "slices", "cpu", knobs, false},
-                                         Variant{"exact", "slices", "cpu", knobs, true},
-                                         Variant{"staged", "slices", "cpu",
+                                         Variant{"tiles", "slices", "register_tiles", knobs, false},
+                                         Variant{"exact", "slices", "register_tiles", knobs, true},
+                                         Variant{"staged", "slices", "register_tiles",
                                                  "pairs:4,depth:4,stage_input:1,stage_gradient:1",
                                                  false},
                                          Variant{"offsets", "offsets", "root", "tile_c:2", false}),

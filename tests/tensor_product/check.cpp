@@ -3,15 +3,15 @@
 #include <cmath>
 
 #include "tests/reference/elements.h"
+#include "tests/reference/tolerance.h"
 #include "tests/tensor_product/reference.h"
-#include "tests/support/tolerance.h"
 
 namespace hk::test {
 namespace {
 
 // In f64 the reference is rounded as the kernel is.
 double off_at_most(DataType type, int64_t terms, double value, double magnitude) {
-    if (type != DataType::f64) return tolerance(type, terms, value, magnitude, {});
+    if (type != DataType::f64) return reference::tolerance(type, terms, value, magnitude);
     return 2 * static_cast<double>(terms + 2) * std::ldexp(1, -53) * magnitude;
 }
 
@@ -33,7 +33,7 @@ std::string compare(const TensorProductCase &c, const reference::TensorProductRe
             return got[i] == rounded ? "" : std::to_string(rounded);
         }
         const double bound = off_at_most(c.type, wanted.terms[i], value, wanted.magnitudes[i]);
-        return close(c.type, got[i], value, bound)
+        return reference::close(c.type, got[i], value, bound)
                    ? ""
                    : std::to_string(value) + " within " + std::to_string(bound);
     });
@@ -100,7 +100,7 @@ Outcome check(const TensorProductCase &c, Device device, const KernelInfo *row) 
         .summation = c.summation, .accumulate = c.accumulate, .groups = c.groups};
     const Tensor &previous = data.*roles.result;
     const auto wanted = roles.reference(data.*roles.first, data.*roles.second,
-                                        {data.imap, data.omap, data.starts}, previous, options);
+                                        {data.imap, data.omap, data.starts}, previous, options, {});
     Random random(c.seed + 2);
     const Placed first(data.*roles.first, device, c.*roles.first_placement, random);
     const Placed second(data.*roles.second, device, c.*roles.second_placement, random);

@@ -8,9 +8,9 @@
 #include "tests/fuzz/compare.h"
 #include "tests/fuzz/family.h"
 #include "tests/reference/elements.h"
-#include "tests/tensor_product/reference.h"
+#include "tests/reference/tolerance.h"
 #include "tests/tensor_product/case.h"
-#include "tests/support/tolerance.h"
+#include "tests/tensor_product/reference.h"
 
 namespace hk::fuzz {
 namespace {
@@ -86,8 +86,8 @@ struct Call {
             const double bound =
                 type == DataType::f64
                     ? 2 * static_cast<double>(terms + 2) * std::ldexp(1, -53) * magnitude
-                    : test::tolerance(type, terms, value, magnitude, {});
-            if (!test::close(type, got[i], value, bound)) {
+                    : reference::tolerance(type, terms, value, magnitude);
+            if (!reference::close(type, got[i], value, bound)) {
                 return "element " + std::to_string(i) + ": " + std::to_string(got[i]) +
                        ", should be " + std::to_string(value) + " within " + std::to_string(bound);
             }

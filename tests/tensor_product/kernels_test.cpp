@@ -6,8 +6,8 @@
 #include "HalideRuntime.h"
 #include "tests/kernels/family.h"
 #include "tests/reference/elements.h"
-#include "tests/tensor_product/check.h"
 #include "tests/support/values.h"
+#include "tests/tensor_product/check.h"
 
 namespace hk::test {
 namespace {
@@ -50,8 +50,7 @@ TEST_P(TensorProductRow, RefusesOtherTypes) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Table, TensorProductRow, testing::ValuesIn(all_rows()),
-                         [](const auto &info) { return std::string(info.param.name); });
+INSTANTIATE_TEST_SUITE_P(Table, TensorProductRow, testing::ValuesIn(all_rows()), parameter_name);
 
 // The product and its gradients.
 class TensorProduct : public testing::TestWithParam<std::tuple<Product, DataType>> {

@@ -5,8 +5,8 @@
 #include "hk/tensor_product_backward.h"
 #include "tests/kernels/family.h"
 #include "tests/kernels/long_sums.h"
-#include "tests/tensor_product/check.h"
 #include "tests/support/values.h"
+#include "tests/tensor_product/check.h"
 
 namespace hk::test {
 namespace {
@@ -233,8 +233,7 @@ TEST_P(LongRowsOf, KeepWhatALargeTermWouldLose) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Table, LongRowsOf, testing::ValuesIn(all_rows()),
-                         [](const auto &info) { return std::string(info.param.name); });
+INSTANTIATE_TEST_SUITE_P(Table, LongRowsOf, testing::ValuesIn(all_rows()), parameter_name);
 
 // The last channel is of a second call, in which atomic kernels go on from the sums of the first.
 TEST(LongRowsOfManyChannels, KeepWhatALargeTermWouldLose) {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "hk/tensor_product.h"
+#include "tests/reference/rows.h"
 
 namespace hk::reference {
 
@@ -19,19 +20,15 @@ struct TensorProductPairs {
 };
 
 // Of host tensors with any strides, which fit each other. With options.accumulate what the result
-// holds is a term.
+// holds is a term. Rows are the output's, the input's, or those of the weight as [N * C, M].
 TensorProductResult tensor_product(const Tensor &input, const Tensor &weight,
                                    const TensorProductPairs &pairs, const Tensor &output,
-                                   const TensorProductOptions &options = {});
-TensorProductResult tensor_product_backward_data(const Tensor &output_gradient,
-                                                 const Tensor &weight,
-                                                 const TensorProductPairs &pairs,
-                                                 const Tensor &input_gradient,
-                                                 const TensorProductOptions &options = {});
-TensorProductResult tensor_product_backward_weight(const Tensor &input,
-                                                   const Tensor &output_gradient,
-                                                   const TensorProductPairs &pairs,
-                                                   const Tensor &weight_gradient,
-                                                   const TensorProductOptions &options = {});
+                                   const TensorProductOptions &options = {}, const Rows &rows = {});
+TensorProductResult tensor_product_backward_data(
+    const Tensor &output_gradient, const Tensor &weight, const TensorProductPairs &pairs,
+    const Tensor &input_gradient, const TensorProductOptions &options = {}, const Rows &rows = {});
+TensorProductResult tensor_product_backward_weight(
+    const Tensor &input, const Tensor &output_gradient, const TensorProductPairs &pairs,
+    const Tensor &weight_gradient, const TensorProductOptions &options = {}, const Rows &rows = {});
 
 }  // namespace hk::reference

@@ -68,11 +68,15 @@ std::vector<int64_t> places(DataType type, const std::vector<uint64_t> &row, int
                            [&](uint64_t bits) { return element<T>(type, bits); });
     std::vector<int64_t> result(row.size());
     std::iota(result.begin(), result.end(), 0);
-    std::ranges::stable_sort(result, [&](int64_t a, int64_t b) {
+    const auto before = [&](int64_t a, int64_t b) {
         const T first = elements[static_cast<size_t>(a)], second = elements[static_cast<size_t>(b)];
-        return order == Order::largest ? less(second, first) : less(first, second);
-    });
+        const bool large = order == Order::largest;
+        if (large ? less(second, first) : less(first, second)) return true;
+        return !(large ? less(first, second) : less(second, first)) && a < b;
+    };
+    if (k < std::ssize(result)) std::ranges::nth_element(result, result.begin() + k, before);
     result.resize(static_cast<size_t>(k));
+    std::ranges::sort(result, before);
     return result;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
-// Top-k by its definition: each row's places, sorted by std::stable_sort in the order of hk/topk.h.
+// Top-k by its definition: each row's places in the order of hk/topk.h, of equal elements the lower
+// one first, the first k of them.
 
 #include "hk/topk.h"
 

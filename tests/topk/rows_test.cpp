@@ -13,15 +13,8 @@ std::vector<KernelInfo> chosen_rows() {
     return rows;
 }
 
-class TopKRow : public testing::TestWithParam<KernelInfo> {
+class TopKRow : public RowTest {
 protected:
-    void SetUp() override {
-        devices_ = devices_of(GetParam().device);
-        if (devices_.empty()) {
-            GTEST_SKIP() << "no " << name_of(GetParam().device) << " device";
-        }
-    }
-
     // Of each type that the row serves.
     void check_row(std::span<const Constraint> where, int problems) {
         const KernelInfo &row = GetParam();
@@ -34,8 +27,6 @@ protected:
             }
         }
     }
-
-    std::vector<Device> devices_;
 };
 
 TEST_P(TopKRow, IsTheReference) {
@@ -53,8 +44,7 @@ TEST_P(TopKRow, RefusesOtherWidths) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Table, TopKRow, testing::ValuesIn(chosen_rows()),
-                         [](const auto &info) { return std::string(info.param.name); });
+INSTANTIATE_TEST_SUITE_P(Table, TopKRow, testing::ValuesIn(chosen_rows()), parameter_name);
 
 }  // namespace
 }  // namespace hk::test

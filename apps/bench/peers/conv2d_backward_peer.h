@@ -1,10 +1,11 @@
 #pragma once
 // Other libraries' gradients of a convolution, for comparison.
 
-#include "conv2d_check.h"
 #include "peers/conv2d_peer.h"
 
 namespace hk::bench {
+
+enum class Gradient { input, weight };  // whose gradient
 
 // Host memory, packed, in the problem's own layout and type.
 struct GradientData {

@@ -12,7 +12,7 @@
 #include <fstream>
 #include <stdexcept>
 
-#include "conv2d_data.h"
+#include "data.h"
 
 namespace hk::bench {
 

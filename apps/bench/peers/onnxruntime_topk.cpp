@@ -1,6 +1,6 @@
 #include <stdexcept>
 
-#include "conv2d_data.h"
+#include "data.h"
 #include "peers/onnx_model.h"
 #include "peers/onnxruntime_session.h"
 #include "peers/topk_peer.h"

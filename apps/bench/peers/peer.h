@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "family.h"
+#include "case.h"
 
 namespace hk::bench {
 

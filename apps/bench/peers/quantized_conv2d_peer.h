@@ -1,9 +1,9 @@
 #pragma once
 // Other libraries' quantised convolutions, for comparison.
 
+#include "families/quantized_conv2d/quantized_data.h"
 #include "hk/device.h"
 #include "peers/conv2d_peer.h"
-#include "quantized_conv2d_check.h"
 
 namespace hk::bench {
 

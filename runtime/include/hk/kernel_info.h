@@ -63,7 +63,7 @@ struct KernelInfo {
     const char *family;  // conv2d
     const char *row;     // 3x3
     const char *algorithm;
-    const char *schedule;  // root, cpu, gpu, …
+    const char *schedule;  // root, broadcast, staged, …
     const char *knobs;     // of the schedule; empty: its chooser's
     DataType type;
     Layout layout;

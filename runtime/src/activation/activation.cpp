@@ -38,17 +38,18 @@ void run_forward(const KernelInfo *kernel, const Tensor &input, const Output &ou
     OperationCall context(kForward, device, operands, stream);
     if (input.elements() == 0) return;
     const Elementwise problem = elementwise(operands);
-    static Immortal<SelectionCache> cache(kForward, activate_kernels());
-    kernel = &cache->find(kernel, elementwise_fields(problem, input.type()), device,
-                          [&] { return to_string(kForward, problem, input.type()); });
-    ActivationArguments f = activation_arguments(options);
+    kernel = &selections<activate_kernels>(kForward).find(
+        kernel, elementwise_fields(problem, input.type()), device,
+        [&] { return to_string(kForward, problem, input.type()); });
+    const auto numbers = activation_arguments(options).named();
     const bool own_queue = on_own_queue(stream);
     for (const Elementwise::Call &call : problem.calls) {
         KernelBuffer to(call[0], {kForward, "output", use_of_output(output), own_queue});
         InputBuffer from(call[1], call[0], to, {kForward, "input", Use::read, own_queue});
-        // As the generator declares them; call_kernel sets the first.
-        void *arguments[] = {nullptr, from.get(), &f.slope, &f.low, &f.high, &f.smooth, to.get()};
-        call_kernel(kForward, *kernel, context, arguments);
+        call_kernel(context, KernelArguments(kForward, *kernel)
+                                 .add({{"input", from}})
+                                 .add(numbers)
+                                 .add({{"output", to}}));
         to.finish();
     }
 } catch (...) {
@@ -92,10 +93,10 @@ void run_backward(const KernelInfo *kernel, const Tensor &output_gradient, const
     OperationCall context(kBackward, device, operands, stream);
     if (output_gradient.elements() == 0) return;
     const Elementwise problem = elementwise(operands);
-    static Immortal<SelectionCache> cache(kBackward, activate_backward_kernels());
-    kernel = &cache->find(kernel, elementwise_fields(problem, output_gradient.type()), device,
-                          [&] { return to_string(kBackward, problem, output_gradient.type()); });
-    ActivationArguments f = backward_arguments(output_gradient.type(), options);
+    kernel = &selections<activate_backward_kernels>(kBackward).find(
+        kernel, elementwise_fields(problem, output_gradient.type()), device,
+        [&] { return to_string(kBackward, problem, output_gradient.type()); });
+    const auto numbers = backward_arguments(output_gradient.type(), options).named();
     const bool own_queue = on_own_queue(stream);
     for (const Elementwise::Call &call : problem.calls) {
         KernelBuffer to(call[0],
@@ -103,9 +104,10 @@ void run_backward(const KernelInfo *kernel, const Tensor &output_gradient, const
         InputBuffer from(call[1], call[0], to,
                          {kBackward, "output_gradient", Use::read, own_queue});
         InputBuffer kept(call[2], call[0], to, {kBackward, "saved", Use::read, own_queue});
-        void *arguments[] = {nullptr, from.get(), kept.get(), &f.slope,
-                             &f.low,  &f.high,    &f.smooth,  to.get()};
-        call_kernel(kBackward, *kernel, context, arguments);
+        call_kernel(context, KernelArguments(kBackward, *kernel)
+                                 .add({{"output_gradient", from}, {"saved", kept}})
+                                 .add(numbers)
+                                 .add({{"input_gradient", to}}));
         to.finish();
     }
 } catch (...) {

@@ -18,13 +18,6 @@ namespace {
 
 constexpr const char *kOperation = "conv2d";
 
-// The row of a normalised problem.
-const KernelInfo &kernel_for(const KernelInfo *given, const Conv2dProblem &problem, Device device) {
-    static Immortal<SelectionCache> cache(kOperation, conv2d_kernels());
-    return cache->find(given, conv2d_fields(problem), device,
-                       [&] { return detail::to_string(problem); });
-}
-
 void call(const KernelInfo &kernel, const Conv2dOperands &operands, const Filter &filter,
           CallContext &context, bool own_queue) {
     using Use = KernelBuffer::Use;
@@ -43,32 +36,15 @@ void call(const KernelInfo &kernel, const Conv2dOperands &operands, const Filter
         apart.emplace(operands.residual, role("residual", optional(operands.has_residual)));
     KernelBuffer &residual = in_place ? output : *apart;
 
-    Conv2dNumbers number(operands.problem.options);
-    bool has_bias = operands.has_bias, has_residual = operands.has_residual;
-    ActivationArguments activation =
-        activation_arguments(activation_options(operands.problem.options));
-    // As the generator declares them; call_kernel sets the first.
-    void *arguments[] = {
-        nullptr,
-        input.get(),
-        weight.get(),
-        bias.get(),
-        residual.get(),
-        &number.stride_x,
-        &number.stride_y,
-        &number.dilation_x,
-        &number.dilation_y,
-        &number.padding_left,
-        &number.padding_top,
-        &has_bias,
-        &has_residual,
-        &activation.slope,
-        &activation.low,
-        &activation.high,
-        &activation.smooth,
-        output.get(),
-    };
-    call_kernel(kOperation, kernel, context, arguments);
+    const Conv2dOptions &options = operands.problem.options;
+    call_kernel(
+        context,
+        KernelArguments(kOperation, kernel)
+            .add({{"input", input}, {"weight", weight}, {"bias", bias}, {"residual", residual}})
+            .add(Conv2dNumbers(options).named())
+            .add({{"has_bias", operands.has_bias}, {"has_residual", operands.has_residual}})
+            .add(activation_arguments(activation_options(options)).named())
+            .add({{"output", output}}));
     output.finish();
 }
 
@@ -95,7 +71,9 @@ void run(const KernelInfo *row, const Conv2dTensors &tensors, const Filter &filt
     normalise(operands);
     check_fit_kernel(kOperation, operands);
 
-    const KernelInfo &kernel = kernel_for(row, operands.problem, device);
+    const KernelInfo &kernel = selections<conv2d_kernels>(kOperation)
+                                   .find(row, conv2d_fields(operands.problem), device,
+                                         [&] { return detail::to_string(operands.problem); });
     if (tensors.output.tensor().elements() > 0) {
         call(kernel, operands, filter, context, own_queue);
     }

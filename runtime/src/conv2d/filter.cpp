@@ -78,9 +78,9 @@ BufferView pack(const Conv2dOperands &operands) {
     const KernelInfo &kernel = packing_kernel(operands.problem, plain);
     KernelBuffer weight(plain, {kOperation, "weight", KernelBuffer::Use::read, true});
     KernelBuffer packed(target, {kOperation, "packed weight", KernelBuffer::Use::write, true});
-    void *arguments[] = {nullptr, weight.get(), packed.get()};
     CallContext context(Device::cpu());
-    call_kernel(kOperation, kernel, context, arguments);
+    call_kernel(context,
+                KernelArguments(kOperation, kernel).add({{"weight", weight}, {"packed", packed}}));
     return target;
 }
 

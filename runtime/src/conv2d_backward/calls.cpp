@@ -9,80 +9,71 @@ namespace {
 
 using Use = KernelBuffer::Use;
 
-Use use_of_gradient(bool accumulate) { return accumulate ? Use::update : Use::write; }
+// One call, whose buffers have the views' roles in messages.
+struct Call {
+    Call(const char *operation, const KernelInfo &kernel, bool accumulate, CallContext &context,
+         bool own_queue)
+        : operation(operation),
+          accumulate(accumulate),
+          context(context),
+          own_queue(own_queue),
+          arguments(operation, kernel) {}
+
+    KernelBuffer read(const char *operand, const BufferView &view) const {
+        return {view, {operation, operand, Use::read, own_queue}};
+    }
+
+    // Kernels read a gradient as it was through the buffer that they write to.
+    void write(const char *name, const char *operand, const BufferView &view) {
+        KernelBuffer gradient(
+            view, {operation, operand, accumulate ? Use::update : Use::write, own_queue});
+        arguments.add({{"accumulate", accumulate}, {name, gradient}, {"previous", gradient}});
+        call_kernel(context, arguments);
+        gradient.finish();
+    }
+
+    const char *operation;
+    bool accumulate;
+    CallContext &context;
+    bool own_queue;
+    KernelArguments arguments;
+};
 
 }  // namespace
 
-// Kernels read a gradient as it was through the buffer that they write to. Arguments are as the
-// generators declare them; call_kernel sets the first.
 void call_data(const KernelInfo &kernel, const Conv2dOperands &operands, bool accumulate,
                CallContext &context, bool own_queue) {
-    constexpr const char *kName = "conv2d_backward_data";
-    KernelBuffer output(operands.output, {kName, "output gradient", Use::read, own_queue});
-    KernelBuffer weight(operands.weight, {kName, "weight", Use::read, own_queue});
-    KernelBuffer input(operands.input,
-                       {kName, "input gradient", use_of_gradient(accumulate), own_queue});
+    Call call("conv2d_backward_data", kernel, accumulate, context, own_queue);
+    KernelBuffer output = call.read("output gradient", operands.output);
+    KernelBuffer weight = call.read("weight", operands.weight);
     const Conv2dOptions &options = operands.problem.options;
-    Conv2dNumbers number(options);
-    StridePhase x(options.stride[1], options.dilation[1]);
-    StridePhase y(options.stride[0], options.dilation[0]);
-    void *arguments[] = {
-        nullptr,
-        output.get(),
-        weight.get(),
-        input.get(),
-        &number.stride_x,
-        &number.stride_y,
-        &number.dilation_x,
-        &number.dilation_y,
-        &number.padding_left,
-        &number.padding_top,
-        &x.common,
-        &y.common,
-        &x.inverse,
-        &y.inverse,
-        &accumulate,
-        input.get(),
-    };
-    call_kernel(kName, kernel, context, arguments);
-    input.finish();
+    const StridePhase x(options.stride[1], options.dilation[1]),
+        y(options.stride[0], options.dilation[0]);
+    call.arguments.add({{"output_gradient", output}, {"weight", weight}})
+        .add(Conv2dNumbers(options).named())
+        .add({{"common_x", x.common},
+              {"common_y", y.common},
+              {"inverse_x", x.inverse},
+              {"inverse_y", y.inverse}});
+    call.write("input_gradient", "input gradient", operands.input);
 }
 
 void call_weight(const KernelInfo &kernel, const Conv2dOperands &operands, bool accumulate,
                  CallContext &context, bool own_queue) {
-    constexpr const char *kName = "conv2d_backward_weight";
-    KernelBuffer output(operands.output, {kName, "output gradient", Use::read, own_queue});
-    KernelBuffer input(operands.input, {kName, "input", Use::read, own_queue});
-    KernelBuffer weight(operands.weight,
-                        {kName, "weight gradient", use_of_gradient(accumulate), own_queue});
-    Conv2dNumbers number(operands.problem.options);
-    void *arguments[] = {
-        nullptr,
-        output.get(),
-        input.get(),
-        weight.get(),
-        &number.stride_x,
-        &number.stride_y,
-        &number.dilation_x,
-        &number.dilation_y,
-        &number.padding_left,
-        &number.padding_top,
-        &accumulate,
-        weight.get(),
-    };
-    call_kernel(kName, kernel, context, arguments);
-    weight.finish();
+    Call call("conv2d_backward_weight", kernel, accumulate, context, own_queue);
+    KernelBuffer output = call.read("output gradient", operands.output);
+    KernelBuffer input = call.read("input", operands.input);
+    call.arguments.add({{"output_gradient", output}, {"input", input}})
+        .add(Conv2dNumbers(operands.problem.options).named());
+    call.write("weight_gradient", "weight gradient", operands.weight);
 }
 
 void call_bias(const KernelInfo &kernel, const Conv2dOperands &operands, bool accumulate,
                CallContext &context, bool own_queue) {
-    constexpr const char *kName = "conv2d_backward_bias";
-    KernelBuffer output(operands.output, {kName, "output gradient", Use::read, own_queue});
-    KernelBuffer bias(operands.bias,
-                      {kName, "bias gradient", use_of_gradient(accumulate), own_queue});
-    void *arguments[] = {nullptr, output.get(), bias.get(), &accumulate, bias.get()};
-    call_kernel(kName, kernel, context, arguments);
-    bias.finish();
+    Call call("conv2d_backward_bias", kernel, accumulate, context, own_queue);
+    KernelBuffer output = call.read("output gradient", operands.output);
+    call.arguments.add({{"output_gradient", output}});
+    call.write("bias_gradient", "bias gradient", operands.bias);
 }
 
 }  // namespace hk::detail

@@ -24,24 +24,18 @@ struct Family {
     const char *name;
     std::span<const KernelInfo> (*kernels)();
     Normalise normalise;
-    SelectionCache &(*cache)();
+    SelectionCache &(*cache)(const char *name);
     void (*call)(const KernelInfo &kernel, const Conv2dOperands &operands, bool accumulate,
                  CallContext &context, bool own_queue);
 };
 
-template<const Family &family>
-SelectionCache &cache_of() {
-    static Immortal<SelectionCache> cache(family.name, family.kernels());
-    return *cache;
-}
-
-extern const Family kData, kWeight, kBias;
 const Family kData{"conv2d_backward_data", conv2d_backward_data_kernels, normalise_backward_data,
-                   cache_of<kData>, call_data};
+                   selections<conv2d_backward_data_kernels>, call_data};
 const Family kWeight{"conv2d_backward_weight", conv2d_backward_weight_kernels,
-                     normalise_backward_weight, cache_of<kWeight>, call_weight};
+                     normalise_backward_weight, selections<conv2d_backward_weight_kernels>,
+                     call_weight};
 const Family kBias{"conv2d_backward_bias", conv2d_backward_bias_kernels, normalise_backward_bias,
-                   cache_of<kBias>, call_bias};
+                   selections<conv2d_backward_bias_kernels>, call_bias};
 
 // A gradient that is about to be computed.
 struct Pass {
@@ -51,8 +45,9 @@ struct Pass {
         family.normalise(operands);
         check_fit_kernel(family.name, operands);
         const Conv2dProblem &problem = operands.problem;
-        kernel = &family.cache().find(row, conv2d_fields(problem), device,
-                                      [&] { return detail::to_string(problem, family.name); });
+        kernel = &family.cache(family.name).find(row, conv2d_fields(problem), device, [&] {
+            return detail::to_string(problem, family.name);
+        });
     }
 
     const Family &family;

@@ -14,7 +14,7 @@ struct StridePhase {
     int32_t inverse;  // of dilation / common modulo stride / common; 0 where that is 1
 };
 
-// As normalise() of conv2d_operands.h, of a problem whose input or weight and whose output are
+// As normalise() of convolution/operands.h, of a problem whose input or weight and whose output are
 // gradients. The input's keeps its stride, for what lies between is zero.
 void normalise_backward_data(Conv2dOperands &operands);
 void normalise_backward_weight(Conv2dOperands &operands);

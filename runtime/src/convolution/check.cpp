@@ -16,18 +16,6 @@ namespace {
 
 }  // namespace
 
-void check_innermost(const char *operation, const Operand &operand, const char *elements) {
-    const Tensor &tensor = operand.tensor;
-    if (!tensor.defined() || tensor.shape().back() == 1 || tensor.strides().back() == 1) return;
-    fail(operation, std::string(operand.name) + "'s " + elements + " have the stride " +
-                        std::to_string(tensor.strides().back()) +
-                        ", no kernel takes another than 1");
-}
-
-const char *innermost_elements(Layout layout) {
-    return layout == Layout::nhwc ? "channels" : "columns";
-}
-
 void check_present(const char *operation, const Conv2dTensors &tensors) {
     for (const Operand &operand : {Operand{"input", tensors.input},
                                    {"weight", tensors.weight},

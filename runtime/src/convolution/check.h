@@ -29,14 +29,6 @@ Conv2dProblem conv2d_geometry(const char *operation, const Shape &input, const S
 // Input, weight and output are there, and all on one device.
 void check_present(const char *operation, const Conv2dTensors &tensors);
 
-// Where the operand is defined.
-// `elements`: what they are called.
-void check_innermost(const char *operation, const Operand &operand, const char *elements);
-const char *innermost_elements(Layout layout);
-
-// The types of conv2d: f32, f16, bf16.
-void check_float(const char *operation, DataType type);
-
 // Shapes and strides are those that the problem has, and the output overlaps nothing that does not
 // let go.
 void check_views(const char *operation, const Conv2dProblem &problem, const Conv2dTensors &tensors);

@@ -135,17 +135,6 @@ const Tensor &packed_vector(const char *operation, const char *operand, const Te
     return copy = tensor.to(tensor.device());
 }
 
-void canonicalise(Dims &dims) {
-    int64_t stride = 1;
-    for (Dim &dim : dims) {
-        if (dim.extent == 1) dim.stride = stride;
-        if (__builtin_mul_overflow(dim.stride, dim.extent, &stride) ||
-            stride > std::numeric_limits<int32_t>::max() || stride < 0) {
-            stride = 0;
-        }
-    }
-}
-
 Conv2dOperands conv2d_operands(const Conv2dProblem &problem, const Tensor &input,
                                const Tensor &weight, const Tensor &bias, const Tensor &residual,
                                const Tensor &output) {
@@ -286,6 +275,15 @@ Conv2dNumbers::Conv2dNumbers(const Conv2dOptions &options) {
     dilation_y = number(options.dilation[0]);
     padding_left = number(options.padding.left);
     padding_top = number(options.padding.top);
+}
+
+std::array<NamedArgument, 6> Conv2dNumbers::named() const {
+    return {{{"stride_x", stride_x},
+             {"stride_y", stride_y},
+             {"dilation_x", dilation_x},
+             {"dilation_y", dilation_y},
+             {"padding_left", padding_left},
+             {"padding_top", padding_top}}};
 }
 
 }  // namespace hk::detail

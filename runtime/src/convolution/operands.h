@@ -4,6 +4,7 @@
 
 #include "fields.h"
 #include "hk/conv2d.h"
+#include "kernel_arguments.h"
 #include "kernel_buffer.h"
 
 namespace hk::detail {
@@ -42,10 +43,6 @@ BufferView absent_vector(std::initializer_list<const Tensor *> present, DataType
 const Tensor &packed_vector(const char *operation, const char *operand, const Tensor &tensor,
                             bool own_queue, Tensor &copy);
 
-// A dimension of size 1 gets the stride that it has in a packed tensor: kernels ask for a stride of
-// 1 innermost, whatever the size.
-void canonicalise(Dims &dims);
-
 // The same convolution with fewer dimensions. A dilation of one tap is 1, and a stride with one
 // output the least that leaves one. With a 1x1 kernel and no padding, strides of the convolution
 // become strides of the input's view (nchw: of rows, and of columns that are 1 apart), and pixels
@@ -82,6 +79,8 @@ int64_t sum_of_sides(const Padding &padding);
 // Numbers as kernels take them.
 struct Conv2dNumbers {
     explicit Conv2dNumbers(const Conv2dOptions &options);
+
+    std::array<NamedArgument, 6> named() const;
 
     int32_t stride_x, stride_y, dilation_x, dilation_y, padding_left, padding_top;
 };

@@ -153,13 +153,6 @@ Conv2dProblem detail::conv2d_geometry(const char *operation, const Shape &input,
     return problem;
 }
 
-void detail::check_float(const char *operation, DataType type) {
-    if (type != DataType::f32 && type != DataType::f16 && type != DataType::bf16) {
-        Checks(operation).fail("the type is " + std::string(name_of(type)) +
-                               ", it must be f32, f16 or bf16");
-    }
-}
-
 Conv2dProblem Conv2dProblem::from_shapes(const Shape &input, const Shape &weight, DataType type,
                                          const Conv2dOptions &options) {
     detail::check_float("conv2d", type);

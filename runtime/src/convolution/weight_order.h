@@ -5,7 +5,7 @@
 
 namespace hk::detail {
 
-// conv2d_geometry (conv2d_check.h). Where the weight does not fit, but would with its dimensions in
+// conv2d_geometry (convolution/check.h). Where the weight does not fit, but would with its dimensions in
 // an order that other libraries have, the message says in which, and how to turn it round.
 Conv2dProblem conv2d_geometry_of_weight(const char *operation, const Shape &input,
                                         const Shape &weight, DataType type,

@@ -4,7 +4,6 @@
 #include <cstdlib>
 #include <limits>
 
-#include "convolution/check.h"
 #include "hk/error.h"
 #include "operand_check.h"
 

@@ -17,129 +17,94 @@ namespace {
 
 using Use = KernelBuffer::Use;
 
-// One of the two families.
-struct Family {
-    const char *name;
-    std::span<const KernelInfo> (*kernels)();
-    SelectionCache &(*cache)();
-};
+constexpr const char *kForward = "pool2d", *kBackward = "pool2d_backward";
 
-template<const Family &family>
-SelectionCache &cache_of() {
-    static Immortal<SelectionCache> cache(family.name, family.kernels());
-    return *cache;
-}
-
-extern const Family kForward, kBackward;
-const Family kForward{"pool2d", pool2d_kernels, cache_of<kForward>};
-const Family kBackward{"pool2d_backward", pool2d_backward_kernels, cache_of<kBackward>};
-
-const KernelInfo &kernel_for(const Family &family, const Pool2dProblem &problem, Device device,
+template<std::span<const KernelInfo> (*kernels)()>
+const KernelInfo &kernel_for(const char *operation, const Pool2dProblem &problem, Device device,
                              const KernelInfo *given) {
-    return family.cache().find(given, pool2d_fields(problem), device,
-                               [&] { return to_string(problem, family.name); });
+    return selections<kernels>(operation).find(given, pool2d_fields(problem), device,
+                                               [&] { return to_string(problem, operation); });
 }
 
 // Numbers as kernels take them. The stride of a direction with one output is never gone, however
 // long: no kernel counts in pixels past the input.
-struct Windows {
-    explicit Windows(const Pool2dProblem &problem) {
-        const Pool2dOptions &options = problem.options;
-        const auto number = [](int64_t value) { return static_cast<int32_t>(value); };
-        const auto stride = [&](int axis, int64_t outputs) {
-            const int64_t asked = options.stride[axis];
-            return number(outputs == 1 ? std::min(asked, options.kernel[axis]) : asked);
-        };
-        kernel_x = number(options.kernel[1]);
-        kernel_y = number(options.kernel[0]);
-        stride_x = stride(1, problem.output_width());
-        stride_y = stride(0, problem.output_height());
-        padding_left = number(options.padding.left);
-        padding_top = number(options.padding.top);
-    }
-
-    int32_t kernel_x, kernel_y, stride_x, stride_y, padding_left, padding_top;
-};
+std::array<NamedArgument, 6> window_numbers(const Pool2dProblem &problem) {
+    const Pool2dOptions &options = problem.options;
+    const auto number = [](int64_t value) { return static_cast<int32_t>(value); };
+    const auto stride = [&](int axis, int64_t outputs) {
+        const int64_t asked = options.stride[axis];
+        return number(outputs == 1 ? std::min(asked, options.kernel[axis]) : asked);
+    };
+    return {{{"kernel_x", number(options.kernel[1])},
+             {"kernel_y", number(options.kernel[0])},
+             {"stride_x", stride(1, problem.output_width())},
+             {"stride_y", stride(0, problem.output_height())},
+             {"padding_left", number(options.padding.left)},
+             {"padding_top", number(options.padding.top)}}};
+}
 
 // `row`: null for the one that selection takes.
 void forward(const KernelInfo *row, const Tensor &input, const Tensor &output,
              const Pool2dOptions &options, const Stream &stream) try {
-    constexpr const char *kName = "pool2d";
     const Operand read[] = {{"input", input}}, written{"output", output};
-    const Pool2dProblem problem = check_pool2d({kName, read, written, read[0]}, options);
+    const Pool2dProblem problem = check_pool2d({kForward, read, written, read[0]}, options);
     const Device device = input.device();
     const Operand all[] = {read[0], written};
-    OperationCall context(kName, device, all, stream);
+    OperationCall context(kForward, device, all, stream);
     const bool own_queue = on_own_queue(stream);
-    const BufferView from = pool2d_view(kName, read[0], options.layout);
-    const BufferView to = pool2d_view(kName, written, options.layout);
-    const KernelInfo &kernel = kernel_for(kForward, problem, device, row);
+    const BufferView from = pool2d_view(kForward, read[0], options.layout);
+    const BufferView to = pool2d_view(kForward, written, options.layout);
+    const KernelInfo &kernel = kernel_for<pool2d_kernels>(kForward, problem, device, row);
     if (output.elements() == 0) return;
 
-    KernelBuffer input_buffer(from, {kName, "input", Use::read, own_queue});
-    KernelBuffer output_buffer(to, {kName, "output", Use::write, own_queue});
-    Windows number(problem);
-    // As the generator declares them; call_kernel sets the first.
-    void *arguments[] = {nullptr,
-                         input_buffer.get(),
-                         &number.kernel_x,
-                         &number.kernel_y,
-                         &number.stride_x,
-                         &number.stride_y,
-                         &number.padding_left,
-                         &number.padding_top,
-                         output_buffer.get()};
-    call_kernel(kName, kernel, context, arguments);
+    KernelBuffer input_buffer(from, {kForward, "input", Use::read, own_queue});
+    KernelBuffer output_buffer(to, {kForward, "output", Use::write, own_queue});
+    call_kernel(context, KernelArguments(kForward, kernel)
+                             .add({{"input", input_buffer}})
+                             .add(window_numbers(problem))
+                             .add({{"output", output_buffer}}));
     output_buffer.finish();
 } catch (...) {
-    rethrow_as_error(kForward.name);
+    rethrow_as_error(kForward);
 }
 
 // Of average neither input nor output is looked at: the kernel reads none of what stands in.
 void backward(const KernelInfo *row, const Tensor &output_gradient, const Tensor &input,
               const Tensor &output, const Tensor &input_gradient, const Pool2dOptions &options,
               const Stream &stream) try {
-    constexpr const char *kName = "pool2d_backward";
     const bool max = options.pooling == Pooling::max;
     const Operand operands[] = {
         {"output gradient", output_gradient}, {"input", input}, {"output", output}};
     const std::span<const Operand> read(operands, max ? 3 : 1);
     const Operand written{"input gradient", input_gradient};
-    const Pool2dProblem problem = check_pool2d({kName, read, written, written}, options);
+    const Pool2dProblem problem = check_pool2d({kBackward, read, written, written}, options);
     const Device device = output_gradient.device();
     const Operand all[] = {operands[0], max ? operands[1] : written, max ? operands[2] : written,
                            written};
-    OperationCall context(kName, device, all, stream);
+    OperationCall context(kBackward, device, all, stream);
     const bool own_queue = on_own_queue(stream);
     const Layout layout = options.layout;
-    const BufferView from = pool2d_view(kName, operands[0], layout);
-    const BufferView to = pool2d_view(kName, written, layout);
-    const BufferView was_input = max ? pool2d_view(kName, operands[1], layout) : to;
-    const BufferView was_output = max ? pool2d_view(kName, operands[2], layout) : from;
-    const KernelInfo &kernel = kernel_for(kBackward, problem, device, row);
+    const BufferView from = pool2d_view(kBackward, operands[0], layout);
+    const BufferView to = pool2d_view(kBackward, written, layout);
+    const BufferView was_input = max ? pool2d_view(kBackward, operands[1], layout) : to;
+    const BufferView was_output = max ? pool2d_view(kBackward, operands[2], layout) : from;
+    const KernelInfo &kernel = kernel_for<pool2d_backward_kernels>(kBackward, problem, device, row);
     if (input_gradient.elements() == 0) return;
 
     const Use use = max ? Use::read : Use::absent;
-    KernelBuffer from_buffer(from, {kName, "output gradient", Use::read, own_queue});
-    KernelBuffer input_buffer(was_input, {kName, "input", use, own_queue});
-    KernelBuffer output_buffer(was_output, {kName, "output", use, own_queue});
-    KernelBuffer to_buffer(to, {kName, "input gradient", Use::write, own_queue});
-    Windows number(problem);
-    void *arguments[] = {nullptr,
-                         from_buffer.get(),
-                         input_buffer.get(),
-                         output_buffer.get(),
-                         &number.kernel_x,
-                         &number.kernel_y,
-                         &number.stride_x,
-                         &number.stride_y,
-                         &number.padding_left,
-                         &number.padding_top,
-                         to_buffer.get()};
-    call_kernel(kName, kernel, context, arguments);
+    KernelBuffer from_buffer(from, {kBackward, "output gradient", Use::read, own_queue});
+    KernelBuffer input_buffer(was_input, {kBackward, "input", use, own_queue});
+    KernelBuffer output_buffer(was_output, {kBackward, "output", use, own_queue});
+    KernelBuffer to_buffer(to, {kBackward, "input gradient", Use::write, own_queue});
+    call_kernel(context, KernelArguments(kBackward, kernel)
+                             .add({{"output_gradient", from_buffer},
+                                   {"input", input_buffer},
+                                   {"output", output_buffer}})
+                             .add(window_numbers(problem))
+                             .add({{"input_gradient", to_buffer}}));
     to_buffer.finish();
 } catch (...) {
-    rethrow_as_error(kBackward.name);
+    rethrow_as_error(kBackward);
 }
 
 }  // namespace
@@ -156,7 +121,7 @@ Tensor pool2d(const Tensor &input, const Pool2dOptions &options) try {
     pool2d(input, output, options);
     return output;
 } catch (...) {
-    rethrow_as_error(kForward.name);
+    rethrow_as_error(kForward);
 }
 
 void pool2d_backward(const Tensor &output_gradient, const Tensor &input, const Tensor &output,

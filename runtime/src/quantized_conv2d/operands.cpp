@@ -67,6 +67,24 @@ QuantizedConv2dNumbers::QuantizedConv2dNumbers(const QuantizedConv2dTensors &ten
     set_bounds(*this, activation_arguments(activation_options(options)), output);
 }
 
+std::array<NamedArgument, 15> QuantizedConv2dNumbers::named() const {
+    return {{{"input_flip", input_flip},
+             {"input_scale", input_scale},
+             {"input_zero_point", input_zero_point},
+             {"scale_for_all", scale_for_all},
+             {"weight_zero_point", weight_zero_point},
+             {"bias_kind", bias_kind},
+             {"bias_scale_for_all", bias_scale_for_all},
+             {"bias_zero_point", bias_zero_point},
+             {"output_scale", output_scale},
+             {"output_flip", output_flip},
+             {"output_zero_point", output_zero_point},
+             {"integer_output", integer_output},
+             {"slope", slope},
+             {"low", low},
+             {"high", high}}};
+}
+
 QuantizedConv2dOperands quantized_conv2d_operands(const QuantizedConv2dProblem &problem,
                                                   const QuantizedConv2dTensors &tensors,
                                                   bool own_queue) {

@@ -14,6 +14,8 @@ enum class BiasKind : int32_t { none, real_f32, quantized_s8, quantized_s32, sum
 struct QuantizedConv2dNumbers {
     QuantizedConv2dNumbers(const QuantizedConv2dTensors &tensors, const Conv2dOptions &options);
 
+    std::array<NamedArgument, 15> named() const;
+
     int32_t input_flip = 0;
     float input_scale = 1;
     int32_t input_zero_point = 0;

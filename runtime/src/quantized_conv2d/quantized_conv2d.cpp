@@ -15,16 +15,8 @@ namespace {
 
 constexpr const char *kOperation = "quantized_conv2d";
 
-// The row of a normalised problem.
-const KernelInfo &kernel_for(const KernelInfo *given, const QuantizedConv2dProblem &problem,
-                             Device device) {
-    static Immortal<SelectionCache> cache(kOperation, quantized_conv2d_kernels());
-    return cache->find(given, quantized_conv2d_fields(problem), device,
-                       [&] { return detail::to_string(problem); });
-}
-
 void call(const KernelInfo &kernel, const QuantizedConv2dOperands &operands,
-          QuantizedConv2dNumbers number, CallContext &context, bool own_queue) {
+          const QuantizedConv2dNumbers &numbers, CallContext &context, bool own_queue) {
     using Use = KernelBuffer::Use;
     const auto role = [&](const char *operand, Use use) {
         return KernelBuffer::Role{kOperation, operand, use, own_queue};
@@ -38,39 +30,15 @@ void call(const KernelInfo &kernel, const QuantizedConv2dOperands &operands,
     KernelBuffer bias_scale(operands.bias_scale,
                             role("bias scale", optional(operands.has_bias_scale)));
     KernelBuffer output(conv.output, role("output", Use::write));
-    Conv2dNumbers geometry(conv.problem.options);
-    // As the generator declares them; call_kernel sets the first.
-    void *arguments[] = {
-        nullptr,
-        input.get(),
-        weight.get(),
-        scale.get(),
-        bias.get(),
-        bias_scale.get(),
-        &geometry.stride_x,
-        &geometry.stride_y,
-        &geometry.dilation_x,
-        &geometry.dilation_y,
-        &geometry.padding_left,
-        &geometry.padding_top,
-        &number.input_flip,
-        &number.input_scale,
-        &number.input_zero_point,
-        &number.scale_for_all,
-        &number.weight_zero_point,
-        &number.bias_kind,
-        &number.bias_scale_for_all,
-        &number.bias_zero_point,
-        &number.output_scale,
-        &number.output_flip,
-        &number.output_zero_point,
-        &number.integer_output,
-        &number.slope,
-        &number.low,
-        &number.high,
-        output.get(),
-    };
-    call_kernel(kOperation, kernel, context, arguments);
+    call_kernel(context, KernelArguments(kOperation, kernel)
+                             .add({{"input", input},
+                                   {"weight", weight},
+                                   {"scale", scale},
+                                   {"bias", bias},
+                                   {"bias_scale", bias_scale}})
+                             .add(Conv2dNumbers(conv.problem.options).named())
+                             .add(numbers.named())
+                             .add({{"output", output}}));
     output.finish();
 }
 
@@ -90,7 +58,9 @@ void run(const KernelInfo *row, const QuantizedConv2dTensors &tensors, const Con
     const QuantizedConv2dOperands operands = quantized_conv2d_operands(problem, tensors, own_queue);
     problem.conv = operands.conv.problem;
 
-    const KernelInfo &kernel = kernel_for(row, problem, device);
+    const KernelInfo &kernel = selections<quantized_conv2d_kernels>(kOperation)
+                                   .find(row, quantized_conv2d_fields(problem), device,
+                                         [&] { return detail::to_string(problem); });
     if (tensors.output.values.elements() > 0) {
         call(kernel, operands, QuantizedConv2dNumbers(tensors, options), context, own_queue);
     }

@@ -50,10 +50,9 @@ void check_operands(std::span<const Operand> operands, float momentum) {
 
 const KernelInfo &kernel_for(const KernelInfo *given, const Elementwise &problem, DataType type,
                              bool has_momentum, Device device) {
-    static Immortal<SelectionCache> cache(kOperation, sgd_kernels());
     Fields fields = elementwise_fields(problem, type);
 #include "sgd/fields.def"
-    return cache->find(given, fields, device, [&] {
+    return selections<sgd_kernels>(kOperation).find(given, fields, device, [&] {
         return to_string(kOperation, problem, type) + (has_momentum ? ", momentum" : "");
     });
 }
@@ -73,7 +72,6 @@ void run(const KernelInfo *kernel, const Tensor &parameter, const Tensor &veloci
     const Operand used[] = {operands[0], {"velocity", has_momentum ? velocity : none}, operands[2]};
     const Elementwise problem = elementwise(used);
     kernel = &kernel_for(kernel, problem, parameter.type(), has_momentum, device);
-    SgdOptions number = options;
     const bool own_queue = on_own_queue(stream);
     for (const Elementwise::Call &call : problem.calls) {
         KernelBuffer g(call[2], {kOperation, "gradient", Use::read, own_queue});
@@ -82,16 +80,18 @@ void run(const KernelInfo *kernel, const Tensor &parameter, const Tensor &veloci
         if (has_momentum) {
             v.emplace(call[1], KernelBuffer::Role{kOperation, "velocity", Use::update, own_queue});
         }
-        // As the generator declares them; call_kernel sets the first.
-        void *arguments[] = {nullptr,
-                             g.get(),
-                             &number.learning_rate,
-                             &number.momentum,
-                             &number.weight_decay,
-                             &number.nesterov,
-                             p.get(),
-                             v ? v->get() : nullptr};
-        call_kernel(kOperation, *kernel, context, arguments);
+        KernelArguments arguments(kOperation, *kernel);
+        arguments.add({{"gradient", g},
+                       {"learning_rate", options.learning_rate},
+                       {"momentum", options.momentum},
+                       {"weight_decay", options.weight_decay},
+                       {"nesterov", options.nesterov}});
+        if (v) {
+            arguments.add({{"updated_0", p}, {"updated_1", *v}});
+        } else {
+            arguments.add({{"updated", p}});
+        }
+        call_kernel(context, arguments);
         p.finish();
         if (v) v->finish();
     }

@@ -3,8 +3,6 @@
 #include <bit>
 #include <optional>
 
-#include "convolution/check.h"
-#include "convolution/operands.h"
 #include "hk/error.h"
 #include "kernel_buffer.h"
 #include "kernel_call.h"
@@ -111,10 +109,10 @@ Fields fields_of(DataType type, int64_t rows, int64_t classes) {
 }
 
 const KernelInfo &kernel_for(const KernelInfo *given, const Arguments &arguments) {
-    static Immortal<SelectionCache> cache(kOperation, softmax_cross_entropy_kernels());
     const Tensor &logits = arguments.logits;
     const Fields fields = fields_of(logits.type(), arguments.rows(), arguments.classes());
-    return cache->find(given, fields, logits.device(), [&] {
+    SelectionCache &cache = selections<softmax_cross_entropy_kernels>(kOperation);
+    return cache.find(given, fields, logits.device(), [&] {
         return std::string(kOperation) + " " + std::string(name_of(logits.type())) + ", logits " +
                hk::to_string(logits.shape());
     });
@@ -182,14 +180,12 @@ void run(const KernelInfo *row, const Arguments &arguments, float scale, const S
     std::optional<KernelBuffer> logits_buffer;
     if (!in_place)
         logits_buffer.emplace(from, KernelBuffer::Role{kOperation, "logits", Use::read, own_queue});
-    // As the generator declares them; call_kernel sets the first.
-    void *kernel_arguments[] = {nullptr,
-                                in_place ? gradient_buffer.get() : logits_buffer->get(),
-                                labels_buffer.get(),
-                                &scale,
-                                loss_buffer.get(),
-                                gradient_buffer.get()};
-    call_kernel(kOperation, kernel, context, kernel_arguments);
+    call_kernel(context, KernelArguments(kOperation, kernel)
+                             .add({{"logits", in_place ? gradient_buffer : *logits_buffer},
+                                   {"labels", labels_buffer},
+                                   {"scale", scale},
+                                   {"loss", loss_buffer},
+                                   {"gradient", gradient_buffer}}));
     loss_buffer.finish();
     gradient_buffer.finish();
 } catch (...) {

@@ -18,9 +18,9 @@ constexpr const char *kOperation = "tensor_product_backward_weight";
 
 const KernelInfo &kernel_for(const KernelInfo *given, const TensorProductProblem &problem,
                              Device device) {
-    static Immortal<SelectionCache> cache(kOperation, tensor_product_backward_weight_kernels());
-    return cache->find(given, tensor_product_fields(problem), device,
-                       [&] { return std::string(kOperation) + " " + detail::to_string(problem); });
+    return selections<tensor_product_backward_weight_kernels>(kOperation)
+        .find(given, tensor_product_fields(problem), device,
+              [&] { return std::string(kOperation) + " " + detail::to_string(problem); });
 }
 
 using Use = KernelBuffer::Use;
@@ -31,17 +31,24 @@ struct Lists {
     int32_t most;
 };
 
-void call(const KernelInfo &kernel, const TensorProductOperands &operands, Lists lists,
+void call(const KernelInfo &kernel, const TensorProductOperands &operands, const Lists &lists,
           bool accumulate, bool own_queue, CallContext &context) {
     KernelBuffer input(operands.input, {kOperation, "input", Use::read, own_queue});
     KernelBuffer gradient(operands.output, {kOperation, "output_gradient", Use::read, own_queue});
     KernelBuffer output(operands.weight, {kOperation, "weight_gradient",
                                           accumulate ? Use::update : Use::write, own_queue});
-    // As the generator declares them; call_kernel sets the first. `previous` is the output.
-    void *arguments[] = {nullptr,      input.get(),  gradient.get(), lists.source,
-                         lists.target, lists.begin,  lists.offset,   lists.first,
-                         &lists.most,  output.get(), &accumulate,    output.get()};
-    call_kernel(kOperation, kernel, context, arguments);
+    call_kernel(context, KernelArguments(kOperation, kernel)
+                             .add({{"input", input},
+                                   {"output_gradient", gradient},
+                                   {"source", lists.source},
+                                   {"target_row", lists.target},
+                                   {"begin", lists.begin},
+                                   {"offset", lists.offset},
+                                   {"first", lists.first},
+                                   {"most", lists.most},
+                                   {"previous", output},
+                                   {"accumulate", accumulate},
+                                   {"output", output}}));
     output.finish();
 }
 

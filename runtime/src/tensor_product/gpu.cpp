@@ -28,18 +28,18 @@ void call(const KernelInfo &kernel, const TensorProductTensors &tensors, Directi
     KernelBuffer result(views.output, {operation, (tensors.*tensors.result).name,
                                        accumulate ? Use::update : Use::write, own_queue});
     halide_buffer_t source = maps.source(), target = maps.target(), offset = maps.offset();
-    int32_t most = maps.most();
-    // As the generators declare them; call_kernel sets the first. `previous` is the output.
+    KernelArguments arguments(operation, kernel);
+    arguments.add({{"input", input}, {"weight", weight}, {"source", &source}});
+    halide_buffer_t first;
     if (maps.key().atomic) {
-        void *arguments[] = {nullptr, input.get(),  weight.get(), &source,     &target,
-                             &offset, result.get(), &accumulate,  result.get()};
-        call_kernel(operation, kernel, context, arguments);
+        arguments.add({{"target_row", &target}, {"offset", &offset}});
     } else {
-        halide_buffer_t first = maps.first();
-        void *arguments[] = {nullptr, input.get(), weight.get(), &source,     &offset,     &first,
-                             &target, &most,       result.get(), &accumulate, result.get()};
-        call_kernel(operation, kernel, context, arguments);
+        first = maps.first();
+        arguments.add(
+            {{"offset", &offset}, {"first", &first}, {"row", &target}, {"most", maps.most()}});
     }
+    arguments.add({{"previous", result}, {"accumulate", accumulate}, {"output", result}});
+    call_kernel(context, arguments);
     result.finish();
 }
 

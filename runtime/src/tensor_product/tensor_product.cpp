@@ -21,15 +21,14 @@ using Direction = TensorProductMaps::Impl::Direction;
 
 const KernelInfo &kernel_for(const char *operation, const TensorProductProblem &problem,
                              Device device) {
-    constexpr const char *kFamily = "tensor_product";
-    static Immortal<SelectionCache> on_cpu(kFamily, tensor_product_kernels());
-    static Immortal<SelectionCache> stationary(kFamily, tensor_product_stationary_kernels());
-    static Immortal<SelectionCache> atomic(kFamily, tensor_product_atomic_kernels());
     const bool adds = tensor_product_kernels_for(problem, device.type()).data() ==
                       tensor_product_atomic_kernels().data();
-    SelectionCache &cache = device.is_cpu() ? *on_cpu : adds ? *atomic : *stationary;
-    return cache.find(tensor_product_fields(problem), device,
-                      [&] { return std::string(operation) + " " + detail::to_string(problem); });
+    const auto cache = device.is_cpu() ? selections<tensor_product_kernels>
+                       : adds          ? selections<tensor_product_atomic_kernels>
+                                       : selections<tensor_product_stationary_kernels>;
+    return cache("tensor_product").find(tensor_product_fields(problem), device, [&] {
+        return std::string(operation) + " " + detail::to_string(problem);
+    });
 }
 
 // Of the tensors of a call the result and the other one with rows, which is gathered.
@@ -65,12 +64,17 @@ void call(const KernelInfo &kernel, const TensorProductTensors &tensors,
     KernelBuffer output(of_channels(operands.output), {operation, ends.to.name, Use::update, true});
     IndexBuffer source = tiles.source(), target = tiles.target(), offset = tiles.offset(),
                 first = tiles.first();
-    int32_t most = tiles.most();
-    // As the generator declares them; call_kernel sets the first. `previous` is the output.
-    void *arguments[] = {nullptr,      input.get(),  weight.get(), source.get(),
-                         target.get(), offset.get(), first.get(),  &most,
-                         output.get(), &accumulate,  output.get()};
-    call_kernel(operation, kernel, context, arguments);
+    call_kernel(context, KernelArguments(operation, kernel)
+                             .add({{"input", input},
+                                   {"weight", weight},
+                                   {"source", source},
+                                   {"target_row", target},
+                                   {"offset", offset},
+                                   {"first", first},
+                                   {"most", tiles.most()},
+                                   {"previous", output},
+                                   {"accumulate", accumulate},
+                                   {"output", output}}));
 }
 
 // A call whose arguments are checked: the product, or the gradient of its input, which is a product

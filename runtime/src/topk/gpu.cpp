@@ -122,6 +122,16 @@ struct Items {
                 operands.input.dims[2].extent};
     }
 
+    // As outputs of a kernel: `alone` where they are keys alone, else the two others.
+    void add_to(KernelArguments &arguments, const char *alone, const char *of_keys,
+                const char *of_indices) {
+        if (!indices) {
+            arguments.add({{alone, keys}});
+        } else {
+            arguments.add({{of_keys, keys}, {of_indices, *indices}});
+        }
+    }
+
     TopKScratch keys;
     std::optional<TopKScratch> indices;
 };
@@ -153,24 +163,26 @@ private:
     const TopKOperands &operands_;
     CallContext &context_;
     const bool own_queue_;
-    TopKKeyArguments keys_;
+    const std::array<NamedArgument, 4> keys_;
     KernelBuffer input_;
     std::unique_ptr<Items> items_;  // of the last step
 
-    // Arguments are as the generators declare them; call_kernel sets the first.
     void sort_tiles(const TopKStep &step) {
         const KernelInfo &kernel = rows_.of(step);
         auto made = std::make_unique<Items>(kernel, context_, operands_, step);
-        bool gather = step.kind == TopKStep::Kind::gather;
+        const bool gather = step.kind == TopKStep::Kind::gather;
         TopKListView list = gather ? TopKListView(*items_->indices, step.items / step.chunk)
                                    : TopKListView::unused(made->keys);
-        auto stride = static_cast<int32_t>(step.stride), chunk = static_cast<int32_t>(step.chunk);
-        void *arguments[] = {
-            nullptr,       input_.get(),     list.get(),
-            &stride,       &chunk,           &gather,
-            &keys_.floats, &keys_.flip,      &keys_.infinity,
-            &keys_.nan,    made->keys.get(), step.indices ? made->indices->get() : nullptr};
-        call_kernel(kOperation, kernel, context_, arguments);
+        KernelArguments arguments(kOperation, kernel);
+        arguments
+            .add({{"input", input_},
+                  {"list", list},
+                  {"stride", static_cast<int32_t>(step.stride)},
+                  {"chunk", static_cast<int32_t>(step.chunk)},
+                  {"gather", gather}})
+            .add(keys_);
+        made->add_to(arguments, "items", "items_0", "items_1");
+        call_kernel(context_, arguments);
         items_ = std::move(made);
     }
 
@@ -180,15 +192,13 @@ private:
             topk_merge_kernels(), step_fields(key, step.indices, operands_.problem.columns),
             context_.device);
         auto made = std::make_unique<Items>(kernel, context_, operands_, step);
-        int32_t halvings = std::bit_width(static_cast<uint64_t>(items_->keys.extent(0)));
-        void *with_indices[] = {nullptr,   items_->keys.get(), nullptr,
-                                &halvings, made->keys.get(),   nullptr};
-        void *keys_alone[] = {nullptr, items_->keys.get(), &halvings, made->keys.get()};
-        if (step.indices) {
-            with_indices[2] = items_->indices->get();
-            with_indices[5] = made->indices->get();
-        }
-        call_kernel(kOperation, kernel, context_, step.indices ? with_indices : keys_alone);
+        const int32_t halvings = std::bit_width(static_cast<uint64_t>(items_->keys.extent(0)));
+        KernelArguments arguments(kOperation, kernel);
+        arguments.add({{"keys", items_->keys}});
+        if (step.indices) arguments.add({{"indices", *items_->indices}});
+        arguments.add({{"halvings", halvings}});
+        made->add_to(arguments, "merged", "merged_0", "merged_1");
+        call_kernel(context_, arguments);
         items_ = std::move(made);
     }
 
@@ -203,11 +213,12 @@ private:
                 bool indices) {
         KernelBuffer output(to, {kOperation, name, Use::write, own_queue_});
         TopKListView items(from, operands_.problem.k);
-        void *arguments[] = {nullptr,         items.get(), &keys_.floats, &keys_.flip,
-                             &keys_.infinity, &keys_.nan,  output.get()};
         const KernelInfo &kernel =
             first_that_fits(topk_unpack_kernels(), result_fields(type, indices), context_.device);
-        call_kernel(kOperation, kernel, context_, arguments);
+        call_kernel(context_, KernelArguments(kOperation, kernel)
+                                  .add({{"items", items}})
+                                  .add(keys_)
+                                  .add({{"output", output}}));
         output.finish();
     }
 };

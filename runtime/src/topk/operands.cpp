@@ -126,12 +126,15 @@ std::vector<TopKOperands> topk_operands(const TopKProblem &problem, const TopKTe
     return calls;
 }
 
-TopKKeyArguments topk_key_arguments(DataType type, Order order) {
+std::array<NamedArgument, 4> topk_key_arguments(DataType type, Order order) {
     const int bits = static_cast<int>(8 * size_of(type));
     const uint64_t all = ~uint64_t{0} >> (64 - bits), sign = uint64_t{1} << (bits - 1);
     const auto arguments = [&](bool floats, bool has_sign, uint64_t infinity, uint64_t nan) {
         const uint64_t flip = has_sign ? sign : 0;
-        return TopKKeyArguments{floats, order == Order::largest ? flip : flip ^ all, infinity, nan};
+        return std::array<NamedArgument, 4>{{{"floats", floats},
+                                             {"flip", order == Order::largest ? flip : flip ^ all},
+                                             {"infinity", infinity},
+                                             {"nan", nan}}};
     };
     switch (type) {
         case DataType::f32:

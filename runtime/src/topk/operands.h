@@ -44,11 +44,7 @@ std::vector<TopKOperands> topk_operands(const TopKProblem &problem, const TopKTe
                                         int axis);
 
 // generators/topk/keys.h, as arguments.
-struct TopKKeyArguments {
-    bool floats;
-    uint64_t flip, infinity, nan;
-};
-TopKKeyArguments topk_key_arguments(DataType type, Order order);
+std::array<NamedArgument, 4> topk_key_arguments(DataType type, Order order);
 
 // With the fields of topk/fields.def.
 Fields topk_fields(const TopKProblem &problem);

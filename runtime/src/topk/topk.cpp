@@ -23,9 +23,8 @@ std::span<const KernelInfo> kernels_for(DeviceType device) {
 }
 
 const KernelInfo &kernel_for(const TopKProblem &problem, Device device) {
-    static Immortal<SelectionCache> on_cpu(kOperation, topk_kernels());
-    static Immortal<SelectionCache> on_gpu(kOperation, topk_tiles_kernels());
-    return (device.is_cpu() ? *on_cpu : *on_gpu).find(topk_fields(problem), device, [&] {
+    const auto cache = device.is_cpu() ? selections<topk_kernels> : selections<topk_tiles_kernels>;
+    return cache(kOperation).find(topk_fields(problem), device, [&] {
         return detail::to_string(problem);
     });
 }
@@ -57,16 +56,15 @@ void call_on_cpu(const KernelInfo &kernel, const TopKOperands &operands, CallCon
         indices.emplace(operands.indices,
                         KernelBuffer::Role{kOperation, "indices", Use::write, true});
     }
-    auto k = static_cast<int32_t>(problem.k);
-    int32_t part = part_size(kernel, problem);
-    TopKKeyArguments keys = topk_key_arguments(problem.type, problem.order);
-    // As the generator declares them; call_kernel sets the first.
-    void *arguments[10] = {nullptr,    input.get(),    &k,        &part,   &keys.floats,
-                           &keys.flip, &keys.infinity, &keys.nan, nullptr, nullptr};
-    void **output = arguments + 8;
-    if (values) *output++ = values->get();
-    if (indices) *output++ = indices->get();
-    call_kernel(kOperation, kernel, context, arguments);
+    KernelArguments arguments(kOperation, kernel);
+    arguments
+        .add({{"input", input},
+              {"k", static_cast<int32_t>(problem.k)},
+              {"chunk", part_size(kernel, problem)}})
+        .add(topk_key_arguments(problem.type, problem.order));
+    if (values) arguments.add({{"values", *values}});
+    if (indices) arguments.add({{"indices", *indices}});
+    call_kernel(context, arguments);
 }
 
 // Bytes of a row's keys, in whole vectors, as rows that keep all of them do.

@@ -1,81 +1,32 @@
 #include "schedules/conv2d/conv2d.h"
+#include "schedules/cpu_dot.h"
 
 using namespace Halide;
 using namespace hk::generators;
 
 namespace hk::schedules {
 
-namespace {
-
-// Registers of AVX-512: 4 * 7 sums and the 4 vectors of the filter; 28 multiplications for 11
-// loads.
-struct DotTile {
-    int k;     // output channels
-    int x, y;  // pixels
-};
-
-DotTile choose(const Conv2dContext &context) {
-    const int lanes = context.target.natural_vector_size<float>();
-    DotTile tile = lanes >= 16 ? DotTile{4, 7, 1} : DotTile{4, 3, 1};
-    Knobs knobs(context.knobs);
-    knobs.take("tile_k", tile.k, powers(1, 8));
-    knobs.take("tile_x", tile.x, {1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16});
-    knobs.take("tile_y", tile.y, steps(1, 4));
-    knobs.end();
-    knobs.estimate("vector registers", tile.k * tile.x * tile.y + tile.k,
-                   vector_registers(context.target));
-    return tile;
-}
-
-}  // namespace
-
 int dot_lanes(const Conv2dContext &context) { return context.target.natural_vector_size<float>(); }
 
 namespace cpu {
 
-// Vectors of input channels, in the filter as in the image, so that neither is copied: for few
-// pixels and long sums of a plain weight, where packing costs up to half of the time: 7x7, 2048 to
-// 512 channels, one Zen 4 core: 1.15 ms, packed in the call 1.98 ms (bench --list resnet50
-// --filter 7x7 --row 1x1_dot, and --row 1x1, column hk plain). The price is adding up the lanes of
-// each sum at the end, about 8 cycles an output, which short sums don't pay back.
-// Blocks of 4 filters are outermost: they stay in the first two caches while the image streams.
+// Of a plain weight, where packing costs up to half of the time: 7x7, 2048 to 512 channels, one Zen
+// 4 core: 1.15 ms, packed in the call 1.98 ms (bench --list resnet50 --filter 7x7 --row 1x1_dot,
+// and --row 1x1, column hk plain).
 void dot(Conv2dDot &stages, const Conv2dContext &context) {
-    const DotTile tile = choose(context);
     const int lanes = dot_lanes(context);
-    const TailStrategy round_up = TailStrategy::RoundUp;
-    Func &out = stages.output;
-    const Var xo("xo"), yo("yo"), kb("kb"), rows("rows");
     const RDom &d = stages.r;
-
-    out.split(x, xo, x, tile.x, TailStrategy::GuardWithIf)
-        .split(y, yo, y, tile.y, TailStrategy::GuardWithIf)
-        .split(k, kb, k, tile.k, TailStrategy::GuardWithIf)
-        .reorder(k, x, y, xo, yo, kb, g, n)
-        .fuse(kb, g, kb)
-        .vectorize(k)
-        .parallel(kb);
-    stages.start.compute_root();
-    stages.activated.compute_at(out, x).bound_storage(k, tile.k).vectorize(k).specialize(
-        context.plain);
-    for (Func *f : {&stages.sum, &stages.folded, &stages.lanes})
-        f->compute_at(out, xo)
-            .bound_extent(k, tile.k)
-            .bound_extent(x, tile.x)
-            .bound_extent(y, tile.y)
-            .unroll(x)
-            .unroll(y);
-    stages.sum.vectorize(k);
-    stages.folded.vectorize(stages.lane, lanes / 4);
-    stages.folded.unroll(k);
-    stages.lanes.vectorize(stages.lane).unroll(k);
-    stages.lanes.update()
+    sum_by_lanes(stages, context, context.plain)
         .reorder(stages.lane, k, x, y, d.x, d.y, d.z)
         .vectorize(stages.lane)
         .unroll(k)
         .unroll(x)
         .unroll(y);
+    stages.start.compute_root();
     if (!context.pointwise_f32)
-        stages.padded.compute_at(out, n).vectorize(c, lanes, round_up).parallel(y);
+        stages.padded.compute_at(stages.output, n)
+            .vectorize(c, lanes, TailStrategy::RoundUp)
+            .parallel(y);
 }
 
 }  // namespace cpu

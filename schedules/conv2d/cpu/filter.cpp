@@ -10,7 +10,7 @@ namespace cpu {
 // Reads run along the filters' rows: a read of one channel from each row of a block would meet the
 // same few cache sets again and again where rows are a power of two apart. Lost: transposition by
 // shuffles, as slow as stores of single floats.
-void conv2d_filter(Conv2dFilter &stages, const Conv2dFilterContext &context) {
+void conv2d_filter(Conv2dFilter &stages, const Conv2dSizes &context) {
     int lanes = context.target.natural_vector_size<float>();
     Knobs knobs(context.knobs);
     knobs.take("lanes", lanes, {4, 8, 16});

@@ -9,7 +9,7 @@ namespace cpu {
 
 // Parts run in parallel: their sums are small, and there may be one group of few filters. Vectors
 // of filters (nhwc), whose sums of a block are in cache, or of columns (nchw).
-void backward_bias(Conv2dBackwardBias &stages, const Conv2dBackwardBiasContext &context) {
+void backward_bias_parallel_parts(Conv2dBackwardBias &stages, const Conv2dSizes &context) {
     constexpr auto guard = TailStrategy::GuardWithIf;
     const int lanes = context.target.natural_vector_size<float>();
     const RDom &d = stages.in_block, &blocks = stages.blocks;

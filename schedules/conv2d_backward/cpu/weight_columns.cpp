@@ -51,7 +51,7 @@ void backward_weight_columns(Conv2dBackwardWeight &stages,
     const RDom &p = stages.pixel, &of = stages.of;
     const Var &lane = stages.lane, st("st"), rt("rt");
     Func &out = stages.output;
-    out.reorder(s, r, c, k, g).parallel(g).specialize(context.plain);
+    out.reorder(s, r, c, k, g).parallel(g);
     stages.folded.compute_at(out, k);
     stages.sum.compute_at(out, k).vectorize(lane, t.lanes, round_up);
     stages.sum.update()

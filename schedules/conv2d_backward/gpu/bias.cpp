@@ -10,7 +10,7 @@ namespace hk::schedules::gpu {
 // added up, then parts. What lies between is 4 bytes a filter, part and lane. Lost: sums in global
 // memory, which take a kernel more for their zeros, and a load and a store for each element that is
 // read.
-void backward_bias_unstaged(Conv2dBackwardBias &stages, const Conv2dBackwardBiasContext &context) {
+void backward_bias_thread_per_part(Conv2dBackwardBias &stages, const Conv2dSizes &context) {
     constexpr auto guard = TailStrategy::GuardWithIf;
     const Var block("block"), thread("thread"), element("element"), ko("ko"), go("go");
     const Var &lane = stages.lane, &part = stages.part;

@@ -1,4 +1,4 @@
-#include "schedules/conv2d/gpu/conv2d.h"
+#include "schedules/conv2d/gpu/staged.h"
 #include "schedules/conv2d_backward/conv2d_backward_data.h"
 
 using namespace Halide;
@@ -23,7 +23,8 @@ void promise_distinct(const Stage &update) {
 // phase is its own: several pixels of a thread would have as many phases, the number of which is an
 // argument. Its neighbours are neighbours in memory: channels, or where a group has one groups, or
 // columns. 40 registers, no stack, no spills. Its speed on a GPU is not measured.
-void backward_data_unstaged(Conv2dBackwardData &stages, const Conv2dBackwardDataContext &context) {
+void backward_data_thread_per_element(Conv2dBackwardData &stages,
+                                      const Conv2dBackwardDataContext &context) {
     constexpr auto guard = TailStrategy::GuardWithIf;
     const bool groups = context.nhwc && context.channels_per_group == 1;
     int tile_c = context.nhwc && !groups ? 16 : 1, tile_g = groups ? 32 : 1,
@@ -71,7 +72,7 @@ void backward_data_unstaged(Conv2dBackwardData &stages, const Conv2dBackwardData
 
 // With strides of one it is conv2d's schedule, word for word: a block computes 64 input channels at
 // 64 pixels while slices of eight filters pass through shared memory.
-// schedules/conv2d/gpu/conv2d.cpp has the arithmetic. For filters of one row or column, over one
+// schedules/conv2d/gpu/staged.cpp has the arithmetic. For filters of one row or column, over one
 // window: 4 * 8 * (3 * 68 + 10 * 8) = 9088 bytes; of a slice 384 FMAs a thread to 8.5 loads from
 // global memory between two barriers, where a tap at a time has 128 to 4.
 //
@@ -89,9 +90,9 @@ void backward_data_unstaged(Conv2dBackwardData &stages, const Conv2dBackwardData
 // the same bytes; the division is outside of all loops. The output as a pure function of its
 // pixels: Halide then takes the phases of a tile for all phases. Its speed on a GPU is not
 // measured.
-void backward_data_sliced(Conv2dBackwardDataSliced &stages, const Conv2dContext &context) {
+void backward_data_staged(Conv2dBackwardDataSliced &stages, const Conv2dContext &context) {
     if (!stages.output.has_update_definition()) {
-        sliced(stages, context);
+        staged(stages, context);
         return;
     }
     const RDom &p = stages.pixels;

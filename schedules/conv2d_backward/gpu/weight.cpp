@@ -17,7 +17,7 @@ struct Sizes {
 };
 
 Sizes sizes(const Conv2dBackwardWeightContext &context) {
-    const bool staged = context.schedule != "gpu_unstaged";
+    const bool staged = context.schedule != "unstaged";
     Sizes sizes{staged ? Tiles{64, 64, 1, 8, 16, 16, 1} : Tiles{16, 16, 1, 1, 8, 16, 1}, 1};
     Knobs knobs(context.knobs);
     sizes.tiles.take(knobs, staged, !staged);

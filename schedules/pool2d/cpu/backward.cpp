@@ -31,8 +31,8 @@ GradientTile choose(const Pool2dContext &context) {
 }  // namespace
 
 // Vectors of channels. What windows are looked at for is kept for a band of rows of pixels.
-void pool2d_backward(Pool2dBackward &stages, const Pool2dContext &context) {
-    if (!context.nhwc) throw CompileError("schedule cpu is for nhwc, nchw has cpu_by_rows");
+void pool2d_backward_by_channels(Pool2dBackward &stages, const Pool2dContext &context) {
+    if (!context.nhwc) throw CompileError("schedule by_channels is for nhwc, nchw has by_rows");
     const GradientTile tile = choose(context);
     const int lanes = tile.lanes;
     const Var co("co"), yo("yo"), band("band"), task("task");
@@ -122,7 +122,7 @@ void pool2d_backward_in_blocks(Pool2dBackward &stages, const Pool2dContext &cont
 // spread to their first columns before, so that a pixel's are loaded with its neighbours'. Lost:
 // windows looked for by each pixel, which gathers in every lane.
 void pool2d_backward_by_rows(Pool2dBackward &stages, const Pool2dContext &context) {
-    if (context.nhwc) throw CompileError("schedule cpu_by_rows is for nchw, nhwc has cpu");
+    if (context.nhwc) throw CompileError("schedule by_rows is for nchw, nhwc has by_channels");
     const GradientTile tile = choose(context);
     const int lanes = tile.lanes;
     const Expr bands = tile.chunk / context.row / min(tile.rows, context.rows);

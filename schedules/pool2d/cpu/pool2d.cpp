@@ -33,8 +33,8 @@ Expr rows_of_task(const Pool2dTile &tile, const Pool2dContext &context) {
 }  // namespace
 
 // Vectors of channels, a register each, over all pixels of their windows.
-void pool2d(Pool2d &stages, const Pool2dContext &context) {
-    if (!context.nhwc) throw CompileError("schedule cpu is for nhwc, nchw has cpu_by_rows");
+void pool2d_by_channels(Pool2d &stages, const Pool2dContext &context) {
+    if (!context.nhwc) throw CompileError("schedule by_channels is for nhwc, nchw has by_rows");
     const Pool2dTile tile = choose(context);
     const int lanes = tile.lanes;
     const Var co("co"), row("row"), task("task");
@@ -67,7 +67,7 @@ void pool2d_in_blocks(Pool2d &stages, const Pool2dContext &context) {
 // image nearly always touches an edge and is gathered; sums over rows in memory, where what a
 // masked store has written is late for the next load.
 void pool2d_by_rows(Pool2d &stages, const Pool2dContext &context) {
-    if (context.nhwc) throw CompileError("schedule cpu_by_rows is for nchw, nhwc has cpu");
+    if (context.nhwc) throw CompileError("schedule by_rows is for nchw, nhwc has by_channels");
     constexpr auto round_up = TailStrategy::RoundUp;
     constexpr int kRowsOfBand = 16;
     const Pool2dTile tile = choose(context);

@@ -9,7 +9,7 @@ namespace hk::schedules::gpu {
 
 // An element a thread, which looks at its windows itself: neighbours share what they read by the
 // cache, and there is no memory beside the tensors.
-void pool2d_backward(Pool2dBackward &stages, const Pool2dContext &context) {
+void pool2d_backward_thread_per_element(Pool2dBackward &stages, const Pool2dContext &context) {
     element_a_thread(stages.output, stages.output.args(), threads_of(Knobs(context.knobs)));
     const Var inner = context.nhwc ? c : x;
     add_up_in_thread(stages.blocked, stages.output, inner);

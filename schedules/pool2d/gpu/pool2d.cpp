@@ -8,7 +8,7 @@ using namespace hk::generators;
 namespace hk::schedules::gpu {
 
 // An element a thread, its window in a register; neighbours share what they read by the cache.
-void pool2d(Pool2d &stages, const Pool2dContext &context) {
+void pool2d_thread_per_element(Pool2d &stages, const Pool2dContext &context) {
     element_a_thread(stages.output, stages.output.args(), threads_of(Knobs(context.knobs)));
     const Var inner = context.nhwc ? c : x;
     if (stages.blocked.running.defined()) {

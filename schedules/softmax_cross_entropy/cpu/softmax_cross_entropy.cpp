@@ -9,7 +9,8 @@ namespace hk::schedules::cpu {
 // cache. A task is so many rows that they have 8192 elements. In place an element is stored once,
 // hence GuardWithIf, after all that the row is read for
 // (generators/softmax_cross_entropy/softmax_cross_entropy.h).
-void softmax_cross_entropy(SoftmaxCrossEntropy &stages, const SoftmaxCrossEntropyContext &context) {
+void softmax_cross_entropy_vector_per_row(SoftmaxCrossEntropy &stages,
+                                          const SoftmaxCrossEntropyContext &context) {
     constexpr auto guard = TailStrategy::GuardWithIf;
     const int lanes = softmax_cross_entropy_lanes(context);
     const Var task("task");

@@ -24,7 +24,8 @@ void block_in_registers(SoftmaxCrossEntropy &stages) {
 // shared memory: 4 bytes a lane, 4 a group of 16 and some for the row. The row is read three times,
 // in place too: its maximum, its sum and the logit of its label are in shared memory, behind a
 // barrier, before the first thread writes.
-void softmax_cross_entropy(SoftmaxCrossEntropy &stages, const SoftmaxCrossEntropyContext &context) {
+void softmax_cross_entropy_block_per_row(SoftmaxCrossEntropy &stages,
+                                         const SoftmaxCrossEntropyContext &context) {
     const int lanes = softmax_cross_entropy_lanes(context);
     const Var round("round"), thread("thread");
     Func gradient = stages.gradient;
@@ -64,8 +65,8 @@ void softmax_cross_entropy(SoftmaxCrossEntropy &stages, const SoftmaxCrossEntrop
 }
 
 // A row a thread, which stages nothing, for devices without shared memory.
-void softmax_cross_entropy_unstaged(SoftmaxCrossEntropy &stages,
-                                    const SoftmaxCrossEntropyContext &) {
+void softmax_cross_entropy_thread_per_row(SoftmaxCrossEntropy &stages,
+                                          const SoftmaxCrossEntropyContext &) {
     const Var block("block");
     for (Func out : {stages.gradient, stages.loss}) {
         out.compute_root()

@@ -18,14 +18,14 @@ struct Sizes {
 
 constexpr int kUnroll = 4;  // channels of the input, where its rows are not staged
 
-Sizes sizes(const TensorProductAtomicContext &context) {
-    const bool staged = context.schedule != "gpu_unstaged";
+Sizes sizes(const Context &context) {
+    const bool staged = context.schedule != "unstaged";
     Sizes sizes{staged ? Tiles{32, 128, 1, 16, 8, 32, 1} : Tiles{16, 32, 1, 1, 8, 16, 1}, 0};
     Knobs knobs(context.knobs);
     sizes.tiles.take(knobs, staged, false);
     if (staged) knobs.take("stage", sizes.stage, {0, 1});
     knobs.end();
-    Knobs::require(context.schedule != "gpu" || sizes.stage || sizes.tiles.tile_c % kUnroll == 0,
+    Knobs::require(context.schedule != "staged" || sizes.stage || sizes.tiles.tile_c % kUnroll == 0,
                    "tile_c is a multiple of 4, with stage:0");
     return sizes;
 }
@@ -46,7 +46,7 @@ void set_out(TensorProductAtomic &stages) {
 
 }  // namespace
 
-TensorProductAtomicSizes tensor_product_atomic_sizes(const TensorProductAtomicContext &context) {
+TensorProductAtomicSizes tensor_product_atomic_sizes(const Context &context) {
     const Tiles t = sizes(context).tiles;
     return {t.tile_x, t.tile_c};
 }
@@ -68,10 +68,10 @@ TensorProductAtomicSizes tensor_product_atomic_sizes(const TensorProductAtomicCo
 // bytes, for sums so long and outputs so wide that rows would be read from global memory four times
 // and more. Registers a thread, the larger of sm_80 and sm_90, no stack, no spills: 48; large 56.
 //   tensor_product_atomic.generator -g tensor_product_atomic -f any -o . -e resources
-//       target=host-cuda-cuda_capability_80 schedule=gpu
+//       target=host-cuda-cuda_capability_80 algorithm=tiles schedule=staged
 // Lost by arithmetic: a channel a thread and 16 pairs, whose additions are 128 bytes a warp, but
 // one load from memory an FMA. Its speed on a GPU is not measured.
-void tensor_product_atomic(TensorProductAtomic &stages, const TensorProductAtomicContext &context) {
+void tensor_product_atomic(TensorProductAtomic &stages, const Context &context) {
     const Sizes chosen = sizes(context);
     const Block block = block_of(stages, chosen);
     const Tiles &t = block.tiles();
@@ -100,8 +100,7 @@ void tensor_product_atomic(TensorProductAtomic &stages, const TensorProductAtomi
 
 // The last rung: no shared memory and 128 threads, 2 x 2 sums each; 32 registers, no stack, no
 // spills. Its speed on a GPU is not measured.
-void tensor_product_atomic_unstaged(TensorProductAtomic &stages,
-                                    const TensorProductAtomicContext &context) {
+void tensor_product_atomic_unstaged(TensorProductAtomic &stages, const Context &context) {
     const Block block = block_of(stages, sizes(context));
     const Tiles &t = block.tiles();
     set_out(stages);

@@ -35,8 +35,8 @@ void add_slices(TensorProductBackwardWeightOffsets &stages) {
 
 }  // namespace
 
-int weight_gradient_step(const WeightGradientContext &context, const std::string &schedule) {
-    return tiles(context, schedule != "gpu_unstaged").tile_c;
+int weight_gradient_step(const WeightGradientContext &context) {
+    return tiles(context, context.schedule != "unstaged").tile_c;
 }
 
 namespace gpu {

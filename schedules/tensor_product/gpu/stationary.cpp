@@ -9,8 +9,8 @@ namespace hk::schedules::gpu {
 namespace {
 
 // Of output channels (as k), rows of a block (as x) and blocks (as y); tile_c is of input channels.
-Tiles tiles(const TensorProductStationaryContext &context) {
-    const bool staged = context.schedule != "gpu_unstaged";
+Tiles tiles(const Context &context) {
+    const bool staged = context.schedule != "unstaged";
     Tiles t = staged ? Tiles{64, 64, 1, 16, 16, 16, 1} : Tiles{16, 32, 1, 1, 8, 16, 1};
     Knobs knobs(context.knobs);
     t.take(knobs, staged, false);
@@ -18,7 +18,7 @@ Tiles tiles(const TensorProductStationaryContext &context) {
     return t;
 }
 
-Block block_of(TensorProductStationary &stages, const TensorProductStationaryContext &context) {
+Block block_of(TensorProductStationary &stages, const Context &context) {
     const RDom &rows = stages.rows;
     return {tiles(context),
             true,
@@ -38,8 +38,7 @@ void promise_distinct(TensorProductStationary &stages) {
 
 }  // namespace
 
-TensorProductStationarySizes tensor_product_stationary_sizes(
-    const TensorProductStationaryContext &context) {
+TensorProductStationarySizes tensor_product_stationary_sizes(const Context &context) {
     const Tiles t = tiles(context);
     return {t.tile_x, t.tile_c};
 }
@@ -62,10 +61,9 @@ TensorProductStationarySizes tensor_product_stationary_sizes(
 // 2304 bytes. Registers a thread, the larger of sm_80 and sm_90, no stack, no spills, the same for
 // f32, f16 and bf16: 80; f64 128.
 //   tensor_product_stationary.generator -g tensor_product_stationary -f any -o . -e resources
-//       target=host-cuda-cuda_capability_80 schedule=gpu
+//       target=host-cuda-cuda_capability_80 algorithm=slots schedule=staged
 // Its speed on a GPU is not measured.
-void tensor_product_stationary(TensorProductStationary &stages,
-                               const TensorProductStationaryContext &context) {
+void tensor_product_stationary(TensorProductStationary &stages, const Context &context) {
     const Block block = block_of(stages, context);
     const Tiles &t = block.tiles();
     const RDom &rc = stages.rc, &r = stages.r;
@@ -97,8 +95,7 @@ void tensor_product_stationary(TensorProductStationary &stages,
 // The last rung: no shared memory and 128 threads. A thread computes two channels of two rows, four
 // FMAs to four loads from global memory and its caches. 40 registers, 48 of f64, no stack, no
 // spills. Its speed on a GPU is not measured.
-void tensor_product_stationary_unstaged(TensorProductStationary &stages,
-                                        const TensorProductStationaryContext &context) {
+void tensor_product_stationary_unstaged(TensorProductStationary &stages, const Context &context) {
     const Block block = block_of(stages, context);
     const Tiles &t = block.tiles();
     promise_distinct(stages);

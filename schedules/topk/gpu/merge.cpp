@@ -10,7 +10,7 @@ namespace hk::schedules::gpu {
 // registers, and what neighbours look at lies in the same cache lines. Merging n items reads
 // log2(n) times as many; lost: a block that searches once and merges a piece in shared memory,
 // which reads each item once, and does nothing for the short lists that most calls merge.
-void topk_merge(TopKMerge &stages, const TopKMergeContext &context) {
+void topk_merge(TopKMerge &stages, const Context &context) {
     const Func merged = stages.merged;
     element_a_thread(merged, {stages.place, stages.list, stages.x, stages.y},
                      threads_of(Knobs(context.knobs)));

@@ -31,7 +31,7 @@ void hold_best(TopKTiles &stages, const LoopLevel &at) {
 // bank, and keys of 64 bits took 96 registers. Rejected by arithmetic: a Func for each step (twice
 // the memory, a load and a store an item and step); 16 items a thread, which four steps join (17
 // rounds, but 64 threads for a tile, and with keys of 64 bits twice the registers).
-void topk_tiles(TopKTiles &stages, const TopKTilesContext &context) {
+void topk_tiles(TopKTiles &stages, const Context &context) {
     const int tile = topk_tile(context), lanes = tile / TopKTiles::slots;
     int item = 0;
     for (const Type &type : stages.sorted.types()) item += type.bytes();
@@ -58,7 +58,7 @@ void topk_tiles(TopKTiles &stages, const TopKTilesContext &context) {
 // Tiles of eight items, each of them a thread's, in its registers: nothing is staged. All eight
 // places are written, whatever is needed of them: a number that is not known to the compiler would
 // be an index of registers, which have none.
-void topk_tiles_unstaged(TopKTiles &stages, const TopKTilesContext &context) {
+void topk_tiles_unstaged(TopKTiles &stages, const Context &context) {
     topk_tile(context);
     const Var block("block"), thread("thread");
     Func items = stages.items;

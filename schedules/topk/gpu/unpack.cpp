@@ -6,7 +6,7 @@ using namespace hk::generators;
 
 namespace hk::schedules::gpu {
 
-void topk_unpack(TopKUnpack &stages, const TopKUnpackContext &context) {
+void topk_unpack(TopKUnpack &stages, const Context &context) {
     element_a_thread(stages.output, stages.output.args(), threads_of(Knobs(context.knobs)));
 }
 

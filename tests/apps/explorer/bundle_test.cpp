@@ -30,8 +30,8 @@ TEST_F(BundleTest, RunsElsewhereInPartsThatMerge) {
     const fs::path made = folder_ / "made", elsewhere = folder_ / "elsewhere";
     const Outcome built =
         run_program(explorer +
-                    "sweep conv2d n=1,c=16,h=8,w=8,k=16,kh=3,kw=3,pad_h=1,pad_w=1 "
-                    "--schedule packed/cpu --candidates 3 --bundle '" +
+                    "sweep conv2d input=1x8x8x16,weight=16x3x3x16,padding=1 "
+                    "--schedule packed/broadcast --candidates 3 --bundle '" +
                     made.string() + "'");
     ASSERT_EQ(built.status, 0) << built.output;
     const Outcome needs = run_program("ldd '" + (made / "measure").string() + "'");

@@ -30,7 +30,7 @@ using test::Outcome;
 using test::run_program;
 
 const std::string sweep = std::string("'") + HK_EXPLORER + "' sweep ";
-const std::string small_3x3 = "n=1,c=16,h=8,w=8,k=32,kh=3,kw=3,pad_h=1,pad_w=1";
+const std::string small_3x3 = "input=1x8x8x16,weight=32x3x3x16,padding=1";
 
 class GpuBundleTest : public testing::Test {
 protected:
@@ -43,7 +43,7 @@ protected:
     // Of three candidates.
     void make(const std::string &device) {
         const Outcome built = run_program(sweep + "conv2d " + small_3x3 + " --target " + device +
-                                          " --schedule sliced/gpu --candidates 3 --bundle '" +
+                                          " --schedule sliced/staged --candidates 3 --bundle '" +
                                           folder_.string() + "'");
         ASSERT_EQ(built.status, 0) << built.output;
         EXPECT_NE(built.output.find("/measure has "), std::string::npos) << built.output;
@@ -166,25 +166,24 @@ TEST_F(GpuBundleTest, AnAbsentDeviceHasTheUsualLimits) {
 
 // Which rows take a case, and what they are called with, is found without a device.
 TEST_F(GpuBundleTest, CasesOfEveryFamilyAreLookedAtWithoutADevice) {
-    const std::string voxels = "voxels=500,kernel=3,stride=1,c=24,m=70", elements = "elements=4000",
-                      image = "pooling=max,n=1,c=20,h=9,w=9,kernel=3,stride=2,padding=1";
-    const std::map<std::string, std::string> sizes = {
-        {"conv2d", small_3x3},
-        {"conv2d_backward_data", small_3x3},
-        {"conv2d_backward_weight", small_3x3},
-        {"quantized_conv2d", small_3x3},
-        {"topk", "rows=3,columns=2000,k=20"},
-        {"tensor_product", voxels},
-        {"tensor_product_backward_data", voxels},
-        {"tensor_product_backward_weight", voxels},
-        {"activate", elements},
-        {"activate_backward", elements},
-        {"sgd", elements},
-        {"pool2d", image},
-        {"pool2d_backward", image},
-        {"softmax_cross_entropy", "rows=40,classes=301"}};
+    const std::string voxels = "voxels=500,kernel=3,stride=1,c=24,m=70", elements = "input=4000",
+                      image = "pooling=max,input=1x9x9x20,kernel=3,stride=2,padding=1";
+    const std::map<std::string, std::string> sizes = {{"conv2d", small_3x3},
+                                                      {"conv2d_backward_data", small_3x3},
+                                                      {"conv2d_backward_weight", small_3x3},
+                                                      {"quantized_conv2d", small_3x3},
+                                                      {"topk", "input=3x2000,k=20"},
+                                                      {"tensor_product", voxels},
+                                                      {"tensor_product_backward_data", voxels},
+                                                      {"tensor_product_backward_weight", voxels},
+                                                      {"activate", elements},
+                                                      {"activate_backward", elements},
+                                                      {"sgd", elements},
+                                                      {"pool2d", image},
+                                                      {"pool2d_backward", image},
+                                                      {"softmax_cross_entropy", "input=40x301"}};
     for (const bench::Family &family : bench::families()) {
-        if (!family.rows) continue;
+        if (!family.has_rows) continue;
         for (const char *device : {"cuda:0", "opencl:0"}) {
             SCOPED_TRACE(family.name + " " + device);
             SubjectFlags flags;
@@ -247,15 +246,15 @@ TEST_F(GpuBundleTest, NoRowSpillsOrHasAStack) {
 
 TEST_F(GpuBundleTest, WhatIsLeftOutIsCollected) {
     const Record skipped{.of = "one",
-                         .candidate = "sliced/gpu tile_k:128",
+                         .candidate = "sliced/staged tile_k:128",
                          .algorithm = "sliced",
-                         .schedule = "gpu",
+                         .schedule = "staged",
                          .fixed = "",
                          .knobs = "tile_k:128",
                          .status = "over budget",
                          .reason = "spills 8 bytes"};
     Record measured = skipped;
-    measured.candidate = "sliced/gpu";
+    measured.candidate = "sliced/staged";
     measured.status = "ok";
     write_records(folder_ / "left-out.csv", {skipped});
     write_records(folder_ / "results-there-1-1.csv", {measured});

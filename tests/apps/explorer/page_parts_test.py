@@ -61,10 +61,10 @@ class PartsOfPages(unittest.TestCase):
         sources, seen = Sources(ROOT), set()
         for path in sorted(KERNELS.glob("*/rows.txt")):
             for line in path.read_text().splitlines():
-                _, family, _, algorithm, schedule = line.split("|")[:5]
-                seen.add((family, algorithm, schedule))
+                _, family, _, algorithm, schedule, _, _, _, device = line.split("|")[:9]
+                seen.add((family, algorithm, schedule, "cpu" if device == "cpu" else "gpu"))
         self.assertGreater(len(seen), 20)
-        for family, algorithm, schedule in sorted(seen):
+        for family, algorithm, schedule, device in sorted(seen):
             with self.subTest(f"{family} {algorithm}/{schedule}"):
                 function, header = sources.algorithm(family, algorithm)
                 self.assertIn("return", function.code)
@@ -73,7 +73,6 @@ class PartsOfPages(unittest.TestCase):
                 applied = sources.schedule(family, algorithm, schedule)
                 self.assertTrue(applied.path.startswith("schedules/"))
                 self.assertIn("stages", applied.code)
-                device = "cpu" if schedule.startswith("cpu") else "gpu"
                 self.assertIn(f"/{device}/", applied.path)
 
     def test_names_lead_to_their_functions(self):
@@ -84,7 +83,7 @@ class PartsOfPages(unittest.TestCase):
                 ("conv2d_backward_data", "packed", "conv2d_packed("),
                 ("topk_unpack", "indices", "topk_unpack_indices(")):
             self.assertIn(function, sources.algorithm(family, algorithm)[0].code.split("\n")[0])
-        found = sources.schedule("conv2d", "packed", "cpu_grouped")
+        found = sources.schedule("conv2d", "packed", "grouped")
         self.assertEqual(found.path, "schedules/conv2d/cpu/grouped.cpp")
         self.assertTrue(found.code.startswith("void grouped("))
         lines = (ROOT / found.path).read_text().splitlines()

@@ -144,7 +144,7 @@ TEST(ExplorerDiff, OfTwoRows) {
     const std::string page = write_page("diff conv2d/3x3 conv2d/3x3_dot");
     EXPECT_EQ(faults_of(page,
                         "--drawn facts --text 'algorithm packed dot' "
-                        "--at schedule --text 'schedules/conv2d/cpu/packed.cpp' "
+                        "--at schedule --text 'schedules/conv2d/cpu/broadcast.cpp' "
                         "--text 'schedules/conv2d/cpu/dot.cpp' --text 'lines differ on the left'"),
               "");
 }

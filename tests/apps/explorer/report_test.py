@@ -26,11 +26,11 @@ import sample_sweep  # noqa: E402
 import sweep_results  # noqa: E402
 from own_folder import own_folder  # noqa: E402
 
-BASE = {"name": "packed/cpu kernel_w=3", "family": "conv2d", "algorithm": "packed",
-        "schedule": "cpu", "rows": "3x3, staged", "where": "kernel_w=3 groups>=4",
-        "chooser": "packed.cpp:25", "knobs": [{"name": "tile_x", "value": 7, "legal": [4, 7, 14]},
+BASE = {"name": "packed/broadcast kernel_w=3", "family": "conv2d", "algorithm": "packed",
+        "schedule": "broadcast", "rows": "3x3, staged", "where": "kernel_w=3 groups>=4",
+        "chooser": "broadcast.cpp:25", "knobs": [{"name": "tile_x", "value": 7, "legal": [4, 7, 14]},
                                               {"name": "stage", "value": 1, "legal": [1]}]}
-ROW = {"name": "any", "base": "packed/cpu", "candidate": "packed/cpu tile_x:4"}
+ROW = {"name": "any", "base": "packed/broadcast", "candidate": "packed/broadcast tile_x:4"}
 
 
 def about(**fields):
@@ -45,7 +45,7 @@ def line(ns=None, **fields):
     """Of a candidate, right where it has a time; the row took 100 ns."""
     right = {"status": "ok", "ns": ns, "table_ns": 100, "ratio": 100 / ns, "rate": 4000 / ns,
              "max_error": 1e-7} if ns else {"ns": 0, "table_ns": 0, "ratio": 0}
-    return {"case": "56x56", "candidate": "c", "algorithm": "packed", "schedule": "cpu",
+    return {"case": "56x56", "candidate": "c", "algorithm": "packed", "schedule": "broadcast",
             "fixed": "kernel_w=3", "knobs": "", "reason": "", "compile_s": 1, "seconds_total": 3,
             "at_s": 5, "part": "1/1", **right, **fields}
 
@@ -101,7 +101,7 @@ class Reading(Sweeps):
         self.assertEqual(case.best().rate, 100)
 
     def test_half_a_line_at_the_end_is_left_out(self):
-        self.write([line(50)], tail="56x56,packed/cpu,pack")
+        self.write([line(50)], tail="56x56,packed/broadcast,pack")
         self.assertEqual(len(sweep_results.read(self.folder).cases[0].candidates), 1)
 
     def test_refuses_other_files_in_one_line(self):
@@ -119,7 +119,7 @@ class Page(Sweeps):
         with_line = {**about()["cases"][0], "line": "row(cpu any … groups>=4)"}
         page = self.page([line(50, knobs="tile_x:14")], cases=[with_line])
         self.assertIn("<pre>row(cpu any … groups&gt;=4)</pre>", page)
-        self.assertIn("packed.cpp:25", page)
+        self.assertIn("broadcast.cpp:25", page)
 
     def test_no_line_where_the_sweep_found_none(self):
         self.assertNotIn("<pre>", self.page([line(50)]))
@@ -130,10 +130,11 @@ class Page(Sweeps):
         self.assertIn("&lt;/script&gt;&lt;b&gt;1 &amp; 2</td>", page)
 
     def test_schedules_that_dont_take_the_case_stand_apart(self):
-        page = self.page([line(50), line(status="does not take", algorithm="dot", reason="1 is 2")])
+        page = self.page([line(50), line(status="does not take", algorithm="dot", schedule="dot",
+                                         reason="1 is 2")])
         rows = page.split('id="table-1"')[1].split("</table>")[0]
-        self.assertNotIn("dot/cpu", rows)
-        self.assertRegex(page, r"don't take this case: 1</summary>.+dot/cpu kernel_w=3</td>.+1 is 2")
+        self.assertNotIn("dot/dot", rows)
+        self.assertRegex(page, r"don't take this case: 1</summary>.+dot/dot kernel_w=3</td>.+1 is 2")
 
     def test_a_case_without_candidates_and_one_without_a_right_one(self):
         self.assertIn("No candidate yet", self.page([]))

@@ -13,10 +13,10 @@ COLUMNS = ("case,candidate,algorithm,schedule,fixed,knobs,status,reason,compile_
            "table_ns,ratio,rate,max_error,at_s,part").split(",")
 FIXED = "kernel_w=3 kernel_h=3"
 KNOBS = {
-    "packed/cpu": {"block": [16, 32, 64], "tile_x": list(range(2, 15)), "tile_y": [1, 2, 3],
+    "packed/broadcast": {"block": [16, 32, 64], "tile_x": list(range(2, 15)), "tile_y": [1, 2, 3],
                    "tile_k": [16, 32, 48, 64], "stage": [0, 1]},
     "packed/dot": {"tile_x": [2, 4, 7], "tile_c": [64, 128, 256, 512]},
-    "winograd/cpu": {"tile": [2, 4, 6], "block": [16, 32, 64]},
+    "winograd/tiles": {"tile": [2, 4, 6], "block": [16, 32, 64]},
 }
 MACHINE = ["packed/Adams2019", "packed/Mullapudi2016", "packed/Li2018"]
 FAILURES = [
@@ -30,7 +30,7 @@ FAILURES = [
 def bases():
     return [{"name": f"{way} {FIXED}", "family": "conv2d", "rows": "3x3",
              "where": f"{FIXED} groups>=1",
-             "chooser": "schedules/conv2d/cpu/packed.cpp:25",
+             "chooser": "schedules/conv2d/cpu/broadcast.cpp:25",
              "knobs": [{"name": name, "value": values[len(values) // 2], "legal": values}
                        for name, values in knobs.items()]} for way, knobs in KNOBS.items()]
 
@@ -42,7 +42,7 @@ def row_time(case, unit):
 
 def time_of(row_ns, way, knobs):
     """Nanoseconds: a valley in each knob, and what is not in the model."""
-    share = {"packed/cpu": 0.72, "packed/dot": 0.6, "winograd/cpu": 1.1}.get(way)
+    share = {"packed/broadcast": 0.72, "packed/dot": 0.6, "winograd/tiles": 1.1}.get(way)
     if share is None:
         share = {"packed/Adams2019": 0.31, "packed/Mullapudi2016": 0.12, "packed/Li2018": 0.2}[way]
     for name, value in knobs.items():
@@ -62,13 +62,13 @@ def candidate_of(way):
 
 
 def lines_of(case, row_ns, count):
-    yield {"case": case["name"], "candidate": "grouped/cpu", "algorithm": "grouped",
-           "schedule": "cpu", "status": "does not take", "reason": "groups is 1, it needs groups>=4", "at_s": "0",
+    yield {"case": case["name"], "candidate": "grouped/grouped", "algorithm": "grouped",
+           "schedule": "grouped", "status": "does not take", "reason": "groups is 1, it needs groups>=4", "at_s": "0",
            "seconds_total": "0", "compile_s": "0", "ns": "0", "table_ns": "0", "part": "1/1"}
     at = 0.0
     for place in range(count):
         way = MACHINE[place // 7 - 1] if place in (7, 14, 21) else random.choice(
-            ["packed/cpu"] * 5 + ["packed/dot"] + ["winograd/cpu"] * 2)
+            ["packed/broadcast"] * 5 + ["packed/dot"] + ["winograd/tiles"] * 2)
         knobs, line = candidate_of(way)
         line |= {"case": case["name"], "part": "1/1"}
         compiling = random.uniform(1.4, 4)
@@ -98,8 +98,8 @@ def cases_of(count, unit):
         work = size if unit == "GB/s" else 2.0 * side * side * channels * channels * 9
         name = f"{side}x{side}_{channels}-{channels}_3x3" + ("" if place < 8 else f"_n{place}")
         result.append({"name": name, "work": work, "bytes": size, "bases": bases(),
-                       "row": {"name": "3x3", "base": f"packed/cpu {FIXED}",
-                               "candidate": f"packed/cpu {FIXED} tile_y:1"}})
+                       "row": {"name": "3x3", "base": f"packed/broadcast {FIXED}",
+                               "candidate": f"packed/broadcast {FIXED} tile_y:1"}})
     return result
 
 
@@ -132,7 +132,7 @@ def main():
             row_ns = row_time(case, arguments.unit)
             writer.writerows(lines_of(case, row_ns, arguments.candidates))
         if arguments.cut:
-            file.write(f"{cases[0]['name']},packed/cpu,pack")
+            file.write(f"{cases[0]['name']},packed/broadcast,pack")
 
 
 if __name__ == "__main__":

@@ -16,8 +16,8 @@ namespace {
 std::vector<Base> two_bases() {
     const schedules::Knob x{"tile_x", 4, {1, 2, 4, 8}}, k{"tile_k", 16, {16, 32, 48}},
         fixed{"lanes", 5, {}}, stage{"stage", 1, {0, 1}};
-    return {{"packed/cpu", {x, fixed, k}, {"tile_x:8", "tile_x:2,tile_k:48"}},
-            {"dot/cpu", {stage}, {}}};
+    return {{"packed/broadcast", {x, fixed, k}, {"tile_x:8", "tile_x:2,tile_k:48"}},
+            {"dot/dot", {stage}, {}}};
 }
 
 // Tiles of 8 x 48 don't fit.

@@ -34,8 +34,8 @@ std::string text_of(const fs::path &file) {
 TEST(SweepProgram, GoesOnAfterItWasKilled) {
     const std::string folder = test::own_file("killed");
     const std::string command = explorer +
-                                "sweep conv2d n=1,c=16,h=8,w=8,k=16,kh=3,kw=3,pad_h=1,pad_w=1 " +
-                                "--schedule packed/cpu --budget 5 --output '" + folder + "'";
+                                "sweep conv2d input=1x8x8x16,weight=16x3x3x16,padding=1 " +
+                                "--schedule packed/broadcast --budget 5 --output '" + folder + "'";
     const auto count = [&] {
         const fs::path file = fs::path(folder) / "results.csv";
         size_t measured = 0;
@@ -57,7 +57,7 @@ TEST(SweepProgram, GoesOnAfterItWasKilled) {
     const std::string before = text_of(fs::path(folder) / "results.csv");
     ASSERT_GE(count(), 2u);
     const double spent = read_records(fs::path(folder) / "results.csv").back().at;
-    std::ofstream(fs::path(folder) / "results.csv", std::ios::app) << "56x56,\"packed/cpu ti";
+    std::ofstream(fs::path(folder) / "results.csv", std::ios::app) << "56x56,\"packed/broadcast ti";
     // Seconds more than what is spent: time for a candidate or two.
     std::string shorter = command;
     shorter.replace(shorter.find("--budget 5"), 10,
@@ -76,7 +76,7 @@ TEST(SweepProgram, GoesOnAfterItWasKilled) {
     EXPECT_GT(state["ceilings"]["memory"].get<double>(), 0.1);
     EXPECT_EQ(state["cases"][0]["bytes"], 4 * (8 * 8 * 16 * 2 + 16 * 16 * 9));
     EXPECT_NE(state["cases"][0]["bases"][0]["chooser"].get<std::string>().find(
-                  "schedules/conv2d/cpu/packed.cpp:"),
+                  "schedules/conv2d/cpu/broadcast.cpp:"),
               std::string::npos);
 }
 
@@ -96,7 +96,7 @@ TEST(SweepProgram, BadInputNamesWhatIsAllowed) {
     expect_refused("conv2d 56x56_64-64_3x3 --budget 0", "--budget");
     const std::string folder = test::own_file("bad");
     expect_refused("conv2d 56x56_64-64_3x3 --schedule winograd --output '" + folder + "'",
-                   "packed/cpu");
+                   "packed/broadcast");
     expect_refused("conv2d 56x56_64-64_3x3 --output /dev/null/x", "--output is /dev/null/x");
 }
 

@@ -31,7 +31,7 @@ protected:
     static Candidate packed() {
         return {.family = "conv2d",
                 .algorithm = "packed",
-                .schedule = "cpu",
+                .schedule = "broadcast",
                 .knobs = "",
                 .fixed = {},
                 .type = DataType::f32,
@@ -44,7 +44,7 @@ protected:
     static CaseSpace space() {
         CaseSpace result;
         result.work = 1e6;
-        BaseOfCase good{.base = {"packed/cpu", knob_space(packed()).knobs, {}},
+        BaseOfCase good{.base = {"packed/broadcast", knob_space(packed()).knobs, {}},
                         .candidate = packed(),
                         .chooser = "",
                         .rows = "any",
@@ -188,7 +188,7 @@ TEST(Records, AreTheSameAfterAFile) {
 TEST_F(SweepTest, JournalDropsHalfALineAndLocks) {
     Record record;
     record.of = "a";
-    record.candidate = "packed/cpu x:1,y:2";
+    record.candidate = "packed/broadcast x:1,y:2";
     record.status = "ok";
     record.ns = 10;
     record.table_ns = 20;
@@ -260,7 +260,7 @@ TEST_F(SweepTest, PartsAreDisjointAndNoneIsMissing) {
         options.part = part;
         options.parts = 3;
         for (int i = 0; i < 100; i++) {
-            const std::string name = "packed/cpu tile_x:" + std::to_string(i);
+            const std::string name = "packed/broadcast tile_x:" + std::to_string(i);
             if (!options.is_ours(name)) continue;
             EXPECT_TRUE(all.insert(name).second);
         }

@@ -28,7 +28,8 @@ protected:
         });
     }
 
-    Record measured(double ratio, const std::string &knobs, const std::string &schedule = "cpu") {
+    Record measured(double ratio, const std::string &knobs,
+                    const std::string &schedule = "broadcast") {
         return {.of = "one",
                 .candidate = knobs,
                 .algorithm = row_.algorithm,

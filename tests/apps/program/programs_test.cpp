@@ -95,7 +95,7 @@ TEST(BenchList, SizesNextToEachOtherAreOneCase) {
 // A kernel larger than its input, among others that are measured.
 TEST(BenchList, ShapesThatCantBeGoToStandardError) {
     const std::string run = "'" HK_BENCH "' --no-peers --seconds 0.01 --list c=8,h=8,w=8,k=4";
-    const std::string bad = " --list c=8,h=2,w=2,kh=5,kw=5";
+    const std::string bad = " --list input=1x2x2x8,weight=1x5x5x8";
     const Outcome outcome = run_here(run + bad);
     EXPECT_EQ(outcome.status, 2) << outcome.output;
     EXPECT_NE(outcome.output.find("bench: 2x2_8-1_5x5_p0x0: conv2d: "), std::string::npos)

@@ -5,7 +5,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <atomic>
 #include <chrono>
 #include <csignal>
@@ -137,14 +136,14 @@ int run(const Reader &reader, const Arguments &arguments, Progress &progress) {
 int main(int count, char **values) {
     using namespace hk::fuzz;
     Arguments arguments;
-    CLI::App app("Readers on files of their corpus, cut and changed");
-    app.add_option("--corpus", arguments.corpus)->required();
-    app.add_option("--only", arguments.only, "a reader");
-    app.add_option("--seed", arguments.seed);
-    app.add_option("--mutations", arguments.mutations, "of each reader");
-    app.add_option("--from", arguments.from, "the number of the first input");
-    app.add_flag("--alone", arguments.alone, "the first input alone");
-    return hk::program::run("fuzz_replay", app, count, values, [&] {
+    hk::program::Flags flags("Readers on files of their corpus, cut and changed");
+    flags.add("--corpus", arguments.corpus).required();
+    flags.add("--only", arguments.only, "a reader");
+    flags.add("--seed", arguments.seed);
+    flags.add("--mutations", arguments.mutations, "of each reader");
+    flags.add("--from", arguments.from, "the number of the first input");
+    flags.add("--alone", arguments.alone, "the first input alone");
+    return hk::program::run("fuzz_replay", flags, count, values, [&] {
         int failures = 0;
         Progress &progress = shared_progress();
         for (const Reader &reader : readers()) {

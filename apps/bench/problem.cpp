@@ -1,0 +1,115 @@
+#include "problem.h"
+
+#include <cstring>
+
+#include "data.h"
+#include "hk/error.h"
+
+namespace hk::bench {
+
+void Problem::set_batch(int64_t batch) {
+    throw InvalidArgument("it has no batches, --batch is " + std::to_string(batch));
+}
+
+bool Problem::serves(const KernelInfo &kernel) const {
+    return kernel.type == type() && kernel.layout == layout();
+}
+
+double Problem::work() const {
+    double bytes = 0;
+    for (const Operand &operand : operands()) {
+        double of_one = static_cast<double>(size_of(operand.type));
+        for (const int64_t extent : operand.shape) of_one *= static_cast<double>(extent);
+        bytes += of_one * (operand.is_read() + operand.is_written());
+    }
+    return bytes;
+}
+
+std::map<std::string, Shape> Problem::shapes() const {
+    std::map<std::string, Shape> result;
+    for (const Operand &operand : operands()) result[operand.name] = operand.shape;
+    return result;
+}
+
+Tensors Problem::draw() {
+    Tensors result;
+    for (const Operand &operand : operands()) {
+        const auto seed = static_cast<uint32_t>(result.size() + 1);
+        if (!operand.is_read()) {
+            result.emplace_back();
+        } else if (operand.type == DataType::f64 || operand.type == DataType::f32 ||
+                   operand.type == DataType::f16 || operand.type == DataType::bf16) {
+            result.push_back(random_data(operand.shape, operand.type, seed, bits()));
+        } else {
+            result.push_back(Tensor::zeros(operand.shape, operand.type));
+        }
+    }
+    return result;
+}
+
+Tensors Problem::results() const {
+    Tensors result;
+    const std::vector<Operand> all = operands();
+    for (size_t i = 0; i < all.size(); ++i) {
+        if (all[i].is_written()) result.push_back(tensor(i).to(Device::cpu()));
+    }
+    return result;
+}
+
+Tensors Problem::results_of(const Outputs &made) const {
+    Tensors result;
+    for (const Operand &operand : operands()) {
+        if (!operand.is_written()) continue;
+        const std::vector<std::byte> &bytes = made.at(result.size());
+        result.emplace_back(operand.shape, operand.type);
+        if (!bytes.empty()) std::memcpy(bytes_of(result.back()), bytes.data(), bytes.size());
+    }
+    return result;
+}
+
+Peers Problem::libraries(const Tensors &) const { return {}; }
+
+std::vector<Contestant> Problem::variants(const Tensors &) { return {}; }
+
+ProblemCase::ProblemCase(std::unique_ptr<Problem> problem)
+    : Case(problem->select(problem->settings().device.type(), limits_of(problem->settings()), false)
+               .kernel),
+      problem_(std::move(problem)),
+      operands_(problem_->operands()),
+      host_(problem_->draw()),
+      judge_(problem_->judge(host_)) {
+    const Device device = problem_->settings().device;
+    for (size_t i = 0; i < operands_.size(); ++i) {
+        device_.push_back(operands_[i].is_read()
+                              ? host_[i].to(device)
+                              : Tensor(operands_[i].shape, operands_[i].type, device));
+    }
+    problem_->bind(device_);
+}
+
+Check ProblemCase::check() {
+    for (size_t i = 0; i < operands_.size(); ++i) {
+        if (!operands_[i].is_written()) continue;
+        if (operands_[i].is_read()) {
+            device_[i].copy_from(host_[i].to(device_[i].device()));
+        } else {
+            poison(device_[i]);
+        }
+    }
+    run(1);
+    return judge_(problem_->results());
+}
+
+void ProblemCase::run(int count) {
+    for (int i = 0; i < count; ++i) problem_->run(used());
+    problem_->settings().device.synchronize();
+}
+
+std::vector<Contestant> ProblemCase::peers() {
+    std::vector<Contestant> result = right_ones(
+        libraries(), [this](const Outputs &made) { return check(made).failure.empty(); });
+    for (Contestant &variant : problem_->variants(host_)) result.push_back(std::move(variant));
+    return result;
+}
+
+}  // namespace hk::bench

@@ -1,0 +1,215 @@
+#include "schedules/conv2d/conv2d.h"
+
+using namespace Halide;
+using namespace hk::generators;
+
+namespace hk::schedules {
+
+namespace {
+
+struct PackedTile {
+    int lanes;  // of a vector: 8 where 16 would leave half of the last one empty
+    int block;  // output channels: vectors of them side by side
+    int x, y;   // pixels
+    int stage;  // copy the padded input first, 1: of a tile, 2: of all tiles of a task; 0: read it
+                // where it is
+    int outer;  // blocks of filters in a pass over the pixels, passes outermost; 0: all in one
+    int chunk;  // tiles of a row in a task; 0: all
+    int skew;  // 1: a copied pixel is a vector longer, so that a tile's pixels meet in no cache set
+};
+
+bool pointwise(const Conv2dContext &context) {
+    return context.kernel_w == 1 && context.kernel_h == 1;
+}
+
+// A pixel's channels are known, and no vector.
+bool few_channels(const Conv2dContext &context) {
+    const int lanes = context.target.natural_vector_size<float>();
+    return context.nhwc && context.channels_per_group > 0 && context.channels_per_group < lanes / 2;
+}
+
+// Registers: sums, the block's vectors of the filter, one broadcast. AVX-512: 7 + 1 + 1 of 32;
+// AVX2: 2 * 6 + 2 + 1 of 16. A multiplication takes its broadcast from memory, and its result is
+// there four cycles later: seven sums hide that, and fit images of 7, 14, 28 and 56 pixels.
+PackedTile choose(const Conv2dContext &context) {
+    const int widest = std::min(kFilterBlock, context.target.natural_vector_size<float>());
+    PackedTile tile = {widest, kFilterBlock, 7, 1, 2, 0, 0, 0};
+    Knobs knobs(context.knobs);
+    knobs.take("lanes", tile.lanes, {4, 8, 16});
+    knobs.take("block", tile.block, steps(8, 96, 8));
+    knobs.take("tile_x", tile.x, {1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 28});
+    knobs.take("tile_y", tile.y, steps(1, 4));
+    knobs.take("stage", tile.stage, {0, 1, 2});
+    knobs.take("outer", tile.outer, {0, 1, 2, 4, 8, 16, 32});
+    knobs.take("chunk", tile.chunk, {0, 1, 2, 4, 8, 16, 32, 64});
+    knobs.take("skew", tile.skew, {0, 1});
+    knobs.end();
+    const int registers = vector_registers(context.target);
+    // Rows name what fits AVX-512.
+    if (widest < kFilterBlock) {
+        tile.lanes = widest;
+        tile.block = kFilterBlock;
+        const int vectors = tile.block / widest;
+        tile.x = std::min(tile.x, (registers - vectors - 1) / vectors);
+        tile.y = 1;
+    }
+    knobs.require(tile.block % tile.lanes == 0, "block is a multiple of lanes");
+    knobs.require(!tile.skew || !few_channels(context), "skew is 0 where a pixel is no vector");
+    const int vectors = tile.block / tile.lanes;
+    knobs.estimate("vector registers", vectors * tile.x * tile.y + vectors + 1, registers);
+    return tile;
+}
+
+// Rows of pixels that lie next to each other are copied in vectors.
+void copy_rows(Conv2d &stages, const Conv2dContext &context) {
+    const TailStrategy guard = TailStrategy::GuardWithIf;
+    const int lanes = context.target.natural_vector_size<float>();
+    stages.padded.vectorize(stages.padded.args()[0], lanes, TailStrategy::RoundUp);
+    stages.padded.update()
+        .specialize(context.dense_pixels)
+        .vectorize(stages.elements.x, lanes, guard);
+}
+
+const Var kv("kv"), kb("kb"), kp("kp"), xo("xo"), xc("xc"), yo("yo"), rows("rows");
+
+// The filter of a gradient, as schedules/conv2d/cpu/filter.cpp packs that of conv2d.
+void pack(Conv2d &stages, const PackedTile &tile, int lanes, const Conv2dContext &context) {
+    const Var ci("ci"), blocks("blocks");
+    stages.packed.bound_extent(stages.ki, tile.block);
+    const bool in_vectors = context.nhwc || pointwise(context);
+    if (context.filters_inner && in_vectors)
+        stages.packed.reorder(stages.ki, s, r, c, stages.ko, g).vectorize(stages.ki, lanes);
+    else if (context.filters_inner)
+        stages.packed.reorder(s, r, stages.ki, c, stages.ko, g);
+    else if (in_vectors)
+        stages.packed.split(c, c, ci, lanes, TailStrategy::GuardWithIf)
+            .reorder(ci, stages.ki, c, s, r, stages.ko, g)
+            .vectorize(ci);
+    else
+        stages.packed.reorder(s, r, c, stages.ki, stages.ko, g);
+    if (tile.outer)
+        stages.packed.compute_at(stages.output, kp);
+    else
+        stages.packed.compute_root().fuse(stages.ko, g, blocks).parallel(blocks);
+}
+
+// Tasks are rows of pixels, or parts of one; with `outer` of one pass after the other, or where a
+// pass packs its filters, passes.
+void split(Func &out, const PackedTile &tile, int lanes, bool filter_packed) {
+    const TailStrategy guard = TailStrategy::GuardWithIf;
+    out.split(x, xo, x, tile.x, guard)
+        .split(y, yo, y, tile.y, guard)
+        .split(k, kb, k, tile.block, guard)
+        .split(k, kv, k, lanes)
+        .vectorize(k);
+    if (tile.chunk)
+        out.split(xo, xc, xo, tile.chunk, guard);
+    else
+        out.split(yo, yo, xc, 1);  // one part
+    if (tile.outer)
+        out.split(kb, kp, kb, tile.outer, guard).reorder(k, kv, x, y, kb, xo, xc, yo, n, kp, g);
+    else
+        out.reorder(k, kv, x, y, kb, xo, xc, yo, g, n);
+    out.fuse(xc, yo, rows);
+    if (!tile.outer) out.fuse(rows, g, rows);
+    out.fuse(rows, n, rows);
+    if (tile.outer && filter_packed)
+        out.fuse(rows, kp, rows).fuse(rows, g, rows);
+    else if (tile.outer)
+        out.parallel(kp);
+    out.parallel(rows);
+}
+
+// The sums of a tile: registers, where that is all of it; else the stack.
+void hold(Func sum, const PackedTile &tile, const LoopLevel &at,
+          const std::vector<VarOrRVar> &steps) {
+    const TailStrategy round_up = TailStrategy::RoundUp;
+    sum.compute_at(at)
+        .bound_extent(k, tile.block)
+        .bound_extent(x, tile.x)
+        .bound_extent(y, tile.y)
+        .align_bounds(k, tile.block)
+        .vectorize(k, tile.lanes, round_up)
+        .unroll(k)
+        .unroll(x)
+        .unroll(y);
+    std::vector<VarOrRVar> loops = {k, x, y};
+    loops.insert(loops.end(), steps.begin(), steps.end());
+    sum.update().reorder(loops).vectorize(k, tile.lanes, round_up).unroll(k).unroll(x).unroll(y);
+}
+
+}  // namespace
+
+namespace cpu {
+
+PackedSum broadcast_sum(const Conv2dContext &context) {
+    const PackedTile tile = choose(context);
+    return {tile.block, tile.y == 1 && !pointwise(context), tile.stage && few_channels(context),
+            context.schedule == "broadcast_blocks"};
+}
+
+// Vectors of output channels times broadcasts of the input, the sums in registers. A tile's input
+// is padded and widened to f32 once, for all blocks, and that makes its addresses constants of the
+// inner loop. With few pixels and a filter larger than a core's cache, passes of some blocks
+// (`outer`) read the filter from memory once, instead of once a tile.
+//
+// The filter of a gradient is packed in its call: with few pixels that is much beside the sums, and
+// where the filter's memory is in vectors of filters, blocks are packed just before all pixels use
+// them (`outer` again: figures at the rows of conv2d_backward_data).
+//
+// Lost: padding inlined (comparisons in the inner loop); filters that lie in vectors read where
+// they are (1x1: as fast as packed, and worse where rows are a power of two apart); the sum in
+// slices of 256 or 512 channels that stay in the cache (6 to 8 % slower: bench --list resnet50
+// --filter 7x7_2048).
+void broadcast(Conv2d &stages, const Conv2dContext &context) {
+    const PackedTile tile = choose(context);
+    const int lanes = tile.lanes;
+    Func &out = stages.output;
+    const RDom &d = stages.r;
+
+    split(out, tile, lanes, context.filter_packed);
+    // From registers to the output, where a tile's sum may be short. What follows the sum of a
+    // gradient is short; an activation and a residual in line are 100 KB. In nchw elements of a
+    // vector are stored one by one: unrolled, that is as fast, and up to six times the code.
+    if (context.in_place && context.nhwc)
+        out.unroll(kv).unroll(x);
+    else if (few_channels(context) || (context.nhwc && pointwise(context)))
+        out.specialize(context.plain).unroll(kv).unroll(x);
+    stages.start.compute_root();
+    // A vector, known as one, or its memory would not be on the stack.
+    stages.activated.compute_at(out, kv).vectorize(k).specialize(context.plain);
+    if (context.in_place)
+        stages.activated.bound_storage(k, lanes);
+    else
+        stages.activated.bound_extent(k, lanes);
+    if (context.schedule == "broadcast_blocks") {
+        const RDom &d = stages.blocked.in_block, &blocks = stages.blocked.blocks;
+        hold(stages.blocked.running, tile, LoopLevel(out, kb), {blocks.x, blocks.y, blocks.z});
+        hold(stages.blocked.block_sum, tile, LoopLevel(stages.blocked.running, blocks.x),
+             {d.x, d.y, d.z});
+    } else {
+        hold(stages.sum, tile, LoopLevel(out, kb), {d.x, d.y, d.z});
+    }
+    // A picture's channels: a loop of three costs more than what it does.
+    if (context.channels_per_group > 0 && context.channels_per_group <= 4)
+        stages.sum.update().unroll(d.x);
+    if (tile.stage) {
+        if (tile.outer && !context.filter_packed)
+            stages.padded.compute_root();
+        else
+            stages.padded.compute_at(out, tile.stage == 1 ? xo : rows);
+        if (tile.skew) stages.padded.bound_storage(c, context.channels + lanes);
+        if (few_channels(context))
+            copy_rows(stages, context);
+        else
+            stages.padded.vectorize(c, lanes, TailStrategy::GuardWithIf);
+    }
+    if (!context.filter_packed) pack(stages, tile, lanes, context);
+}
+
+// The same with one more level: a block's sums are in registers, the running ones on the stack.
+void broadcast_blocks(Conv2d &stages, const Conv2dContext &context) { broadcast(stages, context); }
+
+}  // namespace cpu
+
+}  // namespace hk::schedules

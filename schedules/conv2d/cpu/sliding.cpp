@@ -1,0 +1,165 @@
+#include "schedules/conv2d/conv2d.h"
+
+using namespace Halide;
+using namespace hk::generators;
+
+namespace hk::schedules {
+
+namespace {
+
+struct DepthwiseTile {
+    int vectors;  // of what lies next to each other (nhwc: groups, nchw: columns), side by side
+    int x, y;     // pixels; nchw: x is the vectors' dimension
+    int stage;    // 1: pad the input's rows in a buffer first; 0: read the input as it is
+    int lanes;    // of a vector
+};
+
+// nhwc, 3x3: 2 * 7 accumulators of 32 registers, the filter read from the first cache.
+DepthwiseTile choose(const Conv2dContext &context) {
+    const int lanes = context.target.natural_vector_size<float>();
+    DepthwiseTile tile = context.nhwc ? DepthwiseTile{1, 7, 1, context.width == 0, lanes}
+                                      : DepthwiseTile{1, 1, 2, 1, lanes};
+    // Tiles are no wider than the output.
+    const int columns = context.width / std::max(context.stride_x, 1);
+    Knobs knobs(context.knobs);
+    knobs.take("vectors", tile.vectors, steps(1, 4));
+    if (context.nhwc) {
+        knobs.take("tile_x", tile.x, steps(1, columns > 0 ? std::min(columns, 16) : 16));
+        knobs.take("stage", tile.stage, {0, 1});
+    }
+    knobs.take("tile_y", tile.y, steps(1, 8));
+    knobs.take("lanes", tile.lanes, {4, 8, 16});
+    knobs.end();
+    const int registers = tile.vectors * ((tile.lanes + lanes - 1) / lanes);
+    knobs.estimate("vector registers", registers * tile.x * tile.y + 2,
+                   vector_registers(context.target));
+    return tile;
+}
+
+// One pass over the rows of a vector of groups. Large images are read as they are: Halide splits
+// the loops into edges, which compare, and an inside, which does not. Small ones are mostly edge:
+// there each row is padded once, and kept while the filter's window slides over it. With the width
+// known the edges are constants and nothing compares.
+//
+// bench --list mobilenetv2 --row ROW, GFLOP/s on one Zen 4 core of 118: 56x56x144 depthwise3x3_s1
+// 88 (staged, depthwise: 34); 7x7x960 depthwise3x3_s1_w7 61 (depthwise3x3_s1_small: 46).
+void across_groups(Conv2dDepthwise &stages, const Conv2dContext &context) {
+    const DepthwiseTile tile = choose(context);
+    const int lanes = tile.lanes;
+    const TailStrategy round_up = TailStrategy::RoundUp;
+    Func &out = stages.output;
+    const Var xo("xo"), yo("yo"), gb("gb"), gv("gv"), rows("rows");
+    const RDom &d = stages.r;
+
+    // Groups past the last can't be read, so their tail is shifted inwards in any case: in place of
+    // a residual, rows take whole vectors of groups alone.
+    out.split(x, xo, x, tile.x, context.plain_tail())
+        .split(y, yo, y, tile.y, context.plain_tail())
+        .split(g, gb, g, tile.vectors * lanes, TailStrategy::ShiftInwards)
+        .split(g, gv, g, lanes)
+        .reorder(g, gv, x, y, xo, yo, k, gb, n)
+        .vectorize(g)
+        .unroll(gv)
+        .unroll(x)
+        .unroll(y);
+    out.fuse(gb, n, rows).parallel(rows).specialize(context.plain);
+    stages.activated.compute_at(out, xo)
+        .bound_extent(x, tile.x)
+        .bound_extent(y, tile.y)
+        .vectorize(g, lanes, round_up)
+        .specialize(context.plain)
+        .unroll(g)
+        .unroll(x)
+        .unroll(y);
+    stages.sum.compute_at(out, xo)
+        .bound_extent(x, tile.x)
+        .bound_extent(y, tile.y)
+        .vectorize(g, lanes, round_up)
+        .unroll(g)
+        .unroll(x)
+        .unroll(y)
+        .update()
+        .reorder(g, x, y, d.x, d.y)
+        .vectorize(g, lanes, round_up)
+        .unroll(g)
+        .unroll(x)
+        .unroll(y);
+    if (context.kernel_w > 0 && context.kernel_h > 0) stages.sum.update().unroll(d.x).unroll(d.y);
+    for (Func *f : {&stages.start, &stages.packed})
+        f->compute_at(out, rows).vectorize(g, lanes, round_up);
+    stages.packed.specialize(context.groups_adjacent);
+    if (tile.stage)
+        stages.padded.store_at(out, rows).compute_at(out, yo).vectorize(g, lanes, round_up);
+}
+
+// The same with vectors of columns. Where whole rows are copied (conv2d_depthwise_rows) a task
+// takes several groups, an image of one at a time: none of its vectors compares, and none reads
+// what has just been written. bench --family conv2d_backward_data --layout nchw --list mobilenetv2,
+// 7x7x960, 3x3: 17 GFLOP/s on one Zen 4 core, padded row by row 4.
+void across_columns(Conv2dDepthwise &stages, const Conv2dContext &context) {
+    const DepthwiseTile tile = choose(context);
+    const int lanes = tile.lanes;
+    const int width = tile.vectors * lanes;
+    const TailStrategy guard = TailStrategy::GuardWithIf;
+    const bool copies_rows = stages.columns.defined();
+    Func &out = stages.output;
+    const Var xo("xo"), yo("yo"), xv("xv"), gt("gt"), rows("rows");
+    const RDom &d = stages.r;
+
+    out.split(x, xo, x, width, guard)
+        .split(x, xv, x, lanes)
+        .split(y, yo, y, tile.y, guard)
+        .split(g, g, gt, copies_rows ? 8 : 1, guard)
+        .reorder(x, xv, y, xo, yo, k, gt, g, n)
+        .vectorize(x);
+    out.fuse(g, n, rows).parallel(rows);
+    stages.sum.compute_at(out, xo)
+        .bound_extent(x, width)
+        .bound_extent(y, tile.y)
+        .vectorize(x, lanes)
+        .unroll(x)
+        .unroll(y)
+        .update()
+        .reorder(x, y, d.x, d.y)
+        .vectorize(x, lanes)
+        .unroll(x)
+        .unroll(y);
+    if (context.kernel_w > 0 && context.kernel_h > 0) stages.sum.update().unroll(d.x).unroll(d.y);
+    for (Func *f : {&stages.start, &stages.packed}) f->compute_at(out, gt);
+    stages.padded.vectorize(x, lanes, TailStrategy::RoundUp);
+    if (copies_rows) {
+        out.specialize(context.plain && context.dense_columns);
+        out.specialize(context.dense_columns);
+        stages.packed.hoist_storage(out, rows);
+        stages.padded.compute_at(out, gt).hoist_storage(out, rows);
+        stages.padded.update().vectorize(stages.columns.x, lanes, guard);
+    } else {
+        stages.activated.compute_at(out, xv).bound_storage(x, lanes).vectorize(x).specialize(
+            context.plain);
+        stages.padded.store_at(out, gt).compute_at(out, yo);
+    }
+}
+
+}  // namespace
+
+namespace cpu {
+
+void sliding(Conv2dDepthwise &stages, const Conv2dContext &context) {
+    if (context.nhwc)
+        across_groups(stages, context);
+    else
+        across_columns(stages, context);
+}
+
+// Every element is computed once, as the residual that is added may be what the output's memory
+// held. One kernel with both loops is slower apart: explorer run, 112x112, stride 2, 0.63 of its
+// speed.
+void sliding_in_place(Conv2dDepthwise &stages, const Conv2dContext &context) {
+    Conv2dContext in_place = context;
+    in_place.in_place = true;
+    sliding(stages, in_place);
+}
+
+}  // namespace cpu
+
+}  // namespace hk::schedules

@@ -1,0 +1,173 @@
+#include "schedules/conv2d/gpu/staged.h"
+
+using namespace Halide;
+using namespace hk::generators;
+
+namespace hk::schedules {
+
+using namespace gpu;
+
+namespace {
+
+bool pointwise(const Conv2dContext &context) {
+    return context.kernel_w == 1 && context.kernel_h == 1;
+}
+
+// All taps of a slice are unrolled over one staged window of the input.
+bool windowed(const Conv2dContext &context) {
+    return context.kernel_w > 0 && context.kernel_h > 0 && !pointwise(context) &&
+           context.stride_x == 1 && context.stride_y == 1 && context.dilation_x == 1 &&
+           context.dilation_y == 1;
+}
+
+Tiles unstaged_tiles(const Conv2dContext &context) {
+    Tiles tiles = context.nhwc ? Tiles{16, 32, 1, 1, 8, 16, 1} : Tiles{8, 16, 4, 1, 4, 8, 4};
+    Knobs knobs(context.knobs);
+    tiles.take(knobs, false);
+    knobs.end();
+    return tiles;
+}
+
+// The filter's and the input's part of a step of the sum, copied so that neighbouring threads
+// read neighbouring addresses.
+void stage_operands(Conv2dSliced &stages, const Conv2dContext &context, const Tiles &t,
+                    const LoopLevel &step, const std::vector<int> &threads) {
+    const int taps_x = windowed(context) ? context.kernel_w : 1;
+    const int taps_y = windowed(context) ? context.kernel_h : 1;
+    stages.filter.reorder_storage(k, c, s, r, g).align_storage(k, t.tile_k + 4);
+    std::pair<Var, int> near = {c, t.tile_c}, far = {k, t.tile_k};
+    if (context.filters_inner) std::swap(near, far);
+    if (context.nhwc)
+        cooperative_copy(stages.filter, step, {near, {s, taps_x}, {r, taps_y}, far, {g, 1}},
+                         threads);
+    else
+        cooperative_copy(stages.filter, step, {{s, taps_x}, {r, taps_y}, near, far, {g, 1}},
+                         threads);
+
+    Func &image = windowed(context) ? stages.padded : stages.tap;
+    const int width = t.tile_x + taps_x - 1, height = t.tile_y + taps_y - 1;
+    std::vector<std::pair<Var, int>> extents = {
+        {c, t.tile_c}, {g, 1}, {x, width}, {y, height}, {n, 1}};
+    if (!context.nhwc) {
+        extents = {{x, width}, {y, height}, {c, t.tile_c}, {g, 1}, {n, 1}};
+        image.reorder_storage({x, y, c, g, n});
+    }
+    if (!windowed(context)) extents.insert(extents.end(), {{s, 1}, {r, 1}});
+    cooperative_copy(image, step, extents, threads);
+}
+
+}  // namespace
+
+int sliced_tile(const Conv2dContext &context) {
+    return context.schedule == "staged" ? staged_tiles(context).tile_c : 1;
+}
+
+namespace gpu {
+
+Tiles staged_tiles(const Conv2dContext &context) {
+    Tiles tiles =
+        pointwise(context) ? Tiles{64, 64, 1, 8, 16, 16, 1} : Tiles{64, 8, 8, 8, 16, 4, 4};
+    // Neighbouring threads write neighbouring addresses: k in nhwc, x in nchw, 32 bytes at least.
+    if (!context.nhwc && !pointwise(context)) {
+        tiles.threads_x = 8;
+        tiles.threads_y = 2;
+    }
+    Knobs knobs(context.knobs);
+    tiles.take(knobs, true);
+    knobs.end();
+    const int taps_x = windowed(context) ? context.kernel_w : 1;
+    const int taps_y = windowed(context) ? context.kernel_h : 1;
+    const int image = (tiles.tile_x + taps_x - 1) * (tiles.tile_y + taps_y - 1);
+    Tiles::estimate_shared(tiles.tile_c * (taps_x * taps_y * (tiles.tile_k + 4) + image));
+    return tiles;
+}
+
+void sum_slices(Conv2dSliced &stages, const Conv2dContext &context, const Block &block,
+                bool taps_outside) {
+    const Tiles &t = block.tiles();
+    const RDom &d = stages.r;
+    block.hold(stages.sum, stages.output);
+    std::vector<VarOrRVar> inside = {d.x}, around = {d.y, d.z, d.w};
+    if (windowed(context)) {
+        inside = {d.y, d.z, d.x};
+        around = {d.w};
+    } else if (taps_outside) {
+        around = {d.w, d.y, d.z};
+    }
+    Stage update = stages.sum.update();
+    block.accumulate(update, inside, around);
+    if (!windowed(context)) {
+        if (t.sums() <= 16) update.unroll(d.x);
+    } else {
+        if (t.sums() <= 32) update.unroll(d.y);
+        if (t.sums() <= 16) update.unroll(d.z);
+    }
+    stage_operands(stages, context, t, LoopLevel(stages.sum, around[0]), block.threads());
+}
+
+// One block computes 64 channels at 64 pixels, 16 sums a thread in registers, while slices of eight
+// input channels of the filter and the input pass through shared memory, whose size is a constant
+// whatever the problem is. 1x1 filters take 64 pixels of a row, all others 8 x 8.
+//
+// any, 1x1: a tap at a time. 4 * 8 * (68 + 64) = 4224 shared bytes; 128 FMAs a thread to 16 loads
+// of four floats from them.
+// 3x3 of stride and dilation 1: nine taps of a slice at a time, over one window of the input.
+// 4 * 8 * (9 * 68 + 10 * 10) = 22784 bytes; 144 FMAs a thread and channel to 25 loads, and the
+// input comes from global memory 100/64 times instead of nine. Rows of the filter are 68 floats:
+// neither the copy (neighbours differ in c) nor the sum (in k) meets in a bank, and vectors of four
+// stay aligned. Slices of four channels take half the bytes, for twice the barriers.
+// Large tiles, of 128 channels at 128 pixels: 64 sums a thread, 64 FMAs to 16 loads of a float,
+// which only one tap is unrolled for. 1x1: 4 * 8 * (132 + 128) = 8320 bytes.
+// 3x3: 4 * 8 * (9 * 132 + 18 * 10) = 43776 bytes.
+// few: 16 channels at 16 x 16 pixels, where a tile of 64 channels would mostly be idle.
+// 4 * 8 * (20 + 256) = 8832 bytes.
+//
+// Registers a thread, the larger of sm_80 and sm_90, no stack, no spills, the same for f32, f16,
+// bf16:
+//             any  few  1x1  3x3  large 1x1  large 3x3
+//     nhwc     76   76   66   59        108        128
+//     nchw     54   56   56   64        108        128
+//   conv2d.generator -g conv2d -f any -o . -e resources target=host-cuda-cuda_capability_80
+//       algorithm=sliced schedule=staged layout=nhwc
+//
+// Lost: unrolling the channels of a 3x3 slice too: 123 (nhwc) and 149 (nchw) registers, one block a
+// multiprocessor fewer. Slices of 16 channels: twice the shared bytes for half the barriers. Large
+// tiles with all taps of a row unrolled: 130 registers (3x3), with all channels 165 (1x1).
+// Unrolling what follows the sum: 22 KB more of CUDA code a kernel, 14 KB of OpenCL.
+// Its speed on a GPU is not measured.
+void staged(Conv2dSliced &stages, const Conv2dContext &context) {
+    const Block block(staged_tiles(context), context.nhwc);
+    block.tile(stages.output);
+    sum_slices(stages, context, block);
+    if (stages.start.defined()) block.hold_start(stages.start, stages.sum);
+}
+
+// The last rung: no shared memory and 128 threads, so that it fits every device, and sums of any
+// length. A thread computes two channels at two pixels, four FMAs to four loads from global memory
+// and its caches; it has the sums of a block and the running ones. 72 registers, no stack, no
+// spills. Its speed on a GPU is not measured.
+void unstaged(Conv2dSliced &stages, const Conv2dContext &context) {
+    if (!stages.blocked.running.defined())
+        throw CompileError("schedule unstaged is for algorithm sliced_blocks");
+    const Block block(unstaged_tiles(context), context.nhwc);
+    const RDom &d = stages.blocked.in_block, &blocks = stages.blocked.blocks;
+    block.accumulate_alone(stages.blocked.running, stages.output, {blocks.x, blocks.y, blocks.z});
+    block.accumulate_in_thread(stages.blocked.block_sum,
+                               LoopLevel(stages.blocked.running, blocks.x), {d.x, d.y, d.z});
+}
+
+// A thread computes four (nhwc) or two (nchw) outputs of one group; its neighbours compute the next
+// groups (nhwc) or pixels (nchw) in memory. Nothing is staged: what a 3x3 filter reads nine times
+// is read by the same thread or its neighbours, out of registers and the first-level cache.
+// Registers a thread, no stack, no spills: 40 (nhwc), 32 (nchw); where the filter's size is known,
+// and unrolled, 64 and 40 for 3x3. Its speed on a GPU is not measured.
+void thread_per_group(Conv2dDepthwise &stages, const Conv2dContext &context) {
+    const RDom &d = stages.r;
+    compute_groups(stages.output, stages.sum, context.nhwc, Knobs(context.knobs), {d.x, d.y});
+    if (context.kernel_w > 0 && context.kernel_h > 0 && context.kernel_w * context.kernel_h <= 25)
+        stages.sum.update().unroll(d.x).unroll(d.y);
+}
+
+}  // namespace gpu
+
+}  // namespace hk::schedules

@@ -1,0 +1,348 @@
+#include "schedules/conv2d_backward/conv2d_backward_weight.h"
+
+using namespace Halide;
+using namespace hk::generators;
+
+namespace hk::schedules {
+
+namespace {
+
+constexpr TailStrategy guard = TailStrategy::GuardWithIf, round_up = TailStrategy::RoundUp;
+const Var cb("cb"), kb("kb"), gb("gb"), ct("ct"), kt("kt"), gt("gt"), st("st"), rt("rt");
+
+// The sums that are in registers while a tile passes: of c channels, g groups, k filters, s columns
+// and r rows of the filter.
+struct WeightSums {
+    int c, g, k, s, r;
+    int step;  // pixels side by side: they share what filter columns overlap in
+    int block_c, block_g, block_k;  // of a task, whose sums are in memory between tiles
+    int pixels;                     // of a tile
+    int stage;        // 1: copies the tile's input first; 2: its gradient too; 0: neither
+    int filters = 0;  // 1: vectors are of filters
+    int direct = 0;   // 1: WeightTiles::exact; sums of all channels before the next filters
+    int inside = 0;   // 1: WeightTiles::inside
+    int whole = 0;    // 1: WeightTiles::whole
+
+    int of(const Var &v) const { return v.name() == "c" ? c : v.name() == "g" ? g : k; }
+};
+
+// Divisors of what is known, else what networks have.
+std::vector<int> parts_of(int known) {
+    std::vector<int> parts;
+    for (const int part : {1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 24, 32, 48, 64})
+        if (known == 0 || known % part == 0) parts.push_back(part);
+    return parts;
+}
+
+void take_knobs(WeightSums &sums, const Conv2dBackwardWeightContext &context) {
+    const std::vector<int> blocks = {1,  2,  3,   4,   6,   8,   12,  16,  24,  32,  48,
+                                     64, 96, 128, 160, 192, 256, 384, 512, 768, 1024};
+    Knobs knobs(context.knobs);
+    knobs.take("c", sums.c, parts_of(context.channels_per_group));
+    knobs.take("g", sums.g, powers(1, 64));
+    knobs.take("k", sums.k, parts_of(context.filters_per_group));
+    knobs.take("s", sums.s, parts_of(std::max(context.kernel_w, 1)));
+    knobs.take("r", sums.r, parts_of(std::max(context.kernel_h, 1)));
+    knobs.take("step", sums.step, {1, 2, 3, 4, 5, 6, 7, 8, 14, 16});
+    knobs.take("block_c", sums.block_c, blocks);
+    knobs.take("block_g", sums.block_g, blocks);
+    knobs.take("block_k", sums.block_k, blocks);
+    knobs.take("pixels", sums.pixels, powers(32, 4096));
+    knobs.take("stage", sums.stage, {0, 1, 2});
+    knobs.take("filters", sums.filters, {0, 1});
+    knobs.take("direct", sums.direct, {0, 1});
+    knobs.take("inside", sums.inside, {0, 1});
+    knobs.take("whole", sums.whole, {0, 1});
+    knobs.end();
+}
+
+void require_and_estimate(const WeightSums &sums, const Conv2dBackwardWeightContext &context) {
+    const int columns = context.width / std::max(context.stride_x, 1);
+    Knobs::require(sums.block_c % sums.c == 0, "c divides block_c");
+    Knobs::require(sums.block_g % sums.g == 0, "g divides block_g");
+    Knobs::require(sums.block_k % sums.k == 0, "k divides block_k");
+    Knobs::require(!sums.direct || context.nhwc, "direct:1 is for nhwc");
+    Knobs::require(!sums.direct || sums.step == 1 || (columns > 0 && columns % sums.step == 0),
+                   "with direct:1 step divides the output's columns, which are known, or is 1");
+    Knobs::require(!sums.direct || sums.stage < 2, "direct:1 has stage:0 or stage:1");
+    // Nothing is read or written past the ends, and rows with direct:1 take multiples of 16
+    // channels and filters, or depthwise ones of 16 or 32 groups.
+    Knobs::require(!sums.direct || (16 % sums.c == 0 && 16 % sums.k == 0),
+                   "with direct:1 c and k divide 16");
+    Knobs::require(!sums.direct || sums.g == 1 || (sums.c * sums.k == 1 && 32 % sums.g == 0),
+                   "with direct:1 g is 1, or of depthwise filters divides 32");
+    const auto fits = [](int block, int known) { return block >= known || known % block == 0; };
+    Knobs::require(sums.direct || sums.stage > 0 ||
+                       (context.channels_per_group > 0 && context.filters_per_group > 0 &&
+                        fits(sums.block_c, context.channels_per_group) &&
+                        fits(sums.block_k, context.filters_per_group) && sums.block_g == sums.g),
+                   "with stage:0, which reads what is past the last block, blocks are full");
+    Knobs::require(!sums.whole || sums.direct, "whole:1 has direct:1");
+    Knobs::require(!sums.inside || (sums.direct && context.kernel_w == 1 && context.kernel_h == 1),
+                   "inside:1 has direct:1 and a 1x1 filter");
+    const int lanes = context.target.natural_vector_size<float>();
+    const int first = sums.filters ? sums.k : sums.c == 1 ? sums.g : sums.c;
+    const int all = sums.c * sums.g * sums.k;
+    // A second dimension fills up vectors of the first.
+    const int second = sums.filters ? sums.c : sums.c == 1 ? sums.c : sums.g;
+    const int width = first < lanes && second > 1 ? first * second : first;
+    const int vectors = (width + lanes - 1) / lanes;
+    Knobs::estimate("vector registers", all / width * vectors * sums.s * sums.r + vectors + 1,
+                    vector_registers(context.target));
+}
+
+// Vectors are of channels of a group; of groups of one channel; of both, where a few groups of few
+// channels fill one; of filters, where there are three channels and one group. Sums of AVX-512's 32
+// registers, and loads for as many multiplications:
+//   dense       2 vectors of channels * 8 filters: 10 loads for 16; direct 1 * 16: 17 for 16
+//   grouped     1 or 2 vectors * 4 or 8 filters * 3 columns: 10 or 11 loads for 24
+//   4 a group   1 vector of four groups * 4 filters * 3 columns: 4 loads, 4 shuffles for 12
+//   depthwise   the columns of a row (3x3: of all rows), 7 pixels: 5x5 18 loads for 35
+WeightSums choose(const Conv2dBackwardWeightContext &context) {
+    const int lanes = context.target.natural_vector_size<float>();
+    const bool many_registers = lanes >= 16;
+    const int channels = context.channels_per_group, filters = context.filters_per_group;
+    const int s = std::max(context.kernel_w, 1), stage = context.in_f32 ? 1 : 2;
+    WeightSums sums = {2 * lanes, 1, many_registers ? 8 : 4, 1, 1, 1, 128, 1, 256, 256, 2};
+    if (channels == 1 && filters == 1) {
+        const int groups = context.nhwc || s > 3 ? lanes : std::min(lanes, 8);
+        sums = {1, groups, 1, s, s == 3 ? 3 : 1, 7, 1, 1, 1, 256, stage};
+    } else if (channels > 0 && channels < 8 && filters == channels) {
+        sums = {channels, std::max(lanes / channels, 1), channels, s, 1, 1, 1, 1, 1, 128, stage};
+    } else if (channels > 0 && channels <= 2 * lanes && filters == channels) {
+        const int k = channels == lanes && many_registers ? 8 : 4;
+        sums = {channels, 1, k, s, 1, 1, 1, std::max(64 / channels, 1), filters, 256, stage};
+    }
+    take_knobs(sums, context);
+    // Rows name what fits AVX-512; 4 divides what they do.
+    int &broadcast = sums.filters ? sums.c : sums.k;
+    if (!many_registers && sums.direct) broadcast = std::min(broadcast, 4);
+    if (!many_registers && channels == 1 && filters == 1) sums.g = std::min(sums.g, lanes);
+    sums.block_c = std::max(sums.block_c, sums.c);
+    sums.block_g = std::max(sums.block_g, sums.g);
+    sums.block_k = std::max(sums.block_k, sums.k);
+    require_and_estimate(sums, context);
+    return sums;
+}
+
+// Tasks are blocks of channels, filters and groups. A task goes over all tiles of pixels; it copies
+// a tile's operands with zeros around them, vectors next to each other, and for each block of sums
+// that fits the registers runs over the tile. What is then added to memory is a sum of some hundred
+// products: seldom enough to cost little, and often enough to keep the digits.
+//
+// Rows with `direct` copy neither a gradient nor more channels than they need. Their sums are of
+// one vector of channels and 16 filters: a pixel's filters are then one line of the cache. All
+// channels of a block pass before the next filters, so what is written of a filter is long. Where
+// all pixels are a tile (`whole`), there are no sums in memory: zeroing, adding and reading those
+// cost as much as the products of 49 pixels.
+//
+// bench --family conv2d_backward_weight --no-peers, GFLOP/s on one Zen 4 core of 118: direct ones
+// 3x3 102 to 113, 1x1 101 to 114; others: 8 channels a group 92; 4 channels a group 67; depthwise
+// 5x5 76 to 81, 7x7 89 to 93, 3x3 at 56x56 96 with the width known, 60 without
+// (--row depthwise3x3_s1).
+//
+// Lost, by knobs: three columns of the filter at once in dense ones (s:3,k:4, 90 of 96 at 14x14);
+// where the gradient is copied, blocks of 64 filters (block_k:64), and to read it where it is
+// (stage:1), its rows a power of two apart; two vectors of channels and 8 filters in direct ones
+// (c:32,k:8, 96 of 108 at 7x7, 2048 channels); sums of 24 filters (k:24) but of one vector; all
+// rows of a 5x5 filter at once (r:5).
+class Schedule {
+public:
+    Schedule(Conv2dBackwardWeight &stages, const Conv2dBackwardWeightContext &context)
+        : stages_(stages),
+          context_(context),
+          t_(choose(context)),
+          lanes_(context.target.natural_vector_size<float>()) {
+        if (t_.filters)
+            dims_ = {k, c, g};
+        else if (t_.c == 1)
+            dims_ = {g, c, k};
+        else
+            dims_ = {c, g, k};
+    }
+
+    bool whole() const { return t_.whole; }
+    void whole_tasks() const;
+    void tasks() const;
+    void sums() const;
+    void stage() const;
+
+private:
+    // Vectors of the first dimension, and of the second where that fills them.
+    void vectorize(Stage stage, TailStrategy tail) const {
+        const int first = t_.of(dims_[0]), second = t_.of(dims_[1]);
+        stage.vectorize(dims_[0], std::min(lanes_, first), tail);
+        if (first < lanes_ && second > 1) stage.vectorize(dims_[1], second, tail);
+    }
+    std::vector<VarOrRVar> inside(const std::vector<VarOrRVar> &around) const {
+        std::vector<VarOrRVar> order(dims_.begin(), dims_.end());
+        order.insert(order.end(), {s, r});
+        order.insert(order.end(), around.begin(), around.end());
+        return order;
+    }
+    void registers(Func consumer, const Var &at) const;
+    void copy(Func copied, const Var &channel, TransposedImage &image) const;
+
+    Conv2dBackwardWeight &stages_;
+    const Conv2dBackwardWeightContext &context_;
+    const WeightSums t_;
+    const int lanes_;
+    std::vector<Var> dims_;  // c, g and k, vectors first
+};
+
+// Filters, channels and groups in blocks, each from the first tile to the last. What may be added to
+// is read in any case, a line that the store needs as well: lost, as fast and twice the code, all
+// loops once more for `plain`.
+void Schedule::tasks() const {
+    const auto block = [](int block, int sums, const Expr &size) {
+        return block > sums ? min(block, (size + sums - 1) / sums * sums) : Expr(block);
+    };
+    Func &out = stages_.output;
+    out.split(c, cb, c, block(t_.block_c, t_.c, context_.channels), guard)
+        .split(k, kb, k, block(t_.block_k, t_.k, context_.filters), guard)
+        .split(g, gb, g, block(t_.block_g, t_.g, context_.groups), guard)
+        .reorder({dims_[0], dims_[1], s, r, dims_[2], kb, cb, gb})
+        .parallel(gb)
+        .parallel(cb)
+        .parallel(kb);
+    vectorize(out, guard);
+}
+
+// The same, of sums that go from registers to the output.
+void Schedule::whole_tasks() const {
+    Func &out = stages_.output;
+    out.split(c, ct, c, t_.c, round_up)
+        .split(k, kt, k, t_.k, round_up)
+        .split(g, gt, g, t_.g, round_up)
+        .split(s, st, s, t_.s, guard)
+        .split(r, rt, r, t_.r, guard)
+        .split(ct, cb, ct, t_.block_c / t_.c, guard)
+        .split(kt, kb, kt, t_.block_k / t_.k, guard)
+        .split(gt, gb, gt, t_.block_g / t_.g, guard)
+        .reorder(inside({ct, st, rt, kt, gt, kb, cb, gb}))
+        .parallel(gb)
+        .parallel(cb)
+        .parallel(kb)
+        .unroll(k);
+    vectorize(out, TailStrategy::Auto);
+    if (t_.c == 1) {
+        out.unroll(s).unroll(r);
+        out.specialize(context_.plain && context_.packed);
+    }
+    out.specialize(context_.plain);
+    registers(out, ct);
+}
+
+void Schedule::sums() const {
+    const RDom &of = stages_.of;
+    const std::vector<Var> storage = {stages_.lane, dims_[0], dims_[1], s, r, dims_[2]};
+    Func &sum = stages_.sum;
+    sum.compute_at(stages_.output, kb)
+        .bound_extent(stages_.lane, 1)
+        .align_bounds(c, t_.c)
+        .align_bounds(k, t_.k)
+        .align_bounds(g, t_.g)
+        .reorder_storage(storage)
+        .reorder(inside({}));
+    vectorize(sum, round_up);
+    Stage add = sum.update();
+    add.split(c, ct, c, t_.c, round_up)
+        .split(g, gt, g, t_.g, round_up)
+        .split(k, kt, k, t_.k, round_up)
+        .split(s, st, s, t_.s, guard)
+        .split(r, rt, r, t_.r, guard)
+        .reorder(t_.direct ? inside({ct, st, rt, kt, gt, of.x, of.y, of.z})
+                           : inside({kt, st, rt, ct, gt, of.x, of.y, of.z}))
+        .unroll(k);
+    vectorize(add, TailStrategy::Auto);
+    registers(sum, t_.direct ? ct : kt);
+}
+
+void Schedule::registers(Func consumer, const Var &at) const {
+    const RDom &p = stages_.pixel;
+    const std::vector<Var> storage = {stages_.lane, dims_[0], dims_[1], s, r, dims_[2]};
+    Func &tile = stages_.tile_sum;
+    tile.compute_at(consumer, at).reorder_storage(storage).reorder(inside({}));
+    const std::pair<Var, int> extents[] = {{c, t_.c}, {g, t_.g}, {k, t_.k}, {s, t_.s}, {r, t_.r}};
+    for (const auto &[v, extent] : extents) tile.bound_extent(v, extent);
+    Stage update = tile.update();
+    update.reorder(inside({p.x, p.y, p.z, p.w})).unroll(p.x);
+    for (Stage stage : {Stage(tile), update}) {
+        vectorize(stage, TailStrategy::Auto);
+        for (const Var &v : {c, g, k, s, r}) stage.unroll(v);
+    }
+}
+
+// A tile's copy of an image, with the neighbours that vectors are of next to each other.
+void Schedule::copy(Func copied, const Var &channel, TransposedImage &image) const {
+    const bool groups = dims_[0].name() == "g";
+    const Var first = groups ? g : channel, second = groups ? channel : g;
+    if (t_.whole)
+        copied.compute_at(stages_.output, channel.name() == "c" ? cb : kb);
+    else
+        copied.compute_at(stages_.sum, stages_.of.x).hoist_storage(stages_.output, kb);
+    copied.reorder_storage(first, second, x, y, n).reorder(first, second, x, y, n);
+    if (image.steps.empty()) {
+        const int size = channel.name() == "c" ? t_.c : t_.block_k;
+        copied.vectorize(first, std::min(lanes_, groups ? t_.g : size), round_up);
+        const int together = std::min(t_.block_g, lanes_ / size);
+        if (!groups && together > 1) copied.vectorize(g, together, round_up);
+        return;
+    }
+    const Var xb("xb"), vb("vb");
+    const int square = 8;
+    copied.align_bounds(x, square)
+        .align_bounds(first, square)
+        .split(x, xb, x, square)
+        .split(first, vb, first, square)
+        .reorder(first, x, xb, vb, y)
+        .vectorize(first)
+        .unroll(x);
+    Func &lines = image.lines;
+    lines.compute_at(copied, y)
+        .hoist_storage(stages_.output, kb)
+        .align_storage(lines.args()[0], square)
+        .align_storage(lines.args()[1], square)
+        .vectorize(lines.args()[0], square, guard);
+    for (Func &step : image.steps)
+        step.compute_at(copied, xb).vectorize(element, square).unroll(element).unroll(row);
+}
+
+void Schedule::stage() const {
+    if (t_.stage >= 1 || !context_.nhwc) copy(stages_.padded, c, stages_.input);
+    if (t_.stage >= 2 || !context_.nhwc) copy(stages_.gradient, k, stages_.output_gradient);
+    // Rows of the copy a power of two apart would meet in a few sets of the cache.
+    if (t_.stage >= 2 && t_.block_k > 2 * lanes_)
+        stages_.gradient.align_storage(k, t_.block_k + lanes_);
+}
+
+}  // namespace
+
+namespace cpu {
+
+WeightTiles tiles_in_registers(const Conv2dBackwardWeightContext &context) {
+    using Transpose = WeightTiles::Transpose;
+    const WeightSums sums = choose(context);
+    const Transpose transpose = context.nhwc                ? Transpose::no
+                                : sums.c == 1 && sums.g > 1 ? Transpose::groups
+                                                            : Transpose::channels;
+    return {
+        sums.pixels,   1, sums.step, transpose, sums.stage > 0, sums.direct > 0, sums.inside > 0,
+        sums.whole > 0};
+}
+
+void backward_weight_register_tiles(Conv2dBackwardWeight &stages,
+                                    const Conv2dBackwardWeightContext &context) {
+    const Schedule schedule(stages, context);
+    if (schedule.whole()) {
+        schedule.whole_tasks();
+    } else {
+        schedule.tasks();
+        schedule.sums();
+    }
+    schedule.stage();
+}
+
+}  // namespace cpu
+
+}  // namespace hk::schedules

@@ -1,0 +1,17 @@
+#pragma once
+// How far a correct kernel's result may lie from the exact one.
+
+#include "hk/activation.h"
+
+namespace hk::reference {
+
+// The bound on |result - value| of an activated sum of `terms` products, whose magnitudes add up to
+// `magnitude`, computed in f32 in any order and rounded once to the storage type.
+double tolerance(DataType type, int64_t terms, double value, double magnitude,
+                 const ActivationOptions &activation = {Activation::none});
+
+// True where the result may stand for the exact value: within the tolerance; or both NaN; or both
+// the same infinity, which values beyond the type's range round to.
+bool close(DataType type, double result, double value, double tolerance);
+
+}  // namespace hk::reference
