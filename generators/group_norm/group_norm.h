@@ -1,0 +1,92 @@
+#pragma once
+// Group normalisation and its gradients; the equations are in hk/group_norm.h.
+//
+// Index letters are those of generators/image_layout.h; g is a slice of the channels: some whole
+// groups that lie next to each other, whose channels are c. `group` is a group of a slice.
+
+#include "generators/image_layout.h"
+#include "generators/long_sum.h"
+
+namespace hk::generators {
+
+inline const Halide::Var group{"group"};
+
+struct GroupNormOperands {
+    Halide::Func input, output_gradient;  // (c, g, x, y, n)
+    Halide::Func weight, bias;            // (c, g), f32; 1 and 0 where a call has none
+    Halide::Func mean, rstd;              // (group, g, n), of the gradients
+    Halide::Expr channels, groups;        // of a slice
+    Halide::Expr width, height, batch;
+    Halide::Expr epsilon;
+    Halide::Expr images;  // of a part, whose gradients of weight and bias are added up first
+    Halide::Type type;    // of the images
+    bool nhwc;
+
+    Halide::Expr channels_of_group() const { return channels / groups; }
+    Halide::Expr pixels() const { return width * height; }
+    Halide::Expr count() const;  // elements of a group, f32
+    // n, of the batch: bounds reach over the last image, where tasks of several images do.
+    Halide::Expr image() const { return min(n, batch - 1); }
+};
+
+// Sizes of an algorithm that its schedule chooses. Lane l of a sum has every lanes-th term; `width`
+// sets of lanes are left when they are folded.
+struct GroupNormSizes {
+    int lanes, width;                  // of sums over pixels, or over all that a group has
+    int down;                          // of the lanes so many along the second dimension
+    int channel_lanes, channel_width;  // of sums over a group's channels
+    int block;                         // terms of a lane that have a middle of their own; 0: all
+};
+
+// Sums over one box, of a value or several, by lanes: block_sum(lane, …) is over in_block, and of
+// any length (generators/long_sum.h) running over blocks; of_lane is the values of a lane, folded
+// those of `width` sets of lanes, total all.
+struct LaneSums {
+    Halide::Var lane{"lane"};
+    Halide::RDom in_block, blocks;
+    Halide::Func block_sum, running, of_lane, folded, total;
+    bool is_long;  // else one block is all
+};
+
+// Elements may lie far from zero and close to each other. So they are taken in blocks, each from
+// its `middle`, its mean rounded to f32: no difference of large numbers is left. first has a block's
+// elements less the first of them, about the distances from the middle, and their squares;
+// of_block is the middle and those sums. merged is of all blocks: the middle of the first, the mean's distance from it, and the sum of squares about
+// the mean; by runs of a group, (g, n), by channels of a channel, (c, g, n), and channel_offsets and
+// channel_squares merge those of a group.
+//
+// statistics(group, g, n): the mean in f32, what it is too small by, 1 / deviation. factors(c, g, n):
+// the mean in f32, what the distance from it is multiplied by, and what is added.
+struct GroupNorm {
+    Halide::Var bx{"bx"}, by{"by"}, bz{"bz"};
+    LaneSums first, about;
+    BlockedSum offsets, squares;
+    LaneSums channel_offsets, channel_squares;
+    Halide::Func middle, of_block, merged, statistics, factors, output, mean, rstd;
+};
+
+// By channels lanes are channels, of which a pixel has many next to each other (nhwc). By runs they
+// are pixels (nchw), or channels of one group (nhwc), where `down` of the lanes are pixels. A slice
+// is one group then.
+GroupNorm group_norm_by_channels(const GroupNormOperands &operands, const GroupNormSizes &sizes);
+GroupNorm group_norm_by_runs(const GroupNormOperands &operands, const GroupNormSizes &sizes);
+
+// of_pixels: of a channel of an image the sums of the output's gradient, and of that times the
+// normalised input. of_channels: those of a group, times the weight. factors(c, g, n): what the
+// gradient of the input is a sum of. bias_sums and weight_sums(c, g, part) are over the images of a
+// part, `part` is in place of n; weight_gradient and bias_gradient add up the parts.
+struct GroupNormBackward {
+    LaneSums of_pixels, of_channels;
+    Halide::Func statistics, factors, input_gradient;
+    Halide::RDom images;
+    Halide::Func bias_of_part, weight_of_part, bias_sums, weight_sums;
+    BlockedSum weight_parts, bias_parts;
+    Halide::Func weight_gradient, bias_gradient;
+};
+
+// By images a part is an image, and the gradient of the input is made from bias_sums and
+// weight_sums, which are in memory.
+GroupNormBackward group_norm_backward(const GroupNormOperands &operands,
+                                      const GroupNormSizes &sizes, bool by_images);
+
+}  // namespace hk::generators

@@ -1,0 +1,186 @@
+// group_norm: inputs, outputs, the layout of their buffers, and the schedule by its name.
+//
+// Buffers: images as generators/image_layout.h says, where g is a slice of whole groups of channels;
+// weight and bias [c, g], their gradients with any strides; mean and rstd [group, g, n], with any
+// strides; bias_sums and weight_sums [c, g, part]. A result without elements is not wanted.
+
+#include "compiler/lowering.h"
+#include "generators/group_norm/group_norm.h"
+#include "generators/optional.h"
+#include "schedules/group_norm/group_norm.h"
+
+using namespace Halide;
+
+namespace {
+
+using namespace hk::generators;
+namespace sc = hk::schedules;
+
+class GroupNormGenerator : public Generator<GroupNormGenerator> {
+public:
+    GeneratorParam<Type> type{"type", Float(32)};
+    GeneratorParam<std::string> layout{"layout", "nhwc"};
+    GeneratorParam<std::string> algorithm{"algorithm", "channels"};
+    GeneratorParam<std::string> schedule_name{"schedule", "root"};
+    GeneratorParam<std::string> knobs{"knobs", ""};
+    GeneratorParam<int> fix_backward{"fix_backward", 0};
+
+    Input<int32_t> groups{"groups"};
+    Input<bool> has_weight{"has_weight"};
+    Input<Buffer<void, 5>> input{"input"};
+    Input<Buffer<void, 2>> weight{"weight"};
+
+    void configure() {
+        input.set_type(type);
+        weight.set_type(type);
+        backward() ? configure_backward() : configure_forward();
+    }
+
+    void generate() {
+        const Conv2dLayout order(layout);
+        for (int d = 0; d < 5; d++) input.dim(d).set_min(0);
+        for (int d = 0; d < 2; d++) weight.dim(d).set_min(0);
+        const auto [dim_c, dim_g, dim_x, dim_y, dim_n] = order.image_dims();
+        GroupNormOperands operands;
+        operands.input = order.image("input_cgxyn", input);
+        operands.channels = input.dim(dim_c).extent();
+        operands.groups = order.nhwc() && !by_runs() && !by_images() ? Expr(groups) : Expr(1);
+        operands.width = input.dim(dim_x).extent();
+        operands.height = input.dim(dim_y).extent();
+        operands.batch = input.dim(dim_n).extent();
+        operands.type = type;
+        operands.nhwc = order.nhwc();
+        operands.weight = vector("weight_of", weight, has_weight, 1.f);
+        const sc::GroupNormContext context = {get_target(), order.nhwc(), schedule_name, knobs,
+                                              operands.channels, operands.pixels(), operands.images};
+        backward() ? generate_backward(order, operands, context)
+                   : generate_forward(order, operands, context);
+        hk::compiler::add_lowering_passes(get_pipeline(), get_target());
+    }
+
+private:
+    using InputBuffer = GeneratorInput<Buffer<>>;
+    using OutputBuffer = GeneratorOutput<Buffer<>>;
+
+    InputBuffer *bias_ = nullptr, *output_gradient_ = nullptr, *saved_mean_ = nullptr,
+                *saved_rstd_ = nullptr;
+    GeneratorInput<bool> *has_bias_ = nullptr;
+    GeneratorInput<float> *epsilon_ = nullptr;
+    GeneratorInput<int32_t> *images_ = nullptr;
+    OutputBuffer *output_ = nullptr, *mean_ = nullptr, *rstd_ = nullptr;
+    OutputBuffer *bias_sums_ = nullptr, *weight_sums_ = nullptr, *bias_gradient_ = nullptr,
+                 *weight_gradient_ = nullptr;
+
+    bool backward() const { return fix_backward.value() != 0; }
+    bool by_runs() const { return algorithm.value() == "runs"; }
+    bool by_images() const { return algorithm.value() == "images"; }
+
+    void configure_forward() {
+        has_bias_ = add_input<bool>("has_bias");
+        epsilon_ = add_input<float>("epsilon");
+        bias_ = add_input<Buffer<>>("bias", type, 2);
+        output_ = add_output<Buffer<>>("output", type, 5);
+        mean_ = add_output<Buffer<>>("mean", Float(32), 3);
+        rstd_ = add_output<Buffer<>>("rstd", Float(32), 3);
+    }
+
+    void configure_backward() {
+        images_ = add_input<int32_t>("images");
+        output_gradient_ = add_input<Buffer<>>("output_gradient", type, 5);
+        saved_mean_ = add_input<Buffer<>>("mean", Float(32), 3);
+        saved_rstd_ = add_input<Buffer<>>("rstd", Float(32), 3);
+        output_ = add_output<Buffer<>>("input_gradient", type, 5);
+        bias_sums_ = add_output<Buffer<>>("bias_sums", Float(32), 3);
+        weight_sums_ = add_output<Buffer<>>("weight_sums", Float(32), 3);
+        bias_gradient_ = add_output<Buffer<>>("bias_gradient", type, 2);
+        weight_gradient_ = add_output<Buffer<>>("weight_gradient", type, 2);
+    }
+
+    // All images have the slices and the batch of the input, so that the loops of results are the
+    // same loops.
+    template<typename Image>
+    void constrain_image(const Conv2dLayout &order, Image &image) const {
+        for (int d = 0; d < 5; d++) image.dim(d).set_min(0);
+        const auto [dim_c, dim_g, dim_x, dim_y, dim_n] = order.image_dims();
+        for (const int d : {dim_g, dim_n}) image.dim(d).set_extent(input.dim(d).extent());
+    }
+
+    template<typename Statistics>
+    void constrain_statistics(const Conv2dLayout &order, Statistics &buffer) const {
+        constrain_vector(buffer);
+        buffer.dim(1).set_extent(input.dim(order.image_dims()[1]).extent());
+        buffer.dim(2).set_extent(input.dim(order.image_dims()[4]).extent());
+    }
+
+    template<typename Vector>
+    void constrain_vector(Vector &vector) const {
+        for (int d = 0; d < vector.dimensions(); d++) vector.dim(d).set_min(0);
+        vector.dim(0).set_stride(Expr());
+    }
+
+    // In f32, `otherwise` where there is none.
+    template<typename Vector>
+    Func vector(const char *name, Vector &from, const Expr &present, float otherwise) const {
+        Func result(name);
+        result(c, g) = if_present(present, cast<float>(from(c, g)), otherwise);
+        return result;
+    }
+
+    void generate_forward(const Conv2dLayout &order, GroupNormOperands &operands,
+                          const sc::GroupNormContext &context) {
+        constrain_image(order, *output_);
+        for (auto *buffer : {mean_, rstd_}) constrain_statistics(order, *buffer);
+        for (int d = 0; d < 2; d++) bias_->dim(d).set_min(0);
+        operands.epsilon = *epsilon_;
+        operands.bias = vector("bias_of", *bias_, *has_bias_, 0.f);
+        if (!by_runs() && algorithm.value() != "channels")
+            throw CompileError("algorithm is " + algorithm.value() + ", not channels or runs");
+        const GroupNormSizes sizes = sc::group_norm_sizes(context);
+        GroupNorm stages = by_runs() ? group_norm_by_runs(operands, sizes)
+                                     : group_norm_by_channels(operands, sizes);
+        (*output_)(order.image_arguments(c)) = stages.output(c, g, x, y, n);
+        (*mean_)(group, g, n) = stages.mean(group, g, n);
+        (*rstd_)(group, g, n) = stages.rstd(group, g, n);
+        stages.output = *output_;
+        stages.mean = *mean_;
+        stages.rstd = *rstd_;
+        sc::apply(sc::group_norm_schedules, schedule_name.value(), stages, context);
+    }
+
+    void generate_backward(const Conv2dLayout &order, GroupNormOperands &operands,
+                           const sc::GroupNormContext &context) {
+        for (auto *buffer : {saved_mean_, saved_rstd_}) constrain_statistics(order, *buffer);
+        constrain_image(order, *output_gradient_);
+        constrain_image(order, *output_);
+        for (auto *buffer : {bias_gradient_, weight_gradient_}) constrain_vector(*buffer);
+        for (auto *buffer : {bias_sums_, weight_sums_}) {
+            constrain_vector(*buffer);
+            buffer->dim(1).set_extent(input.dim(order.image_dims()[1]).extent());
+            buffer->dim(2).set_extent(
+                by_images() ? operands.batch : ceil_div(operands.batch, Expr(*images_)));
+        }
+        if (!by_images() && algorithm.value() != "parts")
+            throw CompileError("algorithm is " + algorithm.value() + ", not parts or images");
+        operands.output_gradient = order.image("output_gradient_cgxyn", *output_gradient_);
+        operands.mean = *saved_mean_;
+        operands.rstd = *saved_rstd_;
+        operands.images = *images_;
+        sc::GroupNormContext with_images = context;
+        with_images.images = *images_;
+        GroupNormBackward stages =
+            group_norm_backward(operands, sc::group_norm_sizes(context), by_images());
+        (*output_)(order.image_arguments(c)) = stages.input_gradient(c, g, x, y, n);
+        *bias_sums_ = stages.bias_sums;
+        *weight_sums_ = stages.weight_sums;
+        (*bias_gradient_)(c, g) = stages.bias_gradient(c, g);
+        (*weight_gradient_)(c, g) = stages.weight_gradient(c, g);
+        stages.input_gradient = *output_;
+        stages.bias_gradient = *bias_gradient_;
+        stages.weight_gradient = *weight_gradient_;
+        sc::apply(sc::group_norm_backward_schedules, schedule_name.value(), stages, with_images);
+    }
+};
+
+}  // namespace
+
+HALIDE_REGISTER_GENERATOR(GroupNormGenerator, group_norm)

@@ -1,0 +1,16 @@
+# backward: 0 is the forward pass.
+kernel_family(group_norm FIELDS group_norm/fields.def)
+
+#        row       algorithm  schedule      types         layouts    knobs  where
+row(cpu  rows      runs       cached_group  f32,f16,bf16  nhwc       -      backward=0 pixels<=16 channels_per_group>=16)
+row(cpu  channels  channels   cached_slice  f32,f16,bf16  nhwc       -      backward=0)
+row(cpu  runs      runs       cached_group  f32,f16,bf16  nchw       -      backward=0)
+row(cpu  gradient  parts      cached_part   f32,f16,bf16  nhwc,nchw  -      backward=1)
+
+# GPU: a block of threads a group, for the gradients first one a channel; last a thread a group, which stages nothing.
+# Budgets are what was measured, registers rounded up to a multiple of 8.
+#        row                algorithm  schedule         types         layouts    knobs  budget                    where
+row(gpu  block              runs       block_a_group    f32,f16,bf16  nhwc,nchw  -      shared:3204,registers:48  backward=0)
+row(gpu  unstaged           runs       unstaged         f32,f16,bf16  nhwc,nchw  -      shared:0,registers:40     backward=0)
+row(gpu  gradient           images     block_a_channel  f32,f16,bf16  nhwc,nchw  -      shared:3072,registers:40  backward=1)
+row(gpu  gradient_unstaged  images     unstaged         f32,f16,bf16  nhwc,nchw  -      shared:0,registers:40     backward=1)

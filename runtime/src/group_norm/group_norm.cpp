@@ -1,0 +1,562 @@
+#include "hk/group_norm.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "convolution/check.h"
+#include "convolution/operands.h"
+#include "hk/error.h"
+#include "kernel_buffer.h"
+#include "kernel_call.h"
+#include "operand_check.h"
+#include "rethrow.h"
+#include "selection_cache.h"
+
+namespace hk {
+
+using namespace detail;
+
+namespace {
+
+using Use = KernelBuffer::Use;
+
+constexpr const char *kForward = "group_norm", *kBackward = "group_norm_backward";
+
+const char *operation_of(bool backward) { return backward ? kBackward : kForward; }
+
+[[noreturn]] void fail(const char *operation, const std::string &what) {
+    throw InvalidArgument(std::string(operation) + ": " + what);
+}
+
+GroupNormProblem problem_of(const char *operation, const Shape &input, DataType type,
+                            const GroupNormOptions &options, bool backward) {
+    if (options.layout != Layout::nhwc && options.layout != Layout::nchw) {
+        fail(operation,
+             "layout " + std::to_string(static_cast<int>(options.layout)) + ", not nhwc or nchw");
+    }
+    check_float(operation, type);
+    if (input.size() != 4) {
+        fail(operation, "input has " + std::to_string(input.size()) + " dimensions, " +
+                            hk::to_string(input) + ", it needs 4");
+    }
+    if (std::find(input.begin() + 1, input.end(), 0) != input.end()) {
+        fail(operation,
+             "input has shape " + hk::to_string(input) + ", of which only the batch may be 0");
+    }
+    const bool nhwc = options.layout == Layout::nhwc;
+    const GroupNormProblem problem{type,
+                                   input[0],
+                                   input[nhwc ? 3 : 1],
+                                   input[nhwc ? 1 : 2],
+                                   input[nhwc ? 2 : 3],
+                                   options,
+                                   backward};
+    if (options.groups < 1 || problem.channels % options.groups != 0) {
+        fail(operation, "groups are " + std::to_string(options.groups) +
+                            ", they must divide the channels, which are " +
+                            std::to_string(problem.channels));
+    }
+    if (!(options.epsilon >= 0) || std::isinf(options.epsilon)) {
+        fail(operation, "epsilon is " + std::to_string(options.epsilon) +
+                            ", it must be 0 or more, and finite");
+    }
+    return problem;
+}
+
+Fields fields_of(const GroupNormProblem &problem) {
+    Fields fields(problem.type, problem.options.layout);
+#include "group_norm/fields.def"
+    return fields;
+}
+
+std::string to_string(const GroupNormProblem &problem) {
+    const bool nhwc = problem.options.layout == Layout::nhwc;
+    const Shape shape =
+        nhwc ? Shape{problem.batch, problem.height, problem.width, problem.channels}
+             : Shape{problem.batch, problem.channels, problem.height, problem.width};
+    return std::string(operation_of(problem.backward)) + " " +
+           std::string(name_of(problem.options.layout)) + " " +
+           std::string(name_of(problem.type)) + ", input " + hk::to_string(shape) + ", groups " +
+           std::to_string(problem.options.groups);
+}
+
+const KernelInfo &kernel_for(const KernelInfo *given, const GroupNormProblem &problem,
+                             Device device) {
+    static Immortal<SelectionCache> cache(kForward, group_norm_kernels());
+    return cache->find(given, fields_of(problem), device, [&] { return to_string(problem); });
+}
+
+// The operands of a call: images first, all of the input's shape.
+struct Operands {
+    std::span<const Operand> images, vectors, statistics, read;
+    std::span<const Operand> written;  // but the output
+};
+
+void check_operands(const char *operation, const GroupNormProblem &problem,
+                    const Operands &operands) {
+    const Operand &input = operands.images.front();
+    const int64_t statistics[] = {problem.batch, problem.options.groups};
+    for (const auto group : {operands.images, operands.vectors, operands.statistics}) {
+        for (const Operand &operand : group) check_device(operation, operand, input);
+    }
+    for (const Operand &image : operands.images) {
+        check_type(operation, image, input);
+        check_shape(operation, image, input.tensor.shape());
+        check_innermost(operation, image, innermost_elements(problem.options.layout));
+    }
+    for (const Operand &vector : operands.vectors) {
+        check_type(operation, vector, input);
+        check_shape(operation, vector, {&problem.channels, 1});
+    }
+    for (const Operand &statistic : operands.statistics) {
+        const Tensor &tensor = statistic.tensor;
+        if (tensor.defined() && tensor.type() != DataType::f32) {
+            fail(operation, std::string(statistic.name) + " is " +
+                                std::string(name_of(tensor.type())) + ", it must be f32");
+        }
+        check_shape(operation, statistic, statistics);
+    }
+}
+
+void check_written(const char *operation, const Operands &operands, const Operand &output,
+                   const Output &place, std::span<const Input> inputs) {
+    if (output.tensor.defined()) {
+        check_elements_disjoint(operation, output);
+        check_output(operation, output.name, place, inputs);
+    } else if (place.is_inplace()) {
+        fail(operation, std::string(output.name) + " is inplace() of an undefined tensor");
+    }
+    for (size_t i = 0; i < operands.written.size(); i++) {
+        const Operand &one = operands.written[i];
+        if (!one.tensor.defined()) continue;
+        check_elements_disjoint(operation, one);
+        for (const Operand &operand : operands.read) check_disjoint(operation, operand, one);
+        check_disjoint(operation, output, one);
+        for (size_t j = 0; j < i; j++) check_disjoint(operation, operands.written[j], one);
+    }
+}
+
+// Channels as a kernel sees them: slices of whole groups. Those that have lanes along channels take
+// all groups together, but of one image, whose slices are tasks; of others slices are slower than
+// images, even where the cache holds one and not the other.
+int64_t slices_of(const KernelInfo &kernel, const GroupNormProblem &problem) {
+    constexpr int64_t kMost = 8, kPiece = 256;  // slices; bytes of a pixel
+    const std::string_view algorithm = kernel.algorithm;
+    const int64_t groups = problem.options.groups;
+    const bool together = algorithm == "channels" || algorithm == "parts";
+    if (!together || problem.options.layout == Layout::nchw) return groups;
+    if (problem.batch > 1) return 1;
+    const int64_t pixel = problem.channels * size_of(problem.type);
+    int64_t slices = 1;
+    for (int64_t next = 2; next <= std::min(groups, kMost); next++) {
+        if (groups % next == 0 && pixel / next >= kPiece) slices = next;
+    }
+    return slices;
+}
+
+// Images of a part, whose gradients of weight and bias are added up while the second cache holds
+// them.
+int64_t images_of_part(const KernelInfo &kernel, const GroupNormProblem &problem, int64_t slices) {
+    if (std::string_view(kernel.algorithm) != "parts") return 1;
+    const int64_t image = problem.channels / slices * problem.height * problem.width;
+    const int64_t bytes = 2 * image * size_of(problem.type);
+    return std::clamp<int64_t>((1 << 18) / bytes, 1, 64);
+}
+
+// Tensors of a call as buffers of a kernel.
+class Views {
+public:
+    Views(const char *operation, const GroupNormProblem &problem, int64_t slices)
+        : operation_(operation), problem_(problem), slices_(slices) {}
+
+    BufferView image(const Tensor &tensor) const {
+        return image_view(tensor, problem_.options.layout, slices_);
+    }
+
+    // Of an image that is not wanted: as another, without channels or columns.
+    static BufferView none(BufferView image) {
+        image.dims[0].extent = 0;
+        image.offset = 0;
+        return image;
+    }
+
+    // [c, g] of a vector that is read; `copy` is of one that is not packed.
+    BufferView vector(const char *name, const Tensor &tensor, const Tensor &other, bool own_queue,
+                      Tensor &copy) const {
+        Conv2dProblem filters;
+        filters.filters = problem_.channels;
+        filters.options.groups = slices_;
+        if (!tensor.defined()) return absent_vector({&other}, problem_.type, filters);
+        const Tensor &packed = packed_vector(operation_, name, tensor, own_queue, copy);
+        return checked(name, vector_of_filters(packed, filters));
+    }
+
+    // Of one that is written.
+    BufferView gradient(const char *name, const Tensor &tensor) const {
+        const int64_t channels = problem_.channels / slices_, stride = tensor.strides()[0];
+        return checked(name, {tensor, {{channels, stride}, {slices_, stride * channels}}});
+    }
+
+    BufferView no_vector(const Tensor &other) const {
+        BufferView view(other, {{0, 1}, {slices_, 0}});
+        view.offset = 0;
+        return view;
+    }
+
+    // [group, g, n].
+    BufferView statistic(const char *name, const Tensor &tensor, const Tensor &other) const {
+        const int64_t groups = problem_.options.groups / slices_;
+        if (!tensor.defined()) {
+            BufferView view(other, {{0, 1}, {slices_, 0}, {problem_.batch, 0}});
+            view.type = DataType::f32;
+            view.offset = 0;
+            return view;
+        }
+        const int64_t stride = tensor.strides()[1];
+        return checked(name, {tensor,
+                              {{groups, stride},
+                               {slices_, stride * groups},
+                               {problem_.batch, tensor.strides()[0]}}});
+    }
+
+    // [c, g, part] of packed sums [parts, C].
+    BufferView sums(const Tensor &tensor, int64_t parts, const Tensor &other) const {
+        const int64_t channels = problem_.channels / slices_;
+        if (!tensor.defined()) {
+            BufferView view(other, {{0, 1}, {slices_, 0}, {parts, 0}});
+            view.type = DataType::f32;
+            view.offset = 0;
+            return view;
+        }
+        return checked("sums of parts",
+                       {tensor, {{channels, 1}, {slices_, channels}, {parts, problem_.channels}}});
+    }
+
+    // Rows of pixels become one where they do in all images.
+    void join_rows(std::initializer_list<BufferView *> images) const {
+        const bool nhwc = problem_.options.layout == Layout::nhwc;
+        const size_t x = nhwc ? 2 : 0, y = x + 1;
+        const int64_t pixels = problem_.height * problem_.width;
+        bool even = pixels <= std::numeric_limits<int32_t>::max();
+        for (const BufferView *view : images) {
+            const Dim &row = view->dims[x], &column = view->dims[y];
+            const bool apart = problem_.height > 1 && problem_.width > 1;
+            even = even && (!apart || column.stride == problem_.width * row.stride);
+            // Kernels need a stride of 1 innermost.
+            if (x == 0 && problem_.width == 1 && problem_.height > 1) {
+                even = even && column.stride == 1;
+            }
+        }
+        for (BufferView *view : images) {
+            Dim &row = view->dims[x], &column = view->dims[y];
+            if (even) {
+                if (problem_.width == 1) row.stride = column.stride;
+                if (row.extent > 0) row.extent = pixels;
+                column = {1, 0};
+            }
+            canonicalise(view->dims);
+            if (view->dims[0].extent == 0) view->dims[0].stride = 1;
+            check_fits_kernel(operation_, "an image", *view);
+        }
+    }
+
+private:
+    BufferView checked(const char *name, BufferView view) const {
+        canonicalise(view.dims);
+        check_fits_kernel(operation_, name, view);
+        return view;
+    }
+
+    const char *const operation_;
+    const GroupNormProblem &problem_;
+    const int64_t slices_;
+};
+
+Use use_of(const Tensor &tensor, Use use) { return tensor.defined() ? use : Use::absent; }
+
+// `row`: null for the one that selection takes.
+void forward(const KernelInfo *row, const Tensor &input, const Tensor &weight, const Tensor &bias,
+             const Output &place, const GroupNormStatistics &statistics,
+             const GroupNormOptions &options, const Stream &stream) try {
+    const Tensor &output = place.tensor();
+    if (!input.defined()) fail(kForward, "input is undefined");
+    if (!output.defined()) fail(kForward, "output is undefined");
+    const GroupNormProblem problem =
+        problem_of(kForward, input.shape(), input.type(), options, false);
+    const Operand images[] = {{"input", input}, {"output", output}};
+    const Operand vectors[] = {{"weight", weight}, {"bias", bias}};
+    const Operand saved[] = {{"mean", statistics.mean}, {"rstd", statistics.rstd}};
+    const Operand read[] = {images[0], vectors[0], vectors[1]};
+    const Operands operands{images, vectors, saved, read, saved};
+    check_operands(kForward, problem, operands);
+    const Input inputs[] = {{images[0], true}, {vectors[0]}, {vectors[1]}};
+    check_written(kForward, operands, images[1], place, inputs);
+    const Device device = input.device();
+    const Operand all[] = {images[0], images[1], vectors[0], vectors[1], saved[0], saved[1]};
+    OperationCall context(kForward, device, all, stream);
+    const bool own_queue = on_own_queue(stream);
+    const KernelInfo &kernel = kernel_for(row, problem, device);
+    const int64_t slices = slices_of(kernel, problem);
+    const Views views(kForward, problem, slices);
+    BufferView from = views.image(input), to = views.image(output);
+    views.join_rows({&from, &to});
+    if (problem.batch == 0) return;
+
+    const bool in_place = place.is_inplace();
+    KernelBuffer output_buffer(to,
+                               {kForward, "output", in_place ? Use::update : Use::write, own_queue});
+    std::optional<KernelBuffer> input_buffer;
+    if (!in_place)
+        input_buffer.emplace(from, KernelBuffer::Role{kForward, "input", Use::read, own_queue});
+    Tensor weight_copy;
+    KernelBuffer weight_buffer(views.vector("weight", weight, input, own_queue, weight_copy),
+                               {kForward, "weight", use_of(weight, Use::read), own_queue});
+    Tensor bias_copy;
+    KernelBuffer bias_buffer(views.vector("bias", bias, input, own_queue, bias_copy),
+                             {kForward, "bias", use_of(bias, Use::read), own_queue});
+    KernelBuffer mean_buffer(views.statistic("mean", statistics.mean, input),
+                             {kForward, "mean", use_of(statistics.mean, Use::write), own_queue});
+    KernelBuffer rstd_buffer(views.statistic("rstd", statistics.rstd, input),
+                             {kForward, "rstd", use_of(statistics.rstd, Use::write), own_queue});
+    auto groups = static_cast<int32_t>(options.groups / slices);
+    bool has_weight = weight.defined(), has_bias = bias.defined();
+    float epsilon = options.epsilon;
+    // As the generator declares them; call_kernel sets the first.
+    void *arguments[] = {nullptr,
+                         &groups,
+                         &has_weight,
+                         in_place ? output_buffer.get() : input_buffer->get(),
+                         weight_buffer.get(),
+                         &has_bias,
+                         &epsilon,
+                         bias_buffer.get(),
+                         output_buffer.get(),
+                         mean_buffer.get(),
+                         rstd_buffer.get()};
+    call_kernel(kForward, kernel, context, arguments);
+    for (KernelBuffer *buffer : {&output_buffer, &mean_buffer, &rstd_buffer}) buffer->finish();
+} catch (...) {
+    rethrow_as_error(kForward);
+}
+
+// A call of the gradients, checked.
+struct Backward {
+    const Tensor &output_gradient, &input, &weight;
+    const GroupNormStatistics &statistics;
+    const GroupNormGradients &gradients;
+
+    const Tensor &input_gradient() const { return gradients.input.tensor(); }
+    bool in_place_of(const Tensor &tensor) const {
+        const auto same = [](const Tensor &a, const Tensor &b) {
+            return !a.overlaps(b) ? false : a.offset() == b.offset();
+        };
+        return gradients.input.is_inplace() && same(input_gradient(), tensor);
+    }
+};
+
+GroupNormProblem check_backward(const Backward &call, const GroupNormOptions &options) {
+    const auto &[output_gradient, input, weight, statistics, gradients] = call;
+    const Operand required[] = {{"output gradient", output_gradient},
+                                {"input", input},
+                                {"mean", statistics.mean},
+                                {"rstd", statistics.rstd}};
+    for (const Operand &operand : required) {
+        if (!operand.tensor.defined()) fail(kBackward, std::string(operand.name) + " is undefined");
+    }
+    const Tensor &input_gradient = call.input_gradient();
+    const bool wanted =
+        input_gradient.defined() || gradients.weight.defined() || gradients.bias.defined();
+    if (!wanted) fail(kBackward, "all gradients are undefined");
+    const GroupNormProblem problem =
+        problem_of(kBackward, input.shape(), input.type(), options, true);
+    const Operand images[] = {
+        {"input", input}, {"output gradient", output_gradient}, {"input gradient", input_gradient}};
+    const Operand vectors[] = {{"weight", weight},
+                               {"weight gradient", gradients.weight},
+                               {"bias gradient", gradients.bias}};
+    const Operand saved[] = {required[2], required[3]};
+    const Operand read[] = {images[0], images[1], vectors[0], saved[0], saved[1]};
+    const Operand written[] = {vectors[1], vectors[2]};
+    const Operands operands{images, vectors, saved, read, written};
+    check_operands(kBackward, problem, operands);
+    const Input inputs[] = {
+        {images[0], true}, {images[1], true}, {vectors[0]}, {saved[0]}, {saved[1]}};
+    check_written(kBackward, operands, images[2], gradients.input, inputs);
+    return problem;
+}
+
+// sums: of parts, of bias and of weight. unwanted: what a device writes in place of a gradient of
+// channels that is not wanted; kernels are not launched with no threads.
+struct Scratch {
+    Tensor sums, unwanted;
+};
+
+void run_backward(const Backward &call, const GroupNormProblem &problem, const KernelInfo &kernel,
+                  CallContext &context, const Stream &stream, const Scratch &scratch) {
+    const auto &[output_gradient, input, weight, statistics, gradients] = call;
+    const bool own_queue = on_own_queue(stream);
+    const int64_t slices = slices_of(kernel, problem);
+    const int64_t of_part = images_of_part(kernel, problem, slices);
+    const int64_t parts = (problem.batch + of_part - 1) / of_part;
+    const Views views(kBackward, problem, slices);
+    const bool wanted = call.input_gradient().defined();
+    BufferView from = views.image(output_gradient), was = views.image(input);
+    BufferView to = wanted ? views.image(call.input_gradient()) : Views::none(was);
+    views.join_rows({&from, &was, &to});
+
+    KernelBuffer to_buffer(to, {kBackward, "input gradient",
+                                !wanted                           ? Use::absent
+                                : gradients.input.is_inplace() ? Use::update
+                                                                  : Use::write,
+                                own_queue});
+    const bool over_gradient = wanted && call.in_place_of(output_gradient);
+    const bool over_input = wanted && !over_gradient && call.in_place_of(input);
+    std::optional<KernelBuffer> from_buffer, was_buffer;
+    if (!over_gradient) {
+        from_buffer.emplace(
+            from, KernelBuffer::Role{kBackward, "output gradient", Use::read, own_queue});
+    }
+    if (!over_input)
+        was_buffer.emplace(was, KernelBuffer::Role{kBackward, "input", Use::read, own_queue});
+    const Tensor &sums = scratch.sums;
+    const auto vector = [&](const char *name, const Tensor &tensor) {
+        if (tensor.defined()) return views.gradient(name, tensor);
+        return scratch.unwanted.defined() ? views.gradient(name, scratch.unwanted)
+                                          : views.no_vector(input);
+    };
+    const auto sums_of = [&](int64_t which) {
+        return views.sums(sums.defined() ? sums.slice(0, which, 1).reshape(
+                                               {parts, problem.channels})
+                                         : Tensor(),
+                          parts, input);
+    };
+    const Use use_of_sums = use_of(sums, Use::write);
+    Tensor weight_copy;
+    KernelBuffer weight_buffer(views.vector("weight", weight, input, own_queue, weight_copy),
+                               {kBackward, "weight", use_of(weight, Use::read), own_queue});
+    KernelBuffer mean_buffer(views.statistic("mean", statistics.mean, input),
+                             {kBackward, "mean", Use::read, own_queue});
+    KernelBuffer rstd_buffer(views.statistic("rstd", statistics.rstd, input),
+                             {kBackward, "rstd", Use::read, own_queue});
+    KernelBuffer bias_sums(sums_of(0), {kBackward, "sums of parts", use_of_sums, own_queue});
+    KernelBuffer weight_sums(sums_of(1), {kBackward, "sums of parts", use_of_sums, own_queue});
+    KernelBuffer bias_buffer(
+        vector("bias gradient", gradients.bias),
+        {kBackward, "bias gradient", use_of(gradients.bias, Use::write), own_queue});
+    KernelBuffer weight_gradient_buffer(
+        vector("weight gradient", gradients.weight),
+        {kBackward, "weight gradient", use_of(gradients.weight, Use::write), own_queue});
+    auto groups = static_cast<int32_t>(problem.options.groups / slices);
+    auto images = static_cast<int32_t>(of_part);
+    bool has_weight = weight.defined();
+    void *arguments[] = {nullptr,
+                         &groups,
+                         &has_weight,
+                         over_input ? to_buffer.get() : was_buffer->get(),
+                         weight_buffer.get(),
+                         &images,
+                         over_gradient ? to_buffer.get() : from_buffer->get(),
+                         mean_buffer.get(),
+                         rstd_buffer.get(),
+                         to_buffer.get(),
+                         bias_sums.get(),
+                         weight_sums.get(),
+                         bias_buffer.get(),
+                         weight_gradient_buffer.get()};
+    call_kernel(kBackward, kernel, context, arguments);
+    for (KernelBuffer *buffer : {&to_buffer, &bias_buffer, &weight_gradient_buffer})
+        buffer->finish();
+}
+
+void backward(const KernelInfo *row, const Backward &call, const GroupNormOptions &options,
+              const Stream &stream) try {
+    const GroupNormProblem problem = check_backward(call, options);
+    const auto &[output_gradient, input, weight, statistics, gradients] = call;
+    const Device device = input.device();
+    const KernelInfo &kernel = kernel_for(row, problem, device);
+    const bool of_channels = gradients.weight.defined() || gradients.bias.defined();
+    Scratch scratch;
+    // A device's gradient of the input is made from the sums.
+    if (problem.batch > 0 && (of_channels || !device.is_cpu())) {
+        const int64_t of_part = images_of_part(kernel, problem, slices_of(kernel, problem));
+        const int64_t parts = (problem.batch + of_part - 1) / of_part;
+        scratch.sums = Tensor({2, parts, problem.channels}, DataType::f32, device);
+        const bool both = gradients.weight.defined() && gradients.bias.defined();
+        if (!both && !device.is_cpu())
+            scratch.unwanted = Tensor({problem.channels}, problem.type, device);
+    }
+    const Operand all[] = {{"output gradient", output_gradient},
+                           {"input", input},
+                           {"weight", weight},
+                           {"input gradient", call.input_gradient()},
+                           {"weight gradient", gradients.weight},
+                           {"bias gradient", gradients.bias},
+                           {"mean", statistics.mean},
+                           {"rstd", statistics.rstd}};
+    OperationCall context(kBackward, device, all, stream);
+    if (problem.batch == 0) {
+        if (gradients.weight.defined()) gradients.weight.fill_zero();
+        if (gradients.bias.defined()) gradients.bias.fill_zero();
+        return;
+    }
+    const Operand memory[] = {{"sums of parts", scratch.sums},
+                              {"an unwanted gradient", scratch.unwanted}};
+    OperationCall on_scratch(kBackward, device, memory, stream);
+    run_backward(call, problem, kernel, on_scratch, stream, scratch);
+} catch (...) {
+    rethrow_as_error(kBackward);
+}
+
+}  // namespace
+
+GroupNormProblem GroupNormProblem::from_shape(const Shape &input, DataType type,
+                                              const GroupNormOptions &options, bool backward) {
+    return problem_of(operation_of(backward), input, type, options, backward);
+}
+
+void group_norm(const Tensor &input, const Tensor &weight, const Tensor &bias, const Output &output,
+                const GroupNormStatistics &statistics, const GroupNormOptions &options,
+                const Stream &stream) {
+    forward(nullptr, input, weight, bias, output, statistics, options, stream);
+}
+
+Tensor group_norm(const Tensor &input, const Tensor &weight, const Tensor &bias,
+                  const GroupNormOptions &options) try {
+    if (!input.defined()) fail(kForward, "input is undefined");
+    problem_of(kForward, input.shape(), input.type(), options, false);
+    Tensor output(input.shape(), input.type(), input.device());
+    group_norm(input, weight, bias, output, {}, options);
+    return output;
+} catch (...) {
+    rethrow_as_error(kForward);
+}
+
+void group_norm_backward(const Tensor &output_gradient, const Tensor &input, const Tensor &weight,
+                         const GroupNormStatistics &statistics, const GroupNormGradients &gradients,
+                         const GroupNormOptions &options, const Stream &stream) {
+    backward(nullptr, {output_gradient, input, weight, statistics, gradients}, options, stream);
+}
+
+void group_norm_with(const KernelInfo &kernel, const Tensor &input, const Tensor &weight,
+                     const Tensor &bias, const Output &output,
+                     const GroupNormStatistics &statistics, const GroupNormOptions &options,
+                     const Stream &stream) {
+    forward(&kernel, input, weight, bias, output, statistics, options, stream);
+}
+
+void group_norm_backward_with(const KernelInfo &kernel, const Tensor &output_gradient,
+                              const Tensor &input, const Tensor &weight,
+                              const GroupNormStatistics &statistics,
+                              const GroupNormGradients &gradients, const GroupNormOptions &options,
+                              const Stream &stream) {
+    backward(&kernel, {output_gradient, input, weight, statistics, gradients}, options, stream);
+}
+
+Selection select_group_norm(const GroupNormProblem &problem, DeviceType device,
+                            const DeviceLimits &limits, bool explain) {
+    return select(group_norm_kernels(), fields_of(problem), device, limits, explain);
+}
+
+}  // namespace hk

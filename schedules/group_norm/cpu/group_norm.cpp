@@ -1,0 +1,245 @@
+#include "schedules/group_norm/group_norm.h"
+
+using namespace Halide;
+using namespace hk::generators;
+
+namespace hk::schedules {
+
+GroupNormSizes group_norm_sizes(const GroupNormContext &context) {
+    const int vector = context.target.natural_vector_size<float>();
+    GroupNormSizes sizes = {1, 1, 1, 8, 8, 64};
+    Knobs knobs(context.knobs);
+    if (context.schedule == "cached_group") {
+        sizes.lanes = 2 * vector;
+        sizes.width = std::min(sizes.lanes, 8);
+        sizes.block = 128;
+        knobs.take("lanes", sizes.lanes, powers(8, 128));
+        knobs.take("block", sizes.block, powers(16, 256));
+    } else if (context.schedule == "cached_slice") {
+        knobs.take("block", sizes.block, powers(8, 256));
+    } else if (context.schedule == "cached_part" && !context.nhwc) {
+        sizes.lanes = 2 * vector;
+        sizes.width = 8;
+        knobs.take("lanes", sizes.lanes, powers(8, 128));
+    } else if (context.schedule == "block_a_group") {
+        sizes = {256, 16, context.nhwc ? 32 : 1, 256, 16, 0};
+    } else if (context.schedule == "block_a_channel") {
+        sizes = {context.nhwc ? 32 : 256, 16, 1, 256, 16, 0};
+    } else if (context.schedule == "unstaged") {
+        sizes = {1, 1, 1, 1, 1, 0};
+    }
+    knobs.end();
+    return sizes;
+}
+
+namespace cpu {
+
+namespace {
+
+constexpr auto guard = TailStrategy::GuardWithIf;
+
+// Tasks of a slice, or group, of so many images that these are 16384 elements together; loops are
+// not fused, or Halide takes all slices for the bounds of one.
+void in_tasks(Func out, const Expr &images) {
+    const Var task("task");
+    out.compute_root()
+        .split(n, task, n, images, guard)
+        .reorder(n, g, task)
+        .parallel(g)
+        .parallel(task)
+        .never_partition(n, g, task);
+}
+
+Expr images_of_task(const GroupNormContext &context) {
+    return max(16384 / (context.channels * context.pixels), 1);
+}
+
+// In a slice's loop, of that alone.
+Func of_slice(Func f, Func at, const Var &slice) {
+    return f.compute_at(at, slice).bound_extent(g, 1).bound_extent(n, 1);
+}
+
+// Its lanes are a vector.
+void in_vectors(LaneSums &sums, Func at, const Var &loop) {
+    const RDom &in = sums.in_block, &blocks = sums.blocks;
+    if (sums.is_long) {
+        of_slice(sums.running, at, loop)
+            .vectorize(sums.lane)
+            .update()
+            .reorder(sums.lane, blocks.x, blocks.y, blocks.z)
+            .vectorize(sums.lane)
+            .never_partition_all();
+        sums.block_sum.compute_at(sums.running, blocks.x);
+    } else {
+        sums.block_sum.compute_at(at, loop);
+    }
+    sums.block_sum.vectorize(sums.lane)
+        .update()
+        .reorder(sums.lane, in.x, in.y, in.z)
+        .vectorize(sums.lane);
+    of_slice(sums.folded, at, loop).vectorize(sums.lane);
+}
+
+// What each channel of a slice has from its group: those of a group are next to each other.
+void each_channel(Func f, int lanes) {
+    f.update()
+        .allow_race_conditions()
+        .vectorize(RVar(f.rvars()[0]), lanes, guard);
+}
+
+void merge(GroupNorm &stages, Func at, const Var &loop, int lanes) {
+    of_slice(stages.of_block, at, loop);
+    of_slice(stages.merged, at, loop);
+    for (BlockedSum *sum : {&stages.offsets, &stages.squares}) {
+        const RDom &blocks = sum->blocks, &in = sum->in_block;
+        of_slice(sum->running, at, loop).update().never_partition_all();
+        sum->block_sum.compute_at(sum->running, blocks.x).update().never_partition_all();
+        if (lanes == 1) continue;
+        sum->running.vectorize(c, lanes, guard)
+            .update()
+            .reorder(c, blocks.x, blocks.y, blocks.z)
+            .vectorize(c, lanes, guard);
+        sum->block_sum.vectorize(c, lanes, guard)
+            .update()
+            .reorder(c, in.x, in.y, in.z)
+            .vectorize(c, lanes, guard);
+    }
+    if (lanes > 1) stages.merged.vectorize(c, lanes, guard);
+}
+
+}  // namespace
+
+// A slice of channels of an image from memory, in blocks of pixels, each read twice while it is in
+// cache; then once more for the output, from the second cache where the slice fits it.
+void group_norm_channels(GroupNorm &stages, const GroupNormContext &context) {
+    const int lanes = context.target.natural_vector_size<float>();
+    const Var co("co");
+    Func out = stages.output;
+    out.split(c, co, c, lanes, guard).reorder(c, co, x, y, g, n).vectorize(c);
+    for (Func one : {out, stages.mean, stages.rstd}) in_tasks(one, images_of_task(context));
+    stages.mean.compute_with(out, n);
+    stages.rstd.compute_with(out, n);
+    for (Func one : {stages.statistics, stages.factors}) of_slice(one, out, n);
+    each_channel(stages.factors, lanes);
+    for (LaneSums *sums : {&stages.channel_offsets, &stages.channel_squares})
+        in_vectors(*sums, out, n);
+    merge(stages, out, n, lanes);
+    stages.of_block.vectorize(c, lanes, guard).reorder(c, stages.bx, stages.by, stages.bz);
+    stages.middle.compute_at(stages.of_block, stages.bx).vectorize(c, lanes, guard);
+    for (LaneSums *sums : {&stages.first, &stages.about}) {
+        const RDom &in = sums->in_block;
+        const RVar each("each");
+        const bool from_memory = sums == &stages.first;
+        sums->block_sum.compute_at(stages.of_block, stages.bx)
+            .vectorize(c, lanes, guard)
+            .update()
+            .reorder(c, in.x, in.y, in.z)
+            .split(c, co, c, lanes, guard)
+            .split(in.x, in.x, each, from_memory ? 1 : 4, guard)
+            .reorder(c, each, co, in.x, in.y, in.z)
+            .unroll(each)
+            .vectorize(c);
+    }
+}
+
+// A group after another, in blocks that the first cache holds, each read twice; then once more for
+// the output, from the second cache where the group fits it.
+void group_norm_runs(GroupNorm &stages, const GroupNormContext &context) {
+    const int lanes = context.target.natural_vector_size<float>();
+    const Var inner("inner"), outer("outer");
+    Func out = stages.output;
+    const std::vector<Var> order = context.nhwc ? std::vector<Var>{c, x, y} : std::vector<Var>{x, y, c};
+    out.split(order[0], outer, inner, lanes, guard)
+        .reorder(inner, outer, order[1], order[2], g, n)
+        .vectorize(inner);
+    for (Func one : {out, stages.mean, stages.rstd}) in_tasks(one, images_of_task(context));
+    stages.mean.compute_with(out, n);
+    stages.rstd.compute_with(out, n);
+    of_slice(stages.statistics, out, n);
+    merge(stages, out, n, 1);
+    stages.middle.compute_at(stages.of_block, stages.bx);
+    for (LaneSums *sums : {&stages.first, &stages.about})
+        in_vectors(*sums, stages.of_block, stages.bx);
+}
+
+// A part of the images in a slice of channels from memory, for the sums; then once more for the
+// gradient of the input, from the second cache where it fits that.
+void group_norm_backward(GroupNormBackward &stages, const GroupNormContext &context) {
+    const int lanes = context.target.natural_vector_size<float>();
+    const Var part("part"), inner("inner"), outer("outer"), co("co");
+    const std::vector<Var> order = context.nhwc ? std::vector<Var>{c, x, y} : std::vector<Var>{x, y, c};
+    Func out = stages.input_gradient;
+    out.compute_root()
+        .split(order[0], outer, inner, lanes, guard)
+        .split(n, part, n, context.images, guard)
+        .reorder(inner, outer, order[1], order[2], n, g, part)
+        .vectorize(inner)
+        .parallel(g)
+        .parallel(part)
+        .never_partition(g, part);
+    for (Func sums : {stages.bias_sums, stages.weight_sums}) {
+        sums.compute_root()
+            .rename(n, part)
+            .vectorize(c, lanes, guard)
+            .parallel(g)
+            .parallel(part)
+            .compute_with(out, g);
+    }
+    for (Func sums : {stages.bias_of_part, stages.weight_of_part})
+        of_slice(sums, out, g)
+            .vectorize(c, lanes, guard)
+            .update()
+            .reorder(c, stages.images)
+            .vectorize(c, lanes, guard);
+    stages.of_pixels.total.compute_at(out, g).bound_extent(g, 1);
+    LaneSums &sums = stages.of_pixels;
+    if (context.nhwc) {
+        const RDom &in = sums.in_block, &blocks = sums.blocks;
+        const RVar each("each");
+        stages.statistics.compute_at(out, g).bound_extent(g, 1);
+        each_channel(stages.statistics, lanes);
+        sums.total.vectorize(c, lanes, guard);
+        of_slice(sums.running, sums.total, g)
+            .vectorize(c, lanes, guard)
+            .update()
+            .reorder(c, blocks.x, blocks.y, blocks.z)
+            .vectorize(c, lanes, guard)
+            .never_partition_all();
+        sums.block_sum.compute_at(sums.running, blocks.x)
+            .vectorize(c, lanes, guard)
+            .update()
+            .split(c, co, c, lanes, guard)
+            .split(in.x, in.x, each, 1, guard)
+            .reorder(c, each, co, in.x, in.y, in.z)
+            .unroll(each)
+            .vectorize(c);
+    } else {
+        in_vectors(sums, sums.total, c);
+    }
+    in_vectors(stages.of_channels, out, n);
+    if (context.nhwc) {
+        of_slice(stages.factors, out, n);
+        each_channel(stages.factors, lanes);
+    }
+    for (auto [parts, gradient] : {std::pair{&stages.bias_parts, stages.bias_gradient},
+                                   {&stages.weight_parts, stages.weight_gradient}}) {
+        const RDom &blocks = parts->blocks, &in = parts->in_block;
+        gradient.compute_root().vectorize(c, lanes, guard).parallel(g);
+        parts->running.compute_at(gradient, g)
+            .vectorize(c, lanes, guard)
+            .update()
+            .reorder(c, blocks.x, blocks.y, blocks.z)
+            .vectorize(c, lanes, guard)
+            .never_partition_all();
+        parts->block_sum.compute_at(parts->running, blocks.x)
+            .vectorize(c, lanes, guard)
+            .update()
+            .reorder(c, in.x, in.y, in.z)
+            .vectorize(c, lanes, guard)
+            .never_partition_all();
+    }
+}
+
+}  // namespace cpu
+
+}  // namespace hk::schedules

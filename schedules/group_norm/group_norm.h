@@ -1,0 +1,47 @@
+#pragma once
+// Schedules of the algorithms in generators/group_norm/group_norm.h.
+
+#include "generators/group_norm/group_norm.h"
+#include "schedules/schedule.h"
+
+namespace hk::schedules {
+
+struct GroupNormContext {
+    Halide::Target target;
+    bool nhwc;
+    std::string schedule, knobs;
+    Halide::Expr channels, pixels;  // of a slice
+    Halide::Expr images;            // of a part, where gradients are added up by parts
+};
+
+// The lanes of sums and the sizes of blocks: they decide the order of adding, and so the last bits.
+generators::GroupNormSizes group_norm_sizes(const GroupNormContext &context);
+
+namespace cpu {
+void group_norm_channels(generators::GroupNorm &stages, const GroupNormContext &context);
+void group_norm_runs(generators::GroupNorm &stages, const GroupNormContext &context);
+void group_norm_backward(generators::GroupNormBackward &stages, const GroupNormContext &context);
+}  // namespace cpu
+
+namespace gpu {
+void group_norm(generators::GroupNorm &stages, const GroupNormContext &context);
+void group_norm_unstaged(generators::GroupNorm &stages, const GroupNormContext &context);
+void group_norm_backward(generators::GroupNormBackward &stages, const GroupNormContext &context);
+void group_norm_backward_unstaged(generators::GroupNormBackward &stages,
+                                  const GroupNormContext &context);
+}  // namespace gpu
+
+// By the names of the table.
+inline const Table<generators::GroupNorm, GroupNormContext> group_norm_schedules = {
+    {"root", root_of_sizes},
+    {"cached_slice", cpu::group_norm_channels},
+    {"cached_group", cpu::group_norm_runs},
+    {"block_a_group", gpu::group_norm},
+    {"unstaged", gpu::group_norm_unstaged}};
+inline const Table<generators::GroupNormBackward, GroupNormContext> group_norm_backward_schedules =
+    {{"root", root_of_sizes},
+     {"cached_part", cpu::group_norm_backward},
+     {"block_a_channel", gpu::group_norm_backward},
+     {"unstaged", gpu::group_norm_backward_unstaged}};
+
+}  // namespace hk::schedules

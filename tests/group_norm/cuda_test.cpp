@@ -1,0 +1,98 @@
+// The real rows of group normalisation on CUDA, launched against a stand-in for the driver, which
+// checks each launch and does not run it.
+
+#include "hk/group_norm.h"
+#include "tests/runtime/cuda_rows.h"
+#include "tests/runtime/expect_error.h"
+
+namespace hk {
+namespace {
+
+using tests::driver;
+
+const Device kDevice = tests::kCuda;
+
+class CudaGroupNorm : public tests::CudaRows<> {
+protected:
+    void SetUp() override { begin({group_norm_kernels()}); }
+};
+
+struct Problem {
+    Shape shape;
+    GroupNormOptions options;
+};
+
+const Problem kProblems[] = {{{2, 5, 7, 24}, {Layout::nhwc, 3, 1e-5f}},
+                             {{100000, 1, 1, 300}, {Layout::nhwc, 1, 1e-5f}},
+                             {{2, 256, 56, 56}, {Layout::nchw, 32, 1e-5f}},
+                             {{1, 64, 9, 1}, {Layout::nchw, 64, 1e-5f}}};
+
+// With and without each of the results, and in place.
+TEST_F(CudaGroupNorm, LaunchesOfEveryRowAreLegal) {
+    std::set<std::string> launched;
+    for (const auto &[shape, options] : kProblems) {
+        for (const DataType type : {DataType::f32, DataType::f16, DataType::bf16}) {
+            const int64_t channels = shape[options.layout == Layout::nhwc ? 3 : 1];
+            const Tensor x(shape, type, kDevice), dy(shape, type, kDevice), dx(shape, type, kDevice);
+            const Tensor w({channels}, type, kDevice), dw({channels}, type, kDevice),
+                db({channels}, type, kDevice);
+            const GroupNormStatistics saved{
+                Tensor({shape[0], options.groups}, DataType::f32, kDevice),
+                Tensor({shape[0], options.groups}, DataType::f32, kDevice)};
+            const Tensor none;
+            for (const bool backward : {false, true}) {
+                const auto problem = GroupNormProblem::from_shape(shape, type, options, backward);
+                for (const Rung &rung :
+                     select_group_norm(problem, DeviceType::cuda, kDevice.limits(), true).ladder) {
+                    SCOPED_TRACE(rung.kernel->name);
+                    const KernelInfo &row = *rung.kernel;
+                    driver().launches.clear();
+                    if (backward) {
+                        group_norm_backward_with(row, dy, x, w, saved, {dx, dw, db}, options);
+                        group_norm_backward_with(row, dy, x, none, saved, {dx, none, none}, options);
+                        group_norm_backward_with(row, dy, x, w, saved, {none, dw, none}, options);
+                        group_norm_backward_with(row, dy, x, w, saved, {inplace(dy), dw, db},
+                                                 options);
+                        EXPECT_EQ(driver().launches.size(), 16u);
+                    } else {
+                        group_norm_with(row, x, w, db, dx, saved, options);
+                        group_norm_with(row, x, none, none, dx, {}, options);
+                        group_norm_with(row, x, w, none, inplace(x), {saved.mean, none}, options);
+                        EXPECT_EQ(driver().launches.size(), 3u);
+                    }
+                    expect_launches_of(row);
+                    launched.insert(row.name);
+                    if (HasFailure()) return;
+                }
+            }
+        }
+    }
+    EXPECT_EQ(launched, built_);
+}
+
+// A device without shared memory takes the row that stages nothing.
+TEST_F(CudaGroupNorm, HasALadder) {
+    const DeviceLimits largest{48 * 1024, 227 * 1024, 1024, 65536, 90};
+    DeviceLimits none = largest;
+    none.shared_bytes = none.shared_bytes_opt_in = 0;
+    for (const bool backward : {false, true}) {
+        const auto problem = GroupNormProblem::from_shape({2, 5, 7, 24}, DataType::f32,
+                                                          {Layout::nhwc, 3, 1e-5f}, backward);
+        const Selection selection = select_group_norm(problem, DeviceType::cuda, largest, true);
+        ASSERT_EQ(selection.ladder.size(), 2u);
+        EXPECT_STREQ(selection.kernel->row, backward ? "gradient" : "block");
+        EXPECT_STREQ(select_group_norm(problem, DeviceType::cuda, none).kernel->row,
+                     backward ? "gradient_unstaged" : "unstaged");
+    }
+}
+
+TEST_F(CudaGroupNorm, FailuresAreExceptions) {
+    const Tensor x({1, 2, 2, 4}, DataType::f32, kDevice), y(x.shape(), DataType::f32, kDevice);
+    driver().fail["cuLaunchKernel"] = 719;
+    EXPECT_ERROR(Error, "group_norm", group_norm(x, {}, {}, y, {}, {}));
+    driver().fail.clear();
+    group_norm(x, {}, {}, y, {}, {});
+}
+
+}  // namespace
+}  // namespace hk
