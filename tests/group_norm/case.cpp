@@ -8,7 +8,7 @@
 #include "tests/conv2d/reference.h"
 #include "tests/group_norm/reference.h"
 #include "tests/reference/elements.h"
-#include "tests/support/tolerance.h"
+#include "tests/reference/tolerance.h"
 #include "tests/support/values.h"
 
 namespace hk::test {
@@ -58,8 +58,8 @@ std::string compare(const char *name, const Tensor &got, const std::vector<doubl
                        [&](size_t i) -> std::string {
                            const double bound =
                                bounds[i] +
-                               tolerance(got.type(), 4, wanted[i], std::abs(wanted[i]), {});
-                           if (close(got.type(), values[i], wanted[i], bound)) return "";
+                               reference::tolerance(got.type(), 4, wanted[i], std::abs(wanted[i]), {});
+                           if (reference::close(got.type(), values[i], wanted[i], bound)) return "";
                            std::ostringstream text;
                            text << wanted[i] << " within " << bound;
                            return text.str();

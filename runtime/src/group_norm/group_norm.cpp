@@ -323,19 +323,17 @@ void forward(const KernelInfo *row, const Tensor &input, const Tensor &weight, c
     auto groups = static_cast<int32_t>(options.groups / slices);
     bool has_weight = weight.defined(), has_bias = bias.defined();
     float epsilon = options.epsilon;
-    // As the generator declares them; call_kernel sets the first.
-    void *arguments[] = {nullptr,
-                         &groups,
-                         &has_weight,
-                         in_place ? output_buffer.get() : input_buffer->get(),
-                         weight_buffer.get(),
-                         &has_bias,
-                         &epsilon,
-                         bias_buffer.get(),
-                         output_buffer.get(),
-                         mean_buffer.get(),
-                         rstd_buffer.get()};
-    call_kernel(kForward, kernel, context, arguments);
+    call_kernel(context, KernelArguments(kForward, kernel)
+                             .add({{"groups", groups},
+                                   {"has_weight", has_weight},
+                                   {"has_bias", has_bias},
+                                   {"epsilon", epsilon},
+                                   {"input", in_place ? output_buffer : *input_buffer},
+                                   {"weight", weight_buffer},
+                                   {"bias", bias_buffer},
+                                   {"output", output_buffer},
+                                   {"mean", mean_buffer},
+                                   {"rstd", rstd_buffer}}));
     for (KernelBuffer *buffer : {&output_buffer, &mean_buffer, &rstd_buffer}) buffer->finish();
 } catch (...) {
     rethrow_as_error(kForward);
@@ -451,21 +449,20 @@ void run_backward(const Backward &call, const GroupNormProblem &problem, const K
     auto groups = static_cast<int32_t>(problem.options.groups / slices);
     auto images = static_cast<int32_t>(of_part);
     bool has_weight = weight.defined();
-    void *arguments[] = {nullptr,
-                         &groups,
-                         &has_weight,
-                         over_input ? to_buffer.get() : was_buffer->get(),
-                         weight_buffer.get(),
-                         &images,
-                         over_gradient ? to_buffer.get() : from_buffer->get(),
-                         mean_buffer.get(),
-                         rstd_buffer.get(),
-                         to_buffer.get(),
-                         bias_sums.get(),
-                         weight_sums.get(),
-                         bias_buffer.get(),
-                         weight_gradient_buffer.get()};
-    call_kernel(kBackward, kernel, context, arguments);
+    call_kernel(context, KernelArguments(kBackward, kernel)
+                             .add({{"groups", groups},
+                                   {"images", images},
+                                   {"has_weight", has_weight},
+                                   {"input", over_input ? to_buffer : *was_buffer},
+                                   {"weight", weight_buffer},
+                                   {"output_gradient", over_gradient ? to_buffer : *from_buffer},
+                                   {"mean", mean_buffer},
+                                   {"rstd", rstd_buffer},
+                                   {"input_gradient", to_buffer},
+                                   {"bias_sums", bias_sums},
+                                   {"weight_sums", weight_sums},
+                                   {"bias_gradient", bias_buffer},
+                                   {"weight_gradient", weight_gradient_buffer}}));
     for (KernelBuffer *buffer : {&to_buffer, &bias_buffer, &weight_gradient_buffer})
         buffer->finish();
 }
