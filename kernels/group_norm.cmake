@@ -1,11 +1,16 @@
 # backward: 0 is the forward pass.
 kernel_family(group_norm FIELDS group_norm/fields.def)
 
-#        row       algorithm  schedule      types         layouts    knobs  where
-row(cpu  rows      runs       cached_group  f32,f16,bf16  nhwc       -      backward=0 pixels<=16 channels_per_group>=16)
-row(cpu  channels  channels   cached_slice  f32,f16,bf16  nhwc       -      backward=0)
-row(cpu  runs      runs       cached_group  f32,f16,bf16  nchw       -      backward=0)
-row(cpu  gradient  parts      cached_part   f32,f16,bf16  nhwc,nchw  -      backward=1)
+# rows, small: a group is one block.
+term(few_pixels pixels<=16 channels_per_group>=16)
+#        row           algorithm            schedule      types         layouts    knobs    where
+row(cpu  rows          runs                 cached_group  f32,f16,bf16  nhwc       block:0  backward=0 few_pixels group_elements<=32768)
+row(cpu  long_rows     runs                 cached_group  f32,f16,bf16  nhwc       -        backward=0 few_pixels)
+row(cpu  channels      channels             cached_slice  f32,f16,bf16  nhwc       -        backward=0)
+row(cpu  small         runs                 cached_group  f32,f16,bf16  nchw       block:0  backward=0 group_elements<=32768)
+row(cpu  runs          runs                 cached_group  f32,f16,bf16  nchw       -        backward=0)
+row(cpu  gradient_few  parts_of_few_pixels  cached_part   f32,f16,bf16  nhwc,nchw  -        backward=1 pixels<=256)
+row(cpu  gradient      parts                cached_part   f32,f16,bf16  nhwc,nchw  -        backward=1)
 
 # GPU: a block of threads a group, for the gradients first one a channel; last a thread a group, which stages nothing.
 # Budgets are what was measured, registers rounded up to a multiple of 8.

@@ -378,7 +378,8 @@ GroupNorm group_norm_by_runs(const GroupNormOperands &op, const GroupNormSizes &
 }
 
 GroupNormBackward group_norm_backward(const GroupNormOperands &op, const GroupNormSizes &sizes,
-                                      bool by_images) {
+                                      GroupNormParts in_parts) {
+    const bool by_images = in_parts == GroupNormParts::images;
     GroupNormBackward stages;
     const auto gradient = [&](const Expr &channel, const Expr &px, const Expr &py) {
         return cast<float>(op.output_gradient(channel, g, px, py, n));
@@ -395,7 +396,8 @@ GroupNormBackward group_norm_backward(const GroupNormOperands &op, const GroupNo
     };
     stages.of_pixels = lane_sums(
         "of_pixels", {c, g, n}, sizes.lanes, sizes.width,
-        {ceil_div(op.width, sizes.lanes), op.height, 1}, 2, true,
+        {ceil_div(op.width, sizes.lanes), op.height, 1}, 2,
+        in_parts != GroupNormParts::of_few_pixels,
         [&](const Box &place, const Expr &lane) {
             const Expr px = within(place[0] * sizes.lanes + lane, op.width);
             const Expr dy = gradient(near, px, place[1]);

@@ -85,8 +85,9 @@ struct GroupNormBackward {
 };
 
 // By images a part is an image, and the gradient of the input is made from bias_sums and
-// weight_sums, which are in memory.
+// weight_sums, which are in memory. Few pixels, up to kLongestSum, are added up at once.
+enum class GroupNormParts : uint8_t { of_any_pixels, of_few_pixels, images };
 GroupNormBackward group_norm_backward(const GroupNormOperands &operands,
-                                      const GroupNormSizes &sizes, bool by_images);
+                                      const GroupNormSizes &sizes, GroupNormParts parts);
 
 }  // namespace hk::generators

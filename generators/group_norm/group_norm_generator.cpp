@@ -4,6 +4,8 @@
 // weight and bias [c, g], their gradients with any strides; mean and rstd [group, g, n], with any
 // strides; bias_sums and weight_sums [c, g, part]. A result without elements is not wanted.
 
+#include <map>
+
 #include "compiler/lowering.h"
 #include "generators/group_norm/group_norm.h"
 #include "generators/optional.h"
@@ -159,8 +161,13 @@ private:
             buffer->dim(2).set_extent(
                 by_images() ? operands.batch : ceil_div(operands.batch, Expr(*images_)));
         }
-        if (!by_images() && algorithm.value() != "parts")
-            throw CompileError("algorithm is " + algorithm.value() + ", not parts or images");
+        const std::map<std::string, GroupNormParts> algorithms = {
+            {"parts", GroupNormParts::of_any_pixels},
+            {"parts_of_few_pixels", GroupNormParts::of_few_pixels},
+            {"images", GroupNormParts::images}};
+        if (!algorithms.contains(algorithm))
+            throw CompileError("algorithm is " + algorithm.value() +
+                               ", not parts, parts_of_few_pixels or images");
         operands.output_gradient = order.image("output_gradient_cgxyn", *output_gradient_);
         operands.mean = *saved_mean_;
         operands.rstd = *saved_rstd_;
@@ -168,7 +175,8 @@ private:
         sc::GroupNormContext with_images = context;
         with_images.images = *images_;
         GroupNormBackward stages =
-            group_norm_backward(operands, sc::group_norm_sizes(context), by_images());
+            group_norm_backward(operands, sc::group_norm_sizes(context),
+                                                       algorithms.at(algorithm));
         (*output_)(order.image_arguments(c)) = stages.input_gradient(c, g, x, y, n);
         *bias_sums_ = stages.bias_sums;
         *weight_sums_ = stages.weight_sums;

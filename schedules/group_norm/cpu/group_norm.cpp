@@ -14,7 +14,7 @@ GroupNormSizes group_norm_sizes(const GroupNormContext &context) {
         sizes.width = std::min(sizes.lanes, 8);
         sizes.block = 128;
         knobs.take("lanes", sizes.lanes, powers(8, 128));
-        knobs.take("block", sizes.block, powers(16, 256));
+        knobs.take("block", sizes.block, {0, 16, 32, 64, 128, 256});
     } else if (context.schedule == "cached_slice") {
         knobs.take("block", sizes.block, powers(8, 256));
     } else if (context.schedule == "cached_part" && !context.nhwc) {
@@ -91,6 +91,7 @@ void merge(GroupNorm &stages, Func at, const Var &loop, int lanes) {
     of_slice(stages.of_block, at, loop);
     of_slice(stages.merged, at, loop);
     for (BlockedSum *sum : {&stages.offsets, &stages.squares}) {
+        if (!sum->running.defined()) continue;  // of one block
         const RDom &blocks = sum->blocks, &in = sum->in_block;
         of_slice(sum->running, at, loop).update().never_partition_all();
         sum->block_sum.compute_at(sum->running, blocks.x).update().never_partition_all();
@@ -155,7 +156,7 @@ void group_norm_runs(GroupNorm &stages, const GroupNormContext &context) {
     for (Func one : {out, stages.mean, stages.rstd}) in_tasks(one, images_of_task(context));
     stages.mean.compute_with(out, n);
     stages.rstd.compute_with(out, n);
-    of_slice(stages.statistics, out, n);
+    of_slice(stages.statistics, out, n).bound_extent(group, 1);
     merge(stages, out, n, 1);
     stages.middle.compute_at(stages.of_block, stages.bx);
     for (LaneSums *sums : {&stages.first, &stages.about})
@@ -199,14 +200,18 @@ void group_norm_backward(GroupNormBackward &stages, const GroupNormContext &cont
         stages.statistics.compute_at(out, g).bound_extent(g, 1);
         each_channel(stages.statistics, lanes);
         sums.total.vectorize(c, lanes, guard);
-        of_slice(sums.running, sums.total, g)
-            .vectorize(c, lanes, guard)
-            .update()
-            .reorder(c, blocks.x, blocks.y, blocks.z)
-            .vectorize(c, lanes, guard)
-            .never_partition_all();
-        sums.block_sum.compute_at(sums.running, blocks.x)
-            .vectorize(c, lanes, guard)
+        if (sums.is_long) {
+            of_slice(sums.running, sums.total, g)
+                .vectorize(c, lanes, guard)
+                .update()
+                .reorder(c, blocks.x, blocks.y, blocks.z)
+                .vectorize(c, lanes, guard)
+                .never_partition_all();
+            sums.block_sum.compute_at(sums.running, blocks.x);
+        } else {
+            of_slice(sums.block_sum, sums.total, g).hoist_storage(out, g);
+        }
+        sums.block_sum.vectorize(c, lanes, guard)
             .update()
             .split(c, co, c, lanes, guard)
             .split(in.x, in.x, each, 1, guard)
@@ -217,8 +222,11 @@ void group_norm_backward(GroupNormBackward &stages, const GroupNormContext &cont
         in_vectors(sums, sums.total, c);
     }
     in_vectors(stages.of_channels, out, n);
+    // Not for each image: an allocation takes as long as a row of it.
+    stages.of_channels.running.hoist_storage(out, g);
+    stages.of_channels.folded.hoist_storage(out, g);
     if (context.nhwc) {
-        of_slice(stages.factors, out, n);
+        of_slice(stages.factors, out, n).hoist_storage(out, g);
         each_channel(stages.factors, lanes);
     }
     for (auto [parts, gradient] : {std::pair{&stages.bias_parts, stages.bias_gradient},
