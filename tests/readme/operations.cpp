@@ -11,6 +11,7 @@
 
 #include "hk/conv2d_backward.h"
 #include "hk/error.h"
+#include "hk/group_norm.h"
 #include "hk/kernel_map.h"
 #include "hk/pool2d.h"
 #include "hk/quantized_conv2d.h"
@@ -176,6 +177,24 @@ Operation activations() {
             {activate_kernels(), activate_backward_kernels()}};
 }
 
+Operation normalisation() {
+    return {"group_norm, group_norm_backward",
+            "group, layer and instance normalisation; gradients",
+            "group_norm",
+            true,
+            [](DataType type, Layout layout) {
+                const Tensor image = zeros(type, {1, 4, 4, 4}), vector = zeros(type, {4});
+                const GroupNormStatistics saved{zeros(DataType::f32, {1, 2}),
+                                                zeros(DataType::f32, {1, 2})};
+                const GroupNormOptions options{layout, 2};
+                const Tensor gradient = zeros(type, {1, 4, 4, 4}), of_weight = zeros(type, {4});
+                group_norm(image, vector, vector, inplace(image), saved, options);
+                group_norm_backward(gradient, image, vector, saved,
+                                    {inplace(gradient), of_weight, {}}, options);
+            },
+            {group_norm_kernels()}};
+}
+
 Operation loss() {
     return {"softmax_cross_entropy",
             "loss of rows of logits, gradient",
@@ -273,7 +292,7 @@ std::vector<Operation> operations() {
             quantised_convolution(),
             pooling(),
             activations(),
-            loss(),
+            normalisation(), loss(),
             update(),
             selection_of_largest(),
             sparse_convolution(),

@@ -10,6 +10,7 @@
 #include "hk/conv2d.h"
 #include "hk/conv2d_backward.h"
 #include "hk/filter.h"
+#include "hk/group_norm.h"
 #include "hk/kernel_map.h"
 #include "hk/memory.h"
 #include "hk/memory_trace.h"

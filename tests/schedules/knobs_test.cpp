@@ -10,6 +10,7 @@
 #include "hk/activation.h"
 #include "hk/conv2d.h"
 #include "hk/conv2d_backward.h"
+#include "hk/group_norm.h"
 #include "hk/pool2d.h"
 #include "hk/quantized_conv2d.h"
 #include "hk/sgd.h"
@@ -32,6 +33,7 @@ std::vector<std::span<const KernelInfo>> tables() {
             pool2d_kernels(),
             pool2d_backward_kernels(),
             quantized_conv2d_kernels(),
+            group_norm_kernels(),
             sgd_kernels(),
             softmax_cross_entropy_kernels(),
             tensor_product_kernels(),
