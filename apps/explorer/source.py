@@ -104,7 +104,7 @@ class Sources:
         tables = {}
         for path in sources(self.root, "schedules", ".h"):
             text = (self.root / path).read_text()
-            for name, body in re.findall(r"(\w+_schedules) = \{(.*?)\};", text, re.S):
+            for name, body in re.findall(r"(\w+_schedules) =\s*\{(.*?)\};", text, re.S):
                 entries = re.findall(r'\{"(\w+)",\s*([\w:]+)', body)
                 tables[name] = path, dict(entries)
         for name in after_name(self.generator(family), algorithm, r"(\w+_schedules)\b"):

@@ -12,7 +12,7 @@ function(expect_refusal message)
         message(FATAL_ERROR "configured with ${ARGN}: ${status}, ${told}, not \"${message}\"")
     endif()
 endfunction()
-expect_refusal("HK_FAMILIES: there is no conv3d; there are activation, conv2d, conv2d_backward, pool2d"
+expect_refusal("HK_FAMILIES: there is no conv3d; there are activation, conv2d, conv2d_backward, group_norm, pool2d"
     "-DHK_FAMILIES=conv3d" -DHK_TYPES=)
 expect_refusal("HK_TYPES: there is no f8; there are bf16, f16, f32, f64, u8" -DHK_FAMILIES=conv2d -DHK_TYPES=f8)
 expect_refusal("HK_BUILD_APPS: the programs need all" -DHK_FAMILIES=conv2d -DHK_TYPES=f32 -DHK_BUILD_APPS=ON)

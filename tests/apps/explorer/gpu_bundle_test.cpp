@@ -167,6 +167,7 @@ TEST_F(GpuBundleTest, AnAbsentDeviceHasTheUsualLimits) {
 // Which rows take a case, and what they are called with, is found without a device.
 TEST_F(GpuBundleTest, CasesOfEveryFamilyAreLookedAtWithoutADevice) {
     const std::string voxels = "voxels=500,kernel=3,stride=1,c=24,m=70", elements = "input=4000",
+                      groups = "input=1x9x9x20,groups=4",
                       image = "pooling=max,input=1x9x9x20,kernel=3,stride=2,padding=1";
     const std::map<std::string, std::string> sizes = {{"conv2d", small_3x3},
                                                       {"conv2d_backward_data", small_3x3},
@@ -181,6 +182,8 @@ TEST_F(GpuBundleTest, CasesOfEveryFamilyAreLookedAtWithoutADevice) {
                                                       {"sgd", elements},
                                                       {"pool2d", image},
                                                       {"pool2d_backward", image},
+                                                      {"group_norm", groups},
+                                                      {"group_norm_backward", groups},
                                                       {"softmax_cross_entropy", "input=40x301"}};
     for (const bench::Family &family : bench::families()) {
         if (!family.has_rows) continue;
@@ -294,7 +297,7 @@ TEST_F(GpuBundleTest, TheLineHasItsBudget) {
         const KernelResources used = row_of(DeviceType::cuda).loaded().resources;
         const int registers = (used.registers + 7) / 8 * 8;
         EXPECT_EQ(line_for_table(all, of, best),
-                  "row(" + std::string(name_of(device)) + " 3x3_one sliced gpu f32 nhwc - shared:" +
+                  "row(" + std::string(name_of(device)) + " 3x3_one sliced staged f32 nhwc - shared:" +
                       std::to_string(used.shared_bytes()) +
                       ",registers:" + std::to_string(registers) +
                       " kernel_w=3)  # kernels/conv2d.cmake, before 3x3");

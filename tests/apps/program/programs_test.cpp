@@ -55,10 +55,10 @@ const Mistake mistakes[] = {
     {"WeightDecay", "'" HK_TRAIN "' --weight-decay nan", "--weight-decay"},
     {"NoFilesOfPoolGain", "'" HK_TRAIN "' --pool-gain 1 --trace out.json", "excludes"},
     {"Seconds", "'" HK_BENCH "' --seconds nan", "--seconds"},
-    {"ShapeOfBench", "'" HK_BENCH "' --list c=" + digits + ",h=8", "is too large"},
-    {"ColumnTwice", "'" HK_BENCH "' --list c=8,c=9", "column \"c\" is there twice"},
+    {"ShapeOfBench", "'" HK_BENCH "' --list input=1x8x8x" + digits, "is too large"},
+    {"ColumnTwice", "'" HK_BENCH "' --list groups=8,groups=9", "column \"groups\" is there twice"},
     {"FolderAsList", "mkdir f.csv; '" HK_BENCH "' --list f.csv", "f.csv: Is a directory"},
-    {"SecondsOfExplorer", "'" HK_EXPLORER "' run conv2d c=8,h=8,w=8 --seconds nan", "--seconds"},
+    {"SecondsOfExplorer", "'" HK_EXPLORER "' run conv2d input=1x8x8x8,weight=4x1x1x8 --seconds nan", "--seconds"},
     {"Budget", "'" HK_EXPLORER "' sweep conv2d c=8,h=8,w=8 --budget nan", "--budget"},
     {"Knobs", "'" HK_EXPLORER "' show conv2d/3x3 --knobs tile_x:" + digits, "tile_x"},
     {"Explain", "'" HK_EXPLAIN "' topk --k 3 --input 4x" + digits, "is too large"},
@@ -82,19 +82,21 @@ INSTANTIATE_TEST_SUITE_P(Programs, Mistakes, testing::ValuesIn(mistakes),
 
 TEST(BenchList, SizesNextToEachOtherAreOneCase) {
     const std::string run = "'" HK_BENCH "' --no-peers --seconds 0.01 ";
-    const Outcome one = run_here(run + "--list c=8,h=8,w=8,k=4");
+    const Outcome one = run_here(run + "--list input=1x8x8x8,weight=4x1x1x8");
     EXPECT_EQ(one.status, 0) << one.output;
     EXPECT_NE(one.output.find("8x8_8-4_1x1"), std::string::npos) << one.output;
     EXPECT_NE(one.output.find(": 1 cases"), std::string::npos) << one.output;
     const Outcome three =
-        run_here(run + "--list smoke,c=8,h=8,w=8,k=4 --list c=4,h=5 --filter 1x1");
+        run_here(run + "--list smoke,input=1x8x8x8,weight=4x1x1x8 "
+                       "--list input=1x5x1x4,weight=1x1x1x4 --filter 1x1");
     EXPECT_EQ(three.status, 0) << three.output;
     EXPECT_NE(three.output.find("all lists: 3 cases"), std::string::npos) << three.output;
 }
 
 // A kernel larger than its input, among others that are measured.
 TEST(BenchList, ShapesThatCantBeGoToStandardError) {
-    const std::string run = "'" HK_BENCH "' --no-peers --seconds 0.01 --list c=8,h=8,w=8,k=4";
+    const std::string run = "'" HK_BENCH "' --no-peers --seconds 0.01 "
+                            "--list input=1x8x8x8,weight=4x1x1x8";
     const std::string bad = " --list input=1x2x2x8,weight=1x5x5x8";
     const Outcome outcome = run_here(run + bad);
     EXPECT_EQ(outcome.status, 2) << outcome.output;
