@@ -67,9 +67,11 @@ Result forward(Case &c, const test::GroupNormCase &d) {
     const Operand &rstd =
         d.rstd ? c.place({"rstd", Use::write, groups, DataType::f32}) : Case::none();
     c.tell(test::to_string(d));
-    const Output place = in_place ? inplace(output.tensor) : Output(output.tensor);
+    // Copied before the call, in which allocations fail.
+    c.prepare();
     const GroupNormStatistics statistics{mean.tensor, rstd.tensor};
     const auto call = [&] {
+        const Output place = in_place ? inplace(output.tensor) : Output(output.tensor);
         hk::group_norm(input.tensor, weight.tensor, bias.tensor, place, statistics, options);
     };
     return c.run(call, [&]() -> std::string {
@@ -112,6 +114,7 @@ Result gradients(Case &c, const test::GroupNormCase &d) {
                                  ? c.place({"bias gradient", Use::write, channels, type})
                                  : Case::none();
     c.tell(test::to_string(d));
+    c.prepare();
     const Output place =
         in_place == InPlace::no ? Output(of_input.tensor) : inplace(of_input.tensor);
     const GroupNormStatistics statistics{mean.tensor, rstd.tensor};
