@@ -14,3 +14,13 @@ function(hk_reuse_headers target from)
     target_compile_options(${target} PRIVATE -fPIC $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>
         $<$<CXX_COMPILER_ID:GNU>:-Werror=invalid-pch>)
 endfunction()
+
+# GCC collects its garbage when its heap has grown to 128 MB, of which precompiled headers fill most.
+add_compile_options($<$<COMPILE_LANG_AND_ID:CXX,GNU>:--param=ggc-min-heapsize=524288>)
+
+# hk_add_standard_headers(TARGET): what most sources of the library read of the standard's, to reuse.
+file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/standard_headers.cpp CONTENT "")  # written once: a new one compiles all again
+function(hk_add_standard_headers target)
+    add_library(${target} OBJECT ${CMAKE_BINARY_DIR}/standard_headers.cpp)
+    hk_precompile_headers(${target} <algorithm> <functional> <memory> <span> <string> <vector>)
+endfunction()

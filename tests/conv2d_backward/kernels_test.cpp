@@ -3,7 +3,6 @@
 
 #include <tuple>
 
-#include "hk/memory.h"
 #include "tests/conv2d_backward/check.h"
 #include "tests/convolution/layout_test.h"
 #include "tests/reference/elements.h"
@@ -117,38 +116,6 @@ TEST(Conv2dBackwardPhases, MatchTheReference) {
                 check_one(seed * 97 + static_cast<uint64_t>(i), layout, stride, dilation, kernel);
                 if (HasFailure()) return;
             }
-        }
-    }
-}
-
-// Two taps, one at each end of a tall image.
-TEST(Conv2dBackwardScratch, DoesNotGrowWithTheRowsBetweenTaps) {
-    const MemoryPool pool = MemoryPool::of(Device::cpu());
-    constexpr int64_t kRows = 20000, kChannels = 17;
-    for (const Layout layout : {Layout::nhwc, Layout::nchw}) {
-        const bool nhwc = layout == Layout::nhwc;
-        Conv2dOptions options;
-        options.layout = layout;
-        options.dilation = {kRows - 1, 1};
-        const auto ones = [](const Shape &shape) {
-            const Tensor tensor(shape, DataType::f32);
-            tensor.fill(1);
-            return tensor;
-        };
-        const Tensor gradient = ones(nhwc ? Shape{1, 1, 3, 2} : Shape{1, 2, 1, 3});
-        const Tensor weight =
-            ones(nhwc ? Shape{2, 2, 1, kChannels} : Shape{2, kChannels, 2, 1});
-        const Tensor result(nhwc ? Shape{1, kRows, 3, kChannels} : Shape{1, kChannels, kRows, 3},
-                            DataType::f32);
-        pool.trim();
-        pool.reset_peaks();
-        const int64_t before = pool.statistics().in_use;
-        conv2d_backward_data(gradient, weight, result, options);
-        EXPECT_LT(pool.statistics().peak_in_use - before, 1 << 20) << name_of(layout);
-        for (const int64_t row : {int64_t{0}, int64_t{1}, kRows / 2, kRows - 1}) {
-            const double wanted = row == 0 || row == kRows - 1 ? 2 : 0;
-            const Tensor line = result.slice(nhwc ? 1 : 2, row, 1);
-            EXPECT_EQ(reference::read(line), std::vector<double>(3 * kChannels, wanted)) << row;
         }
     }
 }

@@ -26,8 +26,6 @@ void across_channels(Conv2dBackwardData &stages, const Conv2dBackwardDataContext
         .parallel(rows);
     stages.sum.compute_at(out, cb)
         .bound_extent(x, tile_x)
-        .bound_extent(y, 1)
-        .bound_extent(stages.py, 1)
         .vectorize(c, lanes, guard)
         .unroll(x)
         .update()
@@ -51,8 +49,6 @@ void across_columns(Conv2dBackwardData &stages, const Conv2dBackwardDataContext 
         out.specialize(context.phases_x == 1 && context.dense_columns).vectorize(x, lanes);
     stages.sum.compute_at(out, xb)
         .bound_extent(x, lanes)
-        .bound_extent(y, 1)
-        .bound_extent(stages.py, 1)
         .vectorize(x)
         .update()
         .reorder(x, d.x, d.y, d.z, stages.px, stages.py)
@@ -64,8 +60,7 @@ void across_columns(Conv2dBackwardData &stages, const Conv2dBackwardDataContext 
 namespace cpu {
 
 // One tile of a row of the input, all its phases: their sums lie side by side in a buffer and go
-// to their places from there. What lies next to each other in memory is a vector. That a row has one
-// phase is said: of a remainder Halide takes all, and the buffer would be one of all rows.
+// to their places from there. What lies next to each other in memory is a vector.
 void backward_data_buffered_phases(Conv2dBackwardData &stages,
                                    const Conv2dBackwardDataContext &context) {
     int tile_x = 8;
