@@ -1,118 +1,10 @@
 #include "generators/group_norm/group_norm.h"
 
-#include "generators/accumulated.h"
-
 using namespace Halide;
 
 namespace hk::generators {
 
 namespace {
-
-using Arguments = std::vector<Expr>;
-using Box = std::array<Expr, 3>;
-
-Arguments expressions(const std::vector<Var> &vars) { return {vars.begin(), vars.end()}; }
-
-Arguments with(const Expr &first, Arguments rest) {
-    rest.insert(rest.begin(), first);
-    return rest;
-}
-
-Arguments followed_by(Arguments first, const Arguments &rest) {
-    first.insert(first.end(), rest.begin(), rest.end());
-    return first;
-}
-
-Expr everywhere(const Box &) { return cast<bool>(true); }
-
-Expr within(const Expr &place, const Expr &extent) {
-    return unsafe_promise_clamped(place, 0, extent - 1);
-}
-
-Expr value(const Func &of, const Arguments &at, int i = 0) {
-    return of.outputs() == 1 ? Expr(of(at)) : Expr(of(at)[i]);
-}
-
-// What a lane adds up is `terms` of the places in the box that it `has`; their number is that of
-// `values`.
-template<typename Terms, typename Has>
-LaneSums lane_sums(const std::string &name, const std::vector<Var> &arguments, int lanes, int width,
-                   const Box &box, size_t values, bool is_long, const Terms &terms,
-                   const Has &has) {
-    LaneSums stages;
-    stages.is_long = is_long;
-    const Arguments all = expressions(arguments);
-    std::vector<Var> of_lane = arguments;
-    of_lane.insert(of_lane.begin(), stages.lane);
-    const Arguments at_lane = expressions(of_lane);
-    const SumBlocks a(box[0]), b(box[1], kLongestSum / max(a.length, 1)),
-        d(box[2], kLongestSum / max(a.length * b.length, 1));
-    const Var i(name + "_i"), j(name + "_j"), l(name + "_l");
-    RDom &in = stages.in_block;
-    in = is_long ? RDom(0, a.length, 0, b.length, 0, d.length, name + "_in_block")
-                 : RDom(0, box[0], 0, box[1], 0, box[2], name + "_in_block");
-    Box place{in.x, in.y, in.z};
-    std::vector<Var> of_block = of_lane;
-    if (is_long) {
-        of_block.insert(of_block.end(), {i, j, l});
-        place = {i * a.length + in.x, j * b.length + in.y, l * d.length + in.z};
-        for (size_t axis = 0; axis < 3; axis++) {
-            in.where(place[axis] < box[axis]);
-            place[axis] = unsafe_promise_clamped(place[axis], 0, box[axis] - 1);
-        }
-    }
-    in.where(has(place, stages.lane));
-    stages.block_sum = Func(name + "_of_block");
-    const std::vector<Expr> zeros(values, 0.f), added = terms(place, stages.lane);
-    stages.block_sum(of_block) = Tuple(zeros);
-    std::vector<Expr> sums;
-    for (size_t v = 0; v < values; v++)
-        sums.push_back(strict_float(
-            value(stages.block_sum, expressions(of_block), static_cast<int>(v)) + added[v]));
-    stages.block_sum(of_block) = Tuple(sums);
-
-    stages.of_lane = Func(name + "_of_lane");
-    std::vector<Expr> results;
-    if (is_long) {
-        stages.blocks = RDom(0, a.number, 0, b.number, 0, d.number, name + "_blocks");
-        const RDom &blocks = stages.blocks;
-        stages.running = Func(name + "_running");
-        stages.running(of_lane) = Tuple(std::vector<Expr>(2 * values, 0.f));
-        std::vector<Expr> next;
-        for (size_t v = 0; v < values; v++) {
-            const int at = static_cast<int>(v);
-            const Expr term = value(stages.block_sum,
-                                    followed_by(at_lane, {blocks.x, blocks.y, blocks.z}), at);
-            const Tuple sum = add_to_sum({value(stages.running, at_lane, 2 * at),
-                                          value(stages.running, at_lane, 2 * at + 1)},
-                                         term);
-            next.insert(next.end(), {sum[0], sum[1]});
-            results.push_back(value(stages.running, at_lane, 2 * at));
-        }
-        stages.running(of_lane) = Tuple(next);
-    } else {
-        for (size_t v = 0; v < values; v++)
-            results.push_back(value(stages.block_sum, at_lane, static_cast<int>(v)));
-    }
-    stages.of_lane(of_lane) = Tuple(results);
-
-    stages.folded = Func(name + "_folded");
-    stages.total = Func(name);
-    const auto of_values = [&](const auto &result) {
-        std::vector<Expr> all;
-        for (size_t v = 0; v < values; v++) all.push_back(result(static_cast<int>(v)));
-        return Tuple(all);
-    };
-    stages.folded(of_lane) = of_values([&](int v) {
-        return tree_sum(lanes / width, [&](int k) {
-            return value(stages.of_lane, with(stages.lane + width * k, all), v);
-        });
-    });
-    stages.total(arguments) = of_values([&](int v) {
-        return tree_sum(width, [&](int k) { return value(stages.folded, with(k, all), v); });
-    });
-    return stages;
-}
 
 // What is looked at together of a group or of a channel: blocks of a box, whose number is
 // `numbers`. `element` of a lane at a place in a block, where the block `has` one there;
@@ -127,79 +19,88 @@ struct Blocks {
     Expr total;  // count of all blocks
 };
 
-// stages.middle, first, about and merged.
-void add_blocks(const Blocks &blocks, GroupNorm &stages) {
-    const Box block{stages.bx, stages.by, stages.bz}, origin{0, 0, 0};
-    std::vector<Var> of_block{stages.bx, stages.by, stages.bz};
-    of_block.insert(of_block.end(), blocks.of.begin(), blocks.of.end());
-    if (!blocks.of.front().same_as(g)) {  // channels stay innermost
-        of_block.erase(of_block.begin() + 3);
-        of_block.insert(of_block.begin(), blocks.of.front());
+std::vector<Var> arguments_of(const Blocks &blocks, const GroupNorm &stages) {
+    std::vector<Var> result{stages.bx, stages.by, stages.bz};
+    // Channels stay innermost.
+    const bool of_channels = blocks.of.front().same_as(c);
+    result.insert(of_channels ? result.begin() : result.end(), blocks.of.front());
+    result.insert(result.end(), blocks.of.begin() + 1, blocks.of.end());
+    return result;
+}
+
+Values at_block(const std::vector<Var> &arguments, const GroupNorm &stages, const Box &block) {
+    Values result;
+    for (const Var &var : arguments) {
+        result.push_back(var.same_as(stages.bx)   ? block[0]
+                         : var.same_as(stages.by) ? block[1]
+                         : var.same_as(stages.bz) ? block[2]
+                                                  : Expr(var));
     }
-    const auto at = [&](const Box &b) {
-        Arguments result;
-        for (const Var &var : of_block) {
-            result.push_back(var.same_as(stages.bx)   ? b[0]
-                             : var.same_as(stages.by) ? b[1]
-                             : var.same_as(stages.bz) ? b[2]
-                                                      : Expr(var));
-        }
-        return result;
+    return result;
+}
+
+// stages.first, middle, about and of_block.
+void add_blocks(const Blocks &blocks, GroupNorm &stages) {
+    const Box block{stages.bx, stages.by, stages.bz};
+    const std::vector<Var> of_block = arguments_of(blocks, stages);
+    const Values at = expressions(of_block);
+    const auto sums = [&](const char *name, int values, const auto &terms) {
+        return lane_sums(
+            {name, of_block, blocks.lanes, blocks.width, blocks.lengths, values, blocks.is_long,
+             [&](const Box &place, const Expr &lane) {
+                 return terms(blocks.element(block, place, lane));
+             },
+             [&](const Box &place, const Expr &lane) { return blocks.has(block, place, lane); }});
     };
-    const auto sums = [&](const char *name, size_t values, const auto &terms) {
-        return lane_sums(name, of_block, blocks.lanes, blocks.width, blocks.lengths, values,
-                         blocks.is_long, [&](const Box &place, const Expr &lane) {
-                             return terms(blocks.element(block, place, lane));
-                         },
-                         [&](const Box &place, const Expr &lane) {
-                             return blocks.has(block, place, lane);
-                         });
-    };
-    const Expr start = blocks.element(block, origin, 0);
-    stages.first = sums("first", 1, [&](const Expr &one) {
-        return std::vector<Expr>{strict_float(one - start)};
-    });
+    const Expr start = blocks.element(block, {0, 0, 0}, 0);
+    stages.first =
+        sums("first", 1, [&](const Expr &one) { return Values{strict_float(one - start)}; });
     stages.middle = Func("middle");
     stages.middle(of_block) =
-        strict_float(start + value(stages.first.total, at(block)) / blocks.count(block));
-    const Expr middle = stages.middle(at(block));
+        strict_float(start + value(stages.first.total, at) / blocks.count(block));
+    const Expr middle = stages.middle(at);
     stages.about = sums("about", 2, [&](const Expr &one) {
         const Expr distance = strict_float(one - middle);
-        return std::vector<Expr>{distance, distance * distance};
+        return Values{distance, distance * distance};
     });
-
     stages.of_block = Func("of_block");
-    stages.of_block(of_block) = Tuple(middle, value(stages.about.total, at(block), 0),
-                                      value(stages.about.total, at(block), 1));
+    stages.of_block(of_block) =
+        Tuple(middle, value(stages.about.total, at, 0), value(stages.about.total, at, 1));
+}
 
-    stages.merged = Func("merged");
-    const auto about = [&](const Box &b, int i) { return value(stages.of_block, at(b), i + 1); };
-    const Expr centre = value(stages.of_block, at(origin));
-    const auto distance = [&](const Box &b) {
-        return strict_float(value(stages.of_block, at(b)) - centre);
+// stages.merged, from of_block.
+void merge_blocks(const Blocks &blocks, GroupNorm &stages) {
+    const std::vector<Var> of_block = arguments_of(blocks, stages);
+    const Values all = expressions(blocks.of);
+    const Box origin{0, 0, 0};
+    const auto of = [&](const Box &b, int i) {
+        return value(stages.of_block, at_block(of_block, stages, b), i);
     };
+    const Expr centre = of(origin, 0);
+    const auto distance = [&](const Box &b) { return strict_float(of(b, 0) - centre); };
     // Sums about the mean, of numbers near it: nothing is cancelled.
     const auto squares = [&](const Box &b) {
-        return strict_float(about(b, 1) - about(b, 0) * (about(b, 0) / blocks.count(b)));
+        return strict_float(of(b, 2) - of(b, 1) * (of(b, 1) / blocks.count(b)));
     };
+    stages.merged = Func("merged");
     if (blocks.is_one) {
-        stages.merged(blocks.of) = Tuple(centre, about(origin, 0) / blocks.total, squares(origin));
+        stages.merged(blocks.of) = Tuple(centre, of(origin, 1) / blocks.total, squares(origin));
         return;
     }
     stages.offsets = blocked_sum(
         blocks.of, 0.f, blocks.numbers,
-        [&](const Box &b) { return strict_float(distance(b) * blocks.count(b) + about(b, 0)); },
+        [&](const Box &b) { return strict_float(distance(b) * blocks.count(b) + of(b, 1)); },
         everywhere);
-    const Expr offset = stages.offsets.running(expressions(blocks.of))[0] / blocks.total;
+    const Expr offset = stages.offsets.running(all)[0] / blocks.total;
     stages.squares = blocked_sum(
         blocks.of, 0.f, blocks.numbers,
         [&](const Box &b) {
             const Expr from_mean =
-                strict_float(distance(b) + (about(b, 0) / blocks.count(b) - offset));
+                strict_float(distance(b) + (of(b, 1) / blocks.count(b) - offset));
             return squares(b) + blocks.count(b) * from_mean * from_mean;
         },
         everywhere);
-    stages.merged(blocks.of) = Tuple(centre, offset, stages.squares.running(expressions(blocks.of))[0]);
+    stages.merged(blocks.of) = Tuple(centre, offset, stages.squares.running(all)[0]);
 }
 
 // mean, what it is too small by, 1 / deviation.
@@ -215,7 +116,7 @@ Tuple statistics_of(const GroupNormOperands &op, const Expr &start, const Expr &
 // The group's values for each of its channels. In a slice of several groups they are put there, so
 // that no index is divided by the size of a group.
 Func of_each_channel(const char *name, const GroupNormOperands &op,
-                     const std::function<std::vector<Expr>(const Expr &, const Expr &)> &values) {
+                     const std::function<Values(const Expr &, const Expr &)> &values) {
     Func result(name);
     if (Internal::is_const_one(op.groups)) {
         result(c, g, n) = Tuple(values(c, 0));
@@ -224,10 +125,8 @@ Func of_each_channel(const char *name, const GroupNormOperands &op,
     const RDom r(0, op.channels_of_group(), 0, op.groups, std::string(name) + "_r");
     const Expr channel =
         unsafe_promise_clamped(r.y * op.channels_of_group() + r.x, 0, op.channels - 1);
-    const std::vector<Expr> all = values(channel, r.y);
-    std::vector<Expr> nothing;
-    for (const Expr &one : all) nothing.push_back(undef(one.type()));
-    result(c, g, n) = Tuple(nothing);
+    const Values all = values(channel, r.y);
+    result(c, g, n) = Tuple(Values(all.size(), undef<float>()));
     result(channel, g, n) = Tuple(all);
     return result;
 }
@@ -237,21 +136,58 @@ void finish(const GroupNormOperands &op, GroupNorm &stages) {
     const Func &statistics = stages.statistics;
     stages.factors = of_each_channel("factors", op, [&](const Expr &channel, const Expr &of) {
         const Expr factor = statistics(of, g, n)[2] * op.weight(channel, g);
-        return std::vector<Expr>{statistics(of, g, n)[0], factor,
-                                 strict_float(op.bias(channel, g) -
-                                              statistics(of, g, n)[1] * factor)};
+        return Values{statistics(of, g, n)[0], factor,
+                      strict_float(op.bias(channel, g) - statistics(of, g, n)[1] * factor)};
     });
     const Tuple factors = stages.factors(c, g, n);
     stages.output = Func("result");
     stages.output(c, g, x, y, n) = cast(
-        op.type,
-        strict_float((cast<float>(op.input(c, g, x, y, n)) - factors[0]) * factors[1] + factors[2]));
+        op.type, strict_float((cast<float>(op.input(c, g, x, y, n)) - factors[0]) * factors[1] +
+                              factors[2]));
     stages.mean = Func("mean_of_group");
     stages.mean(group, g, n) = statistics(group, g, n)[0];
     stages.rstd = Func("rstd_of_group");
     stages.rstd(group, g, n) = statistics(group, g, n)[2];
 }
 
+// stages.statistics, from merged of each channel.
+void merge_channels(const GroupNormOperands &op, const GroupNormSizes &sizes, GroupNorm &stages) {
+    // A channel's is the distance of its mean from that of the group's first.
+    const Expr first = group * op.channels_of_group();
+    const Expr start = stages.merged(first, g, n)[0];
+    const auto channel = [&](const Box &place, const Expr &lane) {
+        return place[0] * sizes.channel_lanes + lane;
+    };
+    const auto over_channels = [&](const char *name, const auto &term) {
+        return lane_sums({name,
+                          {group, g, n},
+                          sizes.channel_lanes,
+                          sizes.channel_width,
+                          {ceil_div(op.channels_of_group(), sizes.channel_lanes), 1, 1},
+                          1,
+                          true,
+                          [&](const Box &place, const Expr &lane) {
+                              return Values{
+                                  term(within(first + channel(place, lane), op.channels))};
+                          },
+                          [&](const Box &place, const Expr &lane) {
+                              return likely(channel(place, lane) < op.channels_of_group());
+                          }});
+    };
+    const auto distance = [&](const Expr &at) {
+        return strict_float((stages.merged(at, g, n)[0] - start) + stages.merged(at, g, n)[1]);
+    };
+    stages.channel_offsets = over_channels("channel_offsets", distance);
+    const Expr offset =
+        value(stages.channel_offsets.total, {group, g, n}) / cast<float>(op.channels_of_group());
+    stages.channel_squares = over_channels("channel_squares", [&](const Expr &at) {
+        const Expr from_mean = strict_float(distance(at) - offset);
+        return stages.merged(at, g, n)[2] + cast<float>(op.pixels()) * from_mean * from_mean;
+    });
+    stages.statistics = Func("statistics");
+    stages.statistics(group, g, n) =
+        statistics_of(op, start, offset, value(stages.channel_squares.total, {group, g, n}));
+}
 
 // The lengths and the number of blocks of a box, of so many terms at most; 0: one block.
 void cut(const Box &box, int longest, Blocks &blocks) {
@@ -270,10 +206,6 @@ void cut(const Box &box, int longest, Blocks &blocks) {
 }
 
 }  // namespace
-
-Expr GroupNormOperands::count() const {
-    return cast<float>(channels_of_group()) * cast<float>(pixels());
-}
 
 GroupNorm group_norm_by_channels(const GroupNormOperands &op, const GroupNormSizes &sizes) {
     GroupNorm stages;
@@ -297,37 +229,9 @@ GroupNorm group_norm_by_channels(const GroupNormOperands &op, const GroupNormSiz
     };
     blocks.total = cast<float>(op.pixels());
     add_blocks(blocks, stages);
+    merge_blocks(blocks, stages);
 
-    // A channel's is the distance of its mean from that of the group's first.
-    const Expr first = group * op.channels_of_group();
-    const Expr start = stages.merged(first, g, n)[0];
-    const auto channel = [&](const Box &place, const Expr &lane) {
-        return place[0] * sizes.channel_lanes + lane;
-    };
-    const auto over_channels = [&](const char *name, const auto &term) {
-        return lane_sums(name, {group, g, n}, sizes.channel_lanes, sizes.channel_width,
-                         {ceil_div(op.channels_of_group(), sizes.channel_lanes), 1, 1}, 1, true,
-                         [&](const Box &place, const Expr &lane) {
-                             const Expr at = within(first + channel(place, lane), op.channels);
-                             return std::vector<Expr>{term(at)};
-                         },
-                         [&](const Box &place, const Expr &lane) {
-                             return likely(channel(place, lane) < op.channels_of_group());
-                         });
-    };
-    const auto distance = [&](const Expr &at) {
-        return strict_float((stages.merged(at, g, n)[0] - start) + stages.merged(at, g, n)[1]);
-    };
-    stages.channel_offsets = over_channels("channel_offsets", distance);
-    const Expr offset = value(stages.channel_offsets.total, {group, g, n}) /
-                        cast<float>(op.channels_of_group());
-    stages.channel_squares = over_channels("channel_squares", [&](const Expr &at) {
-        const Expr from_mean = strict_float(distance(at) - offset);
-        return stages.merged(at, g, n)[2] + blocks.total * from_mean * from_mean;
-    });
-    stages.statistics = Func("statistics");
-    stages.statistics(group, g, n) =
-        statistics_of(op, start, offset, value(stages.channel_squares.total, {group, g, n}));
+    merge_channels(op, sizes, stages);
     finish(op, stages);
     return stages;
 }
@@ -338,18 +242,18 @@ GroupNorm group_norm_by_runs(const GroupNormOperands &op, const GroupNormSizes &
     blocks.of = {g, n};
     blocks.lanes = sizes.lanes;
     blocks.width = sizes.width;
-    const Box extents = op.nhwc ? Box{op.channels, op.width, op.height}
-                                : Box{op.width, op.height, op.channels};
+    const Box extents =
+        op.nhwc ? Box{op.channels, op.width, op.height} : Box{op.width, op.height, op.channels};
     const int across = sizes.lanes / sizes.down;
     cut({ceil_div(extents[0], across), ceil_div(extents[1], sizes.down), extents[2]}, sizes.block,
         blocks);
     const Box lengths = blocks.lengths;
     const auto at = [=](const Box &b, const Box &place, const Expr &lane) {
-        return Box{(b[0] * lengths[0] + place[0]) * across +
-                       (sizes.down == 1 ? lane : lane % across),
-                   (b[1] * lengths[1] + place[1]) * sizes.down +
-                       (sizes.down == 1 ? Expr(0) : lane / across),
-                   b[2] * lengths[2] + place[2]};
+        return Box{
+            (b[0] * lengths[0] + place[0]) * across + (sizes.down == 1 ? lane : lane % across),
+            (b[1] * lengths[1] + place[1]) * sizes.down +
+                (sizes.down == 1 ? Expr(0) : lane / across),
+            b[2] * lengths[2] + place[2]};
     };
     blocks.element = [&](const Box &b, const Box &place, const Expr &lane) {
         Box in = at(b, place, lane);
@@ -370,61 +274,65 @@ GroupNorm group_norm_by_runs(const GroupNormOperands &op, const GroupNormSizes &
     };
     blocks.total = op.count();
     add_blocks(blocks, stages);
+    merge_blocks(blocks, stages);
     stages.statistics = Func("statistics");
-    stages.statistics(group, g, n) = statistics_of(op, stages.merged(g, n)[0], stages.merged(g, n)[1],
-                                                   stages.merged(g, n)[2]);
+    stages.statistics(group, g, n) =
+        statistics_of(op, stages.merged(g, n)[0], stages.merged(g, n)[1], stages.merged(g, n)[2]);
     finish(op, stages);
     return stages;
 }
 
-GroupNormBackward group_norm_backward(const GroupNormOperands &op, const GroupNormSizes &sizes,
-                                      GroupNormParts in_parts) {
-    const bool by_images = in_parts == GroupNormParts::images;
-    GroupNormBackward stages;
-    const auto gradient = [&](const Expr &channel, const Expr &px, const Expr &py) {
-        return cast<float>(op.output_gradient(channel, g, px, py, n));
-    };
+namespace {
+
+// stages.of_pixels.
+void add_up_pixels(const GroupNormOperands &op, const GroupNormSizes &sizes, GroupNormParts parts,
+                   GroupNormBackward &stages) {
     stages.statistics = of_each_channel("statistics", op, [&](const Expr &, const Expr &of) {
-        return std::vector<Expr>{op.mean(of, g, n), op.rstd(of, g, n)};
+        return Values{op.mean(of, g, n), op.rstd(of, g, n)};
     });
     // A block of threads reaches over the last channel.
-    const Expr near = by_images ? min(c, op.channels - 1) : Expr(c);
+    const Expr near = parts == GroupNormParts::images ? min(c, op.channels - 1) : Expr(c);
     const auto normalised = [&](const Expr &px, const Expr &py) {
         const Tuple statistics = stages.statistics(c, g, n);
         return strict_float(cast<float>(op.input(near, g, px, py, n)) - statistics[0]) *
                statistics[1];
     };
-    stages.of_pixels = lane_sums(
-        "of_pixels", {c, g, n}, sizes.lanes, sizes.width,
-        {ceil_div(op.width, sizes.lanes), op.height, 1}, 2,
-        in_parts != GroupNormParts::of_few_pixels,
-        [&](const Box &place, const Expr &lane) {
-            const Expr px = within(place[0] * sizes.lanes + lane, op.width);
-            const Expr dy = gradient(near, px, place[1]);
-            return std::vector<Expr>{dy, dy * normalised(px, place[1])};
-        },
-        [&](const Box &place, const Expr &lane) {
-            return sizes.lanes == 1 ? cast<bool>(true)
-                                    : likely(place[0] * sizes.lanes + lane < op.width);
-        });
+    stages.of_pixels =
+        lane_sums({"of_pixels",
+                   {c, g, n},
+                   sizes.lanes,
+                   sizes.width,
+                   {ceil_div(op.width, sizes.lanes), op.height, 1},
+                   2,
+                   parts != GroupNormParts::of_few_pixels,
+                   [&](const Box &place, const Expr &lane) {
+                       const Expr px = within(place[0] * sizes.lanes + lane, op.width);
+                       const Expr dy = cast<float>(op.output_gradient(near, g, px, place[1], n));
+                       return Values{dy, dy * normalised(px, place[1])};
+                   },
+                   [&](const Box &place, const Expr &lane) {
+                       return sizes.lanes == 1 ? cast<bool>(true)
+                                               : likely(place[0] * sizes.lanes + lane < op.width);
+                   }});
+}
 
-    const auto sum_of_pixels = [&](int i) { return value(stages.of_pixels.total, {c, g, n}, i); };
+// The sums of a part of the images, and the gradients of weight and bias.
+void add_up_parts(const GroupNormOperands &op, bool by_images, GroupNormBackward &stages) {
+    const auto of_image = [&](int v, const Expr &image) {
+        return value(stages.of_pixels.total, {c, g, image}, v);
+    };
     stages.bias_of_part = Func("bias_of_part");
     stages.weight_of_part = Func("weight_of_part");
-    Expr parts = op.batch;
+    const Expr parts = by_images ? op.batch : ceil_div(op.batch, op.images);
     if (by_images) {
-        stages.bias_of_part(c, g, n) = sum_of_pixels(0);
-        stages.weight_of_part(c, g, n) = sum_of_pixels(1);
+        stages.bias_of_part(c, g, n) = of_image(0, n);
+        stages.weight_of_part(c, g, n) = of_image(1, n);
     } else {
-        parts = ceil_div(op.batch, op.images);
         stages.images = RDom(0, op.images, "images");
         stages.images.where(n * op.images + stages.images < op.batch);
         const Expr image = clamp(n * op.images + stages.images, 0, op.batch - 1);
-        const auto of_image = [&](int v) {
-            return value(stages.of_pixels.total, {c, g, image}, v);
-        };
-        stages.bias_of_part(c, g, n) += of_image(0);
-        stages.weight_of_part(c, g, n) += of_image(1);
+        stages.bias_of_part(c, g, n) += of_image(0, image);
+        stages.weight_of_part(c, g, n) += of_image(1, image);
     }
     stages.bias_sums = Func("sums_of_bias");
     stages.bias_sums(c, g, n) = stages.bias_of_part(c, g, n);
@@ -439,36 +347,52 @@ GroupNormBackward group_norm_backward(const GroupNormOperands &op, const GroupNo
     };
     add_up(stages.bias_sums, stages.bias_parts, stages.bias_gradient, "gradient_of_bias");
     add_up(stages.weight_sums, stages.weight_parts, stages.weight_gradient, "gradient_of_weight");
+}
+
+}  // namespace
+
+GroupNormBackward group_norm_backward(const GroupNormOperands &op, const GroupNormSizes &sizes,
+                                      GroupNormParts parts) {
+    const bool by_images = parts == GroupNormParts::images;
+    GroupNormBackward stages;
+    add_up_pixels(op, sizes, parts, stages);
+    add_up_parts(op, by_images, stages);
     const Expr first = group * op.channels_of_group();
     const int lanes = sizes.channel_lanes;
     stages.of_channels = lane_sums(
-        "of_channels", {group, g, n}, lanes, sizes.channel_width,
-        {ceil_div(op.channels_of_group(), lanes), 1, 1}, 2, true,
-        [&](const Box &place, const Expr &lane) {
-            const Expr at = within(first + place[0] * lanes + lane, op.channels);
-            const auto sum = [&](int v) {
-                return by_images ? Expr((v == 0 ? stages.bias_sums : stages.weight_sums)(at, g, n))
-                                 : value(stages.of_pixels.total, {at, g, n}, v);
-            };
-            const Expr weight = op.weight(at, g);
-            return std::vector<Expr>{weight * sum(0), weight * sum(1)};
-        },
-        [&](const Box &place, const Expr &lane) {
-            return likely(place[0] * lanes + lane < op.channels_of_group());
-        });
+        {"of_channels",
+         {group, g, n},
+         lanes,
+         sizes.channel_width,
+         {ceil_div(op.channels_of_group(), lanes), 1, 1},
+         2,
+         true,
+         [&](const Box &place, const Expr &lane) {
+             const Expr at = within(first + place[0] * lanes + lane, op.channels);
+             const auto sum = [&](int v) {
+                 return by_images ? Expr((v == 0 ? stages.bias_sums : stages.weight_sums)(at, g, n))
+                                  : value(stages.of_pixels.total, {at, g, n}, v);
+             };
+             const Expr weight = op.weight(at, g);
+             return Values{weight * sum(0), weight * sum(1)};
+         },
+         [&](const Box &place, const Expr &lane) {
+             return likely(place[0] * lanes + lane < op.channels_of_group());
+         }});
     stages.factors = of_each_channel("factors", op, [&](const Expr &channel, const Expr &of) {
         const Expr rstd = op.rstd(of, g, n);
         const auto mean_of = [&](int v) {
             return value(stages.of_channels.total, {of, g, n}, v) / op.count();
         };
-        return std::vector<Expr>{op.mean(of, g, n), rstd * op.weight(channel, g),
-                                 rstd * mean_of(0), rstd * rstd * mean_of(1)};
+        return Values{op.mean(of, g, n), rstd * op.weight(channel, g), rstd * mean_of(0),
+                      rstd * rstd * mean_of(1)};
     });
     const Tuple factors = stages.factors(c, g, n);
     const Expr distance = strict_float(cast<float>(op.input(c, g, x, y, n)) - factors[0]);
+    const Expr dy = cast<float>(op.output_gradient(c, g, x, y, n));
     stages.input_gradient = Func("gradient_of_input");
     stages.input_gradient(c, g, x, y, n) =
-        cast(op.type, gradient(c, x, y) * factors[1] - factors[2] - distance * factors[3]);
+        cast(op.type, dy * factors[1] - factors[2] - distance * factors[3]);
     return stages;
 }
 

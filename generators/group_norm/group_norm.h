@@ -4,8 +4,8 @@
 // Index letters are those of generators/image_layout.h; g is a slice of the channels: some whole
 // groups that lie next to each other, whose channels are c. `group` is a group of a slice.
 
+#include "generators/group_norm/lane_sums.h"
 #include "generators/image_layout.h"
-#include "generators/long_sum.h"
 
 namespace hk::generators {
 
@@ -24,7 +24,9 @@ struct GroupNormOperands {
 
     Halide::Expr channels_of_group() const { return channels / groups; }
     Halide::Expr pixels() const { return width * height; }
-    Halide::Expr count() const;  // elements of a group, f32
+    Halide::Expr count() const {  // elements of a group, f32
+        return Halide::cast<float>(channels_of_group()) * Halide::cast<float>(pixels());
+    }
     // n, of the batch: bounds reach over the last image, where tasks of several images do.
     Halide::Expr image() const { return min(n, batch - 1); }
 };
@@ -38,25 +40,15 @@ struct GroupNormSizes {
     int block;                         // terms of a lane that have a middle of their own; 0: all
 };
 
-// Sums over one box, of a value or several, by lanes: block_sum(lane, …) is over in_block, and of
-// any length (generators/long_sum.h) running over blocks; of_lane is the values of a lane, folded
-// those of `width` sets of lanes, total all.
-struct LaneSums {
-    Halide::Var lane{"lane"};
-    Halide::RDom in_block, blocks;
-    Halide::Func block_sum, running, of_lane, folded, total;
-    bool is_long;  // else one block is all
-};
-
 // Elements may lie far from zero and close to each other. So they are taken in blocks, each from
-// its `middle`, its mean rounded to f32: no difference of large numbers is left. first has a block's
-// elements less the first of them, about the distances from the middle, and their squares;
-// of_block is the middle and those sums. merged is of all blocks: the middle of the first, the mean's distance from it, and the sum of squares about
-// the mean; by runs of a group, (g, n), by channels of a channel, (c, g, n), and channel_offsets and
-// channel_squares merge those of a group.
+// its `middle`, its mean rounded to f32: no difference of large numbers is left. first has a
+// block's elements less the first of them, about the distances from the middle, and their squares;
+// of_block is the middle and those sums. merged is of all blocks: the middle of the first, the
+// mean's distance from it, and the sum of squares about the mean; by runs of a group, (g, n), by
+// channels of a channel, (c, g, n), and channel_offsets and channel_squares merge those of a group.
 //
-// statistics(group, g, n): the mean in f32, what it is too small by, 1 / deviation. factors(c, g, n):
-// the mean in f32, what the distance from it is multiplied by, and what is added.
+// statistics(group, g, n): the mean in f32, what it is too small by, 1 / deviation. factors(c, g,
+// n): the mean in f32, what the distance from it is multiplied by, and what is added.
 struct GroupNorm {
     Halide::Var bx{"bx"}, by{"by"}, bz{"bz"};
     LaneSums first, about;

@@ -1,8 +1,9 @@
 // group_norm: inputs, outputs, the layout of their buffers, and the schedule by its name.
 //
-// Buffers: images as generators/image_layout.h says, where g is a slice of whole groups of channels;
-// weight and bias [c, g], their gradients with any strides; mean and rstd [group, g, n], with any
-// strides; bias_sums and weight_sums [c, g, part]. A result without elements is not wanted.
+// Buffers: images as generators/image_layout.h says, where g is a slice of whole groups of
+// channels; weight and bias [c, g], their gradients with any strides; mean and rstd [group, g, n],
+// with any strides; bias_sums and weight_sums [c, g, part]. A result without elements is not
+// wanted.
 
 #include <map>
 
@@ -53,8 +54,9 @@ public:
         operands.type = type;
         operands.nhwc = order.nhwc();
         operands.weight = vector("weight_of", weight, has_weight, 1.f);
-        const sc::GroupNormContext context = {get_target(), order.nhwc(), schedule_name, knobs,
-                                              operands.channels, operands.pixels(), operands.images};
+        const sc::GroupNormContext context = {get_target(),   order.nhwc(),      schedule_name,
+                                              knobs,          operands.channels, operands.pixels(),
+                                              operands.images};
         backward() ? generate_backward(order, operands, context)
                    : generate_forward(order, operands, context);
         hk::compiler::add_lowering_passes(get_pipeline(), get_target());
@@ -158,8 +160,8 @@ private:
         for (auto *buffer : {bias_sums_, weight_sums_}) {
             constrain_vector(*buffer);
             buffer->dim(1).set_extent(input.dim(order.image_dims()[1]).extent());
-            buffer->dim(2).set_extent(
-                by_images() ? operands.batch : ceil_div(operands.batch, Expr(*images_)));
+            buffer->dim(2).set_extent(by_images() ? operands.batch
+                                                  : ceil_div(operands.batch, Expr(*images_)));
         }
         const std::map<std::string, GroupNormParts> algorithms = {
             {"parts", GroupNormParts::of_any_pixels},
@@ -175,8 +177,7 @@ private:
         sc::GroupNormContext with_images = context;
         with_images.images = *images_;
         GroupNormBackward stages =
-            group_norm_backward(operands, sc::group_norm_sizes(context),
-                                                       algorithms.at(algorithm));
+            group_norm_backward(operands, sc::group_norm_sizes(context), algorithms.at(algorithm));
         (*output_)(order.image_arguments(c)) = stages.input_gradient(c, g, x, y, n);
         *bias_sums_ = stages.bias_sums;
         *weight_sums_ = stages.weight_sums;

@@ -16,8 +16,8 @@ namespace {
 
 using InPlace = GroupNormCase::InPlace;
 
-constexpr const char *kElements[] = {"ordinary",   "far from zero", "with outliers",
-                                     "equal",      "with a NaN",    "with an infinity"};
+constexpr const char *kElements[] = {"ordinary", "far from zero", "with outliers",
+                                     "equal",    "with a NaN",    "with an infinity"};
 
 // What the header promises of sums.
 const double kBound = std::ldexp(1, -14);
@@ -57,8 +57,8 @@ std::string compare(const char *name, const Tensor &got, const std::vector<doubl
     return differences(place, values,
                        [&](size_t i) -> std::string {
                            const double bound =
-                               bounds[i] +
-                               reference::tolerance(got.type(), 4, wanted[i], std::abs(wanted[i]), {});
+                               bounds[i] + reference::tolerance(got.type(), 4, wanted[i],
+                                                                std::abs(wanted[i]), {});
                            if (reference::close(got.type(), values[i], wanted[i], bound)) return "";
                            std::ostringstream text;
                            text << wanted[i] << " within " << bound;
@@ -106,7 +106,8 @@ std::optional<GroupNormCase> random_case(uint64_t seed, const GroupNormRequest &
     p.options.epsilon = pick(random, std::vector<float>{1e-5f, 1e-3f, 1e-12f});
     c.elements = static_cast<Elements>(uniform(random, 0, 5));
     // Of types of 16 bits nothing lies close to 10000 but itself.
-    if (request.type != DataType::f32 && c.elements == Elements::far) c.elements = Elements::ordinary;
+    if (request.type != DataType::f32 && c.elements == Elements::far)
+        c.elements = Elements::ordinary;
     if (c.elements == Elements::equal || pixels * of_group < 3) p.options.epsilon = 1e-3f;
     c.weight = !one_in(random, 4);
     c.bias = !one_in(random, 4);
@@ -118,8 +119,8 @@ std::optional<GroupNormCase> random_case(uint64_t seed, const GroupNormRequest &
     c.in_place = static_cast<InPlace>(uniform(random, 0, 2));
     if (!p.backward && c.in_place == InPlace::of_second) c.in_place = InPlace::no;
     if (p.backward && !c.input_gradient) c.in_place = InPlace::no;
-    c.images_at = pick(random, std::vector<Placement>{Placement::packed, Placement::margins,
-                                                      Placement::steps});
+    c.images_at = pick(
+        random, std::vector<Placement>{Placement::packed, Placement::margins, Placement::steps});
     c.vectors_at = pick(random, std::vector<Placement>{Placement::packed, Placement::margins,
                                                        Placement::reversed, Placement::permuted});
     return c;
@@ -191,9 +192,8 @@ std::string compare_forward(const GroupNormCase &c, const Tensor &input, const T
                             const Tensor &bias, const Tensor &output,
                             const GroupNormStatistics &statistics) {
     const std::vector<double> factors = vector_or(c, weight, 1), summands = vector_or(c, bias, 0);
-    const auto wanted =
-        reference::group_norm(sizes_of(c), in_order(c, input), factors, summands,
-                              static_cast<double>(c.problem.options.epsilon));
+    const auto wanted = reference::group_norm(sizes_of(c), in_order(c, input), factors, summands,
+                                              static_cast<double>(c.problem.options.epsilon));
     std::string wrong;
     if (output.defined()) {
         std::vector<double> bounds = wanted.output;
@@ -207,8 +207,8 @@ std::string compare_forward(const GroupNormCase &c, const Tensor &input, const T
         // Of deviations.
         std::vector<double> bounds;
         for (const double rstd : wanted.rstd) bounds.push_back(kBound / rstd);
-        wrong += compare("mean", statistics.mean, reference::read(statistics.mean), wanted.mean,
-                         bounds);
+        wrong +=
+            compare("mean", statistics.mean, reference::read(statistics.mean), wanted.mean, bounds);
     }
     if (statistics.rstd.defined()) {
         wrong += compare("rstd", statistics.rstd, reference::read(statistics.rstd), wanted.rstd,
@@ -263,16 +263,16 @@ Outcome check_forward(const GroupNormCase &c, Device device, const KernelInfo *r
                                    return compare_forward(c, values, factors, summands, result, {});
                                }});
     if (c.mean) {
-        checked.outputs.push_back({"mean", &*mean, [&](const Tensor &result) {
-                                       return compare_forward(c, values, factors, summands, {},
-                                                              {result, {}});
-                                   }});
+        checked.outputs.push_back(
+            {"mean", &*mean, [&](const Tensor &result) {
+                 return compare_forward(c, values, factors, summands, {}, {result, {}});
+             }});
     }
     if (c.rstd) {
-        checked.outputs.push_back({"rstd", &*rstd, [&](const Tensor &result) {
-                                       return compare_forward(c, values, factors, summands, {},
-                                                              {{}, result});
-                                   }});
+        checked.outputs.push_back(
+            {"rstd", &*rstd, [&](const Tensor &result) {
+                 return compare_forward(c, values, factors, summands, {}, {{}, result});
+             }});
     }
     checked.call = [&] {
         const Tensor apart = tensor_of(output);
@@ -299,7 +299,8 @@ Outcome check_gradients(const GroupNormCase &c, Device device, const KernelInfo 
     if (c.weight) weight.emplace(factors, device, c.vectors_at, random);
     if (c.input_gradient && c.in_place == InPlace::no)
         of_input.emplace(c.shape(), p.type, device, c.images_at, random);
-    if (c.weight_gradient) of_weight.emplace(Shape{p.channels}, p.type, device, c.vectors_at, random);
+    if (c.weight_gradient)
+        of_weight.emplace(Shape{p.channels}, p.type, device, c.vectors_at, random);
     if (c.bias_gradient) of_bias.emplace(Shape{p.channels}, p.type, device, c.vectors_at, random);
     CheckedCall checked(to_string(c), c.seed, device, row);
     checked.inputs = {{"weight", address_of(weight)}, {"mean", &mean}, {"rstd", &rstd}};
@@ -312,19 +313,16 @@ Outcome check_gradients(const GroupNormCase &c, Device device, const KernelInfo 
                           : c.in_place == InPlace::of_second ? &input
                                                              : address_of(of_input);
     if (c.input_gradient) {
-        checked.outputs.push_back({"input gradient", place, [&](const Tensor &result) {
-                                       return compared(result, {}, {});
-                                   }});
+        checked.outputs.push_back({"input gradient", place,
+                                   [&](const Tensor &result) { return compared(result, {}, {}); }});
     }
     if (c.weight_gradient) {
-        checked.outputs.push_back({"weight gradient", &*of_weight, [&](const Tensor &result) {
-                                       return compared({}, result, {});
-                                   }});
+        checked.outputs.push_back({"weight gradient", &*of_weight,
+                                   [&](const Tensor &result) { return compared({}, result, {}); }});
     }
     if (c.bias_gradient) {
-        checked.outputs.push_back({"bias gradient", &*of_bias, [&](const Tensor &result) {
-                                       return compared({}, {}, result);
-                                   }});
+        checked.outputs.push_back({"bias gradient", &*of_bias,
+                                   [&](const Tensor &result) { return compared({}, {}, result); }});
     }
     checked.call = [&] {
         const Tensor apart = c.input_gradient ? place->tensor() : Tensor(), w = tensor_of(weight);

@@ -27,7 +27,7 @@ struct GroupNormCase {
     uint64_t seed = 0;
     GroupNormProblem problem;
     Elements elements = Elements::ordinary;
-    bool weight = true, bias = true, mean = true, rstd = true;            // forward
+    bool weight = true, bias = true, mean = true, rstd = true;  // forward
     bool input_gradient = true, weight_gradient = true, bias_gradient = true;
     enum class InPlace { no, of_first, of_second } in_place = InPlace::no;  // input; its gradient
     Placement images_at = Placement::packed, vectors_at = Placement::packed;

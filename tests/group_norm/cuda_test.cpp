@@ -33,7 +33,8 @@ TEST_F(CudaGroupNorm, LaunchesOfEveryRowAreLegal) {
     for (const auto &[shape, options] : kProblems) {
         for (const DataType type : {DataType::f32, DataType::f16, DataType::bf16}) {
             const int64_t channels = shape[options.layout == Layout::nhwc ? 3 : 1];
-            const Tensor x(shape, type, kDevice), dy(shape, type, kDevice), dx(shape, type, kDevice);
+            const Tensor x(shape, type, kDevice), dy(shape, type, kDevice),
+                dx(shape, type, kDevice);
             const Tensor w({channels}, type, kDevice), dw({channels}, type, kDevice),
                 db({channels}, type, kDevice);
             const GroupNormStatistics saved{
@@ -49,7 +50,8 @@ TEST_F(CudaGroupNorm, LaunchesOfEveryRowAreLegal) {
                     driver().launches.clear();
                     if (backward) {
                         group_norm_backward_with(row, dy, x, w, saved, {dx, dw, db}, options);
-                        group_norm_backward_with(row, dy, x, none, saved, {dx, none, none}, options);
+                        group_norm_backward_with(row, dy, x, none, saved, {dx, none, none},
+                                                 options);
                         group_norm_backward_with(row, dy, x, w, saved, {none, dw, none}, options);
                         group_norm_backward_with(row, dy, x, w, saved, {inplace(dy), dw, db},
                                                  options);

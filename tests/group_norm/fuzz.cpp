@@ -36,8 +36,8 @@ void spoil(Case &c, GroupNormOptions &options) {
 // The case that the tensors of a call make, which a hostile one has changed.
 test::GroupNormCase case_of(test::GroupNormCase drawn, const Tensor &input,
                             const GroupNormOptions &options) {
-    drawn.problem = GroupNormProblem::from_shape(input.shape(), input.type(), options,
-                                                 drawn.problem.backward);
+    drawn.problem =
+        GroupNormProblem::from_shape(input.shape(), input.type(), options, drawn.problem.backward);
     return drawn;
 }
 
@@ -54,12 +54,12 @@ Result forward(Case &c, const test::GroupNormCase &d) {
                 groups{d.problem.batch, d.problem.options.groups};
     const Operand &input = c.place({"input", in_place ? Use::update : Use::read, shape, type,
                                     values_of(test::input_of(d)), true});
-    const Operand &weight = d.weight ? c.place({"weight", Use::read, channels, type,
-                                                values_of(test::vector_of(d, 3))})
-                                     : Case::none();
-    const Operand &bias = d.bias ? c.place({"bias", Use::read, channels, type,
-                                            values_of(test::vector_of(d, 4))})
-                                 : Case::none();
+    const Operand &weight =
+        d.weight ? c.place({"weight", Use::read, channels, type, values_of(test::vector_of(d, 3))})
+                 : Case::none();
+    const Operand &bias =
+        d.bias ? c.place({"bias", Use::read, channels, type, values_of(test::vector_of(d, 4))})
+               : Case::none();
     const Operand &output =
         in_place ? input : c.place({"output", Use::write, shape, type, whole(0, 0), true});
     const Operand &mean =
@@ -67,14 +67,18 @@ Result forward(Case &c, const test::GroupNormCase &d) {
     const Operand &rstd =
         d.rstd ? c.place({"rstd", Use::write, groups, DataType::f32}) : Case::none();
     c.tell(test::to_string(d));
-    const Output place = in_place ? inplace(output.tensor) : Output(output.tensor);
+    // Copied before the call, in which allocations fail.
+    c.prepare();
     const GroupNormStatistics statistics{mean.tensor, rstd.tensor};
     const auto call = [&] {
+        const Output place = in_place ? inplace(output.tensor) : Output(output.tensor);
         hk::group_norm(input.tensor, weight.tensor, bias.tensor, place, statistics, options);
     };
     return c.run(call, [&]() -> std::string {
         if (const std::string wrong = accepted(options); !wrong.empty()) return wrong;
-        const auto after = [](const Operand &of) { return of.before.defined() ? of.after() : Tensor(); };
+        const auto after = [](const Operand &of) {
+            return of.before.defined() ? of.after() : Tensor();
+        };
         return test::compare_forward(case_of(d, input.before, options), input.before, weight.before,
                                      bias.before, output.after(), {after(mean), after(rstd)});
     });
@@ -93,25 +97,27 @@ Result gradients(Case &c, const test::GroupNormCase &d) {
     const Operand &gradient = c.place({"output gradient", use(InPlace::of_first), shape, type,
                                        values_of(test::output_gradient_of(d)), true});
     // Repeated elements would not have the statistics of these.
-    const Operand &input = c.place({"input", use(InPlace::of_second), shape, type,
-                                    values_of(values), true, false, false});
-    const Operand &weight = d.weight ? c.place({"weight", Use::read, channels, type,
-                                                values_of(test::vector_of(d, 3))})
-                                     : Case::none();
-    const Operand &mean = c.place({"mean", Use::read, groups, DataType::f32, values_of(saved.mean)});
-    const Operand &rstd = c.place({"rstd", Use::read, groups, DataType::f32, values_of(saved.rstd)});
+    const Operand &input = c.place(
+        {"input", use(InPlace::of_second), shape, type, values_of(values), true, false, false});
+    const Operand &weight =
+        d.weight ? c.place({"weight", Use::read, channels, type, values_of(test::vector_of(d, 3))})
+                 : Case::none();
+    const Operand &mean =
+        c.place({"mean", Use::read, groups, DataType::f32, values_of(saved.mean)});
+    const Operand &rstd =
+        c.place({"rstd", Use::read, groups, DataType::f32, values_of(saved.rstd)});
     const Operand &of_input =
-        !d.input_gradient                  ? Case::none()
-        : in_place == InPlace::of_first    ? gradient
-        : in_place == InPlace::of_second   ? input
-        : c.place({"input gradient", Use::write, shape, type, whole(0, 0), true});
-    const Operand &of_weight = d.weight_gradient
-                                   ? c.place({"weight gradient", Use::write, channels, type})
-                                   : Case::none();
-    const Operand &of_bias = d.bias_gradient
-                                 ? c.place({"bias gradient", Use::write, channels, type})
-                                 : Case::none();
+        !d.input_gradient               ? Case::none()
+        : in_place == InPlace::of_first ? gradient
+        : in_place == InPlace::of_second
+            ? input
+            : c.place({"input gradient", Use::write, shape, type, whole(0, 0), true});
+    const Operand &of_weight =
+        d.weight_gradient ? c.place({"weight gradient", Use::write, channels, type}) : Case::none();
+    const Operand &of_bias =
+        d.bias_gradient ? c.place({"bias gradient", Use::write, channels, type}) : Case::none();
     c.tell(test::to_string(d));
+    c.prepare();
     const Output place =
         in_place == InPlace::no ? Output(of_input.tensor) : inplace(of_input.tensor);
     const GroupNormStatistics statistics{mean.tensor, rstd.tensor};
@@ -122,7 +128,9 @@ Result gradients(Case &c, const test::GroupNormCase &d) {
     };
     return c.run(call, [&]() -> std::string {
         if (const std::string wrong = accepted(options); !wrong.empty()) return wrong;
-        const auto after = [](const Operand &of) { return of.before.defined() ? of.after() : Tensor(); };
+        const auto after = [](const Operand &of) {
+            return of.before.defined() ? of.after() : Tensor();
+        };
         return test::compare_gradients(case_of(d, input.before, options), gradient.before,
                                        input.before, weight.before, {mean.before, rstd.before},
                                        after(of_input), after(of_weight), after(of_bias));

@@ -9,7 +9,9 @@
 namespace hk {
 namespace {
 
-Tensor made(const Shape &shape, DataType type = DataType::f32) { return Tensor::zeros(shape, type); }
+Tensor made(const Shape &shape, DataType type = DataType::f32) {
+    return Tensor::zeros(shape, type);
+}
 
 // Calls that are right, to be spoilt in one place.
 struct Arguments {
@@ -79,35 +81,42 @@ TEST(GroupNormInput, Options) {
 }
 
 TEST(GroupNormInput, ShapesAndTypes) {
-    expect_refused("input has 2 dimensions, [18, 8], it needs 4",
-                   [](Arguments &a) { a.input = made({18, 8}); });
+    expect_refused("input has 2 dimensions, [18, 8], it needs 4", [](Arguments &a) {
+        a.input = made({18, 8});
+    });
     expect_refused("input has shape [2, 0, 3, 8], of which only the batch may be 0",
-                   [](Arguments &a) { a.input = made({2, 0, 3, 8}); });
-    expect_refused("output has shape [2, 3, 4, 8], it must have [2, 3, 3, 8]",
-                   [](Arguments &a) { a.output = made({2, 3, 4, 8}); });
+                   [](Arguments &a) {
+                       a.input = made({2, 0, 3, 8});
+                   });
+    expect_refused("output has shape [2, 3, 4, 8], it must have [2, 3, 3, 8]", [](Arguments &a) {
+        a.output = made({2, 3, 4, 8});
+    });
     expect_refused("weight has shape [4], it must have [8]",
                    [](Arguments &a) { a.weight = made({4}); });
-    expect_refused("bias has shape [8, 1], it must have [8]",
-                   [](Arguments &a) { a.bias = made({8, 1}); });
-    expect_refused("mean has shape [2, 8], it must have [2, 4]",
-                   [](Arguments &a) { a.mean = made({2, 8}); });
+    expect_refused("bias has shape [8, 1], it must have [8]", [](Arguments &a) {
+        a.bias = made({8, 1});
+    });
+    expect_refused("mean has shape [2, 8], it must have [2, 4]", [](Arguments &a) {
+        a.mean = made({2, 8});
+    });
     expect_refused_backward("input gradient has shape [2, 9, 1, 8], it must have [2, 3, 3, 8]",
-                            [](Arguments &a) { a.output = made({2, 9, 1, 8}); });
+                            [](Arguments &a) {
+                                a.output = made({2, 9, 1, 8});
+                            });
     expect_refused("the type is f64, it must be f32, f16 or bf16", [](Arguments &a) {
         a.input = made({2, 3, 3, 8}, DataType::f64);
     });
     expect_refused("weight is f16, input is f32",
                    [](Arguments &a) { a.weight = made({8}, DataType::f16); });
-    expect_refused("rstd is f16, it must be f32",
-                   [](Arguments &a) { a.rstd = made({2, 4}, DataType::f16); });
+    expect_refused("rstd is f16, it must be f32", [](Arguments &a) {
+        a.rstd = made({2, 4}, DataType::f16);
+    });
 }
 
 TEST(GroupNormInput, Memory) {
     expect_refused("output and input overlap", [](Arguments &a) { a.output = a.input; });
     expect_refused("rstd and mean overlap", [](Arguments &a) { a.rstd = a.mean; });
-    expect_refused("mean and weight overlap", [](Arguments &a) {
-        a.weight = a.mean.reshape({8});
-    });
+    expect_refused("mean and weight overlap", [](Arguments &a) { a.weight = a.mean.reshape({8}); });
     expect_refused("input's channels have the stride 2", [](Arguments &a) {
         a.input = made({2, 3, 3, 16}).slice(3, 0, 8, 2);
     });

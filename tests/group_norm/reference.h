@@ -39,8 +39,8 @@ inline GroupNormResult group_norm(const GroupNormSizes &sizes, const std::vector
     GroupNormResult result{zeros, zeros, input, input};
     sizes.each([&](size_t i, size_t g, size_t) { result.mean[g] += input[i]; });
     for (double &mean : result.mean) {
-        mean = std::isfinite(mean) ? mean / sizes.count()
-                                   : std::numeric_limits<double>::quiet_NaN();
+        mean =
+            std::isfinite(mean) ? mean / sizes.count() : std::numeric_limits<double>::quiet_NaN();
     }
     sizes.each([&](size_t i, size_t g, size_t) {
         result.rstd[g] += (input[i] - result.mean[g]) * (input[i] - result.mean[g]);

@@ -17,11 +17,11 @@
 //
 // Layouts, outermost first: nhwc: [N, H, W, C]; nchw: [N, C, H, W]. Images, weight, bias and their
 // gradients are of one type: f32, f16 or bf16; mean and rstd are f32. Sums are f32 and results
-// rounded once. Before that xhat is off by at most 2^-14 * (1 + |xhat|) and rstd by 2^-14 of itself,
-// whatever the number of elements and however far from zero they lie, where epsilon is not below
-// 2^-20 of the variance; gradients by at most 2^-14 of the sum of their terms' magnitudes, of those
-// of xhat as mean and rstd give it. A group with a NaN or an infinity is NaN, mean and rstd too, and
-// one where squares of distances from the mean don't fit f32 is undefined.
+// rounded once. Before that xhat is off by at most 2^-14 * (1 + |xhat|) and rstd by 2^-14 of
+// itself, whatever the number of elements and however far from zero they lie, where epsilon is not
+// below 2^-20 of the variance; gradients by at most 2^-14 of the sum of their terms' magnitudes, of
+// those of xhat as mean and rstd give it. A group with a NaN or an infinity is NaN, mean and rstd
+// too, and one where squares of distances from the mean don't fit f32 is undefined.
 
 #include "hk/kernel_info.h"
 #include "hk/output.h"
@@ -30,8 +30,8 @@ namespace hk {
 
 struct GroupNormOptions {
     Layout layout = Layout::nhwc;
-    int64_t groups = 1;      // divides the channels
-    float epsilon = 1e-5f;   // 0 or more; of 0 a group of equal elements is undefined
+    int64_t groups = 1;     // divides the channels
+    float epsilon = 1e-5f;  // 0 or more; of 0 a group of equal elements is undefined
 };
 
 // A normalisation without its data: all that selection looks at.
@@ -54,7 +54,8 @@ struct GroupNormStatistics {
 // weight and bias are [C], or undefined: 1 and 0. The output may be inplace(input).
 //
 // Tensors live on one device and are the caller's. They may be views: any strides, but that
-// channels (nhwc) or columns (nchw) of images lie next to each other. What is written overlaps no
+// channels (nhwc) or columns (nchw) of images lie next to each other; a weight or bias that is not
+// packed is copied, which is not done on a caller's queue of a device. What is written overlaps no
 // other tensor, but in place. An empty batch is legal. The same call gives the same bits on any
 // number of threads. Calls from several threads at once are safe; on a device they return when the
 // work is queued. Throws InvalidArgument before anything runs; OutOfMemory, DeviceError,

@@ -1,14 +1,13 @@
 #include "hk/group_norm.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <limits>
 #include <optional>
 
 #include "convolution/check.h"
-#include "convolution/operands.h"
+#include "group_norm/operands.h"
 #include "hk/error.h"
-#include "kernel_buffer.h"
 #include "kernel_call.h"
 #include "operand_check.h"
 #include "rethrow.h"
@@ -46,13 +45,9 @@ GroupNormProblem problem_of(const char *operation, const Shape &input, DataType 
              "input has shape " + hk::to_string(input) + ", of which only the batch may be 0");
     }
     const bool nhwc = options.layout == Layout::nhwc;
-    const GroupNormProblem problem{type,
-                                   input[0],
-                                   input[nhwc ? 3 : 1],
-                                   input[nhwc ? 1 : 2],
-                                   input[nhwc ? 2 : 3],
-                                   options,
-                                   backward};
+    const GroupNormProblem problem{
+        type,    input[0], input[nhwc ? 3 : 1], input[nhwc ? 1 : 2], input[nhwc ? 2 : 3],
+        options, backward};
     if (options.groups < 1 || problem.channels % options.groups != 0) {
         fail(operation, "groups are " + std::to_string(options.groups) +
                             ", they must divide the channels, which are " +
@@ -73,13 +68,12 @@ Fields fields_of(const GroupNormProblem &problem) {
 
 std::string to_string(const GroupNormProblem &problem) {
     const bool nhwc = problem.options.layout == Layout::nhwc;
-    const Shape shape =
-        nhwc ? Shape{problem.batch, problem.height, problem.width, problem.channels}
-             : Shape{problem.batch, problem.channels, problem.height, problem.width};
+    const Shape shape = nhwc
+                            ? Shape{problem.batch, problem.height, problem.width, problem.channels}
+                            : Shape{problem.batch, problem.channels, problem.height, problem.width};
     return std::string(operation_of(problem.backward)) + " " +
-           std::string(name_of(problem.options.layout)) + " " +
-           std::string(name_of(problem.type)) + ", input " + hk::to_string(shape) + ", groups " +
-           std::to_string(problem.options.groups);
+           std::string(name_of(problem.options.layout)) + " " + std::string(name_of(problem.type)) +
+           ", input " + hk::to_string(shape) + ", groups " + std::to_string(problem.options.groups);
 }
 
 const KernelInfo &kernel_for(const KernelInfo *given, const GroupNormProblem &problem,
@@ -87,192 +81,6 @@ const KernelInfo &kernel_for(const KernelInfo *given, const GroupNormProblem &pr
     static Immortal<SelectionCache> cache(kForward, group_norm_kernels());
     return cache->find(given, fields_of(problem), device, [&] { return to_string(problem); });
 }
-
-// The operands of a call: images first, all of the input's shape.
-struct Operands {
-    std::span<const Operand> images, vectors, statistics, read;
-    std::span<const Operand> written;  // but the output
-};
-
-void check_operands(const char *operation, const GroupNormProblem &problem,
-                    const Operands &operands) {
-    const Operand &input = operands.images.front();
-    const int64_t statistics[] = {problem.batch, problem.options.groups};
-    for (const auto group : {operands.images, operands.vectors, operands.statistics}) {
-        for (const Operand &operand : group) check_device(operation, operand, input);
-    }
-    for (const Operand &image : operands.images) {
-        check_type(operation, image, input);
-        check_shape(operation, image, input.tensor.shape());
-        check_innermost(operation, image, innermost_elements(problem.options.layout));
-    }
-    for (const Operand &vector : operands.vectors) {
-        check_type(operation, vector, input);
-        check_shape(operation, vector, {&problem.channels, 1});
-    }
-    for (const Operand &statistic : operands.statistics) {
-        const Tensor &tensor = statistic.tensor;
-        if (tensor.defined() && tensor.type() != DataType::f32) {
-            fail(operation, std::string(statistic.name) + " is " +
-                                std::string(name_of(tensor.type())) + ", it must be f32");
-        }
-        check_shape(operation, statistic, statistics);
-    }
-}
-
-void check_written(const char *operation, const Operands &operands, const Operand &output,
-                   const Output &place, std::span<const Input> inputs) {
-    if (output.tensor.defined()) {
-        check_elements_disjoint(operation, output);
-        check_output(operation, output.name, place, inputs);
-    } else if (place.is_inplace()) {
-        fail(operation, std::string(output.name) + " is inplace() of an undefined tensor");
-    }
-    for (size_t i = 0; i < operands.written.size(); i++) {
-        const Operand &one = operands.written[i];
-        if (!one.tensor.defined()) continue;
-        check_elements_disjoint(operation, one);
-        for (const Operand &operand : operands.read) check_disjoint(operation, operand, one);
-        check_disjoint(operation, output, one);
-        for (size_t j = 0; j < i; j++) check_disjoint(operation, operands.written[j], one);
-    }
-}
-
-// Channels as a kernel sees them: slices of whole groups. Those that have lanes along channels take
-// all groups together, but of one image that the second cache holds, whose slices are tasks: from
-// memory pieces of pixels are read at a third of the speed.
-int64_t slices_of(const KernelInfo &kernel, const GroupNormProblem &problem) {
-    constexpr int64_t kMost = 8, kPiece = 256, kCached = 1 << 21;  // slices; bytes of pixel, image
-    const std::string_view algorithm = kernel.algorithm;
-    const int64_t groups = problem.options.groups;
-    const bool together = algorithm == "channels" || algorithm.starts_with("parts");
-    if (!together || problem.options.layout == Layout::nchw) return groups;
-    const int64_t pixel = problem.channels * size_of(problem.type);
-    if (problem.batch > 1 || pixel * problem.height * problem.width > kCached) return 1;
-    int64_t slices = 1;
-    for (int64_t next = 2; next <= std::min(groups, kMost); next++) {
-        if (groups % next == 0 && pixel / next >= kPiece) slices = next;
-    }
-    return slices;
-}
-
-// Images of a part, whose gradients of weight and bias are added up while the second cache holds
-// them.
-int64_t images_of_part(const KernelInfo &kernel, const GroupNormProblem &problem, int64_t slices) {
-    if (!std::string_view(kernel.algorithm).starts_with("parts")) return 1;
-    const int64_t image = problem.channels / slices * problem.height * problem.width;
-    const int64_t bytes = 2 * image * size_of(problem.type);
-    return std::clamp<int64_t>((1 << 18) / bytes, 1, 64);
-}
-
-// Tensors of a call as buffers of a kernel.
-class Views {
-public:
-    Views(const char *operation, const GroupNormProblem &problem, int64_t slices)
-        : operation_(operation), problem_(problem), slices_(slices) {}
-
-    BufferView image(const Tensor &tensor) const {
-        return image_view(tensor, problem_.options.layout, slices_);
-    }
-
-    // Of an image that is not wanted: as another, without channels or columns.
-    static BufferView none(BufferView image) {
-        image.dims[0].extent = 0;
-        image.offset = 0;
-        return image;
-    }
-
-    // [c, g] of a vector that is read; `copy` is of one that is not packed.
-    BufferView vector(const char *name, const Tensor &tensor, const Tensor &other, bool own_queue,
-                      Tensor &copy) const {
-        Conv2dProblem filters;
-        filters.filters = problem_.channels;
-        filters.options.groups = slices_;
-        if (!tensor.defined()) return absent_vector({&other}, problem_.type, filters);
-        const Tensor &packed = packed_vector(operation_, name, tensor, own_queue, copy);
-        return checked(name, vector_of_filters(packed, filters));
-    }
-
-    // Of one that is written.
-    BufferView gradient(const char *name, const Tensor &tensor) const {
-        const int64_t channels = problem_.channels / slices_, stride = tensor.strides()[0];
-        return checked(name, {tensor, {{channels, stride}, {slices_, stride * channels}}});
-    }
-
-    BufferView no_vector(const Tensor &other) const {
-        BufferView view(other, {{0, 1}, {slices_, 0}});
-        view.offset = 0;
-        return view;
-    }
-
-    // [group, g, n].
-    BufferView statistic(const char *name, const Tensor &tensor, const Tensor &other) const {
-        const int64_t groups = problem_.options.groups / slices_;
-        if (!tensor.defined()) {
-            BufferView view(other, {{0, 1}, {slices_, 0}, {problem_.batch, 0}});
-            view.type = DataType::f32;
-            view.offset = 0;
-            return view;
-        }
-        const int64_t stride = tensor.strides()[1];
-        return checked(name, {tensor,
-                              {{groups, stride},
-                               {slices_, stride * groups},
-                               {problem_.batch, tensor.strides()[0]}}});
-    }
-
-    // [c, g, part] of packed sums [parts, C].
-    BufferView sums(const Tensor &tensor, int64_t parts, const Tensor &other) const {
-        const int64_t channels = problem_.channels / slices_;
-        if (!tensor.defined()) {
-            BufferView view(other, {{0, 1}, {slices_, 0}, {parts, 0}});
-            view.type = DataType::f32;
-            view.offset = 0;
-            return view;
-        }
-        return checked("sums of parts",
-                       {tensor, {{channels, 1}, {slices_, channels}, {parts, problem_.channels}}});
-    }
-
-    // Rows of pixels become one where they do in all images.
-    void join_rows(std::initializer_list<BufferView *> images) const {
-        const bool nhwc = problem_.options.layout == Layout::nhwc;
-        const size_t x = nhwc ? 2 : 0, y = x + 1;
-        const int64_t pixels = problem_.height * problem_.width;
-        bool even = pixels <= std::numeric_limits<int32_t>::max();
-        for (const BufferView *view : images) {
-            const Dim &row = view->dims[x], &column = view->dims[y];
-            const bool apart = problem_.height > 1 && problem_.width > 1;
-            even = even && (!apart || column.stride == problem_.width * row.stride);
-            // Kernels need a stride of 1 innermost.
-            if (x == 0 && problem_.width == 1 && problem_.height > 1) {
-                even = even && column.stride == 1;
-            }
-        }
-        for (BufferView *view : images) {
-            Dim &row = view->dims[x], &column = view->dims[y];
-            if (even) {
-                if (problem_.width == 1) row.stride = column.stride;
-                if (row.extent > 0) row.extent = pixels;
-                column = {1, 0};
-            }
-            canonicalise(view->dims);
-            if (view->dims[0].extent == 0) view->dims[0].stride = 1;
-            check_fits_kernel(operation_, "an image", *view);
-        }
-    }
-
-private:
-    BufferView checked(const char *name, BufferView view) const {
-        canonicalise(view.dims);
-        check_fits_kernel(operation_, name, view);
-        return view;
-    }
-
-    const char *const operation_;
-    const GroupNormProblem &problem_;
-    const int64_t slices_;
-};
 
 Use use_of(const Tensor &tensor, Use use) { return tensor.defined() ? use : Use::absent; }
 
@@ -305,8 +113,8 @@ void forward(const KernelInfo *row, const Tensor &input, const Tensor &weight, c
     if (problem.batch == 0) return;
 
     const bool in_place = place.is_inplace();
-    KernelBuffer output_buffer(to,
-                               {kForward, "output", in_place ? Use::update : Use::write, own_queue});
+    KernelBuffer output_buffer(
+        to, {kForward, "output", in_place ? Use::update : Use::write, own_queue});
     std::optional<KernelBuffer> input_buffer;
     if (!in_place)
         input_buffer.emplace(from, KernelBuffer::Role{kForward, "input", Use::read, own_queue});
@@ -391,6 +199,40 @@ struct Scratch {
     Tensor sums, unwanted;
 };
 
+// The gradients of bias and weight, and the sums of parts that they are made from.
+class OfChannels {
+public:
+    OfChannels(const Views &views, const Scratch &scratch, int64_t parts,
+               const std::array<const Tensor *, 2> &gradients, const Tensor &input, bool own_queue)
+        : bias_sums(sums(views, scratch.sums, 0, parts, input),
+                    role("sums", scratch.sums, own_queue)),
+          weight_sums(sums(views, scratch.sums, 1, parts, input),
+                      role("sums", scratch.sums, own_queue)),
+          bias(gradient(views, scratch, "bias gradient", *gradients[0], input),
+               role("bias gradient", *gradients[0], own_queue)),
+          weight(gradient(views, scratch, "weight gradient", *gradients[1], input),
+                 role("weight gradient", *gradients[1], own_queue)) {}
+
+    KernelBuffer bias_sums, weight_sums, bias, weight;
+
+private:
+    static KernelBuffer::Role role(const char *name, const Tensor &tensor, bool own_queue) {
+        return {kBackward, name, use_of(tensor, Use::write), own_queue};
+    }
+    static BufferView sums(const Views &views, const Tensor &sums, int64_t which, int64_t parts,
+                           const Tensor &input) {
+        if (!sums.defined()) return views.sums(sums, parts, input);
+        const Tensor one = sums.slice(0, which, 1);
+        return views.sums(one.reshape({parts, sums.shape()[2]}), parts, input);
+    }
+    static BufferView gradient(const Views &views, const Scratch &scratch, const char *name,
+                               const Tensor &tensor, const Tensor &input) {
+        if (tensor.defined()) return views.gradient(name, tensor);
+        return scratch.unwanted.defined() ? views.gradient(name, scratch.unwanted)
+                                          : views.no_vector(input);
+    }
+};
+
 void run_backward(const Backward &call, const GroupNormProblem &problem, const KernelInfo &kernel,
                   CallContext &context, const Stream &stream, const Scratch &scratch) {
     const auto &[output_gradient, input, weight, statistics, gradients] = call;
@@ -405,32 +247,19 @@ void run_backward(const Backward &call, const GroupNormProblem &problem, const K
     views.join_rows({&from, &was, &to});
 
     KernelBuffer to_buffer(to, {kBackward, "input gradient",
-                                !wanted                           ? Use::absent
+                                !wanted                        ? Use::absent
                                 : gradients.input.is_inplace() ? Use::update
-                                                                  : Use::write,
+                                                               : Use::write,
                                 own_queue});
     const bool over_gradient = wanted && call.in_place_of(output_gradient);
     const bool over_input = wanted && !over_gradient && call.in_place_of(input);
     std::optional<KernelBuffer> from_buffer, was_buffer;
     if (!over_gradient) {
-        from_buffer.emplace(
-            from, KernelBuffer::Role{kBackward, "output gradient", Use::read, own_queue});
+        from_buffer.emplace(from,
+                            KernelBuffer::Role{kBackward, "output gradient", Use::read, own_queue});
     }
     if (!over_input)
         was_buffer.emplace(was, KernelBuffer::Role{kBackward, "input", Use::read, own_queue});
-    const Tensor &sums = scratch.sums;
-    const auto vector = [&](const char *name, const Tensor &tensor) {
-        if (tensor.defined()) return views.gradient(name, tensor);
-        return scratch.unwanted.defined() ? views.gradient(name, scratch.unwanted)
-                                          : views.no_vector(input);
-    };
-    const auto sums_of = [&](int64_t which) {
-        return views.sums(sums.defined() ? sums.slice(0, which, 1).reshape(
-                                               {parts, problem.channels})
-                                         : Tensor(),
-                          parts, input);
-    };
-    const Use use_of_sums = use_of(sums, Use::write);
     Tensor weight_copy;
     KernelBuffer weight_buffer(views.vector("weight", weight, input, own_queue, weight_copy),
                                {kBackward, "weight", use_of(weight, Use::read), own_queue});
@@ -438,14 +267,8 @@ void run_backward(const Backward &call, const GroupNormProblem &problem, const K
                              {kBackward, "mean", Use::read, own_queue});
     KernelBuffer rstd_buffer(views.statistic("rstd", statistics.rstd, input),
                              {kBackward, "rstd", Use::read, own_queue});
-    KernelBuffer bias_sums(sums_of(0), {kBackward, "sums of parts", use_of_sums, own_queue});
-    KernelBuffer weight_sums(sums_of(1), {kBackward, "sums of parts", use_of_sums, own_queue});
-    KernelBuffer bias_buffer(
-        vector("bias gradient", gradients.bias),
-        {kBackward, "bias gradient", use_of(gradients.bias, Use::write), own_queue});
-    KernelBuffer weight_gradient_buffer(
-        vector("weight gradient", gradients.weight),
-        {kBackward, "weight gradient", use_of(gradients.weight, Use::write), own_queue});
+    OfChannels of_channels(views, scratch, parts, {&gradients.bias, &gradients.weight}, input,
+                           own_queue);
     auto groups = static_cast<int32_t>(problem.options.groups / slices);
     auto images = static_cast<int32_t>(of_part);
     bool has_weight = weight.defined();
@@ -459,11 +282,11 @@ void run_backward(const Backward &call, const GroupNormProblem &problem, const K
                                    {"mean", mean_buffer},
                                    {"rstd", rstd_buffer},
                                    {"input_gradient", to_buffer},
-                                   {"bias_sums", bias_sums},
-                                   {"weight_sums", weight_sums},
-                                   {"bias_gradient", bias_buffer},
-                                   {"weight_gradient", weight_gradient_buffer}}));
-    for (KernelBuffer *buffer : {&to_buffer, &bias_buffer, &weight_gradient_buffer})
+                                   {"bias_sums", of_channels.bias_sums},
+                                   {"weight_sums", of_channels.weight_sums},
+                                   {"bias_gradient", of_channels.bias},
+                                   {"weight_gradient", of_channels.weight}}));
+    for (KernelBuffer *buffer : {&to_buffer, &of_channels.bias, &of_channels.weight})
         buffer->finish();
 }
 

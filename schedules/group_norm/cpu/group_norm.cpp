@@ -82,9 +82,7 @@ void in_vectors(LaneSums &sums, Func at, const Var &loop) {
 
 // What each channel of a slice has from its group: those of a group are next to each other.
 void each_channel(Func f, int lanes) {
-    f.update()
-        .allow_race_conditions()
-        .vectorize(RVar(f.rvars()[0]), lanes, guard);
+    f.update().allow_race_conditions().vectorize(RVar(f.rvars()[0]), lanes, guard);
 }
 
 void merge(GroupNorm &stages, Func at, const Var &loop, int lanes) {
@@ -149,7 +147,8 @@ void group_norm_runs(GroupNorm &stages, const GroupNormContext &context) {
     const int lanes = context.target.natural_vector_size<float>();
     const Var inner("inner"), outer("outer");
     Func out = stages.output;
-    const std::vector<Var> order = context.nhwc ? std::vector<Var>{c, x, y} : std::vector<Var>{x, y, c};
+    const std::vector<Var> order =
+        context.nhwc ? std::vector<Var>{c, x, y} : std::vector<Var>{x, y, c};
     out.split(order[0], outer, inner, lanes, guard)
         .reorder(inner, outer, order[1], order[2], g, n)
         .vectorize(inner);
@@ -163,37 +162,14 @@ void group_norm_runs(GroupNorm &stages, const GroupNormContext &context) {
         in_vectors(*sums, stages.of_block, stages.bx);
 }
 
-// A part of the images in a slice of channels from memory, for the sums; then once more for the
-// gradient of the input, from the second cache where it fits that.
-void group_norm_backward(GroupNormBackward &stages, const GroupNormContext &context) {
-    const int lanes = context.target.natural_vector_size<float>();
-    const Var part("part"), inner("inner"), outer("outer"), co("co");
-    const std::vector<Var> order = context.nhwc ? std::vector<Var>{c, x, y} : std::vector<Var>{x, y, c};
+namespace {
+
+// For all images of a part.
+void sums_of_pixels(GroupNormBackward &stages, const GroupNormContext &context, int lanes) {
     Func out = stages.input_gradient;
-    out.compute_root()
-        .split(order[0], outer, inner, lanes, guard)
-        .split(n, part, n, context.images, guard)
-        .reorder(inner, outer, order[1], order[2], n, g, part)
-        .vectorize(inner)
-        .parallel(g)
-        .parallel(part)
-        .never_partition(g, part);
-    for (Func sums : {stages.bias_sums, stages.weight_sums}) {
-        sums.compute_root()
-            .rename(n, part)
-            .vectorize(c, lanes, guard)
-            .parallel(g)
-            .parallel(part)
-            .compute_with(out, g);
-    }
-    for (Func sums : {stages.bias_of_part, stages.weight_of_part})
-        of_slice(sums, out, g)
-            .vectorize(c, lanes, guard)
-            .update()
-            .reorder(c, stages.images)
-            .vectorize(c, lanes, guard);
-    stages.of_pixels.total.compute_at(out, g).bound_extent(g, 1);
     LaneSums &sums = stages.of_pixels;
+    const Var co("co");
+    stages.of_pixels.total.compute_at(out, g).bound_extent(g, 1);
     if (context.nhwc) {
         const RDom &in = sums.in_block, &blocks = sums.blocks;
         const RVar each("each");
@@ -221,14 +197,10 @@ void group_norm_backward(GroupNormBackward &stages, const GroupNormContext &cont
     } else {
         in_vectors(sums, sums.total, c);
     }
-    in_vectors(stages.of_channels, out, n);
-    // Not for each image: an allocation takes as long as a row of it.
-    stages.of_channels.running.hoist_storage(out, g);
-    stages.of_channels.folded.hoist_storage(out, g);
-    if (context.nhwc) {
-        of_slice(stages.factors, out, n).hoist_storage(out, g);
-        each_channel(stages.factors, lanes);
-    }
+}
+
+// From the sums of parts.
+void gradients_of_vectors(GroupNormBackward &stages, int lanes) {
     for (auto [parts, gradient] : {std::pair{&stages.bias_parts, stages.bias_gradient},
                                    {&stages.weight_parts, stages.weight_gradient}}) {
         const RDom &blocks = parts->blocks, &in = parts->in_block;
@@ -246,6 +218,50 @@ void group_norm_backward(GroupNormBackward &stages, const GroupNormContext &cont
             .vectorize(c, lanes, guard)
             .never_partition_all();
     }
+}
+
+}  // namespace
+
+// A part of the images in a slice of channels from memory, for the sums; then once more for the
+// gradient of the input, from the second cache where it fits that.
+void group_norm_backward(GroupNormBackward &stages, const GroupNormContext &context) {
+    const int lanes = context.target.natural_vector_size<float>();
+    const Var part("part"), inner("inner"), outer("outer");
+    const std::vector<Var> order =
+        context.nhwc ? std::vector<Var>{c, x, y} : std::vector<Var>{x, y, c};
+    Func out = stages.input_gradient;
+    out.compute_root()
+        .split(order[0], outer, inner, lanes, guard)
+        .split(n, part, n, context.images, guard)
+        .reorder(inner, outer, order[1], order[2], n, g, part)
+        .vectorize(inner)
+        .parallel(g)
+        .parallel(part)
+        .never_partition(g, part);
+    for (Func sums : {stages.bias_sums, stages.weight_sums}) {
+        sums.compute_root()
+            .rename(n, part)
+            .vectorize(c, lanes, guard)
+            .parallel(g)
+            .parallel(part)
+            .compute_with(out, g);
+    }
+    for (Func sums : {stages.bias_of_part, stages.weight_of_part})
+        of_slice(sums, out, g)
+            .vectorize(c, lanes, guard)
+            .update()
+            .reorder(c, stages.images)
+            .vectorize(c, lanes, guard);
+    sums_of_pixels(stages, context, lanes);
+    in_vectors(stages.of_channels, out, n);
+    // Not for each image: an allocation takes as long as a row of it.
+    stages.of_channels.running.hoist_storage(out, g);
+    stages.of_channels.folded.hoist_storage(out, g);
+    if (context.nhwc) {
+        of_slice(stages.factors, out, n).hoist_storage(out, g);
+        each_channel(stages.factors, lanes);
+    }
+    gradients_of_vectors(stages, lanes);
 }
 
 }  // namespace cpu

@@ -75,17 +75,11 @@ void in_threads(LaneSums &sums, Func at, const Var &loop) {
 }
 
 void of_block(Func f, Func at, const Var &loop) {
-    f.compute_at(at, loop)
-        .store_in(MemoryType::GPUShared)
-        .bound_extent(n, 1)
-        .bound_extent(g, 1);
+    f.compute_at(at, loop).store_in(MemoryType::GPUShared).bound_extent(n, 1).bound_extent(g, 1);
 }
 
 void of_thread(Func f, Func at, const Var &loop) {
-    f.compute_at(at, loop)
-        .store_in(MemoryType::Register)
-        .bound_extent(n, 1)
-        .bound_extent(g, 1);
+    f.compute_at(at, loop).store_in(MemoryType::Register).bound_extent(n, 1).bound_extent(g, 1);
 }
 
 // Sums over the pixels of a channel of an image: `tile` channels a block, and `lanes` threads for

@@ -81,7 +81,8 @@ public:
         if (backward_) {
             const GroupNormStatistics saved{tensor(3), tensor(4)};
             const GroupNormGradients made{tensor(5), tensor(6), tensor(7)};
-            row ? group_norm_backward_with(*row, tensor(0), tensor(1), tensor(2), saved, made, options)
+            row ? group_norm_backward_with(*row, tensor(0), tensor(1), tensor(2), saved, made,
+                                           options)
                 : group_norm_backward(tensor(0), tensor(1), tensor(2), saved, made, options);
             return;
         }
@@ -138,12 +139,14 @@ private:
     }
 
     Judge judge_forward(const Tensors &host) const {
-        const std::vector<double> weight = reference::read(host[1]), bias = reference::read(host[2]);
+        const std::vector<double> weight = reference::read(host[1]),
+                                  bias = reference::read(host[2]);
         const auto made = reference::group_norm(sizes(), in_order(host[0]), weight, bias,
                                                 static_cast<double>(options_.epsilon));
         std::vector<double> output = made.output, mean;
         sizes().each([&](size_t i, size_t, size_t c) {
-            output[i] = std::abs(weight[c]) * (1 + std::abs(made.normalised[i])) + std::abs(bias[c]);
+            output[i] =
+                std::abs(weight[c]) * (1 + std::abs(made.normalised[i])) + std::abs(bias[c]);
         });
         for (const double rstd : made.rstd) mean.push_back(1 / rstd);
         return judge_of({{"output", expected(made.output, output, type(), true)},

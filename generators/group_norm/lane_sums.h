@@ -1,0 +1,51 @@
+#pragma once
+// Sums by lanes: what a schedule has as the lanes of vectors, or as threads.
+
+#include "generators/accumulated.h"
+#include "generators/long_sum.h"
+
+namespace hk::generators {
+
+// Sums over one box, of a value or several: block_sum(lane, …) is over in_block, and of any length
+// (generators/long_sum.h) running over blocks; of_lane is the values of a lane, folded those of
+// `width` sets of lanes, total all.
+struct LaneSums {
+    Halide::Var lane{"lane"};
+    Halide::RDom in_block, blocks;
+    Halide::Func block_sum, running, of_lane, folded, total;
+    bool is_long;  // else one block is all
+};
+
+using Box = std::array<Halide::Expr, 3>;
+using Values = std::vector<Halide::Expr>;
+
+inline Halide::Expr everywhere(const Box &) { return Halide::cast<bool>(true); }
+
+inline Halide::Expr within(const Halide::Expr &place, const Halide::Expr &extent) {
+    return Halide::unsafe_promise_clamped(place, 0, extent - 1);
+}
+
+inline Values expressions(const std::vector<Halide::Var> &vars) {
+    return {vars.begin(), vars.end()};
+}
+
+inline Halide::Expr value(const Halide::Func &of, const Values &at, int i = 0) {
+    return of.outputs() == 1 ? Halide::Expr(of(at)) : Halide::Expr(of(at)[i]);
+}
+
+// What is added up: the `arguments` of a sum, its lanes, and of a lane `values` at all places of a
+// box, which may be more than kLongestSum.
+struct LaneSumsOf {
+    std::string name;
+    std::vector<Halide::Var> arguments;
+    int lanes, width;
+    Box box;
+    int values;
+    bool is_long;
+    std::function<Values(const Box &place, const Halide::Expr &lane)> terms;
+    std::function<Halide::Expr(const Box &place, const Halide::Expr &lane)> has;  // a term
+};
+
+LaneSums lane_sums(const LaneSumsOf &sums);
+
+}  // namespace hk::generators

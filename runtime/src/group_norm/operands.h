@@ -1,0 +1,205 @@
+#pragma once
+// The operands of group normalisation: their checks, and as kernels see them.
+
+#include <algorithm>
+#include <limits>
+#include <string_view>
+
+#include "convolution/check.h"
+#include "convolution/operands.h"
+#include "hk/error.h"
+#include "hk/group_norm.h"
+#include "kernel_buffer.h"
+#include "operand_check.h"
+
+namespace hk::detail {
+
+// The operands of a call: images first, all of the input's shape.
+struct Operands {
+    std::span<const Operand> images, vectors, statistics, read;
+    std::span<const Operand> written;  // but the output
+};
+
+inline void check_operands(const char *operation, const GroupNormProblem &problem,
+                           const Operands &operands) {
+    const Operand &input = operands.images.front();
+    const int64_t statistics[] = {problem.batch, problem.options.groups};
+    for (const auto group : {operands.images, operands.vectors, operands.statistics}) {
+        for (const Operand &operand : group) check_device(operation, operand, input);
+    }
+    for (const Operand &image : operands.images) {
+        check_type(operation, image, input);
+        check_shape(operation, image, input.tensor.shape());
+        check_innermost(operation, image, innermost_elements(problem.options.layout));
+    }
+    for (const Operand &vector : operands.vectors) {
+        check_type(operation, vector, input);
+        check_shape(operation, vector, {&problem.channels, 1});
+    }
+    for (const Operand &statistic : operands.statistics) {
+        const Tensor &tensor = statistic.tensor;
+        if (tensor.defined() && tensor.type() != DataType::f32) {
+            throw InvalidArgument(std::string(operation) + ": " + statistic.name + " is " +
+                                  std::string(name_of(tensor.type())) + ", it must be f32");
+        }
+        check_shape(operation, statistic, statistics);
+    }
+}
+
+inline void check_written(const char *operation, const Operands &operands, const Operand &output,
+                          const Output &place, std::span<const Input> inputs) {
+    if (output.tensor.defined()) {
+        check_elements_disjoint(operation, output);
+        check_output(operation, output.name, place, inputs);
+    } else if (place.is_inplace()) {
+        throw InvalidArgument(std::string(operation) + ": " + output.name +
+                              " is inplace() of an undefined tensor");
+    }
+    for (size_t i = 0; i < operands.written.size(); i++) {
+        const Operand &one = operands.written[i];
+        if (!one.tensor.defined()) continue;
+        check_elements_disjoint(operation, one);
+        for (const Operand &operand : operands.read) check_disjoint(operation, operand, one);
+        check_disjoint(operation, output, one);
+        for (size_t j = 0; j < i; j++) check_disjoint(operation, operands.written[j], one);
+    }
+}
+
+// Channels as a kernel sees them: slices of whole groups. Those that have lanes along channels take
+// all groups together, but of one image that the second cache holds, whose slices are tasks: from
+// memory pieces of pixels are read at a third of the speed.
+inline int64_t slices_of(const KernelInfo &kernel, const GroupNormProblem &problem) {
+    constexpr int64_t kMost = 8, kPiece = 256, kCached = 1 << 21;  // slices; bytes of pixel, image
+    const std::string_view algorithm = kernel.algorithm;
+    const int64_t groups = problem.options.groups;
+    const bool together = algorithm == "channels" || algorithm.starts_with("parts");
+    if (!together || problem.options.layout == Layout::nchw) return groups;
+    const int64_t pixel = problem.channels * size_of(problem.type);
+    if (problem.batch > 1 || pixel * problem.height * problem.width > kCached) return 1;
+    int64_t slices = 1;
+    for (int64_t next = 2; next <= std::min(groups, kMost); next++) {
+        if (groups % next == 0 && pixel / next >= kPiece) slices = next;
+    }
+    return slices;
+}
+
+// Images of a part, whose gradients of weight and bias are added up while the second cache holds
+// them.
+inline int64_t images_of_part(const KernelInfo &kernel, const GroupNormProblem &problem,
+                              int64_t slices) {
+    if (!std::string_view(kernel.algorithm).starts_with("parts")) return 1;
+    const int64_t image = problem.channels / slices * problem.height * problem.width;
+    const int64_t bytes = 2 * image * size_of(problem.type);
+    return std::clamp<int64_t>((1 << 18) / bytes, 1, 64);
+}
+
+// Tensors of a call as buffers of a kernel.
+class Views {
+public:
+    Views(const char *operation, const GroupNormProblem &problem, int64_t slices)
+        : operation_(operation), problem_(problem), slices_(slices) {}
+
+    BufferView image(const Tensor &tensor) const {
+        return image_view(tensor, problem_.options.layout, slices_);
+    }
+
+    // Of an image that is not wanted: as another, without channels or columns.
+    static BufferView none(BufferView image) {
+        image.dims[0].extent = 0;
+        image.offset = 0;
+        return image;
+    }
+
+    // [c, g] of a vector that is read; `copy` is of one that is not packed.
+    BufferView vector(const char *name, const Tensor &tensor, const Tensor &other, bool own_queue,
+                      Tensor &copy) const {
+        Conv2dProblem filters;
+        filters.filters = problem_.channels;
+        filters.options.groups = slices_;
+        if (!tensor.defined()) return absent_vector({&other}, problem_.type, filters);
+        const Tensor &packed = packed_vector(operation_, name, tensor, own_queue, copy);
+        return checked(name, vector_of_filters(packed, filters));
+    }
+
+    // Of one that is written.
+    BufferView gradient(const char *name, const Tensor &tensor) const {
+        const int64_t channels = problem_.channels / slices_, stride = tensor.strides()[0];
+        return checked(name, {tensor, {{channels, stride}, {slices_, stride * channels}}});
+    }
+
+    BufferView no_vector(const Tensor &other) const {
+        BufferView view(other, {{0, 1}, {slices_, 0}});
+        view.offset = 0;
+        return view;
+    }
+
+    // [group, g, n].
+    BufferView statistic(const char *name, const Tensor &tensor, const Tensor &other) const {
+        const int64_t groups = problem_.options.groups / slices_;
+        if (!tensor.defined()) {
+            BufferView view(other, {{0, 1}, {slices_, 0}, {problem_.batch, 0}});
+            view.type = DataType::f32;
+            view.offset = 0;
+            return view;
+        }
+        const int64_t stride = tensor.strides()[1];
+        return checked(name, {tensor,
+                              {{groups, stride},
+                               {slices_, stride * groups},
+                               {problem_.batch, tensor.strides()[0]}}});
+    }
+
+    // [c, g, part] of packed sums [parts, C].
+    BufferView sums(const Tensor &tensor, int64_t parts, const Tensor &other) const {
+        const int64_t channels = problem_.channels / slices_;
+        if (!tensor.defined()) {
+            BufferView view(other, {{0, 1}, {slices_, 0}, {parts, 0}});
+            view.type = DataType::f32;
+            view.offset = 0;
+            return view;
+        }
+        return checked("sums of parts",
+                       {tensor, {{channels, 1}, {slices_, channels}, {parts, problem_.channels}}});
+    }
+
+    // Rows of pixels become one where they do in all images.
+    void join_rows(std::initializer_list<BufferView *> images) const {
+        const bool nhwc = problem_.options.layout == Layout::nhwc;
+        const size_t x = nhwc ? 2 : 0, y = x + 1;
+        const int64_t pixels = problem_.height * problem_.width;
+        bool even = pixels <= std::numeric_limits<int32_t>::max();
+        for (const BufferView *view : images) {
+            const Dim &row = view->dims[x], &column = view->dims[y];
+            const bool apart = problem_.height > 1 && problem_.width > 1;
+            even = even && (!apart || column.stride == problem_.width * row.stride);
+            // Kernels need a stride of 1 innermost.
+            if (x == 0 && problem_.width == 1 && problem_.height > 1) {
+                even = even && column.stride == 1;
+            }
+        }
+        for (BufferView *view : images) {
+            Dim &row = view->dims[x], &column = view->dims[y];
+            if (even) {
+                if (problem_.width == 1) row.stride = column.stride;
+                if (row.extent > 0) row.extent = pixels;
+                column = {1, 0};
+            }
+            canonicalise(view->dims);
+            if (view->dims[0].extent == 0) view->dims[0].stride = 1;
+            check_fits_kernel(operation_, "an image", *view);
+        }
+    }
+
+private:
+    BufferView checked(const char *name, BufferView view) const {
+        canonicalise(view.dims);
+        check_fits_kernel(operation_, name, view);
+        return view;
+    }
+
+    const char *const operation_;
+    const GroupNormProblem &problem_;
+    const int64_t slices_;
+};
+
+}  // namespace hk::detail
