@@ -67,7 +67,7 @@ inline void check_written(const char *operation, const Operands &operands, const
 
 // Channels as a kernel sees them: slices of whole groups. Those that have lanes along channels take
 // all groups together, but of one image that the second cache holds, whose slices are tasks: from
-// memory pieces of pixels are read at a third of the speed.
+// memory pieces of pixels are read more slowly.
 inline int64_t slices_of(const KernelInfo &kernel, const GroupNormProblem &problem) {
     constexpr int64_t kMost = 8, kPiece = 256, kCached = 1 << 21;  // slices; bytes of pixel, image
     const std::string_view algorithm = kernel.algorithm;

@@ -61,8 +61,8 @@ namespace cpu {
 // words of an image first (51 at 28x28x192); shared words where the width is not known (58 at
 // 56x56x144).
 //
-// f32: the input is read where it lies, as in schedules/conv2d/cpu/sliding.cpp: 95 GFLOP/s of 118
-// at 56x56x144, 60 at 7x7; any width 83 and 44.
+// f32: the input is read where it lies, as in schedules/conv2d/cpu/sliding.cpp. What it
+// reaches: bench --family quantized_conv2d --type f32 --filter depthwise.
 void quantized_sliding(QuantizedConv2dDepthwise &stages, const QuantizedConv2dContext &context) {
     const DepthwiseTile tile = choose(context);
     const int lanes = context.target.natural_vector_size<float>();
