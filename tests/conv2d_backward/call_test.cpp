@@ -4,8 +4,8 @@
 #include <numeric>
 #include <stdexcept>
 
-#include "tests/conv2d_backward/stand_in_kernels.h"
 #include "conv2d_backward/operands.h"
+#include "tests/conv2d_backward/stand_in_kernels.h"
 #include "tests/runtime/expect_error.h"
 
 namespace hk {

@@ -1,5 +1,10 @@
 #include "tests/conv2d_backward/check.h"
 
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "tests/reference/elements.h"
 #include "tests/support/values.h"
 
 namespace hk::test {
@@ -56,6 +61,33 @@ Outcome check(const Conv2dBackwardCase &c, Device device, const KernelInfo *row)
     checked.outputs = {
         {"gradient", &gradient, [&](const Tensor &result) { return compare(c, o, result); }}};
     return checked.run();
+}
+
+void expect_same_bits(const KernelInfo &first, const KernelInfo &other, Device device,
+                      double operations) {
+    std::vector<Constraint> where(first.where.begin(), first.where.end());
+    where.push_back({"groups", Constraint::Relation::at_least, 2});
+    int checked = 0;
+    for (const uint64_t seed : seeds(40)) {
+        const auto c = random_case<BackwardDataCase>(
+            seed, {first.type, first.layout, Data::reals, where, operations});
+        if (!c) continue;
+        const BackwardOperands o = backward_operands(*c);
+        const auto tensor = [&](const Shape &shape, const std::vector<double> &values) {
+            return host_tensor(shape, first.type, values).to(device);
+        };
+        const Tensor output = tensor(o.output_shape, o.output_gradient),
+                     weight = tensor(o.factor_shape, o.factor);
+        const auto computed = [&](const KernelInfo &kernel) {
+            const Tensor gradient(o.gradient_shape, first.type, device);
+            conv2d_backward_data_with(kernel, output, weight, gradient, c->problem.options);
+            return reference::bits(gradient.to(Device::cpu()));
+        };
+        ASSERT_EQ(computed(first), computed(other))
+            << to_string(*c) << "\nrepeat  " << repeat_command(seed);
+        checked++;
+    }
+    EXPECT_GE(checked, std::getenv("HK_SEED") ? 0 : 10);
 }
 
 }  // namespace hk::test

@@ -7,7 +7,6 @@
 
 #include "tests/conv2d_backward/check.h"
 #include "tests/convolution/layout_test.h"
-#include "tests/support/values.h"
 
 namespace hk::test {
 namespace {
@@ -134,17 +133,6 @@ std::vector<KernelInfo> second_formulations() {
     return rows;
 }
 
-std::vector<uint32_t> bits_of(const Tensor &tensor) {
-    const Tensor host = tensor.to(Device::cpu());
-    std::vector<uint32_t> bits(static_cast<size_t>(host.elements()));
-    if (host.type() == DataType::f32) {
-        std::copy_n(host.data<uint32_t>(), bits.size(), bits.begin());
-    } else {
-        std::copy_n(host.data<uint16_t>(), bits.size(), bits.begin());
-    }
-    return bits;
-}
-
 class Formulation : public testing::TestWithParam<KernelInfo> {};
 
 TEST_P(Formulation, HasTheBudgetOfTheOther) {
@@ -156,36 +144,12 @@ TEST_P(Formulation, HasTheBudgetOfTheOther) {
     EXPECT_LE(row.resources.shared_bytes(), 48 * 1024);
 }
 
-// Grouped, of real numbers, where a sum in another order would have other bits.
 TEST_P(Formulation, GivesTheBitsOfTheOther) {
     const KernelInfo &row = GetParam();
     const KernelInfo *first = first_formulation_of(row);
     ASSERT_NE(first, nullptr);
-    std::vector<Constraint> where(row.where.begin(), row.where.end());
-    where.push_back({"groups", Constraint::Relation::at_least, 2});
-    for (const Device device : devices_of(row.device)) {
-        int checked = 0;
-        for (const uint64_t seed : seeds(40)) {
-            const auto c = random_case<BackwardDataCase>(
-                seed, {row.type, row.layout, Data::reals, where, operations_of(row)});
-            if (!c) continue;
-            const BackwardOperands o = backward_operands(*c);
-            const auto tensor = [&](const Shape &shape, const std::vector<double> &values) {
-                return host_tensor(shape, row.type, values).to(device);
-            };
-            const Tensor output = tensor(o.output_shape, o.output_gradient),
-                         weight = tensor(o.factor_shape, o.factor);
-            const auto computed = [&](const KernelInfo &kernel) {
-                const Tensor gradient(o.gradient_shape, row.type, device);
-                conv2d_backward_data_with(kernel, output, weight, gradient, c->problem.options);
-                return bits_of(gradient);
-            };
-            ASSERT_EQ(computed(row), computed(*first))
-                << to_string(*c) << "\nrepeat  " << repeat_command(seed);
-            checked++;
-        }
-        EXPECT_GE(checked, std::getenv("HK_SEED") ? 0 : 10);
-    }
+    for (const Device device : devices_of(row.device))
+        expect_same_bits(row, *first, device, operations_of(row));
 }
 
 INSTANTIATE_TEST_SUITE_P(Table, Formulation, testing::ValuesIn(second_formulations()),
