@@ -21,14 +21,14 @@ struct Arguments {
     Stream stream;
 
     static constexpr const char *kOperation = "conv2d: ";
-    static int calls() { return tests::calls; }
+    static size_t calls() { return test::noted_calls.size(); }
     void run() const { conv2d(input, weight, bias, residual, output, options, stream); }
 };
 
 TEST(Conv2dInput, TheUnspoiltCallRuns) {
-    const int before = tests::calls;
+    const size_t before = test::noted_calls.size();
     Arguments().run();
-    EXPECT_EQ(tests::calls, before + 1);
+    EXPECT_EQ(test::noted_calls.size(), before + 1);
 }
 
 TEST(Conv2dInput, UndefinedTensors) {
@@ -203,13 +203,13 @@ TEST(Conv2dInput, Overlaps) {
 // What the output takes over is the residual, whole and as it is.
 TEST(Conv2dInput, InPlace) {
     const auto expect_refused_in_place = [](const std::string &part, const Arguments &a) {
-        const int before = tests::calls;
+        const size_t before = test::noted_calls.size();
         const auto run = [&] {
             conv2d(a.input, a.weight, a.bias, a.residual, inplace(a.output), a.options);
         };
         EXPECT_INVALID("conv2d: ", run());
         EXPECT_INVALID(part, run());
-        EXPECT_EQ(tests::calls, before) << part;
+        EXPECT_EQ(test::noted_calls.size(), before) << part;
     };
     const std::string not_residual = "output is inplace(), but it is not the same view as residual";
     Arguments a;

@@ -2,14 +2,15 @@
 
 #include <limits>
 
-#include "tests/conv2d_backward/stand_in_kernels.h"
+#include "hk/conv2d_backward.h"
 #include "tests/runtime/repeated.h"
+#include "tests/support/noting_kernels.h"
 #include "tests/support/refused.h"
 
 namespace hk {
 namespace {
 
-using tests::backward_calls;
+using test::noted_calls;
 
 Tensor made(const Shape &shape) { return Tensor(shape, DataType::f32); }
 
@@ -21,14 +22,14 @@ struct Arguments {
     float beta = 0;
 
     static constexpr const char *kOperation = "conv2d_backward: ";
-    static size_t calls() { return backward_calls.size(); }
+    static size_t calls() { return noted_calls.size(); }
     void run() const { conv2d_backward(output, input, weight, gradients, options, beta); }
 };
 
 TEST(Conv2dBackwardInput, TheUnspoiltCallRuns) {
-    backward_calls.clear();
+    noted_calls.clear();
     Arguments().run();
-    EXPECT_EQ(backward_calls.size(), 3u);
+    EXPECT_EQ(noted_calls.size(), 3u);
 }
 
 TEST(Conv2dBackwardInput, UndefinedTensors) {
@@ -161,9 +162,9 @@ TEST(Conv2dBackwardInput, UnneededTensors) {
     a.gradients = {{}, {}, a.gradients.bias};
     a.input = a.gradients.bias;
     a.weight = {};
-    backward_calls.clear();
+    noted_calls.clear();
     a.run();
-    EXPECT_EQ(backward_calls.size(), 1u);
+    EXPECT_EQ(noted_calls.size(), 1u);
 }
 
 TEST(Conv2dBackwardInput, Strides) {
@@ -213,12 +214,12 @@ TEST(Conv2dBackwardInput, LayoutOfABias) {
 
 // The last one asked for has no row: nothing before it has run.
 TEST(Conv2dBackwardInput, NoRowTakesIt) {
-    backward_calls.clear();
+    noted_calls.clear();
     EXPECT_INVALID("conv2d_backward_bias: no row takes the problem on cpu",
                    conv2d_backward(made({1, 4, 5, 5}), made({1, 2, 5, 5}), made({4, 2, 1, 1}),
                                    {made({1, 2, 5, 5}), made({4, 2, 1, 1}), made({4})},
                                    {.layout = Layout::nchw}));
-    EXPECT_TRUE(backward_calls.empty());
+    EXPECT_TRUE(noted_calls.empty());
 }
 
 }  // namespace

@@ -3,8 +3,8 @@
 #include <limits>
 
 #include "hk/quantized_conv2d.h"
-#include "tests/quantized_conv2d/stand_in_kernels.h"
 #include "tests/runtime/repeated.h"
+#include "tests/support/noting_kernels.h"
 #include "tests/support/refused.h"
 
 namespace hk {
@@ -23,7 +23,7 @@ struct Arguments {
     Conv2dOptions options{.padding = {1, 1, 1, 1}};
 
     static constexpr const char *kOperation = "quantized_conv2d: ";
-    static int calls() { return tests::quantized_calls; }
+    static size_t calls() { return test::noted_calls.size(); }
     void run() const { quantized_conv2d(input, weight, bias, output, options); }
 
     void real_input() {
@@ -72,9 +72,9 @@ TEST(Quantization, ScalesOnADevice) {
 }
 
 TEST(QuantizedConv2dInput, TheUnspoiltCallRuns) {
-    const int before = tests::quantized_calls;
+    const size_t before = test::noted_calls.size();
     Arguments().run();
-    EXPECT_EQ(tests::quantized_calls, before + 1);
+    EXPECT_EQ(test::noted_calls.size(), before + 1);
 }
 
 TEST(QuantizedConv2dInput, UndefinedTensors) {

@@ -1,17 +1,19 @@
 #pragma once
 // Bad input: a call that is right, spoilt in one place, is refused before any kernel runs.
 
+#include <functional>
+
 #include "tests/runtime/expect_error.h"
 
 namespace hk::test {
 
 // `Arguments` has run(), kOperation, which its messages begin with, or kPrefix, which `part` follows
 // at once, and, where kernels are counted, calls().
-template<typename Arguments, typename Spoil>
-void expect_refused(const std::string &part, const Spoil &spoil) {
+template<typename Arguments>
+void expect_refused(const std::string &part, const std::function<void(Arguments &)> &spoil) {
     Arguments arguments;
     spoil(arguments);
-    const auto calls = [] {
+    const auto calls = []() -> size_t {
         if constexpr (requires { Arguments::calls(); }) return Arguments::calls();
         return 0;
     };
