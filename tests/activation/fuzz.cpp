@@ -14,14 +14,6 @@
 namespace hk::fuzz {
 namespace {
 
-// An activation's ends as the type holds them.
-ActivationOptions stored(DataType type, ActivationOptions options) {
-    if (options.activation != Activation::clamp) return options;
-    options.alpha = static_cast<float>(reference::rounded(type, options.alpha));
-    options.beta = static_cast<float>(reference::rounded(type, options.beta));
-    return options;
-}
-
 // In -6..6, corners among them.
 Values arguments(const ActivationOptions &options) {
     return [=](Random &random) -> double {
@@ -67,7 +59,7 @@ Result backward(Case &c, const ActivationOptions &options) {
     const Values argument = arguments(options);
     const Values saved_values = [&](Random &random) {
         const double v = reference::rounded(type, argument(random));
-        return of_output ? reference::activate(v, stored(type, options)) : v;
+        return of_output ? reference::activate(v, reference::stored(type, options)) : v;
     };
     const auto use = [&](int64_t which) { return in_place == which ? Use::update : Use::read; };
     const Operand &gradient = c.place({"output gradient", use(1), shape, type, any_real()});
@@ -93,7 +85,8 @@ Result backward(Case &c, const ActivationOptions &options) {
             saved.before.defined() ? reference::read(saved.before) : std::vector<double>(g.size());
         std::vector<double> values, magnitudes;
         for (size_t i = 0; i < g.size(); i++) {
-            const double slope = reference::activation_derivative(v[i], stored(type, options));
+            const double slope =
+                reference::activation_derivative(v[i], reference::stored(type, options));
             // Where a bound holds, no gradient passes, NaN neither.
             const bool bounded = !smooth && slope == 0;
             values.push_back(bounded ? 0 : g[i] * slope);

@@ -1,6 +1,6 @@
 #include "tests/conv2d/case.h"
 
-#include <algorithm>
+#include "tests/support/conditions.h"
 
 namespace hk::test {
 namespace {
@@ -28,10 +28,7 @@ std::optional<Conv2dCase> random_case(uint64_t seed, const Conv2dRequest &reques
         return {};
     }
     Conv2dCase c{{.seed = seed, .problem = *problem, .data = request.data}};
-    const bool plain = std::ranges::any_of(request.where, [](const Constraint &condition) {
-        return condition.field == std::string_view("prepared") && !holds(condition, 1);
-    });
-    c.problem.prepared_filter = !plain && one_in(random, 2);
+    c.problem.prepared_filter = range_of(request.where, "prepared").moved(one_in(random, 2));
     draw_activation(random, request.data, c.problem.options);
     c.bias = !one_in(random, 3);
     c.residual = one_in(random, 2);

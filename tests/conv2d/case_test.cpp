@@ -41,43 +41,5 @@ TEST(Conv2dCase, CoversTheUnusualShapes) {
     }
 }
 
-TEST(Conv2dCase, MeetsConstraints) {
-    using Relation = Constraint::Relation;
-    const Constraint where[] = {
-        {"channels_per_group", Relation::equal, 1}, {"filters_per_group", Relation::equal, 1},
-        {"groups", Relation::multiple_of, 8},       {"kernel_h", Relation::equal, 3},
-        {"kernel_w", Relation::equal, 3},           {"stride_x", Relation::equal, 2},
-        {"out_w", Relation::at_least, 9},           {"channels", Relation::at_least, 16},
-    };
-    int made = 0;
-    for (uint64_t seed = 0; seed < 100; seed++) {
-        const auto c = random_case<Conv2dCase>(seed, {.where = where});
-        if (!c) {
-            continue;
-        }
-        made++;
-        EXPECT_EQ(c->problem.channels, c->problem.options.groups);
-        EXPECT_EQ(c->problem.options.groups % 8, 0);
-        EXPECT_GE(c->problem.output_width(), 9);
-    }
-    EXPECT_GT(made, 50);
-}
-
-TEST(Conv2dCase, MeetsConstraintsOnTheImage) {
-    using Relation = Constraint::Relation;
-    for (const int64_t stride : {1, 2}) {
-        const Constraint where[] = {
-            {"kernel_w", Relation::equal, 3},     {"stride_x", Relation::equal, stride},
-            {"width", Relation::equal, 14},       {"out_w", Relation::equal, 14 / stride},
-            {"padding_left", Relation::equal, 1}, {"dilation_x", Relation::equal, 1},
-        };
-        int made = 0;
-        for (uint64_t seed = 0; seed < 100; seed++) {
-            made += random_case<Conv2dCase>(seed, {.where = where}).has_value();
-        }
-        EXPECT_GT(made, 50) << stride;
-    }
-}
-
 }  // namespace
 }  // namespace hk::test

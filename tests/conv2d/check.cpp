@@ -1,12 +1,9 @@
 #include "tests/conv2d/check.h"
 
-#include <cmath>
 #include <limits>
-#include <sstream>
 
 #include "tests/conv2d/reference.h"
 #include "tests/reference/elements.h"
-#include "tests/reference/tolerance.h"
 #include "tests/support/values.h"
 
 namespace hk::test {
@@ -81,21 +78,9 @@ std::string compare(const Conv2dCase &c, const Conv2dOperands &o, const Tensor &
     const std::vector<double> got =
         reference::read(reference::channels_last(output, p.options.layout));
     const auto fault = [&](size_t i) {
-        const bool exact = c.data != Data::reals;
-        const double value =
-            exact ? reference::rounded(p.type, expected.value[i]) : expected.value[i];
-        const double bound =
-            exact ? 0
-                  : reference::tolerance(p.type, expected.terms, value, expected.magnitude[i],
-                                         reference::activation_in(p.options));
-        std::ostringstream wanted;
-        if (!reference::close(p.type, got[i], value, bound)) {
-            wanted << value;
-            if (!exact) {
-                wanted << " within " << bound;
-            }
-        }
-        return wanted.str();
+        return fault_of_sum(p.type, got[i], expected.value[i], expected.magnitude[i],
+                            expected.terms, c.data != Data::reals,
+                            reference::activation_in(p.options));
     };
     return differences(p, got, fault) + unwritten(output);
 }

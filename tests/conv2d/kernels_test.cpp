@@ -1,8 +1,6 @@
 // Does the shipped library work: hk::conv2d on random problems, on every device that is here, with
 // the rows that selection takes.
 
-#include <tuple>
-
 #include "hk/conv2d.h"
 #include "tests/conv2d/check.h"
 #include "tests/convolution/layout_test.h"
@@ -20,25 +18,9 @@ protected:
     void SetUp() override { need(std::get<0>(GetParam()), conv2d_kernels()); }
 };
 
-TEST_P(Conv2d, MatchesTheReferenceOnRandomProblems) {
-    for (const Device device : devices_) {
-        check_random<Conv2dCase>(device, problems, [&](uint64_t seed) {
-            return request(seed % 3 == 0 ? Data::reals : Data::integers);
-        });
-    }
-}
-
-TEST_P(Conv2d, TakesAnEmptyBatch) {
-    for (const Device device : devices_) {
-        check_empty<Conv2dCase>(device, request(Data::integers));
-    }
-}
-
-TEST_P(Conv2d, RunsInTwoThreadsAtOnce) {
-    for (const Device device : devices_) {
-        check_two_threads<Conv2dCase>(device, request(Data::integers));
-    }
-}
+TEST_P(Conv2d, MatchesTheReferenceOnRandomProblems) { check_problems<Conv2dCase>(problems); }
+TEST_P(Conv2d, RunsInTwoThreadsAtOnce) { check_threads<Conv2dCase>(); }
+INSTANTIATE_TEST_SUITE_P(All, Conv2d, layout_tests(), parameter_name);
 
 // Padding on one side is another problem than the same on both: rows know where the left edge is.
 TEST(Conv2dPadding, OfEachSideCounts) {
@@ -71,13 +53,6 @@ TEST(Conv2dPicture, PixelsMayLieApart) {
         }
     }
 }
-
-INSTANTIATE_TEST_SUITE_P(
-    All, Conv2d,
-    testing::Combine(testing::Values(DeviceType::cpu, DeviceType::opencl, DeviceType::cuda),
-                     testing::Values(Layout::nhwc, Layout::nchw),
-                     testing::Values(DataType::f32, DataType::f16, DataType::bf16)),
-    parameter_name);
 
 }  // namespace
 }  // namespace hk::test

@@ -19,19 +19,10 @@ TEST_P(Conv2dRow, PassesOnNanAndInfinity) {
 }
 
 TEST(Conv2dRows, RefuseTheOtherLayout) {
-    for (const KernelInfo &kernel : conv2d_kernels()) {
-        const Layout other = kernel.layout == Layout::nhwc ? Layout::nchw : Layout::nhwc;
-        const auto c = random_case<Conv2dCase>(1, {kernel.type, other, Data::integers, {}, 1e5});
-        ASSERT_TRUE(c);
-        for (const Device device : devices_of(kernel.device)) {
-            EXPECT_EQ(check(*c, device, &kernel), Outcome::refused) << kernel.name;
-        }
-    }
+    expect_other_layouts_refused<Conv2dCase>(conv2d_kernels());
 }
 
-INSTANTIATE_TEST_SUITE_P(Table, Conv2dRow,
-                         testing::ValuesIn(conv2d_kernels().begin(), conv2d_kernels().end()),
-                         parameter_name);
+INSTANTIATE_TEST_SUITE_P(Table, Conv2dRow, testing::ValuesIn(conv2d_kernels()), parameter_name);
 
 }  // namespace
 }  // namespace hk::test

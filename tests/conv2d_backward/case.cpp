@@ -5,7 +5,6 @@
 
 #include "tests/conv2d_backward/reference.h"
 #include "tests/reference/elements.h"
-#include "tests/reference/tolerance.h"
 #include "tests/support/checked_call.h"
 #include "tests/support/values.h"
 
@@ -178,19 +177,9 @@ std::string compare(const Conv2dBackwardCase &c, const BackwardOperands &o,
     const DataType type = c.problem.type;
     const reference::Conv2dResult wanted = expected(c, o);
     const std::vector<double> got = gradient_values(c, gradient);
-    const bool exact = c.data != Data::reals;
     const auto fault = [&](size_t i) {
-        const double value = exact ? reference::rounded(type, wanted.value[i]) : wanted.value[i];
-        const double bound =
-            exact ? 0 : reference::tolerance(type, wanted.terms, value, wanted.magnitude[i]);
-        std::ostringstream text;
-        if (!reference::close(type, got[i], value, bound)) {
-            text << value;
-            if (!exact) {
-                text << " within " << bound;
-            }
-        }
-        return text.str();
+        return fault_of_sum(type, got[i], wanted.value[i], wanted.magnitude[i], wanted.terms,
+                            c.data != Data::reals);
     };
     return differences([&](size_t i) { return place_in(c, i); }, got, fault) + unwritten(gradient);
 }

@@ -1,8 +1,6 @@
 // Does the shipped library work: gradients of random problems, on every device that is here, with
 // the rows that selection takes; and several of them in one call.
 
-#include <tuple>
-
 #include "tests/conv2d_backward/check.h"
 #include "tests/convolution/layout_test.h"
 #include "tests/reference/elements.h"
@@ -16,27 +14,21 @@ constexpr int problems = 60;
 class Conv2dBackward : public LayoutTest {
 protected:
     void SetUp() override { need(std::get<0>(GetParam()), rows_of(Pass::data)); }
-
-    template<typename Case>
-    void check_gradient() {
-        for (const Device device : devices_) {
-            check_random<Case>(device, problems, [&](uint64_t seed) {
-                return request(seed % 3 == 0 ? Data::reals : Data::integers);
-            });
-            check_empty<Case>(device, request(Data::integers));
-        }
-    }
 };
 
-TEST_P(Conv2dBackward, MatchesTheReferenceForTheInput) { check_gradient<BackwardDataCase>(); }
-TEST_P(Conv2dBackward, MatchesTheReferenceForTheWeight) { check_gradient<BackwardWeightCase>(); }
-TEST_P(Conv2dBackward, MatchesTheReferenceForTheBias) { check_gradient<BackwardBiasCase>(); }
+TEST_P(Conv2dBackward, MatchesTheReferenceForTheInput) {
+    check_problems<BackwardDataCase>(problems);
+}
+TEST_P(Conv2dBackward, MatchesTheReferenceForTheWeight) {
+    check_problems<BackwardWeightCase>(problems);
+}
+TEST_P(Conv2dBackward, MatchesTheReferenceForTheBias) {
+    check_problems<BackwardBiasCase>(problems);
+}
 
 TEST_P(Conv2dBackward, RunsInTwoThreadsAtOnce) {
-    for (const Device device : devices_) {
-        check_two_threads<BackwardDataCase>(device, request(Data::integers));
-        check_two_threads<BackwardWeightCase>(device, request(Data::integers));
-    }
+    check_threads<BackwardDataCase>();
+    check_threads<BackwardWeightCase>();
 }
 
 std::vector<double> read(const Tensor &tensor) { return reference::read(tensor.to(Device::cpu())); }
@@ -120,12 +112,7 @@ TEST(Conv2dBackwardPhases, MatchTheReference) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    All, Conv2dBackward,
-    testing::Combine(testing::Values(DeviceType::cpu, DeviceType::opencl, DeviceType::cuda),
-                     testing::Values(Layout::nhwc, Layout::nchw),
-                     testing::Values(DataType::f32, DataType::f16, DataType::bf16)),
-    parameter_name);
+INSTANTIATE_TEST_SUITE_P(All, Conv2dBackward, layout_tests(), parameter_name);
 
 }  // namespace
 }  // namespace hk::test

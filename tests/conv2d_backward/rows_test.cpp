@@ -88,22 +88,10 @@ TEST_P(BackwardDataRow, TakesPhasesOfStridedProblems) {
     }
 }
 
-template<typename Case>
-void expect_refusals() {
-    for (const KernelInfo &kernel : rows_of(Case().pass)) {
-        const Layout other = kernel.layout == Layout::nhwc ? Layout::nchw : Layout::nhwc;
-        const auto c = random_case<Case>(1, {kernel.type, other, Data::integers, {}, 1e5});
-        ASSERT_TRUE(c);
-        for (const Device device : devices_of(kernel.device)) {
-            EXPECT_EQ(check(*c, device, &kernel), Outcome::refused) << kernel.name;
-        }
-    }
-}
-
 TEST(BackwardRows, RefuseTheOtherLayout) {
-    expect_refusals<BackwardDataCase>();
-    expect_refusals<BackwardWeightCase>();
-    expect_refusals<BackwardBiasCase>();
+    expect_other_layouts_refused<BackwardDataCase>(rows_of(Pass::data));
+    expect_other_layouts_refused<BackwardWeightCase>(rows_of(Pass::weight));
+    expect_other_layouts_refused<BackwardBiasCase>(rows_of(Pass::bias));
 }
 
 // The same row of the other formulation of the input's gradient.
@@ -215,13 +203,11 @@ TEST(BackwardWeightRows, BoundTheirScratchMemory) {
     }
 }
 
-std::vector<KernelInfo> all(Pass pass) { return {rows_of(pass).begin(), rows_of(pass).end()}; }
-
-INSTANTIATE_TEST_SUITE_P(Table, BackwardDataRow, testing::ValuesIn(all(Pass::data)),
+INSTANTIATE_TEST_SUITE_P(Table, BackwardDataRow, testing::ValuesIn(rows_of(Pass::data)),
                          parameter_name);
-INSTANTIATE_TEST_SUITE_P(Table, BackwardWeightRow, testing::ValuesIn(all(Pass::weight)),
+INSTANTIATE_TEST_SUITE_P(Table, BackwardWeightRow, testing::ValuesIn(rows_of(Pass::weight)),
                          parameter_name);
-INSTANTIATE_TEST_SUITE_P(Table, BackwardBiasRow, testing::ValuesIn(all(Pass::bias)),
+INSTANTIATE_TEST_SUITE_P(Table, BackwardBiasRow, testing::ValuesIn(rows_of(Pass::bias)),
                          parameter_name);
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "convolution/operands.h"
+#include "tests/support/conditions.h"
 
 namespace hk::test {
 namespace {
@@ -14,21 +15,6 @@ using Relation = Constraint::Relation;
 
 int64_t round_up(int64_t value, int64_t multiple) {
     return (value + multiple - 1) / multiple * multiple;
-}
-
-// The value nearest to `value`, upwards for multiples, that the constraint allows.
-int64_t nudged(const Constraint &constraint, int64_t value) {
-    switch (constraint.relation) {
-        case Relation::equal:
-            return constraint.value;
-        case Relation::at_least:
-            return std::max(value, constraint.value);
-        case Relation::at_most:
-            return std::min(value, constraint.value);
-        case Relation::multiple_of:
-            return round_up(std::max<int64_t>(value, 1), constraint.value);
-    }
-    return value;
 }
 
 // One draw of a problem. Sizes are drawn field by field, each moved to where the constraints on it
@@ -50,12 +36,7 @@ public:
         if (p.height < 1 || p.width < 1) {
             return {};
         }
-        const detail::Fields fields = detail::conv2d_fields(p);
-        for (const Constraint &constraint : request_.where) {
-            if (!holds(constraint, fields[constraint.field])) {
-                return {};
-            }
-        }
+        if (!meets(request_.where, detail::conv2d_fields(p))) return {};
         return p;
     }
 
@@ -66,19 +47,10 @@ private:
 
     // The value moved to where the conditions on this field allow it.
     int64_t allowed(std::string_view name, int64_t value) const {
-        for (const Constraint &constraint : request_.where) {
-            if (constraint.field == name) {
-                value = nudged(constraint, value);
-            }
-        }
-        return value;
+        return range_of(request_.where, name).moved(value);
     }
 
-    bool fixed(std::string_view name) const {
-        return std::any_of(request_.where.begin(), request_.where.end(), [&](const auto &c) {
-            return c.field == name && c.relation == Relation::equal;
-        });
-    }
+    bool fixed(std::string_view name) const { return range_of(request_.where, name).one(); }
 
     void draw_channels() {
         const Sizes wide{1, 2, 3, 4, 5, 7, 8, 11, 13, 16, 17, 23, 29, 32, 37, 48};

@@ -47,16 +47,6 @@ TEST(QuantizedConv2dCase, CoversTheKindsOfQuantisation) {
     }
 }
 
-TEST(QuantizedConv2dCase, MakesTheSizeOfOutputThatARowAsksFor) {
-    for (const int64_t bytes : {1, 4}) {
-        const Constraint where{"output_bytes", Constraint::Relation::equal, bytes};
-        for (const QuantizedConv2dCase &c : many(DataType::f32, {&where, 1})) {
-            EXPECT_EQ(size_of(c.output_type), bytes);
-            EXPECT_NE(c.output_type, DataType::s32) << "an input of f32 has no sum in s32";
-        }
-    }
-}
-
 struct Computed {
     QuantizedConv2dCase c;
     QuantizedHostTensors tensors;

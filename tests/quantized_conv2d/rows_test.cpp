@@ -30,15 +30,7 @@ TEST_P(QuantizedConv2dRow, PassesOnNanAndInfinity) {
 }
 
 TEST(QuantizedConv2dRows, RefuseTheOtherLayout) {
-    for (const KernelInfo &kernel : quantized_conv2d_kernels()) {
-        const Layout other = kernel.layout == Layout::nhwc ? Layout::nchw : Layout::nhwc;
-        const auto c =
-            random_case<QuantizedConv2dCase>(1, {kernel.type, other, Data::integers, {}, 1e5});
-        ASSERT_TRUE(c);
-        for (const Device device : devices_of(kernel.device)) {
-            EXPECT_EQ(check(*c, device, &kernel), Outcome::refused) << kernel.name;
-        }
-    }
+    expect_other_layouts_refused<QuantizedConv2dCase>(quantized_conv2d_kernels());
 }
 
 // A kernel that writes words would write beside bytes, and the other way round.
@@ -64,9 +56,7 @@ TEST(QuantizedConv2dRows, RefuseTheOtherSizeOfOutput) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Table, QuantizedConv2dRow,
-                         testing::ValuesIn(quantized_conv2d_kernels().begin(),
-                                           quantized_conv2d_kernels().end()),
+INSTANTIATE_TEST_SUITE_P(Table, QuantizedConv2dRow, testing::ValuesIn(quantized_conv2d_kernels()),
                          parameter_name);
 
 }  // namespace

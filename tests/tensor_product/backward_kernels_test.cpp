@@ -1,45 +1,13 @@
-// Gradients of the tensor product: every row of the table, and what the product has not.
+// Gradients of the tensor product: what the product has not.
 
 #include <cmath>
 
-#include "tests/kernels/family.h"
 #include "tests/reference/elements.h"
 #include "tests/support/values.h"
-#include "tests/tensor_product/check.h"
+#include "tests/tensor_product/case.h"
 
 namespace hk::test {
 namespace {
-
-void check_it(const KernelInfo &row, Product product) {
-    for (const Device device : devices_of(row.device)) {
-        const TensorProductRequest request{
-            .type = row.type, .where = row.where, .product = product};
-        check_row<TensorProductCase>(row, device, request, 40);
-    }
-}
-
-class TensorProductDataRow : public testing::TestWithParam<KernelInfo> {};
-TEST_P(TensorProductDataRow, IsTheReference) { check_it(GetParam(), Product::input_gradient); }
-
-class TensorProductWeightRow : public testing::TestWithParam<KernelInfo> {};
-TEST_P(TensorProductWeightRow, IsTheReference) { check_it(GetParam(), Product::weight_gradient); }
-
-INSTANTIATE_TEST_SUITE_P(Table, TensorProductDataRow,
-                         testing::ValuesIn(tensor_product_kernels().begin(),
-                                           tensor_product_kernels().end()),
-                         parameter_name);
-INSTANTIATE_TEST_SUITE_P(Stationary, TensorProductDataRow,
-                         testing::ValuesIn(tensor_product_stationary_kernels().begin(),
-                                           tensor_product_stationary_kernels().end()),
-                         parameter_name);
-INSTANTIATE_TEST_SUITE_P(Atomic, TensorProductDataRow,
-                         testing::ValuesIn(tensor_product_atomic_kernels().begin(),
-                                           tensor_product_atomic_kernels().end()),
-                         parameter_name);
-INSTANTIATE_TEST_SUITE_P(Table, TensorProductWeightRow,
-                         testing::ValuesIn(tensor_product_backward_weight_kernels().begin(),
-                                           tensor_product_backward_weight_kernels().end()),
-                         parameter_name);
 
 // Differences of the product itself: of a random direction in each argument.
 TEST(TensorProductGradientCheck, IsTheSlopeOfTheProduct) {

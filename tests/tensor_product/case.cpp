@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "tensor_product/operands.h"
+#include "tests/support/conditions.h"
 #include "tests/support/values.h"
 
 namespace hk::test {
@@ -109,14 +110,13 @@ std::optional<TensorProductCase> random_case(uint64_t seed, const TensorProductR
     c.output_channels = one_in(random, 2) ? pick(random, channels) : uniform(random, 1, 150);
     if (one_in(random, 3)) c.output_channels = 8 * uniform(random, 1, one_in(random, 2) ? 4 : 16);
     // A row that takes only wide or narrow ones would wait long for them.
-    for (const Constraint &constraint : request.where) {
-        const std::string_view field = constraint.field;
-        if (field != "c" && field != "m") continue;
-        int64_t &count = field == "c" ? c.input_channels : c.output_channels;
-        if (holds(constraint, count)) continue;
+    for (const auto &[field, count] :
+         {std::pair{"c", &c.input_channels}, {"m", &c.output_channels}}) {
+        const Range range = range_of(request.where, field);
+        if (range.moved(*count) == *count) continue;
         std::vector<int64_t> taken = channels;
-        std::erase_if(taken, [&](int64_t other) { return !holds(constraint, other); });
-        count = pick(random, taken);
+        std::erase_if(taken, [&](int64_t other) { return range.moved(other) != other; });
+        *count = pick(random, taken);
     }
     c.groups = one_in(random, 4) ? uniform(random, 2, 4) : 1;
     c.input_rows = pick(random, rows);
@@ -140,11 +140,8 @@ std::optional<TensorProductCase> random_case(uint64_t seed, const TensorProductR
     c.weight = place();
     c.maps = place();
     c.output = place();
-    const detail::Fields fields = detail::tensor_product_fields(problem_of(c));
-    const bool taken = std::ranges::all_of(request.where, [&](const Constraint &constraint) {
-        return holds(constraint, fields[constraint.field]);
-    });
-    return taken ? std::optional(c) : std::nullopt;
+    if (!meets(request.where, detail::tensor_product_fields(problem_of(c)))) return {};
+    return c;
 }
 
 TensorProductData tensor_product_data(const TensorProductCase &c) {

@@ -4,7 +4,6 @@
 
 #include "tests/reference/elements.h"
 #include "tests/reference/tolerance.h"
-#include "tests/tensor_product/reference.h"
 
 namespace hk::test {
 namespace {
@@ -13,30 +12,6 @@ namespace {
 double off_at_most(DataType type, int64_t terms, double value, double magnitude) {
     if (type != DataType::f64) return reference::tolerance(type, terms, value, magnitude);
     return 2 * static_cast<double>(terms + 2) * std::ldexp(1, -53) * magnitude;
-}
-
-std::string compare(const TensorProductCase &c, const reference::TensorProductResult &wanted,
-                    const Tensor &result) {
-    const std::vector<double> got = reference::read(result);
-    const Shape &shape = result.shape();
-    const auto place = [&](size_t i) {
-        const auto at = static_cast<int64_t>(i), width = shape[shape.size() - 1];
-        const std::string channel = " channel " + std::to_string(at % width);
-        if (shape.size() == 2) return "row " + std::to_string(at / width) + channel;
-        return "offset " + std::to_string(at / width / shape[1]) + " input channel " +
-               std::to_string(at / width % shape[1]) + channel;
-    };
-    return differences(place, got, [&](size_t i) -> std::string {
-        const double value = wanted.values[i];
-        if (c.data == Data::integers) {
-            const double rounded = reference::rounded(c.type, value);
-            return got[i] == rounded ? "" : std::to_string(rounded);
-        }
-        const double bound = off_at_most(c.type, wanted.terms[i], value, wanted.magnitudes[i]);
-        return reference::close(c.type, got[i], value, bound)
-                   ? ""
-                   : std::to_string(value) + " within " + std::to_string(bound);
-    });
 }
 
 // The tensors in the order that the functions take them: two that are read, then the result.
@@ -93,6 +68,26 @@ Roles roles_of(Product product) {
 
 }  // namespace
 
+std::string compare(bool exact, const reference::TensorProductResult &wanted,
+                    const Tensor &result) {
+    const std::vector<double> got = reference::read(result);
+    const DataType type = result.type();
+    const Shape &shape = result.shape();
+    const auto place = [&](size_t i) {
+        const auto at = static_cast<int64_t>(i), width = shape[shape.size() - 1];
+        const std::string channel = " channel " + std::to_string(at % width);
+        if (shape.size() == 2) return "row " + std::to_string(at / width) + channel;
+        return "offset " + std::to_string(at / width / shape[1]) + " input channel " +
+               std::to_string(at / width % shape[1]) + channel;
+    };
+    return differences(place, got, [&](size_t i) {
+        const double value = wanted.values[i];
+        if (exact) return fault(type, got[i], reference::rounded(type, value), 0);
+        return fault(type, got[i], value,
+                     off_at_most(type, wanted.terms[i], value, wanted.magnitudes[i]));
+    });
+}
+
 Outcome check(const TensorProductCase &c, Device device, const KernelInfo *row) {
     const TensorProductData data = tensor_product_data(c);
     const Roles roles = roles_of(c.product);
@@ -118,8 +113,9 @@ Outcome check(const TensorProductCase &c, Device device, const KernelInfo *row) 
                       {"imap", &imap},
                       {"omap", &omap},
                       {"starts", address_of(starts)}};
-    checked.outputs = {
-        {roles.result_name, &result, [&](const Tensor &got) { return compare(c, wanted, got); }}};
+    checked.outputs = {{roles.result_name, &result, [&](const Tensor &got) {
+                            return compare(c.data == Data::integers, wanted, got);
+                        }}};
     checked.call = [&] {
         const TensorProductMaps maps(imap.tensor(), omap.tensor(), c.input_rows, c.output_rows,
                                      tensor_of(starts), c.check_maps);

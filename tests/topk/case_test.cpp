@@ -9,54 +9,6 @@
 namespace hk::test {
 namespace {
 
-TEST(TopKCase, MeetsTheConditions) {
-    using enum Constraint::Relation;
-    const Constraint where[] = {{"values", equal, 1},       {"indices", equal, 0},
-                                {"columns", at_least, 700}, {"k", at_most, 64},
-                                {"k", at_least, 3},         {"vectors_per_k", at_least, 2},
-                                {"adjacent", equal, 1}};
-    int drawn = 0;
-    for (const uint64_t seed : seeds(200)) {
-        const auto c = random_case<TopKCase>(seed, TopKRequest{{DataType::f32}, where, 5e3});
-        if (!c) continue;
-        drawn++;
-        SCOPED_TRACE(to_string(*c));
-        EXPECT_TRUE(c->values);
-        EXPECT_FALSE(c->indices);
-        EXPECT_GE(c->columns(), 700);
-        EXPECT_LE(c->k, 64);
-        EXPECT_GE(c->k, 3);
-        EXPECT_GE(c->columns() / c->k, 32);
-        Random random(seed);
-        const Placed input(topk_input(*c), Device::cpu(), c->input, random);
-        EXPECT_EQ(input.tensor().strides()[c->axis_from_front()], 1);
-    }
-    EXPECT_GT(drawn, 100);
-}
-
-TEST(TopKCase, ManyRowsAreDrawn) {
-    using enum Constraint::Relation;
-    const Constraint where[] = {
-        {"rows", at_least, 8}, {"vectors", at_least, 16}, {"candidates", at_most, 512}};
-    for (const uint64_t seed : seeds(30)) {
-        const auto c = random_case<TopKCase>(seed, TopKRequest{{DataType::f32}, where, 3e3});
-        ASSERT_TRUE(c);
-        const Tensor input = topk_input(*c);
-        EXPECT_GE(input.elements() / c->columns(), 8);
-        EXPECT_GE(c->columns(), 256);
-        EXPECT_LE(c->columns() / 64 * c->k, 512);
-    }
-}
-
-TEST(TopKCase, WholeRowsAreDrawn) {
-    const Constraint where[] = {{"rest", Constraint::Relation::at_most, 0}};
-    for (const uint64_t seed : seeds(30)) {
-        const auto c = random_case<TopKCase>(seed, TopKRequest{{DataType::u8}, where, 1e3});
-        ASSERT_TRUE(c);
-        EXPECT_EQ(c->k, c->columns());
-    }
-}
-
 TEST(TopKCase, DrawsEveryKindOfProblem) {
     std::set<size_t> ranks;
     std::set<int64_t> ks;

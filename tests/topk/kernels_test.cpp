@@ -10,8 +10,9 @@
 #include "HalideRuntime.h"
 #include "tests/kernels/family.h"
 #include "tests/reference/elements.h"
-#include "tests/topk/reference.h"
+#include "tests/support/environment.h"
 #include "tests/topk/check.h"
+#include "tests/topk/reference.h"
 
 namespace hk::test {
 namespace {
@@ -109,16 +110,74 @@ TEST_P(TopK, RunsInTwoThreadsAtOnce) {
     }
 }
 
-std::string name(const testing::TestParamInfo<std::tuple<DeviceType, DataType>> &info) {
-    const auto [device, type] = info.param;
-    return std::string(name_of(device)) + "_" + std::string(hk::name_of(type));
-}
-
 INSTANTIATE_TEST_SUITE_P(All, TopK,
                          testing::Combine(testing::Values(DeviceType::cpu, DeviceType::opencl,
                                                           DeviceType::cuda),
                                           testing::ValuesIn(all_types)),
-                         name);
+                         parameter_name);
+
+// Rows of a GPU, every way that topk_plan takes: one tile, lists that are sorted again, columns,
+// and merges. Values, indices, and both, with indices of 64 bits.
+void check_ways(TopKCase c) {
+    for (const Device device : devices_with_rows()) {
+        if (device.is_cpu()) continue;
+        for (const auto &[values, indices, index_type] : {std::tuple{true, false, DataType::s64},
+                                                          {false, true, DataType::s32},
+                                                          {true, true, DataType::s64}}) {
+            c.values = values;
+            c.indices = indices;
+            c.index_type = index_type;
+            check(c, device);
+        }
+    }
+}
+
+constexpr Pattern kOrders[] = {Pattern::numbers, Pattern::few, Pattern::equal, Pattern::sorted,
+                               Pattern::reversed};
+
+class TopKOnGpu : public testing::TestWithParam<std::tuple<const char *, DataType>> {};
+
+TEST_P(TopKOnGpu, TakesEveryWay) {
+    const auto &[bytes, type] = GetParam();
+    const Environment limit("HK_SHARED_LIMIT", bytes);
+    Random random(7);
+    for (const int64_t columns : {1, 2, 7, 1000, 1025, 5000, 70000}) {
+        for (const int64_t k : std::set<int64_t>{1, 2, 5, 50, columns - 1, columns}) {
+            if (k < 1 || k > columns || HasFailure()) continue;
+            TopKCase c =
+                row_case(type, columns, k, one_in(random, 2) ? Order::largest : Order::smallest,
+                         kOrders[uniform(random, 0, std::ssize(kOrders) - 1)]);
+            c.shape = {columns < 3000 ? 3 : 1, columns};
+            c.axis = 1;
+            check_ways(c);
+        }
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(SharedBytes, TopKOnGpu,
+                         testing::Combine(testing::Values("0", "4096", "49152"),
+                                          testing::Values(DataType::u8, DataType::s16,
+                                                          DataType::f32, DataType::f64)),
+                         [](const auto &info) {
+                             return std::string("limit") + std::get<0>(info.param) + "_" +
+                                    std::string(hk::name_of(std::get<1>(info.param)));
+                         });
+
+// Columns of long rows: more tiles than fill a GPU.
+TEST(TopKOfManyRowsOnGpu, IsTheReference) {
+    for (const Pattern pattern : kOrders) {
+        for (const auto &[rows, columns, k, type, order] :
+             {std::tuple{130, 9000, 5, DataType::f32, Order::largest},
+              {60, 70001, 17, DataType::s64, Order::smallest},
+              {400, 3000, 300, DataType::u8, Order::largest}}) {
+            TopKCase c = row_case(type, columns, k, order, pattern);
+            c.shape = {rows, columns};
+            c.axis = 1;
+            check_ways(c);
+            if (HasFailure()) return;
+        }
+    }
+}
 
 TEST(TopKOnEveryDevice, TakesLongRows) {
     for (const Device device : devices_with_rows()) {
