@@ -2,7 +2,7 @@
 // every device that it runs on here; rows that take none in place say so, and leave it as it was.
 
 #include "hk/error.h"
-#include "tests/conv2d/check.h"
+#include "tests/conv2d/case.h"
 #include "tests/kernels/family.h"
 #include "tests/reference/elements.h"
 #include "tests/support/values.h"

@@ -1,8 +1,8 @@
-// Does the shipped library work: hk::conv2d on random problems, on every device that is here, with
-// the rows that selection takes.
+// Does the shipped library work: every row of the table on random problems that meet its
+// conditions, and hk::conv2d with the rows that selection takes, on every device that is here.
 
 #include "hk/conv2d.h"
-#include "tests/conv2d/check.h"
+#include "tests/conv2d/case.h"
 #include "tests/convolution/layout_test.h"
 #include "tests/reference/elements.h"
 #include "tests/support/values.h"
@@ -53,6 +53,23 @@ TEST(Conv2dPicture, PixelsMayLieApart) {
         }
     }
 }
+
+using Conv2dRow = LayoutRowTest<Conv2dCase>;
+
+TEST_P(Conv2dRow, IsExactOnIntegers) { check_row(Data::integers, 24); }
+
+TEST_P(Conv2dRow, IsCloseOnReals) { check_row(Data::reals, 12); }
+
+TEST_P(Conv2dRow, PassesOnNanAndInfinity) {
+    check_row(Data::one_nan, 4);
+    check_row(Data::one_infinity, 3);
+}
+
+TEST(Conv2dRows, RefuseTheOtherLayout) {
+    expect_other_layouts_refused<Conv2dCase>(conv2d_kernels());
+}
+
+INSTANTIATE_TEST_SUITE_P(Table, Conv2dRow, testing::ValuesIn(conv2d_kernels()), parameter_name);
 
 }  // namespace
 }  // namespace hk::test

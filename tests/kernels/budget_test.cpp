@@ -12,7 +12,7 @@
 #include "hk/conv2d_backward.h"
 #include "hk/tensor_product.h"
 #include "lists.h"
-#include "tests/conv2d/check.h"
+#include "tests/conv2d/case.h"
 #include "tests/quantized_conv2d/check.h"
 #include "tests/support/environment.h"
 #include "tests/support/print.h"

@@ -3,7 +3,7 @@
 
 #include "hk/conv2d_backward.h"
 #include "hk/tensor_product_backward.h"
-#include "tests/conv2d_backward/check.h"
+#include "tests/conv2d_backward/case.h"
 #include "tests/kernels/family.h"
 #include "tests/kernels/long_sums.h"
 #include "tests/support/values.h"

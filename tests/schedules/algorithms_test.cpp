@@ -5,11 +5,11 @@
 
 #include "Halide.h"
 #include "compiled.h"
-#include "tests/conv2d/check.h"
-#include "tests/conv2d_backward/check.h"
+#include "tests/conv2d/case.h"
+#include "tests/conv2d_backward/case.h"
 #include "tests/kernels/family.h"
 #include "tests/quantized_conv2d/check.h"
-#include "tests/tensor_product/check.h"
+#include "tests/tensor_product/case.h"
 
 namespace hk::test {
 namespace {

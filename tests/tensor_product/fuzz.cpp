@@ -6,7 +6,7 @@
 #include "tests/fuzz/compare.h"
 #include "tests/fuzz/family.h"
 #include "tests/reference/elements.h"
-#include "tests/tensor_product/check.h"
+#include "tests/tensor_product/case.h"
 
 namespace hk::fuzz {
 namespace {

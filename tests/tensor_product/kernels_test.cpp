@@ -9,7 +9,7 @@
 #include "tests/reference/elements.h"
 #include "tests/support/environment.h"
 #include "tests/support/values.h"
-#include "tests/tensor_product/check.h"
+#include "tests/tensor_product/case.h"
 
 namespace hk::test {
 namespace {
@@ -271,6 +271,25 @@ TEST(TensorProductNan, StaysInTheRowsThatItsPairsReach) {
     const std::vector<double> result = reference::read(data.output);
     for (size_t i = 0; i < result.size(); i++)
         EXPECT_EQ(std::isnan(result[i]), i / 20 == 29) << "row " << i / 20;
+}
+
+// Chunks are gathered whole, and channels past the last one stand for nothing.
+TEST(TensorProductGradientNan, StaysInTheOffsetsThatItsRowMeets) {
+    for (const int64_t channels : {16, 20}) {
+        const Tensor input = Tensor::zeros({10, 5}, DataType::f32);
+        const Tensor gradient = Tensor::zeros({10, channels}, DataType::f32);
+        for (const Tensor &rows : {input, gradient}) {
+            for (int64_t i = 0; i < rows.shape()[1]; i++) rows.data<float>()[i] = std::nanf("");
+        }
+        Tensor map = Tensor::zeros({3, 4}, DataType::s32);
+        for (int64_t i = 0; i < 12; i++) map.data<int32_t>()[i] = i == 7 ? 0 : 1 + i % 9;
+        const Tensor weight = Tensor::zeros({3, 5, channels}, DataType::f32);
+        tensor_product_backward_weight(input, gradient, TensorProductMaps(map, map, 10, 10),
+                                       weight);
+        const std::vector<double> result = reference::read(weight);
+        for (size_t i = 0; i < result.size(); i++)
+            EXPECT_EQ(std::isnan(result[i]), i / static_cast<size_t>(5 * channels) == 1) << i;
+    }
 }
 
 // Neither what is filled up with rows and channels that no pair has, nor a weight of an offset

@@ -6,7 +6,7 @@
 #include "tests/kernels/family.h"
 #include "tests/kernels/long_sums.h"
 #include "tests/support/values.h"
-#include "tests/tensor_product/check.h"
+#include "tests/tensor_product/case.h"
 
 namespace hk::test {
 namespace {

@@ -1,8 +1,7 @@
-// Does the shipped library work: hk::topk on every device that is here, with the rows that
-// selection takes.
+// Does the shipped library work: every row of the table that selection chooses from, on random
+// problems that meet its conditions, and hk::topk with the rows that it takes, on every device.
 
 #include <sys/mman.h>
-
 #include <cstring>
 #include <set>
 #include <tuple>
@@ -11,7 +10,7 @@
 #include "tests/kernels/family.h"
 #include "tests/reference/elements.h"
 #include "tests/support/environment.h"
-#include "tests/topk/check.h"
+#include "tests/topk/case.h"
 #include "tests/topk/reference.h"
 
 namespace hk::test {
@@ -303,6 +302,45 @@ TEST(TopKInput, MayBeReadOnlyMemory) {
         munmap(pages, bytes);
     }
 }
+
+std::vector<KernelInfo> chosen_rows() {
+    std::vector<KernelInfo> rows(topk_kernels().begin(), topk_kernels().end());
+    rows.insert(rows.end(), topk_tiles_kernels().begin(), topk_tiles_kernels().end());
+    return rows;
+}
+
+class TopKRow : public RowTest {
+protected:
+    // Of each type that the row serves.
+    void check_row(std::span<const Constraint> where, int problems) {
+        const KernelInfo &row = GetParam();
+        const double elements = row.device == DeviceType::cpu ? 2e4 : 3e3;
+        for (const Device device : devices_) {
+            for (const DataType type : topk_types(row.type)) {
+                SCOPED_TRACE(hk::name_of(type));
+                test::check_row<TopKCase>(row, device, TopKRequest{{type}, where, elements},
+                                          problems);
+            }
+        }
+    }
+};
+
+TEST_P(TopKRow, IsTheReference) {
+    check_row(GetParam().where, GetParam().device == DeviceType::cpu ? 30 : 8);
+}
+
+// A row says what it does not take, instead of running on it.
+TEST_P(TopKRow, RefusesOtherWidths) {
+    const KernelInfo &row = GetParam();
+    const DataType other = size_of(row.type) == 4 ? DataType::u16 : DataType::u32;
+    for (const Device device : devices_) {
+        const auto c = random_case<TopKCase>(1, TopKRequest{{other}, row.where, 1e3});
+        ASSERT_TRUE(c);
+        EXPECT_EQ(check(*c, device, &row), Outcome::refused) << row.name;
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Table, TopKRow, testing::ValuesIn(chosen_rows()), parameter_name);
 
 }  // namespace
 }  // namespace hk::test
