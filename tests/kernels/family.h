@@ -10,6 +10,7 @@
 #include <tuple>
 #include <type_traits>
 
+#include "HalideRuntime.h"
 #include "tests/support/checked_call.h"
 #include "tests/support/print.h"
 
@@ -139,6 +140,18 @@ void check_two_threads(Device device, const Request &request) {
     std::thread other(work, 1);
     work(0);
     other.join();
+}
+
+// What `run` returns is the same with any number of Halide's threads.
+template<typename Run>
+void expect_same_with_threads(const Run &run, std::initializer_list<int> all) {
+    const int before = halide_set_num_threads(1);
+    const auto alone = run();
+    for (const int threads : all) {
+        halide_set_num_threads(threads);
+        EXPECT_EQ(run(), alone) << threads << " threads";
+    }
+    halide_set_num_threads(before);
 }
 
 }  // namespace hk::test

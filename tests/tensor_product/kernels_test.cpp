@@ -4,7 +4,6 @@
 
 #include <cmath>
 
-#include "HalideRuntime.h"
 #include "tests/kernels/family.h"
 #include "tests/reference/elements.h"
 #include "tests/support/environment.h"
@@ -226,8 +225,7 @@ TEST(TensorProductThreads, ChangeNoBit) {
         const TensorProductData data = tensor_product_data(c);
         const Tensor input = data.input.to(device), weight = data.weight.to(device);
         // The product first: its gradients then are of what it made.
-        const auto result = [&](int threads) {
-            const int before = halide_set_num_threads(threads);
+        const auto run = [&] {
             const TensorProductMaps maps(data.imap, data.omap, c.input_rows, c.output_rows);
             std::vector<Tensor> made = {Tensor(c.output_shape(), c.type, device)};
             tensor_product(input, weight, maps, made[0]);
@@ -237,14 +235,12 @@ TEST(TensorProductThreads, ChangeNoBit) {
                 tensor_product_backward_data(made[0], weight, maps, made[1]);
                 tensor_product_backward_weight(input, made[0], maps, made[2]);
             }
-            halide_set_num_threads(before);
             std::vector<std::vector<uint64_t>> bits;
             for (const Tensor &tensor : made)
                 bits.push_back(reference::bits(tensor.to(Device::cpu())));
             return bits;
         };
-        const auto alone = result(1);
-        for (const int threads : {1, 2, 3, 8, 8}) EXPECT_EQ(result(threads), alone) << threads;
+        expect_same_with_threads(run, {1, 2, 3, 8, 8});
     }
 }
 
