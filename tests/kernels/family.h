@@ -44,11 +44,12 @@ protected:
     void SetUp() override { need(GetParam().device); }
 };
 
-// The names of parameters: of a row, of a device, layout or type, of a tuple of these.
+// The names of parameters: of a row, a text, a device, layout or type, of a tuple of these.
 inline std::string name_of_parameter(const KernelInfo &row) { return row.name; }
+inline std::string name_of_parameter(const char *text) { return text; }
 template<typename T>
 requires std::is_enum_v<T> std::string name_of_parameter(T value) {
-    return std::string(hk::name_of(value));
+    return std::string(name_of(value));
 }
 template<typename First, typename... Rest>
 std::string name_of_parameter(const std::tuple<First, Rest...> &parameters) {

@@ -87,10 +87,7 @@ TEST_P(TensorProduct, RunsInTwoThreadsAtOnce) {
 
 INSTANTIATE_TEST_SUITE_P(Types, TensorProduct,
                          testing::Combine(testing::ValuesIn(kProducts), testing::ValuesIn(kTypes)),
-                         [](const auto &info) {
-                             return std::string(name_of(std::get<0>(info.param))) + "_" +
-                                    std::string(hk::name_of(std::get<1>(info.param)));
-                         });
+                         parameter_name);
 
 // On the CPU, or on GPUs of so many shared bytes.
 class TensorProductOfSizes : public testing::TestWithParam<std::tuple<const char *, DataType>> {
@@ -118,7 +115,7 @@ protected:
     }
 
 private:
-    const Environment limit_{"HK_SHARED_LIMIT", on_cpu() ? "49152" : std::get<0>(GetParam())};
+    const Environment limit_{"HK_SHARED_LIMIT", on_cpu() ? "49152" : std::get<0>(GetParam()) + 5};
     const Environment quiet_{"HK_LOG", "off"};
 };
 
@@ -189,12 +186,10 @@ TEST_P(TensorProductOfSizes, TakesWhatIsEmpty) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Places, TensorProductOfSizes,
-                         testing::Combine(testing::Values("cpu", "0", "4096", "16384", "49152"),
+                         testing::Combine(testing::Values("cpu", "limit0", "limit4096",
+                                                          "limit16384", "limit49152"),
                                           testing::ValuesIn(kTypes)),
-                         [](const auto &info) {
-                             return std::string("on_") + std::get<0>(info.param) + "_" +
-                                    std::string(hk::name_of(std::get<1>(info.param)));
-                         });
+                         parameter_name);
 
 // Weights of more than the memory for parts of their gradient's sums, with pairs and without.
 TEST(TensorProductWeightOnGpu, TakesLargeWeights) {

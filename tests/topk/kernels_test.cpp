@@ -137,7 +137,7 @@ class TopKOnGpu : public testing::TestWithParam<std::tuple<const char *, DataTyp
 
 TEST_P(TopKOnGpu, TakesEveryWay) {
     const auto &[bytes, type] = GetParam();
-    const Environment limit("HK_SHARED_LIMIT", bytes);
+    const Environment limit("HK_SHARED_LIMIT", bytes + 5);
     Random random(7);
     for (const int64_t columns : {1, 2, 7, 1000, 1025, 5000, 70000}) {
         for (const int64_t k : std::set<int64_t>{1, 2, 5, 50, columns - 1, columns}) {
@@ -153,13 +153,10 @@ TEST_P(TopKOnGpu, TakesEveryWay) {
 }
 
 INSTANTIATE_TEST_SUITE_P(SharedBytes, TopKOnGpu,
-                         testing::Combine(testing::Values("0", "4096", "49152"),
+                         testing::Combine(testing::Values("limit0", "limit4096", "limit49152"),
                                           testing::Values(DataType::u8, DataType::s16,
                                                           DataType::f32, DataType::f64)),
-                         [](const auto &info) {
-                             return std::string("limit") + std::get<0>(info.param) + "_" +
-                                    std::string(hk::name_of(std::get<1>(info.param)));
-                         });
+                         parameter_name);
 
 // Columns of long rows: more tiles than fill a GPU.
 TEST(TopKOfManyRowsOnGpu, IsTheReference) {
