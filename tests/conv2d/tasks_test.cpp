@@ -33,14 +33,10 @@ TEST_P(Conv2dTasks, AreAtLeastSeven) {
     options.groups = s.groups;
     const int64_t before = s.kernel / 2;
     options.padding = {before, before, before, before};
-    const int64_t channels = s.channels / s.groups;
-    const bool nhwc = layout == Layout::nhwc;
-    const Tensor input = Tensor::zeros(
-        nhwc ? Shape{1, s.image, s.image, s.channels} : Shape{1, s.channels, s.image, s.image},
-        DataType::f32);
-    const Tensor weight = Tensor::zeros(nhwc ? Shape{s.filters, s.kernel, s.kernel, channels}
-                                             : Shape{s.filters, channels, s.kernel, s.kernel},
-                                        DataType::f32);
+    const Tensor input =
+        Tensor::zeros(image_shape(layout, 1, s.image, s.image, s.channels), DataType::f32);
+    const Tensor weight = Tensor::zeros(
+        image_shape(layout, s.filters, s.kernel, s.kernel, s.channels / s.groups), DataType::f32);
     const Filter filter = prepared ? prepare_filter(weight) : weight;
     if (prepared) conv2d(input, filter, {}, {}, options);  // packs
     most_tasks = 0;

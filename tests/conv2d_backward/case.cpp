@@ -30,15 +30,8 @@ std::optional<Case> drawn(uint64_t seed, const Conv2dRequest &request) {
 }
 
 const char *name_of(Pass pass) {
-    switch (pass) {
-        case Pass::data:
-            return "data";
-        case Pass::weight:
-            return "weight";
-        case Pass::bias:
-            return "bias";
-    }
-    return "";
+    const char *names[] = {"data", "weight", "bias"};
+    return names[static_cast<size_t>(pass)];
 }
 
 // Of values as the type holds them.
@@ -101,13 +94,10 @@ reference::Conv2dResult expected(const Conv2dBackwardCase &c, const BackwardOper
 // "n 0 y 3 x 2 c 5", of an element of a gradient in the order of the reference.
 std::string place_in(const Conv2dBackwardCase &c, size_t place) {
     const Conv2dProblem &p = c.problem;
+    if (c.pass == Pass::data) return name_of_place(p.height, p.width, p.channels, place);
     const auto i = static_cast<int64_t>(place), per_group = p.channels / p.options.groups;
     std::ostringstream text;
-    if (c.pass == Pass::data) {
-        text << "n " << i / (p.channels * p.width * p.height) << " y "
-             << i / (p.channels * p.width) % p.height << " x " << i / p.channels % p.width << " c "
-             << i % p.channels;
-    } else if (c.pass == Pass::weight) {
+    if (c.pass == Pass::weight) {
         const int64_t tap = i / (p.filters * per_group);
         text << "k " << i % p.filters << " r " << tap / p.kernel_width << " s "
              << tap % p.kernel_width << " c " << i / p.filters % per_group;

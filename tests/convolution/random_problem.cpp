@@ -209,10 +209,6 @@ private:
     std::array<Axis, 2> axes_;
 };
 
-Shape image_shape(Layout layout, int64_t n, int64_t y, int64_t x, int64_t c) {
-    return layout == Layout::nhwc ? Shape{n, y, x, c} : Shape{n, c, y, x};
-}
-
 Placement draw_placement(Random &random) {
     return pick(random,
                 std::vector<Placement>{Placement::packed, Placement::packed, Placement::margins,
@@ -222,17 +218,8 @@ Placement draw_placement(Random &random) {
 }  // namespace
 
 const char *name_of(Data data) {
-    switch (data) {
-        case Data::integers:
-            return "integers";
-        case Data::reals:
-            return "reals";
-        case Data::one_nan:
-            return "integers and a NaN";
-        case Data::one_infinity:
-            return "integers and an infinity";
-    }
-    return "";
+    const char *names[] = {"integers", "reals", "integers and a NaN", "integers and an infinity"};
+    return names[static_cast<size_t>(data)];
 }
 
 std::optional<Conv2dProblem> random_problem(Random &random, const Conv2dRequest &request) {
@@ -250,6 +237,10 @@ void draw_placements(Random &random, ConvolutionCase &c) {
 std::string describe_data(const ConvolutionCase &c) {
     return std::string("; data ") + name_of(c.data) + "; input " + name_of(c.input) + ", weight " +
            name_of(c.weight) + ", output " + name_of(c.output);
+}
+
+Shape image_shape(Layout layout, int64_t n, int64_t y, int64_t x, int64_t c) {
+    return layout == Layout::nhwc ? Shape{n, y, x, c} : Shape{n, c, y, x};
 }
 
 Shape input_shape(const Conv2dProblem &p) {
@@ -302,13 +293,17 @@ std::string to_string(const Conv2dProblem &p) {
     return text.str();
 }
 
-std::string name_of_place(const Conv2dProblem &p, size_t place) {
-    const int64_t i = static_cast<int64_t>(place), filters = p.filters, w = p.output_width(),
-                  h = p.output_height();
+std::string name_of_place(int64_t height, int64_t width, int64_t channels, size_t place,
+                          char channel) {
+    const auto i = static_cast<int64_t>(place);
     std::ostringstream text;
-    text << "n " << i / (filters * w * h) << " y " << i / (filters * w) % h << " x "
-         << i / filters % w << " k " << i % filters;
+    text << "n " << i / (channels * width * height) << " y " << i / (channels * width) % height
+         << " x " << i / channels % width << " " << channel << " " << i % channels;
     return text.str();
+}
+
+std::string name_of_place(const Conv2dProblem &p, size_t place) {
+    return name_of_place(p.output_height(), p.output_width(), p.filters, place, 'k');
 }
 
 }  // namespace hk::test

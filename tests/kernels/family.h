@@ -44,9 +44,11 @@ protected:
     void SetUp() override { need(GetParam().device); }
 };
 
-// The names of parameters: of a row, a text, a device, layout or type, of a tuple of these.
+// The names of parameters: of a row, a text, a number, a device, layout or type, of a tuple of
+// these.
 inline std::string name_of_parameter(const KernelInfo &row) { return row.name; }
-inline std::string name_of_parameter(const char *text) { return text; }
+inline std::string name_of_parameter(const std::string &text) { return text; }
+inline std::string name_of_parameter(int number) { return std::to_string(number); }
 template<typename T>
 requires std::is_enum_v<T> std::string name_of_parameter(T value) {
     return std::string(name_of(value));

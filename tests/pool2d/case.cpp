@@ -57,8 +57,7 @@ std::optional<Case> drawn(uint64_t seed, const Conv2dRequest &request) {
 }
 
 Shape image_shape(const Pool2dProblem &p) {
-    return p.options.layout == Layout::nhwc ? Shape{p.batch, p.height, p.width, p.channels}
-                                            : Shape{p.batch, p.channels, p.height, p.width};
+    return test::image_shape(p.options.layout, p.batch, p.height, p.width, p.channels);
 }
 
 // Whole numbers so few that windows have several maxima, or reals, rounded to the type; where asked
@@ -91,12 +90,8 @@ std::string compare(const Pool2dCase &c, const reference::Conv2dResult &wanted,
         return fault_of_sum(type, got[i], wanted.value[i], wanted.magnitude[i], wanted.terms + 2,
                             exact);
     };
-    const auto place = [&](size_t at) {
-        const auto i = static_cast<int64_t>(at), channels = c.problem.channels;
-        std::ostringstream text;
-        text << "n " << i / (channels * width * height) << " y " << i / (channels * width) % height
-             << " x " << i / channels % width << " c " << i % channels;
-        return text.str();
+    const auto place = [&](size_t i) {
+        return name_of_place(height, width, c.problem.channels, i);
     };
     return differences(place, got, fault) + unwritten(result);
 }

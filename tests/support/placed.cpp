@@ -49,21 +49,8 @@ std::string describe(const Tensor &base, int64_t place) {
 }  // namespace
 
 const char *name_of(Placement placement) {
-    switch (placement) {
-        case Placement::packed:
-            return "packed";
-        case Placement::margins:
-            return "margins";
-        case Placement::steps:
-            return "steps";
-        case Placement::reversed:
-            return "reversed";
-        case Placement::permuted:
-            return "permuted";
-        case Placement::flipped:
-            return "flipped";
-    }
-    return "";
+    const char *names[] = {"packed", "margins", "steps", "reversed", "permuted", "flipped"};
+    return names[static_cast<size_t>(placement)];
 }
 
 void poison(const Tensor &tensor) {
