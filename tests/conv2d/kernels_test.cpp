@@ -74,8 +74,6 @@ TEST(Conv2dRows, RefuseTheOtherLayout) {
 
 INSTANTIATE_TEST_SUITE_P(Table, Conv2dRow, testing::ValuesIn(conv2d_kernels()), parameter_name);
 
-class Conv2dInPlace : public testing::TestWithParam<KernelInfo> {};
-
 bool takes_in_place(const KernelInfo &row, const Conv2dProblem &problem) {
     return std::ranges::none_of(row.where, [&](const Constraint &constraint) {
         return std::string_view(constraint.field) == "groups_in_place" &&
@@ -124,16 +122,15 @@ Outcome compare_in_place(const KernelInfo &row, const Conv2dCase &c, Device devi
     return checked.run();
 }
 
-TEST_P(Conv2dInPlace, IsWhatItIsApart) {
+TEST_P(Conv2dRow, IsInPlaceWhatItIsApart) {
     const KernelInfo &row = GetParam();
     constexpr int problems = 16;
-    for (const Device device : devices_of(row.device)) {
+    for (const Device device : devices_) {
         int passed = 0;
-        const double operations = row.device == DeviceType::opencl ? 4e5 : 2e6;
         for (const uint64_t seed : seeds(problems * 40)) {
             const Data data = seed % 2 ? Data::reals : Data::integers;
-            auto c =
-                random_case<Conv2dCase>(seed, {row.type, row.layout, data, row.where, operations});
+            auto c = random_case<Conv2dCase>(
+                seed, {row.type, row.layout, data, row.where, operations_of(row)});
             if (!c) continue;
             c->residual = true;
             passed += compare_in_place(row, *c, device) == Outcome::passed;
@@ -172,10 +169,6 @@ TEST(Conv2dInPlaceSelection, PassesOnWhatARowCanNotDo) {
     conv2d(input, weight, {}, residual, inplace(residual), problem.options);
     EXPECT_EQ(reference::bits(residual), reference::bits(output));
 }
-
-INSTANTIATE_TEST_SUITE_P(Table, Conv2dInPlace,
-                         testing::ValuesIn(conv2d_kernels().begin(), conv2d_kernels().end()),
-                         parameter_name);
 
 }  // namespace
 }  // namespace hk::test

@@ -28,12 +28,8 @@ std::vector<KernelInfo> all_rows() {
 }
 
 std::vector<Device> devices_with_rows() {
-    std::vector<Device> devices = Device::all();
-    std::erase_if(devices, [](Device device) {
-        return std::ranges::none_of(
-            all_rows(), [&](const KernelInfo &kernel) { return kernel.device == device.type(); });
-    });
-    return devices;
+    return test::devices_with_rows(
+        {activate_kernels(), activate_backward_kernels(), sgd_kernels()});
 }
 
 int64_t elements_on(Device device) { return device.is_cpu() ? 60000 : 5000; }

@@ -22,6 +22,19 @@ inline std::vector<Device> devices_of(DeviceType type) {
     return devices;
 }
 
+// Those that one of the tables has rows for.
+inline std::vector<Device> devices_with_rows(
+    std::initializer_list<std::span<const KernelInfo>> tables) {
+    std::vector<Device> devices = Device::all();
+    std::erase_if(devices, [&](Device device) {
+        return std::ranges::none_of(tables, [&](std::span<const KernelInfo> kernels) {
+            return std::ranges::any_of(
+                kernels, [&](const KernelInfo &row) { return row.device == device.type(); });
+        });
+    });
+    return devices;
+}
+
 // Of a fixture whose parameters begin with a kind of device, of which there are to be some.
 class DeviceTest : public testing::Test {
 protected:

@@ -79,16 +79,8 @@ TEST(QuantizedConv2dRows, RefuseTheOtherSizeOfOutput) {
 INSTANTIATE_TEST_SUITE_P(Table, QuantizedConv2dRow, testing::ValuesIn(quantized_conv2d_kernels()),
                          parameter_name);
 
-// The first device of the type, if the table has rows for it.
-std::optional<Device> device_with_rows(DeviceType type) {
-    const auto devices = devices_of(type);
-    const bool rows =
-        std::ranges::any_of(quantized_conv2d_kernels(),
-                            [&](const KernelInfo &kernel) { return kernel.device == type; });
-    if (devices.empty() || !rows) {
-        return {};
-    }
-    return devices[0];
+std::vector<Device> devices_with_rows() {
+    return test::devices_with_rows({quantized_conv2d_kernels()});
 }
 
 // A quantised ResNet's downsample block: u8 [1, channels, size, size] times 0.125, a 1x1 filter to
@@ -137,11 +129,9 @@ class Downsample : public testing::TestWithParam<std::tuple<Layout, DataType>> {
 
 TEST_P(Downsample, ReducedOnEveryDevice) {
     const auto [layout, output] = GetParam();
-    for (const DeviceType type : {DeviceType::cpu, DeviceType::opencl, DeviceType::cuda}) {
-        if (const auto device = device_with_rows(type)) {
-            check(downsample(layout, 32, 14, output), *device);
-            check(downsample(layout, 24, 13, output), *device);
-        }
+    for (const Device device : devices_with_rows()) {
+        check(downsample(layout, 32, 14, output), device);
+        check(downsample(layout, 24, 13, output), device);
     }
 }
 
@@ -182,11 +172,7 @@ TEST(Dequantized, CropOnEveryDevice) {
     const Environment quiet("HK_LOG", "off");
     for (const char *bytes : {"1073741824", "49152", "32768", "16384", "8192", "0"}) {
         const Environment limit("HK_SHARED_LIMIT", bytes);
-        for (const DeviceType type : {DeviceType::cpu, DeviceType::opencl, DeviceType::cuda}) {
-            if (const auto device = device_with_rows(type)) {
-                check_parts(dequantized(64), *device);
-            }
-        }
+        for (const Device device : devices_with_rows()) check_parts(dequantized(64), device);
     }
 }
 

@@ -11,9 +11,7 @@ namespace {
 
 double elements_of(DeviceType type) { return type == DeviceType::opencl ? 3e3 : 2e4; }
 
-class SoftmaxRow : public RowTest {
-protected:
-};
+class SoftmaxRow : public RowTest {};
 
 TEST_P(SoftmaxRow, IsTheReference) {
     const KernelInfo &row = GetParam();

@@ -19,16 +19,8 @@ constexpr DataType all_types[] = {DataType::f32, DataType::f16, DataType::bf16, 
                                   DataType::s8,  DataType::u8,  DataType::s16,  DataType::u16,
                                   DataType::s32, DataType::u32, DataType::s64,  DataType::u64};
 
-bool has_rows(DeviceType type) {
-    const auto of_type = [&](const KernelInfo &kernel) { return kernel.device == type; };
-    return std::ranges::any_of(topk_kernels(), of_type) ||
-           std::ranges::any_of(topk_tiles_kernels(), of_type);
-}
-
 std::vector<Device> devices_with_rows() {
-    std::vector<Device> devices = Device::all();
-    std::erase_if(devices, [](Device device) { return !has_rows(device.type()); });
-    return devices;
+    return test::devices_with_rows({topk_kernels(), topk_tiles_kernels()});
 }
 
 TopKCase row_case(DataType type, int64_t columns, int64_t k, Order order, Pattern pattern) {
@@ -43,10 +35,9 @@ TopKCase row_case(DataType type, int64_t columns, int64_t k, Order order, Patter
 class TopK : public testing::TestWithParam<std::tuple<DeviceType, DataType>> {
 protected:
     void SetUp() override {
-        devices_ = devices_of(device());
-        if (devices_.empty() || !has_rows(device())) {
-            GTEST_SKIP() << "no " << name_of(device()) << (devices_.empty() ? " device" : " rows");
-        }
+        devices_ = devices_with_rows();
+        std::erase_if(devices_, [&](Device device) { return device.type() != this->device(); });
+        if (devices_.empty()) GTEST_SKIP() << "no " << name_of(device()) << " device or rows";
     }
 
     DeviceType device() const { return std::get<0>(GetParam()); }
