@@ -15,6 +15,11 @@ class Excerpt:
     comment: str
     code: str
 
+    @property
+    def first_of_code(self):
+        """The line that the code begins in."""
+        return self.line + (self.comment.count("\n") + 1 if self.comment else 0)
+
 
 def uncommented(lines):
     return "\n".join(re.sub(r"^\s*// ?", "", line) for line in lines)

@@ -87,6 +87,20 @@ class Case:
     def best(self, which=lambda candidate: True):
         return max(filter(which, self.right()), key=lambda candidate: candidate.ratio, default=None)
 
+    @staticmethod
+    def is_by_machine(candidate):
+        return candidate.by_machine
+
+    @staticmethod
+    def is_by_hand(candidate):
+        return not candidate.by_machine
+
+    def fastest_first(self):
+        return sorted(self.candidates, key=lambda candidate: -(candidate.ratio or 0))
+
+    def statuses(self):
+        return dict.fromkeys(candidate.status for candidate in self.fastest_first())
+
     def intensity(self):
         return self.work / self.bytes if self.work and self.bytes else None
 

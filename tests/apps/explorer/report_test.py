@@ -134,7 +134,8 @@ class Page(Sweeps):
                                          reason="1 is 2")])
         rows = page.split('id="table-1"')[1].split("</table>")[0]
         self.assertNotIn("dot/dot", rows)
-        self.assertRegex(page, r"don't take this case: 1</summary>.+dot/dot kernel_w=3</td>.+1 is 2")
+        self.assertRegex(page,
+                         r"(?s)don't take this case: 1</summary>.+dot/dot kernel_w=3</td>.+1 is 2")
 
     def test_a_case_without_candidates_and_one_without_a_right_one(self):
         self.assertIn("No candidate yet", self.page([]))
