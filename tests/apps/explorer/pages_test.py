@@ -36,7 +36,7 @@ class Show(PageTest):
                   "--text 'vector registers' --text 'multiply-adds' "
                   "--text 'fix_kernel_w' --text 'window<=1048576' "
                   "--at algorithm --drawn algorithm --text 'Conv2d conv2d_packed(' "
-                  "--at schedule --drawn schedule --text 'void packed(Conv2d &stages' "
+                  "--at schedule --drawn schedule --text 'void broadcast(Conv2d &stages' "
                   "--text 'PackedTile choose(const Conv2dContext &context)' "
                   "--at conceptual --drawn conceptual --text 'produce sum' "
                   "--at lowered --drawn lowered-page --text 'func conv2d_3x3_f32_nhwc_cpu(' "
