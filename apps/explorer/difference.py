@@ -81,9 +81,10 @@ def facts(kernels):
         values = [kernel["resources"].get(name, -1) for kernel in kernels]
         if max(values) >= 0:
             yield name.replace("_", " "), *("unknown" if value == -1 else value for value in values)
-    yield from pairs("estimated ", [{e["what"]: f'{e["uses"]} of {e["has"]}' for e in kernel["estimates"]}
-                                    for kernel in kernels])
-    yield "KB in the library", *(f'{(kernel["library_bytes"] or 0) / 1024:.0f}' for kernel in kernels)
+    yield from pairs("estimated ", [
+        {e["what"]: f'{e["uses"]} of {e["has"]}' for e in kernel["estimates"]} for kernel in kernels])
+    bytes_ = [kernel["library_bytes"] or 0 for kernel in kernels]
+    yield "KB in the library", *(f"{count / 1024:.0f}" for count in bytes_)
 
 
 def pairs(prefix, values, without=()):

@@ -25,7 +25,8 @@ def uses_of(function, budget):
     """A device function's use of the row's budget and of the limit: what, uses, has."""
     uses = []
     if function["registers"] >= 0:
-        uses.append(("registers a thread, of the budget", function["registers"], budget["registers"]))
+        uses.append(("registers a thread, of the budget", function["registers"],
+                     budget["registers"]))
     if function["shared_dynamic"] >= 0:
         shared = max(function["shared_static"], 0) + function["shared_dynamic"]
         uses += [("shared bytes a block, of the budget", shared, budget["shared"]),
@@ -119,7 +120,7 @@ def diff(kernels, sources):
     comparable = difference.comparable
     return written(
         "diff.html", kernels=kernels, facts=difference.facts(kernels),
-        title=" and ".join(short if short[0] != short[1] else [kernel["name"] for kernel in kernels]),
+        title=" and ".join(short if short[0] != short[1] else [k["name"] for k in kernels]),
         sections=[("overview", "Overview"), ("schedule", "Schedule"),
                   ("conceptual", "Conceptual code"), ("code", " and ".join(names))],
         loops=[counts_of(kernel)[1] for kernel in kernels],

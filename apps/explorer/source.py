@@ -137,7 +137,8 @@ class Sources:
     def equation(self, family, algorithm_header):
         """Comments that state it: of the family's header, of the algorithm's, and of those that
         these refer to."""
-        wanted = [path.relative_to(self.root) for path in self.root.glob(f"generators/*/{family}.h")]
+        wanted = [path.relative_to(self.root)
+                  for path in self.root.glob(f"generators/*/{family}.h")]
         if algorithm_header and algorithm_header not in wanted:
             wanted.append(algorithm_header)
         found = []

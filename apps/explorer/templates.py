@@ -17,7 +17,8 @@ CONCEPTUAL = re.compile(
     r"\b(?P<keyword>let|in|if|else|assert|free|ramp|broadcast|x\d+)\b")
 ASSEMBLY = re.compile(
     r"^(?:(?P<label>[.$\w&#;]+:.*)|(?P<spilled>.*(?:Spill|Reload).*)|"
-    r"(?P<multiply>\s*(?:vfn?m|vpdp|vpmadd|(?:@%\w+ )?fma\.).*)|(?P<comment>\s*(?:#|//|\.).*))$", re.M)
+    r"(?P<multiply>\s*(?:vfn?m|vpdp|vpmadd|(?:@%\w+ )?fma\.).*)|"
+    r"(?P<comment>\s*(?:#|//|\.).*))$", re.M)
 
 
 def mark(text, pattern):

@@ -15,8 +15,8 @@ GRADIENT = {"nhwc": "--input 128x24x48x384 --weight 384x1x3x128",
 
 
 def shape_case(layout):
-    return (f"conv2d --layout {layout} --type f32 {SHAPES[layout]} --stride 1 --padding 1 --dilation 1 "
-            "--groups 1")
+    return (f"conv2d --layout {layout} --type f32 {SHAPES[layout]} --stride 1 --padding 1 "
+            "--dilation 1 --groups 1")
 
 
 def gradient_case(layout):
@@ -32,6 +32,7 @@ CASES = [(family, layout, flags) for layout in ("nhwc", "nchw") for family, flag
 
 CONV = "conv2d --input 1x8x8x16 --weight 8x3x3x16"
 SPARSE = "tensor_product --rows 4 --pairs 4 --c 3 --m 3"
+CLOUD = "tensor_product --type f32 --rows 125000 --pairs 30000 --offsets 27 --c 64 --m 64"
 MISTAKES = [
     ("", "subcommand"), ("conv9d", "subcommand"),
     ("conv2d --weight 8x3x3x16", "--input"),
@@ -103,7 +104,8 @@ class Explain(ProgramTest):
         for case, choice in self.each_choice():
             with self.subTest(**case):
                 rows = [row["row"] for row in rows_of(case["family"])
-                        if (row["type"], row["layout"], row["device"]) == ("f32", case["layout"], case["target"])]
+                        if (row["type"], row["layout"], row["device"]) ==
+                        ("f32", case["layout"], case["target"])]
                 told = [choice["row"], *(rejected["row"] for rejected in choice["rejected"])]
                 self.assertEqual(sorted(told), sorted(rows))
 
@@ -119,8 +121,8 @@ class Explain(ProgramTest):
                 self.assertIn(choice["threads"], (math.prod(launch["block"]), None))
 
     def test_ladder_ends_in_a_row_that_fits(self):
-        """Every rung is a row of the table that fits or does not, and the first that fits is taken, whatever
-        the limit is."""
+        """Every rung is a row of the table that fits or does not, and the first that fits is taken,
+        whatever the limit is."""
         for limit in (0, 4224, 16384, 49152, 232448):
             for case, choice in self.each_choice(f" --shared-limit {limit}"):
                 with self.subTest(**case):
@@ -134,10 +136,12 @@ class Explain(ProgramTest):
                     for entry in ladder:
                         self.assertLessEqual(entry["fits"], entry["shared_bytes"] <= has)
                         self.assertEqual(entry["fits"], entry["shortage"] is None)
-                    self.assertEqual([entry["fits"] for entry in ladder[:rung + 1]], [False] * rung + [True])
+                    self.assertEqual([entry["fits"]
+                                     for entry in ladder[:rung + 1]], [False] * rung + [True])
 
     def test_text_names_every_target(self):
-        self.expect("explain " + shape_case("nchw"), *(f"\n{device} (" for device in built_devices()))
+        self.expect("explain " + shape_case("nchw"),
+     *(f"\n{device} (" for device in built_devices()))
 
     def test_shows_either_formulation(self):
         """Both ways to write the graph stay within the same budget."""
@@ -157,7 +161,8 @@ class Explain(ProgramTest):
         line = "explain " + shape_case("nhwc")
         text = self.expect(
             line + " --shared-limit 16384", "3x3: shared 22784, registers",
-            "too large: needs 22784 bytes of shared memory, the device has 16384\n", "fits, taken\n")
+            "too large: needs 22784 bytes of shared memory, the device has 16384\n",
+            "fits, taken\n")
         self.assertEqual(self.run_line(line, HK_SHARED_LIMIT="16384"), text)
 
     def test_padding_and_stride_may_be_written_in_several_ways(self):
@@ -171,6 +176,68 @@ class Explain(ProgramTest):
         for flags, told in MISTAKES:
             with self.subTest(flags):
                 self.expect("explain " + flags, told, status=2)
+
+    def test_topk_shows_its_row_and_the_regions_of_all(self):
+        for flags in ("--k 50", "--k 32000 --outputs indices",
+                      "--k 64 --axis -2 --order smallest --type bf16"):
+            choices = self.choices(f"topk --input 64x32000 {flags}")
+            self.assertIn("cpu", {choice["target"] for choice in choices})
+            for choice in choices:
+                with self.subTest(flags, target=choice["target"]):
+                    self.assertTrue(choice["family"].startswith("topk"))
+                    told = {choice["row"], *(rejected["row"] for rejected in choice["rejected"])}
+                    # The row that is taken has a region; regions are of rows that were told.
+                    regions = {region["row"] for region in choice["regions"]}
+                    self.assertIn(choice["row"], regions)
+                    self.assertLessEqual(regions, told)
+                    self.assertTrue(all(region["conditions"] for region in choice["regions"]))
+                    self.assertEqual(choice["regions"][-1]["conditions"], "all others")
+        self.expect("explain topk --input 64x32000 --k 50", "  region     ",
+                    "topk f32: input [64, 32000], values [64, 50], indices [64, 50]\n")
+
+    def test_elementwise_tells_rows(self):
+        for flags, row in {
+                "activate --input 4x5": "adjacent",
+                "activate --input 4x5 --elements apart --type bf16": "any",
+                "activate_backward --input 4x5 --elements adjacent": "adjacent",
+                "sgd --input 1000": "momentum_adjacent",
+                "sgd --input 1000 --momentum 0 --elements apart": "plain"}.items():
+            rows = [choice["row"] for choice in self.choices(flags) if choice["target"] == "cpu"]
+            self.assertEqual(rows, [row], flags)
+
+    def test_tells_the_problem_first(self):
+        for flags, line in {
+                "pool2d --input 1x112x112x64 --kernel 3 --padding 1":
+                "pool2d f32 nhwc: input [1, 112, 112, 64], output [1, 56, 56, 64]; kernel 3, "
+                "padding 1",
+                "softmax_cross_entropy --input 64x10":
+                "softmax_cross_entropy f32: labels [64], loss [64], logits [64, 10], gradient "
+                "[64, 10]"}.items():
+            self.assertEqual(self.run_line("explain " + flags).split("\n")[0], line)
+
+    def test_tensor_product_tells_rows_and_arithmetic(self):
+        arithmetic = self.choices(CLOUD)[0]["arithmetic"]
+        self.assertEqual(arithmetic["operations"], 2 * 27 * 30000 * 64 * 64)
+        self.assertEqual(arithmetic["gathered_bytes"], 27 * 30000 * 64 * 4)
+        grouped = self.choices(CLOUD + " --groups 4")[0]["arithmetic"]
+        self.assertEqual(grouped["operations"], 2 * 27 * 30000 * 64 * 64 / 4)
+        self.expect(f"explain {CLOUD} --mode atomic",
+                    "tensor_product f32: input [125000, 64], weight [27, 64, 64], output "
+                    "[125000, 64]; ",
+                    "pairs 30000, mode atomic\n6.636 GFLOP; ", "  row        wide4 (",
+                    "  region     wide2: vectors 2\n", "  not wide1: ")
+
+    def test_atomic_tensor_product_stages_512_floats(self):
+        """Of the weight, 32 channels of the output by 16 of the input; then none."""
+        for choice in self.choices(CLOUD + " --mode atomic"):
+            if choice["target"] == "cpu":
+                continue
+            self.assertEqual(choice["family"], "tensor_product_atomic")
+            self.assertEqual(choice["shared_bytes"], 2048)
+            self.assertGreaterEqual(len(choice["ladder"]), 2)
+            self.assertEqual(choice["ladder"][-1]["shared_bytes"], 0)
+            self.assertEqual(choice["rung"], 0)
+            self.assertIn(choice["stack_bytes"], (0, None))
 
 
 if __name__ == "__main__":

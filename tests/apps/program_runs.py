@@ -1,4 +1,5 @@
-"""What tests of programs share: lines of a shell, as a person types them, in a folder of the test's own.
+"""What tests of programs share: lines of a shell, as a person types them, in a folder of the
+test's own.
 
     TEST.py SOURCE BUILD [TEST…]
 """
@@ -37,8 +38,8 @@ class ProgramTest(unittest.TestCase):
         (self.folder / name).write_text(text)
 
     def run_line(self, line, status=0, errors=True, **environment):
-        """What it prints, on both streams or, without `errors`, on the first alone. Programs are found by
-        their names. A status of None: any but 0."""
+        """What it prints, on both streams or, without `errors`, on the first alone. Programs are
+        found by their names. A status of None: any but 0."""
         path = f"{BUILD / 'bin'}:{os.environ['PATH']}"
         outcome = subprocess.run(
             line, shell=True, cwd=self.folder, text=True, stdout=subprocess.PIPE,

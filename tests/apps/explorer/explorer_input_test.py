@@ -1,4 +1,4 @@
-"""The program explorer: what its verbs say of bad input, each in a line that says what is allowed."""
+"""The program explorer: what its verbs say of bad input, in a line that says what is allowed."""
 
 import program_runs
 from program_runs import ProgramTest

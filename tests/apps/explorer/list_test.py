@@ -53,7 +53,8 @@ class List(ProgramTest):
 
     def test_fits_a_screen(self):
         text = self.run_line("explorer list", errors=False)
-        for line in (text + self.run_line("explorer list --sort compile-time", errors=False)).split("\n"):
+        text += self.run_line("explorer list --sort compile-time", errors=False)
+        for line in text.split("\n"):
             self.assertLessEqual(len(line), 140, line)
         for family in FAMILIES:
             self.assertIn(family + ": ", text)

@@ -69,7 +69,8 @@ class Show(PageTest):
     def test_marks_what_is_over_budget(self):
         """Slices of twice as many channels take twice the shared bytes."""
         self.need("opencl")
-        self.assertIn('class="over"', self.page("show conv2d/3x3 --target opencl --knobs tile_c:16"))
+        self.assertIn('class="over"', self.page(
+            "show conv2d/3x3 --target opencl --knobs tile_c:16"))
         self.open("--text '200 % 45568 22784'")
 
     def test_opens_the_page(self):
@@ -110,7 +111,8 @@ class Diff(PageTest):
     def test_of_two_devices(self):
         self.need("cuda", "opencl")
         self.page("diff conv2d_3x3_f32_nhwc_cuda conv2d_3x3_f32_nhwc_opencl")
-        self.open("--text 'device cuda opencl' --text 'registers 59 unknown' --text 'PTX and OpenCL'")
+        self.open("--text 'device cuda opencl' --text 'registers 59 unknown' "
+                  "--text 'PTX and OpenCL'")
 
     def test_of_a_kernel_with_itself_is_equal(self):
         page = self.page("diff sgd_plain_f32_cpu sgd_plain_f32_cpu")
@@ -123,11 +125,12 @@ class Browser(PageTest):
 
     def open_body(self, body, fault=None):
         self.write("page.html", "<!DOCTYPE html><link rel=icon href='data:,'><body>" + body)
-        self.expect(f"{BROWSER} page.html --patience 0 --drawn made --text 'two words'", fault or "",
-                    status=1 if fault else 0)
+        self.expect(f"{BROWSER} page.html --patience 0 --drawn made --text 'two words'",
+                    fault or "", status=1 if fault else 0)
 
     def test_passes_what_is_there(self):
-        self.open_body("<script>document.body.innerHTML = '<p id=made>two\\n <b>words</b>'</script>")
+        self.open_body("<script>document.body.innerHTML = "
+                       "'<p id=made>two\\n <b>words</b>'</script>")
         self.open_body("<p id=made>one <iframe srcdoc='<p>two words'></iframe>")
 
     def test_finds_faults(self):

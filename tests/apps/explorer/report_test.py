@@ -11,8 +11,6 @@ import pathlib
 import re
 import subprocess
 import sys
-import time
-import types
 import unittest
 
 REPOSITORY, FOLDER = sys.argv[1:3]
@@ -28,8 +26,9 @@ from own_folder import own_folder  # noqa: E402
 
 BASE = {"name": "packed/broadcast kernel_w=3", "family": "conv2d", "algorithm": "packed",
         "schedule": "broadcast", "rows": "3x3, staged", "where": "kernel_w=3 groups>=4",
-        "chooser": "broadcast.cpp:25", "knobs": [{"name": "tile_x", "value": 7, "legal": [4, 7, 14]},
-                                              {"name": "stage", "value": 1, "legal": [1]}]}
+        "chooser": "broadcast.cpp:25",
+        "knobs": [{"name": "tile_x", "value": 7, "legal": [4, 7, 14]},
+                  {"name": "stage", "value": 1, "legal": [1]}]}
 ROW = {"name": "any", "base": "packed/broadcast", "candidate": "packed/broadcast tile_x:4"}
 
 
@@ -111,7 +110,8 @@ class Reading(Sweeps):
             self.write(lines, **fields)
             outcome = self.run_report()
             self.assertEqual(outcome.returncode, 2)
-            self.assertRegex(outcome.stderr, r"^report: .+: (results\.csv, line 2|sweep\.json).+\n$")
+            self.assertRegex(outcome.stderr,
+                             r"^report: .+: (results\.csv, line 2|sweep\.json).+\n$")
 
 
 class Page(Sweeps):
@@ -188,16 +188,12 @@ CHECKS = {
 }
 
 
-def draw_all(chromium):
+def draw_all(page):
     """Figures are drawn when they come near the window."""
-    for place in range(chromium.evaluate("document.querySelectorAll('.plot').length")):
+    for place in range(page.evaluate("document.querySelectorAll('.plot').length")):
         plot = f"document.querySelectorAll('.plot')[{place}]"
-        chromium.evaluate(plot + ".scrollIntoView()")
-        until = time.monotonic() + 60
-        while not chromium.evaluate(f"'drawn' in {plot}.dataset"):
-            if time.monotonic() > until:
-                raise AssertionError(chromium.evaluate(plot + ".id") + " was not drawn in a minute")
-            time.sleep(0.02)
+        page.evaluate(plot + ".scrollIntoView()")
+        page.wait_for_function(f"'drawn' in {plot}.dataset")
 
 
 class InABrowser(Sweeps):
@@ -208,21 +204,14 @@ class InABrowser(Sweeps):
         return os.path.join(self.folder, "report.html")
 
     def test_plots_and_tables(self):
-        page = self.sample("--cases", "3", "--cut")
-        profile = os.path.join(self.folder, "profile")
-        chromium = browser.Browser(profile)
-        try:
-            address = pathlib.Path(page).as_uri()
-            settings = types.SimpleNamespace(size="1280,900", dark=False, wait=100)
-            browser.open_page(chromium, address, settings)
-            far = "document.getElementById('schedules-2')"
-            self.assertFalse(chromium.evaluate(f"'drawn' in {far}.dataset"))
-            draw_all(chromium)
+        address = pathlib.Path(self.sample("--cases", "3", "--cut")).as_uri()
+        with browser.opened(address, "1280,900", wait=100) as (page, wrong):
+            self.assertFalse(page.evaluate(
+                "'drawn' in document.getElementById('schedules-2').dataset"))
+            draw_all(page)
             for what, expression in CHECKS.items():
-                self.assertIs(chromium.evaluate(expression), True, what)
-        finally:
-            chromium.close()
-        self.assertEqual(list(browser.faults(chromium.events, address)), [])
+                self.assertIs(page.evaluate(expression), True, what)
+        self.assertEqual(wrong, [])
 
     def test_all_ids_are_there_without_errors(self):
         page = self.sample("--cases", "2", "--unit", "GB/s", "--candidates", "40")

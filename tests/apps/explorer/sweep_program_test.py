@@ -1,6 +1,6 @@
-"""explorer run and sweep as a person runs them: one candidate beside the table's row, many cases, other
-targets, Halide's autoschedulers; a sweep that is killed and goes on; a bundle that runs where there is
-nothing but the system's C library."""
+"""explorer run and sweep as a person runs them: one candidate beside the table's row, many cases,
+other targets, Halide's autoschedulers; a sweep that is killed and goes on; a bundle that runs where
+there is nothing but the system's C library."""
 
 import csv
 import json
@@ -33,7 +33,7 @@ class Run(ProgramTest):
         self.assertGreater(ratio_of(text), 0.05)
 
     def test_the_row_itself_takes_as_long_as_the_row(self):
-        """The same code on the same runtime: threads, memory and caches are those of the table's rows."""
+        """Code on the same runtime: threads, memory and caches are those of the rows."""
         best = math.inf
         for _ in range(8):
             text = self.run_line(f"explorer run {SMALL} --seconds 0.3")
@@ -43,7 +43,8 @@ class Run(ProgramTest):
         self.assertLess(best, 0.15)
 
     def test_takes_many_cases_and_names_those_that_are_not_taken(self):
-        self.expect(f"explorer run {SMALL} input=1x5x5x16,weight=16x1x1x16 --row 1x1 --seconds 0.05",
+        self.expect(f"explorer run {SMALL} input=1x5x5x16,weight=16x1x1x16 --row 1x1 "
+                    "--seconds 0.05",
                     "kernel_w is 3, the row needs 1", "1 of 2 cases, geometric mean")
 
     def test_compiles_what_halide_schedules(self):
@@ -99,7 +100,8 @@ class Sweep(ProgramTest):
         self.assertGreater(state["ceilings"]["peak"], 1)
         self.assertGreater(state["ceilings"]["memory"], 0.1)
         self.assertEqual(state["cases"][0]["bytes"], 4 * (8 * 8 * 16 * 2 + 16 * 16 * 9))
-        self.assertIn("schedules/conv2d/cpu/broadcast.cpp:", state["cases"][0]["bases"][0]["chooser"])
+        self.assertIn("schedules/conv2d/cpu/broadcast.cpp:",
+                      state["cases"][0]["bases"][0]["chooser"])
 
 
 class Bundle(ProgramTest):

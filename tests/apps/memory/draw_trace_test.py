@@ -10,8 +10,8 @@ DRAW = f"'{PYTHON}' '{SOURCE}/apps/memory/draw_trace.py'"
 
 
 def steps():
-    """Five steps on the CPU: 1 MB of parameters, and 2 MB (in the second step 3) of the pass; and a pool
-    that hands nothing out."""
+    """Five steps on the CPU: 1 MB of parameters, and 2 MB (in the second step 3) of the pass; and a
+    pool that hands nothing out."""
     events = [[0, 2, 0, 4000000, 4000000], [1, 0, 0, 1, 1000000, 1000064, 1]]
     for step in range(5):
         us, size = 1000 * (step + 1), 3000000 if step == 1 else 2000000
@@ -27,7 +27,8 @@ class DrawTrace(ProgramTest):
         self.write("steps.json", steps())
         self.assertEqual(
             self.run_line(DRAW + " steps.json steps.png"),
-            "cpu: peak 4 MB in use, step 2 (parameters 1 MB, pass 3 MB); 4 MB reserved, 1.000 of it\n")
+            "cpu: peak 4 MB in use, step 2 (parameters 1 MB, pass 3 MB); 4 MB reserved, "
+            "1.000 of it\n")
         image = Image.open(self.folder / "steps.png").convert("RGB")
         self.assertGreater(image.width, 1000)
         self.assertGreater(image.height, 1000)  # two panels

@@ -14,7 +14,8 @@ class Pointcloud(ProgramTest):
     def test_draws_a_cloud_after_all_devices_agree(self):
         for type_ in ("f32", "f16", "bf16"):
             text = self.expect(
-                f"pointcloud hill.xyz --voxel 1 --repeats 1 --channels 8 --type {type_} --output out.png",
+                "pointcloud hill.xyz --voxel 1 --repeats 1 --channels 8 --output out.png "
+                f"--type {type_}",
                 "hill.xyz: 600 points, 600 voxels of 1", "map of down 2x2x2: ", "cpu deterministic",
                 "up 2x2x2")
             self.assertNotIn("DISAGREE", text)
@@ -33,7 +34,8 @@ class Pointcloud(ProgramTest):
                 ("hill.xyz --voxel -1", "--voxel"),
                 ("hill.xyz --voxel 1e-9 --device cpu", "at most 2147483647 is possible"),
                 ("hill.xyz --voxel 1e-7 --device cpu", "at most 62 are possible"),
-                ("hill.xyz --voxel 1 --device cpu --output no/folder.png", "folder.png: No such file"),
+                ("hill.xyz --voxel 1 --device cpu --output no/folder.png",
+                 "folder.png: No such file"),
                 ("empty.xyz", "empty.xyz: it has no points")):
             self.expect("pointcloud " + arguments, part, status=None)
         self.expect("pointcloud --help", "--voxel")

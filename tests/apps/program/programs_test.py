@@ -1,5 +1,5 @@
-"""What holds for all programs: their exit status, where messages go, what flags take, and files that they
-can't write."""
+"""What holds for all programs: their exit status, where messages go, what flags take, and files
+that they can't write."""
 
 import program_runs
 from program_runs import PYTHON, SOURCE, ProgramTest
@@ -64,7 +64,8 @@ class EachProgram(ProgramTest):
                         else "--no-such-flag")
                 line = program + " --no-such-flag"
                 self.expect(line, told, status=2)
-                self.assertEqual(self.run_line(line, 2, errors=False), "", "it belongs on standard error")
+                self.assertEqual(self.run_line(line, 2, errors=False), "",
+                                 "it belongs on standard error")
 
     def test_does_its_work(self):
         for program, work in PROGRAMS.items():

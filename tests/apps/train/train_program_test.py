@@ -1,4 +1,5 @@
-"""apps/train as a person runs it, alone and as ranks of MPI: train_program_test.py SOURCE BUILD MPIEXEC"""
+"""apps/train as a person runs it, alone and as ranks of MPI: train_program_test.py SOURCE
+BUILD MPIEXEC"""
 
 import json
 import sys
@@ -69,8 +70,10 @@ class Train(ProgramTest):
         first = self.expect(f"{MPI} -n 2 train --steps 8 --history a.json", "2 ranks")
         self.assertEqual(first.count("8 steps"), 1, first)
         self.run_line(f"{MPI} -n 2 train --steps 8 --history b.json")
-        self.assertEqual(self.history("a.json")["fingerprint"], self.history("b.json")["fingerprint"])
-        self.expect(f"{MPI} -n 2 train --data nowhere.csv", "nowhere.csv: No such file", status=None)
+        self.assertEqual(self.history("a.json")["fingerprint"],
+                         self.history("b.json")["fingerprint"])
+        self.expect(f"{MPI} -n 2 train --data nowhere.csv",
+                    "nowhere.csv: No such file", status=None)
 
 
 if __name__ == "__main__":
