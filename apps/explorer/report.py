@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Writes what a sweep found (sweep.json and results.csv in DIR) as one page of HTML that opens
-without a network."""
+"""Prints what a sweep found (sweep.json and results.csv in DIR), and writes it as one page of HTML
+that opens without a network."""
 
 import argparse
+import dataclasses
 import json
 import math
 import os
@@ -103,6 +104,35 @@ def page(sweep):
             [figures.hover(candidate, sweep.unit) for candidate in case.candidates]))
 
 
+def verdict_of(case, sweep):
+    """Lines: the table's row, the best five, the best autoscheduler, what goes into the table."""
+    right = [candidate for candidate in case.fastest_first() if candidate.ok]
+    yield (f"{sweep.about['family']} {case.name}: {len(right)} measured, {len(case.failed())} "
+           f"failed, {len(case.refused)} bases that don't take it")
+    if not right:
+        return
+    shown = {"table": dataclasses.replace(
+        right[0], ns=case.table_ns, rate=case.row_rate(), ratio=1,
+        name=f"{case.row['name']}: {case.row['candidate']}")}
+    shown |= {str(place): candidate for place, candidate in enumerate(right[:5], 1)}
+    if automatic := case.best(case.is_by_machine):
+        shown["autoscheduler"] = automatic
+    for what, candidate in shown.items():
+        yield (f"  {what:<14} {candidate.ns / 1e6:10.4f} ms {candidate.rate:9.2f} {sweep.unit:<8} "
+               f"{candidate.ratio:6.3f}  {candidate.name}")
+    if case.line:
+        chooser = case.base_of(case.best(case.is_by_hand))["chooser"]
+        yield f"  into the table (chooser: {chooser}):\n    {case.line}"
+    else:
+        yield "  the table is as good as the best of these"
+
+
+def verdict(sweep):
+    lines = [line for case in sweep.cases for line in verdict_of(case, sweep)]
+    wasted = sweep_results.wasted([c for case in sweep.cases for c in case.candidates])
+    return [*lines, f"{100 * wasted:.1f} % of the candidates' time went into those that failed"]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("directory", metavar="DIR", help="that sweep wrote")
@@ -110,8 +140,9 @@ def main():
     arguments = parser.parse_args()
     output = arguments.output or os.path.join(arguments.directory, "report.html")
     try:
-        text = page(sweep_results.read(arguments.directory))
-        write_file(output, text)
+        sweep = sweep_results.read(arguments.directory)
+        print(*verdict(sweep), sep="\n")
+        write_file(output, page(sweep))
     except (OSError, ValueError, json.JSONDecodeError) as error:
         print(f"report: {arguments.directory}: {error}", file=sys.stderr)
         sys.exit(2)

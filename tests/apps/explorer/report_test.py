@@ -91,6 +91,18 @@ class Reading(Sweeps):
         self.assertEqual(case.wasted(), 0.25)
         self.assertEqual((len(case.candidates), len(case.failed()), len(case.refused)), (3, 1, 1))
 
+    def test_the_verdict(self):
+        lines = report.verdict(self.read([
+            line(50), line(200, schedule="Adams2019"), line(status="crash", seconds_total=2),
+            line(status="does not take", algorithm="grouped", seconds_total=0)]))
+        self.assertEqual([" ".join(text.split()) for text in lines], [
+            "conv2d 56x56: 2 measured, 1 failed, 1 bases that don't take it",
+            "table 0.0001 ms 40.00 GFLOP/s 1.000 any: packed/broadcast tile_x:4",
+            "1 0.0001 ms 80.00 GFLOP/s 2.000 c", "2 0.0002 ms 20.00 GFLOP/s 0.500 c",
+            "autoscheduler 0.0002 ms 20.00 GFLOP/s 0.500 c",
+            "the table is as good as the best of these",
+            "25.0 % of the candidates' time went into those that failed"])
+
     def test_ratios_are_those_of_the_same_rounds(self):
         # A quiet and a busy machine.
         case = self.read([line(50), line(60, table_ns=300)]).cases[0]
