@@ -215,8 +215,9 @@ class Runs(unittest.TestCase):
         self.assertLessEqual({family for _, family, _ in headline.LINES}, set(families))
 
     def test_a_family_without_a_line_has_its_name(self):
-        row = {"family": "group_norm", "list": "layers"}
-        self.assertEqual(headline.all_lines([row])[-1], ("group norm", "group_norm", ["layers"]))
+        row = {"family": "dropped_out", "list": "layers"}
+        self.assertEqual(list(headline.all_lines([row]))[-1],
+                         ("dropped out", "dropped_out", ["layers"]))
 
 
 
