@@ -35,6 +35,8 @@ std::vector<Contestant> right_ones(Peers peers,
                                    const std::function<bool(const Outputs &)> &is_right);
 
 // Versions of the installed libraries, as "oneDNN 3.2.0"; empty where there are none.
+const std::string &numpy_version();
+const std::string &ncnn_version();
 std::string onednn_version();
 std::string onnxruntime_version();
 
