@@ -11,6 +11,7 @@
 
 #include "bundle.h"
 #include "hk/error.h"
+#include "machine.h"
 #include "program/flags.h"
 #include "results.h"
 #include "sweep_case.h"

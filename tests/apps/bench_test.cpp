@@ -30,6 +30,7 @@ TEST(Bench, WritesOneObjectACase) {
         EXPECT_EQ(r.at("layout"), "nhwc");
         EXPECT_EQ(r.at("device"), "cpu");
         EXPECT_EQ(r.at("threads"), 1);
+        EXPECT_NE(r.at("abilities").get<std::string>().find(" FMA a cycle at "), std::string::npos);
         EXPECT_EQ(r.at("kernel").get<std::string>().rfind("conv2d_", 0), 0u);
         EXPECT_GT(r.at("ns").get<double>(), 0);
         EXPECT_GT(r.at("peak_fraction").get<double>(), 0);

@@ -22,8 +22,10 @@ public:
     virtual std::string variant() const = 0;         // what of it: layout, …
     virtual bool same_task() const { return true; }  // counts in the ratio
     virtual void run() = 0;
-    virtual void repeat(int count) {
-        for (int i = 0; i < count; ++i) run();
+    virtual double repeat(int count) {  // the seconds that it took
+        return Work([this](int times) {
+            for (int i = 0; i < times; ++i) run();
+        })(count);
     }
     virtual Outputs outputs() = 0;  // of the last run, in the problem's layout
 };

@@ -144,7 +144,9 @@ std::string PythonPeer::Process::ask(const std::string &line) const {
     }
 }
 
-void PythonPeer::repeat(int count) { process_.ask("run " + std::to_string(count)); }
+double PythonPeer::repeat(int count) {
+    return json::parse(process_.ask("run " + std::to_string(count)));
+}
 
 Outputs PythonPeer::outputs() {
     Outputs result;

@@ -36,7 +36,7 @@ public:
     std::string name() const override { return name_; }
     std::string variant() const override { return variant_; }
     void run() override { repeat(1); }
-    void repeat(int count) override;
+    double repeat(int count) override;
     Outputs outputs() override;
 
 private:

@@ -2,12 +2,13 @@
 output, and that serves its tasks here.
 
 The first line is a problem, as JSON: a task, and arrays that lie in files of a folder. Every line
-after it is answered by one line: "run COUNT" when the task has run so often; "outputs" by the names
-of files of that folder, into which the results of the last run were written.
+after it is answered by one line: "run COUNT" by the seconds that it took to run the task so often;
+"outputs" by the names of files of that folder, into which the results of the last run were written.
 """
 
 import json
 import sys
+import time
 
 import numpy as np
 
@@ -33,10 +34,11 @@ def serve(tasks, version):
     print("ready", flush=True)
     for line in sys.stdin:
         command, *arguments = line.split()
-        answer = "done"
         if command == "run":
+            start = time.perf_counter()
             for _ in range(int(arguments[0])):
                 run()
+            answer = json.dumps(time.perf_counter() - start)
         else:
             results = outputs()
             for name, array in results.items():
