@@ -3,15 +3,18 @@ CPU of that CSV file."""
 
 import re
 
-from measurements import geometric_mean
+from measurements import geometric_mean, ratio_of
 from summary import ratio_text
 
+OTHERS = ["vgg16", "resnet18", "densenet121", "efficientnet_b0", "mobilenetv3_large", "convnext_t",
+          "yolov8s", "unet", "first_layers"]
 # Label, family, lists; None: the family's others. Families that are not here come last, under their
 # names. Every setting with a ratio is in the table: the test of report.py sees to it.
 LINES = [
     ("convolution, ResNet-50", "conv2d", ["resnet50"]),
     ("convolution, MobileNetV2", "conv2d", ["mobilenetv2"]),
     ("convolution, ResNeXt-50", "conv2d", ["resnext50"]),
+    ("convolution, other networks", "conv2d", OTHERS),
     ("convolution, other shapes", "conv2d", None),
     ("gradient of the weight, dense and grouped", "conv2d_backward_weight", None),
     ("gradient of the weight, depthwise", "conv2d_backward_weight", ["depthwise"]),
@@ -41,13 +44,6 @@ COLUMNS = {
     "u8": (("u8",), ("nhwc", "any")),
 }
 BLOCK = re.compile(r"(<!-- headline (\S+) -->\n).*?(<!-- end of headline -->)", re.S)
-
-
-def ratio_of(row):
-    """To the fastest baseline; of what has none to memcpy."""
-    if row["ratio"] or not row["ns"]:
-        return row["ratio"]
-    return row["other_layouts"].get("memcpy", 0) / row["ns"] or None
 
 
 def cases_of(rows, family, lists, types, layouts):

@@ -8,6 +8,7 @@
 #include "bundle.h"
 #include "compiler/tools.h"
 #include "hk/error.h"
+#include "machine.h"
 #include "program/flags.h"
 #include "results.h"
 #include "sweep_case.h"

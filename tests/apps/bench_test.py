@@ -52,6 +52,7 @@ class Bench(BenchTest):
         for r in results:
             self.assertEqual({name: r[name] for name in expected}, expected)
             self.assertTrue(r["case"] and r["kind"])
+            self.assertIn(" FMA a cycle at ", r["abilities"])
             self.assertTrue(r["kernel"].startswith("conv2d_"))
             self.assertGreater(r["ns"], 0)
             self.assertTrue(0 < r["peak_fraction"] < 2, r)

@@ -1,7 +1,7 @@
 #pragma once
-// NumPy, for comparison: a Python process that holds a problem's arrays and runs a task of
-// numpy_tasks.py on command. It takes turns with our own kernels as other libraries do, and is
-// pinned to the core that this process is pinned to when it starts.
+// A library that is reached through Python, for comparison: a process that holds a problem's arrays
+// and runs a task of a script on command (python_peer.py). It takes turns with our own kernels as
+// other libraries do, and is pinned to the core that this process is pinned to when it starts.
 
 #include <sys/types.h>
 
@@ -11,31 +11,32 @@
 
 namespace hk::bench {
 
-// "NumPy 2.4.6 with scipy-openblas 0.3.31"; empty where Python or NumPy is not installed.
-const std::string &numpy_version();
+// What a script says of its library, as "NumPy 2.4.6 with scipy-openblas 0.3.31"; empty where it,
+// or Python, is not installed.
+std::string python_version(const std::string &script);
 
-struct NumpyArray {
+struct PythonArray {
     std::string name;
     Tensor tensor;  // packed, in host memory; not bf16, which NumPy does not have
 };
 
-struct NumpyTask {
-    std::string name;  // of a function in numpy_tasks.py
-    std::vector<NumpyArray> arrays;
+struct PythonTask {
+    std::string script, name;  // a function of it
+    std::vector<PythonArray> arrays;
     nlohmann::json options;
     int threads = 1;
 };
 
-class NumpyPeer : public Peer {
+class PythonPeer : public Peer {
 public:
     // `name` and `variant` are the peer's. Throws std::runtime_error where the process does not
     // start.
-    NumpyPeer(std::string name, std::string variant, const NumpyTask &task);
+    PythonPeer(std::string name, std::string variant, const PythonTask &task);
 
     std::string name() const override { return name_; }
     std::string variant() const override { return variant_; }
     void run() override { repeat(1); }
-    void repeat(int count) override;
+    double repeat(int count) override;
     Outputs outputs() override;
 
 private:
@@ -46,7 +47,7 @@ private:
         Process(const Process &) = delete;
         Process &operator=(const Process &) = delete;
 
-        void start(int threads);
+        void start(std::string script, int threads);
         std::string ask(const std::string &line) const;  // its answer
 
         std::string folder;

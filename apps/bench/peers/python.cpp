@@ -1,4 +1,4 @@
-#include "peers/numpy.h"
+#include "peers/python.h"
 
 #include <signal.h>
 #include <spawn.h>
@@ -20,17 +20,19 @@ namespace {
 
 using nlohmann::json;
 
-[[noreturn]] void fail(const std::string &what) { throw std::runtime_error("NumPy: " + what); }
+[[noreturn]] void fail(const std::string &what) { throw std::runtime_error("Python: " + what); }
 
 const char *python() {
     const char *path = std::getenv("HK_PYTHON");
     return path ? path : HK_PYTHON;
 }
 
+std::string path_of(const std::string &script) { return HK_PEER_SCRIPTS "/" + script; }
+
 std::string dtype_of(DataType type) {
     const std::string name(name_of(type));
     const char *kind = name[0] == 'f' ? "float" : name[0] == 'u' ? "uint" : "int";
-    if (type == DataType::bf16) fail("it has no bf16");
+    if (type == DataType::bf16) fail("NumPy has no bf16");
     return kind + name.substr(1);
 }
 
@@ -56,20 +58,22 @@ std::vector<std::string> environment(int threads) {
 
 }  // namespace
 
+std::string python_version(const std::string &script) {
+    const std::string command =
+        std::string("'") + python() + "' '" + path_of(script) + "' --version 2>/dev/null";
+    std::string text;
+    FILE *pipe = popen(command.c_str(), "r");
+    if (!pipe) return text;
+    for (int c; (c = std::fgetc(pipe)) != EOF && c != '\n';) text += static_cast<char>(c);
+    return pclose(pipe) == 0 ? text : std::string();
+}
+
 const std::string &numpy_version() {
-    static const std::string version = [] {
-        const std::string command =
-            std::string("'") + python() + "' '" HK_NUMPY_TASKS "' --version";
-        std::string text;
-        FILE *pipe = popen((command + " 2>/dev/null").c_str(), "r");
-        if (!pipe) return text;
-        for (int c; (c = std::fgetc(pipe)) != EOF && c != '\n';) text += static_cast<char>(c);
-        return pclose(pipe) == 0 ? text : std::string();
-    }();
+    static const std::string version = python_version("numpy_tasks.py");
     return version;
 }
 
-NumpyPeer::NumpyPeer(std::string name, std::string variant, const NumpyTask &task)
+PythonPeer::PythonPeer(std::string name, std::string variant, const PythonTask &task)
     : name_(std::move(name)), variant_(std::move(variant)) {
     const std::string &folder = process_.folder;
     json arrays = json::array();
@@ -81,7 +85,7 @@ NumpyPeer::NumpyPeer(std::string name, std::string variant, const NumpyTask &tas
                    tensor.elements() * size_of(tensor.type()));
         if (!file.flush()) fail("cannot write " + folder + "/" + array);
     }
-    process_.start(task.threads);
+    process_.start(path_of(task.script), task.threads);
     process_.ask(json{{"task", task.name},
                       {"folder", folder},
                       {"arrays", arrays},
@@ -89,9 +93,9 @@ NumpyPeer::NumpyPeer(std::string name, std::string variant, const NumpyTask &tas
                      .dump());
 }
 
-NumpyPeer::Process::Process() : folder(new_folder()) {}
+PythonPeer::Process::Process() : folder(new_folder()) {}
 
-NumpyPeer::Process::~Process() {
+PythonPeer::Process::~Process() {
     if (socket >= 0) close(socket);
     if (id > 0) {
         kill(id, SIGKILL);
@@ -101,7 +105,7 @@ NumpyPeer::Process::~Process() {
     std::filesystem::remove_all(folder, ignored);
 }
 
-void NumpyPeer::Process::start(int threads) {
+void PythonPeer::Process::start(std::string script, int threads) {
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) fail("no socket");
     posix_spawn_file_actions_t actions;
@@ -112,7 +116,7 @@ void NumpyPeer::Process::start(int threads) {
     std::vector<char *> pointers;
     for (std::string &variable : variables) pointers.push_back(variable.data());
     pointers.push_back(nullptr);
-    std::string program = python(), script = HK_NUMPY_TASKS;
+    std::string program = python();
     char *arguments[] = {program.data(), script.data(), nullptr};
     const int error =
         posix_spawnp(&id, program.c_str(), &actions, nullptr, arguments, pointers.data());
@@ -125,7 +129,7 @@ void NumpyPeer::Process::start(int threads) {
     }
 }
 
-std::string NumpyPeer::Process::ask(const std::string &line) const {
+std::string PythonPeer::Process::ask(const std::string &line) const {
     const std::string text = line + "\n";
     for (size_t sent = 0; sent < text.size();) {
         const ssize_t size = send(socket, text.data() + sent, text.size() - sent, MSG_NOSIGNAL);
@@ -140,9 +144,11 @@ std::string NumpyPeer::Process::ask(const std::string &line) const {
     }
 }
 
-void NumpyPeer::repeat(int count) { process_.ask("run " + std::to_string(count)); }
+double PythonPeer::repeat(int count) {
+    return json::parse(process_.ask("run " + std::to_string(count)));
+}
 
-Outputs NumpyPeer::outputs() {
+Outputs PythonPeer::outputs() {
     Outputs result;
     for (const std::string name : json::parse(process_.ask("outputs"))) {
         std::ifstream file(process_.folder + "/" + name, std::ios::binary | std::ios::ate);
