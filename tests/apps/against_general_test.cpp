@@ -2,10 +2,11 @@
 
 #include "against_general.h"
 
-#include <fstream>
+#include <gtest/gtest.h>
+
+#include <algorithm>
 
 #include "hk/conv2d.h"
-#include "tests/apps/bench_program.h"
 
 namespace hk::bench {
 
@@ -52,31 +53,6 @@ TEST(AgainstGeneral, LaterRowsTakeTheSameCases) {
             }
         }
     }
-}
-
-TEST(AgainstGeneral, TakesLeastMiddleAndMostOfARow) {
-    const std::string path = own_file("widths.csv"), written = own_file("rows.json");
-    std::ofstream list(path);
-    list << "input,weight\n";
-    for (const int width : {20, 9, 30, 12, 11}) list << "1x8x" << width << "x32,32x1x1x32\n";
-    list.close();
-    const Outcome outcome = run_program(bench + "--against-general --seconds 0.01 --list '" + path +
-                                        "' --json '" + written + "'");
-    ASSERT_EQ(outcome.status, 0) << outcome.output;
-    std::vector<std::string> names;
-    for (const json &r : json::parse(read(written))) {
-        names.push_back(r.at("case"));
-        EXPECT_FALSE(r.at("abilities").get<std::string>().empty());
-    }
-    EXPECT_EQ(names,
-              (std::vector<std::string>{"8x9_32-32_1x1", "8x12_32-32_1x1", "8x30_32-32_1x1"}));
-    EXPECT_NE(outcome.output.find("on the mean: "), std::string::npos) << outcome.output;
-}
-
-TEST(AgainstGeneral, RefusesWhatHasNoLaterRow) {
-    for (const char *flags : {"--family kernel_map", "--filter nothing_like_it", "--row 9x9"})
-        EXPECT_EQ(run_program(bench + "--against-general --seconds 0.01 " + flags).status, 2)
-            << flags;
 }
 
 }  // namespace

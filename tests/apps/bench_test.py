@@ -114,6 +114,25 @@ class Bench(BenchTest):
                 self.expect("bench " + flags, told, status=2)
 
 
+class AgainstGeneral(BenchTest):
+    def test_takes_least_middle_and_most_of_a_row(self):
+        self.write("widths.csv", "input,weight\n" + "".join(
+            f"1x8x{width}x32,32x1x1x32\n" for width in (20, 9, 30, 12, 11)))
+        self.expect(f"bench --against-general {QUICK} --list widths.csv --json rows.json",
+                    "on the mean: ")
+        rows = json.loads((self.folder / "rows.json").read_text())
+        self.assertEqual([r["case"] for r in rows],
+                         ["8x9_32-32_1x1", "8x12_32-32_1x1", "8x30_32-32_1x1"])
+        for r in rows:
+            self.assertTrue(r["abilities"])
+
+    def test_refuses_what_has_no_later_row(self):
+        for flags, told in {"--family kernel_map": "kernel_map", "--row 9x9": "9x9",
+                            "--filter nothing_like_it": "nothing_like_it"}.items():
+            with self.subTest(flags):
+                self.expect(f"bench --against-general {QUICK} {flags}", told, status=2)
+
+
 class Families(BenchTest):
     """What is special to one."""
 

@@ -114,6 +114,18 @@ TEST(NcnnPeers, AgreeWithTheReference) {
     EXPECT_EQ(peers_of(Types{DataType::f16, Layout::nhwc}.settings(), "conv2d")["ncnn"], 0);
 }
 
+// Of groups, rows and instances each has an operation.
+TEST(GroupNormPeers, AgreeWithTheReference) {
+    if (onnxruntime_version().empty()) GTEST_SKIP() << "no peers are installed";
+    for (const Layout layout : {Layout::nhwc, Layout::nchw}) {
+        Settings settings;
+        settings.layout = layout;
+        EXPECT_EQ(peers_of(settings, "group_norm")["ONNX Runtime"], 3) << name_of(layout);
+        EXPECT_EQ(peers_of(settings, "group_norm", "input=2x5x4x6,groups=6")["ONNX Runtime"], 1)
+            << name_of(layout);
+    }
+}
+
 TEST(NumpyPeers, AgreeWithTheReference) {
     for (const char *family : {"tensor_product", "tensor_product_backward_data",
                                "tensor_product_backward_weight", "kernel_map"})
