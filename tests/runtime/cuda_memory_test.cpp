@@ -20,8 +20,7 @@ using detail::CallContext;
 using detail::OperationCall;
 using tests::driver;
 using tests::EventStep;
-
-const Device kDevice = Device::cuda(1);
+using tests::kDevice;
 
 class CudaMemory : public ::testing::Test {
 protected:

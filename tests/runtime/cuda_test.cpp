@@ -17,8 +17,7 @@ namespace {
 
 using detail::CallContext;
 using tests::driver;
-
-const Device kDevice = Device::cuda(1);
+using tests::kDevice;
 
 class Cuda : public ::testing::Test {
 protected:

@@ -12,7 +12,11 @@
 #include <string>
 #include <vector>
 
+#include "hk/device.h"
+
 namespace hk::tests {
+
+inline const Device kDevice = Device::cuda(1);
 
 struct Launch {
     void *function, *stream, *context;
