@@ -66,6 +66,7 @@ row(cpu  1x1_to_24              packed     broadcast         f32           nhwc 
 row(cpu  1x1_large              packed     broadcast         f32           nhwc       block:32,chunk:4,outer:4,stage:0  1x1 channels_per_group>=1024 filters_per_group>=1024)
 row(cpu  1x1                    packed     broadcast         f32           nhwc,nchw  chunk:4,outer:8,stage:0           1x1)
 row(cpu  1x1                    packed     broadcast         f16,bf16      nhwc,nchw  chunk:4,outer:8                   1x1)
+row(cpu  winograd               winograd   winograd          f32           nhwc       -                                 3x3 stride_1 direct=0 bounded_copy channels_per_group>=32 filters_per_group>=32 winograd_tiles>=8)
 row(cpu  3x3_7                  packed     broadcast         f32           nhwc,nchw  -                                 3x3 bounded_copy out_w%7=0)
 row(cpu  3x3                    packed     broadcast         f32,f16,bf16  nhwc,nchw  tile_x:4                          3x3 bounded_copy)
 row(cpu  staged                 packed     broadcast         f32,f16,bf16  nhwc,nchw  tile_x:4                          bounded_copy)

@@ -1,7 +1,7 @@
 #pragma once
-// Schedules of the algorithm in generators/conv2d/conv2d_filter.h.
+// Schedules of what packs the filters of generators/conv2d.
 
-#include "generators/conv2d/conv2d_filter.h"
+#include "generators/conv2d/winograd.h"
 #include "schedules/convolution_sizes.h"
 #include "schedules/schedule.h"
 
@@ -9,10 +9,13 @@ namespace hk::schedules {
 
 namespace cpu {
 void conv2d_filter(generators::Conv2dFilter &stages, const Conv2dSizes &context);
+void conv2d_winograd_filter(generators::Conv2dWinogradFilter &stages, const Conv2dSizes &context);
 }  // namespace cpu
 
 // By the names of the table.
 inline const Table<generators::Conv2dFilter, Conv2dSizes> conv2d_filter_schedules = {
     {"along_rows", cpu::conv2d_filter}};
+inline const Table<generators::Conv2dWinogradFilter, Conv2dSizes> conv2d_winograd_filter_schedules =
+    {{"along_rows", cpu::conv2d_winograd_filter}};
 
 }  // namespace hk::schedules

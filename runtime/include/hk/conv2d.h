@@ -37,6 +37,7 @@ struct Conv2dOptions {
     int64_t groups = 1;
     Activation activation = Activation::none;
     float alpha = kNoLowerBound, beta = kNoUpperBound;  // of the activation
+    bool direct = false;  // no Winograd
 };
 
 // A convolution without its data: all that selection looks at.

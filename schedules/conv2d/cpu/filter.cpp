@@ -5,26 +5,60 @@ using namespace hk::generators;
 
 namespace hk::schedules {
 
+namespace {
+
+const Var ci("ci"), cb("cb"), kv("kv"), blocks("blocks");
+
+int take_lanes(const Conv2dSizes &context) {
+    int lanes = context.target.natural_vector_size<float>();
+    Knobs knobs(context.knobs);
+    knobs.take("lanes", lanes, {4, 8, 16});
+    knobs.end();
+    return lanes;
+}
+
+// Along the rows of a weight.
+void pack(Func &packed, const Var &ki, const Var &ko, bool nhwc, int lanes) {
+    if (nhwc)
+        packed.split(c, c, ci, lanes, TailStrategy::GuardWithIf)
+            .reorder(ci, ki, c, s, r, ko, g)
+            .vectorize(ci);
+    else
+        packed.reorder(s, r, c, ki, ko, g);
+}
+
+}  // namespace
+
 namespace cpu {
 
 // Reads run along the filters' rows: a read of one channel from each row of a block would meet the
 // same few cache sets again and again where rows are a power of two apart. Lost: transposition by
 // shuffles, as slow as stores of single floats.
 void conv2d_filter(Conv2dFilter &stages, const Conv2dSizes &context) {
-    int lanes = context.target.natural_vector_size<float>();
-    Knobs knobs(context.knobs);
-    knobs.take("lanes", lanes, {4, 8, 16});
-    knobs.end();
-    Func &out = stages.output;
-    const Var ci("ci"), blocks("blocks");
-    const Var &ki = stages.ki, &ko = stages.ko;
-    if (context.nhwc)
-        out.split(c, c, ci, lanes, TailStrategy::GuardWithIf)
-            .reorder(ci, ki, c, s, r, ko, g)
-            .vectorize(ci);
-    else
-        out.reorder(s, r, c, ki, ko, g);
-    out.fuse(ko, g, blocks).parallel(blocks);
+    pack(stages.output, stages.ki, stages.ko, context.nhwc, take_lanes(context));
+    stages.output.fuse(stages.ko, g, blocks).parallel(blocks);
+}
+
+// Vectors of filters: 16 channels are packed in the first cache, where their transforms, of 9
+// vectors to 36, read them.
+void conv2d_winograd_filter(Conv2dWinogradFilter &stages, const Conv2dSizes &context) {
+    const Var &ki = stages.ki, &ko = stages.ko, &j = stages.j;
+    const int lanes = std::min(take_lanes(context), kFilterBlock);
+    stages.output.split(c, cb, c, kFilterBlock, TailStrategy::GuardWithIf)
+        .split(ki, kv, ki, lanes)
+        .reorder(ki, i, j, kv, c, cb, ko, g)
+        .vectorize(ki)
+        .unroll(i)
+        .unroll(j)
+        .fuse(ko, g, blocks)
+        .parallel(blocks);
+    stages.columns.compute_at(stages.output, kv)
+        .bound_extent(i, kWinogradPoints)
+        .vectorize(ki)
+        .unroll(i)
+        .unroll(r);
+    stages.packed.compute_at(stages.output, cb);
+    pack(stages.packed, ki, ko, context.nhwc, kFilterBlock);
 }
 
 }  // namespace cpu
