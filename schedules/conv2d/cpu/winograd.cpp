@@ -38,21 +38,22 @@ void transform_input(Conv2dWinograd &stages, const LoopLevel &at, int tiles, int
         .bound_extent(ti, tiles)
         .bound_extent(i, kWinogradPoints)
         .bound_extent(j, kWinogradPoints)
-        .reorder_storage(ci, ti, co, i, j, to, g)
+        .reorder_storage(ci, ti, i, j, co, to, g)
         .split(ci, cb, ci, lanes)
-        .reorder(ci, i, j, cb, co, ti, to, g)
+        .reorder(ci, j, i, cb, co, ti, to, g)
         .vectorize(ci)
-        .unroll(i)
         .unroll(j)
         .parallel(to);
     stages.columns.compute_at(stages.input, cb)
         .bound_extent(i, kWinogradPoints)
         .bound_extent(q, kWinogradPoints)
+        .reorder(ci, i, q)
         .vectorize(ci, lanes)
-        .unroll(i)
-        .unroll(q);
-    stages.patch.compute_at(stages.input, ti).vectorize(c, lanes, guard);
-    (void)p;
+        .unroll(i);
+    stages.patch.compute_at(stages.columns, q)
+        .bound_extent(p, kWinogradPoints)
+        .vectorize(c, lanes)
+        .unroll(p);
 }
 
 }  // namespace
@@ -89,10 +90,13 @@ void winograd(Conv2dWinograd &stages, const Conv2dContext &context) {
         .vectorize(k)
         .specialize(context.plain);
     for (Func *f : {&stages.tile, &stages.rows}) {
-        f->compute_at(stages.output, kv).bound_extent(k, lanes).vectorize(k, lanes).unroll(u);
+        f->compute_at(stages.output, kv).bound_extent(k, lanes).vectorize(k, lanes);
     }
-    stages.tile.bound_extent(u, kWinogradTile).bound_extent(v, kWinogradTile).unroll(v);
-    stages.rows.bound_extent(u, kWinogradTile).bound_extent(j, kWinogradPoints).unroll(j);
+    stages.tile.bound_extent(u, kWinogradTile)
+        .bound_extent(v, kWinogradTile)
+        .reorder(k, v, u)
+        .unroll(v);
+    stages.rows.bound_extent(u, kWinogradTile).bound_extent(j, kWinogradPoints).unroll(u);
 
     Func product = stages.product, stored = product.in();
     stored.compute_at(stages.output, kb)
