@@ -35,6 +35,29 @@ TEST_P(PackedFilter, IsTheDefinition) {
     }
 }
 
+TEST_P(PackedFilter, OfWinogradIsTheDefinition) {
+    const auto &[schedule, layout, type] = GetParam();
+    const JitAlgorithm winograd = winograd_algorithm();
+    const Halide::Callable transform =
+        jit_compile("conv2d_filter", winograd, schedule, "", type, layout);
+    const auto cases =
+        random_cases<Conv2dCase>(24, {type, layout, Data::reals, winograd.where, 5e4});
+    EXPECT_FALSE(cases.empty());
+    for (const Conv2dCase &c : cases) {
+        const Conv2dOperands operands = conv2d_operands(c);
+        const Tensor weight = filled(operands.weight_shape, type, operands.weight);
+        auto in = buffer_of(weight, filter_extents(c.problem));
+        const WinogradFilter expected = winograd_filter(c.problem, operands.weight);
+        Halide::Buffer<float> packed = Halide::Buffer<float>::make_with_shape_of(expected.value);
+        packed.fill(std::numeric_limits<float>::quiet_NaN());
+        jit_call(transform, to_string(c), in, packed);
+        expected.value.for_each_element([&](const int *at) {
+            ASSERT_NEAR(packed(at), expected.value(at), expected.bound(at))
+                << to_string(c) << "\nrepeat  " << repeat_command(c.seed);
+        });
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(All, PackedFilter,
                          testing::Combine(testing::Values("root", "along_rows"),
                                           testing::Values(Layout::nhwc, Layout::nchw),

@@ -18,12 +18,14 @@ class Conv2dAlgorithm : public testing::TestWithParam<std::tuple<JitAlgorithm, L
 TEST_P(Conv2dAlgorithm, IsTheEquation) {
     const auto &[algorithm, layout, type] = GetParam();
     const JitConv2d root(algorithm, "root", "", type, layout);
+    KernelInfo row{};
+    row.algorithm = algorithm.parameters.at("algorithm").c_str();
     for (const Data data : {Data::integers, Data::reals, Data::one_nan, Data::one_infinity}) {
         const auto cases = random_cases<Conv2dCase>(12, {type, layout, data, algorithm.where, 5e4});
         EXPECT_FALSE(cases.empty());
         for (const Conv2dCase &c : cases) {
             const Conv2dOperands operands = conv2d_operands(c);
-            const std::string faults = compare(c, operands, root(c, operands));
+            const std::string faults = compare(c, operands, root(c, operands), &row);
             ASSERT_EQ(faults, "") << to_string(c) << "\nrepeat  " << repeat_command(c.seed);
         }
     }
@@ -34,6 +36,7 @@ std::vector<JitAlgorithm> algorithms() {
     result.push_back({"grouped",
                       {{"algorithm", "grouped"}},
                       {{"filters_per_group", Constraint::Relation::at_most, 16}}});
+    result.push_back(winograd_algorithm());
     return result;
 }
 

@@ -3,7 +3,7 @@
 
 #include "hk/error.h"
 #include "tests/conv2d/check.h"
-#include "tests/kernels/family.h"
+#include "tests/convolution/layout_test.h"
 #include "tests/reference/elements.h"
 #include "tests/support/values.h"
 
@@ -65,11 +65,10 @@ TEST_P(Conv2dInPlace, IsWhatItIsApart) {
     constexpr int problems = 16;
     for (const Device device : devices_of(row.device)) {
         int passed = 0;
-        const double operations = row.device == DeviceType::opencl ? 4e5 : 2e6;
         for (const uint64_t seed : seeds(problems * 40)) {
             const Data data = seed % 2 ? Data::reals : Data::integers;
-            auto c =
-                random_case<Conv2dCase>(seed, {row.type, row.layout, data, row.where, operations});
+            auto c = random_case<Conv2dCase>(
+                seed, {row.type, row.layout, data, row.where, operations_of(row)});
             if (!c) continue;
             c->residual = true;
             passed += compare_in_place(row, *c, device) == Outcome::passed;

@@ -5,9 +5,24 @@
 
 namespace hk::test {
 
+JitAlgorithm winograd_algorithm() {
+    using Relation = Constraint::Relation;
+    JitAlgorithm result{"winograd", {{"algorithm", "winograd"}}, {}};
+    for (const auto &[field, value] : std::map<const char *, int>{{"kernel_w", 3},
+                                                                  {"kernel_h", 3},
+                                                                  {"stride_x", 1},
+                                                                  {"stride_y", 1},
+                                                                  {"dilation_x", 1},
+                                                                  {"dilation_y", 1}}) {
+        result.parameters[std::string("fix_") + field] = std::to_string(value);
+        result.where.push_back({field, Relation::equal, value});
+    }
+    return result;
+}
+
 JitConv2d::JitConv2d(const JitAlgorithm &algorithm, const std::string &schedule,
                      const std::string &knobs, DataType type, Layout layout)
-    : packed_(algorithm.parameters.at("algorithm") == "packed"),
+    : algorithm_(algorithm.parameters.at("algorithm")),
       function_(jit_compile("conv2d", algorithm, schedule, knobs, type, layout)) {}
 
 Tensor JitConv2d::operator()(const Conv2dCase &c, const Conv2dOperands &o) const {
@@ -22,8 +37,9 @@ Tensor JitConv2d::operator()(const Conv2dCase &c, const Conv2dOperands &o) const
     const Tensor output = filled(o.output_shape, p.type, {});
     const JitActivation a = jit_activation(options);
     auto in = buffer_of(input, image_extents(p, channels, p.width, p.height));
-    Halide::Buffer<> filter = packed_ ? Halide::Buffer<>(packed_filter(p, o.weight))
-                                      : buffer_of(weight, filter_extents(p));
+    Halide::Buffer<> filter = buffer_of(weight, filter_extents(p));
+    if (algorithm_ == "packed") filter = packed_filter(p, o.weight);
+    if (algorithm_ == "winograd") filter = winograd_filter(p, o.weight).value;
     auto offset = buffer_of(bias, {filters, groups});
     auto added = buffer_of(residual, image_extents(p, filters, w, h));
     auto out = buffer_of(output, image_extents(p, filters, w, h));

@@ -6,6 +6,9 @@
 
 namespace hk::test {
 
+// That of generators/conv2d/winograd.h.
+JitAlgorithm winograd_algorithm();
+
 class JitConv2d {
 public:
     JitConv2d(const JitAlgorithm &algorithm, const std::string &schedule, const std::string &knobs,
@@ -15,7 +18,7 @@ public:
     Tensor operator()(const Conv2dCase &c, const Conv2dOperands &operands) const;
 
 private:
-    bool packed_;
+    std::string algorithm_;
     Halide::Callable function_;
 };
 
