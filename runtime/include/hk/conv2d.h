@@ -76,7 +76,8 @@ struct Conv2dProblem {
 //   hk::conv2d(input, weight, bias, residual, hk::inplace(residual), options);
 // with the same result. An empty batch is legal and does nothing. Where the weight does not change,
 // hk::prepare_filter(weight) in its place is faster. Scratch memory on the CPU: the weight in f32,
-// unless it is prepared, and a padded copy of some rows of the input.
+// or four times that for Winograd, unless it is prepared; a padded copy of some rows of the input,
+// or some hundred KB of its tiles, a thread.
 //
 // Calls from several threads at once are safe. On a device the call returns when the work is
 // queued. Throws InvalidArgument before anything runs; OutOfMemory, DeviceError, KernelFailure.
