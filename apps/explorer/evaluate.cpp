@@ -70,7 +70,10 @@ json survey(Prepared &prepared) {
     const KernelInfo &selected = prepared.selected();
     const std::vector<const KernelInfo *> rows =
         prepared.subject().family.rows(prepared.subject().settings);
-    const auto at = std::find(rows.begin(), rows.end(), &selected);
+    // By name: a family may put together its rows from several tables.
+    const auto at = std::find_if(rows.begin(), rows.end(), [&](const KernelInfo *row) {
+        return std::string_view(row->name) == selected.name;
+    });
     if (at == rows.end()) throw Error(std::string("the table has no row ") + selected.row);
     json refused = json::object();
     for (size_t i = 0; i < rows.size(); i++) {

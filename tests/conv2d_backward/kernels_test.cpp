@@ -3,6 +3,7 @@
 
 #include <tuple>
 
+#include "hk/memory.h"
 #include "tests/conv2d_backward/check.h"
 #include "tests/convolution/layout_test.h"
 #include "tests/reference/elements.h"
@@ -116,6 +117,44 @@ TEST(Conv2dBackwardPhases, MatchTheReference) {
                 check_one(seed * 97 + static_cast<uint64_t>(i), layout, stride, dilation, kernel);
                 if (HasFailure()) return;
             }
+        }
+    }
+}
+
+// Two taps, one at each end of an image that is tall, or has many channels.
+TEST(Conv2dBackwardScratch, DoesNotGrowWithTheImage) {
+    struct Image {
+        Layout layout;
+        int64_t rows, channels;
+    };
+    const MemoryPool pool = MemoryPool::of(Device::cpu());
+    const auto ones = [](const Shape &shape) {
+        const Tensor tensor(shape, DataType::f32);
+        tensor.fill(1);
+        return tensor;
+    };
+    for (const auto &[layout, rows, channels] :
+         {Image{Layout::nhwc, 20000, 17}, Image{Layout::nchw, 20000, 17},
+          Image{Layout::nchw, 20, 20000}}) {
+        const bool nhwc = layout == Layout::nhwc;
+        Conv2dOptions options;
+        options.layout = layout;
+        options.dilation = {rows - 1, 1};
+        const Tensor gradient = ones(nhwc ? Shape{1, 1, 3, 2} : Shape{1, 2, 1, 3});
+        const Tensor weight = ones(nhwc ? Shape{2, 2, 1, channels} : Shape{2, channels, 2, 1});
+        const Tensor result(nhwc ? Shape{1, rows, 3, channels} : Shape{1, channels, rows, 3},
+                            DataType::f32);
+        pool.trim();
+        pool.reset_peaks();
+        const int64_t before = pool.statistics().in_use;
+        conv2d_backward_data(gradient, weight, result, options);
+        EXPECT_LT(pool.statistics().peak_in_use - before, 1 << 20) << name_of(layout);
+        for (const int64_t row : {int64_t{0}, int64_t{1}, rows / 2, rows - 1}) {
+            const double wanted = row == 0 || row == rows - 1 ? 2 : 0;
+            const Tensor line = result.slice(nhwc ? 1 : 2, row, 1);
+            EXPECT_EQ(reference::read(line),
+                      std::vector<double>(static_cast<size_t>(3 * channels), wanted))
+                << row;
         }
     }
 }

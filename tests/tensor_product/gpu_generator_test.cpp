@@ -17,10 +17,11 @@ using Halide::Buffer;
 
 constexpr int kRows = 4;  // of a block; pairs of a tile
 
-Halide::Callable compile(const std::string &family) {
+Halide::Callable compile(const std::string &family, const std::string &algorithm) {
     try {
         return Halide::create_callable_from_generator(Halide::get_host_target(), family,
-                                                      {{"type", "float32"},
+                                                      {{"algorithm", algorithm},
+                                                       {"type", "float32"},
                                                        {"schedule", "root"},
                                                        {"knobs",
                                                         "tile_k:8,threads_k:8,tile_x:4,"
@@ -86,7 +87,7 @@ protected:
 // Rows of a block a prime apart, slots of a block in the order of the pairs, the last block with
 // places for no row.
 TEST_P(TensorProductOnGpu, IsTheSumOfSlots) {
-    const Halide::Callable run = compile("tensor_product_stationary");
+    const Halide::Callable run = compile("tensor_product_stationary", "slots");
     for (const Problem &p : problems_) {
         make(p);
         const int blocks = (p.output_rows + kRows - 1) / kRows;
@@ -119,7 +120,7 @@ TEST_P(TensorProductOnGpu, IsTheSumOfSlots) {
 }
 
 TEST_P(TensorProductOnGpu, IsTheSumOfTiles) {
-    const Halide::Callable run = compile("tensor_product_atomic");
+    const Halide::Callable run = compile("tensor_product_atomic", "tiles");
     for (const Problem &p : problems_) {
         make(p);
         std::vector<int> source, target, offset;
@@ -147,7 +148,7 @@ TEST_P(TensorProductOnGpu, IsTheSumOfTiles) {
 // What a place without a pair gathers, and a weight that is not finite of an offset that a row has
 // not, are in no sum.
 TEST(TensorProductOfSlots, LeavesOutWhatIsNotFinite) {
-    const Halide::Callable run = compile("tensor_product_stationary");
+    const Halide::Callable run = compile("tensor_product_stationary", "slots");
     Buffer<float> input(1, 1, 2), weight(1, 1, 1, 2), output(1, 1, kRows);
     input(0, 0, 0) = std::numeric_limits<float>::quiet_NaN();
     input(0, 0, 1) = 3;

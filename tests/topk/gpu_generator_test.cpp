@@ -99,7 +99,8 @@ private:
     const Halide::Callable with_indices_, keys_alone_;
 
     std::map<std::string, std::string> parameters(int indices) const {
-        return {{"type", "uint8"},
+        return {{"algorithm", "bitonic"},
+                {"type", "uint8"},
                 {"knobs", "tile:" + std::to_string(tile_)},
                 {"fix_indices", std::to_string(indices)}};
     }
@@ -197,8 +198,10 @@ Lists sorted_lists(int places, int lists, int missing, std::mt19937 &random) {
 
 TEST(TopKMerge, KeepsTheBestOfTwoLists) {
     std::mt19937 random(4);
-    const Halide::Callable with_indices = compile("topk_merge", {{"fix_indices", "1"}});
-    const Halide::Callable keys_alone = compile("topk_merge", {{"fix_indices", "0"}});
+    const Halide::Callable with_indices =
+        compile("topk_merge", {{"algorithm", "merge_path"}, {"fix_indices", "1"}});
+    const Halide::Callable keys_alone =
+        compile("topk_merge", {{"algorithm", "merge_path"}, {"fix_indices", "0"}});
     for (const int places : {1, 2, 7, 16, 33}) {
         for (const int lists : {1, 2, 3, 6, 7}) {
             for (const int kept : {1, places, places + 1, 2 * places}) {
@@ -225,7 +228,8 @@ TEST(TopKMerge, KeepsTheBestOfTwoLists) {
 
 // Floats, the smallest first: the bits of a key's element.
 TEST(TopKUnpack, DecodesKeys) {
-    const Halide::Callable values = compile("topk_unpack", {{"type", "uint16"}});
+    const Halide::Callable values =
+        compile("topk_unpack", {{"algorithm", "values"}, {"type", "uint16"}});
     const uint64_t flip = 0x7fff, infinity = 0x7c00, nan = 0x7e00;
     Buffer<uint32_t> keys(4, 1, 1);
     // -1 is 0xbc00, as a signed integer that counts on from zero 0x8000 - 0xbc00 = 0xc400; a NaN

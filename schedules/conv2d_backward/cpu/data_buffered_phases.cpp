@@ -21,9 +21,9 @@ void across_channels(Conv2dBackwardData &stages, const Conv2dBackwardDataContext
         .split(c, cb, c, lanes, guard)
         .reorder(c, x, cb, xb, y, g, n)
         .fuse(y, g, rows)
-        .fuse(rows, n, rows)
         .vectorize(c)
-        .parallel(rows);
+        .parallel(rows)
+        .parallel(n);
     stages.sum.compute_at(out, cb)
         .bound_extent(x, tile_x)
         .vectorize(c, lanes, guard)
@@ -43,8 +43,8 @@ void across_columns(Conv2dBackwardData &stages, const Conv2dBackwardDataContext 
         .split(x, x, xp, context.phases_x)
         .reorder(x, xp, xb, y, c, g, n)
         .fuse(c, g, rows)
-        .fuse(rows, n, rows)
-        .parallel(rows);
+        .parallel(rows)
+        .parallel(n);
     if (context.stride_x <= 1)
         out.specialize(context.phases_x == 1 && context.dense_columns).vectorize(x, lanes);
     stages.sum.compute_at(out, xb)
@@ -60,7 +60,9 @@ void across_columns(Conv2dBackwardData &stages, const Conv2dBackwardDataContext 
 namespace cpu {
 
 // One tile of a row of the input, all its phases: their sums lie side by side in a buffer and go
-// to their places from there. What lies next to each other in memory is a vector.
+// to their places from there. What lies next to each other in memory is a vector. Images are a loop
+// of their own: of a remainder of a remainder, as y would be with three dimensions fused, Halide
+// takes all values, and a task's buffer would be that of all rows.
 void backward_data_buffered_phases(Conv2dBackwardData &stages,
                                    const Conv2dBackwardDataContext &context) {
     int tile_x = 8;

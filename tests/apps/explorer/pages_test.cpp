@@ -44,7 +44,7 @@ TEST(ExplorerShow, PageOfACpuKernel) {
                             "--text 'vector registers' --text 'multiply-adds' "
                             "--text 'fix_kernel_w' --text 'window<=1048576' "
                             "--at algorithm --drawn algorithm --text 'Conv2d conv2d_packed(' "
-                            "--at schedule --drawn schedule --text 'void packed(Conv2d &stages' "
+                            "--at schedule --drawn schedule --text 'void broadcast(Conv2d &stages' "
                             "--text 'PackedTile choose(const Conv2dContext &context)' "
                             "--at conceptual --drawn conceptual --text 'produce sum' "
                             "--at lowered --drawn lowered-page "
