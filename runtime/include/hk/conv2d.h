@@ -13,7 +13,7 @@
 // Before that a sum is off by at most 2^-9 of the sum of its terms' magnitudes; one of more than
 // 32768 terms, however long, by at most 2^-14.
 //
-// On the CPU, 3x3 filters of f32 in nhwc with strides and dilations of 1 may run as Winograd's
+// On the CPU, 3x3 filters of f32 with strides and dilations of 1 may run as Winograd's
 // F(4x4, 3x3), at 2 to 3 times the speed, unless `direct` is set. Then a sum is off by at most
 //   (C/G + 28) * 2^-24 * 161 * (largest |input|) * (sum of its filter's magnitudes)
 // (Barabasz and others, Error Analysis and Improving the Accuracy of Winograd Convolution for Deep
