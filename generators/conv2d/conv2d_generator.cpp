@@ -111,10 +111,7 @@ private:
 
     // The output is the algorithm's own Func, because it has an update.
     void build_winograd(const Conv2dOperands &of_conv2d, const Conv2dContext &context) {
-        const std::array<int, 4> sizes = {fix_kernel_w, fix_kernel_h, fix_stride_x, fix_stride_y};
-        if (sizes != std::array{3, 3, 1, 1} || fix_dilation_x.value() != 1 ||
-            fix_dilation_y.value() != 1)
-            throw CompileError("algorithm winograd needs 3x3 filters, strides and dilations of 1");
+        check_winograd();
         const Conv2dLayout order(layout);
         const auto dims = order.image_dims();
         Conv2dWinogradOperands op{of_conv2d, {}, {}, {}};

@@ -49,6 +49,8 @@ void transform_input(const Conv2dWinogradOperands &op, int tiles, Conv2dWinograd
 
 void multiply(const Conv2dWinogradOperands &op, Conv2dWinograd &stages) {
     const Var &ti = stages.ti, &to = stages.to, &j = stages.j;
+    if (!op.packed.defined()) stages.filter = conv2d_winograd_filter(op.weight, op.filters);
+    const Func filter = op.packed.defined() ? op.packed : stages.filter.output;
     stages.channels = RDom(0, op.channels, "channels");
     const RVar from = stages.channels.x;
     // A schedule's last block may reach past the filter's.
@@ -56,7 +58,7 @@ void multiply(const Conv2dWinogradOperands &op, Conv2dWinograd &stages) {
     stages.product = Func("product");
     stages.product(k, ti, i, j, to, g) = 0.f;
     stages.product(k, ti, i, j, to, g) +=
-        op.packed(k % kFilterBlock, from, i, j, block, g) *
+        filter(k % kFilterBlock, from, i, j, block, g) *
         stages.input(from % kWinogradChannels, ti, from / kWinogradChannels, i, j, to, g);
 }
 

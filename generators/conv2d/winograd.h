@@ -18,7 +18,7 @@
 // where 26 are the roundings of the transforms and 161 is the largest growth over a tile and the
 // places of a filter. Points of short fractions, with which A and B are exact in f32: of multiples
 // of 1/8 a = 5/8, b = 13/8 grow least. Rejected: 1 and 2, which need fewer multiplications where
-// there are none fused, and grow 860.
+// there are none fused, and grow 861.
 
 #include <array>
 #include <functional>
@@ -38,6 +38,14 @@ std::vector<Halide::Expr> winograd_input(const WinogradLine &line);
 std::vector<Halide::Expr> winograd_filter(const WinogradLine &line);
 std::vector<Halide::Expr> winograd_output(const WinogradLine &line);
 
+// U in f32, innermost first [ki, c, i, j, ko, g], zeros past the last filter of a group.
+struct Conv2dWinogradFilter {
+    Halide::Var ki{"ki"}, ko{"ko"}, j{"j"};
+    Halide::Func packed, columns, output;  // packed: as generators/conv2d/conv2d_filter.h says
+};
+Conv2dWinogradFilter conv2d_winograd_filter(const Halide::Func &weight,
+                                            const Halide::Expr &filters);
+
 struct Conv2dWinogradOperands : Conv2dOperands {
     Halide::Expr out_w, out_h, batch;
 };
@@ -49,19 +57,12 @@ struct Conv2dWinogradOperands : Conv2dOperands {
 //   output: an update over d.x = u, d.y = v, d.z = t, each element once
 struct Conv2dWinograd {
     Halide::Var ci{"ci"}, co{"co"}, ti{"ti"}, to{"to"}, j{"j"}, p{"p"}, u{"u"}, v{"v"};
+    Conv2dWinogradFilter filter;  // undefined Funcs where an operand is U
     Halide::Func patch, columns, input, start, product, rows, tile, activated, output;
     Halide::RDom channels, d;
 };
-// The operands' packed weight is what conv2d_winograd_filter() makes.
+// The operands have U in place of the packed weight, or a weight.
 Conv2dWinograd conv2d_winograd(const Conv2dWinogradOperands &operands, const Conv2dLayout &layout,
                                int tiles);
-
-// U in f32, innermost first [ki, c, i, j, ko, g], zeros past the last filter of a group.
-struct Conv2dWinogradFilter {
-    Halide::Var ki{"ki"}, ko{"ko"}, j{"j"};
-    Halide::Func packed, columns, output;  // packed: as generators/conv2d/conv2d_filter.h says
-};
-Conv2dWinogradFilter conv2d_winograd_filter(const Halide::Func &weight,
-                                            const Halide::Expr &filters);
 
 }  // namespace hk::generators

@@ -7,7 +7,16 @@
 
 namespace hk::schedules {
 
+// Where a weight's elements lie: in which layout, and whether its filters are nearer to each other
+// than its input channels.
+struct FilterMemory {
+    bool nhwc, filters_inner;
+};
+
 namespace cpu {
+// Of a row that transforms its filter, too.
+void transform_filter(generators::Conv2dWinogradFilter &stages, const FilterMemory &memory,
+                      int lanes);
 void conv2d_filter(generators::Conv2dFilter &stages, const Conv2dSizes &context);
 void conv2d_winograd_filter(generators::Conv2dWinogradFilter &stages, const Conv2dSizes &context);
 }  // namespace cpu

@@ -1,4 +1,5 @@
 #include "schedules/conv2d/conv2d.h"
+#include "schedules/conv2d/conv2d_filter.h"
 
 using namespace Halide;
 using namespace hk::generators;
@@ -135,6 +136,10 @@ void winograd(Conv2dWinograd &stages, const Conv2dContext &context) {
         .parallel(task)
         .parallel(g);
     stages.start.compute_root();
+    if (stages.filter.output.defined()) {
+        stages.filter.output.compute_root();
+        transform_filter(stages.filter, {context.nhwc, context.filters_inner}, lanes);
+    }
     stages.activated.compute_at(stages.output, d.x)
         .bound_extent(k, lanes)
         .vectorize(k)
