@@ -64,7 +64,7 @@ Conv2dResult conv2d(const Tensor &input, const Tensor &weight, const Tensor &bia
     const std::vector<double> values = read(channels_last(input, options.layout));
     const std::vector<double> filters = read_filters(weight, options.layout);
     Conv2dResult result = conv2d_sums(p, values, filters);
-    if (is_winograd(row)) bound_by_winograd(p, values, filters, result);
+    if (is_winograd(row)) bound_by_winograd(p, values, magnitudes_of_filters(p, filters), result);
     if (bias.defined()) {
         add(read(bias), static_cast<size_t>(p.filters), result);
     }

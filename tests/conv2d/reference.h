@@ -29,9 +29,12 @@ Conv2dResult conv2d_sums(const Conv2dProblem &problem, const std::vector<double>
 // Whether a row computes as generators/conv2d/winograd.h; `row` null: as the definition.
 bool is_winograd(const KernelInfo *row);
 
-// Terms and magnitudes of sums of that, of all rows, in place of the definition's.
+// Terms and magnitudes of sums of that, of all rows, in place of the definition's. `filters`: the
+// sum of each filter's magnitudes.
 void bound_by_winograd(const Conv2dProblem &problem, const std::vector<double> &input,
-                       const std::vector<double> &weight, Conv2dResult &result);
+                       const std::vector<double> &filters, Conv2dResult &result);
+std::vector<double> magnitudes_of_filters(const Conv2dProblem &problem,
+                                          const std::vector<double> &weight);
 
 // Whether the tile of an output reads a NaN or infinity there, whatever else the output reads: in
 // the order n, y, x, k.

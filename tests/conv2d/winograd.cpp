@@ -16,19 +16,24 @@ bool is_winograd(const KernelInfo *row) {
     return row && row->algorithm == std::string_view("winograd");
 }
 
+std::vector<double> magnitudes_of_filters(const Conv2dProblem &p,
+                                          const std::vector<double> &weight) {
+    const auto filters = static_cast<size_t>(p.filters);
+    std::vector<double> result(filters);
+    for (size_t i = 0; i < weight.size(); i++) result[i % filters] += std::abs(weight[i]);
+    return result;
+}
+
 void bound_by_winograd(const Conv2dProblem &p, const std::vector<double> &input,
-                       const std::vector<double> &weight, Conv2dResult &result) {
+                       const std::vector<double> &filters, Conv2dResult &result) {
     double largest = 0;
     for (const double value : input) {
         if (std::isfinite(value)) largest = std::max(largest, std::abs(value));
     }
-    const auto filters = static_cast<size_t>(p.filters);
-    std::vector<double> magnitudes(filters);
-    for (size_t i = 0; i < weight.size(); i++) magnitudes[i % filters] += std::abs(weight[i]);
     const WinogradSum sum = winograd_sum(p.channels / p.options.groups);
     result.terms = sum.terms;
     for (size_t i = 0; i < result.magnitude.size(); i++)
-        result.magnitude[i] = sum.growth * largest * magnitudes[i % filters];
+        result.magnitude[i] = sum.growth * largest * filters[i % filters.size()];
 }
 
 std::vector<bool> spoilt_by_winograd(const Conv2dProblem &p, const std::vector<double> &input) {
@@ -41,6 +46,7 @@ std::vector<bool> spoilt_by_winograd(const Conv2dProblem &p, const std::vector<d
                       x = place / p.channels % p.width + padding.left,
                       y = place / p.channels / p.width % p.height + padding.top,
                       n = place / p.channels / p.width / p.height;
+        if (x < 0 || y < 0) continue;
         // Outputs of the tiles whose patches of 6x6 hold it.
         const auto first = [](int64_t at) { return std::max<int64_t>(at - 2, 0) / kTile * kTile; };
         const auto end = [](int64_t at, int64_t size) {

@@ -42,8 +42,8 @@ struct BackwardOperands {
 BackwardOperands backward_operands(const Conv2dBackwardCase &c);
 
 // The places where a packed gradient differs from the reference, in words; empty where there are
-// none.
+// none. `row`: that computed it.
 std::string compare(const Conv2dBackwardCase &c, const BackwardOperands &operands,
-                    const Tensor &gradient);
+                    const Tensor &gradient, const KernelInfo *row = nullptr);
 
 }  // namespace hk::test

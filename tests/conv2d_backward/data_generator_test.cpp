@@ -67,6 +67,9 @@ std::vector<JitAlgorithm> algorithms() {
                                    {"filters_per_group", 5},
                                    {"kernel_w", 3},
                                    {"dilation_x", 2}})));
+    all.push_back(
+        with_sizes("winograd", "",
+                   with({{"kernel_w", 3}, {"kernel_h", 3}, {"dilation_x", 1}, {"dilation_y", 1}})));
     all.push_back(with_sizes("depthwise", "", depthwise));
     all.push_back(with_sizes("depthwise_rows", "", depthwise));
     return all;
@@ -78,13 +81,15 @@ class Conv2dBackwardDataAlgorithm
 TEST_P(Conv2dBackwardDataAlgorithm, IsTheDefinition) {
     const auto &[algorithm, layout, type] = GetParam();
     const JitConv2dBackward root(Pass::data, algorithm, "root", "", type, layout);
+    KernelInfo row{};
+    row.algorithm = algorithm.parameters.at("algorithm").c_str();
     for (const Data data : {Data::integers, Data::reals, Data::one_nan, Data::one_infinity}) {
         const auto cases =
             random_cases<BackwardDataCase>(12, {type, layout, data, algorithm.where, 5e4});
         EXPECT_FALSE(cases.empty());
         for (const BackwardDataCase &c : cases) {
             const BackwardOperands operands = backward_operands(c);
-            const std::string faults = compare(c, operands, root(c, operands));
+            const std::string faults = compare(c, operands, root(c, operands), &row);
             ASSERT_EQ(faults, "") << to_string(c) << "\nrepeat  " << repeat_command(c.seed);
         }
     }
