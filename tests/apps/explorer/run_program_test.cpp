@@ -17,7 +17,7 @@ namespace {
 using test::Outcome;
 using test::run_program;
 
-constexpr const char *kSmall = "input=1x14x14x24,weight=40x3x3x24,padding=1";
+constexpr const char *kSmall = "input=1x14x14x24,weight=20x3x3x24,padding=1";
 
 Outcome run(const std::string &arguments) {
     return run_program(std::string("'") + HK_EXPLORER + "' run " + arguments + " 2>&1");
