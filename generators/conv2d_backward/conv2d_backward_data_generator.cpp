@@ -108,6 +108,10 @@ private:
         const Conv2dBackwardDataOperands op = operands_of_own_output();
         Conv2dWinogradOperands forward{conv2d_of_backward_data(op), op.width, op.height,
                                        output_gradient.dim(4).extent()};
+        // Whole vectors of channels are finished, also over the last one's end.
+        const Range all = {Expr(), Expr()};
+        forward.residual = BoundaryConditions::repeat_edge(
+            forward.residual, {{0, forward.filters}, all, all, all, all});
         sc::Conv2dContext context = forward_context(false);
         context.channels = forward.channels;
         Conv2dWinograd stages = conv2d_winograd(forward, order, sc::winograd_tiles(context));
