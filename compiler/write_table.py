@@ -105,15 +105,15 @@ def main() -> None:
             f"     Layout::{layout}, DeviceType::{device}, {where_name}, {kernels.end_of(name)}}},"
         )
 
-    table = [f"{kernels.kind} kernels[] = {{", *entries, "};"]
+    table = [f"{kernels.kind} {options.family}_rows[] = {{", *entries, "};"]
     if not entries:  # of the types that were asked for
-        table = ["const std::span<const KernelInfo> kernels;"]
+        table = [f"const std::span<const KernelInfo> {options.family}_rows;"]
     options.output.write_text("\n".join([
         "// Written by compiler/write_table.py from kernels.cmake.",
         f'{kernels.include}#include "hk/{options.library}.h"', "",
         *kernels.declarations(), "namespace hk {", "namespace {", "",
         *conditions, "", *kernels.definitions(), "", *table, "", "}  // namespace", "",
-        f"std::span<const KernelInfo> {options.family}_kernels() {{ return kernels; }}", "", "}  // namespace hk", ""]))
+        f"std::span<const KernelInfo> {options.family}_kernels() {{ return {options.family}_rows; }}", "", "}  // namespace hk", ""]))
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ row(cpu  long_rows     runs                 cached_group  f32,f16,bf16  nhwc    
 row(cpu  channels      channels             cached_slice  f32,f16,bf16  nhwc       -        backward=0)
 row(cpu  small         runs                 cached_group  f32,f16,bf16  nchw       block:0  backward=0 group_elements<=16384)
 row(cpu  runs          runs                 cached_group  f32,f16,bf16  nchw       -        backward=0)
+row(cpu  gradient_rows rows                 cached_rows   f32,f16,bf16  nhwc       -        backward=1 few_pixels)
 row(cpu  gradient_few  parts_of_few_pixels  cached_part   f32,f16,bf16  nhwc,nchw  -        backward=1 pixels<=256)
 row(cpu  gradient      parts                cached_part   f32,f16,bf16  nhwc,nchw  -        backward=1)
 

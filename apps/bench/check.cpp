@@ -87,6 +87,7 @@ Judge judge_of(const std::vector<std::pair<std::string, Expected>> &expected) {
     return [expected](const Tensors &results) {
         Check all;
         for (size_t i = 0; i < expected.size() && all.failure.empty(); ++i) {
+            if (i > 0 && !results.at(i).defined()) continue;  // a library need not make all
             const Check one = compare(expected[i].first, results.at(i), expected[i].second);
             all = {std::max(all.max_error, one.max_error), one.failure};
         }

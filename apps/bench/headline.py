@@ -3,34 +3,37 @@ CPU of that CSV file."""
 
 import re
 
-from measurements import geometric_mean
+from measurements import geometric_mean, ratio_of
 from summary import ratio_text
 
-NETWORKS = ["resnet50", "mobilenetv2", "resnext50"]
-DENSE = [*NETWORKS, "grouped_case"]
-# Label, family, lists; families that are not here come last, under their names. Every setting with a
-# ratio is in the table: the test of report.py sees to it.
+OTHERS = ["vgg16", "resnet18", "densenet121", "efficientnet_b0", "mobilenetv3_large", "convnext_t",
+          "yolov8s", "unet", "first_layers"]
+# Label, family, lists; None: the family's others. Families that are not here come last, under their
+# names. Every setting with a ratio is in the table: the test of report.py sees to it.
 LINES = [
     ("convolution, ResNet-50", "conv2d", ["resnet50"]),
     ("convolution, MobileNetV2", "conv2d", ["mobilenetv2"]),
     ("convolution, ResNeXt-50", "conv2d", ["resnext50"]),
-    ("convolution, other shapes", "conv2d", ["conv_training", "shape_case"]),
-    ("gradient of the weight, dense and grouped", "conv2d_backward_weight", DENSE),
+    ("convolution, other networks", "conv2d", OTHERS),
+    ("convolution, other shapes", "conv2d", None),
+    ("gradient of the weight, dense and grouped", "conv2d_backward_weight", None),
     ("gradient of the weight, depthwise", "conv2d_backward_weight", ["depthwise"]),
-    ("gradient of the input, dense and grouped", "conv2d_backward_data", DENSE),
+    ("gradient of the input, dense and grouped", "conv2d_backward_data", None),
     ("gradient of the input, depthwise", "conv2d_backward_data", ["depthwise"]),
-    ("quantised convolution", "quantized_conv2d", [*NETWORKS, "shape_case"]),
-    ("top-k", "topk", ["topk", "topk_f16"]),
-    ("sparse convolution", "tensor_product", ["cloud"]),
-    ("sparse, gradient of the input", "tensor_product_backward_data", ["cloud"]),
-    ("sparse, gradient of the weight", "tensor_product_backward_weight", ["cloud"]),
-    ("kernel maps of voxels (s32)", "kernel_map", ["cloud"]),
-    ("activations", "activate", ["sizes"]),
-    ("gradients of activations", "activate_backward", ["sizes"]),
-    ("SGD step", "sgd", ["sizes"]),
-    ("pooling", "pool2d", ["networks"]),
-    ("gradient of pooling", "pool2d_backward", ["networks"]),
-    ("softmax cross-entropy", "softmax_cross_entropy", ["logits"]),
+    ("quantised convolution", "quantized_conv2d", None),
+    ("top-k", "topk", None),
+    ("sparse convolution", "tensor_product", None),
+    ("sparse, gradient of the input", "tensor_product_backward_data", None),
+    ("sparse, gradient of the weight", "tensor_product_backward_weight", None),
+    ("kernel maps of voxels (s32)", "kernel_map", None),
+    ("activations", "activate", None),
+    ("gradients of activations", "activate_backward", None),
+    ("SGD step", "sgd", None),
+    ("pooling", "pool2d", None),
+    ("gradient of pooling", "pool2d_backward", None),
+    ("softmax cross-entropy", "softmax_cross_entropy", None),
+    ("group normalisation", "group_norm", None),
+    ("gradients of group normalisation", "group_norm_backward", None),
 ]
 # Title: types and layouts; s32 are the coordinates of kernel maps.
 COLUMNS = {
@@ -41,13 +44,6 @@ COLUMNS = {
     "u8": (("u8",), ("nhwc", "any")),
 }
 BLOCK = re.compile(r"(<!-- headline (\S+) -->\n).*?(<!-- end of headline -->)", re.S)
-
-
-def ratio_of(row):
-    """To the fastest baseline; of what has none to memcpy."""
-    if row["ratio"] or not row["ns"]:
-        return row["ratio"]
-    return row["other_layouts"].get("memcpy", 0) / row["ns"] or None
 
 
 def cases_of(rows, family, lists, types, layouts):
@@ -76,12 +72,14 @@ def baselines(cases):
 
 
 def all_lines(rows):
-    named = {family for _, family, _ in LINES}
-    others = {row["family"]: [] for row in rows if row["family"] not in named}
-    for row in rows:
-        if row["family"] in others:
-            others[row["family"]].append(row["list"])
-    return LINES + [(family.replace("_", " "), family, lists) for family, lists in others.items()]
+    """With their lists, of families that were measured too."""
+    named = [family for _, family, _ in LINES]
+    others = dict.fromkeys(row["family"] for row in rows if row["family"] not in named)
+    lines = LINES + [(family.replace("_", " "), family, None) for family in others]
+    for label, family, lists in lines:
+        taken = {name for _, other, some in lines if other == family for name in some or ()}
+        yield label, family, lists or list(dict.fromkeys(
+            row["list"] for row in rows if row["family"] == family and row["list"] not in taken))
 
 
 def lines_of(rows):

@@ -10,9 +10,11 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "against_general.h"
 #include "choice.h"
 #include "hk/error.h"
 #include "lists.h"
+#include "machine.h"
 #include "measure_case.h"
 #include "program/file.h"
 #include "program/flags.h"
@@ -27,7 +29,7 @@ struct Options {
     Choice choice;
     std::string json, filter, selection;
     std::vector<std::string> lists;
-    bool show_lists = false, show_families = false;
+    bool show_lists = false, show_families = false, against_general = false;
     double seconds = 0.5;
     Settings settings;
 };
@@ -42,6 +44,7 @@ void print_introduction(const Family &family, const Run &run) {
     std::printf("%s, %s on %s, %d thread%s; %s\n", family.name.c_str(), types.c_str(),
                 settings.device.name().c_str(), settings.threads, settings.threads == 1 ? "" : "s",
                 run.cpu.c_str());
+    std::printf("one core: %s\n", run.abilities.c_str());
     if (run.peak > 0) {
         std::printf("peak of this CPU: %.1f %s (%s)\n", run.peak, run.unit.name.c_str(),
                     run.unit.peak_of.c_str());
@@ -85,6 +88,7 @@ int run_lists(const Family &family, const Options &options, Run run) {
 
     if (!use_threads(settings))
         std::cerr << "bench: not pinned: this process may not choose its core\n";
+    run.abilities = measure_abilities().text();
     run.unit = family.unit(settings);
     if (run.unit.peak) run.peak = run.unit.peak(0.2);
     print_introduction(family, run);
@@ -119,6 +123,30 @@ int run_lists(const Family &family, const Options &options, Run run) {
     return bad ? 2 : failed ? 1 : 0;
 }
 
+// Of all lists, where none is named.
+int run_rows(const Family &family, const Options &options, Run run) {
+    if (!family.has_rows) throw InvalidArgument(family.name + " has no rows");
+    const Settings &settings = options.settings;
+    if (!settings.row.empty()) row_named(family, settings);
+    if (!use_threads(settings))
+        std::cerr << "bench: not pinned: this process may not choose its core\n";
+    run.settings.peers = false;
+    run.abilities = measure_abilities().text();
+    MeasureOptions how;
+    how.budget_seconds = options.seconds;
+    std::vector<std::string> lists = options.lists;
+    if (lists.empty()) lists = embedded_lists(family.folder);
+    print_introduction(family, run);
+    print_header();
+    const std::vector<RowCase> cases =
+        against_general(family, lists, options.filter, settings, how, print_line);
+    if (cases.empty()) throw InvalidArgument("no case of these lists has a row and a later one");
+    print_verdicts(cases);
+    if (!options.json.empty())
+        program::write_file(options.json, to_json(cases, run).dump(1) + '\n');
+    return std::ranges::any_of(cases, [](const RowCase &one) { return !one.failure.empty(); });
+}
+
 std::string names_with_types() {
     std::string text;
     for (const Family &family : families()) {
@@ -151,8 +179,10 @@ int run(const Options &given, const std::string &command) {
     options.lists.clear();
     for (const std::string &text : given.lists)
         for (std::string &name : list_names(text)) options.lists.push_back(std::move(name));
+    const Run run{options.settings, command, cpu_model(), "", today(), {}, {}, 0};
+    if (options.against_general) return run_rows(family, options, run);
     if (options.lists.empty()) options.lists = family.usual;
-    return run_lists(family, options, {options.settings, command, cpu_model(), today(), {}, {}, 0});
+    return run_lists(family, options, run);
 }
 
 }  // namespace
@@ -167,8 +197,9 @@ int main(int argc, char **argv) {
     flags.add("--family", options.choice.family,
               "family of kernels; the first that has the type where none is named:" +
                   hk::bench::names_with_types());
-    flags.add("--list", options.lists,
-              "lists of shapes, by name or as a .csv file, or the sizes of one: input=1x56x56x64,…");
+    flags.add(
+        "--list", options.lists,
+        "lists of shapes, by name or as a .csv file, or the sizes of one: input=1x56x56x64,…");
     flags.add("--type", options.choice.type, "of the input; the family's first");
     flags.add("--output-type", options.choice.output_type,
               "where the family makes several: u8, s8, f32 or s32");
@@ -178,9 +209,7 @@ int main(int argc, char **argv) {
     flags.add("--threads", settings.threads, "threads; 1 is pinned to a core")
         .check(hk::program::range(1, 1024))
         .show_default();
-    flags
-        .add("--batch", settings.batch,
-             "the first extent of the input, whatever the list says")
+    flags.add("--batch", settings.batch, "the first extent of the input, whatever the list says")
         .check(hk::program::range(1, 1 << 20));
     flags.add("--row", settings.row, "run this row of the table, whatever selection takes");
     flags.add("--filter", options.filter, "only cases whose name contains this");
@@ -189,6 +218,9 @@ int main(int argc, char **argv) {
         .show_default();
     flags.add("--json", options.json, "write the results there");
     flags.add("--no-peers", no_peers, "our kernels only");
+    flags.add("--against-general", options.against_general,
+              "time each row of the table on shapes of its own against the later rows that take "
+              "them too, of all lists where none is named");
     flags.add("--selection", options.selection,
               "write the row that selection takes for each case of all lists there, and "
               "measure nothing");

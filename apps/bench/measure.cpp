@@ -1,7 +1,6 @@
 #include "measure.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <thread>
 
@@ -10,12 +9,6 @@ namespace hk::bench {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-double seconds_of(const Work &work, int count) {
-    const auto start = Clock::now();
-    work(count);
-    return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 double median(std::vector<double> values) {
     const size_t middle = values.size() / 2;
@@ -30,7 +23,7 @@ int repeats_for(const Work &work, double sample_seconds) {
     work(1);
     int count = 1;
     for (;;) {
-        const double seconds = seconds_of(work, count);
+        const double seconds = work(count);
         if (seconds >= sample_seconds / 2 || count >= 1 << 20) {
             return std::max(1, static_cast<int>(std::ceil(count * sample_seconds / seconds)));
         }
@@ -56,7 +49,7 @@ std::vector<double> measure(std::span<const Work> contestants, const MeasureOpti
             if (options.pause_seconds > 0) {
                 std::this_thread::sleep_for(std::chrono::duration<double>(options.pause_seconds));
             }
-            samples[i].push_back(seconds_of(contestants[i], repeats[i]) * 1e9 / repeats[i]);
+            samples[i].push_back(contestants[i](repeats[i]) * 1e9 / repeats[i]);
         }
     }
     std::vector<double> result;
@@ -68,7 +61,7 @@ double probe(const Work &work) {
     work(1);
     double best = 1e30, total = 0;
     for (int i = 0; i < 20 && (i < 3 || total < 0.03); ++i) {
-        const double seconds = seconds_of(work, 1);
+        const double seconds = work(1);
         best = std::min(best, seconds);
         total += seconds;
     }

@@ -25,6 +25,13 @@ def times(row):
     return {**row["peers"], **row["other_layouts"]}
 
 
+def ratio_of(row):
+    """To the fastest baseline; of what has none to memcpy."""
+    if row["ratio"] or not row["ns"]:
+        return row["ratio"]
+    return row["other_layouts"].get("memcpy", 0) / row["ns"] or None
+
+
 def group_by(rows, key):
     groups = {}
     for row in rows:
@@ -37,7 +44,8 @@ def geometric_mean(values):
 
 
 class Cpu:
-    """What bench says of it: "AMD EPYC (AuthenticAMD, family 25, model 17)"."""
+    """What bench says of it: "AMD EPYC (AuthenticAMD, family 25, model 17)". `page` is the name of
+    its files, which end in .csv, .md and .svg."""
 
     def __init__(self, text):
         parts = re.fullmatch(r"(.*) \(((\w+), )?family (\d+), model (\d+)\)", text)
@@ -49,8 +57,16 @@ class Cpu:
         self.name = parts[1]
 
     @property
+    def page(self):
+        return f"{self.vendor.lower()}-family{self.family}-model{self.model}"
+
+    @property
     def file(self):
-        return f"{self.vendor.lower()}-family{self.family}-model{self.model}.csv"
+        return f"{self.page}.csv"
+
+    @property
+    def short(self):
+        return f"{self.vendor} {self.family}/{self.model}"
 
     def __str__(self):
         name = self.name if self.name.startswith(self.vendor) else f"{self.vendor} {self.name}"
@@ -58,10 +74,10 @@ class Cpu:
 
 
 class Measurements:
-    """The results of one CPU: cpu, versions (of the baselines), rows."""
+    """The results of one CPU: cpu, abilities (in bench's words), versions (of baselines), rows."""
 
-    def __init__(self, cpu, versions, rows):
-        self.cpu, self.versions, self.rows = cpu, list(versions), rows
+    def __init__(self, cpu, abilities, versions, rows):
+        self.cpu, self.abilities, self.versions, self.rows = cpu, abilities, list(versions), rows
 
     def update(self, newer):
         """Its rows take the place of those of the same settings and lists, or come last."""
@@ -70,13 +86,14 @@ class Measurements:
         groups.update(group_by(newer.rows, key))
         self.rows = [row for rows in groups.values() for row in rows]
         self.versions = list(dict.fromkeys(self.versions + newer.versions))
+        self.abilities = newer.abilities
 
     def __str__(self):
         libraries = {prefix: sorted({name for row in self.rows for name in row[key]})
                      for prefix, key in ((COUNTED, "peers"), (OTHER, "other_layouts"))}
         columns = COLUMNS + [prefix + name for prefix, names in libraries.items() for name in names]
         text = io.StringIO()
-        text.write(f"# {self.cpu.text}\n# {'; '.join(self.versions)}\n")
+        text.write(f"# {self.cpu.text}\n# {self.abilities}\n# {'; '.join(self.versions)}\n")
         writer = csv.DictWriter(text, columns, lineterminator="\n")
         writer.writeheader()
         writer.writerows(map(cells_of, self.rows))
@@ -113,22 +130,23 @@ def row_of(cells):
 def read_csv(path):
     """Raises OSError, and ValueError where it is no such file."""
     with open(path, encoding="utf-8", newline="") as file:
-        cpu, versions = (file.readline().removeprefix("#").strip() for _ in range(2))
+        cpu, abilities, versions = (file.readline().removeprefix("#").strip() for _ in range(3))
         try:
             rows = [row_of(cells) for cells in csv.DictReader(file)]
         except (KeyError, TypeError) as error:
             raise ValueError(f"{path}: not a table of results: {error}") from error
-    return Measurements(Cpu(cpu), [part for part in versions.split("; ") if part], rows)
+    return Measurements(Cpu(cpu), abilities, [part for part in versions.split("; ") if part], rows)
 
 
 def read_json(path):
     """Of bench --json: a list, an entry for each CPU. Raises OSError and ValueError."""
     with open(path, encoding="utf-8") as file:
         rows = json.load(file)
-    needed = {"cpu", "peers", "other_layouts", "peer_versions", "ns", *COLUMNS} - {"us"}
+    needed = {"cpu", "abilities", "peers", "other_layouts", "peer_versions", "ns", *COLUMNS} - {"us"}
     if not isinstance(rows, list) or any(needed - set(row) for row in rows):
         raise ValueError("it is not what bench --json writes")
-    return [Measurements(Cpu(cpu), sorted({v for row in some for v in row["peer_versions"]}), some)
+    return [Measurements(Cpu(cpu), some[-1]["abilities"],
+                         sorted({v for row in some for v in row["peer_versions"]}), some)
             for cpu, some in group_by(rows, lambda row: row["cpu"]).items()]
 
 

@@ -2,6 +2,7 @@
 // result and two units start one each cycle, so 8 chains would fill them; 12 leave slack and still
 // fit the 16 registers of AVX2. An integer chain takes the same operands again and again, which a
 // compiler could count out in advance: an empty statement makes them unknown.
+// The clock is a chain of additions, of which each waits one cycle for the one before.
 // And one pass over data in memory.
 
 #include <algorithm>
@@ -150,6 +151,26 @@ void block_scalar() {
     sink = total;
 }
 
+void block_clock() {
+    int64_t sum = 0, one = 1;
+    for (int64_t n = 0; n < block; ++n) {
+#if defined(__x86_64__)
+        asm volatile(
+            "add %1, %0\n\tadd %1, %0\n\tadd %1, %0\n\tadd %1, %0\n\t"
+            "add %1, %0\n\tadd %1, %0\n\tadd %1, %0\n\tadd %1, %0\n\t"
+            "add %1, %0\n\tadd %1, %0\n\tadd %1, %0\n\tadd %1, %0"
+            : "+r"(sum)
+            : "r"(one));
+#else
+        for (int i = 0; i < chains; ++i) {
+            sum += one;
+            asm volatile("" : "+r"(sum));
+        }
+#endif
+    }
+    sink = static_cast<float>(sum);
+}
+
 struct Loop {
     void (*run)();
     int products;  // of one step of one chain
@@ -180,19 +201,27 @@ Loop widest_loop(DataType type) {
     return size_of(type) == 1 ? widest_8bit_loop() : widest_f32_loop();
 }
 
-// The best of short bursts: a burst that another process interrupts counts for nothing.
-double peak_of_this_thread(const Loop &loop, double seconds) {
+// How often a nanosecond the chains step. Of several bursts the best counts: one that another
+// process interrupts says nothing.
+double burst(void (*run)()) {
     using Clock = std::chrono::steady_clock;
-    double best = 0;
+    const auto before = Clock::now();
+    for (int i = 0; i < 4; ++i) run();
+    const double ns = std::chrono::duration<double, std::nano>(Clock::now() - before).count();
+    return 4.0 * chains * block / ns;
+}
+
+// Calls `look` again and again.
+template<typename Look>
+void for_seconds(double seconds, const Look &look) {
+    using Clock = std::chrono::steady_clock;
     const auto start = Clock::now();
-    auto now = start;
-    while (std::chrono::duration<double>(now - start).count() < seconds) {
-        const auto before = now;
-        for (int i = 0; i < 4; ++i) loop.run();
-        now = Clock::now();
-        const double ns = std::chrono::duration<double, std::nano>(now - before).count();
-        best = std::max(best, 4.0 * 2 * loop.products * chains * block / ns);
-    }
+    while (std::chrono::duration<double>(Clock::now() - start).count() < seconds) look();
+}
+
+double peak_of_this_thread(const Loop &loop, double seconds) {
+    double best = 0;
+    for_seconds(seconds, [&] { best = std::max(best, 2 * loop.products * burst(loop.run)); });
     return best;
 }
 
@@ -210,6 +239,16 @@ double measure_peak(DataType type, int threads, double seconds) {
     double sum = 0;
     for (double rate : rates) sum += rate;
     return sum;
+}
+
+Throughput measure_throughput(double seconds) {
+    const Loop loop = widest_f32_loop();
+    Throughput best{};
+    for_seconds(seconds, [&] {
+        best.cycles = std::max(best.cycles, burst(block_clock));
+        best.fmas = std::max(best.fmas, burst(loop.run));
+    });
+    return best;
 }
 
 uint32_t one_pass(const void *data, int64_t bytes) {

@@ -1,4 +1,4 @@
-"""The picture of docs/performance.md: a line for each family, type, layout and list, a dot at the
+"""The picture of a page of results: a line for each family, type, layout and list, a dot at the
 mean ratio of its cases, and a bar from the lowest to the highest. Lists of one case are left out."""
 
 import math

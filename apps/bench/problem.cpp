@@ -60,7 +60,11 @@ Tensors Problem::results_of(const Outputs &made) const {
     Tensors result;
     for (const Operand &operand : operands()) {
         if (!operand.is_written()) continue;
-        const std::vector<std::byte> &bytes = made.at(result.size());
+        if (result.size() >= made.size()) {
+            result.emplace_back();
+            continue;
+        }
+        const std::vector<std::byte> &bytes = made[result.size()];
         result.emplace_back(operand.shape, operand.type);
         if (!bytes.empty()) std::memcpy(bytes_of(result.back()), bytes.data(), bytes.size());
     }

@@ -70,7 +70,8 @@ public:
     virtual int bits() const { return 32; }
     virtual Judge judge(const Tensors &host) const = 0;
     virtual Tensors results() const;                        // of the last run
-    virtual Tensors results_of(const Outputs &made) const;  // of another library's
+    // Of another library's; undefined where it makes fewer.
+    virtual Tensors results_of(const Outputs &made) const;
 
     virtual Peers libraries(const Tensors &host) const;
     // What else takes part, whose results need no check: other variants of ours, or bounds.

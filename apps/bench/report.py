@@ -7,8 +7,8 @@
     report.py --repository . --bench build/bin/bench     and with those of a whole run of bench
     report.py --repository . --check              fails where they don't follow from the CSV files
 
-In a repository docs/performance/CPU.csv has the cases of each CPU; docs/performance.md, its picture
-and the README's table of ratios are made from these files.
+In a repository docs/performance/CPU.csv has the cases of each CPU; the page and the picture beside
+it, docs/performance.md and the README's table of ratios are made from these files.
 """
 
 import argparse
@@ -21,11 +21,10 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "program"))
 
 from files import write_file  # noqa: E402
-from headline import with_headline  # noqa: E402
+from headline import NETWORKS, OTHERS, with_headline  # noqa: E402
 from measurements import combined, read_csv, read_json  # noqa: E402
-from summary import page  # noqa: E402
+from summary import page, summary  # noqa: E402
 
-NETWORKS = "resnet50,mobilenetv2,resnext50"
 QUANTIZED = ["--family", "quantized_conv2d"]
 WEIGHT = ["--family", "conv2d_backward_weight"]
 DATA = ["--family", "conv2d_backward_data"]
@@ -33,11 +32,12 @@ SPARSE = ["--family", "tensor_product"]
 # Families that are not named run once, as bench runs them where nothing is asked for.
 RUNS = [
     ["--type", "f32", "--layout", "nhwc"],
-    ["--type", "f32", "--layout", "nchw", "--list", NETWORKS],
-    ["--type", "bf16", "--layout", "nhwc", "--list", NETWORKS],
-    ["--type", "f16", "--layout", "nhwc", "--list", NETWORKS],
-    [*QUANTIZED, "--type", "u8", "--layout", "nhwc", "--list", NETWORKS],
-    [*QUANTIZED, "--type", "f32", "--layout", "nhwc", "--list", NETWORKS],
+    ["--type", "f32", "--layout", "nhwc", "--list", ",".join(OTHERS)],
+    ["--type", "f32", "--layout", "nchw", "--list", ",".join(NETWORKS + OTHERS)],
+    ["--type", "bf16", "--layout", "nhwc", "--list", ",".join(NETWORKS)],
+    ["--type", "f16", "--layout", "nhwc", "--list", ",".join(NETWORKS)],
+    [*QUANTIZED, "--type", "u8", "--layout", "nhwc", "--list", ",".join(NETWORKS)],
+    [*QUANTIZED, "--type", "f32", "--layout", "nhwc", "--list", ",".join(NETWORKS)],
     [*QUANTIZED, "--type", "f32", "--layout", "nchw", "--list", "shape_case"],
     [*WEIGHT, "--type", "f32", "--layout", "nhwc"],
     [*WEIGHT, "--type", "f32", "--layout", "nchw", "--list", "depthwise"],
@@ -59,9 +59,8 @@ def run_bench(program):
     tree = os.path.dirname(os.path.dirname(os.path.abspath(program)))
     files = []
     failed = False
-    for flags in runs_of(families.stdout.split()):
-        values = [flag for flag in flags if not flag.startswith("--") and flag != NETWORKS]
-        file = os.path.join(tree, f"bench-{'-'.join(values)}.json")
+    for place, flags in enumerate(runs_of(families.stdout.split())):
+        file = os.path.join(tree, f"bench-{place}.json")
         failed |= subprocess.run([program, *flags, "--json", file], check=False).returncode != 0
         files.append(file)
     return files, failed
@@ -91,9 +90,11 @@ def draw(measured, path):
 class Repository:
     def __init__(self, folder):
         self.readme = os.path.join(folder, "README.md")
-        self.page = os.path.join(folder, "docs", "performance.md")
-        self.picture = os.path.join(folder, "docs", "performance.svg")
+        self.summary = os.path.join(folder, "docs", "performance.md")
         self.data = os.path.join(folder, "docs", "performance")
+
+    def file(self, some, ending):
+        return os.path.join(self.data, some.cpu.page + ending)
 
     def former(self):
         return read(sorted(glob.glob(os.path.join(self.data, "*.csv"))), lambda f: [read_csv(f)])
@@ -101,20 +102,26 @@ class Repository:
     def documents(self, measured):
         with open(self.readme, encoding="utf-8") as file:
             readme = file.read()
-        shown = "performance.svg" if os.path.exists(self.picture) else ""
-        return {self.page: page(measured, shown, "performance/"),
-                self.readme: with_headline(readme, measured)}
+        documents = {self.summary: summary(measured, "performance/"),
+                     self.readme: with_headline(readme, measured)}
+        for some in measured:
+            picture = f"{some.cpu.page}.svg"
+            shown = picture if os.path.exists(os.path.join(self.data, picture)) else ""
+            documents[self.file(some, ".md")] = page([some], shown, some.cpu.file, "../")
+        return documents
 
     def write(self, measured):
         os.makedirs(self.data, exist_ok=True)
         for some in measured:
-            write_file(os.path.join(self.data, some.cpu.file), str(some))
-        draw(measured, self.picture)
+            write_file(self.file(some, ".csv"), str(some))
+            draw([some], self.file(some, ".svg"))
         for path, text in self.documents(measured).items():
             write_file(path, text)
 
     def stale(self, measured):
         def differs(path, text):
+            if not os.path.exists(path):
+                return True
             with open(path, encoding="utf-8") as file:
                 return file.read() != text
 

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstdio>
 #include <ctime>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -18,20 +17,6 @@ double Result::ratio() const {
         if (peer.same_task && (fastest == 0 || peer.ns < fastest)) fastest = peer.ns;
     }
     return ns > 0 ? fastest / ns : 0;
-}
-
-std::string cpu_model() {
-    std::ifstream file("/proc/cpuinfo");
-    std::map<std::string, std::string> fields;
-    for (std::string line; std::getline(file, line) && !line.empty();) {
-        const size_t colon = line.find(':');
-        if (colon == std::string::npos || colon + 2 > line.size()) continue;
-        fields[line.substr(0, line.find_last_not_of(" \t", colon - 1) + 1)] =
-            line.substr(colon + 2);
-    }
-    if (fields["model name"].empty()) return "unknown";
-    return fields["model name"] + " (" + fields["vendor_id"] + ", family " + fields["cpu family"] +
-           ", model " + fields["model"] + ")";
 }
 
 std::string today() {
@@ -201,6 +186,7 @@ json to_json(const std::vector<Result> &results, const Run &run) {
              {"failure", r.failure.empty() ? json(nullptr) : json(r.failure)},
              {"peer_versions", run.versions()},
              {"cpu", run.cpu},
+             {"abilities", run.abilities},
              {"date", run.date},
              {"command", run.command}});
     }

@@ -34,7 +34,7 @@ struct Result {
 // Of the whole run.
 struct Run {
     Settings settings;
-    std::string command, cpu, date;
+    std::string command, cpu, abilities, date;  // of the CPU: machine.h
     std::vector<PeerLibrary> peers;
     Unit unit;
     double peak = 0;  // in the unit, a nanosecond; 0 where it has none
@@ -43,7 +43,6 @@ struct Run {
     std::vector<std::string> columns() const;   // all names of contestants
 };
 
-std::string cpu_model();  // "AMD EPYC (AuthenticAMD, family 25, model 17)"
 std::string today();
 
 void print_header(const Run &run);

@@ -1,15 +1,22 @@
-"""docs/performance.md: of each CPU a line for each family, type, layout and list."""
+"""What was measured, as Markdown: of each CPU a page, with a line for each family, type, layout and
+list; and docs/performance.md, which has all CPUs side by side."""
 
-from measurements import geometric_mean, group_by, setting, times
+from measurements import geometric_mean, group_by, ratio_of, setting, times
 
 INTRODUCTION = """Written by `make bench`; how it is measured, and what the baselines are given:
-[benchmarking.md](benchmarking.md).
+[benchmarking.md]({documents}benchmarking.md).
 
 *Ratio*: the time of the fastest baseline over ours, the geometric mean of a list's cases. Above 1
 we are faster; below, in italics, a baseline is. *Worst*: the lowest ratio of a case. *Baselines*:
 the mean of each (*in 6*: of six cases); those in parentheses do not count in the ratio, because
 their task is another. *memcpy* moves as many bytes as the call reads and writes: it is a bound.
 """
+SUMMARY = """Time of the fastest baseline over ours, the geometric mean of all cases, in parentheses
+the worst: above 1 we are faster, below, in italics, slower. One pinned thread; families without
+baselines are held against *memcpy* of as many bytes, a bound. Written by `make bench`; how it is
+measured, and what the baselines are given: [benchmarking.md](benchmarking.md).
+"""
+BY_LIST = ("conv2d", "f32")  # whose lists are lines of the summary: networks
 NO_GPU = "No speed was measured on a GPU: its kernels are compiled, and their resources checked."
 
 
@@ -77,7 +84,7 @@ def table(rows):
 
 def section(measured, data):
     rows = measured.rows
-    lines = ["", f"## {measured.cpu}", ""]
+    lines = ["", f"## {measured.cpu}", "", f"One core: {measured.abilities}."]
     about = [f"Measured {', '.join(sorted({row['date'] for row in rows}))}",
              "one pinned thread unless the line says otherwise"]
     peaks = {row["unit"]: row["peak"] for row in rows if row["peak"] and row["threads"] == 1}
@@ -86,18 +93,51 @@ def section(measured, data):
     lines.append("; ".join(about) + ".")
     lines.append(f"Baselines: {', '.join(measured.versions) or 'none installed'}.")
     if data:
-        lines.append(f"All {len(rows)} cases: [{data}{measured.cpu.file}]({data}{measured.cpu.file}).")
+        lines.append(f"All {len(rows)} cases: [{data}]({data}).")
     return [*lines, "", *table(rows)]
 
 
-def page(measured, picture="", data=""):
-    """picture, data: the addresses of the picture and of the folder with the cases."""
+def no_gpu(measured):
+    cpus = all(row["device"] == "cpu" for some in measured for row in some.rows)
+    return ["", NO_GPU] if cpus else []
+
+
+def page(measured, picture="", data="", documents=""):
+    """picture, data: the addresses of the picture and of the file with the cases; documents: of the
+    documents' folder."""
     lines = ["# Performance", ""]
     if picture:
         lines += [f"![The mean ratio of every list, and the range of its cases]({picture})", ""]
-    lines += INTRODUCTION.rstrip().split("\n")
-    if all(row["device"] == "cpu" for some in measured for row in some.rows):
-        lines += ["", NO_GPU]
+    lines += INTRODUCTION.format(documents=documents).rstrip().split("\n") + no_gpu(measured)
     for some in measured:
         lines += section(some, data)
+    return "\n".join(lines) + "\n"
+
+
+def cell(rows):
+    """Of one CPU, which may lack the cases."""
+    ratios = [ratio_of(row) for row in rows if ratio_of(row)]
+    if not ratios:
+        return ""
+    fair = [row["ratio"] for row in rows if row["ratio"]]
+    worst = f" ({min(fair):.2f})" if len(fair) > 1 else ""
+    return ratio_text(geometric_mean(ratios)) + worst
+
+
+def summary(measured, folder):
+    """folder: the address of that with the pages of the CPUs."""
+    lines = ["# Performance", "", *SUMMARY.rstrip().split("\n"), *no_gpu(measured), ""]
+    for some in measured:
+        days = max(row["date"] for row in some.rows)
+        lines.append(f"- {some.cpu.short} is [{some.cpu}]({folder}{some.cpu.page}.md), measured "
+                     f"{days}. One core: {some.abilities}.")
+    lines += ["", "| kernels | " + " | ".join(some.cpu.short for some in measured) + " |",
+              "|---|" + "---:|" * len(measured)]
+    cells = {}  # of kernels, and of their list where it is told: the rows of each CPU
+    for place, some in enumerate(measured):
+        for kernels, name, rows in lists_of(some.rows):
+            by_list = (rows[0]["family"], rows[0]["type"]) == BY_LIST
+            key = f"{kernels}, {name}" if by_list else kernels
+            cells.setdefault(key, [[] for _ in measured])[place] += rows
+    lines += [f"| {key} | " + " | ".join(map(cell, rows)) + " |" for key, rows in cells.items()]
     return "\n".join(lines) + "\n"

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "bundle_source.h"
+#include "compiler/tools.h"
 #include "hk/error.h"
 #include "program/file.h"
 
@@ -18,23 +19,6 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 namespace {
-
-void run_program(const std::vector<std::string> &words) {
-    std::vector<char *> arguments;
-    for (const std::string &word : words) arguments.push_back(const_cast<char *>(word.c_str()));
-    arguments.push_back(nullptr);
-    std::fflush(nullptr);
-    const pid_t child = fork();
-    if (child == 0) {
-        execvp(arguments[0], arguments.data());
-        _exit(127);
-    }
-    int status = -1;
-    if (child > 0) waitpid(child, &status, 0);
-    if (status != 0)
-        throw Error(words[0] + " failed, with " + std::to_string(words.size() - 1) +
-                    " arguments, the first " + words[1]);
-}
 
 std::string targets_of(const Candidate &candidate) {
     if (candidate.device == DeviceType::cpu) return HK_PORTABLE_TARGET_CPU;
@@ -109,8 +93,9 @@ public:
     void link() const {
         const std::string object = (parts_ / "unhooked.o").string(),
                           runtime = (parts_ / "halide_runtime.o").string();
-        run_program({HK_RUNTIME_GENERATOR, object, HK_PORTABLE_HOST "-cuda-opencl-user_context"});
-        run_program({HK_LINKER, "-r", "-u", "hk_halide_hooks", object, "-o", runtime});
+        compiler::run_program(
+            {HK_RUNTIME_GENERATOR, object, HK_PORTABLE_HOST "-cuda-opencl-user_context"});
+        compiler::run_program({HK_LINKER, "-r", "-u", "hk_halide_hooks", object, "-o", runtime});
         program::write_file(parts_ / "table.cpp",
                             bundle_source(subject_, options_, items_, cases_));
         std::vector<std::string> words = {HK_CXX,
@@ -133,7 +118,7 @@ public:
                                  "-Wl,--gc-sections", "-pthread", "-ldl", "-s", "-o"})
             words.push_back(word);
         words.push_back((bundle_.folder / "measure").string());
-        run_program(words);
+        compiler::run_program(words);
     }
 
     size_t size() const {

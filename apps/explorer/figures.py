@@ -225,6 +225,20 @@ def bandwidth(sweep, cases):
                   annotations=notes, bargap=0.4)
 
 
+def ratio_bars(candidates, names, colours, base, each, **y):
+    """Bars of ratios to the table's row."""
+    bars = go.Bar(x=[round(candidate.ratio, 4) for candidate in candidates], y=names,
+                  orientation="h", text=[f"{candidate.ratio:.2f}" for candidate in candidates],
+                  textposition="outside", cliponaxis=False,
+                  hovertext=[hover(candidate, "") for candidate in candidates],
+                  hovertemplate="%{hovertext}<extra></extra>", marker={"color": colours})
+    largest = max([candidate.ratio for candidate in candidates] + [1])
+    return figure([bars], base + each * len(candidates),
+                  {"title": {"text": "best ratio to the table's row"},
+                   "range": [0, 1.12 * largest]},
+                  {"type": "category", **y}, bargap=0.3, shapes=[line("", x0=1, x1=1)])
+
+
 def schedules(case):
     """The best ratio of each way: hand-written schedules and autoschedulers."""
     best = {}
@@ -232,32 +246,11 @@ def schedules(case):
         if candidate.way not in best or candidate.ratio > best[candidate.way].ratio:
             best[candidate.way] = candidate
     order = sorted(best.values(), key=lambda candidate: candidate.ratio)
-    bars = go.Bar(
-        x=[round(candidate.ratio, 4) for candidate in order], orientation="h",
-        y=[candidate.way for candidate in order],
-        text=[f"{candidate.ratio:.2f}" for candidate in order], textposition="outside",
-        cliponaxis=False, hovertext=[hover(candidate, "") for candidate in order],
-        hovertemplate="%{hovertext}<extra></extra>",
-        marker={"color": [BY_MACHINE if candidate.by_machine else COLOURS[0]
-                          for candidate in order]})
-    largest = max(order[-1].ratio, 1)
-    return figure([bars], 110 + 28 * len(order),
-                  {"title": {"text": "best ratio to the table's row"},
-                   "range": [0, 1.12 * largest]},
-                  {"type": "category"}, bargap=0.3, shapes=[line("", x0=1, x1=1)])
+    colours = [BY_MACHINE if candidate.by_machine else COLOURS[0] for candidate in order]
+    return ratio_bars(order, [candidate.way for candidate in order], colours, 110, 28)
 
 
 def ratios(cases):
     """The best ratio of each case."""
-    names = [case.name for case in cases]
-    best = [case.best() for case in cases]
-    bars = go.Bar(x=[round(candidate.ratio, 4) for candidate in best], y=names, orientation="h",
-                  text=[f"{candidate.ratio:.2f}" for candidate in best], textposition="outside",
-                  cliponaxis=False, hovertext=[hover(candidate, "") for candidate in best],
-                  hovertemplate="%{hovertext}<extra></extra>", marker={"color": BEST})
-    largest = max([candidate.ratio for candidate in best] + [1])
-    return figure([bars], 90 + 26 * len(cases),
-                  {"title": {"text": "best ratio to the table's row"},
-                   "range": [0, 1.12 * largest]},
-                  {"type": "category", "autorange": "reversed"}, bargap=0.3,
-                  shapes=[line("", x0=1, x1=1)])
+    return ratio_bars([case.best() for case in cases], [case.name for case in cases], BEST, 90, 26,
+                      autorange="reversed")

@@ -12,6 +12,7 @@
 #include "bundle_table.h"
 #include "choice.h"
 #include "hk/error.h"
+#include "machine.h"
 #include "program/flags.h"
 #include "program/program.h"
 #include "record.h"

@@ -13,175 +13,38 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "program"))
 import assembly  # noqa: E402
 import difference  # noqa: E402
 from files import write_file  # noqa: E402
-from markup import (assembly_line, bar, conceptual, cpp, document, escape, excerpt,  # noqa: E402
-                    numbered, prose, table)
 from source import Sources  # noqa: E402
+from templates import ASSEMBLY, CPP, mark, written  # noqa: E402
 
 # What CUDA and OpenCL launch with unless a program asks for more.
 SHARED_LIMIT = 48 * 1024
 CODE_NAMES = {"cpu": "Assembly", "cuda": "PTX", "opencl": "OpenCL"}
 
 
-def heading(kernel):
-    built = kernel["library_bytes"]
-    size = f"{built / 1024:.0f} KB in the library" if built else "not in the library yet"
-    layout = "" if kernel["layout"] == "any" else " " + kernel["layout"]
-    return (f'<h1>{escape(kernel["name"])}</h1>'
-            f'<p>{escape(kernel["family"])} row <b>{escape(kernel["row"])}</b>, '
-            f'{kernel["type"]}{layout}, <b>{kernel["device"]}</b>, '
-            f'<b>{escape(kernel["algorithm"])}/{escape(kernel["schedule"])}</b>, {size}</p>')
-
-
-def usage(rows):
-    """(what, uses, has) each, as bars."""
-    cells = [(escape(what), bar(uses, has), f"{100 * uses / has:.0f} %" if has else "", uses, has)
-             for what, uses, has in rows]
-    return table(("", "", "", "uses", "of"), cells, figures=(2, 3, 4),
-                 classes=["over" if uses > has else "" for _, uses, has in rows])
-
-
-def function_figures(function, budget):
-    """A device function's use of the row's budget and of the limit, and its other figures."""
-    rows = []
+def uses_of(function, budget):
+    """A device function's use of the row's budget and of the limit: what, uses, has."""
+    uses = []
     if function["registers"] >= 0:
-        rows.append(("registers a thread, of the budget", function["registers"],
+        uses.append(("registers a thread, of the budget", function["registers"],
                      budget["registers"]))
     if function["shared_dynamic"] >= 0:
         shared = max(function["shared_static"], 0) + function["shared_dynamic"]
-        rows += [("shared bytes a block, of the budget", shared, budget["shared"]),
+        uses += [("shared bytes a block, of the budget", shared, budget["shared"]),
                  ("shared bytes a block, of 48 KiB", shared, SHARED_LIMIT)]
-    others = [("threads a block", "threads"), ("stack bytes a thread", "stack_bytes"),
-              ("spilled bytes", "spill_bytes")]
-    said = {-1: "unknown", -2: "varies"}
-    text = ", ".join(f"{label} {said.get(function[name], function[name])}"
-                     for label, name in others)
-    return f'<h3><code>{escape(function["name"])}</code></h3><p>{text}</p>{usage(rows)}'
+    return uses
 
 
-def resources(kernel):
-    parts = [function_figures(function, kernel["budget"])
-             for function in kernel["resources"].get("functions", [])]
-    if kernel["estimates"]:
-        rows = [(e["what"], e["uses"], e["has"]) for e in kernel["estimates"]]
-        parts.append("<h3>The schedule's own estimate</h3>" + usage(rows))
-    return "".join(parts) or '<p class="empty">The schedule states no estimate.</p>'
-
-
-def counted(codes, whole):
-    if not codes:
-        return '<p class="empty">none</p>'
-    names = list(codes[0].counts)
-    rows = [[f'<a href="#line-{code.line}">line {code.line}</a>', *([] if whole else [code.depth]),
-             *(code.counts[name] or "·" for name in names), f"<code>{escape(code.name)}</code>"]
-            for code in codes]
-    columns = ["", *([] if whole else ["depth"]), *names, "function" if whole else "in function"]
-    return table(columns, rows, figures=range(1, len(columns) - 1))
-
-
-def code_figures(text):
-    """Counts of the compiled code: what estimates only guess."""
-    functions, loops = assembly.read(text)
-    busy = [loop for loop in loops if loop.counts["multiply-adds"]] or loops
-    return ("<h2>Innermost loops, those with most multiply-adds first</h2>"
-            + counted(busy[:12], False) + "<h2>Functions</h2>" + counted(functions, True))
-
-
-def knobs(kernel):
-    if not kernel["knobs"]:
-        return '<p class="empty">The schedule takes none.</p>'
-    said = {"chooser": "chooser", "row": "row", "you": '<span class="you">you</span>'}
-    rows = []
-    for knob in kernel["knobs"]:
-        legal = " ".join(f"<b>{v}</b>" if v == knob["value"] else str(v) for v in knob["legal"])
-        rows.append([f'<code>{escape(knob["name"])}</code>', knob["value"], said[knob["set_by"]],
-                     f'<span class="legal">{legal or "any"}</span>'])
-    return table(("knob", "value", "set by", "legal"), rows, figures=(1,))
-
-
-def command(kernel):
-    """Repeats what the page shows, from any folder."""
-    skipped = {"-o": "."}
+def complete(kernel):
+    """The facts, with what follows from them."""
+    for function in kernel["resources"].setdefault("functions", []):
+        function["uses"] = uses_of(function, kernel["budget"])
+    for estimate in kernel["estimates"]:
+        estimate["uses_of"] = (estimate["what"], estimate["uses"], estimate["has"])
+    # Repeats what the page shows, from any folder.
     words = list(kernel["command"])
-    for at, word in enumerate(words[:-1]):
-        if word in skipped:
-            words[at + 1] = skipped[word]
-    return " ".join(shlex.quote(word) for word in words)
-
-
-def overview(kernel, sources, code):
-    where = [[f"<code>{escape(condition)}</code>"] for condition in kernel["where"].split()]
-    parameters = [[f"<code>{escape(name)}</code>", f"<code>{escape(value)}</code>"]
-                  for name, value in kernel["parameters"].items()]
-    _, header = sources.algorithm(kernel["family"], kernel["algorithm"])
-    equation = sources.equation(kernel["family"], header)
-    more = "".join(excerpt(e) for e in equation[1:])
-    figures = "" if kernel["device"] == "opencl" else code_figures(code)
-    return f"""
-<div class="columns"><div>
-<h2>Equation</h2><div id="equation">{"".join(excerpt(e) for e in equation[:1])}</div>
-{f"<details><summary>What that refers to</summary>{more}</details>" if more else ""}
-</div><div>
-<h2>Resources</h2><div id="resources">{resources(kernel)}</div>
-<h2>Knobs</h2><div id="knobs">{knobs(kernel)}</div>
-</div></div>
-<div id="counts">{figures}</div>
-<div class="columns"><div>
-<h2>Generator parameters</h2>{table((), parameters)}
-</div><div>
-<h2>The row takes problems with</h2>{table((), where or [["any sizes"]])}
-</div></div>
-<h2>Command that repeats it <button class="copy" data-of="command">copy</button></h2>
-<pre class="command" id="command">{escape(command(kernel))}</pre>"""
-
-
-def algorithm(kernel, sources):
-    found, header = sources.algorithm(kernel["family"], kernel["algorithm"])
-    if not found:
-        return '<p class="empty">Not found in generators/.</p>'
-    stages = prose(sources.declaration_comment(header, found.code))
-    note = f'<p class="path">{escape(header)}</p>{stages}' if stages else ""
-    return f"<h2>{escape(kernel['algorithm'])}</h2>{note}{excerpt(found)}"
-
-
-def schedule_parts(kernel, sources):
-    """The schedule's function and the one that chooses its sizes, without repetition."""
-    function = sources.schedule(kernel["family"], kernel["algorithm"], kernel["schedule"])
-    chooser = sources.chooser(kernel["chooser"]["file"], kernel["chooser"]["line"])
-    if function and chooser and (function.path, function.line) == (chooser.path, chooser.line):
-        chooser = None
-    return function, chooser
-
-
-def schedule(kernel, sources):
-    function, chooser = schedule_parts(kernel, sources)
-    parts = [excerpt(function, f"Schedule {kernel['schedule']}"),
-             excerpt(chooser, "Chooser of its sizes")]
-    for path in dict.fromkeys(found.path for found in (function, chooser) if found):
-        text = (sources.root / path).read_text().rstrip("\n")
-        parts.append(f"<details><summary>All of {escape(path)}</summary>"
-                     f"{numbered(cpp(text))}</details>")
-    return "".join(parts)
-
-
-def offline(text):
-    """Halide's page without what it loads from the network: a library that it does not use, and one
-    that colours assembly, which stays plain."""
-    text = re.sub(r"<script src='http[^>]*></script>", "", text)
-    return re.sub(r'<script type="module" name="hl">.*?</script>', "", text, flags=re.S)
-
-
-def lowered(kernel):
-    content = offline(pathlib.Path(kernel["files"]["lowered_html"]).read_text())
-    content = content.replace("&", "&amp;").replace('"', "&quot;")
-    return f'<iframe id="lowered-page" title="lowered" loading="lazy" srcdoc="{content}"></iframe>'
-
-
-def conceptual_section(kernel):
-    text = pathlib.Path(kernel["files"]["conceptual"]).read_text().rstrip("\n")
-    first = difference.first_work(text.split("\n")) + 1
-    link = f'<a href="#conceptual-{first}">the work begins</a>'
-    return (f"<p>After checks of the arguments {link}.</p>"
-            + numbered(conceptual(text), prefix="conceptual-"))
+    words[words.index("-o") + 1] = "."
+    kernel["line"] = " ".join(map(shlex.quote, words))
+    return kernel
 
 
 def code_of(kernel):
@@ -194,33 +57,76 @@ def code_of(kernel):
     return html.unescape(re.sub(r"<[^>]*>", "", found.group(1)))
 
 
-def show(kernel, sources):
-    code = code_of(kernel)
-    marked = "\n".join(assembly_line(line.expandtabs()) for line in code.rstrip("\n").split("\n"))
+def counts_of(kernel):
+    """Functions, and innermost loops that multiply; of OpenCL's text none."""
     if kernel["device"] == "opencl":
-        marked = cpp(code.rstrip("\n"))
-    sections = [("overview", "Overview", overview(kernel, sources, code), ""),
-                ("algorithm", "Algorithm", algorithm(kernel, sources), ""),
-                ("schedule", "Schedule", schedule(kernel, sources), ""),
-                ("conceptual", "Conceptual code", conceptual_section(kernel), ""),
-                ("lowered", "Lowered code", lowered(kernel), "whole"),
-                ("code", CODE_NAMES[kernel["device"]], numbered(marked, prefix="line-"), "")]
-    return document(kernel["name"], heading(kernel), sections)
+        return None, None
+    return assembly.read(code_of(kernel))
+
+
+def schedule_parts(kernel, sources):
+    """The schedule's function and the one that chooses its sizes, without repetition."""
+    function = sources.schedule(kernel["family"], kernel["algorithm"], kernel["schedule"])
+    chooser = sources.chooser(kernel["chooser"]["file"], kernel["chooser"]["line"])
+    if function and chooser and (function.path, function.line) == (chooser.path, chooser.line):
+        chooser = None
+    return function, chooser
+
+
+def offline(text):
+    """Halide's page without what it loads from the network: a library that it does not use, and one
+    that colours assembly, which stays plain."""
+    text = re.sub(r"<script src='http[^>]*></script>", "", text)
+    return re.sub(r'<script type="module" name="hl">.*?</script>', "", text, flags=re.S)
+
+
+def show(kernel, sources):
+    functions, loops = counts_of(kernel)
+    algorithm, header = sources.algorithm(kernel["family"], kernel["algorithm"])
+    schedule, chooser = schedule_parts(kernel, sources)
+    paths = dict.fromkeys(found.path for found in (schedule, chooser) if found)
+    conceptual = pathlib.Path(kernel["files"]["conceptual"]).read_text().rstrip("\n")
+    code = code_of(kernel).rstrip("\n")
+    opencl = kernel["device"] == "opencl"
+    return written(
+        "show.html", title=kernel["name"], kernel=kernel,
+        sections=[("overview", "Overview"), ("algorithm", "Algorithm"), ("schedule", "Schedule"),
+                  ("conceptual", "Conceptual code"), ("lowered", "Lowered code"),
+                  ("code", CODE_NAMES[kernel["device"]])],
+        equation=sources.equation(kernel["family"], header), functions=functions,
+        loops=[loop for loop in loops or [] if loop.counts["multiply-adds"]] or loops,
+        algorithm=algorithm, header=header,
+        stages=algorithm and sources.declaration_comment(header, algorithm.code),
+        schedule=schedule, chooser=chooser,
+        files=[(path, (sources.root / path).read_text().rstrip("\n")) for path in paths],
+        conceptual=conceptual, work=difference.first_work(conceptual.split("\n")) + 1,
+        lowered=offline(pathlib.Path(kernel["files"]["lowered_html"]).read_text()),
+        code=mark(code if opencl else code.expandtabs(), CPP if opencl else ASSEMBLY))
+
+
+def schedules_of(kernels, sources):
+    """(heading, the two functions, how they differ), of those that either has."""
+    pairs = zip(*(schedule_parts(kernel, sources) for kernel in kernels))
+    for heading, pair in zip(("Schedule", "Chooser of its sizes"), pairs):
+        if any(pair):
+            texts = [found.code.split("\n") if found else [] for found in pair]
+            yield heading, pair, pair[0] != pair[1] and difference.Difference(*texts)
 
 
 def diff(kernels, sources):
-    functions = [schedule_parts(kernel, sources) for kernel in kernels]
-    texts = [difference.read(kernel) for kernel in kernels]
-
-    def loops(kernel):
-        if kernel["device"] == "opencl":
-            return ""
-        found = assembly.read(code_of(kernel))[1]
-        return counted(found[:6], False)
-
-    tables = [{"Resources": resources(kernel), "Knobs": knobs(kernel),
-               "Innermost loops": loops(kernel)} for kernel in kernels]
-    return difference.page(kernels, functions, texts, tables, CODE_NAMES, command)
+    (left, left_code), (right, right_code) = map(difference.read, kernels)
+    short = [f'{kernel["row"]} {kernel["candidate_knobs"]}'.rstrip() for kernel in kernels]
+    names = dict.fromkeys(CODE_NAMES[kernel["device"]] for kernel in kernels)
+    comparable = difference.comparable
+    return written(
+        "diff.html", kernels=kernels, facts=difference.facts(kernels),
+        title=" and ".join(short if short[0] != short[1] else [k["name"] for k in kernels]),
+        sections=[("overview", "Overview"), ("schedule", "Schedule"),
+                  ("conceptual", "Conceptual code"), ("code", " and ".join(names))],
+        loops=[counts_of(kernel)[1] for kernel in kernels],
+        schedules=list(schedules_of(kernels, sources)),
+        conceptual=difference.Difference(left, right, comparable),
+        code=difference.Difference(left_code, right_code, comparable))
 
 
 def main():
@@ -229,7 +135,7 @@ def main():
     parser.add_argument("--output", type=pathlib.Path, required=True)
     arguments = parser.parse_args()
     facts = json.loads(arguments.facts.read_text())
-    sources, kernels = Sources(facts["sources"]), facts["kernels"]
+    sources, kernels = Sources(facts["sources"]), [complete(kernel) for kernel in facts["kernels"]]
     text = show(kernels[0], sources) if len(kernels) == 1 else diff(kernels, sources)
     try:
         write_file(arguments.output, text)

@@ -15,6 +15,11 @@ class Excerpt:
     comment: str
     code: str
 
+    @property
+    def first_of_code(self):
+        """The line that the code begins in."""
+        return self.line + (self.comment.count("\n") + 1 if self.comment else 0)
+
 
 def uncommented(lines):
     return "\n".join(re.sub(r"^\s*// ?", "", line) for line in lines)
@@ -132,7 +137,8 @@ class Sources:
     def equation(self, family, algorithm_header):
         """Comments that state it: of the family's header, of the algorithm's, and of those that
         these refer to."""
-        wanted = [path.relative_to(self.root) for path in self.root.glob(f"generators/*/{family}.h")]
+        wanted = [path.relative_to(self.root)
+                  for path in self.root.glob(f"generators/*/{family}.h")]
         if algorithm_header and algorithm_header not in wanted:
             wanted.append(algorithm_header)
         found = []

@@ -1,16 +1,14 @@
 // explorer sweep: a search over the knobs of all schedules that take a case, in processes of their
 // own, kept candidate by candidate.
 
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <algorithm>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <tuple>
 
 #include "bundle.h"
+#include "compiler/tools.h"
 #include "hk/error.h"
+#include "machine.h"
 #include "program/flags.h"
 #include "results.h"
 #include "sweep_case.h"
@@ -34,20 +32,14 @@ json settings_of(const Subject &subject) {
             {"threads", s.threads}};
 }
 
-// report.py, which needs the Python environment of setup.sh. Without it the results remain. The
-// exit status.
-int draw(const fs::path &folder) {
-    if (!fs::exists(HK_REPORT)) return 0;
-    std::fflush(nullptr);
-    const pid_t child = fork();
-    if (child == 0) {
-        execl(HK_PYTHON, HK_PYTHON, HK_REPORT, folder.c_str(), static_cast<char *>(nullptr));
-        _exit(127);
-    }
-    int status = -1;
-    if (child > 0) waitpid(child, &status, 0);
-    if (status == 0) return 0;
-    std::fprintf(stderr, "explorer: report.py failed: %s has no report\n", folder.c_str());
+// report.py, which prints what was found too, and needs the Python environment of setup.sh. Without
+// it the results remain. The exit status.
+int report(const fs::path &folder) try {
+    if (fs::exists(HK_REPORT))
+        std::fputs(compiler::run_program({HK_PYTHON, HK_REPORT, folder.string()}).c_str(), stdout);
+    return 0;
+} catch (const std::runtime_error &error) {
+    std::fprintf(stderr, "explorer: %s has no report: %s\n", folder.c_str(), error.what());
     return 1;
 }
 
@@ -133,8 +125,7 @@ private:
         auto [state, records] = collect(collect_);
         note_lines(state, records);
         write_json(fs::path(collect_) / "sweep.json", state);
-        print_verdict(state, records, stdout);
-        return draw(collect_);
+        return report(collect_);
     }
 
     json header(const Subject &subject) const {
@@ -197,9 +188,8 @@ private:
         }
         note_lines(state, journal.records());
         write_json(fs::path(folder_) / "sweep.json", state);
-        print_verdict(state, journal.records(), stdout);
         std::printf("%lld were left out before compiling\n", static_cast<long long>(dropped));
-        return draw(folder_);
+        return report(folder_);
     }
 
     static void note(json &cases, json of) {

@@ -87,6 +87,20 @@ class Case:
     def best(self, which=lambda candidate: True):
         return max(filter(which, self.right()), key=lambda candidate: candidate.ratio, default=None)
 
+    @staticmethod
+    def is_by_machine(candidate):
+        return candidate.by_machine
+
+    @staticmethod
+    def is_by_hand(candidate):
+        return not candidate.by_machine
+
+    def fastest_first(self):
+        return sorted(self.candidates, key=lambda candidate: -(candidate.ratio or 0))
+
+    def statuses(self):
+        return dict.fromkeys(candidate.status for candidate in self.fastest_first())
+
     def intensity(self):
         return self.work / self.bytes if self.work and self.bytes else None
 
@@ -97,9 +111,7 @@ class Case:
         return next((base for base in self.bases if base["name"] == candidate.base), None)
 
     def wasted(self):
-        """The share of the time that went to candidates without a result."""
-        total = sum(candidate.seconds for candidate in self.candidates)
-        return sum(candidate.seconds for candidate in self.failed()) / total if total else 0
+        return wasted(self.candidates)
 
     def knobs(self):
         """Name: the legal values that any base has, in order; the knobs that have a choice."""
@@ -143,6 +155,12 @@ class Sweep:
     @property
     def bandwidth(self):
         return self.about["ceilings"].get("memory")
+
+
+def wasted(candidates):
+    """The share of the time that went to those without a result."""
+    total = sum(candidate.seconds for candidate in candidates)
+    return sum(c.seconds for c in candidates if not c.ok) / total if total else 0
 
 
 def by_number(text):

@@ -46,29 +46,6 @@ Candidate candidate_of(const json &sweep, const json &base, const Record &record
     return candidate;
 }
 
-void print_line(FILE *out, const char *what, const Record &record, const std::string &unit) {
-    std::fprintf(out, "  %-14s %10.4f ms %9.2f %-8s %6.3f  %s\n", what, record.ns * 1e-6,
-                 record.rate, unit.c_str(), record.ratio(), record.candidate.c_str());
-}
-
-// Its time as if the row had taken so long in its rounds too: where a machine was slower for a
-// while, it was so for both.
-Record on_the_clock_of(double table_ns, double work, Record record) {
-    record.ns = table_ns / record.ratio();
-    record.table_ns = table_ns;
-    record.rate = work / record.ns;
-    return record;
-}
-
-double wasted_share(const std::vector<Record> &records) {
-    double all = 0, wasted = 0;
-    for (const Record &record : records) {
-        all += record.seconds;
-        if (record.failed()) wasted += record.seconds;
-    }
-    return all > 0 ? wasted / all : 0;
-}
-
 std::vector<Record> fastest_of(const std::vector<Record> &records, const std::string &name) {
     std::vector<Record> result;
     for (const Record &record : records)
@@ -84,46 +61,6 @@ const Record *first_by_hand(const std::vector<Record> &fastest) {
         return !is_autoscheduler(record.schedule);
     });
     return found == fastest.end() ? nullptr : &*found;
-}
-
-void print_case(const json &sweep, const json &of, const std::vector<Record> &records, FILE *out) {
-    const std::string name = of["name"], unit = sweep["unit"];
-    const std::vector<Record> fastest = fastest_of(records, name);
-    size_t failed = 0, refused = 0;
-    for (const Record &record : records) {
-        if (record.of != name) continue;
-        failed += record.failed();
-        refused += record.status == "does not take";
-    }
-    std::fprintf(out, "%s %s: %zu measured, %zu failed, %zu bases that don't take it\n",
-                 sweep["family"].get<std::string>().c_str(), name.c_str(), fastest.size(), failed,
-                 refused);
-    if (fastest.empty()) return;
-    Record table = fastest.front();
-    const double work = of["work"];
-    table.ns = table.table_ns;
-    table.rate = work / table.ns;
-    table.candidate =
-        of["row"]["name"].get<std::string>() + ": " + of["row"]["candidate"].get<std::string>();
-    print_line(out, "table", table, unit);
-    constexpr size_t shown = 5;
-    const auto print = [&](const std::string &what, const Record &record) {
-        print_line(out, what.c_str(), on_the_clock_of(table.ns, work, record), unit);
-    };
-    for (size_t i = 0; i < std::min(shown, fastest.size()); i++)
-        print(std::to_string(i + 1), fastest[i]);
-    const auto automatic = std::find_if(fastest.begin(), fastest.end(), [](const Record &record) {
-        return is_autoscheduler(record.schedule);
-    });
-    if (automatic != fastest.end()) print("autoscheduler", *automatic);
-    const std::string line = of.value("line", "");
-    if (line.empty()) {
-        std::fprintf(out, "  the table is as good as the best of these\n");
-        return;
-    }
-    const json *base = find_base(of, *first_by_hand(fastest));
-    std::fprintf(out, "  into the table (chooser: %s):\n    %s\n",
-                 (*base)["chooser"].get<std::string>().c_str(), line.c_str());
 }
 
 // Is it what the table ships, as a candidate?
@@ -190,12 +127,6 @@ void note_lines(json &sweep, const std::vector<Record> &records) {
         else
             of["line"] = line;
     }
-}
-
-void print_verdict(const json &sweep, const std::vector<Record> &records, FILE *out) {
-    for (const json &of : sweep["cases"]) print_case(sweep, of, records, out);
-    std::fprintf(out, "%.1f %% of the candidates' time went into those that failed\n",
-                 100 * wasted_share(records));
 }
 
 }  // namespace hk::explorer

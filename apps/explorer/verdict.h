@@ -1,7 +1,6 @@
 #pragma once
-// What a sweep has found, in words, from its files.
+// The lines that a sweep has found for the table.
 
-#include <cstdio>
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
@@ -9,10 +8,6 @@
 #include "record.h"
 
 namespace hk::explorer {
-
-// For each case the table's row, the best five, the best autoscheduler, and the line that goes into
-// the table, as note_lines() has put it.
-void print_verdict(const nlohmann::json &sweep, const std::vector<Record> &records, FILE *out);
 
 // The least ratio that is worth a line.
 constexpr double kMargin = 1.02;

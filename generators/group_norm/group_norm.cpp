@@ -4,6 +4,21 @@ using namespace Halide;
 
 namespace hk::generators {
 
+Func of_each_channel(const char *name, const GroupNormOperands &op,
+                     const std::function<Values(const Expr &, const Expr &)> &values) {
+    Func result(name);
+    if (Internal::is_const_one(op.groups)) {
+        result(c, g, n) = Tuple(values(c, 0));
+        return result;
+    }
+    const RDom r(0, op.channels_of_group(), 0, op.groups, std::string(name) + "_r");
+    const Expr channel = within(r.y * op.channels_of_group() + r.x, op.channels);
+    const Values all = values(channel, r.y);
+    result(c, g, n) = Tuple(Values(all.size(), undef<float>()));
+    result(channel, g, n) = Tuple(all);
+    return result;
+}
+
 namespace {
 
 // What is looked at together of a group or of a channel: blocks of a box, whose number is
@@ -15,6 +30,11 @@ struct Blocks {
     bool is_long, is_one;  // terms are more than kLongestSum; there is one block
     int lanes, width;
     std::function<Expr(const Box &block, const Box &place, const Expr &lane)> element, has;
+    bool masked;  // group or channel is a vector
+    // Of lanes that are vectors: elements and places of the rest.
+    std::function<Expr(const Box &block, const Box &place, const Expr &lane)> element_of_rest;
+    std::function<Expr(const Box &block, const Box &place)> has_rest;
+    Expr lanes_of_rest;
     std::function<Expr(const Box &block)> count;
     Expr total;  // count of all blocks
 };
@@ -45,12 +65,27 @@ void add_blocks(const Blocks &blocks, GroupNorm &stages) {
     const std::vector<Var> of_block = arguments_of(blocks, stages);
     const Values at = expressions(of_block);
     const auto sums = [&](const char *name, int values, const auto &terms) {
-        return lane_sums(
-            {name, of_block, blocks.lanes, blocks.width, blocks.lengths, values, blocks.is_long,
-             [&](const Box &place, const Expr &lane) {
-                 return terms(blocks.element(block, place, lane));
-             },
-             [&](const Box &place, const Expr &lane) { return blocks.has(block, place, lane); }});
+        LaneSumsOf of = {
+            name,
+            of_block,
+            blocks.lanes,
+            blocks.width,
+            blocks.lengths,
+            values,
+            blocks.is_long,
+            [&](const Box &place, const Expr &lane) {
+                return terms(blocks.element(block, place, lane));
+            },
+            [&](const Box &place, const Expr &lane) { return blocks.has(block, place, lane); },
+            blocks.masked};
+        if (blocks.has_rest) {
+            of.rest = Rest{blocks.lanes_of_rest,
+                           [&](const Box &place, const Expr &lane) {
+                               return terms(blocks.element_of_rest(block, place, lane));
+                           },
+                           [&](const Box &place) { return blocks.has_rest(block, place); }};
+        }
+        return lane_sums(of);
     };
     const Expr start = blocks.element(block, {0, 0, 0}, 0);
     stages.first =
@@ -111,24 +146,6 @@ Tuple statistics_of(const GroupNormOperands &op, const Expr &start, const Expr &
     // Rounding may leave less than nothing; a NaN stays.
     const Expr variance = select(squares < 0.f, 0.f, squares / op.count());
     return {mean, lost, strict_float(1.f / sqrt(variance + op.epsilon))};
-}
-
-// The group's values for each of its channels. In a slice of several groups they are put there, so
-// that no index is divided by the size of a group.
-Func of_each_channel(const char *name, const GroupNormOperands &op,
-                     const std::function<Values(const Expr &, const Expr &)> &values) {
-    Func result(name);
-    if (Internal::is_const_one(op.groups)) {
-        result(c, g, n) = Tuple(values(c, 0));
-        return result;
-    }
-    const RDom r(0, op.channels_of_group(), 0, op.groups, std::string(name) + "_r");
-    const Expr channel =
-        unsafe_promise_clamped(r.y * op.channels_of_group() + r.x, 0, op.channels - 1);
-    const Values all = values(channel, r.y);
-    result(c, g, n) = Tuple(Values(all.size(), undef<float>()));
-    result(channel, g, n) = Tuple(all);
-    return result;
 }
 
 // From statistics, all that comes after them.
@@ -211,14 +228,15 @@ GroupNorm group_norm_by_channels(const GroupNormOperands &op, const GroupNormSiz
     GroupNorm stages;
     Blocks blocks;
     blocks.of = {c, g, n};
+    blocks.masked = true;
     blocks.lanes = blocks.width = 1;
     cut({op.width, op.height, 1}, sizes.block, blocks);
     const Box lengths = blocks.lengths;
     const auto column = [=](const Box &b, const Expr &i) { return b[0] * lengths[0] + i; };
     const auto row = [=](const Box &b, const Expr &i) { return b[1] * lengths[1] + i; };
     blocks.element = [&](const Box &b, const Box &place, const Expr &) {
-        return cast<float>(op.input(c, g, within(column(b, place[0]), op.width),
-                                    within(row(b, place[1]), op.height), op.image()));
+        return cast<float>(op.input(c, g, within(column(b, place[0]), op.width, true),
+                                    within(row(b, place[1]), op.height, true), op.image()));
     };
     blocks.has = [&](const Box &b, const Box &place, const Expr &) {
         return column(b, place[0]) < op.width && row(b, place[1]) < op.height;
@@ -236,163 +254,102 @@ GroupNorm group_norm_by_channels(const GroupNormOperands &op, const GroupNormSiz
     return stages;
 }
 
-GroupNorm group_norm_by_runs(const GroupNormOperands &op, const GroupNormSizes &sizes) {
-    GroupNorm stages;
-    Blocks blocks;
-    blocks.of = {g, n};
-    blocks.lanes = sizes.lanes;
-    blocks.width = sizes.width;
-    const Box extents =
-        op.nhwc ? Box{op.channels, op.width, op.height} : Box{op.width, op.height, op.channels};
-    const int across = sizes.lanes / sizes.down;
-    cut({ceil_div(extents[0], across), ceil_div(extents[1], sizes.down), extents[2]}, sizes.block,
-        blocks);
-    const Box lengths = blocks.lengths;
-    const auto at = [=](const Box &b, const Box &place, const Expr &lane) {
-        return Box{
-            (b[0] * lengths[0] + place[0]) * across + (sizes.down == 1 ? lane : lane % across),
-            (b[1] * lengths[1] + place[1]) * sizes.down +
-                (sizes.down == 1 ? Expr(0) : lane / across),
-            b[2] * lengths[2] + place[2]};
-    };
-    blocks.element = [&](const Box &b, const Box &place, const Expr &lane) {
-        Box in = at(b, place, lane);
-        for (size_t axis = 0; axis < 3; axis++) in[axis] = within(in[axis], extents[axis]);
-        return cast<float>(op.nhwc ? op.input(in[0], g, in[1], in[2], op.image())
-                                   : op.input(in[2], g, in[0], in[1], op.image()));
-    };
-    blocks.has = [&](const Box &b, const Box &place, const Expr &lane) {
-        const Box in = at(b, place, lane);
-        return likely(in[0] < extents[0]) && in[1] < extents[1] && in[2] < extents[2];
-    };
-    blocks.count = [&](const Box &b) {
-        const Box steps{lengths[0] * across, lengths[1] * sizes.down, lengths[2]};
-        Expr count = 1.f;
-        for (size_t axis = 0; axis < 3; axis++)
-            count = count * cast<float>(min(extents[axis] - b[axis] * steps[axis], steps[axis]));
-        return count;
-    };
-    blocks.total = op.count();
-    add_blocks(blocks, stages);
-    merge_blocks(blocks, stages);
-    stages.statistics = Func("statistics");
-    stages.statistics(group, g, n) =
-        statistics_of(op, stages.merged(g, n)[0], stages.merged(g, n)[1], stages.merged(g, n)[2]);
-    finish(op, stages);
-    return stages;
-}
-
 namespace {
 
-// stages.of_pixels.
-void add_up_pixels(const GroupNormOperands &op, const GroupNormSizes &sizes, GroupNormParts parts,
-                   GroupNormBackward &stages) {
-    stages.statistics = of_each_channel("statistics", op, [&](const Expr &, const Expr &of) {
-        return Values{op.mean(of, g, n), op.rstd(of, g, n)};
-    });
-    // A block of threads reaches over the last channel.
-    const Expr near = parts == GroupNormParts::images ? min(c, op.channels - 1) : Expr(c);
-    const auto normalised = [&](const Expr &px, const Expr &py) {
-        const Tuple statistics = stages.statistics(c, g, n);
-        return strict_float(cast<float>(op.input(near, g, px, py, n)) - statistics[0]) *
-               statistics[1];
-    };
-    stages.of_pixels =
-        lane_sums({"of_pixels",
-                   {c, g, n},
-                   sizes.lanes,
-                   sizes.width,
-                   {ceil_div(op.width, sizes.lanes), op.height, 1},
-                   2,
-                   parts != GroupNormParts::of_few_pixels,
-                   [&](const Box &place, const Expr &lane) {
-                       const Expr px = within(place[0] * sizes.lanes + lane, op.width);
-                       const Expr dy = cast<float>(op.output_gradient(near, g, px, place[1], n));
-                       return Values{dy, dy * normalised(px, place[1])};
-                   },
-                   [&](const Box &place, const Expr &lane) {
-                       return sizes.lanes == 1 ? cast<bool>(true)
-                                               : likely(place[0] * sizes.lanes + lane < op.width);
-                   }});
-}
-
-// The sums of a part of the images, and the gradients of weight and bias.
-void add_up_parts(const GroupNormOperands &op, bool by_images, GroupNormBackward &stages) {
-    const auto of_image = [&](int v, const Expr &image) {
-        return value(stages.of_pixels.total, {c, g, image}, v);
-    };
-    stages.bias_of_part = Func("bias_of_part");
-    stages.weight_of_part = Func("weight_of_part");
-    const Expr parts = by_images ? op.batch : ceil_div(op.batch, op.images);
-    if (by_images) {
-        stages.bias_of_part(c, g, n) = of_image(0, n);
-        stages.weight_of_part(c, g, n) = of_image(1, n);
-    } else {
-        stages.images = RDom(0, op.images, "images");
-        stages.images.where(n * op.images + stages.images < op.batch);
-        const Expr image = clamp(n * op.images + stages.images, 0, op.batch - 1);
-        stages.bias_of_part(c, g, n) += of_image(0, image);
-        stages.weight_of_part(c, g, n) += of_image(1, image);
+// A group as runs of channels (nhwc) or columns (nchw), of which a step takes all lanes.
+class Runs {
+public:
+    Runs(const GroupNormOperands &op, const GroupNormSizes &sizes)
+        : op_(op),
+          vectors_(sizes.vectors),
+          down_(sizes.down),
+          across_(sizes.lanes / sizes.down),
+          extents_(op.nhwc ? Box{op.channels, op.width, op.height}
+                           : Box{op.width, op.height, op.channels}),
+          steps_(vectors_ ? extents_[0] / across_ : ceil_div(extents_[0], across_)),
+          left_(vectors_ ? extents_[0] % across_ : Expr(0)) {
+        blocks_.of = {g, n};
+        blocks_.masked = false;
+        blocks_.lanes = sizes.lanes;
+        blocks_.width = sizes.width;
+        cut({steps_, ceil_div(extents_[1], down_), extents_[2]}, sizes.block, blocks_);
+        blocks_.numbers[0] = max(blocks_.numbers[0], 1);
+        blocks_.total = op.count();
     }
-    stages.bias_sums = Func("sums_of_bias");
-    stages.bias_sums(c, g, n) = stages.bias_of_part(c, g, n);
-    stages.weight_sums = Func("sums_of_weight");
-    stages.weight_sums(c, g, n) = stages.weight_of_part(c, g, n);
-    const auto add_up = [&](const Func &sums, BlockedSum &added, Func &result, const char *name) {
-        added = blocked_sum(
-            {c, g}, 0.f, {parts, 1, 1}, [&](const Box &at) { return sums(c, g, at[0]); },
-            everywhere);
-        result = Func(name);
-        result(c, g) = cast(op.type, added.running(c, g)[0]);
-    };
-    add_up(stages.bias_sums, stages.bias_parts, stages.bias_gradient, "gradient_of_bias");
-    add_up(stages.weight_sums, stages.weight_parts, stages.weight_gradient, "gradient_of_weight");
-}
+
+    // Lives no longer than this.
+    Blocks blocks() const {
+        Blocks result = blocks_;
+        result.element = [this](const Box &b, const Box &place, const Expr &lane) {
+            Box in = at(b, place, lane);
+            for (size_t axis = 0; axis < 3; axis++) in[axis] = within(in[axis], extents_[axis]);
+            return input(in);
+        };
+        result.has = [this](const Box &b, const Box &place, const Expr &lane) {
+            const Expr step = b[0] * blocks_.lengths[0] + place[0];
+            const Box in = at(b, place, lane);
+            return (vectors_ ? step < steps_ : likely(in[0] < extents_[0])) && has_row(in);
+        };
+        result.count = [this](const Box &b) { return count(b); };
+        if (!vectors_) return result;
+        result.lanes_of_rest = left_;
+        result.element_of_rest = [this](const Box &b, const Box &place, const Expr &lane) {
+            const Box in = at(b, place, 0);
+            return input({steps_ * across_ + lane, within(in[1], extents_[1], true),
+                          within(in[2], extents_[2], true)});
+        };
+        result.has_rest = [this](const Box &b, const Box &place) {
+            return is_last(b) && has_row(at(b, place, 0));
+        };
+        return result;
+    }
+
+private:
+    Box at(const Box &b, const Box &place, const Expr &lane) const {
+        const Box &lengths = blocks_.lengths;
+        return {(b[0] * lengths[0] + place[0]) * across_ + (down_ == 1 ? lane : lane % across_),
+                (b[1] * lengths[1] + place[1]) * down_ + (down_ == 1 ? Expr(0) : lane / across_),
+                b[2] * lengths[2] + place[2]};
+    }
+    Expr input(const Box &in) const {
+        return cast<float>(op_.nhwc ? op_.input(in[0], g, in[1], in[2], op_.image())
+                                    : op_.input(in[2], g, in[0], in[1], op_.image()));
+    }
+    Expr has_row(const Box &in) const { return in[1] < extents_[1] && in[2] < extents_[2]; }
+    Expr is_last(const Box &b) const { return b[0] == blocks_.numbers[0] - 1; }
+    Expr count(const Box &b) const {
+        const Box &lengths = blocks_.lengths;
+        const Box most{lengths[0] * across_, lengths[1] * down_, lengths[2]};
+        const Box all{vectors_ ? steps_ * across_ : extents_[0], extents_[1], extents_[2]};
+        Expr result = 1.f;
+        for (size_t axis = 0; axis < 3; axis++) {
+            Expr one = min(all[axis] - b[axis] * most[axis], most[axis]);
+            if (vectors_ && axis == 0) one += select(is_last(b), left_, 0);
+            result = result * cast<float>(one);
+        }
+        return result;
+    }
+
+    const GroupNormOperands &op_;
+    const bool vectors_;
+    const int down_, across_;
+    const Box extents_;
+    const Expr steps_, left_;
+    Blocks blocks_;
+};
 
 }  // namespace
 
-GroupNormBackward group_norm_backward(const GroupNormOperands &op, const GroupNormSizes &sizes,
-                                      GroupNormParts parts) {
-    const bool by_images = parts == GroupNormParts::images;
-    GroupNormBackward stages;
-    add_up_pixels(op, sizes, parts, stages);
-    add_up_parts(op, by_images, stages);
-    const Expr first = group * op.channels_of_group();
-    const int lanes = sizes.channel_lanes;
-    stages.of_channels = lane_sums(
-        {"of_channels",
-         {group, g, n},
-         lanes,
-         sizes.channel_width,
-         {ceil_div(op.channels_of_group(), lanes), 1, 1},
-         2,
-         true,
-         [&](const Box &place, const Expr &lane) {
-             const Expr at = within(first + place[0] * lanes + lane, op.channels);
-             const auto sum = [&](int v) {
-                 return by_images ? Expr((v == 0 ? stages.bias_sums : stages.weight_sums)(at, g, n))
-                                  : value(stages.of_pixels.total, {at, g, n}, v);
-             };
-             const Expr weight = op.weight(at, g);
-             return Values{weight * sum(0), weight * sum(1)};
-         },
-         [&](const Box &place, const Expr &lane) {
-             return likely(place[0] * lanes + lane < op.channels_of_group());
-         }});
-    stages.factors = of_each_channel("factors", op, [&](const Expr &channel, const Expr &of) {
-        const Expr rstd = op.rstd(of, g, n);
-        const auto mean_of = [&](int v) {
-            return value(stages.of_channels.total, {of, g, n}, v) / op.count();
-        };
-        return Values{op.mean(of, g, n), rstd * op.weight(channel, g), rstd * mean_of(0),
-                      rstd * rstd * mean_of(1)};
-    });
-    const Tuple factors = stages.factors(c, g, n);
-    const Expr distance = strict_float(cast<float>(op.input(c, g, x, y, n)) - factors[0]);
-    const Expr dy = cast<float>(op.output_gradient(c, g, x, y, n));
-    stages.input_gradient = Func("gradient_of_input");
-    stages.input_gradient(c, g, x, y, n) =
-        cast(op.type, dy * factors[1] - factors[2] - distance * factors[3]);
+GroupNorm group_norm_by_runs(const GroupNormOperands &op, const GroupNormSizes &sizes) {
+    GroupNorm stages;
+    const Runs runs(op, sizes);
+    const Blocks blocks = runs.blocks();
+    add_blocks(blocks, stages);
+    merge_blocks(blocks, stages);
+    const Tuple merged = stages.merged(g, n);
+    stages.statistics = Func("statistics");
+    stages.statistics(group, g, n) = statistics_of(op, merged[0], merged[1], merged[2]);
+    finish(op, stages);
     return stages;
 }
 

@@ -31,9 +31,17 @@ struct GroupNormOperands {
     Halide::Expr image() const { return min(n, batch - 1); }
 };
 
+// (c, g, n): for each channel of a slice the values of its group, which are given the channel and
+// the group. In a slice of several groups they are put there, so that no index is divided by the
+// size of a group.
+Halide::Func of_each_channel(
+    const char *name, const GroupNormOperands &operands,
+    const std::function<Values(const Halide::Expr &channel, const Halide::Expr &group)> &values);
+
 // Sizes of an algorithm that its schedule chooses. Lane l of a sum has every lanes-th term; `width`
 // sets of lanes are left when they are folded.
 struct GroupNormSizes {
+    bool vectors;                      // what lanes are: what is left over of them is a sum apart
     int lanes, width;                  // of sums over pixels, or over all that a group has
     int down;                          // of the lanes so many along the second dimension
     int channel_lanes, channel_width;  // of sums over a group's channels
@@ -66,19 +74,21 @@ GroupNorm group_norm_by_runs(const GroupNormOperands &operands, const GroupNormS
 // of_pixels: of a channel of an image the sums of the output's gradient, and of that times the
 // normalised input. of_channels: those of a group, times the weight. factors(c, g, n): what the
 // gradient of the input is a sum of. bias_sums and weight_sums(c, g, part) are over the images of a
-// part, `part` is in place of n; weight_gradient and bias_gradient add up the parts.
+// part, `part` is in place of n; weight_gradient and bias_gradient add up the parts. By rows
+// of_channels are of elements, and of_pixels is none.
 struct GroupNormBackward {
     LaneSums of_pixels, of_channels;
     Halide::Func statistics, factors, input_gradient;
     Halide::RDom images;
-    Halide::Func bias_of_part, weight_of_part, bias_sums, weight_sums;
+    Halide::Func of_part, bias_sums, weight_sums;
     BlockedSum weight_parts, bias_parts;
     Halide::Func weight_gradient, bias_gradient;
 };
 
 // By images a part is an image, and the gradient of the input is made from bias_sums and
-// weight_sums, which are in memory. Few pixels, up to kLongestSum, are added up at once.
-enum class GroupNormParts : uint8_t { of_any_pixels, of_few_pixels, images };
+// weight_sums, which are in memory. Few pixels, up to kLongestSum, are added up at once. Rows are
+// groups of few pixels, in slices of one group; those of a part have up to kLongestSum pixels.
+enum class GroupNormParts : uint8_t { of_any_pixels, of_few_pixels, of_rows, images };
 GroupNormBackward group_norm_backward(const GroupNormOperands &operands,
                                       const GroupNormSizes &sizes, GroupNormParts parts);
 

@@ -47,7 +47,7 @@ public:
         GroupNormOperands operands;
         operands.input = order.image("input_cgxyn", input);
         operands.channels = input.dim(dim_c).extent();
-        operands.groups = order.nhwc() && !by_runs() && !by_images() ? Expr(groups) : Expr(1);
+        operands.groups = order.nhwc() && !of_one_group() ? Expr(groups) : Expr(1);
         operands.width = input.dim(dim_x).extent();
         operands.height = input.dim(dim_y).extent();
         operands.batch = input.dim(dim_n).extent();
@@ -78,6 +78,8 @@ private:
     bool backward() const { return fix_backward.value() != 0; }
     bool by_runs() const { return algorithm.value() == "runs"; }
     bool by_images() const { return algorithm.value() == "images"; }
+    // A slice is.
+    bool of_one_group() const { return by_runs() || by_images() || algorithm.value() == "rows"; }
 
     void configure_forward() {
         has_bias_ = add_input<bool>("has_bias");
@@ -166,10 +168,11 @@ private:
         const std::map<std::string, GroupNormParts> algorithms = {
             {"parts", GroupNormParts::of_any_pixels},
             {"parts_of_few_pixels", GroupNormParts::of_few_pixels},
+            {"rows", GroupNormParts::of_rows},
             {"images", GroupNormParts::images}};
         if (!algorithms.contains(algorithm))
             throw CompileError("algorithm is " + algorithm.value() +
-                               ", not parts, parts_of_few_pixels or images");
+                               ", not parts, parts_of_few_pixels, rows or images");
         operands.output_gradient = order.image("output_gradient_cgxyn", *output_gradient_);
         operands.mean = *saved_mean_;
         operands.rstd = *saved_rstd_;

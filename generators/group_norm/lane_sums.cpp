@@ -18,57 +18,104 @@ Tuple tuple_of(int values, const F &f) {
     return Tuple(all);
 }
 
-// block_sum, and of long sums running.
-void add_up(const LaneSumsOf &of, const std::vector<Var> &arguments, LaneSums &stages) {
-    const Box &box = of.box;
-    const SumBlocks a(box[0]), b(box[1], kLongestSum / max(a.length, 1)),
-        d(box[2], kLongestSum / max(a.length * b.length, 1));
-    const Var i(of.name + "_i"), j(of.name + "_j"), l(of.name + "_l");
-    RDom &in = stages.in_block;
-    in = of.is_long ? RDom(0, a.length, 0, b.length, 0, d.length, of.name + "_in_block")
-                    : RDom(0, box[0], 0, box[1], 0, box[2], of.name + "_in_block");
-    Box place{in.x, in.y, in.z};
-    std::vector<Var> of_block = arguments;
-    if (of.is_long) {
-        of_block.insert(of_block.end(), {i, j, l});
-        place = {i * a.length + in.x, j * b.length + in.y, l * d.length + in.z};
-        for (size_t axis = 0; axis < 3; axis++) {
-            in.where(place[axis] < box[axis]);
-            place[axis] = within(place[axis], box[axis]);
+// block_sum; of long sums for each block, and of these running.
+class AddUp {
+public:
+    AddUp(const LaneSumsOf &of, const std::vector<Var> &arguments, LaneSums &stages)
+        : of_(of),
+          stages_(stages),
+          arguments_(arguments),
+          more_(of.rest ? 1 : 0),
+          blocks_{SumBlocks(of.box[0], kLongestSum - more_), SumBlocks(0), SumBlocks(0)},
+          number_{blocks_[0].number, 1, 1} {
+        Expr so_far = blocks_[0].length + more_;
+        for (size_t axis = 1; axis < 3; axis++) {
+            blocks_[axis] = SumBlocks(of.box[axis], kLongestSum / max(so_far, 1));
+            number_[axis] = blocks_[axis].number;
+            so_far *= blocks_[axis].length;
         }
+        // The rest is the last block's.
+        if (of.rest) number_[0] = max(number_[0], 1);
     }
-    in.where(of.has(place, stages.lane));
-    stages.block_sum = Func(of.name + "_of_block");
-    const Values added = of.terms(place, stages.lane), at_block = expressions(of_block);
-    stages.block_sum(of_block) = tuple_of(of.values, [](int) { return 0.f; });
-    stages.block_sum(of_block) = tuple_of(of.values, [&](int v) {
-        return strict_float(value(stages.block_sum, at_block, v) + added[static_cast<size_t>(v)]);
-    });
-    if (!of.is_long) return;
-    stages.blocks = RDom(0, a.number, 0, b.number, 0, d.number, of.name + "_blocks");
-    const RDom &blocks = stages.blocks;
-    const Values at_lane = expressions(arguments);
-    Values its_block = at_lane, next;
-    its_block.insert(its_block.end(), {blocks.x, blocks.y, blocks.z});
-    stages.running = Func(of.name + "_running");
-    stages.running(arguments) = tuple_of(2 * of.values, [](int) { return 0.f; });
-    for (int v = 0; v < of.values; v++) {
-        const Tuple sum = add_to_sum(
-            {value(stages.running, at_lane, 2 * v), value(stages.running, at_lane, 2 * v + 1)},
-            value(stages.block_sum, its_block, v));
-        next.insert(next.end(), {sum[0], sum[1]});
+
+    void add_up() {
+        std::vector<Var> of_block = arguments_;
+        if (of_.is_long) of_block.insert(of_block.end(), block_.begin(), block_.end());
+        const std::string name = of_.name + "_in_block";
+        stages_.in_block = RDom(0, extent(0), 0, extent(1), 0, extent(2), name);
+        stages_.block_sum = Func(of_.name + "_of_block");
+        stages_.block_sum(of_block) = tuple_of(of_.values, [](int) { return 0.f; });
+        const Box place = place_of(stages_.in_block, 0, of_.masked);
+        stages_.in_block.where(of_.has(place, stages_.lane));
+        add_terms(expressions(of_block), of_.terms(place, stages_.lane));
+        if (of_.rest) {
+            RDom &rest = stages_.rest;
+            rest = RDom(0, of_.rest->lanes, 0, extent(1), 0, extent(2), of_.name + "_rest");
+            Box after = place_of(rest, 1, true);
+            after[0] = 0;
+            if (of_.is_long) rest.where(block_[0] == number_[0] - 1);
+            rest.where(of_.rest->has(after));
+            Values at = expressions(of_block);
+            at[0] = rest.x;
+            add_terms(at, of_.rest->terms(after, rest.x));
+        }
+        if (of_.is_long) add_blocks();
     }
-    stages.running(arguments) = Tuple(next);
-}
+
+private:
+    Expr extent(size_t axis) const { return of_.is_long ? blocks_[axis].length : of_.box[axis]; }
+
+    Box place_of(RDom &in, size_t first_axis, bool masked) const {
+        Box place{in.x, in.y, in.z};
+        for (size_t axis = first_axis; of_.is_long && axis < 3; axis++) {
+            place[axis] = block_[axis] * blocks_[axis].length + place[axis];
+            in.where(place[axis] < of_.box[axis]);
+            place[axis] = within(place[axis], of_.box[axis], masked);
+        }
+        return place;
+    }
+
+    void add_terms(const Values &at, const Values &added) {
+        stages_.block_sum(at) = tuple_of(of_.values, [&](int v) {
+            return strict_float(value(stages_.block_sum, at, v) + added[static_cast<size_t>(v)]);
+        });
+    }
+
+    void add_blocks() {
+        stages_.blocks = RDom(0, number_[0], 0, number_[1], 0, number_[2], of_.name + "_blocks");
+        const RDom &blocks = stages_.blocks;
+        const Values at_lane = expressions(arguments_);
+        Values its_block = at_lane, next;
+        its_block.insert(its_block.end(), {blocks.x, blocks.y, blocks.z});
+        stages_.running = Func(of_.name + "_running");
+        stages_.running(arguments_) = tuple_of(2 * of_.values, [](int) { return 0.f; });
+        for (int v = 0; v < of_.values; v++) {
+            const Tuple sum = add_to_sum({value(stages_.running, at_lane, 2 * v),
+                                          value(stages_.running, at_lane, 2 * v + 1)},
+                                         value(stages_.block_sum, its_block, v));
+            next.insert(next.end(), {sum[0], sum[1]});
+        }
+        stages_.running(arguments_) = Tuple(next);
+    }
+
+    const LaneSumsOf &of_;
+    LaneSums &stages_;
+    const std::vector<Var> arguments_;
+    const int more_;  // terms of a block and row, of the rest
+    std::array<SumBlocks, 3> blocks_;
+    Box number_;
+    const std::array<Var, 3> block_{Var("block_i"), Var("block_j"), Var("block_l")};
+};
 
 }  // namespace
 
 LaneSums lane_sums(const LaneSumsOf &of) {
     LaneSums stages;
     stages.is_long = of.is_long;
+    stages.has_rest = of.rest.has_value();
     std::vector<Var> of_lane = of.arguments;
     of_lane.insert(of_lane.begin(), stages.lane);
-    add_up(of, of_lane, stages);
+    AddUp(of, of_lane, stages).add_up();
     const Values all = expressions(of.arguments), at_lane = expressions(of_lane);
     stages.of_lane = Func(of.name + "_of_lane");
     stages.of_lane(of_lane) = tuple_of(of.values, [&](int v) {

@@ -22,11 +22,7 @@ std::string_view name_of(Activation activation) noexcept {
 }
 
 Activation activation_of(std::string_view name) {
-    for (size_t i = 0; i < kActivations.size(); i++) {
-        if (kActivations[i] == name) return static_cast<Activation>(i);
-    }
-    throw InvalidArgument("activation is \"" + std::string(name) +
-                          "\", not none, relu, clamp, leaky_relu, silu or gelu");
+    return detail::value_in<Activation>(kActivations, "activation", name);
 }
 
 namespace detail {

@@ -92,10 +92,35 @@ int refuse_context(void *user_context, const std::exception &error) {
     return halide_error_code_gpu_device_error;
 }
 
+#ifdef __SANITIZE_THREAD__
+// Halide's queue is not compiled with the sanitizer: that a task follows what its caller did, and
+// its caller goes on after it, is said here.
+extern "C" void __tsan_acquire(void *);
+extern "C" void __tsan_release(void *);
+
+int run_queue(void *user_context, halide_task_t task, int first, int count, uint8_t *closure) {
+    __tsan_release(closure);
+    const int status = halide_default_do_par_for(user_context, task, first, count, closure);
+    __tsan_acquire(closure);
+    return status;
+}
+
+int run_task(void *user_context, halide_task_t task, int i, uint8_t *closure) {
+    __tsan_acquire(closure);
+    const int status = halide_default_do_task(user_context, task, i, closure);
+    __tsan_release(closure);
+    return status;
+}
+
+[[maybe_unused]] const halide_do_task_t replaced_task = halide_set_custom_do_task(run_task);
+#else
+constexpr auto run_queue = halide_default_do_par_for;
+#endif
+
 // A loop that one thread runs goes through no queue, which takes a lock for each task.
 int run_tasks(void *user_context, halide_task_t task, int first, int count, uint8_t *closure) {
     if (count > 1 && halide_get_num_threads() != 1)
-        return halide_default_do_par_for(user_context, task, first, count, closure);
+        return run_queue(user_context, task, first, count, closure);
     for (int i = first; i < first + count; i++)
         if (const int status = halide_do_task(user_context, task, i, closure)) return status;
     return halide_error_code_success;

@@ -21,6 +21,8 @@ namespace cpu {
 void group_norm_channels(generators::GroupNorm &stages, const GroupNormContext &context);
 void group_norm_runs(generators::GroupNorm &stages, const GroupNormContext &context);
 void group_norm_backward(generators::GroupNormBackward &stages, const GroupNormContext &context);
+void group_norm_backward_rows(generators::GroupNormBackward &stages,
+                              const GroupNormContext &context);
 }  // namespace cpu
 
 namespace gpu {
@@ -41,6 +43,7 @@ inline const Table<generators::GroupNorm, GroupNormContext> group_norm_schedules
 inline const Table<generators::GroupNormBackward, GroupNormContext> group_norm_backward_schedules =
     {{"root", root_of_sizes},
      {"cached_part", cpu::group_norm_backward},
+     {"cached_rows", cpu::group_norm_backward_rows},
      {"block_a_channel", gpu::group_norm_backward},
      {"unstaged", gpu::group_norm_backward_unstaged}};
 

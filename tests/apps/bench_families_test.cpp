@@ -1,14 +1,32 @@
-// The families of the program bench: their types, their lists, and what they are compared with.
+// The families of the program bench, in their types and layouts.
+
+#include <gtest/gtest.h>
 
 #include <algorithm>
-#include <map>
+#include <nlohmann/json.hpp>
 
 #include "family.h"
-#include "tests/apps/bench_program.h"
+#include "program/file.h"
+#include "tests/apps/program.h"
+#include "tests/support/folder.h"
 
 namespace hk::bench {
 
 namespace {
+
+using nlohmann::json;
+using test::Outcome;
+using test::run_program;
+
+const std::string bench = std::string("'") + HK_BENCH + "' ";
+
+json smoke(const std::string &flags) {
+    const std::string path = test::own_file("smoke.json");
+    const Outcome outcome =
+        run_program(bench + "--list smoke --seconds 0.01 --json '" + path + "' " + flags);
+    EXPECT_EQ(outcome.status, 0) << outcome.output;
+    return json::parse(program::read_file(path), nullptr, false);
+}
 
 std::string flags_of(const Family &family, const Settings &s) {
     std::string flags = "--family " + family.name + " --type " + std::string(name_of(s.type));
@@ -73,113 +91,6 @@ std::vector<std::string> names() {
 
 INSTANTIATE_TEST_SUITE_P(Bench, EveryFamily, testing::ValuesIn(names()),
                          [](const auto &info) { return info.param; });
-
-// How many results of a family's smoke there are of each kind.
-std::map<std::string, int> kinds_of(const json &results) {
-    std::map<std::string, int> kinds;
-    for (const json &r : results) ++kinds[r.at("kind")];
-    return kinds;
-}
-
-TEST(Bench, LinesAreRunInEveryVariant) {
-    using Kinds = std::map<std::string, int>;
-    EXPECT_EQ(kinds_of(smoke("--family topk")),
-              (Kinds{{"both", 3}, {"values", 3}, {"indices", 3}}));
-    EXPECT_EQ(kinds_of(smoke("--family softmax_cross_entropy")),
-              (Kinds{{"both", 2}, {"in_place", 2}, {"loss", 2}}));
-    EXPECT_EQ(kinds_of(smoke("--family activate")), (Kinds{{"relu", 2}, {"silu", 2}, {"gelu", 2}}));
-    EXPECT_EQ(kinds_of(smoke("--family sgd")), (Kinds{{"momentum", 2}, {"plain", 2}}));
-    EXPECT_EQ(kinds_of(smoke("--family tensor_product")),
-              (Kinds{{"submanifold", 1}, {"strided", 1}}));
-}
-
-TEST(Bench, TopKComparesWithBothAndOnePass) {
-    for (const json &r : smoke("--family topk")) {
-        EXPECT_GT(r.at("other_layouts").at("one pass").get<double>(), 0);
-        const bool both = r.at("kind") == "both";
-        EXPECT_EQ(r.at("other_layouts").contains("hk both"), !both);
-        // ONNX Runtime makes both: it counts where both are asked for.
-        EXPECT_FALSE(r.at("peers").contains("hk both"));
-        if (!both) {
-            EXPECT_TRUE(r.at("ratio").is_null());
-        }
-    }
-}
-
-TEST(Bench, BatchIsTheFirstExtent) {
-    const json rows = smoke("--family topk --no-peers --batch 2 --filter k300");
-    ASSERT_EQ(rows.size(), 3u);
-    EXPECT_EQ(rows.at(0).at("case"), "2x300_k300");
-    EXPECT_EQ(rows.at(0).at("shapes").at("input"), json({2, 300}));
-    for (const json &r : smoke("--family softmax_cross_entropy --no-peers --batch 4"))
-        EXPECT_EQ(r.at("shapes").at("logits").at(0), 4);
-    for (const json &r : smoke("--family pool2d --no-peers --batch 2 --row average"))
-        EXPECT_EQ(r.at("shapes").at("input").at(0), 2);
-}
-
-TEST(Bench, SparseFamiliesAreComparedWithNumPy) {
-    for (const std::string family :
-         {"tensor_product", "tensor_product_backward_data", "tensor_product_backward_weight"}) {
-        for (const std::string type : {"f32", "bf16", "f64"}) {
-            for (const json &r : smoke("--family " + family + " --type " + type)) {
-                SCOPED_TRACE(r.dump());
-                EXPECT_EQ(r.at("peak").is_null(), type == "f64");
-                EXPECT_EQ(r.at("max_error"), 0);
-                EXPECT_GT(r.at("other_layouts").at("hk unchecked").get<double>(), 0);
-                EXPECT_GT(r.at("other_layouts").at("hk kept maps").get<double>(), 0);
-                // NumPy is in requirements.txt; it has no bf16.
-                EXPECT_EQ(r.at("peers").contains("NumPy"), type != "bf16");
-                EXPECT_EQ(r.at("peers").contains("NumPy blocked"), type != "bf16");
-            }
-        }
-    }
-    const json maps = smoke("--family kernel_map");
-    ASSERT_EQ(maps.size(), 4u);
-    for (const json &r : maps) {
-        const double voxels = r.at("shapes").at("coordinates").at(0), ns = r.at("ns");
-        EXPECT_DOUBLE_EQ(r.at("rate").get<double>(), 1e3 * voxels / ns);
-        EXPECT_DOUBLE_EQ(r.at("ratio").get<double>(), r.at("peers").at("NumPy").get<double>() / ns);
-    }
-    EXPECT_EQ(maps.at(1).at("case"), "2x2x2_s2");
-}
-
-TEST(Bench, GradientsOfConvolutionsAreExactInF32) {
-    for (const std::string made : {"input", "weight"}) {
-        const std::string family =
-            std::string("conv2d_backward_") + (made == "input" ? "data" : "weight");
-        for (const json &r : smoke("--family " + family)) {
-            EXPECT_EQ(r.at("max_error"), 0);
-            EXPECT_TRUE(r.at("shapes").contains("output_gradient"));
-            EXPECT_TRUE(r.at("shapes").contains(made + "_gradient"));
-            EXPECT_TRUE(r.at("other_layouts").empty());  // both of oneDNN's count
-        }
-    }
-}
-
-TEST(Bench, QuantisedWeightsAreComparedWithOurOwnConvolution) {
-    for (const json &r : smoke("--family quantized_conv2d --type f32"))
-        EXPECT_GT(r.at("peers").at("hk f32").get<double>(), 0);
-}
-
-// Of the maximum's gradient four tensors, of the mean's two.
-TEST(Bench, BytesOfPoolingAreThoseOfTheCall) {
-    for (const std::string family : {"pool2d", "pool2d_backward"}) {
-        const json r = smoke("--family " + family + " --layout nchw").at(0);
-        EXPECT_EQ(r.at("case"), "max_n2_9x7_5_3x3_s2");
-        EXPECT_EQ(r.at("shapes").at("output"), json({2, 5, 5, 4}));
-        const double elements = family == "pool2d" ? 630 + 200 : 2 * (630 + 200);
-        EXPECT_NEAR(r.at("rate").get<double>() * r.at("ns").get<double>(), elements * 4,
-                    1e-6 * elements);
-    }
-}
-
-// Of what the cases run on, their names say nothing.
-TEST(Bench, CloudsAreDescribed) {
-    const Outcome outcome = run_program(
-        bench + "--family tensor_product --list smoke --no-peers --seconds 0.01 --filter 3x3x3");
-    EXPECT_EQ(outcome.status, 0);
-    EXPECT_NE(outcome.output.find("pairs over 27 offsets"), std::string::npos) << outcome.output;
-}
 
 }  // namespace
 

@@ -1,15 +1,34 @@
-// The program explain on one family after the other: the row that a problem takes, and what it is
-// told about it.
+// The program explain on one family after the other: the row that a problem takes.
+
+#include <gtest/gtest.h>
 
 #include <map>
+#include <nlohmann/json.hpp>
+#include <set>
 
 #include "family.h"
+#include "hk/conv2d.h"
 #include "lists.h"
-#include "tests/apps/explain_program.h"
+#include "tests/apps/program.h"
 
 namespace hk::test {
 
 namespace {
+
+using nlohmann::json;
+
+json explain_json(const std::string &arguments) {
+    const std::string line = std::string("'") + HK_EXPLAIN + "' " + arguments + " --json";
+    const Outcome outcome = run_program(line, false);
+    EXPECT_EQ(outcome.status, 0) << line << '\n' << outcome.output;
+    return json::parse(outcome.output, nullptr, false);
+}
+
+std::set<std::string> built_targets() {
+    std::set<std::string> result;
+    for (const KernelInfo &kernel : conv2d_kernels()) result.emplace(name_of(kernel.device));
+    return result;
+}
 
 // A line of a list as flags. Its shapes are in nhwc.
 std::string flags_of(const std::map<std::string, std::string> &line, Layout layout) {
@@ -78,106 +97,6 @@ std::vector<std::string> verbs() {
 
 INSTANTIATE_TEST_SUITE_P(Explain, EveryVerb, testing::ValuesIn(verbs()),
                          [](const auto &info) { return info.param; });
-
-TEST(Explain, TopKShowsItsRowAndTheRegionsOfAll) {
-    for (const char *flags : {"--k 50", "--k 32000 --outputs indices",
-                              "--k 64 --axis -2 --order smallest --type bf16"}) {
-        const json choices = explain_json(std::string("topk --input 64x32000 ") + flags);
-        std::set<std::string> targets;
-        for (const json &choice : choices) {
-            SCOPED_TRACE(choice.dump());
-            targets.insert(choice.at("target"));
-            EXPECT_EQ(choice.at("family").get<std::string>().rfind("topk", 0), 0u);
-            std::multiset<std::string> told{choice.at("row")};
-            for (const json &rejected : choice.at("rejected")) told.insert(rejected.at("row"));
-            // The row that is taken has a region; regions are of rows that were told.
-            bool found = false;
-            ASSERT_FALSE(choice.at("regions").empty());
-            for (const json &region : choice.at("regions")) {
-                EXPECT_TRUE(told.contains(region.at("row")));
-                EXPECT_FALSE(region.at("conditions").get<std::string>().empty());
-                found |= region.at("row") == choice.at("row");
-            }
-            EXPECT_TRUE(found);
-            EXPECT_EQ(choice.at("regions").back().at("conditions"), "all others");
-        }
-        EXPECT_TRUE(targets.contains("cpu"));
-    }
-    const Outcome outcome = run_program(explain + "topk --input 64x32000 --k 50");
-    EXPECT_EQ(outcome.status, 0);
-    EXPECT_NE(outcome.output.find("topk f32: input [64, 32000], values [64, 50], indices "
-                                  "[64, 50]\n"),
-              std::string::npos)
-        << outcome.output;
-    EXPECT_NE(outcome.output.find("  region     "), std::string::npos) << outcome.output;
-}
-
-TEST(Explain, ElementwiseTellsRows) {
-    const std::pair<const char *, const char *> rows_on_cpu[] = {
-        {"activate --input 4x5", "adjacent"},
-        {"activate --input 4x5 --elements apart --type bf16", "any"},
-        {"activate_backward --input 4x5 --elements adjacent", "adjacent"},
-        {"sgd --input 1000", "momentum_adjacent"},
-        {"sgd --input 1000 --momentum 0 --elements apart", "plain"}};
-    for (const auto &[flags, row] : rows_on_cpu) {
-        SCOPED_TRACE(flags);
-        bool found = false;
-        for (const json &choice : explain_json(flags)) {
-            if (choice.at("target") != "cpu") continue;
-            EXPECT_EQ(choice.at("row"), row);
-            found = true;
-        }
-        EXPECT_TRUE(found);
-    }
-}
-
-TEST(Explain, TellsTheProblemFirst) {
-    const std::pair<const char *, const char *> told[] = {
-        {"pool2d --input 1x112x112x64 --kernel 3 --padding 1",
-         "pool2d f32 nhwc: input [1, 112, 112, 64], output [1, 56, 56, 64]; kernel 3, padding 1\n"},
-        {"softmax_cross_entropy --input 64x10",
-         "softmax_cross_entropy f32: labels [64], loss [64], logits [64, 10], gradient [64, "
-         "10]\n"}};
-    for (const auto &[flags, first_line] : told) {
-        const Outcome outcome = run_program(explain + flags);
-        EXPECT_EQ(outcome.output.rfind(first_line, 0), 0u) << outcome.output;
-    }
-}
-
-const std::string sparse_case =
-    "tensor_product --type f32 --rows 125000 --pairs 30000 --offsets 27 --c 64 --m 64 ";
-
-TEST(Explain, TensorProductTellsRowsAndArithmetic) {
-    const json arithmetic = explain_json(sparse_case).at(0).at("arithmetic");
-    EXPECT_EQ(arithmetic.at("operations"), 2.0 * 27 * 30000 * 64 * 64);
-    EXPECT_EQ(arithmetic.at("gathered_bytes"), 27.0 * 30000 * 64 * 4);
-    const json grouped = explain_json(sparse_case + "--groups 4").at(0).at("arithmetic");
-    EXPECT_EQ(grouped.at("operations"), 2.0 * 27 * 30000 * 64 * 64 / 4);
-    const Outcome outcome = run_program(explain + sparse_case + "--mode atomic");
-    EXPECT_EQ(outcome.status, 0);
-    for (const char *told :
-         {"tensor_product f32: input [125000, 64], weight [27, 64, 64], output [125000, 64]; ",
-          "pairs 30000, mode atomic\n6.636 GFLOP; ", "  row        wide4 (",
-          "  region     wide2: vectors 2\n", "  not wide1: "}) {
-        EXPECT_NE(outcome.output.find(told), std::string::npos) << told << outcome.output;
-    }
-}
-
-// 512 floats of the weight, 32 channels of the output by 16 of the input; then none.
-TEST(Explain, AtomicTensorProductStages512Floats) {
-    for (const json &choice : explain_json(sparse_case + "--mode atomic")) {
-        if (choice.at("target") == "cpu") continue;
-        SCOPED_TRACE(choice.dump());
-        EXPECT_EQ(choice.at("family"), "tensor_product_atomic");
-        EXPECT_EQ(choice.at("shared_bytes"), 2048);
-        ASSERT_GE(choice.at("ladder").size(), 2u);
-        EXPECT_EQ(choice.at("ladder").back().at("shared_bytes"), 0);
-        EXPECT_EQ(choice.at("rung"), 0);
-        if (choice.at("stack_bytes").is_number()) {
-            EXPECT_EQ(choice.at("stack_bytes"), 0);
-        }
-    }
-}
 
 }  // namespace
 

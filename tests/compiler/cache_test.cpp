@@ -82,61 +82,44 @@ TEST_F(CompileCache, EachPartOfTheKeyMatters) {
         fs::permissions(other, fs::perms::owner_all);
         return other.string();
     };
-    std::vector<std::pair<std::string, std::function<void()>>> changes = {
-        {"nothing", [&] { compile(); }},
-        {"function",
-         [&] {
-             compile({"-f", "other"});
-         }},
-        {"base",
-         [&] {
-             compile({"-n", "other"});
-         }},
-        {"outputs",
-         [&] {
-             compile({"-e", "c_header"});
-         }},
-        {"target", [&] { compile({"target=x86-64-linux"}); }},
-        {"processor", [&] { compile({"target=x86-64-linux-tune_znver4"}); }},
-        {"targets", [&] { compile({"target=x86-64-linux-sse41,x86-64-linux"}); }},
-        {"pack", [&] { compile({"--pack"}); }},
-        {"budget", [&] { compile({"--budget=shared:4096,registers:255"}); }},
-        {"allowed stack", [&] { compile({"--allow=stack"}); }},
-        {"allowed spills", [&] { compile({"--allow=spills"}); }},
-        {"allowed dynamic shared bytes", [&] { compile({"--allow=dynamic_shared"}); }},
-        {"algorithm",
-         [&] {
-             compile({"-f", "product", "negated=true"});
-         }},
-        {"Halide's settings",
-         [&] {
-             set("HL_DEBUG_CODEGEN", "0");
-             compile();
-             unsetenv("HL_DEBUG_CODEGEN");
-         }},
-        {"device", [&] { compile({"target=host-opencl"}); }},
-        {"schedule alone",
-         [&] {
-             compile({"target=host-opencl", "fault=stack"});
-         }},
+    struct Change {
+        const char *name;
+        Arguments extra;
+        const char *variable = nullptr;
+        std::string value = {};
+    };
+    std::vector<Change> changes = {
+        {"nothing", {}},
+        {"function", {"-f", "other"}},
+        {"base", {"-n", "other"}},
+        {"outputs", {"-e", "c_header"}},
+        {"target", {"target=x86-64-linux"}},
+        {"processor", {"target=x86-64-linux-tune_znver4"}},
+        {"targets", {"target=x86-64-linux-sse41,x86-64-linux"}},
+        {"pack", {"--pack"}},
+        {"budget", {"--budget=shared:4096,registers:255"}},
+        {"allowed stack", {"--allow=stack"}},
+        {"allowed spills", {"--allow=spills"}},
+        {"allowed dynamic shared bytes", {"--allow=dynamic_shared"}},
+        {"algorithm", {"-f", "product", "negated=true"}},
+        {"Halide's settings", {}, "HL_DEBUG_CODEGEN", "0"},
+        {"device", {"target=host-opencl"}},
+        {"schedule alone", {"target=host-opencl", "fault=stack"}},
     };
     if (fs::exists(HK_TEST_PTXAS) && fs::exists(HK_TEST_FATBINARY)) {
-        changes.push_back({"CUDA", [&] { compile({cuda}); }});
-        changes.push_back({"ptxas", [&] {
-                               set("HK_PTXAS", tool("ptxas", HK_TEST_PTXAS));
-                               compile({cuda});
-                           }});
-        changes.push_back({"fatbinary", [&] {
-                               set("HK_FATBINARY", tool("fatbinary", HK_TEST_FATBINARY));
-                               compile({cuda});
-                           }});
+        changes.push_back({"CUDA", {cuda}});
+        changes.push_back({"ptxas", {cuda}, "HK_PTXAS", tool("ptxas", HK_TEST_PTXAS)});
+        changes.push_back(
+            {"fatbinary", {cuda}, "HK_FATBINARY", tool("fatbinary", HK_TEST_FATBINARY)});
     }
     std::string wanted;
-    for (const auto &[name, change] : changes) {
-        change();
+    for (const auto &[name, extra, variable, value] : changes) {
+        if (variable) set(variable, value);
+        compile(extra);
         EXPECT_EQ(events(), wanted += "m") << name;
-        change();
+        compile(extra);
         EXPECT_EQ(events(), wanted += "h") << name;
+        unsetenv("HL_DEBUG_CODEGEN");
     }
     EXPECT_EQ(entries().size(), changes.size());
 }

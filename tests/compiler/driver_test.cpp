@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const std::string cuda = "target=host-cuda-cuda_capability_80-no_runtime";
+const std::string cuda_target = "target=host-cuda-cuda_capability_80-no_runtime";
 
 struct Outcome {
     bool success = false;
@@ -137,11 +137,11 @@ TEST_F(Driver, RefusesWhatItDoesNotKnow) {
 }
 
 TEST_F(Driver, RefusesRegisterCrosstalk) {
-    expect_refusal({cuda, "fault=crosstalk"}, "register crosstalk in sum", 1);
+    expect_refusal({cuda_target, "fault=crosstalk"}, "register crosstalk in sum", 1);
 }
 
 TEST_F(Driver, ReportsTheResourcesOfAKernel) {
-    ASSERT_TRUE(compile({"-e", "resources,device_code", cuda}).success);
+    ASSERT_TRUE(compile({"-e", "resources,device_code", cuda_target}).success);
     const std::string report = content("product.json");
     EXPECT_NE(report.find("\"shared_dynamic\": 4096, \"threads\": 256"), std::string::npos)
         << report;
@@ -179,9 +179,9 @@ TEST_F(Driver, ReportsArgumentsAndTimeOfCpuFunctions) {
 
 TEST_F(Driver, RefusesAStackFrame) {
     if (!has_tools()) GTEST_SKIP() << "no ptxas";
-    expect_refusal({cuda, "fault=stack"},
+    expect_refusal({cuda_target, "fault=stack"},
                    "product: kernel _kernel_c_s0_j_jo_block_id_y has a stack frame of", 1);
-    EXPECT_TRUE(compile({cuda, "fault=stack", "--allow=stack"}).success);
+    EXPECT_TRUE(compile({cuda_target, "fault=stack", "--allow=stack"}).success);
 }
 
 TEST_F(Driver, RefusesASharedSizeThatIsNotConstant) {
@@ -194,7 +194,7 @@ TEST_F(Driver, RefusesASharedSizeThatIsNotConstant) {
 
 // 4096 shared bytes, and a register for each of 16 sums at least.
 TEST_F(Driver, RefusesWhatIsOverTheBudget) {
-    for (const std::string &target : {cuda, std::string("target=host-opencl-no_runtime")}) {
+    for (const std::string &target : {cuda_target, std::string("target=host-opencl-no_runtime")}) {
         expect_refusal({target, "-e", "resources", "--budget=shared:4095,registers:255"},
                        "uses 4096 bytes of shared memory a block; its budget is 4095", 1);
         EXPECT_TRUE(
@@ -205,13 +205,13 @@ TEST_F(Driver, RefusesWhatIsOverTheBudget) {
         {"target=host-opencl-no_runtime", "fault=dynamic_shared", "--budget=shared:1000000"},
         "is not a constant", 1);
     if (!has_tools()) GTEST_SKIP() << "no ptxas";
-    expect_refusal({cuda, "--budget=shared:4096,registers:16"},
+    expect_refusal({cuda_target, "--budget=shared:4096,registers:16"},
                    "registers a thread; its budget is 16", 1);
 }
 
 TEST_F(Driver, FallsBackToPtx) {
     setenv("HK_PTXAS", "", 1);
-    const Outcome outcome = compile({"-e", "object,resources", cuda});
+    const Outcome outcome = compile({"-e", "object,resources", cuda_target});
     EXPECT_TRUE(outcome.success);
     EXPECT_NE(outcome.text.find("CUDA code stays PTX"), std::string::npos) << outcome.text;
     EXPECT_NE(content("product.o").find(".visible .entry"), std::string::npos);

@@ -3,16 +3,15 @@
 #include <cmath>
 #include <thread>
 
-#include "tests/runtime/expect_error.h"
 #include "hk/conv2d.h"
-#include "tests/conv2d/stand_in_kernels.h"
 #include "tests/conv2d/reference.h"
+#include "tests/conv2d/stand_in_kernels.h"
 #include "tests/reference/elements.h"
+#include "tests/runtime/expect_error.h"
 
 namespace hk {
 namespace {
 
-using tests::last_call;
 using tests::numbers;
 using tests::values;
 
@@ -109,12 +108,12 @@ TEST(Conv2dCall, ReturnsATensor) {
 }
 
 TEST(Conv2dCall, EmptyBatch) {
-    const int before = tests::calls;
+    const size_t before = test::noted_calls.size();
     const Tensor weight = numbers({4, 3, 3, 2}, 1);
     EXPECT_EQ(conv2d(Tensor({0, 5, 5, 2}, DataType::f32), weight).shape(), (Shape{0, 3, 3, 4}));
     EXPECT_INVALID("3 input channels, input has 2",
                    conv2d(Tensor({0, 5, 5, 2}, DataType::f32), numbers({4, 3, 3, 3}, 1)));
-    EXPECT_EQ(tests::calls, before);
+    EXPECT_EQ(test::noted_calls.size(), before);
 }
 
 TEST(Conv2dCall, Views) {
@@ -171,50 +170,50 @@ TEST(Conv2dCall, NchwViews) {
 TEST(Conv2dCall, PointwisePixelsBecomeOneDimension) {
     const auto run = [](const Tensor &input, const Tensor &weight, Conv2dOptions options) {
         conv2d(input, weight, {}, {}, options);
-        return last_call();
+        return test::noted_calls.back();
     };
-    tests::Call call = run(numbers({2, 4, 5, 8}, 1), numbers({6, 1, 1, 8}, 2), {});
+    test::NotedCall call = run(numbers({2, 4, 5, 8}, 1), numbers({6, 1, 1, 8}, 2), {});
     EXPECT_EQ(call.kernel, "pointwise_nhwc");
-    EXPECT_EQ(call.input.extents, (std::vector<int32_t>{8, 1, 40, 1, 1}));
-    EXPECT_EQ(call.output.extents, (std::vector<int32_t>{6, 1, 40, 1, 1}));
-    EXPECT_EQ(call.input.strides[2], 8);
+    EXPECT_EQ(call["input"].extents, (std::vector<int32_t>{8, 1, 40, 1, 1}));
+    EXPECT_EQ(call["output"].extents, (std::vector<int32_t>{6, 1, 40, 1, 1}));
+    EXPECT_EQ(call["input"].strides[2], 8);
     // Rows of a wider tensor: rows stay.
     call = run(numbers({2, 4, 7, 8}, 1).slice(2, 0, 5), numbers({6, 1, 1, 8}, 2), {});
-    EXPECT_EQ(call.input.extents, (std::vector<int32_t>{8, 1, 5, 4, 2}));
-    EXPECT_EQ(call.input.strides, (std::vector<int32_t>{1, 8, 8, 56, 224}));
+    EXPECT_EQ(call["input"].extents, (std::vector<int32_t>{8, 1, 5, 4, 2}));
+    EXPECT_EQ(call["input"].strides, (std::vector<int32_t>{1, 8, 8, 56, 224}));
     // A stride becomes one of the view.
     call = run(numbers({2, 4, 6, 8}, 1), numbers({6, 1, 1, 8}, 2), {.stride = {2, 3}});
     EXPECT_EQ(call.kernel, "pointwise_nhwc");
-    EXPECT_EQ(call.stride_x, 1);
-    EXPECT_EQ(call.stride_y, 1);
-    EXPECT_EQ(call.input.extents, (std::vector<int32_t>{8, 1, 2, 2, 2}));
-    EXPECT_EQ(call.input.strides, (std::vector<int32_t>{1, 8, 24, 96, 192}));
+    EXPECT_EQ(call.number("stride_x"), 1);
+    EXPECT_EQ(call.number("stride_y"), 1);
+    EXPECT_EQ(call["input"].extents, (std::vector<int32_t>{8, 1, 2, 2, 2}));
+    EXPECT_EQ(call["input"].strides, (std::vector<int32_t>{1, 8, 24, 96, 192}));
     // With padding nothing is folded.
     call = run(numbers({2, 4, 5, 8}, 1), numbers({6, 1, 1, 8}, 2), {.padding = {1, 0, 0, 0}});
     EXPECT_EQ(call.kernel, "any_nhwc");
-    EXPECT_EQ(call.input.extents, (std::vector<int32_t>{8, 1, 5, 4, 2}));
+    EXPECT_EQ(call["input"].extents, (std::vector<int32_t>{8, 1, 5, 4, 2}));
     // nchw: images stay apart, columns stay next to each other.
     call = run(numbers({2, 8, 4, 5}, 1), numbers({6, 8, 1, 1}, 2), {.layout = Layout::nchw});
-    EXPECT_EQ(call.input.extents, (std::vector<int32_t>{20, 1, 8, 1, 2}));
+    EXPECT_EQ(call["input"].extents, (std::vector<int32_t>{20, 1, 8, 1, 2}));
     call = run(numbers({2, 8, 4, 6}, 1), numbers({6, 8, 1, 1}, 2),
                {.layout = Layout::nchw, .stride = {2, 2}});
     EXPECT_EQ(call.kernel, "any_nchw");
-    EXPECT_EQ(call.stride_x, 2);
-    EXPECT_EQ(call.input.extents, (std::vector<int32_t>{6, 4, 8, 1, 2}));
+    EXPECT_EQ(call.number("stride_x"), 2);
+    EXPECT_EQ(call["input"].extents, (std::vector<int32_t>{6, 4, 8, 1, 2}));
 }
 
 TEST(Conv2dCall, GroupsAreADimension) {
     conv2d(numbers({1, 4, 5, 12}, 1), numbers({6, 3, 3, 4}, 2), {}, {}, {.groups = 3});
-    const tests::Call &call = last_call();
-    EXPECT_EQ(call.input.extents, (std::vector<int32_t>{4, 3, 5, 4, 1}));
-    EXPECT_EQ(call.input.strides, (std::vector<int32_t>{1, 4, 12, 60, 240}));
-    EXPECT_EQ(call.weight.extents, (std::vector<int32_t>{4, 3, 3, 2, 3}));
-    EXPECT_EQ(call.weight.strides, (std::vector<int32_t>{1, 4, 12, 36, 72}));
-    EXPECT_EQ(call.bias.extents, (std::vector<int32_t>{2, 3}));
-    EXPECT_EQ(call.residual.extents, call.output.extents);
+    const test::NotedCall &call = test::noted_calls.back();
+    EXPECT_EQ(call["input"].extents, (std::vector<int32_t>{4, 3, 5, 4, 1}));
+    EXPECT_EQ(call["input"].strides, (std::vector<int32_t>{1, 4, 12, 60, 240}));
+    EXPECT_EQ(call["weight"].extents, (std::vector<int32_t>{4, 3, 3, 2, 3}));
+    EXPECT_EQ(call["weight"].strides, (std::vector<int32_t>{1, 4, 12, 36, 72}));
+    EXPECT_EQ(call["bias"].extents, (std::vector<int32_t>{2, 3}));
+    EXPECT_EQ(call["residual"].extents, call["output"].extents);
     conv2d(numbers({1, 4, 5, 3}, 1), numbers({3, 3, 3, 1}, 2), {}, {}, {.groups = 3});
-    EXPECT_EQ(last_call().input.strides[0], 1);
-    EXPECT_EQ(last_call().input.strides[1], 1);
+    EXPECT_EQ(test::noted_calls.back()["input"].strides[0], 1);
+    EXPECT_EQ(test::noted_calls.back()["input"].strides[1], 1);
 }
 
 // Selection without tensors agrees with the call on packed ones.
@@ -230,7 +229,7 @@ TEST(Conv2dCall, SelectionAgreesWithTheCall) {
                 Conv2dProblem::from_shapes(input.shape(), weight.shape(), DataType::f32, options),
                 DeviceType::cpu, {}, true);
             ASSERT_NE(selection.kernel, nullptr);
-            EXPECT_EQ(last_call().kernel, selection.kernel->name);
+            EXPECT_EQ(test::noted_calls.back().kernel, selection.kernel->name);
             EXPECT_EQ(selection.rejected.size(), 1u);
         }
     }

@@ -2,131 +2,44 @@
 // launch and does not run it.
 
 #include <numeric>
-#include <set>
 
-#include "cuda_backend.h"
-#include "families/convolution/convolution.h"
 #include "hk/conv2d.h"
+#include "tests/convolution/cuda.h"
 #include "tests/runtime/expect_error.h"
-#include "tests/runtime/stand_in_driver.h"
 #include "tests/support/environment.h"
 
 namespace hk {
 namespace {
 
 using tests::driver;
+using tests::square;
+using Operands = tests::ConvolutionTensors;
 
-const Device kDevice = Device::cuda(1);
+const Device kDevice = tests::kCuda;
 
-class CudaConv2d : public ::testing::Test {
+class CudaConv2d : public tests::CudaRows<> {
 protected:
-    static void SetUpTestSuite() { detail::set_cuda_driver(tests::driver_symbol); }
-
-    void SetUp() override {
-        if (!built()) GTEST_SKIP() << "built without CUDA";
-        driver().fail.clear();
-        driver().called.clear();
-        driver().launches.clear();
-    }
-
-    void TearDown() override {
-        EXPECT_TRUE(driver().current.empty());
-        EXPECT_EQ(driver().faults, std::vector<std::string>{});
-        EXPECT_EQ(driver().allocated, 0u);
-    }
-
-    static bool built() {
-        for (const KernelInfo &kernel : conv2d_kernels()) {
-            if (kernel.device == DeviceType::cuda) return true;
-        }
-        return false;
-    }
-
-    struct Operands {
-        Tensor input, weight, output;
-    };
-
-    // Not written to, so that large ones take no memory.
-    static Operands operands(const Conv2dProblem &p, Device device = kDevice) {
-        const bool nhwc = p.options.layout == Layout::nhwc;
-        const int64_t depth = p.channels / p.options.groups;
-        const Shape input = nhwc ? Shape{p.batch, p.height, p.width, p.channels}
-                                 : Shape{p.batch, p.channels, p.height, p.width};
-        const Shape weight = nhwc ? Shape{p.filters, p.kernel_height, p.kernel_width, depth}
-                                  : Shape{p.filters, depth, p.kernel_height, p.kernel_width};
-        return {Tensor(input, p.type, device), Tensor(weight, p.type, device),
-                Tensor(p.output_shape(), p.type, device)};
-    }
-
-    // By the row, and as the row says that it is.
-    static void expect_launch(const KernelInfo &kernel, const Conv2dProblem &problem) {
-        const Operands o = operands(problem);
-        driver().launches.clear();
-        conv2d_with(kernel, o.input, o.weight, {}, {}, o.output, problem.options);
-        ASSERT_FALSE(driver().launches.empty());
-        for (const tests::Launch &launch : driver().launches) {
-            EXPECT_LE(launch.shared_bytes, static_cast<unsigned>(kernel.resources.shared_bytes()));
-            EXPECT_LE(launch.block[0] * launch.block[1] * launch.block[2],
-                      static_cast<unsigned>(kernel.resources.threads));
-        }
-    }
+    void SetUp() override { begin({conv2d_kernels()}); }
 };
 
-Conv2dProblem shape(int64_t batch, int64_t channels, int64_t size, int64_t filters,
-                    int64_t kernel) {
-    Conv2dProblem shape;
-    shape.batch = batch;
-    shape.channels = channels;
-    shape.height = shape.width = size;
-    shape.filters = filters;
-    shape.kernel_height = shape.kernel_width = kernel;
-    shape.options.padding = {kernel / 2, kernel / 2, kernel / 2, kernel / 2};
-    return shape;
-}
-
-// The shapes of the lists at the batch of training, and some at the ends of what kernels take.
-std::vector<Conv2dProblem> shapes() {
-    std::vector<Conv2dProblem> result = bench::convolutions("conv_training");
-    const std::vector<Conv2dProblem> shape_case = bench::convolutions("shape_case");
-    result.insert(result.end(), shape_case.begin(), shape_case.end());
-    result.push_back(shape(1, 1, 1, 1, 1));
-    result.push_back(shape(1, 3, 40, 1, 31));
-    result.push_back(shape(1, 4096, 1, 4096, 3));
-    result.push_back(shape(70000, 1, 3, 2, 3));
-    result.push_back(shape(1, 1, 20000, 1, 3));
-    Conv2dProblem depthwise = shape(5, 4099, 9, 4099, 5);
-    depthwise.options.groups = 4099;
-    result.push_back(depthwise);
-    return result;
-}
-
-// Every rung that takes a shape, not just the first.
 TEST_F(CudaConv2d, LaunchesOfEveryRowAreLegal) {
-    const DeviceLimits limits = kDevice.limits();
-    std::set<std::string> launched, built;
-    for (const KernelInfo &kernel : conv2d_kernels()) {
-        if (kernel.device == DeviceType::cuda) built.insert(kernel.name);
-    }
-    for (const DataType type : {DataType::f32, DataType::f16, DataType::bf16}) {
-        for (const Layout layout : {Layout::nhwc, Layout::nchw}) {
-            for (const Conv2dProblem &s : shapes()) {
-                const Conv2dProblem problem = bench::in(s, type, layout);
-                const Selection selection = select_conv2d(problem, DeviceType::cuda, limits, true);
-                for (const Rung &rung : selection.ladder) {
-                    SCOPED_TRACE(rung.kernel->name + (": " + bench::name_of(s)));
-                    expect_launch(*rung.kernel, problem);
-                    launched.insert(rung.kernel->name);
-                    if (HasFailure()) return;
-                }
-            }
-        }
-    }
-    EXPECT_EQ(launched, built);
+    std::vector<Conv2dProblem> shapes = bench::convolutions("conv_training");
+    for (const auto &more : {bench::convolutions("shape_case"), tests::ends()})
+        shapes.insert(shapes.end(), more.begin(), more.end());
+    const auto launch = [](const KernelInfo &row, const Conv2dProblem &problem) {
+        const Operands o(problem);
+        driver().launches.clear();
+        conv2d_with(row, o.input, o.weight, {}, {}, o.output, problem.options);
+        ASSERT_FALSE(driver().launches.empty());
+        expect_launches_of(row);
+    };
+    EXPECT_EQ(tests::launch_every_rung(shapes, select_conv2d, launch), built_);
 }
 
 TEST_F(CudaConv2d, LaunchesKeepToTheLimit) {
-    const Conv2dProblem problem = bench::in(shape(2, 64, 30, 64, 3), DataType::f32, Layout::nhwc);
-    const Operands o = operands(problem);
+    const Conv2dProblem problem =
+        bench::in(square(64, 30, 64, 3, 1, 2), DataType::f32, Layout::nhwc);
+    const Operands o(problem);
     const test::Environment quiet("HK_LOG", "off");
     for (const char *bytes : {"65536", "32768", "16384", "8192"}) {
         const test::Environment limit("HK_SHARED_LIMIT", bytes);
@@ -139,8 +52,8 @@ TEST_F(CudaConv2d, OnTheCallersStream) {
     static int context_object, stream_object;
     driver().contexts[&context_object] = 1;
     driver().streams[&stream_object] = &context_object;
-    const Conv2dProblem problem = bench::in(shape(1, 8, 8, 8, 3), DataType::f32, Layout::nchw);
-    const Operands o = operands(problem);
+    const Conv2dProblem problem = bench::in(square(8, 8, 8, 3), DataType::f32, Layout::nchw);
+    const Operands o(problem);
     conv2d(o.input, o.weight, {}, {}, o.output, problem.options, {&context_object, &stream_object});
     EXPECT_EQ(driver().launches.back().context, &context_object);
     EXPECT_EQ(driver().launches.back().stream, &stream_object);
@@ -158,8 +71,8 @@ protected:
     // memory is there, and the same call works.
     template<typename E>
     std::string message_of(const char *function, int status) {
-        const Conv2dProblem problem = bench::in(shape(1, 8, 6, 8, 3), DataType::f32, Layout::nhwc);
-        const Operands o = operands(problem);
+        const Conv2dProblem problem = bench::in(square(8, 6, 8, 3), DataType::f32, Layout::nhwc);
+        const Operands o(problem);
         const Tensor host = Tensor::borrow(values_.data(), DataType::f32, o.input.shape());
         o.input.copy_from(host);
         const auto call = [&] { conv2d(o.input, o.weight, {}, {}, o.output, problem.options); };
@@ -199,8 +112,8 @@ TEST_F(CudaConv2dFailure, CodeOfAnotherChip) {
 }
 
 TEST_F(CudaConv2dFailure, NoMemoryForTheOutput) {
-    const Conv2dProblem problem = bench::in(shape(1, 8, 6, 8, 3), DataType::f32, Layout::nhwc);
-    const Operands o = operands(problem);
+    const Conv2dProblem problem = bench::in(square(8, 6, 8, 3), DataType::f32, Layout::nhwc);
+    const Operands o(problem);
     const size_t allocated = driver().allocated;
     driver().fail["cuMemAlloc"] = 2;
     EXPECT_ERROR(OutOfMemory, "cuda:1: no memory left: asked for",

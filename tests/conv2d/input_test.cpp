@@ -2,10 +2,10 @@
 
 #include <limits>
 
-#include "tests/runtime/expect_error.h"
 #include "hk/conv2d.h"
-#include "tests/runtime/repeated.h"
 #include "tests/conv2d/stand_in_kernels.h"
+#include "tests/runtime/repeated.h"
+#include "tests/support/refused.h"
 
 namespace hk {
 namespace {
@@ -20,70 +20,46 @@ struct Arguments {
     Conv2dOptions options{.padding = {1, 1, 1, 1}};
     Stream stream;
 
+    static constexpr const char *kOperation = "conv2d: ";
+    static size_t calls() { return test::noted_calls.size(); }
     void run() const { conv2d(input, weight, bias, residual, output, options, stream); }
 };
 
-template<typename F>
-void expect_refused(const std::string &part, F &&spoil) {
-    Arguments arguments;
-    spoil(arguments);
-    const int before = tests::calls;
-    EXPECT_INVALID("conv2d: ", arguments.run());
-    EXPECT_INVALID(part, arguments.run());
-    EXPECT_EQ(tests::calls, before) << part;
-}
-
 TEST(Conv2dInput, TheUnspoiltCallRuns) {
-    const int before = tests::calls;
+    const size_t before = test::noted_calls.size();
     Arguments().run();
-    EXPECT_EQ(tests::calls, before + 1);
+    EXPECT_EQ(test::noted_calls.size(), before + 1);
 }
 
 TEST(Conv2dInput, UndefinedTensors) {
-    expect_refused("input is undefined", [](Arguments &a) { a.input = {}; });
-    expect_refused("weight is undefined", [](Arguments &a) { a.weight = {}; });
-    expect_refused("output is undefined", [](Arguments &a) { a.output = {}; });
+    EXPECT_REFUSED("input is undefined", a.input = {});
+    EXPECT_REFUSED("weight is undefined", a.weight = {});
+    EXPECT_REFUSED("output is undefined", a.output = {});
     EXPECT_INVALID("weight is undefined", conv2d(numbers({1, 1, 1, 1}, 0), Tensor()));
 }
 
 TEST(Conv2dInput, Ranks) {
-    expect_refused("input has 3 dimensions, [6, 7, 8], it needs 4", [](Arguments &a) {
-        a.input = numbers({6, 7, 8}, 1);
-    });
-    expect_refused("weight has 5 dimensions", [](Arguments &a) {
-        a.weight = numbers({12, 3, 3, 8, 1}, 1);
-    });
-    expect_refused("output has shape [2, 504], it must have [2, 6, 7, 12]", [](Arguments &a) {
-        a.output = a.output.reshape({2, 504});
-    });
-    expect_refused("bias has shape [1, 12], it must have [12]", [](Arguments &a) {
-        a.bias = a.bias.reshape({1, 12});
-    });
+    EXPECT_REFUSED("input has 3 dimensions, [6, 7, 8], it needs 4",
+                   a.input = numbers({6, 7, 8}, 1));
+    EXPECT_REFUSED("weight has 5 dimensions", a.weight = numbers({12, 3, 3, 8, 1}, 1));
+    EXPECT_REFUSED("output has shape [2, 504], it must have [2, 6, 7, 12]",
+                   a.output = a.output.reshape({2, 504}));
+    EXPECT_REFUSED("bias has shape [1, 12], it must have [12]", a.bias = a.bias.reshape({1, 12}));
 }
 
 TEST(Conv2dInput, Shapes) {
-    expect_refused("weight has 64 input channels, input has 128", [](Arguments &a) {
+    EXPECT_REFUSED("weight has 64 input channels, input has 128", {
         a.input = Tensor({1, 1, 1, 128}, DataType::f32);
         a.weight = Tensor({1, 1, 1, 64}, DataType::f32);
     });
-    expect_refused("output has shape [2, 6, 7, 11], it must have [2, 6, 7, 12]", [](Arguments &a) {
-        a.output = Tensor({2, 6, 7, 11}, DataType::f32);
-    });
-    expect_refused("bias has shape [11], it must have [12]",
-                   [](Arguments &a) { a.bias = numbers({11}, 3); });
-    expect_refused("residual has shape [1, 6, 7, 12], it must have [2, 6, 7, 12]",
-                   [](Arguments &a) {
-                       a.residual = numbers({1, 6, 7, 12}, 3);
-                   });
-    expect_refused("the weight's number of filters is 0", [](Arguments &a) {
-        a.weight = numbers({0, 3, 3, 8}, 3);
-    });
-    expect_refused("the input's width is 0", [](Arguments &a) {
-        a.input = numbers({2, 6, 0, 8}, 3);
-    });
-    expect_refused("the weight's height is 0", [](Arguments &a) {
-        a.weight = numbers({12, 0, 3, 8}, 3);
-    });
+    EXPECT_REFUSED("output has shape [2, 6, 7, 11], it must have [2, 6, 7, 12]",
+                   a.output = Tensor({2, 6, 7, 11}, DataType::f32));
+    EXPECT_REFUSED("bias has shape [11], it must have [12]", a.bias = numbers({11}, 3));
+    EXPECT_REFUSED("residual has shape [1, 6, 7, 12], it must have [2, 6, 7, 12]",
+                   a.residual = numbers({1, 6, 7, 12}, 3));
+    EXPECT_REFUSED("the weight's number of filters is 0", a.weight = numbers({0, 3, 3, 8}, 3));
+    EXPECT_REFUSED("the input's width is 0", a.input = numbers({2, 6, 0, 8}, 3));
+    EXPECT_REFUSED("the weight's height is 0", a.weight = numbers({12, 0, 3, 8}, 3));
 }
 
 // The weight as other libraries have it, told so; turned round as the message says it fits.
@@ -124,38 +100,32 @@ TEST(Conv2dInput, WeightsInAnotherOrder) {
 }
 
 TEST(Conv2dInput, Groups) {
-    expect_refused("input has 8 channels, 3 groups don't divide them",
-                   [](Arguments &a) { a.options.groups = 3; });
-    expect_refused("weight has 12 filters, 8 groups don't divide them",
-                   [](Arguments &a) { a.options.groups = 8; });
-    expect_refused("weight has 8 input channels, input has 8 in 2 groups",
-                   [](Arguments &a) { a.options.groups = 2; });
-    expect_refused("groups is 0", [](Arguments &a) { a.options.groups = 0; });
-    expect_refused("groups is -4", [](Arguments &a) { a.options.groups = -4; });
+    EXPECT_REFUSED("input has 8 channels, 3 groups don't divide them", a.options.groups = 3);
+    EXPECT_REFUSED("weight has 12 filters, 8 groups don't divide them", a.options.groups = 8);
+    EXPECT_REFUSED("weight has 8 input channels, input has 8 in 2 groups", a.options.groups = 2);
+    EXPECT_REFUSED("groups is 0", a.options.groups = 0);
+    EXPECT_REFUSED("groups is -4", a.options.groups = -4);
 }
 
 TEST(Conv2dInput, Options) {
-    expect_refused("the layout is any, it must be nhwc or nchw",
-                   [](Arguments &a) { a.options.layout = Layout::any; });
-    expect_refused("the layout is unknown",
-                   [](Arguments &a) { a.options.layout = static_cast<Layout>(200); });
-    expect_refused("activation 200 does not exist",
-                   [](Arguments &a) { a.options.activation = static_cast<Activation>(200); });
-    expect_refused("stride of y is 0, it must be 1", [](Arguments &a) { a.options.stride[0] = 0; });
-    expect_refused("stride of x is -1", [](Arguments &a) { a.options.stride[1] = -1; });
-    expect_refused("dilation of y is 0", [](Arguments &a) { a.options.dilation[0] = 0; });
-    expect_refused("dilation of x is -2", [](Arguments &a) { a.options.dilation[1] = -2; });
-    expect_refused("padding at the top is -1", [](Arguments &a) { a.options.padding.top = -1; });
-    expect_refused("padding at the right is -1",
-                   [](Arguments &a) { a.options.padding.right = -1; });
-    expect_refused("clamp goes from nan to 6.000000", [](Arguments &a) {
+    EXPECT_REFUSED("the layout is any, it must be nhwc or nchw", a.options.layout = Layout::any);
+    EXPECT_REFUSED("the layout is unknown", a.options.layout = static_cast<Layout>(200));
+    EXPECT_REFUSED("activation 200 does not exist",
+                   a.options.activation = static_cast<Activation>(200));
+    EXPECT_REFUSED("stride of y is 0, it must be 1", a.options.stride[0] = 0);
+    EXPECT_REFUSED("stride of x is -1", a.options.stride[1] = -1);
+    EXPECT_REFUSED("dilation of y is 0", a.options.dilation[0] = 0);
+    EXPECT_REFUSED("dilation of x is -2", a.options.dilation[1] = -2);
+    EXPECT_REFUSED("padding at the top is -1", a.options.padding.top = -1);
+    EXPECT_REFUSED("padding at the right is -1", a.options.padding.right = -1);
+    EXPECT_REFUSED("clamp goes from nan to 6.000000", {
         a.options.activation = Activation::clamp;
         a.options.alpha = std::numeric_limits<float>::quiet_NaN();
         a.options.beta = 6;
     });
-    expect_refused("leaky_relu's slope is -inf, it must be finite",
-                   [](Arguments &a) { a.options.activation = Activation::leaky_relu; });
-    expect_refused("slope is nan", [](Arguments &a) {
+    EXPECT_REFUSED("leaky_relu's slope is -inf, it must be finite",
+                   a.options.activation = Activation::leaky_relu);
+    EXPECT_REFUSED("slope is nan", {
         a.options.activation = Activation::leaky_relu;
         a.options.alpha = std::numeric_limits<float>::quiet_NaN();
     });
@@ -163,52 +133,41 @@ TEST(Conv2dInput, Options) {
 
 TEST(Conv2dInput, OverflowingSizes) {
     constexpr int64_t kHuge = std::numeric_limits<int64_t>::max();
-    expect_refused("padding at the left is 9223372036854775807",
-                   [](Arguments &a) { a.options.padding.left = kHuge; });
-    expect_refused("dilation of y is 9223372036854775807",
-                   [](Arguments &a) { a.options.dilation[0] = kHuge; });
-    expect_refused("stride of x is 4294967296",
-                   [](Arguments &a) { a.options.stride[1] = 1LL << 32; });
-    expect_refused(
-        "the kernel reaches over 4294967295 rows, the padded input has 8",
-        [](Arguments &a) { a.options.dilation[0] = std::numeric_limits<int32_t>::max(); });
-    expect_refused("the output's number of columns is 2147483653", [](Arguments &a) {
-        a.options.padding.left = std::numeric_limits<int32_t>::max();
-    });
+    EXPECT_REFUSED("padding at the left is 9223372036854775807", a.options.padding.left = kHuge);
+    EXPECT_REFUSED("dilation of y is 9223372036854775807", a.options.dilation[0] = kHuge);
+    EXPECT_REFUSED("stride of x is 4294967296", a.options.stride[1] = 1LL << 32);
+    EXPECT_REFUSED("the kernel reaches over 4294967295 rows, the padded input has 8",
+                   a.options.dilation[0] = std::numeric_limits<int32_t>::max());
+    EXPECT_REFUSED("the output's number of columns is 2147483653",
+                   a.options.padding.left = std::numeric_limits<int32_t>::max());
     float value = 0;
     const Shape zeros(4, 0);
-    expect_refused("input spans this many bytes: 4294967300", [&](Arguments &a) {
+    EXPECT_REFUSED("input spans this many bytes: 4294967300", {
         a.input = Tensor::borrow(&value, DataType::f32, {1, 1 << 16, 1 << 15, 1});
         a.weight = numbers({1, 1, 1, 1}, 1);
         a.bias = a.residual = {};
         a.options = {.stride = {1 << 15, 1 << 15}};
         a.output = Tensor({1, 2, 1, 1}, DataType::f32);
     });
-    expect_refused("the batch is 4294967296", [&](Arguments &a) {
-        a.input = Tensor::borrow(&value, DataType::f32, {1LL << 32, 6, 7, 8}, zeros);
-    });
+    EXPECT_REFUSED("the batch is 4294967296",
+                   a.input = Tensor::borrow(&value, DataType::f32, {1LL << 32, 6, 7, 8}, zeros));
 }
 
 TEST(Conv2dInput, TheKernelMustFit) {
-    expect_refused("the kernel reaches over 11 rows, the padded input has 8", [](Arguments &a) {
-        a.options.dilation = {5, 1};
-    });
-    expect_refused("the kernel reaches over 3 columns, the padded input has 2", [](Arguments &a) {
+    EXPECT_REFUSED("the kernel reaches over 11 rows, the padded input has 8",
+                   a.options.dilation = {5, 1});
+    EXPECT_REFUSED("the kernel reaches over 3 columns, the padded input has 2", {
         a.options.padding = {};
         a.input = a.input.slice(2, 0, 2);
     });
 }
 
 TEST(Conv2dInput, Types) {
-    expect_refused("weight is f16, input is f32", [](Arguments &a) {
-        a.weight = Tensor({12, 3, 3, 8}, DataType::f16);
-    });
-    expect_refused("output is bf16, input is f32", [](Arguments &a) {
-        a.output = Tensor({2, 6, 7, 12}, DataType::bf16);
-    });
-    expect_refused("bias is f64, input is f32",
-                   [](Arguments &a) { a.bias = Tensor({12}, DataType::f64); });
-    expect_refused("the type is s32, it must be f32, f16 or bf16", [](Arguments &a) {
+    EXPECT_REFUSED("weight is f16, input is f32", a.weight = Tensor({12, 3, 3, 8}, DataType::f16));
+    EXPECT_REFUSED("output is bf16, input is f32",
+                   a.output = Tensor({2, 6, 7, 12}, DataType::bf16));
+    EXPECT_REFUSED("bias is f64, input is f32", a.bias = Tensor({12}, DataType::f64));
+    EXPECT_REFUSED("the type is s32, it must be f32, f16 or bf16", {
         a = {};
         a.input = Tensor({2, 6, 7, 8}, DataType::s32);
         a.weight = Tensor({12, 3, 3, 8}, DataType::s32);
@@ -218,15 +177,15 @@ TEST(Conv2dInput, Types) {
 }
 
 TEST(Conv2dInput, Devices) {
-    expect_refused("weight is on opencl:0, input is on cpu",
-                   [](Arguments &a) { a.weight = a.weight.to(Device::opencl(0)); });
-    expect_refused("residual is on opencl:0, input is on cpu",
-                   [](Arguments &a) { a.residual = a.residual.to(Device::opencl(0)); });
+    EXPECT_REFUSED("weight is on opencl:0, input is on cpu",
+                   a.weight = a.weight.to(Device::opencl(0)));
+    EXPECT_REFUSED("residual is on opencl:0, input is on cpu",
+                   a.residual = a.residual.to(Device::opencl(0)));
 }
 
 TEST(Conv2dInput, Overlaps) {
-    expect_refused("output and residual overlap", [](Arguments &a) { a.residual = a.output; });
-    expect_refused("output and input overlap", [](Arguments &a) {
+    EXPECT_REFUSED("output and residual overlap", a.residual = a.output);
+    EXPECT_REFUSED("output and input overlap", {
         a.options.padding = {};
         a.residual = {};
         a.input = numbers({2, 6, 7, 12}, 1).slice(3, 0, 8);
@@ -234,25 +193,23 @@ TEST(Conv2dInput, Overlaps) {
         a.weight = a.weight.slice(0, 0, 8);
         a.bias = a.bias.slice(0, 0, 8);
     });
-    expect_refused("output and bias overlap", [](Arguments &a) {
-        a.bias = a.output.slice(0, 0, 1).slice(1, 0, 1).slice(2, 0, 1).reshape({12});
-    });
-    expect_refused("elements of the output overlap", [](Arguments &a) {
-        a.output =
-            Tensor::borrow(a.output.data<float>(), DataType::f32, {2, 6, 7, 12}, {0, 84, 12, 1});
-    });
+    EXPECT_REFUSED("output and bias overlap",
+                   a.bias = a.output.slice(0, 0, 1).slice(1, 0, 1).slice(2, 0, 1).reshape({12}));
+    EXPECT_REFUSED("elements of the output overlap",
+                   a.output = Tensor::borrow(a.output.data<float>(), DataType::f32, {2, 6, 7, 12},
+                                             {0, 84, 12, 1}));
 }
 
 // What the output takes over is the residual, whole and as it is.
 TEST(Conv2dInput, InPlace) {
     const auto expect_refused_in_place = [](const std::string &part, const Arguments &a) {
-        const int before = tests::calls;
+        const size_t before = test::noted_calls.size();
         const auto run = [&] {
             conv2d(a.input, a.weight, a.bias, a.residual, inplace(a.output), a.options);
         };
         EXPECT_INVALID("conv2d: ", run());
         EXPECT_INVALID(part, run());
-        EXPECT_EQ(tests::calls, before) << part;
+        EXPECT_EQ(test::noted_calls.size(), before) << part;
     };
     const std::string not_residual = "output is inplace(), but it is not the same view as residual";
     Arguments a;
@@ -286,13 +243,10 @@ TEST(Conv2dInput, InPlace) {
 }
 
 TEST(Conv2dInput, Strides) {
-    expect_refused("input's channels have the stride 2, no kernel takes another than 1",
-                   [](Arguments &a) {
-                       a.input = numbers({2, 6, 7, 16}, 1).slice(3, 0, 8, 2);
-                   });
-    expect_refused("weight's channels have the stride -1",
-                   [](Arguments &a) { a.weight = a.weight.slice(3, 7, 8, -1); });
-    expect_refused("output's columns have the stride 12", [](Arguments &a) {
+    EXPECT_REFUSED("input's channels have the stride 2, no kernel takes another than 1",
+                   a.input = numbers({2, 6, 7, 16}, 1).slice(3, 0, 8, 2));
+    EXPECT_REFUSED("weight's channels have the stride -1", a.weight = a.weight.slice(3, 7, 8, -1));
+    EXPECT_REFUSED("output's columns have the stride 12", {
         a.options.layout = Layout::nchw;
         a.input = numbers({2, 8, 6, 7}, 1);
         a.weight = numbers({12, 8, 3, 3}, 2);
@@ -300,9 +254,9 @@ TEST(Conv2dInput, Strides) {
         a.output = a.output.permute({0, 3, 1, 2});
     });
     float values[2] = {};
-    expect_refused("input has the stride 3000000000", [&](Arguments &a) {
-        a.input = Tensor::borrow(values, DataType::f32, {2, 6, 7, 8}, {3000000000, 0, 0, 1});
-    });
+    EXPECT_REFUSED(
+        "input has the stride 3000000000",
+        a.input = Tensor::borrow(values, DataType::f32, {2, 6, 7, 8}, {3000000000, 0, 0, 1}));
 }
 
 TEST(Conv2dInput, RepeatedElements) {

@@ -1,11 +1,12 @@
-// Does the shipped library work: hk::conv2d on random problems, on every device that is here, with
-// the rows that selection takes.
-
-#include <tuple>
+// Does the shipped library work: every row of the table on random problems that meet its
+// conditions, in place of the residual bit for bit as apart, and hk::conv2d with the rows that
+// selection takes, on every device that is here.
 
 #include "hk/conv2d.h"
-#include "tests/conv2d/check.h"
+#include "hk/error.h"
+#include "tests/conv2d/case.h"
 #include "tests/convolution/layout_test.h"
+#include "tests/kernels/family.h"
 #include "tests/reference/elements.h"
 #include "tests/support/values.h"
 
@@ -20,25 +21,9 @@ protected:
     void SetUp() override { need(std::get<0>(GetParam()), conv2d_kernels()); }
 };
 
-TEST_P(Conv2d, MatchesTheReferenceOnRandomProblems) {
-    for (const Device device : devices_) {
-        check_random<Conv2dCase>(device, problems, [&](uint64_t seed) {
-            return request(seed % 3 == 0 ? Data::reals : Data::integers);
-        });
-    }
-}
-
-TEST_P(Conv2d, TakesAnEmptyBatch) {
-    for (const Device device : devices_) {
-        check_empty<Conv2dCase>(device, request(Data::integers));
-    }
-}
-
-TEST_P(Conv2d, RunsInTwoThreadsAtOnce) {
-    for (const Device device : devices_) {
-        check_two_threads<Conv2dCase>(device, request(Data::integers));
-    }
-}
+TEST_P(Conv2d, MatchesTheReferenceOnRandomProblems) { check_problems<Conv2dCase>(problems); }
+TEST_P(Conv2d, RunsInTwoThreadsAtOnce) { check_threads<Conv2dCase>(); }
+INSTANTIATE_TEST_SUITE_P(All, Conv2d, layout_tests(), parameter_name);
 
 // Padding on one side is another problem than the same on both: rows know where the left edge is.
 TEST(Conv2dPadding, OfEachSideCounts) {
@@ -72,12 +57,118 @@ TEST(Conv2dPicture, PixelsMayLieApart) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    All, Conv2d,
-    testing::Combine(testing::Values(DeviceType::cpu, DeviceType::opencl, DeviceType::cuda),
-                     testing::Values(Layout::nhwc, Layout::nchw),
-                     testing::Values(DataType::f32, DataType::f16, DataType::bf16)),
-    parameter_name);
+using Conv2dRow = LayoutRowTest<Conv2dCase>;
+
+TEST_P(Conv2dRow, IsExactOnIntegers) { check_row(Data::integers, 24); }
+
+TEST_P(Conv2dRow, IsCloseOnReals) { check_row(Data::reals, 12); }
+
+TEST_P(Conv2dRow, PassesOnNanAndInfinity) {
+    check_row(Data::one_nan, 4);
+    check_row(Data::one_infinity, 3);
+}
+
+TEST(Conv2dRows, RefuseTheOtherLayout) {
+    expect_other_layouts_refused<Conv2dCase>(conv2d_kernels());
+}
+
+INSTANTIATE_TEST_SUITE_P(Table, Conv2dRow, testing::ValuesIn(conv2d_kernels()), parameter_name);
+
+bool takes_in_place(const KernelInfo &row, const Conv2dProblem &problem) {
+    return std::ranges::none_of(row.where, [&](const Constraint &constraint) {
+        return std::string_view(constraint.field) == "groups_in_place" &&
+               !holds(constraint, problem.options.groups);
+    });
+}
+
+Outcome compare_in_place(const KernelInfo &row, const Conv2dCase &c, Device device) {
+    const DataType type = c.problem.type;
+    const Conv2dOperands o = conv2d_operands(c);
+    Random random(c.seed + 2);
+    const Placed input(host_tensor(o.input_shape, type, o.input), device, c.input, random);
+    const Placed weight(host_tensor(o.weight_shape, type, o.weight), device, c.weight, random);
+    const Tensor residual_values = host_tensor(o.output_shape, type, o.residual);
+    const Placed residual(residual_values, device, c.output, random);
+    const Placed apart(o.output_shape, type, device, c.output, random);
+    std::optional<Placed> bias;
+    if (c.bias)
+        bias.emplace(host_tensor({c.problem.filters}, type, o.bias), device, c.weight, random);
+    const auto run = [&](const Output &output) {
+        conv2d_with(row, input.tensor(), weight.tensor(), tensor_of(bias), residual.tensor(),
+                    output, c.problem.options);
+    };
+    try {
+        run(apart.tensor());
+    } catch (const InvalidArgument &) {
+        return Outcome::refused;
+    }
+    const Tensor expected = apart.fetch();
+    if (!takes_in_place(row, c.problem)) {
+        EXPECT_THROW(run(inplace(residual.tensor())), InvalidArgument) << to_string(c);
+        EXPECT_EQ(residual.change(), "") << to_string(c);
+        return Outcome::passed;
+    }
+    CheckedCall checked(to_string(c) + " in place", c.seed, device, &row);
+    checked.inputs = {{"input", &input}, {"weight", &weight}, {"bias", address_of(bias)}};
+    checked.call = [&] { run(inplace(residual.tensor())); };
+    const auto fault = [&](const Tensor &result) {
+        const auto got = reference::bits(result), wanted = reference::bits(expected);
+        const auto place = std::ranges::mismatch(got, wanted).in1;
+        return place == got.end()
+                   ? std::string()
+                   : "element " + std::to_string(place - got.begin()) + " is not what it is apart";
+    };
+    checked.outputs = {{"residual", &residual, fault}};
+    return checked.run();
+}
+
+TEST_P(Conv2dRow, IsInPlaceWhatItIsApart) {
+    const KernelInfo &row = GetParam();
+    constexpr int problems = 16;
+    for (const Device device : devices_) {
+        int passed = 0;
+        for (const uint64_t seed : seeds(problems * 40)) {
+            const Data data = seed % 2 ? Data::reals : Data::integers;
+            auto c = random_case<Conv2dCase>(
+                seed, {row.type, row.layout, data, row.where, operations_of(row)});
+            if (!c) continue;
+            c->residual = true;
+            passed += compare_in_place(row, *c, device) == Outcome::passed;
+            if (HasFailure() || passed == problems) break;
+        }
+        EXPECT_TRUE(HasFailure() || passed == problems || std::getenv("HK_SEED")) << passed;
+    }
+}
+
+// Groups that don't fill the last vector: another row than apart, and the same result.
+TEST(Conv2dInPlaceSelection, PassesOnWhatARowCanNotDo) {
+    Conv2dProblem problem;
+    problem.channels = problem.filters = problem.options.groups = 37;
+    problem.height = problem.width = 9;
+    problem.kernel_height = problem.kernel_width = 3;
+    problem.options.padding = {1, 1, 1, 1};
+    const DeviceLimits limits = Device::cpu().limits();
+    const Selection apart = select_conv2d(problem, DeviceType::cpu, limits);
+    problem.in_place = true;
+    const Selection in_place = select_conv2d(problem, DeviceType::cpu, limits, true);
+    ASSERT_TRUE(apart.kernel && in_place.kernel);
+    EXPECT_NE(apart.kernel, in_place.kernel);
+    EXPECT_TRUE(takes_in_place(*in_place.kernel, problem));
+    EXPECT_TRUE(std::ranges::any_of(in_place.rejected, [&](const Rejection &rejection) {
+        return rejection.kernel == apart.kernel &&
+               rejection.reason.find("groups_in_place is 37") != std::string::npos;
+    }));
+
+    Random random(1);
+    const auto tensor = [&](const Shape &shape) {
+        return host_tensor(shape, problem.type, whole_numbers(random, shape, -4, 4));
+    };
+    const Tensor input = tensor({1, 9, 9, 37}), weight = tensor({37, 3, 3, 1});
+    const Tensor residual = tensor({1, 9, 9, 37}), output({1, 9, 9, 37}, problem.type);
+    conv2d(input, weight, {}, residual, output, problem.options);
+    conv2d(input, weight, {}, residual, inplace(residual), problem.options);
+    EXPECT_EQ(reference::bits(residual), reference::bits(output));
+}
 
 }  // namespace
 }  // namespace hk::test

@@ -2,10 +2,10 @@
 
 #include <thread>
 
-#include "tests/runtime/expect_error.h"
 #include "hk/conv2d.h"
-#include "tests/runtime/opencl_caller.h"
 #include "tests/conv2d/stand_in_kernels.h"
+#include "tests/runtime/expect_error.h"
+#include "tests/runtime/opencl_caller.h"
 
 namespace hk {
 namespace {

@@ -1,7 +1,6 @@
 #include "tests/conv2d/stand_in_kernels.h"
 
-#include <gtest/gtest.h>
-
+#include <array>
 #include <cmath>
 
 #include "HalideRuntimeOpenCL.h"
@@ -9,79 +8,49 @@
 namespace hk::tests {
 
 Failure failure;
-std::atomic<int> calls{0};
-
-Call &last_call() {
-    thread_local Call call;
-    return call;
-}
 
 namespace {
 
 // In another order than the generator's, and the runtime's.
-constexpr KernelArgument kArguments[] = {
-    {"__user_context", sizeof(void *), {}},
-    {"output", 0, {}},
-    {"input", 0, {}},
-    {"weight", 0, {}},
-    {"bias", 0, {}},
-    {"residual", 0, {}},
-    {"has_bias", sizeof(bool), {}},
-    {"has_residual", sizeof(bool), {}},
-    {"padding_left", sizeof(int32_t), {}},
-    {"padding_top", sizeof(int32_t), {}},
-    {"stride_x", sizeof(int32_t), {}},
-    {"stride_y", sizeof(int32_t), {}},
-    {"dilation_x", sizeof(int32_t), {}},
-    {"dilation_y", sizeof(int32_t), {}},
-    {"slope", sizeof(float), {}},
-    {"low", sizeof(float), {}},
-    {"high", sizeof(float), {}},
-    {"smooth", sizeof(int32_t), {}},
+const test::Declared kDeclared({"output", "input", "weight", "bias", "residual"},
+                               {"padding_left", "padding_top", "stride_x", "stride_y", "dilation_x",
+                                "dilation_y", "slope", "low", "high", "smooth"},
+                               {"has_bias", "has_residual"});
+
+// The arguments of a kernel.
+struct Arguments {
+    explicit Arguments(const test::NotedCall &given)
+        : user_context(given.take<void *>("__user_context")),
+          input(given["input"].buffer),
+          weight(given["weight"].buffer),
+          bias(given["bias"].buffer),
+          residual(given["residual"].buffer),
+          output(given["output"].buffer),
+          stride_x(given.number("stride_x")),
+          stride_y(given.number("stride_y")),
+          dilation_x(given.number("dilation_x")),
+          dilation_y(given.number("dilation_y")),
+          padding_left(given.number("padding_left")),
+          padding_top(given.number("padding_top")),
+          smooth(given.number("smooth")),
+          has_bias(given.take<bool>("has_bias")),
+          has_residual(given.take<bool>("has_residual")),
+          slope(given.real("slope")),
+          low(given.real("low")),
+          high(given.real("high")) {}
+
+    void *user_context;
+    const halide_buffer_t *input, *weight, *bias, *residual, *output;
+    int32_t stride_x, stride_y, dilation_x, dilation_y, padding_left, padding_top, smooth;
+    bool has_bias, has_residual;
+    float slope, low, high;
 };
 
-}  // namespace
-
-Arguments::Arguments(void **pointers) : Arguments(test::CalledWith(kArguments, pointers)) {}
-
-Arguments::Arguments(const test::CalledWith &given)
-    : user_context(given.user_context()),
-      input(&given.buffer("input")),
-      weight(&given.buffer("weight")),
-      bias(&given.buffer("bias")),
-      residual(&given.buffer("residual")),
-      stride_x(given.take<int32_t>("stride_x")),
-      stride_y(given.take<int32_t>("stride_y")),
-      dilation_x(given.take<int32_t>("dilation_x")),
-      dilation_y(given.take<int32_t>("dilation_y")),
-      padding_left(given.take<int32_t>("padding_left")),
-      padding_top(given.take<int32_t>("padding_top")),
-      has_bias(given.take<bool>("has_bias")),
-      has_residual(given.take<bool>("has_residual")),
-      slope(given.take<float>("slope")),
-      low(given.take<float>("low")),
-      high(given.take<float>("high")),
-      smooth(given.take<int32_t>("smooth")),
-      output(&given.buffer("output")) {}
-
-namespace {
-
-Seen seen(const halide_buffer_t &buffer) {
-    Seen result;
-    EXPECT_EQ(buffer.dim[0].stride, 1);
-    for (int d = 0; d < buffer.dimensions; d++) {
-        EXPECT_EQ(buffer.dim[d].min, 0);
-        result.extents.push_back(buffer.dim[d].extent);
-        result.strides.push_back(buffer.dim[d].stride);
-    }
-    return result;
-}
-
-void note(const char *kernel, const Arguments &a) {
-    calls++;
-    last_call() = {
-        kernel,          seen(*a.input), seen(*a.weight), seen(*a.bias), seen(*a.residual),
-        seen(*a.output), a.stride_x,     a.stride_y,      a.dilation_x,  a.dilation_y};
+Arguments noted(const char *kernel, void **pointers) {
+    KernelInfo row{};
+    row.name = kernel;
+    row.arguments = kDeclared.arguments;
+    return Arguments(test::noted_calls.emplace_back(row, pointers));
 }
 
 float apply(const Arguments &a, double v) {
@@ -133,8 +102,7 @@ double sum_at(const Arguments &a, const Order &order, int k, int g, int x, int y
 }
 
 int run_on_cpu(const char *name, void **argv, const Order &order) {
-    const Arguments a(argv);
-    note(name, a);
+    const Arguments a = noted(name, argv);
     const auto size = [&](int d) {
         return a.output->dim[order.image[static_cast<size_t>(d)]].extent;
     };
@@ -149,8 +117,7 @@ int run_on_cpu(const char *name, void **argv, const Order &order) {
 }
 
 int fail(void **argv) {
-    const Arguments a(argv);
-    calls++;
+    const Arguments a = noted("failing", argv);
     halide_error(a.user_context, failure.message.c_str());
     return failure.status;
 }
@@ -176,8 +143,7 @@ __kernel void conv(int C, int H, int W, int K, int OW, int R, int S, int stride_
 )";
 
 int run_on_opencl(void **argv) {
-    Arguments a(argv);
-    note("opencl", a);
+    const Arguments a = noted("opencl", argv);
     static void *state = nullptr;
     int status =
         halide_opencl_initialize_kernels(a.user_context, &state, kProgram, sizeof kProgram);
@@ -196,8 +162,8 @@ int run_on_opencl(void **argv) {
         sizes.push_back(sizeof number);
         buffers.push_back(0);
     }
-    for (halide_buffer_t *buffer : {a.input, a.weight, a.bias, a.output}) {
-        arguments.push_back(buffer);
+    for (const halide_buffer_t *buffer : {a.input, a.weight, a.bias, a.output}) {
+        arguments.push_back(const_cast<halide_buffer_t *>(buffer));
         sizes.push_back(sizeof(uint64_t));
         buffers.push_back(1);
     }
@@ -217,19 +183,10 @@ const Constraint kPointwise[] = {{"kernel_h", Constraint::Relation::equal, 1},
                                  {"padding", Constraint::Relation::equal, 0}};
 const Constraint kUngrouped[] = {{"groups", Constraint::Relation::equal, 1}};
 
-KernelInfo row(const char *name, const char *row, DataType type, Layout layout, DeviceType device,
+KernelInfo row(const char *name, DataType type, Layout layout, DeviceType device,
                std::span<const Constraint> where, int (*call)(void **)) {
-    KernelInfo kernel{};
-    kernel.name = name;
-    kernel.family = "conv2d";
-    kernel.row = row;
-    kernel.algorithm = kernel.schedule = kernel.knobs = "";
-    kernel.type = type;
-    kernel.layout = layout;
-    kernel.device = device;
-    kernel.where = where;
+    KernelInfo kernel = test::plain_row("conv2d", name, type, layout, where, kDeclared, device);
     kernel.call = call;
-    kernel.arguments = kArguments;
     return kernel;
 }
 
@@ -255,17 +212,16 @@ namespace hk {
 std::span<const KernelInfo> conv2d_kernels() {
     using namespace tests;
     static const KernelInfo kernels[] = {
-        row("pointwise_nhwc", "pointwise", DataType::f32, Layout::nhwc, DeviceType::cpu, kPointwise,
+        row("pointwise_nhwc", DataType::f32, Layout::nhwc, DeviceType::cpu, kPointwise,
             [](void **a) { return run_on_cpu("pointwise_nhwc", a, kNhwc); }),
-        row("any_nhwc", "any", DataType::f32, Layout::nhwc, DeviceType::cpu, {},
+        row("any_nhwc", DataType::f32, Layout::nhwc, DeviceType::cpu, {},
             [](void **a) { return run_on_cpu("any_nhwc", a, kNhwc); }),
-        row("pointwise_nchw", "pointwise", DataType::f32, Layout::nchw, DeviceType::cpu, kPointwise,
+        row("pointwise_nchw", DataType::f32, Layout::nchw, DeviceType::cpu, kPointwise,
             [](void **a) { return run_on_cpu("pointwise_nchw", a, kNchw); }),
-        row("any_nchw", "any", DataType::f32, Layout::nchw, DeviceType::cpu, {},
+        row("any_nchw", DataType::f32, Layout::nchw, DeviceType::cpu, {},
             [](void **a) { return run_on_cpu("any_nchw", a, kNchw); }),
-        row("failing", "any", DataType::f16, Layout::nhwc, DeviceType::cpu, {}, fail),
-        row("opencl", "any", DataType::f32, Layout::nhwc, DeviceType::opencl, kUngrouped,
-            run_on_opencl),
+        row("failing", DataType::f16, Layout::nhwc, DeviceType::cpu, {}, fail),
+        row("opencl", DataType::f32, Layout::nhwc, DeviceType::opencl, kUngrouped, run_on_opencl),
     };
     return kernels;
 }

@@ -1,13 +1,15 @@
 // Is there work for more threads than one: the tasks of a call on the CPU that may run at once,
-// whatever the row.
+// whatever the row. And do the random problems reach what they are meant to reach.
 
 #include <gtest/gtest.h>
-
+#include <algorithm>
 #include <atomic>
+#include <map>
 #include <utility>
 
 #include "HalideRuntime.h"
 #include "hk/conv2d.h"
+#include "tests/conv2d/case.h"
 
 namespace hk::test {
 namespace {
@@ -52,14 +54,10 @@ TEST_P(Conv2dTasks, AreAtLeastSeven) {
     options.groups = s.groups;
     const int64_t before = s.kernel / 2;
     options.padding = {before, before, before, before};
-    const int64_t channels = s.channels / s.groups;
-    const bool nhwc = layout == Layout::nhwc;
-    const Tensor input = Tensor::zeros(
-        nhwc ? Shape{1, s.image, s.image, s.channels} : Shape{1, s.channels, s.image, s.image},
-        DataType::f32);
-    const Tensor weight = Tensor::zeros(nhwc ? Shape{s.filters, s.kernel, s.kernel, channels}
-                                             : Shape{s.filters, channels, s.kernel, s.kernel},
-                                        DataType::f32);
+    const Tensor input =
+        Tensor::zeros(image_shape(layout, 1, s.image, s.image, s.channels), DataType::f32);
+    const Tensor weight = Tensor::zeros(
+        image_shape(layout, s.filters, s.kernel, s.kernel, s.channels / s.groups), DataType::f32);
     const Filter filter = prepared ? prepare_filter(weight) : weight;
     if (prepared) conv2d(input, filter, {}, {}, options);  // packs
     most_tasks = 0;
@@ -87,6 +85,38 @@ INSTANTIATE_TEST_SUITE_P(
                                      Sizes{"depthwise", 144, 144, 28, 3, 144}),
                      testing::Values(Layout::nhwc, Layout::nchw), testing::Bool()),
     name_of_case);
+
+TEST(Conv2dCase, CoversTheUnusualShapes) {
+    std::map<std::string, int> seen;
+    int made = 0;
+    for (uint64_t seed = 0; seed < 300; seed++) {
+        const auto c = random_case<Conv2dCase>(seed, {});
+        if (!c) {
+            continue;
+        }
+        made++;
+        const Conv2dProblem &p = c->problem;
+        const Conv2dOptions &o = p.options;
+        const Padding &pad = o.padding;
+        seen["odd channels"] += p.channels % 2 && p.channels > 1;
+        seen["depthwise"] += o.groups > 1 && p.channels == o.groups && p.filters == o.groups;
+        seen["multiplier"] += p.channels == o.groups && p.filters > o.groups && o.groups > 1;
+        seen["grouped"] += o.groups > 1 && p.channels > o.groups;
+        seen["kernel larger than image"] += p.kernel_height > p.height || p.kernel_width > p.width;
+        seen["stride larger than kernel"] += o.stride[0] > p.kernel_height;
+        seen["dilated"] += o.dilation[0] > 1 && p.kernel_height > 1;
+        seen["asymmetric"] += pad.top != pad.bottom || pad.left != pad.right;
+        seen["pointwise"] += p.kernel_height == 1 && p.kernel_width == 1;
+        seen["view"] += c->input != Placement::packed;
+        EXPECT_GE(p.output_height(), 1) << to_string(*c);
+        EXPECT_GE(p.output_width(), 1) << to_string(*c);
+        EXPECT_LE(p.operations(), 1e6) << to_string(*c);
+    }
+    EXPECT_GT(made, 250);
+    for (const auto &[kind, times] : seen) {
+        EXPECT_GE(times, 5) << kind;
+    }
+}
 
 }  // namespace
 }  // namespace hk::test

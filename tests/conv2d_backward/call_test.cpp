@@ -4,15 +4,16 @@
 #include <numeric>
 #include <stdexcept>
 
-#include "tests/conv2d_backward/stand_in_kernels.h"
 #include "conv2d_backward/operands.h"
+#include "hk/conv2d_backward.h"
 #include "tests/runtime/expect_error.h"
+#include "tests/support/noting_kernels.h"
 
 namespace hk {
 namespace {
 
-using tests::backward_calls;
-using tests::BackwardCall;
+using test::noted_calls;
+using test::NotedCall;
 using Sizes = std::vector<int32_t>;
 
 Tensor made(const Shape &shape) { return Tensor(shape, DataType::f32); }
@@ -26,11 +27,11 @@ const KernelInfo &row(const std::string &name) {
 
 // The one call of a function.
 template<typename F>
-BackwardCall only_call(F &&run) {
-    backward_calls.clear();
+NotedCall only_call(F &&run) {
+    noted_calls.clear();
     run();
-    EXPECT_EQ(backward_calls.size(), 1u);
-    return backward_calls.empty() ? BackwardCall() : backward_calls.front();
+    EXPECT_EQ(noted_calls.size(), 1u);
+    return noted_calls.empty() ? NotedCall() : noted_calls.front();
 }
 
 // With the row that takes any problem, a strided one is one call.
@@ -39,21 +40,23 @@ TEST(Conv2dBackwardCall, InputGradient) {
                  input = made({2, 9, 11, 8});
     const Conv2dOptions options{
         .stride = {2, 3}, .dilation = {3, 6}, .padding = {4, 3, 2, 3}, .groups = 2};
-    const BackwardCall call = only_call(
+    const NotedCall call = only_call(
         [&] { conv2d_backward_data_with(row("data_nhwc"), output, weight, input, options, 1); });
     EXPECT_EQ(call.kernel, "data_nhwc");
-    EXPECT_EQ(call.output_gradient.extents, (Sizes{6, 2, 4, 5, 2}));
-    EXPECT_EQ(call.factor.extents, (Sizes{4, 2, 3, 6, 2}));
-    EXPECT_EQ(call.factor.strides, (Sizes{1, 4, 8, 24, 144}));
-    EXPECT_EQ(call.gradient.extents, (Sizes{4, 2, 11, 9, 2}));
-    EXPECT_EQ(call.gradient.strides, (Sizes{1, 4, 8, 88, 792}));
-    EXPECT_EQ(call.gradient.host, reinterpret_cast<const uint8_t *>(input.data<float>()));
-    EXPECT_EQ(call.previous.buffer, call.gradient.buffer);
-    EXPECT_TRUE(call.accumulate);
-    EXPECT_EQ((Sizes{call.stride_x, call.stride_y, call.dilation_x, call.dilation_y,
-                     call.padding_left, call.padding_top}),
-              (Sizes{3, 2, 6, 3, 2, 4}));
-    EXPECT_EQ((Sizes{call.common_x, call.common_y, call.inverse_x, call.inverse_y}),
+    EXPECT_EQ(call["output_gradient"].extents, (Sizes{6, 2, 4, 5, 2}));
+    EXPECT_EQ(call["weight"].extents, (Sizes{4, 2, 3, 6, 2}));
+    EXPECT_EQ(call["weight"].strides, (Sizes{1, 4, 8, 24, 144}));
+    EXPECT_EQ(call["input_gradient"].extents, (Sizes{4, 2, 11, 9, 2}));
+    EXPECT_EQ(call["input_gradient"].strides, (Sizes{1, 4, 8, 88, 792}));
+    EXPECT_EQ(call["input_gradient"].host, reinterpret_cast<const uint8_t *>(input.data<float>()));
+    EXPECT_EQ(call["previous"].buffer, call["input_gradient"].buffer);
+    EXPECT_TRUE(call.take<bool>("accumulate"));
+    EXPECT_EQ(
+        (Sizes{call.number("stride_x"), call.number("stride_y"), call.number("dilation_x"),
+               call.number("dilation_y"), call.number("padding_left"), call.number("padding_top")}),
+        (Sizes{3, 2, 6, 3, 2, 4}));
+    EXPECT_EQ((Sizes{call.number("common_x"), call.number("common_y"), call.number("inverse_x"),
+                     call.number("inverse_y")}),
               (Sizes{3, 1, 0, 1}));
 }
 
@@ -65,48 +68,48 @@ TEST(Conv2dBackwardCall, WeightGradient) {
                                 .dilation = {3, 6},
                                 .padding = {4, 3, 2, 3},
                                 .groups = 2};
-    const BackwardCall call =
+    const NotedCall call =
         only_call([&] { conv2d_backward_weight(output, input, weight, options); });
     EXPECT_EQ(call.kernel, "weight_nchw");
-    EXPECT_EQ(call.output_gradient.extents, (Sizes{4, 5, 6, 2, 2}));
-    EXPECT_EQ(call.factor.extents, (Sizes{11, 9, 4, 2, 2}));
-    EXPECT_EQ(call.gradient.extents, (Sizes{2, 3, 4, 6, 2}));
-    EXPECT_EQ(call.previous.buffer, call.gradient.buffer);
-    EXPECT_FALSE(call.accumulate);
-    EXPECT_EQ((Sizes{call.stride_x, call.stride_y, call.dilation_x, call.dilation_y,
-                     call.padding_left, call.padding_top}),
-              (Sizes{3, 2, 6, 3, 2, 4}));
+    EXPECT_EQ(call["output_gradient"].extents, (Sizes{4, 5, 6, 2, 2}));
+    EXPECT_EQ(call["input"].extents, (Sizes{11, 9, 4, 2, 2}));
+    EXPECT_EQ(call["weight_gradient"].extents, (Sizes{2, 3, 4, 6, 2}));
+    EXPECT_EQ(call["previous"].buffer, call["weight_gradient"].buffer);
+    EXPECT_FALSE(call.take<bool>("accumulate"));
+    EXPECT_EQ(
+        (Sizes{call.number("stride_x"), call.number("stride_y"), call.number("dilation_x"),
+               call.number("dilation_y"), call.number("padding_left"), call.number("padding_top")}),
+        (Sizes{3, 2, 6, 3, 2, 4}));
 }
 
 TEST(Conv2dBackwardCall, BiasGradient) {
     const Tensor output = made({2, 5, 4, 12}).slice(1, 1, 3), bias = made({12});
-    const BackwardCall call =
-        only_call([&] { conv2d_backward_bias(output, bias, Layout::nhwc, 1); });
-    EXPECT_EQ(call.output_gradient.extents, (Sizes{12, 1, 4, 3, 2}));
-    EXPECT_EQ(call.gradient.extents, (Sizes{12, 1}));
-    EXPECT_EQ(call.previous.buffer, call.gradient.buffer);
-    EXPECT_TRUE(call.accumulate);
+    const NotedCall call = only_call([&] { conv2d_backward_bias(output, bias, Layout::nhwc, 1); });
+    EXPECT_EQ(call["output_gradient"].extents, (Sizes{12, 1, 4, 3, 2}));
+    EXPECT_EQ(call["bias_gradient"].extents, (Sizes{12, 1}));
+    EXPECT_EQ(call["previous"].buffer, call["bias_gradient"].buffer);
+    EXPECT_TRUE(call.take<bool>("accumulate"));
 }
 
 // Pixels of a 1x1 filter become one row where nothing lies between them.
 TEST(Conv2dBackwardCall, PointwiseInputGradient) {
     const Tensor output = made({2, 5, 4, 12}), weight = made({12, 1, 1, 8});
-    BackwardCall call = only_call([&] {
+    NotedCall call = only_call([&] {
         conv2d_backward_data(output, weight, made({2, 5, 4, 8}), {});
     });
     EXPECT_EQ(call.kernel, "pointwise_data");
-    EXPECT_EQ(call.output_gradient.extents, (Sizes{12, 1, 40, 1, 1}));
-    EXPECT_EQ(call.gradient.extents, (Sizes{8, 1, 40, 1, 1}));
+    EXPECT_EQ(call["output_gradient"].extents, (Sizes{12, 1, 40, 1, 1}));
+    EXPECT_EQ(call["input_gradient"].extents, (Sizes{8, 1, 40, 1, 1}));
 
     // Strided, it is written where it lands, between zeros.
     const Tensor input = made({2, 9, 8, 8});
     std::fill_n(input.data<float>(), input.elements(), 3.f);
     call = only_call([&] { conv2d_backward_data(output, weight, input, {.stride = {2, 2}}); });
     EXPECT_EQ(call.kernel, "pointwise_data");
-    EXPECT_EQ(call.output_gradient.extents, (Sizes{12, 1, 4, 5, 2}));
-    EXPECT_EQ(call.gradient.extents, (Sizes{8, 1, 4, 5, 2}));
-    EXPECT_EQ(call.gradient.strides, (Sizes{1, 8, 16, 128, 576}));
-    EXPECT_EQ(call.stride_x, 1);
+    EXPECT_EQ(call["output_gradient"].extents, (Sizes{12, 1, 4, 5, 2}));
+    EXPECT_EQ(call["input_gradient"].extents, (Sizes{8, 1, 4, 5, 2}));
+    EXPECT_EQ(call["input_gradient"].strides, (Sizes{1, 8, 16, 128, 576}));
+    EXPECT_EQ(call.number("stride_x"), 1);
     EXPECT_EQ(std::count(input.data<float>(), input.data<float>() + input.elements(), 0.f),
               input.elements());
 }
@@ -116,11 +119,11 @@ TEST(Conv2dBackwardCall, StridesLeaveWhatTheyAccumulate) {
     const Tensor output = made({1, 2, 2, 4}), input = made({1, 4, 4, 4});
     std::fill_n(input.data<float>(), input.elements(), 3.f);
     const Conv2dOptions strided{.stride = {2, 2}};
-    backward_calls.clear();
+    noted_calls.clear();
     conv2d_backward_data(output, made({4, 1, 1, 4}), input, strided, 1);
-    EXPECT_EQ(backward_calls.size(), 1u);
+    EXPECT_EQ(noted_calls.size(), 1u);
     conv2d_backward_data(output, made({4, 2, 2, 4}), input, strided);
-    EXPECT_EQ(backward_calls.size(), 5u);
+    EXPECT_EQ(noted_calls.size(), 5u);
     EXPECT_EQ(std::count(input.data<float>(), input.data<float>() + input.elements(), 3.f),
               input.elements());
 }
@@ -131,31 +134,32 @@ TEST(Conv2dBackwardCall, PhasesOfAStridedInputGradient) {
                  input = made({2, 4, 8, 8});
     const Conv2dOptions options{
         .stride = {1, 3}, .dilation = {1, 2}, .padding = {0, 0, 5, 0}, .groups = 2};
-    backward_calls.clear();
+    noted_calls.clear();
     conv2d_backward_data(output, weight, input, options);
-    ASSERT_EQ(backward_calls.size(), 3u);
+    ASSERT_EQ(noted_calls.size(), 3u);
     // Tap s meets the pixels x with (x + 5 - 2 s) % 3 = 0: taps 0 and 3 those of 1, 1 of 0, 2 of 2.
     struct Phase {
         int32_t first, pixels, tap, taps, dilation, padding;
     };
     const Phase phases[] = {{1, 3, 0, 2, 2, 2}, {0, 3, 1, 1, 1, 1}, {2, 2, 2, 1, 1, 1}};
     for (int i = 0; i < 3; i++) {
-        const BackwardCall &call = backward_calls[static_cast<size_t>(i)];
+        const NotedCall &call = noted_calls[static_cast<size_t>(i)];
         const Phase &phase = phases[i];
-        EXPECT_EQ(call.gradient.extents, (Sizes{4, 2, phase.pixels, 4, 2})) << i;
-        EXPECT_EQ(call.gradient.strides, (Sizes{1, 4, 24, 64, 256})) << i;
-        EXPECT_EQ(call.gradient.host,
+        EXPECT_EQ(call["input_gradient"].extents, (Sizes{4, 2, phase.pixels, 4, 2})) << i;
+        EXPECT_EQ(call["input_gradient"].strides, (Sizes{1, 4, 24, 64, 256})) << i;
+        EXPECT_EQ(call["input_gradient"].host,
                   reinterpret_cast<const uint8_t *>(input.data<float>() + 8 * phase.first))
             << i;
-        EXPECT_EQ(call.factor.extents, (Sizes{4, phase.taps, 1, 6, 2})) << i;
-        EXPECT_EQ(call.factor.host,
+        EXPECT_EQ(call["weight"].extents, (Sizes{4, phase.taps, 1, 6, 2})) << i;
+        EXPECT_EQ(call["weight"].host,
                   reinterpret_cast<const uint8_t *>(weight.data<float>() + 4 * phase.tap))
             << i;
         if (phase.taps > 1) {
-            EXPECT_EQ(call.factor.strides[1], 12) << i;
+            EXPECT_EQ(call["weight"].strides[1], 12) << i;
         }
-        EXPECT_EQ(call.output_gradient.extents, (Sizes{6, 2, 3, 4, 2})) << i;
-        EXPECT_EQ((Sizes{call.stride_x, call.dilation_x, call.padding_left}),
+        EXPECT_EQ(call["output_gradient"].extents, (Sizes{6, 2, 3, 4, 2})) << i;
+        EXPECT_EQ((Sizes{call.number("stride_x"), call.number("dilation_x"),
+                         call.number("padding_left")}),
                   (Sizes{1, phase.dilation, phase.padding}))
             << i;
     }
@@ -167,10 +171,10 @@ TEST(Conv2dBackwardCall, AGivenRowTakesThePhasesThatItCan) {
                  input = made({1, 6, 6, 4});
     const Conv2dOptions options{.stride = {2, 2}, .padding = {1, 1, 1, 1}};
     const KernelInfo &pointwise = row("pointwise_data");
-    backward_calls.clear();
+    noted_calls.clear();
     conv2d_backward_data_with(pointwise, output, weight, input, options);
     std::string names;
-    for (const BackwardCall &call : backward_calls) names += call.kernel + " ";
+    for (const NotedCall &call : noted_calls) names += call.kernel + " ";
     EXPECT_EQ(names, "data_nhwc data_nhwc data_nhwc pointwise_data ");
     EXPECT_INVALID(
         "kernel_h is 4, the row needs 1",
@@ -185,11 +189,11 @@ TEST(Conv2dBackwardCall, ARowForTheStridesTakesTheWhole) {
                                     .padding = {padding_top, 3 - padding_top, 1, 0}};
         const Conv2dProblem problem =
             Conv2dProblem::from_shapes(input.shape(), weight.shape(), DataType::f32, options);
-        backward_calls.clear();
+        noted_calls.clear();
         conv2d_backward_data(made(problem.output_shape()), weight, input, options);
         std::string names =
             std::string(select_conv2d_backward_data(problem, DeviceType::cpu, {}).kernel->name);
-        for (const BackwardCall &call : backward_calls) names += " " + call.kernel;
+        for (const NotedCall &call : noted_calls) names += " " + call.kernel;
         return names;
     };
     EXPECT_EQ(names_of(2), "strided_data strided_data");
@@ -214,14 +218,14 @@ TEST(Conv2dBackwardCall, SelectionIsThatOfTheLargestPhase) {
 
 // A stride is one of the input's view there; rows stay, for the sum is divided by them.
 TEST(Conv2dBackwardCall, PointwiseWeightGradient) {
-    const BackwardCall call = only_call([&] {
+    const NotedCall call = only_call([&] {
         conv2d_backward_weight(made({2, 5, 4, 12}), made({2, 9, 8, 8}), made({12, 1, 1, 8}),
                                {.stride = {2, 2}});
     });
-    EXPECT_EQ(call.factor.extents, (Sizes{8, 1, 4, 5, 2}));
-    EXPECT_EQ(call.factor.strides, (Sizes{1, 8, 16, 128, 576}));
-    EXPECT_EQ(call.stride_x, 1);
-    EXPECT_EQ(call.stride_y, 1);
+    EXPECT_EQ(call["input"].extents, (Sizes{8, 1, 4, 5, 2}));
+    EXPECT_EQ(call["input"].strides, (Sizes{1, 8, 16, 128, 576}));
+    EXPECT_EQ(call.number("stride_x"), 1);
+    EXPECT_EQ(call.number("stride_y"), 1);
 }
 
 TEST(Conv2dBackwardCall, RunsOnlyWhatIsAskedFor) {
@@ -229,10 +233,10 @@ TEST(Conv2dBackwardCall, RunsOnlyWhatIsAskedFor) {
                  weight = made({12, 3, 3, 8}), bias = made({12});
     const Conv2dOptions options{.padding = {1, 1, 1, 1}};
     const auto kernels = [&](const Conv2dGradients &gradients) {
-        backward_calls.clear();
+        noted_calls.clear();
         conv2d_backward(output, input, weight, gradients, options);
         std::string names;
-        for (const BackwardCall &call : backward_calls) names += call.kernel + " ";
+        for (const NotedCall &call : noted_calls) names += call.kernel + " ";
         return names;
     };
     const Tensor dx = made({2, 6, 7, 8}), dw = made({12, 3, 3, 8}), db = made({12});
@@ -247,10 +251,10 @@ TEST(Conv2dBackwardCall, AnEmptyBatchHasZeroGradients) {
     const Tensor weight = made({12, 3, 3, 8}), bias = made({12});
     const Conv2dOptions options{.padding = {1, 1, 1, 1}};
     const auto run = [&](float beta) {
-        backward_calls.clear();
+        noted_calls.clear();
         weight.data<float>()[5] = bias.data<float>()[11] = 3;
         conv2d_backward(output, input, {}, {{}, weight, bias}, options, beta);
-        EXPECT_TRUE(backward_calls.empty());
+        EXPECT_TRUE(noted_calls.empty());
         return weight.data<float>()[5] + bias.data<float>()[11];
     };
     EXPECT_EQ(run(0), 0);

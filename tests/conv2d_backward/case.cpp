@@ -1,12 +1,13 @@
 #include "tests/conv2d_backward/case.h"
 
+#include <gtest/gtest.h>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 #include <sstream>
 
 #include "tests/conv2d_backward/reference.h"
 #include "tests/reference/elements.h"
-#include "tests/reference/tolerance.h"
 #include "tests/support/checked_call.h"
 #include "tests/support/values.h"
 
@@ -30,15 +31,8 @@ std::optional<Case> drawn(uint64_t seed, const Conv2dRequest &request) {
 }
 
 const char *name_of(Pass pass) {
-    switch (pass) {
-        case Pass::data:
-            return "data";
-        case Pass::weight:
-            return "weight";
-        case Pass::bias:
-            return "bias";
-    }
-    return "";
+    const char *names[] = {"data", "weight", "bias"};
+    return names[static_cast<size_t>(pass)];
 }
 
 // Of values as the type holds them.
@@ -106,13 +100,10 @@ reference::Conv2dResult expected(const Conv2dBackwardCase &c, const BackwardOper
 // "n 0 y 3 x 2 c 5", of an element of a gradient in the order of the reference.
 std::string place_in(const Conv2dBackwardCase &c, size_t place) {
     const Conv2dProblem &p = c.problem;
+    if (c.pass == Pass::data) return name_of_place(p.height, p.width, p.channels, place);
     const auto i = static_cast<int64_t>(place), per_group = p.channels / p.options.groups;
     std::ostringstream text;
-    if (c.pass == Pass::data) {
-        text << "n " << i / (p.channels * p.width * p.height) << " y "
-             << i / (p.channels * p.width) % p.height << " x " << i / p.channels % p.width << " c "
-             << i % p.channels;
-    } else if (c.pass == Pass::weight) {
+    if (c.pass == Pass::weight) {
         const int64_t tap = i / (p.filters * per_group);
         text << "k " << i % p.filters << " r " << tap / p.kernel_width << " s "
              << tap % p.kernel_width << " c " << i / p.filters % per_group;
@@ -120,6 +111,23 @@ std::string place_in(const Conv2dBackwardCase &c, size_t place) {
         text << "k " << i;
     }
     return text.str();
+}
+
+void run(const Conv2dBackwardCase &c, const KernelInfo *row, const Tensor &output,
+         const Tensor &factor, const Tensor &gradient) {
+    const Conv2dOptions &options = c.problem.options;
+    const float beta = c.accumulate ? 1 : 0;
+    switch (c.pass) {
+        case Pass::data:
+            return row ? conv2d_backward_data_with(*row, output, factor, gradient, options, beta)
+                       : conv2d_backward_data(output, factor, gradient, options, beta);
+        case Pass::weight:
+            return row ? conv2d_backward_weight_with(*row, output, factor, gradient, options, beta)
+                       : conv2d_backward_weight(output, factor, gradient, options, beta);
+        case Pass::bias:
+            return row ? conv2d_backward_bias_with(*row, output, gradient, options.layout, beta)
+                       : conv2d_backward_bias(output, gradient, options.layout, beta);
+    }
 }
 
 }  // namespace
@@ -184,29 +192,84 @@ std::string compare(const Conv2dBackwardCase &c, const BackwardOperands &o, cons
     const DataType type = c.problem.type;
     const reference::Conv2dResult wanted = expected(c, o, row);
     const std::vector<double> got = gradient_values(c, gradient);
-    const bool exact = c.data != Data::reals && !reference::is_winograd(row);
+    const bool winograd = reference::is_winograd(row);
     std::vector<bool> spoilt(got.size());
-    if (reference::is_winograd(row)) {
-        spoilt =
-            reference::spoilt_by_winograd(reference::convolution_of_gradient(c.problem),
-                                          image_values(c, o.output_shape, o.output_gradient));
+    if (winograd) {
+        spoilt = reference::spoilt_by_winograd(reference::convolution_of_gradient(c.problem),
+                                               image_values(c, o.output_shape, o.output_gradient));
     }
     const auto fault = [&](size_t i) {
         // What is NaN of the definition stays it, all else there may be anything.
         if (spoilt[i] && !std::isnan(wanted.value[i])) return std::string();
-        const double value = exact ? reference::rounded(type, wanted.value[i]) : wanted.value[i];
-        const double bound =
-            exact ? 0 : reference::tolerance(type, wanted.terms, value, wanted.magnitude[i]);
-        std::ostringstream text;
-        if (!reference::close(type, got[i], value, bound)) {
-            text << value;
-            if (!exact) {
-                text << " within " << bound;
-            }
-        }
-        return text.str();
+        return fault_of_sum(type, got[i], wanted.value[i], wanted.magnitude[i], wanted.terms,
+                            c.data != Data::reals && !winograd);
     };
     return differences([&](size_t i) { return place_in(c, i); }, got, fault) + unwritten(gradient);
+}
+
+std::span<const KernelInfo> rows_of(Pass pass) {
+    switch (pass) {
+        case Pass::data:
+            return conv2d_backward_data_kernels();
+        case Pass::weight:
+            return conv2d_backward_weight_kernels();
+        case Pass::bias:
+            return conv2d_backward_bias_kernels();
+    }
+    return {};
+}
+
+Outcome check(const Conv2dBackwardCase &c, Device device, const KernelInfo *row) {
+    const DataType type = c.problem.type;
+    const BackwardOperands o = backward_operands(c);
+    Random random(c.seed + 2);
+    const Placed output(host_tensor(o.output_shape, type, o.output_gradient), device, c.input,
+                        random);
+    std::optional<Placed> factor;
+    if (c.pass != Pass::bias) {
+        factor.emplace(host_tensor(o.factor_shape, type, o.factor), device, c.weight, random);
+    }
+    // The gradient of a bias is packed.
+    const bool vector = c.pass == Pass::bias && c.output == Placement::steps;
+    const Placed gradient(filled(o.gradient_shape, type, o.previous), device,
+                          vector ? Placement::margins : c.output, random);
+    CheckedCall checked(to_string(c), c.seed, device, row);
+    checked.inputs = {{"output gradient", &output}, {"factor", address_of(factor)}};
+    checked.call = [&] { run(c, row, output.tensor(), tensor_of(factor), gradient.tensor()); };
+    const KernelInfo *runs = row;
+    if (!row && c.pass == Pass::data) {
+        runs = select_conv2d_backward_data(c.problem, device.type(), device.limits()).kernel;
+    }
+    checked.outputs = {
+        {"gradient", &gradient, [&](const Tensor &result) { return compare(c, o, result, runs); }}};
+    return checked.run();
+}
+
+void expect_same_bits(const KernelInfo &first, const KernelInfo &other, Device device,
+                      double operations) {
+    std::vector<Constraint> where(first.where.begin(), first.where.end());
+    where.push_back({"groups", Constraint::Relation::at_least, 2});
+    int checked = 0;
+    for (const uint64_t seed : seeds(40)) {
+        const auto c = random_case<BackwardDataCase>(
+            seed, {first.type, first.layout, Data::reals, where, operations});
+        if (!c) continue;
+        const BackwardOperands o = backward_operands(*c);
+        const auto tensor = [&](const Shape &shape, const std::vector<double> &values) {
+            return host_tensor(shape, first.type, values).to(device);
+        };
+        const Tensor output = tensor(o.output_shape, o.output_gradient),
+                     weight = tensor(o.factor_shape, o.factor);
+        const auto computed = [&](const KernelInfo &kernel) {
+            const Tensor gradient(o.gradient_shape, first.type, device);
+            conv2d_backward_data_with(kernel, output, weight, gradient, c->problem.options);
+            return reference::bits(gradient.to(Device::cpu()));
+        };
+        ASSERT_EQ(computed(first), computed(other))
+            << to_string(*c) << "\nrepeat  " << repeat_command(seed);
+        checked++;
+    }
+    EXPECT_GE(checked, std::getenv("HK_SEED") ? 0 : 10);
 }
 
 }  // namespace hk::test

@@ -1,7 +1,10 @@
 #pragma once
-// Random gradients of convolutions, steered by the conditions of a row of the table.
+// Random gradients of convolutions, steered by the conditions of a row of the table, and their
+// comparison with the reference.
 
+#include "hk/conv2d_backward.h"
 #include "tests/convolution/random_problem.h"
+#include "tests/support/checked_call.h"
 
 namespace hk::test {
 
@@ -45,5 +48,15 @@ BackwardOperands backward_operands(const Conv2dBackwardCase &c);
 // none. `row`: that computed it.
 std::string compare(const Conv2dBackwardCase &c, const BackwardOperands &operands,
                     const Tensor &gradient, const KernelInfo *row = nullptr);
+
+// `row` null: what selection takes.
+Outcome check(const Conv2dBackwardCase &c, Device device, const KernelInfo *row = nullptr);
+
+std::span<const KernelInfo> rows_of(Pass pass);
+
+// Two kernels of the input's gradient give the same bits: of random grouped problems that the first
+// takes, of real numbers, where a sum in another order would have other bits.
+void expect_same_bits(const KernelInfo &first, const KernelInfo &other, Device device,
+                      double operations);
 
 }  // namespace hk::test

@@ -1,12 +1,10 @@
 // The real rows of conv2d's gradients on CUDA, launched against a stand-in for the driver, which
 // checks each launch and does not run it.
 
+#include "tests/convolution/cuda.h"
 #include "conv2d_backward/operands.h"
 #include "conv2d_backward/parts.h"
-#include "families/convolution/convolution.h"
 #include "hk/conv2d_backward.h"
-#include "tests/runtime/cuda_rows.h"
-#include "tests/runtime/expect_error.h"
 
 namespace hk {
 namespace {
@@ -15,22 +13,7 @@ using tests::driver;
 
 const Device kDevice = tests::kCuda;
 
-// Not written to, so that large ones take no memory.
-struct Operands {
-    Tensor output, input, weight;
-
-    explicit Operands(const Conv2dProblem &p) {
-        const bool nhwc = p.options.layout == Layout::nhwc;
-        const int64_t depth = p.channels / p.options.groups;
-        output = Tensor(p.output_shape(), p.type, kDevice);
-        input = Tensor(nhwc ? Shape{p.batch, p.height, p.width, p.channels}
-                            : Shape{p.batch, p.channels, p.height, p.width},
-                       p.type, kDevice);
-        weight = Tensor(nhwc ? Shape{p.filters, p.kernel_height, p.kernel_width, depth}
-                             : Shape{p.filters, depth, p.kernel_height, p.kernel_width},
-                        p.type, kDevice);
-    }
-};
+using Operands = tests::ConvolutionTensors;
 
 struct Family {
     const char *name, *pass;
@@ -87,57 +70,17 @@ protected:
     }
 };
 
-Conv2dProblem shape(int64_t batch, int64_t channels, int64_t size, int64_t filters, int64_t kernel,
-                    int64_t groups = 1, int64_t stride = 1) {
-    Conv2dProblem shape;
-    shape.batch = batch;
-    shape.channels = channels;
-    shape.height = shape.width = size;
-    shape.filters = filters;
-    shape.kernel_height = shape.kernel_width = kernel;
-    shape.options.padding = {kernel / 2, kernel / 2, kernel / 2, kernel / 2};
-    shape.options.groups = groups;
-    shape.options.stride = {stride, stride};
-    return shape;
-}
-
-// The shapes of the list at the batch of training, and some at the ends of what kernels take: many
-// images, long rows, strides larger than the image, whose phases are more than a grid has blocks.
-std::vector<Conv2dProblem> shapes(const char *pass) {
-    std::vector<Conv2dProblem> result = bench::convolutions("conv_training", pass);
-    const std::vector<Conv2dProblem> ends = {shape(1, 1, 1, 1, 1),
-                                             shape(1, 3, 40, 1, 31),
-                                             shape(1, 4096, 1, 4096, 3),
-                                             shape(70000, 1, 3, 2, 3),
-                                             shape(1, 1, 20000, 1, 3),
-                                             shape(5, 4099, 9, 4099, 5, 4099),
-                                             shape(2, 128, 56, 128, 3, 32),
-                                             shape(2, 3, 224, 64, 7, 1, 2),
-                                             shape(1, 8, 30, 16, 3, 1, 2000000000)};
-    result.insert(result.end(), ends.begin(), ends.end());
-    return result;
-}
-
-// Every rung that takes a shape, not just the first.
+// Of strides larger than the image, too, whose phases are more than a grid has blocks.
 TEST_P(CudaConv2dBackward, LaunchesOfEveryRowAreLegal) {
-    const DeviceLimits limits = kDevice.limits();
-    std::set<std::string> launched;
-    for (const DataType type : {DataType::f32, DataType::f16, DataType::bf16}) {
-        for (const Layout layout : {Layout::nhwc, Layout::nchw}) {
-            for (const Conv2dProblem &s : shapes(GetParam().pass)) {
-                const Conv2dProblem problem = bench::in(s, type, layout);
-                const Selection selection =
-                    GetParam().select(problem, DeviceType::cuda, limits, true);
-                for (const Rung &rung : selection.ladder) {
-                    SCOPED_TRACE(rung.kernel->name + (": " + bench::name_of(s)));
-                    expect_launches(*rung.kernel, problem);
-                    launched.insert(rung.kernel->name);
-                    if (HasFailure()) return;
-                }
-            }
-        }
-    }
-    EXPECT_EQ(launched, built_);
+    std::vector<Conv2dProblem> shapes = bench::convolutions("conv_training", GetParam().pass);
+    std::vector<Conv2dProblem> more = tests::ends();
+    more.push_back(tests::square(128, 56, 128, 3, 32, 2));
+    more.push_back(tests::square(3, 224, 64, 7, 1, 2));
+    more.back().options.stride = {2, 2};
+    more.push_back(tests::square(8, 30, 16, 3));
+    more.back().options.stride = {2000000000, 2000000000};
+    shapes.insert(shapes.end(), more.begin(), more.end());
+    EXPECT_EQ(tests::launch_every_rung(shapes, GetParam().select, expect_launches), built_);
 }
 
 INSTANTIATE_TEST_SUITE_P(Families, CudaConv2dBackward, testing::ValuesIn(kFamilies),

@@ -2,12 +2,12 @@
 
 #include "hk/conv2d_backward.h"
 
+#include "tests/conv2d_backward/reference.h"
+#include "tests/convolution/random_problem.h"
 #include "tests/fuzz/compare.h"
 #include "tests/fuzz/family.h"
-#include "tests/conv2d_backward/reference.h"
 #include "tests/reference/elements.h"
 #include "tests/support/checked_call.h"
-#include "tests/convolution/random_problem.h"
 
 namespace hk::fuzz {
 namespace {

@@ -2,14 +2,15 @@
 
 #include <limits>
 
-#include "tests/conv2d_backward/stand_in_kernels.h"
-#include "tests/runtime/expect_error.h"
+#include "hk/conv2d_backward.h"
 #include "tests/runtime/repeated.h"
+#include "tests/support/noting_kernels.h"
+#include "tests/support/refused.h"
 
 namespace hk {
 namespace {
 
-using tests::backward_calls;
+using test::noted_calls;
 
 Tensor made(const Shape &shape) { return Tensor(shape, DataType::f32); }
 
@@ -20,29 +21,21 @@ struct Arguments {
     Conv2dOptions options{.padding = {1, 1, 1, 1}};
     float beta = 0;
 
+    static constexpr const char *kOperation = "conv2d_backward: ";
+    static size_t calls() { return noted_calls.size(); }
     void run() const { conv2d_backward(output, input, weight, gradients, options, beta); }
 };
 
-template<typename F>
-void expect_refused(const std::string &part, F &&spoil) {
-    Arguments arguments;
-    spoil(arguments);
-    backward_calls.clear();
-    EXPECT_INVALID("conv2d_backward: ", arguments.run());
-    EXPECT_INVALID(part, arguments.run());
-    EXPECT_TRUE(backward_calls.empty()) << part;
-}
-
 TEST(Conv2dBackwardInput, TheUnspoiltCallRuns) {
-    backward_calls.clear();
+    noted_calls.clear();
     Arguments().run();
-    EXPECT_EQ(backward_calls.size(), 3u);
+    EXPECT_EQ(noted_calls.size(), 3u);
 }
 
 TEST(Conv2dBackwardInput, UndefinedTensors) {
-    expect_refused("output gradient is undefined", [](Arguments &a) { a.output = {}; });
-    expect_refused("input is undefined", [](Arguments &a) { a.input = {}; });
-    expect_refused("weight is undefined", [](Arguments &a) { a.weight = {}; });
+    EXPECT_REFUSED("output gradient is undefined", a.output = {});
+    EXPECT_REFUSED("input is undefined", a.input = {});
+    EXPECT_REFUSED("weight is undefined", a.weight = {});
     const Tensor t = made({1, 1, 1, 1});
     EXPECT_INVALID("conv2d_backward_data: input gradient is undefined",
                    conv2d_backward_data(t, t, Tensor(), {}));
@@ -68,123 +61,99 @@ TEST(Conv2dBackwardInput, UndefinedTensors) {
 }
 
 TEST(Conv2dBackwardInput, Ranks) {
-    expect_refused("output gradient has shape [2, 504], it must have [2, 6, 7, 12]",
-                   [](Arguments &a) {
-                       a.output = a.output.reshape({2, 504});
-                   });
-    expect_refused("input has 3 dimensions, [6, 7, 8], it needs 4", [](Arguments &a) {
-        a.gradients.input = made({6, 7, 8});
-    });
-    expect_refused("weight has 5 dimensions", [](Arguments &a) {
-        a.gradients.weight = made({12, 3, 3, 8, 1});
-    });
-    expect_refused("output gradient has 3 dimensions, [6, 7, 12], it needs 4", [](Arguments &a) {
+    EXPECT_REFUSED("output gradient has shape [2, 504], it must have [2, 6, 7, 12]",
+                   a.output = a.output.reshape({2, 504}));
+    EXPECT_REFUSED("input has 3 dimensions, [6, 7, 8], it needs 4",
+                   a.gradients.input = made({6, 7, 8}));
+    EXPECT_REFUSED("weight has 5 dimensions", a.gradients.weight = made({12, 3, 3, 8, 1}));
+    EXPECT_REFUSED("output gradient has 3 dimensions, [6, 7, 12], it needs 4", {
         a.output = made({6, 7, 12});
         a.gradients = {{}, {}, made({12})};
     });
 }
 
 TEST(Conv2dBackwardInput, Shapes) {
-    expect_refused("output gradient has shape [2, 6, 7, 11], it must have [2, 6, 7, 12]",
-                   [](Arguments &a) {
-                       a.output = made({2, 6, 7, 11});
-                   });
-    expect_refused("output gradient has shape [2, 6, 7, 12], it must have [2, 4, 5, 12]",
-                   [](Arguments &a) { a.options.padding = {}; });
-    expect_refused("input gradient has shape [2, 7, 7, 8], it must have [2, 6, 7, 8]",
-                   [](Arguments &a) {
-                       a.options.padding.top = 0;
-                       a.gradients.input = made({2, 7, 7, 8});
-                   });
-    expect_refused("weight gradient has shape [12, 3, 3, 8], it must have [12, 5, 3, 8]",
-                   [](Arguments &a) {
-                       a.weight = made({12, 5, 3, 8});
-                   });
-    expect_refused("bias gradient has shape [11], it must have [12]",
-                   [](Arguments &a) { a.gradients.bias = made({11}); });
-    expect_refused("weight has 6 input channels, input has 8", [](Arguments &a) {
-        a.weight = a.gradients.weight = made({12, 3, 3, 6});
+    EXPECT_REFUSED("output gradient has shape [2, 6, 7, 11], it must have [2, 6, 7, 12]",
+                   a.output = made({2, 6, 7, 11}));
+    EXPECT_REFUSED("output gradient has shape [2, 6, 7, 12], it must have [2, 4, 5, 12]",
+                   a.options.padding = {});
+    EXPECT_REFUSED("input gradient has shape [2, 7, 7, 8], it must have [2, 6, 7, 8]", {
+        a.options.padding.top = 0;
+        a.gradients.input = made({2, 7, 7, 8});
     });
-    expect_refused("the kernel reaches over 11 rows, the padded input has 8", [](Arguments &a) {
-        a.options.dilation = {5, 1};
-    });
-    expect_refused("the input's width is 0", [](Arguments &a) {
-        a.gradients.input = made({2, 6, 0, 8});
-    });
+    EXPECT_REFUSED("weight gradient has shape [12, 3, 3, 8], it must have [12, 5, 3, 8]",
+                   a.weight = made({12, 5, 3, 8}));
+    EXPECT_REFUSED("bias gradient has shape [11], it must have [12]",
+                   a.gradients.bias = made({11}));
+    EXPECT_REFUSED("weight has 6 input channels, input has 8",
+                   a.weight = a.gradients.weight = made({12, 3, 3, 6}));
+    EXPECT_REFUSED("the kernel reaches over 11 rows, the padded input has 8",
+                   a.options.dilation = {5, 1});
+    EXPECT_REFUSED("the input's width is 0", a.gradients.input = made({2, 6, 0, 8}));
 }
 
 TEST(Conv2dBackwardInput, Groups) {
-    expect_refused("input has 8 channels, 3 groups don't divide them",
-                   [](Arguments &a) { a.options.groups = 3; });
-    expect_refused("weight has 12 filters, 8 groups don't divide them",
-                   [](Arguments &a) { a.options.groups = 8; });
-    expect_refused("weight has 8 input channels, input has 8 in 2 groups",
-                   [](Arguments &a) { a.options.groups = 2; });
-    expect_refused("groups is 0", [](Arguments &a) { a.options.groups = 0; });
+    EXPECT_REFUSED("input has 8 channels, 3 groups don't divide them", a.options.groups = 3);
+    EXPECT_REFUSED("weight has 12 filters, 8 groups don't divide them", a.options.groups = 8);
+    EXPECT_REFUSED("weight has 8 input channels, input has 8 in 2 groups", a.options.groups = 2);
+    EXPECT_REFUSED("groups is 0", a.options.groups = 0);
 }
 
 TEST(Conv2dBackwardInput, Options) {
-    expect_refused("beta is 0.500000, it must be 0 or 1", [](Arguments &a) { a.beta = 0.5f; });
-    expect_refused("beta is nan",
-                   [](Arguments &a) { a.beta = std::numeric_limits<float>::quiet_NaN(); });
-    expect_refused("the activation is relu, it must be none",
-                   [](Arguments &a) { a.options.activation = Activation::relu; });
-    expect_refused("the layout is any, it must be nhwc or nchw",
-                   [](Arguments &a) { a.options.layout = Layout::any; });
-    expect_refused("the layout is unknown",
-                   [](Arguments &a) { a.options.layout = static_cast<Layout>(200); });
-    expect_refused("activation 200 does not exist",
-                   [](Arguments &a) { a.options.activation = static_cast<Activation>(200); });
-    expect_refused("stride of y is 0", [](Arguments &a) { a.options.stride[0] = 0; });
-    expect_refused("dilation of x is -2", [](Arguments &a) { a.options.dilation[1] = -2; });
-    expect_refused("padding at the left is -1", [](Arguments &a) { a.options.padding.left = -1; });
+    EXPECT_REFUSED("beta is 0.500000, it must be 0 or 1", a.beta = 0.5f);
+    EXPECT_REFUSED("beta is nan", a.beta = std::numeric_limits<float>::quiet_NaN());
+    EXPECT_REFUSED("the activation is relu, it must be none",
+                   a.options.activation = Activation::relu);
+    EXPECT_REFUSED("the layout is any, it must be nhwc or nchw", a.options.layout = Layout::any);
+    EXPECT_REFUSED("the layout is unknown", a.options.layout = static_cast<Layout>(200));
+    EXPECT_REFUSED("activation 200 does not exist",
+                   a.options.activation = static_cast<Activation>(200));
+    EXPECT_REFUSED("stride of y is 0", a.options.stride[0] = 0);
+    EXPECT_REFUSED("dilation of x is -2", a.options.dilation[1] = -2);
+    EXPECT_REFUSED("padding at the left is -1", a.options.padding.left = -1);
 }
 
 TEST(Conv2dBackwardInput, PaddedInputsBeyondWhatKernelsCount) {
-    expect_refused("the padded input's number of rows is 2147483654", [](Arguments &a) {
+    EXPECT_REFUSED("the padded input's number of rows is 2147483654", {
         a.options.padding.top = std::numeric_limits<int32_t>::max();
         a.options.stride = {1 << 30, 1};
     });
 }
 
 TEST(Conv2dBackwardInput, Types) {
-    expect_refused("weight is f16, output gradient is f32", [](Arguments &a) {
-        a.weight = Tensor({12, 3, 3, 8}, DataType::f16);
-    });
-    expect_refused("bias gradient is bf16, output gradient is f32",
-                   [](Arguments &a) { a.gradients.bias = Tensor({12}, DataType::bf16); });
-    expect_refused("the type is s32, it must be f32, f16 or bf16", [](Arguments &a) {
+    EXPECT_REFUSED("weight is f16, output gradient is f32",
+                   a.weight = Tensor({12, 3, 3, 8}, DataType::f16));
+    EXPECT_REFUSED("bias gradient is bf16, output gradient is f32",
+                   a.gradients.bias = Tensor({12}, DataType::bf16));
+    EXPECT_REFUSED("the type is s32, it must be f32, f16 or bf16", {
         a.output = Tensor({2, 6, 7, 12}, DataType::s32);
         a.gradients = {{}, {}, Tensor({12}, DataType::s32)};
     });
 }
 
 TEST(Conv2dBackwardInput, Devices) {
-    expect_refused("input is on opencl:0, output gradient is on cpu",
-                   [](Arguments &a) { a.input = a.input.to(Device::opencl(0)); });
-    expect_refused("weight gradient is on opencl:0, output gradient is on cpu", [](Arguments &a) {
-        a.gradients.weight = a.gradients.weight.to(Device::opencl(0));
-    });
+    EXPECT_REFUSED("input is on opencl:0, output gradient is on cpu",
+                   a.input = a.input.to(Device::opencl(0)));
+    EXPECT_REFUSED("weight gradient is on opencl:0, output gradient is on cpu",
+                   a.gradients.weight = a.gradients.weight.to(Device::opencl(0)));
 }
 
 TEST(Conv2dBackwardInput, Overlaps) {
-    expect_refused(
-        "input gradient and input overlap: input gradient has shape [2, 6, 7, 8], strides "
-        "[336, 56, 8, 1]; input has shape [2, 6, 7, 8], strides [336, 56, 8, 1], and begins where "
-        "input gradient does",
-        [](Arguments &a) { a.gradients.input = a.input; });
-    expect_refused("weight gradient and weight overlap",
-                   [](Arguments &a) { a.gradients.weight = a.weight; });
-    expect_refused("bias gradient and output gradient overlap", [](Arguments &a) {
-        a.gradients.bias = a.output.slice(0, 0, 1).slice(1, 0, 1).slice(2, 0, 1).reshape({12});
-    });
-    expect_refused("bias gradient and input gradient overlap", [](Arguments &a) {
-        a.gradients.bias = a.gradients.input.reshape({672}).slice(0, 100, 12);
-    });
-    expect_refused("elements of the weight gradient overlap", [](Arguments &a) {
+    EXPECT_REFUSED(
+        "input gradient and input overlap: input gradient has shape [2, 6, 7, 8], strides [336, "
+        "56, 8, 1]; input has shape [2, 6, 7, 8], strides [336, 56, 8, 1], and begins where input "
+        "gradient does",
+        a.gradients.input = a.input);
+    EXPECT_REFUSED("weight gradient and weight overlap", a.gradients.weight = a.weight);
+    EXPECT_REFUSED(
+        "bias gradient and output gradient overlap",
+        a.gradients.bias = a.output.slice(0, 0, 1).slice(1, 0, 1).slice(2, 0, 1).reshape({12}));
+    EXPECT_REFUSED("bias gradient and input gradient overlap",
+                   a.gradients.bias = a.gradients.input.reshape({672}).slice(0, 100, 12));
+    EXPECT_REFUSED(
+        "elements of the weight gradient overlap",
         a.gradients.weight = Tensor::borrow(a.gradients.weight.data<float>(), DataType::f32,
-                                            {12, 3, 3, 8}, {0, 24, 8, 1});
-    });
+                                            {12, 3, 3, 8}, {0, 24, 8, 1}));
 }
 
 // What no gradient needs may be anything.
@@ -193,18 +162,16 @@ TEST(Conv2dBackwardInput, UnneededTensors) {
     a.gradients = {{}, {}, a.gradients.bias};
     a.input = a.gradients.bias;
     a.weight = {};
-    backward_calls.clear();
+    noted_calls.clear();
     a.run();
-    EXPECT_EQ(backward_calls.size(), 1u);
+    EXPECT_EQ(noted_calls.size(), 1u);
 }
 
 TEST(Conv2dBackwardInput, Strides) {
-    expect_refused("input gradient's channels have the stride 2, no kernel takes another than 1",
-                   [](Arguments &a) {
-                       a.gradients.input = made({2, 6, 7, 16}).slice(3, 0, 8, 2);
-                   });
-    expect_refused("bias gradient's elements have the stride -1",
-                   [](Arguments &a) { a.gradients.bias = a.gradients.bias.slice(0, 11, 12, -1); });
+    EXPECT_REFUSED("input gradient's channels have the stride 2, no kernel takes another than 1",
+                   a.gradients.input = made({2, 6, 7, 16}).slice(3, 0, 8, 2));
+    EXPECT_REFUSED("bias gradient's elements have the stride -1",
+                   a.gradients.bias = a.gradients.bias.slice(0, 11, 12, -1));
 }
 
 TEST(Conv2dBackwardInput, GivenRows) {
@@ -247,12 +214,12 @@ TEST(Conv2dBackwardInput, LayoutOfABias) {
 
 // The last one asked for has no row: nothing before it has run.
 TEST(Conv2dBackwardInput, NoRowTakesIt) {
-    backward_calls.clear();
+    noted_calls.clear();
     EXPECT_INVALID("conv2d_backward_bias: no row takes the problem on cpu",
                    conv2d_backward(made({1, 4, 5, 5}), made({1, 2, 5, 5}), made({4, 2, 1, 1}),
                                    {made({1, 2, 5, 5}), made({4, 2, 1, 1}), made({4})},
                                    {.layout = Layout::nchw}));
-    EXPECT_TRUE(backward_calls.empty());
+    EXPECT_TRUE(noted_calls.empty());
 }
 
 }  // namespace

@@ -1,10 +1,13 @@
-// Does the shipped library work: gradients of random problems, on every device that is here, with
-// the rows that selection takes; and several of them in one call.
+// Does the shipped library work: every row of the three families on random problems that meet its
+// conditions; what selection takes, and several gradients in one call; on every device that is
+// here.
 
-#include <tuple>
+#include <algorithm>
+#include <charconv>
+#include <cstring>
 
 #include "hk/memory.h"
-#include "tests/conv2d_backward/check.h"
+#include "tests/conv2d_backward/case.h"
 #include "tests/convolution/layout_test.h"
 #include "tests/reference/elements.h"
 #include "tests/support/values.h"
@@ -12,32 +15,227 @@
 namespace hk::test {
 namespace {
 
+template<typename Case>
+class Row : public LayoutRowTest<Case> {
+protected:
+    void check_all() {
+        this->check_row(Data::integers, 24);
+        this->check_row(Data::reals, 12);
+        this->check_row(Data::one_nan, 4);
+        this->check_row(Data::one_infinity, 3);
+        if (this->GetParam().device != DeviceType::cpu) check_several_tiles();
+    }
+
+    // Blocks have 64 channels or filters at most, 128 in large rows, which are random problems'
+    // most.
+    void check_several_tiles() {
+        for (const char *field : {"channels_per_group", "filters_per_group"}) {
+            const bool bounded =
+                std::ranges::any_of(this->GetParam().where, [&](const Constraint &c) {
+                    return c.field == std::string_view(field) &&
+                           c.relation != Constraint::Relation::at_least;
+                });
+            if (bounded) continue;
+            const bool large =
+                std::string_view(this->GetParam().knobs).find(":128") != std::string::npos;
+            this->check_row(Data::integers, 3,
+                            {{field, Constraint::Relation::at_least, large ? 130 : 67}});
+        }
+    }
+};
+
+using BackwardDataRow = Row<BackwardDataCase>;
+using BackwardWeightRow = Row<BackwardWeightCase>;
+using BackwardBiasRow = Row<BackwardBiasCase>;
+
+TEST_P(BackwardDataRow, IsTheGradient) { check_all(); }
+TEST_P(BackwardWeightRow, IsTheGradient) { check_all(); }
+TEST_P(BackwardBiasRow, IsTheGradient) { check_all(); }
+
+// One direction of a problem of stride one made the first phase of a strided problem: the other
+// taps of the filter, or where the dilation is even none, meet the pixels in between.
+struct Axis {
+    int64_t &pixels, &taps, &stride, &dilation, &before, &after;
+};
+
+void make_phase(const Axis &axis) {
+    axis.pixels = 2 * axis.pixels - 1;
+    axis.before *= 2;
+    axis.after *= 2;
+    axis.stride = 2;
+    if (axis.dilation % 2 == 0)
+        axis.dilation *= 2;
+    else
+        axis.taps = 2 * axis.taps - 1;
+}
+
+TEST_P(BackwardDataRow, TakesPhasesOfStridedProblems) {
+    const KernelInfo &row = GetParam();
+    const auto asks = [&](std::string_view field, int64_t value) {
+        return std::ranges::any_of(row.where, [&](const Constraint &constraint) {
+            return constraint.field == field && constraint.value == value;
+        });
+    };
+    if (row.device != DeviceType::cpu || !asks("stride_x", 1) || asks("direct", 0)) {
+        GTEST_SKIP() << "takes no phases";
+    }
+    const auto cases =
+        random_cases<BackwardDataCase>(6, {row.type, row.layout, Data::integers, row.where, 2e5});
+    EXPECT_FALSE(cases.empty());
+    for (BackwardDataCase c : cases) {
+        Conv2dProblem &p = c.problem;
+        Conv2dOptions &o = p.options;
+        Padding &padding = o.padding;
+        make_phase(
+            {p.height, p.kernel_height, o.stride[0], o.dilation[0], padding.top, padding.bottom});
+        make_phase(
+            {p.width, p.kernel_width, o.stride[1], o.dilation[1], padding.left, padding.right});
+        ASSERT_EQ(check(c, Device::cpu(), &row), Outcome::passed) << to_string(c);
+    }
+}
+
+TEST(BackwardRows, RefuseTheOtherLayout) {
+    expect_other_layouts_refused<BackwardDataCase>(rows_of(Pass::data));
+    expect_other_layouts_refused<BackwardWeightCase>(rows_of(Pass::weight));
+    expect_other_layouts_refused<BackwardBiasCase>(rows_of(Pass::bias));
+}
+
+// The same row of the other formulation of the input's gradient.
+const KernelInfo *first_formulation_of(const KernelInfo &row) {
+    std::string algorithm = row.algorithm;
+    algorithm.replace(0, std::strlen("expand_flip"), "flip_expand");
+    for (const KernelInfo &other : conv2d_backward_data_kernels()) {
+        const auto same = [](const Constraint &a, const Constraint &b) {
+            return std::string_view(a.field) == b.field && a.relation == b.relation &&
+                   a.value == b.value;
+        };
+        if (other.algorithm == algorithm && other.device == row.device && other.type == row.type &&
+            other.layout == row.layout && std::strcmp(other.schedule, row.schedule) == 0 &&
+            std::strcmp(other.knobs, row.knobs) == 0 &&
+            std::ranges::equal(other.where, row.where, same)) {
+            return &other;
+        }
+    }
+    return nullptr;
+}
+
+std::vector<KernelInfo> second_formulations() {
+    std::vector<KernelInfo> rows;
+    for (const KernelInfo &row : conv2d_backward_data_kernels()) {
+        if (std::string_view(row.algorithm).starts_with("expand_flip")) rows.push_back(row);
+    }
+    return rows;
+}
+
+class Formulation : public testing::TestWithParam<KernelInfo> {};
+
+TEST_P(Formulation, HasTheBudgetOfTheOther) {
+    const KernelInfo &row = GetParam();
+    const KernelInfo *first = first_formulation_of(row);
+    ASSERT_NE(first, nullptr);
+    EXPECT_EQ(row.resources.shared_bytes(), first->resources.shared_bytes());
+    EXPECT_EQ(row.resources.threads, first->resources.threads);
+    EXPECT_LE(row.resources.shared_bytes(), 48 * 1024);
+}
+
+TEST_P(Formulation, GivesTheBitsOfTheOther) {
+    const KernelInfo &row = GetParam();
+    const KernelInfo *first = first_formulation_of(row);
+    ASSERT_NE(first, nullptr);
+    for (const Device device : devices_of(row.device))
+        expect_same_bits(row, *first, device, operations_of(row));
+}
+
+INSTANTIATE_TEST_SUITE_P(Table, Formulation, testing::ValuesIn(second_formulations()),
+                         [](const auto &info) { return info.param.name; });
+
+// The grouped input gradient that compilers were seen to give up on, at batch 1.
+TEST(GroupedInputGradient, IsRight) {
+    for (const DeviceType type : {DeviceType::cpu, DeviceType::opencl}) {
+        for (const Device device : devices_of(type)) {
+            for (const DataType of : {DataType::f32, DataType::bf16}) {
+                BackwardDataCase c;
+                c.seed = 1;
+                c.data = Data::reals;
+                c.problem = Conv2dProblem::from_shapes({1, 24, 48, 384}, {384, 1, 3, 128}, of,
+                                                       {.padding = {0, 0, 1, 1}, .groups = 3});
+                check(c, device);
+            }
+        }
+    }
+}
+
+// Strides that count past 32 bits where pixels or phases are multiplied by them.
+TEST(StridesBeyondTheImage, AreRight) {
+    for (const DeviceType type : {DeviceType::cpu, DeviceType::opencl}) {
+        for (const Device device : devices_of(type)) {
+            for (const Layout layout : {Layout::nhwc, Layout::nchw}) {
+                for (const int64_t stride : {31, 65537, 2000000000}) {
+                    BackwardDataCase c;
+                    c.seed = static_cast<uint64_t>(stride);
+                    c.problem.options = {.layout = layout,
+                                         .stride = {stride, stride},
+                                         .dilation = {3, 2},
+                                         .padding = {1, 0, 2, 0}};
+                    c.problem.channels = 20;
+                    c.problem.filters = 9;
+                    c.problem.height = 12;
+                    c.problem.width = 30;
+                    c.problem.kernel_height = c.problem.kernel_width = 3;
+                    check(c, device);
+                }
+            }
+        }
+    }
+}
+
+// Parts of a filter's gradient lie in global memory: rows that have parts end where they would take
+// more than 16 MB.
+TEST(BackwardWeightRows, BoundTheirScratchMemory) {
+    for (const KernelInfo &kernel : conv2d_backward_weight_kernels()) {
+        if (kernel.device == DeviceType::cpu) continue;
+        const std::string_view knobs = kernel.knobs;
+        const size_t at = knobs.find("parts:");
+        if (at == knobs.npos) continue;
+        int64_t parts = 0, most = INT64_MAX;
+        std::from_chars(knobs.data() + at + 6, knobs.data() + knobs.size(), parts);
+        for (const Constraint &constraint : kernel.where) {
+            if (constraint.field == std::string_view("weight_size") &&
+                constraint.relation == Constraint::Relation::at_most) {
+                most = constraint.value;
+            }
+        }
+        EXPECT_LE(most, (int64_t{16} << 20) / 4 / parts) << kernel.name;
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Table, BackwardDataRow, testing::ValuesIn(rows_of(Pass::data)),
+                         parameter_name);
+INSTANTIATE_TEST_SUITE_P(Table, BackwardWeightRow, testing::ValuesIn(rows_of(Pass::weight)),
+                         parameter_name);
+INSTANTIATE_TEST_SUITE_P(Table, BackwardBiasRow, testing::ValuesIn(rows_of(Pass::bias)),
+                         parameter_name);
+
 constexpr int problems = 60;
 
 class Conv2dBackward : public LayoutTest {
 protected:
     void SetUp() override { need(std::get<0>(GetParam()), rows_of(Pass::data)); }
-
-    template<typename Case>
-    void check_gradient() {
-        for (const Device device : devices_) {
-            check_random<Case>(device, problems, [&](uint64_t seed) {
-                return request(seed % 3 == 0 ? Data::reals : Data::integers);
-            });
-            check_empty<Case>(device, request(Data::integers));
-        }
-    }
 };
 
-TEST_P(Conv2dBackward, MatchesTheReferenceForTheInput) { check_gradient<BackwardDataCase>(); }
-TEST_P(Conv2dBackward, MatchesTheReferenceForTheWeight) { check_gradient<BackwardWeightCase>(); }
-TEST_P(Conv2dBackward, MatchesTheReferenceForTheBias) { check_gradient<BackwardBiasCase>(); }
+TEST_P(Conv2dBackward, MatchesTheReferenceForTheInput) {
+    check_problems<BackwardDataCase>(problems);
+}
+TEST_P(Conv2dBackward, MatchesTheReferenceForTheWeight) {
+    check_problems<BackwardWeightCase>(problems);
+}
+TEST_P(Conv2dBackward, MatchesTheReferenceForTheBias) {
+    check_problems<BackwardBiasCase>(problems);
+}
 
 TEST_P(Conv2dBackward, RunsInTwoThreadsAtOnce) {
-    for (const Device device : devices_) {
-        check_two_threads<BackwardDataCase>(device, request(Data::integers));
-        check_two_threads<BackwardWeightCase>(device, request(Data::integers));
-    }
+    check_threads<BackwardDataCase>();
+    check_threads<BackwardWeightCase>();
 }
 
 std::vector<double> read(const Tensor &tensor) { return reference::read(tensor.to(Device::cpu())); }
@@ -136,14 +334,12 @@ TEST(Conv2dBackwardScratch, DoesNotGrowWithTheImage) {
     for (const auto &[layout, rows, channels] :
          {Image{Layout::nhwc, 20000, 17}, Image{Layout::nchw, 20000, 17},
           Image{Layout::nchw, 20, 20000}}) {
-        const bool nhwc = layout == Layout::nhwc;
         Conv2dOptions options;
         options.layout = layout;
         options.dilation = {rows - 1, 1};
-        const Tensor gradient = ones(nhwc ? Shape{1, 1, 3, 2} : Shape{1, 2, 1, 3});
-        const Tensor weight = ones(nhwc ? Shape{2, 2, 1, channels} : Shape{2, channels, 2, 1});
-        const Tensor result(nhwc ? Shape{1, rows, 3, channels} : Shape{1, channels, rows, 3},
-                            DataType::f32);
+        const Tensor gradient = ones(image_shape(layout, 1, 1, 3, 2));
+        const Tensor weight = ones(image_shape(layout, 2, 2, 1, channels));
+        const Tensor result(image_shape(layout, 1, rows, 3, channels), DataType::f32);
         pool.trim();
         pool.reset_peaks();
         const int64_t before = pool.statistics().in_use;
@@ -151,7 +347,7 @@ TEST(Conv2dBackwardScratch, DoesNotGrowWithTheImage) {
         EXPECT_LT(pool.statistics().peak_in_use - before, 1 << 20) << name_of(layout);
         for (const int64_t row : {int64_t{0}, int64_t{1}, rows / 2, rows - 1}) {
             const double wanted = row == 0 || row == rows - 1 ? 2 : 0;
-            const Tensor line = result.slice(nhwc ? 1 : 2, row, 1);
+            const Tensor line = result.slice(layout == Layout::nhwc ? 1 : 2, row, 1);
             EXPECT_EQ(reference::read(line),
                       std::vector<double>(static_cast<size_t>(3 * channels), wanted))
                 << row;
@@ -159,12 +355,7 @@ TEST(Conv2dBackwardScratch, DoesNotGrowWithTheImage) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    All, Conv2dBackward,
-    testing::Combine(testing::Values(DeviceType::cpu, DeviceType::opencl, DeviceType::cuda),
-                     testing::Values(Layout::nhwc, Layout::nchw),
-                     testing::Values(DataType::f32, DataType::f16, DataType::bf16)),
-    parameter_name);
+INSTANTIATE_TEST_SUITE_P(All, Conv2dBackward, layout_tests(), parameter_name);
 
 }  // namespace
 }  // namespace hk::test

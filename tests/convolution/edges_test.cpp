@@ -27,9 +27,8 @@ Tensor quantized(const QuantizedTensor &input, const QuantizedTensor &weight,
 // Memory begins with the view's last image, so that everything before that is out of bounds.
 TEST(Conv2dAbsent, ResidualOfAReversedOutput) {
     for (const Layout layout : {Layout::nhwc, Layout::nchw}) {
-        const bool nhwc = layout == Layout::nhwc;
-        const Tensor input = integers(nhwc ? Shape{8, 9, 9, 16} : Shape{8, 16, 9, 9});
-        const Tensor weight = integers(nhwc ? Shape{16, 3, 3, 16} : Shape{16, 16, 3, 3}, 2);
+        const Tensor input = integers(image_shape(layout, 8, 9, 9, 16));
+        const Tensor weight = integers(image_shape(layout, 16, 3, 3, 16), 2);
         for (const Activation activation :
              {Activation::none, Activation::leaky_relu, Activation::silu, Activation::gelu}) {
             Conv2dOptions options;
@@ -49,11 +48,10 @@ TEST(Conv2dAbsent, ResidualOfAReversedOutput) {
 // One filter for all channels, stored once, at the end of its memory.
 TEST(Conv2dAbsent, BiasBesideARepeatedFilter) {
     for (const Layout layout : {Layout::nhwc, Layout::nchw}) {
-        const bool nhwc = layout == Layout::nhwc;
         Conv2dOptions options;
         options.layout = layout;
-        const Tensor input = integers(nhwc ? Shape{1, 9, 9, 2} : Shape{1, 2, 9, 9});
-        const Guarded filter(integers(nhwc ? Shape{1, 1, 1, 2} : Shape{1, 2, 1, 1}, 2), true);
+        const Tensor input = integers(image_shape(layout, 1, 9, 9, 2));
+        const Guarded filter(integers(image_shape(layout, 1, 1, 1, 2), 2), true);
         Shape shape = filter.tensor().shape(), strides = filter.tensor().strides();
         shape[0] = 48;
         strides[0] = 0;
@@ -94,7 +92,6 @@ TEST(Conv2dStrides, OfOneOutputAreNoMatterHowLong) {
     const MemoryPool pool = MemoryPool::of(Device::cpu());
     const Geometry geometries[] = {{"no padding", 5, {}}, {"padding", 2, {1, 2, 2, 1}}};
     for (const Layout layout : {Layout::nhwc, Layout::nchw}) {
-        const bool nhwc = layout == Layout::nhwc;
         for (const auto &[what, size, padding] : geometries) {
             for (const int64_t taps : {1, 3}) {
                 for (const int64_t groups : {1, 16}) {
@@ -103,10 +100,8 @@ TEST(Conv2dStrides, OfOneOutputAreNoMatterHowLong) {
                     options.padding = padding;
                     options.groups = groups;
                     const int64_t c = 16 / groups;
-                    const Tensor input =
-                        integers(nhwc ? Shape{2, size, size, 16} : Shape{2, 16, size, size});
-                    const Tensor weight =
-                        integers(nhwc ? Shape{16, taps, taps, c} : Shape{16, c, taps, taps}, 2);
+                    const Tensor input = integers(image_shape(layout, 2, size, size, 16));
+                    const Tensor weight = integers(image_shape(layout, 16, taps, taps, c), 2);
                     options.stride = {5, 5};
                     const auto expected = reference::read(conv2d(input, weight, {}, {}, options));
                     for (const int64_t stride :
@@ -147,16 +142,15 @@ TEST(Conv2dStrides, WithSeveralOutputsCopyABoundedPart) {
     const MemoryPool pool = MemoryPool::of(Device::cpu());
     constexpr int64_t far = 10000000;
     for (const Layout layout : {Layout::nhwc, Layout::nchw}) {
-        const bool nhwc = layout == Layout::nhwc;
-        const int columns = nhwc ? 2 : 3;
+        const int columns = layout == Layout::nhwc ? 2 : 3;
         for (const int64_t groups : {1, 2, 16}) {
             Conv2dOptions options;
             options.layout = layout;
             options.groups = groups;
             options.padding = {1, 1, 0, 0};
             const int64_t c = 16 / groups;
-            const Tensor input = integers(nhwc ? Shape{1, 4, 4, 16} : Shape{1, 16, 4, 4});
-            const Tensor weight = integers(nhwc ? Shape{16, 3, 3, c} : Shape{16, c, 3, 3}, 2);
+            const Tensor input = integers(image_shape(layout, 1, 4, 4, 16));
+            const Tensor weight = integers(image_shape(layout, 16, 3, 3, c), 2);
             const auto met = reference::read(
                 conv2d(input.slice(columns, 1, 3), weight, {}, {}, options).to(Device::cpu()));
             options.padding.left = far - 1;

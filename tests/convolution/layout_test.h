@@ -13,7 +13,30 @@ protected:
         const auto [device, layout, type] = GetParam();
         return {type, layout, data, {}, device == DeviceType::opencl ? 2e5 : 2e6};
     }
+
+    // Of a family: every third problem of real numbers where `reals`.
+    template<typename Case>
+    void check_problems(int count, bool reals = true) const {
+        for (const Device device : devices_) {
+            check_random<Case>(device, count, [&](uint64_t seed) {
+                return request(reals && seed % 3 == 0 ? Data::reals : Data::integers);
+            });
+            check_empty<Case>(device, request(Data::integers));
+        }
+    }
+    template<typename Case>
+    void check_threads() const {
+        for (const Device device : devices_)
+            check_two_threads<Case>(device, request(Data::integers));
+    }
 };
+
+// On all kinds of devices.
+inline auto layout_tests(const std::vector<DataType> &types = {DataType::f32, DataType::f16,
+                                                               DataType::bf16}) {
+    return testing::Combine(testing::Values(DeviceType::cpu, DeviceType::opencl, DeviceType::cuda),
+                            testing::Values(Layout::nhwc, Layout::nchw), testing::ValuesIn(types));
+}
 
 // What PoCL runs of a GPU schedule in the time of a test; as many tiles as a row of Winograd's asks
 // for.
@@ -35,5 +58,17 @@ protected:
         for (const Device device : devices_) test::check_row<Case>(row, device, request, problems);
     }
 };
+
+// Rows of such a family refuse problems of the layout that they are not for.
+template<typename Case>
+void expect_other_layouts_refused(std::span<const KernelInfo> kernels) {
+    for (const KernelInfo &kernel : kernels) {
+        const Layout other = kernel.layout == Layout::nhwc ? Layout::nchw : Layout::nhwc;
+        const auto c = random_case<Case>(1, {kernel.type, other, Data::integers, {}, 1e5});
+        ASSERT_TRUE(c);
+        for (const Device device : devices_of(kernel.device))
+            EXPECT_EQ(check(*c, device, &kernel), Outcome::refused) << kernel.name;
+    }
+}
 
 }  // namespace hk::test

@@ -8,6 +8,7 @@
 #include "hk/conv2d_backward.h"
 #include "hk/quantized_conv2d.h"
 #include "tests/kernels/family.h"
+#include "tests/kernels/long_sums.h"
 #include "tests/reference/elements.h"
 #include "tests/support/values.h"
 
@@ -16,12 +17,6 @@ namespace {
 
 // Of the sum of magnitudes, which headers promise.
 const double kBound = std::ldexp(1, -14);
-
-double half_ulp(DataType type) {
-    return type == DataType::f16    ? std::ldexp(1, -11)
-           : type == DataType::bf16 ? std::ldexp(1, -8)
-                                    : 0;
-}
 
 struct Terms {
     std::vector<double> factors;  // one operand of each term; of the other all are kOther

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "convolution/operands.h"
+#include "tests/support/conditions.h"
 
 namespace hk::test {
 namespace {
@@ -14,21 +15,6 @@ using Relation = Constraint::Relation;
 
 int64_t round_up(int64_t value, int64_t multiple) {
     return (value + multiple - 1) / multiple * multiple;
-}
-
-// The value nearest to `value`, upwards for multiples, that the constraint allows.
-int64_t nudged(const Constraint &constraint, int64_t value) {
-    switch (constraint.relation) {
-        case Relation::equal:
-            return constraint.value;
-        case Relation::at_least:
-            return std::max(value, constraint.value);
-        case Relation::at_most:
-            return std::min(value, constraint.value);
-        case Relation::multiple_of:
-            return round_up(std::max<int64_t>(value, 1), constraint.value);
-    }
-    return value;
 }
 
 // One draw of a problem. Sizes are drawn field by field, each moved to where the constraints on it
@@ -51,12 +37,7 @@ public:
         if (p.height < 1 || p.width < 1) {
             return {};
         }
-        const detail::Fields fields = detail::conv2d_fields(p);
-        for (const Constraint &constraint : request_.where) {
-            if (!holds(constraint, fields[constraint.field])) {
-                return {};
-            }
-        }
+        if (!meets(request_.where, detail::conv2d_fields(p))) return {};
         return p;
     }
 
@@ -67,19 +48,10 @@ private:
 
     // The value moved to where the conditions on this field allow it.
     int64_t allowed(std::string_view name, int64_t value) const {
-        for (const Constraint &constraint : request_.where) {
-            if (constraint.field == name) {
-                value = nudged(constraint, value);
-            }
-        }
-        return value;
+        return range_of(request_.where, name).moved(value);
     }
 
-    bool fixed(std::string_view name) const {
-        return std::any_of(request_.where.begin(), request_.where.end(), [&](const auto &c) {
-            return c.field == name && c.relation == Relation::equal;
-        });
-    }
+    bool fixed(std::string_view name) const { return range_of(request_.where, name).one(); }
 
     void draw_channels() {
         const Sizes wide{1, 2, 3, 4, 5, 7, 8, 11, 13, 16, 17, 23, 29, 32, 37, 48};
@@ -244,10 +216,6 @@ private:
     std::array<Axis, 2> axes_;
 };
 
-Shape image_shape(Layout layout, int64_t n, int64_t y, int64_t x, int64_t c) {
-    return layout == Layout::nhwc ? Shape{n, y, x, c} : Shape{n, c, y, x};
-}
-
 Placement draw_placement(Random &random) {
     return pick(random,
                 std::vector<Placement>{Placement::packed, Placement::packed, Placement::margins,
@@ -257,17 +225,8 @@ Placement draw_placement(Random &random) {
 }  // namespace
 
 const char *name_of(Data data) {
-    switch (data) {
-        case Data::integers:
-            return "integers";
-        case Data::reals:
-            return "reals";
-        case Data::one_nan:
-            return "integers and a NaN";
-        case Data::one_infinity:
-            return "integers and an infinity";
-    }
-    return "";
+    const char *names[] = {"integers", "reals", "integers and a NaN", "integers and an infinity"};
+    return names[static_cast<size_t>(data)];
 }
 
 std::optional<Conv2dProblem> random_problem(Random &random, const Conv2dRequest &request) {
@@ -285,6 +244,10 @@ void draw_placements(Random &random, ConvolutionCase &c) {
 std::string describe_data(const ConvolutionCase &c) {
     return std::string("; data ") + name_of(c.data) + "; input " + name_of(c.input) + ", weight " +
            name_of(c.weight) + ", output " + name_of(c.output);
+}
+
+Shape image_shape(Layout layout, int64_t n, int64_t y, int64_t x, int64_t c) {
+    return layout == Layout::nhwc ? Shape{n, y, x, c} : Shape{n, c, y, x};
 }
 
 Shape input_shape(const Conv2dProblem &p) {
@@ -338,13 +301,17 @@ std::string to_string(const Conv2dProblem &p) {
     return text.str();
 }
 
-std::string name_of_place(const Conv2dProblem &p, size_t place) {
-    const int64_t i = static_cast<int64_t>(place), filters = p.filters, w = p.output_width(),
-                  h = p.output_height();
+std::string name_of_place(int64_t height, int64_t width, int64_t channels, size_t place,
+                          char channel) {
+    const auto i = static_cast<int64_t>(place);
     std::ostringstream text;
-    text << "n " << i / (filters * w * h) << " y " << i / (filters * w) % h << " x "
-         << i / filters % w << " k " << i % filters;
+    text << "n " << i / (channels * width * height) << " y " << i / (channels * width) % height
+         << " x " << i / channels % width << " " << channel << " " << i % channels;
     return text.str();
+}
+
+std::string name_of_place(const Conv2dProblem &p, size_t place) {
+    return name_of_place(p.output_height(), p.output_width(), p.filters, place, 'k');
 }
 
 }  // namespace hk::test

@@ -61,6 +61,7 @@ std::vector<Case> random_cases(int count, const Conv2dRequest &request) {
     return cases;
 }
 
+Shape image_shape(Layout layout, int64_t n, int64_t y, int64_t x, int64_t c);
 Shape input_shape(const Conv2dProblem &problem);
 Shape weight_shape(const Conv2dProblem &problem);
 
@@ -81,7 +82,9 @@ PartProblem problem_of(const Conv2dProblem &problem, const Part &part);
 // The part of an image's pixels, a view.
 Tensor slice_of(const Tensor &image, Layout layout, const Part &part);
 
-// "n 0 y 3 x 2 k 5", of an element of the output in the order n, y, x, k.
+// "n 0 y 3 x 2 c 5", of an element of an image in the order n, y, x, c, and of an output's.
+std::string name_of_place(int64_t height, int64_t width, int64_t channels, size_t place,
+                          char channel = 'c');
 std::string name_of_place(const Conv2dProblem &problem, size_t place);
 
 }  // namespace hk::test

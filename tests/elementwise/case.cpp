@@ -7,16 +7,11 @@
 #include "tests/elementwise/reference.h"
 #include "tests/reference/elements.h"
 #include "tests/reference/tolerance.h"
+#include "tests/support/conditions.h"
 #include "tests/support/values.h"
 
 namespace hk::test {
 namespace {
-
-bool wants(std::span<const Constraint> where, std::string_view field, int64_t value) {
-    return std::ranges::any_of(where, [&](const Constraint &constraint) {
-        return constraint.field == field && constraint.value == value;
-    });
-}
 
 Shape draw_shape(Random &random, int64_t elements) {
     Shape shape;
@@ -32,25 +27,15 @@ Shape draw_shape(Random &random, int64_t elements) {
 }
 
 Placement draw_placement(Random &random, const ElementwiseRequest &request) {
-    if (wants(request.where, "packed", 1)) return Placement::packed;
-    if (wants(request.where, "adjacent", 1)) {
-        return static_cast<Placement>(uniform(random, 0, 2));
-    }
-    return static_cast<Placement>(uniform(random, 0, 4));
+    if (range_of(request.where, "packed").first == 1) return Placement::packed;
+    const bool adjacent = range_of(request.where, "adjacent").first == 1;
+    return static_cast<Placement>(uniform(random, 0, adjacent ? 2 : 4));
 }
 
 // Numbers as the type holds them.
 std::vector<double> stored(DataType type, std::vector<double> values) {
     for (double &value : values) value = reference::rounded(type, value);
     return values;
-}
-
-// An activation's ends as the type holds them (hk/activation.h).
-ActivationOptions stored(DataType type, ActivationOptions options) {
-    if (options.activation != Activation::clamp) return options;
-    options.alpha = static_cast<float>(reference::rounded(type, options.alpha));
-    options.beta = static_cast<float>(reference::rounded(type, options.beta));
-    return options;
 }
 
 // What an element should be, and how far off it may be.
@@ -63,12 +48,9 @@ using ElementOf = std::function<Expected(size_t)>;
 std::string compare(const ElementwiseCase &c, const Tensor &result, const ElementOf &expected) {
     const std::vector<double> got = reference::read(result);
     return differences([](size_t i) { return "element " + std::to_string(i); }, got,
-                       [&](size_t i) -> std::string {
+                       [&](size_t i) {
                            const auto [value, tolerance] = expected(i);
-                           if (reference::close(c.type, got[i], value, tolerance)) return "";
-                           std::ostringstream text;
-                           text << value << " within " << tolerance;
-                           return text.str();
+                           return fault(c.type, got[i], value, tolerance);
                        });
 }
 
@@ -123,8 +105,8 @@ void set_up_backward(const ElementwiseCase &c, Device device, Random &random, Se
     s.outputs.push_back(
         {"input_gradient", &target(), [&c, g, v](const Tensor &result) {
              return compare(c, result, [&](size_t i) -> Expected {
-                 const double value =
-                     g[i] * reference::activation_derivative(v[i], stored(c.type, c.activation));
+                 const double value = g[i] * reference::activation_derivative(
+                                                 v[i], reference::stored(c.type, c.activation));
                  const double magnitude = std::abs(g[i]) * (1 + std::abs(v[i]));
                  return {value, reference::tolerance(c.type, 2, value, magnitude, c.activation)};
              });
@@ -270,10 +252,9 @@ std::optional<ElementwiseCase> random_case(uint64_t seed, const ElementwiseReque
                      : request.family == Elementwise::activate_backward ? 2
                                                                         : 0;
     c.inplace = static_cast<int>(uniform(random, 0, most));
-    const bool plain = wants(request.where, "momentum", 0);
-    const bool momentum = wants(request.where, "momentum", 1);
+    const Range momentum = range_of(request.where, "momentum");
     c.sgd.learning_rate = pick(random, std::vector<float>{0, 0.1f, 1.5f});
-    c.sgd.momentum = plain || (!momentum && one_in(random, 2)) ? 0 : 0.9f;
+    c.sgd.momentum = momentum.moved(one_in(random, 2)) ? 0.9f : 0;
     c.sgd.weight_decay = one_in(random, 2) ? 0.125f : 0;
     c.sgd.nesterov = c.sgd.momentum != 0 && one_in(random, 2);
     c.idle_velocity = one_in(random, 2);

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <limits>
 
-#include "HalideRuntime.h"
 #include "hk/error.h"
 #include "tests/elementwise/case.h"
 #include "tests/kernels/family.h"
@@ -29,12 +28,8 @@ std::vector<KernelInfo> all_rows() {
 }
 
 std::vector<Device> devices_with_rows() {
-    std::vector<Device> devices = Device::all();
-    std::erase_if(devices, [](Device device) {
-        return std::ranges::none_of(
-            all_rows(), [&](const KernelInfo &kernel) { return kernel.device == device.type(); });
-    });
-    return devices;
+    return test::devices_with_rows(
+        {activate_kernels(), activate_backward_kernels(), sgd_kernels()});
 }
 
 int64_t elements_on(Device device) { return device.is_cpu() ? 60000 : 5000; }
@@ -202,13 +197,7 @@ TEST(ElementwiseOnTheCpu, IsTheSameWithAnyNumberOfThreads) {
         ElementwiseCase c{.seed = 3, .family = family, .shape = {1000003}};
         c.activation.activation = Activation::gelu;
         c.sgd = {0.1f, 0.9f, 0.01f, true};
-        const int before = halide_set_num_threads(1);
-        const auto wanted = bits_of_result(c, Device::cpu());
-        for (const int threads : {2, 5}) {
-            halide_set_num_threads(threads);
-            EXPECT_EQ(bits_of_result(c, Device::cpu()), wanted) << threads;
-        }
-        halide_set_num_threads(before);
+        expect_same_with_threads([&] { return bits_of_result(c, Device::cpu()); }, {2, 5});
     }
 }
 

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "tests/reference/elements.h"
+
 namespace hk::reference {
 
 double activate(double value, const ActivationOptions &options) {
@@ -44,6 +46,13 @@ double activation_derivative(double v, const ActivationOptions &options) {
         }
     }
     return 0;
+}
+
+ActivationOptions stored(DataType type, ActivationOptions options) {
+    if (options.activation != Activation::clamp) return options;
+    options.alpha = static_cast<float>(rounded(type, options.alpha));
+    options.beta = static_cast<float>(rounded(type, options.beta));
+    return options;
 }
 
 SgdStep sgd_step(double p, double v, double gradient, const SgdOptions &options) {

@@ -11,6 +11,9 @@ double activate(double value, const ActivationOptions &options);
 // At a corner what hk/activation.h says.
 double activation_derivative(double value, const ActivationOptions &options);
 
+// With the ends of a clamp as the type holds them.
+ActivationOptions stored(DataType type, ActivationOptions options);
+
 struct SgdStep {
     double parameter, velocity;  // after the step
     double magnitude;            // of the terms that the parameter is a sum of

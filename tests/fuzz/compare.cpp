@@ -1,10 +1,6 @@
 #include "tests/fuzz/compare.h"
 
-#include <cmath>
-#include <sstream>
-
 #include "tests/convolution/random_problem.h"
-#include "tests/reference/tolerance.h"
 #include "tests/support/checked_call.h"
 
 namespace hk::fuzz {
@@ -18,17 +14,14 @@ constexpr double kMostSpoilt = 1e10;  // that are not checked
 std::string compare(DataType type, const std::vector<double> &got, const std::vector<double> &value,
                     const std::vector<double> &magnitude, int64_t terms,
                     const ActivationOptions &activation) {
-    const auto fault = [&](size_t i) -> std::string {
-        const double bound = reference::tolerance(type, terms, value[i], magnitude[i], activation);
-        if (reference::close(type, got[i], value[i], bound)) return "";
-        std::ostringstream text;
-        text << value[i] << " within " << bound;
-        return text.str();
-    };
     if (got.size() != value.size()) {
         return std::to_string(got.size()) + " elements, not " + std::to_string(value.size());
     }
-    return test::differences([](size_t i) { return "element " + std::to_string(i); }, got, fault);
+    return test::differences([](size_t i) { return "element " + std::to_string(i); }, got,
+                             [&](size_t i) {
+                                 return test::fault_of_sum(type, got[i], value[i], magnitude[i],
+                                                           terms, false, activation);
+                             });
 }
 
 DataType draw_type(Random &random) {

@@ -7,8 +7,7 @@
 
 namespace hk::fuzz {
 
-// What is wrong of `got`, whose places are named by number; empty where nothing is. `integers`:
-// sums were exact, and the value is rounded once. Of f64 tolerances are those of f64.
+// What is wrong of `got`, whose places are named by number; empty where nothing is.
 std::string compare(DataType type, const std::vector<double> &got, const std::vector<double> &value,
                     const std::vector<double> &magnitude, int64_t terms,
                     const ActivationOptions &activation = {Activation::none});

@@ -14,15 +14,12 @@ namespace hk::tests {
 using Voxel = std::array<int64_t, 4>;  // batch, x, y, z
 using Voxels = std::vector<Voxel>;
 
-// Packed, or with gaps between rows and axes the other way round.
-inline Tensor tensor_of(const Voxels &voxels, DataType type = DataType::s32, bool gaps = false) {
+inline Tensor tensor_of(const Voxels &voxels, DataType type = DataType::s32) {
     const auto rows = static_cast<int64_t>(voxels.size());
-    Tensor tensor(gaps ? Shape{rows, 2, 4} : Shape{rows, 4}, type);
-    tensor.fill_zero();
-    if (gaps) tensor = tensor.slice(1, 1, 1).slice(2, 3, 4, -1).reshape({rows, 4});
+    const Tensor tensor({rows, 4}, type);
     for (int64_t i = 0; i < rows; i++) {
         for (int64_t a = 0; a < 4; a++) {
-            const int64_t at = i * tensor.strides()[0] + a * tensor.strides()[1];
+            const int64_t at = 4 * i + a;
             const int64_t value = voxels[static_cast<size_t>(i)][static_cast<size_t>(a)];
             if (type == DataType::s64) {
                 tensor.data<int64_t>()[at] = value;

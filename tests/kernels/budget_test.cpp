@@ -12,10 +12,10 @@
 #include "hk/conv2d_backward.h"
 #include "hk/tensor_product.h"
 #include "lists.h"
-#include "tests/conv2d/check.h"
+#include "tests/conv2d/case.h"
+#include "tests/kernels/family.h"
 #include "tests/quantized_conv2d/check.h"
 #include "tests/support/environment.h"
-#include "tests/support/print.h"
 
 namespace hk::test {
 namespace {
@@ -156,13 +156,15 @@ TEST_P(Budget, NoRowNeedsMoreThanTheLargestDevice) {
 INSTANTIATE_TEST_SUITE_P(Families, Budget,
                          testing::Combine(testing::ValuesIn(families_that_share()),
                                           testing::Values(DeviceType::cuda, DeviceType::opencl)),
-                         [](const auto &info) {
-                             return std::get<0>(info.param) + "_" +
-                                    std::string(name_of(std::get<1>(info.param)));
-                         });
+                         parameter_name);
 
 // Integers to integers and to reals, and a quantised weight alone.
-using Types = std::pair<DataType, DataType>;  // of the input and the output
+struct Types {
+    DataType first, second;  // of the input and the output
+};
+std::string name_of_parameter(const Types &types) {
+    return std::string(hk::name_of(types.first)) + "_to_" + std::string(hk::name_of(types.second));
+}
 constexpr Types kQuantizedTypes[] = {{DataType::u8, DataType::u8},
                                      {DataType::s8, DataType::f32},
                                      {DataType::f32, DataType::f32},
@@ -304,23 +306,12 @@ TEST_P(SmallQuantizedDevice, ComputesTheSame) {
 INSTANTIATE_TEST_SUITE_P(Limits, SmallDevice,
                          testing::Combine(testing::Values(0, 16384, 32768, 49152),
                                           testing::ValuesIn(kTypes), testing::ValuesIn(kLayouts)),
-                         [](const auto &info) {
-                             return std::to_string(std::get<0>(info.param)) + "_" +
-                                    std::string(hk::name_of(std::get<1>(info.param))) + "_" +
-                                    std::string(name_of(std::get<2>(info.param)));
-                         });
-
+                         parameter_name);
 INSTANTIATE_TEST_SUITE_P(Limits, SmallQuantizedDevice,
                          testing::Combine(testing::Values(0, 16384, 32768, 49152),
                                           testing::ValuesIn(kQuantizedTypes),
                                           testing::ValuesIn(kLayouts)),
-                         [](const auto &info) {
-                             const Types types = std::get<1>(info.param);
-                             return std::to_string(std::get<0>(info.param)) + "_" +
-                                    std::string(hk::name_of(types.first)) + "_to_" +
-                                    std::string(hk::name_of(types.second)) + "_" +
-                                    std::string(name_of(std::get<2>(info.param)));
-                         });
+                         parameter_name);
 
 }  // namespace
 }  // namespace hk::test

@@ -10,6 +10,7 @@
 #include <tuple>
 #include <type_traits>
 
+#include "HalideRuntime.h"
 #include "tests/support/checked_call.h"
 #include "tests/support/print.h"
 
@@ -18,6 +19,19 @@ namespace hk::test {
 inline std::vector<Device> devices_of(DeviceType type) {
     std::vector<Device> devices = Device::all();
     std::erase_if(devices, [&](Device device) { return device.type() != type; });
+    return devices;
+}
+
+// Those that one of the tables has rows for.
+inline std::vector<Device> devices_with_rows(
+    std::initializer_list<std::span<const KernelInfo>> tables) {
+    std::vector<Device> devices = Device::all();
+    std::erase_if(devices, [&](Device device) {
+        return std::ranges::none_of(tables, [&](std::span<const KernelInfo> kernels) {
+            return std::ranges::any_of(
+                kernels, [&](const KernelInfo &row) { return row.device == device.type(); });
+        });
+    });
     return devices;
 }
 
@@ -43,11 +57,14 @@ protected:
     void SetUp() override { need(GetParam().device); }
 };
 
-// The names of parameters: of a row, of a device, layout or type, of a tuple of these.
+// The names of parameters: of a row, a text, a number, a device, layout or type, of a tuple of
+// these.
 inline std::string name_of_parameter(const KernelInfo &row) { return row.name; }
+inline std::string name_of_parameter(const std::string &text) { return text; }
+inline std::string name_of_parameter(int number) { return std::to_string(number); }
 template<typename T>
 requires std::is_enum_v<T> std::string name_of_parameter(T value) {
-    return std::string(hk::name_of(value));
+    return std::string(name_of(value));
 }
 template<typename First, typename... Rest>
 std::string name_of_parameter(const std::tuple<First, Rest...> &parameters) {
@@ -139,6 +156,18 @@ void check_two_threads(Device device, const Request &request) {
     std::thread other(work, 1);
     work(0);
     other.join();
+}
+
+// What `run` returns is the same with any number of Halide's threads.
+template<typename Run>
+void expect_same_with_threads(const Run &run, std::initializer_list<int> all) {
+    const int before = halide_set_num_threads(1);
+    const auto alone = run();
+    for (const int threads : all) {
+        halide_set_num_threads(threads);
+        EXPECT_EQ(run(), alone) << threads << " threads";
+    }
+    halide_set_num_threads(before);
 }
 
 }  // namespace hk::test

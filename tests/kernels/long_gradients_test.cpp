@@ -3,7 +3,7 @@
 
 #include "hk/conv2d_backward.h"
 #include "hk/tensor_product_backward.h"
-#include "tests/conv2d_backward/check.h"
+#include "tests/conv2d_backward/case.h"
 #include "tests/kernels/family.h"
 #include "tests/kernels/long_sums.h"
 #include "tests/support/values.h"
@@ -88,11 +88,7 @@ TEST_P(LongWeightGradient, KeepsItsDigitsOfEqualTerms) {
     expect_near(std::get<0>(GetParam()).name, gradient, wanted, kBound + 2 * half_ulp(p.type));
 }
 
-std::string name_of_case(const auto &info) {
-    const auto &[named, type, layout] = info.param;
-    return std::string(named.name) + "_" + std::string(name_of(type)) + "_" +
-           std::string(name_of(layout));
-}
+std::string name_of_parameter(const LongConv2d &named) { return named.name; }
 
 INSTANTIATE_TEST_SUITE_P(
     Cpu, LongWeightGradient,
@@ -104,7 +100,7 @@ INSTANTIATE_TEST_SUITE_P(
                                      LongConv2d{"tiny", problem_of(100000, 2, 2, 4, 1, 3)}),
                      testing::Values(DataType::f32, DataType::f16, DataType::bf16),
                      testing::Values(Layout::nhwc, Layout::nchw)),
-    [](const auto &info) { return name_of_case(info); });
+    parameter_name);
 
 // A first image of ones, then terms of which a tile is less than half an ulp of its sum.
 TEST(LongWeightGradients, KeepWhatALargeSumWouldLose) {
@@ -288,11 +284,11 @@ TEST_P(LongPairsOnADevice, KeepWhatALargeSumWouldLose) {
     }
 }
 
-constexpr auto type_name = [](const auto &info) { return std::string(name_of(info.param)); };
 INSTANTIATE_TEST_SUITE_P(Types, LongPairs,
-                         testing::Values(DataType::f32, DataType::f16, DataType::bf16), type_name);
+                         testing::Values(DataType::f32, DataType::f16, DataType::bf16),
+                         parameter_name);
 INSTANTIATE_TEST_SUITE_P(Types, LongPairsOnADevice, testing::Values(DataType::f32, DataType::f16),
-                         type_name);
+                         parameter_name);
 
 // Sums that leave memory for one slice, of which an offset with a pair in each of many blocks of
 // rows needs two.

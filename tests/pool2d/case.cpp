@@ -6,7 +6,7 @@
 #include "pool2d/problem.h"
 #include "tests/pool2d/reference.h"
 #include "tests/reference/elements.h"
-#include "tests/reference/tolerance.h"
+#include "tests/support/conditions.h"
 #include "tests/support/values.h"
 
 namespace hk::test {
@@ -51,17 +51,13 @@ std::optional<Case> drawn(uint64_t seed, const Conv2dRequest &request) {
     if (c.problem.output_height() < 1 || c.problem.output_width() < 1) {
         return {};
     }
-    const detail::Fields fields = detail::pool2d_fields(c.pool());
-    for (const Constraint &constraint : of_pooling) {
-        if (!holds(constraint, fields[constraint.field])) return {};
-    }
+    if (!meets(of_pooling, detail::pool2d_fields(c.pool()))) return {};
     draw_placements(random, c);
     return c;
 }
 
 Shape image_shape(const Pool2dProblem &p) {
-    return p.options.layout == Layout::nhwc ? Shape{p.batch, p.height, p.width, p.channels}
-                                            : Shape{p.batch, p.channels, p.height, p.width};
+    return test::image_shape(p.options.layout, p.batch, p.height, p.width, p.channels);
 }
 
 // Whole numbers so few that windows have several maxima, or reals, rounded to the type; where asked
@@ -89,21 +85,13 @@ std::string compare(const Pool2dCase &c, const reference::Conv2dResult &wanted,
     const DataType type = c.problem.type;
     const std::vector<double> got = in_order(c, result);
     const bool exact = c.pooling == Pooling::max && c.data != Data::reals;
+    // Two more roundings are for a division.
     const auto fault = [&](size_t i) {
-        const double value = exact ? reference::rounded(type, wanted.value[i]) : wanted.value[i];
-        // Two more roundings are for a division.
-        const double bound =
-            exact ? 0 : reference::tolerance(type, wanted.terms + 2, value, wanted.magnitude[i]);
-        std::ostringstream text;
-        if (!reference::close(type, got[i], value, bound)) text << value << " within " << bound;
-        return text.str();
+        return fault_of_sum(type, got[i], wanted.value[i], wanted.magnitude[i], wanted.terms + 2,
+                            exact);
     };
-    const auto place = [&](size_t at) {
-        const auto i = static_cast<int64_t>(at), channels = c.problem.channels;
-        std::ostringstream text;
-        text << "n " << i / (channels * width * height) << " y " << i / (channels * width) % height
-             << " x " << i / channels % width << " c " << i % channels;
-        return text.str();
+    const auto place = [&](size_t i) {
+        return name_of_place(height, width, c.problem.channels, i);
     };
     return differences(place, got, fault) + unwritten(result);
 }

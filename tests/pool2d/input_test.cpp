@@ -3,9 +3,9 @@
 
 #include <limits>
 
-#include "tests/runtime/expect_error.h"
 #include "hk/pool2d.h"
 #include "tests/runtime/repeated.h"
+#include "tests/support/refused.h"
 
 namespace hk {
 namespace {
@@ -26,14 +26,18 @@ struct Arguments {
     }
 };
 
-// By both operations.
-template<typename F>
-void expect_refused(const std::string &part, F &&spoil) {
-    Arguments arguments;
-    spoil(arguments);
-    EXPECT_INVALID("pool2d: " + part, arguments.forward());
-    EXPECT_INVALID("pool2d_backward: " + part, arguments.backward());
-}
+struct Forward : Arguments {
+    static constexpr const char *kPrefix = "pool2d: ";
+    void run() const { forward(); }
+};
+struct Backward : Arguments {
+    static constexpr const char *kPrefix = "pool2d_backward: ";
+    void run() const { backward(); }
+};
+
+#define EXPECT_BOTH_REFUSED(part, ...)             \
+    EXPECT_REFUSED_BY(Forward, part, __VA_ARGS__); \
+    EXPECT_REFUSED_BY(Backward, part, __VA_ARGS__)
 
 TEST(Pool2dInput, TheUnspoiltCallsRun) {
     Arguments arguments;
@@ -46,55 +50,43 @@ TEST(Pool2dInput, TheUnspoiltCallsRun) {
 
 TEST(Pool2dInput, UndefinedTensors) {
     EXPECT_INVALID("pool2d: input is undefined", pool2d({}));
-    const auto forward = [](const std::string &part, auto &&spoil) {
-        Arguments arguments;
-        spoil(arguments);
-        EXPECT_INVALID("pool2d: " + part, arguments.forward());
-    };
-    const auto backward = [](const std::string &part, auto &&spoil) {
-        Arguments arguments;
-        spoil(arguments);
-        EXPECT_INVALID("pool2d_backward: " + part, arguments.backward());
-    };
-    forward("input is undefined", [](Arguments &a) { a.input = {}; });
-    forward("output is undefined", [](Arguments &a) { a.output = {}; });
-    backward("output gradient is undefined", [](Arguments &a) { a.output_gradient = {}; });
-    backward("input gradient is undefined", [](Arguments &a) { a.input_gradient = {}; });
-    backward("input is undefined", [](Arguments &a) { a.input = {}; });
-    backward("output is undefined", [](Arguments &a) { a.output = {}; });
+    EXPECT_REFUSED_BY(Forward, "input is undefined", a.input = {});
+    EXPECT_REFUSED_BY(Forward, "output is undefined", a.output = {});
+    EXPECT_REFUSED_BY(Backward, "output gradient is undefined", a.output_gradient = {});
+    EXPECT_REFUSED_BY(Backward, "input gradient is undefined", a.input_gradient = {});
+    EXPECT_REFUSED_BY(Backward, "input is undefined", a.input = {});
+    EXPECT_REFUSED_BY(Backward, "output is undefined", a.output = {});
 }
 
 TEST(Pool2dInput, Options) {
     constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
-    expect_refused("the kernel's height is 0, it must be 1 to 2147483647",
-                   [](Arguments &a) { a.options.kernel[0] = 0; });
-    expect_refused("the kernel's width is 9223372036854775807",
-                   [](Arguments &a) { a.options.kernel[1] = kMost; });
-    expect_refused("the layout is any, it must be nhwc or nchw",
-                   [](Arguments &a) { a.options.layout = Layout::any; });
-    expect_refused("the layout is unknown",
-                   [](Arguments &a) { a.options.layout = static_cast<Layout>(200); });
-    expect_refused("stride of x is 0, it must be 1", [](Arguments &a) { a.options.stride[1] = 0; });
-    expect_refused("stride of y is -2, it must be 1",
-                   [](Arguments &a) { a.options.stride[0] = -2; });
-    expect_refused("padding at the top is -1", [](Arguments &a) { a.options.padding.top = -1; });
-    expect_refused("padding at the bottom is 3, it must be smaller than the kernel, which has 3",
-                   [](Arguments &a) { a.options.padding.bottom = 3; });
-    expect_refused("padding at the right is 2, it must be smaller than the kernel, which has 2",
-                   [](Arguments &a) { a.options.padding.right = 2; });
-    expect_refused("the kernel reaches over 10 rows, the padded input has 9",
-                   [](Arguments &a) { a.options.kernel[0] = 10; });
-    expect_refused("the padded input's number of rows is 4294967301, it must be 1 to 2147483647",
-                   [](Arguments &a) {
-                       a.options.kernel[0] = 2147483647;
-                       a.options.padding.top = a.options.padding.bottom = 2147483646;
-                   });
+    EXPECT_BOTH_REFUSED("the kernel's height is 0, it must be 1 to 2147483647",
+                        a.options.kernel[0] = 0);
+    EXPECT_BOTH_REFUSED("the kernel's width is 9223372036854775807", a.options.kernel[1] = kMost);
+    EXPECT_BOTH_REFUSED("the layout is any, it must be nhwc or nchw",
+                        a.options.layout = Layout::any);
+    EXPECT_BOTH_REFUSED("the layout is unknown", a.options.layout = static_cast<Layout>(200));
+    EXPECT_BOTH_REFUSED("stride of x is 0, it must be 1", a.options.stride[1] = 0);
+    EXPECT_BOTH_REFUSED("stride of y is -2, it must be 1", a.options.stride[0] = -2);
+    EXPECT_BOTH_REFUSED("padding at the top is -1", a.options.padding.top = -1);
+    EXPECT_BOTH_REFUSED(
+        "padding at the bottom is 3, it must be smaller than the kernel, which has 3",
+        a.options.padding.bottom = 3);
+    EXPECT_BOTH_REFUSED(
+        "padding at the right is 2, it must be smaller than the kernel, which has 2",
+        a.options.padding.right = 2);
+    EXPECT_BOTH_REFUSED("the kernel reaches over 10 rows, the padded input has 9",
+                        a.options.kernel[0] = 10);
+    EXPECT_BOTH_REFUSED(
+        "the padded input's number of rows is 4294967301, it must be 1 to 2147483647", {
+            a.options.kernel[0] = 2147483647;
+            a.options.padding.top = a.options.padding.bottom = 2147483646;
+        });
     EXPECT_INVALID(
         "the padded input has 33554435 columns and the stride is 33554433: with 128 strides",
         Pool2dProblem::from_shape({1, 1, 33554435, 1}, DataType::f32,
                                   {.kernel = {1, 1}, .stride = {1, 33554433}}));
-    expect_refused("pooling 7 does not exist",
-                   [](Arguments &a) { a.options.pooling = static_cast<Pooling>(7); });
+    EXPECT_BOTH_REFUSED("pooling 7 does not exist", a.options.pooling = static_cast<Pooling>(7));
 }
 
 // Poolings have no groups.
@@ -107,41 +99,24 @@ TEST(Pool2dInput, Channels) {
 }
 
 TEST(Pool2dInput, ShapesAndTypes) {
-    const auto forward = [](const std::string &part, auto &&spoil) {
-        Arguments arguments;
-        spoil(arguments);
-        EXPECT_INVALID("pool2d: " + part, arguments.forward());
-    };
-    const auto backward = [](const std::string &part, auto &&spoil) {
-        Arguments arguments;
-        spoil(arguments);
-        EXPECT_INVALID("pool2d_backward: " + part, arguments.backward());
-    };
-    forward("input has 3 dimensions, [9, 8, 5], it needs 4", [](Arguments &a) {
-        a.input = made({9, 8, 5});
-    });
-    forward("output has shape [2, 4, 4, 6], it must have [2, 4, 4, 5]", [](Arguments &a) {
-        a.output = made({2, 4, 4, 6});
-    });
-    forward("output is f16, input is f32", [](Arguments &a) {
-        a.output = made({2, 4, 4, 5}, DataType::f16);
-    });
-    forward("the type is s32, it must be f32, f16 or bf16", [](Arguments &a) {
+    EXPECT_REFUSED_BY(Forward, "input has 3 dimensions, [9, 8, 5], it needs 4",
+                      a.input = made({9, 8, 5}));
+    EXPECT_REFUSED_BY(Forward, "output has shape [2, 4, 4, 6], it must have [2, 4, 4, 5]",
+                      a.output = made({2, 4, 4, 6}));
+    EXPECT_REFUSED_BY(Forward, "output is f16, input is f32",
+                      a.output = made({2, 4, 4, 5}, DataType::f16));
+    EXPECT_REFUSED_BY(Forward, "the type is s32, it must be f32, f16 or bf16", {
         a.input = made({2, 9, 8, 5}, DataType::s32);
         a.output = made({2, 4, 4, 5}, DataType::s32);
     });
-    backward("output gradient has shape [2, 4, 4, 4], it must have [2, 4, 4, 5]", [](Arguments &a) {
-        a.output_gradient = made({2, 4, 4, 4});
-    });
-    backward("input has shape [2, 9, 9, 5], it must have [2, 9, 8, 5]", [](Arguments &a) {
-        a.input = made({2, 9, 9, 5});
-    });
-    backward("output has shape [2, 4, 3, 5], it must have [2, 4, 4, 5]", [](Arguments &a) {
-        a.output = made({2, 4, 3, 5});
-    });
-    backward("input gradient is bf16, output gradient is f32", [](Arguments &a) {
-        a.input_gradient = made({2, 9, 8, 5}, DataType::bf16);
-    });
+    EXPECT_REFUSED_BY(Backward, "output gradient has shape [2, 4, 4, 4], it must have [2, 4, 4, 5]",
+                      a.output_gradient = made({2, 4, 4, 4}));
+    EXPECT_REFUSED_BY(Backward, "input has shape [2, 9, 9, 5], it must have [2, 9, 8, 5]",
+                      a.input = made({2, 9, 9, 5}));
+    EXPECT_REFUSED_BY(Backward, "output has shape [2, 4, 3, 5], it must have [2, 4, 4, 5]",
+                      a.output = made({2, 4, 3, 5}));
+    EXPECT_REFUSED_BY(Backward, "input gradient is bf16, output gradient is f32",
+                      a.input_gradient = made({2, 9, 8, 5}, DataType::bf16));
 }
 
 TEST(Pool2dInput, Memory) {

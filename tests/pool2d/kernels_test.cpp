@@ -5,8 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "HalideRuntime.h"
-#include "tests/kernels/family.h"
+#include "tests/convolution/layout_test.h"
 #include "tests/pool2d/case.h"
 #include "tests/reference/elements.h"
 #include "tests/support/values.h"
@@ -44,36 +43,20 @@ INSTANTIATE_TEST_SUITE_P(Table, Pool2dRow, testing::ValuesIn(pool2d_kernels()), 
 INSTANTIATE_TEST_SUITE_P(Table, Pool2dBackwardRow, testing::ValuesIn(pool2d_backward_kernels()),
                          parameter_name);
 
-class Pool2d : public testing::TestWithParam<std::tuple<DeviceType, DataType, Layout>> {
+class Pool2d : public LayoutTest {
 protected:
-    void SetUp() override {
-        if (devices_of(std::get<0>(GetParam())).empty()) GTEST_SKIP() << "no such device";
-    }
-
-    template<typename Case>
-    void check_selected() const {
-        const auto [type, data_type, layout] = GetParam();
-        const Device device = devices_of(type).front();
-        const double operations = type == DeviceType::cpu ? 1e6 : 1e5;
-        const auto request = [&](uint64_t seed) {
-            return Conv2dRequest{
-                data_type, layout, seed % 2 ? Data::integers : Data::reals, {}, operations};
-        };
-        check_random<Case>(device, 20, request);
-        check_empty<Case>(device, request(1));
-        check_two_threads<Case>(device, request(1));
-    }
+    void SetUp() override { need(std::get<0>(GetParam())); }
 };
 
-TEST_P(Pool2d, OfAnyProblem) { check_selected<Pool2dCase>(); }
-TEST_P(Pool2d, GradientOfAnyProblem) { check_selected<Pool2dBackwardCase>(); }
-
-INSTANTIATE_TEST_SUITE_P(
-    Devices, Pool2d,
-    testing::Combine(testing::Values(DeviceType::cpu, DeviceType::cuda, DeviceType::opencl),
-                     testing::Values(DataType::f32, DataType::f16, DataType::bf16),
-                     testing::ValuesIn(kLayouts)),
-    parameter_name);
+TEST_P(Pool2d, OfAnyProblem) {
+    check_problems<Pool2dCase>(20);
+    check_threads<Pool2dCase>();
+}
+TEST_P(Pool2d, GradientOfAnyProblem) {
+    check_problems<Pool2dBackwardCase>(20);
+    check_threads<Pool2dBackwardCase>();
+}
+INSTANTIATE_TEST_SUITE_P(Devices, Pool2d, layout_tests(), parameter_name);
 
 // More than one task, of images of all sizes, and channels past the end of a vector.
 TEST(Pool2dSizes, AreManyTasks) {
@@ -123,15 +106,12 @@ TEST(Pool2dThreads, ChangeNoBit) {
     for (const Layout layout : kLayouts) {
         for (const Pooling pooling : {Pooling::max, Pooling::average}) {
             const Pool2dOptions options{layout, pooling, {5, 5}, {2, 2}, {2, 2, 2, 2}};
-            const auto result = [&](int threads) {
-                const int before = halide_set_num_threads(threads);
+            const auto run = [&] {
                 const Tensor output = pool2d(input, options), gradient(shape, DataType::f32);
                 pool2d_backward(output, input, output, gradient, options);
-                halide_set_num_threads(before);
                 return std::pair(reference::bits(output), reference::bits(gradient));
             };
-            const auto alone = result(1);
-            for (const int threads : {2, 3, 8}) EXPECT_EQ(result(threads), alone) << threads;
+            expect_same_with_threads(run, {2, 3, 8});
         }
     }
 }

@@ -3,28 +3,18 @@
 
 #include <optional>
 
-#include "families/convolution/convolution.h"
 #include "hk/memory.h"
 #include "hk/quantized_conv2d.h"
-#include "tests/runtime/cuda_rows.h"
+#include "tests/convolution/cuda.h"
 #include "tests/runtime/expect_error.h"
 
 namespace hk {
 namespace {
 
 using tests::driver;
+using tests::square;
 
 const Device kDevice = tests::kCuda;
-
-Conv2dProblem shape(int64_t channels, int64_t size, int64_t filters, int64_t kernel) {
-    Conv2dProblem shape;
-    shape.channels = channels;
-    shape.height = shape.width = size;
-    shape.filters = filters;
-    shape.kernel_height = shape.kernel_width = kernel;
-    shape.options.padding = {kernel / 2, kernel / 2, kernel / 2, kernel / 2};
-    return shape;
-}
 
 class CudaQuantizedConv2d : public tests::CudaRows<> {
 protected:
@@ -43,12 +33,7 @@ protected:
                                    byte ? Quantization(0.5f, 3) : Quantization());
         };
         const Conv2dProblem p = bench::in(s, DataType::f32, layout);
-        const bool nhwc = layout == Layout::nhwc;
-        const int64_t depth = p.channels / p.options.groups;
-        const Shape input = nhwc ? Shape{p.batch, p.height, p.width, p.channels}
-                                 : Shape{p.batch, p.channels, p.height, p.width};
-        const Shape weight = nhwc ? Shape{p.filters, p.kernel_height, p.kernel_width, depth}
-                                  : Shape{p.filters, depth, p.kernel_height, p.kernel_width};
+        const Shape input = bench::input_shape(p), weight = bench::weight_shape(p);
         return {tensor(input, in), tensor(weight, DataType::s8), tensor(p.output_shape(), out),
                 QuantizedConv2dProblem::from_shapes(input, weight, in, out, p.options)};
     }
@@ -64,13 +49,10 @@ protected:
 
 // Of every rung that takes a shape; small ones, and some at the ends of what kernels take.
 TEST_F(CudaQuantizedConv2d, LaunchesOfEveryRowAreLegal) {
-    Conv2dProblem depthwise = shape(4099, 9, 4099, 5), batch = shape(1, 3, 2, 3);
-    depthwise.options.groups = 4099;
-    batch.batch = 70000;
-    const Conv2dProblem shapes[] = {depthwise,           batch,
-                                    shape(1, 1, 1, 1),   shape(64, 512, 256, 3),
-                                    shape(64, 56, 8, 3), shape(256, 56, 512, 1),
-                                    shape(3, 40, 1, 31), shape(1, 20000, 1, 3)};
+    std::vector<Conv2dProblem> shapes = {square(64, 512, 256, 3), square(64, 56, 8, 3),
+                                         square(256, 56, 512, 1)};
+    for (const Conv2dProblem &end : tests::ends())
+        if (end.channels != 4096) shapes.push_back(end);
     const std::pair<DataType, DataType> types[] = {{DataType::u8, DataType::u8},
                                                    {DataType::s8, DataType::s32},
                                                    {DataType::f32, DataType::f32},
@@ -100,7 +82,7 @@ TEST_F(CudaQuantizedConv2d, CallsAllocateNothing) {
     const MemoryPool pool = MemoryPool::of(kDevice);
     pool.set_caching(true);
     std::optional<Operands> made =
-        operands(shape(8, 6, 8, 3), DataType::u8, DataType::u8, Layout::nhwc);
+        operands(square(8, 6, 8, 3), DataType::u8, DataType::u8, Layout::nhwc);
     const Operands &o = *made;
     for (int call = 0; call < 3; call++) {
         driver().called.clear();
@@ -116,7 +98,7 @@ TEST_F(CudaQuantizedConv2d, CallsAllocateNothing) {
 // Of a launch, and of the memory that the kernels for zero points need: the same call works
 // afterwards.
 TEST_F(CudaQuantizedConv2d, FailuresLoseNothing) {
-    const Operands o = operands(shape(8, 6, 8, 3), DataType::u8, DataType::u8, Layout::nhwc);
+    const Operands o = operands(square(8, 6, 8, 3), DataType::u8, DataType::u8, Layout::nhwc);
     const auto call = [&] {
         quantized_conv2d(o.input, o.weight, {}, o.output, o.problem.conv.options);
     };

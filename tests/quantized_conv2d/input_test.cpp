@@ -2,10 +2,10 @@
 
 #include <limits>
 
-#include "tests/runtime/expect_error.h"
 #include "hk/quantized_conv2d.h"
-#include "tests/quantized_conv2d/stand_in_kernels.h"
 #include "tests/runtime/repeated.h"
+#include "tests/support/noting_kernels.h"
+#include "tests/support/refused.h"
 
 namespace hk {
 namespace {
@@ -22,6 +22,8 @@ struct Arguments {
     QuantizedTensor output{zeros({2, 6, 7, 12}, DataType::u8), {0.5f, 3}};
     Conv2dOptions options{.padding = {1, 1, 1, 1}};
 
+    static constexpr const char *kOperation = "quantized_conv2d: ";
+    static size_t calls() { return test::noted_calls.size(); }
     void run() const { quantized_conv2d(input, weight, bias, output, options); }
 
     void real_input() {
@@ -32,16 +34,6 @@ struct Arguments {
         output = {zeros({2, 6, 7, 12}, type), quantization};
     }
 };
-
-template<typename F>
-void expect_refused(const std::string &part, F &&spoil) {
-    Arguments arguments;
-    spoil(arguments);
-    const int before = tests::quantized_calls;
-    EXPECT_INVALID("quantized_conv2d: ", arguments.run());
-    EXPECT_INVALID(part, arguments.run());
-    EXPECT_EQ(tests::quantized_calls, before) << part;
-}
 
 TEST(Quantization, ScalesAreFiniteAndAboveZero) {
     const float infinity = std::numeric_limits<float>::infinity();
@@ -80,18 +72,16 @@ TEST(Quantization, ScalesOnADevice) {
 }
 
 TEST(QuantizedConv2dInput, TheUnspoiltCallRuns) {
-    const int before = tests::quantized_calls;
+    const size_t before = test::noted_calls.size();
     Arguments().run();
-    EXPECT_EQ(tests::quantized_calls, before + 1);
+    EXPECT_EQ(test::noted_calls.size(), before + 1);
 }
 
 TEST(QuantizedConv2dInput, UndefinedTensors) {
-    expect_refused("input is undefined", [](Arguments &a) { a.input = {}; });
-    expect_refused("weight is undefined", [](Arguments &a) { a.weight = {}; });
-    expect_refused("output is undefined", [](Arguments &a) { a.output = {}; });
-    expect_refused("bias is undefined, but has a quantization", [](Arguments &a) {
-        a.bias = {{}, {1}};
-    });
+    EXPECT_REFUSED("input is undefined", a.input = {});
+    EXPECT_REFUSED("weight is undefined", a.weight = {});
+    EXPECT_REFUSED("output is undefined", a.output = {});
+    EXPECT_REFUSED("bias is undefined, but has a quantization", a.bias = {{}, {1}});
     EXPECT_INVALID("quantized_conv2d: weight is undefined",
                    quantized_conv2d(Arguments().input, {}));
     EXPECT_INVALID("quantized_conv2d: input is undefined",
@@ -99,33 +89,25 @@ TEST(QuantizedConv2dInput, UndefinedTensors) {
 }
 
 TEST(QuantizedConv2dInput, Types) {
-    expect_refused("input is f16, it must be u8, s8 or f32", [](Arguments &a) {
-        a.input = zeros({2, 6, 7, 8}, DataType::f16);
-    });
-    expect_refused("weight is u8, it must be s8", [](Arguments &a) {
-        a.weight.values = zeros({12, 3, 3, 8}, DataType::u8);
-    });
-    expect_refused("bias is s16, it must be f32, s8 or s32",
-                   [](Arguments &a) { a.bias.values = zeros({12}, DataType::s16); });
-    expect_refused("output is bf16, it must be u8, s8, f32 or s32",
-                   [](Arguments &a) { a.output_of(DataType::bf16); });
+    EXPECT_REFUSED("input is f16, it must be u8, s8 or f32",
+                   a.input = zeros({2, 6, 7, 8}, DataType::f16));
+    EXPECT_REFUSED("weight is u8, it must be s8",
+                   a.weight.values = zeros({12, 3, 3, 8}, DataType::u8));
+    EXPECT_REFUSED("bias is s16, it must be f32, s8 or s32",
+                   a.bias.values = zeros({12}, DataType::s16));
+    EXPECT_REFUSED("output is bf16, it must be u8, s8, f32 or s32", a.output_of(DataType::bf16));
     EXPECT_INVALID("quantized_conv2d: output is f64",
                    quantized_conv2d(Arguments().input, Arguments().weight, {}, DataType::f64));
 }
 
 TEST(QuantizedConv2dInput, MissingQuantizations) {
-    expect_refused("input is u8 and needs a quantization",
-                   [](Arguments &a) { a.input.quantization = {}; });
-    expect_refused("input is s8 and needs a quantization", [](Arguments &a) {
-        a.input = zeros({2, 6, 7, 8}, DataType::s8);
-    });
-    expect_refused("weight is s8 and needs a quantization",
-                   [](Arguments &a) { a.weight.quantization = {}; });
-    expect_refused("bias is s8 and needs a quantization",
-                   [](Arguments &a) { a.bias = zeros({12}, DataType::s8); });
-    expect_refused("output is u8 and needs a quantization",
-                   [](Arguments &a) { a.output.quantization = {}; });
-    expect_refused("bias is s32 without a quantization, input is f32", [](Arguments &a) {
+    EXPECT_REFUSED("input is u8 and needs a quantization", a.input.quantization = {});
+    EXPECT_REFUSED("input is s8 and needs a quantization",
+                   a.input = zeros({2, 6, 7, 8}, DataType::s8));
+    EXPECT_REFUSED("weight is s8 and needs a quantization", a.weight.quantization = {});
+    EXPECT_REFUSED("bias is s8 and needs a quantization", a.bias = zeros({12}, DataType::s8));
+    EXPECT_REFUSED("output is u8 and needs a quantization", a.output.quantization = {});
+    EXPECT_REFUSED("bias is s32 without a quantization, input is f32", {
         const QuantizedTensor bias = a.bias;
         a.real_input();
         a.bias = bias;
@@ -133,51 +115,41 @@ TEST(QuantizedConv2dInput, MissingQuantizations) {
 }
 
 TEST(QuantizedConv2dInput, SuperfluousQuantizations) {
-    expect_refused("input is f32, it can't have a quantization", [](Arguments &a) {
+    EXPECT_REFUSED("input is f32, it can't have a quantization", {
         a.real_input();
         a.input.quantization = {1};
     });
-    expect_refused("bias is f32, it can't have a quantization", [](Arguments &a) {
-        a.bias = {zeros({12}, DataType::f32), {1}};
-    });
+    EXPECT_REFUSED("bias is f32, it can't have a quantization",
+                   a.bias = {zeros({12}, DataType::f32), {1}});
     for (const DataType type : {DataType::f32, DataType::s32}) {
-        expect_refused("output is " + std::string(name_of(type)) + ", it can't have a quantization",
-                       [&](Arguments &a) { a.output_of(type, {1}); });
+        EXPECT_REFUSED("output is " + std::string(name_of(type)) + ", it can't have a quantization",
+                       a.output_of(type, {1}));
     }
 }
 
 TEST(QuantizedConv2dInput, NumberOfScales) {
-    expect_refused("input has 8 scales, it must have one",
-                   [](Arguments &a) { a.input.quantization = scales(8); });
-    expect_refused("weight has 8 scales, the weight has 12 filters",
-                   [](Arguments &a) { a.weight.quantization = scales(8); });
-    expect_refused("weight has 0 scales, the weight has 12 filters",
-                   [](Arguments &a) { a.weight.quantization = scales(0); });
-    expect_refused("bias has 1 scales, the weight has 12 filters",
-                   [](Arguments &a) { a.bias.quantization = scales(1); });
-    expect_refused("output has 12 scales, it must have one",
-                   [](Arguments &a) { a.output.quantization = scales(12); });
+    EXPECT_REFUSED("input has 8 scales, it must have one", a.input.quantization = scales(8));
+    EXPECT_REFUSED("weight has 8 scales, the weight has 12 filters",
+                   a.weight.quantization = scales(8));
+    EXPECT_REFUSED("weight has 0 scales, the weight has 12 filters",
+                   a.weight.quantization = scales(0));
+    EXPECT_REFUSED("bias has 1 scales, the weight has 12 filters", a.bias.quantization = scales(1));
+    EXPECT_REFUSED("output has 12 scales, it must have one", a.output.quantization = scales(12));
 }
 
 TEST(QuantizedConv2dInput, ZeroPoints) {
-    expect_refused("input's zero point is 256, u8 holds 0 to 255", [](Arguments &a) {
-        a.input.quantization = {0.5f, 256};
-    });
-    expect_refused("input's zero point is -1, u8 holds 0 to 255", [](Arguments &a) {
-        a.input.quantization = {0.5f, -1};
-    });
-    expect_refused("input's zero point is 128, s8 holds -128 to 127", [](Arguments &a) {
-        a.input.values = zeros({2, 6, 7, 8}, DataType::s8);
-    });
-    expect_refused("weight's zero point is -129, s8 holds -128 to 127", [](Arguments &a) {
-        a.weight.quantization = {std::vector<float>(12, 1.f), -129};
-    });
-    expect_refused("bias's zero point is 200, s8 holds -128 to 127", [](Arguments &a) {
-        a.bias = {zeros({12}, DataType::s8), {1, 200}};
-    });
-    expect_refused("output's zero point is 2147483647, u8 holds 0 to 255", [](Arguments &a) {
-        a.output.quantization = {1, 2147483647};
-    });
+    EXPECT_REFUSED("input's zero point is 256, u8 holds 0 to 255",
+                   a.input.quantization = {0.5f, 256});
+    EXPECT_REFUSED("input's zero point is -1, u8 holds 0 to 255",
+                   a.input.quantization = {0.5f, -1});
+    EXPECT_REFUSED("input's zero point is 128, s8 holds -128 to 127",
+                   a.input.values = zeros({2, 6, 7, 8}, DataType::s8));
+    EXPECT_REFUSED("weight's zero point is -129, s8 holds -128 to 127",
+                   a.weight.quantization = {std::vector<float>(12, 1.f), -129});
+    EXPECT_REFUSED("bias's zero point is 200, s8 holds -128 to 127",
+                   a.bias = {zeros({12}, DataType::s8), {1, 200}});
+    EXPECT_REFUSED("output's zero point is 2147483647, u8 holds 0 to 255",
+                   a.output.quantization = {1, 2147483647});
     Arguments ends;
     ends.input.quantization = {1, 255};
     ends.weight.quantization = {1, -128};
@@ -187,37 +159,36 @@ TEST(QuantizedConv2dInput, ZeroPoints) {
 }
 
 TEST(QuantizedConv2dInput, IntegerOutput) {
-    expect_refused("output is s32, input is f32, it must be u8 or s8", [](Arguments &a) {
+    EXPECT_REFUSED("output is s32, input is f32, it must be u8 or s8", {
         a.real_input();
         a.output_of(DataType::s32);
     });
-    expect_refused("output is s32, activation is relu, it must be none", [](Arguments &a) {
+    EXPECT_REFUSED("output is s32, activation is relu, it must be none", {
         a.output_of(DataType::s32);
         a.options.activation = Activation::relu;
     });
-    expect_refused("bias is f32, with output s32 it must be s32 without", [](Arguments &a) {
+    EXPECT_REFUSED("bias is f32, with output s32 it must be s32 without", {
         a.output_of(DataType::s32);
         a.bias = zeros({12}, DataType::f32);
     });
-    expect_refused("bias is s32 with a quantization, with output s32", [](Arguments &a) {
+    EXPECT_REFUSED("bias is s32 with a quantization, with output s32", {
         a.output_of(DataType::s32);
         a.bias.quantization = {1};
     });
 }
 
 TEST(QuantizedConv2dInput, Activations) {
-    expect_refused("activation is silu, it must be none, relu, clamp or leaky_relu",
-                   [](Arguments &a) { a.options.activation = Activation::silu; });
-    expect_refused("activation 200 does not exist",
-                   [](Arguments &a) { a.options.activation = static_cast<Activation>(200); });
-    expect_refused("activation is gelu, it must be",
-                   [](Arguments &a) { a.options.activation = Activation::gelu; });
-    expect_refused("clamp goes from 6.000000 to nan", [](Arguments &a) {
+    EXPECT_REFUSED("activation is silu, it must be none, relu, clamp or leaky_relu",
+                   a.options.activation = Activation::silu);
+    EXPECT_REFUSED("activation 200 does not exist",
+                   a.options.activation = static_cast<Activation>(200));
+    EXPECT_REFUSED("activation is gelu, it must be", a.options.activation = Activation::gelu);
+    EXPECT_REFUSED("clamp goes from 6.000000 to nan", {
         a.options.activation = Activation::clamp;
         a.options.alpha = 6;
         a.options.beta = std::numeric_limits<float>::quiet_NaN();
     });
-    expect_refused("leaky_relu's slope is inf", [](Arguments &a) {
+    EXPECT_REFUSED("leaky_relu's slope is inf", {
         a.options.activation = Activation::leaky_relu;
         a.options.alpha = std::numeric_limits<float>::infinity();
     });
@@ -225,64 +196,53 @@ TEST(QuantizedConv2dInput, Activations) {
 
 // The rest is checked as for conv2d, in messages of this operation.
 TEST(QuantizedConv2dInput, Geometry) {
-    expect_refused("the layout is any, it must be nhwc or nchw",
-                   [](Arguments &a) { a.options.layout = Layout::any; });
-    expect_refused("the layout is unknown",
-                   [](Arguments &a) { a.options.layout = static_cast<Layout>(200); });
-    expect_refused("input has 3 dimensions, [6, 7, 8], it needs 4", [](Arguments &a) {
-        a.input.values = zeros({6, 7, 8}, DataType::u8);
-    });
-    expect_refused("weight has 8 input channels, input has 8 in 2 groups",
-                   [](Arguments &a) { a.options.groups = 2; });
-    expect_refused("stride of y is 0", [](Arguments &a) { a.options.stride[0] = 0; });
-    expect_refused("the kernel reaches over 11 rows, the padded input has 8", [](Arguments &a) {
-        a.options.dilation = {5, 1};
-    });
-    expect_refused("output has shape [2, 6, 7, 11], it must have [2, 6, 7, 12]", [](Arguments &a) {
-        a.output.values = zeros({2, 6, 7, 11}, DataType::u8);
-    });
-    expect_refused("bias has shape [11], it must have [12]",
-                   [](Arguments &a) { a.bias.values = zeros({11}, DataType::s32); });
-    expect_refused("input's channels have the stride 2", [](Arguments &a) {
-        a.input.values = zeros({2, 6, 7, 16}, DataType::u8).slice(3, 0, 8, 2);
-    });
+    EXPECT_REFUSED("the layout is any, it must be nhwc or nchw", a.options.layout = Layout::any);
+    EXPECT_REFUSED("the layout is unknown", a.options.layout = static_cast<Layout>(200));
+    EXPECT_REFUSED("input has 3 dimensions, [6, 7, 8], it needs 4",
+                   a.input.values = zeros({6, 7, 8}, DataType::u8));
+    EXPECT_REFUSED("weight has 8 input channels, input has 8 in 2 groups", a.options.groups = 2);
+    EXPECT_REFUSED("stride of y is 0", a.options.stride[0] = 0);
+    EXPECT_REFUSED("the kernel reaches over 11 rows, the padded input has 8",
+                   a.options.dilation = {5, 1});
+    EXPECT_REFUSED("output has shape [2, 6, 7, 11], it must have [2, 6, 7, 12]",
+                   a.output.values = zeros({2, 6, 7, 11}, DataType::u8));
+    EXPECT_REFUSED("bias has shape [11], it must have [12]",
+                   a.bias.values = zeros({11}, DataType::s32));
+    EXPECT_REFUSED("input's channels have the stride 2",
+                   a.input.values = zeros({2, 6, 7, 16}, DataType::u8).slice(3, 0, 8, 2));
 }
 
 TEST(QuantizedConv2dInput, RepeatedElements) {
-    expect_refused("input has this many elements, repeated ones counted: 4294967296",
-                   [](Arguments &a) {
-                       a.options = {.stride = {1 << 16, 1 << 16}};
-                       a.input.values = repeated({1, 1 << 16, 1 << 16, 1}, DataType::u8);
-                       a.weight.values = zeros({12, 1, 3, 1}, DataType::s8);
-                       a.output.values = zeros({1, 1, 1, 12}, DataType::u8);
-                   });
+    EXPECT_REFUSED("input has this many elements, repeated ones counted: 4294967296", {
+        a.options = {.stride = {1 << 16, 1 << 16}};
+        a.input.values = repeated({1, 1 << 16, 1 << 16, 1}, DataType::u8);
+        a.weight.values = zeros({12, 1, 3, 1}, DataType::s8);
+        a.output.values = zeros({1, 1, 1, 12}, DataType::u8);
+    });
     // Few bytes, but a row's size times its stride is more than kernels count.
-    expect_refused("input has a size whose product with its stride is 4294967292",
-                   [](Arguments &a) {
-                       static uint8_t byte = 0;
-                       a.options = {};
-                       a.input.values = Tensor::borrow(&byte, DataType::u8, {1, 2, 1, 1},
-                                                       {0, (int64_t{1} << 31) - 2, 0, 1});
-                       a.weight.values = zeros({12, 1, 1, 1}, DataType::s8);
-                       a.output.values = zeros({1, 2, 1, 12}, DataType::u8);
-                   });
+    EXPECT_REFUSED("input has a size whose product with its stride is 4294967292", {
+        static uint8_t byte = 0;
+        a.options = {};
+        a.input.values =
+            Tensor::borrow(&byte, DataType::u8, {1, 2, 1, 1}, {0, (int64_t{1} << 31) - 2, 0, 1});
+        a.weight.values = zeros({12, 1, 1, 1}, DataType::s8);
+        a.output.values = zeros({1, 2, 1, 12}, DataType::u8);
+    });
 }
 
 TEST(QuantizedConv2dInput, Places) {
-    expect_refused("weight is on opencl:0, input is on cpu",
-                   [](Arguments &a) { a.weight.values = a.weight.values.to(Device::opencl(0)); });
-    expect_refused("weight scale is on opencl:0, input is on cpu", [](Arguments &a) {
-        a.weight.quantization = {std::vector<float>(12, 1.f), 0, Device::opencl(0)};
-    });
-    expect_refused("bias scale is on opencl:0, input is on cpu", [](Arguments &a) {
-        a.bias.quantization = {std::vector<float>(12, 1.f), 0, Device::opencl(0)};
-    });
-    expect_refused("output and input overlap", [](Arguments &a) {
+    EXPECT_REFUSED("weight is on opencl:0, input is on cpu",
+                   a.weight.values = a.weight.values.to(Device::opencl(0)));
+    EXPECT_REFUSED("weight scale is on opencl:0, input is on cpu",
+                   a.weight.quantization = {std::vector<float>(12, 1.f), 0, Device::opencl(0)});
+    EXPECT_REFUSED("bias scale is on opencl:0, input is on cpu",
+                   a.bias.quantization = {std::vector<float>(12, 1.f), 0, Device::opencl(0)});
+    EXPECT_REFUSED("output and input overlap", {
         const Tensor whole = zeros({2, 6, 7, 16}, DataType::u8);
         a.input.values = whole.slice(3, 0, 8);
         a.output.values = whole.slice(3, 4, 12);
     });
-    expect_refused("output and weight scale overlap", [](Arguments &a) {
+    EXPECT_REFUSED("output and weight scale overlap", {
         const Tensor scale = a.weight.quantization.scales();
         a.input.values = zeros({1, 3, 3, 8}, DataType::u8);
         a.output.values = Tensor::borrow(scale.data<float>(), DataType::u8, {1, 1, 1, 12});
@@ -309,7 +269,7 @@ TEST(QuantizedConv2dInput, GivenRows) {
 }
 
 TEST(QuantizedConv2dInput, NoRowTakesIt) {
-    expect_refused("no row takes the problem on cpu", [](Arguments &a) { a.real_input(); });
+    EXPECT_REFUSED("no row takes the problem on cpu", a.real_input());
 }
 
 }  // namespace

@@ -1,16 +1,18 @@
-// Is the definition ONNX's: the reference against QLinearConv, ConvInteger, and DequantizeLinear
-// followed by Conv.
-
-#include "tests/quantized_conv2d/reference.h"
+// Is the definition ONNX's: the reference against DequantizeLinear followed by Conv. (tests/onnx
+// has QLinearConv and ConvInteger.) Do the random problems reach what they are meant to reach, and
+// does the comparison find what is wrong.
 
 #include <gtest/gtest.h>
-
+#include <algorithm>
 #include <cmath>
+#include <map>
 
+#include "tests/quantized_conv2d/case.h"
 #include "tests/quantized_conv2d/check.h"
-#include "tests/quantized_conv2d/onnx_reference.h"
+#include "tests/quantized_conv2d/reference.h"
 #include "tests/reference/elements.h"
 #include "tests/reference/tolerance.h"
+#include "tests/support/values.h"
 
 namespace hk::test {
 namespace {
@@ -39,48 +41,17 @@ void for_each_case(DataType type, Layout layout, Wanted wanted, Visit visit) {
     EXPECT_TRUE(visited == cases || std::getenv("HK_SEED")) << visited;
 }
 
+// Of packed elements: (x - zero point) * scale, `scales` one for all or one for each slice of the
+// outermost dimension.
+Tensor dequantize_linear(const Tensor &x, const std::vector<float> &scales, int32_t zero_point) {
+    std::vector<double> values = reference::read(x);
+    const size_t slice = values.size() / scales.size();
+    for (size_t i = 0; i < values.size(); i++)
+        values[i] = (values[i] - zero_point) * scales[i / slice];
+    return host_tensor(x.shape(), DataType::f32, values);
+}
+
 class QuantizedConv2dReference : public testing::TestWithParam<Layout> {};
-
-TEST_P(QuantizedConv2dReference, IsConvInteger) {
-    const auto wanted = [](const QuantizedConv2dCase &c) { return c.bias == QuantizedBias::none; };
-    for_each_case(DataType::u8, GetParam(), wanted,
-                  [](const auto &c, const auto &, const auto &t, const auto &result) {
-                      const std::vector<int32_t> onnx = reference::conv_integer(
-                          t.input.values, t.weight.values, c.input_zero_point, c.weight_zero_point,
-                          c.problem.options);
-                      EXPECT_EQ(result.sum.value, std::vector<double>(onnx.begin(), onnx.end()));
-                  });
-}
-
-// ONNX leaves open in which order scales are multiplied and rounded. Where the real number is next
-// to a tie, the definition may round to the other side of it.
-TEST_P(QuantizedConv2dReference, IsQLinearConv) {
-    const auto wanted = [](const QuantizedConv2dCase &c) {
-        return c.requantized() &&
-               (c.bias == QuantizedBias::none || c.bias == QuantizedBias::sum_s32);
-    };
-    size_t inside = 0, elements = 0;
-    for_each_case(
-        DataType::u8, GetParam(), wanted,
-        [&](const auto &c, const auto &operands, const auto &t, const auto &result) {
-            const reference::QLinearConv onnx = reference::qlinear_conv(
-                t.input.values, c.input_scale, c.input_zero_point, t.weight.values,
-                operands.weight_scales, c.weight_zero_point, c.output_scale, c.output_zero_point,
-                c.output_type, operands.bias, c.problem.options);
-            for (size_t i = 0; i < onnx.y.size(); i++) {
-                const double real = onnx.real[i];
-                const double to_tie = std::abs(std::abs(real - std::floor(real)) - 0.5);
-                const double got =
-                    reference::stored(result.separate[i], c.output_type, c.output_zero_point);
-                ASSERT_LE(std::abs(got - onnx.y[i]), to_tie < 1e-5 * std::abs(real) ? 1 : 0)
-                    << name_of_place(c.problem, i) << " of " << real;
-                inside += std::abs(real) < 100 && onnx.y[i] != c.output_zero_point;
-                elements++;
-            }
-        });
-    EXPECT_GT(inside, elements / 3) << "the cases spread over the range";
-    EXPECT_LT(inside, elements) << "some saturate";
-}
 
 // In exact arithmetic they are equal; here the dequantised numbers are rounded to f32.
 TEST_P(QuantizedConv2dReference, IsDequantizeLinearAndConv) {
@@ -91,7 +62,6 @@ TEST_P(QuantizedConv2dReference, IsDequantizeLinearAndConv) {
         for_each_case(
             type, GetParam(), wanted,
             [](const auto &c, const auto &operands, const auto &t, const auto &result) {
-                using reference::dequantize_linear;
                 const Tensor x = c.integer() ? dequantize_linear(t.input.values, {c.input_scale},
                                                                  c.input_zero_point)
                                              : t.input.values;
@@ -132,6 +102,102 @@ TEST(QuantizedStored, RoundsHalfToEvenAndSaturates) {
 INSTANTIATE_TEST_SUITE_P(Layouts, QuantizedConv2dReference,
                          testing::Values(Layout::nhwc, Layout::nchw),
                          [](const auto &info) { return std::string(name_of(info.param)); });
+
+std::vector<QuantizedConv2dCase> many(DataType type, std::span<const Constraint> where = {}) {
+    return random_cases<QuantizedConv2dCase>(250, {type, Layout::nhwc, {}, where, 5e4});
+}
+
+TEST(QuantizedConv2dCase, CoversTheKindsOfQuantisation) {
+    std::map<std::string, int> seen;
+    for (const QuantizedConv2dCase &c : many(DataType::u8)) {
+        const bool u8 = c.problem.type == DataType::u8;
+        seen["input u8"] += u8;
+        seen["input s8"] += !u8;
+        seen["input zero point 0"] += u8 && c.input_zero_point == 0;
+        seen["input zero point 255"] += c.input_zero_point == 255;
+        seen["input zero point -128"] += c.input_zero_point == -128;
+        seen["input zero point 127"] += !u8 && c.input_zero_point == 127;
+        seen["weight zero point 0"] += c.weight_zero_point == 0;
+        seen["weight zero point -128"] += c.weight_zero_point == -128;
+        seen["weight zero point 127"] += c.weight_zero_point == 127;
+        seen["a scale of each filter"] += c.scale_per_filter;
+        seen["one scale"] += !c.scale_per_filter;
+        seen["bias " + std::to_string(static_cast<int>(c.bias))]++;
+        seen["output " + std::string(hk::name_of(c.output_type))]++;
+        seen["activation " + std::string(hk::name_of(c.problem.options.activation))]++;
+        seen["bytes " + std::to_string(static_cast<int>(c.stored))]++;
+        seen["padded, zero point not 0"] += c.problem.options.padding.top && c.input_zero_point;
+    }
+    EXPECT_EQ(seen.size(), 12u + 3 + 5 + 4 + 4) << "3 of bytes, 5 biases, 4 outputs, 4 activations";
+    for (const auto &[kind, times] : seen) {
+        EXPECT_GE(times, 3) << kind;
+    }
+}
+
+struct Computed {
+    QuantizedConv2dCase c;
+    QuantizedHostTensors tensors;
+    reference::QuantizedConv2dResult result;
+};
+
+Computed computed(const QuantizedConv2dCase &c) {
+    const QuantizedHostTensors t(c, quantized_conv2d_operands(c));
+    return {c, t,
+            reference::quantized_conv2d(t.input, t.weight, t.bias, t.output, c.problem.options)};
+}
+
+TEST(QuantizedConv2dCase, SpreadsOutputsOverTheRange) {
+    const Constraint bytes{"output_bytes", Constraint::Relation::equal, 1};
+    for (const DataType type : {DataType::u8, DataType::f32}) {
+        int spread = 0, saturating = 0, halfway = 0;
+        for (const QuantizedConv2dCase &c : many(type, {&bytes, 1})) {
+            const Computed made = computed(c);
+            std::map<double, int> values;
+            for (const float v : made.result.fused) {
+                // To even and upwards differ from half an even number.
+                halfway += std::abs(v) < 100 && std::remainder(v, 2) == 0.5;
+                values[reference::stored(v, c.output_type, c.output_zero_point)]++;
+            }
+            const double least = c.output_type == DataType::u8 ? 0 : -128;
+            spread += values.size() > 8;
+            saturating += values.contains(least) || values.contains(least + 255);
+        }
+        EXPECT_GE(halfway, 100) << name_of(type);
+        EXPECT_GE(spread, 100) << name_of(type);
+        EXPECT_GE(saturating, 50) << name_of(type);
+        EXPECT_LE(saturating, 220) << name_of(type);
+    }
+}
+
+// An output as the definition has it passes; one unit more in one place does not.
+TEST(QuantizedConv2dCheck, FindsOneUnit) {
+    for (const DataType type : {DataType::u8, DataType::f32}) {
+        for (QuantizedConv2dCase c : many(type)) {
+            c.problem.batch = 1;
+            c.problem.options.layout = Layout::nhwc;
+            const Computed made = computed(c);
+            std::vector<double> values;
+            for (size_t i = 0; i < made.result.value.size(); i++) {
+                values.push_back(
+                    c.output_type == DataType::s32 ? reference::wrapped(made.result.sum.value[i])
+                    : c.requantized() ? reference::stored(made.result.fused[i], c.output_type,
+                                                          c.output_zero_point)
+                                      : made.result.fused[i]);
+            }
+            const auto faults = [&] {
+                return compare(c, made.tensors,
+                               host_tensor(c.problem.output_shape(), c.output_type, values));
+            };
+            ASSERT_EQ(faults(), "") << to_string(c);
+            double &one = values[c.seed % values.size()];
+            one += c.output_type == DataType::f32
+                       ? 2e-6 * *std::ranges::max_element(made.result.magnitude) + 1e-30
+                   : one > 0 ? -1
+                             : 1;
+            ASSERT_NE(faults(), "") << to_string(c);
+        }
+    }
+}
 
 }  // namespace
 }  // namespace hk::test

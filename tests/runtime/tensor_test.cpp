@@ -1,25 +1,11 @@
 #include "hk/tensor.h"
 
-#include <numeric>
-
 #include "HalideRuntime.h"
+#include "counted.h"
 #include "expect_error.h"
 
 namespace hk {
 namespace {
-
-// 0, 1, 2, … in row-major order.
-Tensor counted(const Shape &shape) {
-    Tensor tensor(shape, DataType::s32);
-    std::iota(tensor.data<int32_t>(), tensor.data<int32_t>() + tensor.elements(), 0);
-    return tensor;
-}
-
-// A view's elements in row-major order.
-std::vector<int32_t> values(const Tensor &view) {
-    const Tensor packed = view.to(Device::cpu());
-    return {packed.data<int32_t>(), packed.data<int32_t>() + packed.elements()};
-}
 
 using Values = std::vector<int32_t>;
 

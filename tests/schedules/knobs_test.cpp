@@ -7,52 +7,18 @@
 
 #include "Halide.h"
 #include "compiled.h"
-#include "hk/activation.h"
-#include "hk/conv2d.h"
-#include "hk/conv2d_backward.h"
-#include "hk/group_norm.h"
-#include "hk/pool2d.h"
-#include "hk/quantized_conv2d.h"
-#include "hk/sgd.h"
-#include "hk/softmax_cross_entropy.h"
-#include "hk/tensor_product.h"
-#include "hk/tensor_product_backward.h"
-#include "hk/topk.h"
+#include "tables.h"
 
 namespace hk::explorer {
 namespace {
-
-std::vector<std::span<const KernelInfo>> tables() {
-    return {activate_kernels(),
-            activate_backward_kernels(),
-            conv2d_kernels(),
-            conv2d_filter_kernels(),
-            conv2d_backward_data_kernels(),
-            conv2d_backward_weight_kernels(),
-            conv2d_backward_bias_kernels(),
-            pool2d_kernels(),
-            pool2d_backward_kernels(),
-            quantized_conv2d_kernels(),
-            group_norm_kernels(),
-            sgd_kernels(),
-            softmax_cross_entropy_kernels(),
-            tensor_product_kernels(),
-            tensor_product_stationary_kernels(),
-            tensor_product_atomic_kernels(),
-            tensor_product_backward_weight_kernels(),
-            topk_kernels(),
-            topk_tiles_kernels(),
-            topk_merge_kernels(),
-            topk_unpack_kernels()};
-}
 
 // Of each row, layout and device one type: f32 where it is, else the first.
 std::vector<const KernelInfo *> rows() {
     using Key = std::tuple<std::string, std::string, Layout, DeviceType>;
     std::map<Key, const KernelInfo *> chosen;
     std::vector<Key> order;
-    for (const std::span<const KernelInfo> table : tables()) {
-        for (const KernelInfo &row : table) {
+    for (const Table &table : tables()) {
+        for (const KernelInfo &row : table.kernels) {
             const Key key{row.family, row.row, row.layout, row.device};
             const auto [at, is_new] = chosen.try_emplace(key, &row);
             if (is_new) order.push_back(key);

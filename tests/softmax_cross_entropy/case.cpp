@@ -6,8 +6,7 @@
 #include <sstream>
 
 #include "tests/reference/elements.h"
-#include "tests/reference/tolerance.h"
-#include "tests/softmax_cross_entropy/reference.h"
+#include "tests/support/conditions.h"
 #include "tests/support/values.h"
 
 namespace hk::test {
@@ -15,18 +14,6 @@ namespace {
 
 constexpr const char *kLogits[] = {"ordinary",        "far",   "equal", "with NaNs",
                                    "with infinities", "masked"};
-
-int64_t size_for(std::span<const Constraint> where, std::string_view field, int64_t size) {
-    for (const Constraint &constraint : where) {
-        if (constraint.field != field) continue;
-        if (constraint.relation == Constraint::Relation::at_least) {
-            size = std::max(size, constraint.value);
-        } else if (constraint.relation == Constraint::Relation::at_most) {
-            size = std::min(size, constraint.value);
-        }
-    }
-    return size;
-}
 
 // What is not finite, in every second row; of a mask in every second class.
 void spoil(Random &random, const SoftmaxCase &c, std::vector<double> &values) {
@@ -43,39 +30,7 @@ void spoil(Random &random, const SoftmaxCase &c, std::vector<double> &values) {
     }
 }
 
-std::string text_of(double value, double bound) {
-    std::ostringstream text;
-    text << value << " within " << bound;
-    return text.str();
-}
-
 using Result = reference::SoftmaxCrossEntropyResult;
-
-std::string compare_loss(const SoftmaxCase &c, const Result &wanted, const Tensor &loss) {
-    const std::vector<double> got = reference::read(loss);
-    const auto fault = [&](size_t n) {
-        const double value = wanted.loss[n];
-        const double bound = reference::loss_tolerance(c.classes, value);
-        return reference::close(DataType::f32, got[n], value, bound) ? "" : text_of(value, bound);
-    };
-    const auto place = [](size_t n) { return "n " + std::to_string(n); };
-    return differences(place, got, fault) + unwritten(loss);
-}
-
-std::string compare_gradient(const SoftmaxCase &c, const Result &wanted, const Tensor &gradient) {
-    const std::vector<double> got = reference::read(gradient);
-    const auto classes = static_cast<size_t>(c.classes);
-    const auto fault = [&](size_t i) {
-        const double value = wanted.gradient[i];
-        const double bound =
-            reference::gradient_tolerance(c.type, c.classes, value, wanted.probability[i], c.scale);
-        return reference::close(c.type, got[i], value, bound) ? "" : text_of(value, bound);
-    };
-    const auto place = [&](size_t i) {
-        return "n " + std::to_string(i / classes) + " c " + std::to_string(i % classes);
-    };
-    return differences(place, got, fault) + unwritten(gradient);
-}
 
 }  // namespace
 
@@ -87,10 +42,10 @@ std::optional<SoftmaxCase> random_case(uint64_t seed, const SoftmaxRequest &requ
     c.type = request.type;
     c.classes = pick(random, std::vector<int64_t>{1, 2, 3, 7, 10, 15, 16, 17, 31, 33, 64, 100, 255,
                                                   256, 257, 512, 513, 1000, 1025});
-    c.classes = size_for(request.where, "classes", c.classes);
+    c.classes = range_of(request.where, "classes").moved(c.classes);
     const auto most = static_cast<int64_t>(request.elements) / c.classes;
     c.rows = uniform(random, 1, std::clamp<int64_t>(most, 1, 40));
-    c.rows = size_for(request.where, "rows", c.rows);
+    c.rows = range_of(request.where, "rows").moved(c.rows);
     c.logits = static_cast<Logits>(uniform(random, 0, 5));
     c.gradient = !one_in(random, 4);
     c.loss = !c.gradient || !one_in(random, 4);
@@ -137,6 +92,32 @@ Tensor labels_of(const SoftmaxCase &c) {
     return host_tensor({c.rows}, c.labels, whole_numbers(random, {c.rows}, 0, c.classes - 1));
 }
 
+std::string compare_loss(int64_t classes, const Result &wanted, const Tensor &loss) {
+    const std::vector<double> got = reference::read(loss);
+    const auto fault_of = [&](size_t n) {
+        return fault(DataType::f32, got[n], wanted.loss[n],
+                     reference::loss_tolerance(classes, wanted.loss[n]));
+    };
+    const auto place = [](size_t n) { return "n " + std::to_string(n); };
+    return differences(place, got, fault_of) + unwritten(loss);
+}
+
+std::string compare_gradient(double scale, const Result &wanted, const Tensor &gradient) {
+    const std::vector<double> got = reference::read(gradient);
+    const int64_t classes = gradient.shape()[1];
+    const auto fault_of = [&](size_t i) {
+        const double value = wanted.gradient[i];
+        return fault(gradient.type(), got[i], value,
+                     reference::gradient_tolerance(gradient.type(), classes, value,
+                                                   wanted.probability[i], scale));
+    };
+    const auto place = [&](size_t i) {
+        const auto at = static_cast<int64_t>(i);
+        return "n " + std::to_string(at / classes) + " c " + std::to_string(at % classes);
+    };
+    return differences(place, got, fault_of) + unwritten(gradient);
+}
+
 Outcome check(const SoftmaxCase &c, Device device, const KernelInfo *row) {
     const Tensor values = logits_of(c), which = labels_of(c);
     std::vector<int64_t> label_values;
@@ -155,7 +136,7 @@ Outcome check(const SoftmaxCase &c, Device device, const KernelInfo *row) {
     if (c.loss) {
         loss.emplace(Shape{c.rows}, DataType::f32, device, c.vectors_at, random);
         checked.outputs.push_back({"loss", &*loss, [&](const Tensor &result) {
-                                       return compare_loss(c, wanted, result);
+                                       return compare_loss(c.classes, wanted, result);
                                    }});
     }
     if (c.gradient && !c.in_place) {
@@ -164,7 +145,7 @@ Outcome check(const SoftmaxCase &c, Device device, const KernelInfo *row) {
     if (c.gradient) {
         checked.outputs.push_back(
             {"gradient", c.in_place ? &logits : &*gradient,
-             [&](const Tensor &result) { return compare_gradient(c, wanted, result); }});
+             [&](const Tensor &result) { return compare_gradient(c.scale, wanted, result); }});
     }
     if (!c.in_place) checked.inputs.push_back({"logits", &logits});
     checked.call = [&] {

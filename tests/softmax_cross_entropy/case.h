@@ -3,6 +3,7 @@
 // is compared with the reference.
 
 #include "hk/softmax_cross_entropy.h"
+#include "tests/softmax_cross_entropy/reference.h"
 #include "tests/support/checked_call.h"
 
 namespace hk::test {
@@ -43,6 +44,12 @@ std::string to_string(const SoftmaxCase &c);
 
 Tensor logits_of(const SoftmaxCase &c);
 Tensor labels_of(const SoftmaxCase &c);
+
+// What is wrong of results on the host.
+std::string compare_loss(int64_t classes, const reference::SoftmaxCrossEntropyResult &wanted,
+                         const Tensor &loss);
+std::string compare_gradient(double scale, const reference::SoftmaxCrossEntropyResult &wanted,
+                             const Tensor &gradient);
 
 // `row` null: what selection takes.
 Outcome check(const SoftmaxCase &c, Device device, const KernelInfo *row = nullptr);

@@ -3,49 +3,13 @@
 #include "hk/softmax_cross_entropy.h"
 
 #include <algorithm>
-#include <cmath>
-#include <sstream>
 
 #include "tests/fuzz/compare.h"
 #include "tests/fuzz/family.h"
 #include "tests/reference/elements.h"
-#include "tests/reference/tolerance.h"
 #include "tests/softmax_cross_entropy/case.h"
-#include "tests/softmax_cross_entropy/reference.h"
-#include "tests/support/checked_call.h"
 
 namespace hk::fuzz {
-namespace {
-
-std::string compare_gradient(const Tensor &got, const reference::SoftmaxCrossEntropyResult &wanted,
-                             int64_t classes, double scale) {
-    const std::vector<double> values = reference::read(got);
-    for (size_t i = 0; i < values.size(); i++) {
-        const double value = wanted.gradient[i];
-        const double bound =
-            reference::gradient_tolerance(got.type(), classes, value, wanted.probability[i], scale);
-        if (reference::close(got.type(), values[i], value, bound)) continue;
-        std::ostringstream text;
-        text << "gradient " << i << ": " << values[i] << ", should be " << value << " within "
-             << bound;
-        return text.str();
-    }
-    return "";
-}
-
-std::string compare_loss(const Tensor &got, const std::vector<double> &loss, int64_t classes) {
-    const auto fault = [&, values = reference::read(got)](size_t n) -> std::string {
-        const double bound = reference::loss_tolerance(classes, loss[n]);
-        return reference::close(DataType::f32, values[n], loss[n], bound)
-                   ? ""
-                   : std::to_string(loss[n]) + " within " + std::to_string(bound);
-    };
-    const auto place = [](size_t n) { return "loss " + std::to_string(n); };
-    return test::differences(place, reference::read(got), fault) + test::unwritten(got);
-}
-
-}  // namespace
-
 Result softmax_cross_entropy(Case &c) {
     test::SoftmaxRequest request{draw_type(c.random),
                                  draw_conditions(c, softmax_cross_entropy_kernels()),
@@ -96,9 +60,9 @@ Result softmax_cross_entropy(Case &c) {
         const auto wanted = reference::softmax_cross_entropy(
             reference::read(x), static_cast<size_t>(classes), label_values, scale);
         std::string wrong;
-        if (loss.before.defined()) wrong += compare_loss(loss.after(), wanted.loss, classes);
+        if (loss.before.defined()) wrong += test::compare_loss(classes, wanted, loss.after());
         if (gradient.before.defined()) {
-            wrong += compare_gradient(gradient.after(), wanted, classes, scale);
+            wrong += test::compare_gradient(scale, wanted, gradient.after());
         }
         return wrong;
     });

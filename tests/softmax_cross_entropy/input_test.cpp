@@ -4,8 +4,8 @@
 #include <cstring>
 #include <numeric>
 
-#include "tests/runtime/expect_error.h"
 #include "hk/softmax_cross_entropy.h"
+#include "tests/support/refused.h"
 
 namespace hk {
 namespace {
@@ -19,15 +19,9 @@ struct Arguments {
     Tensor logits = made({3, 10}), labels = made({3}, DataType::s32), loss = made({3});
     Tensor gradient = made({3, 10});
 
+    static constexpr const char *kPrefix = "softmax_cross_entropy: ";
     void run() const { softmax_cross_entropy(logits, labels, loss, gradient); }
 };
-
-template<typename F>
-void expect_refused(const std::string &part, F &&spoil) {
-    Arguments arguments;
-    spoil(arguments);
-    EXPECT_INVALID("softmax_cross_entropy: " + part, arguments.run());
-}
 
 TEST(SoftmaxInput, TheUnspoiltCallRuns) {
     Arguments arguments;
@@ -40,10 +34,9 @@ TEST(SoftmaxInput, TheUnspoiltCallRuns) {
 }
 
 TEST(SoftmaxInput, UndefinedTensors) {
-    expect_refused("logits are undefined", [](Arguments &a) { a.logits = {}; });
-    expect_refused("labels are undefined", [](Arguments &a) { a.labels = {}; });
-    expect_refused("loss and gradient are both undefined",
-                   [](Arguments &a) { a.loss = a.gradient = {}; });
+    EXPECT_REFUSED("logits are undefined", a.logits = {});
+    EXPECT_REFUSED("labels are undefined", a.labels = {});
+    EXPECT_REFUSED("loss and gradient are both undefined", a.loss = a.gradient = {});
     const Arguments a;
     const Tensor none;
     EXPECT_INVALID("gradient is inplace() of an undefined tensor",
@@ -51,30 +44,19 @@ TEST(SoftmaxInput, UndefinedTensors) {
 }
 
 TEST(SoftmaxInput, ShapesAndTypes) {
-    expect_refused("logits have 1 dimensions, [30], they need 2",
-                   [](Arguments &a) { a.logits = made({30}); });
-    expect_refused("logits have 0 classes", [](Arguments &a) {
+    EXPECT_REFUSED("logits have 1 dimensions, [30], they need 2", a.logits = made({30}));
+    EXPECT_REFUSED("logits have 0 classes", {
         a.logits = made({3, 0});
         a.gradient = made({3, 0});
     });
-    expect_refused("labels has shape [4], it must have [3]",
-                   [](Arguments &a) { a.labels = made({4}, DataType::s32); });
-    expect_refused("loss has shape [3, 1], it must have [3]", [](Arguments &a) {
-        a.loss = made({3, 1});
-    });
-    expect_refused("gradient has shape [10, 3], it must have [3, 10]", [](Arguments &a) {
-        a.gradient = made({10, 3});
-    });
-    expect_refused("the type is f64, it must be f32, f16 or bf16", [](Arguments &a) {
-        a.logits = made({3, 10}, DataType::f64);
-    });
-    expect_refused("labels are u32, they must be s32 or s64",
-                   [](Arguments &a) { a.labels = made({3}, DataType::u32); });
-    expect_refused("loss is f16, it must be f32",
-                   [](Arguments &a) { a.loss = made({3}, DataType::f16); });
-    expect_refused("gradient is bf16, logits is f32", [](Arguments &a) {
-        a.gradient = made({3, 10}, DataType::bf16);
-    });
+    EXPECT_REFUSED("labels has shape [4], it must have [3]", a.labels = made({4}, DataType::s32));
+    EXPECT_REFUSED("loss has shape [3, 1], it must have [3]", a.loss = made({3, 1}));
+    EXPECT_REFUSED("gradient has shape [10, 3], it must have [3, 10]", a.gradient = made({10, 3}));
+    EXPECT_REFUSED("the type is f64, it must be f32, f16 or bf16",
+                   a.logits = made({3, 10}, DataType::f64));
+    EXPECT_REFUSED("labels are u32, they must be s32 or s64", a.labels = made({3}, DataType::u32));
+    EXPECT_REFUSED("loss is f16, it must be f32", a.loss = made({3}, DataType::f16));
+    EXPECT_REFUSED("gradient is bf16, logits is f32", a.gradient = made({3, 10}, DataType::bf16));
 }
 
 // Nothing is written before the last label is looked at.
@@ -119,17 +101,13 @@ TEST(SoftmaxInput, LabelsOf64BitsAreTheSame) {
 }
 
 TEST(SoftmaxInput, Memory) {
-    expect_refused("gradient and logits overlap", [](Arguments &a) { a.gradient = a.logits; });
-    expect_refused("loss and logits overlap",
-                   [](Arguments &a) { a.loss = a.logits.slice(1, 0, 1).reshape({3}); });
-    expect_refused("loss and gradient overlap",
-                   [](Arguments &a) { a.loss = a.gradient.reshape({30}).slice(0, 0, 3); });
-    expect_refused("logits's classes have the stride 2", [](Arguments &a) {
-        a.logits = made({3, 20}).slice(1, 0, 10, 2);
-    });
-    expect_refused("gradient's classes have the stride 3", [](Arguments &a) {
-        a.gradient = made({10, 3}).permute({1, 0});
-    });
+    EXPECT_REFUSED("gradient and logits overlap", a.gradient = a.logits);
+    EXPECT_REFUSED("loss and logits overlap", a.loss = a.logits.slice(1, 0, 1).reshape({3}));
+    EXPECT_REFUSED("loss and gradient overlap", a.loss = a.gradient.reshape({30}).slice(0, 0, 3));
+    EXPECT_REFUSED("logits's classes have the stride 2",
+                   a.logits = made({3, 20}).slice(1, 0, 10, 2));
+    EXPECT_REFUSED("gradient's classes have the stride 3",
+                   a.gradient = made({10, 3}).permute({1, 0}));
     const Arguments a;
     EXPECT_INVALID("gradient is inplace(), but it is not the same view as logits",
                    softmax_cross_entropy(a.logits, a.labels, a.loss, inplace(a.gradient)));

@@ -1,7 +1,6 @@
 // Softmax cross-entropy: every row of the table on every device that it runs on here, on random
 // problems that meet its conditions, and what selection takes.
 
-#include "HalideRuntime.h"
 #include "tests/kernels/family.h"
 #include "tests/reference/elements.h"
 #include "tests/softmax_cross_entropy/case.h"
@@ -12,9 +11,7 @@ namespace {
 
 double elements_of(DeviceType type) { return type == DeviceType::opencl ? 3e3 : 2e4; }
 
-class SoftmaxRow : public RowTest {
-protected:
-};
+class SoftmaxRow : public RowTest {};
 
 TEST_P(SoftmaxRow, IsTheReference) {
     const KernelInfo &row = GetParam();
@@ -87,15 +84,12 @@ TEST_P(Softmax, OfManyClasses) {
 TEST(SoftmaxThreads, ChangeNoBit) {
     SoftmaxCase c{.seed = 5, .rows = 300, .classes = 777};
     const Tensor logits = logits_of(c), labels = labels_of(c);
-    const auto result = [&](int threads) {
-        const int before = halide_set_num_threads(threads);
+    const auto run = [&] {
         const Tensor loss({c.rows}, DataType::f32), gradient(logits.shape(), c.type);
         softmax_cross_entropy(logits, labels, loss, gradient);
-        halide_set_num_threads(before);
         return std::pair(reference::bits(loss), reference::bits(gradient));
     };
-    const auto alone = result(1);
-    for (const int threads : {2, 3, 8}) EXPECT_EQ(result(threads), alone) << threads;
+    expect_same_with_threads(run, {2, 3, 8});
 }
 
 // A device's labels can't be checked: one out of range is taken as the nearest class.

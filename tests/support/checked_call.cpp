@@ -5,6 +5,8 @@
 #include <sstream>
 
 #include "hk/error.h"
+#include "tests/reference/elements.h"
+#include "tests/reference/tolerance.h"
 
 namespace hk::test {
 
@@ -68,6 +70,21 @@ std::string differences(const std::function<std::string(size_t)> &place,
 std::string differences(const Conv2dProblem &problem, const std::vector<double> &got,
                         const std::function<std::string(size_t)> &fault) {
     return differences([&](size_t i) { return name_of_place(problem, i); }, got, fault);
+}
+
+std::string fault(DataType type, double got, double value, double bound) {
+    if (reference::close(type, got, value, bound)) return "";
+    std::ostringstream text;
+    text.precision(9);
+    text << value;
+    if (bound != 0) text << " within " << bound;
+    return text.str();
+}
+
+std::string fault_of_sum(DataType type, double got, double value, double magnitude, int64_t terms,
+                         bool exact, const ActivationOptions &activation) {
+    if (exact) return fault(type, got, reference::rounded(type, value), 0);
+    return fault(type, got, value, reference::tolerance(type, terms, value, magnitude, activation));
 }
 
 std::string unwritten(const Tensor &output) {

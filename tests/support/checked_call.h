@@ -54,6 +54,12 @@ std::string differences(const std::function<std::string(size_t)> &place,
 std::string differences(const Conv2dProblem &problem, const std::vector<double> &got,
                         const std::function<std::string(size_t)> &fault);
 
+// What an element should be, in words; empty where the result may stand for it. And of a sum, which
+// is exact but for its last rounding, or within the tolerance of its terms.
+std::string fault(DataType type, double got, double value, double bound);
+std::string fault_of_sum(DataType type, double got, double value, double magnitude, int64_t terms,
+                         bool exact, const ActivationOptions &activation = {Activation::none});
+
 // The first element of a packed tensor that still is poison, in words. Any byte may be a result: of
 // those the comparison with the reference decides.
 std::string unwritten(const Tensor &output);

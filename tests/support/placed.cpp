@@ -1,6 +1,7 @@
 #include "tests/support/placed.h"
 
 #include <algorithm>
+#include <bit>
 #include <numeric>
 #include <sstream>
 
@@ -10,26 +11,10 @@ namespace hk::test {
 namespace {
 
 uint64_t poison_of(DataType type) {
-    switch (type) {
-        case DataType::f16:
-            return 0x7ead;
-        case DataType::bf16:
-            return 0x7fad;
-        case DataType::f64:
-            return 0x7ff8deaddeaddead;
-        default:
-            break;
-    }
-    switch (size_of(type)) {
-        case 1:
-            return 0xad;
-        case 2:
-            return 0x7ead;
-        case 4:
-            return 0x7fc0dead;
-        default:
-            return 0x7fc0deaddeaddead;
-    }
+    if (type == DataType::bf16) return 0x7fad;
+    if (type == DataType::f64) return 0x7ff8deaddeaddead;
+    const uint64_t of_sizes[] = {0xad, 0x7ead, 0x7fc0dead, 0x7fc0deaddeaddead};
+    return of_sizes[std::countr_zero(static_cast<unsigned>(size_of(type)))];
 }
 
 // The first place where two packed host tensors of one shape differ; -1 where they don't.
@@ -49,21 +34,8 @@ std::string describe(const Tensor &base, int64_t place) {
 }  // namespace
 
 const char *name_of(Placement placement) {
-    switch (placement) {
-        case Placement::packed:
-            return "packed";
-        case Placement::margins:
-            return "margins";
-        case Placement::steps:
-            return "steps";
-        case Placement::reversed:
-            return "reversed";
-        case Placement::permuted:
-            return "permuted";
-        case Placement::flipped:
-            return "flipped";
-    }
-    return "";
+    const char *names[] = {"packed", "margins", "steps", "reversed", "permuted", "flipped"};
+    return names[static_cast<size_t>(placement)];
 }
 
 void poison(const Tensor &tensor) {

@@ -1,9 +1,12 @@
 #pragma once
 // Random problems of the tensor product and its gradients, steered by the conditions of a row of
-// the table.
+// the table, and their comparison with the reference: integers exactly, reals within the tolerance
+// of their sums.
 
 #include "hk/tensor_product_backward.h"
 #include "tests/convolution/random_problem.h"
+#include "tests/support/checked_call.h"
+#include "tests/tensor_product/reference.h"
 
 namespace hk::test {
 
@@ -64,5 +67,11 @@ struct TensorProductData {
     Tensor input, weight, imap, omap, starts, output;
 };
 TensorProductData tensor_product_data(const TensorProductCase &c);
+
+// `row` null: what selection takes.
+Outcome check(const TensorProductCase &c, Device device, const KernelInfo *row = nullptr);
+
+// What is wrong of a packed result on the host. `exact`: sums are whole numbers.
+std::string compare(bool exact, const reference::TensorProductResult &wanted, const Tensor &result);
 
 }  // namespace hk::test

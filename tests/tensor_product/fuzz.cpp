@@ -2,15 +2,11 @@
 
 #include "hk/tensor_product.h"
 
-#include <cmath>
-
 #include "hk/tensor_product_backward.h"
 #include "tests/fuzz/compare.h"
 #include "tests/fuzz/family.h"
 #include "tests/reference/elements.h"
-#include "tests/reference/tolerance.h"
 #include "tests/tensor_product/case.h"
-#include "tests/tensor_product/reference.h"
 
 namespace hk::fuzz {
 namespace {
@@ -77,22 +73,7 @@ struct Call {
                             : product == Product::input_gradient
                                 ? reference::tensor_product_backward_data(y, w, maps, x, options)
                                 : reference::tensor_product_backward_weight(x, y, maps, w, options);
-        const std::vector<double> got = reference::read(result().after());
-        const DataType type = result().before.type();
-        for (size_t i = 0; i < got.size(); i++) {
-            const double value = wanted.values[i], magnitude = wanted.magnitudes[i];
-            const auto terms = wanted.terms[i];
-            // In f64 the reference is rounded as the kernel is.
-            const double bound =
-                type == DataType::f64
-                    ? 2 * static_cast<double>(terms + 2) * std::ldexp(1, -53) * magnitude
-                    : reference::tolerance(type, terms, value, magnitude);
-            if (!reference::close(type, got[i], value, bound)) {
-                return "element " + std::to_string(i) + ": " + std::to_string(got[i]) +
-                       ", should be " + std::to_string(value) + " within " + std::to_string(bound);
-            }
-        }
-        return "";
+        return test::compare(false, wanted, result().after());
     }
 };
 

@@ -1,7 +1,7 @@
 // Bad input of the tensor product: refused before any kernel runs, with both values in the message.
 
-#include "tests/runtime/expect_error.h"
 #include "hk/tensor_product_backward.h"
+#include "tests/support/refused.h"
 
 namespace hk {
 namespace {
@@ -27,6 +27,7 @@ struct Arguments {
     Tensor output = made({12, 8});
     TensorProductOptions options;
 
+    static constexpr const char *kOperation = "tensor_product: ";
     void run() const { tensor_product(input, weight, imap, omap, output, options); }
 };
 
@@ -48,130 +49,89 @@ struct RaggedArguments : Arguments {
     bool check = true;
 };
 
-template<typename A = Arguments, typename F>
-void expect_refused(const std::string &part, F &&spoil) {
-    A arguments;
-    spoil(arguments);
-    EXPECT_INVALID("tensor_product: ", arguments.run());
-    EXPECT_INVALID(part, arguments.run());
-}
-
 TEST(TensorProductInput, TheUnspoiltCallsRun) {
     Arguments().run();
     RaggedArguments().run();
 }
 
 TEST(TensorProductInput, UndefinedTensors) {
-    expect_refused("input is undefined", [](Arguments &a) { a.input = {}; });
-    expect_refused("weight is undefined", [](Arguments &a) { a.weight = {}; });
-    expect_refused("imap is undefined", [](Arguments &a) { a.imap = {}; });
-    expect_refused("omap is undefined", [](Arguments &a) { a.omap = {}; });
-    expect_refused("output is undefined", [](Arguments &a) { a.output = {}; });
+    EXPECT_REFUSED("input is undefined", a.input = {});
+    EXPECT_REFUSED("weight is undefined", a.weight = {});
+    EXPECT_REFUSED("imap is undefined", a.imap = {});
+    EXPECT_REFUSED("omap is undefined", a.omap = {});
+    EXPECT_REFUSED("output is undefined", a.output = {});
 }
 
 TEST(TensorProductInput, Ranks) {
-    expect_refused("input has shape [10], it must have 2 dimensions",
-                   [](Arguments &a) { a.input = made({10}); });
-    expect_refused("weight has shape [5, 48], it must have 3 dimensions", [](Arguments &a) {
-        a.weight = made({5, 48});
-    });
-    expect_refused("output has shape [12, 8, 1], it must have 2 dimensions", [](Arguments &a) {
-        a.output = made({12, 8, 1});
-    });
-    expect_refused("imap has shape [35], it must have 2 dimensions",
-                   [](Arguments &a) { a.imap = made({35}, DataType::s32); });
-    expect_refused<RaggedArguments>("imap has shape [4, 5], it must have 1 dimensions",
-                                    [](RaggedArguments &a) {
-                                        a.imap = made({4, 5}, DataType::s64);
-                                    });
+    EXPECT_REFUSED("input has shape [10], it must have 2 dimensions", a.input = made({10}));
+    EXPECT_REFUSED("weight has shape [5, 48], it must have 3 dimensions", a.weight = made({5, 48}));
+    EXPECT_REFUSED("output has shape [12, 8, 1], it must have 2 dimensions",
+                   a.output = made({12, 8, 1}));
+    EXPECT_REFUSED("imap has shape [35], it must have 2 dimensions",
+                   a.imap = made({35}, DataType::s32));
+    EXPECT_REFUSED_BY(RaggedArguments, "imap has shape [4, 5], it must have 1 dimensions",
+                      a.imap = made({4, 5}, DataType::s64));
 }
 
 TEST(TensorProductInput, Widths) {
-    expect_refused("weight has 6 input channels, input has 7", [](Arguments &a) {
-        a.input = made({10, 7});
+    EXPECT_REFUSED("weight has 6 input channels, input has 7", a.input = made({10, 7}));
+    EXPECT_REFUSED("weight has 8 output channels, output has 9", a.output = made({12, 9}));
+    EXPECT_REFUSED("the maps have 4 offsets, weight has 5",
+                   a.imap = a.omap = made({4, 7}, DataType::s32));
+    EXPECT_REFUSED("omap has shape [5, 6], it must have [5, 7]",
+                   a.omap = made({5, 6}, DataType::s32));
+    EXPECT_REFUSED_BY(RaggedArguments, "omap has shape [19], it must have [20]",
+                      a.omap = made({19}, DataType::s64));
+    EXPECT_REFUSED_BY(RaggedArguments, "the maps have 4 offsets, weight has 5", {
+        a.starts = a.starts.slice(0, 0, 5);
+        a.at()[4] = 20;
     });
-    expect_refused("weight has 8 output channels, output has 9", [](Arguments &a) {
-        a.output = made({12, 9});
-    });
-    expect_refused("the maps have 4 offsets, weight has 5", [](Arguments &a) {
-        a.imap = a.omap = made({4, 7}, DataType::s32);
-    });
-    expect_refused("omap has shape [5, 6], it must have [5, 7]", [](Arguments &a) {
-        a.omap = made({5, 6}, DataType::s32);
-    });
-    expect_refused<RaggedArguments>("omap has shape [19], it must have [20]",
-                                    [](Arguments &a) { a.omap = made({19}, DataType::s64); });
-    expect_refused<RaggedArguments>("the maps have 4 offsets, weight has 5",
-                                    [](RaggedArguments &a) {
-                                        a.starts = a.starts.slice(0, 0, 5);
-                                        a.at()[4] = 20;
-                                    });
-    expect_refused<RaggedArguments>("the maps have 10 input rows, input has 11",
-                                    [](RaggedArguments &a) {
-                                        a.input = made({11, 6});
-                                    });
-    expect_refused<RaggedArguments>("the maps have 12 output rows, output has 11",
-                                    [](RaggedArguments &a) {
-                                        a.output = made({11, 8});
-                                    });
-    expect_refused<RaggedArguments>(
-        "starts has shape [0]", [](RaggedArguments &a) { a.starts = made({0}, DataType::s64); });
+    EXPECT_REFUSED_BY(RaggedArguments, "the maps have 10 input rows, input has 11",
+                      a.input = made({11, 6}));
+    EXPECT_REFUSED_BY(RaggedArguments, "the maps have 12 output rows, output has 11",
+                      a.output = made({11, 8}));
+    EXPECT_REFUSED_BY(RaggedArguments, "starts has shape [0]", a.starts = made({0}, DataType::s64));
 }
 
 TEST(TensorProductInput, Groups) {
-    expect_refused("there are 0 groups, at least 1 are needed",
-                   [](Arguments &a) { a.options.groups = 0; });
-    expect_refused("input has 6 channels, which 4 groups don't divide",
-                   [](Arguments &a) { a.options.groups = 4; });
-    expect_refused("output has 8 channels, which 3 groups don't divide",
-                   [](Arguments &a) { a.options.groups = 3; });
-    expect_refused("weight has 6 input channels, a group of the input has 3",
-                   [](Arguments &a) { a.options.groups = 2; });
+    EXPECT_REFUSED("there are 0 groups, at least 1 are needed", a.options.groups = 0);
+    EXPECT_REFUSED("input has 6 channels, which 4 groups don't divide", a.options.groups = 4);
+    EXPECT_REFUSED("output has 8 channels, which 3 groups don't divide", a.options.groups = 3);
+    EXPECT_REFUSED("weight has 6 input channels, a group of the input has 3", a.options.groups = 2);
 }
 
 TEST(TensorProductInput, Types) {
-    expect_refused("input is s32, not f32, f16, bf16 or f64", [](Arguments &a) {
-        a.input = made({10, 6}, DataType::s32);
-    });
-    expect_refused("weight is f64, input is f32", [](Arguments &a) {
-        a.weight = made({5, 6, 8}, DataType::f64);
-    });
-    expect_refused("output is f16, input is f32", [](Arguments &a) {
-        a.output = made({12, 8}, DataType::f16);
-    });
-    expect_refused("imap is u32, not s32 or s64", [](Arguments &a) {
-        a.imap = made({5, 7}, DataType::u32);
-    });
-    expect_refused("omap is s64, imap is s32", [](Arguments &a) {
-        a.omap = made({5, 7}, DataType::s64);
-    });
-    expect_refused<RaggedArguments>("starts is f32, not s32 or s64",
-                                    [](RaggedArguments &a) { a.starts = made({6}); });
+    EXPECT_REFUSED("input is s32, not f32, f16, bf16 or f64",
+                   a.input = made({10, 6}, DataType::s32));
+    EXPECT_REFUSED("weight is f64, input is f32", a.weight = made({5, 6, 8}, DataType::f64));
+    EXPECT_REFUSED("output is f16, input is f32", a.output = made({12, 8}, DataType::f16));
+    EXPECT_REFUSED("imap is u32, not s32 or s64", a.imap = made({5, 7}, DataType::u32));
+    EXPECT_REFUSED("omap is s64, imap is s32", a.omap = made({5, 7}, DataType::s64));
+    EXPECT_REFUSED_BY(RaggedArguments, "starts is f32, not s32 or s64", a.starts = made({6}));
 }
 
 TEST(TensorProductInput, IndicesOutOfRange) {
-    expect_refused("imap of offset 3 is 10 at position 5, input has 10 rows",
-                   [](Arguments &a) { a.imap = s32_map(3 * 7 + 5, 10); });
-    expect_refused("imap of offset 0 is -2 at position 0, input has 10 rows",
-                   [](Arguments &a) { a.imap = s32_map(0, -2); });
-    expect_refused("omap of offset 4 is 12 at position 6, output has 12 rows",
-                   [](Arguments &a) { a.omap = s32_map(34, 12); });
-    expect_refused("omap of offset 1 is -2147483648 at position 0, output has 12 rows",
-                   [](Arguments &a) { a.omap = s32_map(7, INT32_MIN); });
+    EXPECT_REFUSED("imap of offset 3 is 10 at position 5, input has 10 rows",
+                   a.imap = s32_map(3 * 7 + 5, 10));
+    EXPECT_REFUSED("imap of offset 0 is -2 at position 0, input has 10 rows",
+                   a.imap = s32_map(0, -2));
+    EXPECT_REFUSED("omap of offset 4 is 12 at position 6, output has 12 rows",
+                   a.omap = s32_map(34, 12));
+    EXPECT_REFUSED("omap of offset 1 is -2147483648 at position 0, output has 12 rows",
+                   a.omap = s32_map(7, INT32_MIN));
     // Where the other map says that there is no pair, too.
-    expect_refused("omap of offset 1 is 99 at position 1, output has 12 rows", [](Arguments &a) {
+    EXPECT_REFUSED("omap of offset 1 is 99 at position 1, output has 12 rows", {
         a.imap = s32_map(8, -1);
         a.omap = s32_map(8, 99);
     });
-    expect_refused<RaggedArguments>(
-        "imap of offset 2 is 4294967296 at position 1, input has 10",
-        [](Arguments &a) { a.imap = map<int64_t>({20}, DataType::s64, 9, 1ll << 32); });
+    EXPECT_REFUSED_BY(RaggedArguments, "imap of offset 2 is 4294967296 at position 1, input has 10",
+                      a.imap = map<int64_t>({20}, DataType::s64, 9, 1ll << 32));
 }
 
 // The first offset's, whichever thread finds what.
 TEST(TensorProductInput, TheFirstFaultIsTold) {
     for (int run = 0; run < 20; run++) {
-        expect_refused("omap of offset 2 is 50 at position 3", [](Arguments &a) {
+        EXPECT_REFUSED("omap of offset 2 is 50 at position 3", {
             a.omap = s32_map(2 * 7 + 3, 50);
             a.omap.data<int32_t>()[2 * 7 + 4] = 60;
             a.imap = s32_map(4 * 7, 70);
@@ -190,34 +150,28 @@ TEST(TensorProductInput, ARefusedCallChangesNothing) {
 TEST(TensorProductInput, Devices) {
     const Device device = Device::opencl();
     if (!device.available()) GTEST_SKIP() << "no OpenCL device";
-    expect_refused("output is on opencl:0, input is on cpu",
-                   [&](Arguments &a) { a.output = a.output.to(device); });
-    expect_refused("omap is on cpu, imap is on opencl:0",
-                   [&](Arguments &a) { a.imap = a.imap.to(device); });
+    EXPECT_REFUSED("output is on opencl:0, input is on cpu", a.output = a.output.to(device));
+    EXPECT_REFUSED("omap is on cpu, imap is on opencl:0", a.imap = a.imap.to(device));
 }
 
 TEST(TensorProductInput, Overlap) {
-    expect_refused("output and input overlap", [](Arguments &a) {
+    EXPECT_REFUSED("output and input overlap", {
         const Tensor both = made({22, 8});
         a.input = both.slice(0, 0, 13).slice(1, 0, 6);
         a.output = both.slice(0, 10, 12);
     });
     const Tensor row = made({8});
-    expect_refused("elements of the output overlap: shape [12, 8], strides [0, 1]",
-                   [&](Arguments &a) {
-                       a.output = Tensor::borrow(row.data<float>(), DataType::f32, {12, 8}, {0, 1});
-                   });
+    EXPECT_REFUSED("elements of the output overlap: shape [12, 8], strides [0, 1]",
+                   a.output = Tensor::borrow(row.data<float>(), DataType::f32, {12, 8}, {0, 1}));
 }
 
 // As large as a view can say.
 TEST(TensorProductInput, Sizes) {
     const Tensor row = made({6});
-    expect_refused(
-        "input has the size 3000000000, a kernel takes at most 2147483647", [&](Arguments &a) {
-            a.input = Tensor::borrow(row.data<float>(), DataType::f32, {3000000000, 6}, {0, 1});
-        });
-    expect_refused("weight fills 3200000000 bytes, a kernel takes at most 2147483647", [&](Arguments
-                                                                                               &a) {
+    EXPECT_REFUSED(
+        "input has the size 3000000000, a kernel takes at most 2147483647",
+        a.input = Tensor::borrow(row.data<float>(), DataType::f32, {3000000000, 6}, {0, 1}));
+    EXPECT_REFUSED("weight fills 3200000000 bytes, a kernel takes at most 2147483647", {
         const int64_t offsets = 1562500;  // of 8 * 64 floats each
         a.weight = Tensor::borrow(row.data<float>(), DataType::f32, {offsets, 6, 40}, {0, 0, 0});
         a.imap = a.omap = made({offsets, 0}, DataType::s32);
@@ -277,8 +231,7 @@ TEST(TensorProductInput, Summations) {
     EXPECT_EQ(summation_of("atomic"), Summation::atomic);
     EXPECT_EQ(name_of(Summation::deterministic), "deterministic");
     EXPECT_INVALID("\"fast\"", summation_of("fast"));
-    expect_refused("summation 7 does not exist",
-                   [](Arguments &a) { a.options.summation = static_cast<Summation>(7); });
+    EXPECT_REFUSED("summation 7 does not exist", a.options.summation = static_cast<Summation>(7));
 }
 
 TEST(TensorProductInput, Problem) {

@@ -1,18 +1,28 @@
-// Does the shipped object work: every row of the table, and hk::tensor_product with the rows that
-// selection takes, on every device that has rows.
+// Does the shipped object work: every row of the table, and hk::tensor_product and its gradients
+// with the rows that selection takes, on every device, of GPUs in memory of any size and in both
+// modes.
 
 #include <cmath>
 
-#include "HalideRuntime.h"
 #include "tests/kernels/family.h"
 #include "tests/reference/elements.h"
+#include "tests/support/environment.h"
 #include "tests/support/values.h"
-#include "tests/tensor_product/check.h"
+#include "tests/tensor_product/case.h"
 
 namespace hk::test {
 namespace {
 
-constexpr int64_t channel_counts[] = {1, 3, 16, 32, 33, 64, 128, 200};
+constexpr Summation kModes[] = {Summation::deterministic, Summation::atomic};
+constexpr Product kProducts[] = {Product::output, Product::input_gradient,
+                                 Product::weight_gradient};
+const std::vector<DataType> kTypes = {DataType::f32, DataType::f16, DataType::bf16, DataType::f64};
+
+std::vector<Device> gpus() {
+    std::vector<Device> devices = Device::all();
+    std::erase_if(devices, [](Device device) { return device.is_cpu(); });
+    return devices;
+}
 
 std::vector<KernelInfo> all_rows() {
     std::vector<KernelInfo> rows;
@@ -23,34 +33,39 @@ std::vector<KernelInfo> all_rows() {
     return rows;
 }
 
-class TensorProductRow : public testing::TestWithParam<KernelInfo> {
+class TensorProductRow : public RowTest {
 protected:
-    void SetUp() override {
-        if (devices_of(GetParam().device).empty()) {
-            GTEST_SKIP() << "no " << name_of(GetParam().device) << " device";
+    void check_product(Product product, double operations, int problems) const {
+        for (const Device device : devices_) {
+            check_row<TensorProductCase>(
+                GetParam(), device,
+                TensorProductRequest{GetParam().type, GetParam().where, operations, product},
+                problems);
         }
     }
 };
 
 TEST_P(TensorProductRow, IsTheReference) {
-    const KernelInfo &row = GetParam();
-    const bool cpu = row.device == DeviceType::cpu;
-    for (const Device device : devices_of(row.device)) {
-        check_row<TensorProductCase>(
-            row, device, TensorProductRequest{row.type, row.where, cpu ? 3e6 : 1e6}, cpu ? 40 : 20);
-    }
+    const bool cpu = GetParam().device == DeviceType::cpu;
+    check_product(Product::output, cpu ? 3e6 : 1e6, cpu ? 40 : 20);
+    check_product(Product::input_gradient, 3e6, 40);
 }
+
+class TensorProductWeightRow : public TensorProductRow {};
+TEST_P(TensorProductWeightRow, IsTheReference) { check_product(Product::weight_gradient, 3e6, 40); }
 
 // A row says what it does not take, instead of running on it.
 TEST_P(TensorProductRow, RefusesOtherTypes) {
     const KernelInfo &row = GetParam();
     const TensorProductCase c{.type = row.type == DataType::f32 ? DataType::f64 : DataType::f32};
-    for (const Device device : devices_of(row.device)) {
+    for (const Device device : devices_)
         EXPECT_EQ(check(c, device, &row), Outcome::refused) << row.name;
-    }
 }
 
 INSTANTIATE_TEST_SUITE_P(Table, TensorProductRow, testing::ValuesIn(all_rows()), parameter_name);
+INSTANTIATE_TEST_SUITE_P(Table, TensorProductWeightRow,
+                         testing::ValuesIn(tensor_product_backward_weight_kernels()),
+                         parameter_name);
 
 // The product and its gradients.
 class TensorProduct : public testing::TestWithParam<std::tuple<Product, DataType>> {
@@ -58,64 +73,12 @@ protected:
     TensorProductRequest request() const {
         return {.type = std::get<1>(GetParam()), .product = std::get<0>(GetParam())};
     }
-    TensorProductCase small(uint64_t seed) const {
-        TensorProductCase c{.seed = seed, .type = request().type};
-        c.product = request().product;
-        return c;
-    }
     const Device device_ = Device::cpu();
 };
 
 TEST_P(TensorProduct, MatchesTheReferenceOnRandomProblems) {
     check_random<TensorProductCase>(device_, 150, [&](uint64_t) { return request(); });
-}
-
-TEST_P(TensorProduct, TakesEveryNumberOfChannels) {
-    for (const int64_t input : channel_counts) {
-        for (const int64_t output : channel_counts) {
-            TensorProductCase c = small(static_cast<uint64_t>(1000 * input + output));
-            c.input_rows = 50;
-            c.output_rows = 40;
-            c.offsets = 3;
-            c.length = 17;
-            c.input_channels = input;
-            c.output_channels = output;
-            if (check(c, device_) == Outcome::failed) return;
-        }
-    }
-}
-
-// As many blocks and slices as threads and more, and offsets that no row has.
-TEST_P(TensorProduct, TakesEveryKindOfMap) {
-    for (const Pairs pairs : {Pairs::random, Pairs::sorted, Pairs::one_output, Pairs::empty}) {
-        for (const bool ragged : {false, true}) {
-            TensorProductCase c = small(7);
-            c.input_rows = 5001;
-            c.output_rows = 3000;
-            c.offsets = 27;
-            c.length = 2500;
-            c.input_channels = 18;
-            c.output_channels = 4;
-            c.pairs = pairs;
-            c.ragged = ragged;
-            if (check(c, device_) == Outcome::failed) return;
-        }
-    }
-}
-
-TEST_P(TensorProduct, TakesWhatIsEmpty) {
     check_empty<TensorProductCase>(device_, request());
-    for (int64_t TensorProductCase::*size :
-         {&TensorProductCase::input_rows, &TensorProductCase::output_rows,
-          &TensorProductCase::offsets, &TensorProductCase::length,
-          &TensorProductCase::input_channels, &TensorProductCase::output_channels}) {
-        for (const bool accumulate : {false, true}) {
-            TensorProductCase none = small(1);
-            none.accumulate = accumulate;
-            none.*size = 0;
-            check(none, device_);
-        }
-    }
 }
 
 TEST_P(TensorProduct, RunsInTwoThreadsAtOnce) {
@@ -123,43 +86,157 @@ TEST_P(TensorProduct, RunsInTwoThreadsAtOnce) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Types, TensorProduct,
-                         testing::Combine(testing::Values(Product::output, Product::input_gradient,
-                                                          Product::weight_gradient),
-                                          testing::Values(DataType::f32, DataType::f16,
-                                                          DataType::bf16, DataType::f64)),
-                         [](const auto &info) {
-                             return std::string(name_of(std::get<0>(info.param))) + "_" +
-                                    std::string(hk::name_of(std::get<1>(info.param)));
-                         });
+                         testing::Combine(testing::ValuesIn(kProducts), testing::ValuesIn(kTypes)),
+                         parameter_name);
 
-// Bit for bit, in every run, of the gradients too: rows with many terms, whose sum depends on their
-// order.
-TEST(TensorProductThreads, ChangeNoBit) {
-    TensorProductCase c{.seed = 3, .data = Data::reals};
-    c.input_rows = 500;
-    c.output_rows = 9000;
-    c.offsets = 27;
-    c.length = 6000;
-    c.input_channels = 20;
-    c.output_channels = 24;
-    const TensorProductData data = tensor_product_data(c);
-    // The product first: its gradients then are of what it made.
-    const auto result = [&](int threads) {
-        const int before = halide_set_num_threads(threads);
-        const TensorProductMaps maps(data.imap, data.omap, c.input_rows, c.output_rows);
-        const Tensor input_gradient(c.input_shape(), c.type);
-        const Tensor weight_gradient(c.weight_shape(), c.type);
-        tensor_product(data.input, data.weight, maps, data.output);
-        tensor_product_backward_data(data.output, data.weight, maps, input_gradient);
-        tensor_product_backward_weight(data.input, data.output, maps, weight_gradient);
-        halide_set_num_threads(before);
-        std::vector<std::vector<uint64_t>> bits;
-        for (const Tensor &tensor : {data.output, input_gradient, weight_gradient})
-            bits.push_back(reference::bits(tensor));
-        return bits;
+// On the CPU, or on GPUs of so many shared bytes.
+class TensorProductOfSizes : public testing::TestWithParam<std::tuple<const char *, DataType>> {
+protected:
+    void SetUp() override {
+        if (devices().empty()) GTEST_SKIP() << "no GPU";
+    }
+
+    bool on_cpu() const { return std::get<0>(GetParam()) == std::string("cpu"); }
+    std::vector<Device> devices() const { return on_cpu() ? std::vector{Device::cpu()} : gpus(); }
+
+    // In both modes, and the gradients; whether all passed.
+    bool check_all(TensorProductCase c) const {
+        c.type = std::get<1>(GetParam());
+        for (const Device device : devices()) {
+            for (const Summation summation : kModes) {
+                for (const Product product : kProducts) {
+                    c.summation = summation;
+                    c.product = product;
+                    if (check(c, device) != Outcome::passed) return false;
+                }
+            }
+        }
+        return true;
+    }
+
+private:
+    const Environment limit_{"HK_SHARED_LIMIT", on_cpu() ? "49152" : std::get<0>(GetParam()) + 5};
+    const Environment quiet_{"HK_LOG", "off"};
+};
+
+TEST_P(TensorProductOfSizes, TakesEveryNumberOfChannels) {
+    std::vector<int64_t> counts{1, 3, 16, 32, 33, 64, 128};
+    if (on_cpu()) counts.push_back(200);
+    for (const int64_t input : counts) {
+        for (const int64_t output : counts) {
+            TensorProductCase c{.seed = static_cast<uint64_t>(1000 * input + output)};
+            c.input_rows = on_cpu() ? 50 : 150;
+            c.output_rows = on_cpu() ? 40 : 70;
+            c.offsets = 3;
+            c.length = on_cpu() ? 17 : 140;
+            c.input_channels = input;
+            c.output_channels = output;
+            c.accumulate = input % 3 == 0;
+            if (!check_all(c)) return;
+        }
+    }
+}
+
+// On the CPU as many blocks and slices as threads and more, and offsets that no row has.
+TEST_P(TensorProductOfSizes, TakesEveryKindOfMap) {
+    struct Sizes {
+        int64_t input_rows, output_rows, offsets, length, input_channels, output_channels, groups;
+        bool ragged, accumulate;
     };
-    const auto alone = result(1);
-    for (const int threads : {1, 2, 3, 8, 8}) EXPECT_EQ(result(threads), alone) << threads;
+    std::vector<Sizes> sizes{{5001, 3000, 27, 2500, 18, 4, 1, false, false},
+                             {5001, 3000, 27, 2500, 18, 4, 1, true, false}};
+    if (!on_cpu()) {
+        sizes.clear();
+        for (const int64_t groups : {1, 3}) {
+            for (const int64_t offsets : {1, 27, 130})
+                sizes.push_back(
+                    {500, 701, offsets, 300, 6, 18, groups, groups == 1, offsets == 27});
+        }
+    }
+    for (const Pairs pairs : {Pairs::random, Pairs::sorted, Pairs::one_output, Pairs::empty}) {
+        for (const Sizes &s : sizes) {
+            TensorProductCase c{.seed = 7};
+            c.input_rows = s.input_rows;
+            c.output_rows = s.output_rows;
+            c.offsets = s.offsets;
+            c.length = s.length;
+            c.input_channels = s.input_channels;
+            c.output_channels = s.output_channels;
+            c.groups = s.groups;
+            c.pairs = pairs;
+            c.ragged = s.ragged;
+            c.accumulate = s.accumulate;
+            if (!check_all(c)) return;
+        }
+    }
+}
+
+TEST_P(TensorProductOfSizes, TakesWhatIsEmpty) {
+    for (int64_t TensorProductCase::*size :
+         {&TensorProductCase::input_rows, &TensorProductCase::output_rows,
+          &TensorProductCase::offsets, &TensorProductCase::length,
+          &TensorProductCase::input_channels, &TensorProductCase::output_channels}) {
+        for (const bool accumulate : {false, true}) {
+            TensorProductCase c{.seed = 1};
+            c.accumulate = accumulate;
+            c.*size = 0;
+            if (!check_all(c)) return;
+        }
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Places, TensorProductOfSizes,
+                         testing::Combine(testing::Values("cpu", "limit0", "limit4096",
+                                                          "limit16384", "limit49152"),
+                                          testing::ValuesIn(kTypes)),
+                         parameter_name);
+
+// Weights of more than the memory for parts of their gradient's sums, with pairs and without.
+TEST(TensorProductWeightOnGpu, TakesLargeWeights) {
+    for (const Device device : gpus()) {
+        for (const int64_t length : {0, 3}) {
+            TensorProductCase c{.seed = 21};
+            c.product = Product::weight_gradient;
+            c.input_rows = c.output_rows = 5;
+            c.offsets = 27;
+            c.length = length;
+            c.input_channels = c.output_channels = 400;
+            check(c, device);
+        }
+    }
+}
+
+// Bit for bit, in every run, on a CPU of the gradients too: rows with many terms, whose sum depends
+// on their order.
+TEST(TensorProductThreads, ChangeNoBit) {
+    for (const Device device : Device::all()) {
+        TensorProductCase c{.seed = 3, .data = Data::reals};
+        c.input_rows = 500;
+        c.output_rows = device.is_cpu() ? 9000 : 2000;
+        c.offsets = 27;
+        c.length = device.is_cpu() ? 6000 : 1500;
+        c.input_channels = 20;
+        c.output_channels = device.is_cpu() ? 24 : 40;
+        const TensorProductData data = tensor_product_data(c);
+        const Tensor input = data.input.to(device), weight = data.weight.to(device);
+        // The product first: its gradients then are of what it made.
+        const auto run = [&] {
+            const TensorProductMaps maps(data.imap, data.omap, c.input_rows, c.output_rows);
+            std::vector<Tensor> made = {Tensor(c.output_shape(), c.type, device)};
+            tensor_product(input, weight, maps, made[0]);
+            if (device.is_cpu()) {
+                made.insert(made.end(),
+                            {Tensor(c.input_shape(), c.type), Tensor(c.weight_shape(), c.type)});
+                tensor_product_backward_data(made[0], weight, maps, made[1]);
+                tensor_product_backward_weight(input, made[0], maps, made[2]);
+            }
+            std::vector<std::vector<uint64_t>> bits;
+            for (const Tensor &tensor : made)
+                bits.push_back(reference::bits(tensor.to(Device::cpu())));
+            return bits;
+        };
+        expect_same_with_threads(run, {1, 2, 3, 8, 8});
+    }
 }
 
 // Tiles are filled up with pairs from the input's first row, channels with zeros.
@@ -187,6 +264,64 @@ TEST(TensorProductNan, StaysInTheRowsThatItsPairsReach) {
         EXPECT_EQ(std::isnan(result[i]), i / 20 == 29) << "row " << i / 20;
 }
 
+// Chunks are gathered whole, and channels past the last one stand for nothing.
+TEST(TensorProductGradientNan, StaysInTheOffsetsThatItsRowMeets) {
+    for (const int64_t channels : {16, 20}) {
+        const Tensor input = Tensor::zeros({10, 5}, DataType::f32);
+        const Tensor gradient = Tensor::zeros({10, channels}, DataType::f32);
+        for (const Tensor &rows : {input, gradient}) {
+            for (int64_t i = 0; i < rows.shape()[1]; i++) rows.data<float>()[i] = std::nanf("");
+        }
+        Tensor map = Tensor::zeros({3, 4}, DataType::s32);
+        for (int64_t i = 0; i < 12; i++) map.data<int32_t>()[i] = i == 7 ? 0 : 1 + i % 9;
+        const Tensor weight = Tensor::zeros({3, 5, channels}, DataType::f32);
+        tensor_product_backward_weight(input, gradient, TensorProductMaps(map, map, 10, 10),
+                                       weight);
+        const std::vector<double> result = reference::read(weight);
+        for (size_t i = 0; i < result.size(); i++)
+            EXPECT_EQ(std::isnan(result[i]), i / static_cast<size_t>(5 * channels) == 1) << i;
+    }
+}
+
+// Neither what is filled up with rows and channels that no pair has, nor a weight of an offset
+// that a row has not, reaches a sum.
+TEST(TensorProductNanOnGpu, StaysInTheRowsThatItsPairsReach) {
+    TensorProductCase c{.seed = 5};
+    c.input_rows = 20;
+    c.output_rows = 100;
+    c.offsets = 3;
+    c.length = 30;
+    c.input_channels = 3;
+    c.output_channels = 20;
+    const TensorProductData data = tensor_product_data(c);
+    const auto filled = [](const Shape &shape, double value) {
+        const size_t count = static_cast<size_t>(shape[0] * shape[1] * shape[2]);
+        return host_tensor(shape, DataType::f32, std::vector<double>(count, value));
+    };
+    // Input row 0 and the weight of offset 2 are not finite. Offset n reaches rows 30 n to 30 n
+    // + 29.
+    data.input.slice(0, 0, 1).reshape({1, 1, 3}).copy_from(filled({1, 1, 3}, std::nan("")));
+    data.weight.slice(0, 2, 1).copy_from(filled({1, 3, 20}, INFINITY));
+    for (int64_t pair = 0; pair < 90; pair++) {
+        data.imap.data<int32_t>()[pair] = static_cast<int32_t>(pair == 41 ? 0 : pair % 19 + 1);
+        data.omap.data<int32_t>()[pair] = static_cast<int32_t>(pair);
+    }
+    const auto spoilt = [](size_t row) { return row == 41 || (row >= 60 && row < 90); };
+    for (const Device device : gpus()) {
+        for (const Summation summation : kModes) {
+            const Tensor output(data.output.shape(), DataType::f32, device);
+            tensor_product(data.input.to(device), data.weight.to(device), data.imap, data.omap,
+                           output, {.summation = summation});
+            const std::vector<double> result = reference::read(output.to(Device::cpu()));
+            for (size_t i = 0; i < result.size(); i++) {
+                EXPECT_TRUE(spoilt(i / 20) || std::isfinite(result[i])) << "row " << i / 20;
+            }
+            EXPECT_TRUE(std::isnan(result[41 * 20]));
+            EXPECT_FALSE(std::isfinite(result[75 * 20]));
+        }
+    }
+}
+
 // The rows of the documented widths.
 TEST(TensorProductSelection, TakesTheWidthThatWastesLeast) {
     const auto row_of = [](int64_t m, bool adjacent) {
@@ -202,6 +337,27 @@ TEST(TensorProductSelection, TakesTheWidthThatWastesLeast) {
     EXPECT_EQ(row_of(80, true), "wide2");
     EXPECT_EQ(row_of(128, true), "wide4");
     EXPECT_EQ(row_of(64, false), "any");
+}
+
+TEST(TensorProductRowsOnGpu, AreOfTheFamilyOfTheMode) {
+    const auto row_of = [](DataType type, int64_t channels, Summation summation) {
+        TensorProductProblem problem;
+        problem.type = type;
+        problem.input_channels = problem.output_channels = channels;
+        problem.summation = summation;
+        const Selection selection = select_tensor_product(
+            problem, DeviceType::opencl, DeviceLimits{32768, 32768, 1024, 65536, 0});
+        return selection.kernel
+                   ? selection.kernel->family + std::string(" ") + selection.kernel->row
+                   : "";
+    };
+    if (row_of(DataType::f32, 64, Summation::atomic).empty()) GTEST_SKIP() << "without OpenCL";
+    EXPECT_EQ(row_of(DataType::f32, 64, Summation::atomic), "tensor_product_atomic any");
+    EXPECT_EQ(row_of(DataType::f32, 128, Summation::atomic), "tensor_product_atomic large");
+    EXPECT_EQ(row_of(DataType::f16, 64, Summation::atomic), "tensor_product_stationary any");
+    EXPECT_EQ(row_of(DataType::f64, 64, Summation::atomic), "tensor_product_stationary any");
+    EXPECT_EQ(row_of(DataType::f32, 64, Summation::deterministic), "tensor_product_stationary any");
+    EXPECT_EQ(row_of(DataType::f32, 32, Summation::deterministic), "tensor_product_stationary few");
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include "tests/kernels/family.h"
 #include "tests/kernels/long_sums.h"
 #include "tests/support/values.h"
-#include "tests/tensor_product/check.h"
+#include "tests/tensor_product/case.h"
 
 namespace hk::test {
 namespace {
@@ -74,11 +74,12 @@ struct LongRow {
     }
 };
 
-class LongRows : public testing::TestWithParam<std::tuple<Product, DataType, bool>> {
+class LongRows : public testing::TestWithParam<std::tuple<Product, DataType, const char *>> {
 protected:
     DataType type() const { return std::get<1>(GetParam()); }
     LongRow row(std::vector<From> pairs) const {
-        return {std::get<0>(GetParam()), std::get<2>(GetParam()), std::move(pairs)};
+        return {std::get<0>(GetParam()), std::get<2>(GetParam()) == std::string("ragged"),
+                std::move(pairs)};
     }
 
     // On all devices, in both modes; `pairs` and `wanted` of a number of pairs.
@@ -157,12 +158,8 @@ INSTANTIATE_TEST_SUITE_P(All, LongRows,
                          testing::Combine(testing::Values(Product::output, Product::input_gradient),
                                           testing::Values(DataType::f32, DataType::f16,
                                                           DataType::bf16),
-                                          testing::Bool()),
-                         [](const auto &info) {
-                             return std::string(name_of(std::get<0>(info.param))) + "_" +
-                                    std::string(hk::name_of(std::get<1>(info.param))) +
-                                    (std::get<2>(info.param) ? "_ragged" : "_padded");
-                         });
+                                          testing::Values("padded", "ragged")),
+                         parameter_name);
 
 // Whole numbers, with groups, views and results that are added to.
 TEST(LongRowsOfAnyForm, AreTheReference) {

@@ -7,15 +7,15 @@
 #include <map>
 #include <random>
 
-#include "tests/runtime/expect_error.h"
 #include "tensor_product/slots.h"
+#include "tests/runtime/expect_error.h"
 
 namespace hk {
 namespace {
 
 using detail::TensorProductSlots;
 
-struct Maps {
+struct RawMaps {
     int64_t input_rows, output_rows, offsets, length;
     std::vector<int32_t> imap, omap;
 
@@ -30,9 +30,9 @@ struct Maps {
     }
 };
 
-Maps random_maps(const Maps &sizes, unsigned seed) {
+RawMaps random_maps(const RawMaps &sizes, unsigned seed) {
     std::mt19937 random(seed);
-    Maps maps = sizes;
+    RawMaps maps = sizes;
     for (int64_t i = 0; i < maps.offsets * maps.length; i++) {
         const auto row = [&](int64_t rows) {
             return static_cast<int32_t>(random() % static_cast<uint64_t>(rows + 1)) - 1;
@@ -45,7 +45,7 @@ Maps random_maps(const Maps &sizes, unsigned seed) {
 
 using Sums = std::map<int32_t, std::vector<std::pair<int32_t, int32_t>>>;  // row: offset, source
 
-Sums wanted(const Maps &maps) {
+Sums wanted(const RawMaps &maps) {
     Sums sums;
     for (int64_t o = 0; o < maps.output_rows; o++) sums[static_cast<int32_t>(o)];
     for (size_t i = 0; i < maps.imap.size(); i++) {
@@ -55,7 +55,7 @@ Sums wanted(const Maps &maps) {
     return sums;
 }
 
-Sums found(const Maps &maps, const TensorProductSlots &slots, int64_t rows) {
+Sums found(const RawMaps &maps, const TensorProductSlots &slots, int64_t rows) {
     Sums sums;
     for (int64_t b = 0; b < slots.blocks(); b++) {
         for (int64_t i = 0; i < rows; i++) {
@@ -76,13 +76,13 @@ Sums found(const Maps &maps, const TensorProductSlots &slots, int64_t rows) {
 }
 
 TEST(TensorProductSlots, HaveEveryPairInTheOrderOfItsSum) {
-    const Maps sizes[] = {{5, 7, 3, 20, {}, {}},     {1, 1, 1, 1, {}, {}},
-                          {30, 200, 27, 90, {}, {}}, {40, 64, 130, 50, {}, {}},
-                          {9, 500, 2, 3, {}, {}},    {4, 3, 5, 200, {}, {}}};
+    const RawMaps sizes[] = {{5, 7, 3, 20, {}, {}},     {1, 1, 1, 1, {}, {}},
+                             {30, 200, 27, 90, {}, {}}, {40, 64, 130, 50, {}, {}},
+                             {9, 500, 2, 3, {}, {}},    {4, 3, 5, 200, {}, {}}};
     unsigned seed = 1;
-    for (const Maps &size : sizes) {
+    for (const RawMaps &size : sizes) {
         for (const int64_t rows : {1, 32, 64}) {
-            const Maps maps = random_maps(size, seed++);
+            const RawMaps maps = random_maps(size, seed++);
             const TensorProductSlots slots = maps.slots(rows);
             EXPECT_EQ(found(maps, slots, rows), wanted(maps)) << "seed " << seed - 1;
             EXPECT_EQ(slots.first()[slots.blocks()], slots.slots());
@@ -92,7 +92,7 @@ TEST(TensorProductSlots, HaveEveryPairInTheOrderOfItsSum) {
 
 // Rows alternate between two sets of four offsets; a block of rows as they stand would have eight.
 TEST(TensorProductSlots, AreFewWhereRowsAreAlike) {
-    Maps maps{128, 128, 8, 64, {}, {}};
+    RawMaps maps{128, 128, 8, 64, {}, {}};
     for (int32_t n = 0; n < 8; n++) {
         for (int32_t p = 0; p < 64; p++) {
             maps.imap.push_back(p);
@@ -107,7 +107,7 @@ TEST(TensorProductSlots, AreFewWhereRowsAreAlike) {
 
 TEST(TensorProductSlots, AreRefusedWhereAKernelCantCountThem) {
     constexpr int64_t kLength = int64_t{5} << 20;
-    Maps maps{1, 1, 1, kLength, std::vector<int32_t>(kLength), std::vector<int32_t>(kLength)};
+    RawMaps maps{1, 1, 1, kLength, std::vector<int32_t>(kLength), std::vector<int32_t>(kLength)};
     EXPECT_INVALID("the maps fill 671088640 places of slots, a kernel takes at most 536870911",
                    maps.slots(128));
 }

@@ -8,44 +8,14 @@
 #include <sstream>
 
 #include "tests/reference/elements.h"
+#include "tests/support/conditions.h"
 #include "tests/topk/reference.h"
 #include "topk/operands.h"
 
 namespace hk::test {
 namespace {
 
-using Relation = Constraint::Relation;
 using Bits = std::vector<uint64_t>;
-
-constexpr int64_t none = std::numeric_limits<int32_t>::max();
-
-// What the conditions on a field leave of it.
-struct Range {
-    int64_t first = 0, last = none, step = 1;
-
-    int64_t moved(int64_t value) const {
-        const int64_t inside = std::clamp(value, first, last);
-        const int64_t up = (inside + step - 1) / step * step;
-        return up > last ? last / step * step : up;
-    }
-};
-
-Range range_of(std::span<const Constraint> where, std::string_view field) {
-    Range range;
-    for (const Constraint &constraint : where) {
-        if (constraint.field != field) continue;
-        const int64_t value = constraint.value;
-        const bool equal = constraint.relation == Relation::equal;
-        if (equal || constraint.relation == Relation::at_least) {
-            range.first = std::max(range.first, value);
-        }
-        if (equal || constraint.relation == Relation::at_most) {
-            range.last = std::min(range.last, value);
-        }
-        if (constraint.relation == Relation::multiple_of) range.step = value;
-    }
-    return range;
-}
 
 // Small numbers more often than large ones.
 int64_t draw(Random &random, const Range &range) {
@@ -74,13 +44,8 @@ bool draw_row(Random &random, const TopKRequest &request, TopKProblem &problem) 
         if (k.first > k.last) continue;
         const int64_t usual[] = {0, 1, 2, 5, 50, problem.columns - 1, problem.columns};
         problem.k = one_in(random, 2) ? k.moved(usual[uniform(random, 0, 6)]) : draw(random, k);
-        const detail::Fields fields = detail::topk_fields(problem);
-        if (problem.k <= problem.columns &&
-            std::ranges::all_of(request.where, [&](const Constraint &constraint) {
-                return holds(constraint, fields[constraint.field]);
-            })) {
+        if (problem.k <= problem.columns && meets(request.where, detail::topk_fields(problem)))
             return true;
-        }
     }
     return false;
 }
@@ -318,6 +283,52 @@ Tensor topk_input(const TopKCase &c) {
     }
     reference::write_bits(input, all);
     return input;
+}
+
+std::string differing(const Tensor &got, const Tensor &wanted) {
+    const std::vector<uint64_t> have = reference::bits(got), want = reference::bits(wanted);
+    std::ostringstream text;
+    size_t wrong = 0;
+    for (size_t i = 0; i < want.size(); i++) {
+        if (have[i] != want[i] && wrong++ < 4) {
+            text << "\n        " << i << ": 0x" << std::hex << have[i] << ", should be 0x"
+                 << want[i] << std::dec;
+        }
+    }
+    return wrong ? std::to_string(wrong) + " of " + std::to_string(want.size()) + " elements" +
+                       text.str()
+                 : "";
+}
+
+Outcome check(const TopKCase &c, Device device, const KernelInfo *row) {
+    const Tensor elements = topk_input(c);
+    const auto wanted = reference::topk(elements, c.k, c.axis, c.order, c.index_type);
+    Random random(c.seed + 2);
+    const Placed input(elements, device, c.input, random);
+    std::optional<Placed> values, indices;
+    CheckedCall checked(to_string(c), c.seed, device, row);
+    checked.inputs = {{"input", &input}};
+    if (c.values) {
+        values.emplace(c.output_shape(), c.type, device, c.values_at, random);
+        checked.outputs.push_back({"values", &*values, [&](const Tensor &result) {
+                                       return differing(result, wanted.values);
+                                   }});
+    }
+    if (c.indices) {
+        indices.emplace(c.output_shape(), c.index_type, device, c.indices_at, random);
+        checked.outputs.push_back({"indices", &*indices, [&](const Tensor &result) {
+                                       return differing(result, wanted.indices);
+                                   }});
+    }
+    checked.call = [&] {
+        if (row) {
+            topk_with(*row, input.tensor(), c.k, tensor_of(values), tensor_of(indices),
+                      c.options());
+        } else {
+            topk(input.tensor(), c.k, tensor_of(values), tensor_of(indices), c.options());
+        }
+    };
+    return checked.run();
 }
 
 }  // namespace hk::test

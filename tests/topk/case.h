@@ -1,8 +1,10 @@
 #pragma once
-// Random problems of the family topk, steered by the conditions of a row of the table.
+// Random problems of the family topk, steered by the conditions of a row of the table, and their
+// comparison with the reference, bit for bit.
 
 #include "hk/topk.h"
 #include "tests/convolution/random_problem.h"
+#include "tests/support/checked_call.h"
 
 namespace hk::test {
 
@@ -63,5 +65,12 @@ std::optional<TopKCase> random_case(uint64_t seed, const TopKRequest &request);
 
 // The elements of the case's input: a packed tensor on the host.
 Tensor topk_input(const TopKCase &c);
+
+// `row` null: what selection takes.
+Outcome check(const TopKCase &c, Device device, const KernelInfo *row = nullptr);
+
+// The places where two packed host tensors of one shape and type differ, in words; empty where they
+// don't.
+std::string differing(const Tensor &got, const Tensor &wanted);
 
 }  // namespace hk::test

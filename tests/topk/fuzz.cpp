@@ -7,7 +7,6 @@
 #include "tests/reference/elements.h"
 #include "tests/topk/reference.h"
 #include "tests/topk/case.h"
-#include "tests/topk/check.h"
 
 namespace hk::fuzz {
 namespace {

@@ -1,9 +1,9 @@
 // Bad input of top-k: refused before any kernel runs, with both values in the message.
 
-#include "tests/runtime/expect_error.h"
 #include "hk/topk.h"
 #include "tests/runtime/repeated.h"
 #include "tests/support/environment.h"
+#include "tests/support/refused.h"
 
 namespace hk {
 namespace {
@@ -20,16 +20,9 @@ struct Arguments {
     Tensor values = made({3, 5, 4}), indices = made({3, 5, 4}, DataType::s64);
     TopKOptions options{.axis = 1};
 
+    static constexpr const char *kOperation = "topk: ";
     void run() const { topk(input, k, values, indices, options); }
 };
-
-template<typename F>
-void expect_refused(const std::string &part, F &&spoil) {
-    Arguments arguments;
-    spoil(arguments);
-    EXPECT_INVALID("topk: ", arguments.run());
-    EXPECT_INVALID(part, arguments.run());
-}
 
 TEST(TopKInput, TheUnspoiltCallRuns) {
     Arguments().run();
@@ -58,8 +51,8 @@ TEST(TopKInput, FarStridesOfOneElement) {
 }
 
 TEST(TopKInput, UndefinedTensors) {
-    expect_refused("input is undefined", [](Arguments &a) { a.input = {}; });
-    expect_refused("neither values nor indices are asked for", [](Arguments &a) {
+    EXPECT_REFUSED("input is undefined", a.input = {});
+    EXPECT_REFUSED("neither values nor indices are asked for", {
         a.values = {};
         a.indices = {};
     });
@@ -71,9 +64,8 @@ TEST(TopKInput, UndefinedTensors) {
 }
 
 TEST(TopKInput, K) {
-    expect_refused("k is -1", [](Arguments &a) { a.k = -1; });
-    expect_refused("k is 21, axis 1 of input [3, 20, 4] has 20 elements",
-                   [](Arguments &a) { a.k = 21; });
+    EXPECT_REFUSED("k is -1", a.k = -1);
+    EXPECT_REFUSED("k is 21, axis 1 of input [3, 20, 4] has 20 elements", a.k = 21);
     EXPECT_INVALID("k is -7", topk(made({4}), -7));
     EXPECT_INVALID("k is 5, axis -1 of input [4] has 4 elements", topk_values(made({4}), 5));
     EXPECT_INVALID("k is 1, axis -1 of input [3, 0] has 0 elements", topk_indices(made({3, 0}), 1));
@@ -85,7 +77,7 @@ TEST(TopKInput, Axis) {
     for (const int axis : {3, -4, 2147483647, -2147483647 - 1}) {
         const std::string told =
             "axis is " + std::to_string(axis) + ", input [3, 20, 4] has 3 dimensions";
-        expect_refused(told, [&](Arguments &a) { a.options.axis = axis; });
+        EXPECT_REFUSED(told, a.options.axis = axis);
         EXPECT_INVALID(told, topk(made({3, 20, 4}), 1, {axis}));
         EXPECT_INVALID(told, sort(made({3, 20, 4}), axis));
         EXPECT_INVALID("axis is " + std::to_string(axis),
@@ -96,58 +88,45 @@ TEST(TopKInput, Axis) {
 }
 
 TEST(TopKInput, ShapesOfOutputs) {
-    expect_refused("values has shape [3, 6, 4], it must have [3, 5, 4]", [](Arguments &a) {
-        a.values = made({3, 6, 4});
-    });
-    expect_refused("values has shape [60], it must have [3, 5, 4]",
-                   [](Arguments &a) { a.values = made({60}); });
-    expect_refused("indices has shape [5, 3, 4], it must have [3, 5, 4]", [](Arguments &a) {
-        a.indices = made({5, 3, 4}, DataType::s64);
-    });
-    expect_refused("values has shape [3, 5, 4], it must have [3, 0, 4]",
-                   [](Arguments &a) { a.k = 0; });
+    EXPECT_REFUSED("values has shape [3, 6, 4], it must have [3, 5, 4]",
+                   a.values = made({3, 6, 4}));
+    EXPECT_REFUSED("values has shape [60], it must have [3, 5, 4]", a.values = made({60}));
+    EXPECT_REFUSED("indices has shape [5, 3, 4], it must have [3, 5, 4]",
+                   a.indices = made({5, 3, 4}, DataType::s64));
+    EXPECT_REFUSED("values has shape [3, 5, 4], it must have [3, 0, 4]", a.k = 0);
 }
 
 TEST(TopKInput, TypesOfOutputs) {
-    expect_refused("values is f16, input is f32", [](Arguments &a) {
-        a.values = made({3, 5, 4}, DataType::f16);
-    });
-    expect_refused("values is s32, input is f32", [](Arguments &a) {
-        a.values = made({3, 5, 4}, DataType::s32);
-    });
+    EXPECT_REFUSED("values is f16, input is f32", a.values = made({3, 5, 4}, DataType::f16));
+    EXPECT_REFUSED("values is s32, input is f32", a.values = made({3, 5, 4}, DataType::s32));
     for (const DataType type : {DataType::u64, DataType::u32, DataType::s16, DataType::f64}) {
-        expect_refused("indices are " + std::string(name_of(type)) + ", not s32 or s64",
-                       [&](Arguments &a) {
-                           a.indices = made({3, 5, 4}, type);
-                       });
+        EXPECT_REFUSED("indices are " + std::string(name_of(type)) + ", not s32 or s64",
+                       a.indices = made({3, 5, 4}, type));
     }
 }
 
 TEST(TopKInput, Devices) {
     const Device device = Device::opencl();
     if (!device.available()) GTEST_SKIP() << "no OpenCL device";
-    expect_refused("values is on opencl:0, input is on cpu",
-                   [&](Arguments &a) { a.values = a.values.to(device); });
-    expect_refused("indices is on opencl:0, input is on cpu",
-                   [&](Arguments &a) { a.indices = a.indices.to(device); });
-    expect_refused("values is on cpu, input is on opencl:0",
-                   [&](Arguments &a) { a.input = a.input.to(device); });
+    EXPECT_REFUSED("values is on opencl:0, input is on cpu", a.values = a.values.to(device));
+    EXPECT_REFUSED("indices is on opencl:0, input is on cpu", a.indices = a.indices.to(device));
+    EXPECT_REFUSED("values is on cpu, input is on opencl:0", a.input = a.input.to(device));
 }
 
 TEST(TopKInput, Overlap) {
-    expect_refused(
-        "values and input overlap: values has shape [3, 5, 4], strides [80, 4, 1]; input "
-        "has shape [3, 20, 4], strides [80, 4, 1], and begins 48 bytes before values",
-        [](Arguments &a) { a.values = a.input.slice(1, 3, 5); });
-    expect_refused("indices and input overlap: indices has shape [3, 5, 4]", [](Arguments &a) {
+    EXPECT_REFUSED(
+        "values and input overlap: values has shape [3, 5, 4], strides [80, 4, 1]; input has shape "
+        "[3, 20, 4], strides [80, 4, 1], and begins 48 bytes before values",
+        a.values = a.input.slice(1, 3, 5));
+    EXPECT_REFUSED("indices and input overlap: indices has shape [3, 5, 4]", {
         a.input = made({3, 20, 4}, DataType::s64);
         a.values = made({3, 5, 4}, DataType::s64);
         a.indices = a.input.slice(1, 15, 5);
     });
-    expect_refused(
+    EXPECT_REFUSED(
         "values and indices overlap: values has shape [3, 5, 4], strides [36, 4, 1]; indices has "
         "shape [3, 5, 4], strides [36, 4, 1], and begins 64 bytes after values",
-        [](Arguments &a) {
+        {
             a.input = made({3, 20, 4}, DataType::s32);
             const Tensor both = made({3, 9, 4}, DataType::s32);
             a.values = both.slice(1, 0, 5);
@@ -155,15 +134,13 @@ TEST(TopKInput, Overlap) {
         });
     // Every element is the same one.
     const Tensor one = made({1});
-    expect_refused(
-        "elements of the values overlap: shape [3, 5, 4], strides [0, 0, 0]", [&](Arguments &a) {
-            a.values = Tensor::borrow(one.data<float>(), DataType::f32, {3, 5, 4}, {0, 0, 0});
-        });
+    EXPECT_REFUSED(
+        "elements of the values overlap: shape [3, 5, 4], strides [0, 0, 0]",
+        a.values = Tensor::borrow(one.data<float>(), DataType::f32, {3, 5, 4}, {0, 0, 0}));
     const Tensor place = made({60}, DataType::s64);
-    expect_refused(
-        "elements of the indices overlap: shape [3, 5, 4], strides [5, 1, 0]", [&](Arguments &a) {
-            a.indices = Tensor::borrow(place.data<int64_t>(), DataType::s64, {3, 5, 4}, {5, 1, 0});
-        });
+    EXPECT_REFUSED(
+        "elements of the indices overlap: shape [3, 5, 4], strides [5, 1, 0]",
+        a.indices = Tensor::borrow(place.data<int64_t>(), DataType::s64, {3, 5, 4}, {5, 1, 0}));
 }
 
 // Halves of one allocation that interleave share no byte.

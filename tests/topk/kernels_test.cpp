@@ -1,17 +1,16 @@
-// Does the shipped library work: hk::topk on every device that is here, with the rows that
-// selection takes.
+// Does the shipped library work: every row of the table that selection chooses from, on random
+// problems that meet its conditions, and hk::topk with the rows that it takes, on every device.
 
 #include <sys/mman.h>
-
 #include <cstring>
 #include <set>
 #include <tuple>
 
-#include "HalideRuntime.h"
 #include "tests/kernels/family.h"
 #include "tests/reference/elements.h"
+#include "tests/support/environment.h"
+#include "tests/topk/case.h"
 #include "tests/topk/reference.h"
-#include "tests/topk/check.h"
 
 namespace hk::test {
 namespace {
@@ -20,16 +19,8 @@ constexpr DataType all_types[] = {DataType::f32, DataType::f16, DataType::bf16, 
                                   DataType::s8,  DataType::u8,  DataType::s16,  DataType::u16,
                                   DataType::s32, DataType::u32, DataType::s64,  DataType::u64};
 
-bool has_rows(DeviceType type) {
-    const auto of_type = [&](const KernelInfo &kernel) { return kernel.device == type; };
-    return std::ranges::any_of(topk_kernels(), of_type) ||
-           std::ranges::any_of(topk_tiles_kernels(), of_type);
-}
-
 std::vector<Device> devices_with_rows() {
-    std::vector<Device> devices = Device::all();
-    std::erase_if(devices, [](Device device) { return !has_rows(device.type()); });
-    return devices;
+    return test::devices_with_rows({topk_kernels(), topk_tiles_kernels()});
 }
 
 TopKCase row_case(DataType type, int64_t columns, int64_t k, Order order, Pattern pattern) {
@@ -44,10 +35,9 @@ TopKCase row_case(DataType type, int64_t columns, int64_t k, Order order, Patter
 class TopK : public testing::TestWithParam<std::tuple<DeviceType, DataType>> {
 protected:
     void SetUp() override {
-        devices_ = devices_of(device());
-        if (devices_.empty() || !has_rows(device())) {
-            GTEST_SKIP() << "no " << name_of(device()) << (devices_.empty() ? " device" : " rows");
-        }
+        devices_ = devices_with_rows();
+        std::erase_if(devices_, [&](Device device) { return device.type() != this->device(); });
+        if (devices_.empty()) GTEST_SKIP() << "no " << name_of(device()) << " device or rows";
     }
 
     DeviceType device() const { return std::get<0>(GetParam()); }
@@ -109,16 +99,71 @@ TEST_P(TopK, RunsInTwoThreadsAtOnce) {
     }
 }
 
-std::string name(const testing::TestParamInfo<std::tuple<DeviceType, DataType>> &info) {
-    const auto [device, type] = info.param;
-    return std::string(name_of(device)) + "_" + std::string(hk::name_of(type));
-}
-
 INSTANTIATE_TEST_SUITE_P(All, TopK,
                          testing::Combine(testing::Values(DeviceType::cpu, DeviceType::opencl,
                                                           DeviceType::cuda),
                                           testing::ValuesIn(all_types)),
-                         name);
+                         parameter_name);
+
+// Rows of a GPU, every way that topk_plan takes: one tile, lists that are sorted again, columns,
+// and merges. Values, indices, and both, with indices of 64 bits.
+void check_ways(TopKCase c) {
+    for (const Device device : devices_with_rows()) {
+        if (device.is_cpu()) continue;
+        for (const auto &[values, indices, index_type] : {std::tuple{true, false, DataType::s64},
+                                                          {false, true, DataType::s32},
+                                                          {true, true, DataType::s64}}) {
+            c.values = values;
+            c.indices = indices;
+            c.index_type = index_type;
+            check(c, device);
+        }
+    }
+}
+
+constexpr Pattern kOrders[] = {Pattern::numbers, Pattern::few, Pattern::equal, Pattern::sorted,
+                               Pattern::reversed};
+
+class TopKOnGpu : public testing::TestWithParam<std::tuple<const char *, DataType>> {};
+
+TEST_P(TopKOnGpu, TakesEveryWay) {
+    const auto &[bytes, type] = GetParam();
+    const Environment limit("HK_SHARED_LIMIT", bytes + 5);
+    Random random(7);
+    for (const int64_t columns : {1, 2, 7, 1000, 1025, 5000, 70000}) {
+        for (const int64_t k : std::set<int64_t>{1, 2, 5, 50, columns - 1, columns}) {
+            if (k < 1 || k > columns || HasFailure()) continue;
+            TopKCase c =
+                row_case(type, columns, k, one_in(random, 2) ? Order::largest : Order::smallest,
+                         kOrders[uniform(random, 0, std::ssize(kOrders) - 1)]);
+            c.shape = {columns < 3000 ? 3 : 1, columns};
+            c.axis = 1;
+            check_ways(c);
+        }
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(SharedBytes, TopKOnGpu,
+                         testing::Combine(testing::Values("limit0", "limit4096", "limit49152"),
+                                          testing::Values(DataType::u8, DataType::s16,
+                                                          DataType::f32, DataType::f64)),
+                         parameter_name);
+
+// Columns of long rows: more tiles than fill a GPU.
+TEST(TopKOfManyRowsOnGpu, IsTheReference) {
+    for (const Pattern pattern : kOrders) {
+        for (const auto &[rows, columns, k, type, order] :
+             {std::tuple{130, 9000, 5, DataType::f32, Order::largest},
+              {60, 70001, 17, DataType::s64, Order::smallest},
+              {400, 3000, 300, DataType::u8, Order::largest}}) {
+            TopKCase c = row_case(type, columns, k, order, pattern);
+            c.shape = {rows, columns};
+            c.axis = 1;
+            check_ways(c);
+            if (HasFailure()) return;
+        }
+    }
+}
 
 TEST(TopKOnEveryDevice, TakesLongRows) {
     for (const Device device : devices_with_rows()) {
@@ -209,13 +254,11 @@ TEST(TopKThreads, ChangeNoBit) {
             TopKCase c{.seed = 11, .shape = shape, .axis = -1};
             c.pattern = Pattern::few;
             const Tensor input = topk_input(c);
-            const int before = halide_set_num_threads(1);
-            const hk::TopK one = topk(input, k);
-            halide_set_num_threads(2);
-            const hk::TopK two = topk(input, k);
-            halide_set_num_threads(before);
-            EXPECT_EQ(differing(two.values, one.values), "") << hk::to_string(shape);
-            EXPECT_EQ(differing(two.indices, one.indices), "") << hk::to_string(shape);
+            const auto run = [&] {
+                const hk::TopK made = topk(input, k);
+                return std::pair(reference::bits(made.values), reference::bits(made.indices));
+            };
+            expect_same_with_threads(run, {2});
         }
     }
 }
@@ -244,6 +287,45 @@ TEST(TopKInput, MayBeReadOnlyMemory) {
         munmap(pages, bytes);
     }
 }
+
+std::vector<KernelInfo> chosen_rows() {
+    std::vector<KernelInfo> rows(topk_kernels().begin(), topk_kernels().end());
+    rows.insert(rows.end(), topk_tiles_kernels().begin(), topk_tiles_kernels().end());
+    return rows;
+}
+
+class TopKRow : public RowTest {
+protected:
+    // Of each type that the row serves.
+    void check_row(std::span<const Constraint> where, int problems) {
+        const KernelInfo &row = GetParam();
+        const double elements = row.device == DeviceType::cpu ? 2e4 : 3e3;
+        for (const Device device : devices_) {
+            for (const DataType type : topk_types(row.type)) {
+                SCOPED_TRACE(hk::name_of(type));
+                test::check_row<TopKCase>(row, device, TopKRequest{{type}, where, elements},
+                                          problems);
+            }
+        }
+    }
+};
+
+TEST_P(TopKRow, IsTheReference) {
+    check_row(GetParam().where, GetParam().device == DeviceType::cpu ? 30 : 8);
+}
+
+// A row says what it does not take, instead of running on it.
+TEST_P(TopKRow, RefusesOtherWidths) {
+    const KernelInfo &row = GetParam();
+    const DataType other = size_of(row.type) == 4 ? DataType::u16 : DataType::u32;
+    for (const Device device : devices_) {
+        const auto c = random_case<TopKCase>(1, TopKRequest{{other}, row.where, 1e3});
+        ASSERT_TRUE(c);
+        EXPECT_EQ(check(*c, device, &row), Outcome::refused) << row.name;
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Table, TopKRow, testing::ValuesIn(chosen_rows()), parameter_name);
 
 }  // namespace
 }  // namespace hk::test

@@ -33,7 +33,7 @@ TEST_P(LongRow, BestElements) {
     at(columns() / 2) = 7;
     at(0) = 7;
     at(columns() - 200) = 8;
-    const TopK best = topk(row(), 5);
+    const hk::TopK best = topk(row(), 5);
     const auto *values = best.values.data<uint8_t>();
     const auto *indices = best.indices.data<int64_t>();
     EXPECT_EQ(std::vector<uint8_t>(values, values + 5), (std::vector<uint8_t>{9, 8, 7, 7, 0}));

@@ -37,16 +37,9 @@ bool less(T a, T b) {
 }
 
 uint64_t positive_quiet_nan(DataType type) {
-    switch (type) {
-        case DataType::f16:
-            return 0x7e00;
-        case DataType::bf16:
-            return 0x7fc0;
-        case DataType::f32:
-            return 0x7fc00000;
-        default:
-            return 0x7ff8000000000000;
-    }
+    if (type == DataType::f16) return 0x7e00;
+    if (type == DataType::bf16) return 0x7fc0;
+    return type == DataType::f32 ? 0x7fc00000 : 0x7ff8000000000000;
 }
 
 template<typename T>
@@ -123,28 +116,17 @@ TopKResult topk(const Tensor &input, int64_t k, int axis, Order order, DataType 
         const int from_front = axis < 0 ? axis + input.rank() : axis;
         return sorted<T>(input, k, static_cast<size_t>(from_front), order, index_type);
     };
-    switch (input.type()) {
-        case DataType::f64:
-            return with(double{});
-        case DataType::s8:
-            return with(int8_t{});
-        case DataType::u8:
-            return with(uint8_t{});
-        case DataType::s16:
-            return with(int16_t{});
-        case DataType::u16:
-            return with(uint16_t{});
-        case DataType::s32:
-            return with(int32_t{});
-        case DataType::u32:
-            return with(uint32_t{});
-        case DataType::s64:
-            return with(int64_t{});
-        case DataType::u64:
-            return with(uint64_t{});
-        default:
-            return with(float{});
-    }
+    const DataType type = input.type();
+    if (type == DataType::f64) return with(double{});
+    if (type == DataType::s8) return with(int8_t{});
+    if (type == DataType::u8) return with(uint8_t{});
+    if (type == DataType::s16) return with(int16_t{});
+    if (type == DataType::u16) return with(uint16_t{});
+    if (type == DataType::s32) return with(int32_t{});
+    if (type == DataType::u32) return with(uint32_t{});
+    if (type == DataType::s64) return with(int64_t{});
+    if (type == DataType::u64) return with(uint64_t{});
+    return with(float{});
 }
 
 }  // namespace hk::reference

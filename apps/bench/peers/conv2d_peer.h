@@ -24,4 +24,8 @@ Peers onednn_conv2d(const Conv2dData &data, int threads);
 // loads. ONNX is NCHW; for nhwc problems the peer gets transposed data, which is not timed.
 Peers onnxruntime_conv2d(const Conv2dData &data, int threads);
 
+// ncnn, f32: a network of one layer that packs its weight when it loads, and takes Winograd where
+// it likes. ncnn is NCHW; for nhwc problems the peer gets transposed data, which is not timed.
+Peers ncnn_conv2d(const Conv2dData &data, int threads);
+
 }  // namespace hk::bench

@@ -1,14 +1,7 @@
-"""NumPy's side of bench: started by peers/numpy.cpp with a socket as its input and output.
-
-The first line is a problem, as JSON: a task, and arrays that lie in files of a folder. Every line
-after it is answered by one line: "run COUNT" when the task has run so often; "outputs" by the names
-of files of that folder, into which the results of the last run were written.
-"""
-
-import json
-import sys
+"""NumPy's tasks: gather, BLAS, scatter, and the maps that these follow."""
 
 import numpy as np
+from python_peer import serve
 
 
 def rows_as_elements(array):
@@ -154,33 +147,5 @@ def version():
     return f"NumPy {np.__version__} with {blas['name']} {blas['version']}"
 
 
-def main():
-    problem = json.loads(sys.stdin.readline())
-    folder = problem["folder"]
-    arrays = {
-        array["name"]: np.fromfile(f"{folder}/{array['name']}", array["type"]).reshape(
-            array["shape"]
-        )
-        for array in problem["arrays"]
-    }
-    run, outputs = TASKS[problem["task"]](arrays, problem["options"])
-    print("ready", flush=True)
-    for line in sys.stdin:
-        command, *arguments = line.split()
-        answer = "done"
-        if command == "run":
-            for _ in range(int(arguments[0])):
-                run()
-        else:
-            results = outputs()
-            for name, array in results.items():
-                array.tofile(f"{folder}/{name}")
-            answer = json.dumps(list(results))
-        print(answer, flush=True)
-
-
 if __name__ == "__main__":
-    if sys.argv[1:] == ["--version"]:
-        print(version())
-    else:
-        main()
+    serve(TASKS, version)

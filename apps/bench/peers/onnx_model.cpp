@@ -7,7 +7,8 @@ namespace hk::bench {
 namespace {
 
 // Protocol buffers: a message is a sequence of fields; a field is its number and wire type as one
-// varint, then a varint (wire type 0), or a length and that many bytes (wire type 2).
+// varint, then a varint (wire type 0), a length and that many bytes (wire type 2), or 4 bytes (wire
+// type 5).
 class Message {
 public:
     Message &number(int field, int64_t value) {
@@ -19,6 +20,11 @@ public:
         varint(static_cast<uint64_t>(field) << 3 | 2);
         varint(value.size());
         text_ += value;
+        return *this;
+    }
+    Message &real(int field, float value) {
+        varint(static_cast<uint64_t>(field) << 3 | 5);
+        text_.append(reinterpret_cast<const char *>(&value), sizeof value);
         return *this;
     }
     Message &message(int field, const Message &value) { return bytes(field, value.text_); }
@@ -45,6 +51,10 @@ Message attribute(const char *name, std::initializer_list<int64_t> values) {
 
 Message attribute(const char *name, int64_t value) {
     return Message().bytes(1, name).number(3, value).number(20, 2);  // type: INT
+}
+
+Message real_attribute(const char *name, float value) {
+    return Message().bytes(1, name).real(2, value).number(20, 1);  // type: FLOAT
 }
 
 Message tensor_value(const char *name, int type, std::initializer_list<int64_t> shape) {
@@ -129,8 +139,8 @@ Message weight(const Conv2dProblem &p, DataType type, const char *name, const vo
 // The model of a graph that has its nodes, initializers, inputs and outputs already.
 std::string model(Message graph, const char *name) {
     graph.bytes(2, name);
-    const Message opset = Message().bytes(1, "").number(2, 17);
-    return Message().number(1, 8).message(7, graph).message(8, opset).text();
+    const Message opset = Message().bytes(1, "").number(2, 21);
+    return Message().number(1, 10).message(7, graph).message(8, opset).text();
 }
 
 std::string conv_model(Message graph, const Conv2dProblem &p) {
@@ -200,6 +210,39 @@ std::string onnx_topk_model(const TopKProblem &p) {
     graph.message(12, tensor_value("values", onnx_type(p.type), {p.rows, p.k}));
     graph.message(12, tensor_value("indices", onnx_type(DataType::s64), {p.rows, p.k}));
     return model(graph, "topk");
+}
+
+std::string onnx_group_norm_operation(const GroupNormProblem &p) {
+    if (p.options.groups == 1 && p.height * p.width == 1) return "LayerNormalization";
+    return p.options.groups == p.channels ? "InstanceNormalization" : "GroupNormalization";
+}
+
+std::string onnx_group_norm_model(const GroupNormProblem &p, const void *weight, const void *bias) {
+    const std::string operation = onnx_group_norm_operation(p);
+    const bool of_rows = operation == "LayerNormalization";
+    Message node;
+    node.bytes(3, "norm").bytes(4, operation);
+    node.message(5, real_attribute("epsilon", p.options.epsilon));
+    if (of_rows) node.message(5, attribute("axis", 1));
+    if (operation == "GroupNormalization")
+        node.message(5, attribute("num_groups", p.options.groups));
+    const int type = onnx_type(p.type), f32 = onnx_type(DataType::f32);
+    const auto image = [&](const char *name) {
+        return of_rows ? tensor_value(name, type, {p.batch, p.channels})
+                       : tensor_value(name, type, {p.batch, p.channels, p.height, p.width});
+    };
+    Message graph;
+    graph.message(1, of_rows ? with_names(node, {"x", "w", "b"}, {"y", "mean", "rstd"})
+                             : with_names(node, {"x", "w", "b"}, {"y"}));
+    graph.message(5, initializer("w", p.type, {p.channels}, weight));
+    graph.message(5, initializer("b", p.type, {p.channels}, bias));
+    graph.message(11, image("x"));
+    graph.message(12, image("y"));
+    if (of_rows) {
+        for (const char *name : {"mean", "rstd"})
+            graph.message(12, tensor_value(name, f32, {p.batch, 1}));
+    }
+    return model(graph, "group_norm");
 }
 
 }  // namespace hk::bench

@@ -1,9 +1,10 @@
 #pragma once
-// The ONNX file format, as far as models of one convolution or one top-k need it.
+// The ONNX file format, as far as models of one operation need it.
 
 #include <string>
 
 #include "hk/conv2d.h"
+#include "hk/group_norm.h"
 #include "hk/topk.h"
 
 namespace hk::bench {
@@ -28,6 +29,15 @@ std::string onnx_dequantize_conv2d_model(const Conv2dProblem &problem, const voi
 
 // The bytes of a model x -> TopK -> values, indices (of s64) along the last axis, sorted.
 std::string onnx_topk_model(const TopKProblem &problem);
+
+// The operation that ONNX has for a normalisation: LayerNormalization of rows, which makes the
+// statistics too; InstanceNormalization; GroupNormalization.
+std::string onnx_group_norm_operation(const GroupNormProblem &problem);
+
+// The bytes of a model x -> that operation -> y, and mean and rstd of rows, in nchw; weight and
+// bias are initializers.
+std::string onnx_group_norm_model(const GroupNormProblem &problem, const void *weight,
+                                  const void *bias);
 
 // ONNX's number of an element type.
 int onnx_type(DataType type);

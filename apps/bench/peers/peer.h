@@ -22,8 +22,10 @@ public:
     virtual std::string variant() const = 0;         // what of it: layout, …
     virtual bool same_task() const { return true; }  // counts in the ratio
     virtual void run() = 0;
-    virtual void repeat(int count) {
-        for (int i = 0; i < count; ++i) run();
+    virtual double repeat(int count) {  // the seconds that it took
+        return Work([this](int times) {
+            for (int i = 0; i < times; ++i) run();
+        })(count);
     }
     virtual Outputs outputs() = 0;  // of the last run, in the problem's layout
 };
@@ -35,6 +37,8 @@ std::vector<Contestant> right_ones(Peers peers,
                                    const std::function<bool(const Outputs &)> &is_right);
 
 // Versions of the installed libraries, as "oneDNN 3.2.0"; empty where there are none.
+const std::string &numpy_version();
+const std::string &ncnn_version();
 std::string onednn_version();
 std::string onnxruntime_version();
 

@@ -15,7 +15,7 @@ std::vector<Contestant> right_ones(Peers peers,
                       << ") is wrong here and takes no part\n";
             continue;
         }
-        const auto work = [raw = peer.get()](int count) { raw->repeat(count); };
+        const auto work = [raw = peer.get()](int count) { return raw->repeat(count); };
         result.push_back({peer->name(), peer->variant(), peer->same_task(), work, peer});
     }
     return result;

@@ -76,10 +76,11 @@ std::string to_string(const GroupNormProblem &problem) {
            ", input " + hk::to_string(shape) + ", groups " + std::to_string(problem.options.groups);
 }
 
+// `seen`: the problem as kernels see it.
 const KernelInfo &kernel_for(const KernelInfo *given, const GroupNormProblem &problem,
-                             Device device) {
+                             const GroupNormProblem &seen, Device device) {
     static Immortal<SelectionCache> cache(kForward, group_norm_kernels());
-    return cache->find(given, fields_of(problem), device, [&] { return to_string(problem); });
+    return cache->find(given, fields_of(seen), device, [&] { return to_string(problem); });
 }
 
 Use use_of(const Tensor &tensor, Use use) { return tensor.defined() ? use : Use::absent; }
@@ -105,9 +106,10 @@ void forward(const KernelInfo *row, const Tensor &input, const Tensor &weight, c
     const Operand all[] = {images[0], images[1], vectors[0], vectors[1], saved[0], saved[1]};
     OperationCall context(kForward, device, all, stream);
     const bool own_queue = on_own_queue(stream);
-    const KernelInfo &kernel = kernel_for(row, problem, device);
-    const int64_t slices = slices_of(kernel, problem);
-    const Views views(kForward, problem, slices);
+    const GroupNormProblem seen = seen_by_kernel(row, problem, images);
+    const KernelInfo &kernel = kernel_for(row, problem, seen, device);
+    const int64_t slices = slices_of(kernel, seen);
+    const Views views(kForward, seen, options.layout, slices);
     BufferView from = views.image(input), to = views.image(output);
     views.join_rows({&from, &to});
     if (problem.batch == 0) return;
@@ -233,14 +235,16 @@ private:
     }
 };
 
-void run_backward(const Backward &call, const GroupNormProblem &problem, const KernelInfo &kernel,
-                  CallContext &context, const Stream &stream, const Scratch &scratch) {
+// `problem`: as kernels see it.
+void run_backward(const Backward &call, const GroupNormProblem &problem, Layout layout,
+                  const KernelInfo &kernel, CallContext &context, const Stream &stream,
+                  const Scratch &scratch) {
     const auto &[output_gradient, input, weight, statistics, gradients] = call;
     const bool own_queue = on_own_queue(stream);
     const int64_t slices = slices_of(kernel, problem);
     const int64_t of_part = images_of_part(kernel, problem, slices);
     const int64_t parts = (problem.batch + of_part - 1) / of_part;
-    const Views views(kBackward, problem, slices);
+    const Views views(kBackward, problem, layout, slices);
     const bool wanted = call.input_gradient().defined();
     BufferView from = views.image(output_gradient), was = views.image(input);
     BufferView to = wanted ? views.image(call.input_gradient()) : Views::none(was);
@@ -295,12 +299,16 @@ void backward(const KernelInfo *row, const Backward &call, const GroupNormOption
     const GroupNormProblem problem = check_backward(call, options);
     const auto &[output_gradient, input, weight, statistics, gradients] = call;
     const Device device = input.device();
-    const KernelInfo &kernel = kernel_for(row, problem, device);
+    const Operand images[] = {{"input", input},
+                              {"output gradient", output_gradient},
+                              {"input gradient", call.input_gradient()}};
+    const GroupNormProblem seen = seen_by_kernel(row, problem, images);
+    const KernelInfo &kernel = kernel_for(row, problem, seen, device);
     const bool of_channels = gradients.weight.defined() || gradients.bias.defined();
     Scratch scratch;
     // A device's gradient of the input is made from the sums.
     if (problem.batch > 0 && (of_channels || !device.is_cpu())) {
-        const int64_t of_part = images_of_part(kernel, problem, slices_of(kernel, problem));
+        const int64_t of_part = images_of_part(kernel, seen, slices_of(kernel, seen));
         const int64_t parts = (problem.batch + of_part - 1) / of_part;
         scratch.sums = Tensor({2, parts, problem.channels}, DataType::f32, device);
         const bool both = gradients.weight.defined() && gradients.bias.defined();
@@ -324,7 +332,7 @@ void backward(const KernelInfo *row, const Backward &call, const GroupNormOption
     const Operand memory[] = {{"sums of parts", scratch.sums},
                               {"an unwanted gradient", scratch.unwanted}};
     OperationCall on_scratch(kBackward, device, memory, stream);
-    run_backward(call, problem, kernel, on_scratch, stream, scratch);
+    run_backward(call, seen, options.layout, kernel, on_scratch, stream, scratch);
 } catch (...) {
     rethrow_as_error(kBackward);
 }
@@ -376,7 +384,7 @@ void group_norm_backward_with(const KernelInfo &kernel, const Tensor &output_gra
 
 Selection select_group_norm(const GroupNormProblem &problem, DeviceType device,
                             const DeviceLimits &limits, bool explain) {
-    return select(group_norm_kernels(), fields_of(problem), device, limits, explain);
+    return select(group_norm_kernels(), fields_of(as_row(problem)), device, limits, explain);
 }
 
 }  // namespace hk

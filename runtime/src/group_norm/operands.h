@@ -65,6 +65,23 @@ inline void check_written(const char *operation, const Operands &operands, const
     }
 }
 
+// A pixel alone in nchw is as one in nhwc, where its channels lie next to each other.
+inline GroupNormProblem as_row(GroupNormProblem problem) {
+    if (problem.height * problem.width == 1) problem.options.layout = Layout::nhwc;
+    return problem;
+}
+
+// The problem as kernels see it. `row`: null where selection takes one.
+inline GroupNormProblem seen_by_kernel(const KernelInfo *row, const GroupNormProblem &problem,
+                                       std::span<const Operand> images) {
+    if (row && row->layout == problem.options.layout) return problem;
+    const size_t c = problem.options.layout == Layout::nhwc ? 3 : 1;
+    const bool adjacent = std::ranges::all_of(images, [&](const Operand &image) {
+        return !image.tensor.defined() || problem.channels == 1 || image.tensor.strides()[c] == 1;
+    });
+    return adjacent ? as_row(problem) : problem;
+}
+
 // Channels as a kernel sees them: slices of whole groups. Those that have lanes along channels take
 // all groups together, but of one image that the second cache holds, whose slices are tasks: from
 // memory pieces of pixels are read more slowly.
@@ -87,20 +104,25 @@ inline int64_t slices_of(const KernelInfo &kernel, const GroupNormProblem &probl
 // them.
 inline int64_t images_of_part(const KernelInfo &kernel, const GroupNormProblem &problem,
                               int64_t slices) {
-    if (!std::string_view(kernel.algorithm).starts_with("parts")) return 1;
-    const int64_t image = problem.channels / slices * problem.height * problem.width;
-    const int64_t bytes = 2 * image * size_of(problem.type);
-    return std::clamp<int64_t>((1 << 18) / bytes, 1, 64);
+    const std::string_view algorithm = kernel.algorithm;
+    if (!algorithm.starts_with("parts") && algorithm != "rows") return 1;
+    const int64_t pixels = problem.height * problem.width;
+    const int64_t bytes = 2 * problem.channels / slices * pixels * size_of(problem.type);
+    // Rows are added up at once (generators/group_norm/group_norm.h).
+    return std::clamp<int64_t>((1 << 18) / bytes, 1, algorithm == "rows" ? 256 / pixels : 64);
 }
 
 // Tensors of a call as buffers of a kernel.
 class Views {
 public:
-    Views(const char *operation, const GroupNormProblem &problem, int64_t slices)
-        : operation_(operation), problem_(problem), slices_(slices) {}
+    // `problem`: as kernels see it; `layout`: of the tensors.
+    Views(const char *operation, const GroupNormProblem &problem, Layout layout, int64_t slices)
+        : operation_(operation), problem_(problem), layout_(layout), slices_(slices) {}
 
     BufferView image(const Tensor &tensor) const {
-        return image_view(tensor, problem_.options.layout, slices_);
+        const bool turned = layout_ != problem_.options.layout;
+        return image_view(turned ? tensor.permute({0, 2, 3, 1}) : tensor, problem_.options.layout,
+                          slices_);
     }
 
     // Of an image that is not wanted: as another, without channels or columns.
@@ -199,6 +221,7 @@ private:
 
     const char *const operation_;
     const GroupNormProblem &problem_;
+    const Layout layout_;
     const int64_t slices_;
 };
 

@@ -129,11 +129,7 @@ std::string_view name_of(Summation summation) noexcept {
 }
 
 Summation summation_of(std::string_view name) {
-    for (size_t i = 0; i < kSummations.size(); i++) {
-        if (kSummations[i] == name) return static_cast<Summation>(i);
-    }
-    throw InvalidArgument("summation is \"" + std::string(name) +
-                          "\", not deterministic or atomic");
+    return detail::value_in<Summation>(kSummations, "summation", name);
 }
 
 TensorProductProblem TensorProductProblem::from_shapes(const Shape &input, const Shape &weight,

@@ -31,12 +31,7 @@ size_t checked_axis(const Shape &shape, int axis) {
 
 std::string_view name_of(Order order) noexcept { return detail::name_in(kOrders, order); }
 
-Order order_of(std::string_view name) {
-    for (size_t i = 0; i < kOrders.size(); i++) {
-        if (kOrders[i] == name) return static_cast<Order>(i);
-    }
-    throw InvalidArgument("order is \"" + std::string(name) + "\", not largest or smallest");
-}
+Order order_of(std::string_view name) { return detail::value_in<Order>(kOrders, "order", name); }
 
 TopKProblem TopKProblem::from_shape(const Shape &input, DataType type, int64_t k,
                                     const TopKOptions &options) {

@@ -7,11 +7,11 @@ namespace hk::schedules {
 
 GroupNormSizes group_norm_sizes(const GroupNormContext &context) {
     const int vector = context.target.natural_vector_size<float>();
-    GroupNormSizes sizes = {1, 1, 1, 8, 8, 64};
+    GroupNormSizes sizes = {true, 1, 1, 1, 8, 8, 64};
     Knobs knobs(context.knobs);
     if (context.schedule == "cached_group") {
-        sizes.lanes = 2 * vector;
-        sizes.width = std::min(sizes.lanes, 8);
+        sizes.lanes = 4 * vector;
+        sizes.width = 8;
         sizes.block = 128;
         knobs.take("lanes", sizes.lanes, powers(8, 128));
         knobs.take("block", sizes.block, {0, 16, 32, 64, 128, 256});
@@ -21,12 +21,15 @@ GroupNormSizes group_norm_sizes(const GroupNormContext &context) {
         sizes.lanes = 2 * vector;
         sizes.width = 8;
         knobs.take("lanes", sizes.lanes, powers(8, 128));
+    } else if (context.schedule == "cached_rows") {
+        sizes.channel_lanes = 2 * vector;
+        knobs.take("lanes", sizes.channel_lanes, powers(8, 128));
     } else if (context.schedule == "block_a_group") {
-        sizes = {256, 16, context.nhwc ? 32 : 1, 256, 16, 0};
+        sizes = {false, 256, 16, context.nhwc ? 32 : 1, 256, 16, 0};
     } else if (context.schedule == "block_a_channel") {
-        sizes = {context.nhwc ? 32 : 256, 16, 1, 256, 16, 0};
+        sizes = {false, context.nhwc ? 32 : 256, 16, 1, 256, 16, 0};
     } else if (context.schedule == "unstaged") {
-        sizes = {1, 1, 1, 1, 1, 0};
+        sizes = {false, 1, 1, 1, 1, 1, 0};
     }
     knobs.end();
     return sizes;
@@ -36,7 +39,7 @@ namespace cpu {
 
 namespace {
 
-constexpr auto guard = TailStrategy::GuardWithIf;
+constexpr auto guard = TailStrategy::GuardWithIf, mask = TailStrategy::Predicate;
 
 // Tasks of a slice, or group, of so many images that these are 16384 elements together; loops are
 // not fused, or Halide takes all slices for the bounds of one.
@@ -59,8 +62,8 @@ Func of_slice(Func f, Func at, const Var &slice) {
     return f.compute_at(at, slice).bound_extent(g, 1).bound_extent(n, 1);
 }
 
-// Its lanes are a vector.
-void in_vectors(LaneSums &sums, Func at, const Var &loop) {
+// Its lanes are vectors, what is left over of them one under a mask.
+void in_vectors(LaneSums &sums, Func at, const Var &loop, int vector, int lanes) {
     const RDom &in = sums.in_block, &blocks = sums.blocks;
     if (sums.is_long) {
         of_slice(sums.running, at, loop)
@@ -77,12 +80,20 @@ void in_vectors(LaneSums &sums, Func at, const Var &loop) {
         .update()
         .reorder(sums.lane, in.x, in.y, in.z)
         .vectorize(sums.lane);
+    if (sums.has_rest) {
+        const RVar outer("outer"), inner("inner");
+        sums.block_sum.bound(sums.lane, 0, lanes)
+            .update(1)
+            .split(sums.rest.x, outer, inner, std::min(lanes, vector), mask)
+            .reorder(inner, outer, sums.rest.y, sums.rest.z)
+            .vectorize(inner);
+    }
     of_slice(sums.folded, at, loop).vectorize(sums.lane);
 }
 
 // What each channel of a slice has from its group: those of a group are next to each other.
 void each_channel(Func f, int lanes) {
-    f.update().allow_race_conditions().vectorize(RVar(f.rvars()[0]), lanes, guard);
+    f.update().allow_race_conditions().vectorize(RVar(f.rvars()[0]), lanes, mask);
 }
 
 void merge(GroupNorm &stages, Func at, const Var &loop, int lanes) {
@@ -94,16 +105,16 @@ void merge(GroupNorm &stages, Func at, const Var &loop, int lanes) {
         of_slice(sum->running, at, loop).update().never_partition_all();
         sum->block_sum.compute_at(sum->running, blocks.x).update().never_partition_all();
         if (lanes == 1) continue;
-        sum->running.vectorize(c, lanes, guard)
+        sum->running.vectorize(c, lanes, mask)
             .update()
             .reorder(c, blocks.x, blocks.y, blocks.z)
-            .vectorize(c, lanes, guard);
-        sum->block_sum.vectorize(c, lanes, guard)
+            .vectorize(c, lanes, mask);
+        sum->block_sum.vectorize(c, lanes, mask)
             .update()
             .reorder(c, in.x, in.y, in.z)
-            .vectorize(c, lanes, guard);
+            .vectorize(c, lanes, mask);
     }
-    if (lanes > 1) stages.merged.vectorize(c, lanes, guard);
+    if (lanes > 1) stages.merged.vectorize(c, lanes, mask);
 }
 
 }  // namespace
@@ -114,30 +125,29 @@ void group_norm_channels(GroupNorm &stages, const GroupNormContext &context) {
     const int lanes = context.target.natural_vector_size<float>();
     const Var co("co");
     Func out = stages.output;
-    out.split(c, co, c, lanes, guard).reorder(c, co, x, y, g, n).vectorize(c);
+    out.split(c, co, c, lanes, mask).reorder(c, co, x, y, g, n).vectorize(c);
     for (Func one : {out, stages.mean, stages.rstd}) in_tasks(one, images_of_task(context));
     stages.mean.compute_with(out, n);
     stages.rstd.compute_with(out, n);
     for (Func one : {stages.statistics, stages.factors}) of_slice(one, out, n);
     each_channel(stages.factors, lanes);
+    const GroupNormSizes sizes = group_norm_sizes(context);
     for (LaneSums *sums : {&stages.channel_offsets, &stages.channel_squares})
-        in_vectors(*sums, out, n);
+        in_vectors(*sums, out, n, lanes, sizes.channel_lanes);
     merge(stages, out, n, lanes);
-    stages.of_block.vectorize(c, lanes, guard).reorder(c, stages.bx, stages.by, stages.bz);
-    stages.middle.compute_at(stages.of_block, stages.bx).vectorize(c, lanes, guard);
+    stages.of_block.vectorize(c, lanes, mask).reorder(c, stages.bx, stages.by, stages.bz);
+    stages.middle.compute_at(stages.of_block, stages.bx).vectorize(c, lanes, mask);
     for (LaneSums *sums : {&stages.first, &stages.about}) {
         const RDom &in = sums->in_block;
-        const RVar each("each");
+        // From memory a pixel after the other; from cache with the sums in registers.
         const bool from_memory = sums == &stages.first;
-        sums->block_sum.compute_at(stages.of_block, stages.bx)
-            .vectorize(c, lanes, guard)
-            .update()
-            .reorder(c, in.x, in.y, in.z)
-            .split(c, co, c, lanes, guard)
-            .split(in.x, in.x, each, from_memory ? 1 : 4, guard)
-            .reorder(c, each, co, in.x, in.y, in.z)
-            .unroll(each)
-            .vectorize(c);
+        Stage stage = sums->block_sum.compute_at(stages.of_block, stages.bx)
+                          .vectorize(c, lanes, mask)
+                          .update()
+                          .split(c, co, c, from_memory ? lanes : 4 * lanes, mask);
+        from_memory ? stage.reorder(c, co, in.x, in.y, in.z)
+                    : stage.reorder(c, in.x, in.y, in.z, co);
+        stage.vectorize(c);
     }
 }
 
@@ -149,17 +159,19 @@ void group_norm_runs(GroupNorm &stages, const GroupNormContext &context) {
     Func out = stages.output;
     const std::vector<Var> order =
         context.nhwc ? std::vector<Var>{c, x, y} : std::vector<Var>{x, y, c};
-    out.split(order[0], outer, inner, lanes, guard)
+    out.split(order[0], outer, inner, lanes, mask)
         .reorder(inner, outer, order[1], order[2], g, n)
         .vectorize(inner);
     for (Func one : {out, stages.mean, stages.rstd}) in_tasks(one, images_of_task(context));
     stages.mean.compute_with(out, n);
     stages.rstd.compute_with(out, n);
     of_slice(stages.statistics, out, n).bound_extent(group, 1);
+    if (!context.nhwc) of_slice(stages.factors, out, c).bound_extent(c, 1);
     merge(stages, out, n, 1);
     stages.middle.compute_at(stages.of_block, stages.bx);
+    const int all = group_norm_sizes(context).lanes;
     for (LaneSums *sums : {&stages.first, &stages.about})
-        in_vectors(*sums, stages.of_block, stages.bx);
+        in_vectors(*sums, stages.of_block, stages.bx, lanes, all);
 }
 
 namespace {
@@ -175,27 +187,27 @@ void sums_of_pixels(GroupNormBackward &stages, const GroupNormContext &context, 
         const RVar each("each");
         stages.statistics.compute_at(out, g).bound_extent(g, 1);
         each_channel(stages.statistics, lanes);
-        sums.total.vectorize(c, lanes, guard);
+        sums.total.vectorize(c, lanes, mask);
         if (sums.is_long) {
             of_slice(sums.running, sums.total, g)
-                .vectorize(c, lanes, guard)
+                .vectorize(c, lanes, mask)
                 .update()
                 .reorder(c, blocks.x, blocks.y, blocks.z)
-                .vectorize(c, lanes, guard)
+                .vectorize(c, lanes, mask)
                 .never_partition_all();
             sums.block_sum.compute_at(sums.running, blocks.x);
         } else {
             of_slice(sums.block_sum, sums.total, g).hoist_storage(out, g);
         }
-        sums.block_sum.vectorize(c, lanes, guard)
+        sums.block_sum.vectorize(c, lanes, mask)
             .update()
-            .split(c, co, c, lanes, guard)
+            .split(c, co, c, lanes, mask)
             .split(in.x, in.x, each, 1, guard)
             .reorder(c, each, co, in.x, in.y, in.z)
             .unroll(each)
             .vectorize(c);
     } else {
-        in_vectors(sums, sums.total, c);
+        in_vectors(sums, sums.total, c, lanes, group_norm_sizes(context).lanes);
     }
 }
 
@@ -204,34 +216,34 @@ void gradients_of_vectors(GroupNormBackward &stages, int lanes) {
     for (auto [parts, gradient] : {std::pair{&stages.bias_parts, stages.bias_gradient},
                                    {&stages.weight_parts, stages.weight_gradient}}) {
         const RDom &blocks = parts->blocks, &in = parts->in_block;
-        gradient.compute_root().vectorize(c, lanes, guard).parallel(g);
+        gradient.compute_root().vectorize(c, lanes, mask).parallel(g);
         parts->running.compute_at(gradient, g)
-            .vectorize(c, lanes, guard)
+            .vectorize(c, lanes, mask)
             .update()
             .reorder(c, blocks.x, blocks.y, blocks.z)
-            .vectorize(c, lanes, guard)
+            .vectorize(c, lanes, mask)
             .never_partition_all();
         parts->block_sum.compute_at(parts->running, blocks.x)
-            .vectorize(c, lanes, guard)
+            .vectorize(c, lanes, mask)
             .update()
             .reorder(c, in.x, in.y, in.z)
-            .vectorize(c, lanes, guard)
+            .vectorize(c, lanes, mask)
             .never_partition_all();
     }
 }
 
 }  // namespace
 
-// A part of the images in a slice of channels from memory, for the sums; then once more for the
-// gradient of the input, from the second cache where it fits that.
-void group_norm_backward(GroupNormBackward &stages, const GroupNormContext &context) {
-    const int lanes = context.target.natural_vector_size<float>();
-    const Var part("part"), inner("inner"), outer("outer");
+namespace {
+
+// The gradient of the input by parts, whose sums for the other gradients are made beside it.
+void in_parts(GroupNormBackward &stages, const GroupNormContext &context, int lanes) {
+    const Var part("part"), inner("inner"), outer("outer"), co("co");
     const std::vector<Var> order =
         context.nhwc ? std::vector<Var>{c, x, y} : std::vector<Var>{x, y, c};
     Func out = stages.input_gradient;
     out.compute_root()
-        .split(order[0], outer, inner, lanes, guard)
+        .split(order[0], outer, inner, lanes, mask)
         .split(n, part, n, context.images, guard)
         .reorder(inner, outer, order[1], order[2], n, g, part)
         .vectorize(inner)
@@ -241,27 +253,50 @@ void group_norm_backward(GroupNormBackward &stages, const GroupNormContext &cont
     for (Func sums : {stages.bias_sums, stages.weight_sums}) {
         sums.compute_root()
             .rename(n, part)
-            .vectorize(c, lanes, guard)
+            .vectorize(c, lanes, mask)
             .parallel(g)
             .parallel(part)
             .compute_with(out, g);
     }
-    for (Func sums : {stages.bias_of_part, stages.weight_of_part})
-        of_slice(sums, out, g)
-            .vectorize(c, lanes, guard)
-            .update()
-            .reorder(c, stages.images)
-            .vectorize(c, lanes, guard);
+    const RDom &images = stages.images;
+    of_slice(stages.of_part, out, g)
+        .vectorize(c, lanes, mask)
+        .update()
+        .split(c, co, c, lanes, mask)
+        .reorder(c, co, images.x, images.y, images.z)
+        .vectorize(c);
+    gradients_of_vectors(stages, lanes);
+}
+
+}  // namespace
+
+// A part of the images in a slice of channels from memory, for the sums; then once more for the
+// gradient of the input, from the second cache where it fits that.
+void group_norm_backward(GroupNormBackward &stages, const GroupNormContext &context) {
+    const int lanes = context.target.natural_vector_size<float>();
+    Func out = stages.input_gradient;
+    in_parts(stages, context, lanes);
     sums_of_pixels(stages, context, lanes);
-    in_vectors(stages.of_channels, out, n);
+    in_vectors(stages.of_channels, out, n, lanes, group_norm_sizes(context).channel_lanes);
     // Not for each image: an allocation takes as long as a row of it.
     stages.of_channels.running.hoist_storage(out, g);
     stages.of_channels.folded.hoist_storage(out, g);
     if (context.nhwc) {
         of_slice(stages.factors, out, n).hoist_storage(out, g);
         each_channel(stages.factors, lanes);
+    } else {
+        of_slice(stages.factors, out, c).bound_extent(c, 1);
     }
-    gradients_of_vectors(stages, lanes);
+}
+
+// The same of rows, which have few sums. The gradients of weight and bias read a part from memory;
+// then each row is read twice, from the second cache and from the first.
+void group_norm_backward_rows(GroupNormBackward &stages, const GroupNormContext &context) {
+    const int lanes = context.target.natural_vector_size<float>();
+    Func out = stages.input_gradient;
+    in_parts(stages, context, lanes);
+    in_vectors(stages.of_channels, out, n, lanes, group_norm_sizes(context).channel_lanes);
+    of_slice(stages.of_channels.total, out, n).bound_extent(group, 1);
 }
 
 }  // namespace cpu

@@ -10,27 +10,18 @@ one. --at: what follows holds after a step to another part of the page. The pict
 """
 
 import argparse
-import base64
 import contextlib
-import fcntl
-import json
-import os
 import pathlib
-import select
 import shutil
-import subprocess
 import sys
-import tempfile
 import time
 
+from playwright.sync_api import sync_playwright
+
 NAMES = ("chromium", "chromium-browser", "google-chrome")
-FLAGS = ["--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run",
-         "--disable-extensions", "--disable-background-networking", "--disable-dev-shm-usage",
-         "--remote-debugging-pipe",
-         "--host-resolver-rules=MAP * 0.0.0.0"]
-SECONDS = 60  # for an answer
+FLAGS = ["--disable-gpu", "--host-resolver-rules=MAP * 0.0.0.0"]
 LOOK = """
-(({id: ids, drawn, text: texts}) => {
+({id: ids, drawn, text: texts}) => {
     const documents = [document];
     for (const frame of document.querySelectorAll("iframe"))
         if (frame.contentDocument?.body && frame.getClientRects().length)
@@ -45,111 +36,40 @@ LOOK = """
         if (!area(e) || e.naturalWidth === 0) faults.push(`the element ${e.id} is not drawn`);
     for (const text of texts) if (!seen.includes(spaced(text))) faults.push(`no text "${text}"`);
     return faults;
-})
+}
 """
 
 
-class Browser:
-    """Chromium, spoken to in its DevTools protocol over two pipes: JSON that ends in a
-    zero byte."""
+@contextlib.contextmanager
+def opened(address, size="1500,1000", dark=False, wait=500):
+    """The page, and a list of what has gone wrong on it so far."""
+    program = next(filter(None, map(shutil.which, NAMES)), None)
+    if not program:
+        sys.exit(f"browser.py: none of {', '.join(NAMES)} is installed")
+    wrong = []
 
-    def __init__(self, profile):
-        program = next(filter(None, map(shutil.which, NAMES)), None)
-        if not program:
-            sys.exit(f"browser.py: none of {', '.join(NAMES)} is installed")
-        commands, self.out = os.pipe()
-        self.answers, answers = os.pipe()
-        # It reads from 3 and writes to 4, which may be taken here.
-        ends = [fcntl.fcntl(end, fcntl.F_DUPFD, 10) for end in (commands, answers)]
+    def note_message(message):
+        if message.type in ("error", "assert"):
+            wrong.append(f"the console: {message.text} {message.location['url']}")
 
-        def place_pipes():
-            os.dup2(ends[0], 3)
-            os.dup2(ends[1], 4)
+    def note_request(request):
+        itself = request.url.partition("#")[0] == address.partition("#")[0]
+        if not itself and not request.url.startswith(("data:", "blob:", "about:")):
+            wrong.append(f"the page asks for {request.url}")
 
-        self.log = tempfile.TemporaryFile("w+", dir=os.path.dirname(profile))
-        self.process = subprocess.Popen(
-            [program, *FLAGS, f"--user-data-dir={profile}"], close_fds=False,
-            preexec_fn=place_pipes, stdout=self.log, stderr=self.log)
-        for end in (commands, answers, *ends):
-            os.close(end)
-        self.buffer, self.events, self.number, self.session = b"", [], 0, None
-
-    def receive(self, seconds):
-        """The next message; None where none comes in time."""
-        until = time.monotonic() + seconds
-        while b"\0" not in self.buffer:
-            left = until - time.monotonic()
-            if left <= 0 or not select.select([self.answers], [], [], left)[0]:
-                return None
-            block = os.read(self.answers, 1 << 20)
-            if not block:
-                self.log.seek(0)
-                sys.exit("browser.py: Chromium ended:\n" + self.log.read()[-2000:])
-            self.buffer += block
-        message, _, self.buffer = self.buffer.partition(b"\0")
-        return json.loads(message)
-
-    def call(self, method, **parameters):
-        self.number += 1
-        message = {"id": self.number, "method": method, "params": parameters}
-        if self.session:
-            message["sessionId"] = self.session
-        os.write(self.out, json.dumps(message).encode() + b"\0")
-        until = time.monotonic() + SECONDS
-        while (answer := self.receive(until - time.monotonic())) is not None:
-            if answer.get("id") == self.number:
-                if "error" in answer:
-                    sys.exit(f"browser.py: {method}: {answer['error']['message']}")
-                return answer["result"]
-            self.events.append(answer)
-        sys.exit(f"browser.py: no answer to {method} in {SECONDS} s")
-
-    def wait_for(self, method):
-        until = time.monotonic() + SECONDS
-        while not any(event.get("method") == method for event in self.events):
-            event = self.receive(until - time.monotonic())
-            if event is None:
-                sys.exit(f"browser.py: no {method} in {SECONDS} s")
-            self.events.append(event)
-
-    def listen(self, seconds):
-        until = time.monotonic() + seconds
-        while (event := self.receive(until - time.monotonic())) is not None:
-            self.events.append(event)
-
-    def evaluate(self, expression):
-        result = self.call("Runtime.evaluate", expression=expression, returnByValue=True)
-        if "exceptionDetails" in result:
-            sys.exit(f"browser.py: {result['exceptionDetails']}")
-        return result["result"].get("value")
-
-    def close(self):
-        self.session = None
-        with contextlib.suppress(OSError):
-            os.write(self.out, b'{"id":0,"method":"Browser.close"}\0')
-        try:
-            self.process.wait(10)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
-
-
-def faults(events, page):
-    for event in events:
-        kind, told = event.get("method"), event.get("params", {})
-        if kind == "Runtime.exceptionThrown":
-            details = told["exceptionDetails"]
-            text = details.get("exception", {}).get("description") or details["text"]
-            yield f"the console: uncaught {text}"
-        elif kind == "Runtime.consoleAPICalled" and told["type"] in ("error", "assert"):
-            words = [str(word.get("value", word.get("description"))) for word in told["args"]]
-            yield "the console: " + " ".join(words)
-        elif kind == "Log.entryAdded" and told["entry"]["level"] == "error":
-            yield f"the console: {told['entry']['text']} {told['entry'].get('url', '')}"
-        elif kind == "Network.requestWillBeSent":
-            address = told["request"]["url"].partition("#")[0]
-            if address != page and not address.startswith(("data:", "blob:", "about:")):
-                yield f"the page asks for {address}"
+    with sync_playwright() as playwright:
+        width, height = map(int, size.split(","))
+        browser = playwright.chromium.launch(executable_path=program, args=FLAGS)
+        page = browser.new_page(offline=True, viewport={"width": width, "height": height},
+                                color_scheme="dark" if dark else "light")
+        page.set_default_timeout(60e3)
+        page.on("pageerror", lambda e: wrong.append(f"the console: uncaught {e.name}: {e.message}"))
+        page.on("console", note_message)
+        page.on("request", note_request)
+        page.goto(address)
+        page.wait_for_timeout(wait)
+        yield page, wrong
+        browser.close()
 
 
 class Wanted(argparse.Action):
@@ -162,41 +82,18 @@ class Wanted(argparse.Action):
             namespace.steps[-1].setdefault(self.dest, []).append(value)
 
 
-def check(browser, step, wait, patience):
+def check(page, step, wait, patience):
     """What is wrong at a step, and stays so: large frames take a while."""
     place = ""
     if "at" in step:
         place = f"#{step['at']}: "
-        browser.evaluate(f"location.hash = {json.dumps(step['at'])}")
-        browser.listen(wait)
+        page.evaluate("fragment => { location.hash = fragment; }", step["at"])
+        page.wait_for_timeout(wait)
     wanted = {name: step.get(name, []) for name in ("id", "drawn", "text")}
     until = time.monotonic() + patience
-    while True:
-        wrong = browser.evaluate(f"({LOOK.strip()})({json.dumps(wanted)})")
-        if not wrong or time.monotonic() > until:
-            return [place + fault for fault in wrong]
-        browser.listen(wait)
-
-
-def open_page(browser, address, settings):
-    target = browser.call("Target.createTarget", url="about:blank")["targetId"]
-    attached = browser.call("Target.attachToTarget", targetId=target, flatten=True)
-    browser.session = attached["sessionId"]
-    for domain in ("Page", "Runtime", "Log", "Network"):
-        browser.call(domain + ".enable")
-    browser.call("Network.emulateNetworkConditions", offline=True, latency=0, downloadThroughput=0,
-                 uploadThroughput=0)
-    width, height = map(int, settings.size.split(","))
-    browser.call("Emulation.setDeviceMetricsOverride", width=width, height=height,
-                 deviceScaleFactor=1, mobile=False)
-    scheme = {"name": "prefers-color-scheme", "value": "dark" if settings.dark else "light"}
-    browser.call("Emulation.setEmulatedMedia", features=[scheme])
-    browser.events.clear()
-    failure = browser.call("Page.navigate", url=address).get("errorText")
-    if failure:
-        sys.exit(f"browser.py: {address}: {failure}")
-    browser.wait_for("Page.loadEventFired")
-    browser.listen(settings.wait / 1000)
+    while (wrong := page.evaluate(LOOK, wanted)) and time.monotonic() < until:
+        page.wait_for_timeout(wait)
+    return [place + fault for fault in wrong]
 
 
 def main():
@@ -216,26 +113,17 @@ def main():
     parser.add_argument("--dark", action="store_true", help="for readers who prefer dark pages")
     settings = parser.parse_args()
 
-    path, _, fragment = settings.page.partition("#")
+    path, hash_sign, fragment = settings.page.partition("#")
     if not pathlib.Path(path).is_file():
         sys.exit(f"browser.py: there is no file {path}")
-    file = pathlib.Path(path).resolve()
-    page = file.as_uri()
-    with tempfile.TemporaryDirectory(dir=file.parent, ignore_cleanup_errors=True) as profile:
-        browser = Browser(profile)
-        try:
-            open_page(browser, page + ("#" + fragment if fragment else ""), settings)
-            wrong = []
-            for step in settings.steps:
-                wrong += check(browser, step, settings.wait / 1000, settings.patience)
-            if settings.screenshot:
-                picture = browser.call("Page.captureScreenshot", format="png")["data"]
-                settings.screenshot.write_bytes(base64.b64decode(picture))
-        finally:
-            browser.close()
-    wrong = list(dict.fromkeys([*faults(browser.events, page), *wrong]))
+    address = pathlib.Path(path).resolve().as_uri() + hash_sign + fragment
+    with opened(address, settings.size, settings.dark, settings.wait) as (page, wrong):
+        for step in settings.steps:
+            wrong += check(page, step, settings.wait, settings.patience)
+        if settings.screenshot:
+            page.screenshot(path=settings.screenshot)
     if wrong:
-        sys.exit("\n".join(f"browser.py: {settings.page}: {what}" for what in wrong))
+        sys.exit("\n".join(f"browser.py: {settings.page}: {what}" for what in dict.fromkeys(wrong)))
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ sys.path.insert(0, str(ROOT / "apps" / "explorer"))
 
 import assembly  # noqa: E402
 import difference  # noqa: E402
+import templates  # noqa: E402
 from page import offline  # noqa: E402
 from source import Sources  # noqa: E402
 
@@ -114,8 +115,9 @@ class PartsOfPages(unittest.TestCase):
     def test_a_diff_marks_lines(self):
         left = [f"line of {c}" for c in "abcdefghijklmnop"]
         right = left[:8] + ["another <line>"] + left[9:]
-        body, removed, added = difference.lines_table(left, right)
-        self.assertEqual((removed, added), (1, 1))
+        found = difference.Difference(left, right)
+        self.assertEqual((found.removed, found.added), (1, 1))
+        body = str(templates.PAGES.get_template("lines.html").module.lines(found))
         self.assertIn('<td class="removed">line of i</td>', body)
         self.assertIn('<td class="added">another &lt;line&gt;</td>', body)
         self.assertIn("5 equal lines", body)

@@ -11,8 +11,6 @@ import pathlib
 import re
 import subprocess
 import sys
-import time
-import types
 import unittest
 
 REPOSITORY, FOLDER = sys.argv[1:3]
@@ -28,8 +26,9 @@ from own_folder import own_folder  # noqa: E402
 
 BASE = {"name": "packed/broadcast kernel_w=3", "family": "conv2d", "algorithm": "packed",
         "schedule": "broadcast", "rows": "3x3, staged", "where": "kernel_w=3 groups>=4",
-        "chooser": "broadcast.cpp:25", "knobs": [{"name": "tile_x", "value": 7, "legal": [4, 7, 14]},
-                                              {"name": "stage", "value": 1, "legal": [1]}]}
+        "chooser": "broadcast.cpp:25",
+        "knobs": [{"name": "tile_x", "value": 7, "legal": [4, 7, 14]},
+                  {"name": "stage", "value": 1, "legal": [1]}]}
 ROW = {"name": "any", "base": "packed/broadcast", "candidate": "packed/broadcast tile_x:4"}
 
 
@@ -92,6 +91,18 @@ class Reading(Sweeps):
         self.assertEqual(case.wasted(), 0.25)
         self.assertEqual((len(case.candidates), len(case.failed()), len(case.refused)), (3, 1, 1))
 
+    def test_the_verdict(self):
+        lines = report.verdict(self.read([
+            line(50), line(200, schedule="Adams2019"), line(status="crash", seconds_total=2),
+            line(status="does not take", algorithm="grouped", seconds_total=0)]))
+        self.assertEqual([" ".join(text.split()) for text in lines], [
+            "conv2d 56x56: 2 measured, 1 failed, 1 bases that don't take it",
+            "table 0.0001 ms 40.00 GFLOP/s 1.000 any: packed/broadcast tile_x:4",
+            "1 0.0001 ms 80.00 GFLOP/s 2.000 c", "2 0.0002 ms 20.00 GFLOP/s 0.500 c",
+            "autoscheduler 0.0002 ms 20.00 GFLOP/s 0.500 c",
+            "the table is as good as the best of these",
+            "25.0 % of the candidates' time went into those that failed"])
+
     def test_ratios_are_those_of_the_same_rounds(self):
         # A quiet and a busy machine.
         case = self.read([line(50), line(60, table_ns=300)]).cases[0]
@@ -111,7 +122,8 @@ class Reading(Sweeps):
             self.write(lines, **fields)
             outcome = self.run_report()
             self.assertEqual(outcome.returncode, 2)
-            self.assertRegex(outcome.stderr, r"^report: .+: (results\.csv, line 2|sweep\.json).+\n$")
+            self.assertRegex(outcome.stderr,
+                             r"^report: .+: (results\.csv, line 2|sweep\.json).+\n$")
 
 
 class Page(Sweeps):
@@ -134,7 +146,8 @@ class Page(Sweeps):
                                          reason="1 is 2")])
         rows = page.split('id="table-1"')[1].split("</table>")[0]
         self.assertNotIn("dot/dot", rows)
-        self.assertRegex(page, r"don't take this case: 1</summary>.+dot/dot kernel_w=3</td>.+1 is 2")
+        self.assertRegex(page,
+                         r"(?s)don't take this case: 1</summary>.+dot/dot kernel_w=3</td>.+1 is 2")
 
     def test_a_case_without_candidates_and_one_without_a_right_one(self):
         self.assertIn("No candidate yet", self.page([]))
@@ -187,16 +200,12 @@ CHECKS = {
 }
 
 
-def draw_all(chromium):
+def draw_all(page):
     """Figures are drawn when they come near the window."""
-    for place in range(chromium.evaluate("document.querySelectorAll('.plot').length")):
+    for place in range(page.evaluate("document.querySelectorAll('.plot').length")):
         plot = f"document.querySelectorAll('.plot')[{place}]"
-        chromium.evaluate(plot + ".scrollIntoView()")
-        until = time.monotonic() + 60
-        while not chromium.evaluate(f"'drawn' in {plot}.dataset"):
-            if time.monotonic() > until:
-                raise AssertionError(chromium.evaluate(plot + ".id") + " was not drawn in a minute")
-            time.sleep(0.02)
+        page.evaluate(plot + ".scrollIntoView()")
+        page.wait_for_function(f"'drawn' in {plot}.dataset")
 
 
 class InABrowser(Sweeps):
@@ -207,21 +216,14 @@ class InABrowser(Sweeps):
         return os.path.join(self.folder, "report.html")
 
     def test_plots_and_tables(self):
-        page = self.sample("--cases", "3", "--cut")
-        profile = os.path.join(self.folder, "profile")
-        chromium = browser.Browser(profile)
-        try:
-            address = pathlib.Path(page).as_uri()
-            settings = types.SimpleNamespace(size="1280,900", dark=False, wait=100)
-            browser.open_page(chromium, address, settings)
-            far = "document.getElementById('schedules-2')"
-            self.assertFalse(chromium.evaluate(f"'drawn' in {far}.dataset"))
-            draw_all(chromium)
+        address = pathlib.Path(self.sample("--cases", "3", "--cut")).as_uri()
+        with browser.opened(address, "1280,900", wait=100) as (page, wrong):
+            self.assertFalse(page.evaluate(
+                "'drawn' in document.getElementById('schedules-2').dataset"))
+            draw_all(page)
             for what, expression in CHECKS.items():
-                self.assertIs(chromium.evaluate(expression), True, what)
-        finally:
-            chromium.close()
-        self.assertEqual(list(browser.faults(chromium.events, address)), [])
+                self.assertIs(page.evaluate(expression), True, what)
+        self.assertEqual(wrong, [])
 
     def test_all_ids_are_there_without_errors(self):
         page = self.sample("--cases", "2", "--unit", "GB/s", "--candidates", "40")

@@ -83,8 +83,8 @@ public:
         if (!settings().device.is_cpu()) return {};
         const Conv2dData data{conv(), bytes_of(host[0]), bytes_of(host[1])};
         Peers all = onednn_conv2d(data, settings().threads);
-        for (auto &made : onnxruntime_conv2d(data, settings().threads)) {
-            all.push_back(std::move(made));
+        for (auto *library : {onnxruntime_conv2d, ncnn_conv2d}) {
+            for (auto &made : library(data, settings().threads)) all.push_back(std::move(made));
         }
         return all;
     }
@@ -126,6 +126,7 @@ std::vector<PeerLibrary> peers(const Settings &settings) {
     if (!settings.device.is_cpu()) return {};
     std::vector<PeerLibrary> result = {{onednn_version(), {"oneDNN", "oneDNN blocked"}},
                                        {onnxruntime_version(), {"ONNX Runtime"}}};
+    if (settings.type == DataType::f32) result.push_back({ncnn_version(), {"ncnn"}});
     std::erase_if(result, [](const PeerLibrary &library) { return library.version.empty(); });
     result.push_back({"", {"hk plain"}});
     return result;

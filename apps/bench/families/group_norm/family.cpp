@@ -1,14 +1,19 @@
 // Group normalisation and its gradients, with weight, bias and statistics. memcpy moves as many
-// bytes as all tensors have.
+// bytes as all tensors have. ONNX Runtime normalises, in nchw; it has no gradients.
 
 #include "hk/group_norm.h"
 
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
 
 #include "check.h"
+#include "data.h"
 #include "family.h"
 #include "peers/memcpy.h"
+#include "peers/onnx_model.h"
+#include "peers/onnxruntime_session.h"
+#include "peers/transpose.h"
 #include "tests/group_norm/reference.h"
 #include "tests/reference/elements.h"
 #include "tests/reference/tolerance.h"
@@ -16,6 +21,61 @@
 namespace hk::bench {
 
 namespace {
+
+// A model of one node (onnx_group_norm_operation); images are transposed outside the time.
+class OnnxruntimeGroupNorm : public Peer {
+public:
+    OnnxruntimeGroupNorm(const GroupNormProblem &problem, const Tensors &host, int threads)
+        : problem_(problem),
+          session_(onnx_group_norm_model(problem, bytes_of(host[1]), bytes_of(host[2])),
+                   {"x", turned(bytes_of(host[0]), true), shape(), onnx_type(problem.type)}, made(),
+                   threads) {}
+
+    std::string name() const override { return "ONNX Runtime"; }
+    std::string variant() const override { return onnx_group_norm_operation(problem_) + ", NCHW"; }
+    void run() override { session_.run(); }
+    Outputs outputs() override {
+        Outputs result{turned(session_.outputs()[0].data.data(), false)};
+        for (size_t i = 1; i < session_.outputs().size(); i++)
+            result.push_back(session_.outputs()[i].data);
+        return result;
+    }
+
+private:
+    bool of_rows() const { return onnx_group_norm_operation(problem_) == "LayerNormalization"; }
+    Shape shape() const {
+        const GroupNormProblem &p = problem_;
+        return of_rows() ? Shape{p.batch, p.channels}
+                         : Shape{p.batch, p.channels, p.height, p.width};
+    }
+    // From the problem's layout to nchw, or back.
+    std::vector<std::byte> turned(const std::byte *image, bool to_nchw) const {
+        const GroupNormProblem &p = problem_;
+        const int64_t pixels = p.height * p.width;
+        const int64_t bytes = p.batch * p.channels * pixels * size_of(p.type);
+        if (p.options.layout == Layout::nchw) return {image, image + bytes};
+        return to_nchw ? transposed(image, size_of(p.type), p.batch, pixels, p.channels)
+                       : transposed(image, size_of(p.type), p.batch, p.channels, pixels);
+    }
+    std::vector<OnnxTensor> made() const {
+        const GroupNormProblem &p = problem_;
+        const auto tensor = [](const char *name, const Shape &shape, DataType type) {
+            int64_t bytes = size_of(type);
+            for (const int64_t extent : shape) bytes *= extent;
+            return OnnxTensor{name, std::vector<std::byte>(static_cast<size_t>(bytes)), shape,
+                              onnx_type(type)};
+        };
+        std::vector<OnnxTensor> result{tensor("y", shape(), p.type)};
+        if (of_rows()) {
+            for (const char *name : {"mean", "rstd"})
+                result.push_back(tensor(name, {p.batch, 1}, DataType::f32));
+        }
+        return result;
+    }
+
+    GroupNormProblem problem_;
+    OnnxruntimeSession session_;
+};
 
 class GroupNorm : public Problem {
 public:
@@ -106,6 +166,17 @@ public:
         return backward_ ? judge_gradients(host) : judge_forward(host);
     }
 
+    Peers libraries(const Tensors &host) const override {
+        Peers peers;
+        if (backward_ || !settings().device.is_cpu() || onnxruntime_version().empty()) return peers;
+        try {
+            peers.push_back(
+                std::make_unique<OnnxruntimeGroupNorm>(problem_, host, settings().threads));
+        } catch (const std::runtime_error &) {
+            // It has no kernel of the operation for the type.
+        }
+        return peers;
+    }
     std::vector<Contestant> variants(const Tensors &) override {
         return memcpy_of(work(), settings());
     }
@@ -170,6 +241,13 @@ private:
     GroupNormProblem problem_;
 };
 
+std::vector<PeerLibrary> peers(const Settings &settings) {
+    std::vector<PeerLibrary> result = memcpy_library(settings);
+    if (settings.device.is_cpu() && !onnxruntime_version().empty())
+        result.push_back({onnxruntime_version(), {"ONNX Runtime"}});
+    return result;
+}
+
 Family family_of(std::string name, std::string description, bool backward) {
     Family family{std::move(name),
                   std::move(description),
@@ -177,6 +255,7 @@ Family family_of(std::string name, std::string description, bool backward) {
                   "group_norm",
                   {"networks"}};
     family.layouts = {Layout::nhwc, Layout::nchw};
+    if (!backward) family.peers = peers;
     return family;
 }
 

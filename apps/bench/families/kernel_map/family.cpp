@@ -10,7 +10,7 @@
 #include "data.h"
 #include "family.h"
 #include "hk/error.h"
-#include "peers/numpy.h"
+#include "peers/python.h"
 #include "tests/kernel_map/reference.h"
 
 namespace hk::bench {
@@ -102,11 +102,12 @@ public:
     Peers libraries(const Tensors &host) const override {
         Peers peers;
         if (numpy_version().empty()) return peers;
-        const NumpyTask task{"kernel_map",
-                             {{"coordinates", host[0]}},
-                             {{"kernel", cloud_.kernel}, {"stride", cloud_.stride}},
-                             settings().threads};
-        peers.push_back(std::make_unique<NumpyPeer>("NumPy", "sort, searchsorted", task));
+        const PythonTask task{"numpy_tasks.py",
+                              "kernel_map",
+                              {{"coordinates", host[0]}},
+                              {{"kernel", cloud_.kernel}, {"stride", cloud_.stride}},
+                              settings().threads};
+        peers.push_back(std::make_unique<PythonPeer>("NumPy", "sort, searchsorted", task));
         return peers;
     }
 

@@ -12,7 +12,7 @@
 #include "family.h"
 #include "hk/error.h"
 #include "hk/tensor_product_backward.h"
-#include "peers/numpy.h"
+#include "peers/python.h"
 #include "tensor_product/operands.h"
 #include "tests/tensor_product/reference.h"
 
@@ -148,10 +148,10 @@ public:
             options_.groups != 1) {
             return peers;
         }
-        NumpyTask task = numpy_task(host);
-        peers.push_back(std::make_unique<NumpyPeer>("NumPy", "whole offsets", task));
+        PythonTask task = numpy_task(host);
+        peers.push_back(std::make_unique<PythonPeer>("NumPy", "whole offsets", task));
         task.options["block"] = 2048;
-        peers.push_back(std::make_unique<NumpyPeer>("NumPy blocked", "blocks of pairs", task));
+        peers.push_back(std::make_unique<PythonPeer>("NumPy blocked", "blocks of pairs", task));
         return peers;
     }
 
@@ -218,16 +218,17 @@ private:
 
     // The gradient of the input is a product too, from output rows to input rows, by weights turned
     // round.
-    NumpyTask numpy_task(const Tensors &host) const {
+    PythonTask numpy_task(const Tensors &host) const {
         const KernelMap &map = kept_map(cloud_);
         const bool back = result_ == input, of_weight = result_ == weight;
-        NumpyTask task{of_weight ? "tensor_product_backward_weight" : "tensor_product",
-                       {{"imap", back ? map.omap : map.imap},
-                        {"omap", back ? map.imap : map.omap},
-                        {"starts", map.starts},
-                        {"input", host[back ? output : input]}},
-                       {{"turned", back}},
-                       settings().threads};
+        PythonTask task{"numpy_tasks.py",
+                        of_weight ? "tensor_product_backward_weight" : "tensor_product",
+                        {{"imap", back ? map.omap : map.imap},
+                         {"omap", back ? map.imap : map.omap},
+                         {"starts", map.starts},
+                         {"input", host[back ? output : input]}},
+                        {{"turned", back}},
+                        settings().threads};
         if (of_weight) {
             task.arrays.push_back({"gradient", host[output]});
         } else {

@@ -1,0 +1,169 @@
+#include "generators/group_norm/group_norm.h"
+
+using namespace Halide;
+
+namespace hk::generators {
+
+namespace {
+
+// The output's gradient of an element, and that times the normalised input.
+Values terms_at(const GroupNormOperands &op, const Tuple &mean_rstd, const Expr &channel,
+                const Expr &px, const Expr &py, const Expr &image) {
+    const Expr dy = cast<float>(op.output_gradient(channel, g, px, py, image));
+    const Expr distance =
+        strict_float(cast<float>(op.input(channel, g, px, py, image)) - mean_rstd[0]);
+    return {dy, dy * (distance * mean_rstd[1])};
+}
+
+// stages.of_pixels.
+void add_up_pixels(const GroupNormOperands &op, const GroupNormSizes &sizes, GroupNormParts parts,
+                   GroupNormBackward &stages) {
+    stages.statistics = of_each_channel("statistics", op, [&](const Expr &, const Expr &of) {
+        return Values{op.mean(of, g, n), op.rstd(of, g, n)};
+    });
+    const int lanes = sizes.lanes;
+    const bool with_rest = sizes.vectors && lanes > 1, masked = sizes.vectors && lanes == 1;
+    // A block of threads reaches over the last channel.
+    const Expr near = parts == GroupNormParts::images ? min(c, op.channels - 1) : Expr(c);
+    const Expr steps = with_rest ? op.width / lanes : ceil_div(op.width, lanes);
+    const auto terms = [&](const Expr &px, const Box &place) {
+        return terms_at(op, stages.statistics(c, g, n), near, px, place[1], n);
+    };
+    LaneSumsOf of = {"of_pixels",
+                     {c, g, n},
+                     lanes,
+                     sizes.width,
+                     {steps, op.height, 1},
+                     2,
+                     parts != GroupNormParts::of_few_pixels,
+                     [&](const Box &place, const Expr &lane) {
+                         return terms(within(place[0] * lanes + lane, op.width, masked), place);
+                     },
+                     [&](const Box &place, const Expr &lane) {
+                         return lanes == 1 || with_rest
+                                    ? cast<bool>(true)
+                                    : likely(place[0] * lanes + lane < op.width);
+                     },
+                     masked};
+    if (with_rest) {
+        of.rest = Rest{
+            op.width % lanes,
+            [&](const Box &place, const Expr &lane) { return terms(steps * lanes + lane, place); },
+            everywhere};
+    }
+    stages.of_pixels = lane_sums(of);
+}
+
+// The sums of a part of the images, and the gradients of weight and bias.
+void add_up_parts(const GroupNormOperands &op, GroupNormParts kind, GroupNormBackward &stages) {
+    const auto of_image = [&](const Expr &image) {
+        return Values{value(stages.of_pixels.total, {c, g, image}, 0),
+                      value(stages.of_pixels.total, {c, g, image}, 1)};
+    };
+    const bool by_images = kind == GroupNormParts::images;
+    stages.of_part = Func("of_part");
+    const Func &of_part = stages.of_part;
+    const Expr parts = by_images ? op.batch : ceil_div(op.batch, op.images);
+    if (by_images) {
+        stages.of_part(c, g, n) = Tuple(of_image(n));
+    } else {
+        const bool of_rows = kind == GroupNormParts::of_rows;
+        RDom &r = stages.images;
+        r = of_rows ? RDom(0, op.width, 0, op.height, 0, op.images, "images")
+                    : RDom(0, 1, 0, 1, 0, op.images, "images");
+        r.where(n * op.images + r.z < op.batch);
+        const Expr image = clamp(n * op.images + r.z, 0, op.batch - 1);
+        const Values added =
+            of_rows ? terms_at(op, {op.mean(0, g, image), op.rstd(0, g, image)}, c, r.x, r.y, image)
+                    : of_image(image);
+        stages.of_part(c, g, n) = Tuple(0.f, 0.f);
+        stages.of_part(c, g, n) =
+            Tuple(of_part(c, g, n)[0] + added[0], of_part(c, g, n)[1] + added[1]);
+    }
+    stages.bias_sums = Func("sums_of_bias");
+    stages.bias_sums(c, g, n) = of_part(c, g, n)[0];
+    stages.weight_sums = Func("sums_of_weight");
+    stages.weight_sums(c, g, n) = of_part(c, g, n)[1];
+    const auto add_up = [&](const Func &sums, BlockedSum &added, Func &result, const char *name) {
+        added = blocked_sum(
+            {c, g}, 0.f, {parts, 1, 1}, [&](const Box &at) { return sums(c, g, at[0]); },
+            everywhere);
+        result = Func(name);
+        result(c, g) = cast(op.type, added.running(c, g)[0]);
+    };
+    add_up(stages.bias_sums, stages.bias_parts, stages.bias_gradient, "gradient_of_bias");
+    add_up(stages.weight_sums, stages.weight_parts, stages.weight_gradient, "gradient_of_weight");
+}
+
+}  // namespace
+
+namespace {
+
+// stages.of_channels: of a group the sums over its channels' sums, or over its elements.
+void add_up_channels(const GroupNormOperands &op, const GroupNormSizes &sizes, GroupNormParts parts,
+                     GroupNormBackward &stages) {
+    const Expr channels = op.channels_of_group(), first = group * channels;
+    const int lanes = sizes.channel_lanes;
+    const bool of_rows = parts == GroupNormParts::of_rows;
+    const auto sums = [&](const Expr &at, const Box &place) {
+        if (of_rows)
+            return terms_at(op, {op.mean(0, g, n), op.rstd(0, g, n)}, at, place[1], place[2], n);
+        if (parts == GroupNormParts::images)
+            return Values{stages.bias_sums(at, g, n), stages.weight_sums(at, g, n)};
+        return Values{value(stages.of_pixels.total, {at, g, n}, 0),
+                      value(stages.of_pixels.total, {at, g, n}, 1)};
+    };
+    const Expr steps = of_rows ? channels / lanes : ceil_div(channels, lanes);
+    const auto terms = [&](const Expr &at, const Box &place) {
+        const Values added = sums(at, place);
+        return Values{op.weight(at, g) * added[0], op.weight(at, g) * added[1]};
+    };
+    LaneSumsOf of = {"of_channels",
+                     {group, g, n},
+                     lanes,
+                     sizes.channel_width,
+                     of_rows ? Box{steps, op.width, op.height} : Box{steps, 1, 1},
+                     2,
+                     true,
+                     [&](const Box &place, const Expr &lane) {
+                         return terms(within(first + place[0] * lanes + lane, op.channels), place);
+                     },
+                     [&](const Box &place, const Expr &lane) {
+                         return of_rows ? cast<bool>(true)
+                                        : likely(place[0] * lanes + lane < channels);
+                     }};
+    if (of_rows) {
+        of.rest = Rest{
+            channels % lanes,
+            [&](const Box &place, const Expr &lane) { return terms(steps * lanes + lane, place); },
+            everywhere};
+    }
+    stages.of_channels = lane_sums(of);
+}
+
+}  // namespace
+
+GroupNormBackward group_norm_backward(const GroupNormOperands &op, const GroupNormSizes &sizes,
+                                      GroupNormParts parts) {
+    GroupNormBackward stages;
+    if (parts != GroupNormParts::of_rows) add_up_pixels(op, sizes, parts, stages);
+    add_up_parts(op, parts, stages);
+    add_up_channels(op, sizes, parts, stages);
+    stages.factors = of_each_channel("factors", op, [&](const Expr &channel, const Expr &of) {
+        const Expr rstd = op.rstd(of, g, n);
+        const auto mean_of = [&](int v) {
+            return value(stages.of_channels.total, {of, g, n}, v) / op.count();
+        };
+        return Values{op.mean(of, g, n), rstd * op.weight(channel, g), rstd * mean_of(0),
+                      rstd * rstd * mean_of(1)};
+    });
+    const Tuple factors = stages.factors(c, g, n);
+    const Expr distance = strict_float(cast<float>(op.input(c, g, x, y, n)) - factors[0]);
+    const Expr dy = cast<float>(op.output_gradient(c, g, x, y, n));
+    stages.input_gradient = Func("gradient_of_input");
+    stages.input_gradient(c, g, x, y, n) =
+        cast(op.type, dy * factors[1] - factors[2] - distance * factors[3]);
+    return stages;
+}
+
+}  // namespace hk::generators

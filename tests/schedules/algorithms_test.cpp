@@ -1,0 +1,292 @@
+// Is each algorithm the definition: compiled in this process under the root schedule, and run by
+// the library on random problems, as rows of the table are.
+
+#include <gtest/gtest.h>
+
+#include "Halide.h"
+#include "compiled.h"
+#include "tests/conv2d/case.h"
+#include "tests/conv2d_backward/case.h"
+#include "tests/kernels/family.h"
+#include "tests/quantized_conv2d/check.h"
+#include "tests/tensor_product/case.h"
+
+namespace hk::test {
+namespace {
+
+using explorer::Candidate;
+using explorer::Compiled;
+using Relation = Constraint::Relation;
+using Types = std::vector<DataType>;
+using Where = std::vector<Constraint>;
+using Sizes = std::vector<std::pair<const char *, int64_t>>;
+
+Where fixed(const Sizes &sizes) {
+    Where where;
+    for (const auto &[field, value] : sizes) where.push_back({field, Relation::equal, value});
+    return where;
+}
+
+// What is compiled, and the problems that it takes. Sizes that these fix the compiler knows.
+struct Algorithm {
+    const char *family, *algorithm;
+    std::string name;
+    Where where = {};
+    const char *knobs = "", *schedule = "root";
+};
+
+Candidate candidate(const Algorithm &algorithm, Layout layout, DataType type) {
+    KernelInfo row{};
+    row.family = algorithm.family;
+    row.algorithm = algorithm.algorithm;
+    row.schedule = algorithm.schedule;
+    row.knobs = algorithm.knobs;
+    row.type = type;
+    row.layout = layout;
+    row.device = DeviceType::cpu;
+    row.where = algorithm.where;
+    return Candidate::of(row);
+}
+
+std::string name_of_parameter(const Algorithm &algorithm) {
+    return algorithm.algorithm + algorithm.name;
+}
+void PrintTo(const Algorithm &algorithm, std::ostream *out) {
+    *out << name_of_parameter(algorithm);
+}
+
+class RootTest : public testing::TestWithParam<std::tuple<Algorithm, Layout, DataType>> {
+protected:
+    template<typename Case>
+    void check_convolution(const std::vector<Data> &all) const {
+        for (const Data data : all) {
+            check_row<Case>(
+                kernel(), Device::cpu(),
+                Conv2dRequest{kernel().type, kernel().layout, data, kernel().where, 5e4}, 12);
+        }
+    }
+    template<typename Case>
+    void check_convolution() const {
+        check_convolution<Case>({Data::integers, Data::reals, Data::one_nan, Data::one_infinity});
+    }
+    void check_product(Product product) const {
+        check_row<TensorProductCase>(
+            kernel(), Device::cpu(),
+            TensorProductRequest{kernel().type, kernel().where, 2e5, product}, 12);
+    }
+
+    const KernelInfo &kernel() const { return compiled_.kernel(); }
+
+private:
+    const Compiled compiled_{std::apply(candidate, GetParam())};
+};
+
+class Conv2dAlgorithm : public RootTest {};
+TEST_P(Conv2dAlgorithm, IsTheDefinition) { check_convolution<Conv2dCase>(); }
+
+class BackwardDataAlgorithm : public RootTest {};
+TEST_P(BackwardDataAlgorithm, IsTheDefinition) { check_convolution<BackwardDataCase>(); }
+
+class BackwardWeightAlgorithm : public RootTest {};
+TEST_P(BackwardWeightAlgorithm, IsTheDefinition) { check_convolution<BackwardWeightCase>(); }
+
+class BackwardBiasAlgorithm : public RootTest {};
+TEST_P(BackwardBiasAlgorithm, IsTheDefinition) { check_convolution<BackwardBiasCase>(); }
+
+class QuantizedConv2dAlgorithm : public RootTest {};
+TEST_P(QuantizedConv2dAlgorithm, IsTheDefinition) {
+    using enum Data;
+    const bool to_bytes = kernel().where.back().value == 1;
+    if (kernel().type == DataType::u8)
+        check_convolution<QuantizedConv2dCase>({integers});
+    else if (to_bytes)
+        check_convolution<QuantizedConv2dCase>({integers, reals});
+    else
+        check_convolution<QuantizedConv2dCase>();
+}
+
+class TensorProductAlgorithm : public RootTest {};
+TEST_P(TensorProductAlgorithm, IsTheDefinition) {
+    check_product(Product::output);
+    check_product(Product::input_gradient);
+}
+
+class TensorProductWeightAlgorithm : public RootTest {};
+TEST_P(TensorProductWeightAlgorithm, IsTheDefinition) { check_product(Product::weight_gradient); }
+
+const Where kWinogradSizes = fixed({{"kernel_w", 3},
+                                    {"kernel_h", 3},
+                                    {"stride_x", 1},
+                                    {"stride_y", 1},
+                                    {"dilation_x", 1},
+                                    {"dilation_y", 1}});
+
+// All of conv2d and quantized_conv2d; `lanes`: of what `dot` wants a multiple.
+std::vector<Algorithm> convolutions(const char *family, int64_t lanes) {
+    const Sizes one_channel{{"channels_per_group", 1}, {"filters_per_group", 1}};
+    return {{family, "packed", ""},
+            {family, "packed", "_3x3", fixed({{"kernel_w", 3}, {"kernel_h", 3}})},
+            {family, "packed", "_1x1", fixed({{"kernel_w", 1}, {"kernel_h", 1}, {"padding", 0}})},
+            {family, "sliced", ""},
+            {family, "dot", "", {{"channels_per_group", Relation::multiple_of, lanes}}},
+            {family, "depthwise", "", fixed(one_channel)}};
+}
+
+std::vector<Algorithm> conv2d_algorithms() {
+    std::vector<Algorithm> all =
+        convolutions("conv2d", Halide::get_host_target().natural_vector_size<float>());
+    all.push_back({"conv2d", "grouped", "", {{"filters_per_group", Relation::at_most, 16}}});
+    return all;
+}
+
+// Winograd's is of f32 alone, by the row that transforms filters.
+const Algorithm kWinograd[] = {{"conv2d", "winograd", "", kWinogradSizes}};
+const Algorithm kWinogradGradient[] = {{"conv2d_backward_data", "winograd", "", kWinogradSizes}};
+
+// Words of four channels, in the lanes of a vector of s32; to bytes and to words.
+std::vector<Algorithm> quantized_algorithms() {
+    const int lanes = Halide::get_host_target().natural_vector_size<int32_t>();
+    std::vector<Algorithm> all;
+    for (const auto &[name, bytes] : {std::pair{"_to_8", 1}, {"_to_32", 4}}) {
+        for (Algorithm algorithm : convolutions("quantized_conv2d", 4 * lanes)) {
+            algorithm.where.push_back({"output_bytes", Relation::equal, bytes});
+            algorithm.name += name;
+            all.push_back(algorithm);
+        }
+    }
+    return all;
+}
+
+// Sizes that the compiler knows turn arguments into numbers: strides alone, with dilations of their
+// own or with a factor in common.
+std::vector<Algorithm> backward_data_algorithms() {
+    const auto of = [](const char *algorithm, const char *name, const Sizes &sizes) {
+        return Algorithm{"conv2d_backward_data", algorithm, name, fixed(sizes)};
+    };
+    const Sizes s1{{"stride_x", 1}, {"stride_y", 1}},
+        s2{{"stride_x", 2}, {"stride_y", 2}, {"dilation_x", 1}, {"dilation_y", 1}},
+        pointwise{{"kernel_w", 1}, {"kernel_h", 1}, {"padding", 0}},
+        depthwise{{"channels_per_group", 1}, {"filters_per_group", 1}};
+    const auto both = [](Sizes first, const Sizes &second) {
+        first.insert(first.end(), second.begin(), second.end());
+        return first;
+    };
+    const Sizes padded =
+        both(s2, {{"kernel_w", 5}, {"kernel_h", 5}, {"padding_left", 2}, {"padding_top", 2}});
+    std::vector<Algorithm> all;
+    for (const char *algorithm :
+         {"flip_expand", "expand_flip", "flip_expand_sliced", "expand_flip_sliced"}) {
+        all.push_back(of(algorithm, "", {}));
+        all.push_back(of(algorithm, "_s1", s1));
+        all.push_back(of(algorithm, "_s2", both(s2, {{"kernel_w", 3}, {"kernel_h", 3}})));
+        all.push_back(of(algorithm, "_s3_d2", {{"stride_x", 3}, {"dilation_x", 2}}));
+        all.push_back(of(algorithm, "_s2_d2", {{"stride_y", 2}, {"dilation_y", 2}}));
+        all.push_back(of(algorithm, "_1x1", both(pointwise, s1)));
+        all.push_back(of(algorithm, "_1x1_s2", pointwise));
+    }
+    all.push_back(of("flip_expand", "_s2_padded", padded));
+    all.push_back(of("rows", "_s2_padded", padded));
+    all.push_back(of("rows", "", {}));
+    // conv2d's.
+    all.push_back(of("packed", "", s1));
+    all.push_back(of("packed", "_1x1", both(pointwise, s1)));
+    all.push_back(of("packed", "_sizes",
+                     both({{"channels_per_group", 3},
+                           {"filters_per_group", 5},
+                           {"kernel_w", 3},
+                           {"dilation_x", 2}},
+                          s1)));
+    all.push_back(of("depthwise", "", both(depthwise, s1)));
+    all.push_back(of("depthwise_rows", "", both(depthwise, s1)));
+    return all;
+}
+
+// Tiles of a pixel, of several that no image is a multiple of, and lanes of columns; slices of
+// columns that end inside a row, and parts that are empty.
+const Algorithm kBackwardWeight[] = {
+    {"conv2d_backward_weight", "tiles", "_pixels_1", {}, "pixels:1"},
+    {"conv2d_backward_weight", "tiles", "_pixels_5", {}, "pixels:5,step:2"},
+    {"conv2d_backward_weight", "tiles", "_lanes_4", {}, "pixels:12,lanes:4"},
+    {"conv2d_backward_weight", "sliced", "_1", {}, "tile_c:1"},
+    {"conv2d_backward_weight", "sliced", "_8", {}, "tile_c:8"},
+    {"conv2d_backward_weight", "sliced", "_parts", {}, "tile_c:4,parts:3"},
+};
+const Algorithm kBackwardBias[] = {
+    {"conv2d_backward_bias", "partial_sums", "_1", {}, "lanes:1,parts:1"},
+    {"conv2d_backward_bias", "partial_sums", "_1_parts", {}, "lanes:1,parts:8"},
+    {"conv2d_backward_bias", "partial_sums", "_4_parts", {}, "lanes:4,parts:3"},
+};
+
+// Of small tiles also the schedules; rows that are gathered first, chunks that are copied.
+const Where kAdjacent = fixed({{"adjacent", 1}});
+constexpr const char *kTiles = "pairs:3,group:2,rows:4,depth:4", *kSlices = "pairs:4,depth:4";
+const Algorithm kTensorProduct[] = {
+    {"tensor_product", "tiles", "", kAdjacent, kTiles},
+    {"tensor_product", "tiles", "_apart", {}, kTiles},
+    {"tensor_product", "tiles", "_in_registers", kAdjacent, kTiles, "register_tiles"},
+    {"tensor_product", "tiles", "_in_registers_apart", {}, kTiles, "register_tiles"},
+    {"tensor_product", "tiles", "_gathered", kAdjacent, "pairs:3,group:2,rows:4,depth:4,stage:1",
+     "register_tiles"},
+};
+const Algorithm kTensorProductWeight[] = {
+    {"tensor_product_backward_weight", "slices", "", kAdjacent, kSlices},
+    {"tensor_product_backward_weight", "slices", "_in_registers", kAdjacent, kSlices,
+     "register_tiles"},
+    {"tensor_product_backward_weight", "slices", "_exact", fixed({{"adjacent", 1}, {"exact", 1}}),
+     kSlices, "register_tiles"},
+    {"tensor_product_backward_weight", "slices", "_staged", kAdjacent,
+     "pairs:4,depth:4,stage_input:1,stage_gradient:1", "register_tiles"},
+};
+
+auto in_layouts(const std::vector<Algorithm> &algorithms,
+                const Types &types = {DataType::f32, DataType::f16, DataType::bf16}) {
+    return testing::Combine(testing::ValuesIn(algorithms),
+                            testing::Values(Layout::nhwc, Layout::nchw), testing::ValuesIn(types));
+}
+auto of_any_layout(const std::vector<Algorithm> &algorithms) {
+    return testing::Combine(testing::ValuesIn(algorithms), testing::Values(Layout::any),
+                            testing::Values(DataType::f32));
+}
+template<size_t count>
+std::vector<Algorithm> all(const Algorithm (&algorithms)[count]) {
+    return {algorithms, algorithms + count};
+}
+
+INSTANTIATE_TEST_SUITE_P(Root, Conv2dAlgorithm, in_layouts(conv2d_algorithms()), parameter_name);
+INSTANTIATE_TEST_SUITE_P(Winograd, Conv2dAlgorithm, in_layouts(all(kWinograd), {DataType::f32}),
+                         parameter_name);
+INSTANTIATE_TEST_SUITE_P(Winograd, BackwardDataAlgorithm,
+                         in_layouts(all(kWinogradGradient), {DataType::f32}), parameter_name);
+INSTANTIATE_TEST_SUITE_P(Root, BackwardDataAlgorithm, in_layouts(backward_data_algorithms()),
+                         parameter_name);
+INSTANTIATE_TEST_SUITE_P(Root, BackwardWeightAlgorithm, in_layouts(all(kBackwardWeight)),
+                         parameter_name);
+INSTANTIATE_TEST_SUITE_P(Root, BackwardBiasAlgorithm, in_layouts(all(kBackwardBias)),
+                         parameter_name);
+INSTANTIATE_TEST_SUITE_P(Root, QuantizedConv2dAlgorithm,
+                         in_layouts(quantized_algorithms(), {DataType::u8, DataType::f32}),
+                         parameter_name);
+INSTANTIATE_TEST_SUITE_P(Root, TensorProductAlgorithm, of_any_layout(all(kTensorProduct)),
+                         parameter_name);
+INSTANTIATE_TEST_SUITE_P(Root, TensorProductWeightAlgorithm,
+                         of_any_layout(all(kTensorProductWeight)), parameter_name);
+
+// Grouped, of real numbers, where a sum in another order would have other bits.
+TEST(Conv2dBackwardDataFormulations, GiveTheSameBits) {
+    for (const Layout layout : {Layout::nhwc, Layout::nchw}) {
+        for (const auto &[first, other, schedule] :
+             {std::array{"flip_expand", "expand_flip", "root"},
+              {"flip_expand", "expand_flip", "buffered_phases"},
+              {"flip_expand_sliced", "expand_flip_sliced", "root"}}) {
+            const auto compiled = [&](const char *algorithm) {
+                return candidate({"conv2d_backward_data", algorithm, "", {}, "", schedule}, layout,
+                                 DataType::f32);
+            };
+            const Compiled one(compiled(first)), two(compiled(other));
+            expect_same_bits(one.kernel(), two.kernel(), Device::cpu(), 5e4);
+        }
+    }
+}
+
+}  // namespace
+}  // namespace hk::test

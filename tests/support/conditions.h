@@ -1,0 +1,47 @@
+#pragma once
+// What the conditions of a row of the table leave of the fields of a problem, for random ones.
+
+#include <algorithm>
+#include <limits>
+#include <span>
+#include <string_view>
+
+#include "fields.h"
+#include "hk/kernel_info.h"
+
+namespace hk::test {
+
+// Values of one field.
+struct Range {
+    int64_t first = 0, last = std::numeric_limits<int32_t>::max(), step = 1;
+
+    bool one() const { return first == last; }
+
+    // The nearest one, upwards for multiples.
+    int64_t moved(int64_t value) const {
+        const int64_t inside = std::clamp(value, first, last);
+        const int64_t up = (inside + step - 1) / step * step;
+        return up > last ? last / step * step : up;
+    }
+};
+
+inline Range range_of(std::span<const Constraint> where, std::string_view field) {
+    using enum Constraint::Relation;
+    Range range;
+    for (const auto &[name, relation, value] : where) {
+        if (name != field) continue;
+        if (relation == equal || relation == at_least) range.first = std::max(range.first, value);
+        if (relation == equal || relation == at_most) range.last = std::min(range.last, value);
+        if (relation == multiple_of) range.step = value;
+    }
+    return range;
+}
+
+// Whether all conditions hold, those on what is made of several fields too.
+inline bool meets(std::span<const Constraint> where, const detail::Fields &fields) {
+    return std::ranges::all_of(where, [&](const Constraint &constraint) {
+        return holds(constraint, fields[constraint.field]);
+    });
+}
+
+}  // namespace hk::test
