@@ -109,13 +109,15 @@ namespace cpu {
 // A task has as many blocks of tiles as keep V and M in the second cache beside the filters that
 // pass through it, and no fewer than one. Blocks of filters are tasks too, for images of few tiles.
 // V is [ci, ti, i, j, co, to]: within a block of tiles the product reads it at constant addresses.
-// Zen 4, one core of 118 GFLOP/s, operations of the definition (explorer run conv2d): 56x56_64-64
-// 324, 28x28_128-128 338, 14x14_256-256 295. Transforms are a third of that time.
+// Operations of the definition on one Zen 4 core of 118 GFLOP/s (explorer run conv2d CASE --row
+// 3x3_7): 56x56_64-64_3x3 315, 28x28_128-128_3x3 289, 14x14_256-256_3x3 272; by 3x3_7 105, 103,
+// 102. Transforms are a third of that time.
 //
-// Lost: V with all channels of a point together (a store of the transform then misses the first
-// cache 36 times a vector: 14x14_256-256 262); transforms unrolled whole (36 values of 32
-// registers: 56x56_64-64 275); 512 KB (303) and 1 MB (250) a task; 4 vectors by 6 tiles, as fast
-// where filters fill them (356 at 28x28_128-128, 258 for 303 with 96).
+// Lost: V with all channels of a point together, where each store of a transform misses the first
+// cache (0.9 of the speed at 14x14_256-256_3x3); transforms unrolled whole, 36 values of 32
+// registers (0.85 at 56x56_64-64_3x3); a task of --knobs kilobytes:512 (0.93) and 1024 (0.77);
+// --knobs vectors:4,tiles:6, as fast where filters fill them (1.05 at 28x28_128-128_3x3) and 0.85
+// with 96.
 void winograd(Conv2dWinograd &stages, const Conv2dContext &context) {
     const WinogradBlock block = choose(context);
     const int lanes = lanes_of(context), filters = block.vectors * lanes;
