@@ -69,7 +69,7 @@ public:
     virtual Tensors draw();
     virtual int bits() const { return 32; }
     virtual Judge judge(const Tensors &host) const = 0;
-    virtual Tensors results() const;                        // of the last run
+    virtual Tensors results() const;  // of the last run
     // Of another library's; undefined where it makes fewer.
     virtual Tensors results_of(const Outputs &made) const;
 

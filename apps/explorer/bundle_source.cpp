@@ -12,7 +12,7 @@ namespace {
 
 std::string quoted(const std::string &text) { return nlohmann::json(text).dump(); }
 
-std::string text_of(const KernelResources &r) {
+std::string source_of(const KernelResources &r) {
     std::string text;
     for (const int figure :
          {r.registers, r.stack_bytes, r.spill_bytes, r.shared_static, r.shared_dynamic, r.threads})
@@ -21,7 +21,7 @@ std::string text_of(const KernelResources &r) {
 }
 
 // A KernelInfo.
-std::string text_of(const BundleItem &item) {
+std::string source_of(const BundleItem &item) {
     const Candidate &c = item.candidate;
     std::string text = "{";
     for (const std::string &word :
@@ -31,7 +31,7 @@ std::string text_of(const BundleItem &item) {
     return text + "DataType::" + std::string(name_of(c.type)) +
            ", Layout::" + std::string(name_of(c.layout)) +
            ", DeviceType::" + std::string(name_of(c.device)) + ", where_" + item.function + ", " +
-           text_of(item.resources) + ", " + item.function + "_argv, arguments_" + item.function +
+           source_of(item.resources) + ", " + item.function + "_argv, arguments_" + item.function +
            "}";
 }
 
@@ -45,7 +45,7 @@ std::string where_of(const BundleItem &item) {
     return "const std::vector<Constraint> where_" + item.function + " = {" + listed + "};\n";
 }
 
-std::string arguments_of(const BundleItem &item) {
+std::string argument_table_of(const BundleItem &item) {
     std::string extents, listed;
     for (const compiler::FunctionArgument &argument : item.arguments) {
         const std::string name = "extents_" + item.function + "_" + argument.name;
@@ -66,7 +66,7 @@ void write_tables(std::ostream &out, const std::vector<BundleItem> &items) {
             << "    static const std::vector<KernelInfo> rows = {\n";
         for (const KernelInfo &row : table.kernels)
             for (const BundleItem &item : items)
-                if (item.row == &row && item.compiled) out << text_of(item) << ",\n";
+                if (item.row == &row && item.compiled) out << source_of(item) << ",\n";
         out << "};\n    return rows;\n}\n";
     }
 }
@@ -82,7 +82,7 @@ void write_bundle(std::ostream &out, const Subject &subject, const SweepOptions 
         places.emplace(i, places.size());
         out << "{" << quoted(c.name()) << ", " << quoted(c.algorithm) << ", " << quoted(c.schedule)
             << ", " << quoted(c.fixed_text()) << ", " << quoted(c.knobs) << ", "
-            << text_of(items[i]) << "},\n";
+            << source_of(items[i]) << "},\n";
     }
     out << "};\n    static const std::vector<std::vector<int>> of = {";
     for (const BundleCase &one : cases) {
@@ -116,7 +116,7 @@ std::string bundle_source(const Subject &subject, const SweepOptions &options,
         if (item.compiled) out << "int " << item.function << "_argv(void **);\n";
     out << "}\nnamespace hk {\nnamespace {\n";
     for (const BundleItem &item : items)
-        if (item.compiled) out << where_of(item) << arguments_of(item);
+        if (item.compiled) out << where_of(item) << argument_table_of(item);
     out << "}\n";
     write_tables(out, items);
     write_bundle(out, subject, options, items, cases);
