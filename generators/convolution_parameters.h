@@ -30,6 +30,15 @@ protected:
         return unpadded() && fix_kernel_w.value() == 1 && fix_kernel_h.value() == 1;
     }
 
+    void check_winograd() const {
+        const bool has = fix_kernel_w.value() == 3 && fix_kernel_h.value() == 3 &&
+                         fix_stride_x.value() == 1 && fix_stride_y.value() == 1 &&
+                         fix_dilation_x.value() == 1 && fix_dilation_y.value() == 1;
+        if (!has)
+            throw Halide::CompileError(
+                "algorithm winograd needs 3x3 filters, strides and dilations of 1");
+    }
+
     schedules::Conv2dSizes sizes() const {
         schedules::Conv2dSizes sizes{this->schedule_context()};
         sizes.nhwc = layout.value() == "nhwc";

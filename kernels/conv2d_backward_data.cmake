@@ -71,6 +71,9 @@ row(cpu  1x1_shallow        packed          broadcast         f32           nhwc
 row(cpu  1x1                packed          broadcast         f32           nhwc       block:64,tile_x:6,stage:0,chunk:32  1x1 stride_1)
 row(cpu  1x1                packed          broadcast         f32           nchw       stage:0                             1x1 stride_1)
 row(cpu  1x1                packed          broadcast         f16,bf16      nhwc,nchw  block:32,tile_x:7,stage:2           1x1 stride_1)
+# Winograd's convolution, filters transformed in the call: 56x56_64-64_3x3 2.6 times as fast as the rows below,
+# 28x28_128-128_3x3 2 times, 14x14_256-256_3x3 1.2 (explorer run conv2d_backward_data CASE --row staged_7).
+row(cpu  winograd           winograd        winograd          f32           nhwc,nchw  -                                   3x3 stride_1 direct=0 channels_per_group>=24 filters_per_group>=16 winograd_tiles>=4 winograd_outputs>=8)
 # deep: 3x3 at 7x7 beside the peers 81 GFLOP/s, by the row below 66. Blocks of 64 channels where they are full, else of
 # one vector. Blocks of 64 for all have 0.77 of the speed: explorer run conv2d_backward_data conv_training --row staged
 # --knobs block:64,stage:1,tile_x:7, geometric mean.

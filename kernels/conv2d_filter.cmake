@@ -1,4 +1,5 @@
-# What packs filters for conv2d's rows.
+# What packs filters for conv2d's rows. Callers name the algorithm that they want.
 kernel_family(conv2d_filter LIBRARY conv2d)
 
-row(cpu  any  vectors  along_rows  f32,f16,bf16  nhwc,nchw  -)
+row(cpu  any       vectors   along_rows  f32,f16,bf16  nhwc,nchw  -)
+row(cpu  winograd  winograd  along_rows  f32           nhwc,nchw  -  never_selected)

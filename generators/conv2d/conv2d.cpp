@@ -1,7 +1,6 @@
 #include "generators/conv2d/conv2d.h"
 
-#include "generators/activation.h"
-#include "generators/optional.h"
+#include "generators/conv2d/finish.h"
 
 using namespace Halide;
 
@@ -21,25 +20,9 @@ Expr input_y(const Conv2dOperands &op, const Expr &r) {
     return y * op.stride_y + r * op.dilation_y - op.padding_top;
 }
 
-// What sums start from: the bias, zero where there is none and past the last channel.
-Func start(const Conv2dOperands &op) {
-    Func start("start");
-    if (!op.bias.defined()) {
-        start(k, g) = 0.f;
-        return start;
-    }
-    Func bias = BoundaryConditions::constant_exterior(op.bias, cast(op.type, 0),
-                                                      {{0, op.filters}, {Expr(), Expr()}});
-    start(k, g) = if_present(op.has_bias, cast<float>(bias(k, g)), 0.f);
-    return start;
-}
-
 // What follows the sum.
 void finish(const Conv2dOperands &op, const Func &sum, Func &activated, Func &output) {
-    Expr value = sum(k, g, x, y, n);
-    value = if_present(op.has_residual, value + cast<float>(op.residual(k, g, x, y, n)), value);
-    if (op.smooth.defined()) value = activation(value, op.slope, op.low, op.high, op.smooth);
-    activated(k, g, x, y, n) = value;
+    activated(k, g, x, y, n) = finished_sum(op, sum(k, g, x, y, n), {k, g, x, y, n});
     output(k, g, x, y, n) = cast(op.type, activated(k, g, x, y, n));
 }
 
@@ -85,7 +68,7 @@ Conv2d conv2d_packed(const Conv2dOperands &op, const PackedSum &packed) {
         return packed.rows_inside ? row >= 0 && row < op.height : cast<bool>(true);
     };
     stages.sum = Func("sum");
-    stages.start = start(op);
+    stages.start = sum_start(op);
     if (packed.in_blocks) {
         stages.blocked = sum_in_blocks(op, stages.start, term, counts);
         stages.sum(k, g, x, y, n) = stages.blocked.running(k, g, x, y, n)[0];
@@ -128,7 +111,7 @@ Conv2dSliced slices(const Conv2dOperands &op, int tile) {
         c, s, r, k, g);
     stages.tap = Func("tap");
     stages.tap(c, s, r, g, x, y, n) = stages.padded(c, g, input_x(op, s), input_y(op, r), n);
-    stages.start = start(op);
+    stages.start = sum_start(op);
     stages.sum = Func("sum");
     return stages;
 }
@@ -190,7 +173,7 @@ Conv2dDot conv2d_dot(const Conv2dOperands &op, int lanes) {
     Expr total = stages.folded(0, k, g, x, y, n);
     for (int l = 1; l < quarter; l++) total += stages.folded(l, k, g, x, y, n);
     stages.sum = Func("sum");
-    stages.start = start(op);
+    stages.start = sum_start(op);
     stages.sum(k, g, x, y, n) = total + stages.start(k, g);
     stages.activated = Func("activated");
     stages.output = Func("result");
@@ -207,7 +190,7 @@ Conv2dDepthwise sum_depthwise(const Conv2dOperands &op, Conv2dDepthwise stages) 
     stages.r = RDom(0, op.kernel_w, 0, op.kernel_h, "r");
     const RDom &d = stages.r;
     stages.sum = Func("sum");
-    stages.start = start(op);
+    stages.start = sum_start(op);
     stages.sum(k, g, x, y, n) = stages.start(k, g);
     stages.sum(k, g, x, y, n) +=
         stages.packed(g, d.x, d.y) * stages.padded(0, g, input_x(op, d.x), input_y(op, d.y), n);

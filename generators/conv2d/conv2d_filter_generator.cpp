@@ -1,9 +1,9 @@
 // conv2d_filter: inputs, outputs, the layout of their buffers, and the schedule by its name.
 //
-// Buffers: filter weight as generators/image_layout.h says; packed [ki, c, s, r, ko, g] of f32, as
-// generators/conv2d/conv2d_filter.h says.
+// Buffers: filter weight as generators/image_layout.h says; packed of f32 as
+// generators/conv2d/conv2d_filter.h says, algorithm=winograd as generators/conv2d/winograd.h does.
 
-#include "generators/conv2d/conv2d_filter.h"
+#include "generators/conv2d/winograd.h"
 #include "generators/convolution_parameters.h"
 #include "schedules/conv2d/conv2d_filter.h"
 
@@ -22,18 +22,31 @@ public:
     void configure() { weight.set_type(type); }
 
     void generate() {
-        check_algorithm({"vectors"});
         constrain_filter(weight);
         const Conv2dLayout order(layout);
-        const auto dims = order.filter_dims();
-        Conv2dFilter stages =
-            conv2d_filter(order.filter("weight_csrkg", weight), weight.dim(dims[3]).extent());
+        const Func filter = order.filter("weight_csrkg", weight);
+        const Expr filters = weight.dim(order.filter_dims()[3]).extent();
+        if (algorithm.value() == "vectors")
+            build(conv2d_filter(filter, filters), sc::conv2d_filter_schedules);
+        else if (algorithm.value() == "winograd")
+            build(conv2d_winograd_filter(filter, filters), sc::conv2d_winograd_filter_schedules);
+        else
+            refuse_algorithm({"vectors", "winograd"});
+    }
+
+private:
+    template<typename Stages>
+    void build(Stages stages, const sc::Table<Stages, sc::Conv2dSizes> &table) {
         const std::vector<Var> arguments = stages.output.args();
         packed(arguments) = stages.output(arguments);
         stages.output = packed;
         begin_at_zero(packed, 6);
         packed.dim(0).set_extent(kFilterBlock);
-        finish(sc::conv2d_filter_schedules, stages, sizes());
+        if (algorithm.value() == "winograd") {
+            packed.dim(2).set_extent(kWinogradPoints);
+            packed.dim(3).set_extent(kWinogradPoints);
+        }
+        this->finish(table, stages, sizes());
     }
 };
 

@@ -1,10 +1,11 @@
 // conv2d: inputs, outputs, the layout of their buffers, and the schedule by its name.
 //
 // Buffers as generators/image_layout.h says: images input, residual and output, filter weight; and
-// bias [k, g]. algorithm=packed: the weight is as generators/conv2d/conv2d_filter.h packs it;
-// algorithm=grouped is the same, but packs in the kernel.
+// bias [k, g]. algorithm=packed: the weight is as generators/conv2d/conv2d_filter.h packs it,
+// algorithm=winograd: as generators/conv2d/winograd.h does; algorithm=grouped is as packed, but
+// packs in the kernel.
 
-#include "generators/conv2d/conv2d.h"
+#include "generators/conv2d/winograd.h"
 #include "generators/convolution_parameters.h"
 #include "schedules/conv2d/conv2d.h"
 
@@ -55,7 +56,9 @@ public:
         context.dense_pixels = dense_pixels();
         if (algorithm.value() == "depthwise") context.groups_adjacent = weight.dim(4).stride() == 1;
         namespace sc = hk::schedules;
-        if (packed() || algorithm.value() == "grouped")
+        if (winograd())
+            build_winograd(op, context);
+        else if (packed() || algorithm.value() == "grouped")
             build(conv2d_packed(op, sc::packed_sum(context)), sc::packed_schedules, context);
         else if (algorithm.value() == "sliced")
             build(conv2d_sliced(op, sc::sliced_tile(context)), sc::sliced_schedules, context);
@@ -66,18 +69,22 @@ public:
         else if (algorithm.value() == "depthwise")
             build(conv2d_depthwise(op), sc::depthwise_schedules, context);
         else
-            refuse_algorithm({"packed", "grouped", "sliced", "sliced_blocks", "dot", "depthwise"});
+            refuse_algorithm(
+                {"packed", "grouped", "sliced", "sliced_blocks", "dot", "depthwise", "winograd"});
     }
 
 private:
-    bool packed() const { return algorithm.value() == "packed"; }
+    bool winograd() const { return algorithm.value() == "winograd"; }
+    bool packed() const { return algorithm.value() == "packed" || winograd(); }
 
     // Dense, but that vectors of other filters and groups may lie anywhere.
     void constrain_packed() {
         begin_at_zero(weight, 6);
         weight.dim(0).set_extent(kFilterBlock);
         // c, s, r: strides are known as far as sizes are.
-        const int fixed[] = {fix_channels_per_group, fix_kernel_w, fix_kernel_h};
+        const int points = kWinogradPoints;
+        const int fixed[] = {fix_channels_per_group, winograd() ? points : fix_kernel_w,
+                             winograd() ? points : fix_kernel_h};
         int stride = kFilterBlock;
         for (int d = 0; d < 3; d++) {
             auto dimension = weight.dim(1 + d);
@@ -102,6 +109,21 @@ private:
         this->finish(table, stages, context);
     }
 
+    // The output is the algorithm's own Func, because it has an update.
+    void build_winograd(const Conv2dOperands &of_conv2d, const Conv2dContext &context) {
+        check_winograd();
+        const Conv2dLayout order(layout);
+        const auto dims = order.image_dims();
+        Conv2dWinogradOperands op{of_conv2d, {}, {}, {}};
+        op.out_w = fixed_or(fix_out_w, residual.dim(dims[2]).extent());
+        op.out_h = residual.dim(dims[3]).extent();
+        op.batch = input.dim(dims[4]).extent();
+        Conv2dWinograd stages = conv2d_winograd(op, order, hk::schedules::winograd_tiles(context));
+        output = stages.output;
+        constrain_image(output, fix_filters_per_group, fix_out_w);
+        this->finish(hk::schedules::winograd_schedules, stages, context);
+    }
+
     Conv2dOperands operands() {
         const Conv2dLayout order(layout);
         const auto [ic, ig, ix, iy, in] = order.image_dims();
@@ -117,7 +139,9 @@ private:
             op.weight = order.filter("weight_csrkg", weight);
         }
         op.residual = order.image("residual_kgxyn", residual);
-        op.filters = fixed_or(fix_filters_per_group, output.dim(ic).extent());
+        // An output that is another Func has no size here.
+        op.filters = fixed_or(fix_filters_per_group,
+                              winograd() ? residual.dim(ic).extent() : output.dim(ic).extent());
         // Whole vectors of filters are activated, also over the last one's end.
         if (packed()) {
             const Range all = {Expr(), Expr()};

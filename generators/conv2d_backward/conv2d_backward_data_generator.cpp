@@ -42,6 +42,10 @@ public:
             slice();
             return;
         }
+        if (algorithm.value() == "winograd") {
+            convolve_by_winograd();
+            return;
+        }
         constrain_image(input_gradient, fix_channels_per_group, fix_width);
         if (!Conv2dLayout(layout).nhwc()) {
             weight.dim(0).set_stride(Expr());
@@ -90,12 +94,40 @@ private:
     }
 
     // The output is the algorithm's own Func, because it may have an update.
-    void slice() {
+    Conv2dBackwardDataOperands operands_of_own_output() {
         Conv2dBackwardDataOperands op = operands();
-        const Conv2dLayout order(layout);
-        const auto dims = order.image_dims();
+        const auto dims = Conv2dLayout(layout).image_dims();
         op.width = fixed_or(fix_width, previous.dim(dims[2]).extent());
         op.height = previous.dim(dims[3]).extent();
+        return op;
+    }
+
+    void convolve_by_winograd() {
+        check_winograd();
+        const Conv2dLayout order(layout);
+        const Conv2dBackwardDataOperands op = operands_of_own_output();
+        Conv2dWinogradOperands forward{conv2d_of_backward_data(op), op.width, op.height,
+                                       output_gradient.dim(4).extent()};
+        // Whole vectors of channels are finished, also over the last one's end.
+        const Range all = {Expr(), Expr()};
+        forward.residual = BoundaryConditions::repeat_edge(
+            forward.residual, {{0, forward.filters}, all, all, all, all});
+        sc::Conv2dContext context = forward_context(false);
+        context.channels = forward.channels;
+        Conv2dWinograd stages = conv2d_winograd(forward, order, sc::winograd_tiles(context));
+        input_gradient = stages.output;
+        constrain_image(input_gradient, fix_channels_per_group, fix_width);
+        if (!order.nhwc()) {
+            weight.dim(0).set_stride(Expr());
+            previous.dim(0).set_stride(Expr());
+            input_gradient.dim(0).set_stride(Expr());
+        }
+        finish(sc::winograd_schedules, stages, context);
+    }
+
+    void slice() {
+        const Conv2dLayout order(layout);
+        const Conv2dBackwardDataOperands op = operands_of_own_output();
         const sc::Conv2dContext context = forward_context(false);
         const int tile = sc::sliced_tile(context);
         Conv2dBackwardDataSliced stages;

@@ -1,8 +1,8 @@
 #pragma once
-// Schedules of the algorithms in generators/conv2d/conv2d.h: how to run them, never what they
-// compute.
+// Schedules of the algorithms in generators/conv2d/conv2d.h and winograd.h: how to run them, never
+// what they compute.
 
-#include "generators/conv2d/conv2d.h"
+#include "generators/conv2d/winograd.h"
 #include "schedules/convolution_sizes.h"
 #include "schedules/schedule.h"
 
@@ -40,6 +40,8 @@ generators::PackedSum packed_sum(const Conv2dContext &context);
 int sliced_tile(const Conv2dContext &context);
 // Channels in a vector of the sum.
 int dot_lanes(const Conv2dContext &context);
+// Tiles in a block of the line that they are.
+int winograd_tiles(const Conv2dContext &context);
 
 // One table entry each, and its sum.
 namespace cpu {
@@ -51,6 +53,7 @@ generators::PackedSum grouped_sum(const Conv2dContext &context);
 void dot(generators::Conv2dDot &stages, const Conv2dContext &context);
 void sliding(generators::Conv2dDepthwise &stages, const Conv2dContext &context);
 void sliding_in_place(generators::Conv2dDepthwise &stages, const Conv2dContext &context);
+void winograd(generators::Conv2dWinograd &stages, const Conv2dContext &context);
 }  // namespace cpu
 
 namespace gpu {
@@ -71,5 +74,7 @@ inline const Conv2dTable<generators::Conv2dDepthwise> depthwise_schedules = {
     {"sliding", cpu::sliding},
     {"sliding_in_place", cpu::sliding_in_place},
     {"thread_per_group", gpu::thread_per_group}};
+inline const Conv2dTable<generators::Conv2dWinograd> winograd_schedules = {
+    {"root", root_of_sizes}, {"winograd", cpu::winograd}};
 
 }  // namespace hk::schedules

@@ -27,7 +27,8 @@ struct Conv2dOperands {
 Conv2dOperands conv2d_operands(const Conv2dCase &c);
 
 // The places where a packed output in row-major order differs from the reference, in words; empty
-// where there are none.
-std::string compare(const Conv2dCase &c, const Conv2dOperands &operands, const Tensor &output);
+// where there are none. `row`: that computed it.
+std::string compare(const Conv2dCase &c, const Conv2dOperands &operands, const Tensor &output,
+                    const KernelInfo *row = nullptr);
 
 }  // namespace hk::test

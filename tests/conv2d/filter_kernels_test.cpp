@@ -20,6 +20,7 @@ Tensor whole(const Shape &shape, DataType type = DataType::f32) {
 
 Conv2dOptions same_3x3(int64_t groups = 1, Layout layout = Layout::nhwc) {
     Conv2dOptions options;
+    options.direct = true;
     options.padding = {1, 1, 1, 1};
     options.groups = groups;
     options.layout = layout;
@@ -103,6 +104,22 @@ TEST(PreparedFilter, IsSharedByThreads) {
     for (std::thread &thread : threads) thread.join();
     for (const std::vector<double> &result : got) EXPECT_EQ(result, expected);
     EXPECT_EQ(filter.bytes(), 64u * 3 * 3 * 64 * 4);
+}
+
+// Both forms beside each other: each call reads its own.
+TEST(PreparedFilter, KeepsOneCopyForWinograd) {
+    const Tensor input = whole({1, 32, 32, 16}), weight = whole({24, 3, 3, 16});
+    const Filter filter = prepare_filter(weight);
+    Conv2dOptions options = same_3x3();
+    options.direct = false;
+    const auto expected = reference::bits(conv2d(input, weight, {}, {}, options));
+    EXPECT_EQ(reference::bits(conv2d(input, filter, {}, {}, options)), expected);
+    EXPECT_EQ(filter.bytes(), 32u * 6 * 6 * 16 * 4);
+    EXPECT_EQ(values(conv2d(input, filter, {}, {}, same_3x3())),
+              values(conv2d(input, weight, {}, {}, same_3x3())));
+    EXPECT_EQ(filter.bytes(), 32u * (6 * 6 + 3 * 3) * 16 * 4);
+    EXPECT_EQ(reference::bits(conv2d(input, filter, {}, {}, options)), expected);
+    EXPECT_EQ(filter.bytes(), 32u * (6 * 6 + 3 * 3) * 16 * 4);
 }
 
 TEST(PreparedFilter, IsTheWeightOnADevice) {

@@ -32,9 +32,14 @@ struct Call {
     std::string check() const {
         const Tensor &x = input->before, &w = weight->before;
         if (const std::string wrong = accepted(options); !wrong.empty()) return wrong;
-        if (!small(Conv2dProblem::from_shapes(x.shape(), w.shape(), x.type(), options))) return "";
+        Conv2dProblem p = Conv2dProblem::from_shapes(x.shape(), w.shape(), x.type(), options);
+        if (!small(p)) return "";
+        p.prepared_filter = prepared;
+        p.in_place = in_place;
+        const Device device = input->tensor.device();
+        const KernelInfo *const row = select_conv2d(p, device.type(), device.limits()).kernel;
         const Tensor got = into_new ? made.to(Device::cpu()) : output->after();
-        const auto wanted = reference::conv2d(x, w, bias->before, residual->before, options);
+        const auto wanted = reference::conv2d(x, w, bias->before, residual->before, options, row);
         return compare(got.type(), reference::read(reference::channels_last(got, options.layout)),
                        wanted.value, wanted.magnitude, wanted.terms,
                        reference::activation_in(options)) +

@@ -58,11 +58,13 @@ std::vector<double> read_filters(const Tensor &weight, Layout layout) {
 }
 
 Conv2dResult conv2d(const Tensor &input, const Tensor &weight, const Tensor &bias,
-                    const Tensor &residual, const Conv2dOptions &options) {
+                    const Tensor &residual, const Conv2dOptions &options, const KernelInfo *row) {
     const Conv2dProblem p =
         Conv2dProblem::from_shapes(input.shape(), weight.shape(), input.type(), options);
-    Conv2dResult result = conv2d_sums(p, read(channels_last(input, options.layout)),
-                                      read_filters(weight, options.layout));
+    const std::vector<double> values = read(channels_last(input, options.layout));
+    const std::vector<double> filters = read_filters(weight, options.layout);
+    Conv2dResult result = conv2d_sums(p, values, filters);
+    if (is_winograd(row)) bound_by_winograd(p, values, magnitudes_of_filters(p, filters), result);
     if (bias.defined()) {
         add(read(bias), static_cast<size_t>(p.filters), result);
     }

@@ -45,9 +45,9 @@ struct BackwardOperands {
 BackwardOperands backward_operands(const Conv2dBackwardCase &c);
 
 // The places where a packed gradient differs from the reference, in words; empty where there are
-// none.
+// none. `row`: that computed it.
 std::string compare(const Conv2dBackwardCase &c, const BackwardOperands &operands,
-                    const Tensor &gradient);
+                    const Tensor &gradient, const KernelInfo *row = nullptr);
 
 // `row` null: what selection takes.
 Outcome check(const Conv2dBackwardCase &c, Device device, const KernelInfo *row = nullptr);

@@ -69,8 +69,14 @@ struct Call {
         if (!small(p)) return wrong;
         if (input_gradient->before.defined()) {
             if (!weight->before.defined()) return "accepted without a weight";
-            const auto wanted =
-                reference::conv2d_backward_data(p, in_order(g), filters(weight->before));
+            auto wanted = reference::conv2d_backward_data(p, in_order(g), filters(weight->before));
+            const Device device = output_gradient->tensor.device();
+            if (reference::is_winograd(
+                    select_conv2d_backward_data(p, device.type(), device.limits()).kernel)) {
+                reference::bound_by_winograd(
+                    reference::convolution_of_gradient(p), in_order(g),
+                    reference::magnitudes_of_channels(p, filters(weight->before)), wanted);
+            }
             wrong += compare_one("input", input_gradient, wanted, in_order);
         }
         if (weight_gradient->before.defined()) {

@@ -1,6 +1,7 @@
 #include "tests/conv2d_backward/reference.h"
 
 #include <cmath>
+#include <utility>
 
 #include "tests/convolution/products.h"
 
@@ -76,6 +77,30 @@ Conv2dResult conv2d_backward_bias(const Conv2dProblem &p,
     Conv2dResult result = zeros(p.filters, output_pixels(p));
     for (size_t i = 0; i < output_gradient.size(); i++) {
         add(result, static_cast<int64_t>(i) % p.filters, output_gradient[i]);
+    }
+    return result;
+}
+
+Conv2dProblem convolution_of_gradient(const Conv2dProblem &p) {
+    Conv2dProblem result = p;
+    std::swap(result.channels, result.filters);
+    result.height = p.output_height();
+    result.width = p.output_width();
+    const Padding &padding = p.options.padding;
+    const int64_t y = p.kernel_height - 1, x = p.kernel_width - 1;
+    result.options.padding = {y - padding.top, y - padding.bottom, x - padding.left,
+                              x - padding.right};
+    return result;
+}
+
+std::vector<double> magnitudes_of_channels(const Conv2dProblem &p,
+                                           const std::vector<double> &weight) {
+    const int64_t channels = p.channels / p.options.groups, filters = p.filters / p.options.groups;
+    std::vector<double> result(static_cast<size_t>(p.channels));
+    for (size_t i = 0; i < weight.size(); i++) {
+        const int64_t place = static_cast<int64_t>(i), k = place % p.filters,
+                      c = place / p.filters % channels;
+        result[static_cast<size_t>(k / filters * channels + c)] += std::abs(weight[i]);
     }
     return result;
 }

@@ -17,6 +17,13 @@ Conv2dResult conv2d_backward_weight(const Conv2dProblem &problem,
 Conv2dResult conv2d_backward_bias(const Conv2dProblem &problem,
                                   const std::vector<double> &output_gradient);
 
+// The convolution of strides of 1 that the input's gradient is, of the output's gradient, and the
+// sum of the magnitudes of each of its filters: for what tests/conv2d/reference.h says of
+// Winograd's.
+Conv2dProblem convolution_of_gradient(const Conv2dProblem &problem);
+std::vector<double> magnitudes_of_channels(const Conv2dProblem &problem,
+                                           const std::vector<double> &weight);
+
 // Adds beta times what was there before.
 void accumulate(Conv2dResult &result, const std::vector<double> &previous, double beta);
 

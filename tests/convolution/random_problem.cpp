@@ -29,6 +29,7 @@ public:
             draw_axis(axis);
         }
         batch_ = steered("batch", {1, 1, 2, 3});
+        direct_ = allowed("direct", uniform(random_, 0, 1)) != 0;
         repair();
         shrink();
         fit_images();
@@ -126,6 +127,10 @@ private:
             } else if (name == "out_pixels" && constraint.relation == Relation::at_least) {
                 const int64_t rows = axes_[0].out;
                 axes_[1].out = std::max(axes_[1].out, round_up(constraint.value, rows) / rows);
+            } else if (name == "winograd_tiles" && constraint.relation == Relation::at_least) {
+                // In rows of four, as a filter that is not prepared needs them too.
+                const int64_t across = (axes_[1].out + 3) / 4, down = constraint.value + 12;
+                axes_[0].out = std::max(axes_[0].out, 4 * round_up(down, across) / across - 1);
             } else if (name == "padding" && constraint.relation == Relation::equal &&
                        constraint.value > 0) {
                 axes_[0].before = constraint.value;
@@ -193,6 +198,7 @@ private:
         p.options.dilation = {y.dilation, x.dilation};
         p.options.padding = {y.before, y.after, x.before, x.after};
         p.options.groups = groups_;
+        p.options.direct = direct_;
         return p;
     }
 
@@ -206,6 +212,7 @@ private:
     Random &random_;
     const Conv2dRequest &request_;
     int64_t groups_ = 1, group_channels_ = 1, group_filters_ = 1, batch_ = 1;
+    bool direct_ = false;
     std::array<Axis, 2> axes_;
 };
 
@@ -288,8 +295,9 @@ std::string to_string(const Conv2dProblem &p) {
          << o.groups << " stride " << o.stride[0] << ',' << o.stride[1] << " dilation "
          << o.dilation[0] << ',' << o.dilation[1] << " padding top " << o.padding.top << " bottom "
          << o.padding.bottom << " left " << o.padding.left << " right " << o.padding.right
-         << " output " << p.output_height() << 'x' << p.output_width() << ' '
-         << hk::name_of(o.activation) << '(' << o.alpha << ", " << o.beta << ')';
+         << " output " << p.output_height() << 'x' << p.output_width()
+         << (o.direct ? " direct " : " ") << hk::name_of(o.activation) << '(' << o.alpha << ", "
+         << o.beta << ')';
     return text.str();
 }
 

@@ -67,6 +67,14 @@ TEST(Tolerance, GrowsWithTheStorageType) {
     EXPECT_LT(bf16, 0.005);
 }
 
+// As hk/conv2d.h says.
+TEST(Tolerance, OfWinogradGrows) {
+    const WinogradSum sum = winograd_sum(64);
+    EXPECT_EQ(sum.terms, 64 + 26);
+    EXPECT_GT(sum.growth, 160);
+    EXPECT_LE(sum.growth, 161);
+}
+
 TEST(Tolerance, TellsNanAndInfinityApart) {
     EXPECT_TRUE(close(DataType::f32, nan, nan, 1));
     EXPECT_FALSE(close(DataType::f32, nan, 0, 1));

@@ -114,6 +114,13 @@ TEST_P(TensorProductAlgorithm, IsTheDefinition) {
 class TensorProductWeightAlgorithm : public RootTest {};
 TEST_P(TensorProductWeightAlgorithm, IsTheDefinition) { check_product(Product::weight_gradient); }
 
+const Where kWinogradSizes = fixed({{"kernel_w", 3},
+                                    {"kernel_h", 3},
+                                    {"stride_x", 1},
+                                    {"stride_y", 1},
+                                    {"dilation_x", 1},
+                                    {"dilation_y", 1}});
+
 // All of conv2d and quantized_conv2d; `lanes`: of what `dot` wants a multiple.
 std::vector<Algorithm> convolutions(const char *family, int64_t lanes) {
     const Sizes one_channel{{"channels_per_group", 1}, {"filters_per_group", 1}};
@@ -131,6 +138,10 @@ std::vector<Algorithm> conv2d_algorithms() {
     all.push_back({"conv2d", "grouped", "", {{"filters_per_group", Relation::at_most, 16}}});
     return all;
 }
+
+// Winograd's is of f32 alone, by the row that transforms filters.
+const Algorithm kWinograd[] = {{"conv2d", "winograd", "", kWinogradSizes}};
+const Algorithm kWinogradGradient[] = {{"conv2d_backward_data", "winograd", "", kWinogradSizes}};
 
 // Words of four channels, in the lanes of a vector of s32; to bytes and to words.
 std::vector<Algorithm> quantized_algorithms() {
@@ -242,6 +253,10 @@ std::vector<Algorithm> all(const Algorithm (&algorithms)[count]) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Root, Conv2dAlgorithm, in_layouts(conv2d_algorithms()), parameter_name);
+INSTANTIATE_TEST_SUITE_P(Winograd, Conv2dAlgorithm, in_layouts(all(kWinograd), {DataType::f32}),
+                         parameter_name);
+INSTANTIATE_TEST_SUITE_P(Winograd, BackwardDataAlgorithm,
+                         in_layouts(all(kWinogradGradient), {DataType::f32}), parameter_name);
 INSTANTIATE_TEST_SUITE_P(Root, BackwardDataAlgorithm, in_layouts(backward_data_algorithms()),
                          parameter_name);
 INSTANTIATE_TEST_SUITE_P(Root, BackwardWeightAlgorithm, in_layouts(all(kBackwardWeight)),

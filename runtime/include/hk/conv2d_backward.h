@@ -10,13 +10,14 @@
 //
 // Each becomes gradient = beta * gradient + sum, where beta is 0 (what was there is never used) or
 // 1 (it accumulates). Layouts and types are those of hk/conv2d.h. Sums, and what is added to them,
-// are f32 and rounded once. The input's gradient is as exact as hk/conv2d.h says. A weight's errs by
-// at most 2^-11 of the sum of its terms' magnitudes, for any number of pixels: those that kernels
-// don't add up so well, from some hundred thousand on a CPU and some thousand to half a million on
-// a GPU, are added up in parts, which f16 and bf16 round too: once for up to eight parts, 64 where
-// the weight is small, and once more for each further factor of that. A part past their range is
-// infinite. The order of adding depends on shapes, strides and the row alone: the same call gives
-// the same bits, on any number of threads.
+// are f32 and rounded once. The input's gradient is as exact as hk/conv2d.h says, with C and K in
+// each other's place, and Winograd's with strides of 1 alone. A weight's errs by at most 2^-11 of
+// the sum of its terms' magnitudes, for any number of pixels: those that kernels don't add up so
+// well, from some hundred thousand on a CPU and some thousand to half a million on a GPU, are added
+// up in parts, which f16 and bf16 round too: once for up to eight parts, 64 where the weight is
+// small, and once more for each further factor of that. A part past their range is infinite. The
+// order of adding depends on shapes, strides and the row alone: the same call gives the same bits,
+// on any number of threads.
 //
 // Tensors live on one device and are the caller's; they may be views, as conv2d takes them, but a
 // bias' gradient is packed. A gradient that is computed must not overlap another tensor of the

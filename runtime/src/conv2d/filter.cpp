@@ -18,13 +18,16 @@ constexpr const char *kOperation = "conv2d";
 constexpr int64_t kBlock =
     16;  // kFilterBlock of generators/conv2d/conv2d_filter.h, which kernels ask for
 
+constexpr int64_t kWinogradPoints = 6;  // of generators/conv2d/winograd.h
+
 // As kernels read a weight: as it is; depthwise, with groups innermost; as
-// generators/conv2d/conv2d_filter.h packs it.
-enum class Form : uint8_t { plain, groups_inner, vectors };
+// generators/conv2d/conv2d_filter.h packs it; as generators/conv2d/winograd.h transforms it.
+enum class Form : uint8_t { plain, groups_inner, vectors, winograd };
 
 Form form_for(const KernelInfo &kernel, const Conv2dProblem &problem, bool prepared) {
     const std::string_view algorithm = kernel.algorithm;
     if (algorithm == "packed") return Form::vectors;
+    if (algorithm == "winograd") return Form::winograd;
     const bool across_groups = algorithm == "depthwise" && kernel.device == DeviceType::cpu &&
                                problem.options.layout == Layout::nhwc;
     return prepared && across_groups ? Form::groups_inner : Form::plain;
@@ -42,12 +45,14 @@ struct Filters {
     int64_t groups, channels, filters, width, height;
 };
 
-// [ki, c, s, r, ko, g]
-Dims packed_dims(const Filters &f) {
+// [ki, c, s, r, ko, g], or [ki, c, i, j, ko, g]
+Dims packed_dims(const Filters &f, Form form) {
     Dims dims;
     int64_t stride = 1;
     const int64_t blocks = (f.filters + kBlock - 1) / kBlock;
-    for (const int64_t extent : {kBlock, f.channels, f.width, f.height, blocks, f.groups}) {
+    const int64_t width = form == Form::winograd ? kWinogradPoints : f.width;
+    const int64_t height = form == Form::winograd ? kWinogradPoints : f.height;
+    for (const int64_t extent : {kBlock, f.channels, width, height, blocks, f.groups}) {
         dims.push_back({extent, stride});
         stride *= extent;
     }
@@ -55,27 +60,29 @@ Dims packed_dims(const Filters &f) {
 }
 
 // A 1x1 filter of nchw whose channels are adjacent is one of nhwc.
-const KernelInfo &packing_kernel(const Conv2dProblem &problem, BufferView &weight) {
+const KernelInfo &packing_kernel(const Conv2dProblem &problem, Form form, BufferView &weight) {
     Layout layout = problem.options.layout;
     const Dims d = weight.dims;
     if (layout == Layout::nchw && d[0].extent == 1 && d[1].extent == 1 && d[2].stride == 1) {
         weight.dims = {d[2], d[0], d[1], d[3], d[4]};
         layout = Layout::nhwc;
     }
+    const std::string_view algorithm = form == Form::winograd ? "winograd" : "vectors";
     for (const KernelInfo &kernel : conv2d_filter_kernels()) {
-        if (kernel.type == problem.type && kernel.layout == layout) return kernel;
+        if (kernel.algorithm == algorithm && kernel.type == problem.type && kernel.layout == layout)
+            return kernel;
     }
     throw KernelFailure(std::string(kOperation) + ": the library has no kernel that packs " +
                         std::string(name_of(problem.type)));
 }
 
-BufferView pack(const Conv2dOperands &operands) {
-    const Dims dims = packed_dims(Filters(operands.problem));
+BufferView pack(const Conv2dOperands &operands, Form form) {
+    const Dims dims = packed_dims(Filters(operands.problem), form);
     const Dim &last = dims[dims.size() - 1];
     const BufferView target(Tensor({last.extent * last.stride}, DataType::f32), dims);
     check_fits_kernel(kOperation, "weight", target);
     BufferView plain = operands.weight;
-    const KernelInfo &kernel = packing_kernel(operands.problem, plain);
+    const KernelInfo &kernel = packing_kernel(operands.problem, form, plain);
     KernelBuffer weight(plain, {kOperation, "weight", KernelBuffer::Use::read, true});
     KernelBuffer packed(target, {kOperation, "packed weight", KernelBuffer::Use::write, true});
     CallContext context(Device::cpu());
@@ -114,7 +121,7 @@ struct Filter::Prepared {
             }
         }
         BufferView made =
-            form == Form::vectors ? pack(operands) : with_groups_inner(operands, weight);
+            form == Form::groups_inner ? with_groups_inner(operands, weight) : pack(operands, form);
         kept.push_back({form, options.layout, options.groups, made});
         return made;
     }
@@ -150,7 +157,7 @@ BufferView detail::filter_view(const KernelInfo &kernel, const Conv2dOperands &o
                                const Filter &filter) {
     const Form form = form_for(kernel, operands.problem, filter.is_prepared());
     if (form == Form::plain) return operands.weight;
-    return filter.is_prepared() ? filter.prepared()->view(form, operands) : pack(operands);
+    return filter.is_prepared() ? filter.prepared()->view(form, operands) : pack(operands, form);
 }
 
 }  // namespace hk

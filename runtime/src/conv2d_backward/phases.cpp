@@ -46,6 +46,7 @@ DataPhase phase_of(const Conv2dProblem &whole, const PhaseAxis &y, const PhaseAx
     p.options.stride = {1, 1};
     p.options.dilation = {y.dilation, x.dilation};
     p.options.padding = {y.before, y.after, x.before, x.after};
+    p.options.direct = true;  // as hk/conv2d_backward.h says
     return phase;
 }
 

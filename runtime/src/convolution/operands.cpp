@@ -262,6 +262,7 @@ Fields conv2d_fields(const Conv2dProblem &problem) {
     const int64_t reach = reach_y * reach_x;
     const int64_t padded_width =
         problem.width + std::max<int64_t>(padding.left, 0) + std::max<int64_t>(padding.right, 0);
+    const __int128 tiles = problem.batch * ((out_h + 3) / 4) * ((out_w + 3) / 4);
     Fields fields(problem.type, options.layout);
 #include "convolution/fields.def"
     return fields;

@@ -4,7 +4,7 @@ import program_runs
 from program_runs import ProgramTest
 
 CASE = "conv2d 56x56_64-64_3x3"
-SMALL = "conv2d input=1x14x14x24,weight=40x3x3x24,padding=1"
+SMALL = "conv2d input=1x14x14x24,weight=20x3x3x24,padding=1"
 SHOW_AND_DIFF = [
     # Rows that are near, and the families that share one.
     ("show conv2d/3x3_dat", 'no row or kernel "conv2d/3x3_dat"; near it: conv2d/3x3'),
@@ -31,7 +31,7 @@ RUN = [
     (SMALL + " --schedule fast", "there are: "),
     (SMALL + " --row fast", 'no row "fast"'),
     ("conv2d 1x2x3", "a list ("),
-    ("conv3d input=1x14x14x24,weight=40x3x3x24,padding=1", "there are: conv2d"),
+    ("conv3d input=1x14x14x24,weight=20x3x3x24,padding=1", "there are: conv2d"),
     (SMALL + " --target cuda:7", "no device"),
     (SMALL + " --type f64", "there are: f32"),
 ]

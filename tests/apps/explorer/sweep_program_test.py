@@ -15,7 +15,7 @@ import time
 import program_runs
 from program_runs import BUILD, ProgramTest
 
-SMALL = "conv2d input=1x14x14x24,weight=40x3x3x24,padding=1"
+SMALL = "conv2d input=1x14x14x24,weight=20x3x3x24,padding=1"
 SWEEP = "sweep conv2d input=1x8x8x16,weight=16x3x3x16,padding=1 --schedule packed/broadcast"
 
 

@@ -26,6 +26,7 @@ public:
             field("in_place", in_place_, "the output takes the residual's storage over")));
         all.push_back(
             field("prepared_filter", prepared_, "the weight is prepared before the call"));
+        all.push_back(not_in_lists(field("direct", direct_, "no Winograd")));
         return all;
     }
 
@@ -33,6 +34,7 @@ public:
         Convolution::prepare(written);
         problem_.in_place = in_place_;
         problem_.prepared_filter = prepared_;
+        problem_.options.direct = direct_;
     }
 
     std::span<const KernelInfo> kernels() const override { return conv2d_kernels(); }
@@ -48,10 +50,12 @@ public:
 
     void bind(const Tensors &tensors) override {
         Convolution::bind(tensors);
+        selected_ = select(settings().device.type(), limits_of(settings()), false).kernel;
         filter_ = prepared_ ? prepare_filter(tensor(1)) : Filter(tensor(1));
     }
 
     void run(const KernelInfo *row) override {
+        ran_ = row ? row : selected_;
         run(row, wants_plain(row) ? Filter(tensor(1)) : *filter_);
     }
 
@@ -61,10 +65,18 @@ public:
                                                    p.operations() / 2);
         const std::vector<double> input =
             reference::read(reference::channels_last(host[0], layout()));
-        auto sums =
-            reference::conv2d_sums(p, input, reference::read_filters(host[1], layout()), rows);
-        return judge_of(
-            {{"output", expected_of(type(), std::move(sums), rows, channels_last(layout()))}});
+        const std::vector<double> weight = reference::read_filters(host[1], layout());
+        const auto sums = reference::conv2d_sums(p, input, weight, rows);
+        auto by_winograd = sums;
+        reference::bound_by_winograd(p, input, reference::magnitudes_of_filters(p, weight),
+                                     by_winograd);
+        const auto judge = [&](reference::Conv2dResult of_rows) {
+            return judge_of({{"output", expected_of(type(), std::move(of_rows), rows,
+                                                    channels_last(layout()))}});
+        };
+        return [this, direct = judge(sums), winograd = judge(by_winograd)](const Tensors &results) {
+            return reference::is_winograd(ran_) ? winograd(results) : direct(results);
+        };
     }
 
     Peers libraries(const Tensors &host) const override {
@@ -95,7 +107,8 @@ private:
         }
     }
 
-    bool in_place_ = false, prepared_ = false;
+    bool in_place_ = false, prepared_ = false, direct_ = false;
+    const KernelInfo *selected_ = nullptr, *ran_ = nullptr;  // ran_: in the last call
     std::optional<Filter> filter_;
 };
 

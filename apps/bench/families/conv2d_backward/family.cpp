@@ -54,12 +54,14 @@ public:
             all.push_back(not_in_lists(field("formulation", formulation_,
                                              {"any", "flip_expand", "expand_flip"},
                                              "of the graph, rows that are written so")));
+            all.push_back(not_in_lists(field("direct", direct_, "no Winograd")));
         }
         return all;
     }
 
     void prepare(Layout written) override {
         Convolution::prepare(written);
+        problem_.options.direct = direct_;
         for (const KernelInfo &kernel : pass_.kernels()) {
             if (std::string_view(kernel.algorithm).starts_with(formulation_))
                 of_formulation_.push_back(kernel);
@@ -100,7 +102,13 @@ public:
     // sums so many products that a bound for any order would let one that is left out pass.
     int bits() const override { return 5; }
 
+    void bind(const Tensors &tensors) override {
+        Convolution::bind(tensors);
+        selected_ = select(settings().device.type(), limits_of(settings()), false).kernel;
+    }
+
     void run(const KernelInfo *row) override {
+        ran_ = row ? row : selected_;
         if (row) {
             pass_.call_with(*row, tensor(0), tensor(1), tensor(2), conv().options, 0, {});
         } else {
@@ -120,10 +128,19 @@ public:
         const std::vector<double> gradient = read(host[0]);
         std::vector<int> order = channels_last(layout());
         if (of_input()) {
-            auto sums = reference::conv2d_backward_data(
-                p, gradient, reference::read_filters(host[1], layout()), rows);
-            return judge_of({{"input_gradient",
-                              expected_of(type(), std::move(sums), rows, order, Sums::exact)}});
+            const std::vector<double> weight = reference::read_filters(host[1], layout());
+            const auto sums = reference::conv2d_backward_data(p, gradient, weight, rows);
+            auto by_winograd = sums;
+            reference::bound_by_winograd(reference::convolution_of_gradient(p), gradient,
+                                         reference::magnitudes_of_channels(p, weight), by_winograd);
+            const auto judge = [&](reference::Conv2dResult of_rows, Sums are) {
+                return judge_of({{"input_gradient",
+                                  expected_of(type(), std::move(of_rows), rows, order, are)}});
+            };
+            return [this, direct = judge(sums, Sums::exact),
+                    winograd = judge(by_winograd, Sums::rounded)](const Tensors &results) {
+                return reference::is_winograd(ran_) ? winograd(results) : direct(results);
+            };
         }
         auto sums = reference::conv2d_backward_weight(p, gradient, read(host[1]), rows);
         std::rotate(order.begin(), order.begin() + 1, order.end());  // k, r, s, c to r, s, c, k
@@ -147,6 +164,9 @@ public:
 private:
     bool of_input() const { return pass_.gradient == Gradient::input; }
 
+    bool direct_ = false;
+    // ran_: in the last call.
+    const KernelInfo *selected_ = nullptr, *ran_ = nullptr;
     const Pass &pass_;
     std::string formulation_ = "any";
     std::vector<KernelInfo> of_formulation_;

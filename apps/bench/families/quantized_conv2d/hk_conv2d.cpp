@@ -12,6 +12,7 @@ class HkConv2d : public Peer {
 public:
     HkConv2d(const QuantizedConv2dData &data, const Device &device)
         : problem_(data.problem.conv), device_(device) {
+        problem_.options.direct = true;  // the sums that it is checked for
         const Conv2dProblem &p = problem_;
         input_ = tensor_of(input_shape(p), p.type, data.input.data(), device);
         weight_ = tensor_of(weight_shape(p), p.type, data.dequantized_weight().data(), device);

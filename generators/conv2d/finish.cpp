@@ -1,0 +1,28 @@
+#include "generators/conv2d/finish.h"
+
+#include "generators/activation.h"
+#include "generators/optional.h"
+
+using namespace Halide;
+
+namespace hk::generators {
+
+Func sum_start(const Conv2dOperands &op) {
+    Func start("start");
+    if (!op.bias.defined()) {
+        start(k, g) = 0.f;
+        return start;
+    }
+    Func bias = BoundaryConditions::constant_exterior(op.bias, cast(op.type, 0),
+                                                      {{0, op.filters}, {Expr(), Expr()}});
+    start(k, g) = if_present(op.has_bias, cast<float>(bias(k, g)), 0.f);
+    return start;
+}
+
+Expr finished_sum(const Conv2dOperands &op, Expr sum, const std::array<Expr, 5> &at) {
+    const Expr residual = cast<float>(op.residual(at[0], at[1], at[2], at[3], at[4]));
+    sum = if_present(op.has_residual, sum + residual, sum);
+    return op.smooth.defined() ? activation(sum, op.slope, op.low, op.high, op.smooth) : sum;
+}
+
+}  // namespace hk::generators

@@ -1,0 +1,17 @@
+#pragma once
+// What the algorithms of conv2d do before and after their sums.
+
+#include <array>
+
+#include "generators/conv2d/conv2d.h"
+
+namespace hk::generators {
+
+// start(k, g): the bias, zero where there is none and past the last channel.
+Halide::Func sum_start(const Conv2dOperands &operands);
+
+// A sum with the residual at k, g, x, y, n, activated, in f32.
+Halide::Expr finished_sum(const Conv2dOperands &operands, Halide::Expr sum,
+                          const std::array<Halide::Expr, 5> &at);
+
+}  // namespace hk::generators

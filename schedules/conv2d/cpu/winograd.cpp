@@ -1,0 +1,156 @@
+#include "schedules/conv2d/conv2d.h"
+#include "schedules/conv2d/conv2d_filter.h"
+
+using namespace Halide;
+using namespace hk::generators;
+
+namespace hk::schedules {
+
+namespace {
+
+struct WinogradBlock {
+    int vectors;    // of filters, side by side
+    int tiles;      // side by side: with vectors the sums in registers
+    int kilobytes;  // of V and M in a task
+};
+
+// Registers: sums, the vectors of U, a broadcast of V. AVX-512: 2 * 8 + 2 + 1 of 32, 10 loads for
+// 16 multiplications; 16 registers: 2 * 6 + 2 + 1, 8 loads for 12. Both hide four cycles of two
+// multipliers.
+WinogradBlock choose(const Conv2dContext &context) {
+    const int registers = vector_registers(context.target);
+    WinogradBlock block = {2, registers < 32 ? 6 : 8, 256};
+    Knobs knobs(context.knobs);
+    knobs.take("vectors", block.vectors, steps(1, 6));
+    knobs.take("tiles", block.tiles, steps(1, 12));
+    knobs.take("kilobytes", block.kilobytes, powers(64, 2048));
+    knobs.end();
+    knobs.estimate("vector registers", block.vectors * block.tiles + block.vectors + 1, registers);
+    return block;
+}
+
+int lanes_of(const Conv2dContext &context) {
+    return std::min(kFilterBlock, context.target.natural_vector_size<float>());
+}
+
+const Var kv("kv"), kb("kb"), cb("cb");
+const RVar tb("tb"), task("task"), tile("tile"), co("co"), ci("ci");
+constexpr TailStrategy guard = TailStrategy::GuardWithIf;
+
+// A line of points in registers, and the 36 of a tile's vector of channels on the stack between
+// columns and rows.
+void transform_input(Conv2dWinograd &stages, const LoopLevel &at, int tiles, int lanes) {
+    const Var &ci = stages.ci, &co = stages.co, &ti = stages.ti, &to = stages.to, &j = stages.j;
+    stages.input.compute_at(at)
+        .bound_extent(ci, kWinogradChannels)
+        .bound_extent(ti, tiles)
+        .bound_extent(i, kWinogradPoints)
+        .bound_extent(j, kWinogradPoints)
+        .reorder_storage(ci, ti, i, j, co, to, g)
+        .split(ci, cb, ci, lanes)
+        .reorder(ci, j, i, cb, co, ti, to, g)
+        .vectorize(ci)
+        .unroll(j)
+        .parallel(to);
+    stages.columns.compute_at(stages.input, cb)
+        .bound_extent(i, kWinogradPoints)
+        .bound_extent(q, kWinogradPoints)
+        .reorder(ci, i, q)
+        .vectorize(ci, lanes)
+        .unroll(i);
+    stages.patch.compute_at(stages.columns, q)
+        .bound_extent(stages.p, kWinogradPoints)
+        .vectorize(c, lanes)
+        .unroll(stages.p);
+}
+
+// All tiles of a task and a block of filters, for one point after the other.
+void multiply(Conv2dWinograd &stages, const WinogradBlock &block, int lanes) {
+    const Var &ti = stages.ti, &to = stages.to, &j = stages.j;
+    const int filters = block.vectors * lanes;
+    Func product = stages.product, stored = product.in();
+    stored.compute_at(stages.output, kb)
+        .bound_extent(k, filters)
+        .align_bounds(k, filters)
+        .bound_extent(ti, block.tiles)
+        .bound_extent(i, kWinogradPoints)
+        .bound_extent(j, kWinogradPoints)
+        .reorder_storage(k, i, j, ti, to, g)
+        .reorder(k, ti, to, i, j, g)
+        .vectorize(k, lanes)
+        .unroll(k)
+        .unroll(ti);
+    product.compute_at(stored, to).vectorize(k, lanes).unroll(k).unroll(ti);
+    product.update()
+        .split(stages.channels.x, co, ci, kWinogradChannels, guard)
+        .reorder(k, ti, ci, co)
+        .vectorize(k, lanes)
+        .unroll(k)
+        .unroll(ti);
+}
+
+void transform_output(Conv2dWinograd &stages, int lanes) {
+    const Var &j = stages.j, &u = stages.u, &v = stages.v;
+    for (Func *f : {&stages.tile, &stages.rows})
+        f->compute_at(stages.output, kv)
+            .bound_extent(k, lanes)
+            .vectorize(k)
+            .bound_extent(u, kWinogradTile);
+    stages.tile.bound_extent(v, kWinogradTile).reorder(k, v, u).unroll(v);
+    stages.rows.bound_extent(j, kWinogradPoints).unroll(u);
+}
+
+}  // namespace
+
+int winograd_tiles(const Conv2dContext &context) { return choose(context).tiles; }
+
+namespace cpu {
+
+// A task has as many blocks of tiles as keep V and M in the second cache beside the filters that
+// pass through it, and no fewer than one. Blocks of filters are tasks too, for images of few tiles.
+// V is [ci, ti, i, j, co, to]: within a block of tiles the product reads it at constant addresses.
+// Operations of the definition on one Zen 4 core of 118 GFLOP/s (explorer run conv2d CASE --row
+// 3x3_7): 56x56_64-64_3x3 315, 28x28_128-128_3x3 289, 14x14_256-256_3x3 272; by 3x3_7 105, 103,
+// 102. Transforms are a third of that time.
+//
+// Lost: V with all channels of a point together, where each store of a transform misses the first
+// cache (0.9 of the speed at 14x14_256-256_3x3); transforms unrolled whole, 36 values of 32
+// registers (0.85 at 56x56_64-64_3x3); a task of --knobs kilobytes:512 (0.93) and 1024 (0.77);
+// --knobs vectors:4,tiles:6, as fast where filters fill them (1.05 at 28x28_128-128_3x3) and 0.85
+// with 96.
+void winograd(Conv2dWinograd &stages, const Conv2dContext &context) {
+    const WinogradBlock block = choose(context);
+    const int lanes = lanes_of(context), filters = block.vectors * lanes;
+    const RDom &d = stages.d;
+    const Expr bytes =
+        4 * kWinogradPoints * kWinogradPoints * block.tiles * (context.channels + filters);
+    const Expr blocks = max(block.kilobytes * 1024 / bytes, 1);
+
+    stages.output.update()
+        .allow_race_conditions()
+        .split(k, kb, k, filters, guard)
+        .split(k, kv, k, lanes)
+        .split(d.z, tb, tile, block.tiles, guard)
+        .split(tb, task, tb, blocks, guard)
+        .reorder(k, d.x, d.y, kv, tile, tb, kb, task, g)
+        .vectorize(k)
+        .parallel(kb)
+        .parallel(task)
+        .parallel(g);
+    stages.start.compute_root();
+    if (stages.filter.output.defined()) {
+        stages.filter.output.compute_root();
+        transform_filter(stages.filter, {context.nhwc, context.filters_inner}, lanes);
+    }
+    stages.activated.compute_at(stages.output, d.x)
+        .bound_extent(k, lanes)
+        .vectorize(k)
+        .specialize(context.plain);
+    transform_output(stages, lanes);
+    multiply(stages, block, lanes);
+    transform_input(stages, LoopLevel(stages.output, task), block.tiles, lanes);
+}
+
+}  // namespace cpu
+
+}  // namespace hk::schedules
