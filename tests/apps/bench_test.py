@@ -128,7 +128,7 @@ class AgainstGeneral(BenchTest):
 
     def test_refuses_what_has_no_later_row(self):
         for flags, told in {"--family kernel_map": "kernel_map", "--row 9x9": "9x9",
-                            "--filter nothing_like_it": "nothing_like_it"}.items():
+                            "--filter nothing_like_it": "no case of these lists"}.items():
             with self.subTest(flags):
                 self.expect(f"bench --against-general {QUICK} {flags}", told, status=2)
 
