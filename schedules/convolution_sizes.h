@@ -6,11 +6,11 @@
 namespace hk::schedules {
 
 struct Conv2dSizes : Context {
-    bool nhwc;
+    bool nhwc = true;
     // Sizes that the kernel is compiled for; 0: any.
-    int kernel_w, kernel_h, stride_x, stride_y, dilation_x, dilation_y, channels_per_group,
-        filters_per_group;
-    int width;  // of the input
+    int kernel_w = 0, kernel_h = 0, stride_x = 0, stride_y = 0, dilation_x = 0, dilation_y = 0,
+        channels_per_group = 0, filters_per_group = 0;
+    int width = 0;  // of the input
 };
 
 }  // namespace hk::schedules

@@ -75,7 +75,9 @@ Work checked(Case &one, const KernelInfo *row) {
 
 RowCase compare(const Candidate &candidate, const MeasureOptions &how) {
     const std::vector<const KernelInfo *> &rows = candidate.rows;
-    RowCase result{std::string(rows.front()->row), candidate.info.name};
+    RowCase result;
+    result.row = rows.front()->row;
+    result.name = candidate.info.name;
     try {
         const std::unique_ptr<Case> one = candidate.info.prepare();
         std::vector<Work> works;

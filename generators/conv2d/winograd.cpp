@@ -62,7 +62,7 @@ void multiply(const Conv2dWinogradOperands &op, Conv2dWinograd &stages) {
         stages.input(from % kWinogradChannels, ti, from / kWinogradChannels, i, j, to, g);
 }
 
-void transform_output(const Conv2dWinogradOperands &op, int tiles, Conv2dWinograd &stages) {
+void transform_output(int tiles, Conv2dWinograd &stages) {
     const Var &j = stages.j, &u = stages.u, &v = stages.v;
     stages.rows = Func("rows");
     stages.rows(k, u, j, t, g) = mux(u, winograd_output([&](int at) {
@@ -135,7 +135,7 @@ Conv2dWinograd conv2d_winograd(const Conv2dWinogradOperands &op, const Conv2dLay
     Conv2dWinograd stages;
     transform_input(op, tiles, stages);
     multiply(op, stages);
-    transform_output(op, tiles, stages);
+    transform_output(tiles, stages);
     store(op, layout, stages);
     return stages;
 }

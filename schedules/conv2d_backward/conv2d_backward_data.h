@@ -7,9 +7,9 @@
 namespace hk::schedules {
 
 struct Conv2dBackwardDataContext : Conv2dSizes {
-    Halide::Expr phases_x, phases_y;  // the strides: numbers, or arguments of the kernel
-    Halide::Expr dense_columns;       // an argument, where columns are innermost
-    Halide::Expr plain;               // an argument: nothing is accumulated
+    Halide::Expr phases_x = {}, phases_y = {};  // the strides: numbers, or arguments of the kernel
+    Halide::Expr dense_columns = {};            // an argument, where columns are innermost
+    Halide::Expr plain = {};                    // an argument: nothing is accumulated
 };
 
 namespace cpu {

@@ -9,10 +9,10 @@
 namespace hk::schedules {
 
 struct Conv2dBackwardWeightContext : Conv2dSizes {
-    Halide::Expr channels, filters, groups;  // of a group; of both
-    Halide::Expr plain;                      // nothing is accumulated
-    Halide::Expr packed;                     // nhwc, sizes known: the result has no gaps
-    bool in_f32;                             // operands need no conversion
+    Halide::Expr channels = {}, filters = {}, groups = {};  // of a group; of both
+    Halide::Expr plain = {};                                // nothing is accumulated
+    Halide::Expr packed = {};  // nhwc, sizes known: the result has no gaps
+    bool in_f32 = false;       // operands need no conversion
 };
 
 // How the schedule that the context names divides images.

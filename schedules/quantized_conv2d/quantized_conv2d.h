@@ -8,12 +8,12 @@
 namespace hk::schedules {
 
 struct QuantizedConv2dContext : Conv2dSizes {
-    bool integer;  // input u8, sums in s32; else both f32
+    bool integer = false;  // input u8, sums in s32; else both f32
     // Of the arguments. plain: there is no slope, the weight's zero point is 0, the output no s32
     // and bounded from above by its type alone. no_bias: there is none; word_bias: its elements are
     // words next to each other; dense_filters: so are the filters, of one channel; unsigned_bytes:
     // the input and the output are u8, not s8.
-    Halide::Expr plain, no_bias, word_bias, dense_filters, unsigned_bytes;
+    Halide::Expr plain = {}, no_bias = {}, word_bias = {}, dense_filters = {}, unsigned_bytes = {};
 };
 
 template<typename Stages>

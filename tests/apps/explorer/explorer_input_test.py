@@ -43,7 +43,7 @@ SWEEP = [
     (CASE + " --part 5/4", "allowed: 1/N to N/N"),
     (CASE + " --part x", "allowed: 1/N to N/N"),
     (CASE + " --budget 0", "--budget"),
-    (CASE + " --schedule winograd --output bad", "packed/broadcast"),
+    (CASE + " --schedule origami --output bad", "packed/broadcast"),
     (CASE + " --output /dev/null/x", "--output is /dev/null/x"),
 ]
 
