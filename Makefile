@@ -23,8 +23,11 @@ ifneq ($(filter asan tsan,$(PRESET)),)
 	@$(CMAKE) --build build --target hk_kernels -j $(JOBS)
 endif
 
+# Two builds of one tree at once, or one that was killed, leave a torn log of dependencies, from which ninja 1.13
+# compiles everything again each time (ninja-build/ninja#2703) unless it is written anew.
 configure: kernels
 	@[ -f $(BUILD)/build.ninja ] || $(CMAKE) --preset $(PRESET) -B $(BUILD)
+	@[ ! -f $(BUILD)/.ninja_deps ] || .venv/bin/ninja -C $(BUILD) -t recompact >/dev/null
 
 build: configure
 	@$(CMAKE) --build $(BUILD) -j $(JOBS)
