@@ -333,23 +333,24 @@ TEST(Conv2dBackwardScratch, DoesNotGrowWithTheImage) {
     };
     for (const auto &[layout, rows, channels] :
          {Image{Layout::nhwc, 20000, 17}, Image{Layout::nchw, 20000, 17},
-          Image{Layout::nchw, 20, 20000}}) {
+          Image{Layout::nchw, 9000, 2000}}) {
         Conv2dOptions options;
         options.layout = layout;
         options.dilation = {rows - 1, 1};
-        const Tensor gradient = ones(image_shape(layout, 1, 1, 3, 2));
+        const Tensor gradient = ones(image_shape(layout, 1, 1, 1, 2));
         const Tensor weight = ones(image_shape(layout, 2, 2, 1, channels));
-        const Tensor result(image_shape(layout, 1, rows, 3, channels), DataType::f32);
+        const Tensor result(image_shape(layout, 1, rows, 1, channels), DataType::f32);
         pool.trim();
         pool.reset_peaks();
         const int64_t before = pool.statistics().in_use;
         conv2d_backward_data(gradient, weight, result, options);
-        EXPECT_LT(pool.statistics().peak_in_use - before, 1 << 20) << name_of(layout);
+        EXPECT_LT(pool.statistics().peak_in_use - before, 1 << 16)
+            << name_of(layout) << ", " << rows << " rows of " << channels << " channels";
         for (const int64_t row : {int64_t{0}, int64_t{1}, rows / 2, rows - 1}) {
             const double wanted = row == 0 || row == rows - 1 ? 2 : 0;
             const Tensor line = result.slice(layout == Layout::nhwc ? 1 : 2, row, 1);
             EXPECT_EQ(reference::read(line),
-                      std::vector<double>(static_cast<size_t>(3 * channels), wanted))
+                      std::vector<double>(static_cast<size_t>(channels), wanted))
                 << row;
         }
     }
