@@ -110,8 +110,8 @@ void ProblemCase::run(int count) {
 }
 
 std::vector<Contestant> ProblemCase::peers() {
-    std::vector<Contestant> result = right_ones(
-        libraries(), [this](const Outputs &made) { return check(made).failure.empty(); });
+    std::vector<Contestant> result =
+        right_ones(libraries(), [this](const Outputs &made) { return check(made); });
     for (Contestant &variant : problem_->variants(host_)) result.push_back(std::move(variant));
     return result;
 }

@@ -25,7 +25,8 @@ Peers onednn_conv2d(const Conv2dData &data, int threads);
 Peers onnxruntime_conv2d(const Conv2dData &data, int threads);
 
 // ncnn, f32: a network of one layer that packs its weight when it loads, and takes Winograd where
-// it likes. ncnn is NCHW; for nhwc problems the peer gets transposed data, which is not timed.
+// it likes: its results may be off by 1.5e-5 of the largest value. ncnn is NCHW; for nhwc problems
+// the peer gets transposed data, which is not timed.
 Peers ncnn_conv2d(const Conv2dData &data, int threads);
 
 }  // namespace hk::bench

@@ -21,6 +21,9 @@ public:
     virtual std::string name() const = 0;            // of the library
     virtual std::string variant() const = 0;         // what of it: layout, …
     virtual bool same_task() const { return true; }  // counts in the ratio
+    // The error, as Check has it, that is right whatever the bound of a direct sum: of what
+    // transforms its data, so that an element's error is not bounded by the products that it sums.
+    virtual double tolerance() const { return 0; }
     virtual void run() = 0;
     virtual double repeat(int count) {  // the seconds that it took
         return Work([this](int times) {
@@ -32,9 +35,10 @@ public:
 
 using Peers = std::vector<std::unique_ptr<Peer>>;
 
+bool is_right(const Peer &peer, const Check &check);
+
 // Runs each once; those whose outputs are right take part, others are named on stderr.
-std::vector<Contestant> right_ones(Peers peers,
-                                   const std::function<bool(const Outputs &)> &is_right);
+std::vector<Contestant> right_ones(Peers peers, const std::function<Check(const Outputs &)> &check);
 
 // Versions of the installed libraries, as "oneDNN 3.2.0"; empty where there are none.
 const std::string &numpy_version();

@@ -74,7 +74,7 @@ const std::string &numpy_version() {
 }
 
 PythonPeer::PythonPeer(std::string name, std::string variant, const PythonTask &task)
-    : name_(std::move(name)), variant_(std::move(variant)) {
+    : name_(std::move(name)), variant_(std::move(variant)), tolerance_(task.tolerance) {
     const std::string &folder = process_.folder;
     json arrays = json::array();
     for (const auto &[array, tensor] : task.arrays) {

@@ -25,6 +25,7 @@ struct PythonTask {
     std::vector<PythonArray> arrays;
     nlohmann::json options;
     int threads = 1;
+    double tolerance = 0;  // the peer's
 };
 
 class PythonPeer : public Peer {
@@ -35,6 +36,7 @@ public:
 
     std::string name() const override { return name_; }
     std::string variant() const override { return variant_; }
+    double tolerance() const override { return tolerance_; }
     void run() override { repeat(1); }
     double repeat(int count) override;
     Outputs outputs() override;
@@ -56,6 +58,7 @@ private:
     };
 
     std::string name_, variant_;
+    double tolerance_;
     Process process_;
 };
 
