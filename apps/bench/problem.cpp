@@ -101,7 +101,7 @@ Check ProblemCase::check() {
         }
     }
     run(1);
-    return judge_(problem_->results());
+    return judge_(problem_->results(), kernel());
 }
 
 void ProblemCase::run(int count) {

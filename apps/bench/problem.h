@@ -22,8 +22,9 @@ struct Operand {
 using Tensors = std::vector<Tensor>;
 
 // Holds what a call wrote, in host memory and in the order of the operands, against what it should
-// have written.
-using Judge = std::function<Check(const Tensors &results)>;
+// have written. `row`: the kernel of ours that wrote it, whose bound it is held to; null: another
+// library did.
+using Judge = std::function<Check(const Tensors &results, const KernelInfo *row)>;
 
 // What a problem asks for, whatever the kernel.
 struct Arithmetic {
@@ -113,7 +114,7 @@ public:
 
     // Of other libraries, whatever their results are, and a check of these.
     Peers libraries() const { return problem_->libraries(host_); }
-    Check check(const Outputs &made) const { return judge_(problem_->results_of(made)); }
+    Check check(const Outputs &made) const { return judge_(problem_->results_of(made), nullptr); }
 
 private:
     std::unique_ptr<Problem> problem_;

@@ -35,15 +35,6 @@ std::string flags_of(const Family &family, const Settings &s) {
     return flags;
 }
 
-// To group normalisation an image of one pixel is of both layouts, and goes to the rows of nhwc.
-Settings seen_by_kernel(const Family &family, Settings settings, const json &result) {
-    if (family.folder == "group_norm" && settings.layout == Layout::nchw) {
-        const json &input = result.at("shapes").at("input");
-        if (input.at(2) == 1 && input.at(3) == 1) settings.layout = Layout::nhwc;
-    }
-    return settings;
-}
-
 // Each case was checked against the reference: bench's status would be 1.
 void expect_smoke(const Family &family, const Settings &settings) {
     const std::string flags = flags_of(family, settings);
@@ -61,7 +52,7 @@ void expect_smoke(const Family &family, const Settings &settings) {
         EXPECT_GT(r.at("rate").get<double>(), 0);
         EXPECT_EQ(r.at("kernel") != "", family.has_rows);
         EXPECT_EQ(std::ranges::count_if(
-                      family.rows(seen_by_kernel(family, settings, r)),
+                      family.rows(settings),
                       [&](const KernelInfo *row) { return r.at("kernel") == row->name; }),
                   family.has_rows);
         if (r.at("unit") == "GB/s" && family.name != "topk") {

@@ -14,7 +14,8 @@
 // 32768 terms, however long, by at most 2^-14.
 //
 // On the CPU, 3x3 filters of f32 with strides and dilations of 1 may run as Winograd's
-// F(4x4, 3x3), at 2 to 3 times the speed, unless `direct` is set. Then a sum is off by at most
+// F(4x4, 3x3), which has a quarter of the products, unless `direct` is set. Then a sum is off by at
+// most
 //   (C/G + 28) * 2^-24 * 161 * (largest |input|) * (sum of its filter's magnitudes)
 // (Barabasz and others, Error Analysis and Improving the Accuracy of Winograd Convolution for Deep
 // Neural Networks, 2020; on random data some 1e-6 of the largest output), sums of integers are not

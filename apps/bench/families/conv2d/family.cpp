@@ -50,12 +50,10 @@ public:
 
     void bind(const Tensors &tensors) override {
         Convolution::bind(tensors);
-        selected_ = select(settings().device.type(), limits_of(settings()), false).kernel;
         filter_ = prepared_ ? prepare_filter(tensor(1)) : Filter(tensor(1));
     }
 
     void run(const KernelInfo *row) override {
-        ran_ = row ? row : selected_;
         run(row, wants_plain(row) ? Filter(tensor(1)) : *filter_);
     }
 
@@ -74,8 +72,9 @@ public:
             return judge_of({{"output", expected_of(type(), std::move(of_rows), rows,
                                                     channels_last(layout()))}});
         };
-        return [this, direct = judge(sums), winograd = judge(by_winograd)](const Tensors &results) {
-            return reference::is_winograd(ran_) ? winograd(results) : direct(results);
+        return [direct = judge(sums), winograd = judge(by_winograd)](const Tensors &results,
+                                                                     const KernelInfo *row) {
+            return (reference::is_winograd(row) ? winograd : direct)(results, row);
         };
     }
 
@@ -108,7 +107,6 @@ private:
     }
 
     bool in_place_ = false, prepared_ = false, direct_ = false;
-    const KernelInfo *selected_ = nullptr, *ran_ = nullptr;  // ran_: in the last call
     std::optional<Filter> filter_;
 };
 

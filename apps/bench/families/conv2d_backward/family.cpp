@@ -102,13 +102,7 @@ public:
     // sums so many products that a bound for any order would let one that is left out pass.
     int bits() const override { return 5; }
 
-    void bind(const Tensors &tensors) override {
-        Convolution::bind(tensors);
-        selected_ = select(settings().device.type(), limits_of(settings()), false).kernel;
-    }
-
     void run(const KernelInfo *row) override {
-        ran_ = row ? row : selected_;
         if (row) {
             pass_.call_with(*row, tensor(0), tensor(1), tensor(2), conv().options, 0, {});
         } else {
@@ -137,10 +131,11 @@ public:
                 return judge_of({{"input_gradient",
                                   expected_of(type(), std::move(of_rows), rows, order, are)}});
             };
-            return [this, direct = judge(sums, Sums::exact),
-                    winograd = judge(by_winograd, Sums::rounded)](const Tensors &results) {
-                return reference::is_winograd(ran_) ? winograd(results) : direct(results);
-            };
+            return
+                [direct = judge(sums, Sums::exact), winograd = judge(by_winograd, Sums::rounded)](
+                    const Tensors &results, const KernelInfo *row) {
+                    return (reference::is_winograd(row) ? winograd : direct)(results, row);
+                };
         }
         auto sums = reference::conv2d_backward_weight(p, gradient, read(host[1]), rows);
         std::rotate(order.begin(), order.begin() + 1, order.end());  // k, r, s, c to r, s, c, k
@@ -165,8 +160,6 @@ private:
     bool of_input() const { return pass_.gradient == Gradient::input; }
 
     bool direct_ = false;
-    // ran_: in the last call.
-    const KernelInfo *selected_ = nullptr, *ran_ = nullptr;
     const Pass &pass_;
     std::string formulation_ = "any";
     std::vector<KernelInfo> of_formulation_;

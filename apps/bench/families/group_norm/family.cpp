@@ -109,7 +109,8 @@ public:
             return std::string_view(constraint.field) == "backward" &&
                    constraint.value != static_cast<int64_t>(backward_);
         };
-        return Problem::serves(kernel) && std::ranges::none_of(kernel.where, other);
+        if (std::ranges::any_of(kernel.where, other)) return false;
+        return Problem::serves(kernel) || takes_a_pixel_of_nchw(kernel);
     }
     Selection select(DeviceType device, const DeviceLimits &limits, bool explain) const override {
         return select_group_norm(problem_, device, limits, explain);
@@ -182,6 +183,20 @@ public:
     }
 
 private:
+    // An image of one pixel is of both layouts: in nchw too it goes to the rows of nhwc for few
+    // pixels, of which nchw has none.
+    bool takes_a_pixel_of_nchw(const KernelInfo &kernel) const {
+        const auto same_row = [&](const KernelInfo &row) {
+            return row.layout == layout() && std::string_view(row.row) == kernel.row;
+        };
+        return layout() == Layout::nchw && kernel.type == type() &&
+               std::ranges::any_of(kernel.where,
+                                   [](const Constraint &constraint) {
+                                       return std::string_view(constraint.field) == "pixels";
+                                   }) &&
+               std::ranges::none_of(kernels(), same_row);
+    }
+
     Shape image() const {
         const GroupNormProblem &p = problem_;
         return layout() == Layout::nhwc ? Shape{p.batch, p.height, p.width, p.channels}

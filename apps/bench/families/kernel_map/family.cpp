@@ -93,7 +93,7 @@ public:
         const auto [all, k, s] = cloud_;
         const auto wanted =
             reference::kernel_map(voxels, {{k, k, k}, {s, s, s}}, !cloud_.submanifold());
-        return [wanted](const Tensors &map) {
+        return [wanted](const Tensors &map, const KernelInfo *) {
             const std::string failure = difference(map, wanted);
             return Check{failure.empty() ? 0. : 1., failure};
         };

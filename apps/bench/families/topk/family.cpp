@@ -120,7 +120,7 @@ public:
     Judge judge(const Tensors &host) const override {
         const reference::TopKResult wanted =
             reference::topk(host[0], k_, static_cast<int>(axis_), options_.order, DataType::s64);
-        return [wanted, p = problem_](const Tensors &results) {
+        return [wanted, p = problem_](const Tensors &results, const KernelInfo *) {
             std::string failure;
             if (p.values) failure = difference("value", results[0], wanted.values);
             if (p.indices && failure.empty())
