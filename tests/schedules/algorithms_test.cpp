@@ -247,6 +247,11 @@ auto of_any_layout(const std::vector<Algorithm> &algorithms) {
     return testing::Combine(testing::ValuesIn(algorithms), testing::Values(Layout::any),
                             testing::Values(DataType::f32));
 }
+// Known sizes are arithmetic of indices, which no type changes.
+std::vector<Algorithm> of_any_sizes(std::vector<Algorithm> algorithms) {
+    std::erase_if(algorithms, [](const Algorithm &one) { return !one.name.empty(); });
+    return algorithms;
+}
 template<size_t count>
 std::vector<Algorithm> all(const Algorithm (&algorithms)[count]) {
     return {algorithms, algorithms + count};
@@ -257,7 +262,11 @@ INSTANTIATE_TEST_SUITE_P(Winograd, Conv2dAlgorithm, in_layouts(all(kWinograd), {
                          parameter_name);
 INSTANTIATE_TEST_SUITE_P(Winograd, BackwardDataAlgorithm,
                          in_layouts(all(kWinogradGradient), {DataType::f32}), parameter_name);
-INSTANTIATE_TEST_SUITE_P(Root, BackwardDataAlgorithm, in_layouts(backward_data_algorithms()),
+INSTANTIATE_TEST_SUITE_P(Root, BackwardDataAlgorithm,
+                         in_layouts(backward_data_algorithms(), {DataType::f32}), parameter_name);
+INSTANTIATE_TEST_SUITE_P(RootOfHalves, BackwardDataAlgorithm,
+                         in_layouts(of_any_sizes(backward_data_algorithms()),
+                                    {DataType::f16, DataType::bf16}),
                          parameter_name);
 INSTANTIATE_TEST_SUITE_P(Root, BackwardWeightAlgorithm, in_layouts(all(kBackwardWeight)),
                          parameter_name);

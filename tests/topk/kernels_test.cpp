@@ -151,7 +151,7 @@ INSTANTIATE_TEST_SUITE_P(SharedBytes, TopKOnGpu,
 
 // Columns of long rows: more tiles than fill a GPU.
 TEST(TopKOfManyRowsOnGpu, IsTheReference) {
-    for (const Pattern pattern : kOrders) {
+    for (const Pattern pattern : {Pattern::few, Pattern::reversed}) {
         for (const auto &[rows, columns, k, type, order] :
              {std::tuple{130, 9000, 5, DataType::f32, Order::largest},
               {60, 70001, 17, DataType::s64, Order::smallest},
