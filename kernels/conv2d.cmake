@@ -20,59 +20,70 @@ term(bounded_copy window<=1048576 copied<=16777216 spread<=4096 stride_x<=8 stri
 term(grouped4 channels_per_group=4 filters_per_group=4 groups%4=0 grouped_rows)
 
 # CPU.
-#        row                    algorithm  schedule          types         layouts    knobs                             where
-row(cpu  long                   packed     broadcast_blocks  f32,f16,bf16  nhwc,nchw  tile_x:4,stage:0                  depth>=32769)
-# Depthwise: vectors of groups (nhwc) or columns (nchw). The fixed widths are those of networks for pictures of 224
+#        row                    algorithm             schedule          types         layouts    knobs                             where
+row(cpu  long                   packed                broadcast_blocks  f32,f16,bf16  nhwc,nchw  tile_x:4,stage:0                  depth>=32769)
+# Depthwise: vectors of groups, which images in rows (nchw) are transposed to and back, but for 3x3 with a stride of 1 on
+# rows of more than 20 columns: there vectors of columns are faster (explorer run conv2d depthwise --layout nchw --row
+# depthwise3x3_s1_small, the other by --row depthwise3x3_s1). The fixed widths are those of networks for pictures of 224
 # pixels: with the edges known, small images are faster (bench --list mobilenetv2 --row depthwise3x3_s1 is without).
-row(cpu  depthwise3x3_s1_w7     depthwise  sliding           f32           nhwc       -                                 depthwise 3x3 same_7 groups>=16 not_in_place)
-row(cpu  depthwise3x3_s1_w14    depthwise  sliding           f32           nhwc       tile_x:14                         depthwise 3x3 same_14 groups>=16 not_in_place)
-row(cpu  depthwise3x3_s1_w28    depthwise  sliding           f32           nhwc       tile_y:2                          depthwise 3x3 same_28 groups>=16 not_in_place out_h>=2)
-row(cpu  depthwise3x3_s2_w14    depthwise  sliding           f32           nhwc       -                                 depthwise 3x3 half_14 groups>=16 not_in_place)
-row(cpu  depthwise3x3_s2_w28    depthwise  sliding           f32           nhwc       -                                 depthwise 3x3 half_28 groups>=16 not_in_place)
-row(cpu  depthwise3x3_s2_w56    depthwise  sliding           f32           nhwc       -                                 depthwise 3x3 half_56 groups>=16 not_in_place)
-row(cpu  depthwise3x3_s2_w112   depthwise  sliding           f32           nhwc       tile_x:4,tile_y:2                 depthwise 3x3 half_112 groups>=16 not_in_place out_h>=2)
-row(cpu  depthwise3x3_s1_small  depthwise  sliding           f32,f16,bf16  nhwc       vectors:2                         depthwise 3x3 stride_1 groups>=32 not_in_place out_w>=7 out_w<=16)
-row(cpu  depthwise3x3_s1        depthwise  sliding           f32,f16,bf16  nhwc       stage:0,tile_y:2                  depthwise 3x3 stride_1 groups>=16 not_in_place out_w>=7 out_h>=2)
-row(cpu  depthwise3x3_s2        depthwise  sliding           f32,f16,bf16  nhwc       stage:0,tile_x:4,tile_y:2         depthwise 3x3 stride_2 groups>=16 not_in_place out_w>=4 out_h>=2)
-row(cpu  depthwise              depthwise  sliding           f32,f16,bf16  nhwc       tile_x:4                          depthwise groups>=16 not_in_place out_w>=4 bounded_rows)
-row(cpu  depthwise_in_place     depthwise  sliding_in_place  f32,f16,bf16  nhwc       tile_x:4                          depthwise groups>=16 groups_in_place%16=0 bounded_rows)
-row(cpu  depthwise3x3_s1        depthwise  sliding           f32,f16,bf16  nchw       -                                 depthwise 3x3 stride_1 bounded_rows)
-row(cpu  depthwise              depthwise  sliding           f32,f16,bf16  nchw       -                                 depthwise bounded_rows)
+row(cpu  depthwise3x3_s1_w7     depthwise             sliding           f32           nhwc       -                                 depthwise 3x3 same_7 groups>=16 not_in_place)
+row(cpu  depthwise3x3_s1_w14    depthwise             sliding           f32           nhwc       tile_x:14                         depthwise 3x3 same_14 groups>=16 not_in_place)
+row(cpu  depthwise3x3_s1_w28    depthwise             sliding           f32           nhwc       tile_y:2                          depthwise 3x3 same_28 groups>=16 not_in_place out_h>=2)
+row(cpu  depthwise3x3_s2_w14    depthwise             sliding           f32           nhwc       -                                 depthwise 3x3 half_14 groups>=16 not_in_place)
+row(cpu  depthwise3x3_s2_w28    depthwise             sliding           f32           nhwc       -                                 depthwise 3x3 half_28 groups>=16 not_in_place)
+row(cpu  depthwise3x3_s2_w56    depthwise             sliding           f32           nhwc       -                                 depthwise 3x3 half_56 groups>=16 not_in_place)
+row(cpu  depthwise3x3_s2_w112   depthwise             sliding           f32           nhwc       tile_x:4,tile_y:2                 depthwise 3x3 half_112 groups>=16 not_in_place out_h>=2)
+row(cpu  depthwise3x3_s1_small  depthwise             sliding           f32,f16,bf16  nhwc       vectors:2                         depthwise 3x3 stride_1 groups>=32 not_in_place out_w>=7 out_w<=16)
+row(cpu  depthwise3x3_s1        depthwise             sliding           f32,f16,bf16  nhwc       stage:0,tile_y:2                  depthwise 3x3 stride_1 groups>=16 not_in_place out_w>=7 out_h>=2)
+row(cpu  depthwise3x3_s2        depthwise             sliding           f32,f16,bf16  nhwc       stage:0,tile_x:4,tile_y:2         depthwise 3x3 stride_2 groups>=16 not_in_place out_w>=4 out_h>=2)
+row(cpu  depthwise5x5_s1        depthwise             sliding           f32,f16,bf16  nhwc       -                                 depthwise 5x5 stride_1 groups>=16 not_in_place out_w>=7 bounded_rows)
+row(cpu  depthwise5x5_s2        depthwise             sliding           f32,f16,bf16  nhwc       -                                 depthwise 5x5 stride_2 groups>=16 not_in_place out_w>=7 bounded_rows)
+row(cpu  depthwise7x7_s1        depthwise             sliding           f32,f16,bf16  nhwc       -                                 depthwise 7x7 stride_1 groups>=16 not_in_place out_w>=7 bounded_rows)
+row(cpu  depthwise              depthwise             sliding           f32,f16,bf16  nhwc       tile_x:4                          depthwise groups>=16 not_in_place out_w>=4 bounded_rows)
+row(cpu  depthwise_in_place     depthwise             sliding_in_place  f32,f16,bf16  nhwc       tile_x:4                          depthwise groups>=16 groups_in_place%16=0 bounded_rows)
+row(cpu  depthwise3x3_s1_small  depthwise_transposed  sliding           f32,f16,bf16  nchw       -                                 depthwise 3x3 stride_1 groups>=9 width>=4 out_w<=20 bounded_rows)
+row(cpu  depthwise3x3_s1        depthwise_rows        sliding           f32,f16,bf16  nchw       lanes:8,tile_y:7                  depthwise 3x3 stride_1 bounded_rows)
+row(cpu  depthwise3x3_s2        depthwise_transposed  sliding           f32,f16,bf16  nchw       -                                 depthwise 3x3 stride_2 groups>=9 width>=4 bounded_rows)
+row(cpu  depthwise5x5_s1        depthwise_transposed  sliding           f32,f16,bf16  nchw       -                                 depthwise 5x5 stride_1 groups>=9 width>=4 bounded_rows)
+row(cpu  depthwise5x5_s2        depthwise_transposed  sliding           f32,f16,bf16  nchw       -                                 depthwise 5x5 stride_2 groups>=9 width>=4 bounded_rows)
+row(cpu  depthwise7x7_s1        depthwise_transposed  sliding           f32,f16,bf16  nchw       -                                 depthwise 7x7 stride_1 groups>=9 width>=4 bounded_rows)
+row(cpu  depthwise              depthwise_transposed  sliding           f32,f16,bf16  nchw       -                                 depthwise groups>=9 width>=4 bounded_rows)
+row(cpu  depthwise_any          depthwise             sliding           f32,f16,bf16  nchw       -                                 depthwise bounded_rows)
 # Few channels a group: vectors across groups (4, 8), whose filters are so small that a task packs them, or the sizes
 # known to the compiler (16, 32). Fixed widths where they gain a tenth over the rows below (bench --list resnext50
 # --row …).
-row(cpu  grouped4_3x3_s1        grouped    grouped           f32,f16,bf16  nhwc       -                                 grouped4 3x3 stride_1 out_w>=7)
-row(cpu  grouped16_3x3_s2_w28   packed     grouped           f32           nhwc       -                                 grouped16 3x3 half_28)
-row(cpu  grouped32_3x3_s1_w7    packed     grouped           f32           nhwc       -                                 grouped32 3x3 same_7)
-row(cpu  grouped16_3x3_s1_w14   packed     grouped           f32           nhwc       tile_x:14                         grouped16 3x3 same_14)
-row(cpu  grouped8_3x3_s1        grouped    grouped           f32,f16,bf16  nhwc       -                                 grouped8 3x3 stride_1 out_w>=7)
-row(cpu  grouped8_3x3_s2        grouped    grouped           f32,f16,bf16  nhwc       across:1,tile_x:14,depth:1        grouped8 3x3 stride_2 out_w>=7)
-row(cpu  grouped16_3x3          packed     grouped           f32,f16,bf16  nhwc       tile_y:2                          grouped16 3x3 out_w>=7 out_h>=2)
-row(cpu  grouped32_3x3          packed     grouped           f32,f16,bf16  nhwc       -                                 grouped32 3x3 out_w>=7)
+row(cpu  grouped4_3x3_s1        grouped               grouped           f32,f16,bf16  nhwc       -                                 grouped4 3x3 stride_1 out_w>=7)
+row(cpu  grouped16_3x3_s2_w28   packed                grouped           f32           nhwc       -                                 grouped16 3x3 half_28)
+row(cpu  grouped32_3x3_s1_w7    packed                grouped           f32           nhwc       -                                 grouped32 3x3 same_7)
+row(cpu  grouped16_3x3_s1_w14   packed                grouped           f32           nhwc       tile_x:14                         grouped16 3x3 same_14)
+row(cpu  grouped8_3x3_s1        grouped               grouped           f32,f16,bf16  nhwc       -                                 grouped8 3x3 stride_1 out_w>=7)
+row(cpu  grouped8_3x3_s2        grouped               grouped           f32,f16,bf16  nhwc       across:1,tile_x:14,depth:1        grouped8 3x3 stride_2 out_w>=7)
+row(cpu  grouped16_3x3          packed                grouped           f32,f16,bf16  nhwc       tile_y:2                          grouped16 3x3 out_w>=7 out_h>=2)
+row(cpu  grouped32_3x3          packed                grouped           f32,f16,bf16  nhwc       -                                 grouped32 3x3 out_w>=7)
 # Long sums for few pixels: the filter is read as it is. Otherwise it is packed, in each call unless it is prepared
 # (hk/filter.h).
-row(cpu  1x1_dot                dot        dot               f32           nhwc       -                                 prepared=0 1x1 stride_1 channels_per_group%16=0 filters_per_group%4=0 depth_per_pixel>=7)
-row(cpu  1x1_dot                dot        dot               f16,bf16      nhwc       -                                 prepared=0 1x1 stride_1 channels_per_group%16=0 filters_per_group%4=0 depth_per_pixel>=5)
-row(cpu  3x3_dot                dot        dot               f32,f16,bf16  nhwc       -                                 prepared=0 3x3 channels_per_group%16=0 filters_per_group%4=0 depth_per_pixel>=40)
+row(cpu  1x1_dot                dot                   dot               f32           nhwc       -                                 prepared=0 1x1 stride_1 channels_per_group%16=0 filters_per_group%4=0 depth_per_pixel>=7)
+row(cpu  1x1_dot                dot                   dot               f16,bf16      nhwc       -                                 prepared=0 1x1 stride_1 channels_per_group%16=0 filters_per_group%4=0 depth_per_pixel>=5)
+row(cpu  3x3_dot                dot                   dot               f32,f16,bf16  nhwc       -                                 prepared=0 3x3 channels_per_group%16=0 filters_per_group%4=0 depth_per_pixel>=40)
 # rgb: the first layer; a picture's three channels are no vector.
-row(cpu  rgb                    packed     broadcast         f32,f16,bf16  nhwc       tile_x:8                          channels_per_group=3 bounded_copy)
-row(cpu  rgb3x3                 packed     broadcast         f32           nchw       stage:0                           3x3 channels_per_group=3)
+row(cpu  rgb                    packed                broadcast         f32,f16,bf16  nhwc       tile_x:8                          channels_per_group=3 bounded_copy)
+row(cpu  rgb3x3                 packed                broadcast         f32           nchw       stage:0                           3x3 channels_per_group=3)
 # Tiles of one vector by 4 to 8 pixels keep a core's multipliers as busy as larger ones, and end sooner:
 # explorer run conv2d resnet50 --knobs …. 24 filters are three halves of a vector; a filter of 4 MB and
 # more is read for half as many tiles: what they gain, explorer run conv2d mobilenetv2 (resnext50) --row 1x1. 1x1:
 # passes of 8 blocks of filters stay in a core's cache (explorer run, 8x32_2048-4096 2.5 times as fast as without;
 # 14x14_1024-1024 1.1).
-row(cpu  1x1_to_24              packed     broadcast         f32           nhwc       lanes:8,block:24,chunk:4,stage:0  1x1 filters_per_group=24)
-row(cpu  1x1_large              packed     broadcast         f32           nhwc       block:32,chunk:4,outer:4,stage:0  1x1 channels_per_group>=1024 filters_per_group>=1024)
-row(cpu  1x1                    packed     broadcast         f32           nhwc,nchw  chunk:4,outer:8,stage:0           1x1)
-row(cpu  1x1                    packed     broadcast         f16,bf16      nhwc,nchw  chunk:4,outer:8                   1x1)
+row(cpu  1x1_to_24              packed                broadcast         f32           nhwc       lanes:8,block:24,chunk:4,stage:0  1x1 filters_per_group=24)
+row(cpu  1x1_large              packed                broadcast         f32           nhwc       block:32,chunk:4,outer:4,stage:0  1x1 channels_per_group>=1024 filters_per_group>=1024)
+row(cpu  1x1                    packed                broadcast         f32           nhwc,nchw  chunk:4,outer:8,stage:0           1x1)
+row(cpu  1x1                    packed                broadcast         f16,bf16      nhwc,nchw  chunk:4,outer:8                   1x1)
 # Winograd's convolution (generators/conv2d/winograd.h) has a quarter of the products and transforms whose share grows
 # as channels and filters get fewer: 16 to 24 take 0.7 of the time, as do 7x7 pixels, 4 tiles of which half are used.
-row(cpu  winograd               winograd   winograd          f32           nhwc,nchw  -                                 3x3 stride_1 direct=0 channels_per_group>=16 filters_per_group>=24 winograd_tiles>=4 winograd_outputs>=8)
-row(cpu  3x3_7                  packed     broadcast         f32           nhwc,nchw  -                                 3x3 bounded_copy out_w%7=0)
-row(cpu  3x3                    packed     broadcast         f32,f16,bf16  nhwc,nchw  tile_x:4                          3x3 bounded_copy)
-row(cpu  staged                 packed     broadcast         f32,f16,bf16  nhwc,nchw  tile_x:4                          bounded_copy)
-row(cpu  any                    packed     broadcast         f32,f16,bf16  nhwc,nchw  stage:0)
+row(cpu  winograd               winograd              winograd          f32           nhwc,nchw  -                                 3x3 stride_1 direct=0 channels_per_group>=16 filters_per_group>=24 winograd_tiles>=4 winograd_outputs>=8)
+row(cpu  3x3_7                  packed                broadcast         f32           nhwc,nchw  -                                 3x3 bounded_copy out_w%7=0)
+row(cpu  3x3                    packed                broadcast         f32,f16,bf16  nhwc,nchw  tile_x:4                          3x3 bounded_copy)
+row(cpu  staged                 packed                broadcast         f32,f16,bf16  nhwc,nchw  tile_x:4                          bounded_copy)
+row(cpu  any                    packed                broadcast         f32,f16,bf16  nhwc,nchw  stage:0)
 
 # GPU: a ladder for each kind, from large tiles to none. Filters and input are staged in shared memory a slice of
 # channels at a time; the last rung stages nothing and fits every device. Budgets are what was measured, registers

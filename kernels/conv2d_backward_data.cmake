@@ -19,69 +19,70 @@ term(3x1 kernel_w=1 kernel_h=3 dilation_x=1 dilation_y=1)
 
 # CPU: with strides of one a convolution, by conv2d's algorithms and schedules; the runtime splits a strided one into
 # such ones. What a special row gains over one below it: bench --family conv2d_backward_data --list depthwise --row ROW.
-#        row                algorithm       schedule          types         layouts    knobs                               where
-row(cpu  long               packed          broadcast_blocks  f32,f16,bf16  nhwc,nchw  tile_x:4,stage:0                    output_depth>=32769 stride_1)
+#        row                algorithm             schedule          types         layouts    knobs                               where
+row(cpu  long               packed                broadcast_blocks  f32,f16,bf16  nhwc,nchw  tile_x:4,stage:0                    output_depth>=32769 stride_1)
 # Rows made for a stride of 2, which take a problem whole, where others run its phases one by one. With a stride of 1 the
 # rows grouped…_3x3 below are as fast.
-row(cpu  depthwise3x3_s2    flip_expand     unrolled_phases   f32,f16,bf16  nhwc       tile_y:2                            depthwise 3x3 stride_2 padding_left=1 padding_top=1 groups%16=0)
-row(cpu  depthwise3x3_s2_8  flip_expand     unrolled_phases   f32           nhwc       lanes:8,tile_y:2                    depthwise 3x3 stride_2 padding_left=1 padding_top=1 groups%8=0)
-row(cpu  depthwise3x3_s2    rows            unrolled_phases   f32,f16,bf16  nchw       -                                   depthwise 3x3 stride_2 padding_left=1 padding_top=1)
-row(cpu  depthwise5x5_s2    flip_expand     unrolled_phases   f32,f16,bf16  nhwc       tile_y:2                            depthwise 5x5 stride_2 padding_left=2 padding_top=2 groups%16=0)
-row(cpu  depthwise5x5_s2_8  flip_expand     unrolled_phases   f32           nhwc       lanes:8,tile_y:2                    depthwise 5x5 stride_2 padding_left=2 padding_top=2 groups%8=0)
-row(cpu  depthwise5x5_s2    rows            unrolled_phases   f32,f16,bf16  nchw       -                                   depthwise 5x5 stride_2 padding_left=2 padding_top=2)
-row(cpu  grouped8_3x3_s2    flip_expand     unrolled_phases   f32,f16,bf16  nhwc       vectors:8                           channels_per_group=8 filters_per_group=8 3x3 stride_2 padding_left=1 padding_top=1 groups%16=0)
-row(cpu  grouped16_3x3_s2   flip_expand     unrolled_phases   f32,f16,bf16  nhwc       vectors:8                           channels_per_group=16 filters_per_group=16 3x3 stride_2 padding_left=1 padding_top=1 groups%8=0)
-row(cpu  grouped32_3x3_s2   flip_expand     unrolled_phases   f32,f16,bf16  nhwc       vectors:4,tile_y:1                  channels_per_group=32 filters_per_group=32 3x3 stride_2 padding_left=1 padding_top=1 groups%4=0)
-row(cpu  depthwise3x3_w7    depthwise       sliding           f32           nhwc       tile_y:1                            depthwise 3x3 same_7 groups%16=0)
-row(cpu  depthwise3x3_w14   depthwise       sliding           f32           nhwc       tile_x:14                           depthwise 3x3 same_14 groups%16=0)
-row(cpu  depthwise3x3_w28   depthwise       sliding           f32           nhwc       tile_y:1                            depthwise 3x3 same_28 groups%16=0)
-row(cpu  depthwise3x3       depthwise       sliding           f32,f16,bf16  nhwc       -                                   depthwise 3x3 stride_1 groups%16=0)
-row(cpu  depthwise5x5       depthwise       sliding           f32,f16,bf16  nhwc       tile_y:2                            depthwise 5x5 stride_1 groups%16=0)
-row(cpu  depthwise7x7       depthwise       sliding           f32,f16,bf16  nhwc       tile_y:2                            depthwise 7x7 stride_1 groups%16=0)
+row(cpu  depthwise3x3_s2    flip_expand           unrolled_phases   f32,f16,bf16  nhwc       tile_y:2                            depthwise 3x3 stride_2 padding_left=1 padding_top=1 groups%16=0)
+row(cpu  depthwise3x3_s2_8  flip_expand           unrolled_phases   f32           nhwc       lanes:8,tile_y:2                    depthwise 3x3 stride_2 padding_left=1 padding_top=1 groups%8=0)
+row(cpu  depthwise3x3_s2    rows                  unrolled_phases   f32,f16,bf16  nchw       -                                   depthwise 3x3 stride_2 padding_left=1 padding_top=1)
+row(cpu  depthwise5x5_s2    flip_expand           unrolled_phases   f32,f16,bf16  nhwc       tile_y:2                            depthwise 5x5 stride_2 padding_left=2 padding_top=2 groups%16=0)
+row(cpu  depthwise5x5_s2_8  flip_expand           unrolled_phases   f32           nhwc       lanes:8,tile_y:2                    depthwise 5x5 stride_2 padding_left=2 padding_top=2 groups%8=0)
+row(cpu  depthwise5x5_s2    rows                  unrolled_phases   f32,f16,bf16  nchw       -                                   depthwise 5x5 stride_2 padding_left=2 padding_top=2)
+row(cpu  grouped8_3x3_s2    flip_expand           unrolled_phases   f32,f16,bf16  nhwc       vectors:8                           channels_per_group=8 filters_per_group=8 3x3 stride_2 padding_left=1 padding_top=1 groups%16=0)
+row(cpu  grouped16_3x3_s2   flip_expand           unrolled_phases   f32,f16,bf16  nhwc       vectors:8                           channels_per_group=16 filters_per_group=16 3x3 stride_2 padding_left=1 padding_top=1 groups%8=0)
+row(cpu  grouped32_3x3_s2   flip_expand           unrolled_phases   f32,f16,bf16  nhwc       vectors:4,tile_y:1                  channels_per_group=32 filters_per_group=32 3x3 stride_2 padding_left=1 padding_top=1 groups%4=0)
+row(cpu  depthwise3x3_w7    depthwise             sliding           f32           nhwc       tile_y:1                            depthwise 3x3 same_7 groups%16=0)
+row(cpu  depthwise3x3_w14   depthwise             sliding           f32           nhwc       tile_x:14                           depthwise 3x3 same_14 groups%16=0)
+row(cpu  depthwise3x3_w28   depthwise             sliding           f32           nhwc       tile_y:1                            depthwise 3x3 same_28 groups%16=0)
+row(cpu  depthwise3x3       depthwise             sliding           f32,f16,bf16  nhwc       -                                   depthwise 3x3 stride_1 groups%16=0)
+row(cpu  depthwise5x5       depthwise             sliding           f32,f16,bf16  nhwc       tile_y:2                            depthwise 5x5 stride_1 groups%16=0)
+row(cpu  depthwise7x7       depthwise             sliding           f32,f16,bf16  nhwc       tile_y:2                            depthwise 7x7 stride_1 groups%16=0)
 # The phases of a 3x3 filter with a stride of 2.
-row(cpu  depthwise1x1       depthwise       sliding           f32           nhwc       tile_y:1,stage:0                    depthwise kernel_w=1 kernel_h=1 dilation_x=1 dilation_y=1 stride_1 groups%16=0)
-row(cpu  depthwise2x1       depthwise       sliding           f32           nhwc       tile_y:1                            depthwise kernel_w=1 kernel_h=2 dilation_x=1 dilation_y=1 stride_1 groups%16=0)
-row(cpu  depthwise1x2       depthwise       sliding           f32           nhwc       tile_y:1                            depthwise kernel_w=2 kernel_h=1 dilation_x=1 dilation_y=1 stride_1 groups%16=0)
-row(cpu  depthwise2x2       depthwise       sliding           f32           nhwc       tile_y:1                            depthwise kernel_w=2 kernel_h=2 dilation_x=1 dilation_y=1 stride_1 groups%16=0)
-row(cpu  depthwise          depthwise       sliding           f32,f16,bf16  nhwc       tile_y:2                            depthwise stride_1 groups%16=0 bounded_rows)
-row(cpu  depthwise8         depthwise       sliding           f32,f16,bf16  nhwc       lanes:8,tile_y:2                    depthwise stride_1 groups%8=0 bounded_rows)
-row(cpu  depthwise3x3       depthwise_rows  sliding           f32,f16,bf16  nchw       lanes:8,tile_y:7                    depthwise 3x3 stride_1)
-row(cpu  depthwise5x5       depthwise_rows  sliding           f32,f16,bf16  nchw       lanes:8,tile_y:4                    depthwise 5x5 stride_1)
-row(cpu  depthwise7x7       depthwise_rows  sliding           f32,f16,bf16  nchw       lanes:8,tile_y:4                    depthwise 7x7 stride_1)
-row(cpu  depthwise          depthwise_rows  sliding           f32,f16,bf16  nchw       lanes:8,tile_y:4                    depthwise stride_1 bounded_rows)
-row(cpu  grouped4_3x3       packed          grouped           f32,f16,bf16  nhwc       -                                   grouped4 3x3 stride_1)
-row(cpu  grouped4           packed          grouped           f32,f16,bf16  nhwc       -                                   grouped4 stride_1)
-row(cpu  grouped8_3x3       packed          grouped           f32,f16,bf16  nhwc       -                                   grouped8 3x3 stride_1)
-row(cpu  grouped8           packed          grouped           f32,f16,bf16  nhwc       -                                   grouped8 stride_1)
-row(cpu  grouped16_3x3      packed          grouped           f32,f16,bf16  nhwc       -                                   grouped16 3x3 stride_1)
-row(cpu  grouped16          packed          grouped           f32,f16,bf16  nhwc       -                                   grouped16 stride_1)
-row(cpu  grouped32_3x3      packed          grouped           f32,f16,bf16  nhwc       -                                   grouped32 3x3 stride_1)
-row(cpu  grouped32          packed          grouped           f32,f16,bf16  nhwc       -                                   grouped32 stride_1)
+row(cpu  depthwise1x1       depthwise             sliding           f32           nhwc       tile_y:1,stage:0                    depthwise kernel_w=1 kernel_h=1 dilation_x=1 dilation_y=1 stride_1 groups%16=0)
+row(cpu  depthwise2x1       depthwise             sliding           f32           nhwc       tile_y:1                            depthwise kernel_w=1 kernel_h=2 dilation_x=1 dilation_y=1 stride_1 groups%16=0)
+row(cpu  depthwise1x2       depthwise             sliding           f32           nhwc       tile_y:1                            depthwise kernel_w=2 kernel_h=1 dilation_x=1 dilation_y=1 stride_1 groups%16=0)
+row(cpu  depthwise2x2       depthwise             sliding           f32           nhwc       tile_y:1                            depthwise kernel_w=2 kernel_h=2 dilation_x=1 dilation_y=1 stride_1 groups%16=0)
+row(cpu  depthwise          depthwise             sliding           f32,f16,bf16  nhwc       tile_y:2                            depthwise stride_1 groups%16=0 bounded_rows)
+row(cpu  depthwise8         depthwise             sliding           f32,f16,bf16  nhwc       lanes:8,tile_y:2                    depthwise stride_1 groups%8=0 bounded_rows)
+row(cpu  depthwise3x3       depthwise_rows        sliding           f32,f16,bf16  nchw       lanes:8,tile_y:7                    depthwise 3x3 stride_1 bounded_rows)
+row(cpu  depthwise5x5       depthwise_transposed  sliding           f32,f16,bf16  nchw       -                                   depthwise 5x5 stride_1 groups>=9 out_w>=4 bounded_rows)
+row(cpu  depthwise7x7       depthwise_transposed  sliding           f32,f16,bf16  nchw       -                                   depthwise 7x7 stride_1 groups>=9 out_w>=4 bounded_rows)
+row(cpu  depthwise          depthwise_transposed  sliding           f32,f16,bf16  nchw       -                                   depthwise stride_1 groups>=9 out_w>=4 bounded_rows)
+row(cpu  depthwise_any      depthwise_rows        sliding           f32,f16,bf16  nchw       lanes:8,tile_y:4                    depthwise stride_1 bounded_rows)
+row(cpu  grouped4_3x3       packed                grouped           f32,f16,bf16  nhwc       -                                   grouped4 3x3 stride_1)
+row(cpu  grouped4           packed                grouped           f32,f16,bf16  nhwc       -                                   grouped4 stride_1)
+row(cpu  grouped8_3x3       packed                grouped           f32,f16,bf16  nhwc       -                                   grouped8 3x3 stride_1)
+row(cpu  grouped8           packed                grouped           f32,f16,bf16  nhwc       -                                   grouped8 stride_1)
+row(cpu  grouped16_3x3      packed                grouped           f32,f16,bf16  nhwc       -                                   grouped16 3x3 stride_1)
+row(cpu  grouped16          packed                grouped           f32,f16,bf16  nhwc       -                                   grouped16 stride_1)
+row(cpu  grouped32_3x3      packed                grouped           f32,f16,bf16  nhwc       -                                   grouped32 3x3 stride_1)
+row(cpu  grouped32          packed                grouped           f32,f16,bf16  nhwc       -                                   grouped32 stride_1)
 # 1x1: blocks of channels that leave few lanes idle, as explorer run conv2d_backward_data LISTS --row ROW --knobs … has
 # them (resnet50, mobilenetv2, resnext50). bench --family conv2d_backward_data --no-peers --row ROW, GFLOP/s: --list
 # mobilenetv2 --filter 112x112_16-96 1x1_32 111, 1x1 23; --list resnet50 --filter 7x7_2048-512 1x1_small, one block
 # packed at a time (`outer`), 97, 1x1 90. `outer` with more pixels and long sums loses them from the cache between
 # blocks.
-row(cpu  1x1_32             packed          broadcast         f32           nhwc       block:16,tile_x:6,stage:0,chunk:32  1x1 stride_1 channels_per_group<=32)
-row(cpu  1x1_48_small       packed          broadcast         f32           nhwc       block:48,tile_x:7,stage:0,chunk:32  1x1 stride_1 channels_per_group%48=0 out_w<=64)
-row(cpu  1x1_48             packed          broadcast         f32           nhwc       block:16,tile_x:6,stage:0,outer:2   1x1 stride_1 channels_per_group%48=0)
-row(cpu  1x1_80             packed          broadcast         f32           nhwc       block:80,tile_x:5,stage:0,chunk:32  1x1 stride_1 channels_per_group%80=0 channels_per_group<=240)
-row(cpu  1x1_small          packed          broadcast         f32           nhwc       block:64,tile_x:7,stage:0,outer:1   1x1 stride_1 out_w<=64)
-row(cpu  1x1_shallow        packed          broadcast         f32           nhwc       block:16,tile_x:6,stage:0,chunk:32  1x1 stride_1 filters_per_group<=128)
-row(cpu  1x1                packed          broadcast         f32           nhwc       block:64,tile_x:6,stage:0,chunk:32  1x1 stride_1)
-row(cpu  1x1                packed          broadcast         f32           nchw       stage:0                             1x1 stride_1)
-row(cpu  1x1                packed          broadcast         f16,bf16      nhwc,nchw  block:32,tile_x:7,stage:2           1x1 stride_1)
+row(cpu  1x1_32             packed                broadcast         f32           nhwc       block:16,tile_x:6,stage:0,chunk:32  1x1 stride_1 channels_per_group<=32)
+row(cpu  1x1_48_small       packed                broadcast         f32           nhwc       block:48,tile_x:7,stage:0,chunk:32  1x1 stride_1 channels_per_group%48=0 out_w<=64)
+row(cpu  1x1_48             packed                broadcast         f32           nhwc       block:16,tile_x:6,stage:0,outer:2   1x1 stride_1 channels_per_group%48=0)
+row(cpu  1x1_80             packed                broadcast         f32           nhwc       block:80,tile_x:5,stage:0,chunk:32  1x1 stride_1 channels_per_group%80=0 channels_per_group<=240)
+row(cpu  1x1_small          packed                broadcast         f32           nhwc       block:64,tile_x:7,stage:0,outer:1   1x1 stride_1 out_w<=64)
+row(cpu  1x1_shallow        packed                broadcast         f32           nhwc       block:16,tile_x:6,stage:0,chunk:32  1x1 stride_1 filters_per_group<=128)
+row(cpu  1x1                packed                broadcast         f32           nhwc       block:64,tile_x:6,stage:0,chunk:32  1x1 stride_1)
+row(cpu  1x1                packed                broadcast         f32           nchw       stage:0                             1x1 stride_1)
+row(cpu  1x1                packed                broadcast         f16,bf16      nhwc,nchw  block:32,tile_x:7,stage:2           1x1 stride_1)
 # Winograd's convolution, filters transformed in the call: 56x56_64-64_3x3 2.6 times as fast as the rows below,
 # 28x28_128-128_3x3 2 times, 14x14_256-256_3x3 1.2 (explorer run conv2d_backward_data CASE --row staged_7).
-row(cpu  winograd           winograd        winograd          f32           nhwc,nchw  -                                   3x3 stride_1 direct=0 channels_per_group>=24 filters_per_group>=16 winograd_tiles>=4 winograd_outputs>=8)
+row(cpu  winograd           winograd              winograd          f32           nhwc,nchw  -                                   3x3 stride_1 direct=0 channels_per_group>=24 filters_per_group>=16 winograd_tiles>=4 winograd_outputs>=8)
 # deep: 3x3 at 7x7 beside the peers 81 GFLOP/s, by the row below 66. Blocks of 64 channels where they are full, else of
 # one vector. Blocks of 64 for all have 0.77 of the speed: explorer run conv2d_backward_data conv_training --row staged
 # --knobs block:64,stage:1,tile_x:7, geometric mean.
-row(cpu  deep               packed          broadcast         f32,f16,bf16  nhwc,nchw  block:64,outer:1                    stride_1 bounded_copy depth_per_pixel>=16)
-row(cpu  staged_64          packed          broadcast         f32,f16,bf16  nhwc       block:64,stage:1                    stride_1 bounded_copy channels_per_group%64=0 channels_per_group>=128)
-row(cpu  staged_7           packed          broadcast         f32           nhwc,nchw  -                                   stride_1 bounded_copy out_w%7=0)
-row(cpu  staged             packed          broadcast         f32,f16,bf16  nhwc,nchw  tile_x:8                            stride_1 bounded_copy)
-row(cpu  any                flip_expand     buffered_phases   f32,f16,bf16  nhwc,nchw  -)
+row(cpu  deep               packed                broadcast         f32,f16,bf16  nhwc,nchw  block:64,outer:1                    stride_1 bounded_copy depth_per_pixel>=16)
+row(cpu  staged_64          packed                broadcast         f32,f16,bf16  nhwc       block:64,stage:1                    stride_1 bounded_copy channels_per_group%64=0 channels_per_group>=128)
+row(cpu  staged_7           packed                broadcast         f32           nhwc,nchw  -                                   stride_1 bounded_copy out_w%7=0)
+row(cpu  staged             packed                broadcast         f32,f16,bf16  nhwc,nchw  tile_x:8                            stride_1 bounded_copy)
+row(cpu  any                flip_expand           buffered_phases   f32,f16,bf16  nhwc,nchw  -)
 
 # GPU: by the schedules of conv2d, with c and k in each other's place (tile_k is of c), so the ladder is conv2d's. `any`
 # runs the phases of a stride.
@@ -104,5 +105,5 @@ row(gpu  unstaged       flip_expand_blocks  thread_per_element  f32,f16,bf16  nh
 #        row              algorithm           schedule  types     layouts  knobs  budget                    where
 row(gpu  1x3_expand_flip  expand_flip_sliced  staged    f32,bf16  nhwc     -      shared:9088,registers:64  short 1x3 stride_1 never_selected)
 
-#        row              algorithm    schedule         types     layouts  knobs  where
-row(cpu  any_expand_flip  expand_flip  buffered_phases  f32,bf16  nhwc     -      never_selected)
+#        row                algorithm             schedule          types         layouts    knobs                               where
+row(cpu  any_expand_flip    expand_flip           buffered_phases   f32,bf16      nhwc       -                                   never_selected)

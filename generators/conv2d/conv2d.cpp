@@ -183,7 +183,7 @@ Conv2dDot conv2d_dot(const Conv2dOperands &op, int lanes) {
 
 namespace {
 
-Conv2dDepthwise sum_depthwise(const Conv2dOperands &op, Conv2dDepthwise stages) {
+void sum_depthwise(const Conv2dOperands &op, Conv2dDepthwise &stages) {
     stages.packed = Func("packed");
     stages.packed(g, s, r) = cast<float>(op.weight(0, s, r, 0, g));
 
@@ -196,8 +196,48 @@ Conv2dDepthwise sum_depthwise(const Conv2dOperands &op, Conv2dDepthwise stages) 
         stages.packed(g, d.x, d.y) * stages.padded(0, g, input_x(op, d.x), input_y(op, d.y), n);
     stages.activated = Func("activated");
     stages.output = Func("result");
+}
+
+Conv2dDepthwise finished(const Conv2dOperands &op, Conv2dDepthwise stages) {
+    sum_depthwise(op, stages);
     finish(op, stages.sum, stages.activated, stages.output);
     return stages;
+}
+
+// The image with zeros around it, groups next to each other.
+Func padded_there(const Conv2dOperands &op, int columns, Conv2dDepthwise &stages) {
+    constexpr int groups = kTransposedGroups;
+    const Var tile("tile"), gb("gb");
+    const auto first = [&](const Expr &of) { return min(of * columns, op.width - columns); };
+    Func rows("rows");
+    rows(element, row, tile, gb, y, n) =
+        cast<float>(op.input(0, min(gb * groups + row, op.groups - 1), first(tile) + element,
+                             clamp(y, 0, op.height - 1), n));
+    stages.there = transpose(rows, groups, {tile, gb, y, n});
+    stages.tile = RDom(0, columns, 0, ceil_div(op.width, columns), "tile");
+    stages.tile.where(y >= 0 && y < op.height);
+    const RDom &t = stages.tile;
+    Func padded("padded");
+    padded(c, g, x, y, n) = 0.f;
+    padded(c, g, first(t.y) + t.x, y, n) =
+        stages.there.back()(t.x * groups + g % groups, 0, t.y, g / groups, y, n);
+    return padded;
+}
+
+// The sums in rows, by way of line.
+Func sum_back(const Conv2dOperands &op, int columns, Conv2dDepthwise &stages) {
+    constexpr int groups = kTransposedGroups;
+    const Var tile("tile"), gb("gb");
+    stages.line = Func("line");
+    stages.line(k, g, x, y, n) = stages.sum(k, g, x, y, n);
+    Func rows("rows");
+    rows(element, row, tile, gb, k, y, n) =
+        stages.line(k, gb * groups + element, min(tile * columns + row, op.out_w - 1), y, n);
+    stages.back = transpose(rows, columns, {tile, gb, k, y, n});
+    Func result("in_rows");
+    result(k, g, x, y, n) =
+        stages.back.back()(g % groups * columns + x % columns, 0, x / columns, g / groups, k, y, n);
+    return result;
 }
 
 }  // namespace
@@ -205,13 +245,29 @@ Conv2dDepthwise sum_depthwise(const Conv2dOperands &op, Conv2dDepthwise stages) 
 Conv2dDepthwise conv2d_depthwise(const Conv2dOperands &op) {
     Conv2dDepthwise stages;
     stages.padded = pad(op);
-    return sum_depthwise(op, stages);
+    return finished(op, stages);
 }
 
 Conv2dDepthwise conv2d_depthwise_rows(const Conv2dOperands &op) {
     Conv2dDepthwise stages;
     stages.padded = rows_with_zeros_around(op.input, op.width, op.height, stages.columns);
-    return sum_depthwise(op, stages);
+    stages.out_h = op.out_h;
+    return finished(op, stages);
+}
+
+Conv2dDepthwise conv2d_depthwise_transposed(const Conv2dOperands &operands, int columns) {
+    // Tiles reach past the last group, where sums are of anything, and are left out.
+    const Range all = {Expr(), Expr()}, groups = {0, operands.groups};
+    Conv2dOperands op = operands;
+    op.weight = BoundaryConditions::repeat_edge(op.weight, {all, all, all, all, groups});
+    if (op.bias.defined()) op.bias = BoundaryConditions::repeat_edge(op.bias, {all, groups});
+    Conv2dDepthwise stages;
+    stages.padded = padded_there(op, columns, stages);
+    stages.window_h = (op.kernel_h - 1) * op.dilation_y + 1;
+    stages.stride_y = op.stride_y;
+    sum_depthwise(op, stages);
+    finish(op, sum_back(op, columns, stages), stages.activated, stages.output);
+    return stages;
 }
 
 }  // namespace hk::generators

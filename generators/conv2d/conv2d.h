@@ -11,6 +11,7 @@
 
 #include "generators/conv2d/conv2d_filter.h"
 #include "generators/long_sum.h"
+#include "generators/transpose.h"
 
 namespace hk::generators {
 
@@ -19,7 +20,9 @@ struct Conv2dOperands {
     Halide::Func weight;  // undefined where packed is not
     Halide::Func packed;  // the weight as generators/conv2d/conv2d_filter.h packs it
     Halide::Func bias;    // undefined: none
-    Halide::Expr channels, filters, width, height;  // of a group; of the input
+    Halide::Expr channels, filters, groups;  // of a group
+    Halide::Expr width, height;              // of the input
+    Halide::Expr out_w, out_h;               // of the output
     Halide::Expr kernel_w, kernel_h, stride_x, stride_y, dilation_x, dilation_y;
     Halide::Expr padding_left, padding_top;
     Halide::Expr has_bias, has_residual;
@@ -82,11 +85,25 @@ struct Conv2dDepthwise {
     Halide::Func padded, packed, start, sum, activated, output;
     Halide::RDom r;
     Halide::RDom columns;  // of rows that are copied; undefined where padded compares
+    Halide::Expr out_h;
+    // Of images in rows that are transposed: padded and sum are of neighbouring groups. Tiles are
+    // transposed in steps and put in padded, over tile.x (a column of it) and tile.y; line is the
+    // sums' copy, which is transposed back.
+    std::vector<Halide::Func> there, back;
+    Halide::Func line;
+    Halide::RDom tile;
+    Halide::Expr window_h, stride_y;  // rows of the input: of a window, from one to the next
 };
 Conv2dDepthwise conv2d_depthwise(const Conv2dOperands &operands);
 
 // The same, padded being zeros that the image's rows are copied into, whole: no vector of columns
 // compares, which on small images most others do.
 Conv2dDepthwise conv2d_depthwise_rows(const Conv2dOperands &operands);
+
+// The same of images in rows (nchw), transposed to neighbouring groups and back in tiles of
+// kTransposedGroups groups and of `columns`, a power of two. An image is as wide as a tile or
+// wider: the last tile of a row ends where that does.
+constexpr int kTransposedGroups = 16;
+Conv2dDepthwise conv2d_depthwise_transposed(const Conv2dOperands &operands, int columns);
 
 }  // namespace hk::generators

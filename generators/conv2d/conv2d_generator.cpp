@@ -44,6 +44,8 @@ public:
             constrain_packed();
         else
             constrain_filter(weight);
+        // A prepared one has its groups there.
+        if (algorithm.value() == "depthwise_transposed") weight.dim(0).set_stride(Expr());
         constrain_vector(bias);
         constrain_image(residual, fix_filters_per_group, 0);
         constrain_image(output, fix_filters_per_group, fix_out_w);
@@ -54,7 +56,8 @@ public:
         context.channels = op.channels;
         context.filter_packed = packed();
         context.dense_pixels = dense_pixels();
-        if (algorithm.value() == "depthwise") context.groups_adjacent = weight.dim(4).stride() == 1;
+        if (algorithm.value().starts_with("depthwise"))
+            context.groups_adjacent = weight.dim(4).stride() == 1;
         namespace sc = hk::schedules;
         if (winograd())
             build_winograd(op, context);
@@ -68,9 +71,14 @@ public:
             build(conv2d_dot(op, sc::dot_lanes(context)), sc::dot_schedules, context);
         else if (algorithm.value() == "depthwise")
             build(conv2d_depthwise(op), sc::depthwise_schedules, context);
+        else if (algorithm.value() == "depthwise_rows")
+            build(conv2d_depthwise_rows(op), sc::depthwise_schedules, context);
+        else if (algorithm.value() == "depthwise_transposed")
+            build(conv2d_depthwise_transposed(op, sc::transposed_columns(context)),
+                  sc::depthwise_schedules, context);
         else
-            refuse_algorithm(
-                {"packed", "grouped", "sliced", "sliced_blocks", "dot", "depthwise", "winograd"});
+            refuse_algorithm({"packed", "grouped", "sliced", "sliced_blocks", "dot", "depthwise",
+                              "depthwise_rows", "depthwise_transposed", "winograd"});
     }
 
 private:
@@ -114,9 +122,7 @@ private:
         check_winograd();
         const Conv2dLayout order(layout);
         const auto dims = order.image_dims();
-        Conv2dWinogradOperands op{of_conv2d, {}, {}, {}};
-        op.out_w = fixed_or(fix_out_w, residual.dim(dims[2]).extent());
-        op.out_h = residual.dim(dims[3]).extent();
+        Conv2dWinogradOperands op{of_conv2d, {}};
         op.batch = input.dim(dims[4]).extent();
         Conv2dWinograd stages = conv2d_winograd(op, order, hk::schedules::winograd_tiles(context));
         output = stages.output;
@@ -155,6 +161,9 @@ private:
                 BoundaryConditions::repeat_edge(op.residual, {all, all, columns, rows, all});
         }
         op.bias = bias;
+        op.groups = input.dim(ig).extent();
+        op.out_w = fixed_or(fix_out_w, residual.dim(ix).extent());
+        op.out_h = residual.dim(iy).extent();
         op.channels = fixed_or(fix_channels_per_group, weight.dim(w[0]).extent());
         op.kernel_w = fixed_or(fix_kernel_w, weight.dim(w[1]).extent());
         op.kernel_h = fixed_or(fix_kernel_h, weight.dim(w[2]).extent());

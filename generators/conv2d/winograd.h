@@ -47,7 +47,7 @@ Conv2dWinogradFilter conv2d_winograd_filter(const Halide::Func &weight,
                                             const Halide::Expr &filters);
 
 struct Conv2dWinogradOperands : Conv2dOperands {
-    Halide::Expr out_w, out_h, batch;
+    Halide::Expr batch;
 };
 
 // Tiles of all images are one line, in blocks of `tiles`: t = to * tiles + ti.

@@ -238,6 +238,9 @@ Conv2dOperands conv2d_of_backward_data(const Conv2dBackwardDataOperands &op) {
     forward.has_residual = op.accumulate;
     forward.channels = op.filters;
     forward.filters = op.channels;
+    forward.groups = op.groups;
+    forward.out_w = op.width;
+    forward.out_h = op.height;
     forward.width = op.out_w;
     forward.height = op.out_h;
     forward.kernel_w = op.x.kernel;

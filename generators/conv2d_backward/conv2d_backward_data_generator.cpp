@@ -87,10 +87,13 @@ private:
             build(conv2d_depthwise(forward), sc::depthwise_schedules, context);
         else if (algorithm.value() == "depthwise_rows")
             build(conv2d_depthwise_rows(forward), sc::depthwise_schedules, context);
+        else if (algorithm.value() == "depthwise_transposed")
+            build(conv2d_depthwise_transposed(forward, sc::transposed_columns(context)),
+                  sc::depthwise_schedules, context);
         else
             refuse_algorithm({"flip_expand", "flip_expand_blocks", "expand_flip",
                               "flip_expand_sliced", "expand_flip_sliced", "packed", "depthwise",
-                              "rows", "depthwise_rows"});
+                              "rows", "depthwise_rows", "depthwise_transposed"});
     }
 
     // The output is the algorithm's own Func, because it may have an update.
@@ -106,7 +109,7 @@ private:
         check_winograd();
         const Conv2dLayout order(layout);
         const Conv2dBackwardDataOperands op = operands_of_own_output();
-        Conv2dWinogradOperands forward{conv2d_of_backward_data(op), op.width, op.height,
+        Conv2dWinogradOperands forward{conv2d_of_backward_data(op),
                                        output_gradient.dim(4).extent()};
         // Whole vectors of channels are finished, also over the last one's end.
         const Range all = {Expr(), Expr()};

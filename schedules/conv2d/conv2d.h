@@ -40,6 +40,8 @@ generators::PackedSum packed_sum(const Conv2dContext &context);
 int sliced_tile(const Conv2dContext &context);
 // Channels in a vector of the sum.
 int dot_lanes(const Conv2dContext &context);
+// Columns of a tile that is transposed.
+int transposed_columns(const Conv2dContext &context);
 // Tiles in a block of the line that they are.
 int winograd_tiles(const Conv2dContext &context);
 

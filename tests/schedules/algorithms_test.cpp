@@ -139,6 +139,19 @@ std::vector<Algorithm> conv2d_algorithms() {
     return all;
 }
 
+// Images in rows (nchw), of whole tiles' columns and more.
+std::vector<Algorithm> depthwise_of_rows(const char *family, const char *width,
+                                         const Sizes &known) {
+    std::vector<Algorithm> all;
+    for (const char *algorithm : {"depthwise_rows", "depthwise_transposed"}) {
+        Where where = fixed({{"channels_per_group", 1}, {"filters_per_group", 1}});
+        for (const Constraint &constraint : fixed(known)) where.push_back(constraint);
+        where.push_back({width, Relation::at_least, 4});
+        all.push_back({family, algorithm, "", where});
+    }
+    return all;
+}
+
 // Winograd's is of f32 alone, by the row that transforms filters.
 const Algorithm kWinograd[] = {{"conv2d", "winograd", "", kWinogradSizes}};
 const Algorithm kWinogradGradient[] = {{"conv2d_backward_data", "winograd", "", kWinogradSizes}};
@@ -197,7 +210,6 @@ std::vector<Algorithm> backward_data_algorithms() {
                            {"dilation_x", 2}},
                           s1)));
     all.push_back(of("depthwise", "", both(depthwise, s1)));
-    all.push_back(of("depthwise_rows", "", both(depthwise, s1)));
     return all;
 }
 
@@ -258,6 +270,17 @@ std::vector<Algorithm> all(const Algorithm (&algorithms)[count]) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Root, Conv2dAlgorithm, in_layouts(conv2d_algorithms()), parameter_name);
+INSTANTIATE_TEST_SUITE_P(
+    RootOfRows, Conv2dAlgorithm,
+    testing::Combine(testing::ValuesIn(depthwise_of_rows("conv2d", "width", {})),
+                     testing::Values(Layout::nchw), testing::Values(DataType::f32, DataType::f16)),
+    parameter_name);
+INSTANTIATE_TEST_SUITE_P(
+    RootOfRows, BackwardDataAlgorithm,
+    testing::Combine(testing::ValuesIn(depthwise_of_rows("conv2d_backward_data", "out_w",
+                                                         {{"stride_x", 1}, {"stride_y", 1}})),
+                     testing::Values(Layout::nchw), testing::Values(DataType::f32, DataType::f16)),
+    parameter_name);
 INSTANTIATE_TEST_SUITE_P(Winograd, Conv2dAlgorithm, in_layouts(all(kWinograd), {DataType::f32}),
                          parameter_name);
 INSTANTIATE_TEST_SUITE_P(Winograd, BackwardDataAlgorithm,

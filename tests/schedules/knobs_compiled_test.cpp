@@ -21,7 +21,8 @@ using schedules::KnobSpace;
 
 constexpr int kSets = 1;  // of a case and row
 
-// No smaller than the largest legal tile. The first row of each schedule that takes one is compiled.
+// No smaller than the largest legal tile. The first row of each schedule that takes one is
+// compiled.
 const std::map<std::string, std::vector<std::string>> &shapes() {
     static const std::string k3 = ",padding=1", s2 = ",stride=2",
                              dense = "input=2x17x18x32,weight=48x3x3x32" + k3,

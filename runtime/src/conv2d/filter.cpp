@@ -24,12 +24,13 @@ constexpr int64_t kWinogradPoints = 6;  // of generators/conv2d/winograd.h
 // generators/conv2d/conv2d_filter.h packs it; as generators/conv2d/winograd.h transforms it.
 enum class Form : uint8_t { plain, groups_inner, vectors, winograd };
 
-Form form_for(const KernelInfo &kernel, const Conv2dProblem &problem, bool prepared) {
+Form form_for(const KernelInfo &kernel, bool prepared) {
     const std::string_view algorithm = kernel.algorithm;
     if (algorithm == "packed") return Form::vectors;
     if (algorithm == "winograd") return Form::winograd;
-    const bool across_groups = algorithm == "depthwise" && kernel.device == DeviceType::cpu &&
-                               problem.options.layout == Layout::nhwc;
+    const bool across_groups = algorithm == "depthwise_transposed" ||
+                               (algorithm == "depthwise" && kernel.device == DeviceType::cpu &&
+                                kernel.layout == Layout::nhwc);
     return prepared && across_groups ? Form::groups_inner : Form::plain;
 }
 
@@ -91,13 +92,15 @@ BufferView pack(const Conv2dOperands &operands, Form form) {
     return target;
 }
 
-// Depthwise: [c, s, r, k, g] with one channel and one filter, groups next to each other.
+// Depthwise: [c, s, r, k, g], or [s, r, c, k, g] of nchw, with one channel and one filter, groups
+// next to each other.
 BufferView with_groups_inner(const Conv2dOperands &operands, const Tensor &weight) {
     const Filters f(operands.problem);
     Tensor copy({f.height, f.width, f.groups}, weight.type());
     copy.copy_from(weight.permute({1, 2, 3, 0}).reshape({f.height, f.width, f.groups}));
-    return {copy,
-            {{1, 1}, {f.width, f.groups}, {f.height, f.groups * f.width}, {1, 1}, {f.groups, 1}}};
+    const Dim one{1, 1}, s{f.width, f.groups}, r{f.height, f.groups * f.width}, g{f.groups, 1};
+    if (operands.problem.options.layout == Layout::nhwc) return {copy, {one, s, r, one, g}};
+    return {copy, {s, r, one, one, g}};
 }
 
 }  // namespace
@@ -155,7 +158,7 @@ size_t Filter::bytes() const { return prepared_ ? prepared_->bytes() : 0; }
 
 BufferView detail::filter_view(const KernelInfo &kernel, const Conv2dOperands &operands,
                                const Filter &filter) {
-    const Form form = form_for(kernel, operands.problem, filter.is_prepared());
+    const Form form = form_for(kernel, filter.is_prepared());
     if (form == Form::plain) return operands.weight;
     return filter.is_prepared() ? filter.prepared()->view(form, operands) : pack(operands, form);
 }

@@ -1,3 +1,5 @@
+#include <bit>
+
 #include "schedules/conv2d/conv2d.h"
 
 using namespace Halide;
@@ -31,6 +33,33 @@ DepthwiseTile choose(const Conv2dContext &context) {
     knobs.take("lanes", tile.lanes, {4, 8, 16});
     knobs.end();
     const int registers = tile.vectors * ((tile.lanes + lanes - 1) / lanes);
+    knobs.estimate("vector registers", registers * tile.x * tile.y + 2,
+                   vector_registers(context.target));
+    return tile;
+}
+
+// A row of a filter of known size, and all of a small one.
+void unroll_taps(Conv2dDepthwise &stages, const Conv2dContext &context) {
+    const RDom &d = stages.r;
+    if (context.kernel_w > 0 && context.kernel_h > 0) {
+        stages.sum.update().unroll(d.x);
+        if (context.kernel_w * context.kernel_h <= 9) stages.sum.update().unroll(d.y);
+    }
+}
+
+struct TransposedSums {
+    int x, y;     // pixels
+    int columns;  // of a tile that is transposed
+};
+
+TransposedSums choose_transposed(const Conv2dContext &context) {
+    TransposedSums tile{7, 2, 4};
+    Knobs knobs(context.knobs);
+    knobs.take("tile_x", tile.x, steps(1, 16));
+    knobs.take("tile_y", tile.y, steps(1, 8));
+    knobs.take("columns", tile.columns, {4, 8});
+    knobs.end();
+    const int registers = kTransposedGroups / context.target.natural_vector_size<float>();
     knobs.estimate("vector registers", registers * tile.x * tile.y + 2,
                    vector_registers(context.target));
     return tile;
@@ -84,7 +113,7 @@ void across_groups(Conv2dDepthwise &stages, const Conv2dContext &context) {
         .unroll(g)
         .unroll(x)
         .unroll(y);
-    if (context.kernel_w > 0 && context.kernel_h > 0) stages.sum.update().unroll(d.x).unroll(d.y);
+    unroll_taps(stages, context);
     for (Func *f : {&stages.start, &stages.packed})
         f->compute_at(out, rows).vectorize(g, lanes, round_up);
     stages.packed.specialize(context.groups_adjacent);
@@ -93,9 +122,11 @@ void across_groups(Conv2dDepthwise &stages, const Conv2dContext &context) {
 }
 
 // The same with vectors of columns. Where whole rows are copied (conv2d_depthwise_rows) a task
-// takes several groups, an image of one at a time: none of its vectors compares, and none reads
+// takes several groups, so many rows of one at a time: none of its vectors compares, and none reads
 // what has just been written. bench --family conv2d_backward_data --layout nchw --list mobilenetv2,
 // 7x7x960, 3x3: 17 GFLOP/s on one Zen 4 core, padded row by row 4.
+constexpr int kCopiedRows = 56;  // of the output
+
 void across_columns(Conv2dDepthwise &stages, const Conv2dContext &context) {
     const DepthwiseTile tile = choose(context);
     const int lanes = tile.lanes;
@@ -103,14 +134,15 @@ void across_columns(Conv2dDepthwise &stages, const Conv2dContext &context) {
     const TailStrategy guard = TailStrategy::GuardWithIf;
     const bool copies_rows = stages.columns.defined();
     Func &out = stages.output;
-    const Var xo("xo"), yo("yo"), xv("xv"), gt("gt"), rows("rows");
+    const Var xo("xo"), yo("yo"), yb("yb"), xv("xv"), gt("gt"), rows("rows");
     const RDom &d = stages.r;
 
     out.split(x, xo, x, width, guard)
         .split(x, xv, x, lanes)
+        .split(y, yb, y, copies_rows ? min(kCopiedRows, stages.out_h) : tile.y, guard)
         .split(y, yo, y, tile.y, guard)
         .split(g, g, gt, copies_rows ? 8 : 1, guard)
-        .reorder(x, xv, y, xo, yo, k, gt, g, n)
+        .reorder(x, xv, y, xo, yo, yb, k, gt, g, n)
         .vectorize(x);
     out.fuse(g, n, rows).parallel(rows);
     stages.sum.compute_at(out, xo)
@@ -124,14 +156,14 @@ void across_columns(Conv2dDepthwise &stages, const Conv2dContext &context) {
         .vectorize(x, lanes)
         .unroll(x)
         .unroll(y);
-    if (context.kernel_w > 0 && context.kernel_h > 0) stages.sum.update().unroll(d.x).unroll(d.y);
+    unroll_taps(stages, context);
     for (Func *f : {&stages.start, &stages.packed}) f->compute_at(out, gt);
     stages.padded.vectorize(x, lanes, TailStrategy::RoundUp);
     if (copies_rows) {
         out.specialize(context.plain && context.dense_columns);
         out.specialize(context.dense_columns);
         stages.packed.hoist_storage(out, rows);
-        stages.padded.compute_at(out, gt).hoist_storage(out, rows);
+        stages.padded.compute_at(out, yb).hoist_storage(out, rows);
         stages.padded.update().vectorize(stages.columns.x, lanes, guard);
     } else {
         stages.activated.compute_at(out, xv).bound_storage(x, lanes).vectorize(x).specialize(
@@ -140,12 +172,89 @@ void across_columns(Conv2dDepthwise &stages, const Conv2dContext &context) {
     }
 }
 
+// Rows of the input that so many rows of the output need, as a power of two where they are known.
+Expr rows_of_window(const Conv2dDepthwise &stages, const Conv2dContext &context, int outputs) {
+    if (context.kernel_h == 0 || context.stride_y == 0 || context.dilation_y == 0)
+        return (outputs - 1) * stages.stride_y + stages.window_h;
+    const int count =
+        (outputs - 1) * context.stride_y + (context.kernel_h - 1) * context.dilation_y + 1;
+    return static_cast<int>(std::bit_ceil(static_cast<unsigned>(count)));
+}
+
+// Vectors of groups of an image in rows: a row is transposed once it enters the window, and sums
+// once all of the output's row are there.
+void across_transposed_groups(Conv2dDepthwise &stages, const Conv2dContext &context) {
+    constexpr int lanes = kTransposedGroups;
+    const TransposedSums tile = choose_transposed(context);
+    const int vector = context.target.natural_vector_size<float>();
+    const TailStrategy guard = TailStrategy::GuardWithIf;
+    Func &out = stages.output, &line = stages.line;
+    const Var xo("xo"), yo("yo"), gb("gb"), xt("xt"), rows("rows");
+    const RDom &d = stages.r;
+
+    out.split(y, yo, y, tile.y, guard)
+        .split(x, xo, x, tile.columns, guard)
+        .split(g, gb, g, lanes, guard)
+        .reorder(x, g, xo, y, yo, k, gb, n)
+        .vectorize(x);
+    out.fuse(gb, n, rows).parallel(rows).specialize(context.plain && context.dense_columns);
+    out.specialize(context.dense_columns);
+    const auto transpose = [&](std::vector<Func> &steps, int width) {
+        for (Func &step : steps) {
+            const Var e = step.args()[0], which = step.args()[2], block = step.args()[3];
+            step.bound_extent(which, 1).bound_extent(block, 1).bound_extent(e, width);
+            step.vectorize(e, std::min(width, 4 * vector)).unroll(e).unroll(step.args()[1]);
+            width *= 2;
+        }
+    };
+    transpose(stages.back, lanes);
+    for (Func &step : stages.back) step.compute_at(out, xo);
+    line.compute_at(out, yo)
+        .hoist_storage(out, rows)
+        .bound_extent(g, lanes)
+        .bound_extent(y, tile.y)
+        .split(x, xt, x, tile.x, TailStrategy::ShiftInwards)
+        .reorder(g, x, y, xt)
+        .vectorize(g, lanes)
+        .unroll(x)
+        .unroll(y);
+    stages.sum.compute_at(line, xt)
+        .bound_extent(g, lanes)
+        .bound_extent(x, tile.x)
+        .bound_extent(y, tile.y)
+        .vectorize(g, lanes)
+        .unroll(x)
+        .unroll(y)
+        .update()
+        .reorder(g, x, y, d.x, d.y)
+        .vectorize(g, lanes)
+        .unroll(x)
+        .unroll(y);
+    unroll_taps(stages, context);
+    for (Func *f : {&stages.start, &stages.packed}) f->compute_at(out, rows).vectorize(g, lanes);
+    stages.packed.specialize(context.groups_adjacent);
+    stages.padded.store_at(out, rows)
+        .compute_at(out, yo)
+        .fold_storage(y, rows_of_window(stages, context, tile.y))
+        .align_bounds(g, lanes)
+        .bound_extent(g, lanes)
+        .vectorize(g, lanes)
+        .update()
+        .reorder(g, stages.tile.x, stages.tile.y, c, y, n)
+        .vectorize(g, lanes)
+        .unroll(stages.tile.x);
+    transpose(stages.there, tile.columns);
+    for (Func &step : stages.there) step.compute_at(stages.padded, stages.tile.y);
+}
+
 }  // namespace
 
 namespace cpu {
 
 void sliding(Conv2dDepthwise &stages, const Conv2dContext &context) {
-    if (context.nhwc)
+    if (stages.line.defined())
+        across_transposed_groups(stages, context);
+    else if (context.nhwc)
         across_groups(stages, context);
     else
         across_columns(stages, context);
@@ -161,5 +270,7 @@ void sliding_in_place(Conv2dDepthwise &stages, const Conv2dContext &context) {
 }
 
 }  // namespace cpu
+
+int transposed_columns(const Conv2dContext &context) { return choose_transposed(context).columns; }
 
 }  // namespace hk::schedules
