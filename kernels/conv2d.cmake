@@ -65,9 +65,13 @@ row(cpu  grouped32_3x3          packed                grouped           f32,f16,
 row(cpu  1x1_dot                dot                   dot               f32           nhwc       -                                 prepared=0 1x1 stride_1 channels_per_group%16=0 filters_per_group%4=0 depth_per_pixel>=7)
 row(cpu  1x1_dot                dot                   dot               f16,bf16      nhwc       -                                 prepared=0 1x1 stride_1 channels_per_group%16=0 filters_per_group%4=0 depth_per_pixel>=5)
 row(cpu  3x3_dot                dot                   dot               f32,f16,bf16  nhwc       -                                 prepared=0 3x3 channels_per_group%16=0 filters_per_group%4=0 depth_per_pixel>=40)
-# rgb: the first layer; a picture's three channels are no vector.
+# rgb: the first layer; a picture's three channels are no vector. columns, of nchw: vectors of neighbouring columns instead
+# of filters, whose sums need not be stored one by one. Long sums of few pixels gain nothing by that (explorer run conv2d
+# resnet50 --layout nchw --row 1x1_columns_16, the other by --row 1x1); 16 filters by one vector, as a row's last tile has
+# fewer columns too many.
 row(cpu  rgb                    packed                broadcast         f32,f16,bf16  nhwc       tile_x:8                          channels_per_group=3 bounded_copy)
-row(cpu  rgb3x3                 packed                broadcast         f32           nchw       stage:0                           3x3 channels_per_group=3)
+row(cpu  rgb_s1                 packed                columns           f32,f16,bf16  nchw       vectors:1,filters:16,chunk:0      channels_per_group=3 stride_1 out_w>=16 bounded_copy)
+row(cpu  rgb_s2                 packed                columns           f32,f16,bf16  nchw       vectors:1,filters:16,chunk:0      channels_per_group=3 stride_2 out_w>=16 bounded_copy)
 # Tiles of one vector by 4 to 8 pixels keep a core's multipliers as busy as larger ones, and end sooner:
 # explorer run conv2d resnet50 --knobs …. 24 filters are three halves of a vector; a filter of 4 MB and
 # more is read for half as many tiles: what they gain, explorer run conv2d mobilenetv2 (resnext50) --row 1x1. 1x1:
@@ -75,6 +79,11 @@ row(cpu  rgb3x3                 packed                broadcast         f32     
 # 14x14_1024-1024 1.1).
 row(cpu  1x1_to_24              packed                broadcast         f32           nhwc       lanes:8,block:24,chunk:4,stage:0  1x1 filters_per_group=24)
 row(cpu  1x1_large              packed                broadcast         f32           nhwc       block:32,chunk:4,outer:4,stage:0  1x1 channels_per_group>=1024 filters_per_group>=1024)
+row(cpu  1x1_columns_16         packed                columns           f32           nchw       vectors:1,filters:16,stage:0      1x1 stride_1 filters_per_group%16=0 out_w>=400)
+row(cpu  1x1_columns            packed                columns           f32           nchw       stage:0                           1x1 stride_1 out_w>=400)
+row(cpu  1x1_columns            packed                columns           f16,bf16      nchw       -                                 1x1 stride_1 out_w>=400)
+row(cpu  few_s1                 packed                columns           f32,f16,bf16  nchw       vectors:1,filters:16,chunk:0      channels_per_group<=12 filters_per_group>=16 stride_1 out_w>=28 bounded_copy)
+row(cpu  few_s2                 packed                columns           f32,f16,bf16  nchw       vectors:1,filters:16,chunk:0      channels_per_group<=12 filters_per_group>=16 stride_2 out_w>=14 bounded_copy)
 row(cpu  1x1                    packed                broadcast         f32           nhwc,nchw  chunk:4,outer:8,stage:0           1x1)
 row(cpu  1x1                    packed                broadcast         f16,bf16      nhwc,nchw  chunk:4,outer:8                   1x1)
 # Winograd's convolution (generators/conv2d/winograd.h) has a quarter of the products and transforms whose share grows

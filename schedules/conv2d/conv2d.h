@@ -10,7 +10,7 @@ namespace hk::schedules {
 
 struct Conv2dContext : Conv2dSizes {
     bool pointwise_f32 = false;  // 1x1, no padding, f32: the input needs no copy
-    Halide::Expr plain = {};  // argument: the activation is a clamp, and there is no residual
+    Halide::Expr plain = {};     // argument: the activation is a clamp, and there is no residual
     // Argument: an output's columns lie next to each other, where they are innermost.
     Halide::Expr dense_columns = Halide::Internal::const_true();
     // Argument: an input's pixels lie next to each other, where channels are innermost.
@@ -50,6 +50,8 @@ namespace cpu {
 void broadcast(generators::Conv2d &stages, const Conv2dContext &context);
 void broadcast_blocks(generators::Conv2d &stages, const Conv2dContext &context);
 generators::PackedSum broadcast_sum(const Conv2dContext &context);
+void columns(generators::Conv2d &stages, const Conv2dContext &context);
+generators::PackedSum columns_sum(const Conv2dContext &context);
 void grouped(generators::Conv2d &stages, const Conv2dContext &context);
 generators::PackedSum grouped_sum(const Conv2dContext &context);
 void dot(generators::Conv2dDot &stages, const Conv2dContext &context);
@@ -68,6 +70,7 @@ void thread_per_group(generators::Conv2dDepthwise &stages, const Conv2dContext &
 inline const Conv2dTable<generators::Conv2d> packed_schedules = {
     {"broadcast", cpu::broadcast},
     {"broadcast_blocks", cpu::broadcast_blocks},
+    {"columns", cpu::columns},
     {"grouped", cpu::grouped}};
 inline const Conv2dTable<generators::Conv2dSliced> sliced_schedules = {{"staged", gpu::staged},
                                                                        {"unstaged", gpu::unstaged}};

@@ -32,6 +32,7 @@ const std::map<std::string, std::vector<std::string>> &shapes() {
     static const std::vector<std::string> convolutions = {dense,
                                                           "input=1x2x3x512,weight=32x1x1x512",
                                                           "input=2x17x18x32,weight=48x1x1x32",
+                                                          "input=1x21x22x24,weight=40x1x1x24",
                                                           "input=2x17x18x64" + depthwise,
                                                           "input=1x14x14x64" + depthwise,
                                                           "input=1x28x28x64" + depthwise,

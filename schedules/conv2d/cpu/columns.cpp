@@ -1,0 +1,91 @@
+#include "schedules/conv2d/conv2d.h"
+
+using namespace Halide;
+using namespace hk::generators;
+
+namespace hk::schedules {
+
+namespace {
+
+struct ColumnTile {
+    int vectors;  // of columns, side by side
+    int filters;
+    int chunk;  // tiles of a row in a task; 0: all
+    int stage;  // 1: copy a tile's padded columns first; 0: read them where they are
+};
+
+// Registers: sums, vectors of columns. A multiplication takes a filter's element from memory.
+// AVX-512: 16 + 2 of 32; AVX2: 12 + 3 of 16.
+ColumnTile choose(const Conv2dContext &context) {
+    const bool wide = context.target.natural_vector_size<float>() >= kFilterBlock;
+    ColumnTile tile = wide ? ColumnTile{2, 8, 8, 1} : ColumnTile{3, 4, 8, 1};
+    Knobs knobs(context.knobs);
+    knobs.take("vectors", tile.vectors, steps(1, 4));
+    knobs.take("filters", tile.filters, {2, 4, 8, 16});
+    knobs.take("chunk", tile.chunk, {0, 1, 2, 4, 8, 16, 32, 64});
+    knobs.take("stage", tile.stage, {0, 1});
+    knobs.end();
+    knobs.estimate("vector registers", tile.vectors * (tile.filters + 1) + 1,
+                   vector_registers(context.target));
+    return tile;
+}
+
+}  // namespace
+
+namespace cpu {
+
+PackedSum columns_sum(const Conv2dContext &) { return {kFilterBlock, false}; }
+
+// Images in rows (nchw): vectors of neighbouring columns times broadcasts of the filter, the sums
+// in registers. A tile's columns are copied once for all filters, so that none reads past the end.
+void columns(Conv2d &stages, const Conv2dContext &context) {
+    const ColumnTile tile = choose(context);
+    const int lanes = context.target.natural_vector_size<float>(), width = tile.vectors * lanes;
+    const TailStrategy guard = TailStrategy::GuardWithIf;
+    const Var xo("xo"), xc("xc"), xv("xv"), yo("yo"), kb("kb"), rows("rows");
+    const RDom &d = stages.r;
+    Func &out = stages.output;
+
+    out.split(x, xo, x, width, guard)
+        .split(x, xv, x, lanes)
+        .split(y, yo, y, 1)
+        .split(k, kb, k, tile.filters, guard)
+        .vectorize(x);
+    if (tile.chunk)
+        out.split(xo, xc, xo, tile.chunk, guard);
+    else
+        out.split(yo, yo, xc, 1);  // one part
+    out.reorder(x, xv, k, y, kb, xo, xc, yo, g, n);
+    out.fuse(xc, yo, rows).fuse(rows, g, rows).fuse(rows, n, rows).parallel(rows);
+    out.specialize(context.plain && context.dense_columns);
+    out.specialize(context.dense_columns);
+    stages.start.compute_root();
+    Stage update = stages.sum.update();
+    stages.sum.compute_at(out, kb)
+        .bound_extent(x, width)
+        .bound_extent(y, 1)
+        .bound_extent(k, tile.filters)
+        .align_bounds(k, tile.filters)
+        .reorder_storage(x, k, g, y, n);
+    update.reorder(x, k, d.x, d.y, d.z);
+    for (Stage stage : {Stage(stages.sum), update})
+        stage.vectorize(x, lanes, TailStrategy::RoundUp).unroll(x).unroll(k);
+    if (context.channels_per_group > 0 && context.channels_per_group <= 4) update.unroll(d.x);
+    if (tile.stage)
+        stages.padded.compute_at(out, xo)
+            .reorder_storage(x, y, c, g, n)
+            .reorder(x, y, c, g, n)
+            .vectorize(x, lanes, TailStrategy::RoundUp);
+    if (!context.filter_packed) {
+        const Var blocks("blocks");
+        stages.packed.bound_extent(stages.ki, kFilterBlock)
+            .reorder(s, r, c, stages.ki, stages.ko, g)
+            .compute_root()
+            .fuse(stages.ko, g, blocks)
+            .parallel(blocks);
+    }
+}
+
+}  // namespace cpu
+
+}  // namespace hk::schedules
