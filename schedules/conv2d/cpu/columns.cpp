@@ -37,7 +37,9 @@ namespace cpu {
 PackedSum columns_sum(const Conv2dContext &) { return {kFilterBlock, false}; }
 
 // Images in rows (nchw): vectors of neighbouring columns times broadcasts of the filter, the sums
-// in registers. A tile's columns are copied once for all filters, so that none reads past the end.
+// in registers, which are stored as they are: vectors of filters are stored element by element. A
+// tile's columns are padded, and widened to f32, once for all filters; what needs neither is read
+// where it is, by the last tile of a row with comparisons.
 void columns(Conv2d &stages, const Conv2dContext &context) {
     const ColumnTile tile = choose(context);
     const int lanes = context.target.natural_vector_size<float>(), width = tile.vectors * lanes;

@@ -121,12 +121,12 @@ void across_groups(Conv2dDepthwise &stages, const Conv2dContext &context) {
         stages.padded.store_at(out, rows).compute_at(out, yo).vectorize(g, lanes, round_up);
 }
 
+constexpr int kCopiedRows = 56;  // those that so many of the output's need
+
 // The same with vectors of columns. Where whole rows are copied (conv2d_depthwise_rows) a task
 // takes several groups, so many rows of one at a time: none of its vectors compares, and none reads
 // what has just been written. bench --family conv2d_backward_data --layout nchw --list mobilenetv2,
 // 7x7x960, 3x3: 17 GFLOP/s on one Zen 4 core, padded row by row 4.
-constexpr int kCopiedRows = 56;  // of the output
-
 void across_columns(Conv2dDepthwise &stages, const Conv2dContext &context) {
     const DepthwiseTile tile = choose(context);
     const int lanes = tile.lanes;
@@ -181,12 +181,37 @@ Expr rows_of_window(const Conv2dDepthwise &stages, const Conv2dContext &context,
     return static_cast<int>(std::bit_ceil(static_cast<unsigned>(count)));
 }
 
+// The steps of generators/transpose.h of a tile, with rows of `width`, for each turn of a loop.
+void transpose_at(const LoopLevel &loop, std::vector<Func> &steps, int width,
+                  const Target &target) {
+    const int widest = 4 * target.natural_vector_size<float>();
+    for (Func &step : steps) {
+        const Var in_row = step.args()[0], of_rows = step.args()[1], tile = step.args()[2],
+                  block = step.args()[3];
+        step.compute_at(loop)
+            .bound_extent(in_row, width)
+            .bound_extent(tile, 1)
+            .bound_extent(block, 1)
+            .vectorize(in_row, std::min(width, widest))
+            .unroll(in_row)
+            .unroll(of_rows);
+        width *= 2;
+    }
+}
+
+// A vector of groups of each pixel.
+void unroll_rows(Func sums, const TransposedSums &tile) {
+    sums.bound_extent(g, kTransposedGroups)
+        .bound_extent(y, tile.y)
+        .vectorize(g, kTransposedGroups)
+        .unroll(y);
+}
+
 // Vectors of groups of an image in rows: a row is transposed once it enters the window, and sums
 // once all of the output's row are there.
 void across_transposed_groups(Conv2dDepthwise &stages, const Conv2dContext &context) {
     constexpr int lanes = kTransposedGroups;
     const TransposedSums tile = choose_transposed(context);
-    const int vector = context.target.natural_vector_size<float>();
     const TailStrategy guard = TailStrategy::GuardWithIf;
     Func &out = stages.output, &line = stages.line;
     const Var xo("xo"), yo("yo"), gb("gb"), xt("xt"), rows("rows");
@@ -199,37 +224,16 @@ void across_transposed_groups(Conv2dDepthwise &stages, const Conv2dContext &cont
         .vectorize(x);
     out.fuse(gb, n, rows).parallel(rows).specialize(context.plain && context.dense_columns);
     out.specialize(context.dense_columns);
-    const auto transpose = [&](std::vector<Func> &steps, int width) {
-        for (Func &step : steps) {
-            const Var e = step.args()[0], which = step.args()[2], block = step.args()[3];
-            step.bound_extent(which, 1).bound_extent(block, 1).bound_extent(e, width);
-            step.vectorize(e, std::min(width, 4 * vector)).unroll(e).unroll(step.args()[1]);
-            width *= 2;
-        }
-    };
-    transpose(stages.back, lanes);
-    for (Func &step : stages.back) step.compute_at(out, xo);
+    transpose_at(LoopLevel(out, xo), stages.back, lanes, context.target);
     line.compute_at(out, yo)
         .hoist_storage(out, rows)
-        .bound_extent(g, lanes)
-        .bound_extent(y, tile.y)
         .split(x, xt, x, tile.x, TailStrategy::ShiftInwards)
         .reorder(g, x, y, xt)
-        .vectorize(g, lanes)
-        .unroll(x)
-        .unroll(y);
-    stages.sum.compute_at(line, xt)
-        .bound_extent(g, lanes)
-        .bound_extent(x, tile.x)
-        .bound_extent(y, tile.y)
-        .vectorize(g, lanes)
-        .unroll(x)
-        .unroll(y)
-        .update()
-        .reorder(g, x, y, d.x, d.y)
-        .vectorize(g, lanes)
-        .unroll(x)
-        .unroll(y);
+        .unroll(x);
+    unroll_rows(line, tile);
+    stages.sum.compute_at(line, xt).bound_extent(x, tile.x).unroll(x);
+    unroll_rows(stages.sum, tile);
+    stages.sum.update().reorder(g, x, y, d.x, d.y).vectorize(g, lanes).unroll(x).unroll(y);
     unroll_taps(stages, context);
     for (Func *f : {&stages.start, &stages.packed}) f->compute_at(out, rows).vectorize(g, lanes);
     stages.packed.specialize(context.groups_adjacent);
@@ -243,8 +247,8 @@ void across_transposed_groups(Conv2dDepthwise &stages, const Conv2dContext &cont
         .reorder(g, stages.tile.x, stages.tile.y, c, y, n)
         .vectorize(g, lanes)
         .unroll(stages.tile.x);
-    transpose(stages.there, tile.columns);
-    for (Func &step : stages.there) step.compute_at(stages.padded, stages.tile.y);
+    transpose_at(LoopLevel(stages.padded, stages.tile.y), stages.there, tile.columns,
+                 context.target);
 }
 
 }  // namespace
