@@ -114,6 +114,8 @@ class Repository:
         os.makedirs(self.data, exist_ok=True)
         for some in measured:
             write_file(self.file(some, ".csv"), str(some))
+        measured = self.former()  # which has fewer digits
+        for some in measured:
             draw([some], self.file(some, ".svg"))
         for path, text in self.documents(measured).items():
             write_file(path, text)
