@@ -113,7 +113,7 @@ def save_svg(figure, path):
     image = io.StringIO()
     figure.savefig(image, format="svg", metadata={"Date": None})
     text = re.sub(r' transform="rotate\(-0 [^"]*\)"', "", image.getvalue())
-    text = re.sub(r"(\d+\.\d)\d+", r"\1", text)
+    text = re.sub(r"<[^>]*>", lambda tag: re.sub(r"(\d+\.\d)\d+", r"\1", tag[0]), text)
     write_file(path, re.sub(r"\n *", "\n", text).encode())
 
 
