@@ -46,8 +46,8 @@ row(cpu  depthwise2x2       depthwise             sliding           f32         
 row(cpu  depthwise          depthwise             sliding           f32,f16,bf16  nhwc       tile_y:2                            depthwise stride_1 groups%16=0 bounded_rows)
 row(cpu  depthwise8         depthwise             sliding           f32,f16,bf16  nhwc       lanes:8,tile_y:2                    depthwise stride_1 groups%8=0 bounded_rows)
 row(cpu  depthwise3x3       depthwise_rows        sliding           f32,f16,bf16  nchw       lanes:8,tile_y:7                    depthwise 3x3 stride_1 bounded_rows)
-row(cpu  depthwise5x5       depthwise_transposed  sliding           f32,f16,bf16  nchw       -                                   depthwise 5x5 stride_1 groups>=9 out_w>=4 bounded_rows)
-row(cpu  depthwise7x7       depthwise_transposed  sliding           f32,f16,bf16  nchw       -                                   depthwise 7x7 stride_1 groups>=9 out_w>=4 bounded_rows)
+row(cpu  depthwise5x5       depthwise_transposed  sliding           f32           nchw       -                                   depthwise 5x5 stride_1 groups>=9 out_w>=4 bounded_rows)
+row(cpu  depthwise7x7       depthwise_transposed  sliding           f32           nchw       -                                   depthwise 7x7 stride_1 groups>=9 out_w>=4 bounded_rows)
 row(cpu  depthwise          depthwise_transposed  sliding           f32,f16,bf16  nchw       -                                   depthwise stride_1 groups>=9 out_w>=4 bounded_rows)
 row(cpu  depthwise_any      depthwise_rows        sliding           f32,f16,bf16  nchw       lanes:8,tile_y:4                    depthwise stride_1 bounded_rows)
 row(cpu  grouped4_3x3       packed                grouped           f32,f16,bf16  nhwc       -                                   grouped4 3x3 stride_1)
@@ -72,7 +72,6 @@ row(cpu  1x1_shallow        packed                broadcast         f32         
 row(cpu  1x1                packed                broadcast         f32           nhwc       block:64,tile_x:6,stage:0,chunk:32  1x1 stride_1)
 row(cpu  1x1_columns_16     packed                columns           f32           nchw       vectors:1,filters:16,stage:0        1x1 stride_1 channels_per_group%16=0 out_w>=400)
 row(cpu  1x1_columns        packed                columns           f32           nchw       stage:0                             1x1 stride_1 out_w>=400)
-row(cpu  1x1_columns        packed                columns           f16,bf16      nchw       -                                   1x1 stride_1 out_w>=400)
 row(cpu  1x1                packed                broadcast         f32           nchw       stage:0                             1x1 stride_1)
 row(cpu  1x1                packed                broadcast         f16,bf16      nhwc,nchw  block:32,tile_x:7,stage:2           1x1 stride_1)
 # Winograd's convolution, filters transformed in the call: 56x56_64-64_3x3 2.6 times as fast as the rows below,

@@ -304,11 +304,11 @@ TEST_P(SmallQuantizedDevice, ComputesTheSame) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Limits, SmallDevice,
-                         testing::Combine(testing::Values(0, 16384, 49152),
+                         testing::Combine(testing::Values(0, 16384),
                                           testing::ValuesIn(kTypes), testing::ValuesIn(kLayouts)),
                          parameter_name);
 INSTANTIATE_TEST_SUITE_P(Limits, SmallQuantizedDevice,
-                         testing::Combine(testing::Values(0, 16384, 49152),
+                         testing::Combine(testing::Values(0, 16384),
                                           testing::ValuesIn(kQuantizedTypes),
                                           testing::ValuesIn(kLayouts)),
                          parameter_name);
