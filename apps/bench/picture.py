@@ -109,7 +109,7 @@ def legend(figure, height):
 
 
 def save_svg(figure, path):
-    """Half of what matplotlib writes: without turns by nothing, in tenths of a pixel."""
+    """What matplotlib writes, without turns by nothing and in tenths of a pixel."""
     image = io.StringIO()
     figure.savefig(image, format="svg", metadata={"Date": None})
     text = re.sub(r' transform="rotate\(-0 [^"]*\)"', "", image.getvalue())

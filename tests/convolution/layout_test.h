@@ -55,7 +55,7 @@ protected:
         std::vector<Constraint> where(row.where.begin(), row.where.end());
         where.insert(where.end(), more.begin(), more.end());
         const Conv2dRequest request{row.type, row.layout, data, where, operations_of(row)};
-        // A problem takes ten times as long where GPUs are imitated.
+        // A problem takes longer where GPUs are imitated.
         if (row.device != DeviceType::cpu) problems = (problems + 1) / 2;
         for (const Device device : devices_) test::check_row<Case>(row, device, request, problems);
     }

@@ -25,6 +25,8 @@ ColumnTile choose(const Conv2dContext &context) {
     knobs.take("chunk", tile.chunk, {0, 1, 2, 4, 8, 16, 32, 64});
     knobs.take("stage", tile.stage, {0, 1});
     knobs.end();
+    // Rows name what fits AVX-512.
+    if (!wide) tile.vectors = 3, tile.filters = 4;
     knobs.estimate("vector registers", tile.vectors * (tile.filters + 1) + 1,
                    vector_registers(context.target));
     return tile;
