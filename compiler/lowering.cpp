@@ -6,6 +6,8 @@
 
 #include "compiler/dense_loads.h"
 #include "compiler/half_as_bits.h"
+#include "compiler/masked_stores.h"
+#include "compiler/prefetch.h"
 #include "compiler/privatize_registers.h"
 
 using namespace Halide;
@@ -79,7 +81,9 @@ void add_lowering_passes(Halide::Pipeline pipeline, const Halide::Target &target
         pipeline.add_custom_lowering_pass(new Pass(privatize_registers));
         pipeline.add_custom_lowering_pass(new DropAtomicsOfRegisters);
     }
+    pipeline.add_custom_lowering_pass(new Pass(prefetch_to_second_cache));
     pipeline.add_custom_lowering_pass(new Pass(make_loads_dense));
+    pipeline.add_custom_lowering_pass(new Pass(unclamp_masked_stores));
     pipeline.add_custom_lowering_pass(
         new Pass([types](const Stmt &body) { return half_as_bits(body, types); }));
 }

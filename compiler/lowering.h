@@ -6,7 +6,7 @@
 
 namespace hk::compiler {
 
-// dense_loads, half_as_bits; for GPU targets privatize_registers, and the removal of assertions in
+// dense_loads, masked_stores, half_as_bits, prefetch; for GPU targets privatize_registers, and the removal of assertions in
 // device code and of atomic operations on a thread's own registers.
 void add_lowering_passes(Halide::Pipeline pipeline, const Halide::Target &target);
 

@@ -17,6 +17,7 @@ term(not_in_place groups_in_place<=0)
 # --row any).
 term(bounded_rows copied<=1048576 spread<=256)
 term(bounded_copy window<=1048576 copied<=16777216 spread<=4096 stride_x<=8 stride_y<=8)
+term(columns_rows copied<=524288)
 term(grouped4 channels_per_group=4 filters_per_group=4 groups%4=0 grouped_rows)
 
 # CPU.
@@ -82,6 +83,12 @@ row(cpu  1x1_large              packed                broadcast         f32     
 row(cpu  1x1_columns_16         packed                columns           f32           nchw       vectors:1,filters:16,stage:0      1x1 stride_1 filters_per_group%16=0 out_w>=400)
 row(cpu  1x1_columns            packed                columns           f32           nchw       stage:0                           1x1 stride_1 out_w>=400)
 row(cpu  1x1_columns            packed                columns           f16,bf16      nchw       -                                 1x1 stride_1 out_w>=400)
+row(cpu  few_filters_s1         packed                columns           f32           nchw       vectors:4,filters:4,rows:7,stage:2  filters_per_group<=4 stride_1 out_w>=28 columns_rows)
+row(cpu  few_filters_s2         packed                columns           f32           nchw       vectors:4,filters:4,rows:7,stage:2  filters_per_group<=4 stride_2 out_w>=28 columns_rows)
+row(cpu  grouped8_s1            packed                columns           f32           nchw       vectors:2,filters:8,rows:7,stage:2  filters_per_group=8 stride_1 out_w>=14 columns_rows)
+row(cpu  grouped8_s2            packed                columns           f32           nchw       vectors:2,filters:8,rows:7,stage:2  filters_per_group=8 stride_2 out_w>=14 columns_rows)
+row(cpu  grouped16_s1           packed                columns           f32           nchw       vectors:1,filters:16,rows:7,stage:2  filters_per_group=16 stride_1 out_w>=14 columns_rows)
+row(cpu  columns_s2             packed                columns           f32           nchw       vectors:1,filters:16,rows:4,stage:2  filters_per_group>=12 stride_2 out_w>=14 columns_rows)
 row(cpu  few_s1                 packed                columns           f32           nchw       vectors:1,filters:16,chunk:0      channels_per_group<=12 filters_per_group>=16 stride_1 out_w>=28 bounded_copy)
 row(cpu  few_s2                 packed                columns           f32           nchw       vectors:1,filters:16,chunk:0      channels_per_group<=12 filters_per_group>=16 stride_2 out_w>=14 bounded_copy)
 row(cpu  1x1                    packed                broadcast         f32           nhwc,nchw  chunk:4,outer:8,stage:0           1x1)

@@ -12,6 +12,16 @@ Func pad(const Conv2dOperands &op) {
     return with_zeros_around(op.input, op.width, op.height, op.pointwise);
 }
 
+Func pad(const Conv2dOperands &op, Padding padding, RDom &elements) {
+    switch (padding) {
+    case Padding::compared: return pad(op);
+    case Padding::rows: return rows_with_zeros_around(op.input, op.width, op.height, elements);
+    case Padding::joined_rows:
+        return joined_rows_with_zeros_around(op.input, op.channels, op.width, op.height, elements);
+    }
+    return {};
+}
+
 Expr input_x(const Conv2dOperands &op, const Expr &s) {
     return x * op.stride_x + s * op.dilation_x - op.padding_left;
 }
@@ -53,15 +63,13 @@ BlockedSum sum_in_blocks(const Conv2dOperands &op, const Func &start, const Term
 
 Conv2d conv2d_packed(const Conv2dOperands &op, const PackedSum &packed) {
     Conv2d stages;
-    stages.padded = packed.joins_channels
-                        ? joined_rows_with_zeros_around(op.input, op.channels, op.width, op.height,
-                                                        stages.elements)
-                        : pad(op);
+    stages.padded = pad(op, packed.padding, stages.elements);
+    const bool joined = packed.padding == Padding::joined_rows;
     const auto term = [&](const Place &at) {
         const Expr column = input_x(op, at[1]), row = input_y(op, at[2]);
         return factor(op, packed, at, stages) *
-               (packed.joins_channels ? stages.padded(column * op.channels + at[0], g, row, n)
-                                      : stages.padded(at[0], g, column, row, n));
+               (joined ? stages.padded(column * op.channels + at[0], g, row, n)
+                       : stages.padded(at[0], g, column, row, n));
     };
     const auto counts = [&](const Place &at) -> Expr {
         const Expr row = input_y(op, at[2]);

@@ -36,12 +36,15 @@ struct Conv2dOperands {
 // zero-filled at the end: packed(k % block, c, s, r, k / block, g). Of a packed one `block` is what
 // a schedule computes at once. `rows_inside`: the sum leaves out the rows of the filter that meet
 // none of the image, which it asks for every output's row; so this is for tiles of one row.
-// `joins_channels`: padded is (column * channels + channel, g, y, n), zeros that the image's rows
-// are copied into. `in_blocks`: of any length, by generators/long_sum.h.
+// `in_blocks`: of any length, by generators/long_sum.h.
+//
+// padded compares each place with the image's edges, or it is zeros that the image's rows are
+// copied into whole; joined rows are (column * channels + channel, g, y, n).
+enum class Padding : uint8_t { compared, rows, joined_rows };
 struct PackedSum {
     int block;
     bool rows_inside;
-    bool joins_channels = false;
+    Padding padding = Padding::compared;
     bool in_blocks = false;
 };
 
@@ -51,7 +54,7 @@ struct Conv2d {
     Halide::Func padded, packed, start, sum, activated, output;
     Halide::RDom r;
     BlockedSum blocked;
-    Halide::RDom elements;  // that are copied into padded where that joins channels
+    Halide::RDom elements;  // of a row that is copied into padded
 };
 Conv2d conv2d_packed(const Conv2dOperands &operands, const PackedSum &packed);
 

@@ -81,21 +81,30 @@ void store(const Conv2dWinogradOperands &op, const Conv2dLayout &layout, Conv2dW
     RDom &d = stages.d;
     const Var &u = stages.u, &v = stages.v;
     const TilePlace tile(op, d.z);
-    const Expr column = tile.x + d.x, row = tile.y + d.y;
-    d.where(column < op.out_w);
-    d.where(row < op.out_h);
+    const Expr at_x = tile.x + d.x, at_y = tile.y + d.y;
+    d.where(at_x < op.out_w);
+    d.where(at_y < op.out_h);
     // Clamped for the bounds of what is written.
-    const Expr to_x = clamp(column, 0, op.out_w - 1), to_y = clamp(row, 0, op.out_h - 1);
+    const Expr to_x = clamp(at_x, 0, op.out_w - 1), to_y = clamp(at_y, 0, op.out_h - 1);
     stages.start = sum_start(op);
     const TilePlace of_t(op, t);
     stages.activated = Func("activated");
     stages.activated(k, u, v, t, g) = finished_sum(
         op, stages.tile(k, u, v, t, g) + stages.start(k, g),
         {k, g, clamp(of_t.x + u, 0, op.out_w - 1), clamp(of_t.y + v, 0, op.out_h - 1), of_t.n});
+    Expr value = stages.activated(k, d.x, d.y, d.z, g);
+    if (!layout.nhwc()) {
+        const Var kb("kb");
+        Func filters("filters");
+        filters(element, row, v, t, kb, g) =
+            stages.activated(kb * kFilterBlock + element, row, v, t, g);
+        stages.back = transpose(filters, kWinogradTile, {v, t, kb, g});
+        value = stages.back.back()(k % kFilterBlock * kWinogradTile + d.x, 0, d.y, d.z,
+                                   k / kFilterBlock, g);
+    }
     stages.output = Func("result");
     stages.output(layout.image_arguments(k)) = undef(op.type);
-    stages.output(layout.in_order({k, g, to_x, to_y, tile.n})) =
-        cast(op.type, stages.activated(k, d.x, d.y, d.z, g));
+    stages.output(layout.in_order({k, g, to_x, to_y, tile.n})) = cast(op.type, value);
 }
 
 }  // namespace

@@ -54,11 +54,13 @@ struct Conv2dWinogradOperands : Conv2dOperands {
 //   patch(c, p, q, t, g): the input of a tile, zero past the last channel
 //   input(ci, ti, co, i, j, to, g): V, c = co * kWinogradChannels + ci
 //   product(k, ti, i, j, to, g): M, its sum over c
-//   output: an update over d.x = u, d.y = v, d.z = t, each element once
+//   output: an update over d.x = u, d.y = v, d.z = t, each element once; in nchw by way of back,
+//     the steps of a transposition of filters and columns
 struct Conv2dWinograd {
     Halide::Var ci{"ci"}, co{"co"}, ti{"ti"}, to{"to"}, j{"j"}, p{"p"}, u{"u"}, v{"v"};
     Conv2dWinogradFilter filter;  // undefined Funcs where an operand is U
     Halide::Func patch, columns, input, start, product, rows, tile, activated, output;
+    std::vector<Halide::Func> back;
     Halide::RDom channels, d;
 };
 // The operands have U in place of the packed weight, or a weight.

@@ -54,9 +54,12 @@ public:
         operands.type = type;
         operands.nhwc = order.nhwc();
         operands.weight = vector("weight_of", weight, has_weight, 1.f);
-        const sc::GroupNormContext context = {get_target(),   order.nhwc(),      schedule_name,
-                                              knobs,          operands.channels, operands.pixels(),
-                                              operands.images};
+        sc::GroupNormContext context = {get_target(), order.nhwc(),
+                                        schedule_name, knobs,
+                                        operands.channels, operands.pixels(),
+                                        input.dim(dim_g).extent()};
+        context.read = {memory_of(input)};
+        if (backward()) context.read.push_back(memory_of(*output_gradient_));
         backward() ? generate_backward(order, operands, context)
                    : generate_forward(order, operands, context);
         hk::compiler::add_lowering_passes(get_pipeline(), get_target());
@@ -74,6 +77,13 @@ private:
     OutputBuffer *output_ = nullptr, *mean_ = nullptr, *rstd_ = nullptr;
     OutputBuffer *bias_sums_ = nullptr, *weight_sums_ = nullptr, *bias_gradient_ = nullptr,
                  *weight_gradient_ = nullptr;
+
+    // What an input's sizes are sizes of: Halide keeps that to itself.
+    template<typename Image>
+    static Parameter memory_of(const Image &buffer) {
+        const Expr extent = buffer.dim(0).extent();
+        return extent.as<Internal::Variable>()->param;
+    }
 
     bool backward() const { return fix_backward.value() != 0; }
     bool by_runs() const { return algorithm.value() == "runs"; }

@@ -11,7 +11,9 @@ struct GroupNormContext {
     bool nhwc;
     std::string schedule, knobs;
     Halide::Expr channels, pixels;  // of a slice
-    Halide::Expr images;            // of a part, where gradients are added up by parts
+    Halide::Expr slices;            // of an image
+    std::vector<Halide::Parameter> read = {};  // images
+    Halide::Expr images = {};       // of a part, where gradients are added up by parts
 };
 
 // The lanes of sums and the sizes of blocks: they decide the order of adding, and so the last bits.

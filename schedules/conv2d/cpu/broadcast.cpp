@@ -144,7 +144,8 @@ namespace cpu {
 
 PackedSum broadcast_sum(const Conv2dContext &context) {
     const PackedTile tile = choose(context);
-    return {tile.block, tile.y == 1 && !pointwise(context), tile.stage && few_channels(context),
+    return {tile.block, tile.y == 1 && !pointwise(context),
+            tile.stage && few_channels(context) ? Padding::joined_rows : Padding::compared,
             context.schedule == "broadcast_blocks"};
 }
 

@@ -11,20 +11,24 @@ struct ColumnTile {
     int vectors;  // of columns, side by side
     int filters;
     int chunk;  // tiles of a row in a task; 0: all
-    int stage;  // 1: copy a tile's padded columns first; 0: read them where they are
+    int rows;   // in a task
+    int stage;  // copy the padded input first, 1: a tile's columns, 2: whole rows of all channels;
+                // 0: read it where it is
 };
 
 // Registers: sums, vectors of columns. A multiplication takes a filter's element from memory.
 // AVX-512: 16 + 2 of 32; AVX2: 12 + 3 of 16.
 ColumnTile choose(const Conv2dContext &context) {
     const bool wide = context.target.natural_vector_size<float>() >= kFilterBlock;
-    ColumnTile tile = wide ? ColumnTile{2, 8, 8, 1} : ColumnTile{3, 4, 8, 1};
+    ColumnTile tile = wide ? ColumnTile{2, 8, 8, 1, 1} : ColumnTile{3, 4, 8, 1, 1};
     Knobs knobs(context.knobs);
     knobs.take("vectors", tile.vectors, steps(1, 4));
     knobs.take("filters", tile.filters, {2, 4, 8, 16});
     knobs.take("chunk", tile.chunk, {0, 1, 2, 4, 8, 16, 32, 64});
-    knobs.take("stage", tile.stage, {0, 1});
+    knobs.take("rows", tile.rows, {1, 2, 4, 7, 8, 14, 16, 28});
+    knobs.take("stage", tile.stage, {0, 1, 2});
     knobs.end();
+    if (tile.stage == 2) tile.chunk = 0;
     // Rows name what fits AVX-512.
     if (!wide) tile.vectors = 3, tile.filters = 4;
     knobs.estimate("vector registers", tile.vectors * (tile.filters + 1) + 1,
@@ -36,7 +40,10 @@ ColumnTile choose(const Conv2dContext &context) {
 
 namespace cpu {
 
-PackedSum columns_sum(const Conv2dContext &) { return {kFilterBlock, false}; }
+PackedSum columns_sum(const Conv2dContext &context) {
+    return {kFilterBlock, false,
+            choose(context).stage == 2 ? Padding::rows : Padding::compared};
+}
 
 // Images in rows (nchw): vectors of neighbouring columns times broadcasts of the filter, the sums
 // in registers, which are stored as they are: vectors of filters are stored element by element. A
@@ -52,14 +59,14 @@ void columns(Conv2d &stages, const Conv2dContext &context) {
 
     out.split(x, xo, x, width, guard)
         .split(x, xv, x, lanes)
-        .split(y, yo, y, 1)
+        .split(y, yo, y, tile.rows, guard)
         .split(k, kb, k, tile.filters, guard)
         .vectorize(x);
     if (tile.chunk)
         out.split(xo, xc, xo, tile.chunk, guard);
     else
         out.split(yo, yo, xc, 1);  // one part
-    out.reorder(x, xv, k, y, kb, xo, xc, yo, g, n);
+    out.reorder(x, xv, k, kb, xo, y, xc, yo, g, n);
     out.fuse(xc, yo, rows).fuse(rows, g, rows).fuse(rows, n, rows).parallel(rows);
     out.specialize(context.plain && context.dense_columns);
     out.specialize(context.dense_columns);
@@ -75,7 +82,15 @@ void columns(Conv2d &stages, const Conv2dContext &context) {
     for (Stage stage : {Stage(stages.sum), update})
         stage.vectorize(x, lanes, TailStrategy::RoundUp).unroll(x).unroll(k);
     if (context.channels_per_group > 0 && context.channels_per_group <= 4) update.unroll(d.x);
-    if (tile.stage)
+    if (tile.stage == 2) {
+        stages.padded.compute_at(out, rows)
+            .reorder_storage(x, y, c, g, n)
+            .reorder(x, y, c, g, n)
+            .vectorize(x, lanes, TailStrategy::RoundUp)
+            .update()
+            .reorder(stages.elements.x, y, c, g, n)
+            .vectorize(stages.elements.x, lanes, guard);
+    } else if (tile.stage)
         stages.padded.compute_at(out, xo)
             .reorder_storage(x, y, c, g, n)
             .reorder(x, y, c, g, n)

@@ -1,6 +1,7 @@
 #include <bit>
 
 #include "schedules/conv2d/conv2d.h"
+#include "schedules/transpose.h"
 
 using namespace Halide;
 using namespace hk::generators;
@@ -182,24 +183,6 @@ Expr rows_of_window(const Conv2dDepthwise &stages, const Conv2dContext &context,
     return static_cast<int>(std::bit_ceil(static_cast<unsigned>(count)));
 }
 
-// The steps of generators/transpose.h of a tile, with rows of `width`, for each turn of a loop.
-void transpose_at(const LoopLevel &loop, std::vector<Func> &steps, int width,
-                  const Target &target) {
-    const int widest = 4 * target.natural_vector_size<float>();
-    for (Func &step : steps) {
-        const Var in_row = step.args()[0], of_rows = step.args()[1], tile = step.args()[2],
-                  block = step.args()[3];
-        step.compute_at(loop)
-            .bound_extent(in_row, width)
-            .bound_extent(tile, 1)
-            .bound_extent(block, 1)
-            .vectorize(in_row, std::min(width, widest))
-            .unroll(in_row)
-            .unroll(of_rows);
-        width *= 2;
-    }
-}
-
 // A vector of groups of each pixel.
 void unroll_rows(Func sums, const TransposedSums &tile) {
     sums.bound_extent(g, kTransposedGroups)
@@ -225,7 +208,12 @@ void across_transposed_groups(Conv2dDepthwise &stages, const Conv2dContext &cont
         .vectorize(x);
     out.fuse(gb, n, rows).parallel(rows).specialize(context.plain && context.dense_columns);
     out.specialize(context.dense_columns);
-    transpose_at(LoopLevel(out, xo), stages.back, lanes, context.target);
+    const int widest = 4 * context.target.natural_vector_size<float>();
+    const auto rest = [](const std::vector<Func> &steps) {  // tile and block
+        const std::vector<Var> arguments = steps.front().args();
+        return std::vector<Var>{arguments[2], arguments[3]};
+    };
+    transpose_at(LoopLevel(out, xo), stages.back, {lanes, widest}, rest(stages.back));
     line.compute_at(out, yo)
         .hoist_storage(out, rows)
         .split(x, xt, x, tile.x, TailStrategy::ShiftInwards)
@@ -248,8 +236,8 @@ void across_transposed_groups(Conv2dDepthwise &stages, const Conv2dContext &cont
         .reorder(g, stages.tile.x, stages.tile.y, c, y, n)
         .vectorize(g, lanes)
         .unroll(stages.tile.x);
-    transpose_at(LoopLevel(stages.padded, stages.tile.y), stages.there, tile.columns,
-                 context.target);
+    transpose_at(LoopLevel(stages.padded, stages.tile.y), stages.there, {tile.columns, widest},
+                 rest(stages.there));
 }
 
 }  // namespace

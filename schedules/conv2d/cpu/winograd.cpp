@@ -1,5 +1,6 @@
 #include "schedules/conv2d/conv2d.h"
 #include "schedules/conv2d/conv2d_filter.h"
+#include "schedules/transpose.h"
 
 using namespace Halide;
 using namespace hk::generators;
@@ -89,12 +90,12 @@ void multiply(Conv2dWinograd &stages, const WinogradBlock &block, int lanes) {
         .unroll(ti);
 }
 
-void transform_output(Conv2dWinograd &stages, int lanes) {
+void transform_output(Conv2dWinograd &stages, int filters, int lanes) {
     const Var &j = stages.j, &u = stages.u, &v = stages.v;
     for (Func *f : {&stages.tile, &stages.rows})
         f->compute_at(stages.output, kv)
-            .bound_extent(k, lanes)
-            .vectorize(k)
+            .bound_extent(k, filters)
+            .vectorize(k, lanes)
             .bound_extent(u, kWinogradTile);
     stages.tile.bound_extent(v, kWinogradTile).reorder(k, v, u).unroll(v);
     stages.rows.bound_extent(j, kWinogradPoints).unroll(u);
@@ -126,27 +127,35 @@ void winograd(Conv2dWinograd &stages, const Conv2dContext &context) {
         4 * kWinogradPoints * kWinogradPoints * block.tiles * (context.channels + filters);
     const Expr blocks = max(block.kilobytes * 1024 / bytes, 1);
 
-    stages.output.update()
-        .allow_race_conditions()
+    // In nchw those whose columns are transposed.
+    const int stored = context.nhwc ? lanes : kFilterBlock;
+    Stage update = stages.output.update();
+    update.allow_race_conditions()
         .split(k, kb, k, filters, guard)
-        .split(k, kv, k, lanes)
+        .split(k, kv, k, stored)
         .split(d.z, tb, tile, block.tiles, guard)
         .split(tb, task, tb, blocks, guard)
-        .reorder(k, d.x, d.y, kv, tile, tb, kb, task, g)
-        .vectorize(k)
         .parallel(kb)
         .parallel(task)
         .parallel(g);
+    if (context.nhwc) {
+        update.reorder(k, d.x, d.y, kv, tile, tb, kb, task, g).vectorize(k);
+    } else {
+        update.reorder(d.x, k, d.y, kv, tile, tb, kb, task, g).vectorize(d.x).unroll(k);
+        const Var block_of_filters = stages.back.front().args()[4];
+        transpose_at(LoopLevel(stages.output, d.y), stages.back, {kFilterBlock, 4 * lanes},
+                     {block_of_filters});
+    }
     stages.start.compute_root();
     if (stages.filter.output.defined()) {
         stages.filter.output.compute_root();
         transform_filter(stages.filter, {context.nhwc, context.filters_inner}, lanes);
     }
-    stages.activated.compute_at(stages.output, d.x)
-        .bound_extent(k, lanes)
-        .vectorize(k)
+    stages.activated.compute_at(stages.output, context.nhwc ? d.x : d.y)
+        .bound_extent(k, stored)
+        .vectorize(k, lanes)
         .specialize(context.plain);
-    transform_output(stages, lanes);
+    transform_output(stages, stored, lanes);
     multiply(stages, block, lanes);
     transform_input(stages, LoopLevel(stages.output, task), block.tiles, lanes);
 }

@@ -1,4 +1,5 @@
 #include "schedules/conv2d_backward/conv2d_backward_weight.h"
+#include "schedules/transpose.h"
 
 using namespace Halide;
 using namespace hk::generators;
@@ -304,8 +305,7 @@ void Schedule::copy(Func copied, const Var &channel, TransposedImage &image) con
         .align_storage(lines.args()[0], square)
         .align_storage(lines.args()[1], square)
         .vectorize(lines.args()[0], square, guard);
-    for (Func &step : image.steps)
-        step.compute_at(copied, xb).vectorize(element, square).unroll(element).unroll(row);
+    transpose_at(LoopLevel(copied, xb), image.steps, {square, square});
 }
 
 void Schedule::stage() const {

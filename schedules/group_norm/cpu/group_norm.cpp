@@ -41,20 +41,26 @@ namespace {
 
 constexpr auto guard = TailStrategy::GuardWithIf, mask = TailStrategy::Predicate;
 
-// Tasks of a slice, or group, of so many images that these are 16384 elements together; loops are
-// not fused, or Halide takes all slices for the bounds of one.
-void in_tasks(Func out, const Expr &images) {
-    const Var task("task");
+// Tasks of so many slices, or groups, that these are 16384 elements together, of several images
+// where all of one are fewer; loops are not fused, or Halide takes all slices for the bounds of one.
+void in_tasks(Func out, const GroupNormContext &context) {
+    const Var images("images"), slices("slices");
+    const Expr elements = context.channels * context.pixels;
+    const Expr together = clamp(16384 / elements, 1, context.slices);
     out.compute_root()
-        .split(n, task, n, images, guard)
-        .reorder(n, g, task)
-        .parallel(g)
-        .parallel(task)
-        .never_partition(n, g, task);
+        .split(g, slices, g, together, guard)
+        .split(n, images, n, max(16384 / (elements * together), 1), guard)
+        .reorder(g, n, slices, images)
+        .parallel(slices)
+        .parallel(images)
+        .never_partition(g, n, slices, images);
 }
 
-Expr images_of_task(const GroupNormContext &context) {
-    return max(16384 / (context.channels * context.pixels), 1);
+// What the next turn of a loop reads, while this one writes: else memory would be read and written
+// by turns.
+void prefetch_next(Func out, const Var &at, const Var &loop, const GroupNormContext &context) {
+    for (const Parameter &image : context.read)
+        out.prefetch(image, at, loop, 1, PrefetchBoundStrategy::NonFaulting);
 }
 
 // In a slice's loop, of that alone.
@@ -126,15 +132,16 @@ void group_norm_channels(GroupNorm &stages, const GroupNormContext &context) {
     const Var co("co");
     Func out = stages.output;
     out.split(c, co, c, lanes, mask).reorder(c, co, x, y, g, n).vectorize(c);
-    for (Func one : {out, stages.mean, stages.rstd}) in_tasks(one, images_of_task(context));
-    stages.mean.compute_with(out, n);
-    stages.rstd.compute_with(out, n);
-    for (Func one : {stages.statistics, stages.factors}) of_slice(one, out, n);
+    prefetch_next(out, co, n, context);
+    for (Func one : {out, stages.mean, stages.rstd}) in_tasks(one, context);
+    stages.mean.compute_with(out, g);
+    stages.rstd.compute_with(out, g);
+    for (Func one : {stages.statistics, stages.factors}) of_slice(one, out, g);
     each_channel(stages.factors, lanes);
     const GroupNormSizes sizes = group_norm_sizes(context);
     for (LaneSums *sums : {&stages.channel_offsets, &stages.channel_squares})
-        in_vectors(*sums, out, n, lanes, sizes.channel_lanes);
-    merge(stages, out, n, lanes);
+        in_vectors(*sums, out, g, lanes, sizes.channel_lanes);
+    merge(stages, out, g, lanes);
     stages.of_block.vectorize(c, lanes, mask).reorder(c, stages.bx, stages.by, stages.bz);
     stages.middle.compute_at(stages.of_block, stages.bx).vectorize(c, lanes, mask);
     for (LaneSums *sums : {&stages.first, &stages.about}) {
@@ -162,12 +169,13 @@ void group_norm_runs(GroupNorm &stages, const GroupNormContext &context) {
     out.split(order[0], outer, inner, lanes, mask)
         .reorder(inner, outer, order[1], order[2], g, n)
         .vectorize(inner);
-    for (Func one : {out, stages.mean, stages.rstd}) in_tasks(one, images_of_task(context));
-    stages.mean.compute_with(out, n);
-    stages.rstd.compute_with(out, n);
-    of_slice(stages.statistics, out, n).bound_extent(group, 1);
+    prefetch_next(out, outer, g, context);
+    for (Func one : {out, stages.mean, stages.rstd}) in_tasks(one, context);
+    stages.mean.compute_with(out, g);
+    stages.rstd.compute_with(out, g);
+    of_slice(stages.statistics, out, g).bound_extent(group, 1);
     if (!context.nhwc) of_slice(stages.factors, out, c).bound_extent(c, 1);
-    merge(stages, out, n, 1);
+    merge(stages, out, g, 1);
     stages.middle.compute_at(stages.of_block, stages.bx);
     const int all = group_norm_sizes(context).lanes;
     for (LaneSums *sums : {&stages.first, &stages.about})
@@ -250,6 +258,7 @@ void in_parts(GroupNormBackward &stages, const GroupNormContext &context, int la
         .parallel(g)
         .parallel(part)
         .never_partition(g, part);
+    prefetch_next(out, outer, context.nhwc ? part : g, context);
     for (Func sums : {stages.bias_sums, stages.weight_sums}) {
         sums.compute_root()
             .rename(n, part)

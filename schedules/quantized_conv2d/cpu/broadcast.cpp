@@ -1,4 +1,5 @@
 #include "schedules/quantized_conv2d/quantized_conv2d.h"
+#include "schedules/transpose.h"
 
 using namespace Halide;
 using namespace hk::generators;
@@ -54,11 +55,7 @@ Func &pack(QuantizedConv2d &stages, const QuantizedConv2dContext &context, const
         .bound_storage(c, 4 * lanes)
         .vectorize(c, 4 * lanes, TailStrategy::GuardWithIf);
     if (context.nhwc) stages.bytes.unroll(row);
-    int width = lanes;
-    for (Func &step : stages.transposed) {
-        step.compute_at(at).bound_extent(element, width).vectorize(element).unroll(row);
-        width *= 2;
-    }
+    transpose_at(at, stages.transposed, {lanes, lanes * lanes});
     return result;
 }
 
