@@ -236,7 +236,7 @@ GroupNorm group_norm_by_channels(const GroupNormOperands &op, const GroupNormSiz
     const auto row = [=](const Box &b, const Expr &i) { return b[1] * lengths[1] + i; };
     blocks.element = [&](const Box &b, const Box &place, const Expr &) {
         return cast<float>(op.input(c, g, within(column(b, place[0]), op.width, true),
-                                    within(row(b, place[1]), op.height, true), op.image()));
+                                    within(row(b, place[1]), op.height, true), n));
     };
     blocks.has = [&](const Box &b, const Box &place, const Expr &) {
         return column(b, place[0]) < op.width && row(b, place[1]) < op.height;
@@ -312,8 +312,8 @@ private:
                 b[2] * lengths[2] + place[2]};
     }
     Expr input(const Box &in) const {
-        return cast<float>(op_.nhwc ? op_.input(in[0], g, in[1], in[2], op_.image())
-                                    : op_.input(in[2], g, in[0], in[1], op_.image()));
+        return cast<float>(op_.nhwc ? op_.input(in[0], g, in[1], in[2], n)
+                                    : op_.input(in[2], g, in[0], in[1], n));
     }
     Expr has_row(const Box &in) const { return in[1] < extents_[1] && in[2] < extents_[2]; }
     Expr is_last(const Box &b) const { return b[0] == blocks_.numbers[0] - 1; }

@@ -27,8 +27,6 @@ struct GroupNormOperands {
     Halide::Expr count() const {  // elements of a group, f32
         return Halide::cast<float>(channels_of_group()) * Halide::cast<float>(pixels());
     }
-    // n, of the batch: bounds reach over the last image, where tasks of several images do.
-    Halide::Expr image() const { return min(n, batch - 1); }
 };
 
 // (c, g, n): for each channel of a slice the values of its group, which are given the channel and

@@ -142,6 +142,19 @@ private:
         return result;
     }
 
+    // Bounds of tasks of several slices or images reach over the last.
+    static void stay_inside(GroupNormOperands &operands, const sc::GroupNormContext &context) {
+        const Expr slice = min(g, context.slices - 1), image = min(n, operands.batch - 1);
+        Func inside("inside");
+        inside(c, g, x, y, n) = operands.input(c, slice, x, y, image);
+        operands.input = inside;
+        for (Func *vector : {&operands.weight, &operands.bias}) {
+            Func of_slice("of_slice");
+            of_slice(c, g) = (*vector)(c, slice);
+            *vector = of_slice;
+        }
+    }
+
     void generate_forward(const Conv2dLayout &order, GroupNormOperands &operands,
                           const sc::GroupNormContext &context) {
         constrain_image(order, *output_);
@@ -149,6 +162,7 @@ private:
         for (int d = 0; d < 2; d++) bias_->dim(d).set_min(0);
         operands.epsilon = *epsilon_;
         operands.bias = vector("bias_of", *bias_, *has_bias_, 0.f);
+        stay_inside(operands, context);
         if (!by_runs() && algorithm.value() != "channels")
             throw CompileError("algorithm is " + algorithm.value() + ", not channels or runs");
         const GroupNormSizes sizes = sc::group_norm_sizes(context);

@@ -3,6 +3,7 @@
 term(depthwise channels_per_group=1 filters_per_group=1)
 term(stride_1  stride_x=1 stride_y=1)
 term(stride_2  stride_x=2 stride_y=2)
+term(stride_4  stride_x=4 stride_y=4)
 
 term(1x1 kernel_w=1 kernel_h=1 padding=0)
 term(3x3 kernel_w=3 kernel_h=3 dilation_x=1 dilation_y=1)

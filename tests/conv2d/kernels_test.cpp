@@ -59,9 +59,9 @@ TEST(Conv2dPicture, PixelsMayLieApart) {
 
 using Conv2dRow = LayoutRowTest<Conv2dCase>;
 
-TEST_P(Conv2dRow, IsExactOnIntegers) { check_row(Data::integers, 24); }
+TEST_P(Conv2dRow, IsExactOnIntegers) { check_row(Data::integers, 16); }
 
-TEST_P(Conv2dRow, IsCloseOnReals) { check_row(Data::reals, 12); }
+TEST_P(Conv2dRow, IsCloseOnReals) { check_row(Data::reals, 8); }
 
 TEST_P(Conv2dRow, PassesOnNanAndInfinity) {
     check_row(Data::one_nan, 4);

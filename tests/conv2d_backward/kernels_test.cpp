@@ -19,8 +19,8 @@ template<typename Case>
 class Row : public LayoutRowTest<Case> {
 protected:
     void check_all() {
-        this->check_row(Data::integers, 24);
-        this->check_row(Data::reals, 12);
+        this->check_row(Data::integers, 16);
+        this->check_row(Data::reals, 8);
         this->check_row(Data::one_nan, 4);
         this->check_row(Data::one_infinity, 3);
         if (this->GetParam().device != DeviceType::cpu) check_several_tiles();

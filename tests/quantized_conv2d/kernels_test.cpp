@@ -30,11 +30,11 @@ INSTANTIATE_TEST_SUITE_P(All, QuantizedConv2d, layout_tests({DataType::u8, DataT
 using QuantizedConv2dRow = LayoutRowTest<QuantizedConv2dCase>;
 
 // Sums in s32, and those of whole numbers in f32.
-TEST_P(QuantizedConv2dRow, IsExactOnIntegers) { check_row(Data::integers, 24); }
+TEST_P(QuantizedConv2dRow, IsExactOnIntegers) { check_row(Data::integers, 16); }
 
 TEST_P(QuantizedConv2dRow, IsCloseOnReals) {
     if (GetParam().type == DataType::f32) {
-        check_row(Data::reals, 12);
+        check_row(Data::reals, 8);
     }
 }
 
