@@ -36,7 +36,9 @@ row(cpu  depthwise3x3_w7    depthwise             sliding           f32         
 row(cpu  depthwise3x3_w14   depthwise             sliding           f32           nhwc       tile_x:14                           depthwise 3x3 same_14 groups%16=0)
 row(cpu  depthwise3x3_w28   depthwise             sliding           f32           nhwc       tile_y:1                            depthwise 3x3 same_28 groups%16=0)
 row(cpu  depthwise3x3       depthwise             sliding           f32,f16,bf16  nhwc       -                                   depthwise 3x3 stride_1 groups%16=0)
+row(cpu  depthwise5x5_32    depthwise             sliding           f32           nhwc       vectors:2,tile_y:1,stage:0          depthwise 5x5 stride_1 groups%32=0)
 row(cpu  depthwise5x5       depthwise             sliding           f32,f16,bf16  nhwc       tile_y:2                            depthwise 5x5 stride_1 groups%16=0)
+row(cpu  depthwise7x7_32    depthwise             sliding           f32           nhwc       vectors:2,tile_y:1,stage:0          depthwise 7x7 stride_1 groups%32=0)
 row(cpu  depthwise7x7       depthwise             sliding           f32,f16,bf16  nhwc       tile_y:2                            depthwise 7x7 stride_1 groups%16=0)
 # The phases of a 3x3 filter with a stride of 2.
 row(cpu  depthwise1x1       depthwise             sliding           f32           nhwc       tile_y:1,stage:0                    depthwise kernel_w=1 kernel_h=1 dilation_x=1 dilation_y=1 stride_1 groups%16=0)

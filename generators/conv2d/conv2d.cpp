@@ -30,6 +30,8 @@ Expr input_y(const Conv2dOperands &op, const Expr &r) {
     return y * op.stride_y + r * op.dilation_y - op.padding_top;
 }
 
+Expr is_inside(const Conv2dOperands &op, const Expr &row) { return row >= 0 && row < op.height; }
+
 // What follows the sum.
 void finish(const Conv2dOperands &op, const Func &sum, Func &activated, Func &output) {
     activated(k, g, x, y, n) = finished_sum(op, sum(k, g, x, y, n), {k, g, x, y, n});
@@ -72,8 +74,7 @@ Conv2d conv2d_packed(const Conv2dOperands &op, const PackedSum &packed) {
                        : stages.padded(at[0], g, column, row, n));
     };
     const auto counts = [&](const Place &at) -> Expr {
-        const Expr row = input_y(op, at[2]);
-        return packed.rows_inside ? row >= 0 && row < op.height : cast<bool>(true);
+        return packed.rows_inside ? is_inside(op, input_y(op, at[2])) : cast<bool>(true);
     };
     stages.sum = Func("sum");
     stages.start = sum_start(op);
@@ -191,12 +192,13 @@ Conv2dDot conv2d_dot(const Conv2dOperands &op, int lanes) {
 
 namespace {
 
-void sum_depthwise(const Conv2dOperands &op, Conv2dDepthwise &stages) {
+void sum_depthwise(const Conv2dOperands &op, Conv2dDepthwise &stages, bool rows_inside = false) {
     stages.packed = Func("packed");
     stages.packed(g, s, r) = cast<float>(op.weight(0, s, r, 0, g));
 
     stages.r = RDom(0, op.kernel_w, 0, op.kernel_h, "r");
-    const RDom &d = stages.r;
+    RDom &d = stages.r;
+    if (rows_inside) d.where(is_inside(op, input_y(op, d.y)));
     stages.sum = Func("sum");
     stages.start = sum_start(op);
     stages.sum(k, g, x, y, n) = stages.start(k, g);
@@ -206,8 +208,9 @@ void sum_depthwise(const Conv2dOperands &op, Conv2dDepthwise &stages) {
     stages.output = Func("result");
 }
 
-Conv2dDepthwise finished(const Conv2dOperands &op, Conv2dDepthwise stages) {
-    sum_depthwise(op, stages);
+Conv2dDepthwise finished(const Conv2dOperands &op, Conv2dDepthwise stages,
+                         bool rows_inside = false) {
+    sum_depthwise(op, stages, rows_inside);
     finish(op, stages.sum, stages.activated, stages.output);
     return stages;
 }
@@ -250,10 +253,10 @@ Func sum_back(const Conv2dOperands &op, int columns, Conv2dDepthwise &stages) {
 
 }  // namespace
 
-Conv2dDepthwise conv2d_depthwise(const Conv2dOperands &op) {
+Conv2dDepthwise conv2d_depthwise(const Conv2dOperands &op, bool rows_inside) {
     Conv2dDepthwise stages;
     stages.padded = pad(op);
-    return finished(op, stages);
+    return finished(op, stages, rows_inside);
 }
 
 Conv2dDepthwise conv2d_depthwise_rows(const Conv2dOperands &op) {

@@ -97,7 +97,8 @@ struct Conv2dDepthwise {
     Halide::RDom tile;
     Halide::Expr window_h, stride_y;  // rows of the input: of a window, from one to the next
 };
-Conv2dDepthwise conv2d_depthwise(const Conv2dOperands &operands);
+// `rows_inside`: as PackedSum has it.
+Conv2dDepthwise conv2d_depthwise(const Conv2dOperands &operands, bool rows_inside);
 
 // The same, padded being zeros that the image's rows are copied into, whole: no vector of columns
 // compares, which on small images most others do.

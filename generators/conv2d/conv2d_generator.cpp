@@ -70,7 +70,7 @@ public:
         else if (algorithm.value() == "dot")
             build(conv2d_dot(op, sc::dot_lanes(context)), sc::dot_schedules, context);
         else if (algorithm.value() == "depthwise")
-            build(conv2d_depthwise(op), sc::depthwise_schedules, context);
+            build(conv2d_depthwise(op, sc::rows_inside(context)), sc::depthwise_schedules, context);
         else if (algorithm.value() == "depthwise_rows")
             build(conv2d_depthwise_rows(op), sc::depthwise_schedules, context);
         else if (algorithm.value() == "depthwise_transposed")

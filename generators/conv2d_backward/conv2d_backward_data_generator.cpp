@@ -84,7 +84,8 @@ private:
         if (algorithm.value() == "packed")
             build(conv2d_packed(forward, sc::packed_sum(context)), sc::packed_schedules, context);
         else if (algorithm.value() == "depthwise")
-            build(conv2d_depthwise(forward), sc::depthwise_schedules, context);
+            build(conv2d_depthwise(forward, sc::rows_inside(context)), sc::depthwise_schedules,
+                  context);
         else if (algorithm.value() == "depthwise_rows")
             build(conv2d_depthwise_rows(forward), sc::depthwise_schedules, context);
         else if (algorithm.value() == "depthwise_transposed")

@@ -40,6 +40,8 @@ generators::PackedSum packed_sum(const Conv2dContext &context);
 int sliced_tile(const Conv2dContext &context);
 // Channels in a vector of the sum.
 int dot_lanes(const Conv2dContext &context);
+// Whether a sum of depthwise leaves out the filter's rows that meet none of the image.
+bool rows_inside(const Conv2dContext &context);
 // Columns of a tile that is transposed.
 int transposed_columns(const Conv2dContext &context);
 // Tiles in a block of the line that they are.

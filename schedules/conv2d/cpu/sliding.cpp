@@ -39,13 +39,15 @@ DepthwiseTile choose(const Conv2dContext &context) {
     return tile;
 }
 
-// A row of a filter of known size, and all of a small one.
+// Else all taps of a small filter are unrolled, of others of known size those of a row.
+bool loops_over_rows(const Conv2dContext &context) {
+    return context.kernel_w * context.kernel_h == 0 || context.kernel_w * context.kernel_h > 9;
+}
+
 void unroll_taps(Conv2dDepthwise &stages, const Conv2dContext &context) {
     const RDom &d = stages.r;
-    if (context.kernel_w > 0 && context.kernel_h > 0) {
-        stages.sum.update().unroll(d.x);
-        if (context.kernel_w * context.kernel_h <= 9) stages.sum.update().unroll(d.y);
-    }
+    if (context.kernel_w * context.kernel_h > 0) stages.sum.update().unroll(d.x);
+    if (!loops_over_rows(context)) stages.sum.update().unroll(d.y);
 }
 
 struct TransposedSums {
@@ -191,22 +193,26 @@ void unroll_rows(Func sums, const TransposedSums &tile) {
         .unroll(y);
 }
 
+constexpr int kBlocksOfTask = 4;
+
 // Vectors of groups of an image in rows: a row is transposed once it enters the window, and sums
-// once all of the output's row are there.
+// once all of the output's row are there. A task has several vectors of groups, whose memory it
+// allocates once: on small images allocations were a sixth of the time.
 void across_transposed_groups(Conv2dDepthwise &stages, const Conv2dContext &context) {
     constexpr int lanes = kTransposedGroups;
     const TransposedSums tile = choose_transposed(context);
     const TailStrategy guard = TailStrategy::GuardWithIf;
     Func &out = stages.output, &line = stages.line;
-    const Var xo("xo"), yo("yo"), gb("gb"), xt("xt"), rows("rows");
+    const Var xo("xo"), yo("yo"), gb("gb"), gt("gt"), xt("xt"), rows("rows");
     const RDom &d = stages.r;
 
     out.split(y, yo, y, tile.y, guard)
         .split(x, xo, x, tile.columns, guard)
         .split(g, gb, g, lanes, guard)
-        .reorder(x, g, xo, y, yo, k, gb, n)
+        .split(gb, gt, gb, kBlocksOfTask, guard)
+        .reorder(x, g, xo, y, yo, k, gb, gt, n)
         .vectorize(x);
-    out.fuse(gb, n, rows).parallel(rows).specialize(context.plain && context.dense_columns);
+    out.fuse(gt, n, rows).parallel(rows).specialize(context.plain && context.dense_columns);
     out.specialize(context.dense_columns);
     const int widest = 4 * context.target.natural_vector_size<float>();
     const auto rest = [](const std::vector<Func> &steps) {  // tile and block
@@ -226,7 +232,8 @@ void across_transposed_groups(Conv2dDepthwise &stages, const Conv2dContext &cont
     unroll_taps(stages, context);
     for (Func *f : {&stages.start, &stages.packed}) f->compute_at(out, rows).vectorize(g, lanes);
     stages.packed.specialize(context.groups_adjacent);
-    stages.padded.store_at(out, rows)
+    stages.padded.hoist_storage(out, rows)
+        .store_at(out, gb)
         .compute_at(out, yo)
         .fold_storage(y, rows_of_window(stages, context, tile.y))
         .align_bounds(g, lanes)
@@ -263,6 +270,13 @@ void sliding_in_place(Conv2dDepthwise &stages, const Conv2dContext &context) {
 }
 
 }  // namespace cpu
+
+// Where rows of the filter are a loop, and a tile is one row. Not of transposed groups: the window
+// would not slide, as its first rows would not be known.
+bool rows_inside(const Conv2dContext &context) {
+    return context.schedule.starts_with("sliding") && context.nhwc && loops_over_rows(context) &&
+           choose(context).y == 1;
+}
 
 int transposed_columns(const Conv2dContext &context) { return choose_transposed(context).columns; }
 
