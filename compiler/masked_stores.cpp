@@ -1,5 +1,8 @@
 #include "compiler/masked_stores.h"
 
+#include <map>
+#include <string>
+
 using namespace Halide;
 using namespace Halide::Internal;
 
@@ -33,33 +36,47 @@ private:
     const Expr &mask_;
 };
 
+// With the values of vectors in place of their names.
+class Unlet : public IRMutator {
+public:
+    explicit Unlet(const std::map<std::string, Expr> &values) : values_(values) {}
+
+private:
+    using IRMutator::visit;
+
+    Expr visit(const Variable *op) override {
+        const auto value = values_.find(op->name);
+        return value == values_.end() ? Expr(op) : mutate(value->second);
+    }
+
+    const std::map<std::string, Expr> &values_;
+};
+
 class InStores : public IRMutator {
     using IRMutator::visit;
 
-    std::vector<std::pair<std::string, Expr>> vectors_;  // of the lets around
+    std::map<std::string, Expr> vectors_;  // of the lets around, whose names are unique
 
     Stmt visit(const LetStmt *op) override {
         if (!op->value.type().is_vector()) return IRMutator::visit(op);
-        vectors_.emplace_back(op->name, op->value);
+        vectors_[op->name] = op->value;
         Stmt result = IRMutator::visit(op);
-        vectors_.pop_back();
+        vectors_.erase(op->name);
         return result;
     }
 
-    Expr without_lets(Expr value) const {
-        value = substitute_in_all_lets(value);
-        for (auto let = vectors_.rbegin(); let != vectors_.rend(); ++let)
-            value = substitute(let->first, let->second, value);
-        return value;
+    Expr without_lets(const Expr &value) const {
+        return Unlet(vectors_).mutate(substitute_in_all_lets(value));
     }
 
     Stmt visit(const Store *op) override {
         if (is_const_one(op->predicate) || !op->index.type().is_vector())
             return IRMutator::visit(op);
         const Expr mask = without_lets(op->predicate), index = without_lets(op->index);
-        const Expr unclamped = simplify(Unclamp(mask).mutate(index));
-        if (equal(unclamped, simplify(index))) return IRMutator::visit(op);
-        return Store::make(op->name, op->value, unclamped, op->param, op->predicate, op->alignment);
+        const Expr unclamped = Unclamp(mask).mutate(index);
+        if (unclamped.same_as(index)) return IRMutator::visit(op);
+        return Store::make(op->name, op->value, simplify(unclamped), op->param, op->predicate,
+                           op->alignment);
     }
 };
 

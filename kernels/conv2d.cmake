@@ -92,7 +92,6 @@ row(cpu  grouped8_s2            packed                columns           f32     
 row(cpu  grouped16_s1           packed                columns           f32           nchw       vectors:1,filters:16,rows:7,stage:2  filters_per_group=16 stride_1 out_w>=14 columns_rows)
 row(cpu  columns_s2             packed                columns           f32           nchw       vectors:1,filters:16,rows:2,stage:2  channels_per_group<=64 filters_per_group>=12 stride_2 out_w>=14 columns_rows)
 row(cpu  few_s1                 packed                columns           f32           nchw       vectors:1,filters:16,rows:4,stage:2  channels_per_group<=12 filters_per_group>=16 stride_1 out_w>=28 bounded_copy)
-row(cpu  few_s2                 packed                columns           f32           nchw       vectors:1,filters:16,rows:4,stage:2  channels_per_group<=12 filters_per_group>=16 stride_2 out_w>=14 bounded_copy)
 row(cpu  1x1                    packed                broadcast         f32           nhwc,nchw  chunk:4,outer:8,stage:0              1x1)
 row(cpu  1x1                    packed                broadcast         f16,bf16      nhwc,nchw  chunk:4,outer:8                      1x1)
 # Winograd's convolution (generators/conv2d/winograd.h) has a quarter of the products and transforms whose share grows
