@@ -10,33 +10,7 @@ namespace hk::compiler {
 
 namespace {
 
-// min(a, most) is a where a mask says a < end, and end - 1 <= most.
-class Unclamp : public IRMutator {
-public:
-    explicit Unclamp(const Expr &mask) : mask_(mask) {}
-
-private:
-    using IRMutator::visit;
-
-    static bool no_more(const Expr &least, const Expr &most) {
-        return can_prove(simplify(least <= most));
-    }
-
-    bool implied(const Expr &mask, const Min *op) const {
-        if (const And *both = mask.as<And>()) return implied(both->a, op) || implied(both->b, op);
-        const LT *less = mask.as<LT>();
-        return less && equal(simplify(less->a - op->a), make_zero(op->type)) &&
-               no_more(less->b - 1, op->b);
-    }
-
-    Expr visit(const Min *op) override {
-        return implied(mask_, op) ? op->a : IRMutator::visit(op);
-    }
-
-    const Expr &mask_;
-};
-
-// With the values of vectors in place of their names.
+// With the values of lets in place of their names, which are unique.
 class Unlet : public IRMutator {
 public:
     explicit Unlet(const std::map<std::string, Expr> &values) : values_(values) {}
@@ -52,28 +26,56 @@ private:
     const std::map<std::string, Expr> &values_;
 };
 
+// min(a, most) is a where a mask says a < end, and end - 1 <= most.
+class Unclamp : public IRMutator {
+public:
+    Unclamp(const Expr &mask, const std::map<std::string, Expr> &scalars)
+        : mask_(mask), scalars_(scalars) {}
+
+private:
+    using IRMutator::visit;
+
+    bool same(const Expr &a, const Expr &b) const {
+        const auto is_zero = [](const Expr &e) { return is_const_zero(simplify(e)); };
+        return is_zero(a - b) || is_zero(Unlet(scalars_).mutate(a - b));
+    }
+
+    bool implied(const Expr &mask, const Min *op) const {
+        if (const And *both = mask.as<And>()) return implied(both->a, op) || implied(both->b, op);
+        const LT *less = mask.as<LT>();
+        return less && can_prove(simplify(less->b - 1 <= op->b)) && same(less->a, op->a);
+    }
+
+    Expr visit(const Min *op) override {
+        return op->type.is_vector() && implied(mask_, op) ? op->a : IRMutator::visit(op);
+    }
+
+    const Expr &mask_;
+    const std::map<std::string, Expr> &scalars_;
+};
+
 class InStores : public IRMutator {
     using IRMutator::visit;
 
-    std::map<std::string, Expr> vectors_;  // of the lets around, whose names are unique
+    std::map<std::string, Expr> vectors_, scalars_;  // of the lets around
 
     Stmt visit(const LetStmt *op) override {
-        if (!op->value.type().is_vector()) return IRMutator::visit(op);
-        vectors_[op->name] = op->value;
+        auto &lets = op->value.type().is_vector() ? vectors_ : scalars_;
+        lets[op->name] = op->value;
         Stmt result = IRMutator::visit(op);
-        vectors_.erase(op->name);
+        lets.erase(op->name);
         return result;
     }
 
-    Expr without_lets(const Expr &value) const {
+    Expr without_vectors(const Expr &value) const {
         return Unlet(vectors_).mutate(substitute_in_all_lets(value));
     }
 
     Stmt visit(const Store *op) override {
         if (is_const_one(op->predicate) || !op->index.type().is_vector())
             return IRMutator::visit(op);
-        const Expr mask = without_lets(op->predicate), index = without_lets(op->index);
-        const Expr unclamped = Unclamp(mask).mutate(index);
+        const Expr mask = without_vectors(op->predicate), index = without_vectors(op->index);
+        const Expr unclamped = Unclamp(mask, scalars_).mutate(index);
         if (unclamped.same_as(index)) return IRMutator::visit(op);
         return Store::make(op->name, op->value, simplify(unclamped), op->param, op->predicate,
                            op->alignment);

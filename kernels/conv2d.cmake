@@ -85,6 +85,9 @@ row(cpu  1x1_large              packed                broadcast         f32     
 row(cpu  1x1_columns_16         packed                columns           f32           nchw       vectors:1,filters:16,stage:0         1x1 stride_1 filters_per_group%16=0 out_w>=400)
 row(cpu  1x1_columns            packed                columns           f32           nchw       stage:0                              1x1 stride_1 out_w>=400)
 row(cpu  1x1_columns            packed                columns           f16,bf16      nchw       -                                    1x1 stride_1 out_w>=400)
+# Rows of all channels are copied with their padding once a task (stage:2) where filters are few and with stride 2, where
+# vectors of filters would be partly empty, or stored one by one: bench --layout nchw --list resnext50 --filter g32 (the
+# other by --row 3x3_7), --list yolov8s --filter s2 (--row 3x3). With more channels the sums are longer than the stores.
 row(cpu  few_filters_s1         packed                columns           f32           nchw       vectors:2,filters:4,rows:7,stage:2   filters_per_group<=4 stride_1 out_w>=14 columns_rows)
 row(cpu  few_filters_s2         packed                columns           f32           nchw       vectors:2,filters:4,rows:7,stage:2   filters_per_group<=4 stride_2 out_w>=14 columns_rows)
 row(cpu  grouped8_s1            packed                columns           f32           nchw       vectors:2,filters:8,rows:7,stage:2   filters_per_group=8 stride_1 out_w>=14 columns_rows)
@@ -100,6 +103,8 @@ row(cpu  winograd               winograd              winograd          f32     
 row(cpu  3x3_7                  packed                broadcast         f32           nhwc,nchw  -                                    3x3 bounded_copy out_w%7=0)
 row(cpu  3x3                    packed                broadcast         f32,f16,bf16  nhwc,nchw  tile_x:4                             3x3 bounded_copy)
 row(cpu  staged                 packed                broadcast         f32,f16,bf16  nhwc,nchw  tile_x:4                             bounded_copy)
+# Patches of a picture, whose windows are not copied; a block of filters stays in the cache while all pixels pass: bench
+# --list first_layers --filter p0x0 (the other by --row any).
 row(cpu  rgb_patches            packed                broadcast         f32           nhwc,nchw  block:64,tile_x:4,outer:1,stage:0    channels_per_group=3)
 row(cpu  any                    packed                broadcast         f32,f16,bf16  nhwc,nchw  stage:0)
 

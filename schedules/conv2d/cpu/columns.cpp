@@ -47,7 +47,8 @@ PackedSum columns_sum(const Conv2dContext &context) {
 
 // Images in rows (nchw): vectors of neighbouring columns times broadcasts of the filter, the sums
 // in registers, which are stored as they are: vectors of filters are stored element by element. A
-// tile's columns are padded, and widened to f32, once for all filters; what needs neither is read
+// tile's columns are padded, and widened to f32, once for all filters, or rows of all channels once
+// a task, which compares with edges a row and not an element at a time; what needs neither is read
 // where it is, by the last tile of a row with comparisons.
 void columns(Conv2d &stages, const Conv2dContext &context) {
     const ColumnTile tile = choose(context);

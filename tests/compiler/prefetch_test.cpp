@@ -1,0 +1,44 @@
+#include "compiler/prefetch.h"
+
+#include <gtest/gtest.h>
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "compiler/lowering.h"
+
+namespace {
+
+using namespace Halide;
+
+// The assembly for a CPU of x86-64 of a loop that prefetches the next row of its input.
+std::string assembly(bool ours) {
+    ImageParam in(Float(32), 2, "in");
+    Func out("out");
+    Var x("x"), y("y"), outer("outer"), inner("inner");
+    out(x, y) = in(x, y) * 2.f;
+    out.split(x, outer, inner, 16)
+        .vectorize(inner)
+        .prefetch(in, outer, y, 1, PrefetchBoundStrategy::NonFaulting);
+    const Target target("x86-64-linux-avx512_skylake-avx512-avx2-avx-sse41-no_runtime");
+    Pipeline pipeline(out);
+    if (ours) hk::compiler::add_lowering_passes(pipeline, target);
+    const std::string file = testing::TempDir() + "hk_prefetch_" + std::to_string(getpid()) + ".s";
+    pipeline.compile_to_assembly(file, {in}, "out", target);
+    std::ostringstream text;
+    text << std::ifstream(file).rdbuf();
+    std::filesystem::remove(file);
+    return text.str();
+}
+
+TEST(Prefetch, GoesToTheSecondCache) {
+    EXPECT_NE(assembly(true).find("prefetcht1"), std::string::npos);
+    EXPECT_EQ(assembly(true).find("prefetchnta"), std::string::npos);
+    EXPECT_NE(assembly(false).find("prefetchnta"), std::string::npos)
+        << "Halide does it itself: the pass may go";
+}
+
+}  // namespace
