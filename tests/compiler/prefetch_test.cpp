@@ -2,13 +2,11 @@
 
 #include <gtest/gtest.h>
 
-#include <unistd.h>
-
-#include <filesystem>
 #include <fstream>
 #include <sstream>
 
 #include "compiler/lowering.h"
+#include "tests/support/folder.h"
 
 namespace {
 
@@ -26,11 +24,10 @@ std::string assembly(bool ours) {
     const Target target("x86-64-linux-avx512_skylake-avx512-avx2-avx-sse41-no_runtime");
     Pipeline pipeline(out);
     if (ours) hk::compiler::add_lowering_passes(pipeline, target);
-    const std::string file = testing::TempDir() + "hk_prefetch_" + std::to_string(getpid()) + ".s";
+    const std::string file = hk::test::own_folder() / "out.s";
     pipeline.compile_to_assembly(file, {in}, "out", target);
     std::ostringstream text;
     text << std::ifstream(file).rdbuf();
-    std::filesystem::remove(file);
     return text.str();
 }
 

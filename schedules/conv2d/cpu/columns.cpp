@@ -10,7 +10,7 @@ namespace {
 struct ColumnTile {
     int vectors;  // of columns, side by side
     int filters;
-    int chunk;  // tiles of a row in a task; 0: all
+    int chunk;  // tiles of a row in a task; 0: all, as with stage:2
     int rows;   // in a task
     int stage;  // copy the padded input first, 1: a tile's columns, 2: whole rows of all channels;
                 // 0: read it where it is

@@ -39,7 +39,7 @@ DepthwiseTile choose(const Conv2dContext &context) {
     return tile;
 }
 
-// Else all taps of a small filter are unrolled, of others of known size those of a row.
+// Of a filter of known size the taps of a row are unrolled, of a small one all.
 bool loops_over_rows(const Conv2dContext &context) {
     return context.kernel_w * context.kernel_h == 0 || context.kernel_w * context.kernel_h > 9;
 }
