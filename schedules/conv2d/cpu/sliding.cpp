@@ -129,8 +129,7 @@ constexpr int kCopiedRows = 56;  // those that so many of the output's need
 
 // The same with vectors of columns. Where whole rows are copied (conv2d_depthwise_rows) a task
 // takes several groups, so many rows of one at a time: none of its vectors compares, and none reads
-// what has just been written. bench --family conv2d_backward_data --layout nchw --list mobilenetv2,
-// 7x7x960, 3x3: 14 GFLOP/s on one Zen 4 core.
+// what has just been written.
 void across_columns(Conv2dDepthwise &stages, const Conv2dContext &context) {
     const DepthwiseTile tile = choose(context);
     const int lanes = tile.lanes;
@@ -197,7 +196,7 @@ constexpr int kBlocksOfTask = 4;
 
 // Vectors of groups of an image in rows: a row is transposed once it enters the window, and sums
 // once all of the output's row are there. A task has several vectors of groups, whose memory it
-// allocates once: on small images allocations were a sixth of the time.
+// allocates once: on small images allocations take long beside the sums.
 void across_transposed_groups(Conv2dDepthwise &stages, const Conv2dContext &context) {
     constexpr int lanes = kTransposedGroups;
     const TransposedSums tile = choose_transposed(context);
