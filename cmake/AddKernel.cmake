@@ -5,8 +5,9 @@ include(${CMAKE_CURRENT_LIST_DIR}/Table.cmake)
 # Bounds queries are never used; dropping them saves 1.5 KB a kernel.
 set(HK_FEATURES user_context-no_runtime-no_bounds_query)
 
-# For any machine, best first.
+# For any machine: what HK_CPU names, best first, and what it stands for.
 set(HK_PORTABLE_HOST x86-64-linux)
+set(HK_CPU_LEVELS avx512 avx2 sse41 x86-64)
 set(avx2 avx-avx2-f16c-fma-sse41)
 string(JOIN "," HK_PORTABLE_TARGET_cpu
     ${HK_PORTABLE_HOST}-${avx2}-avx512-avx512_skylake-${HK_FEATURES}

@@ -21,6 +21,13 @@ std::set<std::string> known_fields(const std::string &family) {
     return {};
 }
 
+std::vector<std::string> split(const std::string &text, char separator) {
+    std::vector<std::string> words;
+    std::istringstream in(text);
+    for (std::string word; std::getline(in, word, separator);) words.push_back(word);
+    return words;
+}
+
 std::string halide_name(DataType type) {
     const std::string name(name_of(type));
     if (name == "bf16") return "bfloat16";
@@ -72,7 +79,9 @@ std::string Candidate::base() const {
     return algorithm + "/" + schedule + (fixed.empty() ? "" : " " + fixed_text());
 }
 
-std::string Candidate::name() const { return knobs.empty() ? base() : base() + " " + knobs; }
+std::string Candidate::name() const {
+    return base() + (knobs.empty() ? "" : " " + knobs) + (cpu.empty() ? "" : ", " + cpu);
+}
 
 std::map<std::string, std::string> Candidate::parameters() const {
     std::map<std::string, std::string> result = {
@@ -85,8 +94,15 @@ std::map<std::string, std::string> Candidate::parameters() const {
     return result;
 }
 
+std::vector<std::string> cpu_levels() { return split(HK_CPU_LEVELS, ','); }
+
 std::string Candidate::target() const {
-    if (device == DeviceType::cpu) return HK_TARGET_CPU;
+    if (device == DeviceType::cpu && cpu.empty()) return HK_TARGET_CPU;
+    if (device == DeviceType::cpu) {
+        const std::vector<std::string> levels = cpu_levels();
+        const auto level = std::ranges::find(levels, cpu) - levels.begin();
+        return split(HK_PORTABLE_TARGET_CPU, ',').at(static_cast<size_t>(level));
+    }
     if (device == DeviceType::cuda) return HK_TARGET_CUDA;
     return std::string(HK_TARGET_OPENCL) + (type == DataType::f64 ? "-cl_doubles" : "");
 }

@@ -17,6 +17,7 @@ struct Candidate {
     DataType type = DataType::f32;
     Layout layout = Layout::any;
     DeviceType device = DeviceType::cpu;
+    std::string cpu = {};           // one of cpu_levels(); empty: this machine
     std::vector<Constraint> where;  // the problems that it takes; the fixed ones among them
 
     // The row itself, as kernels.cmake has it compiled.
@@ -31,6 +32,9 @@ struct Candidate {
     std::map<std::string, std::string> parameters() const;
     std::string target() const;
 };
+
+// What CPUs the portable preset has kernels for, best first: avx512, avx2, …
+std::vector<std::string> cpu_levels();
 
 // Halide's autoschedulers for a device.
 std::vector<std::string> autoschedulers(DeviceType device);

@@ -25,7 +25,17 @@ namespace {
 using compiler::Built;
 using Halide::Internal::AbstractGenerator;
 
-Halide::Target target_of(const Candidate &candidate) { return Halide::Target(candidate.target()); }
+// Throws InvalidArgument for a CPU that has more than this one.
+Halide::Target target_of(const Candidate &candidate) {
+    const Halide::Target target(candidate.target()), host = Halide::get_host_target();
+    using Target = Halide::Target;
+    for (const auto feature : {Target::SSE41, Target::AVX, Target::F16C, Target::FMA, Target::AVX2,
+                               Target::AVX512, Target::AVX512_Skylake}) {
+        if (target.has_feature(feature) && !host.has_feature(feature))
+            throw InvalidArgument("this machine cannot run " + candidate.cpu + " code");
+    }
+    return target;
+}
 
 Built built(const Candidate &candidate, const Halide::Target &target) {
     return Built(candidate.family, candidate.parameters(), target);

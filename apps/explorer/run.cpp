@@ -25,6 +25,8 @@ public:
         command_->add("--row", row_,
                       "start from this row of the table, not from what selection takes");
         command_->add("--knobs", knobs_, "sizes of the schedule: tile_x:8,tile_k:32");
+        command_->add("--cpu", cpu_, "compile for this CPU of the portable preset; this machine's")
+            .check(program::one_of(cpu_levels()));
         command_->add("--seconds", seconds_, "time for the rounds of measuring")
             .check(program::between(0.01, 60))
             .show_default();
@@ -48,6 +50,10 @@ private:
         const KernelInfo &selected = *test->kernel();
         Candidate candidate = base_of(subject, selected, schedule_, row_);
         if (!knobs_.empty()) candidate.knobs = knobs_;
+        if (!cpu_.empty() && candidate.device != DeviceType::cpu)
+            throw InvalidArgument("--cpu is of the target cpu, not of " +
+                                  subject.settings.device.name());
+        candidate.cpu = cpu_;
         const Compiled &compiled = compile(subject, *test, selected, candidate);
         test->use(&compiled.kernel());
         try {
@@ -134,7 +140,7 @@ private:
     }
 
     SubjectFlags flags_;
-    std::string schedule_, row_, knobs_;
+    std::string schedule_, row_, knobs_, cpu_;
     double seconds_ = 1;
     schedules::KnobSpace space_;  // of what is compiled
     std::unique_ptr<Compiled> compiled_;

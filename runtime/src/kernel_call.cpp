@@ -2,6 +2,7 @@
 
 #include "HalideRuntime.h"
 #include "backend.h"
+#include "cpu_limit.h"
 #include "hk/error.h"
 #include "storage.h"
 
@@ -110,6 +111,7 @@ void throw_failure(const char *operation, const KernelInfo &kernel, Device devic
 
 void call_kernel(CallContext &context, KernelArguments &arguments) {
     const KernelInfo &kernel = arguments.kernel();
+    if (context.device.is_cpu()) check_cpu_limit();
     void *user_context = &context;
     if (!context.label) context.label = kernel.name;
     const int status = kernel.call(arguments.with_context(&user_context));

@@ -10,7 +10,7 @@ namespace {
 struct ColumnTile {
     int vectors;  // of columns, side by side
     int filters;
-    int chunk;  // tiles of a row in a task; 0: all, as with stage:2
+    int chunk;  // tiles of a row in a task; 0: all, as stage:2 has
     int rows;   // in a task
     int stage;  // copy the padded input first, 1: a tile's columns, 2: whole rows of all channels;
                 // 0: read it where it is
@@ -24,11 +24,12 @@ ColumnTile choose(const Conv2dContext &context) {
     Knobs knobs(context.knobs);
     knobs.take("vectors", tile.vectors, steps(1, 4));
     knobs.take("filters", tile.filters, {2, 4, 8, 16});
-    knobs.take("chunk", tile.chunk, {0, 1, 2, 4, 8, 16, 32, 64});
     knobs.take("rows", tile.rows, {1, 2, 4, 7, 8, 14, 16, 28});
     knobs.take("stage", tile.stage, {0, 1, 2});
-    knobs.end();
     if (tile.stage == 2) tile.chunk = 0;
+    knobs.take("chunk", tile.chunk, {0, 1, 2, 4, 8, 16, 32, 64});
+    knobs.end();
+    Knobs::require(tile.stage != 2 || tile.chunk == 0, "stage:2 has whole rows, chunk:0");
     // Rows name what fits AVX-512.
     if (!wide) tile.vectors = 3, tile.filters = 4;
     knobs.estimate("vector registers", tile.vectors * (tile.filters + 1) + 1,

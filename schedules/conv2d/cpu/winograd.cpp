@@ -15,23 +15,25 @@ struct WinogradBlock {
     int kilobytes;  // of V and M in a task
 };
 
+int lanes_of(const Conv2dContext &context) {
+    return std::min(kFilterBlock, context.target.natural_vector_size<float>());
+}
+
 // Registers: sums, the vectors of U, a broadcast of V. AVX-512: 2 * 8 + 2 + 1 of 32, 10 loads for
 // 16 multiplications; 16 registers: 2 * 6 + 2 + 1, 8 loads for 12. Both hide four cycles of two
-// multipliers.
+// multipliers. In nchw outputs of kFilterBlock filters are transposed together: 4 vectors of SSE.
 WinogradBlock choose(const Conv2dContext &context) {
     const int registers = vector_registers(context.target);
+    const int together = context.nhwc ? 1 : kFilterBlock / lanes_of(context);
     WinogradBlock block = {2, registers < 32 ? 6 : 8, 256};
+    if (together > block.vectors) block = {together, 2, 256};
     Knobs knobs(context.knobs);
-    knobs.take("vectors", block.vectors, steps(1, 6));
+    knobs.take("vectors", block.vectors, steps(together, std::max(together, 6), together));
     knobs.take("tiles", block.tiles, steps(1, 12));
     knobs.take("kilobytes", block.kilobytes, powers(64, 2048));
     knobs.end();
     knobs.estimate("vector registers", block.vectors * block.tiles + block.vectors + 1, registers);
     return block;
-}
-
-int lanes_of(const Conv2dContext &context) {
-    return std::min(kFilterBlock, context.target.natural_vector_size<float>());
 }
 
 const Var kv("kv"), kb("kb"), cb("cb");

@@ -1,0 +1,35 @@
+"""Schedules whose vectors and tiles follow the CPU, compiled for lesser ones: right, and a CPU that is none is told."""
+
+import program_runs
+from program_runs import ProgramTest
+
+LEVELS = ("avx2", "sse41")
+CASES = (
+    "conv2d 7x7_128-32_3x3 --row winograd --layout nhwc",
+    "conv2d 7x7_128-32_3x3 --row winograd --layout nchw",
+    "conv2d 225x225_2-2_1x1 --row 1x1_columns --layout nchw",
+    "conv2d 7x7_768-768_7x7_depthwise --row depthwise7x7_s1 --layout nchw",
+    "conv2d 24x16_2-2_1x1 --row 1x1 --layout nhwc",
+    "conv2d_backward_weight 12x12_32-32_3x3_s2_g4 --row grouped8_3x3 --layout nchw",
+    "conv2d_backward_data 7x7_128-32_3x3 --layout nhwc",
+)
+
+
+class CpuLevels(ProgramTest):
+    def test_rows_are_right(self):
+        for case in CASES:
+            for level in LEVELS:
+                with self.subTest(case, cpu=level):
+                    text = self.run_line(f"explorer run {case} --cpu {level} --seconds 0.01")
+                    self.assertIn(f", {level}\n", text)
+                    self.assertRegex(text, r"(?m)^ratio [\d.]+$")
+
+    def test_bad_input(self):
+        case = "explorer run conv2d 24x16_2-2_1x1"
+        self.assertIn("avx3 not in", self.run_line(f"{case} --cpu avx3", status=None))
+        self.assertIn("--cpu is of the target cpu",
+                      self.run_line(f"{case} --cpu avx2 --target opencl:0", status=None))
+
+
+if __name__ == "__main__":
+    program_runs.main()
