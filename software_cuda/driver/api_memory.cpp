@@ -14,7 +14,12 @@ CUdeviceptr allocate(Context &context, size_t bytes) {
     require(bytes > 0, CUDA_ERROR_INVALID_VALUE, "0 bytes");
     const CUdeviceptr address = context.device.memory.allocate(bytes);
     if (!address) throw Failure(CUDA_ERROR_OUT_OF_MEMORY, "");
-    context.own(address, bytes);
+    try {
+        context.own(address, bytes);
+    } catch (const std::bad_alloc &) {
+        context.device.memory.release(address);
+        throw;
+    }
     return address;
 }
 

@@ -13,24 +13,21 @@ struct Entered {
 };
 thread_local Entered *entered = nullptr;
 
-std::shared_ptr<Stream> add_stream(Context &context, Stream::Kind kind) {
-    auto stream = std::make_shared<Stream>(context, kind, 0);
-    driver().scheduler.add(stream);
-    return stream;
-}
-
 }  // namespace
 
 Context::Context(Device &device, unsigned flags, bool primary)
     : device(device),
       flags(flags),
       primary(primary),
-      default_stream(add_stream(*this, Stream::Kind::kDefault)) {}
+      default_stream(std::make_shared<Stream>(*this, Stream::Kind::kDefault, 0)) {}
 
 std::shared_ptr<Stream> Context::stream_of_thread() {
     const std::lock_guard lock(mutex_);
     std::shared_ptr<Stream> &stream = of_threads_[std::this_thread::get_id()];
-    if (!stream) stream = add_stream(*this, Stream::Kind::kBlocking);
+    if (!stream) {
+        stream = std::make_shared<Stream>(*this, Stream::Kind::kBlocking, 0);
+        driver().scheduler.add(stream);
+    }
     return stream;
 }
 

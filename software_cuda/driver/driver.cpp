@@ -88,16 +88,19 @@ Device &Driver::device(CUdevice ordinal) {
 
 Device *Driver::device_of(CUdeviceptr address) {
     for (const auto &device : devices_) {
-        if (device->memory.find(address)) return device.get();
+        if (device->memory.reserves(address)) return device.get();
     }
     return nullptr;
 }
 
 Context &Driver::make_context(Device &device, unsigned flags, bool primary) {
     auto context = std::make_unique<Context>(device, flags, primary);
-    const std::lock_guard lock(mutex_);
     Context &made = *context;
-    contexts_[&made] = std::move(context);
+    {
+        const std::lock_guard lock(mutex_);
+        contexts_[&made] = std::move(context);
+    }
+    scheduler.add(made.default_stream);
     return made;
 }
 

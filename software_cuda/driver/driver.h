@@ -74,7 +74,7 @@ public:
 
     Device &device(CUdevice ordinal);  // throws Failure
     int device_count() const { return static_cast<int>(devices_.size()); }
-    // The device whose allocation holds an address; null where there is none.
+    // The device that an address is of, allocated or not; null where it is of none.
     Device *device_of(CUdeviceptr address);
 
     Context &make_context(Device &device, unsigned flags, bool primary);

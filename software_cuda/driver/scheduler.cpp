@@ -136,7 +136,14 @@ void Scheduler::work_for(int device) {
 
 // The thread is never joined: a process may end while work is queued, as with a GPU.
 void Scheduler::start(int device) {
-    if (started_.insert(device).second) std::thread([this, device] { work_for(device); }).detach();
+    const auto [place, first] = started_.insert(device);
+    if (!first) return;
+    try {
+        std::thread([this, device] { work_for(device); }).detach();
+    } catch (const std::exception &) {
+        started_.erase(place);
+        throw Failure(CUDA_ERROR_OPERATING_SYSTEM, "no thread for the device");
+    }
 }
 
 }  // namespace software_cuda
