@@ -81,7 +81,6 @@ __attribute__((destructor)) void write_counts() {
 
 }  // namespace software_cuda
 
-extern "C" __attribute__((visibility("default"))) const SoftwareCudaControl *software_cuda_control(
-    uint32_t version) {
+const SoftwareCudaControl *software_cuda_control(uint32_t version) {
     return version == SOFTWARE_CUDA_CONTROL_VERSION ? &software_cuda::kControl : nullptr;
 }

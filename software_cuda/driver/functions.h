@@ -6,7 +6,6 @@
 namespace software_cuda {
 
 extern "C" {
-#pragma GCC visibility push(default)
 
 // Initialisation, errors, devices.
 CUresult cuInit(unsigned flags);
@@ -138,7 +137,6 @@ CUresult cuEventQuery(CUevent event);
 CUresult cuEventSynchronize(CUevent handle);
 CUresult cuEventElapsedTime(float *milliseconds, CUevent start, CUevent end);
 
-#pragma GCC visibility pop
 }  // extern "C"
 
 }  // namespace software_cuda

@@ -210,8 +210,8 @@ TEST_F(Memory, BetweenDevices) {
     EXPECT_NE(last_line().find("leak: 64 bytes at 0x"), std::string::npos) << last_line();
 }
 
-// An asynchronous copy from memory that may be paged out takes what is there when it is called; from
-// other memory, what is there when it is done.
+// An asynchronous copy from memory that may be paged out takes what is there when it is called;
+// from other memory, what is there when it is done.
 TEST_F(Memory, HostMemoryOfAsynchronousCopies) {
     void *pinned;
     ASSERT_EQ(cuMemAllocHost_v2(&pinned, 4), CUDA_SUCCESS);
