@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 
 namespace software_cuda {
@@ -35,8 +36,8 @@ struct MemoryCounts {
 };
 
 struct Counts {
-    std::array<uint64_t, static_cast<size_t>(InstructionClass::kCount)> thread_instructions{};
-    std::array<uint64_t, static_cast<size_t>(InstructionClass::kCount)> warp_instructions{};
+    std::array<uint64_t, static_cast<std::size_t>(InstructionClass::kCount)> thread_instructions{};
+    std::array<uint64_t, static_cast<std::size_t>(InstructionClass::kCount)> warp_instructions{};
     uint64_t branches = 0, divergent_branches = 0;  // of warps
     uint64_t barriers = 0;                          // of blocks
     uint64_t blocks = 0, threads = 0;

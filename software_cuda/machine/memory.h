@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <optional>
 #include <shared_mutex>
 #include <string>
@@ -31,6 +30,10 @@ public:
     bool release(uint64_t address);
     // The allocation that holds an address.
     std::optional<Allocation> find(uint64_t address) const;
+    // Whether the address is one that only this memory gives out, allocated or not.
+    bool reserves(uint64_t address) const {
+        return address - windows_.base < windows_.bytes_reserved;
+    }
     std::vector<Allocation> allocations() const;  // those not released
     uint64_t capacity() const { return capacity_; }
     uint64_t used() const;
@@ -48,9 +51,17 @@ public:
     // "4 bytes after the allocation of 1024 bytes at 0x…", for messages.
     std::string describe(uint64_t address) const;
 
-    struct Windows;
-    // For the machine: what lies at fixed distances from a device's address.
-    const Windows &windows() const { return *windows_; }
+    // For the machine: of a byte at `base + n` of the device, its host byte is at bytes[n], whether
+    // anybody wrote it at written[n], and its accesses of the current launch at cells[n]
+    // (machine/race_cell.h).
+    struct Windows {
+        uint64_t base = 0, bytes_reserved = 0;
+        uint8_t *bytes = nullptr, *written = nullptr;
+        uint64_t *cells = nullptr;
+    };
+    const Windows &windows() const { return windows_; }
+    // A number below 1024 of a launch that uses cells, unlike those of the cells that are not zero.
+    uint32_t next_launch();
 
 private:
     struct Block {
@@ -60,13 +71,15 @@ private:
     using Blocks = std::map<uint64_t, Block>;
 
     Blocks::const_iterator block_before(uint64_t address) const;
-    uint64_t place(uint64_t bytes);
+    bool fits(uint64_t address, uint64_t bytes);
+    void forget(uint64_t address, uint64_t bytes);
 
     const uint64_t capacity_;
-    std::unique_ptr<Windows> windows_;
+    Windows windows_;
     mutable std::shared_mutex mutex_;
     Blocks blocks_;
     uint64_t used_ = 0, next_ = 0;
+    uint32_t launch_ = 0;
 };
 
 }  // namespace software_cuda
