@@ -64,12 +64,23 @@ const char *Journal::intern(std::string_view text) {
     return names_.emplace(text).first->c_str();
 }
 
-void Journal::note(const std::string &kernel, const std::string &module, const Outcome &outcome) {
+std::vector<Finding> Journal::note(const std::string &kernel, const std::string &module,
+                                   const Outcome &outcome) {
     const std::lock_guard lock(mutex_);
     Total &total = totals_[{kernel, module}];
     total.launches++;
     total.counts.add(outcome.counts);
-    for (const Finding &finding : outcome.findings) findings_.push_back({kernel, module, finding});
+    std::vector<Finding> firsts;
+    for (const Finding &finding : outcome.findings) {
+        const auto [entry, first] =
+            findings_.try_emplace({kernel, module, finding.line, finding.kind}, finding);
+        if (first) {
+            firsts.push_back(finding);
+        } else {
+            entry->second.times += finding.times;
+        }
+    }
+    return firsts;
 }
 
 namespace {
@@ -125,9 +136,9 @@ uint64_t Journal::finding_count() const {
 std::string Journal::findings_json() const {
     const std::lock_guard lock(mutex_);
     nlohmann::json result = nlohmann::json::array();
-    for (const auto &[kernel, module, finding] : findings_) {
-        result.push_back({{"kernel", kernel},
-                          {"module", module},
+    for (const auto &[place, finding] : findings_) {
+        result.push_back({{"kernel", std::get<0>(place)},
+                          {"module", std::get<1>(place)},
                           {"kind", kind_name(finding.kind)},
                           {"shared", finding.shared},
                           {"times", finding.times},

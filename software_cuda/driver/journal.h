@@ -7,6 +7,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "software_cuda/control.h"
@@ -31,8 +32,11 @@ public:
     // A copy of a name that lives as long as the process.
     const char *intern(std::string_view text);
 
-    void note(const std::string &kernel, const std::string &module, const Outcome &outcome);
+    // Returns the findings that are the first of their kind at an instruction.
+    std::vector<Finding> note(const std::string &kernel, const std::string &module,
+                              const Outcome &outcome);
     std::string counts_json() const;
+    // One a kind and instruction.
     uint64_t finding_count() const;
     std::string findings_json() const;
 
@@ -44,10 +48,8 @@ private:
         Status status;
         uint64_t skip, times;
     };
-    struct Found {
-        std::string kernel, module;
-        Finding finding;
-    };
+    // Of a finding: kernel, module, line, kind.
+    using Place = std::tuple<std::string, std::string, uint32_t, int>;
     struct Total {
         uint64_t launches = 0;
         Counts counts;
@@ -59,7 +61,7 @@ private:
     std::atomic<bool> recording_ = false;
     std::vector<SoftwareCudaOperation> operations_;
     std::map<std::pair<std::string, std::string>, Total> totals_;  // of kernel and module
-    std::vector<Found> findings_;
+    std::map<Place, Finding> findings_;  // the first of each, and the times of all
     std::set<std::string, std::less<>> names_;
 };
 

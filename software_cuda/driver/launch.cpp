@@ -96,15 +96,31 @@ std::vector<uint8_t> parameters_of(const Entry &entry, void **parameters, void *
     return values;
 }
 
+bool of_global_memory(const Finding &finding) {
+    switch (finding.kind) {
+        case Finding::kDivergentBarrier:
+        case Finding::kInactiveLane:
+        case Finding::kDeadlock:
+            return false;
+        default:
+            return !finding.shared;
+    }
+}
+
 // On the thread of the device.
 Status execute(const Function &function, const Launch &launch, const DriverSettings &settings) {
     if (!settings.run) return CUDA_SUCCESS;
     const Outcome outcome = run(launch, function.module->context.device.memory, settings.machine);
-    driver().journal.note(function.entry.name, function.module->key, outcome);
-    for (const Finding &finding : outcome.findings)
-        driver().log.add(std::string(kind_name(finding.kind)) + ": " + finding.message);
+    for (const Finding &first :
+         driver().journal.note(function.entry.name, function.module->key, outcome))
+        driver().log.add(first.message);
     if (outcome.status != Outcome::kDone) return static_cast<Status>(outcome.status);
-    return settings.strict && !outcome.findings.empty() ? CUDA_ERROR_LAUNCH_FAILED : CUDA_SUCCESS;
+    const bool fails =
+        std::any_of(outcome.findings.begin(), outcome.findings.end(), [&](const Finding &finding) {
+            return settings.strict == Strict::kOn ||
+                   (settings.strict == Strict::kShared && !of_global_memory(finding));
+        });
+    return fails ? CUDA_ERROR_LAUNCH_FAILED : CUDA_SUCCESS;
 }
 
 void note(const LaunchRequest &request, const Function &function, const Context &context) {

@@ -77,6 +77,11 @@ void set_check(DriverSettings &settings, std::string_view text) {
         text, {{"none", Check::kNone}, {"memory", Check::kMemory}, {"all", Check::kAll}});
 }
 
+void set_strict(DriverSettings &settings, std::string_view text) {
+    settings.strict = choose<Strict>(
+        text, {{"off", Strict::kOff}, {"shared", Strict::kShared}, {"on", Strict::kOn}});
+}
+
 void set_count(DriverSettings &settings, std::string_view text) {
     settings.count = text;
     settings.machine.count = !text.empty();
@@ -93,7 +98,7 @@ const Setting kSettings[] = {
     {"DEVICES", [](auto &s, auto text) { s.devices = static_cast<int>(number(text, 0, 64)); }},
     {"MEMORY", [](auto &s, auto text) { s.memory = number(text, 1, uint64_t{1} << 44); }},
     {"CHECK", set_check},
-    {"STRICT", [](auto &s, auto text) { s.strict = choose(text, kSwitch); }},
+    {"STRICT", set_strict},
     {"ORDER", set_order},
     {"THREADS",
      [](auto &s, auto text) { s.machine.threads = static_cast<unsigned>(number(text, 0, 4096)); }},

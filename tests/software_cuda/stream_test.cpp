@@ -157,6 +157,7 @@ TEST_F(Streams, EventsHaveTimes) {
     float milliseconds = -1;
     EXPECT_EQ(cuEventElapsedTime(&milliseconds, from, to), CUDA_ERROR_INVALID_HANDLE);
     EXPECT_EQ(cuEventRecord(from, nullptr), CUDA_SUCCESS);
+    EXPECT_EQ(cuEventSynchronize(from), CUDA_SUCCESS);
     control().hold(0, 1);
     EXPECT_EQ(cuEventRecord(to, nullptr), CUDA_SUCCESS);
     EXPECT_EQ(cuEventElapsedTime(&milliseconds, from, to), CUDA_ERROR_NOT_READY);
