@@ -44,7 +44,7 @@ TEST_F(CudaConv2d, LaunchesKeepToTheLimit) {
     for (const char *bytes : {"65536", "32768", "16384", "8192"}) {
         const test::Environment limit("HK_SHARED_LIMIT", bytes);
         conv2d(o.input, o.weight, {}, {}, o.output, problem.options);
-        EXPECT_LE(tests::launches().back().shared_bytes, std::stoul(bytes));
+        EXPECT_LE(tests::launches().back().dynamic_shared_bytes, std::stoul(bytes));
     }
 }
 

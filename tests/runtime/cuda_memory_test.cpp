@@ -21,17 +21,17 @@ namespace {
 using detail::CallContext;
 using detail::OperationCall;
 using tests::driver;
+using tests::kCuda;
 using tests::Operation;
 
-const Device kDevice = tests::kCuda;
 const char kRecorded[] = "cuEventRecord", kWaited[] = "cuStreamWaitEvent";
 constexpr int kNotReady = 600;
 
 class CudaMemory : public ::testing::Test {
 protected:
     void SetUp() override {
-        MemoryPool::of(kDevice).set_caching(true);
-        MemoryPool::of(kDevice).reset_peaks();
+        MemoryPool::of(kCuda).set_caching(true);
+        MemoryPool::of(kCuda).reset_peaks();
         primary_ = tests::primary_context();
         software_cuda::cuCtxPushCurrent_v2(primary_);
         for (void **stream : {&a_, &b_}) software_cuda::cuStreamCreate(stream, 0);
@@ -43,7 +43,7 @@ protected:
     void TearDown() override {
         driver().clear_faults();
         for (void *stream : {a_, b_}) software_cuda::cuStreamDestroy_v2(stream);
-        MemoryPool::of(kDevice).set_caching(false);
+        MemoryPool::of(kCuda).set_caching(false);
         EXPECT_EQ(tests::allocated(), 0u);
         EXPECT_FALSE(tests::has_current_context());
         EXPECT_EQ(live_events(), 0u);
@@ -54,12 +54,12 @@ protected:
 
     static void use(const Tensor &tensor, const Stream &stream) {
         const detail::Operand operand[] = {{"tensor", tensor}};
-        OperationCall call("test", kDevice, operand, stream);
+        OperationCall call("test", kCuda, operand, stream);
     }
 
     static void *memory_of(const Tensor &tensor) { return Tensor::Access::storage(tensor).memory; }
 
-    static Tensor tensor() { return Tensor({1000}, DataType::f32, kDevice); }
+    static Tensor tensor() { return Tensor({1000}, DataType::f32, kCuda); }
 
     static size_t steps(const char *kind, void *stream) {
         return static_cast<size_t>(std::ranges::count(
@@ -85,14 +85,14 @@ TEST_F(CudaMemory, BlocksShareAPieceAndComeBack) {
         EXPECT_EQ(tests::allocated(), 1u);
         EXPECT_NE(memory_of(x), memory_of(y));
     }
-    const MemoryStatistics now = MemoryPool::of(kDevice).statistics();
+    const MemoryStatistics now = MemoryPool::of(kCuda).statistics();
     EXPECT_EQ(now.reserved, 2 << 20);
     EXPECT_EQ(now.largest_free, 2 << 20);
     EXPECT_EQ(now.blocks, 0);
     for (int i = 0; i < 100; i++) tensor();
     EXPECT_EQ(driver().calls("cuMemAlloc"), 1u);
     EXPECT_EQ(driver().calls("cuMemFree"), 0u);
-    MemoryPool::of(kDevice).trim();
+    MemoryPool::of(kCuda).trim();
     EXPECT_EQ(driver().calls("cuMemFree"), 1u);
 }
 
@@ -177,13 +177,13 @@ TEST_F(CudaMemory, OfHalidesOwnAllocations) {
         buffer.dim = &dim;
         return halide_device_malloc(&call, &buffer, halide_cuda_device_interface());
     };
-    CallContext on_a(kDevice, a()), on_b(kDevice, b());
+    CallContext on_a(kCuda, a()), on_b(kCuda, b());
     on_a.label = "a kernel";
     halide_buffer_t x, y;
     ASSERT_EQ(allocate(on_a, x), 0);
     const uint64_t memory = x.device;
     bool found = false;
-    detail::memory_pool(kDevice).each_in_use([&](const detail::Block &block) {
+    detail::memory_pool(kCuda).each_in_use([&](const detail::Block &block) {
         found |= reinterpret_cast<uint64_t>(block.memory) == memory && block.label == on_a.label;
     });
     EXPECT_TRUE(found);
@@ -203,21 +203,21 @@ TEST_F(CudaMemory, OfHalidesOwnAllocations) {
 // In a context of the caller's own there is a pool of its own, which goes when it is forgotten.
 TEST_F(CudaMemory, OfACallersContext) {
     const tests::Queue queue;
-    CallContext call(kDevice, queue.stream());
+    CallContext call(kCuda, queue.stream());
     halide_dimension_t dim{0, 5000, 1, 0};
     halide_buffer_t x{};
     x.type = {halide_type_float, 32};
     x.dimensions = 1;
     x.dim = &dim;
-    MemoryPool::Impl &pool = detail::memory_pool(kDevice, queue.context());
-    EXPECT_NE(&pool, &detail::memory_pool(kDevice));
+    MemoryPool::Impl &pool = detail::memory_pool(kCuda, queue.context());
+    EXPECT_NE(&pool, &detail::memory_pool(kCuda));
     pool.set_caching(true);
     ASSERT_EQ(halide_device_malloc(&call, &x, halide_cuda_device_interface()), 0);
     EXPECT_EQ(pool.statistics().blocks, 1);
     ASSERT_EQ(halide_device_free(&call, &x), 0);
     EXPECT_EQ(steps(kRecorded, nullptr), 0u);
     EXPECT_EQ(tests::allocated(), 1u);
-    kDevice.forget(queue.context());
+    kCuda.forget(queue.context());
     EXPECT_EQ(tests::allocated(), 0u);
 }
 
@@ -232,12 +232,12 @@ TEST_F(CudaMemory, PoolsAreAsTheEnvironmentSays) {
         {
             const tests::FailingNew failing(n);
             try {
-                detail::memory_pool(kDevice, queue.context());
+                detail::memory_pool(kCuda, queue.context());
             } catch (const std::bad_alloc &) {
             }
             failed = failing.failed();
         }
-        CallContext call(kDevice, queue.stream());
+        CallContext call(kCuda, queue.stream());
         halide_dimension_t dim{0, 5000, 1, 0};
         halide_buffer_t x{};
         x.type = {halide_type_float, 32};
@@ -250,12 +250,12 @@ TEST_F(CudaMemory, PoolsAreAsTheEnvironmentSays) {
 }
 
 TEST_F(CudaMemory, TheCacheGoesBackBeforeOutOfMemory) {
-    { const Tensor x({10 << 20}, DataType::u8, kDevice); }
+    { const Tensor x({10 << 20}, DataType::u8, kCuda); }
     EXPECT_EQ(tests::allocated(), 1u);
     tests::fail("cuMemAlloc", 2);
     EXPECT_ERROR(OutOfMemory,
                  "cuda:1: no memory left: asked for 20971520 bytes; 0 in use, 0 cached",
-                 Tensor({20 << 20}, DataType::u8, kDevice));
+                 Tensor({20 << 20}, DataType::u8, kCuda));
     EXPECT_EQ(driver().calls("cuMemAlloc"), 3u);
     EXPECT_EQ(tests::allocated(), 0u);
     tests::fail("cuMemAlloc", 700);
@@ -265,13 +265,13 @@ TEST_F(CudaMemory, TheCacheGoesBackBeforeOutOfMemory) {
 }
 
 TEST_F(CudaMemory, LimitsHold) {
-    MemoryPool::of(kDevice).set_limit(4 << 20);
+    MemoryPool::of(kCuda).set_limit(4 << 20);
     const Tensor x = tensor();
-    EXPECT_ERROR(OutOfMemory, "the limit is 4194304", Tensor({3 << 20}, DataType::u8, kDevice));
-    const Tensor y({1 << 20}, DataType::u8, kDevice);
-    MemoryPool::of(kDevice).set_limit(INT64_MAX);
+    EXPECT_ERROR(OutOfMemory, "the limit is 4194304", Tensor({3 << 20}, DataType::u8, kCuda));
+    const Tensor y({1 << 20}, DataType::u8, kCuda);
+    MemoryPool::of(kCuda).set_limit(INT64_MAX);
     EXPECT_ERROR(InvalidArgument, "while 2 blocks are in use",
-                 MemoryPool::of(kDevice).set_caching(false));
+                 MemoryPool::of(kCuda).set_caching(false));
 }
 
 }  // namespace

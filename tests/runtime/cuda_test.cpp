@@ -18,8 +18,7 @@ namespace {
 
 using detail::CallContext;
 using tests::driver;
-
-const Device kDevice = tests::kCuda;
+using tests::kCuda;
 
 class Cuda : public ::testing::Test {
 protected:
@@ -47,29 +46,29 @@ protected:
 };
 
 TEST_F(Cuda, Devices) {
-    EXPECT_TRUE(kDevice.available());
+    EXPECT_TRUE(kCuda.available());
     EXPECT_FALSE(Device::cuda(3).available());
     EXPECT_ERROR(DeviceError, "cuda:3 is not there: there are 3 of this kind",
                  Device::cuda(3).limits());
     EXPECT_EQ(Device::cuda(0).limits().shared_bytes_opt_in, 49152);
-    const DeviceLimits limits = kDevice.limits();
+    const DeviceLimits limits = kCuda.limits();
     EXPECT_EQ(limits.shared_bytes, 49152);
     EXPECT_EQ(limits.shared_bytes_opt_in, 232448);
     EXPECT_EQ(limits.threads, 1024);
     EXPECT_EQ(limits.registers, 65536);
     EXPECT_EQ(limits.compute_capability, 90);
-    EXPECT_EQ(kDevice.description(), "software sm_90");
+    EXPECT_EQ(kCuda.description(), "software sm_90");
 }
 
 TEST_F(Cuda, SharedLimitLowersBothFigures) {
     {
         const test::Environment limit("HK_SHARED_LIMIT", "16384");
-        EXPECT_EQ(kDevice.limits().shared_bytes, 16384);
-        EXPECT_EQ(kDevice.limits().shared_bytes_opt_in, 16384);
+        EXPECT_EQ(kCuda.limits().shared_bytes, 16384);
+        EXPECT_EQ(kCuda.limits().shared_bytes_opt_in, 16384);
     }
     const test::Environment limit("HK_SHARED_LIMIT", "101376");
-    EXPECT_EQ(kDevice.limits().shared_bytes, 49152);
-    EXPECT_EQ(kDevice.limits().shared_bytes_opt_in, 101376);
+    EXPECT_EQ(kCuda.limits().shared_bytes, 49152);
+    EXPECT_EQ(kCuda.limits().shared_bytes_opt_in, 101376);
 }
 
 TEST_F(Cuda, DeviceWithoutAContext) {
@@ -102,7 +101,7 @@ TEST(CudaDeathTest, NoDevice) {
 
 TEST_F(Cuda, CopiesOfViews) {
     const Tensor host = counted({4, 5, 6});
-    const Tensor there = host.to(kDevice);
+    const Tensor there = host.to(kCuda);
     EXPECT_EQ(values(there.slice(1, 1, 3)), values(host.slice(1, 1, 3)));
     EXPECT_EQ(values(there.slice(2, 5, 3, -2)), values(host.slice(2, 5, 3, -2)));
     EXPECT_EQ(values(there.permute({2, 1, 0})), values(host.permute({2, 1, 0})));
@@ -115,7 +114,7 @@ TEST_F(Cuda, CopiesOfViews) {
 TEST_F(Cuda, MemoryIsFreed) {
     const size_t before = tests::allocated();
     {
-        const Tensor tensor({10}, DataType::f32, kDevice);
+        const Tensor tensor({10}, DataType::f32, kCuda);
         const Tensor view = tensor.slice(0, 2, 3);
         EXPECT_EQ(tests::allocated(), before + 1);
     }
@@ -124,31 +123,31 @@ TEST_F(Cuda, MemoryIsFreed) {
 
 TEST_F(Cuda, OutOfMemory) {
     EXPECT_ERROR(OutOfMemory, "cuda:1: no memory left: asked for 2199023255552 bytes",
-                 Tensor({1LL << 41}, DataType::u8, kDevice));
-    const Tensor small({4}, DataType::u8, kDevice);
+                 Tensor({1LL << 41}, DataType::u8, kCuda));
+    const Tensor small({4}, DataType::u8, kCuda);
     tests::fail("cuMemcpy2DUnaligned", 2);
     EXPECT_ERROR(OutOfMemory, "cuMemcpy2D", small.to(Device::cpu()));
 }
 
 TEST_F(Cuda, DriverErrorsNameTheFunction) {
-    const Tensor tensor({4}, DataType::u8, kDevice);
+    const Tensor tensor({4}, DataType::u8, kCuda);
     tests::fail("cuMemcpy2DUnaligned", 700);
     EXPECT_ERROR(DeviceError, "cuMemcpy2D failed: CUDA_ERROR_ILLEGAL_ADDRESS",
                  tensor.to(Device::cpu()));
     driver().clear_faults();
     tests::fail("cuStreamSynchronize", 700);
-    EXPECT_ERROR(KernelFailure, "cuda:1: CUDA_ERROR_ILLEGAL_ADDRESS", kDevice.synchronize());
+    EXPECT_ERROR(KernelFailure, "cuda:1: CUDA_ERROR_ILLEGAL_ADDRESS", kCuda.synchronize());
     tests::fail("cuStreamSynchronize", 12345);
-    EXPECT_ERROR(KernelFailure, "CUDA error 12345", kDevice.synchronize());
+    EXPECT_ERROR(KernelFailure, "CUDA error 12345", kCuda.synchronize());
 }
 
 TEST_F(Cuda, KernelsRunInThePrimaryContext) {
     static void *state = nullptr;
-    CallContext context(kDevice);
+    CallContext context(kCuda);
     ASSERT_EQ(launch(&context, &state, 1024), 0) << context.message();
     ASSERT_EQ(launch(nullptr, &state, 1024), 0);
     ASSERT_EQ(tests::launches().size(), 2u);
-    EXPECT_EQ(tests::launches()[0].context, tests::primary_context(kDevice));
+    EXPECT_EQ(tests::launches()[0].context, tests::primary_context(kCuda));
     EXPECT_EQ(tests::launches()[1].context, tests::primary_context(Device::cuda(0)));
     EXPECT_EQ(tests::launches()[0].stream, nullptr);
     EXPECT_EQ(tests::launches()[0].grid[2], 6u);
@@ -158,7 +157,7 @@ TEST_F(Cuda, KernelsRunInThePrimaryContext) {
 TEST_F(Cuda, KernelsRunOnTheCallersStream) {
     static void *state = nullptr;
     const tests::Queue queue;
-    CallContext context(kDevice, queue.stream());
+    CallContext context(kCuda, queue.stream());
     ASSERT_EQ(launch(&context, &state, 0), 0);
     EXPECT_EQ(tests::launches()[0].context, queue.context());
     EXPECT_EQ(tests::launches()[0].stream, queue.handle());
@@ -167,14 +166,14 @@ TEST_F(Cuda, KernelsRunOnTheCallersStream) {
 TEST_F(Cuda, CodeIsLoadedOnceAContext) {
     static void *state = nullptr;
     const tests::Queue queue;
-    CallContext own(kDevice), callers(kDevice, {queue.context(), nullptr});
+    CallContext own(kCuda), callers(kCuda, {queue.context(), nullptr});
     for (int i = 0; i < 3; i++) {
         ASSERT_EQ(launch(&own, &state, 0), 0);
         ASSERT_EQ(launch(&callers, &state, 0), 0);
     }
     EXPECT_EQ(driver().calls("cuModuleLoadDataEx"), 2u);
     EXPECT_EQ(driver().calls("cuModuleUnload"), 0u);
-    kDevice.forget(queue.context());
+    kCuda.forget(queue.context());
     EXPECT_EQ(driver().calls("cuModuleUnload"), 1u);
     ASSERT_EQ(launch(&callers, &state, 0), 0);
     EXPECT_EQ(driver().calls("cuModuleLoadDataEx"), 3u);
@@ -182,7 +181,7 @@ TEST_F(Cuda, CodeIsLoadedOnceAContext) {
 
 TEST_F(Cuda, SharedMemoryBeyond48KiBIsAskedFor) {
     static void *state = nullptr;
-    CallContext context(kDevice);
+    CallContext context(kCuda);
     ASSERT_EQ(launch(&context, &state, 49152), 0);
     EXPECT_EQ(driver().calls("cuFuncSetAttribute"), 0u);
     for (const int bytes : {49153, 232448, 100000}) {
@@ -207,16 +206,16 @@ TEST_F(Cuda, SharedMemoryBeyondTheDeviceIsNotLaunched) {
         return std::string(context.message());
     };
     const std::string asks = " bytes of shared memory a block, ";
-    EXPECT_EQ(told(kDevice, 232449), "the kernel asks for 232449" + asks + "cuda:1 has 232448");
+    EXPECT_EQ(told(kCuda, 232449), "the kernel asks for 232449" + asks + "cuda:1 has 232448");
     EXPECT_EQ(told(Device::cuda(0), 49153),
               "the kernel asks for 49153" + asks + "cuda:0 has 49152");
     {
         const test::Environment limit("HK_SHARED_LIMIT", "16384");
-        EXPECT_EQ(told(kDevice, 16385), "the kernel asks for 16385" + asks + "cuda:1 has 16384");
+        EXPECT_EQ(told(kCuda, 16385), "the kernel asks for 16385" + asks + "cuda:1 has 16384");
     }
     {
         const test::Environment limit("HK_SHARED_LIMIT", "many");
-        EXPECT_TRUE(tests::has(told(kDevice, 16), "HK_SHARED_LIMIT is \"many\""));
+        EXPECT_TRUE(tests::has(told(kCuda, 16), "HK_SHARED_LIMIT is \"many\""));
     }
     ::testing::internal::CaptureStderr();
     EXPECT_NE(launch(nullptr, &state, 49153), 0);
@@ -227,12 +226,12 @@ TEST_F(Cuda, SharedMemoryBeyondTheDeviceIsNotLaunched) {
 
 TEST_F(Cuda, FailuresAreReportedToTheCall) {
     static void *state = nullptr;
-    CallContext no_code(kDevice);
+    CallContext no_code(kCuda);
     tests::fail("cuModuleLoadDataEx", 209);
     EXPECT_NE(launch(&no_code, &state, 0), 0);
     EXPECT_TRUE(tests::has(std::string(no_code.message()), "CUDA_ERROR_NO_BINARY_FOR_GPU"));
     driver().clear_faults();
-    CallContext no_launch(kDevice);
+    CallContext no_launch(kCuda);
     tests::fail("cuLaunchKernel", 719);
     EXPECT_NE(launch(&no_launch, &state, 0), 0);
     EXPECT_TRUE(tests::has(std::string(no_launch.message()), "cuLaunchKernel failed"));
@@ -242,7 +241,7 @@ TEST_F(Cuda, FailuresAreReportedToTheCall) {
 }
 
 TEST_F(Cuda, ViewsForKernels) {
-    const Tensor tensor = counted({3, 4}).to(kDevice);
+    const Tensor tensor = counted({3, 4}).to(kCuda);
     halide_buffer_t whole, part;
     halide_dimension_t whole_dims[2], part_dims[2];
     tensor.halide_view(whole, whole_dims);
@@ -256,12 +255,12 @@ TEST_F(Cuda, ViewsForKernels) {
 }
 
 TEST_F(Cuda, Borrows) {
-    const Tensor owner = counted({4}).to(kDevice);
+    const Tensor owner = counted({4}).to(kCuda);
     void *memory = Tensor::Access::storage(owner).memory;
-    const Tensor tensor = Tensor::borrow(memory, DataType::f32, {4}, {}, kDevice);
+    const Tensor tensor = Tensor::borrow(memory, DataType::f32, {4}, {}, kCuda);
     EXPECT_EQ(values(tensor.slice(0, 3, 1)), values(owner.slice(0, 3, 1)));
-    EXPECT_INVALID("f32 needs a multiple of 4", Tensor::borrow(static_cast<char *>(memory) + 2,
-                                                               DataType::f32, {1}, {}, kDevice));
+    EXPECT_INVALID("f32 needs a multiple of 4",
+                   Tensor::borrow(static_cast<char *>(memory) + 2, DataType::f32, {1}, {}, kCuda));
 }
 
 }  // namespace
