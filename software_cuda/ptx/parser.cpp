@@ -225,10 +225,13 @@ bool parse_number(std::string_view text, uint64_t &value) {
         std::string_view("xXfFdD").find(text[1]) != text.npos) {
         base = 16;
         text.remove_prefix(2);
+    } else if (text.size() > 2 && text[0] == '0' && (text[1] == 'b' || text[1] == 'B')) {
+        base = 2;
+        text.remove_prefix(2);
     } else if (text.size() > 1 && text[0] == '0') {
         base = 8;
     }
-    if (base != 16 && text.ends_with('U')) text.remove_suffix(1);
+    if (text.ends_with('U')) text.remove_suffix(1);  // unsigned, in every base (PTX ISA 4.5.1)
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
     return error == std::errc() && end == text.data() + text.size();
 }

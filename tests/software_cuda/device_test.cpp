@@ -36,6 +36,7 @@ TEST(BeforeInitDeathTest, NothingWorks) {
 TEST(BeforeInitDeathTest, ABadVariableIsNamed) {
     testing::FLAGS_gtest_death_test_style = "threadsafe";
     const auto told = [](const char *name, const char *value) {
+        unsetenv("SOFTWARE_CUDA_REPORT");
         setenv(name, value, 1);
         std::_Exit(cuInit(0));
     };

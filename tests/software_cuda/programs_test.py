@@ -45,9 +45,6 @@ class SoftwareCuda(ProgramTest):
         for kernel in counts:
             self.assertGreater(kernel["launches"], 0)
             self.assertGreater(kernel["thread_instructions"]["multiply-add"], 1000)
-            for moved in ("global_loads", "global_stores"):
-                self.assertGreaterEqual(kernel[moved]["moved"], kernel[moved]["least"])
-                self.assertGreater(kernel[moved]["bytes"], 0)
 
     def test_imitates_chips(self):
         self.picture()
