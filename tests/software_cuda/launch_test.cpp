@@ -1,5 +1,7 @@
 // Modules and launches of the software device: what they refuse, and that they run.
 
+#include <random>
+
 #include "tests/software_cuda/driver.h"
 
 namespace software_cuda::tests {
@@ -29,6 +31,40 @@ TEST_F(Modules, BadOnesAreRefused) {
     EXPECT_EQ(load(".version 99.0\n.target sm_80\n.address_size 64\n"),
               CUDA_ERROR_UNSUPPORTED_PTX_VERSION);
     EXPECT_EQ(cuModuleLoad(&module, "/nowhere/module.ptx"), CUDA_ERROR_FILE_NOT_FOUND);
+}
+
+// Whatever a text is, it is a module or is refused.
+TEST_F(Modules, DamagedTextsAreRefused) {
+    std::mt19937 random(1);
+    const std::string whole = kModule, characters = "{}[]();,.%@!+-:0123456789abz \n\"\x80";
+    int refused = 0;
+    for (int i = 0; i < 3000; i++) {
+        std::string text = whole;
+        for (int damages = 1 + i % 3; damages > 0; damages--) {
+            const size_t place = random() % text.size();
+            switch (random() % 4) {
+                case 0:
+                    text[place] = characters[random() % characters.size()];
+                    break;
+                case 1:
+                    text.erase(place, 1 + random() % 8);
+                    break;
+                case 2:
+                    text.insert(place, whole, random() % whole.size(), random() % 20);
+                    break;
+                default:
+                    if (i % 5 == 0) text.resize(place + 1);
+            }
+        }
+        const CUresult status = load(text);
+        EXPECT_TRUE(status == CUDA_SUCCESS || status == CUDA_ERROR_INVALID_PTX ||
+                    status == CUDA_ERROR_INVALID_IMAGE ||
+                    status == CUDA_ERROR_UNSUPPORTED_PTX_VERSION)
+            << status << "\n"
+            << text;
+        refused += status != CUDA_SUCCESS;
+    }
+    EXPECT_GT(refused, 1000);
 }
 
 TEST_F(Modules, ErrorsAreWrittenToTheLog) {
