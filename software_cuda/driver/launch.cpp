@@ -109,7 +109,6 @@ bool of_global_memory(const Finding &finding) {
 
 // On the thread of the device.
 Status execute(const Function &function, const Launch &launch, const DriverSettings &settings) {
-    if (!settings.run) return CUDA_SUCCESS;
     const Outcome outcome = run(launch, function.module->context.device.memory, settings.machine);
     for (const Finding &first :
          driver().journal.note(function.entry.name, function.module->key, outcome))
@@ -154,10 +153,12 @@ void launch(const LaunchRequest &request) {
     check_shared(*function, request.dynamic_shared_bytes);
     Launch launch{&function->entry, request.grid, request.block, request.dynamic_shared_bytes,
                   parameters_of(function->entry, request.parameters, request.extra)};
-    driver().scheduler.submit(
-        stream, [function, launch = std::move(launch), settings = driver().settings()] {
-            return execute(*function, launch, settings);
-        });
+    if (DriverSettings settings = driver().settings(); settings.run) {
+        driver().scheduler.submit(
+            stream, [function, launch = std::move(launch), settings = std::move(settings)] {
+                return execute(*function, launch, settings);
+            });
+    }
     note(request, *function, stream->context);
 }
 
