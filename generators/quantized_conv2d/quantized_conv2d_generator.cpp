@@ -139,7 +139,10 @@ private:
                 (cast<int32_t>(reinterpret<uint8_t>(bias(min(b, bias.dim(0).extent() - 1), k, g)))
                  << (8 * b));
         const Expr quantized = bias_kind == quantized_s8 || bias_kind == quantized_s32;
-        const Expr bits = if_present(quantized || bias_kind == real_f32, word, 0);
+        // One condition for all that is made of it: what two have in common is evaluated before
+        // both.
+        const Expr bits =
+            if_present(quantized || bias_kind == real_f32 || bias_kind == sum_s32, word, 0);
         const Expr stored =
             select(bias_kind == quantized_s8, cast<int32_t>(cast<int8_t>(bits)), bits);
         // The difference may need 33 bits: its half, and what is left.
@@ -148,9 +151,10 @@ private:
         const Expr scaled = difference * if_present(quantized && bias_scale_for_all <= 0.f,
                                                     bias_scale(k, g), bias_scale_for_all);
         op.real_bias = Func("real_bias");
-        op.real_bias(k, g) = select(quantized, scaled, reinterpret<float>(bits));
+        op.real_bias(k, g) =
+            select(quantized, scaled, bias_kind == real_f32, reinterpret<float>(bits), 0.f);
         op.sum_bias = Func("sum_bias");
-        op.sum_bias(k, g) = if_present(bias_kind == sum_s32, word, 0);
+        op.sum_bias(k, g) = select(bias_kind == sum_s32, bits, 0);
     }
 
     QuantizedConv2dOperands operands() {

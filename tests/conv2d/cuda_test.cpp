@@ -1,4 +1,4 @@
-// The real rows of conv2d on CUDA, launched against a stand-in for the driver, which checks each
+// The real rows of conv2d on CUDA, launched on the software device's driver, which checks each
 // launch and does not run it.
 
 #include <numeric>
@@ -28,9 +28,9 @@ TEST_F(CudaConv2d, LaunchesOfEveryRowAreLegal) {
         shapes.insert(shapes.end(), more.begin(), more.end());
     const auto launch = [](const KernelInfo &row, const Conv2dProblem &problem) {
         const Operands o(problem);
-        driver().launches.clear();
+        driver().clear();
         conv2d_with(row, o.input, o.weight, {}, {}, o.output, problem.options);
-        ASSERT_FALSE(driver().launches.empty());
+        ASSERT_FALSE(tests::launches().empty());
         expect_launches_of(row);
     };
     EXPECT_EQ(tests::launch_every_rung(shapes, select_conv2d, launch), built_);
@@ -44,20 +44,17 @@ TEST_F(CudaConv2d, LaunchesKeepToTheLimit) {
     for (const char *bytes : {"65536", "32768", "16384", "8192"}) {
         const test::Environment limit("HK_SHARED_LIMIT", bytes);
         conv2d(o.input, o.weight, {}, {}, o.output, problem.options);
-        EXPECT_LE(driver().launches.back().shared_bytes, std::stoul(bytes));
+        EXPECT_LE(tests::launches().back().dynamic_shared_bytes, std::stoul(bytes));
     }
 }
 
 TEST_F(CudaConv2d, OnTheCallersStream) {
-    static int context_object, stream_object;
-    driver().contexts[&context_object] = 1;
-    driver().streams[&stream_object] = &context_object;
+    const tests::Queue queue;
     const Conv2dProblem problem = bench::in(square(8, 8, 8, 3), DataType::f32, Layout::nchw);
     const Operands o(problem);
-    conv2d(o.input, o.weight, {}, {}, o.output, problem.options, {&context_object, &stream_object});
-    EXPECT_EQ(driver().launches.back().context, &context_object);
-    EXPECT_EQ(driver().launches.back().stream, &stream_object);
-    kDevice.forget(&context_object);
+    conv2d(o.input, o.weight, {}, {}, o.output, problem.options, queue.stream());
+    EXPECT_EQ(tests::launches().back().context, queue.context());
+    EXPECT_EQ(tests::launches().back().stream, queue.handle());
 }
 
 class CudaConv2dFailure : public CudaConv2d {
@@ -77,17 +74,17 @@ protected:
         o.input.copy_from(host);
         const auto call = [&] { conv2d(o.input, o.weight, {}, {}, o.output, problem.options); };
         call();
-        kDevice.forget(driver().launches.back().context);  // or the code would be loaded already
-        const size_t allocated = driver().allocated;
-        driver().fail[function] = status;
+        kDevice.forget(tests::launches().back().context);  // or the code would be loaded already
+        const size_t allocated = tests::allocated();
+        tests::fail(function, status);
         const std::string message = tests::message_of<E>(call);
-        driver().fail.clear();
-        EXPECT_EQ(driver().allocated, allocated);
+        driver().clear_faults();
+        EXPECT_EQ(tests::allocated(), allocated);
         const Tensor after = o.input.to(Device::cpu());
         EXPECT_TRUE(std::equal(values_.begin(), values_.end(), after.data<float>()));
-        driver().launches.clear();
+        driver().clear();
         call();
-        EXPECT_EQ(driver().launches.size(), 1u);
+        EXPECT_EQ(tests::launches().size(), 1u);
         return message;
     }
 
@@ -107,19 +104,20 @@ TEST_F(CudaConv2dFailure, NoMemoryForTheLaunch) {
 }
 
 TEST_F(CudaConv2dFailure, CodeOfAnotherChip) {
-    const std::string message = message_of<DeviceError>("cuModuleLoadData", 209);
-    EXPECT_TRUE(tests::has(message, "the library's code does not load on Stand-in")) << message;
+    const std::string message = message_of<DeviceError>("cuModuleLoadDataEx", 209);
+    EXPECT_TRUE(tests::has(message, "the library's code does not load on software sm_90"))
+        << message;
 }
 
 TEST_F(CudaConv2dFailure, NoMemoryForTheOutput) {
     const Conv2dProblem problem = bench::in(square(8, 6, 8, 3), DataType::f32, Layout::nhwc);
     const Operands o(problem);
-    const size_t allocated = driver().allocated;
-    driver().fail["cuMemAlloc"] = 2;
+    const size_t allocated = tests::allocated();
+    tests::fail("cuMemAlloc", 2);
     EXPECT_ERROR(OutOfMemory, "cuda:1: no memory left: asked for",
                  conv2d(o.input, o.weight, {}, {}, problem.options));
-    EXPECT_EQ(driver().allocated, allocated);
-    EXPECT_TRUE(driver().launches.empty());
+    EXPECT_EQ(tests::allocated(), allocated);
+    EXPECT_TRUE(tests::launches().empty());
 }
 
 }  // namespace

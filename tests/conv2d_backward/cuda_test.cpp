@@ -1,4 +1,4 @@
-// The real rows of conv2d's gradients on CUDA, launched against a stand-in for the driver, which
+// The real rows of conv2d's gradients on CUDA, launched on the software device's driver, which
 // checks each launch and does not run it.
 
 #include "tests/convolution/cuda.h"
@@ -60,12 +60,12 @@ protected:
     // By the row, and as the row says that it is.
     static void expect_launches(const KernelInfo &kernel, const Conv2dProblem &problem) {
         const Operands operands(problem);
-        driver().launches.clear();
+        driver().clear();
         GetParam().call(kernel, operands, problem.options);
-        EXPECT_GE(driver().launches.size(), 1u);
+        EXPECT_GE(tests::launches().size(), 1u);
         const size_t parts = static_cast<size_t>(parts_of(kernel, problem));
         const size_t sums = parts > 1 ? 3 * parts : 0;  // fewer: many parts are one sum
-        EXPECT_LE(driver().launches.size(), parts * GetParam().kernels_a_call + sums);
+        EXPECT_LE(tests::launches().size(), parts * GetParam().kernels_a_call + sums);
         expect_launches_of(kernel);
     }
 };

@@ -151,7 +151,7 @@ INSTANTIATE_TEST_SUITE_P(Table, Formulation, testing::ValuesIn(second_formulatio
 
 // The grouped input gradient that compilers were seen to give up on, at batch 1.
 TEST(GroupedInputGradient, IsRight) {
-    for (const DeviceType type : {DeviceType::cpu, DeviceType::opencl}) {
+    for (const DeviceType type : {DeviceType::cpu, DeviceType::cuda, DeviceType::opencl}) {
         for (const Device device : devices_of(type)) {
             for (const DataType of : {DataType::f32, DataType::bf16}) {
                 BackwardDataCase c;
@@ -167,7 +167,7 @@ TEST(GroupedInputGradient, IsRight) {
 
 // Strides that count past 32 bits where pixels or phases are multiplied by them.
 TEST(StridesBeyondTheImage, AreRight) {
-    for (const DeviceType type : {DeviceType::cpu, DeviceType::opencl}) {
+    for (const DeviceType type : {DeviceType::cpu, DeviceType::cuda, DeviceType::opencl}) {
         for (const Device device : devices_of(type)) {
             for (const Layout layout : {Layout::nhwc, Layout::nchw}) {
                 for (const int64_t stride : {31, 65537, 2000000000}) {

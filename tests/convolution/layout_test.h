@@ -11,7 +11,13 @@ class LayoutTest : public DeviceTest,
 protected:
     Conv2dRequest request(Data data) const {
         const auto [device, layout, type] = GetParam();
-        return {type, layout, data, {}, device == DeviceType::opencl ? 2e5 : 2e6};
+        return {type,
+                layout,
+                data,
+                {},
+                device == DeviceType::cpu    ? 2e6
+                : device == DeviceType::cuda ? 5e4
+                                             : 2e5};
     }
 
     // Of a family: every third problem of real numbers where `reals`.
@@ -38,11 +44,11 @@ inline auto layout_tests(const std::vector<DataType> &types = {DataType::f32, Da
                             testing::Values(Layout::nhwc, Layout::nchw), testing::ValuesIn(types));
 }
 
-// What PoCL runs of a GPU schedule in the time of a test; as many tiles as a row of Winograd's asks
-// for.
+// What an imitated GPU runs of a schedule in the time of a test; as many tiles as a row of
+// Winograd's asks for.
 inline double operations_of(const KernelInfo &row) {
     if (row.algorithm == std::string_view("winograd")) return 1e7;
-    return row.device == DeviceType::opencl ? 4e5 : 2e6;
+    return row.device == DeviceType::cpu ? 2e6 : row.device == DeviceType::cuda ? 1e5 : 4e5;
 }
 
 // A row of such a family.
@@ -55,8 +61,9 @@ protected:
         std::vector<Constraint> where(row.where.begin(), row.where.end());
         where.insert(where.end(), more.begin(), more.end());
         const Conv2dRequest request{row.type, row.layout, data, where, operations_of(row)};
-        // A problem takes longer where GPUs are imitated.
-        if (row.device != DeviceType::cpu) problems = (problems + 1) / 2;
+        // A problem takes longer where GPUs are imitated, CUDA's with all checks.
+        if (row.device == DeviceType::opencl) problems = (problems + 1) / 2;
+        if (row.device == DeviceType::cuda) problems = (problems + 5) / 6;
         for (const Device device : devices_) test::check_row<Case>(row, device, request, problems);
     }
 };

@@ -1,12 +1,12 @@
-// Activations, their gradients and SGD on CUDA, launched against a stand-in for the driver, which
+// Activations, their gradients and SGD on CUDA, launched on the software device's driver, which
 // checks each launch and does not run it.
 
 #include <functional>
 
-#include "tests/runtime/cuda_rows.h"
-#include "tests/runtime/expect_error.h"
 #include "hk/activation.h"
 #include "hk/sgd.h"
+#include "tests/runtime/cuda_rows.h"
+#include "tests/runtime/expect_error.h"
 
 namespace hk {
 namespace {
@@ -25,15 +25,15 @@ protected:
     void expect_launch(const KernelInfo &kernel, int64_t elements,
                        const std::function<void()> &call) {
         SCOPED_TRACE(kernel.name + (", elements: " + std::to_string(elements)));
-        driver().launches.clear();
+        driver().clear();
         try {
             call();
         } catch (const InvalidArgument &) {
             return;
         }
-        ASSERT_EQ(driver().launches.size(), 1u);
+        ASSERT_EQ(tests::launches().size(), 1u);
         expect_launches_of(kernel);
-        const tests::Launch &launch = driver().launches[0];
+        const tests::Operation &launch = tests::launches()[0];
         const int64_t threads = int64_t{launch.grid[0]} * launch.block[0];
         EXPECT_GE(threads, elements);
         EXPECT_LT(threads, elements + launch.block[0]);
@@ -81,38 +81,36 @@ TEST_F(CudaElementwise, CallsThatAreSeveralLaunches) {
     const Tensor input = whole.slice(1, 0, 2).slice(2, 0, 3).slice(3, 0, 4).slice(4, 0, 5);
     const Tensor output(input.shape(), DataType::f32, kDevice);
     activate(input, output);
-    EXPECT_EQ(driver().launches.size(), 6u);
-    driver().launches.clear();
+    EXPECT_EQ(tests::launches().size(), 6u);
+    driver().clear();
     const Tensor large({int64_t{3} << 28}, DataType::f32, kDevice);  // 3 GiB
     activate(large, inplace(large));
-    EXPECT_EQ(driver().launches.size(), 2u);
+    EXPECT_EQ(tests::launches().size(), 2u);
 }
 
 TEST_F(CudaElementwise, RunsOnTheCallersStream) {
-    int context, stream;
-    driver().contexts[&context] = 1;
-    driver().streams[&stream] = &context;
-    const Stream on{&context, &stream};
+    const tests::Queue queue;
+    const Stream on = queue.stream();
     const Tensor a({300}, DataType::f32, kDevice), b({300}, DataType::f32, kDevice),
         c({300}, DataType::f32, kDevice);
     activate(a, inplace(a), {}, on);
     activate_backward(a, b, c, {}, on);
     sgd_step(a, b, c, {0.1f, 0.9f}, on);
-    ASSERT_EQ(driver().launches.size(), 3u);
-    for (const tests::Launch &launch : driver().launches) {
-        EXPECT_EQ(launch.context, &context);
-        EXPECT_EQ(launch.stream, &stream);
+    ASSERT_EQ(tests::launches().size(), 3u);
+    for (const tests::Operation &launch : tests::launches()) {
+        EXPECT_EQ(launch.context, queue.context());
+        EXPECT_EQ(launch.stream, queue.handle());
     }
 }
 
 TEST_F(CudaElementwise, FailuresAreExceptionsAndLeakNothing) {
     const Tensor a({300}, DataType::f32, kDevice), b({300}, DataType::f32, kDevice),
         c({300}, DataType::f32, kDevice);
-    driver().fail["cuLaunchKernel"] = 719;
+    tests::fail("cuLaunchKernel", 719);
     EXPECT_ERROR(Error, "activate_packed_f32_cuda", activate(a, b));
     EXPECT_ERROR(Error, "activate_backward_packed_f32_cuda", activate_backward(a, b, c));
     EXPECT_ERROR(Error, "sgd_momentum_packed_f32_cuda", sgd_step(a, b, c, {0.1f, 0.9f}));
-    driver().fail.clear();
+    driver().clear_faults();
     activate(a, b);
 }
 

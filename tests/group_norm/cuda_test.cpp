@@ -1,4 +1,4 @@
-// The real rows of group normalisation on CUDA, launched against a stand-in for the driver, which
+// The real rows of group normalisation on CUDA, launched on the software device's driver, which
 // checks each launch and does not run it.
 
 #include "hk/group_norm.h"
@@ -47,7 +47,7 @@ TEST_F(CudaGroupNorm, LaunchesOfEveryRowAreLegal) {
                      select_group_norm(problem, DeviceType::cuda, kDevice.limits(), true).ladder) {
                     SCOPED_TRACE(rung.kernel->name);
                     const KernelInfo &row = *rung.kernel;
-                    driver().launches.clear();
+                    driver().clear();
                     if (backward) {
                         group_norm_backward_with(row, dy, x, w, saved, {dx, dw, db}, options);
                         group_norm_backward_with(row, dy, x, none, saved, {dx, none, none},
@@ -55,12 +55,12 @@ TEST_F(CudaGroupNorm, LaunchesOfEveryRowAreLegal) {
                         group_norm_backward_with(row, dy, x, w, saved, {none, dw, none}, options);
                         group_norm_backward_with(row, dy, x, w, saved, {inplace(dy), dw, db},
                                                  options);
-                        EXPECT_EQ(driver().launches.size(), 16u);
+                        EXPECT_EQ(tests::launches().size(), 16u);
                     } else {
                         group_norm_with(row, x, w, db, dx, saved, options);
                         group_norm_with(row, x, none, none, dx, {}, options);
                         group_norm_with(row, x, w, none, inplace(x), {saved.mean, none}, options);
-                        EXPECT_EQ(driver().launches.size(), 3u);
+                        EXPECT_EQ(tests::launches().size(), 3u);
                     }
                     expect_launches_of(row);
                     launched.insert(row.name);
@@ -90,9 +90,9 @@ TEST_F(CudaGroupNorm, HasALadder) {
 
 TEST_F(CudaGroupNorm, FailuresAreExceptions) {
     const Tensor x({1, 2, 2, 4}, DataType::f32, kDevice), y(x.shape(), DataType::f32, kDevice);
-    driver().fail["cuLaunchKernel"] = 719;
+    tests::fail("cuLaunchKernel", 719);
     EXPECT_ERROR(Error, "group_norm", group_norm(x, {}, {}, y, {}, {}));
-    driver().fail.clear();
+    driver().clear_faults();
     group_norm(x, {}, {}, y, {}, {});
 }
 

@@ -241,10 +241,24 @@ std::vector<Conv2dProblem> small_shapes() {
     return shapes;
 }
 
+std::vector<Device> gpus() {
+    std::vector<Device> devices = Device::all();
+    std::erase(devices, Device::cpu());
+    return devices;
+}
+
+// CUDA in software runs the small ones.
+std::vector<Device> gpus_of(const Conv2dProblem &s) {
+    std::vector<Device> devices = gpus();
+    if (s.operations() > 3e5)
+        std::erase_if(devices, [](Device d) { return d.type() == DeviceType::cuda; });
+    return devices;
+}
+
 class SmallDevice : public testing::TestWithParam<std::tuple<int, DataType, Layout>> {};
 
 TEST_P(SmallDevice, ComputesTheSame) {
-    if (!Device::opencl().available()) GTEST_SKIP() << "no OpenCL device";
+    if (gpus().empty()) GTEST_SKIP() << "no GPU";
     const auto [bytes, type, layout] = GetParam();
     const Environment limit("HK_SHARED_LIMIT", std::to_string(bytes).c_str());
     const Environment quiet("HK_LOG", "off");
@@ -257,7 +271,7 @@ TEST_P(SmallDevice, ComputesTheSame) {
         c.problem = bench::in(s, type, layout);
         c.bias = true;
         c.data = c.seed % 2 ? Data::reals : Data::integers;
-        check(c, Device::opencl());
+        for (const Device device : gpus_of(s)) check(c, device);
     }
 }
 
@@ -293,19 +307,20 @@ QuantizedConv2dCase quantized(const Conv2dProblem &s, const Types &types, Layout
 class SmallQuantizedDevice : public testing::TestWithParam<std::tuple<int, Types, Layout>> {};
 
 TEST_P(SmallQuantizedDevice, ComputesTheSame) {
-    if (!Device::opencl().available()) GTEST_SKIP() << "no OpenCL device";
+    if (gpus().empty()) GTEST_SKIP() << "no GPU";
     const auto [bytes, types, layout] = GetParam();
     const Environment limit("HK_SHARED_LIMIT", std::to_string(bytes).c_str());
     const Environment quiet("HK_LOG", "off");
     uint64_t seed = 1;
     for (const Conv2dProblem &s : small_shapes()) {
-        check(quantized(s, types, layout, seed++), Device::opencl());
+        const QuantizedConv2dCase c = quantized(s, types, layout, seed++);
+        for (const Device device : gpus_of(s)) check(c, device);
     }
 }
 
 INSTANTIATE_TEST_SUITE_P(Limits, SmallDevice,
-                         testing::Combine(testing::Values(0, 16384),
-                                          testing::ValuesIn(kTypes), testing::ValuesIn(kLayouts)),
+                         testing::Combine(testing::Values(0, 16384), testing::ValuesIn(kTypes),
+                                          testing::ValuesIn(kLayouts)),
                          parameter_name);
 INSTANTIATE_TEST_SUITE_P(Limits, SmallQuantizedDevice,
                          testing::Combine(testing::Values(0, 16384),

@@ -11,6 +11,7 @@
 #include <type_traits>
 
 #include "HalideRuntime.h"
+#include "hk/memory.h"
 #include "tests/support/checked_call.h"
 #include "tests/support/print.h"
 
@@ -21,6 +22,13 @@ inline std::vector<Device> devices_of(DeviceType type) {
     std::erase_if(devices, [&](Device device) { return device.type() != type; });
     return devices;
 }
+
+// On CUDA each tensor is an allocation of its own: the device in software sees accesses beside it.
+inline const bool pools_off = [] {
+    for (const Device device : devices_of(DeviceType::cuda))
+        MemoryPool::of(device).set_caching(false);
+    return true;
+}();
 
 // Those that one of the tables has rows for.
 inline std::vector<Device> devices_with_rows(

@@ -1,4 +1,4 @@
-// The real rows of pooling on CUDA, launched against a stand-in for the driver, which checks each
+// The real rows of pooling on CUDA, launched on the software device's driver, which checks each
 // launch and does not run it.
 
 #include "hk/pool2d.h"
@@ -46,9 +46,9 @@ TEST_F(CudaPool2d, LaunchesOfEveryRowAreLegal) {
                     const Tensor input_gradient(input.shape(), type, kDevice);
                     const auto expect_launch = [&](const KernelInfo &row, auto &&call) {
                         SCOPED_TRACE(row.name);
-                        driver().launches.clear();
+                        driver().clear();
                         call();
-                        EXPECT_EQ(driver().launches.size(), 1u);
+                        EXPECT_EQ(tests::launches().size(), 1u);
                         expect_launches_of(row);
                         launched.insert(row.name);
                     };
@@ -75,11 +75,11 @@ TEST_F(CudaPool2d, LaunchesOfEveryRowAreLegal) {
 
 TEST_F(CudaPool2d, FailuresAreExceptions) {
     const Tensor input({2, 8, 8, 4}, DataType::f32, kDevice), output = pool2d(input);
-    driver().fail["cuLaunchKernel"] = 719;
+    tests::fail("cuLaunchKernel", 719);
     EXPECT_ERROR(Error, "pool2d", pool2d(input, output, {}));
     EXPECT_ERROR(Error, "pool2d_backward",
                  pool2d_backward(output, input, output, input.to(kDevice), {}));
-    driver().fail.clear();
+    driver().clear_faults();
     EXPECT_INVALID("output is on cpu, input is on cuda:1",
                    pool2d(input, Tensor(output.shape(), DataType::f32), {}));
 }

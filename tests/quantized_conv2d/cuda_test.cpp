@@ -1,5 +1,5 @@
-// The real rows of quantized_conv2d on CUDA, launched against a stand-in for the driver, which
-// checks each launch and does not run it.
+// The real rows of quantized_conv2d on CUDA, launched on the software device's driver, which checks
+// each launch and does not run it.
 
 #include <optional>
 
@@ -40,9 +40,9 @@ protected:
 
     // By the row, and as the row says that it is.
     static void expect_launches(const KernelInfo &kernel, const Operands &o) {
-        driver().launches.clear();
+        driver().clear();
         quantized_conv2d_with(kernel, o.input, o.weight, {}, o.output, o.problem.conv.options);
-        ASSERT_FALSE(driver().launches.empty());
+        ASSERT_FALSE(tests::launches().empty());
         expect_launches_of(kernel);
     }
 };
@@ -85,11 +85,11 @@ TEST_F(CudaQuantizedConv2d, CallsAllocateNothing) {
         operands(square(8, 6, 8, 3), DataType::u8, DataType::u8, Layout::nhwc);
     const Operands &o = *made;
     for (int call = 0; call < 3; call++) {
-        driver().called.clear();
+        driver().clear();
         quantized_conv2d(o.input, o.weight, {}, o.output, o.problem.conv.options);
         if (call == 0) continue;
-        EXPECT_EQ(driver().called["cuMemAlloc"], 0);
-        EXPECT_EQ(driver().called["cuMemFree"], 0);
+        EXPECT_EQ(driver().calls("cuMemAlloc"), 0u);
+        EXPECT_EQ(driver().calls("cuMemFree"), 0u);
     }
     made.reset();
     pool.set_caching(false);
@@ -103,20 +103,21 @@ TEST_F(CudaQuantizedConv2d, FailuresLoseNothing) {
         quantized_conv2d(o.input, o.weight, {}, o.output, o.problem.conv.options);
     };
     call();
-    EXPECT_EQ(driver().launches.size(), 3u);
-    const size_t allocated = driver().allocated;
-    driver().fail["cuLaunchKernel"] = 719;
+    EXPECT_EQ(tests::launches().size(), 3u);
+    const size_t allocated = tests::allocated();
+    tests::fail("cuLaunchKernel", 719);
     const std::string message = tests::message_of<DeviceError>(call);
     EXPECT_TRUE(tests::has(message, "quantized_conv2d: kernel quantized_conv2d_")) << message;
     EXPECT_TRUE(tests::has(message, "CUDA_ERROR_LAUNCH_FAILED")) << message;
-    kDevice.forget(driver().launches.back().context);  // or the memory would be there already
-    driver().fail = {{"cuMemAlloc", 2}};
+    kDevice.forget(tests::launches().back().context);  // or the memory would be there already
+    driver().clear_faults();
+    tests::fail("cuMemAlloc", 2);
     tests::message_of<OutOfMemory>(call);
-    driver().fail.clear();
-    EXPECT_LE(driver().allocated, allocated);
-    driver().launches.clear();
+    driver().clear_faults();
+    EXPECT_LE(tests::allocated(), allocated);
+    driver().clear();
     call();
-    EXPECT_EQ(driver().launches.size(), 3u);
+    EXPECT_EQ(tests::launches().size(), 3u);
 }
 
 }  // namespace

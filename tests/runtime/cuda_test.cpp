@@ -1,4 +1,4 @@
-// CUDA's host side, ours and Halide's, against a stand-in for the driver.
+// CUDA's host side, ours and Halide's, on the software device's driver.
 
 #include <cstdio>
 #include <cstdlib>
@@ -9,7 +9,8 @@
 #include "cuda_backend.h"
 #include "expect_error.h"
 #include "hk/tensor.h"
-#include "stand_in_driver.h"
+#include "software_driver.h"
+#include "storage.h"
 #include "tests/support/environment.h"
 
 namespace hk {
@@ -17,29 +18,21 @@ namespace {
 
 using detail::CallContext;
 using tests::driver;
-using tests::kDevice;
+using tests::kCuda;
 
 class Cuda : public ::testing::Test {
 protected:
-    static void SetUpTestSuite() { detail::set_cuda_driver(tests::driver_symbol); }
-
-    void SetUp() override {
-        driver().fail.clear();
-        driver().called.clear();
-        driver().launches.clear();
-        driver().waited_for.clear();
-        driver().faults.clear();
-    }
-
+    void SetUp() override { tests::begin_driver_test(); }
     void TearDown() override {
-        EXPECT_TRUE(driver().current.empty());
-        EXPECT_EQ(driver().faults, std::vector<std::string>{});
+        driver().clear_faults();
+        EXPECT_FALSE(tests::has_current_context());
     }
 
     // What a compiled kernel does to run on a device.
     int launch(CallContext *context, void **state, int shared_bytes, int grid_y = 5,
                int block_y = 2) {
-        const char image[] = "image";
+        const char image[] =
+            ".version 7.0\n.target sm_60\n.address_size 64\n.visible .entry entry() { ret; }\n";
         int status = halide_cuda_initialize_kernels(context, state, image, sizeof image);
         if (status) return status;
         size_t sizes[] = {0};
@@ -53,45 +46,44 @@ protected:
 };
 
 TEST_F(Cuda, Devices) {
-    EXPECT_TRUE(kDevice.available());
+    EXPECT_TRUE(kCuda.available());
     EXPECT_FALSE(Device::cuda(3).available());
     EXPECT_ERROR(DeviceError, "cuda:3 is not there: there are 3 of this kind",
                  Device::cuda(3).limits());
     EXPECT_EQ(Device::cuda(0).limits().shared_bytes_opt_in, 49152);
-    const DeviceLimits limits = kDevice.limits();
+    const DeviceLimits limits = kCuda.limits();
     EXPECT_EQ(limits.shared_bytes, 49152);
     EXPECT_EQ(limits.shared_bytes_opt_in, 232448);
     EXPECT_EQ(limits.threads, 1024);
     EXPECT_EQ(limits.registers, 65536);
     EXPECT_EQ(limits.compute_capability, 90);
-    EXPECT_EQ(kDevice.description(), "Stand-in");
+    EXPECT_EQ(kCuda.description(), "software sm_90");
 }
 
 TEST_F(Cuda, SharedLimitLowersBothFigures) {
     {
         const test::Environment limit("HK_SHARED_LIMIT", "16384");
-        EXPECT_EQ(kDevice.limits().shared_bytes, 16384);
-        EXPECT_EQ(kDevice.limits().shared_bytes_opt_in, 16384);
+        EXPECT_EQ(kCuda.limits().shared_bytes, 16384);
+        EXPECT_EQ(kCuda.limits().shared_bytes_opt_in, 16384);
     }
     const test::Environment limit("HK_SHARED_LIMIT", "101376");
-    EXPECT_EQ(kDevice.limits().shared_bytes, 49152);
-    EXPECT_EQ(kDevice.limits().shared_bytes_opt_in, 101376);
+    EXPECT_EQ(kCuda.limits().shared_bytes, 49152);
+    EXPECT_EQ(kCuda.limits().shared_bytes_opt_in, 101376);
 }
 
 TEST_F(Cuda, DeviceWithoutAContext) {
-    const size_t before = driver().allocated;
+    const size_t before = tests::allocated();
+    tests::fail("cuDevicePrimaryCtxRetain", 46);
     EXPECT_ERROR(DeviceError, "cuDevicePrimaryCtxRetain failed: CUDA_ERROR_DEVICE_UNAVAILABLE",
                  Tensor({4}, DataType::u8, Device::cuda(2)));
-    EXPECT_EQ(driver().allocated, before);
+    EXPECT_EQ(tests::allocated(), before);
 }
 
 // In a process of its own: the driver is opened once.
 TEST(CudaDeathTest, NoDevice) {
     ::testing::FLAGS_gtest_death_test_style = "threadsafe";
     const auto told = [](const char *function) {
-        detail::set_cuda_driver(tests::driver_symbol);
-        driver().fail[function] = 100;
-        driver().devices = 0;
+        tests::fail(function, 100);
         const size_t devices = Device::all().size();
         try {
             Tensor({4}, DataType::u8, Device::cuda());
@@ -109,7 +101,7 @@ TEST(CudaDeathTest, NoDevice) {
 
 TEST_F(Cuda, CopiesOfViews) {
     const Tensor host = counted({4, 5, 6});
-    const Tensor there = host.to(kDevice);
+    const Tensor there = host.to(kCuda);
     EXPECT_EQ(values(there.slice(1, 1, 3)), values(host.slice(1, 1, 3)));
     EXPECT_EQ(values(there.slice(2, 5, 3, -2)), values(host.slice(2, 5, 3, -2)));
     EXPECT_EQ(values(there.permute({2, 1, 0})), values(host.permute({2, 1, 0})));
@@ -120,95 +112,90 @@ TEST_F(Cuda, CopiesOfViews) {
 }
 
 TEST_F(Cuda, MemoryIsFreed) {
-    const size_t before = driver().allocated;
+    const size_t before = tests::allocated();
     {
-        const Tensor tensor({10}, DataType::f32, kDevice);
+        const Tensor tensor({10}, DataType::f32, kCuda);
         const Tensor view = tensor.slice(0, 2, 3);
-        EXPECT_EQ(driver().allocated, before + 1);
+        EXPECT_EQ(tests::allocated(), before + 1);
     }
-    EXPECT_EQ(driver().allocated, before);
+    EXPECT_EQ(tests::allocated(), before);
 }
 
 TEST_F(Cuda, OutOfMemory) {
     EXPECT_ERROR(OutOfMemory, "cuda:1: no memory left: asked for 2199023255552 bytes",
-                 Tensor({1LL << 41}, DataType::u8, kDevice));
-    const Tensor small({4}, DataType::u8, kDevice);
-    driver().fail["cuMemcpy2D"] = 2;
+                 Tensor({1LL << 41}, DataType::u8, kCuda));
+    const Tensor small({4}, DataType::u8, kCuda);
+    tests::fail("cuMemcpy2DUnaligned", 2);
     EXPECT_ERROR(OutOfMemory, "cuMemcpy2D", small.to(Device::cpu()));
 }
 
 TEST_F(Cuda, DriverErrorsNameTheFunction) {
-    const Tensor tensor({4}, DataType::u8, kDevice);
-    driver().fail["cuMemcpy2D"] = 700;
+    const Tensor tensor({4}, DataType::u8, kCuda);
+    tests::fail("cuMemcpy2DUnaligned", 700);
     EXPECT_ERROR(DeviceError, "cuMemcpy2D failed: CUDA_ERROR_ILLEGAL_ADDRESS",
                  tensor.to(Device::cpu()));
-    driver().fail.clear();
-    driver().fail["cuStreamSynchronize"] = 700;
-    EXPECT_ERROR(KernelFailure, "cuda:1: CUDA_ERROR_ILLEGAL_ADDRESS", kDevice.synchronize());
-    driver().fail["cuStreamSynchronize"] = 12345;
-    EXPECT_ERROR(KernelFailure, "CUDA error 12345", kDevice.synchronize());
+    driver().clear_faults();
+    tests::fail("cuStreamSynchronize", 700);
+    EXPECT_ERROR(KernelFailure, "cuda:1: CUDA_ERROR_ILLEGAL_ADDRESS", kCuda.synchronize());
+    tests::fail("cuStreamSynchronize", 12345);
+    EXPECT_ERROR(KernelFailure, "CUDA error 12345", kCuda.synchronize());
 }
 
 TEST_F(Cuda, KernelsRunInThePrimaryContext) {
     static void *state = nullptr;
-    CallContext context(kDevice);
+    CallContext context(kCuda);
     ASSERT_EQ(launch(&context, &state, 1024), 0) << context.message();
     ASSERT_EQ(launch(nullptr, &state, 1024), 0);
-    ASSERT_EQ(driver().launches.size(), 2u);
-    EXPECT_EQ(driver().launches[0].context, reinterpret_cast<void *>(101 * 16));
-    EXPECT_EQ(driver().launches[1].context, reinterpret_cast<void *>(100 * 16));
-    EXPECT_EQ(driver().launches[0].stream, nullptr);
-    EXPECT_EQ(driver().launches[0].grid[2], 6u);
-    EXPECT_EQ(driver().launches[0].block[0], 32u);
+    ASSERT_EQ(tests::launches().size(), 2u);
+    EXPECT_EQ(tests::launches()[0].context, tests::primary_context(kCuda));
+    EXPECT_EQ(tests::launches()[1].context, tests::primary_context(Device::cuda(0)));
+    EXPECT_EQ(tests::launches()[0].stream, nullptr);
+    EXPECT_EQ(tests::launches()[0].grid[2], 6u);
+    EXPECT_EQ(tests::launches()[0].block[0], 32u);
 }
 
 TEST_F(Cuda, KernelsRunOnTheCallersStream) {
     static void *state = nullptr;
-    int context_object, stream_object;
-    driver().contexts[&context_object] = 1;
-    driver().streams[&stream_object] = &context_object;
-    CallContext context(kDevice, {&context_object, &stream_object});
+    const tests::Queue queue;
+    CallContext context(kCuda, queue.stream());
     ASSERT_EQ(launch(&context, &state, 0), 0);
-    EXPECT_EQ(driver().launches[0].context, &context_object);
-    EXPECT_EQ(driver().launches[0].stream, &stream_object);
-    kDevice.forget(&context_object);
+    EXPECT_EQ(tests::launches()[0].context, queue.context());
+    EXPECT_EQ(tests::launches()[0].stream, queue.handle());
 }
 
 TEST_F(Cuda, CodeIsLoadedOnceAContext) {
     static void *state = nullptr;
-    int context_object;
-    driver().contexts[&context_object] = 1;
-    CallContext own(kDevice), callers(kDevice, {&context_object, nullptr});
+    const tests::Queue queue;
+    CallContext own(kCuda), callers(kCuda, {queue.context(), nullptr});
     for (int i = 0; i < 3; i++) {
         ASSERT_EQ(launch(&own, &state, 0), 0);
         ASSERT_EQ(launch(&callers, &state, 0), 0);
     }
-    EXPECT_EQ(driver().called["cuModuleLoadData"], 2);
-    EXPECT_EQ(driver().called["cuModuleUnload"], 0);
-    kDevice.forget(&context_object);
-    EXPECT_EQ(driver().called["cuModuleUnload"], 1);
+    EXPECT_EQ(driver().calls("cuModuleLoadDataEx"), 2u);
+    EXPECT_EQ(driver().calls("cuModuleUnload"), 0u);
+    kCuda.forget(queue.context());
+    EXPECT_EQ(driver().calls("cuModuleUnload"), 1u);
     ASSERT_EQ(launch(&callers, &state, 0), 0);
-    EXPECT_EQ(driver().called["cuModuleLoadData"], 3);
-    kDevice.forget(&context_object);
+    EXPECT_EQ(driver().calls("cuModuleLoadDataEx"), 3u);
 }
 
 TEST_F(Cuda, SharedMemoryBeyond48KiBIsAskedFor) {
     static void *state = nullptr;
-    CallContext context(kDevice);
+    CallContext context(kCuda);
     ASSERT_EQ(launch(&context, &state, 49152), 0);
-    EXPECT_EQ(driver().called["cuFuncSetAttribute"], 0);
+    EXPECT_EQ(driver().calls("cuFuncSetAttribute"), 0u);
     for (const int bytes : {49153, 232448, 100000}) {
         ASSERT_EQ(launch(&context, &state, bytes), 0) << context.message();
-        EXPECT_EQ(driver().launches.back().shared_bytes, static_cast<unsigned>(bytes));
+        EXPECT_EQ(tests::launches().back().dynamic_shared_bytes, static_cast<unsigned>(bytes));
     }
-    EXPECT_EQ(driver().called["cuFuncSetAttribute"], 3);
-    driver().fail["cuFuncSetAttribute"] = 1;
+    EXPECT_EQ(driver().calls("cuFuncSetAttribute"), 3u);
+    tests::fail("cuFuncSetAttribute", 1);
     EXPECT_NE(launch(&context, &state, 200000), 0);
     EXPECT_TRUE(tests::has(std::string(context.message()),
                            "cuda:1 refuses the kernel 200000 bytes of shared memory a block, "
                            "though its limit is 232448"))
         << context.message();
-    EXPECT_EQ(driver().launches.size(), 4u);
+    EXPECT_EQ(tests::launches().size(), 4u);
 }
 
 TEST_F(Cuda, SharedMemoryBeyondTheDeviceIsNotLaunched) {
@@ -219,58 +206,33 @@ TEST_F(Cuda, SharedMemoryBeyondTheDeviceIsNotLaunched) {
         return std::string(context.message());
     };
     const std::string asks = " bytes of shared memory a block, ";
-    EXPECT_EQ(told(kDevice, 232449), "the kernel asks for 232449" + asks + "cuda:1 has 232448");
+    EXPECT_EQ(told(kCuda, 232449), "the kernel asks for 232449" + asks + "cuda:1 has 232448");
     EXPECT_EQ(told(Device::cuda(0), 49153),
               "the kernel asks for 49153" + asks + "cuda:0 has 49152");
     {
         const test::Environment limit("HK_SHARED_LIMIT", "16384");
-        EXPECT_EQ(told(kDevice, 16385), "the kernel asks for 16385" + asks + "cuda:1 has 16384");
+        EXPECT_EQ(told(kCuda, 16385), "the kernel asks for 16385" + asks + "cuda:1 has 16384");
     }
     {
         const test::Environment limit("HK_SHARED_LIMIT", "many");
-        EXPECT_TRUE(tests::has(told(kDevice, 16), "HK_SHARED_LIMIT is \"many\""));
+        EXPECT_TRUE(tests::has(told(kCuda, 16), "HK_SHARED_LIMIT is \"many\""));
     }
     ::testing::internal::CaptureStderr();
     EXPECT_NE(launch(nullptr, &state, 49153), 0);
     EXPECT_TRUE(tests::has(::testing::internal::GetCapturedStderr(), "cuda:0 has 49152"));
-    EXPECT_EQ(driver().called["cuFuncSetAttribute"], 0);
-    EXPECT_EQ(driver().called["cuLaunchKernel"], 0);
-}
-
-// The stand-in is worth something only if it refuses what a driver would.
-TEST_F(Cuda, TheStandInRefusesBadLaunches) {
-    static void *state = nullptr;
-    int context_object, stream_object, stranger;
-    driver().contexts[&context_object] = 1;
-    driver().streams[&stream_object] = &context_object;
-    const auto fault = [&](const CallContext &like, int grid_y, int block_y) {
-        CallContext context(like.device, like.stream);
-        EXPECT_NE(launch(&context, &state, 0, grid_y, block_y), 0);
-        EXPECT_EQ(driver().faults.size(), 1u);
-        const std::string text = driver().faults.empty() ? "" : driver().faults.back();
-        driver().faults.clear();
-        return text;
-    };
-    const CallContext own(kDevice);
-    EXPECT_EQ(fault(own, 65536, 2), "grid y is 65536");
-    EXPECT_EQ(fault(own, 0, 2), "grid y is 0");
-    EXPECT_EQ(fault(own, 5, 33), "1056 threads a block");
-    EXPECT_EQ(fault(own, 5, 1025), "block y is 1025");
-    EXPECT_EQ(fault(CallContext(kDevice, {nullptr, &stranger}), 5, 2), "the stream is unknown");
-    EXPECT_EQ(fault(CallContext(kDevice, {nullptr, &stream_object}), 5, 2),
-              "the stream is of another context");
-    EXPECT_TRUE(driver().launches.empty());
+    EXPECT_EQ(driver().calls("cuFuncSetAttribute"), 0u);
+    EXPECT_EQ(driver().calls("cuLaunchKernel"), 0u);
 }
 
 TEST_F(Cuda, FailuresAreReportedToTheCall) {
     static void *state = nullptr;
-    CallContext no_code(kDevice);
-    driver().fail["cuModuleLoadData"] = 209;
+    CallContext no_code(kCuda);
+    tests::fail("cuModuleLoadDataEx", 209);
     EXPECT_NE(launch(&no_code, &state, 0), 0);
     EXPECT_TRUE(tests::has(std::string(no_code.message()), "CUDA_ERROR_NO_BINARY_FOR_GPU"));
-    driver().fail.clear();
-    CallContext no_launch(kDevice);
-    driver().fail["cuLaunchKernel"] = 719;
+    driver().clear_faults();
+    CallContext no_launch(kCuda);
+    tests::fail("cuLaunchKernel", 719);
     EXPECT_NE(launch(&no_launch, &state, 0), 0);
     EXPECT_TRUE(tests::has(std::string(no_launch.message()), "cuLaunchKernel failed"));
     CallContext missing(Device::cuda(7));
@@ -279,7 +241,7 @@ TEST_F(Cuda, FailuresAreReportedToTheCall) {
 }
 
 TEST_F(Cuda, ViewsForKernels) {
-    const Tensor tensor = counted({3, 4}).to(kDevice);
+    const Tensor tensor = counted({3, 4}).to(kCuda);
     halide_buffer_t whole, part;
     halide_dimension_t whole_dims[2], part_dims[2];
     tensor.halide_view(whole, whole_dims);
@@ -293,11 +255,12 @@ TEST_F(Cuda, ViewsForKernels) {
 }
 
 TEST_F(Cuda, Borrows) {
-    alignas(8) float memory[4] = {1, 2, 3, 4};
-    const Tensor tensor = Tensor::borrow(memory, DataType::f32, {4}, {}, kDevice);
-    EXPECT_EQ(tensor.slice(0, 3, 1).to(Device::cpu()).data<float>()[0], 4);
-    EXPECT_INVALID("f32 needs a multiple of 4", Tensor::borrow(reinterpret_cast<char *>(memory) + 2,
-                                                               DataType::f32, {1}, {}, kDevice));
+    const Tensor owner = counted({4}).to(kCuda);
+    void *memory = Tensor::Access::storage(owner).memory;
+    const Tensor tensor = Tensor::borrow(memory, DataType::f32, {4}, {}, kCuda);
+    EXPECT_EQ(values(tensor.slice(0, 3, 1)), values(owner.slice(0, 3, 1)));
+    EXPECT_INVALID("f32 needs a multiple of 4",
+                   Tensor::borrow(static_cast<char *>(memory) + 2, DataType::f32, {1}, {}, kCuda));
 }
 
 }  // namespace

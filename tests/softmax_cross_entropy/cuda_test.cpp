@@ -1,4 +1,4 @@
-// The real rows of softmax cross-entropy on CUDA, launched against a stand-in for the driver, which
+// The real rows of softmax cross-entropy on CUDA, launched on the software device's driver, which
 // checks each launch and does not run it.
 
 #include "hk/softmax_cross_entropy.h"
@@ -33,12 +33,12 @@ TEST_F(CudaSoftmax, LaunchesOfEveryRowAreLegal) {
                                               kDevice.limits(), true)
                      .ladder) {
                 SCOPED_TRACE(rung.kernel->name);
-                driver().launches.clear();
+                driver().clear();
                 softmax_cross_entropy_with(*rung.kernel, logits, labels, loss, gradient);
                 softmax_cross_entropy_with(*rung.kernel, logits, labels, none, gradient);
                 softmax_cross_entropy_with(*rung.kernel, logits, labels, loss, none);
                 softmax_cross_entropy_with(*rung.kernel, logits, labels, loss, inplace(logits));
-                EXPECT_EQ(driver().launches.size(), 4u);
+                EXPECT_EQ(tests::launches().size(), 4u);
                 expect_launches_of(*rung.kernel);
                 launched.insert(rung.kernel->name);
                 if (HasFailure()) return;
@@ -67,9 +67,9 @@ TEST_F(CudaSoftmax, HasALadder) {
 TEST_F(CudaSoftmax, FailuresAreExceptions) {
     const Tensor logits({4, 300}, DataType::f32, kDevice), labels({4}, DataType::s32, kDevice);
     const Tensor loss({4}, DataType::f32, kDevice), none;
-    driver().fail["cuLaunchKernel"] = 719;
+    tests::fail("cuLaunchKernel", 719);
     EXPECT_ERROR(Error, "softmax_cross_entropy", softmax_cross_entropy(logits, labels, loss, none));
-    driver().fail.clear();
+    driver().clear_faults();
     softmax_cross_entropy(logits, labels, loss, none);
 }
 

@@ -1,9 +1,9 @@
-// The real rows of tensor_product on CUDA, launched against a stand-in for the driver, which checks
+// The real rows of tensor_product on CUDA, launched on the software device's driver, which checks
 // each launch and does not run it.
 
+#include "hk/tensor_product.h"
 #include "tests/runtime/cuda_rows.h"
 #include "tests/runtime/expect_error.h"
-#include "hk/tensor_product.h"
 
 namespace hk {
 namespace {
@@ -71,11 +71,11 @@ TEST_F(CudaTensorProduct, LaunchesOfEveryRowAreLegalAndFew) {
                 for (const Rung &rung : selection.ladder) {
                     SCOPED_TRACE(rung.kernel->name + (": " + std::to_string(s.output_rows)) +
                                  " rows, " + std::to_string(s.output_channels) + " channels");
-                    driver().launches.clear();
+                    driver().clear();
                     tensor_product_with(*rung.kernel, o.input, o.weight, maps, o.output, o.options);
                     const bool atomic =
                         std::string_view(rung.kernel->family) == "tensor_product_atomic";
-                    EXPECT_EQ(driver().launches.size(), atomic ? 2u : 1u);
+                    EXPECT_EQ(tests::launches().size(), atomic ? 2u : 1u);
                     expect_launches_of(*rung.kernel);
                     launched.insert(rung.kernel->name);
                     if (HasFailure()) return;
@@ -91,9 +91,9 @@ TEST_F(CudaTensorProduct, SharesThe512FloatsOfTheWeight) {
     Operands o({100, 90, 27, 64, 64, 1}, DataType::f32, 80);
     o.options.summation = Summation::atomic;
     o.run();
-    ASSERT_EQ(driver().launches.size(), 2u);
-    EXPECT_EQ(driver().launches[0].shared_bytes, 0u);
-    EXPECT_EQ(driver().launches[1].shared_bytes, 512u * 4u);
+    ASSERT_EQ(tests::launches().size(), 2u);
+    EXPECT_EQ(tests::launches()[0].dynamic_shared_bytes, 0u);
+    EXPECT_EQ(tests::launches()[1].dynamic_shared_bytes, 512u * 4u);
 }
 
 // Sorted once; the second call copies nothing to the device.
@@ -101,34 +101,31 @@ TEST_F(CudaTensorProduct, MapsAreKept) {
     const Operands o({1000, 900, 27, 16, 16, 1}, DataType::f32, 700);
     const TensorProductMaps maps = o.maps();
     tensor_product(o.input, o.weight, maps, o.output, o.options);
-    const size_t bytes = maps.bytes(), allocated = driver().allocated;
+    const size_t bytes = maps.bytes(), allocated = tests::allocated();
     EXPECT_GT(bytes, 0u);
-    driver().called.clear();
+    driver().clear();
     tensor_product(o.input, o.weight, maps, o.output, o.options);
-    EXPECT_EQ(driver().called["cuMemcpyHtoD"], 0);
+    EXPECT_EQ(driver().calls("cuMemcpyHtoD"), 0u);
     EXPECT_EQ(maps.bytes(), bytes);
-    EXPECT_EQ(driver().allocated, allocated);
+    EXPECT_EQ(tests::allocated(), allocated);
 }
 
 // Arrays of pairs are in memory of the call's own context, used on its own stream; calls in a row
 // take no more.
 TEST_F(CudaTensorProduct, ScratchIsOfTheCallsContextAndFlat) {
-    int context, stream;
-    driver().contexts[&context] = 1;
-    driver().streams[&stream] = &context;
+    const tests::Queue queue;
     {
         const Operands o({1000, 900, 27, 16, 16, 1}, DataType::f32, 700);
         size_t after_first = 0;
         for (int call = 0; call < 5; call++) {
-            tensor_product(o.input, o.weight, o.imap, o.omap, o.output, o.options,
-                           {&context, &stream});
-            if (call == 0) after_first = driver().allocated;
+            tensor_product(o.input, o.weight, o.imap, o.omap, o.output, o.options, queue.stream());
+            if (call == 0) after_first = tests::allocated();
         }
-        EXPECT_EQ(driver().allocated, after_first);
-        ASSERT_EQ(driver().launches.size(), 5u);
-        for (const tests::Launch &launch : driver().launches) {
-            EXPECT_EQ(launch.context, &context);
-            EXPECT_EQ(launch.stream, &stream);
+        EXPECT_EQ(tests::allocated(), after_first);
+        ASSERT_EQ(tests::launches().size(), 5u);
+        for (const tests::Operation &launch : tests::launches()) {
+            EXPECT_EQ(launch.context, queue.context());
+            EXPECT_EQ(launch.stream, queue.handle());
         }
     }
 }
@@ -136,20 +133,18 @@ TEST_F(CudaTensorProduct, ScratchIsOfTheCallsContextAndFlat) {
 // Rows of 40000 pairs: their parts run on the library's stream, after the work on the caller's, and
 // the other rows on the caller's.
 TEST_F(CudaTensorProduct, PartsOfLongRowsWaitForTheCallersStream) {
-    int context, stream;
-    driver().contexts[&context] = 1;
-    driver().streams[&stream] = &context;
+    const tests::Queue queue;
     for (const DataType type : {DataType::f32, DataType::bf16}) {
-        driver().launches.clear();
-        driver().called.clear();
+        driver().clear();
+        driver().clear();
         const Operands o({1, 2, 1, 4, 4, 1}, type, 80000);
         const TensorProductMaps maps = o.maps();
-        tensor_product(o.input, o.weight, maps, o.output, o.options, {&context, &stream});
-        EXPECT_EQ(driver().called["cuEventSynchronize"], 2);
-        ASSERT_EQ(driver().launches.size(), 2u);
-        EXPECT_EQ(driver().launches[0].stream, nullptr);
-        EXPECT_EQ(driver().launches[1].stream, &stream);
-        kDevice.forget(driver().launches[0].context);
+        tensor_product(o.input, o.weight, maps, o.output, o.options, queue.stream());
+        EXPECT_EQ(driver().calls("cuEventSynchronize"), 2u);
+        ASSERT_EQ(tests::launches().size(), 2u);
+        EXPECT_EQ(tests::launches()[0].stream, nullptr);
+        EXPECT_EQ(tests::launches()[1].stream, queue.handle());
+        kDevice.forget(tests::launches()[0].context);
     }
 }
 
@@ -157,20 +152,22 @@ TEST_F(CudaTensorProduct, FailuresAreExceptionsAndLoseNothing) {
     Operands o({1000, 900, 27, 16, 16, 1}, DataType::f32, 700);
     for (const Summation summation : {Summation::deterministic, Summation::atomic}) {
         o.options.summation = summation;
-        driver().launches.clear();
+        driver().clear();
         o.run();
-        driver().fail["cuLaunchKernel"] = 719;
+        tests::fail("cuLaunchKernel", 719);
         EXPECT_ERROR(DeviceError, "tensor_product: kernel tensor_product_", o.run());
-        driver().fail.clear();
-        kDevice.forget(driver().launches.back().context);
-        const size_t before = driver().allocated;
-        driver().fail = {{"cuMemAlloc", 2}};
+        driver().clear_faults();
+        kDevice.forget(tests::launches().back().context);
+        const size_t before = tests::allocated();
+        driver().clear_faults();
+        tests::fail("cuMemAlloc", 2);
         EXPECT_ERROR(OutOfMemory, "tensor_product", o.run());
-        driver().fail = {{"cuMemcpyHtoD", 700}};
+        driver().clear_faults();
+        tests::fail("cuMemcpyHtoD", 700);
         EXPECT_ERROR(DeviceError, "CUDA_ERROR_ILLEGAL_ADDRESS", o.run());
-        driver().fail.clear();
-        kDevice.forget(driver().launches.back().context);
-        EXPECT_EQ(driver().allocated, before);
+        driver().clear_faults();
+        kDevice.forget(tests::launches().back().context);
+        EXPECT_EQ(tests::allocated(), before);
         o.run();
     }
 }
@@ -182,7 +179,7 @@ TEST_F(CudaTensorProduct, RefusesWhatNoKernelCounts) {
     EXPECT_INVALID("omap of offset 1 is 9 at position 3, output has 9 rows", o.run());
     const Operands large({int64_t{1} << 30, 9, 1, 4, 4, 1}, DataType::f32, 8);
     EXPECT_INVALID("input", large.run());
-    EXPECT_TRUE(driver().launches.empty());
+    EXPECT_TRUE(tests::launches().empty());
 }
 
 }  // namespace

@@ -1,9 +1,9 @@
-// The steps of hk::topk on CUDA, launched against a stand-in for the driver, which checks each
-// launch and does not run it.
+// The steps of hk::topk on CUDA, launched on the software device's driver, which checks each launch
+// and does not run it.
 
+#include "hk/topk.h"
 #include "tests/runtime/cuda_rows.h"
 #include "tests/runtime/expect_error.h"
-#include "hk/topk.h"
 
 namespace hk {
 namespace {
@@ -57,12 +57,12 @@ TEST_F(CudaTopK, LaunchesOfEveryRowAreLegalAndFew) {
                 for (const Rung &rung : selection.ladder) {
                     SCOPED_TRACE(rung.kernel->name + (": " + std::to_string(s.rows)) + " x " +
                                  std::to_string(s.columns) + ", k " + std::to_string(s.k));
-                    driver().launches.clear();
+                    driver().clear();
                     topk_with(*rung.kernel, o.input, s.k, o.values, o.indices);
                     const size_t most = s.columns < 200000 && s.k < 300 ? 8 : 120;
-                    EXPECT_LE(driver().launches.size(),
+                    EXPECT_LE(tests::launches().size(),
                               rung.kernel == selection.kernel ? most : 200);
-                    EXPECT_GE(driver().launches.size(), static_cast<size_t>(1 + values + indices));
+                    EXPECT_GE(tests::launches().size(), static_cast<size_t>(1 + values + indices));
                     launched.insert(rung.kernel->name);
                     if (HasFailure()) return;
                 }
@@ -75,21 +75,19 @@ TEST_F(CudaTopK, LaunchesOfEveryRowAreLegalAndFew) {
 // Items are in memory of the call's own context, used on its own stream; calls in a row take no
 // more.
 TEST_F(CudaTopK, ScratchIsOfTheCallsContextAndFlat) {
-    int context, stream;
-    driver().contexts[&context] = 1;
-    driver().streams[&stream] = &context;
+    const tests::Queue queue;
     {
         const Operands o({8, 100000, 40}, DataType::f32, true, true);
         size_t after_first = 0;
         for (int call = 0; call < 5; call++) {
-            topk(o.input, 40, o.values, o.indices, {}, {&context, &stream});
-            if (call == 0) after_first = driver().allocated;
+            topk(o.input, 40, o.values, o.indices, {}, queue.stream());
+            if (call == 0) after_first = tests::allocated();
         }
-        EXPECT_EQ(driver().allocated, after_first);
-        ASSERT_FALSE(driver().launches.empty());
-        for (const tests::Launch &launch : driver().launches) {
-            EXPECT_EQ(launch.context, &context);
-            EXPECT_EQ(launch.stream, &stream);
+        EXPECT_EQ(tests::allocated(), after_first);
+        ASSERT_FALSE(tests::launches().empty());
+        for (const tests::Operation &launch : tests::launches()) {
+            EXPECT_EQ(launch.context, queue.context());
+            EXPECT_EQ(launch.stream, queue.handle());
         }
     }
 }
@@ -101,15 +99,15 @@ TEST_F(CudaTopK, FailuresAreExceptionsAndLeakNothing) {
         const Tensor values({8, k}, DataType::f32, kDevice);
         topk(o.input, k, values, {});
     };
-    driver().fail["cuLaunchKernel"] = 719;
+    tests::fail("cuLaunchKernel", 719);
     EXPECT_ERROR(Error, "topk_tiles", topk(o.input, 40, o.values, o.indices));
-    driver().fail.clear();
-    kDevice.forget(driver().launches.back().context);
-    const size_t before = driver().allocated;
-    driver().fail["cuMemAlloc"] = 2;
+    driver().clear_faults();
+    kDevice.forget(tests::launches().back().context);
+    const size_t before = tests::allocated();
+    tests::fail("cuMemAlloc", 2);
     EXPECT_ERROR(OutOfMemory, "topk", topk(o.input, 40, o.values, o.indices));
-    EXPECT_EQ(driver().allocated, before);
-    driver().fail.clear();
+    EXPECT_EQ(tests::allocated(), before);
+    driver().clear_faults();
     call(3);
 }
 

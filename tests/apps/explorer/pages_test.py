@@ -1,11 +1,12 @@
 """The pages of explorer show and diff, in a browser without a network."""
 
 import html
+import json
 import pathlib
 import re
 
 import program_runs
-from program_runs import PYTHON, ProgramTest, built_devices
+from program_runs import BUILD, PYTHON, ProgramTest, built_devices
 
 BROWSER = f"'{PYTHON}' '{pathlib.Path(__file__).with_name('browser.py')}'"
 SECTIONS = "--id overview --id algorithm --id schedule --id conceptual --id lowered --id code "
@@ -111,7 +112,9 @@ class Diff(PageTest):
     def test_of_two_devices(self):
         self.need("cuda", "opencl")
         self.page("diff conv2d_3x3_f32_nhwc_cuda conv2d_3x3_f32_nhwc_opencl")
-        self.open("--text 'device cuda opencl' --text 'registers 59 unknown' "
+        report = BUILD / "kernels" / "conv2d" / "conv2d_3x3_f32_nhwc_cuda.json"
+        registers = json.loads(report.read_text())["registers"]
+        self.open(f"--text 'device cuda opencl' --text 'registers {registers} unknown' "
                   "--text 'PTX and OpenCL'")
 
     def test_of_a_kernel_with_itself_is_equal(self):

@@ -1,0 +1,124 @@
+// A block of threads while it runs, on one thread of the host: what the interpreter, compiled for
+// several instruction sets, and the rest of the machine share.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "software_cuda/machine/machine.h"
+#include "software_cuda/machine/race_cell.h"
+#include "software_cuda/ptx/program.h"
+
+namespace software_cuda {
+
+class Observer;
+
+// Threads of a warp at the beginning of one basic block.
+struct Fragment {
+    uint32_t block, lanes;
+};
+
+// Fragments of different basic blocks, in ascending order.
+class Fragments {
+public:
+    bool empty() const { return size_ == 0; }
+    uint32_t size() const { return size_; }
+    const Fragment &operator[](uint32_t n) const { return items_[n]; }
+    uint32_t lowest_block() const { return size_ ? items_[0].block : ~0u; }
+    void clear() { size_ = 0; }
+
+    void put(uint32_t block, uint32_t lanes) {
+        uint32_t n = 0;
+        while (n < size_ && items_[n].block < block) n++;
+        if (n < size_ && items_[n].block == block) {
+            items_[n].lanes |= lanes;
+            return;
+        }
+        for (uint32_t m = size_++; m > n; m--) items_[m] = items_[m - 1];
+        items_[n] = {block, lanes};
+    }
+    Fragment take_lowest() {
+        const Fragment lowest = items_[0];
+        size_--;
+        for (uint32_t m = 0; m < size_; m++) items_[m] = items_[m + 1];
+        return lowest;
+    }
+
+private:
+    uint32_t size_ = 0;
+    Fragment items_[kLanes];
+};
+
+// Threads of a warp that run in lockstep where they are at the same place: all, 16, or one.
+struct Unit {
+    uint32_t warp = 0;
+    uint32_t alive = 0;  // lanes that have not ended
+    Fragments ready;     // those at the lowest place run first, so that all meet again
+    Fragments at_barrier;
+    Fragments at_warp_operation;  // whose other members are in other units, or not there yet
+};
+
+// The allocation that an instruction touched last: addresses from `base` to `base + last` are
+// inside it.
+struct Site {
+    uint64_t base = ~uint64_t{0}, last = 0;
+};
+
+struct BlockCounts {
+    uint64_t warps = 0, lanes = 0, splits = 0;
+};
+
+// What runs on one thread of the host.
+struct BlockState {
+    const Program *program = nullptr;
+    Memory::Windows memory;
+    uint8_t *rows = nullptr;     // of all warps
+    uint8_t *uniform = nullptr;  // rows of all
+    uint8_t *shared = nullptr, *shared_written = nullptr;
+    uint64_t *shared_cells = nullptr;
+    uint32_t shared_bytes = 0;
+    Dim3 index;
+    uint32_t threads = 0;  // of a block
+    std::vector<Site> sites;
+    std::vector<BlockCounts> counts;
+    uint64_t barriers = 0;
+    uint64_t backward_branches = 0;
+    uint32_t skipped_line = 0;
+    Observer *observer = nullptr;
+    bool observes = false;  // accesses: they are checked or counted
+    bool stopped = false;   // by a fault
+    // For race cells.
+    uint64_t owner = 0, shared_owner = 0, interval = 1;
+};
+
+// A warp of it.
+struct Frame {
+    uint8_t *bases[2];  // its rows, and those of all
+    BlockState *block;
+    uint32_t warp;
+};
+
+// Addresses of an access, one a lane, that are inside of memory and aligned.
+struct Access {
+    const Instruction *instruction;
+    const uint64_t *addresses;
+    uint32_t lanes;
+};
+
+// The interpreter for one instruction set of the host.
+struct Interpreter {
+    const char *name;
+    // Until all threads of the unit wait or have ended, or a fault stops the block.
+    void (*run)(BlockState &block, Unit &unit);
+    // A shuffle, vote or barrier of a warp by these lanes, which are at it.
+    void (*run_warp_operation)(Frame &frame, const Instruction &instruction, uint32_t lanes);
+};
+const Interpreter &baseline_interpreter();
+const Interpreter &avx2_interpreter();
+const Interpreter &avx512_interpreter();
+// The widest that the host has.
+const Interpreter &host_interpreter();
+
+Frame frame_of(BlockState &block, uint32_t warp);
+
+}  // namespace software_cuda

@@ -1,0 +1,25 @@
+// What interpreter.h includes, before a source chooses the instruction set for it: functions of
+// these headers are compiled for any host.
+#pragma once
+
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <limits>
+#include <type_traits>
+
+#include "software_cuda/machine/block_state.h"
+#include "software_cuda/machine/observer.h"
+
+#define HOT_LAMBDA __attribute__((always_inline))
+
+namespace software_cuda {
+
+// Of what is rare, in any instruction set.
+void do_atomics(Frame &frame, const Instruction &i, const uint64_t *addresses, uint8_t *host,
+                uint32_t lanes);
+void note_inactive_lane(Frame &frame, const Instruction &i, uint32_t lane, uint32_t from);
+
+}  // namespace software_cuda

@@ -1,0 +1,259 @@
+#include "software_cuda/machine/observer.h"
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cstdio>
+#include <cstring>
+
+namespace software_cuda {
+
+namespace {
+
+const char *access_name(const Instruction &i) {
+    return i.op == Op::load ? "load" : i.op == Op::store ? "store" : "atomic operation";
+}
+
+std::string place_text(uint64_t address) {
+    char text[24];
+    std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(address));
+    return text;
+}
+
+std::string coordinates(uint32_t thread, const Dim3 &of) {
+    return "(" + std::to_string(thread % of.x) + "," + std::to_string(thread / of.x % of.y) + "," +
+           std::to_string(thread / of.x / of.y) + ")";
+}
+
+// Blocks on several threads of the host take turns at the cells of 512 bytes.
+class CellLock {
+public:
+    CellLock(uint64_t address, bool needed)
+        : flag_(needed ? &flags[address / 512 % kFlags] : nullptr) {
+        while (flag_ && flag_->test_and_set(std::memory_order_acquire)) {
+        }
+    }
+    ~CellLock() {
+        if (flag_) flag_->clear(std::memory_order_release);
+    }
+    CellLock(const CellLock &) = delete;
+    CellLock &operator=(const CellLock &) = delete;
+
+private:
+    static constexpr size_t kFlags = 4096;
+    static std::atomic_flag flags[kFlags];
+    std::atomic_flag *flag_;
+};
+std::atomic_flag CellLock::flags[CellLock::kFlags];
+
+}  // namespace
+
+const char *kind_name(Finding::Kind kind) {
+    switch (kind) {
+        case Finding::kOutOfBounds:
+            return "out of bounds";
+        case Finding::kMisaligned:
+            return "misaligned";
+        case Finding::kUninitialized:
+            return "read of bytes that nobody wrote";
+        case Finding::kReadAfterWrite:
+            return "race, read after write";
+        case Finding::kWriteAfterRead:
+            return "race, write after read";
+        case Finding::kWriteAfterWrite:
+            return "race, write after write";
+        case Finding::kSameValueWrite:
+            return "race, write after write of the same value";
+        case Finding::kBetweenBlocks:
+            return "race between blocks";
+        case Finding::kSameValueBetweenBlocks:
+            return "race between blocks, write of the same value";
+        case Finding::kDivergentBarrier:
+            return "divergent barrier";
+        case Finding::kInactiveLane:
+            return "value of an inactive lane";
+        case Finding::kDeadlock:
+            return "deadlock";
+    }
+    return "";
+}
+
+void Findings::add(Finding::Kind kind, const BlockState &block, const Instruction &i,
+                   uint32_t thread, const std::string &details) {
+    const std::lock_guard lock(mutex_);
+    Finding &finding = findings_[{kind, i.line}];
+    if (finding.times++) return;
+    finding.kind = kind;
+    finding.shared = i.space == Space::kShared;
+    finding.line = i.line;
+    const auto &text = *block.program->text;
+    std::string source = i.line && i.line <= text.size() ? text[i.line - 1] : "";
+    source.erase(0, source.find_first_not_of(" \t"));
+    finding.message = std::string(kind_name(kind)) + ": kernel " + block.program->entry +
+                      ", block (" + std::to_string(block.index.x) + "," +
+                      std::to_string(block.index.y) + "," + std::to_string(block.index.z) +
+                      "), thread " + coordinates(thread, launch_.block) + details + ", line " +
+                      std::to_string(i.line) + ": " + source;
+}
+
+std::vector<Finding> Findings::take() {
+    std::vector<Finding> result;
+    for (auto &[key, finding] : findings_) result.push_back(std::move(finding));
+    return result;
+}
+
+void Observer::find(Finding::Kind kind, BlockState &block, const Instruction &i, uint32_t thread,
+                    const std::string &details) {
+    findings_.add(kind, block, i, thread, details);
+}
+
+std::string Observer::describe(const BlockState &block, const Instruction &i,
+                               uint64_t address) const {
+    const uint32_t bytes = uint32_t{i.bytes} * i.vector;
+    const std::string space = i.space == Space::kShared ? "shared" : "global";
+    std::string text = ", " + space + " " + access_name(i) + " of " + std::to_string(bytes) +
+                       " bytes at " + place_text(address) + ", ";
+    if (i.space == Space::kShared)
+        return text + "of " + std::to_string(block.shared_bytes) + " bytes of shared memory";
+    return text + memory_.describe(address);
+}
+
+void Observer::fault(Finding::Kind kind, BlockState &block, const Instruction &i, uint32_t thread,
+                     uint64_t address) {
+    find(kind, block, i, thread, describe(block, i, address));
+    // Accesses outside of shared memory are illegal addresses too.
+    if (status_ == Outcome::kDone)
+        status_ =
+            kind == Finding::kMisaligned ? Outcome::kMisalignedAddress : Outcome::kIllegalAddress;
+    block.stopped = true;
+}
+
+uint32_t Observer::resolve(BlockState &block, uint32_t warp, const Access &access) {
+    const Instruction &i = *access.instruction;
+    const uint64_t bytes = uint64_t{i.bytes} * i.vector;
+    uint32_t right = 0;
+    for (uint32_t left = access.lanes; left; left &= left - 1) {
+        const auto lane = static_cast<uint32_t>(std::countr_zero(left));
+        const uint64_t address = access.addresses[lane];
+        Site &site = block.sites[i.site];
+        if (address % bytes) {
+            fault(Finding::kMisaligned, block, i, warp * kLanes + lane, address);
+            continue;
+        }
+        if (address - site.base > site.last) {
+            if (i.space == Space::kShared) {
+                if (address <= block.shared_bytes && bytes <= block.shared_bytes - address)
+                    site = {0, block.shared_bytes - bytes};
+            } else if (const auto allocation = memory_.find(address)) {
+                if (bytes <= allocation->bytes - (address - allocation->base))
+                    site = {allocation->base, allocation->bytes - bytes};
+            }
+            if (address - site.base > site.last) {
+                fault(Finding::kOutOfBounds, block, i, warp * kLanes + lane, address);
+                continue;
+            }
+        }
+        right |= 1u << lane;
+    }
+    return right;
+}
+
+void Observer::observe(BlockState &block, uint32_t warp, const Access &access) {
+    if (settings_.check >= Check::kMemory) check_written(block, warp, access);
+    if (settings_.check >= Check::kAll) check_races(block, warp, access);
+}
+
+// Atomic operations read too.
+void Observer::check_written(BlockState &block, uint32_t warp, const Access &access) {
+    const Instruction &i = *access.instruction;
+    const uint32_t bytes = uint32_t{i.bytes} * i.vector;
+    uint8_t *const written =
+        i.space == Space::kShared ? block.shared_written : block.memory.written - block.memory.base;
+    for (uint32_t left = access.lanes; left; left &= left - 1) {
+        const auto lane = static_cast<uint32_t>(std::countr_zero(left));
+        uint8_t *const p = written + access.addresses[lane];
+        if (i.op != Op::store && std::find(p, p + bytes, 0) != p + bytes) {
+            find(Finding::kUninitialized, block, i, warp * kLanes + lane,
+                 describe(block, i, access.addresses[lane]));
+        }
+        if (i.op != Op::load) std::memset(p, 1, bytes);
+    }
+}
+
+void Observer::check_races(BlockState &block, uint32_t warp, const Access &access) {
+    const Instruction &i = *access.instruction;
+    const bool shared = i.space == Space::kShared;
+    const CellAccess cell{.owner = shared ? block.shared_owner : block.owner,
+                          .launch_shift = shared ? 0 : race_cell::kBlocksShift,
+                          .interval = block.interval,
+                          .kind = i.op == Op::load    ? kRead
+                                  : i.op == Op::store ? kWrite
+                                                      : kAtomic,
+                          .several = false};
+    for (uint32_t left = access.lanes; left; left &= left - 1) {
+        check_race(block, access, warp, static_cast<uint32_t>(std::countr_zero(left)), cell);
+    }
+}
+
+void Observer::check_race(BlockState &block, const Access &access, uint32_t warp, uint32_t lane,
+                          const CellAccess &cell) {
+    const Instruction &i = *access.instruction;
+    const bool shared = i.space == Space::kShared;
+    const uint64_t address = access.addresses[lane];
+    const uint32_t bytes = uint32_t{i.bytes} * i.vector;
+    uint64_t *const cells =
+        shared ? block.shared_cells + address : block.memory.cells + (address - block.memory.base);
+    uint64_t races = 0, before = 0;
+    {
+        const CellLock lock(address, !shared && shares_cells_);
+        for (uint32_t n = 0; n < bytes; n++) {
+            uint64_t race = 0;
+            const uint64_t old = cells[n];
+            cells[n] = cell_after(old, cell, warp * kLanes + lane, race);
+            if (race) before = old;
+            races |= race;
+        }
+    }
+    if (races) report_race(block, access, warp, lane, races, before);
+}
+
+bool Observer::same_value(const BlockState &block, uint32_t warp, const Access &access,
+                          uint32_t lane) const {
+    const Instruction &i = *access.instruction;
+    if (i.op != Op::store) return false;
+    const uint64_t address = access.addresses[lane];
+    const uint8_t *const old = i.space == Space::kShared
+                                   ? block.shared + address
+                                   : block.memory.bytes + (address - block.memory.base);
+    const Frame frame = frame_of(const_cast<BlockState &>(block), warp);
+    for (uint32_t v = 0; v < i.vector; v++) {
+        const uint8_t *const values = frame.bases[i.d[v] >> 31] + (i.d[v] & ~kUniform);
+        if (std::memcmp(old + v * i.bytes, values + lane * (i.wide_value ? 8 : 4), i.bytes) != 0)
+            return false;
+    }
+    return true;
+}
+
+void Observer::report_race(BlockState &block, const Access &access, uint32_t warp, uint32_t lane,
+                           uint64_t races, uint64_t before) {
+    const Instruction &i = *access.instruction;
+    const uint32_t thread = warp * kLanes + lane;
+    const bool same = same_value(block, warp, access, lane);
+    const std::string details = describe(block, i, access.addresses[lane]);
+    if (races & kRaceInBlock) {
+        const bool after_write = before >> race_cell::kNowShift & (kWrite | kAtomic);
+        const auto kind = i.op == Op::load ? Finding::kReadAfterWrite
+                          : !after_write   ? Finding::kWriteAfterRead
+                          : same           ? Finding::kSameValueWrite
+                                           : Finding::kWriteAfterWrite;
+        find(kind, block, i, thread,
+             ", other thread " + std::to_string(race_cell::thread_of(before)) + details);
+    }
+    if (races & kRaceBetweenBlocks) {
+        const bool after_write = before & (kWrite | kAtomic);
+        find(same && after_write ? Finding::kSameValueBetweenBlocks : Finding::kBetweenBlocks,
+             block, i, thread, details);
+    }
+}
+
+}  // namespace software_cuda

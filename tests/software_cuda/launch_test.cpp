@@ -1,0 +1,287 @@
+// Modules and launches of the software device: what they refuse, and that they run.
+
+#include <random>
+
+#include "tests/software_cuda/driver.h"
+
+namespace software_cuda::tests {
+namespace {
+
+using Modules = DriverTest;
+using Launches = DriverTest;
+
+CUresult load(const std::string &text) {
+    CUmodule module = nullptr;
+    const CUresult status = cuModuleLoadData(&module, text.c_str());
+    if (status == CUDA_SUCCESS) cuModuleUnload(module);
+    return status;
+}
+
+TEST_F(Modules, BadOnesAreRefused) {
+    CUmodule module;
+    EXPECT_EQ(cuModuleLoadData(&module, nullptr), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_EQ(cuModuleLoadData(nullptr, kModule), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_NE(load(""), CUDA_SUCCESS);
+    EXPECT_NE(load("image"), CUDA_SUCCESS);
+    const std::string head = ".version 7.0\n.target sm_80\n.address_size 64\n";
+    EXPECT_EQ(load(head + ".visible .entry e() { frobnicate.f32 %f1; ret; }"),
+              CUDA_ERROR_INVALID_PTX);
+    EXPECT_NE(last_line().find("frobnicate"), std::string::npos) << last_line();
+    EXPECT_EQ(load(head + ".visible .entry e() { ret;"), CUDA_ERROR_INVALID_PTX);
+    EXPECT_EQ(load(".version 99.0\n.target sm_80\n.address_size 64\n"),
+              CUDA_ERROR_UNSUPPORTED_PTX_VERSION);
+    EXPECT_EQ(cuModuleLoad(&module, "/nowhere/module.ptx"), CUDA_ERROR_FILE_NOT_FOUND);
+}
+
+// Whatever a text is, it is a module or is refused.
+TEST_F(Modules, DamagedTextsAreRefused) {
+    std::mt19937 random(1);
+    const std::string whole = kModule, characters = "{}[]();,.%@!+-:0123456789abz \n\"\x80";
+    int refused = 0;
+    for (int i = 0; i < 3000; i++) {
+        std::string text = whole;
+        for (int damages = 1 + i % 3; damages > 0; damages--) {
+            const size_t place = random() % text.size();
+            switch (random() % 4) {
+                case 0:
+                    text[place] = characters[random() % characters.size()];
+                    break;
+                case 1:
+                    text.erase(place, 1 + random() % 8);
+                    break;
+                case 2:
+                    text.insert(place, whole, random() % whole.size(), random() % 20);
+                    break;
+                default:
+                    if (i % 5 == 0) text.resize(place + 1);
+            }
+        }
+        const CUresult status = load(text);
+        EXPECT_TRUE(status == CUDA_SUCCESS || status == CUDA_ERROR_INVALID_PTX ||
+                    status == CUDA_ERROR_INVALID_IMAGE ||
+                    status == CUDA_ERROR_UNSUPPORTED_PTX_VERSION)
+            << status << "\n"
+            << text;
+        refused += status != CUDA_SUCCESS;
+    }
+    EXPECT_GT(refused, 1000);
+}
+
+TEST_F(Modules, ErrorsAreWrittenToTheLog) {
+    CUmodule module;
+    char text[64] = "";
+    int options[] = {5, 6};  // CU_JIT_ERROR_LOG_BUFFER, …_SIZE_BYTES
+    void *values[] = {text, reinterpret_cast<void *>(sizeof text)};
+    EXPECT_NE(cuModuleLoadDataEx(&module, "not a module", 2, options, values), CUDA_SUCCESS);
+    EXPECT_NE(text[0], 0);
+    EXPECT_LT(std::string(text).size(), sizeof text);
+    EXPECT_EQ(cuModuleLoadDataEx(&module, kModule, 2, nullptr, nullptr), CUDA_ERROR_INVALID_VALUE);
+}
+
+TEST_F(Modules, FunctionsGoWithThem) {
+    CUfunction first, again;
+    EXPECT_EQ(cuModuleGetFunction(&first, module_, "fill"), CUDA_SUCCESS);
+    EXPECT_EQ(cuModuleGetFunction(&again, module_, "fill"), CUDA_SUCCESS);
+    EXPECT_EQ(first, again);
+    EXPECT_EQ(cuModuleGetFunction(&again, module_, "empty"), CUDA_ERROR_NOT_FOUND);
+    EXPECT_EQ(cuModuleGetFunction(&again, module_, nullptr), CUDA_ERROR_INVALID_VALUE);
+    size_t bytes;
+    CUdeviceptr address;
+    EXPECT_EQ(cuModuleGetGlobal_v2(&address, &bytes, module_, "x"), CUDA_ERROR_NOT_FOUND);
+    EXPECT_EQ(cuModuleUnload(module_), CUDA_SUCCESS);
+    int value;
+    EXPECT_EQ(cuFuncGetAttribute(&value, 0, first), CUDA_ERROR_INVALID_HANDLE);
+    EXPECT_EQ(cuModuleUnload(module_), CUDA_ERROR_INVALID_HANDLE);
+}
+
+TEST_F(Modules, Attributes) {
+    const CUfunction fill = function("fill");
+    int value = -1;
+    EXPECT_EQ(cuFuncGetAttribute(&value, 0, fill), CUDA_SUCCESS);
+    EXPECT_EQ(value, 1024);
+    EXPECT_EQ(cuFuncGetAttribute(&value, 5, fill), CUDA_SUCCESS);
+    EXPECT_EQ(value, 60);
+    EXPECT_EQ(cuFuncGetAttribute(&value, 6, fill), CUDA_SUCCESS);
+    EXPECT_EQ(value, 80);
+    EXPECT_EQ(cuFuncGetAttribute(&value, 99, fill), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_EQ(cuFuncSetAttribute(fill, 4, 1), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_EQ(cuFuncSetAttribute(fill, 9, 101), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_EQ(cuFuncSetAttribute(fill, 9, 50), CUDA_SUCCESS);
+    int blocks = 0;
+    EXPECT_EQ(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, fill, 256, 0), CUDA_SUCCESS);
+    EXPECT_EQ(blocks, 8);
+    EXPECT_EQ(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, fill, 32, 65536), CUDA_SUCCESS);
+    EXPECT_EQ(blocks, 2);
+    EXPECT_EQ(cuOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, fill, 2000, 0),
+              CUDA_ERROR_INVALID_VALUE);
+}
+
+TEST_F(Launches, Run) {
+    const CUdeviceptr out = allocate(64);
+    EXPECT_EQ(cuMemsetD8_v2(out, 0, 64), CUDA_SUCCESS);
+    EXPECT_EQ(run("fill", out, 17, nullptr, 3), CUDA_SUCCESS);
+    EXPECT_EQ(words(out, 4), (std::vector<uint32_t>{17, 17, 17, 0}));
+    cuMemFree_v2(out);
+}
+
+TEST_F(Launches, ParametersAsABuffer) {
+    const CUdeviceptr out = allocate(4);
+    struct {
+        CUdeviceptr out;
+        unsigned value;
+    } values{out, 5};
+    size_t bytes = sizeof values;
+    void *extra[] = {reinterpret_cast<void *>(1), &values, reinterpret_cast<void *>(2), &bytes,
+                     nullptr};
+    const CUfunction fill = function("fill");
+    const auto launch = [&](void **parameters, void **extra) {
+        return cuLaunchKernel(fill, 1, 1, 1, 1, 1, 1, 0, nullptr, parameters, extra);
+    };
+    EXPECT_EQ(launch(nullptr, extra), CUDA_SUCCESS);
+    EXPECT_EQ(words(out, 1)[0], 5u);
+    bytes = 11;
+    EXPECT_EQ(launch(nullptr, extra), CUDA_ERROR_INVALID_VALUE);
+    extra[0] = reinterpret_cast<void *>(7);
+    EXPECT_EQ(launch(nullptr, extra), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_EQ(launch(extra, extra), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_EQ(launch(nullptr, nullptr), CUDA_ERROR_INVALID_VALUE);
+    void *one_null[] = {&values.out, nullptr};
+    EXPECT_EQ(launch(one_null, nullptr), CUDA_ERROR_INVALID_VALUE);
+    cuMemFree_v2(out);
+}
+
+// The status of a launch of `nothing`.
+struct Shape {
+    unsigned grid[3], block[3];
+    CUresult expected;
+};
+
+TEST_F(Launches, Limits) {
+    const CUfunction nothing = function("nothing");
+    control().set("RUN", "off");
+    const Shape shapes[] = {
+        {{1, 1, 1}, {1024, 1, 1}, CUDA_SUCCESS},
+        {{0x7fffffff, 65535, 65535}, {1, 1, 64}, CUDA_SUCCESS},
+        {{0, 1, 1}, {1, 1, 1}, CUDA_ERROR_INVALID_VALUE},
+        {{1, 1, 0}, {1, 1, 1}, CUDA_ERROR_INVALID_VALUE},
+        {{0x80000000, 1, 1}, {1, 1, 1}, CUDA_ERROR_INVALID_VALUE},
+        {{1, 65536, 1}, {1, 1, 1}, CUDA_ERROR_INVALID_VALUE},
+        {{1, 1, 65536}, {1, 1, 1}, CUDA_ERROR_INVALID_VALUE},
+        {{1, 1, 1}, {1, 0, 1}, CUDA_ERROR_INVALID_VALUE},
+        {{1, 1, 1}, {1025, 1, 1}, CUDA_ERROR_INVALID_VALUE},
+        {{1, 1, 1}, {1, 1025, 1}, CUDA_ERROR_INVALID_VALUE},
+        {{1, 1, 1}, {1, 1, 65}, CUDA_ERROR_INVALID_VALUE},
+        {{1, 1, 1}, {33, 32, 1}, CUDA_ERROR_INVALID_VALUE},
+        {{1, 1, 1}, {0x80000000, 2, 1}, CUDA_ERROR_INVALID_VALUE},
+    };
+    for (const auto &[grid, block, expected] : shapes) {
+        EXPECT_EQ(cuLaunchKernel(nothing, grid[0], grid[1], grid[2], block[0], block[1], block[2],
+                                 0, nullptr, nullptr, nullptr),
+                  expected)
+            << grid[0] << " " << block[0];
+    }
+    EXPECT_NE(last_line().find("a block of 2147483648 x 2 x 1 threads"), std::string::npos)
+        << last_line();
+}
+
+TEST_F(Launches, SharedMemoryIsAskedFor) {
+    const CUfunction nothing = function("nothing");
+    const auto launch = [&](unsigned shared_bytes) {
+        return cuLaunchKernel(nothing, 1, 1, 1, 1, 1, 1, shared_bytes, nullptr, nullptr, nullptr);
+    };
+    constexpr int kMostDynamic = 8;
+    EXPECT_EQ(launch(49152), CUDA_SUCCESS);
+    EXPECT_EQ(launch(49153), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_NE(last_line().find("49153 bytes of shared memory a block; nothing is allowed 49152"),
+              std::string::npos)
+        << last_line();
+    EXPECT_EQ(cuFuncSetAttribute(nothing, kMostDynamic, 166913), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_EQ(cuFuncSetAttribute(nothing, kMostDynamic, -1), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_EQ(cuFuncSetAttribute(nothing, kMostDynamic, 166912), CUDA_SUCCESS);
+    EXPECT_EQ(launch(166912), CUDA_SUCCESS);
+    EXPECT_EQ(launch(166913), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_EQ(launch(UINT32_MAX), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_EQ(cuFuncSetAttribute(nothing, kMostDynamic, 16), CUDA_SUCCESS);
+    EXPECT_EQ(launch(17), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_EQ(launch(16), CUDA_SUCCESS);
+}
+
+TEST_F(Launches, BoundsOfEntriesHold) {
+    const std::string text =
+        ".version 7.0\n.target sm_80\n.address_size 64\n"
+        ".visible .entry most() .maxntid 64, 1, 1 { ret; }\n"
+        ".visible .entry exact() .reqntid 8, 4, 1 { ret; }\n";
+    CUmodule module;
+    ASSERT_EQ(cuModuleLoadData(&module, text.c_str()), CUDA_SUCCESS) << last_line();
+    const auto launch = [&](const char *name, unsigned x, unsigned y) {
+        CUfunction function;
+        EXPECT_EQ(cuModuleGetFunction(&function, module, name), CUDA_SUCCESS);
+        return cuLaunchKernel(function, 1, 1, 1, x, y, 1, 0, nullptr, nullptr, nullptr);
+    };
+    EXPECT_EQ(launch("most", 8, 8), CUDA_SUCCESS);
+    EXPECT_EQ(launch("most", 65, 1), CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES);
+    EXPECT_EQ(launch("exact", 8, 4), CUDA_SUCCESS);
+    EXPECT_EQ(launch("exact", 4, 8), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_EQ(cuModuleUnload(module), CUDA_SUCCESS);
+}
+
+TEST_F(Launches, OfAnotherContextAreRefused) {
+    const CUfunction fill = function("fill");
+    const CUstream first = stream();
+    CUcontext second;
+    ASSERT_EQ(cuCtxCreate_v2(&second, 0, 0), CUDA_SUCCESS);
+    CUdeviceptr out = 0;
+    unsigned value = 0;
+    void *parameters[] = {&out, &value};
+    EXPECT_EQ(cuLaunchKernel(fill, 1, 1, 1, 1, 1, 1, 0, nullptr, parameters, nullptr),
+              CUDA_ERROR_INVALID_HANDLE);
+    const CUstream of_second = stream();
+    const CUevent event_of_second = event();
+    EXPECT_EQ(cuEventRecord(event_of_second, first), CUDA_ERROR_INVALID_HANDLE);
+    EXPECT_EQ(cuEventRecord(event_of_second, of_second), CUDA_SUCCESS);
+    EXPECT_EQ(cuStreamWaitEvent(first, event_of_second, 0), CUDA_SUCCESS);
+    EXPECT_EQ(cuCtxDestroy_v2(second), CUDA_SUCCESS);
+    EXPECT_EQ(cuStreamSynchronize(first), CUDA_SUCCESS);
+}
+
+TEST_F(Launches, AFaultStaysInTheContext) {
+    const CUdeviceptr out = allocate(8);
+    const CUfunction nothing = function("nothing");
+    EXPECT_EQ(run("fill", out, 1, nullptr, 3), CUDA_SUCCESS) << "it is told later";
+    EXPECT_EQ(cuStreamSynchronize(nullptr), CUDA_ERROR_ILLEGAL_ADDRESS);
+    EXPECT_NE(last_line().find("fill"), std::string::npos) << last_line();
+    EXPECT_EQ(cuLaunchKernel(nothing, 1, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr),
+              CUDA_ERROR_ILLEGAL_ADDRESS);
+    CUdeviceptr more;
+    EXPECT_EQ(cuMemAlloc_v2(&more, 4), CUDA_ERROR_ILLEGAL_ADDRESS);
+    CUcontext second;
+    ASSERT_EQ(cuCtxCreate_v2(&second, 0, 0), CUDA_SUCCESS);
+    const CUdeviceptr other = allocate(8);
+    EXPECT_EQ(cuMemsetD8_v2(other, 1, 8), CUDA_SUCCESS);
+    EXPECT_EQ(words(other, 1)[0], 0x01010101u) << "other contexts go on";
+    cuMemFree_v2(other);
+    EXPECT_EQ(cuCtxDestroy_v2(second), CUDA_SUCCESS);
+    EXPECT_EQ(control().finding_count(), 1u);
+}
+
+TEST_F(Launches, AMisalignedOne) {
+    const CUdeviceptr out = allocate(8);
+    EXPECT_EQ(run("fill", out + 2, 1), CUDA_SUCCESS);
+    EXPECT_EQ(cuCtxSynchronize(), CUDA_ERROR_MISALIGNED_ADDRESS);
+}
+
+TEST_F(Launches, AreCounted) {
+    const CUdeviceptr out = allocate(256);
+    control().clear();
+    EXPECT_EQ(run("fill", out, 1, nullptr, 64), CUDA_SUCCESS);
+    EXPECT_EQ(run("fill", out, 1, nullptr, 64), CUDA_SUCCESS);
+    EXPECT_EQ(cuMemFree_v2(out), CUDA_SUCCESS);
+    std::string json(control().counts(nullptr, 0), ' ');
+    control().counts(json.data(), json.size() + 1);
+    EXPECT_NE(json.find(R"("kernel":"fill")"), std::string::npos) << json;
+    EXPECT_NE(json.find(R"("launches":2)"), std::string::npos) << json;
+    EXPECT_NE(json.find(R"("threads":128)"), std::string::npos) << json;
+}
+
+}  // namespace
+}  // namespace software_cuda::tests
