@@ -1,5 +1,7 @@
 #include "generators/topk/topk_tiles.h"
 
+#include "generators/optional.h"
+
 using namespace Halide;
 
 namespace hk::generators {
@@ -70,7 +72,8 @@ void define_first(TopKTiles &stages, const TopKTilesOperands &op, int tile) {
     const Expr item = u32(t) * tile + u32(slot * (tile / TopKTiles::slots) + lane);
     const Expr end = u32(op.columns), stride = u32(op.stride), listed = u32(op.listed);
     const Expr place = clamp(cast<int32_t>(item % listed), 0, op.listed - 1);
-    const Expr named = u32(op.list(place, x, y)), nth = item / listed;
+    const Expr named = if_present(op.gather, u32(op.list(place, x, y)), u32(0)),
+               nth = item / listed;
     const Expr of_list =
         select(named < end && nth < u32(op.chunk), named % stride + nth * stride, end);
     stages.first = Func("first");

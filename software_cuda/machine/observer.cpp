@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <cstring>
 
+#include "software_cuda/machine/memory_traffic.h"
+
 namespace software_cuda {
 
 namespace {
@@ -161,6 +163,12 @@ uint32_t Observer::resolve(BlockState &block, uint32_t warp, const Access &acces
 void Observer::observe(BlockState &block, uint32_t warp, const Access &access) {
     if (settings_.check >= Check::kMemory) check_written(block, warp, access);
     if (settings_.check >= Check::kAll) check_races(block, warp, access);
+    if (!settings_.count) return;
+    const bool loads = access.instruction->op == Op::load;  // atomic operations store
+    if (access.instruction->space == Space::kShared)
+        count_traffic(access, loads ? counts_.shared_loads : counts_.shared_stores);
+    else
+        count_traffic(access, loads ? counts_.global_loads : counts_.global_stores);
 }
 
 // Atomic operations read too.
@@ -203,6 +211,8 @@ void Observer::check_race(BlockState &block, const Access &access, uint32_t warp
     const uint32_t bytes = uint32_t{i.bytes} * i.vector;
     uint64_t *const cells =
         shared ? block.shared_cells + address : block.memory.cells + (address - block.memory.base);
+    if (shared && i.op == Op::load && was_read_before(cells, bytes, cell, warp * kLanes + lane))
+        return;
     uint64_t races = 0, before = 0;
     {
         const CellLock lock(address, !shared && shares_cells_);

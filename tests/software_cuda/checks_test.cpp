@@ -20,61 +20,78 @@ const Wrong kWrong[] = {
     {"ReadsBehindABuffer", "add.s64 %rd3, %rd0, %rd2; ld.global.b32 %r3, [%rd3+4];",
      "add.s64 %rd3, %rd0, %rd2; ld.global.b32 %r3, [%rd3];", Finding::kOutOfBounds,
      "thread (63,0,0), global load of 4 bytes", Outcome::kIllegalAddress},
-    {"ReadsTheLastByteButOne", "ld.global.u16 %r3, [%rd0+256];", "ld.global.u16 %r3, [%rd0+254];", Finding::kOutOfBounds,
-     "0 bytes after the allocation of 256 bytes", Outcome::kIllegalAddress},
-    {"WritesBeforeABuffer", "st.global.b8 [%rd0+-1], %r0;", "@!%p0 bra end; end:", Finding::kOutOfBounds,
-     "1 bytes before the allocation of 256 bytes", Outcome::kIllegalAddress, 1},
-    {"ReadsNull", "mov.b64 %rd3, 0; ld.global.b32 %r3, [%rd3];", "ld.global.b32 %r3, [%rd0];", Finding::kOutOfBounds,
-     "at 0x0", Outcome::kIllegalAddress},
-    {"WritesBeyondSharedMemory", "st.shared.b32 [%r2+1020], %r0;", "st.shared.b32 [%r2+768], %r0;", Finding::kOutOfBounds,
-     "of 1024 bytes of shared memory", Outcome::kIllegalAddress},
-    {"ReadsAMisalignedVector", "ld.global.v2.b32 {%r3, %r4}, [%rd0+4];", "ld.global.v2.b32 {%r3, %r4}, [%rd0+8];",
-     Finding::kMisaligned, "global load of 8 bytes", Outcome::kMisalignedAddress},
+    {"ReadsTheLastByteButOne", "ld.global.u16 %r3, [%rd0+256];", "ld.global.u16 %r3, [%rd0+254];",
+     Finding::kOutOfBounds, "0 bytes after the allocation of 256 bytes", Outcome::kIllegalAddress},
+    {"WritesBeforeABuffer", "st.global.b8 [%rd0+-1], %r0;",
+     "@!%p0 bra end; end:", Finding::kOutOfBounds, "1 bytes before the allocation of 256 bytes",
+     Outcome::kIllegalAddress, 1},
+    {"ReadsNull", "mov.b64 %rd3, 0; ld.global.b32 %r3, [%rd3];", "ld.global.b32 %r3, [%rd0];",
+     Finding::kOutOfBounds, "at 0x0", Outcome::kIllegalAddress},
+    {"WritesBeyondSharedMemory", "st.shared.b32 [%r2+1020], %r0;", "st.shared.b32 [%r2+768], %r0;",
+     Finding::kOutOfBounds, "of 1024 bytes of shared memory", Outcome::kIllegalAddress},
+    {"ReadsAMisalignedVector", "ld.global.v2.b32 {%r3, %r4}, [%rd0+4];",
+     "ld.global.v2.b32 {%r3, %r4}, [%rd0+8];", Finding::kMisaligned, "global load of 8 bytes",
+     Outcome::kMisalignedAddress},
     {"ReadsWhatNobodyWrote", "ld.global.b32 %r3, [%rd1];",
-     "add.s64 %rd3, %rd1, %rd2; st.global.b32 [%rd3], %r0; ld.global.b32 %r3, [%rd3];", Finding::kUninitialized,
-     "0 bytes into the allocation of 256 bytes"},
-    {"ReadsSharedMemoryThatNobodyWrote", "ld.shared.b32 %r3, [%r2];", "st.shared.b32 [%r2], %r0; ld.shared.b32 %r3, [%r2];",
-     Finding::kUninitialized, "shared load of 4 bytes at 0x0"},
-    {"ReadsAfterAWriteWithoutABarrier", "st.shared.b32 [%r2], %r0; xor.b32 %r3, %r2, 128; ld.shared.b32 %r4, [%r3];",
-     "st.shared.b32 [%r2], %r0; bar.sync 0; xor.b32 %r3, %r2, 128; ld.shared.b32 %r4, [%r3];", Finding::kReadAfterWrite,
-     "ld.shared.b32 %r4, [%r3];"},
+     "add.s64 %rd3, %rd1, %rd2; st.global.b32 [%rd3], %r0; ld.global.b32 %r3, [%rd3];",
+     Finding::kUninitialized, "0 bytes into the allocation of 256 bytes"},
+    {"ReadsSharedMemoryThatNobodyWrote", "ld.shared.b32 %r3, [%r2];",
+     "st.shared.b32 [%r2], %r0; ld.shared.b32 %r3, [%r2];", Finding::kUninitialized,
+     "shared load of 4 bytes at 0x0"},
+    {"ReadsAfterAWriteWithoutABarrier",
+     "st.shared.b32 [%r2], %r0; xor.b32 %r3, %r2, 128; ld.shared.b32 %r4, [%r3];",
+     "st.shared.b32 [%r2], %r0; bar.sync 0; xor.b32 %r3, %r2, 128; ld.shared.b32 %r4, [%r3];",
+     Finding::kReadAfterWrite, "ld.shared.b32 %r4, [%r3];"},
     {"WritesAfterAReadWithoutABarrier",
-     "st.shared.b32 [%r2], %r0; bar.sync 0; xor.b32 %r3, %r2, 128; ld.shared.b32 %r4, [%r3]; st.shared.b32 [%r2], %r4;",
-     "st.shared.b32 [%r2], %r0; bar.sync 0; xor.b32 %r3, %r2, 128; ld.shared.b32 %r4, [%r3]; bar.sync 0; st.shared.b32 [%r2], %r4;",
+     "st.shared.b32 [%r2], %r0; bar.sync 0; xor.b32 %r3, %r2, 128; ld.shared.b32 %r4, [%r3]; "
+     "st.shared.b32 [%r2], %r4;",
+     "st.shared.b32 [%r2], %r0; bar.sync 0; xor.b32 %r3, %r2, 128; ld.shared.b32 %r4, [%r3]; "
+     "bar.sync 0; st.shared.b32 [%r2], %r4;",
      Finding::kWriteAfterRead, "shared store of 4 bytes"},
-    {"WritesDifferentValues", "st.shared.b32 [s], %r0;", "setp.eq.u32 %p0, %r0, 0; @%p0 st.shared.b32 [s], %r0;",
-     Finding::kWriteAfterWrite, "thread (1,0,0), other thread 0"},
+    {"WritesDifferentValues", "st.shared.b32 [s], %r0;",
+     "setp.eq.u32 %p0, %r0, 0; @%p0 st.shared.b32 [s], %r0;", Finding::kWriteAfterWrite,
+     "thread (1,0,0), other thread 0"},
     {"WritesTheSameValue", "mov.b32 %r3, 7; st.shared.b32 [s], %r3; st.shared.b32 [s], %r3;",
-     "setp.eq.u32 %p0, %r0, 0; @%p0 st.shared.b32 [s], %r0;", Finding::kSameValueWrite, "shared store"},
-    {"BytesOfAWordAreNotTheSamePlace", "st.shared.b8 [%r0], %r0; st.shared.b8 [%r0+1], %r0;", "st.shared.b8 [%r0], %r0;",
-     Finding::kWriteAfterWrite, "shared store of 1 bytes"},
-    {"RacesInGlobalMemory", "st.global.b32 [%rd0], %r0;", "setp.eq.u32 %p0, %r0, 0; @%p0 st.global.b32 [%rd0], %r0;",
-     Finding::kWriteAfterWrite, "global store of 4 bytes"},
-    {"BlocksWriteOnePlace", "st.global.b32 [%rd0], %r1;", "red.global.add.u32 [%rd0], %r1;", Finding::kBetweenBlocks,
-     "block (1,0,0)", Outcome::kDone, 1, 2},
-    {"BlocksWriteTheSameValue", "mov.b32 %r3, 7; st.global.b32 [%rd0], %r3;", "red.global.add.u32 [%rd0], %r1;",
-     Finding::kSameValueBetweenBlocks, "block (1,0,0)", Outcome::kDone, 1, 2},
-    {"ABlockReadsWhatAnotherWrites", "setp.eq.u32 %p0, %r1, 0; @%p0 st.global.b32 [%rd0], %r1; ld.global.b32 %r3, [%rd0];",
+     "setp.eq.u32 %p0, %r0, 0; @%p0 st.shared.b32 [s], %r0;", Finding::kSameValueWrite,
+     "shared store"},
+    {"BytesOfAWordAreNotTheSamePlace", "st.shared.b8 [%r0], %r0; st.shared.b8 [%r0+1], %r0;",
+     "st.shared.b8 [%r0], %r0;", Finding::kWriteAfterWrite, "shared store of 1 bytes"},
+    {"RacesInGlobalMemory", "st.global.b32 [%rd0], %r0;",
+     "setp.eq.u32 %p0, %r0, 0; @%p0 st.global.b32 [%rd0], %r0;", Finding::kWriteAfterWrite,
+     "global store of 4 bytes"},
+    {"BlocksWriteOnePlace", "st.global.b32 [%rd0], %r1;", "red.global.add.u32 [%rd0], %r1;",
+     Finding::kBetweenBlocks, "block (1,0,0)", Outcome::kDone, 1, 2},
+    {"BlocksWriteTheSameValue", "mov.b32 %r3, 7; st.global.b32 [%rd0], %r3;",
+     "red.global.add.u32 [%rd0], %r1;", Finding::kSameValueBetweenBlocks, "block (1,0,0)",
+     Outcome::kDone, 1, 2},
+    {"ABlockReadsWhatAnotherWrites",
+     "setp.eq.u32 %p0, %r1, 0; @%p0 st.global.b32 [%rd0], %r1; ld.global.b32 %r3, [%rd0];",
      "ld.global.b32 %r3, [%rd0];", Finding::kBetweenBlocks, "global load", Outcome::kDone, 1, 2},
-    {"ABlockReadsWhatAnotherAdds", "red.global.add.u32 [%rd0], %r1; ld.global.b32 %r3, [%rd0];",
-     "red.global.add.u32 [%rd0], %r1;", Finding::kBetweenBlocks, "global load", Outcome::kDone, 1, 2},
-    {"ThreadsWaitAtTwoBarriers", "setp.lt.u32 %p0, %r0, 8; @%p0 bra a; bar.sync 0; bra b; a: bar.sync 0; b:",
-     "bar.sync 0;", Finding::kDivergentBarrier, "others wait in line"},
-    {"ThreadsEndBeforeABarrier", "setp.lt.u32 %p0, %r0, 8; @%p0 bra a; bar.sync 0; a:", "bar.sync 0;",
-     Finding::kDivergentBarrier, "others have ended"},
+    {"ABlockReadsWhatAnotherAdds", "red.global.add.u32 [%rd0], %r1;\n ld.global.b32 %r3, [%rd0];",
+     "red.global.add.u32 [%rd0], %r1;", Finding::kBetweenBlocks, "global load", Outcome::kDone, 1,
+     2},
+    {"ThreadsWaitAtTwoBarriers",
+     "setp.lt.u32 %p0, %r0, 8; @%p0 bra a; bar.sync 0; bra b; a: bar.sync 0; b:", "bar.sync 0;",
+     Finding::kDivergentBarrier, "others wait in line"},
+    {"ThreadsEndBeforeABarrier", "setp.lt.u32 %p0, %r0, 8; @%p0 bra a; bar.sync 0; a:",
+     "bar.sync 0;", Finding::kDivergentBarrier, "others have ended"},
     {"ShufflesFromAnInactiveLane",
-     "setp.lt.u32 %p0, %r0, 16; @!%p0 bra a; mov.b32 %r3, 20; shfl.sync.idx.b32 %r4, %r0, %r3, 31, 0xffff; a:",
-     "mov.b32 %r3, 20; shfl.sync.idx.b32 %r4, %r0, %r3, 31, -1;", Finding::kInactiveLane, "of lane 20", Outcome::kDone, 32},
+     "setp.lt.u32 %p0, %r0, 16; @!%p0 bra a; mov.b32 %r3, 20; shfl.sync.idx.b32 %r4, %r0, %r3, 31, "
+     "0xffff; a:",
+     "mov.b32 %r3, 20; shfl.sync.idx.b32 %r4, %r0, %r3, 31, -1;", Finding::kInactiveLane,
+     "of lane 20", Outcome::kDone, 32},
     {"ShufflesWithoutItsMembers",
      "setp.lt.u32 %p0, %r0, 16; @!%p0 bra a; shfl.sync.idx.b32 %r4, %r0, 0, 31, -1; a:",
-     "shfl.sync.idx.b32 %r4, %r0, 0, 31, -1;", Finding::kDeadlock, "threads of its warp that do not come", Outcome::kDone, 32},
+     "shfl.sync.idx.b32 %r4, %r0, 0, 31, -1;", Finding::kDeadlock,
+     "threads of its warp that do not come", Outcome::kDone, 32},
 };
 
 std::vector<Settings> all_settings() {
     std::vector<Settings> result;
     for (const unsigned lanes : {1u, 16u, 32u}) {
         for (const Order order : {Order::kAscending, Order::kDescending, Order::kRandom}) {
-            result.push_back({.check = Check::kAll, .order = order, .seed = 3, .lanes = lanes, .threads = 1});
+            result.push_back(
+                {.check = Check::kAll, .order = order, .seed = 3, .lanes = lanes, .threads = 1});
         }
     }
     return result;
@@ -102,7 +119,8 @@ TEST_P(Checks, FindTheirFault) {
     bool found = false;
     std::string messages;
     for (const Finding &finding : outcome.findings) {
-        found |= finding.kind == wrong.kind && finding.message.find(wrong.message) != std::string::npos &&
+        found |= finding.kind == wrong.kind &&
+                 finding.message.find(wrong.message) != std::string::npos &&
                  finding.message.find("kernel kernel, block (") != std::string::npos;
         messages += finding.message + "\n";
     }
@@ -114,7 +132,8 @@ TEST_P(Checks, FindTheirFaultInAnyOrder) {
     for (const Settings &settings : all_settings()) {
         const Outcome outcome = run(wrong.instructions, settings);
         EXPECT_EQ(outcome.status, wrong.status);
-        EXPECT_FALSE(outcome.findings.empty()) << settings.lanes << " lanes, order " << int(settings.order);
+        EXPECT_FALSE(outcome.findings.empty())
+            << settings.lanes << " lanes, order " << int(settings.order);
     }
 }
 
@@ -123,12 +142,14 @@ TEST_P(Checks, FindNothingInTheRightKernel) {
         const Outcome outcome = run(GetParam().right, settings);
         EXPECT_EQ(outcome.status, Outcome::kDone);
         for (const Finding &finding : outcome.findings) {
-            ADD_FAILURE() << settings.lanes << " lanes, order " << int(settings.order) << ": " << finding.message;
+            ADD_FAILURE() << settings.lanes << " lanes, order " << int(settings.order) << ": "
+                          << finding.message;
         }
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Each, Checks, testing::ValuesIn(kWrong), [](const auto &i) { return std::string(i.param.name); });
+INSTANTIATE_TEST_SUITE_P(Each, Checks, testing::ValuesIn(kWrong),
+                         [](const auto &i) { return std::string(i.param.name); });
 
 TEST(Check, UseAfterFree) {
     MachineCase c;
@@ -137,7 +158,8 @@ TEST(Check, UseAfterFree) {
     const Outcome outcome = c.run("ld.global.b32 %r3, [%rd0+8];");
     EXPECT_EQ(outcome.status, Outcome::kIllegalAddress);
     ASSERT_EQ(outcome.findings.size(), 1u);
-    EXPECT_NE(outcome.findings[0].message.find("8 bytes into the freed allocation of 256 bytes"), std::string::npos)
+    EXPECT_NE(outcome.findings[0].message.find("8 bytes into the freed allocation of 256 bytes"),
+              std::string::npos)
         << outcome.findings[0].message;
 }
 
@@ -154,8 +176,8 @@ TEST(Check, BlocksOnSeveralThreadsOfTheHost) {
     EXPECT_FALSE(c.run("st.global.b32 [%rd0], %r1;").findings.empty());
 }
 
-}  // namespace
-
 void PrintTo(const Wrong &wrong, std::ostream *out) { *out << wrong.name; }
+
+}  // namespace
 
 }  // namespace software_cuda

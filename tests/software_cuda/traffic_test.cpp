@@ -1,0 +1,80 @@
+// What is counted of memory, for kernels whose counts are known.
+#include <gtest/gtest.h>
+
+#include "tests/software_cuda/machine_case.h"
+
+namespace software_cuda {
+
+namespace {
+
+class Traffic : public testing::Test {
+protected:
+    Counts counts_of(const std::string &instructions) {
+        MachineCase one;
+        one.settings.check = Check::kNone;
+        one.settings.count = true;
+        one.p0 = one.memory.allocate(4096);
+        return one.run(instructions).counts;
+    }
+    static void expect(const MemoryCounts &counts, uint64_t requests, uint64_t bytes,
+                       uint64_t moved, uint64_t least) {
+        EXPECT_EQ(counts.requests, requests);
+        EXPECT_EQ(counts.bytes, bytes);
+        EXPECT_EQ(counts.moved, moved);
+        EXPECT_EQ(counts.least, least);
+    }
+};
+
+TEST_F(Traffic, NeighboursShareSectors) {
+    const Counts counts = counts_of(
+        "add.s64 %rd3, %rd0, %rd2; ld.global.b32 %r3, [%rd3];"
+        "st.global.b32 [%rd3], %r3;");
+    expect(counts.global_loads, 1, 128, 4, 4);
+    expect(counts.global_stores, 1, 128, 4, 4);
+    expect(counts.shared_loads, 0, 0, 0, 0);
+}
+
+TEST_F(Traffic, ShiftedNeighboursTakeOneSectorMore) {
+    expect(counts_of("add.s64 %rd3, %rd0, %rd2; ld.global.b32 %r3, [%rd3+16];").global_loads, 1,
+           128, 5, 4);
+}
+
+TEST_F(Traffic, StridesMoveWhatNobodyAskedFor) {
+    expect(counts_of("shl.b64 %rd3, %rd2, 3; add.s64 %rd3, %rd0, %rd3;"
+                     "ld.global.b32 %r3, [%rd3];")
+               .global_loads,
+           1, 128, 32, 4);
+}
+
+TEST_F(Traffic, OnePlaceOfAllLanesIsOneSector) {
+    expect(counts_of("ld.global.b32 %r3, [%rd0];").global_loads, 1, 128, 1, 1);
+}
+
+TEST_F(Traffic, BanksOfDifferentWordsConflict) {
+    expect(counts_of("st.shared.b32 [%r2], %r0;").shared_stores, 1, 128, 1, 1);
+    // Words two apart: two of them in each bank; 32 apart would be all of them in one.
+    expect(counts_of("and.b32 %r3, %r0, 127; shl.b32 %r3, %r3, 3; st.shared.b32 [%r3], %r0;")
+               .shared_stores,
+           1, 128, 2, 1);
+    expect(counts_of("and.b32 %r3, %r0, 7; shl.b32 %r3, %r3, 7; st.shared.b32 [%r3], %r0;")
+               .shared_stores,
+           1, 128, 8, 1);
+    expect(counts_of("ld.shared.b32 %r3, [s];").shared_loads, 1, 128, 1, 1);
+}
+
+TEST_F(Traffic, VectorsAreDoneByPartsOfAWarp) {
+    expect(counts_of("shl.b32 %r3, %r0, 3; ld.shared.v2.b32 {%r4, %r5}, [%r3];").shared_loads, 1,
+           256, 2, 2);
+    expect(counts_of("shl.b32 %r3, %r0, 4; ld.shared.v4.b32 {%r4, %r5, %r6, %r7}, [%r3];")
+               .shared_loads,
+           1, 512, 4, 4);
+}
+
+TEST_F(Traffic, LanesThatDoNotTakePartCountNothing) {
+    expect(counts_of("setp.lt.u32 %p0, %r0, 4; @%p0 st.shared.b32 [%r2], %r0;").shared_stores, 1,
+           16, 1, 1);
+}
+
+}  // namespace
+
+}  // namespace software_cuda
