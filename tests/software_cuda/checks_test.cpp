@@ -97,8 +97,6 @@ std::vector<Settings> all_settings() {
     return result;
 }
 
-void PrintTo(const Wrong &wrong, std::ostream *out) { *out << wrong.name; }
-
 class Checks : public testing::TestWithParam<Wrong> {
 protected:
     static Outcome run(const char *instructions, const Settings &settings) {

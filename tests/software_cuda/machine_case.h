@@ -9,8 +9,8 @@
 
 namespace software_cuda {
 
-// A kernel of these instructions, with the parameters p0 and p1 in %rd0 and %rd1, %tid.x in %r0,
-// %ctaid.x in %r1, four times %tid.x in %r2 and in %rd2, and 1024 bytes of shared memory, s.
+// A kernel of these instructions, with the parameters p0 and p1 in %rd0 and %rd1, %tid.x in %r0, %ctaid.x in %r1,
+// four times %tid.x in %r2 and in %rd2, and 1024 bytes of shared memory, s.
 inline std::string kernel_of(const std::string &instructions) {
     return R"(.version 7.0
 .target sm_80
@@ -28,8 +28,7 @@ inline std::string kernel_of(const std::string &instructions) {
     mov.u32 %r1, %ctaid.x;
     shl.b32 %r2, %r0, 2;
     cvt.u64.u32 %rd2, %r2;
-)" + instructions +
-           "\n    ret;\n}\n";
+)" + instructions + "\n    ret;\n}\n";
 }
 
 struct MachineCase {
