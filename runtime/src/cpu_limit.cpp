@@ -34,21 +34,18 @@ struct Level {
 constexpr Level kLevels[] = {
     {"avx512", {}}, {"avx2", kBeyondAvx2}, {"sse41", kBeyondSse41}, {"x86-64", kBeyondX86}};
 
-std::optional<size_t> level_of_process() {
-    const char *text = std::getenv("HK_CPU");
-    return cpu_level(text ? text : "", HK_PORTABLE);
+// Throws InvalidArgument, each time, for a value that is none.
+const std::optional<size_t> &level_of_process() {
+    static const std::optional<size_t> level = [] {
+        const char *text = std::getenv("HK_CPU");
+        return cpu_level(text ? text : "", HK_PORTABLE);
+    }();
+    return level;
 }
 
-// Halide asks before it calls the code of a level. A value that is none has been told already.
+// Halide asks before it calls the code of a level; call_kernel() has checked the variable.
 int can_use(int count, const uint64_t *features) {
-    static const std::optional<size_t> level = [] {
-        try {
-            return level_of_process();
-        } catch (const InvalidArgument &) {
-            return std::optional<size_t>{};
-        }
-    }();
-    if (!allows(level, {features, static_cast<size_t>(count)})) return 0;
+    if (!allows(level_of_process(), {features, static_cast<size_t>(count)})) return 0;
     return halide_default_can_use_target_features(count, features);
 }
 
@@ -80,9 +77,6 @@ bool allows(std::optional<size_t> level, std::span<const uint64_t> features) {
     return true;
 }
 
-void check_cpu_limit() {
-    static const std::optional<size_t> level = level_of_process();
-    (void)level;
-}
+void check_cpu_limit() { level_of_process(); }
 
 }  // namespace hk::detail

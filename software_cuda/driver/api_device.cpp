@@ -70,15 +70,6 @@ CUresult cuGetErrorString(CUresult status, const char **text) {
     });
 }
 
-CUresult cuGetProcAddress(const char *symbol, void **function, int, uint64_t) {
-    return call_early("cuGetProcAddress", [&] {
-        require_pointer(symbol, "symbol");
-        require_pointer(function, "function");
-        *function = symbol_of(symbol);
-        require(*function, CUDA_ERROR_NOT_FOUND, std::string("there is no function ") + symbol);
-    });
-}
-
 CUresult cuGetProcAddress_v2(const char *symbol, void **function, int, uint64_t, int *found) {
     return call_early("cuGetProcAddress", [&] {
         require_pointer(symbol, "symbol");
@@ -87,6 +78,10 @@ CUresult cuGetProcAddress_v2(const char *symbol, void **function, int, uint64_t,
         if (found) *found = *function ? 0 : 1;  // CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND
         require(*function, CUDA_ERROR_NOT_FOUND, std::string("there is no function ") + symbol);
     });
+}
+
+CUresult cuGetProcAddress(const char *symbol, void **function, int version, uint64_t flags) {
+    return cuGetProcAddress_v2(symbol, function, version, flags, nullptr);
 }
 
 CUresult cuDeviceGetCount(int *count) {

@@ -102,6 +102,14 @@ void tell_of_device(void *result, int attribute, const Device &device, const All
     }
 }
 
+void allocate_pinned(void **memory, size_t bytes) {
+    require_pointer(memory, "memory");
+    current_context();
+    require(bytes > 0, CUDA_ERROR_INVALID_VALUE, "0 bytes");
+    *memory = pinned_memory().allocate(bytes);
+    if (!*memory) throw Failure(CUDA_ERROR_OUT_OF_MEMORY, "");
+}
+
 }  // namespace
 
 CUresult cuMemGetInfo_v2(size_t *free, size_t *total) {
@@ -200,23 +208,14 @@ CUresult cuPointerGetAttribute(void *result, int attribute, CUdeviceptr address)
 }
 
 CUresult cuMemAllocHost_v2(void **memory, size_t bytes) {
-    return call("cuMemAllocHost", [&] {
-        require_pointer(memory, "memory");
-        current_context();
-        require(bytes > 0, CUDA_ERROR_INVALID_VALUE, "0 bytes");
-        *memory = pinned_memory().allocate(bytes);
-        if (!*memory) throw Failure(CUDA_ERROR_OUT_OF_MEMORY, "");
-    });
+    return call("cuMemAllocHost", [&] { allocate_pinned(memory, bytes); });
 }
 
 // Kernels can't reach it: what device pointers they are given are of the device's own memory.
 CUresult cuMemHostAlloc(void **memory, size_t bytes, unsigned flags) {
     return call("cuMemHostAlloc", [&] {
-        require_pointer(memory, "memory");
-        current_context();
-        require(bytes > 0 && flags <= 7, CUDA_ERROR_INVALID_VALUE, "0 bytes, or unknown flags");
-        *memory = pinned_memory().allocate(bytes);
-        if (!*memory) throw Failure(CUDA_ERROR_OUT_OF_MEMORY, "");
+        require(flags <= 7, CUDA_ERROR_INVALID_VALUE, "unknown flags");
+        allocate_pinned(memory, bytes);
     });
 }
 

@@ -10,13 +10,11 @@ namespace software_cuda {
 // The line of a call that failed; none where the message is empty.
 CUresult refuse(const char *function, const Failure &failure) noexcept;
 
-// Counts the call, and makes it where cuInit has been called and no fault is put in.
+// Counts the call, and makes it where no fault is put in. For what may be called before cuInit.
 template<typename Body>
-CUresult call(const char *function, Body body) noexcept {
+CUresult call_early(const char *function, Body body) noexcept {
     try {
         if (const Status status = driver().journal.enter(function)) return status;
-        if (!driver().initialised())
-            throw Failure(CUDA_ERROR_NOT_INITIALIZED, "cuInit was not called");
         body();
         return CUDA_SUCCESS;
     } catch (const Failure &failure) {
@@ -28,18 +26,14 @@ CUresult call(const char *function, Body body) noexcept {
     }
 }
 
-// The same for what may be called before cuInit.
+// The same for what cuInit comes before.
 template<typename Body>
-CUresult call_early(const char *function, Body body) noexcept {
-    try {
-        if (const Status status = driver().journal.enter(function)) return status;
+CUresult call(const char *function, Body body) noexcept {
+    return call_early(function, [&] {
+        if (!driver().initialised())
+            throw Failure(CUDA_ERROR_NOT_INITIALIZED, "cuInit was not called");
         body();
-        return CUDA_SUCCESS;
-    } catch (const Failure &failure) {
-        return refuse(function, failure);
-    } catch (const std::bad_alloc &) {
-        return CUDA_ERROR_OUT_OF_MEMORY;
-    }
+    });
 }
 
 inline void require_pointer(const void *pointer, const char *name) {

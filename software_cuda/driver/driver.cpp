@@ -12,12 +12,6 @@ const CUstream kStreamOfThread = reinterpret_cast<CUstream>(2);
 
 }  // namespace
 
-std::string hexadecimal(uint64_t value) {
-    char text[24];
-    std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(value));
-    return text;
-}
-
 void Event::record(const Point &point, std::shared_ptr<Clock::time_point> time) {
     const std::lock_guard lock(mutex_);
     point_ = point;

@@ -104,8 +104,6 @@ private:
     void apply();
 };
 
-std::string hexadecimal(uint64_t value);
-
 // Never destroyed: programs call the driver while they end.
 Driver &driver();
 

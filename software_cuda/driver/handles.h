@@ -24,15 +24,14 @@ public:
     // Throws Failure for a handle that is none.
     std::shared_ptr<Object> find(void *handle) const {
         const std::lock_guard lock(mutex_);
-        const auto entry = objects_.find(handle);
-        if (entry == objects_.end()) throw Failure(CUDA_ERROR_INVALID_HANDLE, "unknown handle");
-        return entry->second;
+        return place_of(handle)->second;
     }
 
     std::shared_ptr<Object> remove(void *handle) {
-        std::shared_ptr<Object> object = find(handle);
         const std::lock_guard lock(mutex_);
-        objects_.erase(handle);
+        const auto entry = place_of(handle);
+        std::shared_ptr<Object> object = entry->second;
+        objects_.erase(entry);
         return object;
     }
 
@@ -57,6 +56,12 @@ public:
     }
 
 private:
+    auto place_of(void *handle) const {
+        const auto entry = objects_.find(handle);
+        if (entry == objects_.end()) throw Failure(CUDA_ERROR_INVALID_HANDLE, "unknown handle");
+        return entry;
+    }
+
     mutable std::mutex mutex_;
     std::map<void *, std::shared_ptr<Object>> objects_;
 };

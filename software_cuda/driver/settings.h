@@ -3,7 +3,6 @@
 #pragma once
 
 #include <algorithm>
-
 #include <string>
 #include <string_view>
 #include <vector>

@@ -109,7 +109,7 @@ void do_atomics(Frame &frame, const Instruction &i, const uint64_t *addresses, u
 
 void note_inactive_lane(Frame &frame, const Instruction &i, uint32_t lane, uint32_t from) {
     frame.block->observer->find(Finding::kInactiveLane, *frame.block, i, frame.warp * kLanes + lane,
-                                ", of lane " + std::to_string(from));
+                                [&] { return ", of lane " + std::to_string(from); });
 }
 
 }  // namespace software_cuda

@@ -77,47 +77,18 @@ void BlockRunner::write_uniform_rows() {
 }
 
 void BlockRunner::write_uniform_row(const UniformRow &uniform) {
+    const Dim3 &index = block_.index, &threads = launch_.block, &blocks = launch_.grid;
+    const uint32_t of_launch[] = {index.x,   index.y,  index.z,  threads.x, threads.y,
+                                  threads.z, blocks.x, blocks.y, blocks.z};  // from kBlockX on
     uint64_t value = uniform.value;
-    switch (uniform.kind) {
-        case UniformRow::kConstant:
-            break;
-        case UniformRow::kParameter: {
-            value = 0;
-            std::memcpy(&value, launch_.parameters.data() + uniform.value, uniform.bytes);
-            const unsigned unused = 64 - 8u * uniform.bytes;
-            if (uniform.is_signed)
-                value = static_cast<uint64_t>(static_cast<int64_t>(value << unused) >> unused);
-            break;
-        }
-        case UniformRow::kLaneId:
-            break;
-        case UniformRow::kBlockX:
-            value = block_.index.x;
-            break;
-        case UniformRow::kBlockY:
-            value = block_.index.y;
-            break;
-        case UniformRow::kBlockZ:
-            value = block_.index.z;
-            break;
-        case UniformRow::kThreadsX:
-            value = launch_.block.x;
-            break;
-        case UniformRow::kThreadsY:
-            value = launch_.block.y;
-            break;
-        case UniformRow::kThreadsZ:
-            value = launch_.block.z;
-            break;
-        case UniformRow::kBlocksX:
-            value = launch_.grid.x;
-            break;
-        case UniformRow::kBlocksY:
-            value = launch_.grid.y;
-            break;
-        case UniformRow::kBlocksZ:
-            value = launch_.grid.z;
-            break;
+    if (uniform.kind == UniformRow::kParameter) {
+        value = 0;
+        std::memcpy(&value, launch_.parameters.data() + uniform.value, uniform.bytes);
+        const unsigned unused = 64 - 8u * uniform.bytes;
+        if (uniform.is_signed)
+            value = static_cast<uint64_t>(static_cast<int64_t>(value << unused) >> unused);
+    } else if (uniform.kind >= UniformRow::kBlockX) {
+        value = of_launch[uniform.kind - UniformRow::kBlockX];
     }
     uint8_t *const row = block_.uniform + uniform.place;
     if (uniform.width == Width::kPredicate) {
@@ -172,7 +143,8 @@ void BlockRunner::start_block(uint64_t number, Dim3 index) {
     }
     // What a block before this one left must not look like this one's.
     std::memset(block_.shared, 0xff, block_.shared_bytes);
-    if (block_.observes) std::memset(block_.shared_written, 0, block_.shared_bytes);
+    if (settings_.check >= Check::kMemory)
+        std::memset(block_.shared_written, 0, block_.shared_bytes);
     if (settings_.check >= Check::kAll && ++storage_.shared_owner == race_cell::kOwners) {
         std::fill(storage_.shared_cells.begin(), storage_.shared_cells.end(), 0);
         storage_.shared_owner = 1;
@@ -235,7 +207,7 @@ bool BlockRunner::run_warp_operation(uint32_t warp, bool force) {
         // Threads that ended never come, nor do those that wait elsewhere when nobody else can run.
         if (!force && (members & ~lanes & alive) != 0) return false;
         observer_.find(Finding::kDeadlock, block_, i, warp * kLanes + lane,
-                       ", which waits for threads of its warp that do not come");
+                       [] { return ", which waits for threads of its warp that do not come"; });
     }
     interpreter_.run_warp_operation(frame, i, lanes);
     for (uint32_t n = 0; n < per_warp; n++) {
@@ -264,8 +236,9 @@ bool BlockRunner::release_barrier() {
             waiting |= fragment.lanes;
             if (place == ~0u) place = fragment.block;
             if (fragment.block != place) {
-                observer_.find(Finding::kDivergentBarrier, block_, before(fragment.block), thread,
-                               ", others wait in line " + std::to_string(before(place).line));
+                observer_.find(
+                    Finding::kDivergentBarrier, block_, before(fragment.block), thread,
+                    [&] { return ", others wait in line " + std::to_string(before(place).line); });
             }
         }
         unit.ready = unit.at_barrier;
@@ -276,7 +249,8 @@ bool BlockRunner::release_barrier() {
     for (const Unit &unit : units_) alive += static_cast<uint32_t>(std::popcount(unit.alive));
     ended = alive != block_.threads;
     if (ended)
-        observer_.find(Finding::kDivergentBarrier, block_, before(place), 0, ", others have ended");
+        observer_.find(Finding::kDivergentBarrier, block_, before(place), 0,
+                       [] { return ", others have ended"; });
     block_.barriers++;
     block_.interval = block_.interval == race_cell::kIntervalMask || block_.interval == 0
                           ? 0

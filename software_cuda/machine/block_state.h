@@ -82,7 +82,6 @@ struct BlockState {
     std::vector<Site> sites;
     std::vector<BlockCounts> counts;
     uint64_t barriers = 0;
-    uint64_t backward_branches = 0;
     uint32_t skipped_line = 0;
     Observer *observer = nullptr;
     bool observes = false;  // accesses: they are checked or counted
@@ -107,7 +106,6 @@ struct Access {
 
 // The interpreter for one instruction set of the host.
 struct Interpreter {
-    const char *name;
     // Until all threads of the unit wait or have ended, or a fault stops the block.
     void (*run)(BlockState &block, Unit &unit);
     // A shuffle, vote or barrier of a warp by these lanes, which are at it.

@@ -118,7 +118,6 @@ struct Runner {
     // Whether these lanes go on by themselves.
     HOT bool branch(const Instruction &i) {
         const uint32_t taken = guarded(frame, i, lanes), rest = lanes & ~taken;
-        block.backward_branches += i.target <= at;
         if (taken == 0) {
             at++;
         } else if (rest == 0) {
@@ -201,7 +200,7 @@ void run(BlockState &block, Unit &unit) {
     }
 }
 
-constexpr Interpreter kInterpreter{SOFTWARE_CUDA_NAME, run,
+constexpr Interpreter kInterpreter{run,
                                    [](Frame &frame, const Instruction &i, uint32_t lanes) {
                                        kHandlers[static_cast<size_t>(i.op)](frame, i, lanes);
                                    }};

@@ -1,7 +1,6 @@
 #include "software_cuda/machine/interpreter_prelude.h"
 
 #define SOFTWARE_CUDA_INSTRUCTION_SET baseline
-#define SOFTWARE_CUDA_NAME "any x86-64"
 #include "software_cuda/machine/interpreter.h"
 
 namespace software_cuda {

@@ -40,13 +40,13 @@ void clear(void *from, uint64_t bytes) {
     std::memset(pages_end, 0, static_cast<size_t>(end - pages_end));
 }
 
+}  // namespace
+
 std::string hexadecimal(uint64_t value) {
     char text[20];
     std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(value));
     return text;
 }
-
-}  // namespace
 
 Memory::Memory(uint64_t capacity) : capacity_(capacity) {
     windows_.bytes_reserved = std::max(capacity * kAddressesPerByte, kFewestAddresses);

@@ -82,4 +82,6 @@ private:
     uint32_t launch_ = 0;
 };
 
+std::string hexadecimal(uint64_t value);
+
 }  // namespace software_cuda

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
-#include <cstdio>
 #include <cstring>
 
 #include "software_cuda/machine/memory_traffic.h"
@@ -14,12 +13,6 @@ namespace {
 
 const char *access_name(const Instruction &i) {
     return i.op == Op::load ? "load" : i.op == Op::store ? "store" : "atomic operation";
-}
-
-std::string place_text(uint64_t address) {
-    char text[24];
-    std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(address));
-    return text;
 }
 
 std::string coordinates(uint32_t thread, const Dim3 &of) {
@@ -81,7 +74,7 @@ const char *kind_name(Finding::Kind kind) {
 }
 
 void Findings::add(Finding::Kind kind, const BlockState &block, const Instruction &i,
-                   uint32_t thread, const std::string &details) {
+                   uint32_t thread, const Details &details) {
     const std::lock_guard lock(mutex_);
     Finding &finding = findings_[{kind, i.line}];
     if (finding.times++) return;
@@ -94,7 +87,7 @@ void Findings::add(Finding::Kind kind, const BlockState &block, const Instructio
     finding.message = std::string(kind_name(kind)) + ": kernel " + block.program->entry +
                       ", block (" + std::to_string(block.index.x) + "," +
                       std::to_string(block.index.y) + "," + std::to_string(block.index.z) +
-                      "), thread " + coordinates(thread, launch_.block) + details + ", line " +
+                      "), thread " + coordinates(thread, launch_.block) + details() + ", line " +
                       std::to_string(i.line) + ": " + source;
 }
 
@@ -105,7 +98,7 @@ std::vector<Finding> Findings::take() {
 }
 
 void Observer::find(Finding::Kind kind, BlockState &block, const Instruction &i, uint32_t thread,
-                    const std::string &details) {
+                    const Details &details) {
     findings_.add(kind, block, i, thread, details);
 }
 
@@ -114,7 +107,7 @@ std::string Observer::describe(const BlockState &block, const Instruction &i,
     const uint32_t bytes = uint32_t{i.bytes} * i.vector;
     const std::string space = i.space == Space::kShared ? "shared" : "global";
     std::string text = ", " + space + " " + access_name(i) + " of " + std::to_string(bytes) +
-                       " bytes at " + place_text(address) + ", ";
+                       " bytes at " + hexadecimal(address) + ", ";
     if (i.space == Space::kShared)
         return text + "of " + std::to_string(block.shared_bytes) + " bytes of shared memory";
     return text + memory_.describe(address);
@@ -122,7 +115,7 @@ std::string Observer::describe(const BlockState &block, const Instruction &i,
 
 void Observer::fault(Finding::Kind kind, BlockState &block, const Instruction &i, uint32_t thread,
                      uint64_t address) {
-    find(kind, block, i, thread, describe(block, i, address));
+    find(kind, block, i, thread, [&] { return describe(block, i, address); });
     // Accesses outside of shared memory are illegal addresses too.
     if (status_ == Outcome::kDone)
         status_ =
@@ -182,7 +175,7 @@ void Observer::check_written(BlockState &block, uint32_t warp, const Access &acc
         uint8_t *const p = written + access.addresses[lane];
         if (i.op != Op::store && std::find(p, p + bytes, 0) != p + bytes) {
             find(Finding::kUninitialized, block, i, warp * kLanes + lane,
-                 describe(block, i, access.addresses[lane]));
+                 [&] { return describe(block, i, access.addresses[lane]); });
         }
         if (i.op != Op::load) std::memset(p, 1, bytes);
     }
@@ -214,12 +207,17 @@ void Observer::check_race(BlockState &block, const Access &access, uint32_t warp
     if (shared && i.op == Op::load && was_read_before(cells, bytes, cell, warp * kLanes + lane))
         return;
     uint64_t races = 0, before = 0;
+    const uint64_t thread = warp * kLanes + lane;
     {
         const CellLock lock(address, !shared && shares_cells_);
-        for (uint32_t n = 0; n < bytes; n++) {
+        uint64_t differences = 0;
+        for (uint32_t n = 1; n < bytes; n++) differences |= cells[n] ^ cells[0];
+        // Bytes that were accessed together so far, as most are, need one step.
+        const uint32_t steps = differences == 0 ? 1 : bytes, at_once = bytes / steps;
+        for (uint32_t n = 0; n < steps; n++) {
             uint64_t race = 0;
-            const uint64_t old = cells[n];
-            cells[n] = cell_after(old, cell, warp * kLanes + lane, race);
+            const uint64_t old = cells[n], next = cell_after(old, cell, thread, race);
+            std::fill_n(cells + n, at_once, next);
             if (race) before = old;
             races |= race;
         }
@@ -249,15 +247,16 @@ void Observer::report_race(BlockState &block, const Access &access, uint32_t war
     const Instruction &i = *access.instruction;
     const uint32_t thread = warp * kLanes + lane;
     const bool same = same_value(block, warp, access, lane);
-    const std::string details = describe(block, i, access.addresses[lane]);
+    const auto details = [&] { return describe(block, i, access.addresses[lane]); };
     if (races & kRaceInBlock) {
         const bool after_write = before >> race_cell::kNowShift & (kWrite | kAtomic);
         const auto kind = i.op == Op::load ? Finding::kReadAfterWrite
                           : !after_write   ? Finding::kWriteAfterRead
                           : same           ? Finding::kSameValueWrite
                                            : Finding::kWriteAfterWrite;
-        find(kind, block, i, thread,
-             ", other thread " + std::to_string(race_cell::thread_of(before)) + details);
+        find(kind, block, i, thread, [&] {
+            return ", other thread " + std::to_string(race_cell::thread_of(before)) + details();
+        });
     }
     if (races & kRaceBetweenBlocks) {
         const bool after_write = before & (kWrite | kAtomic);

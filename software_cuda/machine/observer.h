@@ -1,6 +1,7 @@
 // Checks accesses, counts what memory does for them, and makes findings.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <mutex>
 #include <utility>
@@ -9,6 +10,9 @@
 
 namespace software_cuda {
 
+// What a finding says of its place; asked for once a kind and instruction.
+using Details = std::function<std::string()>;
+
 // Findings of a launch, from all threads of the host.
 class Findings {
 public:
@@ -16,7 +20,7 @@ public:
 
     // One of a kind and instruction is kept and counted.
     void add(Finding::Kind kind, const BlockState &block, const Instruction &instruction,
-             uint32_t thread, const std::string &details);
+             uint32_t thread, const Details &details);
     std::vector<Finding> take();
 
 private:
@@ -37,7 +41,7 @@ public:
     // Accesses of lanes that are right so far, before they are done.
     void observe(BlockState &block, uint32_t warp, const Access &access);
     void find(Finding::Kind kind, BlockState &block, const Instruction &instruction,
-              uint32_t thread, const std::string &details);
+              uint32_t thread, const Details &details);
 
     Outcome::Status status() const { return status_; }
     const Counts &counts() const { return counts_; }

@@ -26,7 +26,7 @@ WinogradBlock choose(const Conv2dContext &context) {
     const int registers = vector_registers(context.target);
     const int together = context.nhwc ? 1 : kFilterBlock / lanes_of(context);
     WinogradBlock block = {2, registers < 32 ? 6 : 8, 256};
-    if (together > block.vectors) block = {together, 2, 256};
+    if (together > block.vectors) block.vectors = together, block.tiles = 2;
     Knobs knobs(context.knobs);
     knobs.take("vectors", block.vectors, steps(together, std::max(together, 6), together));
     knobs.take("tiles", block.tiles, steps(1, 12));
