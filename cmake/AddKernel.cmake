@@ -8,12 +8,15 @@ set(HK_FEATURES user_context-no_runtime-no_bounds_query)
 # For any machine: what HK_CPU names, best first, and what it stands for.
 set(HK_PORTABLE_HOST x86-64-linux)
 set(HK_CPU_LEVELS avx512 avx2 sse41 x86-64)
-set(avx2 avx-avx2-f16c-fma-sse41)
-string(JOIN "," HK_PORTABLE_TARGET_cpu
-    ${HK_PORTABLE_HOST}-${avx2}-avx512-avx512_skylake-${HK_FEATURES}
-    ${HK_PORTABLE_HOST}-${avx2}-${HK_FEATURES}
-    ${HK_PORTABLE_HOST}-sse41-${HK_FEATURES}
-    ${HK_PORTABLE_HOST}-${HK_FEATURES})
+set(host_avx512 ${HK_PORTABLE_HOST}-avx-avx2-f16c-fma-sse41-avx512-avx512_skylake)
+set(host_avx2 ${HK_PORTABLE_HOST}-avx-avx2-f16c-fma-sse41)
+set(host_sse41 ${HK_PORTABLE_HOST}-sse41)
+set(host_x86-64 ${HK_PORTABLE_HOST})
+set(HK_PORTABLE_TARGET_cpu)
+foreach(level IN LISTS HK_CPU_LEVELS)
+    list(APPEND HK_PORTABLE_TARGET_cpu ${host_${level}}-${HK_FEATURES})
+endforeach()
+list(JOIN HK_PORTABLE_TARGET_cpu "," HK_PORTABLE_TARGET_cpu)
 if(HK_PORTABLE)
     set(HK_HOST ${HK_PORTABLE_HOST})
     set(HK_TARGET_cpu ${HK_PORTABLE_TARGET_cpu})

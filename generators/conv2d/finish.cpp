@@ -21,8 +21,8 @@ Func sum_start(const Conv2dOperands &op) {
 
 Expr finished_sum(const Conv2dOperands &op, Expr sum, const std::array<Expr, 5> &at) {
     const Expr residual = cast<float>(op.residual(at[0], at[1], at[2], at[3], at[4]));
-    // Strict where it stands: an activation is strict in places, and of two ways to add, what both
-    // add is evaluated before the condition.
+    // An activation is strict in places. Were this sum not strict already, there would be two forms
+    // of it, and Halide would load what they share, the residual, before it looks at the condition.
     sum = if_present(op.has_residual, strict_float(sum + residual), sum);
     return op.smooth.defined() ? activation(sum, op.slope, op.low, op.high, op.smooth) : sum;
 }

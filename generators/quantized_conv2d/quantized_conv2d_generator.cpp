@@ -139,8 +139,7 @@ private:
                 (cast<int32_t>(reinterpret<uint8_t>(bias(min(b, bias.dim(0).extent() - 1), k, g)))
                  << (8 * b));
         const Expr quantized = bias_kind == quantized_s8 || bias_kind == quantized_s32;
-        // One condition for all that is made of it: what two have in common is evaluated before
-        // both.
+        // Under one condition: Halide would load what two share before it looks at either.
         const Expr bits =
             if_present(quantized || bias_kind == real_f32 || bias_kind == sum_s32, word, 0);
         const Expr stored =

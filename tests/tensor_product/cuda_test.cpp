@@ -136,7 +136,6 @@ TEST_F(CudaTensorProduct, PartsOfLongRowsWaitForTheCallersStream) {
     const tests::Queue queue;
     for (const DataType type : {DataType::f32, DataType::bf16}) {
         driver().clear();
-        driver().clear();
         const Operands o({1, 2, 1, 4, 4, 1}, type, 80000);
         const TensorProductMaps maps = o.maps();
         tensor_product(o.input, o.weight, maps, o.output, o.options, queue.stream());
