@@ -27,7 +27,7 @@ BodyParser::BodyParser(TokenStream &tokens, SharedVariables shared,
                        Entry &entry)
     : tokens_(tokens), shared_(std::move(shared)), parameters_(parameters), entry_(entry) {}
 
-void BodyParser::run() {
+void BodyParser::run(Lines text) {
     while (!scopes_.empty()) {
         line_ = tokens_.peek().line;
         if (tokens_.at_end()) fail("entry " + entry_.name + " without end");
@@ -48,7 +48,7 @@ void BodyParser::run() {
             statement();
         }
     }
-    builder_.finish(entry_);
+    builder_.finish(entry_, std::move(text));
 }
 
 void BodyParser::declare_registers() {

@@ -101,7 +101,7 @@ void EntryBuilder::split_into_blocks(const std::string &entry) {
     for (const auto &[at, label] : branches_) code[at].target = block_at[code[at].target];
 }
 
-void EntryBuilder::finish(Entry &entry) {
+void EntryBuilder::finish(Entry &entry, Lines text) {
     auto &code = program_->code;
     // A label may stand at the very end.
     add({.op = Op::exit,
@@ -113,6 +113,7 @@ void EntryBuilder::finish(Entry &entry) {
     }
     entry.registers = allocate_rows(*program_, values_);
     program_->entry = entry.name;
+    program_->text = std::move(text);
     entry.program = std::move(program_);
 }
 

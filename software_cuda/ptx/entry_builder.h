@@ -54,7 +54,7 @@ public:
     bool add_label(std::string_view label);
 
     // Jumps find their labels, and values their rows. Throws ModuleError.
-    void finish(Entry &entry);
+    void finish(Entry &entry, Lines text);
 
 private:
     uint32_t uniform(const UniformRow &row);

@@ -13,6 +13,7 @@ namespace {
 
 constexpr uint32_t kNewestVersion = 90;  // PTX ISA 9.0, CUDA 13.0
 constexpr uint32_t kMostSharedBytes = 1 << 20;
+constexpr uint32_t kMostParameterBytes = 32764;  // PTX ISA, section "Kernel Function Parameters"
 
 uint32_t aligned(uint32_t value, uint32_t to) { return (value + to - 1) / to * to; }
 
@@ -53,7 +54,7 @@ public:
 private:
     TokenStream tokens_;
     const uint32_t target_;
-    std::shared_ptr<const std::vector<std::string>> text_;
+    Lines text_;
     Module module_;
     SharedVariables shared_;
     uint32_t shared_end_ = 0;
@@ -112,8 +113,7 @@ private:
         while (tokens_.peek().text.starts_with(".")) limit(entry);
         tokens_.expect("{");
         entry.shared_bytes = shared_end_;
-        BodyParser(tokens_, shared_, parameters, entry).run();
-        const_cast<Program &>(*entry.program).text = text_;
+        BodyParser(tokens_, shared_, parameters, entry).run(text_);
         if (module_.find(entry.name)) tokens_.fail("a second entry " + entry.name);
         module_.entries.push_back(std::move(entry));
     }
@@ -141,15 +141,22 @@ private:
         alignment = std::max(alignment, bytes);
         if (tokens_.take("[")) {
             const uint64_t count = tokens_.number();
-            if (count > 32764) tokens_.fail("a parameter of more than 32764 elements");
+            // Before it is multiplied: 8 times of it fit 32 bits.
+            if (count > kMostParameterBytes) fail_for_parameters();
             bytes *= static_cast<uint32_t>(count);
             tokens_.expect("]");
         }
         if (!std::has_single_bit(alignment)) tokens_.fail("alignment");
+        if (alignment > kMostParameterBytes) fail_for_parameters();
         const Parameter parameter{aligned(entry.parameter_bytes, alignment), bytes};
+        if (parameter.offset + bytes > kMostParameterBytes) fail_for_parameters();
         entry.parameter_bytes = parameter.offset + bytes;
         entry.parameters.push_back(parameter);
         parameters.emplace(name.text, parameter);
+    }
+
+    [[noreturn]] void fail_for_parameters() const {
+        tokens_.fail("parameters of more than " + std::to_string(kMostParameterBytes) + " bytes");
     }
 
     void limit(Entry &entry) {

@@ -60,7 +60,7 @@ public:
                const std::map<std::string, Parameter, std::less<>> &parameters, Entry &entry);
 
     // From after the opening brace to after the closing one.
-    void run();
+    void run(Lines text);
 
 private:
     struct Statement {

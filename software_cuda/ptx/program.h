@@ -133,6 +133,8 @@ struct UniformRow {
     uint32_t place = 0;  // in bytes
 };
 
+using Lines = std::shared_ptr<const std::vector<std::string>>;  // of a module
+
 struct Program {
     std::string entry;
     std::vector<Instruction> code;
@@ -141,7 +143,7 @@ struct Program {
     uint32_t uniform_bytes = 0, warp_bytes = 0;
     uint32_t thread_rows[3] = {kNone, kNone, kNone};  // %tid
     uint32_t sites = 0;
-    std::shared_ptr<const std::vector<std::string>> text;  // lines of the module
+    Lines text;
 };
 
 }  // namespace software_cuda

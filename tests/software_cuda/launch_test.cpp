@@ -28,6 +28,11 @@ TEST_F(Modules, BadOnesAreRefused) {
               CUDA_ERROR_INVALID_PTX);
     EXPECT_NE(last_line().find("frobnicate"), std::string::npos) << last_line();
     EXPECT_EQ(load(head + ".visible .entry e() { ret;"), CUDA_ERROR_INVALID_PTX);
+    const std::string array = ".param .align 4 .b8 ";
+    EXPECT_EQ(load(head + ".visible .entry e(" + array + "a[32764]) { ret; }"), CUDA_SUCCESS);
+    EXPECT_EQ(load(head + ".visible .entry e(" + array + "a[32760], " + array + "b[8]) { ret; }"),
+              CUDA_ERROR_INVALID_PTX);
+    EXPECT_NE(last_line().find("more than 32764 bytes"), std::string::npos) << last_line();
     EXPECT_EQ(load(".version 99.0\n.target sm_80\n.address_size 64\n"),
               CUDA_ERROR_UNSUPPORTED_PTX_VERSION);
     EXPECT_EQ(cuModuleLoad(&module, "/nowhere/module.ptx"), CUDA_ERROR_FILE_NOT_FOUND);
