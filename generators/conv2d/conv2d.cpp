@@ -65,6 +65,8 @@ BlockedSum sum_in_blocks(const Conv2dOperands &op, const Func &start, const Term
 
 Conv2d conv2d_packed(const Conv2dOperands &op, const PackedSum &packed) {
     Conv2d stages;
+    stages.out_w = op.out_w;
+    stages.out_h = op.out_h;
     stages.padded = pad(op, packed.padding, stages.elements);
     const bool joined = packed.padding == Padding::joined_rows;
     const auto term = [&](const Place &at) {

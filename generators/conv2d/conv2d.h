@@ -55,6 +55,7 @@ struct Conv2d {
     Halide::RDom r;
     BlockedSum blocked;
     Halide::RDom elements;  // of a row that is copied into padded
+    Halide::Expr out_w, out_h;
 };
 Conv2d conv2d_packed(const Conv2dOperands &operands, const PackedSum &packed);
 

@@ -1,8 +1,7 @@
-// Halide's own pool lets a thread sleep that has waited for some 15 us, be it a worker between two
-// kernels or a caller whose last task is another thread's. To wake it takes 10 to 60 us, which is
-// as long as many kernels: of two tasks of 50 and 70 us the loop took 94 us instead of 70 (Zen 4,
-// 2 cores). Workers here wait for kSpin before they sleep, as those of OpenMP do, and loops take
-// no lock for a task.
+// In place of Halide's own pool, which soon lets a thread sleep that waits, be it a worker between
+// two kernels or a caller whose last task is another thread's: to wake it takes as long as many
+// kernels (docs/runtime/call.md). Workers here wait for kSpin before they sleep, as those of OpenMP
+// do, and loops take no lock for a task.
 
 #include "worker_pool.h"
 

@@ -1,5 +1,6 @@
 #include <bit>
 
+#include "generators/ceil_div.h"
 #include "schedules/conv2d/conv2d.h"
 #include "schedules/transpose.h"
 
@@ -69,11 +70,11 @@ TransposedSums choose_transposed(const Conv2dContext &context) {
     return tile;
 }
 
-// What pays for a task of its own, in vectors' multiplications: a core takes 2 to 4 us.
+// What pays for a task of its own, in vectors' multiplications.
 constexpr int kTaskWork = 8192;
 
 // Rows of wider images are divided, too. Loops over those of small ones have constant ends, which
-// is worth more (28x28_192-192_3x3_s2_depthwise: 1.1 of the speed).
+// is worth more (bench --filter 28x28_192-192_3x3_s2_depthwise).
 constexpr int kUndividedWidth = 56;
 
 // Tasks of blocks of groups (some neighbouring ones, in full pairs of cache lines, which the
@@ -86,11 +87,10 @@ DepthwiseTasks tasks_of(const Conv2dDepthwise &stages, const DepthwiseTile &tile
     const RDom &d = stages.r;
     const int groups = tile.vectors * tile.lanes;
     const Expr taps = d.x.extent() * d.y.extent() * tile.vectors;
-    const Expr row = taps * stages.out_w * tile.y, tiles = (stages.out_h + tile.y - 1) / tile.y;
-    const Expr blocks = (stages.groups + groups - 1) / groups;
+    const Expr row = taps * stages.out_w * tile.y, tiles = ceil_div(stages.out_h, tile.y);
+    const Expr blocks = ceil_div(stages.groups, groups);
     const auto even = [](const Expr &size, const Expr &least) {
-        const Expr parts = max(size / max(least, 1), 1);
-        return (size + parts - 1) / parts;
+        return ceil_div(size, ceil_div(size, max(least, 1)));
     };
     const Expr pair = 32 / groups > 1 ? 2 : 1;
     const Expr together = even(blocks, max(kTaskWork / (row * tiles), pair));
@@ -109,7 +109,7 @@ void across_groups(Conv2dDepthwise &stages, const Conv2dContext &context) {
     const int lanes = tile.lanes;
     const TailStrategy round_up = TailStrategy::RoundUp;
     Func &out = stages.output;
-    const Var xo("xo"), yo("yo"), yb("yb"), gb("gb"), gt("gt"), gv("gv"), rows("rows");
+    const Var xo("xo"), yo("yo"), yb("yb"), gb("gb"), gt("gt"), gv("gv");
     const RDom &d = stages.r;
     const DepthwiseTasks tasks = tasks_of(stages, tile);
     const TailStrategy guard = TailStrategy::GuardWithIf;
@@ -130,7 +130,7 @@ void across_groups(Conv2dDepthwise &stages, const Conv2dContext &context) {
         .unroll(gv)
         .unroll(x)
         .unroll(y);
-    out.parallel(yb).fuse(gt, n, rows).parallel(rows).specialize(context.plain);
+    out.parallel(yb).parallel(gt).parallel(n).specialize(context.plain);
     stages.activated.compute_at(out, xo)
         .bound_extent(x, tile.x)
         .bound_extent(y, tile.y)

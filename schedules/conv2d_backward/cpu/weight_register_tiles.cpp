@@ -181,8 +181,9 @@ private:
         order.insert(order.end(), around.begin(), around.end());
         return order;
     }
+    int taps() const { return std::max(context_.kernel_w, 1) * std::max(context_.kernel_h, 1); }
     Expr parts_that_pay() const;
-    Expr block(const Expr &size, int most, int sums, const Expr &parts) const;
+    Expr block(const Expr &size, int most, int sums, int least, const Expr &parts) const;
     void registers(Func consumer, const Var &at) const;
     void copy(Func copied, const Var &channel, TransposedImage &image) const;
 
@@ -200,19 +201,16 @@ Expr Schedule::parts_that_pay() const {
     const RDom &of = stages_.of, &p = stages_.pixel;
     const Expr pixels = of.x.extent() * of.y.extent() * of.z.extent() * p.x.extent() *
                         p.y.extent() * p.z.extent() * p.w.extent();
-    const int taps = std::max(context_.kernel_w, 1) * std::max(context_.kernel_h, 1);
     const Expr all = cast<float>(pixels) * context_.channels * context_.filters *
-                     context_.groups * (1.f * taps / lanes_);
+                     context_.groups * (1.f * taps() / lanes_);
     const Expr threads = number_of_threads();
     const Expr most = select(threads > 1, 2 * threads, 1);
     return cast<int>(clamp(all / products, 1.f, cast<float>(most)));
 }
 
-// Of one of `parts`, or larger, as what a task copies of the pixels pays for so many channels and
-// filters; at most what its sums' memory is worth.
-Expr Schedule::block(const Expr &size, int most, int sums, const Expr &parts) const {
+// Of one of `parts`; at least `least`, and at most what its sums' memory is worth.
+Expr Schedule::block(const Expr &size, int most, int sums, int least, const Expr &parts) const {
     if (most <= sums) return most;
-    const int least = (t_.direct ? 2 : 4) * lanes_;
     const Expr part = min(size, max(ceil_div(size, parts), least));
     return min(most, ceil_div(part, sums) * sums);
 }
@@ -222,13 +220,15 @@ Expr Schedule::block(const Expr &size, int most, int sums, const Expr &parts) co
 // loops once more for `plain`.
 void Schedule::tasks() const {
     const Expr parts = parts_that_pay();
-    const Expr of_k = block(context_.filters, t_.block_k, t_.k, parts);
-    const Expr of_c = block(context_.channels, t_.block_c, t_.c,
+    // What a task copies of the pixels pays for so many channels and filters.
+    const int least = std::max((t_.direct ? 2 : 4) * lanes_ / taps(), lanes_);
+    const Expr of_k = block(context_.filters, t_.block_k, t_.k, least, parts);
+    const Expr of_c = block(context_.channels, t_.block_c, t_.c, t_.filters ? t_.c : least,
                             max(parts / ceil_div(context_.filters, of_k), 1));
     Func &out = stages_.output;
     out.split(c, cb, c, of_c, guard)
         .split(k, kb, k, of_k, guard)
-        .split(g, gb, g, block(context_.groups, t_.block_g, t_.g, 1), guard)
+        .split(g, gb, g, block(context_.groups, t_.block_g, t_.g, t_.g, 1), guard)
         .reorder({dims_[0], dims_[1], s, r, dims_[2], kb, cb, gb})
         .parallel(gb)
         .parallel(cb)
