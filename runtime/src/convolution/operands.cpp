@@ -206,7 +206,31 @@ void fold_stride(Conv2dOperands &operands) {
     problem.height = height;
 }
 
+namespace {
+
+// Images of one pixel and filters of one tap are the same in both layouts. In nhwc the images are
+// pixels of a line.
+void take_as_nhwc(Conv2dOperands &operands) {
+    Conv2dProblem &problem = operands.problem;
+    if (problem.options.layout == Layout::nhwc || problem.width != 1 || problem.height != 1) return;
+    BufferView *const images[] = {&operands.input, &operands.residual, &operands.output};
+    const auto adjacent = [](const BufferView *view) {
+        const Dim &channel = view->dims[2];
+        return channel.stride == 1 || channel.extent == 1;
+    };
+    if (!adjacent(&operands.weight) || !std::ranges::all_of(images, adjacent)) return;
+    for (BufferView *view : images)  // x, y, c, g, n
+        std::rotate(view->dims.begin(), view->dims.begin() + 2, view->dims.begin() + 4);
+    // s, r, c, k, g
+    std::rotate(operands.weight.dims.begin(), operands.weight.dims.begin() + 2,
+                operands.weight.dims.begin() + 3);
+    problem.options.layout = Layout::nhwc;
+}
+
+}  // namespace
+
 void join_pixels(Conv2dOperands &operands) {
+    take_as_nhwc(operands);
     Conv2dProblem &problem = operands.problem;
     const Layout layout = problem.options.layout;
     const Places at = places(layout);
