@@ -72,6 +72,14 @@ void set_lanes(DriverSettings &settings, std::string_view text) {
     settings.machine.lanes = choose<unsigned>(text, {{"1", 1}, {"16", 16}, {"32", 32}});
 }
 
+void set_instruction_set(DriverSettings &settings, std::string_view text) {
+    const auto set = choose<InstructionSet>(text, {{"baseline", InstructionSet::kBaseline},
+                                                   {"avx2", InstructionSet::kAvx2},
+                                                   {"avx512", InstructionSet::kAvx512}});
+    if (!host_has(set)) throw std::invalid_argument("is not one that this host has");
+    settings.machine.instruction_set = set;
+}
+
 void set_check(DriverSettings &settings, std::string_view text) {
     settings.machine.check = choose<Check>(
         text, {{"none", Check::kNone}, {"memory", Check::kMemory}, {"all", Check::kAll}});
@@ -103,6 +111,7 @@ const Setting kSettings[] = {
     {"THREADS",
      [](auto &s, auto text) { s.machine.threads = static_cast<unsigned>(number(text, 0, 4096)); }},
     {"LANES", set_lanes},
+    {"INSTRUCTION_SET", set_instruction_set},
     {"RUN", [](auto &s, auto text) { s.run = choose(text, kSwitch); }},
     {"SKIP_LINE",
      [](auto &s, auto text) {

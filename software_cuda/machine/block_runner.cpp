@@ -23,15 +23,6 @@ uint32_t full_warps(uint32_t threads) { return (threads + kLanes - 1) / kLanes; 
 
 }  // namespace
 
-const Interpreter &host_interpreter() {
-    static const Interpreter &widest = []() -> const Interpreter & {
-        if (__builtin_cpu_supports("x86-64-v4")) return avx512_interpreter();
-        if (__builtin_cpu_supports("x86-64-v3")) return avx2_interpreter();
-        return baseline_interpreter();
-    }();
-    return widest;
-}
-
 Frame frame_of(BlockState &block, uint32_t warp) {
     return {{block.rows + size_t{warp} * block.program->warp_bytes, block.uniform}, &block, warp};
 }
@@ -42,7 +33,7 @@ BlockRunner::BlockRunner(const Launch &launch, const Memory &memory, const Setti
     : launch_(launch),
       settings_(settings),
       program_(*launch.entry->program),
-      interpreter_(host_interpreter()),
+      interpreter_(interpreter_of(settings.instruction_set)),
       storage_(storage),
       launch_number_(launch_number),
       observer_(memory, findings, settings) {

@@ -114,8 +114,7 @@ struct Interpreter {
 const Interpreter &baseline_interpreter();
 const Interpreter &avx2_interpreter();
 const Interpreter &avx512_interpreter();
-// The widest that the host has.
-const Interpreter &host_interpreter();
+const Interpreter &interpreter_of(InstructionSet set);
 
 Frame frame_of(BlockState &block, uint32_t warp);
 

@@ -20,6 +20,10 @@ enum class Check : uint8_t {
 // Of the threads of a block between two barriers, and of the blocks of a launch.
 enum class Order : uint8_t { kAscending, kDescending, kRandom };
 
+// Of the host, which the machine is compiled for.
+enum class InstructionSet : uint8_t { kWidest, kBaseline, kAvx2, kAvx512 };
+bool host_has(InstructionSet set);
+
 struct Settings {
     Check check = Check::kNone;
     Order order = Order::kAscending;
@@ -27,6 +31,7 @@ struct Settings {
     unsigned lanes = 32;        // threads of a warp that run in lockstep: 1, 16 or 32
     unsigned threads = 0;       // of the host, 0: as many as it has
     bool count = false;         // wavefronts and sectors too, which takes time
+    InstructionSet instruction_set = InstructionSet::kWidest;  // one that the host has
     uint32_t skipped_line = 0;  // of the module: its instruction does nothing, a mutant; 0: none
 };
 
