@@ -58,6 +58,9 @@ Bits update(uint8_t *place, AtomicOp operation, Bits b, Bits c, bool flush) {
             const float x = std::bit_cast<float>(old), y = std::bit_cast<float>(b);
             result = flush ? flushed(flushed(x) + flushed(y)) : x + y;
             if (result != result) result = std::bit_cast<float>(0x7fffffffu);
+        } else if constexpr (std::is_same_v<T, double>) {
+            result = std::bit_cast<double>(old) + std::bit_cast<double>(b);
+            if (result != result) result = std::bit_cast<double>(~uint64_t{0} >> 1);
         } else {
             result = combined(operation, std::bit_cast<T>(old), std::bit_cast<T>(b),
                               std::bit_cast<T>(c));
