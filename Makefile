@@ -9,7 +9,7 @@ CMAKE := .venv/bin/cmake
 CTEST := .venv/bin/ctest
 JOBS ?= $(shell nproc)
 
-.PHONY: all setup kernels configure build demo explore test soak fuzz fuzz-readers bench bench-peers docs clean
+.PHONY: all setup kernels configure build demo explore test test-orders soak fuzz fuzz-readers bench bench-peers docs clean
 
 all: build
 
@@ -48,6 +48,15 @@ explore: configure
 
 test: build
 	$(CTEST) --test-dir $(BUILD) -j $(JOBS) --output-on-failure
+
+# CUDA kernels with blocks, and the threads of each, in other orders than `make test` has: docs/software-cuda.md.
+ORDERS ?= descending random:1 random:2
+test-orders: build
+	@for order in $(ORDERS); do \
+		echo "SOFTWARE_CUDA_ORDER=$$order"; \
+		SOFTWARE_CUDA_ORDER=$$order OCL_ICD_VENDORS=none GTEST_FILTER='*cuda*:*Gpu*:*EveryDevice*:*limit*' \
+			$(CTEST) --test-dir $(BUILD) -R _kernels_test -j $(JOBS) --output-on-failure || exit 1; \
+	done
 
 # Readers of files and of DLPack under libFuzzer, each for so many seconds. Needs clang++.
 FUZZ_SECONDS ?= 60

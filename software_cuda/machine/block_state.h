@@ -97,11 +97,15 @@ struct Frame {
     uint32_t warp;
 };
 
+// What the addresses of all 32 lanes are to one another: the same, or one after another.
+enum class Pattern : uint8_t { kScattered, kSame, kDense };
+
 // Addresses of an access, one a lane, that are inside of memory and aligned.
 struct Access {
     const Instruction *instruction;
     const uint64_t *addresses;
     uint32_t lanes;
+    Pattern pattern = Pattern::kScattered;
 };
 
 // The interpreter for one instruction set of the host.
@@ -110,6 +114,11 @@ struct Interpreter {
     void (*run)(BlockState &block, Unit &unit);
     // A shuffle, vote or barrier of a warp by these lanes, which are at it.
     void (*run_warp_operation)(Frame &frame, const Instruction &instruction, uint32_t lanes);
+    // Race cells of a dense access, and of any other; see race_steps.h.
+    bool (*step_cells)(uint64_t *cells, uint32_t bytes, const CellAccess &access,
+                       uint64_t first_thread);
+    uint32_t (*step_lanes)(uint64_t *cells, const uint64_t *addresses, uint32_t lanes,
+                           uint32_t bytes, const CellAccess &access, uint64_t first_thread);
 };
 const Interpreter &baseline_interpreter();
 const Interpreter &avx2_interpreter();

@@ -6,6 +6,7 @@
 #include "software_cuda/machine/arithmetic.h"
 
 #include "software_cuda/machine/accesses.h"
+#include "software_cuda/machine/race_steps.h"
 
 namespace software_cuda::SOFTWARE_CUDA_INSTRUCTION_SET {
 
@@ -203,6 +204,7 @@ void run(BlockState &block, Unit &unit) {
 constexpr Interpreter kInterpreter{run,
                                    [](Frame &frame, const Instruction &i, uint32_t lanes) {
                                        kHandlers[static_cast<size_t>(i.op)](frame, i, lanes);
-                                   }};
+                                   },
+                                   step_cells, step_lanes};
 
 }  // namespace software_cuda::SOFTWARE_CUDA_INSTRUCTION_SET

@@ -33,7 +33,10 @@ private:
 class Observer {
 public:
     Observer(const Memory &memory, Findings &findings, const Settings &settings)
-        : memory_(memory), findings_(findings), settings_(settings) {}
+        : memory_(memory),
+          findings_(findings),
+          settings_(settings),
+          interpreter_(interpreter_of(settings.instruction_set)) {}
 
     // Which of the lanes have an address inside of memory; finds the others, and the allocation of
     // the site.
@@ -64,6 +67,7 @@ private:
     const Memory &memory_;
     Findings &findings_;
     const Settings &settings_;
+    const Interpreter &interpreter_;
     Outcome::Status status_ = Outcome::kDone;
     Counts counts_;
     bool shares_cells_ = false;
