@@ -162,7 +162,8 @@ TEST_P(TensorProductOfSizes, TakesEveryNumberOfChannels) {
     }
 }
 
-// On the CPU as many blocks and slices as threads and more, and offsets that no row has.
+// On the CPU as many blocks and slices as threads and more, and offsets that no row has. On CUDA a
+// quarter of them, as above.
 TEST_P(TensorProductOfSizes, TakesEveryKindOfMap) {
     struct Sizes {
         int64_t input_rows, output_rows, offsets, length, input_channels, output_channels, groups;
@@ -178,7 +179,9 @@ TEST_P(TensorProductOfSizes, TakesEveryKindOfMap) {
                                  groups == 1, offsets == 27});
         }
     }
+    int64_t turn = this->turn();
     for (const Pairs pairs : {Pairs::random, Pairs::sorted, Pairs::one_output, Pairs::empty}) {
+        turn++;  // each size with all pairs
         for (const Sizes &s : sizes) {
             TensorProductCase c{.seed = 7};
             c.input_rows = s.input_rows;
@@ -191,7 +194,7 @@ TEST_P(TensorProductOfSizes, TakesEveryKindOfMap) {
             c.pairs = pairs;
             c.ragged = s.ragged;
             c.accumulate = s.accumulate;
-            if (!check_all(c)) return;
+            if (!check_all(c, turn++ % 4 == 0)) return;
         }
     }
 }
