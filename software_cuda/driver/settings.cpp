@@ -90,6 +90,17 @@ void set_strict(DriverSettings &settings, std::string_view text) {
         text, {{"off", Strict::kOff}, {"shared", Strict::kShared}, {"on", Strict::kOn}});
 }
 
+// MODULE:LINE:TEXT, or nothing.
+void set_edit(DriverSettings &settings, std::string_view text) {
+    settings.edit = {};
+    if (text.empty()) return;
+    const size_t first = text.find(':'), second = text.find(':', first + 1);
+    if (second == std::string_view::npos) throw std::invalid_argument("is not MODULE:LINE:TEXT");
+    const uint64_t line = number(text.substr(first + 1, second - first - 1), 1, UINT32_MAX);
+    settings.edit = {std::string(text.substr(0, first)), line,
+                     std::string(text.substr(second + 1))};
+}
+
 void set_count(DriverSettings &settings, std::string_view text) {
     settings.count = text;
     settings.machine.count = !text.empty();
@@ -113,10 +124,9 @@ const Setting kSettings[] = {
     {"LANES", set_lanes},
     {"INSTRUCTION_SET", set_instruction_set},
     {"RUN", [](auto &s, auto text) { s.run = choose(text, kSwitch); }},
-    {"SKIP_LINE",
-     [](auto &s, auto text) {
-         s.machine.skipped_line = static_cast<uint32_t>(number(text, 0, UINT32_MAX));
-     }},
+    {"STEPS", [](auto &s, auto text) { s.machine.steps = number(text, 0, UINT64_MAX); }},
+    {"EDIT", set_edit},
+    {"PTX", [](auto &s, auto text) { s.ptx = text; }},
     {"REPORT", [](auto &s, auto text) { s.report = text; }},
     {"COUNT", set_count},
 };

@@ -110,6 +110,10 @@ void do_atomics(Frame &frame, const Instruction &i, const uint64_t *addresses, u
     }
 }
 
+void order_lanes(Frame &frame, const Instruction &, uint32_t lanes) {
+    if (WarpOrder *const order = frame.block->warp_order) order->meet(frame.warp, lanes);
+}
+
 void note_inactive_lane(Frame &frame, const Instruction &i, uint32_t lane, uint32_t from) {
     frame.block->observer->find(Finding::kInactiveLane, *frame.block, i, frame.warp * kLanes + lane,
                                 [&] { return ", of lane " + std::to_string(from); });

@@ -7,6 +7,7 @@
 
 #include "software_cuda/machine/machine.h"
 #include "software_cuda/machine/race_cell.h"
+#include "software_cuda/machine/warp_order.h"
 #include "software_cuda/ptx/program.h"
 
 namespace software_cuda {
@@ -53,6 +54,7 @@ private:
 struct Unit {
     uint32_t warp = 0;
     uint32_t alive = 0;  // lanes that have not ended
+    uint64_t steps = 0;  // instructions that it executed
     Fragments ready;     // those at the lowest place run first, so that all meet again
     Fragments at_barrier;
     Fragments at_warp_operation;  // whose other members are in other units, or not there yet
@@ -82,12 +84,13 @@ struct BlockState {
     std::vector<Site> sites;
     std::vector<BlockCounts> counts;
     uint64_t barriers = 0;
-    uint32_t skipped_line = 0;
+    uint64_t most_steps = 0;  // of a unit
     Observer *observer = nullptr;
     bool observes = false;  // accesses: they are checked or counted
     bool stopped = false;   // by a fault
-    // For race cells.
+    // For races. `warp_order`: null where lanes have no barriers of their own.
     uint64_t owner = 0, shared_owner = 0, interval = 1;
+    WarpOrder *warp_order = nullptr;
 };
 
 // A warp of it.

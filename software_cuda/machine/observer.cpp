@@ -74,6 +74,8 @@ const char *kind_name(Finding::Kind kind) {
             return "value of an inactive lane";
         case Finding::kDeadlock:
             return "deadlock";
+        case Finding::kTooManySteps:
+            return "too many steps";
     }
     return "";
 }
@@ -125,6 +127,17 @@ void Observer::fault(Finding::Kind kind, BlockState &block, const Instruction &i
     if (status_ == Outcome::kDone)
         status_ =
             kind == Finding::kMisaligned ? Outcome::kMisalignedAddress : Outcome::kIllegalAddress;
+    block.stopped = true;
+}
+
+void Observer::end_endless(BlockState &block, const Unit &unit, const Instruction &i,
+                           uint32_t lanes) {
+    const auto lane = static_cast<uint32_t>(std::countr_zero(lanes));
+    find(Finding::kTooManySteps, block, i, unit.warp * kLanes + lane, [&] {
+        return ", more than " + std::to_string(block.most_steps) +
+               " instructions in a block (SOFTWARE_CUDA_STEPS)";
+    });
+    if (status_ == Outcome::kDone) status_ = Outcome::kLaunchTimeout;
     block.stopped = true;
 }
 
@@ -205,12 +218,13 @@ void Observer::check_races(BlockState &block, uint32_t warp, const Access &acces
                                                 : kAtomic,
                     .several = false};
     uint32_t lanes = access.lanes;
-    if (access.pattern == Pattern::kSame && i.op != Op::store) {
+    const bool each = block.warp_order;  // notes each lane's access
+    if (!each && access.pattern == Pattern::kSame && i.op != Op::store) {
         // Loads of one place do not conflict, nor do atomic operations.
         cell.several = true;
         lanes = 1;
     }
-    if (shared || !shares_cells_) {
+    if (!each && (shared || !shares_cells_)) {
         const uint32_t bytes = uint32_t{i.bytes} * i.vector, first_thread = warp * kLanes;
         const bool dense = access.pattern == Pattern::kDense;
         if (dense && interpreter_.step_cells(cells_at(block, i, access.addresses[0]), bytes, cell,
@@ -231,7 +245,8 @@ void Observer::check_race(BlockState &block, const Access &access, uint32_t warp
     const uint64_t address = access.addresses[lane];
     const uint32_t bytes = uint32_t{i.bytes} * i.vector;
     uint64_t *const cells = cells_at(block, i, address);
-    if (shared && i.op == Op::load && !cell.several &&
+    WarpOrder *const order = block.warp_order;
+    if (shared && i.op == Op::load && !order && !cell.several &&
         was_read_before(cells, bytes, cell, warp * kLanes + lane))
         return;
     uint64_t races = 0, before = 0;
@@ -241,11 +256,17 @@ void Observer::check_race(BlockState &block, const Access &access, uint32_t warp
         uint64_t differences = 0;
         for (uint32_t n = 1; n < bytes; n++) differences |= cells[n] ^ cells[0];
         // Bytes that were accessed together so far, as most are, need one step.
-        const uint32_t steps = differences == 0 ? 1 : bytes, at_once = bytes / steps;
+        const uint32_t steps = differences == 0 && !order ? 1 : bytes, at_once = bytes / steps;
         for (uint32_t n = 0; n < steps; n++) {
             uint64_t race = 0;
-            const uint64_t old = cells[n], next = cell_after(old, cell, thread, race);
+            uint64_t old = cells[n];
+            const uint64_t next = cell_after(old, cell, thread, race);
             std::fill_n(cells + n, at_once, next);
+            if (order) {
+                const uint64_t told = order->race(old, address + n, shared, cell.kind, thread);
+                if (!told) race &= ~kRaceInBlock;
+                if (race & kRaceInBlock) old = told;
+            }
             if (race) before = old;
             races |= race;
         }

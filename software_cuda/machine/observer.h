@@ -43,6 +43,9 @@ public:
     uint32_t resolve(BlockState &block, uint32_t warp, const Access &access);
     // Accesses of lanes that are right so far, before they are done.
     void observe(BlockState &block, uint32_t warp, const Access &access);
+    // A unit of which these lanes have executed more than they may.
+    void end_endless(BlockState &block, const Unit &unit, const Instruction &instruction,
+                     uint32_t lanes);
     void find(Finding::Kind kind, BlockState &block, const Instruction &instruction,
               uint32_t thread, const Details &details);
 
