@@ -45,7 +45,7 @@ protected:
             check_row<TensorProductCase>(GetParam(), device,
                                          TensorProductRequest{GetParam().type, GetParam().where,
                                                               cpu    ? 3e6
-                                                              : cuda ? 2e5
+                                                              : cuda ? 1e5
                                                                      : 1e6,
                                                               product},
                                          cpu    ? 40
