@@ -1,5 +1,5 @@
 # In short:  make demo  (a picture, filtered; a scan; a training)    make test  (all tests)
-#               make bench  make soak  make fuzz  make fuzz-readers
+#               make bench  make soak  make fuzz  make fuzz-readers  make mutants  make test-orders
 # After a change of a schedule:  make explore ARGS="run conv2d 56x56_64-64_3x3"
 # PRESET chooses another kind of build, BUILD another tree: make test PRESET=asan
 
@@ -9,7 +9,7 @@ CMAKE := .venv/bin/cmake
 CTEST := .venv/bin/ctest
 JOBS ?= $(shell nproc)
 
-.PHONY: all setup kernels configure build demo explore test soak fuzz fuzz-readers bench bench-peers docs clean
+.PHONY: all setup kernels configure build demo explore test test-orders soak fuzz fuzz-readers mutants bench bench-peers docs clean
 
 all: build
 
@@ -49,6 +49,15 @@ explore: configure
 test: build
 	$(CTEST) --test-dir $(BUILD) -j $(JOBS) --output-on-failure
 
+# CUDA kernels with blocks, and the threads of each, in other orders than `make test` has: docs/software-cuda.md.
+ORDERS ?= descending random:1 random:2
+test-orders: build
+	@for order in $(ORDERS); do \
+		echo "SOFTWARE_CUDA_ORDER=$$order"; \
+		SOFTWARE_CUDA_ORDER=$$order OCL_ICD_VENDORS=none GTEST_FILTER='*cuda*:*Gpu*:*EveryDevice*:*limit*' \
+			$(CTEST) --test-dir $(BUILD) -R _kernels_test -j $(JOBS) --output-on-failure || exit 1; \
+	done
+
 # Readers of files and of DLPack under libFuzzer, each for so many seconds. Needs clang++.
 FUZZ_SECONDS ?= 60
 fuzz-readers: build
@@ -68,6 +77,10 @@ soak: build
 fuzz: configure
 	@$(CMAKE) --build $(BUILD) --target fuzz -j $(JOBS)
 	$(CTEST) --test-dir $(BUILD) -C fuzz -L fuzz -j $(JOBS) --output-on-failure
+
+# CUDA kernels with a barrier, comparison or clamp left out, which tests must find: docs/software-cuda.md.
+mutants: configure
+	@$(CMAKE) --build $(BUILD) -j $(JOBS) --target mutants
 
 bench-peers: setup
 	.venv/bin/pip install --quiet --disable-pip-version-check --no-deps -r requirements-peers.txt

@@ -20,10 +20,30 @@ std::string key_of(std::string_view text) {
     return hexadecimal(XXH3_64bits(text.data(), text.size())).substr(2);
 }
 
+void save(const std::string &path, const std::string &text) {
+    std::ofstream file(path, std::ios::binary);
+    file << text;
+    if (!file.flush()) driver().log.add(path + " can't be written");
+}
+
+void replace_line(std::string &text, const LineEdit &edit) {
+    size_t begin = 0;
+    for (uint64_t line = 1; line < edit.line && begin != text.npos; line++) {
+        begin = text.find('\n', begin);
+        if (begin != text.npos) begin++;
+    }
+    require(begin != text.npos, CUDA_ERROR_INVALID_VALUE,
+            "module " + edit.module + " has no line " + std::to_string(edit.line));
+    text.replace(begin, std::min(text.find('\n', begin), text.size()) - begin, edit.text);
+}
+
 Module parsed(const void *image, uint32_t capability, std::string &key) {
     try {
-        const std::string text = ptx_of_image(image);
+        std::string text = ptx_of_image(image);
         key = key_of(text);
+        const DriverSettings settings = driver().settings();
+        if (!settings.ptx.empty()) save(settings.ptx + "/" + key + ".ptx", text);
+        if (settings.edit.module == key) replace_line(text, settings.edit);
         return parse_module(text, capability);
     } catch (const ModuleError &error) {
         throw Failure(static_cast<Status>(error.status()), error.what());

@@ -99,11 +99,14 @@ nlohmann::json json_of(const Counts &counts) {
         threads[name] = counts.thread_instructions[i];
         warps[name] = counts.warp_instructions[i];
     }
+    nlohmann::json lines = nlohmann::json::object();
+    for (const auto &[line, count] : counts.lines) lines[std::to_string(line)] = count;
     return {{"thread_instructions", threads},
             {"warp_instructions", warps},
             {"branches", counts.branches},
             {"divergent_branches", counts.divergent_branches},
             {"barriers", counts.barriers},
+            {"lines", lines},
             {"blocks", counts.blocks},
             {"threads", counts.threads},
             {"global_loads", json_of(counts.global_loads)},

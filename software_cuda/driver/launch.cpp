@@ -101,6 +101,7 @@ bool of_global_memory(const Finding &finding) {
         case Finding::kDivergentBarrier:
         case Finding::kInactiveLane:
         case Finding::kDeadlock:
+        case Finding::kTooManySteps:
             return false;
         default:
             return !finding.shared;

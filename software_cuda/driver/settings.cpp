@@ -72,6 +72,14 @@ void set_lanes(DriverSettings &settings, std::string_view text) {
     settings.machine.lanes = choose<unsigned>(text, {{"1", 1}, {"16", 16}, {"32", 32}});
 }
 
+void set_instruction_set(DriverSettings &settings, std::string_view text) {
+    const auto set = choose<InstructionSet>(text, {{"baseline", InstructionSet::kBaseline},
+                                                   {"avx2", InstructionSet::kAvx2},
+                                                   {"avx512", InstructionSet::kAvx512}});
+    if (!host_has(set)) throw std::invalid_argument("is not one that this host has");
+    settings.machine.instruction_set = set;
+}
+
 void set_check(DriverSettings &settings, std::string_view text) {
     settings.machine.check = choose<Check>(
         text, {{"none", Check::kNone}, {"memory", Check::kMemory}, {"all", Check::kAll}});
@@ -80,6 +88,17 @@ void set_check(DriverSettings &settings, std::string_view text) {
 void set_strict(DriverSettings &settings, std::string_view text) {
     settings.strict = choose<Strict>(
         text, {{"off", Strict::kOff}, {"shared", Strict::kShared}, {"on", Strict::kOn}});
+}
+
+// MODULE:LINE:TEXT, or nothing.
+void set_edit(DriverSettings &settings, std::string_view text) {
+    settings.edit = {};
+    if (text.empty()) return;
+    const size_t first = text.find(':'), second = text.find(':', first + 1);
+    if (second == std::string_view::npos) throw std::invalid_argument("is not MODULE:LINE:TEXT");
+    const uint64_t line = number(text.substr(first + 1, second - first - 1), 1, UINT32_MAX);
+    settings.edit = {std::string(text.substr(0, first)), line,
+                     std::string(text.substr(second + 1))};
 }
 
 void set_count(DriverSettings &settings, std::string_view text) {
@@ -103,11 +122,11 @@ const Setting kSettings[] = {
     {"THREADS",
      [](auto &s, auto text) { s.machine.threads = static_cast<unsigned>(number(text, 0, 4096)); }},
     {"LANES", set_lanes},
+    {"INSTRUCTION_SET", set_instruction_set},
     {"RUN", [](auto &s, auto text) { s.run = choose(text, kSwitch); }},
-    {"SKIP_LINE",
-     [](auto &s, auto text) {
-         s.machine.skipped_line = static_cast<uint32_t>(number(text, 0, UINT32_MAX));
-     }},
+    {"STEPS", [](auto &s, auto text) { s.machine.steps = number(text, 0, UINT64_MAX); }},
+    {"EDIT", set_edit},
+    {"PTX", [](auto &s, auto text) { s.ptx = text; }},
     {"REPORT", [](auto &s, auto text) { s.report = text; }},
     {"COUNT", set_count},
 };

@@ -19,6 +19,13 @@ enum class Strict {
     kOn,      // global memory too
 };
 
+// A line of a module that is another one: a mutant.
+struct LineEdit {
+    std::string module;  // its key
+    uint64_t line = 0;   // from 1
+    std::string text;
+};
+
 struct DriverSettings {
     Settings machine;
     std::vector<const Chip *> chips{find_chip("sm_80")};  // of each device; the last of the others
@@ -29,6 +36,8 @@ struct DriverSettings {
     std::string report;  // file that lines are added to; "": standard error; "off": none
     std::string count;   // file that the counts of all launches are written to, when the process
                          // ends
+    std::string ptx;     // folder that the text of each module is written to; "": none
+    LineEdit edit;
 
     const Chip &chip(size_t device) const { return *chips[std::min(device, chips.size() - 1)]; }
 

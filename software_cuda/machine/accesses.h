@@ -1,9 +1,6 @@
 // Handlers of loads and stores.
 namespace software_cuda::SOFTWARE_CUDA_INSTRUCTION_SET {
 
-// What the addresses of all 32 lanes are to one another.
-enum class Pattern { kScattered, kSame, kDense };
-
 struct Place {
     alignas(64) uint64_t at[kLanes];
     uint8_t *host;  // of address 0
@@ -51,7 +48,7 @@ HOT void find_place(Frame &frame, const Instruction &i, uint32_t lanes, Place &p
                                         : Pattern::kScattered;
     place.host = i.space == Space::kShared ? block.shared : block.memory.bytes - block.memory.base;
     if (block.observes) [[unlikely]]
-        block.observer->observe(block, frame.warp, {&i, place.at, place.lanes});
+        block.observer->observe(block, frame.warp, {&i, place.at, place.lanes, place.pattern});
 }
 
 template<typename M>

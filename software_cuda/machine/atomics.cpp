@@ -58,6 +58,9 @@ Bits update(uint8_t *place, AtomicOp operation, Bits b, Bits c, bool flush) {
             const float x = std::bit_cast<float>(old), y = std::bit_cast<float>(b);
             result = flush ? flushed(flushed(x) + flushed(y)) : x + y;
             if (result != result) result = std::bit_cast<float>(0x7fffffffu);
+        } else if constexpr (std::is_same_v<T, double>) {
+            result = std::bit_cast<double>(old) + std::bit_cast<double>(b);
+            if (result != result) result = std::bit_cast<double>(~uint64_t{0} >> 1);
         } else {
             result = combined(operation, std::bit_cast<T>(old), std::bit_cast<T>(b),
                               std::bit_cast<T>(c));
@@ -105,6 +108,10 @@ void do_atomics(Frame &frame, const Instruction &i, const uint64_t *addresses, u
         default:
             return update_lanes<uint32_t, uint32_t>(frame, i, addresses, host, lanes);
     }
+}
+
+void order_lanes(Frame &frame, const Instruction &, uint32_t lanes) {
+    if (WarpOrder *const order = frame.block->warp_order) order->meet(frame.warp, lanes);
 }
 
 void note_inactive_lane(Frame &frame, const Instruction &i, uint32_t lane, uint32_t from) {

@@ -19,18 +19,14 @@ T *aligned_data(std::vector<T> &bytes, size_t count) {
     return reinterpret_cast<T *>((address + kCacheLine - 1) / kCacheLine * kCacheLine);
 }
 
+bool has_warp_barriers(const Program &program) {
+    return std::any_of(program.code.begin(), program.code.end(),
+                       [](const Instruction &i) { return i.op == Op::warp_barrier; });
+}
+
 uint32_t full_warps(uint32_t threads) { return (threads + kLanes - 1) / kLanes; }
 
 }  // namespace
-
-const Interpreter &host_interpreter() {
-    static const Interpreter &widest = []() -> const Interpreter & {
-        if (__builtin_cpu_supports("x86-64-v4")) return avx512_interpreter();
-        if (__builtin_cpu_supports("x86-64-v3")) return avx2_interpreter();
-        return baseline_interpreter();
-    }();
-    return widest;
-}
 
 Frame frame_of(BlockState &block, uint32_t warp) {
     return {{block.rows + size_t{warp} * block.program->warp_bytes, block.uniform}, &block, warp};
@@ -42,7 +38,7 @@ BlockRunner::BlockRunner(const Launch &launch, const Memory &memory, const Setti
     : launch_(launch),
       settings_(settings),
       program_(*launch.entry->program),
-      interpreter_(host_interpreter()),
+      interpreter_(interpreter_of(settings.instruction_set)),
       storage_(storage),
       launch_number_(launch_number),
       observer_(memory, findings, settings) {
@@ -59,9 +55,11 @@ BlockRunner::BlockRunner(const Launch &launch, const Memory &memory, const Setti
         block_.shared_cells = aligned_data(storage.shared_cells, block_.shared_bytes);
     block_.sites.resize(program_.sites);
     block_.counts.resize(program_.blocks.size());
-    block_.skipped_line = settings.skipped_line;
+    block_.most_steps = settings.steps ? settings.steps : UINT64_MAX;
     block_.observer = &observer_;
     block_.observes = settings.check != Check::kNone || settings.count;
+    if (settings.check >= Check::kAll && has_warp_barriers(program_))
+        block_.warp_order = &warp_order_.emplace(warps);
     observer_.share_cells(shares_cells);
     write_uniform_rows();
     write_thread_rows();
@@ -136,6 +134,7 @@ void BlockRunner::start_block(uint64_t number, Dim3 index) {
         unit.warp = warp;
         unit.alive =
             end <= first ? 0 : static_cast<uint32_t>((uint64_t{1} << end) - (uint64_t{1} << first));
+        unit.steps = 0;
         unit.ready.clear();
         unit.at_barrier.clear();
         unit.at_warp_operation.clear();
@@ -153,6 +152,7 @@ void BlockRunner::start_block(uint64_t number, Dim3 index) {
     block_.owner = uint64_t{launch_number_} << race_cell::kBlocksShift |
                    (number & ((1u << race_cell::kBlocksShift) - 1));
     block_.interval = 1;
+    if (block_.warp_order) block_.warp_order->begin_interval();
     if (settings_.order == Order::kRandom) random_.seed(settings_.seed + number);
 }
 
@@ -252,6 +252,7 @@ bool BlockRunner::release_barrier() {
         observer_.find(Finding::kDivergentBarrier, block_, before(place), 0,
                        [] { return ", others have ended"; });
     block_.barriers++;
+    if (block_.warp_order) block_.warp_order->begin_interval();
     block_.interval = block_.interval == race_cell::kIntervalMask || block_.interval == 0
                           ? 0
                           : block_.interval + 1;
@@ -264,10 +265,14 @@ void BlockRunner::add_counts(Counts &counts) const {
     for (size_t n = 0; n < block_.counts.size(); n++) {
         const BlockCounts &count = block_.counts[n];
         const BasicBlock &basic = program_.blocks[n];
+        uint32_t line = 0;
         for (uint32_t at = basic.first; at < basic.end; at++) {
             const auto kind = static_cast<size_t>(program_.code[at].kind);
             counts.thread_instructions[kind] += count.lanes;
             counts.warp_instructions[kind] += count.warps;
+            if (!settings_.count || program_.code[at].line == line) continue;
+            line = program_.code[at].line;
+            counts.lines[line] += count.lanes;
         }
         if (program_.code[basic.end - 1].op == Op::branch) counts.branches += count.warps;
         counts.divergent_branches += count.splits;

@@ -1,6 +1,7 @@
 // Runs blocks of a launch one after another on one thread of the host.
 #pragma once
 
+#include <optional>
 #include <random>
 #include <vector>
 
@@ -44,6 +45,7 @@ private:
     const uint32_t launch_number_;
     BlockState block_;
     Observer observer_;
+    std::optional<WarpOrder> warp_order_;
     std::vector<Unit> units_;
     std::vector<uint32_t> order_;
     std::mt19937_64 random_;

@@ -7,6 +7,7 @@
 
 #include "software_cuda/machine/machine.h"
 #include "software_cuda/machine/race_cell.h"
+#include "software_cuda/machine/warp_order.h"
 #include "software_cuda/ptx/program.h"
 
 namespace software_cuda {
@@ -53,6 +54,7 @@ private:
 struct Unit {
     uint32_t warp = 0;
     uint32_t alive = 0;  // lanes that have not ended
+    uint64_t steps = 0;  // instructions that it executed
     Fragments ready;     // those at the lowest place run first, so that all meet again
     Fragments at_barrier;
     Fragments at_warp_operation;  // whose other members are in other units, or not there yet
@@ -82,12 +84,13 @@ struct BlockState {
     std::vector<Site> sites;
     std::vector<BlockCounts> counts;
     uint64_t barriers = 0;
-    uint32_t skipped_line = 0;
+    uint64_t most_steps = 0;  // of a unit
     Observer *observer = nullptr;
     bool observes = false;  // accesses: they are checked or counted
     bool stopped = false;   // by a fault
-    // For race cells.
+    // For races. `warp_order`: null where lanes have no barriers of their own.
     uint64_t owner = 0, shared_owner = 0, interval = 1;
+    WarpOrder *warp_order = nullptr;
 };
 
 // A warp of it.
@@ -97,11 +100,15 @@ struct Frame {
     uint32_t warp;
 };
 
+// What the addresses of all 32 lanes are to one another: the same, or one after another.
+enum class Pattern : uint8_t { kScattered, kSame, kDense };
+
 // Addresses of an access, one a lane, that are inside of memory and aligned.
 struct Access {
     const Instruction *instruction;
     const uint64_t *addresses;
     uint32_t lanes;
+    Pattern pattern = Pattern::kScattered;
 };
 
 // The interpreter for one instruction set of the host.
@@ -110,12 +117,16 @@ struct Interpreter {
     void (*run)(BlockState &block, Unit &unit);
     // A shuffle, vote or barrier of a warp by these lanes, which are at it.
     void (*run_warp_operation)(Frame &frame, const Instruction &instruction, uint32_t lanes);
+    // Race cells of a dense access, and of any other; see race_steps.h.
+    bool (*step_cells)(uint64_t *cells, uint32_t bytes, const CellAccess &access,
+                       uint64_t first_thread);
+    uint32_t (*step_lanes)(uint64_t *cells, const uint64_t *addresses, uint32_t lanes,
+                           uint32_t bytes, const CellAccess &access, uint64_t first_thread);
 };
 const Interpreter &baseline_interpreter();
 const Interpreter &avx2_interpreter();
 const Interpreter &avx512_interpreter();
-// The widest that the host has.
-const Interpreter &host_interpreter();
+const Interpreter &interpreter_of(InstructionSet set);
 
 Frame frame_of(BlockState &block, uint32_t warp);
 

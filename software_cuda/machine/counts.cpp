@@ -37,6 +37,7 @@ void Counts::add(const Counts &other) {
     sum(global_stores, other.global_stores);
     sum(shared_loads, other.shared_loads);
     sum(shared_stores, other.shared_stores);
+    for (const auto &[line, threads] : other.lines) lines[line] += threads;
     seconds += other.seconds;
 }
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 
 namespace software_cuda {
 
@@ -43,7 +44,8 @@ struct Counts {
     uint64_t blocks = 0, threads = 0;
     // Only where Settings::count is set.
     MemoryCounts global_loads, global_stores, shared_loads, shared_stores;
-    double seconds = 0;  // on the host
+    std::map<uint32_t, uint64_t> lines;  // of the module: threads that came to it
+    double seconds = 0;                  // on the host
 
     uint64_t all_thread_instructions() const;
     void add(const Counts &other);

@@ -6,6 +6,7 @@
 #include "software_cuda/machine/arithmetic.h"
 
 #include "software_cuda/machine/accesses.h"
+#include "software_cuda/machine/race_steps.h"
 
 namespace software_cuda::SOFTWARE_CUDA_INSTRUCTION_SET {
 
@@ -87,7 +88,7 @@ constexpr Handler kHandlers[] = {
 #include "software_cuda/ptx/instructions.def"
 #undef INSTRUCTION
     run_and_pred, run_or_pred, run_xor_pred, run_not_pred, run_mov_pred,    run_load,    run_store,
-    run_atomic,   run_shuffle, run_vote,     run_nothing,  run_active_mask, run_nothing,
+    run_atomic,   run_shuffle, run_vote,     order_lanes,  run_active_mask, run_nothing,
 };
 static_assert(std::size(kHandlers) == static_cast<size_t>(Op::branch));
 
@@ -111,7 +112,7 @@ struct Runner {
     }
     HOT void run_one(const Instruction &i) {
         const uint32_t active = guarded(frame, i, lanes);
-        if (active && i.line != block.skipped_line) [[likely]]
+        if (active) [[likely]]
             kHandlers[static_cast<size_t>(i.op)](frame, i, active);
     }
 
@@ -133,7 +134,7 @@ struct Runner {
 
     // The last instruction of a basic block; as branch().
     HOT bool finish(const Instruction &i) {
-        if (i.op == Op::branch) return i.line == block.skipped_line ? (at++, true) : branch(i);
+        if (i.op == Op::branch) return branch(i);
         if (i.op < Op::shuffle || i.op == Op::nothing) [[likely]] {
             run_one(i);
             at++;
@@ -143,8 +144,7 @@ struct Runner {
     }
 
     bool wait(const Instruction &i) {
-        const uint32_t active = i.line == block.skipped_line ? 0 : guarded(frame, i, lanes),
-                       rest = lanes & ~active;
+        const uint32_t active = guarded(frame, i, lanes), rest = lanes & ~active;
         if (active == 0) {
             at++;
             return true;
@@ -187,6 +187,10 @@ void run(BlockState &block, Unit &unit) {
             BlockCounts &counts = block.counts[r.at];
             counts.warps++;
             counts.lanes += static_cast<uint32_t>(__builtin_popcount(r.lanes));
+            unit.steps += basic.end - basic.first;
+            if (unit.steps > block.most_steps) [[unlikely]]
+                return block.observer->end_endless(block, unit, program.code[basic.end - 1],
+                                                   r.lanes);
             r.run_straight(&program.code[basic.first], &program.code[basic.end - 1]);
             const bool goes_on = r.finish(program.code[basic.end - 1]);
             if (block.stopped) [[unlikely]]
@@ -203,6 +207,7 @@ void run(BlockState &block, Unit &unit) {
 constexpr Interpreter kInterpreter{run,
                                    [](Frame &frame, const Instruction &i, uint32_t lanes) {
                                        kHandlers[static_cast<size_t>(i.op)](frame, i, lanes);
-                                   }};
+                                   },
+                                   step_cells, step_lanes};
 
 }  // namespace software_cuda::SOFTWARE_CUDA_INSTRUCTION_SET

@@ -20,6 +20,7 @@ namespace software_cuda {
 // Of what is rare, in any instruction set.
 void do_atomics(Frame &frame, const Instruction &i, const uint64_t *addresses, uint8_t *host,
                 uint32_t lanes);
+void order_lanes(Frame &frame, const Instruction &i, uint32_t lanes);
 void note_inactive_lane(Frame &frame, const Instruction &i, uint32_t lane, uint32_t from);
 
 }  // namespace software_cuda

@@ -20,14 +20,21 @@ enum class Check : uint8_t {
 // Of the threads of a block between two barriers, and of the blocks of a launch.
 enum class Order : uint8_t { kAscending, kDescending, kRandom };
 
+// Of the host, which the machine is compiled for.
+enum class InstructionSet : uint8_t { kWidest, kBaseline, kAvx2, kAvx512 };
+bool host_has(InstructionSet set);
+
 struct Settings {
     Check check = Check::kNone;
     Order order = Order::kAscending;
-    uint64_t seed = 0;          // of a random order
-    unsigned lanes = 32;        // threads of a warp that run in lockstep: 1, 16 or 32
-    unsigned threads = 0;       // of the host, 0: as many as it has
-    bool count = false;         // wavefronts and sectors too, which takes time
-    uint32_t skipped_line = 0;  // of the module: its instruction does nothing, a mutant; 0: none
+    uint64_t seed = 0;     // of a random order
+    unsigned lanes = 32;   // threads of a warp that run in lockstep: 1, 16 or 32
+    unsigned threads = 0;  // of the host, 0: as many as it has
+    bool count = false;    // wavefronts and sectors too, which takes time
+    InstructionSet instruction_set = InstructionSet::kWidest;  // one that the host has
+    // Instructions of one block that threads in lockstep may execute, after which the launch ends;
+    // 0: any number. As many take a GPU some seconds, after which a driver's watchdog would end it.
+    uint64_t steps = 1'000'000'000;
 };
 
 struct Dim3 {
@@ -57,6 +64,7 @@ struct Finding {
         kDivergentBarrier,
         kInactiveLane,
         kDeadlock,
+        kTooManySteps,
     };
     Kind kind;
     bool shared;  // memory
@@ -68,7 +76,13 @@ struct Finding {
 const char *kind_name(Finding::Kind kind);
 
 struct Outcome {
-    enum Status { kDone = 0, kIllegalAddress = 700, kMisalignedAddress = 716, kLaunchFailed = 719 };
+    enum Status {
+        kDone = 0,
+        kIllegalAddress = 700,
+        kLaunchTimeout = 702,
+        kMisalignedAddress = 716,
+        kLaunchFailed = 719
+    };
     Status status = kDone;  // a CUresult
     std::vector<Finding> findings;
     Counts counts;

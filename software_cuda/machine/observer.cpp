@@ -41,6 +41,11 @@ private:
 };
 std::atomic_flag CellLock::flags[CellLock::kFlags];
 
+uint64_t *cells_at(const BlockState &block, const Instruction &i, uint64_t address) {
+    return i.space == Space::kShared ? block.shared_cells + address
+                                     : block.memory.cells + (address - block.memory.base);
+}
+
 }  // namespace
 
 const char *kind_name(Finding::Kind kind) {
@@ -69,6 +74,8 @@ const char *kind_name(Finding::Kind kind) {
             return "value of an inactive lane";
         case Finding::kDeadlock:
             return "deadlock";
+        case Finding::kTooManySteps:
+            return "too many steps";
     }
     return "";
 }
@@ -123,6 +130,17 @@ void Observer::fault(Finding::Kind kind, BlockState &block, const Instruction &i
     block.stopped = true;
 }
 
+void Observer::end_endless(BlockState &block, const Unit &unit, const Instruction &i,
+                           uint32_t lanes) {
+    const auto lane = static_cast<uint32_t>(std::countr_zero(lanes));
+    find(Finding::kTooManySteps, block, i, unit.warp * kLanes + lane, [&] {
+        return ", more than " + std::to_string(block.most_steps) +
+               " instructions in a block (SOFTWARE_CUDA_STEPS)";
+    });
+    if (status_ == Outcome::kDone) status_ = Outcome::kLaunchTimeout;
+    block.stopped = true;
+}
+
 uint32_t Observer::resolve(BlockState &block, uint32_t warp, const Access &access) {
     const Instruction &i = *access.instruction;
     const uint64_t bytes = uint64_t{i.bytes} * i.vector;
@@ -154,6 +172,7 @@ uint32_t Observer::resolve(BlockState &block, uint32_t warp, const Access &acces
 }
 
 void Observer::observe(BlockState &block, uint32_t warp, const Access &access) {
+    if (!access.lanes) return;
     if (settings_.check >= Check::kMemory) check_written(block, warp, access);
     if (settings_.check >= Check::kAll) check_races(block, warp, access);
     if (!settings_.count) return;
@@ -170,7 +189,14 @@ void Observer::check_written(BlockState &block, uint32_t warp, const Access &acc
     const uint32_t bytes = uint32_t{i.bytes} * i.vector;
     uint8_t *const written =
         i.space == Space::kShared ? block.shared_written : block.memory.written - block.memory.base;
-    for (uint32_t left = access.lanes; left; left &= left - 1) {
+    if (access.pattern == Pattern::kDense) {
+        uint8_t *const first = written + access.addresses[0];
+        const bool known = i.op == Op::store || !std::memchr(first, 0, kLanes * bytes);
+        if (known && i.op != Op::load) std::memset(first, 1, kLanes * bytes);
+        if (known) return;
+    }
+    const uint32_t lanes = access.pattern == Pattern::kSame ? 1 : access.lanes;
+    for (uint32_t left = lanes; left; left &= left - 1) {
         const auto lane = static_cast<uint32_t>(std::countr_zero(left));
         uint8_t *const p = written + access.addresses[lane];
         if (i.op != Op::store && std::find(p, p + bytes, 0) != p + bytes) {
@@ -184,14 +210,30 @@ void Observer::check_written(BlockState &block, uint32_t warp, const Access &acc
 void Observer::check_races(BlockState &block, uint32_t warp, const Access &access) {
     const Instruction &i = *access.instruction;
     const bool shared = i.space == Space::kShared;
-    const CellAccess cell{.owner = shared ? block.shared_owner : block.owner,
-                          .launch_shift = shared ? 0 : race_cell::kBlocksShift,
-                          .interval = block.interval,
-                          .kind = i.op == Op::load    ? kRead
-                                  : i.op == Op::store ? kWrite
-                                                      : kAtomic,
-                          .several = false};
-    for (uint32_t left = access.lanes; left; left &= left - 1) {
+    CellAccess cell{.owner = shared ? block.shared_owner : block.owner,
+                    .launch_shift = shared ? 0 : race_cell::kBlocksShift,
+                    .interval = block.interval,
+                    .kind = i.op == Op::load    ? kRead
+                            : i.op == Op::store ? kWrite
+                                                : kAtomic,
+                    .several = false};
+    uint32_t lanes = access.lanes;
+    const bool each = block.warp_order;  // notes each lane's access
+    if (!each && access.pattern == Pattern::kSame && i.op != Op::store) {
+        // Loads of one place do not conflict, nor do atomic operations.
+        cell.several = true;
+        lanes = 1;
+    }
+    if (!each && (shared || !shares_cells_)) {
+        const uint32_t bytes = uint32_t{i.bytes} * i.vector, first_thread = warp * kLanes;
+        const bool dense = access.pattern == Pattern::kDense;
+        if (dense && interpreter_.step_cells(cells_at(block, i, access.addresses[0]), bytes, cell,
+                                             first_thread))
+            return;
+        lanes = interpreter_.step_lanes(cells_at(block, i, 0), access.addresses, lanes, bytes, cell,
+                                        first_thread);
+    }
+    for (uint32_t left = lanes; left; left &= left - 1) {
         check_race(block, access, warp, static_cast<uint32_t>(std::countr_zero(left)), cell);
     }
 }
@@ -202,9 +244,10 @@ void Observer::check_race(BlockState &block, const Access &access, uint32_t warp
     const bool shared = i.space == Space::kShared;
     const uint64_t address = access.addresses[lane];
     const uint32_t bytes = uint32_t{i.bytes} * i.vector;
-    uint64_t *const cells =
-        shared ? block.shared_cells + address : block.memory.cells + (address - block.memory.base);
-    if (shared && i.op == Op::load && was_read_before(cells, bytes, cell, warp * kLanes + lane))
+    uint64_t *const cells = cells_at(block, i, address);
+    WarpOrder *const order = block.warp_order;
+    if (shared && i.op == Op::load && !order && !cell.several &&
+        was_read_before(cells, bytes, cell, warp * kLanes + lane))
         return;
     uint64_t races = 0, before = 0;
     const uint64_t thread = warp * kLanes + lane;
@@ -213,11 +256,17 @@ void Observer::check_race(BlockState &block, const Access &access, uint32_t warp
         uint64_t differences = 0;
         for (uint32_t n = 1; n < bytes; n++) differences |= cells[n] ^ cells[0];
         // Bytes that were accessed together so far, as most are, need one step.
-        const uint32_t steps = differences == 0 ? 1 : bytes, at_once = bytes / steps;
+        const uint32_t steps = differences == 0 && !order ? 1 : bytes, at_once = bytes / steps;
         for (uint32_t n = 0; n < steps; n++) {
             uint64_t race = 0;
-            const uint64_t old = cells[n], next = cell_after(old, cell, thread, race);
+            uint64_t old = cells[n];
+            const uint64_t next = cell_after(old, cell, thread, race);
             std::fill_n(cells + n, at_once, next);
+            if (order) {
+                const uint64_t told = order->race(old, address + n, shared, cell.kind, thread);
+                if (!told) race &= ~kRaceInBlock;
+                if (race & kRaceInBlock) old = told;
+            }
             if (race) before = old;
             races |= race;
         }

@@ -33,13 +33,19 @@ private:
 class Observer {
 public:
     Observer(const Memory &memory, Findings &findings, const Settings &settings)
-        : memory_(memory), findings_(findings), settings_(settings) {}
+        : memory_(memory),
+          findings_(findings),
+          settings_(settings),
+          interpreter_(interpreter_of(settings.instruction_set)) {}
 
     // Which of the lanes have an address inside of memory; finds the others, and the allocation of
     // the site.
     uint32_t resolve(BlockState &block, uint32_t warp, const Access &access);
     // Accesses of lanes that are right so far, before they are done.
     void observe(BlockState &block, uint32_t warp, const Access &access);
+    // A unit of which these lanes have executed more than they may.
+    void end_endless(BlockState &block, const Unit &unit, const Instruction &instruction,
+                     uint32_t lanes);
     void find(Finding::Kind kind, BlockState &block, const Instruction &instruction,
               uint32_t thread, const Details &details);
 
@@ -64,6 +70,7 @@ private:
     const Memory &memory_;
     Findings &findings_;
     const Settings &settings_;
+    const Interpreter &interpreter_;
     Outcome::Status status_ = Outcome::kDone;
     Counts counts_;
     bool shares_cells_ = false;

@@ -41,7 +41,10 @@ struct f64 {
     using Row = uint64_t;
     using Value = double;
     HOT static Value get(Row x) { return __builtin_bit_cast(double, x); }
-    HOT static Row put(Value x) { return __builtin_bit_cast(uint64_t, x); }
+    // The ISA leaves a NaN's bits open; the host's are those of one operand or the other.
+    HOT static Row put(Value x) {
+        return x != x ? 0x7fffffffffffffffu : __builtin_bit_cast(uint64_t, x);
+    }
 };
 
 // Without branches, so that loops over lanes become vector code on any instruction set.
@@ -232,6 +235,12 @@ HOT T smaller(T a, T b) {
 HOT float flushed(float x) {
     return __builtin_fabsf(x) < 0x1p-126f ? __builtin_copysignf(0.0f, x) : x;
 }
+// Section "div": by what is beyond 2^126 it is a product with zero.
+HOT float approximate_quotient(float a, float b) {
+    const float magnitude = __builtin_fabsf(b);
+    const bool beyond = magnitude > 0x1p126f && magnitude < __builtin_inff();
+    return beyond ? a * __builtin_copysignf(0.0f, b) : a / b;
+}
 HOT float reciprocal_root(float x) {
     return static_cast<float>(1.0 / __builtin_sqrt(static_cast<double>(x)));
 }
@@ -244,7 +253,8 @@ HOT float floor_of(float x) { return __builtin_floorf(x); }
 HOT double floor_of(double x) { return __builtin_floor(x); }
 HOT float ceiling_of(float x) { return __builtin_ceilf(x); }
 HOT double ceiling_of(double x) { return __builtin_ceil(x); }
-// Section "cvt": what is out of range is the nearest value that there is, a NaN is 0.
+// Section "cvt": what is out of range is the nearest value that there is. A NaN is 0, or the sign
+// bit alone where it comes from 64 bits or goes there.
 template<typename T, typename F>
 HOT T saturated(F x) {
     constexpr F end =
@@ -253,10 +263,13 @@ HOT T saturated(F x) {
     // A type of 32 bits or less fits one that loops over lanes convert to at once.
     using Wide = std::conditional_t<sizeof(T) < 4, int32_t, T>;
     const bool inside = x >= begin && x < end;
+    constexpr bool wide = sizeof(F) == 8 || sizeof(T) == 8;
+    constexpr T nan = wide ? static_cast<T>(uint64_t{1} << (8 * sizeof(T) - 1)) : T{0};
     const T value = static_cast<T>(static_cast<Wide>(inside ? x : F{0}));
-    return inside || x != x ? value
-           : x < 0          ? std::numeric_limits<T>::min()
-                            : std::numeric_limits<T>::max();
+    return inside   ? value
+           : x != x ? nan
+           : x < 0  ? std::numeric_limits<T>::min()
+                    : std::numeric_limits<T>::max();
 }
 
 }  // namespace software_cuda::SOFTWARE_CUDA_INSTRUCTION_SET

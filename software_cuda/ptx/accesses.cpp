@@ -17,6 +17,26 @@ bool is_hint(std::string_view part) {
            part.starts_with("L1::") || part.starts_with("L2::");
 }
 
+// Sections "atom" and "red", of 32 and 64 bits.
+bool takes(AtomicOp operation, Type type) {
+    using enum Type;
+    const auto is = [&](std::initializer_list<Type> types) {
+        return std::find(types.begin(), types.end(), type) != types.end();
+    };
+    switch (operation) {
+        case AtomicOp::kAdd:
+            return is({u32, s32, u64, f32, f64});
+        case AtomicOp::kMin:
+        case AtomicOp::kMax:
+            return is({u32, s32, u64, s64});
+        case AtomicOp::kIncrement:
+        case AtomicOp::kDecrement:
+            return is({u32});
+        default:
+            return is({b32, b64});
+    }
+}
+
 }  // namespace
 
 void BodyParser::set_space(Statement &s, std::string_view part) {
@@ -140,10 +160,8 @@ void BodyParser::atomic(Statement &s) {
         }
     }
     const auto mode = static_cast<AtomicOp>(i.mode);
-    if (!type || !has_space || !has_operation || bytes_of(*type) < 4) refuse(s);
-    const bool is_float = *type == Type::f32 || *type == Type::f64;
-    const bool counts = mode == AtomicOp::kIncrement || mode == AtomicOp::kDecrement;
-    if ((is_float && mode != AtomicOp::kAdd) || (counts && *type != Type::u32)) refuse(s);
+    if (!type || !has_space || !has_operation || !takes(mode, *type)) refuse(s);
+    if (!returns && (mode == AtomicOp::kExchange || mode == AtomicOp::kCompareAndSwap)) refuse(s);
     const bool swap = mode == AtomicOp::kCompareAndSwap;
     if (s.operands.size() != (returns ? 1u : 0u) + (swap ? 3 : 2))
         refuse(s, "with another number of operands");

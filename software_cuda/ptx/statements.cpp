@@ -79,7 +79,14 @@ void BodyParser::arithmetic(Statement &s) {
         return s.parts[0] == "cvt" && value != kNone ? builder_.width(value)
                                                      : width_of(form->result);
     }())};
-    const Type types[] = {form->a, form->b, form->c};
+    Type types[] = {form->a, form->b, form->c};
+    // Numbers are of the type that the name has: mov.f32 and selp.f32 move bits.
+    const auto named = type_named(s.parts.back());
+    if (named && (s.parts[0] == "mov" || s.parts[0] == "selp")) {
+        for (Type &type : types) {
+            if (type != Type::none && type != Type::pred) type = *named;
+        }
+    }
     for (size_t n = 1; n < s.operands.size(); n++)
         values.push_back(value_of(s.operands[n], types[n - 1]));
     if (s.parts[0] == "cvt" && width_of(form->a) == Width::kNarrow)

@@ -13,8 +13,12 @@ namespace {
 
 void draw_activation(Random &random, Data data, Conv2dOptions &options) {
     const bool exact = data != Data::reals;
-    const int64_t last = static_cast<int64_t>(exact ? Activation::leaky_relu : Activation::gelu);
-    options.activation = static_cast<Activation>(uniform(random, 0, last));
+    const auto number = [](Activation a) { return static_cast<int64_t>(a); };
+    const int64_t last = number(exact ? Activation::leaky_relu : Activation::gelu);
+    // silu and gelu, which only reals test, most of the time.
+    const bool smooth = !exact && !one_in(random, 4);
+    options.activation =
+        static_cast<Activation>(uniform(random, smooth ? number(Activation::silu) : 0, last));
     if (options.activation == Activation::clamp) {
         options.alpha = exact ? -6 : -0.75f;
         options.beta = exact ? 6 : 0.5f;

@@ -203,7 +203,7 @@ std::span<const ActivationOptions> tested_activations() {
 std::vector<double> arguments_of(Random &random, const Shape &shape,
                                  const ActivationOptions &options) {
     std::vector<double> values = reals(random, shape);
-    std::vector<double> corners{0, -0.0};
+    std::vector<double> corners{0, -0.0, 100, -100};  // whose exp() is out of the range of f32
     for (const float end : {options.alpha, options.beta}) {
         if (std::isfinite(end)) corners.push_back(end);
     }

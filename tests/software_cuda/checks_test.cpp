@@ -75,6 +75,53 @@ const Wrong kWrong[] = {
      Finding::kDivergentBarrier, "others wait in line"},
     {"ThreadsEndBeforeABarrier", "setp.lt.u32 %p0, %r0, 8; @%p0 bra a; bar.sync 0; a:",
      "bar.sync 0;", Finding::kDivergentBarrier, "others have ended"},
+    {"ReadsAnotherLanesWriteWithoutAWarpBarrier",
+     "st.shared.b32 [%r2], %r0; xor.b32 %r3, %r2, 64; ld.shared.b32 %r4, [%r3];",
+     "st.shared.b32 [%r2], %r0; bar.warp.sync -1; xor.b32 %r3, %r2, 64; ld.shared.b32 %r4, [%r3];",
+     Finding::kReadAfterWrite, "shared load", Outcome::kDone},
+    {"AWarpBarrierIsNoneOfTheBlock",
+     "st.shared.b32 [%r2], %r0; bar.warp.sync -1; xor.b32 %r3, %r2, 128; ld.shared.b32 %r4, [%r3];",
+     "st.shared.b32 [%r2], %r0; bar.warp.sync -1; bar.sync 0; xor.b32 %r3, %r2, 128; "
+     "ld.shared.b32 %r4, [%r3];",
+     Finding::kReadAfterWrite, "shared load"},
+    // %r5: of the half of a warp that a lane is in.
+    {"AWarpBarrierIsOfTheLanesThatItNames",
+     "setp.gt.u32 %p0, %r0, 15; selp.b32 %r5, 0xffff0000, 0xffff, %p0; st.shared.b32 [%r2], %r0; "
+     "@%p0 bra a; bar.warp.sync %r5; bra b; a: bar.warp.sync %r5; b: "
+     "xor.b32 %r3, %r2, 64; ld.shared.b32 %r4, [%r3];",
+     "setp.gt.u32 %p0, %r0, 15; selp.b32 %r5, 0xffff0000, 0xffff, %p0; st.shared.b32 [%r2], %r0; "
+     "@%p0 bra a; bar.warp.sync %r5; bra b; a: bar.warp.sync %r5; b: "
+     "xor.b32 %r3, %r2, 32; ld.shared.b32 %r4, [%r3];",
+     Finding::kReadAfterWrite, "shared load", Outcome::kDone, 32},
+    // Lanes 0 and 1 meet, then 1 and 2: what lane 0 wrote lane 2 may read, and 3 may not.
+    {"OneBarrierAfterAnother",
+     "setp.gt.u32 %p0, %r0, 3; @%p0 bra c; setp.eq.u32 %p1, %r0, 0; @%p1 st.shared.b32 [s], %r0; "
+     "setp.gt.u32 %p2, %r0, 1; @%p2 bra a; bar.warp.sync 3; a: @%p1 bra c; "
+     "setp.gt.u32 %p3, %r0, 2; @%p3 bra b; bar.warp.sync 6; b: setp.eq.u32 %p4, %r0, 3; @%p4 ld.shared.b32 %r4, [s]; c:",
+     "setp.gt.u32 %p0, %r0, 3; @%p0 bra c; setp.eq.u32 %p1, %r0, 0; @%p1 st.shared.b32 [s], %r0; "
+     "setp.gt.u32 %p2, %r0, 1; @%p2 bra a; bar.warp.sync 3; a: @%p1 bra c; "
+     "setp.gt.u32 %p3, %r0, 2; @%p3 bra b; bar.warp.sync 6; b: setp.eq.u32 %p4, %r0, 2; @%p4 ld.shared.b32 %r4, [s]; c:",
+     Finding::kReadAfterWrite, "thread (3,0,0), other thread 0", Outcome::kDone, 32},
+    {"WritesWhatAllLanesReadWithoutAWarpBarrier",
+     "st.shared.b32 [%r2], %r0; bar.warp.sync -1; ld.shared.b32 %r4, [s]; "
+     "setp.eq.u32 %p0, %r0, 0; @%p0 st.shared.b32 [s], %r4;",
+     "st.shared.b32 [%r2], %r0; bar.warp.sync -1; ld.shared.b32 %r4, [s]; bar.warp.sync -1; "
+     "setp.eq.u32 %p0, %r0, 0; @%p0 st.shared.b32 [s], %r4;",
+     Finding::kWriteAfterRead, "thread (0,0,0), other thread", Outcome::kDone, 32},
+    {"OneThatReadsItsOwnWriteDoesNotOrderIt",
+     "bar.warp.sync -1; setp.eq.u32 %p0, %r0, 0; @%p0 st.shared.b32 [s], %r0; "
+     "@%p0 ld.shared.b32 %r3, [s]; ld.shared.b32 %r4, [s];",
+     "setp.eq.u32 %p0, %r0, 0; @%p0 st.shared.b32 [s], %r0; @%p0 ld.shared.b32 %r3, [s]; "
+     "bar.warp.sync -1; ld.shared.b32 %r4, [s];",
+     Finding::kReadAfterWrite, "other thread 0", Outcome::kDone, 32},
+    {"WritesToGlobalMemoryWithoutAWarpBarrier",
+     "bar.warp.sync -1; add.s64 %rd3, %rd0, %rd2; st.global.b32 [%rd3], %r0; "
+     "xor.b32 %r3, %r2, 64; cvt.u64.u32 %rd4, %r3; add.s64 %rd4, %rd0, %rd4; "
+     "st.global.b32 [%rd4], %r0;",
+     "add.s64 %rd3, %rd0, %rd2; st.global.b32 [%rd3], %r0; bar.warp.sync -1; "
+     "xor.b32 %r3, %r2, 64; cvt.u64.u32 %rd4, %r3; add.s64 %rd4, %rd0, %rd4; "
+     "st.global.b32 [%rd4], %r0;",
+     Finding::kWriteAfterWrite, "global store", Outcome::kDone, 32},
     {"ShufflesFromAnInactiveLane",
      "setp.lt.u32 %p0, %r0, 16; @!%p0 bra a; mov.b32 %r3, 20; shfl.sync.idx.b32 %r4, %r0, %r3, 31, "
      "0xffff; a:",
@@ -161,6 +208,54 @@ TEST(Check, UseAfterFree) {
     EXPECT_NE(outcome.findings[0].message.find("8 bytes into the freed allocation of 256 bytes"),
               std::string::npos)
         << outcome.findings[0].message;
+}
+
+// Alone, around a barrier of the block, and in one thread of many.
+constexpr const char *kEndless[] = {
+    "again: bra again;", "again: bar.sync 0; bra again;",
+    "setp.eq.u32 %p0, %r0, 5; again: bar.warp.sync -1; @%p0 bra again;",
+    "again: setp.eq.u32 %p0, %r0, 5; @%p0 bra again;"};
+
+TEST(Steps, EndWhatGoesOnForEver) {
+    for (const char *instructions : kEndless) {
+        for (const Settings &settings : all_settings()) {
+            MachineCase c;
+            c.settings = settings;
+            c.settings.steps = 5000;
+            c.grid.x = 3;
+            const Outcome outcome = c.run(instructions);
+            EXPECT_EQ(outcome.status, Outcome::kLaunchTimeout) << instructions;
+            bool found = false;
+            for (const Finding &finding : outcome.findings) {
+                found |= finding.kind == Finding::kTooManySteps &&
+                         finding.message.starts_with("too many steps: kernel kernel, block (") &&
+                         finding.message.ends_with(
+                             std::string(", more than 5000 instructions in a block "
+                                         "(SOFTWARE_CUDA_STEPS), line 17: ") +
+                             instructions);
+            }
+            EXPECT_TRUE(found) << instructions;
+        }
+    }
+}
+
+// 6 instructions before the loop, 1000 times 3, and 1.
+TEST(Steps, AreThoseThatAreExecuted) {
+    const char *const loop =
+        "mov.b32 %r3, 0; again: add.u32 %r3, %r3, 1; setp.lt.u32 %p0, %r3, 1000; @%p0 bra again;";
+    MachineCase c;
+    c.settings.steps = 1;
+    uint64_t least = 1;
+    while (c.settings.steps < 10000 && c.run(loop).status != Outcome::kDone)
+        least = ++c.settings.steps;
+    EXPECT_GE(least, 3000u);
+    EXPECT_LE(least, 3010u);
+    c.grid.x = 4;  // of each block
+    EXPECT_EQ(c.run(loop).status, Outcome::kDone);
+    c.settings.steps = 0;
+    EXPECT_EQ(c.run(loop).status, Outcome::kDone);
+    c.settings.steps = Settings{}.steps;
+    EXPECT_EQ(c.run(loop).status, Outcome::kDone);
 }
 
 TEST(Check, BlocksOnSeveralThreadsOfTheHost) {

@@ -89,6 +89,8 @@ protected:
         control().hold(0, 0);
         control().set("ORDER", "ascending");
         control().set("RUN", "on");
+        control().set("STEPS", "1000000000");
+        for (const char *name : {"EDIT", "PTX"}) control().set(name, "");
         EXPECT_EQ(cuCtxDestroy_v2(context_), CUDA_SUCCESS);
         CUcontext current = this;
         EXPECT_EQ(cuCtxGetCurrent(&current), CUDA_SUCCESS);

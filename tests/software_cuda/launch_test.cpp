@@ -1,8 +1,12 @@
 // Modules and launches of the software device: what they refuse, and that they run.
 
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <random>
 
 #include "tests/software_cuda/driver.h"
+#include "tests/support/folder.h"
 
 namespace software_cuda::tests {
 namespace {
@@ -81,6 +85,41 @@ TEST_F(Modules, ErrorsAreWrittenToTheLog) {
     EXPECT_NE(text[0], 0);
     EXPECT_LT(std::string(text).size(), sizeof text);
     EXPECT_EQ(cuModuleLoadDataEx(&module, kModule, 2, nullptr, nullptr), CUDA_ERROR_INVALID_VALUE);
+}
+
+std::string text_of(const std::filesystem::path &path) {
+    std::ifstream file(path);
+    return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
+// A line of a module that is named by its key is another one, wherever the module comes from.
+TEST_F(Modules, AreEdited) {
+    const std::filesystem::path folder = hk::test::own_folder();
+    ASSERT_EQ(control().set("PTX", folder.c_str()), 0);
+    EXPECT_EQ(load(kModule), CUDA_SUCCESS);
+    ASSERT_EQ(std::distance(std::filesystem::directory_iterator(folder), {}), 1);
+    const auto path = std::filesystem::directory_iterator(folder)->path();
+    EXPECT_EQ(text_of(path), kModule);
+    const std::string key = path.stem();
+    const CUdeviceptr out = allocate(4);
+    const auto value = [&](const std::string &edit) {
+        EXPECT_EQ(control().set("EDIT", edit.c_str()), 0);
+        EXPECT_EQ(cuModuleUnload(module_), CUDA_SUCCESS);
+        EXPECT_EQ(cuModuleLoadData(&module_, kModule), CUDA_SUCCESS) << last_line();
+        EXPECT_EQ(run("fill", out, 7), CUDA_SUCCESS);
+        return words(out, 1)[0];
+    };
+    EXPECT_EQ(value(""), 7u);
+    EXPECT_EQ(value(key + ":10:mov.u32 %r1, 9;"), 9u);
+    EXPECT_EQ(value("0123:10:mov.u32 %r1, 9;"), 7u);
+    EXPECT_EQ(control().set("EDIT", (key + ":10000:").c_str()), 0);
+    EXPECT_EQ(load(kModule), CUDA_ERROR_INVALID_VALUE);
+    EXPECT_NE(last_line().find("has no line 10000"), std::string::npos) << last_line();
+    EXPECT_EQ(control().set("EDIT", (key + ":10:frobnicate;").c_str()), 0);
+    EXPECT_EQ(load(kModule), CUDA_ERROR_INVALID_PTX);
+    for (const std::string edit : {"10:ret;", "a:0:ret;", "a:b:ret;"})
+        EXPECT_EQ(control().set("EDIT", edit.c_str()), 1) << edit;
+    EXPECT_EQ(cuMemFree_v2(out), CUDA_SUCCESS);
 }
 
 TEST_F(Modules, FunctionsGoWithThem) {
@@ -273,6 +312,26 @@ TEST_F(Launches, AMisalignedOne) {
     const CUdeviceptr out = allocate(8);
     EXPECT_EQ(run("fill", out + 2, 1), CUDA_SUCCESS);
     EXPECT_EQ(cuCtxSynchronize(), CUDA_ERROR_MISALIGNED_ADDRESS);
+}
+
+// The context is of no use then, as after other faults.
+TEST_F(Launches, AnEndlessOne) {
+    CUmodule module = nullptr;
+    ASSERT_EQ(cuModuleLoadData(&module,
+                               ".version 7.0\n.target sm_60\n.address_size 64\n"
+                               ".visible .entry endless()\n{\nagain:\nbra again;\n}\n"),
+              CUDA_SUCCESS);
+    CUfunction endless = nullptr;
+    ASSERT_EQ(cuModuleGetFunction(&endless, module, "endless"), CUDA_SUCCESS);
+    EXPECT_EQ(control().set("STEPS", "-1"), 1);
+    ASSERT_EQ(control().set("STEPS", "1000"), 0);
+    EXPECT_EQ(cuLaunchKernel(endless, 2, 1, 1, 1, 1, 1, 0, nullptr, nullptr, nullptr),
+              CUDA_SUCCESS);
+    EXPECT_EQ(cuCtxSynchronize(), CUDA_ERROR_LAUNCH_TIMEOUT);
+    EXPECT_NE(last_line().find("too many steps: kernel endless, block ("), std::string::npos)
+        << last_line();
+    EXPECT_NE(last_line().find("line 7: bra again;"), std::string::npos) << last_line();
+    EXPECT_EQ(cuCtxSynchronize(), CUDA_ERROR_LAUNCH_TIMEOUT);
 }
 
 TEST_F(Launches, AreCounted) {

@@ -130,9 +130,11 @@ TEST_P(TopKOnGpu, TakesEveryWay) {
     const auto &[bytes, type] = GetParam();
     const Environment limit("HK_SHARED_LIMIT", bytes + 5);
     Random random(7);
-    for (const int64_t columns : {1, 2, 7, 1000, 1025, 5000, 70000}) {
+    for (const int64_t columns : {1, 2, 7, 1000, 1025, 5000, 20001, 70000}) {
         for (const int64_t k : std::set<int64_t>{1, 2, 5, 50, columns - 1, columns}) {
             if (k < 1 || k > columns || HasFailure()) continue;
+            // Long rows that are sorted whole take twice as long a row as all others do.
+            if ((columns == 20001 && k <= 50) || (columns == 70000 && k > 50)) continue;
             TopKCase c =
                 row_case(type, columns, k, one_in(random, 2) ? Order::largest : Order::smallest,
                          kOrders[uniform(random, 0, std::ssize(kOrders) - 1)]);
@@ -154,7 +156,7 @@ TEST(TopKOfManyRowsOnGpu, IsTheReference) {
     for (const Pattern pattern : {Pattern::few, Pattern::reversed}) {
         for (const auto &[rows, columns, k, type, order] :
              {std::tuple{130, 9000, 5, DataType::f32, Order::largest},
-              {60, 70001, 17, DataType::s64, Order::smallest},
+              {15, 70001, 17, DataType::s64, Order::smallest},
               {400, 3000, 300, DataType::u8, Order::largest}}) {
             TopKCase c = row_case(type, columns, k, order, pattern);
             c.shape = {rows, columns};

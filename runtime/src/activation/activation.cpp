@@ -77,9 +77,10 @@ ActivationArguments backward_arguments(DataType type, const ActivationOptions &o
 void run_backward(const KernelInfo *kernel, const Tensor &output_gradient, const Tensor &saved,
                   const Output &input_gradient, const ActivationOptions &options,
                   const Stream &stream) try {
+    // A kernel reads what is saved whatever the activation is: where there is none, what is there.
     const Operand operands[] = {{"input_gradient", input_gradient.tensor()},
                                 {"output_gradient", output_gradient},
-                                {"saved", saved}};
+                                {"saved", saved.defined() ? saved : output_gradient}};
     check_elementwise(kBackward, operands);
     if (!output_gradient.defined()) fail_undefined(kBackward, "output_gradient");
     check_activation(kBackward, options);
