@@ -28,7 +28,7 @@ struct DriverSettings {
     Strict strict = Strict::kOff;
     std::string report;  // file that lines are added to; "": standard error; "off": none
     std::string count;   // file that the counts of all launches are written to, when the process
-                         // ends
+                         // ends; "": none
 
     const Chip &chip(size_t device) const { return *chips[std::min(device, chips.size() - 1)]; }
 
