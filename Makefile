@@ -92,7 +92,8 @@ bench: bench-peers
 
 docs: build
 	$(BUILD)/bin/bench --selection docs/selection.md
-	.venv/bin/python compiler/write_docs.py $(BUILD)/kernels .
+	$(BUILD)/bin/counts --output $(BUILD)/counts.json
+	.venv/bin/python compiler/write_docs.py $(BUILD)/kernels $(BUILD)/counts.json .
 	.venv/bin/python tests/readme/operations_table.py $(BUILD)/tests/readme_operations README.md
 	.venv/bin/python apps/bench/report.py --repository .
 	.venv/bin/python tests/onnx/node_tests.py --write $(BUILD)/tests/onnx_calls docs/onnx.md

@@ -14,6 +14,10 @@
 # knobs     -: the schedule's own choice.
 # budget    of a GPU: the most shared bytes a block and registers a thread that any of the row's kernels may use; the
 #           build fails over it. A stack frame, spills, or a number of shared bytes that is not a constant fail it anyway.
+#           Behind it, as shared:0,registers:72,conflicts:1.0,sectors:1.1,fma:0.8, a contract on what CUDA's kernels are
+#           counted to execute (docs/software-cuda.md), or a part of one, over which a test fails: at most, of what was
+#           moved over the least, wavefronts of shared memory and sectors of global memory; at least, the share of
+#           multiply-adds in the main loop.
 # where     which problems the row takes: field=value field>=value field<=value field%value=0, or terms, which are names
 #           for such conditions. Fields are those of the family's FIELDS, files in runtime/src; an equality on one that is
 #           `known` there is known to the compiler too. never_selected: rows before it take all, and callers name it.

@@ -128,7 +128,7 @@ function(add_kernel_of_row type layout device)
     endif()
     compile_kernel(${FAMILY} ${name} ${target} type=${HK_TYPE_${type}} ${layout_parameter} ${parameters})
     string(JOIN "|" columns ${name} ${FAMILY} ${ROW} ${ALGORITHM} ${SCHEDULE} "${KNOBS}" ${type} ${layout} ${device}
-        "${where}" "${budget}")
+        "${where}" "${budget}" "${contract}")
     string(REPLACE ";" " " columns "${columns}")
     set_property(GLOBAL APPEND PROPERTY HK_ROWS_${FAMILY} "${columns}")
 endfunction()

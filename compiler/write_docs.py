@@ -1,9 +1,10 @@
 """Writes what the documents say of the table: docs/kernels.md.
 
-    write_docs.py [--check] KERNELS_DIR SOURCE_DIR
+    write_docs.py [--check] KERNELS_DIR COUNTS SOURCE_DIR
 
-KERNELS_DIR is build/kernels. --check writes nothing and fails where a document is out of date, other than by the last
-two columns of docs/kernels.md, bytes and seconds, which are of the machine that wrote it.
+KERNELS_DIR is build/kernels, COUNTS what build/bin/counts has written. --check writes nothing and fails where a document
+is out of date, other than by the last two columns of docs/kernels.md, bytes and seconds, which are of the machine that
+wrote it.
 """
 
 import argparse
@@ -17,15 +18,21 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "apps" / "p
 from files import write_file  # noqa: E402
 
 COLUMNS = ["name", "family", "row", "algorithm", "schedule", "knobs", "type", "layout", "device", "where",
-           "budget"]
+           "budget", "contract"]
+# Of a contract: the figure of a count, how it is written, and which of several kernels is the worst.
+COUNTED = {"fma": ("share_of_multiply_adds", "{:.2f}", min), "conflicts": ("conflicts", "{:.2f}", max),
+           "sectors": ("sectors", "{:.2f}", max)}
 
 
-def read_rows(kernels: pathlib.Path) -> list[dict]:
+def read_rows(kernels: pathlib.Path, counts: pathlib.Path) -> list[dict]:
+    """The table's kernels, with what the compiler reported and what was counted: None of those that were not."""
+    by_kernel = {one["kernel"]: one for one in json.loads(counts.read_text())}
     rows = []
     for listing in sorted(kernels.glob("*/rows.txt")):
         for line in listing.read_text().splitlines():
             row = dict(zip(COLUMNS, line.split("|")))
             row["report"] = json.loads((listing.parent / f"{row['name']}.json").read_text())
+            row["counts"] = by_kernel.get(row["name"])
             row["bytes"] = (listing.parent / f"{row['name']}.a").stat().st_size
             rows.append(row)
     return rows
@@ -49,8 +56,22 @@ def known(value) -> str:
     return "" if value is None or value < 0 else str(value)
 
 
-def budgets(row: dict) -> dict[str, str]:
-    return dict(part.split(":") for part in row["budget"].split(",") if part)
+def limits(row: dict, column: str) -> dict[str, str]:
+    """Of a budget or a contract."""
+    return dict(part.split(":") for part in row[column].split(",") if part)
+
+
+def counted(group: list[dict]) -> list[str]:
+    """Cells of what was counted of a row's kernels: each figure the worst of them, and the problem."""
+    counts = [row["counts"] for row in group if row["counts"]]
+    if not counts:
+        return [""] * (len(COUNTED) + 2)
+    contract = limits(group[0], "contract")
+    cells = [of_budget(form.format(worst(one[figure] for one in counts)), contract.get(name))
+             for name, (figure, form, worst) in COUNTED.items()]
+    cells.append(f"{max(one['of_least_bytes'] for one in counts):.2f}")
+    cases = list(dict.fromkeys(one["case"] for one in counts))
+    return [*cells, ", ".join(cases)]
 
 
 def of_budget(figure: str, budget: str | None) -> str:
@@ -91,7 +112,20 @@ def kernels_page(rows: list[dict]) -> str:
         "The table `kernels.cmake` as it is built, in the order in which selection tries the rows. Written by",
         "`make docs`. For the GPU: the most of any of a row's types, layouts and chips; registers, stack and",
         "spills by `ptxas`, a thread; shared bytes and threads a block. \"72 of 80\": of a budget of 80, over",
-        "which the build fails; the budget of stack and spills is 0. KB and s, of all of a row's kernels: compiled",
+        "which the build fails; the budget of stack and spills is 0.",
+        "",
+        "From fma to memory: what a call of a CUDA kernel executes, counted on a",
+        "[device in software](software-cuda.md#counts) for a case of bench's lists; the worst of any of a row's types and",
+        "layouts. \"1.32 of 1.35\": of a contract, over which a test fails. Top-k's steps after the tiles count with them;",
+        "bench has no problems of `conv2d_backward_bias`.",
+        "",
+        "| fma | share of multiply-adds in the main loop, or altogether where there is no loop |",
+        "|---|---|",
+        "| conflicts | wavefronts of shared memory over the least |",
+        "| sectors | those of global memory over the least for what each warp asks for |",
+        "| memory | bytes of different sectors over those of the tensors, each once |",
+        "",
+        "KB and s, of all of a row's kernels: compiled",
         f"code, and seconds of a core to compile them ({cpu()}); `explorer list --sort compile-time`. All",
         f"kernels: {total(rows, size) / 1024:.0f} KB, {total(rows, seconds):.0f} s.",
         "",
@@ -102,13 +136,15 @@ def kernels_page(rows: list[dict]) -> str:
     ]
     for family in distinct(rows, "family"):
         lines += ["", f"## {family}", ""]
-        lines += ["| row | takes | algorithm | schedule | devices | types | layouts | registers | stack | spills | shared | threads | KB | s |",
-                  "|---|---|---|---|---|---|---|---|---|---|---|---|---|---|"]
+        lines += ["| row | takes | algorithm | schedule | devices | types | layouts | registers | stack | spills | shared | threads "
+                  "| fma | conflicts | sectors | memory | counted on | KB | s |",
+                  "|---" * 19 + "|"]
         own = [row for row in rows if row["family"] == family]
         def key(row: dict) -> tuple:
-            return (row["row"], row["where"], row["algorithm"], row["schedule"], row["knobs"], row["budget"])
+            return (row["row"], row["where"], row["algorithm"], row["schedule"], row["knobs"], row["budget"],
+                    row["contract"])
 
-        for (name, where, algorithm, schedule, knobs, _), group in itertools.groupby(own, key=key):
+        for (name, where, algorithm, schedule, knobs, *_), group in itertools.groupby(own, key=key):
             group = list(group)
             most = lambda field: known(max((row["report"].get(field, -1) for row in group), default=-1))
             shared = max(max(row["report"].get("shared_static", -1), 0) + row["report"].get("shared_dynamic", -1)
@@ -116,9 +152,9 @@ def kernels_page(rows: list[dict]) -> str:
             cells = [f"`{name}`", where.replace(" ", ", ") or "anything", algorithm,
                      schedule + (f" ({knobs})" if knobs else "")]
             cells += [", ".join(distinct(group, column)) for column in ("device", "type", "layout")]
-            budget = budgets(group[0])
+            budget = limits(group[0], "budget")
             cells += [of_budget(most("registers"), budget.get("registers")), most("stack_bytes"), most("spill_bytes"),
-                      of_budget(known(shared), budget.get("shared")), most("threads"),
+                      of_budget(known(shared), budget.get("shared")), most("threads"), *counted(group),
                       f"{total(group, size) / 1024:.0f}", f"{total(group, seconds):.1f}"]
             lines.append("| " + " | ".join(cells) + " |")
     return "\n".join(lines) + "\n"
@@ -128,10 +164,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true")
     parser.add_argument("kernels", type=pathlib.Path)
+    parser.add_argument("counts", type=pathlib.Path)
     parser.add_argument("source", type=pathlib.Path)
     options = parser.parse_args()
 
-    rows = read_rows(options.kernels)
+    rows = read_rows(options.kernels, options.counts)
     page = options.source / "docs" / "kernels.md"
     documents = {page: kernels_page(rows)}
     compared = {page: of_any_machine} if options.check else {}

@@ -3,7 +3,7 @@
     write_table.py [--on-demand] FAMILY LIBRARY DIR OUTPUT
 
 DIR/rows.txt has a line a kernel, its columns separated by |: name, family, row, algorithm, schedule,
-knobs, type, layout, device, conditions, budget. DIR/NAME.json is the kernel's resource report; with
+knobs, type, layout, device, conditions, budget, contract. DIR/NAME.json is the kernel's resource report; with
 --on-demand nothing is compiled yet, and the explorer loads each kernel when it is first asked for.
 """
 
@@ -94,7 +94,7 @@ def main() -> None:
 
     conditions, entries = [], []
     kernels = OnDemand() if options.on_demand else Compiled(options.directory)
-    for name, family, row, algorithm, schedule, knobs, type_, layout, device, where, _budget in rows:
+    for name, family, row, algorithm, schedule, knobs, type_, layout, device, where, _budget, _contract in rows:
         where_name = "{}"
         if where:
             where_name = f"where_{name}"

@@ -115,13 +115,13 @@ row(cpu  any                    packed                broadcast         f32,f16,
 # channels at a time; the last rung stages nothing and fits every device. Budgets are what was measured, registers
 # rounded up to a multiple of 8. The large rungs and 3x3_small are for f32, few for f32 and f16, because an application
 # with all rows has to stay under 8 MB.
-#        row        algorithm      schedule          types         layouts    knobs                                                              budget                      where
-row(gpu  depthwise  depthwise      thread_per_group  f32,f16,bf16  nhwc,nchw  -                                                                  shared:0,registers:40       short depthwise)
-row(gpu  1x1_large  sliced         staged            f32           nhwc,nchw  tile_k:128,tile_x:128                                              shared:8320,registers:112   short 1x1 filters_per_group>=128 out_w>=512)
-row(gpu  1x1        sliced         staged            f32,f16,bf16  nhwc,nchw  -                                                                  shared:4224,registers:72    short 1x1)
-row(gpu  few        sliced         staged            f32,f16       nhwc,nchw  tile_k:16,threads_k:4,tile_x:16,tile_y:16,threads_x:8,threads_y:8  shared:8832,registers:80    short filters_per_group<=16)
-row(gpu  3x3_large  sliced         staged            f32           nhwc,nchw  tile_k:128,tile_x:16,threads_x:8,threads_y:2                       shared:43776,registers:128  short 3x3 stride_1 filters_per_group>=128 out_w>=28 out_h>=28)
-row(gpu  3x3        sliced         staged            f32,f16,bf16  nhwc,nchw  -                                                                  shared:22784,registers:64   short 3x3 stride_1)
-row(gpu  3x3_small  sliced         staged            f32           nhwc,nchw  tile_c:4                                                           shared:11392,registers:64   short 3x3 stride_1)
-row(gpu  any        sliced         staged            f32,f16,bf16  nhwc,nchw  -                                                                  shared:4224,registers:80    short)
-row(gpu  unstaged   sliced_blocks  unstaged          f32,f16,bf16  nhwc,nchw  -                                                                  shared:0,registers:72)
+#        row        algorithm      schedule          types         layouts    knobs                                                              budget                                                         where
+row(gpu  depthwise  depthwise      thread_per_group  f32,f16,bf16  nhwc,nchw  -                                                                  shared:0,registers:40,sectors:2.9                              short depthwise)
+row(gpu  1x1_large  sliced         staged            f32           nhwc,nchw  tile_k:128,tile_x:128                                              shared:8320,registers:112,conflicts:1.95,sectors:5.3,fma:0.3   short 1x1 filters_per_group>=128 out_w>=512)
+row(gpu  1x1        sliced         staged            f32,f16,bf16  nhwc,nchw  -                                                                  shared:4224,registers:72,conflicts:1.0,sectors:1.75,fma:0.5    short 1x1)
+row(gpu  few        sliced         staged            f32,f16       nhwc,nchw  tile_k:16,threads_k:4,tile_x:16,tile_y:16,threads_x:8,threads_y:8  shared:8832,registers:80,conflicts:1.45,sectors:2.8,fma:0.35   short filters_per_group<=16)
+row(gpu  3x3_large  sliced         staged            f32           nhwc,nchw  tile_k:128,tile_x:16,threads_x:8,threads_y:2                       shared:43776,registers:128,conflicts:1.75,sectors:6.1,fma:0.8  short 3x3 stride_1 filters_per_group>=128 out_w>=28 out_h>=28)
+row(gpu  3x3        sliced         staged            f32,f16,bf16  nhwc,nchw  -                                                                  shared:22784,registers:64,conflicts:1.35,sectors:2.1,fma:0.8   short 3x3 stride_1)
+row(gpu  3x3_small  sliced         staged            f32           nhwc,nchw  tile_c:4                                                           shared:11392,registers:64,conflicts:1.2,sectors:2.1,fma:0.8    short 3x3 stride_1)
+row(gpu  any        sliced         staged            f32,f16,bf16  nhwc,nchw  -                                                                  shared:4224,registers:80,conflicts:1.5,sectors:3.2,fma:0.5     short)
+row(gpu  unstaged   sliced_blocks  unstaged          f32,f16,bf16  nhwc,nchw  -                                                                  shared:0,registers:72,sectors:5.7)

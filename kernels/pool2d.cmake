@@ -20,6 +20,6 @@ row(cpu  average         average_by_rows    by_rows      f32,f16,bf16  nchw     
 row(cpu  average_long    average_in_blocks  in_blocks    f32,f16,bf16  nhwc,nchw  -        average=1)
 
 # GPU: an element a thread, sums in blocks. Budgets are what was measured, registers rounded up to a multiple of 8.
-#        row      algorithm          schedule            types         layouts    knobs  budget                 where
-row(gpu  max      max                thread_per_element  f32,f16,bf16  nhwc,nchw  -      shared:0,registers:32  average=0)
-row(gpu  average  average_in_blocks  thread_per_element  f32,f16,bf16  nhwc,nchw  -      shared:0,registers:32  average=1)
+#        row      algorithm          schedule            types         layouts    knobs  budget                             where
+row(gpu  max      max                thread_per_element  f32,f16,bf16  nhwc,nchw  -      shared:0,registers:32,sectors:2.1  average=0)
+row(gpu  average  average_in_blocks  thread_per_element  f32,f16,bf16  nhwc,nchw  -      shared:0,registers:32,sectors:2.2  average=1)

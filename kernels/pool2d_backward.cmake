@@ -17,6 +17,6 @@ row(cpu  max_long        max_in_blocks      in_blocks    f32,f16,bf16  nhwc,nchw
 row(cpu  average_long    average_in_blocks  in_blocks    f32,f16,bf16  nhwc,nchw  -        average=1)
 
 # GPU: as pool2d.
-#        row      algorithm          schedule            types         layouts    knobs  budget                 where
-row(gpu  max      max_in_blocks      thread_per_element  f32,f16,bf16  nhwc,nchw  -      shared:0,registers:64  average=0)
-row(gpu  average  average_in_blocks  thread_per_element  f32,f16,bf16  nhwc,nchw  -      shared:0,registers:56  average=1)
+#        row      algorithm          schedule            types         layouts    knobs  budget                              where
+row(gpu  max      max_in_blocks      thread_per_element  f32,f16,bf16  nhwc,nchw  -      shared:0,registers:64,sectors:2.2   average=0)
+row(gpu  average  average_in_blocks  thread_per_element  f32,f16,bf16  nhwc,nchw  -      shared:0,registers:56,sectors:1.35  average=1)

@@ -5,7 +5,7 @@ row(cpu  rows  rows       vector_per_row  f32,f16,bf16  any      -)
 
 # GPU: a block of threads a row, a warp of them for short ones; last a thread a row, which stages nothing. Budgets are
 # what was measured, registers rounded up to a multiple of 8.
-#        row       algorithm  schedule        types         layouts  knobs     budget                    where
-row(gpu  block     rows       block_per_row   f32,f16,bf16  any      -         shared:2176,registers:32  classes>=257)
-row(gpu  warp      rows       block_per_row   f32,f16,bf16  any      lanes:32  shared:272,registers:32)
-row(gpu  unstaged  rows       thread_per_row  f32,f16,bf16  any      -         shared:0,registers:32)
+#        row       algorithm  schedule        types         layouts  knobs     budget                                               where
+row(gpu  block     rows       block_per_row   f32,f16,bf16  any      -         shared:2176,registers:32,conflicts:1.4,sectors:1.25  classes>=257)
+row(gpu  warp      rows       block_per_row   f32,f16,bf16  any      lanes:32  shared:272,registers:32,conflicts:1.0,sectors:1.25)
+row(gpu  unstaged  rows       thread_per_row  f32,f16,bf16  any      -         shared:0,registers:32,sectors:8.9)

@@ -75,6 +75,16 @@ Peers Problem::libraries(const Tensors &) const { return {}; }
 
 std::vector<Contestant> Problem::variants(const Tensors &) { return {}; }
 
+Tensors placed(const Problem &problem, const Tensors &drawn, Device device) {
+    Tensors result;
+    for (const Operand &operand : problem.operands()) {
+        const Tensor &from = drawn[result.size()];
+        result.push_back(operand.is_read() ? from.to(device)
+                                           : Tensor(operand.shape, operand.type, device));
+    }
+    return result;
+}
+
 ProblemCase::ProblemCase(std::unique_ptr<Problem> problem)
     : Case(problem->select(problem->settings().device.type(), limits_of(problem->settings()), false)
                .kernel),
@@ -82,12 +92,7 @@ ProblemCase::ProblemCase(std::unique_ptr<Problem> problem)
       operands_(problem_->operands()),
       host_(problem_->draw()),
       judge_(problem_->judge(host_)) {
-    const Device device = problem_->settings().device;
-    for (size_t i = 0; i < operands_.size(); ++i) {
-        device_.push_back(operands_[i].is_read()
-                              ? host_[i].to(device)
-                              : Tensor(operands_[i].shape, operands_[i].type, device));
-    }
+    device_ = placed(*problem_, host_, problem_->settings().device);
     problem_->bind(device_);
 }
 

@@ -101,6 +101,9 @@ private:
     Tensors tensors_;
 };
 
+// The tensors of a call on a device: copies of those of draw(), and undefined values in others.
+Tensors placed(const Problem &problem, const Tensors &drawn, Device device);
+
 // A problem that is prepared, on random data.
 class ProblemCase : public Case {
 public:

@@ -1,5 +1,6 @@
 // explain: which row of the table a problem takes on each target that is built, what the row needs,
-// the ladder of fallbacks, and why the others were rejected. Bad input makes the exit status 2.
+// the ladder of fallbacks, and why the others were rejected. --count: what CUDA's row executes,
+// counted on the device in software. Bad input makes the exit status 2.
 
 #include <algorithm>
 #include <cstdlib>
@@ -80,7 +81,7 @@ std::string words_of(const Verb &verb, const bench::Settings &settings) {
     return text + verb.problem->note();
 }
 
-void explain(Verb &verb, bool json) {
+void explain(Verb &verb, bool count, bool json) {
     bench::Settings settings;
     bench::choose(verb.choice, settings);
     verb.problem->set(settings);
@@ -89,7 +90,7 @@ void explain(Verb &verb, bool json) {
         verb.fields[i].read(verb.given[i]);
     }
     verb.problem->prepare(settings.layout);
-    const auto choices = choices_of(*verb.problem);
+    const auto choices = choices_of(*verb.problem, count);
     if (json) {
         std::cout << to_json(choices).dump(1) << '\n';
     } else {
@@ -104,7 +105,7 @@ int main(int argc, char **argv) {
     hk::program::Flags flags("Which kernel takes a problem, on each target, and what it needs");
     std::vector<hk::bench::Family> families = hk::bench::families();
     std::vector<std::unique_ptr<hk::explain::Verb>> verbs;
-    bool json = false;
+    bool count = false, json = false;
     int64_t shared_limit = -1;
     for (hk::bench::Family &family : families) {
         if (!family.has_rows) continue;
@@ -114,6 +115,8 @@ int main(int argc, char **argv) {
         own.add("--shared-limit", shared_limit,
                 "most bytes of shared memory a block, as HK_SHARED_LIMIT")
             .check(hk::program::not_negative());
+        own.add("--count", count,
+                "run CUDA's row on the device in software: what it executes, and what bounds it");
         own.add("--json", json, "print an array of objects, one a target");
     }
     return hk::program::run("explain", flags, argc, argv, [&] {
@@ -121,7 +124,7 @@ int main(int argc, char **argv) {
             setenv("HK_SHARED_LIMIT", std::to_string(shared_limit).c_str(), 1);
         }
         for (const auto &verb : verbs) {
-            if (verb->flags->given()) explain(*verb, json);
+            if (verb->flags->given()) explain(*verb, count, json);
         }
         return 0;
     });

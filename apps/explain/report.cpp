@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "hk/error.h"
+#include "software_device.h"
 #include "usual_limits.h"
 
 namespace hk::explain {
@@ -132,7 +133,7 @@ Target target_of(DeviceType type) {
 
 }  // namespace
 
-std::vector<Choice> choices_of(Problem &problem) {
+std::vector<Choice> choices_of(Problem &problem, bool count) {
     std::vector<DeviceType> devices;
     const std::span<const KernelInfo> kernels = problem.kernels();
     for (DeviceType device : {DeviceType::cpu, DeviceType::cuda, DeviceType::opencl}) {
@@ -151,6 +152,8 @@ std::vector<Choice> choices_of(Problem &problem) {
             });
         }
     }
+    std::optional<counts::SoftwareDevice> counter;
+    if (count && std::ranges::find(devices, DeviceType::cuda) != devices.end()) counter.emplace();
     std::vector<Choice> result;
     for (DeviceType device : devices) {
         Choice choice;
@@ -166,6 +169,8 @@ std::vector<Choice> choices_of(Problem &problem) {
         if (choice.kernel && device != DeviceType::cpu) {
             choice.launches = launches[cuda_twin(problem, *choice.kernel)];
         }
+        if (choice.kernel && device == DeviceType::cuda && counter)
+            choice.counts = counter->count(problem, choice.kernel);
         result.push_back(std::move(choice));
     }
     return result;
@@ -201,6 +206,7 @@ void print(const std::string &words, const std::vector<Choice> &choices) {
                             extents(launch.block).c_str());
             }
         }
+        if (choice.counts) std::printf("%s", counts::text_of(*choice.counts, "  ").c_str());
         print_ladder(choice);
         for (const Region &region : choice.regions) {
             std::printf("  region     %s: %s\n", region.row.c_str(), region.conditions.c_str());
@@ -250,7 +256,9 @@ json to_json(const std::vector<Choice> &choices) {
                        {"ladder", ladder_json(choice.ladder)},
                        {"rung", rung_json(choice)},
                        {"regions", regions},
-                       {"rejected", rejected}};
+                       {"rejected", rejected},
+                       {"counts", nullptr}};
+        if (choice.counts) object["counts"] = counts::to_json(*choice.counts);
         if (const KernelInfo *kernel = choice.kernel) {
             const KernelResources &used = kernel->resources;
             object["row"] = kernel->row;

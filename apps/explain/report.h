@@ -3,6 +3,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "counts.h"
 #include "launches.h"
 #include "problem.h"
 
@@ -30,14 +31,16 @@ struct Choice {
     Target target;
     std::optional<bench::Arithmetic> arithmetic;  // of the problem
     const KernelInfo *kernel = nullptr;           // null: no row takes the problem
-    std::vector<Rung> ladder;        // GPU: every row whose conditions hold; one is `kernel`
-    std::vector<Launch> launches;    // empty: not known
-    std::vector<Rejected> rejected;  // every other row of this type and layout
-    std::vector<Region> regions;     // the first that holds takes a problem
+    std::vector<Rung> ladder;      // GPU: every row whose conditions hold; one is `kernel`
+    std::vector<Launch> launches;  // empty: not known
+    std::optional<counts::CallCounts> counts;  // of `kernel`, on CUDA where they were asked for
+    std::vector<Rejected> rejected;            // every other row of this type and layout
+    std::vector<Region> regions;               // the first that holds takes a problem
 };
 
 // The choice on every target that the family has kernels for, of a problem that is prepared.
-std::vector<Choice> choices_of(Problem &problem);
+// `count`: CUDA is the device in software, on which its row is run and counted.
+std::vector<Choice> choices_of(Problem &problem, bool count);
 
 // `words`: of the problem.
 void print(const std::string &words, const std::vector<Choice> &choices);

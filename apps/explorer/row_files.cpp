@@ -21,8 +21,10 @@ RowText text_of(const KernelInfo &kernel) {
     std::ifstream in(std::string(HK_KERNELS "/") + kernel.family + "/rows.txt");
     for (std::string line; std::getline(in, line);) {
         if (!line.starts_with(std::string(kernel.name) + "|")) continue;
-        const size_t budget = line.rfind('|'), where = line.rfind('|', budget - 1);
-        return {line.substr(where + 1, budget - where - 1), line.substr(budget + 1)};
+        const size_t contract = line.rfind('|'), budget = line.rfind('|', contract - 1),
+                     where = line.rfind('|', budget - 1);
+        return {line.substr(where + 1, budget - where - 1),
+                line.substr(budget + 1, contract - budget - 1), line.substr(contract + 1)};
     }
     throw std::runtime_error(std::string("rows.txt of ") + kernel.family + " has no " +
                              kernel.name + ": build it");

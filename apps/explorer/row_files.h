@@ -10,10 +10,10 @@
 
 namespace hk::explorer {
 
-// What is not in the table of the library: the conditions as kernels.cmake writes them, and the
-// budget, shared:BYTES,registers:NUMBER.
+// What is not in the table of the library: the conditions as kernels.cmake writes them, the
+// budget, shared:BYTES,registers:NUMBER, and the contract, conflicts:RATIO,sectors:RATIO,fma:SHARE.
 struct RowText {
-    std::string where, budget;
+    std::string where, budget, contract;
 };
 RowText text_of(const KernelInfo &kernel);
 

@@ -74,16 +74,27 @@ public:
         command_->add("row", row_, row_help).required();
         flags_.add_to(*command_);
         command_->add("--knobs", knobs_, "instead of the row's: tile_x:8,tile_k:32");
+        const auto count =
+            command_->add("--count", count_,
+                          "also what a CUDA kernel executes, counted on the device in software");
+        command_
+            ->add("--case", case_,
+                  "of --count: a case of bench's lists, or sizes, instead of the one of "
+                  "docs/kernels.md")
+            .needs(count);
     }
 
     int run() override {
         const KernelInfo &kernel = kernel_named(row_, flags_.kernel);
-        return write_page({Shown(kernel, knobs_)}, flags_, std::string(kernel.name) + ".html");
+        Shown shown(kernel, knobs_);
+        if (count_) shown.count(case_);
+        return write_page({std::move(shown)}, flags_, std::string(kernel.name) + ".html");
     }
 
 private:
     PageFlags flags_;
-    std::string row_, knobs_;
+    std::string row_, knobs_, case_;
+    bool count_ = false;
 };
 
 class DiffVerb : public Verb {

@@ -1,11 +1,14 @@
 #include "shown.h"
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "compiled.h"
 #include "compiler/tools.h"
 #include "hk/error.h"
+#include "row_case.h"
 #include "row_files.h"
+#include "software_device.h"
 
 namespace hk::explorer {
 
@@ -60,6 +63,23 @@ void Shown::compile(const std::filesystem::path &folder, bool pages) {
     resources_ = json::parse(compiler::read_file(base + ".json"));
 }
 
+void Shown::count(const std::string &name) {
+    if (row_.device != DeviceType::cuda)
+        throw InvalidArgument(std::string(row_.name) + " is no CUDA kernel, which --count runs");
+    const std::vector<counts::RowCase> own = name.empty()
+                                                 ? counts::row_cases(Device::cuda(), row_.name)
+                                                 : std::vector{counts::named_case(row_, name)};
+    const auto of_row = std::ranges::find_if(own, [&](const counts::RowCase &one) {
+        return std::string_view(one.row->name) == row_.name;
+    });
+    if (of_row == own.end())
+        throw InvalidArgument(std::string(row_.name) + " takes no case of bench's lists: --case");
+    const counts::SoftwareDevice device;
+    const Compiled compiled(candidate_);
+    counts_ = counts::to_json(device.count(*of_row->info.problem(), &compiled.kernel()));
+    counts_["case"] = of_row->family + " " + of_row->name;
+}
+
 json Shown::knob_facts() const {
     const std::map<std::string, int> row = values_of(row_.knobs),
                                      given = values_of(candidate_.knobs);
@@ -94,6 +114,8 @@ json Shown::facts() const {
             {"target", candidate_.target()},
             {"where", text.where},
             {"budget", values_of(text.budget)},
+            {"contract", text.contract},
+            {"counts", counts_},
             {"parameters", candidate_.parameters()},
             {"command", command_},
             {"library_bytes", built ? json(built->bytes) : json()},

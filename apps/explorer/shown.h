@@ -19,8 +19,12 @@ public:
     // Runs the generator; its files are in `folder`. `pages`: with Halide's HTML.
     void compile(const std::filesystem::path &folder, bool pages);
 
+    // Runs a CUDA kernel on the device in software. `name`: the case; empty: that on which the
+    // row's own counts are stated. Throws InvalidArgument, of other kernels too.
+    void count(const std::string &name);
+
     // For page.py: names, conditions, parameters, command, knobs, estimates, resources, budget,
-    // and the paths of files.
+    // contract, counts, and the paths of files.
     nlohmann::json facts() const;
 
 private:
@@ -32,6 +36,7 @@ private:
     std::vector<std::string> command_;
     nlohmann::json files_;
     nlohmann::json resources_;
+    nlohmann::json counts_;  // null: not asked for
 };
 
 }  // namespace hk::explorer

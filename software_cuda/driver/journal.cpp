@@ -1,5 +1,6 @@
 #include "software_cuda/driver/journal.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 namespace software_cuda {
@@ -64,12 +65,30 @@ const char *Journal::intern(std::string_view text) {
     return names_.emplace(text).first->c_str();
 }
 
-std::vector<Finding> Journal::note(const std::string &kernel, const std::string &module,
-                                   const Outcome &outcome) {
-    const std::lock_guard lock(mutex_);
-    Total &total = totals_[{kernel, module}];
-    total.launches++;
+void Journal::add(const Launch &launch, const Outcome &outcome, Total &total) {
+    const Program &program = *launch.entry->program;
+    if (total.launches++ == 0) {
+        total.loops = loops_of(program);
+        for (const Loop &loop : total.loops)
+            total.loop_totals.push_back(
+                {program.code[program.blocks[loop.header].first].line, {}, {}});
+    }
+    total.shared_bytes =
+        std::max(total.shared_bytes, launch.entry->shared_bytes + launch.dynamic_shared_bytes);
     total.counts.add(outcome.counts);
+    for (size_t n = 0; n < total.loops.size(); n++) {
+        for (const uint32_t block : total.loops[n].own)
+            add_block(program, block, outcome.basic_blocks[block], total.loop_totals[n].own);
+        for (const uint32_t block : total.loops[n].inner)
+            add_block(program, block, outcome.basic_blocks[block], total.loop_totals[n].inner);
+    }
+}
+
+std::vector<Finding> Journal::note(const Launch &launch, const std::string &module,
+                                   const Outcome &outcome) {
+    const std::string &kernel = launch.entry->name;
+    const std::lock_guard lock(mutex_);
+    add(launch, outcome, totals_[{kernel, module}]);
     std::vector<Finding> firsts;
     for (const Finding &finding : outcome.findings) {
         const auto [entry, first] =
@@ -89,31 +108,37 @@ nlohmann::json json_of(const MemoryCounts &counts) {
     return {{"requests", counts.requests},
             {"bytes", counts.bytes},
             {"moved", counts.moved},
-            {"least", counts.least}};
+            {"least", counts.least},
+            {"distinct", counts.distinct}};
 }
 
-nlohmann::json json_of(const Counts &counts) {
+// Of threads and of warps, by class.
+nlohmann::json instructions_of(const Counts &counts) {
     nlohmann::json threads, warps;
     for (size_t i = 0; i < counts.thread_instructions.size(); i++) {
         const char *name = class_name(static_cast<InstructionClass>(i));
         threads[name] = counts.thread_instructions[i];
         warps[name] = counts.warp_instructions[i];
     }
+    return {{"thread_instructions", threads}, {"warp_instructions", warps}};
+}
+
+nlohmann::json json_of(const Counts &counts) {
+    nlohmann::json result = instructions_of(counts);
     nlohmann::json lines = nlohmann::json::object();
     for (const auto &[line, count] : counts.lines) lines[std::to_string(line)] = count;
-    return {{"thread_instructions", threads},
-            {"warp_instructions", warps},
-            {"branches", counts.branches},
-            {"divergent_branches", counts.divergent_branches},
-            {"barriers", counts.barriers},
-            {"lines", lines},
-            {"blocks", counts.blocks},
-            {"threads", counts.threads},
-            {"global_loads", json_of(counts.global_loads)},
-            {"global_stores", json_of(counts.global_stores)},
-            {"shared_loads", json_of(counts.shared_loads)},
-            {"shared_stores", json_of(counts.shared_stores)},
-            {"seconds", counts.seconds}};
+    result.update({{"branches", counts.branches},
+                   {"divergent_branches", counts.divergent_branches},
+                   {"barriers", counts.barriers},
+                   {"lines", lines},
+                   {"blocks", counts.blocks},
+                   {"threads", counts.threads},
+                   {"global_loads", json_of(counts.global_loads)},
+                   {"global_stores", json_of(counts.global_stores)},
+                   {"shared_loads", json_of(counts.shared_loads)},
+                   {"shared_stores", json_of(counts.shared_stores)},
+                   {"seconds", counts.seconds}});
+    return result;
 }
 
 }  // namespace
@@ -126,6 +151,15 @@ std::string Journal::counts_json() const {
         entry["kernel"] = place.first;
         entry["module"] = place.second;
         entry["launches"] = total.launches;
+        entry["shared_bytes"] = total.shared_bytes;
+        entry["loops"] = nlohmann::json::array();
+        for (const LoopTotal &loop : total.loop_totals) {
+            Counts all = loop.own;
+            all.add(loop.inner);
+            entry["loops"].push_back(instructions_of(all));
+            entry["loops"].back()["line"] = loop.line;
+            entry["loops"].back()["own_thread_instructions"] = loop.own.all_thread_instructions();
+        }
         result.push_back(entry);
     }
     return result.dump();

@@ -13,6 +13,7 @@
 #include "software_cuda/control.h"
 #include "software_cuda/driver/status.h"
 #include "software_cuda/machine/machine.h"
+#include "software_cuda/ptx/loops.h"
 
 namespace software_cuda {
 
@@ -33,7 +34,7 @@ public:
     const char *intern(std::string_view text);
 
     // Returns the findings that are the first of their kind at an instruction.
-    std::vector<Finding> note(const std::string &kernel, const std::string &module,
+    std::vector<Finding> note(const Launch &launch, const std::string &module,
                               const Outcome &outcome);
     std::string counts_json() const;
     // One a kind and instruction.
@@ -50,10 +51,19 @@ private:
     };
     // Of a finding: kernel, module, line, kind.
     using Place = std::tuple<std::string, std::string, uint32_t, int>;
+    struct LoopTotal {
+        uint32_t line;      // of its first instruction
+        Counts own, inner;  // of instructions alone
+    };
     struct Total {
         uint64_t launches = 0;
+        uint32_t shared_bytes = 0;  // of a block, at most
         Counts counts;
+        std::vector<Loop> loops;
+        std::vector<LoopTotal> loop_totals;
     };
+
+    static void add(const Launch &launch, const Outcome &outcome, Total &total);
 
     mutable std::mutex mutex_;
     std::map<std::string, Fault, std::less<>> faults_;

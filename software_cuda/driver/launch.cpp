@@ -112,7 +112,7 @@ bool of_global_memory(const Finding &finding) {
 Status execute(const Function &function, const Launch &launch, const DriverSettings &settings) {
     const Outcome outcome = run(launch, function.module->context.device.memory, settings.machine);
     for (const Finding &first :
-         driver().journal.note(function.entry.name, function.module->key, outcome))
+         driver().journal.note(launch, function.module->key, outcome))
         driver().log.add(first.message);
     if (outcome.status != Outcome::kDone) return static_cast<Status>(outcome.status);
     const bool fails =

@@ -102,7 +102,7 @@ void set_edit(DriverSettings &settings, std::string_view text) {
 }
 
 void set_count(DriverSettings &settings, std::string_view text) {
-    settings.count = text;
+    settings.count = text == "on" ? "" : text;
     settings.machine.count = !text.empty();
 }
 

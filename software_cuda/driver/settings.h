@@ -35,7 +35,7 @@ struct DriverSettings {
     Strict strict = Strict::kOff;
     std::string report;  // file that lines are added to; "": standard error; "off": none
     std::string count;   // file that the counts of all launches are written to, when the process
-                         // ends
+                         // ends; "": none
     std::string ptx;     // folder that the text of each module is written to; "": none
     LineEdit edit;
 

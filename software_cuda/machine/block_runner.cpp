@@ -33,14 +33,14 @@ Frame frame_of(BlockState &block, uint32_t warp) {
 }
 
 BlockRunner::BlockRunner(const Launch &launch, const Memory &memory, const Settings &settings,
-                         Findings &findings, Storage &storage, uint32_t launch_number,
+                         Findings &findings, Storage &storage, LaunchNumbers numbers,
                          bool shares_cells)
     : launch_(launch),
       settings_(settings),
       program_(*launch.entry->program),
       interpreter_(interpreter_of(settings.instruction_set)),
       storage_(storage),
-      launch_number_(launch_number),
+      numbers_(numbers),
       observer_(memory, findings, settings) {
     block_.program = &program_;
     block_.memory = memory.windows();
@@ -57,6 +57,7 @@ BlockRunner::BlockRunner(const Launch &launch, const Memory &memory, const Setti
     block_.counts.resize(program_.blocks.size());
     block_.most_steps = settings.steps ? settings.steps : UINT64_MAX;
     block_.observer = &observer_;
+    block_.counted_launch = numbers.counted;
     block_.observes = settings.check != Check::kNone || settings.count;
     if (settings.check >= Check::kAll && has_warp_barriers(program_))
         block_.warp_order = &warp_order_.emplace(warps);
@@ -149,7 +150,7 @@ void BlockRunner::start_block(uint64_t number, Dim3 index) {
         storage_.shared_owner = 1;
     }
     block_.shared_owner = storage_.shared_owner;
-    block_.owner = uint64_t{launch_number_} << race_cell::kBlocksShift |
+    block_.owner = uint64_t{numbers_.checked} << race_cell::kBlocksShift |
                    (number & ((1u << race_cell::kBlocksShift) - 1));
     block_.interval = 1;
     if (block_.warp_order) block_.warp_order->begin_interval();
@@ -259,23 +260,34 @@ bool BlockRunner::release_barrier() {
     return true;
 }
 
-void BlockRunner::add_counts(Counts &counts) const {
+void add_block(const Program &program, uint32_t block, const BlockCounts &entered, Counts &counts) {
+    const BasicBlock &basic = program.blocks[block];
+    for (uint32_t at = basic.first; at < basic.end; at++) {
+        const auto kind = static_cast<size_t>(program.code[at].kind);
+        counts.thread_instructions[kind] += entered.lanes;
+        counts.warp_instructions[kind] += entered.warps;
+    }
+    if (program.code[basic.end - 1].op == Op::branch) counts.branches += entered.warps;
+    counts.divergent_branches += entered.splits;
+}
+
+void BlockRunner::add_counts(Outcome &outcome) const {
+    Counts &counts = outcome.counts;
+    outcome.basic_blocks.resize(block_.counts.size());
     counts.add(observer_.counts());
     counts.barriers += block_.barriers;
     for (size_t n = 0; n < block_.counts.size(); n++) {
         const BlockCounts &count = block_.counts[n];
+        outcome.basic_blocks[n].add(count);
+        add_block(program_, static_cast<uint32_t>(n), count, counts);
+        if (!settings_.count) continue;
         const BasicBlock &basic = program_.blocks[n];
         uint32_t line = 0;
         for (uint32_t at = basic.first; at < basic.end; at++) {
-            const auto kind = static_cast<size_t>(program_.code[at].kind);
-            counts.thread_instructions[kind] += count.lanes;
-            counts.warp_instructions[kind] += count.warps;
-            if (!settings_.count || program_.code[at].line == line) continue;
+            if (program_.code[at].line == line) continue;
             line = program_.code[at].line;
             counts.lines[line] += count.lanes;
         }
-        if (program_.code[basic.end - 1].op == Op::branch) counts.branches += count.warps;
-        counts.divergent_branches += count.splits;
     }
 }
 

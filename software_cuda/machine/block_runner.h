@@ -16,15 +16,20 @@ struct Storage {
     uint64_t shared_owner = 0;  // the last block's
 };
 
+// Of Memory, for what marks its bytes.
+struct LaunchNumbers {
+    uint32_t checked = 0, counted = 0;
+};
+
 class BlockRunner {
 public:
     BlockRunner(const Launch &launch, const Memory &memory, const Settings &settings,
-                Findings &findings, Storage &storage, uint32_t launch_number, bool shares_cells);
+                Findings &findings, Storage &storage, LaunchNumbers numbers, bool shares_cells);
 
     void run(uint64_t number, Dim3 index);
     bool stopped() const { return block_.stopped; }
     Outcome::Status status() const { return observer_.status(); }
-    void add_counts(Counts &counts) const;
+    void add_counts(Outcome &outcome) const;
 
 private:
     void write_uniform_rows();
@@ -42,7 +47,7 @@ private:
     const Program &program_;
     const Interpreter &interpreter_;
     Storage &storage_;
-    const uint32_t launch_number_;
+    const LaunchNumbers numbers_;
     BlockState block_;
     Observer observer_;
     std::optional<WarpOrder> warp_order_;

@@ -66,10 +66,6 @@ struct Site {
     uint64_t base = ~uint64_t{0}, last = 0;
 };
 
-struct BlockCounts {
-    uint64_t warps = 0, lanes = 0, splits = 0;
-};
-
 // What runs on one thread of the host.
 struct BlockState {
     const Program *program = nullptr;
@@ -88,6 +84,7 @@ struct BlockState {
     Observer *observer = nullptr;
     bool observes = false;  // accesses: they are checked or counted
     bool stopped = false;   // by a fault
+    uint32_t counted_launch = 0;  // its number among those whose accesses are counted
     // For races. `warp_order`: null where lanes have no barriers of their own.
     uint64_t owner = 0, shared_owner = 0, interval = 1;
     WarpOrder *warp_order = nullptr;

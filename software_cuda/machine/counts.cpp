@@ -32,6 +32,7 @@ void Counts::add(const Counts &other) {
         to.bytes += from.bytes;
         to.moved += from.moved;
         to.least += from.least;
+        to.distinct += from.distinct;
     };
     sum(global_loads, other.global_loads);
     sum(global_stores, other.global_stores);

@@ -34,6 +34,19 @@ struct MemoryCounts {
     uint64_t bytes = 0;     // asked for by threads
     uint64_t moved = 0;     // shared: wavefronts; global: sectors of 32 bytes
     uint64_t least = 0;     // the fewest that the bytes asked for need
+    uint64_t distinct = 0;  // global: sectors that are not the same, of a launch
+};
+
+// How often a basic block of a program was entered, by warps and by threads, and how often the
+// threads of a warp parted at its end.
+struct BlockCounts {
+    uint64_t warps = 0, lanes = 0, splits = 0;
+
+    void add(const BlockCounts &other) {
+        warps += other.warps;
+        lanes += other.lanes;
+        splits += other.splits;
+    }
 };
 
 struct Counts {

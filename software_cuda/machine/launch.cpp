@@ -71,7 +71,8 @@ Outcome run(const Launch &launch, Memory &memory, const Settings &settings) {
     const uint64_t blocks = launch.grid.count();
     const unsigned workers = workers_of(settings, blocks);
     const BlockOrder order(blocks, settings);
-    const uint32_t launch_number = settings.check >= Check::kAll ? memory.next_launch() : 0;
+    const LaunchNumbers numbers{settings.check >= Check::kAll ? memory.next_launch() : 0,
+                                settings.count ? memory.next_counted_launch() : 0};
     Findings findings(launch);
     Outcome outcome;
     std::atomic<uint64_t> next = 0;
@@ -79,7 +80,7 @@ Outcome run(const Launch &launch, Memory &memory, const Settings &settings) {
     std::mutex mutex;
     Pool::get().run(workers, [&](unsigned) {
         const DefaultRounding rounding;
-        BlockRunner runner(launch, memory, settings, findings, storage_of_thread(), launch_number,
+        BlockRunner runner(launch, memory, settings, findings, storage_of_thread(), numbers,
                            workers > 1);
         for (uint64_t n; !stopped && (n = next++) < blocks;) {
             const uint64_t block = order(n);
@@ -91,7 +92,7 @@ Outcome run(const Launch &launch, Memory &memory, const Settings &settings) {
         }
         const std::lock_guard lock(mutex);
         if (outcome.status == Outcome::kDone) outcome.status = runner.status();
-        runner.add_counts(outcome.counts);
+        runner.add_counts(outcome);
     });
     outcome.findings = findings.take();
     outcome.counts.blocks = blocks;

@@ -86,7 +86,11 @@ struct Outcome {
     Status status = kDone;  // a CUresult
     std::vector<Finding> findings;
     Counts counts;
+    std::vector<BlockCounts> basic_blocks;  // of the program's
 };
+
+// Adds the instructions of a basic block that was entered so often.
+void add_block(const Program &program, uint32_t block, const BlockCounts &entered, Counts &counts);
 
 // Runs a launch that is within the limits of its chip, on the calling thread and those of a pool;
 // returns when it has ended. Findings that do not end a launch on a GPU do not end it here.

@@ -2,6 +2,8 @@
 // with a GPU.
 #pragma once
 
+#include <array>
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -58,10 +60,15 @@ public:
         uint64_t base = 0, bytes_reserved = 0;
         uint8_t *bytes = nullptr, *written = nullptr;
         uint64_t *cells = nullptr;
+        // Of a sector of 32 bytes, the last launch that loaded from it and stored to it.
+        std::array<std::atomic<uint32_t>, 2> *sectors = nullptr;
     };
     const Windows &windows() const { return windows_; }
     // A number below 1024 of a launch that uses cells, unlike those of the cells that are not zero.
     uint32_t next_launch();
+    // A number of a launch that uses sectors, unlike that of any before.
+    uint32_t next_counted_launch() { return ++counted_launch_; }
+    static constexpr uint64_t kSector = 32;
 
 private:
     struct Block {
@@ -80,6 +87,7 @@ private:
     Blocks blocks_;
     uint64_t used_ = 0, next_ = 0;
     uint32_t launch_ = 0;
+    std::atomic<uint32_t> counted_launch_ = 0;
 };
 
 std::string hexadecimal(uint64_t value);

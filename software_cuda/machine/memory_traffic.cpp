@@ -8,7 +8,7 @@ namespace software_cuda {
 
 namespace {
 
-constexpr uint64_t kSector = 32, kWord = 4, kBanks = 32;
+constexpr uint64_t kSector = Memory::kSector, kWord = 4, kBanks = 32;
 
 // Values of lanes, of which equal ones can be dropped.
 class LaneValues {
@@ -28,7 +28,8 @@ private:
 };
 
 // An access is aligned to its size, which is at most 16: it lies in one sector.
-void count_sectors(const Access &access, uint64_t bytes, MemoryCounts &counts) {
+void count_sectors(const BlockState &block, const Access &access, uint64_t bytes,
+                   MemoryCounts &counts) {
     LaneValues sectors, places;
     for (uint32_t left = access.lanes; left; left &= left - 1) {
         const uint64_t address = access.addresses[std::countr_zero(left)];
@@ -39,6 +40,16 @@ void count_sectors(const Access &access, uint64_t bytes, MemoryCounts &counts) {
     places.drop_equal();
     counts.moved += sectors.size();
     counts.least += (places.size() * bytes + kSector - 1) / kSector;
+    const bool stores = access.instruction->op != Op::load;
+    for (const uint64_t sector : sectors) {
+        std::atomic<uint32_t> &last =
+            block.memory.sectors[sector - block.memory.base / kSector][stores];
+        const uint32_t now = block.counted_launch;
+        // Blocks on several threads of the host: one of them is the first.
+        if (last.load(std::memory_order_relaxed) != now &&
+            last.exchange(now, std::memory_order_relaxed) != now)
+            counts.distinct++;
+    }
 }
 
 void count_wavefronts(const Access &access, uint64_t bytes, MemoryCounts &counts) {
@@ -61,7 +72,7 @@ void count_wavefronts(const Access &access, uint64_t bytes, MemoryCounts &counts
 
 }  // namespace
 
-void count_traffic(const Access &access, MemoryCounts &counts) {
+void count_traffic(const BlockState &block, const Access &access, MemoryCounts &counts) {
     if (!access.lanes) return;
     const Instruction &i = *access.instruction;
     const uint64_t bytes = uint64_t{i.bytes} * i.vector;
@@ -70,7 +81,7 @@ void count_traffic(const Access &access, MemoryCounts &counts) {
     if (i.space == Space::kShared)
         count_wavefronts(access, bytes, counts);
     else
-        count_sectors(access, bytes, counts);
+        count_sectors(block, access, bytes, counts);
 }
 
 }  // namespace software_cuda

@@ -178,9 +178,9 @@ void Observer::observe(BlockState &block, uint32_t warp, const Access &access) {
     if (!settings_.count) return;
     const bool loads = access.instruction->op == Op::load;  // atomic operations store
     if (access.instruction->space == Space::kShared)
-        count_traffic(access, loads ? counts_.shared_loads : counts_.shared_stores);
+        count_traffic(block, access, loads ? counts_.shared_loads : counts_.shared_stores);
     else
-        count_traffic(access, loads ? counts_.global_loads : counts_.global_stores);
+        count_traffic(block, access, loads ? counts_.global_loads : counts_.global_stores);
 }
 
 // Atomic operations read too.

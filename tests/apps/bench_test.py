@@ -96,7 +96,7 @@ class Bench(BenchTest):
         self.expect(f"{REPORT} {files}", "| conv2d f32 nhwc | smoke | 4 |",
                     "| quantized_conv2d u8 to f32 nhwc | smoke | 4 |",
                     "| conv2d_backward_data f32 nhwc | smoke | 4 |", "list.csv | 2 |",
-                    "| topk f32 | smoke | 9 |", "| tensor_product f32 | smoke | 2 |",
+                    "| topk f32 | smoke | 9 |", "| tensor_product f32 | smoke | 4 |",
                     "| kernel_map s32 | smoke | 4 |", "GOP/s", "hk kept maps")
         # Every case is in the file of this CPU.
         docs = self.folder / "repository" / "docs"
@@ -142,7 +142,7 @@ class Families(BenchTest):
                 "softmax_cross_entropy": {"both": 2, "in_place": 2, "loss": 2},
                 "activate": {"relu": 2, "silu": 2, "gelu": 2},
                 "sgd": {"momentum": 2, "plain": 2},
-                "tensor_product": {"submanifold": 1, "strided": 1}}.items():
+                "tensor_product": {"submanifold": 2, "strided": 2}}.items():
             results = self.results_of(f"--family {family}")
             self.assertEqual(collections.Counter(r["kind"] for r in results), kinds)
 

@@ -5,7 +5,7 @@ import json
 import math
 
 import program_runs
-from program_runs import ProgramTest, built_devices, rows_of
+from program_runs import BUILD, ProgramTest, built_devices, rows_of
 
 SHAPES = {"nhwc": "--input 1x512x512x64 --weight 256x3x3x64",
           "nchw": "--input 1x64x512x512 --weight 256x64x3x3"}
@@ -171,6 +171,36 @@ class Explain(ProgramTest):
         self.assertEqual(one, self.choices(shapes + "--padding 1x1 --stride 2x2"))
         self.assertEqual(one, self.choices(shapes + "--padding 1,1,1,1 --stride 2"))
         self.expect(f"explain {shapes}--padding 0,2,1,0 --dilation 2x1", "output [1, 18, 23, 8]")
+
+    def test_counts_what_cudas_row_executes(self):
+        """On the device in software, whatever is in LD_LIBRARY_PATH: products by hand, and bounds."""
+        if "cuda" not in built_devices():
+            self.skipTest("built without CUDA")
+        line = "conv2d --input 1x16x16x64 --weight 64x3x3x64 --padding 1 --count"
+        products = 16 * 16 * 64 * 64 * 9
+        for choice in self.choices(line):
+            counts = choice["counts"]
+            if choice["target"] != "cuda":
+                self.assertIsNone(counts)
+                continue
+            self.assertEqual(choice["device"], "software sm_90")
+            kernel, = counts["kernels"]
+            self.assertEqual(kernel["blocks"], math.prod(choice["grid"]))
+            self.assertGreaterEqual(kernel["main_loop"]["threads"]["multiply-add"], products)
+            self.assertGreater(counts["share_of_multiply_adds"], 0.5)
+            self.assertEqual(counts["least_bytes"], 4 * (2 * 16 * 16 * 64 + 64 * 64 * 9))
+            self.assertEqual(counts["distinct_bytes"], counts["least_bytes"])
+            for model in kernel["models"]:
+                self.assertEqual(model["seconds"], max(model["bounds"].values()))
+                self.assertEqual(model["bounds"][model["bound_by"]], model["seconds"])
+        self.expect("explain " + line, "  main loop  from line ", "  model      H100 SXM: at least ",
+                    "1.00 times the problem's 0.28 MB", "nothing was measured")
+
+    def test_says_how_to_make_the_device_that_counts(self):
+        (self.folder / "bin").mkdir()
+        (self.folder / "bin" / "explain").hardlink_to(BUILD / "bin" / "explain")
+        self.expect("bin/explain topk --input 4x50 --k 5 --count", "software-cuda/libcuda.so.1: ",
+                    "--target software_cuda makes it", status=1)
 
     def test_bad_flags_are_refused_with_their_value(self):
         for flags, told in MISTAKES:

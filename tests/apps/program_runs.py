@@ -20,7 +20,7 @@ PYTHON = sys.executable
 def rows_of(family):
     """The columns of each line of a family's rows.txt."""
     lines = (BUILD / "kernels" / family / "rows.txt").read_text().splitlines()
-    names = "name family row algorithm schedule knobs type layout device where budget".split()
+    names = "name family row algorithm schedule knobs type layout device where budget contract".split()
     return [dict(zip(names, line.split("|"), strict=True)) for line in lines]
 
 

@@ -345,6 +345,20 @@ TEST_F(Launches, AreCounted) {
     EXPECT_NE(json.find(R"("kernel":"fill")"), std::string::npos) << json;
     EXPECT_NE(json.find(R"("launches":2)"), std::string::npos) << json;
     EXPECT_NE(json.find(R"("threads":128)"), std::string::npos) << json;
+    EXPECT_NE(json.find(R"("loops":[])"), std::string::npos) << json;
+    EXPECT_NE(json.find(R"("distinct":0)"), std::string::npos) << json;
+}
+
+TEST_F(Launches, TheirMemoryIsCountedOnDemand) {
+    const CUdeviceptr out = allocate(256);
+    ASSERT_EQ(control().set("COUNT", "on"), 0);
+    control().clear();
+    EXPECT_EQ(run("fill", out, 1, nullptr, 64), CUDA_SUCCESS);
+    EXPECT_EQ(cuMemFree_v2(out), CUDA_SUCCESS);
+    std::string json(control().counts(nullptr, 0), ' ');
+    control().counts(json.data(), json.size() + 1);
+    EXPECT_EQ(control().set("COUNT", ""), 0);
+    EXPECT_NE(json.find(R"("distinct":8)"), std::string::npos) << json;
 }
 
 }  // namespace

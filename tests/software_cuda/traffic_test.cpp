@@ -50,6 +50,23 @@ TEST_F(Traffic, OnePlaceOfAllLanesIsOneSector) {
     expect(counts_of("ld.global.b32 %r3, [%rd0];").global_loads, 1, 128, 1, 1);
 }
 
+TEST_F(Traffic, SectorsAreDistinctOnceALaunch) {
+    MachineCase one;
+    one.settings.count = true;
+    one.settings.threads = 3;
+    one.grid = {8, 1, 1};
+    one.p0 = one.memory.allocate(4096);
+    const std::string twice =
+        "add.s64 %rd3, %rd0, %rd2; ld.global.b32 %r3, [%rd3]; ld.global.b32 %r3, [%rd3+32];"
+        "st.global.b32 [%rd3], %r3;";
+    for (int launch = 0; launch < 2; launch++) {
+        const Counts counts = one.run(twice).counts;
+        EXPECT_EQ(counts.global_loads.moved, 8 * 8u);
+        EXPECT_EQ(counts.global_loads.distinct, 5u);
+        EXPECT_EQ(counts.global_stores.distinct, 4u);
+    }
+}
+
 TEST_F(Traffic, BanksOfDifferentWordsConflict) {
     expect(counts_of("st.shared.b32 [%r2], %r0;").shared_stores, 1, 128, 1, 1);
     // Words two apart: two of them in each bank; 32 apart would be all of them in one.

@@ -61,6 +61,17 @@ class Show(PageTest):
                   "--at conceptual --text 'in GPUShared' "
                   "--at lowered --drawn lowered-page --text 'halide_cuda_run'")
 
+    def test_shows_what_a_cuda_kernel_executes(self):
+        self.need("cuda")
+        small = "--case input=1x8x8x16,weight=16x3x3x16,padding=1"
+        self.page(f"show conv2d/3x3 --target cuda --count {small} --knobs tile_c:4")
+        self.open("--drawn executed --text 'conv2d' --text 'wavefronts of shared memory over the "
+                  "least' --text 'a model, not a time' --text 'H100 SXM, bound by'")
+        self.assertNotIn('id="executed"', self.page("show conv2d/3x3 --target cuda"))
+        self.expect("explorer show conv2d/3x3 --target cpu --count", "is no CUDA kernel", status=2)
+        self.expect("explorer show conv2d/3x3 --target cuda --count --case 9x9",
+                    'there is no case "9x9"', status=2)
+
     def test_says_who_set_a_knob(self):
         self.page("show conv2d/3x3 --knobs tile_x:5")
         self.open("--text 'tile_x 5 you' --text 'tile_y 1 chooser'")

@@ -72,7 +72,8 @@ public:
     }
 
     std::string name(std::optional<DataType>) const override {
-        return cloud_.name() + "_" + std::to_string(c_) + "-" + std::to_string(m_);
+        return cloud_.name() + "_" + std::to_string(c_) + "-" + std::to_string(m_) +
+               (options_.summation == Summation::atomic && result_ != weight ? "_atomic" : "");
     }
     std::string kind() const override { return cloud_.submanifold() ? "submanifold" : "strided"; }
 

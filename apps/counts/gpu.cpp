@@ -1,0 +1,71 @@
+#include "gpu.h"
+
+#include <algorithm>
+
+namespace hk::counts {
+
+namespace {
+
+constexpr double kTera = 1e12;
+constexpr int kWarp = 32, kKiB = 1024;
+// CUDA C++ Programming Guide, compute capabilities 8.0, 8.9 and 9.0: four schedulers of a
+// multiprocessor issue an instruction of a warp each a cycle; shared memory has 32 banks of 4 bytes
+// a cycle, one wavefront; registers are given to warps by units of 256, and each block takes 1 KiB
+// of shared memory for the system.
+constexpr double kIssued = 4, kWavefronts = 1;
+constexpr int kRegisters = 65536, kUnitOfRegisters = 256, kReservedBytes = kKiB;
+
+// Multiprocessors, clock and memory: NVIDIA's data sheets "H100 Tensor Core GPU" (67 TFLOPS of f32,
+// 3.35 TB/s) and "A100 Tensor Core GPU" (19.5 TFLOPS, 2039 GB/s, 80 GB SXM), and its paper "NVIDIA
+// Ada GPU Architecture" (82.6 TFLOPS, 1008 GB/s). The rest: CUDA C++ Programming Guide, "Arithmetic
+// Instructions" and "Technical Specifications per Compute Capability".
+const Gpu kGpus[] = {
+    {"H100 SXM", 132, 1.98e9, 128, 3.35 * kTera, 64, 32, 228 * kKiB},
+    {"A100 SXM", 108, 1.41e9, 64, 2.039 * kTera, 64, 32, 164 * kKiB},
+    {"RTX 4090", 128, 2.52e9, 128, 1.008 * kTera, 48, 24, 100 * kKiB},
+};
+
+int rounded_up(int value, int unit) { return (value + unit - 1) / unit * unit; }
+
+}  // namespace
+
+std::span<const Gpu> gpus() { return kGpus; }
+
+const Bound &Roofline::highest() const {
+    return *std::ranges::max_element(bounds, {}, &Bound::seconds);
+}
+
+Roofline roofline(const KernelCounts &kernel, const Gpu &gpu) {
+    const double launches = std::max(static_cast<double>(kernel.launches), 1.0);
+    const double blocks = static_cast<double>(kernel.blocks) / launches;
+    const double cycles = gpu.clock * std::min(gpu.multiprocessors, std::max(blocks, 1.0));
+    const Instructions &executed = kernel.instructions;
+    const auto sectors =
+        static_cast<double>(kernel.global_loads.distinct + kernel.global_stores.distinct);
+    const auto wavefronts =
+        static_cast<double>(kernel.shared_loads.moved + kernel.shared_stores.moved);
+    return {{{{"multiply-adds", executed.multiply_adds() / (gpu.multiply_adds * cycles)},
+              {"instructions", executed.of_warps() / (kIssued * cycles)},
+              {"shared memory", wavefronts / (kWavefronts * cycles)},
+              {"memory", sectors * kSector / gpu.bytes_a_second}}}};
+}
+
+Occupancy occupancy(const Gpu &gpu, int threads, int registers, int shared_bytes) {
+    const int warps = std::max((threads + kWarp - 1) / kWarp, 1);
+    Occupancy result{gpu.blocks, 0, "blocks"};
+    const auto allow = [&](int blocks, const char *limit) {
+        if (blocks >= result.blocks) return;
+        result.blocks = blocks;
+        result.limit = limit;
+    };
+    allow(gpu.warps / warps, "threads");
+    if (registers > 0) {
+        const int of_warp = rounded_up(registers * kWarp, kUnitOfRegisters);
+        allow(kRegisters / of_warp / warps, "registers");
+    }
+    allow(gpu.shared_bytes / (shared_bytes + kReservedBytes), "shared memory");
+    result.share = static_cast<double>(result.blocks * warps) / gpu.warps;
+    return result;
+}
+
+}  // namespace hk::counts

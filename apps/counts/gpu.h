@@ -1,0 +1,52 @@
+#pragma once
+// What NVIDIA publishes of some GPUs, and what follows from it for a kernel whose instructions were
+// counted. All of it is a model: nothing here was measured on a GPU.
+
+#include <array>
+#include <span>
+#include <string>
+
+#include "counts.h"
+
+namespace hk::counts {
+
+struct Gpu {
+    std::string name;
+    double multiprocessors;
+    double clock;           // Hz, the boost clock
+    double multiply_adds;   // f32, that a multiprocessor ends a cycle
+    double bytes_a_second;  // of memory
+    int warps, blocks;      // that a multiprocessor holds
+    int shared_bytes;       // of a multiprocessor
+};
+
+// H100 SXM, A100 SXM, RTX 4090.
+std::span<const Gpu> gpus();
+
+// A part of a GPU, and the least time in seconds that it takes for a kernel.
+struct Bound {
+    std::string part;
+    double seconds;
+};
+
+// A kernel takes no less time than each of its parts: multiply-adds and instructions at the rate
+// at which they are issued, wavefronts of shared memory, and from memory the sectors that are not
+// the same, once. Only as many multiprocessors work as there are blocks. Caches are not modelled:
+// what misses them takes longer.
+struct Roofline {
+    std::array<Bound, 4> bounds;
+
+    const Bound &highest() const;
+};
+Roofline roofline(const KernelCounts &kernel, const Gpu &gpu);
+
+// Blocks of a kernel that a multiprocessor holds at once, and what allows no more.
+struct Occupancy {
+    int blocks = 0;
+    double share = 0;  // of the warps that it can hold
+    std::string limit;
+};
+// `threads` and `shared_bytes` of a block. `registers` of a thread; -1: not known, and no limit.
+Occupancy occupancy(const Gpu &gpu, int threads, int registers, int shared_bytes);
+
+}  // namespace hk::counts

@@ -1,0 +1,128 @@
+#include "row_case.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "hk/error.h"
+#include "usual_limits.h"
+
+namespace hk::counts {
+
+namespace {
+
+constexpr double kWork = 2e6;
+
+struct Candidate {
+    const KernelInfo *row;
+    bench::CaseInfo info;
+    size_t rung;
+    double distance;  // of its work from that, as a ratio
+
+    bool better_than(const Candidate &other) const {
+        return rung != other.rung ? rung < other.rung : distance < other.distance;
+    }
+};
+
+using Best = std::map<std::string, Candidate>;  // by the names of kernels
+
+bool is_wanted(const KernelInfo &kernel, std::string_view filter) {
+    return std::string_view(kernel.name).find(filter) != std::string_view::npos;
+}
+
+void look_at(const bench::CaseInfo &info, const bench::Settings &settings, std::string_view filter,
+             Best &best) {
+    const std::unique_ptr<bench::Problem> problem = info.problem();
+    // Selection loads what the explorer compiles.
+    if (std::ranges::none_of(problem->kernels(), [&](const KernelInfo &kernel) {
+            return kernel.device == settings.device.type() && is_wanted(kernel, filter) &&
+                   problem->serves(kernel);
+        }))
+        return;
+    const Selection selection =
+        problem->select(settings.device.type(), bench::limits_of(settings), true);
+    const double work = problem->work();
+    const double distance = std::max(work / kWork, kWork / work);
+    for (size_t rung = 0; rung < selection.ladder.size(); rung++) {
+        const KernelInfo *row = selection.ladder[rung].kernel;
+        const Candidate candidate{row, info, rung, distance};
+        const auto [known, is_first] = best.try_emplace(row->name, candidate);
+        if (!is_first && candidate.better_than(known->second)) known->second = candidate;
+    }
+}
+
+// Cases of all lists in these settings.
+std::vector<bench::CaseInfo> cases_of(const bench::Family &family,
+                                      const bench::Settings &settings) {
+    std::vector<bench::CaseInfo> cases;
+    for (const std::string &list : family.lists()) {
+        if (list == "table") continue;
+        for (bench::CaseInfo &info : family.cases(list, settings)) {
+            if (!info.type || *info.type == settings.type) cases.push_back(std::move(info));
+        }
+    }
+    return cases;
+}
+
+// Calls `visit` for all families and settings on a kind of device.
+void each_settings(
+    Device device,
+    const std::function<void(const bench::Family &, const bench::Settings &)> &visit) {
+    for (const bench::Family &family : bench::families()) {
+        if (!family.has_rows) continue;
+        for (bench::Settings settings : family.settings()) {
+            settings.device = device;
+            settings.limits = absent::usual_limits(device.type());
+            visit(family, settings);
+        }
+    }
+}
+
+}  // namespace
+
+std::vector<RowCase> row_cases(Device device, std::string_view filter) {
+    std::vector<RowCase> result;
+    std::set<std::string> seen;
+    each_settings(device, [&](const bench::Family &family, const bench::Settings &settings) {
+        Best best;
+        for (const bench::CaseInfo &info : cases_of(family, settings))
+            look_at(info, settings, filter, best);
+        for (const auto &[name, candidate] : best) {
+            if (!is_wanted(*candidate.row, filter) || !seen.insert(name).second) continue;
+            result.push_back({candidate.row, family.name, candidate.info.name, candidate.info});
+        }
+    });
+    return result;
+}
+
+RowCase named_case(const KernelInfo &row, const std::string &name) {
+    std::optional<RowCase> result;
+    std::string complaint = "there is no case \"" + name + "\"";
+    const bool sizes = name.find('=') != std::string::npos;
+    const auto look = [&](const bench::Family &family, const bench::Settings &settings) {
+        for (bench::CaseInfo &info :
+             sizes ? family.cases(name, settings) : cases_of(family, settings)) {
+            if (result || !(sizes || info.name == name)) continue;
+            const std::unique_ptr<bench::Problem> problem = info.problem();
+            for (const KernelInfo &kernel : problem->kernels()) {
+                if (std::string_view(kernel.name) == row.name && problem->serves(kernel))
+                    result = RowCase{&row, family.name, info.name, info};
+            }
+        }
+    };
+    each_settings(
+        Device::cuda(), [&](const bench::Family &family, const bench::Settings &settings) {
+            if (result || !std::string_view(row.family).starts_with(family.name)) return;
+            try {
+                look(family, settings);
+            } catch (const InvalidArgument &error) {  // another family may have such sizes
+                complaint = error.what();
+            }
+        });
+    if (!result) throw InvalidArgument(std::string(row.name) + ": " + complaint);
+    return *result;
+}
+
+}  // namespace hk::counts

@@ -1,0 +1,28 @@
+#pragma once
+// A problem for each row of the table, on which its counts are stated.
+
+#include <string>
+#include <vector>
+
+#include "family.h"
+
+namespace hk::counts {
+
+struct RowCase {
+    const KernelInfo *row;
+    std::string family, name;  // of bench's, and of the case in its lists
+    bench::CaseInfo info;
+};
+
+// Of each kernel of the device that bench's families have and whose name has `filter` in it, one
+// case of their lists that it takes: of those that selection gives to it on a device with the usual
+// limits, or where there are none, in whose ladder of fallbacks it stands highest, that whose work
+// is nearest to 2 million operations or bytes, as the family counts it. Types, layouts and families
+// in bench's order; the first that has the kernel.
+std::vector<RowCase> row_cases(Device device, std::string_view filter);
+
+// Of a CUDA kernel a case of the lists of its family, or sizes such as "input=1x56x56x64,…". Throws
+// InvalidArgument where there is none.
+RowCase named_case(const KernelInfo &row, const std::string &name);
+
+}  // namespace hk::counts

@@ -1,0 +1,155 @@
+// Figures of counts, and kernels on the device in software whose counts are known.
+
+#include "counts.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "hk/conv2d.h"
+#include "hk/error.h"
+#include "row_case.h"
+#include "software_device.h"
+
+namespace hk::counts {
+
+namespace {
+
+using nlohmann::json;
+
+json traffic(uint64_t moved, uint64_t least, uint64_t distinct = 0) {
+    return {
+        {"requests", 1}, {"bytes", 2}, {"moved", moved}, {"least", least}, {"distinct", distinct}};
+}
+
+json instructions(uint64_t multiply_adds, uint64_t others, uint64_t line = 0, uint64_t own = 0) {
+    return {{"thread_instructions", {{"multiply-add", multiply_adds}, {"integer", others}}},
+            {"warp_instructions", {{"multiply-add", multiply_adds / 32}, {"integer", 1}}},
+            {"line", line},
+            {"own_thread_instructions", own}};
+}
+
+json kernel(const json &loops) {
+    json one = instructions(300, 700);
+    one.update({{"kernel", "one"},
+                {"launches", 2},
+                {"blocks", 4},
+                {"threads", 64},
+                {"barriers", 8},
+                {"branches", 10},
+                {"divergent_branches", 5},
+                {"shared_bytes", 128},
+                {"loops", loops},
+                {"global_loads", traffic(20, 10, 6)},
+                {"global_stores", traffic(10, 10, 10)},
+                {"shared_loads", traffic(3, 2)},
+                {"shared_stores", traffic(4, 2)}});
+    return one;
+}
+
+CallCounts call(const json &kernels) { return {kernels_of(kernels), 256, 40}; }
+
+TEST(Counts, AreReadAndSummedUp) {
+    const CallCounts counts = call({kernel(json::array()), kernel(json::array())});
+    ASSERT_EQ(counts.kernels.size(), 2u);
+    EXPECT_EQ(counts.kernels[0].threads_of_block(), 16);
+    EXPECT_DOUBLE_EQ(counts.conflicts(), 7. / 4);
+    EXPECT_DOUBLE_EQ(counts.sectors(), 30. / 20);
+    EXPECT_DOUBLE_EQ(counts.bytes_moved(), 60 * 32);
+    EXPECT_DOUBLE_EQ(counts.of_least_bytes(), 32 * 32 / 256.);
+    EXPECT_EQ(counts.main_loop(), nullptr);
+    EXPECT_DOUBLE_EQ(counts.share_of_multiply_adds(), 0.3) << "altogether";
+}
+
+TEST(Counts, TheMainLoopIsThatWithMostInstructionsOfItsOwn) {
+    const json small = {instructions(9, 1, 5, 10), instructions(0, 0, 6)};
+    const json large = {instructions(90, 110, 7, 70), instructions(80, 20, 8, 100),
+                        instructions(30, 0, 9, 30)};
+    const CallCounts counts = call({kernel(small), kernel(large), kernel(json::array())});
+    ASSERT_NE(counts.main_loop(), nullptr);
+    EXPECT_EQ(counts.main_loop()->line, 8u);
+    EXPECT_DOUBLE_EQ(counts.share_of_multiply_adds(), 0.8);
+    EXPECT_EQ(counts.kernels[0].main_loop->line, 5u);
+    EXPECT_FALSE(counts.kernels[2].main_loop) << "a loop that did not run is none";
+}
+
+TEST(Counts, WithoutTrafficNothingIsOverTheLeast) {
+    const CallCounts nothing;
+    EXPECT_EQ(nothing.conflicts(), 1);
+    EXPECT_EQ(nothing.sectors(), 1);
+    EXPECT_EQ(nothing.share_of_multiply_adds(), 0);
+}
+
+TEST(Counts, AreToldWithTheModelNamed) {
+    const CallCounts counts =
+        call(json::array({kernel(json::array({instructions(80, 20, 8, 100)}))}));
+    const json told = to_json(counts);
+    EXPECT_EQ(told.at("kernels").at(0).at("main_loop").at("line"), 8);
+    EXPECT_EQ(told.at("kernels").at(0).at("models").size(), 3u);
+    const std::string text = text_of(counts, "> ");
+    for (const char *part : {"> counted    one, 2 launches", "from line 8 of the PTX: 10 % of all",
+                             "80 % of its own are multiply-adds", "1.75 times the least wavefronts",
+                             "1.50 times the least sectors", "2.0 a block; 50.00 % of 10 branches",
+                             "H100 SXM: at least", "nothing was measured"})
+        EXPECT_NE(text.find(part), std::string::npos) << part << "\n" << text;
+}
+
+bool built_with_cuda() {
+    return std::ranges::any_of(conv2d_kernels(), [](const KernelInfo &row) {
+        return row.device == DeviceType::cuda;
+    });
+}
+
+// On the device itself: a convolution's multiply-adds, and bytes, can be counted by hand.
+TEST(SoftwareDevice, CountsACall) {
+    if (!built_with_cuda()) GTEST_SKIP();
+    const SoftwareDevice device;
+    const bench::Family family = bench::family_named("conv2d");
+    bench::Settings settings;
+    settings.device = Device::cuda();
+    const auto infos = family.cases("input=1x16x16x64,weight=64x3x3x64,padding=1", settings);
+    const std::unique_ptr<bench::Problem> problem = infos.front().problem();
+    const KernelInfo *row = infos.front().select();
+    ASSERT_NE(row, nullptr);
+    const CallCounts counts = device.count(*problem, row);
+    ASSERT_EQ(counts.kernels.size(), 1u);
+    const KernelCounts &one = counts.kernels.front();
+    const double products = 16. * 16 * 64 * 64 * 9;
+    EXPECT_GE(one.instructions.multiply_adds(), products);
+    EXPECT_LE(one.instructions.multiply_adds(), 1.25 * products) << "addresses take some";
+    EXPECT_DOUBLE_EQ(counts.least_bytes, 4. * (16 * 16 * 64 * 2 + 64 * 64 * 9));
+    EXPECT_DOUBLE_EQ(counts.of_least_bytes(), 1);
+    EXPECT_GE(counts.conflicts(), 1);
+    EXPECT_GE(counts.sectors(), 1);
+    ASSERT_TRUE(one.main_loop);
+    EXPECT_GE(one.main_loop->instructions.multiply_adds(), products);
+    EXPECT_EQ(one.shared_bytes, row->resources.shared_bytes());
+    EXPECT_EQ(one.threads_of_block(), row->resources.threads);
+    // The same again.
+    EXPECT_EQ(to_json(device.count(*problem, row)), to_json(counts));
+}
+
+// Of each kernel one problem that it takes, which selection gives to it where there is one.
+TEST(RowCases, AreOfEachKernelOnce) {
+    if (!built_with_cuda()) GTEST_SKIP();
+    std::set<std::string> seen;
+    int selected = 0;
+    const std::vector<RowCase> all = row_cases(Device::cuda(), "conv2d_");
+    for (const RowCase &one : all) {
+        EXPECT_TRUE(seen.insert(one.row->name).second) << one.row->name;
+        EXPECT_EQ(one.row->device, DeviceType::cuda);
+        const KernelInfo *taken = one.info.select();
+        selected += taken && std::string_view(taken->name) == one.row->name;
+    }
+    EXPECT_GT(selected, static_cast<int>(all.size()) / 2);
+    EXPECT_TRUE(row_cases(Device::cuda(), "no such kernel").empty());
+    for (const KernelInfo &row : conv2d_kernels()) {
+        EXPECT_EQ(seen.contains(row.name), row.device == DeviceType::cuda) << row.name;
+    }
+}
+
+}  // namespace
+
+}  // namespace hk::counts
