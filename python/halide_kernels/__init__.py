@@ -1,0 +1,60 @@
+"""Deep-learning kernels compiled ahead of time from Halide, for arrays of Python.
+
+Functions take anything with ``__dlpack__`` or the buffer protocol (NumPy, PyTorch, JAX, CuPy)
+without a copy, and give the kind of their first array. Arrays of PyTorch that want gradients go to
+``halide_kernels.torch``, those of JAX that are traced to ``halide_kernels.jax``.
+"""
+
+from ._core import (
+    DeviceError,
+    Filter,
+    Kernel,
+    KernelFailure,
+    KernelMap,
+    MemoryStatistics,
+    Selection,
+    Tensor,
+    TensorProductMaps,
+    __version__,
+    activate,
+    activate_backward,
+    argsort,
+    asarray,
+    conv2d,
+    conv2d_backward,
+    conv2d_backward_bias,
+    conv2d_backward_data,
+    conv2d_backward_weight,
+    cpu_features,
+    device_description,
+    devices,
+    empty,
+    explain,
+    get_threads,
+    group_norm,
+    group_norm_backward,
+    kernels,
+    memory_statistics,
+    pool2d,
+    pool2d_backward,
+    prepare_filter,
+    quantized_conv2d,
+    reset_memory_peaks,
+    set_memory_limit,
+    set_memory_threshold,
+    set_threads,
+    sgd_step,
+    softmax_cross_entropy,
+    sort,
+    strided_map,
+    submanifold_map,
+    synchronize,
+    tensor_product,
+    tensor_product_backward_data,
+    tensor_product_backward_weight,
+    topk,
+    trim_memory,
+    zeros,
+)
+
+__all__ = [name for name in dir() if not name.startswith("_")] + ["__version__"]

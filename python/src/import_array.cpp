@@ -1,0 +1,237 @@
+#include <array>
+#include <memory>
+
+#include "arguments.h"
+#include "element_types.h"
+#include "hk/error.h"
+#include "imported.h"
+
+namespace hk::python {
+
+Hold &Hold::operator=(Hold &&other) noexcept {
+    release();
+    buffer = std::exchange(other.buffer, {});
+    versioned = std::exchange(other.versioned, nullptr);
+    plain = std::exchange(other.plain, nullptr);
+    return *this;
+}
+
+void Hold::release() noexcept {
+    if (buffer.obj) PyBuffer_Release(&buffer);
+    if (versioned && versioned->deleter) versioned->deleter(versioned);
+    if (plain && plain->deleter) plain->deleter(plain);
+    buffer = {};
+    versioned = nullptr;
+    plain = nullptr;
+}
+
+namespace {
+
+// What an array says of itself. `shape` and `strides` are where a buffer's are put, in elements.
+struct Description {
+    static constexpr int kMostDimensions = 64;
+
+    DLTensor tensor{};
+    Hold hold;
+    bool read_only = false;
+    std::array<int64_t, kMostDimensions> shape, strides;
+};
+
+[[noreturn]] void refuse_array(nb::handle array, const std::string &where) {
+    refuse_type(where + " is " + shown(array) + " of type " + type_words(array) +
+                ", it must be an array: what has __dlpack__ or the buffer protocol, as "
+                "numpy.asarray makes it");
+}
+
+[[noreturn]] void refuse_elements(const std::string &what, const std::string &where) {
+    refuse_type(where + " has elements of " + what +
+                ", they must be float32, float16, bfloat16, float64, or int or uint of 8, 16, 32 "
+                "or 64 bits in the machine's byte order");
+}
+
+void describe_buffer(Description &to, DataType type, const std::string &where) {
+    const Py_buffer &buffer = to.hold.buffer;
+    const int64_t size = size_of(type);
+    if (buffer.ndim > Description::kMostDimensions) {
+        throw InvalidArgument(where + " has " + std::to_string(buffer.ndim) +
+                              " dimensions, there may be " +
+                              std::to_string(Description::kMostDimensions));
+    }
+    for (int i = 0; i < buffer.ndim; i++) {
+        const auto d = static_cast<size_t>(i);
+        to.shape[d] = buffer.shape[i];
+        to.strides[d] = buffer.strides[i] / size;
+        if (buffer.shape[i] > 1 && buffer.strides[i] % size != 0) {
+            throw InvalidArgument(where + " has elements " + std::to_string(buffer.strides[i]) +
+                                  " bytes apart along dimension " + std::to_string(i) + ", " +
+                                  numpy_name(type) + " needs a multiple of " +
+                                  std::to_string(size) + "; pass a copy");
+        }
+    }
+    to.tensor = {buffer.buf,        {kDLCPU, 0},       buffer.ndim, dlpack_type(type),
+                 to.shape.data(), to.strides.data(), 0};
+    to.read_only = buffer.readonly;
+}
+
+// NumPy gives no buffer of a bfloat16 that ml_dtypes adds to it: of its bits it does.
+bool take_bfloat16(nb::handle array, Py_buffer &buffer) {
+    const nb::object dtype = nb::getattr(array, "dtype", nb::none());
+    const nb::object name = nb::getattr(dtype, "name", nb::none());
+    if (!PyUnicode_Check(name.ptr()) || nb::cast<std::string_view>(name) != "bfloat16") return false;
+    const nb::object bits = array.attr("view")("uint16");
+    return PyObject_GetBuffer(bits.ptr(), &buffer, PyBUF_RECORDS_RO) == 0;
+}
+
+void take_buffer(Description &to, nb::handle array, const std::string &where) {
+    if (PyObject_GetBuffer(array.ptr(), &to.hold.buffer, PyBUF_RECORDS_RO) == 0) {
+        const Py_buffer &buffer = to.hold.buffer;
+        const auto type = type_of_format(buffer.format, buffer.itemsize);
+        if (!type) {
+            refuse_elements("format \"" + std::string(buffer.format ? buffer.format : "") + "\"",
+                            where);
+        }
+        return describe_buffer(to, *type, where);
+    }
+    PyErr_Clear();
+    to.hold.buffer = {};
+    if (take_bfloat16(array, to.hold.buffer)) return describe_buffer(to, DataType::bf16, where);
+    PyErr_Clear();
+    to.hold.buffer = {};
+    const nb::object dtype = nb::getattr(array, "dtype", nb::none());
+    refuse_elements(dtype.is_none() ? "type " + type_words(array) : "dtype " + shown(dtype), where);
+}
+
+void take_managed(Description &to, VersionedTensor *managed) {
+    to.hold.versioned = managed;
+    to.tensor = managed->dl_tensor;
+    to.read_only = managed->flags & kReadOnly;
+}
+
+void take_exchanged(Description &to, nb::handle array, const ExchangeApi &api) {
+    VersionedTensor *managed = nullptr;
+    if (api.from_object(array.ptr(), &managed) != 0 || !managed) throw nb::python_error();
+    take_managed(to, managed);
+}
+
+// The capsule of an exporter, of DLPack 1 or before. On a GPU its elements are there when the work
+// is done that was put on the default queue, the library's own.
+nb::object ask_for_capsule(nb::handle array, int32_t device) {
+    constexpr int kDefaultStream = 1;
+    nb::dict options;
+    if (device == kDLCUDA) options["stream"] = kDefaultStream;
+    const nb::object method = array.attr("__dlpack__");
+    try {
+        nb::dict newer = nb::steal<nb::dict>(PyDict_Copy(options.ptr()));
+        newer["max_version"] = nb::make_tuple(kDlpackVersion.major, kDlpackVersion.minor);
+        return method(**newer);
+    } catch (nb::python_error &error) {
+        if (!error.matches(PyExc_TypeError)) throw;
+    }
+    return method(**options);
+}
+
+void take_dlpack(Description &to, nb::handle array, const std::string &where) {
+    int32_t device = kDLCPU;
+    if (nb::hasattr(array, "__dlpack_device__")) {
+        const nb::object pair = array.attr("__dlpack_device__")();
+        if (!PySequence_Check(pair.ptr()) || nb::len(pair) != 2)
+            refuse_type(where + ": __dlpack_device__() gives " + shown(pair) + ", not two ints");
+        device = static_cast<int32_t>(
+            read_int("__dlpack_device__", "the device's type", nb::object(pair[nb::int_(0)])));
+    }
+    const nb::object capsule = ask_for_capsule(array, device);
+    const auto take = [&](const char *name, const char *used) -> void * {
+        if (!PyCapsule_IsValid(capsule.ptr(), name)) return nullptr;
+        void *managed = PyCapsule_GetPointer(capsule.ptr(), name);
+        PyCapsule_SetName(capsule.ptr(), used);
+        return managed;
+    };
+    if (void *managed = take("dltensor_versioned", "used_dltensor_versioned")) {
+        auto *versioned = static_cast<VersionedTensor *>(managed);
+        to.hold.versioned = versioned;
+        if (versioned->version.major != kDlpackVersion.major) {
+            throw InvalidArgument(where + ": its DLPack is version " +
+                                  std::to_string(versioned->version.major) + ", not " +
+                                  std::to_string(kDlpackVersion.major));
+        }
+        take_managed(to, versioned);
+    } else if (void *plain = take("dltensor", "used_dltensor")) {
+        to.hold.plain = static_cast<DLManagedTensor *>(plain);
+        to.tensor = to.hold.plain->dl_tensor;
+    } else {
+        refuse_type(where + ": __dlpack__() gives " + shown(capsule) +
+                    ", not a capsule with a DLPack tensor");
+    }
+}
+
+// What is computed of a tensor that wants a gradient would be lost to it.
+void check_gradient(nb::handle array, const std::string &where) {
+    const nb::object wanted = nb::getattr(array, "requires_grad", nb::none());
+    if (wanted.ptr() != Py_True) return;
+    throw InvalidArgument(where +
+                          " requires a gradient, which this function does not record; call that of "
+                          "halide_kernels.torch, or pass it detach()ed");
+}
+
+void describe(Description &to, nb::handle array, const Kind &kind, const std::string &where) {
+    switch (kind.way) {
+        case Kind::Way::numpy:
+        case Kind::Way::buffer:
+            return take_buffer(to, array, where);
+        case Kind::Way::exchange:
+            check_gradient(array, where);
+            return take_exchanged(to, array, *kind.api);
+        case Kind::Way::dlpack:
+            return take_dlpack(to, array, where);
+        default:
+            refuse_array(array, where);
+    }
+}
+
+// What Tensor::from_dlpack takes over, with what it keeps alive.
+struct Managed : DLManagedTensor {
+    Hold hold;
+};
+
+Tensor tensor_over(const DLTensor &described, Hold hold, const std::string &where) {
+    if (!type_of(described.dtype)) refuse_elements(words_of(described.dtype), where);
+    auto managed = std::make_unique<Managed>();
+    managed->dl_tensor = described;
+    managed->hold = std::move(hold);
+    managed->deleter = [](DLManagedTensor *tensor) {
+        auto *self = static_cast<Managed *>(tensor);
+        const bool held = self->hold.buffer.obj || self->hold.versioned || self->hold.plain;
+        if (!held) {
+            delete self;
+        } else if (Py_IsInitialized()) {
+            const nb::gil_scoped_acquire lock;
+            delete self;
+        }  // else the interpreter is gone, and what it owned with it
+    };
+    try {
+        return Tensor::from_dlpack(managed.release());
+    } catch (const InvalidArgument &error) {
+        throw InvalidArgument(where + ": " + error.what());
+    }
+}
+
+}  // namespace
+
+Imported import_array(nb::handle array, const Kind &kind, const std::string &where) {
+    if (kind.way == Kind::Way::tensor) return {nb::cast<const Tensor &>(array), {}, false};
+    Description description;
+    describe(description, array, kind, where);
+    Imported imported{tensor_over(description.tensor, {}, where), std::move(description.hold),
+                      description.read_only};
+    return imported;
+}
+
+Tensor keep(nb::handle array, const std::string &where) {
+    const Kind kind = kind_of(array);
+    if (kind.way == Kind::Way::tensor) return nb::cast<const Tensor &>(array);
+    Description description;
+    describe(description, array, kind, where);
+    return tensor_over(description.tensor, std::move(description.hold), where);
+}
+
+}  // namespace hk::python
