@@ -78,6 +78,11 @@ int64_t same_total(const Axis &axis) {
 }  // namespace
 
 int64_t read_int(const char *operation, const char *name, nb::handle object) {
+    if (PyLong_CheckExact(object.ptr())) {
+        int overflow = 0;
+        const long long value = PyLong_AsLongLongAndOverflow(object.ptr(), &overflow);
+        if (!overflow) return value;
+    }
     if (!PyIndex_Check(object.ptr())) refuse(operation, name, object, "an int");
     const nb::object number = nb::steal(PyNumber_Index(object.ptr()));
     if (!number.is_valid()) throw nb::python_error();

@@ -7,7 +7,7 @@ namespace hk::python {
 
 Imported Call::import(nb::handle array, const char *name) {
     const Kind kind = kind_of(array);
-    Imported imported = import_array(array, kind, std::string(operation_) + ": " + name);
+    Imported imported = import_array(array, kind, {operation_, name});
     if (!has_kind_) {
         has_kind_ = true;
         kind_ = kind;

@@ -39,7 +39,7 @@ struct Written {
 
 class Call {
 public:
-    explicit Call(const char *operation) : operation_(operation) {}
+    explicit Call(const char *operation) : operation_(operation) { held_.reserve(4); }
     Call(const Call &) = delete;
 
     const char *operation() const noexcept { return operation_; }

@@ -160,7 +160,7 @@ nb::tuple backward(First output_gradient, Array input, Array weight, Pair stride
 }
 
 Filter prepare(Array weight) {
-    return prepare_filter(keep(weight.object, "prepare_filter: weight"));
+    return prepare_filter(keep(weight.object, {"prepare_filter", "weight"}));
 }
 
 constexpr const char *kConv2d = R"(Two-dimensional convolution, as ONNX's operator Conv defines it.

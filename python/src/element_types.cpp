@@ -17,7 +17,7 @@ struct Entry {
     const char *format;
 };
 
-constexpr std::array<Entry, 12> kTypes{{
+constexpr std::array<Entry, kDataTypes> kTypes{{
     {DataType::f32, "float32", {kDLFloat, 32, 1}, "f"},
     {DataType::f16, "float16", {kDLFloat, 16, 1}, "e"},
     {DataType::bf16, "bfloat16", {kDLBfloat, 16, 1}, "H"},

@@ -10,6 +10,8 @@
 
 namespace hk::python {
 
+constexpr size_t kDataTypes = 12;
+
 DLDataType dlpack_type(DataType type);
 std::optional<DataType> type_of(const DLDataType &type);
 

@@ -29,20 +29,29 @@ VersionedTensor *versioned_of(const Tensor &tensor) {
     return exported.release();
 }
 
-nb::object to_numpy(const Tensor &tensor) {
-    const nb::module_ numpy = nb::module_::import_("numpy");
-    nb::object type;
-    if (tensor.type() == DataType::bf16) {
-        type = nb::module_::import_("ml_dtypes").attr("bfloat16");
-    } else {
-        type = nb::str(numpy_name(tensor.type()));
+// What NumPy's arrays are made of, looked up once.
+struct Numpy {
+    Numpy() {
+        const nb::module_ numpy = nb::module_::import_("numpy");
+        array = numpy.attr("ndarray");
+        empty = numpy.attr("empty");
+        for (size_t i = 0; i < std::size(types); i++) {
+            const auto type = static_cast<DataType>(i);
+            if (type != DataType::bf16) types[i] = numpy.attr("dtype")(numpy_name(type));
+        }
     }
-    const nb::tuple shape = tuple_of(tensor.shape());
-    if (tensor.elements() == 0) return numpy.attr("empty")(shape, type);
-    const nb::object array = numpy.attr("ndarray");
-    if (tensor.packed()) return array(shape, type, nb::cast(tensor));
-    throw InvalidArgument("to_numpy: the tensor is not packed");
-}
+
+    const nb::object &type_of(DataType type) {
+        nb::object &object = types[static_cast<size_t>(type)];
+        if (!object.is_valid()) {
+            const nb::object bfloat16 = nb::module_::import_("ml_dtypes").attr("bfloat16");
+            object = nb::module_::import_("numpy").attr("dtype")(bfloat16);
+        }
+        return object;
+    }
+
+    nb::object array, empty, types[kDataTypes];
+};
 
 // What makes an array of an object with __dlpack__, in the library that defines the type.
 nb::object from_dlpack_of(nb::handle type) {
@@ -57,6 +66,18 @@ nb::object from_dlpack_of(nb::handle type) {
 
 }  // namespace
 
+nb::object numpy_array(const Tensor &tensor) {
+    static Numpy &numpy = *new Numpy;
+    const nb::tuple shape = tuple_of(tensor.shape());
+    const nb::object &type = numpy.type_of(tensor.type());
+    if (tensor.elements() == 0) return numpy.empty(shape, type);
+    const nb::object memory = nb::cast(tensor);
+    PyObject *const arguments[] = {shape.ptr(), type.ptr(), memory.ptr()};
+    PyObject *array = PyObject_Vectorcall(numpy.array.ptr(), arguments, 3, nullptr);
+    if (!array) throw nb::python_error();
+    return nb::steal(array);
+}
+
 nb::object export_tensor(const Tensor &tensor, const Kind &kind) {
     if (kind.way == Kind::Way::tensor) return nb::cast(tensor);
     if (kind.way == Kind::Way::exchange) {
@@ -69,7 +90,7 @@ nb::object export_tensor(const Tensor &tensor, const Kind &kind) {
         const nb::object from_dlpack = from_dlpack_of(kind.type);
         if (!from_dlpack.is_none()) return from_dlpack(nb::cast(tensor));
     }
-    return tensor.device().is_cpu() ? to_numpy(tensor) : nb::cast(tensor);
+    return tensor.device().is_cpu() ? numpy_array(tensor) : nb::cast(tensor);
 }
 
 nb::object dlpack_capsule(const Tensor &tensor, bool versioned) {

@@ -25,6 +25,10 @@ void Hold::release() noexcept {
     plain = nullptr;
 }
 
+std::string operator+(const Place &place, const std::string &text) {
+    return std::string(place.operation) + ": " + place.name + text;
+}
+
 namespace {
 
 // What an array says of itself. `shape` and `strides` are where a buffer's are put, in elements.
@@ -37,19 +41,19 @@ struct Description {
     std::array<int64_t, kMostDimensions> shape, strides;
 };
 
-[[noreturn]] void refuse_array(nb::handle array, const std::string &where) {
+[[noreturn]] void refuse_array(nb::handle array, const Place &where) {
     refuse_type(where + " is " + shown(array) + " of type " + type_words(array) +
                 ", it must be an array: what has __dlpack__ or the buffer protocol, as "
                 "numpy.asarray makes it");
 }
 
-[[noreturn]] void refuse_elements(const std::string &what, const std::string &where) {
+[[noreturn]] void refuse_elements(const std::string &what, const Place &where) {
     refuse_type(where + " has elements of " + what +
                 ", they must be float32, float16, bfloat16, float64, or int or uint of 8, 16, 32 "
                 "or 64 bits in the machine's byte order");
 }
 
-void describe_buffer(Description &to, DataType type, const std::string &where) {
+void describe_buffer(Description &to, DataType type, const Place &where) {
     const Py_buffer &buffer = to.hold.buffer;
     const int64_t size = size_of(type);
     if (buffer.ndim > Description::kMostDimensions) {
@@ -82,7 +86,7 @@ bool take_bfloat16(nb::handle array, Py_buffer &buffer) {
     return PyObject_GetBuffer(bits.ptr(), &buffer, PyBUF_RECORDS_RO) == 0;
 }
 
-void take_buffer(Description &to, nb::handle array, const std::string &where) {
+void take_buffer(Description &to, nb::handle array, const Place &where) {
     if (PyObject_GetBuffer(array.ptr(), &to.hold.buffer, PyBUF_RECORDS_RO) == 0) {
         const Py_buffer &buffer = to.hold.buffer;
         const auto type = type_of_format(buffer.format, buffer.itemsize);
@@ -130,7 +134,7 @@ nb::object ask_for_capsule(nb::handle array, int32_t device) {
     return method(**options);
 }
 
-void take_dlpack(Description &to, nb::handle array, const std::string &where) {
+void take_dlpack(Description &to, nb::handle array, const Place &where) {
     int32_t device = kDLCPU;
     if (nb::hasattr(array, "__dlpack_device__")) {
         const nb::object pair = array.attr("__dlpack_device__")();
@@ -165,7 +169,7 @@ void take_dlpack(Description &to, nb::handle array, const std::string &where) {
 }
 
 // What is computed of a tensor that wants a gradient would be lost to it.
-void check_gradient(nb::handle array, const std::string &where) {
+void check_gradient(nb::handle array, const Place &where) {
     const nb::object wanted = nb::getattr(array, "requires_grad", nb::none());
     if (wanted.ptr() != Py_True) return;
     throw InvalidArgument(where +
@@ -173,7 +177,7 @@ void check_gradient(nb::handle array, const std::string &where) {
                           "halide_kernels.torch, or pass it detach()ed");
 }
 
-void describe(Description &to, nb::handle array, const Kind &kind, const std::string &where) {
+void describe(Description &to, nb::handle array, const Kind &kind, const Place &where) {
     switch (kind.way) {
         case Kind::Way::numpy:
         case Kind::Way::buffer:
@@ -193,8 +197,8 @@ struct Managed : DLManagedTensor {
     Hold hold;
 };
 
-Tensor tensor_over(const DLTensor &described, Hold hold, const std::string &where) {
-    if (!type_of(described.dtype)) refuse_elements(words_of(described.dtype), where);
+// The tensor takes `hold` over, where there is one.
+Tensor tensor_over(const DLTensor &described, Hold hold) {
     auto managed = std::make_unique<Managed>();
     managed->dl_tensor = described;
     managed->hold = std::move(hold);
@@ -208,8 +212,25 @@ Tensor tensor_over(const DLTensor &described, Hold hold, const std::string &wher
             delete self;
         }  // else the interpreter is gone, and what it owned with it
     };
+    return Tensor::from_dlpack(managed.release());
+}
+
+// For the time of a call, in which somebody else holds the memory.
+Tensor borrowed_tensor(const DLTensor &described) {
+    if (described.device.device_type != kDLCPU) return tensor_over(described, {});
+    const DLTensor &d = described;
+    if (d.ndim < 0 || (d.ndim > 0 && !d.shape)) return tensor_over(described, {});
+    return Tensor::borrow(static_cast<char *>(d.data) + d.byte_offset, *type_of(d.dtype),
+                          Shape(d.shape, d.shape + d.ndim),
+                          d.strides ? Shape(d.strides, d.strides + d.ndim) : Shape());
+}
+
+// Messages of the library say what is wrong with a tensor; the argument's name comes before them.
+template<typename Make>
+Tensor named(const DLTensor &described, const Place &where, Make make) {
+    if (!type_of(described.dtype)) refuse_elements(words_of(described.dtype), where);
     try {
-        return Tensor::from_dlpack(managed.release());
+        return make();
     } catch (const InvalidArgument &error) {
         throw InvalidArgument(where + ": " + error.what());
     }
@@ -217,21 +238,24 @@ Tensor tensor_over(const DLTensor &described, Hold hold, const std::string &wher
 
 }  // namespace
 
-Imported import_array(nb::handle array, const Kind &kind, const std::string &where) {
+Imported import_array(nb::handle array, const Kind &kind, const Place &where) {
     if (kind.way == Kind::Way::tensor) return {nb::cast<const Tensor &>(array), {}, false};
     Description description;
     describe(description, array, kind, where);
-    Imported imported{tensor_over(description.tensor, {}, where), std::move(description.hold),
-                      description.read_only};
-    return imported;
+    const DLTensor &described = description.tensor;
+    Tensor tensor =
+        named(described, where, [&] { return borrowed_tensor(described); });
+    return {std::move(tensor), std::move(description.hold), description.read_only};
 }
 
-Tensor keep(nb::handle array, const std::string &where) {
+Tensor keep(nb::handle array, const Place &where) {
     const Kind kind = kind_of(array);
     if (kind.way == Kind::Way::tensor) return nb::cast<const Tensor &>(array);
     Description description;
     describe(description, array, kind, where);
-    return tensor_over(description.tensor, std::move(description.hold), where);
+    const DLTensor &described = description.tensor;
+    return named(described, where,
+                 [&] { return tensor_over(described, std::move(description.hold)); });
 }
 
 }  // namespace hk::python

@@ -48,18 +48,26 @@ struct Imported {
     bool read_only = false;
 };
 
-// `where` begins messages: "conv2d: input". Throws TypeError for what is no array or has elements
+// An argument, which begins messages: "conv2d: input".
+struct Place {
+    const char *operation, *name;
+};
+std::string operator+(const Place &place, const std::string &text);
+
+// `where` begins messages. Throws TypeError for what is no array or has elements
 // of a type that the library lacks, InvalidArgument for memory that it can't read.
-Imported import_array(nb::handle array, const Kind &kind, const std::string &where);
+Imported import_array(nb::handle array, const Kind &kind, const Place &where);
 
 // A tensor that keeps the array's memory for as long as it lives.
-Tensor keep(nb::handle array, const std::string &where);
+Tensor keep(nb::handle array, const Place &where);
 
 // The tensor as an array of the kind, over the same memory.
 nb::object export_tensor(const Tensor &tensor, const Kind &kind);
 
 // A capsule of DLPack, of version 1 or of the one before it.
 nb::object dlpack_capsule(const Tensor &tensor, bool versioned);
+
+nb::object numpy_array(const Tensor &tensor);  // a packed one on the CPU
 
 // What NumPy reads a tensor on the CPU by.
 int fill_buffer(PyObject *self, Py_buffer *view, int flags);

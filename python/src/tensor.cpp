@@ -43,10 +43,7 @@ nb::object capsule(const Tensor &tensor, nb::object stream, nb::object max_versi
 }
 
 nb::object to_numpy(const Tensor &tensor) {
-    const Tensor packed = tensor.to(Device::cpu());
-    Kind numpy;
-    numpy.way = Kind::Way::numpy;
-    return export_tensor(packed, numpy);
+    return numpy_array(tensor.to(Device::cpu()));
 }
 
 Tensor to_device(const Tensor &tensor, Where device) {
@@ -59,7 +56,7 @@ Tensor as_tensor(Array array, Where device) {
     const Kind kind = kind_of(array.object);
     if (kind.way == Kind::Way::tensor && !device.given())
         return nb::cast<const Tensor &>(array.object);
-    const Tensor tensor = keep(array.object, "asarray: array");
+    const Tensor tensor = keep(array.object, {"asarray", "array"});
     return device.given() ? to_device(tensor, device) : tensor;
 }
 

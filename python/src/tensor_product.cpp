@@ -177,11 +177,12 @@ void add_tensor_product(nb::module_ &module) {
             "__init__",
             [](TensorProductMaps *self, Array imap, Array omap, int64_t input_rows,
                int64_t output_rows, OptionalArray starts) {
-                const std::string name = "TensorProductMaps: ";
-                const Tensor in = keep(imap.object, name + "imap");
-                const Tensor out = keep(omap.object, name + "omap");
-                const Tensor begins =
-                    starts.given() ? keep(starts.object, name + "starts") : Tensor();
+                const auto kept = [](Argument array, const char *name) {
+                    return array.given() ? keep(array.object, {"TensorProductMaps", name})
+                                         : Tensor();
+                };
+                const Tensor in = kept(imap, "imap"), out = kept(omap, "omap");
+                const Tensor begins = kept(starts, "starts");
                 const nb::gil_scoped_release released;
                 new (self) TensorProductMaps(in, out, input_rows, output_rows, begins);
             },
