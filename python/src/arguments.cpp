@@ -104,7 +104,8 @@ std::array<int64_t, 3> read_triple(const char *operation, const char *name, Trip
     return ints_or_one<3>(operation, name, triple.object, "an int or three: x, y, z");
 }
 
-Shape read_shape(const char *operation, const char *name, nb::handle object) {
+Shape read_shape(const char *operation, const char *name, Sizes sizes) {
+    const nb::handle object = sizes.object;
     if (PyIndex_Check(object.ptr())) return {read_int(operation, name, object)};
     if (PyUnicode_Check(object.ptr()) || !PySequence_Check(object.ptr()))
         refuse(operation, name, object, "a shape");

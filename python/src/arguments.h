@@ -32,6 +32,7 @@ struct Maps : Argument {};           // a KernelMap or TensorProductMaps
 struct Pair : Argument {};           // an int, or two: y, x
 struct Pads : Argument {};           // "same", "valid", an int, two, or two pairs
 struct Triple : Argument {};         // an int, or three: x, y, z
+struct Sizes : Argument {};          // a shape
 struct Scales : Argument {};         // a number, an array, or None
 struct TypeName : Argument {};       // of elements
 struct Where : Argument {};          // a device's name
@@ -49,7 +50,7 @@ nb::tuple tuple_of(const Shape &shape);
 int64_t read_int(const char *operation, const char *name, nb::handle object);
 std::array<int64_t, 2> read_pair(const char *operation, const char *name, Pair pair);
 std::array<int64_t, 3> read_triple(const char *operation, const char *name, Triple triple);
-Shape read_shape(const char *operation, const char *name, nb::handle object);
+Shape read_shape(const char *operation, const char *name, Sizes sizes);
 DataType read_type(TypeName type);
 Device read_device(Where device);
 
@@ -94,13 +95,14 @@ namespace nanobind::detail {
 
 HK_PYTHON_ARGUMENT(First, "halide_kernels.typing.A")
 HK_PYTHON_ARGUMENT(Array, "halide_kernels.typing.Array")
-HK_PYTHON_ARGUMENT(OptionalArray, "halide_kernels.typing.Array | None")
+HK_PYTHON_ARGUMENT(OptionalArray, "halide_kernels.typing.Array")
 HK_PYTHON_ARGUMENT(Weight, "halide_kernels.typing.Array | Filter")
 HK_PYTHON_ARGUMENT(Maps, "TensorProductMaps | KernelMap")
 HK_PYTHON_ARGUMENT(Pair, "int | tuple[int, int]")
 HK_PYTHON_ARGUMENT(Pads, "str | int | tuple[int, int] | tuple[tuple[int, int], tuple[int, int]]")
 HK_PYTHON_ARGUMENT(Triple, "int | tuple[int, int, int]")
-HK_PYTHON_ARGUMENT(Scales, "float | halide_kernels.typing.Array | None")
+HK_PYTHON_ARGUMENT(Sizes, "int | collections.abc.Sequence[int]")
+HK_PYTHON_ARGUMENT(Scales, "float | halide_kernels.typing.Array")
 HK_PYTHON_ARGUMENT(TypeName, "halide_kernels.typing.Dtype")
 HK_PYTHON_ARGUMENT(Where, "str")
 #undef HK_PYTHON_ARGUMENT

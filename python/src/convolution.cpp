@@ -70,7 +70,7 @@ Written gradient(Call &call, OptionalArray out, bool accumulate, const Shape &sh
     return call.write_or_make(out, "out", shape, type);
 }
 
-Result backward_data(First output_gradient, Array weight, nb::object input_shape, Pair stride,
+Result backward_data(First output_gradient, Array weight, Sizes input_shape, Pair stride,
                      Pads padding, Pair dilation, int64_t groups, std::string_view layout,
                      bool direct, OptionalArray out, bool accumulate) {
     Call call("conv2d_backward_data");
@@ -93,7 +93,7 @@ Result backward_data(First output_gradient, Array weight, nb::object input_shape
     return call.give(dx);
 }
 
-Result backward_weight(First output_gradient, Array input, nb::object weight_shape, Pair stride,
+Result backward_weight(First output_gradient, Array input, Sizes weight_shape, Pair stride,
                        Pads padding, Pair dilation, int64_t groups, std::string_view layout,
                        OptionalArray out, bool accumulate) {
     Call call("conv2d_backward_weight");

@@ -38,7 +38,7 @@ void translate(const std::exception_ptr &failure, void *) {
 }
 
 PyObject *new_error(nb::module_ &module, const char *name, const char *doc) {
-    const std::string full = "halide_kernels." + std::string(name);
+    const std::string full = "halide_kernels._core." + std::string(name);
     PyObject *type =
         PyErr_NewExceptionWithDoc(full.c_str(), doc, PyExc_RuntimeError, nullptr);
     if (!type) throw nb::python_error();

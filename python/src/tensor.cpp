@@ -61,7 +61,7 @@ Tensor as_tensor(Array array, Where device) {
 }
 
 template<bool kZeros>
-Tensor make(nb::object shape, TypeName type, Where device) {
+Tensor make(Sizes shape, TypeName type, Where device) {
     const char *operation = kZeros ? "zeros" : "empty";
     Shape sizes = read_shape(operation, "shape", shape);
     const DataType element = read_type(type);
@@ -101,7 +101,7 @@ void add_tensor(nb::module_ &module) {
                      [](const Tensor &self) { return self.elements() * size_of(self.type()); })
         .def("to", to_device, "device"_a, "A packed copy on a device.")
         .def("numpy", to_numpy, "A packed copy as a NumPy array.",
-             nb::sig("def numpy(self) -> Any"))
+             nb::sig("def numpy(self) -> numpy.ndarray"))
         .def("__dlpack__", capsule, nb::kw_only(), "stream"_a = nb::none(),
              "max_version"_a = nb::none(), "dl_device"_a = nb::none(), "copy"_a = nb::none())
         .def("__dlpack_device__",
