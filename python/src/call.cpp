@@ -37,6 +37,14 @@ Tensor adjacent(Tensor tensor) {
     return copied ? tensor.contiguous() : tensor;
 }
 
+const std::vector<int> kToNhwc{0, 2, 3, 1}, kToNchw{0, 3, 1, 2};
+
+// An nchw image whose channels lie next to each other, and columns don't.
+bool is_channels_last(const Tensor &tensor) {
+    return tensor.rank() == 4 && tensor.shape()[1] > 1 && tensor.strides()[1] == 1 &&
+           (tensor.shape()[3] == 1 || tensor.strides()[3] != 1);
+}
+
 // The messages of an allocator that tells its error by a function.
 void set_error(void *to, const char *, const char *message) {
     *static_cast<std::string *>(to) = message ? message : "";
@@ -44,7 +52,27 @@ void set_error(void *to, const char *, const char *message) {
 
 }  // namespace
 
-Tensor Call::image(Argument array, const char *name) { return adjacent(read(array, name)); }
+void Call::set_layout(std::string_view layout, bool may_turn) {
+    layout_ = layout_of(layout);
+    may_turn_ = may_turn && layout_ == Layout::nchw;
+}
+
+Tensor Call::image(Argument array, const char *name) {
+    Tensor tensor = read(array, name);
+    if (may_turn_) {
+        turned_ = is_channels_last(tensor);
+        may_turn_ = false;
+        if (turned_) layout_ = Layout::nhwc;
+    }
+    if (turned_ && tensor.rank() == 4) tensor = tensor.permute(kToNhwc);
+    return adjacent(std::move(tensor));
+}
+
+Shape Call::image_shape(Sizes sizes, const char *name) const {
+    const Shape shape = read_shape(operation_, name, sizes);
+    if (!turned_ || shape.size() != 4) return shape;
+    return {shape[0], shape[2], shape[3], shape[1]};
+}
 
 Tensor Call::optional_image(Argument array, const char *name) {
     return array.given() ? image(array, name) : Tensor();
@@ -93,7 +121,29 @@ Written Call::write_or_make(Argument array, const char *name, const Shape &shape
     return array.given() ? write(array, name) : make(shape, type);
 }
 
+Written Call::make_image(Shape shape, DataType type) {
+    Written written = make(std::move(shape), type);
+    written.turned = turned_;
+    return written;
+}
+
+Written Call::write_or_make_image(Argument array, const char *name, const Shape &shape,
+                                  DataType type) {
+    if (!array.given()) return make_image(shape, type);
+    Written written = write(array, name);
+    if (turned_ && written.tensor.rank() == 4) written.tensor = written.tensor.permute(kToNhwc);
+    return written;
+}
+
 Result Call::give(Written &written) const {
+    if (written.turned) {
+        written.turned = false;
+        const nb::object array = give(written).object;
+        if (kind_.way == Kind::Way::tensor)
+            return {nb::cast(nb::cast<const Tensor &>(array).permute(kToNchw))};
+        const bool permutes = kind_.way == Kind::Way::exchange;
+        return {array.attr(permutes ? "permute" : "transpose")(nb::make_tuple(0, 3, 1, 2))};
+    }
     if (written.array.is_valid()) return {written.array};
     if (!written.managed) return give(written.tensor);
     void *made = nullptr;

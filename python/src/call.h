@@ -26,11 +26,14 @@ struct Written {
     Tensor tensor;
     nb::object array;                     // the caller's; null: a new one
     VersionedTensor *managed = nullptr;  // of a new one that the array's library has allocated
+    bool turned = false;                  // the array is to be nchw, the tensor is nhwc
 
     Written() = default;
     Written(Written &&other) noexcept
-        : tensor(std::move(other.tensor)), array(std::move(other.array)),
-          managed(std::exchange(other.managed, nullptr)) {}
+        : tensor(std::move(other.tensor)),
+          array(std::move(other.array)),
+          managed(std::exchange(other.managed, nullptr)),
+          turned(other.turned) {}
     Written &operator=(Written &&) = delete;
     ~Written() {
         if (managed) managed->deleter(managed);
@@ -49,15 +52,27 @@ public:
     Tensor read(Argument array, const char *name);
     Tensor optional(Argument array, const char *name);  // undefined of None
 
-    // The same, copied where elements of the last dimension don't lie next to each other, which
-    // kernels ask for.
+    // The layout of images and weights that are read from here on. Where the first image is nchw by
+    // its shape and nhwc in memory (PyTorch's channels_last), all are turned, and results back,
+    // unless some can't be.
+    void set_layout(std::string_view layout, bool may_turn = true);
+    Layout layout() const noexcept { return layout_; }  // that kernels are called with
+
+    // An image or a weight, as layout() has it. Copied where elements of the last dimension don't
+    // lie next to each other, which kernels ask for.
     Tensor image(Argument array, const char *name);
     Tensor optional_image(Argument array, const char *name);
+    Shape image_shape(Sizes shape, const char *name) const;  // as layout() has it
 
     // The caller's array, which must be writable, or a new one of that shape and type.
     Written write(Argument array, const char *name);
     Written make(Shape shape, DataType type);
     Written write_or_make(Argument array, const char *name, const Shape &shape, DataType type);
+
+    // The same of an image or a weight, whose shape is as layout() has it.
+    Written make_image(Shape shape, DataType type);
+    Written write_or_make_image(Argument array, const char *name, const Shape &shape,
+                                DataType type);
 
     // For a call of the library, which may run long: without the interpreter's lock.
     template<typename Run>
@@ -81,6 +96,8 @@ private:
     bool has_kind_ = false;
     Device device_;
     Stream stream_;
+    Layout layout_ = Layout::nhwc;
+    bool may_turn_ = false, turned_ = false;
     std::vector<Hold> held_;
 };
 

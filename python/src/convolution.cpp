@@ -34,10 +34,12 @@ Result conv2d(First input, Weight weight, OptionalArray bias, OptionalArray resi
               std::optional<std::string_view> activation, std::optional<float> alpha,
               std::optional<float> beta, bool direct, OptionalArray out) {
     Call call("conv2d");
+    const Filter *prepared = nullptr;
+    call.set_layout(layout, !nb::try_cast(weight.object, prepared));
     const Tensor x = call.image(input, "input");
     const ReadWeight w(call, weight);
-    Conv2dOptions options = convolution_options("conv2d", x.shape(), w.tensor().shape(), stride,
-                                                padding, dilation, groups, layout);
+    Conv2dOptions options = convolution_options(call, x.shape(), w.tensor().shape(), stride,
+                                                padding, dilation, groups);
     read_activation(activation, alpha, beta, options.activation, options.alpha, options.beta);
     options.direct = direct;
     const Tensor b = call.optional(bias, "bias");
@@ -52,7 +54,7 @@ Result conv2d(First input, Weight weight, OptionalArray bias, OptionalArray resi
             return select_conv2d(problem, type, limits, true);
         });
     }
-    Written y = call.write_or_make(out, "out", problem.output_shape(), x.type());
+    Written y = call.write_or_make_image(out, "out", problem.output_shape(), x.type());
     call.run([&] {
         hk::conv2d(x, w.filter(), b, in_place ? y.tensor : added,
                    in_place ? inplace(y.tensor) : Output(y.tensor), options, call.stream());
@@ -67,18 +69,19 @@ Written gradient(Call &call, OptionalArray out, bool accumulate, const Shape &sh
         throw InvalidArgument(std::string(call.operation()) +
                               ": accumulate is True, out is None; it must be what is added to");
     }
-    return call.write_or_make(out, "out", shape, type);
+    return shape.size() == 4 ? call.write_or_make_image(out, "out", shape, type)
+                             : call.write_or_make(out, "out", shape, type);
 }
 
 Result backward_data(First output_gradient, Array weight, Sizes input_shape, Pair stride,
                      Pads padding, Pair dilation, int64_t groups, std::string_view layout,
                      bool direct, OptionalArray out, bool accumulate) {
     Call call("conv2d_backward_data");
+    call.set_layout(layout);
     const Tensor dy = call.image(output_gradient, "output_gradient");
     const Tensor w = call.image(weight, "weight");
-    const Shape shape = read_shape(call.operation(), "input_shape", input_shape);
-    Conv2dOptions options = convolution_options(call.operation(), shape, w.shape(), stride,
-                                                padding, dilation, groups, layout);
+    const Shape shape = call.image_shape(input_shape, "input_shape");
+    Conv2dOptions options = convolution_options(call, shape, w.shape(), stride, padding, dilation, groups);
     options.direct = direct;
     const auto problem = Conv2dProblem::from_shapes(shape, w.shape(), dy.type(), options);
     if (explaining()) {
@@ -97,11 +100,11 @@ Result backward_weight(First output_gradient, Array input, Sizes weight_shape, P
                        Pads padding, Pair dilation, int64_t groups, std::string_view layout,
                        OptionalArray out, bool accumulate) {
     Call call("conv2d_backward_weight");
+    call.set_layout(layout);
     const Tensor dy = call.image(output_gradient, "output_gradient");
     const Tensor x = call.image(input, "input");
-    const Shape shape = read_shape(call.operation(), "weight_shape", weight_shape);
-    const Conv2dOptions options = convolution_options(call.operation(), x.shape(), shape, stride,
-                                                      padding, dilation, groups, layout);
+    const Shape shape = call.image_shape(weight_shape, "weight_shape");
+    const Conv2dOptions options = convolution_options(call, x.shape(), shape, stride, padding, dilation, groups);
     const auto problem = Conv2dProblem::from_shapes(x.shape(), shape, dy.type(), options);
     if (explaining()) {
         return explain_with(call, [&](DeviceType type, const DeviceLimits &limits) {
@@ -118,14 +121,14 @@ Result backward_weight(First output_gradient, Array input, Sizes weight_shape, P
 Result backward_bias(First output_gradient, std::string_view layout, OptionalArray out,
                      bool accumulate) {
     Call call("conv2d_backward_bias");
+    call.set_layout(layout);
     const Tensor dy = call.image(output_gradient, "output_gradient");
-    const Layout order = layout_of(layout);
-    spatial(call.operation(), "output_gradient", dy.shape(), order);
+    spatial(call.operation(), "output_gradient", dy.shape(), call.layout());
     if (explaining()) throw InvalidArgument("explain: conv2d_backward_bias has one row a type");
-    const int64_t filters = dy.shape()[order == Layout::nchw ? 1 : 3];
+    const int64_t filters = dy.shape()[call.layout() == Layout::nchw ? 1 : 3];
     Written db = gradient(call, out, accumulate, {filters}, dy.type());
     call.run([&] {
-        hk::conv2d_backward_bias(dy, db.tensor, order, accumulate, call.stream());
+        hk::conv2d_backward_bias(dy, db.tensor, call.layout(), accumulate, call.stream());
     });
     return call.give(db);
 }
@@ -134,18 +137,20 @@ nb::tuple backward(First output_gradient, Array input, Array weight, Pair stride
                    Pair dilation, int64_t groups, std::string_view layout, bool direct,
                    std::array<bool, 3> wanted) {
     Call call("conv2d_backward");
+    call.set_layout(layout);
     const Tensor dy = call.image(output_gradient, "output_gradient");
     const Tensor x = call.image(input, "input");
     const Tensor w = call.image(weight, "weight");
-    Conv2dOptions options = convolution_options(call.operation(), x.shape(), w.shape(), stride,
-                                                padding, dilation, groups, layout);
+    Conv2dOptions options = convolution_options(call, x.shape(), w.shape(), stride, padding, dilation, groups);
     options.direct = direct;
     if (explaining())
         throw InvalidArgument("explain: conv2d_backward is several selections; ask for each");
     Conv2dProblem::from_shapes(x.shape(), w.shape(), dy.type(), options);
     const int64_t filters = w.shape()[0];
     const auto made = [&](bool want, const Shape &shape) {
-        return want ? call.make(shape, dy.type()) : Written();
+        if (!want) return Written();
+        return shape.size() == 4 ? call.make_image(shape, dy.type())
+                                 : call.make(shape, dy.type());
     };
     Written results[] = {made(wanted[0], x.shape()), made(wanted[1], w.shape()),
                          made(wanted[2], {filters})};

@@ -2,16 +2,17 @@
 // Options that all convolutions have.
 
 
-#include "arguments.h"
+#include "call.h"
 
 namespace hk::python {
 
-// Of images and weights in `layout`.
-inline Conv2dOptions convolution_options(const char *operation, const Shape &input,
-                                         const Shape &weight, Pair stride, Pads padding,
-                                         Pair dilation, int64_t groups, std::string_view layout) {
+// Of images and weights in the call's layout.
+inline Conv2dOptions convolution_options(const Call &call, const Shape &input, const Shape &weight,
+                                         Pair stride, Pads padding, Pair dilation,
+                                         int64_t groups) {
+    const char *operation = call.operation();
     Conv2dOptions options;
-    options.layout = layout_of(layout);
+    options.layout = call.layout();
     options.stride = read_pair(operation, "stride", stride);
     options.dilation = read_pair(operation, "dilation", dilation);
     options.groups = groups;

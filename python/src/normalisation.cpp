@@ -12,9 +12,9 @@ namespace {
 
 using namespace nb::literals;
 
-GroupNormOptions options_of(int64_t groups, float epsilon, std::string_view layout) {
+GroupNormOptions options_of(const Call &call, int64_t groups, float epsilon) {
     GroupNormOptions options;
-    options.layout = layout_of(layout);
+    options.layout = call.layout();
     options.groups = groups;
     options.epsilon = epsilon;
     return options;
@@ -23,17 +23,18 @@ GroupNormOptions options_of(int64_t groups, float epsilon, std::string_view layo
 nb::object group_norm(First input, int64_t groups, OptionalArray weight, OptionalArray bias,
                       float epsilon, std::string_view layout, bool statistics, OptionalArray out) {
     Call call("group_norm");
+    call.set_layout(layout);
     const Tensor x = call.image(input, "input");
     const Tensor w = call.optional(weight, "weight");
     const Tensor b = call.optional(bias, "bias");
-    const GroupNormOptions options = options_of(groups, epsilon, layout);
+    const GroupNormOptions options = options_of(call, groups, epsilon);
     const auto problem = GroupNormProblem::from_shape(x.shape(), x.type(), options);
     if (explaining()) {
         return explain_with(call, [&](DeviceType type, const DeviceLimits &limits) {
                    return select_group_norm(problem, type, limits, true);
                }).object;
     }
-    Written y = call.write_or_make(out, "out", x.shape(), x.type());
+    Written y = call.write_or_make_image(out, "out", x.shape(), x.type());
     const Shape shape{problem.batch, groups};
     Written mean = statistics ? call.make(shape, DataType::f32) : Written();
     Written rstd = statistics ? call.make(shape, DataType::f32) : Written();
@@ -52,11 +53,12 @@ nb::object group_norm_backward(First output_gradient, Array input, Array mean, A
                                int64_t groups, OptionalArray weight, std::string_view layout,
                                std::array<bool, 3> wanted) {
     Call call("group_norm_backward");
+    call.set_layout(layout);
     const Tensor dy = call.image(output_gradient, "output_gradient");
     const Tensor x = call.image(input, "input");
     const GroupNormStatistics statistics{call.read(mean, "mean"), call.read(rstd, "rstd")};
     const Tensor w = call.optional(weight, "weight");
-    const GroupNormOptions options = options_of(groups, 0, layout);
+    const GroupNormOptions options = options_of(call, groups, 0);
     const auto problem = GroupNormProblem::from_shape(x.shape(), x.type(), options, true);
     if (explaining()) {
         return explain_with(call, [&](DeviceType type, const DeviceLimits &limits) {
@@ -64,7 +66,8 @@ nb::object group_norm_backward(First output_gradient, Array input, Array mean, A
                }).object;
     }
     const auto made = [&](bool want, const Shape &shape) {
-        return want ? call.make(shape, x.type()) : Written();
+        if (!want) return Written();
+        return shape.size() == 4 ? call.make_image(shape, x.type()) : call.make(shape, x.type());
     };
     Written results[] = {made(wanted[0], x.shape()), made(wanted[1], {problem.channels}),
                          made(wanted[2], {problem.channels})};

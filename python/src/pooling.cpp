@@ -19,11 +19,11 @@ Pooling pooling_of(const char *operation, std::string_view name) {
                           "\", it must be \"max\" or \"average\"");
 }
 
-Pool2dOptions options_of(const char *operation, const Shape &input, Pair kernel,
-                         std::string_view pooling, Pair stride, Pads padding,
-                         std::string_view layout) {
+Pool2dOptions options_of(const Call &call, const Shape &input, Pair kernel,
+                         std::string_view pooling, Pair stride, Pads padding) {
+    const char *operation = call.operation();
     Pool2dOptions options;
-    options.layout = layout_of(layout);
+    options.layout = call.layout();
     options.pooling = pooling_of(operation, pooling);
     options.kernel = read_pair(operation, "kernel", kernel);
     options.stride = stride.given() ? read_pair(operation, "stride", stride) : options.kernel;
@@ -37,16 +37,17 @@ Pool2dOptions options_of(const char *operation, const Shape &input, Pair kernel,
 Result pool2d(First input, Pair kernel, std::string_view pooling, Pair stride, Pads padding,
               std::string_view layout, OptionalArray out) {
     Call call("pool2d");
+    call.set_layout(layout);
     const Tensor x = call.image(input, "input");
     const Pool2dOptions options =
-        options_of(call.operation(), x.shape(), kernel, pooling, stride, padding, layout);
+        options_of(call, x.shape(), kernel, pooling, stride, padding);
     const auto problem = Pool2dProblem::from_shape(x.shape(), x.type(), options);
     if (explaining()) {
         return explain_with(call, [&](DeviceType type, const DeviceLimits &limits) {
             return select_pool2d(problem, type, limits, true);
         });
     }
-    Written y = call.write_or_make(out, "out", problem.output_shape(), x.type());
+    Written y = call.write_or_make_image(out, "out", problem.output_shape(), x.type());
     call.run([&] { hk::pool2d(x, y.tensor, options, call.stream()); });
     return call.give(y);
 }
@@ -55,18 +56,19 @@ Result pool2d_backward(First output_gradient, Array input, OptionalArray output,
                        std::string_view pooling, Pair stride, Pads padding,
                        std::string_view layout, OptionalArray out) {
     Call call("pool2d_backward");
+    call.set_layout(layout);
     const Tensor dy = call.image(output_gradient, "output_gradient");
     const Tensor x = call.image(input, "input");
     const Tensor y = call.optional_image(output, "output");
     const Pool2dOptions options =
-        options_of(call.operation(), x.shape(), kernel, pooling, stride, padding, layout);
+        options_of(call, x.shape(), kernel, pooling, stride, padding);
     const auto problem = Pool2dProblem::from_shape(x.shape(), x.type(), options);
     if (explaining()) {
         return explain_with(call, [&](DeviceType type, const DeviceLimits &limits) {
             return select_pool2d_backward(problem, type, limits, true);
         });
     }
-    Written dx = call.write_or_make(out, "out", x.shape(), x.type());
+    Written dx = call.write_or_make_image(out, "out", x.shape(), x.type());
     call.run([&] { hk::pool2d_backward(dy, x, y, dx.tensor, options, call.stream()); });
     return call.give(dx);
 }

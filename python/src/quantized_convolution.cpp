@@ -45,6 +45,7 @@ Result quantized_conv2d(First input, Array weight, OptionalArray bias, Scales in
                         std::optional<std::string_view> activation, std::optional<float> alpha,
                         std::optional<float> beta, OptionalArray out) {
     Call call("quantized_conv2d");
+    call.set_layout(layout);
     const QuantizedTensor x(call.image(input, "input"),
                             quantization(call, input_scale, input_zero_point, "input_scale"));
     const QuantizedTensor w(call.image(weight, "weight"),
@@ -52,8 +53,7 @@ Result quantized_conv2d(First input, Array weight, OptionalArray bias, Scales in
     const QuantizedTensor b(call.optional(bias, "bias"),
                             quantization(call, bias_scale, bias_zero_point, "bias_scale"));
     Conv2dOptions options =
-        convolution_options(call.operation(), x.values.shape(), w.values.shape(), stride, padding,
-                            dilation, groups, layout);
+        convolution_options(call, x.values.shape(), w.values.shape(), stride, padding, dilation, groups);
     read_activation(activation, alpha, beta, options.activation, options.alpha, options.beta);
     const auto problem =
         QuantizedConv2dProblem::from_shapes(x.values.shape(), w.values.shape(), x.values.type(),
@@ -63,7 +63,7 @@ Result quantized_conv2d(First input, Array weight, OptionalArray bias, Scales in
             return select_quantized_conv2d(problem, type, limits, true);
         });
     }
-    Written y = call.write_or_make(out, "out", problem.conv.output_shape(), problem.output_type);
+    Written y = call.write_or_make_image(out, "out", problem.conv.output_shape(), problem.output_type);
     const QuantizedTensor output(
         y.tensor, quantization(call, output_scale, output_zero_point, "output_scale"));
     call.run([&] { hk::quantized_conv2d(x, w, b, output, options, call.stream()); });

@@ -245,3 +245,32 @@ def test_kernel_maps(rng, ints):
     np.testing.assert_array_equal(hk.tensor_product(x, w, same), hk.tensor_product(x, w, maps))
     with pytest.raises(ValueError):
         hk.submanifold_map(np.concatenate([cloud, cloud[:1]]))
+
+
+def test_channels_last_is_not_copied(ints):
+    """An nchw view of nhwc memory runs as nhwc; results lie likewise."""
+    x, w, b = ints(2, 6, 7, 4), ints(8, 3, 3, 4), ints(8)
+    view, filters = x.transpose(0, 3, 1, 2), w.transpose(0, 3, 1, 2)
+    y = hk.conv2d(view, filters, b, layout="nchw", padding=1, stride=2)
+    np.testing.assert_array_equal(y.transpose(0, 2, 3, 1), hk.conv2d(x, w, b, padding=1, stride=2))
+    assert y.transpose(0, 2, 3, 1).flags.c_contiguous
+    assert (hk.explain(hk.conv2d, view, filters, layout="nchw").kernel.layout,
+            hk.explain(hk.conv2d, view.copy(), filters, layout="nchw").kernel.layout) == ("nhwc", "nchw")
+    packed = np.ascontiguousarray(filters)
+    np.testing.assert_array_equal(hk.conv2d(view, packed, b, layout="nchw", padding=1, stride=2), y)
+    np.testing.assert_array_equal(hk.conv2d(view, hk.prepare_filter(packed), b, layout="nchw",
+                                            padding=1, stride=2), y)
+    out = np.zeros_like(y)
+    assert hk.conv2d(view, filters, b, layout="nchw", padding=1, stride=2, out=out) is out
+    np.testing.assert_array_equal(out, y)
+    dx, dw, db = hk.conv2d_backward(y, view, filters, layout="nchw", padding=1, stride=2)
+    same = hk.conv2d_backward(y.transpose(0, 2, 3, 1), x, w, padding=1, stride=2)
+    np.testing.assert_array_equal(dx.transpose(0, 2, 3, 1), same[0])
+    np.testing.assert_array_equal(dw.transpose(0, 2, 3, 1), same[1])
+    np.testing.assert_array_equal(db, same[2])
+    np.testing.assert_array_equal(
+        hk.conv2d_backward_data(y, filters, view.shape, layout="nchw", padding=1, stride=2), dx)
+    pooled = hk.pool2d(view, layout="nchw")
+    np.testing.assert_array_equal(pooled.transpose(0, 2, 3, 1), hk.pool2d(x))
+    tensor = hk.pool2d(hk.asarray(view), layout="nchw")
+    np.testing.assert_array_equal(np.asarray(tensor), pooled)
