@@ -80,7 +80,10 @@ Tensor Call::optional_image(Argument array, const char *name) {
 
 Written Call::write(Argument array, const char *name) {
     Imported imported = import(array.object, name);
-    if (imported.read_only) {
+    // JAX's arrays never change, which their DLPack does not say.
+    const bool is_constant =
+        imported.read_only || library_of(array.object.type()) == "jaxlib";
+    if (is_constant) {
         throw InvalidArgument(std::string(operation_) + ": " + name +
                               " is read-only, it is written to");
     }

@@ -55,10 +55,9 @@ struct Numpy {
 
 // What makes an array of an object with __dlpack__, in the library that defines the type.
 nb::object from_dlpack_of(nb::handle type) {
-    const std::string module = nb::str(type.attr("__module__")).c_str();
-    const std::string root = module.substr(0, module.find('.'));
-    if (root == "jaxlib" || root == "jax") return nb::module_::import_("jax.numpy").attr("from_dlpack");
-    const nb::object library = nb::steal(PyImport_GetModule(nb::str(root.c_str()).ptr()));
+    const std::string name = library_of(type);
+    if (name == "jaxlib") return nb::module_::import_("jax.numpy").attr("from_dlpack");
+    const nb::object library = nb::steal(PyImport_GetModule(nb::str(name.c_str()).ptr()));
     if (library.is_valid()) return nb::getattr(library, "from_dlpack", nb::none());
     PyErr_Clear();
     return nb::none();

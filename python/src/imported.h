@@ -27,6 +27,8 @@ struct Kind {
 // Looked up once a type, of the first few hundred.
 Kind kind_of(nb::handle array);
 
+std::string library_of(nb::handle type);  // "torch", "jaxlib"
+
 // What the memory of an imported array belongs to, until it is released.
 class Hold {
 public:

@@ -52,6 +52,11 @@ Kind find_kind(nb::handle type) {
 
 }  // namespace
 
+std::string library_of(nb::handle type) {
+    const std::string module = nb::str(type.attr("__module__")).c_str();
+    return module.substr(0, module.find('.'));
+}
+
 Kind kind_of(nb::handle array) {
     // Types that are made as a program runs are not all kept.
     constexpr size_t kMost = 256;

@@ -20,4 +20,7 @@ NB_MODULE(_core, module) {
     hk::python::add_topk(module);
     hk::python::add_tensor_product(module);
     hk::python::add_kernel_map(module);
+#if HK_JAX
+    hk::python::add_jax(module);
+#endif
 }
