@@ -39,10 +39,11 @@ Tensor adjacent(Tensor tensor) {
 
 const std::vector<int> kToNhwc{0, 2, 3, 1}, kToNchw{0, 3, 1, 2};
 
-// An nchw image whose channels lie next to each other, and columns don't.
+// An nchw image whose channels lie next to each other, and columns don't. Of one channel its stride
+// decides.
 bool is_channels_last(const Tensor &tensor) {
-    return tensor.rank() == 4 && tensor.shape()[1] > 1 && tensor.strides()[1] == 1 &&
-           (tensor.shape()[3] == 1 || tensor.strides()[3] != 1);
+    if (tensor.rank() != 4 || tensor.strides()[1] != 1) return false;
+    return tensor.shape()[1] == 1 || tensor.shape()[3] == 1 || tensor.strides()[3] != 1;
 }
 
 // The messages of an allocator that tells its error by a function.

@@ -44,6 +44,18 @@ def test_conv2d(memory_format, options):
     assert torch.equal(plain, found[0]) and plain.stride() == found[0].stride()
 
 
+def test_one_channel_or_column():
+    for shape in ((2, 1, 5, 4), (2, 3, 5, 1), (2, 3, 1, 1), (2, 1, 1, 1)):
+        for memory_format in (torch.contiguous_format, torch.channels_last):
+            x = torch.randn(shape).to(memory_format=memory_format).requires_grad_()
+            w = torch.randn(4, shape[1], 1, 1)
+            y = hkt.conv2d(x, w)
+            torch.testing.assert_close(y, F.conv2d(x, w), rtol=1e-4, atol=1e-4)
+            meta = torch.ops.halide_kernels.conv2d(x.to("meta"), w.to("meta"), None, [1, 1],
+                                                   [0] * 4, [1, 1], 1)
+            assert meta.shape == y.shape and meta.stride() == y.stride()
+
+
 def test_the_modules_of_torch_mean_the_same():
     x = torch.randn(3, 8, 6, 5)
     ours = hkt.Conv2d(8, 8, 3, groups=8, padding=1)

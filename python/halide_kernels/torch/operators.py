@@ -60,10 +60,9 @@ def pads(padding):
 
 
 def is_channels_last(x):
-    """Whether results of the image are; of a single column or channel as hk.conv2d sees it."""
-    n, c, h, w = x.shape
+    """Whether results of the image are: what the functions of halide_kernels decide by too."""
     stride = x.stride()
-    return c > 1 and stride[1] == 1 and (w == 1 or stride[3] != 1)
+    return stride[1] == 1 and (x.shape[1] == 1 or x.shape[3] == 1 or stride[3] != 1)
 
 
 def image_like(x, shape):
