@@ -1,11 +1,13 @@
 #include "generators/accumulated.h"
 
+#include "generators/optional.h"
+
 using namespace Halide;
 
 namespace hk::generators {
 
 Expr accumulated(const Type &type, const Expr &sum, const Expr &previous, const Expr &accumulate) {
-    return cast(type, select(accumulate, cast(sum.type(), previous) + sum, sum));
+    return cast(type, if_present(accumulate, cast(sum.type(), previous) + sum, sum));
 }
 
 RowsInParts::RowsInParts(const Expr &batch, const Expr &height, int parts)

@@ -6,8 +6,8 @@
 namespace hk::generators {
 
 // An element from its sum in f32 or f64: sum, or previous + sum, rounded once. `previous` is the
-// element itself as it was: it is read whatever `accumulate` is, and no schedule may compute an
-// element twice. So tails are guarded, and never shifted inwards.
+// element itself as it was, which is read where `accumulate` is (generators/optional.h): no
+// schedule may compute an element twice. So tails are guarded, and never shifted inwards.
 Halide::Expr accumulated(const Halide::Type &type, const Halide::Expr &sum,
                          const Halide::Expr &previous, const Halide::Expr &accumulate);
 

@@ -103,7 +103,8 @@ row(gpu  3x3_small      flip_expand_sliced  staged              f32           nh
 row(gpu  1x3            flip_expand_sliced  staged              f32,bf16      nhwc,nchw  -                                                                  shared:9088,registers:64    short 1x3 stride_1)
 row(gpu  3x1            flip_expand_sliced  staged              f32,bf16      nhwc,nchw  -                                                                  shared:9088,registers:64    short 3x1 stride_1)
 row(gpu  any            flip_expand_sliced  staged              f32,f16,bf16  nhwc,nchw  -                                                                  shared:4224,registers:80    short)
-row(gpu  unstaged       flip_expand_blocks  thread_per_element  f32,f16,bf16  nhwc,nchw  -                                                                  shared:0,registers:56)
+row(gpu  unstaged       flip_expand_blocks  thread_per_element  f32,f16,bf16  nhwc       -                                                                  shared:0,registers:56)
+row(gpu  unstaged       flip_expand_blocks  thread_per_element  f32,f16,bf16  nchw       -                                                                  shared:0,registers:64)
 
 # The second formulation has the rows that the first has for the case that it is known from. Selection takes those of
 # the first, which come before them.

@@ -35,6 +35,11 @@ int vector_registers(const Halide::Target &target) {
     return target.natural_vector_size<float>() >= 16 ? 32 : 16;
 }
 
+Halide::Expr number_of_threads() {
+    using Halide::Internal::Call;
+    return Call::make(Halide::Int(32), "halide_get_num_threads", {}, Call::PureExtern);
+}
+
 Knobs::Knobs(const std::string &text, std::source_location chooser) {
     std::istringstream in(text);
     for (std::string knob; std::getline(in, knob, ',');) {

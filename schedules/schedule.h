@@ -40,6 +40,9 @@ std::vector<int> powers(int first, int last);
 // Registers of a CPU's vectors: 32 of AVX-512, else 16.
 int vector_registers(const Halide::Target &target);
 
+// Threads that a CPU's loops run on, when the kernel is called: for the number of tasks alone.
+Halide::Expr number_of_threads();
+
 // Overrides of a chooser's sizes, written tile_x:8,tile_k:16. The chooser takes each of its sizes,
 // says which are legal and what must hold between them; end() throws for a knob that it did not
 // take. All throw Halide::CompileError, in a line that says what is allowed. Called with the file

@@ -1,10 +1,9 @@
 #include "choice.h"
 
-#include <sched.h>
-
 #include <algorithm>
 
 #include "HalideRuntime.h"
+#include "cores.h"
 #include "hk/error.h"
 
 namespace hk::bench {
@@ -69,18 +68,7 @@ Family choose(const Choice &choice, Settings &settings) {
 bool use_threads(const Settings &settings) {
     if (!settings.device.is_cpu()) return true;
     halide_set_num_threads(settings.threads);
-    if (settings.threads != 1) return true;
-    cpu_set_t allowed;
-    CPU_ZERO(&allowed);
-    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0) return false;
-    int last = -1;
-    for (int i = 0; i < CPU_SETSIZE; ++i) {
-        if (CPU_ISSET(i, &allowed)) last = i;
-    }
-    cpu_set_t one;
-    CPU_ZERO(&one);
-    CPU_SET(last, &one);
-    return sched_setaffinity(0, sizeof one, &one) == 0;
+    return settings.threads != 1 || stay_on_last_core();
 }
 
 }  // namespace hk::bench

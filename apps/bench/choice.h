@@ -16,8 +16,8 @@ struct Choice {
 // with the names that there are.
 Family choose(const Choice &choice, Settings &settings);
 
-// Threads of the CPU's kernels. A single one stays on one core, the last that this process may use:
-// interrupts and other programs prefer the first. Returns whether it could be pinned.
+// Threads of the CPU's kernels. A single one stays on one core; several are placed where a case is
+// measured (cores.h). Returns whether it could be pinned.
 bool use_threads(const Settings &settings);
 
 }  // namespace hk::bench

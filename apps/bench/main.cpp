@@ -95,7 +95,7 @@ int run_lists(const Family &family, const Options &options, Run run) {
 
     MeasureOptions how;
     how.budget_seconds = options.seconds;
-    if (settings.threads > 1) how.pause_seconds = 2e-3;
+    how.threads = settings.threads;
     std::vector<Result> results;
     bool bad = false;
     for (const auto &cases : lists) {
@@ -134,6 +134,7 @@ int run_rows(const Family &family, const Options &options, Run run) {
     run.abilities = measure_abilities().text();
     MeasureOptions how;
     how.budget_seconds = options.seconds;
+    how.threads = settings.threads;
     std::vector<std::string> lists = options.lists;
     if (lists.empty()) lists = embedded_lists(family.folder);
     print_introduction(family, run);

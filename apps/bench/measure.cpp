@@ -4,6 +4,8 @@
 #include <cmath>
 #include <thread>
 
+#include "cores.h"
+
 namespace hk::bench {
 
 namespace {
@@ -17,10 +19,11 @@ double median(std::vector<double> values) {
     return (values[middle] + *std::max_element(values.begin(), values.begin() + middle)) / 2;
 }
 
-// How often to repeat the work in one sample. The first run pays for page faults and is not
-// counted.
+// Between contestants of several threads: the workers of the last fall asleep.
+constexpr std::chrono::milliseconds kPause(2);
+
+// How often to repeat the work in one sample, after a first run, which pays for page faults.
 int repeats_for(const Work &work, double sample_seconds) {
-    work(1);
     int count = 1;
     for (;;) {
         const double seconds = work(count);
@@ -35,6 +38,8 @@ int repeats_for(const Work &work, double sample_seconds) {
 
 std::vector<double> measure(std::span<const Work> contestants, const MeasureOptions &options) {
     const size_t size = contestants.size();
+    for (const Work &work : contestants) work(1);  // from here on their threads are there
+    const OneThreadPerCore placed(options.threads);
     std::vector<int> repeats;
     for (const Work &work : contestants)
         repeats.push_back(repeats_for(work, options.sample_seconds));
@@ -46,9 +51,7 @@ std::vector<double> measure(std::span<const Work> contestants, const MeasureOpti
         if (round >= options.rounds_at_least && elapsed > options.budget_seconds) break;
         for (size_t turn = 0; turn < size; ++turn) {
             const size_t i = round % 2 == 0 ? turn : size - 1 - turn;
-            if (options.pause_seconds > 0) {
-                std::this_thread::sleep_for(std::chrono::duration<double>(options.pause_seconds));
-            }
+            if (options.threads > 1) std::this_thread::sleep_for(kPause);
             samples[i].push_back(contestants[i](repeats[i]) * 1e9 / repeats[i]);
         }
     }

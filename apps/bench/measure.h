@@ -45,7 +45,7 @@ struct MeasureOptions {
     double budget_seconds = 0.5;   // rounds go on until one case has taken this long
     int rounds_at_least = 5;
     int rounds_at_most = 41;
-    double pause_seconds = 0;  // between contestants: lets the workers of a thread pool fall asleep
+    int threads = 1;               // of a contestant: several are given a core each
 };
 
 // The median time of one run of each, in nanoseconds. Rounds take the contestants in turn, every

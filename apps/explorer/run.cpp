@@ -66,6 +66,7 @@ private:
             }
             bench::MeasureOptions how;
             how.budget_seconds = seconds_;
+            how.threads = subject.settings.threads;
             const std::vector<bench::Work> work = {runs(*test, nullptr),
                                                    runs(*test, &compiled.kernel())};
             const std::vector<double> ns = bench::measure(work, how);

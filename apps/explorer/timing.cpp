@@ -8,6 +8,7 @@
 
 #include "HalideRuntime.h"
 #include "choice.h"
+#include "cores.h"
 #include "measure.h"
 
 namespace hk::explorer {
@@ -55,6 +56,7 @@ json check_and_time(bench::Case &test, const KernelInfo &row, const KernelInfo &
     if (!check.failure.empty()) throw Failure("wrong", check.failure);
     if (is_cpu) parent.wait_for_turn();
     bench::use_threads(settings);
+    const bench::OneThreadPerCore placed(settings.threads);
     const auto runs = [&test](const KernelInfo *kernel) -> bench::Work {
         return [&test, kernel](int count) {
             test.use(kernel);
@@ -69,6 +71,7 @@ json check_and_time(bench::Case &test, const KernelInfo &row, const KernelInfo &
         return {{"ns", quick}, {"table_ns", table_quick}, {"max_error", check.max_error}};
     bench::MeasureOptions how;
     how.budget_seconds = seconds;
+    how.threads = settings.threads;
     const std::vector<bench::Work> work = {table, ours};
     std::vector<double> ns = bench::measure(work, how);
     // The best of many short measurements is the luckiest: what looks faster is measured anew, for

@@ -65,6 +65,8 @@ BlockedSum sum_in_blocks(const Conv2dOperands &op, const Func &start, const Term
 
 Conv2d conv2d_packed(const Conv2dOperands &op, const PackedSum &packed) {
     Conv2d stages;
+    stages.out_w = op.out_w;
+    stages.out_h = op.out_h;
     stages.padded = pad(op, packed.padding, stages.elements);
     const bool joined = packed.padding == Padding::joined_rows;
     const auto term = [&](const Place &at) {
@@ -193,6 +195,9 @@ Conv2dDot conv2d_dot(const Conv2dOperands &op, int lanes) {
 namespace {
 
 void sum_depthwise(const Conv2dOperands &op, Conv2dDepthwise &stages, bool rows_inside = false) {
+    stages.groups = op.groups;
+    stages.out_w = op.out_w;
+    stages.out_h = op.out_h;
     stages.packed = Func("packed");
     stages.packed(g, s, r) = cast<float>(op.weight(0, s, r, 0, g));
 
@@ -262,7 +267,6 @@ Conv2dDepthwise conv2d_depthwise(const Conv2dOperands &op, bool rows_inside) {
 Conv2dDepthwise conv2d_depthwise_rows(const Conv2dOperands &op) {
     Conv2dDepthwise stages;
     stages.padded = rows_with_zeros_around(op.input, op.width, op.height, stages.columns);
-    stages.out_h = op.out_h;
     return finished(op, stages);
 }
 

@@ -55,6 +55,7 @@ struct Conv2d {
     Halide::RDom r;
     BlockedSum blocked;
     Halide::RDom elements;  // of a row that is copied into padded
+    Halide::Expr out_w, out_h;
 };
 Conv2d conv2d_packed(const Conv2dOperands &operands, const PackedSum &packed);
 
@@ -88,7 +89,7 @@ struct Conv2dDepthwise {
     Halide::Func padded, packed, start, sum, activated, output;
     Halide::RDom r;
     Halide::RDom columns;  // of rows that are copied; undefined where padded compares
-    Halide::Expr out_h;    // with columns: rows of the output
+    Halide::Expr groups, out_w, out_h;  // of the output
     // Of images in rows that are transposed: padded and sum are of neighbouring groups. Tiles are
     // transposed in steps and put in padded, over tile.x (a column of it) and tile.y; line is the
     // sums' copy, which is transposed back.

@@ -93,7 +93,12 @@ void begin(const QuantizedConv2dOperands &op, QuantizedConv2dEnds &stages,
     stages.start = Func("start");
     if (op.integer()) {
         const Expr zx = op.input_zero_point;
-        const Expr moved = zx * (terms * op.weight_zero_point - stages.filter_sum(k, g));
+        // Of devices a tile's filters past the last one start from the last one's sum: it is made
+        // of the filters that there are.
+        const Expr filter = zero_points == ZeroPoints::in_sums_without_terms
+                                ? min(k, op.filters - 1)
+                                : Expr(k);
+        const Expr moved = zx * (terms * op.weight_zero_point - stages.filter_sum(filter, g));
         Func bias = BoundaryConditions::constant_exterior(op.sum_bias, 0, filters);
         const bool in_factors = zero_points == ZeroPoints::in_factors;
         stages.start(k, g) =

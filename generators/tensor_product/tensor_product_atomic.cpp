@@ -1,5 +1,7 @@
 #include "generators/tensor_product/tensor_product_atomic.h"
 
+#include "generators/optional.h"
+
 using namespace Halide;
 
 namespace hk::generators {
@@ -32,7 +34,7 @@ TensorProductAtomic tensor_product_atomic(const TensorProductAtomicOperands &op,
     const RDom &pairs = stages.pairs;
     stages.pairs.where(op.target(pairs.x, pairs.y) < op.output_rows);
     stages.output = Func("result");
-    stages.output(m, g, o) = select(op.accumulate, op.previous(m, g, o), cast(op.type, 0));
+    stages.output(m, g, o) = if_present(op.accumulate, op.previous(m, g, o), cast(op.type, 0));
     stages.output(m, g,
                   unsafe_promise_clamped(op.target(pairs.x, pairs.y), 0, op.output_rows - 1)) +=
         stages.product(m, pairs.x, g, pairs.y);

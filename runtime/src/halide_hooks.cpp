@@ -14,6 +14,7 @@
 #include "memory/pool.h"
 #include "opencl_backend.h"
 #include "packed_text.h"
+#include "worker_pool.h"
 
 namespace hk::detail {
 
@@ -92,42 +93,8 @@ int refuse_context(void *user_context, const std::exception &error) {
     return halide_error_code_gpu_device_error;
 }
 
-#ifdef __SANITIZE_THREAD__
-// Halide's queue is not compiled with the sanitizer: that a task follows what its caller did, and
-// its caller goes on after it, is said here.
-extern "C" void __tsan_acquire(void *);
-extern "C" void __tsan_release(void *);
-
-int run_queue(void *user_context, halide_task_t task, int first, int count, uint8_t *closure) {
-    __tsan_release(closure);
-    const int status = halide_default_do_par_for(user_context, task, first, count, closure);
-    __tsan_acquire(closure);
-    return status;
-}
-
-int run_task(void *user_context, halide_task_t task, int i, uint8_t *closure) {
-    __tsan_acquire(closure);
-    const int status = halide_default_do_task(user_context, task, i, closure);
-    __tsan_release(closure);
-    return status;
-}
-
-[[maybe_unused]] const halide_do_task_t replaced_task = halide_set_custom_do_task(run_task);
-#else
-constexpr auto run_queue = halide_default_do_par_for;
-#endif
-
-// A loop that one thread runs goes through no queue, which takes a lock for each task.
-int run_tasks(void *user_context, halide_task_t task, int first, int count, uint8_t *closure) {
-    if (count > 1 && halide_get_num_threads() != 1)
-        return run_queue(user_context, task, first, count, closure);
-    for (int i = first; i < first + count; i++)
-        if (const int status = halide_do_task(user_context, task, i, closure)) return status;
-    return halide_error_code_success;
-}
-
 // Set, not defined in place of halide_do_par_for: applications may set theirs.
-[[maybe_unused]] const halide_do_par_for_t replaced = halide_set_custom_do_par_for(run_tasks);
+[[maybe_unused]] const halide_do_par_for_t replaced = halide_set_custom_do_par_for(run_loop);
 
 using CreateProgram = void *(*)(void *context, unsigned count, const char **texts,
                                 const size_t *lengths, int *status);
@@ -168,6 +135,8 @@ void halide_error(void *user_context, const char *message) {
 }
 
 void halide_print(void *, const char *message) { write_line("", message); }
+
+void halide_shutdown_thread_pool() { stop_workers(); }
 
 // In front of what Halide gets lies its block; Halide's code may assume an alignment of 128 bytes.
 void *halide_malloc(void *user_context, size_t bytes) try {

@@ -1,5 +1,5 @@
 // Is there work for more threads than one: the tasks of a call on the CPU that may run at once,
-// whatever the row. And do the random problems reach what they are meant to reach.
+// whatever the row; fewer where a call takes as long as some loops do to begin. And do the random problems reach what they are meant to reach.
 
 #include <gtest/gtest.h>
 #include <algorithm>
@@ -43,11 +43,12 @@ int count_tasks(void *user_context, halide_task_t task, int first, int size, uin
 struct Sizes {
     const char *name;
     int64_t channels, filters, image, kernel, groups;
+    int tasks = 7;  // at least
 };
 
 class Conv2dTasks : public testing::TestWithParam<std::tuple<Sizes, Layout, bool>> {};
 
-TEST_P(Conv2dTasks, AreAtLeastSeven) {
+TEST_P(Conv2dTasks, AreEnough) {
     const auto &[s, layout, prepared] = GetParam();
     Conv2dOptions options;
     options.layout = layout;
@@ -64,7 +65,7 @@ TEST_P(Conv2dTasks, AreAtLeastSeven) {
     const auto former = halide_set_custom_do_par_for(count_tasks);
     conv2d(input, filter, {}, {}, options);
     halide_set_custom_do_par_for(former);
-    EXPECT_GE(most_tasks, 7);
+    EXPECT_GE(most_tasks, s.tasks);
 }
 
 std::string name_of_case(const testing::TestParamInfo<Conv2dTasks::ParamType> &info) {
@@ -81,8 +82,8 @@ INSTANTIATE_TEST_SUITE_P(
                                      Sizes{"first", 3, 64, 56, 7, 1},
                                      Sizes{"dense", 64, 64, 28, 3, 1},
                                      Sizes{"dense_small", 512, 512, 7, 3, 1},
-                                     Sizes{"grouped", 128, 128, 14, 3, 32},
-                                     Sizes{"depthwise", 144, 144, 28, 3, 144}),
+                                     Sizes{"grouped", 128, 128, 14, 3, 32, 4},
+                                     Sizes{"depthwise", 144, 144, 28, 3, 144, 4}),
                      testing::Values(Layout::nhwc, Layout::nchw), testing::Bool()),
     name_of_case);
 

@@ -42,17 +42,19 @@ std::string new_folder() {
     return pattern;
 }
 
-// This process's environment with BLAS on so many threads.
+// This process's environment with BLAS and OpenMP on so many threads, several each on its core.
 std::vector<std::string> environment(int threads) {
     const char *names[] = {"OPENBLAS_NUM_THREADS=", "OMP_NUM_THREADS=", "MKL_NUM_THREADS="};
+    const std::string_view bind = "OMP_PROC_BIND=";
     std::vector<std::string> result;
     for (char **entry = environ; *entry; ++entry) {
         const std::string_view text = *entry;
-        bool ours = false;
+        bool ours = text.starts_with(bind);
         for (const char *name : names) ours |= text.starts_with(name);
         if (!ours) result.emplace_back(text);
     }
     for (const char *name : names) result.push_back(name + std::to_string(threads));
+    result.push_back(std::string(bind) + (threads > 1 ? "true" : "false"));
     return result;
 }
 

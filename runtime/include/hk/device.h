@@ -3,11 +3,9 @@
 //
 // Thread safety: everything here may be called from any thread.
 //
-// fork(): the child may only exec or _exit. What other threads had locked stays locked there, and
-// the threads that kernels run on are gone, so that a call, or exit(), may hang. The child may call
-// the library if, at the fork, no other thread was in a call of it, halide_shutdown_thread_pool()
-// (HalideRuntime.h) had been called after the last one, and no device but the CPU had been used:
-// drivers do not survive a fork. posix_spawn is always safe.
+// fork(): the child may call the library if, at the fork, no other thread was in a call of it, and
+// no device but the CPU had been used: drivers do not survive a fork. Else it may only exec or
+// _exit: what other threads had locked stays locked there. posix_spawn is always safe.
 
 #include <cstdint>
 #include <string>

@@ -93,16 +93,37 @@ void pack(Conv2d &stages, const PackedTile &tile, int lanes, const Conv2dContext
         stages.packed.compute_root().fuse(stages.ko, g, blocks).parallel(blocks);
 }
 
+// Chunks of more tiles are divided further where they make few tasks.
+constexpr int kUndividedChunk = 4;
+
+bool divides_chunks(const Conv2d &stages, const PackedTile &tile) {
+    return tile.chunk > kUndividedChunk && stages.r.defined();
+}
+
+// Tiles in a task: fewer where that makes few tasks, as many tasks as threads take in turn. With
+// one thread they would only read the filter more often.
+Expr chunk(const Conv2d &stages, const PackedTile &tile) {
+    constexpr int tasks_of_thread = 4;
+    const Expr threads = number_of_threads();
+    const Expr parts = ceil_div(tasks_of_thread * threads, ceil_div(stages.out_h, tile.y));
+    const Expr even = ceil_div(ceil_div(stages.out_w, tile.x), parts);
+    return select(threads > 1, clamp(even, kUndividedChunk, tile.chunk), tile.chunk);
+}
+
 // Tasks are rows of pixels, or parts of one; with `outer` of one pass after the other, or where a
-// pass packs its filters, passes.
-void split(Func &out, const PackedTile &tile, int lanes, bool filter_packed) {
+// pass packs its filters, passes. Parts whose number depends on the threads are a loop of their
+// own: the bounds of what is fused with them would not be known.
+void split(Conv2d &stages, const PackedTile &tile, int lanes, bool filter_packed) {
     const TailStrategy guard = TailStrategy::GuardWithIf;
+    Func &out = stages.output;
     out.split(x, xo, x, tile.x, guard)
         .split(y, yo, y, tile.y, guard)
         .split(k, kb, k, tile.block, guard)
         .split(k, kv, k, lanes)
         .vectorize(k);
-    if (tile.chunk)
+    if (divides_chunks(stages, tile))
+        out.split(xo, xc, xo, chunk(stages, tile), guard);
+    else if (tile.chunk)
         out.split(xo, xc, xo, tile.chunk, guard);
     else
         out.split(yo, yo, xc, 1);  // one part
@@ -110,7 +131,10 @@ void split(Func &out, const PackedTile &tile, int lanes, bool filter_packed) {
         out.split(kb, kp, kb, tile.outer, guard).reorder(k, kv, x, y, kb, xo, xc, yo, n, kp, g);
     else
         out.reorder(k, kv, x, y, kb, xo, xc, yo, g, n);
-    out.fuse(xc, yo, rows);
+    if (divides_chunks(stages, tile))
+        out.parallel(xc).rename(yo, rows);
+    else
+        out.fuse(xc, yo, rows);
     if (!tile.outer) out.fuse(rows, g, rows);
     out.fuse(rows, n, rows);
     if (tile.outer && filter_packed)
@@ -168,7 +192,7 @@ void broadcast(Conv2d &stages, const Conv2dContext &context) {
     Func &out = stages.output;
     const RDom &d = stages.r;
 
-    split(out, tile, lanes, context.filter_packed);
+    split(stages, tile, lanes, context.filter_packed);
     // From registers to the output, where a tile's sum may be short. What follows the sum of a
     // gradient is short; an activation and a residual in line are 100 KB. In nchw elements of a
     // vector are stored one by one: unrolled, that is as fast, and up to six times the code.
@@ -198,7 +222,8 @@ void broadcast(Conv2d &stages, const Conv2dContext &context) {
         if (tile.outer && !context.filter_packed)
             stages.padded.compute_root();
         else
-            stages.padded.compute_at(out, tile.stage == 1 ? xo : rows);
+            stages.padded.compute_at(
+                out, tile.stage == 1 ? xo : divides_chunks(stages, tile) ? xc : rows);
         if (tile.skew) stages.padded.bound_storage(c, context.channels + lanes);
         if (few_channels(context))
             copy_rows(stages, context);

@@ -66,18 +66,21 @@ void grouped(Conv2d &stages, const Conv2dContext &context) {
     const GroupedTile tile = choose(context);
     const int filters = context.filters_per_group, lanes = std::min(filters, kFilterBlock);
     Func &out = stages.output;
-    const Var xo("xo"), yo("yo"), gb("gb"), gv("gv"), rows("rows");
+    const Var xo("xo"), yo("yo"), gb("gb"), gt("gt"), gv("gv"), rows("rows");
     const RDom &d = stages.r;
+    // A task has whole pairs of cache lines, which the processor loads together.
+    const int blocks = std::max(2 * kFilterBlock / (tile.groups * filters), 1);
 
     out.bound(k, 0, filters)
         .split(x, xo, x, tile.x, TailStrategy::GuardWithIf)
         .split(y, yo, y, tile.y, TailStrategy::GuardWithIf)
         .split(g, gb, g, tile.groups, TailStrategy::RoundUp)
+        .split(gb, gt, gb, blocks, TailStrategy::GuardWithIf)
         .split(g, gv, g, tile.across)
-        .reorder(k, g, x, y, xo, gv, yo, gb, n)
+        .reorder(k, g, x, y, xo, gv, yo, gb, gt, n)
         .vectorize(k)
         .vectorize(g);
-    out.fuse(gb, n, rows).parallel(rows);
+    out.fuse(gt, n, rows).parallel(rows);
     // The ends of tiles are compared with in each: a second loop for the last would double the
     // code.
     if (!context.in_place && context.width == 0) out.never_partition(x, xo, y, yo);
@@ -86,7 +89,7 @@ void grouped(Conv2d &stages, const Conv2dContext &context) {
     else if (filters < kFilterBlock)
         out.specialize(context.plain).unroll(x);
     stages.activated.compute_at(out, x).vectorize(k).vectorize(g).specialize(context.plain);
-    stages.start.compute_at(out, rows).vectorize(k);
+    stages.start.compute_at(out, gb).vectorize(k);
     stages.sum.compute_at(out, xo)
         .bound_extent(k, filters)
         .bound_extent(x, tile.x)
@@ -111,9 +114,9 @@ void grouped(Conv2d &stages, const Conv2dContext &context) {
     // (32 channels a group, 7x7: 78 GFLOP/s on one Zen 4 core, against 70 with a staged row; bench
     // --list resnext50 --filter 7x7).
     if (context.width == 0)
-        stages.padded.store_at(out, rows).compute_at(out, yo).vectorize(c).vectorize(g);
+        stages.padded.store_at(out, gb).compute_at(out, yo).vectorize(c).vectorize(g);
     if (context.filter_packed) return;
-    stages.packed.compute_at(out, rows)
+    stages.packed.compute_at(out, gb)
         .reorder_storage(stages.ki, g, c, s, r, stages.ko)
         .bound_extent(stages.ki, filters);
     if (context.filters_inner)

@@ -1,5 +1,6 @@
 #include <bit>
 
+#include "generators/ceil_div.h"
 #include "schedules/conv2d/conv2d.h"
 #include "schedules/transpose.h"
 
@@ -69,6 +70,33 @@ TransposedSums choose_transposed(const Conv2dContext &context) {
     return tile;
 }
 
+// What pays for a task of its own, in vectors' multiplications.
+constexpr int kTaskWork = 8192;
+
+// Rows of wider images are divided, too. Loops over those of small ones have constant ends, which
+// is worth more (bench --filter 28x28_192-192_3x3_s2_depthwise).
+constexpr int kUndividedWidth = 56;
+
+// Tasks of blocks of groups (some neighbouring ones, in full pairs of cache lines, which the
+// processor loads together) and of tiles of rows.
+struct DepthwiseTasks {
+    Expr blocks, tiles;
+};
+
+DepthwiseTasks tasks_of(const Conv2dDepthwise &stages, const DepthwiseTile &tile) {
+    const RDom &d = stages.r;
+    const int groups = tile.vectors * tile.lanes;
+    const Expr taps = d.x.extent() * d.y.extent() * tile.vectors;
+    const Expr row = taps * stages.out_w * tile.y, tiles = ceil_div(stages.out_h, tile.y);
+    const Expr blocks = ceil_div(stages.groups, groups);
+    const auto even = [](const Expr &size, const Expr &least) {
+        return ceil_div(size, ceil_div(size, max(least, 1)));
+    };
+    const Expr pair = 32 / groups > 1 ? 2 : 1;
+    const Expr together = even(blocks, max(kTaskWork / (row * tiles), pair));
+    return {together, even(tiles, kTaskWork / (row * together))};
+}
+
 // One pass over the rows of a vector of groups. Large images are read as they are: Halide splits
 // the loops into edges, which compare, and an inside, which does not. Small ones are mostly edge:
 // there each row is padded once, and kept while the filter's window slides over it. With the width
@@ -81,8 +109,10 @@ void across_groups(Conv2dDepthwise &stages, const Conv2dContext &context) {
     const int lanes = tile.lanes;
     const TailStrategy round_up = TailStrategy::RoundUp;
     Func &out = stages.output;
-    const Var xo("xo"), yo("yo"), gb("gb"), gv("gv"), rows("rows");
+    const Var xo("xo"), yo("yo"), yb("yb"), gb("gb"), gt("gt"), gv("gv");
     const RDom &d = stages.r;
+    const DepthwiseTasks tasks = tasks_of(stages, tile);
+    const TailStrategy guard = TailStrategy::GuardWithIf;
 
     // Groups past the last can't be read, so their tail is shifted inwards in any case: in place of
     // a residual, rows take whole vectors of groups alone.
@@ -90,12 +120,17 @@ void across_groups(Conv2dDepthwise &stages, const Conv2dContext &context) {
         .split(y, yo, y, tile.y, context.plain_tail())
         .split(g, gb, g, tile.vectors * lanes, TailStrategy::ShiftInwards)
         .split(g, gv, g, lanes)
-        .reorder(g, gv, x, y, xo, yo, k, gb, n)
+        .split(gb, gt, gb, tasks.blocks, guard);
+    if (context.width == 0 || context.width > kUndividedWidth)
+        out.split(yo, yb, yo, tasks.tiles, guard);
+    else
+        out.split(yo, yo, yb, 1);
+    out.reorder(g, gv, x, y, xo, yo, k, gb, yb, gt, n)
         .vectorize(g)
         .unroll(gv)
         .unroll(x)
         .unroll(y);
-    out.fuse(gb, n, rows).parallel(rows).specialize(context.plain);
+    out.parallel(yb).parallel(gt).parallel(n).specialize(context.plain);
     stages.activated.compute_at(out, xo)
         .bound_extent(x, tile.x)
         .bound_extent(y, tile.y)
@@ -119,10 +154,10 @@ void across_groups(Conv2dDepthwise &stages, const Conv2dContext &context) {
         .unroll(y);
     unroll_taps(stages, context);
     for (Func *f : {&stages.start, &stages.packed})
-        f->compute_at(out, rows).vectorize(g, lanes, round_up);
+        f->compute_at(out, gb).vectorize(g, lanes, round_up);
     stages.packed.specialize(context.groups_adjacent);
     if (tile.stage)
-        stages.padded.store_at(out, rows).compute_at(out, yo).vectorize(g, lanes, round_up);
+        stages.padded.store_at(out, gb).compute_at(out, yo).vectorize(g, lanes, round_up);
 }
 
 constexpr int kCopiedRows = 56;  // those that so many of the output's need
