@@ -194,13 +194,15 @@ void describe(Description &to, nb::handle array, const Kind &kind, const Place &
 
 // What Tensor::from_dlpack takes over, with what it keeps alive.
 struct Managed : DLManagedTensor {
+    nb::object array;  // goes after what it has given
     Hold hold;
 };
 
-// The tensor takes `hold` over, where there is one.
-Tensor tensor_over(const DLTensor &described, Hold hold) {
+// The tensor takes `hold` over, where there is one, and keeps `array`, which may be null.
+Tensor tensor_over(const DLTensor &described, Hold hold, nb::handle array = {}) {
     auto managed = std::make_unique<Managed>();
     managed->dl_tensor = described;
+    managed->array = nb::borrow(array);
     managed->hold = std::move(hold);
     managed->deleter = [](DLManagedTensor *tensor) {
         auto *self = static_cast<Managed *>(tensor);
@@ -229,6 +231,12 @@ Tensor borrowed_tensor(const DLTensor &described) {
 template<typename Make>
 Tensor named(const DLTensor &described, const Place &where, Make make) {
     if (!type_of(described.dtype)) refuse_elements(words_of(described.dtype), where);
+    // Drivers crash over a handle that is none of theirs, and no way to ask is left.
+    if (described.device.device_type == kDLOpenCL) {
+        throw InvalidArgument(where +
+                              " is another library's on an OpenCL device; pass "
+                              "halide_kernels.asarray(it on the CPU, device=\"opencl:0\")");
+    }
     try {
         return make();
     } catch (const InvalidArgument &error) {
@@ -254,8 +262,10 @@ Tensor keep(nb::handle array, const Place &where) {
     Description description;
     describe(description, array, kind, where);
     const DLTensor &described = description.tensor;
+    // What gives DLPack should keep its memory until that is released; not all of it does.
+    const nb::handle kept = kind.way == Kind::Way::dlpack ? array : nb::handle();
     return named(described, where,
-                 [&] { return tensor_over(described, std::move(description.hold)); });
+                 [&] { return tensor_over(described, std::move(description.hold), kept); });
 }
 
 }  // namespace hk::python

@@ -200,7 +200,7 @@ class Lying:
 
 @pytest.mark.parametrize("fields", [
     {"ndim": -1}, {"shape": (-1, 2)}, {"shape": (1 << 40, 1 << 40)}, {"strides": (1 << 62, 1 << 62)},
-    {"data": None}, {"device_type": 10}, {"device_type": 99}, {"byte_offset": 2},
+    {"data": None}, {"device_type": 4}, {"device_type": 10}, {"device_type": 99}, {"byte_offset": 2},
     {"shape": None}, {"shape": (1 << 62, 0), "ndim": 1}])
 def test_dlpack_that_lies(fields):
     shape = fields.get("shape", ())
@@ -225,6 +225,15 @@ def test_dlpack_that_gives_no_capsule(capsule):
 
     with pytest.raises(TypeError, match="capsule"):
         hk.activate(Bad())
+
+
+def test_dlpack_whose_memory_goes_with_its_object():
+    """A tensor and a filter keep the object too, which owns what its capsule points to."""
+    for _ in range(20):
+        tensor, weight = hk.asarray(Lying()), hk.prepare_filter(Lying())
+        gc.collect()
+        hk.activate(tensor)
+        del tensor, weight
 
 
 def test_dlpack_that_raises():
