@@ -2,8 +2,8 @@
 
     finish_wheel.py FOLDER OUTPUT
 
-Moves the wheel of FOLDER to OUTPUT. Fails where it needs libraries other than glibc's, or is larger
-than 60 MB.
+Moves the wheel of FOLDER to OUTPUT. Fails where it needs libraries other than the system's, or is
+larger than 60 MB.
 """
 
 import pathlib
@@ -14,7 +14,9 @@ import tempfile
 import zipfile
 
 LARGEST = 60e6
-GLIBC = {"libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0", "librt.so.1", "ld-linux-x86-64.so.2"}
+# What manylinux has everywhere (peps.python.org/pep-0600).
+SYSTEM = {"libc.so.6", "libm.so.6", "libdl.so.2", "libpthread.so.0", "librt.so.1",
+          "ld-linux-x86-64.so.2", "libgcc_s.so.1"}
 
 
 def output(*command):
@@ -24,8 +26,8 @@ def output(*command):
 def newest_glibc(library):
     """The newest version of glibc's symbols that the library asks for: (2, 34)."""
     needed = set(re.findall(r"NEEDED.*\[(.*)\]", output("readelf", "-d", library)))
-    if needed - GLIBC:
-        sys.exit(f"finish_wheel: {library} needs {', '.join(sorted(needed - GLIBC))}")
+    if needed - SYSTEM:
+        sys.exit(f"finish_wheel: {library} needs {', '.join(sorted(needed - SYSTEM))}")
     versions = re.findall(r"GLIBC_(\d+)\.(\d+)", output("readelf", "-V", "-W", library))
     return max((int(major), int(minor)) for major, minor in versions)
 

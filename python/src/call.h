@@ -18,6 +18,7 @@
 #include "hk/kernel_info.h"
 #include "hk/output.h"
 #include "imported.h"
+#include "unlocked.h"
 
 namespace hk::python {
 
@@ -77,7 +78,7 @@ public:
     // For a call of the library, which may run long: without the interpreter's lock.
     template<typename Run>
     void run(Run run) const {
-        const nb::gil_scoped_release released;
+        const Unlocked unlocked;
         run();
     }
 

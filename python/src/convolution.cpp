@@ -168,6 +168,13 @@ Filter prepare(Array weight) {
     return prepare_filter(keep(weight.object, {"prepare_filter", "weight"}));
 }
 
+void repeat(Array input, Array weight, int64_t calls) {
+    const Tensor x = keep(input.object, {"_repeat_conv2d", "input"});
+    const Tensor w = keep(weight.object, {"_repeat_conv2d", "weight"});
+    const Unlocked unlocked;
+    for (int64_t i = 0; i < calls; i++) hk::conv2d(x, w);
+}
+
 constexpr const char *kConv2d = R"(Two-dimensional convolution, as ONNX's operator Conv defines it.
 
     output[n, y, x, k] = activation(bias[k] + residual[n, y, x, k] +
@@ -276,6 +283,8 @@ void add_convolution(nb::module_ &module) {
                nb::kw_only(), "stride"_a = 1, "padding"_a = 0, "dilation"_a = 1, "groups"_a = 1,
                "layout"_a = "nhwc", "direct"_a = false,
                "wanted"_a = nb::make_tuple(true, true, true), kBackward);
+    module.def("_repeat_conv2d", repeat, "input"_a, "weight"_a, "calls"_a,
+               "Calls conv2d from C++, for halide_kernels.bench to time.");
 }
 
 }  // namespace hk::python

@@ -7,6 +7,7 @@
 #include "hk/error.h"
 #include "hk/memory.h"
 #include "operations.h"
+#include "unlocked.h"
 
 namespace hk::python {
 
@@ -56,7 +57,7 @@ std::string description(Where device) { return read_device(device).description()
 
 void synchronize(Where device) {
     const Device target = read_device(device);
-    const nb::gil_scoped_release released;
+    const Unlocked unlocked;
     target.synchronize();
 }
 

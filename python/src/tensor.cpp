@@ -7,6 +7,7 @@
 #include "hk/error.h"
 #include "imported.h"
 #include "operations.h"
+#include "unlocked.h"
 
 namespace hk::python {
 
@@ -36,7 +37,7 @@ nb::object capsule(const Tensor &tensor, nb::object stream, nb::object max_versi
         throw nb::buffer_error("__dlpack__: it makes no copy; use to()");
     // What the taker puts on a queue of its own comes after what is on the library's.
     if (!tensor.device().is_cpu() && !stream.is_none()) {
-        const nb::gil_scoped_release released;
+        const Unlocked unlocked;
         tensor.device().synchronize();
     }
     return dlpack_capsule(tensor, !max_version.is_none() && pair(max_version)[0] >= 1);
@@ -48,7 +49,7 @@ nb::object to_numpy(const Tensor &tensor) {
 
 Tensor to_device(const Tensor &tensor, Where device) {
     const Device target = read_device(device);
-    const nb::gil_scoped_release released;
+    const Unlocked unlocked;
     return tensor.to(target);
 }
 
