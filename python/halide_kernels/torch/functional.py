@@ -1,41 +1,10 @@
-"""Functions as torch.nn.functional has them, and sparse convolution.
+"""Functions as torch.nn.functional has them, and sparse convolution."""
 
-Where nothing is traced and no gradient is wanted they call the library without PyTorch's
-dispatcher.
-"""
-
-import torch
-
-import halide_kernels as hk
-
-from .operators import Maps, pads
-
-_ops = torch.ops.halide_kernels
+from .operators import Maps, call
 
 
 def _pair(value):
     return [value, value] if isinstance(value, int) else list(value)
-
-
-def _plain(*tensors):
-    """Whether nobody has to hear of the call: no gradient, no trace, no autocast, no subclass."""
-    if torch.compiler.is_compiling() or torch._C._len_torch_dispatch_stack():
-        return False
-    if torch._C._functorch.peek_interpreter_stack() is not None:
-        return False
-    wants = torch.is_grad_enabled()
-    for tensor in tensors:
-        if tensor is None:
-            continue
-        if type(tensor) not in (torch.Tensor, torch.nn.Parameter) or wants and tensor.requires_grad:
-            return False
-        if torch.is_autocast_enabled(tensor.device.type):
-            return False
-    return True
-
-
-def _detached(tensor):
-    return tensor.detach() if tensor is not None and tensor.requires_grad else tensor
 
 
 def _four(padding, input, weight, stride, dilation):
@@ -61,18 +30,14 @@ def conv2d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
     if unbatched:
         input = input.unsqueeze(0)
     four = _four(padding, input, weight, stride, dilation)
-    if _plain(input, weight, bias):
-        output = hk.conv2d(_detached(input), _detached(weight), _detached(bias), stride=stride,
-                           padding=pads(four), dilation=dilation, groups=groups, layout="nchw")
-    else:
-        output = _ops.conv2d(input, weight, bias, stride, four, dilation, groups)
+    output = call("conv2d", input, weight, bias, stride, four, dilation, groups)
     return output.squeeze(0) if unbatched else output
 
 
 def _pool(pooling, input, kernel, stride, padding):
     kernel = _pair(kernel)
     stride = kernel if stride is None else _pair(stride)
-    return _ops.pool2d(input, pooling, kernel, stride, _pair(padding))
+    return call("pool2d", input, pooling, kernel, stride, _pair(padding))
 
 
 def max_pool2d(input, kernel_size, stride=None, padding=0):
@@ -87,14 +52,12 @@ def avg_pool2d(input, kernel_size, stride=None, padding=0):
 
 def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5):
     """torch.nn.functional.group_norm of images."""
-    return _ops.group_norm(input, num_groups, weight, bias, eps)[0]
+    return call("group_norm", input, num_groups, weight, bias, eps)[0]
 
 
 def topk(input, k, dim=-1, largest=True):
     """torch.topk: values and indices, best first; of equal ones that with the lower index."""
-    if _plain(input):
-        return hk.topk(_detached(input), k, dim, largest=largest)
-    return _ops.topk(input, k, dim, largest)
+    return call("topk", input, k, dim, largest)
 
 
 def sparse_conv(input, weight, maps, bias=None, groups=1):
@@ -104,8 +67,5 @@ def sparse_conv(input, weight, maps, bias=None, groups=1):
     """
     if not isinstance(maps, Maps):
         raise TypeError(f"sparse_conv: maps is {type(maps).__name__}, it must be Maps")
-    if _plain(input, weight):
-        output = hk.tensor_product(_detached(input), _detached(weight), maps.maps, groups=groups)
-    else:
-        output = _ops.tensor_product(input, weight, maps.number, maps.output_rows, groups)
+    output = call("tensor_product", input, weight, maps.number, maps.output_rows, groups)
     return output if bias is None else output + bias
