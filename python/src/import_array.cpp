@@ -1,4 +1,5 @@
 #include <array>
+#include <cstring>
 #include <memory>
 
 #include "arguments.h"
@@ -217,9 +218,17 @@ Tensor tensor_over(const DLTensor &described, Hold hold, nb::handle array = {}) 
     return Tensor::from_dlpack(managed.release());
 }
 
+// The type of an enumeration that an exporter filled may be none of its enumerators.
+int32_t device_type(const DLTensor &described) {
+    int32_t type;
+    static_assert(sizeof type == sizeof described.device.device_type);
+    std::memcpy(&type, &described.device.device_type, sizeof type);
+    return type;
+}
+
 // For the time of a call, in which somebody else holds the memory.
 Tensor borrowed_tensor(const DLTensor &described) {
-    if (described.device.device_type != kDLCPU) return tensor_over(described, {});
+    if (device_type(described) != kDLCPU) return tensor_over(described, {});
     const DLTensor &d = described;
     if (d.ndim < 0 || (d.ndim > 0 && !d.shape)) return tensor_over(described, {});
     return Tensor::borrow(static_cast<char *>(d.data) + d.byte_offset, *type_of(d.dtype),
@@ -232,7 +241,7 @@ template<typename Make>
 Tensor named(const DLTensor &described, const Place &where, Make make) {
     if (!type_of(described.dtype)) refuse_elements(words_of(described.dtype), where);
     // Drivers crash over a handle that is none of theirs, and no way to ask is left.
-    if (described.device.device_type == kDLOpenCL) {
+    if (device_type(described) == kDLOpenCL) {
         throw InvalidArgument(where +
                               " is another library's on an OpenCL device; pass "
                               "halide_kernels.asarray(it on the CPU, device=\"opencl:0\")");

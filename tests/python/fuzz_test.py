@@ -63,7 +63,7 @@ class Random:
         return Lying(**self.one([
             {}, {"ndim": -1}, {"ndim": 1}, {"shape": (-1, 2)}, {"shape": (1 << 40, 1 << 40)},
             {"strides": (1 << 62, 1 << 62)}, {"strides": (0, 0)}, {"strides": (-1, 1), "shape": (1, 1)},
-            {"data": None}, {"device_type": 10}, {"device_type": 2}, {"device_type": 4},
+            {"data": None}, {"device_type": 10}, {"device_type": 99}, {"device_type": 2}, {"device_type": 4},
             {"byte_offset": 2}, {"code": 4}, {"bits": 7}, {"lanes": 3}, {"shape": (0, 1 << 62)}]))
 
     def array(self, rank):
