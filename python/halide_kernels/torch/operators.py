@@ -75,8 +75,8 @@ def is_traced(tensors):
 
 
 def call(name, *arguments):
-    """The operator. Through the dispatcher a call takes 20 us more, with a gradient 40
-    (python -m halide_kernels.bench), so it goes there only where it must."""
+    """The operator. Through the dispatcher a small call takes twice as long, so it goes there only
+    where it must."""
     if torch.compiler.is_compiling():
         return getattr(torch.ops.halide_kernels, name)(*arguments)
     tensors = [value for value in arguments if isinstance(value, torch.Tensor)]
