@@ -20,7 +20,7 @@ struct Entry {
 constexpr std::array<Entry, kDataTypes> kTypes{{
     {DataType::f32, "float32", {kDLFloat, 32, 1}, "f"},
     {DataType::f16, "float16", {kDLFloat, 16, 1}, "e"},
-    {DataType::bf16, "bfloat16", {kDLBfloat, 16, 1}, "H"},
+    {DataType::bf16, "bfloat16", {kDLBfloat, 16, 1}, nullptr},
     {DataType::f64, "float64", {kDLFloat, 64, 1}, "d"},
     {DataType::s8, "int8", {kDLInt, 8, 1}, "b"},
     {DataType::u8, "uint8", {kDLUInt, 8, 1}, "B"},

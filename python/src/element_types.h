@@ -17,7 +17,7 @@ std::optional<DataType> type_of(const DLDataType &type);
 
 // Of a buffer's format and size of an element; none for what is no number or of another byte order.
 std::optional<DataType> type_of_format(const char *format, int64_t bytes);
-const char *format_of(DataType type);  // "f"; of bf16, which has none, that of its bits
+const char *format_of(DataType type);  // "f"; null of bf16, which has none
 
 const char *numpy_name(DataType type);  // "float32", "bfloat16"
 

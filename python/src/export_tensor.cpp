@@ -123,6 +123,8 @@ int fill_buffer(PyObject *self, Py_buffer *view, int flags) {
     if (!tensor.device().is_cpu()) return fail("the tensor is on a device; use to(\"cpu\")");
     if ((flags & PyBUF_STRIDES) != PyBUF_STRIDES && !tensor.packed())
         return fail("the tensor is not contiguous");
+    if (flags & PyBUF_FORMAT && tensor.type() == DataType::bf16)
+        return fail("the buffer protocol has no bfloat16; use numpy()");
     const int64_t size = size_of(tensor.type());
     const size_t rank = tensor.shape().size();
     auto *sizes = static_cast<Py_ssize_t *>(PyMem_Malloc((2 * rank + 1) * sizeof(Py_ssize_t)));

@@ -47,6 +47,18 @@ nb::object to_numpy(const Tensor &tensor) {
     return numpy_array(tensor.to(Device::cpu()));
 }
 
+// NumPy asks for it where it gets no buffer: of a device, or of bfloat16.
+nb::object as_array(const Tensor &tensor, nb::object dtype, nb::object copy) {
+    if (!tensor.device().is_cpu()) {
+        refuse_type("the tensor is on " + tensor.device().name() +
+                    ", NumPy reads memory of the CPU; use numpy(), which copies");
+    }
+    if (copy.ptr() == Py_False)
+        throw nb::value_error("a tensor of bfloat16 is copied, copy is False");
+    const nb::object array = to_numpy(tensor);
+    return dtype.is_none() ? array : array.attr("astype")(dtype);
+}
+
 Tensor to_device(const Tensor &tensor, Where device) {
     const Device target = read_device(device);
     const Unlocked unlocked;
@@ -103,6 +115,7 @@ void add_tensor(nb::module_ &module) {
         .def("to", to_device, "device"_a, "A packed copy on a device.")
         .def("numpy", to_numpy, "A packed copy as a NumPy array.",
              nb::sig("def numpy(self) -> numpy.ndarray"))
+        .def("__array__", as_array, "dtype"_a = nb::none(), "copy"_a = nb::none())
         .def("__dlpack__", capsule, nb::kw_only(), "stream"_a = nb::none(),
              "max_version"_a = nb::none(), "dl_device"_a = nb::none(), "copy"_a = nb::none())
         .def("__dlpack_device__",

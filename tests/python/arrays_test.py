@@ -266,16 +266,35 @@ def test_device_that_is_not_there():
         hk.zeros(3, device="gpu")
 
 
-def test_opencl(ints):
-    if "opencl:0" not in hk.devices():
-        pytest.skip("no OpenCL")
+@pytest.mark.parametrize("device", ["opencl:0", "cuda:0"])
+def test_device(ints, device):
+    if device not in hk.devices():
+        pytest.skip(f"no {device}")
     x, w = ints(1, 4, 4, 4), ints(2, 3, 3, 4)
-    there = [hk.asarray(array, device="opencl:0") for array in (x, w)]
+    there = [hk.asarray(array, device=device) for array in (x, w)]
     y = hk.conv2d(*there)
-    assert isinstance(y, hk.Tensor) and y.device == "opencl:0"
+    assert isinstance(y, hk.Tensor) and y.device == device
     np.testing.assert_array_equal(y.numpy(), hk.conv2d(x, w))
-    with pytest.raises(ValueError, match="conv2d: .*opencl:0.*cpu|conv2d: .*cpu.*opencl:0"):
+    assert hk.explain(hk.conv2d, *there).kernel.device == device[:-2]
+    with pytest.raises(ValueError, match=f"conv2d: .*{device}.*cpu|conv2d: .*cpu.*{device}"):
         hk.conv2d(there[0], w)
+    with pytest.raises(TypeError, match=rf"on {device}.*numpy\(\)"):
+        np.asarray(y)
+    assert hk.memory_statistics(device).blocks > 0
+    if device == "cuda:0":
+        other = hk.conv2d(*map(Dlpack, there))
+        assert isinstance(other, hk.Tensor) and other.device == device
+        np.testing.assert_array_equal(other.numpy(), y.numpy())
+
+
+def test_tensor_of_bfloat16(ints):
+    x = ints(3, 4, dtype=ml_dtypes.bfloat16)
+    y = np.asarray(hk.activate(hk.asarray(x)))
+    assert y.dtype == ml_dtypes.bfloat16
+    np.testing.assert_array_equal(y, np.maximum(x, 0))
+    assert np.asarray(hk.asarray(x), dtype=np.float32).dtype == np.float32
+    with pytest.raises(BufferError, match="bfloat16"):
+        memoryview(hk.asarray(x))
 
 
 def test_calls_from_many_threads(ints):
