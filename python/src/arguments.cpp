@@ -22,7 +22,8 @@ std::string shown(nb::handle object) {
 }
 
 nb::tuple tuple_of(const Shape &shape) {
-    const nb::tuple sizes = nb::steal<nb::tuple>(PyTuple_New(static_cast<Py_ssize_t>(shape.size())));
+    const nb::tuple sizes =
+        nb::steal<nb::tuple>(PyTuple_New(static_cast<Py_ssize_t>(shape.size())));
     if (!sizes.is_valid()) throw nb::python_error();
     for (size_t i = 0; i < shape.size(); i++) {
         PyTuple_SET_ITEM(sizes.ptr(), static_cast<Py_ssize_t>(i), PyLong_FromLongLong(shape[i]));
@@ -110,7 +111,8 @@ Shape read_shape(const char *operation, const char *name, Sizes sizes) {
     if (PyUnicode_Check(object.ptr()) || !PySequence_Check(object.ptr()))
         refuse(operation, name, object, "a shape");
     Shape shape;
-    for (const nb::handle size : nb::borrow(object)) shape.push_back(read_int(operation, name, size));
+    for (const nb::handle size : nb::borrow(object))
+        shape.push_back(read_int(operation, name, size));
     return shape;
 }
 

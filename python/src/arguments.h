@@ -79,18 +79,18 @@ void read_activation(std::optional<std::string_view> name, std::optional<float> 
 namespace nanobind::detail {
 
 // Whatever was passed goes on, for the function to read, which says what is wrong with it.
-#define HK_PYTHON_ARGUMENT(type, text)                                             \
-    template<>                                                                     \
-    struct type_caster<hk::python::type> {                                         \
-        NB_TYPE_CASTER(hk::python::type, const_name(text))                         \
-        bool from_python(handle source, uint32_t, cleanup_list *) noexcept {       \
-            value.object = source;                                                 \
-            return true;                                                           \
-        }                                                                          \
-        static handle from_cpp(const hk::python::type &source, rv_policy,          \
-                               cleanup_list *) noexcept {                          \
-            return source.object.inc_ref();                                        \
-        }                                                                          \
+#define HK_PYTHON_ARGUMENT(type, text)                                       \
+    template<>                                                               \
+    struct type_caster<hk::python::type> {                                   \
+        NB_TYPE_CASTER(hk::python::type, const_name(text))                   \
+        bool from_python(handle source, uint32_t, cleanup_list *) noexcept { \
+            value.object = source;                                           \
+            return true;                                                     \
+        }                                                                    \
+        static handle from_cpp(const hk::python::type &source, rv_policy,    \
+                               cleanup_list *) noexcept {                    \
+            return source.object.inc_ref();                                  \
+        }                                                                    \
     };
 
 HK_PYTHON_ARGUMENT(First, "halide_kernels.typing.A")

@@ -82,8 +82,7 @@ Tensor Call::optional_image(Argument array, const char *name) {
 Written Call::write(Argument array, const char *name) {
     Imported imported = import(array.object, name);
     // JAX's arrays never change, which their DLPack does not say.
-    const bool is_constant =
-        imported.read_only || library_of(array.object.type()) == "jaxlib";
+    const bool is_constant = imported.read_only || library_of(array.object.type()) == "jaxlib";
     if (is_constant) {
         throw InvalidArgument(std::string(operation_) + ": " + name +
                               " is read-only, it is written to");
@@ -115,9 +114,8 @@ Written Call::make(Shape shape, DataType type) {
                           to_string(shape) + ": " + message);
     }
     DLTensor &made = written.managed->dl_tensor;
-    written.tensor =
-        Tensor::borrow(static_cast<char *>(made.data) + made.byte_offset, type, std::move(shape),
-                       {}, device_);
+    written.tensor = Tensor::borrow(static_cast<char *>(made.data) + made.byte_offset, type,
+                                    std::move(shape), {}, device_);
     return written;
 }
 

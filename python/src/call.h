@@ -25,9 +25,9 @@ namespace hk::python {
 // A tensor that is written: the caller's array, or a new one.
 struct Written {
     Tensor tensor;
-    nb::object array;                     // the caller's; null: a new one
+    nb::object array;                    // the caller's; null: a new one
     VersionedTensor *managed = nullptr;  // of a new one that the array's library has allocated
-    bool turned = false;                  // the array is to be nchw, the tensor is nhwc
+    bool turned = false;                 // the array is to be nchw, the tensor is nhwc
 
     Written() = default;
     Written(Written &&other) noexcept

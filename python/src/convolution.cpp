@@ -38,8 +38,8 @@ Result conv2d(First input, Weight weight, OptionalArray bias, OptionalArray resi
     call.set_layout(layout, !nb::try_cast(weight.object, prepared));
     const Tensor x = call.image(input, "input");
     const ReadWeight w(call, weight);
-    Conv2dOptions options = convolution_options(call, x.shape(), w.tensor().shape(), stride,
-                                                padding, dilation, groups);
+    Conv2dOptions options =
+        convolution_options(call, x.shape(), w.tensor().shape(), stride, padding, dilation, groups);
     read_activation(activation, alpha, beta, options.activation, options.alpha, options.beta);
     options.direct = direct;
     const Tensor b = call.optional(bias, "bias");
@@ -81,7 +81,8 @@ Result backward_data(First output_gradient, Array weight, Sizes input_shape, Pai
     const Tensor dy = call.image(output_gradient, "output_gradient");
     const Tensor w = call.image(weight, "weight");
     const Shape shape = call.image_shape(input_shape, "input_shape");
-    Conv2dOptions options = convolution_options(call, shape, w.shape(), stride, padding, dilation, groups);
+    Conv2dOptions options =
+        convolution_options(call, shape, w.shape(), stride, padding, dilation, groups);
     options.direct = direct;
     const auto problem = Conv2dProblem::from_shapes(shape, w.shape(), dy.type(), options);
     if (explaining()) {
@@ -90,9 +91,8 @@ Result backward_data(First output_gradient, Array weight, Sizes input_shape, Pai
         });
     }
     Written dx = gradient(call, out, accumulate, shape, dy.type());
-    call.run([&] {
-        hk::conv2d_backward_data(dy, w, dx.tensor, options, accumulate, call.stream());
-    });
+    call.run(
+        [&] { hk::conv2d_backward_data(dy, w, dx.tensor, options, accumulate, call.stream()); });
     return call.give(dx);
 }
 
@@ -104,7 +104,8 @@ Result backward_weight(First output_gradient, Array input, Sizes weight_shape, P
     const Tensor dy = call.image(output_gradient, "output_gradient");
     const Tensor x = call.image(input, "input");
     const Shape shape = call.image_shape(weight_shape, "weight_shape");
-    const Conv2dOptions options = convolution_options(call, x.shape(), shape, stride, padding, dilation, groups);
+    const Conv2dOptions options =
+        convolution_options(call, x.shape(), shape, stride, padding, dilation, groups);
     const auto problem = Conv2dProblem::from_shapes(x.shape(), shape, dy.type(), options);
     if (explaining()) {
         return explain_with(call, [&](DeviceType type, const DeviceLimits &limits) {
@@ -112,9 +113,8 @@ Result backward_weight(First output_gradient, Array input, Sizes weight_shape, P
         });
     }
     Written dw = gradient(call, out, accumulate, shape, dy.type());
-    call.run([&] {
-        hk::conv2d_backward_weight(dy, x, dw.tensor, options, accumulate, call.stream());
-    });
+    call.run(
+        [&] { hk::conv2d_backward_weight(dy, x, dw.tensor, options, accumulate, call.stream()); });
     return call.give(dw);
 }
 
@@ -127,9 +127,8 @@ Result backward_bias(First output_gradient, std::string_view layout, OptionalArr
     if (explaining()) throw InvalidArgument("explain: conv2d_backward_bias has one row a type");
     const int64_t filters = dy.shape()[call.layout() == Layout::nchw ? 1 : 3];
     Written db = gradient(call, out, accumulate, {filters}, dy.type());
-    call.run([&] {
-        hk::conv2d_backward_bias(dy, db.tensor, call.layout(), accumulate, call.stream());
-    });
+    call.run(
+        [&] { hk::conv2d_backward_bias(dy, db.tensor, call.layout(), accumulate, call.stream()); });
     return call.give(db);
 }
 
@@ -141,7 +140,8 @@ nb::tuple backward(First output_gradient, Array input, Array weight, Pair stride
     const Tensor dy = call.image(output_gradient, "output_gradient");
     const Tensor x = call.image(input, "input");
     const Tensor w = call.image(weight, "weight");
-    Conv2dOptions options = convolution_options(call, x.shape(), w.shape(), stride, padding, dilation, groups);
+    Conv2dOptions options =
+        convolution_options(call, x.shape(), w.shape(), stride, padding, dilation, groups);
     options.direct = direct;
     if (explaining())
         throw InvalidArgument("explain: conv2d_backward is several selections; ask for each");
@@ -149,8 +149,7 @@ nb::tuple backward(First output_gradient, Array input, Array weight, Pair stride
     const int64_t filters = w.shape()[0];
     const auto made = [&](bool want, const Shape &shape) {
         if (!want) return Written();
-        return shape.size() == 4 ? call.make_image(shape, dy.type())
-                                 : call.make(shape, dy.type());
+        return shape.size() == 4 ? call.make_image(shape, dy.type()) : call.make(shape, dy.type());
     };
     Written results[] = {made(wanted[0], x.shape()), made(wanted[1], w.shape()),
                          made(wanted[2], {filters})};
@@ -237,7 +236,8 @@ With accumulate it is added to out.
 
 Source: runtime/include/hk/conv2d_backward.h.)";
 
-constexpr const char *kBackward = R"(Gradients of conv2d's input, weight and bias from that of its output.
+constexpr const char *kBackward =
+    R"(Gradients of conv2d's input, weight and bias from that of its output.
 
 Args:
     wanted: which of the three; those that are not are None and cost nothing.
@@ -249,11 +249,12 @@ Source: runtime/include/hk/conv2d_backward.h.)";
 void add_filter(nb::module_ &module) {
     nb::class_<Filter>(module, "Filter",
                        "A weight of conv2d that does not change, with what kernels make of it.")
-        .def_prop_ro("shape", [](const Filter &filter) {
-            return tuple_of(filter.tensor().shape());
-        })
-        .def_prop_ro("nbytes", [](const Filter &filter) { return filter.bytes(); },
-                     "Bytes that are kept beside the weight, so far.");
+        .def_prop_ro(
+            "shape", [](const Filter &filter) { return tuple_of(filter.tensor().shape()); },
+            nb::sig("def shape(self) -> tuple[int, ...]"))
+        .def_prop_ro(
+            "nbytes", [](const Filter &filter) { return filter.bytes(); },
+            "Bytes that are kept beside the weight, so far.");
     module.def("prepare_filter", prepare, "weight"_a,
                "Keeps what kernels make of the weight, for many calls of conv2d.\n\n"
                "The array's memory is kept and must not change.\n\n"
@@ -282,7 +283,16 @@ void add_convolution(nb::module_ &module) {
     module.def("conv2d_backward", backward, "output_gradient"_a, "input"_a, "weight"_a,
                nb::kw_only(), "stride"_a = 1, "padding"_a = 0, "dilation"_a = 1, "groups"_a = 1,
                "layout"_a = "nhwc", "direct"_a = false,
-               "wanted"_a = nb::make_tuple(true, true, true), kBackward);
+               "wanted"_a = nb::make_tuple(true, true, true), kBackward,
+               nb::sig("def conv2d_backward(output_gradient: halide_kernels.typing.A, "
+                       "input: halide_kernels.typing.Array, weight: halide_kernels.typing.Array, "
+                       "*, stride: int | tuple[int, int] = 1, padding: str | int | "
+                       "tuple[int, int] | tuple[tuple[int, int], tuple[int, int]] = 0, "
+                       "dilation: int | tuple[int, int] = 1, groups: int = 1, "
+                       "layout: str = 'nhwc', direct: bool = False, "
+                       "wanted: collections.abc.Sequence[bool] = (True, True, True)) -> "
+                       "tuple[halide_kernels.typing.A | None, halide_kernels.typing.A | None, "
+                       "halide_kernels.typing.A | None]"));
     module.def("_repeat_conv2d", repeat, "input"_a, "weight"_a, "calls"_a,
                "Calls conv2d from C++, for halide_kernels.bench to time.");
 }

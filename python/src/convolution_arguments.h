@@ -1,15 +1,13 @@
 #pragma once
 // Options that all convolutions have.
 
-
 #include "call.h"
 
 namespace hk::python {
 
 // Of images and weights in the call's layout.
 inline Conv2dOptions convolution_options(const Call &call, const Shape &input, const Shape &weight,
-                                         Pair stride, Pads padding, Pair dilation,
-                                         int64_t groups) {
+                                         Pair stride, Pads padding, Pair dilation, int64_t groups) {
     const char *operation = call.operation();
     Conv2dOptions options;
     options.layout = call.layout();

@@ -41,8 +41,7 @@ Result activate(First input, std::string_view activation, std::optional<float> a
 }
 
 Result activate_backward(First output_gradient, OptionalArray saved, std::string_view activation,
-                         std::optional<float> alpha, std::optional<float> beta,
-                         OptionalArray out) {
+                         std::optional<float> alpha, std::optional<float> beta, OptionalArray out) {
     Call call("activate_backward");
     if (explaining()) refuse_explanation("activate_backward");
     const Tensor dy = call.read(output_gradient, "output_gradient");
@@ -52,10 +51,9 @@ Result activate_backward(First output_gradient, OptionalArray saved, std::string
     const bool over_gradient = out.given() && out.object.is(output_gradient.object);
     const bool over_saved = out.given() && out.object.is(saved.object);
     call.run([&] {
-        hk::activate_backward(
-            over_gradient ? dx.tensor : dy, over_saved ? dx.tensor : v,
-            over_gradient || over_saved ? inplace(dx.tensor) : Output(dx.tensor), options,
-            call.stream());
+        hk::activate_backward(over_gradient ? dx.tensor : dy, over_saved ? dx.tensor : v,
+                              over_gradient || over_saved ? inplace(dx.tensor) : Output(dx.tensor),
+                              options, call.stream());
     });
     return call.give(dx);
 }
@@ -70,15 +68,17 @@ nb::object softmax_cross_entropy(First logits, Array labels, bool gradient, floa
     }
     const int64_t rows = x.shape()[0], classes = x.shape()[1];
     if (explaining()) {
-        return explain_with(call, [&](DeviceType type, const DeviceLimits &limits) {
-                   return select_softmax_cross_entropy(rows, classes, x.type(), type, limits, true);
-               }).object;
+        return explain_with(call,
+                            [&](DeviceType type, const DeviceLimits &limits) {
+                                return select_softmax_cross_entropy(rows, classes, x.type(), type,
+                                                                    limits, true);
+                            })
+            .object;
     }
     Written loss = call.make({rows}, DataType::f32);
     Written dx = gradient ? call.make(x.shape(), x.type()) : Written();
-    call.run([&] {
-        hk::softmax_cross_entropy(x, truth, loss.tensor, dx.tensor, scale, call.stream());
-    });
+    call.run(
+        [&] { hk::softmax_cross_entropy(x, truth, loss.tensor, dx.tensor, scale, call.stream()); });
     const nb::object losses = call.give(loss).object;
     return gradient ? nb::make_tuple(losses, call.give(dx).object) : losses;
 }

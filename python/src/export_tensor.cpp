@@ -95,20 +95,19 @@ nb::object export_tensor(const Tensor &tensor, const Kind &kind) {
 nb::object dlpack_capsule(const Tensor &tensor, bool versioned) {
     // Whoever takes the tensor out of the capsule renames it.
     PyObject *capsule =
-        versioned
-            ? PyCapsule_New(versioned_of(tensor), "dltensor_versioned",
-                            [](PyObject *self) {
-                                if (!PyCapsule_IsValid(self, "dltensor_versioned")) return;
-                                auto *tensor = static_cast<VersionedTensor *>(
-                                    PyCapsule_GetPointer(self, "dltensor_versioned"));
-                                tensor->deleter(tensor);
-                            })
-            : PyCapsule_New(tensor.to_dlpack(), "dltensor", [](PyObject *self) {
-                  if (!PyCapsule_IsValid(self, "dltensor")) return;
-                  auto *tensor =
-                      static_cast<DLManagedTensor *>(PyCapsule_GetPointer(self, "dltensor"));
-                  tensor->deleter(tensor);
-              });
+        versioned ? PyCapsule_New(versioned_of(tensor), "dltensor_versioned",
+                                  [](PyObject *self) {
+                                      if (!PyCapsule_IsValid(self, "dltensor_versioned")) return;
+                                      auto *tensor = static_cast<VersionedTensor *>(
+                                          PyCapsule_GetPointer(self, "dltensor_versioned"));
+                                      tensor->deleter(tensor);
+                                  })
+                  : PyCapsule_New(tensor.to_dlpack(), "dltensor", [](PyObject *self) {
+                        if (!PyCapsule_IsValid(self, "dltensor")) return;
+                        auto *tensor =
+                            static_cast<DLManagedTensor *>(PyCapsule_GetPointer(self, "dltensor"));
+                        tensor->deleter(tensor);
+                    });
     if (!capsule) throw nb::python_error();
     return nb::steal(capsule);
 }
@@ -139,10 +138,18 @@ int fill_buffer(PyObject *self, Py_buffer *view, int flags) {
     try {
         const Tensor bytes = tensor;  // its address, whatever the type is
         switch (size) {
-            case 1: view->buf = bytes.data<uint8_t>(); break;
-            case 2: view->buf = bytes.data<uint16_t>(); break;
-            case 4: view->buf = bytes.data<uint32_t>(); break;
-            default: view->buf = bytes.data<uint64_t>(); break;
+            case 1:
+                view->buf = bytes.data<uint8_t>();
+                break;
+            case 2:
+                view->buf = bytes.data<uint16_t>();
+                break;
+            case 4:
+                view->buf = bytes.data<uint32_t>();
+                break;
+            default:
+                view->buf = bytes.data<uint64_t>();
+                break;
         }
     } catch (const std::exception &error) {
         PyMem_Free(sizes);

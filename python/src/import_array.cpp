@@ -73,8 +73,9 @@ void describe_buffer(Description &to, DataType type, const Place &where) {
                                   std::to_string(size) + "; pass a copy");
         }
     }
-    to.tensor = {buffer.buf,        {kDLCPU, 0},       buffer.ndim, dlpack_type(type),
-                 to.shape.data(), to.strides.data(), 0};
+    to.tensor = {
+        buffer.buf, {kDLCPU, 0}, buffer.ndim, dlpack_type(type), to.shape.data(), to.strides.data(),
+        0};
     to.read_only = buffer.readonly;
 }
 
@@ -82,7 +83,8 @@ void describe_buffer(Description &to, DataType type, const Place &where) {
 bool take_bfloat16(nb::handle array, Py_buffer &buffer) {
     const nb::object dtype = nb::getattr(array, "dtype", nb::none());
     const nb::object name = nb::getattr(dtype, "name", nb::none());
-    if (!PyUnicode_Check(name.ptr()) || nb::cast<std::string_view>(name) != "bfloat16") return false;
+    if (!PyUnicode_Check(name.ptr()) || nb::cast<std::string_view>(name) != "bfloat16")
+        return false;
     const nb::object bits = array.attr("view")("uint16");
     return PyObject_GetBuffer(bits.ptr(), &buffer, PyBUF_RECORDS_RO) == 0;
 }
@@ -260,8 +262,7 @@ Imported import_array(nb::handle array, const Kind &kind, const Place &where) {
     Description description;
     describe(description, array, kind, where);
     const DLTensor &described = description.tensor;
-    Tensor tensor =
-        named(described, where, [&] { return borrowed_tensor(described); });
+    Tensor tensor = named(described, where, [&] { return borrowed_tensor(described); });
     return {std::move(tensor), std::move(description.hold), description.read_only};
 }
 

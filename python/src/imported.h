@@ -39,7 +39,7 @@ public:
 
     void release() noexcept;
 
-    Py_buffer buffer{};                   // where buffer.obj is set
+    Py_buffer buffer{};                    // where buffer.obj is set
     VersionedTensor *versioned = nullptr;  // from DLPack
     DLManagedTensor *plain = nullptr;      // from a DLPack before 1.0
 };

@@ -26,18 +26,30 @@ using Output = ffi::Result<Buffer>;
 
 DataType type_of(ffi::DataType type) {
     switch (type) {
-        case ffi::F32: return DataType::f32;
-        case ffi::F16: return DataType::f16;
-        case ffi::BF16: return DataType::bf16;
-        case ffi::F64: return DataType::f64;
-        case ffi::S8: return DataType::s8;
-        case ffi::U8: return DataType::u8;
-        case ffi::S16: return DataType::s16;
-        case ffi::U16: return DataType::u16;
-        case ffi::S32: return DataType::s32;
-        case ffi::U32: return DataType::u32;
-        case ffi::S64: return DataType::s64;
-        case ffi::U64: return DataType::u64;
+        case ffi::F32:
+            return DataType::f32;
+        case ffi::F16:
+            return DataType::f16;
+        case ffi::BF16:
+            return DataType::bf16;
+        case ffi::F64:
+            return DataType::f64;
+        case ffi::S8:
+            return DataType::s8;
+        case ffi::U8:
+            return DataType::u8;
+        case ffi::S16:
+            return DataType::s16;
+        case ffi::U16:
+            return DataType::u16;
+        case ffi::S32:
+            return DataType::s32;
+        case ffi::U32:
+            return DataType::u32;
+        case ffi::S64:
+            return DataType::s64;
+        case ffi::U64:
+            return DataType::u64;
         default:
             throw InvalidArgument("jax: XLA's element type " +
                                   std::to_string(static_cast<int>(type)) + " is none of hk's");
@@ -106,8 +118,7 @@ ffi::Error conv2d_backward_weight(Buffer output_gradient, Buffer input, Output w
                                   Ints stride, Ints padding, Ints dilation, int64_t groups,
                                   std::string_view layout) {
     return guarded([&] {
-        hk::conv2d_backward_weight(tensor(output_gradient), tensor(input),
-                                   tensor(weight_gradient),
+        hk::conv2d_backward_weight(tensor(output_gradient), tensor(input), tensor(weight_gradient),
                                    options_of(stride, padding, dilation, groups, layout));
     });
 }
@@ -151,8 +162,8 @@ ffi::Error tensor_product_backward_data(Buffer output_gradient, Buffer weight, B
     return guarded([&] {
         const Tensor dy = tensor(output_gradient), dx = tensor(input_gradient);
         hk::tensor_product_backward_data(
-            dy, tensor(weight), maps_of(imap, omap, starts, dx.shape().at(0), dy.shape().at(0)),
-            dx, groups_of(groups));
+            dy, tensor(weight), maps_of(imap, omap, starts, dx.shape().at(0), dy.shape().at(0)), dx,
+            groups_of(groups));
     });
 }
 
@@ -190,21 +201,15 @@ auto product() {
         .Attr<int64_t>("groups");
 }
 
-XLA_FFI_DEFINE_HANDLER(kConv2d, conv2d,
-                       with_convolution(ffi::Ffi::Bind()
-                                            .Arg<Buffer>()
-                                            .Arg<Buffer>()
-                                            .RemainingArgs()
-                                            .Ret<Buffer>()));
+XLA_FFI_DEFINE_HANDLER(
+    kConv2d, conv2d,
+    with_convolution(ffi::Ffi::Bind().Arg<Buffer>().Arg<Buffer>().RemainingArgs().Ret<Buffer>()));
 XLA_FFI_DEFINE_HANDLER(kConv2dData, conv2d_backward_data, with_convolution(two_to_one()));
 XLA_FFI_DEFINE_HANDLER(kConv2dWeight, conv2d_backward_weight, with_convolution(two_to_one()));
-XLA_FFI_DEFINE_HANDLER(kTopK, topk,
-                       ffi::Ffi::Bind()
-                           .Arg<Buffer>()
-                           .Ret<Buffer>()
-                           .Ret<Buffer>()
-                           .Attr<int64_t>("axis")
-                           .Attr<bool>("largest"));
+XLA_FFI_DEFINE_HANDLER(
+    kTopK, topk,
+    ffi::Ffi::Bind().Arg<Buffer>().Ret<Buffer>().Ret<Buffer>().Attr<int64_t>("axis").Attr<bool>(
+        "largest"));
 XLA_FFI_DEFINE_HANDLER(kProduct, tensor_product, product());
 XLA_FFI_DEFINE_HANDLER(kProductData, tensor_product_backward_data, product());
 XLA_FFI_DEFINE_HANDLER(kProductWeight, tensor_product_backward_weight, product());

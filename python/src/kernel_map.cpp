@@ -47,7 +47,8 @@ nb::object part(const KernelMapObject &self) {
     return export_tensor(self.map().*kPart, self.kind());
 }
 
-constexpr const char *kClass = R"(The pairs of rows that each offset of a sparse convolution's kernel connects.
+constexpr const char *kClass =
+    R"(The pairs of rows that each offset of a sparse convolution's kernel connects.
 
 tensor_product and its gradients take it as their maps.)";
 
@@ -83,7 +84,8 @@ void add_kernel_map(nb::module_ &module) {
         .def_prop_ro("omap", part<&KernelMap::omap>, "Output row of each pair, int32.")
         .def_prop_ro("starts", part<&KernelMap::starts>,
                      "Place of each offset's first pair, and their number, int64 [offsets + 1].")
-        .def_prop_ro("input_rows", [](const KernelMapObject &self) { return self.map().input_rows; })
+        .def_prop_ro("input_rows",
+                     [](const KernelMapObject &self) { return self.map().input_rows; })
         .def_prop_ro("output_rows",
                      [](const KernelMapObject &self) { return self.map().output_rows; })
         .def_prop_ro("offsets", [](const KernelMapObject &self) { return self.map().offsets; })

@@ -13,8 +13,8 @@ const ExchangeApi *exchange_api(nb::handle type) {
     const auto *api =
         static_cast<ExchangeApi *>(PyCapsule_GetPointer(capsule.ptr(), "dlpack_exchange_api"));
     while (api && api->version.major > kDlpackVersion.major) api = api->previous;
-    if (!api || api->version.major != kDlpackVersion.major || !api->allocate ||
-        !api->from_object || !api->to_object || !api->current_stream)
+    if (!api || api->version.major != kDlpackVersion.major || !api->allocate || !api->from_object ||
+        !api->to_object || !api->current_stream)
         return nullptr;
     return api;
 }

@@ -40,8 +40,7 @@ void translate(const std::exception_ptr &failure, void *) {
 
 PyObject *new_error(nb::module_ &module, const char *name, const char *doc) {
     const std::string full = "halide_kernels._core." + std::string(name);
-    PyObject *type =
-        PyErr_NewExceptionWithDoc(full.c_str(), doc, PyExc_RuntimeError, nullptr);
+    PyObject *type = PyErr_NewExceptionWithDoc(full.c_str(), doc, PyExc_RuntimeError, nullptr);
     if (!type) throw nb::python_error();
     module.attr(name) = nb::handle(type);
     return type;
@@ -114,10 +113,12 @@ void add_statistics(nb::module_ &module) {
         .def_ro("peak_requested", &Statistics::peak_requested)
         .def_ro("peak_in_use", &Statistics::peak_in_use)
         .def_ro("peak_reserved", &Statistics::peak_reserved)
-        .def_prop_ro("limit", [](const Statistics &self) { return bounded(self.limit); },
-                     "The most that may be reserved; None: no limit.")
-        .def_prop_ro("threshold", [](const Statistics &self) { return bounded(self.threshold); },
-                     "The most that is kept free; None: all.")
+        .def_prop_ro(
+            "limit", [](const Statistics &self) { return bounded(self.limit); },
+            "The most that may be reserved; None: no limit.")
+        .def_prop_ro(
+            "threshold", [](const Statistics &self) { return bounded(self.threshold); },
+            "The most that is kept free; None: all.")
         .def_ro("blocks", &Statistics::blocks, "Number of blocks in use.")
         .def_ro("allocations", &Statistics::allocations, "Number, in all.")
         .def_ro("hits", &Statistics::hits, "Number that cached memory served.")
@@ -131,28 +132,31 @@ void add_statistics(nb::module_ &module) {
 
 void add_memory(nb::module_ &module) {
     add_statistics(module);
-    module.def("memory_statistics", [](Where device) { return pool_of(device).statistics(); },
-               "device"_a = "cpu", "What the device's pool holds now, and at most.");
-    module.def("trim_memory",
-               [](Where device, int64_t keep) {
-                   pool_of(device).trim(not_negative("trim_memory", keep));
-               },
-               "device"_a = "cpu", "keep"_a = 0,
-               "Gives cached memory back until at most `keep` bytes are left.");
-    module.def("set_memory_limit",
-               [](std::optional<int64_t> bytes, Where device) {
-                   pool_of(device).set_limit(not_negative("set_memory_limit", bytes));
-               },
-               "bytes"_a.none(), "device"_a = "cpu",
-               "The most bytes that the pool may reserve; past it calls raise MemoryError.");
-    module.def("set_memory_threshold",
-               [](std::optional<int64_t> bytes, Where device) {
-                   pool_of(device).set_threshold(not_negative("set_memory_threshold", bytes));
-               },
-               "bytes"_a.none(), "device"_a = "cpu",
-               "The most bytes that are kept free; what is freed beyond goes back.");
-    module.def("reset_memory_peaks", [](Where device) { pool_of(device).reset_peaks(); },
-               "device"_a = "cpu", "Peaks become what is now.");
+    module.def(
+        "memory_statistics", [](Where device) { return pool_of(device).statistics(); },
+        "device"_a = "cpu", "What the device's pool holds now, and at most.");
+    module.def(
+        "trim_memory",
+        [](Where device, int64_t keep) { pool_of(device).trim(not_negative("trim_memory", keep)); },
+        "device"_a = "cpu", "keep"_a = 0,
+        "Gives cached memory back until at most `keep` bytes are left.");
+    module.def(
+        "set_memory_limit",
+        [](std::optional<int64_t> bytes, Where device) {
+            pool_of(device).set_limit(not_negative("set_memory_limit", bytes));
+        },
+        "bytes"_a.none(), "device"_a = "cpu",
+        "The most bytes that the pool may reserve; past it calls raise MemoryError.");
+    module.def(
+        "set_memory_threshold",
+        [](std::optional<int64_t> bytes, Where device) {
+            pool_of(device).set_threshold(not_negative("set_memory_threshold", bytes));
+        },
+        "bytes"_a.none(), "device"_a = "cpu",
+        "The most bytes that are kept free; what is freed beyond goes back.");
+    module.def(
+        "reset_memory_peaks", [](Where device) { pool_of(device).reset_peaks(); },
+        "device"_a = "cpu", "Peaks become what is now.");
 }
 
 }  // namespace

@@ -30,9 +30,11 @@ nb::object group_norm(First input, int64_t groups, OptionalArray weight, Optiona
     const GroupNormOptions options = options_of(call, groups, epsilon);
     const auto problem = GroupNormProblem::from_shape(x.shape(), x.type(), options);
     if (explaining()) {
-        return explain_with(call, [&](DeviceType type, const DeviceLimits &limits) {
-                   return select_group_norm(problem, type, limits, true);
-               }).object;
+        return explain_with(call,
+                            [&](DeviceType type, const DeviceLimits &limits) {
+                                return select_group_norm(problem, type, limits, true);
+                            })
+            .object;
     }
     Written y = call.write_or_make_image(out, "out", x.shape(), x.type());
     const Shape shape{problem.batch, groups};
@@ -61,9 +63,11 @@ nb::object group_norm_backward(First output_gradient, Array input, Array mean, A
     const GroupNormOptions options = options_of(call, groups, 0);
     const auto problem = GroupNormProblem::from_shape(x.shape(), x.type(), options, true);
     if (explaining()) {
-        return explain_with(call, [&](DeviceType type, const DeviceLimits &limits) {
-                   return select_group_norm(problem, type, limits, true);
-               }).object;
+        return explain_with(call,
+                            [&](DeviceType type, const DeviceLimits &limits) {
+                                return select_group_norm(problem, type, limits, true);
+                            })
+            .object;
     }
     const auto made = [&](bool want, const Shape &shape) {
         if (!want) return Written();
@@ -82,7 +86,8 @@ nb::object group_norm_backward(First output_gradient, Array input, Array mean, A
     return nb::make_tuple(given(0), given(1), given(2));
 }
 
-constexpr const char *kNorm = R"(Group normalisation; with one group layer, with as many as channels instance normalisation.
+constexpr const char *kNorm =
+    R"(Group normalisation; with one group layer, with as many as channels instance normalisation.
 
 Args:
     input: [N, H, W, C] in layout "nhwc", [N, C, H, W] in "nchw"; float32, float16, bfloat16.
@@ -97,7 +102,8 @@ Returns: the output; with statistics (output, mean, rstd), the latter float32 [N
 
 Source: runtime/include/hk/group_norm.h; Wu and He, Group Normalization, ECCV 2018.)";
 
-constexpr const char *kBackward = R"(Gradients of group_norm's input, weight and bias from that of its output.
+constexpr const char *kBackward =
+    R"(Gradients of group_norm's input, weight and bias from that of its output.
 
 Args:
     input, weight, groups, layout: of group_norm.
@@ -121,14 +127,14 @@ void add_normalisation(nb::module_ &module) {
                        "halide_kernels.typing.Array | None = None) -> halide_kernels.typing.A | "
                        "tuple[halide_kernels.typing.A, halide_kernels.typing.A, "
                        "halide_kernels.typing.A]"));
-    module.def("group_norm_backward", group_norm_backward, "output_gradient"_a, "input"_a,
-               "mean"_a, "rstd"_a, "groups"_a = 1, "weight"_a = nb::none(), nb::kw_only(),
+    module.def("group_norm_backward", group_norm_backward, "output_gradient"_a, "input"_a, "mean"_a,
+               "rstd"_a, "groups"_a = 1, "weight"_a = nb::none(), nb::kw_only(),
                "layout"_a = "nhwc", "wanted"_a = nb::make_tuple(true, true, true), kBackward,
                nb::sig("def group_norm_backward(output_gradient: halide_kernels.typing.A, input: "
                        "halide_kernels.typing.Array, mean: halide_kernels.typing.Array, rstd: "
                        "halide_kernels.typing.Array, groups: int = 1, weight: "
                        "halide_kernels.typing.Array | None = None, *, layout: str = 'nhwc', "
-                       "wanted: Sequence[bool] = (True, True, True)) -> "
+                       "wanted: collections.abc.Sequence[bool] = (True, True, True)) -> "
                        "tuple[halide_kernels.typing.A | None, halide_kernels.typing.A | None, "
                        "halide_kernels.typing.A | None]"));
 }

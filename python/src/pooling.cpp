@@ -28,9 +28,9 @@ Pool2dOptions options_of(const Call &call, const Shape &input, Pair kernel,
     options.kernel = read_pair(operation, "kernel", kernel);
     options.stride = stride.given() ? read_pair(operation, "stride", stride) : options.kernel;
     const auto size = spatial(operation, "input", input, options.layout);
-    options.padding = read_padding(operation, padding,
-                                   {size[0], options.kernel[0], options.stride[0], 1},
-                                   {size[1], options.kernel[1], options.stride[1], 1});
+    options.padding =
+        read_padding(operation, padding, {size[0], options.kernel[0], options.stride[0], 1},
+                     {size[1], options.kernel[1], options.stride[1], 1});
     return options;
 }
 
@@ -39,8 +39,7 @@ Result pool2d(First input, Pair kernel, std::string_view pooling, Pair stride, P
     Call call("pool2d");
     call.set_layout(layout);
     const Tensor x = call.image(input, "input");
-    const Pool2dOptions options =
-        options_of(call, x.shape(), kernel, pooling, stride, padding);
+    const Pool2dOptions options = options_of(call, x.shape(), kernel, pooling, stride, padding);
     const auto problem = Pool2dProblem::from_shape(x.shape(), x.type(), options);
     if (explaining()) {
         return explain_with(call, [&](DeviceType type, const DeviceLimits &limits) {
@@ -53,15 +52,14 @@ Result pool2d(First input, Pair kernel, std::string_view pooling, Pair stride, P
 }
 
 Result pool2d_backward(First output_gradient, Array input, OptionalArray output, Pair kernel,
-                       std::string_view pooling, Pair stride, Pads padding,
-                       std::string_view layout, OptionalArray out) {
+                       std::string_view pooling, Pair stride, Pads padding, std::string_view layout,
+                       OptionalArray out) {
     Call call("pool2d_backward");
     call.set_layout(layout);
     const Tensor dy = call.image(output_gradient, "output_gradient");
     const Tensor x = call.image(input, "input");
     const Tensor y = call.optional_image(output, "output");
-    const Pool2dOptions options =
-        options_of(call, x.shape(), kernel, pooling, stride, padding);
+    const Pool2dOptions options = options_of(call, x.shape(), kernel, pooling, stride, padding);
     const auto problem = Pool2dProblem::from_shape(x.shape(), x.type(), options);
     if (explaining()) {
         return explain_with(call, [&](DeviceType type, const DeviceLimits &limits) {

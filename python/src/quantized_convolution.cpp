@@ -52,25 +52,26 @@ Result quantized_conv2d(First input, Array weight, OptionalArray bias, Scales in
                             quantization(call, weight_scale, weight_zero_point, "weight_scale"));
     const QuantizedTensor b(call.optional(bias, "bias"),
                             quantization(call, bias_scale, bias_zero_point, "bias_scale"));
-    Conv2dOptions options =
-        convolution_options(call, x.values.shape(), w.values.shape(), stride, padding, dilation, groups);
+    Conv2dOptions options = convolution_options(call, x.values.shape(), w.values.shape(), stride,
+                                                padding, dilation, groups);
     read_activation(activation, alpha, beta, options.activation, options.alpha, options.beta);
-    const auto problem =
-        QuantizedConv2dProblem::from_shapes(x.values.shape(), w.values.shape(), x.values.type(),
-                                            read_type(output_type), options);
+    const auto problem = QuantizedConv2dProblem::from_shapes(
+        x.values.shape(), w.values.shape(), x.values.type(), read_type(output_type), options);
     if (explaining()) {
         return explain_with(call, [&](DeviceType type, const DeviceLimits &limits) {
             return select_quantized_conv2d(problem, type, limits, true);
         });
     }
-    Written y = call.write_or_make_image(out, "out", problem.conv.output_shape(), problem.output_type);
+    Written y =
+        call.write_or_make_image(out, "out", problem.conv.output_shape(), problem.output_type);
     const QuantizedTensor output(
         y.tensor, quantization(call, output_scale, output_zero_point, "output_scale"));
     call.run([&] { hk::quantized_conv2d(x, w, b, output, options, call.stream()); });
     return call.give(y);
 }
 
-constexpr const char *kDoc = R"(Convolution of a quantised weight: real = scale * (stored - zero point).
+constexpr const char *kDoc =
+    R"(Convolution of a quantised weight: real = scale * (stored - zero point).
 
 Args:
     input: uint8 or int8 with a scale and zero point, or float32 without; shapes as conv2d's.

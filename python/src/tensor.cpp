@@ -33,8 +33,7 @@ nb::object capsule(const Tensor &tensor, nb::object stream, nb::object max_versi
     };
     if (!dl_device.is_none() && pair(dl_device) != dlpack_device(tensor.device()))
         throw nb::buffer_error("__dlpack__: the tensor is not on dl_device; use to()");
-    if (copy.ptr() == Py_True)
-        throw nb::buffer_error("__dlpack__: it makes no copy; use to()");
+    if (copy.ptr() == Py_True) throw nb::buffer_error("__dlpack__: it makes no copy; use to()");
     // What the taker puts on a queue of its own comes after what is on the library's.
     if (!tensor.device().is_cpu() && !stream.is_none()) {
         const Unlocked unlocked;
@@ -43,9 +42,7 @@ nb::object capsule(const Tensor &tensor, nb::object stream, nb::object max_versi
     return dlpack_capsule(tensor, !max_version.is_none() && pair(max_version)[0] >= 1);
 }
 
-nb::object to_numpy(const Tensor &tensor) {
-    return numpy_array(tensor.to(Device::cpu()));
-}
+nb::object to_numpy(const Tensor &tensor) { return numpy_array(tensor.to(Device::cpu())); }
 
 // NumPy asks for it where it gets no buffer: of a device, or of bfloat16.
 nb::object as_array(const Tensor &tensor, nb::object dtype, nb::object copy) {
@@ -84,8 +81,8 @@ Tensor make(Sizes shape, TypeName type, Where device) {
 }
 
 std::string text_of(const Tensor &tensor) {
-    return "<halide_kernels.Tensor " + to_string(tensor.shape()) + " " +
-           numpy_name(tensor.type()) + " on " + tensor.device().name() + ">";
+    return "<halide_kernels.Tensor " + to_string(tensor.shape()) + " " + numpy_name(tensor.type()) +
+           " on " + tensor.device().name() + ">";
 }
 
 PyType_Slot kSlots[] = {{Py_bf_getbuffer, reinterpret_cast<void *>(fill_buffer)},
@@ -101,15 +98,19 @@ who takes DLPack any.)";
 
 void add_tensor(nb::module_ &module) {
     nb::class_<Tensor>(module, "Tensor", kClass, nb::type_slots(kSlots))
-        .def_prop_ro("shape", [](const Tensor &self) { return tuple_of(self.shape()); },
-                     nb::sig("def shape(self) -> tuple[int, ...]"))
-        .def_prop_ro("strides", [](const Tensor &self) { return tuple_of(self.strides()); },
-                     "In elements.", nb::sig("def strides(self) -> tuple[int, ...]"))
+        .def_prop_ro(
+            "shape", [](const Tensor &self) { return tuple_of(self.shape()); },
+            nb::sig("def shape(self) -> tuple[int, ...]"))
+        .def_prop_ro(
+            "strides", [](const Tensor &self) { return tuple_of(self.strides()); }, "In elements.",
+            nb::sig("def strides(self) -> tuple[int, ...]"))
         .def_prop_ro("ndim", &Tensor::rank)
-        .def_prop_ro("dtype", [](const Tensor &self) { return numpy_name(self.type()); },
-                     "NumPy's name of the elements' type.")
-        .def_prop_ro("device", [](const Tensor &self) { return self.device().name(); },
-                     "\"cpu\", \"cuda:0\", \"opencl:1\".")
+        .def_prop_ro(
+            "dtype", [](const Tensor &self) { return numpy_name(self.type()); },
+            "NumPy's name of the elements' type.")
+        .def_prop_ro(
+            "device", [](const Tensor &self) { return self.device().name(); },
+            "\"cpu\", \"cuda:0\", \"opencl:1\".")
         .def_prop_ro("nbytes",
                      [](const Tensor &self) { return self.elements() * size_of(self.type()); })
         .def("to", to_device, "device"_a, "A packed copy on a device.")

@@ -35,8 +35,10 @@ TensorProductOptions options_of(int64_t groups, std::string_view summation, bool
 struct Product {
     Product(const char *operation, Maps argument, int64_t groups, std::string_view summation,
             OptionalArray out, bool accumulate)
-        : call(operation), maps(maps_of(operation, argument)),
-          options(options_of(groups, summation, accumulate)), out(out) {
+        : call(operation),
+          maps(maps_of(operation, argument)),
+          options(options_of(groups, summation, accumulate)),
+          out(out) {
         if (accumulate && !out.given()) {
             throw InvalidArgument(std::string(operation) +
                                   ": accumulate is True, out is None; it must be what is added to");
@@ -149,11 +151,13 @@ Returns: [output rows, M]; rows that no pair reaches are 0.
 
 Source: runtime/include/hk/tensor_product.h.)";
 
-constexpr const char *kData = R"(Gradient of tensor_product's input from that of its output: [input rows, C].
+constexpr const char *kData =
+    R"(Gradient of tensor_product's input from that of its output: [input rows, C].
 
 Source: runtime/include/hk/tensor_product_backward.h.)";
 
-constexpr const char *kWeight = R"(Gradient of tensor_product's weight from that of its output: [offsets, C/groups, M].
+constexpr const char *kWeight =
+    R"(Gradient of tensor_product's weight from that of its output: [offsets, C/groups, M].
 
 Source: runtime/include/hk/tensor_product_backward.h.)";
 

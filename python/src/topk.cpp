@@ -53,7 +53,8 @@ nb::object topk(First input, int64_t k, int64_t axis, bool largest, bool values,
     Call call("topk");
     const Tensor x = call.read(input, "input");
     const TopKOptions options = options_of("topk", axis, largest);
-    if (!values && !indices) throw InvalidArgument("topk: values and indices are False, one must be True");
+    if (!values && !indices)
+        throw InvalidArgument("topk: values and indices are False, one must be True");
     const Parts found = parts(call, x, k, options, values, indices);
     if (explaining()) return found.values;
     return nb::make_tuple(found.values, found.indices);
@@ -70,8 +71,8 @@ Result sorted(First input, int64_t axis, bool descending) {
         throw InvalidArgument(std::string(call.operation()) + ": axis is " + std::to_string(axis) +
                               ", the input has " + std::to_string(rank) + " dimensions");
     }
-    const Parts found = parts(call, x, x.shape()[static_cast<size_t>(dimension)], options, kValues,
-                              !kValues);
+    const Parts found =
+        parts(call, x, x.shape()[static_cast<size_t>(dimension)], options, kValues, !kValues);
     return {kValues ? found.values : found.indices};
 }
 
