@@ -111,7 +111,8 @@ void add_kernel(nb::module_ &module) {
                      [](const KernelInfo &self) { return std::string(name_of(self.device)); })
         .def_prop_ro("resources", resources,
                      "Registers and bytes a thread, shared bytes and threads a block, as far as "
-                     "known.")
+                     "known.",
+                     nb::sig("def resources(self) -> dict[str, int]"))
         .def("__repr__",
              [](const KernelInfo &self) { return "<Kernel " + std::string(self.name) + ">"; });
 }
@@ -127,7 +128,8 @@ void add_selection(nb::module_ &module) {
     nb::class_<Selection>(module, "Selection",
                           "Which row a call takes, and why not those before it.")
         .def_prop_ro(
-            "kernel", [](const Selection &self) { return self.kernel; }, kStatic)
+            "kernel", [](const Selection &self) { return self.kernel; }, kStatic,
+            nb::sig("def kernel(self) -> Kernel | None"))
         .def_prop_ro(
             "rejected",
             [](const Selection &self) {

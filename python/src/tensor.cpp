@@ -119,11 +119,13 @@ void add_tensor(nb::module_ &module) {
         .def("__array__", as_array, "dtype"_a = nb::none(), "copy"_a = nb::none())
         .def("__dlpack__", capsule, nb::kw_only(), "stream"_a = nb::none(),
              "max_version"_a = nb::none(), "dl_device"_a = nb::none(), "copy"_a = nb::none())
-        .def("__dlpack_device__",
-             [](const Tensor &self) {
-                 const auto pair = dlpack_device(self.device());
-                 return nb::make_tuple(pair[0], pair[1]);
-             })
+        .def(
+            "__dlpack_device__",
+            [](const Tensor &self) {
+                const auto pair = dlpack_device(self.device());
+                return nb::make_tuple(pair[0], pair[1]);
+            },
+            nb::sig("def __dlpack_device__(self) -> tuple[int, int]"))
         .def("__repr__", text_of);
     module.def("asarray", as_tensor, "array"_a, "device"_a = nb::none(),
                "The array as a Tensor: over its memory, or copied to a device.");
