@@ -137,14 +137,26 @@ Written Call::write_or_make_image(Argument array, const char *name, const Shape 
     return written;
 }
 
+namespace {
+
+// By one of the array's methods, "permute" or "transpose".
+nb::object as_nchw(nb::handle array, const char *method) {
+    static PyObject *const order = nb::make_tuple(0, 3, 1, 2).release().ptr();
+    const nb::object name = nb::steal(PyUnicode_InternFromString(method));
+    PyObject *turned = PyObject_CallMethodOneArg(array.ptr(), name.ptr(), order);
+    if (!turned) throw nb::python_error();
+    return nb::steal(turned);
+}
+
+}  // namespace
+
 Result Call::give(Written &written) const {
     if (written.turned) {
         written.turned = false;
         const nb::object array = give(written).object;
         if (kind_.way == Kind::Way::tensor)
             return {nb::cast(nb::cast<const Tensor &>(array).permute(kToNchw))};
-        const bool permutes = kind_.way == Kind::Way::exchange;
-        return {array.attr(permutes ? "permute" : "transpose")(nb::make_tuple(0, 3, 1, 2))};
+        return {as_nchw(array, kind_.way == Kind::Way::exchange ? "permute" : "transpose")};
     }
     if (written.array.is_valid()) return {written.array};
     if (!written.managed) return give(written.tensor);

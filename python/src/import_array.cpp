@@ -114,7 +114,12 @@ void take_managed(Description &to, VersionedTensor *managed) {
     to.read_only = managed->flags & kReadOnly;
 }
 
-void take_exchanged(Description &to, nb::handle array, const ExchangeApi &api) {
+// Borrowed where the array outlives the tensor, which takes less time.
+void take_exchanged(Description &to, nb::handle array, const ExchangeApi &api, bool borrows) {
+    if (borrows && api.borrow_object) {
+        if (api.borrow_object(array.ptr(), &to.tensor) != 0) throw nb::python_error();
+        return;
+    }
     VersionedTensor *managed = nullptr;
     if (api.from_object(array.ptr(), &managed) != 0 || !managed) throw nb::python_error();
     take_managed(to, managed);
@@ -171,23 +176,28 @@ void take_dlpack(Description &to, nb::handle array, const Place &where) {
     }
 }
 
-// What is computed of a tensor that wants a gradient would be lost to it.
+// What is computed of a tensor that wants a gradient would be lost to it, where PyTorch records
+// any.
 void check_gradient(nb::handle array, const Place &where) {
-    const nb::object wanted = nb::getattr(array, "requires_grad", nb::none());
-    if (wanted.ptr() != Py_True) return;
+    static PyObject *const name = PyUnicode_InternFromString("requires_grad");
+    if (nb::getattr(array, nb::handle(name), nb::none()).ptr() != Py_True) return;
+    const nb::object torch = nb::steal(PyImport_GetModule(nb::str("torch").ptr()));
+    if (torch.is_valid() && torch.attr("is_grad_enabled")().ptr() == Py_False) return;
+    PyErr_Clear();
     throw InvalidArgument(where +
                           " requires a gradient, which this function does not record; call that of "
                           "halide_kernels.torch, or pass it detach()ed");
 }
 
-void describe(Description &to, nb::handle array, const Kind &kind, const Place &where) {
+void describe(Description &to, nb::handle array, const Kind &kind, const Place &where,
+              bool borrows) {
     switch (kind.way) {
         case Kind::Way::numpy:
         case Kind::Way::buffer:
             return take_buffer(to, array, where);
         case Kind::Way::exchange:
             check_gradient(array, where);
-            return take_exchanged(to, array, *kind.api);
+            return take_exchanged(to, array, *kind.api, borrows);
         case Kind::Way::dlpack:
             return take_dlpack(to, array, where);
         default:
@@ -260,7 +270,7 @@ Tensor named(const DLTensor &described, const Place &where, Make make) {
 Imported import_array(nb::handle array, const Kind &kind, const Place &where) {
     if (kind.way == Kind::Way::tensor) return {nb::cast<const Tensor &>(array), {}, false};
     Description description;
-    describe(description, array, kind, where);
+    describe(description, array, kind, where, true);
     const DLTensor &described = description.tensor;
     Tensor tensor = named(described, where, [&] { return borrowed_tensor(described); });
     return {std::move(tensor), std::move(description.hold), description.read_only};
@@ -270,7 +280,7 @@ Tensor keep(nb::handle array, const Place &where) {
     const Kind kind = kind_of(array);
     if (kind.way == Kind::Way::tensor) return nb::cast<const Tensor &>(array);
     Description description;
-    describe(description, array, kind, where);
+    describe(description, array, kind, where, false);
     const DLTensor &described = description.tensor;
     // What gives DLPack should keep its memory until that is released; not all of it does.
     const nb::handle kept = kind.way == Kind::Way::dlpack ? array : nb::handle();

@@ -210,6 +210,8 @@ def test_plain_functions_refuse_gradients():
     with pytest.raises(ValueError, match="input requires a gradient.*halide_kernels.torch"):
         hk.activate(torch.ones(2, requires_grad=True))
     assert isinstance(hk.activate(torch.ones(2)), torch.Tensor)
+    with torch.no_grad():
+        assert not hk.activate(torch.ones(2, requires_grad=True)).requires_grad
 
 
 def test_out_of_torch():

@@ -13,9 +13,14 @@ import halide_kernels as hk
 LIBRARY = torch.library.Library("halide_kernels", "DEF")
 DEVICES = ("CPU", "CUDA")
 AUTOCAST = []  # names of operators whose tensors autocast makes of 16 bits
-IMPLEMENTATIONS = {}  # by names of operators: what they compute, for tensors that may want gradients
+IMPLEMENTATIONS = {}  # by names of operators: what they compute, where no gradients are recorded
 FUNCTIONS = {}  # the same as functions of autograd, of those that have a gradient
 PLAIN = (torch.Tensor, torch.nn.Parameter)
+
+# Looked up once: is_traced() asks in each call.
+dispatch_modes = torch._C._len_torch_dispatch_stack
+transforms = torch._C._functorch.peek_interpreter_stack
+is_any_autocast_enabled = torch._C._is_any_autocast_enabled
 
 
 def operator(schema, autocast=False):
@@ -31,7 +36,7 @@ def operator(schema, autocast=False):
         LIBRARY.define(schema, tags=(torch.Tag.pt2_compliant_tag,))
         for device in DEVICES:
             LIBRARY.impl(name, run, device)
-        IMPLEMENTATIONS[name] = run
+        IMPLEMENTATIONS[name] = function
         if autocast:
             AUTOCAST.append(name)
         return function
@@ -62,16 +67,14 @@ def gradient(name, backward, setup_context=None):
 def is_traced(tensors):
     """Whether PyTorch's dispatcher has to hear of the call: a compiler or a transform looks on,
     autocast changes types, or a tensor is of a subclass."""
-    if torch._C._len_torch_dispatch_stack():
-        return True
-    if torch._C._functorch.peek_interpreter_stack() is not None:
+    if dispatch_modes() or transforms() is not None or is_any_autocast_enabled():
         return True
     if torch.autograd.forward_ad._current_level >= 0:
         return True
     for tensor in tensors:
         if type(tensor) not in PLAIN:
             return True
-    return torch.is_autocast_enabled(tensors[0].device.type)
+    return False
 
 
 def call(name, *arguments):
