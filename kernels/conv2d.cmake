@@ -72,6 +72,7 @@ row(cpu  3x3_dot                dot                   dot               f32,f16,
 # resnet50 --layout nchw --row 1x1_columns_16, the other by --row 1x1); 16 filters by one vector, as a row's last tile has
 # fewer columns too many.
 row(cpu  rgb                    packed                broadcast         f32,f16,bf16  nhwc       tile_x:8                             channels_per_group=3 bounded_copy)
+row(cpu  four_channels          packed                broadcast         f32           nhwc       tile_x:8                             channels_per_group=4 bounded_copy)
 row(cpu  rgb_s1                 packed                columns           f32,f16,bf16  nchw       vectors:1,filters:16,rows:4,stage:2  channels_per_group=3 stride_1 out_w>=16 bounded_copy)
 row(cpu  rgb_s2                 packed                columns           f32,f16,bf16  nchw       vectors:1,filters:16,rows:4,stage:2  channels_per_group=3 stride_2 out_w>=16 bounded_copy)
 row(cpu  rgb_s4                 packed                columns           f32           nchw       vectors:1,filters:16,rows:4,stage:2  channels_per_group=3 stride_4 out_w>=16 bounded_copy)
@@ -79,7 +80,9 @@ row(cpu  rgb_s4                 packed                columns           f32     
 # explorer run conv2d resnet50 --knobs …. 24 filters are three halves of a vector; a filter of 4 MB and
 # more is read for half as many tiles: what they gain, explorer run conv2d mobilenetv2 (resnext50) --row 1x1. 1x1:
 # passes of 8 blocks of filters stay in a core's cache (explorer run, 8x32_2048-4096 2.5 times as fast as without;
-# 14x14_1024-1024 1.1).
+# 14x14_1024-1024 1.1). 1x1_pixels: few, in smaller tiles (bench --list one_pixel, the other by --row 1x1).
+row(cpu  1x1_pixels             packed                broadcast         f32           nhwc,nchw  block:64,tile_x:2,outer:2,stage:0    1x1 out_w<=4)
+row(cpu  1x1_pixels             packed                broadcast         f16,bf16      nhwc,nchw  block:64,tile_x:2,outer:2            1x1 out_w<=4)
 row(cpu  1x1_to_24              packed                broadcast         f32           nhwc       lanes:8,block:24,chunk:4,stage:0     1x1 filters_per_group=24)
 row(cpu  1x1_large              packed                broadcast         f32           nhwc       block:32,chunk:4,outer:4,stage:0     1x1 channels_per_group>=1024 filters_per_group>=1024)
 row(cpu  1x1_columns_16         packed                columns           f32           nchw       vectors:1,filters:16,stage:0         1x1 stride_1 filters_per_group%16=0 out_w>=400)

@@ -169,6 +169,37 @@ TEST(Conv2dStrides, WithSeveralOutputsCopyABoundedPart) {
     }
 }
 
+// An image of one column is one of one row to kernels, also beside a prepared filter that an image
+// of several columns took as it is.
+TEST(Conv2dEdges, ImagesOfOneColumn) {
+    for (const Layout layout : {Layout::nhwc, Layout::nchw}) {
+        Conv2dOptions options;
+        options.layout = layout;
+        options.padding = {2, 1, 0, 0};
+        options.stride = {2, 1};
+        options.dilation = {2, 1};
+        const Filter filter = prepare_filter(integers(image_shape(layout, 16, 3, 1, 5), 2));
+        const Tensor image = integers(image_shape(layout, 2, 20, 3, 5));
+        const int columns = layout == Layout::nhwc ? 2 : 3;
+        const Tensor column = image.slice(columns, 1, 1).to(Device::cpu());
+        const Tensor expected = conv2d(image, filter, {}, {}, options).slice(columns, 1, 1);
+        EXPECT_EQ(reference::read(conv2d(column, filter, {}, {}, options)),
+                  reference::read(expected.to(Device::cpu())))
+            << name_of(layout);
+
+        const auto row = [&](int64_t h, int64_t w, int64_t kh, int64_t kw, const Padding &padding) {
+            Conv2dOptions plain;
+            plain.layout = layout;
+            plain.padding = padding;
+            const Conv2dProblem problem =
+                Conv2dProblem::from_shapes(image_shape(layout, 1, h, w, 64),
+                                           image_shape(layout, 64, kh, kw, 64), DataType::f32, plain);
+            return select_conv2d(problem, DeviceType::cpu, {}, false).kernel;
+        };
+        EXPECT_EQ(row(40, 1, 5, 1, {2, 1, 0, 0}), row(1, 40, 1, 5, {0, 0, 2, 1})) << name_of(layout);
+    }
+}
+
 TEST(Conv2dEdges, PaddedInputsBeyondWhatKernelsCountAreRejected) {
     constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
     const Tensor input = integers({1, 4, 4, 16}), weight = integers({16, 3, 3, 16}, 2);

@@ -111,21 +111,23 @@ struct Filter::Prepared {
     struct Kept {
         Form form;
         Layout layout;
-        int64_t groups;
+        int64_t groups, width;  // of a filter: it may be that of a column, turned
         BufferView view;
     };
 
     BufferView view(Form form, const Conv2dOperands &operands) {
         const Conv2dOptions &options = operands.problem.options;
+        const int64_t width = operands.problem.kernel_width;
         const std::lock_guard lock(mutex);
         for (const Kept &one : kept) {
-            if (one.form == form && one.layout == options.layout && one.groups == options.groups) {
+            if (one.form == form && one.layout == options.layout && one.groups == options.groups &&
+                one.width == width) {
                 return one.view;
             }
         }
         BufferView made =
             form == Form::groups_inner ? with_groups_inner(operands, weight) : pack(operands, form);
-        kept.push_back({form, options.layout, options.groups, made});
+        kept.push_back({form, options.layout, options.groups, width, made});
         return made;
     }
 

@@ -29,6 +29,7 @@ StridePhase::StridePhase(int64_t stride, int64_t dilation)
 
 void normalise_backward_data(Conv2dOperands &operands) {
     reset_unused_steps(operands.problem);
+    turn_column(operands);
     const std::array<int64_t, 2> &stride = operands.problem.options.stride;
     if (is_matrix_product(operands.problem) && stride[0] == 1 && stride[1] == 1) {
         join_pixels(operands);
@@ -38,6 +39,7 @@ void normalise_backward_data(Conv2dOperands &operands) {
 
 void normalise_backward_weight(Conv2dOperands &operands) {
     reset_unused_steps(operands.problem);
+    turn_column(operands);
     if (is_matrix_product(operands.problem)) {
         fold_stride(operands);
         join_pixels(operands);

@@ -6,6 +6,7 @@
 #include <limits>
 #include <span>
 #include <stdexcept>
+#include <utility>
 
 #include "hk/error.h"
 #include "shape.h"
@@ -165,6 +166,30 @@ void reset_unused_steps(Conv2dProblem &problem) {
                       problem.kernel_width, options.dilation[1])};
 }
 
+void turn_column(Conv2dOperands &operands) {
+    Conv2dProblem &problem = operands.problem;
+    Conv2dOptions &options = problem.options;
+    Padding &padding = options.padding;
+    if (problem.width != 1 || problem.kernel_width != 1 || problem.height == 1) return;
+    if (padding.left != 0 || padding.right != 0) return;
+    const bool nhwc = options.layout == Layout::nhwc;
+    const Places at = places(options.layout);
+    const std::array<std::pair<BufferView *, size_t>, 4> views = {{{&operands.input, at.x},
+                                                                   {&operands.residual, at.x},
+                                                                   {&operands.output, at.x},
+                                                                   {&operands.weight, nhwc ? 1 : 0}}};
+    for (const auto &[view, x] : views) {
+        const Dim &y = view->dims[x + 1];
+        if (!nhwc && y.extent > 1 && y.stride != 1) return;
+    }
+    for (const auto &[view, x] : views) std::swap(view->dims[x], view->dims[x + 1]);
+    std::swap(problem.width, problem.height);
+    std::swap(problem.kernel_width, problem.kernel_height);
+    std::swap(options.stride[0], options.stride[1]);
+    std::swap(options.dilation[0], options.dilation[1]);
+    padding = {0, 0, padding.top, padding.bottom};
+}
+
 bool is_matrix_product(const Conv2dProblem &problem) {
     return is_pointwise(problem) && folds_columns(problem);
 }
@@ -204,6 +229,7 @@ void canonicalise(Conv2dOperands &operands) {
 
 void normalise(Conv2dOperands &operands) {
     reset_unused_steps(operands.problem);
+    turn_column(operands);
     if (is_matrix_product(operands.problem)) {
         fold_stride(operands);
         join_pixels(operands);

@@ -44,13 +44,14 @@ const Tensor &packed_vector(const char *operation, const char *operand, const Te
                             bool own_queue, Tensor &copy);
 
 // The same convolution with fewer dimensions. A dilation of one tap is 1, and a stride with one
-// output the least that leaves one. With a 1x1 kernel and no padding, strides of the convolution
+// output the least that leaves one. An image of one column is one of one row. With a 1x1 kernel and no padding, strides of the convolution
 // become strides of the input's view (nchw: of rows, and of columns that are 1 apart), and pixels
 // that lie evenly apart become one dimension: x, y, n of nhwc, x, y of nchw.
 void normalise(Conv2dOperands &operands);
 
 // Its parts. fold_stride and join_pixels are for matrix products.
 void reset_unused_steps(Conv2dProblem &problem);
+void turn_column(Conv2dOperands &operands);
 bool is_matrix_product(const Conv2dProblem &problem);
 void fold_stride(Conv2dOperands &operands);
 void join_pixels(Conv2dOperands &operands);
