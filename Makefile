@@ -67,7 +67,7 @@ soak: build
 
 # A million valid calls and a million hostile ones, less with sanitizers: docs/fuzzing.md.
 fuzz: configure
-	@$(CMAKE) --build $(BUILD) --target fuzz -j $(JOBS)
+	@$(CMAKE) --build $(BUILD) --target fuzz hk_python -j $(JOBS)
 	$(CTEST) --test-dir $(BUILD) -C fuzz -L fuzz -j $(JOBS) --output-on-failure
 
 bench-peers: setup
