@@ -189,6 +189,18 @@ void check_gradient(nb::handle array, const Place &where) {
                           "halide_kernels.torch, or pass it detach()ed");
 }
 
+// PyTorch negates such a view as it reads it, of which DLPack does not tell.
+void check_sign(nb::handle array, const Place &where) {
+    static PyObject *const name = PyUnicode_InternFromString("is_neg");
+    const nb::object negated = nb::steal(PyObject_CallMethodNoArgs(array.ptr(), name));
+    if (!negated.is_valid()) return PyErr_Clear();
+    if (negated.ptr() == Py_True) {
+        throw InvalidArgument(where +
+                              " is a view whose elements PyTorch negates as it reads them; "
+                              "pass its resolve_neg()");
+    }
+}
+
 void describe(Description &to, nb::handle array, const Kind &kind, const Place &where,
               bool borrows) {
     switch (kind.way) {
@@ -197,8 +209,10 @@ void describe(Description &to, nb::handle array, const Kind &kind, const Place &
             return take_buffer(to, array, where);
         case Kind::Way::exchange:
             check_gradient(array, where);
+            check_sign(array, where);
             return take_exchanged(to, array, *kind.api, borrows);
         case Kind::Way::dlpack:
+            check_sign(array, where);
             return take_dlpack(to, array, where);
         default:
             refuse_array(array, where);

@@ -214,6 +214,37 @@ def test_plain_functions_refuse_gradients():
         assert not hk.activate(torch.ones(2, requires_grad=True)).requires_grad
 
 
+def test_views_that_pytorch_negates():
+    x = torch.tensor([1 + 2j, 3 - 4j]).conj().imag
+    assert x.is_neg()
+    with pytest.raises(ValueError, match=r"resolve_neg\(\)"):
+        hk.topk(x, 1)
+    assert hkt.topk(x, 1)[0].item() == 4
+    leaf = torch.ones(2, requires_grad=True)
+    hkt.topk(leaf * x, 1)[0].sum().backward()
+    assert leaf.grad.tolist() == [0, 4]
+
+
+@pytest.mark.parametrize("make", [
+    lambda x: x.to("meta"), lambda x: x.to_sparse(), lambda x: x.to_mkldnn(),
+    lambda x: torch.quantize_per_tensor(x, 0.1, 0, torch.quint8),
+    lambda x: torch.nested.nested_tensor([x, x]), lambda x: x.to(torch.complex64),
+    lambda x: x.to(torch.float8_e4m3fn), lambda x: x > 0])
+@pytest.mark.filterwarnings("ignore")
+def test_tensors_that_are_no_arrays(make):
+    x = make(torch.ones(2, 3))
+    for function in (hk.activate, hk.asarray):
+        with pytest.raises((RuntimeError, TypeError, ValueError)):
+            function(x)
+
+
+def test_memory_that_is_gone():
+    x = torch.ones(1000)
+    x.untyped_storage().resize_(0)
+    with pytest.raises(ValueError, match="data is null"):
+        hk.activate(x)
+
+
 def test_out_of_torch():
     out = torch.zeros(1, 2, 2, 3)
     x, w = torch.ones(1, 2, 2, 4), torch.ones(3, 1, 1, 4)

@@ -66,13 +66,13 @@ def gradient(name, backward, setup_context=None):
 
 def is_traced(tensors):
     """Whether PyTorch's dispatcher has to hear of the call: a compiler or a transform looks on,
-    autocast changes types, or a tensor is of a subclass."""
+    autocast changes types, a tensor is of a subclass, or one that is negated as it is read."""
     if dispatch_modes() or transforms() is not None or is_any_autocast_enabled():
         return True
     if torch.autograd.forward_ad._current_level >= 0:
         return True
     for tensor in tensors:
-        if type(tensor) not in PLAIN:
+        if type(tensor) not in PLAIN or tensor.is_neg():
             return True
     return False
 
