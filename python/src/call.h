@@ -79,6 +79,7 @@ public:
     template<typename Run>
     void run(Run run) const {
         const Unlocked unlocked;
+        const Calling calling;
         run();
     }
 

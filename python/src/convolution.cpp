@@ -171,6 +171,7 @@ void repeat(Array input, Array weight, int64_t calls) {
     const Tensor x = keep(input.object, {"_repeat_conv2d", "input"});
     const Tensor w = keep(weight.object, {"_repeat_conv2d", "weight"});
     const Unlocked unlocked;
+    const Calling calling;
     for (int64_t i = 0; i < calls; i++) hk::conv2d(x, w);
 }
 

@@ -12,6 +12,7 @@
 #include "hk/tensor_product_backward.h"
 #include "hk/topk.h"
 #include "operations.h"
+#include "unlocked.h"
 
 namespace hk::python {
 
@@ -67,6 +68,7 @@ Tensor tensor(Output &output) { return tensor(*output); }
 template<typename Run>
 ffi::Error guarded(Run run) {
     try {
+        const Calling calling;
         run();
         return ffi::Error::Success();
     } catch (const InvalidArgument &error) {

@@ -57,6 +57,7 @@ std::string description(Where device) { return read_device(device).description()
 void synchronize(Where device) {
     const Device target = read_device(device);
     const Unlocked unlocked;
+    const Calling calling;
     target.synchronize();
 }
 

@@ -3,12 +3,14 @@
 #include <nanobind/nanobind.h>
 
 #include "operations.h"
+#include "unlocked.h"
 
 NB_MODULE(_core, module) {
     module.doc() = "Deep-learning kernels compiled ahead of time from Halide.";
     module.attr("__version__") = HK_VERSION;
     // Objects may live in modules that end after this one.
     nanobind::set_leak_warnings(false);
+    hk::python::wait_at_forks();
     hk::python::add_tensor(module);
     hk::python::add_library(module);
     hk::python::add_selection(module);

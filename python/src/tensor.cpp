@@ -37,6 +37,7 @@ nb::object capsule(const Tensor &tensor, nb::object stream, nb::object max_versi
     // What the taker puts on a queue of its own comes after what is on the library's.
     if (!tensor.device().is_cpu() && !stream.is_none()) {
         const Unlocked unlocked;
+        const Calling calling;
         tensor.device().synchronize();
     }
     return dlpack_capsule(tensor, !max_version.is_none() && pair(max_version)[0] >= 1);
@@ -59,6 +60,7 @@ nb::object as_array(const Tensor &tensor, nb::object dtype, nb::object copy) {
 Tensor to_device(const Tensor &tensor, Where device) {
     const Device target = read_device(device);
     const Unlocked unlocked;
+    const Calling calling;
     return tensor.to(target);
 }
 

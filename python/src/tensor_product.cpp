@@ -188,6 +188,7 @@ void add_tensor_product(nb::module_ &module) {
                 const Tensor in = kept(imap, "imap"), out = kept(omap, "omap");
                 const Tensor begins = kept(starts, "starts");
                 const Unlocked unlocked;
+                const Calling calling;
                 new (self) TensorProductMaps(in, out, input_rows, output_rows, begins);
             },
             "imap"_a, "omap"_a, "input_rows"_a, "output_rows"_a, "starts"_a = nb::none())

@@ -57,7 +57,7 @@ def test_fork_while_others_compute(four_threads):
     for thread in threads:
         thread.start()
     try:
-        for _ in range(5):
+        for _ in range(20):
             with multiprocessing.get_context("fork").Pool(1) as children:
                 assert children.map_async(total, [1]).get(60) == [expected]
     finally:
