@@ -172,6 +172,18 @@ def test_compile():
         torch.testing.assert_close(a, b)
 
 
+@pytest.mark.filterwarnings("ignore")
+def test_trace():
+    """What is recorded is the operator, not its result."""
+    w = torch.randn(4, 8, 1, 1)
+    traced = torch.jit.trace(lambda x: hkt.conv2d(x, w), torch.randn(1, 8, 4, 4))
+    made = torch.fx.experimental.proxy_tensor.make_fx(lambda x: hkt.conv2d(x, w))(
+        torch.randn(1, 8, 4, 4))
+    x = torch.randn(1, 8, 4, 4)
+    for recorded in (traced, made):
+        assert torch.equal(recorded(x), hkt.conv2d(x, w))
+
+
 def test_autocast():
     x, w, b = tensors(1, torch.contiguous_format)
     with torch.autocast("cpu", dtype=torch.bfloat16):

@@ -19,6 +19,8 @@ PLAIN = (torch.Tensor, torch.nn.Parameter)
 
 # Looked up once: is_traced() asks in each call.
 dispatch_modes = torch._C._len_torch_dispatch_stack
+function_modes = torch._C._len_torch_function_stack
+tracer = torch._C._get_tracing_state
 transforms = torch._C._functorch.peek_interpreter_stack
 is_any_autocast_enabled = torch._C._is_any_autocast_enabled
 
@@ -67,7 +69,9 @@ def gradient(name, backward, setup_context=None):
 def is_traced(tensors):
     """Whether PyTorch's dispatcher has to hear of the call: a compiler or a transform looks on,
     autocast changes types, a tensor is of a subclass, or one that is negated as it is read."""
-    if dispatch_modes() or transforms() is not None or is_any_autocast_enabled():
+    if dispatch_modes() or function_modes() or is_any_autocast_enabled():
+        return True
+    if transforms() is not None or tracer() is not None:
         return True
     if torch.autograd.forward_ad._current_level >= 0:
         return True
