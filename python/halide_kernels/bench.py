@@ -242,21 +242,29 @@ def ratio(times):
     return min(others) / mine if others else None
 
 
+def repeated(function):
+    def run():
+        for _ in range(1000):
+            function()
+
+    return run
+
+
 def overheads():
     """Seconds that a call takes more than the same call of C++, of NumPy's and PyTorch's arrays."""
     x, w = np.ones((1, 4, 4, 8), np.float32), np.ones((8, 1, 1, 8), np.float32)
     calls = {"C++": lambda: _core._repeat_conv2d(x, w, 1000),
-             "NumPy": lambda: [hk.conv2d(x, w) for _ in range(1000)]}
+             "NumPy": repeated(lambda: hk.conv2d(x, w))}
     if has("torch"):
         import torch
 
         import halide_kernels.torch as hkt
 
         a, b = (torch.from_numpy(one).permute(0, 3, 1, 2) for one in (x, w))
-        calls["PyTorch, no gradient"] = lambda: [hkt.conv2d(a, b) for _ in range(1000)]
+        calls["PyTorch, no gradient"] = repeated(lambda: hkt.conv2d(a, b))
         leaf = b.clone().requires_grad_()
-        calls["PyTorch, gradient recorded"] = lambda: [hkt.conv2d(a, leaf) for _ in range(1000)]
-    times = {name: seconds / 1000 for name, seconds in measure(calls, 7).items()}
+        calls["PyTorch, gradient recorded"] = repeated(lambda: hkt.conv2d(a, leaf))
+    times = {name: seconds / 1000 for name, seconds in measure(calls, 20).items()}
     base = times.pop("C++")
     print(f"a conv2d of 1x4x4x8 in C++: {base * 1e6:.2f} µs; more a call from")
     for name, seconds in times.items():
