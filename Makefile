@@ -9,7 +9,8 @@ CMAKE := .venv/bin/cmake
 CTEST := .venv/bin/ctest
 JOBS ?= $(shell nproc)
 
-.PHONY: all setup kernels configure build demo explore test test-orders soak fuzz fuzz-readers mutants bench bench-peers docs clean
+.PHONY: all setup kernels configure build demo explore test test-orders soak fuzz fuzz-readers mutants bench bench-peers \
+	frameworks wheel wheel-test docs clean
 
 all: build
 
@@ -75,7 +76,7 @@ soak: build
 
 # A million valid calls and a million hostile ones, less with sanitizers: docs/fuzzing.md.
 fuzz: configure
-	@$(CMAKE) --build $(BUILD) --target fuzz -j $(JOBS)
+	@$(CMAKE) --build $(BUILD) --target fuzz hk_python -j $(JOBS)
 	$(CTEST) --test-dir $(BUILD) -C fuzz -L fuzz -j $(JOBS) --output-on-failure
 
 # CUDA kernels with a barrier, comparison or clamp left out, which tests must find: docs/software-cuda.md.
@@ -90,6 +91,21 @@ bench: bench-peers
 	@$(CMAKE) --build $(BUILD) -j $(JOBS)
 	.venv/bin/python apps/bench/report.py --bench $(BUILD)/bin/bench --repository .
 
+# PyTorch for the tests of halide_kernels.torch, which `make test` runs where it can be imported.
+frameworks: setup
+	.venv/bin/python python/install_torch.py requirements-frameworks.txt
+
+# The Python package for any x86-64 with Linux, in dist/: kernels of the portable preset.
+wheel: setup
+	rm -rf build-wheel-portable/dist
+	.venv/bin/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation \
+		-C build-dir=build-wheel-portable -C cmake.define.HK_PORTABLE=ON -w build-wheel-portable/dist .
+	.venv/bin/python python/finish_wheel.py build-wheel-portable/dist dist
+
+# The wheel in an environment that has nothing else.
+wheel-test: wheel
+	.venv/bin/python python/try_wheel.py dist tests/python
+
 docs: build
 	$(BUILD)/bin/bench --selection docs/selection.md
 	$(BUILD)/bin/counts --output $(BUILD)/counts.json
@@ -99,4 +115,4 @@ docs: build
 	.venv/bin/python tests/onnx/node_tests.py --write $(BUILD)/tests/onnx_calls docs/onnx.md
 
 clean:
-	rm -rf build build-*
+	rm -rf build build-* dist

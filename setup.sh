@@ -8,7 +8,7 @@ set -euo pipefail
 cd "$(dirname "$0")"
 
 packages=(g++ ccache opencl-headers libdlpack-dev libxxhash-dev liblz4-dev libboost-dev
-    libjemalloc-dev python3-venv)
+    libjemalloc-dev python3-venv python3-dev)
 case "${1-}" in
 "") packages+=(libgtest-dev libpng-dev libjpeg-dev zlib1g-dev libcli11-dev nlohmann-json3-dev
     libeigen3-dev libstb-dev
@@ -27,6 +27,10 @@ done
 # A Python of one's own brings venv along; Debian's needs python3-venv.
 if python3 -c 'import ensurepip, venv' 2>/dev/null; then
     missing=("${missing[@]/#python3-venv/}")
+fi
+# And its headers.
+if python3 -c 'import os, sysconfig; os.stat(sysconfig.get_path("include") + "/Python.h")' 2>/dev/null; then
+    missing=("${missing[@]/#python3-dev/}")
 fi
 read -ra missing <<<"${missing[*]-}"
 

@@ -1,9 +1,21 @@
 # The Python environment that holds Halide and the CUDA assembler, and the Debian packages.
 
-set(HK_VENV ${CMAKE_SOURCE_DIR}/.venv CACHE PATH "Python environment made by setup.sh")
-file(GLOB site_packages ${HK_VENV}/lib/python3*/site-packages)
-list(APPEND CMAKE_PREFIX_PATH ${site_packages}/halide ${HK_VENV})
-find_program(HK_PYTHON python3 HINTS ${HK_VENV}/bin NO_DEFAULT_PATH REQUIRED)
+if(SKBUILD)
+    # pip's environment, which is another folder in each build: by a link in the build tree its headers have one path, and
+    # ccache knows them again.
+    set(HK_PYTHON ${Python_EXECUTABLE})
+    execute_process(COMMAND ${HK_PYTHON} -c "import halide; print(halide.__path__[0])"
+        OUTPUT_VARIABLE halide_package OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+    cmake_path(GET halide_package PARENT_PATH environment)
+    set(site_packages ${CMAKE_BINARY_DIR}/environment)
+    file(CREATE_LINK ${environment} ${site_packages} SYMBOLIC)
+    list(APPEND CMAKE_PREFIX_PATH ${site_packages}/halide)
+else()
+    set(HK_VENV ${CMAKE_SOURCE_DIR}/.venv CACHE PATH "Python environment made by setup.sh")
+    file(GLOB site_packages ${HK_VENV}/lib/python3*/site-packages)
+    list(APPEND CMAKE_PREFIX_PATH ${site_packages}/halide ${HK_VENV})
+    find_program(HK_PYTHON python3 HINTS ${HK_VENV}/bin NO_DEFAULT_PATH REQUIRED)
+endif()
 file(GLOB halide_lib ${site_packages}/halide/lib64/cmake)
 set(Halide_DIR ${halide_lib}/Halide)
 set(HalideHelpers_DIR ${halide_lib}/HalideHelpers)

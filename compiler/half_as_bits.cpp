@@ -92,7 +92,18 @@ private:
                               op->condition, mutate(op->body), op->new_expr, op->free_function);
     }
 
+    // What Halide makes of sums, differences and products of two values that were cast to f32.
+    Expr widened(const Call *op) {
+        const Expr a = to_f32(mutate(op->args[0]), op->args[0].type());
+        const Expr b = to_f32(mutate(op->args[1]), op->args[1].type());
+        if (op->is_intrinsic(Call::widening_add)) return a + b;
+        return op->is_intrinsic(Call::widening_sub) ? a - b : a * b;
+    }
+
     Expr visit(const Call *op) override {
+        const bool widens = op->is_intrinsic(
+            {Call::widening_add, Call::widening_sub, Call::widening_mul});
+        if (widens && narrow(op->args[0].type()) && narrow(op->args[1].type())) return widened(op);
         bool touched = narrow(op->type);
         for (const Expr &argument : op->args) touched |= narrow(argument.type());
         if (touched)

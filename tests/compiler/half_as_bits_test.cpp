@@ -123,6 +123,29 @@ TEST_P(HalfAsBits, PassesValuesOn) {
     }
 }
 
+// Of two values that are cast Halide makes one operation that widens.
+TEST_P(HalfAsBits, WidensOperandsOfOneOperation) {
+    Buffer<> in(GetParam().type, 64);
+    auto *bits = static_cast<uint16_t *>(in.data());
+    for (int i = 0; i < 64; i++) bits[i] = GetParam().encode(static_cast<float>(i - 32) / 4);
+    Func out("out");
+    Var x("x"), xi("xi");
+    ImageParam values(GetParam().type, 1, "values");
+    const Expr a = cast<float>(values(x)), b = cast<float>(values(63 - x));
+    out(x) = select(x % 4 == 0, -a, x % 4 == 1, a + b, x % 4 == 2, a - b, a * b);
+    if (GetParam().target.has_gpu_feature()) out.gpu_tile(x, xi, 64);
+    Pipeline pipeline(out);
+    hk::compiler::add_lowering_passes(pipeline, GetParam().target);
+    in.set_host_dirty();
+    values.set(in);
+    const Buffer<float> got = pipeline.realize({64}, GetParam().target);
+    for (int i = 0; i < 64; i++) {
+        const float a = static_cast<float>(i - 32) / 4, b = static_cast<float>(31 - i) / 4;
+        const float wanted[] = {-a, a + b, a - b, a * b};
+        EXPECT_EQ(got(i), wanted[i % 4]) << i;
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Types, HalfAsBits,
     testing::Values(Format{"f16_opencl", target, Float(16), hk::f32_from_f16, hk::f16_from_f32},

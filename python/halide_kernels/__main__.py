@@ -1,0 +1,22 @@
+"""What this build is and what it finds: ``python -m halide_kernels``."""
+
+from collections import Counter
+
+import halide_kernels as hk
+
+
+def main() -> None:
+    print(f"halide_kernels {hk.__version__}")
+    for name in hk.devices():
+        print(f"device {name}: {hk.device_description(name)}")
+    print("CPU features:", " ".join(hk.cpu_features()))
+    rows = hk.kernels()
+    families = Counter(row.family for row in rows)
+    devices = Counter(row.device for row in rows)
+    print(f"{len(rows)} kernels:", ", ".join(f"{count} {name}" for name, count in devices.items()))
+    for family, count in families.items():
+        print(f"  {family}: {count}")
+
+
+if __name__ == "__main__":
+    main()

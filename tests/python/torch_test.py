@@ -1,0 +1,264 @@
+"""halide_kernels.torch: against PyTorch, in eager mode, compiled and under autocast."""
+
+import numpy as np
+import pytest
+
+torch = pytest.importorskip("torch")
+F = torch.nn.functional
+
+import halide_kernels as hk  # noqa: E402
+import halide_kernels.torch as hkt  # noqa: E402
+
+FORMATS = pytest.mark.parametrize("memory_format",
+                                  [torch.contiguous_format, torch.channels_last])
+CONVS = [{}, {"stride": 2, "padding": 1}, {"padding": "same", "groups": 4},
+         {"dilation": (1, 2), "padding": (2, 1), "groups": 2}]
+
+
+@pytest.fixture(autouse=True)
+def seed():
+    torch.manual_seed(3)
+
+
+def tensors(groups, memory_format, dtype=torch.float32):
+    x = torch.randn(2, 8, 9, 7, dtype=dtype).to(memory_format=memory_format)
+    w = torch.randn(12, 8 // groups, 3, 3, dtype=dtype).to(memory_format=memory_format)
+    return x, w, torch.randn(12, dtype=dtype)
+
+
+@FORMATS
+@pytest.mark.parametrize("options", CONVS)
+def test_conv2d(memory_format, options):
+    found, expected = [], []
+    for function, results in ((hkt.conv2d, found), (F.conv2d, expected)):
+        torch.manual_seed(3)
+        leaves = tensors(options.get("groups", 1), memory_format)
+        leaves = [leaf.requires_grad_() for leaf in leaves]
+        y = function(*leaves, **options)
+        results += [y, *torch.autograd.grad((y * torch.sin(y.detach())).sum(), leaves)]
+    for ours, theirs in zip(found, expected):
+        torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-4)
+    assert found[0].is_contiguous(memory_format=memory_format)
+    with torch.no_grad():
+        plain = hkt.conv2d(*leaves, **options)
+    assert torch.equal(plain, found[0]) and plain.stride() == found[0].stride()
+
+
+def test_one_channel_or_column():
+    for shape in ((2, 1, 5, 4), (2, 3, 5, 1), (2, 3, 1, 1), (2, 1, 1, 1)):
+        for memory_format in (torch.contiguous_format, torch.channels_last):
+            x = torch.randn(shape).to(memory_format=memory_format).requires_grad_()
+            w = torch.randn(4, shape[1], 1, 1)
+            y = hkt.conv2d(x, w)
+            torch.testing.assert_close(y, F.conv2d(x, w), rtol=1e-4, atol=1e-4)
+            meta = torch.ops.halide_kernels.conv2d(x.to("meta"), w.to("meta"), None, [1, 1],
+                                                   [0] * 4, [1, 1], 1)
+            assert meta.shape == y.shape and meta.stride() == y.stride()
+
+
+def test_the_modules_of_torch_mean_the_same():
+    x = torch.randn(3, 8, 6, 5)
+    ours = hkt.Conv2d(8, 8, 3, groups=8, padding=1)
+    assert isinstance(ours, torch.nn.Conv2d)
+    torch.testing.assert_close(ours(x), torch.nn.Conv2d.forward(ours, x), rtol=1e-4, atol=1e-4)
+    torch.testing.assert_close(ours(x[0]), torch.nn.Conv2d.forward(ours, x[0]), rtol=1e-4,
+                               atol=1e-4)
+    with pytest.raises(ValueError, match="reflect"):
+        hkt.Conv2d(1, 1, 3, padding_mode="reflect")
+
+
+@FORMATS
+def test_pools(memory_format):
+    x = torch.randn(2, 3, 8, 7).to(memory_format=memory_format)
+    for ours, theirs in (
+        (lambda x: hkt.max_pool2d(x, 3, 2, 1), lambda x: F.max_pool2d(x, 3, 2, 1)),
+        (lambda x: hkt.avg_pool2d(x, 2), lambda x: F.avg_pool2d(x, 2, count_include_pad=False)),
+    ):
+        results = []
+        for function in (ours, theirs):
+            leaf = x.clone().requires_grad_()
+            y = function(leaf)
+            results.append((y, torch.autograd.grad((y * y.detach()).sum(), leaf)[0]))
+        for a, b in zip(*results):
+            torch.testing.assert_close(a, b)
+
+
+@FORMATS
+def test_group_norm(memory_format):
+    results = []
+    for function in (hkt.group_norm, F.group_norm):
+        torch.manual_seed(3)
+        x = torch.randn(2, 6, 4, 5).to(memory_format=memory_format).requires_grad_()
+        w, b = torch.randn(6).requires_grad_(), torch.randn(6).requires_grad_()
+        y = function(x, 3, w, b)
+        results.append((y, *torch.autograd.grad((y * torch.cos(y.detach())).sum(), (x, w, b))))
+    for a, b in zip(*results):
+        torch.testing.assert_close(a, b, rtol=1e-4, atol=1e-4)
+
+
+def test_topk():
+    x = torch.randn(4, 9, dtype=torch.float64, requires_grad=True)
+    values, indices = hkt.topk(x, 3, 1)
+    expected = torch.topk(x, 3, 1)
+    assert torch.equal(values, expected.values) and torch.equal(indices, expected.indices)
+    assert torch.equal(*(torch.autograd.grad((v * v).sum(), x)[0]
+                         for v in (values, expected.values)))
+    with torch.no_grad():
+        assert torch.equal(hkt.topk(x, 3, 1)[0], values)
+
+
+def voxels():
+    grid = np.stack(np.meshgrid(*[np.arange(4)] * 3, indexing="ij"), -1).reshape(-1, 3)[::2]
+    return np.concatenate([np.zeros((len(grid), 1)), grid], 1).astype(np.int32)
+
+
+def test_sparse_conv():
+    """A submanifold convolution is the dense one, where voxels are."""
+    cloud = voxels()
+    maps = hkt.Maps(hk.submanifold_map(cloud))
+    layer = hkt.SparseConv3d(4, 5)
+    x = torch.randn(len(cloud), 4, requires_grad=True)
+    y = layer(x, maps)
+    b, i, j, k = torch.from_numpy(cloud).long().T
+    dense = torch.zeros(1, 4, 4, 4, 4).index_put((b, i, j, k), x).permute(0, 4, 1, 2, 3)
+    weight = layer.weight.reshape(3, 3, 3, 4, 5).permute(4, 3, 0, 1, 2)
+    expected = F.conv3d(dense, weight, layer.bias, padding=1)[b, :, i, j, k]
+    torch.testing.assert_close(y, expected, rtol=1e-4, atol=1e-4)
+    grads = [torch.autograd.grad((v * torch.sin(v.detach())).sum(), [x, layer.weight])
+             for v in (y, expected)]
+    for ours, theirs in zip(*grads):
+        torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-4)
+
+
+def samples():
+    x, w, b = tensors(2, torch.contiguous_format)
+    for leaf in (x, w, b):
+        leaf.requires_grad_()
+    last = x.detach().to(memory_format=torch.channels_last).requires_grad_()
+    four, two = [1, 1, 1, 1], [1, 1]
+    maps = hkt.Maps(hk.submanifold_map(voxels()))
+    rows = torch.randn(maps.input_rows, 4, requires_grad=True)
+    product = torch.randn(27, 4, 5, requires_grad=True)
+    norm = torch.randn(8, requires_grad=True)
+    return maps, [
+        ("conv2d", (x, w, b, two, four, two, 2)), ("conv2d", (last, w, None, two, four, two, 2)),
+        ("pool2d", (x, "max", [2, 2], [2, 2], [0, 0])),
+        ("pool2d", (last, "average", [2, 2], [2, 2], [0, 0])),
+        ("topk", (x, 2, -1, True)), ("group_norm", (x, 4, norm, norm, 1e-5)),
+        ("tensor_product", (rows, product, maps.number, maps.output_rows, 1))]
+
+
+def test_opcheck():
+    maps, all_samples = samples()
+    for name, arguments in all_samples:
+        torch.library.opcheck(getattr(torch.ops.halide_kernels, name).default, arguments)
+
+
+def test_compile():
+    layer = torch.nn.Sequential(hkt.Conv2d(4, 8, 3, padding="same", groups=4), torch.nn.ReLU())
+
+    def step(x):
+        return hkt.topk(hkt.max_pool2d(layer(x), 2).flatten(1), 5)[0].sum()
+
+    x = torch.randn(2, 4, 8, 8)
+    compiled = torch.compile(step, fullgraph=True, backend="aot_eager")
+    results = []
+    for function in (step, compiled):
+        layer.zero_grad()
+        loss = function(x)
+        loss.backward()
+        results.append((loss.detach(), layer[0].weight.grad.clone()))
+    for a, b in zip(*results):
+        torch.testing.assert_close(a, b)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_trace():
+    """What is recorded is the operator, not its result."""
+    w = torch.randn(4, 8, 1, 1)
+    traced = torch.jit.trace(lambda x: hkt.conv2d(x, w), torch.randn(1, 8, 4, 4))
+    made = torch.fx.experimental.proxy_tensor.make_fx(lambda x: hkt.conv2d(x, w))(
+        torch.randn(1, 8, 4, 4))
+    x = torch.randn(1, 8, 4, 4)
+    for recorded in (traced, made):
+        assert torch.equal(recorded(x), hkt.conv2d(x, w))
+
+
+def test_autocast():
+    x, w, b = tensors(1, torch.contiguous_format)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        y = hkt.conv2d(x, w, b)
+    assert y.dtype == torch.bfloat16
+    torch.testing.assert_close(y.float(), F.conv2d(x, w, b), rtol=0.02, atol=0.2)
+
+
+def test_double_backward_says_so():
+    x, w, b = (leaf.requires_grad_() for leaf in tensors(1, torch.contiguous_format))
+    y = hkt.conv2d(x, w, b)
+    grad, = torch.autograd.grad((y * y).sum(), w, create_graph=True)
+    with pytest.raises(RuntimeError, match="conv2d_backward"):
+        grad.sum().backward()
+
+
+def test_replace():
+    model = torch.nn.Sequential(
+        torch.nn.Conv2d(16, 16, 3, groups=16, padding=1), torch.nn.ReLU(),
+        torch.nn.Sequential(torch.nn.Conv2d(16, 4, 1), torch.nn.Conv2d(4, 4, 3, padding_mode="reflect",
+                                                                        padding=1)))
+    x = torch.randn(2, 16, 24, 24)
+    before = model(x)
+    parameters = set(map(id, model.parameters()))
+    found = hkt.replace(model, x, repeats=2)
+    assert [one.name for one in found] == ["0", "2.0"]
+    for one in found:
+        assert isinstance(model.get_submodule(one.name), hkt.Conv2d) == one.replaced
+        assert one.replaced == (one.our_seconds < one.pytorch_seconds)
+        assert one.name in str(one)
+    assert set(map(id, model.parameters())) == parameters
+    torch.testing.assert_close(model(x), before, rtol=1e-4, atol=1e-4)
+
+
+def test_plain_functions_refuse_gradients():
+    with pytest.raises(ValueError, match="input requires a gradient.*halide_kernels.torch"):
+        hk.activate(torch.ones(2, requires_grad=True))
+    assert isinstance(hk.activate(torch.ones(2)), torch.Tensor)
+    with torch.no_grad():
+        assert not hk.activate(torch.ones(2, requires_grad=True)).requires_grad
+
+
+def test_views_that_pytorch_negates():
+    x = torch.tensor([1 + 2j, 3 - 4j]).conj().imag
+    assert x.is_neg()
+    with pytest.raises(ValueError, match=r"resolve_neg\(\)"):
+        hk.topk(x, 1)
+    assert hkt.topk(x, 1)[0].item() == 4
+    leaf = torch.ones(2, requires_grad=True)
+    hkt.topk(leaf * x, 1)[0].sum().backward()
+    assert leaf.grad.tolist() == [0, 4]
+
+
+@pytest.mark.parametrize("make", [
+    lambda x: x.to("meta"), lambda x: x.to_sparse(), lambda x: x.to_mkldnn(),
+    lambda x: torch.quantize_per_tensor(x, 0.1, 0, torch.quint8),
+    lambda x: torch.nested.nested_tensor([x, x]), lambda x: x.to(torch.complex64),
+    lambda x: x.to(torch.float8_e4m3fn), lambda x: x > 0])
+@pytest.mark.filterwarnings("ignore")
+def test_tensors_that_are_no_arrays(make):
+    x = make(torch.ones(2, 3))
+    for function in (hk.activate, hk.asarray):
+        with pytest.raises((RuntimeError, TypeError, ValueError)):
+            function(x)
+
+
+def test_memory_that_is_gone():
+    x = torch.ones(1000)
+    x.untyped_storage().resize_(0)
+    with pytest.raises(ValueError, match="data is null"):
+        hk.activate(x)
+
+
+def test_out_of_torch():
+    out = torch.zeros(1, 2, 2, 3)
+    x, w = torch.ones(1, 2, 2, 4), torch.ones(3, 1, 1, 4)
+    assert hk.conv2d(x, w, out=out) is out
+    assert torch.equal(out, torch.full((1, 2, 2, 3), 4.0))
