@@ -20,8 +20,10 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "compiler"))
 from forms import changes, probe
 from same_program import Code, is_the_same
+from write_docs import COLUMNS
 
 # A test gave another result, a check found something, or the kernel did not end or crashed; the
 # program is the same by a rule; it did the same in these tests; or the tests should have found it.
@@ -62,10 +64,9 @@ class Mutant:
 
 
 def rows_of(build):
-    names = "name family row algorithm schedule knobs type layout device where budget".split()
     for path in sorted((build / "kernels").glob("*/rows.txt")):
         for line in path.read_text().splitlines():
-            yield dict(zip(names, line.split("|"), strict=True))
+            yield dict(zip(COLUMNS, line.split("|"), strict=True))
 
 
 def tests_of(program):
