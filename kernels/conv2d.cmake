@@ -67,7 +67,8 @@ row(cpu  grouped32_3x3          packed                grouped           f32,f16,
 row(cpu  1x1_dot                dot                   dot               f32           nhwc       -                                    prepared=0 1x1 stride_1 channels_per_group%16=0 filters_per_group%4=0 depth_per_pixel>=7)
 row(cpu  1x1_dot                dot                   dot               f16,bf16      nhwc       -                                    prepared=0 1x1 stride_1 channels_per_group%16=0 filters_per_group%4=0 depth_per_pixel>=5)
 row(cpu  3x3_dot                dot                   dot               f32,f16,bf16  nhwc       -                                    prepared=0 3x3 channels_per_group%16=0 filters_per_group%4=0 depth_per_pixel>=40)
-# rgb: the first layer; a picture's three channels are no vector. columns, of nchw: vectors of neighbouring columns instead
+# rgb: the first layer; a picture's three channels are no vector, nor are four (bench --list first_layers --filter 64x64,
+# the other by --row 3x3). columns, of nchw: vectors of neighbouring columns instead
 # of filters, whose sums need not be stored one by one. Long sums of few pixels gain nothing by that (explorer run conv2d
 # resnet50 --layout nchw --row 1x1_columns_16, the other by --row 1x1); 16 filters by one vector, as a row's last tile has
 # fewer columns too many.

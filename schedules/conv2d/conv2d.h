@@ -2,6 +2,8 @@
 // Schedules of the algorithms in generators/conv2d/conv2d.h and winograd.h: how to run them, never
 // what they compute.
 
+#include <algorithm>
+
 #include "generators/conv2d/winograd.h"
 #include "schedules/convolution_sizes.h"
 #include "schedules/schedule.h"
@@ -46,6 +48,9 @@ bool rows_inside(const Conv2dContext &context);
 int transposed_columns(const Conv2dContext &context);
 // Tiles in a block of the line that they are.
 int winograd_tiles(const Conv2dContext &context);
+
+// Blocks of so many floats in a task: whole pairs of cache lines, which the processor loads together.
+inline int blocks_of_lines(int floats) { return std::max(32 / floats, 1); }
 
 // One table entry each, and its sum.
 namespace cpu {

@@ -31,6 +31,27 @@ void PrintTo(const Format &format, std::ostream *out) { *out << format.name; }
 
 class HalfAsBits : public testing::TestWithParam<Format> {
 protected:
+    static float value(int i) { return static_cast<float>(i - 32) / 4; }
+
+    // out(x) = formula(values, x) of 64 values, value(x), on the device.
+    template<typename Formula>
+    static Buffer<> compute(Formula formula) {
+        Buffer<> in(GetParam().type, 64);
+        auto *bits = static_cast<uint16_t *>(in.data());
+        for (int i = 0; i < 64; i++) bits[i] = GetParam().encode(value(i));
+        Func out("out");
+        Var x("x"), xi("xi");
+        ImageParam values(GetParam().type, 1, "values");
+        out(x) = formula(values, x);
+        if (GetParam().target.has_gpu_feature()) out.gpu_tile(x, xi, 64);
+        Pipeline pipeline(out);
+        hk::compiler::add_lowering_passes(pipeline, GetParam().target);
+        in.set_host_dirty();
+        values.set(in);
+        return pipeline.realize({64}, GetParam().target);
+    }
+
+protected:
     // out(x) = cast<to>(in(x)), on the device.
     static Buffer<> convert(const Buffer<> &in, Type to) {
         Func out("out");
@@ -103,44 +124,24 @@ TEST_P(HalfAsBits, RoundsToNearestEven) {
 
 // Values that stay in the type: select, let and comparison.
 TEST_P(HalfAsBits, PassesValuesOn) {
-    Buffer<> in(GetParam().type, 64);
-    auto *bits = static_cast<uint16_t *>(in.data());
-    for (int i = 0; i < 64; i++) bits[i] = GetParam().encode(static_cast<float>(i - 32) / 4);
-    Func out("out");
-    Var x("x"), xi("xi");
-    ImageParam values(GetParam().type, 1, "values");
-    const Expr zero = cast(GetParam().type, 0);
-    out(x) = select(values(x) < zero, zero, values(x) + values(63 - x));
-    if (GetParam().target.has_gpu_feature()) out.gpu_tile(x, xi, 64);
-    Pipeline pipeline(out);
-    hk::compiler::add_lowering_passes(pipeline, GetParam().target);
-    in.set_host_dirty();
-    values.set(in);
-    const Buffer<> got = pipeline.realize({64}, GetParam().target);
+    const Buffer<> got = compute([](const ImageParam &values, const Var &x) {
+        const Expr zero = cast(GetParam().type, 0);
+        return select(values(x) < zero, zero, values(x) + values(63 - x));
+    });
     for (int i = 0; i < 64; i++) {
-        const float wanted = i < 32 ? 0.f : static_cast<float>(i - 32 + 31 - i) / 4;
+        const float wanted = i < 32 ? 0.f : value(i) + value(63 - i);
         EXPECT_EQ(GetParam().decode(static_cast<const uint16_t *>(got.data())[i]), wanted) << i;
     }
 }
 
 // Of two values that are cast Halide makes one operation that widens.
 TEST_P(HalfAsBits, WidensOperandsOfOneOperation) {
-    Buffer<> in(GetParam().type, 64);
-    auto *bits = static_cast<uint16_t *>(in.data());
-    for (int i = 0; i < 64; i++) bits[i] = GetParam().encode(static_cast<float>(i - 32) / 4);
-    Func out("out");
-    Var x("x"), xi("xi");
-    ImageParam values(GetParam().type, 1, "values");
-    const Expr a = cast<float>(values(x)), b = cast<float>(values(63 - x));
-    out(x) = select(x % 4 == 0, -a, x % 4 == 1, a + b, x % 4 == 2, a - b, a * b);
-    if (GetParam().target.has_gpu_feature()) out.gpu_tile(x, xi, 64);
-    Pipeline pipeline(out);
-    hk::compiler::add_lowering_passes(pipeline, GetParam().target);
-    in.set_host_dirty();
-    values.set(in);
-    const Buffer<float> got = pipeline.realize({64}, GetParam().target);
+    const Buffer<float> got = compute([](const ImageParam &values, const Var &x) {
+        const Expr a = cast<float>(values(x)), b = cast<float>(values(63 - x));
+        return select(x % 4 == 0, -a, x % 4 == 1, a + b, x % 4 == 2, a - b, a * b);
+    });
     for (int i = 0; i < 64; i++) {
-        const float a = static_cast<float>(i - 32) / 4, b = static_cast<float>(31 - i) / 4;
+        const float a = value(i), b = value(63 - i);
         const float wanted[] = {-a, a + b, a - b, a * b};
         EXPECT_EQ(got(i), wanted[i % 4]) << i;
     }

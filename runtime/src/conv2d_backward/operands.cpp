@@ -28,8 +28,7 @@ StridePhase::StridePhase(int64_t stride, int64_t dilation)
       inverse(static_cast<int32_t>(inverse_modulo(dilation / common, stride / common))) {}
 
 void normalise_backward_data(Conv2dOperands &operands) {
-    reset_unused_steps(operands.problem);
-    turn_column(operands);
+    simplify_axes(operands);
     const std::array<int64_t, 2> &stride = operands.problem.options.stride;
     if (is_matrix_product(operands.problem) && stride[0] == 1 && stride[1] == 1) {
         join_pixels(operands);
@@ -38,8 +37,7 @@ void normalise_backward_data(Conv2dOperands &operands) {
 }
 
 void normalise_backward_weight(Conv2dOperands &operands) {
-    reset_unused_steps(operands.problem);
-    turn_column(operands);
+    simplify_axes(operands);
     if (is_matrix_product(operands.problem)) {
         fold_stride(operands);
         join_pixels(operands);

@@ -154,6 +154,8 @@ Conv2dOperands conv2d_operands(const Conv2dProblem &problem, const Tensor &input
     return operands;
 }
 
+namespace {
+
 void reset_unused_steps(Conv2dProblem &problem) {
     Conv2dOptions &options = problem.options;
     const Padding &padding = options.padding;
@@ -188,6 +190,13 @@ void turn_column(Conv2dOperands &operands) {
     std::swap(options.stride[0], options.stride[1]);
     std::swap(options.dilation[0], options.dilation[1]);
     padding = {0, 0, padding.top, padding.bottom};
+}
+
+}  // namespace
+
+void simplify_axes(Conv2dOperands &operands) {
+    reset_unused_steps(operands.problem);
+    turn_column(operands);
 }
 
 bool is_matrix_product(const Conv2dProblem &problem) {
@@ -252,8 +261,7 @@ void canonicalise(Conv2dOperands &operands) {
 }
 
 void normalise(Conv2dOperands &operands) {
-    reset_unused_steps(operands.problem);
-    turn_column(operands);
+    simplify_axes(operands);
     if (is_matrix_product(operands.problem)) {
         fold_stride(operands);
         join_pixels(operands);

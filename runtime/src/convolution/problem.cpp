@@ -96,7 +96,7 @@ public:
     }
 
     // Kernels also count pixels of outputs past the last, where a tile has such; not so of one
-    // output, whose stride they don't take (reset_unused_steps).
+    // output, whose stride they don't take (simplify_axes).
     void padded(const char *axis, int64_t outputs, int64_t padded, int64_t stride) const {
         size("the padded input's number of ", padded, 1, axis);
         const int64_t reached = padded + (outputs == 1 ? 0 : kMostTile * stride);

@@ -68,8 +68,7 @@ void grouped(Conv2d &stages, const Conv2dContext &context) {
     Func &out = stages.output;
     const Var xo("xo"), yo("yo"), gb("gb"), gt("gt"), gv("gv"), rows("rows");
     const RDom &d = stages.r;
-    // A task has whole pairs of cache lines, which the processor loads together.
-    const int blocks = std::max(2 * kFilterBlock / (tile.groups * filters), 1);
+    const int blocks = blocks_of_lines(tile.groups * filters);
 
     out.bound(k, 0, filters)
         .split(x, xo, x, tile.x, TailStrategy::GuardWithIf)

@@ -77,8 +77,7 @@ constexpr int kTaskWork = 8192;
 // is worth more (bench --filter 28x28_192-192_3x3_s2_depthwise).
 constexpr int kUndividedWidth = 56;
 
-// Tasks of blocks of groups (some neighbouring ones, in full pairs of cache lines, which the
-// processor loads together) and of tiles of rows.
+// Tasks of blocks of groups, some neighbouring ones, and of tiles of rows.
 struct DepthwiseTasks {
     Expr blocks, tiles;
 };
@@ -92,8 +91,7 @@ DepthwiseTasks tasks_of(const Conv2dDepthwise &stages, const DepthwiseTile &tile
     const auto even = [](const Expr &size, const Expr &least) {
         return ceil_div(size, ceil_div(size, max(least, 1)));
     };
-    const Expr pair = 32 / groups > 1 ? 2 : 1;
-    const Expr together = even(blocks, max(kTaskWork / (row * tiles), pair));
+    const Expr together = even(blocks, max(kTaskWork / (row * tiles), blocks_of_lines(groups)));
     return {together, even(tiles, kTaskWork / (row * together))};
 }
 

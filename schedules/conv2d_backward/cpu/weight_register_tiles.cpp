@@ -195,7 +195,7 @@ private:
 };
 
 // In how many tasks a filter is worth dividing: one of one thread, as all of them read all pixels;
-// else of some 10 us each. No sum depends on it.
+// else as many as are worth beginning. No sum depends on it.
 Expr Schedule::parts_that_pay() const {
     constexpr float products = 32768;  // of vectors
     const RDom &of = stages_.of, &p = stages_.pixel;

@@ -111,6 +111,8 @@ def sample(rows, count, rng):
 def mutants_of(row, folder, each, rng):
     """Of lines that the row's tests run, which left their counts and modules in the folder."""
     result = []
+    if not (folder / "counts").exists():
+        sys.exit("mutants.py: the tests did not run on the device in software: make mutants sets LD_LIBRARY_PATH")
     counts = json.loads((folder / "counts").read_text())
     steps = max(100_000, 2 * sum(sum(k["warp_instructions"].values()) for k in counts))
     for kernel in counts:
