@@ -9,7 +9,7 @@ CMAKE := .venv/bin/cmake
 CTEST := .venv/bin/ctest
 JOBS ?= $(shell nproc)
 
-.PHONY: all setup kernels configure build demo explore test test-orders soak fuzz fuzz-readers mutants bench bench-peers \
+.PHONY: all setup kernels configure build demo explore test test-orders soak fuzz fuzz-readers mutants bench bench-peers gpu-bundle \
 	frameworks wheel wheel-test docs clean
 
 all: build
@@ -82,6 +82,12 @@ fuzz: configure
 # CUDA kernels with a barrier, comparison or clamp left out, which tests must find: docs/software-cuda.md.
 mutants: configure
 	@$(CMAKE) --build $(BUILD) -j $(JOBS) --target mutants
+
+# A folder for a machine with a GPU: checks of all CUDA kernels there, and measurements.
+gpu-bundle: setup
+	@[ -f build-gpu/build.ninja ] || $(CMAKE) --preset gpu -B build-gpu
+	@$(CMAKE) --build build-gpu -j $(JOBS) --target gpu_bundle
+	@du -sh build/gpu-bundle
 
 bench-peers: setup
 	.venv/bin/pip install --quiet --disable-pip-version-check --no-deps -r requirements-peers.txt

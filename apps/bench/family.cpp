@@ -78,9 +78,10 @@ CaseInfo case_of(const Family &family, const std::string &list, const Line &line
     };
     const std::unique_ptr<Problem> problem = make();
     CaseInfo info{list, problem->name(line.type), problem->kind(), line.count,
-                  [prepared] { return std::make_unique<ProblemCase>(prepared()); }};
+                  [prepared] { return std::make_unique<ProblemCase>(prepared); }};
     info.type = line.type;
     info.problem = prepared;
+    info.fields = texts;
     if (family.has_rows) {
         info.select = [prepared, settings] {
             return prepared()->select(settings.device.type(), limits_of(settings), false).kernel;
@@ -196,7 +197,9 @@ const KernelInfo &row_named(const Family &family, const Settings &settings) {
 Unit gigabytes(const Settings &) { return {"GB/s", nullptr, ""}; }
 
 Unit arithmetic(const Settings &settings) {
-    return {size_of(settings.type) == 1 ? "GOP/s" : "GFLOP/s",
+    const std::string name = size_of(settings.type) == 1 ? "GOP/s" : "GFLOP/s";
+    if (!settings.device.is_cpu()) return {name, nullptr, ""};
+    return {name,
             [settings](double seconds) {
                 return measure_peak(settings.type, settings.threads, seconds);
             },

@@ -23,6 +23,7 @@ struct CaseInfo {
     // The row that selection takes, found without the case's data; empty: it runs none.
     std::function<const KernelInfo *()> select = {};
     std::function<std::unique_ptr<Problem>()> problem = {};  // prepared, without data
+    std::map<std::string, std::string> fields = {};          // that its line gives, as texts
 };
 
 // A library to compare with that is there.
@@ -35,7 +36,7 @@ struct PeerLibrary {
 Unit gigabytes(const Settings &settings);
 std::vector<PeerLibrary> memcpy_library(const Settings &settings);
 
-// Operations, held against the peak of the settings' type.
+// Operations, on a CPU held against the peak of the settings' type.
 Unit arithmetic(const Settings &settings);
 
 struct Family {

@@ -29,7 +29,7 @@ struct Options {
     Choice choice;
     std::string json, filter, selection;
     std::vector<std::string> lists;
-    bool show_lists = false, show_families = false, against_general = false;
+    bool show_lists = false, show_families = false, show_devices = false, against_general = false;
     double seconds = 0.5;
     Settings settings;
 };
@@ -165,6 +165,11 @@ int run(const Options &given, const std::string &command) {
         program::write_file(options.selection, selection_page());
         return 0;
     }
+    if (options.show_devices) {
+        for (const Device &device : Device::all())
+            std::printf("%s %s\n", device.name().c_str(), device.description().c_str());
+        return 0;
+    }
     if (options.show_families) {
         for (const Family &each : families()) std::printf("%s\n", each.name.c_str());
         return 0;
@@ -225,6 +230,7 @@ int main(int argc, char **argv) {
     flags.add("--selection", options.selection,
               "write the row that selection takes for each case of all lists there, and "
               "measure nothing");
+    flags.add("--devices", options.show_devices, "print the devices that are here");
     flags.add("--families", options.show_families, "print the names of the families");
     flags.add("--lists", options.show_lists, "print the names of the family's lists");
     return hk::program::run("bench", flags, argc, argv, [&] {

@@ -47,6 +47,7 @@ Result measure_case(const Family &family, const CaseInfo &info, const Settings &
     result.name = info.name;
     result.kind = info.kind;
     result.count = info.count;
+    result.fields = info.fields;
     result.type = info.type.value_or(settings.type);
     result.output_type = info.type.value_or(settings.output_type);
     try {

@@ -85,7 +85,7 @@ Tensors placed(const Problem &problem, const Tensors &drawn, Device device) {
     return result;
 }
 
-ProblemCase::ProblemCase(std::unique_ptr<Problem> problem)
+ProblemCase::ProblemCase(const Make &make, std::unique_ptr<Problem> problem)
     : Case(problem->select(problem->settings().device.type(), limits_of(problem->settings()), false)
                .kernel),
       problem_(std::move(problem)),
@@ -94,6 +94,18 @@ ProblemCase::ProblemCase(std::unique_ptr<Problem> problem)
       judge_(problem_->judge(host_)) {
     device_ = placed(*problem_, host_, problem_->settings().device);
     problem_->bind(device_);
+    if (!problem_->settings().device.is_cpu()) copy(make);
+}
+
+void ProblemCase::copy(const Make &make) {
+    // Caches of GPUs hold up to 60 MB (H200); memory of many small tensors is not worth having.
+    constexpr size_t together = size_t{256} << 20, most = 16;
+    size_t bytes = 1;
+    for (const Tensor &tensor : device_) bytes += static_cast<size_t>(tensor.elements() * size_of(tensor.type()));
+    for (size_t i = 1; i < std::min(most, together / bytes); ++i) {
+        copies_.push_back(make());
+        copies_.back()->bind(placed(*problem_, host_, problem_->settings().device));
+    }
 }
 
 Check ProblemCase::check() {
@@ -105,12 +117,17 @@ Check ProblemCase::check() {
             poison(device_[i]);
         }
     }
+    turn_ = 0;
     run(1);
     return judge_(problem_->results(), kernel());
 }
 
 void ProblemCase::run(int count) {
-    for (int i = 0; i < count; ++i) problem_->run(used());
+    for (int i = 0; i < count; ++i) {
+        Problem &problem = turn_ == 0 ? *problem_ : *copies_[turn_ - 1];
+        problem.run(used());
+        turn_ = turn_ == copies_.size() ? 0 : turn_ + 1;
+    }
     problem_->settings().device.synchronize();
 }
 

@@ -104,10 +104,12 @@ private:
 // The tensors of a call on a device: copies of those of draw(), and undefined values in others.
 Tensors placed(const Problem &problem, const Tensors &drawn, Device device);
 
-// A problem that is prepared, on random data.
+// A problem on random data. On a GPU calls take copies of its tensors in turn, together larger than
+// its caches: they would else hold what a network's next layer has to read from memory.
 class ProblemCase : public Case {
 public:
-    explicit ProblemCase(std::unique_ptr<Problem> problem);
+    using Make = std::function<std::unique_ptr<Problem>()>;  // prepared ones, all the same
+    explicit ProblemCase(const Make &make) : ProblemCase(make, make()) {}
 
     double work() const override { return problem_->work(); }
     std::map<std::string, Shape> shapes() const override { return problem_->shapes(); }
@@ -124,6 +126,11 @@ private:
     std::vector<Operand> operands_;
     Tensors host_, device_;
     Judge judge_;
+    std::vector<std::unique_ptr<Problem>> copies_;
+    size_t turn_ = 0;
+
+    ProblemCase(const Make &make, std::unique_ptr<Problem> problem);
+    void copy(const Make &make);
 };
 
 }  // namespace hk::bench

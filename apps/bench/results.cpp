@@ -166,6 +166,7 @@ json to_json(const std::vector<Result> &results, const Run &run) {
              {"kind", r.kind},
              {"count", r.count},
              {"shapes", r.shapes},
+             {"fields", r.fields},
              {"type", name_of(r.type)},
              {"output_type", name_of(r.output_type)},
              {"layout", name_of(s.layout)},

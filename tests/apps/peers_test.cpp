@@ -22,7 +22,7 @@ std::map<std::string, int> peers_of(const Settings &settings, const std::string 
                                     const std::string &list = "smoke") {
     std::map<std::string, int> count;
     for (const CaseInfo &info : family_named(family).cases(list, settings)) {
-        const ProblemCase one(info.problem());
+        const ProblemCase one(info.problem);
         for (const auto &peer : one.libraries()) {
             SCOPED_TRACE(info.name + ": " + peer->name() + ", " + peer->variant());
             peer->run();

@@ -85,7 +85,7 @@ void widen(Case &c, Conv2dProblem &p) {
 }
 
 std::span<const Constraint> draw_conditions(Case &c, std::span<const KernelInfo> kernels) {
-    if (!one_in(c.random, 4)) return {};
+    if (!one_in(c.random, 4) || kernels.empty()) return {};
     return kernels[static_cast<size_t>(uniform(c.random, 0, std::ssize(kernels) - 1))].where;
 }
 
