@@ -9,8 +9,8 @@ CMAKE := .venv/bin/cmake
 CTEST := .venv/bin/ctest
 JOBS ?= $(shell nproc)
 
-.PHONY: all setup kernels configure build demo explore test test-orders soak fuzz fuzz-readers mutants bench bench-peers gpu-bundle \
-	frameworks wheel wheel-test docs clean
+.PHONY: all setup kernels configure build demo explore test test-orders soak fuzz fuzz-readers mutants bench bench-peers \
+	gpu-bundle frameworks wheel wheel-test docs clean
 
 all: build
 

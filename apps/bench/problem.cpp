@@ -1,5 +1,6 @@
 #include "problem.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "data.h"
@@ -15,13 +16,26 @@ bool Problem::serves(const KernelInfo &kernel) const {
     return kernel.type == type() && kernel.layout == layout();
 }
 
+namespace {
+
+double bytes_of(const Operand &operand) {
+    double bytes = static_cast<double>(size_of(operand.type));
+    for (const int64_t extent : operand.shape) bytes *= static_cast<double>(extent);
+    return bytes;
+}
+
+double bytes_of_all(const Problem &problem) {
+    double bytes = 0;
+    for (const Operand &operand : problem.operands()) bytes += bytes_of(operand);
+    return bytes;
+}
+
+}  // namespace
+
 double Problem::work() const {
     double bytes = 0;
-    for (const Operand &operand : operands()) {
-        double of_one = static_cast<double>(size_of(operand.type));
-        for (const int64_t extent : operand.shape) of_one *= static_cast<double>(extent);
-        bytes += of_one * (operand.is_read() + operand.is_written());
-    }
+    for (const Operand &operand : operands())
+        bytes += bytes_of(operand) * (operand.is_read() + operand.is_written());
     return bytes;
 }
 
@@ -85,26 +99,24 @@ Tensors placed(const Problem &problem, const Tensors &drawn, Device device) {
     return result;
 }
 
-ProblemCase::ProblemCase(const Make &make, std::unique_ptr<Problem> problem)
-    : Case(problem->select(problem->settings().device.type(), limits_of(problem->settings()), false)
-               .kernel),
-      problem_(std::move(problem)),
-      operands_(problem_->operands()),
-      host_(problem_->draw()),
-      judge_(problem_->judge(host_)) {
-    device_ = placed(*problem_, host_, problem_->settings().device);
-    problem_->bind(device_);
-    if (!problem_->settings().device.is_cpu()) copy(make);
-}
-
-void ProblemCase::copy(const Make &make) {
-    // Caches of GPUs hold up to 60 MB (H200); memory of many small tensors is not worth having.
-    constexpr size_t together = size_t{256} << 20, most = 16;
-    size_t bytes = 1;
-    for (const Tensor &tensor : device_) bytes += static_cast<size_t>(tensor.elements() * size_of(tensor.type()));
-    for (size_t i = 1; i < std::min(most, together / bytes); ++i) {
-        copies_.push_back(make());
-        copies_.back()->bind(placed(*problem_, host_, problem_->settings().device));
+ProblemCase::ProblemCase(const Make &make, std::unique_ptr<Problem> first)
+    : Case(first->select(first->settings().device.type(), limits_of(first->settings()), false)
+               .kernel) {
+    problems_.push_back(std::move(first));
+    operands_ = problem().operands();
+    host_ = problem().draw();
+    judge_ = problem().judge(host_);
+    const Device device = problem().settings().device;
+    device_ = placed(problem(), host_, device);
+    problem().bind(device_);
+    if (device.is_cpu()) return;
+    constexpr double together = 1 << 28;
+    constexpr size_t most = 16;
+    const double bytes = std::max(bytes_of_all(problem()), 1.0);
+    const auto count = std::min(most, static_cast<size_t>(together / bytes));
+    while (problems_.size() < count) {
+        problems_.push_back(make());
+        problems_.back()->bind(placed(problem(), host_, device));
     }
 }
 
@@ -119,22 +131,18 @@ Check ProblemCase::check() {
     }
     turn_ = 0;
     run(1);
-    return judge_(problem_->results(), kernel());
+    return judge_(problem().results(), kernel());
 }
 
 void ProblemCase::run(int count) {
-    for (int i = 0; i < count; ++i) {
-        Problem &problem = turn_ == 0 ? *problem_ : *copies_[turn_ - 1];
-        problem.run(used());
-        turn_ = turn_ == copies_.size() ? 0 : turn_ + 1;
-    }
-    problem_->settings().device.synchronize();
+    for (int i = 0; i < count; ++i) problems_[turn_++ % problems_.size()]->run(used());
+    problem().settings().device.synchronize();
 }
 
 std::vector<Contestant> ProblemCase::peers() {
     std::vector<Contestant> result =
         right_ones(libraries(), [this](const Outputs &made) { return check(made); });
-    for (Contestant &variant : problem_->variants(host_)) result.push_back(std::move(variant));
+    for (Contestant &variant : problem().variants(host_)) result.push_back(std::move(variant));
     return result;
 }
 

@@ -104,33 +104,32 @@ private:
 // The tensors of a call on a device: copies of those of draw(), and undefined values in others.
 Tensors placed(const Problem &problem, const Tensors &drawn, Device device);
 
-// A problem on random data. On a GPU calls take copies of its tensors in turn, together larger than
-// its caches: they would else hold what a network's next layer has to read from memory.
+// A problem on random data. On a GPU calls take up to 16 copies of its tensors in turn, of 256 MiB
+// together where these suffice: a call would else find all that it reads in the caches.
 class ProblemCase : public Case {
 public:
     using Make = std::function<std::unique_ptr<Problem>()>;  // prepared ones, all the same
     explicit ProblemCase(const Make &make) : ProblemCase(make, make()) {}
 
-    double work() const override { return problem_->work(); }
-    std::map<std::string, Shape> shapes() const override { return problem_->shapes(); }
+    double work() const override { return problem().work(); }
+    std::map<std::string, Shape> shapes() const override { return problem().shapes(); }
     Check check() override;
     void run(int count) override;
     std::vector<Contestant> peers() override;
 
     // Of other libraries, whatever their results are, and a check of these.
-    Peers libraries() const { return problem_->libraries(host_); }
-    Check check(const Outputs &made) const { return judge_(problem_->results_of(made), nullptr); }
+    Peers libraries() const { return problem().libraries(host_); }
+    Check check(const Outputs &made) const { return judge_(problem().results_of(made), nullptr); }
 
 private:
-    std::unique_ptr<Problem> problem_;
+    std::vector<std::unique_ptr<Problem>> problems_;  // the first is checked
     std::vector<Operand> operands_;
     Tensors host_, device_;
     Judge judge_;
-    std::vector<std::unique_ptr<Problem>> copies_;
     size_t turn_ = 0;
 
-    ProblemCase(const Make &make, std::unique_ptr<Problem> problem);
-    void copy(const Make &make);
+    ProblemCase(const Make &make, std::unique_ptr<Problem> first);
+    Problem &problem() const { return *problems_.front(); }
 };
 
 }  // namespace hk::bench

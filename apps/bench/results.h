@@ -20,7 +20,7 @@ struct Result {
     std::string selected;  // the row that selection takes, where another one was asked for
     double work = 0;       // in the run's unit
     std::map<std::string, Shape> shapes;
-    std::map<std::string, std::string> fields;  // CaseInfo
+    std::map<std::string, std::string> fields;  // as CaseInfo has them
     DataType type = DataType::f32, output_type = DataType::f32;
     double ns = 0;  // 0: not timed, see failure
     double max_error = 0;

@@ -17,7 +17,7 @@ baselines are held against *memcpy* of as many bytes, a bound. Written by `make 
 measured, and what the baselines are given: [benchmarking.md](benchmarking.md).
 """
 BY_LIST = ("conv2d", "f32")  # whose lists are lines of the summary: networks
-NO_GPU = "No speed was measured on a GPU: its kernels are compiled, and their resources checked."
+GPUS = "GPUs are not in these tables: [what was measured on one]({documents}performance/nvidia-h200.md)."
 
 
 def name_of(what):
@@ -97,9 +97,9 @@ def section(measured, data):
     return [*lines, "", *table(rows)]
 
 
-def no_gpu(measured):
+def gpus(measured, documents):
     cpus = all(row["device"] == "cpu" for some in measured for row in some.rows)
-    return ["", NO_GPU] if cpus else []
+    return ["", GPUS.format(documents=documents)] if cpus else []
 
 
 def page(measured, picture="", data="", documents=""):
@@ -108,7 +108,7 @@ def page(measured, picture="", data="", documents=""):
     lines = ["# Performance", ""]
     if picture:
         lines += [f"![The mean ratio of every list, and the range of its cases]({picture})", ""]
-    lines += INTRODUCTION.format(documents=documents).rstrip().split("\n") + no_gpu(measured)
+    lines += INTRODUCTION.format(documents=documents).rstrip().split("\n") + gpus(measured, documents)
     for some in measured:
         lines += section(some, data)
     return "\n".join(lines) + "\n"
@@ -126,7 +126,7 @@ def cell(rows):
 
 def summary(measured, folder):
     """folder: the address of that with the pages of the CPUs."""
-    lines = ["# Performance", "", *SUMMARY.rstrip().split("\n"), *no_gpu(measured), ""]
+    lines = ["# Performance", "", *SUMMARY.rstrip().split("\n"), *gpus(measured, ""), ""]
     for some in measured:
         days = max(row["date"] for row in some.rows)
         lines.append(f"- {some.cpu.short} is [{some.cpu}]({folder}{some.cpu.page}.md), measured "

@@ -1,26 +1,31 @@
 #!/usr/bin/env python3
 """Adds PyTorch's times to the results of bench on CUDA, and prints what came out.
 
-    compare.py FOLDER    of the .json files that bench wrote; writes FOLDER/results.json
+    compare.py FOLDER    of the bench-*.json that run.sh wrote; writes results.json and summary.md there
 
-Where PyTorch is missing the table has our times alone. PyTorch's calls are timed by the device's
-events, over inputs in turn that are together larger than its caches, as bench does ours; without
-TF32, with cuDNN's own search for the fastest algorithm, and in both layouts, of which the faster
-counts. Their results are not checked: they are PyTorch's.
+Where PyTorch is missing the tables have our times alone. PyTorch's calls are timed by the device's
+events, over copies of the inputs in turn, as many as bench has; without TF32, with cuDNN's own
+search for the fastest algorithm, and in both layouts, of which the faster counts. Their results
+are not checked: they are PyTorch's. A tensor product of ours has its maps prepared ("kept maps"),
+on the same tensors in every call; PyTorch's has as many pairs, of random rows in ascending order,
+and the same tensors too.
+
+Exits with 1 where a result is wrong or missing.
 """
 
 import json
-import math
 import pathlib
 import statistics
 import sys
+
+from measurements import geometric_mean, group_by
 
 try:
     import torch
 except ImportError:
     torch = None
 
-TOGETHER = 256 << 20  # bytes of inputs in turn
+TOGETHER, COPIES = 256 << 20, 16  # bytes of tensors in turn, and how many of each: ProblemCase of bench
 SECONDS = 0.02        # of a sample
 ROUNDS = 5
 
@@ -99,8 +104,8 @@ def topk(result, dtype):
     yield "topk", one
 
 
-def tensor_product(gather, scatter):
-    """index, mm, index_add of each offset, of as many pairs, of rows in ascending order."""
+def tensor_product(made):
+    """index, mm, index_add of each offset."""
     def make(result, dtype):
         shapes = result["shapes"]
         offsets, pairs = shapes[next(n for n in shapes if n.startswith("weight"))][0], shapes["imap"][0]
@@ -115,13 +120,13 @@ def tensor_product(gather, scatter):
 
             def run():
                 for o in range(offsets):
-                    if gather == "weight":
+                    if made == "weight":
                         w[o] = x[take].t() @ y[give]
-                    elif gather == "input":
+                    elif made == "output":
                         y.index_add_(0, give, x[take] @ w[o])
                     else:
                         x.index_add_(0, take, y[give] @ w[o].t())
-            return (x, y, w), run
+            return (), run
         yield "index, mm, index_add", one
     return make
 
@@ -151,7 +156,8 @@ def pool2d(backward):
         is_max = fields.get("pooling", "max") == "max"
         for name, form in (("nhwc", torch.channels_last), ("nchw", torch.contiguous_format)):
             def one(form=form):
-                x = random(images(result["shapes"]["input"], result["layout"]), dtype, form)
+                shape = result["shapes"].get("input") or result["shapes"]["input_gradient"]
+                x = random(images(shape, result["layout"]), dtype, form)
                 if not backward:
                     f = torch.nn.functional.max_pool2d if is_max else torch.nn.functional.avg_pool2d
                     return (x,), lambda: f(x, kernel, stride, padding)
@@ -223,9 +229,9 @@ if torch:
         "conv2d_backward_data": convolution(lambda c: c.backward(True)),
         "conv2d_backward_weight": convolution(lambda c: c.backward(False)),
         "topk": topk,
-        "tensor_product": tensor_product("input", "output"),
-        "tensor_product_backward_data": tensor_product("output", "input"),
-        "tensor_product_backward_weight": tensor_product("weight", None),
+        "tensor_product": tensor_product("output"),
+        "tensor_product_backward_data": tensor_product("input"),
+        "tensor_product_backward_weight": tensor_product("weight"),
         "group_norm": group_norm(False), "group_norm_backward": group_norm(True),
         "pool2d": pool2d(False), "pool2d_backward": pool2d(True),
         "softmax_cross_entropy": softmax,
@@ -246,9 +252,10 @@ def seconds_of(calls, count):
 
 
 def nanoseconds(one):
+    """Of a call that `one` makes, with the tensors that it is to have copies of."""
     tensors, call = one()
     size = sum(t.numel() * t.element_size() for t in tensors)
-    calls = [call] + [one()[1] for _ in range(min(15, TOGETHER // max(size, 1)))]
+    calls = [call] + [one()[1] for _ in range(1, min(COPIES, TOGETHER // size) if size else 1)]
     for each in calls:
         each()
     count = len(calls)
@@ -256,6 +263,11 @@ def nanoseconds(one):
         count *= 4
     count = max(1, round(count * SECONDS / seconds))
     return statistics.median(seconds_of(calls, count) / count for _ in range(ROUNDS)) * 1e9
+
+
+def own_time(result):
+    """With the maps of a tensor product prepared, as PyTorch's are."""
+    return result["other_layouts"].get("hk kept maps", result["ns"])
 
 
 def compare(result):
@@ -274,8 +286,7 @@ def compare(result):
     result["peers"]["PyTorch"], result["peer_variants"]["PyTorch"] = times[best], best
     result["other_layouts"].update({f"PyTorch {name}": ns for name, ns in times.items()})
     if result["ns"]:
-        # Maps of a tensor product are prepared once, as PyTorch's are.
-        result["ratio"] = times[best] / result["other_layouts"].get("hk kept maps", result["ns"])
+        result["ratio"] = times[best] / own_time(result)
 
 
 def ceilings():
@@ -294,50 +305,62 @@ def ceilings():
     return found
 
 
-def mean(values):
-    values = [v for v in values if v]
-    return math.exp(statistics.fmean(map(math.log, values))) if values else 0
+def line_of(result):
+    line = f"{result['family']} {result['type']} {result['layout']} {result['case']}"
+    if result["failure"]:
+        return f"{line}: FAILED {result['failure']}"
+    line += f" [{result['row']}] {result['ns'] / 1e3:.1f} us, {result['rate']:.0f} {result['unit']}"
+    if "hk kept maps" in result["other_layouts"]:
+        line += f", kept maps {result['other_layouts']['hk kept maps'] / 1e3:.1f} us"
+    if "PyTorch" in result["peers"]:
+        line += (f", PyTorch {result['peers']['PyTorch'] / 1e3:.1f} us"
+                 f" ({result['peer_variants']['PyTorch']}), ratio {result['ratio']:.2f}")
+    return line
 
 
-def report(results, found):
+def heading(results, found):
+    """What was measured, on what: lines of Markdown."""
+    lines = ["# CUDA kernels beside PyTorch", ""]
     if found:
-        print(f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__}, cuDNN "
-              f"{torch.backends.cudnn.version()}; matrix products {found['f32'] / 1e3:.1f} TFLOP/s of f32, "
-              f"{found['bf16'] / 1e3:.0f} of bf16, copy {found['copy']:.0f} GB/s")
-    for r in results:
-        key = f"{r['family']} {r['type']} {r['layout']} {r['case']}"
-        if r["failure"]:
-            print(f"{key}: FAILED {r['failure']}")
-            continue
-        line = f"{key} [{r['row']}] {r['ns'] / 1e3:.1f} us, {r['rate']:.0f} {r['unit']}"
-        if "hk kept maps" in r["other_layouts"]:
-            line += f", kept maps {r['other_layouts']['hk kept maps'] / 1e3:.1f} us"
-        if "PyTorch" in r["peers"]:
-            line += f", PyTorch {r['peers']['PyTorch'] / 1e3:.1f} ({r['peer_variants']['PyTorch']}), ratio {r['ratio']:.2f}"
-        print(line)
-    print()
-    print(f"{'family':31} {'type':4} {'lay':4} {'list':12} cases failed ratio  min  max     rate   of its ceiling")
-    groups = {}
-    for r in results:
-        groups.setdefault((r["family"], r["type"], r["layout"], r["list"] + r["batch"]), []).append(r)
-    for (family, kind, layout, name), some in groups.items():
+        cudnn = torch.backends.cudnn.version()  # 91900: 9.19.0
+        lines += [f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__}, cuDNN {cudnn // 10000}."
+                  f"{cudnn // 100 % 100}.{cudnn % 100}, {max(r['date'] for r in results)}; of the same run:", "",
+                  f"- matrix products of cuBLAS: {found['f32'] / 1e3:.1f} TFLOP/s of f32 without TF32, "
+                  f"{found['bf16'] / 1e3:.0f} of bf16",
+                  f"- a copy, read and written: {found['copy']:.0f} GB/s", ""]
+    lines += ["*Ratio*: PyTorch's time over ours, in its better layout; above 1 ours is faster. Means are geometric. "
+              "*Of ceiling*: the mean rate over that of matrix products of the type, or of the copy.", ""]
+    return lines
+
+
+def summary(results, found):
+    """The table of a line for each run of bench."""
+    lines = ["| family | type | layout | list | batch | cases | failed | ratio | least | most | rate | of ceiling |",
+             "|---|---|---|---|---|---:|---:|---:|---:|---:|---:|---:|"]
+    key = lambda r: (r["family"], r["type"], r["layout"], r["list"], r["batch"])
+    for names, some in group_by(results, key).items():
         good = [r for r in some if not r["failure"]]
-        ratios = [r["ratio"] for r in good if r.get("ratio") and "PyTorch" in r["peers"]]
-        rate = mean([r["rate"] for r in good])
+        ratios = [r["ratio"] for r in good if "PyTorch" in r["peers"]]
+        cells = [*names, len(some), len(some) - len(good)]
+        cells += [f"{f(ratios):.2f}" if ratios else "" for f in (geometric_mean, min, max)]
+        rate = geometric_mean([r["rate"] * r["ns"] / own_time(r) for r in good]) if good else 0
         unit = good[0]["unit"] if good else ""
-        ceiling = found.get("copy") if unit == "GB/s" else found.get("f32") if unit == "GFLOP/s" else None
-        part = f"{rate / ceiling:.2f}" if ceiling and rate else ""
-        print(f"{family:31} {kind:4} {layout:4} {name:12} {len(some):5} {len(some) - len(good):6} {mean(ratios):5.2f} "
-              f"{min(ratios, default=0):4.2f} {max(ratios, default=0):4.1f} {rate:8.0f} {unit} {part}")
+        ceiling = found.get({"GB/s": "copy", "GFLOP/s": names[1]}.get(unit))
+        cells += [f"{rate:.0f} {unit}" if good else "", f"{rate / ceiling:.3f}" if ceiling else ""]
+        lines.append("| " + " | ".join(map(str, cells)) + " |")
+    return lines
 
 
 def main():
     folder = pathlib.Path(sys.argv[1])
     results = []
     for path in sorted(folder.glob("bench-*.json")):
+        batch = path.stem.rsplit("-b", 1)[1]
         for result in json.loads(path.read_text()):
-            result["batch"] = " b" + path.stem.rsplit("-b", 1)[1] if not path.stem.endswith("-b0") else ""
-            results.append(result)
+            results.append({**result, "batch": "" if batch == "0" else batch})
+    if not results:
+        print(f"{folder}: no results of bench")
+        return 1
     found = {}
     if torch and torch.cuda.is_available():
         torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
@@ -349,9 +372,12 @@ def main():
             except Exception as error:  # one call that PyTorch refuses must not hide the others
                 result["peer_failure"] = str(error)
                 print(f"PyTorch, {result['family']} {result['case']}: {error}"[:300])
-    report(results, found)
+    page = heading(results, found) + summary(results, found)
     (folder / "results.json").write_text(json.dumps({"ceilings": found, "results": results}, indent=1))
+    (folder / "summary.md").write_text("\n".join(page) + "\n")
+    print("\n".join([*map(line_of, results), "", *page]))
+    return 1 if any(result["failure"] for result in results) else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

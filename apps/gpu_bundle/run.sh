@@ -1,7 +1,7 @@
 #!/bin/sh
 # Checks and measures the CUDA kernels on this machine, which needs nothing but NVIDIA's driver.
 #
-#   run.sh check [SECONDS]    every row against the reference, then SECONDS of random calls of each family (10)
+#   run.sh check [COUNT]      every row against the reference, then COUNT random calls of each family (200)
 #   run.sh bench [SECONDS]    every line of cases.txt, SECONDS a case (0.1), beside PyTorch where python3 has it
 #
 # Results are written to results/ beside this script, or to the folder that RESULTS names. Exits with 77 where there is
@@ -10,15 +10,15 @@
 here=$(cd "$(dirname "$0")" && pwd)
 results=${RESULTS:-$here/results}
 programs=$here/programs
-mkdir -p "$results" || exit 2
-[ -x "$programs/bench" ] || tar -xzf "$here/programs.tar.gz" -C "$here" || exit 2
 
 usage() {
     sed -n '2,8s/^# \{0,1\}//p' "$0"
     exit 2
 }
 
-gpu() {
+prepare() {
+    mkdir -p "$results" || exit 2
+    [ -d "$programs" ] || tar -xzf "$here/programs.tar.gz" -C "$here" || exit 2
     "$programs/bench" --devices | grep '^cuda:' && return
     echo "there is no CUDA device here"
     exit 77
@@ -31,58 +31,59 @@ parts=$(nproc)
 
 check_rows() {
     for program in "$programs"/*_test; do
-        name=$(basename "$program")
-        part=0
-        while [ "$part" -lt "$parts" ]; do
-            echo "$name $part"
-            part=$((part + 1))
+        for part in $(seq 0 $((parts - 1))); do
+            echo "$(basename "$program") $part"
         done
     done | xargs -P "$parts" -L 1 sh -c '
         GTEST_TOTAL_SHARDS=$3 GTEST_SHARD_INDEX=$5 HK_LOG=off "$1/$4" --gtest_brief=1 --gtest_filter="$2" \
             >"$0/$4.$5.log" 2>&1 || echo "exit status $?" >>"$0/$4.$5.log"' "$results" "$programs" "$tests" "$parts"
 }
 
-check_random_calls() {
-    for family in $("$programs/bench" --fuzz-families 2>/dev/null); do :; done
-    "$programs/fuzz" --device cuda:0 --kind valid --seconds 60 --count "$1" >"$results/fuzz.log" 2>&1 ||
-        echo "exit status $?" >>"$results/fuzz.log"
-}
-
 check() {
-    gpu
+    prepare
     rm -f "$results"/*_test.*.log
     check_rows
-    check_random_calls "${1:-200}"
-    passed=$(cat "$results"/*_test.*.log | sed -n 's/^\[  PASSED  \] \([0-9]*\) test.*/\1/p' | awk '{ n += $1 } END { print n + 0 }')
+    "$programs/fuzz" --device cuda:0 --kind valid --count "$1" >"$results/fuzz.log" 2>&1 ||
+        echo "exit status $?" >>"$results/fuzz.log"
+    passed=$(sed -n 's/^\[  PASSED  \] \([0-9]*\) test.*/\1/p' "$results"/*_test.*.log |
+        awk '{ n += $1 } END { print n + 0 }')
     grep -h '^\[  FAILED  \].*(' "$results"/*_test.*.log | sort -u >"$results/failed"
-    grep -l '^exit status' "$results"/*.log | while read -r log; do
+    # What ended without saying which test failed.
+    grep -l '^exit status' "$results"/*_test.*.log "$results/fuzz.log" | while read -r log; do
         grep -q '^\[  FAILED  \]' "$log" || echo "$(basename "$log" .log): $(tail -1 "$log")"
     done >>"$results/failed"
     cat "$results/failed"
-    tail -2 "$results/fuzz.log"
+    grep findings "$results/fuzz.log"
     echo "$passed passed, $(wc -l <"$results/failed") failed"
-    [ ! -s "$results/failed" ]
+    [ "$passed" -gt 0 ] && [ ! -s "$results/failed" ]
 }
 
 bench() {
-    gpu
+    prepare
     rm -f "$results"/bench-*.json
-    grep -v '^#' "$here/cases.txt" | while read -r family type layout list batch; do
-        set -- --device cuda:0 --family "$family" --type "$type" --list "$list" --seconds "$seconds"
-        [ "$layout" = any ] || set -- "$@" --layout "$layout"
-        [ "$batch" = 0 ] || set -- "$@" --batch "$batch"
-        "$programs/bench" "$@" --json "$results/bench-$family-$type-$layout-$list-b$batch.json" </dev/null
-    done >"$results/bench.log" 2>&1
+    grep -v '^#' "$here/cases.txt" | (
+        status=0
+        while read -r family type layout list batch; do
+            set -- --device cuda:0 --family "$family" --type "$type" --list "$list" --seconds "$seconds"
+            [ "$layout" = any ] || set -- "$@" --layout "$layout"
+            [ "$batch" = 0 ] || set -- "$@" --batch "$batch"
+            "$programs/bench" "$@" --json "$results/bench-$family-$type-$layout-$list-b$batch.json" </dev/null || status=1
+        done
+        exit $status
+    ) >"$results/bench.log" 2>&1
+    status=$?
+    [ "$status" = 0 ] || grep FAILED "$results/bench.log"
     if command -v python3 >/dev/null; then
-        python3 "$here/compare.py" "$results"
+        python3 "$here/compare.py" "$results" || status=1
     else
         cat "$results/bench.log"
     fi
+    return $status
 }
 
-seconds=${2:-0.1}
-case $1 in
-    check) check "$2" ;;
-    bench) bench ;;
+verb=$1
+case $verb in
+    check) check "${2:-200}" ;;
+    bench) seconds=${2:-0.1} && bench ;;
     *) usage ;;
 esac

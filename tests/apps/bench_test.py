@@ -43,6 +43,9 @@ class BenchTest(ProgramTest):
 
 
 class Bench(BenchTest):
+    def test_devices(self):
+        self.assertTrue(self.run_line("bench --devices").startswith("cpu "))
+
     def test_writes_one_object_a_case(self):
         results = self.results_of("")
         self.assertEqual(len(results), 4)

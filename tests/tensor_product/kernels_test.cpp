@@ -21,7 +21,8 @@ constexpr Product kProducts[] = {Product::output, Product::input_gradient,
 const std::vector<DataType> kTypes = {DataType::f32, DataType::f16, DataType::bf16, DataType::f64};
 
 std::vector<Device> gpus() {
-    std::vector<Device> devices = Device::all();
+    std::vector<Device> devices = devices_with_rows(
+        {tensor_product_stationary_kernels(), tensor_product_backward_weight_kernels()});
     std::erase_if(devices, [](Device device) { return device.is_cpu(); });
     return devices;
 }
@@ -235,7 +236,8 @@ TEST(TensorProductWeightOnGpu, TakesLargeWeights) {
 // Bit for bit, in every run, on a CPU of the gradients too: rows with many terms, whose sum depends
 // on their order.
 TEST(TensorProductThreads, ChangeNoBit) {
-    for (const Device device : Device::all()) {
+    for (const Device device : devices_with_rows(
+             {tensor_product_kernels(), tensor_product_stationary_kernels()})) {
         TensorProductCase c{.seed = 3, .data = Data::reals};
         c.input_rows = 500;
         c.output_rows = device.is_cpu() ? 9000 : 2000;

@@ -134,7 +134,6 @@ void sum_slices(Conv2dSliced &stages, const Conv2dContext &context, const Block 
 // multiprocessor fewer. Slices of 16 channels: twice the shared bytes for half the barriers. Large
 // tiles with all taps of a row unrolled: 130 registers (3x3), with all channels 165 (1x1).
 // Unrolling what follows the sum: 22 KB more of CUDA code a kernel, 14 KB of OpenCL.
-// Its speed on a GPU is not measured.
 void staged(Conv2dSliced &stages, const Conv2dContext &context) {
     const Block block(staged_tiles(context), context.nhwc);
     block.tile(stages.output);
@@ -160,7 +159,7 @@ void unstaged(Conv2dSliced &stages, const Conv2dContext &context) {
 // groups (nhwc) or pixels (nchw) in memory. Nothing is staged: what a 3x3 filter reads nine times
 // is read by the same thread or its neighbours, out of registers and the first-level cache.
 // Registers a thread, no stack, no spills: 40 (nhwc), 32 (nchw); where the filter's size is known,
-// and unrolled, 64 and 40 for 3x3. Its speed on a GPU is not measured.
+// and unrolled, 64 and 40 for 3x3.
 void thread_per_group(Conv2dDepthwise &stages, const Conv2dContext &context) {
     const RDom &d = stages.r;
     compute_groups(stages.output, stages.sum, context.nhwc, Knobs(context.knobs), {d.x, d.y});

@@ -22,7 +22,7 @@ void promise_distinct(const Stage &update) {
 // The last rung, and what depthwise takes: nothing is staged. A thread computes one element, whose
 // phase is its own: several pixels of a thread would have as many phases, the number of which is an
 // argument. Its neighbours are neighbours in memory: channels, or where a group has one groups, or
-// columns. 40 registers, no stack, no spills. Its speed on a GPU is not measured.
+// columns. 40 registers, no stack, no spills.
 void backward_data_thread_per_element(Conv2dBackwardData &stages,
                                       const Conv2dBackwardDataContext &context) {
     constexpr auto guard = TailStrategy::GuardWithIf;
@@ -88,8 +88,7 @@ void backward_data_thread_per_element(Conv2dBackwardData &stages,
 //
 // Lost: rows of any filter for strides of 1 and of 2 that the compiler knows: 72 and 80 registers,
 // the same bytes; the division is outside of all loops. The output as a pure function of its
-// pixels: Halide then takes the phases of a tile for all phases. Its speed on a GPU is not
-// measured.
+// pixels: Halide then takes the phases of a tile for all phases.
 void backward_data_staged(Conv2dBackwardDataSliced &stages, const Conv2dContext &context) {
     if (!stages.output.has_update_definition()) {
         staged(stages, context);

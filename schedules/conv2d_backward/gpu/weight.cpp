@@ -69,7 +69,6 @@ namespace gpu {
 //
 // Registers a thread, the larger of sm_80 and sm_90, no stack, no spills, the most of f32, f16,
 // bf16: 72, in parts 72.
-// Its speed on a GPU is not measured.
 void backward_weight_staged(Conv2dBackwardWeightSliced &stages,
                             const Conv2dBackwardWeightContext &context) {
     const Sizes chosen = sizes(context);
@@ -104,7 +103,7 @@ void backward_weight_staged(Conv2dBackwardWeightSliced &stages,
 // Nothing is staged: the last rungs, and filters that would leave most of a 64 x 64 tile idle,
 // where threads are of groups too. A thread has one sum for each of its filters, and reads the
 // input once for all of them. Registers: 40; few 64, few_channels 56, depthwise 40; no stack, no
-// spills. Lost: parts in a thread, which become local memory. Its speed on a GPU is not measured.
+// spills. Lost: parts in a thread, which become local memory.
 void backward_weight_unstaged(Conv2dBackwardWeightSliced &stages,
                               const Conv2dBackwardWeightContext &context) {
     const Block block = block_of(sizes(context), stages, false);

@@ -146,8 +146,7 @@ namespace gpu {
 //     f32 nhwc   66   72   59   64
 //     f32 nchw   56   72   56   64
 // Lost: 1x1 of 16 channels, as many registers for twice the barriers. Slices of 32 channels for
-// any: 80 and 64 registers, but the layers of three channels, and most groups, are there. Its speed
-// on a GPU is not measured.
+// any: 80 and 64 registers, but the layers of three channels, and most groups, are there.
 void quantized_staged(QuantizedConv2dSliced &stages, const QuantizedConv2dContext &context) {
     const Block block(staged_tiles(context), context.nhwc);
     const RDom &d = stages.r;

@@ -46,7 +46,7 @@ namespace gpu {
 // 4 * 16 * (68 + 68) = 8704 bytes whatever the problem is. 256 FMAs a thread to 32 loads of four
 // floats from them, and to eight loads from global memory, of neighbouring channels by neighbouring
 // threads. Rows are 68 floats: threads that store neighbouring channels, or load four of one pair,
-// meet in no bank. Its speed on a GPU is not measured.
+// meet in no bank.
 void tensor_product_backward_weight(TensorProductBackwardWeightOffsets &stages,
                                     const WeightGradientContext &context) {
     const Block block = block_of(context, true);

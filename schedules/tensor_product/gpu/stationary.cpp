@@ -62,7 +62,6 @@ TensorProductStationarySizes tensor_product_stationary_sizes(const Context &cont
 // f32, f16 and bf16: 80; f64 128.
 //   tensor_product_stationary.generator -g tensor_product_stationary -f any -o . -e resources
 //       target=host-cuda-cuda_capability_80 algorithm=slots schedule=staged
-// Its speed on a GPU is not measured.
 void tensor_product_stationary(TensorProductStationary &stages, const Context &context) {
     const Block block = block_of(stages, context);
     const Tiles &t = block.tiles();
