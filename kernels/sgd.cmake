@@ -15,6 +15,6 @@ row(cpu  plain_adjacent  plain      chunks    f32,f16,bf16  any      -      mome
 row(cpu  plain           plain      chunks    f32,f16,bf16  any      -      momentum=0)
 
 #        row            algorithm  schedule            types         layouts  knobs  budget                             where
-row(cuda plain_aligned  plain      thread_per_vector   f32,f16,bf16  any      -      shared:0,registers:32,sectors:1.0  momentum=0 packed=1 aligned=1)
+row(cuda plain_aligned  plain      thread_per_vector   f32,f16,bf16  any      -      shared:0,registers:24,sectors:1.0  momentum=0 packed=1 aligned=1)
 row(gpu  plain_packed   plain      thread_per_element  f32,f16,bf16  any      -      shared:0,registers:16,sectors:1.0  momentum=0 packed=1)
 row(gpu  plain          plain      thread_per_element  f32,f16,bf16  any      -      shared:0,registers:24,sectors:1.0  momentum=0)

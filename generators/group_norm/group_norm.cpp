@@ -1,5 +1,7 @@
 #include "generators/group_norm/group_norm.h"
 
+#include "generators/group_norm/blocks.h"
+
 using namespace Halide;
 
 namespace hk::generators {
@@ -21,24 +23,6 @@ Func of_each_channel(const char *name, const GroupNormOperands &op,
 
 namespace {
 
-// What is looked at together of a group or of a channel: blocks of a box, whose number is
-// `numbers`. `element` of a lane at a place in a block, where the block `has` one there;
-// `count`: how many it has.
-struct Blocks {
-    std::vector<Var> of;  // group or channel; blocks come before it
-    Box lengths, numbers;
-    bool is_long, is_one;  // terms are more than kLongestSum; there is one block
-    int lanes, width;
-    std::function<Expr(const Box &block, const Box &place, const Expr &lane)> element, has;
-    bool masked;  // group or channel is a vector
-    // Of lanes that are vectors: elements and places of the rest.
-    std::function<Expr(const Box &block, const Box &place, const Expr &lane)> element_of_rest;
-    std::function<Expr(const Box &block, const Box &place)> has_rest;
-    Expr lanes_of_rest;
-    std::function<Expr(const Box &block)> count;
-    Expr total;  // count of all blocks
-};
-
 std::vector<Var> arguments_of(const Blocks &blocks, const GroupNorm &stages) {
     std::vector<Var> result{stages.bx, stages.by, stages.bz};
     // Channels stay innermost.
@@ -59,7 +43,8 @@ Values at_block(const std::vector<Var> &arguments, const GroupNorm &stages, cons
     return result;
 }
 
-// stages.first, middle, about and of_block.
+}  // namespace
+
 void add_blocks(const Blocks &blocks, GroupNorm &stages) {
     const Box block{stages.bx, stages.by, stages.bz};
     const std::vector<Var> of_block = arguments_of(blocks, stages);
@@ -103,6 +88,8 @@ void add_blocks(const Blocks &blocks, GroupNorm &stages) {
         Tuple(middle, value(stages.about.total, at, 0), value(stages.about.total, at, 1));
 }
 
+namespace {
+
 // stages.merged, from of_block.
 void merge_blocks(const Blocks &blocks, GroupNorm &stages) {
     const std::vector<Var> of_block = arguments_of(blocks, stages);
@@ -138,7 +125,8 @@ void merge_blocks(const Blocks &blocks, GroupNorm &stages) {
     stages.merged(blocks.of) = Tuple(centre, offset, stages.squares.running(all)[0]);
 }
 
-// mean, what it is too small by, 1 / deviation.
+}  // namespace
+
 Tuple statistics_of(const GroupNormOperands &op, const Expr &start, const Expr &offset,
                     const Expr &squares) {
     const Expr mean = strict_float(start + offset);
@@ -148,13 +136,11 @@ Tuple statistics_of(const GroupNormOperands &op, const Expr &start, const Expr &
     return {mean, lost, strict_float(1.f / sqrt(variance + op.epsilon))};
 }
 
-// Of a channel, from the statistics of its group.
 Values factors_of(const GroupNormOperands &op, const Tuple &statistics, const Expr &channel) {
     const Expr factor = statistics[2] * op.weight(channel, g);
     return {statistics[0], factor, strict_float(op.bias(channel, g) - statistics[1] * factor)};
 }
 
-// stages.output: of the input's `value`, in f32.
 void add_output(const GroupNormOperands &op, const Expr &value, const Tuple &factors,
                 GroupNorm &stages) {
     stages.output = Func("result");
@@ -162,13 +148,14 @@ void add_output(const GroupNormOperands &op, const Expr &value, const Tuple &fac
         cast(op.type, strict_float((value - factors[0]) * factors[1] + factors[2]));
 }
 
-// Where Funcs have them, of a group.
 void add_saved(const Expr &mean, const Expr &rstd, GroupNorm &stages) {
     stages.mean = Func("mean_of_group");
     stages.mean(group, g, n) = mean;
     stages.rstd = Func("rstd_of_group");
     stages.rstd(group, g, n) = rstd;
 }
+
+namespace {
 
 // From statistics, all that comes after them.
 void finish(const GroupNormOperands &op, GroupNorm &stages) {
@@ -363,111 +350,6 @@ GroupNorm group_norm_by_runs(const GroupNormOperands &op, const GroupNormSizes &
     stages.statistics = Func("statistics");
     stages.statistics(group, g, n) = statistics_of(op, merged[0], merged[1], merged[2]);
     finish(op, stages);
-    return stages;
-}
-
-namespace {
-
-// stages.statistics, from of_block of all parts of a group's channels.
-void merge_parts(const GroupNormOperands &op, const GroupNormSizes &sizes, const Blocks &blocks,
-                 GroupNorm &stages) {
-    const int across = sizes.channel_lanes / sizes.down;
-    const Expr first = group * op.channels_of_group();
-    const auto channel = [&](const Box &place, const Expr &lane) {
-        return place[0] * across + lane % across;
-    };
-    const auto part = [&](const Box &place, const Expr &lane) {
-        return place[1] * sizes.down + lane / across;
-    };
-    const Expr start = stages.of_block(within(first, op.channels), 0, 0, 0, g, n)[0];
-    // Of a part: the distance of its middle from the start, its sums, and their count.
-    const auto over_parts = [&](const char *name, const auto &term) {
-        return lane_sums(
-            {name,
-             {group, g, n},
-             sizes.channel_lanes,
-             sizes.channel_width,
-             {ceil_div(op.channels_of_group(), across), ceil_div(blocks.numbers[0], sizes.down),
-              blocks.numbers[1]},
-             1,
-             true,
-             [&](const Box &place, const Expr &lane) {
-                 const Box at{within(part(place, lane), blocks.numbers[0]),
-                              within(place[2], blocks.numbers[1]), 0};
-                 const Tuple of = stages.of_block(within(first + channel(place, lane), op.channels),
-                                                  at[0], at[1], at[2], g, n);
-                 return Values{term(strict_float(of[0] - start), of[1], of[2], blocks.count(at))};
-             },
-             [&](const Box &place, const Expr &lane) {
-                 return channel(place, lane) < op.channels_of_group() &&
-                        part(place, lane) < blocks.numbers[0];
-             }});
-    };
-    stages.channel_offsets = over_parts(
-        "part_offsets", [](const Expr &distance, const Expr &sum, const Expr &, const Expr &count) {
-            return strict_float(distance * count + sum);
-        });
-    const Expr offset = value(stages.channel_offsets.total, {group, g, n}) / op.count();
-    stages.channel_squares = over_parts(
-        "part_squares",
-        [&](const Expr &distance, const Expr &sum, const Expr &squares, const Expr &count) {
-            const Expr mean = sum / count;
-            const Expr from_mean = strict_float(distance + (mean - offset));
-            return strict_float(strict_float(squares - sum * mean) + count * from_mean * from_mean);
-        });
-    stages.statistics = Func("statistics");
-    stages.statistics(group, g, n) =
-        statistics_of(op, start, offset, value(stages.channel_squares.total, {group, g, n}));
-}
-
-}  // namespace
-
-GroupNorm group_norm_by_parts(const GroupNormOperands &op, const GroupNormSizes &sizes) {
-    GroupNorm stages;
-    const int length = sizes.block;
-    const auto column = [=](const Box &b, const Expr &i) { return b[0] * length + i; };
-    stages.terms = Func("terms");
-    stages.terms(pixel, c, stages.bx, stages.by, stages.bz, g, n) =
-        cast<float>(op.input(c, g, within(column({stages.bx}, pixel), op.width, true),
-                             within(stages.by, op.height, true), n));
-    Blocks blocks;
-    blocks.of = {c, g, n};
-    blocks.is_long = blocks.is_one = false;
-    blocks.lanes = blocks.width = 1;
-    blocks.masked = true;
-    blocks.lengths = {length, 1, 1};
-    blocks.numbers = {ceil_div(op.width, length), op.height, 1};
-    blocks.element = [&](const Box &b, const Box &place, const Expr &) {
-        return Expr(stages.terms(place[0], c, b[0], b[1], b[2], g, n));
-    };
-    blocks.has = [=](const Box &b, const Box &place, const Expr &) {
-        return column(b, place[0]) < op.width;
-    };
-    blocks.count = [=](const Box &b) { return cast<float>(min(op.width - column(b, 0), length)); };
-    add_blocks(blocks, stages);
-    merge_parts(op, sizes, blocks, stages);
-
-    const Expr first = group * op.channels_of_group();
-    Values factors = factors_of(op, stages.statistics(group, g, n), within(first + c, op.channels));
-    factors.push_back(stages.statistics(group, g, n)[2]);
-    stages.factors = Func("factors");
-    stages.factors(c, group, g, n) = Tuple(factors);
-    const auto of_group = [&](const Expr &channel, const Expr &of) {
-        return stages.factors(within(channel, op.channels_of_group()), within(of, op.groups), g,
-                              within(n, op.batch));
-    };
-    add_saved(of_group(0, group)[0], of_group(0, group)[3], stages);
-    const FuncRef its = of_group(c % op.channels_of_group(), c / op.channels_of_group());
-    stages.of_channel = Func("of_channel");
-    stages.of_channel(c, g, n) = Tuple(its[0], its[1], its[2]);
-
-    // What a thread has of a row is loaded before any of it is stored; in place of what is not
-    // there, its first.
-    const Expr its_first = x / sizes.together * sizes.together;
-    stages.loaded = Func("loaded");
-    stages.loaded(c, g, x, y, n) = cast<float>(
-        op.input(c, g, within(select(x < op.width, x, its_first), op.width, true), y, n));
-    add_output(op, stages.loaded(c, g, x, y, n), stages.of_channel(c, g, n), stages);
     return stages;
 }
 

@@ -75,7 +75,8 @@ struct GroupNorm {
 GroupNorm group_norm_by_channels(const GroupNormOperands &operands, const GroupNormSizes &sizes);
 GroupNorm group_norm_by_runs(const GroupNormOperands &operands, const GroupNormSizes &sizes);
 // By parts lanes are channels as well (nhwc), and a block is `block` pixels of a row; blocks of all
-// channels of a group are merged at once, by channel_lanes, of which `down` are blocks.
+// channels of a group are merged at once, by channel_lanes, of which `down` are blocks, or more
+// where channels are fewer.
 GroupNorm group_norm_by_parts(const GroupNormOperands &operands, const GroupNormSizes &sizes);
 
 // of_pixels: of a channel of an image the sums of the output's gradient, and of that times the
