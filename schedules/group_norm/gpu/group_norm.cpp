@@ -186,8 +186,8 @@ void group_norm_rows(GroupNorm &stages, const GroupNormContext &) {
 
 namespace {
 
-// The first kernel of group_norm_parts(). Of dimensions that are fused without a split by one, Halide
-// 21 makes one index of memory, though slices lie between them.
+// The first kernel of group_norm_parts(). Of dimensions that are fused without a split by one,
+// Halide 21 makes one index of memory, though slices lie between them.
 void in_parts(GroupNorm &stages, const GroupNormContext &context, int length) {
     const Var &bx = stages.bx, &by = stages.by, &bz = stages.bz;
     const Var co("co"), bo("bo"), yo("yo"), no("no"), block("block");
@@ -253,7 +253,7 @@ void factors_of_groups(GroupNorm &stages, const GroupNormContext &context) {
 // The third: a thread has `together` pixels of a channel.
 void output_of_parts(GroupNorm &stages, int together) {
     // compute_with() asks for one name, which ends with that of the innermost loop that was fused.
-    const Var co("co"), xo("xo"), xt("xt"), yo("yo"), no("no"), block("block");
+    const Var co("co"), xo("xo"), xt("xt"), yo("yo"), no("no"), go("go"), block("block");
     Func out = stages.output;
     out.compute_root()
         .split(c, co, c, 32, guard)
@@ -277,10 +277,12 @@ void output_of_parts(GroupNorm &stages, int together) {
     stages.loaded.bound_extent(y, 1).bound_extent(x, together).unroll(x);
     for (Func one : {stages.mean, stages.rstd}) {
         one.compute_root()
+            .split(group, go, group, 32, guard)
             .split(n, no, n, 1)
-            .reorder(group, n, no, g)
+            .reorder(go, group, n, no, g)
             .fuse(n, no, block)
             .gpu_blocks(block, g)
+            .gpu_threads(group)
             .never_partition_all();
         one.compute_with(out, block);
     }
