@@ -3,7 +3,8 @@
 // layout of their buffers.
 //
 // Buffers: [x, y, z] each, with any strides. adjacent: elements along x lie next to each other in
-// all of them. packed: and there is one run of them, so that y and z have one element.
+// all of them. packed: and there is one run of them, so that y and z have one element. aligned: and
+// all begin at a multiple of kAlignment bytes.
 
 #include "generators/kernel_generator.h"
 #include "generators/letters.h"
@@ -14,7 +15,8 @@ namespace hk::generators {
 template<typename T>
 class ElementwiseGenerator : public KernelGenerator<T> {
 public:
-    Halide::GeneratorParam<int> fix_adjacent{"fix_adjacent", 0}, fix_packed{"fix_packed", 0};
+    Halide::GeneratorParam<int> fix_adjacent{"fix_adjacent", 0}, fix_packed{"fix_packed", 0},
+        fix_aligned{"fix_aligned", 0};
 
 protected:
     template<typename Buffer>
@@ -24,10 +26,13 @@ protected:
         constrain_strides(buffer);
     }
 
+    static constexpr int kAlignment = 16;  // bytes, as runtime/src/elementwise/elementwise.h has it
+
     // Enough for the second buffer of an output with two: it has the first one's sizes.
     template<typename Buffer>
     void constrain_strides(Buffer &buffer) const {
         if (!fix_adjacent && !fix_packed) buffer.dim(0).set_stride(Halide::Expr());
+        if (fix_aligned) buffer.set_host_alignment(kAlignment);
     }
 
     // Of an output's dimensions. `cases`: conditions on arguments, each of which selects a part of

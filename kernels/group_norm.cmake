@@ -14,10 +14,13 @@ row(cpu  gradient_rows rows                 cached_rows   f32,f16,bf16  nhwc    
 row(cpu  gradient_few  parts_of_few_pixels  cached_part   f32,f16,bf16  nhwc,nchw  -        backward=1 pixels<=256)
 row(cpu  gradient      parts                cached_part   f32,f16,bf16  nhwc,nchw  -        backward=1)
 
-# GPU: a block of threads a group, for the gradients first one a channel; last a thread a group, which stages nothing.
-# Budgets are what was measured, registers rounded up to a multiple of 8.
-#        row                algorithm  schedule         types         layouts    knobs  budget                                               where
-row(gpu  block              runs       block_a_group    f32,f16,bf16  nhwc,nchw  -      shared:3204,registers:48,conflicts:1.0,sectors:1.75  backward=0)
-row(gpu  unstaged           runs       unstaged         f32,f16,bf16  nhwc,nchw  -      shared:0,registers:48,sectors:1.7                    backward=0)
-row(gpu  gradient           images     block_a_channel  f32,f16,bf16  nhwc,nchw  -      shared:3072,registers:40,conflicts:1.45,sectors:1.7  backward=1)
-row(gpu  gradient_unstaged  images     unstaged         f32,f16,bf16  nhwc,nchw  -      shared:0,registers:40,sectors:2.5                    backward=1)
+# GPU: of nhwc a warp a group of few pixels, else threads for parts of each channel; a block of threads a group, for the
+# gradients first one a channel; last a thread a group, which stages nothing. Budgets are what was measured, registers
+# rounded up to a multiple of 8.
+#        row                algorithm  schedule          types         layouts    knobs  budget                                                where
+row(gpu  rows               runs       warp_a_group      f32,f16,bf16  nhwc       -      shared:3616,registers:40,conflicts:1.05,sectors:1.05  backward=0 few_pixels)
+row(gpu  parts              parts      threads_of_parts  f32,f16,bf16  nhwc       -      shared:2184,registers:64,conflicts:1.0,sectors:1.05   backward=0 pixels>=8)
+row(gpu  block              runs       block_a_group     f32,f16,bf16  nhwc,nchw  -      shared:3204,registers:48,conflicts:1.0,sectors:1.75   backward=0)
+row(gpu  unstaged           runs       unstaged          f32,f16,bf16  nhwc,nchw  -      shared:0,registers:48,sectors:1.7                     backward=0)
+row(gpu  gradient           images     block_a_channel   f32,f16,bf16  nhwc,nchw  -      shared:3072,registers:40,conflicts:1.45,sectors:1.7   backward=1)
+row(gpu  gradient_unstaged  images     unstaged          f32,f16,bf16  nhwc,nchw  -      shared:0,registers:40,sectors:2.5                     backward=1)

@@ -1,5 +1,7 @@
 #include "generators/group_norm/group_norm.h"
 
+#include "generators/group_norm/blocks.h"
+
 using namespace Halide;
 
 namespace hk::generators {
@@ -21,24 +23,6 @@ Func of_each_channel(const char *name, const GroupNormOperands &op,
 
 namespace {
 
-// What is looked at together of a group or of a channel: blocks of a box, whose number is
-// `numbers`. `element` of a lane at a place in a block, where the block `has` one there;
-// `count`: how many it has.
-struct Blocks {
-    std::vector<Var> of;  // group or channel; blocks come before it
-    Box lengths, numbers;
-    bool is_long, is_one;  // terms are more than kLongestSum; there is one block
-    int lanes, width;
-    std::function<Expr(const Box &block, const Box &place, const Expr &lane)> element, has;
-    bool masked;  // group or channel is a vector
-    // Of lanes that are vectors: elements and places of the rest.
-    std::function<Expr(const Box &block, const Box &place, const Expr &lane)> element_of_rest;
-    std::function<Expr(const Box &block, const Box &place)> has_rest;
-    Expr lanes_of_rest;
-    std::function<Expr(const Box &block)> count;
-    Expr total;  // count of all blocks
-};
-
 std::vector<Var> arguments_of(const Blocks &blocks, const GroupNorm &stages) {
     std::vector<Var> result{stages.bx, stages.by, stages.bz};
     // Channels stay innermost.
@@ -59,7 +43,8 @@ Values at_block(const std::vector<Var> &arguments, const GroupNorm &stages, cons
     return result;
 }
 
-// stages.first, middle, about and of_block.
+}  // namespace
+
 void add_blocks(const Blocks &blocks, GroupNorm &stages) {
     const Box block{stages.bx, stages.by, stages.bz};
     const std::vector<Var> of_block = arguments_of(blocks, stages);
@@ -103,6 +88,8 @@ void add_blocks(const Blocks &blocks, GroupNorm &stages) {
         Tuple(middle, value(stages.about.total, at, 0), value(stages.about.total, at, 1));
 }
 
+namespace {
+
 // stages.merged, from of_block.
 void merge_blocks(const Blocks &blocks, GroupNorm &stages) {
     const std::vector<Var> of_block = arguments_of(blocks, stages);
@@ -138,7 +125,8 @@ void merge_blocks(const Blocks &blocks, GroupNorm &stages) {
     stages.merged(blocks.of) = Tuple(centre, offset, stages.squares.running(all)[0]);
 }
 
-// mean, what it is too small by, 1 / deviation.
+}  // namespace
+
 Tuple statistics_of(const GroupNormOperands &op, const Expr &start, const Expr &offset,
                     const Expr &squares) {
     const Expr mean = strict_float(start + offset);
@@ -148,23 +136,35 @@ Tuple statistics_of(const GroupNormOperands &op, const Expr &start, const Expr &
     return {mean, lost, strict_float(1.f / sqrt(variance + op.epsilon))};
 }
 
+Values factors_of(const GroupNormOperands &op, const Tuple &statistics, const Expr &channel) {
+    const Expr factor = statistics[2] * op.weight(channel, g);
+    return {statistics[0], factor, strict_float(op.bias(channel, g) - statistics[1] * factor)};
+}
+
+void add_output(const GroupNormOperands &op, const Expr &value, const Tuple &factors,
+                GroupNorm &stages) {
+    stages.output = Func("result");
+    stages.output(c, g, x, y, n) =
+        cast(op.type, strict_float((value - factors[0]) * factors[1] + factors[2]));
+}
+
+void add_saved(const Expr &mean, const Expr &rstd, GroupNorm &stages) {
+    stages.mean = Func("mean_of_group");
+    stages.mean(group, g, n) = mean;
+    stages.rstd = Func("rstd_of_group");
+    stages.rstd(group, g, n) = rstd;
+}
+
+namespace {
+
 // From statistics, all that comes after them.
 void finish(const GroupNormOperands &op, GroupNorm &stages) {
     const Func &statistics = stages.statistics;
     stages.factors = of_each_channel("factors", op, [&](const Expr &channel, const Expr &of) {
-        const Expr factor = statistics(of, g, n)[2] * op.weight(channel, g);
-        return Values{statistics(of, g, n)[0], factor,
-                      strict_float(op.bias(channel, g) - statistics(of, g, n)[1] * factor)};
+        return factors_of(op, statistics(of, g, n), channel);
     });
-    const Tuple factors = stages.factors(c, g, n);
-    stages.output = Func("result");
-    stages.output(c, g, x, y, n) = cast(
-        op.type, strict_float((cast<float>(op.input(c, g, x, y, n)) - factors[0]) * factors[1] +
-                              factors[2]));
-    stages.mean = Func("mean_of_group");
-    stages.mean(group, g, n) = statistics(group, g, n)[0];
-    stages.rstd = Func("rstd_of_group");
-    stages.rstd(group, g, n) = statistics(group, g, n)[2];
+    add_output(op, cast<float>(op.input(c, g, x, y, n)), stages.factors(c, g, n), stages);
+    add_saved(statistics(group, g, n)[0], statistics(group, g, n)[2], stages);
 }
 
 // stages.statistics, from merged of each channel.

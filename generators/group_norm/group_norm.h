@@ -9,7 +9,7 @@
 
 namespace hk::generators {
 
-inline const Halide::Var group{"group"};
+inline const Halide::Var group{"group"}, pixel{"pixel"};
 
 struct GroupNormOperands {
     Halide::Func input, output_gradient;  // (c, g, x, y, n)
@@ -44,6 +44,7 @@ struct GroupNormSizes {
     int down;                          // of the lanes so many along the second dimension
     int channel_lanes, channel_width;  // of sums over a group's channels
     int block;                         // terms of a lane that have a middle of their own; 0: all
+    int together = 1;                  // by parts: pixels of a row whose output is made together
 };
 
 // Elements may lie far from zero and close to each other. So they are taken in blocks, each from
@@ -55,11 +56,16 @@ struct GroupNormSizes {
 //
 // statistics(group, g, n): the mean in f32, what it is too small by, 1 / deviation. factors(c, g,
 // n): the mean in f32, what the distance from it is multiplied by, and what is added.
+//
+// By parts terms is a block's elements, and loaded those of the output: what schedules keep in
+// registers. factors are those of channel c of a group there, (c, group, g, n), and have 1 /
+// deviation too; of_channel is of channel c of the slice.
 struct GroupNorm {
     Halide::Var bx{"bx"}, by{"by"}, bz{"bz"};
     LaneSums first, about;
     BlockedSum offsets, squares;
     LaneSums channel_offsets, channel_squares;
+    Halide::Func terms, loaded, of_channel;
     Halide::Func middle, of_block, merged, statistics, factors, output, mean, rstd;
 };
 
@@ -68,6 +74,10 @@ struct GroupNorm {
 // is one group then.
 GroupNorm group_norm_by_channels(const GroupNormOperands &operands, const GroupNormSizes &sizes);
 GroupNorm group_norm_by_runs(const GroupNormOperands &operands, const GroupNormSizes &sizes);
+// By parts lanes are channels as well (nhwc), and a block is `block` pixels of a row; blocks of all
+// channels of a group are merged at once, by channel_lanes, of which `down` are blocks, or more
+// where channels are fewer.
+GroupNorm group_norm_by_parts(const GroupNormOperands &operands, const GroupNormSizes &sizes);
 
 // of_pixels: of a channel of an image the sums of the output's gradient, and of that times the
 // normalised input. of_channels: those of a group, times the weight. factors(c, g, n): what the

@@ -54,10 +54,17 @@ public:
         operands.type = type;
         operands.nhwc = order.nhwc();
         operands.weight = vector("weight_of", weight, has_weight, 1.f);
-        sc::GroupNormContext context = {get_target(), order.nhwc(),
-                                        schedule_name, knobs,
-                                        operands.channels, operands.pixels(),
+        sc::GroupNormContext context = {get_target(),
+                                        order.nhwc(),
+                                        schedule_name,
+                                        knobs,
+                                        operands.channels,
+                                        operands.pixels(),
                                         input.dim(dim_g).extent()};
+        context.groups = operands.groups;
+        context.width = operands.width;
+        context.height = operands.height;
+        context.batch = operands.batch;
         context.read = {memory_of(input)};
         if (backward()) context.read.push_back(memory_of(*output_gradient_));
         backward() ? generate_backward(order, operands, context)
@@ -163,11 +170,15 @@ private:
         operands.epsilon = *epsilon_;
         operands.bias = vector("bias_of", *bias_, *has_bias_, 0.f);
         stay_inside(operands, context);
-        if (!by_runs() && algorithm.value() != "channels")
-            throw CompileError("algorithm is " + algorithm.value() + ", not channels or runs");
+        const std::map<std::string, decltype(&group_norm_by_runs)> algorithms = {
+            {"channels", group_norm_by_channels},
+            {"parts", group_norm_by_parts},
+            {"runs", group_norm_by_runs}};
+        if (!algorithms.contains(algorithm))
+            throw CompileError("algorithm is " + algorithm.value() +
+                               ", not channels, parts or runs");
         const GroupNormSizes sizes = sc::group_norm_sizes(context);
-        GroupNorm stages = by_runs() ? group_norm_by_runs(operands, sizes)
-                                     : group_norm_by_channels(operands, sizes);
+        GroupNorm stages = algorithms.at(algorithm)(operands, sizes);
         (*output_)(order.image_arguments(c)) = stages.output(c, g, x, y, n);
         (*mean_)(group, g, n) = stages.mean(group, g, n);
         (*rstd_)(group, g, n) = stages.rstd(group, g, n);

@@ -16,6 +16,8 @@ void activate(generators::Activate &stages, const ElementwiseContext &context);
 
 // By the names of the table.
 inline const Table<generators::Activate, ElementwiseContext> activate_schedules = {
-    {"chunks", cpu::activate}, {"thread_per_element", gpu::activate}};
+    {"chunks", cpu::activate},
+    {"thread_per_element", gpu::activate},
+    {"thread_per_vector", gpu::activate}};
 
 }  // namespace hk::schedules

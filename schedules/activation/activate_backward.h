@@ -16,6 +16,8 @@ void activate_backward(generators::ActivateBackward &stages, const ElementwiseCo
 
 // By the names of the table.
 inline const Table<generators::ActivateBackward, ElementwiseContext> activate_backward_schedules = {
-    {"chunks", cpu::activate_backward}, {"thread_per_element", gpu::activate_backward}};
+    {"chunks", cpu::activate_backward},
+    {"thread_per_element", gpu::activate_backward},
+    {"thread_per_vector", gpu::activate_backward}};
 
 }  // namespace hk::schedules

@@ -10,10 +10,11 @@ struct GroupNormContext {
     Halide::Target target;
     bool nhwc;
     std::string schedule, knobs;
-    Halide::Expr channels, pixels;  // of a slice
-    Halide::Expr slices;            // of an image
+    Halide::Expr channels, pixels;             // of a slice
+    Halide::Expr slices;                       // of an image
     std::vector<Halide::Parameter> read = {};  // images
-    Halide::Expr images = {};       // of a part, where gradients are added up by parts
+    Halide::Expr images = {};                  // of a part, where gradients are added up by parts
+    Halide::Expr groups = {}, width = {}, height = {}, batch = {};  // groups of a slice
 };
 
 // The lanes of sums and the sizes of blocks: they decide the order of adding, and so the last bits.
@@ -29,6 +30,8 @@ void group_norm_backward_rows(generators::GroupNormBackward &stages,
 
 namespace gpu {
 void group_norm(generators::GroupNorm &stages, const GroupNormContext &context);
+void group_norm_rows(generators::GroupNorm &stages, const GroupNormContext &context);
+void group_norm_parts(generators::GroupNorm &stages, const GroupNormContext &context);
 void group_norm_unstaged(generators::GroupNorm &stages, const GroupNormContext &context);
 void group_norm_backward(generators::GroupNormBackward &stages, const GroupNormContext &context);
 void group_norm_backward_unstaged(generators::GroupNormBackward &stages,
@@ -41,6 +44,8 @@ inline const Table<generators::GroupNorm, GroupNormContext> group_norm_schedules
     {"cached_slice", cpu::group_norm_channels},
     {"cached_group", cpu::group_norm_runs},
     {"block_a_group", gpu::group_norm},
+    {"warp_a_group", gpu::group_norm_rows},
+    {"threads_of_parts", gpu::group_norm_parts},
     {"unstaged", gpu::group_norm_unstaged}};
 inline const Table<generators::GroupNormBackward, GroupNormContext> group_norm_backward_schedules =
     {{"root", root_of_sizes},

@@ -16,6 +16,6 @@ void sgd(generators::Sgd &stages, const ElementwiseContext &context);
 
 // By the names of the table.
 inline const Table<generators::Sgd, ElementwiseContext> sgd_schedules = {
-    {"chunks", cpu::sgd}, {"thread_per_element", gpu::sgd}};
+    {"chunks", cpu::sgd}, {"thread_per_element", gpu::sgd}, {"thread_per_vector", gpu::sgd}};
 
 }  // namespace hk::schedules

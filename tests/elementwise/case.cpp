@@ -27,7 +27,7 @@ Shape draw_shape(Random &random, int64_t elements) {
 }
 
 Placement draw_placement(Random &random, const ElementwiseRequest &request) {
-    if (range_of(request.where, "packed").first == 1) return Placement::packed;
+    if (range_of(request.where, "packed").first == 1) return packed_placement(request.where);
     const bool adjacent = range_of(request.where, "adjacent").first == 1;
     return static_cast<Placement>(uniform(random, 0, adjacent ? 2 : 4));
 }
@@ -181,6 +181,10 @@ Elementwise elementwise_of(const KernelInfo &row) {
     return family == "activate"            ? Elementwise::activate
            : family == "activate_backward" ? Elementwise::activate_backward
                                            : Elementwise::sgd;
+}
+
+Placement packed_placement(std::span<const Constraint> where) {
+    return range_of(where, "aligned").first == 1 ? Placement::aligned : Placement::packed;
 }
 
 std::span<const ActivationOptions> tested_activations() {

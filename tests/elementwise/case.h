@@ -33,6 +33,9 @@ struct ElementwiseCase {
 std::string to_string(const ElementwiseCase &c);
 void make_empty(ElementwiseCase &c);
 
+// Where a row takes packed tensors.
+Placement packed_placement(std::span<const Constraint> where);
+
 struct ElementwiseRequest {
     Elementwise family;
     DataType type;

@@ -1,6 +1,7 @@
 // Activations, their gradients and SGD on CUDA, launched on the software device's driver, which
 // checks each launch and does not run it.
 
+#include <algorithm>
 #include <functional>
 
 #include "hk/activation.h"
@@ -34,9 +35,10 @@ protected:
         ASSERT_EQ(tests::launches().size(), 1u);
         expect_launches_of(kernel);
         const tests::Operation &launch = tests::launches()[0];
+        const int64_t each = kernel.schedule == std::string_view("thread_per_vector") ? 4 : 1;
         const int64_t threads = int64_t{launch.grid[0]} * launch.block[0];
-        EXPECT_GE(threads, elements);
-        EXPECT_LT(threads, elements + launch.block[0]);
+        EXPECT_GE(threads * each, elements);
+        EXPECT_LT(threads * each, elements + launch.block[0] * each);
         EXPECT_EQ(launch.grid[1] * launch.grid[2] * launch.block[1] * launch.block[2], 1u);
         launched_.insert(kernel.name);
     }
@@ -88,6 +90,25 @@ TEST_F(CudaElementwise, CallsThatAreSeveralLaunches) {
     EXPECT_EQ(tests::launches().size(), 2u);
 }
 
+// A view that begins elsewhere than at 16 bytes is no vector's, whichever tensor it is.
+TEST_F(CudaElementwise, VectorsAreOfAlignedViews) {
+    const Tensor whole({2, 320}, DataType::f32, kDevice);
+    const auto view = [&](int64_t row, int64_t from) {
+        return whole.slice(0, row, 1).slice(1, from, 300);
+    };
+    for (const auto &[first, second, name] : {std::tuple{4, 8, "activate_aligned_f32_cuda"},
+                                              {4, 5, "activate_packed_f32_cuda"},
+                                              {2, 8, "activate_packed_f32_cuda"}}) {
+        driver().clear();
+        activate(view(0, first), view(1, second));
+        const auto row =
+            std::ranges::find(activate_kernels(), std::string_view(name), &KernelInfo::name);
+        ASSERT_NE(row, activate_kernels().end());
+        ASSERT_EQ(tests::launches().size(), 1u);
+        expect_launches_of(*row);
+    }
+}
+
 TEST_F(CudaElementwise, RunsOnTheCallersStream) {
     const tests::Queue queue;
     const Stream on = queue.stream();
@@ -107,9 +128,9 @@ TEST_F(CudaElementwise, FailuresAreExceptionsAndLeakNothing) {
     const Tensor a({300}, DataType::f32, kDevice), b({300}, DataType::f32, kDevice),
         c({300}, DataType::f32, kDevice);
     tests::fail("cuLaunchKernel", 719);
-    EXPECT_ERROR(Error, "activate_packed_f32_cuda", activate(a, b));
-    EXPECT_ERROR(Error, "activate_backward_packed_f32_cuda", activate_backward(a, b, c));
-    EXPECT_ERROR(Error, "sgd_momentum_packed_f32_cuda", sgd_step(a, b, c, {0.1f, 0.9f}));
+    EXPECT_ERROR(Error, "activate_aligned_f32_cuda", activate(a, b));
+    EXPECT_ERROR(Error, "activate_backward_aligned_f32_cuda", activate_backward(a, b, c));
+    EXPECT_ERROR(Error, "sgd_momentum_aligned_f32_cuda", sgd_step(a, b, c, {0.1f, 0.9f}));
     driver().clear_faults();
     activate(a, b);
 }

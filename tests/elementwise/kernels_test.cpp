@@ -55,6 +55,7 @@ TEST_P(ElementwiseRow, IsTheReferenceOfEachActivation) {
     ElementwiseCase c{.family = elementwise_of(row), .type = row.type};
     if (c.family == Elementwise::sgd) return;  // which has none
     c.shape = {3, 333};
+    c.output = c.first = c.second = packed_placement(row.where);
     for (const Device device : devices_) {
         for (const ActivationOptions &activation : tested_activations()) {
             c.activation = activation;
@@ -72,7 +73,7 @@ TEST_P(ElementwiseRow, IsTheSameInPlace) {
     for (const Device device : devices_) {
         for (const ActivationOptions &activation : tested_activations()) {
             c.activation = activation;
-            for (const Placement placement : {Placement::packed, Placement::steps}) {
+            for (const Placement placement : {packed_placement(row.where), Placement::steps}) {
                 c.output = c.first = c.second = placement;
                 for (const int64_t length : {1, 2, 15, 16, 17, 33, 1000, 16385, 40001}) {
                     if (length > 8 * elements_on(device) / 5) continue;

@@ -48,7 +48,8 @@ TEST_P(GroupNormRow, KeepsTheDigitsOfLongSums) {
         for (const Constraint &constraint : row.where) {
             const std::string_view field = constraint.field;
             if (field == "backward") c.problem.backward = constraint.value == 1;
-            if (field == "pixels") {  // few, so that channels are many
+            const bool few = constraint.relation == Constraint::Relation::at_most;
+            if (field == "pixels" && few) {  // so that channels are many
                 c.problem.height = c.problem.width = 1;
                 c.problem.channels = 1000000;
             }

@@ -34,7 +34,8 @@ std::string describe(const Tensor &base, int64_t place) {
 }  // namespace
 
 const char *name_of(Placement placement) {
-    const char *names[] = {"packed", "margins", "steps", "reversed", "permuted", "flipped"};
+    const char *names[] = {"packed",   "margins", "steps",  "reversed",
+                           "permuted", "flipped", "aligned"};
     return names[static_cast<size_t>(placement)];
 }
 
@@ -78,13 +79,14 @@ void Placed::move_to(Device device) {
 
 Shape Placed::draw_cuts(Placement placement, Random &random) {
     const size_t rank = shape_.size();
-    if (placement == Placement::packed || rank == 0) {
+    const bool aligned = placement == Placement::aligned;
+    if (placement == Placement::packed || aligned || rank == 0) {
         int64_t elements = 1;
         for (const int64_t extent : shape_) {
             elements *= extent;
         }
         // Not a multiple of any vector: the data need be aligned to its type alone.
-        const int64_t guard = uniform(random, 61, 67);
+        const int64_t guard = aligned ? 64 : uniform(random, 61, 67);
         cuts_ = {{guard, 1}};
         return {elements + 2 * guard};
     }

@@ -19,6 +19,7 @@ enum class Placement {
     reversed,  // the same as margins, every dimension from its end
     permuted,  // of a tensor whose dimensions stand in the opposite order, with margins and steps
     flipped,   // as reversed, but the innermost of several dimensions from its start
+    aligned,   // as packed, and on a GPU it begins at a multiple of 64 elements
 };
 
 const char *name_of(Placement placement);  // "packed", "margins", …

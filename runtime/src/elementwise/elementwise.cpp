@@ -6,6 +6,7 @@
 
 #include "hk/error.h"
 #include "operand_check.h"
+#include "storage.h"
 
 namespace hk::detail {
 
@@ -87,7 +88,14 @@ size_t longest(const Elementwise::Call &call) {
     return best;
 }
 
-// Halves a call until kernels can count it.
+bool is_aligned(const BufferView &view) {
+    // What OpenCL's memory starts with is aligned.
+    const bool is_pointer = view.device().type() != DeviceType::opencl;
+    const auto start = is_pointer ? reinterpret_cast<uintptr_t>(view.storage->memory) : 0;
+    return (start + static_cast<uintptr_t>(view.byte_offset())) % Elementwise::kAlignment == 0;
+}
+
+// Halves a call until kernels can count it; what is aligned stays so.
 void push(std::vector<Elementwise::Call> &calls, Elementwise::Call call) {
     for (BufferView &view : call) {
         for (size_t d = 0; d < view.dims.size(); d++) {
@@ -101,7 +109,8 @@ void push(std::vector<Elementwise::Call> &calls, Elementwise::Call call) {
     Elementwise::Call rest = call;
     const size_t d = longest(call);
     for (size_t i = 0; i < call.size() && call[i].dims.size() > 0; i++) {
-        const int64_t half = call[i].dims[d].extent / 2;
+        int64_t half = call[i].dims[d].extent / 2;
+        if (half > Elementwise::kAlignment) half -= half % Elementwise::kAlignment;
         rest[i].offset += half * call[i].dims[d].stride;
         rest[i].dims[d].extent -= half;
         call[i].dims[d].extent = half;
@@ -138,6 +147,10 @@ Elementwise elementwise(std::span<const Operand> operands) {
         }
     }
     for (Elementwise::Call &call : places) push(result.calls, std::move(call));
+    result.aligned =
+        result.packed && std::ranges::all_of(result.calls, [&](const auto &call) {
+            return std::ranges::all_of(std::span(call).first(operands.size()), is_aligned);
+        });
     return result;
 }
 

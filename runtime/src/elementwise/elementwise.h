@@ -18,10 +18,12 @@ struct Elementwise {
     // As many views as there are tensors; of an undefined one the first's. Several calls where
     // three dimensions don't do, or a tensor is larger than kernels count.
     static constexpr size_t kMostTensors = 3;
+    static constexpr int64_t kAlignment = 16;  // as generators/elementwise.h has it
     using Call = std::array<BufferView, kMostTensors>;
 
     bool adjacent = true;  // whether elements along x lie next to each other in all tensors
     bool packed = true;    // and there is one run of them
+    bool aligned = true;   // and all tensors of all calls begin at a multiple of kAlignment bytes
     std::vector<Call> calls;
 };
 

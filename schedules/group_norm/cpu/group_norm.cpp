@@ -26,6 +26,10 @@ GroupNormSizes group_norm_sizes(const GroupNormContext &context) {
         knobs.take("lanes", sizes.channel_lanes, powers(8, 128));
     } else if (context.schedule == "block_a_group") {
         sizes = {false, 256, 16, context.nhwc ? 32 : 1, 256, 16, 0};
+    } else if (context.schedule == "warp_a_group") {
+        sizes = {false, 32, 8, 1, 32, 8, 0};
+    } else if (context.schedule == "threads_of_parts") {
+        sizes = {false, 1, 1, 64, 512, 16, 32, 8};
     } else if (context.schedule == "block_a_channel") {
         sizes = {false, context.nhwc ? 32 : 256, 16, 1, 256, 16, 0};
     } else if (context.schedule == "unstaged") {

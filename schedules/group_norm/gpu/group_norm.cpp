@@ -1,5 +1,6 @@
 #include "schedules/group_norm/group_norm.h"
 
+#include "generators/ceil_div.h"
 #include "schedules/gpu_elements.h"
 
 using namespace Halide;
@@ -137,6 +138,166 @@ void group_norm(GroupNorm &stages, const GroupNormContext &context) {
     for (LaneSums *sums : {&stages.first, &stages.about}) in_threads(*sums, out, n);
     for (Func one : {stages.middle, stages.statistics}) of_block(one, out, n);
     stages.statistics.bound_extent(group, 1);
+}
+
+// A warp a group, 8 of them a block: groups of few pixels and many channels. As group_norm(), 8
+// times the shared memory of a warp.
+void group_norm_rows(GroupNorm &stages, const GroupNormContext &) {
+    constexpr int kLanes = 32, kGroups = 8;
+    const Var block("block"), thread("thread"), co("co");
+    Func out = stages.output;
+    out.compute_root()
+        .split(c, co, thread, kLanes, guard)
+        .split(n, block, n, kGroups, guard)
+        .reorder(co, x, y, thread, n, block, g)
+        .gpu_blocks(block, g)
+        .gpu_threads(thread, n)
+        .never_partition_all();
+    for (Func one : {stages.mean, stages.rstd}) {
+        one.compute_root()
+            .split(n, block, n, kGroups, guard)
+            .reorder(group, n, block, g)
+            .gpu_blocks(block, g)
+            .gpu_threads(n)
+            .never_partition_all();
+        one.compute_with(out, block);
+    }
+    for (LaneSums *sums : {&stages.first, &stages.about}) {
+        for (Func one : {sums->of_lane, sums->folded}) {
+            one.compute_at(out, block)
+                .store_in(MemoryType::GPUShared)
+                .bound_extent(n, kGroups)
+                .bound_extent(g, 1)
+                .reorder(sums->lane, n)
+                .gpu_threads(sums->lane, n)
+                .never_partition_all();
+        }
+        in_registers(*sums, sums->of_lane, sums->lane);
+    }
+    for (Func one : {stages.middle, stages.statistics}) {
+        one.compute_at(out, block)
+            .store_in(MemoryType::GPUShared)
+            .bound_extent(n, kGroups)
+            .bound_extent(g, 1)
+            .gpu_threads(n);
+    }
+    stages.statistics.bound_extent(group, 1);
+}
+
+namespace {
+
+// The first kernel of group_norm_parts(). Of dimensions that are fused without a split by one,
+// Halide 21 makes one index of memory, though slices lie between them.
+void in_parts(GroupNorm &stages, const GroupNormContext &context, int length) {
+    const Var &bx = stages.bx, &by = stages.by, &bz = stages.bz;
+    const Var co("co"), bo("bo"), yo("yo"), no("no"), block("block");
+    Func parts = stages.of_block;
+    parts.compute_root()
+        .bound(c, 0, context.channels)
+        .bound(bx, 0, ceil_div(context.width, length))
+        .bound(by, 0, context.height)
+        .bound(bz, 0, 1)
+        .bound(g, 0, context.slices)
+        .bound(n, 0, context.batch)
+        .split(c, co, c, 32, guard)
+        .split(bx, bo, bx, 4, guard)
+        .split(by, yo, by, 1)
+        .split(n, no, n, 1)
+        .reorder(bz, c, bx, by, n, co, bo, yo, no, g)
+        .fuse(yo, no, block)
+        .fuse(bo, block, block)
+        .fuse(co, block, block)
+        .gpu_blocks(block, g)
+        .gpu_threads(c, bx)
+        .never_partition_all();
+    const auto in_thread = [&](Func f) {
+        f.compute_at(parts, c).store_in(MemoryType::Register);
+        for (const Var &one : {c, bx, by, bz, g, n}) f.bound_extent(one, 1);
+    };
+    for (Func one : {stages.terms, stages.middle}) in_thread(one);
+    stages.terms.bound_extent(pixel, length).unroll(pixel);
+    for (LaneSums *sums : {&stages.first, &stages.about}) {
+        in_thread(sums->block_sum);
+        sums->block_sum.bound_extent(sums->lane, 1)
+            .update()
+            .unroll(sums->in_block.x)
+            .never_partition_all();
+    }
+}
+
+// The second: a block a group.
+void factors_of_groups(GroupNorm &stages, const GroupNormContext &context) {
+    const Var round("round"), thread("thread"), group_o("group_o"), no("no"), block("block");
+    Func factors = stages.factors;
+    factors.compute_root()
+        .bound(c, 0, context.channels / context.groups)
+        .bound(group, 0, context.groups)
+        .bound(g, 0, context.slices)
+        .bound(n, 0, context.batch)
+        .split(c, round, thread, 256, guard)
+        .split(group, group_o, group, 1)
+        .split(n, no, n, 1)
+        .reorder(round, thread, group, n, group_o, no, g)
+        .fuse(group_o, no, block)
+        .gpu_blocks(block, g)
+        .gpu_threads(thread)
+        .never_partition_all();
+    for (LaneSums *sums : {&stages.channel_offsets, &stages.channel_squares}) {
+        in_threads(*sums, factors, block);
+        for (Func one : {sums->of_lane, sums->folded}) one.bound_extent(group, 1);
+    }
+    of_block(stages.statistics, factors, block);
+    stages.statistics.bound_extent(group, 1);
+}
+
+// The third: a thread has `together` pixels of a channel.
+void output_of_parts(GroupNorm &stages, int together) {
+    // compute_with() asks for one name, which ends with that of the innermost loop that was fused.
+    const Var co("co"), xo("xo"), xt("xt"), yo("yo"), no("no"), go("go"), block("block");
+    Func out = stages.output;
+    out.compute_root()
+        .split(c, co, c, 32, guard)
+        .split(x, xt, x, together, guard)
+        .split(xt, xo, xt, 8, guard)
+        .split(y, yo, y, 1)
+        .split(n, no, n, 1)
+        .reorder(x, c, xt, y, n, co, xo, yo, no, g)
+        .fuse(yo, no, block)
+        .fuse(xo, block, block)
+        .fuse(co, block, block)
+        .fuse(n, block, block)
+        .gpu_blocks(block, g)
+        .gpu_threads(c, xt)
+        .unroll(x)
+        .never_partition_all();
+    for (Func one : {stages.loaded, stages.of_channel}) {
+        one.compute_at(out, c).store_in(MemoryType::Register);
+        for (const Var &of : {c, g, n}) one.bound_extent(of, 1);
+    }
+    stages.loaded.bound_extent(y, 1).bound_extent(x, together).unroll(x);
+    for (Func one : {stages.mean, stages.rstd}) {
+        one.compute_root()
+            .split(group, go, group, 32, guard)
+            .split(n, no, n, 1)
+            .reorder(go, group, n, no, g)
+            .fuse(n, no, block)
+            .gpu_blocks(block, g)
+            .gpu_threads(group)
+            .never_partition_all();
+        one.compute_with(out, block);
+    }
+}
+
+}  // namespace
+
+// Three kernels: threads have 32 pixels of a channel each, in registers, and write their sums into
+// memory; blocks of them merge those of a group; threads have a channel of the output at 8 pixels.
+// The input is read twice. As many threads as the image has elements for, whatever the groups are.
+void group_norm_parts(GroupNorm &stages, const GroupNormContext &context) {
+    const GroupNormSizes sizes = group_norm_sizes(context);
+    in_parts(stages, context, sizes.block);
+    factors_of_groups(stages, context);
+    output_of_parts(stages, sizes.together);
 }
 
 // A group a thread, which stages nothing, for devices without shared memory.

@@ -18,9 +18,11 @@ namespace {
 class Elementwise : public Problem {
 public:
     std::vector<Field> fields() override {
-        return {required(field("input", shape_, 0, "extents, as 64x56x56x64")),
-                not_in_lists(field("elements", elements_, {"packed", "adjacent", "apart"},
-                                   "where they are; adjacent: in runs next to each other"))};
+        return {
+            required(field("input", shape_, 0, "extents, as 64x56x56x64")),
+            not_in_lists(field("elements", elements_, {"aligned", "packed", "adjacent", "apart"},
+                               "where they are; aligned: packed, from 16 bytes on; adjacent: "
+                               "in runs next to each other"))};
     }
     void prepare(Layout) override {}
 
@@ -36,7 +38,9 @@ public:
             [this](std::string_view name) { return value_of(name); }, explain);
     }
     int64_t value_of(std::string_view name) const override {
-        return name == "packed" ? elements_ == "packed" : elements_ != "apart";
+        if (name == "aligned") return elements_ == "aligned";
+        return name == "packed" ? elements_ == "aligned" || elements_ == "packed"
+                                : elements_ != "apart";
     }
 
     std::vector<Contestant> variants(const Tensors &) override {
@@ -50,7 +54,7 @@ protected:
 
 private:
     Shape shape_;
-    std::string elements_ = "packed";
+    std::string elements_ = "aligned";
 };
 
 class Activate : public Elementwise {

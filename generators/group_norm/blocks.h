@@ -1,0 +1,46 @@
+#pragma once
+// What algorithms of group normalisation are put together from.
+
+#include "generators/group_norm/group_norm.h"
+
+namespace hk::generators {
+
+// What is looked at together of a group or of a channel: blocks of a box, whose number is
+// `numbers`. `element` of a lane at a place in a block, where the block `has` one there;
+// `count`: how many it has.
+struct Blocks {
+    std::vector<Halide::Var> of;  // group or channel; blocks come before it
+    Box lengths, numbers;
+    bool is_long, is_one;  // terms are more than kLongestSum; there is one block
+    int lanes, width;
+    using Place =
+        std::function<Halide::Expr(const Box &block, const Box &place, const Halide::Expr &lane)>;
+    Place element, has;
+    bool masked;  // group or channel is a vector
+    // Of lanes that are vectors: elements and places of the rest.
+    Place element_of_rest;
+    std::function<Halide::Expr(const Box &block, const Box &place)> has_rest;
+    Halide::Expr lanes_of_rest;
+    std::function<Halide::Expr(const Box &block)> count;
+    Halide::Expr total;  // count of all blocks
+};
+
+// stages.first, middle, about and of_block.
+void add_blocks(const Blocks &blocks, GroupNorm &stages);
+
+// mean, what it is too small by, 1 / deviation.
+Halide::Tuple statistics_of(const GroupNormOperands &op, const Halide::Expr &start,
+                            const Halide::Expr &offset, const Halide::Expr &squares);
+
+// Of a channel, from the statistics of its group.
+Values factors_of(const GroupNormOperands &op, const Halide::Tuple &statistics,
+                  const Halide::Expr &channel);
+
+// stages.output: of the input's `value`, in f32.
+void add_output(const GroupNormOperands &op, const Halide::Expr &value,
+                const Halide::Tuple &factors, GroupNorm &stages);
+
+// stages.mean and rstd, of a group.
+void add_saved(const Halide::Expr &mean, const Halide::Expr &rstd, GroupNorm &stages);
+
+}  // namespace hk::generators

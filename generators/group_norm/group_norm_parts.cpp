@@ -1,0 +1,113 @@
+#include "generators/group_norm/blocks.h"
+
+using namespace Halide;
+
+namespace hk::generators {
+
+namespace {
+
+// stages.statistics, from of_block of all parts of a group's channels.
+void merge_parts(const GroupNormOperands &op, const GroupNormSizes &sizes, const Blocks &blocks,
+                 GroupNorm &stages) {
+    const Expr across = min(op.channels_of_group(), sizes.channel_lanes / sizes.down);
+    const Expr down = sizes.channel_lanes / across;
+    const Expr first = group * op.channels_of_group();
+    const auto channel = [&](const Box &place, const Expr &lane) {
+        return place[0] * across + lane % across;
+    };
+    const auto part = [&](const Box &place, const Expr &lane) {
+        return place[1] * down + lane / across;
+    };
+    const Expr start = stages.of_block(within(first, op.channels), 0, 0, 0, g, n)[0];
+    // Of a part: the distance of its middle from the start, its sums, and their count.
+    const auto over_parts = [&](const char *name, const auto &term) {
+        return lane_sums(
+            {name,
+             {group, g, n},
+             sizes.channel_lanes,
+             sizes.channel_width,
+             {ceil_div(op.channels_of_group(), across), ceil_div(blocks.numbers[0], down),
+              blocks.numbers[1]},
+             1,
+             true,
+             [&](const Box &place, const Expr &lane) {
+                 const Box at{within(part(place, lane), blocks.numbers[0]),
+                              within(place[2], blocks.numbers[1]), 0};
+                 const Tuple of = stages.of_block(within(first + channel(place, lane), op.channels),
+                                                  at[0], at[1], at[2], g, n);
+                 return Values{term(strict_float(of[0] - start), of[1], of[2], blocks.count(at))};
+             },
+             [&](const Box &place, const Expr &lane) {
+                 return channel(place, lane) < op.channels_of_group() &&
+                        part(place, lane) < blocks.numbers[0] && lane / across < down;
+             }});
+    };
+    stages.channel_offsets = over_parts(
+        "part_offsets", [](const Expr &distance, const Expr &sum, const Expr &, const Expr &count) {
+            return strict_float(distance * count + sum);
+        });
+    const Expr offset = value(stages.channel_offsets.total, {group, g, n}) / op.count();
+    stages.channel_squares = over_parts(
+        "part_squares",
+        [&](const Expr &distance, const Expr &sum, const Expr &squares, const Expr &count) {
+            const Expr mean = sum / count;
+            const Expr from_mean = strict_float(distance + (mean - offset));
+            return strict_float(strict_float(squares - sum * mean) + count * from_mean * from_mean);
+        });
+    stages.statistics = Func("statistics");
+    stages.statistics(group, g, n) =
+        statistics_of(op, start, offset, value(stages.channel_squares.total, {group, g, n}));
+}
+
+}  // namespace
+
+GroupNorm group_norm_by_parts(const GroupNormOperands &op, const GroupNormSizes &sizes) {
+    GroupNorm stages;
+    const int length = sizes.block;
+    const auto column = [=](const Box &b, const Expr &i) { return b[0] * length + i; };
+    stages.terms = Func("terms");
+    stages.terms(pixel, c, stages.bx, stages.by, stages.bz, g, n) =
+        cast<float>(op.input(c, g, within(column({stages.bx}, pixel), op.width, true),
+                             within(stages.by, op.height, true), n));
+    Blocks blocks;
+    blocks.of = {c, g, n};
+    blocks.is_long = blocks.is_one = false;
+    blocks.lanes = blocks.width = 1;
+    blocks.masked = false;
+    blocks.lengths = {length, 1, 1};
+    blocks.numbers = {ceil_div(op.width, length), op.height, 1};
+    blocks.element = [&](const Box &b, const Box &place, const Expr &) {
+        return Expr(stages.terms(place[0], c, b[0], b[1], b[2], g, n));
+    };
+    blocks.has = [=](const Box &b, const Box &place, const Expr &) {
+        return column(b, place[0]) < op.width;
+    };
+    blocks.count = [=](const Box &b) { return cast<float>(min(op.width - column(b, 0), length)); };
+    add_blocks(blocks, stages);
+    merge_parts(op, sizes, blocks, stages);
+
+    const Expr first = group * op.channels_of_group();
+    Values factors = factors_of(op, stages.statistics(group, g, n), within(first + c, op.channels));
+    factors.push_back(stages.statistics(group, g, n)[2]);
+    stages.factors = Func("factors");
+    stages.factors(c, group, g, n) = Tuple(factors);
+    const auto of_group = [&](const Expr &channel, const Expr &of) {
+        return stages.factors(within(channel, op.channels_of_group()), within(of, op.groups), g,
+                              within(n, op.batch));
+    };
+    add_saved(of_group(0, group)[0], of_group(0, group)[3], stages);
+    const FuncRef its = of_group(c % op.channels_of_group(), c / op.channels_of_group());
+    stages.of_channel = Func("of_channel");
+    stages.of_channel(c, g, n) = Tuple(its[0], its[1], its[2]);
+
+    // What a thread has of a row is loaded before any of it is stored; in place of what is not
+    // there, its first.
+    const Expr its_first = x / sizes.together * sizes.together;
+    stages.loaded = Func("loaded");
+    stages.loaded(c, g, x, y, n) = cast<float>(
+        op.input(c, g, within(select(x < op.width, x, its_first), op.width, true), y, n));
+    add_output(op, stages.loaded(c, g, x, y, n), stages.of_channel(c, g, n), stages);
+    return stages;
+}
+
+}  // namespace hk::generators
