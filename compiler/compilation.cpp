@@ -165,7 +165,8 @@ private:
         const Module module = lowered(name, target);
         std::vector<Resources> kernels = launches(module);
         const Module result =
-            embed_device_code(module, tools_, line_.pack, scratch_.path().string(), kernels);
+            embed_device_code(module, tools_, line_.pack, scratch_.path().string(), line_.budget,
+                              kernels);
         check(line_.function, kernels, line_.budget);
         report_.kernels.insert(report_.kernels.end(), kernels.begin(), kernels.end());
         return result;

@@ -60,7 +60,7 @@ private:
 };
 
 std::string fatbin(const std::string &ptx, const CudaTools &tools, const std::string &base,
-                   std::vector<Resources> &kernels) {
+                   const Budget &budget, std::vector<Resources> &kernels) {
     write_file(base + ".ptx", ptx);
     const int oldest = capability_of(ptx);
     // The oldest of the compressed formats, which every driver with sm_80 reads.
@@ -69,9 +69,11 @@ std::string fatbin(const std::string &ptx, const CudaTools &tools, const std::st
     for (const int chip : chips) {
         if (chip < oldest) continue;
         const std::string sm = std::to_string(chip), cubin = base + "." + sm + ".cubin";
-        add_ptxas_report(
-            run_program({tools.ptxas, "-v", "-arch=sm_" + sm, base + ".ptx", "-o", cubin}),
-            kernels);
+        std::vector<std::string> assemble = {tools.ptxas, "-v",   "-arch=sm_" + sm,
+                                             base + ".ptx", "-o", cubin};
+        if (budget.registers != Budget::not_stated)
+            assemble.push_back("--maxrregcount=" + std::to_string(budget.registers));
+        add_ptxas_report(run_program(assemble), kernels);
         bind.push_back("--image3=kind=elf,sm=" + sm + ",file=" + cubin);
     }
     bind.push_back("--image3=kind=ptx,sm=" + std::to_string(oldest) + ",file=" + base + ".ptx");
@@ -86,7 +88,8 @@ CudaTools CudaTools::find() {
 }
 
 Module embed_device_code(const Module &module, const CudaTools &tools, bool pack,
-                         const std::string &folder, std::vector<Resources> &kernels) {
+                         const std::string &folder, const Budget &budget,
+                         std::vector<Resources> &kernels) {
     Module result(module.name(), module.target(), module.get_metadata_name_map());
     result.set_any_strict_float(module.any_strict_float());
     std::map<std::string, int> sizes;
@@ -98,7 +101,7 @@ Module embed_device_code(const Module &module, const CudaTools &tools, bool pack
             result.append(buffer_of(code, buffer.name()));
         } else if (is_ptx(buffer) && tools.complete()) {
             const std::string code =
-                fatbin(text.c_str(), tools, folder + "/" + module.name(), kernels);
+                fatbin(text.c_str(), tools, folder + "/" + module.name(), budget, kernels);
             sizes["halide_cuda_initialize_kernels"] = static_cast<int>(code.size());
             result.append(buffer_of(code, buffer.name()));
         } else {

@@ -22,8 +22,9 @@ struct CudaTools {
 
 // Returns the module with its device code replaced, and adds ptxas' figures to `kernels`. Without
 // the tools it warns on stderr and leaves the PTX. `pack`: OpenCL programs too. Intermediate files
-// go to `folder`.
+// go to `folder`. A budget of registers is what ptxas may use: it spills what it cannot place.
 Halide::Module embed_device_code(const Halide::Module &module, const CudaTools &tools, bool pack,
-                                 const std::string &folder, std::vector<Resources> &kernels);
+                                 const std::string &folder, const Budget &budget,
+                                 std::vector<Resources> &kernels);
 
 }  // namespace hk::compiler

@@ -5,10 +5,12 @@
 #include <string>
 
 #include "compiler/dense_loads.h"
+#include "compiler/fetch_ahead.h"
 #include "compiler/half_as_bits.h"
 #include "compiler/masked_stores.h"
 #include "compiler/prefetch.h"
 #include "compiler/privatize_registers.h"
+#include "compiler/uniform_branches.h"
 
 using namespace Halide;
 using namespace Halide::Internal;
@@ -80,6 +82,8 @@ void add_lowering_passes(Halide::Pipeline pipeline, const Halide::Target &target
         pipeline.add_custom_lowering_pass(new DropDeviceAssertions);
         pipeline.add_custom_lowering_pass(new Pass(privatize_registers));
         pipeline.add_custom_lowering_pass(new DropAtomicsOfRegisters);
+        pipeline.add_custom_lowering_pass(new Pass(fetch_ahead));
+        pipeline.add_custom_lowering_pass(new Pass(branch_where_uniform));
     }
     pipeline.add_custom_lowering_pass(new Pass(prefetch_to_second_cache));
     pipeline.add_custom_lowering_pass(new Pass(make_loads_dense));

@@ -7,7 +7,7 @@ term(one_tile out_pixels<=256 batch<=1)  # one image, all pixels one tile
 # elements of the filter, of which more are blocks enough without.
 term(parts_64 weight_size<=65536)
 term(parts_16 weight_size<=262144)
-term(parts_8  weight_size<=524288)
+term(parts_8  weight_size<=1048576)
 
 # CPU. Depthwise: with the width known the input is read as it is (3x3); others stage it. `small` is 1.1 to 1.4 times as
 # fast as the rows after it (bench --family conv2d_backward_weight --list mobilenetv2 --row ROW).
@@ -85,10 +85,11 @@ row(cpu  any                  tiles      register_tiles  f32,f16,bf16  nhwc,nchw
 #        row             algorithm  schedule  types         layouts    knobs                                                                      budget                                                       where
 row(gpu  depthwise       sliced     unstaged  f32,f16,bf16  nhwc,nchw  tile_k:1,threads_k:1,tile_x:1,threads_x:1,tile_y:64,threads_y:64,parts:64  shared:0,registers:40,sectors:14.4                           parts_64 depthwise)
 row(gpu  few             sliced     unstaged  f32,f16,bf16  nhwc,nchw  tile_k:4,threads_k:1,tile_x:4,threads_x:4,tile_y:16,threads_y:16,parts:16  shared:0,registers:64,sectors:3.6                            parts_16 channels_per_group<=8 filters_per_group<=8)
-row(gpu  few_channels    sliced     unstaged  f32,f16,bf16  nhwc,nchw  tile_k:64,threads_k:16,tile_x:4,threads_x:4,parts:16                       shared:0,registers:56,sectors:2.9                            parts_16 channels_per_group<=8)
-row(gpu  grouped         sliced     staged    f32,f16,bf16  nhwc,nchw  tile_k:32,threads_k:8,tile_x:32,threads_x:8,parts:8                        shared:2304,registers:72,conflicts:1.0,sectors:2.6,fma:0.35  parts_8 groups>=8 channels_per_group<=32 filters_per_group<=32)
-row(gpu  parts_64        sliced     staged    f32,f16,bf16  nhwc,nchw  parts:64                                                                   shared:4352,registers:72,conflicts:1.0,sectors:2.5           parts_64)
-row(gpu  parts_8         sliced     staged    f32,f16,bf16  nhwc,nchw  parts:8                                                                    shared:4352,registers:72,conflicts:1.0,sectors:2.6,fma:0.45  parts_8)
-row(gpu  staged          sliced     staged    f32,f16,bf16  nhwc,nchw  -                                                                          shared:4352,registers:72,conflicts:1.0,sectors:7.4,fma:0.5)
+row(gpu  few_channels    sliced     unstaged  f32,f16,bf16  nhwc,nchw  tile_k:64,threads_k:16,tile_x:4,threads_x:4,parts:64                       shared:0,registers:56,sectors:2.9                            parts_64 channels_per_group<=8)
+row(gpu  few_channels_16    sliced     unstaged  f32,f16,bf16  nhwc,nchw  tile_k:64,threads_k:16,tile_x:4,threads_x:4,parts:16                       shared:0,registers:56,sectors:2.9                            parts_16 channels_per_group<=8)
+row(gpu  grouped         sliced     staged    f32,f16,bf16  nhwc,nchw  tile_k:32,threads_k:8,tile_x:32,threads_x:8,parts:8                        shared:3328,registers:80,conflicts:1.0,sectors:2.6,fma:0.35  parts_8 groups>=8 channels_per_group<=32 filters_per_group<=32)
+row(gpu  parts_64        sliced     staged    f32,f16,bf16  nhwc,nchw  parts:64                                                                   shared:5376,registers:80,conflicts:1.0,sectors:2.5           parts_64)
+row(gpu  parts_8         sliced     staged    f32,f16,bf16  nhwc,nchw  parts:8                                                                    shared:5376,registers:80,conflicts:1.0,sectors:2.6,fma:0.45  parts_8)
+row(gpu  staged          sliced     staged    f32,f16,bf16  nhwc,nchw  -                                                                          shared:5376,registers:80,conflicts:1.0,sectors:7.4,fma:0.5)
 row(gpu  unstaged_parts  sliced     unstaged  f32,f16,bf16  nhwc,nchw  parts:16                                                                   shared:0,registers:40,sectors:2.3                            parts_16)
 row(gpu  unstaged        sliced     unstaged  f32,f16,bf16  nhwc,nchw  -                                                                          shared:0,registers:40,sectors:6.6)

@@ -57,10 +57,7 @@ void cooperative_copy(Func tile, const LoopLevel &at,
     tile.gpu_threads(t0, t1, t2).never_partition_all();
 }
 
-void compute_groups(Func out, Func sum, bool nhwc, Knobs knobs,
-                    const std::vector<VarOrRVar> &steps) {
-    int tile_g = nhwc ? 32 : 8, tile_x = 8, tile_y = nhwc ? 4 : 8;
-    int each_x = nhwc ? 4 : 1, each_y = nhwc ? 1 : 2;
+void GroupTiles::take(Knobs knobs) {
     knobs.take("tile_g", tile_g, powers(1, 64));
     knobs.take("tile_x", tile_x, powers(1, 64));
     knobs.take("tile_y", tile_y, powers(1, 64));
@@ -71,15 +68,25 @@ void compute_groups(Func out, Func sum, bool nhwc, Knobs knobs,
     knobs.require(tile_y % each_y == 0, "each_y divides tile_y");
     knobs.estimate("threads of a block", tile_g * (tile_x / each_x) * (tile_y / each_y), kThreads);
     knobs.estimate("registers of a thread", 2 * each_x * each_y, kRegisters);
+}
+
+std::vector<int> GroupTiles::threads(bool nhwc) const {
+    return innermost_first(nhwc, tile_g, tile_x / each_x, tile_y / each_y);
+}
+
+Var thread_of_groups(bool nhwc) { return Var(nhwc ? "gt" : "xt"); }
+
+void compute_groups(Func out, Func sum, bool nhwc, const GroupTiles &t,
+                    const std::vector<VarOrRVar> &steps) {
     Var go("go"), gt("gt"), xo("xo"), xt("xt"), xi("xi"), yo("yo"), yt("yt"), yi("yi"),
         block("block");
     const std::vector<Var> threads = innermost_first(nhwc, gt, xt, yt);
     out.bound(k, 0, 1)
-        .split(g, go, gt, tile_g, guard)
-        .split(x, xo, x, tile_x, guard)
-        .split(y, yo, y, tile_y, guard)
-        .split(x, xt, xi, each_x)
-        .split(y, yt, yi, each_y)
+        .split(g, go, gt, t.tile_g, guard)
+        .split(x, xo, x, t.tile_x, guard)
+        .split(y, yo, y, t.tile_y, guard)
+        .split(x, xt, xi, t.each_x)
+        .split(y, yt, yi, t.each_y)
         .reorder(xi, yi, k, threads[0], threads[1], threads[2], go, xo, yo, n)
         .fuse(yo, n, block)
         .fuse(xo, block, block)
@@ -94,8 +101,8 @@ void compute_groups(Func out, Func sum, bool nhwc, Knobs knobs,
         .bound_extent(k, 1)
         .bound_extent(g, 1)
         .bound_extent(n, 1)
-        .bound_extent(x, each_x)
-        .bound_extent(y, each_y)
+        .bound_extent(x, t.each_x)
+        .bound_extent(y, t.each_y)
         .unroll(x)
         .unroll(y);
     std::vector<VarOrRVar> loops = {x, y};
@@ -105,7 +112,7 @@ void compute_groups(Func out, Func sum, bool nhwc, Knobs knobs,
 
 Axes image_axes() { return {k, x, y, {g, n}}; }
 
-Block::Loops::Loops(const Axes &axes)
+Block::Loops::Loops(const Axes &axes, bool nhwc)
     : Axes(axes),
       ko("ko", k.is_rvar),
       kt("kt", k.is_rvar),
@@ -115,12 +122,21 @@ Block::Loops::Loops(const Axes &axes)
       xi("xi", x.is_rvar),
       yo("yo", y.is_rvar),
       yt("yt", y.is_rvar),
-      yi("yi", y.is_rvar) {}
+      yi("yi", y.is_rvar),
+      group("group", (nhwc ? k : x).is_rvar) {}
 
 Block::Block(const Tiles &tiles, bool nhwc, const Axes &sums) : Block(tiles, nhwc, sums, sums) {}
 
 Block::Block(const Tiles &tiles, bool nhwc, const Axes &sums, const Axes &output)
-    : tiles_(tiles), nhwc_(nhwc), sums_(sums), output_(output), block_("block", output.x.is_rvar) {}
+    : tiles_(tiles),
+      nhwc_(nhwc),
+      sums_(sums, nhwc),
+      output_(output, nhwc),
+      block_("block", output.x.is_rvar) {
+    const int each =
+        nhwc ? tiles.tile_k / tiles.threads_k : tiles.tile_x / tiles.threads_x;
+    has_groups_ = each > kVector && each % kVector == 0;
+}
 
 std::vector<int> Block::threads() const {
     return innermost_first(nhwc_, tiles_.threads_k, tiles_.threads_x, tiles_.threads_y);
@@ -139,9 +155,10 @@ void Block::tile(Stage out, Unroll unroll) const {
         out.split(one, blocks.back(), one, 1);
     }
     blocks.push_back(l.alone.back());
-    divide(out, l, TailStrategy::Auto);
+    const bool groups = has_groups_ && unroll != Unroll::all;
+    divide(out, l, TailStrategy::Auto, groups);
     around.insert(around.end(), blocks.begin(), blocks.end());
-    out.reorder(order(l, {}, around, {}));
+    out.reorder(order(l, {}, around, {}, groups));
     VarOrRVar fused = blocks.back();
     for (auto loop = blocks.rbegin() + 1; loop != blocks.rend(); loop++) {
         out.fuse(*loop, fused, block_);
@@ -149,12 +166,14 @@ void Block::tile(Stage out, Unroll unroll) const {
     }
     out.gpu_blocks(block_).never_partition_all();
     if (unroll == Unroll::all) {
-        run(out, l);
+        run(out, l, groups);
         return;
     }
     const std::vector<VarOrRVar> threads = threads_of(l);
     out.gpu_threads(threads[0], threads[1], threads[2]);
-    if (unroll == Unroll::neighbours_in_memory) out.unroll(nhwc_ ? l.ki : l.xi);
+    if (unroll == Unroll::none) return;
+    out.unroll(nhwc_ ? l.ki : l.xi);
+    if (groups) out.unroll(l.group);
 }
 
 void Block::hold(Func sum, const Func &out) const {
@@ -163,26 +182,22 @@ void Block::hold(Func sum, const Func &out) const {
     accumulate(sum, {}, {});
 }
 
-void Block::hold_start(Func start, const Func &sum) const {
-    hold_start(start, LoopLevel(sum, threads_of(sums_)[0]));
+void Block::hold_start(Func start, const Func &out) const {
+    cooperative_copy(start, LoopLevel(out, block_), {{k, tiles_.tile_k}, {g, 1}}, threads());
 }
 
 void Block::hold_start_alone(Func start, const Func &out) const {
-    hold_start(start, LoopLevel(out, threads_of(output_)[0]));
-}
-
-void Block::hold_start(Func start, const LoopLevel &at) const {
-    start.compute_at(at).store_in(MemoryType::Register);
+    start.compute_at(LoopLevel(out, threads_of(output_)[0])).store_in(MemoryType::Register);
     start.bound_extent(k, tiles_.tile_k / tiles_.threads_k).bound_extent(g, 1).unroll(k);
 }
 
 void Block::accumulate(Stage stage, const std::vector<VarOrRVar> &inside,
                        std::vector<VarOrRVar> around,
                        const std::vector<VarOrRVar> &innermost) const {
-    divide(stage, sums_, round_up);
+    divide(stage, sums_, round_up, has_groups_);
     around.insert(around.end(), sums_.alone.begin(), sums_.alone.end());
-    stage.reorder(order(sums_, inside, around, innermost)).never_partition_all();
-    run(stage, sums_);
+    stage.reorder(order(sums_, inside, around, innermost, has_groups_)).never_partition_all();
+    run(stage, sums_, has_groups_);
 }
 
 void Block::accumulate_alone(Func sum, const Func &out, const std::vector<VarOrRVar> &steps) const {
@@ -212,15 +227,25 @@ void Block::bound(Func sum, int threads_k, int threads_x, int threads_y) const {
     for (const VarOrRVar &one : sums_.alone) sum.bound_extent(one.var, 1);
 }
 
-void Block::divide(Stage &stage, const Loops &l, TailStrategy tail) const {
-    stage.split(l.k, l.kt, l.ki, tiles_.tile_k / tiles_.threads_k, tail)
-        .split(l.x, l.xt, l.xi, tiles_.tile_x / tiles_.threads_x, tail)
+void Block::divide(Stage &stage, const Loops &l, TailStrategy tail, bool groups) const {
+    int each_k = tiles_.tile_k / tiles_.threads_k, each_x = tiles_.tile_x / tiles_.threads_x;
+    TailStrategy of_k = tail, of_x = tail;
+    if (groups) {
+        const VarOrRVar &near = nhwc_ ? l.k : l.x;
+        (nhwc_ ? each_k : each_x) = kVector;
+        (nhwc_ ? of_k : of_x) = guard;  // there is no tail
+        stage.split(near, l.group, near,
+                    kVector * (nhwc_ ? tiles_.threads_k : tiles_.threads_x), tail);
+    }
+    stage.split(l.k, l.kt, l.ki, each_k, of_k)
+        .split(l.x, l.xt, l.xi, each_x, of_x)
         .split(l.y, l.yt, l.yi, tiles_.tile_y / tiles_.threads_y, tail);
 }
 
-void Block::run(Stage &stage, const Loops &l) const {
+void Block::run(Stage &stage, const Loops &l, bool groups) const {
     const std::vector<VarOrRVar> threads = threads_of(l);
     stage.gpu_threads(threads[0], threads[1], threads[2]).unroll(l.ki).unroll(l.xi).unroll(l.yi);
+    if (groups) stage.unroll(l.group);
 }
 
 std::vector<VarOrRVar> Block::threads_of(const Loops &l) const {
@@ -229,10 +254,11 @@ std::vector<VarOrRVar> Block::threads_of(const Loops &l) const {
 
 std::vector<VarOrRVar> Block::order(const Loops &l, const std::vector<VarOrRVar> &inside,
                                     const std::vector<VarOrRVar> &around,
-                                    const std::vector<VarOrRVar> &innermost) const {
+                                    const std::vector<VarOrRVar> &innermost, bool groups) const {
     const std::vector<VarOrRVar> threads = threads_of(l);
     std::vector<VarOrRVar> loops = innermost;
-    loops.insert(loops.end(), {l.ki, l.xi, l.yi});
+    loops.insert(loops.end(), {nhwc_ ? l.ki : l.xi, nhwc_ ? l.xi : l.ki, l.yi});
+    if (groups) loops.insert(loops.end() - 2, l.group);
     for (const auto &more : {inside, threads, around})
         loops.insert(loops.end(), more.begin(), more.end());
     return loops;

@@ -36,11 +36,23 @@ void cooperative_copy(Halide::Func tile, const Halide::LoopLevel &at,
                       const std::vector<std::pair<Halide::Var, int>> &extents,
                       const std::vector<int> &threads, int each = 1);
 
-// For a convolution of one filter a group: a thread computes four (nhwc) or two (nchw) outputs of a
-// group, its neighbours those of the next groups or pixels in memory. `steps`: loops of the sum.
-// Takes all knobs.
-void compute_groups(Halide::Func out, Halide::Func sum, bool nhwc, Knobs knobs,
+// For a convolution of one filter a group: a block computes tile_g groups at tile_x * tile_y pixels,
+// a thread each_x * each_y pixels of one, its neighbours those of the next groups (nhwc) or pixels
+// (nchw) in memory.
+struct GroupTiles {
+    int tile_g, tile_x, tile_y, each_x, each_y;
+
+    void take(Knobs knobs);  // all of them
+    // As of a block.
+    std::vector<int> threads(bool nhwc) const;
+};
+
+// The loops of the output and of its sums, in registers, around `steps`, loops of the sum. Blocks
+// are at a loop `block`, threads inside of it.
+void compute_groups(Halide::Func out, Halide::Func sum, bool nhwc, const GroupTiles &tiles,
                     const std::vector<Halide::VarOrRVar> &steps);
+// The innermost loop of its threads.
+Halide::Var thread_of_groups(bool nhwc);
 
 // What the loops of a block are called that Tiles has sizes for, and the others, of which a block
 // computes one element.
@@ -70,10 +82,10 @@ public:
     // Sums of a block, in the registers of its threads.
     void hold(Halide::Func sum, const Halide::Func &out) const;
 
-    // What a thread's sums start from, [k, g], loaded once where they begin: else it is loaded for
-    // each of them, as no compiler joins loads that a condition guards. Of sums that hold() has,
-    // and of accumulate_alone().
-    void hold_start(Halide::Func start, const Halide::Func &sum) const;
+    // What sums start from, [k, g], loaded once: else it is loaded for each of them, as no compiler
+    // joins loads that a condition guards. Of sums that hold() has, by the block, to shared memory,
+    // 4 * tile_k bytes; of accumulate_alone(), by each thread, to registers.
+    void hold_start(Halide::Func start, const Halide::Func &out) const;
     void hold_start_alone(Halide::Func start, const Halide::Func &out) const;
 
     // `inside`: loops of a thread; `around`: serial loops of the block; `innermost`: loops inside
@@ -92,24 +104,31 @@ public:
 
 private:
     struct Loops : Axes {
-        explicit Loops(const Axes &axes);
-        Halide::VarOrRVar ko, kt, ki, xo, xt, xi, yo, yt, yi;
+        Loops(const Axes &axes, bool nhwc);
+        Halide::VarOrRVar ko, kt, ki, xo, xt, xi, yo, yt, yi, group;
     };
 
     const Tiles tiles_;
     const bool nhwc_;
     const Loops sums_, output_;
     const Halide::VarOrRVar block_;
+    bool has_groups_;
+
+    // A thread of a block that holds its sums has neighbours in memory in groups of so many, so
+    // that those of neighbouring threads lie next to each other: of eight in one piece the second
+    // four would be in the banks of the next thread's.
+    static constexpr int kVector = 4;
 
     std::vector<Halide::VarOrRVar> threads_of(const Loops &loops) const;
-    void hold_start(Halide::Func start, const Halide::LoopLevel &at) const;
     void bound(Halide::Func sum, int threads_k, int threads_x, int threads_y) const;
-    void divide(Halide::Stage &stage, const Loops &loops, Halide::TailStrategy tail) const;
-    void run(Halide::Stage &stage, const Loops &loops) const;
+    void divide(Halide::Stage &stage, const Loops &loops, Halide::TailStrategy tail,
+                bool groups) const;
+    void run(Halide::Stage &stage, const Loops &loops, bool groups) const;
     std::vector<Halide::VarOrRVar> order(const Loops &loops,
                                          const std::vector<Halide::VarOrRVar> &inside,
                                          const std::vector<Halide::VarOrRVar> &around,
-                                         const std::vector<Halide::VarOrRVar> &innermost) const;
+                                         const std::vector<Halide::VarOrRVar> &innermost,
+                                         bool groups) const;
 };
 
 }  // namespace hk::schedules::gpu

@@ -143,8 +143,10 @@ FinishedModule finish(const Candidate &candidate, const Halide::Target &target,
     FinishedModule finished{module, compiler::arguments_of(*built.generator, module, function), {}};
     if (candidate.device == DeviceType::cpu) return finished;
     finished.kernels = compiler::launches(module);
+    // Two blocks of 256 threads a multiprocessor; what spills is left out.
+    const compiler::Budget budget{.registers = 128};
     finished.module = compiler::embed_device_code(module, compiler::CudaTools::find(), true,
-                                                  scratch.string(), finished.kernels);
+                                                  scratch.string(), budget, finished.kernels);
     return finished;
 }
 

@@ -264,6 +264,18 @@ Conv2dDepthwise conv2d_depthwise(const Conv2dOperands &op, bool rows_inside) {
     return finished(op, stages, rows_inside);
 }
 
+Conv2dDepthwise conv2d_depthwise_tiles(const Conv2dOperands &operands) {
+    const Range all = {Expr(), Expr()}, groups = {0, operands.groups};
+    Conv2dOperands op = operands;
+    op.weight = BoundaryConditions::repeat_edge(op.weight, {all, all, all, all, groups});
+    Func value("value");
+    value(c, g, x, y, n) = cast<float>(op.input(c, clamp(g, 0, op.groups - 1), x, y, n));
+    Conv2dDepthwise stages;
+    stages.padded = BoundaryConditions::constant_exterior(
+        value, 0.f, {all, all, {0, op.width}, {0, op.height}, all});
+    return finished(op, stages);
+}
+
 Conv2dDepthwise conv2d_depthwise_rows(const Conv2dOperands &op) {
     Conv2dDepthwise stages;
     stages.padded = rows_with_zeros_around(op.input, op.width, op.height, stages.columns);

@@ -101,6 +101,9 @@ struct Conv2dDepthwise {
 // `rows_inside`: as PackedSum has it.
 Conv2dDepthwise conv2d_depthwise(const Conv2dOperands &operands, bool rows_inside);
 
+// The same, in tiles whose groups may be past the last, where sums are of anything and are left out.
+Conv2dDepthwise conv2d_depthwise_tiles(const Conv2dOperands &operands);
+
 // The same, padded being zeros that the image's rows are copied into, whole: no vector of columns
 // compares, which on small images most others do.
 Conv2dDepthwise conv2d_depthwise_rows(const Conv2dOperands &operands);

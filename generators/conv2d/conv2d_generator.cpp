@@ -71,6 +71,8 @@ public:
             build(conv2d_dot(op, sc::dot_lanes(context)), sc::dot_schedules, context);
         else if (algorithm.value() == "depthwise")
             build(conv2d_depthwise(op, sc::rows_inside(context)), sc::depthwise_schedules, context);
+        else if (algorithm.value() == "depthwise_tiles")
+            build(conv2d_depthwise_tiles(op), sc::depthwise_schedules, context);
         else if (algorithm.value() == "depthwise_rows")
             build(conv2d_depthwise_rows(op), sc::depthwise_schedules, context);
         else if (algorithm.value() == "depthwise_transposed")
@@ -78,7 +80,7 @@ public:
                   sc::depthwise_schedules, context);
         else
             refuse_algorithm({"packed", "grouped", "sliced", "sliced_blocks", "dot", "depthwise",
-                              "depthwise_rows", "depthwise_transposed", "winograd"});
+                              "depthwise_rows", "depthwise_tiles", "depthwise_transposed", "winograd"});
     }
 
 private:

@@ -71,6 +71,7 @@ namespace gpu {
 void staged(generators::Conv2dSliced &stages, const Conv2dContext &context);
 void unstaged(generators::Conv2dSliced &stages, const Conv2dContext &context);
 void thread_per_group(generators::Conv2dDepthwise &stages, const Conv2dContext &context);
+void tile_of_groups(generators::Conv2dDepthwise &stages, const Conv2dContext &context);
 }  // namespace gpu
 
 // By the names of the table.
@@ -85,7 +86,8 @@ inline const Conv2dTable<generators::Conv2dDot> dot_schedules = {{"dot", cpu::do
 inline const Conv2dTable<generators::Conv2dDepthwise> depthwise_schedules = {
     {"sliding", cpu::sliding},
     {"sliding_in_place", cpu::sliding_in_place},
-    {"thread_per_group", gpu::thread_per_group}};
+    {"thread_per_group", gpu::thread_per_group},
+    {"tile_of_groups", gpu::tile_of_groups}};
 inline const Conv2dTable<generators::Conv2dWinograd> winograd_schedules = {
     {"root", root_of_sizes}, {"winograd", cpu::winograd}};
 

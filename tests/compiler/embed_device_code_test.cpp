@@ -53,7 +53,7 @@ TEST(EmbedDeviceCode, MakesAFatbin) {
     const Module module = doubled(cuda);
     std::vector<Resources> kernels = launches(module);
     const Module finished =
-        embed_device_code(module, tools, false, hk::test::own_folder().string(), kernels);
+        embed_device_code(module, tools, false, hk::test::own_folder().string(), {}, kernels);
 
     const std::string code = device_code(finished);
     uint32_t magic = 0;
@@ -70,7 +70,7 @@ TEST(EmbedDeviceCode, KeepsPtxWithoutTheTools) {
     const Module module = doubled(cuda);
     std::vector<Resources> kernels = launches(module);
     testing::internal::CaptureStderr();
-    const Module same = embed_device_code(module, CudaTools{}, false, "", kernels);
+    const Module same = embed_device_code(module, CudaTools{}, false, "", {}, kernels);
     EXPECT_NE(testing::internal::GetCapturedStderr().find("CUDA code stays PTX"),
               std::string::npos);
     EXPECT_NE(device_code(same).find(".target sm_80"), std::string::npos);
@@ -81,11 +81,11 @@ TEST(EmbedDeviceCode, LeavesOtherTargetsAlone) {
     std::vector<Resources> kernels;
     const Module opencl = doubled("host-opencl-no_runtime");
     testing::internal::CaptureStderr();
-    EXPECT_EQ(device_code(embed_device_code(opencl, CudaTools{}, false, "", kernels)),
+    EXPECT_EQ(device_code(embed_device_code(opencl, CudaTools{}, false, "", {}, kernels)),
               device_code(opencl));
-    EXPECT_LT(device_code(embed_device_code(opencl, CudaTools{}, true, "", kernels)).size(),
+    EXPECT_LT(device_code(embed_device_code(opencl, CudaTools{}, true, "", {}, kernels)).size(),
               device_code(opencl).size());
-    embed_device_code(doubled("host-no_runtime"), CudaTools{}, false, "", kernels);
+    embed_device_code(doubled("host-no_runtime"), CudaTools{}, false, "", {}, kernels);
     EXPECT_EQ(testing::internal::GetCapturedStderr(), "");
 }
 

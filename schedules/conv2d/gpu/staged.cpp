@@ -48,10 +48,12 @@ void stage_operands(Conv2dSliced &stages, const Conv2dContext &context, const Ti
     const int width = t.tile_x + taps_x - 1, height = t.tile_y + taps_y - 1;
     std::vector<std::pair<Var, int>> extents = {
         {c, t.tile_c}, {g, 1}, {x, width}, {y, height}, {n, 1}};
-    if (!context.nhwc) {
-        extents = {{x, width}, {y, height}, {c, t.tile_c}, {g, 1}, {n, 1}};
-        image.reorder_storage({x, y, c, g, n});
-    }
+    if (!context.nhwc) extents = {{x, width}, {y, height}, {c, t.tile_c}, {g, 1}, {n, 1}};
+    // Where a step of the sum is not unrolled pixels are neighbours, a vector of a thread; else
+    // channels.
+    const bool pixels = !context.nhwc || (!windowed(context) && t.sums() > 16);
+    if (pixels) image.reorder_storage({x, y, c, g, n});
+    if (context.nhwc && pixels) image.align_storage(x, width + 4);
     if (!windowed(context)) extents.insert(extents.end(), {{s, 1}, {r, 1}});
     cooperative_copy(image, step, extents, threads);
 }
@@ -97,7 +99,10 @@ void sum_slices(Conv2dSliced &stages, const Conv2dContext &context, const Block 
     Stage update = stages.sum.update();
     block.accumulate(update, inside, around);
     if (!windowed(context)) {
-        if (t.sums() <= 16) update.unroll(d.x);
+        if (t.sums() <= 16)
+            update.unroll(d.x);
+        else
+            update.unroll(d.x, 2);
     } else {
         if (t.sums() <= 32) update.unroll(d.y);
         if (t.sums() <= 16) update.unroll(d.z);
@@ -134,11 +139,12 @@ void sum_slices(Conv2dSliced &stages, const Conv2dContext &context, const Block 
 // multiprocessor fewer. Slices of 16 channels: twice the shared bytes for half the barriers. Large
 // tiles with all taps of a row unrolled: 130 registers (3x3), with all channels 165 (1x1).
 // Unrolling what follows the sum: 22 KB more of CUDA code a kernel, 14 KB of OpenCL.
+// Its speed on a GPU is not measured.
 void staged(Conv2dSliced &stages, const Conv2dContext &context) {
     const Block block(staged_tiles(context), context.nhwc);
     block.tile(stages.output);
     sum_slices(stages, context, block);
-    if (stages.start.defined()) block.hold_start(stages.start, stages.sum);
+    if (stages.start.defined()) block.hold_start(stages.start, stages.output);
 }
 
 // The last rung: no shared memory and 128 threads, so that it fits every device, and sums of any
@@ -153,18 +159,6 @@ void unstaged(Conv2dSliced &stages, const Conv2dContext &context) {
     block.accumulate_alone(stages.blocked.running, stages.output, {blocks.x, blocks.y, blocks.z});
     block.accumulate_in_thread(stages.blocked.block_sum,
                                LoopLevel(stages.blocked.running, blocks.x), {d.x, d.y, d.z});
-}
-
-// A thread computes four (nhwc) or two (nchw) outputs of one group; its neighbours compute the next
-// groups (nhwc) or pixels (nchw) in memory. Nothing is staged: what a 3x3 filter reads nine times
-// is read by the same thread or its neighbours, out of registers and the first-level cache.
-// Registers a thread, no stack, no spills: 40 (nhwc), 32 (nchw); where the filter's size is known,
-// and unrolled, 64 and 40 for 3x3.
-void thread_per_group(Conv2dDepthwise &stages, const Conv2dContext &context) {
-    const RDom &d = stages.r;
-    compute_groups(stages.output, stages.sum, context.nhwc, Knobs(context.knobs), {d.x, d.y});
-    if (context.kernel_w > 0 && context.kernel_h > 0 && context.kernel_w * context.kernel_h <= 25)
-        stages.sum.update().unroll(d.x).unroll(d.y);
 }
 
 }  // namespace gpu

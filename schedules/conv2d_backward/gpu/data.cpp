@@ -64,6 +64,9 @@ void backward_data_thread_per_element(Conv2dBackwardData &stages,
     const BlockedSum &blocked = stages.blocked;
     if (!blocked.running.defined()) {
         hold(stages.sum, thread, stages.r);
+        if (context.stride_x == 1 && context.stride_y == 1 && context.kernel_w > 0 &&
+            context.kernel_h > 0 && context.kernel_w * context.kernel_h <= 49)
+            stages.sum.update().unroll(stages.r.y).unroll(stages.r.z);
         return;
     }
     hold(blocked.running, thread, blocked.blocks);

@@ -152,7 +152,7 @@ void quantized_staged(QuantizedConv2dSliced &stages, const QuantizedConv2dContex
     const RDom &d = stages.r;
     block.tile(stages.output, Block::Unroll::none);
     block.hold(stages.sum, stages.output);
-    if (context.integer) block.hold_start(stages.start, stages.sum);
+    if (context.integer) block.hold_start(stages.start, stages.output);
     Stage update = stages.sum.update();
     const std::vector<VarOrRVar> slices =
         windowed(context) ? std::vector<VarOrRVar>{d[4]} : std::vector<VarOrRVar>{d[2], d[3], d[4]};
@@ -201,7 +201,9 @@ void quantized_unstaged(QuantizedConv2dSliced &stages, const QuantizedConv2dCont
 void quantized_thread_per_group(QuantizedConv2dSliced &stages,
                                 const QuantizedConv2dContext &context) {
     const RDom &d = stages.r;
-    compute_groups(stages.output, stages.sum, context.nhwc, Knobs(context.knobs),
+    GroupTiles tiles = context.nhwc ? GroupTiles{32, 8, 4, 4, 1} : GroupTiles{8, 8, 8, 1, 2};
+    tiles.take(Knobs(context.knobs));
+    compute_groups(stages.output, stages.sum, context.nhwc, tiles,
                    {d[0], d[1], d[4], d[2], d[3]});
     stages.sum.update().unroll(d[0]);
 }
