@@ -14,8 +14,10 @@ namespace hk::compiler {
 
 namespace {
 
-// Registers of a thread for what is on its way: more cost blocks of a multiprocessor, or spills.
-constexpr int kMostRegisters = 24;
+// Registers of a thread for what is on its way: more cost blocks of a multiprocessor, or spills. A byte
+// would have one of its own: kernels of bytes are bound by their instructions, which keeping adds to.
+constexpr int kMostRegisters = 16;
+constexpr int kLeastBits = 16;
 
 bool is_barrier(const Stmt &stmt) {
     const Evaluate *op = stmt.as<Evaluate>();
@@ -77,6 +79,7 @@ private:
 
     void visit(const Load *op) override {
         is_one &= op->image.defined() || op->param.defined();
+        is_one &= op->type.bits() >= kLeastBits;
         IRVisitor::visit(op);
     }
     void visit(const Store *op) override {

@@ -4,6 +4,6 @@
 kernel_family(tensor_product_atomic LIBRARY tensor_product FIELDS tensor_product/fields.def)
 
 #        row       algorithm  schedule  types  layouts  knobs                                                  budget                                                        where
-row(gpu  large     tiles      staged    f32    any      tile_k:64,threads_k:16,tile_x:64,threads_x:16,stage:1  shared:9728,registers:80,conflicts:1.05,sectors:1.35,fma:0.6  m>=128 c>=128)
-row(gpu  any       tiles      staged    f32    any      -                                                      shared:3072,registers:72,conflicts:1.0,sectors:3.2,fma:0.35)
+row(gpu  large     tiles      staged    f32    any      tile_k:64,threads_k:16,tile_x:64,threads_x:16,stage:1  shared:8704,registers:64,conflicts:1.05,sectors:1.4,fma:0.7   m>=128 c>=128)
+row(gpu  any       tiles      staged    f32    any      -                                                      shared:2048,registers:64,conflicts:1.0,sectors:3.2,fma:0.35)
 row(gpu  unstaged  tiles      unstaged  f32    any      -                                                      shared:0,registers:32,sectors:2.5)

@@ -13,9 +13,9 @@ row(cpu  wide1        slices     register_tiles  f32,f16,bf16,f64  any      -   
 row(cpu  any          slices     register_tiles  f32,f16,bf16,f64  any      -)
 
 # GPU: ladders as those of tensor_product_stationary.
-#        row       algorithm  schedule  types             layouts  knobs                                                 budget  where
-row(gpu  staged    offsets    staged    f32,f16,bf16      any      -                                                     shared:9728,registers:80,conflicts:1.0,sectors:1.2,fma:0.5)
-row(gpu  staged    offsets    staged    f64               any      -                                                     shared:18432,registers:128,conflicts:1.5,sectors:1.2,fma:0.45)
-row(gpu  small     offsets    staged    f32,f16,bf16      any      tile_k:32,threads_k:8,tile_x:32,threads_x:8,tile_c:8  shared:3328,registers:80,conflicts:1.0,sectors:1.35,fma:0.3)
-row(gpu  small     offsets    staged    f64               any      tile_k:32,threads_k:8,tile_x:32,threads_x:8,tile_c:8  shared:5632,registers:128,conflicts:1.45,sectors:1.3,fma:0.3)
+#        row       algorithm  schedule  types             layouts  knobs                                                 budget                                                          where
+row(gpu  staged    offsets    staged    f32,f16,bf16      any      -                                                     shared:8704,registers:64,conflicts:1.0,sectors:1.2,fma:0.5)
+row(gpu  staged    offsets    staged    f64               any      -                                                     shared:17408,registers:128,conflicts:1.5,sectors:1.2,fma:0.45)
+row(gpu  small     offsets    staged    f32,f16,bf16      any      tile_k:32,threads_k:8,tile_x:32,threads_x:8,tile_c:8  shared:2304,registers:64,conflicts:1.0,sectors:1.35,fma:0.3)
+row(gpu  small     offsets    staged    f64               any      tile_k:32,threads_k:8,tile_x:32,threads_x:8,tile_c:8  shared:4608,registers:128,conflicts:1.45,sectors:1.3,fma:0.3)
 row(gpu  unstaged  offsets    unstaged  f32,f16,bf16,f64  any      -                                                     shared:0,registers:32,sectors:1.55)

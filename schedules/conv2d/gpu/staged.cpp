@@ -112,7 +112,9 @@ void sum_slices(Conv2dSliced &stages, const Conv2dContext &context, const Block 
 
 // One block computes 64 channels at 64 pixels, 16 sums a thread in registers, while slices of eight
 // input channels of the filter and the input pass through shared memory, whose size is a constant
-// whatever the problem is. 1x1 filters take 64 pixels of a row, all others 8 x 8.
+// whatever the problem is. 1x1 filters take 64 pixels of a row, all others, and 1x1 filters where
+// rows are short (1x1_small), 8 x 8. The next slice is on its way while one is summed, where a
+// thread has registers for it (compiler/fetch_ahead.h).
 //
 // any, 1x1: a tap at a time. 4 * 8 * (68 + 64) = 4224 shared bytes; 128 FMAs a thread to 16 loads
 // of four floats from them.
@@ -120,26 +122,20 @@ void sum_slices(Conv2dSliced &stages, const Conv2dContext &context, const Block 
 // 4 * 8 * (9 * 68 + 10 * 10) = 22784 bytes; 144 FMAs a thread and channel to 25 loads, and the
 // input comes from global memory 100/64 times instead of nine. Rows of the filter are 68 floats:
 // neither the copy (neighbours differ in c) nor the sum (in k) meets in a bank, and vectors of four
-// stay aligned. Slices of four channels take half the bytes, for twice the barriers.
-// Large tiles, of 128 channels at 128 pixels: 64 sums a thread, 64 FMAs to 16 loads of a float,
-// which only one tap is unrolled for. 1x1: 4 * 8 * (132 + 128) = 8320 bytes.
-// 3x3: 4 * 8 * (9 * 132 + 18 * 10) = 43776 bytes.
+// stay aligned. Slices of four channels (3x3_small) take half the bytes, for twice the barriers.
+// 3x3_large, of 128 channels at 128 pixels: 64 sums a thread, 64 FMAs to 16 loads of a float, which
+// only one tap is unrolled for. 4 * 8 * (9 * 132 + 18 * 10) = 43776 bytes.
 // few: 16 channels at 16 x 16 pixels, where a tile of 64 channels would mostly be idle.
 // 4 * 8 * (20 + 256) = 8832 bytes.
 //
-// Registers a thread, the larger of sm_80 and sm_90, no stack, no spills, the same for f32, f16,
-// bf16:
-//             any  few  1x1  3x3  large 1x1  large 3x3
-//     nhwc     76   76   66   59        108        128
-//     nchw     54   56   56   64        108        128
-//   conv2d.generator -g conv2d -f any -o . -e resources target=host-cuda-cuda_capability_80
-//       algorithm=sliced schedule=staged layout=nhwc
+// Registers are the row's budget, which ptxas keeps to without spills: 64 are four blocks a
+// multiprocessor, 80 three.
 //
-// Lost: unrolling the channels of a 3x3 slice too: 123 (nhwc) and 149 (nchw) registers, one block a
-// multiprocessor fewer. Slices of 16 channels: twice the shared bytes for half the barriers. Large
-// tiles with all taps of a row unrolled: 130 registers (3x3), with all channels 165 (1x1).
-// Unrolling what follows the sum: 22 KB more of CUDA code a kernel, 14 KB of OpenCL.
-// Its speed on a GPU is not measured.
+// Lost: unrolling the channels of a 3x3 slice too: 123 (nhwc) and 149 (nchw) registers. Slices of
+// 16 channels: twice the shared bytes for half the barriers. Unrolling what follows the sum: 22 KB
+// more of CUDA code a kernel, 14 KB of OpenCL. On an H200, ResNet-50 at batch 32: tiles of 128
+// channels at 128 pixels of 1x1 filters, level where there are many, 0.6 of the speed at 7x7
+// pixels; 3x3 by slices of four channels that are fetched ahead, 0.87 of that of eight.
 void staged(Conv2dSliced &stages, const Conv2dContext &context) {
     const Block block(staged_tiles(context), context.nhwc);
     block.tile(stages.output);
@@ -150,7 +146,7 @@ void staged(Conv2dSliced &stages, const Conv2dContext &context) {
 // The last rung: no shared memory and 128 threads, so that it fits every device, and sums of any
 // length. A thread computes two channels at two pixels, four FMAs to four loads from global memory
 // and its caches; it has the sums of a block and the running ones. 72 registers, no stack, no
-// spills. Its speed on a GPU is not measured.
+// spills.
 void unstaged(Conv2dSliced &stages, const Conv2dContext &context) {
     if (!stages.blocked.running.defined())
         throw CompileError("schedule unstaged is for algorithm sliced_blocks");

@@ -22,7 +22,7 @@ void promise_distinct(const Stage &update) {
 // The last rung, and what depthwise takes: nothing is staged. A thread computes one element, whose
 // phase is its own: several pixels of a thread would have as many phases, the number of which is an
 // argument. Its neighbours are neighbours in memory: channels, or where a group has one groups, or
-// columns. 40 registers, no stack, no spills.
+// columns.
 void backward_data_thread_per_element(Conv2dBackwardData &stages,
                                       const Conv2dBackwardDataContext &context) {
     constexpr auto guard = TailStrategy::GuardWithIf;
@@ -82,12 +82,6 @@ void backward_data_thread_per_element(Conv2dBackwardData &stages,
 // Otherwise a block has 8 x 8 pixels of one phase, so that it has the taps of all of them, and goes
 // through all slices of one tap after the other: a phase without taps, as three of four in a 1x1 of
 // stride 2, stages and multiplies nothing, and writes zeros. 4 * 8 * (68 + 64) = 4224 bytes.
-//
-// Registers a thread, the larger of sm_80 and sm_90, no stack, no spills, the most of f32, f16,
-// bf16:
-//             any stride  few  1x1  3x3  1x3, 3x1  large 1x1  large 3x3
-//     nhwc            80   77   70   58        56        105        128
-//     nchw            64   64   56   64        56         96        128
 //
 // Lost: rows of any filter for strides of 1 and of 2 that the compiler knows: 72 and 80 registers,
 // the same bytes; the division is outside of all loops. The output as a pure function of its

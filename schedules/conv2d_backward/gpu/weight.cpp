@@ -66,9 +66,6 @@ namespace gpu {
 // problem is; 128 FMAs a thread to 16 loads of four floats from them, and to four loads from global
 // memory. Rows are 68 floats, as in conv2d's. What a filter is too small to give blocks for is
 // divided in parts of the rows of all images, which a second kernel adds up.
-//
-// Registers a thread, the larger of sm_80 and sm_90, no stack, no spills, the most of f32, f16,
-// bf16: 72, in parts 72.
 void backward_weight_staged(Conv2dBackwardWeightSliced &stages,
                             const Conv2dBackwardWeightContext &context) {
     const Sizes chosen = sizes(context);

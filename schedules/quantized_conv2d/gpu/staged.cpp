@@ -139,12 +139,6 @@ namespace gpu {
 // channels, the filter dequantised as it is staged, so that it is in memory a slice at a time;
 // bytes and FMAs are those of schedules/conv2d/gpu/staged.cpp.
 //
-// Registers a thread, the larger of sm_80 and sm_90, no stack, no spills, whatever the output is:
-//               any  few  1x1  3x3
-//     u8  nhwc   96   80   59   66
-//     u8  nchw   72   72   63   64
-//     f32 nhwc   66   72   59   64
-//     f32 nchw   56   72   56   64
 // Lost: 1x1 of 16 channels, as many registers for twice the barriers. Slices of 32 channels for
 // any: 80 and 64 registers, but the layers of three channels, and most groups, are there.
 void quantized_staged(QuantizedConv2dSliced &stages, const QuantizedConv2dContext &context) {
@@ -177,9 +171,9 @@ void quantized_staged(QuantizedConv2dSliced &stages, const QuantizedConv2dContex
     correct(stages, context);
 }
 
-// The last rung: no shared memory and 128 threads, so that it fits every device. 71 (nhwc) and 56
-// (nchw) registers, no stack, no spills; bytes are multiplied one by one, their zero points taken
-// off first. Its speed on a GPU is not measured. Lost: holding what follows the sum too: 80.
+// The last rung: no shared memory and 128 threads, so that it fits every device; bytes are multiplied one
+// by one, their zero points taken off first. Lost: holding what follows the sum too: 8 registers
+// more.
 void quantized_unstaged(QuantizedConv2dSliced &stages, const QuantizedConv2dContext &context) {
     const Block block(unstaged_tiles(context), context.nhwc);
     if (stages.blocked.running.defined()) {

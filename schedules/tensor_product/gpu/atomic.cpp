@@ -66,11 +66,9 @@ TensorProductAtomicSizes tensor_product_atomic_sizes(const Context &context) {
 //
 // large: 64 channels of 64 pairs with the gathered rows staged too, 4 * 16 * (68 + 68) = 8704
 // bytes, for sums so long and outputs so wide that rows would be read from global memory four times
-// and more. Registers a thread, the larger of sm_80 and sm_90, no stack, no spills: 48; large 56.
-//   tensor_product_atomic.generator -g tensor_product_atomic -f any -o . -e resources
-//       target=host-cuda-cuda_capability_80 algorithm=tiles schedule=staged
+// and more.
 // Lost by arithmetic: a channel a thread and 16 pairs, whose additions are 128 bytes a warp, but
-// one load from memory an FMA. Its speed on a GPU is not measured.
+// one load from memory an FMA.
 void tensor_product_atomic(TensorProductAtomic &stages, const Context &context) {
     const Sizes chosen = sizes(context);
     const Block block = block_of(stages, chosen);
@@ -98,8 +96,7 @@ void tensor_product_atomic(TensorProductAtomic &stages, const Context &context) 
                      block.threads());
 }
 
-// The last rung: no shared memory and 128 threads, 2 x 2 sums each; 32 registers, no stack, no
-// spills. Its speed on a GPU is not measured.
+// The last rung: no shared memory and 128 threads, 2 x 2 sums each.
 void tensor_product_atomic_unstaged(TensorProductAtomic &stages, const Context &context) {
     const Block block = block_of(stages, sizes(context));
     const Tiles &t = block.tiles();

@@ -58,8 +58,7 @@ TensorProductStationarySizes tensor_product_stationary_sizes(const Context &cont
 // of the sum: b is alone, and g, of which a block has one, is a thread's.
 //
 // few: 32 channels of 64 rows, 6656 bytes, for a narrow output. small: 32 of 32 in slices of eight,
-// 2304 bytes. Registers a thread, the larger of sm_80 and sm_90, no stack, no spills, the same for
-// f32, f16 and bf16: 80; f64 128.
+// 2304 bytes.
 //   tensor_product_stationary.generator -g tensor_product_stationary -f any -o . -e resources
 //       target=host-cuda-cuda_capability_80 algorithm=slots schedule=staged
 void tensor_product_stationary(TensorProductStationary &stages, const Context &context) {
@@ -92,8 +91,7 @@ void tensor_product_stationary(TensorProductStationary &stages, const Context &c
 }
 
 // The last rung: no shared memory and 128 threads. A thread computes two channels of two rows, four
-// FMAs to four loads from global memory and its caches. 40 registers, 48 of f64, no stack, no
-// spills. Its speed on a GPU is not measured.
+// FMAs to four loads from global memory and its caches.
 void tensor_product_stationary_unstaged(TensorProductStationary &stages, const Context &context) {
     const Block block = block_of(stages, context);
     const Tiles &t = block.tiles();
