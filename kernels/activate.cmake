@@ -6,7 +6,7 @@ kernel_family(activate LIBRARY activation FIELDS elementwise/fields.def)
 row(cpu  adjacent  elementwise  chunks    f32,f16,bf16  any      -      adjacent=1)
 row(cpu  any       elementwise  chunks    f32,f16,bf16  any      -)
 
-#        row      algorithm    schedule            types         layouts  knobs  budget                             where
-row(cuda aligned  elementwise  thread_per_vector   f32,f16,bf16  any      -      shared:0,registers:32,sectors:1.0  packed=1 aligned=1)
-row(gpu  packed   elementwise  thread_per_element  f32,f16,bf16  any      -      shared:0,registers:24,sectors:1.0  packed=1)
-row(gpu  any      elementwise  thread_per_element  f32,f16,bf16  any      -      shared:0,registers:24,sectors:1.0)
+#         row      algorithm    schedule            types         layouts  knobs  budget                              where
+row(cuda  aligned  elementwise  thread_per_vector   f32,f16,bf16  any      -      shared:0,registers:32,sectors:1.0   packed=1 aligned=1)
+row(gpu   packed   elementwise  thread_per_element  f32,f16,bf16  any      -      shared:0,registers:24,sectors:1.0   packed=1)
+row(gpu   any      elementwise  thread_per_element  f32,f16,bf16  any      -      shared:0,registers:24,sectors:1.0)

@@ -2,12 +2,12 @@
 # rounded up to a multiple of 8; f64 takes twice the shared bytes.
 kernel_family(tensor_product_stationary LIBRARY tensor_product FIELDS tensor_product/fields.def)
 
-#        row       algorithm  schedule  types         layouts  knobs                                                 budget                                                         where
-row(gpu  few       slots      staged    f32,f16,bf16  any      tile_k:32,threads_k:8                                 shared:6656,registers:104,conflicts:1.1,sectors:1.3,fma:0.7    m<=32)
-row(gpu  few       slots      staged    f64           any      tile_k:32,threads_k:8                                 shared:13312,registers:168,conflicts:1.65,sectors:1.3,fma:0.7  m<=32)
-row(gpu  any       slots      staged    f32,f16,bf16  any      -                                                     shared:8704,registers:104,conflicts:1.05,sectors:1.9,fma:0.75
-row(gpu  any       slots      staged    f64           any      -                                                     shared:17408,registers:168,conflicts:1.6,sectors:1.95,fma:0.7
-row(gpu  small     slots      staged    f32,f16,bf16  any      tile_k:32,threads_k:8,tile_x:32,threads_x:8,tile_c:8  shared:2304,registers:104,conflicts:1.0,sectors:2.3,fma:0.65
-row(gpu  small     slots      staged    f64           any      tile_k:32,threads_k:8,tile_x:32,threads_x:8,tile_c:8  shared:4608,registers:168,conflicts:1.5,sectors:2.2,fma:0.65
+#        row       algorithm  schedule  types         layouts  knobs                                                 budget                                                          where
+row(gpu  few       slots      staged    f32,f16,bf16  any      tile_k:32,threads_k:8                                 shared:6656,registers:104,conflicts:1.1,sectors:1.3,fma:0.7     m<=32)
+row(gpu  few       slots      staged    f64           any      tile_k:32,threads_k:8                                 shared:13312,registers:168,conflicts:1.65,sectors:1.3,fma:0.7   m<=32)
+row(gpu  any       slots      staged    f32,f16,bf16  any      -                                                     shared:8704,registers:104,conflicts:1.05,sectors:1.9,fma:0.75)
+row(gpu  any       slots      staged    f64           any      -                                                     shared:17408,registers:168,conflicts:1.6,sectors:1.95,fma:0.7)
+row(gpu  small     slots      staged    f32,f16,bf16  any      tile_k:32,threads_k:8,tile_x:32,threads_x:8,tile_c:8  shared:2304,registers:104,conflicts:1.0,sectors:2.3,fma:0.65)
+row(gpu  small     slots      staged    f64           any      tile_k:32,threads_k:8,tile_x:32,threads_x:8,tile_c:8  shared:4608,registers:168,conflicts:1.5,sectors:2.2,fma:0.65)
 row(gpu  unstaged  slots      unstaged  f32,f16,bf16  any      -                                                     shared:0,registers:56,sectors:2.3)
 row(gpu  unstaged  slots      unstaged  f64           any      -                                                     shared:0,registers:64,sectors:2.2)

@@ -22,7 +22,7 @@ void promise_distinct(const Stage &update) {
 // The last rung, and what depthwise takes: nothing is staged. A thread computes one element, whose
 // phase is its own: several pixels of a thread would have as many phases, the number of which is an
 // argument. Its neighbours are neighbours in memory: channels, or where a group has one groups, or
-// columns.
+// columns. Taps of a filter of known size are unrolled: their loads are on their way at once.
 void backward_data_thread_per_element(Conv2dBackwardData &stages,
                                       const Conv2dBackwardDataContext &context) {
     constexpr auto guard = TailStrategy::GuardWithIf;

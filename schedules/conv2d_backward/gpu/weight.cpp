@@ -99,8 +99,7 @@ void backward_weight_staged(Conv2dBackwardWeightSliced &stages,
 
 // Nothing is staged: the last rungs, and filters that would leave most of a 64 x 64 tile idle,
 // where threads are of groups too. A thread has one sum for each of its filters, and reads the
-// input once for all of them. Registers: 40; few 64, few_channels 56, depthwise 40; no stack, no
-// spills. Lost: parts in a thread, which become local memory.
+// input once for all of them. Lost: parts in a thread, which become local memory.
 void backward_weight_unstaged(Conv2dBackwardWeightSliced &stages,
                               const Conv2dBackwardWeightContext &context) {
     const Block block = block_of(sizes(context), stages, false);
