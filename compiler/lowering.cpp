@@ -10,6 +10,7 @@
 #include "compiler/masked_stores.h"
 #include "compiler/prefetch.h"
 #include "compiler/privatize_registers.h"
+#include "compiler/transposed_blocks.h"
 #include "compiler/uniform_branches.h"
 
 using namespace Halide;
@@ -84,6 +85,8 @@ void add_lowering_passes(Halide::Pipeline pipeline, const Halide::Target &target
         pipeline.add_custom_lowering_pass(new DropAtomicsOfRegisters);
         pipeline.add_custom_lowering_pass(new Pass(fetch_ahead));
         pipeline.add_custom_lowering_pass(new Pass(branch_where_uniform));
+    } else {
+        pipeline.add_custom_lowering_pass(new Pass(transpose_blocks));
     }
     pipeline.add_custom_lowering_pass(new Pass(prefetch_to_second_cache));
     pipeline.add_custom_lowering_pass(new Pass(make_loads_dense));

@@ -1,30 +1,24 @@
 #pragma once
 // Schedule of the steps of generators/transpose.h.
 
-#include <algorithm>
-
 #include "generators/transpose.h"
 
 namespace hk::schedules {
 
-struct TransposedVectors {
-    int width;   // elements of a row of the first step
-    int widest;  // of a vector; longer rows are several
+struct TransposedTile {
+    int width, rows;
 };
 
 // In each turn of a loop, which takes one tile: `rest` are the steps' further arguments where their
 // bounds alone do not say so.
 inline void transpose_at(const Halide::LoopLevel &loop, std::vector<Halide::Func> &steps,
-                         TransposedVectors vectors, const std::vector<Halide::Var> &rest = {}) {
+                         TransposedTile tile, const std::vector<Halide::Var> &rest = {}) {
     using generators::element, generators::row;
-    for (Halide::Func &step : steps) {
-        step.compute_at(loop)
-            .bound_extent(element, vectors.width)
-            .vectorize(element, std::min(vectors.width, vectors.widest))
-            .unroll(element)
-            .unroll(row);
-        for (const Halide::Var &var : rest) step.bound_extent(var, 1);
-        vectors.width *= 2;
+    const int extents[] = {tile.width, tile.width * tile.rows}, lanes[] = {tile.width, tile.rows};
+    for (int i = 0; i < 2; i++) {
+        steps[i].compute_at(loop).bound_extent(element, extents[i]).vectorize(element, lanes[i]);
+        steps[i].unroll(element).unroll(row);
+        for (const Halide::Var &var : rest) steps[i].bound_extent(var, 1);
     }
 }
 

@@ -246,12 +246,11 @@ void across_transposed_groups(Conv2dDepthwise &stages, const Conv2dContext &cont
         .vectorize(x);
     out.fuse(gt, n, rows).parallel(rows).specialize(context.plain && context.dense_columns);
     out.specialize(context.dense_columns);
-    const int widest = 4 * context.target.natural_vector_size<float>();
     const auto rest = [](const std::vector<Func> &steps) {  // tile and block
         const std::vector<Var> arguments = steps.front().args();
         return std::vector<Var>{arguments[2], arguments[3]};
     };
-    transpose_at(LoopLevel(out, xo), stages.back, {lanes, widest}, rest(stages.back));
+    transpose_at(LoopLevel(out, xo), stages.back, {lanes, tile.columns}, rest(stages.back));
     line.compute_at(out, yo)
         .hoist_storage(out, rows)
         .split(x, xt, x, tile.x, TailStrategy::ShiftInwards)
@@ -275,7 +274,7 @@ void across_transposed_groups(Conv2dDepthwise &stages, const Conv2dContext &cont
         .reorder(g, stages.tile.x, stages.tile.y, c, y, n)
         .vectorize(g, lanes)
         .unroll(stages.tile.x);
-    transpose_at(LoopLevel(stages.padded, stages.tile.y), stages.there, {tile.columns, widest},
+    transpose_at(LoopLevel(stages.padded, stages.tile.y), stages.there, {tile.columns, lanes},
                  rest(stages.there));
 }
 

@@ -145,8 +145,8 @@ void winograd(Conv2dWinograd &stages, const Conv2dContext &context) {
     } else {
         update.reorder(d.x, k, d.y, kv, tile, tb, kb, task, g).vectorize(d.x).unroll(k);
         const Var block_of_filters = stages.back.front().args()[4];
-        transpose_at(LoopLevel(stages.output, d.y), stages.back, {kFilterBlock, 4 * lanes},
-                     {block_of_filters});
+        transpose_at(LoopLevel(stages.output, d.y), stages.back,
+                     {kFilterBlock, kWinogradTile}, {block_of_filters});
     }
     stages.start.compute_root();
     if (stages.filter.output.defined()) {

@@ -55,7 +55,7 @@ Func &pack(QuantizedConv2d &stages, const QuantizedConv2dContext &context, const
         .bound_storage(c, 4 * lanes)
         .vectorize(c, 4 * lanes, TailStrategy::GuardWithIf);
     if (context.nhwc) stages.bytes.unroll(row);
-    transpose_at(at, stages.transposed, {lanes, lanes * lanes});
+    transpose_at(at, stages.transposed, {lanes, lanes});
     return result;
 }
 
