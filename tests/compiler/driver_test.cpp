@@ -206,7 +206,7 @@ TEST_F(Driver, RefusesWhatIsOverTheBudget) {
         "is not a constant", 1);
     if (!has_tools()) GTEST_SKIP() << "no ptxas";
     expect_refusal({cuda_target, "--budget=shared:4096,registers:16"},
-                   "registers a thread; its budget is 16", 1);
+                   "bytes a thread; its budget is 0", 1);
 }
 
 TEST_F(Driver, FallsBackToPtx) {

@@ -24,7 +24,8 @@ protected:
 
 TEST_F(CudaConv2d, LaunchesOfEveryRowAreLegal) {
     std::vector<Conv2dProblem> shapes = bench::convolutions("conv_training");
-    for (const auto &more : {bench::convolutions("shape_case"), tests::ends()})
+    for (const auto &more : {bench::convolutions("depthwise"), bench::convolutions("shape_case"),
+                             tests::ends()})
         shapes.insert(shapes.end(), more.begin(), more.end());
     const auto launch = [](const KernelInfo &row, const Conv2dProblem &problem) {
         const Operands o(problem);

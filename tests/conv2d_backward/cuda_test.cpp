@@ -74,6 +74,8 @@ protected:
 TEST_P(CudaConv2dBackward, LaunchesOfEveryRowAreLegal) {
     std::vector<Conv2dProblem> shapes = bench::convolutions("conv_training", GetParam().pass);
     std::vector<Conv2dProblem> more = tests::ends();
+    const auto depthwise = bench::convolutions("depthwise", GetParam().pass);
+    more.insert(more.end(), depthwise.begin(), depthwise.end());
     more.push_back(tests::square(128, 56, 128, 3, 32, 2));
     more.push_back(tests::square(3, 224, 64, 7, 1, 2));
     more.back().options.stride = {2, 2};
