@@ -11,10 +11,10 @@ using namespace Halide;
 using namespace Halide::Internal;
 using hk::generators::element, hk::generators::row;
 
-struct Count : IRMutator {
+struct CountShuffles : IRMutator {
     using IRMutator::visit;
     int &shuffles, &strided;
-    Count(int &shuffles, int &strided) : shuffles(shuffles), strided(strided) {}
+    CountShuffles(int &shuffles, int &strided) : shuffles(shuffles), strided(strided) {}
     Expr visit(const Shuffle *op) override {
         shuffles++;
         return IRMutator::visit(op);
@@ -49,7 +49,7 @@ TEST_P(TransposedBlocks, AreColumnsOfRows) {
     Pipeline pipeline(out);
     hk::compiler::add_lowering_passes(pipeline, target);
     int shuffles = 0, strided = 0;
-    pipeline.add_custom_lowering_pass(new Count(shuffles, strided));
+    pipeline.add_custom_lowering_pass(new CountShuffles(shuffles, strided));
 
     const Buffer<float> result = pipeline.realize({height * width, 3}, target);
     for (int t = 0; t < 3; t++) {
