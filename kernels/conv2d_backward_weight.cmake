@@ -7,7 +7,7 @@ term(one_tile out_pixels<=256 batch<=1)  # one image, all pixels one tile
 # elements of the filter, of which more are blocks enough without.
 term(parts_64 weight_size<=65536)
 term(parts_16 weight_size<=262144)
-term(parts_8  weight_size<=1048576)
+term(parts_8  weight_size<=524288)
 
 # CPU. Depthwise: with the width known the input is read as it is (3x3); others stage it. `small` is 1.1 to 1.4 times as
 # fast as the rows after it (bench --family conv2d_backward_weight --list mobilenetv2 --row ROW).
