@@ -25,12 +25,6 @@ TEST_P(Transpose, GivesColumnsOneAfterAnother) {
     }
 }
 
-TEST_P(Transpose, TakesLogarithmicallyManySteps) {
-    Func rows("rows");
-    rows(element, row) = element + row;
-    EXPECT_EQ(1 << (transpose(rows, GetParam(), {}).size() - 1), GetParam());
-}
-
 INSTANTIATE_TEST_SUITE_P(Sizes, Transpose, testing::Values(1, 2, 4, 8, 16));
 
 }  // namespace
