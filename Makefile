@@ -50,12 +50,14 @@ explore: configure
 test: build
 	$(CTEST) --test-dir $(BUILD) -j $(JOBS) --output-on-failure
 
-# CUDA kernels with blocks, and the threads of each, in other orders than `make test` has: docs/software-cuda.md.
+# CUDA kernels with blocks, and the threads of each, in other orders than `make test` has: docs/software-cuda.md. The
+# tests are those that are run on a GPU.
+CUDA_TESTS = $(shell sed -n "s/^tests='\(.*\)'$$/\1/p" apps/gpu_bundle/run.sh)
 ORDERS ?= descending random:1 random:2
 test-orders: build
 	@for order in $(ORDERS); do \
 		echo "SOFTWARE_CUDA_ORDER=$$order"; \
-		SOFTWARE_CUDA_ORDER=$$order OCL_ICD_VENDORS=none GTEST_FILTER='*cuda*:*Gpu*:*EveryDevice*:*limit*' \
+		SOFTWARE_CUDA_ORDER=$$order OCL_ICD_VENDORS=none GTEST_FILTER='$(CUDA_TESTS)' \
 			$(CTEST) --test-dir $(BUILD) -R _kernels_test -j $(JOBS) --output-on-failure || exit 1; \
 	done
 
