@@ -47,8 +47,11 @@ void Shown::compile(const std::filesystem::path &folder, bool pages) {
     const auto command = [&](const std::string &kinds) {
         std::vector<std::string> words =
             generator_command(candidate_, candidate_.target(), row_.name, folder.string(), kinds);
-        // A kernel over its budget is shown too.
+        // A kernel over its budget is shown too, with the registers that the row allows.
         words.emplace_back("--allow=stack,spills,dynamic_shared");
+        if (!cpu)
+            words.push_back("--budget=registers:" +
+                            std::to_string(values_of(text_of(row_).budget).at("registers")));
         return words;
     };
     command_ = command(outputs + code);
