@@ -134,8 +134,8 @@ void sum_slices(Conv2dSliced &stages, const Conv2dContext &context, const Block 
 // Lost: unrolling the channels of a 3x3 slice too: 123 (nhwc) and 149 (nchw) registers. Slices of
 // 16 channels: twice the shared bytes for half the barriers. Unrolling what follows the sum: 22 KB
 // more of CUDA code a kernel, 14 KB of OpenCL. On an H200, ResNet-50 at batch 32: tiles of 128
-// channels at 128 pixels of 1x1 filters, level where there are many, 0.6 of the speed at 7x7
-// pixels; 3x3 by slices of four channels that are fetched ahead, 0.87 of that of eight.
+// channels at 128 pixels of 1x1 filters, no faster where there are many and slower at 7x7 pixels;
+// 3x3 by slices of four channels that are fetched ahead, slower than by eight.
 void staged(Conv2dSliced &stages, const Conv2dContext &context) {
     const Block block(staged_tiles(context), context.nhwc);
     block.tile(stages.output);
