@@ -15,7 +15,9 @@
 #include "compiler/pipeline.h"
 #include "compiler/resources.h"
 #include "compiler/tools.h"
+#include "row_files.h"
 #include "runtime/src/buffer_checks.h"
+#include "tables.h"
 #include "worker.h"
 
 namespace hk::explorer {
@@ -126,6 +128,18 @@ Halide::Internal::JITModule library_runtime(const Halide::Target &target) {
     return ours;
 }
 
+// What ptxas keeps to: a row's own budget, and of other candidates two blocks of 256 threads a
+// multiprocessor. What spills is left out.
+int registers_for(const Candidate &candidate) {
+    for (const KernelInfo &row : table_of(candidate.family).kernels) {
+        if (row.device != DeviceType::cuda || row.type != candidate.type ||
+            row.layout != candidate.layout || Candidate::of(row).name() != candidate.name())
+            continue;
+        return values_of(text_of(row).budget).at("registers");
+    }
+    return 128;
+}
+
 // With finished device code, and its GPU kernels.
 struct FinishedModule {
     Halide::Module module;
@@ -143,8 +157,7 @@ FinishedModule finish(const Candidate &candidate, const Halide::Target &target,
     FinishedModule finished{module, compiler::arguments_of(*built.generator, module, function), {}};
     if (candidate.device == DeviceType::cpu) return finished;
     finished.kernels = compiler::launches(module);
-    // Two blocks of 256 threads a multiprocessor; what spills is left out.
-    const compiler::Budget budget{.registers = 128};
+    const compiler::Budget budget{.registers = registers_for(candidate)};
     finished.module = compiler::embed_device_code(module, compiler::CudaTools::find(), true,
                                                   scratch.string(), budget, finished.kernels);
     return finished;

@@ -3,6 +3,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <stdexcept>
 
 #include "report.h"
@@ -16,6 +17,16 @@ std::string path_of(const KernelInfo &kernel, const std::string &extension) {
 }
 
 }  // namespace
+
+std::map<std::string, int> values_of(const std::string &text) {
+    std::map<std::string, int> values;
+    std::istringstream in(text);
+    for (std::string knob; std::getline(in, knob, ',');) {
+        const size_t colon = knob.find(':');
+        values[knob.substr(0, colon)] = std::stoi(knob.substr(colon + 1));
+    }
+    return values;
+}
 
 RowText text_of(const KernelInfo &kernel) {
     std::ifstream in(std::string(HK_KERNELS "/") + kernel.family + "/rows.txt");

@@ -2,6 +2,7 @@
 // What the build has of a row's kernel: its line of kernels.cmake, the command that compiles it,
 // and what the last build made of it.
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,6 +17,8 @@ struct RowText {
     std::string where, budget, contract;
 };
 RowText text_of(const KernelInfo &kernel);
+// Of a budget, or of knobs: tile_x:8,tile_k:32, well-formed.
+std::map<std::string, int> values_of(const std::string &text);
 
 // Of its archive and its report; nothing where it is not built.
 struct LastBuild {

@@ -14,21 +14,6 @@ namespace hk::explorer {
 
 using nlohmann::json;
 
-namespace {
-
-// tile_x:8,tile_k:32, well-formed.
-std::map<std::string, int> values_of(const std::string &knobs) {
-    std::map<std::string, int> values;
-    std::istringstream in(knobs);
-    for (std::string knob; std::getline(in, knob, ',');) {
-        const size_t colon = knob.find(':');
-        values[knob.substr(0, colon)] = std::stoi(knob.substr(colon + 1));
-    }
-    return values;
-}
-
-}  // namespace
-
 Shown::Shown(const KernelInfo &row, const std::string &knobs)
     : row_(row), candidate_(Candidate::of(row)) {
     if (!knobs.empty()) candidate_.knobs = knobs;
