@@ -137,12 +137,7 @@ TEST_F(GpuBundleTest, OpenClRunsAndIsCollected) {
     }
     const Outcome ran = run_program(measure());
     ASSERT_EQ(ran.status, 0) << ran.output;
-    // What the largest row's knobs ask for is more than every device has.
-    for (const Record &record : collected(2, 1)) {
-        if (record.ok()) continue;
-        EXPECT_EQ(record.status, "over budget");
-        EXPECT_EQ(record.reason, "it needs 43776 bytes of shared memory, the device has 32768");
-    }
+    collected(3, 0);
     const json state = read_json(folder_ / "sweep.json");
     EXPECT_NE(state["machine"].get<std::string>().find(description), std::string::npos)
         << state["machine"];
