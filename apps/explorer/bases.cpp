@@ -184,10 +184,7 @@ json to_json(const CaseSpace &space, const std::string &name) {
 std::string needed_knobs(Candidate candidate, const std::string &full) {
     const auto values_of = [&](const std::string &knobs) {
         candidate.knobs = knobs;
-        std::vector<std::pair<std::string, int>> values;
-        for (const schedules::Knob &knob : knob_space(candidate).knobs)
-            values.emplace_back(knob.name, knob.value);
-        return values;
+        return knob_values(candidate);
     };
     std::vector<std::string> kept;
     std::istringstream in(full);

@@ -128,14 +128,16 @@ Halide::Internal::JITModule library_runtime(const Halide::Target &target) {
     return ours;
 }
 
-// What ptxas keeps to: a row's own budget, and of other candidates two blocks of 256 threads a
-// multiprocessor. What spills is left out.
+// Of a thread, which ptxas keeps to: a row's own budget, where the candidate is one, its knobs
+// written out or not; of others two blocks of 256 threads a multiprocessor. What spills is left out.
 int registers_for(const Candidate &candidate) {
     for (const KernelInfo &row : table_of(candidate.family).kernels) {
         if (row.device != DeviceType::cuda || row.type != candidate.type ||
-            row.layout != candidate.layout || Candidate::of(row).name() != candidate.name())
+            row.layout != candidate.layout)
             continue;
-        return values_of(text_of(row).budget).at("registers");
+        const Candidate other = Candidate::of(row);
+        if (other.base() == candidate.base() && knob_values(other) == knob_values(candidate))
+            return registers_of(row);
     }
     return 128;
 }
@@ -157,7 +159,8 @@ FinishedModule finish(const Candidate &candidate, const Halide::Target &target,
     FinishedModule finished{module, compiler::arguments_of(*built.generator, module, function), {}};
     if (candidate.device == DeviceType::cpu) return finished;
     finished.kernels = compiler::launches(module);
-    const compiler::Budget budget{.registers = registers_for(candidate)};
+    compiler::Budget budget;
+    if (candidate.device == DeviceType::cuda) budget.registers = registers_for(candidate);
     finished.module = compiler::embed_device_code(module, compiler::CudaTools::find(), true,
                                                   scratch.string(), budget, finished.kernels);
     return finished;
@@ -231,6 +234,13 @@ schedules::KnobSpace knob_space(const Candidate &candidate) {
         built(candidate, target_of(candidate));
         return listener.space();
     });
+}
+
+std::vector<std::pair<std::string, int>> knob_values(const Candidate &candidate) {
+    std::vector<std::pair<std::string, int>> values;
+    for (const schedules::Knob &knob : knob_space(candidate).knobs)
+        values.emplace_back(knob.name, knob.value);
+    return values;
 }
 
 Archive compile_archive(const Candidate &candidate, const CallArguments &sizes,

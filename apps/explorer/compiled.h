@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "candidate.h"
@@ -46,6 +47,8 @@ private:
 // The knobs that the candidate's schedule takes, with the values that it would have, and what it
 // says of itself. Throws std::runtime_error where they are not legal. Nothing is compiled.
 schedules::KnobSpace knob_space(const Candidate &candidate);
+// All of its knobs: those that it names, and what the chooser has for the others.
+std::vector<std::pair<std::string, int>> knob_values(const Candidate &candidate);
 
 // An archive with the candidate as a function of that name and its argv entry, as the library's
 // kernels are: of several targets, separated by commas, the first that the machine can do runs.

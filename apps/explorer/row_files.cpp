@@ -41,6 +41,8 @@ RowText text_of(const KernelInfo &kernel) {
                              kernel.name + ": build it");
 }
 
+int registers_of(const KernelInfo &row) { return values_of(text_of(row).budget).at("registers"); }
+
 std::optional<LastBuild> last_build_of(const KernelInfo &kernel) {
     std::error_code missing;
     const uintmax_t bytes = std::filesystem::file_size(path_of(kernel, ".a"), missing);

@@ -19,6 +19,8 @@ struct RowText {
 RowText text_of(const KernelInfo &kernel);
 // Of a budget, or of knobs: tile_x:8,tile_k:32, well-formed.
 std::map<std::string, int> values_of(const std::string &text);
+// Of a thread, in a GPU row's budget.
+int registers_of(const KernelInfo &row);
 
 // Of its archive and its report; nothing where it is not built.
 struct LastBuild {

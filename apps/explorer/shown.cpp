@@ -35,8 +35,7 @@ void Shown::compile(const std::filesystem::path &folder, bool pages) {
         // A kernel over its budget is shown too, with the registers that the row allows.
         words.emplace_back("--allow=stack,spills,dynamic_shared");
         if (!cpu)
-            words.push_back("--budget=registers:" +
-                            std::to_string(values_of(text_of(row_).budget).at("registers")));
+            words.push_back("--budget=registers:" + std::to_string(registers_of(row_)));
         return words;
     };
     command_ = command(outputs + code);
