@@ -1,15 +1,12 @@
 #include "compiler/embed_device_code.h"
 
-#include <algorithm>
 #include <iostream>
-#include <map>
-#include <string_view>
 
+#include "compiler/device_code.h"
 #include "compiler/pack_text.h"
 #include "compiler/tools.h"
 
 using namespace Halide;
-using namespace Halide::Internal;
 
 namespace hk::compiler {
 
@@ -21,43 +18,6 @@ constexpr int chips[] = {80, 90};
 int capability_of(const std::string &ptx) {
     return std::stoi(ptx.substr(ptx.find(".target sm_") + 11));
 }
-
-bool is_ptx(const Buffer<void> &buffer) {
-    const std::string text(static_cast<const char *>(buffer.data()), buffer.size_in_bytes());
-    return text.find(".version ") != std::string::npos &&
-           text.find(".target sm_") != std::string::npos;
-}
-
-bool is_opencl(const Buffer<void> &buffer) {
-    constexpr std::string_view start = "/*OpenCL C";
-    return buffer.size_in_bytes() > start.size() &&
-           std::string_view(static_cast<const char *>(buffer.data()), start.size()) == start;
-}
-
-Buffer<uint8_t> buffer_of(const std::string &bytes, const std::string &name) {
-    Buffer<uint8_t> buffer(static_cast<int>(bytes.size()), name);
-    std::copy(bytes.begin(), bytes.end(), buffer.data());
-    return buffer;
-}
-
-// halide_cuda_initialize_kernels(state, code, size) and its like: the size was the text's.
-class SetCodeSize : public IRMutator {
-public:
-    explicit SetCodeSize(const std::map<std::string, int> &sizes) : sizes_(sizes) {}
-
-private:
-    using IRMutator::visit;
-
-    const std::map<std::string, int> &sizes_;  // by function
-
-    Expr visit(const Call *op) override {
-        const auto size = sizes_.find(op->name);
-        if (size == sizes_.end()) return IRMutator::visit(op);
-        std::vector<Expr> arguments = op->args;
-        arguments[2] = make_const(arguments[2].type(), size->second);
-        return Call::make(op->type, op->name, arguments, op->call_type);
-    }
-};
 
 std::string fatbin(const std::string &ptx, const CudaTools &tools, const std::string &base,
                    const Budget &budget, std::vector<Resources> &kernels) {
@@ -90,35 +50,16 @@ CudaTools CudaTools::find() {
 Module embed_device_code(const Module &module, const CudaTools &tools, bool pack,
                          const std::string &folder, const Budget &budget,
                          std::vector<Resources> &kernels) {
-    Module result(module.name(), module.target(), module.get_metadata_name_map());
-    result.set_any_strict_float(module.any_strict_float());
-    std::map<std::string, int> sizes;
-    for (const Buffer<void> &buffer : module.buffers()) {
-        const std::string text(static_cast<const char *>(buffer.data()), buffer.size_in_bytes());
-        if (pack && is_opencl(buffer)) {
-            const std::string code = pack_text(text.c_str());  // without the zero byte at its end
-            sizes["halide_opencl_initialize_kernels"] = static_cast<int>(code.size());
-            result.append(buffer_of(code, buffer.name()));
-        } else if (is_ptx(buffer) && tools.complete()) {
-            const std::string code =
-                fatbin(text.c_str(), tools, folder + "/" + module.name(), budget, kernels);
-            sizes["halide_cuda_initialize_kernels"] = static_cast<int>(code.size());
-            result.append(buffer_of(code, buffer.name()));
-        } else {
-            if (is_ptx(buffer)) {
-                std::cerr << "Warning: " << module.name()
-                          << ": no ptxas and fatbinary (HK_PTXAS, HK_FATBINARY, "
-                          << "PATH): CUDA code stays PTX, compiled at the first call; its "
-                             "registers are not known\n";
-            }
-            result.append(buffer);
-        }
-    }
-    for (LoweredFunc function : module.functions()) {
-        function.body = SetCodeSize(sizes).mutate(function.body);
-        result.append(function);
-    }
-    return result;
+    return replace_device_code(module, [&](DeviceCode kind, const std::string &text) {
+        // Without the zero byte at its end.
+        if (kind == DeviceCode::opencl) return pack ? pack_text(text.c_str()) : text;
+        if (tools.complete())
+            return fatbin(text.c_str(), tools, folder + "/" + module.name(), budget, kernels);
+        std::cerr << "Warning: " << module.name() << ": no ptxas and fatbinary (HK_PTXAS, "
+                  << "HK_FATBINARY, PATH): CUDA code stays PTX, compiled at the first call; its "
+                     "registers are not known\n";
+        return text;
+    });
 }
 
 }  // namespace hk::compiler

@@ -10,8 +10,10 @@
 #include "compiler/masked_stores.h"
 #include "compiler/prefetch.h"
 #include "compiler/privatize_registers.h"
+#include "compiler/tensor_cores.h"
 #include "compiler/transposed_blocks.h"
 #include "compiler/uniform_branches.h"
+#include "compiler/wide_vectors.h"
 
 using namespace Halide;
 using namespace Halide::Internal;
@@ -83,8 +85,11 @@ void add_lowering_passes(Halide::Pipeline pipeline, const Halide::Target &target
         pipeline.add_custom_lowering_pass(new DropDeviceAssertions);
         pipeline.add_custom_lowering_pass(new Pass(privatize_registers));
         pipeline.add_custom_lowering_pass(new DropAtomicsOfRegisters);
+        pipeline.add_custom_lowering_pass(new Pass(widen_vectors));
+        pipeline.add_custom_lowering_pass(new Pass(use_tensor_cores));
         pipeline.add_custom_lowering_pass(new Pass(fetch_ahead));
         pipeline.add_custom_lowering_pass(new Pass(branch_where_uniform));
+        pipeline.add_custom_lowering_pass(new Pass([](const Stmt &s) { if (getenv("HK_SHOW")) std::cerr << s << "\n"; return s; }));
     } else {
         pipeline.add_custom_lowering_pass(new Pass(transpose_blocks));
     }

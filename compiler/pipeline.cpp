@@ -5,6 +5,8 @@
 
 #include "compiler/command_line.h"
 #include "compiler/compact_checks.h"
+#include "compiler/device_code.h"
+#include "compiler/tensor_cores.h"
 
 using namespace Halide;
 using Internal::AbstractGenerator;
@@ -54,8 +56,11 @@ Built::Built(const std::string &name, const GeneratorParamsMap &parameters, cons
 
 Module Built::module(const std::string &function, const Target &target) const {
     Pipeline lowered = pipeline;
-    return compact_checks(lowered.compile_to_module(inputs_of(*generator), function, target,
-                                                    LinkageType::ExternalPlusArgv));
+    const Module module = compact_checks(lowered.compile_to_module(
+        inputs_of(*generator), function, target, LinkageType::ExternalPlusArgv));
+    return replace_device_code(module, [](DeviceCode kind, const std::string &text) {
+        return kind == DeviceCode::ptx ? join_products(text.c_str()) + '\0' : text;
+    });
 }
 
 std::string Built::serialized() const {

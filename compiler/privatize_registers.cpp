@@ -236,9 +236,11 @@ private:
             for (int64_t turn = turns.second; turn >= turns.first; turn--) {
                 const Expr now = make_const(Int(32), turn);
                 const Expr one = choose(simplify(substitute(name, now, r)), of_element);
-                result = result.defined()
-                             ? Select::make(Variable::make(Int(32), name) == now, one, result)
-                             : one;
+                const Expr is_now = Variable::make(Int(32), name) == now;
+                const int lanes = one.type().lanes();
+                result = !result.defined() ? one
+                         : lanes == 1      ? Select::make(is_now, one, result)
+                                      : Select::make(Broadcast::make(is_now, lanes), one, result);
             }
             return result;
         }

@@ -73,10 +73,12 @@ class UniformBranches : public IRMutator {
 
     Expr visit(const Select *op) override {
         const Expr chosen = mutate(op->true_value), other = mutate(op->false_value);
-        const bool branch = in_threads_ && op->condition.type().is_scalar() &&
-                            !varies(op->condition) && (is_expensive(chosen) || is_expensive(other));
+        const Broadcast *all = op->condition.as<Broadcast>();
+        const Expr condition = all ? all->value : op->condition;
+        const bool branch = in_threads_ && condition.type().is_scalar() && !varies(condition) &&
+                            (is_expensive(chosen) || is_expensive(other));
         if (!branch) return Select::make(mutate(op->condition), chosen, other);
-        return Call::make(op->type, Call::if_then_else, {op->condition, chosen, other},
+        return Call::make(op->type, Call::if_then_else, {condition, chosen, other},
                           Call::PureIntrinsic);
     }
 };

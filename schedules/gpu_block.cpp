@@ -36,7 +36,7 @@ void Tiles::estimate_shared(int elements, int bytes) {
 
 void cooperative_copy(Func tile, const LoopLevel &at,
                       const std::vector<std::pair<Var, int>> &extents,
-                      const std::vector<int> &threads, int each) {
+                      const std::vector<int> &threads, int each, bool vectors) {
     tile.compute_at(at).store_in(MemoryType::GPUShared);
     for (const auto &[dim, extent] : extents) tile.bound_extent(dim, extent);
     Var f = extents[0].first, together("together");
@@ -51,9 +51,13 @@ void cooperative_copy(Func tile, const LoopLevel &at,
         .split(f, t2, f, threads[0] * threads[1])
         .split(f, t1, t0, threads[0]);
     if (each > 1)
-        tile.reorder(together, copy, t0, t1, t2).unroll(together);
+        tile.reorder(together, copy, t0, t1, t2);
     else
         tile.reorder(copy, t0, t1, t2);
+    if (vectors)
+        tile.vectorize(together);
+    else if (each > 1)
+        tile.unroll(together);
     tile.gpu_threads(t0, t1, t2).never_partition_all();
 }
 

@@ -31,10 +31,10 @@ std::vector<Loop> innermost_first(bool nhwc, const Loop &k, const Loop &x, const
 // Copies a tile by all threads of its block: its dimensions, innermost in memory first, become
 // one, whatever the shape of the threads is. Staging over the tile's own dimensions would widen the
 // block to the larger of the two shapes and leave threads idle in the sum. `each` is the number of
-// neighbours that a thread copies together; it divides the first extent.
+// neighbours that a thread copies together, one by one or as a vector; it divides the first extent.
 void cooperative_copy(Halide::Func tile, const Halide::LoopLevel &at,
                       const std::vector<std::pair<Halide::Var, int>> &extents,
-                      const std::vector<int> &threads, int each = 1);
+                      const std::vector<int> &threads, int each = 1, bool vectors = false);
 
 // For a convolution of one filter a group: a block computes tile_g groups at tile_x * tile_y pixels,
 // a thread each_x * each_y pixels of one, its neighbours those of the next groups (nhwc) or pixels

@@ -144,6 +144,39 @@ Conv2dSliced conv2d_sliced(const Conv2dOperands &op, int tile) {
     return stages;
 }
 
+Conv2dSliced conv2d_products(const Conv2dOperands &op) {
+    constexpr int vector = kProductVector, tile = kProductChannels;
+    // Past the last channel both factors are zeros. What is read there is the last vector.
+    const Expr first = c / vector * vector;
+    const Expr there = min(first, op.channels - vector) + c % vector;
+    const Expr zero = cast(op.type, 0);
+    Conv2dSliced stages;
+    stages.padded = Func("padded");
+    Expr inside = first < op.channels;
+    if (!op.pointwise) inside = inside && x >= 0 && x < op.width && y >= 0 && y < op.height;
+    stages.padded(c, g, x, y, n) =
+        select(inside,
+               op.input(there, g, clamp(x, 0, op.width - 1), clamp(y, 0, op.height - 1), n), zero);
+    stages.filter = Func("filter");
+    stages.filter(c, s, r, k, g) = select(
+        first < op.channels, op.weight(there, s, r, min(k, op.filters - 1), g), zero);
+    stages.tap = Func("tap");
+    stages.tap(c, s, r, g, x, y, n) = stages.padded(c, g, input_x(op, s), input_y(op, r), n);
+    stages.start = sum_start(op);
+    stages.r =
+        RDom(0, tile, 0, op.kernel_w, 0, op.kernel_h, 0, (op.channels + tile - 1) / tile, "r");
+    const RDom &d = stages.r;
+    const Expr channel = d.w * tile + d.x;
+    stages.sum = Func("sum");
+    stages.sum(k, g, x, y, n) = stages.start(k, g);
+    stages.sum(k, g, x, y, n) += cast<float>(stages.filter(channel, d.y, d.z, k, g)) *
+                                 cast<float>(stages.tap(channel, d.y, d.z, g, x, y, n));
+    stages.activated = Func("activated");
+    stages.output = Func("result");
+    finish(op, stages.sum, stages.activated, stages.output);
+    return stages;
+}
+
 Conv2dSliced conv2d_sliced_blocks(const Conv2dOperands &op) {
     Conv2dSliced stages = slices(op, 1);
     stages.blocked = sum_in_blocks(

@@ -69,6 +69,11 @@ struct Conv2dSliced {
     BlockedSum blocked;
 };
 Conv2dSliced conv2d_sliced(const Conv2dOperands &operands, int tile);
+// The same in slices of kProductChannels, both factors of the operands' type: products of matrices, for
+// the units that have them (compiler/tensor_cores.h). Channels are in whole vectors of kProductVector,
+// 16 bytes of 16 bits, of which a slice past the end has zeros.
+constexpr int kProductChannels = 32, kProductVector = 8;
+Conv2dSliced conv2d_products(const Conv2dOperands &operands);
 // With tile 1, by generators/long_sum.h: the sum is over what `blocked` has.
 Conv2dSliced conv2d_sliced_blocks(const Conv2dOperands &operands);
 

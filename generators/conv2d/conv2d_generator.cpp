@@ -49,6 +49,11 @@ public:
         constrain_vector(bias);
         constrain_image(residual, fix_filters_per_group, 0);
         constrain_image(output, fix_filters_per_group, fix_out_w);
+        if (products()) {
+            for (auto *image : {&input, &residual}) constrain_vectors(*image);
+            constrain_vectors(output);
+            constrain_vectors(weight);
+        }
         const Conv2dOperands op = operands();
         Conv2dContext context{sizes()};
         context.pointwise_f32 = op.pointwise && op.type == Float(32);
@@ -65,6 +70,8 @@ public:
             build(conv2d_packed(op, sc::packed_sum(context)), sc::packed_schedules, context);
         else if (algorithm.value() == "sliced")
             build(conv2d_sliced(op, sc::sliced_tile(context)), sc::sliced_schedules, context);
+        else if (products())
+            build(conv2d_products(op), sc::product_schedules, context);
         else if (algorithm.value() == "sliced_blocks")
             build(conv2d_sliced_blocks(op), sc::sliced_schedules, context);
         else if (algorithm.value() == "dot")
@@ -79,13 +86,24 @@ public:
             build(conv2d_depthwise_transposed(op, sc::transposed_columns(context)),
                   sc::depthwise_schedules, context);
         else
-            refuse_algorithm({"packed", "grouped", "sliced", "sliced_blocks", "dot", "depthwise",
-                              "depthwise_rows", "depthwise_tiles", "depthwise_transposed", "winograd"});
+            refuse_algorithm({"packed", "grouped", "sliced", "products", "sliced_blocks", "dot",
+                              "depthwise", "depthwise_rows", "depthwise_tiles",
+                              "depthwise_transposed", "winograd"});
     }
 
 private:
     bool winograd() const { return algorithm.value() == "winograd"; }
+    bool products() const { return algorithm.value() == "products"; }
     bool packed() const { return algorithm.value() == "packed" || winograd(); }
+
+    // Whole vectors of channels, innermost, each at a multiple of its size.
+    template<typename Buffer>
+    static void constrain_vectors(Buffer &buffer) {
+        buffer.set_host_alignment(kProductVector * 2);
+        buffer.dim(0).set_extent(buffer.dim(0).extent() / kProductVector * kProductVector);
+        for (int d = 1; d < 5; d++)
+            buffer.dim(d).set_stride(buffer.dim(d).stride() / kProductVector * kProductVector);
+    }
 
     // Dense, but that vectors of other filters and groups may lie anywhere.
     void constrain_packed() {

@@ -70,6 +70,7 @@ void winograd(generators::Conv2dWinograd &stages, const Conv2dContext &context);
 namespace gpu {
 void staged(generators::Conv2dSliced &stages, const Conv2dContext &context);
 void unstaged(generators::Conv2dSliced &stages, const Conv2dContext &context);
+void matrices(generators::Conv2dSliced &stages, const Conv2dContext &context);
 void thread_per_group(generators::Conv2dDepthwise &stages, const Conv2dContext &context);
 void tile_of_groups(generators::Conv2dDepthwise &stages, const Conv2dContext &context);
 }  // namespace gpu
@@ -82,6 +83,7 @@ inline const Conv2dTable<generators::Conv2d> packed_schedules = {
     {"grouped", cpu::grouped}};
 inline const Conv2dTable<generators::Conv2dSliced> sliced_schedules = {{"staged", gpu::staged},
                                                                        {"unstaged", gpu::unstaged}};
+inline const Conv2dTable<generators::Conv2dSliced> product_schedules = {{"matrices", gpu::matrices}};
 inline const Conv2dTable<generators::Conv2dDot> dot_schedules = {{"dot", cpu::dot}};
 inline const Conv2dTable<generators::Conv2dDepthwise> depthwise_schedules = {
     {"sliding", cpu::sliding},

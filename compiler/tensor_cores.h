@@ -1,0 +1,31 @@
+#pragma once
+// Products of matrices in CUDA kernels, by the units that have them (mma.sync, compute capability 8.0).
+//
+// A loop whose name ends in .product, of 32 terms, over an outer product of a thread's registers,
+//
+//     for product: sum[i] = sum[i] + f32(rows[… + product]) * f32(columns[… + product])
+//
+// becomes products of a warp's threads together. Threads are 4 in x by 8 in y. Of `columns`, channels of
+// the output, a thread has multiples of 8, its neighbour in x the next 8; of `rows`, pixels, pairs, its
+// neighbour in y another. Both are in shared memory, terms next to each other, a row (column) from the
+// next a constant number of them, so that a thread reads 16 bytes: its terms of two products. Which
+// terms those are makes no difference to the sum, so long as they are the same ones of both factors.
+//
+// The order of the sum is the unit's. All of this is checked as it is read: what differs throws
+// Halide::CompileError. On other devices the loop is what it says.
+//
+// Halide 21 has no function with several results: a product is four calls, one for each sum of a thread,
+// which join_products() makes one instruction of.
+
+#include <string>
+
+#include "Halide.h"
+
+namespace hk::compiler {
+
+Halide::Internal::Stmt use_tensor_cores(const Halide::Internal::Stmt &stmt);
+
+// The PTX of kernels, with an instruction in place of each four calls.
+std::string join_products(const std::string &ptx);
+
+}  // namespace hk::compiler

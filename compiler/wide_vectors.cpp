@@ -1,0 +1,73 @@
+#include "compiler/wide_vectors.h"
+
+using namespace Halide;
+using namespace Halide::Internal;
+
+namespace hk::compiler {
+
+namespace {
+
+constexpr int kLanes = 8, kWords = 4;
+
+class WidenVectors : public IRMutator {
+    using IRMutator::visit;
+
+    bool in_device_ = false;
+
+    Stmt visit(const For *op) override {
+        const bool outside = in_device_;
+        in_device_ |= op->device_api == DeviceAPI::CUDA;
+        Stmt result = IRMutator::visit(op);
+        in_device_ = outside;
+        return result;
+    }
+
+    // The place of a vector in words; undefined where it is none of four of them.
+    Expr words_at(Type type, const Expr &index, const ModulusRemainder &alignment) const {
+        const Ramp *ramp = index.as<Ramp>();
+        if (!in_device_ || type.bits() != 16 || type.lanes() != kLanes || !ramp ||
+            !is_const_one(ramp->stride))
+            return Expr();
+        const ModulusRemainder known = modulus_remainder(ramp->base);
+        const auto whole = [](const ModulusRemainder &at) {
+            return at.modulus % kLanes == 0 && at.remainder % kLanes == 0;
+        };
+        if (!whole(alignment) && !whole(known)) return Expr();
+        return Ramp::make(simplify(ramp->base / 2), 1, kWords);
+    }
+
+    static bool always(const Expr &predicate) { return is_const_one(predicate); }
+
+    static Expr words_of(const Expr &vector) {
+        const Type words = UInt(32, kWords);
+        if (const Select *choice = vector.as<Select>())
+            if (const Broadcast *all = choice->condition.as<Broadcast>())
+                return Select::make(Broadcast::make(all->value, kWords),
+                                    words_of(choice->true_value), words_of(choice->false_value));
+        if (const Reinterpret *of = vector.as<Reinterpret>(); of && of->value.type() == words)
+            return of->value;
+        if (is_const_zero(vector)) return make_zero(words);
+        return Reinterpret::make(words, vector);
+    }
+
+    Expr visit(const Load *op) override {
+        const Expr at = words_at(op->type, op->index, op->alignment);
+        if (!at.defined() || !always(op->predicate)) return IRMutator::visit(op);
+        return Reinterpret::make(
+            op->type, Load::make(UInt(32, kWords), op->name, at, op->image, op->param,
+                                 const_true(kWords), ModulusRemainder(kWords, 0)));
+    }
+
+    Stmt visit(const Store *op) override {
+        const Expr at = words_at(op->value.type(), op->index, op->alignment);
+        if (!at.defined() || !always(op->predicate)) return IRMutator::visit(op);
+        return Store::make(op->name, words_of(mutate(op->value)), at, op->param,
+                           const_true(kWords), ModulusRemainder(kWords, 0));
+    }
+};
+
+}  // namespace
+
+Stmt widen_vectors(const Stmt &stmt) { return WidenVectors().mutate(stmt); }
+
+}  // namespace hk::compiler
