@@ -16,7 +16,8 @@ namespace {
 
 // Registers of a thread for what is on its way: more cost blocks of a multiprocessor, or spills. A byte
 // would have one of its own: kernels of bytes are bound by their instructions, which keeping adds to.
-constexpr int kMostRegisters = 16;
+// Vectors of four words are few instructions for as many bytes, and feed units that need them.
+constexpr int kMostRegisters = 16, kMostOfVectors = 32;
 constexpr int kLeastBits = 16;
 
 bool is_barrier(const Stmt &stmt) {
@@ -67,7 +68,7 @@ void flatten(const Stmt &stmt, std::vector<Stmt> &list) {
 class Copy : public IRVisitor {
 public:
     int stores = 0;
-    bool is_one = true;
+    bool is_one = true, is_of_vectors = true;
 
     explicit Copy(const std::set<std::string> &shared) : shared_(shared) {}
 
@@ -85,6 +86,7 @@ private:
     void visit(const Store *op) override {
         is_one &= shared_.count(op->name) > 0 && is_const_one(op->predicate);
         stores += times_ * op->value.type().lanes();
+        is_of_vectors &= op->value.type() == UInt(32, 4);
         IRVisitor::visit(op);
     }
     void visit(const Evaluate *op) override { is_one &= is_const(op->value); }
@@ -345,7 +347,7 @@ class FetchAhead : public IRMutator {
         if (list.empty() || !is_barrier(list.back())) return Stmt();
         size_t at = 0;
         int stores = 0;
-        bool ordered = false;
+        bool ordered = false, is_of_vectors = true;
         for (; at < list.size(); at++) {
             if (is_barrier(list[at])) {
                 ordered = true;
@@ -356,11 +358,12 @@ class FetchAhead : public IRMutator {
             if (!copy.is_one) break;
             if (copy.stores == 0) continue;
             stores += copy.stores;
+            is_of_vectors &= copy.is_of_vectors;
             copies.push_back(list[at]);
             ordered = false;
         }
-        if (copies.empty() || !ordered || at == list.size() || stores > kMostRegisters)
-            return Stmt();
+        const int most = is_of_vectors ? kMostOfVectors : kMostRegisters;
+        if (copies.empty() || !ordered || at == list.size() || stores > most) return Stmt();
         const Halves halves(copies);
         std::vector<Stmt> step = {halves.stores(), list[at - 1], nest.next(halves.loads())};
         for (; at < list.size(); at++) step.push_back(mutate(list[at]));

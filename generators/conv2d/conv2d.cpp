@@ -144,6 +144,23 @@ Conv2dSliced conv2d_sliced(const Conv2dOperands &op, int tile) {
     return stages;
 }
 
+namespace {
+
+struct Pixel {
+    Expr x, y, n;
+};
+
+// The output's. Past the end of a line it is the last one.
+Pixel pixel_at(const Conv2dOperands &op) {
+    if (!op.columns.value.defined()) return {x, y, n};
+    const Expr pixel = clamp(x, 0, op.columns.value * op.rows.value * op.batch - 1);
+    const Expr row = quotient(pixel, op.columns), image = quotient(row, op.rows);
+    return {pixel - row * op.columns.value, row - image * op.rows.value,
+            unsafe_promise_clamped(image, 0, op.batch - 1)};
+}
+
+}  // namespace
+
 Conv2dSliced conv2d_products(const Conv2dOperands &op) {
     constexpr int vector = kProductVector, tile = kProductChannels;
     // Past the last channel both factors are zeros. What is read there is the last vector.
@@ -161,7 +178,10 @@ Conv2dSliced conv2d_products(const Conv2dOperands &op) {
     stages.filter(c, s, r, k, g) = select(
         first < op.channels, op.weight(there, s, r, min(k, op.filters - 1), g), zero);
     stages.tap = Func("tap");
-    stages.tap(c, s, r, g, x, y, n) = stages.padded(c, g, input_x(op, s), input_y(op, r), n);
+    const Pixel pixel = pixel_at(op);
+    stages.tap(c, s, r, g, x, y, n) = stages.padded(
+        c, g, pixel.x * op.stride_x + s * op.dilation_x - op.padding_left,
+        pixel.y * op.stride_y + r * op.dilation_y - op.padding_top, pixel.n);
     stages.start = sum_start(op);
     stages.r =
         RDom(0, tile, 0, op.kernel_w, 0, op.kernel_h, 0, (op.channels + tile - 1) / tile, "r");

@@ -11,6 +11,7 @@
 
 #include "generators/conv2d/conv2d_filter.h"
 #include "generators/long_sum.h"
+#include "generators/quotient.h"
 #include "generators/transpose.h"
 
 namespace hk::generators {
@@ -30,6 +31,9 @@ struct Conv2dOperands {
     Halide::Expr slope, low, high, smooth;
     Halide::Type type;       // of the output
     bool pointwise = false;  // 1x1 filter, no padding
+    // Where columns is defined, pixels of output and residual are a line: x is all of them, y and n are 0.
+    Divisor columns, rows;
+    Halide::Expr batch;
 };
 
 // Where the operands' weight is not packed yet, it is here, in blocks of `block` output channels,

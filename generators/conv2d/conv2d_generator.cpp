@@ -36,6 +36,10 @@ public:
         weight.set_type(packed() ? Float(32) : type.value());
         weight.set_dimensions(packed() ? 6 : 5);
         set_types(bias, residual, output);
+        if (!in_line()) return;
+        for (const char *name : {"columns", "columns_multiplier", "columns_shift", "rows",
+                                 "rows_multiplier", "rows_shift"})
+            line_.push_back(add_input<int>(name));
     }
 
     void generate() {
@@ -58,6 +62,7 @@ public:
         Conv2dContext context{sizes()};
         context.pointwise_f32 = op.pointwise && op.type == Float(32);
         context.plain = smooth == 0 && slope == 1.f && !has_residual;
+        context.smooth = smooth != 0;
         context.channels = op.channels;
         context.filter_packed = packed();
         context.dense_pixels = dense_pixels();
@@ -92,6 +97,10 @@ public:
     }
 
 private:
+    std::vector<Input<int> *> line_;  // what Conv2dOperands::columns and rows are
+
+    // 1x1 filters need no places in an image.
+    bool in_line() const { return products() && !pointwise(); }
     bool winograd() const { return algorithm.value() == "winograd"; }
     bool products() const { return algorithm.value() == "products"; }
     bool packed() const { return algorithm.value() == "packed" || winograd(); }
@@ -189,6 +198,11 @@ private:
         op.kernel_h = fixed_or(fix_kernel_h, weight.dim(w[2]).extent());
         set_window(op);
         op.pointwise = pointwise();
+        if (in_line()) {
+            op.columns = {*line_[0], *line_[1], *line_[2]};
+            op.rows = {*line_[3], *line_[4], *line_[5]};
+            op.batch = input.dim(in).extent();
+        }
         op.has_bias = has_bias;
         op.has_residual = has_residual;
         op.slope = slope;

@@ -197,6 +197,12 @@ void KernelBuffer::finish() {
     if (target_.defined()) target_.copy_from(copy_);
 }
 
+bool begins_at_multiple(const BufferView &view, int64_t bytes) {
+    const bool is_pointer = view.storage && view.device().type() != DeviceType::opencl;
+    const auto start = is_pointer ? reinterpret_cast<intptr_t>(view.storage->memory) : 0;
+    return (start + view.byte_offset()) % bytes == 0;
+}
+
 void canonicalise(Dims &dims) {
     int64_t stride = 1;
     for (Dim &dim : dims) {

@@ -56,6 +56,10 @@ struct BufferView {
     Dims dims;
 };
 
+// Whether its first element's address is a multiple of so many bytes. What OpenCL's memory starts with
+// is taken for one.
+bool begins_at_multiple(const BufferView &view, int64_t bytes);
+
 // Throws InvalidArgument where a size, a stride or the whole view, in bytes or in elements, does
 // not fit the 32-bit arithmetic of kernels. Elements that a stride of 0 repeats count.
 void check_fits_kernel(const char *operation, const char *operand, const BufferView &view);

@@ -13,6 +13,8 @@ namespace hk::schedules {
 struct Conv2dContext : Conv2dSizes {
     bool pointwise_f32 = false;  // 1x1, no padding, f32: the input needs no copy
     Halide::Expr plain = {};     // argument: the activation is a clamp, and there is no residual
+    // Argument: the activation is smooth, tens of instructions.
+    Halide::Expr smooth = Halide::Internal::const_false();
     // Argument: an output's columns lie next to each other, where they are innermost.
     Halide::Expr dense_columns = Halide::Internal::const_true();
     // Argument: an input's pixels lie next to each other, where channels are innermost.

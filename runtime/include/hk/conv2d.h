@@ -57,6 +57,9 @@ struct Conv2dProblem {
     Conv2dOptions options;
     bool in_place = false;         // the output takes the residual's storage over
     bool prepared_filter = false;  // hk/filter.h
+    // Of nhwc: all tensors but the bias begin at multiples of 16 bytes, and so do their pixels and rows;
+    // pixels of output and residual are evenly spaced, over rows and images, too.
+    bool aligned = true;
 
     // From the shapes of input and weight. Throws InvalidArgument where they don't fit each other
     // or the options.

@@ -4,6 +4,7 @@
 
 #include "conv2d/filter.h"
 #include "convolution/check.h"
+#include "convolution/line.h"
 #include "convolution/operands.h"
 #include "hk/error.h"
 #include "kernel_call.h"
@@ -18,9 +19,11 @@ namespace {
 
 constexpr const char *kOperation = "conv2d";
 
-void call(const KernelInfo &kernel, const Conv2dOperands &operands, const Filter &filter,
+void call(const KernelInfo &kernel, Conv2dOperands &operands, const Filter &filter,
           CallContext &context, bool own_queue) {
     using Use = KernelBuffer::Use;
+    std::optional<Line> line;
+    if (takes_line(kernel)) line.emplace(operands);
     const auto role = [&](const char *operand, Use use) {
         return KernelBuffer::Role{kOperation, operand, use, own_queue};
     };
@@ -37,14 +40,14 @@ void call(const KernelInfo &kernel, const Conv2dOperands &operands, const Filter
     KernelBuffer &residual = in_place ? output : *apart;
 
     const Conv2dOptions &options = operands.problem.options;
-    call_kernel(
-        context,
-        KernelArguments(kOperation, kernel)
-            .add({{"input", input}, {"weight", weight}, {"bias", bias}, {"residual", residual}})
-            .add(Conv2dNumbers(options).named())
-            .add({{"has_bias", operands.has_bias}, {"has_residual", operands.has_residual}})
-            .add(activation_arguments(activation_options(options)).named())
-            .add({{"output", output}}));
+    KernelArguments arguments(kOperation, kernel);
+    arguments.add({{"input", input}, {"weight", weight}, {"bias", bias}, {"residual", residual}})
+        .add(Conv2dNumbers(options).named())
+        .add({{"has_bias", operands.has_bias}, {"has_residual", operands.has_residual}})
+        .add(activation_arguments(activation_options(options)).named())
+        .add({{"output", output}});
+    if (line) arguments.add(line->named());
+    call_kernel(context, arguments);
     output.finish();
 }
 

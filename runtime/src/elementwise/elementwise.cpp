@@ -88,12 +88,7 @@ size_t longest(const Elementwise::Call &call) {
     return best;
 }
 
-bool is_aligned(const BufferView &view) {
-    // What OpenCL's memory starts with is aligned.
-    const bool is_pointer = view.device().type() != DeviceType::opencl;
-    const auto start = is_pointer ? reinterpret_cast<uintptr_t>(view.storage->memory) : 0;
-    return (start + static_cast<uintptr_t>(view.byte_offset())) % Elementwise::kAlignment == 0;
-}
+bool is_aligned(const BufferView &view) { return begins_at_multiple(view, Elementwise::kAlignment); }
 
 // Halves a call until kernels can count it; what is aligned stays so.
 void push(std::vector<Elementwise::Call> &calls, Elementwise::Call call) {

@@ -12,58 +12,48 @@ namespace {
 constexpr int kLanesK = 4, kLanesX = 8, kOfLane = kProductVector, kOfWarp = kLanesK * kOfLane;
 
 struct MatrixTiles {
-    int tile_k = 128, tile_x = 128, tile_y = 1;
-    int warps_k = 4, warps_x = 2, warps_y = 1;
+    int tile_k = 128, tile_x = 128;
+    int warps_k = 4, warps_x = 2;
 
-    int warps() const { return warps_k * warps_x * warps_y; }
+    int warps() const { return warps_k * warps_x; }
 };
 
 MatrixTiles matrix_tiles(const Conv2dContext &context) {
     MatrixTiles t;
-    if (context.kernel_w != 1 || context.kernel_h != 1)
-        t = {.tile_x = 8, .tile_y = 16, .warps_x = 1, .warps_y = 2};
     Knobs knobs(context.knobs);
     knobs.take("tile_k", t.tile_k, powers(32, 256));
-    knobs.take("tile_x", t.tile_x, powers(8, 256));
-    knobs.take("tile_y", t.tile_y, powers(1, 32));
+    knobs.take("tile_x", t.tile_x, powers(16, 256));
     knobs.take("warps_k", t.warps_k, powers(1, 8));
     knobs.take("warps_x", t.warps_x, powers(1, 8));
-    knobs.take("warps_y", t.warps_y, powers(1, 8));
     knobs.end();
-    const int sums = t.tile_k * t.tile_x * t.tile_y / (32 * t.warps());
+    const int sums = t.tile_k * t.tile_x / (32 * t.warps());
     knobs.require(t.tile_k % (kOfWarp * t.warps_k) == 0, "warps_k divides tile_k / 32");
-    knobs.require(t.tile_x % (kLanesX * t.warps_x) == 0, "warps_x divides tile_x / 8");
-    knobs.require(t.tile_y % t.warps_y == 0, "warps_y divides tile_y");
-    knobs.require(sums % 16 == 0, "a warp has pairs of rows of 8 pixels");
+    knobs.require(t.tile_x % (2 * kLanesX * t.warps_x) == 0, "warps_x divides tile_x / 16");
     knobs.estimate("threads of a block", 32 * t.warps(), 1024);
     knobs.estimate("registers of a thread", sums + sums / 2 + 32, 255);
-    Tiles::estimate_shared(kProductChannels * (t.tile_k + t.tile_x * t.tile_y), 2);
+    Tiles::estimate_shared(kProductChannels * (t.tile_k + t.tile_x), 2);
     return t;
 }
 
 // The loops of a block, for its output and its sums alike.
 struct MatrixLoops {
-    Var ki{"ki"}, kt{"kt"}, kg{"kg"}, kw{"kw"}, px{"px"}, xi{"xi"}, xw{"xw"}, yi{"yi"}, yw{"yw"},
-        warp{"warp"};
+    Var ki{"ki"}, kt{"kt"}, kg{"kg"}, kw{"kw"}, px{"px"}, xi{"xi"}, xw{"xw"};
 
     void divide(Stage stage, const MatrixTiles &t, const Var &k8) const {
         stage.split(k8, kg, kt, kLanesK)
             .split(kg, kw, kg, t.tile_k / (kOfWarp * t.warps_k))
             .split(x, xi, px, kLanesX)
-            .split(xi, xw, xi, t.tile_x / (kLanesX * t.warps_x))
-            .split(y, yw, yi, t.tile_y / t.warps_y);
+            .split(xi, xw, xi, t.tile_x / (kLanesX * t.warps_x));
     }
     void run(Stage stage) const {
-        stage.fuse(xw, yw, warp)
-            .fuse(kw, warp, warp)
-            .gpu_threads(kt, px, warp)
-            .never_partition_all();
+        const Var warp("warp");
+        stage.fuse(kw, xw, warp).gpu_threads(kt, px, warp).never_partition_all();
     }
 };
 
 }  // namespace
 
-// A warp computes 32 output channels, or a multiple, at rows of 8 pixels, by products of matrices, which
+// A warp computes 32 output channels, or a multiple, at pairs of 8 pixels, by products of matrices, which
 // compiler/tensor_cores.h makes of the loop `product`. Slices of 32 channels pass through shared memory,
 // of both factors: 64 bytes a filter, or a pixel, of which a thread reads 16 at once: neighbouring ones
 // of a row and of two rows, all banks once.
@@ -78,10 +68,10 @@ void matrices(Conv2dSliced &stages, const Conv2dContext &context) {
     out.split(k, k8, l.ki, kOfLane, TailStrategy::RoundUp)
         .split(k8, ko, k8, t.tile_k / kOfLane, guard)
         .split(x, xo, x, t.tile_x, guard)
-        .split(y, yo, y, t.tile_y, guard)
+        .split(y, yo, y, 1)
         .split(g, go, g, 1);
     l.divide(out, t, k8);
-    out.reorder({l.ki, l.kg, l.xi, l.yi, l.kt, l.px, l.kw, l.xw, l.yw, g, ko, go, xo, yo, n})
+    out.reorder({l.ki, l.kg, l.xi, l.kt, l.px, l.kw, l.xw, g, y, ko, go, xo, yo, n})
         .fuse(yo, n, block)
         .fuse(xo, block, block)
         .fuse(go, block, block)
@@ -89,12 +79,13 @@ void matrices(Conv2dSliced &stages, const Conv2dContext &context) {
         .gpu_blocks(block)
         .vectorize(l.ki);
     l.run(out);
+    out.specialize(!context.smooth).unroll(l.kg).unroll(l.xi);
 
     stages.sum.compute_at(out, block)
         .store_in(MemoryType::Register)
         .bound_extent(k, t.tile_k)
         .bound_extent(x, t.tile_x)
-        .bound_extent(y, t.tile_y)
+        .bound_extent(y, 1)
         .bound_extent(g, 1)
         .bound_extent(n, 1);
     const RDom &d = stages.r;
@@ -103,15 +94,15 @@ void matrices(Conv2dSliced &stages, const Conv2dContext &context) {
         Stage stage = updates ? stages.sum.update() : Stage(stages.sum);
         stage.split(k, k8, l.ki, kOfLane);
         l.divide(stage, t, k8);
-        std::vector<VarOrRVar> loops = {l.ki, l.kg, l.xi, l.yi};
+        std::vector<VarOrRVar> loops = {l.ki, l.kg, l.xi};
         if (updates) {
             stage.split(d.x, slice, product, kProductChannels);
             loops.insert(loops.end(), {product, slice});
         }
-        loops.insert(loops.end(), {l.kt, l.px, l.kw, l.xw, l.yw});
+        loops.insert(loops.end(), {l.kt, l.px, l.kw, l.xw});
         if (updates) loops.insert(loops.end(), {d.y, d.z, d.w});
-        loops.insert(loops.end(), {g, n});
-        stage.reorder(loops).unroll(l.ki).unroll(l.kg).unroll(l.xi).unroll(l.yi);
+        loops.insert(loops.end(), {g, y, n});
+        stage.reorder(loops).unroll(l.ki).unroll(l.kg).unroll(l.xi);
         l.run(stage);
     }
 
@@ -121,7 +112,7 @@ void matrices(Conv2dSliced &stages, const Conv2dContext &context) {
                      threads, kProductVector, true);
     stages.tap.reorder_storage({c, x, y, s, r, g, n});
     cooperative_copy(stages.tap, step,
-                     {{c, kProductChannels}, {g, 1}, {x, t.tile_x}, {y, t.tile_y}, {n, 1}, {s, 1}, {r, 1}},
+                     {{c, kProductChannels}, {g, 1}, {x, t.tile_x}, {y, 1}, {n, 1}, {s, 1}, {r, 1}},
                      threads, kProductVector, true);
     cooperative_copy(stages.start, LoopLevel(out, block), {{k, t.tile_k}, {g, 1}}, threads);
 }

@@ -1,0 +1,38 @@
+#pragma once
+// The output's pixels as one line, for kernels that take them so: they find a pixel's place in its image
+// by the sizes that these arguments are.
+
+#include <array>
+#include <cstdint>
+
+#include "convolution/operands.h"
+
+namespace hk::detail {
+
+// Whether pixels of the output and a residual are evenly spaced over rows and images.
+bool pixels_are_a_line(const Conv2dOperands &operands);
+
+// Whether the kernel takes them as one.
+bool takes_line(const KernelInfo &kernel);
+
+// Makes one of them, x, of the output and the residual.
+class Line {
+public:
+    explicit Line(Conv2dOperands &operands);
+
+    std::array<NamedArgument, 6> named() const;
+
+private:
+    // q = x * multiplier >> shift, for x from 0 to 2^31 - 1 (Granlund and Montgomery 1994, "Division by
+    // invariant integers using multiplication").
+    struct Divisor {
+        explicit Divisor(int64_t value);
+
+        int32_t value;
+        uint32_t multiplier;
+        int32_t shift;
+    };
+    Divisor columns_, rows_;
+};
+
+}  // namespace hk::detail
