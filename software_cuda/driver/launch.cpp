@@ -112,7 +112,8 @@ bool of_global_memory(const Finding &finding) {
 // On the thread of the device.
 Status execute(const Function &function, const Launch &launch, const DriverSettings &settings) {
     const Outcome outcome = run(launch, function.module->context.device.memory, settings.machine);
-    for (const Finding &first : driver().journal.note(launch, function.module->key, outcome))
+    for (const Finding &first :
+         driver().journal.note(launch, function.module->key, outcome))
         driver().log.add(first.message);
     if (outcome.status != Outcome::kDone) return static_cast<Status>(outcome.status);
     const bool fails =

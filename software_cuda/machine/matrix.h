@@ -44,7 +44,7 @@ HOT void unpack_b(const Frame &frame, const MatrixProduct &product, T (&b)[depth
     }
 }
 
-// Of C and D: `f` of the row of a register, the lane, and the place in the matrix.
+// Of C and D: `f` of each word of the registers, and of its line and column in the matrix.
 template<typename F>
 HOT void each_sum(const Frame &frame, const std::array<uint32_t, 4> &registers, F f) {
     for (uint32_t r = 0; r < 4; r++) {
@@ -87,7 +87,8 @@ HOT void add_products(const double *a, const double (*b)[8], double *c) {
     double unit[8], units_of_one[8];
     int32_t units[8] = {};
     for (uint32_t j = 0; j < 8; j++) {
-        // The least that is not zero is 2^-272, a product of two of TF32.
+        // What is added keeps the exponent of zeros in range, and is far below the least that is
+        // not zero: 2^-272, a product of two of TF32.
         const uint64_t exponent = __builtin_bit_cast(uint64_t, largest[j] + 0x1p-400) >> 52;
         unit[j] = power_of_two(exponent - 23);
         units_of_one[j] = power_of_two(2 * 1023 + 23 - exponent);

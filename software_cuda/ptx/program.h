@@ -93,8 +93,8 @@ struct Instruction {
     bool guard_negated = false;  // @!%p
     bool is_signed = false;      // of what is loaded, shifted or compared
     bool wide_value = false, wide_address = true;
-    bool transposed = false;  // matrices that are loaded
-    uint8_t matrices = 0;     // of them
+    bool transposed = false;  // of a load of matrices
+    uint8_t matrices = 0;     // and how many they are
     Space space = Space::kGlobal;
     uint8_t bytes = 0, vector = 1;  // of a memory access: a component's, and how many there are
     Type type = Type::none;         // of an atomic operation

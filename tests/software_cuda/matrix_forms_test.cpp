@@ -144,7 +144,7 @@ Matrices filled(const ProductForm &form, A a, B b, C c) {
     return m;
 }
 
-// Exponents that differ by at most `spread` from the middle of the format, or all bit patterns.
+// Exponents that differ by at most `spread` from the middle of the format; 0: any bits.
 uint32_t random_float(const std::string &type, std::mt19937 &random, unsigned spread) {
     const auto bits = static_cast<uint32_t>(random());
     if (spread == 0) return type == "f16" || type == "bf16" ? bits & 0xffff : bits;
@@ -245,8 +245,7 @@ constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
 TEST(MatrixForms, SumsAreCutOff) {
     for (const ProductForm &form : kFloats) {
         check_sums(form,
-                   {// 24 bits of 2^24 end at 2: ones are lost each, but are not where they are the
-                    // largest.
+                   {// 24 bits of 2^24 end at 2: each one is lost, and of 2^23 they end at 1.
                     {{1, 1, 1, 1}, 0x1p24, 0x1p24},
                     {{1, 1, 1, 1}, 0x1p23, 0x1p23 + 4},
                     {{-1, -1, -1, -1}, 0x1p24, 0x1p24},
@@ -257,8 +256,9 @@ TEST(MatrixForms, SumsAreCutOff) {
                     {{-1.5, -1.5}, -0x1p23, -0x1p23 - 2},
                     {{-0.5}, 0x1p23, 0x1p23},
                     // The sum has 25 bits.
-                    {{1, 0, 2}, 0x1p24 - 1, 0x1p24 + 2},
-                    {{1, 1, 2}, 0x1p24 - 2, 0x1p24 + 2},
+                    {{1, 1}, 0x1p24 - 1, 0x1p24},
+                    {{2, 2}, 0x1p24 - 1, 0x1p24 + 2},
+                    {{-2, -2}, -0x1p24 + 1, -0x1p24 - 2},
                     // What cancels takes the small ones with it.
                     {{0x1p13, -0x1p13, 0x1p-11}, 0, 0},
                     {{0x1p13, -0x1p13, 0x1p-10}, 0, 0x1p-10},
