@@ -146,7 +146,7 @@ const Wrong kWrong[] = {
      Finding::kPartialWarp,
      "thread (32,0,0), one of 16 at an instruction of all 32 threads of a warp",
      Outcome::kLaunchFailed, 48},
-    {"MultipliesMatricesWhereThreadsHavePartedOrEnded",
+    {"MultipliesMatricesWhereThreadsHaveParted",
      "setp.lt.u32 %p0, %r0, 8; @%p0 bra a; " MMA " bra b; a: " MMA " b:",
      "setp.lt.u32 %p0, %r0, 8; @%p0 bra a; a: " MMA, Finding::kPartialWarp,
      "one of 24 at an instruction", Outcome::kLaunchFailed, 32},
