@@ -100,6 +100,7 @@ bool of_global_memory(const Finding &finding) {
     switch (finding.kind) {
         case Finding::kDivergentBarrier:
         case Finding::kInactiveLane:
+        case Finding::kPartialWarp:
         case Finding::kDeadlock:
         case Finding::kTooManySteps:
             return false;

@@ -173,8 +173,8 @@ void BlockRunner::run_units() {
     }
 }
 
-// Shuffles and votes whose threads are in several units, or come one after another. False where
-// nobody waits for one.
+// Shuffles, votes and instructions on matrices whose threads are in several units, or come one
+// after another. False where nobody waits for one.
 bool BlockRunner::run_warp_operations() {
     bool waiting = false, done = false;
     for (const Unit &unit : units_) waiting |= !unit.at_warp_operation.empty();
@@ -207,6 +207,10 @@ bool BlockRunner::run_warp_operation(uint32_t warp, bool force) {
     if ((members & ~lanes) != 0) {
         // Threads that ended never come, nor do those that wait elsewhere when nobody else can run.
         if (!force && (members & ~lanes & alive) != 0) return false;
+        if (i.op == Op::matrix_product || i.op == Op::load_matrix) {
+            observer_.end_partial_warp(block_, i, warp, lanes);
+            return true;
+        }
         observer_.find(Finding::kDeadlock, block_, i, warp * kLanes + lane,
                        [] { return ", which waits for threads of its warp that do not come"; });
     }

@@ -2,6 +2,7 @@
 // these headers are compiled for any host.
 #pragma once
 
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstddef>

@@ -63,6 +63,7 @@ struct Finding {
         kSameValueBetweenBlocks,
         kDivergentBarrier,
         kInactiveLane,
+        kPartialWarp,
         kDeadlock,
         kTooManySteps,
     };

@@ -40,7 +40,7 @@ void count_sectors(const BlockState &block, const Access &access, uint64_t bytes
     places.drop_equal();
     counts.moved += sectors.size();
     counts.least += (places.size() * bytes + kSector - 1) / kSector;
-    const bool stores = access.instruction->op != Op::load;
+    const bool stores = !is_load(*access.instruction);
     for (const uint64_t sector : sectors) {
         std::atomic<uint32_t> &last =
             block.memory.sectors[sector - block.memory.base / kSector][stores];

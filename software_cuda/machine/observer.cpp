@@ -12,7 +12,7 @@ namespace software_cuda {
 namespace {
 
 const char *access_name(const Instruction &i) {
-    return i.op == Op::load ? "load" : i.op == Op::store ? "store" : "atomic operation";
+    return is_load(i) ? "load" : i.op == Op::store ? "store" : "atomic operation";
 }
 
 std::string coordinates(uint32_t thread, const Dim3 &of) {
@@ -72,6 +72,8 @@ const char *kind_name(Finding::Kind kind) {
             return "divergent barrier";
         case Finding::kInactiveLane:
             return "value of an inactive lane";
+        case Finding::kPartialWarp:
+            return "part of a warp";
         case Finding::kDeadlock:
             return "deadlock";
         case Finding::kTooManySteps:
@@ -141,6 +143,17 @@ void Observer::end_endless(BlockState &block, const Unit &unit, const Instructio
     block.stopped = true;
 }
 
+void Observer::end_partial_warp(BlockState &block, const Instruction &i, uint32_t warp,
+                                uint32_t lanes) {
+    const auto lane = static_cast<uint32_t>(std::countr_zero(lanes));
+    find(Finding::kPartialWarp, block, i, warp * kLanes + lane, [&] {
+        return ", one of " + std::to_string(std::popcount(lanes)) +
+               " at an instruction of all 32 threads of a warp";
+    });
+    if (status_ == Outcome::kDone) status_ = Outcome::kLaunchFailed;
+    block.stopped = true;
+}
+
 uint32_t Observer::resolve(BlockState &block, uint32_t warp, const Access &access) {
     const Instruction &i = *access.instruction;
     const uint64_t bytes = uint64_t{i.bytes} * i.vector;
@@ -176,7 +189,7 @@ void Observer::observe(BlockState &block, uint32_t warp, const Access &access) {
     if (settings_.check >= Check::kMemory) check_written(block, warp, access);
     if (settings_.check >= Check::kAll) check_races(block, warp, access);
     if (!settings_.count) return;
-    const bool loads = access.instruction->op == Op::load;  // atomic operations store
+    const bool loads = is_load(*access.instruction);  // atomic operations store
     if (access.instruction->space == Space::kShared)
         count_traffic(block, access, loads ? counts_.shared_loads : counts_.shared_stores);
     else
@@ -192,7 +205,7 @@ void Observer::check_written(BlockState &block, uint32_t warp, const Access &acc
     if (access.pattern == Pattern::kDense) {
         uint8_t *const first = written + access.addresses[0];
         const bool known = i.op == Op::store || !std::memchr(first, 0, kLanes * bytes);
-        if (known && i.op != Op::load) std::memset(first, 1, kLanes * bytes);
+        if (known && !is_load(i)) std::memset(first, 1, kLanes * bytes);
         if (known) return;
     }
     const uint32_t lanes = access.pattern == Pattern::kSame ? 1 : access.lanes;
@@ -203,12 +216,13 @@ void Observer::check_written(BlockState &block, uint32_t warp, const Access &acc
             find(Finding::kUninitialized, block, i, warp * kLanes + lane,
                  [&] { return describe(block, i, access.addresses[lane]); });
         }
-        if (i.op != Op::load) std::memset(p, 1, bytes);
+        if (!is_load(i)) std::memset(p, 1, bytes);
     }
 }
 
 void Observer::check_races(BlockState &block, uint32_t warp, const Access &access) {
     const Instruction &i = *access.instruction;
+    if (i.op == Op::load_matrix) return check_matrix_races(block, warp, access);
     const bool shared = i.space == Space::kShared;
     CellAccess cell{.owner = shared ? block.shared_owner : block.owner,
                     .launch_shift = shared ? 0 : race_cell::kBlocksShift,
@@ -235,6 +249,25 @@ void Observer::check_races(BlockState &block, uint32_t warp, const Access &acces
     }
     for (uint32_t left = lanes; left; left &= left - 1) {
         check_race(block, access, warp, static_cast<uint32_t>(std::countr_zero(left)), cell);
+    }
+}
+
+// A lane reads what it receives, from rows whose addresses other lanes have.
+void Observer::check_matrix_races(BlockState &block, uint32_t warp, const Access &access) {
+    const Instruction &i = *access.instruction;
+    if (std::popcount(access.lanes) != 8 * i.matrices) return;  // a fault has ended the launch
+    Instruction part = i;
+    part.op = Op::load;
+    part.bytes = i.transposed ? 2 : 4;
+    const uint32_t parts = 4u / part.bytes;
+    for (uint32_t n = 0; n < i.matrices * parts; n++) {
+        uint64_t addresses[kLanes];
+        for (uint32_t lane = 0; lane < kLanes; lane++) {
+            const uint32_t row = i.transposed ? lane % 4 * 2 + n % 2 : lane / 4;
+            const uint32_t column = i.transposed ? lane / 4 : lane % 4;
+            addresses[lane] = access.addresses[n / parts * 8 + row] + column * part.bytes;
+        }
+        check_races(block, warp, {&part, addresses, ~uint32_t{0}});
     }
 }
 

@@ -46,6 +46,9 @@ public:
     // A unit of which these lanes have executed more than they may.
     void end_endless(BlockState &block, const Unit &unit, const Instruction &instruction,
                      uint32_t lanes);
+    // These lanes of a warp are at an instruction that needs all.
+    void end_partial_warp(BlockState &block, const Instruction &instruction, uint32_t warp,
+                          uint32_t lanes);
     void find(Finding::Kind kind, BlockState &block, const Instruction &instruction,
               uint32_t thread, const Details &details);
 
@@ -60,6 +63,7 @@ private:
     std::string describe(const BlockState &block, const Instruction &i, uint64_t address) const;
     void check_written(BlockState &block, uint32_t warp, const Access &access);
     void check_races(BlockState &block, uint32_t warp, const Access &access);
+    void check_matrix_races(BlockState &block, uint32_t warp, const Access &access);
     void check_race(BlockState &block, const Access &access, uint32_t warp, uint32_t lane,
                     const CellAccess &cell);
     void report_race(BlockState &block, const Access &access, uint32_t warp, uint32_t lane,

@@ -24,8 +24,12 @@ std::optional<double> decimal(std::string_view text) {
 
 BodyParser::BodyParser(TokenStream &tokens, SharedVariables shared,
                        const std::map<std::string, Parameter, std::less<>> &parameters,
-                       Entry &entry)
-    : tokens_(tokens), shared_(std::move(shared)), parameters_(parameters), entry_(entry) {}
+                       uint32_t target, Entry &entry)
+    : tokens_(tokens),
+      shared_(std::move(shared)),
+      parameters_(parameters),
+      target_(target),
+      entry_(entry) {}
 
 void BodyParser::run(Lines text) {
     while (!scopes_.empty()) {

@@ -65,6 +65,12 @@ uint32_t EntryBuilder::special(std::string_view name) {
     return value;
 }
 
+void EntryBuilder::add_product(Instruction instruction, const MatrixProduct &product) {
+    instruction.target = static_cast<uint32_t>(program_->products.size());
+    program_->products.push_back(product);
+    add(instruction);
+}
+
 void EntryBuilder::add_branch(const Instruction &instruction, std::string label) {
     branches_.emplace_back(program_->code.size(), std::move(label));
     add(instruction);
@@ -109,7 +115,7 @@ void EntryBuilder::finish(Entry &entry, Lines text) {
          .line = code.empty() ? 0 : code.back().line});
     split_into_blocks(entry.name);
     for (Instruction &i : code) {
-        if (i.op == Op::load || i.op == Op::store || i.op == Op::atomic) i.site = program_->sites++;
+        if (is_load(i) || i.op == Op::store || i.op == Op::atomic) i.site = program_->sites++;
     }
     entry.registers = allocate_rows(*program_, values_);
     program_->entry = entry.name;

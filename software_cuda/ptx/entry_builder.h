@@ -22,13 +22,19 @@ struct Value {
 
 // What an instruction reads and defines. A guarded definition keeps the value of the other threads.
 template<typename Use>
-void each_use(const Instruction &i, Use use) {
+void each_use(const Program &program, const Instruction &i, Use use) {
     const auto note = [&](uint32_t v) {
         if (v != kNone) use(v);
     };
     for (const uint32_t v : {i.guard, i.a, i.b, i.c, i.members}) note(v);
     if (i.op == Op::store) {
         for (const uint32_t v : i.d) note(v);
+    }
+    if (i.op == Op::matrix_product) {
+        const MatrixProduct &product = program.products[i.target];
+        for (const uint32_t v : product.a) note(v);
+        for (const uint32_t v : product.b) note(v);
+        for (const uint32_t v : product.c) note(v);
     }
 }
 template<typename Define>
@@ -49,6 +55,7 @@ public:
     Width width(uint32_t value) const { return values_[value].width; }
 
     void add(const Instruction &instruction) { program_->code.push_back(instruction); }
+    void add_product(Instruction instruction, const MatrixProduct &product);
     void add_branch(const Instruction &instruction, std::string label);
     // False where it is there already.
     bool add_label(std::string_view label);

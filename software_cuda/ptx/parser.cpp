@@ -113,7 +113,7 @@ private:
         while (tokens_.peek().text.starts_with(".")) limit(entry);
         tokens_.expect("{");
         entry.shared_bytes = shared_end_;
-        BodyParser(tokens_, shared_, parameters, entry).run(text_);
+        BodyParser(tokens_, shared_, parameters, module_.target, entry).run(text_);
         if (module_.find(entry.name)) tokens_.fail("a second entry " + entry.name);
         module_.entries.push_back(std::move(entry));
     }

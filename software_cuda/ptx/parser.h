@@ -1,6 +1,7 @@
 // What the parts of the parser share: the tokens, and errors that name a line.
 #pragma once
 
+#include <array>
 #include <map>
 #include <string>
 #include <string_view>
@@ -57,7 +58,8 @@ struct Operand {
 class BodyParser {
 public:
     BodyParser(TokenStream &tokens, SharedVariables shared,
-               const std::map<std::string, Parameter, std::less<>> &parameters, Entry &entry);
+               const std::map<std::string, Parameter, std::less<>> &parameters, uint32_t target,
+               Entry &entry);
 
     // From after the opening brace to after the closing one.
     void run(Lines text);
@@ -86,6 +88,11 @@ private:
     void atomic(Statement &s);
     void shuffle(Statement &s);
     void vote(Statement &s);
+    void matrix_product(Statement &s);
+    void load_matrix(Statement &s);
+    void require_target(const Statement &s, uint32_t target) const;
+    template<size_t n>
+    std::array<uint32_t, n> fragment(const Statement &s, const Operand &operand);
 
     void set_space(Statement &s, std::string_view part);
     void set_address(Statement &s, const Operand &operand);
@@ -101,6 +108,7 @@ private:
     TokenStream &tokens_;
     SharedVariables shared_;
     const std::map<std::string, Parameter, std::less<>> &parameters_;
+    const uint32_t target_;  // of the module
     Entry &entry_;
     EntryBuilder builder_;
     // Registers of the scopes that are open; a family %r<N> is declared by its name and size.

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "software_cuda/machine/counts.h"
+#include "software_cuda/ptx/matrix.h"
 
 namespace software_cuda {
 
@@ -49,6 +50,8 @@ enum class Op : uint16_t {
     atomic,
     shuffle,
     vote,
+    matrix_product,
+    load_matrix,
     warp_barrier,
     active_mask,
     nothing,  // fences: memory is sequentially consistent
@@ -90,6 +93,8 @@ struct Instruction {
     bool guard_negated = false;  // @!%p
     bool is_signed = false;      // of what is loaded, shifted or compared
     bool wide_value = false, wide_address = true;
+    bool transposed = false;  // of a load of matrices
+    uint8_t matrices = 0;     // and how many they are
     Space space = Space::kGlobal;
     uint8_t bytes = 0, vector = 1;  // of a memory access: a component's, and how many there are
     Type type = Type::none;         // of an atomic operation
@@ -98,11 +103,14 @@ struct Instruction {
     std::array<uint32_t, 4> d{kNone, kNone, kNone, kNone};  // of a store: what is stored
     uint32_t a = kNone, b = kNone, c = kNone;
     uint32_t members = kNone;  // mask of the threads of a warp that take part
-    uint32_t target = 0;       // of a branch: a block
+    uint32_t target = 0;       // of a branch: a block, of a product of matrices: its number
     uint32_t site = 0;         // number among the accesses to memory
     uint32_t line = 0;         // of the module, from 1
     int64_t offset = 0;        // of an address
 };
+
+// Of memory, and no more.
+inline bool is_load(const Instruction &i) { return i.op == Op::load || i.op == Op::load_matrix; }
 
 // Instructions that run one after another; entered at the first only.
 struct BasicBlock {
@@ -139,6 +147,7 @@ struct Program {
     std::string entry;
     std::vector<Instruction> code;
     std::vector<BasicBlock> blocks;
+    std::vector<MatrixProduct> products;
     std::vector<UniformRow> uniform_rows;
     uint32_t uniform_bytes = 0, warp_bytes = 0;
     uint32_t thread_rows[3] = {kNone, kNone, kNone};  // %tid

@@ -45,7 +45,7 @@ public:
             }
             for (uint32_t at = block.first; at < block.end; at++) {
                 const auto extend = [&](uint32_t v) { result[v].extend(at); };
-                each_use(program_.code[at], extend);
+                each_use(program_, program_.code[at], extend);
                 each_definition(program_.code[at], extend);
             }
         }
@@ -73,7 +73,7 @@ public:
                         now -= registers(v);
                     });
                 }
-                each_use(i, [&](uint32_t v) {
+                each_use(program_, i, [&](uint32_t v) {
                     if (contains(live, v)) return;
                     insert(live, v);
                     now += registers(v);
@@ -94,7 +94,7 @@ private:
         const BasicBlock &block = program_.blocks[b];
         for (uint32_t at = block.first; at < block.end; at++) {
             const Instruction &i = program_.code[at];
-            each_use(i, [&](uint32_t v) {
+            each_use(program_, i, [&](uint32_t v) {
                 if (!contains(defined_[b], v)) insert(used_[b], v);
             });
             if (i.guard == kNone) each_definition(i, [&](uint32_t v) { insert(defined_[b], v); });
@@ -162,6 +162,11 @@ void place_operands(Program &program, const std::vector<Value> &values) {
         place(i.c);
         place(i.members);
         place(i.guard);
+    }
+    for (MatrixProduct &product : program.products) {
+        for (uint32_t &operand : product.a) place(operand);
+        for (uint32_t &operand : product.b) place(operand);
+        for (uint32_t &operand : product.c) place(operand);
     }
     for (uint32_t &row : program.thread_rows) place(row);
 }

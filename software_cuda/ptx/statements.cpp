@@ -9,6 +9,8 @@ void BodyParser::instruction(Statement &s) {
     if (base == "ld" || base == "st" || base == "ldu") return access(s);
     if (base == "atom" || base == "red") return atomic(s);
     if (base == "shfl") return shuffle(s);
+    if (base == "mma") return matrix_product(s);
+    if (base == "ldmatrix") return load_matrix(s);
     if (base == "vote" || base == "activemask") return vote(s);
     if (control(s)) return;
     if (base == "mov") return move(s);

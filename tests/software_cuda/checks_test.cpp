@@ -15,6 +15,15 @@ struct Wrong {
     uint32_t threads = 64, blocks = 1;
 };
 
+#define MMA                                                                                     \
+    "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%r4, %r5, %r6, %r7}, {%r4, %r5, %r6, " \
+    "%r7}, {%r8, %r9}, {%r4, %r5, %r6, %r7};"
+// %r3: a thread's row of 16 bytes.
+#define WRITE_ROW "shl.b32 %r3, %r0, 4; st.shared.v4.b32 [%r3], {%r0, %r0, %r0, %r0}; "
+#define IF_P0_WRITE_ROW "shl.b32 %r3, %r0, 4; @%p0 st.shared.v4.b32 [%r3], {%r0, %r0, %r0, %r0}; "
+#define LDMATRIX "ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r4, %r5, %r6, %r7}, "
+#define TRANSPOSING "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%r4, %r5, %r6, %r7}, "
+
 // p0: 256 bytes that the host wrote, p1: 256 bytes that nobody wrote.
 const Wrong kWrong[] = {
     {"ReadsBehindABuffer", "add.s64 %rd3, %rd0, %rd2; ld.global.b32 %r3, [%rd3+4];",
@@ -97,10 +106,12 @@ const Wrong kWrong[] = {
     {"OneBarrierAfterAnother",
      "setp.gt.u32 %p0, %r0, 3; @%p0 bra c; setp.eq.u32 %p1, %r0, 0; @%p1 st.shared.b32 [s], %r0; "
      "setp.gt.u32 %p2, %r0, 1; @%p2 bra a; bar.warp.sync 3; a: @%p1 bra c; "
-     "setp.gt.u32 %p3, %r0, 2; @%p3 bra b; bar.warp.sync 6; b: setp.eq.u32 %p4, %r0, 3; @%p4 ld.shared.b32 %r4, [s]; c:",
+     "setp.gt.u32 %p3, %r0, 2; @%p3 bra b; bar.warp.sync 6; b: setp.eq.u32 %p4, %r0, 3; @%p4 "
+     "ld.shared.b32 %r4, [s]; c:",
      "setp.gt.u32 %p0, %r0, 3; @%p0 bra c; setp.eq.u32 %p1, %r0, 0; @%p1 st.shared.b32 [s], %r0; "
      "setp.gt.u32 %p2, %r0, 1; @%p2 bra a; bar.warp.sync 3; a: @%p1 bra c; "
-     "setp.gt.u32 %p3, %r0, 2; @%p3 bra b; bar.warp.sync 6; b: setp.eq.u32 %p4, %r0, 2; @%p4 ld.shared.b32 %r4, [s]; c:",
+     "setp.gt.u32 %p3, %r0, 2; @%p3 bra b; bar.warp.sync 6; b: setp.eq.u32 %p4, %r0, 2; @%p4 "
+     "ld.shared.b32 %r4, [s]; c:",
      Finding::kReadAfterWrite, "thread (3,0,0), other thread 0", Outcome::kDone, 32},
     {"WritesWhatAllLanesReadWithoutAWarpBarrier",
      "st.shared.b32 [%r2], %r0; bar.warp.sync -1; ld.shared.b32 %r4, [s]; "
@@ -131,7 +142,57 @@ const Wrong kWrong[] = {
      "setp.lt.u32 %p0, %r0, 16; @!%p0 bra a; shfl.sync.idx.b32 %r4, %r0, 0, 31, -1; a:",
      "shfl.sync.idx.b32 %r4, %r0, 0, 31, -1;", Finding::kDeadlock,
      "threads of its warp that do not come", Outcome::kDone, 32},
+    {"MultipliesMatricesInAHalfWarp", MMA, "setp.lt.u32 %p0, %r0, 32; @%p0 " MMA,
+     Finding::kPartialWarp,
+     "thread (32,0,0), one of 16 at an instruction of all 32 threads of a warp",
+     Outcome::kLaunchFailed, 48},
+    {"MultipliesMatricesWhereThreadsHaveParted",
+     "setp.lt.u32 %p0, %r0, 8; @%p0 bra a; " MMA " bra b; a: " MMA " b:",
+     "setp.lt.u32 %p0, %r0, 8; @%p0 bra a; a: " MMA, Finding::kPartialWarp,
+     "one of 24 at an instruction", Outcome::kLaunchFailed, 32},
+    {"MultipliesMatricesUnderAGuardOfSomeThreads", "setp.lt.u32 %p0, %r0, 8; @%p0 " MMA,
+     "setp.lt.u32 %p0, %r0, 64; @%p0 " MMA, Finding::kPartialWarp,
+     "thread (0,0,0), one of 8 at an instruction", Outcome::kLaunchFailed},
+    {"LoadsMatricesWhereAThreadHasEnded",
+     "setp.eq.u32 %p0, %r0, 5; @%p0 exit; " WRITE_ROW "bar.warp.sync -1; " LDMATRIX "[%r3];",
+     WRITE_ROW "bar.warp.sync -1; " LDMATRIX "[%r3];", Finding::kPartialWarp,
+     "thread (0,0,0), one of 31 at an instruction", Outcome::kLaunchFailed, 32},
+    {"LoadsAMisalignedRowOfAMatrix", WRITE_ROW "bar.sync 0; " LDMATRIX "[%r2];",
+     WRITE_ROW "bar.sync 0; " LDMATRIX "[%r3];", Finding::kMisaligned,
+     "thread (1,0,0), shared load of 16 bytes at 0x4", Outcome::kMisalignedAddress},
+    {"LoadsARowOfAMatrixBehindSharedMemory", WRITE_ROW "bar.sync 0; " LDMATRIX "[%r3+16];",
+     WRITE_ROW "bar.sync 0; " LDMATRIX "[%r3];", Finding::kOutOfBounds,
+     "thread (63,0,0), shared load of 16 bytes at 0x400", Outcome::kIllegalAddress},
+    // Of 32 rows the last one is not written.
+    {"LoadsAMatrixThatNobodyWrote",
+     "setp.lt.u32 %p0, %r0, 31; " IF_P0_WRITE_ROW "bar.sync 0; " LDMATRIX "[%r3];",
+     "setp.lt.u32 %p0, %r0, 32; " IF_P0_WRITE_ROW "bar.sync 0; " LDMATRIX "[%r3];",
+     Finding::kUninitialized, "thread (31,0,0), shared load of 16 bytes at 0x1f0", Outcome::kDone,
+     32},
+    {"LoadsAMatrixOfAnotherWarpWithoutABarrier",
+     WRITE_ROW "xor.b32 %r3, %r3, 512; " LDMATRIX "[%r3];",
+     WRITE_ROW "bar.sync 0; xor.b32 %r3, %r3, 512; " LDMATRIX "[%r3];", Finding::kReadAfterWrite,
+     "shared load of 4 bytes"},
+    // Each lane has the address of the row that it wrote, but other lanes receive it.
+    {"LoadsAMatrixOfItsOwnWarpWithoutABarrier", WRITE_ROW LDMATRIX "[%r3];",
+     WRITE_ROW "bar.warp.sync -1; " LDMATRIX "[%r3];", Finding::kReadAfterWrite,
+     "thread (1,0,0), other thread 0, shared load of 4 bytes at 0x4"},
+    // Of rows with odd numbers, the others are in order.
+    {"LoadsAMatrixTransposedWithoutABarrier",
+     "and.b32 %r9, %r0, 1; setp.eq.u32 %p0, %r9, 1; " WRITE_ROW
+     "bar.sync 0; " IF_P0_WRITE_ROW TRANSPOSING "[%r3];",
+     "and.b32 %r9, %r0, 1; setp.eq.u32 %p0, %r9, 1; " WRITE_ROW "bar.sync 0; " IF_P0_WRITE_ROW
+     "bar.warp.sync -1; " TRANSPOSING "[%r3];",
+     Finding::kReadAfterWrite, "shared load of 2 bytes"},
+    {"WritesAMatrixThatIsStillLoaded", WRITE_ROW "bar.sync 0; " LDMATRIX "[%r3]; " WRITE_ROW,
+     WRITE_ROW "bar.sync 0; " LDMATRIX "[%r3]; bar.sync 0; " WRITE_ROW, Finding::kWriteAfterRead,
+     "shared store of 16 bytes"},
 };
+#undef MMA
+#undef WRITE_ROW
+#undef IF_P0_WRITE_ROW
+#undef LDMATRIX
+#undef TRANSPOSING
 
 std::vector<Settings> all_settings() {
     std::vector<Settings> result;

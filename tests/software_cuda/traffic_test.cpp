@@ -87,6 +87,31 @@ TEST_F(Traffic, VectorsAreDoneByPartsOfAWarp) {
            1, 512, 4, 4);
 }
 
+// Eight rows of 16 bytes are a wavefront where their banks differ.
+TEST_F(Traffic, MatricesAreLoadedByRows) {
+    const Counts counts = counts_of(
+        "shl.b32 %r3, %r0, 4; ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r4, %r5, %r6, %r7}, "
+        "[%r3];");
+    expect(counts.shared_loads, 1, 512, 4, 4);
+    EXPECT_EQ(counts.warp_instructions[static_cast<size_t>(InstructionClass::kSharedLoad)], 1u);
+    const std::string apart = "and.b32 %r3, %r0, 7; shl.b32 %r3, %r3, 7; ";
+    expect(counts_of(apart + "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r4}, [%r3];").shared_loads,
+           1, 128, 8, 1);
+    expect(counts_of(apart + "ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%r4, %r5}, [%r3+16];")
+               .shared_loads,
+           1, 256, 16, 2);
+}
+
+TEST_F(Traffic, ProductsOfMatricesAreTensorInstructions) {
+    const Counts counts = counts_of(
+        "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%r4, %r5, %r6, %r7}, {%r4, %r5, %r6, "
+        "%r7}, {%r8, %r9}, {%r4, %r5, %r6, %r7};");
+    const auto tensor = static_cast<size_t>(InstructionClass::kTensor);
+    EXPECT_EQ(counts.warp_instructions[tensor], 1u);
+    EXPECT_EQ(counts.thread_instructions[tensor], 32u);
+    expect(counts.shared_loads, 0, 0, 0, 0);
+}
+
 TEST_F(Traffic, LanesThatDoNotTakePartCountNothing) {
     expect(counts_of("setp.lt.u32 %p0, %r0, 4; @%p0 st.shared.b32 [%r2], %r0;").shared_stores, 1,
            16, 1, 1);

@@ -1,0 +1,189 @@
+// Handlers of instructions on matrices, which all lanes of a warp execute together.
+namespace software_cuda::SOFTWARE_CUDA_INSTRUCTION_SET {
+
+template<MatrixElement type>
+HOT auto matrix_element(uint32_t word, uint32_t n) {
+    if constexpr (type == MatrixElement::kF16)
+        return static_cast<double>(f16::get(word >> 16 * n & 0xffff));
+    else if constexpr (type == MatrixElement::kBf16)
+        return static_cast<double>(bf16::get(word >> 16 * n & 0xffff));
+    else if constexpr (type == MatrixElement::kTf32)
+        return static_cast<double>(f32::get(word & ~0x1fffu));
+    else if constexpr (type == MatrixElement::kS8)
+        return int32_t{s8::get(word >> 8 * n)};
+    else
+        return int32_t{u8::get(word >> 8 * n)};
+}
+
+// The elements of a register: those of four lanes lie side by side. `at` is where they go.
+template<MatrixElement type, typename At>
+HOT void unpack(const Frame &frame, uint32_t operand, At at) {
+    constexpr uint32_t count = elements_of(type);
+    const auto *const words = row<const uint32_t>(frame, operand);
+    for (uint32_t n = 0; n < count; n++) {
+        decltype(matrix_element<type>(0, 0)) values[kLanes];
+        for (uint32_t l = 0; l < kLanes; l++) values[l] = matrix_element<type>(words[l], n);
+        for (uint32_t l = 0; l < kLanes; l++) at(l / 4, l % 4 * count + n) = values[l];
+    }
+}
+
+template<MatrixElement type, typename T, uint32_t depth>
+HOT void unpack_a(const Frame &frame, const MatrixProduct &product, T (&a)[16][depth]) {
+    for (uint32_t r = 0; r < 4; r++) {
+        unpack<type>(frame, product.a[r], [&](uint32_t line, uint32_t n) HOT_LAMBDA -> T & {
+            return a[r % 2 * 8 + line][r / 2 * (depth / 2) + n];
+        });
+    }
+}
+template<MatrixElement type, typename T, uint32_t depth>
+HOT void unpack_b(const Frame &frame, const MatrixProduct &product, T (&b)[depth][8]) {
+    for (uint32_t r = 0; r < 2; r++) {
+        unpack<type>(frame, product.b[r], [&](uint32_t column, uint32_t n) HOT_LAMBDA -> T & {
+            return b[r * (depth / 2) + n][column];
+        });
+    }
+}
+
+// Of C and D: `f` of each word of the registers, and of its line and column in the matrix.
+template<typename F>
+HOT void each_sum(const Frame &frame, const std::array<uint32_t, 4> &registers, F f) {
+    for (uint32_t r = 0; r < 4; r++) {
+        auto *const words = row<uint32_t>(frame, registers[r]);
+        for (uint32_t l = 0; l < kLanes; l++) f(words[l], r / 2 * 8 + l / 4, l % 4 * 2 + r % 2);
+    }
+}
+
+HOT double power_of_two(uint64_t biased_exponent) {
+    return __builtin_bit_cast(double, biased_exponent << 52);
+}
+
+// Rounded towards zero; infinite from 2^128 on.
+HOT float cut_to_float(double x) {
+    const float near = static_cast<float>(x);
+    const double magnitude = __builtin_fabs(x);
+    const bool beyond =
+        __builtin_fabs(static_cast<double>(near)) > magnitude && magnitude < 0x1p128;
+    return __builtin_bit_cast(float, __builtin_bit_cast(uint32_t, near) - beyond);
+}
+
+// Adds products to a row of C, as tensor cores do (Fasi, Higham, Mikaitis, Pranesh: Numerical
+// behavior of NVIDIA tensor cores): all summands are cut off where the 24 bits of the largest end,
+// and added without an error. Products and sums of these are exact in double.
+template<uint32_t count>
+HOT void add_products(const double *a, const double (*b)[8], double *c) {
+    double summands[count + 1][8], largest[8], total[8];
+    for (uint32_t j = 0; j < 8; j++) {
+        summands[count][j] = total[j] = c[j];
+        largest[j] = __builtin_fabs(c[j]);
+    }
+    for (uint32_t k = 0; k < count; k++) {
+        for (uint32_t j = 0; j < 8; j++) {
+            const double product = a[k] * b[k][j], magnitude = __builtin_fabs(product);
+            summands[k][j] = product;
+            total[j] += product;
+            largest[j] = magnitude > largest[j] ? magnitude : largest[j];
+        }
+    }
+    double unit[8], units_of_one[8];
+    int32_t units[8] = {};
+    for (uint32_t j = 0; j < 8; j++) {
+        // What is added keeps the exponent of zeros in range, and is far below the least that is
+        // not zero: 2^-272, a product of two of TF32.
+        const uint64_t exponent = __builtin_bit_cast(uint64_t, largest[j] + 0x1p-400) >> 52;
+        unit[j] = power_of_two(exponent - 23);
+        units_of_one[j] = power_of_two(2 * 1023 + 23 - exponent);
+    }
+    for (uint32_t k = 0; k <= count; k++) {
+        for (uint32_t j = 0; j < 8; j++) {
+            const bool finite = __builtin_fabs(total[j]) <= std::numeric_limits<double>::max();
+            units[j] += static_cast<int32_t>(finite ? summands[k][j] * units_of_one[j] : 0.0);
+        }
+    }
+    for (uint32_t j = 0; j < 8; j++) {
+        const bool finite = __builtin_fabs(total[j]) <= std::numeric_limits<double>::max();
+        const double sum = finite ? units[j] * unit[j] : total[j];
+        c[j] = static_cast<double>(cut_to_float(sum));
+    }
+}
+
+// `step`: products that are added at once.
+template<MatrixElement type, uint32_t step>
+void multiply_floats(Frame &frame, const Instruction &i, const MatrixProduct &product) {
+    constexpr uint32_t depth = 8 * elements_of(type);
+    alignas(64) double a[16][depth], b[depth][8], c[16][8];
+    unpack_a<type>(frame, product, a);
+    unpack_b<type>(frame, product, b);
+    each_sum(frame, product.c, [&](uint32_t word, uint32_t line, uint32_t column) HOT_LAMBDA {
+        c[line][column] = static_cast<double>(f32::get(word));
+    });
+    for (uint32_t line = 0; line < 16; line++) {
+        for (uint32_t k = 0; k < depth; k += step) add_products<step>(a[line] + k, b + k, c[line]);
+    }
+    each_sum(frame, i.d, [&](uint32_t &word, uint32_t line, uint32_t column) HOT_LAMBDA {
+        word = f32::put(static_cast<float>(c[line][column]));
+    });
+}
+
+template<MatrixElement a_type, MatrixElement b_type>
+void multiply_integers(Frame &frame, const Instruction &i, const MatrixProduct &product) {
+    constexpr uint32_t depth = 8 * elements_of(a_type);
+    alignas(64) int32_t a[16][depth], b[depth][8];
+    alignas(64) uint32_t c[16][8];
+    unpack_a<a_type>(frame, product, a);
+    unpack_b<b_type>(frame, product, b);
+    each_sum(frame, product.c, [&](uint32_t word, uint32_t line, uint32_t column) HOT_LAMBDA {
+        c[line][column] = word;
+    });
+    for (uint32_t line = 0; line < 16; line++) {
+        for (uint32_t k = 0; k < depth; k++) {
+            for (uint32_t j = 0; j < 8; j++)
+                c[line][j] += static_cast<uint32_t>(a[line][k] * b[k][j]);
+        }
+    }
+    each_sum(frame, i.d, [&](uint32_t &word, uint32_t line, uint32_t column) HOT_LAMBDA {
+        word = c[line][column];
+    });
+}
+
+void run_matrix_product(Frame &frame, const Instruction &i, uint32_t) {
+    using enum MatrixElement;
+    const MatrixProduct &product = frame.block->program->products[i.target];
+    const bool signed_b = product.b_type == kS8;
+    switch (product.a_type) {
+        case kF16:
+            return multiply_floats<kF16, 8>(frame, i, product);
+        case kBf16:
+            return multiply_floats<kBf16, 8>(frame, i, product);
+        case kTf32:
+            return multiply_floats<kTf32, 4>(frame, i, product);
+        case kS8:
+            return signed_b ? multiply_integers<kS8, kS8>(frame, i, product)
+                            : multiply_integers<kS8, kU8>(frame, i, product);
+        case kU8:
+            return signed_b ? multiply_integers<kU8, kS8>(frame, i, product)
+                            : multiply_integers<kU8, kU8>(frame, i, product);
+    }
+}
+
+// Section "ldmatrix": eight lanes have the addresses of a matrix's rows.
+void run_load_matrix(Frame &frame, const Instruction &i, uint32_t) {
+    const uint32_t lanes = kAll >> (kLanes - 8 * i.matrices);
+    Place place;
+    find_place(frame, i, lanes, place);
+    if (place.lanes != lanes) return;  // a fault has ended the launch
+    for (uint32_t matrix = 0; matrix < i.matrices; matrix++) {
+        uint16_t elements[8][8];
+        for (uint32_t line = 0; line < 8; line++)
+            __builtin_memcpy(elements[line], place.host + place.at[8 * matrix + line], 16);
+        auto *const d = row<uint32_t>(frame, i.d[matrix]);
+        for (uint32_t l = 0; l < kLanes; l++) {
+            const uint32_t line = l / 4, column = l % 4 * 2;
+            const uint32_t low = i.transposed ? elements[column][line] : elements[line][column];
+            const uint32_t high =
+                i.transposed ? elements[column + 1][line] : elements[line][column + 1];
+            d[l] = high << 16 | low;
+        }
+    }
+}
+
+}  // namespace software_cuda::SOFTWARE_CUDA_INSTRUCTION_SET
