@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/loop_nest.h"
+
 using namespace Halide;
 using namespace Halide::Internal;
 
@@ -19,12 +21,6 @@ namespace {
 // Vectors of four words are few instructions for as many bytes, and feed units that need them.
 constexpr int kMostRegisters = 16, kMostOfVectors = 32;
 constexpr int kLeastBits = 16;
-
-bool is_barrier(const Stmt &stmt) {
-    const Evaluate *op = stmt.as<Evaluate>();
-    const Call *call = op ? op->value.as<Call>() : nullptr;
-    return call && call->is_intrinsic(Call::gpu_thread_barrier);
-}
 
 // Whether all that it loads and stores is in registers.
 class TouchesMemory : public IRVisitor {
@@ -51,17 +47,6 @@ private:
         IRVisitor::visit(op);
     }
 };
-
-void flatten(const Stmt &stmt, std::vector<Stmt> &list) {
-    if (const Block *block = stmt.as<Block>()) {
-        flatten(block->first, list);
-        flatten(block->rest, list);
-    } else if (const ProducerConsumer *part = stmt.as<ProducerConsumer>()) {
-        flatten(part->body, list);
-    } else if (stmt.defined()) {
-        list.push_back(stmt);
-    }
-}
 
 // What only moves elements from global to shared memory, each store of its own type, in loops of
 // known lengths.
@@ -103,19 +88,6 @@ private:
     void visit(const Atomic *) override { is_one = false; }
 };
 
-class Unroll : public IRMutator {
-    using IRMutator::visit;
-
-    Stmt visit(const For *op) override {
-        const Stmt body = mutate(op->body);
-        std::vector<Stmt> copies;
-        for (int64_t i = 0; i < *as_const_int(op->extent); i++)
-            copies.push_back(
-                substitute(op->name, simplify(op->min + static_cast<int>(i)), body));
-        return Block::make(copies);
-    }
-};
-
 // The only load of a value, wherever it occurs; null where there are several.
 const Load *only_load(const Expr &value) {
     class Loads : public IRVisitor {
@@ -150,10 +122,10 @@ class Halves {
 public:
     explicit Halves(const std::vector<Stmt> &copies) {
         for (const Stmt &copy : copies) {
-            const Stmt unrolled = Unroll().mutate(copy);
-            loads_.push_back(Half(*this, true).mutate(unrolled));
+            const Stmt all = unrolled(copy);
+            loads_.push_back(Half(*this, true).mutate(all));
             next_ = first_;
-            stores_.push_back(Half(*this, false).mutate(unrolled));
+            stores_.push_back(Half(*this, false).mutate(all));
             first_ = next_;
         }
     }
@@ -207,109 +179,6 @@ private:
     std::map<Type, std::string> names_;
     std::map<Type, int> first_, next_;
     std::vector<Stmt> loads_, stores_;
-};
-
-// Loops, the outermost first, with what is let in their bodies around the next.
-class Nest {
-public:
-    // Down to what is no loop alone.
-    explicit Nest(const For *outermost) {
-        Stmt body = outermost;
-        while (const For *loop = body.as<For>()) {
-            if (loop->for_type != ForType::Serial || (!levels_.empty() && depends(loop))) break;
-            Level level{loop->name, loop->min, loop->extent, loop, {}};
-            body = loop->body;
-            for (;;) {
-                if (const LetStmt *let = body.as<LetStmt>()) {
-                    level.lets.emplace_back(let->name, let->value);
-                    body = let->body;
-                } else if (const ProducerConsumer *part = body.as<ProducerConsumer>()) {
-                    body = part->body;
-                } else {
-                    break;
-                }
-            }
-            levels_.push_back(std::move(level));
-        }
-        body_ = body;
-    }
-
-    const Stmt &body() const { return body_; }
-
-    Stmt around(Stmt body) const {
-        for (auto level = levels_.rbegin(); level != levels_.rend(); level++) {
-            for (auto let = level->lets.rbegin(); let != level->lets.rend(); let++)
-                body = LetStmt::make(let->first, let->second, body);
-            const For *loop = level->loop;
-            body = For::make(loop->name, loop->min, loop->extent, loop->for_type,
-                             loop->partition_policy, loop->device_api, body);
-        }
-        return body;
-    }
-
-    // The statement for the first step of all loops, where there is one.
-    Stmt first(const Stmt &stmt) const {
-        Expr some = const_true();
-        std::vector<Expr> mins;
-        for (const Level &level : levels_) {
-            some = some && level.extent > 0;
-            mins.push_back(level.min);
-        }
-        return IfThenElse::make(simplify(some), at(mins, stmt));
-    }
-
-    // For the step that follows the one of the loops, where there is one.
-    Stmt next(const Stmt &stmt) const {
-        Expr carry = const_true();
-        std::vector<Expr> values(levels_.size());
-        for (size_t i = levels_.size(); i-- > 0;) {
-            const Level &level = levels_[i];
-            const Expr var = Variable::make(Int(32), level.name);
-            const Expr last = var == level.min + level.extent - 1;
-            values[i] = select(carry, select(last, level.min, var + 1), var);
-            carry = simplify(carry && last);
-        }
-        std::vector<std::string> names;
-        std::vector<Expr> next;
-        for (const Level &level : levels_) {
-            names.push_back(unique_name(level.name + ".next"));
-            next.push_back(Variable::make(Int(32), names.back()));
-        }
-        Stmt result = at(next, stmt);
-        for (size_t i = levels_.size(); i-- > 0;)
-            result = LetStmt::make(names[i], simplify(values[i]), result);
-        return IfThenElse::make(!carry, result);
-    }
-
-private:
-    struct Level {
-        std::string name;
-        Expr min, extent;
-        const For *loop;
-        std::vector<std::pair<std::string, Expr>> lets;
-    };
-    std::vector<Level> levels_;
-    Stmt body_;
-
-    // Whether a loop's steps are others for each step of those around.
-    bool depends(const For *loop) const {
-        Scope<> bound;
-        for (const Level &level : levels_) {
-            bound.push(level.name);
-            for (const auto &let : level.lets) bound.push(let.first);
-        }
-        return expr_uses_vars(loop->min, bound) || expr_uses_vars(loop->extent, bound);
-    }
-
-    Stmt at(const std::vector<Expr> &values, Stmt stmt) const {
-        for (size_t i = levels_.size(); i-- > 0;) {
-            const Level &level = levels_[i];
-            for (auto let = level.lets.rbegin(); let != level.lets.rend(); let++)
-                stmt = LetStmt::make(let->first, let->second, stmt);
-            stmt = LetStmt::make(level.name, values[i], stmt);
-        }
-        return stmt;
-    }
 };
 
 class FetchAhead : public IRMutator {

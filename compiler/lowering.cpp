@@ -4,6 +4,7 @@
 #include <set>
 #include <string>
 
+#include "compiler/async_copies.h"
 #include "compiler/dense_loads.h"
 #include "compiler/fetch_ahead.h"
 #include "compiler/half_as_bits.h"
@@ -87,6 +88,7 @@ void add_lowering_passes(Halide::Pipeline pipeline, const Halide::Target &target
         pipeline.add_custom_lowering_pass(new DropAtomicsOfRegisters);
         pipeline.add_custom_lowering_pass(new Pass(widen_vectors));
         pipeline.add_custom_lowering_pass(new Pass(use_tensor_cores));
+        pipeline.add_custom_lowering_pass(new Pass(copy_asynchronously));
         pipeline.add_custom_lowering_pass(new Pass(fetch_ahead));
         pipeline.add_custom_lowering_pass(new Pass(branch_where_uniform));
         pipeline.add_custom_lowering_pass(new Pass([](const Stmt &s) { if (getenv("HK_SHOW")) std::cerr << s << "\n"; return s; }));

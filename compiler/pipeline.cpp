@@ -6,7 +6,7 @@
 #include "compiler/command_line.h"
 #include "compiler/compact_checks.h"
 #include "compiler/device_code.h"
-#include "compiler/tensor_cores.h"
+#include "compiler/instruction_calls.h"
 
 using namespace Halide;
 using Internal::AbstractGenerator;
@@ -59,7 +59,7 @@ Module Built::module(const std::string &function, const Target &target) const {
     const Module module = compact_checks(lowered.compile_to_module(
         inputs_of(*generator), function, target, LinkageType::ExternalPlusArgv));
     return replace_device_code(module, [](DeviceCode kind, const std::string &text) {
-        return kind == DeviceCode::ptx ? join_products(text.c_str()) + '\0' : text;
+        return kind == DeviceCode::ptx ? make_instructions(text.c_str()) + '\0' : text;
     });
 }
 

@@ -377,7 +377,7 @@ class TensorCores : public IRMutator {
 
         const Expr of_column = columns.place(0, {{op->name, 0}, {thread_x_, 0}}, kOfWarp * kTerms) +
                                (n / 2 * kOfThread + n % 2) * kTerms + matrix * kVector;
-        const Expr column_place = emitter.let("columns", swizzled(of_column * 2, Tile::kPairs, 16));
+        const Expr column_place = emitter.let(kMatrixPlace, swizzled(of_column * 2, Tile::kPairs, 16));
         std::vector<std::vector<Expr>> column_words;
         for (size_t column = 0; column < columns.size(); column += 2)
             column_words.push_back(
@@ -385,7 +385,7 @@ class TensorCores : public IRMutator {
 
         const Expr of_row = rows.place(0, {{op->name, 0}, {thread_y_, 0}}, kLanesY * kTerms) +
                             n * kTerms + matrix % 2 * rows.offset(1) + matrix / 2 * kVector;
-        const Expr row_place = emitter.let("rows", swizzled(of_row * 2, Tile::kNeighbours, 16));
+        const Expr row_place = emitter.let(kMatrixPlace, swizzled(of_row * 2, Tile::kNeighbours, 16));
         for (size_t row = 0; row < rows.size(); row += 2) {
             for (int half = 0; half < 2; half++) {
                 const std::vector<Expr> row_words = emitter.matrices(

@@ -13,9 +13,6 @@
 //
 // The order of the sum is the unit's. All of this is checked as it is read: what differs throws
 // Halide::CompileError. On other devices the loop is what it says.
-//
-// Halide 21 has no function with several results: a product is four calls, one for each sum of a thread,
-// which join_products() makes one instruction of.
 
 #include <string>
 
@@ -23,9 +20,9 @@
 
 namespace hk::compiler {
 
-Halide::Internal::Stmt use_tensor_cores(const Halide::Internal::Stmt &stmt);
+// Names of lets that are places of a thread in shared memory, in bytes, which matrices are read from begin so.
+inline const std::string kMatrixPlace = "matrix_place";
 
-// The PTX of kernels, with an instruction in place of each four calls.
-std::string join_products(const std::string &ptx);
+Halide::Internal::Stmt use_tensor_cores(const Halide::Internal::Stmt &stmt);
 
 }  // namespace hk::compiler

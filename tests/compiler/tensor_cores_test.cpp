@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "compiler/instruction_calls.h"
 #include "compiler/lowering.h"
 
 namespace {
@@ -74,7 +75,7 @@ struct Product {
         hk::compiler::add_lowering_passes(pipeline, target);
         const Module module = pipeline.compile_to_module({in, filter}, "product", target);
         const Buffer<> code = module.get_device_code_buffer();
-        return hk::compiler::join_products(static_cast<const char *>(code.data()));
+        return hk::compiler::make_instructions(static_cast<const char *>(code.data()));
     }
 };
 
@@ -146,29 +147,29 @@ std::string calls(const std::vector<std::string> &of, const std::string &between
 }
 
 TEST(TensorCores, FourCallsAreOneInstruction) {
-    EXPECT_EQ(hk::compiler::join_products(calls({"%r7", "%r7", "%r7", "%r7"})),
+    EXPECT_EQ(hk::compiler::make_instructions(calls({"%r7", "%r7", "%r7", "%r7"})),
               "\tmov.b32 %r1, 0;\n"
               "\tldmatrix.sync.aligned.m8n8.x4.shared.b16 \t{%r10, %r11, %r12, %r13}, [%r7];\n"
               "\tret;\n");
 }
 
 TEST(TensorCores, NumbersGetRegisters) {
-    const std::string ptx = hk::compiler::join_products(calls({"128", "128", "128", "128"}));
-    expect_part(ptx, "mov.b32 \t%product0, 128;\n");
-    expect_part(ptx, "{%r10, %r11, %r12, %r13}, [%product0];\n");
+    const std::string ptx = hk::compiler::make_instructions(calls({"128", "128", "128", "128"}));
+    expect_part(ptx, "mov.b32 \t%number0, 128;\n");
+    expect_part(ptx, "{%r10, %r11, %r12, %r13}, [%number0];\n");
 }
 
 TEST(TensorCores, CallsThatAreNotOneInstructionAreRefused) {
-    using hk::compiler::join_products;
-    EXPECT_THROW(join_products(calls({"%r7", "%r8", "%r7", "%r7"})), CompileError);
-    EXPECT_THROW(join_products(calls({"%r7", "%r7", "%r7"})), CompileError);
-    EXPECT_THROW(join_products(calls({"%r7", "%r7", "%r7", "%r7"}, "\tadd.s32 %r7, %r7, 1;\n")),
+    using hk::compiler::make_instructions;
+    EXPECT_THROW(make_instructions(calls({"%r7", "%r8", "%r7", "%r7"})), CompileError);
+    EXPECT_THROW(make_instructions(calls({"%r7", "%r7", "%r7"})), CompileError);
+    EXPECT_THROW(make_instructions(calls({"%r7", "%r7", "%r7", "%r7"}, "\tadd.s32 %r7, %r7, 1;\n")),
                  CompileError);
 }
 
 TEST(TensorCores, OtherTextStays) {
     const std::string ptx = "\t{ // callseq 0, 0\n\tcall.uni (retval0), other, ();\n\t} // callseq 0\n";
-    EXPECT_EQ(hk::compiler::join_products(ptx), ptx);
+    EXPECT_EQ(hk::compiler::make_instructions(ptx), ptx);
 }
 
 }  // namespace

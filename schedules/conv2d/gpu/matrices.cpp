@@ -13,7 +13,7 @@ constexpr int kLanesK = 4, kLanesX = 8, kOfLane = kProductVector, kOfWarp = kLan
 
 struct MatrixTiles {
     int tile_k = 128, tile_x = 128;
-    int warps_k = 4, warps_x = 2;
+    int warps_k = 4, warps_x = 2, stages = 3;
 
     int warps() const { return warps_k * warps_x; }
 };
@@ -25,13 +25,15 @@ MatrixTiles matrix_tiles(const Conv2dContext &context) {
     knobs.take("tile_x", t.tile_x, powers(16, 256));
     knobs.take("warps_k", t.warps_k, powers(1, 8));
     knobs.take("warps_x", t.warps_x, powers(1, 8));
+    knobs.take("stages", t.stages, steps(1, 8));
     knobs.end();
     const int sums = t.tile_k * t.tile_x / (32 * t.warps());
     knobs.require(t.tile_k % (kOfWarp * t.warps_k) == 0, "warps_k divides tile_k / 32");
     knobs.require(t.tile_x % (2 * kLanesX * t.warps_x) == 0, "warps_x divides tile_x / 16");
     knobs.estimate("threads of a block", 32 * t.warps(), 1024);
     knobs.estimate("registers of a thread", sums + sums / 2 + 32, 255);
-    Tiles::estimate_shared(kProductChannels * (t.tile_k + t.tile_x), 2);
+    knobs.estimate("bytes of shared memory",
+                   2 * t.stages * kProductChannels * (t.tile_k + t.tile_x), 96 * 1024);
     return t;
 }
 
@@ -89,7 +91,7 @@ void matrices(Conv2dSliced &stages, const Conv2dContext &context) {
         .bound_extent(g, 1)
         .bound_extent(n, 1);
     const RDom &d = stages.r;
-    RVar product("product"), slice("slice");
+    RVar product("product"), slice("slice"), slices("stages_" + std::to_string(t.stages));
     for (const bool updates : {false, true}) {
         Stage stage = updates ? stages.sum.update() : Stage(stages.sum);
         stage.split(k, k8, l.ki, kOfLane);
@@ -100,8 +102,9 @@ void matrices(Conv2dSliced &stages, const Conv2dContext &context) {
             loops.insert(loops.end(), {product, slice});
         }
         loops.insert(loops.end(), {l.kt, l.px, l.kw, l.xw});
-        if (updates) loops.insert(loops.end(), {d.y, d.z, d.w});
+        if (updates) loops.insert(loops.end(), {d.y, d.z, slices});
         loops.insert(loops.end(), {g, y, n});
+        if (updates) stage.rename(d.w, slices);
         stage.reorder(loops).unroll(l.ki).unroll(l.kg).unroll(l.xi);
         l.run(stage);
     }

@@ -1,0 +1,262 @@
+#include "compiler/async_copies.h"
+
+#include <map>
+#include <optional>
+#include <string>
+
+#include "compiler/loop_nest.h"
+#include "compiler/tensor_cores.h"
+
+using namespace Halide;
+using namespace Halide::Internal;
+
+namespace hk::compiler {
+
+namespace {
+
+constexpr int kBytes = 16;  // of a copy
+
+[[noreturn]] void reject(const std::string &loop, const std::string &what) {
+    throw CompileError("stages of " + loop + ": " + what + "\n");
+}
+
+// N of a name that ends in .stages_N.
+std::optional<int> stages_of(const std::string &loop) {
+    const std::string mark = ".stages_";
+    const size_t at = loop.rfind(mark);
+    if (at == std::string::npos) return std::nullopt;
+    return std::stoi(loop.substr(at + mark.size()));
+}
+
+Stmt call(const std::string &function, const std::vector<Expr> &arguments = {}) {
+    return Evaluate::make(Call::make(UInt(32), function, arguments, Call::Extern));
+}
+
+// A few numbers of a thread that change from step to step.
+class Numbers {
+public:
+    explicit Numbers(int count) : name_(unique_name("step")), count_(count) {}
+
+    Expr operator[](int i) const {
+        return Load::make(Int(32), name_, i, Buffer<>(), Parameter(), const_true(),
+                          ModulusRemainder());
+    }
+    Stmt set(int i, const Expr &value) const {
+        return Store::make(name_, value, i, Parameter(), const_true(), ModulusRemainder());
+    }
+    Stmt allocated_around(const Stmt &body) const {
+        return Allocate::make(name_, Int(32), MemoryType::Register, {count_}, const_true(), body);
+    }
+
+private:
+    const std::string name_;
+    const int count_;
+};
+
+// Copies of vectors of four words, which begin here.
+class BeginCopies : public IRMutator {
+public:
+    std::string memory;  // they are to
+
+    BeginCopies(std::string loop, Expr place) : loop_(std::move(loop)), place_(std::move(place)) {}
+
+private:
+    using IRMutator::visit;
+
+    const std::string loop_;
+    const Expr place_;  // bytes from the first stage
+
+    Stmt visit(const Store *op) override {
+        const Ramp *to = op->index.as<Ramp>();
+        const Select *choice = op->value.as<Select>();
+        const Broadcast *all = choice ? choice->condition.as<Broadcast>() : nullptr;
+        const Load *load = (choice ? choice->true_value : op->value).as<Load>();
+        const bool zero = !choice || (all && is_const_zero(choice->false_value));
+        if (!to || !load || !zero || op->value.type() != UInt(32, 4) ||
+            (!memory.empty() && memory != op->name))
+            reject(loop_, "there is more than copies of 16 bytes, and zeros, to one memory");
+        memory = op->name;
+        const std::string words = unique_name("copied");
+        const Expr vector = Variable::make(load->type, words);
+        std::vector<Expr> arguments = {cast<uint32_t>(to->base * 4 + place_)};
+        for (int i = 0; i < 4; i++)
+            arguments.push_back(Shuffle::make_extract_element(vector, i));
+        arguments.push_back(choice ? select(all->value, make_const(UInt(32), kBytes),
+                                            make_zero(UInt(32)))
+                                   : make_const(UInt(32), kBytes));
+        return LetStmt::make(words, load, call("hk_cp_async_copy", arguments));
+    }
+};
+
+// Matrices are read from the stage at a place.
+class ReadStage : public IRMutator {
+public:
+    explicit ReadStage(Expr place) : place_(std::move(place)) {}
+
+private:
+    using IRMutator::visit;
+
+    const Expr place_;
+
+    Stmt visit(const LetStmt *op) override {
+        const bool is_place = op->name.rfind(kMatrixPlace, 0) == 0;
+        return LetStmt::make(op->name, is_place ? op->value + place_ : op->value,
+                             mutate(op->body));
+    }
+};
+
+// The numbers that a thread counts, after the loops' values of the slice whose copies begin next.
+class Pipeline {
+public:
+    Pipeline(const Nest &nest, int stages, int bytes)
+        : nest_(nest),
+          stages_(stages),
+          bytes_(bytes),
+          loops_(static_cast<int>(nest.levels().size())),
+          numbers_(loops_ + 3) {}
+
+    Stmt make(const Stmt &copies, const Stmt &barrier, const Stmt &sum) const {
+        Expr steps = 1;
+        std::vector<Stmt> start;
+        for (int i = 0; i < loops_; i++) {
+            steps = steps * max(nest_.levels()[i].extent, 0);
+            start.push_back(numbers_.set(i, nest_.levels()[i].min));
+        }
+        steps = simplify(steps);
+        start.push_back(numbers_.set(left(), steps));
+        start.push_back(numbers_.set(write(), 0));
+        start.push_back(numbers_.set(read(), 0));
+        const Stmt begin = begun(copies);
+        for (int i = 0; i < stages_ - 1; i++) start.push_back(begin);
+        const Stmt step = Block::make(
+            {call("hk_cp_async_wait_" + std::to_string(stages_ - 2)), barrier, begin,
+             ReadStage(numbers_[read()]).mutate(sum),
+             numbers_.set(read(), after(numbers_[read()]))});
+        start.push_back(For::make(unique_name("step"), 0, steps, ForType::Serial,
+                                  Partition::Never, DeviceAPI::None, step));
+        return numbers_.allocated_around(Block::make(start));
+    }
+
+    Expr write_place() const { return numbers_[write()]; }
+
+private:
+    const Nest &nest_;
+    const int stages_, bytes_, loops_;
+    const Numbers numbers_;
+
+    int left() const { return loops_; }  // slices whose copies have not begun
+    int write() const { return loops_ + 1; }
+    int read() const { return loops_ + 2; }
+
+    Expr after(const Expr &place) const {
+        return select(place == (stages_ - 1) * bytes_, 0, place + bytes_);
+    }
+
+    // The copies of the next slice, if there is one, and on to the one after that.
+    Stmt begun(const Stmt &copies) const {
+        std::vector<Expr> values;
+        for (int i = 0; i < loops_; i++) values.push_back(numbers_[i]);
+        std::vector<Stmt> all = {
+            IfThenElse::make(numbers_[left()] > 0, nest_.at(values, copies)),
+            call("hk_cp_async_commit"), numbers_.set(left(), numbers_[left()] - 1),
+            numbers_.set(write(), after(numbers_[write()]))};
+        Expr carry = const_true();
+        std::vector<Expr> next(values.size());
+        for (int i = loops_ - 1; i >= 0; i--) {
+            const Nest::Level &level = nest_.levels()[i];
+            const Expr last = values[i] == level.min + level.extent - 1;
+            next[i] = select(carry, select(last, level.min, values[i] + 1), values[i]);
+            carry = carry && last;
+        }
+        Stmt stores;
+        std::vector<std::string> names;
+        std::vector<Stmt> sets;
+        for (int i = 0; i < loops_; i++) {
+            names.push_back(unique_name("next"));
+            sets.push_back(numbers_.set(i, Variable::make(Int(32), names.back())));
+        }
+        stores = Block::make(sets);
+        for (int i = loops_ - 1; i >= 0; i--)
+            stores = LetStmt::make(names[i], simplify(next[i]), stores);
+        all.push_back(stores);
+        return Block::make(all);
+    }
+};
+
+class CopyAsynchronously : public IRMutator {
+    using IRMutator::visit;
+
+    bool in_threads_ = false;
+    std::map<std::string, int64_t> bytes_;  // of allocations in shared memory
+    std::map<std::string, int> stages_;     // of those that have some
+
+    Stmt visit(const Allocate *op) override {
+        if (op->memory_type != MemoryType::GPUShared) return IRMutator::visit(op);
+        bytes_[op->name] = op->constant_allocation_size() * op->type.bytes();
+        const Stmt body = mutate(op->body);
+        std::vector<Expr> extents = op->extents;
+        const auto stages = stages_.find(op->name);
+        if (stages != stages_.end()) extents[0] = simplify(extents[0] * stages->second);
+        return Allocate::make(op->name, op->type, op->memory_type, extents, op->condition, body,
+                              op->new_expr, op->free_function);
+    }
+
+    Stmt visit(const For *op) override {
+        if (op->for_type == ForType::GPUThread && op->device_api == DeviceAPI::CUDA) {
+            const bool outside = in_threads_;
+            in_threads_ = true;
+            Stmt result = IRMutator::visit(op);
+            in_threads_ = outside;
+            return result;
+        }
+        const std::optional<int> stages = in_threads_ ? stages_of(op->name) : std::nullopt;
+        return stages && *stages > 1 ? staged(op, *stages) : IRMutator::visit(op);
+    }
+
+    static bool sums(const Stmt &stmt) {
+        class Matrices : public IRVisitor {
+        public:
+            bool found = false;
+
+        private:
+            using IRVisitor::visit;
+            void visit(const LetStmt *op) override {
+                found |= op->name.rfind(kMatrixPlace, 0) == 0;
+                IRVisitor::visit(op);
+            }
+        } matrices;
+        stmt.accept(&matrices);
+        return matrices.found;
+    }
+
+    Stmt staged(const For *op, int stages) {
+        const Nest nest(op);
+        std::vector<Stmt> list, copies, sum;
+        flatten(nest.body(), list);
+        Stmt barrier;
+        for (const Stmt &stmt : list) {
+            if (is_barrier(stmt))
+                barrier = stmt;
+            else if (sums(stmt))
+                sum.push_back(stmt);
+            else
+                (sum.empty() ? copies : sum).push_back(unrolled(stmt));
+        }
+        if (sum.empty() || copies.empty() || !barrier.defined() || nest.changes(Block::make(sum)))
+            reject(op->name, "it is no loop of copies and products of matrices");
+        // The memory's size is asked for once the copies say which it is.
+        BeginCopies which(op->name, 0);
+        which.mutate(Block::make(copies));
+        const int64_t bytes = bytes_.at(which.memory);
+        const Pipeline pipeline(nest, stages, static_cast<int>(bytes));
+        BeginCopies begin(op->name, pipeline.write_place());
+        stages_[which.memory] = stages;
+        return pipeline.make(begin.mutate(Block::make(copies)), barrier, Block::make(sum));
+    }
+};
+
+}  // namespace
+
+Stmt copy_asynchronously(const Stmt &stmt) { return CopyAsynchronously().mutate(stmt); }
+
+}  // namespace hk::compiler
