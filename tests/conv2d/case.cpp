@@ -68,7 +68,7 @@ std::optional<Conv2dCase> random_case(uint64_t seed, const Conv2dRequest &reques
     draw_activation(random, request.data, c.problem.options);
     c.bias = !one_in(random, 3);
     c.residual = one_in(random, 2);
-    draw_placements(random, c);
+    draw_placements(random, c, request.where);
     return c;
 }
 

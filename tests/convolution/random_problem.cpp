@@ -235,10 +235,14 @@ std::optional<Conv2dProblem> random_problem(Random &random, const Conv2dRequest 
 
 void make_empty(ConvolutionCase &c) { c.problem.batch = 0; }
 
-void draw_placements(Random &random, ConvolutionCase &c) {
-    c.input = draw_placement(random);
-    c.weight = draw_placement(random);
-    c.output = draw_placement(random);
+void draw_placements(Random &random, ConvolutionCase &c, std::span<const Constraint> where) {
+    const bool aligned = range_of(where, "aligned").first > 0;
+    for (Placement *placement : {&c.input, &c.weight, &c.output}) {
+        *placement = draw_placement(random);
+        if (aligned)
+            *placement =
+                *placement == Placement::packed ? Placement::aligned : Placement::spaced;
+    }
 }
 
 std::string describe_data(const ConvolutionCase &c) {

@@ -39,7 +39,7 @@ struct ConvolutionCase {
 };
 
 void make_empty(ConvolutionCase &c);  // a batch of no images
-void draw_placements(Random &random, ConvolutionCase &c);
+void draw_placements(Random &random, ConvolutionCase &c, std::span<const Constraint> where = {});
 std::string describe_data(const ConvolutionCase &c);  // and the placements
 
 // A case of a family for the request; none where this seed's draws don't meet `where`.

@@ -35,7 +35,7 @@ std::string describe(const Tensor &base, int64_t place) {
 
 const char *name_of(Placement placement) {
     const char *names[] = {"packed",   "margins", "steps",  "reversed",
-                           "permuted", "flipped", "aligned"};
+                           "permuted", "flipped", "aligned", "spaced"};
     return names[static_cast<size_t>(placement)];
 }
 
@@ -89,6 +89,13 @@ Shape Placed::draw_cuts(Placement placement, Random &random) {
         const int64_t guard = aligned ? 64 : uniform(random, 61, 67);
         cuts_ = {{guard, 1}};
         return {elements + 2 * guard};
+    }
+    if (placement == Placement::spaced) {
+        Shape base = shape_;
+        cuts_.assign(rank, {0, 1});
+        cuts_.back().start = 8 * uniform(random, 1, 2);
+        base.back() += cuts_.back().start + 8 * uniform(random, 1, 3);
+        return base;
     }
     const bool steps = placement == Placement::steps || placement == Placement::permuted;
     Shape base = shape_;

@@ -1,0 +1,42 @@
+#include "compiler/async_copies.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/compiler/product.h"
+
+namespace {
+
+using namespace Halide;
+using hk::test::count;
+using hk::test::expect_part;
+using hk::test::Product;
+
+TEST(AsyncCopies, StepsWaitForTheirSliceAndBeginALaterOne) {
+    for (const int stages : {2, 3, 4}) {
+        const std::string ptx = Product{.stages = stages}.ptx();
+        // 32 columns and 16 rows of 64 bytes, by 32 threads: 6 vectors of a thread, before the loop as often as
+        // there are slices that begin there, and once in it.
+        EXPECT_EQ(count(ptx, "cp.async.cg.shared.global"), 6 * stages) << stages;
+        EXPECT_EQ(count(ptx, "cp.async.commit_group"), stages) << stages;
+        EXPECT_EQ(count(ptx, "cp.async.wait_group"), 1) << stages;
+        expect_part(ptx, "cp.async.wait_group \t" + std::to_string(stages - 2) + ";");
+        EXPECT_EQ(count(ptx, "ld.global.nc.v4"), 0) << "words pass a register";
+        EXPECT_EQ(count(ptx, "st.shared.v4"), 0);
+        EXPECT_EQ(count(ptx, "bar.sync"), count(Product{}.ptx(), "bar.sync") - 1);
+    }
+}
+
+TEST(AsyncCopies, OneStageIsNone) {
+    EXPECT_EQ(count(Product{}.ptx(), "cp.async"), 0);
+}
+
+TEST(AsyncCopies, RefusesWhatIsNoLoopOfProducts) {
+    try {
+        Product{.loop = "terms", .stages = 3}.ptx();
+        FAIL() << "it was taken";
+    } catch (const CompileError &error) {
+        expect_part(error.what(), "it is no loop of copies and products of matrices");
+    }
+}
+
+}  // namespace

@@ -1,0 +1,55 @@
+#include "compiler/instruction_calls.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "tests/compiler/product.h"
+
+namespace {
+
+using hk::compiler::make_instructions;
+using hk::test::expect_part;
+using Halide::CompileError;
+
+// Four calls, as LLVM writes them, with these arguments in place of the first.
+std::string calls(const std::vector<std::string> &of, const std::string &between = "") {
+    std::string text = ".extern .func  (.param .b32 func_retval0) hk_ldmatrix_0\n(\n\t.param .b32 "
+                       "hk_ldmatrix_0_param_0\n)\n;\n\tmov.b32 %r1, 0;\n";
+    for (size_t i = 0; i < of.size(); i++) {
+        const std::string number = std::to_string(i);
+        text += "\t{ // callseq " + number + ", 0\n\t.param .b32 \tparam0;\n\tst.param.b32 \t[param0], " +
+                of[i] + ";\n\t.param .b32 \tretval0;\n\tcall.uni (retval0), hk_ldmatrix_" + number +
+                ", (param0);\n\tld.param.b32 \t%r" + std::to_string(10 + i) +
+                ", [retval0];\n\t} // callseq " + number + "\n" + between;
+    }
+    return text + "\tret;\n";
+}
+
+TEST(InstructionCalls, FourCallsAreOneInstruction) {
+    EXPECT_EQ(make_instructions(calls({"%r7", "%r7", "%r7", "%r7"})),
+              "\tmov.b32 %r1, 0;\n"
+              "\tldmatrix.sync.aligned.m8n8.x4.shared.b16 \t{%r10, %r11, %r12, %r13}, [%r7];\n"
+              "\tret;\n");
+}
+
+TEST(InstructionCalls, NumbersGetRegisters) {
+    const std::string ptx = make_instructions(calls({"128", "128", "128", "128"}));
+    expect_part(ptx, "mov.b32 \t%number0, 128;\n");
+    expect_part(ptx, "{%r10, %r11, %r12, %r13}, [%number0];\n");
+}
+
+TEST(InstructionCalls, CallsThatAreNotOneInstructionAreRefused) {
+    EXPECT_THROW(make_instructions(calls({"%r7", "%r8", "%r7", "%r7"})), CompileError);
+    EXPECT_THROW(make_instructions(calls({"%r7", "%r7", "%r7"})), CompileError);
+    EXPECT_THROW(make_instructions(calls({"%r7", "%r7", "%r7", "%r7"}, "\tadd.s32 %r7, %r7, 1;\n")),
+                 CompileError);
+}
+
+TEST(InstructionCalls, OtherTextStays) {
+    const std::string ptx = "\t{ // callseq 0, 0\n\tcall.uni (retval0), other, ();\n\t} // callseq 0\n";
+    EXPECT_EQ(make_instructions(ptx), ptx);
+}
+
+}  // namespace

@@ -1,0 +1,97 @@
+#pragma once
+// A product of matrices in a CUDA kernel, for tests of the passes that make it one of tensor cores.
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "Halide.h"
+#include "compiler/instruction_calls.h"
+#include "compiler/lowering.h"
+
+namespace hk::test {
+
+using namespace Halide;
+
+// A warp's product of 32 columns by 16 rows, slices of 32 terms in shared memory.
+struct Product {
+    Type type = Float(16);
+    int terms = 32;                  // of the loop `product`
+    int lanes_x = 4, lanes_y = 8;    // threads
+    int apart = 32;                  // elements from a column in shared memory to the next
+    const char *loop = "product";
+    bool squared = false;            // sums of what is no product of two factors
+    int stages = 1;                  // of the copies
+
+    std::string ptx() const {
+        const Target target("x86-64-linux-no_runtime-cuda-cuda_capability_80");
+        ImageParam in(type, 2, "in"), filter(type, 2, "filter_in");
+        Func columns("columns"), rows("rows"), sum("sum"), out("out");
+        Var k("k"), x("x"), c("c"), kt("kt"), ki("ki"), xi("xi"), px("px"), block("block"),
+            t0("t0"), t1("t1");
+        RDom r(0, 32, 0, in.dim(0).extent() / 32, "r");
+        columns(c, k) = filter(c, k);
+        rows(c, x) = in(c, x);
+        const Expr channel = r.y * 32 + r.x;
+        const Expr a = cast<float>(columns(channel, k)), b = cast<float>(rows(channel, x));
+        sum(k, x) += squared ? a * a : a * b;
+        out(k, x) = sum(k, x);
+
+        for (OutputImageParam buffer : {OutputImageParam(in), OutputImageParam(filter)}) {
+            buffer.set_host_alignment(16);
+            buffer.dim(0).set_min(0);
+            buffer.dim(1).set_min(0).set_stride(buffer.dim(1).stride() / 8 * 8);
+        }
+        out.output_buffer().dim(0).set_bounds(0, 32);
+        const int each = 32 / lanes_x;
+        out.split(x, block, x, 16)
+            .split(k, kt, ki, each)
+            .split(x, xi, px, lanes_y)
+            .reorder(ki, xi, kt, px, block)
+            .gpu_blocks(block)
+            .gpu_threads(kt, px);
+        sum.compute_at(out, block).store_in(MemoryType::Register).bound_extent(x, 16);
+        RVar slice("slice"), product(loop);
+        for (const bool updates : {false, true}) {
+            Stage stage = updates ? sum.update() : Stage(sum);
+            stage.split(k, kt, ki, each).split(x, xi, px, lanes_y);
+            if (updates)
+                stage.split(r.x, slice, product, terms)
+                    .reorder(ki, xi, product, slice, kt, px, r.y);
+            else
+                stage.reorder(ki, xi, kt, px);
+            stage.gpu_threads(kt, px).unroll(ki).unroll(xi);
+            if (updates && stages > 1) stage.rename(r.y, RVar("stages_" + std::to_string(stages)));
+        }
+        for (Func tile : {columns, rows}) {
+            const Var other = tile.args()[1];
+            tile.compute_at(sum, stages > 1 ? RVar("stages_" + std::to_string(stages)) : r.y)
+                .store_in(MemoryType::GPUShared)
+                .bound_extent(c, 32)
+                .align_storage(c, apart)
+                .split(c, t0, c, 8)
+                .split(other, other, t1, 8)
+                .reorder(c, other, t0, t1)
+                .vectorize(c)
+                .gpu_threads(t0, t1);
+        }
+        Pipeline pipeline(out);
+        hk::compiler::add_lowering_passes(pipeline, target);
+        const Module module = pipeline.compile_to_module({in, filter}, "product", target);
+        const Buffer<> code = module.get_device_code_buffer();
+        return hk::compiler::make_instructions(static_cast<const char *>(code.data()));
+    }
+};
+
+inline int count(const std::string &text, const std::string &part) {
+    int found = 0;
+    for (size_t at = 0; (at = text.find(part, at)) != std::string::npos; at++) found++;
+    return found;
+}
+
+inline void expect_part(const std::string &text, const std::string &part) {
+    EXPECT_NE(text.find(part), std::string::npos) << part << " is not in: " << text;
+}
+
+
+}  // namespace hk::test
