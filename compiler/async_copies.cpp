@@ -79,11 +79,10 @@ private:
         const std::string words = unique_name("copied");
         const Expr vector = Variable::make(load->type, words);
         std::vector<Expr> arguments = {cast<uint32_t>(to->base * 4 + place_)};
-        for (int i = 0; i < 4; i++)
-            arguments.push_back(Shuffle::make_extract_element(vector, i));
-        arguments.push_back(choice ? select(all->value, make_const(UInt(32), kBytes),
-                                            make_zero(UInt(32)))
-                                   : make_const(UInt(32), kBytes));
+        for (int i = 0; i < 4; i++) arguments.push_back(Shuffle::make_extract_element(vector, i));
+        arguments.push_back(
+            choice ? select(all->value, make_const(UInt(32), kBytes), make_zero(UInt(32)))
+                   : make_const(UInt(32), kBytes));
         return LetStmt::make(words, load, call("hk_cp_async_copy", arguments));
     }
 };
@@ -100,8 +99,7 @@ private:
 
     Stmt visit(const LetStmt *op) override {
         const bool is_place = op->name.rfind(kMatrixPlace, 0) == 0;
-        return LetStmt::make(op->name, is_place ? op->value + place_ : op->value,
-                             mutate(op->body));
+        return LetStmt::make(op->name, is_place ? op->value + place_ : op->value, mutate(op->body));
     }
 };
 
@@ -128,12 +126,11 @@ public:
         start.push_back(numbers_.set(read(), 0));
         const Stmt begin = begun(copies);
         for (int i = 0; i < stages_ - 1; i++) start.push_back(begin);
-        const Stmt step = Block::make(
-            {call("hk_cp_async_wait_" + std::to_string(stages_ - 2)), barrier, begin,
-             ReadStage(numbers_[read()]).mutate(sum),
-             numbers_.set(read(), after(numbers_[read()]))});
-        start.push_back(For::make(unique_name("step"), 0, steps, ForType::Serial,
-                                  Partition::Never, DeviceAPI::None, step));
+        const Stmt step = Block::make({call("hk_cp_async_wait_" + std::to_string(stages_ - 2)),
+                                       barrier, begin, ReadStage(numbers_[read()]).mutate(sum),
+                                       numbers_.set(read(), after(numbers_[read()]))});
+        start.push_back(For::make(unique_name("step"), 0, steps, ForType::Serial, Partition::Never,
+                                  DeviceAPI::None, step));
         return numbers_.allocated_around(Block::make(start));
     }
 
@@ -156,10 +153,10 @@ private:
     Stmt begun(const Stmt &copies) const {
         std::vector<Expr> values;
         for (int i = 0; i < loops_; i++) values.push_back(numbers_[i]);
-        std::vector<Stmt> all = {
-            IfThenElse::make(numbers_[left()] > 0, nest_.at(values, copies)),
-            call("hk_cp_async_commit"), numbers_.set(left(), numbers_[left()] - 1),
-            numbers_.set(write(), after(numbers_[write()]))};
+        std::vector<Stmt> all = {IfThenElse::make(numbers_[left()] > 0, nest_.at(values, copies)),
+                                 call("hk_cp_async_commit"),
+                                 numbers_.set(left(), numbers_[left()] - 1),
+                                 numbers_.set(write(), after(numbers_[write()]))};
         Expr carry = const_true();
         std::vector<Expr> next(values.size());
         for (int i = loops_ - 1; i >= 0; i--) {

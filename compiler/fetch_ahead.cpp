@@ -16,9 +16,10 @@ namespace hk::compiler {
 
 namespace {
 
-// Registers of a thread for what is on its way: more cost blocks of a multiprocessor, or spills. A byte
-// would have one of its own: kernels of bytes are bound by their instructions, which keeping adds to.
-// Vectors of four words are few instructions for as many bytes, and feed units that need them.
+// Registers of a thread for what is on its way: more cost blocks of a multiprocessor, or spills. A
+// byte would have one of its own: kernels of bytes are bound by their instructions, which keeping
+// adds to. Vectors of four words are few instructions for as many bytes, and feed units that need
+// them.
 constexpr int kMostRegisters = 16, kMostOfVectors = 32;
 constexpr int kLeastBits = 16;
 

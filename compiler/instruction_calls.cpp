@@ -30,7 +30,8 @@ struct Function {
 };
 
 constexpr Function kFunctions[] = {
-    {"hk_mma_f16", Function::Kind::product, 10, "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"},
+    {"hk_mma_f16", Function::Kind::product, 10,
+     "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"},
     {"hk_mma_bf16", Function::Kind::product, 10,
      "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32"},
     {"hk_ldmatrix", Function::Kind::matrices, 1, "ldmatrix.sync.aligned.m8n8.x4.shared.b16"},
@@ -115,7 +116,8 @@ public:
         std::istringstream lines(ptx);
         for (std::string line; std::getline(lines, line);) {
             if (has(line, ".extern .func") && function_in(line)) {
-                while (!has(line, ";") && std::getline(lines, line)) {}
+                while (!has(line, ";") && std::getline(lines, line)) {
+                }
             } else if (has(line, "{ // callseq")) {
                 take(line, lines);
             } else {
@@ -139,11 +141,11 @@ private:
     };
 
     std::vector<std::string> lines_;
-    std::vector<Call> calls_;                 // of one instruction, so far
-    std::map<std::string, WideLoad> loads_;   // by the first word, of this function
-    std::set<std::string> copied_;            // words that are nowhere in this function
+    std::vector<Call> calls_;                // of one instruction, so far
+    std::map<std::string, WideLoad> loads_;  // by the first word, of this function
+    std::set<std::string> copied_;           // words that are nowhere in this function
     std::set<size_t> dropped_;
-    size_t function_ = 0;                     // its first line
+    size_t function_ = 0;  // its first line
 
     void take(std::string line, std::istringstream &lines) {
         std::vector<std::string> all = {line};
@@ -159,8 +161,8 @@ private:
             reject("it has other arguments", all.front());
         if (results > 1 && call->number != std::to_string(calls_.size()))
             reject("calls of one are not one after the other", all.front());
-        if (!calls_.empty() && (call->function != calls_[0].function ||
-                                call->arguments != calls_[0].arguments))
+        if (!calls_.empty() &&
+            (call->function != calls_[0].function || call->arguments != calls_[0].arguments))
             reject("calls of one have other arguments", all.front());
         calls_.push_back(*call);
         if (calls_.size() < results) return;
@@ -231,7 +233,8 @@ private:
             const std::string &line = lines_[i];
             for (size_t at = 0; (at = line.find("%r", at)) != std::string::npos; at++) {
                 size_t end = at + 2;
-                while (end < line.size() && std::isdigit(static_cast<unsigned char>(line[end]))) end++;
+                while (end < line.size() && std::isdigit(static_cast<unsigned char>(line[end])))
+                    end++;
                 if (copied_.count(line.substr(at, end - at)))
                     reject("what is copied is used elsewhere", line);
             }

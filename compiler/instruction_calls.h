@@ -1,22 +1,24 @@
 #pragma once
-// Instructions of PTX that Halide 21 has no name for are calls of functions that nobody defines, until the
-// module's text is made: LLVM treats them as what may read and write any memory.
+// Instructions of PTX that Halide 21 has no name for are calls of functions that nobody defines,
+// until the module's text is made: LLVM treats them as what may read and write any memory.
 //
-//     hk_mma_f16_I(a0 … a3, b0, b1, c0 … c3), hk_mma_bf16_I    mma.sync m16n8k16, its result I of four
-//     hk_ldmatrix_I(address)                                   ldmatrix.x4, its result I of four
-//     hk_cp_async_copy(to, word 0 … word 3, bytes)             cp.async of 16 bytes, of which so many are read,
+//     hk_mma_f16_I(a0 … a3, b0, b1, c0 … c3), hk_mma_bf16_I    mma.sync m16n8k16, its result I of
+//     four hk_ldmatrix_I(address)                                   ldmatrix.x4, its result I of
+//     four hk_cp_async_copy(to, word 0 … word 3, bytes)             cp.async of 16 bytes, of which
+//     so many are read,
 //                                                              from where the words are loaded
-//     hk_cp_async_commit(), hk_cp_async_wait_N()               cp.async.commit_group, cp.async.wait_group N
+//     hk_cp_async_commit(), hk_cp_async_wait_N()               cp.async.commit_group,
+//     cp.async.wait_group N
 //
-// Halide has no function with several results: four calls with the same arguments, one after the other, are
-// one instruction. Addresses are bytes of shared memory.
+// Halide has no function with several results: four calls with the same arguments, one after the
+// other, are one instruction. Addresses are bytes of shared memory.
 
 #include <string>
 
 namespace hk::compiler {
 
-// The PTX of kernels with instructions in place of these calls. Throws Halide::CompileError where it cannot
-// be so: calls of an instruction apart, words that are used elsewhere.
+// The PTX of kernels with instructions in place of these calls. Throws Halide::CompileError where
+// it cannot be so: calls of an instruction apart, words that are used elsewhere.
 std::string make_instructions(const std::string &ptx);
 
 }  // namespace hk::compiler

@@ -31,8 +31,7 @@ class Unroll : public IRMutator {
         const Stmt body = mutate(op->body);
         std::vector<Stmt> copies;
         for (int64_t i = 0; i < *as_const_int(op->extent); i++)
-            copies.push_back(
-                substitute(op->name, simplify(op->min + static_cast<int>(i)), body));
+            copies.push_back(substitute(op->name, simplify(op->min + static_cast<int>(i)), body));
         return Block::make(copies);
     }
 };

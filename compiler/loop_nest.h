@@ -1,6 +1,6 @@
 #pragma once
-// Loops of a GPU's threads around slices that are staged in shared memory, for passes that move copies
-// to other steps of them.
+// Loops of a GPU's threads around slices that are staged in shared memory, for passes that move
+// copies to other steps of them.
 
 #include <string>
 #include <utility>

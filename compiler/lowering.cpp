@@ -91,7 +91,6 @@ void add_lowering_passes(Halide::Pipeline pipeline, const Halide::Target &target
         pipeline.add_custom_lowering_pass(new Pass(copy_asynchronously));
         pipeline.add_custom_lowering_pass(new Pass(fetch_ahead));
         pipeline.add_custom_lowering_pass(new Pass(branch_where_uniform));
-        pipeline.add_custom_lowering_pass(new Pass([](const Stmt &s) { if (getenv("HK_SHOW")) std::cerr << s << "\n"; return s; }));
     } else {
         pipeline.add_custom_lowering_pass(new Pass(transpose_blocks));
     }

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/swizzle.h"
+
 using namespace Halide;
 using namespace Halide::Internal;
 
@@ -15,15 +17,16 @@ namespace hk::compiler {
 
 namespace {
 
-constexpr int kTerms = 32;         // of a loop: two products of 16
+constexpr int kTerms = 32;  // of a loop: two products of 16
 constexpr int kLanesX = 4, kLanesY = 8;
-constexpr int kOfThread = 8;       // columns of a thread that are neighbours
-constexpr int kVector = 8;         // terms that a thread reads at once
-constexpr int kWords = 4;          // that they are
+constexpr int kOfThread = 8;  // columns of a thread that are neighbours
+constexpr int kVector = 8;    // terms that a thread reads at once
+constexpr int kWords = 4;     // that they are
 constexpr int kOfWarp = kLanesX * kOfThread;
 
 bool ends_with(const std::string &text, const std::string &end) {
-    return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
+    return text.size() >= end.size() &&
+           text.compare(text.size() - end.size(), end.size(), end) == 0;
 }
 
 // A factor: f32(memory[index]).
@@ -54,8 +57,8 @@ public:
     size_t add(const Factor &factor) {
         const auto found = std::find(elements_.begin(), elements_.end(), factor);
         if (found == elements_.end()) elements_.push_back(factor);
-        return static_cast<size_t>(
-            std::find(elements_.begin(), elements_.end(), factor) - elements_.begin());
+        return static_cast<size_t>(std::find(elements_.begin(), elements_.end(), factor) -
+                                   elements_.begin());
     }
 
     size_t size() const { return elements_.size(); }
@@ -68,12 +71,13 @@ public:
 
     // How far its place moves with a variable.
     int step(const std::string &variable) const {
-        const Expr next = substitute(
-            variable, Variable::make(Int(32), variable) + 1, elements_[0].index);
+        const Expr next =
+            substitute(variable, Variable::make(Int(32), variable) + 1, elements_[0].index);
         return constant(next - elements_[0].index, "no multiple of " + variable);
     }
 
-    // The place of an element, the thread's with these values of variables, of which it is a multiple.
+    // The place of an element, the thread's with these values of variables, of which it is a
+    // multiple.
     Expr place(size_t element, const std::map<std::string, Expr> &values, int multiple) const {
         const Expr index = simplify(substitute(values, elements_[element].index));
         const ModulusRemainder at = modulus_remainder(index);
@@ -97,57 +101,6 @@ private:
         std::ostringstream message;
         message << "places of " << what_ << " are " << otherwise << ": " << simple;
         reject(loop_, message.str());
-    }
-};
-
-// A tile of one factor in shared memory: rows of 64 bytes, in which vectors of 16 change places, so that the
-// 8 rows of a matrix are in different banks: neighbours (pixels), or pairs that are 8 rows apart (channels).
-struct Tile {
-    std::string memory;
-    int64_t start;  // its first element of 16 bits
-    int shift;      // of a byte's address: two bits that say how vectors change places
-
-    static constexpr int kNeighbours = 7, kPairs = 9;
-};
-
-Expr swizzled(const Expr &place, int shift, int vector) {
-    return place ^ (((place >> shift) & 3) * vector);
-}
-
-// Copies to a tile, by whole vectors.
-class SwizzleStores : public IRMutator {
-public:
-    explicit SwizzleStores(const std::vector<Tile> &tiles) : tiles_(tiles) {}
-
-    using IRMutator::mutate;
-
-private:
-    using IRMutator::visit;
-
-    const std::vector<Tile> &tiles_;
-    std::map<std::string, Expr> zeros_;  // of what is not constant, or lets of it
-
-    Stmt visit(const For *op) override {
-        zeros_[op->name] = 0;
-        return IRMutator::visit(op);
-    }
-    Stmt visit(const LetStmt *op) override {
-        zeros_[op->name] = simplify(substitute(zeros_, op->value));
-        return IRMutator::visit(op);
-    }
-
-    Stmt visit(const Store *op) override {
-        const Ramp *ramp = op->index.as<Ramp>();
-        if (!ramp || op->value.type() != UInt(32, kWords)) return IRMutator::visit(op);
-        for (const Tile &tile : tiles_) {
-            if (op->name != tile.memory) continue;
-            const Expr first = simplify(substitute(zeros_, ramp->base) * 2);
-            if (!is_const(first, tile.start)) continue;
-            const Expr base = swizzled(ramp->base, tile.shift - 2, kWords);
-            return Store::make(op->name, op->value, Ramp::make(base, 1, kWords), op->param,
-                               op->predicate, op->alignment);
-        }
-        return IRMutator::visit(op);
     }
 };
 
@@ -215,7 +168,8 @@ class TensorCores : public IRMutator {
     std::vector<Tile> tiles_;
     std::set<std::string> sums_;
 
-    // One by one: LLVM keeps in pairs what is loaded as a vector, and ptxas moves them for each product.
+    // One by one: LLVM keeps in pairs what is loaded as a vector, and ptxas moves them for each
+    // product.
     Expr visit(const Load *op) override {
         const Ramp *ramp = op->index.as<Ramp>();
         if (!ramp || !sums_.count(op->name) || !is_const(ramp->base)) return IRMutator::visit(op);
@@ -230,7 +184,7 @@ class TensorCores : public IRMutator {
     Stmt visit(const Allocate *op) override {
         const Stmt result = IRMutator::visit(op);
         if (op->memory_type != MemoryType::GPUShared || tiles_.empty()) return result;
-        return SwizzleStores(std::exchange(tiles_, {})).mutate(result);
+        return swizzle_copies(result, std::exchange(tiles_, {}));
     }
 
     Stmt visit(const For *op) override {
@@ -321,8 +275,7 @@ class TensorCores : public IRMutator {
             if (!sums.emplace(std::pair(column, row), term.sum).second)
                 reject(op->name, "a product occurs twice");
         }
-        if (sums.size() != columns.size() * rows.size())
-            reject(op->name, "it is no outer product");
+        if (sums.size() != columns.size() * rows.size()) reject(op->name, "it is no outer product");
         check(op->name, columns, rows);
         return emit(op, terms[0].sums, columns, rows, sums);
     }
@@ -347,8 +300,7 @@ class TensorCores : public IRMutator {
             if (columns.offset(i) % (kOfWarp * kTerms) != 0)
                 reject(loop, "columns of a warp are no multiple of 32");
         for (size_t i = 0; i < rows.size(); i += 2)
-            if (rows.offset(i) % (kLanesY * kTerms) != 0 ||
-                rows.offset(i + 1, i) != rows.offset(1))
+            if (rows.offset(i) % (kLanesY * kTerms) != 0 || rows.offset(i + 1, i) != rows.offset(1))
                 reject(loop, "rows of a thread are no multiples of 8 apart");
     }
 
@@ -362,10 +314,10 @@ class TensorCores : public IRMutator {
         return *start;
     }
 
-    // Of a product of 16 rows by 8 columns a thread has, of the rows y and 8 + y, columns 2 x and 2 x + 1.
-    // Rows are its own two; columns those that it has sums of: of the whole warp's 32 the j-th product
-    // has n / 2 * 8 + 2 j + n % 2, n of 8. The eight rows of a matrix are read from where threads say, 8
-    // after 8 of the warp for each of four matrices.
+    // Of a product of 16 rows by 8 columns a thread has, of the rows y and 8 + y, columns 2 x and 2
+    // x + 1. Rows are its own two; columns those that it has sums of: of the whole warp's 32 the
+    // j-th product has n / 2 * 8 + 2 j + n % 2, n of 8. The eight rows of a matrix are read from
+    // where threads say, 8 after 8 of the warp for each of four matrices.
     Stmt emit(const For *op, const std::string &name, const Operand &columns, const Operand &rows,
               const std::map<std::pair<size_t, size_t>, Expr> &sums) {
         const Expr x = Variable::make(Int(32), thread_x_), y = Variable::make(Int(32), thread_y_);
@@ -377,7 +329,8 @@ class TensorCores : public IRMutator {
 
         const Expr of_column = columns.place(0, {{op->name, 0}, {thread_x_, 0}}, kOfWarp * kTerms) +
                                (n / 2 * kOfThread + n % 2) * kTerms + matrix * kVector;
-        const Expr column_place = emitter.let(kMatrixPlace, swizzled(of_column * 2, Tile::kPairs, 16));
+        const Expr column_place =
+            emitter.let(kMatrixPlace, swizzled(of_column * 2, Tile::kPairs, 16));
         std::vector<std::vector<Expr>> column_words;
         for (size_t column = 0; column < columns.size(); column += 2)
             column_words.push_back(
@@ -385,11 +338,12 @@ class TensorCores : public IRMutator {
 
         const Expr of_row = rows.place(0, {{op->name, 0}, {thread_y_, 0}}, kLanesY * kTerms) +
                             n * kTerms + matrix % 2 * rows.offset(1) + matrix / 2 * kVector;
-        const Expr row_place = emitter.let(kMatrixPlace, swizzled(of_row * 2, Tile::kNeighbours, 16));
+        const Expr row_place =
+            emitter.let(kMatrixPlace, swizzled(of_row * 2, Tile::kNeighbours, 16));
         for (size_t row = 0; row < rows.size(); row += 2) {
             for (int half = 0; half < 2; half++) {
-                const std::vector<Expr> row_words = emitter.matrices(
-                    "row", (row_place ^ (half * 32)) + rows.offset(row) * 2);
+                const std::vector<Expr> row_words =
+                    emitter.matrices("row", (row_place ^ (half * 32)) + rows.offset(row) * 2);
                 for (size_t column = 0; column < columns.size(); column += 2) {
                     const auto &of = column_words[column / 2];
                     emitter.product(row_words, {of[2 * half], of[2 * half + 1]},

@@ -1,15 +1,17 @@
 #pragma once
-// Products of matrices in CUDA kernels, by the units that have them (mma.sync, compute capability 8.0).
+// Products of matrices in CUDA kernels, by the units that have them (mma.sync, compute
+// capability 8.0).
 //
 // A loop whose name ends in .product, of 32 terms, over an outer product of a thread's registers,
 //
 //     for product: sum[i] = sum[i] + f32(rows[… + product]) * f32(columns[… + product])
 //
-// becomes products of a warp's threads together. Threads are 4 in x by 8 in y. Of `columns`, channels of
-// the output, a thread has multiples of 8, its neighbour in x the next 8; of `rows`, pixels, pairs, its
-// neighbour in y another. Both are in shared memory, terms next to each other, a row (column) from the
-// next a constant number of them, so that a thread reads 16 bytes: its terms of two products. Which
-// terms those are makes no difference to the sum, so long as they are the same ones of both factors.
+// becomes products of a warp's threads together. Threads are 4 in x by 8 in y. Of `columns`,
+// channels of the output, a thread has multiples of 8, its neighbour in x the next 8; of `rows`,
+// pixels, pairs, its neighbour in y another. Both are in shared memory, terms next to each other, a
+// row (column) from the next a constant number of them, so that a thread reads 16 bytes: its terms
+// of two products. Which terms those are makes no difference to the sum, so long as they are the
+// same ones of both factors.
 //
 // The order of the sum is the unit's. All of this is checked as it is read: what differs throws
 // Halide::CompileError. On other devices the loop is what it says.
@@ -20,7 +22,8 @@
 
 namespace hk::compiler {
 
-// Names of lets that are places of a thread in shared memory, in bytes, which matrices are read from begin so.
+// Names of lets that are places of a thread in shared memory, in bytes, which matrices are read
+// from begin so.
 inline const std::string kMatrixPlace = "matrix_place";
 
 Halide::Internal::Stmt use_tensor_cores(const Halide::Internal::Stmt &stmt);

@@ -53,16 +53,16 @@ class WidenVectors : public IRMutator {
     Expr visit(const Load *op) override {
         const Expr at = words_at(op->type, op->index, op->alignment);
         if (!at.defined() || !always(op->predicate)) return IRMutator::visit(op);
-        return Reinterpret::make(
-            op->type, Load::make(UInt(32, kWords), op->name, at, op->image, op->param,
-                                 const_true(kWords), ModulusRemainder(kWords, 0)));
+        return Reinterpret::make(op->type,
+                                 Load::make(UInt(32, kWords), op->name, at, op->image, op->param,
+                                            const_true(kWords), ModulusRemainder(kWords, 0)));
     }
 
     Stmt visit(const Store *op) override {
         const Expr at = words_at(op->value.type(), op->index, op->alignment);
         if (!at.defined() || !always(op->predicate)) return IRMutator::visit(op);
-        return Store::make(op->name, words_of(mutate(op->value)), at, op->param,
-                           const_true(kWords), ModulusRemainder(kWords, 0));
+        return Store::make(op->name, words_of(mutate(op->value)), at, op->param, const_true(kWords),
+                           ModulusRemainder(kWords, 0));
     }
 };
 

@@ -1,8 +1,10 @@
 #pragma once
-// Vectors of eight elements of 16 bits in CUDA kernels, dense and aligned, are loaded and stored as four words.
+// Vectors of eight elements of 16 bits in CUDA kernels, dense and aligned, are loaded and stored as
+// four words.
 //
-// LLVM 21 has no longer vectors of 16 bits than four elements, and makes two accesses of eight; of words it
-// makes one of 16 bytes. What is only copied, or chosen by one condition for all lanes, stays words.
+// LLVM 21 has no longer vectors of 16 bits than four elements, and makes two accesses of eight; of
+// words it makes one of 16 bytes. What is only copied, or chosen by one condition for all lanes,
+// stays words.
 
 #include "Halide.h"
 

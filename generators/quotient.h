@@ -1,6 +1,7 @@
 #pragma once
-// Division of an index by a number that is known when the kernel is called, for whose reciprocal the host
-// has found a multiplier and a shift (runtime/src/convolution/line.h): no division instruction.
+// Division of an index by a number that is known when the kernel is called, for whose reciprocal
+// the host has found a multiplier and a shift (runtime/src/convolution/line.h): no division
+// instruction.
 
 #include "Halide.h"
 

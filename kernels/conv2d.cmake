@@ -18,8 +18,10 @@ term(not_in_place groups_in_place<=0)
 term(bounded_rows copied<=1048576 spread<=256)
 term(bounded_copy window<=1048576 copied<=16777216 spread<=4096 stride_x<=8 stride_y<=8)
 term(columns_rows copied<=1048576)
-term(vectors aligned=1 channels_per_group%8=0 filters_per_group%8=0)
 term(grouped4 channels_per_group=4 filters_per_group=4 groups%4=0 grouped_rows)
+
+# Products of matrices on tensor cores: whole vectors of 16 bytes, and channels enough for slices of 32.
+term(vectors aligned=1 channels_per_group%8=0 filters_per_group%8=0 channels_per_group>=16 filters_per_group>=16)
 
 # CPU.
 #        row                    algorithm             schedule          types         layouts    knobs                                where
@@ -119,6 +121,9 @@ row(cpu  any                    packed                broadcast         f32,f16,
 # three. 1x1_small: rows of a strided image are shorter than a tile of 64 pixels (0.08 of cuDNN's speed at 14x14).
 # Because an application with all rows has to stay under 8 MB, 3x3_large and 3x3_small are for f32, few for f32 and f16,
 # 1x1_small of 16 bits for nhwc, depthwise tiles for f32; and what is large or special is for CUDA alone.
+# matrices: tensor cores. On an H100, ResNet-50 of bf16 at batch 32, 64 filters by 128 pixels are the fastest of seven
+# tiles for 1x1 filters, as for up to 64 filters; 128 by 64 for others, whose pixels' places cost more to find. Tiles
+# whose warps have 64 by 64 sums have fewer instructions and are slower: two blocks a multiprocessor, not four.
 #        row                    algorithm        schedule          types         layouts    knobs                                                              budget                                                         where
 row(cuda depthwise3x3_s1_small  depthwise_tiles  tile_of_groups    f32           nhwc       tile_x:8,each_y:2                                                  shared:13952,registers:64,conflicts:1.2,sectors:1.0            short depthwise 3x3 stride_1 out_w<=8)
 row(cuda depthwise3x3_s1        depthwise_tiles  tile_of_groups    f32           nhwc,nchw  -                                                                  shared:24192,registers:80,conflicts:1.15,sectors:1.3           short depthwise 3x3 stride_1)
@@ -128,20 +133,9 @@ row(cuda depthwise5x5_s1        depthwise_tiles  tile_of_groups    f32          
 row(cuda depthwise5x5_s2        depthwise_tiles  tile_of_groups    f32           nhwc,nchw  -                                                                  shared:29952,registers:128,conflicts:1.85,sectors:1.3          short depthwise 5x5 stride_2)
 row(cuda depthwise7x7_s1        depthwise_tiles  tile_of_groups    f32           nhwc,nchw  -                                                                  shared:45696,registers:72,conflicts:1.45,sectors:1.7           short depthwise 7x7 stride_1)
 row(gpu  depthwise              depthwise        thread_per_group  f32,f16,bf16  nhwc,nchw  -                                                                  shared:0,registers:40,sectors:2.9                              short depthwise)
-row(cuda m1_a                   products         matrices          bf16          nhwc       -                                                                  shared:49152,registers:136                                     short vectors 1x1 out_h<=1)
-row(cuda m1_b                   products         matrices          bf16          nhwc       warps_k:2,stages:4                                                 shared:65536,registers:255                                     short vectors 1x1 out_h<=1)
-row(cuda m1_c                   products         matrices          bf16          nhwc       warps_k:2,tile_x:256,warps_x:4,stages:4                            shared:98304,registers:255                                     short vectors 1x1 out_h<=1)
-row(cuda m1_d                   products         matrices          bf16          nhwc       tile_k:64,warps_k:2,stages:4                                       shared:49152,registers:168                                     short vectors 1x1 out_h<=1)
-row(cuda m1_e                   products         matrices          bf16          nhwc       tile_k:64,tile_x:64,warps_x:1,warps_k:2,stages:4                   shared:32768,registers:168                                     short vectors 1x1 out_h<=1)
-row(cuda m1_f                   products         matrices          bf16          nhwc       tile_x:64,warps_x:1,stages:4                                       shared:49152,registers:168                                     short vectors 1x1 out_h<=1)
-row(cuda m1_g                   products         matrices          bf16          nhwc       tile_k:64,warps_k:1,stages:4                                       shared:49152,registers:255                                     short vectors 1x1 out_h<=1)
-row(cuda m_a                    products         matrices          bf16          nhwc       -                                                                  shared:49152,registers:168                                     short vectors)
-row(cuda m_b                    products         matrices          bf16          nhwc       warps_k:2,stages:4                                                 shared:65536,registers:255                                     short vectors)
-row(cuda m_c                    products         matrices          bf16          nhwc       warps_k:2,tile_x:256,warps_x:4,stages:4                            shared:98304,registers:255                                     short vectors)
-row(cuda m_d                    products         matrices          bf16          nhwc       tile_k:64,warps_k:2,stages:4                                       shared:49152,registers:168                                     short vectors)
-row(cuda m_e                    products         matrices          bf16          nhwc       tile_k:64,tile_x:64,warps_x:1,warps_k:2,stages:4                   shared:32768,registers:168                                     short vectors)
-row(cuda m_f                    products         matrices          bf16          nhwc       tile_x:64,warps_x:1,stages:4                                       shared:49152,registers:168                                     short vectors)
-row(cuda m_g                    products         matrices          bf16          nhwc       tile_k:64,warps_k:1,stages:4                                       shared:49152,registers:255                                     short vectors)
+row(cuda matrices_1x1           products         matrices          f16,bf16      nhwc       tile_k:64,warps_k:2,tile_x:128,warps_x:2                           shared:49152,registers:168                                     short vectors 1x1 out_h<=1)
+row(cuda matrices_64            products         matrices          f16,bf16      nhwc       tile_k:64,warps_k:2,tile_x:128,warps_x:2                           shared:49152,registers:168                                     short vectors filters_per_group<=64)
+row(cuda matrices               products         matrices          f16,bf16      nhwc       -                                                                  shared:49152,registers:168                                     short vectors)
 row(cuda 1x1_small              sliced           staged            f32           nhwc,nchw  tile_x:8,threads_x:4,tile_y:8,threads_y:4                          shared:4224,registers:64,conflicts:1.5,sectors:1.95,fma:0.6    short 1x1 out_w<=31 out_h>=4)
 row(cuda 1x1_small              sliced           staged            f16,bf16      nhwc       tile_x:8,threads_x:4,tile_y:8,threads_y:4                          shared:4224,registers:64,conflicts:1.0,sectors:2.55,fma:0.65   short 1x1 out_w<=31 out_h>=4)
 row(gpu  1x1                    sliced           staged            f32,f16,bf16  nhwc,nchw  -                                                                  shared:4224,registers:64,conflicts:1.0,sectors:1.75,fma:0.6    short 1x1)

@@ -14,8 +14,8 @@ using hk::test::Product;
 TEST(AsyncCopies, StepsWaitForTheirSliceAndBeginALaterOne) {
     for (const int stages : {2, 3, 4}) {
         const std::string ptx = Product{.stages = stages}.ptx();
-        // 32 columns and 16 rows of 64 bytes, by 32 threads: 6 vectors of a thread, before the loop as often as
-        // there are slices that begin there, and once in it.
+        // 32 columns and 16 rows of 64 bytes, by 32 threads: 6 vectors of a thread, before the loop
+        // as often as there are slices that begin there, and once in it.
         EXPECT_EQ(count(ptx, "cp.async.cg.shared.global"), 6 * stages) << stages;
         EXPECT_EQ(count(ptx, "cp.async.commit_group"), stages) << stages;
         EXPECT_EQ(count(ptx, "cp.async.wait_group"), 1) << stages;
@@ -26,9 +26,7 @@ TEST(AsyncCopies, StepsWaitForTheirSliceAndBeginALaterOne) {
     }
 }
 
-TEST(AsyncCopies, OneStageIsNone) {
-    EXPECT_EQ(count(Product{}.ptx(), "cp.async"), 0);
-}
+TEST(AsyncCopies, OneStageIsNone) { EXPECT_EQ(count(Product{}.ptx(), "cp.async"), 0); }
 
 TEST(AsyncCopies, RefusesWhatIsNoLoopOfProducts) {
     try {

@@ -9,18 +9,20 @@
 
 namespace {
 
+using Halide::CompileError;
 using hk::compiler::make_instructions;
 using hk::test::expect_part;
-using Halide::CompileError;
 
 // Four calls, as LLVM writes them, with these arguments in place of the first.
 std::string calls(const std::vector<std::string> &of, const std::string &between = "") {
-    std::string text = ".extern .func  (.param .b32 func_retval0) hk_ldmatrix_0\n(\n\t.param .b32 "
-                       "hk_ldmatrix_0_param_0\n)\n;\n\tmov.b32 %r1, 0;\n";
+    std::string text =
+        ".extern .func  (.param .b32 func_retval0) hk_ldmatrix_0\n(\n\t.param .b32 "
+        "hk_ldmatrix_0_param_0\n)\n;\n\tmov.b32 %r1, 0;\n";
     for (size_t i = 0; i < of.size(); i++) {
         const std::string number = std::to_string(i);
-        text += "\t{ // callseq " + number + ", 0\n\t.param .b32 \tparam0;\n\tst.param.b32 \t[param0], " +
-                of[i] + ";\n\t.param .b32 \tretval0;\n\tcall.uni (retval0), hk_ldmatrix_" + number +
+        text += "\t{ // callseq " + number +
+                ", 0\n\t.param .b32 \tparam0;\n\tst.param.b32 \t[param0], " + of[i] +
+                ";\n\t.param .b32 \tretval0;\n\tcall.uni (retval0), hk_ldmatrix_" + number +
                 ", (param0);\n\tld.param.b32 \t%r" + std::to_string(10 + i) +
                 ", [retval0];\n\t} // callseq " + number + "\n" + between;
     }
@@ -48,7 +50,8 @@ TEST(InstructionCalls, CallsThatAreNotOneInstructionAreRefused) {
 }
 
 TEST(InstructionCalls, OtherTextStays) {
-    const std::string ptx = "\t{ // callseq 0, 0\n\tcall.uni (retval0), other, ();\n\t} // callseq 0\n";
+    const std::string ptx =
+        "\t{ // callseq 0, 0\n\tcall.uni (retval0), other, ();\n\t} // callseq 0\n";
     EXPECT_EQ(make_instructions(ptx), ptx);
 }
 

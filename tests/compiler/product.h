@@ -16,12 +16,12 @@ using namespace Halide;
 // A warp's product of 32 columns by 16 rows, slices of 32 terms in shared memory.
 struct Product {
     Type type = Float(16);
-    int terms = 32;                  // of the loop `product`
-    int lanes_x = 4, lanes_y = 8;    // threads
-    int apart = 32;                  // elements from a column in shared memory to the next
+    int terms = 32;                // of the loop `product`
+    int lanes_x = 4, lanes_y = 8;  // threads
+    int apart = 32;                // elements from a column in shared memory to the next
     const char *loop = "product";
-    bool squared = false;            // sums of what is no product of two factors
-    int stages = 1;                  // of the copies
+    bool squared = false;  // sums of what is no product of two factors
+    int stages = 1;        // of the copies
 
     std::string ptx() const {
         const Target target("x86-64-linux-no_runtime-cuda-cuda_capability_80");
@@ -92,6 +92,5 @@ inline int count(const std::string &text, const std::string &part) {
 inline void expect_part(const std::string &text, const std::string &part) {
     EXPECT_NE(text.find(part), std::string::npos) << part << " is not in: " << text;
 }
-
 
 }  // namespace hk::test

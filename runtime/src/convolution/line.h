@@ -1,6 +1,6 @@
 #pragma once
-// The output's pixels as one line, for kernels that take them so: they find a pixel's place in its image
-// by the sizes that these arguments are.
+// The output's pixels as one line, for kernels that take them so: they find a pixel's place in its
+// image by the sizes that these arguments are.
 
 #include <array>
 #include <cstdint>
@@ -23,8 +23,8 @@ public:
     std::array<NamedArgument, 6> named() const;
 
 private:
-    // q = x * multiplier >> shift, for x from 0 to 2^31 - 1 (Granlund and Montgomery 1994, "Division by
-    // invariant integers using multiplication").
+    // q = x * multiplier >> shift, for x from 0 to 2^31 - 1 (Granlund and Montgomery 1994,
+    // "Division by invariant integers using multiplication").
     struct Divisor {
         explicit Divisor(int64_t value);
 

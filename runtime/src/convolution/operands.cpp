@@ -177,10 +177,11 @@ void turn_column(Conv2dOperands &operands) {
     if (padding.left != 0 || padding.right != 0) return;
     const bool nhwc = options.layout == Layout::nhwc;
     const Places at = places(options.layout);
-    const std::array<std::pair<BufferView *, size_t>, 4> views = {{{&operands.input, at.x},
-                                                                   {&operands.residual, at.x},
-                                                                   {&operands.output, at.x},
-                                                                   {&operands.weight, nhwc ? 1 : 0}}};
+    const std::array<std::pair<BufferView *, size_t>, 4> views = {
+        {{&operands.input, at.x},
+         {&operands.residual, at.x},
+         {&operands.output, at.x},
+         {&operands.weight, nhwc ? 1 : 0}}};
     for (const auto &[view, x] : views) {
         const Dim &y = view->dims[x + 1];
         if (!nhwc && y.extent > 1 && y.stride != 1) return;

@@ -12,10 +12,11 @@ namespace {
 constexpr int kLanesK = 4, kLanesX = 8, kOfLane = kProductVector, kOfWarp = kLanesK * kOfLane;
 
 struct MatrixTiles {
-    int tile_k = 128, tile_x = 128;
-    int warps_k = 4, warps_x = 2, stages = 3;
+    int tile_k = 128, tile_x = 64;
+    int warps_k = 4, warps_x = 1, stages = 4;
 
     int warps() const { return warps_k * warps_x; }
+    std::vector<int> threads() const { return {kLanesK, kLanesX, warps()}; }
 };
 
 MatrixTiles matrix_tiles(const Conv2dContext &context) {
@@ -53,19 +54,63 @@ struct MatrixLoops {
     }
 };
 
+void sum_products(Conv2dSliced &stages, const MatrixTiles &t, const LoopLevel &block) {
+    const MatrixLoops l;
+    const RDom &d = stages.r;
+    Func &sum = stages.sum;
+    sum.compute_at(block)
+        .store_in(MemoryType::Register)
+        .bound_extent(k, t.tile_k)
+        .bound_extent(x, t.tile_x)
+        .bound_extent(y, 1)
+        .bound_extent(g, 1)
+        .bound_extent(n, 1);
+    RVar product("product"), slices("stages_" + std::to_string(t.stages));
+    for (const bool updates : {false, true}) {
+        Stage stage = updates ? sum.update() : Stage(sum);
+        const Var k8("k8");
+        stage.split(k, k8, l.ki, kOfLane);
+        l.divide(stage, t, k8);
+        std::vector<VarOrRVar> loops = {l.ki, l.kg, l.xi, l.kt, l.px, l.kw, l.xw, g, y, n};
+        if (updates) {
+            stage.rename(d.x, product).rename(d.w, slices);
+            loops.insert(loops.begin() + 3, product);
+            loops.insert(loops.end() - 3, {d.y, d.z, slices});
+        }
+        stage.reorder(loops).unroll(l.ki).unroll(l.kg).unroll(l.xi);
+        l.run(stage);
+    }
+}
+
+// Of both factors, terms next to each other.
+void stage_factors(Conv2dSliced &stages, const MatrixTiles &t) {
+    const LoopLevel step(stages.sum, stages.r.y);
+    stages.filter.reorder_storage(c, k, s, r, g);
+    cooperative_copy(stages.filter, step,
+                     {{c, kProductChannels}, {s, 1}, {r, 1}, {k, t.tile_k}, {g, 1}}, t.threads(),
+                     kProductVector, true);
+    stages.tap.reorder_storage({c, x, y, s, r, g, n});
+    cooperative_copy(stages.tap, step,
+                     {{c, kProductChannels}, {g, 1}, {x, t.tile_x}, {y, 1}, {n, 1}, {s, 1}, {r, 1}},
+                     t.threads(), kProductVector, true);
+}
+
 }  // namespace
 
-// A warp computes 32 output channels, or a multiple, at pairs of 8 pixels, by products of matrices, which
-// compiler/tensor_cores.h makes of the loop `product`. Slices of 32 channels pass through shared memory,
-// of both factors: 64 bytes a filter, or a pixel, of which a thread reads 16 at once: neighbouring ones
-// of a row and of two rows, all banks once.
+// A warp computes 32 output channels, or a multiple, at pairs of 8 pixels, by products of matrices,
+// which compiler/tensor_cores.h makes of the loop `product`. Slices of 32 channels of a tap pass
+// through shared memory, `stages` of them on their way or there (compiler/async_copies.h): 64 bytes
+// a filter, and a pixel. Of 128 filters by 64 pixels, a warp 32 by 64, that is 32 products to 12
+// loads of four matrices, and 2 * 4 * 32 * (128 + 64) = 49152 bytes.
+//
+// Pixels of all images are one line, so that tiles are full whatever an image's size is: what a
+// pixel costs is its place, once a step. What follows the sum is unrolled but for the smooth
+// activations, of which each is hundreds of instructions, in a kernel of their own.
 void matrices(Conv2dSliced &stages, const Conv2dContext &context) {
     const MatrixTiles t = matrix_tiles(context);
     const MatrixLoops l;
-    const std::vector<int> threads = {kLanesK, kLanesX, t.warps()};
     constexpr auto guard = TailStrategy::GuardWithIf;
     Var k8("k8"), ko("ko"), xo("xo"), yo("yo"), go("go"), block("block");
-
     Func out = stages.output;
     out.split(k, k8, l.ki, kOfLane, TailStrategy::RoundUp)
         .split(k8, ko, k8, t.tile_k / kOfLane, guard)
@@ -83,41 +128,9 @@ void matrices(Conv2dSliced &stages, const Conv2dContext &context) {
     l.run(out);
     out.specialize(!context.smooth).unroll(l.kg).unroll(l.xi);
 
-    stages.sum.compute_at(out, block)
-        .store_in(MemoryType::Register)
-        .bound_extent(k, t.tile_k)
-        .bound_extent(x, t.tile_x)
-        .bound_extent(y, 1)
-        .bound_extent(g, 1)
-        .bound_extent(n, 1);
-    const RDom &d = stages.r;
-    RVar product("product"), slice("slice"), slices("stages_" + std::to_string(t.stages));
-    for (const bool updates : {false, true}) {
-        Stage stage = updates ? stages.sum.update() : Stage(stages.sum);
-        stage.split(k, k8, l.ki, kOfLane);
-        l.divide(stage, t, k8);
-        std::vector<VarOrRVar> loops = {l.ki, l.kg, l.xi};
-        if (updates) {
-            stage.split(d.x, slice, product, kProductChannels);
-            loops.insert(loops.end(), {product, slice});
-        }
-        loops.insert(loops.end(), {l.kt, l.px, l.kw, l.xw});
-        if (updates) loops.insert(loops.end(), {d.y, d.z, slices});
-        loops.insert(loops.end(), {g, y, n});
-        if (updates) stage.rename(d.w, slices);
-        stage.reorder(loops).unroll(l.ki).unroll(l.kg).unroll(l.xi);
-        l.run(stage);
-    }
-
-    const LoopLevel step(stages.sum, d.y);
-    stages.filter.reorder_storage(c, k, s, r, g);
-    cooperative_copy(stages.filter, step, {{c, kProductChannels}, {s, 1}, {r, 1}, {k, t.tile_k}, {g, 1}},
-                     threads, kProductVector, true);
-    stages.tap.reorder_storage({c, x, y, s, r, g, n});
-    cooperative_copy(stages.tap, step,
-                     {{c, kProductChannels}, {g, 1}, {x, t.tile_x}, {y, 1}, {n, 1}, {s, 1}, {r, 1}},
-                     threads, kProductVector, true);
-    cooperative_copy(stages.start, LoopLevel(out, block), {{k, t.tile_k}, {g, 1}}, threads);
+    sum_products(stages, t, LoopLevel(out, block));
+    stage_factors(stages, t);
+    cooperative_copy(stages.start, LoopLevel(out, block), {{k, t.tile_k}, {g, 1}}, t.threads());
 }
 
 }  // namespace hk::schedules::gpu

@@ -1,0 +1,61 @@
+#include "compiler/swizzle.h"
+
+#include <map>
+
+using namespace Halide;
+using namespace Halide::Internal;
+
+namespace hk::compiler {
+
+namespace {
+
+constexpr int kWords = 4;
+
+// Copies to a tile, by whole vectors.
+class SwizzleStores : public IRMutator {
+public:
+    explicit SwizzleStores(const std::vector<Tile> &tiles) : tiles_(tiles) {}
+
+    using IRMutator::mutate;
+
+private:
+    using IRMutator::visit;
+
+    const std::vector<Tile> &tiles_;
+    std::map<std::string, Expr> zeros_;  // of what is not constant, or lets of it
+
+    Stmt visit(const For *op) override {
+        zeros_[op->name] = 0;
+        return IRMutator::visit(op);
+    }
+    Stmt visit(const LetStmt *op) override {
+        zeros_[op->name] = simplify(substitute(zeros_, op->value));
+        return IRMutator::visit(op);
+    }
+
+    Stmt visit(const Store *op) override {
+        const Ramp *ramp = op->index.as<Ramp>();
+        if (!ramp || op->value.type() != UInt(32, kWords)) return IRMutator::visit(op);
+        for (const Tile &tile : tiles_) {
+            if (op->name != tile.memory) continue;
+            const Expr first = simplify(substitute(zeros_, ramp->base) * 2);
+            if (!is_const(first, tile.start)) continue;
+            const Expr base = swizzled(ramp->base, tile.shift - 2, kWords);
+            return Store::make(op->name, op->value, Ramp::make(base, 1, kWords), op->param,
+                               op->predicate, op->alignment);
+        }
+        return IRMutator::visit(op);
+    }
+};
+
+}  // namespace
+
+Expr swizzled(const Expr &place, int shift, int vector) {
+    return place ^ (((place >> shift) & 3) * vector);
+}
+
+Stmt swizzle_copies(const Stmt &stmt, const std::vector<Tile> &tiles) {
+    return SwizzleStores(tiles).mutate(stmt);
+}
+
+}  // namespace hk::compiler
