@@ -98,6 +98,7 @@ std::vector<uint8_t> parameters_of(const Entry &entry, void **parameters, void *
 
 bool of_global_memory(const Finding &finding) {
     switch (finding.kind) {
+        case Finding::kCopySize:
         case Finding::kDivergentBarrier:
         case Finding::kInactiveLane:
         case Finding::kPartialWarp:

@@ -183,4 +183,21 @@ void run_atomic(Frame &frame, const Instruction &i, uint32_t lanes) {
     do_atomics(frame, i, place.at, place.host, place.lanes);
 }
 
+// Reads what it writes later.
+void run_copy(Frame &frame, const Instruction &i, uint32_t lanes) {
+    BlockState &block = *frame.block;
+    const AsyncCopy &copy = block.program->copies[i.target];
+    uint32_t sizes[kLanes];
+    Place from, to;
+    find_place(frame, copy.store, lanes, to);
+    if (find_copy_sizes(frame, i, lanes, sizes)) {
+        find_place(frame, copy.load, lanes, from);
+    } else {
+        find_addresses(frame, copy.load, from);
+        from.lanes = block.observer->observe_parts(
+            block, frame.warp, {&copy.load, from.at, lanes, Pattern::kScattered, sizes});
+    }
+    issue_copies(frame, i, {from.at, to.at, sizes}, from.lanes & to.lanes);
+}
+
 }  // namespace software_cuda::SOFTWARE_CUDA_INSTRUCTION_SET

@@ -61,6 +61,9 @@ BlockRunner::BlockRunner(const Launch &launch, const Memory &memory, const Setti
     block_.observes = settings.check != Check::kNone || settings.count;
     if (settings.check >= Check::kAll && has_warp_barriers(program_))
         block_.warp_order = &warp_order_.emplace(warps);
+    if (!program_.copies.empty())
+        block_.copies =
+            &copies_.emplace(warps * kLanes, block_.shared_bytes, settings.check >= Check::kMemory);
     observer_.share_cells(shares_cells);
     write_uniform_rows();
     write_thread_rows();
@@ -154,6 +157,7 @@ void BlockRunner::start_block(uint64_t number, Dim3 index) {
                    (number & ((1u << race_cell::kBlocksShift) - 1));
     block_.interval = 1;
     if (block_.warp_order) block_.warp_order->begin_interval();
+    if (block_.copies) block_.copies->begin_block();
     if (settings_.order == Order::kRandom) random_.seed(settings_.seed + number);
 }
 

@@ -51,6 +51,7 @@ private:
     BlockState block_;
     Observer observer_;
     std::optional<WarpOrder> warp_order_;
+    std::optional<AsyncCopies> copies_;
     std::vector<Unit> units_;
     std::vector<uint32_t> order_;
     std::mt19937_64 random_;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "software_cuda/machine/async_copies.h"
 #include "software_cuda/machine/machine.h"
 #include "software_cuda/machine/race_cell.h"
 #include "software_cuda/machine/warp_order.h"
@@ -82,12 +83,13 @@ struct BlockState {
     uint64_t barriers = 0;
     uint64_t most_steps = 0;  // of a unit
     Observer *observer = nullptr;
-    bool observes = false;  // accesses: they are checked or counted
-    bool stopped = false;   // by a fault
+    bool observes = false;        // accesses: they are checked or counted
+    bool stopped = false;         // by a fault
     uint32_t counted_launch = 0;  // its number among those whose accesses are counted
     // For races. `warp_order`: null where lanes have no barriers of their own.
     uint64_t owner = 0, shared_owner = 0, interval = 1;
     WarpOrder *warp_order = nullptr;
+    AsyncCopies *copies = nullptr;  // null in programs without
 };
 
 // A warp of it.
@@ -106,6 +108,7 @@ struct Access {
     const uint64_t *addresses;
     uint32_t lanes;
     Pattern pattern = Pattern::kScattered;
+    const uint32_t *sizes = nullptr;  // the bytes of each lane, where they are fewer
 };
 
 // The interpreter for one instruction set of the host.

@@ -88,9 +88,9 @@ constexpr Handler kHandlers[] = {
 #define INSTRUCTION(name, ...) run_##name,
 #include "software_cuda/ptx/instructions.def"
 #undef INSTRUCTION
-    run_and_pred,       run_or_pred,     run_xor_pred, run_not_pred,    run_mov_pred,
-    run_load,           run_store,       run_atomic,   run_shuffle,     run_vote,
-    run_matrix_product, run_load_matrix, order_lanes,  run_active_mask, run_nothing,
+    run_and_pred, run_or_pred,        run_xor_pred,    run_not_pred,  run_mov_pred,    run_load,
+    run_store,    run_atomic,         run_copy,        commit_copies, wait_for_copies, run_shuffle,
+    run_vote,     run_matrix_product, run_load_matrix, order_lanes,   run_active_mask, run_nothing,
 };
 static_assert(std::size(kHandlers) == static_cast<size_t>(Op::branch));
 

@@ -55,6 +55,8 @@ struct Finding {
         kOutOfBounds,
         kMisaligned,
         kUninitialized,
+        kMissingWait,
+        kCopySize,
         kReadAfterWrite,
         kWriteAfterRead,
         kWriteAfterWrite,

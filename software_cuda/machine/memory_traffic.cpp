@@ -9,6 +9,7 @@ namespace software_cuda {
 namespace {
 
 constexpr uint64_t kSector = Memory::kSector, kWord = 4, kBanks = 32;
+constexpr unsigned kSizeBits = 5;  // of an access's bytes, at most 16
 
 // Values of lanes, of which equal ones can be dropped.
 class LaneValues {
@@ -30,16 +31,23 @@ private:
 // An access is aligned to its size, which is at most 16: it lies in one sector.
 void count_sectors(const BlockState &block, const Access &access, uint64_t bytes,
                    MemoryCounts &counts) {
-    LaneValues sectors, places;
+    LaneValues sectors, places;  // with the bytes that are read there
     for (uint32_t left = access.lanes; left; left &= left - 1) {
-        const uint64_t address = access.addresses[std::countr_zero(left)];
+        const auto lane = static_cast<size_t>(std::countr_zero(left));
+        const uint64_t address = access.addresses[lane];
         sectors.add(address / kSector);
-        places.add(address);
+        places.add(address << kSizeBits | (access.sizes ? access.sizes[lane] : bytes));
     }
     sectors.drop_equal();
     places.drop_equal();
+    uint64_t asked = 0;
+    for (const uint64_t *place = places.begin(); place != places.end(); place++) {
+        // Of several in one place, the last has most bytes.
+        const bool last = place + 1 == places.end() || (place[0] ^ place[1]) >> kSizeBits;
+        if (last) asked += *place & ((1u << kSizeBits) - 1);
+    }
     counts.moved += sectors.size();
-    counts.least += (places.size() * bytes + kSector - 1) / kSector;
+    counts.least += (asked + kSector - 1) / kSector;
     const bool stores = !is_load(*access.instruction);
     for (const uint64_t sector : sectors) {
         std::atomic<uint32_t> &last =
@@ -77,7 +85,8 @@ void count_traffic(const BlockState &block, const Access &access, MemoryCounts &
     const Instruction &i = *access.instruction;
     const uint64_t bytes = uint64_t{i.bytes} * i.vector;
     counts.requests++;
-    counts.bytes += bytes * static_cast<uint64_t>(std::popcount(access.lanes));
+    for (uint32_t left = access.lanes; left; left &= left - 1)
+        counts.bytes += access.sizes ? access.sizes[std::countr_zero(left)] : bytes;
     if (i.space == Space::kShared)
         count_wavefronts(access, bytes, counts);
     else

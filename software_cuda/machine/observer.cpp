@@ -56,6 +56,10 @@ const char *kind_name(Finding::Kind kind) {
             return "misaligned";
         case Finding::kUninitialized:
             return "read of bytes that nobody wrote";
+        case Finding::kMissingWait:
+            return "missing wait for an asynchronous copy";
+        case Finding::kCopySize:
+            return "copy of more bytes than its size";
         case Finding::kReadAfterWrite:
             return "race, read after write";
         case Finding::kWriteAfterRead:
@@ -186,14 +190,25 @@ uint32_t Observer::resolve(BlockState &block, uint32_t warp, const Access &acces
 
 void Observer::observe(BlockState &block, uint32_t warp, const Access &access) {
     if (!access.lanes) return;
-    if (settings_.check >= Check::kMemory) check_written(block, warp, access);
-    if (settings_.check >= Check::kAll) check_races(block, warp, access);
+    check(block, warp, access);
     if (!settings_.count) return;
     const bool loads = is_load(*access.instruction);  // atomic operations store
     if (access.instruction->space == Space::kShared)
         count_traffic(block, access, loads ? counts_.shared_loads : counts_.shared_stores);
     else
         count_traffic(block, access, loads ? counts_.global_loads : counts_.global_stores);
+}
+
+void Observer::check(BlockState &block, uint32_t warp, const Access &access) {
+    if (settings_.check < Check::kMemory) return;
+    Access checked = access;
+    if (block.copies && access.instruction->space == Space::kShared) {
+        checked.lanes = lanes_after_copies(block, warp, access);
+        if (checked.lanes != access.lanes) checked.pattern = Pattern::kScattered;
+        if (!checked.lanes) return;
+    }
+    check_written(block, warp, checked);
+    if (settings_.check >= Check::kAll) check_races(block, warp, checked);
 }
 
 // Atomic operations read too.
@@ -310,7 +325,7 @@ void Observer::check_race(BlockState &block, const Access &access, uint32_t warp
 bool Observer::same_value(const BlockState &block, uint32_t warp, const Access &access,
                           uint32_t lane) const {
     const Instruction &i = *access.instruction;
-    if (i.op != Op::store) return false;
+    if (i.op != Op::store || i.d[0] == kNone) return false;  // a copy's values are unknown
     const uint64_t address = access.addresses[lane];
     const uint8_t *const old = i.space == Space::kShared
                                    ? block.shared + address

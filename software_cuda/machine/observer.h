@@ -43,6 +43,11 @@ public:
     uint32_t resolve(BlockState &block, uint32_t warp, const Access &access);
     // Accesses of lanes that are right so far, before they are done.
     void observe(BlockState &block, uint32_t warp, const Access &access);
+    // A copy's loads of fewer bytes than it writes, checked as if they were several; lanes that
+    // read none have any address. Which of the lanes are right.
+    uint32_t observe_parts(BlockState &block, uint32_t warp, const Access &access);
+    // A copy is there for its thread: from here on it is a store as any other.
+    void note_arrival(BlockState &block, uint32_t thread, uint32_t address, uint32_t bytes) const;
     // A unit of which these lanes have executed more than they may.
     void end_endless(BlockState &block, const Unit &unit, const Instruction &instruction,
                      uint32_t lanes);
@@ -61,6 +66,9 @@ private:
     void fault(Finding::Kind kind, BlockState &block, const Instruction &i, uint32_t thread,
                uint64_t address);
     std::string describe(const BlockState &block, const Instruction &i, uint64_t address) const;
+    void check(BlockState &block, uint32_t warp, const Access &access);
+    // Those whose bytes no copy is still to write; finds the others.
+    uint32_t lanes_after_copies(BlockState &block, uint32_t warp, const Access &access);
     void check_written(BlockState &block, uint32_t warp, const Access &access);
     void check_races(BlockState &block, uint32_t warp, const Access &access);
     void check_matrix_races(BlockState &block, uint32_t warp, const Access &access);

@@ -114,6 +114,8 @@ void BodyParser::statement() {
         s.parts.push_back(s.name.substr(at, end - at));
         at = end + 1;
     }
+    // Before its operands, which are of forms that no other instruction has.
+    if (s.name.starts_with("cp.async.bulk.")) refuse(s);
     while (!tokens_.take(";")) {
         if (tokens_.at_end()) fail("an instruction without end");
         s.operands.push_back(operand());

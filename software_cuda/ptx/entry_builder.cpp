@@ -71,6 +71,12 @@ void EntryBuilder::add_product(Instruction instruction, const MatrixProduct &pro
     add(instruction);
 }
 
+void EntryBuilder::add_copy(Instruction instruction, const AsyncCopy &copy) {
+    instruction.target = static_cast<uint32_t>(program_->copies.size());
+    program_->copies.push_back(copy);
+    add(instruction);
+}
+
 void EntryBuilder::add_branch(const Instruction &instruction, std::string label) {
     branches_.emplace_back(program_->code.size(), std::move(label));
     add(instruction);
@@ -116,6 +122,10 @@ void EntryBuilder::finish(Entry &entry, Lines text) {
     split_into_blocks(entry.name);
     for (Instruction &i : code) {
         if (is_load(i) || i.op == Op::store || i.op == Op::atomic) i.site = program_->sites++;
+    }
+    for (AsyncCopy &copy : program_->copies) {
+        copy.load.site = program_->sites++;
+        copy.store.site = program_->sites++;
     }
     entry.registers = allocate_rows(*program_, values_);
     program_->entry = entry.name;

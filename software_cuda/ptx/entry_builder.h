@@ -56,6 +56,7 @@ public:
 
     void add(const Instruction &instruction) { program_->code.push_back(instruction); }
     void add_product(Instruction instruction, const MatrixProduct &product);
+    void add_copy(Instruction instruction, const AsyncCopy &copy);
     void add_branch(const Instruction &instruction, std::string label);
     // False where it is there already.
     bool add_label(std::string_view label);

@@ -90,6 +90,10 @@ private:
     void vote(Statement &s);
     void matrix_product(Statement &s);
     void load_matrix(Statement &s);
+    void async_copy(Statement &s);
+    void copy(Statement &s);
+    uint32_t copy_size(const Statement &s, uint64_t most);
+    uint64_t literal(const Statement &s, size_t n) const;
     void require_target(const Statement &s, uint32_t target) const;
     template<size_t n>
     std::array<uint32_t, n> fragment(const Statement &s, const Operand &operand);

@@ -48,6 +48,9 @@ enum class Op : uint16_t {
     load,
     store,
     atomic,
+    copy,  // from global to shared memory; arrives at a wait
+    commit_copies,
+    wait_copies,
     shuffle,
     vote,
     matrix_product,
@@ -103,14 +106,22 @@ struct Instruction {
     std::array<uint32_t, 4> d{kNone, kNone, kNone, kNone};  // of a store: what is stored
     uint32_t a = kNone, b = kNone, c = kNone;
     uint32_t members = kNone;  // mask of the threads of a warp that take part
-    uint32_t target = 0;       // of a branch: a block, of a product of matrices: its number
-    uint32_t site = 0;         // number among the accesses to memory
-    uint32_t line = 0;         // of the module, from 1
-    int64_t offset = 0;        // of an address
+    // Of a branch: a block; of a product of matrices or a copy: its number; of a wait for copies:
+    // how many groups may still be under way, kNone: not even a copy in no group.
+    uint32_t target = 0;
+    uint32_t site = 0;   // number among the accesses to memory
+    uint32_t line = 0;   // of the module, from 1
+    int64_t offset = 0;  // of an address
 };
 
 // Of memory, and no more.
 inline bool is_load(const Instruction &i) { return i.op == Op::load || i.op == Op::load_matrix; }
+
+// An asynchronous copy is a load, of which a thread may read fewer bytes, and a store that is done
+// later. The copy has the registers of the addresses, and that of the size or kNone.
+struct AsyncCopy {
+    Instruction load, store;
+};
 
 // Instructions that run one after another; entered at the first only.
 struct BasicBlock {
@@ -148,6 +159,7 @@ struct Program {
     std::vector<Instruction> code;
     std::vector<BasicBlock> blocks;
     std::vector<MatrixProduct> products;
+    std::vector<AsyncCopy> copies;
     std::vector<UniformRow> uniform_rows;
     uint32_t uniform_bytes = 0, warp_bytes = 0;
     uint32_t thread_rows[3] = {kNone, kNone, kNone};  // %tid

@@ -168,6 +168,10 @@ void place_operands(Program &program, const std::vector<Value> &values) {
         for (uint32_t &operand : product.b) place(operand);
         for (uint32_t &operand : product.c) place(operand);
     }
+    for (AsyncCopy &copy : program.copies) {
+        place(copy.load.a);
+        place(copy.store.a);
+    }
     for (uint32_t &row : program.thread_rows) place(row);
 }
 

@@ -11,6 +11,7 @@ void BodyParser::instruction(Statement &s) {
     if (base == "shfl") return shuffle(s);
     if (base == "mma") return matrix_product(s);
     if (base == "ldmatrix") return load_matrix(s);
+    if (base == "cp") return async_copy(s);
     if (base == "vote" || base == "activemask") return vote(s);
     if (control(s)) return;
     if (base == "mov") return move(s);
