@@ -1,19 +1,11 @@
 // Each check finds its fault in a wrong kernel, and nothing in the right one.
 #include <gtest/gtest.h>
 
-#include "tests/software_cuda/machine_case.h"
+#include "tests/software_cuda/wrong_kernel.h"
 
 namespace software_cuda {
 
 namespace {
-
-struct Wrong {
-    const char *name, *instructions, *right;  // `right`: without the fault
-    Finding::Kind kind;
-    const char *message;  // a part of it
-    Outcome::Status status = Outcome::kDone;
-    uint32_t threads = 64, blocks = 1;
-};
 
 #define MMA                                                                                     \
     "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%r4, %r5, %r6, %r7}, {%r4, %r5, %r6, " \
@@ -25,7 +17,7 @@ struct Wrong {
 #define TRANSPOSING "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%r4, %r5, %r6, %r7}, "
 
 // p0: 256 bytes that the host wrote, p1: 256 bytes that nobody wrote.
-const Wrong kWrong[] = {
+const WrongKernel kWrong[] = {
     {"ReadsBehindABuffer", "add.s64 %rd3, %rd0, %rd2; ld.global.b32 %r3, [%rd3+4];",
      "add.s64 %rd3, %rd0, %rd2; ld.global.b32 %r3, [%rd3];", Finding::kOutOfBounds,
      "thread (63,0,0), global load of 4 bytes", Outcome::kIllegalAddress},
@@ -194,67 +186,11 @@ const Wrong kWrong[] = {
 #undef LDMATRIX
 #undef TRANSPOSING
 
-std::vector<Settings> all_settings() {
-    std::vector<Settings> result;
-    for (const unsigned lanes : {1u, 16u, 32u}) {
-        for (const Order order : {Order::kAscending, Order::kDescending, Order::kRandom}) {
-            result.push_back(
-                {.check = Check::kAll, .order = order, .seed = 3, .lanes = lanes, .threads = 1});
-        }
-    }
-    return result;
-}
+class Checks : public testing::TestWithParam<WrongKernel> {};
 
-class Checks : public testing::TestWithParam<Wrong> {
-protected:
-    static Outcome run(const char *instructions, const Settings &settings) {
-        MachineCase c;
-        c.settings = settings;
-        c.block.x = GetParam().threads;
-        c.grid.x = GetParam().blocks;
-        const std::vector<uint8_t> bytes(256, 1);
-        c.p0 = c.memory.allocate(bytes.size());
-        c.p1 = c.memory.allocate(bytes.size());
-        EXPECT_TRUE(c.memory.write(c.p0, bytes.data(), bytes.size()));
-        return c.run(instructions);
-    }
-};
-
-TEST_P(Checks, FindTheirFault) {
-    const Wrong &wrong = GetParam();
-    const Outcome outcome = run(wrong.instructions, {.check = Check::kAll, .threads = 1});
-    EXPECT_EQ(outcome.status, wrong.status);
-    bool found = false;
-    std::string messages;
-    for (const Finding &finding : outcome.findings) {
-        found |= finding.kind == wrong.kind &&
-                 finding.message.find(wrong.message) != std::string::npos &&
-                 finding.message.find("kernel kernel, block (") != std::string::npos;
-        messages += finding.message + "\n";
-    }
-    EXPECT_TRUE(found) << messages;
-}
-
-TEST_P(Checks, FindTheirFaultInAnyOrder) {
-    const Wrong &wrong = GetParam();
-    for (const Settings &settings : all_settings()) {
-        const Outcome outcome = run(wrong.instructions, settings);
-        EXPECT_EQ(outcome.status, wrong.status);
-        EXPECT_FALSE(outcome.findings.empty())
-            << settings.lanes << " lanes, order " << int(settings.order);
-    }
-}
-
-TEST_P(Checks, FindNothingInTheRightKernel) {
-    for (const Settings &settings : all_settings()) {
-        const Outcome outcome = run(GetParam().right, settings);
-        EXPECT_EQ(outcome.status, Outcome::kDone);
-        for (const Finding &finding : outcome.findings) {
-            ADD_FAILURE() << settings.lanes << " lanes, order " << int(settings.order) << ": "
-                          << finding.message;
-        }
-    }
-}
+TEST_P(Checks, FindTheirFault) { expect_its_fault(GetParam()); }
+TEST_P(Checks, FindTheirFaultInAnyOrder) { expect_a_fault_in_any_order(GetParam()); }
+TEST_P(Checks, FindNothingInTheRightKernel) { expect_nothing_in_the_right_kernel(GetParam()); }
 
 INSTANTIATE_TEST_SUITE_P(Each, Checks, testing::ValuesIn(kWrong),
                          [](const auto &i) { return std::string(i.param.name); });
@@ -331,8 +267,6 @@ TEST(Check, BlocksOnSeveralThreadsOfTheHost) {
     EXPECT_EQ(sum, 64u * 32);
     EXPECT_FALSE(c.run("st.global.b32 [%rd0], %r1;").findings.empty());
 }
-
-void PrintTo(const Wrong &wrong, std::ostream *out) { *out << wrong.name; }
 
 }  // namespace
 

@@ -112,6 +112,44 @@ TEST_F(Traffic, ProductsOfMatricesAreTensorInstructions) {
     expect(counts.shared_loads, 0, 0, 0, 0);
 }
 
+// A load from global memory and a store to shared memory, when it is issued.
+TEST_F(Traffic, CopiesLoadAndStore) {
+    const std::string places =
+        "shl.b32 %r3, %r0, 4; cvt.u64.u32 %rd3, %r3; add.s64 %rd3, %rd3, %rd0; ";
+    const std::string copy = "cp.async.cg.shared.global [%r3], [%rd3], 16";
+    const Counts counts =
+        counts_of(places + copy + "; cp.async.commit_group; cp.async.wait_group 0;");
+    expect(counts.global_loads, 1, 512, 16, 16);
+    EXPECT_EQ(counts.global_loads.distinct, 16u);
+    expect(counts.shared_stores, 1, 512, 4, 4);
+    expect(counts.global_stores, 0, 0, 0, 0);
+    expect(counts.shared_loads, 0, 0, 0, 0);
+    const auto instructions = [&](InstructionClass c) {
+        return counts.warp_instructions[static_cast<size_t>(c)];
+    };
+    EXPECT_EQ(instructions(InstructionClass::kGlobalLoad), 1u);
+    EXPECT_EQ(instructions(InstructionClass::kSharedStore), 0u);
+    EXPECT_EQ(instructions(InstructionClass::kBarrier), 2u);
+    EXPECT_EQ(counts.barriers, 0u);
+    // Two rows of 16 bytes, 512 bytes apart, are in the same banks.
+    expect(counts_of("and.b32 %r3, %r0, 1; shl.b32 %r3, %r3, 9; "
+                     "cp.async.ca.shared.global [%r3], [%rd0], 16;")
+               .shared_stores,
+           1, 512, 8, 4);
+    // What is not read is not loaded, and stored as zeros.
+    const Counts parts = counts_of(places + copy + ", 4;");
+    expect(parts.global_loads, 1, 128, 16, 4);
+    expect(parts.shared_stores, 1, 512, 4, 4);
+    const Counts nothing = counts_of(places + copy + ", 0;");
+    expect(nothing.global_loads, 0, 0, 0, 0);
+    expect(nothing.shared_stores, 1, 512, 4, 4);
+    // Of one place with several sizes, the largest.
+    expect(counts_of(places + "and.b32 %r4, %r0, 15; cp.async.cg.shared.global [%r3], [%rd0], 16, "
+                              "%r4;")
+               .global_loads,
+           1, 240, 1, 1);
+}
+
 TEST_F(Traffic, LanesThatDoNotTakePartCountNothing) {
     expect(counts_of("setp.lt.u32 %p0, %r0, 4; @%p0 st.shared.b32 [%r2], %r0;").shared_stores, 1,
            16, 1, 1);

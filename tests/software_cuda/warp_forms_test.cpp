@@ -14,9 +14,9 @@ namespace software_cuda::tests {
 namespace {
 
 // Loads, stores, atomic operations, shuffles, votes, barriers, masks and fences are tested here and
-// in the tests of memory, matrices in theirs; branches and ends by those of checks and divergence.
-// A new kind of instruction needs its own.
-static_assert(static_cast<int>(Op::kCount) - static_cast<int>(Op::load) == 13);
+// in the tests of memory, matrices and asynchronous copies in theirs; branches and ends by those of
+// checks and divergence. A new kind of instruction needs its own.
+static_assert(static_cast<int>(Op::kCount) - static_cast<int>(Op::load) == 16);
 
 // What each thread of a block of two warps gives in %r4, with its number in %r0 and its lane in
 // %r3.
