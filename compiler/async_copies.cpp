@@ -2,6 +2,7 @@
 
 #include <map>
 #include <optional>
+#include <sstream>
 #include <string>
 
 #include "compiler/loop_nest.h"
@@ -73,8 +74,11 @@ private:
         const Load *load = (choice ? choice->true_value : op->value).as<Load>();
         const bool zero = !choice || (all && is_const_zero(choice->false_value));
         if (!to || !load || !zero || op->value.type() != UInt(32, 4) ||
-            (!memory.empty() && memory != op->name))
-            reject(loop_, "there is more than copies of 16 bytes, and zeros, to one memory");
+            (!memory.empty() && memory != op->name)) {
+            std::ostringstream message;
+            message << "this is no copy of 16 bytes, or zeros, to one memory: " << Stmt(op);
+            reject(loop_, message.str());
+        }
         memory = op->name;
         const std::string words = unique_name("copied");
         const Expr vector = Variable::make(load->type, words);

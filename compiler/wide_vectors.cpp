@@ -13,7 +13,14 @@ class WidenVectors : public IRMutator {
     using IRMutator::visit;
 
     bool in_device_ = false;
+    Scope<ModulusRemainder> lets_;
 
+    Stmt visit(const LetStmt *op) override {
+        if (op->value.type() != Int(32)) return IRMutator::visit(op);
+        const ScopedBinding<ModulusRemainder> bound(lets_, op->name,
+                                                    modulus_remainder(op->value, lets_));
+        return IRMutator::visit(op);
+    }
     Stmt visit(const For *op) override {
         const bool outside = in_device_;
         in_device_ |= op->device_api == DeviceAPI::CUDA;
@@ -28,7 +35,7 @@ class WidenVectors : public IRMutator {
         if (!in_device_ || type.bits() != 16 || type.lanes() != kLanes || !ramp ||
             !is_const_one(ramp->stride))
             return Expr();
-        const ModulusRemainder known = modulus_remainder(ramp->base);
+        const ModulusRemainder known = modulus_remainder(ramp->base, lets_);
         const auto whole = [](const ModulusRemainder &at) {
             return at.modulus % kLanes == 0 && at.remainder % kLanes == 0;
         };

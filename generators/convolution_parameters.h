@@ -25,6 +25,33 @@ public:
     Halide::GeneratorParam<int> fix_width{"fix_width", 0}, fix_out_w{"fix_out_w", 0};
 
 protected:
+    // Of products of matrices the output's pixels are a line: what Conv2dOperands::columns and rows
+    // are. 1x1 filters need no places in an image. Called by configure().
+    bool products() const { return this->algorithm.value() == "products"; }
+    void add_line() {
+        if (!products() || pointwise()) return;
+        for (const char *name : {"columns", "columns_multiplier", "columns_shift", "rows",
+                                 "rows_multiplier", "rows_shift"})
+            line_.push_back(this->template add_input<int>(name));
+    }
+    template<typename Operands>
+    void set_line(Operands &op, const Halide::Expr &batch) const {
+        if (line_.empty()) return;
+        op.columns = {*line_[0], *line_[1], *line_[2]};
+        op.rows = {*line_[3], *line_[4], *line_[5]};
+        op.batch = batch;
+    }
+
+    // Whole vectors of channels, innermost, each at a multiple of its size.
+    template<typename Buffer>
+    static void constrain_vectors(Buffer &buffer) {
+        constexpr int elements = 8, bytes = 16;
+        buffer.set_host_alignment(bytes);
+        buffer.dim(0).set_extent(buffer.dim(0).extent() / elements * elements);
+        for (int d = 1; d < 5; d++)
+            buffer.dim(d).set_stride(buffer.dim(d).stride() / elements * elements);
+    }
+
     bool unpadded() const { return fix_padding.value() == 0; }
     bool pointwise() const {
         return unpadded() && fix_kernel_w.value() == 1 && fix_kernel_h.value() == 1;
@@ -105,6 +132,8 @@ protected:
     }
 
 private:
+    std::vector<Halide::GeneratorInput<int> *> line_;
+
     template<typename Dimension>
     static void fix(Dimension dim, int size) {
         if (size > 0) dim.set_extent(size);

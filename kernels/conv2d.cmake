@@ -20,9 +20,6 @@ term(bounded_copy window<=1048576 copied<=16777216 spread<=4096 stride_x<=8 stri
 term(columns_rows copied<=1048576)
 term(grouped4 channels_per_group=4 filters_per_group=4 groups%4=0 grouped_rows)
 
-# Products of matrices on tensor cores: whole vectors of 16 bytes, and channels enough for slices of 32.
-term(vectors aligned=1 channels_per_group%8=0 filters_per_group%8=0 channels_per_group>=16 filters_per_group>=16)
-
 # CPU.
 #        row                    algorithm             schedule          types         layouts    knobs                                where
 row(cpu  long                   packed                broadcast_blocks  f32,f16,bf16  nhwc,nchw  tile_x:4,stage:0                     depth>=32769)

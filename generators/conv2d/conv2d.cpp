@@ -14,10 +14,13 @@ Func pad(const Conv2dOperands &op) {
 
 Func pad(const Conv2dOperands &op, Padding padding, RDom &elements) {
     switch (padding) {
-    case Padding::compared: return pad(op);
-    case Padding::rows: return rows_with_zeros_around(op.input, op.width, op.height, elements);
-    case Padding::joined_rows:
-        return joined_rows_with_zeros_around(op.input, op.channels, op.width, op.height, elements);
+        case Padding::compared:
+            return pad(op);
+        case Padding::rows:
+            return rows_with_zeros_around(op.input, op.width, op.height, elements);
+        case Padding::joined_rows:
+            return joined_rows_with_zeros_around(op.input, op.channels, op.width, op.height,
+                                                 elements);
     }
     return {};
 }
@@ -161,7 +164,7 @@ Pixel pixel_at(const Conv2dOperands &op) {
 
 }  // namespace
 
-Conv2dSliced conv2d_products(const Conv2dOperands &op) {
+Conv2dSliced conv2d_products(const Conv2dOperands &op, bool transposes) {
     constexpr int vector = kProductVector, tile = kProductChannels;
     // Past the last channel both factors are zeros. What is read there is the last vector.
     const Expr first = c / vector * vector;
@@ -171,17 +174,22 @@ Conv2dSliced conv2d_products(const Conv2dOperands &op) {
     stages.padded = Func("padded");
     Expr inside = first < op.channels;
     if (!op.pointwise) inside = inside && x >= 0 && x < op.width && y >= 0 && y < op.height;
-    stages.padded(c, g, x, y, n) =
-        select(inside,
-               op.input(there, g, clamp(x, 0, op.width - 1), clamp(y, 0, op.height - 1), n), zero);
+    stages.padded(c, g, x, y, n) = select(
+        inside, op.input(there, g, clamp(x, 0, op.width - 1), clamp(y, 0, op.height - 1), n), zero);
+    Func weight = op.weight;
+    if (transposes) {
+        stages.transposed = Func("transposed");
+        stages.transposed(c, s, r, k, g) = weight(c, s, r, k, g);
+        weight = stages.transposed;
+    }
     stages.filter = Func("filter");
-    stages.filter(c, s, r, k, g) = select(
-        first < op.channels, op.weight(there, s, r, min(k, op.filters - 1), g), zero);
+    stages.filter(c, s, r, k, g) =
+        select(first < op.channels, weight(there, s, r, min(k, op.filters - 1), g), zero);
     stages.tap = Func("tap");
     const Pixel pixel = pixel_at(op);
-    stages.tap(c, s, r, g, x, y, n) = stages.padded(
-        c, g, pixel.x * op.stride_x + s * op.dilation_x - op.padding_left,
-        pixel.y * op.stride_y + r * op.dilation_y - op.padding_top, pixel.n);
+    stages.tap(c, s, r, g, x, y, n) =
+        stages.padded(c, g, pixel.x * op.stride_x + s * op.dilation_x - op.padding_left,
+                      pixel.y * op.stride_y + r * op.dilation_y - op.padding_top, pixel.n);
     stages.start = sum_start(op);
     stages.r =
         RDom(0, tile, 0, op.kernel_w, 0, op.kernel_h, 0, (op.channels + tile - 1) / tile, "r");

@@ -69,6 +69,7 @@ Conv2d conv2d_packed(const Conv2dOperands &operands, const PackedSum &packed);
 // x, y reads of the input, so that it has the output's size whatever the stride and dilation are.
 struct Conv2dSliced {
     Halide::Func padded, tap, start, filter, sum, activated, output;
+    Halide::Func transposed;  // of products: the weight, neighbouring channels next to each other
     Halide::RDom r;
     BlockedSum blocked;
 };
@@ -77,7 +78,8 @@ Conv2dSliced conv2d_sliced(const Conv2dOperands &operands, int tile);
 // the units that have them (compiler/tensor_cores.h). Channels are in whole vectors of kProductVector,
 // 16 bytes of 16 bits, of which a slice past the end has zeros.
 constexpr int kProductChannels = 32, kProductVector = 8;
-Conv2dSliced conv2d_products(const Conv2dOperands &operands);
+// `transposes`: neighbouring channels of the weight are apart in memory; it is copied first.
+Conv2dSliced conv2d_products(const Conv2dOperands &operands, bool transposes = false);
 // With tile 1, by generators/long_sum.h: the sum is over what `blocked` has.
 Conv2dSliced conv2d_sliced_blocks(const Conv2dOperands &operands);
 

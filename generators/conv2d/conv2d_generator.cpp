@@ -36,10 +36,7 @@ public:
         weight.set_type(packed() ? Float(32) : type.value());
         weight.set_dimensions(packed() ? 6 : 5);
         set_types(bias, residual, output);
-        if (!in_line()) return;
-        for (const char *name : {"columns", "columns_multiplier", "columns_shift", "rows",
-                                 "rows_multiplier", "rows_shift"})
-            line_.push_back(add_input<int>(name));
+        add_line();
     }
 
     void generate() {
@@ -97,22 +94,8 @@ public:
     }
 
 private:
-    std::vector<Input<int> *> line_;  // what Conv2dOperands::columns and rows are
-
-    // 1x1 filters need no places in an image.
-    bool in_line() const { return products() && !pointwise(); }
     bool winograd() const { return algorithm.value() == "winograd"; }
-    bool products() const { return algorithm.value() == "products"; }
     bool packed() const { return algorithm.value() == "packed" || winograd(); }
-
-    // Whole vectors of channels, innermost, each at a multiple of its size.
-    template<typename Buffer>
-    static void constrain_vectors(Buffer &buffer) {
-        buffer.set_host_alignment(kProductVector * 2);
-        buffer.dim(0).set_extent(buffer.dim(0).extent() / kProductVector * kProductVector);
-        for (int d = 1; d < 5; d++)
-            buffer.dim(d).set_stride(buffer.dim(d).stride() / kProductVector * kProductVector);
-    }
 
     // Dense, but that vectors of other filters and groups may lie anywhere.
     void constrain_packed() {
@@ -198,11 +181,7 @@ private:
         op.kernel_h = fixed_or(fix_kernel_h, weight.dim(w[2]).extent());
         set_window(op);
         op.pointwise = pointwise();
-        if (in_line()) {
-            op.columns = {*line_[0], *line_[1], *line_[2]};
-            op.rows = {*line_[3], *line_[4], *line_[5]};
-            op.batch = input.dim(in).extent();
-        }
+        set_line(op, input.dim(in).extent());
         op.has_bias = has_bias;
         op.has_residual = has_residual;
         op.slope = slope;

@@ -32,7 +32,10 @@ public:
     Input<bool> accumulate{"accumulate"};
     Output<Buffer<void, 5>> input_gradient{"input_gradient"};
 
-    void configure() { set_types(output_gradient, weight, previous, input_gradient); }
+    void configure() {
+        set_types(output_gradient, weight, previous, input_gradient);
+        add_line();
+    }
 
     void generate() {
         constrain_image(output_gradient, fix_filters_per_group, fix_out_w);
@@ -78,11 +81,13 @@ private:
     void convolve(const Conv2dBackwardDataOperands &op) {
         if (fix_stride_x.value() != 1 || fix_stride_y.value() != 1)
             throw CompileError("algorithm " + algorithm.value() + " needs strides of 1");
-        const Conv2dOperands forward = conv2d_of_backward_data(op);
+        Conv2dOperands forward = conv2d_of_backward_data(op);
         sc::Conv2dContext context = forward_context(forward.pointwise && forward.type == Float(32));
         context.channels = forward.channels;
         if (algorithm.value() == "packed")
             build(conv2d_packed(forward, sc::packed_sum(context)), sc::packed_schedules, context);
+        else if (products())
+            build_products(forward, context);
         else if (algorithm.value() == "depthwise")
             build(conv2d_depthwise(forward, sc::rows_inside(context)), sc::depthwise_schedules,
                   context);
@@ -93,8 +98,19 @@ private:
                   sc::depthwise_schedules, context);
         else
             refuse_algorithm({"flip_expand", "flip_expand_blocks", "expand_flip",
-                              "flip_expand_sliced", "expand_flip_sliced", "packed", "depthwise",
-                              "rows", "depthwise_rows", "depthwise_transposed"});
+                              "flip_expand_sliced", "expand_flip_sliced", "packed", "products",
+                              "depthwise", "rows", "depthwise_rows", "depthwise_transposed"});
+    }
+
+    // The filter's neighbouring terms, its output channels, are not next to each other.
+    void build_products(Conv2dOperands &forward, const sc::Conv2dContext &context) {
+        for (auto *image : {&output_gradient, &previous}) constrain_vectors(*image);
+        constrain_vectors(input_gradient);
+        const auto filter = Conv2dLayout(layout).filter_dims();
+        for (const int dim : {filter[0], filter[3]})
+            weight.dim(dim).set_extent(weight.dim(dim).extent() / kProductVector * kProductVector);
+        set_line(forward, output_gradient.dim(4).extent());
+        build(conv2d_products(forward, true), sc::product_schedules, context);
     }
 
     // The output is the algorithm's own Func, because it may have an update.

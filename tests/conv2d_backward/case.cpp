@@ -26,7 +26,7 @@ std::optional<Case> drawn(uint64_t seed, const Conv2dRequest &request) {
     c.problem = *problem;
     c.data = request.data;
     c.accumulate = one_in(random, 2);
-    draw_placements(random, c);
+    draw_placements(random, c, request.where);
     return c;
 }
 

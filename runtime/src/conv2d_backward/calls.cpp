@@ -1,6 +1,9 @@
 #include "conv2d_backward/calls.h"
 
+#include <optional>
+
 #include "conv2d_backward/operands.h"
+#include "convolution/line.h"
 #include "kernel_call.h"
 
 namespace hk::detail {
@@ -43,6 +46,9 @@ struct Call {
 
 void call_data(const KernelInfo &kernel, const Conv2dOperands &operands, bool accumulate,
                CallContext &context, bool own_queue) {
+    BufferView input = operands.input;
+    std::optional<Line> line;
+    if (takes_line(kernel)) line = Line({&input});
     Call call("conv2d_backward_data", kernel, accumulate, context, own_queue);
     KernelBuffer output = call.read("output gradient", operands.output);
     KernelBuffer weight = call.read("weight", operands.weight);
@@ -55,7 +61,8 @@ void call_data(const KernelInfo &kernel, const Conv2dOperands &operands, bool ac
               {"common_y", y.common},
               {"inverse_x", x.inverse},
               {"inverse_y", y.inverse}});
-    call.write("input_gradient", "input gradient", operands.input);
+    if (line) call.arguments.add(line->named());
+    call.write("input_gradient", "input gradient", input);
 }
 
 void call_weight(const KernelInfo &kernel, const Conv2dOperands &operands, bool accumulate,

@@ -34,11 +34,22 @@ void join(BufferView &image) {
     canonicalise(image.dims);
 }
 
+// The first dimension's elements are next to each other.
+bool has_vectors(const BufferView &view) {
+    constexpr int64_t bytes = 16;
+    return begins_at_multiple(view, bytes) &&
+           std::all_of(view.dims.begin() + 1, view.dims.end(), [&](const Dim &dim) {
+               return dim.extent == 1 || dim.stride * size_of(view.type) % bytes == 0;
+           });
+}
+
 }  // namespace
 
-bool pixels_are_a_line(const Conv2dOperands &operands) {
-    return operands.problem.options.layout == Layout::nhwc && joins(operands.output) &&
-           joins(operands.residual);
+bool is_aligned(const Conv2dProblem &problem, std::initializer_list<const BufferView *> all,
+                std::initializer_list<const BufferView *> lines) {
+    return problem.options.layout == Layout::nhwc &&
+           std::ranges::all_of(all, [](const BufferView *view) { return has_vectors(*view); }) &&
+           std::ranges::all_of(lines, [](const BufferView *image) { return joins(*image); });
 }
 
 bool takes_line(const KernelInfo &kernel) {
@@ -47,10 +58,9 @@ bool takes_line(const KernelInfo &kernel) {
     });
 }
 
-Line::Line(Conv2dOperands &operands)
-    : columns_(operands.output.dims[kX].extent), rows_(operands.output.dims[kY].extent) {
-    join(operands.output);
-    join(operands.residual);
+Line::Line(std::initializer_list<BufferView *> images)
+    : columns_((*images.begin())->dims[kX].extent), rows_((*images.begin())->dims[kY].extent) {
+    for (BufferView *image : images) join(*image);
 }
 
 Line::Divisor::Divisor(int64_t value)

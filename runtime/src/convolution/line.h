@@ -9,16 +9,18 @@
 
 namespace hk::detail {
 
-// Whether pixels of the output and a residual are evenly spaced over rows and images.
-bool pixels_are_a_line(const Conv2dOperands &operands);
+// Of nhwc: whether these begin at multiples of 16 bytes, as do their pixels, rows and filters, and
+// pixels of `lines` are evenly spaced over rows and images.
+bool is_aligned(const Conv2dProblem &problem, std::initializer_list<const BufferView *> all,
+                std::initializer_list<const BufferView *> lines);
 
 // Whether the kernel takes them as one.
 bool takes_line(const KernelInfo &kernel);
 
-// Makes one of them, x, of the output and the residual.
+// Makes one of the pixels of images, x.
 class Line {
 public:
-    explicit Line(Conv2dOperands &operands);
+    explicit Line(std::initializer_list<BufferView *> images);
 
     std::array<NamedArgument, 6> named() const;
 

@@ -262,28 +262,15 @@ void canonicalise(Conv2dOperands &operands) {
     }
 }
 
-namespace {
-
-// The first dimension's elements are next to each other.
-bool has_vectors(const BufferView &view) {
-    constexpr int64_t bytes = 16;
-    return begins_at_multiple(view, bytes) &&
-           std::all_of(view.dims.begin() + 1, view.dims.end(), [&](const Dim &dim) {
-               return dim.extent == 1 || dim.stride * size_of(view.type) % bytes == 0;
-           });
-}
-
-}  // namespace
-
 void normalise(Conv2dOperands &operands) {
     simplify_axes(operands);
     if (is_matrix_product(operands.problem)) {
         fold_stride(operands);
         join_pixels(operands);
     }
-    operands.problem.aligned = has_vectors(operands.input) && has_vectors(operands.weight) &&
-                               has_vectors(operands.output) && has_vectors(operands.residual) &&
-                               pixels_are_a_line(operands);
+    operands.problem.aligned = is_aligned(
+        operands.problem, {&operands.input, &operands.weight, &operands.output, &operands.residual},
+        {&operands.output, &operands.residual});
     if (!operands.has_residual) stand_in_for_residual(operands);
     canonicalise(operands);
 }

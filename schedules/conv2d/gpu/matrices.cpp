@@ -95,6 +95,29 @@ void stage_factors(Conv2dSliced &stages, const MatrixTiles &t) {
                      t.threads(), kProductVector, true);
 }
 
+// Of the whole filter, once: a thread reads a channel of 8 filters, its neighbours the next ones,
+// and writes 16 bytes.
+void transpose(Func transposed, const Conv2dContext &context) {
+    const Var c8("c8"), ci("ci"), ct("ct"), kt("kt"), block("block");
+    constexpr auto guard = TailStrategy::GuardWithIf;
+    transposed.compute_root()
+        .bound(c, 0, context.channels)
+        .reorder_storage(c, k, s, r, g)
+        .align_storage(c, kProductVector)
+        .split(c, c8, ci, kProductVector, TailStrategy::RoundUp)
+        .split(c8, c8, ct, 8, guard)
+        .split(k, k, kt, 32, guard)
+        .reorder(ci, kt, ct, k, c8, s, r, g)
+        .fuse(r, g, block)
+        .fuse(s, block, block)
+        .fuse(c8, block, block)
+        .fuse(k, block, block)
+        .gpu_blocks(block)
+        .gpu_threads(kt, ct)
+        .vectorize(ci)
+        .never_partition_all();
+}
+
 }  // namespace
 
 // A warp computes 32 output channels, or a multiple, at pairs of 8 pixels, by products of matrices,
@@ -130,6 +153,7 @@ void matrices(Conv2dSliced &stages, const Conv2dContext &context) {
 
     sum_products(stages, t, LoopLevel(out, block));
     stage_factors(stages, t);
+    if (stages.transposed.defined()) transpose(stages.transposed, context);
     cooperative_copy(stages.start, LoopLevel(out, block), {{k, t.tile_k}, {g, 1}}, t.threads());
 }
 
