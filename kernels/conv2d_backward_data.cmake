@@ -4,6 +4,9 @@ include(kernels/terms/convolution.cmake)
 
 # Sums of more than 32768 terms, as conv2d's; of a CPU those of the phases.
 term(short output_depth<=32768)
+# Sums of tensor cores are cut off at each of 9 summands of a step: 8 terms and the sum before. 1820 steps are within
+# the error that hk/conv2d.h promises.
+term(few_steps output_depth<=14336)
 # A tile copies the rows of its window: far apart, they would be most of the image for each tile. `any` is slower than
 # with conv2d, so more is copied than there.
 term(bounded_rows copied<=1048576 spread<=4096)
@@ -97,9 +100,9 @@ row(gpu  depthwise5x5_s1  flip_expand         thread_per_element  f32,f16,bf16  
 row(gpu  depthwise7x7_s1  flip_expand         thread_per_element  f32,f16,bf16  nhwc,nchw  -                                                                  shared:0,registers:112,sectors:8.45                             short depthwise 7x7 stride_1)
 row(gpu  depthwise_s1     flip_expand         thread_per_element  f32,f16,bf16  nhwc,nchw  -                                                                  shared:0,registers:40,sectors:4.8                               short depthwise stride_1)
 row(gpu  depthwise_any    flip_expand         thread_per_element  f32,f16,bf16  nhwc,nchw  -                                                                  shared:0,registers:40,sectors:4.3                               short depthwise)
-row(cuda matrices_1x1     products            matrices            f16,bf16      nhwc       tile_k:64,warps_k:2,tile_x:128,warps_x:2                           shared:49152,registers:168                                      short vectors 1x1 stride_1 out_h<=1)
-row(cuda matrices_64      products            matrices            f16,bf16      nhwc       tile_k:64,warps_k:2,tile_x:128,warps_x:2                           shared:49152,registers:168                                      short vectors stride_1 channels_per_group<=64)
-row(cuda matrices         products            matrices            f16,bf16      nhwc       -                                                                  shared:49152,registers:168                                      short vectors stride_1)
+row(cuda matrices_1x1     products            matrices            f16,bf16      nhwc       tile_k:64,warps_k:2,tile_x:128,warps_x:2                           shared:49152,registers:168                                      vectors few_steps 1x1 stride_1 out_h<=1)
+row(cuda matrices_64      products            matrices            f16,bf16      nhwc       tile_k:64,warps_k:2,tile_x:128,warps_x:2                           shared:49152,registers:168                                      vectors few_steps stride_1 channels_per_group<=64)
+row(cuda matrices         products            matrices            f16,bf16      nhwc       -                                                                  shared:49152,registers:168                                      vectors few_steps stride_1)
 row(gpu  1x1              flip_expand_sliced  staged              f32,f16,bf16  nhwc,nchw  -                                                                  shared:4224,registers:64,conflicts:1.0,sectors:2.1,fma:0.6      short 1x1 stride_1)
 row(gpu  few              flip_expand_sliced  staged              f32           nhwc,nchw  tile_k:16,threads_k:4,tile_x:16,tile_y:16,threads_x:8,threads_y:8  shared:8832,registers:104,conflicts:1.45,sectors:2.2,fma:0.6    short channels_per_group<=16)
 row(gpu  3x3_large        flip_expand_sliced  staged              f32           nhwc,nchw  tile_k:128,tile_x:16,threads_x:8,threads_y:2                       shared:43776,registers:128,conflicts:1.75,sectors:1.75,fma:0.8  short 3x3 stride_1 channels_per_group>=128 out_w>=28 out_h>=28)
