@@ -29,20 +29,6 @@ void AsyncCopies::issue(uint32_t thread, CopyUnderWay copy, uint32_t bytes) {
     mark(copy.address, bytes, static_cast<uint16_t>(thread + 1));
 }
 
-std::vector<CopyUnderWay> AsyncCopies::wait(const Program &program, uint32_t thread,
-                                            uint32_t groups) {
-    Thread &of = threads_[thread];
-    const auto done =
-        std::find_if(of.pending.begin(), of.pending.end(), [&](const CopyUnderWay &copy) {
-            return groups != kNone && copy.group + groups >= of.committed;
-        });
-    std::vector<CopyUnderWay> arrived(of.pending.begin(), done);
-    of.pending.erase(of.pending.begin(), done);
-    for (const CopyUnderWay &copy : arrived)
-        mark(copy.address, program.copies[copy.number].store.bytes, 0);
-    return arrived;
-}
-
 AsyncCopies::Found AsyncCopies::to(const Program &program, uint64_t address, uint32_t bytes) const {
     const auto first = words_.begin() + address / kWord,
                end = words_.begin() + (address + bytes - 1) / kWord + 1;
@@ -106,11 +92,11 @@ void wait_for_copies(Frame &frame, const Instruction &i, uint32_t lanes) {
     if (!block.copies) return;
     for (uint32_t left = lanes; left; left &= left - 1) {
         const uint32_t thread = frame.warp * kLanes + static_cast<uint32_t>(std::countr_zero(left));
-        for (const CopyUnderWay &copy : block.copies->wait(*block.program, thread, i.target)) {
-            const uint32_t bytes = block.program->copies[copy.number].store.bytes;
-            std::memcpy(block.shared + copy.address, copy.bytes.data(), bytes);
-            block.observer->note_arrival(block, thread, copy.address, bytes);
-        }
+        block.copies->wait(*block.program, thread, i.target,
+                           [&](const CopyUnderWay &copy, uint32_t bytes) {
+                               std::memcpy(block.shared + copy.address, copy.bytes.data(), bytes);
+                               block.observer->note_arrival(block, thread, copy.address, bytes);
+                           });
     }
 }
 

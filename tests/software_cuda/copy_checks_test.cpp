@@ -160,6 +160,18 @@ TEST(CopyCheck, MissingWaitsWithoutRaces) {
     EXPECT_TRUE(run(Check::kMemory)[0].shared);
     EXPECT_TRUE(run(Check::kNone).empty());
 }
+#undef SOURCE
+#undef COPY
+#undef COMMIT
+#undef WAIT_ALL
+#undef BARRIER
+#undef READ
+#undef READ_OTHER_WARP
+#undef READ_OTHER_LANE
+#undef READ_FIRST_IN_THREAD_32
+#undef FIRST_THREAD
+#undef ROWS
+#undef LDMATRIX
 
 }  // namespace
 

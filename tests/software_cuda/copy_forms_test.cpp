@@ -234,6 +234,10 @@ TEST(CopyForms, AreRefusedWhereTheyAreNotKnown) {
         "cp.async.bulk.tensor.1d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%r3], "
         "[%rd3, {%r4}], [%r5];",
         "tile.mbarrier::complete_tx::bytes' is not known");
+    expect(
+        "cp.reduce.async.bulk.tensor.1d.global.shared::cta.add.tile.bulk_group [%rd3, {%r4}], "
+        "[%r3];",
+        "tile.bulk_group' is not known");
     expect("cp.async.cg.shared.global [%r3], [%rd3], 8;", "of 8 bytes is not known");
     expect("cp.async.ca.shared.global [%r3], [%rd3], 12;", "of 12 bytes is not known");
     expect("cp.async.ca.shared.global [%r3], [%rd3], %r4;", "without a number");
