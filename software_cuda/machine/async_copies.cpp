@@ -13,10 +13,7 @@ AsyncCopies::AsyncCopies(uint32_t threads, uint32_t shared_bytes, bool finds)
 
 void AsyncCopies::begin_block() {
     std::fill(words_.begin(), words_.end(), 0);
-    for (Thread &thread : threads_) {
-        thread.committed = 0;
-        thread.pending.clear();
-    }
+    for (Thread &thread : threads_) thread.pending.clear();
 }
 
 void AsyncCopies::mark(uint64_t address, uint32_t bytes, uint16_t with) {

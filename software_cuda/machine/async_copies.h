@@ -51,7 +51,7 @@ public:
 private:
     static constexpr uint64_t kWord = 4;  // the least that a copy writes
     struct Thread {
-        uint64_t committed = 0;             // groups
+        uint64_t committed = 0;             // groups, of blocks before, too
         std::vector<CopyUnderWay> pending;  // the first issued first
     };
 

@@ -155,7 +155,7 @@ TEST(CopyForms, WaitForGroups) {
             expect_arrived(copies + wait, (1u << done) - 1);
             expect_arrived(copies + wait + wait, (1u << done) - 1);
         }
-        expect_arrived(copies + "cp.async.wait_group 4000000000;\n", 0);
+        expect_arrived(copies + "cp.async.wait_group 4294967295;\n", 0);
         expect_arrived(copies + "cp.async.wait_all;\n", (1u << groups) - 1);
     }
 }
