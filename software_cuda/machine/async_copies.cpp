@@ -13,10 +13,7 @@ AsyncCopies::AsyncCopies(uint32_t threads, uint32_t shared_bytes, bool finds)
 
 void AsyncCopies::begin_block() {
     std::fill(words_.begin(), words_.end(), 0);
-    for (Thread &thread : threads_) {
-        thread.committed = 0;
-        thread.pending.clear();
-    }
+    for (Thread &thread : threads_) thread.pending.clear();
 }
 
 void AsyncCopies::mark(uint64_t address, uint32_t bytes, uint16_t with) {
@@ -27,20 +24,6 @@ void AsyncCopies::issue(uint32_t thread, CopyUnderWay copy, uint32_t bytes) {
     copy.group = threads_[thread].committed;
     threads_[thread].pending.push_back(copy);
     mark(copy.address, bytes, static_cast<uint16_t>(thread + 1));
-}
-
-std::vector<CopyUnderWay> AsyncCopies::wait(const Program &program, uint32_t thread,
-                                            uint32_t groups) {
-    Thread &of = threads_[thread];
-    const auto done =
-        std::find_if(of.pending.begin(), of.pending.end(), [&](const CopyUnderWay &copy) {
-            return groups != kNone && copy.group + groups >= of.committed;
-        });
-    std::vector<CopyUnderWay> arrived(of.pending.begin(), done);
-    of.pending.erase(of.pending.begin(), done);
-    for (const CopyUnderWay &copy : arrived)
-        mark(copy.address, program.copies[copy.number].store.bytes, 0);
-    return arrived;
 }
 
 AsyncCopies::Found AsyncCopies::to(const Program &program, uint64_t address, uint32_t bytes) const {
@@ -106,11 +89,11 @@ void wait_for_copies(Frame &frame, const Instruction &i, uint32_t lanes) {
     if (!block.copies) return;
     for (uint32_t left = lanes; left; left &= left - 1) {
         const uint32_t thread = frame.warp * kLanes + static_cast<uint32_t>(std::countr_zero(left));
-        for (const CopyUnderWay &copy : block.copies->wait(*block.program, thread, i.target)) {
-            const uint32_t bytes = block.program->copies[copy.number].store.bytes;
-            std::memcpy(block.shared + copy.address, copy.bytes.data(), bytes);
-            block.observer->note_arrival(block, thread, copy.address, bytes);
-        }
+        block.copies->wait(*block.program, thread, i.target,
+                           [&](const CopyUnderWay &copy, uint32_t bytes) {
+                               std::memcpy(block.shared + copy.address, copy.bytes.data(), bytes);
+                               block.observer->note_arrival(block, thread, copy.address, bytes);
+                           });
     }
 }
 

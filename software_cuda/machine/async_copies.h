@@ -26,9 +26,20 @@ public:
     // Of `bytes` bytes, aligned to as many; the group is set here.
     void issue(uint32_t thread, CopyUnderWay copy, uint32_t bytes);
     void commit(uint32_t thread) { threads_[thread].committed++; }
-    // Takes out all copies, or those in no group but the last `groups` committed ones, in the order
-    // of their issue.
-    std::vector<CopyUnderWay> wait(const Program &program, uint32_t thread, uint32_t groups);
+    // Takes out all copies, or those in no group but the last `groups` committed ones: `arrive` of
+    // each and its bytes, in the order of their issue.
+    template<typename Arrive>
+    void wait(const Program &program, uint32_t thread, uint32_t groups, Arrive arrive) {
+        Thread &of = threads_[thread];
+        auto copy = of.pending.begin();
+        for (; copy != of.pending.end(); copy++) {
+            if (groups != kNone && copy->group + groups >= of.committed) break;
+            const uint32_t bytes = program.copies[copy->number].store.bytes;
+            mark(copy->address, bytes, 0);
+            arrive(*copy, bytes);
+        }
+        of.pending.erase(of.pending.begin(), copy);
+    }
 
     struct Found {
         uint32_t thread;
@@ -40,7 +51,7 @@ public:
 private:
     static constexpr uint64_t kWord = 4;  // the least that a copy writes
     struct Thread {
-        uint64_t committed = 0;             // groups
+        uint64_t committed = 0;             // groups, of blocks before, too
         std::vector<CopyUnderWay> pending;  // the first issued first
     };
 

@@ -270,7 +270,7 @@ void Observer::check_races(BlockState &block, uint32_t warp, const Access &acces
 // A lane reads what it receives, from rows whose addresses other lanes have.
 void Observer::check_matrix_races(BlockState &block, uint32_t warp, const Access &access) {
     const Instruction &i = *access.instruction;
-    if (std::popcount(access.lanes) != 8 * i.matrices) return;  // a fault has ended the launch
+    if (std::popcount(access.lanes) != 8 * i.matrices) return;  // what was found of it is enough
     Instruction part = i;
     part.op = Op::load;
     part.bytes = i.transposed ? 2 : 4;

@@ -55,12 +55,11 @@ uint32_t Observer::observe_parts(BlockState &block, uint32_t warp, const Access 
             addresses[lane] = access.addresses[lane] + (access.sizes[lane] & ~(2 * bytes - 1));
         });
         if (!lanes) continue;
-        block.sites[i.site] = {};  // which holds for one number of bytes
         const uint32_t inside = resolve(block, warp, {&part, addresses, lanes});
         right &= ~(lanes & ~inside);
         if (inside) check(block, warp, {&part, addresses, inside});
     }
-    block.sites[i.site] = {};
+    block.sites[i.site] = {};  // which holds for as many bytes as the last part has, or fewer
     if (settings_.count) {
         Access counted = access;
         counted.lanes = right & reading;

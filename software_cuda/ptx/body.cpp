@@ -115,7 +115,7 @@ void BodyParser::statement() {
         at = end + 1;
     }
     // Before its operands, which are of forms that no other instruction has.
-    if (s.name.starts_with("cp.async.bulk.")) refuse(s);
+    if (s.parts[0] == "cp" && s.name.find(".bulk.") != s.name.npos) refuse(s);
     while (!tokens_.take(";")) {
         if (tokens_.at_end()) fail("an instruction without end");
         s.operands.push_back(operand());

@@ -76,7 +76,6 @@ void BodyParser::copy(Statement &s) {
     Instruction &i = s.instruction;
     i.op = Op::copy;
     i.kind = InstructionClass::kGlobalLoad;
-    i.space = Space::kShared;
     i.bytes = static_cast<uint8_t>(bytes);
     i.a = accesses.load.a;
     i.b = accesses.store.a;

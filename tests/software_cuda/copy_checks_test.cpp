@@ -47,6 +47,10 @@ const WrongKernel kWrongCopies[] = {
      "st.shared.b64 [s], %rd2; cp.async.ca.shared.global [s+8], [%rd0], 8; " WAIT_ALL
      "ld.shared.v4.b32 {%r4, %r5, %r6, %r7}, [s]; ",
      Finding::kMissingWait, "shared load of 16 bytes at 0x0", Outcome::kDone, 1},
+    {"ReadsTheEndOfACopyUnderWay",
+     "cp.async.cg.shared.global [s], [%rd0], 16; ld.shared.b32 %r4, [s+12]; ",
+     "cp.async.cg.shared.global [s], [%rd0], 16; " WAIT_ALL "ld.shared.b32 %r4, [s+12]; ",
+     Finding::kMissingWait, "shared load of 4 bytes at 0xc", Outcome::kDone, 1},
     {"WritesToACopyUnderWay", SOURCE COPY COMMIT "st.shared.b32 [%r2], %r0; ",
      SOURCE COPY COMMIT WAIT_ALL "st.shared.b32 [%r2], %r0; ", Finding::kMissingWait,
      "shared store of 4 bytes"},
@@ -137,6 +141,16 @@ const WrongKernel kWrongCopies[] = {
     // Blocks have copies of their own; what is not waited for is no fault.
     {"TheNextBlockReadsACopyOfItsOwn", SOURCE COPY READ, SOURCE COPY, Finding::kMissingWait,
      "block (0,0,0)", Outcome::kDone, 64, 3},
+    // Block 0 has copied to the word before.
+    {"TheNextBlockReadsACopyBesideAnotherBlocks",
+     "setp.eq.u32 %p0, %r1, 0; @%p0 cp.async.ca.shared.global [s], [%rd0], 4; @%p0 exit; "
+     "st.shared.b32 [s], %r0; cp.async.ca.shared.global [s+4], [%rd0], 4; "
+     "ld.shared.b64 %rd3, [s]; ",
+     "setp.eq.u32 %p0, %r1, 0; @%p0 cp.async.ca.shared.global [s], [%rd0], 4; @%p0 exit; "
+     "st.shared.b32 [s], %r0; cp.async.ca.shared.global [s+4], [%rd0], 4; " WAIT_ALL
+     "ld.shared.b64 %rd3, [s]; ",
+     Finding::kMissingWait, "block (1,0,0), thread (0,0,0), copied by thread 0", Outcome::kDone, 1,
+     2},
 };
 
 class CopyChecks : public testing::TestWithParam<WrongKernel> {};
@@ -160,6 +174,60 @@ TEST(CopyCheck, MissingWaitsWithoutRaces) {
     EXPECT_TRUE(run(Check::kMemory)[0].shared);
     EXPECT_TRUE(run(Check::kNone).empty());
 }
+
+// Whatever the same instruction has read before: 8 bytes at 240 are inside, 16 are not.
+TEST(CopyCheck, BoundsOfSizesThatGrow) {
+    MachineCase c;
+    c.block.x = 1;
+    c.p0 = c.memory.allocate(250);
+    ASSERT_TRUE(c.memory.fill(c.p0, 1, 1, 250));
+    const auto run = [&](const char *last) {
+        return c.run(std::string("mov.b32 %r5, 8; again: "
+                                 "cp.async.cg.shared.global [s], [%rd0+240], 16, %r5; "
+                                 "cp.async.wait_all; add.u32 %r5, %r5, 2; setp.le.u32 %p0, %r5, ") +
+                     last + "; @%p0 bra again;");
+    };
+    EXPECT_EQ(run("10").status, Outcome::kDone);
+    EXPECT_TRUE(run("10").findings.empty());
+    EXPECT_EQ(run("12").status, Outcome::kIllegalAddress);
+    const Outcome whole = c.run(
+        "mov.b32 %r5, 8; again: cp.async.cg.shared.global [s], [%rd0+240], 16, %r5; "
+        "cp.async.wait_all; add.u32 %r5, %r5, 8; setp.le.u32 %p0, %r5, 16; @%p0 bra again;");
+    EXPECT_EQ(whole.status, Outcome::kIllegalAddress);
+    ASSERT_EQ(whole.findings.size(), 1u);
+    EXPECT_NE(whole.findings[0].message.find("global load of 16 bytes"), std::string::npos)
+        << whole.findings[0].message;
+}
+
+// Copies that a block has not waited for do not arrive in the next one, which waits.
+TEST(CopyCheck, CopiesEndWithTheirBlock) {
+    MachineCase c;
+    c.block.x = 1;
+    c.grid.x = 2;
+    c.p0 = c.memory.allocate(16);
+    c.p1 = c.memory.allocate(4);
+    ASSERT_TRUE(c.memory.fill(c.p0, 1, 4, 4));
+    const Outcome outcome = c.run(
+        "setp.eq.u32 %p0, %r1, 0; @%p0 cp.async.cg.shared.global [s], [%rd0], 16; @%p0 exit; "
+        "st.shared.b32 [s], 5; cp.async.wait_all; ld.shared.b32 %r4, [s]; "
+        "st.global.b32 [%rd1], %r4; ");
+    EXPECT_TRUE(outcome.findings.empty()) << outcome.findings[0].message;
+    uint32_t value = 0;
+    ASSERT_TRUE(c.memory.read(&value, c.p1, sizeof value));
+    EXPECT_EQ(value, 5u);
+}
+#undef SOURCE
+#undef COPY
+#undef COMMIT
+#undef WAIT_ALL
+#undef BARRIER
+#undef READ
+#undef READ_OTHER_WARP
+#undef READ_OTHER_LANE
+#undef READ_FIRST_IN_THREAD_32
+#undef FIRST_THREAD
+#undef ROWS
+#undef LDMATRIX
 
 }  // namespace
 

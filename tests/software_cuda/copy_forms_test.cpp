@@ -155,7 +155,7 @@ TEST(CopyForms, WaitForGroups) {
             expect_arrived(copies + wait, (1u << done) - 1);
             expect_arrived(copies + wait + wait, (1u << done) - 1);
         }
-        expect_arrived(copies + "cp.async.wait_group 4000000000;\n", 0);
+        expect_arrived(copies + "cp.async.wait_group 4294967295;\n", 0);
         expect_arrived(copies + "cp.async.wait_all;\n", (1u << groups) - 1);
     }
 }
@@ -234,6 +234,10 @@ TEST(CopyForms, AreRefusedWhereTheyAreNotKnown) {
         "cp.async.bulk.tensor.1d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%r3], "
         "[%rd3, {%r4}], [%r5];",
         "tile.mbarrier::complete_tx::bytes' is not known");
+    expect(
+        "cp.reduce.async.bulk.tensor.1d.global.shared::cta.add.tile.bulk_group [%rd3, {%r4}], "
+        "[%r3];",
+        "tile.bulk_group' is not known");
     expect("cp.async.cg.shared.global [%r3], [%rd3], 8;", "of 8 bytes is not known");
     expect("cp.async.ca.shared.global [%r3], [%rd3], 12;", "of 12 bytes is not known");
     expect("cp.async.ca.shared.global [%r3], [%rd3], %r4;", "without a number");

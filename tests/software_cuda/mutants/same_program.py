@@ -5,18 +5,21 @@ import functools
 import re
 
 BARRIER = re.compile(r"bar(rier)?\.sync\b")
-ACCESS = re.compile(r"(ld|st|atom|red)\.(?!param)\S+")
+ACCESS = re.compile(r"(ld|ldmatrix|st|atom|red)\.(?!param)\S+")
+COPY = re.compile(r"cp\.async\.(c[ag]\.shared|wait)")  # a store both when it is issued and when it is there
 SPACES = ("shared", "global")
 
 
 def accesses_of(text):
     """The kinds of memory that an instruction accesses, and whether it writes. What is read by way of
     .nc nobody writes; an address without a kind is of any."""
+    if copy := COPY.match(text):
+        return {("shared", True)} | ({("global", False)} if copy[1] != "wait" else set())
     access = ACCESS.match(text)
     if not access or ".nc" in access[0]:
         return set()
     named = [space for space in SPACES if f".{space}" in access[0]] or SPACES
-    return {(space, access[1] != "ld") for space in named}
+    return {(space, access[1] not in ("ld", "ldmatrix")) for space in named}
 
 
 class Code:
