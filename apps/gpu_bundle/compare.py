@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Adds PyTorch's times to the results of bench on CUDA, and prints what came out.
 
-    compare.py FOLDER    of the bench-*.json that run.sh wrote; writes results.json and summary.md there
+    compare.py FOLDER    of the bench-*.json that run.sh wrote; writes results.json and summary.md there, after
+                         each of them
 
 Where PyTorch is missing the tables have our times alone. PyTorch's calls are timed by the device's
 events, over copies of the inputs in turn, as many as bench has; without TF32, with cuDNN's own
@@ -334,12 +335,16 @@ def heading(results, found):
     return lines
 
 
+def run_of(result):
+    """The run of bench that it is of."""
+    return tuple(result[name] for name in ("family", "type", "layout", "list", "batch"))
+
+
 def summary(results, found):
     """The table of a line for each run of bench."""
     lines = ["| family | type | layout | list | batch | cases | failed | ratio | least | most | rate | of ceiling |",
              "|---|---|---|---|---|---:|---:|---:|---:|---:|---:|---:|"]
-    key = lambda r: (r["family"], r["type"], r["layout"], r["list"], r["batch"])
-    for names, some in group_by(results, key).items():
+    for names, some in group_by(results, run_of).items():
         good = [r for r in some if not r["failure"]]
         ratios = [r["ratio"] for r in good if "PyTorch" in r["peers"]]
         cells = [*names, len(some), len(some) - len(good)]
@@ -350,6 +355,14 @@ def summary(results, found):
         cells += [f"{rate:.0f} {unit}" if good else "", f"{rate / ceiling:.3f}" if ceiling else ""]
         lines.append("| " + " | ".join(map(str, cells)) + " |")
     return lines
+
+
+def write(folder, results, found):
+    """Of what there is so far; returns the page."""
+    page = heading(results, found) + summary(results, found)
+    (folder / "results.json").write_text(json.dumps({"ceilings": found, "results": results}, indent=1))
+    (folder / "summary.md").write_text("\n".join(page) + "\n")
+    return page
 
 
 def main():
@@ -367,15 +380,17 @@ def main():
         torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
         torch.backends.cudnn.benchmark = True
         found = ceilings()
+        last = run_of(results[0])
         for result in results:
+            if run_of(result) != last:
+                write(folder, results, found)
+                last = run_of(result)
             try:
                 compare(result)
             except Exception as error:  # one call that PyTorch refuses must not hide the others
                 result["peer_failure"] = str(error)
                 print(f"PyTorch, {result['family']} {result['case']}: {error}"[:300])
-    page = heading(results, found) + summary(results, found)
-    (folder / "results.json").write_text(json.dumps({"ceilings": found, "results": results}, indent=1))
-    (folder / "summary.md").write_text("\n".join(page) + "\n")
+    page = write(folder, results, found)
     print("\n".join([*map(line_of, results), "", *page]))
     return 1 if any(result["failure"] for result in results) else 0
 
