@@ -30,8 +30,11 @@ class WidenVectors : public IRMutator {
     }
 
     // The place of a vector in words; undefined where it is none of four of them.
-    Expr words_at(Type type, const Expr &index, const ModulusRemainder &alignment) const {
+    Expr words_at(Type type, const Expr &index, const Parameter &buffer,
+                  const ModulusRemainder &alignment) const {
         const Ramp *ramp = index.as<Ramp>();
+        // What a kernel allocates begins at more.
+        if (buffer.defined() && buffer.host_alignment() < 4 * kWords) return Expr();
         if (!in_device_ || type.bits() != 16 || type.lanes() != kLanes || !ramp ||
             !is_const_one(ramp->stride))
             return Expr();
@@ -58,7 +61,7 @@ class WidenVectors : public IRMutator {
     }
 
     Expr visit(const Load *op) override {
-        const Expr at = words_at(op->type, op->index, op->alignment);
+        const Expr at = words_at(op->type, op->index, op->param, op->alignment);
         if (!at.defined() || !always(op->predicate)) return IRMutator::visit(op);
         return Reinterpret::make(op->type,
                                  Load::make(UInt(32, kWords), op->name, at, op->image, op->param,
@@ -66,7 +69,7 @@ class WidenVectors : public IRMutator {
     }
 
     Stmt visit(const Store *op) override {
-        const Expr at = words_at(op->value.type(), op->index, op->alignment);
+        const Expr at = words_at(op->value.type(), op->index, op->param, op->alignment);
         if (!at.defined() || !always(op->predicate)) return IRMutator::visit(op);
         return Store::make(op->name, words_of(mutate(op->value)), at, op->param, const_true(kWords),
                            ModulusRemainder(kWords, 0));

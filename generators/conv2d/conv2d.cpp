@@ -172,8 +172,12 @@ Conv2dSliced conv2d_products(const Conv2dOperands &op, bool transposes) {
     const Expr zero = cast(op.type, 0);
     Conv2dSliced stages;
     stages.padded = Func("padded");
+    // One comparison, for what is below zero is above all sizes.
+    const auto within = [](const Expr &place, const Expr &size) {
+        return cast<uint32_t>(place) < cast<uint32_t>(size);
+    };
     Expr inside = first < op.channels;
-    if (!op.pointwise) inside = inside && x >= 0 && x < op.width && y >= 0 && y < op.height;
+    if (!op.pointwise) inside = inside && within(x, op.width) && within(y, op.height);
     stages.padded(c, g, x, y, n) = select(
         inside, op.input(there, g, clamp(x, 0, op.width - 1), clamp(y, 0, op.height - 1), n), zero);
     Func weight = op.weight;
