@@ -54,13 +54,13 @@ KernelCounts kernel_of(const json &counts) {
 double Instructions::of_threads() const { return sum_of(threads); }
 double Instructions::of_warps() const { return sum_of(warps); }
 
+double Instructions::number_of(const std::map<std::string, uint64_t> &of, const char *name) {
+    const auto found = of.find(name);
+    return found == of.end() ? 0 : static_cast<double>(found->second);
+}
+
 double Instructions::multiply_adds() const {
-    double sum = 0;
-    for (const char *name : {"multiply-add", "tensor"}) {
-        if (const auto found = threads.find(name); found != threads.end())
-            sum += static_cast<double>(found->second);
-    }
-    return sum;
+    return number_of(threads, "multiply-add") + number_of(threads, "tensor");
 }
 
 double Instructions::share_of_multiply_adds() const {

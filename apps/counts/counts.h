@@ -22,9 +22,11 @@ struct Traffic {
 struct Instructions {
     std::map<std::string, uint64_t> threads, warps;
 
+    static double number_of(const std::map<std::string, uint64_t> &of, const char *name);
+
     double of_threads() const;
     double of_warps() const;
-    double multiply_adds() const;  // of threads; tensor instructions, of which there are none, too
+    double multiply_adds() const;           // of threads; tensor instructions too
     double share_of_multiply_adds() const;  // 0 where nothing was executed
 };
 

@@ -19,10 +19,23 @@ constexpr int kRegisters = 65536, kUnitOfRegisters = 256, kReservedBytes = kKiB;
 // 3.35 TB/s) and "A100 Tensor Core GPU" (19.5 TFLOPS, 2039 GB/s, 80 GB SXM), and its paper "NVIDIA
 // Ada GPU Architecture" (82.6 TFLOPS, 1008 GB/s). The rest: CUDA C++ Programming Guide, "Arithmetic
 // Instructions" and "Technical Specifications per Compute Capability".
+//
+// Tensor cores, dense, of f16 with f32 sums: 989.4, 312 and 165.2 TFLOPS of the same sources, at
+// the clock here. Of Hopper's mma.sync reaches 62.9 % (Luo and others, Benchmarking and Dissecting
+// the Nvidia Hopper GPU Architecture via Microbenchmarking, arXiv 2402.13499).
+constexpr double kProduct = 16 * 8 * 16;  // multiply-adds of f16
+
+double products(double flops, double multiprocessors, double clock) {
+    return flops / 2 / (multiprocessors * clock) / kProduct;
+}
+
 const Gpu kGpus[] = {
-    {"H100 SXM", 132, 1.98e9, 128, 3.35 * kTera, 64, 32, 228 * kKiB},
-    {"A100 SXM", 108, 1.41e9, 64, 2.039 * kTera, 64, 32, 164 * kKiB},
-    {"RTX 4090", 128, 2.52e9, 128, 1.008 * kTera, 48, 24, 100 * kKiB},
+    {"H100 SXM", 132, 1.98e9, 128, 0.629 * products(989.4 * kTera, 132, 1.98e9), 3.35 * kTera, 64,
+     32, 228 * kKiB},
+    {"A100 SXM", 108, 1.41e9, 64, products(312 * kTera, 108, 1.41e9), 2.039 * kTera, 64, 32,
+     164 * kKiB},
+    {"RTX 4090", 128, 2.52e9, 128, products(165.2 * kTera, 128, 2.52e9), 1.008 * kTera, 48, 24,
+     100 * kKiB},
 };
 
 int rounded_up(int value, int unit) { return (value + unit - 1) / unit * unit; }
@@ -44,7 +57,10 @@ Roofline roofline(const KernelCounts &kernel, const Gpu &gpu) {
         static_cast<double>(kernel.global_loads.distinct + kernel.global_stores.distinct);
     const auto wavefronts =
         static_cast<double>(kernel.shared_loads.moved + kernel.shared_stores.moved);
-    return {{{{"multiply-adds", executed.multiply_adds() / (gpu.multiply_adds * cycles)},
+    return {{{{"multiply-adds", Instructions::number_of(executed.threads, "multiply-add") /
+                                    (gpu.multiply_adds * cycles)},
+              {"tensor cores",
+               Instructions::number_of(executed.warps, "tensor") / (gpu.products * cycles)},
               {"instructions", executed.of_warps() / (kIssued * cycles)},
               {"shared memory", wavefronts / (kWavefronts * cycles)},
               {"memory", sectors * kSector / gpu.bytes_a_second}}}};

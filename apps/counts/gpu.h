@@ -15,6 +15,7 @@ struct Gpu {
     double multiprocessors;
     double clock;           // Hz, the boost clock
     double multiply_adds;   // f32, that a multiprocessor ends a cycle
+    double products;        // mma.sync of 16x8x16, or of other types as many bytes, likewise
     double bytes_a_second;  // of memory
     int warps, blocks;      // that a multiprocessor holds
     int shared_bytes;       // of a multiprocessor
@@ -29,12 +30,12 @@ struct Bound {
     double seconds;
 };
 
-// A kernel takes no less time than each of its parts: multiply-adds and instructions at the rate
-// at which they are issued, wavefronts of shared memory, and from memory the sectors that are not
-// the same, once. Only as many multiprocessors work as there are blocks. Caches are not modelled:
-// what misses them takes longer.
+// A kernel takes no less time than each of its parts: multiply-adds, instructions of tensor cores
+// and all instructions at the rates at which they end or are issued, wavefronts of shared memory,
+// and from memory the sectors that are not the same, once. Only as many multiprocessors work as
+// there are blocks. Caches are not modelled: what misses them takes longer.
 struct Roofline {
-    std::array<Bound, 4> bounds;
+    std::array<Bound, 5> bounds;
 
     const Bound &highest() const;
 };

@@ -31,7 +31,19 @@ TEST(Roofline, NamesTheMultiplyAdds) {
     const Roofline roof = roofline(one, gpu_named("A100 SXM"));
     EXPECT_EQ(roof.highest().part, "multiply-adds");
     EXPECT_DOUBLE_EQ(roof.highest().seconds, 1000 / 1.41e9);
-    EXPECT_DOUBLE_EQ(roof.bounds[1].seconds, 500 / 1.41e9) << "two of four instructions a cycle";
+    EXPECT_EQ(roof.bounds[2].part, "instructions");
+    EXPECT_DOUBLE_EQ(roof.bounds[2].seconds, 500 / 1.41e9) << "two of four instructions a cycle";
+}
+
+TEST(Roofline, NamesTheTensorCores) {
+    KernelCounts one = kernel();
+    one.instructions.threads["tensor"] = 108 * 32 * 500;
+    one.instructions.warps["tensor"] = 108 * 500;
+    const Roofline roof = roofline(one, gpu_named("A100 SXM"));
+    EXPECT_EQ(roof.highest().part, "tensor cores");
+    // 312 TFLOPS are half a product of 2048 multiply-adds a cycle and multiprocessor.
+    EXPECT_NEAR(roof.highest().seconds, 1000 / 1.41e9, 0.001 * 1000 / 1.41e9);
+    EXPECT_EQ(roof.bounds[0].seconds, 0) << "they are no multiply-adds of f32";
 }
 
 TEST(Roofline, NamesTheInstructions) {
