@@ -119,7 +119,7 @@ row(cpu  any                    packed                broadcast         f32,f16,
 # channels at a time; the last rung stages nothing and fits every device. Budgets: shared bytes are what was measured,
 # registers what ptxas may use, for it spills nothing then: of 256 threads, 64 are four blocks a multiprocessor, 80
 # three. 1x1_small: rows of a strided image are shorter than a tile of 64 pixels (0.08 of cuDNN's speed at 14x14).
-# Because an application with all rows has to stay under 8 MB, 3x3_large and 3x3_small are for f32, few for f32 and f16,
+# Because an application with all rows has to stay under 10 MB, 3x3_large and 3x3_small are for f32, few for f32 and f16,
 # 1x1_small of 16 bits for nhwc, depthwise tiles for f32; and what is large or special is for CUDA alone.
 # matrices: tensor cores. On an H100, ResNet-50 of bf16 at batch 32, 64 filters by 128 pixels are the fastest of seven
 # tiles for 1x1 filters, as for up to 64 filters; 128 by 64 for others, whose pixels' places cost more to find. Tiles
@@ -133,9 +133,9 @@ row(cuda depthwise5x5_s1        depthwise_tiles  tile_of_groups    f32          
 row(cuda depthwise5x5_s2        depthwise_tiles  tile_of_groups    f32           nhwc,nchw  -                                                                  shared:29952,registers:128,conflicts:1.85,sectors:1.3          short depthwise 5x5 stride_2)
 row(cuda depthwise7x7_s1        depthwise_tiles  tile_of_groups    f32           nhwc,nchw  -                                                                  shared:45696,registers:72,conflicts:1.45,sectors:1.7           short depthwise 7x7 stride_1)
 row(gpu  depthwise              depthwise        thread_per_group  f32,f16,bf16  nhwc,nchw  -                                                                  shared:0,registers:40,sectors:2.9                              short depthwise)
-row(cuda matrices_1x1           products         matrices          f16,bf16      nhwc       tile_k:64,warps_k:2,tile_x:128,warps_x:2                           shared:49152,registers:128                                     vectors few_steps 1x1 out_h<=1)
-row(cuda matrices_64            products         matrices          f16,bf16      nhwc       tile_k:64,warps_k:2,tile_x:128,warps_x:2                           shared:49152,registers:136                                     vectors few_steps filters_per_group<=64)
-row(cuda matrices               products         matrices          f16,bf16      nhwc       -                                                                  shared:49152,registers:128                                     vectors few_steps)
+row(cuda matrices_1x1           products         matrices          f16,bf16      nhwc       tile_k:64,warps_k:2,tile_x:128,warps_x:2                           shared:49152,registers:128,conflicts:1.0,sectors:1.0,fma:0.25  vectors few_steps 1x1 out_h<=1)
+row(cuda matrices_64            products         matrices          f16,bf16      nhwc       tile_k:64,warps_k:2,tile_x:128,warps_x:2                           shared:49152,registers:136,conflicts:1.0,sectors:1.0,fma:0.15  vectors few_steps filters_per_group<=64)
+row(cuda matrices               products         matrices          f16,bf16      nhwc       -                                                                  shared:49152,registers:128,conflicts:1.0,sectors:1.0,fma:0.2   vectors few_steps)
 row(cuda 1x1_small              sliced           staged            f32           nhwc,nchw  tile_x:8,threads_x:4,tile_y:8,threads_y:4                          shared:4224,registers:64,conflicts:1.5,sectors:1.95,fma:0.6    short 1x1 out_w<=31 out_h>=4)
 row(cuda 1x1_small              sliced           staged            f16,bf16      nhwc       tile_x:8,threads_x:4,tile_y:8,threads_y:4                          shared:4224,registers:64,conflicts:1.0,sectors:2.55,fma:0.65   short 1x1 out_w<=31 out_h>=4)
 row(gpu  1x1                    sliced           staged            f32,f16,bf16  nhwc,nchw  -                                                                  shared:4224,registers:64,conflicts:1.0,sectors:1.75,fma:0.6    short 1x1)
