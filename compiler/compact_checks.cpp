@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/module_like.h"
 #include "runtime/src/buffer_checks.h"
 
 using namespace Halide;
@@ -198,15 +199,8 @@ private:
 Module compact_checks(const Module &module) {
     // A query is answered before the buffers are checked.
     if (!module.target().has_feature(Target::NoBoundsQuery)) return module;
-    Module result(module.name(), module.target(), module.get_metadata_name_map());
-    result.set_any_strict_float(module.any_strict_float());
+    Module result = module_like(module);
     for (const Buffer<void> &buffer : module.buffers()) result.append(buffer);
-    for (const Module &other : module.submodules()) result.append(other);
-    // What readers see of the pipeline before it is lowered.
-    if (module.get_conceptual_stmt().defined())
-        result.set_conceptual_code_stmt(module.get_conceptual_stmt());
-    if (const AutoSchedulerResults *scheduled = module.get_auto_scheduler_results())
-        result.set_auto_scheduler_results(*scheduled);
     const Expr user_context = module.target().has_feature(Target::UserContext)
                                   ? Variable::make(type_of<void *>(), "__user_context")
                                   : reinterpret(type_of<void *>(), make_zero(UInt(64)));

@@ -5,6 +5,8 @@
 #include <optional>
 #include <string_view>
 
+#include "compiler/module_like.h"
+
 using namespace Halide;
 using namespace Halide::Internal;
 
@@ -51,8 +53,7 @@ private:
 Module replace_device_code(
     const Module &module,
     const std::function<std::string(DeviceCode, const std::string &text)> &replace) {
-    Module result(module.name(), module.target(), module.get_metadata_name_map());
-    result.set_any_strict_float(module.any_strict_float());
+    Module result = module_like(module);
     std::map<std::string, int> sizes;
     for (const Buffer<void> &buffer : module.buffers()) {
         const std::string text(static_cast<const char *>(buffer.data()), buffer.size_in_bytes());
