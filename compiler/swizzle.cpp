@@ -1,6 +1,8 @@
 #include "compiler/swizzle.h"
 
 #include <map>
+#include <set>
+#include <sstream>
 
 using namespace Halide;
 using namespace Halide::Internal;
@@ -14,6 +16,8 @@ constexpr int kWords = 4;
 // Copies to a tile, by whole vectors.
 class SwizzleStores : public IRMutator {
 public:
+    std::set<int64_t> copied;  // starts of tiles
+
     explicit SwizzleStores(const std::vector<Tile> &tiles) : tiles_(tiles) {}
 
     using IRMutator::mutate;
@@ -33,13 +37,30 @@ private:
         return IRMutator::visit(op);
     }
 
+    // Elements that are copied one by one would be where no matrix is read from.
+    void refuse(const std::string &memory, Type type, const Expr &index) const {
+        for (const Tile &tile : tiles_) {
+            if (memory != tile.memory || type.bits() != 16) continue;
+            std::ostringstream message;
+            message << "tensor cores: a tile of " << memory
+                    << " is copied, or read, by other than vectors of 16 bytes: " << index << "\n";
+            throw CompileError(message.str());
+        }
+    }
+    Expr visit(const Load *op) override {
+        refuse(op->name, op->type, op->index);
+        return IRMutator::visit(op);
+    }
+
     Stmt visit(const Store *op) override {
+        refuse(op->name, op->value.type(), op->index);
         const Ramp *ramp = op->index.as<Ramp>();
         if (!ramp || op->value.type() != UInt(32, kWords)) return IRMutator::visit(op);
         for (const Tile &tile : tiles_) {
             if (op->name != tile.memory) continue;
             const Expr first = simplify(substitute(zeros_, ramp->base) * 2);
             if (!is_const(first, tile.start)) continue;
+            copied.insert(tile.start);
             const Expr base = swizzled(ramp->base, tile.shift - 2, kWords);
             return Store::make(op->name, op->value, Ramp::make(base, 1, kWords), op->param,
                                op->predicate, op->alignment);
@@ -55,7 +76,13 @@ Expr swizzled(const Expr &place, int shift, int vector) {
 }
 
 Stmt swizzle_copies(const Stmt &stmt, const std::vector<Tile> &tiles) {
-    return SwizzleStores(tiles).mutate(stmt);
+    SwizzleStores stores(tiles);
+    const Stmt result = stores.mutate(stmt);
+    for (const Tile &tile : tiles)
+        if (!stores.copied.count(tile.start))
+            throw CompileError("tensor cores: no copy of vectors begins where a tile of " +
+                               tile.memory + " does\n");
+    return result;
 }
 
 }  // namespace hk::compiler

@@ -22,7 +22,8 @@ struct Tile {
 // A place, in units of which a vector is so many, or the other way round.
 Halide::Expr swizzled(const Halide::Expr &place, int shift, int vector);
 
-// Copies of whole vectors to these tiles, of four words each.
+// Copies of whole vectors to these tiles, of four words each. Throws Halide::CompileError where a
+// tile has others, or none.
 Halide::Internal::Stmt swizzle_copies(const Halide::Internal::Stmt &stmt,
                                       const std::vector<Tile> &tiles);
 

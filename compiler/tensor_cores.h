@@ -8,10 +8,9 @@
 //
 // becomes products of a warp's threads together. Threads are 4 in x by 8 in y. Of `columns`,
 // channels of the output, a thread has multiples of 8, its neighbour in x the next 8; of `rows`,
-// pixels, pairs, its neighbour in y another. Both are in shared memory, terms next to each other, a
-// row (column) from the next a constant number of them, so that a thread reads 16 bytes: its terms
-// of two products. Which terms those are makes no difference to the sum, so long as they are the
-// same ones of both factors.
+// pixels, pairs, its neighbour in y another. Both are in shared memory, 32 terms next to each
+// other, 64 bytes, then the next row (column), in tiles that are copied by vectors of 16 bytes:
+// those change places (compiler/swizzle.h), so that ldmatrix meets no bank twice.
 //
 // The order of the sum is the unit's. All of this is checked as it is read: what differs throws
 // Halide::CompileError. On other devices the loop is what it says.

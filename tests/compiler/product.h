@@ -20,6 +20,7 @@ struct Product {
     int lanes_x = 4, lanes_y = 8;  // threads
     int apart = 32;                // elements from a column in shared memory to the next
     const char *loop = "product";
+    int vector = 8;        // elements that are copied at once
     bool squared = false;  // sums of what is no product of two factors
     int stages = 1;        // of the copies
 
@@ -28,7 +29,7 @@ struct Product {
         ImageParam in(type, 2, "in"), filter(type, 2, "filter_in");
         Func columns("columns"), rows("rows"), sum("sum"), out("out");
         Var k("k"), x("x"), c("c"), kt("kt"), ki("ki"), xi("xi"), px("px"), block("block"),
-            t0("t0"), t1("t1");
+            t0("t0"), t1("t1"), lane("lane");
         RDom r(0, 32, 0, in.dim(0).extent() / 32, "r");
         columns(c, k) = filter(c, k);
         rows(c, x) = in(c, x);
@@ -70,9 +71,10 @@ struct Product {
                 .bound_extent(c, 32)
                 .align_storage(c, apart)
                 .split(c, t0, c, 8)
+                .split(c, c, lane, vector)
                 .split(other, other, t1, 8)
-                .reorder(c, other, t0, t1)
-                .vectorize(c)
+                .reorder(lane, c, other, t0, t1)
+                .vectorize(lane)
                 .gpu_threads(t0, t1);
         }
         Pipeline pipeline(out);
