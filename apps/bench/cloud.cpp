@@ -1,7 +1,9 @@
 #include "cloud.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <random>
+#include <string>
 
 #include "pointcloud/cloud.h"
 
@@ -9,10 +11,19 @@ namespace hk::bench {
 
 namespace {
 
+// A bundle has the scan beside the program, for machines without the sources.
+std::string scan() {
+    namespace fs = std::filesystem;
+    std::error_code none;
+    const fs::path program = fs::read_symlink("/proc/self/exe", none);
+    const fs::path beside = program.parent_path() / fs::path(HK_SCAN).filename();
+    return fs::exists(beside, none) ? beside.string() : HK_SCAN;
+}
+
 // Of the scan, whose unit is a centimetre, at 33 cm: 11 voxels of 16, chosen at random: all would
 // have 8.6 neighbours each.
 Tensor thinned_scan() {
-    const pointcloud::Points points = pointcloud::read_points(HK_SCAN);
+    const pointcloud::Points points = pointcloud::read_points(scan());
     const Tensor all = pointcloud::voxelised(points, 33).coordinates;
     std::mt19937 random(1);
     int64_t kept = 0;

@@ -17,7 +17,7 @@ baselines are held against *memcpy* of as many bytes, a bound. Written by `make 
 measured, and what the baselines are given: [benchmarking.md](benchmarking.md).
 """
 BY_LIST = ("conv2d", "f32")  # whose lists are lines of the summary: networks
-GPUS = "GPUs are not in these tables: [what was measured on one]({documents}performance/nvidia-h200.md)."
+GPUS = "GPUs are not in these tables: [what was measured on one]({documents}performance/nvidia-h100.md)."
 
 
 def name_of(what):
