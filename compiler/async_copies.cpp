@@ -161,24 +161,15 @@ private:
                                  call("hk_cp_async_commit"),
                                  numbers_.set(left(), numbers_[left()] - 1),
                                  numbers_.set(write(), after(numbers_[write()]))};
-        Expr carry = const_true();
-        std::vector<Expr> next(values.size());
-        for (int i = loops_ - 1; i >= 0; i--) {
-            const Nest::Level &level = nest_.levels()[i];
-            const Expr last = values[i] == level.min + level.extent - 1;
-            next[i] = select(carry, select(last, level.min, values[i] + 1), values[i]);
-            carry = carry && last;
-        }
-        Stmt stores;
+        const std::vector<Expr> next = nest_.after(values).values;
         std::vector<std::string> names;
         std::vector<Stmt> sets;
         for (int i = 0; i < loops_; i++) {
             names.push_back(unique_name("next"));
             sets.push_back(numbers_.set(i, Variable::make(Int(32), names.back())));
         }
-        stores = Block::make(sets);
-        for (int i = loops_ - 1; i >= 0; i--)
-            stores = LetStmt::make(names[i], simplify(next[i]), stores);
+        Stmt stores = Block::make(sets);
+        for (int i = loops_ - 1; i >= 0; i--) stores = LetStmt::make(names[i], next[i], stores);
         all.push_back(stores);
         return Block::make(all);
     }

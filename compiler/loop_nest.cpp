@@ -92,26 +92,31 @@ Stmt Nest::first(const Stmt &stmt) const {
     return IfThenElse::make(simplify(some), at(mins, stmt));
 }
 
-Stmt Nest::next(const Stmt &stmt) const {
-    Expr carry = const_true();
-    std::vector<Expr> values(levels_.size());
+Nest::Step Nest::after(const std::vector<Expr> &values) const {
+    Step step{std::vector<Expr>(values.size()), const_true()};
     for (size_t i = levels_.size(); i-- > 0;) {
         const Level &level = levels_[i];
-        const Expr var = Variable::make(Int(32), level.name);
-        const Expr last = var == level.min + level.extent - 1;
-        values[i] = select(carry, select(last, level.min, var + 1), var);
-        carry = simplify(carry && last);
+        const Expr last = values[i] == level.min + level.extent - 1;
+        step.values[i] =
+            simplify(select(step.is_last, select(last, level.min, values[i] + 1), values[i]));
+        step.is_last = simplify(step.is_last && last);
     }
+    return step;
+}
+
+Stmt Nest::next(const Stmt &stmt) const {
+    std::vector<Expr> values, next;
     std::vector<std::string> names;
-    std::vector<Expr> next;
     for (const Level &level : levels_) {
+        values.push_back(Variable::make(Int(32), level.name));
         names.push_back(unique_name(level.name + ".next"));
         next.push_back(Variable::make(Int(32), names.back()));
     }
+    const Step step = after(values);
     Stmt result = at(next, stmt);
     for (size_t i = levels_.size(); i-- > 0;)
-        result = LetStmt::make(names[i], simplify(values[i]), result);
-    return IfThenElse::make(!carry, result);
+        result = LetStmt::make(names[i], step.values[i], result);
+    return IfThenElse::make(!step.is_last, result);
 }
 
 void Nest::bind(Scope<> &names) const {

@@ -35,6 +35,14 @@ public:
     const Halide::Internal::Stmt &body() const { return body_; }
     Halide::Internal::Stmt around(Halide::Internal::Stmt body) const;
 
+    // The values of the step after the one of these, and whether that is the last, which the first
+    // follows.
+    struct Step {
+        std::vector<Halide::Expr> values;
+        Halide::Expr is_last;
+    };
+    Step after(const std::vector<Halide::Expr> &values) const;
+
     // The statement for the step of these values of the loops.
     Halide::Internal::Stmt at(const std::vector<Halide::Expr> &values,
                               Halide::Internal::Stmt stmt) const;

@@ -56,9 +56,9 @@ public:
 
     size_t add(const Factor &factor) {
         const auto found = std::find(elements_.begin(), elements_.end(), factor);
+        const auto place = static_cast<size_t>(found - elements_.begin());
         if (found == elements_.end()) elements_.push_back(factor);
-        return static_cast<size_t>(std::find(elements_.begin(), elements_.end(), factor) -
-                                   elements_.begin());
+        return place;
     }
 
     size_t size() const { return elements_.size(); }

@@ -122,7 +122,7 @@ row(cpu  any                    packed                broadcast         f32,f16,
 # Because an application with all rows has to stay under 10 MB, 3x3_large and 3x3_small are for f32, few for f32 and f16,
 # 1x1_small of 16 bits for nhwc, depthwise tiles for f32; and what is large or special is for CUDA alone.
 # matrices: tensor cores. On an H100, ResNet-50 of bf16 at batch 32, 64 filters by 128 pixels are the fastest of seven
-# tiles for 1x1 filters, as for up to 64 filters; 128 by 64 for others, whose pixels' places cost more to find. Tiles
+# tiles (explorer run conv2d resnet50 --type bf16 --knobs …) for 1x1 filters, as for up to 64 filters; 128 by 64 for others, whose pixels' places cost more to find. Tiles
 # whose warps have 64 by 64 sums have fewer instructions and are slower: two blocks a multiprocessor, not four.
 #        row                    algorithm        schedule          types         layouts    knobs                                                              budget                                                         where
 row(cuda depthwise3x3_s1_small  depthwise_tiles  tile_of_groups    f32           nhwc       tile_x:8,each_y:2                                                  shared:13952,registers:64,conflicts:1.2,sectors:1.0            short depthwise 3x3 stride_1 out_w<=8)

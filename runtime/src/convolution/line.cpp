@@ -53,6 +53,7 @@ bool is_aligned(const Conv2dProblem &problem, std::initializer_list<const Buffer
 }
 
 bool takes_line(const KernelInfo &kernel) {
+    if (kernel.device != DeviceType::cuda) return false;  // no search in a CPU's calls
     return std::ranges::any_of(kernel.loaded().arguments, [](const KernelArgument &argument) {
         return std::strcmp(argument.name, "columns") == 0;
     });
