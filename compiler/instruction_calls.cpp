@@ -34,6 +34,9 @@ constexpr Function kFunctions[] = {
      "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"},
     {"hk_mma_bf16", Function::Kind::product, 10,
      "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32"},
+    // Names that others begin with come after those.
+    {"hk_ldmatrix_trans", Function::Kind::matrices, 1,
+     "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16"},
     {"hk_ldmatrix", Function::Kind::matrices, 1, "ldmatrix.sync.aligned.m8n8.x4.shared.b16"},
     {"hk_cp_async_copy", Function::Kind::copy, 6, "cp.async.cg.shared.global"},
     {"hk_cp_async_commit", Function::Kind::commit, 0, "cp.async.commit_group"},

@@ -11,7 +11,14 @@ namespace hk::compiler {
 
 namespace {
 
-constexpr int kWords = 4;
+constexpr int kWords = 4, kWordBytes = 4, kVectorBytes = kWords * kWordBytes;
+
+// A place, in units of so many bytes.
+Expr swizzled(const Expr &place, const Tile &tile, int unit) {
+    int shift = tile.shift;
+    for (int bytes = unit; bytes > 1; bytes /= 2) shift--;
+    return place ^ (((place >> shift) & tile.mask) * (kVectorBytes / unit));
+}
 
 // Copies to a tile, by whole vectors.
 class SwizzleStores : public IRMutator {
@@ -61,7 +68,7 @@ private:
             const Expr first = simplify(substitute(zeros_, ramp->base) * 2);
             if (!is_const(first, tile.start)) continue;
             copied.insert(tile.start);
-            const Expr base = swizzled(ramp->base, tile.shift - 2, kWords);
+            const Expr base = swizzled(ramp->base, tile, kWordBytes);
             return Store::make(op->name, op->value, Ramp::make(base, 1, kWords), op->param,
                                op->predicate, op->alignment);
         }
@@ -71,9 +78,7 @@ private:
 
 }  // namespace
 
-Expr swizzled(const Expr &place, int shift, int vector) {
-    return place ^ (((place >> shift) & 3) * vector);
-}
+Expr swizzled(const Expr &place, const Tile &tile) { return swizzled(place, tile, 1); }
 
 Stmt swizzle_copies(const Stmt &stmt, const std::vector<Tile> &tiles) {
     SwizzleStores stores(tiles);

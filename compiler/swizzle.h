@@ -8,19 +8,17 @@
 
 namespace hk::compiler {
 
-// A tile of one factor in shared memory: rows of 64 bytes, in which vectors of 16 change places, so
-// that the 8 rows of a matrix are in different banks: neighbours (pixels), or pairs that are 8 rows
-// apart (channels).
+// A tile of one factor in shared memory, in which vectors of 16 bytes change places within rows of
+// as many as `mask` has bits for, so that the 8 rows of a matrix are in different banks.
 struct Tile {
     std::string memory;
     int64_t start;  // its first element of 16 bits
-    int shift;      // of a byte's address: two bits that say how vectors change places
-
-    static constexpr int kNeighbours = 7, kPairs = 9;
+    int shift;      // of a byte's address: the bits that say how vectors change places
+    int mask = 3;   // of those
 };
 
-// A place, in units of which a vector is so many, or the other way round.
-Halide::Expr swizzled(const Halide::Expr &place, int shift, int vector);
+// A place in the tile, in bytes.
+Halide::Expr swizzled(const Halide::Expr &place, const Tile &tile);
 
 // Copies of whole vectors to these tiles, of four words each. Throws Halide::CompileError where a
 // tile has others, or none.

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/matrix_operand.h"
 #include "compiler/swizzle.h"
 
 using namespace Halide;
@@ -17,27 +18,10 @@ namespace hk::compiler {
 
 namespace {
 
-constexpr int kTerms = 32;  // of a loop: two products of 16
-constexpr int kLanesX = 4, kLanesY = 8;
-constexpr int kOfThread = 8;  // columns of a thread that are neighbours
-constexpr int kVector = 8;    // terms that a thread reads at once
-constexpr int kWords = 4;     // that they are
-constexpr int kOfWarp = kLanesX * kOfThread;
-
 bool ends_with(const std::string &text, const std::string &end) {
     return text.size() >= end.size() &&
            text.compare(text.size() - end.size(), end.size(), end) == 0;
 }
-
-// A factor: f32(memory[index]).
-struct Factor {
-    const Load *load;
-    Expr index;  // lets in place
-
-    bool operator==(const Factor &other) const {
-        return load->name == other.load->name && equal(index, other.index);
-    }
-};
 
 struct Term {
     std::string sums;
@@ -48,61 +32,6 @@ struct Term {
 [[noreturn]] void reject(const std::string &loop, const std::string &what) {
     throw CompileError("tensor cores in " + loop + ": " + what + "\n");
 }
-
-// One factor of all products of a loop: its elements, in the order of their places.
-class Operand {
-public:
-    Operand(std::string loop, const char *what) : loop_(std::move(loop)), what_(what) {}
-
-    size_t add(const Factor &factor) {
-        const auto found = std::find(elements_.begin(), elements_.end(), factor);
-        const auto place = static_cast<size_t>(found - elements_.begin());
-        if (found == elements_.end()) elements_.push_back(factor);
-        return place;
-    }
-
-    size_t size() const { return elements_.size(); }
-    Type type() const { return elements_[0].load->type; }
-
-    // Elements from the first one.
-    int offset(size_t element, size_t from = 0) const {
-        return constant(elements_[element].index - elements_[from].index, "not a constant apart");
-    }
-
-    // How far its place moves with a variable.
-    int step(const std::string &variable) const {
-        const Expr next =
-            substitute(variable, Variable::make(Int(32), variable) + 1, elements_[0].index);
-        return constant(next - elements_[0].index, "no multiple of " + variable);
-    }
-
-    // The place of an element, the thread's with these values of variables, of which it is a
-    // multiple.
-    Expr place(size_t element, const std::map<std::string, Expr> &values, int multiple) const {
-        const Expr index = simplify(substitute(values, elements_[element].index));
-        const ModulusRemainder at = modulus_remainder(index);
-        if (at.modulus % multiple != 0 || at.remainder % multiple != 0) {
-            std::ostringstream message;
-            message << what_ << " are read from " << index << ", no multiple of " << multiple;
-            reject(loop_, message.str());
-        }
-        return index;
-    }
-
-    const std::string &memory() const { return elements_[0].load->name; }
-
-private:
-    const std::string loop_, what_;
-    std::vector<Factor> elements_;
-
-    int constant(const Expr &difference, const std::string &otherwise) const {
-        const Expr simple = simplify(difference);
-        if (const auto value = as_const_int(simple)) return static_cast<int>(*value);
-        std::ostringstream message;
-        message << "places of " << what_ << " are " << otherwise << ": " << simple;
-        reject(loop_, message.str());
-    }
-};
 
 // Statements of which each is a value, of calls that have four.
 class Emitter {
@@ -116,8 +45,9 @@ public:
     }
 
     // A thread's words of four matrices of 8 by 8, which 8 threads after 8 know the rows of.
-    std::vector<Expr> matrices(const std::string &name, const Expr &place) {
-        return four(name, "hk_ldmatrix", {cast<uint32_t>(simplify(place))}, UInt(32));
+    std::vector<Expr> matrices(const std::string &name, const Operand &of, const Expr &place) {
+        return four(name, of.across() ? "hk_ldmatrix_trans" : "hk_ldmatrix",
+                    {cast<uint32_t>(simplify(place))}, UInt(32));
     }
 
     void product(std::vector<Expr> arguments, const std::vector<Expr> &columns,
@@ -164,7 +94,8 @@ class TensorCores : public IRMutator {
     using IRMutator::visit;
 
     std::string thread_x_, thread_y_;
-    std::map<std::string, Expr> lets_;  // of int32, in terms of what is no let
+    bool in_device_ = false;
+    std::map<std::string, Expr> lets_;  // of int32, in a kernel, in terms of what is no let there
     std::vector<Tile> tiles_;
     std::set<std::string> sums_;
 
@@ -188,6 +119,12 @@ class TensorCores : public IRMutator {
     }
 
     Stmt visit(const For *op) override {
+        if (!in_device_ && op->device_api == DeviceAPI::CUDA) {
+            in_device_ = true;
+            Stmt result = visit(op);
+            in_device_ = false;
+            return result;
+        }
         if (op->for_type == ForType::GPUThread && op->device_api == DeviceAPI::CUDA) {
             std::string &name = ends_with(op->name, ".thread_id_x") ? thread_x_ : thread_y_;
             const int lanes = ends_with(op->name, ".thread_id_x") ? kLanesX : kLanesY;
@@ -204,7 +141,7 @@ class TensorCores : public IRMutator {
     }
 
     Stmt visit(const LetStmt *op) override {
-        if (op->value.type() == Int(32)) lets_[op->name] = substitute(lets_, op->value);
+        if (in_device_ && op->value.type() == Int(32)) lets_[op->name] = substitute(lets_, op->value);
         return IRMutator::visit(op);
     }
 
@@ -267,7 +204,8 @@ class TensorCores : public IRMutator {
         // Rows are those that other threads in x have, too.
         if (!expr_uses_var(terms[0].b.index, thread_y_))
             for (Term &term : terms) std::swap(term.a, term.b);
-        Operand columns(op->name, "columns"), rows(op->name, "rows");
+        Operand columns(Operand::Side::columns, op->name, thread_x_, thread_y_),
+            rows(Operand::Side::rows, op->name, thread_x_, thread_y_);
         std::map<std::pair<size_t, size_t>, Expr> sums;  // by column and row
         for (const Term &term : terms) {
             if (term.sums != terms[0].sums) reject(op->name, "its sums are of several arrays");
@@ -276,74 +214,27 @@ class TensorCores : public IRMutator {
                 reject(op->name, "a product occurs twice");
         }
         if (sums.size() != columns.size() * rows.size()) reject(op->name, "it is no outer product");
-        check(op->name, columns, rows);
-        return emit(op, terms[0].sums, columns, rows, sums);
+        columns.check();
+        rows.check();
+        return emit(terms[0].sums, columns, rows, sums);
     }
 
-    void check(const std::string &loop, const Operand &columns, const Operand &rows) const {
-        if (columns.size() % kOfThread != 0 || rows.size() % 2 != 0)
-            reject(loop, "a thread has other than multiples of 8 columns and of 2 rows");
-        if (columns.step(loop) != 1 || rows.step(loop) != 1)
-            reject(loop, "terms are not next to each other");
-        if (columns.step(thread_y_) != 0 || rows.step(thread_x_) != 0)
-            reject(loop, "columns are not the same for all threads in y, or rows in x");
-        const int apart = columns.offset(1);
-        if (apart != kTerms || rows.step(thread_y_) != kTerms)
-            reject(loop, "a column, or row, is not next to another");
-        if (columns.step(thread_x_) != kOfThread * apart)
-            reject(loop, "columns of neighbours in x do not follow one another");
-        for (size_t i = 0; i < columns.size(); i++)
-            if (columns.offset(i, i / kOfThread * kOfThread) !=
-                static_cast<int>(i % kOfThread) * apart)
-                reject(loop, "columns of a thread do not follow one another");
-        for (size_t i = 0; i < columns.size(); i += kOfThread)
-            if (columns.offset(i) % (kOfWarp * kTerms) != 0)
-                reject(loop, "columns of a warp are no multiple of 32");
-        for (size_t i = 0; i < rows.size(); i += 2)
-            if (rows.offset(i) % (kLanesY * kTerms) != 0 || rows.offset(i + 1, i) != rows.offset(1))
-                reject(loop, "rows of a thread are no multiples of 8 apart");
-    }
-
-    int64_t start_of(const Operand &operand, const std::string &loop) const {
-        class Zeros : public IRMutator {
-            using IRMutator::visit;
-            Expr visit(const Variable *op) override { return make_zero(op->type); }
-        } zeros;
-        const auto start = as_const_int(simplify(zeros.mutate(operand.place(0, {}, 1))));
-        if (!start) reject(loop, "it is not known where a factor starts");
-        return *start;
-    }
-
-    // Of a product of 16 rows by 8 columns a thread has, of the rows y and 8 + y, columns 2 x and 2
-    // x + 1. Rows are its own two; columns those that it has sums of: of the whole warp's 32 the
-    // j-th product has n / 2 * 8 + 2 j + n % 2, n of 8. The eight rows of a matrix are read from
-    // where threads say, 8 after 8 of the warp for each of four matrices.
-    Stmt emit(const For *op, const std::string &name, const Operand &columns, const Operand &rows,
+    Stmt emit(const std::string &name, const Operand &columns, const Operand &rows,
               const std::map<std::pair<size_t, size_t>, Expr> &sums) {
-        const Expr x = Variable::make(Int(32), thread_x_), y = Variable::make(Int(32), thread_y_);
-        const Expr n = x + y % 2 * kLanesX, matrix = y / 2;
         sums_.insert(name);
-        tiles_.push_back({columns.memory(), start_of(columns, op->name), Tile::kPairs});
-        tiles_.push_back({rows.memory(), start_of(rows, op->name), Tile::kNeighbours});
+        tiles_.push_back(columns.tile());
+        tiles_.push_back(rows.tile());
         Emitter emitter(columns.type(), name);
-
-        const Expr of_column = columns.place(0, {{op->name, 0}, {thread_x_, 0}}, kOfWarp * kTerms) +
-                               (n / 2 * kOfThread + n % 2) * kTerms + matrix * kVector;
-        const Expr column_place =
-            emitter.let(kMatrixPlace, swizzled(of_column * 2, Tile::kPairs, 16));
+        const Expr column_place = emitter.let(kMatrixPlace, columns.first_place());
         std::vector<std::vector<Expr>> column_words;
         for (size_t column = 0; column < columns.size(); column += 2)
             column_words.push_back(
-                emitter.matrices("column", column_place + columns.offset(column) * 2));
-
-        const Expr of_row = rows.place(0, {{op->name, 0}, {thread_y_, 0}}, kLanesY * kTerms) +
-                            n * kTerms + matrix % 2 * rows.offset(1) + matrix / 2 * kVector;
-        const Expr row_place =
-            emitter.let(kMatrixPlace, swizzled(of_row * 2, Tile::kNeighbours, 16));
+                emitter.matrices("column", columns, columns.place(column_place, column)));
+        const Expr row_place = emitter.let(kMatrixPlace, rows.first_place());
         for (size_t row = 0; row < rows.size(); row += 2) {
             for (int half = 0; half < 2; half++) {
                 const std::vector<Expr> row_words =
-                    emitter.matrices("row", (row_place ^ (half * 32)) + rows.offset(row) * 2);
+                    emitter.matrices("row", rows, rows.place(row_place, row, half));
                 for (size_t column = 0; column < columns.size(); column += 2) {
                     const auto &of = column_words[column / 2];
                     emitter.product(row_words, {of[2 * half], of[2 * half + 1]},

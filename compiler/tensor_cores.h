@@ -6,11 +6,14 @@
 //
 //     for product: sum[i] = sum[i] + f32(rows[… + product]) * f32(columns[… + product])
 //
-// becomes products of a warp's threads together. Threads are 4 in x by 8 in y. Of `columns`,
-// channels of the output, a thread has multiples of 8, its neighbour in x the next 8; of `rows`,
-// pixels, pairs, its neighbour in y another. Both are in shared memory, 32 terms next to each
-// other, 64 bytes, then the next row (column), in tiles that are copied by vectors of 16 bytes:
-// those change places (compiler/swizzle.h), so that ldmatrix meets no bank twice.
+// becomes products of a warp's threads together. Threads are 4 in x by 8 in y. `columns` are the
+// same for all in y, `rows` for all in x. Both are in shared memory, terms along or across it as
+// compiler/matrix_operand.h says:
+//  - along: a thread has of 32 columns 8 neighbours, its neighbour in x the next 8,
+//  - across: of each 8 columns two, its neighbour in x the next two,
+//  - rows come in pairs, 8 apart, or multiples of 8; a neighbour in y has another.
+// Tiles are copied by vectors of 16 bytes: those change places (compiler/swizzle.h), so that
+// ldmatrix meets no bank twice.
 //
 // The order of the sum is the unit's. All of this is checked as it is read: what differs throws
 // Halide::CompileError. On other devices the loop is what it says.

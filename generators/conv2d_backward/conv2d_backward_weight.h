@@ -15,7 +15,8 @@ struct Conv2dBackwardWeightOperands {
     Halide::Func output_gradient, input, previous;
     Halide::Expr channels, filters, groups;  // of a group; of both
     Halide::Expr batch, out_w, out_h;        // of the output's gradient
-    Halide::Expr width, height;              // of the input
+    Halide::Expr kernel_w, kernel_h;
+    Halide::Expr width, height;  // of the input
     Halide::Expr stride_x, stride_y, dilation_x, dilation_y, padding_left, padding_top;
     Halide::Expr accumulate;  // whether previous(c, s, r, k, g) is added
     Halide::Type type;        // of the weight's gradient

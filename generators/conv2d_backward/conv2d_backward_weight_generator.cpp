@@ -5,6 +5,7 @@
 // filters previous and weight_gradient, which may be one buffer.
 
 #include "generators/conv2d_backward/conv2d_backward_weight.h"
+#include "generators/conv2d_backward/conv2d_backward_weight_products.h"
 #include "generators/convolution_parameters.h"
 #include "schedules/conv2d_backward/conv2d_backward_weight.h"
 
@@ -24,7 +25,13 @@ public:
     Input<bool> accumulate{"accumulate"};
     Output<Buffer<void, 5>> weight_gradient{"weight_gradient"};
 
-    void configure() { set_types(output_gradient, input, previous, weight_gradient); }
+    void configure() {
+        set_types(output_gradient, input, previous, weight_gradient);
+        if (!products()) return;
+        add_line();
+        parts_ = add_input<int>("parts");
+        slices_ = add_input<int>("slices");
+    }
 
     void generate() {
         constrain_image(output_gradient, fix_filters_per_group, fix_out_w);
@@ -46,12 +53,34 @@ public:
             const sc::WeightSlices slices = sc::backward_weight_slices(context);
             build(conv2d_backward_weight_sliced(op, slices.columns, slices.parts),
                   sc::conv2d_backward_weight_sliced_schedules, context);
+        } else if (products()) {
+            build_products(op, context);
         } else {
-            refuse_algorithm({"tiles", "sliced"});
+            refuse_algorithm({"tiles", "sliced", "products"});
         }
     }
 
 private:
+    Input<int> *parts_ = nullptr, *slices_ = nullptr;
+
+    void build_products(Conv2dBackwardWeightOperands op,
+                        sc::Conv2dBackwardWeightContext context) {
+        for (auto *operand : {&output_gradient, &input, &previous}) constrain_vectors(*operand);
+        constrain_vectors(weight_gradient);
+        auto filters = weight_gradient.dim(3);
+        filters.set_extent(filters.extent() / kPixelVector * kPixelVector);
+        // Sizes are those that the loops have.
+        context.channels = op.channels = weight_gradient.dim(0).extent();
+        context.filters = op.filters = weight_gradient.dim(3).extent();
+        context.groups = op.groups = weight_gradient.dim(4).extent();
+        PixelLine line;
+        set_line(line, input.dim(4).extent());
+        line.parts = *parts_;
+        line.slices = *slices_;
+        build(conv2d_backward_weight_products(op, line),
+              sc::conv2d_backward_weight_products_schedules, context);
+    }
+
     template<typename Stages, typename Table>
     void build(Stages stages, const Table &table, const sc::Conv2dBackwardWeightContext &context) {
         weight_gradient(Conv2dLayout(layout).filter_arguments()) = stages.output(c, s, r, k, g);
@@ -83,6 +112,9 @@ private:
         op.channels = fixed_or(fix_channels_per_group, input.dim(dim_c).extent());
         op.filters = fixed_or(fix_filters_per_group, output_gradient.dim(dim_c).extent());
         op.groups = input.dim(dim_g).extent();
+        const auto filter = order.filter_dims();
+        op.kernel_w = fixed_or(fix_kernel_w, weight_gradient.dim(filter[1]).extent());
+        op.kernel_h = fixed_or(fix_kernel_h, weight_gradient.dim(filter[2]).extent());
         op.batch = output_gradient.dim(dim_n).extent();
         op.out_w = fixed_or(fix_out_w, output_gradient.dim(dim_x).extent());
         op.out_h = output_gradient.dim(dim_y).extent();

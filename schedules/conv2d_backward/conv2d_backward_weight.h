@@ -2,6 +2,7 @@
 // Schedules of the algorithm in generators/conv2d_backward/conv2d_backward_weight.h.
 
 #include "generators/conv2d_backward/conv2d_backward_weight.h"
+#include "generators/conv2d_backward/conv2d_backward_weight_products.h"
 #include "generators/conv2d_backward/conv2d_backward_weight_sliced.h"
 #include "schedules/convolution_sizes.h"
 #include "schedules/schedule.h"
@@ -40,6 +41,8 @@ void backward_weight_staged(generators::Conv2dBackwardWeightSliced &stages,
                             const Conv2dBackwardWeightContext &context);
 void backward_weight_unstaged(generators::Conv2dBackwardWeightSliced &stages,
                               const Conv2dBackwardWeightContext &context);
+void backward_weight_matrices(generators::Conv2dBackwardWeightProducts &stages,
+                              const Conv2dBackwardWeightContext &context);
 }  // namespace gpu
 
 // By the names of the table.
@@ -51,5 +54,8 @@ inline const Table<generators::Conv2dBackwardWeightSliced, Conv2dBackwardWeightC
     conv2d_backward_weight_sliced_schedules = {{"root", root_of_sizes},
                                                {"staged", gpu::backward_weight_staged},
                                                {"unstaged", gpu::backward_weight_unstaged}};
+inline const Table<generators::Conv2dBackwardWeightProducts, Conv2dBackwardWeightContext>
+    conv2d_backward_weight_products_schedules = {{"root", root_of_sizes},
+                                                 {"matrices", gpu::backward_weight_matrices}};
 
 }  // namespace hk::schedules

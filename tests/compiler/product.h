@@ -13,12 +13,15 @@ namespace hk::test {
 
 using namespace Halide;
 
-// A warp's product of 32 columns by 16 rows, slices of 32 terms in shared memory.
+// A warp's product of 32 columns by 16 rows, slices of 32 terms in shared memory: along it, a
+// column's terms next to each other, or across it, a term's columns next to each other.
 struct Product {
     Type type = Float(16);
     int terms = 32;                // of the loop `product`
     int lanes_x = 4, lanes_y = 8;  // threads
-    int apart = 32;                // elements from a column in shared memory to the next
+    bool across = false;
+    int apart = 32;   // elements from a column, or term, in shared memory to the next
+    int of_lane = 2;  // neighbouring columns of a thread, across
     const char *loop = "product";
     int vector = 8;        // elements that are copied at once
     bool squared = false;  // sums of what is no product of two factors
@@ -28,11 +31,18 @@ struct Product {
         const Target target("x86-64-linux-no_runtime-cuda-cuda_capability_80");
         ImageParam in(type, 2, "in"), filter(type, 2, "filter_in");
         Func columns("columns"), rows("rows"), sum("sum"), out("out");
-        Var k("k"), x("x"), c("c"), kt("kt"), ki("ki"), xi("xi"), px("px"), block("block"),
-            t0("t0"), t1("t1"), lane("lane");
-        RDom r(0, 32, 0, in.dim(0).extent() / 32, "r");
-        columns(c, k) = filter(c, k);
-        rows(c, x) = in(c, x);
+        Var k("k"), x("x"), c("c"), kt("kt"), ki("ki"), kj("kj"), xi("xi"), px("px"),
+            block("block"), t0("t0"), t1("t1"), lane("lane");
+        const auto divide = [&](Stage stage) {
+            if (across)
+                stage.split(k, kj, k, of_lane * lanes_x).split(k, kt, ki, of_lane);
+            else
+                stage.split(k, kt, k, 32 / lanes_x).split(k, kj, ki, 32 / lanes_x);
+            stage.split(x, xi, px, lanes_y);
+        };
+        RDom r(0, 32, 0, in.dim(across ? 1 : 0).extent() / 32, "r");
+        columns(c, k) = across ? filter(k, c) : filter(c, k);
+        rows(c, x) = across ? in(x, c) : in(c, x);
         const Expr channel = r.y * 32 + r.x;
         const Expr a = cast<float>(columns(channel, k)), b = cast<float>(rows(channel, x));
         sum(k, x) += squared ? a * a : a * b;
@@ -44,36 +54,36 @@ struct Product {
             buffer.dim(1).set_min(0).set_stride(buffer.dim(1).stride() / 8 * 8);
         }
         out.output_buffer().dim(0).set_bounds(0, 32);
-        const int each = 32 / lanes_x;
-        out.split(x, block, x, 16)
-            .split(k, kt, ki, each)
-            .split(x, xi, px, lanes_y)
-            .reorder(ki, xi, kt, px, block)
-            .gpu_blocks(block)
-            .gpu_threads(kt, px);
+        out.split(x, block, x, 16);
+        divide(out);
+        out.reorder(ki, kj, xi, kt, px, block).gpu_blocks(block).gpu_threads(kt, px);
         sum.compute_at(out, block).store_in(MemoryType::Register).bound_extent(x, 16);
         RVar slice("slice"), product(loop);
         for (const bool updates : {false, true}) {
             Stage stage = updates ? sum.update() : Stage(sum);
-            stage.split(k, kt, ki, each).split(x, xi, px, lanes_y);
+            divide(stage);
             if (updates)
                 stage.split(r.x, slice, product, terms)
-                    .reorder(ki, xi, product, slice, kt, px, r.y);
+                    .reorder(ki, kj, xi, product, slice, kt, px, r.y);
             else
-                stage.reorder(ki, xi, kt, px);
-            stage.gpu_threads(kt, px).unroll(ki).unroll(xi);
+                stage.reorder(ki, kj, xi, kt, px);
+            stage.gpu_threads(kt, px).unroll(ki).unroll(kj).unroll(xi);
             if (updates && stages > 1) stage.rename(r.y, RVar("stages_" + std::to_string(stages)));
         }
         for (Func tile : {columns, rows}) {
-            const Var other = tile.args()[1];
+            Var inner = c, other = tile.args()[1];
+            const int extent = other.name() == "k" ? 32 : 16;
+            if (across) std::swap(inner, other);
             tile.compute_at(sum, stages > 1 ? RVar("stages_" + std::to_string(stages)) : r.y)
                 .store_in(MemoryType::GPUShared)
                 .bound_extent(c, 32)
-                .align_storage(c, apart)
-                .split(c, t0, c, 8)
-                .split(c, c, lane, vector)
+                .bound_extent(tile.args()[1], extent)
+                .reorder_storage(inner, other)
+                .align_storage(inner, apart)
+                .split(inner, t0, inner, 8)
+                .split(inner, inner, lane, vector)
                 .split(other, other, t1, 8)
-                .reorder(lane, c, other, t0, t1)
+                .reorder(lane, inner, other, t0, t1)
                 .vectorize(lane)
                 .gpu_threads(t0, t1);
         }

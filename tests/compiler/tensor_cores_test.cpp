@@ -34,6 +34,15 @@ TEST(TensorCores, AWarpHasTheProductsAndLoadsOfItsTile) {
     }
 }
 
+TEST(TensorCores, MatricesAcrossMemoryAreTransposed) {
+    const std::string along = Product{}.ptx(), across = Product{.across = true}.ptx();
+    EXPECT_EQ(count(across, "mma.sync.aligned.m16n8k16.row.col.f32"), 8);
+    EXPECT_EQ(count(across, "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16"), 6);
+    EXPECT_EQ(count(across, "ldmatrix"), 6);
+    EXPECT_EQ(count(along, ".trans"), 0);
+    EXPECT_EQ(count(across, "hk_"), 0) << "calls are left";
+}
+
 TEST(TensorCores, CopiesAreOfSixteenBytes) {
     const std::string ptx = Product{}.ptx();
     EXPECT_GT(count(ptx, "st.shared.v4"), 0);
@@ -53,7 +62,9 @@ TEST(TensorCores, RefusesWhatIsNoProductOfMatrices) {
     expect_part(refusal({.terms = 16}), "it has other than 32 terms");
     expect_part(refusal({.lanes_x = 8, .lanes_y = 4}), "threads are other than 4 in x");
     expect_part(refusal({.vector = 4}), "by other than vectors of 16 bytes");
-    expect_part(refusal({.apart = 64}), "is not next to another");
+    expect_part(refusal({.apart = 64}), "columns are not next to another");
+    expect_part(refusal({.across = true, .apart = 48}), "columns of a term are not 32");
+    expect_part(refusal({.across = true, .of_lane = 4}), "columns of neighbours do not follow");
     expect_part(refusal({.squared = true}), "no sum in a register of products");
 }
 

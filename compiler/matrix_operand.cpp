@@ -1,0 +1,165 @@
+#include "compiler/matrix_operand.h"
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <sstream>
+#include <utility>
+
+using namespace Halide;
+using namespace Halide::Internal;
+
+namespace hk::compiler {
+
+namespace {
+
+constexpr int kMatrix = 8;    // rows, and terms, of one
+constexpr int kBytes = 2;     // of an element
+constexpr int kOfThread = 8;  // columns of a thread that are neighbours, of terms along memory
+constexpr int kOfWarp = kLanesX * kOfThread;
+
+}  // namespace
+
+Operand::Operand(Side side, std::string loop, std::string x, std::string y)
+    : side_(side), loop_(std::move(loop)), x_(std::move(x)), y_(std::move(y)) {}
+
+size_t Operand::add(const Factor &factor) {
+    const auto found = std::find(elements_.begin(), elements_.end(), factor);
+    const auto place = static_cast<size_t>(found - elements_.begin());
+    if (found == elements_.end()) elements_.push_back(factor);
+    return place;
+}
+
+void Operand::reject(const std::string &what) const {
+    throw CompileError("tensor cores in " + loop_ + ": " + (of_rows() ? "rows" : "columns") + " " +
+                       what + "\n");
+}
+
+int Operand::constant(const Expr &difference, const std::string &otherwise) const {
+    const Expr simple = simplify(difference);
+    if (const auto value = as_const_int(simple)) return static_cast<int>(*value);
+    std::ostringstream message;
+    message << "are at places that are " << otherwise << ": " << simple;
+    reject(message.str());
+}
+
+// Elements from another one.
+int Operand::offset(size_t element, size_t from) const {
+    return constant(elements_[element].index - elements_[from].index, "not a constant apart");
+}
+
+// How far its place moves with a variable.
+int Operand::step(const std::string &variable) const {
+    const Expr next =
+        substitute(variable, Variable::make(Int(32), variable) + 1, elements_[0].index);
+    return constant(next - elements_[0].index, "no multiple of " + variable);
+}
+
+void Operand::check() {
+    if (size() % 2 != 0) reject("of a thread are no multiple of 2");
+    if (step(of_rows() ? x_ : y_) != 0)
+        reject(of_rows() ? "are not the same for all threads in x"
+                         : "are not the same for all threads in y");
+    pitch_ = step(loop_);
+    across_ = pitch_ != 1;
+    across_ ? check_across() : check_along();
+}
+
+void Operand::check_along() const {
+    const int next = of_rows() ? step(y_) : offset(1);
+    if (next != kTerms) reject("are not next to another, 32 terms each");
+    if (of_rows()) {
+        for (size_t i = 0; i < size(); i += 2)
+            if (offset(i) % (kLanesY * kTerms) != 0 || offset(i + 1, i) != offset(1))
+                reject("of a thread are no multiples of 8 apart");
+        return;
+    }
+    if (size() % kOfThread != 0) reject("of a thread are no multiple of 8");
+    if (step(x_) != kOfThread * kTerms) reject("of neighbours in x do not follow one another");
+    for (size_t i = 0; i < size(); i++) {
+        const size_t first = i / kOfThread * kOfThread;
+        if (offset(i, first) != static_cast<int>(i - first) * kTerms)
+            reject("of a thread do not follow one another");
+        if (offset(first) % (kOfWarp * kTerms) != 0) reject("of a warp are no multiple of 32");
+    }
+}
+
+void Operand::check_across() const {
+    if (pitch_ < kTerms || !std::has_single_bit(static_cast<unsigned>(pitch_)))
+        reject("of a term are not 32, or a larger power of two, from those of the next");
+    if (step(of_rows() ? y_ : x_) != (of_rows() ? 1 : 2))
+        reject("of neighbours do not follow one another");
+    for (size_t i = 0; i < size(); i += 2) {
+        if (offset(i) % kMatrix != 0) reject("of a thread are no multiples of 8 apart");
+        if (offset(i + 1, i) != (of_rows() ? offset(1) : 1)) reject("of a thread are not in pairs");
+        // Vectors change places within a span, so that bits are added to a place there.
+        if (of_rows() && (offset(1) % kMatrix != 0 || (offset(i) & offset(1) & (span() - 1)) != 0))
+            reject("of a thread's pairs are no powers of two apart");
+    }
+}
+
+// Elements in which vectors change places, of terms across memory.
+int Operand::span() const { return std::min(pitch_, 64); }
+
+// Of how many elements the first one's place is a multiple.
+int Operand::multiple() const {
+    if (!across_) return (of_rows() ? kLanesY : kOfWarp) * kTerms;
+    int bits = kMatrix - 1;
+    for (size_t i = 0; i < size(); i++) bits |= offset(i) & (span() - 1) & -kMatrix;
+    return static_cast<int>(std::bit_ceil(static_cast<unsigned>(bits)));
+}
+
+// The first element's place of the thread 0, 0 of a warp.
+Expr Operand::start() const {
+    const std::map<std::string, Expr> zero = {{loop_, 0}, {x_, 0}, {y_, 0}};
+    const Expr index = simplify(substitute(zero, elements_[0].index));
+    const ModulusRemainder at = modulus_remainder(index);
+    if (at.modulus % multiple() != 0 || at.remainder % multiple() != 0) {
+        std::ostringstream message;
+        message << "are read from " << index << ", no multiple of " << multiple();
+        reject(message.str());
+    }
+    return index;
+}
+
+Tile Operand::tile() const {
+    class Zeros : public IRMutator {
+        using IRMutator::visit;
+        Expr visit(const Variable *op) override { return make_zero(op->type); }
+    } zeros;
+    const auto first = as_const_int(simplify(zeros.mutate(start())));
+    if (!first) reject("begin at a place that is not known");
+    const std::string &memory = elements_[0].load->name;
+    // Rows of 64 bytes: of neighbours, or of pairs that are 8 apart.
+    if (!across_) return {memory, *first, of_rows() ? 7 : 9, 3};
+    const int row = std::bit_width(static_cast<unsigned>(pitch_ * kBytes)) - 1;
+    return {memory, *first, std::max(row, 7), span() / kMatrix - 1};
+}
+
+Expr Operand::first_place() const {
+    const Expr x = Variable::make(Int(32), x_), y = Variable::make(Int(32), y_);
+    const Expr n = x + y % 2 * kLanesX, matrix = y / 2;  // of 8 threads
+    Expr of_thread;
+    if (!across_ && of_rows())
+        of_thread = n * kTerms + matrix % 2 * offset(1) + matrix / 2 * kMatrix;
+    else if (!across_)
+        of_thread = (n / 2 * kOfThread + n % 2) * kTerms + matrix * kMatrix;
+    else if (of_rows())
+        of_thread = (n + matrix / 2 * kMatrix) * pitch_ + matrix % 2 * offset(1);
+    else
+        of_thread = (n + matrix * kMatrix) * pitch_;
+    return swizzled((start() + of_thread) * kBytes, tile());
+}
+
+Expr Operand::place(const Expr &first, size_t element, int half) const {
+    constexpr int terms = kTerms / 2;
+    if (!across_) {
+        const Expr of_half = half == 0 ? first : first ^ (half * terms * kBytes);
+        return of_half + offset(element) * kBytes;
+    }
+    const int bits = offset(element) & (span() - 1);
+    const Expr moved = bits == 0 ? first : first ^ (bits * kBytes);
+    return moved + (offset(element) - bits + half * terms * pitch_) * kBytes;
+}
+
+}  // namespace hk::compiler

@@ -1,0 +1,79 @@
+#pragma once
+// A factor of products of matrices in shared memory (compiler/tensor_cores.h): how ldmatrix reads
+// it into a warp's fragments.
+//
+// mma.sync multiplies 16 rows by 16 terms with 16 terms by 8 columns. Of the sums a thread x, y of
+// 4 by 8 has rows y and 8 + y, columns 2 x and 2 x + 1 (PTX ISA, "Matrix Fragments for
+// mma.m16n8k16"). Memory has a factor in one of two ways:
+//  - along: terms of a row, or column, next to each other, 64 bytes, then the next row. Any 8 of
+//    them are a matrix, so a thread's columns may be 8 neighbours.
+//  - across: rows, or columns, next to each other, then the next term. ldmatrix transposes; a
+//  matrix
+//    is 8 neighbours, of which a thread's columns are two.
+
+#include <string>
+#include <vector>
+
+#include "Halide.h"
+#include "compiler/swizzle.h"
+
+namespace hk::compiler {
+
+constexpr int kTerms = 32;  // of a step: two products of 16
+constexpr int kLanesX = 4, kLanesY = 8;
+
+// f32(memory[index]), lets in place.
+struct Factor {
+    const Halide::Internal::Load *load;
+    Halide::Expr index;
+
+    bool operator==(const Factor &other) const {
+        return load->name == other.load->name && equal(index, other.index);
+    }
+};
+
+class Operand {
+public:
+    enum class Side : uint8_t { rows, columns };
+
+    // Of the products of a loop, of threads x by y.
+    Operand(Side side, std::string loop, std::string x, std::string y);
+
+    // Its place among the elements, which are in the order of their products.
+    size_t add(const Factor &factor);
+    size_t size() const { return elements_.size(); }
+    Halide::Type type() const { return elements_[0].load->type; }
+
+    // Throws Halide::CompileError where fragments have others than these elements.
+    void check();
+
+    // After check().
+    bool across() const { return across_; }
+    Tile tile() const;
+    // Where a thread's row of the first four matrices begins, in bytes: 8 threads after 8 know
+    // those of a matrix.
+    Halide::Expr first_place() const;
+    // The same of the product that an element, and the next one, are of, from the first place. Rows
+    // are of one half of the terms, columns of both.
+    Halide::Expr place(const Halide::Expr &first, size_t element, int half = 0) const;
+
+private:
+    const Side side_;
+    const std::string loop_, x_, y_;
+    std::vector<Factor> elements_;
+    bool across_ = false;
+    int pitch_ = 0;  // elements from a term to the next where they are across
+
+    bool of_rows() const { return side_ == Side::rows; }
+    [[noreturn]] void reject(const std::string &what) const;
+    int offset(size_t element, size_t from = 0) const;
+    int step(const std::string &variable) const;
+    int constant(const Halide::Expr &difference, const std::string &otherwise) const;
+    void check_along() const;
+    void check_across() const;
+    Halide::Expr start() const;
+    int multiple() const;
+    int span() const;
+};
+
+}  // namespace hk::compiler

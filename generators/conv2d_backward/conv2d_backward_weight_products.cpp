@@ -1,0 +1,98 @@
+#include "generators/conv2d_backward/conv2d_backward_weight_products.h"
+
+#include "generators/accumulated.h"
+
+using namespace Halide;
+
+namespace hk::generators {
+
+namespace {
+
+// One comparison, for what is below zero is above all sizes.
+Expr within(const Expr &place, const Expr &size) {
+    return cast<uint32_t>(place) < cast<uint32_t>(size);
+}
+
+// Channels of a tile: whether their vector is there, and what is read of them.
+struct Channels {
+    Expr inside, there;
+
+    Channels(const Var &channel, const Expr &count)
+        : inside(channel / kPixelVector * kPixelVector < count),
+          there(min(channel / kPixelVector * kPixelVector, count - kPixelVector) +
+                channel % kPixelVector) {}
+};
+
+// What a tap meets for a pixel of the line, the last one past its end.
+Func met(const Conv2dBackwardWeightOperands &op, const PixelLine &line, const Expr &pixels) {
+    const Expr pixel = clamp(x, 0, pixels - 1), zero = cast(op.type, 0);
+    const Channels channel(c, op.channels);
+    Func tap("tap");
+    if (!line.columns.value.defined()) {
+        tap(c, s, r, g, x) =
+            select(x < pixels && channel.inside, op.input(channel.there, g, pixel, 0, 0), zero);
+        return tap;
+    }
+    const Expr row = quotient(pixel, line.columns), image = quotient(row, line.rows);
+    const Expr column = pixel - row * line.columns.value,
+               row_of_image = row - image * line.rows.value;
+    const Expr at_x = column * op.stride_x + s * op.dilation_x - op.padding_left,
+               at_y = row_of_image * op.stride_y + r * op.dilation_y - op.padding_top;
+    tap(c, s, r, g, x) = select(
+        x < pixels && channel.inside && within(at_x, op.width) && within(at_y, op.height),
+        op.input(channel.there, g, clamp(at_x, 0, op.width - 1), clamp(at_y, 0, op.height - 1),
+                 unsafe_promise_clamped(image, 0, line.batch - 1)),
+        zero);
+    return tap;
+}
+
+}  // namespace
+
+Conv2dBackwardWeightProducts conv2d_backward_weight_products(const Conv2dBackwardWeightOperands &op,
+                                                             const PixelLine &line) {
+    Conv2dBackwardWeightProducts stages;
+    stages.kernel_w = op.kernel_w;
+    stages.kernel_h = op.kernel_h;
+    stages.parts = line.parts;
+    const Var &part = stages.part, &share = stages.share;
+    const Expr pixels = op.out_w;
+    const Channels filter(k, op.filters);
+    stages.gradient = Func("gradient");
+    stages.gradient(k, g, x) = select(
+        x < pixels && filter.inside,
+        op.output_gradient(filter.there, g, clamp(x, 0, pixels - 1), 0, 0), cast(op.type, 0));
+    stages.tap = met(op, line, pixels);
+
+    stages.r = RDom(0, kProductPixels, 0, line.slices, "r");
+    const RDom &d = stages.r;
+    const Expr pixel = (part * line.slices + d.y) * kProductPixels + d.x;
+    stages.sum = Func("sum");
+    stages.sum(c, s, r, k, g, part) = 0.f;
+    stages.sum(c, s, r, k, g, part) +=
+        cast<float>(stages.gradient(k, g, pixel)) * cast<float>(stages.tap(c, s, r, g, pixel));
+    stages.partial = Func("partial");
+    stages.partial(c, s, r, k, g, part) = stages.sum(c, s, r, k, g, part);
+
+    stages.of = RDom(0, ceil_div(line.parts, kShares), "of");
+    RDom &of = stages.of;
+    of.where(of * kShares + share < line.parts);
+    stages.running = Func("running");
+    stages.running(c, s, r, k, g, share) = 0.f;
+    // Of an index that blocks are fused of, Halide takes all values.
+    const auto within_all = [](const Var &v, const Expr &size) {
+        return unsafe_promise_clamped(v, 0, size - 1);
+    };
+    stages.running(c, s, r, k, g, share) += stages.partial(
+        Channels(c, op.channels).there, within_all(s, op.kernel_w), within_all(r, op.kernel_h),
+        min(k, op.filters - 1), within_all(g, op.groups),
+        unsafe_promise_clamped(of * kShares + share, 0, line.parts - 1));
+    stages.shares = Func("shares");
+    stages.shares(c, s, r, k, g, share) = stages.running(c, s, r, k, g, share);
+    stages.output = Func("result");
+    stages.output(c, s, r, k, g) = accumulated(
+        op.type, tree_sum(kShares, [&](int i) { return stages.shares(c, s, r, k, g, i); }),
+        op.previous(c, s, r, k, g), op.accumulate);
+    return stages;
+}
+
+}  // namespace hk::generators

@@ -1,0 +1,33 @@
+#pragma once
+// The gradient of conv2d's filter as products of matrices, a tap each, for the units that have them
+// (compiler/tensor_cores.h): of the output's gradient and what the tap meets of the input.
+
+#include "generators/conv2d_backward/conv2d_backward_weight.h"
+#include "generators/quotient.h"
+
+namespace hk::generators {
+
+// The output's pixels as one line: x is all of them.
+struct PixelLine {
+    Divisor columns, rows;  // of an image; undefined where the input is such a line too
+    Halide::Expr batch;
+    Halide::Expr parts, slices;  // of the line; of a part, at least 1
+};
+
+// A slice is kProductPixels pixels of the line. sum(c, s, r, k, g, part) is over r.x (pixel of a
+// slice) and r.y (slice of the part). gradient(k, g, x) and tap(c, s, r, g, x), of the operands'
+// type, are zero past the last pixel, filter and channel; those are in whole vectors of
+// kPixelVector, 16 bytes of 16 bits. partial holds the parts' sums in f32; of a small number of
+// shares, shares(c, s, r, k, g, share) adds up over `of` every kShares-th part from its own, and a
+// fixed tree the shares: the order depends on the shape alone.
+constexpr int kProductPixels = 32, kPixelVector = 8, kShares = 8;
+struct Conv2dBackwardWeightProducts {
+    Halide::Var part{"part"}, share{"share"};
+    Halide::Func gradient, tap, sum, partial, running, shares, output;
+    Halide::RDom r, of;
+    Halide::Expr kernel_w, kernel_h, parts;
+};
+Conv2dBackwardWeightProducts conv2d_backward_weight_products(
+    const Conv2dBackwardWeightOperands &operands, const PixelLine &line);
+
+}  // namespace hk::generators

@@ -1,0 +1,181 @@
+#include "schedules/conv2d_backward/conv2d_backward_weight.h"
+#include "schedules/gpu_block.h"
+
+using namespace Halide;
+using namespace hk::generators;
+
+namespace hk::schedules::gpu {
+
+namespace {
+
+constexpr auto guard = TailStrategy::GuardWithIf;
+
+// A warp's threads are 4 by 8, as the fragments of a product have them: of each 8 neighbouring
+// channels two, and of 8 filters one.
+constexpr int kMatrix = 8, kLanesC = 4, kLanesK = 8, kOfLane = kMatrix / kLanesC;
+
+struct MatrixTiles {
+    int tile_k = 128, tile_c = 64;
+    int warps_k = 2, warps_c = 2, stages = 4;
+
+    int warps() const { return warps_k * warps_c; }
+    std::vector<int> threads() const { return {kLanesC, kLanesK, warps()}; }
+};
+
+MatrixTiles matrix_tiles(const Conv2dBackwardWeightContext &context) {
+    MatrixTiles t;
+    Knobs knobs(context.knobs);
+    knobs.take("tile_k", t.tile_k, powers(32, 256));
+    knobs.take("tile_c", t.tile_c, powers(32, 256));
+    knobs.take("warps_k", t.warps_k, powers(1, 8));
+    knobs.take("warps_c", t.warps_c, powers(1, 8));
+    knobs.take("stages", t.stages, steps(1, 8));
+    knobs.end();
+    const int sums = t.tile_k * t.tile_c / (32 * t.warps());
+    knobs.require(t.tile_k % (2 * kMatrix * t.warps_k) == 0, "warps_k divides tile_k / 16");
+    knobs.require(t.tile_c % (kMatrix * t.warps_c) == 0, "warps_c divides tile_c / 8");
+    knobs.estimate("threads of a block", 32 * t.warps(), 1024);
+    knobs.estimate("registers of a thread", sums + sums / 2 + 32, 255);
+    knobs.estimate("bytes of shared memory", 2 * t.stages * kProductPixels * (t.tile_k + t.tile_c),
+                   96 * 1024);
+    return t;
+}
+
+// The loops of a block, of parts and sums alike.
+struct MatrixLoops {
+    Var ci{"ci"}, ct{"ct"}, cw{"cw"}, c8{"c8"}, ki{"ki"}, kt{"kt"}, kw{"kw"};
+
+    // Of 8 channels, c8 of which are left.
+    void divide(Stage stage, const MatrixTiles &t) const {
+        stage.split(c, ct, ci, kOfLane)
+            .split(c8, cw, c8, t.tile_c / (kMatrix * t.warps_c))
+            .split(k, ki, kt, kLanesK)
+            .split(ki, kw, ki, t.tile_k / (kLanesK * t.warps_k));
+    }
+    std::vector<VarOrRVar> in_thread() const { return {ci, c8, ki}; }
+    void run(Stage stage) const {
+        const Var warp("warp");
+        stage.fuse(cw, kw, warp).gpu_threads(ct, kt, warp).never_partition_all();
+        stage.unroll(ci).unroll(c8).unroll(ki);
+    }
+};
+
+void sum_products(Conv2dBackwardWeightProducts &stages, const MatrixTiles &t,
+                  const LoopLevel &block) {
+    const MatrixLoops l;
+    const RDom &d = stages.r;
+    Func &sum = stages.sum;
+    sum.compute_at(block)
+        .store_in(MemoryType::Register)
+        .bound_extent(c, t.tile_c)
+        .bound_extent(k, t.tile_k);
+    for (const Var &one : {s, r, g, stages.part}) sum.bound_extent(one, 1);
+    RVar product("product"), slices("stages_" + std::to_string(t.stages));
+    for (const bool updates : {false, true}) {
+        Stage stage = updates ? sum.update() : Stage(sum);
+        stage.split(c, l.c8, c, kMatrix);
+        l.divide(stage, t);
+        std::vector<VarOrRVar> loops = l.in_thread();
+        if (updates) {
+            stage.rename(d.x, product).rename(d.y, slices);
+            loops.emplace_back(product);
+        }
+        loops.insert(loops.end(), {l.ct, l.kt, l.cw, l.kw});
+        if (updates) loops.emplace_back(slices);
+        loops.insert(loops.end(), {s, r, g, stages.part});
+        stage.reorder(loops);
+        l.run(stage);
+    }
+}
+
+// What blocks have computed, added up: a thread reads four neighbours of its share of the parts,
+// and one for all shares writes them.
+void add_up(Conv2dBackwardWeightProducts &stages) {
+    constexpr int vector = 4, threads_c = 8, threads_k = 4;
+    Var co("co"), ct("ct"), ci("ci"), ko("ko"), kt("kt"), block("block");
+    Func out = stages.output;
+    out.split(c, c, ci, vector, TailStrategy::RoundUp)
+        .split(c, co, ct, threads_c, guard)
+        .split(k, ko, kt, threads_k, guard)
+        .reorder(ci, ct, kt, co, s, r, ko, g)
+        .fuse(ko, g, block)
+        .fuse(r, block, block)
+        .fuse(s, block, block)
+        .fuse(co, block, block)
+        .gpu_blocks(block)
+        .gpu_threads(ct, kt)
+        .vectorize(ci)
+        .never_partition_all();
+    stages.shares.compute_at(out, block)
+        .store_in(MemoryType::GPUShared)
+        .bound_extent(c, vector * threads_c)
+        .bound_extent(k, threads_k)
+        .split(c, ct, ci, vector)
+        .reorder(ci, ct, k, stages.share, s, r, g)
+        .gpu_threads(ct, k, stages.share)
+        .vectorize(ci)
+        .never_partition_all();
+    for (const Var &one : {s, r, g}) stages.shares.bound_extent(one, 1);
+    stages.running.compute_at(stages.shares, ct)
+        .store_in(MemoryType::Register)
+        .bound_extent(c, vector)
+        .vectorize(c);
+    stages.running.update().reorder(c, stages.of).vectorize(c).never_partition_all();
+}
+
+}  // namespace
+
+// A matrix product for each tap: a block computes 128 filters by 64 channels of one tap over a part
+// of the pixels, a warp 64 by 32, by products of matrices, which compiler/tensor_cores.h makes of
+// the loop `product`. Slices of 32 pixels of the output's gradient, and of what the tap meets of
+// the input, pass through shared memory, `stages` of them on their way or there
+// (compiler/async_copies.h): channels of a pixel next to each other, as memory has them, so that
+// matrices are transposed as they are read. That is 32 products to 12 loads of four matrices, and
+// 2 * 4 * 32 * (128 + 64) = 49152 bytes.
+//
+// Pixels of all images are one line, of which a part is as long as the caller says, who knows how
+// many blocks that gives. Blocks of a part, which read the same pixels, follow one another.
+void backward_weight_matrices(Conv2dBackwardWeightProducts &stages,
+                              const Conv2dBackwardWeightContext &context) {
+    const MatrixTiles t = matrix_tiles(context);
+    const MatrixLoops l;
+    Var co("co"), so("so"), ro("ro"), ko("ko"), go("go"), block("block");
+    Func partial = stages.partial;
+    partial.compute_root()
+        .bound(c, 0, context.channels)
+        .bound(s, 0, stages.kernel_w)
+        .bound(r, 0, stages.kernel_h)
+        .bound(k, 0, context.filters)
+        .bound(g, 0, context.groups)
+        .bound(stages.part, 0, stages.parts)
+        .split(c, l.c8, c, kMatrix, TailStrategy::RoundUp)
+        .split(l.c8, co, l.c8, t.tile_c / kMatrix, guard)
+        .split(k, ko, k, t.tile_k, guard)
+        // By one, else Halide takes all elements of what is fused for the bounds of one.
+        .split(s, so, s, 1)
+        .split(r, ro, r, 1)
+        .split(g, go, g, 1);
+    l.divide(partial, t);
+    partial
+        .reorder({l.ci, l.c8, l.ki, l.ct, l.kt, l.cw, l.kw, s, r, g, co, so, ro, ko, go,
+                  stages.part})
+        .fuse(go, stages.part, block)
+        .fuse(ko, block, block)
+        .fuse(ro, block, block)
+        .fuse(so, block, block)
+        .fuse(co, block, block)
+        .gpu_blocks(block);
+    l.run(partial);
+
+    sum_products(stages, t, LoopLevel(partial, block));
+    const LoopLevel step(stages.sum, RVar("stages_" + std::to_string(t.stages)));
+    stages.gradient.reorder_storage(k, x, g);
+    cooperative_copy(stages.gradient, step, {{k, t.tile_k}, {g, 1}, {x, kProductPixels}},
+                     t.threads(), kPixelVector, true);
+    stages.tap.reorder_storage({c, x, s, r, g});
+    cooperative_copy(stages.tap, step, {{c, t.tile_c}, {g, 1}, {x, kProductPixels}, {s, 1}, {r, 1}},
+                     t.threads(), kPixelVector, true);
+    add_up(stages);
+}
+
+}  // namespace hk::schedules::gpu
