@@ -81,7 +81,14 @@ row(cpu  direct               tiles      register_tiles  f32           nhwc     
 row(cpu  narrow               tiles      register_tiles  f32           nhwc       filters:1,c:8,k:32,s:1                                                           channels_per_group<=24 filters_per_group>=32)
 row(cpu  any                  tiles      register_tiles  f32,f16,bf16  nhwc,nchw  -)
 
-# GPU: tiles of c (tile_x) and k, and of g (tile_y) where nothing is staged.
+# GPU. matrices: tensor cores, by tiles of c and k.
+#        row            algorithm  schedule  types     layouts  knobs                                    budget                                    where
+row(cuda matrices_32    products   matrices  f16,bf16  nhwc     tile_k:32,tile_c:32,warps_k:1,warps_c:1  shared:16384,registers:96,conflicts:1.0   vectors channels_per_group<=32 filters_per_group<=32)
+row(cuda matrices_1x1   products   matrices  f16,bf16  nhwc     -                                        shared:49152,registers:128,conflicts:1.0  vectors 1x1 stride_1 batch<=1 out_h<=1)
+row(cuda matrices_64    products   matrices  f16,bf16  nhwc     tile_k:64                                shared:32768,registers:96,conflicts:1.0   vectors filters_per_group<=64)
+row(cuda matrices       products   matrices  f16,bf16  nhwc     -                                        shared:49152,registers:128,conflicts:1.0  vectors)
+
+# Others: tiles of c (tile_x) and k, and of g (tile_y) where nothing is staged.
 #        row              algorithm  schedule  types         layouts    knobs                                                                      budget                                                       where
 row(gpu  depthwise        sliced     unstaged  f32,f16,bf16  nhwc,nchw  tile_k:1,threads_k:1,tile_x:1,threads_x:1,tile_y:64,threads_y:64,parts:64  shared:0,registers:40,sectors:14.4                           parts_64 depthwise)
 row(gpu  few              sliced     unstaged  f32,f16,bf16  nhwc,nchw  tile_k:4,threads_k:1,tile_x:4,threads_x:4,tile_y:16,threads_y:16,parts:16  shared:0,registers:64,sectors:3.6                            parts_16 channels_per_group<=8 filters_per_group<=8)

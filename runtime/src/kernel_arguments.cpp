@@ -14,6 +14,13 @@ std::string kind_of(int64_t bytes) {
 
 }  // namespace
 
+bool takes_on_cuda(const KernelInfo &kernel, const char *argument) {
+    return kernel.device == DeviceType::cuda &&
+           std::ranges::any_of(kernel.loaded().arguments, [&](const KernelArgument &one) {
+               return std::strcmp(one.name, argument) == 0;
+           });
+}
+
 KernelArguments::KernelArguments(const char *operation, const KernelInfo &kernel)
     : operation_(operation), kernel_(kernel.loaded()) {
     const auto declared = kernel_.arguments;

@@ -39,6 +39,9 @@ public:
     halide_buffer_t *buffer;
 };
 
+// Whether a kernel for CUDA has an argument that rows of it alone take: calls on a CPU search none.
+bool takes_on_cuda(const KernelInfo &kernel, const char *argument);
+
 // Arguments may come in any order, and are found soonest in that of the generator. All functions
 // throw KernelFailure, which names the kernel and the argument.
 class KernelArguments {

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "conv2d_backward/operands.h"
+#include "conv2d_backward/parts.h"
 #include "convolution/line.h"
 #include "kernel_call.h"
 
@@ -67,11 +68,20 @@ void call_data(const KernelInfo &kernel, const Conv2dOperands &operands, bool ac
 
 void call_weight(const KernelInfo &kernel, const Conv2dOperands &operands, bool accumulate,
                  CallContext &context, bool own_queue) {
+    BufferView gradient = operands.output;
+    std::optional<Line> line;
+    if (takes_line(kernel)) line = Line({&gradient});
     Call call("conv2d_backward_weight", kernel, accumulate, context, own_queue);
-    KernelBuffer output = call.read("output gradient", operands.output);
+    KernelBuffer output = call.read("output gradient", gradient);
     KernelBuffer input = call.read("input", operands.input);
     call.arguments.add({{"output_gradient", output}, {"input", input}})
         .add(Conv2dNumbers(operands.problem.options).named());
+    if (line) call.arguments.add(line->named());
+    if (LineParts::are_of(kernel)) {
+        const LineParts of(operands.problem);
+        call.arguments.add({{"parts", static_cast<int32_t>(of.parts)},
+                            {"slices", static_cast<int32_t>(of.slices)}});
+    }
     call.write("weight_gradient", "weight gradient", operands.weight);
 }
 

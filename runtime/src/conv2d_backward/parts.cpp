@@ -7,8 +7,9 @@ namespace hk::detail {
 
 namespace {
 
-// With the additions of a tile, which has at most 1024 pixels, less than 2^13.
-constexpr int64_t kMostAdditions = 7168;
+// With the additions of a tile, which has at most 1024 pixels, less than 2^13. One by tensor cores
+// is two of others.
+constexpr int64_t kMostAdditions = 7168, kMostPixels = 2 * kMostAdditions;
 
 int64_t ceil_div(int64_t value, int64_t by) { return (value + by - 1) / by; }
 
@@ -27,7 +28,10 @@ int64_t parts_of(const KernelInfo &kernel) {
 // which have at least 64 pixels or an image; columns past a row's last count, of which narrow rows
 // have up to six. GPU: the pixels of a part
 // (generators/conv2d_backward/conv2d_backward_weight_sliced.h), in slices of up to eight columns.
-int64_t additions(const KernelInfo &kernel, int64_t images, int64_t rows, int64_t columns) {
+int64_t additions(const KernelInfo &kernel, const Conv2dProblem &problem, int64_t images,
+                  int64_t rows, int64_t columns) {
+    if (LineParts::are_of(kernel))
+        return LineParts(problem, images, rows, columns).slices * LineParts::kPixels / 2;
     if (kernel.device == DeviceType::cpu)
         return images * ceil_div(rows * std::max<int64_t>(columns, 7), 64);
     const int64_t parts = parts_of(kernel), all = images * rows, down = std::min(all, parts);
@@ -61,13 +65,24 @@ void cut_direction(const Direction &d, Conv2dOperands &operands, int64_t &size, 
 
 }  // namespace
 
+LineParts::LineParts(const Conv2dProblem &problem, int64_t images, int64_t rows, int64_t columns) {
+    constexpr int64_t sums = 1 << 22, most = 256, least_slices = 4, most_for_error = 8;
+    const int64_t weight = problem.filters * (problem.channels / problem.options.groups) *
+                           problem.kernel_height * problem.kernel_width;
+    const int64_t pixels = images * rows * columns, all = ceil_div(pixels, kPixels);
+    const int64_t for_blocks = std::clamp<int64_t>(sums / weight, 1, most);
+    const int64_t for_error = std::min(ceil_div(pixels, kMostPixels), most_for_error);
+    slices = ceil_div(all, std::min(std::max(for_blocks, for_error), ceil_div(all, least_slices)));
+    parts = ceil_div(all, slices);
+}
+
 WeightParts::WeightParts(const KernelInfo &kernel, const Conv2dProblem &problem)
     : images_{problem.batch, problem.batch},
       rows_{problem.output_height(), problem.output_height()},
       columns_{problem.output_width(), problem.output_width()} {
     for (Axis *axis : {&images_, &rows_, &columns_}) {
-        while (axis->length > 1 &&
-               additions(kernel, images_.length, rows_.length, columns_.length) > kMostAdditions) {
+        while (axis->length > 1 && additions(kernel, problem, images_.length, rows_.length,
+                                             columns_.length) > kMostAdditions) {
             axis->length = ceil_div(axis->length, 2);
         }
     }

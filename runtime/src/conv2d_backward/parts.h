@@ -4,13 +4,29 @@
 // A row of a CPU adds tiles of pixels one after the other, one of a GPU a thread's pixels. A part
 // is so small that those are less than 2^13 additions, for an error of at most 2^-11 of the sum of
 // the terms' magnitudes. Parts are added up by the sum of the bias' gradient, which keeps what
-// its additions lose. Rejected: such sums in the kernels, with which dense rows have 0.78 to 0.99
+// its additions lose. Tensor cores cut off twice as much an addition: of a part of 14336 pixels an
+// error of 2^-9. Rejected: such sums in the kernels, with which dense rows have 0.78 to 0.99
 // of the speed on a CPU (bench --family conv2d_backward_weight --list resnet50) and 128 registers
 // for 72 on a GPU, on problems of any size.
 
 #include "convolution/operands.h"
+#include "kernel_arguments.h"
 
 namespace hk::detail {
+
+// The parts of a row of tensor cores, which its blocks sum over
+// (generators/conv2d_backward/conv2d_backward_weight_products.h): enough for some 512 blocks, whose
+// sums are 16 MB, of at least 128 pixels; more, for the error, up to eight.
+struct LineParts {
+    explicit LineParts(const Conv2dProblem &problem)
+        : LineParts(problem, problem.batch, problem.output_height(), problem.output_width()) {}
+    LineParts(const Conv2dProblem &problem, int64_t images, int64_t rows, int64_t columns);
+
+    static bool are_of(const KernelInfo &kernel) { return takes_on_cuda(kernel, "parts"); }
+
+    static constexpr int64_t kPixels = 32;  // of a slice
+    int64_t slices, parts;                  // of a part; of the line
+};
 
 class WeightParts {
 public:

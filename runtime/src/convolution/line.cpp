@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstring>
 #include <limits>
 
 namespace hk::detail {
@@ -50,13 +49,6 @@ bool is_aligned(const Conv2dProblem &problem, std::initializer_list<const Buffer
     return problem.options.layout == Layout::nhwc &&
            std::ranges::all_of(all, [](const BufferView *view) { return has_vectors(*view); }) &&
            std::ranges::all_of(lines, [](const BufferView *image) { return joins(*image); });
-}
-
-bool takes_line(const KernelInfo &kernel) {
-    if (kernel.device != DeviceType::cuda) return false;  // no search in a CPU's calls
-    return std::ranges::any_of(kernel.loaded().arguments, [](const KernelArgument &argument) {
-        return std::strcmp(argument.name, "columns") == 0;
-    });
 }
 
 Line::Line(std::initializer_list<BufferView *> images)

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "convolution/operands.h"
+#include "kernel_arguments.h"
 
 namespace hk::detail {
 
@@ -15,7 +16,7 @@ bool is_aligned(const Conv2dProblem &problem, std::initializer_list<const Buffer
                 std::initializer_list<const BufferView *> lines);
 
 // Whether the kernel takes them as one.
-bool takes_line(const KernelInfo &kernel);
+inline bool takes_line(const KernelInfo &kernel) { return takes_on_cuda(kernel, "columns"); }
 
 // Makes one of the pixels of images, x.
 class Line {
