@@ -7,6 +7,7 @@
 
 #include "compiler/loop_nest.h"
 #include "compiler/tensor_cores.h"
+#include "compiler/unclamped.h"
 
 using namespace Halide;
 using namespace Halide::Internal;
@@ -59,13 +60,31 @@ class BeginCopies : public IRMutator {
 public:
     std::string memory;  // they are to
 
-    BeginCopies(std::string loop, Expr place) : loop_(std::move(loop)), place_(std::move(place)) {}
+    // `lets`: those around.
+    BeginCopies(std::string loop, Expr place, Lets lets)
+        : loop_(std::move(loop)), place_(std::move(place)), lets_(std::move(lets)) {}
 
 private:
     using IRMutator::visit;
 
     const std::string loop_;
     const Expr place_;  // bytes from the first stage
+    Lets lets_;
+
+    Stmt visit(const LetStmt *op) override {
+        lets_[op->name] = op->value;
+        return IRMutator::visit(op);
+    }
+
+    // What the condition leaves out is not read: clamps that say the same are idle.
+    Expr read(const Load *load, const Expr &condition) const {
+        const Ramp *ramp = load->index.as<Ramp>();
+        if (!ramp) return load;
+        return Load::make(
+            load->type, load->name,
+            Ramp::make(unclamped(ramp->base, condition, lets_), ramp->stride, ramp->lanes),
+            load->image, load->param, load->predicate, load->alignment);
+    }
 
     Stmt visit(const Store *op) override {
         const Ramp *to = op->index.as<Ramp>();
@@ -87,7 +106,8 @@ private:
         arguments.push_back(
             choice ? select(all->value, make_const(UInt(32), kBytes), make_zero(UInt(32)))
                    : make_const(UInt(32), kBytes));
-        return LetStmt::make(words, load, call("hk_cp_async_copy", arguments));
+        return LetStmt::make(words, all ? read(load, all->value) : Expr(load),
+                             call("hk_cp_async_copy", arguments));
     }
 };
 
@@ -181,6 +201,12 @@ class CopyAsynchronously : public IRMutator {
     bool in_threads_ = false;
     std::map<std::string, int64_t> bytes_;  // of allocations in shared memory
     std::map<std::string, int> stages_;     // of those that have some
+    Lets lets_;
+
+    Stmt visit(const LetStmt *op) override {
+        lets_[op->name] = op->value;
+        return IRMutator::visit(op);
+    }
 
     Stmt visit(const Allocate *op) override {
         if (op->memory_type != MemoryType::GPUShared) return IRMutator::visit(op);
@@ -237,11 +263,11 @@ class CopyAsynchronously : public IRMutator {
         if (sum.empty() || copies.empty() || !barrier.defined() || nest.changes(Block::make(sum)))
             reject(op->name, "it is no loop of copies and products of matrices");
         // The memory's size is asked for once the copies say which it is.
-        BeginCopies which(op->name, 0);
+        BeginCopies which(op->name, 0, {});
         which.mutate(Block::make(copies));
         const int64_t bytes = bytes_.at(which.memory);
         const Pipeline pipeline(nest, stages, static_cast<int>(bytes));
-        BeginCopies begin(op->name, pipeline.write_place());
+        BeginCopies begin(op->name, pipeline.write_place(), lets_);
         stages_[which.memory] = stages;
         return pipeline.make(begin.mutate(Block::make(copies)), barrier, Block::make(sum));
     }

@@ -13,36 +13,31 @@ Expr within(const Expr &place, const Expr &size) {
     return cast<uint32_t>(place) < cast<uint32_t>(size);
 }
 
-// Channels of a tile: whether their vector is there, and what is read of them.
-struct Channels {
-    Expr inside, there;
+// Channels of a tile: past the last vector that one again, whose sums are not written.
+Expr there(const Var &channel, const Expr &count) {
+    return min(channel / kPixelVector * kPixelVector, count - kPixelVector) +
+           channel % kPixelVector;
+}
 
-    Channels(const Var &channel, const Expr &count)
-        : inside(channel / kPixelVector * kPixelVector < count),
-          there(min(channel / kPixelVector * kPixelVector, count - kPixelVector) +
-                channel % kPixelVector) {}
-};
-
-// What a tap meets for a pixel of the line, the last one past its end.
+// What a tap meets for a pixel of the line.
 Func met(const Conv2dBackwardWeightOperands &op, const PixelLine &line, const Expr &pixels) {
-    const Expr pixel = clamp(x, 0, pixels - 1), zero = cast(op.type, 0);
-    const Channels channel(c, op.channels);
+    const Expr zero = cast(op.type, 0);
+    const Expr channel = there(c, op.channels), on_line = within(x, pixels);
     Func tap("tap");
     if (!line.columns.value.defined()) {
         tap(c, s, r, g, x) =
-            select(x < pixels && channel.inside, op.input(channel.there, g, pixel, 0, 0), zero);
+            select(on_line, op.input(channel, g, clamp(x, 0, pixels - 1), 0, 0), zero);
         return tap;
     }
-    const Expr row = quotient(pixel, line.columns), image = quotient(row, line.rows);
-    const Expr column = pixel - row * line.columns.value,
-               row_of_image = row - image * line.rows.value;
+    const Expr row = quotient(x, line.columns), image = quotient(row, line.rows);
+    const Expr column = x - row * line.columns.value, row_of_image = row - image * line.rows.value;
     const Expr at_x = column * op.stride_x + s * op.dilation_x - op.padding_left,
                at_y = row_of_image * op.stride_y + r * op.dilation_y - op.padding_top;
-    tap(c, s, r, g, x) = select(
-        x < pixels && channel.inside && within(at_x, op.width) && within(at_y, op.height),
-        op.input(channel.there, g, clamp(at_x, 0, op.width - 1), clamp(at_y, 0, op.height - 1),
-                 unsafe_promise_clamped(image, 0, line.batch - 1)),
-        zero);
+    tap(c, s, r, g, x) =
+        select(there && within(at_x, op.width) && within(at_y, op.height),
+               op.input(channel, g, clamp(at_x, 0, op.width - 1), clamp(at_y, 0, op.height - 1),
+                        min(unsafe_promise_clamped(image, 0, line.batch), line.batch - 1)),
+               zero);
     return tap;
 }
 
@@ -56,11 +51,11 @@ Conv2dBackwardWeightProducts conv2d_backward_weight_products(const Conv2dBackwar
     stages.parts = line.parts;
     const Var &part = stages.part, &share = stages.share;
     const Expr pixels = op.out_w;
-    const Channels filter(k, op.filters);
     stages.gradient = Func("gradient");
-    stages.gradient(k, g, x) = select(
-        x < pixels && filter.inside,
-        op.output_gradient(filter.there, g, clamp(x, 0, pixels - 1), 0, 0), cast(op.type, 0));
+    stages.gradient(k, g, x) =
+        select(within(x, pixels),
+               op.output_gradient(there(k, op.filters), g, clamp(x, 0, pixels - 1), 0, 0),
+               cast(op.type, 0));
     stages.tap = met(op, line, pixels);
 
     stages.r = RDom(0, kProductPixels, 0, line.slices, "r");
@@ -82,10 +77,10 @@ Conv2dBackwardWeightProducts conv2d_backward_weight_products(const Conv2dBackwar
     const auto within_all = [](const Var &v, const Expr &size) {
         return unsafe_promise_clamped(v, 0, size - 1);
     };
-    stages.running(c, s, r, k, g, share) += stages.partial(
-        Channels(c, op.channels).there, within_all(s, op.kernel_w), within_all(r, op.kernel_h),
-        min(k, op.filters - 1), within_all(g, op.groups),
-        unsafe_promise_clamped(of * kShares + share, 0, line.parts - 1));
+    stages.running(c, s, r, k, g, share) +=
+        stages.partial(there(c, op.channels), within_all(s, op.kernel_w),
+                       within_all(r, op.kernel_h), min(k, op.filters - 1), within_all(g, op.groups),
+                       unsafe_promise_clamped(of * kShares + share, 0, line.parts - 1));
     stages.shares = Func("shares");
     stages.shares(c, s, r, k, g, share) = stages.running(c, s, r, k, g, share);
     stages.output = Func("result");

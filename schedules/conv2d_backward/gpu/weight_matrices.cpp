@@ -15,8 +15,8 @@ constexpr auto guard = TailStrategy::GuardWithIf;
 constexpr int kMatrix = 8, kLanesC = 4, kLanesK = 8, kOfLane = kMatrix / kLanesC;
 
 struct MatrixTiles {
-    int tile_k = 128, tile_c = 64;
-    int warps_k = 2, warps_c = 2, stages = 4;
+    int tile_k = 64, tile_c = 128;
+    int warps_k = 1, warps_c = 4, stages = 4;
 
     int warps() const { return warps_k * warps_c; }
     std::vector<int> threads() const { return {kLanesC, kLanesK, warps()}; }
@@ -88,6 +88,32 @@ void sum_products(Conv2dBackwardWeightProducts &stages, const MatrixTiles &t,
     }
 }
 
+// A thread copies several vectors of one pixel, whose place it finds once. Eight threads are of two
+// pixels, which are in different banks (compiler/swizzle.h): neighbours where a pixel has 64 bytes,
+// else four apart.
+void copy_taps(Func tap, const MatrixTiles &t, const LoopLevel &step) {
+    Var lane("lane"), c8("c8"), xo("xo"), xi("xi"), t0("t0"), t1("t1"), t2("t2");
+    tap.compute_at(step)
+        .store_in(MemoryType::GPUShared)
+        .bound_extent(c, t.tile_c)
+        .bound_extent(x, kProductPixels)
+        .split(c, c8, lane, kPixelVector)
+        .split(c8, c8, t0, kLanesC)
+        .split(x, xo, xi, kLanesK)
+        .split(xo, xo, t2, t.warps(), guard);
+    for (const Var &one : {s, r, g}) tap.bound_extent(one, 1);
+    if (t.tile_c > kProductPixels) {
+        const Var far("far");
+        tap.split(xi, far, xi, kLanesK / 2).fuse(far, xi, t1);
+    } else {
+        tap.rename(xi, t1);
+    }
+    tap.reorder(lane, c8, xo, t0, t1, t2, s, r, g)
+        .vectorize(lane)
+        .gpu_threads(t0, t1, t2)
+        .never_partition_all();
+}
+
 // What blocks have computed, added up: a thread reads four neighbours of its share of the parts,
 // and one for all shares writes them.
 void add_up(Conv2dBackwardWeightProducts &stages) {
@@ -125,13 +151,13 @@ void add_up(Conv2dBackwardWeightProducts &stages) {
 
 }  // namespace
 
-// A matrix product for each tap: a block computes 128 filters by 64 channels of one tap over a part
+// A matrix product for each tap: a block computes 64 filters by 128 channels of one tap over a part
 // of the pixels, a warp 64 by 32, by products of matrices, which compiler/tensor_cores.h makes of
 // the loop `product`. Slices of 32 pixels of the output's gradient, and of what the tap meets of
 // the input, pass through shared memory, `stages` of them on their way or there
 // (compiler/async_copies.h): channels of a pixel next to each other, as memory has them, so that
 // matrices are transposed as they are read. That is 32 products to 12 loads of four matrices, and
-// 2 * 4 * 32 * (128 + 64) = 49152 bytes.
+// 2 * 4 * 32 * (64 + 128) = 49152 bytes.
 //
 // Pixels of all images are one line, of which a part is as long as the caller says, who knows how
 // many blocks that gives. Blocks of a part, which read the same pixels, follow one another.
@@ -157,8 +183,8 @@ void backward_weight_matrices(Conv2dBackwardWeightProducts &stages,
         .split(g, go, g, 1);
     l.divide(partial, t);
     partial
-        .reorder({l.ci, l.c8, l.ki, l.ct, l.kt, l.cw, l.kw, s, r, g, co, so, ro, ko, go,
-                  stages.part})
+        .reorder(
+            {l.ci, l.c8, l.ki, l.ct, l.kt, l.cw, l.kw, s, r, g, co, so, ro, ko, go, stages.part})
         .fuse(go, stages.part, block)
         .fuse(ko, block, block)
         .fuse(ro, block, block)
@@ -173,8 +199,7 @@ void backward_weight_matrices(Conv2dBackwardWeightProducts &stages,
     cooperative_copy(stages.gradient, step, {{k, t.tile_k}, {g, 1}, {x, kProductPixels}},
                      t.threads(), kPixelVector, true);
     stages.tap.reorder_storage({c, x, s, r, g});
-    cooperative_copy(stages.tap, step, {{c, t.tile_c}, {g, 1}, {x, kProductPixels}, {s, 1}, {r, 1}},
-                     t.threads(), kPixelVector, true);
+    copy_taps(stages.tap, t, step);
     add_up(stages);
 }
 
