@@ -14,6 +14,14 @@ constexpr auto guard = TailStrategy::GuardWithIf;
 // channels two, and of 8 filters one.
 constexpr int kMatrix = 8, kLanesC = 4, kLanesK = 8, kOfLane = kMatrix / kLanesC;
 
+// The dimensions of a filter that have a block for each element. Split by one, else Halide takes
+// all elements of what is fused for the bounds of one.
+struct Alone {
+    Var so{"so"}, ro{"ro"}, go{"go"};
+
+    explicit Alone(Stage stage) { stage.split(s, so, s, 1).split(r, ro, r, 1).split(g, go, g, 1); }
+};
+
 struct MatrixTiles {
     int tile_k = 64, tile_c = 128;
     int warps_k = 1, warps_c = 4, stages = 4;
@@ -122,11 +130,12 @@ void add_up(Conv2dBackwardWeightProducts &stages) {
     Func out = stages.output;
     out.split(c, c, ci, vector, TailStrategy::RoundUp)
         .split(c, co, ct, threads_c, guard)
-        .split(k, ko, kt, threads_k, guard)
-        .reorder(ci, ct, kt, co, s, r, ko, g)
-        .fuse(ko, g, block)
-        .fuse(r, block, block)
-        .fuse(s, block, block)
+        .split(k, ko, kt, threads_k, guard);
+    const Alone alone(out);
+    out.reorder(ci, ct, kt, s, r, g, co, alone.so, alone.ro, ko, alone.go)
+        .fuse(ko, alone.go, block)
+        .fuse(alone.ro, block, block)
+        .fuse(alone.so, block, block)
         .fuse(co, block, block)
         .gpu_blocks(block)
         .gpu_threads(ct, kt)
@@ -165,7 +174,7 @@ void backward_weight_matrices(Conv2dBackwardWeightProducts &stages,
                               const Conv2dBackwardWeightContext &context) {
     const MatrixTiles t = matrix_tiles(context);
     const MatrixLoops l;
-    Var co("co"), so("so"), ro("ro"), ko("ko"), go("go"), block("block");
+    Var co("co"), ko("ko"), block("block");
     Func partial = stages.partial;
     partial.compute_root()
         .bound(c, 0, context.channels)
@@ -176,19 +185,16 @@ void backward_weight_matrices(Conv2dBackwardWeightProducts &stages,
         .bound(stages.part, 0, stages.parts)
         .split(c, l.c8, c, kMatrix, TailStrategy::RoundUp)
         .split(l.c8, co, l.c8, t.tile_c / kMatrix, guard)
-        .split(k, ko, k, t.tile_k, guard)
-        // By one, else Halide takes all elements of what is fused for the bounds of one.
-        .split(s, so, s, 1)
-        .split(r, ro, r, 1)
-        .split(g, go, g, 1);
+        .split(k, ko, k, t.tile_k, guard);
+    const Alone alone(partial);
     l.divide(partial, t);
     partial
-        .reorder(
-            {l.ci, l.c8, l.ki, l.ct, l.kt, l.cw, l.kw, s, r, g, co, so, ro, ko, go, stages.part})
-        .fuse(go, stages.part, block)
+        .reorder({l.ci, l.c8, l.ki, l.ct, l.kt, l.cw, l.kw, s, r, g, co, alone.so, alone.ro, ko,
+                  alone.go, stages.part})
+        .fuse(alone.go, stages.part, block)
         .fuse(ko, block, block)
-        .fuse(ro, block, block)
-        .fuse(so, block, block)
+        .fuse(alone.ro, block, block)
+        .fuse(alone.so, block, block)
         .fuse(co, block, block)
         .gpu_blocks(block);
     l.run(partial);
