@@ -32,6 +32,8 @@ struct Function {
 constexpr Function kFunctions[] = {
     {"hk_mma_f16", Function::Kind::product, 10,
      "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"},
+    {"hk_mma_tf32", Function::Kind::product, 10,
+     "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32"},
     {"hk_mma_bf16", Function::Kind::product, 10,
      "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32"},
     // Names that others begin with come after those.

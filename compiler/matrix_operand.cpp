@@ -13,8 +13,7 @@ namespace hk::compiler {
 
 namespace {
 
-constexpr int kMatrix = 8;    // rows, and terms, of one
-constexpr int kBytes = 2;     // of an element
+constexpr int kMatrix = 8;    // rows of one, and terms that are across memory
 constexpr int kOfThread = 8;  // columns of a thread that are neighbours, of terms along memory
 constexpr int kOfWarp = kLanesX * kOfThread;
 
@@ -67,25 +66,26 @@ void Operand::check() {
 
 void Operand::check_along() const {
     const int next = of_rows() ? step(y_) : offset(1);
-    if (next != kTerms) reject("are not next to another, 32 terms each");
+    if (next != terms()) reject("are not next to another, 64 bytes each");
     if (of_rows()) {
         for (size_t i = 0; i < size(); i += 2)
-            if (offset(i) % (kLanesY * kTerms) != 0 || offset(i + 1, i) != offset(1))
+            if (offset(i) % (kLanesY * terms()) != 0 || offset(i + 1, i) != offset(1))
                 reject("of a thread are no multiples of 8 apart");
         return;
     }
     if (size() % kOfThread != 0) reject("of a thread are no multiple of 8");
-    if (step(x_) != kOfThread * kTerms) reject("of neighbours in x do not follow one another");
+    if (step(x_) != kOfThread * terms()) reject("of neighbours in x do not follow one another");
     for (size_t i = 0; i < size(); i++) {
         const size_t first = i / kOfThread * kOfThread;
-        if (offset(i, first) != static_cast<int>(i - first) * kTerms)
+        if (offset(i, first) != static_cast<int>(i - first) * terms())
             reject("of a thread do not follow one another");
-        if (offset(first) % (kOfWarp * kTerms) != 0) reject("of a warp are no multiple of 32");
+        if (offset(first) % (kOfWarp * terms()) != 0) reject("of a warp are no multiple of 32");
     }
 }
 
 void Operand::check_across() const {
-    if (pitch_ < kTerms || !std::has_single_bit(static_cast<unsigned>(pitch_)))
+    if (bytes() != 2) reject("of a term are next to each other, but are no elements of 16 bits");
+    if (pitch_ < 32 || !std::has_single_bit(static_cast<unsigned>(pitch_)))
         reject("of a term are not 32, or a larger power of two, from those of the next");
     if (step(of_rows() ? y_ : x_) != (of_rows() ? 1 : 2))
         reject("of neighbours do not follow one another");
@@ -103,7 +103,7 @@ int Operand::span() const { return std::min(pitch_, 64); }
 
 // Of how many elements the first one's place is a multiple.
 int Operand::multiple() const {
-    if (!across_) return (of_rows() ? kLanesY : kOfWarp) * kTerms;
+    if (!across_) return (of_rows() ? kLanesY : kOfWarp) * terms();
     int bits = kMatrix - 1;
     for (size_t i = 0; i < size(); i++) bits |= offset(i) & (span() - 1) & -kMatrix;
     return static_cast<int>(std::bit_ceil(static_cast<unsigned>(bits)));
@@ -129,11 +129,12 @@ Tile Operand::tile() const {
     } zeros;
     const auto first = as_const_int(simplify(zeros.mutate(start())));
     if (!first) reject("begin at a place that is not known");
+    const int64_t from = *first * bytes();
     const std::string &memory = elements_[0].load->name;
     // Rows of 64 bytes: of neighbours, or of pairs that are 8 apart.
-    if (!across_) return {memory, *first, of_rows() ? 7 : 9, 3};
-    const int row = std::bit_width(static_cast<unsigned>(pitch_ * kBytes)) - 1;
-    return {memory, *first, std::max(row, 7), span() / kMatrix - 1};
+    if (!across_) return {memory, from, of_rows() ? 7 : 9, 3};
+    const int row = std::bit_width(static_cast<unsigned>(pitch_ * bytes())) - 1;
+    return {memory, from, std::max(row, 7), span() / kMatrix - 1};
 }
 
 Expr Operand::first_place() const {
@@ -141,25 +142,24 @@ Expr Operand::first_place() const {
     const Expr n = x + y % 2 * kLanesX, matrix = y / 2;  // of 8 threads
     Expr of_thread;
     if (!across_ && of_rows())
-        of_thread = n * kTerms + matrix % 2 * offset(1) + matrix / 2 * kMatrix;
+        of_thread = n * terms() + matrix % 2 * offset(1) + matrix / 2 * vector();
     else if (!across_)
-        of_thread = (n / 2 * kOfThread + n % 2) * kTerms + matrix * kMatrix;
+        of_thread = (n / 2 * kOfThread + n % 2) * terms() + matrix * vector();
     else if (of_rows())
         of_thread = (n + matrix / 2 * kMatrix) * pitch_ + matrix % 2 * offset(1);
     else
         of_thread = (n + matrix * kMatrix) * pitch_;
-    return swizzled((start() + of_thread) * kBytes, tile());
+    return swizzled((start() + of_thread) * bytes(), tile());
 }
 
 Expr Operand::place(const Expr &first, size_t element, int half) const {
-    constexpr int terms = kTerms / 2;
     if (!across_) {
-        const Expr of_half = half == 0 ? first : first ^ (half * terms * kBytes);
-        return of_half + offset(element) * kBytes;
+        const Expr of_half = half == 0 ? first : first ^ (half * kStepBytes / 2);
+        return of_half + offset(element) * bytes();
     }
     const int bits = offset(element) & (span() - 1);
-    const Expr moved = bits == 0 ? first : first ^ (bits * kBytes);
-    return moved + (offset(element) - bits + half * terms * pitch_) * kBytes;
+    const Expr moved = bits == 0 ? first : first ^ (bits * bytes());
+    return moved + (offset(element) - bits + half * terms() / 2 * pitch_) * bytes();
 }
 
 }  // namespace hk::compiler

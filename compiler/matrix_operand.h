@@ -19,10 +19,10 @@
 
 namespace hk::compiler {
 
-constexpr int kTerms = 32;  // of a step: two products of 16
+constexpr int kStepBytes = 64;  // of the terms of a step, two products
 constexpr int kLanesX = 4, kLanesY = 8;
 
-// f32(memory[index]), lets in place.
+// memory[index], or that in f32; lets in place.
 struct Factor {
     const Halide::Internal::Load *load;
     Halide::Expr index;
@@ -38,6 +38,9 @@ public:
 
     // Of the products of a loop, of threads x by y.
     Operand(Side side, std::string loop, std::string x, std::string y);
+
+    // Terms of a step.
+    int terms() const { return kStepBytes / bytes(); }
 
     // Its place among the elements, which are in the order of their products.
     size_t add(const Factor &factor);
@@ -64,6 +67,8 @@ private:
     bool across_ = false;
     int pitch_ = 0;  // elements from a term to the next where they are across
 
+    int bytes() const { return type().bytes(); }  // of an element
+    int vector() const { return kVectorBytes / bytes(); }
     bool of_rows() const { return side_ == Side::rows; }
     [[noreturn]] void reject(const std::string &what) const;
     int offset(size_t element, size_t from = 0) const;

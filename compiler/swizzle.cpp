@@ -11,7 +11,7 @@ namespace hk::compiler {
 
 namespace {
 
-constexpr int kWords = 4, kWordBytes = 4, kVectorBytes = kWords * kWordBytes;
+constexpr int kWordBytes = 4, kWords = kVectorBytes / kWordBytes;
 
 // A place, in units of so many bytes.
 Expr swizzled(const Expr &place, const Tile &tile, int unit) {
@@ -44,10 +44,17 @@ private:
         return IRMutator::visit(op);
     }
 
+    bool begins(const Tile &tile, const std::string &memory, const Expr &index, int bytes) const {
+        if (memory != tile.memory) return false;
+        const Ramp *ramp = index.as<Ramp>();
+        const Expr first = simplify(substitute(zeros_, ramp ? ramp->base : index) * bytes);
+        return is_const(first, tile.start);
+    }
+
     // Elements that are copied one by one would be where no matrix is read from.
     void refuse(const std::string &memory, Type type, const Expr &index) const {
         for (const Tile &tile : tiles_) {
-            if (memory != tile.memory || type.bits() != 16) continue;
+            if (!begins(tile, memory, index, type.bytes())) continue;
             std::ostringstream message;
             message << "tensor cores: a tile of " << memory
                     << " is copied, or read, by other than vectors of 16 bytes: " << index << "\n";
@@ -60,13 +67,13 @@ private:
     }
 
     Stmt visit(const Store *op) override {
-        refuse(op->name, op->value.type(), op->index);
         const Ramp *ramp = op->index.as<Ramp>();
-        if (!ramp || op->value.type() != UInt(32, kWords)) return IRMutator::visit(op);
+        if (!ramp || op->value.type() != UInt(32, kWords)) {
+            refuse(op->name, op->value.type(), op->index);
+            return IRMutator::visit(op);
+        }
         for (const Tile &tile : tiles_) {
-            if (op->name != tile.memory) continue;
-            const Expr first = simplify(substitute(zeros_, ramp->base) * 2);
-            if (!is_const(first, tile.start)) continue;
+            if (!begins(tile, op->name, op->index, kWordBytes)) continue;
             copied.insert(tile.start);
             const Expr base = swizzled(ramp->base, tile, kWordBytes);
             return Store::make(op->name, op->value, Ramp::make(base, 1, kWords), op->param,

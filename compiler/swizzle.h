@@ -10,9 +10,10 @@ namespace hk::compiler {
 
 // A tile of one factor in shared memory, in which vectors of 16 bytes change places within rows of
 // as many as `mask` has bits for, so that the 8 rows of a matrix are in different banks.
+constexpr int kVectorBytes = 16;
 struct Tile {
     std::string memory;
-    int64_t start;  // its first element of 16 bits
+    int64_t start;  // its first byte
     int shift;      // of a byte's address: the bits that say how vectors change places
     int mask = 3;   // of those
 };

@@ -23,6 +23,8 @@ bool ends_with(const std::string &text, const std::string &end) {
            text.compare(text.size() - end.size(), end.size(), end) == 0;
 }
 
+const std::string kProduct = ".product";
+
 struct Term {
     std::string sums;
     Expr sum;  // its index
@@ -37,7 +39,10 @@ struct Term {
 class Emitter {
 public:
     Emitter(Type type, std::string sums)
-        : function_(type == Float(16) ? "hk_mma_f16" : "hk_mma_bf16"), sums_(std::move(sums)) {}
+        : function_(type == Float(32)   ? "hk_mma_tf32"
+                    : type == Float(16) ? "hk_mma_f16"
+                                        : "hk_mma_bf16"),
+          sums_(std::move(sums)) {}
 
     Expr let(const std::string &name, const Expr &value) {
         lets_.emplace_back(unique_name(name), value);
@@ -136,12 +141,13 @@ class TensorCores : public IRMutator {
             return result;
         }
         const bool device = !thread_x_.empty() || !thread_y_.empty();
-        if (device && ends_with(op->name, ".product")) return products(op);
+        if (device && ends_with(op->name, kProduct)) return products(op);
         return IRMutator::visit(op);
     }
 
     Stmt visit(const LetStmt *op) override {
-        if (in_device_ && op->value.type() == Int(32)) lets_[op->name] = substitute(lets_, op->value);
+        if (in_device_ && op->value.type() == Int(32))
+            lets_[op->name] = substitute(lets_, op->value);
         return IRMutator::visit(op);
     }
 
@@ -175,16 +181,13 @@ class TensorCores : public IRMutator {
         const Add *sum = store->value.as<Add>();
         const Load *before = sum ? sum->a.as<Load>() : nullptr;
         const Mul *product = sum ? sum->b.as<Mul>() : nullptr;
-        const Cast *a = product ? product->a.as<Cast>() : nullptr;
-        const Cast *b = product ? product->b.as<Cast>() : nullptr;
-        const Load *of_a = a ? a->value.as<Load>() : nullptr;
-        const Load *of_b = b ? b->value.as<Load>() : nullptr;
+        const Load *of_a = product ? loaded(product->a) : nullptr;
+        const Load *of_b = product ? loaded(product->b) : nullptr;
         const bool is_sum = of_a && of_b && before && before->name == store->name &&
-                            equal(before->index, store->index) && is_const(store->index) &&
-                            a->type == Float(32) && b->type == Float(32);
+                            equal(before->index, store->index) && is_const(store->index);
         if (!is_sum || of_a->type != of_b->type || !known(of_a->type)) {
             std::ostringstream message;
-            message << "no sum in a register of products of f16 or bf16: " << Stmt(store);
+            message << "no sum in a register of products of f16, bf16 or f32: " << Stmt(store);
             reject(loop, message.str());
         }
         return {store->name,
@@ -193,11 +196,16 @@ class TensorCores : public IRMutator {
                 {of_b, substitute(lets, of_b->index)}};
     }
 
-    static bool known(Type type) { return type == Float(16) || type == BFloat(16); }
+    // What is loaded as f32.
+    static const Load *loaded(const Expr &factor) {
+        const Cast *cast = factor.as<Cast>();
+        return factor.type() == Float(32) ? (cast ? cast->value : factor).as<Load>() : nullptr;
+    }
+    static bool known(Type type) {
+        return type == Float(16) || type == BFloat(16) || type == Float(32);
+    }
 
     Stmt products(const For *op) {
-        if (!is_const(op->extent, kTerms) || !is_const_zero(op->min))
-            reject(op->name, "it has other than 32 terms");
         if (thread_x_.empty() || thread_y_.empty())
             reject(op->name, "threads are other than 4 in x by 8 in y");
         std::vector<Term> terms = terms_of(op);
@@ -213,6 +221,8 @@ class TensorCores : public IRMutator {
             if (!sums.emplace(std::pair(column, row), term.sum).second)
                 reject(op->name, "a product occurs twice");
         }
+        if (!is_const(op->extent, columns.terms()) || !is_const_zero(op->min))
+            reject(op->name, "it has other than " + std::to_string(columns.terms()) + " terms");
         if (sums.size() != columns.size() * rows.size()) reject(op->name, "it is no outer product");
         columns.check();
         rows.check();
@@ -248,6 +258,22 @@ class TensorCores : public IRMutator {
 };
 
 }  // namespace
+
+bool has_products(const Stmt &stmt) {
+    class Loops : public IRVisitor {
+    public:
+        bool found = false;
+
+    private:
+        using IRVisitor::visit;
+        void visit(const For *op) override {
+            found |= ends_with(op->name, kProduct);
+            IRVisitor::visit(op);
+        }
+    } loops;
+    stmt.accept(&loops);
+    return loops.found;
+}
 
 Stmt use_tensor_cores(const Stmt &stmt) { return TensorCores().mutate(stmt); }
 

@@ -2,10 +2,12 @@
 // Products of matrices in CUDA kernels, by the units that have them (mma.sync, compute
 // capability 8.0).
 //
-// A loop whose name ends in .product, of 32 terms, over an outer product of a thread's registers,
+// A loop whose name ends in .product, of 64 bytes of terms, over an outer product of a thread's
+// registers,
 //
 //     for product: sum[i] = sum[i] + f32(rows[… + product]) * f32(columns[… + product])
 //
+// of f16 or bf16, or of f32, which the units cut off to TF32, 10 bits behind the point,
 // becomes products of a warp's threads together. Threads are 4 in x by 8 in y. `columns` are the
 // same for all in y, `rows` for all in x. Both are in shared memory, terms along or across it as
 // compiler/matrix_operand.h says:
@@ -27,6 +29,9 @@ namespace hk::compiler {
 // Names of lets that are places of a thread in shared memory, in bytes, which matrices are read
 // from begin so.
 inline const std::string kMatrixPlace = "matrix_place";
+
+// Whether there is such a loop.
+bool has_products(const Halide::Internal::Stmt &stmt);
 
 Halide::Internal::Stmt use_tensor_cores(const Halide::Internal::Stmt &stmt);
 

@@ -1,5 +1,10 @@
 #include "compiler/wide_vectors.h"
 
+#include <set>
+#include <string>
+
+#include "compiler/tensor_cores.h"
+
 using namespace Halide;
 using namespace Halide::Internal;
 
@@ -7,14 +12,19 @@ namespace hk::compiler {
 
 namespace {
 
-constexpr int kLanes = 8, kWords = 4;
+constexpr int kBits = 128, kWords = 4;
 
 class WidenVectors : public IRMutator {
     using IRMutator::visit;
 
-    bool in_device_ = false;
+    bool in_device_ = false, products_ = false;
     Scope<ModulusRemainder> lets_;
+    std::set<std::string> registers_;
 
+    Stmt visit(const Allocate *op) override {
+        if (op->memory_type == MemoryType::Register) registers_.insert(op->name);
+        return IRMutator::visit(op);
+    }
     Stmt visit(const LetStmt *op) override {
         if (op->value.type() != Int(32)) return IRMutator::visit(op);
         const ScopedBinding<ModulusRemainder> bound(lets_, op->name,
@@ -22,10 +32,11 @@ class WidenVectors : public IRMutator {
         return IRMutator::visit(op);
     }
     Stmt visit(const For *op) override {
-        const bool outside = in_device_;
-        in_device_ |= op->device_api == DeviceAPI::CUDA;
+        if (in_device_ || op->device_api != DeviceAPI::CUDA) return IRMutator::visit(op);
+        in_device_ = true;
+        products_ = has_products(op);
         Stmt result = IRMutator::visit(op);
-        in_device_ = outside;
+        in_device_ = products_ = false;
         return result;
     }
 
@@ -35,15 +46,17 @@ class WidenVectors : public IRMutator {
         const Ramp *ramp = index.as<Ramp>();
         // What a kernel allocates begins at more.
         if (buffer.defined() && buffer.host_alignment() < 4 * kWords) return Expr();
-        if (!in_device_ || type.bits() != 16 || type.lanes() != kLanes || !ramp ||
+        const bool wide = type.bits() == 16 || (products_ && type.element_of() == Float(32));
+        if (!in_device_ || !wide || type.bits() * type.lanes() != kBits || !ramp ||
             !is_const_one(ramp->stride))
             return Expr();
         const ModulusRemainder known = modulus_remainder(ramp->base, lets_);
-        const auto whole = [](const ModulusRemainder &at) {
-            return at.modulus % kLanes == 0 && at.remainder % kLanes == 0;
+        const int lanes = type.lanes();
+        const auto whole = [&](const ModulusRemainder &at) {
+            return at.modulus % lanes == 0 && at.remainder % lanes == 0;
         };
         if (!whole(alignment) && !whole(known)) return Expr();
-        return Ramp::make(simplify(ramp->base / 2), 1, kWords);
+        return Ramp::make(simplify(ramp->base / (lanes / kWords)), 1, kWords);
     }
 
     static bool always(const Expr &predicate) { return is_const_one(predicate); }
@@ -62,7 +75,8 @@ class WidenVectors : public IRMutator {
 
     Expr visit(const Load *op) override {
         const Expr at = words_at(op->type, op->index, op->param, op->alignment);
-        if (!at.defined() || !always(op->predicate)) return IRMutator::visit(op);
+        if (!at.defined() || !always(op->predicate) || registers_.count(op->name))
+            return IRMutator::visit(op);
         return Reinterpret::make(op->type,
                                  Load::make(UInt(32, kWords), op->name, at, op->image, op->param,
                                             const_true(kWords), ModulusRemainder(kWords, 0)));
@@ -70,7 +84,8 @@ class WidenVectors : public IRMutator {
 
     Stmt visit(const Store *op) override {
         const Expr at = words_at(op->value.type(), op->index, op->param, op->alignment);
-        if (!at.defined() || !always(op->predicate)) return IRMutator::visit(op);
+        if (!at.defined() || !always(op->predicate) || registers_.count(op->name))
+            return IRMutator::visit(op);
         return Store::make(op->name, words_of(mutate(op->value)), at, op->param, const_true(kWords),
                            ModulusRemainder(kWords, 0));
     }

@@ -13,19 +13,20 @@ namespace hk::test {
 
 using namespace Halide;
 
-// A warp's product of 32 columns by 16 rows, slices of 32 terms in shared memory: along it, a
-// column's terms next to each other, or across it, a term's columns next to each other.
+// A warp's product of 32 columns by 16 rows, slices of 64 bytes of terms in shared memory: along
+// it, a column's terms next to each other, or across it, a term's columns next to each other.
 struct Product {
     Type type = Float(16);
-    int terms = 32;                // of the loop `product`
-    int lanes_x = 4, lanes_y = 8;  // threads
+    int terms = 64 / type.bytes();  // of the loop `product`
+    int lanes_x = 4, lanes_y = 8;   // threads
     bool across = false;
-    int apart = 32;   // elements from a column, or term, in shared memory to the next
-    int of_lane = 2;  // neighbouring columns of a thread, across
+    int apart =
+        across ? 32 : terms;  // elements from a column, or term, in shared memory to the next
+    int of_lane = 2;          // neighbouring columns of a thread, across
     const char *loop = "product";
-    int vector = 8;        // elements that are copied at once
-    bool squared = false;  // sums of what is no product of two factors
-    int stages = 1;        // of the copies
+    int vector = 16 / type.bytes();  // elements that are copied at once
+    bool squared = false;            // sums of what is no product of two factors
+    int stages = 1;                  // of the copies
 
     std::string ptx() const {
         const Target target("x86-64-linux-no_runtime-cuda-cuda_capability_80");
@@ -40,10 +41,11 @@ struct Product {
                 stage.split(k, kt, k, 32 / lanes_x).split(k, kj, ki, 32 / lanes_x);
             stage.split(x, xi, px, lanes_y);
         };
-        RDom r(0, 32, 0, in.dim(across ? 1 : 0).extent() / 32, "r");
+        const int slice = 64 / type.bytes(), whole = across ? 8 : 16 / type.bytes();
+        RDom r(0, slice, 0, in.dim(across ? 1 : 0).extent() / slice, "r");
         columns(c, k) = across ? filter(k, c) : filter(c, k);
         rows(c, x) = across ? in(x, c) : in(c, x);
-        const Expr channel = r.y * 32 + r.x;
+        const Expr channel = r.y * slice + r.x;
         const Expr a = cast<float>(columns(channel, k)), b = cast<float>(rows(channel, x));
         sum(k, x) += squared ? a * a : a * b;
         out(k, x) = sum(k, x);
@@ -58,13 +60,13 @@ struct Product {
         divide(out);
         out.reorder(ki, kj, xi, kt, px, block).gpu_blocks(block).gpu_threads(kt, px);
         sum.compute_at(out, block).store_in(MemoryType::Register).bound_extent(x, 16);
-        RVar slice("slice"), product(loop);
+        RVar part("part"), product(loop);
         for (const bool updates : {false, true}) {
             Stage stage = updates ? sum.update() : Stage(sum);
             divide(stage);
             if (updates)
-                stage.split(r.x, slice, product, terms)
-                    .reorder(ki, kj, xi, product, slice, kt, px, r.y);
+                stage.split(r.x, part, product, terms)
+                    .reorder(ki, kj, xi, product, part, kt, px, r.y);
             else
                 stage.reorder(ki, kj, xi, kt, px);
             stage.gpu_threads(kt, px).unroll(ki).unroll(kj).unroll(xi);
@@ -76,11 +78,11 @@ struct Product {
             if (across) std::swap(inner, other);
             tile.compute_at(sum, stages > 1 ? RVar("stages_" + std::to_string(stages)) : r.y)
                 .store_in(MemoryType::GPUShared)
-                .bound_extent(c, 32)
+                .bound_extent(c, slice)
                 .bound_extent(tile.args()[1], extent)
                 .reorder_storage(inner, other)
                 .align_storage(inner, apart)
-                .split(inner, t0, inner, 8)
+                .split(inner, t0, inner, whole)
                 .split(inner, inner, lane, vector)
                 .split(other, other, t1, 8)
                 .reorder(lane, inner, other, t0, t1)

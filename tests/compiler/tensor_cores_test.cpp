@@ -34,6 +34,16 @@ TEST(TensorCores, AWarpHasTheProductsAndLoadsOfItsTile) {
     }
 }
 
+TEST(TensorCores, FloatsAreCutOffToTF32) {
+    for (const int stages : {1, 3}) {
+        const std::string ptx = Product{.type = Float(32), .stages = stages}.ptx();
+        EXPECT_EQ(count(ptx, "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32"), 8);
+        EXPECT_EQ(count(ptx, "ldmatrix.sync.aligned.m8n8.x4.shared.b16"), 6);
+        EXPECT_EQ(count(ptx, "cp.async.cg.shared.global"), stages == 1 ? 0 : 6 * stages);
+        EXPECT_EQ(count(ptx, "fma.rn"), 0);
+    }
+}
+
 TEST(TensorCores, MatricesAcrossMemoryAreTransposed) {
     const std::string along = Product{}.ptx(), across = Product{.across = true}.ptx();
     EXPECT_EQ(count(across, "mma.sync.aligned.m16n8k16.row.col.f32"), 8);
@@ -63,6 +73,7 @@ TEST(TensorCores, RefusesWhatIsNoProductOfMatrices) {
     expect_part(refusal({.lanes_x = 8, .lanes_y = 4}), "threads are other than 4 in x");
     expect_part(refusal({.vector = 4}), "by other than vectors of 16 bytes");
     expect_part(refusal({.apart = 64}), "columns are not next to another");
+    expect_part(refusal({.type = Float(32), .across = true}), "no elements of 16 bits");
     expect_part(refusal({.across = true, .apart = 48}), "columns of a term are not 32");
     expect_part(refusal({.across = true, .of_lane = 4}), "columns of neighbours do not follow");
     expect_part(refusal({.squared = true}), "no sum in a register of products");
