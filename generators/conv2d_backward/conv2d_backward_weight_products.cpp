@@ -34,7 +34,7 @@ Func met(const Conv2dBackwardWeightOperands &op, const PixelLine &line, const Ex
     const Expr at_x = column * op.stride_x + s * op.dilation_x - op.padding_left,
                at_y = row_of_image * op.stride_y + r * op.dilation_y - op.padding_top;
     tap(c, s, r, g, x) =
-        select(there && within(at_x, op.width) && within(at_y, op.height),
+        select(on_line && within(at_x, op.width) && within(at_y, op.height),
                op.input(channel, g, clamp(at_x, 0, op.width - 1), clamp(at_y, 0, op.height - 1),
                         min(unsafe_promise_clamped(image, 0, line.batch), line.batch - 1)),
                zero);

@@ -29,6 +29,12 @@ Conv2dResult conv2d_sums(const Conv2dProblem &problem, const std::vector<double>
 // Whether a row computes as generators/conv2d/winograd.h; `row` null: as the definition.
 bool is_winograd(const KernelInfo *row);
 
+// Whether a row has products of operands that are cut off to TF32, and those.
+bool is_tf32(const KernelInfo *row);
+std::vector<double> cut_to_tf32(std::vector<double> values);
+// As many terms in f32 as these may err by, on units that cut off what they add up.
+int64_t terms_in_tf32(int64_t terms);
+
 // Terms and magnitudes of sums of that, of all rows, in place of the definition's. `filters`: the
 // sum of each filter's magnitudes.
 void bound_by_winograd(const Conv2dProblem &problem, const std::vector<double> &input,

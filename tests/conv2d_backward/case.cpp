@@ -75,6 +75,12 @@ reference::Conv2dResult expected(const Conv2dBackwardCase &c, const BackwardOper
         case Pass::data: {
             const std::vector<double> weight = reference::read_filters(
                 host_tensor(o.factor_shape, p.type, o.factor), p.options.layout);
+            if (reference::is_tf32(row)) {
+                result = reference::conv2d_backward_data(p, reference::cut_to_tf32(output),
+                                                         reference::cut_to_tf32(weight));
+                result.terms = reference::terms_in_tf32(result.terms);
+                break;
+            }
             result = reference::conv2d_backward_data(p, output, weight);
             if (reference::is_winograd(row)) {
                 reference::bound_by_winograd(reference::convolution_of_gradient(p), output,

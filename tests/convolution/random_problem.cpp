@@ -30,6 +30,7 @@ public:
         }
         batch_ = steered("batch", {1, 1, 2, 3});
         direct_ = allowed("direct", uniform(random_, 0, 1)) != 0;
+        tf32_ = allowed("tf32", 0) != 0;
         repair();
         shrink();
         fit_images();
@@ -199,6 +200,7 @@ private:
         p.options.padding = {y.before, y.after, x.before, x.after};
         p.options.groups = groups_;
         p.options.direct = direct_;
+        p.options.allow_tf32 = tf32_;
         return p;
     }
 
@@ -212,7 +214,7 @@ private:
     Random &random_;
     const Conv2dRequest &request_;
     int64_t groups_ = 1, group_channels_ = 1, group_filters_ = 1, batch_ = 1;
-    bool direct_ = false;
+    bool direct_ = false, tf32_ = false;
     std::array<Axis, 2> axes_;
 };
 
@@ -240,8 +242,7 @@ void draw_placements(Random &random, ConvolutionCase &c, std::span<const Constra
     for (Placement *placement : {&c.input, &c.weight, &c.output}) {
         *placement = draw_placement(random);
         if (aligned)
-            *placement =
-                *placement == Placement::packed ? Placement::aligned : Placement::spaced;
+            *placement = *placement == Placement::packed ? Placement::aligned : Placement::spaced;
     }
 }
 
@@ -300,8 +301,8 @@ std::string to_string(const Conv2dProblem &p) {
          << o.dilation[0] << ',' << o.dilation[1] << " padding top " << o.padding.top << " bottom "
          << o.padding.bottom << " left " << o.padding.left << " right " << o.padding.right
          << " output " << p.output_height() << 'x' << p.output_width()
-         << (o.direct ? " direct " : " ") << hk::name_of(o.activation) << '(' << o.alpha << ", "
-         << o.beta << ')';
+         << (o.direct ? " direct" : "") << (o.allow_tf32 ? " TF32 " : " ")
+         << hk::name_of(o.activation) << '(' << o.alpha << ", " << o.beta << ')';
     return text.str();
 }
 

@@ -27,6 +27,8 @@ public:
         all.push_back(
             field("prepared_filter", prepared_, "the weight is prepared before the call"));
         all.push_back(not_in_lists(field("direct", direct_, "no Winograd")));
+        all.push_back(not_in_lists(
+            field("allow_tf32", tf32_, "products of f32 may be of operands cut off to TF32")));
         return all;
     }
 
@@ -35,6 +37,7 @@ public:
         problem_.in_place = in_place_;
         problem_.prepared_filter = prepared_;
         problem_.options.direct = direct_;
+        problem_.options.allow_tf32 = tf32_;
     }
 
     std::span<const KernelInfo> kernels() const override { return conv2d_kernels(); }
@@ -47,6 +50,9 @@ public:
                 {"weight", type(), weight_shape(conv())},
                 {"output", type(), conv().output_shape(), Operand::Use::written}};
     }
+
+    // What TF32 has, too.
+    int bits() const override { return tf32_ ? 9 : Convolution::bits(); }
 
     void bind(const Tensors &tensors) override {
         Convolution::bind(tensors);
@@ -64,7 +70,8 @@ public:
         const std::vector<double> input =
             reference::read(reference::channels_last(host[0], layout()));
         const std::vector<double> weight = reference::read_filters(host[1], layout());
-        const auto sums = reference::conv2d_sums(p, input, weight, rows);
+        auto sums = reference::conv2d_sums(p, input, weight, rows);
+        if (p.options.allow_tf32) sums.terms = reference::terms_in_tf32(sums.terms);
         auto by_winograd = sums;
         reference::bound_by_winograd(p, input, reference::magnitudes_of_filters(p, weight),
                                      by_winograd);
@@ -106,7 +113,7 @@ private:
         }
     }
 
-    bool in_place_ = false, prepared_ = false, direct_ = false;
+    bool in_place_ = false, prepared_ = false, direct_ = false, tf32_ = false;
     std::optional<Filter> filter_;
 };
 

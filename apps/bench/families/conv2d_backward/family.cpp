@@ -55,6 +55,8 @@ public:
                                              {"any", "flip_expand", "expand_flip"},
                                              "of the graph, rows that are written so")));
             all.push_back(not_in_lists(field("direct", direct_, "no Winograd")));
+            all.push_back(not_in_lists(
+                field("allow_tf32", tf32_, "products of f32 may be of operands cut off to TF32")));
         }
         return all;
     }
@@ -62,6 +64,7 @@ public:
     void prepare(Layout written) override {
         Convolution::prepare(written);
         problem_.options.direct = direct_;
+        problem_.options.allow_tf32 = tf32_;
         for (const KernelInfo &kernel : pass_.kernels()) {
             if (std::string_view(kernel.algorithm).starts_with(formulation_))
                 of_formulation_.push_back(kernel);
@@ -159,7 +162,7 @@ public:
 private:
     bool of_input() const { return pass_.gradient == Gradient::input; }
 
-    bool direct_ = false;
+    bool direct_ = false, tf32_ = false;
     const Pass &pass_;
     std::string formulation_ = "any";
     std::vector<KernelInfo> of_formulation_;
