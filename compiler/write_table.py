@@ -17,7 +17,7 @@ RESOURCES = ["registers", "stack_bytes", "spill_bytes", "shared_static", "shared
 
 
 def constraint(text: str) -> str:
-    field, relation, value = re.fullmatch(r"([a-z_]+)(=|>=|<=|%)(\d+)(?:=0)?", text).groups()
+    field, relation, value = re.fullmatch(r"([a-z][a-z0-9_]*)(=|>=|<=|%)(\d+)(?:=0)?", text).groups()
     return f'{{"{field}", Constraint::Relation::{RELATIONS[relation]}, {value}}}'
 
 
