@@ -32,7 +32,7 @@ private:
 Result conv2d(First input, Weight weight, OptionalArray bias, OptionalArray residual, Pair stride,
               Pads padding, Pair dilation, int64_t groups, std::string_view layout,
               std::optional<std::string_view> activation, std::optional<float> alpha,
-              std::optional<float> beta, bool direct, OptionalArray out) {
+              std::optional<float> beta, bool direct, bool allow_tf32, OptionalArray out) {
     Call call("conv2d");
     const Filter *prepared = nullptr;
     call.set_layout(layout, !nb::try_cast(weight.object, prepared));
@@ -42,6 +42,7 @@ Result conv2d(First input, Weight weight, OptionalArray bias, OptionalArray resi
         convolution_options(call, x.shape(), w.tensor().shape(), stride, padding, dilation, groups);
     read_activation(activation, alpha, beta, options.activation, options.alpha, options.beta);
     options.direct = direct;
+    options.allow_tf32 = allow_tf32;
     const Tensor b = call.optional(bias, "bias");
     const bool in_place = out.given() && out.object.is(residual.object);
     const Tensor added = in_place ? Tensor() : call.optional_image(residual, "residual");
@@ -75,7 +76,7 @@ Written gradient(Call &call, OptionalArray out, bool accumulate, const Shape &sh
 
 Result backward_data(First output_gradient, Array weight, Sizes input_shape, Pair stride,
                      Pads padding, Pair dilation, int64_t groups, std::string_view layout,
-                     bool direct, OptionalArray out, bool accumulate) {
+                     bool direct, bool allow_tf32, OptionalArray out, bool accumulate) {
     Call call("conv2d_backward_data");
     call.set_layout(layout);
     const Tensor dy = call.image(output_gradient, "output_gradient");
@@ -84,6 +85,7 @@ Result backward_data(First output_gradient, Array weight, Sizes input_shape, Pai
     Conv2dOptions options =
         convolution_options(call, shape, w.shape(), stride, padding, dilation, groups);
     options.direct = direct;
+    options.allow_tf32 = allow_tf32;
     const auto problem = Conv2dProblem::from_shapes(shape, w.shape(), dy.type(), options);
     if (explaining()) {
         return explain_with(call, [&](DeviceType type, const DeviceLimits &limits) {
@@ -134,7 +136,7 @@ Result backward_bias(First output_gradient, std::string_view layout, OptionalArr
 
 nb::tuple backward(First output_gradient, Array input, Array weight, Pair stride, Pads padding,
                    Pair dilation, int64_t groups, std::string_view layout, bool direct,
-                   std::array<bool, 3> wanted) {
+                   bool allow_tf32, std::array<bool, 3> wanted) {
     Call call("conv2d_backward");
     call.set_layout(layout);
     const Tensor dy = call.image(output_gradient, "output_gradient");
@@ -143,6 +145,7 @@ nb::tuple backward(First output_gradient, Array input, Array weight, Pair stride
     Conv2dOptions options =
         convolution_options(call, x.shape(), w.shape(), stride, padding, dilation, groups);
     options.direct = direct;
+    options.allow_tf32 = allow_tf32;
     if (explaining())
         throw InvalidArgument("explain: conv2d_backward is several selections; ask for each");
     Conv2dProblem::from_shapes(x.shape(), w.shape(), dy.type(), options);
@@ -193,6 +196,8 @@ Args:
     activation: "relu", "clamp" (alpha: lower, beta: upper bound), "leaky_relu" (alpha), "silu",
         "gelu".
     direct: the definition's products alone, no Winograd transform.
+    allow_tf32: on CUDA products of float32 may be of operands cut off to TF32, 10 bits behind
+        the point.
     out: what is written, and returned. It may be the residual itself.
 
 Returns:
@@ -211,7 +216,7 @@ Args:
     output_gradient: of conv2d's output.
     weight: of conv2d.
     input_shape: of conv2d's input, which the output's does not tell with a stride.
-    stride, padding, dilation, groups, layout, direct: of conv2d.
+    stride, padding, dilation, groups, layout, direct, allow_tf32: of conv2d.
     out: what is written, and returned; with accumulate what is added to.
 
 Returns: [N, H, W, C] or [N, C, H, W].
@@ -270,11 +275,11 @@ void add_convolution(nb::module_ &module) {
                "residual"_a = nb::none(), nb::kw_only(), "stride"_a = 1, "padding"_a = 0,
                "dilation"_a = 1, "groups"_a = 1, "layout"_a = "nhwc", "activation"_a = nb::none(),
                "alpha"_a = nb::none(), "beta"_a = nb::none(), "direct"_a = false,
-               "out"_a = nb::none(), kConv2d);
+               "allow_tf32"_a = false, "out"_a = nb::none(), kConv2d);
     module.def("conv2d_backward_data", backward_data, "output_gradient"_a, "weight"_a,
                "input_shape"_a, nb::kw_only(), "stride"_a = 1, "padding"_a = 0, "dilation"_a = 1,
-               "groups"_a = 1, "layout"_a = "nhwc", "direct"_a = false, "out"_a = nb::none(),
-               "accumulate"_a = false, kBackwardData);
+               "groups"_a = 1, "layout"_a = "nhwc", "direct"_a = false, "allow_tf32"_a = false,
+               "out"_a = nb::none(), "accumulate"_a = false, kBackwardData);
     module.def("conv2d_backward_weight", backward_weight, "output_gradient"_a, "input"_a,
                "weight_shape"_a, nb::kw_only(), "stride"_a = 1, "padding"_a = 0, "dilation"_a = 1,
                "groups"_a = 1, "layout"_a = "nhwc", "out"_a = nb::none(), "accumulate"_a = false,
@@ -283,14 +288,14 @@ void add_convolution(nb::module_ &module) {
                "layout"_a = "nhwc", "out"_a = nb::none(), "accumulate"_a = false, kBackwardBias);
     module.def("conv2d_backward", backward, "output_gradient"_a, "input"_a, "weight"_a,
                nb::kw_only(), "stride"_a = 1, "padding"_a = 0, "dilation"_a = 1, "groups"_a = 1,
-               "layout"_a = "nhwc", "direct"_a = false,
+               "layout"_a = "nhwc", "direct"_a = false, "allow_tf32"_a = false,
                "wanted"_a = nb::make_tuple(true, true, true), kBackward,
                nb::sig("def conv2d_backward(output_gradient: halide_kernels.typing.A, "
                        "input: halide_kernels.typing.Array, weight: halide_kernels.typing.Array, "
                        "*, stride: int | tuple[int, int] = 1, padding: str | int | "
                        "tuple[int, int] | tuple[tuple[int, int], tuple[int, int]] = 0, "
                        "dilation: int | tuple[int, int] = 1, groups: int = 1, "
-                       "layout: str = 'nhwc', direct: bool = False, "
+                       "layout: str = 'nhwc', direct: bool = False, allow_tf32: bool = False, "
                        "wanted: collections.abc.Sequence[bool] = (True, True, True)) -> "
                        "tuple[halide_kernels.typing.A | None, halide_kernels.typing.A | None, "
                        "halide_kernels.typing.A | None]"));

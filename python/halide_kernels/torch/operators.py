@@ -127,11 +127,16 @@ def image_like(x, shape):
 CONV = "int[2] stride, int[4] padding, int[2] dilation, int groups"
 
 
+def allows_tf32(tensor):
+    """What the user allows PyTorch's own convolutions."""
+    return tensor.is_cuda and torch.backends.cudnn.allow_tf32
+
+
 @operator(f"conv2d(Tensor input, Tensor weight, Tensor? bias, {CONV}) -> Tensor", autocast=True)
 def conv2d(input, weight, bias, stride, padding, dilation, groups):
     return hk.conv2d(input, weight, bias,
                      stride=stride, padding=pads(padding), dilation=dilation, groups=groups,
-                     layout="nchw")
+                     layout="nchw", allow_tf32=allows_tf32(input))
 
 
 def output_size(size, kernel, stride, before, after, dilation=1):
@@ -150,7 +155,7 @@ def _(input, weight, bias, stride, padding, dilation, groups):
 def conv2d_backward(grad, input, weight, stride, padding, dilation, groups, wanted):
     parts = hk.conv2d_backward(grad, input, weight, stride=stride,
                                padding=pads(padding), dilation=dilation, groups=groups,
-                               layout="nchw", wanted=wanted)
+                               layout="nchw", allow_tf32=allows_tf32(grad), wanted=wanted)
     # An operator gives tensors; of those that are not wanted empty ones.
     return tuple(grad.new_empty(0) if part is None else part for part in parts)
 
