@@ -13,7 +13,7 @@
 // Before that a sum is off by at most 2^-9 of the sum of its terms' magnitudes; one of more than
 // 32768 terms, however long, by at most 2^-14.
 //
-// On CUDA, f16 and bf16 in nhwc run on tensor cores where Conv2dProblem::aligned holds: products are exact,
+// On CUDA, f16 and bf16 in nhwc run on tensor cores where Conv2dProblem's aligned and line hold: products are exact,
 // and added several at once, cut off to f32's digits, in the order that the hardware has. That is within
 // the same bound for up to 14336 terms; longer sums are multiply-adds in f32.
 //
@@ -61,9 +61,11 @@ struct Conv2dProblem {
     Conv2dOptions options;
     bool in_place = false;         // the output takes the residual's storage over
     bool prepared_filter = false;  // hk/filter.h
-    // Of nhwc: all tensors but the bias begin at multiples of 16 bytes, and so do their pixels and rows;
-    // pixels of output and residual are evenly spaced, over rows and images, too.
+    // Of nhwc: all tensors but the bias begin at multiples of 16 bytes, and so do their pixels and
+    // rows.
     bool aligned = true;
+    // Of nhwc: pixels of output and residual are evenly spaced, over rows and images, too.
+    bool line = true;
 
     // From the shapes of input and weight. Throws InvalidArgument where they don't fit each other
     // or the options.

@@ -48,7 +48,9 @@ void call_data(const KernelInfo &kernel, const Conv2dOperands &operands, bool ac
                CallContext &context, bool own_queue) {
     BufferView input = operands.input;
     std::optional<Line> line;
-    if (takes_line(kernel)) line = Line({&input});
+    const bool counted = counts_line(kernel);
+    if (counted) line = Line(input);
+    if (takes_line(kernel)) line = Line::join({&input});
     Call call("conv2d_backward_data", kernel, accumulate, context, own_queue);
     KernelBuffer output = call.read("output gradient", operands.output);
     KernelBuffer weight = call.read("weight", operands.weight);
@@ -61,7 +63,10 @@ void call_data(const KernelInfo &kernel, const Conv2dOperands &operands, bool ac
               {"common_y", y.common},
               {"inverse_x", x.inverse},
               {"inverse_y", y.inverse}});
-    if (line) call.arguments.add(line->named());
+    if (counted)
+        call.arguments.add(line->divisors());
+    else if (line)
+        call.arguments.add(line->named());
     call.write("input_gradient", "input gradient", input);
 }
 
