@@ -3,6 +3,7 @@
 
 #include "generators/image_layout.h"
 #include "generators/kernel_generator.h"
+#include "generators/quotient.h"
 #include "schedules/convolution_sizes.h"
 
 namespace hk::generators {

@@ -61,9 +61,8 @@ Tensor conv2d_backward_weight(const Tensor &output_gradient, const Tensor &input
 Tensor conv2d_backward_bias(const Tensor &output_gradient, Layout layout = Layout::nhwc);
 
 // Runs one given row, whatever selection would take. Throws InvalidArgument where the row does not
-// take the problem. For tests and measurements. Of a strided problem on a CPU, or with a row of
-// tensor cores (below), the row runs the whole, or else the phases that it takes, and selection's
-// rows the others.
+// take the problem. For tests and measurements. Of a strided problem the row runs the whole, or
+// else the phases (below) that it takes, and selection's rows the others.
 void conv2d_backward_data_with(const KernelInfo &kernel, const Tensor &output_gradient,
                                const Tensor &weight, const Tensor &input_gradient,
                                const Conv2dOptions &options, float beta = 0,

@@ -79,12 +79,10 @@ const KernelInfo *row_for_strides(const Fields &problem, Device device) {
 bool runs_in_phases(const Conv2dProblem &problem, const DataTensors &tensors,
                     const KernelInfo *&row, Device device) {
     if (!is_strided(problem)) return false;
-    const bool given = row;
-    if (!given && !device.is_cpu())
+    if (!row && !device.is_cpu())
         return tensor_cores_take_phases(problem, tensors, device.type(), device.limits());
-    if (!device.is_cpu() && !is_of_tensor_cores(*row)) return false;
     const Fields whole = conv2d_fields(normalised(problem, normalise_backward_data));
-    if (!given) row = row_for_strides(whole, device);
+    if (!row) row = row_for_strides(whole, device);
     return !(row && takes(*row, whole, device));
 }
 

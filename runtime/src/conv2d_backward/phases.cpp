@@ -98,10 +98,6 @@ Conv2dOperands DataTensors::operands(const Conv2dProblem &problem, const DataPha
     return conv2d_operands(of_phase, pixels, taps, {}, {}, output);
 }
 
-bool is_of_tensor_cores(const KernelInfo &row) {
-    return std::string_view(row.algorithm).starts_with("products");
-}
-
 bool tensor_cores_take_phases(const Conv2dProblem &problem, const DataTensors &tensors,
                               DeviceType device, const DeviceLimits &limits) {
     if (device != DeviceType::cuda || problem.type == DataType::f32) return false;
@@ -110,7 +106,7 @@ bool tensor_cores_take_phases(const Conv2dProblem &problem, const DataTensors &t
         const KernelInfo *row = select(conv2d_backward_data_kernels(),
                                        conv2d_fields(operands.problem), device, limits, false)
                                     .kernel;
-        return row && is_of_tensor_cores(*row);
+        return row && std::string_view(row->algorithm).starts_with("products");
     };
     const DataPhases phases = data_phases(problem);
     return !phases.phases.empty() && !takes(tensors.operands(problem)) &&

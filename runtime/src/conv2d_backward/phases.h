@@ -45,6 +45,5 @@ struct DataTensors {
 // taps speaks for all.
 bool tensor_cores_take_phases(const Conv2dProblem &problem, const DataTensors &tensors,
                               DeviceType device, const DeviceLimits &limits);
-bool is_of_tensor_cores(const KernelInfo &row);
 
 }  // namespace hk::detail
