@@ -3,6 +3,7 @@
 
 #include "generators/image_layout.h"
 #include "generators/kernel_generator.h"
+#include "generators/quotient.h"
 #include "schedules/convolution_sizes.h"
 
 namespace hk::generators {
@@ -26,19 +27,29 @@ public:
 
 protected:
     // Of products of matrices the output's pixels are a line: what Conv2dOperands::columns and rows
-    // are. 1x1 filters need no places in an image. Called by configure().
-    bool products() const { return this->algorithm.value() == "products"; }
+    // are. Where they are only counted as one, the sizes are the output's. 1x1 filters need no
+    // places in an image, unless the output has them. Called by configure().
+    bool products_apart() const { return this->algorithm.value() == "products_apart"; }
+    bool products() const { return this->algorithm.value() == "products" || products_apart(); }
     void add_line() {
-        if (!products() || pointwise()) return;
-        for (const char *name : {"columns", "columns_multiplier", "columns_shift", "rows",
-                                 "rows_multiplier", "rows_shift"})
-            line_.push_back(this->template add_input<int>(name));
+        if (!products() || (pointwise() && !products_apart())) return;
+        for (Halide::GeneratorInput<int> *(&side)[3] : line_) {
+            const std::string name = &side == &line_[0] ? "columns" : "rows";
+            if (!products_apart()) side[0] = this->template add_input<int>(name);
+            side[1] = this->template add_input<int>(name + "_multiplier");
+            side[2] = this->template add_input<int>(name + "_shift");
+        }
     }
     template<typename Operands>
-    void set_line(Operands &op, const Halide::Expr &batch) const {
-        if (line_.empty()) return;
-        op.columns = {*line_[0], *line_[1], *line_[2]};
-        op.rows = {*line_[3], *line_[4], *line_[5]};
+    void set_line(Operands &op, const Halide::Expr &batch, const Halide::Expr &width = {},
+                  const Halide::Expr &height = {}) const {
+        if (!line_[0][1]) return;
+        const auto divisor = [](Halide::GeneratorInput<int> *const(&side)[3],
+                                const Halide::Expr &size) -> Divisor {
+            return {side[0] ? Halide::Expr(*side[0]) : size, *side[1], *side[2]};
+        };
+        op.columns = divisor(line_[0], width);
+        op.rows = divisor(line_[1], height);
         op.batch = batch;
     }
 
@@ -132,7 +143,7 @@ protected:
     }
 
 private:
-    std::vector<Halide::GeneratorInput<int> *> line_;
+    Halide::GeneratorInput<int> *line_[2][3] = {};  // of columns, rows: size, multiplier, shift
 
     template<typename Dimension>
     static void fix(Dimension dim, int size) {

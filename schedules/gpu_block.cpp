@@ -61,6 +61,12 @@ void cooperative_copy(Func tile, const LoopLevel &at,
     tile.gpu_threads(t0, t1, t2).never_partition_all();
 }
 
+void promise_distinct(const Stage &update) {
+    Internal::StageSchedule schedule = update.get_schedule();
+    for (Internal::Dim &dim : schedule.dims())
+        if (dim.is_rvar()) dim.dim_type = Internal::DimType::PureRVar;
+}
+
 void GroupTiles::take(Knobs knobs) {
     knobs.take("tile_g", tile_g, powers(1, 64));
     knobs.take("tile_x", tile_x, powers(1, 64));
@@ -137,8 +143,7 @@ Block::Block(const Tiles &tiles, bool nhwc, const Axes &sums, const Axes &output
       sums_(sums, nhwc),
       output_(output, nhwc),
       block_("block", output.x.is_rvar) {
-    const int each =
-        nhwc ? tiles.tile_k / tiles.threads_k : tiles.tile_x / tiles.threads_x;
+    const int each = nhwc ? tiles.tile_k / tiles.threads_k : tiles.tile_x / tiles.threads_x;
     has_groups_ = each > kVector && each % kVector == 0;
 }
 
@@ -238,8 +243,8 @@ void Block::divide(Stage &stage, const Loops &l, TailStrategy tail, bool groups)
         const VarOrRVar &near = nhwc_ ? l.k : l.x;
         (nhwc_ ? each_k : each_x) = kVector;
         (nhwc_ ? of_k : of_x) = guard;  // there is no tail
-        stage.split(near, l.group, near,
-                    kVector * (nhwc_ ? tiles_.threads_k : tiles_.threads_x), tail);
+        stage.split(near, l.group, near, kVector * (nhwc_ ? tiles_.threads_k : tiles_.threads_x),
+                    tail);
     }
     stage.split(l.k, l.kt, l.ki, each_k, of_k)
         .split(l.x, l.xt, l.xi, each_x, of_x)

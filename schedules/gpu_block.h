@@ -36,6 +36,11 @@ void cooperative_copy(Halide::Func tile, const Halide::LoopLevel &at,
                       const std::vector<std::pair<Halide::Var, int>> &extents,
                       const std::vector<int> &threads, int each = 1, bool vectors = false);
 
+// No two turns of the update's loops write one element, which Halide can't prove where the places
+// are found by arguments: it would not put the loops into another order. allow_race_conditions()
+// says so for parallel loops alone.
+void promise_distinct(const Halide::Stage &update);
+
 // For a convolution of one filter a group: a block computes tile_g groups at tile_x * tile_y pixels,
 // a thread each_x * each_y pixels of one, its neighbours those of the next groups (nhwc) or pixels
 // (nchw) in memory.

@@ -153,18 +153,34 @@ struct Pixel {
     Expr x, y, n;
 };
 
-// The output's. Past the end of a line it is the last one.
-Pixel pixel_at(const Conv2dOperands &op) {
-    if (!op.columns.value.defined()) return {x, y, n};
-    const Expr pixel = clamp(x, 0, op.columns.value * op.rows.value * op.batch - 1);
+// Of a line of the output's pixels.
+Pixel pixel_of_line(const Conv2dOperands &op, const Expr &pixel) {
     const Expr row = quotient(pixel, op.columns), image = quotient(row, op.rows);
     return {pixel - row * op.columns.value, row - image * op.rows.value,
             unsafe_promise_clamped(image, 0, op.batch - 1)};
 }
 
+// The output's. Past the end of a line it is the last one.
+Pixel pixel_at(const Conv2dOperands &op) {
+    if (!op.columns.value.defined()) return {x, y, n};
+    return pixel_of_line(op, clamp(x, 0, op.columns.value * op.rows.value * op.batch - 1));
+}
+
+// The output, its pixels at places of their own.
+void output_at_places(const Conv2dOperands &op, Conv2dSliced &stages) {
+    stages.pixels = RDom(0, op.columns.value * op.rows.value * op.batch, "pixels");
+    const Pixel pixel = pixel_of_line(op, stages.pixels.x);
+    const Expr to_x = unsafe_promise_clamped(pixel.x, 0, op.columns.value - 1),
+               to_y = unsafe_promise_clamped(pixel.y, 0, op.rows.value - 1);
+    stages.output(k, g, x, y, n) = undef(op.type);
+    stages.output(k, g, to_x, to_y, pixel.n) = cast(
+        op.type,
+        finished_sum(op, stages.sum(k, g, stages.pixels.x, 0, 0), {k, g, to_x, to_y, pixel.n}));
+}
+
 }  // namespace
 
-Conv2dSliced conv2d_products(const Conv2dOperands &op, bool transposes) {
+Conv2dSliced conv2d_products(const Conv2dOperands &op, const ProductForm &form) {
     constexpr int vector = kProductVector, tile = kProductChannels;
     // Past the last channel both factors are zeros. What is read there is the last vector.
     const Expr first = c / vector * vector;
@@ -181,7 +197,7 @@ Conv2dSliced conv2d_products(const Conv2dOperands &op, bool transposes) {
     stages.padded(c, g, x, y, n) = select(
         inside, op.input(there, g, clamp(x, 0, op.width - 1), clamp(y, 0, op.height - 1), n), zero);
     Func weight = op.weight;
-    if (transposes) {
+    if (form.transposes) {
         stages.transposed = Func("transposed");
         stages.transposed(c, s, r, k, g) = weight(c, s, r, k, g);
         weight = stages.transposed;
@@ -205,7 +221,10 @@ Conv2dSliced conv2d_products(const Conv2dOperands &op, bool transposes) {
                                  cast<float>(stages.tap(channel, d.y, d.z, g, x, y, n));
     stages.activated = Func("activated");
     stages.output = Func("result");
-    finish(op, stages.sum, stages.activated, stages.output);
+    if (form.apart)
+        output_at_places(op, stages);
+    else
+        finish(op, stages.sum, stages.activated, stages.output);
     return stages;
 }
 

@@ -70,7 +70,7 @@ Conv2d conv2d_packed(const Conv2dOperands &operands, const PackedSum &packed);
 struct Conv2dSliced {
     Halide::Func padded, tap, start, filter, sum, activated, output;
     Halide::Func transposed;  // of products: the weight, neighbouring channels next to each other
-    Halide::RDom r;
+    Halide::RDom r, pixels;
     BlockedSum blocked;
 };
 Conv2dSliced conv2d_sliced(const Conv2dOperands &operands, int tile);
@@ -78,8 +78,14 @@ Conv2dSliced conv2d_sliced(const Conv2dOperands &operands, int tile);
 // the units that have them (compiler/tensor_cores.h). Channels are in whole vectors of kProductVector,
 // 16 bytes of 16 bits, of which a slice past the end has zeros.
 constexpr int kProductChannels = 32, kProductVector = 8;
-// `transposes`: neighbouring channels of the weight are apart in memory; it is copied first.
-Conv2dSliced conv2d_products(const Conv2dOperands &operands, bool transposes = false);
+struct ProductForm {
+    // Neighbouring channels of the weight are apart in memory: it is copied first.
+    bool transposes = false;
+    // The sum's pixels are a line, those of output and residual are not: the output is an update
+    // over `pixels`, the line, and there is no `activated`. Its arguments are k, g, x, y, n.
+    bool apart = false;
+};
+Conv2dSliced conv2d_products(const Conv2dOperands &operands, const ProductForm &form = {});
 // With tile 1, by generators/long_sum.h: the sum is over what `blocked` has.
 Conv2dSliced conv2d_sliced_blocks(const Conv2dOperands &operands);
 

@@ -49,6 +49,10 @@ public:
             convolve_by_winograd();
             return;
         }
+        if (products_apart()) {
+            multiply_apart();
+            return;
+        }
         constrain_image(input_gradient, fix_channels_per_group, fix_width);
         if (!Conv2dLayout(layout).nhwc()) {
             weight.dim(0).set_stride(Expr());
@@ -77,10 +81,14 @@ public:
     }
 
 private:
-    // With strides of one, by an algorithm and schedule of conv2d.
-    void convolve(const Conv2dBackwardDataOperands &op) {
+    void check_stride_1() const {
         if (fix_stride_x.value() != 1 || fix_stride_y.value() != 1)
             throw CompileError("algorithm " + algorithm.value() + " needs strides of 1");
+    }
+
+    // With strides of one, by an algorithm and schedule of conv2d.
+    void convolve(const Conv2dBackwardDataOperands &op) {
+        check_stride_1();
         Conv2dOperands forward = conv2d_of_backward_data(op);
         sc::Conv2dContext context = forward_context(forward.pointwise && forward.type == Float(32));
         context.channels = forward.channels;
@@ -99,18 +107,39 @@ private:
         else
             refuse_algorithm({"flip_expand", "flip_expand_blocks", "expand_flip",
                               "flip_expand_sliced", "expand_flip_sliced", "packed", "products",
-                              "depthwise", "rows", "depthwise_rows", "depthwise_transposed"});
+                              "products_apart", "depthwise", "rows", "depthwise_rows",
+                              "depthwise_transposed"});
     }
 
-    // The filter's neighbouring terms, its output channels, are not next to each other.
     void build_products(Conv2dOperands &forward, const sc::Conv2dContext &context) {
-        for (auto *image : {&output_gradient, &previous}) constrain_vectors(*image);
-        constrain_vectors(input_gradient);
+        build(products_of(forward), sc::product_schedules, context);
+    }
+
+    Conv2dSliced products_of(Conv2dOperands &forward) {
+        constrain_vectors(output_gradient);
+        constrain_vectors(previous);
         const auto filter = Conv2dLayout(layout).filter_dims();
         for (const int dim : {filter[0], filter[3]})
             weight.dim(dim).set_extent(weight.dim(dim).extent() / kProductVector * kProductVector);
-        set_line(forward, output_gradient.dim(4).extent());
-        build(conv2d_products(forward, true), sc::product_schedules, context);
+        set_line(forward, output_gradient.dim(4).extent(), forward.out_w, forward.out_h);
+        // The filter's neighbouring terms, its output channels, are not next to each other.
+        Conv2dSliced stages =
+            conv2d_products(forward, {.transposes = true, .apart = products_apart()});
+        if (!products_apart()) constrain_vectors(input_gradient);
+        return stages;
+    }
+
+    // Products whose pixels are no line, of the phases of a strided problem above all.
+    void multiply_apart() {
+        check_stride_1();
+        Conv2dOperands forward = conv2d_of_backward_data(operands_of_own_output());
+        sc::Conv2dContext context = forward_context(false);
+        context.channels = forward.channels;
+        Conv2dSliced stages = products_of(forward);
+        input_gradient = stages.output;
+        constrain_image(input_gradient, fix_channels_per_group, fix_width);
+        constrain_vectors(input_gradient);
+        finish(sc::product_schedules, stages, context);
     }
 
     // The output is the algorithm's own Func, because it may have an update.

@@ -27,5 +27,7 @@ term(half_28  stride_2 width=28  out_w=14  padding_left=1)
 term(half_56  stride_2 width=56  out_w=28  padding_left=1)
 term(half_112 stride_2 width=112 out_w=56  padding_left=1)
 
-# Products of matrices on tensor cores: whole vectors of 16 bytes, and channels enough for slices of 32.
+# Products of matrices on tensor cores: whole vectors of 16 bytes, and channels enough for slices of 32. Rows that take
+# the output's pixels as one line ask for that, too.
 term(vectors aligned=1 channels_per_group%8=0 filters_per_group%8=0 channels_per_group>=16 filters_per_group>=16)
+term(line_of_vectors vectors line=1)

@@ -37,7 +37,9 @@ public:
 
     // Queues a copy of `rows` rows of `width` bytes, at least one of them on the device.
     virtual void copy(int index, const Rows &to, const Rows &from, int64_t width, int64_t rows) = 0;
-    virtual void fill_zero(int index, void *memory, int64_t offset, int64_t bytes) = 0;
+    // Queues zeros for `rows` rows of `width` bytes, on a completed stream; {}: where copies are.
+    virtual void fill_zero(int index, const Rows &to, int64_t width, int64_t rows,
+                           const Stream &stream) = 0;
     // Waits for the copies and fills that touched `memory`; null: for the library's own queue.
     virtual void wait(int index, void *memory) = 0;
 

@@ -62,7 +62,8 @@ struct Driver {
     CUresult (*allocate)(CUdeviceptr *, size_t);
     CUresult (*free)(CUdeviceptr);
     CUresult (*copy)(const Copy2D *);
-    CUresult (*fill)(CUdeviceptr, unsigned char, size_t);
+    CUresult (*fill)(CUdeviceptr, unsigned char, size_t, CUstream);
+    CUresult (*fill_rows)(CUdeviceptr, size_t pitch, unsigned char, size_t, size_t, CUstream);
     CUresult (*wait)(CUstream);
     CUresult (*create_event)(CUevent *, unsigned);
     CUresult (*destroy_event)(CUevent);
@@ -82,11 +83,11 @@ struct Driver {
                f("cuDevicePrimaryCtxRetain", retain_primary) && f("cuCtxPushCurrent_v2", push) &&
                f("cuCtxPopCurrent_v2", pop) && f("cuMemAlloc_v2", allocate) &&
                f("cuMemFree_v2", free) && f("cuMemcpy2DUnaligned_v2", copy) &&
-               f("cuMemsetD8_v2", fill) && f("cuStreamSynchronize", wait) &&
-               f("cuEventCreate", create_event) && f("cuEventDestroy_v2", destroy_event) &&
-               f("cuEventRecord", record) && f("cuEventQuery", query) &&
-               f("cuEventSynchronize", wait_event) && f("cuStreamWaitEvent", make_wait) &&
-               f("cuGetErrorName", error_name);
+               f("cuMemsetD8Async", fill) && f("cuMemsetD2D8Async", fill_rows) &&
+               f("cuStreamSynchronize", wait) && f("cuEventCreate", create_event) &&
+               f("cuEventDestroy_v2", destroy_event) && f("cuEventRecord", record) &&
+               f("cuEventQuery", query) && f("cuEventSynchronize", wait_event) &&
+               f("cuStreamWaitEvent", make_wait) && f("cuGetErrorName", error_name);
     }
 };
 
@@ -132,11 +133,19 @@ public:
         check(driver_.copy(&copy), "cuMemcpy2D");
     }
 
-    void fill_zero(int index, void *memory, int64_t offset, int64_t bytes) override {
-        Current current(*this, index);
-        check(driver_.fill(reinterpret_cast<CUdeviceptr>(memory) + static_cast<uint64_t>(offset), 0,
-                           static_cast<size_t>(bytes)),
-              "cuMemsetD8");
+    void fill_zero(int index, const Rows &to, int64_t width, int64_t rows,
+                   const Stream &stream) override {
+        Current current(*this, index, stream.context);
+        const CUdeviceptr start =
+            reinterpret_cast<CUdeviceptr>(to.memory) + static_cast<uint64_t>(to.offset);
+        const size_t bytes = static_cast<size_t>(width);
+        if (rows == 1) {
+            check(driver_.fill(start, 0, bytes, stream.handle), "cuMemsetD8Async");
+        } else {
+            check(driver_.fill_rows(start, static_cast<size_t>(to.pitch), 0, bytes,
+                                    static_cast<size_t>(rows), stream.handle),
+                  "cuMemsetD2D8Async");
+        }
     }
 
     void wait(int index, void *) override {

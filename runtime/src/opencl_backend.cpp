@@ -62,12 +62,17 @@ public:
         check(status, "copy");
     }
 
-    void fill_zero(int index, void *memory, int64_t offset, int64_t bytes) override {
+    void fill_zero(int index, const Rows &to, int64_t width, int64_t rows,
+                   const Stream &stream) override {
         const char zero = 0;
-        check(driver_.clEnqueueFillBuffer(queue_of(index, memory), static_cast<cl_mem>(memory),
-                                          &zero, 1, static_cast<size_t>(offset),
-                                          static_cast<size_t>(bytes), 0, nullptr, nullptr),
-              "clEnqueueFillBuffer");
+        const cl_command_queue queue = stream.handle ? static_cast<cl_command_queue>(stream.handle)
+                                                     : queue_of(index, to.memory);
+        for (int64_t row = 0; row < rows; row++) {
+            check(driver_.clEnqueueFillBuffer(queue, static_cast<cl_mem>(to.memory), &zero, 1,
+                                              static_cast<size_t>(to.offset + row * to.pitch),
+                                              static_cast<size_t>(width), 0, nullptr, nullptr),
+                  "clEnqueueFillBuffer");
+        }
     }
 
     void wait(int index, void *memory) override {

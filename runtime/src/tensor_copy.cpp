@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "fill_zero.h"
 #include "hk/error.h"
 #include "operand_check.h"
 #include "rethrow.h"
@@ -181,22 +182,38 @@ Tensor Tensor::contiguous() const try {
     detail::rethrow_as_error("contiguous");
 }
 
+void detail::queue_zeros(const Tensor &tensor, const Stream &stream) {
+    using Access = Tensor::Access;
+    if (tensor.elements() == 0) return;
+    Plan plan = plan_copy(tensor, tensor);
+    Rows rows = rows_of(tensor);
+    const int64_t start = Access::byte_offset(tensor);
+    if (rows.host) {
+        for_each(plan.loops, plan.loops.size(), start, start, [&](int64_t offset, int64_t) {
+            std::memset(static_cast<char *>(rows.memory) + offset, 0,
+                        static_cast<size_t>(plan.width));
+        });
+        return;
+    }
+    int64_t count = 1;
+    if (!plan.loops.empty() && plan.loops.back().to >= plan.width) {
+        count = plan.loops.back().extent;
+        rows.pitch = plan.loops.back().to;
+        plan.loops.pop_back();
+    }
+    Backend &backend = require(tensor.device());
+    for_each(plan.loops, plan.loops.size(), start, start, [&](int64_t offset, int64_t) {
+        rows.offset = offset;
+        backend.fill_zero(tensor.device().index(), rows, plan.width, count, stream);
+    });
+}
+
 void Tensor::fill_zero() const try {
     if (!defined()) throw InvalidArgument("fill_zero: the tensor is undefined");
     if (elements() == 0) return;
-    const Plan plan = plan_copy(*this, *this);
-    const int64_t start = Access::byte_offset(*this);
-    Backend *backend = device().is_cpu() ? nullptr : &detail::require(device());
     storage_->order_own_queue();
-    for_each(plan.loops, plan.loops.size(), start, start, [&](int64_t offset, int64_t) {
-        if (backend) {
-            backend->fill_zero(device().index(), storage_->memory, offset, plan.width);
-        } else {
-            char *target = static_cast<char *>(storage_->memory) + offset;
-            std::memset(target, 0, static_cast<size_t>(plan.width));
-        }
-    });
-    if (backend) backend->wait(device().index(), storage_->memory);
+    detail::queue_zeros(*this, {});
+    if (!device().is_cpu()) detail::require(device()).wait(device().index(), storage_->memory);
 } catch (...) {
     detail::rethrow_as_error("fill_zero");
 }

@@ -257,6 +257,11 @@ CUresult cuMemsetD2D8_v2(CUdeviceptr to, size_t pitch, unsigned char value, size
     return set_memory("cuMemsetD2D8", to, pitch, value, 1, width, height, nullptr);
 }
 
+CUresult cuMemsetD2D8Async(CUdeviceptr to, size_t pitch, unsigned char value, size_t width,
+                           size_t height, CUstream stream) {
+    return set_memory("cuMemsetD2D8Async", to, pitch, value, 1, width, height, stream);
+}
+
 CUresult cuMemsetD2D32_v2(CUdeviceptr to, size_t pitch, unsigned value, size_t width,
                           size_t height) {
     return set_memory("cuMemsetD2D32", to, pitch, value, 4, width, height, nullptr);

@@ -239,10 +239,11 @@ void make_empty(ConvolutionCase &c) { c.problem.batch = 0; }
 
 void draw_placements(Random &random, ConvolutionCase &c, std::span<const Constraint> where) {
     const bool aligned = range_of(where, "aligned").first > 0;
+    const Placement apart =
+        range_of(where, "line").first > 0 ? Placement::spaced : Placement::vectors;
     for (Placement *placement : {&c.input, &c.weight, &c.output}) {
         *placement = draw_placement(random);
-        if (aligned)
-            *placement = *placement == Placement::packed ? Placement::aligned : Placement::spaced;
+        if (aligned) *placement = *placement == Placement::packed ? Placement::aligned : apart;
     }
 }
 

@@ -34,8 +34,8 @@ std::string describe(const Tensor &base, int64_t place) {
 }  // namespace
 
 const char *name_of(Placement placement) {
-    const char *names[] = {"packed",   "margins", "steps",  "reversed",
-                           "permuted", "flipped", "aligned", "spaced"};
+    const char *names[] = {"packed",  "margins", "steps",  "reversed", "permuted",
+                           "flipped", "aligned", "spaced", "vectors"};
     return names[static_cast<size_t>(placement)];
 }
 
@@ -97,7 +97,8 @@ Shape Placed::draw_cuts(Placement placement, Random &random) {
         base.back() += cuts_.back().start + 8 * uniform(random, 1, 3);
         return base;
     }
-    const bool steps = placement == Placement::steps || placement == Placement::permuted;
+    const bool vectors = placement == Placement::vectors;
+    const bool steps = placement == Placement::steps || placement == Placement::permuted || vectors;
     Shape base = shape_;
     const auto elements = [&] {
         return std::accumulate(base.begin(), base.end(), int64_t{1}, std::multiplies<>());
@@ -106,9 +107,10 @@ Shape Placed::draw_cuts(Placement placement, Random &random) {
     const int64_t most = std::max<int64_t>(16 * elements(), 1 << 18);
     for (size_t d = 0; d < rank; d++) {
         const bool innermost = d + 1 == rank && rank > 1 && !permuted_;
-        int64_t start = uniform(random, 1, 4);
+        const int64_t unit = innermost && vectors ? 8 : 1;
+        int64_t start = unit * uniform(random, 1, 4);
         int64_t step = steps && !innermost ? uniform(random, 1, 3) : 1;
-        base[d] = start + shape_[d] * step + uniform(random, 1, 3);
+        base[d] = start + shape_[d] * step + unit * uniform(random, 1, 3);
         if (elements() > most) {
             base[d] = shape_[d];
             start = 0;

@@ -61,7 +61,8 @@ TEST_P(PlacedTest, HoldsTheBitsOfEveryType) {
 INSTANTIATE_TEST_SUITE_P(All, PlacedTest,
                          testing::Values(Placement::packed, Placement::margins, Placement::steps,
                                          Placement::reversed, Placement::permuted,
-                                         Placement::flipped, Placement::aligned),
+                                         Placement::flipped, Placement::aligned,
+                                         Placement::vectors),
                          [](const auto &info) { return std::string(name_of(info.param)); });
 
 }  // namespace

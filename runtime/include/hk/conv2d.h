@@ -14,9 +14,9 @@
 // 32768 terms, however long, by at most 2^-14.
 //
 // On CUDA, f16 and bf16 in nhwc, and f32 where allow_tf32 is set, run on tensor cores where
-// Conv2dProblem::aligned holds: products are exact, and added several at once, cut off to f32's
-// digits, in the order that the hardware has. That is within the same bound for up to 14336 terms;
-// longer sums are multiply-adds in f32.
+// Conv2dProblem's aligned and line hold: products are exact, and added several at once, cut off to
+// f32's digits, in the order that the hardware has. That is within the same bound for up to 14336
+// terms; longer sums are multiply-adds in f32.
 //
 // On the CPU, 3x3 filters of f32 with strides and dilations of 1 may run as Winograd's
 // F(4x4, 3x3), which has a quarter of the products, unless `direct` is set. Then a sum is off by at
@@ -66,8 +66,10 @@ struct Conv2dProblem {
     bool in_place = false;         // the output takes the residual's storage over
     bool prepared_filter = false;  // hk/filter.h
     // Of nhwc: all tensors but the bias begin at multiples of 16 bytes, and so do their pixels and
-    // rows; pixels of output and residual are evenly spaced, over rows and images, too.
+    // rows.
     bool aligned = true;
+    // Of nhwc: pixels of output and residual are evenly spaced, over rows and images, too.
+    bool line = true;
 
     // From the shapes of input and weight. Throws InvalidArgument where they don't fit each other
     // or the options.

@@ -61,8 +61,8 @@ Tensor conv2d_backward_weight(const Tensor &output_gradient, const Tensor &input
 Tensor conv2d_backward_bias(const Tensor &output_gradient, Layout layout = Layout::nhwc);
 
 // Runs one given row, whatever selection would take. Throws InvalidArgument where the row does not
-// take the problem. For tests and measurements. Of a strided problem on a CPU (below) the row runs
-// the whole, or else the phases that it takes, and selection's rows the others.
+// take the problem. For tests and measurements. Of a strided problem the row runs the whole, or
+// else the phases (below) that it takes, and selection's rows the others.
 void conv2d_backward_data_with(const KernelInfo &kernel, const Tensor &output_gradient,
                                const Tensor &weight, const Tensor &input_gradient,
                                const Conv2dOptions &options, float beta = 0,
@@ -80,9 +80,10 @@ std::span<const KernelInfo> conv2d_backward_data_kernels();
 std::span<const KernelInfo> conv2d_backward_weight_kernels();
 std::span<const KernelInfo> conv2d_backward_bias_kernels();
 
-// `problem`: the forward convolution. On a CPU the input's gradient of a strided one is computed in
-// phases, each a problem of stride one on views and a call of its own: pixels a stride apart, and
-// the taps of the filter that meet them. The selection is that of the phase with the most taps.
+// `problem`: the forward convolution. On a CPU, and by tensor cores, the input's gradient of a
+// strided one is computed in phases, each a problem of stride one on views and a call of its own:
+// pixels a stride apart, and the taps of the filter that meet them. The selection is that of the
+// phase with the most taps.
 Selection select_conv2d_backward_data(const Conv2dProblem &problem, DeviceType device,
                                       const DeviceLimits &limits, bool explain = false);
 Selection select_conv2d_backward_weight(const Conv2dProblem &problem, DeviceType device,

@@ -23,7 +23,7 @@ void call(const KernelInfo &kernel, Conv2dOperands &operands, const Filter &filt
           CallContext &context, bool own_queue) {
     using Use = KernelBuffer::Use;
     std::optional<Line> line;
-    if (takes_line(kernel)) line = Line({&operands.output, &operands.residual});
+    if (takes_line(kernel)) line = Line::join({&operands.output, &operands.residual});
     const auto role = [&](const char *operand, Use use) {
         return KernelBuffer::Role{kOperation, operand, use, own_queue};
     };

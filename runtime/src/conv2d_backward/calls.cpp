@@ -49,7 +49,9 @@ void call_data(const KernelInfo &kernel, const Conv2dOperands &operands, bool ac
                CallContext &context, bool own_queue) {
     BufferView input = operands.input;
     std::optional<Line> line;
-    if (takes_line(kernel)) line = Line({&input});
+    const bool counted = counts_line(kernel);
+    if (counted) line = Line(input);
+    if (takes_line(kernel)) line = Line::join({&input});
     Call call("conv2d_backward_data", kernel, accumulate, context, own_queue);
     KernelBuffer output = call.read("output gradient", operands.output);
     KernelBuffer weight = call.read("weight", operands.weight);
@@ -62,7 +64,10 @@ void call_data(const KernelInfo &kernel, const Conv2dOperands &operands, bool ac
               {"common_y", y.common},
               {"inverse_x", x.inverse},
               {"inverse_y", y.inverse}});
-    if (line) call.arguments.add(line->named());
+    if (counted)
+        call.arguments.add(line->divisors());
+    else if (line)
+        call.arguments.add(line->named());
     call.write("input_gradient", "input gradient", input);
 }
 
@@ -70,7 +75,7 @@ void call_weight(const KernelInfo &kernel, const Conv2dOperands &operands, bool 
                  CallContext &context, bool own_queue) {
     BufferView gradient = operands.output;
     std::optional<Line> line;
-    if (takes_line(kernel)) line = Line({&gradient});
+    if (takes_line(kernel)) line = Line::join({&gradient});
     Call call("conv2d_backward_weight", kernel, accumulate, context, own_queue);
     KernelBuffer output = call.read("output gradient", gradient);
     KernelBuffer input = call.read("input", operands.input);

@@ -7,6 +7,7 @@
 #include "conv2d_backward/operands.h"
 #include "conv2d_backward/parts.h"
 #include "conv2d_backward/phases.h"
+#include "fill_zero.h"
 #include "hk/error.h"
 #include "kernel_call.h"
 #include "rethrow.h"
@@ -55,20 +56,6 @@ struct Pass {
     const KernelInfo *kernel;
 };
 
-// The tensors of an input's gradient.
-struct DataTensors {
-    const Tensor &output, &weight, &gradient;
-
-    Conv2dOperands operands(const Conv2dProblem &problem) const {
-        return conv2d_operands(problem, gradient, weight, {}, {}, output);
-    }
-    Conv2dOperands operands(const Conv2dProblem &problem, const DataPhase &phase) const {
-        const Tensor pixels = pixels_of(phase, problem, gradient);
-        const Tensor taps = taps_of(phase, weight, problem.options.layout);
-        return conv2d_operands(phase.problem, pixels, taps, {}, {}, output);
-    }
-};
-
 bool takes(const KernelInfo &row, const Fields &problem, Device device) {
     return select({&row, 1}, problem, device.type(), device.limits(), false).kernel;
 }
@@ -87,15 +74,23 @@ const KernelInfo *row_for_strides(const Fields &problem, Device device) {
     return nullptr;
 }
 
-// One pass, or on a CPU those of the phases of a strided problem: with the given row those that it
-// takes, unless it takes the problem whole, as a row made for the strides does. Returns whether
-// pixels are left, which are zero.
+// Whether a problem is computed in phases: a strided one, on a CPU and by tensor cores. A row that
+// takes it whole does so, where it is given, or made for the strides: then it is put into `row`.
+bool runs_in_phases(const Conv2dProblem &problem, const DataTensors &tensors,
+                    const KernelInfo *&row, Device device) {
+    if (!is_strided(problem)) return false;
+    if (!row && !device.is_cpu())
+        return tensor_cores_take_phases(problem, tensors, device.type(), device.limits());
+    const Fields whole = conv2d_fields(normalised(problem, normalise_backward_data));
+    if (!row) row = row_for_strides(whole, device);
+    return !(row && takes(*row, whole, device));
+}
+
+// One pass, or those of the phases of a strided problem: with the given row those that it takes.
+// Returns whether pixels are left, which are zero.
 bool add_data(std::vector<Pass> &passes, const Conv2dProblem &problem, const DataTensors &tensors,
               const KernelInfo *row, Device device) {
-    const bool in_phases = device.is_cpu() && runs_in_phases(problem);
-    const Fields whole = conv2d_fields(normalised(problem, normalise_backward_data));
-    if (in_phases && !row) row = row_for_strides(whole, device);
-    if (!in_phases || (row && takes(*row, whole, device))) {
+    if (!runs_in_phases(problem, tensors, row, device)) {
         passes.emplace_back(kData, tensors.operands(problem), row, device);
         return false;
     }
@@ -228,7 +223,7 @@ void run(const char *operation, const KernelInfo *row, const Conv2dBackwardTenso
         }
         return;
     }
-    if (zeros_between && !accumulate) gradients.input.fill_zero();
+    if (zeros_between && !accumulate) queue_zeros(gradients.input, context.stream);
     for (const Pass &pass : passes) {
         if (&pass.family == &kWeight) {
             const WeightTree tree(pass, problem, tensors, stream);
@@ -342,18 +337,19 @@ void conv2d_backward_bias_with(const KernelInfo &kernel, const Tensor &output_gr
 
 Selection select_conv2d_backward_data(const Conv2dProblem &problem, DeviceType device,
                                       const DeviceLimits &limits, bool explain) {
-    if (device != DeviceType::cpu || !runs_in_phases(problem)) {
-        return select_pass(kData, problem, device, limits, explain);
-    }
-    const std::vector<DataPhase> phases = data_phases(problem).phases;
-    const Fields whole = conv2d_fields(normalised(problem, normalise_backward_data));
-    if (row_for_strides(whole, Device::cpu()) || phases.empty())
-        return select_pass(kData, problem, device, limits, explain);
-    const auto most = std::ranges::max_element(
-        phases, {}, [](const DataPhase &phase) { return phase.y.taps * phase.x.taps; });
     const Conv2dShapes shapes(problem);
-    Conv2dOperands operands =
-        DataTensors{shapes.output, shapes.weight, shapes.input}.operands(problem, *most);
+    const DataTensors tensors{shapes.output, shapes.weight, shapes.input};
+    const auto on_cpu_in_phases = [&] {
+        return !row_for_strides(conv2d_fields(normalised(problem, normalise_backward_data)),
+                                Device::cpu());
+    };
+    const bool in_phases =
+        is_strided(problem) &&
+        (device == DeviceType::cpu ? on_cpu_in_phases()
+                                   : tensor_cores_take_phases(problem, tensors, device, limits));
+    const DataPhases phases = in_phases ? data_phases(problem) : DataPhases();
+    if (phases.phases.empty()) return select_pass(kData, problem, device, limits, explain);
+    Conv2dOperands operands = tensors.operands(problem, with_most_taps(phases));
     normalise_backward_data(operands);
     return select(kData.kernels(), conv2d_fields(operands.problem), device, limits, explain);
 }

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <numeric>
+#include <string_view>
+
+#include "conv2d_backward/operands.h"
 
 namespace hk::detail {
 
@@ -52,7 +55,7 @@ DataPhase phase_of(const Conv2dProblem &whole, const PhaseAxis &y, const PhaseAx
 
 }  // namespace
 
-bool runs_in_phases(const Conv2dProblem &problem) {
+bool is_strided(const Conv2dProblem &problem) {
     const auto &[stride_y, stride_x] = problem.options.stride;
     return stride_y > 1 || stride_x > 1;
 }
@@ -75,16 +78,39 @@ DataPhases data_phases(const Conv2dProblem &p) {
     return result;
 }
 
-Tensor pixels_of(const DataPhase &phase, const Conv2dProblem &whole, const Tensor &image) {
-    const int row = whole.options.layout == Layout::nhwc ? 1 : 2;
-    return image.slice(row, phase.y.first, phase.y.pixels, whole.options.stride[0])
-        .slice(row + 1, phase.x.first, phase.x.pixels, whole.options.stride[1]);
+const DataPhase &with_most_taps(const DataPhases &phases) {
+    return *std::ranges::max_element(
+        phases.phases, {}, [](const DataPhase &phase) { return phase.y.taps * phase.x.taps; });
 }
 
-Tensor taps_of(const DataPhase &phase, const Tensor &weight, Layout layout) {
-    const int row = layout == Layout::nhwc ? 1 : 2;
-    return weight.slice(row, phase.y.tap, phase.y.taps, phase.y.step)
-        .slice(row + 1, phase.x.tap, phase.x.taps, phase.x.step);
+Conv2dOperands DataTensors::operands(const Conv2dProblem &problem) const {
+    return conv2d_operands(problem, gradient, weight, {}, {}, output);
+}
+
+Conv2dOperands DataTensors::operands(const Conv2dProblem &problem, const DataPhase &phase) const {
+    const int row = problem.options.layout == Layout::nhwc ? 1 : 2;
+    const auto &[stride_y, stride_x] = problem.options.stride;
+    const auto &[y, x, of_phase] = phase;
+    const Tensor pixels = gradient.slice(row, y.first, y.pixels, stride_y)
+                              .slice(row + 1, x.first, x.pixels, stride_x);
+    const Tensor taps =
+        weight.slice(row, y.tap, y.taps, y.step).slice(row + 1, x.tap, x.taps, x.step);
+    return conv2d_operands(of_phase, pixels, taps, {}, {}, output);
+}
+
+bool tensor_cores_take_phases(const Conv2dProblem &problem, const DataTensors &tensors,
+                              DeviceType device, const DeviceLimits &limits) {
+    if (device != DeviceType::cuda || problem.type == DataType::f32) return false;
+    const auto takes = [&](Conv2dOperands operands) {
+        normalise_backward_data(operands);
+        const KernelInfo *row = select(conv2d_backward_data_kernels(),
+                                       conv2d_fields(operands.problem), device, limits, false)
+                                    .kernel;
+        return row && std::string_view(row->algorithm).starts_with("products");
+    };
+    const DataPhases phases = data_phases(problem);
+    return !phases.phases.empty() && !takes(tensors.operands(problem)) &&
+           takes(tensors.operands(problem, with_most_taps(phases)));
 }
 
 }  // namespace hk::detail

@@ -5,7 +5,8 @@
 
 #include <vector>
 
-#include "hk/conv2d.h"
+#include "convolution/operands.h"
+#include "hk/conv2d_backward.h"
 
 namespace hk::detail {
 
@@ -26,13 +27,23 @@ struct DataPhases {
     bool all_pixels = true;         // false: other pixels' gradient is zero
 };
 
-// Whether a CPU runs the problem in phases: where more than one pixel is between those of a phase,
-// and columns of nchw stay next to each other.
-bool runs_in_phases(const Conv2dProblem &problem);
+bool is_strided(const Conv2dProblem &problem);
 DataPhases data_phases(const Conv2dProblem &problem);
+// The phases are not empty.
+const DataPhase &with_most_taps(const DataPhases &phases);
 
-// A phase's part of the input's gradient, and of the weight.
-Tensor pixels_of(const DataPhase &phase, const Conv2dProblem &whole, const Tensor &image);
-Tensor taps_of(const DataPhase &phase, const Tensor &weight, Layout layout);
+// The tensors of an input's gradient.
+struct DataTensors {
+    const Tensor &output, &weight, &gradient;
+
+    Conv2dOperands operands(const Conv2dProblem &problem) const;
+    // Of a phase: its pixels of the gradient, its taps of the weight.
+    Conv2dOperands operands(const Conv2dProblem &problem, const DataPhase &phase) const;
+};
+
+// Whether tensor cores take a strided problem's phases, and not the whole: its phase with the most
+// taps speaks for all.
+bool tensor_cores_take_phases(const Conv2dProblem &problem, const DataTensors &tensors,
+                              DeviceType device, const DeviceLimits &limits);
 
 }  // namespace hk::detail

@@ -23,7 +23,7 @@ bool joins(const BufferView &image) {
     return y.stride == row && (n.extent == 1 || n.stride == all);
 }
 
-void join(BufferView &image) {
+void join_pixels(BufferView &image) {
     Dim &x = image.dims[kX], &y = image.dims[kY], &n = image.dims[kN];
     for (Dim *outer : {&y, &n}) {
         if (x.extent == 1) x.stride = outer->stride;
@@ -44,16 +44,23 @@ bool has_vectors(const BufferView &view) {
 
 }  // namespace
 
-bool is_aligned(const Conv2dProblem &problem, std::initializer_list<const BufferView *> all,
-                std::initializer_list<const BufferView *> lines) {
+bool is_aligned(const Conv2dProblem &problem, std::initializer_list<const BufferView *> all) {
     return problem.options.layout == Layout::nhwc &&
-           std::ranges::all_of(all, [](const BufferView *view) { return has_vectors(*view); }) &&
-           std::ranges::all_of(lines, [](const BufferView *image) { return joins(*image); });
+           std::ranges::all_of(all, [](const BufferView *view) { return has_vectors(*view); });
 }
 
-Line::Line(std::initializer_list<BufferView *> images)
-    : columns_((*images.begin())->dims[kX].extent), rows_((*images.begin())->dims[kY].extent) {
-    for (BufferView *image : images) join(*image);
+bool is_line(const Conv2dProblem &problem, std::initializer_list<const BufferView *> images) {
+    return problem.options.layout == Layout::nhwc &&
+           std::ranges::all_of(images, [](const BufferView *image) { return joins(*image); });
+}
+
+Line::Line(const BufferView &image)
+    : columns_(image.dims[kX].extent), rows_(image.dims[kY].extent) {}
+
+Line Line::join(std::initializer_list<BufferView *> images) {
+    const Line line(**images.begin());
+    for (BufferView *image : images) join_pixels(*image);
+    return line;
 }
 
 Line::Divisor::Divisor(int64_t value)
@@ -68,6 +75,13 @@ std::array<NamedArgument, 6> Line::named() const {
              {"columns_multiplier", columns_.multiplier},
              {"columns_shift", columns_.shift},
              {"rows", rows_.value},
+             {"rows_multiplier", rows_.multiplier},
+             {"rows_shift", rows_.shift}}};
+}
+
+std::array<NamedArgument, 4> Line::divisors() const {
+    return {{{"columns_multiplier", columns_.multiplier},
+             {"columns_shift", columns_.shift},
              {"rows_multiplier", rows_.multiplier},
              {"rows_shift", rows_.shift}}};
 }

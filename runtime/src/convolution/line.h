@@ -10,20 +10,27 @@
 
 namespace hk::detail {
 
-// Of nhwc: whether these begin at multiples of 16 bytes, as do their pixels, rows and filters, and
-// pixels of `lines` are evenly spaced over rows and images.
-bool is_aligned(const Conv2dProblem &problem, std::initializer_list<const BufferView *> all,
-                std::initializer_list<const BufferView *> lines);
+// Of nhwc: whether these begin at multiples of 16 bytes, as do their pixels, rows and filters.
+bool is_aligned(const Conv2dProblem &problem, std::initializer_list<const BufferView *> all);
 
-// Whether the kernel takes them as one.
+// Of nhwc: whether pixels of these are evenly spaced over rows and images.
+bool is_line(const Conv2dProblem &problem, std::initializer_list<const BufferView *> images);
+
+// Whether the kernel takes them as one. Whether it only counts them as one, and takes images.
 inline bool takes_line(const KernelInfo &kernel) { return takes_on_cuda(kernel, "columns"); }
+inline bool counts_line(const KernelInfo &kernel) {
+    return takes_on_cuda(kernel, "columns_multiplier") && !takes_line(kernel);
+}
 
-// Makes one of the pixels of images, x.
 class Line {
 public:
-    explicit Line(std::initializer_list<BufferView *> images);
+    // Makes one of the pixels of images, x.
+    static Line join(std::initializer_list<BufferView *> images);
+    explicit Line(const BufferView &image);
 
+    // Of a kernel that takes it, and of one that counts it, which knows the sizes.
     std::array<NamedArgument, 6> named() const;
+    std::array<NamedArgument, 4> divisors() const;
 
 private:
     // q = x * multiplier >> shift, for x from 0 to 2^31 - 1 (Granlund and Montgomery 1994,

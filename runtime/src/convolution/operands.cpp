@@ -268,9 +268,10 @@ void normalise(Conv2dOperands &operands) {
         fold_stride(operands);
         join_pixels(operands);
     }
-    operands.problem.aligned = is_aligned(
-        operands.problem, {&operands.input, &operands.weight, &operands.output, &operands.residual},
-        {&operands.output, &operands.residual});
+    Conv2dProblem &problem = operands.problem;
+    problem.aligned = is_aligned(
+        problem, {&operands.input, &operands.weight, &operands.output, &operands.residual});
+    problem.line = is_line(problem, {&operands.output, &operands.residual});
     if (!operands.has_residual) stand_in_for_residual(operands);
     canonicalise(operands);
 }

@@ -38,18 +38,25 @@ MatrixTiles matrix_tiles(const Conv2dContext &context) {
     return t;
 }
 
-// The loops of a block, for its output and its sums alike.
+// The loops of a block, for its output and its sums alike. `pixel`: what counts the pixels.
 struct MatrixLoops {
-    Var ki{"ki"}, kt{"kt"}, kg{"kg"}, kw{"kw"}, px{"px"}, xi{"xi"}, xw{"xw"};
+    explicit MatrixLoops(const VarOrRVar &pixel = x)
+        : pixel(pixel),
+          px("px", pixel.is_rvar),
+          xi("xi", pixel.is_rvar),
+          xw("xw", pixel.is_rvar),
+          warp("warp", pixel.is_rvar) {}
+
+    VarOrRVar pixel, px, xi, xw, warp;
+    Var ki{"ki"}, kt{"kt"}, kg{"kg"}, kw{"kw"};
 
     void divide(Stage stage, const MatrixTiles &t, const Var &k8) const {
         stage.split(k8, kg, kt, kLanesK)
             .split(kg, kw, kg, t.tile_k / (kOfWarp * t.warps_k))
-            .split(x, xi, px, kLanesX)
+            .split(pixel, xi, px, kLanesX)
             .split(xi, xw, xi, t.tile_x / (kLanesX * t.warps_x));
     }
     void run(Stage stage) const {
-        const Var warp("warp");
         stage.fuse(kw, xw, warp).gpu_threads(kt, px, warp).never_partition_all();
     }
 };
@@ -129,32 +136,47 @@ void transpose(Func transposed, const Conv2dContext &context) {
 // Pixels of all images are one line, so that tiles are full whatever an image's size is: what a
 // pixel costs is its place, once a step. What follows the sum is unrolled but for the smooth
 // activations, of which each is hundreds of instructions, in a kernel of their own.
+//
+// Where an output's pixels are at places of their own, the line is the update's.
 void matrices(Conv2dSliced &stages, const Conv2dContext &context) {
     const MatrixTiles t = matrix_tiles(context);
-    const MatrixLoops l;
+    const bool apart = stages.pixels.defined();
+    const MatrixLoops l(apart ? VarOrRVar(stages.pixels.x) : VarOrRVar(x));
     constexpr auto guard = TailStrategy::GuardWithIf;
-    Var k8("k8"), ko("ko"), xo("xo"), yo("yo"), go("go"), block("block");
-    Func out = stages.output;
+    const Var k8("k8"), ko("ko"), go("go");
+    const VarOrRVar xo("xo", apart), block("block", apart);
+    Func result = stages.output;
+    // Of the undefined: it is dropped, but else asks for the host.
+    if (apart) result.gpu_single_thread();
+    Stage out = apart ? result.update() : Stage(result);
+    if (apart) promise_distinct(out);
     out.split(k, k8, l.ki, kOfLane, TailStrategy::RoundUp)
         .split(k8, ko, k8, t.tile_k / kOfLane, guard)
-        .split(x, xo, x, t.tile_x, guard)
-        .split(y, yo, y, 1)
+        .split(l.pixel, xo, l.pixel, t.tile_x, guard)
         .split(g, go, g, 1);
     l.divide(out, t, k8);
-    out.reorder({l.ki, l.kg, l.xi, l.kt, l.px, l.kw, l.xw, g, y, ko, go, xo, yo, n})
-        .fuse(yo, n, block)
-        .fuse(xo, block, block)
-        .fuse(go, block, block)
-        .fuse(ko, block, block)
-        .gpu_blocks(block)
-        .vectorize(l.ki);
+    std::vector<VarOrRVar> loops = {l.ki, l.kg, l.xi, l.kt, l.px, l.kw, l.xw, g, ko, go, xo};
+    if (apart) {
+        out.reorder(loops).fuse(go, xo, block);
+    } else {
+        const Var yo("yo");
+        loops.insert(loops.begin() + 8, y);
+        loops.insert(loops.end(), {yo, n});
+        out.split(y, yo, y, 1)
+            .reorder(loops)
+            .fuse(yo, n, block)
+            .fuse(xo, block, block)
+            .fuse(go, block, block);
+    }
+    out.fuse(ko, block, block).gpu_blocks(block).vectorize(l.ki);
     l.run(out);
     out.specialize(!context.smooth).unroll(l.kg).unroll(l.xi);
 
-    sum_products(stages, t, LoopLevel(out, block));
+    const LoopLevel at(result, block);
+    sum_products(stages, t, at);
     stage_factors(stages, t);
     if (stages.transposed.defined()) transpose(stages.transposed, context);
-    cooperative_copy(stages.start, LoopLevel(out, block), {{k, t.tile_k}, {g, 1}}, t.threads());
+    cooperative_copy(stages.start, at, {{k, t.tile_k}, {g, 1}}, t.threads());
 }
 
 }  // namespace hk::schedules::gpu

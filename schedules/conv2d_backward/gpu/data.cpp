@@ -6,19 +6,6 @@ using namespace hk::generators;
 
 namespace hk::schedules::gpu {
 
-namespace {
-
-// No two turns of the update's loops write one element, which Halide can't prove where the stride
-// is an argument: it would not put them into another order. allow_race_conditions() says so for
-// parallel loops alone.
-void promise_distinct(const Stage &update) {
-    Internal::StageSchedule schedule = update.get_schedule();
-    for (Internal::Dim &dim : schedule.dims())
-        if (dim.is_rvar()) dim.dim_type = Internal::DimType::PureRVar;
-}
-
-}  // namespace
-
 // The last rung, and what depthwise takes: nothing is staged. A thread computes one element, whose
 // phase is its own: several pixels of a thread would have as many phases, the number of which is an
 // argument. Its neighbours are neighbours in memory: channels, or where a group has one groups, or
