@@ -51,10 +51,11 @@ private:
         return is_const(first, tile.start);
     }
 
-    // Elements that are copied one by one would be where no matrix is read from.
+    // Elements that are copied one by one would be where no matrix is read from. Of 32 bits others
+    // may have had the memory before.
     void refuse(const std::string &memory, Type type, const Expr &index) const {
         for (const Tile &tile : tiles_) {
-            if (!begins(tile, memory, index, type.bytes())) continue;
+            if (type.bits() != 16 || !begins(tile, memory, index, type.bytes())) continue;
             std::ostringstream message;
             message << "tensor cores: a tile of " << memory
                     << " is copied, or read, by other than vectors of 16 bytes: " << index << "\n";

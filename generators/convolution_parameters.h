@@ -55,8 +55,9 @@ protected:
 
     // Whole vectors of channels, innermost, each at a multiple of its size.
     template<typename Buffer>
-    static void constrain_vectors(Buffer &buffer) {
-        constexpr int elements = 8, bytes = 16;
+    void constrain_vectors(Buffer &buffer) const {
+        constexpr int bytes = 16;
+        const int elements = bytes / this->type.value().bytes();
         buffer.set_host_alignment(bytes);
         buffer.dim(0).set_extent(buffer.dim(0).extent() / elements * elements);
         for (int d = 1; d < 5; d++)

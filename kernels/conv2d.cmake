@@ -7,6 +7,7 @@ term(short depth<=32768)
 # Sums of tensor cores are cut off at each of 9 summands of a step: 8 terms and the sum before. 1820 steps are within
 # the error that hk/conv2d.h promises.
 term(few_steps depth<=14336)
+term(few_tf32_steps depth<=13056 tf32=1)  # steps of 4 terms
 
 # groups_in_place is the number of groups where the output is in place of the residual, else 0. The last tiles and
 # vectors of a depthwise row begin before the end of those before them, and would add the residual twice: in place tiles
@@ -136,6 +137,9 @@ row(gpu  depthwise              depthwise        thread_per_group  f32,f16,bf16 
 row(cuda matrices_1x1           products         matrices          f16,bf16      nhwc       tile_k:64,warps_k:2,tile_x:128,warps_x:2                           shared:49152,registers:128,conflicts:1.0,sectors:1.0,fma:0.25  line_of_vectors few_steps 1x1 out_h<=1)
 row(cuda matrices_64            products         matrices          f16,bf16      nhwc       tile_k:64,warps_k:2,tile_x:128,warps_x:2                           shared:49152,registers:136,conflicts:1.0,sectors:1.0,fma:0.15  line_of_vectors few_steps filters_per_group<=64)
 row(cuda matrices               products         matrices          f16,bf16      nhwc       -                                                                  shared:49152,registers:128,conflicts:1.0,sectors:1.0,fma:0.2   line_of_vectors few_steps)
+row(cuda matrices_1x1           products         matrices          f32           nhwc       tile_k:64,warps_k:2,tile_x:128,warps_x:2                           shared:49152,registers:128,conflicts:1.0,sectors:1.0,fma:0.25  line_of_vectors few_tf32_steps 1x1 out_h<=1)
+row(cuda matrices_64            products         matrices          f32           nhwc       tile_k:64,warps_k:2,tile_x:128,warps_x:2                           shared:49152,registers:136,conflicts:1.0,sectors:1.0,fma:0.15  line_of_vectors few_tf32_steps filters_per_group<=64)
+row(cuda matrices               products         matrices          f32           nhwc       -                                                                  shared:49152,registers:128,conflicts:1.0,sectors:1.0,fma:0.2   line_of_vectors few_tf32_steps)
 row(cuda 1x1_small              sliced           staged            f32           nhwc,nchw  tile_x:8,threads_x:4,tile_y:8,threads_y:4                          shared:4224,registers:64,conflicts:1.5,sectors:1.95,fma:0.6    short 1x1 out_w<=31 out_h>=4)
 row(cuda 1x1_small              sliced           staged            f16,bf16      nhwc       tile_x:8,threads_x:4,tile_y:8,threads_y:4                          shared:4224,registers:64,conflicts:1.0,sectors:2.55,fma:0.65   short 1x1 out_w<=31 out_h>=4)
 row(gpu  1x1                    sliced           staged            f32,f16,bf16  nhwc,nchw  -                                                                  shared:4224,registers:64,conflicts:1.0,sectors:1.75,fma:0.6    short 1x1)

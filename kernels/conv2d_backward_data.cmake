@@ -7,6 +7,7 @@ term(short output_depth<=32768)
 # Sums of tensor cores are cut off at each of 9 summands of a step: 8 terms and the sum before. 1820 steps are within
 # the error that hk/conv2d.h promises.
 term(few_steps output_depth<=14336)
+term(few_tf32_steps output_depth<=13056 tf32=1)  # steps of 4 terms
 # A tile copies the rows of its window: far apart, they would be most of the image for each tile. `any` is slower than
 # with conv2d, so more is copied than there.
 term(bounded_rows copied<=1048576 spread<=4096)
@@ -105,6 +106,11 @@ row(cuda matrices_64        products            matrices            f16,bf16    
 row(cuda matrices           products            matrices            f16,bf16      nhwc       -                                                                  shared:49152,registers:128,conflicts:1.0,sectors:1.3,fma:0.2    line_of_vectors few_steps stride_1)
 row(cuda matrices_apart_64  products_apart      matrices            f16,bf16      nhwc       tile_k:64,warps_k:2,tile_x:128,warps_x:2                           shared:49152,registers:136,conflicts:1.0,sectors:1.1,fma:0.2    vectors few_steps stride_1 channels_per_group<=64)
 row(cuda matrices_apart     products_apart      matrices            f16,bf16      nhwc       -                                                                  shared:49152,registers:128,conflicts:1.0,sectors:1.3,fma:0.2    vectors few_steps stride_1)
+row(cuda matrices_1x1       products            matrices            f32           nhwc       tile_k:64,warps_k:2,tile_x:128,warps_x:2                           shared:49152,registers:128,conflicts:1.0,sectors:1.1,fma:0.4    line_of_vectors few_tf32_steps 1x1 stride_1 out_h<=1)
+row(cuda matrices_64        products            matrices            f32           nhwc       tile_k:64,warps_k:2,tile_x:128,warps_x:2                           shared:49152,registers:136,conflicts:1.0,sectors:1.1,fma:0.2    line_of_vectors few_tf32_steps stride_1 channels_per_group<=64)
+row(cuda matrices           products            matrices            f32           nhwc       -                                                                  shared:49152,registers:128,conflicts:1.0,sectors:1.3,fma:0.2    line_of_vectors few_tf32_steps stride_1)
+row(cuda matrices_apart_64  products_apart      matrices            f32           nhwc       tile_k:64,warps_k:2,tile_x:128,warps_x:2                           shared:49152,registers:136,conflicts:1.0,sectors:1.1,fma:0.2    vectors few_tf32_steps stride_1 channels_per_group<=64)
+row(cuda matrices_apart     products_apart      matrices            f32           nhwc       -                                                                  shared:49152,registers:128,conflicts:1.0,sectors:1.3,fma:0.2    vectors few_tf32_steps stride_1)
 row(gpu  1x1                flip_expand_sliced  staged              f32,f16,bf16  nhwc,nchw  -                                                                  shared:4224,registers:64,conflicts:1.0,sectors:2.1,fma:0.6      short 1x1 stride_1)
 row(gpu  few                flip_expand_sliced  staged              f32           nhwc,nchw  tile_k:16,threads_k:4,tile_x:16,tile_y:16,threads_x:8,threads_y:8  shared:8832,registers:104,conflicts:1.45,sectors:2.2,fma:0.6    short channels_per_group<=16)
 row(gpu  3x3_large          flip_expand_sliced  staged              f32           nhwc,nchw  tile_k:128,tile_x:16,threads_x:8,threads_y:2                       shared:43776,registers:128,conflicts:1.75,sectors:1.75,fma:0.8  short 3x3 stride_1 channels_per_group>=128 out_w>=28 out_h>=28)

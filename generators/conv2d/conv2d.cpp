@@ -181,7 +181,7 @@ void output_at_places(const Conv2dOperands &op, Conv2dSliced &stages) {
 }  // namespace
 
 Conv2dSliced conv2d_products(const Conv2dOperands &op, const ProductForm &form) {
-    constexpr int vector = kProductVector, tile = kProductChannels;
+    const auto [tile, vector] = ProductSlice(op.type);
     // Past the last channel both factors are zeros. What is read there is the last vector.
     const Expr first = c / vector * vector;
     const Expr there = min(first, op.channels - vector) + c % vector;

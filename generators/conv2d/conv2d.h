@@ -31,7 +31,8 @@ struct Conv2dOperands {
     Halide::Expr slope, low, high, smooth;
     Halide::Type type;       // of the output
     bool pointwise = false;  // 1x1 filter, no padding
-    // Where columns is defined, pixels of output and residual are a line: x is all of them, y and n are 0.
+    // Where columns is defined, pixels of output and residual are a line: x is all of them, y and n
+    // are 0.
     Divisor columns, rows;
     Halide::Expr batch;
 };
@@ -74,10 +75,17 @@ struct Conv2dSliced {
     BlockedSum blocked;
 };
 Conv2dSliced conv2d_sliced(const Conv2dOperands &operands, int tile);
-// The same in slices of kProductChannels, both factors of the operands' type: products of matrices, for
-// the units that have them (compiler/tensor_cores.h). Channels are in whole vectors of kProductVector,
-// 16 bytes of 16 bits, of which a slice past the end has zeros.
-constexpr int kProductChannels = 32, kProductVector = 8;
+// The same in slices of 64 bytes of channels, both factors of the operands' type: products of
+// matrices, for the units that have them (compiler/tensor_cores.h). Channels are in whole vectors
+// of 16 bytes, of which a slice past the end has zeros; output channels in multiples of
+// kProductFilters.
+struct ProductSlice {
+    int channels, vector;
+
+    explicit ProductSlice(const Halide::Type &type)
+        : channels(64 / type.bytes()), vector(16 / type.bytes()) {}
+};
+constexpr int kProductFilters = 8;
 struct ProductForm {
     // Neighbouring channels of the weight are apart in memory: it is copied first.
     bool transposes = false;
@@ -105,7 +113,7 @@ Conv2dDot conv2d_dot(const Conv2dOperands &operands, int lanes);
 struct Conv2dDepthwise {
     Halide::Func padded, packed, start, sum, activated, output;
     Halide::RDom r;
-    Halide::RDom columns;  // of rows that are copied; undefined where padded compares
+    Halide::RDom columns;               // of rows that are copied; undefined where padded compares
     Halide::Expr groups, out_w, out_h;  // of the output
     // Of images in rows that are transposed: padded and sum are of neighbouring groups. Tiles are
     // transposed in steps and put in padded, over tile.x (a column of it) and tile.y; line is the
@@ -118,7 +126,8 @@ struct Conv2dDepthwise {
 // `rows_inside`: as PackedSum has it.
 Conv2dDepthwise conv2d_depthwise(const Conv2dOperands &operands, bool rows_inside);
 
-// The same, in tiles whose groups may be past the last, where sums are of anything and are left out.
+// The same, in tiles whose groups may be past the last, where sums are of anything and are left
+// out.
 Conv2dDepthwise conv2d_depthwise_tiles(const Conv2dOperands &operands);
 
 // The same, padded being zeros that the image's rows are copied into, whole: no vector of columns

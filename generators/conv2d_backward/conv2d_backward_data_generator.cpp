@@ -120,7 +120,8 @@ private:
         constrain_vectors(previous);
         const auto filter = Conv2dLayout(layout).filter_dims();
         for (const int dim : {filter[0], filter[3]})
-            weight.dim(dim).set_extent(weight.dim(dim).extent() / kProductVector * kProductVector);
+            weight.dim(dim).set_extent(weight.dim(dim).extent() / kProductFilters *
+                                       kProductFilters);
         set_line(forward, output_gradient.dim(4).extent(), forward.out_w, forward.out_h);
         // The filter's neighbouring terms, its output channels, are not next to each other.
         Conv2dSliced stages =

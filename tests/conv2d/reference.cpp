@@ -23,7 +23,8 @@ void add(const std::vector<double> &terms, size_t period, Conv2dResult &result) 
 }  // namespace
 
 bool is_tf32(const KernelInfo *row) {
-    return row && row->type == DataType::f32 && row->algorithm == std::string_view("products");
+    return row && row->type == DataType::f32 &&
+           std::string_view(row->algorithm).starts_with("products");
 }
 
 std::vector<double> cut_to_tf32(std::vector<double> values) {
@@ -36,8 +37,8 @@ std::vector<double> cut_to_tf32(std::vector<double> values) {
     return values;
 }
 
-// Of eight products and the sum each is off by less than 2^-23 of the largest.
-int64_t terms_in_tf32(int64_t terms) { return terms * 9 / 4 + 1; }
+// Of four products and the sum each is off by less than 2^-23 of the largest.
+int64_t terms_in_tf32(int64_t terms) { return terms * 5 / 2 + 1; }
 
 Tensor channels_last(const Tensor &tensor, Layout layout) {
     return layout == Layout::nhwc ? tensor : tensor.permute({0, 2, 3, 1});

@@ -100,7 +100,9 @@ Conv2dOperands DataTensors::operands(const Conv2dProblem &problem, const DataPha
 
 bool tensor_cores_take_phases(const Conv2dProblem &problem, const DataTensors &tensors,
                               DeviceType device, const DeviceLimits &limits) {
-    if (device != DeviceType::cuda || problem.type == DataType::f32) return false;
+    if (device != DeviceType::cuda ||
+        (problem.type == DataType::f32 && !problem.options.allow_tf32))
+        return false;
     const auto takes = [&](Conv2dOperands operands) {
         normalise_backward_data(operands);
         const KernelInfo *row = select(conv2d_backward_data_kernels(),

@@ -9,7 +9,7 @@ namespace {
 
 // A warp's threads are 4 by 8, as the fragments of a product have them: neighbours of 8 output
 // channels each, and of a pixel.
-constexpr int kLanesK = 4, kLanesX = 8, kOfLane = kProductVector, kOfWarp = kLanesK * kOfLane;
+constexpr int kLanesK = 4, kLanesX = 8, kOfLane = kProductFilters, kOfWarp = kLanesK * kOfLane;
 
 struct MatrixTiles {
     int tile_k = 128, tile_x = 64;
@@ -33,8 +33,7 @@ MatrixTiles matrix_tiles(const Conv2dContext &context) {
     knobs.require(t.tile_x % (2 * kLanesX * t.warps_x) == 0, "warps_x divides tile_x / 16");
     knobs.estimate("threads of a block", 32 * t.warps(), 1024);
     knobs.estimate("registers of a thread", sums + sums / 2 + 32, 255);
-    knobs.estimate("bytes of shared memory",
-                   2 * t.stages * kProductChannels * (t.tile_k + t.tile_x), 96 * 1024);
+    knobs.estimate("bytes of shared memory", 64 * t.stages * (t.tile_k + t.tile_x), 96 * 1024);
     return t;
 }
 
@@ -92,26 +91,28 @@ void sum_products(Conv2dSliced &stages, const MatrixTiles &t, const LoopLevel &b
 // Of both factors, terms next to each other.
 void stage_factors(Conv2dSliced &stages, const MatrixTiles &t) {
     const LoopLevel step(stages.sum, stages.r.y);
+    const ProductSlice slice(stages.filter.type());
     stages.filter.reorder_storage(c, k, s, r, g);
     cooperative_copy(stages.filter, step,
-                     {{c, kProductChannels}, {s, 1}, {r, 1}, {k, t.tile_k}, {g, 1}}, t.threads(),
-                     kProductVector, true);
+                     {{c, slice.channels}, {s, 1}, {r, 1}, {k, t.tile_k}, {g, 1}}, t.threads(),
+                     slice.vector, true);
     stages.tap.reorder_storage({c, x, y, s, r, g, n});
     cooperative_copy(stages.tap, step,
-                     {{c, kProductChannels}, {g, 1}, {x, t.tile_x}, {y, 1}, {n, 1}, {s, 1}, {r, 1}},
-                     t.threads(), kProductVector, true);
+                     {{c, slice.channels}, {g, 1}, {x, t.tile_x}, {y, 1}, {n, 1}, {s, 1}, {r, 1}},
+                     t.threads(), slice.vector, true);
 }
 
-// Of the whole filter, once: a thread reads a channel of 8 filters, its neighbours the next ones,
-// and writes 16 bytes.
+// Of the whole filter, once: a thread reads a channel of a vector of filters, its neighbours the
+// next ones, and writes 16 bytes.
 void transpose(Func transposed, const Conv2dContext &context) {
     const Var c8("c8"), ci("ci"), ct("ct"), kt("kt"), block("block");
     constexpr auto guard = TailStrategy::GuardWithIf;
+    const int vector = ProductSlice(transposed.type()).vector;
     transposed.compute_root()
         .bound(c, 0, context.channels)
         .reorder_storage(c, k, s, r, g)
-        .align_storage(c, kProductVector)
-        .split(c, c8, ci, kProductVector, TailStrategy::RoundUp)
+        .align_storage(c, vector)
+        .split(c, c8, ci, vector, TailStrategy::RoundUp)
         .split(c8, c8, ct, 8, guard)
         .split(k, k, kt, 32, guard)
         .reorder(ci, kt, ct, k, c8, s, r, g)
@@ -128,10 +129,10 @@ void transpose(Func transposed, const Conv2dContext &context) {
 }  // namespace
 
 // A warp computes 32 output channels, or a multiple, at pairs of 8 pixels, by products of matrices,
-// which compiler/tensor_cores.h makes of the loop `product`. Slices of 32 channels of a tap pass
-// through shared memory, `stages` of them on their way or there (compiler/async_copies.h): 64 bytes
+// which compiler/tensor_cores.h makes of the loop `product`. Slices of 64 bytes of a tap's channels
+// pass through shared memory, `stages` of them on their way or there (compiler/async_copies.h), of
 // a filter, and a pixel. Of 128 filters by 64 pixels, a warp 32 by 64, that is 32 products to 12
-// loads of four matrices, and 2 * 4 * 32 * (128 + 64) = 49152 bytes.
+// loads of four matrices, and 64 * 4 * (128 + 64) = 49152 bytes.
 //
 // Pixels of all images are one line, so that tiles are full whatever an image's size is: what a
 // pixel costs is its place, once a step. What follows the sum is unrolled but for the smooth
