@@ -1,11 +1,18 @@
 #include "compiler/half_as_bits.h"
 
+#include <string>
+#include <vector>
+
+#include "compiler/tensor_cores.h"
+
 using namespace Halide;
 using namespace Halide::Internal;
 
 namespace hk::compiler {
 
 namespace {
+
+constexpr const char *kRoundToBf16 = "hk_cvt_bf16x2_0";  // compiler/instruction_calls.h
 
 Expr bf16_bits(const Expr &value) {
     const Type u32 = UInt(32, value.type().lanes());
@@ -14,6 +21,26 @@ Expr bf16_bits(const Expr &value) {
     const Expr rounded = (bits + 0x7fff + (upper & 1)) >> 16;
     const Expr is_nan = (bits & 0x7fffffff) > make_const(u32, 0x7f800000);
     return cast(UInt(16, value.type().lanes()), select(is_nan, upper | 0x40, rounded));
+}
+
+// The same by an instruction, of two at once. Its NaN is 0x7fff.
+Expr bf16_bits_of_pairs(const Expr &value) {
+    const auto round = [](const Expr &high, const Expr &low) {
+        return Call::make(UInt(32), kRoundToBf16, {high, low}, Call::Extern);
+    };
+    const int lanes = value.type().lanes();
+    if (lanes == 1) return cast(UInt(16), round(make_zero(Float(32)), value));
+    const std::string name = unique_name("rounded");
+    const Expr all = Variable::make(value.type(), name);
+    const auto lane = [&](int i) {
+        return i < lanes ? Shuffle::make_extract_element(all, i) : make_zero(Float(32));
+    };
+    std::vector<Expr> words;
+    for (int i = 0; i < lanes; i += 2) words.push_back(round(lane(i + 1), lane(i)));
+    Expr bits = reinterpret(UInt(16, 2 * static_cast<int>(words.size())),
+                            words.size() == 1 ? words[0] : Shuffle::make_concat(words));
+    if (lanes % 2 != 0) bits = Shuffle::make_slice(bits, 0, 1, lanes);
+    return Let::make(name, value, bits);
 }
 
 Expr f16_bits(const Expr &value) {
@@ -35,12 +62,14 @@ class NarrowTypes : public IRMutator {
 public:
     using IRMutator::mutate;
 
-    explicit NarrowTypes(HalfTypes types) : types_(types) {}
+    // `pairs`: bf16 is rounded by an instruction.
+    explicit NarrowTypes(HalfTypes types, bool pairs = false) : types_(types), pairs_(pairs) {}
 
 private:
     using IRMutator::visit;
 
     const HalfTypes types_;
+    const bool pairs_;
 
     bool narrow(Type type) const {
         return type.is_bfloat() ? types_.bf16 : type.is_float() && type.bits() == 16 && types_.f16;
@@ -50,8 +79,9 @@ private:
     static Expr to_f32(const Expr &bits, Type type) {
         return type.is_bfloat() ? bfloat16_to_float32(bits) : float16_to_float32(bits);
     }
-    static Expr from_f32(const Expr &value, Type type) {
-        return type.is_bfloat() ? bf16_bits(value) : f16_bits(value);
+    Expr from_f32(const Expr &value, Type type) const {
+        if (!type.is_bfloat()) return f16_bits(value);
+        return pairs_ ? bf16_bits_of_pairs(value) : bf16_bits(value);
     }
 
     Expr visit(const FloatImm *op) override {
@@ -77,6 +107,15 @@ private:
     Expr visit(const Reinterpret *op) override {
         const Expr value = mutate(op->value);
         const Type type = narrow(op->type) ? bits_type(op->type) : op->type;
+        // A vector's bits as words, which it may be made of.
+        if (const Let *let = value.as<Let>())
+            return Let::make(let->name, let->value, as_bits(let->body, type));
+        return as_bits(value, type);
+    }
+
+    static Expr as_bits(const Expr &value, Type type) {
+        if (const Reinterpret *bits = value.as<Reinterpret>(); bits && bits->value.type() == type)
+            return bits->value;
         return value.type() == type ? value : Reinterpret::make(type, value);
     }
 
@@ -101,8 +140,8 @@ private:
     }
 
     Expr visit(const Call *op) override {
-        const bool widens = op->is_intrinsic(
-            {Call::widening_add, Call::widening_sub, Call::widening_mul});
+        const bool widens =
+            op->is_intrinsic({Call::widening_add, Call::widening_sub, Call::widening_mul});
         if (widens && narrow(op->args[0].type()) && narrow(op->args[1].type())) return widened(op);
         bool touched = narrow(op->type);
         for (const Expr &argument : op->args) touched |= narrow(argument.type());
@@ -149,7 +188,8 @@ private:
     Stmt visit(const For *op) override {
         const bool device =
             op->device_api == DeviceAPI::OpenCL || op->device_api == DeviceAPI::CUDA;
-        return device ? NarrowTypes(types_).mutate(Stmt(op)) : IRMutator::visit(op);
+        return device ? NarrowTypes(types_, uses_tensor_cores(op)).mutate(Stmt(op))
+                      : IRMutator::visit(op);
     }
 };
 

@@ -6,7 +6,9 @@
 // subnormals, infinities and NaN included):
 //   f16 on OpenCL without cl_half: devices need not have cl_khr_fp16 (PoCL has not), and Halide
 //     refuses to compile half for them;
-//   bf16 on every GPU: Halide rounds the NaN that CUDA computes, 0x7fffffff, to -0;
+//   bf16 on every GPU: Halide rounds the NaN that CUDA computes, 0x7fffffff, to -0. Kernels of
+//     tensor cores, which have thousands of results to round after few products, do it by the
+//     instruction that those GPUs have; others compute what they always did;
 //   f16 on x86 without F16C: Halide's conversion makes infinity of NaN. The host's part of a GPU's
 //     kernel computes nothing.
 

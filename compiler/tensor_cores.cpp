@@ -275,6 +275,22 @@ bool has_products(const Stmt &stmt) {
     return loops.found;
 }
 
+bool uses_tensor_cores(const Stmt &stmt) {
+    class Products : public IRVisitor {
+    public:
+        bool found = false;
+
+    private:
+        using IRVisitor::visit;
+        void visit(const Call *op) override {
+            found |= op->name.rfind("hk_mma_", 0) == 0;
+            IRVisitor::visit(op);
+        }
+    } products;
+    stmt.accept(&products);
+    return products.found;
+}
+
 Stmt use_tensor_cores(const Stmt &stmt) { return TensorCores().mutate(stmt); }
 
 }  // namespace hk::compiler

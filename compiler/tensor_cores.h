@@ -33,6 +33,9 @@ inline const std::string kMatrixPlace = "matrix_place";
 // Whether there is such a loop.
 bool has_products(const Halide::Internal::Stmt &stmt);
 
+// Whether that has become products of matrices.
+bool uses_tensor_cores(const Halide::Internal::Stmt &stmt);
+
 Halide::Internal::Stmt use_tensor_cores(const Halide::Internal::Stmt &stmt);
 
 }  // namespace hk::compiler

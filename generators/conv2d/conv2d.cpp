@@ -1,5 +1,7 @@
 #include "generators/conv2d/conv2d.h"
 
+#include <limits>
+
 #include "generators/conv2d/finish.h"
 
 using namespace Halide;
@@ -180,7 +182,11 @@ void output_at_places(const Conv2dOperands &op, Conv2dSliced &stages) {
 
 }  // namespace
 
-Conv2dSliced conv2d_products(const Conv2dOperands &op, const ProductForm &form) {
+Conv2dSliced conv2d_products(const Conv2dOperands &operands, const ProductForm &form) {
+    Conv2dOperands op = operands;
+    constexpr float none = std::numeric_limits<float>::infinity();
+    if (op.smooth.defined())
+        op.activates = op.smooth != 0 || op.slope != 1.f || op.low > -none || op.high < none;
     const auto [tile, vector] = ProductSlice(op.type);
     // Past the last channel both factors are zeros. What is read there is the last vector.
     const Expr first = c / vector * vector;

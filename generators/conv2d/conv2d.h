@@ -29,6 +29,7 @@ struct Conv2dOperands {
     Halide::Expr has_bias, has_residual;
     // smooth 0: min(max(v < 0 ? slope * v : v, low), high); 1: silu; 2: gelu; undefined: v
     Halide::Expr slope, low, high, smooth;
+    Halide::Expr activates;  // where defined: whether there is one, which is a branch then
     Halide::Type type;       // of the output
     bool pointwise = false;  // 1x1 filter, no padding
     // Where columns is defined, pixels of output and residual are a line: x is all of them, y and n

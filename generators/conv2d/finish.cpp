@@ -24,7 +24,9 @@ Expr finished_sum(const Conv2dOperands &op, Expr sum, const std::array<Expr, 5> 
     // An activation is strict in places. Were this sum not strict already, there would be two forms
     // of it, and Halide would load what they share, the residual, before it looks at the condition.
     sum = if_present(op.has_residual, strict_float(sum + residual), sum);
-    return op.smooth.defined() ? activation(sum, op.slope, op.low, op.high, op.smooth) : sum;
+    if (!op.smooth.defined()) return sum;
+    const Expr activated = activation(sum, op.slope, op.low, op.high, op.smooth);
+    return op.activates.defined() ? if_present(op.activates, activated, sum) : activated;
 }
 
 }  // namespace hk::generators

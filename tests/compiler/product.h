@@ -25,8 +25,9 @@ struct Product {
     int of_lane = 2;          // neighbouring columns of a thread, across
     const char *loop = "product";
     int vector = 16 / type.bytes();  // elements that are copied at once
-    bool squared = false;            // sums of what is no product of two factors
-    int stages = 1;                  // of the copies
+    Type result = Float(32);
+    bool squared = false;  // sums of what is no product of two factors
+    int stages = 1;        // of the copies
 
     std::string ptx() const {
         const Target target("x86-64-linux-no_runtime-cuda-cuda_capability_80");
@@ -48,7 +49,7 @@ struct Product {
         const Expr channel = r.y * slice + r.x;
         const Expr a = cast<float>(columns(channel, k)), b = cast<float>(rows(channel, x));
         sum(k, x) += squared ? a * a : a * b;
-        out(k, x) = sum(k, x);
+        out(k, x) = cast(result, sum(k, x));
 
         for (OutputImageParam buffer : {OutputImageParam(in), OutputImageParam(filter)}) {
             buffer.set_host_alignment(16);

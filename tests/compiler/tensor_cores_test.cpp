@@ -44,6 +44,13 @@ TEST(TensorCores, FloatsAreCutOffToTF32) {
     }
 }
 
+TEST(TensorCores, ResultsAreRoundedByAnInstruction) {
+    const std::string ptx = Product{.type = BFloat(16), .result = BFloat(16)}.ptx();
+    EXPECT_EQ(count(ptx, "cvt.rn.bf16x2.f32"), 1);
+    EXPECT_EQ(count(ptx, "hk_"), 0) << "calls are left";
+    EXPECT_EQ(count(Product{.result = Float(16)}.ptx(), "bf16x2"), 0);
+}
+
 TEST(TensorCores, MatricesAcrossMemoryAreTransposed) {
     const std::string along = Product{}.ptx(), across = Product{.across = true}.ptx();
     EXPECT_EQ(count(across, "mma.sync.aligned.m16n8k16.row.col.f32"), 8);

@@ -125,17 +125,19 @@ Wanted to_integer(const Exact &value, IntegerType to, bool from_f64) {
 }
 
 // Section "cvt": the first operand becomes the upper half.
-Reference conversion_of_two() {
-    return [](const Operands &o) {
-        const auto half = [](uint64_t bits) {
-            return result(kF16, decoded(kF32, bits & mask(kF32)), false).bits;
+Reference conversion_of_two(const Format &to) {
+    return [&to](const Operands &o) {
+        const auto half = [&](uint64_t bits) {
+            return result(to, decoded(kF32, bits & mask(kF32)), false).bits;
         };
         return Wanted{.bits = half(o.a) << 16 | half(o.b)};
     };
 }
 
 Reference conversion(const Parts &parts) {
-    if (parts == Parts{"cvt", "rn", "f16x2", "f32"}) return conversion_of_two();
+    if (parts == Parts{"cvt", "rn", "f16x2", "f32"}) return conversion_of_two(kF16);
+    if (parts == Parts{"cvt", "rn", "bf16x2", "f32"})
+        return conversion_of_two(*float_format("bf16"));
     const std::string &to_name = parts[parts.size() - 2], &from_name = parts.back();
     const Format *const to = float_format(to_name), *const from = float_format(from_name);
     const IntegerType to_integers = integer_type(to_name), from_integers = integer_type(from_name);
