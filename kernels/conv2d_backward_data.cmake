@@ -93,7 +93,8 @@ row(cpu  staged              packed                broadcast         f32,f16,bf1
 row(cpu  any                 flip_expand           buffered_phases   f32,f16,bf16  nhwc,nchw  -)
 
 # GPU: by the schedules of conv2d, with c and k in each other's place (tile_k is of c), so the ladder is conv2d's. `any`
-# runs the phases of a stride.
+# runs the phases of a stride. Tensor cores take them one by one, as problems of stride 1: rows apart store to pixels
+# that are no line, 16 divisions a thread more than those that store to a line, and the same main loop.
 #        row                algorithm           schedule            types         layouts    knobs                                                              budget                                                          where
 row(gpu  depthwise3x3_s1    flip_expand         thread_per_element  f32,f16,bf16  nhwc,nchw  -                                                                  shared:0,registers:56,sectors:4.8                               short depthwise 3x3 stride_1)
 row(gpu  depthwise5x5_s1    flip_expand         thread_per_element  f32,f16,bf16  nhwc,nchw  -                                                                  shared:0,registers:80,sectors:8.4                               short depthwise 5x5 stride_1)
@@ -103,8 +104,8 @@ row(gpu  depthwise_any      flip_expand         thread_per_element  f32,f16,bf16
 row(cuda matrices_1x1       products            matrices            f16,bf16      nhwc       tile_k:64,warps_k:2,tile_x:128,warps_x:2                           shared:49152,registers:128,conflicts:1.0,sectors:1.1,fma:0.4    line_of_vectors few_steps 1x1 stride_1 out_h<=1)
 row(cuda matrices_64        products            matrices            f16,bf16      nhwc       tile_k:64,warps_k:2,tile_x:128,warps_x:2                           shared:49152,registers:136,conflicts:1.0,sectors:1.1,fma:0.2    line_of_vectors few_steps stride_1 channels_per_group<=64)
 row(cuda matrices           products            matrices            f16,bf16      nhwc       -                                                                  shared:49152,registers:128,conflicts:1.0,sectors:1.3,fma:0.2    line_of_vectors few_steps stride_1)
-row(cuda matrices_apart_64  products_apart      matrices            f16,bf16      nhwc       tile_k:64,warps_k:2,tile_x:128,warps_x:2                           shared:49152,registers:136,conflicts:1.0,sectors:1.1,fma:0.2    vectors few_steps stride_1 channels_per_group<=64)
-row(cuda matrices_apart     products_apart      matrices            f16,bf16      nhwc       -                                                                  shared:49152,registers:128,conflicts:1.0,sectors:1.3,fma:0.2    vectors few_steps stride_1)
+row(cuda matrices_apart_64  products_apart      matrices            f16,bf16      nhwc       tile_k:64,warps_k:2,tile_x:128,warps_x:2                           shared:49152,registers:136,conflicts:1.0,sectors:1.1,fma:0.35   vectors few_steps stride_1 channels_per_group<=64)
+row(cuda matrices_apart     products_apart      matrices            f16,bf16      nhwc       -                                                                  shared:49152,registers:128,conflicts:1.0,sectors:1.15,fma:0.2   vectors few_steps stride_1)
 row(gpu  1x1                flip_expand_sliced  staged              f32,f16,bf16  nhwc,nchw  -                                                                  shared:4224,registers:64,conflicts:1.0,sectors:2.1,fma:0.6      short 1x1 stride_1)
 row(gpu  few                flip_expand_sliced  staged              f32           nhwc,nchw  tile_k:16,threads_k:4,tile_x:16,tile_y:16,threads_x:8,threads_y:8  shared:8832,registers:104,conflicts:1.45,sectors:2.2,fma:0.6    short channels_per_group<=16)
 row(gpu  3x3_large          flip_expand_sliced  staged              f32           nhwc,nchw  tile_k:128,tile_x:16,threads_x:8,threads_y:2                       shared:43776,registers:128,conflicts:1.75,sectors:1.75,fma:0.8  short 3x3 stride_1 channels_per_group>=128 out_w>=28 out_h>=28)
