@@ -59,7 +59,14 @@ void fill(CUdeviceptr to, size_t pitch, uint32_t value, uint32_t value_bytes, si
 
 CUresult set_memory(const char *function, CUdeviceptr to, size_t pitch, uint32_t value,
                     uint32_t value_bytes, size_t width, size_t height, CUstream stream) {
-    return call(function, [&] { fill(to, pitch, value, value_bytes, width, height, stream); });
+    return call(function, [&] {
+        fill(to, pitch, value, value_bytes, width, height, stream);
+        SoftwareCudaOperation operation{};
+        operation.function = function;
+        operation.context = &driver().stream(stream)->context;
+        operation.stream = stream;
+        driver().journal.note(operation);
+    });
 }
 
 template<typename Value>

@@ -4,6 +4,7 @@
 #include "tests/convolution/cuda.h"
 #include "conv2d_backward/operands.h"
 #include "conv2d_backward/parts.h"
+#include "conv2d_backward/phases.h"
 #include "hk/conv2d_backward.h"
 
 namespace hk {
@@ -53,6 +54,20 @@ int64_t parts_of(const KernelInfo &kernel, const Conv2dProblem &problem) {
         .count();
 }
 
+bool multiplies_matrices(const KernelInfo &kernel) {
+    return std::string_view(kernel.algorithm).starts_with("products");
+}
+
+// In which a row computes an input's gradient: phases of one that it does not take whole.
+int64_t phases_of(const KernelInfo &kernel, const Conv2dProblem &problem) {
+    if (kernel.family != std::string_view("conv2d_backward_data")) return 1;
+    const detail::Fields whole =
+        detail::conv2d_fields(detail::normalised(problem, detail::normalise_backward_data));
+    const bool takes =
+        detail::select({&kernel, 1}, whole, DeviceType::cuda, kDevice.limits(), false).kernel;
+    return takes ? 1 : static_cast<int64_t>(detail::data_phases(problem).phases.size());
+}
+
 class CudaConv2dBackward : public tests::CudaRows<testing::TestWithParam<Family>> {
 protected:
     void SetUp() override { begin({GetParam().kernels()}); }
@@ -63,12 +78,15 @@ protected:
         driver().clear();
         GetParam().call(kernel, operands, problem.options);
         EXPECT_GE(tests::launches().size(), 1u);
-        const size_t parts = static_cast<size_t>(parts_of(kernel, problem));
+        const size_t parts = static_cast<size_t>(parts_of(kernel, problem)),
+                     phases = static_cast<size_t>(phases_of(kernel, problem));
         const size_t sums = parts > 1 ? 3 * parts : 0;  // fewer: many parts are one sum
         // Products of matrices have the filter transposed first.
-        const size_t more = kernel.algorithm == std::string_view("products") ? 1 : 0;
-        EXPECT_LE(tests::launches().size(), parts * (GetParam().kernels_a_call + more) + sums);
-        expect_launches_of(kernel);
+        const size_t more = phases > 1 || multiplies_matrices(kernel) ? 1 : 0;
+        EXPECT_LE(tests::launches().size(),
+                  phases * parts * (GetParam().kernels_a_call + more) + sums);
+        // Phases that another row does not take are selection's.
+        if (phases == 1 || multiplies_matrices(kernel)) expect_launches_of(kernel);
     }
 };
 
@@ -89,6 +107,85 @@ TEST_P(CudaConv2dBackward, LaunchesOfEveryRowAreLegal) {
 
 INSTANTIATE_TEST_SUITE_P(Families, CudaConv2dBackward, testing::ValuesIn(kFamilies),
                          [](const auto &info) { return std::string(info.param.name); });
+
+// What a strided problem's gradient is put on the stream as.
+struct Phases {
+    const char *name;
+    Shape input, weight;
+    Conv2dOptions options;
+    size_t phases;
+    bool zeros;  // of pixels without taps
+};
+
+void PrintTo(const Phases &phases, std::ostream *out) { *out << phases.name; }
+
+class CudaPhases : public tests::CudaRows<testing::TestWithParam<Phases>> {
+protected:
+    void SetUp() override { begin({conv2d_backward_data_kernels()}); }
+
+    static std::vector<std::string> entries() {
+        std::vector<std::string> names;
+        for (const tests::Operation &launch : tests::launches()) names.emplace_back(launch.entry);
+        return names;
+    }
+
+    static const KernelInfo *row_named(std::string_view name, DataType type) {
+        for (const KernelInfo &row : conv2d_backward_data_kernels())
+            if (row.row == name && row.type == type && row.device == DeviceType::cuda) return &row;
+        return nullptr;
+    }
+};
+
+TEST_P(CudaPhases, RunOnTensorCores) {
+    const Phases &p = GetParam();
+    for (const DataType type : {DataType::f16, DataType::bf16}) {
+        const Conv2dProblem problem =
+            Conv2dProblem::from_shapes(p.input, p.weight, type, p.options);
+        const Operands operands(problem);
+        tests::Queue queue(kDevice);
+        for (const float beta : {0.f, 1.f}) {
+            driver().clear();
+            conv2d_backward_data(operands.output, operands.weight, operands.input, p.options, beta,
+                                 queue.stream());
+            const std::vector<std::string> launched = entries();
+            EXPECT_EQ(launched.size(), 2 * p.phases);
+            const auto zeros = tests::operations("cuMemsetD8Async");
+            EXPECT_EQ(zeros.size(), p.zeros && beta == 0 ? 1u : 0u);
+            for (const tests::Operation &fill : zeros) EXPECT_EQ(fill.stream, queue.handle());
+            const KernelInfo *row = row_named("matrices_apart", type);
+            ASSERT_TRUE(row);
+            driver().clear();
+            conv2d_backward_data_with(*row, operands.output, operands.weight, operands.input,
+                                      p.options, beta, queue.stream());
+            EXPECT_EQ(launched, entries());
+        }
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Problems, CudaPhases,
+    testing::Values(
+        Phases{"1x1", {2, 28, 28, 128}, {256, 1, 1, 128}, {.stride = {2, 2}}, 1, true},
+        Phases{"3x3",
+               {2, 28, 28, 128},
+               {128, 3, 3, 128},
+               {.stride = {2, 2}, .padding = {1, 1, 1, 1}},
+               4,
+               false},
+        Phases{"3x3_of_rows",
+               {2, 28, 28, 128},
+               {128, 3, 3, 128},
+               {.stride = {2, 1}, .padding = {1, 1, 1, 1}},
+               2,
+               false},
+        Phases{"2x2_of_3", {2, 27, 27, 128}, {128, 2, 2, 128}, {.stride = {3, 3}}, 4, true},
+        Phases{"dilated",
+               {2, 27, 27, 128},
+               {128, 3, 3, 128},
+               {.stride = {2, 2}, .dilation = {2, 2}, .padding = {2, 2, 2, 2}},
+               1,
+               true}),
+    [](const auto &info) { return std::string("of_") + info.param.name; });
 
 }  // namespace
 }  // namespace hk

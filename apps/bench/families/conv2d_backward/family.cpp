@@ -155,7 +155,9 @@ public:
     std::string note() const override {
         std::string text;
         if (of_input() && conv().options.stride != std::array<int64_t, 2>{1, 1})
-            text = "; on a CPU its stride phases are calls of their own, shown is the largest";
+            text =
+                "; on a CPU, and by tensor cores, its stride phases are calls of their own, shown "
+                "is the largest";
         return formulation_ == "any" ? text : text + ", written as " + formulation_;
     }
 
