@@ -144,7 +144,7 @@ void matrices(Conv2dSliced &stages, const Conv2dContext &context) {
     const bool apart = stages.pixels.defined();
     const MatrixLoops l(apart ? VarOrRVar(stages.pixels.x) : VarOrRVar(x));
     constexpr auto guard = TailStrategy::GuardWithIf;
-    const Var k8("k8"), ko("ko"), go("go");
+    const Var k8("k8"), ko("ko"), yo("yo"), go("go");
     const VarOrRVar xo("xo", apart), block("block", apart);
     Func result = stages.output;
     // Of the undefined: it is dropped, but else asks for the host.
@@ -153,21 +153,17 @@ void matrices(Conv2dSliced &stages, const Conv2dContext &context) {
     if (apart) promise_distinct(out);
     out.split(k, k8, l.ki, kOfLane, TailStrategy::RoundUp)
         .split(k8, ko, k8, t.tile_k / kOfLane, guard)
-        .split(l.pixel, xo, l.pixel, t.tile_x, guard)
-        .split(g, go, g, 1);
+        .split(l.pixel, xo, l.pixel, t.tile_x, guard);
+    if (!apart) out.split(y, yo, y, 1);
+    out.split(g, go, g, 1);
     l.divide(out, t, k8);
     std::vector<VarOrRVar> loops = {l.ki, l.kg, l.xi, l.kt, l.px, l.kw, l.xw, g, ko, go, xo};
     if (apart) {
         out.reorder(loops).fuse(go, xo, block);
     } else {
-        const Var yo("yo");
         loops.insert(loops.begin() + 8, y);
         loops.insert(loops.end(), {yo, n});
-        out.split(y, yo, y, 1)
-            .reorder(loops)
-            .fuse(yo, n, block)
-            .fuse(xo, block, block)
-            .fuse(go, block, block);
+        out.reorder(loops).fuse(yo, n, block).fuse(xo, block, block).fuse(go, block, block);
     }
     out.fuse(ko, block, block).gpu_blocks(block).vectorize(l.ki);
     l.run(out);
