@@ -26,6 +26,9 @@ find_program(HK_PTXAS ptxas HINTS ${site_packages}/nvidia/cu13/bin NO_DEFAULT_PA
 find_program(HK_PTXAS ptxas)
 find_program(HK_FATBINARY fatbinary HINTS ${site_packages}/nvidia/cu13/bin NO_DEFAULT_PATH)
 find_program(HK_FATBINARY fatbinary)
+# Of tests alone.
+find_program(HK_NVDISASM nvdisasm HINTS ${site_packages}/nvidia/cu13/bin NO_DEFAULT_PATH)
+find_program(HK_NVDISASM nvdisasm)
 if(HK_CUDA AND NOT (HK_PTXAS AND HK_FATBINARY))
     message(WARNING "no ptxas and fatbinary: CUDA kernels are embedded as PTX, their resources unknown")
 endif()

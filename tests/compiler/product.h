@@ -57,6 +57,8 @@ struct Product {
             buffer.dim(1).set_min(0).set_stride(buffer.dim(1).stride() / 8 * 8);
         }
         out.output_buffer().dim(0).set_bounds(0, 32);
+        auto pixels = out.output_buffer().dim(1);  // whole tiles
+        pixels.set_bounds(0, pixels.extent() / 16 * 16);
         out.split(x, block, x, 16);
         divide(out);
         out.reorder(ki, kj, xi, kt, px, block).gpu_blocks(block).gpu_threads(kt, px);
