@@ -22,6 +22,7 @@ struct Settings {
     bool peers = true;
     std::string row;                          // empty: what selection takes
     int64_t batch = 0;                        // 0: the list's own
+    bool allow_tf32 = false;                  // Conv2dOptions::allow_tf32, of all cases
     std::optional<DeviceLimits> limits = {};  // null: the device's own
 };
 

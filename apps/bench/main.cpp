@@ -217,6 +217,8 @@ int main(int argc, char **argv) {
         .show_default();
     flags.add("--batch", settings.batch, "the first extent of the input, whatever the list says")
         .check(hk::program::range(1, 1 << 20));
+    flags.add("--allow-tf32", settings.allow_tf32,
+              "products of f32 may be of operands cut off to TF32, where the family has that");
     flags.add("--row", settings.row, "run this row of the table, whatever selection takes");
     flags.add("--filter", options.filter, "only cases whose name contains this");
     flags.add("--seconds", options.seconds, "time for the rounds of one case")

@@ -169,6 +169,7 @@ json to_json(const std::vector<Result> &results, const Run &run) {
              {"fields", r.fields},
              {"type", name_of(r.type)},
              {"output_type", name_of(r.output_type)},
+             {"allow_tf32", s.allow_tf32},
              {"layout", name_of(s.layout)},
              {"device", s.device.name()},
              {"threads", s.threads},

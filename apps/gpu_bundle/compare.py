@@ -5,7 +5,7 @@
                          each of them
 
 Where PyTorch is missing the tables have our times alone. PyTorch's calls are timed by the device's
-events, over copies of the inputs in turn, as many as bench has; without TF32, with cuDNN's own
+events, over copies of the inputs in turn, as many as bench has; without TF32 but of type tf32, with cuDNN's own
 search for the fastest algorithm, and in both layouts, of which the faster counts. Their results
 are not checked: they are PyTorch's. A tensor product of ours has its maps prepared ("kept maps"),
 on the same tensors in every call; PyTorch's has as many pairs, of random rows in ascending order,
@@ -240,7 +240,7 @@ if torch:
         "activate": activate(False), "activate_backward": activate(True),
         "sgd": sgd,
     }
-    TYPES = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16}
+    TYPES = {"f32": torch.float32, "tf32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16}
 
 
 def seconds_of(calls, count):
@@ -276,6 +276,7 @@ def compare(result):
     calls = CALLS.get(result["family"])
     if not calls or result["type"] not in TYPES:
         return
+    torch.backends.cudnn.allow_tf32 = result["type"] == "tf32"
     times = {}
     for variant, one in calls(result, TYPES[result["type"]]):
         try:
@@ -371,13 +372,14 @@ def main():
     for path in sorted(folder.glob("bench-*.json")):
         batch = path.stem.rsplit("-b", 1)[1]
         for result in json.loads(path.read_text()):
-            results.append({**result, "batch": "" if batch == "0" else batch})
+            kind = "tf32" if result.get("allow_tf32") else result["type"]
+            results.append({**result, "type": kind, "batch": "" if batch == "0" else batch})
     if not results:
         print(f"{folder}: no results of bench")
         return 1
     found = {}
     if torch and torch.cuda.is_available():
-        torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
+        torch.backends.cuda.matmul.allow_tf32 = False
         torch.backends.cudnn.benchmark = True
         found = ceilings()
         last = run_of(results[0])

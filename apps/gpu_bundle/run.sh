@@ -64,7 +64,8 @@ bench() {
     grep -v '^#' "$here/cases.txt" | (
         status=0
         while read -r family type layout list batch; do
-            set -- --device cuda:0 --family "$family" --type "$type" --list "$list" --seconds "$seconds"
+            set -- --device cuda:0 --family "$family" --list "$list" --seconds "$seconds"
+            [ "$type" = tf32 ] && set -- "$@" --type f32 --allow-tf32 || set -- "$@" --type "$type"
             [ "$layout" = any ] || set -- "$@" --layout "$layout"
             [ "$batch" = 0 ] || set -- "$@" --batch "$batch"
             "$programs/bench" "$@" --json "$results/bench-$family-$type-$layout-$list-b$batch.json" </dev/null || status=1

@@ -8,7 +8,7 @@ from program_runs import BUILD, SOURCE, ProgramTest, built_devices
 
 BUNDLE = SOURCE / "apps" / "gpu_bundle"
 SOFTWARE = {"LD_LIBRARY_PATH": str(BUILD / "software-cuda"), "SOFTWARE_CUDA_THREADS": "1"}
-CASES = "softmax_cross_entropy f32 any smoke 0\nconv2d f32 nhwc smoke 2\n"
+CASES = "softmax_cross_entropy f32 any smoke 0\nconv2d f32 nhwc smoke 2\nconv2d tf32 nhwc smoke 2\n"
 
 
 class GpuBundleTest(ProgramTest):
@@ -48,9 +48,10 @@ class GpuBundleTest(ProgramTest):
 
     def test_bench(self):
         self.expect("./run.sh bench 0.01", "n2_8x8_16-32_1x1 [1x1]", "| softmax_cross_entropy | f32 | any | smoke |",
-                    "| conv2d | f32 | nhwc | smoke | 2 | 4 | 0 |", **SOFTWARE)
+                    "| conv2d | f32 | nhwc | smoke | 2 | 4 | 0 |", "| conv2d | tf32 | nhwc | smoke | 2 | 4 | 0 |",
+                    "n2_8x8_16-32_1x1 [matrices_1x1]", **SOFTWARE)
         results = json.loads((self.folder / "results" / "results.json").read_text())["results"]
-        self.assertEqual(len(results), 10)
+        self.assertEqual(len(results), 14)
         strided = next(r for r in results if r["case"].startswith("n2_12x12"))
         self.assertEqual((strided["fields"]["stride"], strided["fields"]["groups"]), ("2", "4"))
 

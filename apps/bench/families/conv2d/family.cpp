@@ -37,7 +37,7 @@ public:
         problem_.in_place = in_place_;
         problem_.prepared_filter = prepared_;
         problem_.options.direct = direct_;
-        problem_.options.allow_tf32 = tf32_;
+        problem_.options.allow_tf32 = tf32_ || settings().allow_tf32;
     }
 
     std::span<const KernelInfo> kernels() const override { return conv2d_kernels(); }
@@ -52,7 +52,7 @@ public:
     }
 
     // What TF32 has, too.
-    int bits() const override { return tf32_ ? 9 : Convolution::bits(); }
+    int bits() const override { return conv().options.allow_tf32 ? 9 : Convolution::bits(); }
 
     void bind(const Tensors &tensors) override {
         Convolution::bind(tensors);

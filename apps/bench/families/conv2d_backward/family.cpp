@@ -64,7 +64,7 @@ public:
     void prepare(Layout written) override {
         Convolution::prepare(written);
         problem_.options.direct = direct_;
-        problem_.options.allow_tf32 = tf32_;
+        problem_.options.allow_tf32 = tf32_ || settings().allow_tf32;
         for (const KernelInfo &kernel : pass_.kernels()) {
             if (std::string_view(kernel.algorithm).starts_with(formulation_))
                 of_formulation_.push_back(kernel);
