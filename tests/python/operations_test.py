@@ -28,7 +28,7 @@ def back(layout, array):
 ])
 def test_conv2d(ints, layout, options):
     x, w, b = ints(2, 7, 9, 4), ints(8, 3, 3, 4 // options.get("groups", 1)), ints(8)
-    y = hk.conv2d(to(layout, x), to(layout, w), b, layout=layout, direct=True, **options)
+    y = hk.conv2d(to(layout, x), to(layout, w), b, layout=layout, direct=True, allow_tf32=True, **options)
     plain = {name: int(v) if isinstance(v, np.int64) else v for name, v in options.items()}
     np.testing.assert_array_equal(back(layout, y), reference.conv2d(x, w, **plain) + b)
 
@@ -67,8 +67,8 @@ def test_conv2d_gradients(ints, layout, options):
     db = dy.sum((0, 1, 2), dtype=np.float64)
     xs, ws, dys = (to(layout, array) for array in (x, w, dy))
     options = {**options, "layout": layout}
-    all_three = hk.conv2d_backward(dys, xs, ws, direct=True, **options)
-    one_each = (hk.conv2d_backward_data(dys, ws, xs.shape, direct=True, **options),
+    all_three = hk.conv2d_backward(dys, xs, ws, direct=True, allow_tf32=True, **options)
+    one_each = (hk.conv2d_backward_data(dys, ws, xs.shape, direct=True, allow_tf32=True, **options),
                 hk.conv2d_backward_weight(dys, xs, ws.shape, **options),
                 hk.conv2d_backward_bias(dys, layout=layout))
     for results in (all_three, one_each):
