@@ -30,9 +30,17 @@ protected:
     // are. Where they are only counted as one, the sizes are the output's. 1x1 filters need no
     // places in an image, unless the output has them. Called by configure().
     bool products_apart() const { return this->algorithm.value() == "products_apart"; }
-    bool products() const { return this->algorithm.value() == "products" || products_apart(); }
+    bool products_in_parts() const { return this->algorithm.value() == "products_in_parts"; }
+    bool products() const {
+        return this->algorithm.value() == "products" || products_apart() || products_in_parts();
+    }
     void add_line() {
-        if (!products() || (pointwise() && !products_apart())) return;
+        if (!products()) return;
+        if (products_in_parts()) {
+            parts_ = this->template add_input<int>("parts");
+            slices_ = this->template add_input<int>("slices");
+        }
+        if (pointwise() && !products_apart()) return;
         for (Halide::GeneratorInput<int> *(&side)[3] : line_) {
             const std::string name = &side == &line_[0] ? "columns" : "rows";
             if (!products_apart()) side[0] = this->template add_input<int>(name);
@@ -143,7 +151,12 @@ protected:
         if (fix_filters_per_group.value() > 0) vector.dim(1).set_stride(fix_filters_per_group);
     }
 
+    // Of sums in parts: how many, and the slices of each.
+    Halide::Expr parts() const { return parts_ ? Halide::Expr(*parts_) : Halide::Expr(); }
+    Halide::Expr slices() const { return slices_ ? Halide::Expr(*slices_) : Halide::Expr(); }
+
 private:
+    Halide::GeneratorInput<int> *parts_ = nullptr, *slices_ = nullptr;
     Halide::GeneratorInput<int> *line_[2][3] = {};  // of columns, rows: size, multiplier, shift
 
     template<typename Dimension>

@@ -8,6 +8,9 @@ term(short depth<=32768)
 # the error that hk/conv2d.h promises.
 term(few_steps depth<=14336)
 term(few_tf32_steps depth<=13056 tf32=1)  # steps of 4 terms
+# Of 256 tiles or less, of which each has a long sum, not all multiprocessors of a large GPU have blocks: they are summed in
+# parts.
+term(few_tiles outputs<=1048576 depth>=512)
 
 # groups_in_place is the number of groups where the output is in place of the residual, else 0. The last tiles and
 # vectors of a depthwise row begin before the end of those before them, and would add the residual twice: in place tiles
@@ -134,6 +137,8 @@ row(cuda depthwise5x5_s1        depthwise_tiles  tile_of_groups    f32          
 row(cuda depthwise5x5_s2        depthwise_tiles  tile_of_groups    f32           nhwc,nchw  -                                                                  shared:29952,registers:128,conflicts:1.85,sectors:1.3          short depthwise 5x5 stride_2)
 row(cuda depthwise7x7_s1        depthwise_tiles  tile_of_groups    f32           nhwc,nchw  -                                                                  shared:45696,registers:72,conflicts:1.45,sectors:1.7           short depthwise 7x7 stride_1)
 row(gpu  depthwise              depthwise        thread_per_group  f32,f16,bf16  nhwc,nchw  -                                                                  shared:0,registers:40,sectors:2.9                              short depthwise)
+row(cuda matrices_parts         products_in_parts matrices         f16,bf16      nhwc       tile_k:64,warps_k:2,tile_x:64,warps_x:2                            shared:32768,registers:104,conflicts:1.0,sectors:1.0,fma:0.2   line_of_vectors few_steps few_tiles)
+row(cuda matrices_parts         products_in_parts matrices         f32           nhwc       tile_k:64,warps_k:2,tile_x:64,warps_x:2                            shared:32768,registers:104,conflicts:1.0,sectors:1.0,fma:0.2   line_of_vectors few_tf32_steps few_tiles)
 row(cuda matrices_1x1           products         matrices          f16,bf16      nhwc       tile_k:64,warps_k:2,tile_x:128,warps_x:2                           shared:49152,registers:128,conflicts:1.0,sectors:1.0,fma:0.25  line_of_vectors few_steps 1x1 out_h<=1)
 row(cuda matrices_64            products         matrices          f16,bf16      nhwc       tile_k:64,warps_k:2,tile_x:128,warps_x:2                           shared:49152,registers:136,conflicts:1.0,sectors:1.0,fma:0.15  line_of_vectors few_steps filters_per_group<=64)
 row(cuda matrices               products         matrices          f16,bf16      nhwc       -                                                                  shared:49152,registers:128,conflicts:1.0,sectors:1.0,fma:0.2   line_of_vectors few_steps)

@@ -8,6 +8,9 @@ term(short output_depth<=32768)
 # the error that hk/conv2d.h promises.
 term(few_steps output_depth<=14336)
 term(few_tf32_steps output_depth<=13056 tf32=1)  # steps of 4 terms
+# Of 256 tiles or less, of which each has a long sum, not all multiprocessors of a large GPU have blocks: they are summed in
+# parts.
+term(few_tiles inputs<=1048576 output_depth>=512)
 # A tile copies the rows of its window: far apart, they would be most of the image for each tile. `any` is slower than
 # with conv2d, so more is copied than there.
 term(bounded_rows copied<=1048576 spread<=4096)
@@ -102,6 +105,8 @@ row(gpu  depthwise5x5_s1    flip_expand         thread_per_element  f32,f16,bf16
 row(gpu  depthwise7x7_s1    flip_expand         thread_per_element  f32,f16,bf16  nhwc,nchw  -                                                                  shared:0,registers:112,sectors:8.45                             short depthwise 7x7 stride_1)
 row(gpu  depthwise_s1       flip_expand         thread_per_element  f32,f16,bf16  nhwc,nchw  -                                                                  shared:0,registers:40,sectors:4.8                               short depthwise stride_1)
 row(gpu  depthwise_any      flip_expand         thread_per_element  f32,f16,bf16  nhwc,nchw  -                                                                  shared:0,registers:40,sectors:4.3                               short depthwise)
+row(cuda matrices_parts     products_in_parts   matrices            f16,bf16      nhwc       tile_k:64,warps_k:2,tile_x:64,warps_x:2                            shared:32768,registers:104,conflicts:1.0,sectors:1.3,fma:0.2    line_of_vectors few_steps few_tiles stride_1)
+row(cuda matrices_parts     products_in_parts   matrices            f32           nhwc       tile_k:64,warps_k:2,tile_x:64,warps_x:2                            shared:32768,registers:104,conflicts:1.0,sectors:1.3,fma:0.2    line_of_vectors few_tf32_steps few_tiles stride_1)
 row(cuda matrices_1x1       products            matrices            f16,bf16      nhwc       tile_k:64,warps_k:2,tile_x:128,warps_x:2                           shared:49152,registers:128,conflicts:1.0,sectors:1.1,fma:0.4    line_of_vectors few_steps 1x1 stride_1 out_h<=1)
 row(cuda matrices_64        products            matrices            f16,bf16      nhwc       tile_k:64,warps_k:2,tile_x:128,warps_x:2                           shared:49152,registers:136,conflicts:1.0,sectors:1.1,fma:0.2    line_of_vectors few_steps stride_1 channels_per_group<=64)
 row(cuda matrices           products            matrices            f16,bf16      nhwc       -                                                                  shared:49152,registers:128,conflicts:1.0,sectors:1.3,fma:0.2    line_of_vectors few_steps stride_1)

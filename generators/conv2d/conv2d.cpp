@@ -180,6 +180,35 @@ void output_at_places(const Conv2dOperands &op, Conv2dSliced &stages) {
         finished_sum(op, stages.sum(k, g, stages.pixels.x, 0, 0), {k, g, to_x, to_y, pixel.n}));
 }
 
+// The sum of terms of a channel, in slices of `tile`; where they are in parts, parts added up.
+template<typename Term>
+void sum_products(const Conv2dOperands &op, const ProductForm &form, int tile, const Term &term,
+                  Conv2dSliced &stages) {
+    const bool in_parts = form.parts.defined();
+    const Expr all = (op.channels + tile - 1) / tile;
+    stages.r = RDom(0, tile, 0, op.kernel_w, 0, op.kernel_h, 0, in_parts ? form.slices : all, "r");
+    const RDom &d = stages.r;
+    stages.sum = Func("sum");
+    if (!in_parts) {
+        stages.sum(k, g, x, y, n) = stages.start(k, g);
+        stages.sum(k, g, x, y, n) += term(d.w * tile + d.x);
+        return;
+    }
+    const Var &part = stages.part;
+    stages.sum(k, g, x, y, n, part) = 0.f;
+    stages.sum(k, g, x, y, n, part) += term((part * form.slices + d.w) * tile + d.x);
+    stages.partial = Func("partial");
+    stages.partial(k, g, x, part) = stages.sum(k, g, x, 0, 0, part);
+    stages.of = RDom(0, form.parts, "of");
+    stages.joined = Func("joined");
+    stages.joined(k, g, x, y, n) = stages.start(k, g);
+    stages.joined(k, g, x, y, n) += stages.partial(k, g, x, stages.of);
+    stages.parts = form.parts;
+    stages.pixels_of_line = op.out_w;
+    stages.filters = op.filters;
+    stages.groups = op.groups;
+}
+
 }  // namespace
 
 Conv2dSliced conv2d_products(const Conv2dOperands &operands, const ProductForm &form) {
@@ -217,20 +246,21 @@ Conv2dSliced conv2d_products(const Conv2dOperands &operands, const ProductForm &
         stages.padded(c, g, pixel.x * op.stride_x + s * op.dilation_x - op.padding_left,
                       pixel.y * op.stride_y + r * op.dilation_y - op.padding_top, pixel.n);
     stages.start = sum_start(op);
-    stages.r =
-        RDom(0, tile, 0, op.kernel_w, 0, op.kernel_h, 0, (op.channels + tile - 1) / tile, "r");
     const RDom &d = stages.r;
-    const Expr channel = d.w * tile + d.x;
-    stages.sum = Func("sum");
-    stages.sum(k, g, x, y, n) = stages.start(k, g);
-    stages.sum(k, g, x, y, n) += cast<float>(stages.filter(channel, d.y, d.z, k, g)) *
-                                 cast<float>(stages.tap(channel, d.y, d.z, g, x, y, n));
+    sum_products(
+        op, form, tile,
+        [&](const Expr &channel) {
+            return cast<float>(stages.filter(channel, d.y, d.z, k, g)) *
+                   cast<float>(stages.tap(channel, d.y, d.z, g, x, y, n));
+        },
+        stages);
     stages.activated = Func("activated");
     stages.output = Func("result");
     if (form.apart)
         output_at_places(op, stages);
     else
-        finish(op, stages.sum, stages.activated, stages.output);
+        finish(op, form.parts.defined() ? stages.joined : stages.sum, stages.activated,
+               stages.output);
     return stages;
 }
 

@@ -74,6 +74,11 @@ struct Conv2dSliced {
     Halide::Func transposed;  // of products: the weight, neighbouring channels next to each other
     Halide::RDom r, pixels;
     BlockedSum blocked;
+    // Of products in parts: else undefined.
+    Halide::Var part{"part"};
+    Halide::Func partial, joined;
+    Halide::RDom of;
+    Halide::Expr parts, pixels_of_line, filters, groups;
 };
 Conv2dSliced conv2d_sliced(const Conv2dOperands &operands, int tile);
 // The same in slices of 64 bytes of channels, both factors of the operands' type: products of
@@ -93,6 +98,10 @@ struct ProductForm {
     // The sum's pixels are a line, those of output and residual are not: the output is an update
     // over `pixels`, the line, and there is no `activated`. Its arguments are k, g, x, y, n.
     bool apart = false;
+    // Where defined, the slices are divided in so many parts of so many slices each, which is at
+    // least as many as there are: partial(k, g, x, part) of a line is their sums, and joined adds
+    // them up over `of`, one after the other, from `start`.
+    Halide::Expr parts = {}, slices = {};
 };
 Conv2dSliced conv2d_products(const Conv2dOperands &operands, const ProductForm &form = {});
 // With tile 1, by generators/long_sum.h: the sum is over what `blocked` has.

@@ -73,7 +73,8 @@ public:
         else if (algorithm.value() == "sliced")
             build(conv2d_sliced(op, sc::sliced_tile(context)), sc::sliced_schedules, context);
         else if (products())
-            build(conv2d_products(op), sc::product_schedules, context);
+            build(conv2d_products(op, {.parts = parts(), .slices = slices()}),
+                  sc::product_schedules, context);
         else if (algorithm.value() == "sliced_blocks")
             build(conv2d_sliced_blocks(op), sc::sliced_schedules, context);
         else if (algorithm.value() == "dot")
@@ -88,9 +89,9 @@ public:
             build(conv2d_depthwise_transposed(op, sc::transposed_columns(context)),
                   sc::depthwise_schedules, context);
         else
-            refuse_algorithm({"packed", "grouped", "sliced", "products", "sliced_blocks", "dot",
-                              "depthwise", "depthwise_rows", "depthwise_tiles",
-                              "depthwise_transposed", "winograd"});
+            refuse_algorithm({"packed", "grouped", "sliced", "products", "products_in_parts",
+                              "sliced_blocks", "dot", "depthwise", "depthwise_rows",
+                              "depthwise_tiles", "depthwise_transposed", "winograd"});
     }
 
 private:

@@ -107,8 +107,8 @@ private:
         else
             refuse_algorithm({"flip_expand", "flip_expand_blocks", "expand_flip",
                               "flip_expand_sliced", "expand_flip_sliced", "packed", "products",
-                              "products_apart", "depthwise", "rows", "depthwise_rows",
-                              "depthwise_transposed"});
+                              "products_apart", "products_in_parts", "depthwise", "rows",
+                              "depthwise_rows", "depthwise_transposed"});
     }
 
     void build_products(Conv2dOperands &forward, const sc::Conv2dContext &context) {
@@ -124,8 +124,9 @@ private:
                                        kProductFilters);
         set_line(forward, output_gradient.dim(4).extent(), forward.out_w, forward.out_h);
         // The filter's neighbouring terms, its output channels, are not next to each other.
-        Conv2dSliced stages =
-            conv2d_products(forward, {.transposes = true, .apart = products_apart()});
+        Conv2dSliced stages = conv2d_products(
+            forward,
+            {.transposes = true, .apart = products_apart(), .parts = parts(), .slices = slices()});
         if (!products_apart()) constrain_vectors(input_gradient);
         return stages;
     }

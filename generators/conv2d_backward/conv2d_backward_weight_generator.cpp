@@ -27,10 +27,7 @@ public:
 
     void configure() {
         set_types(output_gradient, input, previous, weight_gradient);
-        if (!products()) return;
         add_line();
-        parts_ = add_input<int>("parts");
-        slices_ = add_input<int>("slices");
     }
 
     void generate() {
@@ -53,18 +50,15 @@ public:
             const sc::WeightSlices slices = sc::backward_weight_slices(context);
             build(conv2d_backward_weight_sliced(op, slices.columns, slices.parts),
                   sc::conv2d_backward_weight_sliced_schedules, context);
-        } else if (products()) {
+        } else if (products_in_parts()) {
             build_products(op, context);
         } else {
-            refuse_algorithm({"tiles", "sliced", "products"});
+            refuse_algorithm({"tiles", "sliced", "products_in_parts"});
         }
     }
 
 private:
-    Input<int> *parts_ = nullptr, *slices_ = nullptr;
-
-    void build_products(Conv2dBackwardWeightOperands op,
-                        sc::Conv2dBackwardWeightContext context) {
+    void build_products(Conv2dBackwardWeightOperands op, sc::Conv2dBackwardWeightContext context) {
         for (auto *operand : {&output_gradient, &input, &previous}) constrain_vectors(*operand);
         constrain_vectors(weight_gradient);
         auto filters = weight_gradient.dim(3);
@@ -75,8 +69,8 @@ private:
         context.groups = op.groups = weight_gradient.dim(4).extent();
         PixelLine line;
         set_line(line, input.dim(4).extent());
-        line.parts = *parts_;
-        line.slices = *slices_;
+        line.parts = parts();
+        line.slices = slices();
         build(conv2d_backward_weight_products(op, line),
               sc::conv2d_backward_weight_products_schedules, context);
     }

@@ -6,6 +6,7 @@
 #include "convolution/check.h"
 #include "convolution/line.h"
 #include "convolution/operands.h"
+#include "convolution/sum_parts.h"
 #include "hk/error.h"
 #include "kernel_call.h"
 #include "rethrow.h"
@@ -47,6 +48,14 @@ void call(const KernelInfo &kernel, Conv2dOperands &operands, const Filter &filt
         .add(activation_arguments(activation_options(options)).named())
         .add({{"output", output}});
     if (line) arguments.add(line->named());
+    if (SumParts::are_of(kernel)) {
+        const Conv2dProblem &p = operands.problem;
+        const int64_t groups = options.groups;
+        arguments.add(
+            SumParts({p.batch * p.output_height() * p.output_width(), p.filters / groups, groups,
+                      p.channels / groups, p.kernel_height * p.kernel_width, p.type})
+                .named());
+    }
     call_kernel(context, arguments);
     output.finish();
 }

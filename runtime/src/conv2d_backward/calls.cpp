@@ -5,6 +5,7 @@
 #include "conv2d_backward/operands.h"
 #include "conv2d_backward/parts.h"
 #include "convolution/line.h"
+#include "convolution/sum_parts.h"
 #include "kernel_call.h"
 
 namespace hk::detail {
@@ -68,6 +69,13 @@ void call_data(const KernelInfo &kernel, const Conv2dOperands &operands, bool ac
         call.arguments.add(line->divisors());
     else if (line)
         call.arguments.add(line->named());
+    if (SumParts::are_of(kernel)) {
+        const Conv2dProblem &p = operands.problem;
+        const int64_t groups = options.groups;
+        call.arguments.add(SumParts({p.batch * p.height * p.width, p.channels / groups, groups,
+                                     p.filters / groups, p.kernel_height * p.kernel_width, p.type})
+                               .named());
+    }
     call.write("input_gradient", "input gradient", input);
 }
 

@@ -71,6 +71,8 @@ void sum_products(Conv2dSliced &stages, const MatrixTiles &t, const LoopLevel &b
         .bound_extent(y, 1)
         .bound_extent(g, 1)
         .bound_extent(n, 1);
+    const bool in_parts = stages.partial.defined();
+    if (in_parts) sum.bound_extent(stages.part, 1);
     RVar product("product"), slices("stages_" + std::to_string(t.stages));
     for (const bool updates : {false, true}) {
         Stage stage = updates ? sum.update() : Stage(sum);
@@ -83,6 +85,7 @@ void sum_products(Conv2dSliced &stages, const MatrixTiles &t, const LoopLevel &b
             loops.insert(loops.begin() + 3, product);
             loops.insert(loops.end() - 3, {d.y, d.z, slices});
         }
+        if (in_parts) loops.emplace_back(stages.part);
         stage.reorder(loops).unroll(l.ki).unroll(l.kg).unroll(l.xi);
         l.run(stage);
     }
@@ -126,6 +129,42 @@ void transpose(Func transposed, const Conv2dContext &context) {
         .never_partition_all();
 }
 
+// The parts of a sum, added up, and what follows: a thread has eight output channels of a pixel.
+void finish_parts(Conv2dSliced &stages) {
+    constexpr int threads_k = 16, threads_x = 8;
+    constexpr auto guard = TailStrategy::GuardWithIf;
+    const Var k8("k8"), ki("ki"), ko("ko"), kt("kt"), xo("xo"), xt("xt"), yo("yo"), go("go"),
+        block("block");
+    stages.output.split(k, k8, ki, kOfLane, TailStrategy::RoundUp)
+        .split(k8, ko, kt, threads_k, guard)
+        .split(x, xo, xt, threads_x, guard)
+        .split(y, yo, y, 1)
+        .split(g, go, g, 1)
+        .reorder({ki, kt, xt, g, y, ko, go, xo, yo, n})
+        .fuse(yo, n, block)
+        .fuse(xo, block, block)
+        .fuse(go, block, block)
+        .fuse(ko, block, block)
+        .gpu_blocks(block)
+        .gpu_threads(kt, xt)
+        .vectorize(ki)
+        .never_partition_all();
+    stages.joined.compute_at(stages.output, kt)
+        .store_in(MemoryType::Register)
+        .bound_extent(k, kOfLane)
+        .vectorize(k);
+    stages.joined.update().reorder(k, stages.of).vectorize(k).never_partition_all();
+}
+
+// Of parts, of which a block has one.
+void bound_parts(Conv2dSliced &stages) {
+    stages.partial.compute_root()
+        .bound(k, 0, stages.filters)
+        .bound(g, 0, stages.groups)
+        .bound(x, 0, stages.pixels_of_line)
+        .bound(stages.part, 0, stages.parts);
+}
+
 }  // namespace
 
 // A warp computes 32 output channels, or a multiple, at pairs of 8 pixels, by products of matrices,
@@ -138,15 +177,17 @@ void transpose(Func transposed, const Conv2dContext &context) {
 // pixel costs is its place, once a step. What follows the sum is unrolled but for the smooth
 // activations, of which each is hundreds of instructions, in a kernel of their own.
 //
-// Where an output's pixels are at places of their own, the line is the update's.
+// Where an output's pixels are at places of their own, the line is the update's. Where tiles are
+// few and sums long, blocks have a part of a tile's sum each, and a second kernel adds those up.
 void matrices(Conv2dSliced &stages, const Conv2dContext &context) {
     const MatrixTiles t = matrix_tiles(context);
-    const bool apart = stages.pixels.defined();
+    const bool apart = stages.pixels.defined(), in_parts = stages.partial.defined();
     const MatrixLoops l(apart ? VarOrRVar(stages.pixels.x) : VarOrRVar(x));
     constexpr auto guard = TailStrategy::GuardWithIf;
     const Var k8("k8"), ko("ko"), yo("yo"), go("go");
     const VarOrRVar xo("xo", apart), block("block", apart);
-    Func result = stages.output;
+    Func result = in_parts ? stages.partial : stages.output;
+    if (in_parts) bound_parts(stages);
     // Of the undefined: it is dropped, but else asks for the host.
     if (apart) result.gpu_single_thread();
     Stage out = apart ? result.update() : Stage(result);
@@ -154,12 +195,15 @@ void matrices(Conv2dSliced &stages, const Conv2dContext &context) {
     out.split(k, k8, l.ki, kOfLane, TailStrategy::RoundUp)
         .split(k8, ko, k8, t.tile_k / kOfLane, guard)
         .split(l.pixel, xo, l.pixel, t.tile_x, guard);
-    if (!apart) out.split(y, yo, y, 1);
+    if (!apart && !in_parts) out.split(y, yo, y, 1);
     out.split(g, go, g, 1);
     l.divide(out, t, k8);
     std::vector<VarOrRVar> loops = {l.ki, l.kg, l.xi, l.kt, l.px, l.kw, l.xw, g, ko, go, xo};
     if (apart) {
         out.reorder(loops).fuse(go, xo, block);
+    } else if (in_parts) {
+        loops.emplace_back(stages.part);
+        out.reorder(loops).fuse(xo, stages.part, block).fuse(go, block, block);
     } else {
         loops.insert(loops.begin() + 8, y);
         loops.insert(loops.end(), {yo, n});
@@ -167,13 +211,16 @@ void matrices(Conv2dSliced &stages, const Conv2dContext &context) {
     }
     out.fuse(ko, block, block).gpu_blocks(block).vectorize(l.ki);
     l.run(out);
-    out.specialize(!context.smooth).unroll(l.kg).unroll(l.xi);
+    (in_parts ? out : out.specialize(!context.smooth)).unroll(l.kg).unroll(l.xi);
 
     const LoopLevel at(result, block);
     sum_products(stages, t, at);
     stage_factors(stages, t);
     if (stages.transposed.defined()) transpose(stages.transposed, context);
-    cooperative_copy(stages.start, at, {{k, t.tile_k}, {g, 1}}, t.threads());
+    if (in_parts)
+        finish_parts(stages);
+    else
+        cooperative_copy(stages.start, at, {{k, t.tile_k}, {g, 1}}, t.threads());
 }
 
 }  // namespace hk::schedules::gpu
