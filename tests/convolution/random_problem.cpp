@@ -112,7 +112,7 @@ private:
                     group_channels_ =
                         std::max(group_channels_, round_up(constraint.value, taps) / taps);
                 }
-                group_channels_ = round_up(group_channels_, step);
+                group_channels_ = allowed("channels_per_group", round_up(group_channels_, step));
             } else if (name == "output_depth" && constraint.relation == Relation::at_least) {
                 const int64_t taps = axes_[0].kernel * axes_[1].kernel;
                 group_filters_ =
