@@ -51,12 +51,15 @@ void sum_slots(const TensorProductStationaryOperands &op, const TensorProductSta
     stages.rows = RDom(0, sizes.rows, 0, op.blocks, "rows");
     const RDom &rows = stages.rows;
     stages.rows.where(op.row(rows.x, rows.y) < op.output_rows);
-    const Expr target = unsafe_promise_clamped(op.row(rows.x, rows.y), 0, op.output_rows - 1);
-    const Expr total = stages.sum(m, rows.x, g, rows.y);
+    const auto target = [&](const Expr &row, const Expr &block) {
+        return unsafe_promise_clamped(op.row(row, block), 0, op.output_rows - 1);
+    };
+    stages.rounded = Func("rounded");
+    stages.rounded(m, i, g, b) = accumulated(
+        op.type, stages.sum(m, i, g, b), op.previous(m, g, target(i, b)), op.accumulate);
     stages.output = Func("result");
     stages.output(m, g, o) = undef(op.type);
-    stages.output(m, g, target) =
-        accumulated(op.type, total, op.previous(m, g, target), op.accumulate);
+    stages.output(m, g, target(rows.x, rows.y)) = stages.rounded(m, rows.x, g, rows.y);
 }
 
 }  // namespace

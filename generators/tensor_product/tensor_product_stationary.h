@@ -38,6 +38,7 @@ struct TensorProductStationary {
     Halide::Func gathered;  // (c, i, g, s, b): its input rows
     Halide::Func product;   // (m, i, g, s, b) over rc: channel of a slice, slice
     Halide::Func sum;       // (m, i, g, b) over r, slots: what has an input row
+    Halide::Func rounded;   // (m, i, g, b): what is written of it
     Halide::Func output;    // (m, g, o) over rows: i, b
     Halide::RDom rc, r, rows;
     bool transposed = false;  // of products: the weight's neighbours are c, else m

@@ -94,6 +94,9 @@ struct TensorProductProblem {
     int64_t groups = 1;
     Summation summation = Summation::deterministic;
     bool adjacent = true;  // channels of input and output lie next to each other
+    // And those of the weight, `transposed` the input's, else the output's; all tensors begin at
+    // multiples of 16 bytes, and so does each of their rows.
+    bool aligned = true, transposed = false;
 
     // Of packed tensors. Throws InvalidArgument for shapes that don't fit each other.
     static TensorProductProblem from_shapes(const Shape &input, const Shape &weight, int64_t pairs,

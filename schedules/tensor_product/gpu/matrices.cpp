@@ -135,7 +135,12 @@ void tensor_product_matrices(TensorProductStationary &stages, const Context &con
     loops.insert(loops.end(), {stages.g, rows.y, mo, go, bo});
     out.reorder(loops).fuse(go, bo, block).fuse(mo, block, block).gpu_blocks(block);
     l.run(out);
-    out.vectorize(l.mi);
+    out.vectorize(l.mi).unroll(l.mg).unroll(l.xi);
+    // One by one: LLVM 21 stores two f32 that are rounded to f16 together as if they were it.
+    stages.rounded.compute_at(stages.output, l.mg)
+        .store_in(MemoryType::Register)
+        .bound_extent(stages.m, l.neighbours)
+        .unroll(stages.m);
 
     hold(stages, stages.sum.compute_at(LoopLevel(stages.output, block)), t, {}, {stages.r});
     const RVar product("product");
