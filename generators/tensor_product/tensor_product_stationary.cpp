@@ -55,8 +55,8 @@ void sum_slots(const TensorProductStationaryOperands &op, const TensorProductSta
         return unsafe_promise_clamped(op.row(row, block), 0, op.output_rows - 1);
     };
     stages.rounded = Func("rounded");
-    stages.rounded(m, i, g, b) = accumulated(
-        op.type, stages.sum(m, i, g, b), op.previous(m, g, target(i, b)), op.accumulate);
+    stages.rounded(m, i, g, b) = accumulated(op.type, stages.sum(m, i, g, b),
+                                             op.previous(m, g, target(i, b)), op.accumulate);
     stages.output = Func("result");
     stages.output(m, g, o) = undef(op.type);
     stages.output(m, g, target(rows.x, rows.y)) = stages.rounded(m, rows.x, g, rows.y);

@@ -30,8 +30,8 @@ TensorProductProblem problem_of(const TensorProductCase &c) {
     problem.adjacent = !apart(c.input, c.groups * c.input_channels) &&
                        !apart(c.output, c.groups * c.output_channels);
     problem.transposed = c.transposed;
-    problem.aligned = std::ranges::all_of(
-        std::array{c.input, c.weight, c.output}, [](Placement placement) {
+    problem.aligned =
+        std::ranges::all_of(std::array{c.input, c.weight, c.output}, [](Placement placement) {
             return placement == Placement::aligned || placement == Placement::vectors;
         });
     return c.product == Product::input_gradient ? detail::turned_round(problem) : problem;
@@ -159,10 +159,10 @@ std::string to_string(const TensorProductCase &c) {
          << (c.ragged ? "ragged " : "padded ") << hk::name_of(c.index_type) << "), " << c.input_rows
          << " to " << c.output_rows << " rows, " << c.groups << " groups of " << c.input_channels
          << " to " << c.output_channels << " channels, " << hk::name_of(c.summation)
-         << (c.accumulate ? ", accumulated" : "")
-         << (c.transposed ? ", weight transposed" : "") << (c.check_maps ? "" : ", unchecked")
-         << "; data " << name_of(c.data) << ", input " << name_of(c.input) << ", weight "
-         << name_of(c.weight) << ", maps " << name_of(c.maps) << ", output " << name_of(c.output);
+         << (c.accumulate ? ", accumulated" : "") << (c.transposed ? ", weight transposed" : "")
+         << (c.check_maps ? "" : ", unchecked") << "; data " << name_of(c.data) << ", input "
+         << name_of(c.input) << ", weight " << name_of(c.weight) << ", maps " << name_of(c.maps)
+         << ", output " << name_of(c.output);
     return text.str();
 }
 

@@ -128,9 +128,9 @@ bool has_vectors(const Tensor &tensor, size_t channels) {
     if (!detail::begins_at_multiple(detail::BufferView(tensor, {}), bytes)) return false;
     for (size_t d = 0; d < tensor.shape().size(); d++) {
         const int64_t stride = tensor.strides()[d];
-        const bool fits = d == channels ? stride == 1
-                                        : tensor.shape()[d] == 1 ||
-                                              stride * size_of(tensor.type()) % bytes == 0;
+        const bool fits =
+            d == channels ? stride == 1
+                          : tensor.shape()[d] == 1 || stride * size_of(tensor.type()) % bytes == 0;
         if (!fits) return false;
     }
     return true;

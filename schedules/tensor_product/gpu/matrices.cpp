@@ -114,6 +114,20 @@ TensorProductStationarySizes tensor_product_matrix_sizes(const Context &context)
     return {product_tiles(context).tile_i, kProductChannels};
 }
 
+// A matrix product for each slot, as tensor_product_stationary() of stationary.cpp has it, by
+// products of matrices, which compiler/tensor_cores.h makes of the loop `product`: a block computes
+// 64 channels of 64 rows, a warp 32 of 32. Slices of 32 channels of the slot's weight and of the
+// gathered rows pass through shared memory, 2 * 32 * (64 + 64) = 8192 bytes, by vectors: two of
+// each factor a thread, which fetch_ahead() loads while the slice before is multiplied. That is 16
+// products to 8 loads of four matrices.
+//
+// A thread has 32 sums, and 32 of the slot's product, which are added once a slot where the row has
+// a pair in it. They are why a warp's tile is no larger, and why copies are not asynchronous:
+// compiler/async_copies.h has one nest of loops, of copies and products alone. Lost: a product by
+// zeros of rows without a pair, which has no sums of its own, but makes NaN of what is not finite.
+//
+// What is next to each other in the weight is either: channels of the output, which are across the
+// terms, or, where the weight is turned round, those of the input, which are along them.
 void tensor_product_matrices(TensorProductStationary &stages, const Context &context) {
     const ProductTiles t = product_tiles(context);
     const RDom &rows = stages.rows;
