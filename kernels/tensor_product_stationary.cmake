@@ -2,7 +2,14 @@
 # rounded up to a multiple of 8; f64 takes twice the shared bytes.
 kernel_family(tensor_product_stationary LIBRARY tensor_product FIELDS tensor_product/fields.def)
 
+# Products of matrices on tensor cores: whole vectors of 16 bytes. Sums over the channels are cut off at each of 9
+# summands of a step, 8 terms and the sum before: 448 steps are within the error that hk/tensor_product.h promises.
+term(vectors aligned=1 c>=8 m>=8 c%8=0 m%8=0)
+term(few_steps c<=3584)
+
 #        row       algorithm  schedule  types         layouts  knobs                                                 budget                                                          where
+row(cuda matrices             products             matrices  f16,bf16      any      -  shared:8192,registers:152  vectors few_steps transposed=0)
+row(cuda matrices_transposed  products_transposed  matrices  f16,bf16      any      -  shared:8192,registers:160  vectors few_steps transposed=1)
 row(gpu  few       slots      staged    f32,f16,bf16  any      tile_k:32,threads_k:8                                 shared:6656,registers:104,conflicts:1.1,sectors:1.3,fma:0.7     m<=32)
 row(gpu  few       slots      staged    f64           any      tile_k:32,threads_k:8                                 shared:13312,registers:168,conflicts:1.65,sectors:1.3,fma:0.7   m<=32)
 row(gpu  any       slots      staged    f32,f16,bf16  any      -                                                     shared:8704,registers:104,conflicts:1.05,sectors:1.9,fma:0.75)

@@ -38,13 +38,22 @@ struct TensorProductStationary {
     Halide::Func gathered;  // (c, i, g, s, b): its input rows
     Halide::Func product;   // (m, i, g, s, b) over rc: channel of a slice, slice
     Halide::Func sum;       // (m, i, g, b) over r, slots: what has an input row
+    Halide::Func rounded;   // (m, i, g, b): what is written of it
     Halide::Func output;    // (m, g, o) over rows: i, b
     Halide::RDom rc, r, rows;
+    bool transposed = false;  // of products: the weight's neighbours are c, else m
 };
 
 // Sums are f32, or f64 of f64: over slots upwards, of a slot over channels upwards.
 TensorProductStationary tensor_product_stationary(const TensorProductStationaryOperands &operands,
                                                   const TensorProductStationarySizes &sizes);
+
+// The same of operands in their own type, in whole vectors of kRowVector channels, for units that
+// multiply matrices, in slices of kProductChannels. Other sizes than that of rows don't count.
+// `transposed`: vectors of the weight are of c, else of m.
+constexpr int kProductChannels = 32, kRowVector = 8;
+TensorProductStationary tensor_product_products(const TensorProductStationaryOperands &operands,
+                                                int rows, bool transposed);
 
 // An operand with zeros after the input's last channel.
 Halide::Expr channel_or_zero(const Halide::Expr &channel, const Halide::Expr &channels,

@@ -34,7 +34,7 @@ public:
     void configure() { set_types(input, weight, previous, output); }
 
     void generate() {
-        check_algorithm({"slots"});
+        check_algorithm({"slots", "products", "products_transposed"});
         const sc::Context context = schedule_context();
         const TensorProductStationarySizes sizes = sc::tensor_product_stationary_sizes(context);
         const TensorProductStationaryOperands operands = {
@@ -55,7 +55,9 @@ public:
             most,
             accumulate,
             type};
-        TensorProductStationary stages = tensor_product_stationary(operands, sizes);
+        TensorProductStationary stages =
+            products() ? tensor_product_products(operands, sizes.rows, transposed())
+                       : tensor_product_stationary(operands, sizes);
         output = stages.output;
         constrain(sizes);
         row.set_estimates({{0, sizes.rows}, {0, 1}});
@@ -63,6 +65,9 @@ public:
     }
 
 private:
+    bool transposed() const { return algorithm.value() == "products_transposed"; }
+    bool products() const { return algorithm.value() == "products" || transposed(); }
+
     // Of the buffer itself, not of the Func that stands for it: only such a value may leave a loop.
     static Expr loaded(const Input<Buffer<int32_t, 1>> &buffer, const Expr &at) {
         const auto *extent = buffer.dim(0).extent().as<Internal::Variable>();
@@ -71,12 +76,34 @@ private:
 
     void constrain(const TensorProductStationarySizes &sizes) {
         constrain_grouped(input, weight, previous, output);
+        if (products()) constrain_vectors();
         offset.dim(0).set_min(0);
         first.dim(0).set_min(0);
         source.dim(0).set_bounds(0, sizes.rows);
         source.dim(1).set_bounds(0, offset.dim(0).extent()).set_stride(sizes.rows);
         row.dim(0).set_bounds(0, sizes.rows);
         row.dim(1).set_min(0).set_stride(sizes.rows);
+    }
+
+    // Whole vectors of channels, next to each other, each at a multiple of its size.
+    void constrain_vectors() {
+        const auto whole = [](const Expr &number) { return number / kRowVector * kRowVector; };
+        const auto constrain_one = [&](auto &buffer, int inner) {
+            buffer.set_host_alignment(kRowVector * type.value().bytes());
+            for (int d = 0; d < buffer.dimensions(); d++)
+                buffer.dim(d).set_stride(d == inner ? Expr(1) : whole(buffer.dim(d).stride()));
+        };
+        constrain_one(input, 0);
+        constrain_one(weight, transposed() ? 2 : 0);
+        constrain_one(previous, 0);
+        for (auto *rows : {&input, &previous})
+            rows->dim(0).set_extent(whole(rows->dim(0).extent()));
+        output.set_host_alignment(kRowVector * type.value().bytes());
+        for (int d = 0; d < 3; d++)
+            output.dim(d).set_stride(d == 0 ? Expr(1) : whole(previous.dim(d).stride()));
+        output.dim(0).set_extent(whole(previous.dim(0).extent()));
+        weight.dim(0).set_extent(whole(previous.dim(0).extent()));
+        weight.dim(2).set_extent(whole(input.dim(0).extent()));
     }
 };
 

@@ -10,7 +10,8 @@ void tensor_product_stationary_root(TensorProductStationary &stages, const Conte
 }
 
 TensorProductStationarySizes tensor_product_stationary_sizes(const Context &context) {
-    return gpu::tensor_product_stationary_sizes(context);
+    return context.schedule == "matrices" ? gpu::tensor_product_matrix_sizes(context)
+                                          : gpu::tensor_product_stationary_sizes(context);
 }
 
 }  // namespace hk::schedules

@@ -1,6 +1,7 @@
 #include "tests/tensor_product/case.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <sstream>
 
@@ -28,6 +29,11 @@ TensorProductProblem problem_of(const TensorProductCase &c) {
     };
     problem.adjacent = !apart(c.input, c.groups * c.input_channels) &&
                        !apart(c.output, c.groups * c.output_channels);
+    problem.transposed = c.transposed;
+    problem.aligned =
+        std::ranges::all_of(std::array{c.input, c.weight, c.output}, [](Placement placement) {
+            return placement == Placement::aligned || placement == Placement::vectors;
+        });
     return c.product == Product::input_gradient ? detail::turned_round(problem) : problem;
 }
 
@@ -68,6 +74,11 @@ void add_padding(Random &random, std::vector<Pair> &pairs, int64_t length) {
 
 Numbers values(Random &random, const TensorProductCase &c, const Shape &shape) {
     return c.data == Data::integers ? whole_numbers(random, shape, -3, 3) : reals(random, shape);
+}
+
+// As a problem has it, and as memory has it where that is transposed.
+Tensor turned(const TensorProductCase &c, const Tensor &weight) {
+    return c.transposed ? weight.permute({0, 2, 1}) : weight;
 }
 
 // In f64 the reference is rounded as the kernel is.
@@ -148,9 +159,10 @@ std::string to_string(const TensorProductCase &c) {
          << (c.ragged ? "ragged " : "padded ") << hk::name_of(c.index_type) << "), " << c.input_rows
          << " to " << c.output_rows << " rows, " << c.groups << " groups of " << c.input_channels
          << " to " << c.output_channels << " channels, " << hk::name_of(c.summation)
-         << (c.accumulate ? ", accumulated" : "") << (c.check_maps ? "" : ", unchecked")
-         << "; data " << name_of(c.data) << ", input " << name_of(c.input) << ", weight "
-         << name_of(c.weight) << ", maps " << name_of(c.maps) << ", output " << name_of(c.output);
+         << (c.accumulate ? ", accumulated" : "") << (c.transposed ? ", weight transposed" : "")
+         << (c.check_maps ? "" : ", unchecked") << "; data " << name_of(c.data) << ", input "
+         << name_of(c.input) << ", weight " << name_of(c.weight) << ", maps " << name_of(c.maps)
+         << ", output " << name_of(c.output);
     return text.str();
 }
 
@@ -178,6 +190,8 @@ std::optional<TensorProductCase> random_case(uint64_t seed, const TensorProductR
         std::vector<int64_t> taken = channels;
         std::erase_if(taken, [&](int64_t other) { return range.moved(other) != other; });
         *count = pick(random, taken);
+        if (range.step > 1 && one_in(random, 2))
+            *count = range.step * uniform(random, 1, 136 / range.step);
     }
     c.groups = one_in(random, 4) ? uniform(random, 2, 4) : 1;
     c.input_rows = pick(random, rows);
@@ -201,6 +215,14 @@ std::optional<TensorProductCase> random_case(uint64_t seed, const TensorProductR
     c.weight = place();
     c.maps = place();
     c.output = place();
+    if (range_of(request.where, "aligned").first > 0) {
+        for (Placement *placement : {&c.input, &c.weight, &c.output})
+            *placement = *placement == Placement::packed ? Placement::aligned : Placement::vectors;
+    }
+    // Of the product, which a gradient turns round.
+    const Range transposed = range_of(request.where, "transposed");
+    if (transposed.one())
+        c.transposed = (transposed.first == 1) != (c.product == Product::input_gradient);
     if (!meets(request.where, detail::tensor_product_fields(problem_of(c)))) return {};
     return c;
 }
@@ -262,7 +284,10 @@ Outcome check(const TensorProductCase &c, Device device, const KernelInfo *row) 
                                         {data.imap, data.omap, data.starts}, previous, options, {});
     Random random(c.seed + 2);
     const Placed first(data.*roles.first, device, c.*roles.first_placement, random);
-    const Placed second(data.*roles.second, device, c.*roles.second_placement, random);
+    const bool has_weight = c.product != Product::weight_gradient;
+    const Placed second(has_weight ? turned(c, data.weight) : data.output, device,
+                        c.*roles.second_placement, random);
+    const Tensor factor = has_weight ? turned(c, second.tensor()) : second.tensor();
     const Device maps_on = one_in(random, 2) ? device : Device::cpu();
     const Placed imap(data.imap, maps_on, c.maps, random), omap(data.omap, maps_on, c.maps, random);
     std::optional<Placed> starts;
@@ -284,10 +309,9 @@ Outcome check(const TensorProductCase &c, Device device, const KernelInfo *row) 
         const TensorProductMaps maps(imap.tensor(), omap.tensor(), c.input_rows, c.output_rows,
                                      tensor_of(starts), c.check_maps);
         if (row) {
-            roles.run_row(*row, first.tensor(), second.tensor(), maps, result.tensor(), options,
-                          {});
+            roles.run_row(*row, first.tensor(), factor, maps, result.tensor(), options, {});
         } else {
-            roles.run(first.tensor(), second.tensor(), maps, result.tensor(), options, {});
+            roles.run(first.tensor(), factor, maps, result.tensor(), options, {});
         }
     };
     return checked.run();

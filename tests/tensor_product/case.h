@@ -34,6 +34,7 @@ struct TensorProductCase {
     Product product = Product::output;
     Pairs pairs = Pairs::random;
     bool ragged = false, accumulate = false, check_maps = true;
+    bool transposed = false;  // the weight is a view of [N, M, C]
     Summation summation = Summation::deterministic;
     Data data = Data::integers;  // integers or reals
     Placement input = Placement::packed, weight = Placement::packed, maps = Placement::packed,

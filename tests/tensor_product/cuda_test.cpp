@@ -2,6 +2,7 @@
 // each launch and does not run it.
 
 #include "hk/tensor_product.h"
+#include "hk/tensor_product_backward.h"
 #include "tests/runtime/cuda_rows.h"
 #include "tests/runtime/expect_error.h"
 
@@ -19,9 +20,10 @@ struct Sizes {
 // Pair p of an offset is from row p to row p. Tensors are not written to, so that large ones take
 // no memory.
 struct Operands {
-    Operands(const Sizes &s, DataType type, int64_t pairs)
+    Operands(const Sizes &s, DataType type, int64_t pairs, bool transposed = false)
         : input({s.input_rows, s.groups * s.input_channels}, type, kDevice),
-          weight({s.offsets, s.input_channels, s.groups * s.output_channels}, type, kDevice),
+          weight(weight_of(s.offsets, s.input_channels, s.groups * s.output_channels, type,
+                           transposed)),
           output({s.output_rows, s.groups * s.output_channels}, type, kDevice),
           imap({s.offsets, pairs}, DataType::s32),
           omap({s.offsets, pairs}, DataType::s32) {
@@ -34,9 +36,19 @@ struct Operands {
 
     void run() const { tensor_product(input, weight, imap, omap, output, options); }
 
+    // `transposed`: input channels of the weight are next to each other.
+    static Tensor weight_of(int64_t offsets, int64_t input, int64_t output, DataType type,
+                            bool transposed) {
+        return transposed ? Tensor({offsets, output, input}, type, kDevice).permute({0, 2, 1})
+                          : Tensor({offsets, input, output}, type, kDevice);
+    }
+
     TensorProductProblem problem() const {
-        return TensorProductProblem::from_shapes(input.shape(), weight.shape(), imap.elements(),
-                                                 output.shape(), input.type(), options);
+        TensorProductProblem problem = TensorProductProblem::from_shapes(
+            input.shape(), weight.shape(), imap.elements(), output.shape(), input.type(), options);
+        problem.aligned = input.shape()[1] % 8 == 0 && output.shape()[1] % 8 == 0;
+        problem.transposed = weight.strides()[2] != 1;
+        return problem;
     }
 
     TensorProductMaps maps() const { return {imap, omap, input.shape()[0], output.shape()[0]}; }
@@ -49,6 +61,34 @@ class CudaTensorProduct : public tests::CudaRows<> {
 protected:
     void SetUp() override {
         begin({tensor_product_stationary_kernels(), tensor_product_atomic_kernels()});
+    }
+
+    // The call that was the last one, of this kernel and no other.
+    static void expect_ran(const KernelInfo &kernel) {
+        expect_launches_of(kernel);
+        ASSERT_EQ(tests::launches().size(), 1u);
+        const tests::Operation &launch = tests::launches()[0];
+        EXPECT_EQ(launch.dynamic_shared_bytes,
+                  static_cast<unsigned>(kernel.resources.shared_dynamic));
+        EXPECT_EQ(launch.block[0] * launch.block[1] * launch.block[2],
+                  static_cast<unsigned>(kernel.resources.threads));
+    }
+
+    void launch_every_rung(const Operands &o, std::set<std::string> &launched) const {
+        const TensorProductMaps maps = o.maps();
+        const Selection selection =
+            select_tensor_product(o.problem(), DeviceType::cuda, kDevice.limits(), true);
+        for (const Rung &rung : selection.ladder) {
+            SCOPED_TRACE(rung.kernel->name + (": " + std::to_string(o.output.shape()[0])) +
+                         " rows, " + std::to_string(o.output.shape()[1]) + " channels");
+            driver().clear();
+            tensor_product_with(*rung.kernel, o.input, o.weight, maps, o.output, o.options);
+            const bool atomic = std::string_view(rung.kernel->family) == "tensor_product_atomic";
+            EXPECT_EQ(tests::launches().size(), atomic ? 2u : 1u);
+            expect_launches_of(*rung.kernel);
+            launched.insert(rung.kernel->name);
+            if (HasFailure()) return;
+        }
     }
 };
 
@@ -63,27 +103,47 @@ TEST_F(CudaTensorProduct, LaunchesOfEveryRowAreLegalAndFew) {
     for (const DataType type : {DataType::f32, DataType::f16, DataType::bf16, DataType::f64}) {
         for (const Sizes &s : all) {
             for (const Summation summation : {Summation::deterministic, Summation::atomic}) {
-                Operands o(s, type, std::min<int64_t>(s.output_rows, 5000));
+                const int64_t pairs = std::min<int64_t>(s.output_rows, 5000);
+                const bool transposed = summation == Summation::atomic && s.offsets > 1;
+                Operands o(s, type, pairs, transposed);
                 o.options.summation = summation;
-                const TensorProductMaps maps = o.maps();
-                const Selection selection =
-                    select_tensor_product(o.problem(), DeviceType::cuda, kDevice.limits(), true);
-                for (const Rung &rung : selection.ladder) {
-                    SCOPED_TRACE(rung.kernel->name + (": " + std::to_string(s.output_rows)) +
-                                 " rows, " + std::to_string(s.output_channels) + " channels");
-                    driver().clear();
-                    tensor_product_with(*rung.kernel, o.input, o.weight, maps, o.output, o.options);
-                    const bool atomic =
-                        std::string_view(rung.kernel->family) == "tensor_product_atomic";
-                    EXPECT_EQ(tests::launches().size(), atomic ? 2u : 1u);
-                    expect_launches_of(*rung.kernel);
-                    launched.insert(rung.kernel->name);
-                    if (HasFailure()) return;
-                }
+                launch_every_rung(o, launched);
+                if (HasFailure()) return;
             }
         }
     }
     EXPECT_EQ(launched, built_);
+}
+
+// Wherever vectors lie, what runs is what selection says, forward and of the input's gradient.
+TEST_F(CudaTensorProduct, RunsTheRowOfTensorCoresThatIsSelected) {
+    for (const DataType type : {DataType::f16, DataType::bf16}) {
+        for (const bool transposed : {false, true}) {
+            const Operands o({100, 90, 27, 64, 128, 1}, type, 80, transposed);
+            const TensorProductMaps maps = o.maps();
+            const auto selected = [&](auto select, std::string_view row) -> const KernelInfo & {
+                const KernelInfo *kernel =
+                    select(o.problem(), DeviceType::cuda, kDevice.limits(), false).kernel;
+                EXPECT_EQ(kernel->row, row);
+                return *kernel;
+            };
+            driver().clear();
+            tensor_product(o.input, o.weight, maps, o.output, o.options);
+            expect_ran(
+                selected(select_tensor_product, transposed ? "matrices_transposed" : "matrices"));
+            driver().clear();
+            tensor_product_backward_data(o.output, o.weight, maps, o.input, o.options);
+            expect_ran(selected(select_tensor_product_backward_data,
+                                transposed ? "matrices" : "matrices_transposed"));
+            // A view whose rows begin elsewhere.
+            const Tensor wide({90, 129}, type, kDevice);
+            driver().clear();
+            tensor_product(o.input, o.weight, maps, wide.slice(1, 1, 128), o.options);
+            TensorProductProblem apart = o.problem();
+            apart.aligned = false;
+            expect_ran(*select_tensor_product(apart, DeviceType::cuda, kDevice.limits()).kernel);
+        }
+    }
 }
 
 // 64 to 64 channels: the weight's tile, 32 by 16 floats, is all that is shared.

@@ -122,6 +122,32 @@ void check_maps(const TensorProductTensors &t, const TensorProductMaps &maps) {
     check("output rows", maps.output_rows(), t.output);
 }
 
+// Whether a row's channels, in this dimension, are vectors of 16 bytes next to each other.
+bool has_vectors(const Tensor &tensor, size_t channels) {
+    constexpr int64_t bytes = 16;
+    if (!detail::begins_at_multiple(detail::BufferView(tensor, {}), bytes)) return false;
+    for (size_t d = 0; d < tensor.shape().size(); d++) {
+        const int64_t stride = tensor.strides()[d];
+        const bool fits =
+            d == channels ? stride == 1
+                          : tensor.shape()[d] == 1 || stride * size_of(tensor.type()) % bytes == 0;
+        if (!fits) return false;
+    }
+    return true;
+}
+
+// What the problem says of how tensors lie in memory.
+void look_at_memory(TensorProductProblem &problem, const TensorProductTensors &t) {
+    const auto adjacent = [](const Tensor &tensor) {
+        return tensor.shape()[1] <= 1 || tensor.strides()[1] == 1;
+    };
+    const Tensor &input = t.input.tensor, &weight = t.weight.tensor, &output = t.output.tensor;
+    problem.adjacent = adjacent(input) && adjacent(output);
+    problem.transposed = weight.strides()[2] != 1 && weight.strides()[1] == 1;
+    problem.aligned = has_vectors(input, 1) && has_vectors(weight, problem.transposed ? 1 : 2) &&
+                      has_vectors(output, 1);
+}
+
 }  // namespace
 
 std::string_view name_of(Summation summation) noexcept {
@@ -162,10 +188,7 @@ TensorProductProblem check_tensor_product(const TensorProductTensors &t,
                                                {t.output.name, t.output.tensor.shape()}},
                                               maps.places(), t.input.tensor.type(), options);
     check_maps(t, maps);
-    const auto adjacent = [](const Tensor &tensor) {
-        return tensor.shape()[1] <= 1 || tensor.strides()[1] == 1;
-    };
-    problem.adjacent = adjacent(t.input.tensor) && adjacent(t.output.tensor);
+    look_at_memory(problem, t);
     const Operand &result = t.*t.result;
     check_elements_disjoint(t.operation, result);
     for (const Operand *operand : {&t.input, &t.weight, &t.output}) {

@@ -1,6 +1,7 @@
 #include "tensor_product/gpu.h"
 
 #include <algorithm>
+#include <string_view>
 
 namespace hk::detail {
 
@@ -9,13 +10,22 @@ namespace {
 using Use = KernelBuffer::Use;
 using Direction = TensorProductMaps::Impl::Direction;
 
-// Operands of one channel, row and offset, that no pair reads: there may be no memory of them.
-void leave_out_operands(TensorProductOperands &views) {
-    const Dim channels{views.output.dims[0].extent, 0}, groups{views.output.dims[1].extent, 0},
-        one{1, 0};
+// generators/tensor_product/tensor_product_stationary.h: products.
+bool takes_vectors(const KernelInfo &kernel) {
+    return std::string_view(kernel.algorithm).starts_with("products");
+}
+
+// Operands of one row and offset, that no pair reads: there may be no memory of them. Of one
+// channel, or of one vector where a kernel takes whole ones.
+void leave_out_operands(TensorProductOperands &views, bool vectors) {
+    const int64_t channels = vectors ? 8 : 1;
+    const bool transposed = vectors && views.weight.dims[2].stride == 1;
+    const Dim groups{views.output.dims[1].extent, 0}, one{1, 0};
+    const Dim outer{views.output.dims[0].extent, vectors && !transposed ? 1 : 0},
+        inner{channels, transposed ? 1 : 0};
     views.input = views.weight = views.output;
-    views.input.dims = {one, groups, one};
-    views.weight.dims = {channels, groups, one, one};
+    views.input.dims = {Dim{channels, vectors ? 1 : 0}, groups, one};
+    views.weight.dims = {outer, groups, inner, one};
 }
 
 void call(const KernelInfo &kernel, const TensorProductTensors &tensors, Direction direction,
@@ -65,7 +75,7 @@ void tensor_product_on_gpu(const KernelInfo &kernel, const TensorProductProblem 
         });
     if (made->empty()) {
         if (accumulate) return;
-        leave_out_operands(views);
+        leave_out_operands(views, takes_vectors(kernel));
     }
     const int64_t all = views.input.dims[0].extent,
                   most = std::min(all, most_additions(problem.type));

@@ -12,7 +12,7 @@ BufferView view_of(const char *operation, const Operand &operand, size_t channel
     const Tensor &tensor = operand.tensor;
     Dims dims;
     for (size_t d = tensor.shape().size(); d-- > 0;) {
-        const int64_t extent = tensor.shape()[d], stride = extent == 1 ? 1 : tensor.strides()[d];
+        const int64_t extent = tensor.shape()[d], stride = tensor.strides()[d];
         if (d == channels) {
             dims.push_back({extent / groups, stride});
             dims.push_back({groups, extent / groups * stride});
@@ -20,6 +20,7 @@ BufferView view_of(const char *operation, const Operand &operand, size_t channel
             dims.push_back({extent, stride});
         }
     }
+    canonicalise(dims);
     BufferView view(tensor, dims);
     check_fits_kernel(operation, operand.name, view);
     return view;
@@ -88,6 +89,7 @@ TensorProductProblem turned_round(const TensorProductProblem &problem) {
     TensorProductProblem turned = problem;
     std::swap(turned.input_rows, turned.output_rows);
     std::swap(turned.input_channels, turned.output_channels);
+    turned.transposed = !problem.transposed;
     return turned;
 }
 

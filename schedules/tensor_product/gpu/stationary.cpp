@@ -26,16 +26,6 @@ Block block_of(TensorProductStationary &stages, const Context &context) {
             {stages.m, rows.x, stages.g, {rows.y}}};
 }
 
-// No two rows of blocks are one of the output, so that they may be in any order.
-// allow_race_conditions() says so for parallel loops alone.
-void promise_distinct(TensorProductStationary &stages) {
-    stages.output
-        .gpu_single_thread();  // of the undefined: it is dropped, but else asks for the host
-    Internal::StageSchedule schedule = stages.output.update().get_schedule();
-    for (Internal::Dim &dim : schedule.dims())
-        if (dim.is_rvar()) dim.dim_type = Internal::DimType::PureRVar;
-}
-
 }  // namespace
 
 TensorProductStationarySizes tensor_product_stationary_sizes(const Context &context) {
@@ -65,7 +55,9 @@ void tensor_product_stationary(TensorProductStationary &stages, const Context &c
     const Block block = block_of(stages, context);
     const Tiles &t = block.tiles();
     const RDom &rc = stages.rc, &r = stages.r;
-    promise_distinct(stages);
+    // Of the undefined: it is dropped, but else asks for the host.
+    stages.output.gpu_single_thread();
+    promise_distinct(stages.output.update());
     block.tile(stages.output.update());
     block.hold(stages.sum, stages.output);
     block.accumulate(stages.sum.update(), {}, {r});
@@ -95,7 +87,9 @@ void tensor_product_stationary(TensorProductStationary &stages, const Context &c
 void tensor_product_stationary_unstaged(TensorProductStationary &stages, const Context &context) {
     const Block block = block_of(stages, context);
     const Tiles &t = block.tiles();
-    promise_distinct(stages);
+    // Of the undefined: it is dropped, but else asks for the host.
+    stages.output.gpu_single_thread();
+    promise_distinct(stages.output.update());
     block.tile(stages.output.update(), Block::Unroll::all);
     const auto hold = [&](Func &sums, const LoopLevel &at, const std::vector<VarOrRVar> &steps) {
         std::vector<VarOrRVar> loops = {stages.m, stages.i};
