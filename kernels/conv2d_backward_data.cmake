@@ -105,8 +105,8 @@ row(gpu  depthwise5x5_s1    flip_expand         thread_per_element  f32,f16,bf16
 row(gpu  depthwise7x7_s1    flip_expand         thread_per_element  f32,f16,bf16  nhwc,nchw  -                                                                  shared:0,registers:112,sectors:8.45                             short depthwise 7x7 stride_1)
 row(gpu  depthwise_s1       flip_expand         thread_per_element  f32,f16,bf16  nhwc,nchw  -                                                                  shared:0,registers:40,sectors:4.8                               short depthwise stride_1)
 row(gpu  depthwise_any      flip_expand         thread_per_element  f32,f16,bf16  nhwc,nchw  -                                                                  shared:0,registers:40,sectors:4.3                               short depthwise)
-row(cuda matrices_parts     products_in_parts   matrices            f16,bf16      nhwc       tile_k:64,warps_k:2,tile_x:64,warps_x:2                            shared:32768,registers:104,conflicts:1.0,sectors:1.3,fma:0.2    line_of_vectors few_steps few_tiles stride_1)
-row(cuda matrices_parts     products_in_parts   matrices            f32           nhwc       tile_k:64,warps_k:2,tile_x:64,warps_x:2                            shared:32768,registers:104,conflicts:1.0,sectors:1.3,fma:0.2    line_of_vectors few_tf32_steps few_tiles stride_1)
+row(cuda matrices_parts     products_in_parts   matrices            f16,bf16      nhwc       tile_k:64,warps_k:2,tile_x:64,warps_x:2                            shared:32768,registers:104,conflicts:1.0,sectors:1.55,fma:0.15   line_of_vectors few_steps few_tiles stride_1)
+row(cuda matrices_parts     products_in_parts   matrices            f32           nhwc       tile_k:64,warps_k:2,tile_x:64,warps_x:2                            shared:32768,registers:104,conflicts:1.0,sectors:1.55,fma:0.15   line_of_vectors few_tf32_steps few_tiles stride_1)
 row(cuda matrices_1x1       products            matrices            f16,bf16      nhwc       tile_k:64,warps_k:2,tile_x:128,warps_x:2                           shared:49152,registers:128,conflicts:1.0,sectors:1.1,fma:0.4    line_of_vectors few_steps 1x1 stride_1 out_h<=1)
 row(cuda matrices_64        products            matrices            f16,bf16      nhwc       tile_k:64,warps_k:2,tile_x:128,warps_x:2                           shared:49152,registers:136,conflicts:1.0,sectors:1.1,fma:0.2    line_of_vectors few_steps stride_1 channels_per_group<=64)
 row(cuda matrices           products            matrices            f16,bf16      nhwc       -                                                                  shared:49152,registers:128,conflicts:1.0,sectors:1.3,fma:0.2    line_of_vectors few_steps stride_1)
@@ -132,7 +132,7 @@ row(gpu  unstaged           flip_expand_blocks  thread_per_element  f32,f16,bf16
 # The second formulation has the rows that the first has for the case that it is known from. Selection takes those of
 # the first, which come before them.
 #        row              algorithm           schedule  types     layouts  knobs  budget                                                       where
-row(gpu  1x3_expand_flip  expand_flip_sliced  staged    f32,bf16  nhwc     -      shared:9088,registers:80,conflicts:1.0,sectors:1.25,fma:0.7  short 1x3 stride_1 never_selected)
+row(gpu  1x3_expand_flip  expand_flip_sliced  staged    f32,bf16  nhwc     -      shared:9088,registers:80,conflicts:1.0,sectors:1.65,fma:0.7  short 1x3 stride_1 never_selected)
 
 #        row                 algorithm             schedule          types         layouts    knobs                               where
 row(cpu  any_expand_flip     expand_flip           buffered_phases   f32,bf16      nhwc       -                                   never_selected)

@@ -66,6 +66,12 @@ std::vector<bench::CaseInfo> cases_of(const bench::Family &family,
     return cases;
 }
 
+bool offers_tf32(const bench::Family &family) {
+    return std::ranges::any_of(family.problem()->fields(), [](const bench::Field &field) {
+        return field.name == "allow_tf32";
+    });
+}
+
 // Calls `visit` for all families and settings on a kind of device.
 void each_settings(
     Device device,
@@ -76,6 +82,9 @@ void each_settings(
             settings.device = device;
             settings.limits = absent::usual_limits(device.type());
             visit(family, settings);
+            // Rows that ask for it are among those of the same type.
+            settings.allow_tf32 = settings.type == DataType::f32 && offers_tf32(family);
+            if (settings.allow_tf32) visit(family, settings);
         }
     }
 }

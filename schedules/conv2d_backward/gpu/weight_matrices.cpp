@@ -64,7 +64,7 @@ struct MatrixLoops {
     void run(Stage stage) const {
         const Var warp("warp");
         stage.fuse(cw, kw, warp).gpu_threads(ct, kt, warp).never_partition_all();
-        stage.unroll(ci).unroll(c8).unroll(ki);
+        stage.unroll(c8).unroll(ki);
     }
 };
 
@@ -91,7 +91,7 @@ void sum_products(Conv2dBackwardWeightProducts &stages, const MatrixTiles &t,
         loops.insert(loops.end(), {l.ct, l.kt, l.cw, l.kw});
         if (updates) loops.emplace_back(slices);
         loops.insert(loops.end(), {s, r, g, stages.part});
-        stage.reorder(loops);
+        stage.reorder(loops).unroll(l.ci);
         l.run(stage);
     }
 }
@@ -196,7 +196,8 @@ void backward_weight_matrices(Conv2dBackwardWeightProducts &stages,
         .fuse(alone.ro, block, block)
         .fuse(alone.so, block, block)
         .fuse(co, block, block)
-        .gpu_blocks(block);
+        .gpu_blocks(block)
+        .vectorize(l.ci);
     l.run(partial);
 
     sum_products(stages, t, LoopLevel(partial, block));
