@@ -202,10 +202,10 @@ INSTANTIATE_TEST_SUITE_P(All, TensorCores,
                                           testing::Values(DataType::f16, DataType::bf16),
                                           testing::Bool()),
                          [](const auto &info) {
-                             const auto &[product, type, transposed] = info.param;
-                             std::string name = name_of(product);
-                             name.append("_").append(hk::name_of(type));
-                             return name.append(transposed ? "_transposed_cuda" : "_cuda");
+                             std::string name = name_of(std::get<0>(info.param));
+                             name.append("_").append(hk::name_of(std::get<1>(info.param)));
+                             return name.append(std::get<2>(info.param) ? "_transposed_cuda"
+                                                                        : "_cuda");
                          });
 
 }  // namespace
