@@ -100,6 +100,8 @@ TEST_P(CudaConv2dBackward, LaunchesOfEveryRowAreLegal) {
     more.push_back(tests::square(128, 56, 128, 3, 32, 2));
     more.push_back(tests::square(3, 224, 64, 7, 1, 2));
     more.back().options.stride = {2, 2};
+    more.push_back(tests::square(32, 9, 32, 3));
+    more.push_back(tests::square(64, 9, 64, 1));
     more.push_back(tests::square(8, 30, 16, 3));
     more.back().options.stride = {2000000000, 2000000000};
     shapes.insert(shapes.end(), more.begin(), more.end());
