@@ -55,7 +55,6 @@ inline const Table<generators::Conv2dBackwardWeightSliced, Conv2dBackwardWeightC
                                                {"staged", gpu::backward_weight_staged},
                                                {"unstaged", gpu::backward_weight_unstaged}};
 inline const Table<generators::Conv2dBackwardWeightProducts, Conv2dBackwardWeightContext>
-    conv2d_backward_weight_products_schedules = {{"root", root_of_sizes},
-                                                 {"matrices", gpu::backward_weight_matrices}};
+    conv2d_backward_weight_products_schedules = {{"matrices", gpu::backward_weight_matrices}};
 
 }  // namespace hk::schedules
