@@ -1,7 +1,5 @@
 #include "generators/conv2d/conv2d.h"
 
-#include <limits>
-
 #include "generators/conv2d/finish.h"
 
 using namespace Halide;
@@ -36,12 +34,6 @@ Expr input_y(const Conv2dOperands &op, const Expr &r) {
 }
 
 Expr is_inside(const Conv2dOperands &op, const Expr &row) { return row >= 0 && row < op.height; }
-
-// What follows the sum.
-void finish(const Conv2dOperands &op, const Func &sum, Func &activated, Func &output) {
-    activated(k, g, x, y, n) = finished_sum(op, sum(k, g, x, y, n), {k, g, x, y, n});
-    output(k, g, x, y, n) = cast(op.type, activated(k, g, x, y, n));
-}
 
 using Place = std::array<Expr, 3>;  // of a term: c, s, r
 
@@ -146,121 +138,6 @@ Conv2dSliced conv2d_sliced(const Conv2dOperands &op, int tile) {
     stages.activated = Func("activated");
     stages.output = Func("result");
     finish(op, stages.sum, stages.activated, stages.output);
-    return stages;
-}
-
-namespace {
-
-struct Pixel {
-    Expr x, y, n;
-};
-
-// Of a line of the output's pixels.
-Pixel pixel_of_line(const Conv2dOperands &op, const Expr &pixel) {
-    const Expr row = quotient(pixel, op.columns), image = quotient(row, op.rows);
-    return {pixel - row * op.columns.value, row - image * op.rows.value,
-            unsafe_promise_clamped(image, 0, op.batch - 1)};
-}
-
-// The output's. Past the end of a line it is the last one.
-Pixel pixel_at(const Conv2dOperands &op) {
-    if (!op.columns.value.defined()) return {x, y, n};
-    return pixel_of_line(op, clamp(x, 0, op.columns.value * op.rows.value * op.batch - 1));
-}
-
-// The output, its pixels at places of their own.
-void output_at_places(const Conv2dOperands &op, Conv2dSliced &stages) {
-    stages.pixels = RDom(0, op.columns.value * op.rows.value * op.batch, "pixels");
-    const Pixel pixel = pixel_of_line(op, stages.pixels.x);
-    const Expr to_x = unsafe_promise_clamped(pixel.x, 0, op.columns.value - 1),
-               to_y = unsafe_promise_clamped(pixel.y, 0, op.rows.value - 1);
-    stages.output(k, g, x, y, n) = undef(op.type);
-    stages.output(k, g, to_x, to_y, pixel.n) = cast(
-        op.type,
-        finished_sum(op, stages.sum(k, g, stages.pixels.x, 0, 0), {k, g, to_x, to_y, pixel.n}));
-}
-
-// The sum of terms of a channel, in slices of `tile`; where they are in parts, parts added up.
-template<typename Term>
-void sum_products(const Conv2dOperands &op, const ProductForm &form, int tile, const Term &term,
-                  Conv2dSliced &stages) {
-    const bool in_parts = form.parts.defined();
-    const Expr all = (op.channels + tile - 1) / tile;
-    stages.r = RDom(0, tile, 0, op.kernel_w, 0, op.kernel_h, 0, in_parts ? form.slices : all, "r");
-    const RDom &d = stages.r;
-    stages.sum = Func("sum");
-    if (!in_parts) {
-        stages.sum(k, g, x, y, n) = stages.start(k, g);
-        stages.sum(k, g, x, y, n) += term(d.w * tile + d.x);
-        return;
-    }
-    const Var &part = stages.part;
-    stages.sum(k, g, x, y, n, part) = 0.f;
-    stages.sum(k, g, x, y, n, part) += term((part * form.slices + d.w) * tile + d.x);
-    stages.partial = Func("partial");
-    stages.partial(k, g, x, part) = stages.sum(k, g, x, 0, 0, part);
-    stages.of = RDom(0, form.parts, "of");
-    stages.joined = Func("joined");
-    stages.joined(k, g, x, y, n) = stages.start(k, g);
-    stages.joined(k, g, x, y, n) += stages.partial(k, g, x, stages.of);
-    stages.parts = form.parts;
-    stages.pixels_of_line = op.out_w;
-    stages.filters = op.filters;
-    stages.groups = op.groups;
-}
-
-}  // namespace
-
-Conv2dSliced conv2d_products(const Conv2dOperands &operands, const ProductForm &form) {
-    Conv2dOperands op = operands;
-    constexpr float none = std::numeric_limits<float>::infinity();
-    if (op.smooth.defined())
-        op.activates = op.smooth != 0 || op.slope != 1.f || op.low > -none || op.high < none;
-    const auto [tile, vector] = ProductSlice(op.type);
-    // Past the last channel both factors are zeros. What is read there is the last vector.
-    const Expr first = c / vector * vector;
-    const Expr there = min(first, op.channels - vector) + c % vector;
-    const Expr zero = cast(op.type, 0);
-    Conv2dSliced stages;
-    stages.padded = Func("padded");
-    // One comparison, for what is below zero is above all sizes.
-    const auto within = [](const Expr &place, const Expr &size) {
-        return cast<uint32_t>(place) < cast<uint32_t>(size);
-    };
-    Expr inside = first < op.channels;
-    if (!op.pointwise) inside = inside && within(x, op.width) && within(y, op.height);
-    stages.padded(c, g, x, y, n) = select(
-        inside, op.input(there, g, clamp(x, 0, op.width - 1), clamp(y, 0, op.height - 1), n), zero);
-    Func weight = op.weight;
-    if (form.transposes) {
-        stages.transposed = Func("transposed");
-        stages.transposed(c, s, r, k, g) = weight(c, s, r, k, g);
-        weight = stages.transposed;
-    }
-    stages.filter = Func("filter");
-    stages.filter(c, s, r, k, g) =
-        select(first < op.channels, weight(there, s, r, min(k, op.filters - 1), g), zero);
-    stages.tap = Func("tap");
-    const Pixel pixel = pixel_at(op);
-    stages.tap(c, s, r, g, x, y, n) =
-        stages.padded(c, g, pixel.x * op.stride_x + s * op.dilation_x - op.padding_left,
-                      pixel.y * op.stride_y + r * op.dilation_y - op.padding_top, pixel.n);
-    stages.start = sum_start(op);
-    const RDom &d = stages.r;
-    sum_products(
-        op, form, tile,
-        [&](const Expr &channel) {
-            return cast<float>(stages.filter(channel, d.y, d.z, k, g)) *
-                   cast<float>(stages.tap(channel, d.y, d.z, g, x, y, n));
-        },
-        stages);
-    stages.activated = Func("activated");
-    stages.output = Func("result");
-    if (form.apart)
-        output_at_places(op, stages);
-    else
-        finish(op, form.parts.defined() ? stages.joined : stages.sum, stages.activated,
-               stages.output);
     return stages;
 }
 

@@ -29,4 +29,9 @@ Expr finished_sum(const Conv2dOperands &op, Expr sum, const std::array<Expr, 5> 
     return op.activates.defined() ? if_present(op.activates, activated, sum) : activated;
 }
 
+void finish(const Conv2dOperands &op, const Func &sum, Func &activated, Func &output) {
+    activated(k, g, x, y, n) = finished_sum(op, sum(k, g, x, y, n), {k, g, x, y, n});
+    output(k, g, x, y, n) = cast(op.type, activated(k, g, x, y, n));
+}
+
 }  // namespace hk::generators

@@ -14,4 +14,8 @@ Halide::Func sum_start(const Conv2dOperands &operands);
 Halide::Expr finished_sum(const Conv2dOperands &operands, Halide::Expr sum,
                           const std::array<Halide::Expr, 5> &at);
 
+// The same of a sum's Func, in f32 and rounded.
+void finish(const Conv2dOperands &operands, const Halide::Func &sum, Halide::Func &activated,
+            Halide::Func &output);
+
 }  // namespace hk::generators
