@@ -5,11 +5,10 @@
                          each of them
 
 Where PyTorch is missing the tables have our times alone. PyTorch's calls are timed by the device's
-events, over copies of the inputs in turn, as many as bench has; without TF32 but of type tf32, with cuDNN's own
-search for the fastest algorithm, and in both layouts, of which the faster counts. Their results
-are not checked: they are PyTorch's. A tensor product of ours has its maps prepared ("kept maps"),
-on the same tensors in every call; PyTorch's has as many pairs, of random rows in ascending order,
-and the same tensors too.
+events, over copies of the inputs in turn, as many as bench has; with TF32 where the type is tf32, with
+cuDNN's own search for the fastest algorithm, and in both layouts, of which the faster counts. Their
+results are not checked. A tensor product of ours has its maps prepared ("kept maps"), on the same
+tensors in every call; PyTorch's has as many pairs, of random rows in ascending order.
 
 Exits with 1 where a result is wrong or missing.
 """

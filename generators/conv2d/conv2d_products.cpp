@@ -2,6 +2,7 @@
 
 #include "generators/conv2d/conv2d.h"
 #include "generators/conv2d/finish.h"
+#include "generators/vectors.h"
 
 using namespace Halide;
 
@@ -76,16 +77,12 @@ Conv2dSliced conv2d_products(const Conv2dOperands &operands, const ProductForm &
         op.activates = op.smooth != 0 || op.slope != 1.f || op.low > -none || op.high < none;
     const auto [tile, vector] = ProductSlice(op.type);
     // Past the last channel both factors are zeros. What is read there is the last vector.
-    const Expr first = c / vector * vector;
-    const Expr there = min(first, op.channels - vector) + c % vector;
+    const Expr exists = c / vector * vector < op.channels;
+    const Expr there = in_last_vector(c, op.channels, vector);
     const Expr zero = cast(op.type, 0);
     Conv2dSliced stages;
     stages.padded = Func("padded");
-    // One comparison, for what is below zero is above all sizes.
-    const auto within = [](const Expr &place, const Expr &size) {
-        return cast<uint32_t>(place) < cast<uint32_t>(size);
-    };
-    Expr inside = first < op.channels;
+    Expr inside = exists;
     if (!op.pointwise) inside = inside && within(x, op.width) && within(y, op.height);
     stages.padded(c, g, x, y, n) = select(
         inside, op.input(there, g, clamp(x, 0, op.width - 1), clamp(y, 0, op.height - 1), n), zero);
@@ -97,7 +94,7 @@ Conv2dSliced conv2d_products(const Conv2dOperands &operands, const ProductForm &
     }
     stages.filter = Func("filter");
     stages.filter(c, s, r, k, g) =
-        select(first < op.channels, weight(there, s, r, min(k, op.filters - 1), g), zero);
+        select(exists, weight(there, s, r, min(k, op.filters - 1), g), zero);
     stages.tap = Func("tap");
     const Pixel pixel = pixel_at(op);
     stages.tap(c, s, r, g, x, y, n) =

@@ -100,7 +100,7 @@ struct PhaseGroup {
 
 // Zeros past the last filter and channel, so that slices and tiles have one size.
 void slice_factors(const Conv2dBackwardDataOperands &op, const Factors &factors,
-                   Conv2dBackwardDataSliced &stages) {
+                   Conv2dSliced &stages) {
     const Range all = {Expr(), Expr()}, filters = {0, op.filters}, channels = {0, op.channels};
     stages.padded = Func("padded_slices");
     stages.padded(c, g, x, y, n) = BoundaryConditions::constant_exterior(
@@ -122,7 +122,7 @@ void slice_factors(const Conv2dBackwardDataOperands &op, const Factors &factors,
 // alone Halide does not see that the pixels of a tile are of one phase, where the stride is an
 // argument.
 void scatter(const Conv2dBackwardDataOperands &op, const Conv2dLayout &order,
-             Conv2dBackwardDataSliced &stages) {
+             Conv2dSliced &stages) {
     const auto length = [](const Expr &size, const StridePhases &axis) {
         return (size + axis.stride - 1) / axis.stride;
     };
@@ -142,10 +142,10 @@ void scatter(const Conv2dBackwardDataOperands &op, const Conv2dLayout &order,
                     op.accumulate);
 }
 
-Conv2dBackwardDataSliced convolve_sliced(const Conv2dBackwardDataOperands &op,
+Conv2dSliced convolve_sliced(const Conv2dBackwardDataOperands &op,
                                          const Factors &factors, const Conv2dLayout &order,
                                          int tile) {
-    Conv2dBackwardDataSliced stages;
+    Conv2dSliced stages;
     slice_factors(op, factors, stages);
     stages.r = RDom(0, tile, 0, op.x.most_taps(), 0, op.y.most_taps(), 0,
                     (op.filters + tile - 1) / tile, "r");
@@ -213,12 +213,12 @@ Conv2dBackwardData conv2d_backward_data_flip_expand_blocks(const Conv2dBackwardD
     return convolve(op, flip_expand(op), true);
 }
 
-Conv2dBackwardDataSliced conv2d_backward_data_flip_expand_sliced(
+Conv2dSliced conv2d_backward_data_flip_expand_sliced(
     const Conv2dBackwardDataOperands &op, const Conv2dLayout &order, int tile) {
     return convolve_sliced(op, flip_expand(op), order, tile);
 }
 
-Conv2dBackwardDataSliced conv2d_backward_data_expand_flip_sliced(
+Conv2dSliced conv2d_backward_data_expand_flip_sliced(
     const Conv2dBackwardDataOperands &op, const Conv2dLayout &order, int tile) {
     return convolve_sliced(op, expand_flip(op), order, tile);
 }

@@ -74,11 +74,10 @@ Conv2dBackwardData conv2d_backward_data_flip_expand_blocks(
 // taps of the phase. padded is the gradient, of the true groups. With strides of one these are the
 // same, and so are the stages; otherwise the output is an update over pixels.x, pixels.y (x, y) and
 // pixels.z (group of the sum).
-struct Conv2dBackwardDataSliced : Conv2dSliced {};
-Conv2dBackwardDataSliced conv2d_backward_data_flip_expand_sliced(
-    const Conv2dBackwardDataOperands &operands, const Conv2dLayout &order, int tile);
-Conv2dBackwardDataSliced conv2d_backward_data_expand_flip_sliced(
-    const Conv2dBackwardDataOperands &operands, const Conv2dLayout &order, int tile);
+Conv2dSliced conv2d_backward_data_flip_expand_sliced(const Conv2dBackwardDataOperands &operands,
+                                                     const Conv2dLayout &order, int tile);
+Conv2dSliced conv2d_backward_data_expand_flip_sliced(const Conv2dBackwardDataOperands &operands,
+                                                     const Conv2dLayout &order, int tile);
 
 // expand_flip, its gradient being zeros that the rows are copied into, whole.
 Conv2dBackwardData conv2d_backward_data_rows(const Conv2dBackwardDataOperands &operands);

@@ -181,7 +181,7 @@ private:
         const Conv2dBackwardDataOperands op = operands_of_own_output();
         const sc::Conv2dContext context = forward_context(false);
         const int tile = sc::sliced_tile(context);
-        Conv2dBackwardDataSliced stages;
+        Conv2dSliced stages;
         if (algorithm.value() == "flip_expand_sliced")
             stages = conv2d_backward_data_flip_expand_sliced(op, order, tile);
         else if (algorithm.value() == "expand_flip_sliced")

@@ -1,6 +1,7 @@
 #include "generators/conv2d_backward/conv2d_backward_weight_products.h"
 
 #include "generators/accumulated.h"
+#include "generators/vectors.h"
 
 using namespace Halide;
 
@@ -8,15 +9,9 @@ namespace hk::generators {
 
 namespace {
 
-// One comparison, for what is below zero is above all sizes.
-Expr within(const Expr &place, const Expr &size) {
-    return cast<uint32_t>(place) < cast<uint32_t>(size);
-}
-
-// Channels of a tile: past the last vector that one again, whose sums are not written.
+// Sums of channels past the last one are not written.
 Expr there(const Var &channel, const Expr &count) {
-    return min(channel / kPixelVector * kPixelVector, count - kPixelVector) +
-           channel % kPixelVector;
+    return in_last_vector(channel, count, kPixelVector);
 }
 
 // What a tap meets for a pixel of the line.

@@ -1,6 +1,7 @@
 #include "generators/tensor_product/tensor_product_stationary.h"
 
 #include "generators/accumulated.h"
+#include "generators/vectors.h"
 
 using namespace Halide;
 
@@ -92,7 +93,7 @@ TensorProductStationary tensor_product_products(const TensorProductStationaryOpe
     // Past the last channel of the input both factors are zeros, past that of the output sums are
     // not written. What is read there is the last vector.
     const auto there = [](const Var &channel, const Expr &count) {
-        return min(channel / kRowVector * kRowVector, count - kRowVector) + channel % kRowVector;
+        return in_last_vector(channel, count, kRowVector);
     };
     const Expr exists = c / kRowVector * kRowVector < op.input_channels,
                channel = there(c, op.input_channels), zero = cast(op.type, 0);

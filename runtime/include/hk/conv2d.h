@@ -91,7 +91,7 @@ struct Conv2dProblem {
 // with the same result. An empty batch is legal and does nothing. Where the weight does not change,
 // hk::prepare_filter(weight) in its place is faster. Scratch memory on the CPU: the weight in f32,
 // or four times that for Winograd, unless it is prepared; a padded copy of some rows of the input,
-// or some hundred KB of its tiles, a thread.
+// or some hundred KB of its tiles, a thread. On CUDA: at most 9 MB, for parts of long sums.
 //
 // Calls from several threads at once are safe. On a device the call returns when the work is
 // queued. Throws InvalidArgument before anything runs; OutOfMemory, DeviceError, KernelFailure.

@@ -48,7 +48,7 @@ void call(const KernelInfo &kernel, Conv2dOperands &operands, const Filter &filt
         .add(activation_arguments(activation_options(options)).named())
         .add({{"output", output}});
     if (line) arguments.add(line->named());
-    if (SumParts::are_of(kernel)) {
+    if (takes_parts(kernel)) {
         const Conv2dProblem &p = operands.problem;
         const int64_t groups = options.groups;
         arguments.add(

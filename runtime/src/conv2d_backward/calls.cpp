@@ -69,7 +69,7 @@ void call_data(const KernelInfo &kernel, const Conv2dOperands &operands, bool ac
         call.arguments.add(line->divisors());
     else if (line)
         call.arguments.add(line->named());
-    if (SumParts::are_of(kernel)) {
+    if (takes_parts(kernel)) {
         const Conv2dProblem &p = operands.problem;
         const int64_t groups = options.groups;
         call.arguments.add(SumParts({p.batch * p.height * p.width, p.channels / groups, groups,
@@ -90,7 +90,7 @@ void call_weight(const KernelInfo &kernel, const Conv2dOperands &operands, bool 
     call.arguments.add({{"output_gradient", output}, {"input", input}})
         .add(Conv2dNumbers(operands.problem.options).named());
     if (line) call.arguments.add(line->named());
-    if (LineParts::are_of(kernel)) {
+    if (takes_parts(kernel)) {
         const LineParts of(operands.problem);
         call.arguments.add({{"parts", static_cast<int32_t>(of.parts)},
                             {"slices", static_cast<int32_t>(of.slices)}});

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "convolution/sum_parts.h"
+
 namespace hk::detail {
 
 namespace {
@@ -30,7 +32,7 @@ int64_t parts_of(const KernelInfo &kernel) {
 // (generators/conv2d_backward/conv2d_backward_weight_sliced.h), in slices of up to eight columns.
 int64_t additions(const KernelInfo &kernel, const Conv2dProblem &problem, int64_t images,
                   int64_t rows, int64_t columns) {
-    if (LineParts::are_of(kernel))
+    if (takes_parts(kernel))
         return LineParts(problem, images, rows, columns).slices * LineParts::kPixels / 2;
     if (kernel.device == DeviceType::cpu)
         return images * ceil_div(rows * std::max<int64_t>(columns, 7), 64);

@@ -10,19 +10,16 @@
 // for 72 on a GPU, on problems of any size.
 
 #include "convolution/operands.h"
-#include "kernel_arguments.h"
 
 namespace hk::detail {
 
-// The parts of a row of tensor cores, which its blocks sum over
+// The parts of a kernel that takes_parts(), which its blocks sum over
 // (generators/conv2d_backward/conv2d_backward_weight_products.h): enough for some 512 blocks, whose
 // sums are 16 MB, of at least 128 pixels; more, for the error, up to eight.
 struct LineParts {
     explicit LineParts(const Conv2dProblem &problem)
         : LineParts(problem, problem.batch, problem.output_height(), problem.output_width()) {}
     LineParts(const Conv2dProblem &problem, int64_t images, int64_t rows, int64_t columns);
-
-    static bool are_of(const KernelInfo &kernel) { return takes_on_cuda(kernel, "parts"); }
 
     static constexpr int64_t kPixels = 32;  // of a slice
     int64_t slices, parts;                  // of a part; of the line

@@ -111,8 +111,7 @@ bool tensor_cores_take_phases(const Conv2dProblem &problem, const DataTensors &t
         return row && std::string_view(row->algorithm).starts_with("products");
     };
     const DataPhases phases = data_phases(problem);
-    return !phases.phases.empty() && !takes(tensors.operands(problem)) &&
-           takes(tensors.operands(problem, with_most_taps(phases)));
+    return !phases.phases.empty() && takes(tensors.operands(problem, with_most_taps(phases)));
 }
 
 }  // namespace hk::detail

@@ -41,8 +41,8 @@ struct DataTensors {
     Conv2dOperands operands(const Conv2dProblem &problem, const DataPhase &phase) const;
 };
 
-// Whether tensor cores take a strided problem's phases, and not the whole: its phase with the most
-// taps speaks for all.
+// Whether tensor cores take a strided problem's phases: that with the most taps speaks for all.
+// None of their rows takes it whole.
 bool tensor_cores_take_phases(const Conv2dProblem &problem, const DataTensors &tensors,
                               DeviceType device, const DeviceLimits &limits);
 

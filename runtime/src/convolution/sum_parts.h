@@ -16,13 +16,14 @@ struct SumSizes {
     DataType type;
 };
 
+// Whether the kernel takes how many parts its sums have.
+inline bool takes_parts(const KernelInfo &kernel) { return takes_on_cuda(kernel, "parts"); }
+
 // As many as give some 528 blocks, four on each multiprocessor of an H100, but of at least eight
 // steps each, and at most 16. They depend on sizes alone, and so does the order of the sum.
 class SumParts {
 public:
     explicit SumParts(const SumSizes &sizes);
-
-    static bool are_of(const KernelInfo &kernel) { return takes_on_cuda(kernel, "parts"); }
 
     std::array<NamedArgument, 2> named() const;
 

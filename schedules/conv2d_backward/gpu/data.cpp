@@ -73,7 +73,7 @@ void backward_data_thread_per_element(Conv2dBackwardData &stages,
 // Lost: rows of any filter for strides of 1 and of 2 that the compiler knows: 72 and 80 registers,
 // the same bytes; the division is outside of all loops. The output as a pure function of its
 // pixels: Halide then takes the phases of a tile for all phases.
-void backward_data_staged(Conv2dBackwardDataSliced &stages, const Conv2dContext &context) {
+void backward_data_staged(Conv2dSliced &stages, const Conv2dContext &context) {
     if (!stages.output.has_update_definition()) {
         staged(stages, context);
         return;
