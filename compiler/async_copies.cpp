@@ -86,27 +86,53 @@ private:
             load->image, load->param, load->predicate, load->alignment);
     }
 
+    // A vector that is loaded where the condition holds, if there is one, else of one word.
+    struct Vector {
+        const Load *load;
+        Expr condition, otherwise;
+    };
+    static std::optional<Vector> vector(const Expr &value) {
+        if (const Load *load = value.as<Load>()) return Vector{load, {}, {}};
+        const Select *choice = value.as<Select>();
+        const Broadcast *all = choice ? choice->condition.as<Broadcast>() : nullptr;
+        if (!all) return std::nullopt;
+        const bool negated = choice->false_value.as<Load>();
+        const Load *load = (negated ? choice->false_value : choice->true_value).as<Load>();
+        const Broadcast *word =
+            (negated ? choice->true_value : choice->false_value).as<Broadcast>();
+        if (!load || !word) return std::nullopt;
+        return Vector{load, negated ? simplify(!all->value) : all->value, word->value};
+    }
+
     Stmt visit(const Store *op) override {
         const Ramp *to = op->index.as<Ramp>();
-        const Select *choice = op->value.as<Select>();
-        const Broadcast *all = choice ? choice->condition.as<Broadcast>() : nullptr;
-        const Load *load = (choice ? choice->true_value : op->value).as<Load>();
-        const bool zero = !choice || (all && is_const_zero(choice->false_value));
-        if (!to || !load || !zero || op->value.type() != UInt(32, 4) ||
+        const std::optional<Vector> from = vector(op->value);
+        if (!to || !from || op->value.type() != UInt(32, 4) ||
             (!memory.empty() && memory != op->name)) {
             std::ostringstream message;
-            message << "this is no copy of 16 bytes, or zeros, to one memory: " << Stmt(op);
+            message << "this is no copy of 16 bytes, or one word, to one memory: " << Stmt(op);
             reject(loop_, message.str());
         }
         memory = op->name;
+        const auto &[load, condition, otherwise] = *from;
+        if (!condition.defined() || is_const_zero(otherwise)) return copy(to, load, condition);
+        // The unit fills with zeros alone. Others are stored, to be there when the stage is.
+        const Expr words = Ramp::make(simplify(to->base + place_ / 4), 1, 4);
+        return IfThenElse::make(condition, copy(to, load, condition, true),
+                                Store::make(op->name, Broadcast::make(otherwise, 4), words,
+                                            op->param, const_true(4), ModulusRemainder(4, 0)));
+    }
+
+    // Of 16 bytes, or zeros where the condition, if there is one, does not hold.
+    Stmt copy(const Ramp *to, const Load *load, const Expr &condition, bool holds = false) const {
         const std::string words = unique_name("copied");
         const Expr vector = Variable::make(load->type, words);
         std::vector<Expr> arguments = {cast<uint32_t>(to->base * 4 + place_)};
         for (int i = 0; i < 4; i++) arguments.push_back(Shuffle::make_extract_element(vector, i));
+        const Expr bytes = make_const(UInt(32), kBytes);
         arguments.push_back(
-            choice ? select(all->value, make_const(UInt(32), kBytes), make_zero(UInt(32)))
-                   : make_const(UInt(32), kBytes));
-        return LetStmt::make(words, all ? read(load, all->value) : Expr(load),
+            condition.defined() && !holds ? select(condition, bytes, make_zero(UInt(32))) : bytes);
+        return LetStmt::make(words, condition.defined() ? read(load, condition) : Expr(load),
                              call("hk_cp_async_copy", arguments));
     }
 };

@@ -36,6 +36,8 @@ constexpr Function kFunctions[] = {
      "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32"},
     {"hk_mma_bf16", Function::Kind::product, 10,
      "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32"},
+    {"hk_mma_u8s8", Function::Kind::product, 10, "mma.sync.aligned.m16n8k32.row.col.s32.u8.s8.s32"},
+    {"hk_mma_s8s8", Function::Kind::product, 10, "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32"},
     // Names that others begin with come after those.
     {"hk_ldmatrix_trans", Function::Kind::matrices, 1,
      "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16"},

@@ -103,7 +103,7 @@ int Operand::span() const { return std::min(pitch_, 64); }
 
 // Of how many elements the first one's place is a multiple.
 int Operand::multiple() const {
-    if (!across_) return (of_rows() ? kLanesY : kOfWarp) * terms();
+    if (!across_) return (of_rows() ? kLanesY : kOfThread) * terms();
     int bits = kMatrix - 1;
     for (size_t i = 0; i < size(); i++) bits |= offset(i) & (span() - 1) & -kMatrix;
     return static_cast<int>(std::bit_ceil(static_cast<unsigned>(bits)));

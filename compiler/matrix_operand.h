@@ -22,13 +22,14 @@ namespace hk::compiler {
 constexpr int kStepBytes = 64;  // of the terms of a step, two products
 constexpr int kLanesX = 4, kLanesY = 8;
 
-// memory[index], or that in f32; lets in place.
+// memory[index] as a type of as many bits, or that in f32 or s32; lets in place.
 struct Factor {
     const Halide::Internal::Load *load;
+    Halide::Type type;
     Halide::Expr index;
 
     bool operator==(const Factor &other) const {
-        return load->name == other.load->name && equal(index, other.index);
+        return load->name == other.load->name && type == other.type && equal(index, other.index);
     }
 };
 
@@ -45,7 +46,7 @@ public:
     // Its place among the elements, which are in the order of their products.
     size_t add(const Factor &factor);
     size_t size() const { return elements_.size(); }
-    Halide::Type type() const { return elements_[0].load->type; }
+    Halide::Type type() const { return elements_[0].type; }
 
     // Throws Halide::CompileError where fragments have others than these elements.
     void check();

@@ -55,7 +55,7 @@ private:
     // may have had the memory before.
     void refuse(const std::string &memory, Type type, const Expr &index) const {
         for (const Tile &tile : tiles_) {
-            if (type.bits() != 16 || !begins(tile, memory, index, type.bytes())) continue;
+            if (type.bits() > 16 || !begins(tile, memory, index, type.bytes())) continue;
             std::ostringstream message;
             message << "tensor cores: a tile of " << memory
                     << " is copied, or read, by other than vectors of 16 bytes: " << index << "\n";

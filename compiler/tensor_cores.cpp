@@ -38,10 +38,10 @@ struct Term {
 // Statements of which each is a value, of calls that have four.
 class Emitter {
 public:
-    Emitter(Type type, std::string sums)
-        : function_(type == Float(32)   ? "hk_mma_tf32"
-                    : type == Float(16) ? "hk_mma_f16"
-                                        : "hk_mma_bf16"),
+    Emitter(const Operand &rows, const Operand &columns, std::string sums)
+        : type_(rows.type().is_float() ? Float(32) : Int(32)),
+          function_("hk_mma_" + name_of(rows.type()) +
+                    (rows.type().is_float() ? "" : name_of(columns.type()))),
           sums_(std::move(sums)) {}
 
     Expr let(const std::string &name, const Expr &value) {
@@ -61,11 +61,11 @@ public:
         for (const Expr &sum : sums) {
             Expr &value = values_[*as_const_int(sum)];
             if (!value.defined())
-                value = Load::make(Float(32), sums_, sum, Buffer<>(), Parameter(), const_true(),
+                value = Load::make(type_, sums_, sum, Buffer<>(), Parameter(), const_true(),
                                    ModulusRemainder());
             arguments.push_back(value);
         }
-        const std::vector<Expr> results = four("sum", function_, arguments, Float(32));
+        const std::vector<Expr> results = four("sum", function_, arguments, type_);
         for (size_t i = 0; i < sums.size(); i++) values_[*as_const_int(sums[i])] = results[i];
     }
 
@@ -81,9 +81,16 @@ public:
     }
 
 private:
+    const Type type_;  // of sums
     const std::string function_, sums_;
     std::vector<std::pair<std::string, Expr>> lets_;
     std::map<int64_t, Expr> values_;  // of sums
+
+    static std::string name_of(Type type) {
+        if (type == Float(32)) return "tf32";
+        if (type == BFloat(16)) return "bf16";
+        return type == Float(16) ? "f16" : type == UInt(8) ? "u8" : "s8";
+    }
 
     std::vector<Expr> four(const std::string &name, const std::string &function,
                            const std::vector<Expr> &arguments, Type type) {
@@ -151,7 +158,7 @@ class TensorCores : public IRMutator {
         return IRMutator::visit(op);
     }
 
-    // sum[i] = sum[i] + f32(a) * f32(b), each.
+    // sum[i] = sum[i] + f32(a) * f32(b), or of s32, each.
     std::vector<Term> terms_of(const For *op) const {
         std::vector<Term> terms;
         std::vector<Stmt> rest = {op->body};
@@ -181,28 +188,35 @@ class TensorCores : public IRMutator {
         const Add *sum = store->value.as<Add>();
         const Load *before = sum ? sum->a.as<Load>() : nullptr;
         const Mul *product = sum ? sum->b.as<Mul>() : nullptr;
-        const Load *of_a = product ? loaded(product->a) : nullptr;
-        const Load *of_b = product ? loaded(product->b) : nullptr;
-        const bool is_sum = of_a && of_b && before && before->name == store->name &&
+        const std::optional<Factor> a = product ? factor(product->a, lets) : std::nullopt;
+        const std::optional<Factor> b = product ? factor(product->b, lets) : std::nullopt;
+        const bool is_sum = a && b && before && before->name == store->name &&
                             equal(before->index, store->index) && is_const(store->index);
-        if (!is_sum || of_a->type != of_b->type || !known(of_a->type)) {
+        // u8 is that of rows alone, which are put in order later.
+        if (!is_sum || (a->type != b->type && a->type.bits() + b->type.bits() != 16) ||
+            (a->type == UInt(8) && b->type == UInt(8))) {
             std::ostringstream message;
-            message << "no sum in a register of products of f16, bf16 or f32: " << Stmt(store);
+            message << "no sum in a register of products of f16, bf16, f32, or of u8 or s8 by s8: "
+                    << Stmt(store);
             reject(loop, message.str());
         }
-        return {store->name,
-                store->index,
-                {of_a, substitute(lets, of_a->index)},
-                {of_b, substitute(lets, of_b->index)}};
+        return {store->name, store->index, *a, *b};
     }
 
-    // What is loaded as f32.
-    static const Load *loaded(const Expr &factor) {
-        const Cast *cast = factor.as<Cast>();
-        return factor.type() == Float(32) ? (cast ? cast->value : factor).as<Load>() : nullptr;
-    }
-    static bool known(Type type) {
-        return type == Float(16) || type == BFloat(16) || type == Float(32);
+    // What is loaded as f32, or as s32 where it is a byte.
+    static std::optional<Factor> factor(const Expr &value,
+                                        const std::map<std::string, Expr> &lets) {
+        const Cast *cast = value.as<Cast>();
+        Expr element = cast ? cast->value : value;
+        const Type type = element.type();
+        const bool byte = type == UInt(8) || type == Int(8);
+        // Of as many bits: that is how they are read.
+        if (const Cast *as = element.as<Cast>(); as && byte && as->value.type().bits() == 8)
+            element = as->value;
+        const Load *load = element.as<Load>();
+        const bool known = type == Float(16) || type == BFloat(16) || type == Float(32) || byte;
+        if (!load || !known || value.type() != (byte ? Int(32) : Float(32))) return std::nullopt;
+        return Factor{load, type, substitute(lets, load->index)};
     }
 
     Stmt products(const For *op) {
@@ -226,6 +240,7 @@ class TensorCores : public IRMutator {
         if (sums.size() != columns.size() * rows.size()) reject(op->name, "it is no outer product");
         columns.check();
         rows.check();
+        if (columns.type() == UInt(8)) reject(op->name, "columns are u8, of which rows may be");
         return emit(terms[0].sums, columns, rows, sums);
     }
 
@@ -234,7 +249,7 @@ class TensorCores : public IRMutator {
         sums_.insert(name);
         tiles_.push_back(columns.tile());
         tiles_.push_back(rows.tile());
-        Emitter emitter(columns.type(), name);
+        Emitter emitter(rows, columns, name);
         const Expr column_place = emitter.let(kMatrixPlace, columns.first_place());
         std::vector<std::vector<Expr>> column_words;
         for (size_t column = 0; column < columns.size(); column += 2)

@@ -7,10 +7,10 @@
 //
 //     for product: sum[i] = sum[i] + f32(rows[… + product]) * f32(columns[… + product])
 //
-// of f16 or bf16, or of f32, which the units cut off to TF32, 10 bits behind the point,
-// becomes products of a warp's threads together. Threads are 4 in x by 8 in y. `columns` are the
-// same for all in y, `rows` for all in x. Both are in shared memory, terms along or across it as
-// compiler/matrix_operand.h says:
+// of f16 or bf16, of f32, which the units cut off to TF32, 10 bits behind the point, or, with sums
+// in s32, which wrap, of rows of u8 or s8 by columns of s8, becomes products of a warp's threads
+// together. Threads are 4 in x by 8 in y. `columns` are the same for all in y, `rows` for all in x.
+// Both are in shared memory, terms along or across it as compiler/matrix_operand.h says:
 //  - along: a thread has of 32 columns 8 neighbours, its neighbour in x the next 8,
 //  - across: of each 8 columns two, its neighbour in x the next two,
 //  - rows come in pairs, 8 apart, or multiples of 8; a neighbour in y has another.

@@ -46,7 +46,8 @@ class WidenVectors : public IRMutator {
         const Ramp *ramp = index.as<Ramp>();
         // What a kernel allocates begins at more.
         if (buffer.defined() && buffer.host_alignment() < 4 * kWords) return Expr();
-        const bool wide = type.bits() == 16 || (products_ && type.element_of() == Float(32));
+        const bool wide = type.bits() == 16 ||
+                          (products_ && (type.element_of() == Float(32) || type.bits() == 8));
         if (!in_device_ || !wide || type.bits() * type.lanes() != kBits || !ramp ||
             !is_const_one(ramp->stride))
             return Expr();
@@ -70,6 +71,9 @@ class WidenVectors : public IRMutator {
         if (const Reinterpret *of = vector.as<Reinterpret>(); of && of->value.type() == words)
             return of->value;
         if (is_const_zero(vector)) return make_zero(words);
+        if (const Broadcast *all = vector.as<Broadcast>(); all && all->type == UInt(8, kBits / 8))
+            return Broadcast::make(cast<uint32_t>(all->value) * make_const(UInt(32), 0x01010101),
+                                   kWords);
         return Reinterpret::make(words, vector);
     }
 

@@ -65,7 +65,8 @@ protected:
     template<typename Buffer>
     void constrain_vectors(Buffer &buffer) const {
         constexpr int bytes = 16;
-        const int elements = bytes / this->type.value().bytes();
+        const Halide::Type element = buffer.type();
+        const int elements = bytes / element.bytes();
         buffer.set_host_alignment(bytes);
         buffer.dim(0).set_extent(buffer.dim(0).extent() / elements * elements);
         for (int d = 1; d < 5; d++)

@@ -1,5 +1,5 @@
 # Type: of the input; u8 stands for s8 too. output_bytes: 1 u8 or s8, 4 f32 or s32.
-kernel_family(quantized_conv2d FIELDS convolution/fields.def quantized_conv2d/fields.def)
+kernel_family(quantized_conv2d USES conv2d FIELDS convolution/fields.def quantized_conv2d/fields.def)
 include(kernels/terms/convolution.cmake)
 
 term(to_8  output_bytes=1)
@@ -9,6 +9,8 @@ term(short depth<=32768)
 # Long sums for few pixels: the filter is read as it is.
 term(dot_u8  filters_per_group%4=0 channels_per_group%64=0 depth_per_pixel>=16)
 term(dot_f32 filters_per_group%4=0 channels_per_group%16=0 depth_per_pixel>=40)
+# Products of matrices on tensor cores: whole vectors of 16 bytes of channels and of filters.
+term(vectors_of_bytes aligned=1 line=1 channels_per_group%16=0 filters_per_group%16=0)
 
 # CPU. Depthwise, nchw: channels are gathered. Vectors of columns were 1.8 times as fast at 112x112, 0.3 times at 7x7.
 # outer: a block of filters is packed just before it is used. All packed first, 32 filters by 14 pixels, have 0.86 of
@@ -76,6 +78,9 @@ row(cpu  any_to_32                   packed         broadcast  f32     nhwc,nchw
 # multiple of 8. Tiles of bytes are a quarter as large, so that 3x3_small is for f32 alone.
 #        row             algorithm      schedule          types   layouts    knobs                                                              budget                                                        where
 row(gpu  depthwise_to_8  sliced         thread_per_group  u8,f32  nhwc,nchw  -                                                                  shared:0,registers:40,sectors:3.4                             to_8 short depthwise)
+row(cuda matrices_1x1_to_8  products       matrices          u8      nhwc       tile_k:64,warps_k:2,tile_x:128,warps_x:2,stages:3                  shared:38912,registers:128                                    to_8 vectors_of_bytes 1x1 out_h<=1)
+row(cuda matrices_64_to_8   products       matrices          u8      nhwc       tile_k:64,warps_k:2,tile_x:128,warps_x:2,stages:3                  shared:38912,registers:136                                    to_8 vectors_of_bytes filters_per_group<=64)
+row(cuda matrices_to_8      products       matrices          u8      nhwc       stages:3                                                           shared:39936,registers:136                                    to_8 vectors_of_bytes)
 row(gpu  1x1_to_8        sliced         staged            u8      nhwc,nchw  -                                                                  shared:4096,registers:64,conflicts:2.15,sectors:2.6,fma:0.3   to_8 1x1)
 row(gpu  few_to_8        sliced         staged            u8      nhwc,nchw  tile_k:16,threads_k:4,tile_x:16,tile_y:16,threads_x:8,threads_y:8  shared:4352,registers:88,conflicts:2.35,sectors:2.85          to_8 filters_per_group<=16)
 row(gpu  3x3_to_8        sliced         staged            u8      nhwc,nchw  -                                                                  shared:10816,registers:72,conflicts:2.65,sectors:7.2,fma:0.7  to_8 3x3 stride_1)
@@ -90,6 +95,9 @@ row(gpu  unstaged_to_8   sliced_blocks  unstaged          f32     nhwc,nchw  -  
 
 #        row              algorithm      schedule          types   layouts    knobs                                                              budget                                                        where
 row(gpu  depthwise_to_32  sliced         thread_per_group  u8,f32  nhwc,nchw  -                                                                  shared:0,registers:40,sectors:3.1                             to_32 short depthwise)
+row(cuda matrices_1x1_to_32  products       matrices          u8      nhwc       tile_k:64,warps_k:2,tile_x:128,warps_x:2,stages:3                  shared:38912,registers:128                                    to_32 vectors_of_bytes 1x1 out_h<=1)
+row(cuda matrices_64_to_32   products       matrices          u8      nhwc       tile_k:64,warps_k:2,tile_x:128,warps_x:2,stages:3                  shared:38912,registers:136                                    to_32 vectors_of_bytes filters_per_group<=64)
+row(cuda matrices_to_32      products       matrices          u8      nhwc       stages:3                                                           shared:39936,registers:136                                    to_32 vectors_of_bytes)
 row(gpu  1x1_to_32        sliced         staged            u8      nhwc,nchw  -                                                                  shared:4096,registers:64,conflicts:2.15,sectors:2.6,fma:0.3   to_32 1x1)
 row(gpu  few_to_32        sliced         staged            u8      nhwc,nchw  tile_k:16,threads_k:4,tile_x:16,tile_y:16,threads_x:8,threads_y:8  shared:4352,registers:88,conflicts:2.35,sectors:2.8           to_32 filters_per_group<=16)
 row(gpu  3x3_to_32        sliced         staged            u8      nhwc,nchw  -                                                                  shared:10816,registers:72,conflicts:2.65,sectors:7.2,fma:0.7  to_32 3x3 stride_1)

@@ -2,6 +2,7 @@
 
 #include "generators/conv2d/conv2d.h"
 #include "generators/conv2d/finish.h"
+#include "generators/conv2d/line_pixel.h"
 #include "generators/vectors.h"
 
 using namespace Halide;
@@ -9,23 +10,6 @@ using namespace Halide;
 namespace hk::generators {
 
 namespace {
-
-struct Pixel {
-    Expr x, y, n;
-};
-
-// Of a line of the output's pixels.
-Pixel pixel_of_line(const Conv2dOperands &op, const Expr &pixel) {
-    const Expr row = quotient(pixel, op.columns), image = quotient(row, op.rows);
-    return {pixel - row * op.columns.value, row - image * op.rows.value,
-            unsafe_promise_clamped(image, 0, op.batch - 1)};
-}
-
-// The output's. Past the end of a line it is the last one.
-Pixel pixel_at(const Conv2dOperands &op) {
-    if (!op.columns.value.defined()) return {x, y, n};
-    return pixel_of_line(op, clamp(x, 0, op.columns.value * op.rows.value * op.batch - 1));
-}
 
 // The output, its pixels at places of their own.
 void output_at_places(const Conv2dOperands &op, Conv2dSliced &stages) {

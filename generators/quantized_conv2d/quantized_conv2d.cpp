@@ -1,6 +1,6 @@
 #include "generators/quantized_conv2d/quantized_conv2d.h"
 
-#include "generators/activation.h"
+#include "generators/quantized_conv2d/ends.h"
 #include "generators/transpose.h"
 
 using namespace Halide;
@@ -40,133 +40,10 @@ Func pad(const QuantizedConv2dOperands &op, bool fill_channels) {
     return padded;
 }
 
-// Zero past the last filter and, where asked for, past the last channel.
-Func filled(const QuantizedConv2dOperands &op, bool fill_channels) {
-    const Range channels = fill_channels ? Range{0, op.channels} : everything;
-    return BoundaryConditions::constant_exterior(
-        op.weight, cast<int8_t>(0),
-        Region{channels, everything, everything, {0, op.filters}, everything});
-}
-
-Expr input_x(const QuantizedConv2dOperands &op, const Expr &s) {
-    return x * op.stride_x + s * op.dilation_x - op.padding_left;
-}
-
-Expr input_y(const QuantizedConv2dOperands &op, const Expr &r) {
-    return y * op.stride_y + r * op.dilation_y - op.padding_top;
-}
-
 // One product of the sum.
 Expr product(const QuantizedConv2dOperands &op, const Expr &input, const Expr &weight) {
     if (op.integer()) return cast<int32_t>(input) * cast<int32_t>(weight);
     return cast<float>(cast<int32_t>(weight) - op.weight_zero_point) * input;
-}
-
-// How zero points enter a sum of integers: in its factors; or through the sums of the filter and
-// the window, which then are left out where the zero point is zero, or are sums of no terms.
-enum class ZeroPoints { in_factors, in_sums, in_sums_without_terms };
-
-// The rows of a sum of bytes that is multiplied by `zero_point`.
-Expr summed_rows(const QuantizedConv2dOperands &op, const Expr &zero_point,
-                 ZeroPoints zero_points) {
-    return zero_points == ZeroPoints::in_sums ? op.kernel_h
-                                              : select(zero_point == 0, 0, op.kernel_h);
-}
-
-Expr corrected(const Expr &zero_point, const Expr &moved, ZeroPoints zero_points) {
-    return zero_points == ZeroPoints::in_sums ? select(zero_point == 0, 0, moved) : moved;
-}
-
-// What sums start from, and what a sum is multiplied by and moved by: of each filter, zero past the
-// last one.
-void begin(const QuantizedConv2dOperands &op, QuantizedConv2dEnds &stages,
-           ZeroPoints zero_points = ZeroPoints::in_sums) {
-    const Region filters = {{0, op.filters}, everything};
-    const Expr terms = op.channels * op.kernel_w * op.kernel_h;
-    const Expr rows = summed_rows(op, op.input_zero_point, zero_points);
-    stages.filter_r = RDom(0, op.channels, 0, op.kernel_w, 0, rows, "filter_r");
-    const RDom &d = stages.filter_r;
-    stages.filter_sum = Func("filter_sum");
-    stages.filter_sum(k, g) = 0;
-    stages.filter_sum(k, g) += cast<int32_t>(filled(op, false)(d.x, d.y, d.z, k, g));
-
-    stages.start = Func("start");
-    if (op.integer()) {
-        const Expr zx = op.input_zero_point;
-        // Of devices a tile's filters past the last one start from the last one's sum: it is made
-        // of the filters that there are.
-        const Expr filter = zero_points == ZeroPoints::in_sums_without_terms
-                                ? min(k, op.filters - 1)
-                                : Expr(k);
-        const Expr moved = zx * (terms * op.weight_zero_point - stages.filter_sum(filter, g));
-        Func bias = BoundaryConditions::constant_exterior(op.sum_bias, 0, filters);
-        const bool in_factors = zero_points == ZeroPoints::in_factors;
-        stages.start(k, g) =
-            bias(k, g) + (in_factors ? Expr(0) : corrected(zx, moved, zero_points));
-    } else {
-        stages.start(k, g) = 0.f;
-    }
-    Func scale = BoundaryConditions::constant_exterior(op.scale, 0.f, filters);
-    Func bias = BoundaryConditions::constant_exterior(op.real_bias, 0.f, filters);
-    stages.multiplier = Func("multiplier");
-    stages.multiplier(k, g) =
-        (op.integer() ? op.input_scale * scale(k, g) : scale(k, g)) / op.output_scale;
-    stages.offset = Func("offset");
-    stages.offset(k, g) = bias(k, g) / op.output_scale;
-    stages.sum = Func("sum");
-}
-
-// Between 2^23 and 2^24 floats are the integers: the sum with 3 * 2^22 is rounded half to even, and
-// its bits less those of 3 * 2^22 are the integer. (round() is five instructions a vector on
-// AVX-512, not one.)
-constexpr float kIntegers = 12582912.f;
-
-Expr rounded_bits(const Expr &v) { return reinterpret<int32_t>(strict_float(v + kIntegers)); }
-
-// The integer of such bits, which are at least those of -zero_point, with the zero point.
-Expr stored_integer(const QuantizedConv2dOperands &op, const Expr &bits) {
-    return cast<uint32_t>(bits - (reinterpret<int32_t>(Expr(kIntegers)) - op.output_zero_point));
-}
-
-// A number within the activation's bounds as a stored byte. As integers such floats are in order,
-// and those out of range are below or above: the bounds may come after, as integers, which more of
-// a core's units compare than floats; and narrowing saturates where the upper one is the type's.
-// Strict down to the product: every schedule and device makes the same bytes.
-Expr requantized(const QuantizedConv2dOperands &op, const Expr &value) {
-    const Expr integer = stored_integer(op, max(rounded_bits(value), rounded_bits(op.low)));
-    const Expr most = select(quantized_conv2d_bounded_by_type(op), cast<uint32_t>(255),
-                             stored_integer(op, rounded_bits(op.high)));
-    return cast<uint8_t>(min(integer, most)) ^ cast<uint8_t>(op.output_flip);
-}
-
-// What follows the sum.
-void finish(const QuantizedConv2dOperands &op, QuantizedConv2dEnds &stages,
-            ZeroPoints zero_points = ZeroPoints::in_sums) {
-    Expr sum = stages.sum(k, g, x, y, n);
-    const Expr rows = summed_rows(op, op.weight_zero_point, zero_points);
-    stages.window_r = RDom(0, op.channels, 0, op.kernel_w, 0, rows, "window_r");
-    const RDom &d = stages.window_r;
-    stages.window_sum = Func("window_sum");
-    stages.window_sum(g, x, y, n) = 0;
-    if (op.integer() && zero_points != ZeroPoints::in_factors) {
-        stages.window_sum(g, x, y, n) +=
-            cast<int32_t>(stages.padded(d.x, g, input_x(op, d.y), input_y(op, d.z), n));
-        const Expr moved = op.weight_zero_point * stages.window_sum(g, x, y, n);
-        sum -= corrected(op.weight_zero_point, moved, zero_points);
-    }
-    const Expr value = cast<float>(sum) * stages.multiplier(k, g) + stages.offset(k, g);
-    stages.activated = Func("activated");
-    stages.output = Func("result");
-    const Expr result = linear_activation(value, op.slope, op.low, op.high);
-    if (op.output_type == UInt(8)) {
-        stages.activated(k, g, x, y, n) = requantized(op, leaky(value, op.slope));
-    } else if (op.integer()) {
-        stages.activated(k, g, x, y, n) =
-            select(op.integer_output, reinterpret<float>(sum), result);
-    } else {
-        stages.activated(k, g, x, y, n) = result;
-    }
-    stages.output(k, g, x, y, n) = stages.activated(k, g, x, y, n);
 }
 
 void pack(const QuantizedConv2dOperands &op, QuantizedConv2d &stages, int lanes) {
@@ -192,14 +69,6 @@ void pack(const QuantizedConv2dOperands &op, QuantizedConv2d &stages, int lanes)
     stages.packed(stages.byte, panel, s, r, ko, g) = extract_bits<int8_t>(
         stages.words(stages.byte / 4, panel, s, r, ko, g), 8 * (stages.byte % 4));
 }
-
-}  // namespace
-
-Expr quantized_conv2d_bounded_by_type(const QuantizedConv2dOperands &op) {
-    return op.high + cast<float>(op.output_zero_point) == 255.f;
-}
-
-namespace {
 
 using Place = std::array<Expr, 3>;  // of a word: w, s, r
 

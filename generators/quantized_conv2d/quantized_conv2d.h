@@ -32,6 +32,11 @@ struct QuantizedConv2dOperands {
     Halide::Expr slope, low, high;  // of the activation, in units of output_scale
     Halide::Type output_type;       // u8 or f32
     bool pointwise = false;         // 1x1 filter, no padding
+    // As of Conv2dOperands: where columns is defined, the output's pixels are a line.
+    Divisor columns, rows;
+    Halide::Expr batch;
+    // Where defined, bytes of the input are s8, not u8, if it holds, and nothing is flipped.
+    Halide::Expr input_signed;
 
     bool integer() const { return input.type().is_uint(); }
 };
@@ -76,6 +81,16 @@ struct QuantizedConv2dSliced : QuantizedConv2dEnds {
 // in_blocks: as above, with slices of one word.
 QuantizedConv2dSliced quantized_conv2d_sliced(const QuantizedConv2dOperands &operands, int tile,
                                               bool in_blocks = false);
+
+// The same in slices of 64 channels, of integers: products of matrices, for the units that have
+// them (compiler/tensor_cores.h), as conv2d_products(). Factors are the stored bytes; the input's
+// are not flipped, but are of the type that they have. Channels and filters are in whole vectors of
+// 16 bytes.
+struct QuantizedConv2dProducts : QuantizedConv2dEnds {
+    Halide::Func tap, filter;
+    Halide::RDom r;  // of r.x = channel in slice, r.y = s, r.z = r, r.w (slice)
+};
+QuantizedConv2dProducts quantized_conv2d_products(const QuantizedConv2dOperands &operands);
 
 // The sum runs over vectors of neighbouring channels and is added up across the lanes at the end:
 // lanes(lane, k, g, x, y, n) is a sum over r[0] = i, r[1] (vector of channels), r[2] = s, r[3] = r;

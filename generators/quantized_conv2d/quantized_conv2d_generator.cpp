@@ -52,6 +52,7 @@ public:
     void configure() {
         set_types(input);  // u8 (and s8, flipped) or f32
         output.set_type(output_type());
+        add_line();
     }
 
     void generate() {
@@ -63,6 +64,12 @@ public:
         constrain_vector(bias_scale);
         begin_at_zero(bias, 3);
         constrain_image(output, fix_filters_per_group, fix_out_w);
+        if (products()) {
+            if (type.value() != UInt(8)) throw CompileError("products are of uint8");
+            constrain_vectors(input);
+            constrain_vectors(weight);
+            constrain_vectors(output);
+        }
         const QuantizedConv2dOperands op = operands();
         QuantizedConv2dContext context{sizes()};
         context.integer = op.integer();
@@ -71,6 +78,8 @@ public:
         context.word_bias = words_lie_together();
         context.dense_filters = filters_lie_together();
         context.unsigned_bytes = input_flip == 0 && output_flip == 0;
+        context.signed_input = input_flip > 0;  // which the simplifier knows to hold, or not
+        context.weight_moves = weight_zero_point != 0;
         namespace sc = hk::schedules;
         if (algorithm.value() == "packed")
             build(quantized_conv2d_packed(op, sc::quantized_packed_lanes(context)),
@@ -83,6 +92,8 @@ public:
         else if (algorithm.value() == "sliced")
             build(quantized_conv2d_sliced(op, sc::quantized_sliced_tile(context)),
                   sc::quantized_sliced_schedules, context);
+        else if (algorithm.value() == "products")
+            build(quantized_conv2d_products(op), sc::quantized_product_schedules, context);
         else if (algorithm.value() == "dot")
             build(quantized_conv2d_dot(op, sc::quantized_dot_lanes(context)),
                   sc::quantized_dot_schedules, context);
@@ -90,8 +101,8 @@ public:
             build(quantized_conv2d_depthwise(op, sc::quantized_depthwise_words(context)),
                   sc::quantized_depthwise_schedules, context);
         else
-            refuse_algorithm(
-                {"packed", "packed_blocks", "sliced", "sliced_blocks", "dot", "depthwise"});
+            refuse_algorithm({"packed", "packed_blocks", "sliced", "sliced_blocks", "products",
+                              "dot", "depthwise"});
     }
 
 private:
@@ -171,6 +182,7 @@ private:
         op.kernel_h = fixed_or(fix_kernel_h, weight.dim(dim_r).extent());
         set_window(op);
         op.pointwise = pointwise();
+        set_line(op, input.dim(order.image_dims()[4]).extent());
         op.input_flip = input_flip;
         op.input_scale = input_scale;
         op.input_zero_point = input_zero_point;

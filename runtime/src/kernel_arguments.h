@@ -46,7 +46,7 @@ bool takes_on_cuda(const KernelInfo &kernel, const char *argument);
 // throw KernelFailure, which names the kernel and the argument.
 class KernelArguments {
 public:
-    static constexpr size_t kMost = 32;
+    static constexpr size_t kMost = 40;
 
     KernelArguments(const char *operation, const KernelInfo &kernel);
     KernelArguments(const KernelArguments &) = delete;

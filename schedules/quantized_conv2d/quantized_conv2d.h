@@ -12,8 +12,10 @@ struct QuantizedConv2dContext : Conv2dSizes {
     // Of the arguments. plain: there is no slope, the weight's zero point is 0, the output no s32
     // and bounded from above by its type alone. no_bias: there is none; word_bias: its elements are
     // words next to each other; dense_filters: so are the filters, of one channel; unsigned_bytes:
-    // the input and the output are u8, not s8.
+    // the input and the output are u8, not s8; signed_input: the input is s8; weight_moves: the
+    // weight's zero point is other than 0.
     Halide::Expr plain = {}, no_bias = {}, word_bias = {}, dense_filters = {}, unsigned_bytes = {};
+    Halide::Expr signed_input = {}, weight_moves = {};
 };
 
 template<typename Stages>
@@ -50,6 +52,8 @@ void quantized_staged(generators::QuantizedConv2dSliced &stages,
                       const QuantizedConv2dContext &context);
 void quantized_unstaged(generators::QuantizedConv2dSliced &stages,
                         const QuantizedConv2dContext &context);
+void quantized_matrices(generators::QuantizedConv2dProducts &stages,
+                        const QuantizedConv2dContext &context);
 void quantized_thread_per_group(generators::QuantizedConv2dSliced &stages,
                                 const QuantizedConv2dContext &context);
 }  // namespace gpu
@@ -61,6 +65,8 @@ inline const QuantizedConv2dTable<generators::QuantizedConv2dSliced> quantized_s
     {"staged", gpu::quantized_staged},
     {"unstaged", gpu::quantized_unstaged},
     {"thread_per_group", gpu::quantized_thread_per_group}};
+inline const QuantizedConv2dTable<generators::QuantizedConv2dProducts> quantized_product_schedules =
+    {{"matrices", gpu::quantized_matrices}};
 inline const QuantizedConv2dTable<generators::QuantizedConv2dDot> quantized_dot_schedules = {
     {"dot", cpu::quantized_dot}};
 inline const QuantizedConv2dTable<generators::QuantizedConv2dDepthwise>

@@ -26,6 +26,15 @@ TEST(AsyncCopies, StepsWaitForTheirSliceAndBeginALaterOne) {
     }
 }
 
+// The unit fills with zeros alone.
+TEST(AsyncCopies, WhatIsNoZeroOutsideIsStored) {
+    const std::string ptx =
+        Product{.type = Int(8), .stages = 3, .of_rows = UInt(8), .filled = true}.ptx();
+    EXPECT_EQ(count(ptx, "cp.async.cg.shared.global"), 6 * 3);
+    EXPECT_EQ(count(ptx, "st.shared.v4"), 2 * 3) << "of rows alone";
+    EXPECT_EQ(count(ptx, "ld.global.nc.v4"), 0) << "words pass a register";
+}
+
 TEST(AsyncCopies, OneStageIsNone) { EXPECT_EQ(count(Product{}.ptx(), "cp.async"), 0); }
 
 TEST(AsyncCopies, RefusesWhatIsNoLoopOfProducts) {

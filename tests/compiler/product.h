@@ -28,10 +28,14 @@ struct Product {
     Type result = Float(32);
     bool squared = false;  // sums of what is no product of two factors
     int stages = 1;        // of the copies
+    Type of_rows = type;   // as many bits
+    bool filled = false;   // rows past the image are an argument's
 
     std::string ptx() const {
         const Target target("x86-64-linux-no_runtime-cuda-cuda_capability_80");
-        ImageParam in(type, 2, "in"), filter(type, 2, "filter_in");
+        ImageParam in(of_rows, 2, "in"), filter(type, 2, "filter_in");
+        Param<uint8_t> outside("outside");
+        const Type wide = type.is_float() ? Float(32) : Int(32);
         Func columns("columns"), rows("rows"), sum("sum"), out("out");
         Var k("k"), x("x"), c("c"), kt("kt"), ki("ki"), kj("kj"), xi("xi"), px("px"),
             block("block"), t0("t0"), t1("t1"), lane("lane");
@@ -45,16 +49,20 @@ struct Product {
         const int slice = 64 / type.bytes(), whole = across ? 8 : 16 / type.bytes();
         RDom r(0, slice, 0, in.dim(across ? 1 : 0).extent() / slice, "r");
         columns(c, k) = across ? filter(k, c) : filter(c, k);
-        rows(c, x) = across ? in(x, c) : in(c, x);
+        const Expr last = in.dim(1).extent() - 1;
+        const Expr pixel = filled ? clamp(x, 0, last) : Expr(x);
+        const Expr row = across ? in(pixel, c) : in(c, pixel);
+        rows(c, x) = filled ? select(x <= last, row, cast(of_rows, outside)) : row;
         const Expr channel = r.y * slice + r.x;
-        const Expr a = cast<float>(columns(channel, k)), b = cast<float>(rows(channel, x));
+        const Expr a = cast(wide, columns(channel, k)), b = cast(wide, rows(channel, x));
         sum(k, x) += squared ? a * a : a * b;
         out(k, x) = cast(result, sum(k, x));
 
         for (OutputImageParam buffer : {OutputImageParam(in), OutputImageParam(filter)}) {
             buffer.set_host_alignment(16);
             buffer.dim(0).set_min(0);
-            buffer.dim(1).set_min(0).set_stride(buffer.dim(1).stride() / 8 * 8);
+            const int vectors = 16;
+            buffer.dim(1).set_min(0).set_stride(buffer.dim(1).stride() / vectors * vectors);
         }
         out.output_buffer().dim(0).set_bounds(0, 32);
         auto pixels = out.output_buffer().dim(1);  // whole tiles
@@ -94,7 +102,9 @@ struct Product {
         }
         Pipeline pipeline(out);
         hk::compiler::add_lowering_passes(pipeline, target);
-        const Module module = pipeline.compile_to_module({in, filter}, "product", target);
+        std::vector<Argument> arguments = {in, filter};
+        if (filled) arguments.push_back(outside);
+        const Module module = pipeline.compile_to_module(arguments, "product", target);
         const Buffer<> code = module.get_device_code_buffer();
         return hk::compiler::make_instructions(static_cast<const char *>(code.data()));
     }

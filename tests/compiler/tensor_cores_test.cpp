@@ -44,6 +44,18 @@ TEST(TensorCores, FloatsAreCutOffToTF32) {
     }
 }
 
+TEST(TensorCores, BytesAreSummedInIntegers) {
+    for (const Type rows : {UInt(8), Int(8)}) {
+        const std::string ptx = Product{.type = Int(8), .of_rows = rows}.ptx();
+        // Of 32 terms each.
+        EXPECT_EQ(count(ptx, "mma.sync.aligned.m16n8k32.row.col.s32"), 8);
+        EXPECT_EQ(count(ptx, rows == UInt(8) ? ".s32.u8.s8.s32" : ".s32.s8.s8.s32"), 8);
+        EXPECT_EQ(count(ptx, "ldmatrix.sync.aligned.m8n8.x4.shared.b16"), 6);
+        EXPECT_EQ(count(ptx, "dp4a"), 0);
+        EXPECT_EQ(count(ptx, "hk_"), 0) << "calls are left";
+    }
+}
+
 TEST(TensorCores, ResultsAreRoundedByAnInstruction) {
     const std::string ptx = Product{.type = BFloat(16), .result = BFloat(16)}.ptx();
     EXPECT_EQ(count(ptx, "cvt.rn.bf16x2.f32"), 1);
@@ -76,6 +88,9 @@ TEST(TensorCores, OtherLoopsStayWhatTheyAre) {
 
 TEST(TensorCores, RefusesWhatIsNoProductOfMatrices) {
     expect_part(refusal({.type = UInt(16)}), "no sum in a register of products");
+    expect_part(refusal({.type = UInt(8)}), "no sum in a register of products");
+    expect_part(refusal({.type = UInt(8), .of_rows = Int(8)}), "columns are u8");
+    expect_part(refusal({.type = Int(8), .across = true}), "no elements of 16 bits");
     expect_part(refusal({.terms = 16}), "it has other than 32 terms");
     expect_part(refusal({.lanes_x = 8, .lanes_y = 4}), "threads are other than 4 in x");
     expect_part(refusal({.vector = 4}), "by other than vectors of 16 bytes");

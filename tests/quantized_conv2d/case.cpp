@@ -158,7 +158,7 @@ std::optional<QuantizedConv2dCase> random_case(uint64_t seed, const Conv2dReques
     draw_scales(random, c);
     draw_bias(random, c);
     draw_activation(random, c);
-    draw_placements(random, c);
+    draw_placements(random, c, request.where);
     return c;
 }
 

@@ -50,7 +50,7 @@ bool is_poison(const Tensor &tensor, int64_t place) {
 
 Placed::Placed(const Shape &shape, DataType type, Placement placement, Random &random)
     : shape_(shape), permuted_(placement == Placement::permuted) {
-    original_ = Tensor(draw_cuts(placement, random), type);
+    original_ = Tensor(draw_cuts(placement, random, size_of(type) == 1 ? 16 : 8), type);
     poison(original_);
 }
 
@@ -77,7 +77,7 @@ void Placed::move_to(Device device) {
     tensor_ = view_of(base_);
 }
 
-Shape Placed::draw_cuts(Placement placement, Random &random) {
+Shape Placed::draw_cuts(Placement placement, Random &random, int64_t vector) {
     const size_t rank = shape_.size();
     const bool aligned = placement == Placement::aligned;
     if (placement == Placement::packed || aligned || rank == 0) {
@@ -93,8 +93,8 @@ Shape Placed::draw_cuts(Placement placement, Random &random) {
     if (placement == Placement::spaced) {
         Shape base = shape_;
         cuts_.assign(rank, {0, 1});
-        cuts_.back().start = 8 * uniform(random, 1, 2);
-        base.back() += cuts_.back().start + 8 * uniform(random, 1, 3);
+        cuts_.back().start = vector * uniform(random, 1, 2);
+        base.back() += cuts_.back().start + vector * uniform(random, 1, 3);
         return base;
     }
     const bool vectors = placement == Placement::vectors;
@@ -107,7 +107,7 @@ Shape Placed::draw_cuts(Placement placement, Random &random) {
     const int64_t most = std::max<int64_t>(16 * elements(), 1 << 18);
     for (size_t d = 0; d < rank; d++) {
         const bool innermost = d + 1 == rank && rank > 1 && !permuted_;
-        const int64_t unit = innermost && vectors ? 8 : 1;
+        const int64_t unit = innermost && vectors ? vector : 1;
         int64_t start = unit * uniform(random, 1, 4);
         int64_t step = steps && !innermost ? uniform(random, 1, 3) : 1;
         base[d] = start + shape_[d] * step + unit * uniform(random, 1, 3);

@@ -20,8 +20,8 @@ enum class Placement {
     permuted,  // of a tensor whose dimensions stand in the opposite order, with margins and steps
     flipped,   // as reversed, but the innermost of several dimensions from its start
     aligned,   // as packed, and on a GPU it begins at a multiple of 64 elements
-    spaced,    // the same, elements of the innermost dimension apart from the next by multiples of 8
-    vectors,   // as steps, but the innermost dimension begins and ends at multiples of 8
+    spaced,   // the same, elements of the innermost dimension apart from the next by multiples of 8
+    vectors,  // as steps, but the innermost dimension begins and ends at multiples of 8
 };
 
 const char *name_of(Placement placement);  // "packed", "margins", …
@@ -51,7 +51,8 @@ private:
     };
 
     Placed(const Shape &shape, DataType type, Placement placement, Random &random);
-    Shape draw_cuts(Placement placement, Random &random);  // returns the base's shape
+    // Returns the base's shape. `vector`: elements in 16 bytes, or more.
+    Shape draw_cuts(Placement placement, Random &random, int64_t vector);
     void move_to(Device device);
     Tensor view_of(const Tensor &base) const;
 

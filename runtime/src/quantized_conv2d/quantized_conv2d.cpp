@@ -1,5 +1,8 @@
 #include "hk/quantized_conv2d.h"
 
+#include <optional>
+
+#include "convolution/line.h"
 #include "hk/error.h"
 #include "kernel_call.h"
 #include "quantized_conv2d/check.h"
@@ -15,14 +18,16 @@ namespace {
 
 constexpr const char *kOperation = "quantized_conv2d";
 
-void call(const KernelInfo &kernel, const QuantizedConv2dOperands &operands,
+void call(const KernelInfo &kernel, QuantizedConv2dOperands &operands,
           const QuantizedConv2dNumbers &numbers, CallContext &context, bool own_queue) {
     using Use = KernelBuffer::Use;
     const auto role = [&](const char *operand, Use use) {
         return KernelBuffer::Role{kOperation, operand, use, own_queue};
     };
     const auto optional = [](bool present) { return present ? Use::read : Use::absent; };
-    const Conv2dOperands &conv = operands.conv;
+    Conv2dOperands &conv = operands.conv;
+    std::optional<Line> line;
+    if (takes_line(kernel)) line = Line::join({&conv.output});
     KernelBuffer input(conv.input, role("input", Use::read));
     KernelBuffer weight(conv.weight, role("weight", Use::read));
     KernelBuffer scale(operands.scale, role("weight scale", optional(operands.has_scale)));
@@ -30,15 +35,18 @@ void call(const KernelInfo &kernel, const QuantizedConv2dOperands &operands,
     KernelBuffer bias_scale(operands.bias_scale,
                             role("bias scale", optional(operands.has_bias_scale)));
     KernelBuffer output(conv.output, role("output", Use::write));
-    call_kernel(context, KernelArguments(kOperation, kernel)
-                             .add({{"input", input},
-                                   {"weight", weight},
-                                   {"scale", scale},
-                                   {"bias", bias},
-                                   {"bias_scale", bias_scale}})
-                             .add(Conv2dNumbers(conv.problem.options).named())
-                             .add(numbers.named())
-                             .add({{"output", output}}));
+    KernelArguments arguments(kOperation, kernel);
+    arguments
+        .add({{"input", input},
+              {"weight", weight},
+              {"scale", scale},
+              {"bias", bias},
+              {"bias_scale", bias_scale}})
+        .add(Conv2dNumbers(conv.problem.options).named())
+        .add(numbers.named())
+        .add({{"output", output}});
+    if (line) arguments.add(line->named());
+    call_kernel(context, arguments);
     output.finish();
 }
 
@@ -55,7 +63,7 @@ void run(const KernelInfo *row, const QuantizedConv2dTensors &tensors, const Con
                            {"output", tensors.output.values}};
     OperationCall context(kOperation, device, all, stream);
     const bool own_queue = on_own_queue(stream);
-    const QuantizedConv2dOperands operands = quantized_conv2d_operands(problem, tensors, own_queue);
+    QuantizedConv2dOperands operands = quantized_conv2d_operands(problem, tensors, own_queue);
     problem.conv = operands.conv.problem;
 
     const KernelInfo &kernel = selections<quantized_conv2d_kernels>(kOperation)

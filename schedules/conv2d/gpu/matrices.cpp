@@ -1,3 +1,5 @@
+#include "schedules/conv2d/gpu/matrices.h"
+
 #include "schedules/conv2d/gpu/staged.h"
 
 using namespace Halide;
@@ -6,36 +8,6 @@ using namespace hk::generators;
 namespace hk::schedules::gpu {
 
 namespace {
-
-// A warp's threads are 4 by 8, as the fragments of a product have them: neighbours of 8 output
-// channels each, and of a pixel.
-constexpr int kLanesK = 4, kLanesX = 8, kOfLane = kProductFilters, kOfWarp = kLanesK * kOfLane;
-
-struct MatrixTiles {
-    int tile_k = 128, tile_x = 64;
-    int warps_k = 4, warps_x = 1, stages = 4;
-
-    int warps() const { return warps_k * warps_x; }
-    std::vector<int> threads() const { return {kLanesK, kLanesX, warps()}; }
-};
-
-MatrixTiles matrix_tiles(const Conv2dContext &context) {
-    MatrixTiles t;
-    Knobs knobs(context.knobs);
-    knobs.take("tile_k", t.tile_k, powers(32, 256));
-    knobs.take("tile_x", t.tile_x, powers(16, 256));
-    knobs.take("warps_k", t.warps_k, powers(1, 8));
-    knobs.take("warps_x", t.warps_x, powers(1, 8));
-    knobs.take("stages", t.stages, steps(1, 8));
-    knobs.end();
-    const int sums = t.tile_k * t.tile_x / (32 * t.warps());
-    knobs.require(t.tile_k % (kOfWarp * t.warps_k) == 0, "warps_k divides tile_k / 32");
-    knobs.require(t.tile_x % (2 * kLanesX * t.warps_x) == 0, "warps_x divides tile_x / 16");
-    knobs.estimate("threads of a block", 32 * t.warps(), 1024);
-    knobs.estimate("registers of a thread", sums + sums / 2 + 32, 255);
-    knobs.estimate("bytes of shared memory", 64 * t.stages * (t.tile_k + t.tile_x), 96 * 1024);
-    return t;
-}
 
 // The loops of a block, for its output and its sums alike. `pixel`: what counts the pixels.
 struct MatrixLoops {
@@ -50,10 +22,10 @@ struct MatrixLoops {
     Var ki{"ki"}, kt{"kt"}, kg{"kg"}, kw{"kw"};
 
     void divide(Stage stage, const MatrixTiles &t, const Var &k8) const {
-        stage.split(k8, kg, kt, kLanesK)
-            .split(kg, kw, kg, t.tile_k / (kOfWarp * t.warps_k))
-            .split(pixel, xi, px, kLanesX)
-            .split(xi, xw, xi, t.tile_x / (kLanesX * t.warps_x));
+        stage.split(k8, kg, kt, kMatrixLanesK)
+            .split(kg, kw, kg, t.tile_k / (kMatrixWarp * t.warps_k))
+            .split(pixel, xi, px, kMatrixLanesX)
+            .split(xi, xw, xi, t.tile_x / (kMatrixLanesX * t.warps_x));
     }
     void run(Stage stage) const {
         stage.fuse(kw, xw, warp).gpu_threads(kt, px, warp).never_partition_all();
@@ -77,7 +49,7 @@ void sum_products(Conv2dSliced &stages, const MatrixTiles &t, const LoopLevel &b
     for (const bool updates : {false, true}) {
         Stage stage = updates ? sum.update() : Stage(sum);
         const Var k8("k8");
-        stage.split(k, k8, l.ki, kOfLane);
+        stage.split(k, k8, l.ki, kProductFilters);
         l.divide(stage, t, k8);
         std::vector<VarOrRVar> loops = {l.ki, l.kg, l.xi, l.kt, l.px, l.kw, l.xw, g, y, n};
         if (updates) {
@@ -135,7 +107,7 @@ void finish_parts(Conv2dSliced &stages) {
     constexpr auto guard = TailStrategy::GuardWithIf;
     const Var k8("k8"), ki("ki"), ko("ko"), kt("kt"), xo("xo"), xt("xt"), yo("yo"), go("go"),
         block("block");
-    stages.output.split(k, k8, ki, kOfLane, TailStrategy::RoundUp)
+    stages.output.split(k, k8, ki, kProductFilters, TailStrategy::RoundUp)
         .split(k8, ko, kt, threads_k, guard)
         .split(x, xo, xt, threads_x, guard)
         .split(y, yo, y, 1)
@@ -151,7 +123,7 @@ void finish_parts(Conv2dSliced &stages) {
         .never_partition_all();
     stages.joined.compute_at(stages.output, kt)
         .store_in(MemoryType::Register)
-        .bound_extent(k, kOfLane)
+        .bound_extent(k, kProductFilters)
         .vectorize(k);
     stages.joined.update().reorder(k, stages.of).vectorize(k).never_partition_all();
 }
@@ -167,20 +139,25 @@ void bound_parts(Conv2dSliced &stages) {
 
 }  // namespace
 
-// A warp computes 32 output channels, or a multiple, at pairs of 8 pixels, by products of matrices,
-// which compiler/tensor_cores.h makes of the loop `product`. Slices of 64 bytes of a tap's channels
-// pass through shared memory, `stages` of them on their way or there (compiler/async_copies.h), of
-// a filter, and a pixel. Of 128 filters by 64 pixels, a warp 32 by 64, that is 32 products to 12
-// loads of four matrices, and 64 * 4 * (128 + 64) = 49152 bytes.
-//
-// Pixels of all images are one line, so that tiles are full whatever an image's size is: what a
-// pixel costs is its place, once a step. What follows the sum is unrolled but for the smooth
-// activations, of which each is hundreds of instructions, in a kernel of their own.
-//
-// Where an output's pixels are at places of their own, the line is the update's. Where tiles are
-// few and sums long, blocks have a part of a tile's sum each, and a second kernel adds those up.
-void matrices(Conv2dSliced &stages, const Conv2dContext &context) {
-    const MatrixTiles t = matrix_tiles(context);
+MatrixTiles matrix_tiles(const Context &context) {
+    MatrixTiles t;
+    Knobs knobs(context.knobs);
+    knobs.take("tile_k", t.tile_k, powers(32, 256));
+    knobs.take("tile_x", t.tile_x, powers(16, 256));
+    knobs.take("warps_k", t.warps_k, powers(1, 8));
+    knobs.take("warps_x", t.warps_x, powers(1, 8));
+    knobs.take("stages", t.stages, steps(1, 8));
+    knobs.end();
+    const int sums = t.tile_k * t.tile_x / (32 * t.warps());
+    knobs.require(t.tile_k % (kMatrixWarp * t.warps_k) == 0, "warps_k divides tile_k / 32");
+    knobs.require(t.tile_x % (2 * kMatrixLanesX * t.warps_x) == 0, "warps_x divides tile_x / 16");
+    knobs.estimate("threads of a block", 32 * t.warps(), 1024);
+    knobs.estimate("registers of a thread", sums + sums / 2 + 32, 255);
+    knobs.estimate("bytes of shared memory", 64 * t.stages * (t.tile_k + t.tile_x), 96 * 1024);
+    return t;
+}
+
+Stage tile_matrices(Conv2dSliced &stages, const MatrixTiles &t, LoopLevel &at) {
     const bool apart = stages.pixels.defined(), in_parts = stages.partial.defined();
     const MatrixLoops l(apart ? VarOrRVar(stages.pixels.x) : VarOrRVar(x));
     constexpr auto guard = TailStrategy::GuardWithIf;
@@ -192,8 +169,8 @@ void matrices(Conv2dSliced &stages, const Conv2dContext &context) {
     if (apart) result.gpu_single_thread();
     Stage out = apart ? result.update() : Stage(result);
     if (apart) promise_distinct(out);
-    out.split(k, k8, l.ki, kOfLane, TailStrategy::RoundUp)
-        .split(k8, ko, k8, t.tile_k / kOfLane, guard)
+    out.split(k, k8, l.ki, kProductFilters, TailStrategy::RoundUp)
+        .split(k8, ko, k8, t.tile_k / kProductFilters, guard)
         .split(l.pixel, xo, l.pixel, t.tile_x, guard);
     if (!apart && !in_parts) out.split(y, yo, y, 1);
     out.split(g, go, g, 1);
@@ -211,11 +188,23 @@ void matrices(Conv2dSliced &stages, const Conv2dContext &context) {
     }
     out.fuse(ko, block, block).gpu_blocks(block).vectorize(l.ki);
     l.run(out);
-    (in_parts ? out : out.specialize(!context.smooth)).unroll(l.kg).unroll(l.xi);
-
-    const LoopLevel at(result, block);
+    at = LoopLevel(result, block);
     sum_products(stages, t, at);
     stage_factors(stages, t);
+    return out;
+}
+
+void unroll_matrices(Stage out, const Conv2dSliced &stages) {
+    const MatrixLoops l(stages.pixels.defined() ? VarOrRVar(stages.pixels.x) : VarOrRVar(x));
+    out.unroll(l.kg).unroll(l.xi);
+}
+
+void matrices(Conv2dSliced &stages, const Conv2dContext &context) {
+    const MatrixTiles t = matrix_tiles(context);
+    const bool in_parts = stages.partial.defined();
+    LoopLevel at;
+    Stage out = tile_matrices(stages, t, at);
+    unroll_matrices(in_parts ? out : out.specialize(!context.smooth), stages);
     if (stages.transposed.defined()) transpose(stages.transposed, context);
     if (in_parts)
         finish_parts(stages);

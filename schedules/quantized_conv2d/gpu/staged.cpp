@@ -1,6 +1,7 @@
 #include "schedules/quantized_conv2d/quantized_conv2d.h"
 
 #include "schedules/gpu_block.h"
+#include "schedules/quantized_conv2d/gpu/correct.h"
 
 using namespace Halide;
 using namespace hk::generators;
@@ -51,32 +52,6 @@ Tiles unstaged_tiles(const QuantizedConv2dContext &context) {
     tiles.take(knobs, false);
     knobs.end();
     return tiles;
-}
-
-// The sums that zero points ask for, of no terms where the zero point is 0: a kernel each.
-void correct(QuantizedConv2dEnds &stages, const QuantizedConv2dContext &context) {
-    if (!context.integer) return;
-    for (Func sum : {stages.filter_sum, stages.window_sum}) {
-        Func stored = sum.in();
-        const Var block("block"), thread("thread");
-        std::vector<VarOrRVar> ones;
-        Var all;
-        for (const Var &dim : sum.args()) {
-            const Var outer;
-            stored.split(dim, outer, dim, 1);  // else Halide takes the whole of it for one
-            if (ones.empty())
-                all = outer;
-            else
-                stored.fuse(all, outer, all);
-            ones.push_back(dim);
-        }
-        ones.push_back(all);
-        stored.reorder(ones);
-        stored.compute_root().gpu_tile(all, block, thread, 64, guard).never_partition_all();
-        sum.compute_at(stored, thread).store_in(MemoryType::Register);
-        for (const Var &dim : sum.args()) sum.bound_extent(dim, 1);
-        sum.update().never_partition_all();
-    }
 }
 
 // The filter's and the input's part of a step of the sum, copied so that neighbouring threads
@@ -171,9 +146,9 @@ void quantized_staged(QuantizedConv2dSliced &stages, const QuantizedConv2dContex
     correct(stages, context);
 }
 
-// The last rung: no shared memory and 128 threads, so that it fits every device; bytes are multiplied one
-// by one, their zero points taken off first. Lost: holding what follows the sum too: 8 registers
-// more.
+// The last rung: no shared memory and 128 threads, so that it fits every device; bytes are
+// multiplied one by one, their zero points taken off first. Lost: holding what follows the sum too:
+// 8 registers more.
 void quantized_unstaged(QuantizedConv2dSliced &stages, const QuantizedConv2dContext &context) {
     const Block block(unstaged_tiles(context), context.nhwc);
     if (stages.blocked.running.defined()) {
@@ -197,8 +172,7 @@ void quantized_thread_per_group(QuantizedConv2dSliced &stages,
     const RDom &d = stages.r;
     GroupTiles tiles = context.nhwc ? GroupTiles{32, 8, 4, 4, 1} : GroupTiles{8, 8, 8, 1, 2};
     tiles.take(Knobs(context.knobs));
-    compute_groups(stages.output, stages.sum, context.nhwc, tiles,
-                   {d[0], d[1], d[4], d[2], d[3]});
+    compute_groups(stages.output, stages.sum, context.nhwc, tiles, {d[0], d[1], d[4], d[2], d[3]});
     stages.sum.update().unroll(d[0]);
 }
 

@@ -1,0 +1,28 @@
+#pragma once
+// The place of a pixel in its image, of pixels of all images that are a line.
+
+#include "generators/image_layout.h"
+#include "generators/quotient.h"
+
+namespace hk::generators {
+
+struct Pixel {
+    Halide::Expr x, y, n;
+};
+
+// `Operands` has the images' size, columns and rows, and how many there are, batch.
+template<typename Operands>
+Pixel pixel_of_line(const Operands &op, const Halide::Expr &pixel) {
+    const Halide::Expr row = quotient(pixel, op.columns), image = quotient(row, op.rows);
+    return {pixel - row * op.columns.value, row - image * op.rows.value,
+            Halide::unsafe_promise_clamped(image, 0, op.batch - 1)};
+}
+
+// The output's, x of the line where there is one. Past its end it is the last one.
+template<typename Operands>
+Pixel pixel_at(const Operands &op) {
+    if (!op.columns.value.defined()) return {x, y, n};
+    return pixel_of_line(op, clamp(x, 0, op.columns.value * op.rows.value * op.batch - 1));
+}
+
+}  // namespace hk::generators

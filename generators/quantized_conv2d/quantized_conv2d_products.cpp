@@ -1,0 +1,56 @@
+#include "generators/quantized_conv2d/ends.h"
+#include "generators/vectors.h"
+
+using namespace Halide;
+
+namespace hk::generators {
+
+namespace {
+
+// Past the last channel the filter is zero, so that what the input is there does not matter:
+// outside the image it is the zero point, which 1x1 filters, that have no outside, need not fill
+// in.
+Func padded_bytes(const QuantizedConv2dOperands &op, int vector) {
+    Expr inside = c / vector * vector < op.channels;
+    if (!op.pointwise) inside = inside && within(x, op.width) && within(y, op.height);
+    const Expr outside = op.pointwise ? cast<uint8_t>(0) : cast<uint8_t>(op.input_zero_point);
+    Func padded("padded");
+    padded(c, g, x, y, n) =
+        select(inside,
+               op.input(in_last_vector(c, op.channels, vector), g, clamp(x, 0, op.width - 1),
+                        clamp(y, 0, op.height - 1), n),
+               outside);
+    return padded;
+}
+
+}  // namespace
+
+QuantizedConv2dProducts quantized_conv2d_products(const QuantizedConv2dOperands &operands) {
+    QuantizedConv2dOperands op = operands;
+    op.input_signed = op.input_flip > 0;
+    op.input_zero_point = op.input_zero_point - op.input_flip;
+    const auto [tile, vector] = ProductSlice(Int(8));
+    QuantizedConv2dProducts stages;
+    begin(op, stages, ZeroPoints::in_sums_without_terms);
+    stages.padded = padded_bytes(op, vector);
+    stages.filter = Func("filter");
+    stages.filter(c, s, r, k, g) =
+        select(c / vector * vector < op.channels,
+               op.weight(in_last_vector(c, op.channels, vector), s, r, min(k, op.filters - 1), g),
+               cast<int8_t>(0));
+    stages.tap = Func("tap");
+    const Pixel pixel = pixel_at(op);
+    stages.tap(c, s, r, g, x, y, n) =
+        stages.padded(c, g, input_x(op, s, pixel.x), input_y(op, r, pixel.y), pixel.n);
+    stages.r =
+        RDom(0, tile, 0, op.kernel_w, 0, op.kernel_h, 0, (op.channels + tile - 1) / tile, "r");
+    const RDom &d = stages.r;
+    const Expr channel = d.w * tile + d.x;
+    stages.sum(k, g, x, y, n) = stages.start(k, g);
+    stages.sum(k, g, x, y, n) += cast<int32_t>(stages.filter(channel, d.y, d.z, k, g)) *
+                                 number(op, stages.tap(channel, d.y, d.z, g, x, y, n));
+    finish(op, stages, ZeroPoints::in_sums, pixel);
+    return stages;
+}
+
+}  // namespace hk::generators

@@ -1,0 +1,44 @@
+#pragma once
+// Convolutions by products of matrices, which compiler/tensor_cores.h makes of a loop `product`.
+//
+// A warp computes 32 output channels, or a multiple, at pairs of 8 pixels. Slices of 64 bytes of a
+// tap's channels pass through shared memory, `stages` of them on their way or there
+// (compiler/async_copies.h), of a filter, and a pixel. Of 128 filters by 64 pixels, a warp 32 by
+// 64, that is 32 products to 12 loads of four matrices, and 64 * 4 * (128 + 64) = 49152 bytes.
+//
+// Pixels of all images are one line, so that tiles are full whatever an image's size is: what a
+// pixel costs is its place, once a step. What follows the sum is unrolled but for the smooth
+// activations, of which each is hundreds of instructions, in a kernel of their own.
+//
+// Where an output's pixels are at places of their own, the line is the update's. Where tiles are
+// few and sums long, blocks have a part of a tile's sum each, and a second kernel adds those up.
+
+#include "generators/conv2d/conv2d.h"
+#include "schedules/schedule.h"
+
+namespace hk::schedules::gpu {
+
+// A warp's threads are 4 by 8, as the fragments of a product have them: neighbours of 8 output
+// channels each, and of a pixel.
+constexpr int kMatrixLanesK = 4, kMatrixLanesX = 8,
+              kMatrixWarp = kMatrixLanesK * generators::kProductFilters;
+
+struct MatrixTiles {
+    int tile_k = 128, tile_x = 64;
+    int warps_k = 4, warps_x = 1, stages = 4;
+
+    int warps() const { return warps_k * warps_x; }
+    std::vector<int> threads() const { return {kMatrixLanesK, kMatrixLanesX, warps()}; }
+};
+
+// As the schedule's knobs have them.
+MatrixTiles matrix_tiles(const Context &context);
+
+// Blocks of the output, or of its parts, and all that they make and stage, but for what follows the
+// sum: the output's stage, and the level of the blocks, `at`.
+Halide::Stage tile_matrices(generators::Conv2dSliced &stages, const MatrixTiles &tiles,
+                            Halide::LoopLevel &at);
+// Unrolls a thread's loops of the output's stage, or of a specialisation of it.
+void unroll_matrices(Halide::Stage out, const generators::Conv2dSliced &stages);
+
+}  // namespace hk::schedules::gpu
