@@ -109,12 +109,13 @@ struct Operands {
         for (std::string &argument : of) {
             if (argument[0] == '%') continue;
             const std::string name = "%number" + std::to_string(numbers++);
-            before += "\tmov.b32 \t" + name + ", " + argument + ";\n";
+            before += " mov.b32 \t" + name + ", " + argument + ";";
             argument = name;
         }
         if (numbers == 0) return;
-        before = "\t{\n\t.reg .b32 \t%number<" + std::to_string(numbers) + ">;\n" + before;
-        after = "\n\t}";
+        // On one line: Halide's page takes one that begins with a brace for a function's end.
+        before = "\t{ .reg .b32 \t%number<" + std::to_string(numbers) + ">;" + before;
+        after = " }";
     }
 };
 
@@ -222,9 +223,12 @@ private:
         lines_[load.line].clear();
         dropped_.insert(load.line);
         copied_.insert(words.begin(), words.end());
-        const Operands operands({call.arguments.front(), call.arguments.back()});
-        return operands.before + name + " \t[" + operands.of[0] + "], [" + load.address +
-               "], 16, " + operands.of[1] + ";" + operands.after;
+        std::vector<std::string> numbers = {call.arguments.front()};
+        if (const std::string &read = call.arguments.back(); read != "16") numbers.push_back(read);
+        const Operands operands(numbers);
+        const std::vector<std::string> &of = operands.of;
+        return operands.before + name + " \t[" + of[0] + "], [" + load.address + "], 16" +
+               (of.size() > 1 ? ", " + of[1] : "") + ";" + operands.after;
     }
 
     //	opcode 	to, of …;

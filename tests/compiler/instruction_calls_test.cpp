@@ -38,8 +38,8 @@ TEST(InstructionCalls, FourCallsAreOneInstruction) {
 
 TEST(InstructionCalls, NumbersGetRegisters) {
     const std::string ptx = make_instructions(calls({"128", "128", "128", "128"}));
-    expect_part(ptx, "mov.b32 \t%number0, 128;\n");
-    expect_part(ptx, "{%r10, %r11, %r12, %r13}, [%number0];\n");
+    expect_part(ptx, "\t{ .reg .b32 \t%number<1>; mov.b32 \t%number0, 128;");
+    expect_part(ptx, "{%r10, %r11, %r12, %r13}, [%number0]; }\n");
 }
 
 TEST(InstructionCalls, CallsThatAreNotOneInstructionAreRefused) {
