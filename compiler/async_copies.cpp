@@ -117,17 +117,17 @@ private:
         const auto &[load, condition, otherwise] = *from;
         if (!condition.defined() || is_const_zero(otherwise)) return copy(to, load, condition);
         // The unit fills with zeros alone. Others are stored, to be there when the stage is.
-        const Expr words = Ramp::make(simplify(to->base + place_ / 4), 1, 4);
         return IfThenElse::make(condition, copy(to, load, condition, true),
-                                Store::make(op->name, Broadcast::make(otherwise, 4), words,
-                                            op->param, const_true(4), ModulusRemainder(4, 0)));
+                                call("hk_st_shared", {address(to), otherwise}));
     }
+
+    Expr address(const Ramp *to) const { return cast<uint32_t>(to->base * 4 + place_); }
 
     // Of 16 bytes, or zeros where the condition, if there is one, does not hold.
     Stmt copy(const Ramp *to, const Load *load, const Expr &condition, bool holds = false) const {
         const std::string words = unique_name("copied");
         const Expr vector = Variable::make(load->type, words);
-        std::vector<Expr> arguments = {cast<uint32_t>(to->base * 4 + place_)};
+        std::vector<Expr> arguments = {address(to)};
         for (int i = 0; i < 4; i++) arguments.push_back(Shuffle::make_extract_element(vector, i));
         const Expr bytes = make_const(UInt(32), kBytes);
         arguments.push_back(

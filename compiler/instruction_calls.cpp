@@ -18,7 +18,7 @@ namespace hk::compiler {
 namespace {
 
 struct Function {
-    enum class Kind : uint8_t { product, matrices, copy, commit, wait, round };
+    enum class Kind : uint8_t { product, matrices, copy, commit, wait, store, round };
 
     const char *name;
     Kind kind;
@@ -43,6 +43,7 @@ constexpr Function kFunctions[] = {
      "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16"},
     {"hk_ldmatrix", Function::Kind::matrices, 1, "ldmatrix.sync.aligned.m8n8.x4.shared.b16"},
     {"hk_cvt_bf16x2", Function::Kind::round, 2, "cvt.rn.bf16x2.f32"},
+    {"hk_st_shared", Function::Kind::store, 2, "st.shared.v4.b32"},
     {"hk_cp_async_copy", Function::Kind::copy, 6, "cp.async.cg.shared.global"},
     {"hk_cp_async_commit", Function::Kind::commit, 0, "cp.async.commit_group"},
     {"hk_cp_async_wait", Function::Kind::wait, 0, "cp.async.wait_group"},
@@ -190,6 +191,9 @@ private:
         for (const Call &one : calls_) to.push_back(one.result);
         const Operands operands(call.arguments);
         const std::vector<std::string> &of = operands.of;
+        if (call.function->kind == Kind::store)
+            return operands.before + name + " \t[" + of[0] + "], " +
+                   vector_of({of[1], of[1], of[1], of[1]}, 0, 4) + ";" + operands.after;
         if (call.function->kind == Kind::round)
             return operands.before + name + " \t" + to[0] + ", " + of[0] + ", " + of[1] + ";" +
                    operands.after;

@@ -11,6 +11,7 @@ term(dot_u8  filters_per_group%4=0 channels_per_group%64=0 depth_per_pixel>=16)
 term(dot_f32 filters_per_group%4=0 channels_per_group%16=0 depth_per_pixel>=40)
 # Products of matrices on tensor cores: whole vectors of 16 bytes of channels and of filters.
 term(vectors_of_bytes aligned=1 line=1 channels_per_group%16=0 filters_per_group%16=0)
+term(few_tiles outputs<=1048576 depth>=512)  # as conv2d's
 
 # CPU. Depthwise, nchw: channels are gathered. Vectors of columns were 1.8 times as fast at 112x112, 0.3 times at 7x7.
 # outer: a block of filters is packed just before it is used. All packed first, 32 filters by 14 pixels, have 0.86 of
@@ -78,9 +79,10 @@ row(cpu  any_to_32                   packed         broadcast  f32     nhwc,nchw
 # multiple of 8. Tiles of bytes are a quarter as large, so that 3x3_small is for f32 alone.
 #        row             algorithm      schedule          types   layouts    knobs                                                              budget                                                        where
 row(gpu  depthwise_to_8  sliced         thread_per_group  u8,f32  nhwc,nchw  -                                                                  shared:0,registers:40,sectors:3.4                             to_8 short depthwise)
-row(cuda matrices_1x1_to_8  products       matrices          u8      nhwc       tile_k:64,warps_k:2,tile_x:128,warps_x:2,stages:3                  shared:38912,registers:128                                    to_8 vectors_of_bytes 1x1 out_h<=1)
-row(cuda matrices_64_to_8   products       matrices          u8      nhwc       tile_k:64,warps_k:2,tile_x:128,warps_x:2,stages:3                  shared:38912,registers:136                                    to_8 vectors_of_bytes filters_per_group<=64)
-row(cuda matrices_to_8      products       matrices          u8      nhwc       stages:3                                                           shared:39936,registers:136                                    to_8 vectors_of_bytes)
+row(cuda matrices_parts_to_8  products_in_parts  matrices  u8  nhwc  tile_k:64,warps_k:2,tile_x:64,warps_x:2            shared:32768,registers:104                                    to_8 vectors_of_bytes few_tiles)
+row(cuda matrices_1x1_to_8    products           matrices  u8  nhwc  tile_k:64,warps_k:1,tile_x:128,warps_x:2,stages:3  shared:38912,registers:255                                    to_8 vectors_of_bytes 1x1 out_h<=1)
+row(cuda matrices_64_to_8     products           matrices  u8  nhwc  tile_k:64,warps_k:1,tile_x:128,warps_x:2,stages:3  shared:38912,registers:255                                    to_8 vectors_of_bytes filters_per_group<=64)
+row(cuda matrices_to_8        products           matrices  u8  nhwc  tile_k:128,warps_k:2,tile_x:64,warps_x:1,stages:3  shared:39936,registers:248                                    to_8 vectors_of_bytes)
 row(gpu  1x1_to_8        sliced         staged            u8      nhwc,nchw  -                                                                  shared:4096,registers:64,conflicts:2.15,sectors:2.6,fma:0.3   to_8 1x1)
 row(gpu  few_to_8        sliced         staged            u8      nhwc,nchw  tile_k:16,threads_k:4,tile_x:16,tile_y:16,threads_x:8,threads_y:8  shared:4352,registers:88,conflicts:2.35,sectors:2.85          to_8 filters_per_group<=16)
 row(gpu  3x3_to_8        sliced         staged            u8      nhwc,nchw  -                                                                  shared:10816,registers:72,conflicts:2.65,sectors:7.2,fma:0.7  to_8 3x3 stride_1)
@@ -95,9 +97,10 @@ row(gpu  unstaged_to_8   sliced_blocks  unstaged          f32     nhwc,nchw  -  
 
 #        row              algorithm      schedule          types   layouts    knobs                                                              budget                                                        where
 row(gpu  depthwise_to_32  sliced         thread_per_group  u8,f32  nhwc,nchw  -                                                                  shared:0,registers:40,sectors:3.1                             to_32 short depthwise)
-row(cuda matrices_1x1_to_32  products       matrices          u8      nhwc       tile_k:64,warps_k:2,tile_x:128,warps_x:2,stages:3                  shared:38912,registers:128                                    to_32 vectors_of_bytes 1x1 out_h<=1)
-row(cuda matrices_64_to_32   products       matrices          u8      nhwc       tile_k:64,warps_k:2,tile_x:128,warps_x:2,stages:3                  shared:38912,registers:136                                    to_32 vectors_of_bytes filters_per_group<=64)
-row(cuda matrices_to_32      products       matrices          u8      nhwc       stages:3                                                           shared:39936,registers:136                                    to_32 vectors_of_bytes)
+row(cuda matrices_parts_to_32  products_in_parts  matrices  u8  nhwc  tile_k:64,warps_k:2,tile_x:64,warps_x:2            shared:32768,registers:104                                    to_32 vectors_of_bytes few_tiles)
+row(cuda matrices_1x1_to_32    products           matrices  u8  nhwc  tile_k:64,warps_k:1,tile_x:128,warps_x:2,stages:3  shared:38912,registers:255                                    to_32 vectors_of_bytes 1x1 out_h<=1)
+row(cuda matrices_64_to_32     products           matrices  u8  nhwc  tile_k:64,warps_k:1,tile_x:128,warps_x:2,stages:3  shared:38912,registers:255                                    to_32 vectors_of_bytes filters_per_group<=64)
+row(cuda matrices_to_32        products           matrices  u8  nhwc  tile_k:128,warps_k:2,tile_x:64,warps_x:1,stages:3  shared:39936,registers:248                                    to_32 vectors_of_bytes)
 row(gpu  1x1_to_32        sliced         staged            u8      nhwc,nchw  -                                                                  shared:4096,registers:64,conflicts:2.15,sectors:2.6,fma:0.3   to_32 1x1)
 row(gpu  few_to_32        sliced         staged            u8      nhwc,nchw  tile_k:16,threads_k:4,tile_x:16,tile_y:16,threads_x:8,threads_y:8  shared:4352,registers:88,conflicts:2.35,sectors:2.8           to_32 filters_per_group<=16)
 row(gpu  3x3_to_32        sliced         staged            u8      nhwc,nchw  -                                                                  shared:10816,registers:72,conflicts:2.65,sectors:7.2,fma:0.7  to_32 3x3 stride_1)

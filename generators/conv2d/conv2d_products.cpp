@@ -3,6 +3,7 @@
 #include "generators/conv2d/conv2d.h"
 #include "generators/conv2d/finish.h"
 #include "generators/conv2d/line_pixel.h"
+#include "generators/conv2d/product_sum.h"
 #include "generators/vectors.h"
 
 using namespace Halide;
@@ -21,35 +22,6 @@ void output_at_places(const Conv2dOperands &op, Conv2dSliced &stages) {
     stages.output(k, g, to_x, to_y, pixel.n) = cast(
         op.type,
         finished_sum(op, stages.sum(k, g, stages.pixels.x, 0, 0), {k, g, to_x, to_y, pixel.n}));
-}
-
-// The sum of terms of a channel, in slices of `tile`; where they are in parts, parts added up.
-template<typename Term>
-void sum_products(const Conv2dOperands &op, const ProductForm &form, int tile, const Term &term,
-                  Conv2dSliced &stages) {
-    const bool in_parts = form.parts.defined();
-    const Expr all = (op.channels + tile - 1) / tile;
-    stages.r = RDom(0, tile, 0, op.kernel_w, 0, op.kernel_h, 0, in_parts ? form.slices : all, "r");
-    const RDom &d = stages.r;
-    stages.sum = Func("sum");
-    if (!in_parts) {
-        stages.sum(k, g, x, y, n) = stages.start(k, g);
-        stages.sum(k, g, x, y, n) += term(d.w * tile + d.x);
-        return;
-    }
-    const Var &part = stages.part;
-    stages.sum(k, g, x, y, n, part) = 0.f;
-    stages.sum(k, g, x, y, n, part) += term((part * form.slices + d.w) * tile + d.x);
-    stages.partial = Func("partial");
-    stages.partial(k, g, x, part) = stages.sum(k, g, x, 0, 0, part);
-    stages.of = RDom(0, form.parts, "of");
-    stages.joined = Func("joined");
-    stages.joined(k, g, x, y, n) = stages.start(k, g);
-    stages.joined(k, g, x, y, n) += stages.partial(k, g, x, stages.of);
-    stages.parts = form.parts;
-    stages.pixels_of_line = op.out_w;
-    stages.filters = op.filters;
-    stages.groups = op.groups;
 }
 
 }  // namespace
@@ -87,7 +59,7 @@ Conv2dSliced conv2d_products(const Conv2dOperands &operands, const ProductForm &
     stages.start = sum_start(op);
     const RDom &d = stages.r;
     sum_products(
-        op, form, tile,
+        op, form, tile, 0.f,
         [&](const Expr &channel) {
             return cast<float>(stages.filter(channel, d.y, d.z, k, g)) *
                    cast<float>(stages.tap(channel, d.y, d.z, g, x, y, n));

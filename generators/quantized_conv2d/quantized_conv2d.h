@@ -22,7 +22,8 @@ struct QuantizedConv2dOperands {
     // input(c, g, x, y, n) u8 or f32; weight(c, s, r, k, g) s8; scale(k, g), real_bias(k, g) f32,
     // and sum_bias(k, g) s32, the bias that has the scale of the products.
     Halide::Func input, weight, scale, real_bias, sum_bias;
-    Halide::Expr channels, filters, width, height;  // of a group; of the input
+    Halide::Expr channels, filters, groups;  // of a group
+    Halide::Expr width, height, out_w;       // of the input; of the output
     Halide::Expr kernel_w, kernel_h, stride_x, stride_y, dilation_x, dilation_y;
     Halide::Expr padding_left, padding_top;
     // flips: of bytes, 128 where they are s8, whose zero point is then given plus 128
@@ -87,10 +88,10 @@ QuantizedConv2dSliced quantized_conv2d_sliced(const QuantizedConv2dOperands &ope
 // are not flipped, but are of the type that they have. Channels and filters are in whole vectors of
 // 16 bytes.
 struct QuantizedConv2dProducts : QuantizedConv2dEnds {
-    Halide::Func tap, filter;
-    Halide::RDom r;  // of r.x = channel in slice, r.y = s, r.z = r, r.w (slice)
+    Conv2dSliced products;  // filter, tap and sum, or its parts and `joined`, which is `sum`
 };
-QuantizedConv2dProducts quantized_conv2d_products(const QuantizedConv2dOperands &operands);
+QuantizedConv2dProducts quantized_conv2d_products(const QuantizedConv2dOperands &operands,
+                                                  const ProductForm &form);
 
 // The sum runs over vectors of neighbouring channels and is added up across the lanes at the end:
 // lanes(lane, k, g, x, y, n) is a sum over r[0] = i, r[1] (vector of channels), r[2] = s, r[3] = r;

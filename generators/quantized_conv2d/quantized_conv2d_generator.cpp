@@ -92,8 +92,9 @@ public:
         else if (algorithm.value() == "sliced")
             build(quantized_conv2d_sliced(op, sc::quantized_sliced_tile(context)),
                   sc::quantized_sliced_schedules, context);
-        else if (algorithm.value() == "products")
-            build(quantized_conv2d_products(op), sc::quantized_product_schedules, context);
+        else if (products())
+            build(quantized_conv2d_products(op, {.parts = parts(), .slices = slices()}),
+                  sc::quantized_product_schedules, context);
         else if (algorithm.value() == "dot")
             build(quantized_conv2d_dot(op, sc::quantized_dot_lanes(context)),
                   sc::quantized_dot_schedules, context);
@@ -102,7 +103,7 @@ public:
                   sc::quantized_depthwise_schedules, context);
         else
             refuse_algorithm({"packed", "packed_blocks", "sliced", "sliced_blocks", "products",
-                              "dot", "depthwise"});
+                              "products_in_parts", "dot", "depthwise"});
     }
 
 private:
@@ -180,6 +181,8 @@ private:
         op.filters = fixed_or(fix_filters_per_group, weight.dim(dim_k).extent());
         op.kernel_w = fixed_or(fix_kernel_w, weight.dim(dim_s).extent());
         op.kernel_h = fixed_or(fix_kernel_h, weight.dim(dim_r).extent());
+        op.groups = weight.dim(dim_g).extent();
+        op.out_w = fixed_or(fix_out_w, output.dim(order.image_dims()[2]).extent());
         set_window(op);
         op.pointwise = pointwise();
         set_line(op, input.dim(order.image_dims()[4]).extent());

@@ -1,3 +1,4 @@
+#include "generators/conv2d/product_sum.h"
 #include "generators/quantized_conv2d/ends.h"
 #include "generators/vectors.h"
 
@@ -25,7 +26,8 @@ Func padded_bytes(const QuantizedConv2dOperands &op, int vector) {
 
 }  // namespace
 
-QuantizedConv2dProducts quantized_conv2d_products(const QuantizedConv2dOperands &operands) {
+QuantizedConv2dProducts quantized_conv2d_products(const QuantizedConv2dOperands &operands,
+                                                  const ProductForm &form) {
     QuantizedConv2dOperands op = operands;
     op.input_signed = op.input_flip > 0;
     op.input_zero_point = op.input_zero_point - op.input_flip;
@@ -33,22 +35,26 @@ QuantizedConv2dProducts quantized_conv2d_products(const QuantizedConv2dOperands 
     QuantizedConv2dProducts stages;
     begin(op, stages, ZeroPoints::in_sums_without_terms);
     stages.padded = padded_bytes(op, vector);
-    stages.filter = Func("filter");
-    stages.filter(c, s, r, k, g) =
+    Conv2dSliced &products = stages.products;
+    products.start = stages.start;
+    products.filter = Func("filter");
+    products.filter(c, s, r, k, g) =
         select(c / vector * vector < op.channels,
                op.weight(in_last_vector(c, op.channels, vector), s, r, min(k, op.filters - 1), g),
                cast<int8_t>(0));
-    stages.tap = Func("tap");
+    products.tap = Func("tap");
     const Pixel pixel = pixel_at(op);
-    stages.tap(c, s, r, g, x, y, n) =
+    products.tap(c, s, r, g, x, y, n) =
         stages.padded(c, g, input_x(op, s, pixel.x), input_y(op, r, pixel.y), pixel.n);
-    stages.r =
-        RDom(0, tile, 0, op.kernel_w, 0, op.kernel_h, 0, (op.channels + tile - 1) / tile, "r");
-    const RDom &d = stages.r;
-    const Expr channel = d.w * tile + d.x;
-    stages.sum(k, g, x, y, n) = stages.start(k, g);
-    stages.sum(k, g, x, y, n) += cast<int32_t>(stages.filter(channel, d.y, d.z, k, g)) *
-                                 number(op, stages.tap(channel, d.y, d.z, g, x, y, n));
+    const RDom &d = products.r;
+    sum_products(
+        op, form, tile, 0,
+        [&](const Expr &channel) {
+            return cast<int32_t>(products.filter(channel, d.y, d.z, k, g)) *
+                   number(op, products.tap(channel, d.y, d.z, g, x, y, n));
+        },
+        products);
+    stages.sum = form.parts.defined() ? products.joined : products.sum;
     finish(op, stages, ZeroPoints::in_sums, pixel);
     return stages;
 }

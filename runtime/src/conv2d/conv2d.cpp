@@ -48,14 +48,7 @@ void call(const KernelInfo &kernel, Conv2dOperands &operands, const Filter &filt
         .add(activation_arguments(activation_options(options)).named())
         .add({{"output", output}});
     if (line) arguments.add(line->named());
-    if (takes_parts(kernel)) {
-        const Conv2dProblem &p = operands.problem;
-        const int64_t groups = options.groups;
-        arguments.add(
-            SumParts({p.batch * p.output_height() * p.output_width(), p.filters / groups, groups,
-                      p.channels / groups, p.kernel_height * p.kernel_width, p.type})
-                .named());
-    }
+    if (takes_parts(kernel)) arguments.add(SumParts(sum_sizes(operands.problem)).named());
     call_kernel(context, arguments);
     output.finish();
 }

@@ -14,6 +14,16 @@ int64_t ceil_div(int64_t value, int64_t by) { return (value + by - 1) / by; }
 
 }  // namespace
 
+SumSizes sum_sizes(const Conv2dProblem &p) {
+    const int64_t groups = p.options.groups;
+    return {p.batch * p.output_height() * p.output_width(),
+            p.filters / groups,
+            groups,
+            p.channels / groups,
+            p.kernel_height * p.kernel_width,
+            p.type};
+}
+
 SumParts::SumParts(const SumSizes &s) {
     const int64_t tiles = ceil_div(s.pixels, kTile) * ceil_div(s.filters, kTile) * s.groups;
     const int64_t slices = ceil_div(s.channels * size_of(s.type), kSliceBytes);

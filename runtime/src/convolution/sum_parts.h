@@ -15,6 +15,7 @@ struct SumSizes {
     int64_t channels, taps;           // of a group; of a filter
     DataType type;
 };
+SumSizes sum_sizes(const Conv2dProblem &problem);  // of a convolution
 
 // Whether the kernel takes how many parts its sums have.
 inline bool takes_parts(const KernelInfo &kernel) { return takes_on_cuda(kernel, "parts"); }

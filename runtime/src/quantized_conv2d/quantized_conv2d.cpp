@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "convolution/line.h"
+#include "convolution/sum_parts.h"
 #include "hk/error.h"
 #include "kernel_call.h"
 #include "quantized_conv2d/check.h"
@@ -46,6 +47,7 @@ void call(const KernelInfo &kernel, QuantizedConv2dOperands &operands,
         .add(numbers.named())
         .add({{"output", output}});
     if (line) arguments.add(line->named());
+    if (takes_parts(kernel)) arguments.add(SumParts(sum_sizes(conv.problem)).named());
     call_kernel(context, arguments);
     output.finish();
 }

@@ -101,33 +101,6 @@ void transpose(Func transposed, const Conv2dContext &context) {
         .never_partition_all();
 }
 
-// The parts of a sum, added up, and what follows: a thread has eight output channels of a pixel.
-void finish_parts(Conv2dSliced &stages) {
-    constexpr int threads_k = 16, threads_x = 8;
-    constexpr auto guard = TailStrategy::GuardWithIf;
-    const Var k8("k8"), ki("ki"), ko("ko"), kt("kt"), xo("xo"), xt("xt"), yo("yo"), go("go"),
-        block("block");
-    stages.output.split(k, k8, ki, kProductFilters, TailStrategy::RoundUp)
-        .split(k8, ko, kt, threads_k, guard)
-        .split(x, xo, xt, threads_x, guard)
-        .split(y, yo, y, 1)
-        .split(g, go, g, 1)
-        .reorder({ki, kt, xt, g, y, ko, go, xo, yo, n})
-        .fuse(yo, n, block)
-        .fuse(xo, block, block)
-        .fuse(go, block, block)
-        .fuse(ko, block, block)
-        .gpu_blocks(block)
-        .gpu_threads(kt, xt)
-        .vectorize(ki)
-        .never_partition_all();
-    stages.joined.compute_at(stages.output, kt)
-        .store_in(MemoryType::Register)
-        .bound_extent(k, kProductFilters)
-        .vectorize(k);
-    stages.joined.update().reorder(k, stages.of).vectorize(k).never_partition_all();
-}
-
 // Of parts, of which a block has one.
 void bound_parts(Conv2dSliced &stages) {
     stages.partial.compute_root()
@@ -199,6 +172,33 @@ void unroll_matrices(Stage out, const Conv2dSliced &stages) {
     out.unroll(l.kg).unroll(l.xi);
 }
 
+Stage finish_parts(Conv2dSliced &stages, LoopLevel &at) {
+    constexpr auto guard = TailStrategy::GuardWithIf;
+    const Var k8("k8"), ki("ki"), ko("ko"), kt("kt"), xo("xo"), xt("xt"), yo("yo"), go("go"),
+        block("block");
+    stages.output.split(k, k8, ki, kProductFilters, TailStrategy::RoundUp)
+        .split(k8, ko, kt, kPartThreads[0], guard)
+        .split(x, xo, xt, kPartPixels, guard)
+        .split(y, yo, y, 1)
+        .split(g, go, g, 1)
+        .reorder({ki, kt, xt, g, y, ko, go, xo, yo, n})
+        .fuse(yo, n, block)
+        .fuse(xo, block, block)
+        .fuse(go, block, block)
+        .fuse(ko, block, block)
+        .gpu_blocks(block)
+        .gpu_threads(kt, xt)
+        .vectorize(ki)
+        .never_partition_all();
+    stages.joined.compute_at(stages.output, kt)
+        .store_in(MemoryType::Register)
+        .bound_extent(k, kProductFilters)
+        .vectorize(k);
+    stages.joined.update().reorder(k, stages.of).vectorize(k).never_partition_all();
+    at = LoopLevel(stages.output, block);
+    return Stage(stages.output);
+}
+
 void matrices(Conv2dSliced &stages, const Conv2dContext &context) {
     const MatrixTiles t = matrix_tiles(context);
     const bool in_parts = stages.partial.defined();
@@ -207,7 +207,7 @@ void matrices(Conv2dSliced &stages, const Conv2dContext &context) {
     unroll_matrices(in_parts ? out : out.specialize(!context.smooth), stages);
     if (stages.transposed.defined()) transpose(stages.transposed, context);
     if (in_parts)
-        finish_parts(stages);
+        finish_parts(stages, at);
     else
         cooperative_copy(stages.start, at, {{k, t.tile_k}, {g, 1}}, t.threads());
 }

@@ -38,6 +38,12 @@ MatrixTiles matrix_tiles(const Context &context);
 // sum: the output's stage, and the level of the blocks, `at`.
 Halide::Stage tile_matrices(generators::Conv2dSliced &stages, const MatrixTiles &tiles,
                             Halide::LoopLevel &at);
+// A kernel that adds up the sums' parts, and what follows. A block's threads have eight output
+// channels of a pixel each, of a tile of kPartFilters.
+constexpr int kPartFilters = 128, kPartPixels = 8;
+inline const std::vector<int> kPartThreads = {kPartFilters / generators::kProductFilters,
+                                              kPartPixels, 1};
+Halide::Stage finish_parts(generators::Conv2dSliced &stages, Halide::LoopLevel &at);
 // Unrolls a thread's loops of the output's stage, or of a specialisation of it.
 void unroll_matrices(Halide::Stage out, const generators::Conv2dSliced &stages);
 
