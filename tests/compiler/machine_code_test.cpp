@@ -53,6 +53,8 @@ TEST_P(MachineCode, HasProductsOfMatricesAndNoOthers) {
         {{.type = BFloat(16), .across = true, .stages = 3},
          "HMMA.16816.F32.BF16",
          "LDSM.16.MT88.4"},
+        {{.type = Int(8), .stages = 3, .of_rows = UInt(8)}, "IMMA.16832.U8.S8", "LDSM.16.M88.4"},
+        {{.type = Int(8), .stages = 3}, "IMMA.16832.S8.S8", "LDSM.16.M88.4"},
     };
     for (const auto &[product, multiply, load] : kinds) {
         const std::string code = code_of(product);
@@ -61,10 +63,10 @@ TEST_P(MachineCode, HasProductsOfMatricesAndNoOthers) {
         EXPECT_GT(products, 0) << multiply;
         EXPECT_EQ(products % 8, 0);
         EXPECT_EQ(count(code, load) * 8, products * 6) << load;
-        EXPECT_EQ(count(code, "HMMA"), products);
+        EXPECT_EQ(count(code, "HMMA") + count(code, "IMMA"), products);
         EXPECT_EQ(count(code, "LDSM"), count(code, load));
         EXPECT_GT(count(code, "LDGSTS.E.BYPASS.128"), 0) << "copies pass registers";
-        for (const char *other : {" FFMA", " LDL", " STL", " STS"})
+        for (const char *other : {" FFMA", " IDP", " LDL", " STL", " STS"})
             EXPECT_EQ(count(code, other), 0) << other << " of " << multiply;
     }
 }

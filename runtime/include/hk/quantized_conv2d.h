@@ -21,6 +21,10 @@
 // then rounded half to even, the output's zero point added, saturated.
 // Outside the input the numbers are zero: what is stored there is the input's zero point.
 //
+// On CUDA, compute capability 8.0, inputs of u8 and s8 in nhwc run on tensor cores where channels and
+// filters of a group are multiples of 16 and tensors as Conv2dProblem::aligned and ::line say: the
+// same sums.
+//
 // These are ONNX's QLinearConv (u8, s8 to u8, s8; bias s32 without a quantisation), ConvInteger (to
 // s32), and DequantizeLinear followed by Conv (to f32). Activations: none, relu, clamp, leaky_relu.
 
