@@ -10,6 +10,9 @@
 
 namespace hk::counts {
 
+// Multiply-adds of a product of mma.sync, of elements of a byte; of others, over their bytes.
+inline constexpr double kMultiplyAddsOfBytes = 16 * 8 * 32;
+
 struct Gpu {
     std::string name;
     double multiprocessors;

@@ -10,6 +10,7 @@
 
 #include "hk/conv2d.h"
 #include "hk/error.h"
+#include "list_model.h"
 #include "row_case.h"
 #include "software_device.h"
 
@@ -97,9 +98,8 @@ TEST(Counts, AreToldWithTheModelNamed) {
 }
 
 bool built_with_cuda() {
-    return std::ranges::any_of(conv2d_kernels(), [](const KernelInfo &row) {
-        return row.device == DeviceType::cuda;
-    });
+    return std::ranges::any_of(
+        conv2d_kernels(), [](const KernelInfo &row) { return row.device == DeviceType::cuda; });
 }
 
 // On the device itself: a convolution's multiply-adds, and bytes, can be counted by hand.
@@ -129,6 +129,30 @@ TEST(SoftwareDevice, CountsACall) {
     EXPECT_EQ(one.threads_of_block(), row->resources.threads);
     // The same again.
     EXPECT_EQ(to_json(device.count(*problem, row)), to_json(counts));
+}
+
+// Of a product of matrices what its operations alone take can be worked out by hand.
+TEST(ListModel, IsOfWhatSelectionTakes) {
+    if (!built_with_cuda()) GTEST_SKIP();
+    const SoftwareDevice device;
+    ListChoice choice{{.family = "conv2d", .type = "bf16"}, "input=1x32x32x64,weight=64x1x1x64"};
+    const auto cases = model_of(device, choice);
+    ASSERT_EQ(cases.size(), 1u);
+    const ModelledCase &one = cases.front();
+    EXPECT_EQ(one.row, "matrices_1x1");
+    const double products = 0.629 * 989.4e12 / 2;  // a second, of an H100
+    EXPECT_NEAR(one.operations, 32. * 32 * 64 * 64 / products, 1e-9 * one.operations);
+    EXPECT_DOUBLE_EQ(one.memory, 2. * (2 * 32 * 32 * 64 + 64 * 64) / 3.35e12);
+    EXPECT_DOUBLE_EQ(one.least, std::max(one.operations, one.memory));
+    EXPECT_GT(one.share(), 0);
+    EXPECT_LE(one.share(), 1);
+    EXPECT_FALSE(one.bound_by.empty());
+    choice.batch = 2;
+    EXPECT_NEAR(model_of(device, choice).front().operations, 2 * one.operations, 1e-12);
+    choice.gpu = "H100";
+    EXPECT_THROW(model_of(device, choice), InvalidArgument);
+    choice = {{.family = "conv2d"}, "no such list"};
+    EXPECT_THROW(model_of(device, choice), InvalidArgument);
 }
 
 // Of each kernel one problem that it takes, which selection gives to it where there is one.
