@@ -18,7 +18,7 @@ namespace hk::compiler {
 namespace {
 
 struct Function {
-    enum class Kind : uint8_t { product, matrices, copy, commit, wait, round };
+    enum class Kind : uint8_t { product, matrices, pair, word, copy, commit, wait, round };
 
     const char *name;
     Kind kind;
@@ -26,7 +26,13 @@ struct Function {
     const char *instruction;
 
     // Each is a function of its name, _ and a number.
-    size_t results() const { return kind == Kind::product || kind == Kind::matrices ? 4 : 1; }
+    size_t results() const {
+        if (kind == Kind::pair) return 2;
+        return kind == Kind::product || kind == Kind::matrices ? 4 : 1;
+    }
+    bool loads() const {
+        return kind == Kind::matrices || kind == Kind::pair || kind == Kind::word;
+    }
 };
 
 constexpr Function kFunctions[] = {
@@ -40,6 +46,8 @@ constexpr Function kFunctions[] = {
     {"hk_ldmatrix_trans", Function::Kind::matrices, 1,
      "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16"},
     {"hk_ldmatrix", Function::Kind::matrices, 1, "ldmatrix.sync.aligned.m8n8.x4.shared.b16"},
+    {"hk_load_pair", Function::Kind::pair, 1, "ld.shared.v2.b32"},
+    {"hk_load_word", Function::Kind::word, 1, "ld.shared.b32"},
     {"hk_cvt_bf16x2", Function::Kind::round, 2, "cvt.rn.bf16x2.f32"},
     {"hk_cp_async_copy", Function::Kind::copy, 6, "cp.async.cg.shared.global"},
     {"hk_cp_async_commit", Function::Kind::commit, 0, "cp.async.commit_group"},
@@ -190,9 +198,9 @@ private:
         if (call.function->kind == Kind::round)
             return operands.before + name + " \t" + to[0] + ", " + of[0] + ", " + of[1] + ";" +
                    operands.after;
-        const std::string text = operands.before + name + " \t" + vector_of(to, 0, 4) + ", ";
-        if (call.function->kind == Kind::matrices)
-            return text + "[" + of[0] + "];" + operands.after;
+        const std::string results = to.size() == 1 ? to[0] : vector_of(to, 0, to.size());
+        const std::string text = operands.before + name + " \t" + results + ", ";
+        if (call.function->loads()) return text + "[" + of[0] + "];" + operands.after;
         return text + vector_of(of, 0, 4) + ", " + vector_of(of, 4, 2) + ", " +
                vector_of(of, 6, 4) + ";" + operands.after;
     }

@@ -16,6 +16,7 @@ namespace {
 constexpr int kMatrix = 8;    // rows of one, and terms that are across memory
 constexpr int kOfThread = 8;  // columns of a thread that are neighbours, of terms along memory
 constexpr int kOfWarp = kLanesX * kOfThread;
+constexpr int kSpanBytes = 128;  // of all banks
 
 }  // namespace
 
@@ -84,27 +85,31 @@ void Operand::check_along() const {
 }
 
 void Operand::check_across() const {
-    if (bytes() != 2) reject("of a term are next to each other, but are no elements of 16 bits");
     if (pitch_ < 32 || !std::has_single_bit(static_cast<unsigned>(pitch_)))
         reject("of a term are not 32, or a larger power of two, from those of the next");
-    if (step(of_rows() ? y_ : x_) != (of_rows() ? 1 : 2))
+    const bool apart = of_rows() && !wide_across();  // the rows of a pair
+    if (step(of_rows() ? y_ : x_) != (apart ? 1 : 2))
         reject("of neighbours do not follow one another");
     for (size_t i = 0; i < size(); i += 2) {
-        if (offset(i) % kMatrix != 0) reject("of a thread are no multiples of 8 apart");
-        if (offset(i + 1, i) != (of_rows() ? offset(1) : 1)) reject("of a thread are not in pairs");
+        if (offset(i) % neighbours() != 0)
+            reject("of a thread are no multiples of " + std::to_string(neighbours()) + " apart");
+        if (offset(i + 1, i) != (apart ? offset(1) : 1)) reject("of a thread are not in pairs");
         // Vectors change places within a span, so that bits are added to a place there.
-        if (of_rows() && (offset(1) % kMatrix != 0 || (offset(i) & offset(1) & (span() - 1)) != 0))
+        if (apart && (offset(1) % kMatrix != 0 || (offset(i) & offset(1) & (span() - 1)) != 0))
             reject("of a thread's pairs are no powers of two apart");
     }
 }
 
 // Elements in which vectors change places, of terms across memory.
-int Operand::span() const { return std::min(pitch_, 64); }
+int Operand::span() const { return std::min(pitch_, kSpanBytes / bytes()); }
+
+// Of a term across memory, that a warp reads together.
+int Operand::neighbours() const { return wide_across() && of_rows() ? 2 * kMatrix : kMatrix; }
 
 // Of how many elements the first one's place is a multiple.
 int Operand::multiple() const {
     if (!across_) return (of_rows() ? kLanesY : kOfWarp) * terms();
-    int bits = kMatrix - 1;
+    int bits = neighbours() - 1;
     for (size_t i = 0; i < size(); i++) bits |= offset(i) & (span() - 1) & -kMatrix;
     return static_cast<int>(std::bit_ceil(static_cast<unsigned>(bits)));
 }
@@ -134,6 +139,7 @@ Tile Operand::tile() const {
     // Rows of 64 bytes: of neighbours, or of pairs that are 8 apart.
     if (!across_) return {memory, from, of_rows() ? 7 : 9, 3};
     const int row = std::bit_width(static_cast<unsigned>(pitch_ * bytes())) - 1;
+    if (wide_across()) return {memory, from, row - 1, 2 * (kLanesX - 1)};
     return {memory, from, std::max(row, 7), span() / kMatrix - 1};
 }
 
@@ -141,7 +147,9 @@ Expr Operand::first_place() const {
     const Expr x = Variable::make(Int(32), x_), y = Variable::make(Int(32), y_);
     const Expr n = x + y % 2 * kLanesX, matrix = y / 2;  // of 8 threads
     Expr of_thread;
-    if (!across_ && of_rows())
+    if (wide_across())
+        of_thread = x * pitch_ + y * loaded();
+    else if (!across_ && of_rows())
         of_thread = n * terms() + matrix % 2 * offset(1) + matrix / 2 * vector();
     else if (!across_)
         of_thread = (n / 2 * kOfThread + n % 2) * terms() + matrix * vector();

@@ -51,6 +51,7 @@ public:
 
     // A thread's words of four matrices of 8 by 8, which 8 threads after 8 know the rows of.
     std::vector<Expr> matrices(const std::string &name, const Operand &of, const Expr &place) {
+        if (of.loaded() > 0) return words(name, of, place);
         return four(name, of.across() ? "hk_ldmatrix_trans" : "hk_ldmatrix",
                     {cast<uint32_t>(simplify(place))}, UInt(32));
     }
@@ -85,10 +86,27 @@ private:
     std::vector<std::pair<std::string, Expr>> lets_;
     std::map<int64_t, Expr> values_;  // of sums
 
+    // The same by loads.
+    std::vector<Expr> words(const std::string &name, const Operand &of, const Expr &place) {
+        std::vector<Expr> all;
+        for (int i = 0; i < 4 / of.loaded(); i++) {
+            const Expr at = cast<uint32_t>(simplify(place + i * of.next_load()));
+            const std::vector<Expr> some =
+                several(of.loaded(), name, of.loaded() == 2 ? "hk_load_pair" : "hk_load_word", {at},
+                        UInt(32));
+            all.insert(all.end(), some.begin(), some.end());
+        }
+        return all;
+    }
+
     std::vector<Expr> four(const std::string &name, const std::string &function,
                            const std::vector<Expr> &arguments, Type type) {
+        return several(4, name, function, arguments, type);
+    }
+    std::vector<Expr> several(int count, const std::string &name, const std::string &function,
+                              const std::vector<Expr> &arguments, Type type) {
         std::vector<Expr> results;
-        for (int i = 0; i < 4; i++)
+        for (int i = 0; i < count; i++)
             results.push_back(let(name, Call::make(type, function + "_" + std::to_string(i),
                                                    arguments, Call::Extern)));
         return results;
