@@ -30,9 +30,7 @@ struct Function {
         if (kind == Kind::pair) return 2;
         return kind == Kind::product || kind == Kind::matrices ? 4 : 1;
     }
-    bool loads() const {
-        return kind == Kind::matrices || kind == Kind::pair || kind == Kind::word;
-    }
+    bool loads() const { return kind == Kind::pair || kind == Kind::word; }
 };
 
 constexpr Function kFunctions[] = {
@@ -46,8 +44,8 @@ constexpr Function kFunctions[] = {
     {"hk_ldmatrix_trans", Function::Kind::matrices, 1,
      "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16"},
     {"hk_ldmatrix", Function::Kind::matrices, 1, "ldmatrix.sync.aligned.m8n8.x4.shared.b16"},
-    {"hk_load_pair", Function::Kind::pair, 1, "ld.shared.v2.b32"},
-    {"hk_load_word", Function::Kind::word, 1, "ld.shared.b32"},
+    {"hk_load_pair", Function::Kind::pair, 2, "ld.shared.v2.b32"},
+    {"hk_load_word", Function::Kind::word, 2, "ld.shared.b32"},
     {"hk_cvt_bf16x2", Function::Kind::round, 2, "cvt.rn.bf16x2.f32"},
     {"hk_cp_async_copy", Function::Kind::copy, 6, "cp.async.cg.shared.global"},
     {"hk_cp_async_commit", Function::Kind::commit, 0, "cp.async.commit_group"},
@@ -193,16 +191,28 @@ private:
         if (call.function->kind == Kind::copy) return copy(call, name);
         std::vector<std::string> to;
         for (const Call &one : calls_) to.push_back(one.result);
+        if (call.function->loads()) return load(call, name, to);
         const Operands operands(call.arguments);
         const std::vector<std::string> &of = operands.of;
         if (call.function->kind == Kind::round)
             return operands.before + name + " \t" + to[0] + ", " + of[0] + ", " + of[1] + ";" +
                    operands.after;
-        const std::string results = to.size() == 1 ? to[0] : vector_of(to, 0, to.size());
-        const std::string text = operands.before + name + " \t" + results + ", ";
-        if (call.function->loads()) return text + "[" + of[0] + "];" + operands.after;
+        const std::string text = operands.before + name + " \t" + vector_of(to, 0, 4) + ", ";
+        if (call.function->kind == Kind::matrices)
+            return text + "[" + of[0] + "];" + operands.after;
         return text + vector_of(of, 0, 4) + ", " + vector_of(of, 4, 2) + ", " +
                vector_of(of, 6, 4) + ";" + operands.after;
+    }
+
+    // From a register and a number.
+    static std::string load(const Call &call, const std::string &name,
+                            const std::vector<std::string> &to) {
+        const std::string &offset = call.arguments[1];
+        if (offset[0] == '%') reject("what is added to its address is no number", offset);
+        const Operands operands({call.arguments[0]});
+        const std::string results = to.size() == 1 ? to[0] : vector_of(to, 0, to.size());
+        return operands.before + name + " \t" + results + ", [" + operands.of[0] + "+" + offset +
+               "];" + operands.after;
     }
 
     //	ld.global.nc.v4.b32 	{%r1, %r2, %r3, %r4}, [%rd5+16];

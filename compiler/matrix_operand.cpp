@@ -160,14 +160,15 @@ Expr Operand::first_place() const {
     return swizzled((start() + of_thread) * bytes(), tile());
 }
 
-Expr Operand::place(const Expr &first, size_t element, int half) const {
+Expr Operand::place(const Expr &first, size_t element, int step, int half) const {
     if (!across_) {
         const Expr of_half = half == 0 ? first : first ^ (half * kStepBytes / 2);
         return of_half + offset(element) * bytes();
     }
     const int bits = offset(element) & (span() - 1);
     const Expr moved = bits == 0 ? first : first ^ (bits * bytes());
-    return moved + (offset(element) - bits + half * terms() / 2 * pitch_) * bytes();
+    const int term = step * terms() + half * terms() / 2;
+    return moved + (offset(element) - bits + term * pitch_) * bytes();
 }
 
 }  // namespace hk::compiler

@@ -63,9 +63,9 @@ public:
     // Where a thread's row of the first four matrices begins, in bytes: 8 threads after 8 know
     // those of a matrix. Or what it loads first.
     Halide::Expr first_place() const;
-    // The same of the product that an element, and the next one, are of, from the first place. Rows
-    // are of one half of the terms, columns of both.
-    Halide::Expr place(const Halide::Expr &first, size_t element, int half = 0) const;
+    // The same of the product that an element, and the next one, are of, from the first place, of a
+    // step. Rows are of one half of the terms, columns of both.
+    Halide::Expr place(const Halide::Expr &first, size_t element, int step, int half = 0) const;
 
 private:
     const Side side_;

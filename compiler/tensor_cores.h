@@ -2,8 +2,8 @@
 // Products of matrices in CUDA kernels, by the units that have them (mma.sync, compute
 // capability 8.0).
 //
-// A loop whose name ends in .product, of 64 bytes of terms, over an outer product of a thread's
-// registers,
+// A loop whose name ends in .product, of 64 bytes of terms, or a multiple where they are across
+// memory, over an outer product of a thread's registers,
 //
 //     for product: sum[i] = sum[i] + f32(rows[… + product]) * f32(columns[… + product])
 //
@@ -13,9 +13,10 @@
 // compiler/matrix_operand.h says:
 //  - along: a thread has of 32 columns 8 neighbours, its neighbour in x the next 8,
 //  - across: of each 8 columns two, its neighbour in x the next two,
-//  - rows come in pairs, 8 apart, or multiples of 8; a neighbour in y has another.
+//  - rows come in pairs, 8 apart, or multiples of 8; a neighbour in y has another,
+//  - of 32 bits across memory two of each 16, its neighbour in y the next two.
 // Tiles are copied by vectors of 16 bytes: those change places (compiler/swizzle.h), so that
-// ldmatrix meets no bank twice.
+// ldmatrix, or loads of words, meet no bank twice.
 //
 // The order of the sum is the unit's. All of this is checked as it is read: what differs throws
 // Halide::CompileError. On other devices the loop is what it says.

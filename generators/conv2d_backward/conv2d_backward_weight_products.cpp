@@ -11,7 +11,7 @@ namespace {
 
 // Sums of channels past the last one are not written.
 Expr there(const Var &channel, const Expr &count, const Type &type) {
-    return in_last_vector(channel, count, PixelSlice(type).vector);
+    return in_last_vector(channel, count, pixel_vector(type));
 }
 
 // What a tap meets for a pixel of the line.
@@ -53,10 +53,9 @@ Conv2dBackwardWeightProducts conv2d_backward_weight_products(const Conv2dBackwar
                cast(op.type, 0));
     stages.tap = met(op, line, pixels);
 
-    const int slice = PixelSlice(op.type).pixels;
-    stages.r = RDom(0, slice, 0, line.slices, "r");
+    stages.r = RDom(0, kProductPixels, 0, line.slices, "r");
     const RDom &d = stages.r;
-    const Expr pixel = (part * line.slices + d.y) * slice + d.x;
+    const Expr pixel = (part * line.slices + d.y) * kProductPixels + d.x;
     stages.sum = Func("sum");
     stages.sum(c, s, r, k, g, part) = 0.f;
     stages.sum(c, s, r, k, g, part) +=

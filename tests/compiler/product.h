@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 
 #include "Halide.h"
@@ -46,7 +47,8 @@ struct Product {
             else
                 stage.split(x, xi, px, lanes_y);
         };
-        const int slice = 64 / type.bytes(), whole = across ? 8 : 16 / type.bytes();
+        const int slice = std::max(64 / type.bytes(), terms),
+                  whole = across ? 8 : 16 / type.bytes();
         RDom r(0, slice, 0, in.dim(across ? 1 : 0).extent() / slice, "r");
         columns(c, k) = across ? filter(k, c) : filter(c, k);
         rows(c, x) = across ? in(x, c) : in(c, x);

@@ -74,6 +74,16 @@ TEST(TensorCores, WordsAcrossMemoryAreLoaded) {
     }
 }
 
+TEST(TensorCores, SeveralStepsOfTermsAcrossMemoryAreOneLoop) {
+    for (const Type type : {BFloat(16), Float(32)}) {
+        const Product one{.type = type, .across = true};
+        const std::string ptx = Product{.type = type, .terms = 2 * one.terms, .across = true}.ptx();
+        EXPECT_EQ(count(ptx, "mma.sync"), 2 * count(one.ptx(), "mma.sync"));
+        EXPECT_EQ(count(ptx, "ldmatrix"), 2 * count(one.ptx(), "ldmatrix"));
+        EXPECT_EQ(count(ptx, "ld.shared."), 2 * count(one.ptx(), "ld.shared."));
+    }
+}
+
 TEST(TensorCores, CopiesAreOfSixteenBytes) {
     const std::string ptx = Product{}.ptx();
     EXPECT_GT(count(ptx, "st.shared.v4"), 0);

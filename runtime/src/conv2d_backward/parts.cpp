@@ -37,7 +37,7 @@ int64_t additions(const KernelInfo &kernel, const Conv2dProblem &problem, int64_
                   int64_t rows, int64_t columns) {
     if (takes_parts(kernel)) {
         const LineParts of(problem, images, rows, columns);
-        return ceil_div(of.slices * of.slice * kMostAdditions, most_pixels(problem.type));
+        return ceil_div(of.slices * LineParts::kPixels * kMostAdditions, most_pixels(problem.type));
     }
     if (kernel.device == DeviceType::cpu)
         return images * ceil_div(rows * std::max<int64_t>(columns, 7), 64);
@@ -72,16 +72,14 @@ void cut_direction(const Direction &d, Conv2dOperands &operands, int64_t &size, 
 
 }  // namespace
 
-LineParts::LineParts(const Conv2dProblem &problem, int64_t images, int64_t rows, int64_t columns)
-    : slice(kSliceBytes / size_of(problem.type)) {
-    constexpr int64_t sums = 1 << 22, most = 256, least_pixels = 128, most_for_error = 8;
+LineParts::LineParts(const Conv2dProblem &problem, int64_t images, int64_t rows, int64_t columns) {
+    constexpr int64_t sums = 1 << 22, most = 256, least_slices = 4, most_for_error = 8;
     const int64_t weight = problem.filters * (problem.channels / problem.options.groups) *
                            problem.kernel_height * problem.kernel_width;
-    const int64_t pixels = images * rows * columns, all = ceil_div(pixels, slice);
+    const int64_t pixels = images * rows * columns, all = ceil_div(pixels, kPixels);
     const int64_t for_blocks = std::clamp<int64_t>(sums / weight, 1, most);
     const int64_t for_error = std::min(ceil_div(pixels, most_pixels(problem.type)), most_for_error);
-    const int64_t at_most = ceil_div(all, least_pixels / slice);
-    slices = ceil_div(all, std::min(std::max(for_blocks, for_error), at_most));
+    slices = ceil_div(all, std::min(std::max(for_blocks, for_error), ceil_div(all, least_slices)));
     parts = ceil_div(all, slices);
 }
 

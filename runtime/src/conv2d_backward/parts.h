@@ -21,9 +21,8 @@ struct LineParts {
         : LineParts(problem, problem.batch, problem.output_height(), problem.output_width()) {}
     LineParts(const Conv2dProblem &problem, int64_t images, int64_t rows, int64_t columns);
 
-    static constexpr int64_t kSliceBytes = 64;  // of a channel's pixels
-    int64_t slice;                              // its pixels
-    int64_t slices, parts;                      // of a part; of the line
+    static constexpr int64_t kPixels = 32;  // of a slice
+    int64_t slices, parts;                  // of a part; of the line
 };
 
 class WeightParts {

@@ -26,10 +26,10 @@ struct MatrixTiles {
     int tile_k = 64, tile_c = 128;
     int warps_k = 1, warps_c = 4, stages = 4;
 
-    PixelSlice slice;
+    int bytes;      // of an element
     int of_lane_k;  // neighbouring filters of a thread
 
-    explicit MatrixTiles(const Type &type) : slice(type), of_lane_k(type.bytes() == 4 ? 2 : 1) {}
+    explicit MatrixTiles(const Type &type) : bytes(type.bytes()), of_lane_k(bytes == 4 ? 2 : 1) {}
 
     int warps() const { return warps_k * warps_c; }
     std::vector<int> threads() const { return {kLanesC, kLanesK, warps()}; }
@@ -49,7 +49,8 @@ MatrixTiles matrix_tiles(const Type &type, const Conv2dBackwardWeightContext &co
     knobs.require(t.tile_c % (kMatrix * t.warps_c) == 0, "warps_c divides tile_c / 8");
     knobs.estimate("threads of a block", 32 * t.warps(), 1024);
     knobs.estimate("registers of a thread", sums + sums / 2 + 32, 255);
-    knobs.estimate("bytes of shared memory", 64 * t.stages * (t.tile_k + t.tile_c), 96 * 1024);
+    knobs.estimate("bytes of shared memory",
+                   t.bytes * t.stages * kProductPixels * (t.tile_k + t.tile_c), 96 * 1024);
     return t;
 }
 
@@ -107,29 +108,25 @@ void sum_products(Conv2dBackwardWeightProducts &stages, const MatrixTiles &t,
     }
 }
 
-// A thread copies several vectors of one pixel, whose place it finds once. Eight threads are of one
-// pixel where the block has threads for half of those of a slice, else of two, which are in
-// different banks (compiler/swizzle.h): neighbours where a pixel has 64 bytes, four apart, of 32
-// bits two.
+// A thread copies several vectors of one pixel, whose place it finds once. Eight threads are of two
+// pixels, which are in different banks (compiler/swizzle.h): neighbours where a pixel has 64 bytes,
+// else four apart, or two where elements have 32 bits.
 void copy_taps(Func tap, const MatrixTiles &t, const LoopLevel &step) {
     Var lane("lane"), c8("c8"), xo("xo"), xi("xi"), t0("t0"), t1("t1"), t2("t2");
-    const int of_warp = std::min(kLanesK, std::max(t.slice.pixels / t.warps(), kLanesK / 2));
     tap.compute_at(step)
         .store_in(MemoryType::GPUShared)
         .bound_extent(c, t.tile_c)
-        .bound_extent(x, t.slice.pixels)
-        .split(c, c8, lane, t.slice.vector)
+        .bound_extent(x, kProductPixels)
+        .split(c, c8, lane, pixel_vector(tap.type()))
         .split(c8, c8, t0, kLanesC)
-        .split(x, xo, xi, of_warp)
+        .split(x, xo, xi, kLanesK)
         .split(xo, xo, t2, t.warps(), guard);
     for (const Var &one : {s, r, g}) tap.bound_extent(one, 1);
     const Var far("far");
-    if (of_warp < kLanesK) {
-        tap.split(c8, c8, far, kLanesK / of_warp).fuse(far, xi, t1);
-    } else if (t.of_lane_k > 1) {
+    if (t.of_lane_k > 1) {
         const Var near("near");
         tap.split(xi, xi, near, 2).split(xi, xi, far, 2).fuse(far, near, t1).fuse(t1, xi, t1);
-    } else if (t.tile_c > t.slice.pixels) {
+    } else if (t.tile_c > kProductPixels) {
         tap.split(xi, far, xi, kLanesK / 2).fuse(far, xi, t1);
     } else {
         tap.rename(xi, t1);
@@ -184,7 +181,8 @@ void add_up(Conv2dBackwardWeightProducts &stages) {
 // the input, pass through shared memory, `stages` of them on their way or there
 // (compiler/async_copies.h): channels of a pixel next to each other, as memory has them, so that
 // matrices are transposed as they are read. That is 32 products to 12 loads of four matrices, and
-// 2 * 4 * 32 * (64 + 128) = 49152 bytes.
+// 2 * 4 * 32 * (64 + 128) = 49152 bytes; of f32 64 products to 64 loads of words, which no
+// instruction transposes.
 //
 // Pixels of all images are one line, of which a part is as long as the caller says, who knows how
 // many blocks that gives. Blocks of a part, which read the same pixels, follow one another.
@@ -222,8 +220,8 @@ void backward_weight_matrices(Conv2dBackwardWeightProducts &stages,
     sum_products(stages, t, LoopLevel(partial, block));
     const LoopLevel step(stages.sum, RVar("stages_" + std::to_string(t.stages)));
     stages.gradient.reorder_storage(k, x, g);
-    cooperative_copy(stages.gradient, step, {{k, t.tile_k}, {g, 1}, {x, t.slice.pixels}},
-                     t.threads(), t.slice.vector, true);
+    cooperative_copy(stages.gradient, step, {{k, t.tile_k}, {g, 1}, {x, kProductPixels}},
+                     t.threads(), pixel_vector(stages.gradient.type()), true);
     stages.tap.reorder_storage({c, x, s, r, g});
     copy_taps(stages.tap, t, step);
     add_up(stages);
