@@ -13,9 +13,7 @@ namespace hk::compiler {
 
 namespace {
 
-constexpr int kMatrix = 8;    // rows of one, and terms that are across memory
-constexpr int kOfThread = 8;  // columns of a thread that are neighbours, of terms along memory
-constexpr int kOfWarp = kLanesX * kOfThread;
+constexpr int kMatrix = 8;       // rows of one, and terms that are across memory
 constexpr int kSpanBytes = 128;  // of all banks
 
 }  // namespace
@@ -74,13 +72,16 @@ void Operand::check_along() const {
                 reject("of a thread are no multiples of 8 apart");
         return;
     }
-    if (size() % kOfThread != 0) reject("of a thread are no multiple of 8");
-    if (step(x_) != kOfThread * terms()) reject("of neighbours in x do not follow one another");
+    // A vector of sums, if they are stored as what they are of.
+    if (size() % vector() != 0)
+        reject("of a thread are no multiple of " + std::to_string(vector()));
+    if (step(x_) != vector() * terms()) reject("of neighbours in x do not follow one another");
     for (size_t i = 0; i < size(); i++) {
-        const size_t first = i / kOfThread * kOfThread;
+        const size_t first = i / vector() * vector();
         if (offset(i, first) != static_cast<int>(i - first) * terms())
             reject("of a thread do not follow one another");
-        if (offset(first) % (kOfWarp * terms()) != 0) reject("of a warp are no multiple of 32");
+        if (offset(first) % (of_warp() * terms()) != 0)
+            reject("of a warp are no multiple of " + std::to_string(of_warp()));
     }
 }
 
@@ -108,7 +109,7 @@ int Operand::neighbours() const { return wide_across() && of_rows() ? 2 * kMatri
 
 // Of how many elements the first one's place is a multiple.
 int Operand::multiple() const {
-    if (!across_) return (of_rows() ? kLanesY : kOfWarp) * terms();
+    if (!across_) return (of_rows() ? kLanesY : of_warp()) * terms();
     int bits = neighbours() - 1;
     for (size_t i = 0; i < size(); i++) bits |= offset(i) & (span() - 1) & -kMatrix;
     return static_cast<int>(std::bit_ceil(static_cast<unsigned>(bits)));
@@ -136,8 +137,8 @@ Tile Operand::tile() const {
     if (!first) reject("begin at a place that is not known");
     const int64_t from = *first * bytes();
     const std::string &memory = elements_[0].load->name;
-    // Rows of 64 bytes: of neighbours, or of pairs that are 8 apart.
-    if (!across_) return {memory, from, of_rows() ? 7 : 9, 3};
+    // Rows of 64 bytes: of neighbours, or of pairs that are a vector apart.
+    if (!across_) return {memory, from, of_rows() ? 7 : bytes() == 4 ? 8 : 9, 3};
     const int row = std::bit_width(static_cast<unsigned>(pitch_ * bytes())) - 1;
     if (wide_across()) return {memory, from, row - 1, 2 * (kLanesX - 1)};
     return {memory, from, std::max(row, 7), span() / kMatrix - 1};
@@ -152,7 +153,7 @@ Expr Operand::first_place() const {
     else if (!across_ && of_rows())
         of_thread = n * terms() + matrix % 2 * offset(1) + matrix / 2 * vector();
     else if (!across_)
-        of_thread = (n / 2 * kOfThread + n % 2) * terms() + matrix * vector();
+        of_thread = (n / 2 * vector() + n % 2) * terms() + matrix * vector();
     else if (of_rows())
         of_thread = (n + matrix / 2 * kMatrix) * pitch_ + matrix % 2 * offset(1);
     else

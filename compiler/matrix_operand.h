@@ -6,7 +6,7 @@
 // 4 by 8 has rows y and 8 + y, columns 2 x and 2 x + 1 (PTX ISA, "Matrix Fragments for
 // mma.m16n8k16"). Memory has a factor in one of two ways:
 //  - along: terms of a row, or column, next to each other, 64 bytes, then the next row. Any 8 of
-//    them are a matrix, so a thread's columns may be 8 neighbours.
+//    them are a matrix, so a thread's columns may be 8 neighbours, 4 of 32 bits.
 //  - across: rows, or columns, next to each other, then the next term. ldmatrix transposes; a
 //    matrix is 8 neighbours, of which a thread's columns are two.
 //  - across, of 32 bits, which ldmatrix can't transpose: a thread loads words of term x. Of columns
@@ -77,6 +77,7 @@ private:
     int bytes() const { return type().bytes(); }  // of an element
     int vector() const { return kVectorBytes / bytes(); }
     bool of_rows() const { return side_ == Side::rows; }
+    int of_warp() const { return kLanesX * vector(); }  // neighbouring columns, along
     bool wide_across() const { return across_ && bytes() == 4; }
     int neighbours() const;
     [[noreturn]] void reject(const std::string &what) const;

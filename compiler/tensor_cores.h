@@ -11,7 +11,8 @@
 // becomes products of a warp's threads together. Threads are 4 in x by 8 in y. `columns` are the
 // same for all in y, `rows` for all in x. Both are in shared memory, terms along or across it as
 // compiler/matrix_operand.h says:
-//  - along: a thread has of 32 columns 8 neighbours, its neighbour in x the next 8,
+//  - along: a thread has of 32 columns 8 neighbours, its neighbour in x the next 8; of 32 bits 4 of
+//    16, so that sums of the elements' type are 16 bytes of a thread, and whole sectors of four,
 //  - across: of each 8 columns two, its neighbour in x the next two,
 //  - rows come in pairs, 8 apart, or multiples of 8; a neighbour in y has another,
 //  - of 32 bits across memory two of each 16, its neighbour in y the next two.

@@ -23,7 +23,7 @@ struct Product {
     bool across = false;
     int apart =
         across ? 32 : terms;  // elements from a column, or term, in shared memory to the next
-    int of_lane = 2;          // neighbouring columns of a thread, across
+    int of_lane = across ? 2 : 16 / type.bytes();      // neighbouring columns of a thread
     int of_row = across && type.bits() == 32 ? 2 : 1;  // neighbouring rows of a thread
     const char *loop = "product";
     int vector = 16 / type.bytes();  // elements that are copied at once
@@ -38,10 +38,7 @@ struct Product {
         Var k("k"), x("x"), c("c"), kt("kt"), ki("ki"), kj("kj"), xi("xi"), x2("x2"), px("px"),
             block("block"), t0("t0"), t1("t1"), lane("lane");
         const auto divide = [&](Stage stage) {
-            if (across)
-                stage.split(k, kj, k, of_lane * lanes_x).split(k, kt, ki, of_lane);
-            else
-                stage.split(k, kt, k, 32 / lanes_x).split(k, kj, ki, 32 / lanes_x);
+            stage.split(k, kj, k, of_lane * lanes_x).split(k, kt, ki, of_lane);
             if (of_row > 1)
                 stage.split(x, x, x2, of_row).split(x, xi, px, lanes_y);
             else

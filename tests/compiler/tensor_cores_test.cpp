@@ -101,7 +101,8 @@ TEST(TensorCores, OtherLoopsStayWhatTheyAre) {
 TEST(TensorCores, RefusesWhatIsNoProductOfMatrices) {
     expect_part(refusal({.type = UInt(16)}), "no sum in a register of products");
     expect_part(refusal({.terms = 16}), "it has other than 32 terms");
-    expect_part(refusal({.lanes_x = 8, .lanes_y = 4}), "threads are other than 4 in x");
+    expect_part(refusal({.lanes_x = 8, .lanes_y = 4, .of_lane = 4}),
+                "threads are other than 4 in x");
     expect_part(refusal({.vector = 4}), "by other than vectors of 16 bytes");
     expect_part(refusal({.apart = 64}), "columns are not next to another");
     expect_part(refusal({.type = Float(32), .across = true, .of_row = 1}),

@@ -7,20 +7,25 @@ namespace hk::schedules::gpu {
 
 namespace {
 
-// A warp's threads are 4 by 8, as the fragments of a product have them: neighbours of 8 output
-// channels each, and of a pixel.
-constexpr int kLanesK = 4, kLanesX = 8, kOfLane = kProductFilters, kOfWarp = kLanesK * kOfLane;
+// A warp's threads are 4 by 8, as the fragments of a product have them: neighbours of a vector of
+// output channels each, 8 or 4 of f32, and of a pixel.
+constexpr int kLanesK = 4, kLanesX = 8;
 
 struct MatrixTiles {
     int tile_k = 128, tile_x = 64;
     int warps_k = 4, warps_x = 1, stages = 4;
 
+    int of_lane;  // neighbouring output channels of a thread
+
+    explicit MatrixTiles(const Type &type) : of_lane(ProductSlice(type).vector) {}
+
+    int of_warp() const { return kLanesK * of_lane; }
     int warps() const { return warps_k * warps_x; }
     std::vector<int> threads() const { return {kLanesK, kLanesX, warps()}; }
 };
 
-MatrixTiles matrix_tiles(const Conv2dContext &context) {
-    MatrixTiles t;
+MatrixTiles matrix_tiles(const Type &type, const Conv2dContext &context) {
+    MatrixTiles t(type);
     Knobs knobs(context.knobs);
     knobs.take("tile_k", t.tile_k, powers(32, 256));
     knobs.take("tile_x", t.tile_x, powers(16, 256));
@@ -29,7 +34,8 @@ MatrixTiles matrix_tiles(const Conv2dContext &context) {
     knobs.take("stages", t.stages, steps(1, 8));
     knobs.end();
     const int sums = t.tile_k * t.tile_x / (32 * t.warps());
-    knobs.require(t.tile_k % (kOfWarp * t.warps_k) == 0, "warps_k divides tile_k / 32");
+    knobs.require(t.tile_k % (t.of_warp() * t.warps_k) == 0,
+                  "warps_k divides tile_k / " + std::to_string(t.of_warp()));
     knobs.require(t.tile_x % (2 * kLanesX * t.warps_x) == 0, "warps_x divides tile_x / 16");
     knobs.estimate("threads of a block", 32 * t.warps(), 1024);
     knobs.estimate("registers of a thread", sums + sums / 2 + 32, 255);
@@ -51,7 +57,7 @@ struct MatrixLoops {
 
     void divide(Stage stage, const MatrixTiles &t, const Var &k8) const {
         stage.split(k8, kg, kt, kLanesK)
-            .split(kg, kw, kg, t.tile_k / (kOfWarp * t.warps_k))
+            .split(kg, kw, kg, t.tile_k / (t.of_warp() * t.warps_k))
             .split(pixel, xi, px, kLanesX)
             .split(xi, xw, xi, t.tile_x / (kLanesX * t.warps_x));
     }
@@ -77,7 +83,7 @@ void sum_products(Conv2dSliced &stages, const MatrixTiles &t, const LoopLevel &b
     for (const bool updates : {false, true}) {
         Stage stage = updates ? sum.update() : Stage(sum);
         const Var k8("k8");
-        stage.split(k, k8, l.ki, kOfLane);
+        stage.split(k, k8, l.ki, t.of_lane);
         l.divide(stage, t, k8);
         std::vector<VarOrRVar> loops = {l.ki, l.kg, l.xi, l.kt, l.px, l.kw, l.xw, g, y, n};
         if (updates) {
@@ -129,13 +135,14 @@ void transpose(Func transposed, const Conv2dContext &context) {
         .never_partition_all();
 }
 
-// The parts of a sum, added up, and what follows: a thread has eight output channels of a pixel.
-void finish_parts(Conv2dSliced &stages) {
+// The parts of a sum, added up, and what follows: a thread has a vector of output channels of a
+// pixel.
+void finish_parts(Conv2dSliced &stages, const MatrixTiles &t) {
     constexpr int threads_k = 16, threads_x = 8;
     constexpr auto guard = TailStrategy::GuardWithIf;
     const Var k8("k8"), ki("ki"), ko("ko"), kt("kt"), xo("xo"), xt("xt"), yo("yo"), go("go"),
         block("block");
-    stages.output.split(k, k8, ki, kOfLane, TailStrategy::RoundUp)
+    stages.output.split(k, k8, ki, t.of_lane, TailStrategy::RoundUp)
         .split(k8, ko, kt, threads_k, guard)
         .split(x, xo, xt, threads_x, guard)
         .split(y, yo, y, 1)
@@ -151,7 +158,7 @@ void finish_parts(Conv2dSliced &stages) {
         .never_partition_all();
     stages.joined.compute_at(stages.output, kt)
         .store_in(MemoryType::Register)
-        .bound_extent(k, kOfLane)
+        .bound_extent(k, t.of_lane)
         .vectorize(k);
     stages.joined.update().reorder(k, stages.of).vectorize(k).never_partition_all();
 }
@@ -180,7 +187,7 @@ void bound_parts(Conv2dSliced &stages) {
 // Where an output's pixels are at places of their own, the line is the update's. Where tiles are
 // few and sums long, blocks have a part of a tile's sum each, and a second kernel adds those up.
 void matrices(Conv2dSliced &stages, const Conv2dContext &context) {
-    const MatrixTiles t = matrix_tiles(context);
+    const MatrixTiles t = matrix_tiles(stages.filter.type(), context);
     const bool apart = stages.pixels.defined(), in_parts = stages.partial.defined();
     const MatrixLoops l(apart ? VarOrRVar(stages.pixels.x) : VarOrRVar(x));
     constexpr auto guard = TailStrategy::GuardWithIf;
@@ -192,8 +199,8 @@ void matrices(Conv2dSliced &stages, const Conv2dContext &context) {
     if (apart) result.gpu_single_thread();
     Stage out = apart ? result.update() : Stage(result);
     if (apart) promise_distinct(out);
-    out.split(k, k8, l.ki, kOfLane, TailStrategy::RoundUp)
-        .split(k8, ko, k8, t.tile_k / kOfLane, guard)
+    out.split(k, k8, l.ki, t.of_lane, TailStrategy::RoundUp)
+        .split(k8, ko, k8, t.tile_k / t.of_lane, guard)
         .split(l.pixel, xo, l.pixel, t.tile_x, guard);
     if (!apart && !in_parts) out.split(y, yo, y, 1);
     out.split(g, go, g, 1);
@@ -218,7 +225,7 @@ void matrices(Conv2dSliced &stages, const Conv2dContext &context) {
     stage_factors(stages, t);
     if (stages.transposed.defined()) transpose(stages.transposed, context);
     if (in_parts)
-        finish_parts(stages);
+        finish_parts(stages, t);
     else
         cooperative_copy(stages.start, at, {{k, t.tile_k}, {g, 1}}, t.threads());
 }
