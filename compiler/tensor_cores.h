@@ -19,6 +19,10 @@
 // Tiles are copied by vectors of 16 bytes: those change places (compiler/swizzle.h), so that
 // ldmatrix, or loads of words, meet no bank twice.
 //
+// Rejected: rounding f32 to the nearest before the units cut it off, as CUTLASS does by half a unit
+// that it adds (NVIDIA/cutlass#1289). That is an addition for each of 48 words that a warp of 64 by
+// 32 sums reads for 32 products.
+//
 // The order of the sum is the unit's. All of this is checked as it is read: what differs throws
 // Halide::CompileError. On other devices the loop is what it says.
 
