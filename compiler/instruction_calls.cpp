@@ -18,7 +18,7 @@ namespace hk::compiler {
 namespace {
 
 struct Function {
-    enum class Kind : uint8_t { product, matrices, copy, commit, wait, store, round };
+    enum class Kind : uint8_t { product, matrices, pair, word, copy, commit, wait, store, round };
 
     const char *name;
     Kind kind;
@@ -26,7 +26,11 @@ struct Function {
     const char *instruction;
 
     // Each is a function of its name, _ and a number.
-    size_t results() const { return kind == Kind::product || kind == Kind::matrices ? 4 : 1; }
+    size_t results() const {
+        if (kind == Kind::pair) return 2;
+        return kind == Kind::product || kind == Kind::matrices ? 4 : 1;
+    }
+    bool loads() const { return kind == Kind::pair || kind == Kind::word; }
 };
 
 constexpr Function kFunctions[] = {
@@ -42,6 +46,8 @@ constexpr Function kFunctions[] = {
     {"hk_ldmatrix_trans", Function::Kind::matrices, 1,
      "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16"},
     {"hk_ldmatrix", Function::Kind::matrices, 1, "ldmatrix.sync.aligned.m8n8.x4.shared.b16"},
+    {"hk_load_pair", Function::Kind::pair, 2, "ld.shared.v2.b32"},
+    {"hk_load_word", Function::Kind::word, 2, "ld.shared.b32"},
     {"hk_cvt_bf16x2", Function::Kind::round, 2, "cvt.rn.bf16x2.f32"},
     {"hk_st_shared", Function::Kind::store, 2, "st.shared.v4.b32"},
     {"hk_cp_async_copy", Function::Kind::copy, 6, "cp.async.cg.shared.global"},
@@ -189,6 +195,7 @@ private:
         if (call.function->kind == Kind::copy) return copy(call, name);
         std::vector<std::string> to;
         for (const Call &one : calls_) to.push_back(one.result);
+        if (call.function->loads()) return load(call, name, to);
         const Operands operands(call.arguments);
         const std::vector<std::string> &of = operands.of;
         if (call.function->kind == Kind::store)
@@ -202,6 +209,17 @@ private:
             return text + "[" + of[0] + "];" + operands.after;
         return text + vector_of(of, 0, 4) + ", " + vector_of(of, 4, 2) + ", " +
                vector_of(of, 6, 4) + ";" + operands.after;
+    }
+
+    // From a register and a number.
+    static std::string load(const Call &call, const std::string &name,
+                            const std::vector<std::string> &to) {
+        const std::string &offset = call.arguments[1];
+        if (offset[0] == '%') reject("what is added to its address is no number", offset);
+        const Operands operands({call.arguments[0]});
+        const std::string results = to.size() == 1 ? to[0] : vector_of(to, 0, to.size());
+        return operands.before + name + " \t" + results + ", [" + operands.of[0] + "+" + offset +
+               "];" + operands.after;
     }
 
     //	ld.global.nc.v4.b32 	{%r1, %r2, %r3, %r4}, [%rd5+16];

@@ -13,9 +13,8 @@ namespace hk::compiler {
 
 namespace {
 
-constexpr int kMatrix = 8;    // rows of one, and terms that are across memory
-constexpr int kOfThread = 8;  // columns of a thread that are neighbours, of terms along memory
-constexpr int kOfWarp = kLanesX * kOfThread;
+constexpr int kMatrix = 8;       // rows of one, and terms that are across memory
+constexpr int kSpanBytes = 128;  // of all banks
 
 }  // namespace
 
@@ -64,7 +63,7 @@ void Operand::check() {
     across_ ? check_across() : check_along();
 }
 
-void Operand::check_along() const {
+void Operand::check_along() {
     const int next = of_rows() ? step(y_) : offset(1);
     if (next != terms()) reject("are not next to another, 64 bytes each");
     if (of_rows()) {
@@ -73,38 +72,48 @@ void Operand::check_along() const {
                 reject("of a thread are no multiples of 8 apart");
         return;
     }
-    if (size() % kOfThread != 0) reject("of a thread are no multiple of 8");
-    if (step(x_) != kOfThread * terms()) reject("of neighbours in x do not follow one another");
+    of_lane_ = step(x_) / terms();
+    if (step(x_) % terms() != 0 || (of_lane_ != 4 && of_lane_ != 8))
+        reject("of neighbours in x do not follow one another, 4 or 8 of each");
+    if (static_cast<int>(size()) % of_lane_ != 0)
+        reject("of a thread are no multiple of " + std::to_string(of_lane_));
+    const int of_warp = kLanesX * of_lane_;
     for (size_t i = 0; i < size(); i++) {
-        const size_t first = i / kOfThread * kOfThread;
+        const size_t first = i / of_lane_ * of_lane_;
         if (offset(i, first) != static_cast<int>(i - first) * terms())
             reject("of a thread do not follow one another");
-        if (offset(first) % (kOfWarp * terms()) != 0) reject("of a warp are no multiple of 32");
+        if (offset(first) % (of_warp * terms()) != 0)
+            reject("of a warp are no multiple of " + std::to_string(of_warp));
     }
 }
 
 void Operand::check_across() const {
-    if (bytes() != 2) reject("of a term are next to each other, but are no elements of 16 bits");
+    if (bytes() == 1) reject("of a term are next to each other, but are bytes");
     if (pitch_ < 32 || !std::has_single_bit(static_cast<unsigned>(pitch_)))
         reject("of a term are not 32, or a larger power of two, from those of the next");
-    if (step(of_rows() ? y_ : x_) != (of_rows() ? 1 : 2))
+    const bool apart = of_rows() && !wide_across();  // the rows of a pair
+    if (step(of_rows() ? y_ : x_) != (apart ? 1 : 2))
         reject("of neighbours do not follow one another");
     for (size_t i = 0; i < size(); i += 2) {
-        if (offset(i) % kMatrix != 0) reject("of a thread are no multiples of 8 apart");
-        if (offset(i + 1, i) != (of_rows() ? offset(1) : 1)) reject("of a thread are not in pairs");
+        if (offset(i) % neighbours() != 0)
+            reject("of a thread are no multiples of " + std::to_string(neighbours()) + " apart");
+        if (offset(i + 1, i) != (apart ? offset(1) : 1)) reject("of a thread are not in pairs");
         // Vectors change places within a span, so that bits are added to a place there.
-        if (of_rows() && (offset(1) % kMatrix != 0 || (offset(i) & offset(1) & (span() - 1)) != 0))
+        if (apart && (offset(1) % kMatrix != 0 || (offset(i) & offset(1) & (span() - 1)) != 0))
             reject("of a thread's pairs are no powers of two apart");
     }
 }
 
 // Elements in which vectors change places, of terms across memory.
-int Operand::span() const { return std::min(pitch_, 64); }
+int Operand::span() const { return std::min(pitch_, kSpanBytes / bytes()); }
+
+// Of a term across memory, that a warp reads together.
+int Operand::neighbours() const { return wide_across() && of_rows() ? 2 * kMatrix : kMatrix; }
 
 // Of how many elements the first one's place is a multiple.
 int Operand::multiple() const {
-    if (!across_) return (of_rows() ? kLanesY : kOfThread) * terms();
-    int bits = kMatrix - 1;
+    if (!across_) return (of_rows() ? kLanesY : of_lane_) * terms();
+    int bits = neighbours() - 1;
     for (size_t i = 0; i < size(); i++) bits |= offset(i) & (span() - 1) & -kMatrix;
     return static_cast<int>(std::bit_ceil(static_cast<unsigned>(bits)));
 }
@@ -131,9 +140,10 @@ Tile Operand::tile() const {
     if (!first) reject("begin at a place that is not known");
     const int64_t from = *first * bytes();
     const std::string &memory = elements_[0].load->name;
-    // Rows of 64 bytes: of neighbours, or of pairs that are 8 apart.
-    if (!across_) return {memory, from, of_rows() ? 7 : 9, 3};
+    // Rows of 64 bytes: of neighbours, or of pairs that are a vector apart.
+    if (!across_) return {memory, from, of_rows() ? 7 : of_lane_ == 4 ? 8 : 9, 3};
     const int row = std::bit_width(static_cast<unsigned>(pitch_ * bytes())) - 1;
+    if (wide_across()) return {memory, from, row - 1, 2 * (kLanesX - 1)};
     return {memory, from, std::max(row, 7), span() / kMatrix - 1};
 }
 
@@ -141,10 +151,12 @@ Expr Operand::first_place() const {
     const Expr x = Variable::make(Int(32), x_), y = Variable::make(Int(32), y_);
     const Expr n = x + y % 2 * kLanesX, matrix = y / 2;  // of 8 threads
     Expr of_thread;
-    if (!across_ && of_rows())
+    if (wide_across())
+        of_thread = x * pitch_ + y * loaded();
+    else if (!across_ && of_rows())
         of_thread = n * terms() + matrix % 2 * offset(1) + matrix / 2 * vector();
     else if (!across_)
-        of_thread = (n / 2 * kOfThread + n % 2) * terms() + matrix * vector();
+        of_thread = (n / 2 * of_lane_ + n % 2) * terms() + matrix * vector();
     else if (of_rows())
         of_thread = (n + matrix / 2 * kMatrix) * pitch_ + matrix % 2 * offset(1);
     else
@@ -152,14 +164,15 @@ Expr Operand::first_place() const {
     return swizzled((start() + of_thread) * bytes(), tile());
 }
 
-Expr Operand::place(const Expr &first, size_t element, int half) const {
+Expr Operand::place(const Expr &first, size_t element, int step, int half) const {
     if (!across_) {
         const Expr of_half = half == 0 ? first : first ^ (half * kStepBytes / 2);
         return of_half + offset(element) * bytes();
     }
     const int bits = offset(element) & (span() - 1);
     const Expr moved = bits == 0 ? first : first ^ (bits * bytes());
-    return moved + (offset(element) - bits + half * terms() / 2 * pitch_) * bytes();
+    const int term = step * terms() + half * terms() / 2;
+    return moved + (offset(element) - bits + term * pitch_) * bytes();
 }
 
 }  // namespace hk::compiler

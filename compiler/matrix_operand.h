@@ -1,15 +1,18 @@
 #pragma once
-// A factor of products of matrices in shared memory (compiler/tensor_cores.h): how ldmatrix reads
-// it into a warp's fragments.
+// A factor of products of matrices in shared memory (compiler/tensor_cores.h): how ldmatrix, or
+// loads, read it into a warp's fragments.
 //
 // mma.sync multiplies 16 rows by 16 terms with 16 terms by 8 columns. Of the sums a thread x, y of
 // 4 by 8 has rows y and 8 + y, columns 2 x and 2 x + 1 (PTX ISA, "Matrix Fragments for
 // mma.m16n8k16"). Memory has a factor in one of two ways:
 //  - along: terms of a row, or column, next to each other, 64 bytes, then the next row. Any 8 of
-//    them are a matrix, so a thread's columns may be 8 neighbours.
+//    them are a matrix, so a thread's columns may be 8 neighbours, or 4.
 //  - across: rows, or columns, next to each other, then the next term. ldmatrix transposes; a
-//  matrix
-//    is 8 neighbours, of which a thread's columns are two.
+//    matrix is 8 neighbours, of which a thread's columns are two.
+//  - across, of 32 bits, which ldmatrix can't transpose: a thread loads words of term x. Of columns
+//    one, of each 8 its y-th; of rows a pair, of each 16 its y-th, which are the product's rows y
+//    and 8 + y. A warp loads 8 neighbours of 4 terms at once, or twice that in two passes: pairs of
+//    vectors change places, so that 4 terms are in different banks.
 
 #include <string>
 #include <vector>
@@ -54,28 +57,35 @@ public:
     // After check().
     bool across() const { return across_; }
     Tile tile() const;
+    // Words that a load has, where loads read it: else 0. From one load of a thread to the next,
+    // which is of terms 4 further, in bytes.
+    int loaded() const { return !wide_across() ? 0 : of_rows() ? 2 : 1; }
+    int next_load() const { return kLanesX * pitch_ * bytes(); }
     // Where a thread's row of the first four matrices begins, in bytes: 8 threads after 8 know
-    // those of a matrix.
+    // those of a matrix. Or what it loads first.
     Halide::Expr first_place() const;
-    // The same of the product that an element, and the next one, are of, from the first place. Rows
-    // are of one half of the terms, columns of both.
-    Halide::Expr place(const Halide::Expr &first, size_t element, int half = 0) const;
+    // The same of the product that an element, and the next one, are of, from the first place, of a
+    // step. Rows are of one half of the terms, columns of both.
+    Halide::Expr place(const Halide::Expr &first, size_t element, int step, int half = 0) const;
 
 private:
     const Side side_;
     const std::string loop_, x_, y_;
     std::vector<Factor> elements_;
     bool across_ = false;
-    int pitch_ = 0;  // elements from a term to the next where they are across
+    int pitch_ = 0;    // elements from a term to the next where they are across
+    int of_lane_ = 0;  // neighbouring columns of a thread, along
 
     int bytes() const { return type().bytes(); }  // of an element
     int vector() const { return kVectorBytes / bytes(); }
     bool of_rows() const { return side_ == Side::rows; }
+    bool wide_across() const { return across_ && bytes() == 4; }
+    int neighbours() const;
     [[noreturn]] void reject(const std::string &what) const;
     int offset(size_t element, size_t from = 0) const;
     int step(const std::string &variable) const;
     int constant(const Halide::Expr &difference, const std::string &otherwise) const;
-    void check_along() const;
+    void check_along();
     void check_across() const;
     Halide::Expr start() const;
     int multiple() const;

@@ -51,6 +51,7 @@ public:
 
     // A thread's words of four matrices of 8 by 8, which 8 threads after 8 know the rows of.
     std::vector<Expr> matrices(const std::string &name, const Operand &of, const Expr &place) {
+        if (of.loaded() > 0) return words(name, of, place);
         return four(name, of.across() ? "hk_ldmatrix_trans" : "hk_ldmatrix",
                     {cast<uint32_t>(simplify(place))}, UInt(32));
     }
@@ -92,10 +93,31 @@ private:
         return type == Float(16) ? "f16" : type == UInt(8) ? "u8" : "s8";
     }
 
+    // The same by loads, at a register and a number.
+    std::vector<Expr> words(const std::string &name, const Operand &of, const Expr &place) {
+        const std::string function = of.loaded() == 2 ? "hk_load_pair" : "hk_load_word";
+        const Expr simple = simplify(place);
+        const Add *sum = simple.as<Add>();
+        const auto number = sum ? as_const_int(sum->b) : std::nullopt;
+        const Expr base = cast<uint32_t>(number ? sum->a : simple);
+        std::vector<Expr> all;
+        for (int i = 0; i < 4 / of.loaded(); i++) {
+            const Expr offset = make_const(Int(32), number.value_or(0) + i * of.next_load());
+            const std::vector<Expr> some =
+                several(of.loaded(), name, function, {base, offset}, UInt(32));
+            all.insert(all.end(), some.begin(), some.end());
+        }
+        return all;
+    }
+
     std::vector<Expr> four(const std::string &name, const std::string &function,
                            const std::vector<Expr> &arguments, Type type) {
+        return several(4, name, function, arguments, type);
+    }
+    std::vector<Expr> several(int count, const std::string &name, const std::string &function,
+                              const std::vector<Expr> &arguments, Type type) {
         std::vector<Expr> results;
-        for (int i = 0; i < 4; i++)
+        for (int i = 0; i < count; i++)
             results.push_back(let(name, Call::make(type, function + "_" + std::to_string(i),
                                                    arguments, Call::Extern)));
         return results;
@@ -235,36 +257,46 @@ class TensorCores : public IRMutator {
             if (!sums.emplace(std::pair(column, row), term.sum).second)
                 reject(op->name, "a product occurs twice");
         }
-        if (!is_const(op->extent, columns.terms()) || !is_const_zero(op->min))
-            reject(op->name, "it has other than " + std::to_string(columns.terms()) + " terms");
+        const auto terms_of_loop = as_const_int(op->extent);
+        const int step = columns.terms();
+        if (!terms_of_loop || *terms_of_loop < step || *terms_of_loop % step != 0 ||
+            !is_const_zero(op->min))
+            reject(op->name, "it has other than " + std::to_string(step) + " terms, or a multiple");
         if (sums.size() != columns.size() * rows.size()) reject(op->name, "it is no outer product");
         columns.check();
         rows.check();
         if (columns.type() == UInt(8)) reject(op->name, "columns are u8, of which rows may be");
-        return emit(terms[0].sums, columns, rows, sums);
+        const int steps = static_cast<int>(*terms_of_loop) / step;
+        if (steps > 1 && !(columns.across() && rows.across()))
+            reject(op->name, "it has more than " + std::to_string(step) + " terms along memory");
+        return emit(terms[0].sums, columns, rows, sums, steps);
     }
 
     Stmt emit(const std::string &name, const Operand &columns, const Operand &rows,
-              const std::map<std::pair<size_t, size_t>, Expr> &sums) {
+              const std::map<std::pair<size_t, size_t>, Expr> &sums, int steps) {
         sums_.insert(name);
         tiles_.push_back(columns.tile());
         tiles_.push_back(rows.tile());
         Emitter emitter(rows, columns, name);
         const Expr column_place = emitter.let(kMatrixPlace, columns.first_place());
-        std::vector<std::vector<Expr>> column_words;
-        for (size_t column = 0; column < columns.size(); column += 2)
-            column_words.push_back(
-                emitter.matrices("column", columns, columns.place(column_place, column)));
-        const Expr row_place = emitter.let(kMatrixPlace, rows.first_place());
-        for (size_t row = 0; row < rows.size(); row += 2) {
-            for (int half = 0; half < 2; half++) {
-                const std::vector<Expr> row_words =
-                    emitter.matrices("row", rows, rows.place(row_place, row, half));
-                for (size_t column = 0; column < columns.size(); column += 2) {
-                    const auto &of = column_words[column / 2];
-                    emitter.product(row_words, {of[2 * half], of[2 * half + 1]},
-                                    {sums.at({column, row}), sums.at({column + 1, row}),
-                                     sums.at({column, row + 1}), sums.at({column + 1, row + 1})});
+        Expr row_place;
+        for (int step = 0; step < steps; step++) {
+            std::vector<std::vector<Expr>> column_words;
+            for (size_t column = 0; column < columns.size(); column += 2)
+                column_words.push_back(
+                    emitter.matrices("column", columns, columns.place(column_place, column, step)));
+            if (step == 0) row_place = emitter.let(kMatrixPlace, rows.first_place());
+            for (size_t row = 0; row < rows.size(); row += 2) {
+                for (int half = 0; half < 2; half++) {
+                    const std::vector<Expr> row_words =
+                        emitter.matrices("row", rows, rows.place(row_place, row, step, half));
+                    for (size_t column = 0; column < columns.size(); column += 2) {
+                        const auto &of = column_words[column / 2];
+                        emitter.product(
+                            row_words, {of[2 * half], of[2 * half + 1]},
+                            {sums.at({column, row}), sums.at({column + 1, row}),
+                             sums.at({column, row + 1}), sums.at({column + 1, row + 1})});
+                    }
                 }
             }
         }

@@ -88,6 +88,14 @@ row(cuda matrices_1x1  products_in_parts  matrices  f16,bf16  nhwc     -        
 row(cuda matrices_64   products_in_parts  matrices  f16,bf16  nhwc     tile_c:64,warps_k:2,warps_c:2            shared:32768,registers:104,conflicts:1.0,sectors:1.1,fma:0.2    line_of_vectors channels_per_group<=64)
 row(cuda matrices      products_in_parts  matrices  f16,bf16  nhwc     -                                        shared:49152,registers:128,conflicts:1.0,sectors:1.0            line_of_vectors)
 
+# f32 whose products may be of operands cut off to TF32: slices are twice as large. Of 160 registers a multiprocessor
+# has three blocks; of 128, four, some would be spilled.
+#        row           algorithm          schedule  types  layouts  knobs                                    budget                                                          where
+row(cuda matrices_32   products_in_parts  matrices  f32    nhwc     tile_k:32,tile_c:32,warps_k:1,warps_c:1  shared:32768,registers:120,conflicts:1.0,sectors:1.1,fma:0.15   line_of_vectors tf32=1 channels_per_group<=32 filters_per_group<=32)
+row(cuda matrices_1x1  products_in_parts  matrices  f32    nhwc     stages:2                                 shared:49152,registers:160,conflicts:1.0,sectors:1.1,fma:0.25   line_of_vectors tf32=1 1x1 stride_1 batch<=1 out_h<=1)
+row(cuda matrices_64   products_in_parts  matrices  f32    nhwc     tile_c:64,warps_k:2,warps_c:2,stages:3   shared:49152,registers:104,conflicts:1.0,sectors:1.05,fma:0.2   line_of_vectors tf32=1 channels_per_group<=64)
+row(cuda matrices      products_in_parts  matrices  f32    nhwc     stages:2                                 shared:49152,registers:160,conflicts:1.0,sectors:1.0,fma:0.25   line_of_vectors tf32=1)
+
 # Others: tiles of c (tile_x) and k, and of g (tile_y) where nothing is staged.
 #        row              algorithm  schedule  types         layouts    knobs                                                                      budget                                                       where
 row(gpu  depthwise        sliced     unstaged  f32,f16,bf16  nhwc,nchw  tile_k:1,threads_k:1,tile_x:1,threads_x:1,tile_y:64,threads_y:64,parts:64  shared:0,registers:40,sectors:14.4                           parts_64 depthwise)

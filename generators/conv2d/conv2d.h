@@ -83,15 +83,13 @@ struct Conv2dSliced {
 Conv2dSliced conv2d_sliced(const Conv2dOperands &operands, int tile);
 // The same in slices of 64 bytes of channels, both factors of the operands' type: products of
 // matrices, for the units that have them (compiler/tensor_cores.h). Channels are in whole vectors
-// of 16 bytes, of which a slice past the end has zeros; output channels in multiples of
-// kProductFilters.
+// of 16 bytes, of which a slice past the end has zeros, and so are output channels.
 struct ProductSlice {
     int channels, vector;
 
     explicit ProductSlice(const Halide::Type &type)
         : channels(64 / type.bytes()), vector(16 / type.bytes()) {}
 };
-constexpr int kProductFilters = 8;
 struct ProductForm {
     // Neighbouring channels of the weight are apart in memory: it is copied first.
     bool transposes = false;

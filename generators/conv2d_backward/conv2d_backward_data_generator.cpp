@@ -119,9 +119,9 @@ private:
         constrain_vectors(output_gradient);
         constrain_vectors(previous);
         const auto filter = Conv2dLayout(layout).filter_dims();
+        const int vector = ProductSlice(type).vector;
         for (const int dim : {filter[0], filter[3]})
-            weight.dim(dim).set_extent(weight.dim(dim).extent() / kProductFilters *
-                                       kProductFilters);
+            weight.dim(dim).set_extent(weight.dim(dim).extent() / vector * vector);
         set_line(forward, output_gradient.dim(4).extent(), forward.out_w, forward.out_h);
         // The filter's neighbouring terms, its output channels, are not next to each other.
         Conv2dSliced stages = conv2d_products(

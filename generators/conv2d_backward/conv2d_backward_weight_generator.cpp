@@ -62,7 +62,8 @@ private:
         for (auto *operand : {&output_gradient, &input, &previous}) constrain_vectors(*operand);
         constrain_vectors(weight_gradient);
         auto filters = weight_gradient.dim(3);
-        filters.set_extent(filters.extent() / kPixelVector * kPixelVector);
+        const int vector = pixel_vector(op.type);
+        filters.set_extent(filters.extent() / vector * vector);
         // Sizes are those that the loops have.
         context.channels = op.channels = weight_gradient.dim(0).extent();
         context.filters = op.filters = weight_gradient.dim(3).extent();

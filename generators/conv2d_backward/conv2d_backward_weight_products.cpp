@@ -10,14 +10,14 @@ namespace hk::generators {
 namespace {
 
 // Sums of channels past the last one are not written.
-Expr there(const Var &channel, const Expr &count) {
-    return in_last_vector(channel, count, kPixelVector);
+Expr there(const Var &channel, const Expr &count, const Type &type) {
+    return in_last_vector(channel, count, pixel_vector(type));
 }
 
 // What a tap meets for a pixel of the line.
 Func met(const Conv2dBackwardWeightOperands &op, const PixelLine &line, const Expr &pixels) {
     const Expr zero = cast(op.type, 0);
-    const Expr channel = there(c, op.channels), on_line = within(x, pixels);
+    const Expr channel = there(c, op.channels, op.type), on_line = within(x, pixels);
     Func tap("tap");
     if (!line.columns.value.defined()) {
         tap(c, s, r, g, x) =
@@ -49,7 +49,7 @@ Conv2dBackwardWeightProducts conv2d_backward_weight_products(const Conv2dBackwar
     stages.gradient = Func("gradient");
     stages.gradient(k, g, x) =
         select(within(x, pixels),
-               op.output_gradient(there(k, op.filters), g, clamp(x, 0, pixels - 1), 0, 0),
+               op.output_gradient(there(k, op.filters, op.type), g, clamp(x, 0, pixels - 1), 0, 0),
                cast(op.type, 0));
     stages.tap = met(op, line, pixels);
 
@@ -73,7 +73,7 @@ Conv2dBackwardWeightProducts conv2d_backward_weight_products(const Conv2dBackwar
         return unsafe_promise_clamped(v, 0, size - 1);
     };
     stages.running(c, s, r, k, g, share) +=
-        stages.partial(there(c, op.channels), within_all(s, op.kernel_w),
+        stages.partial(there(c, op.channels, op.type), within_all(s, op.kernel_w),
                        within_all(r, op.kernel_h), min(k, op.filters - 1), within_all(g, op.groups),
                        unsafe_promise_clamped(of * kShares + share, 0, line.parts - 1));
     stages.shares = Func("shares");

@@ -14,15 +14,17 @@ struct PixelLine {
     Halide::Expr parts, slices;  // of the line; of a part, at least 1
 };
 
-// A slice is kProductPixels pixels of the line. sum(c, s, r, k, g, part) is over r.x (pixel of a
-// slice) and r.y (slice of the part). gradient(k, g, x) and tap(c, s, r, g, x), of the operands'
-// type, are zero past the last pixel, as the tap is outside of the input. Channels and filters are
-// in whole vectors of kPixelVector, 16 bytes of 16 bits; past the last one they are that again.
+// A slice is kProductPixels pixels of the line. sum(c, s, r, k, g,
+// part) is over r.x (pixel of a slice) and r.y (slice of the part). gradient(k, g, x) and tap(c, s,
+// r, g, x), of the operands' type, are zero past the last pixel, as the tap is outside of the
+// input. Channels and filters are in whole vectors of 16 bytes; past the last one they are that
+// again.
 //
 // partial holds the parts' sums in f32. running(c, s, r, k, g, share) adds up every kShares-th part
 // from its share on, over `of`; shares is its copy for other threads, and a fixed tree adds those
 // up: the order depends on the shape alone.
-constexpr int kProductPixels = 32, kPixelVector = 8, kShares = 8;
+constexpr int kProductPixels = 32, kShares = 8;
+inline int pixel_vector(const Halide::Type &type) { return 16 / type.bytes(); }
 struct Conv2dBackwardWeightProducts {
     Halide::Var part{"part"}, share{"share"};
     Halide::Func gradient, tap, sum, partial, running, shares, output;

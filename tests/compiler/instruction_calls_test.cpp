@@ -49,6 +49,25 @@ TEST(InstructionCalls, CallsThatAreNotOneInstructionAreRefused) {
                  CompileError);
 }
 
+// A call of a load from %r7 and a number, as LLVM writes it.
+std::string load(const std::string &function, const std::string &offset, const std::string &to) {
+    return "\t{ // callseq 0, 0\n\tst.param.b32 \t[param0], %r7;\n\tst.param.b32 \t[param1], " +
+           offset + ";\n\tcall.uni (retval0), " + function +
+           ", (param0, param1);\n\tld.param.b32 \t" + to + ", [retval0];\n\t} // callseq 0\n";
+}
+
+TEST(InstructionCalls, LoadsAreOfARegisterAndANumber) {
+    EXPECT_EQ(make_instructions(load("hk_load_word_0", "512", "%r1")),
+              "\tld.shared.b32 \t%r1, [%r7+512];\n");
+    EXPECT_EQ(make_instructions(load("hk_load_pair_0", "16", "%r1") +
+                                load("hk_load_pair_1", "16", "%r2")),
+              "\tld.shared.v2.b32 \t{%r1, %r2}, [%r7+16];\n");
+    EXPECT_THROW(make_instructions(load("hk_load_word_0", "%r8", "%r1")), CompileError);
+    EXPECT_THROW(make_instructions(load("hk_load_pair_0", "16", "%r1") +
+                                   load("hk_load_pair_1", "24", "%r2")),
+                 CompileError);
+}
+
 TEST(InstructionCalls, OtherTextStays) {
     const std::string ptx =
         "\t{ // callseq 0, 0\n\tcall.uni (retval0), other, ();\n\t} // callseq 0\n";

@@ -71,6 +71,19 @@ TEST_P(MachineCode, HasProductsOfMatricesAndNoOthers) {
     }
 }
 
+// Words are loaded to where products have them: none is moved.
+TEST_P(MachineCode, LoadsWordsThatNoInstructionTransposes) {
+    const std::string code = code_of({.type = Float(32), .across = true, .stages = 3});
+    const int products = count(code, "HMMA.1688.F32.TF32");
+    EXPECT_GT(products, 0);
+    EXPECT_EQ(products % 8, 0);
+    // Those to RZ are none: what a chip of before the copies needs.
+    EXPECT_EQ((count(code, " LDS R") - count(code, " LDS RZ")) * 8, products * 16);
+    EXPECT_EQ(count(code, " LDS.64 R") * 8, products * 4);
+    for (const char *other : {"LDSM", " FFMA", " LDL", " STL", " STS"})
+        EXPECT_EQ(count(code, other), 0) << other;
+}
+
 TEST_P(MachineCode, RoundsTwoResultsAtOnce) {
     const std::string code = code_of({.type = BFloat(16), .result = BFloat(16)});
     EXPECT_GT(count(code, "F2FP.BF16"), 0);

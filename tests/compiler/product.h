@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 
 #include "Halide.h"
@@ -22,7 +23,8 @@ struct Product {
     bool across = false;
     int apart =
         across ? 32 : terms;  // elements from a column, or term, in shared memory to the next
-    int of_lane = 2;          // neighbouring columns of a thread, across
+    int of_lane = across ? 2 : std::min(16 / type.bytes(), 8);  // neighbouring columns of a thread
+    int of_row = across && type.bits() == 32 ? 2 : 1;           // neighbouring rows of a thread
     const char *loop = "product";
     int vector = 16 / type.bytes();  // elements that are copied at once
     Type result = Float(32);
@@ -37,16 +39,17 @@ struct Product {
         Param<uint8_t> outside("outside");
         const Type wide = type.is_float() ? Float(32) : Int(32);
         Func columns("columns"), rows("rows"), sum("sum"), out("out");
-        Var k("k"), x("x"), c("c"), kt("kt"), ki("ki"), kj("kj"), xi("xi"), px("px"),
+        Var k("k"), x("x"), c("c"), kt("kt"), ki("ki"), kj("kj"), xi("xi"), x2("x2"), px("px"),
             block("block"), t0("t0"), t1("t1"), lane("lane");
         const auto divide = [&](Stage stage) {
-            if (across)
-                stage.split(k, kj, k, of_lane * lanes_x).split(k, kt, ki, of_lane);
+            stage.split(k, kj, k, of_lane * lanes_x).split(k, kt, ki, of_lane);
+            if (of_row > 1)
+                stage.split(x, x, x2, of_row).split(x, xi, px, lanes_y);
             else
-                stage.split(k, kt, k, 32 / lanes_x).split(k, kj, ki, 32 / lanes_x);
-            stage.split(x, xi, px, lanes_y);
+                stage.split(x, xi, px, lanes_y);
         };
-        const int slice = 64 / type.bytes(), whole = across ? 8 : 16 / type.bytes();
+        const int slice = std::max(64 / type.bytes(), terms),
+                  whole = across ? 8 : 16 / type.bytes();
         RDom r(0, slice, 0, in.dim(across ? 1 : 0).extent() / slice, "r");
         columns(c, k) = across ? filter(k, c) : filter(c, k);
         const Expr last = in.dim(1).extent() - 1;
@@ -69,18 +72,27 @@ struct Product {
         pixels.set_bounds(0, pixels.extent() / 16 * 16);
         out.split(x, block, x, 16);
         divide(out);
-        out.reorder(ki, kj, xi, kt, px, block).gpu_blocks(block).gpu_threads(kt, px);
+        if (of_row > 1)
+            out.reorder(ki, kj, x2, xi, kt, px, block);
+        else
+            out.reorder(ki, kj, xi, kt, px, block);
+        out.gpu_blocks(block).gpu_threads(kt, px);
         sum.compute_at(out, block).store_in(MemoryType::Register).bound_extent(x, 16);
         RVar part("part"), product(loop);
         for (const bool updates : {false, true}) {
             Stage stage = updates ? sum.update() : Stage(sum);
             divide(stage);
-            if (updates)
-                stage.split(r.x, part, product, terms)
-                    .reorder(ki, kj, xi, product, part, kt, px, r.y);
-            else
-                stage.reorder(ki, kj, xi, kt, px);
-            stage.gpu_threads(kt, px).unroll(ki).unroll(kj).unroll(xi);
+            std::vector<VarOrRVar> loops = {ki, kj};
+            if (of_row > 1) loops.emplace_back(x2);
+            loops.emplace_back(xi);
+            if (updates) {
+                stage.split(r.x, part, product, terms);
+                loops.insert(loops.end(), {product, part});
+            }
+            loops.insert(loops.end(), {kt, px});
+            if (updates) loops.emplace_back(r.y);
+            stage.reorder(loops).gpu_threads(kt, px).unroll(ki).unroll(kj).unroll(xi);
+            if (of_row > 1) stage.unroll(x2);
             if (updates && stages > 1) stage.rename(r.y, RVar("stages_" + std::to_string(stages)));
         }
         for (Func tile : {columns, rows}) {

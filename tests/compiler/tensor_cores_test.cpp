@@ -45,8 +45,8 @@ TEST(TensorCores, FloatsAreCutOffToTF32) {
 }
 
 TEST(TensorCores, BytesAreSummedInIntegers) {
-    for (const Type rows : {UInt(8), Int(8)}) {
-        const std::string ptx = Product{.type = Int(8), .of_rows = rows}.ptx();
+    for (const auto &[rows, of_lane] : {std::pair(UInt(8), 8), {Int(8), 8}, {UInt(8), 4}}) {
+        const std::string ptx = Product{.type = Int(8), .of_lane = of_lane, .of_rows = rows}.ptx();
         // Of 32 terms each.
         EXPECT_EQ(count(ptx, "mma.sync.aligned.m16n8k32.row.col.s32"), 8);
         EXPECT_EQ(count(ptx, rows == UInt(8) ? ".s32.u8.s8.s32" : ".s32.s8.s8.s32"), 8);
@@ -72,6 +72,30 @@ TEST(TensorCores, MatricesAcrossMemoryAreTransposed) {
     EXPECT_EQ(count(across, "hk_"), 0) << "calls are left";
 }
 
+// Of 32 bits: ldmatrix transposes 16.
+TEST(TensorCores, WordsAcrossMemoryAreLoaded) {
+    for (const int stages : {1, 3}) {
+        const std::string ptx = Product{.type = Float(32), .across = true, .stages = stages}.ptx();
+        EXPECT_EQ(count(ptx, "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32"), 8);
+        // Of 16 terms, 4 a load: of each 8 columns a word, of 16 rows two.
+        EXPECT_EQ(count(ptx, "ld.shared.b32"), 16);
+        EXPECT_EQ(count(ptx, "ld.shared.v2.b32"), 4);
+        EXPECT_EQ(count(ptx, "ldmatrix"), 0);
+        EXPECT_EQ(count(ptx, "hk_"), 0) << "calls are left";
+        EXPECT_EQ(count(ptx, "fma.rn"), 0);
+    }
+}
+
+TEST(TensorCores, SeveralStepsOfTermsAcrossMemoryAreOneLoop) {
+    for (const Type type : {BFloat(16), Float(32)}) {
+        const Product one{.type = type, .across = true};
+        const std::string ptx = Product{.type = type, .terms = 2 * one.terms, .across = true}.ptx();
+        EXPECT_EQ(count(ptx, "mma.sync"), 2 * count(one.ptx(), "mma.sync"));
+        EXPECT_EQ(count(ptx, "ldmatrix"), 2 * count(one.ptx(), "ldmatrix"));
+        EXPECT_EQ(count(ptx, "ld.shared."), 2 * count(one.ptx(), "ld.shared."));
+    }
+}
+
 TEST(TensorCores, CopiesAreOfSixteenBytes) {
     const std::string ptx = Product{}.ptx();
     EXPECT_GT(count(ptx, "st.shared.v4"), 0);
@@ -90,12 +114,20 @@ TEST(TensorCores, RefusesWhatIsNoProductOfMatrices) {
     expect_part(refusal({.type = UInt(16)}), "no sum in a register of products");
     expect_part(refusal({.type = UInt(8)}), "no sum in a register of products");
     expect_part(refusal({.type = UInt(8), .of_rows = Int(8)}), "columns are u8");
-    expect_part(refusal({.type = Int(8), .across = true}), "no elements of 16 bits");
+    expect_part(refusal({.type = Int(8), .across = true}), "but are bytes");
     expect_part(refusal({.terms = 16}), "it has other than 32 terms");
-    expect_part(refusal({.lanes_x = 8, .lanes_y = 4}), "threads are other than 4 in x");
+    expect_part(refusal({.lanes_x = 8, .lanes_y = 4, .of_lane = 4}),
+                "threads are other than 4 in x");
     expect_part(refusal({.vector = 4}), "by other than vectors of 16 bytes");
     expect_part(refusal({.apart = 64}), "columns are not next to another");
-    expect_part(refusal({.type = Float(32), .across = true}), "no elements of 16 bits");
+    expect_part(refusal({.type = Float(32), .across = true, .of_row = 1}),
+                "rows of neighbours do not follow");
+    expect_part(refusal({.type = Float(32), .across = true, .of_lane = 4}),
+                "columns of neighbours do not follow");
+    expect_part(refusal({.type = Float(32), .across = true, .apart = 48}),
+                "columns of a term are not 32");
+    expect_part(refusal({.type = Float(32), .across = true, .vector = 2}), "no copy of vectors");
+    expect_part(refusal({.across = true, .of_row = 2}), "rows of neighbours do not follow");
     expect_part(refusal({.across = true, .apart = 48}), "columns of a term are not 32");
     expect_part(refusal({.across = true, .of_lane = 4}), "columns of neighbours do not follow");
     expect_part(refusal({.squared = true}), "no sum in a register of products");

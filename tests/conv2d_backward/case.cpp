@@ -88,10 +88,17 @@ reference::Conv2dResult expected(const Conv2dBackwardCase &c, const BackwardOper
             }
             break;
         }
-        case Pass::weight:
-            result = reference::conv2d_backward_weight(p, output,
-                                                       image_values(c, o.factor_shape, o.factor));
+        case Pass::weight: {
+            const std::vector<double> input = image_values(c, o.factor_shape, o.factor);
+            if (reference::is_tf32(row)) {
+                result = reference::conv2d_backward_weight(p, reference::cut_to_tf32(output),
+                                                           reference::cut_to_tf32(input));
+                result.terms = reference::terms_in_tf32(result.terms);
+                break;
+            }
+            result = reference::conv2d_backward_weight(p, output, input);
             break;
+        }
         case Pass::bias:
             result = reference::conv2d_backward_bias(p, output);
             break;

@@ -16,9 +16,9 @@
 // well, from some hundred thousand on a CPU and some thousand to half a million on a GPU, are added
 // up in parts, which f16 and bf16 round too: once for up to eight parts, 64 where the weight is
 // small, and once more for each further factor of that. A part past their range is infinite. On
-// tensor cores, f16 and bf16 in nhwc on CUDA, it errs by at most 2^-9, as hk/conv2d.h has it. The
-// order of adding depends on shapes, strides and the row alone: the same call gives the same bits,
-// on any number of threads.
+// tensor cores, f16 and bf16 in nhwc on CUDA, and f32 where allow_tf32 is set, it errs by at most
+// 2^-9, beside what TF32 cuts off, as hk/conv2d.h has it. The order of adding depends on shapes,
+// strides and the row alone: the same call gives the same bits, on any number of threads.
 //
 // Tensors live on one device and are the caller's; they may be views, as conv2d takes them, but a
 // bias' gradient is packed. A gradient that is computed must not overlap another tensor of the

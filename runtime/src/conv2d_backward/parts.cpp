@@ -9,9 +9,12 @@ namespace hk::detail {
 
 namespace {
 
-// With the additions of a tile, which has at most 1024 pixels, less than 2^13. One by tensor cores
-// is two of others.
-constexpr int64_t kMostAdditions = 7168, kMostPixels = 2 * kMostAdditions;
+// With the additions of a tile, which has at most 1024 pixels, less than 2^13.
+constexpr int64_t kMostAdditions = 7168;
+
+// Of a part by tensor cores, which cut off at each of the summands of a step: the sum before and 8
+// products, 4 of TF32. Both are less than 2^14 summands.
+int64_t most_pixels(DataType type) { return type == DataType::f32 ? 13056 : 14336; }
 
 int64_t ceil_div(int64_t value, int64_t by) { return (value + by - 1) / by; }
 
@@ -32,8 +35,10 @@ int64_t parts_of(const KernelInfo &kernel) {
 // (generators/conv2d_backward/conv2d_backward_weight_sliced.h), in slices of up to eight columns.
 int64_t additions(const KernelInfo &kernel, const Conv2dProblem &problem, int64_t images,
                   int64_t rows, int64_t columns) {
-    if (takes_parts(kernel))
-        return LineParts(problem, images, rows, columns).slices * LineParts::kPixels / 2;
+    if (takes_parts(kernel)) {
+        const LineParts of(problem, images, rows, columns);
+        return ceil_div(of.slices * LineParts::kPixels * kMostAdditions, most_pixels(problem.type));
+    }
     if (kernel.device == DeviceType::cpu)
         return images * ceil_div(rows * std::max<int64_t>(columns, 7), 64);
     const int64_t parts = parts_of(kernel), all = images * rows, down = std::min(all, parts);
@@ -73,7 +78,7 @@ LineParts::LineParts(const Conv2dProblem &problem, int64_t images, int64_t rows,
                            problem.kernel_height * problem.kernel_width;
     const int64_t pixels = images * rows * columns, all = ceil_div(pixels, kPixels);
     const int64_t for_blocks = std::clamp<int64_t>(sums / weight, 1, most);
-    const int64_t for_error = std::min(ceil_div(pixels, kMostPixels), most_for_error);
+    const int64_t for_error = std::min(ceil_div(pixels, most_pixels(problem.type)), most_for_error);
     slices = ceil_div(all, std::min(std::max(for_blocks, for_error), ceil_div(all, least_slices)));
     parts = ceil_div(all, slices);
 }

@@ -4,10 +4,10 @@
 // A row of a CPU adds tiles of pixels one after the other, one of a GPU a thread's pixels. A part
 // is so small that those are less than 2^13 additions, for an error of at most 2^-11 of the sum of
 // the terms' magnitudes. Parts are added up by the sum of the bias' gradient, which keeps what
-// its additions lose. Tensor cores cut off twice as much an addition: of a part of 14336 pixels an
-// error of 2^-9. Rejected: such sums in the kernels, with which dense rows have 0.78 to 0.99
-// of the speed on a CPU (bench --family conv2d_backward_weight --list resnet50) and 128 registers
-// for 72 on a GPU, on problems of any size.
+// its additions lose. Tensor cores cut off twice as much an addition: of a part of 14336 pixels,
+// 13056 of TF32, an error of 2^-9. Rejected: such sums in the kernels, with which dense rows have
+// 0.78 to 0.99 of the speed on a CPU (bench --family conv2d_backward_weight --list resnet50) and
+// 128 registers for 72 on a GPU, on problems of any size.
 
 #include "convolution/operands.h"
 

@@ -23,7 +23,7 @@ struct MatrixLoops {
 
     void divide(Stage stage, const MatrixTiles &t, const Var &k8) const {
         stage.split(k8, kg, kt, kMatrixLanesK)
-            .split(kg, kw, kg, t.tile_k / (kMatrixWarp * t.warps_k))
+            .split(kg, kw, kg, t.tile_k / (t.of_warp() * t.warps_k))
             .split(pixel, xi, px, kMatrixLanesX)
             .split(xi, xw, xi, t.tile_x / (kMatrixLanesX * t.warps_x));
     }
@@ -49,7 +49,7 @@ void sum_products(Conv2dSliced &stages, const MatrixTiles &t, const LoopLevel &b
     for (const bool updates : {false, true}) {
         Stage stage = updates ? sum.update() : Stage(sum);
         const Var k8("k8");
-        stage.split(k, k8, l.ki, kProductFilters);
+        stage.split(k, k8, l.ki, t.of_lane);
         l.divide(stage, t, k8);
         std::vector<VarOrRVar> loops = {l.ki, l.kg, l.xi, l.kt, l.px, l.kw, l.xw, g, y, n};
         if (updates) {
@@ -112,8 +112,8 @@ void bound_parts(Conv2dSliced &stages) {
 
 }  // namespace
 
-MatrixTiles matrix_tiles(const Context &context) {
-    MatrixTiles t;
+MatrixTiles matrix_tiles(const Context &context, const Type &result) {
+    MatrixTiles t(result);
     Knobs knobs(context.knobs);
     knobs.take("tile_k", t.tile_k, powers(32, 256));
     knobs.take("tile_x", t.tile_x, powers(16, 256));
@@ -122,7 +122,8 @@ MatrixTiles matrix_tiles(const Context &context) {
     knobs.take("stages", t.stages, steps(1, 8));
     knobs.end();
     const int sums = t.tile_k * t.tile_x / (32 * t.warps());
-    knobs.require(t.tile_k % (kMatrixWarp * t.warps_k) == 0, "warps_k divides tile_k / 32");
+    knobs.require(t.tile_k % (t.of_warp() * t.warps_k) == 0,
+                  "warps_k divides tile_k / " + std::to_string(t.of_warp()));
     knobs.require(t.tile_x % (2 * kMatrixLanesX * t.warps_x) == 0, "warps_x divides tile_x / 16");
     knobs.estimate("threads of a block", 32 * t.warps(), 1024);
     knobs.estimate("registers of a thread", sums + sums / 2 + 32, 255);
@@ -142,8 +143,8 @@ Stage tile_matrices(Conv2dSliced &stages, const MatrixTiles &t, LoopLevel &at) {
     if (apart) result.gpu_single_thread();
     Stage out = apart ? result.update() : Stage(result);
     if (apart) promise_distinct(out);
-    out.split(k, k8, l.ki, kProductFilters, TailStrategy::RoundUp)
-        .split(k8, ko, k8, t.tile_k / kProductFilters, guard)
+    out.split(k, k8, l.ki, t.of_lane, TailStrategy::RoundUp)
+        .split(k8, ko, k8, t.tile_k / t.of_lane, guard)
         .split(l.pixel, xo, l.pixel, t.tile_x, guard);
     if (!apart && !in_parts) out.split(y, yo, y, 1);
     out.split(g, go, g, 1);
@@ -172,12 +173,12 @@ void unroll_matrices(Stage out, const Conv2dSliced &stages) {
     out.unroll(l.kg).unroll(l.xi);
 }
 
-Stage finish_parts(Conv2dSliced &stages, LoopLevel &at) {
+Stage finish_parts(Conv2dSliced &stages, int of_lane, LoopLevel &at) {
     constexpr auto guard = TailStrategy::GuardWithIf;
     const Var k8("k8"), ki("ki"), ko("ko"), kt("kt"), xo("xo"), xt("xt"), yo("yo"), go("go"),
         block("block");
-    stages.output.split(k, k8, ki, kProductFilters, TailStrategy::RoundUp)
-        .split(k8, ko, kt, kPartThreads[0], guard)
+    stages.output.split(k, k8, ki, of_lane, TailStrategy::RoundUp)
+        .split(k8, ko, kt, kPartLanes, guard)
         .split(x, xo, xt, kPartPixels, guard)
         .split(y, yo, y, 1)
         .split(g, go, g, 1)
@@ -192,7 +193,7 @@ Stage finish_parts(Conv2dSliced &stages, LoopLevel &at) {
         .never_partition_all();
     stages.joined.compute_at(stages.output, kt)
         .store_in(MemoryType::Register)
-        .bound_extent(k, kProductFilters)
+        .bound_extent(k, of_lane)
         .vectorize(k);
     stages.joined.update().reorder(k, stages.of).vectorize(k).never_partition_all();
     at = LoopLevel(stages.output, block);
@@ -200,14 +201,14 @@ Stage finish_parts(Conv2dSliced &stages, LoopLevel &at) {
 }
 
 void matrices(Conv2dSliced &stages, const Conv2dContext &context) {
-    const MatrixTiles t = matrix_tiles(context);
+    const MatrixTiles t = matrix_tiles(context, stages.filter.type());
     const bool in_parts = stages.partial.defined();
     LoopLevel at;
     Stage out = tile_matrices(stages, t, at);
     unroll_matrices(in_parts ? out : out.specialize(!context.smooth), stages);
     if (stages.transposed.defined()) transpose(stages.transposed, context);
     if (in_parts)
-        finish_parts(stages, at);
+        finish_parts(stages, t.of_lane, at);
     else
         cooperative_copy(stages.start, at, {{k, t.tile_k}, {g, 1}}, t.threads());
 }

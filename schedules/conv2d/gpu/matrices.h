@@ -1,10 +1,10 @@
 #pragma once
 // Convolutions by products of matrices, which compiler/tensor_cores.h makes of a loop `product`.
 //
-// A warp computes 32 output channels, or a multiple, at pairs of 8 pixels. Slices of 64 bytes of a
-// tap's channels pass through shared memory, `stages` of them on their way or there
-// (compiler/async_copies.h), of a filter, and a pixel. Of 128 filters by 64 pixels, a warp 32 by
-// 64, that is 32 products to 12 loads of four matrices, and 64 * 4 * (128 + 64) = 49152 bytes.
+// A warp computes 32 output channels, or 16 of 32 bits, or a multiple, at pairs of 8 pixels. Slices
+// of 64 bytes of a tap's channels pass through shared memory, `stages` of them on their way or
+// there (compiler/async_copies.h), of a filter, and a pixel. Of 128 filters by 64 pixels, a warp 32
+// by 64, that is 32 products to 12 loads of four matrices, and 64 * 4 * (128 + 64) = 49152 bytes.
 //
 // Pixels of all images are one line, so that tiles are full whatever an image's size is: what a
 // pixel costs is its place, once a step. What follows the sum is unrolled but for the smooth
@@ -19,31 +19,34 @@
 namespace hk::schedules::gpu {
 
 // A warp's threads are 4 by 8, as the fragments of a product have them: neighbours of 8 output
-// channels each, and of a pixel.
-constexpr int kMatrixLanesK = 4, kMatrixLanesX = 8,
-              kMatrixWarp = kMatrixLanesK * generators::kProductFilters;
+// channels each, or 4 of 32 bits, so that a store is 16 bytes at most, and of a pixel.
+constexpr int kMatrixLanesK = 4, kMatrixLanesX = 8;
+
+inline int channels_of_lane(const Halide::Type &result) { return result.bytes() == 4 ? 4 : 8; }
 
 struct MatrixTiles {
     int tile_k = 128, tile_x = 64;
     int warps_k = 4, warps_x = 1, stages = 4;
+    int of_lane;  // neighbouring output channels of a thread
 
+    explicit MatrixTiles(const Halide::Type &result) : of_lane(channels_of_lane(result)) {}
+
+    int of_warp() const { return kMatrixLanesK * of_lane; }
     int warps() const { return warps_k * warps_x; }
     std::vector<int> threads() const { return {kMatrixLanesK, kMatrixLanesX, warps()}; }
 };
 
-// As the schedule's knobs have them.
-MatrixTiles matrix_tiles(const Context &context);
+// As the schedule's knobs have them, of results of a type.
+MatrixTiles matrix_tiles(const Context &context, const Halide::Type &result);
 
 // Blocks of the output, or of its parts, and all that they make and stage, but for what follows the
 // sum: the output's stage, and the level of the blocks, `at`.
 Halide::Stage tile_matrices(generators::Conv2dSliced &stages, const MatrixTiles &tiles,
                             Halide::LoopLevel &at);
-// A kernel that adds up the sums' parts, and what follows. A block's threads have eight output
-// channels of a pixel each, of a tile of kPartFilters.
-constexpr int kPartFilters = 128, kPartPixels = 8;
-inline const std::vector<int> kPartThreads = {kPartFilters / generators::kProductFilters,
-                                              kPartPixels, 1};
-Halide::Stage finish_parts(generators::Conv2dSliced &stages, Halide::LoopLevel &at);
+// A kernel that adds up the sums' parts, and what follows: the output's stage, and the level of its
+// blocks. Threads are kPartLanes by kPartPixels, of `of_lane` output channels of a pixel each.
+constexpr int kPartLanes = 16, kPartPixels = 8;
+Halide::Stage finish_parts(generators::Conv2dSliced &stages, int of_lane, Halide::LoopLevel &at);
 // Unrolls a thread's loops of the output's stage, or of a specialisation of it.
 void unroll_matrices(Halide::Stage out, const generators::Conv2dSliced &stages);
 

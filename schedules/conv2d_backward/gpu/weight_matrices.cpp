@@ -11,7 +11,7 @@ namespace {
 constexpr auto guard = TailStrategy::GuardWithIf;
 
 // A warp's threads are 4 by 8, as the fragments of a product have them: of each 8 neighbouring
-// channels two, and of 8 filters one.
+// channels two, and of 8 filters one; of 16 two where elements have 32 bits.
 constexpr int kMatrix = 8, kLanesC = 4, kLanesK = 8, kOfLane = kMatrix / kLanesC;
 
 // The dimensions of a filter that have a block for each element. Split by one, else Halide takes
@@ -26,12 +26,17 @@ struct MatrixTiles {
     int tile_k = 64, tile_c = 128;
     int warps_k = 1, warps_c = 4, stages = 4;
 
+    int bytes;      // of an element
+    int of_lane_k;  // neighbouring filters of a thread
+
+    explicit MatrixTiles(const Type &type) : bytes(type.bytes()), of_lane_k(bytes == 4 ? 2 : 1) {}
+
     int warps() const { return warps_k * warps_c; }
     std::vector<int> threads() const { return {kLanesC, kLanesK, warps()}; }
 };
 
-MatrixTiles matrix_tiles(const Conv2dBackwardWeightContext &context) {
-    MatrixTiles t;
+MatrixTiles matrix_tiles(const Type &type, const Conv2dBackwardWeightContext &context) {
+    MatrixTiles t(type);
     Knobs knobs(context.knobs);
     knobs.take("tile_k", t.tile_k, powers(32, 256));
     knobs.take("tile_c", t.tile_c, powers(32, 256));
@@ -44,33 +49,40 @@ MatrixTiles matrix_tiles(const Conv2dBackwardWeightContext &context) {
     knobs.require(t.tile_c % (kMatrix * t.warps_c) == 0, "warps_c divides tile_c / 8");
     knobs.estimate("threads of a block", 32 * t.warps(), 1024);
     knobs.estimate("registers of a thread", sums + sums / 2 + 32, 255);
-    knobs.estimate("bytes of shared memory", 2 * t.stages * kProductPixels * (t.tile_k + t.tile_c),
-                   96 * 1024);
+    knobs.estimate("bytes of shared memory",
+                   t.bytes * t.stages * kProductPixels * (t.tile_k + t.tile_c), 96 * 1024);
     return t;
 }
 
 // The loops of a block, of parts and sums alike.
 struct MatrixLoops {
-    Var ci{"ci"}, ct{"ct"}, cw{"cw"}, c8{"c8"}, ki{"ki"}, kt{"kt"}, kw{"kw"};
+    Var ci{"ci"}, ct{"ct"}, cw{"cw"}, c8{"c8"}, k2{"k2"}, ki{"ki"}, kt{"kt"}, kw{"kw"};
+    const bool pairs;  // of neighbouring filters
+
+    explicit MatrixLoops(const MatrixTiles &t) : pairs(t.of_lane_k > 1) {}
 
     // Of 8 channels, c8 of which are left.
     void divide(Stage stage, const MatrixTiles &t) const {
+        if (pairs) stage.split(k, k, k2, t.of_lane_k);
         stage.split(c, ct, ci, kOfLane)
             .split(c8, cw, c8, t.tile_c / (kMatrix * t.warps_c))
             .split(k, ki, kt, kLanesK)
-            .split(ki, kw, ki, t.tile_k / (kLanesK * t.warps_k));
+            .split(ki, kw, ki, t.tile_k / (kLanesK * t.of_lane_k * t.warps_k));
     }
-    std::vector<VarOrRVar> in_thread() const { return {ci, c8, ki}; }
+    std::vector<VarOrRVar> in_thread() const {
+        return pairs ? std::vector<VarOrRVar>{ci, c8, k2, ki} : std::vector<VarOrRVar>{ci, c8, ki};
+    }
     void run(Stage stage) const {
         const Var warp("warp");
         stage.fuse(cw, kw, warp).gpu_threads(ct, kt, warp).never_partition_all();
         stage.unroll(c8).unroll(ki);
+        if (pairs) stage.unroll(k2);
     }
 };
 
 void sum_products(Conv2dBackwardWeightProducts &stages, const MatrixTiles &t,
                   const LoopLevel &block) {
-    const MatrixLoops l;
+    const MatrixLoops l(t);
     const RDom &d = stages.r;
     Func &sum = stages.sum;
     sum.compute_at(block)
@@ -98,20 +110,23 @@ void sum_products(Conv2dBackwardWeightProducts &stages, const MatrixTiles &t,
 
 // A thread copies several vectors of one pixel, whose place it finds once. Eight threads are of two
 // pixels, which are in different banks (compiler/swizzle.h): neighbours where a pixel has 64 bytes,
-// else four apart.
+// else four apart, or two where elements have 32 bits.
 void copy_taps(Func tap, const MatrixTiles &t, const LoopLevel &step) {
     Var lane("lane"), c8("c8"), xo("xo"), xi("xi"), t0("t0"), t1("t1"), t2("t2");
     tap.compute_at(step)
         .store_in(MemoryType::GPUShared)
         .bound_extent(c, t.tile_c)
         .bound_extent(x, kProductPixels)
-        .split(c, c8, lane, kPixelVector)
+        .split(c, c8, lane, pixel_vector(tap.type()))
         .split(c8, c8, t0, kLanesC)
         .split(x, xo, xi, kLanesK)
         .split(xo, xo, t2, t.warps(), guard);
     for (const Var &one : {s, r, g}) tap.bound_extent(one, 1);
-    if (t.tile_c > kProductPixels) {
-        const Var far("far");
+    const Var far("far");
+    if (t.of_lane_k > 1) {
+        const Var near("near");
+        tap.split(xi, xi, near, 2).split(xi, xi, far, 2).fuse(far, near, t1).fuse(t1, xi, t1);
+    } else if (t.tile_c > kProductPixels) {
         tap.split(xi, far, xi, kLanesK / 2).fuse(far, xi, t1);
     } else {
         tap.rename(xi, t1);
@@ -166,14 +181,15 @@ void add_up(Conv2dBackwardWeightProducts &stages) {
 // the input, pass through shared memory, `stages` of them on their way or there
 // (compiler/async_copies.h): channels of a pixel next to each other, as memory has them, so that
 // matrices are transposed as they are read. That is 32 products to 12 loads of four matrices, and
-// 2 * 4 * 32 * (64 + 128) = 49152 bytes.
+// 2 * 4 * 32 * (64 + 128) = 49152 bytes; of f32 64 products to 64 loads of words, which no
+// instruction transposes.
 //
 // Pixels of all images are one line, of which a part is as long as the caller says, who knows how
 // many blocks that gives. Blocks of a part, which read the same pixels, follow one another.
 void backward_weight_matrices(Conv2dBackwardWeightProducts &stages,
                               const Conv2dBackwardWeightContext &context) {
-    const MatrixTiles t = matrix_tiles(context);
-    const MatrixLoops l;
+    const MatrixTiles t = matrix_tiles(stages.gradient.type(), context);
+    const MatrixLoops l(t);
     Var co("co"), ko("ko"), block("block");
     Func partial = stages.partial;
     partial.compute_root()
@@ -188,9 +204,10 @@ void backward_weight_matrices(Conv2dBackwardWeightProducts &stages,
         .split(k, ko, k, t.tile_k, guard);
     const Alone alone(partial);
     l.divide(partial, t);
-    partial
-        .reorder({l.ci, l.c8, l.ki, l.ct, l.kt, l.cw, l.kw, s, r, g, co, alone.so, alone.ro, ko,
-                  alone.go, stages.part})
+    std::vector<VarOrRVar> loops = l.in_thread();
+    loops.insert(loops.end(), {l.ct, l.kt, l.cw, l.kw, s, r, g, co, alone.so, alone.ro, ko,
+                               alone.go, stages.part});
+    partial.reorder(loops)
         .fuse(alone.go, stages.part, block)
         .fuse(ko, block, block)
         .fuse(alone.ro, block, block)
@@ -204,7 +221,7 @@ void backward_weight_matrices(Conv2dBackwardWeightProducts &stages,
     const LoopLevel step(stages.sum, RVar("stages_" + std::to_string(t.stages)));
     stages.gradient.reorder_storage(k, x, g);
     cooperative_copy(stages.gradient, step, {{k, t.tile_k}, {g, 1}, {x, kProductPixels}},
-                     t.threads(), kPixelVector, true);
+                     t.threads(), pixel_vector(stages.gradient.type()), true);
     stages.tap.reorder_storage({c, x, s, r, g});
     copy_taps(stages.tap, t, step);
     add_up(stages);

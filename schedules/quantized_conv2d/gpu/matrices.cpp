@@ -17,23 +17,28 @@ namespace hk::schedules::gpu {
 // Products of bytes take half the time of f16's, of as many bytes of shared memory: warps of 64 by
 // 64 sums read less of it, 64 products to 16 loads of four matrices.
 void quantized_matrices(QuantizedConv2dProducts &stages, const QuantizedConv2dContext &context) {
-    const MatrixTiles t = matrix_tiles(context);
     Conv2dSliced &products = stages.products;
     products.output = stages.output;
+    const bool in_parts = products.partial.defined();
+    const Type result = stages.output.type();
+    const MatrixTiles t = matrix_tiles(context, in_parts ? products.partial.type() : result);
     LoopLevel at;
     Stage out = tile_matrices(products, t, at);
     unroll_matrices(out, products);
-    const bool in_parts = products.partial.defined();
+    int filters = t.tile_k;
+    std::vector<int> threads = t.threads();
     if (in_parts) {
         out.specialize(context.signed_input);
-        finish_parts(products, at).specialize(context.weight_moves);
+        const int of_lane = channels_of_lane(result);
+        finish_parts(products, of_lane, at).specialize(context.weight_moves);
+        filters = kPartLanes * of_lane;
+        threads = {kPartLanes, kPartPixels, 1};
     } else {
         out.specialize(context.weight_moves).specialize(context.signed_input);
         out.specialize(context.signed_input);
     }
     for (const Func &of_filter : {stages.start, stages.multiplier, stages.offset})
-        cooperative_copy(of_filter, at, {{k, in_parts ? kPartFilters : t.tile_k}, {g, 1}},
-                         in_parts ? kPartThreads : t.threads());
+        cooperative_copy(of_filter, at, {{k, filters}, {g, 1}}, threads);
     correct(stages, context);
 }
 
