@@ -108,6 +108,22 @@ TEST_P(CudaConv2dBackward, LaunchesOfEveryRowAreLegal) {
     EXPECT_EQ(tests::launch_every_rung(shapes, GetParam().select, expect_launches), built_);
 }
 
+// Tensor cores have f32 where TF32 is allowed, and no row that asks for it serves others.
+TEST(CudaTf32, IsTakenWhereItIsAllowed) {
+    for (const Family &family : {kFamilies[0], kFamilies[1]}) {
+        for (Conv2dProblem problem : {tests::square(128, 28, 128, 3, 1, 8),
+                                      tests::square(64, 56, 64, 1), tests::square(32, 9, 32, 3)}) {
+            for (const bool allowed : {false, true}) {
+                problem.options.allow_tf32 = allowed;
+                const KernelInfo *row =
+                    family.select(problem, DeviceType::cuda, kDevice.limits(), false).kernel;
+                ASSERT_TRUE(row);
+                EXPECT_EQ(multiplies_matrices(*row), allowed) << row->name;
+            }
+        }
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(Families, CudaConv2dBackward, testing::ValuesIn(kFamilies),
                          [](const auto &info) { return std::string(info.param.name); });
 

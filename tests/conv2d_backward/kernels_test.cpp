@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <cstring>
 
 #include "hk/memory.h"
 #include "tests/conv2d_backward/case.h"
 #include "tests/convolution/layout_test.h"
+#include "tests/kernels/long_sums.h"
 #include "tests/reference/elements.h"
 #include "tests/support/values.h"
 
@@ -211,6 +213,32 @@ TEST(BackwardWeightRows, BoundTheirScratchMemory) {
             }
         }
         EXPECT_LE(most, (int64_t{16} << 20) / 4 / parts) << kernel.name;
+    }
+}
+
+// More pixels than tensor cores add up within their error are parts. Terms are equal, so that what
+// is cut off goes one way.
+TEST(BackwardWeightRows, AddUpManyPixelsOnTensorCoresInParts) {
+    for (const Device device : devices_of(DeviceType::cuda)) {
+        for (const DataType type : {DataType::f32, DataType::f16, DataType::bf16}) {
+            Conv2dOptions options;
+            options.allow_tf32 = true;
+            const Shape image{1, 150, 300, 16}, filter{16, 1, 1, 16};
+            const Conv2dProblem problem = Conv2dProblem::from_shapes(image, filter, type, options);
+            const KernelInfo *row =
+                select_conv2d_backward_weight(problem, DeviceType::cuda, device.limits()).kernel;
+            if (!row) continue;  // built without the type
+            EXPECT_STREQ(row->algorithm, "products_in_parts");
+            const double factor = 0x1.0ap0, term = factor * factor;  // of each type
+            const Tensor input(image, type, device), gradient(image, type, device),
+                result(filter, type, device);
+            input.fill(factor);
+            gradient.fill(factor);
+            conv2d_backward_weight(gradient, input, result, options);
+            const double sum = 150 * 300 * term, bound = sum * (std::ldexp(1, -9) + half_ulp(type));
+            for (const double got : reference::read(result.to(Device::cpu())))
+                ASSERT_NEAR(got, sum, bound) << name_of(type);
+        }
     }
 }
 
