@@ -1,3 +1,4 @@
+#include "schedules/conv2d/gpu/channels_last.h"
 #include "schedules/conv2d/gpu/staged.h"
 
 using namespace Halide;
@@ -129,6 +130,34 @@ void transpose(Func transposed, const Conv2dContext &context) {
         .never_partition_all();
 }
 
+// As finish_parts has it, of images in rows: a thread has eight output channels of a pixel, its
+// neighbours those of the next pixels.
+void finish_parts_in_rows(Conv2dSliced &stages) {
+    constexpr int threads_k = 4, threads_x = 8, threads_y = 4;
+    constexpr auto guard = TailStrategy::GuardWithIf;
+    const Var k8("k8"), ki("ki"), ko("ko"), kt("kt"), xo("xo"), xt("xt"), yo("yo"), yt("yt"),
+        go("go"), block("block");
+    stages.output.split(k, k8, ki, kOfLane, guard)
+        .split(k8, ko, kt, threads_k, guard)
+        .split(x, xo, xt, threads_x, guard)
+        .split(y, yo, yt, threads_y, guard)
+        .split(g, go, g, 1)
+        .reorder({ki, xt, yt, kt, g, ko, xo, yo, go, n})
+        .fuse(go, n, block)
+        .fuse(yo, block, block)
+        .fuse(xo, block, block)
+        .fuse(ko, block, block)
+        .gpu_blocks(block)
+        .gpu_threads(xt, yt, kt)
+        .unroll(ki)
+        .never_partition_all();
+    stages.joined.compute_at(stages.output, xt)
+        .store_in(MemoryType::Register)
+        .bound_extent(k, kOfLane)
+        .unroll(k);
+    stages.joined.update().reorder(k, stages.of).unroll(k).never_partition_all();
+}
+
 // The parts of a sum, added up, and what follows: a thread has eight output channels of a pixel.
 void finish_parts(Conv2dSliced &stages) {
     constexpr int threads_k = 16, threads_x = 8;
@@ -163,6 +192,7 @@ void bound_parts(Conv2dSliced &stages) {
         .bound(g, 0, stages.groups)
         .bound(x, 0, stages.pixels_of_line)
         .bound(stages.part, 0, stages.parts);
+    if (stages.channels_last.defined()) stages.partial.reorder_storage(x, k, g, stages.part);
 }
 
 }  // namespace
@@ -179,6 +209,10 @@ void bound_parts(Conv2dSliced &stages) {
 //
 // Where an output's pixels are at places of their own, the line is the update's. Where tiles are
 // few and sums long, blocks have a part of a tile's sum each, and a second kernel adds those up.
+//
+// Of images in rows the line is that of the copy whose channels are next to each other. A thread
+// stores its sums one by one, as its neighbours, 8 pixels, are next to each other: half sectors, of
+// pixels wherever they begin.
 void matrices(Conv2dSliced &stages, const Conv2dContext &context) {
     const MatrixTiles t = matrix_tiles(context);
     const bool apart = stages.pixels.defined(), in_parts = stages.partial.defined();
@@ -192,7 +226,8 @@ void matrices(Conv2dSliced &stages, const Conv2dContext &context) {
     if (apart) result.gpu_single_thread();
     Stage out = apart ? result.update() : Stage(result);
     if (apart) promise_distinct(out);
-    out.split(k, k8, l.ki, kOfLane, TailStrategy::RoundUp)
+    const bool in_rows = stages.channels_last.defined();
+    out.split(k, k8, l.ki, kOfLane, in_rows ? guard : TailStrategy::RoundUp)
         .split(k8, ko, k8, t.tile_k / kOfLane, guard)
         .split(l.pixel, xo, l.pixel, t.tile_x, guard);
     if (!apart && !in_parts) out.split(y, yo, y, 1);
@@ -209,16 +244,20 @@ void matrices(Conv2dSliced &stages, const Conv2dContext &context) {
         loops.insert(loops.end(), {yo, n});
         out.reorder(loops).fuse(yo, n, block).fuse(xo, block, block).fuse(go, block, block);
     }
-    out.fuse(ko, block, block).gpu_blocks(block).vectorize(l.ki);
+    out.fuse(ko, block, block).gpu_blocks(block);
+    in_rows ? out.unroll(l.ki) : out.vectorize(l.ki);
     l.run(out);
     (in_parts ? out : out.specialize(!context.smooth)).unroll(l.kg).unroll(l.xi);
 
     const LoopLevel at(result, block);
     sum_products(stages, t, at);
     stage_factors(stages, t);
-    if (stages.transposed.defined()) transpose(stages.transposed, context);
+    if (in_rows)
+        copy_channels_last(stages, context.filters_inner);
+    else if (stages.transposed.defined())
+        transpose(stages.transposed, context);
     if (in_parts)
-        finish_parts(stages);
+        in_rows ? finish_parts_in_rows(stages) : finish_parts(stages);
     else
         cooperative_copy(stages.start, at, {{k, t.tile_k}, {g, 1}}, t.threads());
 }
