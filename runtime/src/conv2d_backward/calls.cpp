@@ -51,7 +51,7 @@ void call_data(const KernelInfo &kernel, const Conv2dOperands &operands, bool ac
     BufferView input = operands.input;
     std::optional<Line> line;
     const bool counted = counts_line(kernel);
-    if (counted) line = Line(input);
+    if (counted) line = Line(input, operands.problem.options.layout);
     if (takes_line(kernel)) line = Line::join({&input});
     Call call("conv2d_backward_data", kernel, accumulate, context, own_queue);
     KernelBuffer output = call.read("output gradient", operands.output);
