@@ -14,8 +14,10 @@ Expr whole(const Expr &value, const Expr &by) {
 }  // namespace
 
 void copy_channels_last(const Func &image, const ImageSize &size, Func &tile, Func &to) {
-    const Expr row = whole(x, size.width), of = whole(row, size.height);
-    const Expr column = unsafe_promise_clamped(x - row * size.width, 0, size.width - 1);
+    // A tile may reach past the last pixel.
+    const Expr pixel = min(x, size.width * size.height * size.batch - 1);
+    const Expr row = whole(pixel, size.width), of = whole(row, size.height);
+    const Expr column = unsafe_promise_clamped(pixel - row * size.width, 0, size.width - 1);
     const Expr line = unsafe_promise_clamped(row - of * size.height, 0, size.height - 1);
     const Expr channel = min(c, size.channels - 1);
     const Expr value =

@@ -68,7 +68,9 @@ void sum_products(const Conv2dOperands &op, const ProductForm &form, int tile, c
     stages.joined(k, g, x, y, n) = stages.start(k, g);
     const bool nhwc = form.order.nhwc();
     const Expr pixel = nhwc ? Expr(x) : x + op.columns.value * (y + op.rows.value * n);
-    stages.joined(k, g, x, y, n) += stages.partial(k, g, pixel, stages.of);
+    // Rows have any number of filters, of which a thread may have some past the last.
+    const Expr filter = nhwc ? Expr(k) : min(k, op.filters - 1);
+    stages.joined(k, g, x, y, n) += stages.partial(filter, g, pixel, stages.of);
     stages.parts = form.parts;
     stages.pixels_of_line = nhwc ? op.out_w : pixels_of_images(op);
     stages.filters = op.filters;
