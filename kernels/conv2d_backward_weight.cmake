@@ -90,7 +90,7 @@ row(cuda matrices      products_in_parts  matrices  f16,bf16  nhwc     -        
 row(cuda matrices_32   products_in_parts  matrices  f16,bf16  nchw     tile_k:32,tile_c:32,warps_k:1,warps_c:1  shared:16384,registers:128,conflicts:1.0,sectors:9.0   copied_vectors channels_per_group<=32 filters_per_group<=32)
 row(cuda matrices_1x1  products_in_parts  matrices  f16,bf16  nchw     -                                        shared:49152,registers:128,conflicts:1.0,sectors:9.0   copied_vectors 1x1 stride_1)
 row(cuda matrices_64   products_in_parts  matrices  f16,bf16  nchw     tile_c:64,warps_k:2,warps_c:2            shared:32768,registers:128,conflicts:1.0,sectors:9.0   copied_vectors channels_per_group<=64)
-row(cuda matrices      products_in_parts  matrices  f16,bf16  nchw     -                                        shared:49152,registers:128,conflicts:1.0,sectors:9.0   copied_vectors)
+row(cuda matrices      products_in_parts  matrices  f16,bf16  nchw     -                                        shared:49152,registers:136,conflicts:1.0,sectors:9.0   copied_vectors)
 
 # Others: tiles of c (tile_x) and k, and of g (tile_y) where nothing is staged.
 #        row              algorithm  schedule  types         layouts    knobs                                                                      budget                                                       where
