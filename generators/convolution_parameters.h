@@ -28,22 +28,24 @@ public:
 protected:
     // Of products of matrices the output's pixels are a line: what Conv2dOperands::columns and rows
     // are. Where they are only counted as one, the sizes are the output's. 1x1 filters need no
-    // places in an image, unless the output has them. Called by configure().
+    // places in an image, unless the output has them: so do images in rows, always. Called by
+    // configure().
     bool products_apart() const { return this->algorithm.value() == "products_apart"; }
     bool products_in_parts() const { return this->algorithm.value() == "products_in_parts"; }
     bool products() const {
         return this->algorithm.value() == "products" || products_apart() || products_in_parts();
     }
+    bool output_in_images() const { return products_apart() || layout.value() == "nchw"; }
     void add_line() {
         if (!products()) return;
         if (products_in_parts()) {
             parts_ = this->template add_input<int>("parts");
             slices_ = this->template add_input<int>("slices");
         }
-        if (pointwise() && !products_apart()) return;
+        if (pointwise() && !output_in_images()) return;
         for (Halide::GeneratorInput<int> *(&side)[3] : line_) {
             const std::string name = &side == &line_[0] ? "columns" : "rows";
-            if (!products_apart()) side[0] = this->template add_input<int>(name);
+            if (!output_in_images()) side[0] = this->template add_input<int>(name);
             side[1] = this->template add_input<int>(name + "_multiplier");
             side[2] = this->template add_input<int>(name + "_shift");
         }

@@ -72,6 +72,9 @@ Conv2d conv2d_packed(const Conv2dOperands &operands, const PackedSum &packed);
 struct Conv2dSliced {
     Halide::Func padded, tap, start, filter, sum, activated, output;
     Halide::Func transposed;  // of products: the weight, neighbouring channels next to each other
+    // Of products of images in rows (nchw): the input, neighbouring channels next to each other,
+    // (c, pixel of all images, g), and a tile on its way there.
+    Halide::Func channels_last, turned;
     Halide::RDom r, pixels;
     BlockedSum blocked;
     // Of products in parts: else undefined.
@@ -79,6 +82,8 @@ struct Conv2dSliced {
     Halide::Func partial, joined;
     Halide::RDom of;
     Halide::Expr parts, pixels_of_line, filters, groups;
+    Halide::Expr vectors_of_channels;  // of transposed and channels_last: a multiple of a vector
+    Halide::Expr input_pixels;         // of all images
 };
 Conv2dSliced conv2d_sliced(const Conv2dOperands &operands, int tile);
 // The same in slices of 64 bytes of channels, both factors of the operands' type: products of
@@ -100,6 +105,10 @@ struct ProductForm {
     // least as many as there are: partial(k, g, x, part) of a line is their sums, and joined adds
     // them up over `of`, one after the other, from `start`.
     Halide::Expr parts = {}, slices = {};
+    // Of images in rows (nchw) neighbouring channels are apart, in the weight too: both are copied
+    // first, in whole vectors of channels with zeros past the last, so that there may be any number
+    // of them, and of filters. The line is the pixels of all images; it is apart, or in parts.
+    Conv2dLayout order = Conv2dLayout("nhwc");
 };
 Conv2dSliced conv2d_products(const Conv2dOperands &operands, const ProductForm &form = {});
 // With tile 1, by generators/long_sum.h: the sum is over what `blocked` has.

@@ -50,6 +50,10 @@ public:
         constrain_vector(bias);
         constrain_image(residual, fix_filters_per_group, 0);
         constrain_image(output, fix_filters_per_group, fix_out_w);
+        if (products() && (layout.value() == "nchw" || products_apart())) {
+            multiply_rows();
+            return;
+        }
         if (products()) {
             for (auto *image : {&input, &residual}) constrain_vectors(*image);
             constrain_vectors(output);
@@ -89,9 +93,10 @@ public:
             build(conv2d_depthwise_transposed(op, sc::transposed_columns(context)),
                   sc::depthwise_schedules, context);
         else
-            refuse_algorithm({"packed", "grouped", "sliced", "products", "products_in_parts",
-                              "sliced_blocks", "dot", "depthwise", "depthwise_rows",
-                              "depthwise_tiles", "depthwise_transposed", "winograd"});
+            refuse_algorithm({"packed", "grouped", "sliced", "products", "products_apart",
+                              "products_in_parts", "sliced_blocks", "dot", "depthwise",
+                              "depthwise_rows", "depthwise_tiles", "depthwise_transposed",
+                              "winograd"});
     }
 
 private:
@@ -130,7 +135,6 @@ private:
         this->finish(table, stages, context);
     }
 
-    // The output is the algorithm's own Func, because it has an update.
     void build_winograd(const Conv2dOperands &of_conv2d, const Conv2dContext &context) {
         check_winograd();
         const Conv2dLayout order(layout);
@@ -142,6 +146,30 @@ private:
         constrain_image(output, fix_filters_per_group, fix_out_w);
         this->finish(hk::schedules::winograd_schedules, stages, context);
     }
+
+    // Products of images in rows.
+    void multiply_rows() {
+        if ((layout.value() == "nchw") != (products_apart() || products_in_parts()))
+            throw CompileError("algorithm " + algorithm.value() + " is not for layout " +
+                               layout.value());
+        const Conv2dOperands op = operands();
+        Conv2dContext context{sizes()};
+        context.smooth = smooth != 0;
+        Conv2dSliced stages = conv2d_products(op, {.apart = products_apart(),
+                                                   .parts = parts(),
+                                                   .slices = slices(),
+                                                   .order = Conv2dLayout(layout)});
+        if (!products_apart()) {
+            build(stages, hk::schedules::product_schedules, context);
+            return;
+        }
+        output = stages.output;
+        constrain_image(output, fix_filters_per_group, fix_out_w);
+        this->finish(hk::schedules::product_schedules, stages, context);
+    }
+
+    // The output is the algorithm's own Func, because it has an update.
+    bool own_output() const { return winograd() || products_apart(); }
 
     Conv2dOperands operands() {
         const Conv2dLayout order(layout);
@@ -160,7 +188,7 @@ private:
         op.residual = order.image("residual_kgxyn", residual);
         // An output that is another Func has no size here.
         op.filters = fixed_or(fix_filters_per_group,
-                              winograd() ? residual.dim(ic).extent() : output.dim(ic).extent());
+                              own_output() ? residual.dim(ic).extent() : output.dim(ic).extent());
         // Whole vectors of filters are activated, also over the last one's end.
         if (packed()) {
             const Range all = {Expr(), Expr()};
@@ -182,7 +210,7 @@ private:
         op.kernel_h = fixed_or(fix_kernel_h, weight.dim(w[2]).extent());
         set_window(op);
         op.pointwise = pointwise();
-        set_line(op, input.dim(in).extent());
+        set_line(op, input.dim(in).extent(), op.out_w, op.out_h);
         op.has_bias = has_bias;
         op.has_residual = has_residual;
         op.slope = slope;

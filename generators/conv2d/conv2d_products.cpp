@@ -1,5 +1,6 @@
 #include <limits>
 
+#include "generators/conv2d/channels_last.h"
 #include "generators/conv2d/conv2d.h"
 #include "generators/conv2d/finish.h"
 #include "generators/conv2d/line_pixel.h"
@@ -13,15 +14,35 @@ namespace hk::generators {
 namespace {
 
 // The output, its pixels at places of their own.
-void output_at_places(const Conv2dOperands &op, Conv2dSliced &stages) {
-    stages.pixels = RDom(0, op.columns.value * op.rows.value * op.batch, "pixels");
+void output_at_places(const Conv2dOperands &op, const Conv2dLayout &order, Conv2dSliced &stages) {
+    stages.pixels = RDom(0, pixels_of_images(op), "pixels");
     const Pixel pixel = pixel_of_line(op, stages.pixels.x);
     const Expr to_x = unsafe_promise_clamped(pixel.x, 0, op.columns.value - 1),
                to_y = unsafe_promise_clamped(pixel.y, 0, op.rows.value - 1);
-    stages.output(k, g, x, y, n) = undef(op.type);
-    stages.output(k, g, to_x, to_y, pixel.n) = cast(
+    stages.output(order.image_arguments(k)) = undef(op.type);
+    stages.output(order.in_order({k, g, to_x, to_y, pixel.n})) = cast(
         op.type,
         finished_sum(op, stages.sum(k, g, stages.pixels.x, 0, 0), {k, g, to_x, to_y, pixel.n}));
+}
+
+// Of the input, the copy with channels next to each other; 1x1 filters read it as one line.
+void read_channels_last(Conv2dOperands &op, int vector, Conv2dSliced &stages) {
+    copy_channels_last(op.input, {op.channels, op.width, op.height, op.batch}, stages.turned,
+                       stages.channels_last);
+    const Expr width = op.pointwise ? pixels_of_images(op) : op.width;
+    const Expr height = op.pointwise ? Expr(1) : op.height;
+    stages.input_pixels = op.width * op.height * op.batch;
+    op.width = width;
+    op.height = height;
+    const Func &lines = stages.channels_last;
+    op.input = Func("input_in_lines");
+    op.input(c, g, x, y, n) = lines(c, x + width * (y + height * n), g);
+    stages.transposed = filter_of_vectors(op.weight, op.channels);
+    op.weight = stages.transposed;
+    op.channels = in_vectors(op.channels, vector);
+    stages.vectors_of_channels = op.channels;
+    stages.filters = op.filters;
+    stages.groups = op.groups;
 }
 
 }  // namespace
@@ -32,11 +53,12 @@ Conv2dSliced conv2d_products(const Conv2dOperands &operands, const ProductForm &
     if (op.smooth.defined())
         op.activates = op.smooth != 0 || op.slope != 1.f || op.low > -none || op.high < none;
     const auto [tile, vector] = ProductSlice(op.type);
+    Conv2dSliced stages;
+    if (!form.order.nhwc()) read_channels_last(op, vector, stages);
     // Past the last channel both factors are zeros. What is read there is the last vector.
     const Expr exists = c / vector * vector < op.channels;
     const Expr there = in_last_vector(c, op.channels, vector);
     const Expr zero = cast(op.type, 0);
-    Conv2dSliced stages;
     stages.padded = Func("padded");
     Expr inside = exists;
     if (!op.pointwise) inside = inside && within(x, op.width) && within(y, op.height);
@@ -52,7 +74,7 @@ Conv2dSliced conv2d_products(const Conv2dOperands &operands, const ProductForm &
     stages.filter(c, s, r, k, g) =
         select(exists, weight(there, s, r, min(k, op.filters - 1), g), zero);
     stages.tap = Func("tap");
-    const Pixel pixel = pixel_at(op);
+    const Pixel pixel = op.pointwise && !form.order.nhwc() ? Pixel{x, y, n} : pixel_at(op);
     stages.tap(c, s, r, g, x, y, n) =
         stages.padded(c, g, pixel.x * op.stride_x + s * op.dilation_x - op.padding_left,
                       pixel.y * op.stride_y + r * op.dilation_y - op.padding_top, pixel.n);
@@ -68,7 +90,7 @@ Conv2dSliced conv2d_products(const Conv2dOperands &operands, const ProductForm &
     stages.activated = Func("activated");
     stages.output = Func("result");
     if (form.apart)
-        output_at_places(op, stages);
+        output_at_places(op, form.order, stages);
     else
         finish(op, form.parts.defined() ? stages.joined : stages.sum, stages.activated,
                stages.output);

@@ -18,11 +18,16 @@ Pixel pixel_of_line(const Operands &op, const Halide::Expr &pixel) {
             Halide::unsafe_promise_clamped(image, 0, op.batch - 1)};
 }
 
+template<typename Operands>
+Halide::Expr pixels_of_images(const Operands &op) {
+    return op.columns.value * op.rows.value * op.batch;
+}
+
 // The output's, x of the line where there is one. Past its end it is the last one.
 template<typename Operands>
 Pixel pixel_at(const Operands &op) {
     if (!op.columns.value.defined()) return {x, y, n};
-    return pixel_of_line(op, clamp(x, 0, op.columns.value * op.rows.value * op.batch - 1));
+    return pixel_of_line(op, clamp(x, 0, pixels_of_images(op) - 1));
 }
 
 }  // namespace hk::generators

@@ -2,6 +2,7 @@
 // The sum of products of matrices, whole or in parts.
 
 #include "generators/conv2d/conv2d.h"
+#include "generators/conv2d/line_pixel.h"
 
 namespace hk::generators {
 
@@ -29,9 +30,14 @@ void sum_products(const Operands &op, const ProductForm &form, int tile, const H
     stages.of = Halide::RDom(0, form.parts, "of");
     stages.joined = Halide::Func("joined");
     stages.joined(k, g, x, y, n) = stages.start(k, g);
-    stages.joined(k, g, x, y, n) += stages.partial(k, g, x, stages.of);
+    const bool nhwc = form.order.nhwc();
+    const Halide::Expr pixel =
+        nhwc ? Halide::Expr(x) : x + op.columns.value * (y + op.rows.value * n);
+    // Images in rows have any number of filters, of which a thread may have some past the last.
+    const Halide::Expr filter = nhwc ? Halide::Expr(k) : min(k, op.filters - 1);
+    stages.joined(k, g, x, y, n) += stages.partial(filter, g, pixel, stages.of);
     stages.parts = form.parts;
-    stages.pixels_of_line = op.out_w;
+    stages.pixels_of_line = nhwc ? op.out_w : pixels_of_images(op);
     stages.filters = op.filters;
     stages.groups = op.groups;
 }

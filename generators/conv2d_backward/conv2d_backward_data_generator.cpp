@@ -54,11 +54,7 @@ public:
             return;
         }
         constrain_image(input_gradient, fix_channels_per_group, fix_width);
-        if (!Conv2dLayout(layout).nhwc()) {
-            weight.dim(0).set_stride(Expr());
-            previous.dim(0).set_stride(Expr());
-            input_gradient.dim(0).set_stride(Expr());
-        }
+        free_columns();
         const Conv2dBackwardDataOperands op = operands();
         sc::Conv2dBackwardDataContext context{sizes()};
         context.phases_x = op.x.stride;
@@ -84,6 +80,14 @@ private:
     void check_stride_1() const {
         if (fix_stride_x.value() != 1 || fix_stride_y.value() != 1)
             throw CompileError("algorithm " + algorithm.value() + " needs strides of 1");
+    }
+
+    // Columns of a phase are apart.
+    void free_columns() {
+        if (Conv2dLayout(layout).nhwc()) return;
+        weight.dim(0).set_stride(Expr());
+        previous.dim(0).set_stride(Expr());
+        input_gradient.dim(0).set_stride(Expr());
     }
 
     // With strides of one, by an algorithm and schedule of conv2d.
@@ -115,19 +119,30 @@ private:
         build(products_of(forward), sc::product_schedules, context);
     }
 
-    Conv2dSliced products_of(Conv2dOperands &forward) {
+    // Of nhwc alone: rows of images are copied first.
+    void constrain_products() {
         constrain_vectors(output_gradient);
         constrain_vectors(previous);
         const auto filter = Conv2dLayout(layout).filter_dims();
         const int vector = ProductSlice(type).vector;
         for (const int dim : {filter[0], filter[3]})
             weight.dim(dim).set_extent(weight.dim(dim).extent() / vector * vector);
+    }
+
+    Conv2dSliced products_of(Conv2dOperands &forward) {
+        const Conv2dLayout order(layout);
+        if (order.nhwc())
+            constrain_products();
+        else if (algorithm.value() == "products")
+            throw CompileError("algorithm products is not for layout nchw");
         set_line(forward, output_gradient.dim(4).extent(), forward.out_w, forward.out_h);
         // The filter's neighbouring terms, its output channels, are not next to each other.
-        Conv2dSliced stages = conv2d_products(
-            forward,
-            {.transposes = true, .apart = products_apart(), .parts = parts(), .slices = slices()});
-        if (!products_apart()) constrain_vectors(input_gradient);
+        Conv2dSliced stages = conv2d_products(forward, {.transposes = order.nhwc(),
+                                                        .apart = products_apart(),
+                                                        .parts = parts(),
+                                                        .slices = slices(),
+                                                        .order = order});
+        if (!products_apart() && order.nhwc()) constrain_vectors(input_gradient);
         return stages;
     }
 
@@ -140,7 +155,8 @@ private:
         Conv2dSliced stages = products_of(forward);
         input_gradient = stages.output;
         constrain_image(input_gradient, fix_channels_per_group, fix_width);
-        constrain_vectors(input_gradient);
+        if (Conv2dLayout(layout).nhwc()) constrain_vectors(input_gradient);
+        free_columns();
         finish(sc::product_schedules, stages, context);
     }
 
@@ -168,11 +184,7 @@ private:
         Conv2dWinograd stages = conv2d_winograd(forward, order, sc::winograd_tiles(context));
         input_gradient = stages.output;
         constrain_image(input_gradient, fix_channels_per_group, fix_width);
-        if (!order.nhwc()) {
-            weight.dim(0).set_stride(Expr());
-            previous.dim(0).set_stride(Expr());
-            input_gradient.dim(0).set_stride(Expr());
-        }
+        free_columns();
         finish(sc::winograd_schedules, stages, context);
     }
 

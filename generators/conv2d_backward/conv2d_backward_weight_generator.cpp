@@ -59,6 +59,10 @@ public:
 
 private:
     void build_products(Conv2dBackwardWeightOperands op, sc::Conv2dBackwardWeightContext context) {
+        if (!Conv2dLayout(layout).nhwc()) {
+            build_products_of_rows(op, context);
+            return;
+        }
         for (auto *operand : {&output_gradient, &input, &previous}) constrain_vectors(*operand);
         constrain_vectors(weight_gradient);
         auto filters = weight_gradient.dim(3);
@@ -73,6 +77,18 @@ private:
         line.parts = parts();
         line.slices = slices();
         build(conv2d_backward_weight_products(op, line),
+              sc::conv2d_backward_weight_products_schedules, context);
+    }
+
+    void build_products_of_rows(Conv2dBackwardWeightOperands op,
+                                const sc::Conv2dBackwardWeightContext &context) {
+        op.groups = weight_gradient.dim(4).extent();
+        PixelLine line;
+        set_line(line, op.batch, op.out_w, op.out_h);
+        line.parts = parts();
+        line.slices = slices();
+        const bool joined = pointwise() && fix_stride_x.value() == 1 && fix_stride_y.value() == 1;
+        build(conv2d_backward_weight_products_of_rows(op, line, joined),
               sc::conv2d_backward_weight_products_schedules, context);
     }
 

@@ -1,6 +1,7 @@
 #include "generators/conv2d_backward/conv2d_backward_weight_products.h"
 
 #include "generators/accumulated.h"
+#include "generators/conv2d/channels_last.h"
 #include "generators/vectors.h"
 
 using namespace Halide;
@@ -36,6 +37,17 @@ Func met(const Conv2dBackwardWeightOperands &op, const PixelLine &line, const Ex
     return tap;
 }
 
+// Replaces an image by its copy, of so many pixels in a row.
+CopiedLine copy_line(Func &image, const ImageSize &size) {
+    CopiedLine line;
+    copy_channels_last(image, size, line.tile, line.to);
+    image = Func("image_in_lines");
+    image(c, g, x, y, n) = line.to(c, x + size.width * (y + size.height * n), g);
+    line.channels = in_vectors(size.channels, pixel_vector(line.to.type()));
+    line.pixels = size.width * size.height * size.batch;
+    return line;
+}
+
 }  // namespace
 
 Conv2dBackwardWeightProducts conv2d_backward_weight_products(const Conv2dBackwardWeightOperands &op,
@@ -44,6 +56,8 @@ Conv2dBackwardWeightProducts conv2d_backward_weight_products(const Conv2dBackwar
     stages.kernel_w = op.kernel_w;
     stages.kernel_h = op.kernel_h;
     stages.parts = line.parts;
+    stages.filters = op.filters;
+    stages.channels = op.channels;
     const Var &part = stages.part, &share = stages.share;
     const Expr pixels = op.out_w;
     stages.gradient = Func("gradient");
@@ -82,6 +96,21 @@ Conv2dBackwardWeightProducts conv2d_backward_weight_products(const Conv2dBackwar
     stages.output(c, s, r, k, g) = accumulated(
         op.type, tree_sum(kShares, [&](int i) { return stages.shares(c, s, r, k, g, i); }),
         op.previous(c, s, r, k, g), op.accumulate);
+    return stages;
+}
+
+Conv2dBackwardWeightProducts conv2d_backward_weight_products_of_rows(
+    Conv2dBackwardWeightOperands op, PixelLine line, bool pointwise) {
+    const CopiedLine gradient =
+        copy_line(op.output_gradient, {op.filters, op.out_w, op.out_h, op.batch});
+    const CopiedLine input = copy_line(op.input, {op.channels, op.width, op.height, op.batch});
+    op.filters = gradient.channels;
+    op.channels = input.channels;
+    op.out_w = gradient.pixels;
+    if (pointwise) line.columns = line.rows = {};
+    Conv2dBackwardWeightProducts stages = conv2d_backward_weight_products(op, line);
+    stages.copied_gradient = gradient;
+    stages.copied_input = input;
     return stages;
 }
 

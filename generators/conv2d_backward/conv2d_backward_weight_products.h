@@ -25,13 +25,24 @@ struct PixelLine {
 // up: the order depends on the shape alone.
 constexpr int kProductPixels = 32, kShares = 8;
 inline int pixel_vector(const Halide::Type &type) { return 16 / type.bytes(); }
+//
+// Images in rows (nchw) are copied first, channels next to each other, (c, pixel of all images, g).
+struct CopiedLine {
+    Halide::Func tile, to;
+    Halide::Expr channels, pixels;
+};
 struct Conv2dBackwardWeightProducts {
     Halide::Var part{"part"}, share{"share"};
     Halide::Func gradient, tap, sum, partial, running, shares, output;
+    CopiedLine copied_gradient, copied_input;  // undefined where they are not
+    Halide::Expr filters, channels;            // of a group, as copied
     Halide::RDom r, of;
     Halide::Expr kernel_w, kernel_h, parts;
 };
 Conv2dBackwardWeightProducts conv2d_backward_weight_products(
     const Conv2dBackwardWeightOperands &operands, const PixelLine &line);
+// Of images in rows: any channels and filters. `line`: of images.
+Conv2dBackwardWeightProducts conv2d_backward_weight_products_of_rows(
+    Conv2dBackwardWeightOperands operands, PixelLine line, bool pointwise);
 
 }  // namespace hk::generators

@@ -65,7 +65,8 @@ public:
         begin_at_zero(bias, 3);
         constrain_image(output, fix_filters_per_group, fix_out_w);
         if (products()) {
-            if (type.value() != UInt(8)) throw CompileError("products are of uint8");
+            if (type.value() != UInt(8) || layout.value() != "nhwc")
+                throw CompileError("products are of uint8 in layout nhwc");
             constrain_vectors(input);
             constrain_vectors(weight);
             constrain_vectors(output);

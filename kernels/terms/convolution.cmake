@@ -31,3 +31,6 @@ term(half_112 stride_2 width=112 out_w=56  padding_left=1)
 # the output's pixels as one line ask for that, too.
 term(vectors aligned=1 channels_per_group%8=0 filters_per_group%8=0 channels_per_group>=16 filters_per_group>=16)
 term(line_of_vectors vectors line=1)
+# Of images in rows (nchw) they are copied with channels next to each other, in whole vectors, less than 2^31 bytes of them:
+# any number of channels, and pixels wherever they are.
+term(copied_vectors channels_per_group>=16 filters_per_group>=16 inputs<=268435456 outputs<=268435456 weight_size<=268435456)

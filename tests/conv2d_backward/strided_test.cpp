@@ -35,16 +35,24 @@ const Shapes kShapes[] = {
     {"s2_few_pixels", {3, 2, 3, 16}, {16, 3, 3, 16}, {.stride = {2, 2}, .padding = {1, 1, 1, 1}}},
 };
 
-class TensorCoresApart : public testing::TestWithParam<std::tuple<Shapes, DataType>> {
+using ApartParameter = std::tuple<Shapes, DataType, Layout>;
+
+class TensorCoresApart : public testing::TestWithParam<ApartParameter> {
 protected:
     void SetUp() override {
         if (devices_of(DeviceType::cuda).empty()) GTEST_SKIP() << "no CUDA device is here";
     }
 
     static BackwardDataCase made() {
-        const auto &[shapes, type] = GetParam();
+        const auto &[shapes, type, layout] = GetParam();
+        const auto in_layout = [layout = layout](const Shape &s) {
+            return layout == Layout::nhwc ? s : Shape{s[0], s[3], s[1], s[2]};
+        };
+        Conv2dOptions options = shapes.options;
+        options.layout = layout;
         BackwardDataCase c;
-        c.problem = Conv2dProblem::from_shapes(shapes.input, shapes.weight, type, shapes.options);
+        c.problem = Conv2dProblem::from_shapes(in_layout(shapes.input), in_layout(shapes.weight),
+                                               type, options);
         c.input = c.weight = Placement::aligned;
         return c;
     }
@@ -87,14 +95,20 @@ TEST_P(TensorCoresApart, AreSelected) {
     }
 }
 
-std::string name_of_case(const testing::TestParamInfo<std::tuple<Shapes, DataType>> &info) {
-    std::string name = std::get<0>(info.param).name;
-    return name.append("_").append(hk::name_of(std::get<1>(info.param))).append("_matrices_cuda");
+std::string name_of_case(const testing::TestParamInfo<ApartParameter> &info) {
+    const auto &[shapes, type, layout] = info.param;
+    std::string name = shapes.name;
+    return name.append("_")
+        .append(hk::name_of(type))
+        .append("_")
+        .append(hk::name_of(layout))
+        .append("_matrices_cuda");
 }
 
 INSTANTIATE_TEST_SUITE_P(All, TensorCoresApart,
                          testing::Combine(testing::ValuesIn(kShapes),
-                                          testing::Values(DataType::f16, DataType::bf16)),
+                                          testing::Values(DataType::f16, DataType::bf16),
+                                          testing::Values(Layout::nhwc, Layout::nchw)),
                          name_of_case);
 
 }  // namespace

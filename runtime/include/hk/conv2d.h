@@ -13,10 +13,12 @@
 // Before that a sum is off by at most 2^-9 of the sum of its terms' magnitudes; one of more than
 // 32768 terms, however long, by at most 2^-14.
 //
-// On CUDA, f16 and bf16 in nhwc, and f32 where allow_tf32 is set, run on tensor cores where
-// Conv2dProblem's aligned and line hold: products are exact, and added several at once, cut off to
-// f32's digits, in the order that the hardware has. That is within the same bound for up to 14336
-// terms; longer sums are multiply-adds in f32.
+// On CUDA, f16 and bf16, and f32 where allow_tf32 is set, run on tensor cores from 16 channels and
+// filters a group: in nhwc where those are multiples of 8 and Conv2dProblem's aligned and line
+// hold, in nchw of any number, from copies of input and weight that have neighbouring channels next
+// to each other. Products are exact, and added several at once, cut off to f32's digits, in the
+// order that the hardware has. That is within the same bound for up to 14336 terms; longer sums are
+// multiply-adds in f32.
 //
 // On the CPU, 3x3 filters of f32 with strides and dilations of 1 may run as Winograd's
 // F(4x4, 3x3), which has a quarter of the products, unless `direct` is set. Then a sum is off by at
@@ -91,7 +93,8 @@ struct Conv2dProblem {
 // with the same result. An empty batch is legal and does nothing. Where the weight does not change,
 // hk::prepare_filter(weight) in its place is faster. Scratch memory on the CPU: the weight in f32,
 // or four times that for Winograd, unless it is prepared; a padded copy of some rows of the input,
-// or some hundred KB of its tiles, a thread. On CUDA: at most 9 MB, for parts of long sums.
+// or some hundred KB of its tiles, a thread. On CUDA: at most 9 MB, for parts of long sums, and on
+// tensor cores in nchw copies of input and weight, channels rounded up to 16 bytes.
 //
 // Calls from several threads at once are safe. On a device the call returns when the work is
 // queued. Throws InvalidArgument before anything runs; OutOfMemory, DeviceError, KernelFailure.

@@ -16,7 +16,7 @@
 // well, from some hundred thousand on a CPU and some thousand to half a million on a GPU, are added
 // up in parts, which f16 and bf16 round too: once for up to eight parts, 64 where the weight is
 // small, and once more for each further factor of that. A part past their range is infinite. On
-// tensor cores, f16 and bf16 in nhwc on CUDA, and f32 where allow_tf32 is set, it errs by at most
+// tensor cores, f16 and bf16 on CUDA, and f32 where allow_tf32 is set, it errs by at most
 // 2^-9, beside what TF32 cuts off, as hk/conv2d.h has it. The order of adding depends on shapes,
 // strides and the row alone: the same call gives the same bits, on any number of threads.
 //
@@ -25,7 +25,8 @@
 // call. An empty batch has zero gradients, which are there when the call returns.
 // options.activation must be none. Beside the tensors a weight's gradient takes at most 16 MB of a
 // GPU's memory for parts of sums, on tensor cores up to eight times its elements in f32, if that is
-// more; in parts as much again, or eight times the weight, on any device,
+// more; and, on tensor cores in nchw, gradients take copies of what they read, as hk/conv2d.h has
+// them; in parts as much again, or eight times the weight, on any device,
 // for each factor above. On a caller's OpenCL queue a part must begin where a buffer can. Calls
 // from several threads at once are safe; on a device they return when the work is queued. They
 // throw InvalidArgument before anything runs; OutOfMemory, DeviceError, KernelFailure, after which

@@ -48,6 +48,7 @@ void call(const KernelInfo &kernel, Conv2dOperands &operands, const Filter &filt
         .add(activation_arguments(activation_options(options)).named())
         .add({{"output", output}});
     if (line) arguments.add(line->named());
+    if (counts_line(kernel)) arguments.add(Line(operands.output, options.layout).divisors());
     if (takes_parts(kernel)) arguments.add(SumParts(sum_sizes(operands.problem)).named());
     call_kernel(context, arguments);
     output.finish();

@@ -51,7 +51,7 @@ void call_data(const KernelInfo &kernel, const Conv2dOperands &operands, bool ac
     BufferView input = operands.input;
     std::optional<Line> line;
     const bool counted = counts_line(kernel);
-    if (counted) line = Line(input);
+    if (counted) line = Line(input, operands.problem.options.layout);
     if (takes_line(kernel)) line = Line::join({&input});
     Call call("conv2d_backward_data", kernel, accumulate, context, own_queue);
     KernelBuffer output = call.read("output gradient", operands.output);
@@ -90,6 +90,8 @@ void call_weight(const KernelInfo &kernel, const Conv2dOperands &operands, bool 
     call.arguments.add({{"output_gradient", output}, {"input", input}})
         .add(Conv2dNumbers(operands.problem.options).named());
     if (line) call.arguments.add(line->named());
+    if (counts_line(kernel))
+        call.arguments.add(Line(gradient, operands.problem.options.layout).divisors());
     if (takes_parts(kernel)) {
         const LineParts of(operands.problem);
         call.arguments.add({{"parts", static_cast<int32_t>(of.parts)},

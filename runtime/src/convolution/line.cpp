@@ -54,8 +54,10 @@ bool is_line(const Conv2dProblem &problem, std::initializer_list<const BufferVie
            std::ranges::all_of(images, [](const BufferView *image) { return joins(*image); });
 }
 
-Line::Line(const BufferView &image)
-    : columns_(image.dims[kX].extent), rows_(image.dims[kY].extent) {}
+// Columns of nchw come first, then rows.
+Line::Line(const BufferView &image, Layout layout)
+    : columns_(image.dims[layout == Layout::nhwc ? kX : 0].extent),
+      rows_(image.dims[layout == Layout::nhwc ? kY : 1].extent) {}
 
 Line Line::join(std::initializer_list<BufferView *> images) {
     const Line line(**images.begin());

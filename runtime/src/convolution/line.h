@@ -26,7 +26,7 @@ class Line {
 public:
     // Makes one of the pixels of images, x.
     static Line join(std::initializer_list<BufferView *> images);
-    explicit Line(const BufferView &image);
+    explicit Line(const BufferView &image, Layout layout = Layout::nhwc);
 
     // Of a kernel that takes it, and of one that counts it, which knows the sizes.
     std::array<NamedArgument, 6> named() const;

@@ -1,5 +1,6 @@
 #include "schedules/conv2d/gpu/matrices.h"
 
+#include "schedules/conv2d/gpu/channels_last.h"
 #include "schedules/conv2d/gpu/staged.h"
 
 using namespace Halide;
@@ -101,6 +102,34 @@ void transpose(Func transposed, const Conv2dContext &context) {
         .never_partition_all();
 }
 
+// As finish_parts has it, of images in rows: a thread has eight output channels of a pixel, its
+// neighbours those of the next pixels.
+void finish_parts_in_rows(Conv2dSliced &stages, int of_lane) {
+    constexpr int threads_k = 4, threads_x = 8, threads_y = 4;
+    constexpr auto guard = TailStrategy::GuardWithIf;
+    const Var k8("k8"), ki("ki"), ko("ko"), kt("kt"), xo("xo"), xt("xt"), yo("yo"), yt("yt"),
+        go("go"), block("block");
+    stages.output.split(k, k8, ki, of_lane, guard)
+        .split(k8, ko, kt, threads_k, guard)
+        .split(x, xo, xt, threads_x, guard)
+        .split(y, yo, yt, threads_y, guard)
+        .split(g, go, g, 1)
+        .reorder({ki, xt, yt, kt, g, ko, xo, yo, go, n})
+        .fuse(go, n, block)
+        .fuse(yo, block, block)
+        .fuse(xo, block, block)
+        .fuse(ko, block, block)
+        .gpu_blocks(block)
+        .gpu_threads(xt, yt, kt)
+        .unroll(ki)
+        .never_partition_all();
+    stages.joined.compute_at(stages.output, xt)
+        .store_in(MemoryType::Register)
+        .bound_extent(k, of_lane)
+        .unroll(k);
+    stages.joined.update().reorder(k, stages.of).unroll(k).never_partition_all();
+}
+
 // Of parts, of which a block has one.
 void bound_parts(Conv2dSliced &stages) {
     stages.partial.compute_root()
@@ -108,6 +137,7 @@ void bound_parts(Conv2dSliced &stages) {
         .bound(g, 0, stages.groups)
         .bound(x, 0, stages.pixels_of_line)
         .bound(stages.part, 0, stages.parts);
+    if (stages.channels_last.defined()) stages.partial.reorder_storage(x, k, g, stages.part);
 }
 
 }  // namespace
@@ -143,7 +173,8 @@ Stage tile_matrices(Conv2dSliced &stages, const MatrixTiles &t, LoopLevel &at) {
     if (apart) result.gpu_single_thread();
     Stage out = apart ? result.update() : Stage(result);
     if (apart) promise_distinct(out);
-    out.split(k, k8, l.ki, t.of_lane, TailStrategy::RoundUp)
+    const bool in_rows = stages.channels_last.defined();
+    out.split(k, k8, l.ki, t.of_lane, in_rows ? guard : TailStrategy::RoundUp)
         .split(k8, ko, k8, t.tile_k / t.of_lane, guard)
         .split(l.pixel, xo, l.pixel, t.tile_x, guard);
     if (!apart && !in_parts) out.split(y, yo, y, 1);
@@ -160,7 +191,8 @@ Stage tile_matrices(Conv2dSliced &stages, const MatrixTiles &t, LoopLevel &at) {
         loops.insert(loops.end(), {yo, n});
         out.reorder(loops).fuse(yo, n, block).fuse(xo, block, block).fuse(go, block, block);
     }
-    out.fuse(ko, block, block).gpu_blocks(block).vectorize(l.ki);
+    out.fuse(ko, block, block).gpu_blocks(block);
+    in_rows ? out.unroll(l.ki) : out.vectorize(l.ki);
     l.run(out);
     at = LoopLevel(result, block);
     sum_products(stages, t, at);
@@ -206,8 +238,14 @@ void matrices(Conv2dSliced &stages, const Conv2dContext &context) {
     LoopLevel at;
     Stage out = tile_matrices(stages, t, at);
     unroll_matrices(in_parts ? out : out.specialize(!context.smooth), stages);
-    if (stages.transposed.defined()) transpose(stages.transposed, context);
-    if (in_parts)
+    const bool in_rows = stages.channels_last.defined();
+    if (in_rows)
+        copy_channels_last(stages, context.filters_inner);
+    else if (stages.transposed.defined())
+        transpose(stages.transposed, context);
+    if (in_parts && in_rows)
+        finish_parts_in_rows(stages, t.of_lane);
+    else if (in_parts)
         finish_parts(stages, t.of_lane, at);
     else
         cooperative_copy(stages.start, at, {{k, t.tile_k}, {g, 1}}, t.threads());

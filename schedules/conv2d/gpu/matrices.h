@@ -12,6 +12,10 @@
 //
 // Where an output's pixels are at places of their own, the line is the update's. Where tiles are
 // few and sums long, blocks have a part of a tile's sum each, and a second kernel adds those up.
+//
+// Of images in rows the line is that of the copy whose channels are next to each other. A thread
+// stores its sums one by one, as its neighbours, 8 pixels, are next to each other: half sectors, of
+// pixels wherever they begin.
 
 #include "generators/conv2d/conv2d.h"
 #include "schedules/schedule.h"

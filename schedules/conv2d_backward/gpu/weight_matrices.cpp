@@ -1,3 +1,4 @@
+#include "schedules/conv2d/gpu/channels_last.h"
 #include "schedules/conv2d_backward/conv2d_backward_weight.h"
 #include "schedules/gpu_block.h"
 
@@ -142,8 +143,9 @@ void copy_taps(Func tap, const MatrixTiles &t, const LoopLevel &step) {
 void add_up(Conv2dBackwardWeightProducts &stages) {
     constexpr int vector = 4, threads_c = 8, threads_k = 4;
     Var co("co"), ct("ct"), ci("ci"), ko("ko"), kt("kt"), block("block");
+    const bool in_rows = stages.copied_input.to.defined();
     Func out = stages.output;
-    out.split(c, c, ci, vector, TailStrategy::RoundUp)
+    out.split(c, c, ci, vector, in_rows ? guard : TailStrategy::RoundUp)
         .split(c, co, ct, threads_c, guard)
         .split(k, ko, kt, threads_k, guard);
     const Alone alone(out);
@@ -154,8 +156,8 @@ void add_up(Conv2dBackwardWeightProducts &stages) {
         .fuse(co, block, block)
         .gpu_blocks(block)
         .gpu_threads(ct, kt)
-        .vectorize(ci)
         .never_partition_all();
+    in_rows ? out.unroll(ci) : out.vectorize(ci);
     stages.shares.compute_at(out, block)
         .store_in(MemoryType::GPUShared)
         .bound_extent(c, vector * threads_c)
@@ -193,10 +195,10 @@ void backward_weight_matrices(Conv2dBackwardWeightProducts &stages,
     Var co("co"), ko("ko"), block("block");
     Func partial = stages.partial;
     partial.compute_root()
-        .bound(c, 0, context.channels)
+        .bound(c, 0, stages.channels)
         .bound(s, 0, stages.kernel_w)
         .bound(r, 0, stages.kernel_h)
-        .bound(k, 0, context.filters)
+        .bound(k, 0, stages.filters)
         .bound(g, 0, context.groups)
         .bound(stages.part, 0, stages.parts)
         .split(c, l.c8, c, kMatrix, TailStrategy::RoundUp)
@@ -225,6 +227,9 @@ void backward_weight_matrices(Conv2dBackwardWeightProducts &stages,
     stages.tap.reorder_storage({c, x, s, r, g});
     copy_taps(stages.tap, t, step);
     add_up(stages);
+    for (const CopiedLine &line : {stages.copied_gradient, stages.copied_input})
+        if (line.to.defined())
+            copy_image({line.tile, line.to, line.channels, line.pixels, context.groups});
 }
 
 }  // namespace hk::schedules::gpu

@@ -1,0 +1,86 @@
+#include "schedules/conv2d/gpu/channels_last.h"
+
+using namespace Halide;
+using namespace hk::generators;
+
+namespace hk::schedules::gpu {
+
+namespace {
+
+constexpr auto guard = TailStrategy::GuardWithIf;
+constexpr int kRowBytes = 128, kPixels = 32;  // of a tile: of a pixel's channels; a warp's
+
+// A thread reads a channel after the other of a vector, its neighbours those of the nearest taps,
+// and then of what is nearest to them in memory; and writes 16 bytes.
+void copy_filter(const Conv2dSliced &stages, bool filters_inner) {
+    const Var c8("c8"), ci("ci"), near("near"), block("block"), thread("thread");
+    Func to = stages.transposed;
+    to.compute_root()
+        .bound(c, 0, stages.vectors_of_channels)
+        .bound(k, 0, stages.filters)
+        .bound(g, 0, stages.groups)
+        .reorder_storage(c, k, s, r, g)
+        .split(c, c8, ci, ProductSlice(to.type()).vector, TailStrategy::RoundUp);
+    if (filters_inner)
+        to.reorder(ci, s, r, k, c8, g);
+    else
+        to.reorder(ci, s, r, c8, k, g);
+    to.fuse(s, r, near)
+        .fuse(near, filters_inner ? k : c8, near)
+        .fuse(near, filters_inner ? c8 : k, near)
+        .fuse(near, g, near)
+        .split(near, block, thread, 256, guard)
+        .gpu_blocks(block)
+        .gpu_threads(thread)
+        .vectorize(ci)
+        .never_partition_all();
+}
+
+}  // namespace
+
+// A block copies 128 bytes of channels of 32 pixels, 256 vectors of 16 bytes. A warp reads 32
+// pixels of a channel, eight times, and has a vector of channels of each, which it stores to rows
+// of 144 bytes: eight rows begin in eight different groups of banks. Its threads then write the
+// vectors of a pixel next to each other.
+void copy_image(CopiedImage image) {
+    const int vector = ProductSlice(image.to.type()).vector;
+    const int channels = kRowBytes / image.to.type().bytes(), vectors = channels / vector;
+    const Var c8("c8"), ci("ci"), co("co"), xo("xo"), go("go"), block("block");
+    image.to.compute_root()
+        .bound(c, 0, image.channels)
+        .bound(x, 0, image.pixels)
+        .bound(g, 0, image.groups)
+        .split(c, c8, ci, vector, TailStrategy::RoundUp)
+        .split(c8, co, c8, vectors, guard)
+        .split(x, xo, x, kPixels, guard)
+        .split(g, go, g, 1)
+        .reorder(ci, c8, x, g, co, xo, go)
+        .fuse(xo, go, block)
+        .fuse(co, block, block)
+        .gpu_blocks(block)
+        .gpu_threads(c8, x)
+        .vectorize(ci)
+        .never_partition_all();
+    const Var tile8("tile8"), tile_ci("tile_ci"), fused("fused"), t0("t0"), t1("t1");
+    image.tile.compute_at(image.to, block)
+        .store_in(MemoryType::GPUShared)
+        .bound_extent(c, channels)
+        .bound_extent(x, kPixels)
+        .bound_extent(g, 1)
+        .align_storage(c, channels + vector)
+        .split(c, tile8, tile_ci, vector)
+        .reorder(tile_ci, x, tile8, g)
+        .fuse(x, tile8, fused)
+        .split(fused, t1, t0, vectors)
+        .gpu_threads(t0, t1)
+        .vectorize(tile_ci)
+        .never_partition_all();
+}
+
+void copy_channels_last(Conv2dSliced &stages, bool filters_inner) {
+    copy_image({stages.turned, stages.channels_last, stages.vectors_of_channels,
+                stages.input_pixels, stages.groups});
+    copy_filter(stages, filters_inner);
+}
+
+}  // namespace hk::schedules::gpu
