@@ -2,8 +2,8 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
-#include <vector>
 
 #include "compiler/loop_nest.h"
 
@@ -39,10 +39,8 @@ private:
     }
     Stmt visit(const IfThenElse *op) override {
         const Expr condition = substitute(lets_, op->condition);
-        if (op->else_case.defined() || (condition_ && !equal(*condition_, condition))) {
-            alone_ = true;
-            return op;
-        }
+        if (op->else_case.defined() || (condition_ && !equal(*condition_, condition)))
+            return stays(op);
         condition_ = condition;
         return op->then_case;
     }
@@ -57,10 +55,34 @@ private:
     }
 };
 
+// Whether a value is read from memory that a statement writes.
+bool reads_what_is_written(const Expr &value, const Stmt &stmt) {
+    class Memory : public IRVisitor {
+    public:
+        std::set<std::string> written;
+        bool read = false;
+
+    private:
+        using IRVisitor::visit;
+        void visit(const Store *op) override {
+            written.insert(op->name);
+            IRVisitor::visit(op);
+        }
+        void visit(const Load *op) override {
+            read |= written.count(op->name) > 0;
+            IRVisitor::visit(op);
+        }
+    } memory;
+    stmt.accept(&memory);
+    memory.read = false;
+    value.accept(&memory);
+    return memory.read;
+}
+
 // How many steps a condition lets through, from the first on: as many as it holds of a line.
 std::optional<Expr> steps_of(const Expr &condition, const std::string &loop, const Expr &min) {
     const LT *less = condition.as<LT>();
-    if (!less || expr_uses_var(less->b, loop) || less->a.type() != Int(32)) return std::nullopt;
+    if (!less || less->a.type() != Int(32) || expr_uses_var(less->b, loop)) return std::nullopt;
     const Expr next = substitute(loop, Variable::make(Int(32), loop) + 1, less->a);
     const auto step = as_const_int(simplify(next - less->a));
     if (!step || *step <= 0) return std::nullopt;
@@ -77,8 +99,8 @@ class EndEarly : public IRMutator {
         if (!staged) return IRMutator::visit(op);
         Condition condition;
         const std::optional<Expr> found = condition.of(op->body);
-        const std::optional<Expr> steps =
-            found ? steps_of(*found, op->name, op->min) : std::nullopt;
+        if (!found || reads_what_is_written(*found, op->body)) return op;
+        const std::optional<Expr> steps = steps_of(*found, op->name, op->min);
         if (!steps) return op;
         const std::string extent = unique_name(op->name + ".extent");
         const Stmt loop =
