@@ -8,6 +8,7 @@
 #include "compiler/dense_loads.h"
 #include "compiler/fetch_ahead.h"
 #include "compiler/half_as_bits.h"
+#include "compiler/loop_ends.h"
 #include "compiler/masked_stores.h"
 #include "compiler/prefetch.h"
 #include "compiler/privatize_registers.h"
@@ -88,6 +89,7 @@ void add_lowering_passes(Halide::Pipeline pipeline, const Halide::Target &target
         pipeline.add_custom_lowering_pass(new DropAtomicsOfRegisters);
         pipeline.add_custom_lowering_pass(new Pass(widen_vectors));
         pipeline.add_custom_lowering_pass(new Pass(use_tensor_cores));
+        pipeline.add_custom_lowering_pass(new Pass(end_loops_early));
         pipeline.add_custom_lowering_pass(new Pass(copy_asynchronously));
         pipeline.add_custom_lowering_pass(new Pass(fetch_ahead));
         pipeline.add_custom_lowering_pass(new Pass(branch_where_uniform));

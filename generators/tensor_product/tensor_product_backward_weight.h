@@ -31,7 +31,7 @@ struct TensorProductBackwardWeightOperands {
     Halide::Func first;                   // (s): a slice's first chunk
     Halide::Func previous;                // (m, g, c, n)
     Halide::Expr input_rows, output_rows, input_channels, output_channels;  // channels of a group
-    Halide::Expr pairs, chunks, slices, offsets;
+    Halide::Expr groups, pairs, chunks, slices, offsets;
     Halide::Expr most;        // chunks of a slice
     Halide::Expr accumulate;  // whether previous(m, c, n) is added
     Halide::Type type;        // of the tensors

@@ -53,8 +53,12 @@ public:
             const int step = sc::weight_gradient_step(context);
             build(tensor_product_backward_weight_offsets(operands(offset.dim(0).extent()), step),
                   sc::weight_gradient_offsets_schedules, context);
+        } else if (algorithm.value() == "products") {
+            for (auto *rows : {&input, &output_gradient}) constrain_vectors(*rows);
+            build(tensor_product_backward_weight_products(operands(offset.dim(0).extent())),
+                  sc::weight_gradient_offsets_schedules, context);
         } else {
-            refuse_algorithm({"slices", "offsets"});
+            refuse_algorithm({"slices", "offsets", "products"});
         }
     }
 
@@ -79,6 +83,7 @@ private:
                 output_gradient.dim(2).extent(),
                 input.dim(0).extent(),
                 output_gradient.dim(0).extent(),
+                output.dim(1).extent(),
                 source.dim(0).extent(),
                 offset.dim(0).extent(),
                 slices,
@@ -86,6 +91,15 @@ private:
                 most,
                 accumulate,
                 type};
+    }
+
+    // Whole vectors of channels, next to each other, each at a multiple of its size.
+    void constrain_vectors(Input<Buffer<void, 3>> &rows) {
+        const auto whole = [](const Expr &number) { return number / kPairVector * kPairVector; };
+        rows.set_host_alignment(kPairVector * type.value().bytes());
+        rows.dim(0).set_stride(1);
+        for (int d = 1; d < 3; d++) rows.dim(d).set_stride(whole(rows.dim(d).stride()));
+        rows.dim(0).set_extent(whole(rows.dim(0).extent()));
     }
 
     void constrain() {

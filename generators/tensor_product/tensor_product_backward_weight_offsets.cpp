@@ -1,36 +1,38 @@
 #include "generators/tensor_product/tensor_product_backward_weight_offsets.h"
 
 #include "generators/accumulated.h"
+#include "generators/vectors.h"
 
 using namespace Halide;
 
 namespace hk::generators {
 
-TensorProductBackwardWeightOffsets tensor_product_backward_weight_offsets(
-    const TensorProductBackwardWeightOperands &op, int pairs) {
-    TensorProductBackwardWeightOffsets stages;
-    const Type type = op.type == Float(64) ? Float(64) : Float(32);
-    const Expr zero = cast(type, 0), begin = op.begin(s), length = op.begin(s + 1) - begin;
+namespace {
 
-    const auto gathered = [&](const Func &rows, const Func &row, const Expr &channel,
-                              const Expr &channels, const Expr &count) {
+// Of a slice's pairs, of which none is past its end.
+struct Gathered {
+    Func rows, row;
+    Expr there, count;  // the channel, or one that stands for it; of rows
+
+    Expr operator()(const TensorProductBackwardWeightOperands &op, const Type &type) const {
+        const Expr begin = op.begin(s), length = op.begin(s + 1) - begin;
         const Expr place = row(clamp(begin + i, 0, op.pairs - 1));
-        const Expr value =
-            rows(min(channel, channels - 1), g, unsafe_promise_clamped(place, 0, count - 1));
-        return select(i < length, cast(type, value), zero);
-    };
-    stages.input = Func("gathered_input");
-    stages.input(c, i, g, s) = gathered(op.input, op.source, c, op.input_channels, op.input_rows);
-    stages.output_gradient = Func("gathered_gradient");
-    stages.output_gradient(m, i, g, s) =
-        gathered(op.output_gradient, op.target, m, op.output_channels, op.output_rows);
+        const Expr value = rows(there, g, unsafe_promise_clamped(place, 0, count - 1));
+        return select(i < length, cast(type, value), cast(type, 0));
+    }
+};
 
+// From the factors on.
+void sum_slices(const TensorProductBackwardWeightOperands &op, int pairs, const Type &type,
+                TensorProductBackwardWeightOffsets &stages) {
+    const Expr zero = cast(type, 0), length = op.begin(s + 1) - op.begin(s);
     stages.pair = RDom(0, pairs, 0, (op.most + pairs - 1) / pairs, "pair");
     stages.pair.where(stages.pair.y * pairs < length);
     const Expr pair = stages.pair.y * pairs + stages.pair.x;
     stages.sum = Func("sum");
     stages.sum(m, c, g, s) = zero;
-    stages.sum(m, c, g, s) += stages.input(c, pair, g, s) * stages.output_gradient(m, pair, g, s);
+    stages.sum(m, c, g, s) +=
+        cast(type, stages.input(c, pair, g, s)) * cast(type, stages.output_gradient(m, pair, g, s));
     stages.part = Func("part");
     stages.part(m, c, g, s) = stages.sum(m, c, g, s);
 
@@ -43,6 +45,40 @@ TensorProductBackwardWeightOffsets tensor_product_backward_weight_offsets(
     stages.output = Func("result");
     const Expr total = stages.total(m, g, c, n);
     stages.output(m, g, c, n) = accumulated(op.type, total, op.previous(m, g, c, n), op.accumulate);
+    stages.input_channels = op.input_channels;
+    stages.output_channels = op.output_channels;
+    stages.groups = op.groups;
+    stages.slices = op.slices;
+}
+
+}  // namespace
+
+TensorProductBackwardWeightOffsets tensor_product_backward_weight_offsets(
+    const TensorProductBackwardWeightOperands &op, int pairs) {
+    TensorProductBackwardWeightOffsets stages;
+    const Type type = op.type == Float(64) ? Float(64) : Float(32);
+    stages.input = Func("gathered_input");
+    stages.input(c, i, g, s) =
+        Gathered{op.input, op.source, min(c, op.input_channels - 1), op.input_rows}(op, type);
+    stages.output_gradient = Func("gathered_gradient");
+    stages.output_gradient(m, i, g, s) = Gathered{
+        op.output_gradient, op.target, min(m, op.output_channels - 1), op.output_rows}(op, type);
+    sum_slices(op, pairs, type, stages);
+    return stages;
+}
+
+TensorProductBackwardWeightOffsets tensor_product_backward_weight_products(
+    const TensorProductBackwardWeightOperands &op) {
+    TensorProductBackwardWeightOffsets stages;
+    stages.input = Func("gathered_input");
+    stages.input(c, i, g, s) =
+        Gathered{op.input, op.source, in_last_vector(c, op.input_channels, kPairVector),
+                 op.input_rows}(op, op.type);
+    stages.output_gradient = Func("gathered_gradient");
+    stages.output_gradient(m, i, g, s) =
+        Gathered{op.output_gradient, op.target, in_last_vector(m, op.output_channels, kPairVector),
+                 op.output_rows}(op, op.type);
+    sum_slices(op, kProductPairs, Float(32), stages);
     return stages;
 }
 

@@ -17,11 +17,19 @@ struct TensorProductBackwardWeightOffsets {
     Halide::Func total;                   // (m, g, c, n) over slice
     Halide::Func output;                  // (m, g, c, n)
     Halide::RDom pair, slice;
+    Halide::Expr input_channels, output_channels, groups, slices;
 };
 
 // `operands`: chunks are slices here, begin(s) the first pair of one, first(n) an offset's first
 // slice, most the pairs of the longest slice; offset is not used.
 TensorProductBackwardWeightOffsets tensor_product_backward_weight_offsets(
     const TensorProductBackwardWeightOperands &operands, int pairs);
+
+// The same of operands in their own type, in whole vectors of kPairVector channels, for units that
+// multiply matrices, in steps of kProductPairs. Past the last vector of channels, sums are those of
+// that vector again.
+constexpr int kProductPairs = 32, kPairVector = 8;
+TensorProductBackwardWeightOffsets tensor_product_backward_weight_products(
+    const TensorProductBackwardWeightOperands &operands);
 
 }  // namespace hk::generators

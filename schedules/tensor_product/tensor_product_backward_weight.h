@@ -33,6 +33,11 @@ void tensor_product_backward_weight(generators::TensorProductBackwardWeightOffse
                                     const WeightGradientContext &context);
 void tensor_product_backward_weight_unstaged(generators::TensorProductBackwardWeightOffsets &stages,
                                              const WeightGradientContext &context);
+void tensor_product_backward_weight_matrices(generators::TensorProductBackwardWeightOffsets &stages,
+                                             const WeightGradientContext &context);
+
+// The second kernel: an element a thread.
+void add_slices(generators::TensorProductBackwardWeightOffsets &stages);
 }  // namespace gpu
 
 void weight_gradient_root(generators::TensorProductBackwardWeight &stages,
@@ -48,6 +53,7 @@ inline const Table<generators::TensorProductBackwardWeightOffsets, WeightGradien
     weight_gradient_offsets_schedules = {
         {"root", weight_gradient_offsets_root},
         {"staged", gpu::tensor_product_backward_weight},
-        {"unstaged", gpu::tensor_product_backward_weight_unstaged}};
+        {"unstaged", gpu::tensor_product_backward_weight_unstaged},
+        {"matrices", gpu::tensor_product_backward_weight_matrices}};
 
 }  // namespace hk::schedules

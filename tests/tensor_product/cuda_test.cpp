@@ -146,6 +146,42 @@ TEST_F(CudaTensorProduct, RunsTheRowOfTensorCoresThatIsSelected) {
     }
 }
 
+// Sums of slices, then what they add up to, for each call that memory needs.
+class CudaWeightGradient : public tests::CudaRows<> {
+protected:
+    void SetUp() override { begin({tensor_product_backward_weight_kernels()}); }
+};
+
+TEST_F(CudaWeightGradient, LaunchesOfEveryRowAreLegalAndFew) {
+    const Sizes all[] = {{100, 90, 27, 8, 32, 1}, {100, 90, 27, 64, 64, 1},
+                         {90, 80, 3, 128, 72, 2}, {90, 80, 3, 136, 512, 1},
+                         {3, 4, 1000, 3, 5, 40},  {1, 1, 1, 1, 1, 1}};
+    std::set<std::string> launched;
+    for (const DataType type : {DataType::f32, DataType::f16, DataType::bf16, DataType::f64}) {
+        for (const Sizes &s : all) {
+            const Operands o(s, type, std::min<int64_t>(s.output_rows, 500));
+            const TensorProductMaps maps = o.maps();
+            const Selection selection = select_tensor_product_backward_weight(
+                o.problem(), DeviceType::cuda, kDevice.limits(), true);
+            for (const Rung &rung : selection.ladder) {
+                SCOPED_TRACE(rung.kernel->name);
+                driver().clear();
+                tensor_product_backward_weight_with(*rung.kernel, o.input, o.output, maps, o.weight,
+                                                    o.options);
+                EXPECT_EQ(tests::launches().size(), 2u);
+                expect_launches_of(*rung.kernel);
+                launched.insert(rung.kernel->name);
+                if (HasFailure()) return;
+            }
+            driver().clear();
+            tensor_product_backward_weight(o.input, o.output, maps, o.weight, o.options);
+            EXPECT_EQ(tests::launches().size(), 2u);
+            expect_launches_of(*selection.kernel);
+        }
+    }
+    EXPECT_EQ(launched, built_);
+}
+
 // 64 to 64 channels: the weight's tile, 32 by 16 floats, is all that is shared.
 TEST_F(CudaTensorProduct, SharesThe512FloatsOfTheWeight) {
     Operands o({100, 90, 27, 64, 64, 1}, DataType::f32, 80);

@@ -89,7 +89,7 @@ bool on_cpu(const Call &c) {
 // All groups at once. Returns false where there are no pairs.
 bool on_gpu(const Call &c) {
     const TensorProductOperands operands = tensor_product_operands(c.problem, c.tensors);
-    const TensorProductGpuChunks::Sizes sizes(c.problem);
+    const TensorProductGpuChunks::Sizes sizes(c.kernel, c.problem);
     const auto &maps = *c.maps.impl();
     const auto chunks =
         c.maps.impl()->form<TensorProductGpuChunks>({sizes, StreamKey(c.context)}, [&] {

@@ -15,7 +15,7 @@ class TensorProductGpuChunks : public TensorProductMaps::Impl::Form {
 public:
     // As many pairs a slice as make enough blocks for a GPU, and parts of 16 MB or one an offset.
     struct Sizes {
-        explicit Sizes(const TensorProductProblem &problem);
+        Sizes(const KernelInfo &kernel, const TensorProductProblem &problem);
 
         bool operator==(const Sizes &) const = default;
 

@@ -24,15 +24,6 @@ Block block_of(const WeightGradientContext &context, bool staged) {
     return {tiles(context, staged), true, Axes{m, c, s, {g}}};
 }
 
-// The second kernel: an element a thread.
-void add_slices(TensorProductBackwardWeightOffsets &stages) {
-    element_a_thread(stages.output, {m, g, c, n});
-    stages.total.compute_at(stages.output, m).store_in(MemoryType::Register);
-    for (const Var &one : {m, g, c, n}) stages.total.bound_extent(one, 1);
-    stages.total.update().never_partition_all();
-    stages.part.compute_root();
-}
-
 }  // namespace
 
 int weight_gradient_step(const WeightGradientContext &context) {
@@ -40,6 +31,14 @@ int weight_gradient_step(const WeightGradientContext &context) {
 }
 
 namespace gpu {
+
+void add_slices(TensorProductBackwardWeightOffsets &stages) {
+    element_a_thread(stages.output, {m, g, c, n});
+    stages.total.compute_at(stages.output, m).store_in(MemoryType::Register);
+    for (const Var &one : {m, g, c, n}) stages.total.bound_extent(one, 1);
+    stages.total.update().never_partition_all();
+    stages.part.compute_root();
+}
 
 // A matrix product for each slice of an offset: a block computes 64 channels of the output times 64
 // of the input, 16 sums a thread in registers, while 16 pairs at a time pass through shared memory:
