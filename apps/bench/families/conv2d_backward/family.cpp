@@ -55,9 +55,9 @@ public:
                                              {"any", "flip_expand", "expand_flip"},
                                              "of the graph, rows that are written so")));
             all.push_back(not_in_lists(field("direct", direct_, "no Winograd")));
-            all.push_back(not_in_lists(
-                field("allow_tf32", tf32_, "products of f32 may be of operands cut off to TF32")));
         }
+        all.push_back(not_in_lists(
+            field("allow_tf32", tf32_, "products of f32 may be of operands cut off to TF32")));
         return all;
     }
 
