@@ -14,9 +14,10 @@ struct TensorProductBackwardWeightOffsets {
     Halide::Func input, output_gradient;  // (c, i, g, s), (m, i, g, s)
     Halide::Func sum;                     // (m, c, g, s) over pair.x, of a step, and pair.y, steps
     Halide::Func part;                    // the same, stored
-    Halide::Func total;                   // (m, g, c, n) over slice
+    Halide::Func total;                   // (m, g, c, n) over slice, or of a share
     Halide::Func output;                  // (m, g, c, n)
     Halide::RDom pair, slice;
+    Halide::Var share{"share"};
     Halide::Expr input_channels, output_channels, groups, slices;
 };
 
@@ -27,8 +28,10 @@ TensorProductBackwardWeightOffsets tensor_product_backward_weight_offsets(
 
 // The same of operands in their own type, in whole vectors of kPairVector channels, for units that
 // multiply matrices, in steps of kProductPairs. Past the last vector of channels, sums are those of
-// that vector again.
-constexpr int kProductPairs = 32, kPairVector = 8;
+// that vector again. total(m, g, c, n, share) adds up every kSliceShares-th slice from its share
+// on, which a fixed tree adds up: a chain of additions that ends early, and loads that wait
+// together.
+constexpr int kProductPairs = 32, kPairVector = 8, kSliceShares = 8;
 TensorProductBackwardWeightOffsets tensor_product_backward_weight_products(
     const TensorProductBackwardWeightOperands &operands);
 

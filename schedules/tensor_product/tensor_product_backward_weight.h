@@ -36,7 +36,7 @@ void tensor_product_backward_weight_unstaged(generators::TensorProductBackwardWe
 void tensor_product_backward_weight_matrices(generators::TensorProductBackwardWeightOffsets &stages,
                                              const WeightGradientContext &context);
 
-// The second kernel: an element a thread.
+// The second kernel: an element a thread, all its shares.
 void add_slices(generators::TensorProductBackwardWeightOffsets &stages);
 }  // namespace gpu
 

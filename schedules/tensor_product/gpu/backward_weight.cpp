@@ -36,6 +36,11 @@ void add_slices(TensorProductBackwardWeightOffsets &stages) {
     element_a_thread(stages.output, {m, g, c, n});
     stages.total.compute_at(stages.output, m).store_in(MemoryType::Register);
     for (const Var &one : {m, g, c, n}) stages.total.bound_extent(one, 1);
+    if (stages.total.dimensions() > 4) {
+        const Var &share = stages.share;
+        stages.total.unroll(share);
+        stages.total.update().reorder(share, stages.slice).unroll(share);
+    }
     stages.total.update().never_partition_all();
     stages.part.compute_root();
 }
