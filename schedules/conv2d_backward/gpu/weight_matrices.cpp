@@ -130,9 +130,13 @@ void add_up(Conv2dBackwardWeightProducts &stages) {
     Var co("co"), ct("ct"), ci("ci"), ko("ko"), kt("kt"), block("block");
     const bool in_rows = stages.copied_input.to.defined();
     Func out = stages.output;
-    out.split(c, c, ci, vector, in_rows ? guard : TailStrategy::RoundUp)
-        .split(c, co, ct, threads_c, guard)
-        .split(k, ko, kt, threads_k, guard);
+    // Rows have any number of channels, which neither begin in vectors nor are next to each other:
+    // a thread writes every eighth, so that its neighbours read other banks.
+    if (in_rows)
+        out.split(c, co, c, vector * threads_c, guard).split(c, ci, ct, threads_c);
+    else
+        out.split(c, c, ci, vector, TailStrategy::RoundUp).split(c, co, ct, threads_c, guard);
+    out.split(k, ko, kt, threads_k, guard);
     const Alone alone(out);
     out.reorder(ci, ct, kt, s, r, g, co, alone.so, alone.ro, ko, alone.go)
         .fuse(ko, alone.go, block)
