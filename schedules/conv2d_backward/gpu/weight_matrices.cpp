@@ -157,6 +157,8 @@ void add_up(Conv2dBackwardWeightProducts &stages) {
         .vectorize(ci)
         .never_partition_all();
     for (const Var &one : {s, r, g}) stages.shares.bound_extent(one, 1);
+    // Rows of k begin in other banks, where a warp reads a channel of eight of each.
+    if (in_rows) stages.shares.align_storage(c, vector * threads_c + threads_c);
     stages.running.compute_at(stages.shares, ct)
         .store_in(MemoryType::Register)
         .bound_extent(c, vector)
