@@ -98,7 +98,8 @@ bool add_data(std::vector<Pass> &passes, const Conv2dProblem &problem, const Dat
     bool taken = false;
     for (const DataPhase &phase : phases.phases) {
         Pass &pass = passes.emplace_back(kData, tensors.operands(problem, phase), nullptr, device);
-        if (!row || !takes(*row, conv2d_fields(pass.operands.problem), device)) continue;
+        if (!row || !takes_columns_of_phases(*row, problem)) continue;
+        if (!takes(*row, conv2d_fields(pass.operands.problem), device)) continue;
         pass.kernel = row;
         taken = true;
     }
@@ -351,7 +352,12 @@ Selection select_conv2d_backward_data(const Conv2dProblem &problem, DeviceType d
     if (phases.phases.empty()) return select_pass(kData, problem, device, limits, explain);
     Conv2dOperands operands = tensors.operands(problem, with_most_taps(phases));
     normalise_backward_data(operands);
-    return select(kData.kernels(), conv2d_fields(operands.problem), device, limits, explain);
+    Selection selection =
+        select(kData.kernels(), conv2d_fields(operands.problem), device, limits, explain);
+    std::erase_if(selection.ladder, [&](const Rung &rung) {
+        return !takes_columns_of_phases(*rung.kernel, problem);
+    });
+    return selection;
 }
 
 Selection select_conv2d_backward_weight(const Conv2dProblem &problem, DeviceType device,

@@ -60,6 +60,11 @@ bool is_strided(const Conv2dProblem &problem) {
     return stride_y > 1 || stride_x > 1;
 }
 
+bool takes_columns_of_phases(const KernelInfo &row, const Conv2dProblem &problem) {
+    return problem.options.stride[1] == 1 || row.layout != Layout::nchw ||
+           !std::string_view(row.algorithm).ends_with("_sliced");
+}
+
 DataPhases data_phases(const Conv2dProblem &p) {
     const Conv2dOptions &o = p.options;
     const auto ys = phases_of(
@@ -103,15 +108,23 @@ bool tensor_cores_take_phases(const Conv2dProblem &problem, const DataTensors &t
     if (device != DeviceType::cuda ||
         (problem.type == DataType::f32 && !problem.options.allow_tf32))
         return false;
-    const auto takes = [&](Conv2dOperands operands) {
+    const auto row_for = [&](Conv2dOperands operands) {
         normalise_backward_data(operands);
-        const KernelInfo *row = select(conv2d_backward_data_kernels(),
-                                       conv2d_fields(operands.problem), device, limits, false)
-                                    .kernel;
+        return select(conv2d_backward_data_kernels(), conv2d_fields(operands.problem), device,
+                      limits, false)
+            .kernel;
+    };
+    const auto multiplies = [&](const KernelInfo *row) {
         return row && std::string_view(row->algorithm).starts_with("products");
     };
+    const auto is_taken = [&](const DataPhase &phase) {
+        const KernelInfo *row = row_for(tensors.operands(problem, phase));
+        return row && takes_columns_of_phases(*row, problem);
+    };
     const DataPhases phases = data_phases(problem);
-    return !phases.phases.empty() && takes(tensors.operands(problem, with_most_taps(phases)));
+    return !phases.phases.empty() &&
+           multiplies(row_for(tensors.operands(problem, with_most_taps(phases)))) &&
+           std::ranges::all_of(phases.phases, is_taken);
 }
 
 }  // namespace hk::detail

@@ -28,6 +28,10 @@ struct DataPhases {
 };
 
 bool is_strided(const Conv2dProblem &problem);
+
+// Whether a row of the input's gradient takes the phases of a problem: rows that stage tiles of
+// nchw need columns next to each other, which are apart where they have a stride.
+bool takes_columns_of_phases(const KernelInfo &row, const Conv2dProblem &problem);
 DataPhases data_phases(const Conv2dProblem &problem);
 // The phases are not empty.
 const DataPhase &with_most_taps(const DataPhases &phases);

@@ -145,9 +145,13 @@ void add_up(Conv2dBackwardWeightProducts &stages) {
     Var co("co"), ct("ct"), ci("ci"), ko("ko"), kt("kt"), block("block");
     const bool in_rows = stages.copied_input.to.defined();
     Func out = stages.output;
-    out.split(c, c, ci, vector, in_rows ? guard : TailStrategy::RoundUp)
-        .split(c, co, ct, threads_c, guard)
-        .split(k, ko, kt, threads_k, guard);
+    // Rows have any number of channels, which neither begin in vectors nor are next to each other:
+    // a thread writes every eighth, so that its neighbours read other banks.
+    if (in_rows)
+        out.split(c, co, c, vector * threads_c, guard).split(c, ci, ct, threads_c);
+    else
+        out.split(c, c, ci, vector, TailStrategy::RoundUp).split(c, co, ct, threads_c, guard);
+    out.split(k, ko, kt, threads_k, guard);
     const Alone alone(out);
     out.reorder(ci, ct, kt, s, r, g, co, alone.so, alone.ro, ko, alone.go)
         .fuse(ko, alone.go, block)
@@ -168,6 +172,8 @@ void add_up(Conv2dBackwardWeightProducts &stages) {
         .vectorize(ci)
         .never_partition_all();
     for (const Var &one : {s, r, g}) stages.shares.bound_extent(one, 1);
+    // Rows of k begin in other banks, where a warp reads a channel of eight of each.
+    if (in_rows) stages.shares.align_storage(c, vector * threads_c + threads_c);
     stages.running.compute_at(stages.shares, ct)
         .store_in(MemoryType::Register)
         .bound_extent(c, vector)
