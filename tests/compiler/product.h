@@ -35,90 +35,110 @@ struct Product {
 
     std::string ptx() const {
         const Target target("x86-64-linux-no_runtime-cuda-cuda_capability_80");
-        ImageParam in(of_rows, 2, "in"), filter(type, 2, "filter_in");
-        Param<uint8_t> outside("outside");
-        const Type wide = type.is_float() ? Float(32) : Int(32);
-        Func columns("columns"), rows("rows"), sum("sum"), out("out");
-        Var k("k"), x("x"), c("c"), kt("kt"), ki("ki"), kj("kj"), xi("xi"), x2("x2"), px("px"),
-            block("block"), t0("t0"), t1("t1"), lane("lane");
-        const auto divide = [&](Stage stage) {
-            stage.split(k, kj, k, of_lane * lanes_x).split(k, kt, ki, of_lane);
-            if (of_row > 1)
-                stage.split(x, x, x2, of_row).split(x, xi, px, lanes_y);
-            else
-                stage.split(x, xi, px, lanes_y);
-        };
-        const int slice = std::max(64 / type.bytes(), terms),
-                  whole = across ? 8 : 16 / type.bytes();
-        RDom r(0, slice, 0, in.dim(across ? 1 : 0).extent() / slice, "r");
-        columns(c, k) = across ? filter(k, c) : filter(c, k);
-        const Expr last = in.dim(1).extent() - 1;
-        const Expr pixel = filled ? clamp(x, 0, last) : Expr(x);
-        const Expr row = across ? in(pixel, c) : in(c, pixel);
-        rows(c, x) = filled ? select(x <= last, row, cast(of_rows, outside)) : row;
-        const Expr channel = r.y * slice + r.x;
-        const Expr a = cast(wide, columns(channel, k)), b = cast(wide, rows(channel, x));
-        sum(k, x) += squared ? a * a : a * b;
-        out(k, x) = cast(result, sum(k, x));
-
-        for (OutputImageParam buffer : {OutputImageParam(in), OutputImageParam(filter)}) {
-            buffer.set_host_alignment(16);
-            buffer.dim(0).set_min(0);
-            const int vectors = 16;
-            buffer.dim(1).set_min(0).set_stride(buffer.dim(1).stride() / vectors * vectors);
-        }
-        out.output_buffer().dim(0).set_bounds(0, 32);
-        auto pixels = out.output_buffer().dim(1);  // whole tiles
-        pixels.set_bounds(0, pixels.extent() / 16 * 16);
-        out.split(x, block, x, 16);
-        divide(out);
-        if (of_row > 1)
-            out.reorder(ki, kj, x2, xi, kt, px, block);
-        else
-            out.reorder(ki, kj, xi, kt, px, block);
-        out.gpu_blocks(block).gpu_threads(kt, px);
-        sum.compute_at(out, block).store_in(MemoryType::Register).bound_extent(x, 16);
-        RVar part("part"), product(loop);
-        for (const bool updates : {false, true}) {
-            Stage stage = updates ? sum.update() : Stage(sum);
-            divide(stage);
-            std::vector<VarOrRVar> loops = {ki, kj};
-            if (of_row > 1) loops.emplace_back(x2);
-            loops.emplace_back(xi);
-            if (updates) {
-                stage.split(r.x, part, product, terms);
-                loops.insert(loops.end(), {product, part});
-            }
-            loops.insert(loops.end(), {kt, px});
-            if (updates) loops.emplace_back(r.y);
-            stage.reorder(loops).gpu_threads(kt, px).unroll(ki).unroll(kj).unroll(xi);
-            if (of_row > 1) stage.unroll(x2);
-            if (updates && stages > 1) stage.rename(r.y, RVar("stages_" + std::to_string(stages)));
-        }
-        for (Func tile : {columns, rows}) {
-            Var inner = c, other = tile.args()[1];
-            const int extent = other.name() == "k" ? 32 : 16;
-            if (across) std::swap(inner, other);
-            tile.compute_at(sum, stages > 1 ? RVar("stages_" + std::to_string(stages)) : r.y)
-                .store_in(MemoryType::GPUShared)
-                .bound_extent(c, slice)
-                .bound_extent(tile.args()[1], extent)
-                .reorder_storage(inner, other)
-                .align_storage(inner, apart)
-                .split(inner, t0, inner, whole)
-                .split(inner, inner, lane, vector)
-                .split(other, other, t1, 8)
-                .reorder(lane, inner, other, t0, t1)
-                .vectorize(lane)
-                .gpu_threads(t0, t1);
-        }
-        Pipeline pipeline(out);
+        Parts p(*this);
+        multiply(p);
+        schedule_sum(p);
+        for (const Func &tile : {p.columns, p.rows}) schedule_copy(p, tile);
+        Pipeline pipeline(p.out);
         hk::compiler::add_lowering_passes(pipeline, target);
-        std::vector<Argument> arguments = {in, filter};
-        if (filled) arguments.push_back(outside);
+        std::vector<Argument> arguments = {p.in, p.filter};
+        if (filled) arguments.push_back(p.outside);
         const Module module = pipeline.compile_to_module(arguments, "product", target);
         const Buffer<> code = module.get_device_code_buffer();
         return hk::compiler::make_instructions(static_cast<const char *>(code.data()));
+    }
+
+private:
+    struct Parts {
+        explicit Parts(const Product &of)
+            : in(of.of_rows, 2, "in"),
+              filter(of.type, 2, "filter_in"),
+              slice(std::max(64 / of.type.bytes(), of.terms)),
+              r(0, slice, 0, in.dim(of.across ? 1 : 0).extent() / slice, "r") {}
+
+        ImageParam in, filter;
+        Param<uint8_t> outside{"outside"};
+        Func columns{"columns"}, rows{"rows"}, sum{"sum"}, out{"out"};
+        Var k{"k"}, x{"x"}, c{"c"}, kt{"kt"}, ki{"ki"}, kj{"kj"}, xi{"xi"}, x2{"x2"}, px{"px"};
+        int slice;  // terms
+        RDom r;
+    };
+
+    void multiply(Parts &p) const {
+        p.columns(p.c, p.k) = across ? p.filter(p.k, p.c) : p.filter(p.c, p.k);
+        const Expr last = p.in.dim(1).extent() - 1;
+        const Expr pixel = filled ? clamp(p.x, 0, last) : Expr(p.x);
+        const Expr row = across ? p.in(pixel, p.c) : p.in(p.c, pixel);
+        p.rows(p.c, p.x) = filled ? select(p.x <= last, row, cast(of_rows, p.outside)) : row;
+        const Expr channel = p.r.y * p.slice + p.r.x;
+        const Type wide = type.is_float() ? Float(32) : Int(32);
+        const Expr a = cast(wide, p.columns(channel, p.k)), b = cast(wide, p.rows(channel, p.x));
+        p.sum(p.k, p.x) += squared ? a * a : a * b;
+        p.out(p.k, p.x) = cast(result, p.sum(p.k, p.x));
+        constexpr int bytes = 16;
+        for (OutputImageParam buffer : {OutputImageParam(p.in), OutputImageParam(p.filter)}) {
+            buffer.set_host_alignment(bytes);
+            buffer.dim(0).set_min(0);
+            buffer.dim(1).set_min(0).set_stride(buffer.dim(1).stride() / bytes * bytes);
+        }
+        p.out.output_buffer().dim(0).set_bounds(0, 32);
+        auto pixels = p.out.output_buffer().dim(1);  // whole tiles
+        pixels.set_bounds(0, pixels.extent() / 16 * 16);
+    }
+
+    // A warp's loops of its columns and rows; `inside`: loops of a thread's sums.
+    void divide(const Parts &p, Stage stage, const std::vector<VarOrRVar> &inside,
+                const std::vector<VarOrRVar> &outside) const {
+        stage.split(p.k, p.kj, p.k, of_lane * lanes_x).split(p.k, p.kt, p.ki, of_lane);
+        std::vector<VarOrRVar> loops = {p.ki, p.kj};
+        if (of_row > 1) {
+            stage.split(p.x, p.x, p.x2, of_row);
+            loops.emplace_back(p.x2);
+        }
+        stage.split(p.x, p.xi, p.px, lanes_y);
+        loops.emplace_back(p.xi);
+        loops.insert(loops.end(), inside.begin(), inside.end());
+        loops.insert(loops.end(), {p.kt, p.px});
+        loops.insert(loops.end(), outside.begin(), outside.end());
+        stage.reorder(loops).gpu_threads(p.kt, p.px);
+    }
+
+    RVar slices() const { return RVar("stages_" + std::to_string(stages)); }
+
+    void schedule_sum(Parts &p) const {
+        const Var block("block");
+        p.out.split(p.x, block, p.x, 16);
+        divide(p, p.out, {}, {block});
+        p.out.gpu_blocks(block);
+        p.sum.compute_at(p.out, block).store_in(MemoryType::Register).bound_extent(p.x, 16);
+        const RVar part("part"), product(loop);
+        p.sum.update().split(p.r.x, part, product, terms);
+        divide(p, p.sum, {}, {});
+        divide(p, p.sum.update(), {product, part}, {p.r.y});
+        for (Stage stage : {Stage(p.sum), p.sum.update()}) {
+            stage.unroll(p.ki).unroll(p.kj).unroll(p.xi);
+            if (of_row > 1) stage.unroll(p.x2);
+        }
+        if (stages > 1) p.sum.update().rename(p.r.y, slices());
+    }
+
+    void schedule_copy(const Parts &p, Func tile) const {
+        const Var t0("t0"), t1("t1"), lane("lane");
+        Var inner = p.c, other = tile.args()[1];
+        const int extent = other.name() == "k" ? 32 : 16;
+        if (across) std::swap(inner, other);
+        tile.compute_at(p.sum, stages > 1 ? slices() : p.r.y)
+            .store_in(MemoryType::GPUShared)
+            .bound_extent(p.c, p.slice)
+            .bound_extent(tile.args()[1], extent)
+            .reorder_storage(inner, other)
+            .align_storage(inner, apart)
+            .split(inner, t0, inner, across ? 8 : 16 / type.bytes())
+            .split(inner, inner, lane, vector)
+            .split(other, other, t1, 8)
+            .reorder(lane, inner, other, t0, t1)
+            .vectorize(lane)
+            .gpu_threads(t0, t1);
     }
 };
 
