@@ -19,6 +19,9 @@
 // f16 and bf16 round. bf16 sums may err by 2^-8. Its scratch memory is at most 64 MB on the CPU, 16
 // MB on a GPU, or twice the gradient in the type of sums where that is more. Where there are no
 // pairs, the gradient is there when the call returns.
+//
+// On CUDA, f16 and bf16 run on tensor cores where channels are multiples of 8 and
+// TensorProductProblem's aligned holds, which of the weight's gradient is of either channels.
 
 #include "hk/tensor_product.h"
 
