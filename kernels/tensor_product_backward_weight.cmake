@@ -19,9 +19,9 @@ term(vectors aligned=1 c>=8 m>=8 c%8=0 m%8=0)
 # at least 7, 17 and 44 us by the model of an H100 for 16, 64 and 128 channels, where f32 takes 165, 167 and 664
 # (explain tensor_product_backward_weight --voxels 100000 --count).
 #        row          algorithm  schedule  types             layouts  knobs                                                 budget                                                          where
-row(cuda matrices_32  products   matrices  f16,bf16          any      tile_m:32,tile_c:32,warps_m:1,warps_c:1               shared:16384,registers:104,conflicts:1.0,sectors:1.1,fma:0.1    vectors c<=32 m<=32)
+row(cuda matrices_32  products   matrices  f16,bf16          any      tile_m:32,tile_c:32,warps_m:1,warps_c:1               shared:16384,registers:104,conflicts:1.0,sectors:1.1            vectors c<=32 m<=32)
 row(cuda matrices_64  products   matrices  f16,bf16          any      -                                                     shared:32768,registers:104,conflicts:1.0,sectors:1.1,fma:0.15   vectors c<=64)
-row(cuda matrices     products   matrices  f16,bf16          any      tile_m:128,tile_c:128,warps_m:4,warps_c:2             shared:65536,registers:128,conflicts:1.0,sectors:1.1,fma:0.25   vectors)
+row(cuda matrices     products   matrices  f16,bf16          any      tile_m:128,tile_c:128,warps_m:4,warps_c:2             shared:65536,registers:128,conflicts:1.0,sectors:1.1            vectors)
 row(gpu  staged       offsets    staged    f32,f16,bf16      any      -                                                     shared:8704,registers:64,conflicts:1.0,sectors:1.2,fma:0.5)
 row(gpu  staged       offsets    staged    f64               any      -                                                     shared:17408,registers:128,conflicts:1.5,sectors:1.2,fma:0.45)
 row(gpu  small        offsets    staged    f32,f16,bf16      any      tile_k:32,threads_k:8,tile_x:32,threads_x:8,tile_c:8  shared:2304,registers:64,conflicts:1.0,sectors:1.35,fma:0.3)

@@ -79,19 +79,21 @@ void stage_factors(Conv2dSliced &stages, const MatrixTiles &t) {
 }
 
 // Of the whole filter, once: a thread reads a channel of a vector of filters, its neighbours the
-// next ones, and writes 16 bytes.
+// next ones, and writes 16 bytes; of f32 a neighbour has the sector's other 16.
 void transpose(Func transposed, const Conv2dContext &context) {
-    const Var c8("c8"), ci("ci"), ct("ct"), kt("kt"), block("block");
+    const Var c8("c8"), c2("c2"), ci("ci"), ct("ct"), kt("kt"), block("block");
     constexpr auto guard = TailStrategy::GuardWithIf;
     const int vector = ProductSlice(transposed.type()).vector;
+    const bool pairs = transposed.type().bytes() == 4;
     transposed.compute_root()
         .bound(c, 0, context.channels)
         .reorder_storage(c, k, s, r, g)
         .align_storage(c, vector)
         .split(c, c8, ci, vector, TailStrategy::RoundUp)
         .split(c8, c8, ct, 8, guard)
-        .split(k, k, kt, 32, guard)
-        .reorder(ci, kt, ct, k, c8, s, r, g)
+        .split(k, k, kt, 32, guard);
+    if (pairs) transposed.split(ct, ct, c2, 2).fuse(c2, kt, kt);
+    transposed.reorder(ci, kt, ct, k, c8, s, r, g)
         .fuse(r, g, block)
         .fuse(s, block, block)
         .fuse(c8, block, block)
