@@ -102,10 +102,16 @@ bool built_with_cuda() {
         conv2d_kernels(), [](const KernelInfo &row) { return row.device == DeviceType::cuda; });
 }
 
+// The only one of this process, whose limits are set before it is opened.
+const SoftwareDevice &software_device() {
+    static const SoftwareDevice device;
+    return device;
+}
+
 // On the device itself: a convolution's multiply-adds, and bytes, can be counted by hand.
 TEST(SoftwareDevice, CountsACall) {
     if (!built_with_cuda()) GTEST_SKIP();
-    const SoftwareDevice device;
+    const SoftwareDevice &device = software_device();
     const bench::Family family = bench::family_named("conv2d");
     bench::Settings settings;
     settings.device = Device::cuda();
@@ -134,7 +140,7 @@ TEST(SoftwareDevice, CountsACall) {
 // Of a product of matrices what its operations alone take can be worked out by hand.
 TEST(ListModel, IsOfWhatSelectionTakes) {
     if (!built_with_cuda()) GTEST_SKIP();
-    const SoftwareDevice device;
+    const SoftwareDevice &device = software_device();
     ListChoice choice{{.family = "conv2d", .type = "bf16"}, "input=1x32x32x64,weight=64x1x1x64"};
     const auto cases = model_of(device, choice);
     ASSERT_EQ(cases.size(), 1u);
