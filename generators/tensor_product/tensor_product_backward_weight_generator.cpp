@@ -56,7 +56,7 @@ public:
         } else if (algorithm.value() == "products") {
             for (auto *rows : {&input, &output_gradient}) constrain_vectors(*rows);
             build(tensor_product_backward_weight_products(operands(offset.dim(0).extent())),
-                  sc::weight_gradient_offsets_schedules, context);
+                  sc::weight_gradient_product_schedules, context);
         } else {
             refuse_algorithm({"slices", "offsets", "products"});
         }

@@ -53,7 +53,9 @@ inline const Table<generators::TensorProductBackwardWeightOffsets, WeightGradien
     weight_gradient_offsets_schedules = {
         {"root", weight_gradient_offsets_root},
         {"staged", gpu::tensor_product_backward_weight},
-        {"unstaged", gpu::tensor_product_backward_weight_unstaged},
+        {"unstaged", gpu::tensor_product_backward_weight_unstaged}};
+inline const Table<generators::TensorProductBackwardWeightOffsets, WeightGradientContext>
+    weight_gradient_product_schedules = {
         {"matrices", gpu::tensor_product_backward_weight_matrices}};
 
 }  // namespace hk::schedules
