@@ -8,9 +8,6 @@ term(short depth<=32768)
 # the error that hk/conv2d.h promises.
 term(few_steps depth<=14336)
 term(few_tf32_steps depth<=13056 tf32=1)  # steps of 4 terms
-# Of 256 tiles or less, of which each has a long sum, not all multiprocessors of a large GPU have blocks: they are summed in
-# parts.
-term(few_tiles outputs<=1048576 depth>=512)
 
 # groups_in_place is the number of groups where the output is in place of the residual, else 0. The last tiles and
 # vectors of a depthwise row begin before the end of those before them, and would add the residual twice: in place tiles
@@ -124,8 +121,8 @@ row(cpu  any                    packed                broadcast         f32,f16,
 # registers what ptxas may use, for it spills nothing then: of 256 threads, 64 are four blocks a multiprocessor, 80
 # three. 1x1_small: rows of a strided image are shorter than a tile of 64 pixels (0.08 of cuDNN's speed at 14x14).
 # Because an application with all rows has to stay under 10 MB, 3x3_large and 3x3_small are for f32, few for f32 and f16,
-# depthwise tiles for f32; and what is large or special is for CUDA alone. For the same reason matrices of nchw, where a
-# third of a row is copies, have one tile, and TF32 no parts.
+# depthwise tiles for f32; and what is large or special is for CUDA alone. For the same reason matrices of nchw have
+# one tile, and TF32 no parts.
 # matrices: tensor cores. On an H100, ResNet-50 of bf16 at batch 32, 64 filters by 128 pixels are the fastest of seven
 # tiles (explorer run conv2d resnet50 --type bf16 --knobs …) for 1x1 filters, as for up to 64 filters; 128 by 64 for others, whose pixels' places cost more to find. Tiles
 # whose warps have 64 by 64 sums have fewer instructions and are slower: two blocks a multiprocessor, not four.

@@ -11,7 +11,6 @@ term(dot_u8  filters_per_group%4=0 channels_per_group%64=0 depth_per_pixel>=16)
 term(dot_f32 filters_per_group%4=0 channels_per_group%16=0 depth_per_pixel>=40)
 # Products of matrices on tensor cores: whole vectors of 16 bytes of channels and of filters.
 term(vectors_of_bytes aligned=1 line=1 channels_per_group%16=0 filters_per_group%16=0)
-term(few_tiles outputs<=1048576 depth>=512)  # as conv2d's
 
 # CPU. Depthwise, nchw: channels are gathered. Vectors of columns were 1.8 times as fast at 112x112, 0.3 times at 7x7.
 # outer: a block of filters is packed just before it is used. All packed first, 32 filters by 14 pixels, have 0.86 of

@@ -23,7 +23,7 @@ constexpr int kRegisters = 65536, kUnitOfRegisters = 256, kReservedBytes = kKiB;
 // Tensor cores, dense, of f16 with f32 sums: 989.4, 312 and 165.2 TFLOPS of the same sources, at
 // the clock here. Of Hopper's mma.sync reaches 62.9 % (Luo and others, Benchmarking and Dissecting
 // the Nvidia Hopper GPU Architecture via Microbenchmarking, arXiv 2402.13499).
-constexpr double kProduct = 16 * 8 * 16;  // multiply-adds of f16
+constexpr double kProduct = kMultiplyAddsOfBytes / 2;  // multiply-adds of f16
 
 double products(double flops, double multiprocessors, double clock) {
     return flops / 2 / (multiprocessors * clock) / kProduct;

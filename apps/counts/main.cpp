@@ -53,7 +53,7 @@ void add_list_flags(program::Flags &flags, ListChoice &list) {
         .check(program::range(1, 65535))
         .needs(of);
     flags.add("--allow-tf32", list.allow_tf32, "products of f32 as TF32").needs(of);
-    flags.add("--gpu", list.gpu, "H100 SXM, A100 SXM or RTX 4090").show_default();
+    flags.add("--gpu", list.gpu, "H100 SXM, A100 SXM or RTX 4090").needs(of).show_default();
 }
 
 }  // namespace

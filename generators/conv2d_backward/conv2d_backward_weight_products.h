@@ -25,7 +25,7 @@ struct PixelLine {
 // up: the order depends on the shape alone.
 constexpr int kProductPixels = 32, kShares = 8;
 inline int pixel_vector(const Halide::Type &type) { return 16 / type.bytes(); }
-//
+
 // Images in rows (nchw) are copied first, channels next to each other, (c, pixel of all images, g).
 struct CopiedLine {
     Halide::Func tile, to;

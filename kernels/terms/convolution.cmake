@@ -34,3 +34,7 @@ term(line_of_vectors vectors line=1)
 # Of images in rows (nchw) they are copied with channels next to each other, in whole vectors, less than 2^31 bytes of them:
 # any number of channels, and pixels wherever they are.
 term(copied_vectors channels_per_group>=16 filters_per_group>=16 inputs<=268435456 outputs<=268435456 weight_size<=268435456)
+# Of 256 tiles or less, of which each has a long sum, not all multiprocessors of a large GPU have blocks: they are summed in
+# parts.
+term(few_tiles outputs<=1048576 depth>=512)
+term(few_input_tiles inputs<=1048576 output_depth>=512)

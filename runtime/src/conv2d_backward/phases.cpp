@@ -53,6 +53,11 @@ DataPhase phase_of(const Conv2dProblem &whole, const PhaseAxis &y, const PhaseAx
     return phase;
 }
 
+// Of images in rows: neighbouring pixels of a phase.
+bool columns_are_apart(const Conv2dProblem &problem) {
+    return problem.options.layout == Layout::nchw && problem.options.stride[1] > 1;
+}
+
 }  // namespace
 
 bool is_strided(const Conv2dProblem &problem) {
@@ -61,7 +66,7 @@ bool is_strided(const Conv2dProblem &problem) {
 }
 
 bool takes_columns_of_phases(const KernelInfo &row, const Conv2dProblem &problem) {
-    return problem.options.stride[1] == 1 || row.layout != Layout::nchw ||
+    return !columns_are_apart(problem) || row.layout != Layout::nchw ||
            !std::string_view(row.algorithm).ends_with("_sliced");
 }
 
@@ -124,7 +129,7 @@ bool tensor_cores_take_phases(const Conv2dProblem &problem, const DataTensors &t
     const DataPhases phases = data_phases(problem);
     return !phases.phases.empty() &&
            multiplies(row_for(tensors.operands(problem, with_most_taps(phases)))) &&
-           std::ranges::all_of(phases.phases, is_taken);
+           (!columns_are_apart(problem) || std::ranges::all_of(phases.phases, is_taken));
 }
 
 }  // namespace hk::detail
