@@ -8,6 +8,7 @@
 #include "compiler/loop_nest.h"
 #include "compiler/tensor_cores.h"
 #include "compiler/unclamped.h"
+#include "compiler/wide_vectors.h"
 
 using namespace Halide;
 using namespace Halide::Internal;
@@ -86,13 +87,17 @@ private:
             load->image, load->param, load->predicate, load->alignment);
     }
 
-    // A vector that is loaded where the condition holds, if there is one, else of one word.
+    // A vector that is loaded where the condition holds, if there is one, else of one word; or of
+    // which so many bytes are loaded.
     struct Vector {
         const Load *load;
-        Expr condition, otherwise;
+        Expr condition, otherwise, bytes;
     };
     static std::optional<Vector> vector(const Expr &value) {
-        if (const Load *load = value.as<Load>()) return Vector{load, {}, {}};
+        if (const Load *load = value.as<Load>()) return Vector{load, {}, {}, {}};
+        if (const Call *first = value.as<Call>(); first && first->name == kFirstBytes)
+            if (const Load *load = first->args[0].as<Load>())
+                return Vector{load, {}, {}, cast<uint32_t>(clamp(first->args[1], 0, kBytes))};
         const Select *choice = value.as<Select>();
         const Broadcast *all = choice ? choice->condition.as<Broadcast>() : nullptr;
         if (!all) return std::nullopt;
@@ -101,7 +106,7 @@ private:
         const Broadcast *word =
             (negated ? choice->true_value : choice->false_value).as<Broadcast>();
         if (!load || !word) return std::nullopt;
-        return Vector{load, negated ? simplify(!all->value) : all->value, word->value};
+        return Vector{load, negated ? simplify(!all->value) : all->value, word->value, {}};
     }
 
     Stmt visit(const Store *op) override {
@@ -114,26 +119,27 @@ private:
             reject(loop_, message.str());
         }
         memory = op->name;
-        const auto &[load, condition, otherwise] = *from;
-        if (!condition.defined() || is_const_zero(otherwise)) return copy(to, load, condition);
+        const auto &[load, condition, otherwise, bytes] = *from;
+        const Expr all = make_const(UInt(32), kBytes);
+        if (!condition.defined()) return copy(to, load, bytes.defined() ? bytes : all);
+        const Expr vector = read(load, condition);
+        if (is_const_zero(otherwise))
+            return copy(to, vector, select(condition, all, make_zero(UInt(32))));
         // The unit fills with zeros alone. Others are stored, to be there when the stage is.
-        return IfThenElse::make(condition, copy(to, load, condition, true),
+        return IfThenElse::make(condition, copy(to, vector, all),
                                 call("hk_st_shared", {address(to), otherwise}));
     }
 
     Expr address(const Ramp *to) const { return cast<uint32_t>(to->base * 4 + place_); }
 
-    // Of 16 bytes, or zeros where the condition, if there is one, does not hold.
-    Stmt copy(const Ramp *to, const Load *load, const Expr &condition, bool holds = false) const {
+    // Of 16 bytes, of which the first are loaded, the others zeros.
+    Stmt copy(const Ramp *to, const Expr &load, const Expr &bytes) const {
         const std::string words = unique_name("copied");
-        const Expr vector = Variable::make(load->type, words);
+        const Expr vector = Variable::make(load.type(), words);
         std::vector<Expr> arguments = {address(to)};
         for (int i = 0; i < 4; i++) arguments.push_back(Shuffle::make_extract_element(vector, i));
-        const Expr bytes = make_const(UInt(32), kBytes);
-        arguments.push_back(
-            condition.defined() && !holds ? select(condition, bytes, make_zero(UInt(32))) : bytes);
-        return LetStmt::make(words, condition.defined() ? read(load, condition) : Expr(load),
-                             call("hk_cp_async_copy", arguments));
+        arguments.push_back(bytes);
+        return LetStmt::make(words, load, call("hk_cp_async_copy", arguments));
     }
 };
 

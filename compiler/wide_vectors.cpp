@@ -62,9 +62,27 @@ class WidenVectors : public IRMutator {
 
     static bool always(const Expr &predicate) { return is_const_one(predicate); }
 
+    // How many lanes a condition takes, the first ones. Halide compares such lanes in 16 bits.
+    static Expr first_lanes(const Expr &condition) {
+        const LT *less = condition.as<LT>();
+        const Broadcast *end = less ? less->b.as<Broadcast>() : nullptr;
+        if (!end) return Expr();
+        const Cast *narrow = less->a.as<Cast>();
+        const Ramp *ramp = (narrow ? narrow->value : less->a).as<Ramp>();
+        if (!ramp || !is_const_one(ramp->stride)) return Expr();
+        return cast<int32_t>(end->value) - cast<int32_t>(ramp->base);
+    }
+
     static Expr words_of(const Expr &vector) {
         const Type words = UInt(32, kWords);
-        if (const Select *choice = vector.as<Select>())
+        const Select *choice = vector.as<Select>();
+        if (const Expr first = choice ? first_lanes(choice->condition) : Expr();
+            first.defined() && is_const_zero(choice->false_value))
+            return Call::make(
+                words, kFirstBytes,
+                {words_of(choice->true_value), simplify(first * vector.type().bytes())},
+                Call::PureExtern);
+        if (choice)
             if (const Broadcast *all = choice->condition.as<Broadcast>())
                 return Select::make(Broadcast::make(all->value, kWords),
                                     words_of(choice->true_value), words_of(choice->false_value));

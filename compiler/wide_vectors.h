@@ -5,11 +5,14 @@
 // LLVM 21 has no longer vectors of 16 bits than four elements, and makes two accesses of eight; of
 // words it makes one of 16 bytes. In kernels of tensor cores vectors of four f32 are words, too: so
 // are the copies that compiler/swizzle.h moves. What is only copied, or chosen by one condition for
-// all lanes, stays words.
+// all lanes, stays words. So does a vector of which the first lanes are taken, the others zero: it
+// is kFirstBytes(words, how many), for compiler/async_copies.h, and no other pass knows it.
 
 #include "Halide.h"
 
 namespace hk::compiler {
+
+constexpr const char *kFirstBytes = "hk_first_bytes";
 
 Halide::Internal::Stmt widen_vectors(const Halide::Internal::Stmt &stmt);
 

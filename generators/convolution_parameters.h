@@ -30,10 +30,15 @@ protected:
     // are. Where they are only counted as one, the sizes are the output's. 1x1 filters need no
     // places in an image, unless the output has them: so do images in rows, always. Called by
     // configure().
-    bool products_apart() const { return this->algorithm.value() == "products_apart"; }
+    bool products_of_windows() const { return this->algorithm.value() == "products_of_windows"; }
+    bool products_apart() const {
+        return this->algorithm.value() == "products_apart" ||
+               (products_of_windows() && layout.value() == "nchw");
+    }
     bool products_in_parts() const { return this->algorithm.value() == "products_in_parts"; }
     bool products() const {
-        return this->algorithm.value() == "products" || products_apart() || products_in_parts();
+        return this->algorithm.value() == "products" || products_apart() || products_in_parts() ||
+               products_of_windows();
     }
     bool output_in_images() const { return products_apart() || layout.value() == "nchw"; }
     void add_line() {

@@ -1,5 +1,7 @@
 #include "generators/conv2d/channels_last.h"
 
+#include "generators/vectors.h"
+
 using namespace Halide;
 
 namespace hk::generators {
@@ -26,6 +28,40 @@ void copy_channels_last(const Func &image, const ImageSize &size, Func &tile, Fu
     tile(c, x, g) = select(c < size.channels, value, cast(value.type(), 0));
     to = Func("channels_last");
     to(c, x, g) = tile(c, x, g);
+}
+
+WindowRows copy_windows(const Conv2dOperands &op) {
+    const ProductSlice slice(op.type);
+    const int vector = slice.vector, half = vector / 2;
+    WindowRows rows;
+    rows.channels = select(op.channels <= half && op.stride_x % 2 == 0, half,
+                           in_vectors(op.channels, vector));
+    rows.taps = op.kernel_w * rows.channels;
+    rows.step = op.stride_x * rows.channels / vector * vector;
+    // The last window's slices are inside.
+    rows.elements =
+        (op.columns.value - 1) * rows.step + in_vectors(rows.taps, slice.channels);
+    rows.lines = (op.rows.value - 1) * op.stride_y + (op.kernel_h - 1) * op.dilation_y + 1;
+    const Expr pixel = whole(c / half, rows.channels / half), channel = c - pixel * rows.channels;
+    const Expr at_x = pixel - op.padding_left, at_y = y - op.padding_top;
+    const Expr there = channel < op.channels && within(at_x, op.width) && within(at_y, op.height);
+    rows.to = Func("windows");
+    rows.to(c, g, y, n) =
+        select(there,
+               op.input(clamp(channel, 0, op.channels - 1), g, clamp(at_x, 0, op.width - 1),
+                        clamp(at_y, 0, op.height - 1), n),
+               cast(op.type, 0));
+    return rows;
+}
+
+Func filter_of_windows(const Func &filter, const Conv2dOperands &op, const WindowRows &rows) {
+    const Expr tap = whole(c, rows.channels), channel = c - tap * rows.channels;
+    Func to("transposed");
+    to(c, s, r, k, g) = select(channel < op.channels && tap < op.kernel_w,
+                               filter(clamp(channel, 0, op.channels - 1),
+                                      clamp(tap, 0, op.kernel_w - 1), r, k, g),
+                               cast(op.type, 0));
+    return to;
 }
 
 Func filter_of_vectors(const Func &filter, const Expr &channels) {

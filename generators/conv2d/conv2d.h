@@ -75,6 +75,10 @@ struct Conv2dSliced {
     // Of products of images in rows (nchw): the input, neighbouring channels next to each other,
     // (c, pixel of all images, g), and a tile on its way there.
     Halide::Func channels_last, turned;
+    bool in_rows = false;
+    // Of products of windows (generators/conv2d/channels_last.h): the copy, instead of those.
+    Halide::Func windows;
+    Halide::Expr window_elements, window_lines;  // of a row; of an image
     Halide::RDom r, pixels;
     BlockedSum blocked;
     // Of products in parts: else undefined.
@@ -109,6 +113,9 @@ struct ProductForm {
     // first, in whole vectors of channels with zeros past the last, so that there may be any number
     // of them, and of filters. The line is the pixels of all images; it is apart, or in parts.
     Conv2dLayout order = Conv2dLayout("nhwc");
+    // Any number of channels, of images of either layout: what a row of a window meets is one tap
+    // of a copy (generators/conv2d/channels_last.h). Dilations along rows are 1.
+    bool windows = false;
 };
 Conv2dSliced conv2d_products(const Conv2dOperands &operands, const ProductForm &form = {});
 // With tile 1, by generators/long_sum.h: the sum is over what `blocked` has.

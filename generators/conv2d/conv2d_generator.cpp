@@ -55,9 +55,12 @@ public:
             return;
         }
         if (products()) {
-            for (auto *image : {&input, &residual}) constrain_vectors(*image);
+            constrain_vectors(residual);
             constrain_vectors(output);
-            constrain_vectors(weight);
+            if (!products_of_windows()) {
+                constrain_vectors(input);
+                constrain_vectors(weight);
+            }
         }
         const Conv2dOperands op = operands();
         Conv2dContext context{sizes()};
@@ -77,7 +80,9 @@ public:
         else if (algorithm.value() == "sliced")
             build(conv2d_sliced(op, sc::sliced_tile(context)), sc::sliced_schedules, context);
         else if (products())
-            build(conv2d_products(op, {.parts = parts(), .slices = slices()}),
+            build(conv2d_products(op, {.parts = parts(),
+                                       .slices = slices(),
+                                       .windows = products_of_windows()}),
                   sc::product_schedules, context);
         else if (algorithm.value() == "sliced_blocks")
             build(conv2d_sliced_blocks(op), sc::sliced_schedules, context);
@@ -94,9 +99,9 @@ public:
                   sc::depthwise_schedules, context);
         else
             refuse_algorithm({"packed", "grouped", "sliced", "products", "products_apart",
-                              "products_in_parts", "sliced_blocks", "dot", "depthwise",
-                              "depthwise_rows", "depthwise_tiles", "depthwise_transposed",
-                              "winograd"});
+                              "products_in_parts", "products_of_windows", "sliced_blocks", "dot",
+                              "depthwise", "depthwise_rows", "depthwise_tiles",
+                              "depthwise_transposed", "winograd"});
     }
 
 private:
@@ -158,7 +163,8 @@ private:
         Conv2dSliced stages = conv2d_products(op, {.apart = products_apart(),
                                                    .parts = parts(),
                                                    .slices = slices(),
-                                                   .order = Conv2dLayout(layout)});
+                                                   .order = Conv2dLayout(layout),
+                                                   .windows = products_of_windows()});
         if (!products_apart()) {
             build(stages, hk::schedules::product_schedules, context);
             return;

@@ -77,6 +77,32 @@ void copy_image(CopiedImage image) {
         .never_partition_all();
 }
 
+// A thread writes 16 bytes, its neighbours the next ones of a row.
+void copy_windows(Conv2dSliced &stages, bool filters_inner) {
+    constexpr int threads_c = 32, threads_y = 8;
+    const Var c8("c8"), ci("ci"), co("co"), yo("yo"), go("go"), block("block");
+    Func to = stages.windows;
+    to.compute_root()
+        .bound(c, 0, stages.window_elements)
+        .bound(y, 0, stages.window_lines)
+        .bound(g, 0, stages.groups)
+        .reorder_storage(c, y, g, n)
+        .align_storage(c, ProductSlice(to.type()).vector)
+        .split(c, c8, ci, ProductSlice(to.type()).vector, TailStrategy::RoundUp)
+        .split(c8, co, c8, threads_c, guard)
+        .split(y, yo, y, threads_y, guard)
+        .split(g, go, g, 1)
+        .reorder({ci, c8, y, g, co, yo, go, n})
+        .fuse(go, n, block)
+        .fuse(yo, block, block)
+        .fuse(co, block, block)
+        .gpu_blocks(block)
+        .gpu_threads(c8, y)
+        .vectorize(ci)
+        .never_partition_all();
+    copy_filter(stages, filters_inner);
+}
+
 void copy_channels_last(Conv2dSliced &stages, bool filters_inner) {
     copy_image({stages.turned, stages.channels_last, stages.vectors_of_channels,
                 stages.input_pixels, stages.groups});

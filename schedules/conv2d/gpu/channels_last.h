@@ -12,6 +12,9 @@ struct CopiedImage {
 };
 void copy_image(CopiedImage image);
 
+// Of the input, by windows' rows, and the filter.
+void copy_windows(generators::Conv2dSliced &stages, bool filters_inner);
+
 // Of the input and the filter. `filters_inner`: as Conv2dContext has it.
 void copy_channels_last(generators::Conv2dSliced &stages, bool filters_inner);
 

@@ -139,7 +139,7 @@ void bound_parts(Conv2dSliced &stages) {
         .bound(g, 0, stages.groups)
         .bound(x, 0, stages.pixels_of_line)
         .bound(stages.part, 0, stages.parts);
-    if (stages.channels_last.defined()) stages.partial.reorder_storage(x, k, g, stages.part);
+    if (stages.in_rows) stages.partial.reorder_storage(x, k, g, stages.part);
 }
 
 }  // namespace
@@ -175,7 +175,7 @@ Stage tile_matrices(Conv2dSliced &stages, const MatrixTiles &t, LoopLevel &at) {
     if (apart) result.gpu_single_thread();
     Stage out = apart ? result.update() : Stage(result);
     if (apart) promise_distinct(out);
-    const bool in_rows = stages.channels_last.defined();
+    const bool in_rows = stages.in_rows;
     out.split(k, k8, l.ki, t.of_lane, in_rows ? guard : TailStrategy::RoundUp)
         .split(k8, ko, k8, t.tile_k / t.of_lane, guard)
         .split(l.pixel, xo, l.pixel, t.tile_x, guard);
@@ -240,12 +240,13 @@ void matrices(Conv2dSliced &stages, const Conv2dContext &context) {
     LoopLevel at;
     Stage out = tile_matrices(stages, t, at);
     unroll_matrices(in_parts ? out : out.specialize(!context.smooth), stages);
-    const bool in_rows = stages.channels_last.defined();
-    if (in_rows)
+    if (stages.windows.defined())
+        copy_windows(stages, context.filters_inner);
+    else if (stages.channels_last.defined())
         copy_channels_last(stages, context.filters_inner);
     else if (stages.transposed.defined())
         transpose(stages.transposed, context);
-    if (in_parts && in_rows)
+    if (in_parts && stages.in_rows)
         finish_parts_in_rows(stages, t.of_lane);
     else if (in_parts)
         finish_parts(stages, t.of_lane, at);
