@@ -78,7 +78,7 @@ struct Conv2dSliced {
     bool in_rows = false;
     // Of products of windows (generators/conv2d/channels_last.h): the copy, instead of those.
     Halide::Func windows;
-    Halide::Expr window_elements, window_lines;  // of a row; of an image
+    Halide::Expr window_elements, window_lines, images;  // of a row; of an image
     Halide::RDom r, pixels;
     BlockedSum blocked;
     // Of products in parts: else undefined.

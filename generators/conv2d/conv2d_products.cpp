@@ -51,6 +51,7 @@ WindowRows read_windows(Conv2dOperands &op, int vector, Conv2dSliced &stages) {
     stages.windows = rows.to;
     stages.window_elements = rows.elements;
     stages.window_lines = rows.lines;
+    stages.images = op.batch;
     stages.transposed = filter_of_windows(op.weight, op, rows);
     op.weight = stages.transposed;
     op.channels = in_vectors(rows.taps, vector);

@@ -13,12 +13,14 @@
 // Before that a sum is off by at most 2^-9 of the sum of its terms' magnitudes; one of more than
 // 32768 terms, however long, by at most 2^-14.
 //
-// On CUDA, f16 and bf16, and f32 where allow_tf32 is set, run on tensor cores from 16 channels and
-// filters a group: in nhwc where those are multiples of 8 and Conv2dProblem's aligned and line
-// hold, in nchw of any number, from copies of input and weight that have neighbouring channels next
-// to each other. Products are exact, and added several at once, cut off to f32's digits, in the
-// order that the hardware has. That is within the same bound for up to 14336 terms; longer sums are
-// multiply-adds in f32.
+// On CUDA, f16 and bf16, and f32 where allow_tf32 is set, run on tensor cores from 16 filters a
+// group, in nhwc where those are a multiple of 8 and Conv2dProblem's aligned_output and line hold.
+// In nhwc, channels that are a multiple of 8, from 16, are read as they are, where `aligned` holds;
+// all others, and nchw, from copies of input and weight that have neighbouring channels next to
+// each other, those of a window's row where there are few. Products are exact, and added several at
+// once, cut off to f32's digits, in the order that the hardware has. That is within the same bound
+// for up to 14336 terms (1792 vectors of 16 bytes, of few channels); longer sums are multiply-adds
+// in f32.
 //
 // On the CPU, 3x3 filters of f32 with strides and dilations of 1 may run as Winograd's
 // F(4x4, 3x3), which has a quarter of the products, unless `direct` is set. Then a sum is off by at
@@ -70,6 +72,7 @@ struct Conv2dProblem {
     // Of nhwc: all tensors but the bias begin at multiples of 16 bytes, and so do their pixels and
     // rows.
     bool aligned = true;
+    bool aligned_output = true;  // output and residual alone
     // Of nhwc: pixels of output and residual are evenly spaced, over rows and images, too.
     bool line = true;
 

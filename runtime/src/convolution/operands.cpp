@@ -271,6 +271,7 @@ void normalise(Conv2dOperands &operands) {
     Conv2dProblem &problem = operands.problem;
     problem.aligned = is_aligned(
         problem, {&operands.input, &operands.weight, &operands.output, &operands.residual});
+    problem.aligned_output = is_aligned(problem, {&operands.output, &operands.residual});
     problem.line = is_line(problem, {&operands.output, &operands.residual});
     if (!operands.has_residual) stand_in_for_residual(operands);
     canonicalise(operands);
@@ -324,8 +325,12 @@ Fields conv2d_fields(const Conv2dProblem &problem) {
     const int64_t reach_y = (problem.kernel_height - 1) * options.dilation[0] + 1;
     const int64_t reach_x = (problem.kernel_width - 1) * options.dilation[1] + 1;
     const int64_t reach = reach_y * reach_x;
-    const int64_t padded_width =
-        problem.width + std::max<int64_t>(padding.left, 0) + std::max<int64_t>(padding.right, 0);
+    const auto outside = [](int64_t before, int64_t after) {
+        return std::max<int64_t>(before, 0) + std::max<int64_t>(after, 0);
+    };
+    const int64_t padded_width = problem.width + outside(padding.left, padding.right);
+    const int64_t padded_height = problem.height + outside(padding.top, padding.bottom);
+    const __int128 vectors = (channels * static_cast<int64_t>(size_of(problem.type)) + 15) / 16;
     const __int128 tiles = problem.batch * ((out_h + 3) / 4) * ((out_w + 3) / 4);
     Fields fields(problem.type, options.layout);
 #include "convolution/fields.def"

@@ -80,20 +80,22 @@ void copy_image(CopiedImage image) {
 // A thread writes 16 bytes, its neighbours the next ones of a row.
 void copy_windows(Conv2dSliced &stages, bool filters_inner) {
     constexpr int threads_c = 32, threads_y = 8;
-    const Var c8("c8"), ci("ci"), co("co"), yo("yo"), go("go"), block("block");
+    const Var c8("c8"), ci("ci"), co("co"), yo("yo"), go("go"), no("no"), block("block");
     Func to = stages.windows;
     to.compute_root()
         .bound(c, 0, stages.window_elements)
         .bound(y, 0, stages.window_lines)
         .bound(g, 0, stages.groups)
+        .bound(n, 0, stages.images)
         .reorder_storage(c, y, g, n)
         .align_storage(c, ProductSlice(to.type()).vector)
         .split(c, c8, ci, ProductSlice(to.type()).vector, TailStrategy::RoundUp)
         .split(c8, co, c8, threads_c, guard)
         .split(y, yo, y, threads_y, guard)
         .split(g, go, g, 1)
-        .reorder({ci, c8, y, g, co, yo, go, n})
-        .fuse(go, n, block)
+        .split(n, no, n, 1)
+        .reorder({ci, c8, y, g, n, co, yo, go, no})
+        .fuse(go, no, block)
         .fuse(yo, block, block)
         .fuse(co, block, block)
         .gpu_blocks(block)
