@@ -5,6 +5,7 @@
 #include <string>
 
 #include "compiler/async_copies.h"
+#include "compiler/clamps.h"
 #include "compiler/dense_loads.h"
 #include "compiler/fetch_ahead.h"
 #include "compiler/half_as_bits.h"
@@ -93,6 +94,7 @@ void add_lowering_passes(Halide::Pipeline pipeline, const Halide::Target &target
         pipeline.add_custom_lowering_pass(new Pass(copy_asynchronously));
         pipeline.add_custom_lowering_pass(new Pass(fetch_ahead));
         pipeline.add_custom_lowering_pass(new Pass(branch_where_uniform));
+        pipeline.add_custom_lowering_pass(new Pass(clamp_by_instruction));
     } else {
         pipeline.add_custom_lowering_pass(new Pass(transpose_blocks));
     }

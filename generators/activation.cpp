@@ -1,6 +1,7 @@
 #include "generators/activation.h"
 
 #include "generators/error_function.h"
+#include "generators/optional.h"
 
 using namespace Halide;
 
@@ -10,18 +11,20 @@ Expr leaky(const Expr &value, const Expr &slope) {
     return select(slope == 1.f, value, select(value < 0.f, slope * value, value));
 }
 
-Expr linear_activation(const Expr &value, const Expr &slope, const Expr &low, const Expr &high) {
+Expr linear_activation(const Expr &value, const Expr &slope, const Expr &low, const Expr &high,
+                       bool branches) {
     const auto clamp_to = [&](const Expr &v) {
         const Expr raised = select(v < low, low, v);
         return strict_float(select(raised > high, high, raised));
     };
-    return select(slope == 1.f, clamp_to(value),
-                  clamp_to(select(value < 0.f, slope * value, value)));
+    const Expr sloped = select(value < 0.f, slope * value, value);
+    if (branches) return clamp_to(if_present(slope != 1.f, sloped, value));
+    return select(slope == 1.f, clamp_to(value), clamp_to(sloped));
 }
 
 Expr activation(const Expr &value, const Expr &slope, const Expr &low, const Expr &high,
-                const Expr &smooth) {
-    const Expr linear = linear_activation(value, slope, low, high);
+                const Expr &smooth, bool branches) {
+    const Expr linear = linear_activation(value, slope, low, high, branches);
     const Expr silu = value / (1.f + exp(-value));
     const Expr gelu = 0.5f * value * (1.f + error_function(value * 0.70710678f));
     return select(smooth == 0, linear, smooth == 1, silu, gelu);

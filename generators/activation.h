@@ -11,11 +11,13 @@ namespace hk::generators {
 
 Halide::Expr activation(const Halide::Expr &value, const Halide::Expr &slope,
                         const Halide::Expr &low, const Halide::Expr &high,
-                        const Halide::Expr &smooth);
+                        const Halide::Expr &smooth, bool branches = false);
 
-// Those of smooth 0 alone.
+// Those of smooth 0 alone. `branches`: a slope is a branch, for kernels whose threads have much to
+// finish; otherwise both are evaluated.
 Halide::Expr linear_activation(const Halide::Expr &value, const Halide::Expr &slope,
-                               const Halide::Expr &low, const Halide::Expr &high);
+                               const Halide::Expr &low, const Halide::Expr &high,
+                               bool branches = false);
 
 // That without its bounds.
 Halide::Expr leaky(const Halide::Expr &value, const Halide::Expr &slope);

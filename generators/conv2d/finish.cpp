@@ -25,8 +25,9 @@ Expr finished_sum(const Conv2dOperands &op, Expr sum, const std::array<Expr, 5> 
     // of it, and Halide would load what they share, the residual, before it looks at the condition.
     sum = if_present(op.has_residual, strict_float(sum + residual), sum);
     if (!op.smooth.defined()) return sum;
-    const Expr activated = activation(sum, op.slope, op.low, op.high, op.smooth);
-    return op.activates.defined() ? if_present(op.activates, activated, sum) : activated;
+    const bool branches = op.activates.defined();
+    const Expr activated = activation(sum, op.slope, op.low, op.high, op.smooth, branches);
+    return branches ? if_present(op.activates, activated, sum) : activated;
 }
 
 void finish(const Conv2dOperands &op, const Func &sum, Func &activated, Func &output) {
