@@ -23,14 +23,6 @@ constexpr int kBytes = 16;  // of a copy
     throw CompileError("stages of " + loop + ": " + what + "\n");
 }
 
-// N of a name that ends in .stages_N.
-std::optional<int> stages_of(const std::string &loop) {
-    const std::string mark = ".stages_";
-    const size_t at = loop.rfind(mark);
-    if (at == std::string::npos) return std::nullopt;
-    return std::stoi(loop.substr(at + mark.size()));
-}
-
 Stmt call(const std::string &function, const std::vector<Expr> &arguments = {}) {
     return Evaluate::make(Call::make(UInt(32), function, arguments, Call::Extern));
 }
@@ -306,6 +298,13 @@ class CopyAsynchronously : public IRMutator {
 };
 
 }  // namespace
+
+std::optional<int> stages_of(const std::string &loop) {
+    const std::string mark = ".stages_";
+    const size_t at = loop.rfind(mark);
+    if (at == std::string::npos) return std::nullopt;
+    return std::stoi(loop.substr(at + mark.size()));
+}
 
 Stmt copy_asynchronously(const Stmt &stmt) { return CopyAsynchronously().mutate(stmt); }
 

@@ -11,14 +11,19 @@
 //
 // with N times the shared memory, and copies that pass no register (cp.async, compute
 // capability 8.0). What a condition leaves out is not read: it is zeros, also the last lanes of a
-// vector, or a word that is stored.
-// A group of copies is committed for each slice, also past the last, so that all but the N - 2
+// vector, or a word that is stored. A group of copies is committed for each slice, also past the last, so that all but the N - 2
 // youngest are waited for. The one barrier says both that a slice is there and that all threads
 // have summed over the one before, whose place the next copies take.
+
+#include <optional>
+#include <string>
 
 #include "Halide.h"
 
 namespace hk::compiler {
+
+// N of a loop's name that ends in .stages_N.
+std::optional<int> stages_of(const std::string &loop);
 
 Halide::Internal::Stmt copy_asynchronously(const Halide::Internal::Stmt &stmt);
 

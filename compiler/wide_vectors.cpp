@@ -3,6 +3,7 @@
 #include <set>
 #include <string>
 
+#include "compiler/async_copies.h"
 #include "compiler/tensor_cores.h"
 
 using namespace Halide;
@@ -18,6 +19,7 @@ class WidenVectors : public IRMutator {
     using IRMutator::visit;
 
     bool in_device_ = false, products_ = false;
+    bool staged_ = false;  // in a loop of copies in stages
     Scope<ModulusRemainder> lets_;
     std::set<std::string> registers_;
 
@@ -32,7 +34,11 @@ class WidenVectors : public IRMutator {
         return IRMutator::visit(op);
     }
     Stmt visit(const For *op) override {
-        if (in_device_ || op->device_api != DeviceAPI::CUDA) return IRMutator::visit(op);
+        if (in_device_) {
+            const ScopedValue<bool> staged(staged_, staged_ || stages_of(op->name).value_or(1) > 1);
+            return IRMutator::visit(op);
+        }
+        if (op->device_api != DeviceAPI::CUDA) return IRMutator::visit(op);
         in_device_ = true;
         products_ = has_products(op);
         Stmt result = IRMutator::visit(op);
@@ -73,11 +79,11 @@ class WidenVectors : public IRMutator {
         return cast<int32_t>(end->value) - cast<int32_t>(ramp->base);
     }
 
-    static Expr words_of(const Expr &vector) {
+    Expr words_of(const Expr &vector) {
         const Type words = UInt(32, kWords);
         const Select *choice = vector.as<Select>();
         if (const Expr first = choice ? first_lanes(choice->condition) : Expr();
-            first.defined() && is_const_zero(choice->false_value))
+            staged_ && first.defined() && is_const_zero(choice->false_value))
             return Call::make(
                 words, kFirstBytes,
                 {words_of(choice->true_value), simplify(first * vector.type().bytes())},

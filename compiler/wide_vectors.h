@@ -5,8 +5,8 @@
 // LLVM 21 has no longer vectors of 16 bits than four elements, and makes two accesses of eight; of
 // words it makes one of 16 bytes. In kernels of tensor cores vectors of four f32 are words, too: so
 // are the copies that compiler/swizzle.h moves. What is only copied, or chosen by one condition for
-// all lanes, stays words. So does a vector of which the first lanes are taken, the others zero: it
-// is kFirstBytes(words, how many), for compiler/async_copies.h, and no other pass knows it.
+// all lanes, stays words. So does, in copies in stages, a vector of which the first lanes are
+// taken, the others zero: it is kFirstBytes(words, how many), for compiler/async_copies.h.
 
 #include "Halide.h"
 
