@@ -35,6 +35,20 @@ TEST(AsyncCopies, WhatIsNoZeroOutsideIsStored) {
     EXPECT_EQ(count(ptx, "ld.global.nc.v4"), 0) << "words pass a register";
 }
 
+// Vectors that end before their last element are copied in part.
+TEST(AsyncCopies, FillsAVectorsLastElementsWithZeros) {
+    for (const Type type : {Float(16), BFloat(16), Float(32), Int(8)}) {
+        const std::string ptx = Product{.type = type, .stages = 3, .cut = true}.ptx();
+        EXPECT_EQ(count(ptx, "cp.async.cg.shared.global"), 6 * 3);
+        EXPECT_EQ(count(ptx, ", 16, %r"), 2 * 3) << "of rows alone";
+        EXPECT_EQ(count(ptx, "st.shared"), 0) << type;
+        EXPECT_EQ(count(ptx, "ld.global"), 0) << "words pass a register";
+    }
+    const std::string at_once = Product{.cut = true}.ptx();
+    EXPECT_EQ(count(at_once, "cp.async"), 0);
+    EXPECT_EQ(count(at_once, "hk_"), 0);
+}
+
 TEST(AsyncCopies, OneStageIsNone) { EXPECT_EQ(count(Product{}.ptx(), "cp.async"), 0); }
 
 TEST(AsyncCopies, RefusesWhatIsNoLoopOfProducts) {

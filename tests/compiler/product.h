@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <string>
 
 #include "Halide.h"
@@ -32,6 +33,8 @@ struct Product {
     int stages = 1;        // of the copies
     Type of_rows = type;   // as many bits
     bool filled = false;   // rows past the image are an argument's
+    bool cut = false;      // rows' terms from an argument on are zeros
+    std::function<Expr(Expr)> finished;  // what becomes of a sum
 
     std::string ptx() const {
         const Target target("x86-64-linux-no_runtime-cuda-cuda_capability_80");
@@ -43,6 +46,7 @@ struct Product {
         hk::compiler::add_lowering_passes(pipeline, target);
         std::vector<Argument> arguments = {p.in, p.filter};
         if (filled) arguments.push_back(p.outside);
+        if (cut) arguments.push_back(p.first_cut);
         const Module module = pipeline.compile_to_module(arguments, "product", target);
         const Buffer<> code = module.get_device_code_buffer();
         return hk::compiler::make_instructions(static_cast<const char *>(code.data()));
@@ -58,6 +62,7 @@ private:
 
         ImageParam in, filter;
         Param<uint8_t> outside{"outside"};
+        Param<int> first_cut{"first_cut"};
         Func columns{"columns"}, rows{"rows"}, sum{"sum"}, out{"out"};
         Var k{"k"}, x{"x"}, c{"c"}, kt{"kt"}, ki{"ki"}, kj{"kj"}, xi{"xi"}, x2{"x2"}, px{"px"};
         int slice;  // terms
@@ -69,12 +74,15 @@ private:
         const Expr last = p.in.dim(1).extent() - 1;
         const Expr pixel = filled ? clamp(p.x, 0, last) : Expr(p.x);
         const Expr row = across ? p.in(pixel, p.c) : p.in(p.c, pixel);
-        p.rows(p.c, p.x) = filled ? select(p.x <= last, row, cast(of_rows, p.outside)) : row;
+        p.rows(p.c, p.x) = filled ? select(p.x <= last, row, cast(of_rows, p.outside))
+                           : cut  ? select(p.c < p.first_cut, row, cast(of_rows, 0))
+                                  : row;
         const Expr channel = p.r.y * p.slice + p.r.x;
         const Type wide = type.is_float() ? Float(32) : Int(32);
         const Expr a = cast(wide, p.columns(channel, p.k)), b = cast(wide, p.rows(channel, p.x));
         p.sum(p.k, p.x) += squared ? a * a : a * b;
-        p.out(p.k, p.x) = cast(result, p.sum(p.k, p.x));
+        const Expr sum = p.sum(p.k, p.x);
+        p.out(p.k, p.x) = cast(result, finished ? finished(sum) : sum);
         constexpr int bytes = 16;
         for (OutputImageParam buffer : {OutputImageParam(p.in), OutputImageParam(p.filter)}) {
             buffer.set_host_alignment(bytes);

@@ -238,12 +238,12 @@ std::optional<Conv2dProblem> random_problem(Random &random, const Conv2dRequest 
 void make_empty(ConvolutionCase &c) { c.problem.batch = 0; }
 
 void draw_placements(Random &random, ConvolutionCase &c, std::span<const Constraint> where) {
-    const bool aligned = range_of(where, "aligned").first > 0;
-    const Placement apart =
-        range_of(where, "line").first > 0 ? Placement::spaced : Placement::vectors;
+    const auto has = [&](const char *field) { return range_of(where, field).first > 0; };
+    const Placement apart = has("line") ? Placement::spaced : Placement::vectors;
     for (Placement *placement : {&c.input, &c.weight, &c.output}) {
         *placement = draw_placement(random);
-        if (aligned) *placement = *placement == Placement::packed ? Placement::aligned : apart;
+        if (has("aligned") || (has("aligned_output") && placement == &c.output))
+            *placement = *placement == Placement::packed ? Placement::aligned : apart;
     }
 }
 

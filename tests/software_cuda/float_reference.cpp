@@ -63,12 +63,16 @@ Compute computation(const std::string &name) {
 Reference arithmetic(const Parts &parts, const Format &format) {
     const Compute compute = computation(parts[0]);
     if (!compute || has(parts, "approx") || has(parts, "full")) return {};
-    return [compute, &format, flushes = has(parts, "ftz")](const Operands &o) {
+    return [compute, &format, flushes = has(parts, "ftz"),
+            nan_wins = has(parts, "NaN")](const Operands &o) {
         const auto operand = [&](uint64_t bits) {
             bits &= mask(format);
             return decoded(format, flushes ? flushed(bits) : bits);
         };
-        return result(format, compute(operand(o.a), operand(o.b), operand(o.c)), flushes);
+        const Exact a = operand(o.a), b = operand(o.b);
+        for (const Exact &one : {a, b})
+            if (nan_wins && one.kind == Exact::kNan) return result(format, one, flushes);
+        return result(format, compute(a, b, operand(o.c)), flushes);
     };
 }
 
