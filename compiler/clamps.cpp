@@ -39,10 +39,18 @@ class ClampByInstruction : public IRMutator {
         return Let::make(name, a, Shuffle::make_concat(lanes));
     }
 
+    // Of a NaN in place of the bound the choice is the value.
+    static bool is_bound(const Expr &e) {
+        const Broadcast *all = e.as<Broadcast>();
+        const Expr one = all ? all->value : e;
+        const Variable *argument = one.as<Variable>();
+        return is_const(one) || (argument && argument->param.defined());
+    }
+
     Expr visit(const Select *op) override {
         const Call *less = op->condition.as<Call>();
         const bool compares = products_ && op->type.element_of() == Float(32) && less &&
-                              less->is_intrinsic(Call::strict_lt);
+                              less->is_intrinsic(Call::strict_lt) && is_bound(op->true_value);
         if (!compares) return IRMutator::visit(op);
         const Expr &value = op->false_value, &bound = op->true_value;
         if (equal(less->args[0], value) && equal(less->args[1], bound))
