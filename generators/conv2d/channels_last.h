@@ -17,20 +17,16 @@ void copy_channels_last(const Halide::Func &image, const ImageSize &size, Halide
 // (c, s, r, k, g), as the filter has them.
 Halide::Func filter_of_vectors(const Halide::Func &filter, const Halide::Expr &channels);
 
-// A copy with zeros around the image, for filters of few channels: what a row of a window meets is
-// next to each other, and its products are one sum. A pixel is a vector of channels or several, or
-// half a vector where two make one and windows begin at every second or so.
-struct WindowRows {
-    Halide::Func to;               // (pixel * channels + channel, g, row, n)
-    Halide::Expr channels;         // of a pixel
-    Halide::Expr taps, step;       // elements of a window's row; from one to the next
-    Halide::Expr elements, lines;  // of a copied row; rows of an image
-};
-WindowRows copy_windows(const Conv2dOperands &op);
-
-// (tap * channels + channel, 0, r, k, g).
-Halide::Func filter_of_windows(const Halide::Func &filter, const Conv2dOperands &op,
-                               const WindowRows &rows);
+// Takes instead of the input a copy with `outside` around the image, for filters of few channels:
+// what a row of a window meets is next to each other, and becomes one tap. A pixel is a vector of
+// channels or several, or half a vector where two make one and windows begin at every second or so;
+// past the last channel it has zeros. The weight is copied alike, with zeros past the last tap,
+// too, where the input has the next pixels.
+//
+// Then there are strides along rows of 1, and no paddings; channels are whole vectors, of which the
+// first are the taps', as many as it returns.
+Halide::Expr read_windows(Conv2dGeometry &op, Halide::Func &input, Halide::Func &weight,
+                          const Halide::Expr &outside, Conv2dSliced &stages);
 
 // The channels of whole vectors of so many.
 inline Halide::Expr in_vectors(const Halide::Expr &channels, int vector) {

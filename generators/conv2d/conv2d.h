@@ -16,26 +16,30 @@
 
 namespace hk::generators {
 
-struct Conv2dOperands {
-    Halide::Func input, residual;
-    Halide::Func weight;  // undefined where packed is not
-    Halide::Func packed;  // the weight as generators/conv2d/conv2d_filter.h packs it
-    Halide::Func bias;    // undefined: none
+// What all families that sum over windows have.
+struct Conv2dGeometry {
     Halide::Expr channels, filters, groups;  // of a group
-    Halide::Expr width, height;              // of the input
-    Halide::Expr out_w, out_h;               // of the output
+    Halide::Expr width, height, out_w;       // of the input; of the output
     Halide::Expr kernel_w, kernel_h, stride_x, stride_y, dilation_x, dilation_y;
     Halide::Expr padding_left, padding_top;
-    Halide::Expr has_bias, has_residual;
-    // smooth 0: min(max(v < 0 ? slope * v : v, low), high); 1: silu; 2: gelu; undefined: v
-    Halide::Expr slope, low, high, smooth;
-    Halide::Expr activates;  // where defined: whether there is one, which is a branch then
-    Halide::Type type;       // of the output
     bool pointwise = false;  // 1x1 filter, no padding
     // Where columns is defined, pixels of output and residual are a line: x is all of them, y and n
     // are 0.
     Divisor columns, rows;
     Halide::Expr batch;
+};
+
+struct Conv2dOperands : Conv2dGeometry {
+    Halide::Func input, residual;
+    Halide::Func weight;  // undefined where packed is not
+    Halide::Func packed;  // the weight as generators/conv2d/conv2d_filter.h packs it
+    Halide::Func bias;    // undefined: none
+    Halide::Expr out_h;   // of the output
+    Halide::Expr has_bias, has_residual;
+    // smooth 0: min(max(v < 0 ? slope * v : v, low), high); 1: silu; 2: gelu; undefined: v
+    Halide::Expr slope, low, high, smooth;
+    Halide::Expr activates;  // where defined: whether there is one, which is a branch then
+    Halide::Type type;       // of the output
 };
 
 // Where the operands' weight is not packed yet, it is here, in blocks of `block` output channels,

@@ -45,54 +45,27 @@ void read_channels_last(Conv2dOperands &op, int vector, Conv2dSliced &stages) {
     stages.groups = op.groups;
 }
 
-// The same of the input's rows with zeros around it: a window's row is one tap of so many channels.
-WindowRows read_windows(Conv2dOperands &op, int vector, Conv2dSliced &stages) {
-    const WindowRows rows = copy_windows(op);
-    stages.windows = rows.to;
-    stages.window_elements = rows.elements;
-    stages.window_lines = rows.lines;
-    stages.images = op.batch;
-    stages.transposed = filter_of_windows(op.weight, op, rows);
-    op.weight = stages.transposed;
-    op.channels = in_vectors(rows.taps, vector);
-    op.kernel_w = 1;
-    stages.vectors_of_channels = op.channels;
-    stages.filters = op.filters;
-    stages.groups = op.groups;
-    return rows;
-}
-
 // What a tap meets of an image with zeros around it.
 Func padded_input(const Conv2dOperands &op, int vector) {
     Expr inside = c / vector * vector < op.channels;
     if (!op.pointwise) inside = inside && within(x, op.width) && within(y, op.height);
     Func padded("padded");
-    padded(c, g, x, y, n) = select(inside,
-                                   op.input(in_last_vector(c, op.channels, vector), g,
-                                            clamp(x, 0, op.width - 1), clamp(y, 0, op.height - 1),
-                                            n),
-                                   cast(op.type, 0));
+    padded(c, g, x, y, n) =
+        select(inside,
+               op.input(in_last_vector(c, op.channels, vector), g, clamp(x, 0, op.width - 1),
+                        clamp(y, 0, op.height - 1), n),
+               cast(op.type, 0));
     return padded;
 }
 
-Func taps_of_images(const Conv2dOperands &op, const Pixel &pixel, Func &padded, int vector) {
-    padded = padded_input(op, vector);
-    Func tap("tap");
-    tap(c, s, r, g, x, y, n) =
-        padded(c, g, pixel.x * op.stride_x + s * op.dilation_x - op.padding_left,
-               pixel.y * op.stride_y + r * op.dilation_y - op.padding_top, pixel.n);
-    return tap;
-}
-
-// The next pixel's channels, which the last vector may have, are left out.
-Func taps_of_windows(const Conv2dOperands &op, const Pixel &pixel, const WindowRows &rows) {
-    Func tap("tap");
-    const Expr column = unsafe_promise_clamped(pixel.x, 0, op.columns.value - 1),
-               row = unsafe_promise_clamped(pixel.y, 0, op.rows.value - 1);
-    tap(c, s, r, g, x, y, n) = select(c < rows.taps,
-                                      rows.to(c + column * rows.step, g, row * op.stride_y + r * op.dilation_y, pixel.n),
-                                      cast(op.type, 0));
-    return tap;
+// The same of windows' rows. The next pixels' channels, which the last vector may have, are left
+// out.
+Func read_padded_windows(Conv2dOperands &op, Conv2dSliced &stages) {
+    const Expr zero = cast(op.type, 0);
+    const Expr taps = read_windows(op, op.input, op.weight, zero, stages);
+    Func padded("padded");
+    padded(c, g, x, y, n) = select(c < taps, op.input(c, g, x, y, n), zero);
+    return padded;
 }
 
 }  // namespace
@@ -107,12 +80,15 @@ Conv2dSliced conv2d_products(const Conv2dOperands &operands, const ProductForm &
     stages.in_rows = !form.order.nhwc();
     const Pixel pixel = op.pointwise && stages.in_rows ? Pixel{x, y, n} : pixel_at(op);
     if (form.windows) {
-        const WindowRows rows = read_windows(op, vector, stages);
-        stages.tap = taps_of_windows(op, pixel, rows);
+        stages.padded = read_padded_windows(op, stages);
     } else {
         if (stages.in_rows) read_channels_last(op, vector, stages);
-        stages.tap = taps_of_images(op, pixel, stages.padded, vector);
+        stages.padded = padded_input(op, vector);
     }
+    stages.tap = Func("tap");
+    stages.tap(c, s, r, g, x, y, n) =
+        stages.padded(c, g, pixel.x * op.stride_x + s * op.dilation_x - op.padding_left,
+                      pixel.y * op.stride_y + r * op.dilation_y - op.padding_top, pixel.n);
     Func weight = op.weight;
     if (form.transposes) {
         stages.transposed = Func("transposed");
@@ -121,10 +97,10 @@ Conv2dSliced conv2d_products(const Conv2dOperands &operands, const ProductForm &
     }
     stages.filter = Func("filter");
     // Past the last channel both factors are zeros. What is read there is the last vector.
-    stages.filter(c, s, r, k, g) = select(c / vector * vector < op.channels,
-                                          weight(in_last_vector(c, op.channels, vector), s, r,
-                                                 min(k, op.filters - 1), g),
-                                          cast(op.type, 0));
+    stages.filter(c, s, r, k, g) =
+        select(c / vector * vector < op.channels,
+               weight(in_last_vector(c, op.channels, vector), s, r, min(k, op.filters - 1), g),
+               cast(op.type, 0));
     stages.start = sum_start(op);
     const RDom &d = stages.r;
     sum_products(

@@ -73,7 +73,6 @@ Func filled(const QuantizedConv2dOperands &op, bool fill_channels) {
 
 void begin(const QuantizedConv2dOperands &op, QuantizedConv2dEnds &stages, ZeroPoints zero_points) {
     const Region filters = {{0, op.filters}, everything};
-    const Expr terms = op.channels * op.kernel_w * op.kernel_h;
     const Expr rows = summed_rows(op, op.input_zero_point, zero_points);
     stages.filter_r = RDom(0, op.channels, 0, op.kernel_w, 0, rows, "filter_r");
     const RDom &d = stages.filter_r;
@@ -88,7 +87,7 @@ void begin(const QuantizedConv2dOperands &op, QuantizedConv2dEnds &stages, ZeroP
         // of the filters that there are.
         const Expr filter =
             zero_points == ZeroPoints::in_sums_without_terms ? min(k, op.filters - 1) : Expr(k);
-        const Expr moved = zx * (terms * op.weight_zero_point - stages.filter_sum(filter, g));
+        const Expr moved = zx * (op.terms * op.weight_zero_point - stages.filter_sum(filter, g));
         Func bias = BoundaryConditions::constant_exterior(op.sum_bias, 0, filters);
         const bool in_factors = zero_points == ZeroPoints::in_factors;
         stages.start(k, g) =

@@ -18,24 +18,17 @@
 
 namespace hk::generators {
 
-struct QuantizedConv2dOperands {
+struct QuantizedConv2dOperands : Conv2dGeometry {
     // input(c, g, x, y, n) u8 or f32; weight(c, s, r, k, g) s8; scale(k, g), real_bias(k, g) f32,
     // and sum_bias(k, g) s32, the bias that has the scale of the products.
     Halide::Func input, weight, scale, real_bias, sum_bias;
-    Halide::Expr channels, filters, groups;  // of a group
-    Halide::Expr width, height, out_w;       // of the input; of the output
-    Halide::Expr kernel_w, kernel_h, stride_x, stride_y, dilation_x, dilation_y;
-    Halide::Expr padding_left, padding_top;
+    Halide::Expr terms;  // of a sum
     // flips: of bytes, 128 where they are s8, whose zero point is then given plus 128
     Halide::Expr input_flip, input_scale, input_zero_point, weight_zero_point;
     Halide::Expr output_scale, output_flip, output_zero_point;
     Halide::Expr integer_output;    // the four bytes of the output are those of the sum
     Halide::Expr slope, low, high;  // of the activation, in units of output_scale
     Halide::Type output_type;       // u8 or f32
-    bool pointwise = false;         // 1x1 filter, no padding
-    // As of Conv2dOperands: where columns is defined, the output's pixels are a line.
-    Divisor columns, rows;
-    Halide::Expr batch;
     // Where defined, bytes of the input are s8, not u8, if it holds, and nothing is flipped.
     Halide::Expr input_signed;
 

@@ -67,9 +67,11 @@ public:
         if (products()) {
             if (type.value() != UInt(8) || layout.value() != "nhwc")
                 throw CompileError("products are of uint8 in layout nhwc");
-            constrain_vectors(input);
-            constrain_vectors(weight);
             constrain_vectors(output);
+            if (!products_of_windows()) {
+                constrain_vectors(input);
+                constrain_vectors(weight);
+            }
         }
         const QuantizedConv2dOperands op = operands();
         QuantizedConv2dContext context{sizes()};
@@ -94,7 +96,8 @@ public:
             build(quantized_conv2d_sliced(op, sc::quantized_sliced_tile(context)),
                   sc::quantized_sliced_schedules, context);
         else if (products())
-            build(quantized_conv2d_products(op, {.parts = parts(), .slices = slices()}),
+            build(quantized_conv2d_products(
+                      op, {.parts = parts(), .slices = slices(), .windows = products_of_windows()}),
                   sc::quantized_product_schedules, context);
         else if (algorithm.value() == "dot")
             build(quantized_conv2d_dot(op, sc::quantized_dot_lanes(context)),
@@ -104,7 +107,7 @@ public:
                   sc::quantized_depthwise_schedules, context);
         else
             refuse_algorithm({"packed", "packed_blocks", "sliced", "sliced_blocks", "products",
-                              "products_in_parts", "dot", "depthwise"});
+                              "products_in_parts", "products_of_windows", "dot", "depthwise"});
     }
 
 private:
@@ -182,6 +185,7 @@ private:
         op.filters = fixed_or(fix_filters_per_group, weight.dim(dim_k).extent());
         op.kernel_w = fixed_or(fix_kernel_w, weight.dim(dim_s).extent());
         op.kernel_h = fixed_or(fix_kernel_h, weight.dim(dim_r).extent());
+        op.terms = op.channels * op.kernel_w * op.kernel_h;
         op.groups = weight.dim(dim_g).extent();
         op.out_w = fixed_or(fix_out_w, output.dim(order.image_dims()[2]).extent());
         set_window(op);

@@ -1,3 +1,4 @@
+#include "generators/conv2d/channels_last.h"
 #include "generators/conv2d/product_sum.h"
 #include "generators/quantized_conv2d/ends.h"
 #include "generators/vectors.h"
@@ -8,13 +9,15 @@ namespace hk::generators {
 
 namespace {
 
+Expr stored_zero(const QuantizedConv2dOperands &op) { return cast<uint8_t>(op.input_zero_point); }
+
 // Past the last channel the filter is zero, so that what the input is there does not matter:
 // outside the image it is the zero point, which 1x1 filters, that have no outside, need not fill
 // in.
 Func padded_bytes(const QuantizedConv2dOperands &op, int vector) {
     Expr inside = c / vector * vector < op.channels;
     if (!op.pointwise) inside = inside && within(x, op.width) && within(y, op.height);
-    const Expr outside = op.pointwise ? cast<uint8_t>(0) : cast<uint8_t>(op.input_zero_point);
+    const Expr outside = op.pointwise ? cast<uint8_t>(0) : stored_zero(op);
     Func padded("padded");
     padded(c, g, x, y, n) =
         select(inside,
@@ -33,9 +36,15 @@ QuantizedConv2dProducts quantized_conv2d_products(const QuantizedConv2dOperands 
     op.input_zero_point = op.input_zero_point - op.input_flip;
     const auto [tile, vector] = ProductSlice(Int(8));
     QuantizedConv2dProducts stages;
-    begin(op, stages, ZeroPoints::in_sums_without_terms);
-    stages.padded = padded_bytes(op, vector);
     Conv2dSliced &products = stages.products;
+    Expr taps = op.channels;
+    if (form.windows) {
+        taps = read_windows(op, op.input, op.weight, stored_zero(op), products);
+        stages.padded = op.input;
+    } else {
+        stages.padded = padded_bytes(op, vector);
+    }
+    begin(op, stages, ZeroPoints::in_sums_without_terms);
     products.start = stages.start;
     products.filter = Func("filter");
     products.filter(c, s, r, k, g) =
@@ -55,6 +64,7 @@ QuantizedConv2dProducts quantized_conv2d_products(const QuantizedConv2dOperands 
         },
         products);
     stages.sum = form.parts.defined() ? products.joined : products.sum;
+    op.channels = taps;  // of the window's sum, which has no zeros past the last one
     finish(op, stages, ZeroPoints::in_sums, pixel);
     return stages;
 }

@@ -1,5 +1,5 @@
+#include "schedules/conv2d/gpu/channels_last.h"
 #include "schedules/conv2d/gpu/matrices.h"
-
 #include "schedules/gpu_block.h"
 #include "schedules/quantized_conv2d/gpu/correct.h"
 #include "schedules/quantized_conv2d/quantized_conv2d.h"
@@ -39,6 +39,7 @@ void quantized_matrices(QuantizedConv2dProducts &stages, const QuantizedConv2dCo
     }
     for (const Func &of_filter : {stages.start, stages.multiplier, stages.offset})
         cooperative_copy(of_filter, at, {{k, filters}, {g, 1}}, threads);
+    if (products.windows.defined()) copy_windows(products, false);
     correct(stages, context);
 }
 
