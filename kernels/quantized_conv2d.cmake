@@ -11,6 +11,8 @@ term(dot_u8  filters_per_group%4=0 channels_per_group%64=0 depth_per_pixel>=16)
 term(dot_f32 filters_per_group%4=0 channels_per_group%16=0 depth_per_pixel>=40)
 # Products of matrices on tensor cores: whole vectors of 16 bytes of channels and of filters.
 term(vectors_of_bytes aligned=1 line=1 channels_per_group%16=0 filters_per_group%16=0)
+# Of any number of channels, copied; of filters as above.
+term(windows_to_bytes windows aligned_output=1 line=1 filters_per_group%16=0)
 
 # CPU. Depthwise, nchw: channels are gathered. Vectors of columns were 1.8 times as fast at 112x112, 0.3 times at 7x7.
 # outer: a block of filters is packed just before it is used. All packed first, 32 filters by 14 pixels, have 0.86 of
@@ -82,6 +84,7 @@ row(cuda matrices_parts_to_8  products_in_parts  matrices  u8  nhwc  tile_k:64,w
 row(cuda matrices_1x1_to_8    products           matrices  u8  nhwc  tile_k:64,warps_k:1,tile_x:128,warps_x:2,stages:3  shared:38912,registers:255,conflicts:1.0,sectors:1.0,fma:0.55  to_8 vectors_of_bytes 1x1 out_h<=1)
 row(cuda matrices_64_to_8     products           matrices  u8  nhwc  tile_k:64,warps_k:1,tile_x:128,warps_x:2,stages:3  shared:38912,registers:255,conflicts:1.0,sectors:1.85,fma:0.25  to_8 vectors_of_bytes filters_per_group<=64)
 row(cuda matrices_to_8        products           matrices  u8  nhwc  tile_k:128,warps_k:2,tile_x:64,warps_x:1,stages:3  shared:39936,registers:248,conflicts:1.0,sectors:1.0,fma:0.5  to_8 vectors_of_bytes)
+row(cuda matrices_windows_to_8  products_of_windows  matrices  u8  nhwc  tile_k:64,warps_k:2,tile_x:128,warps_x:2,stages:3  shared:38912,registers:128,conflicts:1.0,sectors:1.2,fma:0.2  to_8 windows_to_bytes)
 row(gpu  1x1_to_8        sliced         staged            u8      nhwc,nchw  -                                                                  shared:4096,registers:64,conflicts:2.15,sectors:2.6,fma:0.3   to_8 1x1)
 row(gpu  few_to_8        sliced         staged            u8      nhwc,nchw  tile_k:16,threads_k:4,tile_x:16,tile_y:16,threads_x:8,threads_y:8  shared:4352,registers:88,conflicts:2.35,sectors:2.85          to_8 filters_per_group<=16)
 row(gpu  3x3_to_8        sliced         staged            u8      nhwc       -                                                                  shared:10816,registers:72,conflicts:2.65,sectors:7.2          to_8 3x3 stride_1)
@@ -101,6 +104,7 @@ row(cuda matrices_parts_to_32  products_in_parts  matrices  u8  nhwc  tile_k:64,
 row(cuda matrices_1x1_to_32    products           matrices  u8  nhwc  tile_k:64,warps_k:1,tile_x:128,warps_x:2,stages:3  shared:38912,registers:255,conflicts:1.0,sectors:1.0,fma:0.55  to_32 vectors_of_bytes 1x1 out_h<=1)
 row(cuda matrices_64_to_32     products           matrices  u8  nhwc  tile_k:64,warps_k:1,tile_x:128,warps_x:2,stages:3  shared:38912,registers:255,conflicts:1.0,sectors:1.85,fma:0.25  to_32 vectors_of_bytes filters_per_group<=64)
 row(cuda matrices_to_32        products           matrices  u8  nhwc  tile_k:128,warps_k:2,tile_x:64,warps_x:1,stages:3  shared:39936,registers:248,conflicts:1.0,sectors:1.0,fma:0.5  to_32 vectors_of_bytes)
+row(cuda matrices_windows_to_32  products_of_windows  matrices  u8  nhwc  tile_k:64,warps_k:2,tile_x:128,warps_x:2,stages:3  shared:38912,registers:128,conflicts:1.0,sectors:1.2,fma:0.2  to_32 windows_to_bytes)
 row(gpu  1x1_to_32        sliced         staged            u8      nhwc,nchw  -                                                                  shared:4096,registers:64,conflicts:2.15,sectors:2.6,fma:0.3   to_32 1x1)
 row(gpu  few_to_32        sliced         staged            u8      nhwc,nchw  tile_k:16,threads_k:4,tile_x:16,tile_y:16,threads_x:8,threads_y:8  shared:4352,registers:88,conflicts:2.35,sectors:2.8           to_32 filters_per_group<=16)
 row(gpu  3x3_to_32        sliced         staged            u8      nhwc       -                                                                  shared:10816,registers:72,conflicts:2.65,sectors:7.2          to_32 3x3 stride_1)

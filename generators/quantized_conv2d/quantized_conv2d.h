@@ -79,7 +79,7 @@ QuantizedConv2dSliced quantized_conv2d_sliced(const QuantizedConv2dOperands &ope
 // The same in slices of 64 channels, of integers: products of matrices, for the units that have
 // them (compiler/tensor_cores.h), as conv2d_products(). Factors are the stored bytes; the input's
 // are not flipped, but are of the type that they have. Channels and filters are in whole vectors of
-// 16 bytes.
+// 16 bytes; channels of products of windows are any number.
 struct QuantizedConv2dProducts : QuantizedConv2dEnds {
     Conv2dSliced products;  // filter, tap and sum, or its parts and `joined`, which is `sum`
 };

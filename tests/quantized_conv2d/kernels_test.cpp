@@ -145,6 +145,70 @@ INSTANTIATE_TEST_SUITE_P(All, Downsample,
                                           testing::Values(DataType::u8, DataType::f32)),
                          parameter_name);
 
+// Layers of channels that are no vectors of tensor cores, which a copy is made for: u8 and s8, of
+// some filter, with zero points or without.
+class FewChannels : public testing::TestWithParam<std::tuple<DataType, DataType>> {};
+
+QuantizedConv2dCase few_channels(int64_t channels, int64_t kernel, int64_t stride,
+                                 const std::tuple<DataType, DataType> &types) {
+    QuantizedConv2dCase c;
+    Conv2dProblem &p = c.problem;
+    const bool even = channels % 2 == 0;
+    p.type = std::get<0>(types);
+    p.batch = 2;
+    p.options.groups = even ? 1 : 2;
+    p.channels = channels * p.options.groups;
+    p.filters = 16 * p.options.groups;
+    p.height = 9;
+    p.width = 10;
+    p.kernel_height = 3;
+    p.kernel_width = kernel;
+    p.options.stride = {1, stride};
+    p.options.dilation = {2, 1};
+    p.options.padding = {1, 0, 2, kernel == 1 ? -1 : 1};
+    c.output_type = std::get<1>(types);
+    c.bias = QuantizedBias::sum_s32;
+    c.scale_per_filter = c.output_type != DataType::s32;
+    c.stored = stride == 1 ? Stored::ends : Stored::any;
+    c.input_zero_point = p.type == DataType::u8 ? 255 : -128;
+    c.weight_zero_point = kernel == 3 ? 0 : -77;
+    c.unit = 1e4;
+    c.output_scale = c.requantized() ? c.unit : 1;
+    c.output_zero_point = c.requantized() ? 3 : 0;
+    c.input = c.weight = Placement::flipped;
+    c.output = Placement::aligned;
+    return c;
+}
+
+TEST_P(FewChannels, AreProductsOfMatricesOnCuda) {
+    const auto rows = quantized_conv2d_kernels();
+    const auto windows = [](const KernelInfo &row) {
+        return std::string_view(row.name).find("matrices_windows") != std::string_view::npos;
+    };
+    if (std::ranges::none_of(rows, windows)) GTEST_SKIP() << "no such row is built";
+    for (const Device device : devices_with_rows()) {
+        for (const int64_t channels : {1, 3, 4, 5, 8, 15, 17}) {
+            for (const int64_t kernel : {1, 2, 3, 7}) {
+                for (const int64_t stride : {1, 2, 3}) {
+                    const QuantizedConv2dCase c =
+                        few_channels(channels, kernel, stride, GetParam());
+                    check(c, device);
+                    if (device.type() != DeviceType::cuda) continue;
+                    const Selection taken = select_quantized_conv2d({c.problem, c.output_type},
+                                                                    device.type(), device.limits());
+                    EXPECT_TRUE(windows(*taken.kernel)) << taken.kernel->name << to_string(c);
+                }
+            }
+        }
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, FewChannels,
+                         testing::Combine(testing::Values(DataType::u8, DataType::s8),
+                                          testing::Values(DataType::u8, DataType::s8, DataType::f32,
+                                                          DataType::s32)),
+                         parameter_name);
+
 // Runs the case and compares the corners, the middle and a random part of its output.
 void check_parts(const QuantizedConv2dCase &c, Device device) {
     const QuantizedConv2dOperands operands = quantized_conv2d_operands(c);
