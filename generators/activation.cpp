@@ -7,8 +7,9 @@ using namespace Halide;
 
 namespace hk::generators {
 
-Expr leaky(const Expr &value, const Expr &slope) {
-    return select(slope == 1.f, value, select(value < 0.f, slope * value, value));
+Expr leaky(const Expr &value, const Expr &slope, bool branches) {
+    const Expr sloped = select(value < 0.f, slope * value, value);
+    return branches ? if_present(slope != 1.f, sloped, value) : select(slope == 1.f, value, sloped);
 }
 
 Expr linear_activation(const Expr &value, const Expr &slope, const Expr &low, const Expr &high,
@@ -17,9 +18,9 @@ Expr linear_activation(const Expr &value, const Expr &slope, const Expr &low, co
         const Expr raised = select(v < low, low, v);
         return strict_float(select(raised > high, high, raised));
     };
-    const Expr sloped = select(value < 0.f, slope * value, value);
-    if (branches) return clamp_to(if_present(slope != 1.f, sloped, value));
-    return select(slope == 1.f, clamp_to(value), clamp_to(sloped));
+    if (branches) return clamp_to(leaky(value, slope, true));
+    return select(slope == 1.f, clamp_to(value),
+                  clamp_to(select(value < 0.f, slope * value, value)));
 }
 
 Expr activation(const Expr &value, const Expr &slope, const Expr &low, const Expr &high,

@@ -20,6 +20,6 @@ Halide::Expr linear_activation(const Halide::Expr &value, const Halide::Expr &sl
                                bool branches = false);
 
 // That without its bounds.
-Halide::Expr leaky(const Halide::Expr &value, const Halide::Expr &slope);
+Halide::Expr leaky(const Halide::Expr &value, const Halide::Expr &slope, bool branches = false);
 
 }  // namespace hk::generators

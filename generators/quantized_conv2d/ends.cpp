@@ -106,7 +106,7 @@ void begin(const QuantizedConv2dOperands &op, QuantizedConv2dEnds &stages, ZeroP
 }
 
 void finish(const QuantizedConv2dOperands &op, QuantizedConv2dEnds &stages, ZeroPoints zero_points,
-            const Pixel &pixel) {
+            const Pixel &pixel, bool branches) {
     Expr sum = stages.sum(k, g, x, y, n);
     const Expr rows = summed_rows(op, op.weight_zero_point, zero_points);
     stages.window_r = RDom(0, op.channels, 0, op.kernel_w, 0, rows, "window_r");
@@ -123,9 +123,9 @@ void finish(const QuantizedConv2dOperands &op, QuantizedConv2dEnds &stages, Zero
     const Expr value = cast<float>(sum) * stages.multiplier(k, g) + stages.offset(k, g);
     stages.activated = Func("activated");
     stages.output = Func("result");
-    const Expr result = linear_activation(value, op.slope, op.low, op.high);
+    const Expr result = linear_activation(value, op.slope, op.low, op.high, branches);
     if (op.output_type == UInt(8)) {
-        stages.activated(k, g, x, y, n) = requantized(op, leaky(value, op.slope));
+        stages.activated(k, g, x, y, n) = requantized(op, leaky(value, op.slope, branches));
     } else if (op.integer()) {
         stages.activated(k, g, x, y, n) =
             select(op.integer_output, reinterpret<float>(sum), result);

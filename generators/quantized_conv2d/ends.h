@@ -27,8 +27,9 @@ Halide::Func filled(const QuantizedConv2dOperands &op, bool fill_channels);
 void begin(const QuantizedConv2dOperands &op, QuantizedConv2dEnds &stages,
            ZeroPoints zero_points = ZeroPoints::in_sums);
 
-// What follows the sum. `pixel`: the output's place.
+// What follows the sum. `pixel`: the output's place; `branches`: as of linear_activation().
 void finish(const QuantizedConv2dOperands &op, QuantizedConv2dEnds &stages,
-            ZeroPoints zero_points = ZeroPoints::in_sums, const Pixel &pixel = {x, y, n});
+            ZeroPoints zero_points = ZeroPoints::in_sums, const Pixel &pixel = {x, y, n},
+            bool branches = false);
 
 }  // namespace hk::generators

@@ -65,7 +65,7 @@ QuantizedConv2dProducts quantized_conv2d_products(const QuantizedConv2dOperands 
         products);
     stages.sum = form.parts.defined() ? products.joined : products.sum;
     op.channels = taps;  // of the window's sum, which has no zeros past the last one
-    finish(op, stages, ZeroPoints::in_sums, pixel);
+    finish(op, stages, ZeroPoints::in_sums, pixel, true);
     return stages;
 }
 
