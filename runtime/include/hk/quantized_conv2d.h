@@ -22,8 +22,8 @@
 // Outside the input the numbers are zero: what is stored there is the input's zero point.
 //
 // On CUDA, compute capability 8.0, inputs of u8 and s8 in nhwc run on tensor cores where a group's
-// filters are a multiple of 16 and the output is as Conv2dProblem::aligned_output and ::line say: the
-// same sums. Channels that are a multiple of 16 are read as they are where `aligned` holds, all
+// filters are a multiple of 16 and the output is as Conv2dProblem::aligned_output and ::line say:
+// the same sums. Channels that are a multiple of 16 are read as they are where `aligned` holds, all
 // others, also few, from copies of input and weight, where the filter has no dilation along rows.
 //
 // These are ONNX's QLinearConv (u8, s8 to u8, s8; bias s32 without a quantisation), ConvInteger (to
