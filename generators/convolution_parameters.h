@@ -30,12 +30,17 @@ protected:
     // are. Where they are only counted as one, the sizes are the output's. 1x1 filters need no
     // places in an image, unless the output has them: so do images in rows, always. Called by
     // configure().
-    bool products_of_windows() const { return this->algorithm.value() == "products_of_windows"; }
+    bool products_of_windows() const {
+        return this->algorithm.value().starts_with("products_of_windows");
+    }
     bool products_apart() const {
         return this->algorithm.value() == "products_apart" ||
                (products_of_windows() && layout.value() == "nchw");
     }
-    bool products_in_parts() const { return this->algorithm.value() == "products_in_parts"; }
+    bool products_in_parts() const {
+        return this->algorithm.value() == "products_in_parts" ||
+               this->algorithm.value() == "products_of_windows_in_parts";
+    }
     bool products() const {
         return this->algorithm.value() == "products" || products_apart() || products_in_parts() ||
                products_of_windows();

@@ -20,4 +20,11 @@ inline Halide::Expr quotient(const Halide::Expr &index, const Divisor &divisor) 
                          cast<uint64_t>(divisor.shift));
 }
 
+// By any number above zero, by a division instruction: of what is not below zero, without the steps
+// that Halide takes for what may be.
+inline Halide::Expr whole_quotient(const Halide::Expr &value, const Halide::Expr &by) {
+    using Halide::cast;
+    return cast<int32_t>(cast<uint32_t>(value) / cast<uint32_t>(by));
+}
+
 }  // namespace hk::generators

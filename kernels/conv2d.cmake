@@ -9,7 +9,6 @@ term(short depth<=32768)
 term(few_steps depth<=14336)
 term(few_tf32_steps depth<=13056 tf32=1)  # steps of 4 terms
 term(few_window_steps vectors<=1792)
-term(few_tf32_window_steps vectors<=3264 tf32=1)
 
 # groups_in_place is the number of groups where the output is in place of the residual, else 0. The last tiles and
 # vectors of a depthwise row begin before the end of those before them, and would add the residual twice: in place tiles
@@ -122,12 +121,14 @@ row(cpu  any                    packed                broadcast         f32,f16,
 # channels at a time; the last rung stages nothing and fits every device. Budgets: shared bytes are what was measured,
 # registers what ptxas may use, for it spills nothing then: of 256 threads, 64 are four blocks a multiprocessor, 80
 # three. 1x1_small: rows of a strided image are shorter than a tile of 64 pixels (0.08 of cuDNN's speed at 14x14).
-# Because an application with all rows has to stay under 10 MB, 3x3_large and 3x3_small are for f32, few for f32 and f16,
-# depthwise tiles for f32; and what is large or special is for CUDA alone. For the same reason matrices of nchw have
-# one tile, and TF32 no parts.
+# Because an application with all rows has to stay under 10 MB, 3x3_large, 3x3_small, few and depthwise tiles are for f32,
+# 3x3_large for nhwc; and what is large or special is for CUDA alone. For the same reason matrices of nchw and of TF32 have
+# one tile, and windows' rows are for f16 and bf16.
 # matrices: tensor cores. On an H100, ResNet-50 of bf16 at batch 32, 64 filters by 128 pixels are the fastest of seven
 # tiles (explorer run conv2d resnet50 --type bf16 --knobs …) for 1x1 filters, as for up to 64 filters; 128 by 64 for others, whose pixels' places cost more to find. Tiles
 # whose warps have 64 by 64 sums have fewer instructions and are slower: two blocks a multiprocessor, not four.
+# Sums in parts have 128 by 64, too, in nchw 64 by 64. matrices_windows: first layers, and nhwc's channels that are no whole
+# vectors (generators/conv2d/channels_last.h).
 # Of nchw input and filter are copied first, channels next to each other, and the main loop is nhwc's: on an H100, by its
 # model, the copy of the input is bound by memory, 1.9 to 7.7 us of ResNet-50's layers at batch 32 (explain conv2d --type bf16
 # --layout nchw --input 32x64x56x56 --weight 64x64x3x3 --padding 1 --count, and the like).
@@ -140,30 +141,26 @@ row(cuda depthwise5x5_s1        depthwise_tiles  tile_of_groups    f32          
 row(cuda depthwise5x5_s2        depthwise_tiles  tile_of_groups    f32           nhwc,nchw  -                                                                  shared:29952,registers:128,conflicts:1.85,sectors:1.3          short depthwise 5x5 stride_2)
 row(cuda depthwise7x7_s1        depthwise_tiles  tile_of_groups    f32           nhwc,nchw  -                                                                  shared:45696,registers:72,conflicts:1.45,sectors:1.7           short depthwise 7x7 stride_1)
 row(gpu  depthwise              depthwise        thread_per_group  f32,f16,bf16  nhwc,nchw  -                                                                  shared:0,registers:40,sectors:2.9                              short depthwise)
-row(cuda matrices_parts         products_in_parts matrices         f16,bf16      nhwc       tile_k:64,warps_k:2,tile_x:64,warps_x:2                            shared:32768,registers:104,conflicts:1.0,sectors:1.05,fma:0.15   line_of_vectors few_steps few_tiles)
-row(cuda matrices_parts         products_in_parts matrices         f32           nhwc       tile_k:64,warps_k:2,tile_x:64,warps_x:2                            shared:32768,registers:104,conflicts:1.0,sectors:1.0,fma:0.15    line_of_vectors few_tf32_steps few_tiles)
+row(cuda matrices_parts         products_in_parts matrices         f16,bf16      nhwc       -                                                                  shared:49152,registers:136,conflicts:1.0,sectors:1.0             line_of_vectors few_steps few_tiles)
+row(cuda matrices_parts         products_in_parts matrices         f32           nhwc       -                                                                  shared:49152,registers:136,conflicts:1.0,sectors:1.0,fma:0.15    line_of_vectors few_tf32_steps few_tiles)
 row(cuda matrices_1x1           products         matrices          f16,bf16      nhwc       tile_k:64,warps_k:2,tile_x:128,warps_x:2                           shared:49152,registers:128,conflicts:1.0,sectors:1.0,fma:0.4   line_of_vectors few_steps 1x1 out_h<=1)
 row(cuda matrices_64            products         matrices          f16,bf16      nhwc       tile_k:64,warps_k:2,tile_x:128,warps_x:2                           shared:49152,registers:136,conflicts:1.0,sectors:1.2,fma:0.35  line_of_vectors few_steps filters_per_group<=64)
 row(cuda matrices               products         matrices          f16,bf16      nhwc       -                                                                  shared:49152,registers:128,conflicts:1.0,sectors:1.2,fma:0.35  line_of_vectors few_steps)
 row(cuda matrices_1x1           products         matrices          f32           nhwc       tile_k:64,warps_k:2,tile_x:128,warps_x:2                           shared:49152,registers:128,conflicts:1.0,sectors:1.0,fma:0.35    line_of_vectors few_tf32_steps 1x1 out_h<=1)
-row(cuda matrices_64            products         matrices          f32           nhwc       tile_k:64,warps_k:2,tile_x:128,warps_x:2                           shared:49152,registers:136,conflicts:1.0,sectors:1.0,fma:0.35  line_of_vectors few_tf32_steps filters_per_group<=64)
-row(cuda matrices               products         matrices          f32           nhwc       -                                                                  shared:49152,registers:128,conflicts:1.0,sectors:1.0,fma:0.35  line_of_vectors few_tf32_steps)
+row(cuda matrices               products         matrices          f32           nhwc       tile_k:64,warps_k:2,tile_x:128,warps_x:2                           shared:49152,registers:136,conflicts:1.0,sectors:1.0,fma:0.35  line_of_vectors few_tf32_steps)
 row(cuda matrices_parts         products_in_parts matrices         f16,bf16      nchw       tile_k:64,warps_k:2,tile_x:64,warps_x:2                            shared:32768,registers:104,conflicts:1.0,sectors:2.35,fma:0.15   copied_vectors few_steps few_tiles)
 row(cuda matrices               products_apart   matrices          f16,bf16      nchw       tile_k:64,warps_k:2,tile_x:128,warps_x:2                           shared:49152,registers:136,conflicts:1.0,sectors:1.55,fma:0.35   copied_vectors few_steps)
 row(cuda matrices               products_apart   matrices          f32           nchw       tile_k:64,warps_k:2,tile_x:128,warps_x:2                           shared:49152,registers:136,conflicts:1.0,sectors:1.6,fma:0.2   copied_vectors few_tf32_steps)
-row(cuda matrices_windows       products_of_windows matrices      f16,bf16      nhwc       tile_k:64,warps_k:2,tile_x:128,warps_x:2                           shared:49152,registers:128,conflicts:1.0,sectors:1.2,fma:0.2   windows_to_vectors few_window_steps)
-row(cuda matrices_windows       products_of_windows matrices      f16,bf16      nchw       tile_k:64,warps_k:2,tile_x:128,warps_x:2                           shared:49152,registers:128,conflicts:1.0,sectors:1.2,fma:0.2   windows_to_rows few_window_steps)
-row(cuda matrices_windows       products_of_windows matrices      f32           nhwc       tile_k:64,warps_k:2,tile_x:128,warps_x:2                           shared:49152,registers:128,conflicts:1.0,sectors:1.2,fma:0.2   windows_to_vectors few_tf32_window_steps)
-row(cuda matrices_windows       products_of_windows matrices      f32           nchw       tile_k:64,warps_k:2,tile_x:128,warps_x:2                           shared:49152,registers:128,conflicts:1.0,sectors:1.2,fma:0.2   windows_to_rows few_tf32_window_steps)
+row(cuda matrices_windows       products_of_windows matrices      f16,bf16      nhwc       tile_k:64,warps_k:2,tile_x:128,warps_x:2                           shared:49152,registers:128,conflicts:1.0,sectors:2.45,fma:0.2  windows_to_vectors few_window_steps)
+row(cuda matrices_windows       products_of_windows matrices      f16,bf16      nchw       tile_k:64,warps_k:2,tile_x:128,warps_x:2                           shared:49152,registers:128,conflicts:1.0,sectors:1.4,fma:0.2  windows_to_rows few_window_steps)
 row(cuda 1x1_small              sliced           staged            f32           nhwc,nchw  tile_x:8,threads_x:4,tile_y:8,threads_y:4                          shared:4224,registers:64,conflicts:1.5,sectors:1.95,fma:0.6    short 1x1 out_w<=31 out_h>=4)
 row(gpu  1x1                    sliced           staged            f32,f16,bf16  nhwc,nchw  -                                                                  shared:4224,registers:64,conflicts:1.0,sectors:1.75,fma:0.6    short 1x1)
 row(gpu  few                    sliced           staged            f32           nhwc,nchw  tile_k:16,threads_k:4,tile_x:16,tile_y:16,threads_x:8,threads_y:8  shared:8832,registers:80,conflicts:1.45,sectors:2.4,fma:0.45   short filters_per_group<=16)
-row(cuda few                    sliced           staged            f16           nhwc,nchw  tile_k:16,threads_k:4,tile_x:16,tile_y:16,threads_x:8,threads_y:8  shared:8832,registers:80,conflicts:1.45,sectors:2.8,fma:0.45   short filters_per_group<=16)
-row(cuda 3x3_large              sliced           staged            f32           nhwc,nchw  tile_k:128,tile_x:16,threads_x:8,threads_y:2                       shared:43776,registers:128,conflicts:1.75,sectors:3.2,fma:0.8  short 3x3 stride_1 filters_per_group>=128 out_w>=28 out_h>=28)
+row(cuda 3x3_large              sliced           staged            f32           nhwc       tile_k:128,tile_x:16,threads_x:8,threads_y:2                       shared:43776,registers:128,conflicts:1.75,sectors:3.2,fma:0.8  short 3x3 stride_1 filters_per_group>=128 out_w>=28 out_h>=28)
 row(gpu  3x3                    sliced           staged            f32           nhwc,nchw  -                                                                  shared:22784,registers:64,conflicts:1.35,sectors:2.1,fma:0.8   short 3x3 stride_1)
 row(gpu  3x3                    sliced           staged            f16,bf16      nhwc,nchw  -                                                                  shared:22784,registers:64,conflicts:1.35,sectors:2.9,fma:0.8   short 3x3 stride_1)
 row(gpu  3x3_small              sliced           staged            f32           nhwc,nchw  tile_c:4                                                           shared:11392,registers:80,conflicts:1.2,sectors:2.1,fma:0.8    short 3x3 stride_1)
 row(gpu  any                    sliced           staged            f32           nhwc       -                                                                  shared:4224,registers:88,conflicts:1.0,sectors:2.0,fma:0.55    short)
 row(gpu  any                    sliced           staged            f16,bf16      nhwc       -                                                                  shared:4224,registers:88,conflicts:1.0,sectors:2.95,fma:0.55   short)
-row(gpu  any                    sliced           staged            f32,f16,bf16  nchw       -                                                                  shared:4224,registers:64,conflicts:1.5,sectors:3.15,fma:0.5    short)
+row(gpu  any                    sliced           staged            f32,f16,bf16  nchw       -                                                                  shared:4224,registers:64,conflicts:1.5,sectors:3.7,fma:0.5    short)
 row(gpu  unstaged               sliced_blocks    unstaged          f32,f16,bf16  nhwc,nchw  -                                                                  shared:0,registers:72,sectors:5.7)

@@ -81,24 +81,27 @@ row(cpu  direct               tiles      register_tiles  f32           nhwc     
 row(cpu  narrow               tiles      register_tiles  f32           nhwc       filters:1,c:8,k:32,s:1                                                           channels_per_group<=24 filters_per_group>=32)
 row(cpu  any                  tiles      register_tiles  f32,f16,bf16  nhwc,nchw  -)
 
-# GPU. matrices: tensor cores, by tiles of c and k. Of nchw both images are copied first, channels next to each other.
-#        row           algorithm          schedule  types     layouts  knobs                                    budget                                                          where
-row(cuda matrices_32   products_in_parts  matrices  f16,bf16  nhwc     tile_k:32,tile_c:32,warps_k:1,warps_c:1  shared:16384,registers:104,conflicts:1.0,sectors:1.0,fma:0.15   line_of_vectors channels_per_group<=32 filters_per_group<=32)
-row(cuda matrices_1x1  products_in_parts  matrices  f16,bf16  nhwc     -                                        shared:49152,registers:128,conflicts:1.0,sectors:1.1,fma:0.35   line_of_vectors 1x1 stride_1 batch<=1 out_h<=1)
-row(cuda matrices_64   products_in_parts  matrices  f16,bf16  nhwc     tile_c:64,warps_k:2,warps_c:2            shared:32768,registers:104,conflicts:1.0,sectors:1.1,fma:0.2    line_of_vectors channels_per_group<=64)
-row(cuda matrices      products_in_parts  matrices  f16,bf16  nhwc     -                                        shared:49152,registers:128,conflicts:1.0,sectors:1.0            line_of_vectors)
-row(cuda matrices_32   products_in_parts  matrices  f16,bf16  nchw     tile_k:32,tile_c:32,warps_k:1,warps_c:1  shared:16384,registers:104,conflicts:1.0,sectors:1.1,fma:0.15   copied_vectors channels_per_group<=32 filters_per_group<=32)
-row(cuda matrices_1x1  products_in_parts  matrices  f16,bf16  nchw     -                                        shared:49152,registers:128,conflicts:1.0,sectors:2.0   copied_vectors 1x1 stride_1)
-row(cuda matrices_64   products_in_parts  matrices  f16,bf16  nchw     tile_c:64,warps_k:2,warps_c:2            shared:32768,registers:104,conflicts:1.0,sectors:1.25,fma:0.2   copied_vectors channels_per_group<=64)
-row(cuda matrices      products_in_parts  matrices  f16,bf16  nchw     -                                        shared:49152,registers:136,conflicts:1.0,sectors:3.1   copied_vectors)
+# GPU. matrices: tensor cores, by tiles of k and of elements of a filter, e. Of nchw both images are copied first,
+# channels next to each other.
+#        row              algorithm                    schedule types     layouts knobs                                           budget                                                         where
+row(cuda matrices_32      products_in_parts            matrices f16,bf16  nhwc    tile_k:32,warps_k:1                             shared:40960,registers:168,conflicts:1.0,sectors:1.0           line_of_vectors filters_per_group<=32)
+row(cuda matrices_1x1     products_in_parts            matrices f16,bf16  nhwc    tile_k:128,tile_e:128                           shared:65536,registers:232,conflicts:1.0,sectors:1.1,fma:0.45  line_of_vectors 1x1 stride_1 batch<=1 out_h<=1)
+row(cuda matrices_64      products_in_parts            matrices f16,bf16  nhwc    tile_k:64,warps_k:1                             shared:49152,registers:232,conflicts:1.0,sectors:1.2,fma:0.35  line_of_vectors filters_per_group<=64)
+row(cuda matrices         products_in_parts            matrices f16,bf16  nhwc    tile_k:128,tile_e:128                           shared:65536,registers:232,conflicts:1.0,sectors:1.05          line_of_vectors)
+row(cuda matrices_32      products_in_parts            matrices f16,bf16  nchw    tile_k:32,warps_k:1                             shared:40960,registers:168,conflicts:1.0,sectors:2.25,fma:0.4  copied_vectors filters_per_group<=32)
+row(cuda matrices_1x1     products_in_parts            matrices f16,bf16  nchw    tile_k:128,tile_e:128                           shared:65536,registers:232,conflicts:1.0,sectors:1.2           copied_vectors 1x1 stride_1)
+row(cuda matrices_64      products_in_parts            matrices f16,bf16  nchw    tile_k:64,warps_k:1                             shared:49152,registers:232,conflicts:1.0,sectors:1.15,fma:0.35 copied_vectors filters_per_group<=64)
+row(cuda matrices         products_in_parts            matrices f16,bf16  nchw    tile_k:128,tile_e:128                           shared:65536,registers:232,conflicts:1.0,sectors:1.55          copied_vectors)
+row(cuda matrices_windows products_of_windows_in_parts matrices f16,bf16  nhwc    tile_k:64,tile_e:128,warps_k:1,warps_e:4        shared:49152,registers:128,conflicts:1.0,sectors:2.05          windows_to_vectors)
+row(cuda matrices_windows products_of_windows_in_parts matrices f16,bf16  nchw    tile_k:64,tile_e:128,warps_k:1,warps_e:4        shared:49152,registers:136,conflicts:1.0,sectors:2.0           windows_to_rows)
 
-# f32 whose products may be of operands cut off to TF32: slices are twice as large. Of 160 registers a multiprocessor
-# has three blocks; of 128, four, some would be spilled.
-#        row           algorithm          schedule  types  layouts  knobs                                    budget                                                          where
-row(cuda matrices_32   products_in_parts  matrices  f32    nhwc     tile_k:32,tile_c:32,warps_k:1,warps_c:1  shared:32768,registers:120,conflicts:1.0,sectors:1.1,fma:0.15   line_of_vectors tf32=1 channels_per_group<=32 filters_per_group<=32)
-row(cuda matrices_1x1  products_in_parts  matrices  f32    nhwc     stages:2                                 shared:49152,registers:160,conflicts:1.0,sectors:1.1,fma:0.25   line_of_vectors tf32=1 1x1 stride_1 batch<=1 out_h<=1)
-row(cuda matrices_64   products_in_parts  matrices  f32    nhwc     tile_c:64,warps_k:2,warps_c:2,stages:3   shared:49152,registers:104,conflicts:1.0,sectors:1.05,fma:0.2   line_of_vectors tf32=1 channels_per_group<=64)
-row(cuda matrices      products_in_parts  matrices  f32    nhwc     stages:2                                 shared:49152,registers:160,conflicts:1.0,sectors:1.0,fma:0.25   line_of_vectors tf32=1)
+# f32 whose products may be of operands cut off to TF32: slices are twice as large.
+#        row              algorithm                    schedule types     layouts knobs                                           budget                                                         where
+row(cuda matrices_32      products_in_parts            matrices f32       nhwc    tile_k:32,warps_k:1,stages:3                    shared:61440,registers:168,conflicts:1.0,sectors:1.0,fma:0.35  line_of_vectors tf32=1 filters_per_group<=32)
+row(cuda matrices_1x1     products_in_parts            matrices f32       nhwc    tile_k:128,tile_e:128,stages:2                  shared:65536,registers:255,conflicts:1.0,sectors:1.1,fma:0.35  line_of_vectors tf32=1 1x1 stride_1 batch<=1 out_h<=1)
+row(cuda matrices_64      products_in_parts            matrices f32       nhwc    tile_k:64,stages:3                              shared:73728,registers:168,conflicts:1.0,sectors:1.25,fma:0.2  line_of_vectors tf32=1 filters_per_group<=64)
+row(cuda matrices         products_in_parts            matrices f32       nhwc    tile_k:128,tile_e:128,stages:2                  shared:65536,registers:255,conflicts:1.0,sectors:1.05          line_of_vectors tf32=1)
+row(cuda matrices_windows products_of_windows_in_parts matrices f32       nhwc    tile_k:64,tile_e:128,warps_k:1,warps_e:4,stages:2 shared:49152,registers:168,conflicts:1.0,sectors:2.0           windows_to_vectors tf32=1)
 
 # Others: tiles of c (tile_x) and k, and of g (tile_y) where nothing is staged.
 #        row              algorithm  schedule  types         layouts    knobs                                                                      budget                                                       where

@@ -1,6 +1,7 @@
 #include "gpu.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace hk::counts {
 
@@ -38,6 +39,11 @@ const Gpu kGpus[] = {
      100 * kKiB},
 };
 
+double blocks_of_launch(const KernelCounts &kernel) {
+    const double launches = std::max(static_cast<double>(kernel.launches), 1.0);
+    return std::max(static_cast<double>(kernel.blocks) / launches, 1.0);
+}
+
 int rounded_up(int value, int unit) { return (value + unit - 1) / unit * unit; }
 
 }  // namespace
@@ -49,9 +55,7 @@ const Bound &Roofline::highest() const {
 }
 
 Roofline roofline(const KernelCounts &kernel, const Gpu &gpu) {
-    const double launches = std::max(static_cast<double>(kernel.launches), 1.0);
-    const double blocks = static_cast<double>(kernel.blocks) / launches;
-    const double cycles = gpu.clock * std::min(gpu.multiprocessors, std::max(blocks, 1.0));
+    const double cycles = gpu.clock * std::min(gpu.multiprocessors, blocks_of_launch(kernel));
     const Instructions &executed = kernel.instructions;
     const auto sectors =
         static_cast<double>(kernel.global_loads.distinct + kernel.global_stores.distinct);
@@ -64,6 +68,12 @@ Roofline roofline(const KernelCounts &kernel, const Gpu &gpu) {
               {"instructions", executed.of_warps() / (kIssued * cycles)},
               {"shared memory", wavefronts / (kWavefronts * cycles)},
               {"memory", sectors * kSector / gpu.bytes_a_second}}}};
+}
+
+double filled(const KernelCounts &kernel, const Gpu &gpu) {
+    const double blocks = blocks_of_launch(kernel);
+    return blocks /
+           (std::min(gpu.multiprocessors, blocks) * std::ceil(blocks / gpu.multiprocessors));
 }
 
 Occupancy occupancy(const Gpu &gpu, int threads, int registers, int shared_bytes) {

@@ -43,6 +43,7 @@ ModelledCase modelled(const CallCounts &counts, const Gpu &gpu, const bench::Set
         if (bound.seconds <= longest) continue;
         longest = bound.seconds;
         result.bound_by = bound.part;
+        result.filled = filled(kernel, gpu);
     }
     result.operations = operations / 2 / rate(gpu, settings.type, has_products(counts));
     result.memory = counts.least_bytes / gpu.bytes_a_second;
@@ -77,12 +78,12 @@ std::vector<ModelledCase> model_of(const SoftwareDevice &device, const ListChoic
 
 void print(const std::vector<ModelledCase> &cases) {
     const auto line = [](const std::string &name, const std::string &row, const ModelledCase &of) {
-        std::printf("%-32s %-20s %8.2f %-14s %10.2f %8.2f %8.2f\n", name.c_str(), row.c_str(),
+        std::printf("%-32s %-20s %8.2f %-14s %10.2f %8.2f %8.2f %8.2f\n", name.c_str(), row.c_str(),
                     1e6 * of.seconds, of.bound_by.c_str(), 1e6 * of.operations, 1e6 * of.memory,
-                    of.share());
+                    of.share(), of.filled);
     };
-    std::printf("%-32s %-20s %8s %-14s %10s %8s %8s\n", "case", "row", "us", "bound by",
-                "operations", "memory", "of limit");
+    std::printf("%-32s %-20s %8s %-14s %10s %8s %8s %8s\n", "case", "row", "us", "bound by",
+                "operations", "memory", "of limit", "filled");
     ModelledCase all;
     for (const ModelledCase &one : cases) {
         line(one.name, one.row, one);

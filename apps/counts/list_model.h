@@ -25,6 +25,7 @@ struct ModelledCase {
     int64_t count = 1;      // how often the network has it
     double seconds = 0;     // by the model: the largest bound of each kernel, added up
     std::string bound_by;   // of the kernel that takes longest
+    double filled = 1;      // its
     double least = 0;       // the larger one of the two below
     double operations = 0;  // its multiply-adds at the rate of the unit that the row uses
     double memory = 0;      // each tensor once

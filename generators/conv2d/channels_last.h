@@ -20,11 +20,14 @@ Halide::Func filter_of_vectors(const Halide::Func &filter, const Halide::Expr &c
 // Takes instead of the input a copy with `outside` around the image, for filters of few channels:
 // what a row of a window meets is next to each other, and becomes one tap. A pixel is a vector of
 // channels or several, or half a vector where two make one and windows begin at every second or so;
-// past the last channel it has zeros. The weight is copied alike, with zeros past the last tap,
-// too, where the input has the next pixels.
+// past the last channel it has zeros.
 //
 // Then there are strides along rows of 1, and no paddings; channels are whole vectors, of which the
-// first are the taps', as many as it returns.
+// first are the taps', the others the next pixels'.
+CopiedWindows copy_windows(Conv2dGeometry &op, Halide::Func &input, const Halide::Expr &outside);
+
+// The same, and of the weight a copy alike, with zeros past the last tap, too. The number of taps'
+// channels.
 Halide::Expr read_windows(Conv2dGeometry &op, Halide::Func &input, Halide::Func &weight,
                           const Halide::Expr &outside, Conv2dSliced &stages);
 

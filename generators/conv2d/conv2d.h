@@ -29,6 +29,13 @@ struct Conv2dGeometry {
     Halide::Expr batch;
 };
 
+// A copy of windows' rows (generators/conv2d/channels_last.h).
+struct CopiedWindows {
+    Halide::Func to;                               // (pixel * channels + channel, g, row, n)
+    Halide::Expr channels, taps;                   // of a pixel; elements of a window's row
+    Halide::Expr elements, lines, groups, images;  // of a row; of an image; of it; of all
+};
+
 struct Conv2dOperands : Conv2dGeometry {
     Halide::Func input, residual;
     Halide::Func weight;  // undefined where packed is not
@@ -80,9 +87,8 @@ struct Conv2dSliced {
     // (c, pixel of all images, g), and a tile on its way there.
     Halide::Func channels_last, turned;
     bool in_rows = false;
-    // Of products of windows (generators/conv2d/channels_last.h): the copy, instead of those.
-    Halide::Func windows;
-    Halide::Expr window_elements, window_lines, images;  // of a row; of an image
+    // Of products of windows: the copy, instead of those.
+    CopiedWindows windows;
     Halide::RDom r, pixels;
     BlockedSum blocked;
     // Of products in parts: else undefined.
@@ -104,8 +110,9 @@ struct ProductSlice {
         : channels(64 / type.bytes()), vector(16 / type.bytes()) {}
 };
 struct ProductForm {
-    // Neighbouring channels of the weight are apart in memory: it is copied first.
-    bool transposes = false;
+    // Neighbouring channels of the weight are apart in memory, and its filters next to each other,
+    // in whole vectors. It is staged so, or copied first.
+    bool filters_inner = false;
     // The sum's pixels are a line, those of output and residual are not: the output is an update
     // over `pixels`, the line, and there is no `activated`. Its arguments are k, g, x, y, n.
     bool apart = false;
@@ -120,6 +127,9 @@ struct ProductForm {
     // Any number of channels, of images of either layout: what a row of a window meets is one tap
     // of a copy (generators/conv2d/channels_last.h). Dilations along rows are 1.
     bool windows = false;
+
+    // Whether filters of a type are staged as they are, terms across memory.
+    bool stages_across(const Halide::Type &type) const;
 };
 Conv2dSliced conv2d_products(const Conv2dOperands &operands, const ProductForm &form = {});
 // With tile 1, by generators/long_sum.h: the sum is over what `blocked` has.

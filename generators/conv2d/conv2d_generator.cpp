@@ -80,9 +80,8 @@ public:
         else if (algorithm.value() == "sliced")
             build(conv2d_sliced(op, sc::sliced_tile(context)), sc::sliced_schedules, context);
         else if (products())
-            build(conv2d_products(op, {.parts = parts(),
-                                       .slices = slices(),
-                                       .windows = products_of_windows()}),
+            build(conv2d_products(
+                      op, {.parts = parts(), .slices = slices(), .windows = products_of_windows()}),
                   sc::product_schedules, context);
         else if (algorithm.value() == "sliced_blocks")
             build(conv2d_sliced_blocks(op), sc::sliced_schedules, context);

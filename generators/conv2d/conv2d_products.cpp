@@ -68,7 +68,30 @@ Func read_padded_windows(Conv2dOperands &op, Conv2dSliced &stages) {
     return padded;
 }
 
+// Past the last channel both factors are zeros. What is read there is the last vector; `across`: of
+// filters.
+Func staged_filter(const Conv2dOperands &op, const Func &weight, bool across, int vector) {
+    const Expr zero = cast(op.type, 0);
+    Func filter("filter");
+    filter(c, s, r, k, g) =
+        across
+            ? select(
+                  c < op.channels && within(k / vector * vector, op.filters - vector + 1),
+                  weight(min(c, op.channels - 1), s, r, in_last_vector(k, op.filters, vector), g),
+                  zero)
+            : select(
+                  c / vector * vector < op.channels,
+                  weight(in_last_vector(c, op.channels, vector), s, r, min(k, op.filters - 1), g),
+                  zero);
+    return filter;
+}
+
 }  // namespace
+
+// A thread stores pairs then. Those of f16, which are rounded, LLVM 21 stores as they were.
+bool ProductForm::stages_across(const Type &type) const {
+    return filters_inner && (type == BFloat(16) || (type == Float(16) && parts.defined()));
+}
 
 Conv2dSliced conv2d_products(const Conv2dOperands &operands, const ProductForm &form) {
     Conv2dOperands op = operands;
@@ -90,17 +113,13 @@ Conv2dSliced conv2d_products(const Conv2dOperands &operands, const ProductForm &
         stages.padded(c, g, pixel.x * op.stride_x + s * op.dilation_x - op.padding_left,
                       pixel.y * op.stride_y + r * op.dilation_y - op.padding_top, pixel.n);
     Func weight = op.weight;
-    if (form.transposes) {
+    const bool across = form.stages_across(op.type);
+    if (form.filters_inner && !across) {
         stages.transposed = Func("transposed");
         stages.transposed(c, s, r, k, g) = weight(c, s, r, k, g);
         weight = stages.transposed;
     }
-    stages.filter = Func("filter");
-    // Past the last channel both factors are zeros. What is read there is the last vector.
-    stages.filter(c, s, r, k, g) =
-        select(c / vector * vector < op.channels,
-               weight(in_last_vector(c, op.channels, vector), s, r, min(k, op.filters - 1), g),
-               cast(op.type, 0));
+    stages.filter = staged_filter(op, weight, across, vector);
     stages.start = sum_start(op);
     const RDom &d = stages.r;
     sum_products(

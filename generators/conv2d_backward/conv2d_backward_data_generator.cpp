@@ -123,10 +123,23 @@ private:
     void constrain_products() {
         constrain_vectors(output_gradient);
         constrain_vectors(previous);
-        const auto filter = Conv2dLayout(layout).filter_dims();
+        constrain_vectors(weight);
+        Halide::Internal::Dimension filters = weight.dim(Conv2dLayout(layout).filter_dims()[3]);
         const int vector = ProductSlice(type).vector;
-        for (const int dim : {filter[0], filter[3]})
-            weight.dim(dim).set_extent(weight.dim(dim).extent() / vector * vector);
+        filters.set_extent(filters.extent() / vector * vector);
+    }
+
+    // The filter's taps as memory has them, so that places of vectors are known to be multiples of
+    // their size, and over the image from the last one to the first.
+    static void count_taps_back(Conv2dOperands &forward) {
+        const Func flipped = forward.weight;
+        const Expr last_x = forward.kernel_w - 1, last_y = forward.kernel_h - 1;
+        forward.weight = Func("weight_as_it_is");
+        forward.weight(c, s, r, k, g) = flipped(c, last_x - s, last_y - r, k, g);
+        forward.padding_left -= last_x * forward.dilation_x;
+        forward.padding_top -= last_y * forward.dilation_y;
+        forward.dilation_x = -forward.dilation_x;
+        forward.dilation_y = -forward.dilation_y;
     }
 
     Conv2dSliced products_of(Conv2dOperands &forward) {
@@ -137,11 +150,13 @@ private:
             throw CompileError("algorithm products is not for layout nchw");
         set_line(forward, output_gradient.dim(4).extent(), forward.out_w, forward.out_h);
         // The filter's neighbouring terms, its output channels, are not next to each other.
-        Conv2dSliced stages = conv2d_products(forward, {.transposes = order.nhwc(),
-                                                        .apart = products_apart(),
-                                                        .parts = parts(),
-                                                        .slices = slices(),
-                                                        .order = order});
+        const ProductForm form = {.filters_inner = order.nhwc(),
+                                  .apart = products_apart(),
+                                  .parts = parts(),
+                                  .slices = slices(),
+                                  .order = order};
+        if (form.stages_across(forward.type)) count_taps_back(forward);
+        Conv2dSliced stages = conv2d_products(forward, form);
         if (!products_apart() && order.nhwc()) constrain_vectors(input_gradient);
         return stages;
     }

@@ -6,20 +6,17 @@
 //       * input(c, g, x * stride_x + s * dilation_x - padding_left,
 //                     y * stride_y + r * dilation_y - padding_top, n)
 
-#include "generators/image_layout.h"
+#include "generators/conv2d/conv2d.h"
 #include "generators/transpose.h"
 
 namespace hk::generators {
 
-struct Conv2dBackwardWeightOperands {
+struct Conv2dBackwardWeightOperands : Conv2dGeometry {
     Halide::Func output_gradient, input, previous;
-    Halide::Expr channels, filters, groups;  // of a group; of both
-    Halide::Expr batch, out_w, out_h;        // of the output's gradient
-    Halide::Expr kernel_w, kernel_h;
-    Halide::Expr width, height;  // of the input
-    Halide::Expr stride_x, stride_y, dilation_x, dilation_y, padding_left, padding_top;
+    Halide::Expr out_h;       // of the output's gradient
     Halide::Expr accumulate;  // whether previous(c, s, r, k, g) is added
     Halide::Type type;        // of the weight's gradient
+    bool inside = false;      // no tap is outside of the input
 };
 
 // Images are divided in tiles of about `pixels` pixels, of whole rows where those are that short.

@@ -4,6 +4,7 @@
 // Buffers as generators/image_layout.h says: images output_gradient (of k) and input (of c),
 // filters previous and weight_gradient, which may be one buffer.
 
+#include "generators/conv2d/channels_last.h"
 #include "generators/conv2d_backward/conv2d_backward_weight.h"
 #include "generators/conv2d_backward/conv2d_backward_weight_products.h"
 #include "generators/convolution_parameters.h"
@@ -28,6 +29,12 @@ public:
     void configure() {
         set_types(output_gradient, input, previous, weight_gradient);
         add_line();
+        if (!products_in_parts() || products_of_windows() || pointwise()) return;
+        for (GeneratorInput<int> *(&divisor)[2] : taps_) {
+            const std::string name = &divisor == &taps_[0] ? "vectors" : "taps";
+            divisor[0] = add_input<int>(name + "_multiplier");
+            divisor[1] = add_input<int>(name + "_shift");
+        }
     }
 
     void generate() {
@@ -50,14 +57,19 @@ public:
             const sc::WeightSlices slices = sc::backward_weight_slices(context);
             build(conv2d_backward_weight_sliced(op, slices.columns, slices.parts),
                   sc::conv2d_backward_weight_sliced_schedules, context);
+        } else if (products_of_windows()) {
+            build_products_of_windows(op, context);
         } else if (products_in_parts()) {
             build_products(op, context);
         } else {
-            refuse_algorithm({"tiles", "sliced", "products_in_parts"});
+            refuse_algorithm(
+                {"tiles", "sliced", "products_in_parts", "products_of_windows_in_parts"});
         }
     }
 
 private:
+    GeneratorInput<int> *taps_[2][2] = {};  // of vectors, taps: multiplier, shift
+
     void build_products(Conv2dBackwardWeightOperands op, sc::Conv2dBackwardWeightContext context) {
         if (!Conv2dLayout(layout).nhwc()) {
             build_products_of_rows(op, context);
@@ -76,6 +88,7 @@ private:
         set_line(line, input.dim(4).extent());
         line.parts = parts();
         line.slices = slices();
+        set_taps(line, op.channels, op);
         build(conv2d_backward_weight_products(op, line),
               sc::conv2d_backward_weight_products_schedules, context);
     }
@@ -87,14 +100,40 @@ private:
         set_line(line, op.batch, op.out_w, op.out_h);
         line.parts = parts();
         line.slices = slices();
+        set_taps(line, in_vectors(op.channels, pixel_vector(op.type)), op);
         const bool joined = pointwise() && fix_stride_x.value() == 1 && fix_stride_y.value() == 1;
         build(conv2d_backward_weight_products_of_rows(op, line, joined),
               sc::conv2d_backward_weight_products_schedules, context);
     }
 
+    void build_products_of_windows(Conv2dBackwardWeightOperands op,
+                                   const sc::Conv2dBackwardWeightContext &context) {
+        const bool nhwc = Conv2dLayout(layout).nhwc();
+        if (nhwc) constrain_vectors(output_gradient);
+        op.groups = weight_gradient.dim(4).extent();
+        PixelLine line;
+        set_line(line, input.dim(Conv2dLayout(layout).image_dims()[4]).extent(), op.out_w,
+                 op.out_h);
+        line.parts = parts();
+        line.slices = slices();
+        build(conv2d_backward_weight_products_of_windows(op, line, nhwc),
+              sc::conv2d_backward_weight_products_schedules, context);
+    }
+
+    void set_taps(PixelLine &line, const Expr &channels,
+                  const Conv2dBackwardWeightOperands &op) const {
+        if (!taps_[0][0]) return;
+        line.vectors = {channels / pixel_vector(op.type), *taps_[0][0], *taps_[0][1]};
+        line.taps = {op.kernel_w, *taps_[1][0], *taps_[1][1]};
+    }
+
     template<typename Stages, typename Table>
     void build(Stages stages, const Table &table, const sc::Conv2dBackwardWeightContext &context) {
-        weight_gradient(Conv2dLayout(layout).filter_arguments()) = stages.output(c, s, r, k, g);
+        Expr result = stages.output(c, s, r, k, g);
+        // Selected here, where specialisations see it.
+        if constexpr (requires { stages.has_few; })
+            result = select(stages.has_few, stages.result_of_few(c, s, r, k, g), result);
+        weight_gradient(Conv2dLayout(layout).filter_arguments()) = result;
         stages.output = weight_gradient;
         this->finish(table, stages, context);
     }

@@ -15,25 +15,54 @@ Expr there(const Var &channel, const Expr &count, const Type &type) {
     return in_last_vector(channel, count, pixel_vector(type));
 }
 
-// What a tap meets for a pixel of the line.
-Func met(const Conv2dBackwardWeightOperands &op, const PixelLine &line, const Expr &pixels) {
+// Of an index that blocks are fused of, or is a remainder, Halide takes all values.
+Expr within_all(const Expr &index, const Expr &size) {
+    return unsafe_promise_clamped(index, 0, size - 1);
+}
+
+// What an element of a filter is of. A vector of elements has one tap.
+struct Element {
+    Expr channel, s = 0, r = 0;
+
+    Element(const Conv2dBackwardWeightOperands &op, const PixelLine &line, const Expr &e)
+        : channel(e) {
+        if (!line.vectors.value.defined()) return;
+        const int vector = pixel_vector(op.type);
+        const bool windows = !line.taps.value.defined();
+        const Expr tap = windows ? whole_quotient(e / vector, line.vectors.value)
+                                 : quotient(e / vector, line.vectors);
+        const Expr row = windows ? tap : quotient(tap, line.taps);
+        channel =
+            within_all((e / vector - tap * line.vectors.value) * vector + e % vector, op.channels);
+        r = within_all(row, op.kernel_h);
+        if (!windows) s = within_all(tap - row * line.taps.value, op.kernel_w);
+    }
+};
+
+// What an element of a filter meets for a pixel of the line.
+Func met(const Conv2dBackwardWeightOperands &op, const PixelLine &line, const Var &e,
+         const Expr &elements, const Expr &pixels) {
     const Expr zero = cast(op.type, 0);
-    const Expr channel = there(c, op.channels, op.type), on_line = within(x, pixels);
+    const Expr at = there(e, elements, op.type), on_line = within(x, pixels);
     Func tap("tap");
     if (!line.columns.value.defined()) {
-        tap(c, s, r, g, x) =
-            select(on_line, op.input(channel, g, clamp(x, 0, pixels - 1), 0, 0), zero);
+        tap(e, g, x) = select(on_line, op.input(at, g, clamp(x, 0, pixels - 1), 0, 0), zero);
         return tap;
     }
+    const Element of(op, line, at);
     const Expr row = quotient(x, line.columns), image = quotient(row, line.rows);
     const Expr column = x - row * line.columns.value, row_of_image = row - image * line.rows.value;
-    const Expr at_x = column * op.stride_x + s * op.dilation_x - op.padding_left,
-               at_y = row_of_image * op.stride_y + r * op.dilation_y - op.padding_top;
-    tap(c, s, r, g, x) =
-        select(on_line && within(at_x, op.width) && within(at_y, op.height),
-               op.input(channel, g, clamp(at_x, 0, op.width - 1), clamp(at_y, 0, op.height - 1),
-                        min(unsafe_promise_clamped(image, 0, line.batch), line.batch - 1)),
-               zero);
+    const Expr at_x = column * op.stride_x + of.s * op.dilation_x - op.padding_left,
+               at_y = row_of_image * op.stride_y + of.r * op.dilation_y - op.padding_top;
+    const Expr n = min(within_all(image, line.batch + 1), line.batch - 1);
+    if (op.inside) {
+        tap(e, g, x) = select(on_line, op.input(of.channel, g, at_x, at_y, n), zero);
+        return tap;
+    }
+    tap(e, g, x) = select(
+        on_line && within(at_x, op.width) && within(at_y, op.height),
+        op.input(of.channel, g, clamp(at_x, 0, op.width - 1), clamp(at_y, 0, op.height - 1), n),
+        zero);
     return tap;
 }
 
@@ -48,54 +77,74 @@ CopiedLine copy_line(Func &image, const ImageSize &size) {
     return line;
 }
 
-}  // namespace
+// Adds up the parts' sums. `element`: of c, s and r.
+void add_up(Conv2dBackwardWeightProducts &stages, const Conv2dBackwardWeightOperands &op,
+            const Expr &element) {
+    const Var &share = stages.share;
+    const auto of_part = [&](const Expr &part) {
+        return stages.partial(element, min(k, op.filters - 1), within_all(g, op.groups),
+                              within_all(part, stages.parts));
+    };
+    stages.has_few = stages.parts <= kShares;
+    stages.few_of = RDom(0, stages.parts, "few_of");
+    stages.few = Func("few");
+    stages.few(c, s, r, k, g) = 0.f;
+    stages.few(c, s, r, k, g) += of_part(stages.few_of);
 
-Conv2dBackwardWeightProducts conv2d_backward_weight_products(const Conv2dBackwardWeightOperands &op,
-                                                             const PixelLine &line) {
+    stages.of = RDom(0, ceil_div(stages.parts, kShares), "of");
+    RDom &of = stages.of;
+    of.where(of * kShares + share < stages.parts);
+    stages.running = Func("running");
+    stages.running(c, s, r, k, g, share) = 0.f;
+    stages.running(c, s, r, k, g, share) += of_part(of * kShares + share);
+    stages.shares = Func("shares");
+    stages.shares(c, s, r, k, g, share) = stages.running(c, s, r, k, g, share);
+    const Expr tree = tree_sum(kShares, [&](int i) { return stages.shares(c, s, r, k, g, i); });
+    const auto written = [&](const Expr &sum) {
+        return accumulated(op.type, sum, op.previous(c, s, r, k, g), op.accumulate);
+    };
+    stages.result_of_few = Func("result_of_few");
+    stages.result_of_few(c, s, r, k, g) = written(stages.few(c, s, r, k, g));
+    stages.output = Func("result");
+    stages.output(c, s, r, k, g) = written(tree);
+}
+
+// All but what adds up the parts' sums.
+Conv2dBackwardWeightProducts sums_of_parts(const Conv2dBackwardWeightOperands &op,
+                                           const PixelLine &line) {
     Conv2dBackwardWeightProducts stages;
-    stages.kernel_w = op.kernel_w;
-    stages.kernel_h = op.kernel_h;
     stages.parts = line.parts;
     stages.filters = op.filters;
-    stages.channels = op.channels;
-    const Var &part = stages.part, &share = stages.share;
+    const Expr elements = op.channels * op.kernel_w * op.kernel_h;
+    stages.elements = op.inside ? in_vectors(elements, kProductElements) : elements;
+    const Var &e = stages.e, &part = stages.part;
     const Expr pixels = op.out_w;
     stages.gradient = Func("gradient");
     stages.gradient(k, g, x) =
         select(within(x, pixels),
                op.output_gradient(there(k, op.filters, op.type), g, clamp(x, 0, pixels - 1), 0, 0),
                cast(op.type, 0));
-    stages.tap = met(op, line, pixels);
+    stages.tap = met(op, line, e, elements, pixels);
 
     stages.r = RDom(0, kProductPixels, 0, line.slices, "r");
     const RDom &d = stages.r;
     const Expr pixel = (part * line.slices + d.y) * kProductPixels + d.x;
     stages.sum = Func("sum");
-    stages.sum(c, s, r, k, g, part) = 0.f;
-    stages.sum(c, s, r, k, g, part) +=
-        cast<float>(stages.gradient(k, g, pixel)) * cast<float>(stages.tap(c, s, r, g, pixel));
+    stages.sum(e, k, g, part) = 0.f;
+    stages.sum(e, k, g, part) +=
+        cast<float>(stages.gradient(k, g, pixel)) * cast<float>(stages.tap(e, g, pixel));
     stages.partial = Func("partial");
-    stages.partial(c, s, r, k, g, part) = stages.sum(c, s, r, k, g, part);
+    stages.partial(e, k, g, part) = stages.sum(e, k, g, part);
+    return stages;
+}
 
-    stages.of = RDom(0, ceil_div(line.parts, kShares), "of");
-    RDom &of = stages.of;
-    of.where(of * kShares + share < line.parts);
-    stages.running = Func("running");
-    stages.running(c, s, r, k, g, share) = 0.f;
-    // Of an index that blocks are fused of, Halide takes all values.
-    const auto within_all = [](const Var &v, const Expr &size) {
-        return unsafe_promise_clamped(v, 0, size - 1);
-    };
-    stages.running(c, s, r, k, g, share) +=
-        stages.partial(there(c, op.channels, op.type), within_all(s, op.kernel_w),
-                       within_all(r, op.kernel_h), min(k, op.filters - 1), within_all(g, op.groups),
-                       unsafe_promise_clamped(of * kShares + share, 0, line.parts - 1));
-    stages.shares = Func("shares");
-    stages.shares(c, s, r, k, g, share) = stages.running(c, s, r, k, g, share);
-    stages.output = Func("result");
-    stages.output(c, s, r, k, g) = accumulated(
-        op.type, tree_sum(kShares, [&](int i) { return stages.shares(c, s, r, k, g, i); }),
-        op.previous(c, s, r, k, g), op.accumulate);
+}  // namespace
+
+Conv2dBackwardWeightProducts conv2d_backward_weight_products(const Conv2dBackwardWeightOperands &op,
+                                                             const PixelLine &line) {
+    Conv2dBackwardWeightProducts stages = sums_of_parts(op, line);
+    const Expr tap = within_all(s, op.kernel_w) + op.kernel_w * within_all(r, op.kernel_h);
+    add_up(stages, op, there(c, op.channels, op.type) + op.channels * tap);
     return stages;
 }
 
@@ -111,6 +160,32 @@ Conv2dBackwardWeightProducts conv2d_backward_weight_products_of_rows(
     Conv2dBackwardWeightProducts stages = conv2d_backward_weight_products(op, line);
     stages.copied_gradient = gradient;
     stages.copied_input = input;
+    stages.any_channels = true;
+    return stages;
+}
+
+Conv2dBackwardWeightProducts conv2d_backward_weight_products_of_windows(
+    Conv2dBackwardWeightOperands op, PixelLine line, bool nhwc) {
+    CopiedLine gradient;
+    if (!nhwc) {
+        gradient = copy_line(op.output_gradient, {op.filters, op.out_w, op.out_h, op.batch});
+        op.filters = gradient.channels;
+        op.out_w = gradient.pixels;
+    }
+    const Conv2dBackwardWeightOperands all = op;
+    op.columns = line.columns;
+    op.rows = line.rows;
+    op.batch = line.batch;
+    const CopiedWindows windows = copy_windows(op, op.input, cast(op.type, 0));
+    op.inside = true;
+    line.vectors.value = op.channels / pixel_vector(op.type);
+    Conv2dBackwardWeightProducts stages = sums_of_parts(op, line);
+    add_up(stages, all,
+           min(c, all.channels - 1) + windows.channels * within_all(s, all.kernel_w) +
+               op.channels * within_all(r, all.kernel_h));
+    stages.copied_gradient = gradient;
+    stages.windows = windows;
+    stages.any_channels = true;
     return stages;
 }
 

@@ -10,20 +10,26 @@ namespace hk::generators {
 // The output's pixels as one line: x is all of them.
 struct PixelLine {
     Divisor columns, rows;  // of an image; undefined where the input is such a line too
+    // Of a tap's channels; of a row of the filter; undefined of 1x1. Of windows the vectors are of
+    // a row of the filter, found by a division.
+    Divisor vectors, taps;
     Halide::Expr batch;
     Halide::Expr parts, slices;  // of the line; of a part, at least 1
 };
 
-// A slice is kProductPixels pixels of the line. sum(c, s, r, k, g,
-// part) is over r.x (pixel of a slice) and r.y (slice of the part). gradient(k, g, x) and tap(c, s,
-// r, g, x), of the operands' type, are zero past the last pixel, as the tap is outside of the
-// input. Channels and filters are in whole vectors of 16 bytes; past the last one they are that
-// again.
+// The filter's gradient is a matrix of filters by elements of a filter, e = c + channels * (s +
+// kernel_w * r): a tile of it may have several taps, and channels need not fill one.
 //
-// partial holds the parts' sums in f32. running(c, s, r, k, g, share) adds up every kShares-th part
-// from its share on, over `of`; shares is its copy for other threads, and a fixed tree adds those
-// up: the order depends on the shape alone.
-constexpr int kProductPixels = 32, kShares = 8;
+// A slice is kProductPixels pixels of the line. sum(e, k, g, part) is over r.x (pixel of a slice)
+// and r.y (slice of the part). gradient(k, g, x) and tap(e, g, x), of the operands' type, are zero
+// past the last pixel, as the tap is outside of the input. Channels and filters are in whole
+// vectors of 16 bytes; past the last one they are that again, up to kProductElements elements.
+//
+// partial holds the parts' sums in f32. Of at most kShares parts few(c, s, r, k, g) adds up all,
+// one after the other, over few_of, and result_of_few is the gradient. Of more, running(c, s, r, k,
+// g, share) adds up every kShares-th from its share on, over `of`; shares is its copy for other
+// threads, and a fixed tree adds those up: the order depends on the shape alone.
+constexpr int kProductPixels = 32, kProductElements = 8, kShares = 8;
 inline int pixel_vector(const Halide::Type &type) { return 16 / type.bytes(); }
 
 // Images in rows (nchw) are copied first, channels next to each other, (c, pixel of all images, g).
@@ -32,15 +38,23 @@ struct CopiedLine {
     Halide::Expr channels, pixels;
 };
 struct Conv2dBackwardWeightProducts {
-    Halide::Var part{"part"}, share{"share"};
-    Halide::Func gradient, tap, sum, partial, running, shares, output;
+    Halide::Var e{"e"}, part{"part"}, share{"share"};
+    Halide::Func gradient, tap, sum, partial, few, running, shares, result_of_few, output;
     CopiedLine copied_gradient, copied_input;  // undefined where they are not
-    Halide::Expr filters, channels;            // of a group, as copied
-    Halide::RDom r, of;
-    Halide::Expr kernel_w, kernel_h, parts;
+    CopiedWindows windows;                     // likewise
+    bool any_channels = false;                 // the output's are no whole vectors
+    Halide::Expr filters, elements;            // of a group, of a filter, as copied
+    Halide::RDom r, few_of, of;
+    Halide::Expr parts, has_few;  // at most kShares parts
 };
 Conv2dBackwardWeightProducts conv2d_backward_weight_products(
     const Conv2dBackwardWeightOperands &operands, const PixelLine &line);
+// Of any number of channels, where dilations along rows are 1: the input is copied by windows' rows
+// (generators/conv2d/channels_last.h), of which elements of a filter are as many as a row has,
+// e = channel + channels of a pixel * s + those of a row * r. `line`: of images, nchw, or of the
+// line that the output's gradient is.
+Conv2dBackwardWeightProducts conv2d_backward_weight_products_of_windows(
+    Conv2dBackwardWeightOperands operands, PixelLine line, bool nhwc);
 // Of images in rows: any channels and filters. `line`: of images.
 Conv2dBackwardWeightProducts conv2d_backward_weight_products_of_rows(
     Conv2dBackwardWeightOperands operands, PixelLine line, bool pointwise);

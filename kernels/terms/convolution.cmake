@@ -39,7 +39,9 @@ term(copied_vectors channels_per_group>=16 filters_per_group>=16 inputs<=2684354
 term(windows dilation_x=1 filters_per_group>=16 padded_vectors<=134217727 weight_size<=67108864)
 term(windows_to_vectors windows aligned_output=1 line=1 filters_per_group%8=0)
 term(windows_to_rows windows channels_per_group<=15 outputs<=268435456)
-# Of 256 tiles or less, of which each has a long sum, not all multiprocessors of a large GPU have blocks: they are summed in
-# parts.
-term(few_tiles outputs<=1048576 depth>=512)
-term(few_input_tiles inputs<=1048576 output_depth>=512)
+# Of few tiles, of which each has a long sum, not all multiprocessors of a large GPU have blocks: they are summed in parts
+# (runtime/src/convolution/sum_parts.h). Tiles are smaller where outputs are so few that parts have not enough blocks.
+term(few_tiles parts>=2)
+term(few_small_tiles parts>=2 outputs<=131072)
+term(few_input_tiles input_parts>=2)
+term(few_small_input_tiles input_parts>=2 inputs<=131072)

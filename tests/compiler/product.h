@@ -29,11 +29,11 @@ struct Product {
     const char *loop = "product";
     int vector = 16 / type.bytes();  // elements that are copied at once
     Type result = Float(32);
-    bool squared = false;  // sums of what is no product of two factors
-    int stages = 1;        // of the copies
-    Type of_rows = type;   // as many bits
-    bool filled = false;   // rows past the image are an argument's
-    bool cut = false;      // rows' terms from an argument on are zeros
+    bool squared = false;                // sums of what is no product of two factors
+    int stages = 1;                      // of the copies
+    Type of_rows = type;                 // as many bits
+    bool filled = false;                 // rows past the image are an argument's
+    bool cut = false;                    // rows' terms from an argument on are zeros
     std::function<Expr(Expr)> finished;  // what becomes of a sum
 
     std::string ptx() const {

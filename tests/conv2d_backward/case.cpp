@@ -5,10 +5,12 @@
 #include <cstdlib>
 #include <limits>
 #include <sstream>
+#include <utility>
 
 #include "tests/conv2d_backward/reference.h"
 #include "tests/reference/elements.h"
 #include "tests/support/checked_call.h"
+#include "tests/support/conditions.h"
 #include "tests/support/values.h"
 
 namespace hk::test {
@@ -27,6 +29,8 @@ std::optional<Case> drawn(uint64_t seed, const Conv2dRequest &request) {
     c.data = request.data;
     c.accumulate = one_in(random, 2);
     draw_placements(random, c, request.where);
+    // The output's gradient is where an output may have to be aligned.
+    if (range_of(request.where, "aligned_output").first > 0) std::swap(c.input, c.output);
     return c;
 }
 

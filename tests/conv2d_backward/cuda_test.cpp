@@ -169,7 +169,8 @@ TEST_P(CudaPhases, RunOnTensorCores) {
             conv2d_backward_data(operands.output, operands.weight, operands.input, p.options, beta,
                                  queue.stream());
             const std::vector<std::string> launched = entries();
-            EXPECT_EQ(launched.size(), 2 * p.phases);
+            // The filter of f16 is transposed first.
+            EXPECT_EQ(launched.size(), (type == DataType::f16 ? 2 : 1) * p.phases);
             const auto zeros = tests::operations("cuMemsetD8Async");
             EXPECT_EQ(zeros.size(), p.zeros && beta == 0 ? 1u : 0u);
             for (const tests::Operation &fill : zeros) EXPECT_EQ(fill.stream, queue.handle());

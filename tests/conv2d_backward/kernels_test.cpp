@@ -35,7 +35,8 @@ protected:
             const bool bounded =
                 std::ranges::any_of(this->GetParam().where, [&](const Constraint &c) {
                     return c.field == std::string_view(field) &&
-                           c.relation != Constraint::Relation::at_least;
+                           c.relation != Constraint::Relation::at_least &&
+                           c.relation != Constraint::Relation::multiple_of;
                 });
             if (bounded) continue;
             const bool large =

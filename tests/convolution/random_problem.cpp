@@ -125,6 +125,12 @@ private:
                 const int64_t depth = constraint.value * axes_[0].out * axes_[1].out;
                 group_channels_ = allowed("channels_per_group",
                                           std::max(group_channels_, round_up(depth, taps) / taps));
+            } else if (name == "parts" || name == "input_parts") {
+                // Long sums, in two slices at least.
+                int64_t &terms = name == "parts" ? group_channels_ : group_filters_;
+                const int64_t taps = axes_[0].kernel * axes_[1].kernel;
+                terms = allowed(name == "parts" ? "channels_per_group" : "filters_per_group",
+                                std::max<int64_t>({terms, round_up(1024, taps) / taps, 128}));
             } else if (name == "out_pixels" && constraint.relation == Relation::at_least) {
                 const int64_t rows = axes_[0].out;
                 axes_[1].out = std::max(axes_[1].out, round_up(constraint.value, rows) / rows);

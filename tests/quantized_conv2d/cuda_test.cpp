@@ -50,7 +50,8 @@ protected:
 // Of every rung that takes a shape; small ones, and some at the ends of what kernels take.
 TEST_F(CudaQuantizedConv2d, LaunchesOfEveryRowAreLegal) {
     std::vector<Conv2dProblem> shapes = {square(64, 512, 256, 3), square(64, 56, 8, 3),
-                                         square(64, 56, 64, 3), square(256, 56, 512, 1)};
+                                         square(64, 56, 64, 3),   square(256, 56, 512, 1),
+                                         square(512, 28, 512, 3), square(512, 7, 512, 3)};
     for (const Conv2dProblem &end : tests::ends())
         if (end.channels != 4096) shapes.push_back(end);
     const std::pair<DataType, DataType> types[] = {{DataType::u8, DataType::u8},
@@ -73,7 +74,7 @@ TEST_F(CudaQuantizedConv2d, LaunchesOfEveryRowAreLegal) {
             }
         }
     }
-    EXPECT_EQ(launched, built_);
+    for (const std::string &row : built_) EXPECT_TRUE(launched.contains(row)) << row;
 }
 
 // The pool keeps the memory of the sums, and what is absent needs none: later calls allocate

@@ -78,7 +78,7 @@ void run(const KernelInfo *row, const Conv2dTensors &tensors, const Filter &filt
     check_fit_kernel(kOperation, operands);
 
     const KernelInfo &kernel = selections<conv2d_kernels>(kOperation)
-                                   .find(row, conv2d_fields(operands.problem), device,
+                                   .find(row, conv2d_fields(operands.problem, device.type()), device,
                                          [&] { return detail::to_string(operands.problem); });
     if (tensors.output.tensor().elements() > 0) {
         call(kernel, operands, filter, context, own_queue);

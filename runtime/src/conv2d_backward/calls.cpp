@@ -69,13 +69,8 @@ void call_data(const KernelInfo &kernel, const Conv2dOperands &operands, bool ac
         call.arguments.add(line->divisors());
     else if (line)
         call.arguments.add(line->named());
-    if (takes_parts(kernel)) {
-        const Conv2dProblem &p = operands.problem;
-        const int64_t groups = options.groups;
-        call.arguments.add(SumParts({p.batch * p.height * p.width, p.channels / groups, groups,
-                                     p.filters / groups, p.kernel_height * p.kernel_width, p.type})
-                               .named());
-    }
+    if (takes_parts(kernel))
+        call.arguments.add(SumParts(gradient_sum_sizes(operands.problem)).named());
     call.write("input_gradient", "input gradient", input);
 }
 
@@ -92,8 +87,17 @@ void call_weight(const KernelInfo &kernel, const Conv2dOperands &operands, bool 
     if (line) call.arguments.add(line->named());
     if (counts_line(kernel))
         call.arguments.add(Line(gradient, operands.problem.options.layout).divisors());
+    if (takes_on_cuda(kernel, "taps_multiplier")) {
+        const Conv2dProblem &p = operands.problem;
+        const int64_t vector = 16 / size_of(p.type), channels = p.channels / p.options.groups;
+        const Divisor vectors((channels + vector - 1) / vector), taps(p.kernel_width);
+        call.arguments.add({{"vectors_multiplier", vectors.multiplier},
+                            {"vectors_shift", vectors.shift},
+                            {"taps_multiplier", taps.multiplier},
+                            {"taps_shift", taps.shift}});
+    }
     if (takes_parts(kernel)) {
-        const LineParts of(operands.problem);
+        const LineParts of(kernel, operands.problem);
         call.arguments.add({{"parts", static_cast<int32_t>(of.parts)},
                             {"slices", static_cast<int32_t>(of.slices)}});
     }

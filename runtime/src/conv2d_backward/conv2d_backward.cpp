@@ -46,9 +46,9 @@ struct Pass {
         family.normalise(operands);
         check_fit_kernel(family.name, operands);
         const Conv2dProblem &problem = operands.problem;
-        kernel = &family.cache(family.name).find(row, conv2d_fields(problem), device, [&] {
-            return detail::to_string(problem, family.name);
-        });
+        kernel = &family.cache(family.name)
+                      .find(row, conv2d_fields(problem, device.type()), device,
+                            [&] { return detail::to_string(problem, family.name); });
     }
 
     const Family &family;
@@ -81,7 +81,7 @@ bool runs_in_phases(const Conv2dProblem &problem, const DataTensors &tensors,
     if (!is_strided(problem)) return false;
     if (!row && !device.is_cpu())
         return tensor_cores_take_phases(problem, tensors, device.type(), device.limits());
-    const Fields whole = conv2d_fields(normalised(problem, normalise_backward_data));
+    const Fields whole = conv2d_fields(normalised(problem, normalise_backward_data), device.type());
     if (!row) row = row_for_strides(whole, device);
     return !(row && takes(*row, whole, device));
 }
@@ -99,7 +99,7 @@ bool add_data(std::vector<Pass> &passes, const Conv2dProblem &problem, const Dat
     for (const DataPhase &phase : phases.phases) {
         Pass &pass = passes.emplace_back(kData, tensors.operands(problem, phase), nullptr, device);
         if (!row || !takes_columns_of_phases(*row, problem)) continue;
-        if (!takes(*row, conv2d_fields(pass.operands.problem), device)) continue;
+        if (!takes(*row, conv2d_fields(pass.operands.problem, device.type()), device)) continue;
         pass.kernel = row;
         taken = true;
     }

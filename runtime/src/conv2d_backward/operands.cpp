@@ -35,7 +35,8 @@ void normalise_backward_data(Conv2dOperands &operands) {
     if (is_matrix_product(operands.problem) && stride[0] == 1 && stride[1] == 1) {
         join_pixels(operands);
     }
-    operands.problem.aligned = is_aligned(operands.problem, {&operands.input, &operands.output});
+    operands.problem.aligned =
+        is_aligned(operands.problem, {&operands.input, &operands.weight, &operands.output});
     operands.problem.line = is_line(operands.problem, {&operands.input});
     canonicalise(operands);
 }
@@ -48,6 +49,7 @@ void normalise_backward_weight(Conv2dOperands &operands) {
     }
     operands.problem.aligned =
         is_aligned(operands.problem, {&operands.input, &operands.weight, &operands.output});
+    operands.problem.aligned_output = is_aligned(operands.problem, {&operands.output});
     operands.problem.line = is_line(operands.problem, {&operands.output});
     canonicalise(operands);
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
 
 #include "convolution/sum_parts.h"
 
@@ -18,15 +19,53 @@ int64_t most_pixels(DataType type) { return type == DataType::f32 ? 13056 : 1433
 
 int64_t ceil_div(int64_t value, int64_t by) { return (value + by - 1) / by; }
 
-// In how many parts a row of a GPU divides the pixels.
-int64_t parts_of(const KernelInfo &kernel) {
-    constexpr std::string_view kKnob = "parts:";
+// What a row's knob says, "tile_k:", or what its schedule has otherwise.
+int64_t knob(const KernelInfo &kernel, std::string_view name, int64_t otherwise) {
     const std::string_view knobs = kernel.knobs;
-    const size_t found = knobs.find(kKnob);
-    int64_t parts = 1;
+    const size_t found = knobs.find(name);
+    int64_t value = otherwise;
     if (found != knobs.npos)
-        std::from_chars(knobs.data() + found + kKnob.size(), knobs.data() + knobs.size(), parts);
-    return parts;
+        std::from_chars(knobs.data() + found + name.size(), knobs.data() + knobs.size(), value);
+    return value;
+}
+
+// In how many parts a row of a GPU divides the pixels.
+int64_t parts_of(const KernelInfo &kernel) { return knob(kernel, "parts:", 1); }
+
+// Elements of a filter in a part's sums: of windows' rows each tap has whole vectors, at most.
+int64_t elements(const KernelInfo &kernel, const Conv2dProblem &p) {
+    constexpr std::string_view windows = "products_of_windows";
+    const int64_t vector = 16 / size_of(p.type), channels = p.channels / p.options.groups;
+    const bool whole = std::string_view(kernel.algorithm).starts_with(windows);
+    return (whole ? ceil_div(channels, vector) * vector : channels) * p.kernel_height *
+           p.kernel_width;
+}
+
+// Blocks of a part, as the schedule `matrices` has them
+// (schedules/conv2d_backward/gpu/weight_matrices.cpp).
+struct PartBlocks {
+    int64_t count, warps;
+
+    PartBlocks(const KernelInfo &kernel, const Conv2dProblem &p)
+        : warps(knob(kernel, "warps_k:", 2) * knob(kernel, "warps_e:", 2)) {
+        const int64_t groups = p.options.groups;
+        count = ceil_div(p.filters / groups, knob(kernel, "tile_k:", 128)) *
+                ceil_div(elements(kernel, p), knob(kernel, "tile_e:", 128)) * groups;
+    }
+};
+
+constexpr int64_t kMultiprocessors = 132;  // of an H100; the order of sums is the same on others
+
+// What the multiprocessor with most blocks has to do, and the sums' way to memory and back that all
+// share, in a quarter of the time of a slice's products over kMultiprocessors. A block's sums take
+// as long as 23 slices of 16 bits, 745 pixels: 8 bytes each, at 12.8 a cycle of a multiprocessor,
+// where it ends 1192 products (apps/counts/gpu.cpp). Warps that have a scheduler to themselves wait
+// a quarter as long again for what they read; of fewer than four some schedulers have none.
+int64_t cost(const PartBlocks &blocks, const LineParts &of, DataType type) {
+    const int64_t all = blocks.count * of.parts, most = ceil_div(all, kMultiprocessors);
+    const int64_t warps = most * blocks.warps, sums = 46 / size_of(type);
+    const int64_t quarters = warps > 4 ? 4 : 5 * 4 / warps;
+    return most * of.slices * quarters * kMultiprocessors + all * sums * 4;
 }
 
 // What a kernel adds up one after the other, at most, for so many pixels of the output. CPU: tiles,
@@ -36,7 +75,7 @@ int64_t parts_of(const KernelInfo &kernel) {
 int64_t additions(const KernelInfo &kernel, const Conv2dProblem &problem, int64_t images,
                   int64_t rows, int64_t columns) {
     if (takes_parts(kernel)) {
-        const LineParts of(problem, images, rows, columns);
+        const LineParts of(kernel, problem, images, rows, columns);
         return ceil_div(of.slices * LineParts::kPixels * kMostAdditions, most_pixels(problem.type));
     }
     if (kernel.device == DeviceType::cpu)
@@ -72,15 +111,27 @@ void cut_direction(const Direction &d, Conv2dOperands &operands, int64_t &size, 
 
 }  // namespace
 
-LineParts::LineParts(const Conv2dProblem &problem, int64_t images, int64_t rows, int64_t columns) {
-    constexpr int64_t sums = 1 << 22, most = 256, least_slices = 4, most_for_error = 8;
-    const int64_t weight = problem.filters * (problem.channels / problem.options.groups) *
-                           problem.kernel_height * problem.kernel_width;
+LineParts::LineParts(const KernelInfo &kernel, const Conv2dProblem &problem, int64_t images,
+                     int64_t rows, int64_t columns) {
+    constexpr int64_t half = 2, eight = 4 * 8;  // in quarters of a block a multiprocessor
+    constexpr int64_t sums = 1 << 22, least_slices = 4, most_parts = 256, enough_for_error = 8;
+    const PartBlocks blocks(kernel, problem);
+    const int64_t weight = problem.filters * elements(kernel, problem);
     const int64_t pixels = images * rows * columns, all = ceil_div(pixels, kPixels);
-    const int64_t for_blocks = std::clamp<int64_t>(sums / weight, 1, most);
-    const int64_t for_error = std::min(ceil_div(pixels, most_pixels(problem.type)), most_for_error);
-    slices = ceil_div(all, std::min(std::max(for_blocks, for_error), ceil_div(all, least_slices)));
-    parts = ceil_div(all, slices);
+    const int64_t most = std::min(std::clamp(sums / weight, enough_for_error, most_parts),
+                                  ceil_div(all, least_slices));
+    const int64_t least = std::min(ceil_div(pixels, most_pixels(problem.type)), most);
+    int64_t lowest = std::numeric_limits<int64_t>::max();
+    for (int64_t quarters = half; quarters <= eight; quarters++) {
+        const int64_t wanted = quarters * kMultiprocessors / (4 * blocks.count);
+        LineParts tried = *this;
+        tried.slices = ceil_div(all, std::clamp(wanted, least, most));
+        tried.parts = ceil_div(all, tried.slices);
+        const int64_t costs = cost(blocks, tried, problem.type);
+        if (costs >= lowest) continue;
+        lowest = costs;
+        *this = tried;
+    }
 }
 
 WeightParts::WeightParts(const KernelInfo &kernel, const Conv2dProblem &problem)

@@ -14,15 +14,19 @@
 namespace hk::detail {
 
 // The parts of a kernel that takes_parts(), which its blocks sum over
-// (generators/conv2d_backward/conv2d_backward_weight_products.h): enough for some 512 blocks, whose
-// sums are 16 MB, of at least 128 pixels; more, for the error, up to eight.
+// (generators/conv2d_backward/conv2d_backward_weight_products.h): of at least 128 pixels, with sums
+// of 16 MB at most, or eight times the gradient, and short enough for the error. Of those whose
+// blocks are on at least half of a GPU's multiprocessors, as many as take least time: fewer leave
+// the fullest multiprocessor more to do, more have more sums to pass through memory.
 struct LineParts {
-    explicit LineParts(const Conv2dProblem &problem)
-        : LineParts(problem, problem.batch, problem.output_height(), problem.output_width()) {}
-    LineParts(const Conv2dProblem &problem, int64_t images, int64_t rows, int64_t columns);
+    LineParts(const KernelInfo &kernel, const Conv2dProblem &problem)
+        : LineParts(kernel, problem, problem.batch, problem.output_height(),
+                    problem.output_width()) {}
+    LineParts(const KernelInfo &kernel, const Conv2dProblem &problem, int64_t images, int64_t rows,
+              int64_t columns);
 
     static constexpr int64_t kPixels = 32;  // of a slice
-    int64_t slices, parts;                  // of a part; of the line
+    int64_t slices = 0, parts = 0;          // of a part; of the line
 };
 
 class WeightParts {

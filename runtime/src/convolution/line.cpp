@@ -65,7 +65,7 @@ Line Line::join(std::initializer_list<BufferView *> images) {
     return line;
 }
 
-Line::Divisor::Divisor(int64_t value)
+Divisor::Divisor(int64_t value)
     : value(static_cast<int32_t>(value)),
       shift(31 + std::bit_width(static_cast<uint64_t>(value - 1))) {
     const uint64_t divisor = static_cast<uint64_t>(value);

@@ -22,6 +22,16 @@ inline bool counts_line(const KernelInfo &kernel) {
     return takes_on_cuda(kernel, "columns_multiplier") && !takes_line(kernel);
 }
 
+// A kernel divides by it so: q = x * multiplier >> shift, for x from 0 to 2^31 - 1 (Granlund and
+// Montgomery 1994, "Division by invariant integers using multiplication").
+struct Divisor {
+    explicit Divisor(int64_t value);
+
+    int32_t value;
+    uint32_t multiplier;
+    int32_t shift;
+};
+
 class Line {
 public:
     // Makes one of the pixels of images, x.
@@ -33,15 +43,6 @@ public:
     std::array<NamedArgument, 4> divisors() const;
 
 private:
-    // q = x * multiplier >> shift, for x from 0 to 2^31 - 1 (Granlund and Montgomery 1994,
-    // "Division by invariant integers using multiplication").
-    struct Divisor {
-        explicit Divisor(int64_t value);
-
-        int32_t value;
-        uint32_t multiplier;
-        int32_t shift;
-    };
     Divisor columns_, rows_;
 };
 

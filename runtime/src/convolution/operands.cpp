@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "convolution/line.h"
+#include "convolution/sum_parts.h"
 #include "hk/error.h"
 #include "shape.h"
 #include "storage.h"
@@ -314,7 +315,8 @@ int64_t sum_of_sides(const Padding &padding) {
 }
 
 // Sizes are below 2^31: products of two of them fit 64 bits, of four 128.
-Fields conv2d_fields(const Conv2dProblem &problem) {
+Fields conv2d_fields(const Conv2dProblem &problem, DeviceType device) {
+    const bool on_cpu = device == DeviceType::cpu;
     const Conv2dOptions &options = problem.options;
     const Padding &padding = options.padding;
     const __int128 channels = problem.channels / options.groups;

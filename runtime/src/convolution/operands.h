@@ -71,8 +71,9 @@ struct Conv2dShapes {
 using Normalise = void (*)(Conv2dOperands &operands);
 Conv2dProblem normalised(const Conv2dProblem &problem, Normalise rewrite = normalise);
 
-// Of a normalised problem, with the fields of convolution/fields.def.
-Fields conv2d_fields(const Conv2dProblem &problem);
+// Of a normalised problem, with the fields of convolution/fields.def. Where the device is a CPU,
+// which has no sums in parts, they need not be counted.
+Fields conv2d_fields(const Conv2dProblem &problem, DeviceType device = DeviceType::cuda);
 
 // The sides' magnitudes: 0 where there is no padding and nothing is cut off.
 int64_t sum_of_sides(const Padding &padding);

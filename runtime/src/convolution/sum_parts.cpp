@@ -1,22 +1,43 @@
 #include "convolution/sum_parts.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace hk::detail {
 
 namespace {
 
-// As the schedule `matrices` has them (schedules/conv2d/gpu/matrices.cpp), by the rows' knobs.
-constexpr int64_t kTile = 64, kSliceBytes = 64;
-constexpr int64_t kBlocks = 528, kLeastSteps = 8, kMostParts = 16;
+// As the schedule `matrices` has them (schedules/conv2d/gpu/matrices.cpp), by the rows' knobs:
+// tiles of 64 pixels and of 128 filters, or, of gradients and bytes, of 64 where outputs are as few
+// as kernels.cmake says.
+constexpr int64_t kTilePixels = 64, kSliceBytes = 64, kMostParts = 16;
+constexpr int64_t kTileFilters = 128, kSmallTileFilters = 64, kOutputsOfSmallTiles = 131072;
+
+// The time of a kernel in steps of blocks that share a multiprocessor: those that have most blocks
+// end last. One block alone takes half as long again a step as each of two, for there is too little
+// to do while it waits: 54.5 us of 100 blocks of 144 steps, 38.7 of 196 of 72 (bench --list
+// resnet50
+// --filter 3x3 --type bf16 --batch 32 on an H100: docs/performance/nvidia-h100.md). Its first
+// slices take three steps more to come. A second kernel is as long as 8 steps, and reads a tile's
+// part, by a multiprocessor's share of memory, as long as 9.
+constexpr int64_t kMultiprocessors = 132;
+constexpr double kStepAlone = 1.5, kFirstSteps = 3, kSecondKernel = 8, kSumsOfBlock = 9;
+constexpr double kGain = 0.875;  // the time of parts, of that without, is not more
 
 int64_t ceil_div(int64_t value, int64_t by) { return (value + by - 1) / by; }
 
-}  // namespace
+// `steps` of a part.
+double time_of(int64_t tiles, int64_t parts, double steps) {
+    const int64_t blocks = tiles * parts;
+    const auto at_once = static_cast<double>(ceil_div(blocks, kMultiprocessors));
+    const double sums = (steps + kFirstSteps) * std::max(at_once, kStepAlone);
+    if (parts == 1) return sums;
+    return sums + kSecondKernel + kSumsOfBlock * static_cast<double>(blocks) / kMultiprocessors;
+}
 
-SumSizes sum_sizes(const Conv2dProblem &p) {
+SumSizes sizes_of(const Conv2dProblem &p, int64_t height, int64_t width) {
     const int64_t groups = p.options.groups;
-    return {p.batch * p.output_height() * p.output_width(),
+    return {static_cast<__int128>(p.batch) * height * width,
             p.filters / groups,
             groups,
             p.channels / groups,
@@ -24,12 +45,36 @@ SumSizes sum_sizes(const Conv2dProblem &p) {
             p.type};
 }
 
-SumParts::SumParts(const SumSizes &s) {
-    const int64_t tiles = ceil_div(s.pixels, kTile) * ceil_div(s.filters, kTile) * s.groups;
-    const int64_t slices = ceil_div(s.channels * size_of(s.type), kSliceBytes);
-    const int64_t most = std::min({slices, slices * s.taps / kLeastSteps, kMostParts});
-    slices_ = ceil_div(slices, std::clamp<int64_t>(kBlocks / tiles, 1, std::max<int64_t>(most, 1)));
-    parts_ = ceil_div(slices, slices_);
+}  // namespace
+
+SumSizes sum_sizes(const Conv2dProblem &p) {
+    return sizes_of(p, p.output_height(), p.output_width());
+}
+
+SumSizes gradient_sum_sizes(const Conv2dProblem &p) {
+    SumSizes sizes = sizes_of(p, p.height, p.width);
+    std::swap(sizes.filters, sizes.channels);
+    return sizes;
+}
+
+SumParts::SumParts(const SumSizes &s)
+    : slices_(ceil_div(s.channels * size_of(s.type), kSliceBytes)), parts_(1) {
+    const bool small = s.pixels * s.filters * s.groups <= kOutputsOfSmallTiles;
+    const __int128 all = (s.pixels + kTilePixels - 1) / kTilePixels * s.groups *
+                         ceil_div(s.filters, small ? kSmallTileFilters : kTileFilters);
+    if (slices_ == 1 || all >= 2 * kMultiprocessors) return;
+    const int64_t slices = slices_, most = std::min(slices, kMostParts);
+    const auto tiles = static_cast<int64_t>(all);
+    const auto taps = static_cast<double>(s.taps);
+    double least = kGain * time_of(tiles, 1, static_cast<double>(slices) * taps);
+    for (int64_t wanted = 2; wanted <= most; wanted++) {
+        const int64_t of_part = ceil_div(slices, wanted), parts = ceil_div(slices, of_part);
+        const double time = time_of(tiles, parts, static_cast<double>(of_part) * taps);
+        if (time >= least) continue;
+        least = time;
+        slices_ = of_part;
+        parts_ = parts;
+    }
 }
 
 std::array<NamedArgument, 2> SumParts::named() const {

@@ -11,21 +11,25 @@ namespace hk::detail {
 
 // Of a convolution, or of the one that a gradient is.
 struct SumSizes {
-    int64_t pixels, filters, groups;  // of the output, of a group
-    int64_t channels, taps;           // of a group; of a filter
+    __int128 pixels;          // of the output
+    int64_t filters, groups;  // filters of a group
+    int64_t channels, taps;   // of a group; of a filter
     DataType type;
 };
-SumSizes sum_sizes(const Conv2dProblem &problem);  // of a convolution
+SumSizes sum_sizes(const Conv2dProblem &problem);           // of a convolution
+SumSizes gradient_sum_sizes(const Conv2dProblem &problem);  // of the gradient of its input
 
 // Whether the kernel takes how many parts its sums have.
 inline bool takes_parts(const KernelInfo &kernel) { return takes_on_cuda(kernel, "parts"); }
 
-// As many as give some 528 blocks, four on each multiprocessor of an H100, but of at least eight
-// steps each, and at most 16. They depend on sizes alone, and so does the order of the sum.
+// As many as are fastest, 16 at most, by a model of an H100 that was fitted to measured layers:
+// one, where parts gain less than an eighth. They depend on sizes alone, and so does the order of
+// the sum.
 class SumParts {
 public:
     explicit SumParts(const SumSizes &sizes);
 
+    int64_t count() const { return parts_; }
     std::array<NamedArgument, 2> named() const;
 
 private:

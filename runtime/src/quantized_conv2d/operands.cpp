@@ -127,8 +127,8 @@ QuantizedConv2dOperands quantized_conv2d_operands(const QuantizedConv2dProblem &
 
 DataType row_type(DataType input) { return input == DataType::s8 ? DataType::u8 : input; }
 
-Fields quantized_conv2d_fields(const QuantizedConv2dProblem &problem) {
-    Fields fields = conv2d_fields(problem.conv);
+Fields quantized_conv2d_fields(const QuantizedConv2dProblem &problem, DeviceType device) {
+    Fields fields = conv2d_fields(problem.conv, device);
     fields.type = row_type(problem.conv.type);
 #include "quantized_conv2d/fields.def"
     return fields;

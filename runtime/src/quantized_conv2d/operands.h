@@ -52,6 +52,7 @@ DataType row_type(DataType input);
 
 // Of a normalised problem, with the fields of convolution/fields.def and
 // quantized_conv2d/fields.def.
-Fields quantized_conv2d_fields(const QuantizedConv2dProblem &problem);
+Fields quantized_conv2d_fields(const QuantizedConv2dProblem &problem,
+                               DeviceType device = DeviceType::cuda);
 
 }  // namespace hk::detail

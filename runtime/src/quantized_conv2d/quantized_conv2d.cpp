@@ -69,7 +69,7 @@ void run(const KernelInfo *row, const QuantizedConv2dTensors &tensors, const Con
     problem.conv = operands.conv.problem;
 
     const KernelInfo &kernel = selections<quantized_conv2d_kernels>(kOperation)
-                                   .find(row, quantized_conv2d_fields(problem), device,
+                                   .find(row, quantized_conv2d_fields(problem, device.type()), device,
                                          [&] { return detail::to_string(problem); });
     if (tensors.output.values.elements() > 0) {
         call(kernel, operands, QuantizedConv2dNumbers(tensors, options), context, own_queue);

@@ -78,15 +78,15 @@ void copy_image(CopiedImage image) {
 }
 
 // A thread writes 16 bytes, its neighbours the next ones of a row.
-void copy_windows(Conv2dSliced &stages, bool filters_inner) {
+void copy_windows(const CopiedWindows &windows) {
     constexpr int threads_c = 32, threads_y = 8;
     const Var c8("c8"), ci("ci"), co("co"), yo("yo"), go("go"), no("no"), block("block");
-    Func to = stages.windows;
+    Func to = windows.to;
     to.compute_root()
-        .bound(c, 0, stages.window_elements)
-        .bound(y, 0, stages.window_lines)
-        .bound(g, 0, stages.groups)
-        .bound(n, 0, stages.images)
+        .bound(c, 0, windows.elements)
+        .bound(y, 0, windows.lines)
+        .bound(g, 0, windows.groups)
+        .bound(n, 0, windows.images)
         .reorder_storage(c, y, g, n)
         .align_storage(c, ProductSlice(to.type()).vector)
         .split(c, c8, ci, ProductSlice(to.type()).vector, TailStrategy::RoundUp)
@@ -102,12 +102,14 @@ void copy_windows(Conv2dSliced &stages, bool filters_inner) {
         .gpu_threads(c8, y)
         .vectorize(ci)
         .never_partition_all();
-    copy_filter(stages, filters_inner);
 }
 
 void copy_channels_last(Conv2dSliced &stages, bool filters_inner) {
-    copy_image({stages.turned, stages.channels_last, stages.vectors_of_channels,
-                stages.input_pixels, stages.groups});
+    if (stages.windows.to.defined())
+        copy_windows(stages.windows);
+    else
+        copy_image({stages.turned, stages.channels_last, stages.vectors_of_channels,
+                    stages.input_pixels, stages.groups});
     copy_filter(stages, filters_inner);
 }
 

@@ -12,10 +12,11 @@ struct CopiedImage {
 };
 void copy_image(CopiedImage image);
 
-// Of the input, by windows' rows, and the filter.
-void copy_windows(generators::Conv2dSliced &stages, bool filters_inner);
+// Of an image, by windows' rows.
+void copy_windows(const generators::CopiedWindows &windows);
 
-// Of the input and the filter. `filters_inner`: as Conv2dContext has it.
+// Of the input, by windows' rows or by channels, and the filter. `filters_inner`: as Conv2dContext
+// has it.
 void copy_channels_last(generators::Conv2dSliced &stages, bool filters_inner);
 
 }  // namespace hk::schedules::gpu

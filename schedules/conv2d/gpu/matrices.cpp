@@ -64,14 +64,41 @@ void sum_products(Conv2dSliced &stages, const MatrixTiles &t, const LoopLevel &b
     }
 }
 
-// Of both factors, terms next to each other.
-void stage_factors(Conv2dSliced &stages, const MatrixTiles &t) {
+// A thread copies several vectors of one term, whose place it finds once. Eight threads are of two
+// terms, four apart, which are in different banks (compiler/swizzle.h).
+void copy_across(Func filter, const MatrixTiles &t, const ProductSlice &slice,
+                 const LoopLevel &step) {
+    const Var lane("lane"), k8("k8"), co("co"), ci("ci"), far("far"), t0("t0"), t1("t1"), t2("t2");
+    filter.compute_at(step)
+        .store_in(MemoryType::GPUShared)
+        .reorder_storage(k, c, s, r, g)
+        .bound_extent(k, t.tile_k)
+        .bound_extent(c, slice.channels);
+    for (const Var &one : {s, r, g}) filter.bound_extent(one, 1);
+    filter.split(k, k8, lane, slice.vector)
+        .split(k8, k8, t0, kMatrixLanesK)
+        .split(c, co, ci, kMatrixLanesX)
+        .split(co, co, t2, t.warps(), TailStrategy::GuardWithIf)
+        .split(ci, far, ci, kMatrixLanesX / 2)
+        .fuse(far, ci, t1)
+        .reorder(lane, k8, co, t0, t1, t2, s, r, g)
+        .vectorize(lane)
+        .gpu_threads(t0, t1, t2)
+        .never_partition_all();
+}
+
+// Terms next to each other, but those of a filter that is staged `across`, as memory has it.
+void stage_factors(Conv2dSliced &stages, const MatrixTiles &t, bool across) {
     const LoopLevel step(stages.sum, stages.r.y);
     const ProductSlice slice(stages.filter.type());
-    stages.filter.reorder_storage(c, k, s, r, g);
-    cooperative_copy(stages.filter, step,
-                     {{c, slice.channels}, {s, 1}, {r, 1}, {k, t.tile_k}, {g, 1}}, t.threads(),
-                     slice.vector, true);
+    if (across) {
+        copy_across(stages.filter, t, slice, step);
+    } else {
+        stages.filter.reorder_storage(c, k, s, r, g);
+        cooperative_copy(stages.filter, step,
+                         {{c, slice.channels}, {s, 1}, {r, 1}, {k, t.tile_k}, {g, 1}}, t.threads(),
+                         slice.vector, true);
+    }
     stages.tap.reorder_storage({c, x, y, s, r, g, n});
     cooperative_copy(stages.tap, step,
                      {{c, slice.channels}, {g, 1}, {x, t.tile_x}, {y, 1}, {n, 1}, {s, 1}, {r, 1}},
@@ -139,13 +166,16 @@ void bound_parts(Conv2dSliced &stages) {
         .bound(g, 0, stages.groups)
         .bound(x, 0, stages.pixels_of_line)
         .bound(stages.part, 0, stages.parts);
-    if (stages.in_rows) stages.partial.reorder_storage(x, k, g, stages.part);
+    if (stages.in_rows)
+        stages.partial.reorder_storage(x, k, g, stages.part);
+    else
+        stages.partial.align_storage(k, kPartVector);
 }
 
 }  // namespace
 
-MatrixTiles matrix_tiles(const Context &context, const Type &result) {
-    MatrixTiles t(result);
+MatrixTiles matrix_tiles(const Context &context, int of_lane) {
+    MatrixTiles t(of_lane);
     Knobs knobs(context.knobs);
     knobs.take("tile_k", t.tile_k, powers(32, 256));
     knobs.take("tile_x", t.tile_x, powers(16, 256));
@@ -198,7 +228,7 @@ Stage tile_matrices(Conv2dSliced &stages, const MatrixTiles &t, LoopLevel &at) {
     l.run(out);
     at = LoopLevel(result, block);
     sum_products(stages, t, at);
-    stage_factors(stages, t);
+    stage_factors(stages, t, t.of_lane == kAcross);
     return out;
 }
 
@@ -207,12 +237,12 @@ void unroll_matrices(Stage out, const Conv2dSliced &stages) {
     out.unroll(l.kg).unroll(l.xi);
 }
 
-Stage finish_parts(Conv2dSliced &stages, int of_lane, LoopLevel &at) {
+Stage finish_parts(Conv2dSliced &stages, LoopLevel &at) {
     constexpr auto guard = TailStrategy::GuardWithIf;
-    const Var k8("k8"), ki("ki"), ko("ko"), kt("kt"), xo("xo"), xt("xt"), yo("yo"), go("go"),
+    const Var k4("k4"), ki("ki"), ko("ko"), kt("kt"), xo("xo"), xt("xt"), yo("yo"), go("go"),
         block("block");
-    stages.output.split(k, k8, ki, of_lane, TailStrategy::RoundUp)
-        .split(k8, ko, kt, kPartLanes, guard)
+    stages.output.split(k, k4, ki, kPartVector, TailStrategy::RoundUp)
+        .split(k4, ko, kt, kPartLanes, guard)
         .split(x, xo, xt, kPartPixels, guard)
         .split(y, yo, y, 1)
         .split(g, go, g, 1)
@@ -227,7 +257,7 @@ Stage finish_parts(Conv2dSliced &stages, int of_lane, LoopLevel &at) {
         .never_partition_all();
     stages.joined.compute_at(stages.output, kt)
         .store_in(MemoryType::Register)
-        .bound_extent(k, of_lane)
+        .bound_extent(k, kPartVector)
         .vectorize(k);
     stages.joined.update().reorder(k, stages.of).vectorize(k).never_partition_all();
     at = LoopLevel(stages.output, block);
@@ -235,21 +265,22 @@ Stage finish_parts(Conv2dSliced &stages, int of_lane, LoopLevel &at) {
 }
 
 void matrices(Conv2dSliced &stages, const Conv2dContext &context) {
-    const MatrixTiles t = matrix_tiles(context, stages.filter.type());
+    const Type type = stages.filter.type();
+    const bool across = context.filters_inner && !stages.transposed.defined();
     const bool in_parts = stages.partial.defined();
+    const int along = channels_of_lane(in_parts && !stages.in_rows ? stages.partial.type() : type);
+    const MatrixTiles t = matrix_tiles(context, across ? kAcross : along);
     LoopLevel at;
     Stage out = tile_matrices(stages, t, at);
     unroll_matrices(in_parts ? out : out.specialize(!context.smooth), stages);
-    if (stages.windows.defined())
-        copy_windows(stages, context.filters_inner);
-    else if (stages.channels_last.defined())
+    if (stages.windows.to.defined() || stages.channels_last.defined())
         copy_channels_last(stages, context.filters_inner);
     else if (stages.transposed.defined())
         transpose(stages.transposed, context);
     if (in_parts && stages.in_rows)
-        finish_parts_in_rows(stages, t.of_lane);
+        finish_parts_in_rows(stages, channels_of_lane(type));
     else if (in_parts)
-        finish_parts(stages, t.of_lane, at);
+        finish_parts(stages, at).specialize(!context.smooth);
     else
         cooperative_copy(stages.start, at, {{k, t.tile_k}, {g, 1}}, t.threads());
 }

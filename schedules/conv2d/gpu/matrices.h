@@ -10,6 +10,9 @@
 // pixel costs is its place, once a step. What follows the sum is unrolled but for the smooth
 // activations, of which each is hundreds of instructions, in a kernel of their own.
 //
+// A filter whose terms are across memory (backward data's) is staged so, and ldmatrix transposes: a
+// thread then has two of each 8 channels, and stores pairs. Of f16 and f32 it is copied first.
+//
 // Where an output's pixels are at places of their own, the line is the update's. Where tiles are
 // few and sums long, blocks have a part of a tile's sum each, and a second kernel adds those up.
 //
@@ -26,6 +29,8 @@ namespace hk::schedules::gpu {
 // channels each, or 4 of 32 bits, so that a store is 16 bytes at most, and of a pixel.
 constexpr int kMatrixLanesK = 4, kMatrixLanesX = 8;
 
+// Or two of each 8, of a filter whose terms are across memory (compiler/matrix_operand.h).
+constexpr int kAcross = 2;
 inline int channels_of_lane(const Halide::Type &result) { return result.bytes() == 4 ? 4 : 8; }
 
 struct MatrixTiles {
@@ -33,24 +38,25 @@ struct MatrixTiles {
     int warps_k = 4, warps_x = 1, stages = 4;
     int of_lane;  // neighbouring output channels of a thread
 
-    explicit MatrixTiles(const Halide::Type &result) : of_lane(channels_of_lane(result)) {}
+    explicit MatrixTiles(int of_lane) : of_lane(of_lane) {}
 
     int of_warp() const { return kMatrixLanesK * of_lane; }
     int warps() const { return warps_k * warps_x; }
     std::vector<int> threads() const { return {kMatrixLanesK, kMatrixLanesX, warps()}; }
 };
 
-// As the schedule's knobs have them, of results of a type.
-MatrixTiles matrix_tiles(const Context &context, const Halide::Type &result);
+// As the schedule's knobs have them, of so many neighbouring output channels of a thread.
+MatrixTiles matrix_tiles(const Context &context, int of_lane);
 
 // Blocks of the output, or of its parts, and all that they make and stage, but for what follows the
 // sum: the output's stage, and the level of the blocks, `at`.
 Halide::Stage tile_matrices(generators::Conv2dSliced &stages, const MatrixTiles &tiles,
                             Halide::LoopLevel &at);
 // A kernel that adds up the sums' parts, and what follows: the output's stage, and the level of its
-// blocks. Threads are kPartLanes by kPartPixels, of `of_lane` output channels of a pixel each.
-constexpr int kPartLanes = 16, kPartPixels = 8;
-Halide::Stage finish_parts(generators::Conv2dSliced &stages, int of_lane, Halide::LoopLevel &at);
+// blocks. Threads are kPartLanes by kPartPixels, of kPartVector output channels of a pixel each, of
+// which parts have 16 bytes.
+constexpr int kPartLanes = 16, kPartPixels = 8, kPartVector = 4;
+Halide::Stage finish_parts(generators::Conv2dSliced &stages, Halide::LoopLevel &at);
 // Unrolls a thread's loops of the output's stage, or of a specialisation of it.
 void unroll_matrices(Halide::Stage out, const generators::Conv2dSliced &stages);
 

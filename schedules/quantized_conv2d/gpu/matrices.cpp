@@ -1,5 +1,5 @@
-#include "schedules/conv2d/gpu/channels_last.h"
 #include "schedules/conv2d/gpu/matrices.h"
+#include "schedules/conv2d/gpu/channels_last.h"
 #include "schedules/gpu_block.h"
 #include "schedules/quantized_conv2d/gpu/correct.h"
 #include "schedules/quantized_conv2d/quantized_conv2d.h"
@@ -21,7 +21,8 @@ void quantized_matrices(QuantizedConv2dProducts &stages, const QuantizedConv2dCo
     products.output = stages.output;
     const bool in_parts = products.partial.defined();
     const Type result = stages.output.type();
-    const MatrixTiles t = matrix_tiles(context, in_parts ? products.partial.type() : result);
+    const MatrixTiles t =
+        matrix_tiles(context, channels_of_lane(in_parts ? products.partial.type() : result));
     LoopLevel at;
     Stage out = tile_matrices(products, t, at);
     unroll_matrices(out, products);
@@ -29,9 +30,8 @@ void quantized_matrices(QuantizedConv2dProducts &stages, const QuantizedConv2dCo
     std::vector<int> threads = t.threads();
     if (in_parts) {
         out.specialize(context.signed_input);
-        const int of_lane = channels_of_lane(result);
-        finish_parts(products, of_lane, at).specialize(context.weight_moves);
-        filters = kPartLanes * of_lane;
+        finish_parts(products, at).specialize(context.weight_moves);
+        filters = kPartLanes * kPartVector;
         threads = {kPartLanes, kPartPixels, 1};
     } else {
         out.specialize(context.weight_moves).specialize(context.signed_input);
@@ -39,7 +39,7 @@ void quantized_matrices(QuantizedConv2dProducts &stages, const QuantizedConv2dCo
     }
     for (const Func &of_filter : {stages.start, stages.multiplier, stages.offset})
         cooperative_copy(of_filter, at, {{k, filters}, {g, 1}}, threads);
-    if (products.windows.defined()) copy_windows(products, false);
+    if (products.windows.to.defined()) copy_channels_last(products, false);
     correct(stages, context);
 }
 

@@ -84,6 +84,17 @@ TEST(Roofline, FewBlocksTakeAsLongAsMore) {
     EXPECT_DOUBLE_EQ(roofline(one, gpu_named("A100 SXM")).highest().seconds, 1000 / 1.41e9);
 }
 
+TEST(Filled, IsWhatTheLastBlocksLeave) {
+    KernelCounts one = kernel();
+    EXPECT_DOUBLE_EQ(filled(one, gpu_named("A100 SXM")), 1);
+    one.blocks = 50;
+    EXPECT_DOUBLE_EQ(filled(one, gpu_named("A100 SXM")), 1) << "others do not work";
+    one.blocks = 135;
+    EXPECT_DOUBLE_EQ(filled(one, gpu_named("A100 SXM")), 135. / 216);
+    one.blocks *= one.launches = 3;
+    EXPECT_DOUBLE_EQ(filled(one, gpu_named("A100 SXM")), 135. / 216);
+}
+
 // The products of a multiprocessor's rates that data sheets tell in TFLOPS.
 TEST(Gpus, HaveThePublishedPeaks) {
     const auto tera = [](const std::string &name) {
