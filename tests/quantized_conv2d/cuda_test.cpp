@@ -75,6 +75,7 @@ TEST_F(CudaQuantizedConv2d, LaunchesOfEveryRowAreLegal) {
         }
     }
     for (const std::string &row : built_) EXPECT_TRUE(launched.contains(row)) << row;
+    EXPECT_EQ(launched.size(), built_.size());
 }
 
 // The pool keeps the memory of the sums, and what is absent needs none: later calls allocate
