@@ -25,9 +25,9 @@
 // call. An empty batch has zero gradients, which are there when the call returns.
 // options.activation must be none. Beside the tensors a weight's gradient takes at most 16 MB of a
 // GPU's memory for parts of sums, on tensor cores up to eight times its elements in f32, if that is
-// more; and, on tensor cores in nchw, gradients take copies of what they read, as hk/conv2d.h has
-// them; in parts as much again, or eight times the weight, on any device,
-// for each factor above. On a caller's OpenCL queue a part must begin where a buffer can. Calls
+// more, where few channels count as vectors of 16 bytes; and, on tensor cores in nchw and of few
+// channels, gradients take copies of what they read, as hk/conv2d.h has them; in parts as much
+// again, or eight times the weight, on any device, for each factor above. On a caller's OpenCL queue a part must begin where a buffer can. Calls
 // from several threads at once are safe; on a device they return when the work is queued. They
 // throw InvalidArgument before anything runs; OutOfMemory, DeviceError, KernelFailure, after which
 // a gradient is undefined.

@@ -197,9 +197,10 @@ void add_up(Conv2dBackwardWeightProducts &stages) {
 // That is 64 products to 16 loads of four matrices, and 2 * 4 * 32 * (128 + 128) = 65536 bytes; of
 // f32 128 products to 128 loads of words, which no instruction transposes.
 //
-// Rejected: warps of 64 by 32, which read 1.5 times as much of shared memory for a product, more
-// than it has time for while tensor cores work; a tile for each tap, which is half empty where
-// a tap has 64 channels.
+// Rejected by the model of an H100 (explorer show conv2d_backward_weight/matrices --count), which no
+// chip has confirmed: warps of 64 by 32, which read 1.5 times as much of shared memory for a
+// product, more than it has time for while tensor cores work. A tile for each tap is half empty
+// where a tap has 64 channels.
 //
 // Pixels of all images are one line, of which a part is as long as the caller says, who knows how
 // many blocks that gives. Blocks of a part, which read the same pixels, follow one another.
