@@ -6,9 +6,7 @@ namespace hk::bench {
 
 using dnnl::memory;
 
-namespace {
-
-memory::data_type type_of(DataType type) {
+memory::data_type onednn_type(DataType type) {
     switch (type) {
         case DataType::f16:
             return memory::data_type::f16;
@@ -24,8 +22,6 @@ memory::data_type type_of(DataType type) {
             return memory::data_type::f32;
     }
 }
-
-}  // namespace
 
 dnnl::engine &onednn_engine() {
     static dnnl::engine instance(dnnl::engine::kind::cpu, 0);
@@ -44,17 +40,17 @@ Descriptors describe(const Conv2dProblem &p, DataType weight_type, DataType outp
     const bool nhwc = o.layout == Layout::nhwc;
     const auto tag = nhwc ? memory::format_tag::nhwc : memory::format_tag::nchw;
     Descriptors d;
-    d.input = {{p.batch, p.channels, p.height, p.width}, type_of(p.type), tag};
+    d.input = {{p.batch, p.channels, p.height, p.width}, onednn_type(p.type), tag};
     d.output = {
-        {p.batch, p.filters, p.output_height(), p.output_width()}, type_of(output_type), tag};
+        {p.batch, p.filters, p.output_height(), p.output_width()}, onednn_type(output_type), tag};
     const int64_t depth = p.channels / o.groups;
     if (o.groups == 1) {
         d.weight = {{p.filters, depth, p.kernel_height, p.kernel_width},
-                    type_of(weight_type),
+                    onednn_type(weight_type),
                     nhwc ? memory::format_tag::ohwi : memory::format_tag::oihw};
     } else {
         d.weight = {{o.groups, p.filters / o.groups, depth, p.kernel_height, p.kernel_width},
-                    type_of(weight_type),
+                    onednn_type(weight_type),
                     nhwc ? memory::format_tag::gohwi : memory::format_tag::goihw};
     }
     d.stride = {o.stride[0], o.stride[1]};

@@ -1,5 +1,5 @@
 #pragma once
-// What oneDNN's convolutions share, of whatever direction.
+// What oneDNN's primitives share.
 
 #include <oneapi/dnnl/dnnl.hpp>
 
@@ -8,6 +8,8 @@
 namespace hk::bench {
 
 dnnl::engine &onednn_engine();
+
+dnnl::memory::data_type onednn_type(DataType type);
 
 // oneDNN runs on OpenMP, whose thread count is a call of the library that oneDNN brought along.
 void set_onednn_threads(int threads);

@@ -14,7 +14,7 @@ FORMS = [(re.compile(GUARD + pattern), kind, texts) for pattern, kind, texts in 
      ["mov.pred {d}, {a};", "mov.pred {d}, {b};"]),
     (rf"not\.pred\s+{OPERANDS};", "comparison", ["mov.pred {d}, {a};"]),
     (rf"selp\.(?P<type>\w+)\s+{OPERANDS};", "selection", ["{move} {d}, {a};", "{move} {d}, {b};"]),
-    (rf"(?:min|max)\.(?:ftz\.)?(?P<type>\w+)\s+{OPERANDS};", "clamp",
+    (rf"(?:min|max)\.(?:ftz\.)?(?:NaN\.)?(?P<type>\w+)\s+{OPERANDS};", "clamp",
      ["{move} {d}, {a};", "{move} {d}, {b};"]),
 ]]
 MUTABLE = re.compile(r"(?:@!?%\w+\s+)?(bar|barrier|setp|min|max|selp|(and|or|xor|not)\.pred)\b")

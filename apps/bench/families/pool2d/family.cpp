@@ -6,6 +6,7 @@
 #include "data.h"
 #include "family.h"
 #include "peers/memcpy.h"
+#include "peers/pool2d_peer.h"
 #include "tests/reference/elements.h"
 
 namespace hk::bench {
@@ -94,6 +95,13 @@ public:
                           expected_of(type(), made, {}, channels_last(layout()), sums)}});
     }
 
+    Peers libraries(const Tensors &host) const override {
+        if (!settings().device.is_cpu()) return {};
+        const Tensor *input = !backward_ ? &host[0] : is_max() ? &host[2] : nullptr;
+        return onednn_pool2d({problem_, backward_, input ? bytes_of(*input) : nullptr,
+                              backward_ ? bytes_of(host[0]) : nullptr},
+                             settings().threads);
+    }
     std::vector<Contestant> variants(const Tensors &) override {
         return memcpy_of(work(), settings());
     }
@@ -115,6 +123,13 @@ private:
     Pool2dProblem problem_;
 };
 
+std::vector<PeerLibrary> peers(const Settings &settings) {
+    std::vector<PeerLibrary> result = memcpy_library(settings);
+    if (settings.device.is_cpu() && !onednn_version().empty())
+        result.push_back({onednn_version(), {"oneDNN", "oneDNN blocked"}});
+    return result;
+}
+
 Family family_of(std::string name, std::string description, bool backward) {
     Family family{std::move(name),
                   std::move(description),
@@ -122,6 +137,7 @@ Family family_of(std::string name, std::string description, bool backward) {
                   "pool2d",
                   {"networks"}};
     family.layouts = {Layout::nhwc, Layout::nchw};
+    family.peers = peers;
     return family;
 }
 
