@@ -24,6 +24,13 @@ inline Halide::Expr is_nan_by_bits(const Halide::Expr &element) {
            Halide::Internal::make_const(magnitude.type(), infinity_bits(element.type()));
 }
 
+// The same by one comparison, where the compiler keeps to it: LLVM for a CPU, of floats.
+inline Halide::Expr is_nan_as_loaded(const Halide::Expr &element, const Halide::Target &target) {
+    if (element.type() != Halide::Float(32) || target.has_gpu_feature())
+        return is_nan_by_bits(element);
+    return !Halide::strict_float(element == element);
+}
+
 // Integers in the order of elements as they were loaded; zeros are equal, NaNs too, and above all.
 inline Halide::Expr order_by_bits(const Halide::Expr &element) {
     const Halide::Type bits = Halide::Int(element.type().bits());

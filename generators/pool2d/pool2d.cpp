@@ -30,14 +30,26 @@ Expr pixel_of_maximum(const Func &image, const PoolWindows &windows, bool unpadd
 
 namespace {
 
-Expr larger(const Expr &best, const Expr &element) {
-    const Expr value = cast<float>(element);
-    return select(value > best || is_nan_by_bits(element), value, best);
+constexpr int kNan = 0x7fc00000;
+
+// A maximum while it is looked for (pool2d.h).
+Tuple no_maximum() { return {Float(32).min(), 0}; }
+
+Tuple larger(const FuncRef &found, const Expr &element, const Target &target) {
+    const Expr largest = found[0], has_nan = found[1];
+    return {max(largest, cast<float>(element)),
+            select(is_nan_as_loaded(element, target), -1, has_nan)};
+}
+
+// By its bits, as LLVM takes what it selects for a number.
+Expr maximum(const FuncRef &found) {
+    const Expr largest = found[0], has_nan = found[1];
+    return reinterpret<float>(select(has_nan != 0, kNan, reinterpret<int32_t>(largest)));
 }
 
 void finish_maximum(const Pool2dOperands &op, Pool2d &stages) {
     stages.output = Func("result");
-    stages.output(c, g, x, y, n) = cast(op.type, stages.folded(c, g, x, y, n));
+    stages.output(c, g, x, y, n) = cast(op.type, maximum(stages.folded(c, g, x, y, n)));
 }
 
 void finish_average(const Pool2dOperands &op, Pool2d &stages) {
@@ -49,20 +61,22 @@ void finish_average(const Pool2dOperands &op, Pool2d &stages) {
 
 // Pixels above each other; in rows outside of the image, the nearest inside.
 struct Column {
-    Expr inside, pixel;
+    Expr inside, element;
 };
 
 Column column_of(const Pool2dOperands &op, const RDom &rows) {
     const Expr row = op.windows.first_y(y) + rows, height = op.windows.height;
-    return {row >= 0 && row < height, cast<float>(op.input(c, g, x, clamp(row, 0, height - 1), n))};
+    return {row >= 0 && row < height, op.input(c, g, x, clamp(row, 0, height - 1), n)};
 }
 
-// stages.above, in the middle of what changes nothing.
-void place_columns(const Pool2dOperands &op, const Expr &nothing, Pool2d &stages) {
+// What stages.above is made into, in the middle of what changes nothing.
+void place_columns(const Pool2dOperands &op, Expr (*made_of)(const FuncRef &), const Expr &nothing,
+                   Pool2d &stages) {
     stages.columns = RDom(0, op.windows.width, "columns");
     stages.column = Func("column");
     stages.column(c, g, x, y, n) = nothing;
-    stages.column(c, g, stages.columns, y, n) = stages.above(c, g, stages.columns, y, n);
+    stages.column(c, g, stages.columns, y, n) =
+        made_of(stages.above(c, g, stages.columns, y, n));
 }
 
 }  // namespace
@@ -72,11 +86,12 @@ Pool2d pool2d_max(const Pool2dOperands &op) {
     Pool2d stages;
     stages.r = RDom(0, w.kernel_x, 0, w.kernel_y, "r");
     stages.folded = Func("best");
-    stages.folded(c, g, x, y, n) = Float(32).min();
-    stages.folded(c, g, x, y, n) =
-        larger(stages.folded(c, g, x, y, n),
-               pixel_of_maximum(op.input, w, op.unpadded, w.first_x(x) + stages.r.x,
-                                w.first_y(y) + stages.r.y));
+    stages.folded(c, g, x, y, n) = no_maximum();
+    FuncRef folded = stages.folded(c, g, x, y, n);
+    folded = larger(folded,
+                    pixel_of_maximum(op.input, w, op.unpadded, w.first_x(x) + stages.r.x,
+                                     w.first_y(y) + stages.r.y),
+                    op.target);
     finish_maximum(op, stages);
     return stages;
 }
@@ -116,19 +131,18 @@ Pool2d pool2d_average_in_blocks(const Pool2dOperands &op) {
 
 Pool2d pool2d_max_by_rows(const Pool2dOperands &op) {
     const PoolWindows &w = op.windows;
-    const Expr nothing = Float(32).min();
     Pool2d stages;
     stages.rows = RDom(0, w.kernel_y, "rows");
     stages.above = Func("best_above");
-    stages.above(c, g, x, y, n) = nothing;
-    stages.above(c, g, x, y, n) =
-        larger(stages.above(c, g, x, y, n), column_of(op, stages.rows).pixel);
-    place_columns(op, nothing, stages);
+    stages.above(c, g, x, y, n) = no_maximum();
+    FuncRef above = stages.above(c, g, x, y, n);
+    above = larger(above, column_of(op, stages.rows).element, op.target);
+    place_columns(op, maximum, Float(32).min(), stages);
     stages.r = RDom(0, w.kernel_x, 0, 1, "r");
     stages.folded = Func("best");
-    stages.folded(c, g, x, y, n) = nothing;
-    stages.folded(c, g, x, y, n) =
-        larger(stages.folded(c, g, x, y, n), stages.column(c, g, w.first_x(x) + stages.r.x, y, n));
+    stages.folded(c, g, x, y, n) = no_maximum();
+    FuncRef folded = stages.folded(c, g, x, y, n);
+    folded = larger(folded, stages.column(c, g, w.first_x(x) + stages.r.x, y, n), op.target);
     finish_maximum(op, stages);
     return stages;
 }
@@ -139,8 +153,8 @@ Pool2d pool2d_average_by_rows(const Pool2dOperands &op) {
     stages.rows = RDom(0, w.kernel_y, "rows");
     const Column column = column_of(op, stages.rows);
     stages.above = Func("sum_above");
-    stages.above(c, g, x, y, n) += select(column.inside, column.pixel, 0.f);
-    place_columns(op, 0.f, stages);
+    stages.above(c, g, x, y, n) += select(column.inside, cast<float>(column.element), 0.f);
+    place_columns(op, [](const FuncRef &sum) { return Expr(sum); }, 0.f, stages);
     stages.r = RDom(0, w.kernel_x, 0, 1, "r");
     stages.folded = Func("sum");
     stages.folded(c, g, x, y, n) += stages.column(c, g, w.first_x(x) + stages.r.x, y, n);

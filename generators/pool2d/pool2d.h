@@ -28,10 +28,12 @@ struct Pool2dOperands {
     PoolWindows windows;
     bool unpadded;      // no window reaches over the edge
     Halide::Type type;  // of the output
+    Halide::Target target;
 };
 
 // folded(c, g, x, y, n) is over the pixels r.x, r.y of a window, row by row; in blocks the sum that
-// `blocked` has, of any number of pixels.
+// `blocked` has, of any number of pixels. A maximum is a pair, the largest number and whether there
+// is a NaN: as one value that takes two comparisons a pixel.
 //
 // Of pooling by rows above(c, g, x, y, n) is what folding the pixels above each other at column x
 // of the input makes, over `rows`, for the output's row y. column is the same at `columns`, which

@@ -60,7 +60,8 @@ public:
         } else {
             stages.w = RDom(0, most_x, 0, most_y, "w");
             const Expr i = stages.w.x, j = stages.w.y;
-            stages.sum(c, g, x, y, n) += select(is_held(i, j), term(i, j), 0.f);
+            stages.w.where(is_held(i, j));
+            stages.sum(c, g, x, y, n) += term(i, j);
         }
         stages.output = Func("result");
         stages.output(c, g, x, y, n) = cast(op_.type, stages.sum(c, g, x, y, n));
@@ -94,29 +95,50 @@ void add_rows(const Pool2dBackwardOperands &op, const Expr &place, const Expr &v
     stages.dense = Func("dense");
     stages.dense(c, g, x, y, n) = nothing;
     stages.dense(c, g, stages.windows, y, n) = of_both(place, value);
-    stages.spread = Func("spread");
-    const Tuple here = all_values(stages.dense(c, g, x / windows.stride_x, y, n));
-    stages.spread(c, g, x, y, n) = select(x % windows.stride_x == 0, here, nothing);
-
-    stages.kernel_columns = RDom(0, windows.kernel_x, "kernel_columns");
-    const RDom &k = stages.kernel_columns;
-    const Tuple window = all_values(stages.spread(c, g, x + windows.padding_left - k, y, n));
+    const Var phase("phase");
+    stages.taps = RDom(0, ceil_div(windows.kernel_x, windows.stride_x), "taps");
+    const RVar tap = stages.taps.x;
+    const Expr column = phase + tap * windows.stride_x;
+    stages.taps.where(column < windows.kernel_x);
+    const Tuple window = all_values(stages.dense(c, g, x - tap, y, n));
     stages.folded = Func("folded");
-    stages.folded(c, g, x, row, y, n) +=
-        has_place ? select(window[0] == row * windows.kernel_x + k, window[1], 0.f) : window[0];
+    stages.folded(c, g, x, phase, row, y, n) +=
+        has_place ? select(window[0] == row * windows.kernel_x + column, window[1], 0.f)
+                  : window[0];
     stages.across = Func("across");
-    stages.across(c, g, x, row, y, n) = stages.folded(c, g, x, row, y, n);
+    stages.across(c, g, x, row, y, n) =
+        stages.folded(c, g, x / windows.stride_x, x % windows.stride_x, row, y, n);
 
     stages.w = RDom(0, most_windows(windows.kernel_y, windows.stride_y, op.out_h), "w");
     const Expr first = max((y + windows.padding_top - windows.kernel_y) / windows.stride_y + 1, 0);
     const Expr next = first + stages.w, its_row = y - windows.first_y(next);
+    stages.w.where(next < op.out_h && its_row >= 0);
     const Expr its_place = has_place ? clamp(its_row, 0, windows.kernel_y - 1) : Expr(0);
     stages.sum = Func("sum");
-    stages.sum(c, g, x, y, n) +=
-        select(next < op.out_h && its_row >= 0,
-               stages.across(c, g, x, its_place, clamp(next, 0, op.out_h - 1), n), 0.f);
+    stages.sum(c, g, x, y, n) += stages.across(c, g, x + windows.padding_left, its_place,
+                                               clamp(next, 0, op.out_h - 1), n);
     stages.output = Func("result");
     stages.output(c, g, x, y, n) = cast(op.type, stages.sum(c, g, x, y, n));
+}
+
+// What is just below a window's maximum: all but its maxima are at most that, which is one
+// comparison, false for a NaN. Of a NaN, infinity, which only a NaN is not at most; of -infinity a
+// NaN, which nothing is at most. By its bits, as LLVM takes what it selects for a number.
+Expr just_below(const Expr &maximum, const Target &target) {
+    const Expr bits = reinterpret<int32_t>(maximum);
+    const Expr lower = select(bits > 0, bits - 1, bits == 0, Int(32).min() + 1, bits + 1);
+    const int infinity = static_cast<int>(infinity_bits(Float(32)));
+    return reinterpret<float>(select(is_nan_as_loaded(maximum, target), infinity, lower));
+}
+
+// Whether an element is a maximum of its window, or NaN where that is.
+Expr is_maximum(const Pool2dBackwardOperands &op, const Expr &element) {
+    const Expr best = op.output(c, g, x, y, n);
+    if (op.type != Float(32) || op.target.has_gpu_feature())
+        return cast<float>(element) == cast<float>(best) || is_nan_by_bits(element);
+    // Not <=, which Halide 21 makes true for a NaN; LLVM makes one comparison of the two.
+    const Expr below = just_below(best, op.target);
+    return !(strict_float(element < below) || strict_float(element == below));
 }
 
 // The edge is repeated around the image. To the right and below what repeats it has a place after
@@ -130,13 +152,15 @@ Pool2dBackward gather_of_maxima(const Pool2dBackwardOperands &op, Order order) {
     const RDom &r = stages.r;
     const Expr px = windows.first_x(x) + r.x, py = windows.first_y(y) + r.y;
     const Expr element = pixel_of_maximum(op.input, windows, op.unpadded, px, py);
-    const Expr best = cast<float>(op.output(c, g, x, y, n));
-    Expr is_best = cast<float>(element) == best || is_nan_by_bits(element);
+    Expr is_best = is_maximum(op, element);
     if (!op.unpadded) is_best = px >= 0 && py >= 0 && is_best;
-    stages.window = Func("first_best");
-    stages.window(c, g, x, y, n) = kNone;
-    stages.window(c, g, x, y, n) =
-        min(stages.window(c, g, x, y, n), select(is_best, r.y * windows.kernel_x + r.x, kNone));
+    stages.first_best = Func("first_best");
+    stages.first_best(c, g, x, y, n) = kNone;
+    const Expr first = stages.first_best(c, g, x, y, n);
+    stages.first_best(c, g, x, y, n) =
+        min(first, select(is_best, r.y * windows.kernel_x + r.x, kNone));
+    stages.window = Func("window");
+    stages.window(c, g, x, y, n) = first;
     gathering.add(
         [&](const Expr &i, const Expr &j) {
             const Expr is_its = gathering.of_window(stages.window, i, j) == gathering.place(i, j);

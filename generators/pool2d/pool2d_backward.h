@@ -16,26 +16,28 @@ struct Pool2dBackwardOperands {
     Halide::Expr out_w, out_h;
     bool unpadded;      // no window reaches over the edge
     Halide::Type type;  // of the input's gradient
+    Halide::Target target;
 };
 
 // window(c, g, x, y, n), of a window at x, y of the output: of max the place, r.y * kernel_x + r.x,
-// of its first pixel that equals the output, or is NaN where that is; of average the gradient of
-// each of its pixels. first_x(x) and first_y(y) are the first windows that hold a pixel; sum is
-// over w.x and w.y, how many windows after those; in blocks what `blocked` has.
+// of its first pixel that equals the output, or is NaN where that is, which first_best looks for;
+// of average the gradient of each of its pixels. first_x(x) and first_y(y) are the first windows
+// that hold a pixel; sum is over w.x and w.y, how many windows after those; in blocks what `blocked`
+// has.
 //
 // By rows, dense(c, g, x, y, n) is of the window at x, y, of all `windows` of a row: of max the
-// place of its maximum and its gradient, of average the gradient of each of its pixels. spread is
-// the same of the window whose first pixel is in column x of the padded image; where there is none,
-// place is -1 and the gradient 0. What column x of the image gets in a row of those windows, over
-// kernel_columns, is folded; across is the same. sum is over w.x, how many windows after the first
-// above. Of max order(c, g, x, y, n) is the input's as integers, at its `columns`, with room around
-// it that is no maximum; window is the maximum and its place. Of average pixels(x) is how many a
-// window has in a row.
+// place of its maximum and its gradient, of average the gradient of each of its pixels; around them
+// place is -1 and the gradient 0. folded(c, g, x, phase, row, y, n) is what column
+// x * stride_x + phase of the padded image gets in a row of the windows at y, over `taps`, how many
+// windows before x; across(c, g, x, row, y, n) is the same at column x of that image. sum is over
+// w.x, how many windows after the first above. Of max order(c, g, x, y, n) is the input's as
+// integers, at its `columns`, with room around it that is no maximum; window is the maximum and its
+// place. Of average pixels(x) is how many a window has in a row.
 struct Pool2dBackward {
-    Halide::Func window, first_x, first_y, sum, output;
+    Halide::Func first_best, window, first_x, first_y, sum, output;
     Halide::RDom r, w;  // r is of max alone
-    Halide::Func order, pixels, dense, spread, folded, across;
-    Halide::RDom columns, windows, kernel_columns;
+    Halide::Func order, pixels, dense, folded, across;
+    Halide::RDom columns, windows, taps;
     BlockedSum blocked;
 };
 

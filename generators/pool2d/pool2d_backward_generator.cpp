@@ -39,7 +39,8 @@ public:
             output_gradient.dim(dim_x).extent(),
             output_gradient.dim(dim_y).extent(),
             unpadded(),
-            type};
+            type,
+            get_target()};
         Pool2dBackward stages = stages_of(operands);
         input_gradient(order.image_arguments(c)) = stages.output(c, g, x, y, n);
         stages.output = input_gradient;

@@ -29,7 +29,10 @@ public:
         const auto [dim_c, dim_g, dim_x, dim_y, dim_n] = order.image_dims();
         const Pool2dOperands operands = {
             order.image("input_cgxyn", input),
-            windows(*this, input.dim(dim_x).extent(), input.dim(dim_y).extent()), unpadded(), type};
+            windows(*this, input.dim(dim_x).extent(), input.dim(dim_y).extent()),
+            unpadded(),
+            type,
+            get_target()};
         Pool2d stages = stages_of(operands);
         output(order.image_arguments(c)) = stages.output(c, g, x, y, n);
         stages.output = output;

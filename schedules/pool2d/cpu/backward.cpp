@@ -13,53 +13,71 @@ namespace {
 constexpr auto guard = TailStrategy::GuardWithIf, round_up = TailStrategy::RoundUp;
 
 struct GradientTile {
-    int rows;   // of pixels, for which what windows hold is kept
-    int chunk;  // elements of a task, which has whole bands of those rows
-    int lanes;  // of a vector; fewer where images are narrow
+    int rows;     // of pixels, for which what windows hold is kept
+    int chunk;    // elements of a task, which has whole bands of those rows
+    int lanes;    // of a vector; fewer where images are narrow
+    int vectors;  // of channels side by side: where images have as many
 };
 
 GradientTile choose(const Pool2dContext &context) {
-    GradientTile tile = {context.nhwc ? 8 : 16, 16384, context.target.natural_vector_size<float>()};
+    GradientTile tile = {context.nhwc ? 8 : 16, 16384,
+                         context.target.natural_vector_size<float>(), 1};
     Knobs knobs(context.knobs);
     knobs.take("rows", tile.rows, powers(1, 64));
     knobs.take("chunk", tile.chunk, powers(1024, 1 << 18));
     knobs.take("lanes", tile.lanes, {4, 8, 16});
+    if (context.nhwc) knobs.take("vectors", tile.vectors, {1, 2, 4, 8});
     knobs.end();
     return tile;
 }
 
 }  // namespace
 
-// Vectors of channels. What windows are looked at for is kept for a band of rows of pixels.
+// Vectors of channels; several side by side share what finds a pixel and its windows, and the last
+// begin before the end of those before them. What windows are looked at for is kept for a band of
+// rows of pixels.
 void pool2d_backward_by_channels(Pool2dBackward &stages, const Pool2dContext &context) {
     if (!context.nhwc) throw CompileError("schedule by_channels is for nhwc, nchw has by_rows");
     const GradientTile tile = choose(context);
-    const int lanes = tile.lanes;
-    const Var co("co"), yo("yo"), band("band"), task("task");
+    const int lanes = tile.lanes, block = tile.lanes * tile.vectors;
+    const TailStrategy last = tile.vectors > 1 ? TailStrategy::ShiftInwards : guard;
+    const Var co("co"), kv("kv"), yo("yo"), band("band"), task("task");
     Func &out = stages.output;
     out.compute_root()
-        .split(c, co, c, lanes, guard)
+        .split(c, co, c, block, last)
+        .split(c, kv, c, lanes, last)
         .split(y, yo, y, tile.rows, guard)
-        .reorder(c, co, x, y, yo, g, n)
+        .reorder(c, kv, co, x, y, yo, g, n)
         .fuse(g, n, n)
         .fuse(yo, n, band)
         .split(band, task, band, max(tile.chunk / tile.rows / context.row, 1), guard)
         .parallel(task)
-        .vectorize(c);
-    stages.sum.compute_at(out, co)
-        .vectorize(c, lanes, guard)
-        .update()
-        .reorder(c, stages.w.x, stages.w.y)
-        .vectorize(c, lanes, guard)
-        .never_partition(stages.w.x, stages.w.y);
-    stages.window.compute_at(out, band).vectorize(c, lanes, guard);
-    if (!stages.r.defined()) return;
-    Stage scan = stages.window.update();
-    scan.split(c, co, c, lanes, guard)
-        .reorder(c, stages.r.x, stages.r.y, co, x, y)
         .vectorize(c)
-        .never_partition(stages.r.x, stages.r.y, x, y);
-    if (context.kernel_w > 0 && context.kernel_h > 0) scan.unroll(stages.r.x).unroll(stages.r.y);
+        .unroll(kv);
+    const auto in_registers = [&](Stage of) {
+        of.split(c, kv, c, lanes, guard).vectorize(c).unroll(kv);
+        return of;
+    };
+    stages.sum.compute_at(out, co);
+    if (tile.vectors > 1) stages.sum.bound_extent(c, block);
+    in_registers(stages.sum);
+    in_registers(stages.sum.update())
+        .reorder(c, kv, stages.w.x, stages.w.y)
+        .never_partition(stages.w.x, stages.w.y);
+    stages.window.compute_at(out, band)
+        .split(c, co, c, block, last)
+        .split(c, kv, c, lanes, last)
+        .vectorize(c)
+        .unroll(kv);
+    if (!stages.r.defined()) return;
+    stages.window.never_partition(x, y);
+    stages.first_best.compute_at(stages.window, co);
+    if (tile.vectors > 1) stages.first_best.bound_extent(c, block);
+    in_registers(stages.first_best);
+    Stage scan = in_registers(stages.first_best.update());
+    scan.reorder(c, kv, stages.r.x, stages.r.y).never_partition(stages.r.x, stages.r.y);
+    if (context.kernel_w > 0) scan.unroll(stages.r.x);
+    if (context.kernel_h > 0) scan.unroll(stages.r.y);
 }
 
 namespace {
@@ -68,13 +86,6 @@ namespace {
 void windows_of_rows(Pool2dBackward &stages, const Pool2dContext &context, int lanes,
                      const Var &band, const Var &task) {
     Func &out = stages.output;
-    const Var odd("odd");
-    stages.spread.compute_at(out, band).hoist_storage(out, task).align_bounds(x, 2);
-    stages.spread.specialize(context.stride_x == 1).vectorize(x, lanes, round_up);
-    stages.spread.specialize(context.stride_x == 2)
-        .split(x, x, odd, 2)
-        .vectorize(x, lanes, round_up)
-        .unroll(odd);
     const RVar vectors("vectors");
     const auto whole_rows = [&](Func &rows, const RVar &all) {
         rows.compute_at(out, band)
@@ -108,25 +119,29 @@ void pool2d_backward_in_blocks(Pool2dBackward &stages, const Pool2dContext &cont
     in_blocks(stages.output, stages.blocked, context);
     const int lanes = context.target.natural_vector_size<float>();
     const Var inner = context.nhwc ? c : x;
-    stages.window.compute_root().parallel(n).vectorize(inner, lanes, guard);
-    if (stages.r.defined())
-        stages.window.update()
-            .reorder(inner, stages.r.x, stages.r.y)
-            .parallel(n)
-            .vectorize(inner, lanes, guard)
-            .never_partition_all();
+    if (!stages.r.defined()) {
+        stages.window.compute_root().parallel(n).vectorize(inner, lanes, guard);
+        return;
+    }
+    stages.first_best.compute_root().parallel(n).vectorize(inner, lanes, guard);
+    stages.first_best.update()
+        .reorder(inner, stages.r.x, stages.r.y)
+        .parallel(n)
+        .vectorize(inner, lanes, guard)
+        .never_partition_all();
 }
 
 // Vectors of columns. For a band of rows of pixels, in the first cache, what a row of windows has
-// for each column of pixels is folded once, whatever number of rows of pixels takes it; windows are
-// spread to their first columns before, so that a pixel's are loaded with its neighbours'. Lost:
-// windows looked for by each pixel, which gathers in every lane.
+// for each column of pixels is folded once, whatever number of rows of pixels takes it: by phases of
+// the stride, so that vectors are of windows next to each other, and then side by side. Lost:
+// windows looked for by each pixel, which gathers in every lane; windows spread to their first
+// columns, whose vectors are half empty with a stride of two.
 void pool2d_backward_by_rows(Pool2dBackward &stages, const Pool2dContext &context) {
     if (context.nhwc) throw CompileError("schedule by_rows is for nchw, nhwc has by_channels");
     const GradientTile tile = choose(context);
     const int lanes = tile.lanes;
     const Expr bands = tile.chunk / context.row / min(tile.rows, context.rows);
-    const Var xo("xo"), band("band"), task("task");
+    const Var xo("xo"), band("band"), task("task"), odd("odd");
     Func &out = stages.output;
     by_bands(out, context, lanes, tile.rows, bands, xo, band, task);
     stages.sum.compute_at(out, xo)
@@ -135,19 +150,23 @@ void pool2d_backward_by_rows(Pool2dBackward &stages, const Pool2dContext &contex
         .update()
         .vectorize(x)
         .never_partition(stages.w.x);
-    const RVar k = stages.kernel_columns.x;
-    stages.across.compute_at(out, band)
+    stages.across.compute_at(out, band).hoist_storage(out, task).align_bounds(x, 2);
+    stages.across.specialize(context.stride_x == 1).vectorize(x, lanes, round_up);
+    stages.across.specialize(context.stride_x == 2)
+        .split(x, x, odd, 2)
+        .vectorize(x, lanes, round_up)
+        .unroll(odd);
+    stages.across.vectorize(x, lanes, round_up);
+    const RVar tap = stages.taps.x;
+    stages.folded.compute_at(out, band)
         .hoist_storage(out, task)
-        .split(x, xo, x, lanes, round_up)
-        .vectorize(x);
-    stages.folded.compute_at(stages.across, xo)
-        .bound_extent(x, lanes)
-        .vectorize(x)
+        .vectorize(x, lanes, round_up)
         .update()
-        .reorder(x, k)
+        .split(x, xo, x, lanes, round_up)
+        .reorder(x, tap, xo)
         .vectorize(x)
-        .never_partition(k);
-    if (context.kernel_w > 0) stages.folded.update().unroll(k);
+        .never_partition(tap);
+    if (context.kernel_w > 0) stages.folded.update().unroll(tap);
     windows_of_rows(stages, context, lanes, band, task);
 }
 

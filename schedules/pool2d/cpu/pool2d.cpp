@@ -13,15 +13,17 @@ namespace {
 constexpr auto guard = TailStrategy::GuardWithIf;
 
 struct Pool2dTile {
-    int chunk;  // elements of a task, which has whole rows
-    int lanes;  // of a vector; fewer where images are narrow
+    int chunk;    // elements of a task, which has whole rows
+    int lanes;    // of a vector; fewer where images are narrow
+    int vectors;  // of channels side by side: where images have as many
 };
 
 Pool2dTile choose(const Pool2dContext &context) {
-    Pool2dTile tile = {16384, context.target.natural_vector_size<float>()};
+    Pool2dTile tile = {16384, context.target.natural_vector_size<float>(), 1};
     Knobs knobs(context.knobs);
     knobs.take("chunk", tile.chunk, powers(1024, 1 << 18));
     knobs.take("lanes", tile.lanes, {4, 8, 16});
+    if (context.nhwc) knobs.take("vectors", tile.vectors, {1, 2, 4, 8});
     knobs.end();
     return tile;
 }
@@ -32,28 +34,34 @@ Expr rows_of_task(const Pool2dTile &tile, const Pool2dContext &context) {
 
 }  // namespace
 
-// Vectors of channels, a register each, over all pixels of their windows.
+// Vectors of channels, a register each, over all pixels of their windows. Several side by side share
+// what finds a pixel; the last begin before the end of those before them.
 void pool2d_by_channels(Pool2d &stages, const Pool2dContext &context) {
     if (!context.nhwc) throw CompileError("schedule by_channels is for nhwc, nchw has by_rows");
     const Pool2dTile tile = choose(context);
-    const int lanes = tile.lanes;
-    const Var co("co"), row("row"), task("task");
+    const Var co("co"), kv("kv"), row("row"), task("task");
+    const TailStrategy last = tile.vectors > 1 ? TailStrategy::ShiftInwards : guard;
     stages.output.compute_root()
-        .split(c, co, c, lanes, guard)
-        .reorder(c, co, x, y, g, n)
+        .split(c, co, c, tile.lanes * tile.vectors, last)
+        .split(c, kv, c, tile.lanes, last)
+        .reorder(c, kv, co, x, y, g, n)
         .fuse(g, n, n)
         .fuse(y, n, row)
         .split(row, task, row, rows_of_task(tile, context), guard)
         .parallel(task)
-        .vectorize(c);
-    stages.folded.compute_at(stages.output, co)
-        .vectorize(c, lanes, guard)
-        .update()
-        .reorder(c, stages.r.x, stages.r.y)
-        .vectorize(c, lanes, guard)
-        .never_partition(stages.r.x, stages.r.y);
-    if (context.kernel_w > 0) stages.folded.update().unroll(stages.r.x);
-    if (context.kernel_h > 0) stages.folded.update().unroll(stages.r.y);
+        .vectorize(c)
+        .unroll(kv);
+    const auto in_registers = [&](Stage of) {
+        of.split(c, kv, c, tile.lanes, guard).vectorize(c).unroll(kv);
+    };
+    stages.folded.compute_at(stages.output, co);
+    if (tile.vectors > 1) stages.folded.bound_extent(c, tile.lanes * tile.vectors);
+    in_registers(stages.folded);
+    Stage update = stages.folded.update();
+    in_registers(update);
+    update.reorder(c, kv, stages.r.x, stages.r.y).never_partition(stages.r.x, stages.r.y);
+    if (context.kernel_w > 0) update.unroll(stages.r.x);
+    if (context.kernel_h > 0) update.unroll(stages.r.y);
 }
 
 void pool2d_in_blocks(Pool2d &stages, const Pool2dContext &context) {

@@ -14,10 +14,10 @@ void pool2d_backward_thread_per_element(Pool2dBackward &stages, const Pool2dCont
     const Var inner = context.nhwc ? c : x;
     add_up_in_thread(stages.blocked, stages.output, inner);
     if (!stages.r.defined()) return;
-    stages.window.compute_at(stages.blocked.block_sum, stages.blocked.in_block.x)
+    stages.first_best.compute_at(stages.blocked.block_sum, stages.blocked.in_block.x)
         .store_in(MemoryType::Register);
-    for (const Var &one : {c, g, x, y, n}) stages.window.bound_extent(one, 1);
-    stages.window.update().reorder(stages.r.x, stages.r.y).never_partition_all();
+    for (const Var &one : {c, g, x, y, n}) stages.first_best.bound_extent(one, 1);
+    stages.first_best.update().reorder(stages.r.x, stages.r.y).never_partition_all();
 }
 
 }  // namespace hk::schedules::gpu
