@@ -22,8 +22,8 @@ struct Pool2dBackwardOperands {
 // window(c, g, x, y, n), of a window at x, y of the output: of max the place, r.y * kernel_x + r.x,
 // of its first pixel that equals the output, or is NaN where that is, which first_best looks for;
 // of average the gradient of each of its pixels. first_x(x) and first_y(y) are the first windows
-// that hold a pixel; sum is over w.x and w.y, how many windows after those; in blocks what `blocked`
-// has.
+// that hold a pixel; sum is over w.x and w.y, how many windows after those; in blocks what
+// `blocked` has.
 //
 // By rows, dense(c, g, x, y, n) is of the window at x, y, of all `windows` of a row: of max the
 // place of its maximum and its gradient, of average the gradient of each of its pixels; around them

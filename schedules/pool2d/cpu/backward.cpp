@@ -132,8 +132,8 @@ void pool2d_backward_in_blocks(Pool2dBackward &stages, const Pool2dContext &cont
 }
 
 // Vectors of columns. For a band of rows of pixels, in the first cache, what a row of windows has
-// for each column of pixels is folded once, whatever number of rows of pixels takes it: by phases of
-// the stride, so that vectors are of windows next to each other, and then side by side. Lost:
+// for each column of pixels is folded once, whatever number of rows of pixels takes it: by phases
+// of the stride, so that vectors are of windows next to each other, and then side by side. Lost:
 // windows looked for by each pixel, which gathers in every lane; windows spread to their first
 // columns, whose vectors are half empty with a stride of two.
 void pool2d_backward_by_rows(Pool2dBackward &stages, const Pool2dContext &context) {

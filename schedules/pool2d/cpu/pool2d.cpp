@@ -34,8 +34,8 @@ Expr rows_of_task(const Pool2dTile &tile, const Pool2dContext &context) {
 
 }  // namespace
 
-// Vectors of channels, a register each, over all pixels of their windows. Several side by side share
-// what finds a pixel; the last begin before the end of those before them.
+// Vectors of channels, a register each, over all pixels of their windows. Several side by side
+// share what finds a pixel; the last begin before the end of those before them.
 void pool2d_by_channels(Pool2d &stages, const Pool2dContext &context) {
     if (!context.nhwc) throw CompileError("schedule by_channels is for nhwc, nchw has by_rows");
     const Pool2dTile tile = choose(context);
