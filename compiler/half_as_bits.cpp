@@ -14,6 +14,12 @@ namespace {
 
 constexpr const char *kRoundToBf16 = "hk_cvt_bf16x2_0";  // compiler/instruction_calls.h
 
+// Of a value that is evaluated once, branches of it too.
+Expr rounded_once(const Expr &value, Expr (*bits)(const Expr &)) {
+    const std::string name = unique_name("unrounded");
+    return Let::make(name, value, bits(Variable::make(value.type(), name)));
+}
+
 Expr bf16_bits(const Expr &value) {
     const Type u32 = UInt(32, value.type().lanes());
     const Expr bits = reinterpret(u32, value);
@@ -80,8 +86,8 @@ private:
         return type.is_bfloat() ? bfloat16_to_float32(bits) : float16_to_float32(bits);
     }
     Expr from_f32(const Expr &value, Type type) const {
-        if (!type.is_bfloat()) return f16_bits(value);
-        return pairs_ ? bf16_bits_of_pairs(value) : bf16_bits(value);
+        if (!type.is_bfloat()) return rounded_once(value, f16_bits);
+        return pairs_ ? bf16_bits_of_pairs(value) : rounded_once(value, bf16_bits);
     }
 
     Expr visit(const FloatImm *op) override {

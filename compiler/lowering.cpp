@@ -4,6 +4,7 @@
 #include <set>
 #include <string>
 
+#include "compiler/approximations.h"
 #include "compiler/async_copies.h"
 #include "compiler/clamps.h"
 #include "compiler/dense_loads.h"
@@ -95,6 +96,7 @@ void add_lowering_passes(Halide::Pipeline pipeline, const Halide::Target &target
         pipeline.add_custom_lowering_pass(new Pass(fetch_ahead));
         pipeline.add_custom_lowering_pass(new Pass(branch_where_uniform));
         pipeline.add_custom_lowering_pass(new Pass(clamp_by_instruction));
+        pipeline.add_custom_lowering_pass(new Pass(approximate_by_instruction));
     } else {
         pipeline.add_custom_lowering_pass(new Pass(transpose_blocks));
     }

@@ -6,6 +6,8 @@
 #include <sstream>
 #include <vector>
 
+#include "compiler/turned_registers.h"
+
 using namespace Halide;
 using namespace Halide::Internal;
 
@@ -70,12 +72,17 @@ private:
 struct Bound : IRVisitor {
     using IRVisitor::visit;
 
-    static constexpr int longest_choice = 8;
-
     Scope<Interval> threads;  // thread id -> its values
     Scope<> changing;
-    std::map<std::string, std::pair<int64_t, int64_t>> short_loops;  // serial ones: first and last
+    std::map<std::string, std::pair<int64_t, int64_t>> loops;  // serial ones: first and last
     bool any_thread = false;
+
+    // Forgets all loops but those that say that they turn registers; whether there are any.
+    bool keep_turns() {
+        std::erase_if(
+            loops, [](const auto &loop) { return loop.first.find(kTurns) == std::string::npos; });
+        return !loops.empty();
+    }
 
     void visit(const For *op) override {
         if (op->for_type == ForType::GPUThread || op->for_type == ForType::GPULane) {
@@ -86,9 +93,8 @@ struct Bound : IRVisitor {
             const Expr first = find_constant_bound(op->min, Direction::Lower, values_),
                        last =
                            find_constant_bound(op->min + op->extent - 1, Direction::Upper, values_);
-            if (first.defined() && last.defined() &&
-                *as_const_int(last) - *as_const_int(first) < longest_choice)
-                short_loops[op->name] = {*as_const_int(first), *as_const_int(last)};
+            if (first.defined() && last.defined())
+                loops[op->name] = {*as_const_int(first), *as_const_int(last)};
         }
         IRVisitor::visit(op);
     }
@@ -147,6 +153,9 @@ public:
 
     Slice(const std::string &allocation, const std::vector<Access> &accesses, const Bound &bound)
         : name_(allocation.substr(0, allocation.rfind('.'))), bound_(bound) {
+        for (const auto &[index, stored] : accesses)
+            for (const auto &[name, turns] : bound_.loops)
+                if (stored && expr_uses_var(rest(index), name)) turned_.insert({name, turns});
         Expr first;
         for (const auto &[index, stored] : accesses) {
             const Expr part = split(first_lane(index)).first;
@@ -165,6 +174,7 @@ public:
     }
 
     bool dense() const { return constant_; }
+    bool turns() const { return constant_ && !turned_.empty(); }
     int size() const { return static_cast<int>(elements_.size()); }
 
     Expr local(const Expr &index) const {
@@ -178,8 +188,11 @@ public:
     }
 
 private:
+    static constexpr int longest_choice = 8;
+
     const std::string name_;
     const Bound &bound_;
+    std::map<std::string, std::pair<int64_t, int64_t>> turned_;  // loops that store
     std::set<int64_t> elements_;
     bool constant_ = true;
 
@@ -230,8 +243,9 @@ private:
     // choice among them, a select an element, where code for each turn would be far longer.
     template<typename OfElement>
     Expr choose(const Expr &r, const OfElement &of_element) const {
-        for (const auto &[name, turns] : bound_.short_loops) {
-            if (!expr_uses_var(r, name)) continue;
+        for (const auto &[name, turns] : bound_.loops) {
+            const bool is_short = turns.second - turns.first < longest_choice;
+            if (!is_short || turned_.count(name) || !expr_uses_var(r, name)) continue;
             Expr result;
             for (int64_t turn = turns.second; turn >= turns.first; turn--) {
                 const Expr now = make_const(Int(32), turn);
@@ -247,7 +261,17 @@ private:
         return of_element(r);
     }
 
+    static Expr in_turn(const Expr &e, const std::string &loop, int64_t turn) {
+        return simplify(substitute(loop, make_const(Int(32), turn), e));
+    }
+
     void note(const Expr &r) {
+        for (const auto &[name, turns] : turned_) {
+            if (!expr_uses_var(r, name)) continue;
+            for (int64_t turn = turns.first; turn <= turns.second; turn++)
+                note(in_turn(r, name, turn));
+            return;
+        }
         const Ramp *ramp = r.as<Ramp>();
         const auto first = as_const_int(ramp ? ramp->base : r);
         if (!first || (ramp && !is_const_one(ramp->stride))) {
@@ -257,8 +281,21 @@ private:
         for (int i = 0; i < (ramp ? ramp->lanes : 1); i++) elements_.insert(*first + i);
     }
 
-    // Neighbours stay neighbours, which keeps vectors whole.
+    // Neighbours stay neighbours, which keeps vectors whole. In a loop that stores, where it is so
+    // many after that of the turn before.
     Expr number(const Expr &element) const {
+        for (const auto &[name, turns] : turned_) {
+            if (!expr_uses_var(element, name)) continue;
+            const Expr first = number(in_turn(element, name, turns.first));
+            const Expr step = number(in_turn(element, name, turns.first + 1)) - first;
+            const Expr turn = Variable::make(Int(32), name) - static_cast<int>(turns.first);
+            for (int64_t i = turns.first; i <= turns.second; i++)
+                if (!can_prove(number(in_turn(element, name, i)) ==
+                               first + step * static_cast<int>(i - turns.first)))
+                    throw CompileError("registers of " + name_ + " are not in the order of " +
+                                       name + "'s turns, which stores them\n");
+            return simplify(first + step * turn);
+        }
         const auto place = elements_.find(*as_const_int(element));
         return static_cast<int>(std::distance(elements_.begin(), place));
     }
@@ -271,7 +308,8 @@ class PrivatizeRegisters : public IRMutator {
         if (op->memory_type != MemoryType::Register) return IRMutator::visit(op);
         Bound bound;
         op->body.accept(&bound);
-        if (!bound.any_thread) return IRMutator::visit(op);  // one thread's own already
+        // One thread's own already.
+        if (!bound.any_thread && !bound.keep_turns()) return IRMutator::visit(op);
         std::vector<Slice::Access> accesses;
         MapIndices(op->name, [&](const Expr &index, bool stored) {
             return accesses.push_back({index, stored}), index;
@@ -280,10 +318,12 @@ class PrivatizeRegisters : public IRMutator {
         const Stmt body = MapIndices(op->name, [&](const Expr &index, bool) {
                               return slice.local(index);
                           }).mutate(op->body);
+        if (!bound.any_thread && !slice.turns()) return IRMutator::visit(op);
         const std::vector<Expr> extents =
             slice.dense() ? std::vector<Expr>{std::max(slice.size(), 1)} : op->extents;
         return Allocate::make(op->name, op->type, op->memory_type, extents, op->condition,
-                              mutate(body), op->new_expr, op->free_function);
+                              mutate(slice.turns() ? turn_registers(op->name, body) : body),
+                              op->new_expr, op->free_function);
     }
 };
 

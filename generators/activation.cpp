@@ -23,12 +23,18 @@ Expr linear_activation(const Expr &value, const Expr &slope, const Expr &low, co
                   clamp_to(select(value < 0.f, slope * value, value)));
 }
 
+Expr smooth_activation(const Expr &value, const Expr &smooth, bool quick) {
+    const Expr over = 1.f + exp(-value);
+    const Expr silu = quick ? value * fast_inverse(over) : value / over;
+    const Expr erf = quick ? error_function(value * 0.70710678f, fast_inverse)
+                           : error_function(value * 0.70710678f);
+    return select(smooth == 1, silu, 0.5f * value * (1.f + erf));
+}
+
 Expr activation(const Expr &value, const Expr &slope, const Expr &low, const Expr &high,
-                const Expr &smooth, bool branches) {
-    const Expr linear = linear_activation(value, slope, low, high, branches);
-    const Expr silu = value / (1.f + exp(-value));
-    const Expr gelu = 0.5f * value * (1.f + error_function(value * 0.70710678f));
-    return select(smooth == 0, linear, smooth == 1, silu, gelu);
+                const Expr &smooth) {
+    return select(smooth == 0, linear_activation(value, slope, low, high),
+                  smooth_activation(value, smooth));
 }
 
 }  // namespace hk::generators

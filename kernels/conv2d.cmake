@@ -9,6 +9,7 @@ term(short depth<=32768)
 term(few_steps depth<=14336)
 term(few_tf32_steps depth<=13056 tf32=1)  # steps of 4 terms
 term(few_window_steps vectors<=1792)
+term(few_tf32_window_steps vectors<=3264 tf32=1)
 
 # groups_in_place is the number of groups where the output is in place of the residual, else 0. The last tiles and
 # vectors of a depthwise row begin before the end of those before them, and would add the residual twice: in place tiles
@@ -123,7 +124,7 @@ row(cpu  any                    packed                broadcast         f32,f16,
 # three. 1x1_small: rows of a strided image are shorter than a tile of 64 pixels (0.08 of cuDNN's speed at 14x14).
 # Because an application with all rows has to stay under 10 MB, 3x3_large, 3x3_small, few and depthwise tiles are for f32,
 # 3x3_large for nhwc; and what is large or special is for CUDA alone. For the same reason matrices of nchw and of TF32 have
-# one tile, and windows' rows are for f16 and bf16.
+# one tile.
 # matrices: tensor cores. On an H100, ResNet-50 of bf16 at batch 32, 64 filters by 128 pixels are the fastest of seven
 # tiles (explorer run conv2d resnet50 --type bf16 --knobs …) for 1x1 filters, as for up to 64 filters; 128 by 64 for others, whose pixels' places cost more to find. Tiles
 # whose warps have 64 by 64 sums have fewer instructions and are slower: two blocks a multiprocessor, not four.
@@ -153,6 +154,8 @@ row(cuda matrices               products_apart   matrices          f16,bf16     
 row(cuda matrices               products_apart   matrices          f32           nchw       tile_k:64,warps_k:2,tile_x:128,warps_x:2                           shared:49152,registers:136,conflicts:1.0,sectors:1.6,fma:0.2   copied_vectors few_tf32_steps)
 row(cuda matrices_windows       products_of_windows matrices      f16,bf16      nhwc       tile_k:64,warps_k:2,tile_x:128,warps_x:2                           shared:49152,registers:128,conflicts:1.0,sectors:2.45,fma:0.2  windows_to_vectors few_window_steps)
 row(cuda matrices_windows       products_of_windows matrices      f16,bf16      nchw       tile_k:64,warps_k:2,tile_x:128,warps_x:2                           shared:49152,registers:128,conflicts:1.0,sectors:1.4,fma:0.2  windows_to_rows few_window_steps)
+row(cuda matrices_windows       products_of_windows matrices      f32           nhwc       tile_k:64,warps_k:2,tile_x:128,warps_x:2                           shared:49152,registers:136,conflicts:1.0,sectors:2.45,fma:0.2  windows_to_vectors few_tf32_window_steps)
+row(cuda matrices_windows       products_of_windows matrices      f32           nchw       tile_k:64,warps_k:2,tile_x:128,warps_x:2                           shared:49152,registers:128,conflicts:1.0,sectors:1.4,fma:0.2  windows_to_rows few_tf32_window_steps)
 row(cuda 1x1_small              sliced           staged            f32           nhwc,nchw  tile_x:8,threads_x:4,tile_y:8,threads_y:4                          shared:4224,registers:64,conflicts:1.5,sectors:1.95,fma:0.6    short 1x1 out_w<=31 out_h>=4)
 row(gpu  1x1                    sliced           staged            f32,f16,bf16  nhwc,nchw  -                                                                  shared:4224,registers:64,conflicts:1.0,sectors:1.75,fma:0.6    short 1x1)
 row(gpu  few                    sliced           staged            f32           nhwc,nchw  tile_k:16,threads_k:4,tile_x:16,tile_y:16,threads_x:8,threads_y:8  shared:8832,registers:80,conflicts:1.45,sectors:2.4,fma:0.45   short filters_per_group<=16)

@@ -43,7 +43,8 @@ struct Conv2dOperands : Conv2dGeometry {
     Halide::Func bias;    // undefined: none
     Halide::Expr out_h;   // of the output
     Halide::Expr has_bias, has_residual;
-    // smooth 0: min(max(v < 0 ? slope * v : v, low), high); 1: silu; 2: gelu; undefined: v
+    // smooth 0: min(max(v < 0 ? slope * v : v, low), high), and where it is undefined; 1: silu; 2:
+    // gelu; slope undefined: v
     Halide::Expr slope, low, high, smooth;
     Halide::Expr activates;  // where defined: whether there is one, which is a branch then
     Halide::Type type;       // of the output
@@ -87,10 +88,13 @@ struct Conv2dSliced {
     // (c, pixel of all images, g), and a tile on its way there.
     Halide::Func channels_last, turned;
     bool in_rows = false;
+    // Of products of conv2d itself: x is the pixels of all images, y and n are 0.
+    bool line = false;
     // Of products of windows: the copy, instead of those.
     CopiedWindows windows;
     Halide::RDom r, pixels;
     BlockedSum blocked;
+    Halide::RDom smooth;  // of products: of the sum's update by a smooth activation, else undefined
     // Of products in parts: else undefined.
     Halide::Var part{"part"};
     Halide::Func partial, joined;

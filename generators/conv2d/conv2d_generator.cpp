@@ -66,7 +66,6 @@ public:
         Conv2dContext context{sizes()};
         context.pointwise_f32 = op.pointwise && op.type == Float(32);
         context.plain = smooth == 0 && slope == 1.f && !has_residual;
-        context.smooth = smooth != 0;
         context.channels = op.channels;
         context.filter_packed = packed();
         context.dense_pixels = dense_pixels();
@@ -158,7 +157,6 @@ private:
                                layout.value());
         const Conv2dOperands op = operands();
         Conv2dContext context{sizes()};
-        context.smooth = smooth != 0;
         Conv2dSliced stages = conv2d_products(op, {.apart = products_apart(),
                                                    .parts = parts(),
                                                    .slices = slices(),

@@ -1,3 +1,4 @@
+#include <array>
 #include <limits>
 
 #include "generators/conv2d/channels_last.h"
@@ -13,16 +14,41 @@ namespace hk::generators {
 
 namespace {
 
+// Of a line's pixel, in its image.
+Pixel place_of(const Conv2dOperands &op, const Expr &pixel) {
+    const Pixel place = pixel_of_line(op, pixel);
+    return {unsafe_promise_clamped(place.x, 0, op.columns.value - 1),
+            unsafe_promise_clamped(place.y, 0, op.rows.value - 1), place.n};
+}
+
+// What a sum's residual is at. Sums past the last pixel or filter read the last one's: they are not
+// stored.
+std::array<Expr, 5> place_of_sum(const Conv2dOperands &op, const ProductForm &form,
+                                 const Conv2dSliced &stages) {
+    Pixel pixel{min(x, (stages.line ? pixels_of_images(op) : op.out_w) - 1), y, n};
+    if (form.apart)
+        pixel = place_of(op, pixel.x);
+    else if (stages.in_rows)
+        pixel = {min(x, op.out_w - 1), min(y, op.out_h - 1), n};
+    return {min(k, op.filters - 1), g, pixel.x, pixel.y, pixel.n};
+}
+
+// Smooth activations first, of all sums of a thread, then the others, each of which is a branch.
+void activate_in_branches(Conv2dOperands &op, const ProductForm &form, Conv2dSliced &stages) {
+    constexpr float none = std::numeric_limits<float>::infinity();
+    op.activates = op.smooth == 0 && (op.slope != 1.f || op.low > -none || op.high < none);
+    activate_smoothly(op, place_of_sum(op, form, stages),
+                      form.parts.defined() ? stages.joined : stages.sum, stages.smooth);
+}
+
 // The output, its pixels at places of their own.
 void output_at_places(const Conv2dOperands &op, const Conv2dLayout &order, Conv2dSliced &stages) {
     stages.pixels = RDom(0, pixels_of_images(op), "pixels");
-    const Pixel pixel = pixel_of_line(op, stages.pixels.x);
-    const Expr to_x = unsafe_promise_clamped(pixel.x, 0, op.columns.value - 1),
-               to_y = unsafe_promise_clamped(pixel.y, 0, op.rows.value - 1);
+    const Pixel pixel = place_of(op, stages.pixels.x);
+    const std::array<Expr, 5> at = {k, g, pixel.x, pixel.y, pixel.n};
     stages.output(order.image_arguments(k)) = undef(op.type);
-    stages.output(order.in_order({k, g, to_x, to_y, pixel.n})) = cast(
-        op.type,
-        finished_sum(op, stages.sum(k, g, stages.pixels.x, 0, 0), {k, g, to_x, to_y, pixel.n}));
+    stages.output(order.in_order(at)) =
+        cast(op.type, finished_sum(op, stages.sum(k, g, stages.pixels.x, 0, 0), at));
 }
 
 // Of the input, the copy with channels next to each other; 1x1 filters read it as one line.
@@ -95,9 +121,6 @@ bool ProductForm::stages_across(const Type &type) const {
 
 Conv2dSliced conv2d_products(const Conv2dOperands &operands, const ProductForm &form) {
     Conv2dOperands op = operands;
-    constexpr float none = std::numeric_limits<float>::infinity();
-    if (op.smooth.defined())
-        op.activates = op.smooth != 0 || op.slope != 1.f || op.low > -none || op.high < none;
     const auto [tile, vector] = ProductSlice(op.type);
     Conv2dSliced stages;
     stages.in_rows = !form.order.nhwc();
@@ -129,6 +152,10 @@ Conv2dSliced conv2d_products(const Conv2dOperands &operands, const ProductForm &
                    cast<float>(stages.tap(channel, d.y, d.z, g, x, y, n));
         },
         stages);
+    if (op.slope.defined()) {
+        stages.line = op.columns.value.defined();
+        activate_in_branches(op, form, stages);
+    }
     stages.activated = Func("activated");
     stages.output = Func("result");
     if (form.apart)

@@ -19,14 +19,32 @@ Func sum_start(const Conv2dOperands &op) {
     return start;
 }
 
-Expr finished_sum(const Conv2dOperands &op, Expr sum, const std::array<Expr, 5> &at) {
+namespace {
+
+// An activation is strict in places. Were this sum not strict already, there would be two forms of
+// it, and Halide would load what they share, the residual, before it looks at the condition.
+Expr with_residual(const Conv2dOperands &op, const Expr &sum, const std::array<Expr, 5> &at) {
     const Expr residual = cast<float>(op.residual(at[0], at[1], at[2], at[3], at[4]));
-    // An activation is strict in places. Were this sum not strict already, there would be two forms
-    // of it, and Halide would load what they share, the residual, before it looks at the condition.
-    sum = if_present(op.has_residual, strict_float(sum + residual), sum);
-    if (!op.smooth.defined()) return sum;
+    return if_present(op.has_residual, strict_float(sum + residual), sum);
+}
+
+}  // namespace
+
+void activate_smoothly(Conv2dOperands &op, const std::array<Expr, 5> &at, Func &sum, RDom &smooth) {
+    smooth = RDom(op.smooth, select(op.smooth == 0, 0, 1), "smooth");
+    sum(k, g, x, y, n) =
+        smooth_activation(with_residual(op, sum(k, g, x, y, n), at), smooth.x, true);
+    op.has_residual = op.has_residual && op.smooth == 0;
+    op.smooth = Expr();
+}
+
+Expr finished_sum(const Conv2dOperands &op, Expr sum, const std::array<Expr, 5> &at) {
+    sum = with_residual(op, sum, at);
+    if (!op.slope.defined()) return sum;
     const bool branches = op.activates.defined();
-    const Expr activated = activation(sum, op.slope, op.low, op.high, op.smooth, branches);
+    const Expr activated = op.smooth.defined()
+                               ? activation(sum, op.slope, op.low, op.high, op.smooth)
+                               : linear_activation(sum, op.slope, op.low, op.high, branches);
     return branches ? if_present(op.activates, activated, sum) : activated;
 }
 

@@ -10,6 +10,12 @@ namespace hk::generators {
 // start(k, g): the bias, zero where there is none and past the last channel.
 Halide::Func sum_start(const Conv2dOperands &operands);
 
+// Smooth activations as an update of the sum, where it is kept, so that they are once in a kernel,
+// in a loop, and not with each result. The update is over `smooth`, the call's if it has one; the
+// sum's residual is at `at`. What is left of the operands is to be finished.
+void activate_smoothly(Conv2dOperands &operands, const std::array<Halide::Expr, 5> &at,
+                       Halide::Func &sum, Halide::RDom &smooth);
+
 // A sum with the residual at k, g, x, y, n, activated, in f32.
 Halide::Expr finished_sum(const Conv2dOperands &operands, Halide::Expr sum,
                           const std::array<Halide::Expr, 5> &at);

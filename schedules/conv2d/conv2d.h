@@ -13,8 +13,6 @@ namespace hk::schedules {
 struct Conv2dContext : Conv2dSizes {
     bool pointwise_f32 = false;  // 1x1, no padding, f32: the input needs no copy
     Halide::Expr plain = {};     // argument: the activation is a clamp, and there is no residual
-    // Argument: the activation is smooth, tens of instructions.
-    Halide::Expr smooth = Halide::Internal::const_false();
     // Argument: an output's columns lie next to each other, where they are innermost.
     Halide::Expr dense_columns = Halide::Internal::const_true();
     // Argument: an input's pixels lie next to each other, where channels are innermost.
@@ -51,7 +49,8 @@ int transposed_columns(const Conv2dContext &context);
 // Tiles in a block of the line that they are.
 int winograd_tiles(const Conv2dContext &context);
 
-// Blocks of so many floats in a task: whole pairs of cache lines, which the processor loads together.
+// Blocks of so many floats in a task: whole pairs of cache lines, which the processor loads
+// together.
 inline int blocks_of_lines(int floats) { return std::max(32 / floats, 1); }
 
 // One table entry each, and its sum.
@@ -85,7 +84,8 @@ inline const Conv2dTable<generators::Conv2d> packed_schedules = {
     {"grouped", cpu::grouped}};
 inline const Conv2dTable<generators::Conv2dSliced> sliced_schedules = {{"staged", gpu::staged},
                                                                        {"unstaged", gpu::unstaged}};
-inline const Conv2dTable<generators::Conv2dSliced> product_schedules = {{"matrices", gpu::matrices}};
+inline const Conv2dTable<generators::Conv2dSliced> product_schedules = {
+    {"matrices", gpu::matrices}};
 inline const Conv2dTable<generators::Conv2dDot> dot_schedules = {{"dot", cpu::dot}};
 inline const Conv2dTable<generators::Conv2dDepthwise> depthwise_schedules = {
     {"sliding", cpu::sliding},

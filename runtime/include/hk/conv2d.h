@@ -17,10 +17,10 @@
 // group, in nhwc where those are a multiple of 8 and Conv2dProblem's aligned_output and line hold.
 // In nhwc, channels that are a multiple of 8, from 16, are read as they are, where `aligned` holds;
 // all others, and nchw, from copies of input and weight that have neighbouring channels next to
-// each other, those of a window's row where there are few (f32: 16 channels at least, in nhwc no
-// copies). Products are exact, and added several at once, cut off to f32's digits, in the order
-// that the hardware has. That is within the same bound for up to 14336 terms (1792 vectors of 16
-// bytes, of few channels); longer sums are multiply-adds in f32.
+// each other, those of a window's row where there are few. Products are exact, and added several at
+// once, cut off to f32's digits, in the order that the hardware has. That is within the same bound
+// for up to 14336 terms (1792 vectors of 16 bytes, of few channels); longer sums are multiply-adds
+// in f32.
 //
 // On the CPU, 3x3 filters of f32 with strides and dilations of 1 may run as Winograd's
 // F(4x4, 3x3), which has a quarter of the products, unless `direct` is set. Then a sum is off by at

@@ -47,19 +47,22 @@ void sum_products(Conv2dSliced &stages, const MatrixTiles &t, const LoopLevel &b
     const bool in_parts = stages.partial.defined();
     if (in_parts) sum.bound_extent(stages.part, 1);
     RVar product("product"), slices("stages_" + std::to_string(t.stages));
-    for (const bool updates : {false, true}) {
-        Stage stage = updates ? sum.update() : Stage(sum);
+    const bool activates = stages.smooth.defined() && !in_parts;  // update 1; 0 sums up
+    for (int update = -1; update <= (activates ? 1 : 0); update++) {
+        Stage stage = update < 0 ? Stage(sum) : sum.update(update);
         const Var k8("k8");
         stage.split(k, k8, l.ki, t.of_lane);
         l.divide(stage, t, k8);
         std::vector<VarOrRVar> loops = {l.ki, l.kg, l.xi, l.kt, l.px, l.kw, l.xw, g, y, n};
-        if (updates) {
+        if (update == 0) {
             stage.rename(d.x, product).rename(d.w, slices);
             loops.insert(loops.begin() + 3, product);
             loops.insert(loops.end() - 3, {d.y, d.z, slices});
         }
         if (in_parts) loops.emplace_back(stages.part);
-        stage.reorder(loops).unroll(l.ki).unroll(l.kg).unroll(l.xi);
+        if (update == 1) loops.emplace_back(stages.smooth.x);
+        stage.reorder(loops);
+        if (update <= 0) stage.unroll(l.ki).unroll(l.kg).unroll(l.xi);
         l.run(stage);
     }
 }
@@ -131,6 +134,13 @@ void transpose(Func transposed, const Conv2dContext &context) {
         .never_partition_all();
 }
 
+// A thread's, one after the other: it is short of code, too (compiler/turned_registers.h).
+void activate_joined(Conv2dSliced &stages) {
+    const Var turns("turns");
+    if (stages.smooth.defined())
+        stages.joined.update(1).rename(k, turns).reorder(turns, stages.smooth.x);
+}
+
 // As finish_parts has it, of images in rows: a thread has eight output channels of a pixel, its
 // neighbours those of the next pixels.
 void finish_parts_in_rows(Conv2dSliced &stages, int of_lane) {
@@ -157,6 +167,7 @@ void finish_parts_in_rows(Conv2dSliced &stages, int of_lane) {
         .bound_extent(k, of_lane)
         .unroll(k);
     stages.joined.update().reorder(k, stages.of).unroll(k).never_partition_all();
+    activate_joined(stages);
 }
 
 // Of parts, of which a block has one.
@@ -200,7 +211,11 @@ Stage tile_matrices(Conv2dSliced &stages, const MatrixTiles &t, LoopLevel &at) {
     const Var k8("k8"), ko("ko"), yo("yo"), go("go");
     const VarOrRVar xo("xo", apart), block("block", apart);
     Func result = in_parts ? stages.partial : stages.output;
-    if (in_parts) bound_parts(stages);
+    const bool in_images = !apart && !in_parts && !stages.line;
+    if (in_parts)
+        bound_parts(stages);
+    else if (!apart && stages.line)
+        result.bound(y, 0, 1).bound(n, 0, 1);
     // Of the undefined: it is dropped, but else asks for the host.
     if (apart) result.gpu_single_thread();
     Stage out = apart ? result.update() : Stage(result);
@@ -209,19 +224,21 @@ Stage tile_matrices(Conv2dSliced &stages, const MatrixTiles &t, LoopLevel &at) {
     out.split(k, k8, l.ki, t.of_lane, in_rows ? guard : TailStrategy::RoundUp)
         .split(k8, ko, k8, t.tile_k / t.of_lane, guard)
         .split(l.pixel, xo, l.pixel, t.tile_x, guard);
-    if (!apart && !in_parts) out.split(y, yo, y, 1);
+    if (in_images) out.split(y, yo, y, 1);
     out.split(g, go, g, 1);
     l.divide(out, t, k8);
-    std::vector<VarOrRVar> loops = {l.ki, l.kg, l.xi, l.kt, l.px, l.kw, l.xw, g, ko, go, xo};
-    if (apart) {
-        out.reorder(loops).fuse(go, xo, block);
+    std::vector<VarOrRVar> loops = {l.ki, l.kg, l.xi, l.kt, l.px, l.kw, l.xw, g};
+    if (!apart && !in_parts) loops.emplace_back(y);
+    if (!apart && !in_parts && stages.line) loops.emplace_back(n);
+    loops.insert(loops.end(), {ko, go, xo});
+    if (in_images) {
+        loops.insert(loops.end(), {yo, n});
+        out.reorder(loops).fuse(yo, n, block).fuse(xo, block, block).fuse(go, block, block);
     } else if (in_parts) {
         loops.emplace_back(stages.part);
         out.reorder(loops).fuse(xo, stages.part, block).fuse(go, block, block);
     } else {
-        loops.insert(loops.begin() + 8, y);
-        loops.insert(loops.end(), {yo, n});
-        out.reorder(loops).fuse(yo, n, block).fuse(xo, block, block).fuse(go, block, block);
+        out.reorder(loops).fuse(go, xo, block);
     }
     out.fuse(ko, block, block).gpu_blocks(block);
     in_rows ? out.unroll(l.ki) : out.vectorize(l.ki);
@@ -260,6 +277,7 @@ Stage finish_parts(Conv2dSliced &stages, LoopLevel &at) {
         .bound_extent(k, kPartVector)
         .vectorize(k);
     stages.joined.update().reorder(k, stages.of).vectorize(k).never_partition_all();
+    activate_joined(stages);
     at = LoopLevel(stages.output, block);
     return Stage(stages.output);
 }
@@ -272,7 +290,7 @@ void matrices(Conv2dSliced &stages, const Conv2dContext &context) {
     const MatrixTiles t = matrix_tiles(context, across ? kAcross : along);
     LoopLevel at;
     Stage out = tile_matrices(stages, t, at);
-    unroll_matrices(in_parts ? out : out.specialize(!context.smooth), stages);
+    unroll_matrices(out, stages);
     if (stages.windows.to.defined() || stages.channels_last.defined())
         copy_channels_last(stages, context.filters_inner);
     else if (stages.transposed.defined())
@@ -280,7 +298,7 @@ void matrices(Conv2dSliced &stages, const Conv2dContext &context) {
     if (in_parts && stages.in_rows)
         finish_parts_in_rows(stages, channels_of_lane(type));
     else if (in_parts)
-        finish_parts(stages, at).specialize(!context.smooth);
+        finish_parts(stages, at);
     else
         cooperative_copy(stages.start, at, {{k, t.tile_k}, {g, 1}}, t.threads());
 }

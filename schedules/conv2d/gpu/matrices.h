@@ -8,7 +8,8 @@
 //
 // Pixels of all images are one line, so that tiles are full whatever an image's size is: what a
 // pixel costs is its place, once a step. What follows the sum is unrolled but for the smooth
-// activations, of which each is hundreds of instructions, in a kernel of their own.
+// activations, of which each is hundreds of instructions: they are before it, a loop over the sums,
+// which stay in registers (compiler/turned_registers.h).
 //
 // A filter whose terms are across memory (backward data's) is staged so, and ldmatrix transposes: a
 // thread then has two of each 8 channels, and stores pairs. Of f16 and f32 it is copied first.
