@@ -3,6 +3,9 @@ kernel_family(conv2d_backward_weight LIBRARY conv2d_backward FIELDS convolution/
 include(kernels/terms/convolution.cmake)
 
 term(one_tile out_pixels<=256 batch<=1)  # one image, all pixels one tile
+# Of nchw: what is transposed at once, and a step of vectors of columns, whose rows' copies have 16 zeros on each side.
+term(four_columns width>=4 out_w>=4)
+term(whole_vectors width>=16 out_w>=8 out_h>=4 padding<=16)
 # Parts of the sum are kept in global memory: at most 16 MB, for rows of 64, 16 and 8 parts end at 2^16, 2^18 and 2^19
 # elements of the filter, of which more are blocks enough without.
 term(parts_64 weight_size<=65536)
@@ -26,33 +29,26 @@ row(cpu  depthwise3x3_s2_w28        tiles      register_tiles  f32    nhwc     s
 row(cpu  depthwise3x3_s2_w56        tiles      register_tiles  f32    nhwc     direct:1,stage:0,step:4                       depthwise 3x3 half_56 groups%16=0)
 row(cpu  depthwise3x3_s2_w112       tiles      register_tiles  f32    nhwc     direct:1,stage:0,step:4                       depthwise 3x3 half_112 groups%16=0)
 
-# nchw: columns as vectors where rows are long, else squares of channels and columns are transposed. With the width
-# known both are 1.2 to 1.6 times as fast (bench --family conv2d_backward_weight --layout nchw --list mobilenetv2 --row ROW).
-#        row                   algorithm  schedule        types         layouts    knobs   where
-row(cpu  depthwise3x3_s1_w28   tiles      columns         f32           nchw       -       depthwise 3x3 same_28)
-row(cpu  depthwise3x3_s1_w56   tiles      columns         f32           nchw       -       depthwise 3x3 same_56)
-row(cpu  depthwise3x3_s1_w112  tiles      columns         f32           nchw       -       depthwise 3x3 same_112)
-row(cpu  depthwise3x3_s2_w112  tiles      columns         f32           nchw       -       depthwise 3x3 half_112)
-row(cpu  depthwise3x3_s1_w7    tiles      register_tiles  f32           nchw       -       depthwise 3x3 same_7)
-row(cpu  depthwise3x3_s1_w14   tiles      register_tiles  f32           nchw       -       depthwise 3x3 same_14)
-row(cpu  depthwise3x3_s2_w14   tiles      register_tiles  f32           nchw       -       depthwise 3x3 half_14)
-row(cpu  depthwise3x3_s2_w28   tiles      register_tiles  f32           nchw       -       depthwise 3x3 half_28)
-row(cpu  depthwise5x5_s1_w7    tiles      register_tiles  f32           nchw       -       depthwise 5x5 stride_1 width=7 out_w=7 padding_left=2)
-row(cpu  depthwise5x5_s1_w14   tiles      register_tiles  f32           nchw       -       depthwise 5x5 stride_1 width=14 out_w=14 padding_left=2)
-row(cpu  depthwise5x5_s1_w28   tiles      register_tiles  f32           nchw       -       depthwise 5x5 stride_1 width=28 out_w=28 padding_left=2)
-row(cpu  depthwise5x5_s2_w14   tiles      register_tiles  f32           nchw       -       depthwise 5x5 stride_2 width=14 out_w=7 padding_left=2)
-row(cpu  depthwise7x7_s1_w7    tiles      register_tiles  f32           nchw       -       depthwise 7x7 stride_1 width=7 out_w=7 padding_left=3)
-row(cpu  depthwise7x7_s1_w14   tiles      register_tiles  f32           nchw       -       depthwise 7x7 stride_1 width=14 out_w=14 padding_left=3)
-row(cpu  depthwise7x7_s1_w28   tiles      register_tiles  f32           nchw       -       depthwise 7x7 stride_1 width=28 out_w=28 padding_left=3)
-row(cpu  depthwise3x3_s1_wide  tiles      columns         f32,f16,bf16  nchw       -       depthwise 3x3 stride_1 out_w>=28)
-row(cpu  depthwise3x3_s2_wide  tiles      columns         f32,f16,bf16  nchw       -       depthwise 3x3 stride_2 out_w>=28)
-row(cpu  depthwise3x3_s1       tiles      register_tiles  f32,f16,bf16  nhwc,nchw  -       depthwise 3x3 stride_1)
-row(cpu  depthwise3x3_s2       tiles      register_tiles  f32,f16,bf16  nhwc,nchw  -       depthwise 3x3 stride_2)
-row(cpu  depthwise5x5_s1       tiles      register_tiles  f32,f16,bf16  nhwc,nchw  -       depthwise 5x5 stride_1)
-row(cpu  depthwise5x5_s2       tiles      register_tiles  f32,f16,bf16  nhwc,nchw  -       depthwise 5x5 stride_2)
-row(cpu  depthwise7x7_s1       tiles      register_tiles  f32,f16,bf16  nhwc,nchw  -       depthwise 7x7 stride_1)
-row(cpu  depthwise7x7_s2       tiles      register_tiles  f32,f16,bf16  nhwc,nchw  -       depthwise 7x7 stride_2)
-row(cpu  depthwise             tiles      register_tiles  f32,f16,bf16  nhwc,nchw  step:4  depthwise)
+# nchw: vectors of columns where rows are long (wide: from 40 columns on 1.2 to 2 times as fast as the rows after it, bench
+# --family conv2d_backward_weight --layout nchw --list depthwise --row ROW), else of groups, which tiles of four columns are
+# transposed to. To know the width as well gains too little for rows of their own.
+#        row                   algorithm  schedule        types         layouts  knobs              where
+row(cpu  depthwise3x3_s1_wide  tiles      columns         f32,f16,bf16  nchw     -                  depthwise 3x3 stride_1 out_w>=32 whole_vectors)
+row(cpu  depthwise3x3_s2_wide  tiles      columns         f32,f16,bf16  nchw     rows:2,pixels:512  depthwise 3x3 stride_2 out_w>=32 whole_vectors)
+row(cpu  depthwise3x3_s1       tiles      register_tiles  f32,f16,bf16  nchw     -                  depthwise 3x3 stride_1 four_columns)
+row(cpu  depthwise3x3_s2       tiles      register_tiles  f32,f16,bf16  nchw     -                  depthwise 3x3 stride_2 four_columns)
+row(cpu  depthwise5x5_s1       tiles      register_tiles  f32,f16,bf16  nchw     -                  depthwise 5x5 stride_1 four_columns)
+row(cpu  depthwise5x5_s2       tiles      register_tiles  f32,f16,bf16  nchw     -                  depthwise 5x5 stride_2 four_columns)
+row(cpu  depthwise7x7_s1       tiles      register_tiles  f32,f16,bf16  nchw     -                  depthwise 7x7 stride_1 four_columns)
+row(cpu  depthwise7x7_s2       tiles      register_tiles  f32,f16,bf16  nchw     -                  depthwise 7x7 stride_2 four_columns)
+row(cpu  depthwise             tiles      register_tiles  f32,f16,bf16  nchw     step:4             depthwise four_columns)
+row(cpu  depthwise3x3_s1       tiles      register_tiles  f32,f16,bf16  nhwc     -                  depthwise 3x3 stride_1)
+row(cpu  depthwise3x3_s2       tiles      register_tiles  f32,f16,bf16  nhwc     -                  depthwise 3x3 stride_2)
+row(cpu  depthwise5x5_s1       tiles      register_tiles  f32,f16,bf16  nhwc     -                  depthwise 5x5 stride_1)
+row(cpu  depthwise5x5_s2       tiles      register_tiles  f32,f16,bf16  nhwc     -                  depthwise 5x5 stride_2)
+row(cpu  depthwise7x7_s1       tiles      register_tiles  f32,f16,bf16  nhwc     -                  depthwise 7x7 stride_1)
+row(cpu  depthwise7x7_s2       tiles      register_tiles  f32,f16,bf16  nhwc     -                  depthwise 7x7 stride_2)
+row(cpu  depthwise             tiles      register_tiles  f32,f16,bf16  nhwc     step:4             depthwise)
 
 # Sums of 16 channels and filters, which divide the problem's; the gradient, and the input of 1x1, are read where they
 # are. In rows `small` all pixels are one tile, whose sums are written at once. Beside the peers, against `any` (bench

@@ -217,26 +217,6 @@ Conv2dDepthwise finished(const Conv2dOperands &op, Conv2dDepthwise stages,
     return stages;
 }
 
-// The image with zeros around it, groups next to each other.
-Func padded_there(const Conv2dOperands &op, int columns, Conv2dDepthwise &stages) {
-    constexpr int groups = kTransposedGroups;
-    const Var tile("tile"), gb("gb");
-    const auto first = [&](const Expr &of) { return min(of * columns, op.width - columns); };
-    Func rows("rows");
-    rows(element, row, tile, gb, y, n) =
-        cast<float>(op.input(0, min(gb * groups + row, op.groups - 1), first(tile) + element,
-                             clamp(y, 0, op.height - 1), n));
-    stages.there = transpose(rows, groups, {tile, gb, y, n});
-    stages.tile = RDom(0, columns, 0, ceil_div(op.width, columns), "tile");
-    stages.tile.where(y >= 0 && y < op.height);
-    const RDom &t = stages.tile;
-    Func padded("padded");
-    padded(c, g, x, y, n) = 0.f;
-    padded(c, g, first(t.y) + t.x, y, n) =
-        stages.there.back()(t.x * groups + g % groups, 0, t.y, g / groups, y, n);
-    return padded;
-}
-
 // The sums in rows, by way of line.
 Func sum_back(const Conv2dOperands &op, int columns, Conv2dDepthwise &stages) {
     constexpr int groups = kTransposedGroups;
@@ -286,7 +266,8 @@ Conv2dDepthwise conv2d_depthwise_transposed(const Conv2dOperands &operands, int 
     op.weight = BoundaryConditions::repeat_edge(op.weight, {all, all, all, all, groups});
     if (op.bias.defined()) op.bias = BoundaryConditions::repeat_edge(op.bias, {all, groups});
     Conv2dDepthwise stages;
-    stages.padded = padded_there(op, columns, stages);
+    stages.tiles.columns = columns;
+    stages.padded = transposed_groups(op.input, op.groups, op.width, op.height, stages.tiles);
     stages.window_h = (op.kernel_h - 1) * op.dilation_y + 1;
     stages.stride_y = op.stride_y;
     sum_depthwise(op, stages);

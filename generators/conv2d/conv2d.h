@@ -10,6 +10,7 @@
 // below zero, which crops the input.
 
 #include "generators/conv2d/conv2d_filter.h"
+#include "generators/conv2d/transposed_groups.h"
 #include "generators/long_sum.h"
 #include "generators/quotient.h"
 #include "generators/transpose.h"
@@ -157,12 +158,11 @@ struct Conv2dDepthwise {
     Halide::RDom r;
     Halide::RDom columns;               // of rows that are copied; undefined where padded compares
     Halide::Expr groups, out_w, out_h;  // of the output
-    // Of images in rows that are transposed: padded and sum are of neighbouring groups. Tiles are
-    // transposed in steps and put in padded, over tile.x (a column of it) and tile.y; line is the
+    // Of images in rows that are transposed: padded and sum are of neighbouring groups. line is the
     // sums' copy, which is transposed back.
-    std::vector<Halide::Func> there, back;
+    TransposedTiles tiles;
+    std::vector<Halide::Func> back;
     Halide::Func line;
-    Halide::RDom tile;
     Halide::Expr window_h, stride_y;  // rows of the input: of a window, from one to the next
 };
 // `rows_inside`: as PackedSum has it.
@@ -177,9 +177,7 @@ Conv2dDepthwise conv2d_depthwise_tiles(const Conv2dOperands &operands);
 Conv2dDepthwise conv2d_depthwise_rows(const Conv2dOperands &operands);
 
 // The same of images in rows (nchw), transposed to neighbouring groups and back in tiles of
-// kTransposedGroups groups and of `columns`, a power of two. An image is as wide as a tile or
-// wider: the last tile of a row ends where that does.
-constexpr int kTransposedGroups = 16;
+// kTransposedGroups groups and of `columns` (generators/conv2d/transposed_groups.h).
 Conv2dDepthwise conv2d_depthwise_transposed(const Conv2dOperands &operands, int columns);
 
 }  // namespace hk::generators

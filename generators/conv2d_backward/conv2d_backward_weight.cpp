@@ -57,6 +57,19 @@ Func read_inside(const Func &image, const Expr &channels, const Expr &groups, co
 
 void read_operands(const Conv2dBackwardWeightOperands &op, const WeightTiles &tiles,
                    Conv2dBackwardWeight &stages) {
+    if (tiles.lanes > 1) {
+        stages.padded = copied_rows(op.input, op.width, op.height, kCopiedColumns, stages.rows);
+        stages.gradient = in_f32(op.output_gradient);
+        return;
+    }
+    if (tiles.transpose == WeightTiles::Transpose::depthwise) {
+        stages.input_tiles.groups = stages.gradient_tiles.groups = tiles.groups;
+        stages.padded =
+            transposed_groups(op.input, op.groups, op.width, op.height, stages.input_tiles);
+        stages.gradient = transposed_groups(op.output_gradient, op.groups, op.out_w, op.out_h,
+                                            stages.gradient_tiles, false);
+        return;
+    }
     Func input = in_f32(op.input), gradient = in_f32(op.output_gradient), inside;
     if (tiles.exact) {
         stages.padded =
@@ -92,6 +105,37 @@ void write_output(const Conv2dBackwardWeightOperands &op, Conv2dBackwardWeight &
         op.type, select(op.accumulate, cast<float>(op.previous(c, s, r, k, g)) + sum, sum));
 }
 
+// The first pixel of a step.
+struct Step {
+    Expr left, top, image;
+};
+
+// A tile's sum so far with the next product.
+Expr with_product(const Conv2dBackwardWeightOperands &op, const WeightTiles &size,
+                  Conv2dBackwardWeight &stages, const Expr &so_far, const Step &step) {
+    RDom &p = stages.pixel;
+    const auto &[left, top, image] = step;
+    const auto with = [&](const Expr &column, const Expr &row) {
+        return so_far +
+               stages.gradient(k, g, column, row, image) *
+                   stages.padded(c, g, column * op.stride_x + s * op.dilation_x - op.padding_left,
+                                 row * op.stride_y + r * op.dilation_y - op.padding_top, image);
+    };
+    // Past the last column and row the sum stays: a product with zero may be no number.
+    if (size.lanes == 1) {
+        const Expr column = left + p.x, sum = with(column, top);
+        if (size.step > 1) return select(column < op.out_w, likely(sum), so_far);
+        if (!size.whole) p.where(column < op.out_w);
+        return sum;
+    }
+    // The last vectors and rows begin before the end of those before.
+    const Expr last_left = op.out_w - size.lanes, last_top = op.out_h - size.step;
+    const Expr column = min(left, last_left) + stages.lane, row = min(top, last_top) + p.x;
+    const Expr all = with(column, row);
+    const Expr rows = select(top <= last_top, likely(all), select(row >= top, all, so_far));
+    return select(left <= last_left, likely(rows), select(column >= left, rows, so_far));
+}
+
 }  // namespace
 
 Conv2dBackwardWeight conv2d_backward_weight(const Conv2dBackwardWeightOperands &op,
@@ -100,29 +144,25 @@ Conv2dBackwardWeight conv2d_backward_weight(const Conv2dBackwardWeightOperands &
     const Var &lane = stages.lane, &tx = stages.tx, &ty = stages.ty;
     read_operands(op, size, stages);
 
-    const int together = size.lanes * size.step;
+    const bool of_columns = size.lanes > 1;
+    const int together = size.lanes * (of_columns ? 1 : size.step);
+    const int rows_together = of_columns ? size.step : 1;
     const Expr tiles_x = size.whole ? Expr(1) : ceil_div(op.out_w, size.pixels);
     const Expr steps = ceil_div(ceil_div(op.out_w, tiles_x), together), columns = steps * together;
-    const Expr tiles_y = size.whole ? Expr(1) : ceil_div(op.out_h, max(size.pixels / columns, 1));
-    const Expr rows = ceil_div(op.out_h, tiles_y);
+    const Expr rows = ceil_div(op.out_h, rows_together);
+    const Expr tiles_y =
+        size.whole ? Expr(1) : ceil_div(rows, max(size.pixels / columns / rows_together, 1));
+    const Expr blocks = ceil_div(rows, tiles_y);
     const Expr images = size.whole ? op.batch : Expr(1);
-    stages.pixel = RDom(0, size.step, 0, steps, 0, rows, 0, images, "pixel");
+    stages.pixel = RDom(0, size.step, 0, steps, 0, blocks, 0, images, "pixel");
     RDom &p = stages.pixel;
-    const Expr column = tx * columns + (p.y * size.step + p.x) * size.lanes + lane;
-    const Expr row = ty * rows + p.z;
+    const Expr left = tx * columns + p.y * together, top = (ty * blocks + p.z) * rows_together;
     const Expr image = size.whole ? Expr(p.w) : Expr(n);
-    if (!size.whole) p.where(row < op.out_h);
-    if (together == 1 && !size.whole) p.where(column < op.out_w);
+    if (!size.whole) p.where(top < op.out_h);
     stages.tile_sum = Func("tile");
     stages.tile_sum(lane, c, s, r, k, g, tx, ty, n) = 0.f;
-    const Expr so_far = stages.tile_sum(lane, c, s, r, k, g, tx, ty, n);
-    const Expr more =
-        so_far + stages.gradient(k, g, column, row, image) *
-                     stages.padded(c, g, column * op.stride_x + s * op.dilation_x - op.padding_left,
-                                   row * op.stride_y + r * op.dilation_y - op.padding_top, image);
-    // Past the last column the sum stays: a product with zero may be no number.
-    stages.tile_sum(lane, c, s, r, k, g, tx, ty, n) =
-        together == 1 ? more : select(column < op.out_w, likely(more), so_far);
+    stages.tile_sum(lane, c, s, r, k, g, tx, ty, n) = with_product(
+        op, size, stages, stages.tile_sum(lane, c, s, r, k, g, tx, ty, n), {left, top, image});
 
     if (size.whole) {
         stages.folded = Func("folded");

@@ -7,6 +7,7 @@
 //                     y * stride_y + r * dilation_y - padding_top, n)
 
 #include "generators/conv2d/conv2d.h"
+#include "generators/conv2d_backward/copied_rows.h"
 #include "generators/transpose.h"
 
 namespace hk::generators {
@@ -20,22 +21,29 @@ struct Conv2dBackwardWeightOperands : Conv2dGeometry {
 };
 
 // Images are divided in tiles of about `pixels` pixels, of whole rows where those are that short.
-// All tiles of a call are equally large, a multiple of lanes * step columns wide.
+// All tiles of a call are equally large.
 struct WeightTiles {
-    enum class Transpose { no, channels, groups };
+    // `groups`: of any number of channels, from a copy; `depthwise`: of one channel, of images that
+    // are four columns wide.
+    enum class Transpose { no, channels, groups, depthwise };
 
     int pixels;
     int lanes;            // neighbouring columns that have a sum each
-    int step;             // of those, in a loop of their own
+    int step;             // in a loop of their own: columns where lanes is 1, else rows
     Transpose transpose;  // what becomes neighbours, of images in rows (nchw)
     bool past_ends;  // channels, filters and groups past the last ones are read; they are zeros
                      // (of transposed images anything: no sum that is kept has them)
     // Channels, filters, groups and columns of the output are multiples of what is computed at
     // once, and nothing is read past the last ones.
     bool exact = false;
-    bool inside = false;  // exact, and no filter reaches past an edge
-    bool whole = false;   // all pixels of all images are one tile
+    bool inside = false;             // exact, and no filter reaches past an edge
+    bool whole = false;              // all pixels of all images are one tile
+    int groups = kTransposedGroups;  // of a tile that is transposed
 };
+
+// Of a vector of a row that is copied, where lanes is not 1: an input is as wide, paddings are no
+// wider. The output has `lanes` columns and `step` rows.
+inline constexpr int kCopiedColumns = 16;
 
 // An image in rows on its way to neighbouring channels, or groups: lines(x, channel, other, y, n)
 // is a copy, and squares of it, of 8 columns and channels, are transposed in steps.
@@ -53,8 +61,10 @@ struct TransposedImage {
 struct Conv2dBackwardWeight {
     Halide::Var lane{"lane"}, tx{"tx"}, ty{"ty"};
     TransposedImage input, output_gradient;  // empty where nothing is transposed
+    TransposedTiles input_tiles, gradient_tiles;
     Halide::Func padded, gradient, tile_sum, sum, folded, output;
     Halide::RDom pixel, of;
+    CopiedRows rows;  // where lanes is not 1
 };
 Conv2dBackwardWeight conv2d_backward_weight(const Conv2dBackwardWeightOperands &operands,
                                             const WeightTiles &tiles);

@@ -213,12 +213,22 @@ std::vector<Algorithm> backward_data_algorithms() {
     return all;
 }
 
+// Of images of whole vectors, of four columns of the output.
+Where columns(int64_t rows) {
+    using enum Constraint::Relation;
+    return {{"width", at_least, 16},
+            {"out_w", at_least, 4},
+            {"out_h", at_least, rows},
+            {"padding", at_most, 16}};
+}
+
 // Tiles of a pixel, of several that no image is a multiple of, and lanes of columns; slices of
 // columns that end inside a row, and parts that are empty.
 const Algorithm kBackwardWeight[] = {
     {"conv2d_backward_weight", "tiles", "_pixels_1", {}, "pixels:1"},
     {"conv2d_backward_weight", "tiles", "_pixels_5", {}, "pixels:5,step:2"},
-    {"conv2d_backward_weight", "tiles", "_lanes_4", {}, "pixels:12,lanes:4"},
+    {"conv2d_backward_weight", "tiles", "_lanes_4", columns(1), "pixels:12,lanes:4"},
+    {"conv2d_backward_weight", "tiles", "_lanes_4_rows_3", columns(3), "pixels:12,lanes:4,step:3"},
     {"conv2d_backward_weight", "sliced", "_1", {}, "tile_c:1"},
     {"conv2d_backward_weight", "sliced", "_8", {}, "tile_c:8"},
     {"conv2d_backward_weight", "sliced", "_parts", {}, "tile_c:4,parts:3"},

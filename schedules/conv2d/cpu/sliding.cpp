@@ -2,7 +2,7 @@
 
 #include "generators/ceil_div.h"
 #include "schedules/conv2d/conv2d.h"
-#include "schedules/transpose.h"
+#include "schedules/conv2d/transposed_groups.h"
 
 using namespace Halide;
 using namespace hk::generators;
@@ -246,11 +246,8 @@ void across_transposed_groups(Conv2dDepthwise &stages, const Conv2dContext &cont
         .vectorize(x);
     out.fuse(gt, n, rows).parallel(rows).specialize(context.plain && context.dense_columns);
     out.specialize(context.dense_columns);
-    const auto rest = [](const std::vector<Func> &steps) {  // tile and block
-        const std::vector<Var> arguments = steps.front().args();
-        return std::vector<Var>{arguments[2], arguments[3]};
-    };
-    transpose_at(LoopLevel(out, xo), stages.back, {lanes, tile.columns}, rest(stages.back));
+    transpose_at(LoopLevel(out, xo), stages.back, {lanes, tile.columns},
+                 tile_and_block(stages.back));
     line.compute_at(out, yo)
         .hoist_storage(out, rows)
         .split(x, xt, x, tile.x, TailStrategy::ShiftInwards)
@@ -266,16 +263,8 @@ void across_transposed_groups(Conv2dDepthwise &stages, const Conv2dContext &cont
     stages.padded.hoist_storage(out, rows)
         .store_at(out, gb)
         .compute_at(out, yo)
-        .fold_storage(y, rows_of_window(stages, context, tile.y))
-        .align_bounds(g, lanes)
-        .bound_extent(g, lanes)
-        .vectorize(g, lanes)
-        .update()
-        .reorder(g, stages.tile.x, stages.tile.y, c, y, n)
-        .vectorize(g, lanes)
-        .unroll(stages.tile.x);
-    transpose_at(LoopLevel(stages.padded, stages.tile.y), stages.there, {tile.columns, lanes},
-                 rest(stages.there));
+        .fold_storage(y, rows_of_window(stages, context, tile.y));
+    transpose_groups(stages.padded, stages.tiles);
 }
 
 }  // namespace

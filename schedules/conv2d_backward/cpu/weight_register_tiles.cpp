@@ -1,5 +1,5 @@
+#include "schedules/conv2d/transposed_groups.h"
 #include "schedules/conv2d_backward/conv2d_backward_weight.h"
-#include "schedules/transpose.h"
 
 using namespace Halide;
 using namespace hk::generators;
@@ -26,6 +26,12 @@ struct WeightSums {
 
     int of(const Var &v) const { return v.name() == "c" ? c : v.name() == "g" ? g : k; }
 };
+
+constexpr int kBlocksOfTask = 4;  // where groups are transposed
+
+bool depthwise(const Conv2dBackwardWeightContext &context) {
+    return context.channels_per_group == 1 && context.filters_per_group == 1;
+}
 
 // Divisors of what is known, else what networks have.
 std::vector<int> parts_of(int known) {
@@ -79,6 +85,9 @@ void require_and_estimate(const WeightSums &sums, const Conv2dBackwardWeightCont
                         fits(sums.block_k, context.filters_per_group) && sums.block_g == sums.g),
                    "with stage:0, which reads what is past the last block, blocks are full");
     Knobs::require(!sums.whole || sums.direct, "whole:1 has direct:1");
+    Knobs::require(context.nhwc || !depthwise(context) ||
+                       (sums.g >= 4 && sums.g <= 32 && sums.block_g == sums.g),
+                   "depthwise, of nchw, g is block_g, 4 to 32");
     Knobs::require(!sums.inside || (sums.direct && context.kernel_w == 1 && context.kernel_h == 1),
                    "inside:1 has direct:1 and a 1x1 filter");
     const int lanes = context.target.natural_vector_size<float>();
@@ -105,9 +114,8 @@ WeightSums choose(const Conv2dBackwardWeightContext &context) {
     const int channels = context.channels_per_group, filters = context.filters_per_group;
     const int s = std::max(context.kernel_w, 1), stage = context.in_f32 ? 1 : 2;
     WeightSums sums = {2 * lanes, 1, many_registers ? 8 : 4, 1, 1, 1, 128, 1, 256, 256, 2};
-    if (channels == 1 && filters == 1) {
-        const int groups = context.nhwc || s > 3 ? lanes : std::min(lanes, 8);
-        sums = {1, groups, 1, s, s == 3 ? 3 : 1, 7, 1, 1, 1, 256, stage};
+    if (depthwise(context)) {
+        sums = {1, lanes, 1, s, s == 3 ? 3 : 1, 7, 1, 1, 1, 256, stage};
     } else if (channels > 0 && channels < 8 && filters == channels) {
         sums = {channels, std::max(lanes / channels, 1), channels, s, 1, 1, 1, 1, 1, 128, stage};
     } else if (channels > 0 && channels <= 2 * lanes && filters == channels) {
@@ -118,7 +126,7 @@ WeightSums choose(const Conv2dBackwardWeightContext &context) {
     // Rows name what fits AVX-512; 4 divides what they do.
     int &broadcast = sums.filters ? sums.c : sums.k;
     if (!many_registers && sums.direct) broadcast = std::min(broadcast, 4);
-    if (!many_registers && channels == 1 && filters == 1) sums.g = std::min(sums.g, lanes);
+    if (!many_registers && depthwise(context)) sums.g = std::min(sums.g, lanes);
     sums.block_c = std::max(sums.block_c, sums.c);
     sums.block_g = std::max(sums.block_g, sums.g);
     sums.block_k = std::max(sums.block_k, sums.k);
@@ -137,6 +145,9 @@ WeightSums choose(const Conv2dBackwardWeightContext &context) {
 // all pixels are a tile (`whole`), there are no sums in memory: zeroing, adding and reading those
 // cost as much as the products of 49 pixels.
 //
+// Depthwise ones of nchw are transposed tile by tile, 16 groups by 4 columns, from where the images
+// are to where the sums are read. Blocks of groups of a task have their copies in the same memory.
+//
 // bench --family conv2d_backward_weight --no-peers, GFLOP/s on one Zen 4 core of 118: direct ones
 // 3x3 102 to 113, 1x1 101 to 114; others: 8 channels a group 92; 4 channels a group 67; depthwise
 // 5x5 76 to 81, 7x7 89 to 93, 3x3 at 56x56 96 with the width known, 60 without
@@ -153,7 +164,8 @@ public:
         : stages_(stages),
           context_(context),
           t_(choose(context)),
-          lanes_(context.target.natural_vector_size<float>()) {
+          lanes_(context.target.natural_vector_size<float>()),
+          transposes_groups_(!context.nhwc && depthwise(context)) {
         if (t_.filters)
             dims_ = {k, c, g};
         else if (t_.c == 1)
@@ -191,7 +203,8 @@ private:
     const Conv2dBackwardWeightContext &context_;
     const WeightSums t_;
     const int lanes_;
-    std::vector<Var> dims_;  // c, g and k, vectors first
+    const bool transposes_groups_;  // depthwise, of nchw
+    std::vector<Var> dims_;         // c, g and k, vectors first
 };
 
 // In how many tasks a filter is worth dividing: one of one thread, as all of them read all pixels;
@@ -229,10 +242,11 @@ void Schedule::tasks() const {
     out.split(c, cb, c, of_c, guard)
         .split(k, kb, k, of_k, guard)
         .split(g, gb, g, block(context_.groups, t_.block_g, t_.g, t_.g, 1), guard)
-        .reorder({dims_[0], dims_[1], s, r, dims_[2], kb, cb, gb})
-        .parallel(gb)
-        .parallel(cb)
-        .parallel(kb);
+        .reorder({dims_[0], dims_[1], s, r, dims_[2], kb, cb, gb});
+    if (transposes_groups_)
+        out.split(gb, gt, gb, kBlocksOfTask, guard).parallel(gt);
+    else
+        out.parallel(gb).parallel(cb).parallel(kb);
     vectorize(out, guard);
 }
 
@@ -336,6 +350,16 @@ void Schedule::copy(Func copied, const Var &channel, TransposedImage &image) con
 }
 
 void Schedule::stage() const {
+    if (transposes_groups_) {
+        for (auto [image, tiles] : {std::tie(stages_.padded, stages_.input_tiles),
+                                    std::tie(stages_.gradient, stages_.gradient_tiles)}) {
+            image.compute_at(stages_.sum, stages_.of.x)
+                .hoist_storage(stages_.output, gt)
+                .reorder_storage(g, x, y, c, n);
+            transpose_groups(image, tiles);
+        }
+        return;
+    }
     if (t_.stage >= 1 || !context_.nhwc) copy(stages_.padded, c, stages_.input);
     if (t_.stage >= 2 || !context_.nhwc) copy(stages_.gradient, k, stages_.output_gradient);
     // Rows of the copy a power of two apart would meet in a few sets of the cache.
@@ -351,11 +375,12 @@ WeightTiles tiles_in_registers(const Conv2dBackwardWeightContext &context) {
     using Transpose = WeightTiles::Transpose;
     const WeightSums sums = choose(context);
     const Transpose transpose = context.nhwc                ? Transpose::no
+                                : depthwise(context)        ? Transpose::depthwise
                                 : sums.c == 1 && sums.g > 1 ? Transpose::groups
                                                             : Transpose::channels;
     return {
         sums.pixels,   1, sums.step, transpose, sums.stage > 0, sums.direct > 0, sums.inside > 0,
-        sums.whole > 0};
+        sums.whole > 0, sums.g};
 }
 
 void backward_weight_register_tiles(Conv2dBackwardWeight &stages,
