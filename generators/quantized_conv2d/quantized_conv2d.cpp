@@ -203,6 +203,28 @@ QuantizedConv2dDot quantized_conv2d_dot(const QuantizedConv2dOperands &op, int l
     return stages;
 }
 
+QuantizedConv2dGrouped quantized_conv2d_grouped(const QuantizedConv2dOperands &op) {
+    QuantizedConv2dGrouped stages;
+    begin(op, stages);
+    stages.padded = pad(op, false);
+    const int word = op.integer() ? 4 : 1;
+    stages.window = Func("window");
+    stages.window(i, w, g, x, y, n) = stages.padded(word * w + i, g, x, y, n);
+    const Expr stored = op.weight(word * w + i, s, r, k, g);
+    stages.packed = Func("packed");
+    stages.packed(i, k, g, w, s, r) =
+        op.integer() ? stored : cast<float>(cast<int32_t>(stored) - op.weight_zero_point);
+
+    stages.r = RDom(0, word, 0, op.channels / word, 0, op.kernel_w, 0, op.kernel_h, "r");
+    const RDom &d = stages.r;
+    const Expr read = stages.window(d[0], d[1], g, input_x(op, d[2]), input_y(op, d[3]), n),
+               factor = stages.packed(d[0], k, g, d[1], d[2], d[3]);
+    stages.sum(k, g, x, y, n) = stages.start(k, g);
+    stages.sum(k, g, x, y, n) += op.integer() ? product(op, read, factor) : read * factor;
+    finish(op, stages);
+    return stages;
+}
+
 QuantizedConv2dDepthwise quantized_conv2d_depthwise(const QuantizedConv2dOperands &op,
                                                     DepthwiseWords words) {
     QuantizedConv2dDepthwise stages;

@@ -97,6 +97,15 @@ struct QuantizedConv2dDot : QuantizedConv2dEnds {
 };
 QuantizedConv2dDot quantized_conv2d_dot(const QuantizedConv2dOperands &operands, int lanes);
 
+// Few channels a group, whose number is known: the sum is over r[0] = i, r[1] = w, r[2] = s, r[3] =
+// r. window(i, w, g, x, y, n) is the padded input, in words of four bytes for u8, of one number for
+// f32; packed(i, k, g, w, s, r) the filter: bytes, or numbers less the zero point.
+struct QuantizedConv2dGrouped : QuantizedConv2dEnds {
+    Halide::Func window, packed;
+    Halide::RDom r;
+};
+QuantizedConv2dGrouped quantized_conv2d_grouped(const QuantizedConv2dOperands &operands);
+
 // How four numbers of the input make a word, for u8; f32 knows `columns` of one number.
 //   columns  what an output reads of a row, in words of four columns.
 //   pairs    four columns of a row from every second one on: they serve two outputs, for which the

@@ -102,12 +102,15 @@ public:
         else if (algorithm.value() == "dot")
             build(quantized_conv2d_dot(op, sc::quantized_dot_lanes(context)),
                   sc::quantized_dot_schedules, context);
+        else if (algorithm.value() == "grouped")
+            build(quantized_conv2d_grouped(op), sc::quantized_grouped_schedules, context);
         else if (algorithm.value() == "depthwise")
             build(quantized_conv2d_depthwise(op, sc::quantized_depthwise_words(context)),
                   sc::quantized_depthwise_schedules, context);
         else
             refuse_algorithm({"packed", "packed_blocks", "sliced", "sliced_blocks", "products",
-                              "products_in_parts", "products_of_windows", "dot", "depthwise"});
+                              "products_in_parts", "products_of_windows", "dot", "grouped",
+                              "depthwise"});
     }
 
 private:

@@ -43,6 +43,8 @@ namespace cpu {
 void quantized_broadcast(generators::QuantizedConv2d &stages,
                          const QuantizedConv2dContext &context);
 void quantized_dot(generators::QuantizedConv2dDot &stages, const QuantizedConv2dContext &context);
+void quantized_grouped(generators::QuantizedConv2dGrouped &stages,
+                       const QuantizedConv2dContext &context);
 void quantized_sliding(generators::QuantizedConv2dDepthwise &stages,
                        const QuantizedConv2dContext &context);
 }  // namespace cpu
@@ -69,6 +71,8 @@ inline const QuantizedConv2dTable<generators::QuantizedConv2dProducts> quantized
     {{"matrices", gpu::quantized_matrices}};
 inline const QuantizedConv2dTable<generators::QuantizedConv2dDot> quantized_dot_schedules = {
     {"dot", cpu::quantized_dot}};
+inline const QuantizedConv2dTable<generators::QuantizedConv2dGrouped> quantized_grouped_schedules =
+    {{"grouped", cpu::quantized_grouped}};
 inline const QuantizedConv2dTable<generators::QuantizedConv2dDepthwise>
     quantized_depthwise_schedules = {{"sliding", cpu::quantized_sliding}};
 
