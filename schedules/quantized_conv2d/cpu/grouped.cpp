@@ -11,15 +11,17 @@ struct GroupedTile {
     int x;       // pixels
     int depth;   // words of the sum in a block of code
     int across;  // groups that share a vector
+    int strip;   // rows of a task
 };
 
 GroupedTile choose(const QuantizedConv2dContext &context) {
     const int filters = context.filters_per_group;
-    GroupedTile tile = {7, 1, std::max(kFilterBlock / std::max(filters, 1), 1)};
+    GroupedTile tile = {7, 1, std::max(kFilterBlock / std::max(filters, 1), 1), 8};
     Knobs knobs(context.knobs);
     knobs.take("tile_x", tile.x, steps(1, 16));
     knobs.take("depth", tile.depth, {1, 2, 4, 8});
     knobs.take("across", tile.across, {1, 2, 4});
+    knobs.take("strip", tile.strip, powers(1, 64));
     knobs.end();
     const int lanes = context.target.natural_vector_size<float>();
     const int vectors = (tile.across * filters + lanes - 1) / lanes;
@@ -34,30 +36,33 @@ GroupedTile choose(const QuantizedConv2dContext &context) {
 
 namespace cpu {
 
-void quantized_grouped(QuantizedConv2dGrouped &stages, const QuantizedConv2dContext &context) {
+void quantized_grouped(QuantizedConv2d &stages, const QuantizedConv2dContext &context) {
     const GroupedTile tile = choose(context);
     const int filters = context.filters_per_group, lanes = std::min(filters, kFilterBlock);
-    const int word = context.integer ? 4 : 1, words = context.channels_per_group / word;
     Func &out = stages.output;
-    const Var xo("xo"), gb("gb"), gt("gt"), rows("rows");
+    const Var xo("xo"), ys("ys"), gb("gb"), gt("gt"), rows("rows");
     const RDom &d = stages.r;
-    const int blocks = std::max(128 / (tile.across * filters), 1);
+    const int blocks = std::max(64 / (tile.across * filters), 1);
 
     out.bound(k, 0, filters)
         .split(x, xo, x, tile.x, TailStrategy::GuardWithIf)
+        .split(y, ys, y, tile.strip, TailStrategy::GuardWithIf)
         .split(g, gb, g, tile.across, TailStrategy::RoundUp)
         .split(gb, gt, gb, blocks, TailStrategy::GuardWithIf)
-        .reorder(k, g, x, xo, y, gb, gt, n)
+        .reorder(k, g, x, xo, y, gb, gt, ys, n)
         .vectorize(k)
         .vectorize(g);
-    out.fuse(gt, n, rows).parallel(rows);
+    out.fuse(gt, ys, rows).fuse(rows, n, rows).parallel(rows);
     out.never_partition(x, xo, y);
     out.specialize(context.plain && context.unsigned_bytes).unroll(x);
     stages.activated.compute_at(out, x).vectorize(k).vectorize(g);
     stages.activated.specialize(context.plain && context.unsigned_bytes);
     stages.activated.specialize(context.plain);
     for (Func *f : {&stages.start, &stages.multiplier, &stages.offset})
-        f->compute_at(out, gb).bound_extent(k, filters).vectorize(k, lanes).vectorize(g);
+        f->compute_root()
+            .bound_extent(k, filters)
+            .vectorize(k, lanes)
+            .vectorize(g, tile.across, TailStrategy::RoundUp);
     for (Func *f : {&stages.start, &stages.offset}) {
         f->specialize(context.no_bias);
         f->specialize(context.word_bias);
@@ -78,16 +83,16 @@ void quantized_grouped(QuantizedConv2dGrouped &stages, const QuantizedConv2dCont
         update.reorder(d[0], k, g, x, d[2], d[1], d[3]).unroll(d[0]);
     update.vectorize(k, lanes).vectorize(g).unroll(k).unroll(x).unroll(d[1], tile.depth);
     if (context.kernel_w > 0) update.unroll(d[2]);
-    stages.window.store_at(out, gb)
-        .compute_at(out, y)
-        .reorder_storage(i, g, w, x, y, n)
-        .bound_extent(w, words)
-        .vectorize(i)
-        .vectorize(w)
+    stages.padded.compute_at(out, gb)
+        .bound_extent(c, context.channels_per_group)
+        .bound_extent(g, tile.across)
+        .align_bounds(g, tile.across)
+        .vectorize(c)
         .vectorize(g);
-    stages.packed.compute_at(out, gb).bound_extent(k, filters).vectorize(i);
+    if (stages.packed.defined())
+        stages.packed.compute_root().bound_extent(k, filters).vectorize(i);
     if (context.integer) {
-        stages.filter_sum.compute_at(out, gb);
+        stages.filter_sum.compute_root();
         stages.window_sum.compute_at(out, x);
     }
 }
