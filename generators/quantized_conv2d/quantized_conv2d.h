@@ -42,7 +42,8 @@ Halide::Expr quantized_conv2d_bounded_by_type(const QuantizedConv2dOperands &ope
 // What all algorithms have. multiplier(k, g) and offset(k, g) turn a sum into what is activated.
 struct QuantizedConv2dEnds {
     Halide::Func padded, filter_sum, window_sum, start, multiplier, offset, sum, activated, output;
-    Halide::RDom filter_r, window_r;  // of filter_sum, window_sum: c, s, r; of a packed one i, w, s, r
+    // Of filter_sum, window_sum: c, s, r; of a packed filter i, w, s, r.
+    Halide::RDom filter_r, window_r;
 };
 
 // The sum is over r[0] = i, r[1] = w, r[2] = s, r[3] = r. Where the operands' weight is not packed
@@ -51,15 +52,15 @@ struct QuantizedConv2d : QuantizedConv2dEnds {
     Halide::Func packed;  // undefined where an operand is packed
     Halide::RDom r;
     BlockedSum blocked;
-    // Of joined rows, else undefined: what padded reads, (column * channels + channel, g, y, n), and
-    // the elements of a row that are copied into it.
+    // Of joined rows, else undefined: what padded reads, (column * channels + channel, g, y, n),
+    // and the elements of a row that are copied into it.
     Halide::Func joined;
     Halide::RDom elements;
 };
 struct PackedWords {
     int block;                 // of filters that a schedule sums up at once
     bool whole = false;        // the number of channels is a multiple of four
-    bool in_blocks = false;    // of f32, by generators/long_sum.h: over what `blocked` has, of w, s, r
+    bool in_blocks = false;    // of f32, by generators/long_sum.h: over w, s, r of `blocked`
     bool rows_inside = false;  // the sum leaves out the rows of the filter that meet none of the
                                // image, which it asks for every output's row
     bool joined_rows = false;  // rows of the image are copied as one loop, of few channels

@@ -15,7 +15,7 @@ using namespace hk::generators;
 
 class QuantizedConv2dFilterGenerator : public Conv2dParameters<QuantizedConv2dFilterGenerator> {
 public:
-    Input<Buffer<int8_t, 5>> weight{"weight"};
+    Input<Buffer<uint8_t, 5>> weight{"weight"};  // the bytes of s8
     Output<Buffer<int8_t, 6>> packed{"packed"};
 
     void generate() {
@@ -23,9 +23,11 @@ public:
         constrain_filter(weight);
         const Conv2dLayout order(layout);
         const auto dims = order.filter_dims();
+        Func stored("stored");
+        stored(c, s, r, k, g) =
+            reinterpret<int8_t>(order.filter("weight_csrkg", weight)(c, s, r, k, g));
         QuantizedConv2dFilter stages = quantized_conv2d_filter(
-            order.filter("weight_csrkg", weight), weight.dim(dims[0]).extent(),
-            weight.dim(dims[3]).extent());
+            stored, weight.dim(dims[0]).extent(), weight.dim(dims[3]).extent());
         const std::vector<Var> arguments = stages.output.args();
         packed(arguments) = stages.output(arguments);
         stages.output = packed;

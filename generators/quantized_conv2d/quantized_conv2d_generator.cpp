@@ -87,13 +87,13 @@ public:
         context.word_bias = words_lie_together();
         context.dense_filters = filters_lie_together();
         context.dense_pixels = dense_pixels();
+        context.channels = op.channels;
         context.unsigned_bytes = input_flip == 0 && output_flip == 0;
         context.signed_input = input_flip > 0;  // which the simplifier knows to hold, or not
         context.weight_moves = weight_zero_point != 0;
         namespace sc = hk::schedules;
         if (packed() || algorithm.value() == "grouped")
-            build(quantized_conv2d_packed(op, sc::quantized_packed_words(context)),
-                  sc::quantized_packed_schedules, context);
+            build_packed(op, context);
         else if (algorithm.value() == "sliced_blocks")
             build(quantized_conv2d_sliced(op, 1, true), sc::quantized_sliced_schedules, context);
         else if (algorithm.value() == "sliced")
@@ -147,6 +147,16 @@ private:
     Expr dense_pixels() {
         const auto [c, g, x, y, n] = Conv2dLayout(layout).image_dims();
         return input.dim(x).stride() == fixed_or(fix_channels_per_group, input.dim(c).extent());
+    }
+
+    void build_packed(const QuantizedConv2dOperands &op, const QuantizedConv2dContext &context) {
+        namespace sc = hk::schedules;
+        const PackedWords form = sc::quantized_packed_words(context);
+        if (form.whole) {
+            auto channels = input.dim(Conv2dLayout(layout).image_dims()[0]);
+            channels.set_extent(channels.extent() / kWord * kWord);
+        }
+        build(quantized_conv2d_packed(op, form), sc::quantized_packed_schedules, context);
     }
 
     // A packed bias of 32 bits, of groups of the size that is known.

@@ -18,6 +18,7 @@ struct QuantizedConv2dContext : Conv2dSizes {
     Halide::Expr signed_input = {}, weight_moves = {};
     // Of the arguments: the input's pixels lie next to each other, where channels are innermost.
     Halide::Expr dense_pixels = {};
+    Halide::Expr channels = {};  // of a group
 };
 
 template<typename Stages>

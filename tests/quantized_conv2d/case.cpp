@@ -3,6 +3,8 @@
 #include <cmath>
 #include <sstream>
 
+#include "tests/support/conditions.h"
+
 namespace hk::test {
 namespace {
 

@@ -100,7 +100,8 @@ QuantizedTensor quantized_conv2d(const QuantizedTensor &input, const QuantizedFi
         throw InvalidArgument(std::string(kOperation) + ": " + operand.name + " is undefined");
     }
     const QuantizedConv2dProblem problem = QuantizedConv2dProblem::from_shapes(
-        input.values.shape(), weight.values.tensor().shape(), input.values.type(), output_type, options);
+        input.values.shape(), weight.values.tensor().shape(), input.values.type(), output_type,
+        options);
     const QuantizedTensor output(
         Tensor(problem.conv.output_shape(), output_type, input.values.device()),
         output_quantization);

@@ -69,7 +69,8 @@ void split(QuantizedConv2d &stages, const PackedTile &tile, int lanes, bool nhwc
         out.split(yo, yo, xc, 1);  // one part
     const Var first = nhwc ? k : x, last = nhwc ? x : k;
     if (tile.outer)
-        out.split(kb, kp, kb, tile.outer, guard).reorder(first, kv, last, y, kb, xo, xc, yo, n, kp, g);
+        out.split(kb, kp, kb, tile.outer, guard)
+            .reorder(first, kv, last, y, kb, xo, xc, yo, n, kp, g);
     else
         out.reorder(first, kv, last, y, kb, xo, xc, yo, g, n);
     out.fuse(xc, yo, rows);
@@ -104,7 +105,10 @@ void copy(QuantizedConv2d &stages, const QuantizedConv2dContext &context, const 
             .vectorize(stages.elements.x, elements, guard);
         return;
     }
-    stages.padded.compute_at(at).align_storage(c, kWord).vectorize(c, elements, guard);
+    stages.padded.compute_at(at).align_storage(c, kWord);
+    // What is left of a vector is copied one by one: an eighth of the time of 32 channels, 3x3.
+    stages.padded.specialize(context.channels % elements == 0).vectorize(c, elements, guard);
+    stages.padded.vectorize(c, lanes, guard);
     if (stages.padded.has_update_definition()) stages.padded.update().unscheduled();
 }
 
