@@ -80,8 +80,8 @@ void begin(const QuantizedConv2dOperands &op, QuantizedConv2dEnds &stages, ZeroP
     if (op.packed.defined()) {
         d = RDom(0, kWord, 0, (op.channels + 3) / kWord, 0, op.kernel_w, 0, rows, "filter_r");
         const Expr block = min(k / kFilterBlock, (op.filters - 1) / kFilterBlock);
-        stages.filter_sum(k, g) += cast<int32_t>(
-            op.packed(kWord * (k % kFilterBlock) + d[0], d[1], d[2], d[3], block, g));
+        stages.filter_sum(k, g) +=
+            cast<int32_t>(op.packed(kWord * (k % kFilterBlock) + d[0], d[1], d[2], d[3], block, g));
     } else {
         d = RDom(0, op.channels, 0, op.kernel_w, 0, rows, "filter_r");
         stages.filter_sum(k, g) += cast<int32_t>(filled(op, false)(d.x, d.y, d.z, k, g));

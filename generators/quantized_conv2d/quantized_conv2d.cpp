@@ -55,8 +55,8 @@ void join_rows(const QuantizedConv2dOperands &op, QuantizedConv2d &stages) {
     const RVar i = stages.elements.x;
     stages.joined = Func("joined");
     stages.joined(element, g, y, n) = outside(op);
-    stages.joined(i, g, y, n) = flipped(
-        op, op.input(i % op.channels, g, i / op.channels, clamp(y, 0, op.height - 1), n));
+    stages.joined(i, g, y, n) =
+        flipped(op, op.input(i % op.channels, g, i / op.channels, clamp(y, 0, op.height - 1), n));
     stages.padded = Func("padded");
     stages.padded(c, g, x, y, n) = stages.joined(x * op.channels + c, g, y, n);
 }
@@ -139,8 +139,8 @@ QuantizedConv2d quantized_conv2d_packed(const QuantizedConv2dOperands &op,
     const PackedFactor factor{op, stages, form.block};
     const auto term = [&](const Expr &i, const Place &at) {
         const Expr channel = stored(kWord * at[0] + i);
-        return factor.product(
-            stages.padded(channel, g, input_x(op, at[1]), input_y(op, at[2]), n), i, at);
+        return factor.product(stages.padded(channel, g, input_x(op, at[1]), input_y(op, at[2]), n),
+                              i, at);
     };
     if (form.in_blocks) {
         stages.blocked = sum_in_blocks(op, stages, term);

@@ -26,8 +26,8 @@ public:
         Func stored("stored");
         stored(c, s, r, k, g) =
             reinterpret<int8_t>(order.filter("weight_csrkg", weight)(c, s, r, k, g));
-        QuantizedConv2dFilter stages = quantized_conv2d_filter(
-            stored, weight.dim(dims[0]).extent(), weight.dim(dims[3]).extent());
+        QuantizedConv2dFilter stages = quantized_conv2d_filter(stored, weight.dim(dims[0]).extent(),
+                                                               weight.dim(dims[3]).extent());
         const std::vector<Var> arguments = stages.output.args();
         packed(arguments) = stages.output(arguments);
         stages.output = packed;

@@ -225,10 +225,10 @@ private:
         op.scale = Func("scale_kg");
         op.scale(k, g) = if_present(scale_for_all <= 0.f, scale(k, g), scale_for_all);
         take_bias(op);
-        op.channels = fixed_or(fix_channels_per_group, packed() ? input.dim(ic).extent()
-                                                                : weight.dim(filter[0]).extent());
-        op.filters = fixed_or(fix_filters_per_group, packed() ? output.dim(ic).extent()
-                                                              : weight.dim(filter[3]).extent());
+        op.channels = fixed_or(fix_channels_per_group,
+                               packed() ? input.dim(ic).extent() : weight.dim(filter[0]).extent());
+        op.filters = fixed_or(fix_filters_per_group,
+                              packed() ? output.dim(ic).extent() : weight.dim(filter[3]).extent());
         op.kernel_w = fixed_or(fix_kernel_w, weight.dim(at[1]).extent());
         op.kernel_h = fixed_or(fix_kernel_h, weight.dim(at[2]).extent());
         op.terms = op.channels * op.kernel_w * op.kernel_h;

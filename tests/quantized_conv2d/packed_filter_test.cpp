@@ -108,8 +108,8 @@ TEST(PreparedQuantizedFilter, IsCheckedAsAPlainOne) {
     const QuantizedTensor input(Tensor({1, 9, 9, 4}, DataType::u8), Quantization(0.5f));
     const QuantizedTensor other(Tensor({8, 3, 3, 5}, DataType::s8), Quantization(0.25f));
     EXPECT_THROW(quantized_conv2d(input, prepare_filter(other)), InvalidArgument);
-    EXPECT_THROW(quantized_conv2d(input, prepare_filter(QuantizedTensor(Tensor(
-                                             {8, 3, 3, 4}, DataType::s8)))),
+    EXPECT_THROW(quantized_conv2d(
+                     input, prepare_filter(QuantizedTensor(Tensor({8, 3, 3, 4}, DataType::s8)))),
                  InvalidArgument);
 }
 

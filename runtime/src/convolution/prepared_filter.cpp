@@ -49,8 +49,9 @@ BufferView pack_filter(const char *operation, std::span<const KernelInfo> kernel
         KernelBuffer weight(plain, {operation, "weight", KernelBuffer::Use::read, true});
         KernelBuffer packed(target, {operation, "packed weight", KernelBuffer::Use::write, true});
         CallContext context(Device::cpu());
-        call_kernel(context, KernelArguments(operation, kernel)
-                                 .add({{"weight", weight}, {"packed", packed}}));
+        call_kernel(
+            context,
+            KernelArguments(operation, kernel).add({{"weight", weight}, {"packed", packed}}));
         return target;
     }
     throw KernelFailure(std::string(operation) + ": the library has no kernel that packs " +

@@ -69,8 +69,7 @@ void check_bias(const QuantizedTensor &bias, const QuantizedConv2dProblem &probl
         fail("bias is s32 without a quantization, input is " + name(input) +
              ": there is no scale of the products that it could have");
     }
-    if (type != DataType::s32)
-        check_defined("bias", type, bias.quantization, type == DataType::s8);
+    if (type != DataType::s32) check_defined("bias", type, bias.quantization, type == DataType::s8);
     if (quantized) check_quantization("bias", type, bias.quantization, problem.conv.filters);
 }
 
@@ -104,8 +103,8 @@ StoredRange range_of(DataType type) {
 QuantizedConv2dProblem check_quantized_conv2d(const QuantizedConv2dTensors &quantized,
                                               const Conv2dOptions &options) {
     const Tensor none;
-    const Conv2dTensors tensors{quantized.input.values, quantized.weight(),
-                                quantized.bias.values, none, quantized.output.values};
+    const Conv2dTensors tensors{quantized.input.values, quantized.weight(), quantized.bias.values,
+                                none, quantized.output.values};
     check_present(kOperation, tensors);
     if (tensors.weight.type() != DataType::s8) {
         fail("weight is " + name(tensors.weight.type()) + ", it must be s8");

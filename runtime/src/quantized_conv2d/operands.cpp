@@ -98,9 +98,9 @@ QuantizedConv2dOperands quantized_conv2d_operands(const QuantizedConv2dProblem &
     const Tensor &scale = packed("weight scale", tensors.filter.quantization.scales(), copies[1]);
     const Tensor &bias_scale = packed("bias scale", tensors.bias.quantization.scales(), copies[2]);
     const auto vector = [&](const Tensor &tensor) {
-        return tensor.defined() ? vector_of_filters(tensor, conv)
-                                : absent_vector({&tensors.weight(), &scale, &bias_scale},
-                                                DataType::f32, conv);
+        return tensor.defined()
+                   ? vector_of_filters(tensor, conv)
+                   : absent_vector({&tensors.weight(), &scale, &bias_scale}, DataType::f32, conv);
     };
 
     QuantizedConv2dOperands operands;

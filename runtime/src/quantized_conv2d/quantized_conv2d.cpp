@@ -72,8 +72,8 @@ void run(const KernelInfo *row, const QuantizedConv2dTensors &tensors, const Con
     problem.conv = operands.conv.problem;
 
     const KernelInfo &kernel = selections<quantized_conv2d_kernels>(kOperation)
-                                   .find(row, quantized_conv2d_fields(problem, device.type()), device,
-                                         [&] { return detail::to_string(problem); });
+                                   .find(row, quantized_conv2d_fields(problem, device.type()),
+                                         device, [&] { return detail::to_string(problem); });
     if (tensors.output.values.elements() > 0) {
         call(kernel, operands, filter, QuantizedConv2dNumbers(tensors, options), context,
              own_queue);
@@ -99,9 +99,9 @@ QuantizedTensor quantized_conv2d(const QuantizedTensor &input, const QuantizedFi
         if (operand.tensor.defined()) continue;
         throw InvalidArgument(std::string(kOperation) + ": " + operand.name + " is undefined");
     }
-    const QuantizedConv2dProblem problem = QuantizedConv2dProblem::from_shapes(
-        input.values.shape(), weight.values.tensor().shape(), input.values.type(), output_type,
-        options);
+    const QuantizedConv2dProblem problem =
+        QuantizedConv2dProblem::from_shapes(input.values.shape(), weight.values.tensor().shape(),
+                                            input.values.type(), output_type, options);
     const QuantizedTensor output(
         Tensor(problem.conv.output_shape(), output_type, input.values.device()),
         output_quantization);

@@ -103,8 +103,7 @@ void quantized_grouped(QuantizedConv2d &stages, const QuantizedConv2dContext &co
         .align_bounds(g, tile.across)
         .vectorize(c)
         .vectorize(g);
-    if (stages.packed.defined())
-        stages.packed.compute_root().bound_extent(k, filters).vectorize(i);
+    if (stages.packed.defined()) stages.packed.compute_root().bound_extent(k, filters).vectorize(i);
     if (context.integer) {
         stages.filter_sum.compute_root();
         stages.window_sum.compute_at(out, x);
