@@ -74,11 +74,18 @@ Func filled(const QuantizedConv2dOperands &op, bool fill_channels) {
 void begin(const QuantizedConv2dOperands &op, QuantizedConv2dEnds &stages, ZeroPoints zero_points) {
     const Region filters = {{0, op.filters}, everything};
     const Expr rows = summed_rows(op, op.input_zero_point, zero_points);
-    stages.filter_r = RDom(0, op.channels, 0, op.kernel_w, 0, rows, "filter_r");
-    const RDom &d = stages.filter_r;
     stages.filter_sum = Func("filter_sum");
     stages.filter_sum(k, g) = 0;
-    stages.filter_sum(k, g) += cast<int32_t>(filled(op, false)(d.x, d.y, d.z, k, g));
+    RDom &d = stages.filter_r;
+    if (op.packed.defined()) {
+        d = RDom(0, kWord, 0, (op.channels + 3) / kWord, 0, op.kernel_w, 0, rows, "filter_r");
+        const Expr block = min(k / kFilterBlock, (op.filters - 1) / kFilterBlock);
+        stages.filter_sum(k, g) +=
+            cast<int32_t>(op.packed(kWord * (k % kFilterBlock) + d[0], d[1], d[2], d[3], block, g));
+    } else {
+        d = RDom(0, op.channels, 0, op.kernel_w, 0, rows, "filter_r");
+        stages.filter_sum(k, g) += cast<int32_t>(filled(op, false)(d.x, d.y, d.z, k, g));
+    }
 
     stages.start = Func("start");
     if (op.integer()) {

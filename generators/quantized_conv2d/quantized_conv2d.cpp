@@ -1,7 +1,6 @@
 #include "generators/quantized_conv2d/quantized_conv2d.h"
 
 #include "generators/quantized_conv2d/ends.h"
-#include "generators/transpose.h"
 
 using namespace Halide;
 
@@ -11,15 +10,24 @@ namespace {
 
 const Range everything = {Expr(), Expr()};
 
+// An element of the input as pad() has it.
+Expr flipped(const QuantizedConv2dOperands &op, const Expr &stored) {
+    return op.integer() ? stored ^ cast<uint8_t>(op.input_flip) : stored;
+}
+
+// What is stored outside of the input.
+Expr outside(const QuantizedConv2dOperands &op) {
+    return op.integer() ? cast<uint8_t>(op.input_zero_point) : Expr(0.f);
+}
+
 // Numbers are zero outside the input, which is where its zero point is stored. Channels past the
 // end meet zeros of the weight: there it is zero that is stored, so that no zero point, nor a
 // number that is not finite, takes part. Columns and rows are two conditions:
 // generators/conv2d/conv2d.cpp.
 Func pad(const QuantizedConv2dOperands &op, bool fill_channels) {
     Func value("value");
-    const Expr stored = op.input(c, g, x, y, n);
-    value(c, g, x, y, n) = op.integer() ? stored ^ cast<uint8_t>(op.input_flip) : stored;
-    const Expr zero = op.integer() ? cast<uint8_t>(op.input_zero_point) : Expr(0.f);
+    value(c, g, x, y, n) = flipped(op, op.input(c, g, x, y, n));
+    const Expr zero = outside(op);
     const Range columns = {0, op.width}, rows = {0, op.height};
     Func inside;
     if (op.pointwise) {
@@ -40,34 +48,23 @@ Func pad(const QuantizedConv2dOperands &op, bool fill_channels) {
     return padded;
 }
 
+// The rows that padded reads.
+void join_rows(const QuantizedConv2dOperands &op, QuantizedConv2d &stages) {
+    stages.elements = RDom(0, op.width * op.channels, "elements");
+    stages.elements.where(y >= 0 && y < op.height);
+    const RVar i = stages.elements.x;
+    stages.joined = Func("joined");
+    stages.joined(element, g, y, n) = outside(op);
+    stages.joined(i, g, y, n) =
+        flipped(op, op.input(i % op.channels, g, i / op.channels, clamp(y, 0, op.height - 1), n));
+    stages.padded = Func("padded");
+    stages.padded(c, g, x, y, n) = stages.joined(x * op.channels + c, g, y, n);
+}
+
 // One product of the sum.
 Expr product(const QuantizedConv2dOperands &op, const Expr &input, const Expr &weight) {
     if (op.integer()) return cast<int32_t>(input) * cast<int32_t>(weight);
     return cast<float>(cast<int32_t>(weight) - op.weight_zero_point) * input;
-}
-
-void pack(const QuantizedConv2dOperands &op, QuantizedConv2d &stages, int lanes) {
-    const Var &panel = stages.panel, &ko = stages.ko;
-    stages.bytes = Func("bytes");
-    stages.bytes(c, row, s, r, ko, g) =
-        reinterpret<uint8_t>(op.weight(c, s, r, min(ko * lanes + row, op.filters - 1), g));
-    // Where bytes are stored, those past the last channel may be read, though they were not
-    // written.
-    const auto byte = [&](int i) {
-        const Expr channel = 4 * (panel * lanes + element) + i, last = op.channels - 1;
-        const Expr known =
-            lanes == 1 ? min(channel, last) : unsafe_promise_clamped(channel, 0, last);
-        return stages.bytes(known, row, s, r, ko, g);
-    };
-    Func rows("rows");
-    rows(element, row, panel, s, r, ko, g) = concat_bits({byte(0), byte(1), byte(2), byte(3)});
-    stages.transposed = transpose(rows, lanes, {panel, s, r, ko, g});
-    stages.words = Func("words");
-    stages.words(element, panel, s, r, ko, g) =
-        stages.transposed.back()(element, 0, panel, s, r, ko, g);
-    stages.packed = Func("packed");
-    stages.packed(stages.byte, panel, s, r, ko, g) = extract_bits<int8_t>(
-        stages.words(stages.byte / 4, panel, s, r, ko, g), 8 * (stages.byte % 4));
 }
 
 using Place = std::array<Expr, 3>;  // of a word: w, s, r
@@ -86,46 +83,81 @@ BlockedSum sum_in_blocks(const QuantizedConv2dOperands &op, QuantizedConv2dEnds 
     return blocked;
 }
 
+// Four bytes of a packed filter, or where it is not packed yet a byte or a number of it.
+struct PackedFactor {
+    const QuantizedConv2dOperands &op;
+    const QuantizedConv2d &stages;
+    int block;  // as PackedWords has it
+
+    Expr byte(const Expr &i, const Place &at) const {
+        // A schedule's last block may reach past the filter's.
+        Expr ko = k / kFilterBlock;
+        if (kFilterBlock % block != 0) ko = min(ko, (op.filters - 1) / kFilterBlock);
+        return op.packed(kWord * (k % kFilterBlock) + i, at[0], at[1], at[2], ko, g);
+    }
+    // The product with a number of the input.
+    Expr product(const Expr &input, const Expr &i, const Place &at) const {
+        if (!op.packed.defined()) {
+            const Expr factor = stages.packed(i, k, g, at[0], at[1], at[2]);
+            return op.integer() ? generators::product(op, input, factor) : input * factor;
+        }
+        if (op.integer()) return generators::product(op, input, byte(i, at));
+        std::vector<Expr> bytes;
+        for (int b = 0; b < kWord; b++) bytes.push_back(reinterpret<uint8_t>(byte(b, at)));
+        const Expr word = concat_bits(bytes),
+                   weight = reinterpret<int32_t>(word << cast<uint32_t>(24 - 8 * i)) >> 24;
+        return generators::product(op, input, weight);
+    }
+};
+
 }  // namespace
 
-QuantizedConv2d quantized_conv2d_packed(const QuantizedConv2dOperands &op, int lanes,
-                                        bool in_blocks) {
+QuantizedConv2d quantized_conv2d_packed(const QuantizedConv2dOperands &op,
+                                        const PackedWords &form) {
     QuantizedConv2d stages;
     begin(op, stages);
-    const bool whole_words = lanes > 1;
-    stages.padded = pad(op, !whole_words);
+    if (form.joined_rows)
+        join_rows(op, stages);
+    else
+        stages.padded = pad(op, false);
+    const bool whole = form.whole || form.joined_rows;
     const auto stored = [&](const Expr &channel) {
-        return whole_words ? unsafe_promise_clamped(channel, 0, op.channels - 1) : channel;
+        return whole ? channel : unsafe_promise_clamped(channel, 0, op.channels - 1);
     };
-    if (whole_words) {
+    if (!whole) {
         // Zeros after the last channel: on their own, because vectors that end in a condition and a
         // bound on the address are loaded an element at a time.
         const RDom rest(0, -op.channels & 3, "rest");
         stages.padded(stored(op.channels + rest), g, x, y, n) = cast(stages.padded.type(), 0);
     }
-    pack(op, stages, lanes);
-
-    const auto term = [&](const Expr &byte, const Place &at) {
-        const auto &[w, s, r] = at;
-        const Expr input =
-            stages.padded(stored(4 * w + byte), g, input_x(op, s), input_y(op, r), n);
-        const Expr place = k % lanes + lanes * (w % lanes), panel = w / lanes;
-        Expr weight;
-        if (op.integer()) {
-            weight = stages.packed(byte + 4 * place, panel, s, r, k / lanes, g);
-        } else {
-            const Expr word = stages.words(place, panel, s, r, k / lanes, g);
-            weight = reinterpret<int32_t>(word << cast<uint32_t>(24 - 8 * byte)) >> 24;
-        }
-        return product(op, input, weight);
+    if (!op.packed.defined()) {
+        const Expr weight = op.weight(kWord * w + i, s, r, k, g);
+        stages.packed = Func("packed");
+        stages.packed(i, k, g, w, s, r) =
+            op.integer() ? weight : cast<float>(cast<int32_t>(weight) - op.weight_zero_point);
+    }
+    const PackedFactor factor{op, stages, form.block};
+    const auto term = [&](const Expr &i, const Place &at) {
+        const Expr channel = stored(kWord * at[0] + i);
+        return factor.product(stages.padded(channel, g, input_x(op, at[1]), input_y(op, at[2]), n),
+                              i, at);
     };
-    if (in_blocks) {
+    if (form.in_blocks) {
         stages.blocked = sum_in_blocks(op, stages, term);
     } else {
-        stages.r = RDom(0, 4, 0, (op.channels + 3) / 4, 0, op.kernel_w, 0, op.kernel_h, "r");
-        const RDom &d = stages.r;
+        stages.r =
+            RDom(0, kWord, 0, (op.channels + 3) / kWord, 0, op.kernel_w, 0, op.kernel_h, "r");
+        RDom &d = stages.r;
+        // A word's last bytes are the next pixel's, and meet zeros of the weight; numbers, that may
+        // not be finite, are left out.
+        if (form.joined_rows && !op.integer()) d.where(kWord * d[1] + d[0] < op.channels);
+        if (form.rows_inside) {
+            // Of a zero point that is moved out of the sums afterwards they have all terms.
+            const Expr row = input_y(op, d[3]), inside = row >= 0 && row < op.height;
+            d.where(op.integer() ? inside || op.input_zero_point != 0 : inside);
+        }
         stages.sum(k, g, x, y, n) = stages.start(k, g);
-        stages.sum(k, g, x, y, n) += term(d.x, {d.y, d.z, d.w});
+        stages.sum(k, g, x, y, n) += term(d[0], {d[1], d[2], d[3]});
     }
     finish(op, stages);
     return stages;

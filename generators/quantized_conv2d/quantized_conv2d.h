@@ -14,14 +14,15 @@
 #include <vector>
 
 #include "generators/conv2d/conv2d.h"
-#include "generators/transpose.h"
+#include "generators/quantized_conv2d/quantized_conv2d_filter.h"
 
 namespace hk::generators {
 
 struct QuantizedConv2dOperands : Conv2dGeometry {
-    // input(c, g, x, y, n) u8 or f32; weight(c, s, r, k, g) s8; scale(k, g), real_bias(k, g) f32,
-    // and sum_bias(k, g) s32, the bias that has the scale of the products.
-    Halide::Func input, weight, scale, real_bias, sum_bias;
+    // input(c, g, x, y, n) u8 or f32; weight(c, s, r, k, g) s8, undefined where packed is not:
+    // that is as quantized_conv2d_filter.h has it; scale(k, g), real_bias(k, g) f32, and
+    // sum_bias(k, g) s32, the bias that has the scale of the products.
+    Halide::Func input, weight, packed, scale, real_bias, sum_bias;
     Halide::Expr terms;  // of a sum
     // flips: of bytes, 128 where they are s8, whose zero point is then given plus 128
     Halide::Expr input_flip, input_scale, input_zero_point, weight_zero_point;
@@ -41,25 +42,31 @@ Halide::Expr quantized_conv2d_bounded_by_type(const QuantizedConv2dOperands &ope
 // What all algorithms have. multiplier(k, g) and offset(k, g) turn a sum into what is activated.
 struct QuantizedConv2dEnds {
     Halide::Func padded, filter_sum, window_sum, start, multiplier, offset, sum, activated, output;
-    Halide::RDom filter_r, window_r;  // of filter_sum, window_sum: c, s, r
+    // Of filter_sum, window_sum: c, s, r; of a packed filter i, w, s, r.
+    Halide::RDom filter_r, window_r;
 };
 
-// The sum is over r.x = i, r.y = w, r.z = s, r.w = r. The filter is packed in panels of `lanes`
-// words by `lanes` filters, the words of a channel next to each other:
-//   bytes(c, row, s, r, ko, g): rows of the filter's channels; filters past the last one repeat it,
-//       words past the last one are whatever they are: the input has zeros there
-//   transposed: steps of the panel's transposition, of words of 32 bits
-//   words(element, panel, s, r, ko, g), packed(byte, panel, s, r, ko, g): the panel
+// The sum is over r[0] = i, r[1] = w, r[2] = s, r[3] = r. Where the operands' weight is not packed
+// yet, it is here: packed(i, k, g, w, s, r), bytes for u8, numbers less the zero point for f32.
 struct QuantizedConv2d : QuantizedConv2dEnds {
-    Halide::Var panel{"panel"}, ko{"ko"}, byte{"byte"};
-    Halide::Func bytes, words, packed;
-    std::vector<Halide::Func> transposed;
+    Halide::Func packed;  // undefined where an operand is packed
     Halide::RDom r;
     BlockedSum blocked;
+    // Of joined rows, else undefined: what padded reads, (column * channels + channel, g, y, n),
+    // and the elements of a row that are copied into it.
+    Halide::Func joined;
+    Halide::RDom elements;
 };
-// in_blocks: of f32, by generators/long_sum.h; the sum is over what `blocked` has, of w, s and r.
-QuantizedConv2d quantized_conv2d_packed(const QuantizedConv2dOperands &operands, int lanes,
-                                        bool in_blocks = false);
+struct PackedWords {
+    int block;                 // of filters that a schedule sums up at once
+    bool whole = false;        // the number of channels is a multiple of four
+    bool in_blocks = false;    // of f32, by generators/long_sum.h: over w, s, r of `blocked`
+    bool rows_inside = false;  // the sum leaves out the rows of the filter that meet none of the
+                               // image, which it asks for every output's row
+    bool joined_rows = false;  // rows of the image are copied as one loop, of few channels
+};
+QuantizedConv2d quantized_conv2d_packed(const QuantizedConv2dOperands &operands,
+                                        const PackedWords &form);
 
 // The words of the sum are split in slices of `tile`: the sum is over r[0] = i, r[1] = word in
 // slice, r[2] = s, r[3] = r, r[4] (slice). filter(i, w, s, r, k, g), and tap(i, w, s, r, g, x, y,

@@ -2,7 +2,9 @@
 // the schedule by its name.
 //
 // Buffers as generators/image_layout.h says: images input and output, filter weight; and scale,
-// bias_scale [k, g] of each filter, bias [byte, k, g]: the bytes of its elements.
+// bias_scale [k, g] of each filter, bias [byte, k, g]: the bytes of its elements. algorithm=packed:
+// the weight is as generators/quantized_conv2d/quantized_conv2d_filter.h packs it;
+// algorithm=grouped is as packed, but packs in the kernel.
 
 #include "generators/convolution_parameters.h"
 #include "generators/optional.h"
@@ -25,7 +27,7 @@ public:
     GeneratorParam<int> fix_output_bytes{"fix_output_bytes", 4};  // 1: u8, s8; 4: f32, s32
 
     Input<Buffer<void, 5>> input{"input"};
-    Input<Buffer<int8_t, 5>> weight{"weight"};
+    Input<Buffer<int8_t>> weight{"weight"};
     Input<Buffer<float, 2>> scale{"scale"};
     Input<Buffer<int8_t, 3>> bias{"bias"};
     Input<Buffer<float, 2>> bias_scale{"bias_scale"};
@@ -51,6 +53,7 @@ public:
 
     void configure() {
         set_types(input);  // u8 (and s8, flipped) or f32
+        weight.set_dimensions(packed() ? 6 : 5);
         output.set_type(output_type());
         add_line();
     }
@@ -59,7 +62,10 @@ public:
         if (type.value() != UInt(8) && type.value() != Float(32))
             throw CompileError("type must be uint8 or float32");
         constrain_image(input, fix_channels_per_group, fix_width);
-        constrain_filter(weight);
+        if (packed())
+            constrain_packed();
+        else
+            constrain_filter(weight);
         constrain_vector(scale);
         constrain_vector(bias_scale);
         begin_at_zero(bias, 3);
@@ -80,16 +86,14 @@ public:
         context.no_bias = bias_kind == none;
         context.word_bias = words_lie_together();
         context.dense_filters = filters_lie_together();
+        context.dense_pixels = dense_pixels();
+        context.channels = op.channels;
         context.unsigned_bytes = input_flip == 0 && output_flip == 0;
         context.signed_input = input_flip > 0;  // which the simplifier knows to hold, or not
         context.weight_moves = weight_zero_point != 0;
         namespace sc = hk::schedules;
-        if (algorithm.value() == "packed")
-            build(quantized_conv2d_packed(op, sc::quantized_packed_lanes(context)),
-                  sc::quantized_packed_schedules, context);
-        else if (algorithm.value() == "packed_blocks")
-            build(quantized_conv2d_packed(op, sc::quantized_packed_lanes(context), true),
-                  sc::quantized_packed_schedules, context);
+        if (packed() || algorithm.value() == "grouped")
+            build_packed(op, context);
         else if (algorithm.value() == "sliced_blocks")
             build(quantized_conv2d_sliced(op, 1, true), sc::quantized_sliced_schedules, context);
         else if (algorithm.value() == "sliced")
@@ -106,7 +110,7 @@ public:
             build(quantized_conv2d_depthwise(op, sc::quantized_depthwise_words(context)),
                   sc::quantized_depthwise_schedules, context);
         else
-            refuse_algorithm({"packed", "packed_blocks", "sliced", "sliced_blocks", "products",
+            refuse_algorithm({"packed", "grouped", "sliced", "sliced_blocks", "products",
                               "products_in_parts", "products_of_windows", "dot", "depthwise"});
     }
 
@@ -115,12 +119,44 @@ private:
         return fix_output_bytes.value() == 1 ? Type(UInt(8)) : Type(Float(32));
     }
 
+    bool packed() const { return algorithm.value() == "packed"; }
+
+    // Dense, but that vectors of other filters and groups may lie anywhere.
+    void constrain_packed() {
+        begin_at_zero(weight, 6);
+        weight.dim(0).set_extent(kBlockBytes);
+        const int channels = fix_channels_per_group;
+        const int fixed[] = {(channels + kWord - 1) / kWord, fix_kernel_w, fix_kernel_h};
+        int stride = kBlockBytes;
+        for (int d = 0; d < 3; d++) {
+            auto dimension = weight.dim(1 + d);
+            if (stride > 0) dimension.set_stride(stride);
+            if (fixed[d] > 0) dimension.set_extent(fixed[d]);
+            stride *= fixed[d];
+        }
+    }
+
     template<typename Stages>
     void build(Stages stages, const QuantizedConv2dTable<Stages> &table,
                const QuantizedConv2dContext &context) {
         output(Conv2dLayout(layout).image_arguments(k)) = stages.output(k, g, x, y, n);
         stages.output = output;
         this->finish(table, stages, context);
+    }
+
+    Expr dense_pixels() {
+        const auto [c, g, x, y, n] = Conv2dLayout(layout).image_dims();
+        return input.dim(x).stride() == fixed_or(fix_channels_per_group, input.dim(c).extent());
+    }
+
+    void build_packed(const QuantizedConv2dOperands &op, const QuantizedConv2dContext &context) {
+        namespace sc = hk::schedules;
+        const PackedWords form = sc::quantized_packed_words(context);
+        if (form.whole) {
+            auto channels = input.dim(Conv2dLayout(layout).image_dims()[0]);
+            channels.set_extent(channels.extent() / kWord * kWord);
+        }
+        build(quantized_conv2d_packed(op, form), sc::quantized_packed_schedules, context);
     }
 
     // A packed bias of 32 bits, of groups of the size that is known.
@@ -176,21 +212,31 @@ private:
         const Conv2dLayout order(layout);
         QuantizedConv2dOperands op;
         op.input = order.image("input_cgxyn", input);
-        op.weight = order.filter("weight_csrkg", weight);
+        const auto [ic, ig, ix, iy, in] = order.image_dims();
+        // The places of c, s, r and g of the weight.
+        const auto filter = order.filter_dims();
+        std::array<int, 4> at = {filter[0], filter[1], filter[2], filter[4]};
+        if (packed()) {
+            op.packed = weight;
+            at = {1, 2, 3, 5};
+        } else {
+            op.weight = order.filter("weight_csrkg", weight);
+        }
         op.scale = Func("scale_kg");
         op.scale(k, g) = if_present(scale_for_all <= 0.f, scale(k, g), scale_for_all);
         take_bias(op);
-        const auto [dim_c, dim_s, dim_r, dim_k, dim_g] = order.filter_dims();
-        op.channels = fixed_or(fix_channels_per_group, weight.dim(dim_c).extent());
-        op.filters = fixed_or(fix_filters_per_group, weight.dim(dim_k).extent());
-        op.kernel_w = fixed_or(fix_kernel_w, weight.dim(dim_s).extent());
-        op.kernel_h = fixed_or(fix_kernel_h, weight.dim(dim_r).extent());
+        op.channels = fixed_or(fix_channels_per_group,
+                               packed() ? input.dim(ic).extent() : weight.dim(filter[0]).extent());
+        op.filters = fixed_or(fix_filters_per_group,
+                              packed() ? output.dim(ic).extent() : weight.dim(filter[3]).extent());
+        op.kernel_w = fixed_or(fix_kernel_w, weight.dim(at[1]).extent());
+        op.kernel_h = fixed_or(fix_kernel_h, weight.dim(at[2]).extent());
         op.terms = op.channels * op.kernel_w * op.kernel_h;
-        op.groups = weight.dim(dim_g).extent();
-        op.out_w = fixed_or(fix_out_w, output.dim(order.image_dims()[2]).extent());
+        op.groups = weight.dim(at[3]).extent();
+        op.out_w = fixed_or(fix_out_w, output.dim(ix).extent());
         set_window(op);
         op.pointwise = pointwise();
-        set_line(op, input.dim(order.image_dims()[4]).extent());
+        set_line(op, input.dim(in).extent());
         op.input_flip = input_flip;
         op.input_scale = input_scale;
         op.input_zero_point = input_zero_point;

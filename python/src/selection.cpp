@@ -51,6 +51,7 @@ std::vector<const KernelInfo *> kernels() {
                                                    conv2d_backward_weight_kernels(),
                                                    conv2d_backward_bias_kernels(),
                                                    quantized_conv2d_kernels(),
+                                                   quantized_conv2d_filter_kernels(),
                                                    pool2d_kernels(),
                                                    pool2d_backward_kernels(),
                                                    activate_kernels(),

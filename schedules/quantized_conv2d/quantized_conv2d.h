@@ -16,13 +16,16 @@ struct QuantizedConv2dContext : Conv2dSizes {
     // weight's zero point is other than 0.
     Halide::Expr plain = {}, no_bias = {}, word_bias = {}, dense_filters = {}, unsigned_bytes = {};
     Halide::Expr signed_input = {}, weight_moves = {};
+    // Of the arguments: the input's pixels lie next to each other, where channels are innermost.
+    Halide::Expr dense_pixels = {};
+    Halide::Expr channels = {};  // of a group
 };
 
 template<typename Stages>
 using QuantizedConv2dTable = Table<Stages, QuantizedConv2dContext>;
 
-// Output channels, and words, in a panel of the packed filter.
-int quantized_packed_lanes(const QuantizedConv2dContext &context);
+// How the schedule that the context names sums up.
+generators::PackedWords quantized_packed_words(const QuantizedConv2dContext &context);
 // Words in a slice of the sum that is staged at once; 1 in schedules that stage nothing.
 int quantized_sliced_tile(const QuantizedConv2dContext &context);
 // 32-bit lanes in a vector of the sum.
@@ -43,6 +46,10 @@ namespace cpu {
 void quantized_broadcast(generators::QuantizedConv2d &stages,
                          const QuantizedConv2dContext &context);
 void quantized_dot(generators::QuantizedConv2dDot &stages, const QuantizedConv2dContext &context);
+void quantized_broadcast_blocks(generators::QuantizedConv2d &stages,
+                                const QuantizedConv2dContext &context);
+generators::PackedWords quantized_broadcast_words(const QuantizedConv2dContext &context);
+void quantized_grouped(generators::QuantizedConv2d &stages, const QuantizedConv2dContext &context);
 void quantized_sliding(generators::QuantizedConv2dDepthwise &stages,
                        const QuantizedConv2dContext &context);
 }  // namespace cpu
@@ -60,7 +67,9 @@ void quantized_thread_per_group(generators::QuantizedConv2dSliced &stages,
 
 // By the names of the table.
 inline const QuantizedConv2dTable<generators::QuantizedConv2d> quantized_packed_schedules = {
-    {"broadcast", cpu::quantized_broadcast}};
+    {"broadcast", cpu::quantized_broadcast},
+    {"broadcast_blocks", cpu::quantized_broadcast_blocks},
+    {"grouped", cpu::quantized_grouped}};
 inline const QuantizedConv2dTable<generators::QuantizedConv2dSliced> quantized_sliced_schedules = {
     {"staged", gpu::quantized_staged},
     {"unstaged", gpu::quantized_unstaged},

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <sstream>
 
+#include "tests/support/conditions.h"
+
 namespace hk::test {
 namespace {
 
@@ -149,6 +151,7 @@ std::optional<QuantizedConv2dCase> random_case(uint64_t seed, const Conv2dReques
         return {};
     }
     QuantizedConv2dCase c{{.seed = seed, .problem = *problem, .data = request.data}};
+    c.problem.prepared_filter = range_of(request.where, "prepared").moved(one_in(random, 2));
     if (request.type != DataType::f32 && one_in(random, 3)) {
         c.problem.type = DataType::s8;
     }

@@ -126,11 +126,16 @@ std::string fault(const QuantizedConv2dCase &c, const reference::QuantizedConv2d
 }
 
 void run(const KernelInfo *row, const QuantizedTensor &input, const QuantizedTensor &weight,
-         const QuantizedTensor &bias, const QuantizedTensor &output, const Conv2dOptions &options) {
-    if (row) {
-        quantized_conv2d_with(*row, input, weight, bias, output, options);
-    } else {
-        quantized_conv2d(input, weight, bias, output, options);
+         const QuantizedTensor &bias, const QuantizedTensor &output, const Conv2dProblem &problem) {
+    const QuantizedFilter filter =
+        problem.prepared_filter ? prepare_filter(weight) : QuantizedFilter(weight);
+    // A prepared one, twice: what the first call keeps serves the second.
+    for (int call = 0; call <= problem.prepared_filter; call++) {
+        if (row) {
+            quantized_conv2d_with(*row, input, filter, bias, output, problem.options);
+        } else {
+            quantized_conv2d(input, filter, bias, output, problem.options);
+        }
     }
 }
 
@@ -226,7 +231,7 @@ Outcome check(const QuantizedConv2dCase &c, Device device, const KernelInfo *row
     checked.inputs = {{"input", &input}, {"weight", &weight}, {"bias", address_of(bias)}};
     checked.call = [&] {
         run(row, {input.tensor(), q.input}, {weight.tensor(), q.weight}, {tensor_of(bias), q.bias},
-            {output.tensor(), q.output}, p.options);
+            {output.tensor(), q.output}, p);
     };
     checked.outputs = {{"output", &output, [&](const Tensor &result) {
                             return compare(c, QuantizedHostTensors(c, o), result);

@@ -83,7 +83,7 @@ TEST(QuantizedConv2dInput, UndefinedTensors) {
     EXPECT_REFUSED("output is undefined", a.output = {});
     EXPECT_REFUSED("bias is undefined, but has a quantization", a.bias = {{}, {1}});
     EXPECT_INVALID("quantized_conv2d: weight is undefined",
-                   quantized_conv2d(Arguments().input, {}));
+                   quantized_conv2d(Arguments().input, QuantizedTensor()));
     EXPECT_INVALID("quantized_conv2d: input is undefined",
                    quantized_conv2d({}, Arguments().weight));
 }

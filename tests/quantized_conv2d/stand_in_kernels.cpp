@@ -24,6 +24,7 @@ KernelInfo row(const char *name, DataType type, Layout layout, std::span<const C
 
 }  // namespace
 
+std::span<const KernelInfo> quantized_conv2d_filter_kernels() { return {}; }
 std::span<const KernelInfo> quantized_conv2d_kernels() {
     static const KernelInfo kernels[] = {
         row<0>("to_bytes_nhwc", DataType::u8, Layout::nhwc, kToBytes),

@@ -5,13 +5,17 @@
 //   const hk::Filter filter = hk::prepare_filter(weight);        // one that does not
 //   hk::conv2d(input, filter, bias, residual, output, options);
 //
-// Most kernels of the CPU read a copy of the weight in f32 and in vectors of filters, or one that
-// is transformed for Winograd's convolution. Of a plain weight each call makes that copy, which
-// takes the longer the fewer pixels there are; of a prepared one the first call keeps it. The
-// results are equal within the errors that hk/conv2d.h names, as another row may be selected.
+// hk::quantized_conv2d takes a quantised weight in the same two ways.
+//
+// Most kernels of the CPU read a copy of the weight in vectors of filters, in f32 (a quantised one
+// in bytes), or one that is transformed for Winograd's convolution. Of a plain weight each call
+// makes that copy, which takes the longer the fewer pixels there are; of a prepared one the first
+// call keeps it. The results are equal within the errors that hk/conv2d.h names, as another row may
+// be selected.
 
 #include <memory>
 
+#include "hk/quantization.h"
 #include "hk/tensor.h"
 
 namespace hk {
@@ -35,11 +39,24 @@ private:
     std::shared_ptr<Prepared> prepared_;
 };
 
+// A quantised weight. What was said of Filter holds for its values.
+struct QuantizedFilter {
+    QuantizedFilter(const QuantizedTensor &weight)
+        : QuantizedFilter(weight.values, weight.quantization) {}
+    QuantizedFilter(const Tensor &weight, Quantization quantization = {})
+        : values(weight), quantization(std::move(quantization)) {}
+
+    Filter values;
+    Quantization quantization;
+};
+
 // Keeps the weight's storage, and what kernels make of it from the first call on that needs it: 4
 // bytes an element, and 16 for Winograd, filters filled up to a multiple of 16, for each layout and
-// number of groups that calls have. The weight must not change as long as this or a copy lives,
+// number of groups that calls have; of a quantised one a byte, channels filled up to a multiple of
+// 4. The weight must not change as long as this or a copy lives,
 // which share all that. Safe to use from several threads at once. On a GPU it is the weight as it
 // is.
 Filter prepare_filter(const Tensor &weight);
+QuantizedFilter prepare_filter(const QuantizedTensor &weight);
 
 }  // namespace hk

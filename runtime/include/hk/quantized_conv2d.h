@@ -30,6 +30,7 @@
 // s32), and DequantizeLinear followed by Conv (to f32). Activations: none, relu, clamp, leaky_relu.
 
 #include "hk/conv2d.h"
+#include "hk/filter.h"
 #include "hk/quantization.h"
 
 namespace hk {
@@ -45,18 +46,18 @@ struct QuantizedConv2dProblem {
                                               const Conv2dOptions &options);
 };
 
-// output = conv2d(input, weight, bias). `bias` may be undefined.
+// output = conv2d(input, weight, bias). `bias` may be undefined; the weight may be prepared.
 //
 // Shapes, layouts, devices, views, ownership, threads, streams and errors are those of hk::conv2d;
 // scales of a channel each live on the device of their tensor. Throws InvalidArgument too for a
 // quantisation that is missing, superfluous or does not fit its tensor. HK_LOG=select prints the
 // row that each new problem takes.
-void quantized_conv2d(const QuantizedTensor &input, const QuantizedTensor &weight,
+void quantized_conv2d(const QuantizedTensor &input, const QuantizedFilter &weight,
                       const QuantizedTensor &bias, const QuantizedTensor &output,
                       const Conv2dOptions &options, const Stream &stream = {});
 
 // The same, into a new tensor: in the output's place stand its type and quantisation.
-QuantizedTensor quantized_conv2d(const QuantizedTensor &input, const QuantizedTensor &weight,
+QuantizedTensor quantized_conv2d(const QuantizedTensor &input, const QuantizedFilter &weight,
                                  const QuantizedTensor &bias = {},
                                  DataType output_type = DataType::f32,
                                  const Quantization &output_quantization = {},
@@ -64,13 +65,16 @@ QuantizedTensor quantized_conv2d(const QuantizedTensor &input, const QuantizedTe
 
 // Runs one given row, whatever selection would take. For tests and measurements.
 void quantized_conv2d_with(const KernelInfo &kernel, const QuantizedTensor &input,
-                           const QuantizedTensor &weight, const QuantizedTensor &bias,
+                           const QuantizedFilter &weight, const QuantizedTensor &bias,
                            const QuantizedTensor &output, const Conv2dOptions &options,
                            const Stream &stream = {});
 
 // All rows of the family, in the order of the table. Rows of type u8 take s8 inputs too; a row's
 // condition output_bytes says what it makes: 1 u8 or s8, 4 f32 or s32.
 std::span<const KernelInfo> quantized_conv2d_kernels();
+
+// What packs the weights of the CPU's rows.
+std::span<const KernelInfo> quantized_conv2d_filter_kernels();
 
 Selection select_quantized_conv2d(const QuantizedConv2dProblem &problem, DeviceType device,
                                   const DeviceLimits &limits, bool explain = false);

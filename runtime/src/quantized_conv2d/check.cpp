@@ -22,13 +22,13 @@ std::string name(DataType type) { return std::string(name_of(type)); }
 bool is_byte(DataType type) { return type == DataType::u8 || type == DataType::s8; }
 
 // `count`: of the scales where each filter has its own; 0 where that must not be.
-void check_quantization(const char *operand, const QuantizedTensor &tensor, int64_t count) {
-    const Quantization &quantization = tensor.quantization;
-    const StoredRange range = range_of(tensor.values.type());
+void check_quantization(const char *operand, DataType type, const Quantization &quantization,
+                        int64_t count) {
+    const StoredRange range = range_of(type);
     const int64_t zero_point = quantization.zero_point();
     if (zero_point < range.least || zero_point > range.most) {
         fail(std::string(operand) + "'s zero point is " + std::to_string(zero_point) + ", " +
-             name(tensor.values.type()) + " holds " + std::to_string(range.least) + " to " +
+             name(type) + " holds " + std::to_string(range.least) + " to " +
              std::to_string(range.most));
     }
     if (!quantization.per_channel()) return;
@@ -42,9 +42,10 @@ void check_quantization(const char *operand, const QuantizedTensor &tensor, int6
     }
 }
 
-void check_defined(const char *operand, const QuantizedTensor &tensor, bool wanted) {
-    if (tensor.quantization.defined() == wanted) return;
-    fail(std::string(operand) + " is " + name(tensor.values.type()) +
+void check_defined(const char *operand, DataType type, const Quantization &quantization,
+                   bool wanted) {
+    if (quantization.defined() == wanted) return;
+    fail(std::string(operand) + " is " + name(type) +
          (wanted ? " and needs a quantization" : ", it can't have a quantization"));
 }
 
@@ -68,21 +69,23 @@ void check_bias(const QuantizedTensor &bias, const QuantizedConv2dProblem &probl
         fail("bias is s32 without a quantization, input is " + name(input) +
              ": there is no scale of the products that it could have");
     }
-    if (type != DataType::s32) check_defined("bias", bias, type == DataType::s8);
-    if (quantized) check_quantization("bias", bias, problem.conv.filters);
+    if (type != DataType::s32) check_defined("bias", type, bias.quantization, type == DataType::s8);
+    if (quantized) check_quantization("bias", type, bias.quantization, problem.conv.filters);
 }
 
 void check_quantizations(const QuantizedConv2dTensors &tensors,
                          const QuantizedConv2dProblem &problem) {
-    const bool integer = is_byte(problem.conv.type);
-    check_defined("input", tensors.input, integer);
-    if (integer) check_quantization("input", tensors.input, 0);
-    check_defined("weight", tensors.weight, true);
-    check_quantization("weight", tensors.weight, problem.conv.filters);
+    const DataType input = problem.conv.type, output = problem.output_type;
+    const Quantization &of_input = tensors.input.quantization,
+                       &of_output = tensors.output.quantization,
+                       &of_weight = tensors.filter.quantization;
+    check_defined("input", input, of_input, is_byte(input));
+    if (is_byte(input)) check_quantization("input", input, of_input, 0);
+    check_defined("weight", DataType::s8, of_weight, true);
+    check_quantization("weight", DataType::s8, of_weight, problem.conv.filters);
     check_bias(tensors.bias, problem);
-    const bool requantized = is_byte(problem.output_type);
-    check_defined("output", tensors.output, requantized);
-    if (requantized) check_quantization("output", tensors.output, 0);
+    check_defined("output", output, of_output, is_byte(output));
+    if (is_byte(output)) check_quantization("output", output, of_output, 0);
 }
 
 }  // namespace
@@ -100,8 +103,8 @@ StoredRange range_of(DataType type) {
 QuantizedConv2dProblem check_quantized_conv2d(const QuantizedConv2dTensors &quantized,
                                               const Conv2dOptions &options) {
     const Tensor none;
-    const Conv2dTensors tensors{quantized.input.values, quantized.weight.values,
-                                quantized.bias.values, none, quantized.output.values};
+    const Conv2dTensors tensors{quantized.input.values, quantized.weight(), quantized.bias.values,
+                                none, quantized.output.values};
     check_present(kOperation, tensors);
     if (tensors.weight.type() != DataType::s8) {
         fail("weight is " + name(tensors.weight.type()) + ", it must be s8");
@@ -111,7 +114,7 @@ QuantizedConv2dProblem check_quantized_conv2d(const QuantizedConv2dTensors &quan
         tensors.output.tensor().type(), options);
     check_quantizations(quantized, problem);
     check_views(kOperation, problem.conv, tensors);
-    for (const Operand &scales : {Operand{"weight scale", quantized.weight.quantization.scales()},
+    for (const Operand &scales : {Operand{"weight scale", quantized.filter.quantization.scales()},
                                   Operand{"bias scale", quantized.bias.quantization.scales()}}) {
         check_device(kOperation, scales, {"input", tensors.input});
         check_disjoint(kOperation, scales, {"output", tensors.output.tensor()});

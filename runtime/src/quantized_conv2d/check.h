@@ -7,7 +7,11 @@
 namespace hk::detail {
 
 struct QuantizedConv2dTensors {
-    const QuantizedTensor &input, &weight, &bias, &output;
+    const QuantizedTensor &input;
+    const QuantizedFilter &filter;
+    const QuantizedTensor &bias, &output;
+
+    const Tensor &weight() const { return filter.values.tensor(); }
 };
 
 // Throws InvalidArgument for anything that is wrong with the arguments, but for what only a kernel

@@ -51,8 +51,8 @@ QuantizedConv2dNumbers::QuantizedConv2dNumbers(const QuantizedConv2dTensors &ten
         input_scale = tensors.input.quantization.scale();
         input_zero_point = tensors.input.quantization.zero_point() + input_flip;
     }
-    scale_for_all = tensors.weight.quantization.scale();
-    weight_zero_point = tensors.weight.quantization.zero_point();
+    scale_for_all = tensors.filter.quantization.scale();
+    weight_zero_point = tensors.filter.quantization.zero_point();
     bias_kind = static_cast<int32_t>(kind_of(tensors.bias));
     if (tensors.bias.quantization.defined()) {
         bias_scale_for_all = tensors.bias.quantization.scale();
@@ -95,18 +95,18 @@ QuantizedConv2dOperands quantized_conv2d_operands(const QuantizedConv2dProblem &
         return packed_vector(kOperation, operand, tensor, own_queue, copy);
     };
     const Tensor &bias = packed("bias", tensors.bias.values, copies[0]);
-    const Tensor &scale = packed("weight scale", tensors.weight.quantization.scales(), copies[1]);
+    const Tensor &scale = packed("weight scale", tensors.filter.quantization.scales(), copies[1]);
     const Tensor &bias_scale = packed("bias scale", tensors.bias.quantization.scales(), copies[2]);
     const auto vector = [&](const Tensor &tensor) {
-        return tensor.defined() ? vector_of_filters(tensor, conv)
-                                : absent_vector({&tensors.weight.values, &scale, &bias_scale},
-                                                DataType::f32, conv);
+        return tensor.defined()
+                   ? vector_of_filters(tensor, conv)
+                   : absent_vector({&tensors.weight(), &scale, &bias_scale}, DataType::f32, conv);
     };
 
     QuantizedConv2dOperands operands;
     operands.has_scale = scale.defined();
     operands.has_bias_scale = bias_scale.defined();
-    operands.conv = conv2d_operands(conv, tensors.input.values, tensors.weight.values, {}, {},
+    operands.conv = conv2d_operands(conv, tensors.input.values, tensors.weight(), {}, {},
                                     tensors.output.values);
     BufferView &input = operands.conv.input, &output = operands.conv.output;
     input.type = row_type(input.type);

@@ -7,6 +7,7 @@
 #include "hk/error.h"
 #include "kernel_call.h"
 #include "quantized_conv2d/check.h"
+#include "quantized_conv2d/filter.h"
 #include "quantized_conv2d/operands.h"
 #include "rethrow.h"
 #include "selection_cache.h"
@@ -19,7 +20,7 @@ namespace {
 
 constexpr const char *kOperation = "quantized_conv2d";
 
-void call(const KernelInfo &kernel, QuantizedConv2dOperands &operands,
+void call(const KernelInfo &kernel, QuantizedConv2dOperands &operands, const Filter &filter,
           const QuantizedConv2dNumbers &numbers, CallContext &context, bool own_queue) {
     using Use = KernelBuffer::Use;
     const auto role = [&](const char *operand, Use use) {
@@ -30,7 +31,7 @@ void call(const KernelInfo &kernel, QuantizedConv2dOperands &operands,
     std::optional<Line> line;
     if (takes_line(kernel)) line = Line::join({&conv.output});
     KernelBuffer input(conv.input, role("input", Use::read));
-    KernelBuffer weight(conv.weight, role("weight", Use::read));
+    KernelBuffer weight(quantized_filter_view(kernel, conv, filter), role("weight", Use::read));
     KernelBuffer scale(operands.scale, role("weight scale", optional(operands.has_scale)));
     KernelBuffer bias(conv.bias, role("bias", optional(conv.has_bias)));
     KernelBuffer bias_scale(operands.bias_scale,
@@ -56,10 +57,12 @@ void call(const KernelInfo &kernel, QuantizedConv2dOperands &operands,
 void run(const KernelInfo *row, const QuantizedConv2dTensors &tensors, const Conv2dOptions &options,
          const Stream &stream) try {
     QuantizedConv2dProblem problem = check_quantized_conv2d(tensors, options);
+    const Filter &filter = tensors.filter.values;
+    problem.conv.prepared_filter = filter.is_prepared();
     const Device device = tensors.input.values.device();
     const Operand all[] = {{"input", tensors.input.values},
-                           {"weight", tensors.weight.values},
-                           {"weight scale", tensors.weight.quantization.scales()},
+                           {"weight", tensors.weight()},
+                           {"weight scale", tensors.filter.quantization.scales()},
                            {"bias", tensors.bias.values},
                            {"bias scale", tensors.bias.quantization.scales()},
                            {"output", tensors.output.values}};
@@ -69,10 +72,11 @@ void run(const KernelInfo *row, const QuantizedConv2dTensors &tensors, const Con
     problem.conv = operands.conv.problem;
 
     const KernelInfo &kernel = selections<quantized_conv2d_kernels>(kOperation)
-                                   .find(row, quantized_conv2d_fields(problem, device.type()), device,
-                                         [&] { return detail::to_string(problem); });
+                                   .find(row, quantized_conv2d_fields(problem, device.type()),
+                                         device, [&] { return detail::to_string(problem); });
     if (tensors.output.values.elements() > 0) {
-        call(kernel, operands, QuantizedConv2dNumbers(tensors, options), context, own_queue);
+        call(kernel, operands, filter, QuantizedConv2dNumbers(tensors, options), context,
+             own_queue);
     }
 } catch (...) {
     rethrow_as_error(kOperation);
@@ -80,23 +84,24 @@ void run(const KernelInfo *row, const QuantizedConv2dTensors &tensors, const Con
 
 }  // namespace
 
-void quantized_conv2d(const QuantizedTensor &input, const QuantizedTensor &weight,
+void quantized_conv2d(const QuantizedTensor &input, const QuantizedFilter &weight,
                       const QuantizedTensor &bias, const QuantizedTensor &output,
                       const Conv2dOptions &options, const Stream &stream) {
     run(nullptr, {input, weight, bias, output}, options, stream);
 }
 
-QuantizedTensor quantized_conv2d(const QuantizedTensor &input, const QuantizedTensor &weight,
+QuantizedTensor quantized_conv2d(const QuantizedTensor &input, const QuantizedFilter &weight,
                                  const QuantizedTensor &bias, DataType output_type,
                                  const Quantization &output_quantization,
                                  const Conv2dOptions &options) try {
     for (const Operand &operand :
-         {Operand{"input", input.values}, Operand{"weight", weight.values}}) {
+         {Operand{"input", input.values}, Operand{"weight", weight.values.tensor()}}) {
         if (operand.tensor.defined()) continue;
         throw InvalidArgument(std::string(kOperation) + ": " + operand.name + " is undefined");
     }
-    const QuantizedConv2dProblem problem = QuantizedConv2dProblem::from_shapes(
-        input.values.shape(), weight.values.shape(), input.values.type(), output_type, options);
+    const QuantizedConv2dProblem problem =
+        QuantizedConv2dProblem::from_shapes(input.values.shape(), weight.values.tensor().shape(),
+                                            input.values.type(), output_type, options);
     const QuantizedTensor output(
         Tensor(problem.conv.output_shape(), output_type, input.values.device()),
         output_quantization);
@@ -107,7 +112,7 @@ QuantizedTensor quantized_conv2d(const QuantizedTensor &input, const QuantizedTe
 }
 
 void quantized_conv2d_with(const KernelInfo &kernel, const QuantizedTensor &input,
-                           const QuantizedTensor &weight, const QuantizedTensor &bias,
+                           const QuantizedFilter &weight, const QuantizedTensor &bias,
                            const QuantizedTensor &output, const Conv2dOptions &options,
                            const Stream &stream) {
     run(&kernel, {input, weight, bias, output}, options, stream);

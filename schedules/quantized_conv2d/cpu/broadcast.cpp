@@ -1,94 +1,159 @@
 #include "schedules/quantized_conv2d/quantized_conv2d.h"
-#include "schedules/transpose.h"
 
 using namespace Halide;
 using namespace hk::generators;
 
 namespace hk::schedules {
 
-int quantized_packed_lanes(const QuantizedConv2dContext &context) {
-    return context.schedule == "broadcast" ? context.target.natural_vector_size<float>() : 1;
-}
-
 namespace {
 
 struct PackedTile {
     int block;  // output channels: vectors of them side by side
     int x, y;   // pixels
-    int stage;  // padded input: 1 copied for a tile, 2 for a row of tiles
-    int outer;  // 1: blocks of filters are the outermost loop, packed one at a time
+    int stage;  // copy the padded input first, 1: of a tile, 2: of all tiles of a task; 0: read it
+                // where it is, which takes channels in words, and no padding
+    int outer;  // blocks of filters in a pass over the pixels, passes outermost; 0: all in one
+    int chunk;  // tiles of a row in a task; 0: all
 };
 
-// Registers: sums, the block's vectors of the filter, one broadcast. AVX-512: 2 * 14 + 2 + 1 of 32;
+// Registers: sums, the block's vectors of the filter, one broadcast. AVX-512: 2 * 7 + 2 + 1 of 32;
 // AVX2: 2 * 6 + 2 + 1 of 16.
 PackedTile choose(const QuantizedConv2dContext &context) {
     const int lanes = context.target.natural_vector_size<float>();
-    PackedTile tile =
-        lanes >= 16 ? PackedTile{2 * lanes, 7, 2, 1, 0} : PackedTile{2 * lanes, 6, 1, 1, 0};
+    PackedTile tile = {2 * lanes, 7, 1, 2, 0, 0};
     Knobs knobs(context.knobs);
-    knobs.take("block", tile.block, steps(lanes, 96, lanes));
+    knobs.take("block", tile.block, steps(kFilterBlock, 96, kFilterBlock));
     knobs.take("tile_x", tile.x, {1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 28});
     knobs.take("tile_y", tile.y, steps(1, 4));
-    knobs.take("stage", tile.stage, {1, 2});
-    knobs.take("outer", tile.outer, {0, 1});
+    knobs.take("stage", tile.stage, {0, 1, 2});
+    knobs.take("outer", tile.outer, {0, 1, 2, 4, 8, 16, 32});
+    knobs.take("chunk", tile.chunk, {0, 1, 2, 4, 8, 16, 32, 64});
     knobs.end();
+    const int registers = vector_registers(context.target);
+    // Rows name what fits AVX-512.
+    if (lanes < kFilterBlock) {
+        tile.block = kFilterBlock;
+        const int vectors = tile.block / lanes;
+        tile.x = std::min(tile.x, (registers - vectors - 1) / vectors);
+        tile.y = 1;
+    }
+    knobs.require(tile.stage || (context.kernel_w == 1 && context.kernel_h == 1),
+                  "stage:0 takes 1x1 filters");
     const int vectors = tile.block / lanes;
-    knobs.estimate("vector registers", vectors * tile.x * tile.y + vectors + 1,
-                   vector_registers(context.target));
+    knobs.estimate("vector registers", vectors * tile.x * tile.y + vectors + 1, registers);
     return tile;
 }
 
-// A panel at a time goes through the steps of its transposition, in registers: 16 x 16 words take
-// 80 ns on one Zen 4 core, a third of what copying them word by word takes. In nchw a filter's
-// channels are gathered, row by row: unrolled as well, that is 300 kB of code in place of 150.
-Func &pack(QuantizedConv2d &stages, const QuantizedConv2dContext &context, const LoopLevel &where) {
-    const int lanes = quantized_packed_lanes(context);
-    Func &result = context.integer ? stages.packed : stages.words;
-    const Var innermost = context.integer ? stages.byte : element;
-    const int size = lanes * lanes * (context.integer ? 4 : 1);
-    result.compute_at(where)
-        .bound_extent(innermost, size)
-        .align_bounds(innermost, size)
-        .vectorize(innermost, size, TailStrategy::RoundUp);
-    const LoopLevel at(result, stages.panel);
-    stages.bytes.compute_at(at)
-        .bound_storage(c, 4 * lanes)
-        .vectorize(c, 4 * lanes, TailStrategy::GuardWithIf);
-    if (context.nhwc) stages.bytes.unroll(row);
-    transpose_at(at, stages.transposed, {lanes, lanes});
-    return result;
+// A pixel's channels are known, and no word.
+bool few_channels(const QuantizedConv2dContext &context) {
+    return context.nhwc && context.channels_per_group > 0 && context.channels_per_group < kWord;
 }
 
-// All sums of a tile in registers, unrolled.
-void accumulate(QuantizedConv2d &stages, const QuantizedConv2dContext &context) {
+const Var kv("kv"), kb("kb"), kp("kp"), xo("xo"), xc("xc"), yo("yo"), rows("rows");
+
+// Tasks are rows of pixels, or parts of one, with `outer` of one pass after the other.
+void split(QuantizedConv2d &stages, const PackedTile &tile, int lanes, bool nhwc) {
+    const TailStrategy guard = TailStrategy::GuardWithIf;
+    Func &out = stages.output;
+    out.split(x, xo, x, tile.x, guard)
+        .split(y, yo, y, tile.y, guard)
+        .split(k, kb, k, tile.block, guard)
+        .split(k, kv, k, lanes);
+    if (nhwc)
+        out.vectorize(k);
+    else
+        out.vectorize(x);
+    if (tile.chunk)
+        out.split(xo, xc, xo, tile.chunk, guard);
+    else
+        out.split(yo, yo, xc, 1);  // one part
+    const Var first = nhwc ? k : x, last = nhwc ? x : k;
+    if (tile.outer)
+        out.split(kb, kp, kb, tile.outer, guard)
+            .reorder(first, kv, last, y, kb, xo, xc, yo, n, kp, g);
+    else
+        out.reorder(first, kv, last, y, kb, xo, xc, yo, g, n);
+    out.fuse(xc, yo, rows);
+    if (!tile.outer) out.fuse(rows, g, rows);
+    out.fuse(rows, n, rows);
+    if (tile.outer) out.fuse(rows, kp, rows).fuse(rows, g, rows);
+    out.parallel(rows);
+}
+
+// The sums of a tile: registers, where that is all of it; else the stack.
+void hold(Func sum, const PackedTile &tile, int lanes, const LoopLevel &at) {
+    sum.compute_at(at)
+        .bound_extent(k, tile.block)
+        .bound_extent(x, tile.x)
+        .bound_extent(y, tile.y)
+        .align_bounds(k, tile.block)
+        .vectorize(k, lanes, TailStrategy::RoundUp)
+        .unroll(k)
+        .unroll(x)
+        .unroll(y);
+}
+
+// The input, padded. Of few channels rows of pixels that lie next to each other are vectors.
+void copy(QuantizedConv2d &stages, const QuantizedConv2dContext &context, const LoopLevel &at) {
+    const TailStrategy guard = TailStrategy::GuardWithIf;
+    const int lanes = context.target.natural_vector_size<float>(),
+              elements = context.integer ? kWord * lanes : lanes;
+    if (stages.joined.defined()) {
+        stages.joined.compute_at(at).vectorize(element, elements, TailStrategy::RoundUp);
+        stages.joined.update()
+            .specialize(context.dense_pixels)
+            .vectorize(stages.elements.x, elements, guard);
+        return;
+    }
+    stages.padded.compute_at(at).align_storage(c, kWord);
+    // What is left of a vector is copied one by one, a sixth of the time of 32 channels, 3x3.
+    stages.padded.specialize(context.channels % elements == 0).vectorize(c, elements, guard);
+    stages.padded.vectorize(c, lanes, guard);
+    if (stages.padded.has_update_definition()) stages.padded.update().unscheduled();
+}
+
+// All sums of a tile, unrolled.
+void accumulate(QuantizedConv2d &stages, const PackedTile &tile,
+                const QuantizedConv2dContext &context) {
     const int lanes = context.target.natural_vector_size<float>();
-    if (stages.blocked.running.defined()) {
+    const LoopLevel step(stages.output, kb);
+    const auto unroll = [&](Stage update) {
+        update.vectorize(k, lanes, TailStrategy::RoundUp).unroll(k).unroll(x).unroll(y);
+    };
+    if (context.schedule == "broadcast_blocks") {
+        Func running = stages.blocked.running, in_block = stages.blocked.block_sum;
         const RDom &d = stages.blocked.in_block, &blocks = stages.blocked.blocks;
-        const auto add = [&](Func sum, const std::vector<VarOrRVar> &loops) {
-            sum.unroll(k).unroll(x).unroll(y);
-            sum.update()
-                .reorder(loops)
-                .vectorize(k, lanes, TailStrategy::RoundUp)
-                .unroll(k)
-                .unroll(x)
-                .unroll(y);
-        };
-        add(stages.blocked.running, {k, x, y, blocks.x, blocks.y, blocks.z});
-        add(stages.blocked.block_sum, {k, x, y, d.x, d.y, d.z});
+        hold(running, tile, lanes, step);
+        hold(in_block, tile, lanes, LoopLevel(running, blocks.x));
+        unroll(running.update().reorder(k, x, y, blocks.x, blocks.y, blocks.z));
+        unroll(in_block.update().reorder(k, x, y, d.x, d.y, d.z));
         return;
     }
     const RDom &d = stages.r;
-    stages.sum.unroll(k).unroll(x).unroll(y);
+    hold(stages.sum, tile, lanes, step);
     Stage update = stages.sum.update();
     if (context.integer)
-        update.atomic().reorder(d.x, k, x, y, d.y, d.z, d.w).vectorize(d.x);
+        update.atomic().reorder(d[0], k, x, y, d[1], d[2], d[3]).vectorize(d[0]);
     else
-        update.reorder(k, x, y, d.x, d.y, d.z, d.w);
-    update.vectorize(k, lanes, TailStrategy::RoundUp).unroll(k).unroll(x).unroll(y);
-    if (!context.integer) update.unroll(d.x);
+        update.reorder(k, x, y, d[0], d[1], d[2], d[3]).unroll(d[0]);
+    unroll(update);
 }
 
 }  // namespace
+
+PackedWords quantized_packed_words(const QuantizedConv2dContext &context) {
+    if (context.schedule == "grouped") return {context.filters_per_group, true, false, true};
+    if (context.schedule != "broadcast" && context.schedule != "broadcast_blocks")
+        return {kFilterBlock};
+    const PackedTile tile = choose(context);
+    const int channels = context.channels_per_group;
+    PackedWords form{tile.block};
+    form.whole = !tile.stage || (channels > 0 && channels % kWord == 0);
+    form.in_blocks = context.schedule == "broadcast_blocks";
+    form.rows_inside = tile.y == 1 && tile.stage;
+    form.joined_rows = tile.stage && few_channels(context) && !form.in_blocks;
+    return form;
+}
 
 namespace cpu {
 
@@ -106,71 +171,51 @@ void schedule_filters(QuantizedConv2dEnds &stages, const QuantizedConv2dContext 
 // Vectors of output channels times broadcasts of the input, the sums in registers, as in
 // schedules/conv2d/cpu/broadcast.cpp: in 8 bits a broadcast is a word of four channels, and
 // vpdpbusd multiplies and adds up all four; in f32 each byte of a word of the filter is widened by
-// two shifts and a conversion, which its 14 multiplications hide. What follows the sums runs over
-// the whole tile without a condition; only the copy to the output looks for the ends.
+// two shifts and a conversion, which its multiplications hide. What follows the sums takes them
+// from the registers, and stores a vector's bytes where they belong: by way of the stack it was
+// twice as long, which is what 1x1 filters of few channels feel most.
 //
-// bench --family quantized_conv2d --list resnet50, one Zen 4 core, u8 to u8, of 468 GOP/s: 3x3 410
-// to 428 at 56x56 to 14x14, 1x1 360 to 424 from 128 channels on, 264 from 64 channels, where what
-// follows the sum is a third of the time. f32: 90 to 103 of 118. 3x3 padded a row of tiles at a
-// time: 413 at 56x56, a tile at a time 373. A filter of 2 MB packed a block at a time, so that it
-// stays in the cache: 313 at 7x7, 1024 to 2048 channels; all of it first 191.
+// bench --family quantized_conv2d --type u8 --list resnet50, one Zen 4 core, of 473 GOP/s: 3x3 405
+// to 483, which leaves out rows of the filter outside of the image; 1x1 390 to 445 from 128
+// channels on at 28x28 and below, 341 at 56x56 from 64.
 void quantized_broadcast(QuantizedConv2d &stages, const QuantizedConv2dContext &context) {
     const PackedTile tile = choose(context);
     const int lanes = context.target.natural_vector_size<float>();
     Func &out = stages.output;
-    const Var xo("xo"), yo("yo"), kb("kb"), rows("rows"), blocks("blocks");
 
-    out.split(x, xo, x, tile.x, TailStrategy::GuardWithIf)
-        .split(y, yo, y, tile.y, TailStrategy::GuardWithIf)
-        .split(k, kb, k, tile.block, TailStrategy::GuardWithIf)
-        .vectorize(context.nhwc ? k : x);
-    const Var first = context.nhwc ? k : x, second = context.nhwc ? x : k;
-    if (tile.outer)
-        out.reorder(first, second, y, xo, yo, n, kb, g).parallel(kb);
-    else
-        out.reorder(first, second, y, kb, xo, yo, g, n)
-            .fuse(yo, g, rows)
-            .fuse(rows, n, rows)
-            .parallel(rows);
+    split(stages, tile, lanes, context.nhwc);
     schedule_filters(stages, context, LoopLevel::root(), k);
     if (context.integer) {
         stages.filter_sum.compute_root();
+        stages.filter_sum.update()
+            .atomic()
+            .reorder(stages.filter_r[0], k)
+            .vectorize(stages.filter_r[0])
+            .vectorize(k, lanes, TailStrategy::RoundUp);
         stages.window_sum.compute_at(out, xo);
     }
-    const LoopLevel step(out, tile.outer ? xo : kb);
-    const BlockedSum &blocked = stages.blocked;
-    std::vector<std::pair<Func, LoopLevel>> tiles = {{stages.activated, step}};
-    if (blocked.running.defined()) {
-        tiles.push_back({blocked.running, step});
-        tiles.push_back({blocked.block_sum, LoopLevel(blocked.running, blocked.blocks.x)});
+    if (context.nhwc) {
+        // The ends of tiles are compared with in each: a second loop for the last would double the
+        // code.
+        out.never_partition(x, xo, y, rows);
+        out.specialize(context.plain && context.unsigned_bytes).unroll(kv).unroll(x);
+        stages.activated.compute_at(out, kv).bound_extent(k, lanes).vectorize(k);
     } else {
-        tiles.push_back({stages.sum, step});
-    }
-    for (auto &[f, at] : tiles)
-        f.compute_at(at)
+        stages.activated.compute_at(out, kb)
             .bound_extent(k, tile.block)
             .bound_extent(x, tile.x)
             .bound_extent(y, tile.y)
-            .align_bounds(k, tile.block)
             .vectorize(k, lanes, TailStrategy::RoundUp);
-    stages.activated.specialize(context.plain && context.unsigned_bytes).unroll(k);
-    stages.activated.specialize(context.plain).unroll(k);
-    accumulate(stages, context);
-    const int bytes = context.integer ? 4 * lanes : lanes;
-    stages.padded.align_storage(c, 4);
-    if (tile.outer)
-        stages.padded.compute_root();
-    else
-        stages.padded.compute_at(out, tile.stage == 2 ? rows : xo);
-    if (context.channels_per_group > 0 && context.channels_per_group < 4)
-        stages.padded.unroll(c);
-    else
-        stages.padded.vectorize(c, bytes, TailStrategy::GuardWithIf);
-    stages.padded.update().unscheduled();
-    if (tile.outer)
-        pack(stages, context, LoopLevel(out, kb));
-    else
-        pack(stages, context, LoopLevel::root()).fuse(stages.ko, g, blocks).parallel(blocks);
+    }
+    stages.activated.specialize(context.plain && context.unsigned_bytes);
+    stages.activated.specialize(context.plain);
+    accumulate(stages, tile, context);
+    if (tile.stage) copy(stages, context, LoopLevel(out, tile.stage == 1 ? xo : rows));
+}
+
+// The same with one more level: a block's sums are in registers, the running ones on the stack.
+void quantized_broadcast_blocks(QuantizedConv2d &stages, const QuantizedConv2dContext &context) {
+    quantized_broadcast(stages, context);
 }
 
 }  // namespace cpu

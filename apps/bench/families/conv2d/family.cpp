@@ -12,12 +12,6 @@ namespace hk::bench {
 
 namespace {
 
-bool wants_plain(const KernelInfo *row) {
-    return row && std::ranges::any_of(row->where, [](const Constraint &condition) {
-               return condition.field == std::string_view("prepared") && !holds(condition, 1);
-           });
-}
-
 class Conv2d : public Convolution {
 public:
     std::vector<Field> fields() override {

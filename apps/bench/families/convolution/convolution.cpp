@@ -1,5 +1,7 @@
 #include "families/convolution/convolution.h"
 
+#include <algorithm>
+
 namespace hk::bench {
 
 namespace {
@@ -40,6 +42,12 @@ Conv2dProblem in(Conv2dProblem problem, DataType type, Layout layout) {
     problem.type = type;
     problem.options.layout = layout;
     return problem;
+}
+
+bool wants_plain(const KernelInfo *row) {
+    return row && std::ranges::any_of(row->where, [](const Constraint &condition) {
+               return condition.field == std::string_view("prepared") && !holds(condition, 1);
+           });
 }
 
 Shape input_shape(const Conv2dProblem &p) {

@@ -25,6 +25,9 @@ Shape weight_shape(const Conv2dProblem &problem);
 std::vector<Conv2dProblem> convolutions(const std::string &list, std::string_view pass = "fwd",
                                         int64_t batch = 0);
 
+// Whether a row, which may be null, takes no prepared filter.
+bool wants_plain(const KernelInfo *row);
+
 class Convolution : public Problem {
 public:
     std::vector<Field> fields() override;

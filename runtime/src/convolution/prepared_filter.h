@@ -1,0 +1,69 @@
+#pragma once
+// What is kept of a weight that is prepared, and how a kernel packs it.
+
+#include <mutex>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "convolution/operands.h"
+#include "hk/filter.h"
+
+namespace hk {
+
+struct Filter::Prepared {
+    // One form of the weight, as a family numbers them, for calls that see it alike.
+    struct Kept {
+        int form;
+        Layout layout;
+        int64_t groups, width;  // of a filter: it may be that of a column, turned
+        detail::BufferView view;
+    };
+
+    explicit Prepared(const Tensor &tensor) : weight(tensor) {}
+
+    // make() is called once for each form.
+    template<typename Make>
+    detail::BufferView view(int form, const Conv2dProblem &problem, const Make &make) {
+        const Conv2dOptions &options = problem.options;
+        const int64_t width = problem.kernel_width;
+        const std::lock_guard lock(mutex);
+        for (const Kept &one : kept) {
+            if (one.form == form && one.layout == options.layout && one.groups == options.groups &&
+                one.width == width) {
+                return one.view;
+            }
+        }
+        kept.push_back({form, options.layout, options.groups, width, make()});
+        return kept.back().view;
+    }
+
+    size_t bytes();
+
+    const Tensor weight;
+    std::mutex mutex;
+    std::vector<Kept> kept;
+};
+
+namespace detail {
+
+// Filters of a vector: kFilterBlock of generators/conv2d/conv2d_filter.h, which kernels ask for.
+constexpr int64_t kFilterBlock = 16;
+
+// Of a group.
+struct FilterSizes {
+    explicit FilterSizes(const Conv2dProblem &problem);
+
+    int64_t groups, channels, filters, width, height;
+    int64_t blocks;  // vectors of filters
+};
+
+// The weight in new memory of `type`, dense, of these extents, by that one of a family's kernels
+// that has the algorithm, and the problem's type (s8: of quantised ones) and layout.
+BufferView pack_filter(const char *operation, std::span<const KernelInfo> kernels,
+                       std::string_view algorithm, const Conv2dOperands &operands,
+                       std::initializer_list<int64_t> extents, DataType type);
+
+}  // namespace detail
+
+}  // namespace hk
