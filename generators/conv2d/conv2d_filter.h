@@ -1,10 +1,12 @@
 #pragma once
 // The weight of a convolution packed for sums in vectors of filters, in the index letters of
-// generators/image_layout.h. In f32, innermost first:
+// generators/image_layout.h, innermost first:
 //
-//   [ki, c, s, r, ko, g]: weight(c, s, r, ko * kFilterBlock + ki, g)
+//   [ki, c, s, r, ko, g] in f32: weight(c, s, r, ko * kFilterBlock + ki, g)
+//   [e, p, s, r, ko, g] in bf16, for products of pairs of channels (schedules/conv2d/conv2d.h):
+//       weight(2 * p + e % 2, s, r, ko * kFilterBlock + e / 2, g)
 //
-// and zeros past the last filter of a group.
+// and zeros past the last filter of a group, and the last channel.
 
 #include "generators/image_layout.h"
 
@@ -13,16 +15,21 @@ namespace hk::generators {
 // Floats of a vector of AVX-512, and whole vectors of smaller ones.
 constexpr int kFilterBlock = 16;
 
-// An element of it.
+// An element of it, at the variables c (or the pair c), s and r.
 Halide::Expr packed_filter(const Halide::Func &weight, const Halide::Expr &filters,
                            const Halide::Expr &filter, const Halide::Expr &group);
+Halide::Expr packed_pair(const Halide::Func &weight, const Halide::Expr &channels,
+                         const Halide::Expr &filters, const Halide::Expr &filter,
+                         const Halide::Expr &of_pair, const Halide::Expr &group);
 
 struct Conv2dFilter {
     Halide::Var ki{"ki"}, ko{"ko"};
     Halide::Func output;
 };
 
-// weight(c, s, r, k, g) of `filters` a group.
+// weight(c, s, r, k, g) of `filters` a group; in pairs of so many channels.
 Conv2dFilter conv2d_filter(const Halide::Func &weight, const Halide::Expr &filters);
+Conv2dFilter conv2d_filter_pairs(const Halide::Func &weight, const Halide::Expr &channels,
+                                 const Halide::Expr &filters);
 
 }  // namespace hk::generators

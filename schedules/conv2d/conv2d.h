@@ -51,6 +51,11 @@ int transposed_columns(const Conv2dContext &context);
 // Tiles in a block of the line that they are.
 int winograd_tiles(const Conv2dContext &context);
 
+// A sum's update: vectors of filters, and of pairs both channels in one step (vdpbf16ps). The loops
+// that are not vectors, innermost first.
+Halide::Stage add_in_vectors(Halide::Func sum, const std::optional<Halide::RVar> &of_pair, int lanes,
+                             std::vector<Halide::VarOrRVar> loops);
+
 // Blocks of so many floats in a task: whole pairs of cache lines, which the processor loads together.
 inline int blocks_of_lines(int floats) { return std::max(32 / floats, 1); }
 

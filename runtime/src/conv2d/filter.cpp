@@ -46,14 +46,19 @@ struct Filters {
     int64_t groups, channels, filters, width, height;
 };
 
-// [ki, c, s, r, ko, g], or [ki, c, i, j, ko, g]
-Dims packed_dims(const Filters &f, Form form) {
+// Whether a kernel packs pairs of channels, in the type of the weight.
+bool packs_pairs(const KernelInfo &kernel) { return kernel.extent("packed", 0) == 2 * kBlock; }
+
+// [ki, c, s, r, ko, g], or [e, p, s, r, ko, g] of pairs, or [ki, c, i, j, ko, g]
+Dims packed_dims(const Filters &f, Form form, bool pairs) {
     Dims dims;
     int64_t stride = 1;
     const int64_t blocks = (f.filters + kBlock - 1) / kBlock;
     const int64_t width = form == Form::winograd ? kWinogradPoints : f.width;
     const int64_t height = form == Form::winograd ? kWinogradPoints : f.height;
-    for (const int64_t extent : {kBlock, f.channels, width, height, blocks, f.groups}) {
+    const int64_t block = pairs ? 2 * kBlock : kBlock,
+                  channels = pairs ? (f.channels + 1) / 2 : f.channels;
+    for (const int64_t extent : {block, channels, width, height, blocks, f.groups}) {
         dims.push_back({extent, stride});
         stride *= extent;
     }
@@ -78,12 +83,14 @@ const KernelInfo &packing_kernel(const Conv2dProblem &problem, Form form, Buffer
 }
 
 BufferView pack(const Conv2dOperands &operands, Form form) {
-    const Dims dims = packed_dims(Filters(operands.problem), form);
-    const Dim &last = dims[dims.size() - 1];
-    const BufferView target(Tensor({last.extent * last.stride}, DataType::f32), dims);
-    check_fits_kernel(kOperation, "weight", target);
     BufferView plain = operands.weight;
     const KernelInfo &kernel = packing_kernel(operands.problem, form, plain);
+    const bool pairs = packs_pairs(kernel);
+    const Dims dims = packed_dims(Filters(operands.problem), form, pairs);
+    const Dim &last = dims[dims.size() - 1];
+    const DataType type = pairs ? kernel.type : DataType::f32;
+    const BufferView target(Tensor({last.extent * last.stride}, type), dims);
+    check_fits_kernel(kOperation, "weight", target);
     KernelBuffer weight(plain, {kOperation, "weight", KernelBuffer::Use::read, true});
     KernelBuffer packed(target, {kOperation, "packed weight", KernelBuffer::Use::write, true});
     CallContext context(Device::cpu());

@@ -60,6 +60,8 @@ PackedTile choose(const Conv2dContext &context) {
     return tile;
 }
 
+bool joins_rows(const Conv2dContext &context) { return few_channels(context) && !context.pairs; }
+
 // Rows of pixels that lie next to each other are copied in vectors.
 void copy_rows(Conv2d &stages, const Conv2dContext &context) {
     const TailStrategy guard = TailStrategy::GuardWithIf;
@@ -97,7 +99,7 @@ void pack(Conv2d &stages, const PackedTile &tile, int lanes, const Conv2dContext
 constexpr int kUndividedChunk = 4;
 
 bool divides_chunks(const Conv2d &stages, const PackedTile &tile) {
-    return tile.chunk > kUndividedChunk && stages.r.defined();
+    return tile.chunk > kUndividedChunk && !stages.blocked.running.defined();
 }
 
 // Tiles in a task: fewer where that makes few tasks, as many tasks as threads take in turn. With
@@ -146,7 +148,7 @@ void split(Conv2d &stages, const PackedTile &tile, int lanes, bool filter_packed
 
 // The sums of a tile: registers, where that is all of it; else the stack.
 void hold(Func sum, const PackedTile &tile, const LoopLevel &at,
-          const std::vector<VarOrRVar> &steps) {
+          const std::vector<VarOrRVar> &steps, const std::optional<RVar> &of_pair) {
     const TailStrategy round_up = TailStrategy::RoundUp;
     sum.compute_at(at)
         .bound_extent(k, tile.block)
@@ -159,7 +161,7 @@ void hold(Func sum, const PackedTile &tile, const LoopLevel &at,
         .unroll(y);
     std::vector<VarOrRVar> loops = {k, x, y};
     loops.insert(loops.end(), steps.begin(), steps.end());
-    sum.update().reorder(loops).vectorize(k, tile.lanes, round_up).unroll(k).unroll(x).unroll(y);
+    add_in_vectors(sum, of_pair, tile.lanes, loops).unroll(k).unroll(x).unroll(y);
 }
 
 }  // namespace
@@ -168,9 +170,12 @@ namespace cpu {
 
 PackedSum broadcast_sum(const Conv2dContext &context) {
     const PackedTile tile = choose(context);
-    return {tile.block, tile.y == 1 && !pointwise(context),
-            tile.stage && few_channels(context) ? Padding::joined_rows : Padding::compared,
-            context.schedule == "broadcast_blocks"};
+    return {tile.block,
+            tile.y == 1 && !pointwise(context),
+            tile.stage && joins_rows(context) ? Padding::joined_rows : Padding::compared,
+            context.schedule == "broadcast_blocks",
+            context.pairs,
+            tile.stage != 0};
 }
 
 // Vectors of output channels times broadcasts of the input, the sums in registers. A tile's input
@@ -190,7 +195,6 @@ void broadcast(Conv2d &stages, const Conv2dContext &context) {
     const PackedTile tile = choose(context);
     const int lanes = tile.lanes;
     Func &out = stages.output;
-    const RDom &d = stages.r;
 
     split(stages, tile, lanes, context.filter_packed);
     // From registers to the output, where a tile's sum may be short. What follows the sum of a
@@ -209,15 +213,17 @@ void broadcast(Conv2d &stages, const Conv2dContext &context) {
         stages.activated.bound_extent(k, lanes);
     if (context.schedule == "broadcast_blocks") {
         const RDom &d = stages.blocked.in_block, &blocks = stages.blocked.blocks;
-        hold(stages.blocked.running, tile, LoopLevel(out, kb), {blocks.x, blocks.y, blocks.z});
+        const int first = stages.of_pair ? 1 : 0;
+        hold(stages.blocked.running, tile, LoopLevel(out, kb), {blocks.x, blocks.y, blocks.z}, {});
         hold(stages.blocked.block_sum, tile, LoopLevel(stages.blocked.running, blocks.x),
-             {d.x, d.y, d.z});
+             {d[first], d[first + 1], d[first + 2]}, stages.of_pair);
     } else {
-        hold(stages.sum, tile, LoopLevel(out, kb), {d.x, d.y, d.z});
+        hold(stages.sum, tile, LoopLevel(out, kb), {stages.rc, stages.rs, stages.rr},
+             stages.of_pair);
     }
     // A picture's channels: a loop of three costs more than what it does.
     if (context.channels_per_group > 0 && context.channels_per_group <= 4)
-        stages.sum.update().unroll(d.x);
+        stages.sum.update().unroll(stages.rc);
     if (tile.stage) {
         if (tile.outer && !context.filter_packed)
             stages.padded.compute_root();
@@ -225,10 +231,13 @@ void broadcast(Conv2d &stages, const Conv2dContext &context) {
             stages.padded.compute_at(
                 out, tile.stage == 1 ? xo : divides_chunks(stages, tile) ? xc : rows);
         if (tile.skew) stages.padded.bound_storage(c, context.channels + lanes);
-        if (few_channels(context))
+        if (joins_rows(context))
             copy_rows(stages, context);
+        else if (few_channels(context))
+            stages.padded.align_storage(c, 2).unroll(c);
         else
-            stages.padded.vectorize(c, lanes, TailStrategy::GuardWithIf);
+            stages.padded.vectorize(c, stages.of_pair ? 2 * lanes : lanes, TailStrategy::GuardWithIf);
+        if (stages.of_pair) stages.padded.align_storage(c, 2).update().unscheduled();
     }
     if (!context.filter_packed) pack(stages, tile, lanes, context);
 }

@@ -56,7 +56,6 @@ void columns(Conv2d &stages, const Conv2dContext &context) {
     const int lanes = context.target.natural_vector_size<float>(), width = tile.vectors * lanes;
     const TailStrategy guard = TailStrategy::GuardWithIf;
     const Var xo("xo"), xc("xc"), xv("xv"), yo("yo"), kb("kb"), rows("rows");
-    const RDom &d = stages.r;
     Func &out = stages.output;
 
     out.split(x, xo, x, width, guard)
@@ -80,10 +79,10 @@ void columns(Conv2d &stages, const Conv2dContext &context) {
         .bound_extent(k, tile.filters)
         .align_bounds(k, tile.filters)
         .reorder_storage(x, k, g, y, n);
-    update.reorder(x, k, d.x, d.y, d.z);
+    update.reorder(x, k, stages.rc, stages.rs, stages.rr);
     for (Stage stage : {Stage(stages.sum), update})
         stage.vectorize(x, lanes, TailStrategy::RoundUp).unroll(x).unroll(k);
-    if (context.channels_per_group > 0 && context.channels_per_group <= 4) update.unroll(d.x);
+    if (context.channels_per_group > 0 && context.channels_per_group <= 4) update.unroll(stages.rc);
     if (tile.stage == 2) {
         stages.padded.compute_at(out, rows)
             .reorder_storage(x, y, c, g, n)
