@@ -96,6 +96,12 @@ protected:
         if (pairs()) packed.dim(0).set_estimate(0, 2 * filters);
     }
 
+    template<typename Buffer>
+    void constrain_to_pairs(Buffer &image) const {
+        auto channels = image.dim(Conv2dLayout(layout).image_dims()[0]);
+        channels.set_extent(channels.extent() / 2 * 2);
+    }
+
     bool unpadded() const { return fix_padding.value() == 0; }
     bool pointwise() const {
         return unpadded() && fix_kernel_w.value() == 1 && fix_kernel_h.value() == 1;

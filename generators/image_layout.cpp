@@ -75,13 +75,13 @@ Func with_zeros_around(const Func &image, const Expr &width, const Expr &height,
 }
 
 Func rows_with_zeros_around(const Func &image, const Expr &width, const Expr &height,
-                            RDom &columns) {
+                            RDom &columns, const Type &type) {
     columns = RDom(0, width, "columns");
     columns.where(y >= 0 && y < height);
     const RVar column = columns.x;
     Func padded("padded");
-    padded(c, g, x, y, n) = 0.f;
-    padded(c, g, column, y, n) = cast<float>(image(c, g, column, clamp(y, 0, height - 1), n));
+    padded(c, g, x, y, n) = Internal::make_zero(type);
+    padded(c, g, column, y, n) = cast(type, image(c, g, column, clamp(y, 0, height - 1), n));
     return padded;
 }
 

@@ -54,7 +54,8 @@ Halide::Func with_zeros_around(const Halide::Func &image, const Halide::Expr &wi
 // The same, zeros that the image's rows are copied into, whole: no vector of columns compares,
 // which on small images most others do. `columns` becomes what is copied.
 Halide::Func rows_with_zeros_around(const Halide::Func &image, const Halide::Expr &width,
-                                    const Halide::Expr &height, Halide::RDom &columns);
+                                    const Halide::Expr &height, Halide::RDom &columns,
+                                    const Halide::Type &type = Halide::Float(32));
 
 // The same of few channels, as one loop: (column * channels + channel, g, y, n).
 Halide::Func joined_rows_with_zeros_around(const Halide::Func &image, const Halide::Expr &channels,

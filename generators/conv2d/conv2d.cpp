@@ -25,23 +25,36 @@ Func pad(const Conv2dOperands &op, Padding padding, RDom &elements) {
     return {};
 }
 
-// Where it is stored, zeros past the last channel are stored after all others: vectors that end in
-// a condition would be loaded an element at a time.
-Func pad_pairs(const Conv2dOperands &op, bool stored) {
-    const Type type = op.input.types()[0];
-    Func image = op.input;
-    if (!stored) {
-        const Range all = {Expr(), Expr()};
-        image = BoundaryConditions::constant_exterior(image, Internal::make_zero(type),
-                                                      {{0, op.channels}, all, all, all, all});
-    }
-    Func padded = with_zeros_around(image, op.width, op.height, op.pointwise, type);
-    if (stored) {
-        const RDom rest(0, op.channels & 1, "rest");
-        padded(unsafe_promise_clamped(op.channels + rest, 0, op.channels - 1), g, x, y, n) =
-            Internal::make_zero(type);
-    }
+// Zeros past the last channel are stored after all others: vectors that end in a condition would
+// be loaded an element at a time.
+Func pad_stored_pairs(const Conv2dOperands &op, const Type &type) {
+    Func padded = with_zeros_around(op.input, op.width, op.height, op.pointwise, type);
+    const RDom rest(0, op.channels & 1, "rest");
+    padded(unsafe_promise_clamped(op.channels + rest, 0, op.channels - 1), g, x, y, n) =
+        Internal::make_zero(type);
     return padded;
+}
+
+Func words_of_pairs(const Conv2dOperands &op) {
+    const Expr second = 2 * c + 1;
+    const auto bits = [&](const Expr &channel) {
+        return reinterpret<uint16_t>(op.input(channel, g, x, y, n));
+    };
+    Func words("words");
+    words(c, g, x, y, n) =
+        concat_bits({bits(2 * c), select(second < op.channels, bits(min(second, op.channels - 1)),
+                                         cast<uint16_t>(0))});
+    return words;
+}
+
+Func pad_pairs(const Conv2dOperands &op, const PackedSum &sum, RDom &elements) {
+    const Type type = op.input.types()[0];
+    if (sum.pairs == Pairs::stored) return pad_stored_pairs(op, type);
+    if (sum.pairs == Pairs::words && sum.padding == Padding::rows)
+        return rows_with_zeros_around(words_of_pairs(op), op.width, op.height, elements, UInt(32));
+    if (sum.pairs == Pairs::words)
+        return with_zeros_around(words_of_pairs(op), op.width, op.height, op.pointwise, UInt(32));
+    return with_zeros_around(op.input, op.width, op.height, op.pointwise, type);
 }
 
 Expr input_x(const Conv2dOperands &op, const Expr &s) {
@@ -58,18 +71,21 @@ using Place = std::array<Expr, 3>;  // of a term: c, s, r; of a pair's: the pair
 
 void pack(const Conv2dOperands &op, const PackedSum &sum, Conv2d &stages) {
     const Var &ki = stages.ki, &ko = stages.ko;
-    const Expr first = ko * sum.block;
+    if (sum.pairs != Pairs::none) {
+        stages.pack = packed_pairs(op.weight, op.channels, op.filters, {ki, ko}, sum.block);
+        stages.packed = stages.pack.packed;
+        return;
+    }
     stages.packed = Func("packed");
     stages.packed(ki, c, s, r, ko, g) =
-        sum.pairs ? packed_pair(op.weight, op.channels, op.filters, first + ki / 2, ki % 2, g)
-                  : packed_filter(op.weight, op.filters, first + ki, g);
+        packed_filter(op.weight, op.filters, ko * sum.block + ki, g);
 }
 
 // What multiplies the input there in the sums of k and g.
 Expr factor(const Conv2dOperands &op, const PackedSum &sum, const Place &at, const Conv2d &stages,
             const Expr &of_pair) {
     const auto element = [&](const Expr &filter) {
-        return sum.pairs ? 2 * filter + of_pair : filter;
+        return sum.pairs != Pairs::none ? 2 * filter + of_pair : filter;
     };
     if (stages.packed.defined())
         return stages.packed(element(k % sum.block), at[0], at[1], at[2], k / sum.block, g);
@@ -113,11 +129,19 @@ void sum_terms(const Conv2dOperands &op, const PackedSum &packed, Conv2d &stages
 
 void sum_pairs(const Conv2dOperands &op, const PackedSum &packed, Conv2d &stages) {
     const Expr pairs = (op.channels + 1) / 2;
-    const auto term = [&](const Place &at, const Expr &of_pair) {
+    const auto read = [&](const Place &at, const Expr &of_pair) {
+        const Expr column = input_x(op, at[1]), row = input_y(op, at[2]);
+        if (packed.pairs == Pairs::words)
+            return reinterpret(
+                op.type, extract_bits<uint16_t>(stages.padded(at[0], g, column, row, n), 16 * of_pair));
         Expr channel = 2 * at[0] + of_pair;
-        if (packed.stored) channel = unsafe_promise_clamped(channel, 0, op.channels - 1);
-        const Expr read = stages.padded(channel, g, input_x(op, at[1]), input_y(op, at[2]), n);
-        return cast<float>(factor(op, packed, at, stages, of_pair)) * cast<float>(read);
+        if (packed.pairs == Pairs::stored)
+            channel = unsafe_promise_clamped(channel, 0, op.channels - 1);
+        return Expr(stages.padded(channel, g, column, row, n));
+    };
+    const auto term = [&](const Place &at, const Expr &of_pair) {
+        return cast<float>(factor(op, packed, at, stages, of_pair)) *
+               cast<float>(read(at, of_pair));
     };
     const auto inside = [&](const Place &at) { return counts(op, packed, at); };
     if (packed.in_blocks) {
@@ -139,12 +163,13 @@ Conv2d conv2d_packed(const Conv2dOperands &op, const PackedSum &packed) {
     Conv2d stages;
     stages.out_w = op.out_w;
     stages.out_h = op.out_h;
-    stages.padded = packed.pairs ? pad_pairs(op, packed.stored)
-                                 : pad(op, packed.padding, stages.elements);
+    const bool pairs = packed.pairs != Pairs::none;
+    stages.padded = pairs ? pad_pairs(op, packed, stages.elements)
+                          : pad(op, packed.padding, stages.elements);
     if (!op.packed.defined()) pack(op, packed, stages);
     stages.start = sum_start(op);
     stages.sum = Func("sum");
-    if (packed.pairs)
+    if (pairs)
         sum_pairs(op, packed, stages);
     else
         sum_terms(op, packed, stages);

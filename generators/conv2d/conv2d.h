@@ -59,18 +59,19 @@ struct Conv2dOperands : Conv2dGeometry {
 //
 // `pairs`: products are of pairs of channels in bf16, what one instruction multiplies and adds up
 // in f32; past an odd number of channels there are zeros. packed(e, p, s, r, k / block, g) is then
-// as of generators/conv2d/conv2d_filter.h, and padded is in bf16: where it is `stored` its zeros
-// are stored, too.
+// as of generators/conv2d/conv2d_filter.h, and padded is in bf16: `stored` with its zeros, of
+// `whole` pairs alone, or `words` of both channels, (p, g, x, y, n).
 //
 // padded compares each place with the image's edges, or it is zeros that the image's rows are
 // copied into whole; joined rows are (column * channels + channel, g, y, n).
 enum class Padding : uint8_t { compared, rows, joined_rows };
+enum class Pairs : uint8_t { none, stored, whole, words };
 struct PackedSum {
     int block;
     bool rows_inside;
     Padding padding = Padding::compared;
     bool in_blocks = false;
-    bool pairs = false, stored = false;
+    Pairs pairs = Pairs::none;
 };
 
 // The sum is over rc = c, rs = s, rr = r, or where it is in blocks over those of `blocked`; of pairs
@@ -78,6 +79,7 @@ struct PackedSum {
 struct Conv2d {
     Halide::Var ki{"ki"}, ko{"ko"};  // of packed, which is undefined where an operand is packed
     Halide::Func padded, packed, start, sum, activated, output;
+    PackedPairs pack;  // what packed is made of, of pairs
     std::optional<Halide::RVar> of_pair;
     Halide::RVar rc, rs, rr;
     BlockedSum blocked;

@@ -9,27 +9,37 @@
 // and zeros past the last filter of a group, and the last channel.
 
 #include "generators/image_layout.h"
+#include "generators/transpose.h"
 
 namespace hk::generators {
 
 // Floats of a vector of AVX-512, and whole vectors of smaller ones.
 constexpr int kFilterBlock = 16;
 
-// An element of it, at the variables c (or the pair c), s and r.
+// An element of it.
 Halide::Expr packed_filter(const Halide::Func &weight, const Halide::Expr &filters,
                            const Halide::Expr &filter, const Halide::Expr &group);
-Halide::Expr packed_pair(const Halide::Func &weight, const Halide::Expr &channels,
-                         const Halide::Expr &filters, const Halide::Expr &filter,
-                         const Halide::Expr &of_pair, const Halide::Expr &group);
+
+// Pairs on their way: words(ki, p, s, r, ko, g), and packed(e, p, s, r, ko, g) of them. Of a weight
+// whose channels are next to each other (`across`) words are transposed in panels of kFilterBlock
+// by kFilterBlock: lines(c, row, s, r, ko, g) is the weight, transposed the steps.
+struct PackedPairs {
+    Halide::Func lines, words, packed;
+    std::vector<Halide::Func> transposed;
+};
+PackedPairs packed_pairs(const Halide::Func &weight, const Halide::Expr &channels,
+                         const Halide::Expr &filters, const std::array<Halide::Var, 2> &block,
+                         int filters_of_block, bool across = false);
 
 struct Conv2dFilter {
-    Halide::Var ki{"ki"}, ko{"ko"};
+    Halide::Var ki{"ki"}, ko{"ko"};  // ki: or the element of a pair
+    PackedPairs pairs;               // or undefined
     Halide::Func output;
 };
 
 // weight(c, s, r, k, g) of `filters` a group; in pairs of so many channels.
 Conv2dFilter conv2d_filter(const Halide::Func &weight, const Halide::Expr &filters);
 Conv2dFilter conv2d_filter_pairs(const Halide::Func &weight, const Halide::Expr &channels,
-                                 const Halide::Expr &filters);
+                                 const Halide::Expr &filters, bool across);
 
 }  // namespace hk::generators

@@ -30,7 +30,8 @@ public:
         const Func filter = order.filter("weight_csrkg", weight);
         const Expr filters = weight.dim(order.filter_dims()[3]).extent();
         if (algorithm.value() == "vectors" && pairs())
-            build(conv2d_filter_pairs(filter, weight.dim(order.filter_dims()[0]).extent(), filters),
+            build(conv2d_filter_pairs(filter, weight.dim(order.filter_dims()[0]).extent(), filters,
+                                      order.nhwc()),
                   sc::conv2d_filter_schedules);
         else if (algorithm.value() == "vectors")
             build(conv2d_filter(filter, filters), sc::conv2d_filter_schedules);

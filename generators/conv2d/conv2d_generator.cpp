@@ -75,8 +75,11 @@ public:
         namespace sc = hk::schedules;
         if (winograd())
             build_winograd(op, context);
-        else if (packed() || algorithm.value() == "grouped")
-            build(conv2d_packed(op, sc::packed_sum(context)), sc::packed_schedules, context);
+        else if (packed() || algorithm.value() == "grouped") {
+            const PackedSum sum = sc::packed_sum(context);
+            if (sum.pairs == Pairs::whole) constrain_to_pairs(input);
+            build(conv2d_packed(op, sum), sc::packed_schedules, context);
+        }
         else if (algorithm.value() == "sliced")
             build(conv2d_sliced(op, sc::sliced_tile(context)), sc::sliced_schedules, context);
         else if (products())

@@ -34,6 +34,7 @@ bool few_channels(const Conv2dContext &context) {
 PackedTile choose(const Conv2dContext &context) {
     const int widest = std::min(kFilterBlock, context.target.natural_vector_size<float>());
     PackedTile tile = {widest, kFilterBlock, 7, 1, 2, 0, 0, 0};
+    if (context.pairs) tile.block = 2 * kFilterBlock;
     Knobs knobs(context.knobs);
     knobs.take("lanes", tile.lanes, {4, 8, 16});
     knobs.take("block", tile.block, steps(8, 96, 8));
@@ -44,6 +45,8 @@ PackedTile choose(const Conv2dContext &context) {
     knobs.take("chunk", tile.chunk, {0, 1, 2, 4, 8, 16, 32, 64});
     knobs.take("skew", tile.skew, {0, 1});
     knobs.end();
+    // Rows name what needs no conversion.
+    if (pointwise(context) && !context.pairs && !context.pointwise_f32) tile.stage = 2;
     const int registers = vector_registers(context.target);
     // Rows name what fits AVX-512.
     if (widest < kFilterBlock) {
@@ -77,9 +80,11 @@ const Var kv("kv"), kb("kb"), kp("kp"), xo("xo"), xc("xc"), yo("yo"), rows("rows
 // The filter of a gradient, as schedules/conv2d/cpu/filter.cpp packs that of conv2d.
 void pack(Conv2d &stages, const PackedTile &tile, int lanes, const Conv2dContext &context) {
     const Var ci("ci"), blocks("blocks");
-    stages.packed.bound_extent(stages.ki, tile.block);
+    if (!stages.of_pair) stages.packed.bound_extent(stages.ki, tile.block);
     const bool in_vectors = context.nhwc || pointwise(context);
-    if (context.filters_inner && in_vectors)
+    if (stages.of_pair)
+        pack_pairs(stages, tile.block, in_vectors ? lanes : 0);
+    else if (context.filters_inner && in_vectors)
         stages.packed.reorder(stages.ki, s, r, c, stages.ko, g).vectorize(stages.ki, lanes);
     else if (context.filters_inner)
         stages.packed.reorder(s, r, stages.ki, c, stages.ko, g);
@@ -174,8 +179,10 @@ PackedSum broadcast_sum(const Conv2dContext &context) {
             tile.y == 1 && !pointwise(context),
             tile.stage && joins_rows(context) ? Padding::joined_rows : Padding::compared,
             context.schedule == "broadcast_blocks",
-            context.pairs,
-            tile.stage != 0};
+            !context.pairs       ? Pairs::none
+            : tile.stage         ? Pairs::stored
+            : pointwise(context) ? Pairs::whole
+                                 : Pairs::words};
 }
 
 // Vectors of output channels times broadcasts of the input, the sums in registers. A tile's input

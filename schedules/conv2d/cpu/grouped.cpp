@@ -50,7 +50,7 @@ namespace cpu {
 
 PackedSum grouped_sum(const Conv2dContext &context) {
     return {context.filters_per_group, choose(context).y == 1, Padding::compared, false,
-            context.pairs,  context.width == 0};
+            context.pairs ? Pairs::stored : Pairs::none};
 }
 
 // A vector is the output channels of one group, or of several neighbouring groups (`across`) where
@@ -108,17 +108,24 @@ void grouped(Conv2d &stages, const Conv2dContext &context) {
     // With the width of the image known its edges are constants, and the input is read as it is
     // (32 channels a group, 7x7: 78 GFLOP/s on one Zen 4 core, against 70 with a staged row; bench
     // --list resnext50 --filter 7x7).
-    if (context.width == 0)
+    if (context.width == 0 || context.pairs)
         stages.padded.store_at(out, gb).compute_at(out, yo).vectorize(c).vectorize(g);
-    if (context.width == 0 && context.pairs) stages.padded.update().unscheduled();
+    if (context.pairs) stages.padded.update().unscheduled();
     if (context.filter_packed) return;
     stages.packed.compute_at(out, gb)
         .reorder_storage(stages.ki, g, c, s, r, stages.ko)
         .bound_extent(stages.ki, context.pairs ? 2 * filters : filters);
+    Func &read = stages.of_pair ? stages.pack.words : stages.packed;
+    if (stages.of_pair) {
+        stages.packed.vectorize(stages.ki);
+        read.compute_at(out, gb)
+            .reorder_storage(stages.ki, g, c, s, r, stages.ko)
+            .bound_extent(stages.ki, filters);
+    }
     if (context.filters_inner)
-        stages.packed.reorder(stages.ki, s, r, c, g, stages.ko).vectorize(stages.ki);
+        read.reorder(stages.ki, s, r, c, g, stages.ko).vectorize(stages.ki);
     else
-        stages.packed.reorder(c, stages.ki, g, s, r, stages.ko).vectorize(c);
+        read.reorder(c, stages.ki, g, s, r, stages.ko).vectorize(c);
 }
 
 }  // namespace cpu
