@@ -175,7 +175,7 @@ Conv2d conv2d_packed(const Conv2dOperands &op, const PackedSum &packed) {
         sum_terms(op, packed, stages);
     stages.activated = Func("activated");
     stages.output = Func("result");
-    finish(op, stages.sum, stages.activated, stages.output);
+    finish(op, stages.sum, stages.activated, stages.output, packed.rounds_vectors);
     return stages;
 }
 

@@ -72,6 +72,7 @@ struct PackedSum {
     Padding padding = Padding::compared;
     bool in_blocks = false;
     Pairs pairs = Pairs::none;
+    bool rounds_vectors = false;  // outputs, by vcvtne2ps2bf16, in vectors of 32
 };
 
 // The sum is over rc = c, rs = s, rr = r, or where it is in blocks over those of `blocked`; of pairs

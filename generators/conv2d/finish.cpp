@@ -30,9 +30,18 @@ Expr finished_sum(const Conv2dOperands &op, Expr sum, const std::array<Expr, 5> 
     return branches ? if_present(op.activates, activated, sum) : activated;
 }
 
-void finish(const Conv2dOperands &op, const Func &sum, Func &activated, Func &output) {
+// Of a vector of kRoundedTogether. Halide rounds by five instructions.
+static Expr rounded_by_instruction(const Expr &value) {
+    const Type bits = UInt(16);
+    return reinterpret(BFloat(16), Internal::Call::make(bits, "vcvtne2ps2bf16", {value},
+                                                        Internal::Call::PureExtern));
+}
+
+void finish(const Conv2dOperands &op, const Func &sum, Func &activated, Func &output,
+            bool by_instruction) {
     activated(k, g, x, y, n) = finished_sum(op, sum(k, g, x, y, n), {k, g, x, y, n});
-    output(k, g, x, y, n) = cast(op.type, activated(k, g, x, y, n));
+    const Expr value = activated(k, g, x, y, n);
+    output(k, g, x, y, n) = by_instruction ? rounded_by_instruction(value) : cast(op.type, value);
 }
 
 }  // namespace hk::generators

@@ -45,8 +45,10 @@ PackedTile choose(const Conv2dContext &context) {
     knobs.take("chunk", tile.chunk, {0, 1, 2, 4, 8, 16, 32, 64});
     knobs.take("skew", tile.skew, {0, 1});
     knobs.end();
-    // Rows name what needs no conversion.
+    // Rows name what needs no conversion, and enough sums for products of f32: those of pairs are
+    // there six cycles later.
     if (pointwise(context) && !context.pairs && !context.pointwise_f32) tile.stage = 2;
+    if (context.pairs && tile.block <= 2 * kFilterBlock) tile.x = std::max(tile.x, 7);
     const int registers = vector_registers(context.target);
     // Rows name what fits AVX-512.
     if (widest < kFilterBlock) {
@@ -73,6 +75,12 @@ void copy_rows(Conv2d &stages, const Conv2dContext &context) {
     stages.padded.update()
         .specialize(context.dense_pixels)
         .vectorize(stages.elements.x, lanes, guard);
+}
+
+// Vectors of the output: of pairs two vectors of sums, which one instruction rounds.
+int finished_lanes(const Conv2dContext &context, const PackedTile &tile) {
+    const bool two = context.pairs && context.nhwc && tile.block % (2 * kFilterBlock) == 0;
+    return two ? 2 * kFilterBlock : tile.lanes;
 }
 
 const Var kv("kv"), kb("kb"), kp("kp"), xo("xo"), xc("xc"), yo("yo"), rows("rows");
@@ -182,7 +190,8 @@ PackedSum broadcast_sum(const Conv2dContext &context) {
             !context.pairs       ? Pairs::none
             : tile.stage         ? Pairs::stored
             : pointwise(context) ? Pairs::whole
-                                 : Pairs::words};
+                                 : Pairs::words,
+            finished_lanes(context, tile) > tile.lanes};
 }
 
 // Vectors of output channels times broadcasts of the input, the sums in registers. A tile's input
@@ -200,7 +209,7 @@ PackedSum broadcast_sum(const Conv2dContext &context) {
 // --filter 7x7_2048).
 void broadcast(Conv2d &stages, const Conv2dContext &context) {
     const PackedTile tile = choose(context);
-    const int lanes = tile.lanes;
+    const int lanes = finished_lanes(context, tile);
     Func &out = stages.output;
 
     split(stages, tile, lanes, context.filter_packed);
@@ -237,16 +246,16 @@ void broadcast(Conv2d &stages, const Conv2dContext &context) {
         else
             stages.padded.compute_at(
                 out, tile.stage == 1 ? xo : divides_chunks(stages, tile) ? xc : rows);
-        if (tile.skew) stages.padded.bound_storage(c, context.channels + lanes);
+        if (tile.skew) stages.padded.bound_storage(c, context.channels + tile.lanes);
         if (joins_rows(context))
             copy_rows(stages, context);
         else if (few_channels(context))
             stages.padded.align_storage(c, 2).unroll(c);
         else
-            stages.padded.vectorize(c, stages.of_pair ? 2 * lanes : lanes, TailStrategy::GuardWithIf);
+            stages.padded.vectorize(c, stages.of_pair ? 2 * tile.lanes : tile.lanes, TailStrategy::GuardWithIf);
         if (stages.of_pair) stages.padded.align_storage(c, 2).update().unscheduled();
     }
-    if (!context.filter_packed) pack(stages, tile, lanes, context);
+    if (!context.filter_packed) pack(stages, tile, tile.lanes, context);
 }
 
 // The same with one more level: a block's sums are in registers, the running ones on the stack.
