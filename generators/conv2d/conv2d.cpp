@@ -129,11 +129,16 @@ void sum_terms(const Conv2dOperands &op, const PackedSum &packed, Conv2d &stages
 
 void sum_pairs(const Conv2dOperands &op, const PackedSum &packed, Conv2d &stages) {
     const Expr pairs = (op.channels + 1) / 2;
+    if (packed.pairs == Pairs::words) {
+        stages.tap = Func("tap");
+        stages.tap(i, c, s, r, g, x, y, n) = reinterpret(
+            op.type,
+            extract_bits<uint16_t>(stages.padded(c, g, input_x(op, s), input_y(op, r), n), 16 * i));
+    }
     const auto read = [&](const Place &at, const Expr &of_pair) {
         const Expr column = input_x(op, at[1]), row = input_y(op, at[2]);
         if (packed.pairs == Pairs::words)
-            return reinterpret(
-                op.type, extract_bits<uint16_t>(stages.padded(at[0], g, column, row, n), 16 * of_pair));
+            return Expr(stages.tap(of_pair, at[0], at[1], at[2], g, x, y, n));
         Expr channel = 2 * at[0] + of_pair;
         if (packed.pairs == Pairs::stored)
             channel = unsafe_promise_clamped(channel, 0, op.channels - 1);

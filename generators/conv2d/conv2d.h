@@ -60,7 +60,8 @@ struct Conv2dOperands : Conv2dGeometry {
 // `pairs`: products are of pairs of channels in bf16, what one instruction multiplies and adds up
 // in f32; past an odd number of channels there are zeros. packed(e, p, s, r, k / block, g) is then
 // as of generators/conv2d/conv2d_filter.h, and padded is in bf16: `stored` with its zeros, of
-// `whole` pairs alone, or `words` of both channels, (p, g, x, y, n).
+// `whole` pairs alone, or `words` of both channels, (p, g, x, y, n), of which tap(i, p, s, r, g, x,
+// y, n) are the halves that the output at x, y reads.
 //
 // padded compares each place with the image's edges, or it is zeros that the image's rows are
 // copied into whole; joined rows are (column * channels + channel, g, y, n).
@@ -81,6 +82,7 @@ struct Conv2d {
     Halide::Var ki{"ki"}, ko{"ko"};  // of packed, which is undefined where an operand is packed
     Halide::Func padded, packed, start, sum, activated, output;
     PackedPairs pack;  // what packed is made of, of pairs
+    Halide::Func tap;
     std::optional<Halide::RVar> of_pair;
     Halide::RVar rc, rs, rr;
     BlockedSum blocked;

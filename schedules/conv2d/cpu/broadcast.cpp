@@ -237,6 +237,16 @@ void broadcast(Conv2d &stages, const Conv2dContext &context) {
         hold(stages.sum, tile, LoopLevel(out, kb), {stages.rc, stages.rs, stages.rr},
              stages.of_pair);
     }
+    if (stages.tap.defined())
+        stages.tap
+            .compute_at(stages.blocked.running.defined() ? stages.blocked.block_sum : stages.sum,
+                        stages.blocked.running.defined() ? stages.blocked.in_block[1] : stages.rc)
+            .bound_extent(x, tile.x)
+            .bound_extent(y, tile.y)
+            .bound_extent(i, 2)
+            .vectorize(i)
+            .unroll(x)
+            .unroll(y);
     // A picture's channels: a loop of three costs more than what it does.
     if (context.channels_per_group > 0 && context.channels_per_group <= 4)
         stages.sum.update().unroll(stages.rc);

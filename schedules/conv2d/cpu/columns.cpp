@@ -82,6 +82,14 @@ void columns(Conv2d &stages, const Conv2dContext &context) {
     Stage update = add_in_vectors(stages.sum, stages.of_pair, lanes,
                                   {x, k, stages.rc, stages.rs, stages.rr});
     update.unroll(x).unroll(k);
+    if (stages.tap.defined())
+        stages.tap.compute_at(stages.sum, stages.rc)
+            .bound_extent(i, 2)
+            .bound_extent(x, width)
+            .reorder(i, x)
+            .vectorize(i)
+            .vectorize(x, lanes)
+            .unroll(x);
     if (context.channels_per_group > 0 && context.channels_per_group <= 4) update.unroll(stages.rc);
     if (tile.stage == 2) {
         stages.padded.compute_at(out, rows)
