@@ -85,6 +85,23 @@ protected:
             buffer.dim(d).set_stride(buffer.dim(d).stride() / elements * elements);
     }
 
+    // Of rows that read a packed filter (generators/conv2d/conv2d_filter.h).
+    bool pairs() const {
+        return schedules::multiplies_pairs(this->get_target(), this->type.value());
+    }
+    // Elements of a block of that.
+    template<typename Buffer>
+    void constrain_filter_block(Buffer &packed, int filters) const {
+        packed.dim(0).set_extent(pairs() ? 2 * filters : filters);
+        if (pairs()) packed.dim(0).set_estimate(0, 2 * filters);
+    }
+
+    template<typename Buffer>
+    void constrain_to_pairs(Buffer &image) const {
+        auto channels = image.dim(Conv2dLayout(layout).image_dims()[0]);
+        channels.set_extent(channels.extent() / 2 * 2);
+    }
+
     bool unpadded() const { return fix_padding.value() == 0; }
     bool pointwise() const {
         return unpadded() && fix_kernel_w.value() == 1 && fix_kernel_h.value() == 1;
@@ -111,6 +128,7 @@ protected:
         sizes.channels_per_group = fix_channels_per_group;
         sizes.filters_per_group = fix_filters_per_group;
         sizes.width = fix_width;
+        sizes.pairs = pairs();
         return sizes;
     }
 

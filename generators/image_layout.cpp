@@ -54,18 +54,20 @@ Func with_zeros_past_ends(const Func &image, const Expr &channels, const Expr &g
                                                  Region{{0, channels}, {0, groups}, all, all, all});
 }
 
-Func with_zeros_around(const Func &image, const Expr &width, const Expr &height, bool unread) {
+Func with_zeros_around(const Func &image, const Expr &width, const Expr &height, bool unread,
+                       const Type &type) {
+    const Expr zero = Internal::make_zero(type);
     Func value("value");
-    value(c, g, x, y, n) = cast<float>(image(c, g, x, y, n));
+    value(c, g, x, y, n) = cast(type, image(c, g, x, y, n));
     const Range all = {Expr(), Expr()}, columns = {0, width}, rows = {0, height};
     Func inside;
     if (unread) {
         inside = BoundaryConditions::repeat_edge(value, Region{all, all, columns, rows, all});
     } else {
         inside =
-            BoundaryConditions::constant_exterior(value, 0.f, Region{all, all, columns, all, all});
+            BoundaryConditions::constant_exterior(value, zero, Region{all, all, columns, all, all});
         inside =
-            BoundaryConditions::constant_exterior(inside, 0.f, Region{all, all, all, rows, all});
+            BoundaryConditions::constant_exterior(inside, zero, Region{all, all, all, rows, all});
     }
     Func padded("padded");
     padded(c, g, x, y, n) = inside(c, g, x, y, n);
@@ -73,13 +75,13 @@ Func with_zeros_around(const Func &image, const Expr &width, const Expr &height,
 }
 
 Func rows_with_zeros_around(const Func &image, const Expr &width, const Expr &height,
-                            RDom &columns) {
+                            RDom &columns, const Type &type) {
     columns = RDom(0, width, "columns");
     columns.where(y >= 0 && y < height);
     const RVar column = columns.x;
     Func padded("padded");
-    padded(c, g, x, y, n) = 0.f;
-    padded(c, g, column, y, n) = cast<float>(image(c, g, column, clamp(y, 0, height - 1), n));
+    padded(c, g, x, y, n) = Internal::make_zero(type);
+    padded(c, g, column, y, n) = cast(type, image(c, g, column, clamp(y, 0, height - 1), n));
     return padded;
 }
 

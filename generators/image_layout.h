@@ -43,16 +43,19 @@ Halide::Func in_f32(const Halide::Func &image);
 Halide::Func with_zeros_past_ends(const Halide::Func &image, const Halide::Expr &channels,
                                   const Halide::Expr &groups);
 
-// An image in f32 with zeros around it. Where they are never read into a result (`unread`), the
-// edge is repeated, which costs no comparison a value. Columns and rows are two conditions, because
-// Halide splits loops at a condition on one of their variables, but not at a disjunction.
+// An image in f32, or as another type, with zeros around it. Where they are never read into a
+// result (`unread`), the edge is repeated, which costs no comparison a value. Columns and rows are
+// two conditions, because Halide splits loops at a condition on one of their variables, but not at
+// a disjunction.
 Halide::Func with_zeros_around(const Halide::Func &image, const Halide::Expr &width,
-                               const Halide::Expr &height, bool unread);
+                               const Halide::Expr &height, bool unread,
+                               const Halide::Type &type = Halide::Float(32));
 
 // The same, zeros that the image's rows are copied into, whole: no vector of columns compares,
 // which on small images most others do. `columns` becomes what is copied.
 Halide::Func rows_with_zeros_around(const Halide::Func &image, const Halide::Expr &width,
-                                    const Halide::Expr &height, Halide::RDom &columns);
+                                    const Halide::Expr &height, Halide::RDom &columns,
+                                    const Halide::Type &type = Halide::Float(32));
 
 // The same of few channels, as one loop: (column * channels + channel, g, y, n).
 Halide::Func joined_rows_with_zeros_around(const Halide::Func &image, const Halide::Expr &channels,

@@ -12,6 +12,7 @@
 // is lost, whose error grows with their number: 5e-3 of ten million equal terms.
 
 #include <array>
+#include <type_traits>
 #include <vector>
 
 #include "Halide.h"
@@ -58,19 +59,26 @@ struct BlockedSum {
 };
 
 // `term` of a place in the box, zero where not `counts`; the result is
-// running(arguments)[0] = start + sum of them.
+// running(arguments)[0] = start + sum of them. Where a place has a pair of terms, `term` is asked
+// for each with its number, and in_block.x is that.
 template<typename Term, typename Counts>
 BlockedSum blocked_sum(const std::vector<Halide::Var> &arguments, const Halide::Expr &start,
                        const std::array<Halide::Expr, 3> &box, const Term &term,
                        const Counts &counts) {
     using namespace Halide;
-    const SumBlocks a(box[0]), b(box[1], kLongestSum / max(a.length, 1)),
-        c(box[2], kLongestSum / max(a.length * b.length, 1));
+    constexpr bool pairs = std::is_invocable_v<Term, std::array<Expr, 3>, Expr>;
+    constexpr int longest = pairs ? kLongestSum / 2 : kLongestSum, first = pairs ? 1 : 0;
+    const SumBlocks a(box[0], longest), b(box[1], longest / max(a.length, 1)),
+        c(box[2], longest / max(a.length * b.length, 1));
     const Var i("block_i"), j("block_j"), l("block_l");
     BlockedSum stages;
-    stages.in_block = RDom(0, a.length, 0, b.length, 0, c.length, "in_block");
+    if (pairs)
+        stages.in_block = RDom(0, 2, 0, a.length, 0, b.length, 0, c.length, "in_block");
+    else
+        stages.in_block = RDom(0, a.length, 0, b.length, 0, c.length, "in_block");
     RDom &d = stages.in_block;
-    const std::array<Expr, 3> place = {i * a.length + d.x, j * b.length + d.y, l * c.length + d.z};
+    const std::array<Expr, 3> place = {i * a.length + d[first], j * b.length + d[first + 1],
+                                       l * c.length + d[first + 2]};
     std::array<Expr, 3> inside;
     for (size_t axis = 0; axis < 3; axis++) {
         d.where(place[axis] < box[axis]);
@@ -82,7 +90,10 @@ BlockedSum blocked_sum(const std::vector<Halide::Var> &arguments, const Halide::
     std::vector<Var> names = arguments;
     names.insert(names.end(), {i, j, l});
     stages.block_sum(names) = 0.f;
-    stages.block_sum(names) += term(inside);
+    if constexpr (pairs)
+        stages.block_sum(names) += term(inside, d.x);
+    else
+        stages.block_sum(names) += term(inside);
     stages.blocks = RDom(0, a.number, 0, b.number, 0, c.number, "blocks");
     std::vector<Expr> block = all;
     block.insert(block.end(), {stages.blocks.x, stages.blocks.y, stages.blocks.z});

@@ -26,6 +26,9 @@ term(bounded_copy window<=1048576 copied<=16777216 spread<=4096 stride_x<=8 stri
 term(columns_rows copied<=1048576)
 term(grouped4 channels_per_group=4 filters_per_group=4 groups%4=0 grouped_rows)
 
+# What vdpbf16ps multiplies and adds up: an image of whole pairs of channels needs no copy that fills up the last one.
+term(pairs channels_per_group%2=0)
+
 # CPU.
 #        row                    algorithm             schedule          types         layouts    knobs                                where
 row(cpu  long                   packed                broadcast_blocks  f32,f16,bf16  nhwc,nchw  tile_x:4,stage:0                     depth>=32769)
@@ -89,7 +92,9 @@ row(cpu  rgb_s4                 packed                columns           f32     
 # passes of 8 blocks of filters stay in a core's cache (explorer run, 8x32_2048-4096 2.5 times as fast as without;
 # 14x14_1024-1024 1.1). 1x1_pixels: few, in smaller tiles (bench --list one_pixel, the other by --row 1x1).
 row(cpu  1x1_pixels             packed                broadcast         f32           nhwc,nchw  block:64,tile_x:2,outer:2,stage:0    1x1 out_w<=4)
-row(cpu  1x1_pixels             packed                broadcast         f16,bf16      nhwc,nchw  block:64,tile_x:2,outer:2            1x1 out_w<=4)
+row(cpu  1x1_pixels             packed                broadcast         f16           nhwc,nchw  block:64,tile_x:2,outer:2            1x1 out_w<=4)
+row(cpu  1x1_pixels             packed                broadcast         bf16          nhwc       block:64,tile_x:2,outer:2,stage:0    1x1 out_w<=4 pairs)
+row(cpu  1x1_pixels             packed                broadcast         bf16          nchw       block:64,tile_x:2,outer:2            1x1 out_w<=4)
 row(cpu  1x1_to_24              packed                broadcast         f32           nhwc       lanes:8,block:24,chunk:4,stage:0     1x1 filters_per_group=24)
 row(cpu  1x1_large              packed                broadcast         f32           nhwc       block:32,chunk:4,outer:4,stage:0     1x1 channels_per_group>=1024 filters_per_group>=1024)
 row(cpu  1x1_columns_16         packed                columns           f32           nchw       vectors:1,filters:16,stage:0         1x1 stride_1 filters_per_group%16=0 out_w>=400)
@@ -106,7 +111,9 @@ row(cpu  grouped16_s1           packed                columns           f32     
 row(cpu  columns_s2             packed                columns           f32           nchw       vectors:1,filters:16,rows:2,stage:2  channels_per_group<=64 filters_per_group>=12 stride_2 out_w>=14 columns_rows)
 row(cpu  few_s1                 packed                columns           f32           nchw       vectors:1,filters:16,rows:4,stage:2  channels_per_group<=12 filters_per_group>=16 stride_1 out_w>=28 bounded_copy)
 row(cpu  1x1                    packed                broadcast         f32           nhwc,nchw  chunk:4,outer:8,stage:0              1x1)
-row(cpu  1x1                    packed                broadcast         f16,bf16      nhwc,nchw  chunk:4,outer:8                      1x1)
+row(cpu  1x1                    packed                broadcast         f16           nhwc,nchw  chunk:4,outer:8                      1x1)
+row(cpu  1x1                    packed                broadcast         bf16          nhwc       chunk:4,outer:8,stage:0              1x1 pairs)
+row(cpu  1x1                    packed                broadcast         bf16          nchw       chunk:4,outer:8                      1x1)
 # Winograd's convolution (generators/conv2d/winograd.h) has a quarter of the products and transforms whose share grows
 # as channels and filters get fewer: 16 to 24 take 0.7 of the time, as do 7x7 pixels, 4 tiles of which half are used.
 row(cpu  winograd               winograd              winograd          f32           nhwc,nchw  -                                    3x3 stride_1 direct=0 channels_per_group>=16 filters_per_group>=24 winograd_tiles>=4 winograd_outputs>=8)

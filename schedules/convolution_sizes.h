@@ -11,6 +11,15 @@ struct Conv2dSizes : Context {
     int kernel_w = 0, kernel_h = 0, stride_x = 0, stride_y = 0, dilation_x = 0, dilation_y = 0,
         channels_per_group = 0, filters_per_group = 0;
     int width = 0;  // of the input
+    // Products are of pairs of channels (vdpbf16ps of AVX-512).
+    bool pairs = false;
 };
+
+inline bool multiplies_pairs(const Halide::Target &target, const Halide::Type &type) {
+    using Halide::Target;
+    return type.is_bfloat() &&
+           target.features_any_of(
+               {Target::AVX512_Zen4, Target::AVX512_Zen5, Target::AVX512_SapphireRapids});
+}
 
 }  // namespace hk::schedules

@@ -25,6 +25,38 @@ Func pad(const Conv2dOperands &op, Padding padding, RDom &elements) {
     return {};
 }
 
+// Zeros past the last channel are stored after all others: vectors that end in a condition would
+// be loaded an element at a time.
+Func pad_stored_pairs(const Conv2dOperands &op, const Type &type) {
+    Func padded = with_zeros_around(op.input, op.width, op.height, op.pointwise, type);
+    const RDom rest(0, op.channels & 1, "rest");
+    padded(unsafe_promise_clamped(op.channels + rest, 0, op.channels - 1), g, x, y, n) =
+        Internal::make_zero(type);
+    return padded;
+}
+
+Func words_of_pairs(const Conv2dOperands &op) {
+    const Expr second = 2 * c + 1;
+    const auto bits = [&](const Expr &channel) {
+        return reinterpret<uint16_t>(op.input(channel, g, x, y, n));
+    };
+    Func words("words");
+    words(c, g, x, y, n) =
+        concat_bits({bits(2 * c), select(second < op.channels, bits(min(second, op.channels - 1)),
+                                         cast<uint16_t>(0))});
+    return words;
+}
+
+Func pad_pairs(const Conv2dOperands &op, const PackedSum &sum, RDom &elements) {
+    const Type type = op.input.types()[0];
+    if (sum.pairs == Pairs::stored) return pad_stored_pairs(op, type);
+    if (sum.pairs == Pairs::words && sum.padding == Padding::rows)
+        return rows_with_zeros_around(words_of_pairs(op), op.width, op.height, elements, UInt(32));
+    if (sum.pairs == Pairs::words)
+        return with_zeros_around(words_of_pairs(op), op.width, op.height, op.pointwise, UInt(32));
+    return with_zeros_around(op.input, op.width, op.height, op.pointwise, type);
+}
+
 Expr input_x(const Conv2dOperands &op, const Expr &s) {
     return x * op.stride_x + s * op.dilation_x - op.padding_left;
 }
@@ -35,27 +67,99 @@ Expr input_y(const Conv2dOperands &op, const Expr &r) {
 
 Expr is_inside(const Conv2dOperands &op, const Expr &row) { return row >= 0 && row < op.height; }
 
-using Place = std::array<Expr, 3>;  // of a term: c, s, r
+using Place = std::array<Expr, 3>;  // of a term: c, s, r; of a pair's: the pair, s, r
+
+void pack(const Conv2dOperands &op, const PackedSum &sum, Conv2d &stages) {
+    const Var &ki = stages.ki, &ko = stages.ko;
+    if (sum.pairs != Pairs::none) {
+        stages.pack = packed_pairs(op.weight, op.channels, op.filters, {ki, ko}, sum.block);
+        stages.packed = stages.pack.packed;
+        return;
+    }
+    stages.packed = Func("packed");
+    stages.packed(ki, c, s, r, ko, g) =
+        packed_filter(op.weight, op.filters, ko * sum.block + ki, g);
+}
 
 // What multiplies the input there in the sums of k and g.
-Expr factor(const Conv2dOperands &op, const PackedSum &sum, const Place &at, Conv2d &stages) {
-    if (!op.packed.defined()) {
-        stages.packed = Func("packed");
-        stages.packed(stages.ki, c, s, r, stages.ko, g) =
-            packed_filter(op.weight, op.filters, stages.ko * sum.block + stages.ki, g);
-        return stages.packed(k % sum.block, at[0], at[1], at[2], k / sum.block, g);
-    }
+Expr factor(const Conv2dOperands &op, const PackedSum &sum, const Place &at, const Conv2d &stages,
+            const Expr &of_pair) {
+    const auto element = [&](const Expr &filter) {
+        return sum.pairs != Pairs::none ? 2 * filter + of_pair : filter;
+    };
+    if (stages.packed.defined())
+        return stages.packed(element(k % sum.block), at[0], at[1], at[2], k / sum.block, g);
     // A schedule's last block may reach past the filter's.
     Expr block = k / kFilterBlock;
     if (kFilterBlock % sum.block != 0) block = min(block, (op.filters - 1) / kFilterBlock);
-    return op.packed(k % kFilterBlock, at[0], at[1], at[2], block, g);
+    return op.packed(element(k % kFilterBlock), at[0], at[1], at[2], block, g);
 }
 
 template<typename Term, typename Counts>
-BlockedSum sum_in_blocks(const Conv2dOperands &op, const Func &start, const Term &term,
-                         const Counts &counts) {
-    return blocked_sum({k, g, x, y, n}, start(k, g), {op.channels, op.kernel_w, op.kernel_h}, term,
+BlockedSum sum_in_blocks(const Conv2dOperands &op, const Expr &channels, const Func &start,
+                         const Term &term, const Counts &counts) {
+    return blocked_sum({k, g, x, y, n}, start(k, g), {channels, op.kernel_w, op.kernel_h}, term,
                        counts);
+}
+
+Expr counts(const Conv2dOperands &op, const PackedSum &packed, const Place &at) {
+    return packed.rows_inside ? is_inside(op, input_y(op, at[2])) : cast<bool>(true);
+}
+
+void sum_terms(const Conv2dOperands &op, const PackedSum &packed, Conv2d &stages) {
+    const bool joined = packed.padding == Padding::joined_rows;
+    const auto term = [&](const Place &at) {
+        const Expr column = input_x(op, at[1]), row = input_y(op, at[2]);
+        return factor(op, packed, at, stages, {}) *
+               (joined ? stages.padded(column * op.channels + at[0], g, row, n)
+                       : stages.padded(at[0], g, column, row, n));
+    };
+    const auto inside = [&](const Place &at) { return counts(op, packed, at); };
+    if (packed.in_blocks) {
+        stages.blocked = sum_in_blocks(op, op.channels, stages.start, term, inside);
+        stages.sum(k, g, x, y, n) = stages.blocked.running(k, g, x, y, n)[0];
+        return;
+    }
+    RDom d(0, op.channels, 0, op.kernel_w, 0, op.kernel_h, "r");
+    if (packed.rows_inside) d.where(inside({d.x, d.y, d.z}));
+    stages.rc = d.x, stages.rs = d.y, stages.rr = d.z;
+    stages.sum(k, g, x, y, n) = stages.start(k, g);
+    stages.sum(k, g, x, y, n) += term({d.x, d.y, d.z});
+}
+
+void sum_pairs(const Conv2dOperands &op, const PackedSum &packed, Conv2d &stages) {
+    const Expr pairs = (op.channels + 1) / 2;
+    if (packed.pairs == Pairs::words) {
+        stages.tap = Func("tap");
+        stages.tap(i, c, s, r, g, x, y, n) = reinterpret(
+            op.type,
+            extract_bits<uint16_t>(stages.padded(c, g, input_x(op, s), input_y(op, r), n), 16 * i));
+    }
+    const auto read = [&](const Place &at, const Expr &of_pair) {
+        const Expr column = input_x(op, at[1]), row = input_y(op, at[2]);
+        if (packed.pairs == Pairs::words)
+            return Expr(stages.tap(of_pair, at[0], at[1], at[2], g, x, y, n));
+        Expr channel = 2 * at[0] + of_pair;
+        if (packed.pairs == Pairs::stored)
+            channel = unsafe_promise_clamped(channel, 0, op.channels - 1);
+        return Expr(stages.padded(channel, g, column, row, n));
+    };
+    const auto term = [&](const Place &at, const Expr &of_pair) {
+        return cast<float>(factor(op, packed, at, stages, of_pair)) *
+               cast<float>(read(at, of_pair));
+    };
+    const auto inside = [&](const Place &at) { return counts(op, packed, at); };
+    if (packed.in_blocks) {
+        stages.blocked = sum_in_blocks(op, pairs, stages.start, term, inside);
+        stages.of_pair = stages.blocked.in_block.x;
+        stages.sum(k, g, x, y, n) = stages.blocked.running(k, g, x, y, n)[0];
+        return;
+    }
+    RDom d(0, 2, 0, pairs, 0, op.kernel_w, 0, op.kernel_h, "r");
+    if (packed.rows_inside) d.where(inside({d.y, d.z, d.w}));
+    stages.of_pair = d.x, stages.rc = d.y, stages.rs = d.z, stages.rr = d.w;
+    stages.sum(k, g, x, y, n) = stages.start(k, g);
+    stages.sum(k, g, x, y, n) += term({d.y, d.z, d.w}, d.x);
 }
 
 }  // namespace
@@ -64,33 +168,19 @@ Conv2d conv2d_packed(const Conv2dOperands &op, const PackedSum &packed) {
     Conv2d stages;
     stages.out_w = op.out_w;
     stages.out_h = op.out_h;
-    stages.padded = pad(op, packed.padding, stages.elements);
-    const bool joined = packed.padding == Padding::joined_rows;
-    const auto term = [&](const Place &at) {
-        const Expr column = input_x(op, at[1]), row = input_y(op, at[2]);
-        return factor(op, packed, at, stages) *
-               (joined ? stages.padded(column * op.channels + at[0], g, row, n)
-                       : stages.padded(at[0], g, column, row, n));
-    };
-    const auto counts = [&](const Place &at) -> Expr {
-        return packed.rows_inside ? is_inside(op, input_y(op, at[2])) : cast<bool>(true);
-    };
-    stages.sum = Func("sum");
+    const bool pairs = packed.pairs != Pairs::none;
+    stages.padded = pairs ? pad_pairs(op, packed, stages.elements)
+                          : pad(op, packed.padding, stages.elements);
+    if (!op.packed.defined()) pack(op, packed, stages);
     stages.start = sum_start(op);
-    if (packed.in_blocks) {
-        stages.blocked = sum_in_blocks(op, stages.start, term, counts);
-        stages.sum(k, g, x, y, n) = stages.blocked.running(k, g, x, y, n)[0];
-    } else {
-        stages.r = RDom(0, op.channels, 0, op.kernel_w, 0, op.kernel_h, "r");
-        RDom &d = stages.r;
-        const Place at = {d.x, d.y, d.z};
-        if (packed.rows_inside) d.where(counts(at));
-        stages.sum(k, g, x, y, n) = stages.start(k, g);
-        stages.sum(k, g, x, y, n) += term(at);
-    }
+    stages.sum = Func("sum");
+    if (pairs)
+        sum_pairs(op, packed, stages);
+    else
+        sum_terms(op, packed, stages);
     stages.activated = Func("activated");
     stages.output = Func("result");
-    finish(op, stages.sum, stages.activated, stages.output);
+    finish(op, stages.sum, stages.activated, stages.output, packed.rounds_vectors);
     return stages;
 }
 
@@ -144,7 +234,7 @@ Conv2dSliced conv2d_sliced(const Conv2dOperands &op, int tile) {
 Conv2dSliced conv2d_sliced_blocks(const Conv2dOperands &op) {
     Conv2dSliced stages = slices(op, 1);
     stages.blocked = sum_in_blocks(
-        op, stages.start,
+        op, op.channels, stages.start,
         [&](const Place &at) {
             return stages.filter(at[0], at[1], at[2], k, g) *
                    stages.tap(at[0], at[1], at[2], g, x, y, n);

@@ -9,6 +9,8 @@
 // with zeros outside the input, sums in f32, one rounding to the output's type. Paddings may be
 // below zero, which crops the input.
 
+#include <optional>
+
 #include "generators/conv2d/conv2d_filter.h"
 #include "generators/conv2d/transposed_groups.h"
 #include "generators/long_sum.h"
@@ -57,21 +59,34 @@ struct Conv2dOperands : Conv2dGeometry {
 // none of the image, which it asks for every output's row; so this is for tiles of one row.
 // `in_blocks`: of any length, by generators/long_sum.h.
 //
+// `pairs`: products are of pairs of channels in bf16, what one instruction multiplies and adds up
+// in f32; past an odd number of channels there are zeros. packed(e, p, s, r, k / block, g) is then
+// as of generators/conv2d/conv2d_filter.h, and padded is in bf16: `stored` with its zeros, of
+// `whole` pairs alone, or `words` of both channels, (p, g, x, y, n), of which tap(i, p, s, r, g, x,
+// y, n) are the halves that the output at x, y reads.
+//
 // padded compares each place with the image's edges, or it is zeros that the image's rows are
 // copied into whole; joined rows are (column * channels + channel, g, y, n).
 enum class Padding : uint8_t { compared, rows, joined_rows };
+enum class Pairs : uint8_t { none, stored, whole, words };
 struct PackedSum {
     int block;
     bool rows_inside;
     Padding padding = Padding::compared;
     bool in_blocks = false;
+    Pairs pairs = Pairs::none;
+    bool rounds_vectors = false;  // outputs, by vcvtne2ps2bf16, in vectors of 32
 };
 
-// The sum is over r.x = c, r.y = s, r.z = r, or where it is in blocks over those of `blocked`.
+// The sum is over rc = c, rs = s, rr = r, or where it is in blocks over those of `blocked`; of pairs
+// over `of_pair`, too, which is 0 or 1, and rc is the pair.
 struct Conv2d {
     Halide::Var ki{"ki"}, ko{"ko"};  // of packed, which is undefined where an operand is packed
     Halide::Func padded, packed, start, sum, activated, output;
-    Halide::RDom r;
+    PackedPairs pack;  // what packed is made of, of pairs
+    Halide::Func tap;
+    std::optional<Halide::RVar> of_pair;
+    Halide::RVar rc, rs, rr;
     BlockedSum blocked;
     Halide::RDom elements;  // of a row that is copied into padded
     Halide::Expr out_w, out_h;

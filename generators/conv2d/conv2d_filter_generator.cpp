@@ -1,6 +1,6 @@
 // conv2d_filter: inputs, outputs, the layout of their buffers, and the schedule by its name.
 //
-// Buffers: filter weight as generators/image_layout.h says; packed of f32 as
+// Buffers: filter weight as generators/image_layout.h says; packed as
 // generators/conv2d/conv2d_filter.h says, algorithm=winograd as generators/conv2d/winograd.h does.
 
 #include "generators/conv2d/winograd.h"
@@ -17,16 +17,23 @@ namespace sc = hk::schedules;
 class Conv2dFilterGenerator : public Conv2dParameters<Conv2dFilterGenerator> {
 public:
     Input<Buffer<void, 5>> weight{"weight"};
-    Output<Buffer<float, 6>> packed{"packed"};
+    Output<Buffer<void, 6>> packed{"packed"};
 
-    void configure() { weight.set_type(type); }
+    void configure() {
+        weight.set_type(type);
+        packed.set_type(pairs() ? type.value() : Float(32));
+    }
 
     void generate() {
         constrain_filter(weight);
         const Conv2dLayout order(layout);
         const Func filter = order.filter("weight_csrkg", weight);
         const Expr filters = weight.dim(order.filter_dims()[3]).extent();
-        if (algorithm.value() == "vectors")
+        if (algorithm.value() == "vectors" && pairs())
+            build(conv2d_filter_pairs(filter, weight.dim(order.filter_dims()[0]).extent(), filters,
+                                      order.nhwc()),
+                  sc::conv2d_filter_schedules);
+        else if (algorithm.value() == "vectors")
             build(conv2d_filter(filter, filters), sc::conv2d_filter_schedules);
         else if (algorithm.value() == "winograd")
             build(conv2d_winograd_filter(filter, filters), sc::conv2d_winograd_filter_schedules);
@@ -41,7 +48,7 @@ private:
         packed(arguments) = stages.output(arguments);
         stages.output = packed;
         begin_at_zero(packed, 6);
-        packed.dim(0).set_extent(kFilterBlock);
+        constrain_filter_block(packed, kFilterBlock);
         if (algorithm.value() == "winograd") {
             packed.dim(2).set_extent(kWinogradPoints);
             packed.dim(3).set_extent(kWinogradPoints);

@@ -33,7 +33,7 @@ public:
 
     void configure() {
         set_types(input);
-        weight.set_type(packed() ? Float(32) : type.value());
+        weight.set_type(packed() && !pairs() ? Float(32) : type.value());
         weight.set_dimensions(packed() ? 6 : 5);
         set_types(bias, residual, output);
         add_line();
@@ -74,8 +74,11 @@ public:
         namespace sc = hk::schedules;
         if (winograd())
             build_winograd(op, context);
-        else if (packed() || algorithm.value() == "grouped")
-            build(conv2d_packed(op, sc::packed_sum(context)), sc::packed_schedules, context);
+        else if (packed() || algorithm.value() == "grouped") {
+            const PackedSum sum = sc::packed_sum(context);
+            if (sum.pairs == Pairs::whole) constrain_to_pairs(input);
+            build(conv2d_packed(op, sum), sc::packed_schedules, context);
+        }
         else if (algorithm.value() == "sliced")
             build(conv2d_sliced(op, sc::sliced_tile(context)), sc::sliced_schedules, context);
         else if (products())
@@ -109,12 +112,13 @@ private:
     // Dense, but that vectors of other filters and groups may lie anywhere.
     void constrain_packed() {
         begin_at_zero(weight, 6);
-        weight.dim(0).set_extent(kFilterBlock);
-        // c, s, r: strides are known as far as sizes are.
-        const int points = kWinogradPoints;
-        const int fixed[] = {fix_channels_per_group, winograd() ? points : fix_kernel_w,
+        constrain_filter_block(weight, kFilterBlock);
+        // c (or pairs of it), s, r: strides are known as far as sizes are.
+        const int points = kWinogradPoints, of_pair = pairs() ? 2 : 1;
+        const int fixed[] = {(fix_channels_per_group + of_pair - 1) / of_pair,
+                             winograd() ? points : fix_kernel_w,
                              winograd() ? points : fix_kernel_h};
-        int stride = kFilterBlock;
+        int stride = of_pair * kFilterBlock;
         for (int d = 0; d < 3; d++) {
             auto dimension = weight.dim(1 + d);
             if (stride > 0) dimension.set_stride(stride);
@@ -208,7 +212,8 @@ private:
         op.groups = input.dim(ig).extent();
         op.out_w = fixed_or(fix_out_w, residual.dim(ix).extent());
         op.out_h = residual.dim(iy).extent();
-        op.channels = fixed_or(fix_channels_per_group, weight.dim(w[0]).extent());
+        op.channels = fixed_or(fix_channels_per_group, packed() && pairs() ? input.dim(ic).extent()
+                                                                : weight.dim(w[0]).extent());
         op.kernel_w = fixed_or(fix_kernel_w, weight.dim(w[1]).extent());
         op.kernel_h = fixed_or(fix_kernel_h, weight.dim(w[2]).extent());
         set_window(op);

@@ -22,6 +22,7 @@ Halide::Expr finished_sum(const Conv2dOperands &operands, Halide::Expr sum,
 
 // The same of a sum's Func, in f32 and rounded.
 void finish(const Conv2dOperands &operands, const Halide::Func &sum, Halide::Func &activated,
-            Halide::Func &output);
+            Halide::Func &output,
+            bool by_instruction = false);
 
 }  // namespace hk::generators

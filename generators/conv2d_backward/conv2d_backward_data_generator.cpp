@@ -96,9 +96,11 @@ private:
         Conv2dOperands forward = conv2d_of_backward_data(op);
         sc::Conv2dContext context = forward_context(forward.pointwise && forward.type == Float(32));
         context.channels = forward.channels;
-        if (algorithm.value() == "packed")
-            build(conv2d_packed(forward, sc::packed_sum(context)), sc::packed_schedules, context);
-        else if (products())
+        if (algorithm.value() == "packed") {
+            const PackedSum sum = sc::packed_sum(context);
+            if (sum.pairs == Pairs::whole) constrain_to_pairs(output_gradient);
+            build(conv2d_packed(forward, sum), sc::packed_schedules, context);
+        } else if (products())
             build_products(forward, context);
         else if (algorithm.value() == "depthwise")
             build(conv2d_depthwise(forward, sc::rows_inside(context)), sc::depthwise_schedules,

@@ -49,6 +49,15 @@ int transposed_columns(const Conv2dContext &context);
 // Tiles in a block of the line that they are.
 int winograd_tiles(const Conv2dContext &context);
 
+// A sum's update: its loops, innermost first, of which the first is in vectors, and of pairs both
+// channels in one step (vdpbf16ps).
+Halide::Stage add_in_vectors(Halide::Func sum, const std::optional<Halide::RVar> &of_pair,
+                             int lanes, std::vector<Halide::VarOrRVar> loops);
+
+// The filter's pairs of a gradient, blocks of so many filters: in vectors of filters, or one by
+// one.
+void pack_pairs(generators::Conv2d &stages, int block, int lanes);
+
 // Blocks of so many floats in a task: whole pairs of cache lines, which the processor loads
 // together.
 inline int blocks_of_lines(int floats) { return std::max(32 / floats, 1); }

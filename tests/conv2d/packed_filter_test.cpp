@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
 #include <tuple>
 
@@ -48,15 +49,19 @@ struct Packed {
         const Tensor in_order =
             layout == Layout::nhwc ? weight : weight.permute({0, 2, 3, 1}).to(Device::cpu());
         values = reference::read(in_order);
-        const auto *first = static_cast<const float *>(view.storage->memory);
         const detail::Dim &last = view.dims[view.dims.size() - 1];
-        packed.assign(first, first + last.extent * last.stride);
+        const int64_t count = last.extent * last.stride;
+        pairs = view.type != DataType::f32;
+        const auto *first = static_cast<const float *>(view.storage->memory);
+        const auto *bits = static_cast<const uint16_t *>(view.storage->memory);
+        for (int64_t i = 0; i < count; i++)
+            packed.push_back(pairs ? std::bit_cast<float>(uint32_t{bits[i]} << 16) : first[i]);
     }
 
-    // The definition's weight(c, s, r, k, g), 0 past the last filter of a group.
+    // The definition's weight(c, s, r, k, g), 0 past the last filter of a group, and channel.
     double operator()(int64_t c, int64_t x, int64_t y, int64_t k, int64_t g) const {
         const int64_t of_group = s.filters / s.groups;
-        if (k >= of_group) return 0;
+        if (k >= of_group || c >= s.channels) return 0;
         const int64_t row = ((g * of_group + k) * s.height + y) * s.width + x;
         return values[static_cast<size_t>(row * s.channels + c)];
     }
@@ -65,8 +70,9 @@ struct Packed {
     template<typename Expect>
     void for_each(int64_t width, int64_t height, const Expect &expect) const {
         const int64_t blocks = (s.filters / s.groups + kBlock - 1) / kBlock;
+        const int64_t together = pairs ? 2 : 1, steps = (s.channels + together - 1) / together;
         ASSERT_EQ(static_cast<int64_t>(packed.size()),
-                  kBlock * s.channels * width * height * blocks * s.groups);
+                  together * kBlock * steps * width * height * blocks * s.groups);
         for (size_t at = 0; at < packed.size(); at++) {
             int64_t rest = static_cast<int64_t>(at);
             const auto next = [&rest](int64_t extent) {
@@ -74,14 +80,16 @@ struct Packed {
                 rest /= extent;
                 return index;
             };
-            const int64_t ki = next(kBlock), c = next(s.channels), i = next(width),
-                          j = next(height), ko = next(blocks), g = rest;
+            const int64_t of_pair = next(together), ki = next(kBlock),
+                          c = together * next(steps) + of_pair, i = next(width), j = next(height),
+                          ko = next(blocks), g = rest;
             expect(c, i, j, ko * kBlock + ki, g, packed[at]);
         }
     }
 
     FilterSizes s;
     std::vector<double> values, packed;
+    bool pairs = false;  // of channels, in bf16
 };
 
 class PackedFilter : public testing::TestWithParam<std::tuple<Layout, DataType>> {};

@@ -27,15 +27,24 @@ Form form_for(const KernelInfo &kernel, bool prepared) {
     return prepared && across_groups ? Form::groups_inner : Form::plain;
 }
 
-// [ki, c, s, r, ko, g], or [ki, c, i, j, ko, g]
+// Whether a kernel packs pairs of channels, in the type of the weight.
+bool packs_pairs(const KernelInfo &kernel) {
+    return kernel.extent("packed", 0) == 2 * kFilterBlock;
+}
+
+// [ki, c, s, r, ko, g], or [e, p, s, r, ko, g] of pairs, or [ki, c, i, j, ko, g]
 BufferView pack(const Conv2dOperands &operands, Form form) {
     const FilterSizes f(operands.problem);
     const bool winograd = form == Form::winograd;
-    const int64_t width = winograd ? kWinogradPoints : f.width,
+    const Packing packing = packing_of(kOperation, conv2d_filter_kernels(),
+                                       winograd ? "winograd" : "vectors", operands);
+    const bool pairs = packs_pairs(packing.kernel);
+    const int64_t block = pairs ? 2 * kFilterBlock : kFilterBlock,
+                  channels = pairs ? (f.channels + 1) / 2 : f.channels,
+                  width = winograd ? kWinogradPoints : f.width,
                   height = winograd ? kWinogradPoints : f.height;
-    return pack_filter(kOperation, conv2d_filter_kernels(), winograd ? "winograd" : "vectors",
-                       operands, {kFilterBlock, f.channels, width, height, f.blocks, f.groups},
-                       DataType::f32);
+    return pack_filter(kOperation, packing, {block, channels, width, height, f.blocks, f.groups},
+                       pairs ? packing.kernel.type : DataType::f32);
 }
 
 // Depthwise: [c, s, r, k, g], or [s, r, c, k, g] of nchw, with one channel and one filter, groups

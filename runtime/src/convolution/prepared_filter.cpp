@@ -30,8 +30,19 @@ FilterSizes::FilterSizes(const Conv2dProblem &problem)
       height(problem.kernel_height),
       blocks((filters + kFilterBlock - 1) / kFilterBlock) {}
 
-BufferView pack_filter(const char *operation, std::span<const KernelInfo> kernels,
-                       std::string_view algorithm, const Conv2dOperands &operands,
+Packing packing_of(const char *operation, std::span<const KernelInfo> kernels,
+                   std::string_view algorithm, const Conv2dOperands &operands) {
+    BufferView weight = operands.weight;
+    const Layout layout = simplest_layout(operands.problem.options.layout, weight);
+    for (const KernelInfo &kernel : kernels) {
+        if (kernel.algorithm == algorithm && kernel.type == weight.type && kernel.layout == layout)
+            return {kernel, weight};
+    }
+    throw KernelFailure(std::string(operation) + ": the library has no kernel that packs " +
+                        std::string(name_of(weight.type)));
+}
+
+BufferView pack_filter(const char *operation, const Packing &packing,
                        std::initializer_list<int64_t> extents, DataType type) {
     Dims dims;
     int64_t size = 1;
@@ -41,21 +52,12 @@ BufferView pack_filter(const char *operation, std::span<const KernelInfo> kernel
     }
     const BufferView target(Tensor({size}, type), dims);
     check_fits_kernel(operation, "weight", target);
-    BufferView plain = operands.weight;
-    const Layout layout = simplest_layout(operands.problem.options.layout, plain);
-    for (const KernelInfo &kernel : kernels) {
-        if (kernel.algorithm != algorithm || kernel.type != plain.type || kernel.layout != layout)
-            continue;
-        KernelBuffer weight(plain, {operation, "weight", KernelBuffer::Use::read, true});
-        KernelBuffer packed(target, {operation, "packed weight", KernelBuffer::Use::write, true});
-        CallContext context(Device::cpu());
-        call_kernel(
-            context,
-            KernelArguments(operation, kernel).add({{"weight", weight}, {"packed", packed}}));
-        return target;
-    }
-    throw KernelFailure(std::string(operation) + ": the library has no kernel that packs " +
-                        std::string(name_of(plain.type)));
+    KernelBuffer weight(packing.weight, {operation, "weight", KernelBuffer::Use::read, true});
+    KernelBuffer packed(target, {operation, "packed weight", KernelBuffer::Use::write, true});
+    CallContext context(Device::cpu());
+    call_kernel(context, KernelArguments(operation, packing.kernel)
+                             .add({{"weight", weight}, {"packed", packed}}));
+    return target;
 }
 
 }  // namespace detail

@@ -58,10 +58,18 @@ struct FilterSizes {
     int64_t blocks;  // vectors of filters
 };
 
-// The weight in new memory of `type`, dense, of these extents, by that one of a family's kernels
-// that has the algorithm, and the problem's type (s8: of quantised ones) and layout.
-BufferView pack_filter(const char *operation, std::span<const KernelInfo> kernels,
-                       std::string_view algorithm, const Conv2dOperands &operands,
+// What packs a weight, and the weight as that kernel takes it.
+struct Packing {
+    const KernelInfo &kernel;
+    BufferView weight;
+};
+
+// That one of a family's kernels that has the algorithm, and the weight's type and layout.
+Packing packing_of(const char *operation, std::span<const KernelInfo> kernels,
+                   std::string_view algorithm, const Conv2dOperands &operands);
+
+// The weight in new memory of `type`, dense, of these extents.
+BufferView pack_filter(const char *operation, const Packing &packing,
                        std::initializer_list<int64_t> extents, DataType type);
 
 }  // namespace detail

@@ -15,7 +15,10 @@ constexpr int64_t kWord = 4;  // channels that lie together for each filter of a
 BufferView pack(Conv2dOperands operands) {
     const FilterSizes f(operands.problem);
     operands.weight.type = DataType::u8;  // of the rows
-    return pack_filter("quantized_conv2d", quantized_conv2d_filter_kernels(), "words", operands,
+    const char *const operation = "quantized_conv2d";
+    const Packing packing =
+        packing_of(operation, quantized_conv2d_filter_kernels(), "words", operands);
+    return pack_filter(operation, packing,
                        {kWord * kFilterBlock, (f.channels + kWord - 1) / kWord, f.width, f.height,
                         f.blocks, f.groups},
                        DataType::s8);

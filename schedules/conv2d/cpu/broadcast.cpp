@@ -34,6 +34,7 @@ bool few_channels(const Conv2dContext &context) {
 PackedTile choose(const Conv2dContext &context) {
     const int widest = std::min(kFilterBlock, context.target.natural_vector_size<float>());
     PackedTile tile = {widest, kFilterBlock, 7, 1, 2, 0, 0, 0};
+    if (context.pairs) tile.block = 2 * kFilterBlock;
     Knobs knobs(context.knobs);
     knobs.take("lanes", tile.lanes, {4, 8, 16});
     knobs.take("block", tile.block, steps(8, 96, 8));
@@ -44,6 +45,10 @@ PackedTile choose(const Conv2dContext &context) {
     knobs.take("chunk", tile.chunk, {0, 1, 2, 4, 8, 16, 32, 64});
     knobs.take("skew", tile.skew, {0, 1});
     knobs.end();
+    // Rows name what needs no conversion, and enough sums for products of f32: those of pairs are
+    // there six cycles later.
+    if (pointwise(context) && !context.pairs && !context.pointwise_f32) tile.stage = 2;
+    if (context.pairs && tile.block <= 2 * kFilterBlock) tile.x = std::max(tile.x, 7);
     const int registers = vector_registers(context.target);
     // Rows name what fits AVX-512.
     if (widest < kFilterBlock) {
@@ -60,6 +65,8 @@ PackedTile choose(const Conv2dContext &context) {
     return tile;
 }
 
+bool joins_rows(const Conv2dContext &context) { return few_channels(context) && !context.pairs; }
+
 // Rows of pixels that lie next to each other are copied in vectors.
 void copy_rows(Conv2d &stages, const Conv2dContext &context) {
     const TailStrategy guard = TailStrategy::GuardWithIf;
@@ -70,14 +77,22 @@ void copy_rows(Conv2d &stages, const Conv2dContext &context) {
         .vectorize(stages.elements.x, lanes, guard);
 }
 
+// Vectors of the output: of pairs two vectors of sums, which one instruction rounds.
+int finished_lanes(const Conv2dContext &context, const PackedTile &tile) {
+    const bool two = context.pairs && context.nhwc && tile.block % (2 * kFilterBlock) == 0;
+    return two ? 2 * kFilterBlock : tile.lanes;
+}
+
 const Var kv("kv"), kb("kb"), kp("kp"), xo("xo"), xc("xc"), yo("yo"), rows("rows");
 
 // The filter of a gradient, as schedules/conv2d/cpu/filter.cpp packs that of conv2d.
 void pack(Conv2d &stages, const PackedTile &tile, int lanes, const Conv2dContext &context) {
     const Var ci("ci"), blocks("blocks");
-    stages.packed.bound_extent(stages.ki, tile.block);
+    if (!stages.of_pair) stages.packed.bound_extent(stages.ki, tile.block);
     const bool in_vectors = context.nhwc || pointwise(context);
-    if (context.filters_inner && in_vectors)
+    if (stages.of_pair)
+        pack_pairs(stages, tile.block, in_vectors ? lanes : 0);
+    else if (context.filters_inner && in_vectors)
         stages.packed.reorder(stages.ki, s, r, c, stages.ko, g).vectorize(stages.ki, lanes);
     else if (context.filters_inner)
         stages.packed.reorder(s, r, stages.ki, c, stages.ko, g);
@@ -97,7 +112,7 @@ void pack(Conv2d &stages, const PackedTile &tile, int lanes, const Conv2dContext
 constexpr int kUndividedChunk = 4;
 
 bool divides_chunks(const Conv2d &stages, const PackedTile &tile) {
-    return tile.chunk > kUndividedChunk && stages.r.defined();
+    return tile.chunk > kUndividedChunk && !stages.blocked.running.defined();
 }
 
 // Tiles in a task: fewer where that makes few tasks, as many tasks as threads take in turn. With
@@ -146,7 +161,7 @@ void split(Conv2d &stages, const PackedTile &tile, int lanes, bool filter_packed
 
 // The sums of a tile: registers, where that is all of it; else the stack.
 void hold(Func sum, const PackedTile &tile, const LoopLevel &at,
-          const std::vector<VarOrRVar> &steps) {
+          const std::vector<VarOrRVar> &steps, const std::optional<RVar> &of_pair) {
     const TailStrategy round_up = TailStrategy::RoundUp;
     sum.compute_at(at)
         .bound_extent(k, tile.block)
@@ -159,7 +174,7 @@ void hold(Func sum, const PackedTile &tile, const LoopLevel &at,
         .unroll(y);
     std::vector<VarOrRVar> loops = {k, x, y};
     loops.insert(loops.end(), steps.begin(), steps.end());
-    sum.update().reorder(loops).vectorize(k, tile.lanes, round_up).unroll(k).unroll(x).unroll(y);
+    add_in_vectors(sum, of_pair, tile.lanes, loops).unroll(k).unroll(x).unroll(y);
 }
 
 }  // namespace
@@ -168,9 +183,15 @@ namespace cpu {
 
 PackedSum broadcast_sum(const Conv2dContext &context) {
     const PackedTile tile = choose(context);
-    return {tile.block, tile.y == 1 && !pointwise(context),
-            tile.stage && few_channels(context) ? Padding::joined_rows : Padding::compared,
-            context.schedule == "broadcast_blocks"};
+    return {tile.block,
+            tile.y == 1 && !pointwise(context),
+            tile.stage && joins_rows(context) ? Padding::joined_rows : Padding::compared,
+            context.schedule == "broadcast_blocks",
+            !context.pairs       ? Pairs::none
+            : tile.stage         ? Pairs::stored
+            : pointwise(context) ? Pairs::whole
+                                 : Pairs::words,
+            finished_lanes(context, tile) > tile.lanes};
 }
 
 // Vectors of output channels times broadcasts of the input, the sums in registers. A tile's input
@@ -188,9 +209,8 @@ PackedSum broadcast_sum(const Conv2dContext &context) {
 // --filter 7x7_2048).
 void broadcast(Conv2d &stages, const Conv2dContext &context) {
     const PackedTile tile = choose(context);
-    const int lanes = tile.lanes;
+    const int lanes = finished_lanes(context, tile);
     Func &out = stages.output;
-    const RDom &d = stages.r;
 
     split(stages, tile, lanes, context.filter_packed);
     // From registers to the output, where a tile's sum may be short. What follows the sum of a
@@ -209,28 +229,43 @@ void broadcast(Conv2d &stages, const Conv2dContext &context) {
         stages.activated.bound_extent(k, lanes);
     if (context.schedule == "broadcast_blocks") {
         const RDom &d = stages.blocked.in_block, &blocks = stages.blocked.blocks;
-        hold(stages.blocked.running, tile, LoopLevel(out, kb), {blocks.x, blocks.y, blocks.z});
+        const int first = stages.of_pair ? 1 : 0;
+        hold(stages.blocked.running, tile, LoopLevel(out, kb), {blocks.x, blocks.y, blocks.z}, {});
         hold(stages.blocked.block_sum, tile, LoopLevel(stages.blocked.running, blocks.x),
-             {d.x, d.y, d.z});
+             {d[first], d[first + 1], d[first + 2]}, stages.of_pair);
     } else {
-        hold(stages.sum, tile, LoopLevel(out, kb), {d.x, d.y, d.z});
+        hold(stages.sum, tile, LoopLevel(out, kb), {stages.rc, stages.rs, stages.rr},
+             stages.of_pair);
     }
+    if (stages.tap.defined())
+        stages.tap
+            .compute_at(stages.blocked.running.defined() ? stages.blocked.block_sum : stages.sum,
+                        stages.blocked.running.defined() ? stages.blocked.in_block[1] : stages.rc)
+            .bound_extent(x, tile.x)
+            .bound_extent(y, tile.y)
+            .bound_extent(i, 2)
+            .vectorize(i)
+            .unroll(x)
+            .unroll(y);
     // A picture's channels: a loop of three costs more than what it does.
     if (context.channels_per_group > 0 && context.channels_per_group <= 4)
-        stages.sum.update().unroll(d.x);
+        stages.sum.update().unroll(stages.rc);
     if (tile.stage) {
         if (tile.outer && !context.filter_packed)
             stages.padded.compute_root();
         else
             stages.padded.compute_at(
                 out, tile.stage == 1 ? xo : divides_chunks(stages, tile) ? xc : rows);
-        if (tile.skew) stages.padded.bound_storage(c, context.channels + lanes);
-        if (few_channels(context))
+        if (tile.skew) stages.padded.bound_storage(c, context.channels + tile.lanes);
+        if (joins_rows(context))
             copy_rows(stages, context);
+        else if (few_channels(context))
+            stages.padded.align_storage(c, 2).unroll(c);
         else
-            stages.padded.vectorize(c, lanes, TailStrategy::GuardWithIf);
+            stages.padded.vectorize(c, stages.of_pair ? 2 * tile.lanes : tile.lanes, TailStrategy::GuardWithIf);
+        if (stages.of_pair) stages.padded.align_storage(c, 2).update().unscheduled();
     }
-    if (!context.filter_packed) pack(stages, tile, lanes, context);
+    if (!context.filter_packed) pack(stages, tile, tile.lanes, context);
 }
 
 // The same with one more level: a block's sums are in registers, the running ones on the stack.

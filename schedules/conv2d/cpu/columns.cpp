@@ -42,8 +42,8 @@ ColumnTile choose(const Conv2dContext &context) {
 namespace cpu {
 
 PackedSum columns_sum(const Conv2dContext &context) {
-    return {kFilterBlock, false,
-            choose(context).stage == 2 ? Padding::rows : Padding::compared};
+    return {kFilterBlock, false, choose(context).stage == 2 ? Padding::rows : Padding::compared,
+            false, context.pairs ? Pairs::words : Pairs::none};
 }
 
 // Images in rows (nchw): vectors of neighbouring columns times broadcasts of the filter, the sums
@@ -56,7 +56,6 @@ void columns(Conv2d &stages, const Conv2dContext &context) {
     const int lanes = context.target.natural_vector_size<float>(), width = tile.vectors * lanes;
     const TailStrategy guard = TailStrategy::GuardWithIf;
     const Var xo("xo"), xc("xc"), xv("xv"), yo("yo"), kb("kb"), rows("rows");
-    const RDom &d = stages.r;
     Func &out = stages.output;
 
     out.split(x, xo, x, width, guard)
@@ -73,17 +72,25 @@ void columns(Conv2d &stages, const Conv2dContext &context) {
     out.specialize(context.plain && context.dense_columns);
     out.specialize(context.dense_columns);
     stages.start.compute_root();
-    Stage update = stages.sum.update();
     stages.sum.compute_at(out, kb)
         .bound_extent(x, width)
         .bound_extent(y, 1)
         .bound_extent(k, tile.filters)
         .align_bounds(k, tile.filters)
         .reorder_storage(x, k, g, y, n);
-    update.reorder(x, k, d.x, d.y, d.z);
-    for (Stage stage : {Stage(stages.sum), update})
-        stage.vectorize(x, lanes, TailStrategy::RoundUp).unroll(x).unroll(k);
-    if (context.channels_per_group > 0 && context.channels_per_group <= 4) update.unroll(d.x);
+    stages.sum.vectorize(x, lanes, TailStrategy::RoundUp).unroll(x).unroll(k);
+    Stage update = add_in_vectors(stages.sum, stages.of_pair, lanes,
+                                  {x, k, stages.rc, stages.rs, stages.rr});
+    update.unroll(x).unroll(k);
+    if (stages.tap.defined())
+        stages.tap.compute_at(stages.sum, stages.rc)
+            .bound_extent(i, 2)
+            .bound_extent(x, width)
+            .reorder(i, x)
+            .vectorize(i)
+            .vectorize(x, lanes)
+            .unroll(x);
+    if (context.channels_per_group > 0 && context.channels_per_group <= 4) update.unroll(stages.rc);
     if (tile.stage == 2) {
         stages.padded.compute_at(out, rows)
             .reorder_storage(x, y, c, g, n)
@@ -99,11 +106,12 @@ void columns(Conv2d &stages, const Conv2dContext &context) {
             .vectorize(x, lanes, TailStrategy::RoundUp);
     if (!context.filter_packed) {
         const Var blocks("blocks");
-        stages.packed.bound_extent(stages.ki, kFilterBlock)
-            .reorder(s, r, c, stages.ki, stages.ko, g)
-            .compute_root()
-            .fuse(stages.ko, g, blocks)
-            .parallel(blocks);
+        if (stages.of_pair)
+            pack_pairs(stages, kFilterBlock, 0);
+        else
+            stages.packed.bound_extent(stages.ki, kFilterBlock)
+                .reorder(s, r, c, stages.ki, stages.ko, g);
+        stages.packed.compute_root().fuse(stages.ko, g, blocks).parallel(blocks);
     }
 }
 
