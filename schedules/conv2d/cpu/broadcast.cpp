@@ -260,9 +260,10 @@ void broadcast(Conv2d &stages, const Conv2dContext &context) {
         if (joins_rows(context))
             copy_rows(stages, context);
         else if (few_channels(context))
-            stages.padded.align_storage(c, 2).unroll(c);
+            stages.padded.vectorize(c, 4, TailStrategy::GuardWithIf);
         else
-            stages.padded.vectorize(c, stages.of_pair ? 2 * tile.lanes : tile.lanes, TailStrategy::GuardWithIf);
+            stages.padded.vectorize(c, stages.of_pair ? 2 * tile.lanes : tile.lanes,
+                                    TailStrategy::GuardWithIf);
         if (stages.of_pair) stages.padded.align_storage(c, 2).update().unscheduled();
     }
     if (!context.filter_packed) pack(stages, tile, tile.lanes, context);
