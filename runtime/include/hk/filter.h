@@ -6,9 +6,10 @@
 //   hk::conv2d(input, filter, bias, residual, output, options);
 //
 // Most kernels of the CPU read a copy of the weight in vectors of filters, in f32 or where pairs of
-// bf16 are multiplied (hk/conv2d.h) in bf16, or one that is transformed for Winograd's convolution. Of a plain weight each call makes that copy, which
-// takes the longer the fewer pixels there are; of a prepared one the first call keeps it. The
-// results are equal within the errors that hk/conv2d.h names, as another row may be selected.
+// bf16 are multiplied (hk/conv2d.h) in bf16, or one that is transformed for Winograd's convolution.
+// Of a plain weight each call makes that copy, which takes the longer the fewer pixels there are;
+// of a prepared one the first call keeps it. The results are equal within the errors that
+// hk/conv2d.h names, as another row may be selected.
 
 #include <memory>
 
@@ -36,10 +37,10 @@ private:
 };
 
 // Keeps the weight's storage, and what kernels make of it from the first call on that needs it: 4
-// bytes an element, 2 of pairs of bf16, and 16 for Winograd, filters filled up to a multiple of 16, for each layout and
-// number of groups that calls have. The weight must not change as long as this or a copy lives,
-// which share all that. Safe to use from several threads at once. On a GPU it is the weight as it
-// is.
+// bytes an element, 2 of pairs of bf16, and 16 for Winograd, filters filled up to a multiple of 16,
+// for each layout and number of groups that calls have. The weight must not change as long as this
+// or a copy lives, which share all that. Safe to use from several threads at once. On a GPU it is
+// the weight as it is.
 Filter prepare_filter(const Tensor &weight);
 
 }  // namespace hk
