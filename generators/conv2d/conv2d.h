@@ -78,8 +78,8 @@ struct PackedSum {
     bool rounds_vectors = false;  // outputs, by vcvtne2ps2bf16, in vectors of 32
 };
 
-// The sum is over rc = c, rs = s, rr = r, or where it is in blocks over those of `blocked`; of pairs
-// over `of_pair`, too, which is 0 or 1, and rc is the pair.
+// The sum is over rc = c, rs = s, rr = r, or where it is in blocks over those of `blocked`; of
+// pairs over `of_pair`, too, which is 0 or 1, and rc is the pair.
 struct Conv2d {
     Halide::Var ki{"ki"}, ko{"ko"};  // of packed, which is undefined where an operand is packed
     Halide::Func padded, packed, start, sum, activated, output;

@@ -7,11 +7,11 @@
 //
 // hk::quantized_conv2d takes a quantised weight in the same two ways.
 //
-// Most kernels of the CPU read a copy of the weight in vectors of filters, in f32 (a quantised one
-// in bytes), or one that is transformed for Winograd's convolution. Of a plain weight each call
-// makes that copy, which takes the longer the fewer pixels there are; of a prepared one the first
-// call keeps it. The results are equal within the errors that hk/conv2d.h names, as another row may
-// be selected.
+// Most kernels of the CPU read a copy of the weight in vectors of filters, in f32, where pairs of
+// bf16 are multiplied (hk/conv2d.h) in bf16, of a quantised one in bytes, or one that is transformed
+// for Winograd's convolution. Of a plain weight each call makes that copy, which takes the longer
+// the fewer pixels there are; of a prepared one the first call keeps it. The results are equal
+// within the errors that hk/conv2d.h names, as another row may be selected.
 
 #include <memory>
 
@@ -51,11 +51,10 @@ struct QuantizedFilter {
 };
 
 // Keeps the weight's storage, and what kernels make of it from the first call on that needs it: 4
-// bytes an element, and 16 for Winograd, filters filled up to a multiple of 16, for each layout and
-// number of groups that calls have; of a quantised one a byte, channels filled up to a multiple of
-// 4. The weight must not change as long as this or a copy lives,
-// which share all that. Safe to use from several threads at once. On a GPU it is the weight as it
-// is.
+// bytes an element, 2 of pairs of bf16, and 16 for Winograd, filters filled up to a multiple of 16,
+// for each layout and number of groups that calls have; of a quantised one a byte, channels filled
+// up to a multiple of 4. The weight must not change as long as this or a copy lives, which share
+// all that. Safe to use from several threads at once. On a GPU it is the weight as it is.
 Filter prepare_filter(const Tensor &weight);
 QuantizedFilter prepare_filter(const QuantizedTensor &weight);
 

@@ -48,8 +48,12 @@ PackedTile choose(const Conv2dContext &context) {
     // Rows name what needs no conversion, and enough sums for products of f32: those of pairs are
     // there six cycles later.
     if (pointwise(context) && !context.pairs && !context.pointwise_f32) tile.stage = 2;
-    if (context.pairs && tile.block <= 2 * kFilterBlock) tile.x = std::max(tile.x, 7);
     const int registers = vector_registers(context.target);
+    if (context.pairs) {
+        const int vectors = tile.block / tile.lanes;
+        tile.x = std::min(vectors <= 2 ? std::max(tile.x, 7) : tile.x,
+                          (registers - vectors - 1) / vectors / tile.y);
+    }
     // Rows name what fits AVX-512.
     if (widest < kFilterBlock) {
         tile.lanes = widest;
