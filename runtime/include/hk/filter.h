@@ -8,10 +8,10 @@
 // hk::quantized_conv2d takes a quantised weight in the same two ways.
 //
 // Most kernels of the CPU read a copy of the weight in vectors of filters, in f32, where pairs of
-// bf16 are multiplied (hk/conv2d.h) in bf16, of a quantised one in bytes, or one that is transformed
-// for Winograd's convolution. Of a plain weight each call makes that copy, which takes the longer
-// the fewer pixels there are; of a prepared one the first call keeps it. The results are equal
-// within the errors that hk/conv2d.h names, as another row may be selected.
+// bf16 are multiplied (hk/conv2d.h) in bf16, of a quantised one in bytes, or one that is
+// transformed for Winograd's convolution. Of a plain weight each call makes that copy, which takes
+// the longer the fewer pixels there are; of a prepared one the first call keeps it. The results are
+// equal within the errors that hk/conv2d.h names, as another row may be selected.
 
 #include <memory>
 
