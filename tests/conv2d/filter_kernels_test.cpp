@@ -135,7 +135,7 @@ TEST(PreparedFilter, IsTheWeightOnADevice) {
 
 TEST(PreparedFilter, IsCheckedAsAWeight) {
     const Tensor input = whole({1, 9, 8, 5});
-    EXPECT_THROW(conv2d(input, prepare_filter({}), {}, {}, same_3x3()), InvalidArgument);
+    EXPECT_THROW(conv2d(input, prepare_filter(Tensor()), {}, {}, same_3x3()), InvalidArgument);
     EXPECT_THROW(conv2d(input, prepare_filter(whole({4, 3, 3, 6})), {}, {}, same_3x3()),
                  InvalidArgument);
 }
