@@ -47,16 +47,22 @@ Expr maximum(const FuncRef &found) {
     return reinterpret<float>(select(has_nan != 0, kNan, reinterpret<int32_t>(largest)));
 }
 
-void finish_maximum(const Pool2dOperands &op, Pool2d &stages) {
+// The same as one value, where so few pixels are folded at a time that a pair takes longer to begin
+// and to end.
+Expr larger_of(const Expr &best, const Expr &element) {
+    const Expr value = cast<float>(element);
+    return select(value > best || is_nan_by_bits(element), value, best);
+}
+
+void finish(const Pool2dOperands &op, const Expr &result, Pool2d &stages) {
     stages.output = Func("result");
-    stages.output(c, g, x, y, n) = cast(op.type, maximum(stages.folded(c, g, x, y, n)));
+    stages.output(c, g, x, y, n) = cast(op.type, result);
 }
 
 void finish_average(const Pool2dOperands &op, Pool2d &stages) {
     const PoolWindows &w = op.windows;
     const Expr pixels = op.unpadded ? cast<float>(w.kernel_x * w.kernel_y) : w.pixels(x, y);
-    stages.output = Func("result");
-    stages.output(c, g, x, y, n) = cast(op.type, stages.folded(c, g, x, y, n) / pixels);
+    finish(op, stages.folded(c, g, x, y, n) / pixels, stages);
 }
 
 // Pixels above each other; in rows outside of the image, the nearest inside.
@@ -69,14 +75,12 @@ Column column_of(const Pool2dOperands &op, const RDom &rows) {
     return {row >= 0 && row < height, op.input(c, g, x, clamp(row, 0, height - 1), n)};
 }
 
-// What stages.above is made into, in the middle of what changes nothing.
-void place_columns(const Pool2dOperands &op, Expr (*made_of)(const FuncRef &), const Expr &nothing,
-                   Pool2d &stages) {
+// stages.above, in the middle of what changes nothing.
+void place_columns(const Pool2dOperands &op, const Expr &nothing, Pool2d &stages) {
     stages.columns = RDom(0, op.windows.width, "columns");
     stages.column = Func("column");
     stages.column(c, g, x, y, n) = nothing;
-    stages.column(c, g, stages.columns, y, n) =
-        made_of(stages.above(c, g, stages.columns, y, n));
+    stages.column(c, g, stages.columns, y, n) = stages.above(c, g, stages.columns, y, n);
 }
 
 }  // namespace
@@ -92,7 +96,7 @@ Pool2d pool2d_max(const Pool2dOperands &op) {
                     pixel_of_maximum(op.input, w, op.unpadded, w.first_x(x) + stages.r.x,
                                      w.first_y(y) + stages.r.y),
                     op.target);
-    finish_maximum(op, stages);
+    finish(op, maximum(folded), stages);
     return stages;
 }
 
@@ -131,19 +135,21 @@ Pool2d pool2d_average_in_blocks(const Pool2dOperands &op) {
 
 Pool2d pool2d_max_by_rows(const Pool2dOperands &op) {
     const PoolWindows &w = op.windows;
+    const Expr nothing = Float(32).min();
     Pool2d stages;
     stages.rows = RDom(0, w.kernel_y, "rows");
     stages.above = Func("best_above");
-    stages.above(c, g, x, y, n) = no_maximum();
-    FuncRef above = stages.above(c, g, x, y, n);
-    above = larger(above, column_of(op, stages.rows).element, op.target);
-    place_columns(op, maximum, Float(32).min(), stages);
+    stages.above(c, g, x, y, n) = nothing;
+    stages.above(c, g, x, y, n) =
+        larger_of(stages.above(c, g, x, y, n), column_of(op, stages.rows).element);
+    place_columns(op, nothing, stages);
     stages.r = RDom(0, w.kernel_x, 0, 1, "r");
     stages.folded = Func("best");
-    stages.folded(c, g, x, y, n) = no_maximum();
-    FuncRef folded = stages.folded(c, g, x, y, n);
-    folded = larger(folded, stages.column(c, g, w.first_x(x) + stages.r.x, y, n), op.target);
-    finish_maximum(op, stages);
+    stages.folded(c, g, x, y, n) = nothing;
+    stages.folded(c, g, x, y, n) =
+        larger_of(stages.folded(c, g, x, y, n),
+                  stages.column(c, g, w.first_x(x) + stages.r.x, y, n));
+    finish(op, stages.folded(c, g, x, y, n), stages);
     return stages;
 }
 
@@ -154,7 +160,7 @@ Pool2d pool2d_average_by_rows(const Pool2dOperands &op) {
     const Column column = column_of(op, stages.rows);
     stages.above = Func("sum_above");
     stages.above(c, g, x, y, n) += select(column.inside, cast<float>(column.element), 0.f);
-    place_columns(op, [](const FuncRef &sum) { return Expr(sum); }, 0.f, stages);
+    place_columns(op, 0.f, stages);
     stages.r = RDom(0, w.kernel_x, 0, 1, "r");
     stages.folded = Func("sum");
     stages.folded(c, g, x, y, n) += stages.column(c, g, w.first_x(x) + stages.r.x, y, n);

@@ -32,8 +32,8 @@ struct Pool2dOperands {
 };
 
 // folded(c, g, x, y, n) is over the pixels r.x, r.y of a window, row by row; in blocks the sum that
-// `blocked` has, of any number of pixels. A maximum is a pair, the largest number and whether there
-// is a NaN: as one value that takes two comparisons a pixel.
+// `blocked` has, of any number of pixels. A maximum that is not by rows is a pair, the largest
+// number and whether there is a NaN: as one value that takes two comparisons a pixel.
 //
 // Of pooling by rows above(c, g, x, y, n) is what folding the pixels above each other at column x
 // of the input makes, over `rows`, for the output's row y. column is the same at `columns`, which

@@ -151,14 +151,17 @@ void pool2d_backward_by_rows(Pool2dBackward &stages, const Pool2dContext &contex
         .vectorize(x)
         .never_partition(stages.w.x);
     stages.across.compute_at(out, band).hoist_storage(out, task).align_bounds(x, 2);
-    stages.across.specialize(context.stride_x == 1).vectorize(x, lanes, round_up);
     stages.across.specialize(context.stride_x == 2)
         .split(x, x, odd, 2)
-        .vectorize(x, lanes, round_up)
+        .split(x, xo, x, lanes, round_up)
+        .reorder(odd, x, xo)
+        .vectorize(x)
         .unroll(odd);
-    stages.across.vectorize(x, lanes, round_up);
+    stages.across.split(x, xo, x, lanes, round_up).vectorize(x);
+    // In registers where there is no more of it than a vector for each phase.
     const RVar tap = stages.taps.x;
-    stages.folded.compute_at(out, band)
+    const bool known = context.kernel_w > 0;
+    stages.folded.compute_at(known ? LoopLevel(stages.across, xo) : LoopLevel(out, band))
         .hoist_storage(out, task)
         .vectorize(x, lanes, round_up)
         .update()
@@ -166,7 +169,7 @@ void pool2d_backward_by_rows(Pool2dBackward &stages, const Pool2dContext &contex
         .reorder(x, tap, xo)
         .vectorize(x)
         .never_partition(tap);
-    if (context.kernel_w > 0) stages.folded.update().unroll(tap);
+    if (known) stages.folded.update().unroll(tap);
     windows_of_rows(stages, context, lanes, band, task);
 }
 
