@@ -86,9 +86,12 @@ row(cpu  1x1                 packed                broadcast         f16,bf16   
 row(cpu  winograd            winograd              winograd          f32           nhwc,nchw  -                                   3x3 stride_1 direct=0 channels_per_group>=24 filters_per_group>=16 winograd_tiles>=4 winograd_outputs>=8)
 # deep: 3x3 at 7x7 beside the peers 81 GFLOP/s, by the row below 66. Blocks of 64 channels where they are full, else of
 # one vector. Blocks of 64 for all have 0.77 of the speed: explorer run conv2d_backward_data conv_training --row staged
-# --knobs block:64,stage:1,tile_x:7, geometric mean.
-row(cpu  deep                packed                broadcast         f32,f16,bf16  nhwc,nchw  block:64,outer:1                    stride_1 bounded_copy depth_per_pixel>=16)
-row(cpu  staged_64           packed                broadcast         f32,f16,bf16  nhwc       block:64,stage:1                    stride_1 bounded_copy channels_per_group%64=0 channels_per_group>=128)
+# --knobs block:64,stage:1,tile_x:7, geometric mean. Pairs of bf16 have 0.3 to 0.4 of the speed by blocks of 64: explorer
+# run conv2d_backward_data 28x28_128-128_3x3 (7x7_512-512_3x3) --type bf16 --knobs block:64,stage:1 (block:64,outer:1).
+row(cpu  deep                packed                broadcast         f32,f16       nhwc,nchw  block:64,outer:1                    stride_1 bounded_copy depth_per_pixel>=16)
+row(cpu  deep                packed                broadcast         bf16          nhwc,nchw  block:32,outer:1                    stride_1 bounded_copy depth_per_pixel>=16)
+row(cpu  staged_64           packed                broadcast         f32,f16       nhwc       block:64,stage:1                    stride_1 bounded_copy channels_per_group%64=0 channels_per_group>=128)
+row(cpu  staged_64           packed                broadcast         bf16          nhwc       block:32,stage:1                    stride_1 bounded_copy channels_per_group%64=0 channels_per_group>=128)
 row(cpu  staged_7            packed                broadcast         f32           nhwc,nchw  -                                   stride_1 bounded_copy out_w%7=0)
 row(cpu  staged              packed                broadcast         f32,f16,bf16  nhwc,nchw  tile_x:8                            stride_1 bounded_copy)
 row(cpu  any                 flip_expand           buffered_phases   f32,f16,bf16  nhwc,nchw  -)
