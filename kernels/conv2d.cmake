@@ -118,8 +118,10 @@ row(cpu  1x1                    packed                broadcast         bf16    
 # as channels and filters get fewer: 16 to 24 take 0.7 of the time, as do 7x7 pixels, 4 tiles of which half are used.
 row(cpu  winograd               winograd              winograd          f32           nhwc,nchw  -                                    3x3 stride_1 direct=0 channels_per_group>=16 filters_per_group>=24 winograd_tiles>=4 winograd_outputs>=8)
 row(cpu  3x3_7                  packed                broadcast         f32           nhwc,nchw  -                                    3x3 bounded_copy out_w%7=0)
-row(cpu  3x3                    packed                broadcast         f32,f16,bf16  nhwc,nchw  tile_x:4                             3x3 bounded_copy)
-row(cpu  staged                 packed                broadcast         f32,f16,bf16  nhwc,nchw  tile_x:4                             bounded_copy)
+row(cpu  3x3                    packed                broadcast         f32,f16       nhwc,nchw  tile_x:4                             3x3 bounded_copy)
+row(cpu  3x3                    packed                broadcast         bf16          nhwc,nchw  -                                    3x3 bounded_copy)
+row(cpu  staged                 packed                broadcast         f32,f16       nhwc,nchw  tile_x:4                             bounded_copy)
+row(cpu  staged                 packed                broadcast         bf16          nhwc,nchw  -                                    bounded_copy)
 # Patches of a picture, whose windows are not copied; a block of filters stays in the cache while all pixels pass: bench
 # --list first_layers --filter p0x0 (the other by --row any).
 row(cpu  rgb_patches            packed                broadcast         f32           nhwc,nchw  block:64,tile_x:4,outer:1,stage:0    channels_per_group=3)

@@ -126,7 +126,9 @@ QuantizedConv2d quantized_conv2d_packed(const QuantizedConv2dOperands &op,
     };
     if (!whole) {
         // Zeros after the last channel: on their own, because vectors that end in a condition and a
-        // bound on the address are loaded an element at a time.
+        // bound on the address are loaded an element at a time. There is room for them, whatever
+        // the schedule.
+        stages.padded.align_storage(c, kWord);
         const RDom rest(0, -op.channels & 3, "rest");
         stages.padded(stored(op.channels + rest), g, x, y, n) = cast(stages.padded.type(), 0);
     }

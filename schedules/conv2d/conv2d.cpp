@@ -9,8 +9,8 @@ PackedSum packed_sum(const Conv2dContext &context) {
     return context.schedule == "grouped" ? cpu::grouped_sum(context) : cpu::broadcast_sum(context);
 }
 
-Halide::Stage add_in_vectors(Halide::Func sum, const std::optional<Halide::RVar> &of_pair, int lanes,
-                             std::vector<Halide::VarOrRVar> loops) {
+Halide::Stage add_in_vectors(Halide::Func sum, const std::optional<Halide::RVar> &of_pair,
+                             int lanes, std::vector<Halide::VarOrRVar> loops) {
     Halide::Stage update = sum.update();
     const Halide::VarOrRVar vectors = loops.front();
     if (of_pair) loops.insert(loops.begin(), *of_pair);

@@ -45,15 +45,9 @@ PackedTile choose(const Conv2dContext &context) {
     knobs.take("chunk", tile.chunk, {0, 1, 2, 4, 8, 16, 32, 64});
     knobs.take("skew", tile.skew, {0, 1});
     knobs.end();
-    // Rows name what needs no conversion, and enough sums for products of f32: those of pairs are
-    // there six cycles later.
+    // Rows name what needs no conversion.
     if (pointwise(context) && !context.pairs && !context.pointwise_f32) tile.stage = 2;
     const int registers = vector_registers(context.target);
-    if (context.pairs) {
-        const int vectors = tile.block / tile.lanes;
-        tile.x = std::min(vectors <= 2 ? std::max(tile.x, 7) : tile.x,
-                          (registers - vectors - 1) / vectors / tile.y);
-    }
     // Rows name what fits AVX-512.
     if (widest < kFilterBlock) {
         tile.lanes = widest;
@@ -195,7 +189,8 @@ PackedSum broadcast_sum(const Conv2dContext &context) {
             : tile.stage         ? Pairs::stored
             : pointwise(context) ? Pairs::whole
                                  : Pairs::words,
-            finished_lanes(context, tile) > tile.lanes};
+            context.schedule.starts_with("broadcast") &&
+                finished_lanes(context, tile) > tile.lanes};
 }
 
 // Vectors of output channels times broadcasts of the input, the sums in registers. A tile's input
@@ -268,7 +263,7 @@ void broadcast(Conv2d &stages, const Conv2dContext &context) {
         else
             stages.padded.vectorize(c, stages.of_pair ? 2 * tile.lanes : tile.lanes,
                                     TailStrategy::GuardWithIf);
-        if (stages.of_pair) stages.padded.align_storage(c, 2).update().unscheduled();
+        if (stages.of_pair) stages.padded.update().unscheduled();
     }
     if (!context.filter_packed) pack(stages, tile, tile.lanes, context);
 }

@@ -26,7 +26,7 @@ GradientTile choose(const Pool2dContext &context) {
     knobs.take("rows", tile.rows, powers(1, 64));
     knobs.take("chunk", tile.chunk, powers(1024, 1 << 18));
     knobs.take("lanes", tile.lanes, {4, 8, 16});
-    if (context.nhwc) knobs.take("vectors", tile.vectors, {1, 2, 4, 8});
+    if (context.nhwc) knobs.take("vectors", tile.vectors, {1, 2, 4});
     knobs.end();
     return tile;
 }

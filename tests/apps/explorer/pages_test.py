@@ -105,7 +105,7 @@ class Diff(PageTest):
         # Of AVX-512 a block of 16 filters is one vector, of AVX2 two.
         wide = "avx512f" in pathlib.Path("/proc/cpuinfo").read_text()
         registers = "6 of 32 8 of 32" if wide else "11 of 16 15 of 16"
-        page = self.page("diff conv2d/3x3 conv2d/3x3 --type bf16 --knobs-b tile_x:6")
+        page = self.page("diff conv2d/3x3 conv2d/3x3 --type f16 --knobs-b tile_x:6")
         self.open("--id schedule --drawn facts --text 'knob tile_x 4 6' "
                   f"--text 'estimated vector registers {registers}' "
                   "--at schedule --text 'Schedule, the same on both sides' "
