@@ -17,7 +17,7 @@ term(vectors_of_bytes aligned=1 line=1 channels_per_group%16=0 filters_per_group
 # Of any number of channels, copied; of filters as above.
 term(windows_to_bytes windows aligned_output=1 line=1 filters_per_group%16=0)
 
-# CPU. Depthwise, nchw: channels are gathered. Vectors of columns were 1.8 times as fast at 112x112, 0.3 times at 7x7.
+# CPU. Depthwise, nchw: channels are gathered. Vectors of columns were faster on large images, and slower on small ones.
 # Few channels a group: vectors across groups (4, 8), whose filters are so small that the kernel packs them. All other
 # filters are packed before, in each call unless they are prepared (hk/filter.h).
 # 1x1: two vectors of filters by seven pixels; 1x1_16 where the last pair would be half empty. Passes of 8 blocks stay in

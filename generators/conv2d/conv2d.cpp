@@ -26,7 +26,8 @@ Func pad(const Conv2dOperands &op, Padding padding, RDom &elements) {
 }
 
 // Zeros past the last channel are stored after all others: vectors that end in a condition would
-// be loaded an element at a time. There is room for them, whatever the schedule.
+// be loaded an element at a time. A schedule computes all channels at once, or there is no room for
+// them.
 Func pad_stored_pairs(const Conv2dOperands &op, const Type &type) {
     Func padded = with_zeros_around(op.input, op.width, op.height, op.pointwise, type);
     padded.align_storage(c, 2);

@@ -119,15 +119,15 @@ QuantizedConv2d quantized_conv2d_packed(const QuantizedConv2dOperands &op,
     if (form.joined_rows)
         join_rows(op, stages);
     else
-        stages.padded = pad(op, false);
-    const bool whole = form.whole || form.joined_rows;
+        stages.padded = pad(op, form.filled);
+    const bool whole = form.whole || form.filled || form.joined_rows;
     const auto stored = [&](const Expr &channel) {
         return whole ? channel : unsafe_promise_clamped(channel, 0, op.channels - 1);
     };
     if (!whole) {
         // Zeros after the last channel: on their own, because vectors that end in a condition and a
-        // bound on the address are loaded an element at a time. There is room for them, whatever
-        // the schedule.
+        // bound on the address are loaded an element at a time. A schedule computes all channels at
+        // once, or there is no room for them.
         stages.padded.align_storage(c, kWord);
         const RDom rest(0, -op.channels & 3, "rest");
         stages.padded(stored(op.channels + rest), g, x, y, n) = cast(stages.padded.type(), 0);

@@ -60,6 +60,7 @@ struct QuantizedConv2d : QuantizedConv2dEnds {
 struct PackedWords {
     int block;                 // of filters that a schedule sums up at once
     bool whole = false;        // the number of channels is a multiple of four
+    bool filled = false;       // zeros past the last are compared with, not stored: any schedule
     bool in_blocks = false;    // of f32, by generators/long_sum.h: over w, s, r of `blocked`
     bool rows_inside = false;  // the sum leaves out the rows of the filter that meet none of the
                                // image, which it asks for every output's row

@@ -39,10 +39,9 @@ private:
     std::shared_ptr<Prepared> prepared_;
 };
 
-// A quantised weight. What was said of Filter holds for its values.
+// A quantised weight. What was said of Filter holds for its values. Throws OutOfMemory.
 struct QuantizedFilter {
-    QuantizedFilter(const QuantizedTensor &weight)
-        : QuantizedFilter(weight.values, weight.quantization) {}
+    QuantizedFilter(const QuantizedTensor &weight);
     QuantizedFilter(const Tensor &weight, Quantization quantization = {})
         : values(weight), quantization(std::move(quantization)) {}
 

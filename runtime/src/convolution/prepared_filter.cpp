@@ -82,6 +82,12 @@ Filter prepare_filter(const Tensor &weight) try {
     detail::rethrow_as_error("prepare_filter");
 }
 
+QuantizedFilter::QuantizedFilter(const QuantizedTensor &weight) try
+    : values(weight.values), quantization(weight.quantization) {
+} catch (...) {
+    detail::rethrow_as_error("a quantised weight");
+}
+
 QuantizedFilter prepare_filter(const QuantizedTensor &weight) {
     QuantizedFilter filter(weight);
     filter.values = prepare_filter(weight.values);

@@ -181,16 +181,16 @@ namespace cpu {
 
 PackedSum broadcast_sum(const Conv2dContext &context) {
     const PackedTile tile = choose(context);
+    const bool broadcasts = context.schedule.starts_with("broadcast");  // not root
     return {tile.block,
             tile.y == 1 && !pointwise(context),
             tile.stage && joins_rows(context) ? Padding::joined_rows : Padding::compared,
             context.schedule == "broadcast_blocks",
-            !context.pairs       ? Pairs::none
-            : tile.stage         ? Pairs::stored
-            : pointwise(context) ? Pairs::whole
-                                 : Pairs::words,
-            context.schedule.starts_with("broadcast") &&
-                finished_lanes(context, tile) > tile.lanes};
+            !context.pairs                      ? Pairs::none
+            : tile.stage && broadcasts          ? Pairs::stored
+            : pointwise(context) && !tile.stage ? Pairs::whole
+                                                : Pairs::words,
+            broadcasts && finished_lanes(context, tile) > tile.lanes};
 }
 
 // Vectors of output channels times broadcasts of the input, the sums in registers. A tile's input

@@ -20,7 +20,7 @@ struct PackedTile {
 // AVX2: 2 * 6 + 2 + 1 of 16.
 PackedTile choose(const QuantizedConv2dContext &context) {
     const int lanes = context.target.natural_vector_size<float>();
-    PackedTile tile = {2 * lanes, 7, 1, 2, 0, 0};
+    PackedTile tile = {std::max(2 * lanes, kFilterBlock), 7, 1, 2, 0, 0};
     Knobs knobs(context.knobs);
     knobs.take("block", tile.block, steps(kFilterBlock, 96, kFilterBlock));
     knobs.take("tile_x", tile.x, {1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 28});
@@ -142,9 +142,10 @@ void accumulate(QuantizedConv2d &stages, const PackedTile &tile,
 }  // namespace
 
 PackedWords quantized_packed_words(const QuantizedConv2dContext &context) {
-    if (context.schedule == "grouped") return {context.filters_per_group, true, false, true};
+    if (context.schedule == "grouped")
+        return {.block = context.filters_per_group, .whole = true, .rows_inside = true};
     if (context.schedule != "broadcast" && context.schedule != "broadcast_blocks")
-        return {kFilterBlock};
+        return {.block = kFilterBlock, .filled = true};
     const PackedTile tile = choose(context);
     const int channels = context.channels_per_group;
     PackedWords form{tile.block};
