@@ -6,6 +6,8 @@ term(2x2_s2 kernel_w=2 kernel_h=2 stride_2 padding=0)
 term(3x3_s2 kernel_w=3 kernel_h=3 stride_2)
 term(few_windows windows_in_sum<=16384)  # as pool2d's few_pixels
 
+# 3x3_s2: bench --family pool2d_backward --filter 3x3_s2, 1.1 times as fast as max_wide (--row max_wide); of nchw, six runs,
+# 0.8 to 1.6 times as fast as max (--layout nchw --row max), 1.1 in the middle.
 #        row             algorithm          schedule     types         layouts    knobs    where
 row(cpu  max_2x2         max                by_channels  f32,f16,bf16  nhwc       -        average=0 2x2_s2)
 row(cpu  max_2x2_narrow  max_by_rows        by_rows      f32,f16,bf16  nchw       lanes:8  average=0 2x2_s2 width<=16)

@@ -26,11 +26,10 @@ Func pad(const Conv2dOperands &op, Padding padding, RDom &elements) {
 }
 
 // Zeros past the last channel are stored after all others: vectors that end in a condition would
-// be loaded an element at a time. A schedule computes all channels at once, or there is no room for
-// them.
+// be loaded an element at a time. A schedule makes room for them, and computes all channels at
+// once.
 Func pad_stored_pairs(const Conv2dOperands &op, const Type &type) {
     Func padded = with_zeros_around(op.input, op.width, op.height, op.pointwise, type);
-    padded.align_storage(c, 2);
     const RDom rest(0, op.channels & 1, "rest");
     padded(unsafe_promise_clamped(op.channels + rest, 0, op.channels - 1), g, x, y, n) =
         Internal::make_zero(type);

@@ -126,9 +126,8 @@ QuantizedConv2d quantized_conv2d_packed(const QuantizedConv2dOperands &op,
     };
     if (!whole) {
         // Zeros after the last channel: on their own, because vectors that end in a condition and a
-        // bound on the address are loaded an element at a time. A schedule computes all channels at
-        // once, or there is no room for them.
-        stages.padded.align_storage(c, kWord);
+        // bound on the address are loaded an element at a time. A schedule makes room for them, and
+        // computes all channels at once.
         const RDom rest(0, -op.channels & 3, "rest");
         stages.padded(stored(op.channels + rest), g, x, y, n) = cast(stages.padded.type(), 0);
     }

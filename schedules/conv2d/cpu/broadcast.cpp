@@ -263,7 +263,8 @@ void broadcast(Conv2d &stages, const Conv2dContext &context) {
         else
             stages.padded.vectorize(c, stages.of_pair ? 2 * tile.lanes : tile.lanes,
                                     TailStrategy::GuardWithIf);
-        if (stages.of_pair) stages.padded.update().unscheduled();
+        // Room for the zero after an odd number of channels.
+        if (stages.of_pair) stages.padded.align_storage(c, 2).update().unscheduled();
     }
     if (!context.filter_packed) pack(stages, tile, tile.lanes, context);
 }

@@ -58,10 +58,9 @@ WeightTiles tiles_of_columns(const Conv2dBackwardWeightContext &context) {
 // it is, the input from a copy with zeros around it, which groups of a task have the memory of.
 // Eight lanes, for 28, 56 and 112 columns are multiples of that.
 //
-// Lost, all measured on one Zen 4 core: a copy of the gradient too, with zeros past its ends; rows
-// of zeros that are written whole before the columns are (1.1 times as long at 112x112); vectors of
-// 16 columns (1.2 times at 28x28); masked sums instead of loops of their own for what is past the
-// end; prefetching the next tile (1.1 times). Below 32 columns vectors of groups are as fast.
+// Lost: a copy of the gradient too, with zeros past its ends; rows of zeros that are written whole
+// before the columns are; vectors of 16 columns; masked sums instead of loops of their own for what
+// is past the end; prefetching the next tile. Below 32 columns vectors of groups are as fast.
 void backward_weight_columns(Conv2dBackwardWeight &stages,
                              const Conv2dBackwardWeightContext &context) {
     constexpr TailStrategy guard = TailStrategy::GuardWithIf, round_up = TailStrategy::RoundUp;

@@ -105,8 +105,9 @@ void copy(QuantizedConv2d &stages, const QuantizedConv2dContext &context, const 
             .vectorize(stages.elements.x, elements, guard);
         return;
     }
-    stages.padded.compute_at(at);
-    // What is left of a vector is copied one by one, a sixth of the time of 32 channels, 3x3.
+    // Room for the zeros after the last channel.
+    stages.padded.compute_at(at).align_storage(c, kWord);
+    // What is left of a vector is copied one by one.
     stages.padded.specialize(context.channels % elements == 0).vectorize(c, elements, guard);
     stages.padded.vectorize(c, lanes, guard);
     if (stages.padded.has_update_definition()) stages.padded.update().unscheduled();

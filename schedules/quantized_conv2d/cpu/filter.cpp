@@ -5,8 +5,8 @@ using namespace hk::generators;
 
 namespace hk::schedules::cpu {
 
-// Word by word along a filter's row: a word takes 1.2 cycles of one Zen 4 core, as many as by a
-// transposition of 16 by 16 words in registers. In nchw along the rows, byte by byte.
+// Word by word along a filter's row, as fast as a transposition of 16 by 16 words in registers was.
+// In nchw along the rows, byte by byte.
 void quantized_conv2d_filter(QuantizedConv2dFilter &stages, const Conv2dSizes &context) {
     Knobs(context.knobs).end();
     const Var &byte = stages.byte, &ko = stages.ko;
