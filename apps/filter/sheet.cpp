@@ -144,7 +144,7 @@ void paste(Image &sheet, int x, int y, const Image &image) {
 }
 
 std::string angle_label(int orientation) {
-    char text[16];
+    char text[32];
     std::snprintf(text, sizeof text, "%g deg", degrees(orientation));
     return text;
 }

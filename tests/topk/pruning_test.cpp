@@ -87,7 +87,9 @@ TEST_P(TopKPruning, MakesWhatIsAskedForAlone) {
     EXPECT_EQ(code.stores_indices, indices == 1);
     EXPECT_EQ(code.result_pairs, values == 1 && indices == 1);
     // Indices alone may need the keys that they are ordered by; values need no indices.
-    if (indices == 0) EXPECT_FALSE(code.pairs);
+    if (indices == 0) {
+        EXPECT_FALSE(code.pairs);
+    }
 }
 
 INSTANTIATE_TEST_SUITE_P(Table, TopKPruning,
