@@ -1,8 +1,9 @@
-"""Times layers here against PyTorch and ONNX Runtime, those of the two that are installed.
+"""Times layers here against PyTorch, ONNX Runtime and spconv, those of them that are installed.
 
     python -m halide_kernels.bench                          what a call costs beside the kernel
     python -m halide_kernels.bench resnet50 depthwise       lists of convolutions
     python -m halide_kernels.bench topk --threads 2         rows of top-k
+    python -m halide_kernels.bench cloud                    sparse convolutions, forward
     python -m halide_kernels.bench layers.csv --json out.json
 
 Each row: milliseconds of the least of several rounds, in which all take turns; then the fastest
@@ -72,6 +73,20 @@ class Rows:
         return "x".join(map(str, self.input)) + f" top {self.k}"
 
 
+@dataclasses.dataclass
+class Voxels:
+    """A sparse convolution over a surface."""
+
+    count: int
+    kernel: int
+    stride: int
+    channels: tuple
+
+    def __str__(self):
+        return (f"{self.count} voxels, {self.channels[0]}-{self.channels[1]} channels, kernel "
+                f"{self.kernel} stride {self.stride}")
+
+
 def read_list(name):
     path = pathlib.Path(name) if name.endswith(".csv") else LISTS / f"{name}.csv"
     if not path.exists():
@@ -81,6 +96,9 @@ def read_list(name):
     for row in csv.DictReader(lines):
         if "k" in row:
             yield Rows(numbers(row["input"]), int(row["k"]))
+        elif "voxels" in row:
+            yield Voxels(int(row["voxels"]), int(row["kernel"]), int(row["stride"]),
+                         (int(row["c"]), int(row["m"])))
         else:
             yield Layer(numbers(row["input"]), numbers(row["weight"]),
                         pair(row.get("stride") or "1"), pair(row.get("padding") or "0"),
@@ -200,6 +218,51 @@ def topk_contestants(rows, threads):
     return [("forward", found)]
 
 
+def surface(count):
+    """Coordinates of voxels on hills, (batch, x, y, z), one a column."""
+    side = math.isqrt(count - 1) + 1
+    x, y = np.divmod(np.arange(count), side)
+    z = 20 + 8 * np.sin(x / 9) + 8 * np.cos(y / 13)
+    return np.stack([np.zeros(count), x, y, z], 1).astype(np.int32)
+
+
+def spconv_layer(voxels, cloud, x, w):
+    """Its call, by maps that it keeps, as ours are. Rows of a strided one have an order of their
+    own, so only submanifold ones are compared."""
+    import spconv.pytorch as sp
+    import torch
+
+    layer = sp.SubMConv3d(*voxels.channels, voxels.kernel, bias=False, indice_key="maps",
+                          algo=sp.ConvAlgo.Native)
+    kernel = (voxels.kernel,) * 3
+    filters = torch.from_numpy(w).reshape(*kernel, *voxels.channels).permute(4, 0, 1, 2, 3)
+    box = [int(size) + 1 for size in cloud[:, 1:].max(0)]
+    made = sp.SparseConvTensor(torch.from_numpy(x), torch.from_numpy(cloud), box, 1)
+    with torch.no_grad():
+        layer.weight.copy_(filters)
+        kept = layer(made).indice_dict
+    made = sp.SparseConvTensor(made.features, made.indices, box, 1, indice_dict=kept)
+
+    def forward():
+        with torch.no_grad():
+            return layer(made).features
+
+    return forward
+
+
+def sparse_contestants(voxels, threads):
+    rng = np.random.default_rng(0)
+    cloud = surface(voxels.count)
+    maps = (hk.submanifold_map(cloud, voxels.kernel) if voxels.stride == 1 else
+            hk.strided_map(cloud, voxels.kernel, voxels.stride))
+    x = rng.standard_normal((voxels.count, voxels.channels[0]), np.float32)
+    w = rng.standard_normal((voxels.kernel ** 3, *voxels.channels), np.float32)
+    found = {"hk": lambda: hk.tensor_product(x, w, maps)}
+    if voxels.stride == 1 and has("torch") and has("spconv"):
+        found["spconv"] = spconv_layer(voxels, cloud, x, w)
+    return [("forward", found)]
+
+
 def arrays_of(name, result):
     """As NumPy's, images in nchw."""
     arrays = [np.asarray(one) for one in (result if isinstance(result, tuple) else (result,))]
@@ -276,12 +339,16 @@ def geometric_mean(values):
     return math.exp(sum(map(math.log, values)) / len(values))
 
 
+# And how many of their results are compared: of a top-k's equal elements others may take another
+# one, so its values alone.
+CONTESTANTS = {Layer: (layer_contestants, 3), Rows: (topk_contestants, 1),
+               Voxels: (sparse_contestants, 1)}
+
+
 def run_list(name, rounds, threads):
     rows, ratios = [], {}
     for layer in read_list(name):
-        # Of equal elements others may take another one: values of a top-k are compared alone.
-        made, compared = ((layer_contestants, 3) if isinstance(layer, Layer) else
-                          (topk_contestants, 1))
+        made, compared = CONTESTANTS[type(layer)]
         for passes, contestants in made(layer, threads):
             check(contestants, compared)
             times = measure(contestants, rounds)

@@ -24,18 +24,19 @@ struct Argument {
     bool given() const { return object.is_valid() && !object.is_none(); }
 };
 
-struct First : Argument {};          // an array, whose kind results have
-struct Array : Argument {};          // any array
-struct OptionalArray : Argument {};  // or None
-struct Weight : Argument {};         // an array or a Filter
-struct Maps : Argument {};           // a KernelMap or TensorProductMaps
-struct Pair : Argument {};           // an int, or two: y, x
-struct Pads : Argument {};           // "same", "valid", an int, two, or two pairs
-struct Triple : Argument {};         // an int, or three: x, y, z
-struct Sizes : Argument {};          // a shape
-struct Scales : Argument {};         // a number, an array, or None
-struct TypeName : Argument {};       // of elements
-struct Where : Argument {};          // a device's name
+struct First : Argument {};            // an array, whose kind results have
+struct Array : Argument {};            // any array
+struct OptionalArray : Argument {};    // or None
+struct Weight : Argument {};           // an array or a Filter
+struct QuantizedWeight : Argument {};  // an array or a QuantizedFilter
+struct Maps : Argument {};             // a KernelMap or TensorProductMaps
+struct Pair : Argument {};             // an int, or two: y, x
+struct Pads : Argument {};             // "same", "valid", an int, two, or two pairs
+struct Triple : Argument {};           // an int, or three: x, y, z
+struct Sizes : Argument {};            // a shape
+struct Scales : Argument {};           // a number, an array, or None
+struct TypeName : Argument {};         // of elements
+struct Where : Argument {};            // a device's name
 
 // What a function gives: an array of the kind of its First.
 struct Result {
@@ -97,6 +98,7 @@ HK_PYTHON_ARGUMENT(First, "halide_kernels.typing.A")
 HK_PYTHON_ARGUMENT(Array, "halide_kernels.typing.Array")
 HK_PYTHON_ARGUMENT(OptionalArray, "halide_kernels.typing.Array")
 HK_PYTHON_ARGUMENT(Weight, "halide_kernels.typing.Array | Filter")
+HK_PYTHON_ARGUMENT(QuantizedWeight, "halide_kernels.typing.Array | QuantizedFilter")
 HK_PYTHON_ARGUMENT(Maps, "TensorProductMaps | KernelMap")
 HK_PYTHON_ARGUMENT(Pair, "int | tuple[int, int]")
 HK_PYTHON_ARGUMENT(Pads, "str | int | tuple[int, int] | tuple[tuple[int, int], tuple[int, int]]")

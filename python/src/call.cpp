@@ -1,5 +1,8 @@
 #include "call.h"
 
+#include <algorithm>
+#include <memory>
+
 #include "element_types.h"
 #include "hk/error.h"
 
@@ -139,30 +142,49 @@ Written Call::write_or_make_image(Argument array, const char *name, const Shape 
 
 namespace {
 
-// By one of the array's methods, "permute" or "transpose".
-nb::object as_nchw(nb::handle array, const char *method) {
+nb::object as_nchw(nb::handle array) {
     static PyObject *const order = nb::make_tuple(0, 3, 1, 2).release().ptr();
-    const nb::object name = nb::steal(PyUnicode_InternFromString(method));
-    PyObject *turned = PyObject_CallMethodOneArg(array.ptr(), name.ptr(), order);
+    static PyObject *const name = PyUnicode_InternFromString("transpose");
+    PyObject *turned = PyObject_CallMethodOneArg(array.ptr(), name, order);
     if (!turned) throw nb::python_error();
     return nb::steal(turned);
+}
+
+// An nhwc tensor as an nchw one, over the same memory. To ask its library for that takes longer.
+struct Turned : VersionedTensor {
+    VersionedTensor *inner;
+    std::array<int64_t, 4> sizes, steps;
+};
+
+VersionedTensor *turned_of(VersionedTensor *inner, const Tensor &nchw) {
+    auto *turned = new Turned;
+    static_cast<VersionedTensor &>(*turned) = *inner;
+    turned->inner = inner;
+    std::ranges::copy(nchw.shape(), turned->sizes.begin());
+    std::ranges::copy(nchw.strides(), turned->steps.begin());
+    turned->dl_tensor.shape = turned->sizes.data();
+    turned->dl_tensor.strides = turned->steps.data();
+    turned->deleter = [](VersionedTensor *self) {
+        const std::unique_ptr<Turned> owner(static_cast<Turned *>(self));
+        if (owner->inner->deleter) owner->inner->deleter(owner->inner);
+    };
+    return turned;
 }
 
 }  // namespace
 
 Result Call::give(Written &written) const {
-    if (written.turned) {
-        written.turned = false;
-        const nb::object array = give(written).object;
-        if (kind_.way == Kind::Way::tensor)
-            return {nb::cast(nb::cast<const Tensor &>(array).permute(kToNchw))};
-        return {as_nchw(array, kind_.way == Kind::Way::exchange ? "permute" : "transpose")};
-    }
     if (written.array.is_valid()) return {written.array};
-    if (!written.managed) return give(written.tensor);
+    if (!written.managed) {
+        if (!written.turned) return give(written.tensor);
+        if (kind_.way == Kind::Way::tensor) return {nb::cast(written.tensor.permute(kToNchw))};
+        return {as_nchw(give(written.tensor).object)};
+    }
+    VersionedTensor *managed = written.managed;
+    if (written.turned) managed = turned_of(managed, written.tensor.permute(kToNchw));
+    written.managed = nullptr;
     void *made = nullptr;
-    if (kind_.api->to_object(std::exchange(written.managed, nullptr), &made) != 0 || !made)
-        throw nb::python_error();
+    if (kind_.api->to_object(managed, &made) != 0 || !made) throw nb::python_error();
     return {nb::steal(static_cast<PyObject *>(made))};
 }
 

@@ -17,15 +17,19 @@ using namespace nb::literals;
 
 // A weight of a call: a prepared one, or an array.
 struct ReadWeight {
-    ReadWeight(Call &call, Weight argument) {
-        const bool prepared = nb::try_cast(argument.object, prepared_);
-        if (!prepared) tensor_ = call.image(argument, "weight");
+    ReadWeight(Call &call, Weight argument, const Filter *prepared) : prepared_(prepared) {
+        if (prepared) return;
+        if (prepared_in<QuantizedFilter>(argument.object)) {
+            refuse_type(std::string(call.operation()) +
+                        ": weight is a QuantizedFilter, which quantized_conv2d takes");
+        }
+        tensor_ = call.image(argument, "weight");
     }
     Filter filter() const { return prepared_ ? *prepared_ : Filter(tensor_); }
     const Tensor &tensor() const { return prepared_ ? prepared_->tensor() : tensor_; }
 
 private:
-    const Filter *prepared_ = nullptr;
+    const Filter *prepared_;
     Tensor tensor_;
 };
 
@@ -34,10 +38,10 @@ Result conv2d(First input, Weight weight, OptionalArray bias, OptionalArray resi
               std::optional<std::string_view> activation, std::optional<float> alpha,
               std::optional<float> beta, bool direct, bool allow_tf32, OptionalArray out) {
     Call call("conv2d");
-    const Filter *prepared = nullptr;
-    call.set_layout(layout, !nb::try_cast(weight.object, prepared));
+    const auto *prepared = prepared_in<Filter>(weight.object);
+    call.set_layout(layout, !prepared);
     const Tensor x = call.image(input, "input");
-    const ReadWeight w(call, weight);
+    const ReadWeight w(call, weight, prepared);
     Conv2dOptions options =
         convolution_options(call, x.shape(), w.tensor().shape(), stride, padding, dilation, groups);
     read_activation(activation, alpha, beta, options.activation, options.alpha, options.beta);

@@ -1,9 +1,16 @@
 #pragma once
-// Options that all convolutions have.
+// What all convolutions are called with.
 
 #include "call.h"
 
 namespace hk::python {
+
+// The prepared weight that was passed, or null.
+template<typename Prepared>
+const Prepared *prepared_in(nb::handle weight) {
+    const Prepared *prepared = nullptr;
+    return nb::try_cast(weight, prepared) ? prepared : nullptr;
+}
 
 // Of images and weights in the call's layout.
 inline Conv2dOptions convolution_options(const Call &call, const Shape &input, const Shape &weight,

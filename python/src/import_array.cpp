@@ -176,14 +176,22 @@ void take_dlpack(Description &to, nb::handle array, const Place &where) {
     }
 }
 
-// What is computed of a tensor that wants a gradient would be lost to it, where PyTorch records
-// any.
+// False where PyTorch is there and records none. What it is asked by is looked up once.
+bool gradients_are_recorded() {
+    static PyObject *asked = nullptr;
+    if (!asked) {
+        const nb::object torch = nb::steal(PyImport_GetModule(nb::str("torch").ptr()));
+        if (torch.is_valid()) asked = nb::getattr(torch, "is_grad_enabled").release().ptr();
+        PyErr_Clear();
+    }
+    return !asked || nb::handle(asked)().ptr() != Py_False;
+}
+
+// What is computed of a tensor that wants a gradient would be lost to it.
 void check_gradient(nb::handle array, const Place &where) {
     static PyObject *const name = PyUnicode_InternFromString("requires_grad");
     if (nb::getattr(array, nb::handle(name), nb::none()).ptr() != Py_True) return;
-    const nb::object torch = nb::steal(PyImport_GetModule(nb::str("torch").ptr()));
-    if (torch.is_valid() && torch.attr("is_grad_enabled")().ptr() == Py_False) return;
-    PyErr_Clear();
+    if (!gradients_are_recorded()) return;
     throw InvalidArgument(where +
                           " requires a gradient, which this function does not record; call that of "
                           "halide_kernels.torch, or pass it detach()ed");

@@ -12,32 +12,68 @@ namespace {
 
 using namespace nb::literals;
 
-// The quantisation that a scale, or an array of one a filter, and a zero point say.
-Quantization quantization(Call &call, Scales scale, int64_t zero_point, const char *name) {
-    if (zero_point < INT32_MIN || zero_point > INT32_MAX) {
-        throw InvalidArgument(std::string(call.operation()) + ": zero point of " + name + " is " +
-                              std::to_string(zero_point) + ", more than 32 bits");
-    }
+// The quantisation that a scale, or an array of one a filter, and a zero point say; what they
+// belong to is `of`. An array of scales is read by `read`.
+template<typename Read>
+Quantization quantization(const char *operation, const std::string &of, Scales scale,
+                          int64_t zero_point, Read read) {
+    const auto fail = [&](const std::string &what) {
+        throw InvalidArgument(std::string(operation) + ": " + of + what);
+    };
+    if (zero_point < INT32_MIN || zero_point > INT32_MAX)
+        fail("_zero_point is " + std::to_string(zero_point) + ", more than 32 bits");
     const auto zero = static_cast<int32_t>(zero_point);
     if (!scale.given()) {
-        if (zero != 0) {
-            throw InvalidArgument(std::string(call.operation()) + ": zero point of " + name +
-                                  " is " + std::to_string(zero) + ", its scale is None");
-        }
+        if (zero != 0)
+            fail("_zero_point is " + std::to_string(zero) + ", " + of + "_scale is None");
         return {};
     }
     if (PyFloat_Check(scale.object.ptr()) || PyLong_Check(scale.object.ptr()))
         return {static_cast<float>(nb::cast<double>(scale.object)), zero};
-    const Tensor scales = call.read(scale, name);
+    const std::string name = of + "_scale";
+    const Tensor scales = read(scale, name.c_str());
     if (scales.rank() != 0) return {scales, zero};
-    if (!scales.device().is_cpu() || scales.type() != DataType::f32) {
-        throw InvalidArgument(std::string(call.operation()) + ": " + name +
-                              " is an array without dimensions; pass a float");
-    }
+    if (!scales.device().is_cpu() || scales.type() != DataType::f32)
+        fail("_scale is an array without dimensions; pass a float");
     return {*scales.data<float>(), zero};
 }
 
-Result quantized_conv2d(First input, Array weight, OptionalArray bias, Scales input_scale,
+Quantization quantization(Call &call, const char *of, Scales scale, int64_t zero_point) {
+    return quantization(call.operation(), of, scale, zero_point,
+                        [&](Scales scales, const char *name) { return call.read(scales, name); });
+}
+
+constexpr const char *kPrepare = "prepare_filter";
+
+QuantizedFilter prepare(Array weight, Scales scale, int64_t zero_point) {
+    const auto read = [](Argument array, const char *name) {
+        return keep(array.object, {kPrepare, name});
+    };
+    return prepare_filter(QuantizedTensor(
+        read(weight, "weight"), quantization(kPrepare, "weight", scale, zero_point, read)));
+}
+
+// A weight of a call: a prepared one, which has its quantisation, or an array.
+QuantizedFilter read_weight(Call &call, QuantizedWeight weight, const QuantizedFilter *prepared,
+                            Tensor &values, Scales scale, int64_t zero_point) {
+    if (!prepared) {
+        if (prepared_in<Filter>(weight.object)) {
+            refuse_type(std::string(call.operation()) +
+                        ": weight is a Filter; prepare_filter(weight, weight_scale=...) makes a "
+                        "QuantizedFilter");
+        }
+        values = call.image(weight, "weight");
+        return {values, quantization(call, "weight", scale, zero_point)};
+    }
+    if (scale.given() || zero_point != 0) {
+        throw InvalidArgument(std::string(call.operation()) +
+                              ": weight_scale and weight_zero_point are given, the weight is a "
+                              "QuantizedFilter, which has its own");
+    }
+    return *prepared;
+}
+
+Result quantized_conv2d(First input, QuantizedWeight weight, OptionalArray bias, Scales input_scale,
                         int64_t input_zero_point, Scales weight_scale, int64_t weight_zero_point,
                         Scales bias_scale, int64_t bias_zero_point, TypeName output_type,
                         Scales output_scale, int64_t output_zero_point, Pair stride, Pads padding,
@@ -45,18 +81,22 @@ Result quantized_conv2d(First input, Array weight, OptionalArray bias, Scales in
                         std::optional<std::string_view> activation, std::optional<float> alpha,
                         std::optional<float> beta, OptionalArray out) {
     Call call("quantized_conv2d");
-    call.set_layout(layout);
+    const auto *prepared = prepared_in<QuantizedFilter>(weight.object);
+    call.set_layout(layout, !prepared);
     const QuantizedTensor x(call.image(input, "input"),
-                            quantization(call, input_scale, input_zero_point, "input_scale"));
-    const QuantizedTensor w(call.image(weight, "weight"),
-                            quantization(call, weight_scale, weight_zero_point, "weight_scale"));
+                            quantization(call, "input", input_scale, input_zero_point));
+    Tensor plain;
+    const QuantizedFilter w =
+        read_weight(call, weight, prepared, plain, weight_scale, weight_zero_point);
     const QuantizedTensor b(call.optional(bias, "bias"),
-                            quantization(call, bias_scale, bias_zero_point, "bias_scale"));
-    Conv2dOptions options = convolution_options(call, x.values.shape(), w.values.shape(), stride,
+                            quantization(call, "bias", bias_scale, bias_zero_point));
+    const Shape &weight_shape = w.values.tensor().shape();
+    Conv2dOptions options = convolution_options(call, x.values.shape(), weight_shape, stride,
                                                 padding, dilation, groups);
     read_activation(activation, alpha, beta, options.activation, options.alpha, options.beta);
-    const auto problem = QuantizedConv2dProblem::from_shapes(
-        x.values.shape(), w.values.shape(), x.values.type(), read_type(output_type), options);
+    auto problem = QuantizedConv2dProblem::from_shapes(
+        x.values.shape(), weight_shape, x.values.type(), read_type(output_type), options);
+    problem.conv.prepared_filter = w.values.is_prepared();
     if (explaining()) {
         return explain_with(call, [&](DeviceType type, const DeviceLimits &limits) {
             return select_quantized_conv2d(problem, type, limits, true);
@@ -64,8 +104,8 @@ Result quantized_conv2d(First input, Array weight, OptionalArray bias, Scales in
     }
     Written y =
         call.write_or_make_image(out, "out", problem.conv.output_shape(), problem.output_type);
-    const QuantizedTensor output(
-        y.tensor, quantization(call, output_scale, output_zero_point, "output_scale"));
+    const QuantizedTensor output(y.tensor,
+                                 quantization(call, "output", output_scale, output_zero_point));
     call.run([&] { hk::quantized_conv2d(x, w, b, output, options, call.stream()); });
     return call.give(y);
 }
@@ -75,7 +115,8 @@ constexpr const char *kDoc =
 
 Args:
     input: uint8 or int8 with a scale and zero point, or float32 without; shapes as conv2d's.
-    weight: int8, with one scale or a float32 array [K] of one a filter.
+    weight: int8, with one scale or a float32 array [K] of one a filter; or a QuantizedFilter
+        (prepare_filter), which has its own.
     bias: [K]: float32; int8 or int32 with a scale; or int32 without, in units of
         input scale * weight scale (input quantised).
     output_dtype: "float32", "uint8" or "int8" with a scale, or "int32": the sums themselves.
@@ -86,9 +127,30 @@ Raises: as conv2d; ValueError too for a scale that is missing, superfluous or no
 
 Source: runtime/include/hk/quantized_conv2d.h; ONNX QLinearConv, ConvInteger.)";
 
+void add_filter(nb::module_ &module) {
+    nb::class_<QuantizedFilter>(
+        module, "QuantizedFilter",
+        "A weight of quantized_conv2d that does not change, with what kernels make of it.")
+        .def_prop_ro(
+            "shape",
+            [](const QuantizedFilter &filter) { return tuple_of(filter.values.tensor().shape()); },
+            nb::sig("def shape(self) -> tuple[int, ...]"))
+        .def_prop_ro(
+            "nbytes", [](const QuantizedFilter &filter) { return filter.values.bytes(); },
+            "Bytes that are kept beside the weight, so far.");
+    module.def(kPrepare, prepare, "weight"_a, nb::kw_only(), "weight_scale"_a,
+               "weight_zero_point"_a = 0,
+               "Keeps what kernels make of a quantised weight, for many calls of "
+               "quantized_conv2d.\n\n"
+               "weight_scale and weight_zero_point are those of quantized_conv2d. The memory of "
+               "both arrays is kept and must not change.\n\n"
+               "Source: runtime/include/hk/filter.h.");
+}
+
 }  // namespace
 
 void add_quantized_convolution(nb::module_ &module) {
+    add_filter(module);
     module.def("quantized_conv2d", quantized_conv2d, "input"_a, "weight"_a, "bias"_a = nb::none(),
                nb::kw_only(), "input_scale"_a = nb::none(), "input_zero_point"_a = 0,
                "weight_scale"_a = nb::none(), "weight_zero_point"_a = 0,

@@ -82,6 +82,11 @@ def test_bench(tmp_path):
     for row in result["rows"]:
         assert {"hk nhwc", "hk nchw"} <= set(row["seconds"])
         assert all(0 < seconds < 10 for seconds in row["seconds"].values())
+    voxels = tmp_path / "voxels.csv"
+    voxels.write_text("voxels,kernel,stride,c,m\n500,3,1,4,8\n500,2,2,4,8\n")
+    done = subprocess.run([sys.executable, "-m", "halide_kernels.bench", voxels, "--rounds", "1"],
+                          capture_output=True, text=True)
+    assert done.returncode == 0 and "500 voxels, 4-8 channels" in done.stdout, done.stderr
     missing = subprocess.run([sys.executable, "-m", "halide_kernels.bench", "nothing"],
                              capture_output=True, text=True)
     assert missing.returncode != 0 and "there is no list nothing" in missing.stderr

@@ -119,6 +119,9 @@ CALLABLES = [
     lambda r: hk.conv2d_backward_bias(r.array(4), **r.options("layout", "out", "accumulate")),
     lambda r: hk.quantized_conv2d(r.array(4), r.array(4), **r.options(
         *CONV, "input_scale", "weight_scale", "output_dtype", "out")),
+    lambda r: hk.quantized_conv2d(
+        r.array(4), hk.prepare_filter(r.array(4), weight_scale=1.0, weight_zero_point=r.number()),
+        **r.options(*CONV, "input_scale", "weight_scale", "output_dtype")),
     lambda r: hk.pool2d(r.array(4), r.number(), **r.options("pooling", "stride", "padding", "layout",
                                                             "out")),
     lambda r: hk.pool2d_backward(r.array(4), r.array(4), r.one([None, r.array(4)]), 2,

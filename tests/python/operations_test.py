@@ -103,6 +103,60 @@ def test_quantized_conv2d(rng):
 
 
 @LAYOUTS
+@pytest.mark.parametrize("scale", [0.25, [0.25, 0.5, 2, 1]])
+@pytest.mark.parametrize("options", [{"padding": 1}, {"groups": 2, "stride": 2}])
+def test_prepared_quantised_filters(rng, layout, scale, options):
+    x = rng.integers(0, 256, (2, 6, 5, 4)).astype(np.uint8)
+    w = rng.integers(-128, 128, (4, 3, 3, 4 // options.get("groups", 1))).astype(np.int8)
+    weight = {"weight_scale": scale if isinstance(scale, float) else np.array(scale, np.float32),
+              "weight_zero_point": 3}
+    options = {**options, "input_scale": 0.5, "input_zero_point": 128, "layout": layout}
+    expected = hk.quantized_conv2d(to(layout, x), to(layout, w), **weight, **options)
+    filters = hk.prepare_filter(to(layout, w), **weight)
+    assert isinstance(filters, hk.QuantizedFilter) and filters.shape == to(layout, w).shape
+    for _ in range(2):  # the first call keeps what it makes of the weight
+        found = hk.quantized_conv2d(to(layout, x), filters, **options)
+        np.testing.assert_array_equal(found, expected)
+    # nhwc's memory, which plain calls read as it is.
+    if layout == "nchw":
+        found = hk.quantized_conv2d(x.transpose(TO[layout]), filters, **options)
+        np.testing.assert_array_equal(found, expected)
+    filters = hk.prepare_filter(to(layout, w), **weight)
+    del weight, w
+    np.testing.assert_array_equal(hk.quantized_conv2d(to(layout, x), filters, **options), expected)
+
+
+def test_prepared_quantised_filters_keep_copies(rng):
+    x = rng.integers(0, 256, (1, 20, 20, 64)).astype(np.uint8)
+    w = rng.integers(-128, 128, (64, 3, 3, 64)).astype(np.int8)
+    filters = hk.prepare_filter(w, weight_scale=1)
+    assert filters.nbytes == 0
+    hk.quantized_conv2d(x, filters, input_scale=1)
+    selected = hk.explain(hk.quantized_conv2d, x, filters, input_scale=1).kernel
+    assert (filters.nbytes > 0) == selected.algorithm.startswith("packed")
+
+
+def test_filters_of_the_other_kind(ints):
+    x, w = ints(1, 4, 4, 8), ints(8, 1, 1, 8)
+    byte = w.astype(np.int8)
+    real, quantised = hk.prepare_filter(w), hk.prepare_filter(byte, weight_scale=1)
+    with pytest.raises(TypeError, match="conv2d: weight is a QuantizedFilter.*quantized_conv2d"):
+        hk.conv2d(x, quantised)
+    with pytest.raises(TypeError, match="quantized_conv2d: weight is a Filter.*weight_scale"):
+        hk.quantized_conv2d(x, real)
+    with pytest.raises(ValueError, match="weight_scale.*given, the weight is a QuantizedFilter"):
+        hk.quantized_conv2d(x, quantised, weight_scale=2.0)
+    for scale in (0, float("nan"), np.zeros(8, np.float32)):
+        with pytest.raises(ValueError, match="scale"):
+            hk.prepare_filter(byte, weight_scale=scale)
+    with pytest.raises(ValueError, match="weight_zero_point is 4294967296"):
+        hk.prepare_filter(byte, weight_scale=1, weight_zero_point=1 << 32)
+    for function in (hk.conv2d, hk.quantized_conv2d):
+        with pytest.raises(TypeError, match="NoneType"):
+            function(x, None)
+
+
+@LAYOUTS
 @pytest.mark.parametrize("pooling", ["max", "average"])
 @pytest.mark.parametrize("options", [{"kernel": 2}, {"kernel": (3, 2), "stride": 1, "padding": 1}])
 def test_pool2d(ints, layout, pooling, options):

@@ -200,6 +200,51 @@ def test_double_backward_says_so():
         grad.sum().backward()
 
 
+FUNCTIONALS = [
+    lambda ours, w: (ours.conv2d(torch.sin(w).reshape(1, 4, 9, 3), w).sin() ** 2).sum(),
+    lambda ours, w: ours.max_pool2d(w * w, 2, 1).sin().sum(),
+    lambda ours, w: (ours.topk(w.flatten(), 5)[0] ** 2).sum(),
+    lambda ours, w: (ours.group_norm(w, 2).sin() * w).sum()]
+
+
+@pytest.mark.filterwarnings("ignore:There is a performance drop")  # vmap calls once a slice
+@pytest.mark.parametrize("function", FUNCTIONALS)
+def test_transforms_of_torch_func(function):
+    class Theirs:
+        conv2d, max_pool2d, group_norm = F.conv2d, F.max_pool2d, F.group_norm
+        topk = torch.topk
+
+    many = torch.randn(2, 3, 4, 3, 3)
+    results = []
+    for functions in (hkt, Theirs):
+        def one(w, functions=functions):
+            return function(functions, w)
+
+        results.append([torch.func.grad(one)(many[0]), torch.func.jacrev(one)(many[1]),
+                        torch.vmap(one)(many), torch.vmap(torch.func.grad(one))(many)])
+    for ours, theirs in zip(*results):
+        torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-4)
+
+
+def test_second_gradients_of_torch_func_say_so():
+    w = torch.randn(3, 4, 3, 3)
+    for function in (FUNCTIONALS[0], FUNCTIONALS[1], FUNCTIONALS[3]):
+        gradient = torch.func.grad(lambda w, function=function: function(hkt, w))
+        with pytest.raises(RuntimeError, match="differentiated once"):
+            torch.func.grad(lambda w, gradient=gradient: gradient(w).sum())(w)
+
+
+@pytest.mark.parametrize("function", FUNCTIONALS)
+def test_derivatives_forwards_are_refused(function):
+    w = torch.randn(3, 4, 3, 3)
+    with pytest.raises(NotImplementedError, match="jvp"):
+        torch.func.jvp(lambda w: function(hkt, w), (w,), (torch.ones_like(w),))
+    forward = torch.autograd.forward_ad
+    with forward.dual_level():
+        with pytest.raises(NotImplementedError, match="jvp"):
+            function(hkt, forward.make_dual(w, torch.ones_like(w)))
+
+
 def test_replace():
     model = torch.nn.Sequential(
         torch.nn.Conv2d(16, 16, 3, groups=16, padding=1), torch.nn.ReLU(),

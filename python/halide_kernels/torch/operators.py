@@ -14,10 +14,16 @@ LIBRARY = torch.library.Library("halide_kernels", "DEF")
 DEVICES = ("CPU", "CUDA")
 AUTOCAST = []  # names of operators whose tensors autocast makes of 16 bits
 IMPLEMENTATIONS = {}  # by names of operators: what they compute, where no gradients are recorded
-FUNCTIONS = {}  # the same as functions of autograd, of those that have a gradient
+FUNCTIONS = {}  # the same of autograd, of those that have a gradient
+TRANSFORMED = {}  # the same under transforms of torch.func and where derivatives go forwards
 PLAIN = (torch.Tensor, torch.nn.Parameter)
+NO_TENSORS = (type(None), int, bool, float, str, list, tuple)  # of which nothing is asked
+
 
 # Looked up once: is_traced() asks in each call.
+Tensor = torch.Tensor
+is_grad_enabled = torch.is_grad_enabled
+forward_derivatives = torch.autograd.forward_ad
 dispatch_modes = torch._C._len_torch_dispatch_stack
 function_modes = torch._C._len_torch_function_stack
 tracer = torch._C._get_tracing_state
@@ -53,45 +59,69 @@ def fake(name):
 def gradient(name, backward, setup_context=None):
     torch.library.register_autograd(f"halide_kernels::{name}", backward,
                                     setup_context=setup_context, lib=LIBRARY)
+    TRANSFORMED[name] = transformed(name, backward, setup_context)
     if not setup_context:
         return
+    compute = IMPLEMENTATIONS[name]
 
     # Not with a setup_context of its own, for which PyTorch asks for the signature in each call.
     def forward(ctx, *arguments):
-        output = IMPLEMENTATIONS[name](*arguments)
+        output = compute(*arguments)
         setup_context(ctx, arguments, output)
         return output
 
     FUNCTIONS[name] = type(name, (torch.autograd.Function,),
-                           {"forward": staticmethod(forward), "backward": staticmethod(backward)})
+                           {"forward": staticmethod(forward),
+                            "backward": staticmethod(backward)}).apply
 
 
-def is_traced(tensors):
-    """Whether PyTorch's dispatcher has to hear of the call: a compiler or a transform looks on,
-    autocast changes types, a tensor is of a subclass, or one that is negated as it is read."""
-    if dispatch_modes() or function_modes() or is_any_autocast_enabled():
-        return True
-    if transforms() is not None or tracer() is not None:
-        return True
-    if torch.autograd.forward_ad._current_level >= 0:
-        return True
-    for tensor in tensors:
-        if type(tensor) not in PLAIN or tensor.is_neg():
-            return True
-    return False
+def transformed(name, backward, setup_context):
+    """The function of autograd for torch.func, which needs a setup_context. It has no jvp: a
+    derivative forwards is an error."""
+
+    def forward(*arguments):
+        return dispatch(name, arguments)
+
+    return type(name, (torch.autograd.Function,),
+                {"generate_vmap_rule": True, "forward": staticmethod(forward),
+                 "backward": staticmethod(backward),
+                 "setup_context": staticmethod(setup_context or (lambda *_: None))}).apply
+
+
+def is_traced():
+    """Whether PyTorch's dispatcher has to hear of all calls: something looks on, or autocast
+    changes types."""
+    return (dispatch_modes() or function_modes() or is_any_autocast_enabled()
+            or tracer() is not None)
 
 
 def call(name, *arguments):
     """The operator. Through the dispatcher a small call takes twice as long, so it goes there only
-    where it must."""
+    where it must: traced, or of a tensor of a subclass, or of one that is negated as it is read."""
     if torch.compiler.is_compiling():
-        return getattr(torch.ops.halide_kernels, name)(*arguments)
-    tensors = [value for value in arguments if isinstance(value, torch.Tensor)]
-    if not is_traced(tensors):
-        if not (torch.is_grad_enabled() and any([tensor.requires_grad for tensor in tensors])):
-            return IMPLEMENTATIONS[name](*arguments)
-        if name in FUNCTIONS:
-            return FUNCTIONS[name].apply(*arguments)
+        return dispatch(name, arguments)
+    if transforms() is not None or forward_derivatives._current_level >= 0:
+        return TRANSFORMED[name](*arguments)
+    if is_traced():
+        return dispatch(name, arguments)
+    records = False
+    for value in arguments:
+        kind = type(value)
+        if kind in PLAIN:
+            if value.requires_grad:
+                records = True
+            if value.is_neg():
+                return dispatch(name, arguments)
+        elif kind not in NO_TENSORS and isinstance(value, Tensor):
+            return dispatch(name, arguments)
+    if not (records and is_grad_enabled()):
+        return IMPLEMENTATIONS[name](*arguments)
+    if name in FUNCTIONS:
+        return FUNCTIONS[name](*arguments)
+    return dispatch(name, arguments)
+
+
+def dispatch(name, arguments):
     return getattr(torch.ops.halide_kernels, name)(*arguments)
 
 
