@@ -339,8 +339,8 @@ def geometric_mean(values):
     return math.exp(sum(map(math.log, values)) / len(values))
 
 
-# And how many of their results are compared: of a top-k's equal elements others may take another
-# one, so its values alone.
+# Who takes part, and how many of their results are compared: of a top-k its values alone, as of
+# equal elements others may take another one.
 CONTESTANTS = {Layer: (layer_contestants, 3), Rows: (topk_contestants, 1),
                Voxels: (sparse_contestants, 1)}
 

@@ -1,4 +1,4 @@
-"""Operators of torch.library: what they compute, their shapes, their gradients, autocast.
+"""Operators of torch.library: what they compute, their shapes, their gradients.
 
 Names are ``torch.ops.halide_kernels.*``. Images are nchw by their shape, and channels_last where
 their memory is, as PyTorch's own.
@@ -10,129 +10,7 @@ import torch
 
 import halide_kernels as hk
 
-LIBRARY = torch.library.Library("halide_kernels", "DEF")
-DEVICES = ("CPU", "CUDA")
-AUTOCAST = []  # names of operators whose tensors autocast makes of 16 bits
-IMPLEMENTATIONS = {}  # by names of operators: what they compute, where no gradients are recorded
-FUNCTIONS = {}  # the same of autograd, of those that have a gradient
-TRANSFORMED = {}  # the same under transforms of torch.func and where derivatives go forwards
-PLAIN = (torch.Tensor, torch.nn.Parameter)
-NO_TENSORS = (type(None), int, bool, float, str, list, tuple)  # of which nothing is asked
-
-
-# Looked up once: is_traced() asks in each call.
-Tensor = torch.Tensor
-is_grad_enabled = torch.is_grad_enabled
-forward_derivatives = torch.autograd.forward_ad
-dispatch_modes = torch._C._len_torch_dispatch_stack
-function_modes = torch._C._len_torch_function_stack
-tracer = torch._C._get_tracing_state
-transforms = torch._C._functorch.peek_interpreter_stack
-is_any_autocast_enabled = torch._C._is_any_autocast_enabled
-
-
-def operator(schema, autocast=False):
-    """Defines the operator whose function is decorated, on all devices. Gradients are recorded
-    above it: the function gets tensors that want none."""
-
-    def define(function):
-        def run(*arguments):
-            return function(*[value.detach() if isinstance(value, torch.Tensor)
-                              and value.requires_grad else value for value in arguments])
-
-        name = schema[: schema.index("(")]
-        LIBRARY.define(schema, tags=(torch.Tag.pt2_compliant_tag,))
-        for device in DEVICES:
-            LIBRARY.impl(name, run, device)
-        IMPLEMENTATIONS[name] = function
-        if autocast:
-            AUTOCAST.append(name)
-        return function
-
-    return define
-
-
-def fake(name):
-    return torch.library.register_fake(f"halide_kernels::{name}", lib=LIBRARY)
-
-
-def gradient(name, backward, setup_context=None):
-    torch.library.register_autograd(f"halide_kernels::{name}", backward,
-                                    setup_context=setup_context, lib=LIBRARY)
-    TRANSFORMED[name] = transformed(name, backward, setup_context)
-    if not setup_context:
-        return
-    compute = IMPLEMENTATIONS[name]
-
-    # Not with a setup_context of its own, for which PyTorch asks for the signature in each call.
-    def forward(ctx, *arguments):
-        output = compute(*arguments)
-        setup_context(ctx, arguments, output)
-        return output
-
-    FUNCTIONS[name] = type(name, (torch.autograd.Function,),
-                           {"forward": staticmethod(forward),
-                            "backward": staticmethod(backward)}).apply
-
-
-def transformed(name, backward, setup_context):
-    """The function of autograd for torch.func, which needs a setup_context. It has no jvp: a
-    derivative forwards is an error."""
-
-    def forward(*arguments):
-        return dispatch(name, arguments)
-
-    return type(name, (torch.autograd.Function,),
-                {"generate_vmap_rule": True, "forward": staticmethod(forward),
-                 "backward": staticmethod(backward),
-                 "setup_context": staticmethod(setup_context or (lambda *_: None))}).apply
-
-
-def is_traced():
-    """Whether PyTorch's dispatcher has to hear of all calls: something looks on, or autocast
-    changes types."""
-    return (dispatch_modes() or function_modes() or is_any_autocast_enabled()
-            or tracer() is not None)
-
-
-def call(name, *arguments):
-    """The operator. Through the dispatcher a small call takes twice as long, so it goes there only
-    where it must: traced, or of a tensor of a subclass, or of one that is negated as it is read."""
-    if torch.compiler.is_compiling():
-        return dispatch(name, arguments)
-    if transforms() is not None or forward_derivatives._current_level >= 0:
-        return TRANSFORMED[name](*arguments)
-    if is_traced():
-        return dispatch(name, arguments)
-    records = False
-    for value in arguments:
-        kind = type(value)
-        if kind in PLAIN:
-            if value.requires_grad:
-                records = True
-            if value.is_neg():
-                return dispatch(name, arguments)
-        elif kind not in NO_TENSORS and isinstance(value, Tensor):
-            return dispatch(name, arguments)
-    if not (records and is_grad_enabled()):
-        return IMPLEMENTATIONS[name](*arguments)
-    if name in FUNCTIONS:
-        return FUNCTIONS[name](*arguments)
-    return dispatch(name, arguments)
-
-
-def dispatch(name, arguments):
-    return getattr(torch.ops.halide_kernels, name)(*arguments)
-
-
-def not_twice(name):
-    """A gradient has none of its own: to ask for it is an error, not a wrong result."""
-
-    def refuse(ctx, *grads):
-        raise RuntimeError(f"halide_kernels::{name} has no gradient: these operators can be "
-                           "differentiated once")
-
-    gradient(name, refuse)
+from .registration import call, fake, gradient, operator, refuse_second_gradients
 
 
 def pads(padding):
@@ -164,9 +42,8 @@ def allows_tf32(tensor):
 
 @operator(f"conv2d(Tensor input, Tensor weight, Tensor? bias, {CONV}) -> Tensor", autocast=True)
 def conv2d(input, weight, bias, stride, padding, dilation, groups):
-    return hk.conv2d(input, weight, bias,
-                     stride=stride, padding=pads(padding), dilation=dilation, groups=groups,
-                     layout="nchw", allow_tf32=allows_tf32(input))
+    return hk.conv2d(input, weight, bias, stride=stride, padding=pads(padding), dilation=dilation,
+                     groups=groups, layout="nchw", allow_tf32=allows_tf32(input))
 
 
 def output_size(size, kernel, stride, before, after, dilation=1):
@@ -183,9 +60,9 @@ def _(input, weight, bias, stride, padding, dilation, groups):
 @operator(f"conv2d_backward(Tensor grad, Tensor input, Tensor weight, {CONV}, bool[3] wanted) -> "
           "(Tensor, Tensor, Tensor)")
 def conv2d_backward(grad, input, weight, stride, padding, dilation, groups, wanted):
-    parts = hk.conv2d_backward(grad, input, weight, stride=stride,
-                               padding=pads(padding), dilation=dilation, groups=groups,
-                               layout="nchw", allow_tf32=allows_tf32(grad), wanted=wanted)
+    parts = hk.conv2d_backward(grad, input, weight, stride=stride, padding=pads(padding),
+                               dilation=dilation, groups=groups, layout="nchw",
+                               allow_tf32=allows_tf32(grad), wanted=wanted)
     # An operator gives tensors; of those that are not wanted empty ones.
     return tuple(grad.new_empty(0) if part is None else part for part in parts)
 
@@ -220,8 +97,7 @@ POOL = "str pooling, int[2] kernel, int[2] stride, int[2] padding"
 
 @operator(f"pool2d(Tensor input, {POOL}) -> Tensor")
 def pool2d(input, pooling, kernel, stride, padding):
-    return hk.pool2d(input, kernel, pooling=pooling, stride=stride, padding=padding,
-                     layout="nchw")
+    return hk.pool2d(input, kernel, pooling=pooling, stride=stride, padding=padding, layout="nchw")
 
 
 @fake("pool2d")
@@ -233,8 +109,8 @@ def _(input, pooling, kernel, stride, padding):
 
 @operator(f"pool2d_backward(Tensor grad, Tensor input, Tensor output, {POOL}) -> Tensor")
 def pool2d_backward(grad, input, output, pooling, kernel, stride, padding):
-    return hk.pool2d_backward(grad, input, output, kernel, pooling=pooling,
-                              stride=stride, padding=padding, layout="nchw")
+    return hk.pool2d_backward(grad, input, output, kernel, pooling=pooling, stride=stride,
+                              padding=padding, layout="nchw")
 
 
 @fake("pool2d_backward")
@@ -285,8 +161,7 @@ gradient("topk", topk_gradient, save_topk)
 @operator("group_norm(Tensor input, int groups, Tensor? weight, Tensor? bias, float epsilon) -> "
           "(Tensor, Tensor, Tensor)")
 def group_norm(input, groups, weight, bias, epsilon):
-    return hk.group_norm(input, groups, weight,
-                         bias, epsilon=epsilon, layout="nchw",
+    return hk.group_norm(input, groups, weight, bias, epsilon=epsilon, layout="nchw",
                          statistics=True)
 
 
@@ -299,8 +174,7 @@ def _(input, groups, weight, bias, epsilon):
 @operator("group_norm_backward(Tensor grad, Tensor input, Tensor mean, Tensor rstd, int groups, "
           "Tensor? weight, bool[3] wanted) -> (Tensor, Tensor, Tensor)")
 def group_norm_backward(grad, input, mean, rstd, groups, weight, wanted):
-    parts = hk.group_norm_backward(grad, input, mean, rstd, groups,
-                                   weight, layout="nchw",
+    parts = hk.group_norm_backward(grad, input, mean, rstd, groups, weight, layout="nchw",
                                    wanted=wanted)
     return tuple(grad.new_empty(0) if part is None else part for part in parts)
 
@@ -401,25 +275,4 @@ def tensor_product_gradients(ctx, grad):
 gradient("tensor_product", tensor_product_gradients, save_tensor_product)
 
 
-for _name in ("conv2d_backward", "pool2d_backward", "group_norm_backward",
-              "tensor_product_backward_data", "tensor_product_backward_weight"):
-    not_twice(_name)
-
-
-def _register_autocast():
-    """Under autocast the tensors of products become those of its type."""
-    for name in AUTOCAST:
-        for device in ("cpu", "cuda"):
-            key = "Autocast" + device.upper()
-
-            def cast(*arguments, _name=name, _device=device):
-                to = torch.get_autocast_dtype(_device)
-                arguments = [value.to(to) if torch.is_tensor(value) and value.is_floating_point()
-                             else value for value in arguments]
-                with torch.amp.autocast(_device, enabled=False):
-                    return getattr(torch.ops.halide_kernels, _name)(*arguments)
-
-            LIBRARY.impl(name, cast, key)
-
-
-_register_autocast()
+refuse_second_gradients()

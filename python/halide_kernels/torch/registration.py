@@ -1,0 +1,142 @@
+"""How operators are defined for torch.library, and how they are called: through PyTorch's
+dispatcher only where that has to hear of it."""
+
+import torch
+
+LIBRARY = torch.library.Library("halide_kernels", "DEF")
+DEVICES = ("CPU", "CUDA")
+IMPLEMENTATIONS = {}  # by names of operators: what they compute, where no gradients are recorded
+FUNCTIONS = {}  # the same of autograd, of those that have a gradient
+TRANSFORMED = {}  # the same under transforms of torch.func and where derivatives go forwards
+PLAIN = (torch.Tensor, torch.nn.Parameter)
+NO_TENSORS = (type(None), int, bool, float, str, list, tuple)  # of which nothing is asked
+
+# Looked up once: call() asks in each call.
+is_grad_enabled = torch.is_grad_enabled
+forward_derivatives = torch.autograd.forward_ad
+dispatch_modes = torch._C._len_torch_dispatch_stack
+function_modes = torch._C._len_torch_function_stack
+tracer = torch._C._get_tracing_state
+transforms = torch._C._functorch.peek_interpreter_stack
+is_any_autocast_enabled = torch._C._is_any_autocast_enabled
+
+
+def operator(schema, autocast=False):
+    """Defines the operator whose function is decorated, on all devices. Gradients are recorded
+    above it: the function gets tensors that want none. With `autocast` its tensors become those of
+    autocast's type."""
+
+    def define(function):
+        def run(*arguments):
+            return function(*[value.detach() if isinstance(value, torch.Tensor)
+                              and value.requires_grad else value for value in arguments])
+
+        name = schema[: schema.index("(")]
+        LIBRARY.define(schema, tags=(torch.Tag.pt2_compliant_tag,))
+        for device in DEVICES:
+            LIBRARY.impl(name, run, device)
+            if autocast:
+                LIBRARY.impl(name, autocast_on(device.lower(), name), "Autocast" + device)
+        IMPLEMENTATIONS[name] = function
+        return function
+
+    return define
+
+
+def autocast_on(device, name):
+    def cast(*arguments):
+        to = torch.get_autocast_dtype(device)
+        arguments = [value.to(to) if torch.is_tensor(value) and value.is_floating_point()
+                     else value for value in arguments]
+        with torch.amp.autocast(device, enabled=False):
+            return dispatch(name, arguments)
+
+    return cast
+
+
+def fake(name):
+    return torch.library.register_fake(f"halide_kernels::{name}", lib=LIBRARY)
+
+
+def gradient(name, backward, setup_context=None):
+    torch.library.register_autograd(f"halide_kernels::{name}", backward,
+                                    setup_context=setup_context, lib=LIBRARY)
+    TRANSFORMED[name] = transformed(name, backward, setup_context)
+    if not setup_context:
+        return
+    compute = IMPLEMENTATIONS[name]
+
+    # Not with a setup_context of its own, for which PyTorch asks for the signature in each call.
+    def forward(ctx, *arguments):
+        output = compute(*arguments)
+        setup_context(ctx, arguments, output)
+        return output
+
+    FUNCTIONS[name] = type(name, (torch.autograd.Function,),
+                           {"forward": staticmethod(forward),
+                            "backward": staticmethod(backward)}).apply
+
+
+def transformed(name, backward, setup_context):
+    """The function of autograd for torch.func, which needs a setup_context. It has no jvp: a
+    derivative forwards is an error."""
+
+    def forward(*arguments):
+        return dispatch(name, arguments)
+
+    return type(name, (torch.autograd.Function,),
+                {"generate_vmap_rule": True, "forward": staticmethod(forward),
+                 "backward": staticmethod(backward),
+                 "setup_context": staticmethod(setup_context or (lambda *_: None))}).apply
+
+
+def is_traced():
+    """Whether PyTorch's dispatcher has to hear of all calls: something looks on, or autocast
+    changes types."""
+    return (dispatch_modes() or function_modes() or is_any_autocast_enabled()
+            or tracer() is not None)
+
+
+def call(name, *arguments):
+    """The operator. Through the dispatcher a small call takes twice as long, so it goes there only
+    where it must: traced, or of a tensor of a subclass, or of one that is negated as it is read."""
+    if torch.compiler.is_compiling():
+        return dispatch(name, arguments)
+    if transforms() is not None or forward_derivatives._current_level >= 0:
+        return TRANSFORMED[name](*arguments)
+    if is_traced():
+        return dispatch(name, arguments)
+    records = False
+    for value in arguments:
+        kind = type(value)
+        if kind in PLAIN:
+            if value.requires_grad:
+                records = True
+            if value.is_neg():
+                return dispatch(name, arguments)
+        elif kind not in NO_TENSORS and isinstance(value, torch.Tensor):
+            return dispatch(name, arguments)
+    if not (records and is_grad_enabled()):
+        return IMPLEMENTATIONS[name](*arguments)
+    if name in FUNCTIONS:
+        return FUNCTIONS[name](*arguments)
+    return dispatch(name, arguments)
+
+
+def dispatch(name, arguments):
+    return getattr(torch.ops.halide_kernels, name)(*arguments)
+
+
+def refuse_second_gradients():
+    """Operators without a gradient so far are gradients themselves: to ask for theirs is an error,
+    not a wrong result."""
+
+    def refuse(name):
+        def backward(ctx, *grads):
+            raise RuntimeError(f"halide_kernels::{name} has no gradient: these operators can be "
+                               "differentiated once")
+
+        return backward
+
+    for name in IMPLEMENTATIONS.keys() - TRANSFORMED.keys():
+        gradient(name, refuse(name))
