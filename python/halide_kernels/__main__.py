@@ -1,5 +1,7 @@
 """What this build is and what it finds: ``python -m halide_kernels``."""
 
+import os
+import sys
 from collections import Counter
 
 import halide_kernels as hk
@@ -19,4 +21,8 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+        sys.stdout.flush()
+    except BrokenPipeError:  # of `| head`; the interpreter would flush again on its way out
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

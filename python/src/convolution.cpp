@@ -264,7 +264,9 @@ void add_filter(nb::module_ &module) {
             nb::sig("def shape(self) -> tuple[int, ...]"))
         .def_prop_ro(
             "nbytes", [](const Filter &filter) { return filter.bytes(); },
-            "Bytes that are kept beside the weight, so far.");
+            "Bytes that are kept beside the weight, so far.")
+        .def("__repr__",
+             [](const Filter &filter) { return filter_text("Filter", filter.tensor()); });
     module.def("prepare_filter", prepare, "weight"_a,
                "Keeps what kernels make of the weight, for many calls of conv2d.\n\n"
                "The array's memory is kept and must not change.\n\n"

@@ -2,6 +2,7 @@
 // What all convolutions are called with.
 
 #include "call.h"
+#include "element_types.h"
 
 namespace hk::python {
 
@@ -10,6 +11,11 @@ template<typename Prepared>
 const Prepared *prepared_in(nb::handle weight) {
     const Prepared *prepared = nullptr;
     return nb::try_cast(weight, prepared) ? prepared : nullptr;
+}
+
+inline std::string filter_text(const char *type, const Tensor &weight) {
+    return std::string("<halide_kernels.") + type + " " + to_string(weight.shape()) + " " +
+           numpy_name(weight.type()) + ">";
 }
 
 // Of images and weights in the call's layout.

@@ -2,6 +2,7 @@
 
 #include "call.h"
 #include "convolution_arguments.h"
+#include "element_types.h"
 #include "hk/error.h"
 #include "hk/quantized_conv2d.h"
 #include "operations.h"
@@ -13,9 +14,9 @@ namespace {
 using namespace nb::literals;
 
 // The quantisation that a scale, or an array of one a filter, and a zero point say; what they
-// belong to is `of`. An array of scales is read by `read`.
+// belong to is `of`, with elements of `type`. An array of scales is read by `read`.
 template<typename Read>
-Quantization quantization(const char *operation, const std::string &of, Scales scale,
+Quantization quantization(const char *operation, const std::string &of, DataType type, Scales scale,
                           int64_t zero_point, Read read) {
     const auto fail = [&](const std::string &what) {
         throw InvalidArgument(std::string(operation) + ": " + of + what);
@@ -26,6 +27,8 @@ Quantization quantization(const char *operation, const std::string &of, Scales s
     if (!scale.given()) {
         if (zero != 0)
             fail("_zero_point is " + std::to_string(zero) + ", " + of + "_scale is None");
+        if (type == DataType::u8 || type == DataType::s8)
+            fail(std::string(" is ") + numpy_name(type) + ", " + of + "_scale is None");
         return {};
     }
     if (PyFloat_Check(scale.object.ptr()) || PyLong_Check(scale.object.ptr()))
@@ -38,8 +41,9 @@ Quantization quantization(const char *operation, const std::string &of, Scales s
     return {*scales.data<float>(), zero};
 }
 
-Quantization quantization(Call &call, const char *of, Scales scale, int64_t zero_point) {
-    return quantization(call.operation(), of, scale, zero_point,
+Quantization quantization(Call &call, const char *of, DataType type, Scales scale,
+                          int64_t zero_point) {
+    return quantization(call.operation(), of, type, scale, zero_point,
                         [&](Scales scales, const char *name) { return call.read(scales, name); });
 }
 
@@ -49,8 +53,9 @@ QuantizedFilter prepare(Array weight, Scales scale, int64_t zero_point) {
     const auto read = [](Argument array, const char *name) {
         return keep(array.object, {kPrepare, name});
     };
+    const Tensor values = read(weight, "weight");
     return prepare_filter(QuantizedTensor(
-        read(weight, "weight"), quantization(kPrepare, "weight", scale, zero_point, read)));
+        values, quantization(kPrepare, "weight", values.type(), scale, zero_point, read)));
 }
 
 // A weight of a call: a prepared one, which has its quantisation, or an array.
@@ -63,7 +68,7 @@ QuantizedFilter read_weight(Call &call, QuantizedWeight weight, const QuantizedF
                         "QuantizedFilter");
         }
         values = call.image(weight, "weight");
-        return {values, quantization(call, "weight", scale, zero_point)};
+        return {values, quantization(call, "weight", values.type(), scale, zero_point)};
     }
     if (scale.given() || zero_point != 0) {
         throw InvalidArgument(std::string(call.operation()) +
@@ -83,13 +88,16 @@ Result quantized_conv2d(First input, QuantizedWeight weight, OptionalArray bias,
     Call call("quantized_conv2d");
     const auto *prepared = prepared_in<QuantizedFilter>(weight.object);
     call.set_layout(layout, !prepared);
-    const QuantizedTensor x(call.image(input, "input"),
-                            quantization(call, "input", input_scale, input_zero_point));
+    const Tensor values = call.image(input, "input");
+    const QuantizedTensor x(
+        values, quantization(call, "input", values.type(), input_scale, input_zero_point));
     Tensor plain;
     const QuantizedFilter w =
         read_weight(call, weight, prepared, plain, weight_scale, weight_zero_point);
-    const QuantizedTensor b(call.optional(bias, "bias"),
-                            quantization(call, "bias", bias_scale, bias_zero_point));
+    const Tensor added = call.optional(bias, "bias");
+    const DataType bias_type = added.defined() ? added.type() : DataType::f32;
+    const QuantizedTensor b(added,
+                            quantization(call, "bias", bias_type, bias_scale, bias_zero_point));
     const Shape &weight_shape = w.values.tensor().shape();
     Conv2dOptions options = convolution_options(call, x.values.shape(), weight_shape, stride,
                                                 padding, dilation, groups);
@@ -104,8 +112,8 @@ Result quantized_conv2d(First input, QuantizedWeight weight, OptionalArray bias,
     }
     Written y =
         call.write_or_make_image(out, "out", problem.conv.output_shape(), problem.output_type);
-    const QuantizedTensor output(y.tensor,
-                                 quantization(call, "output", output_scale, output_zero_point));
+    const QuantizedTensor output(
+        y.tensor, quantization(call, "output", y.tensor.type(), output_scale, output_zero_point));
     call.run([&] { hk::quantized_conv2d(x, w, b, output, options, call.stream()); });
     return call.give(y);
 }
@@ -137,7 +145,10 @@ void add_filter(nb::module_ &module) {
             nb::sig("def shape(self) -> tuple[int, ...]"))
         .def_prop_ro(
             "nbytes", [](const QuantizedFilter &filter) { return filter.values.bytes(); },
-            "Bytes that are kept beside the weight, so far.");
+            "Bytes that are kept beside the weight, so far.")
+        .def("__repr__", [](const QuantizedFilter &filter) {
+            return filter_text("QuantizedFilter", filter.values.tensor());
+        });
     module.def(kPrepare, prepare, "weight"_a, nb::kw_only(), "weight_scale"_a,
                "weight_zero_point"_a = 0,
                "Keeps what kernels make of a quantised weight, for many calls of "

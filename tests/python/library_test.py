@@ -35,6 +35,12 @@ def test_main():
     assert "device cpu" in text and "CPU features" in text and "conv2d: " in text
 
 
+def test_main_into_a_closed_pipe():
+    run = subprocess.run(f"{sys.executable} -m halide_kernels | true", shell=True, timeout=60,
+                         capture_output=True, text=True)
+    assert (run.returncode, run.stderr) == (0, "")
+
+
 def test_import_is_quick_and_alone():
     code = ("import sys, time; start = time.perf_counter(); import halide_kernels;"
             "print(time.perf_counter() - start, 'numpy' in sys.modules)")

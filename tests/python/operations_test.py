@@ -156,6 +156,24 @@ def test_filters_of_the_other_kind(ints):
             function(x, None)
 
 
+def test_quantised_operands_without_a_scale(ints):
+    x, w = ints(1, 4, 4, 8).astype(np.uint8), ints(8, 1, 1, 8).astype(np.int8)
+    with pytest.raises(ValueError, match="input is uint8, input_scale is None"):
+        hk.quantized_conv2d(x, w, weight_scale=1)
+    with pytest.raises(ValueError, match="weight is int8, weight_scale is None"):
+        hk.quantized_conv2d(x, w, input_scale=1)
+    with pytest.raises(ValueError, match="bias is int8, bias_scale is None"):
+        hk.quantized_conv2d(x, w, ints(8).astype(np.int8), input_scale=1, weight_scale=1)
+    with pytest.raises(ValueError, match="output is uint8, output_scale is None"):
+        hk.quantized_conv2d(x, w, input_scale=1, weight_scale=1, output_dtype="uint8")
+
+
+def test_filters_say_what_they_are(ints):
+    w = ints(8, 1, 1, 4)
+    assert "[8, 1, 1, 4] float32" in repr(hk.prepare_filter(w))
+    assert "[8, 1, 1, 4] int8" in repr(hk.prepare_filter(w.astype(np.int8), weight_scale=1))
+
+
 @LAYOUTS
 @pytest.mark.parametrize("pooling", ["max", "average"])
 @pytest.mark.parametrize("options", [{"kernel": 2}, {"kernel": (3, 2), "stride": 1, "padding": 1}])
