@@ -26,6 +26,9 @@ term(bounded_copy window<=1048576 copied<=16777216 spread<=4096 stride_x<=8 stri
 term(columns_rows copied<=1048576)
 term(grouped4 channels_per_group=4 filters_per_group=4 groups%4=0 grouped_rows)
 
+# Blocks of 32 filters have nothing else in their place, or next to nothing.
+term(full_32 filled_32>=93)
+
 # What vdpbf16ps multiplies and adds up: an image of whole pairs of channels needs no copy that fills up the last one.
 term(pairs channels_per_group%2=0)
 
@@ -81,6 +84,7 @@ row(cpu  3x3_dot                dot                   dot               f32,f16,
 # of filters, whose sums need not be stored one by one. Long sums of few pixels gain nothing by that (explorer run conv2d
 # resnet50 --layout nchw --row 1x1_columns_16, the other by --row 1x1); 16 filters by one vector, as a row's last tile has
 # fewer columns too many.
+row(cpu  rgb_32                 packed                broadcast         f32           nhwc       block:32                             channels_per_group=3 full_32 bounded_copy)
 row(cpu  rgb                    packed                broadcast         f32,f16,bf16  nhwc       tile_x:8                             channels_per_group=3 bounded_copy)
 row(cpu  four_channels          packed                broadcast         f32           nhwc       tile_x:8                             channels_per_group=4 bounded_copy)
 row(cpu  rgb_s1                 packed                columns           f32,f16,bf16  nchw       vectors:1,filters:16,rows:4,stage:2  channels_per_group=3 stride_1 out_w>=16 bounded_copy)
@@ -96,7 +100,6 @@ row(cpu  1x1_pixels             packed                broadcast         f16     
 row(cpu  1x1_pixels             packed                broadcast         bf16          nhwc       block:64,tile_x:2,outer:2,stage:0    1x1 out_w<=4 pairs)
 row(cpu  1x1_pixels             packed                broadcast         bf16          nchw       block:64,tile_x:2,outer:2            1x1 out_w<=4)
 row(cpu  1x1_to_24              packed                broadcast         f32           nhwc       lanes:8,block:24,chunk:4,stage:0     1x1 filters_per_group=24)
-row(cpu  1x1_large              packed                broadcast         f32           nhwc       block:32,chunk:4,outer:4,stage:0     1x1 channels_per_group>=1024 filters_per_group>=1024)
 row(cpu  1x1_columns_16         packed                columns           f32           nchw       vectors:1,filters:16,stage:0         1x1 stride_1 filters_per_group%16=0 out_w>=400)
 row(cpu  1x1_columns            packed                columns           f32           nchw       stage:0                              1x1 stride_1 out_w>=400)
 row(cpu  1x1_columns            packed                columns           f16,bf16      nchw       -                                    1x1 stride_1 out_w>=400)
@@ -110,6 +113,8 @@ row(cpu  grouped8_s2            packed                columns           f32     
 row(cpu  grouped16_s1           packed                columns           f32           nchw       vectors:1,filters:16,rows:7,stage:2  filters_per_group=16 stride_1 out_w>=14 columns_rows)
 row(cpu  columns_s2             packed                columns           f32           nchw       vectors:1,filters:16,rows:2,stage:2  channels_per_group<=64 filters_per_group>=12 stride_2 out_w>=14 columns_rows)
 row(cpu  few_s1                 packed                columns           f32           nchw       vectors:1,filters:16,rows:4,stage:2  channels_per_group<=12 filters_per_group>=16 stride_1 out_w>=28 bounded_copy)
+row(cpu  1x1_32                 packed                broadcast         f32           nhwc,nchw  block:32,chunk:4,outer:4,stage:0     1x1 full_32)
+row(cpu  1x1_32                 packed                broadcast         f16           nhwc,nchw  block:32,chunk:4,outer:4             1x1 full_32)
 row(cpu  1x1                    packed                broadcast         f32           nhwc,nchw  chunk:4,outer:8,stage:0              1x1)
 row(cpu  1x1                    packed                broadcast         f16           nhwc,nchw  chunk:4,outer:8                      1x1)
 row(cpu  1x1                    packed                broadcast         bf16          nhwc       chunk:4,outer:8,stage:0              1x1 pairs)
@@ -117,6 +122,8 @@ row(cpu  1x1                    packed                broadcast         bf16    
 # Winograd's convolution (generators/conv2d/winograd.h) has a quarter of the products and transforms whose share grows
 # as channels and filters get fewer: 16 to 24 take 0.7 of the time, as do 7x7 pixels, 4 tiles of which half are used.
 row(cpu  winograd               winograd              winograd          f32           nhwc,nchw  -                                    3x3 stride_1 direct=0 channels_per_group>=16 filters_per_group>=24 winograd_tiles>=4 winograd_outputs>=8)
+row(cpu  staged_32_large        packed                broadcast         f32,f16       nhwc,nchw  block:32,outer:2                     full_32 weight_size>=262144 bounded_copy)
+row(cpu  staged_32              packed                broadcast         f32,f16       nhwc,nchw  block:32                             full_32 bounded_copy)
 row(cpu  3x3_7                  packed                broadcast         f32           nhwc,nchw  -                                    3x3 bounded_copy out_w%7=0)
 row(cpu  3x3                    packed                broadcast         f32,f16       nhwc,nchw  tile_x:4                             3x3 bounded_copy)
 row(cpu  3x3                    packed                broadcast         bf16          nhwc,nchw  -                                    3x3 bounded_copy)
