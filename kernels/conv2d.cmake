@@ -98,7 +98,7 @@ row(cpu  1x1_pixels             packed                broadcast         bf16    
 row(cpu  1x1_to_24              packed                broadcast         f32           nhwc       lanes:8,block:24,chunk:4,stage:0     1x1 filters_per_group=24)
 row(cpu  1x1_large              packed                broadcast         f32           nhwc       block:32,chunk:4,outer:4,stage:0     1x1 channels_per_group>=1024 filters_per_group>=1024)
 row(cpu  1x1_columns_16_long    packed                columns           f32           nchw       vectors:3,stage:0,chunk:2,narrow:1,ahead:32  1x1 stride_1 filters_per_group%16=0 channels_per_group>=128 out_w>=144)
-row(cpu  1x1_columns_16         packed                columns           f32           nchw       vectors:3,stage:0,chunk:2,narrow:1   1x1 stride_1 filters_per_group%16=0 out_w>=144)
+row(cpu  1x1_columns_16         packed                columns           f32           nchw       stage:0,chunk:2,narrow:1             1x1 stride_1 filters_per_group%16=0 out_w>=144)
 row(cpu  1x1_columns            packed                columns           f32           nchw       stage:0,chunk:2                      1x1 stride_1 out_w>=144)
 row(cpu  1x1_columns            packed                columns           f16,bf16      nchw       -                                    1x1 stride_1 out_w>=400)
 # Rows of all channels are copied with their padding once a task (stage:2) where filters are few and with stride 2, where

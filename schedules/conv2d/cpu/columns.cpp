@@ -128,7 +128,8 @@ void columns(Conv2d &stages, const Conv2dContext &context) {
         out.split(yo, yo, xc, 1);  // one part
     out.reorder(x, xv, k, kb, xo, y, xc, yo, g, n);
     out.fuse(xc, yo, rows).fuse(rows, g, rows).fuse(rows, n, rows).parallel(rows);
-    out.specialize(context.plain && context.dense_columns);
+    Stage plain = out.specialize(context.plain && context.dense_columns);
+    if (in_tiles(tile, context)) plain.unroll(xv).unroll(k);  // stored from registers
     out.specialize(context.dense_columns);
     stages.start.compute_root();
     stages.sum.compute_at(out, kb)
