@@ -80,7 +80,7 @@ row(cpu  3x3_dot                dot                   dot               f32,f16,
 # the other by --row 3x3). columns, of nchw: vectors of neighbouring columns instead
 # of filters, whose sums need not be stored one by one. 7x7 pixels, 49, are left to 1x1: 64 columns of tiles. narrow and
 # ahead are for Zen 4, where they gain with 16 filters and from 128 channels on (explorer run conv2d resnet50 --layout nchw
-# --row 1x1_columns_16_long --knobs vectors:3,stage:0,chunk:2).
+# --row 1x1_columns_16_long --knobs vectors:3,of_task:64,stage:0,chunk:2).
 row(cpu  rgb                    packed                broadcast         f32,f16,bf16  nhwc       tile_x:8                             channels_per_group=3 bounded_copy)
 row(cpu  four_channels          packed                broadcast         f32           nhwc       tile_x:8                             channels_per_group=4 bounded_copy)
 row(cpu  rgb_s1                 packed                columns           f32,f16,bf16  nchw       vectors:1,filters:16,rows:4,stage:2  channels_per_group=3 stride_1 out_w>=16 bounded_copy)
@@ -97,9 +97,9 @@ row(cpu  1x1_pixels             packed                broadcast         bf16    
 row(cpu  1x1_pixels             packed                broadcast         bf16          nchw       block:64,tile_x:2,outer:2            1x1 out_w<=4)
 row(cpu  1x1_to_24              packed                broadcast         f32           nhwc       lanes:8,block:24,chunk:4,stage:0     1x1 filters_per_group=24)
 row(cpu  1x1_large              packed                broadcast         f32           nhwc       block:32,chunk:4,outer:4,stage:0     1x1 channels_per_group>=1024 filters_per_group>=1024)
-row(cpu  1x1_columns_16_long    packed                columns           f32           nchw       vectors:3,stage:0,chunk:2,narrow:1,ahead:32  1x1 stride_1 filters_per_group%16=0 channels_per_group>=128 out_w>=144)
-row(cpu  1x1_columns_16         packed                columns           f32           nchw       stage:0,chunk:2,narrow:1             1x1 stride_1 filters_per_group%16=0 out_w>=144)
-row(cpu  1x1_columns            packed                columns           f32           nchw       stage:0,chunk:2                      1x1 stride_1 out_w>=144)
+row(cpu  1x1_columns_16_long    packed                columns           f32           nchw       vectors:3,of_task:64,stage:0,chunk:2,narrow:1,ahead:32  1x1 stride_1 filters_per_group%16=0 channels_per_group>=128 out_w>=144)
+row(cpu  1x1_columns_16         packed                columns           f32           nchw       of_task:128,stage:0,chunk:2,narrow:1             1x1 stride_1 filters_per_group%16=0 out_w>=144)
+row(cpu  1x1_columns            packed                columns           f32           nchw       of_task:128,stage:0,chunk:2                      1x1 stride_1 out_w>=144)
 row(cpu  1x1_columns            packed                columns           f16,bf16      nchw       -                                    1x1 stride_1 out_w>=400)
 # Rows of all channels are copied with their padding once a task (stage:2) where filters are few and with stride 2, where
 # vectors of filters would be partly empty, or stored one by one: bench --layout nchw --list resnext50 --filter g32 (the

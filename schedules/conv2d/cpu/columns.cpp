@@ -10,12 +10,13 @@ namespace {
 struct ColumnTile {
     int vectors;  // of columns, side by side
     int filters;
-    int chunk;   // tiles of a row in a task; 0: all, as stage:2 has
-    int rows;    // in a task
-    int stage;   // copy the padded input first, 1: a tile's columns, 2: whole rows of all channels;
-                 // 0: read it where it is
-    int narrow;  // 1: one vector by 16 filters where a core has one multiply-add a cycle
-    int ahead;   // channels further on that tiles of one vector prefetch; 0: none
+    int of_task;  // filters; 0: all
+    int chunk;    // tiles of a row in a task; 0: all, as stage:2 has
+    int rows;     // in a task
+    int stage;    // copy the padded input first, 1: a tile's columns, 2: whole rows of all
+                  // channels; 0: read it where it is
+    int narrow;   // 1: one vector by 16 filters where a core has one multiply-add a cycle
+    int ahead;    // channels further on that tiles of one vector prefetch; 0: none
 
     int width(const Conv2dContext &context) const {
         return vectors * context.target.natural_vector_size<float>();
@@ -33,10 +34,11 @@ bool one_multiply_add(const Target &target) {
 // 16, which leaves room for the activation's bounds; 12 + 3 + 1 are spilled.
 ColumnTile choose(const Conv2dContext &context) {
     const bool wide = context.target.natural_vector_size<float>() >= kFilterBlock;
-    ColumnTile tile = {2, 8, 8, 1, 1, 0, 0};
+    ColumnTile tile = {2, 8, 0, 8, 1, 1, 0, 0};
     Knobs knobs(context.knobs);
     knobs.take("vectors", tile.vectors, steps(1, 4));
     knobs.take("filters", tile.filters, {2, 4, 8, 16});
+    knobs.take("of_task", tile.of_task, {0, 64, 128, 256});
     knobs.take("rows", tile.rows, {1, 2, 4, 7, 8, 14, 16, 28});
     knobs.take("stage", tile.stage, {0, 1, 2});
     if (tile.stage == 2) tile.chunk = 0;
@@ -109,12 +111,14 @@ PackedSum columns_sum(const Conv2dContext &context) {
 // moved back to end where the row does, and its first sums are not stored.
 //
 // A channel's columns lie in another page than the next one's, so that no hardware prefetches a
-// tile: `ahead` does, one line a channel. Of wider tiles Halide prefetches the wrong lines.
+// tile: `ahead` does, one line a channel. Of wider tiles Halide prefetches the wrong lines, and
+// prefetching the next tile's in each pass of this one's filters takes longer than it saves.
+// Images of few columns are not tasks enough, unless filters are divided, too (`of_task`).
 void columns(Conv2d &stages, const Conv2dContext &context) {
     const ColumnTile tile = choose(context);
     const int lanes = context.target.natural_vector_size<float>(), width = tile.width(context);
     const TailStrategy guard = TailStrategy::GuardWithIf;
-    const Var xo("xo"), xc("xc"), xv("xv"), yo("yo"), kb("kb"), rows("rows");
+    const Var xo("xo"), xc("xc"), xv("xv"), yo("yo"), kb("kb"), kc("kc"), rows("rows");
     Func &out = stages.output;
 
     out.split(x, xo, x, width, guard)
@@ -126,8 +130,16 @@ void columns(Conv2d &stages, const Conv2dContext &context) {
         out.split(xo, xc, xo, tile.chunk, guard);
     else
         out.split(yo, yo, xc, 1);  // one part
-    out.reorder(x, xv, k, kb, xo, y, xc, yo, g, n);
-    out.fuse(xc, yo, rows).fuse(rows, g, rows).fuse(rows, n, rows).parallel(rows);
+    if (tile.of_task)
+        out.split(kb, kc, kb, tile.of_task / tile.filters, guard);
+    else
+        out.split(yo, yo, kc, 1);
+    out.reorder(x, xv, k, kb, xo, y, kc, xc, yo, g, n);
+    out.fuse(kc, xc, rows)
+        .fuse(rows, yo, rows)
+        .fuse(rows, g, rows)
+        .fuse(rows, n, rows)
+        .parallel(rows);
     Stage plain = out.specialize(context.plain && context.dense_columns);
     if (in_tiles(tile, context)) plain.unroll(xv).unroll(k);  // stored from registers
     out.specialize(context.dense_columns);
