@@ -60,9 +60,10 @@ ColumnTile choose(const Conv2dContext &context) {
     return tile;
 }
 
-// Whether the algorithm lays tiles out.
+// Whether the algorithm lays tiles out. Of a copied image Halide takes bounds of all tiles that are
+// wider than the rows.
 bool in_tiles(const ColumnTile &tile, const Conv2dContext &context) {
-    return tile.stage != 2 && context.pointwise_f32 && context.stride_x == 1 &&
+    return tile.stage == 0 && context.pointwise_f32 && context.stride_x == 1 &&
            context.stride_y == 1;
 }
 
