@@ -37,6 +37,13 @@ private:
     bool nhwc_;
 };
 
+// What an input's sizes are sizes of, for schedules that prefetch it: Halide keeps that to itself.
+template<typename Image>
+Halide::Parameter memory_of(const Image &buffer) {
+    const Halide::Expr extent = buffer.dim(0).extent();
+    return extent.as<Halide::Internal::Variable>()->param;
+}
+
 Halide::Func in_f32(const Halide::Func &image);
 
 // An image, zero past the last channel of a group and past the last group.

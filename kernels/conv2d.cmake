@@ -81,27 +81,29 @@ row(cpu  1x1_dot                dot                   dot               f16,bf16
 row(cpu  3x3_dot                dot                   dot               f32,f16,bf16  nhwc       -                                    prepared=0 3x3 channels_per_group%16=0 filters_per_group%4=0 depth_per_pixel>=40)
 # rgb: the first layer; a picture's three channels are no vector, nor are four (bench --list first_layers --filter 64x64,
 # the other by --row 3x3). columns, of nchw: vectors of neighbouring columns instead
-# of filters, whose sums need not be stored one by one. Long sums of few pixels gain nothing by that (explorer run conv2d
-# resnet50 --layout nchw --row 1x1_columns_16, the other by --row 1x1); 16 filters by one vector, as a row's last tile has
-# fewer columns too many.
+# of filters, whose sums need not be stored one by one. 7x7 pixels, 49, are left to 1x1: 64 columns of tiles. narrow and
+# ahead are for Zen 4, where they gain with 16 filters and from 128 channels on (explorer run conv2d resnet50 --layout nchw
+# --row 1x1_columns_16_long --knobs vectors:3,of_task:64,stage:0,chunk:2).
 row(cpu  rgb_32                 packed                broadcast         f32           nhwc       block:32                             channels_per_group=3 full_32 bounded_copy)
 row(cpu  rgb                    packed                broadcast         f32,f16,bf16  nhwc       tile_x:8                             channels_per_group=3 bounded_copy)
 row(cpu  four_channels          packed                broadcast         f32           nhwc       tile_x:8                             channels_per_group=4 bounded_copy)
 row(cpu  rgb_s1                 packed                columns           f32,f16,bf16  nchw       vectors:1,filters:16,rows:4,stage:2  channels_per_group=3 stride_1 out_w>=16 bounded_copy)
 row(cpu  rgb_s2                 packed                columns           f32,f16,bf16  nchw       vectors:1,filters:16,rows:4,stage:2  channels_per_group=3 stride_2 out_w>=16 bounded_copy)
 row(cpu  rgb_s4                 packed                columns           f32           nchw       vectors:1,filters:16,rows:4,stage:2  channels_per_group=3 stride_4 out_w>=16 bounded_copy)
-# Tiles of one vector by 4 to 8 pixels keep a core's multipliers as busy as larger ones, and end sooner:
-# explorer run conv2d resnet50 --knobs …. 24 filters are three halves of a vector; a filter of 4 MB and
-# more is read for half as many tiles: what they gain, explorer run conv2d mobilenetv2 (resnext50) --row 1x1. 1x1:
-# passes of 8 blocks of filters stay in a core's cache (explorer run, 8x32_2048-4096 2.5 times as fast as without;
-# 14x14_1024-1024 1.1). 1x1_pixels: few, in smaller tiles (bench --list one_pixel, the other by --row 1x1).
+# Tiles of 32 filters by 7 pixels load 9 values for 14 multiplications. Those of 16 load 8 for 7, more than two multipliers
+# can be fed, and are for what blocks of 32 would waste: on a Xeon of family 6, model 207 the former are 1.15 to 1.3 times
+# as fast (explorer run conv2d resnet50 --row 1x1). 24 filters are three halves of a vector. Filters larger than a core's
+# cache are read in passes over the pixels, a few blocks at a time, which stay in it: staged_32_large is 1.4 times as fast
+# as staged_32 there (explorer run conv2d 28x28_256-256_3x3_s2 --row staged_32). 1x1_pixels: few, in smaller tiles (bench
+# --list one_pixel, the other by --row 1x1).
 row(cpu  1x1_pixels             packed                broadcast         f32           nhwc,nchw  block:64,tile_x:2,outer:2,stage:0    1x1 out_w<=4)
 row(cpu  1x1_pixels             packed                broadcast         f16           nhwc,nchw  block:64,tile_x:2,outer:2            1x1 out_w<=4)
 row(cpu  1x1_pixels             packed                broadcast         bf16          nhwc       block:64,tile_x:2,outer:2,stage:0    1x1 out_w<=4 pairs)
 row(cpu  1x1_pixels             packed                broadcast         bf16          nchw       block:64,tile_x:2,outer:2            1x1 out_w<=4)
 row(cpu  1x1_to_24              packed                broadcast         f32           nhwc       lanes:8,block:24,chunk:4,stage:0     1x1 filters_per_group=24)
-row(cpu  1x1_columns_16         packed                columns           f32           nchw       vectors:1,filters:16,stage:0         1x1 stride_1 filters_per_group%16=0 out_w>=400)
-row(cpu  1x1_columns            packed                columns           f32           nchw       stage:0                              1x1 stride_1 out_w>=400)
+row(cpu  1x1_columns_16_long    packed                columns           f32           nchw       vectors:3,of_task:64,stage:0,chunk:2,narrow:1,ahead:32  1x1 stride_1 filters_per_group%16=0 channels_per_group>=128 out_w>=144)
+row(cpu  1x1_columns_16         packed                columns           f32           nchw       of_task:128,stage:0,chunk:2,narrow:1             1x1 stride_1 filters_per_group%16=0 out_w>=144)
+row(cpu  1x1_columns            packed                columns           f32           nchw       of_task:128,stage:0,chunk:2                      1x1 stride_1 out_w>=144)
 row(cpu  1x1_columns            packed                columns           f16,bf16      nchw       -                                    1x1 stride_1 out_w>=400)
 # Rows of all channels are copied with their padding once a task (stage:2) where filters are few and with stride 2, where
 # vectors of filters would be partly empty, or stored one by one: bench --layout nchw --list resnext50 --filter g32 (the

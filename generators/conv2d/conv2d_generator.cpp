@@ -67,6 +67,7 @@ public:
         context.pointwise_f32 = op.pointwise && op.type == Float(32);
         context.plain = smooth == 0 && slope == 1.f && !has_residual;
         context.channels = op.channels;
+        context.image = memory_of(input);
         context.filter_packed = packed();
         context.dense_pixels = dense_pixels();
         if (algorithm.value().starts_with("depthwise"))

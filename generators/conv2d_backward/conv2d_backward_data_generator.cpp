@@ -97,6 +97,7 @@ private:
         sc::Conv2dContext context = forward_context(forward.pointwise && forward.type == Float(32));
         context.channels = forward.channels;
         if (algorithm.value() == "packed") {
+            context.image = memory_of(output_gradient);
             const PackedSum sum = sc::packed_sum(context);
             if (sum.pairs == Pairs::whole) constrain_to_pairs(output_gradient);
             build(conv2d_packed(forward, sum), sc::packed_schedules, context);

@@ -85,13 +85,6 @@ private:
     OutputBuffer *bias_sums_ = nullptr, *weight_sums_ = nullptr, *bias_gradient_ = nullptr,
                  *weight_gradient_ = nullptr;
 
-    // What an input's sizes are sizes of: Halide keeps that to itself.
-    template<typename Image>
-    static Parameter memory_of(const Image &buffer) {
-        const Expr extent = buffer.dim(0).extent();
-        return extent.as<Internal::Variable>()->param;
-    }
-
     bool backward() const { return fix_backward.value() != 0; }
     bool by_runs() const { return algorithm.value() == "runs"; }
     bool by_images() const { return algorithm.value() == "images"; }

@@ -25,6 +25,7 @@ struct Conv2dContext : Conv2dSizes {
     // Argument, of depthwise: the filters of neighbouring groups lie next to each other.
     Halide::Expr groups_adjacent = Halide::Internal::const_false();
     Halide::Expr channels = {};  // argument: of a group
+    Halide::Parameter image = {};  // what the sum reads; undefined where no schedule prefetches it
 
     // The residual may be what the output's memory held: only where `plain` says that there is none
     // may an element be computed twice.
