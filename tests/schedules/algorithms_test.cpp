@@ -8,6 +8,7 @@
 #include "tests/conv2d/case.h"
 #include "tests/conv2d_backward/case.h"
 #include "tests/kernels/family.h"
+#include "tests/pool2d/case.h"
 #include "tests/quantized_conv2d/check.h"
 #include "tests/tensor_product/case.h"
 
@@ -104,6 +105,12 @@ TEST_P(QuantizedConv2dAlgorithm, IsTheDefinition) {
     else
         check_convolution<QuantizedConv2dCase>();
 }
+
+class Pool2dAlgorithm : public RootTest {};
+TEST_P(Pool2dAlgorithm, IsTheDefinition) { check_convolution<Pool2dCase>(); }
+
+class Pool2dBackwardAlgorithm : public RootTest {};
+TEST_P(Pool2dBackwardAlgorithm, IsTheDefinition) { check_convolution<Pool2dBackwardCase>(); }
 
 class TensorProductAlgorithm : public RootTest {};
 TEST_P(TensorProductAlgorithm, IsTheDefinition) {
@@ -213,6 +220,18 @@ std::vector<Algorithm> backward_data_algorithms() {
     return all;
 }
 
+std::vector<Algorithm> poolings(const char *family, const std::vector<const char *> &of_any_image) {
+    std::vector<Algorithm> all;
+    for (const char *algorithm : of_any_image) {
+        const bool average = std::string_view(algorithm).starts_with("average");
+        all.push_back({family, algorithm, "", fixed({{"average", average}})});
+    }
+    Where whole = fixed({{"average", 1}});
+    whole.push_back({"whole_plane", Relation::at_least, 1});
+    all.push_back({family, "average_of_planes", "", whole});
+    return all;
+}
+
 // Of images of whole vectors, of four columns of the output.
 Where columns(int64_t rows) {
     using enum Constraint::Relation;
@@ -307,6 +326,15 @@ INSTANTIATE_TEST_SUITE_P(Root, BackwardBiasAlgorithm, in_layouts(all(kBackwardBi
                          parameter_name);
 INSTANTIATE_TEST_SUITE_P(Root, QuantizedConv2dAlgorithm,
                          in_layouts(quantized_algorithms(), {DataType::u8, DataType::f32}),
+                         parameter_name);
+INSTANTIATE_TEST_SUITE_P(Root, Pool2dAlgorithm,
+                         in_layouts(poolings("pool2d", {"max", "average", "average_in_blocks",
+                                                        "max_by_rows", "average_by_rows"})),
+                         parameter_name);
+INSTANTIATE_TEST_SUITE_P(Root, Pool2dBackwardAlgorithm,
+                         in_layouts(poolings("pool2d_backward", {"max", "max_in_blocks", "average",
+                                                                 "average_in_blocks", "max_by_rows",
+                                                                 "average_by_rows"})),
                          parameter_name);
 INSTANTIATE_TEST_SUITE_P(Root, TensorProductAlgorithm, of_any_layout(all(kTensorProduct)),
                          parameter_name);
