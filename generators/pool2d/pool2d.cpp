@@ -186,8 +186,8 @@ Pool2d pool2d_average_of_planes(const Pool2dOperands &op) {
     stages.of_lane(lane, c, g, n) = of_lane;
     stages.lanes = RDom(0, kPlaneLanes, "lanes");
     stages.folded = Func("sum");
-    stages.folded(c, g, x, y, n) += stages.of_lane(stages.lanes, c, g, n);
-    finish(op, stages.folded(c, g, x, y, n) / cast<float>(width * height), stages);
+    stages.folded(c, g, n) += stages.of_lane(stages.lanes, c, g, n);
+    finish(op, stages.folded(c, g, n) / cast<float>(width * height), stages);
     return stages;
 }
 

@@ -43,7 +43,7 @@ struct Pool2dOperands {
 //
 // Of planes, whose one window is all of them, part(lane, part, c, g, n) is what each of kPlaneLanes
 // numbers next to each other adds up in every kPlaneParts-th such set: over r.x, sets in a row, and
-// r.y, rows. of_lane(lane, c, g, n) is of all parts, folded over lanes.
+// r.y, rows. of_lane(lane, c, g, n) is of all parts, folded(c, g, n) over lanes.
 struct Pool2d {
     Halide::Func above, column, folded, output;
     Halide::RDom r, rows, columns;

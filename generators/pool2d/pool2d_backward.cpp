@@ -140,8 +140,9 @@ Expr limit_of(const Pool2dBackwardOperands &op, const Expr &maximum) {
 
 // Whether an element is a maximum of the window with that limit, or NaN where its maximum is.
 Expr is_maximum(const Pool2dBackwardOperands &op, const Expr &element, const Expr &limit) {
-    if (op.type != Float(32) || op.target.has_gpu_feature())
-        return cast<float>(element) == limit || is_nan_by_bits(element);
+    const Expr same = cast<float>(element) == limit;
+    if (op.target.has_gpu_feature()) return same || is_nan_by_bits(element);
+    if (op.type != Float(32)) return strict_float(same) || is_nan_by_bits(element);
     // Not <=, which Halide 21 makes true for a NaN; LLVM makes one comparison of the two.
     return !(strict_float(element < limit) || strict_float(element == limit));
 }
@@ -281,8 +282,13 @@ Pool2dBackward pool2d_backward_max_by_phases(const Pool2dBackwardOperands &op) {
     const PoolWindows &w = op.windows;
     Pool2dBackward stages;
     stages.around = Func("around");
+    // By its bits, as LLVM takes what it selects for a number.
+    const Type bits = UInt(op.type.bits());
+    const Expr below_all =
+        Internal::make_const(bits, infinity_bits(op.type) | uint64_t{1} << (bits.bits() - 1));
+    const Expr pixel = reinterpret(bits, inside(op.input, w.width, w.height));
     stages.around(c, g, x, y, n) =
-        inside_or(inside(op.input, w.width, w.height), op.type.min(), w.width, w.height);
+        reinterpret(op.type, inside_or(pixel, below_all, w.width, w.height));
     stages.limit = Func("limit");
     stages.limit(c, g, x, y, n) = limit_of(op, inside(op.output, op.out_w, op.out_h));
     stages.given = Func("given");

@@ -113,13 +113,13 @@ void phases_of_columns(Pool2dBackward &stages, const Pool2dContext &context) {
     unroll_window(scan, stages.r);
 }
 
-// Vectors of channels, several side by side; of a row of windows what the one before has found is
-// there.
+// Vectors of channels, several side by side, the last of which begin before the end of those before
+// them: images have as many. What a row of windows has found is there for the next row of pixels.
 void phases_of_channels(Pool2dBackward &stages, const Pool2dContext &context) {
     const PhaseTile tile = choose(context);
     const Strides stride = known_strides(context);
     const int lanes = tile.lanes, block = tile.lanes * tile.vectors;
-    const TailStrategy last = tile.vectors > 1 ? TailStrategy::ShiftInwards : guard;
+    constexpr auto last = TailStrategy::ShiftInwards;
     const Var co("co"), kv("kv"), xo("xo"), yo("yo"), ys("ys"), band("band"), task("task");
     Func &out = stages.output;
     out.compute_root()
@@ -136,10 +136,10 @@ void phases_of_channels(Pool2dBackward &stages, const Pool2dContext &context) {
     };
     const Var phase = stages.folded.args()[3];
     stages.folded.compute_at(out, co)
+        .bound_extent(c, block)
         .bound_extent(x, 1)
         .bound_extent(phase, stride.x)
         .bound_extent(y, stride.y);
-    if (tile.vectors > 1) stages.folded.bound_extent(c, block);
     in_registers(stages.folded).unroll(phase).unroll(y);
     Stage taps = in_registers(stages.folded.update());
     taps.reorder(c, stages.taps.x, stages.taps.y, phase, y, kv).unroll(phase).unroll(y);
@@ -155,10 +155,7 @@ void phases_of_channels(Pool2dBackward &stages, const Pool2dContext &context) {
     if (!stages.dense.defined()) return;
     stages.limit.compute_at(stages.dense, co);
     stages.window.compute_at(stages.dense, co);
-    for (Func *of : {&stages.limit, &stages.window}) {
-        if (tile.vectors > 1) of->bound_extent(c, block);
-        in_registers(*of);
-    }
+    for (Func *of : {&stages.limit, &stages.window}) in_registers(of->bound_extent(c, block));
     Stage scan = in_registers(stages.window.update());
     scan.reorder(c, stages.r.x, stages.r.y, kv);
     unroll_window(scan, stages.r);
