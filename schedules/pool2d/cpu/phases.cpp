@@ -63,7 +63,12 @@ void tasks_of_bands(Func &out, const PhaseTile &tile, const Pool2dContext &conte
 void unroll_window(Stage scan, const RDom &r) { scan.unroll(r.x).unroll(r.y); }
 
 // Vectors of windows next to each other. A band's rows are first copied into room around them; then
-// comes what its windows hold; a vector of windows for each phase of columns is interleaved.
+// comes what its windows hold; a vector of windows for each phase of columns is interleaved. Of 16
+// windows of 3x3, 64 pixels, these are some 30, 60 and 40 instructions, half of them comparisons
+// and shuffles, which share a port on Intel's cores; what is memory's is most of the time where an
+// image is not in a cache (explorer run pool2d_backward max_112x112_64_3x3_s2 --layout nchw). Lost:
+// rows copied where a vector of windows is looked at, whose loads wait for stores that they overlap
+// in part.
 void phases_of_columns(Pool2dBackward &stages, const Pool2dContext &context) {
     const PhaseTile tile = choose(context);
     const Strides stride = known_strides(context);
@@ -115,6 +120,8 @@ void phases_of_columns(Pool2dBackward &stages, const Pool2dContext &context) {
 
 // Vectors of channels, several side by side, the last of which begin before the end of those before
 // them: images have as many. What a row of windows has found is there for the next row of pixels.
+// Lost: fewer channels under a mask, whose sums are then in memory; gradients of windows kept
+// beside places, which leave the first cache.
 void phases_of_channels(Pool2dBackward &stages, const Pool2dContext &context) {
     const PhaseTile tile = choose(context);
     const Strides stride = known_strides(context);

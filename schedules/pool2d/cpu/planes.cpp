@@ -22,7 +22,9 @@ int chosen_chunk(const Pool2dContext &context) {
 }  // namespace
 
 // A plane's numbers are vectors, kPlaneParts sums at a time, the last under a mask; what these have
-// of kPlanes planes becomes one vector by as many additions as there are planes.
+// of kPlanes planes becomes one vector by as many additions as there are planes, less one. Lost:
+// each plane's lanes added up by themselves, twice as many shuffles; four sums at a time, most of
+// them masked away where rows are short and spaced.
 void pool2d_by_planes(Pool2d &stages, const Pool2dContext &context) {
     if (context.nhwc) throw CompileError("schedule by_planes is for nchw, nhwc has by_channels");
     const Expr together = chosen_chunk(context) / kPlanes / max(context.plane, 1);
