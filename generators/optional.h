@@ -1,5 +1,5 @@
 #pragma once
-// Operands that a call may leave out.
+// Operands that a call may leave out, and elements that are not there.
 
 #include "Halide.h"
 
@@ -14,6 +14,13 @@ inline Halide::Expr if_present(const Halide::Expr &present, const Halide::Expr &
                                const Halide::Expr &otherwise) {
     using Halide::Internal::Call;
     return Call::make(value.type(), Call::if_then_else, {present, value, otherwise},
+                      Call::PureIntrinsic);
+}
+
+// An element where `condition`, which a vector of them is read under; elsewhere it may be anything.
+inline Halide::Expr loaded_if(const Halide::Expr &condition, const Halide::Expr &element) {
+    using Halide::Internal::Call;
+    return Call::make(element.type(), Call::if_then_else, {condition, element},
                       Call::PureIntrinsic);
 }
 

@@ -1,6 +1,7 @@
 #include "generators/pool2d/pool2d.h"
 
 #include "generators/nan.h"
+#include "generators/optional.h"
 
 using namespace Halide;
 
@@ -146,9 +147,8 @@ Pool2d pool2d_max_by_rows(const Pool2dOperands &op) {
     stages.r = RDom(0, w.kernel_x, 0, 1, "r");
     stages.folded = Func("best");
     stages.folded(c, g, x, y, n) = nothing;
-    stages.folded(c, g, x, y, n) =
-        larger_of(stages.folded(c, g, x, y, n),
-                  stages.column(c, g, w.first_x(x) + stages.r.x, y, n));
+    stages.folded(c, g, x, y, n) = larger_of(stages.folded(c, g, x, y, n),
+                                             stages.column(c, g, w.first_x(x) + stages.r.x, y, n));
     finish(op, stages.folded(c, g, x, y, n), stages);
     return stages;
 }
@@ -165,6 +165,29 @@ Pool2d pool2d_average_by_rows(const Pool2dOperands &op) {
     stages.folded = Func("sum");
     stages.folded(c, g, x, y, n) += stages.column(c, g, w.first_x(x) + stages.r.x, y, n);
     finish_average(op, stages);
+    return stages;
+}
+
+// A number past the end of a row is not read, of any vector; channels past the last are the last.
+Pool2d pool2d_average_of_planes(const Pool2dOperands &op) {
+    const Expr width = op.windows.width, height = op.windows.height;
+    Pool2d stages;
+    const Var lane = stages.lane, set = stages.set;
+    stages.r = RDom(0, ceil_div(width, kPlaneLanes * kPlaneParts), 0, height, "r");
+    const Expr at = (stages.r.x * kPlaneParts + set) * kPlaneLanes + lane;
+    const Expr pixel = op.input(min(c, op.channels - 1), g,
+                                unsafe_promise_clamped(at, 0, width - 1), stages.r.y, n);
+    stages.part = Func("part");
+    stages.part(lane, set, c, g, n) +=
+        select(at < width, cast<float>(loaded_if(likely(at < width), pixel)), 0.f);
+    Expr of_lane = stages.part(lane, 0, c, g, n);
+    for (int i = 1; i < kPlaneParts; i++) of_lane += stages.part(lane, i, c, g, n);
+    stages.of_lane = Func("of_lane");
+    stages.of_lane(lane, c, g, n) = of_lane;
+    stages.lanes = RDom(0, kPlaneLanes, "lanes");
+    stages.folded = Func("sum");
+    stages.folded(c, g, n) += stages.of_lane(stages.lanes, c, g, n);
+    finish(op, stages.folded(c, g, n) / cast<float>(width * height), stages);
     return stages;
 }
 

@@ -26,6 +26,7 @@ struct PoolWindows {
 struct Pool2dOperands {
     Halide::Func input;
     PoolWindows windows;
+    Halide::Expr channels;
     bool unpadded;      // no window reaches over the edge
     Halide::Type type;  // of the output
     Halide::Target target;
@@ -39,17 +40,27 @@ struct Pool2dOperands {
 // of the input makes, over `rows`, for the output's row y. column is the same at `columns`, which
 // are all of the image, and what changes nothing before and after it. folded is then over r.x of
 // column alone.
+//
+// Of planes, whose one window is all of them, part(lane, part, c, g, n) is what each of kPlaneLanes
+// numbers next to each other adds up in every kPlaneParts-th such set: over r.x, sets in a row, and
+// r.y, rows. of_lane(lane, c, g, n) is of all parts, folded(c, g, n) over lanes.
 struct Pool2d {
     Halide::Func above, column, folded, output;
     Halide::RDom r, rows, columns;
     BlockedSum blocked;
+    Halide::Func part, of_lane;
+    Halide::Var lane{"lane"}, set{"set"};
+    Halide::RDom lanes;
 };
+
+inline constexpr int kPlaneLanes = 16, kPlaneParts = 2;
 
 Pool2d pool2d_max(const Pool2dOperands &operands);
 Pool2d pool2d_average(const Pool2dOperands &operands);
 Pool2d pool2d_average_in_blocks(const Pool2dOperands &operands);
 Pool2d pool2d_max_by_rows(const Pool2dOperands &operands);
 Pool2d pool2d_average_by_rows(const Pool2dOperands &operands);
+Pool2d pool2d_average_of_planes(const Pool2dOperands &operands);
 
 // The pixel at x, y of an image whose edge is repeated around it, unless nothing is read there. It
 // changes no maximum: a window that reaches over an edge holds pixels of that edge.

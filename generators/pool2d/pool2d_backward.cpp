@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "generators/nan.h"
+#include "generators/optional.h"
 
 using namespace Halide;
 
@@ -115,8 +116,8 @@ void add_rows(const Pool2dBackwardOperands &op, const Expr &place, const Expr &v
     stages.w.where(next < op.out_h && its_row >= 0);
     const Expr its_place = has_place ? clamp(its_row, 0, windows.kernel_y - 1) : Expr(0);
     stages.sum = Func("sum");
-    stages.sum(c, g, x, y, n) += stages.across(c, g, x + windows.padding_left, its_place,
-                                               clamp(next, 0, op.out_h - 1), n);
+    stages.sum(c, g, x, y, n) +=
+        stages.across(c, g, x + windows.padding_left, its_place, clamp(next, 0, op.out_h - 1), n);
     stages.output = Func("result");
     stages.output(c, g, x, y, n) = cast(op.type, stages.sum(c, g, x, y, n));
 }
@@ -131,14 +132,19 @@ Expr just_below(const Expr &maximum, const Target &target) {
     return reinterpret<float>(select(is_nan_as_loaded(maximum, target), infinity, lower));
 }
 
-// Whether an element is a maximum of its window, or NaN where that is.
-Expr is_maximum(const Pool2dBackwardOperands &op, const Expr &element) {
-    const Expr best = op.output(c, g, x, y, n);
-    if (op.type != Float(32) || op.target.has_gpu_feature())
-        return cast<float>(element) == cast<float>(best) || is_nan_by_bits(element);
+// What a window's elements are held against, from its maximum.
+Expr limit_of(const Pool2dBackwardOperands &op, const Expr &maximum) {
+    if (op.type != Float(32) || op.target.has_gpu_feature()) return cast<float>(maximum);
+    return just_below(maximum, op.target);
+}
+
+// Whether an element is a maximum of the window with that limit, or NaN where its maximum is.
+Expr is_maximum(const Pool2dBackwardOperands &op, const Expr &element, const Expr &limit) {
+    const Expr same = cast<float>(element) == limit;
+    if (op.target.has_gpu_feature()) return same || is_nan_by_bits(element);
+    if (op.type != Float(32)) return strict_float(same) || is_nan_by_bits(element);
     // Not <=, which Halide 21 makes true for a NaN; LLVM makes one comparison of the two.
-    const Expr below = just_below(best, op.target);
-    return !(strict_float(element < below) || strict_float(element == below));
+    return !(strict_float(element < limit) || strict_float(element == limit));
 }
 
 // The edge is repeated around the image. To the right and below what repeats it has a place after
@@ -152,7 +158,7 @@ Pool2dBackward gather_of_maxima(const Pool2dBackwardOperands &op, Order order) {
     const RDom &r = stages.r;
     const Expr px = windows.first_x(x) + r.x, py = windows.first_y(y) + r.y;
     const Expr element = pixel_of_maximum(op.input, windows, op.unpadded, px, py);
-    Expr is_best = is_maximum(op, element);
+    Expr is_best = is_maximum(op, element, limit_of(op, op.output(c, g, x, y, n)));
     if (!op.unpadded) is_best = px >= 0 && py >= 0 && is_best;
     stages.first_best = Func("first_best");
     stages.first_best(c, g, x, y, n) = kNone;
@@ -229,6 +235,91 @@ Pool2dBackward pool2d_backward_max_by_rows(const Pool2dBackwardOperands &op) {
     return stages;
 }
 
+namespace {
+
+// An image at x, y; above and below it its edge, beside it anything, which is not read.
+Expr inside(const Func &image, const Expr &width, const Expr &height) {
+    return loaded_if(
+        likely(x >= 0 && x < width),
+        image(c, g, unsafe_promise_clamped(x, 0, width - 1), clamp(y, 0, height - 1), n));
+}
+
+// A value inside an image, and another around it.
+Expr inside_or(const Expr &value, const Expr &otherwise, const Expr &width, const Expr &height) {
+    return select(x < 0 || x >= width, otherwise,
+                  likely(select(y >= 0 && y < height, value, otherwise)));
+}
+
+// stages.folded of what is given, and of max of its places, and what is made of it.
+void fold_phases(const Pool2dBackwardOperands &op, Pool2dBackward &stages) {
+    const PoolWindows &w = op.windows;
+    const Var phase("phase");
+    const Expr from_x = phase + w.padding_left, from_y = y + w.padding_top;
+    stages.taps =
+        RDom(0, ceil_div(w.kernel_x, w.stride_x), 0, ceil_div(w.kernel_y, w.stride_y), "taps");
+    const Expr s = from_x % w.stride_x + stages.taps.x * w.stride_x;
+    const Expr r = from_y % w.stride_y + stages.taps.y * w.stride_y;
+    stages.taps.where(s < w.kernel_x && r < w.kernel_y);
+    const Expr window_x = x + from_x / w.stride_x - stages.taps.x;
+    const Expr window_y = from_y / w.stride_y - stages.taps.y;
+    const Expr given = stages.given(c, g, window_x, window_y, n);
+    stages.folded = Func("folded");
+    stages.folded(c, g, x, phase, y, n) +=
+        stages.dense.defined()
+            ? select(stages.dense(c, g, window_x, window_y, n) == r * w.kernel_x + s, given, 0.f)
+            : given;
+    stages.across = Func("across");
+    stages.across(c, g, x, y, n) = stages.folded(c, g, x / w.stride_x, x % w.stride_x, y, n);
+    stages.output = Func("result");
+    stages.output(c, g, x, y, n) = cast(op.type, stages.across(c, g, x, y, n));
+}
+
+}  // namespace
+
+// What is around the image, -infinity, is found where that is all a window holds, before its first
+// pixel inside: then this is the first maximum.
+Pool2dBackward pool2d_backward_max_by_phases(const Pool2dBackwardOperands &op) {
+    const PoolWindows &w = op.windows;
+    Pool2dBackward stages;
+    stages.around = Func("around");
+    // By its bits, as LLVM takes what it selects for a number.
+    const Type bits = UInt(op.type.bits());
+    const Expr below_all =
+        Internal::make_const(bits, infinity_bits(op.type) | uint64_t{1} << (bits.bits() - 1));
+    const Expr pixel = reinterpret(bits, inside(op.input, w.width, w.height));
+    stages.around(c, g, x, y, n) =
+        reinterpret(op.type, inside_or(pixel, below_all, w.width, w.height));
+    stages.limit = Func("limit");
+    stages.limit(c, g, x, y, n) = limit_of(op, inside(op.output, op.out_w, op.out_h));
+    stages.given = Func("given");
+    stages.given(c, g, x, y, n) = cast<float>(inside(op.output_gradient, op.out_w, op.out_h));
+
+    stages.r = RDom(0, w.kernel_x, 0, w.kernel_y, "r");
+    const Expr s = w.kernel_x - 1 - stages.r.x, r = w.kernel_y - 1 - stages.r.y;
+    stages.window = Func("place");
+    stages.window(c, g, x, y, n) = 0;
+    const Expr first = stages.window(c, g, x, y, n);
+    const Expr next = stages.around(c, g, w.first_x(x) + s, w.first_y(y) + r, n);
+    stages.window(c, g, x, y, n) =
+        select(is_maximum(op, next, stages.limit(c, g, x, y, n)), r * w.kernel_x + s, first);
+    const Expr first_inside = max(-w.first_y(y), 0) * w.kernel_x + max(-w.first_x(x), 0);
+    stages.dense = Func("dense");
+    stages.dense(c, g, x, y, n) = inside_or(max(first, first_inside), -1, op.out_w, op.out_h);
+    fold_phases(op, stages);
+    return stages;
+}
+
+Pool2dBackward pool2d_backward_average_by_phases(const Pool2dBackwardOperands &op) {
+    const PoolWindows &w = op.windows;
+    const Expr pixels = op.unpadded ? cast<float>(w.kernel_x * w.kernel_y) : w.pixels(x, y);
+    const Expr gradient = cast<float>(inside(op.output_gradient, op.out_w, op.out_h));
+    Pool2dBackward stages;
+    stages.given = Func("given");
+    stages.given(c, g, x, y, n) = inside_or(gradient / pixels, 0.f, op.out_w, op.out_h);
+    fold_phases(op, stages);
+    return stages;
+}
+
 Pool2dBackward pool2d_backward_average_by_rows(const Pool2dBackwardOperands &op) {
     const PoolWindows &windows = op.windows;
     Pool2dBackward stages;
@@ -240,6 +331,16 @@ Pool2dBackward pool2d_backward_average_by_rows(const Pool2dBackwardOperands &op)
              cast<float>(op.output_gradient(c, g, all, y, n)) /
                  (stages.pixels(all) * windows.pixels_of_column(y)),
              stages);
+    return stages;
+}
+
+Pool2dBackward pool2d_backward_average_of_planes(const Pool2dBackwardOperands &op) {
+    Pool2dBackward stages;
+    stages.share = Func("share");
+    stages.share(c, g, n) = cast(op.type, cast<float>(op.output_gradient(c, g, 0, 0, n)) /
+                                              cast<float>(op.windows.width * op.windows.height));
+    stages.output = Func("result");
+    stages.output(c, g, x, y, n) = stages.share(c, g, n);
     return stages;
 }
 

@@ -33,10 +33,20 @@ struct Pool2dBackwardOperands {
 // w.x, how many windows after the first above. Of max order(c, g, x, y, n) is the input's as
 // integers, at its `columns`, with room around it that is no maximum; window is the maximum and its
 // place. Of average pixels(x) is how many a window has in a row.
+//
+// By phases, of strides that are known, around(c, g, x, y, n) is the image amid what is no maximum,
+// limit what a window's maxima are held against, window(c, g, x, y, n) the place of the first, over
+// r from the last. dense is the same for all windows and -1 around them, given their gradients; of
+// average that of each of their pixels, and 0 around them.
+// folded(c, g, x, phase, y, n) is what column x * stride_x + phase of the image has, over taps, how
+// many windows before its last; across is the same at column x.
+//
+// Of planes, whose one window is all of them, share(c, g, n) is the gradient of each pixel.
 struct Pool2dBackward {
     Halide::Func first_best, window, first_x, first_y, sum, output;
     Halide::RDom r, w;  // r is of max alone
     Halide::Func order, pixels, dense, folded, across;
+    Halide::Func around, limit, given, share;
     Halide::RDom columns, windows, taps;
     BlockedSum blocked;
 };
@@ -46,6 +56,9 @@ Pool2dBackward pool2d_backward_max_in_blocks(const Pool2dBackwardOperands &opera
 Pool2dBackward pool2d_backward_average(const Pool2dBackwardOperands &operands);
 Pool2dBackward pool2d_backward_average_in_blocks(const Pool2dBackwardOperands &operands);
 Pool2dBackward pool2d_backward_max_by_rows(const Pool2dBackwardOperands &operands);
+Pool2dBackward pool2d_backward_max_by_phases(const Pool2dBackwardOperands &operands);
+Pool2dBackward pool2d_backward_average_by_phases(const Pool2dBackwardOperands &operands);
 Pool2dBackward pool2d_backward_average_by_rows(const Pool2dBackwardOperands &operands);
+Pool2dBackward pool2d_backward_average_of_planes(const Pool2dBackwardOperands &operands);
 
 }  // namespace hk::generators

@@ -48,6 +48,7 @@ public:
         context.row = width * (order.nhwc() ? input_gradient.dim(dim_c).extent() : 1);
         context.rows = input_gradient.dim(dim_y).extent();
         context.stride_x = operands.windows.stride_x;
+        context.plane = operands.windows.width * operands.windows.height;
         finish(sc::pool2d_backward_schedules, stages, context);
     }
 
@@ -59,9 +60,13 @@ private:
         if (name == "average") return pool2d_backward_average(operands);
         if (name == "average_in_blocks") return pool2d_backward_average_in_blocks(operands);
         if (name == "max_by_rows") return pool2d_backward_max_by_rows(operands);
+        if (name == "max_by_phases") return pool2d_backward_max_by_phases(operands);
         if (name == "average_by_rows") return pool2d_backward_average_by_rows(operands);
+        if (name == "average_by_phases") return pool2d_backward_average_by_phases(operands);
+        if (name == "average_of_planes") return pool2d_backward_average_of_planes(operands);
         refuse_algorithm({"max", "max_in_blocks", "average", "average_in_blocks", "max_by_rows",
-                          "average_by_rows"});
+                          "max_by_phases", "average_by_rows", "average_by_phases",
+                          "average_of_planes"});
     }
 };
 

@@ -30,6 +30,7 @@ public:
         const Pool2dOperands operands = {
             order.image("input_cgxyn", input),
             windows(*this, input.dim(dim_x).extent(), input.dim(dim_y).extent()),
+            input.dim(dim_c).extent(),
             unpadded(),
             type,
             get_target()};
@@ -40,6 +41,8 @@ public:
         context.row = output.dim(dim_x).extent() * (order.nhwc() ? output.dim(dim_c).extent() : 1);
         context.rows = output.dim(dim_y).extent();
         context.stride_x = operands.windows.stride_x;
+        context.plane = operands.windows.width * operands.windows.height;
+        context.stride_c = output.dim(dim_c).stride();
         finish(sc::pool2d_schedules, stages, context);
     }
 
@@ -51,7 +54,9 @@ private:
         if (name == "average_in_blocks") return pool2d_average_in_blocks(operands);
         if (name == "max_by_rows") return pool2d_max_by_rows(operands);
         if (name == "average_by_rows") return pool2d_average_by_rows(operands);
-        refuse_algorithm({"max", "average", "average_in_blocks", "max_by_rows", "average_by_rows"});
+        if (name == "average_of_planes") return pool2d_average_of_planes(operands);
+        refuse_algorithm({"max", "average", "average_in_blocks", "max_by_rows", "average_by_rows",
+                          "average_of_planes"});
     }
 };
 

@@ -23,8 +23,8 @@ protected:
                 of.fixed_or(of.fix_kernel_h, of.kernel_y),
                 of.fixed_or(of.fix_stride_x, of.stride_x),
                 of.fixed_or(of.fix_stride_y, of.stride_y),
-                unpadded ? Halide::Expr(0) : Halide::Expr(of.padding_left),
-                unpadded ? Halide::Expr(0) : Halide::Expr(of.padding_top),
+                unpadded ? Halide::Expr(0) : of.fixed_or(of.fix_padding_left, of.padding_left),
+                unpadded ? Halide::Expr(0) : of.fixed_or(of.fix_padding_top, of.padding_top),
                 width,
                 height};
     }

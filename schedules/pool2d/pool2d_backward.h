@@ -8,7 +8,9 @@ namespace hk::schedules {
 
 namespace cpu {
 void pool2d_backward_by_channels(generators::Pool2dBackward &stages, const Pool2dContext &context);
+void pool2d_backward_by_phases(generators::Pool2dBackward &stages, const Pool2dContext &context);
 void pool2d_backward_by_rows(generators::Pool2dBackward &stages, const Pool2dContext &context);
+void pool2d_backward_by_planes(generators::Pool2dBackward &stages, const Pool2dContext &context);
 void pool2d_backward_in_blocks(generators::Pool2dBackward &stages, const Pool2dContext &context);
 }  // namespace cpu
 
@@ -20,7 +22,9 @@ void pool2d_backward_thread_per_element(generators::Pool2dBackward &stages,
 // By the names of the table.
 inline const Table<generators::Pool2dBackward, Pool2dContext> pool2d_backward_schedules = {
     {"by_channels", cpu::pool2d_backward_by_channels},
+    {"by_phases", cpu::pool2d_backward_by_phases},
     {"by_rows", cpu::pool2d_backward_by_rows},
+    {"by_planes", cpu::pool2d_backward_by_planes},
     {"in_blocks", cpu::pool2d_backward_in_blocks},
     {"thread_per_element", gpu::pool2d_backward_thread_per_element}};
 

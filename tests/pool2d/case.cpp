@@ -14,6 +14,15 @@ namespace {
 
 using Relation = Constraint::Relation;
 
+// One window that is all of an image, and padding around it.
+void cover_image(Random &random, Conv2dProblem &p) {
+    const auto side = [&] { return one_in(random, 2) ? 0 : uniform(random, 0, 2); };
+    Padding &padding = p.options.padding;
+    padding = {side(), side(), side(), side()};
+    p.kernel_height = p.height + padding.top + padding.bottom;
+    p.kernel_width = p.width + padding.left + padding.right;
+}
+
 template<typename Case>
 std::optional<Case> drawn(uint64_t seed, const Conv2dRequest &request) {
     Random random(seed);
@@ -29,7 +38,8 @@ std::optional<Case> drawn(uint64_t seed, const Conv2dRequest &request) {
         if (field == "average") {
             c.pooling = constraint.value == 0 ? Pooling::max : Pooling::average;
         } else {
-            (field.ends_with("_in_sum") ? of_pooling : where).push_back(constraint);
+            const bool of_convolution = !field.ends_with("_in_sum") && field != "whole_plane";
+            (of_convolution ? where : of_pooling).push_back(constraint);
         }
     }
     Conv2dRequest windows = request;
@@ -41,6 +51,7 @@ std::optional<Case> drawn(uint64_t seed, const Conv2dRequest &request) {
     c.seed = seed;
     c.problem = *problem;
     c.data = request.data;
+    if (range_of(of_pooling, "whole_plane").first > 0) cover_image(random, c.problem);
     Padding &padding = c.problem.options.padding;
     for (int64_t *side : {&padding.top, &padding.bottom}) {
         *side = std::min(*side, c.problem.kernel_height - 1);

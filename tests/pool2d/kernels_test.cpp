@@ -98,6 +98,65 @@ TEST(Pool2dSizes, StridesPastTheInput) {
     }
 }
 
+// Images of nchw whose rows of windows share no pixel become one, where views let them: of even
+// heights and others, of planes next to each other and apart.
+TEST(Pool2dSizes, ImagesAreJoined) {
+    for (const auto &[height, width, kernel] :
+         {std::array<int64_t, 3>{6, 10, 2}, {7, 10, 2}, {2, 40, 2}, {8, 8, 2}, {9, 33, 3}}) {
+        for (const uint64_t seed : seeds(12)) {
+            Random random(seed);
+            Pool2dBackwardCase c;
+            c.seed = seed;
+            c.pooling = one_in(random, 2) ? Pooling::max : Pooling::average;
+            c.problem = {DataType::f32, 3, 5, height, width, 5, kernel, kernel, {}};
+            c.problem.options.layout = Layout::nchw;
+            c.problem.options.groups = 5;
+            c.problem.options.stride = {kernel, kernel};
+            c.data = Data::integers;
+            draw_placements(random, c);
+            check(static_cast<const Pool2dCase &>(c), Device::cpu());
+            check(c, Device::cpu());
+        }
+    }
+}
+
+struct Window {
+    int64_t height, width, kernel_h, kernel_w;
+    Padding padding = {};
+};
+
+std::string row_of(const Window &window, bool backward, Layout layout = Layout::nchw,
+                   Pooling pooling = Pooling::average) {
+    Pool2dProblem p{DataType::f32, 2, 70, window.height, window.width, {}};
+    p.options = {layout, pooling, {window.kernel_h, window.kernel_w}, {1, 1}, window.padding};
+    const DeviceLimits limits = Device::cpu().limits();
+    return (backward ? select_pool2d_backward : select_pool2d)(p, DeviceType::cpu, limits, false)
+        .kernel->row;
+}
+
+// Averages of all of an image, padding or not.
+TEST(Pool2dSelection, TakesPlanes) {
+    for (const bool backward : {false, true}) {
+        for (const Window &whole : {Window{7, 7, 7, 7},
+                                    {1, 1, 1, 1},
+                                    {300, 500, 300, 500},
+                                    {7, 9, 8, 11, {0, 1, 1, 1}},
+                                    {7, 9, 9, 9, {1, 1, 0, 0}}}) {
+            EXPECT_EQ(row_of(whole, backward), "average_planes");
+            EXPECT_NE(row_of(whole, backward, Layout::nhwc), "average_planes");
+            EXPECT_NE(row_of(whole, backward, Layout::nchw, Pooling::max), "average_planes");
+        }
+        for (const Window &part : {Window{7, 7, 7, 6},
+                                   {7, 7, 6, 7},
+                                   {7, 7, 7, 7, {1, 0, 0, 0}},
+                                   {7, 7, 7, 7, {0, 0, 0, 1}}})
+            EXPECT_NE(row_of(part, backward), "average_planes");
+    }
+    // A sum of so many is not one of few terms; a pixel's gradient is no sum.
+    EXPECT_NE(row_of({1000, 1000, 1000, 1000}, false), "average_planes");
+    EXPECT_EQ(row_of({1000, 1000, 1000, 1000}, true), "average_planes");
+}
+
 // Bit for bit; reals, whose sums depend on their order.
 TEST(Pool2dThreads, ChangeNoBit) {
     Random random(1);

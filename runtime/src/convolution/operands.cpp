@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "convolution/join.h"
 #include "convolution/line.h"
 #include "convolution/sum_parts.h"
 #include "hk/error.h"
@@ -54,7 +55,19 @@ int64_t needed_stride(int64_t stride, int64_t padded, int64_t taps, int64_t dila
     return std::min(stride, padded - (taps - 1) * dilation);
 }
 
-// Joins `outer` into `inner` in every view where that is possible in all of them.
+bool is_pointwise(const Conv2dProblem &problem) {
+    const Padding &padding = problem.options.padding;
+    return problem.kernel_height == 1 && problem.kernel_width == 1 && padding.top == 0 &&
+           padding.bottom == 0 && padding.left == 0 && padding.right == 0;
+}
+
+// Columns of nchw stay next to each other, as kernels need them.
+bool folds_columns(const Conv2dProblem &problem) {
+    return problem.options.layout == Layout::nhwc || problem.options.stride[1] == 1;
+}
+
+}  // namespace
+
 void join(std::span<BufferView *const> views, size_t inner, size_t outer) {
     for (const BufferView *view : views) {
         const Dim &in = view->dims[inner], &out = view->dims[outer];
@@ -75,19 +88,6 @@ void join(std::span<BufferView *const> views, size_t inner, size_t outer) {
         out = {1, 0};
     }
 }
-
-bool is_pointwise(const Conv2dProblem &problem) {
-    const Padding &padding = problem.options.padding;
-    return problem.kernel_height == 1 && problem.kernel_width == 1 && padding.top == 0 &&
-           padding.bottom == 0 && padding.left == 0 && padding.right == 0;
-}
-
-// Columns of nchw stay next to each other, as kernels need them.
-bool folds_columns(const Conv2dProblem &problem) {
-    return problem.options.layout == Layout::nhwc || problem.options.stride[1] == 1;
-}
-
-}  // namespace
 
 BufferView image_view(const Tensor &tensor, Layout layout, int64_t groups) {
     const Shape &shape = tensor.shape(), &strides = tensor.strides();

@@ -1,8 +1,10 @@
 #include "hk/pool2d.h"
 
 #include <algorithm>
+#include <initializer_list>
+#include <span>
 
-#include "convolution/operands.h"
+#include "convolution/join.h"
 #include "hk/error.h"
 #include "kernel_call.h"
 #include "pool2d/problem.h"
@@ -43,6 +45,24 @@ std::array<NamedArgument, 6> window_numbers(const Pool2dProblem &problem) {
              {"padding_top", number(options.padding.top)}}};
 }
 
+// On a CPU, of nchw: images are one where rows of windows share no pixel and are all of them, and
+// images are evenly spaced; for kernels that take planes whole each of those is one row.
+void join_rows(const KernelInfo &kernel, const Pool2dProblem &problem,
+               std::initializer_list<BufferView *> all) {
+    const Pool2dOptions &options = problem.options;
+    const int64_t rows = options.kernel[0];
+    const std::span<BufferView *const> images(all.begin(), all.size());
+    if (options.layout != Layout::nchw || kernel.device != DeviceType::cpu) return;
+    if (std::string_view(kernel.algorithm) == "average_of_planes") {
+        join(images, 0, 1);
+    } else if (options.padding.top + options.padding.bottom == 0 && options.stride[0] == rows &&
+               problem.height % rows == 0) {
+        join(images, 1, 2);
+        join(images, 1, 4);
+    }
+    for (BufferView *image : images) canonicalise(image->dims);
+}
+
 // `row`: null for the one that selection takes.
 void forward(const KernelInfo *row, const Tensor &input, const Tensor &output,
              const Pool2dOptions &options, const Stream &stream) try {
@@ -52,10 +72,11 @@ void forward(const KernelInfo *row, const Tensor &input, const Tensor &output,
     const Operand all[] = {read[0], written};
     OperationCall context(kForward, device, all, stream);
     const bool own_queue = on_own_queue(stream);
-    const BufferView from = pool2d_view(kForward, read[0], options.layout);
-    const BufferView to = pool2d_view(kForward, written, options.layout);
+    BufferView from = pool2d_view(kForward, read[0], options.layout);
+    BufferView to = pool2d_view(kForward, written, options.layout);
     const KernelInfo &kernel = kernel_for<pool2d_kernels>(kForward, problem, device, row);
     if (output.elements() == 0) return;
+    join_rows(kernel, problem, {&to, &from});
 
     KernelBuffer input_buffer(from, {kForward, "input", Use::read, own_queue});
     KernelBuffer output_buffer(to, {kForward, "output", Use::write, own_queue});
@@ -84,12 +105,13 @@ void backward(const KernelInfo *row, const Tensor &output_gradient, const Tensor
     OperationCall context(kBackward, device, all, stream);
     const bool own_queue = on_own_queue(stream);
     const Layout layout = options.layout;
-    const BufferView from = pool2d_view(kBackward, operands[0], layout);
-    const BufferView to = pool2d_view(kBackward, written, layout);
-    const BufferView was_input = max ? pool2d_view(kBackward, operands[1], layout) : to;
-    const BufferView was_output = max ? pool2d_view(kBackward, operands[2], layout) : from;
+    BufferView from = pool2d_view(kBackward, operands[0], layout);
+    BufferView to = pool2d_view(kBackward, written, layout);
+    BufferView was_input = max ? pool2d_view(kBackward, operands[1], layout) : to;
+    BufferView was_output = max ? pool2d_view(kBackward, operands[2], layout) : from;
     const KernelInfo &kernel = kernel_for<pool2d_backward_kernels>(kBackward, problem, device, row);
     if (input_gradient.elements() == 0) return;
+    join_rows(kernel, problem, {&to, &from, &was_input, &was_output});
 
     const Use use = max ? Use::read : Use::absent;
     KernelBuffer from_buffer(from, {kBackward, "output gradient", Use::read, own_queue});

@@ -97,6 +97,14 @@ int64_t windows_in_sum(const Pool2dProblem &problem, int64_t out_h, int64_t out_
     return terms_in_sum(problem, most(0, out_h), most(1, out_w));
 }
 
+int64_t whole_plane(const Pool2dProblem &problem, int64_t out_h, int64_t out_w) {
+    const Pool2dOptions &options = problem.options;
+    const bool whole = out_h == 1 && out_w == 1 &&
+                       options.kernel[0] - options.padding.top >= problem.height &&
+                       options.kernel[1] - options.padding.left >= problem.width;
+    return whole ? problem.height * problem.width : 0;
+}
+
 }  // namespace
 
 std::string_view name_of(Pooling pooling) noexcept { return detail::name_in(kPoolings, pooling); }
