@@ -64,6 +64,8 @@ public:
     // The tensors of the calls that follow, one an operand.
     virtual void bind(const Tensors &tensors) { tensors_ = tensors; }
     virtual void run(const KernelInfo *row) = 0;  // null: what selection takes
+    // Kernels that no problem is of, on these tensors.
+    virtual void run_beside() {}
 
     // Packed tensors in host memory for the operands that are read, undefined ones for others; at
     // random, of as many bits.

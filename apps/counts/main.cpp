@@ -3,12 +3,15 @@
 // model says of a network instead.
 
 #include <cstdio>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "hk/error.h"
 #include "list_model.h"
 #include "program/file.h"
 #include "program/program.h"
+#include "rates.h"
 #include "row_case.h"
 #include "software_device.h"
 
@@ -16,29 +19,84 @@ namespace hk::counts {
 
 namespace {
 
-nlohmann::json count(const SoftwareDevice &device, const RowCase &one) {
-    const std::unique_ptr<bench::Problem> problem = one.info.problem();
-    const CallCounts counts = device.count(*problem, one.row);
-    if (counts.kernels.empty()) throw Error(std::string(one.row->name) + " launched nothing");
-    nlohmann::json result = to_json(counts);
-    result["kernel"] = one.row->name;
-    result["family"] = one.family;
-    result["case"] = one.name;
-    std::printf("%-56s %-36s %5.0f %% %9.2f %8.2f %7.2f\n", one.row->name, one.name.c_str(),
-                100 * counts.share_of_multiply_adds(), counts.conflicts(), counts.sectors(),
-                counts.of_least_bytes());
-    std::fflush(stdout);
-    return result;
-}
+// All kernels of the table with a text in their names.
+class Table {
+public:
+    explicit Table(const std::string &filter)
+        : filter_(filter), cases_(row_cases(Device::cuda(), filter)) {
+        if (cases_.empty())
+            throw InvalidArgument("there is no problem of a CUDA kernel with \"" + filter +
+                                  "\" in its name");
+        for (const RowCase &one : cases_) own_.insert(one.row->name);
+    }
+
+    nlohmann::json count() {
+        std::printf("%-56s %-36s %7s %9s %8s %7s\n", "kernel", "case", "FMA", "conflicts",
+                    "sectors", "memory");
+        for (const RowCase &one : cases_) count(one);
+        for (const auto &[name, behind] : behind_) add(*behind.row, behind.of, behind.counts);
+        return std::move(all_);
+    }
+
+private:
+    // A row without problems of its own, which calls of others run.
+    struct Behind {
+        const KernelInfo *row;
+        std::string of;  // the case
+        CallCounts counts;
+        double distance() const { return distance_of(counts.least_bytes); }
+    };
+
+    const std::string filter_;
+    const std::vector<RowCase> cases_;
+    const SoftwareDevice device_;
+    std::set<std::string, std::less<>> own_;
+    std::map<std::string, Behind> behind_;
+    nlohmann::json all_ = nlohmann::json::array();
+
+    // On the first case whose call runs the row.
+    void count(const RowCase &one) {
+        if (count_on(one, one.info)) return;
+        for (const bench::CaseInfo &info : one.others)
+            if (count_on(one, info)) return;
+        throw Error("no case runs " + std::string(one.row->name));
+    }
+
+    bool count_on(const RowCase &one, const bench::CaseInfo &info) {
+        const std::unique_ptr<bench::Problem> problem = info.problem();
+        bool launched = false;
+        CallOfRows counts = device_.count_rows(*problem, *one.row);
+        for (RowCounts &of : counts.rows) {
+            const std::string_view name = of.row->name;
+            launched |= name == one.row->name;
+            if (!own_.contains(name) && name.find(filter_) != std::string_view::npos)
+                keep({of.row, info.name, std::move(of.counts)});
+        }
+        if (launched) add(*one.row, info.name, counts.call);
+        return launched;
+    }
+
+    void keep(Behind behind) {
+        const auto [known, is_first] = behind_.try_emplace(behind.row->name, behind);
+        if (!is_first && behind.distance() < known->second.distance())
+            known->second = std::move(behind);
+    }
+
+    void add(const KernelInfo &row, const std::string &of, const CallCounts &counts) {
+        nlohmann::json result = to_json(counts);
+        result["kernel"] = row.name;
+        result["family"] = row.family;
+        result["case"] = of;
+        std::printf("%-56s %-36s %5.0f %% %9.2f %8.2f %7.2f\n", row.name, of.c_str(),
+                    100 * counts.share_of_multiply_adds(), counts.conflicts(), counts.sectors(),
+                    counts.of_least_bytes());
+        std::fflush(stdout);
+        all_.push_back(std::move(result));
+    }
+};
 
 void count_table(const std::string &filter, const std::string &output) {
-    const auto cases = row_cases(Device::cuda(), filter);
-    if (cases.empty()) throw InvalidArgument("no CUDA kernel has \"" + filter + "\" in its name");
-    const SoftwareDevice device;
-    std::printf("%-56s %-36s %7s %9s %8s %7s\n", "kernel", "case", "FMA", "conflicts", "sectors",
-                "memory");
-    nlohmann::json all = nlohmann::json::array();
-    for (const RowCase &one : cases) all.push_back(count(device, one));
+    const nlohmann::json all = Table(filter).count();
     if (!output.empty()) program::write_file(output, all.dump(1) + "\n");
 }
 
@@ -64,12 +122,16 @@ int main(int argc, char **argv) {
     hk::program::Flags flags(
         "What every CUDA row of the table executes, counted on the CUDA device in software");
     std::string output, filter;
+    bool rates = false;
     hk::counts::ListChoice list;
     flags.add("--output", output, "write it to this file, as JSON");
     flags.add("--filter", filter, "only kernels whose names have this in them");
+    flags.add("--rates", rates, "instead, how fast a core of this machine executes some");
     hk::counts::add_list_flags(flags, list);
     return hk::program::run("counts", flags, argc, argv, [&] {
-        if (list.list.empty())
+        if (rates)
+            hk::counts::print_rates(filter);
+        else if (list.list.empty())
             hk::counts::count_table(filter, output);
         else
             print(model_of(hk::counts::SoftwareDevice(), list));

@@ -26,14 +26,14 @@ struct Candidate {
     }
 };
 
-using Best = std::map<std::string, Candidate>;  // by the names of kernels
+using Candidates = std::map<std::string, std::vector<Candidate>>;  // by the names of kernels
 
 bool is_wanted(const KernelInfo &kernel, std::string_view filter) {
     return std::string_view(kernel.name).find(filter) != std::string_view::npos;
 }
 
 void look_at(const bench::CaseInfo &info, const bench::Settings &settings, std::string_view filter,
-             Best &best) {
+             Candidates &candidates) {
     const std::unique_ptr<bench::Problem> problem = info.problem();
     // Selection loads what the explorer compiles.
     if (std::ranges::none_of(problem->kernels(), [&](const KernelInfo &kernel) {
@@ -43,13 +43,10 @@ void look_at(const bench::CaseInfo &info, const bench::Settings &settings, std::
         return;
     const Selection selection =
         problem->select(settings.device.type(), bench::limits_of(settings), true);
-    const double work = problem->work();
-    const double distance = std::max(work / kWork, kWork / work);
+    const double distance = distance_of(problem->work());
     for (size_t rung = 0; rung < selection.ladder.size(); rung++) {
         const KernelInfo *row = selection.ladder[rung].kernel;
-        const Candidate candidate{row, info, rung, distance};
-        const auto [known, is_first] = best.try_emplace(row->name, candidate);
-        if (!is_first && candidate.better_than(known->second)) known->second = candidate;
+        candidates[row->name].push_back({row, info, rung, distance});
     }
 }
 
@@ -91,16 +88,22 @@ void each_settings(
 
 }  // namespace
 
+double distance_of(double work) { return std::max(work / kWork, kWork / work); }
+
 std::vector<RowCase> row_cases(Device device, std::string_view filter) {
     std::vector<RowCase> result;
     std::set<std::string> seen;
     each_settings(device, [&](const bench::Family &family, const bench::Settings &settings) {
-        Best best;
+        Candidates candidates;
         for (const bench::CaseInfo &info : cases_of(family, settings))
-            look_at(info, settings, filter, best);
-        for (const auto &[name, candidate] : best) {
-            if (!is_wanted(*candidate.row, filter) || !seen.insert(name).second) continue;
-            result.push_back({candidate.row, family.name, candidate.info.name, candidate.info});
+            look_at(info, settings, filter, candidates);
+        for (auto &[name, of_row] : candidates) {
+            if (!is_wanted(*of_row.front().row, filter) || !seen.insert(name).second) continue;
+            std::ranges::stable_sort(of_row, &Candidate::better_than);
+            const Candidate &best = of_row.front();
+            RowCase &one =
+                result.emplace_back(RowCase{best.row, family.name, best.info.name, best.info});
+            for (size_t i = 1; i < of_row.size(); i++) one.others.push_back(of_row[i].info);
         }
     });
     return result;

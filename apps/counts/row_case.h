@@ -12,6 +12,7 @@ struct RowCase {
     const KernelInfo *row;
     std::string family, name;  // of bench's, and of the case in its lists
     bench::CaseInfo info;
+    std::vector<bench::CaseInfo> others = {};  // that it takes, the next best first
 };
 
 // Of each kernel of the device that bench's families have and whose name has `filter` in it, one
@@ -20,6 +21,9 @@ struct RowCase {
 // is nearest to 2 million operations or bytes, as the family counts it. Types, layouts and families
 // in bench's order; the first that has the kernel.
 std::vector<RowCase> row_cases(Device device, std::string_view filter);
+
+// How far from those 2 million, as a ratio.
+double distance_of(double work);
 
 // Of a CUDA kernel a case of the lists of its family, or sizes such as "input=1x56x56x64,…". Throws
 // InvalidArgument where there is none.

@@ -2,10 +2,13 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "hk/error.h"
+#include "kernel_call.h"
 
 namespace hk::counts {
 
@@ -61,10 +64,14 @@ std::vector<KernelCounts> SoftwareDevice::count(const std::function<void()> &run
     Device::cuda().synchronize();
     control_->clear();
     run();
+    return kernels_of(counted());
+}
+
+nlohmann::json SoftwareDevice::counted() const {
     Device::cuda().synchronize();
     std::string text(control_->counts(nullptr, 0), ' ');
     control_->counts(text.data(), text.size() + 1);
-    return kernels_of(nlohmann::json::parse(text));
+    return nlohmann::json::parse(text);
 }
 
 CallCounts SoftwareDevice::count(bench::Problem &problem, const KernelInfo *row) const {
@@ -74,6 +81,66 @@ CallCounts SoftwareDevice::count(bench::Problem &problem, const KernelInfo *row)
     counts.least_bytes = bytes_of(problem);
     if (row) counts.registers = row->resources.registers;
     return counts;
+}
+
+CallOfRows SoftwareDevice::count_rows(bench::Problem &problem, const KernelInfo &asked) const {
+    CallOfRows result;
+    // Each row has a module of its own.
+    std::map<std::string, size_t> of_module;
+    const auto hear = [&](const KernelInfo &row, int64_t bytes) {
+        const auto same = [&](const RowCounts &one) {
+            return std::string_view(one.row->name) == row.name;
+        };
+        if (std::ranges::any_of(result.rows, same)) return;
+        for (const nlohmann::json &kernel : counted())
+            of_module.try_emplace(kernel.at("module"), result.rows.size());
+        result.rows.push_back({&row, {}});
+        result.rows.back().counts.least_bytes = static_cast<double>(bytes);
+        result.rows.back().counts.registers = row.resources.registers;
+    };
+    const auto run = [&](const std::function<void()> &call) {
+        const detail::KernelWatch watch(hear);
+        call();
+        return counted();
+    };
+    problem.bind(bench::placed(problem, problem.draw(), Device::cuda()));
+    Device::cuda().synchronize();
+    control_->clear();
+    result.call.kernels = kernels_of(run([&] { problem.run(&asked); }));
+    result.call.least_bytes = bytes_of(problem);
+    result.call.registers = asked.resources.registers;
+    const nlohmann::json all = run([&] { problem.run_beside(); });
+    std::vector<nlohmann::json> own(result.rows.size(), nlohmann::json::array());
+    for (const nlohmann::json &kernel : all)
+        own[of_module.at(kernel.at("module"))].push_back(kernel);
+    for (size_t i = 0; i < own.size(); i++) result.rows[i].counts.kernels = kernels_of(own[i]);
+    return result;
+}
+
+double SoftwareDevice::rate(bench::Problem &problem, const KernelInfo &row, const char *check,
+                            bool counts) const {
+    constexpr double kSeconds = 0.5;  // of all calls
+    problem.bind(bench::placed(problem, problem.draw(), Device::cuda()));
+    set(*control_, "THREADS", "1");
+    set(*control_, "CHECK", check);
+    set(*control_, "COUNT", counts ? "on" : "");
+    double best = 0;
+    for (double all = 0; all < kSeconds;) {
+        Device::cuda().synchronize();
+        control_->clear();
+        problem.run(&row);
+        double instructions = 0, seconds = 0;
+        for (const nlohmann::json &kernel : counted()) {
+            for (const auto &[name, number] : kernel.at("thread_instructions").items())
+                instructions += number.get<double>();
+            seconds += kernel.at("seconds").get<double>();
+        }
+        best = std::max(best, instructions / seconds);
+        all += seconds;
+    }
+    set(*control_, "CHECK", "none");
+    set(*control_, "COUNT", "on");
+    return best;
 }
 
 }  // namespace hk::counts

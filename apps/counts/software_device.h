@@ -2,6 +2,7 @@
 // The CUDA device in software (software_cuda) as this process's CUDA.
 
 #include <functional>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,17 @@ namespace hk::counts {
 
 // What a program says where it is not built.
 std::string how_to_build();
+
+// Of one row's kernel. The least bytes are those of its tensors.
+struct RowCounts {
+    const KernelInfo *row;
+    CallCounts counts;
+};
+
+struct CallOfRows {
+    CallCounts call;              // all that it launched
+    std::vector<RowCounts> rows;  // the first that ran first, those beside the call last
+};
 
 class SoftwareDevice {
 public:
@@ -28,8 +40,19 @@ public:
     // takes.
     CallCounts count(bench::Problem &problem, const KernelInfo *row) const;
 
+    // The same, of each row by itself whose kernel is run, too, and of those of run_beside().
+    CallOfRows count_rows(bench::Problem &problem, const KernelInfo &row) const;
+
+    // Thread instructions a second that one core of the host executes of such calls, the best of
+    // several. `check`: as the setting CHECK; `counts`: memory's traffic is counted.
+    double rate(bench::Problem &problem, const KernelInfo &row, const char *check,
+                bool counts) const;
+
 private:
     const SoftwareCudaControl *control_;
+
+    // Of what was launched since the last clear().
+    nlohmann::json counted() const;
 };
 
 }  // namespace hk::counts

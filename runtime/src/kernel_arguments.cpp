@@ -1,6 +1,7 @@
 #include "kernel_arguments.h"
 
 #include <algorithm>
+#include <set>
 
 #include "hk/error.h"
 
@@ -69,6 +70,20 @@ void **KernelArguments::with_context(void **user_context) {
     }
     pointers_[0] = user_context;
     return pointers_.data();
+}
+
+int64_t KernelArguments::buffer_bytes() const {
+    const auto declared = kernel_.arguments;
+    std::set<const void *> buffers;
+    for (size_t i = 1; i < declared.size(); i++) {
+        if (declared[i].bytes == 0) buffers.insert(pointers_[i]);
+    }
+    int64_t bytes = 0;
+    for (const void *each : buffers) {
+        const auto &buffer = *static_cast<const halide_buffer_t *>(each);
+        bytes += static_cast<int64_t>(buffer.number_of_elements()) * buffer.type.bytes();
+    }
+    return bytes;
 }
 
 }  // namespace hk::detail

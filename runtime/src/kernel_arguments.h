@@ -62,6 +62,9 @@ public:
     // What the kernel's function takes. Throws where an argument is missing.
     void **with_context(void **user_context);
 
+    // Of all buffers that were given, each once.
+    int64_t buffer_bytes() const;
+
     const char *operation() const { return operation_; }
     const KernelInfo &kernel() const { return kernel_; }
 

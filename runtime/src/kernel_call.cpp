@@ -10,6 +10,8 @@ namespace hk::detail {
 
 namespace {
 
+thread_local const KernelWatch *watch_of_thread = nullptr;
+
 bool mentions(std::string_view message, std::initializer_list<std::string_view> words) {
     for (const std::string_view word : words) {
         if (message.find(word) != message.npos) return true;
@@ -115,8 +117,19 @@ void call_kernel(CallContext &context, KernelArguments &arguments) {
     void *user_context = &context;
     if (!context.label) context.label = kernel.name;
     const int status = kernel.call(arguments.with_context(&user_context));
-    if (status == halide_error_code_success) return;
+    if (status == halide_error_code_success) {
+        if (watch_of_thread) watch_of_thread->tell(arguments);
+        return;
+    }
     throw_failure(arguments.operation(), kernel, context.device, status, context.message());
+}
+
+KernelWatch::KernelWatch(Hear hear) : hear_(std::move(hear)) { watch_of_thread = this; }
+
+KernelWatch::~KernelWatch() { watch_of_thread = nullptr; }
+
+void KernelWatch::tell(const KernelArguments &arguments) const {
+    hear_(arguments.kernel(), arguments.buffer_bytes());
 }
 
 }  // namespace hk::detail

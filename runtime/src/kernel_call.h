@@ -2,6 +2,7 @@
 // One call of a kernel, and what it reports as an exception.
 
 #include <array>
+#include <functional>
 #include <span>
 
 #include "call_context.h"
@@ -45,6 +46,24 @@ inline bool on_own_queue(const Stream &stream) { return !stream.context && !stre
 
 // Calls the arguments' kernel. Throws OutOfMemory, DeviceError or KernelFailure.
 void call_kernel(CallContext &context, KernelArguments &arguments);
+
+// While it lives, its function hears of each kernel that calls of this thread have run, those
+// behind the row that was asked for too, when they are queued. One a thread.
+class KernelWatch {
+public:
+    // `bytes`: of all buffers of the kernel, each once.
+    using Hear = std::function<void(const KernelInfo &kernel, int64_t bytes)>;
+
+    explicit KernelWatch(Hear hear);
+    ~KernelWatch();
+    KernelWatch(const KernelWatch &) = delete;
+    KernelWatch &operator=(const KernelWatch &) = delete;
+
+    void tell(const KernelArguments &arguments) const;
+
+private:
+    const Hear hear_;
+};
 
 // The exception for a status of Halide's and the message that came with it.
 [[noreturn]] void throw_failure(const char *operation, const KernelInfo &kernel, Device device,

@@ -118,6 +118,7 @@ const Setting kSettings[] = {
     {"MEMORY", [](auto &s, auto text) { s.memory = number(text, 1, uint64_t{1} << 44); }},
     {"CHECK", set_check},
     {"STRICT", set_strict},
+    {"READ_ONLY", [](auto &s, auto text) { s.machine.read_only = choose(text, kSwitch); }},
     {"ORDER", set_order},
     {"THREADS",
      [](auto &s, auto text) { s.machine.threads = static_cast<unsigned>(number(text, 0, 4096)); }},

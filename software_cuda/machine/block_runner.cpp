@@ -58,7 +58,7 @@ BlockRunner::BlockRunner(const Launch &launch, const Memory &memory, const Setti
     block_.most_steps = settings.steps ? settings.steps : UINT64_MAX;
     block_.observer = &observer_;
     block_.counted_launch = numbers.counted;
-    block_.observes = settings.check != Check::kNone || settings.count;
+    block_.observes = settings.check != Check::kNone || settings.count || settings.read_only;
     if (settings.check >= Check::kAll && has_warp_barriers(program_))
         block_.warp_order = &warp_order_.emplace(warps);
     if (!program_.copies.empty())

@@ -1,11 +1,13 @@
 // The interpreter; included by a source for each instruction set of the host, which names its
-// namespace.
+// namespace and says how many words its vectors have.
 #include "software_cuda/machine/values.h"
 
 // Each uses what stands before it.
 #include "software_cuda/machine/arithmetic.h"
 
 #include "software_cuda/machine/accesses.h"
+#include "software_cuda/machine/matrix_lines.h"
+
 #include "software_cuda/machine/matrix.h"
 #include "software_cuda/machine/race_steps.h"
 

@@ -3,6 +3,7 @@
 #pragma GCC push_options
 #pragma GCC target("arch=x86-64-v3")
 #define SOFTWARE_CUDA_INSTRUCTION_SET avx2
+#define SOFTWARE_CUDA_VECTOR 8
 #include "software_cuda/machine/interpreter.h"
 #pragma GCC pop_options
 

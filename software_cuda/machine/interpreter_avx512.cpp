@@ -4,6 +4,7 @@
 #pragma GCC target("arch=x86-64-v4")
 #pragma GCC target("prefer-vector-width=512")
 #define SOFTWARE_CUDA_INSTRUCTION_SET avx512
+#define SOFTWARE_CUDA_VECTOR 16
 #include "software_cuda/machine/interpreter.h"
 #pragma GCC pop_options
 

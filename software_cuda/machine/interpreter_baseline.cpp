@@ -1,6 +1,7 @@
 #include "software_cuda/machine/interpreter_prelude.h"
 
 #define SOFTWARE_CUDA_INSTRUCTION_SET baseline
+#define SOFTWARE_CUDA_VECTOR 4
 #include "software_cuda/machine/interpreter.h"
 
 namespace software_cuda {

@@ -71,8 +71,9 @@ Outcome run(const Launch &launch, Memory &memory, const Settings &settings) {
     const uint64_t blocks = launch.grid.count();
     const unsigned workers = workers_of(settings, blocks);
     const BlockOrder order(blocks, settings);
-    const LaunchNumbers numbers{settings.check >= Check::kAll ? memory.next_launch() : 0,
-                                settings.count ? memory.next_counted_launch() : 0};
+    const LaunchNumbers numbers{
+        settings.check >= Check::kAll ? memory.next_launch() : 0,
+        settings.count || settings.read_only ? memory.next_counted_launch() : 0};
     Findings findings(launch);
     Outcome outcome;
     std::atomic<uint64_t> next = 0;

@@ -27,10 +27,11 @@ bool host_has(InstructionSet set);
 struct Settings {
     Check check = Check::kNone;
     Order order = Order::kAscending;
-    uint64_t seed = 0;     // of a random order
-    unsigned lanes = 32;   // threads of a warp that run in lockstep: 1, 16 or 32
-    unsigned threads = 0;  // of the host, 0: as many as it has
-    bool count = false;    // wavefronts and sectors too, which takes time
+    uint64_t seed = 0;       // of a random order
+    unsigned lanes = 32;     // threads of a warp that run in lockstep: 1, 16 or 32
+    unsigned threads = 0;    // of the host, 0: as many as it has
+    bool count = false;      // wavefronts and sectors too, which takes time
+    bool read_only = false;  // finds stores to what the launch loads by ld.global.nc
     InstructionSet instruction_set = InstructionSet::kWidest;  // one that the host has
     // Instructions of one block that threads in lockstep may execute, after which the launch ends;
     // 0: any number. As many take a GPU some seconds, after which a driver's watchdog would end it.
@@ -63,6 +64,7 @@ struct Finding {
         kSameValueWrite,
         kBetweenBlocks,
         kSameValueBetweenBlocks,
+        kReadOnly,
         kDivergentBarrier,
         kInactiveLane,
         kPartialWarp,

@@ -1,44 +1,31 @@
 // Handlers of instructions on matrices, which all lanes of a warp execute together.
 namespace software_cuda::SOFTWARE_CUDA_INSTRUCTION_SET {
 
-template<MatrixElement type>
-HOT auto matrix_element(uint32_t word, uint32_t n) {
-    if constexpr (type == MatrixElement::kF16)
-        return static_cast<double>(f16::get(word >> 16 * n & 0xffff));
-    else if constexpr (type == MatrixElement::kBf16)
-        return static_cast<double>(bf16::get(word >> 16 * n & 0xffff));
-    else if constexpr (type == MatrixElement::kTf32)
-        return static_cast<double>(f32::get(word & ~0x1fffu));
-    else if constexpr (type == MatrixElement::kS8)
-        return int32_t{s8::get(word >> 8 * n)};
-    else
-        return int32_t{u8::get(word >> 8 * n)};
-}
-
 // The elements of a register: those of four lanes lie side by side. `at` is where they go.
 template<MatrixElement type, typename At>
 HOT void unpack(const Frame &frame, uint32_t operand, At at) {
     constexpr uint32_t count = elements_of(type);
     const auto *const words = row<const uint32_t>(frame, operand);
     for (uint32_t n = 0; n < count; n++) {
-        decltype(matrix_element<type>(0, 0)) values[kLanes];
-        for (uint32_t l = 0; l < kLanes; l++) values[l] = matrix_element<type>(words[l], n);
+        double values[kLanes];
+        for (uint32_t l = 0; l < kLanes; l++)
+            values[l] = static_cast<double>(matrix_element<type>(words[l], n));
         for (uint32_t l = 0; l < kLanes; l++) at(l / 4, l % 4 * count + n) = values[l];
     }
 }
 
-template<MatrixElement type, typename T, uint32_t depth>
-HOT void unpack_a(const Frame &frame, const MatrixProduct &product, T (&a)[16][depth]) {
+template<MatrixElement type, uint32_t depth>
+HOT void unpack_a(const Frame &frame, const MatrixProduct &product, double (&a)[16][depth]) {
     for (uint32_t r = 0; r < 4; r++) {
-        unpack<type>(frame, product.a[r], [&](uint32_t line, uint32_t n) HOT_LAMBDA -> T & {
+        unpack<type>(frame, product.a[r], [&](uint32_t line, uint32_t n) HOT_LAMBDA -> double & {
             return a[r % 2 * 8 + line][r / 2 * (depth / 2) + n];
         });
     }
 }
-template<MatrixElement type, typename T, uint32_t depth>
-HOT void unpack_b(const Frame &frame, const MatrixProduct &product, T (&b)[depth][8]) {
+template<MatrixElement type, uint32_t depth>
+HOT void unpack_b(const Frame &frame, const MatrixProduct &product, double (&b)[depth][8]) {
     for (uint32_t r = 0; r < 2; r++) {
-        unpack<type>(frame, product.b[r], [&](uint32_t column, uint32_t n) HOT_LAMBDA -> T & {
+        unpack<type>(frame, product.b[r], [&](uint32_t column, uint32_t n) HOT_LAMBDA -> double & {
             return b[r * (depth / 2) + n][column];
         });
     }
@@ -106,9 +93,10 @@ HOT void add_products(const double *a, const double (*b)[8], double *c) {
     }
 }
 
-// `step`: products that are added at once.
+// `step`: products that are added at once. For operands of any magnitude.
 template<MatrixElement type, uint32_t step>
-void multiply_floats(Frame &frame, const Instruction &i, const MatrixProduct &product) {
+[[gnu::noinline]] void multiply_any(Frame &frame, const Instruction &i,
+                                    const MatrixProduct &product) {
     constexpr uint32_t depth = 8 * elements_of(type);
     alignas(64) double a[16][depth], b[depth][8], c[16][8];
     unpack_a<type>(frame, product, a);
@@ -124,25 +112,9 @@ void multiply_floats(Frame &frame, const Instruction &i, const MatrixProduct &pr
     });
 }
 
-template<MatrixElement a_type, MatrixElement b_type>
-void multiply_integers(Frame &frame, const Instruction &i, const MatrixProduct &product) {
-    constexpr uint32_t depth = 8 * elements_of(a_type);
-    alignas(64) int32_t a[16][depth], b[depth][8];
-    alignas(64) uint32_t c[16][8];
-    unpack_a<a_type>(frame, product, a);
-    unpack_b<b_type>(frame, product, b);
-    each_sum(frame, product.c, [&](uint32_t word, uint32_t line, uint32_t column) HOT_LAMBDA {
-        c[line][column] = word;
-    });
-    for (uint32_t line = 0; line < 16; line++) {
-        for (uint32_t k = 0; k < depth; k++) {
-            for (uint32_t j = 0; j < 8; j++)
-                c[line][j] += static_cast<uint32_t>(a[line][k] * b[k][j]);
-        }
-    }
-    each_sum(frame, i.d, [&](uint32_t &word, uint32_t line, uint32_t column) HOT_LAMBDA {
-        word = c[line][column];
-    });
+template<MatrixElement type, uint32_t step>
+void multiply_floats(Frame &frame, const Instruction &i, const MatrixProduct &product) {
+    if (!multiply_lines<type, step>(frame, i, product)) multiply_any<type, step>(frame, i, product);
 }
 
 void run_matrix_product(Frame &frame, const Instruction &i, uint32_t) {

@@ -58,6 +58,8 @@ Memory::Memory(uint64_t capacity) : capacity_(capacity) {
         static_cast<uint64_t *>(reserve(bytes * sizeof(uint64_t), PROT_READ | PROT_WRITE));
     windows_.sectors = static_cast<std::array<std::atomic<uint32_t>, 2> *>(
         reserve(bytes / kSector * sizeof *windows_.sectors, PROT_READ | PROT_WRITE));
+    windows_.read_only = static_cast<std::array<std::atomic<uint64_t>, 2> *>(
+        reserve(bytes / kSector * sizeof *windows_.read_only, PROT_READ | PROT_WRITE));
     next_ = windows_.base + kGuard;
 }
 
@@ -67,6 +69,7 @@ Memory::~Memory() {
     munmap(windows_.written, windows_.bytes_reserved);
     munmap(windows_.cells, windows_.bytes_reserved * sizeof(uint64_t));
     munmap(windows_.sectors, windows_.bytes_reserved / kSector * sizeof *windows_.sectors);
+    munmap(windows_.read_only, windows_.bytes_reserved / kSector * sizeof *windows_.read_only);
 }
 
 Memory::Blocks::const_iterator Memory::block_before(uint64_t address) const {

@@ -62,11 +62,14 @@ public:
         uint64_t *cells = nullptr;
         // Of a sector of 32 bytes, the last launch that loaded from it and stored to it.
         std::array<std::atomic<uint32_t>, 2> *sectors = nullptr;
+        // Of a sector, the last launch that loaded from it by ld.global.nc, or stored to it, in the
+        // upper half, and which bytes in the lower one.
+        std::array<std::atomic<uint64_t>, 2> *read_only = nullptr;
     };
     const Windows &windows() const { return windows_; }
     // A number below 1024 of a launch that uses cells, unlike those of the cells that are not zero.
     uint32_t next_launch();
-    // A number of a launch that uses sectors, unlike that of any before.
+    // A number of a launch that uses sectors or read_only, unlike that of any before.
     uint32_t next_counted_launch() { return ++counted_launch_; }
     static constexpr uint64_t kSector = 32;
 

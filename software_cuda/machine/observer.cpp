@@ -72,6 +72,8 @@ const char *kind_name(Finding::Kind kind) {
             return "race between blocks";
         case Finding::kSameValueBetweenBlocks:
             return "race between blocks, write of the same value";
+        case Finding::kReadOnly:
+            return "store to what the kernel reads by ld.global.nc";
         case Finding::kDivergentBarrier:
             return "divergent barrier";
         case Finding::kInactiveLane:
@@ -191,6 +193,7 @@ uint32_t Observer::resolve(BlockState &block, uint32_t warp, const Access &acces
 void Observer::observe(BlockState &block, uint32_t warp, const Access &access) {
     if (!access.lanes) return;
     check(block, warp, access);
+    if (settings_.read_only) check_read_only(block, warp, access);
     if (!settings_.count) return;
     const bool loads = is_load(*access.instruction);  // atomic operations store
     if (access.instruction->space == Space::kShared)

@@ -70,6 +70,7 @@ private:
     // Those whose bytes no copy is still to write; finds the others.
     uint32_t lanes_after_copies(BlockState &block, uint32_t warp, const Access &access);
     void check_written(BlockState &block, uint32_t warp, const Access &access);
+    void check_read_only(BlockState &block, uint32_t warp, const Access &access);
     void check_races(BlockState &block, uint32_t warp, const Access &access);
     void check_matrix_races(BlockState &block, uint32_t warp, const Access &access);
     void check_race(BlockState &block, const Access &access, uint32_t warp, uint32_t lane,

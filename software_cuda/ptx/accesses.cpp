@@ -73,6 +73,7 @@ void BodyParser::access(Statement &s) {
         } else if (!is_hint(part)) {
             refuse(s);
         }
+        i.read_only |= part == "nc";
     }
     const auto type = type_named(s.parts.back());
     if (!type || *type == Type::pred) refuse(s);

@@ -142,8 +142,13 @@ Operand BodyParser::operand() {
         word();
         const bool plus = tokens_.take("+");
         const bool minus = tokens_.take("-");
-        if (plus || minus)
-            operand.offset = static_cast<int64_t>(tokens_.number()) * (minus ? -1 : 1);
+        if (plus || minus) {
+            const uint64_t offset = tokens_.number();
+            // Signed, of 32 bits (PTX ISA 6.4.1).
+            if (offset >= (uint64_t{1} << 31) + minus) fail("an offset of more than 32 bits");
+            const auto value = static_cast<int64_t>(offset);
+            operand.offset = minus ? -value : value;
+        }
         tokens_.expect("]");
         return operand;
     }

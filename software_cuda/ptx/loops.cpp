@@ -114,11 +114,11 @@ std::vector<Loop> loops_of(const Program &program) {
         }
     }
     std::vector<Loop> result;
-    for (const auto &[header, blocks] : loops) {
-        Loop loop{header, {}, {}};
-        for (const uint32_t block : blocks) {
+    for (const auto &outer : loops) {
+        Loop loop{outer.first, {}, {}};
+        for (const uint32_t block : outer.second) {
             const bool is_inner = std::any_of(loops.begin(), loops.end(), [&](const auto &other) {
-                return other.first != header && blocks.contains(other.first) &&
+                return other.first != outer.first && outer.second.contains(other.first) &&
                        other.second.contains(block);
             });
             (is_inner ? loop.inner : loop.own).push_back(block);

@@ -13,9 +13,16 @@ namespace {
 
 constexpr uint32_t kNewestVersion = 90;  // PTX ISA 9.0, CUDA 13.0
 constexpr uint32_t kMostSharedBytes = 1 << 20;
+constexpr uint64_t kMostThreads = 1 << 10;       // a dimension of a block, and more than registers
 constexpr uint32_t kMostParameterBytes = 32764;  // PTX ISA, section "Kernel Function Parameters"
 
 uint32_t aligned(uint32_t value, uint32_t to) { return (value + to - 1) / to * to; }
+
+uint32_t alignment_of(TokenStream &tokens, uint32_t most) {
+    const uint64_t value = tokens.number();
+    if (!std::has_single_bit(value) || value > most) tokens.fail("alignment");
+    return static_cast<uint32_t>(value);
+}
 
 class ModuleParser {
 public:
@@ -124,7 +131,7 @@ private:
         while (tokens_.peek().text.starts_with(".")) {
             const std::string_view word = tokens_.next().text;
             if (word == ".align") {
-                alignment = std::max(alignment, static_cast<uint32_t>(tokens_.number()));
+                alignment = std::max(alignment, alignment_of(tokens_, kMostParameterBytes));
             } else if (word == ".ptr") {
                 // Says what the parameter points to.
                 while (tokens_.peek().text.starts_with(".")) {
@@ -146,8 +153,6 @@ private:
             bytes *= static_cast<uint32_t>(count);
             tokens_.expect("]");
         }
-        if (!std::has_single_bit(alignment)) tokens_.fail("alignment");
-        if (alignment > kMostParameterBytes) fail_for_parameters();
         const Parameter parameter{aligned(entry.parameter_bytes, alignment), bytes};
         if (parameter.offset + bytes > kMostParameterBytes) fail_for_parameters();
         entry.parameter_bytes = parameter.offset + bytes;
@@ -163,8 +168,11 @@ private:
         const Token word = tokens_.next();
         uint32_t sizes[3] = {1, 1, 1};
         unsigned n = 0;
-        do sizes[std::min(n++, 2u)] = static_cast<uint32_t>(tokens_.number());
-        while (tokens_.take(","));
+        do {
+            const uint64_t size = tokens_.number();
+            if (n == 3 || size > kMostThreads) tokens_.fail("numbers of " + std::string(word.text));
+            sizes[n++] = static_cast<uint32_t>(size);
+        } while (tokens_.take(","));
         if (word.is(".maxntid")) {
             entry.max_threads = sizes[0] * sizes[1] * sizes[2];
         } else if (word.is(".reqntid")) {
@@ -179,9 +187,11 @@ private:
 
 uint32_t shared_variable(TokenStream &tokens, SharedVariables &variables, uint32_t end) {
     uint32_t alignment = 1, bytes = 0;
-    if (tokens.take(".align")) alignment = static_cast<uint32_t>(tokens.number());
-    const auto type = type_named(tokens.next().text.substr(1));
-    if (!type || !std::has_single_bit(alignment)) tokens.fail("a shared variable");
+    if (tokens.take(".align")) alignment = alignment_of(tokens, kMostSharedBytes);
+    const std::string_view word = tokens.peek().text;
+    const auto type = word.starts_with(".") ? type_named(word.substr(1)) : std::nullopt;
+    if (!type) tokens.fail("a shared variable of type '" + std::string(word) + "'");
+    tokens.next();
     bytes = bytes_of(*type);
     alignment = std::max(alignment, bytes);
     const std::string name(tokens.next().text);

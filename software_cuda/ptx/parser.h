@@ -103,6 +103,7 @@ private:
     uint32_t register_named(std::string_view name);
     uint32_t destination(const Operand &operand, Width width);
     uint32_t value_of(const Operand &operand, Type type);
+    uint32_t narrow(const Statement &s, size_t n);  // the value of an operand of 32 bits
     uint32_t value_of_word(std::string_view word, bool negative, Type type);
     uint32_t narrowed(uint32_t value, const Instruction &like);
     const Operand &operand_of(const Statement &s, size_t n) const;

@@ -96,6 +96,7 @@ struct Instruction {
     bool guard_negated = false;  // @!%p
     bool is_signed = false;      // of what is loaded, shifted or compared
     bool wide_value = false, wide_address = true;
+    bool read_only = false;   // ld.global.nc
     bool transposed = false;  // of a load of matrices
     uint8_t matrices = 0;     // and how many they are
     Space space = Space::kGlobal;

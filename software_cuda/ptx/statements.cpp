@@ -32,7 +32,7 @@ bool BodyParser::control(Statement &s) {
     } else if (s.name == "bar.warp.sync") {
         i.op = Op::warp_barrier;
         i.kind = InstructionClass::kWarp;
-        i.members = value_of(operand_of(s, 0), Type::b32);
+        i.members = narrow(s, 0);
         builder_.add(i);
     } else if (base == "bar" || base == "barrier") {
         if (s.parts.size() < 2 || s.parts.back() == "arrive" || s.name.find(".red.") != s.name.npos)
@@ -191,6 +191,12 @@ void BodyParser::compare(Statement &s) {
     if (result.words.size() == 2) give(result.words[1], opposite);
 }
 
+uint32_t BodyParser::narrow(const Statement &s, size_t n) {
+    const uint32_t value = value_of(operand_of(s, n), Type::b32);
+    if (builder_.width(value) != Width::kNarrow) refuse(s, "with registers of another width");
+    return value;
+}
+
 void BodyParser::shuffle(Statement &s) {
     static const std::map<std::string_view, ShuffleMode> modes{{"up", ShuffleMode::kUp},
                                                                {"down", ShuffleMode::kDown},
@@ -206,10 +212,10 @@ void BodyParser::shuffle(Statement &s) {
     i.d[0] = destination(s.operands[0], Width::kNarrow);
     if (s.operands[0].words.size() == 2)
         i.d[1] = destination({.words = {s.operands[0].words[1]}}, Width::kPredicate);
-    i.a = value_of(s.operands[1], Type::b32);
-    i.b = value_of(s.operands[2], Type::b32);
-    i.c = value_of(s.operands[3], Type::b32);
-    i.members = value_of(s.operands[4], Type::b32);
+    i.a = narrow(s, 1);
+    i.b = narrow(s, 2);
+    i.c = narrow(s, 3);
+    i.members = narrow(s, 4);
     builder_.add(i);
 }
 
@@ -229,6 +235,7 @@ void BodyParser::vote(Statement &s) {
     const auto mode = modes.find(s.name);
     if (mode == modes.end() || s.operands.size() != 3) refuse(s);
     uint32_t vote = value_of({.words = s.operands[1].words}, Type::pred);
+    if (builder_.width(vote) != Width::kPredicate) refuse(s, "of a register of another width");
     if (s.operands[1].negated) {
         const uint32_t negated = builder_.add_value(Width::kPredicate);
         add_form(s, *find_form("not.pred"), {negated, vote});
@@ -239,7 +246,7 @@ void BodyParser::vote(Statement &s) {
     i.d[0] = destination(s.operands[0],
                          mode->second == VoteMode::kBallot ? Width::kNarrow : Width::kPredicate);
     i.a = vote;
-    i.members = value_of(s.operands[2], Type::b32);
+    i.members = narrow(s, 2);
     builder_.add(i);
 }
 

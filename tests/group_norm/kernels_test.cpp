@@ -2,6 +2,7 @@
 // here, on random problems that meet its conditions, what selection takes, and long sums.
 
 #include <cmath>
+#include <limits>
 
 #include "HalideRuntime.h"
 #include "tests/group_norm/case.h"
@@ -33,6 +34,25 @@ TEST_P(GroupNormRow, IsTheReference) {
     }
 }
 
+// A problem of long groups, or of many channels for rows of few pixels.
+GroupNormProblem long_problem(const KernelInfo &row) {
+    GroupNormProblem problem;
+    problem.type = row.type;
+    problem.options = {row.layout, 2, 1e-12f};
+    problem.channels = 4;
+    problem.height = row.device == DeviceType::cpu ? 1000 : 50;
+    problem.width = 1000;
+    for (const Constraint &constraint : row.where) {
+        const std::string_view field = constraint.field;
+        if (field == "backward") problem.backward = constraint.value == 1;
+        if (field == "pixels" && constraint.relation == Constraint::Relation::at_most) {
+            problem.height = problem.width = 1;
+            problem.channels = 1000000;
+        }
+    }
+    return problem;
+}
+
 // Ten million equal terms (on OpenCL fewer) keep their digits, and a mean of 10000 does not hide a
 // deviation of 0.01.
 TEST_P(GroupNormRow, KeepsTheDigitsOfLongSums) {
@@ -40,24 +60,142 @@ TEST_P(GroupNormRow, KeepsTheDigitsOfLongSums) {
     for (const Device device : devices_) {
         GroupNormCase c;
         c.seed = 3;
-        c.problem.type = row.type;
-        c.problem.options = {row.layout, 2, 1e-12f};
-        c.problem.channels = 4;
-        c.problem.height = row.device == DeviceType::cpu ? 1000 : 50;
-        c.problem.width = 1000;
-        for (const Constraint &constraint : row.where) {
-            const std::string_view field = constraint.field;
-            if (field == "backward") c.problem.backward = constraint.value == 1;
-            const bool few = constraint.relation == Constraint::Relation::at_most;
-            if (field == "pixels" && few) {  // so that channels are many
-                c.problem.height = c.problem.width = 1;
-                c.problem.channels = 1000000;
-            }
-        }
+        c.problem = long_problem(row);
         c.elements = row.type == DataType::f32 ? Elements::far : Elements::ordinary;
         check(c, device, &row);
         c.elements = Elements::outlier;
         check(c, device, &row);
+    }
+}
+
+Shape shape_of(const GroupNormProblem &p) {
+    return p.options.layout == Layout::nhwc ? Shape{p.batch, p.height, p.width, p.channels}
+                                            : Shape{p.batch, p.channels, p.height, p.width};
+}
+
+// Statistics with the same values for all groups.
+GroupNormStatistics same_statistics(const GroupNormProblem &p, double mean, double rstd,
+                                    Device device) {
+    const Shape groups{p.batch, p.options.groups};
+    const auto all = [&](double value) {
+        return host_tensor(groups, DataType::f32,
+                           std::vector<double>(static_cast<size_t>(p.batch * 2), value))
+            .to(device);
+    };
+    return {all(mean), all(rstd)};
+}
+
+void expect_near(const Tensor &got, double wanted, double most, const std::string &name) {
+    double furthest = wanted;
+    for (const double value : reference::read(got.to(Device::cpu())))
+        if (!(std::abs(value - wanted) <= std::abs(furthest - wanted))) furthest = value;
+    EXPECT_NEAR(furthest, wanted, most) << name;
+}
+
+// Within a few roundings of f32: running sums of blocks carry what additions lose. Squares of
+// these numbers, and 256 of them, are exact, and their sums over blocks are not.
+constexpr double kNumbers[] = {1 + 29. / 128, 1 + 53. / 128, 1 + 77. / 128};
+const double kFewRoundings = std::ldexp(1, -21);
+
+TEST_P(GroupNormRow, LosesNothingBetweenBlocks) {
+    const KernelInfo &row = GetParam();
+    GroupNormProblem problem = long_problem(row);
+    const bool short_groups = std::ranges::any_of(row.where, [](const Constraint &constraint) {
+        return constraint.field == std::string_view("group_elements");
+    });
+    if (problem.backward || short_groups) GTEST_SKIP() << "no sum over blocks";
+    problem.height = std::min<int64_t>(problem.height, 50);
+    problem.channels = std::min<int64_t>(problem.channels, 200000);
+    const Shape shape = shape_of(problem), groups{1, 2};
+    // As many above zero as below, in each pair of neighbours.
+    const size_t run = row.layout == Layout::nhwc && problem.width > 1 ? 4 : 1;
+    for (const Device device : devices_) {
+        for (const double number : kNumbers) {
+            std::vector<double> values(
+                static_cast<size_t>(problem.channels * problem.height * problem.width), number);
+            for (size_t i = 0; i < values.size(); i++)
+                if (i / run % 2) values[i] = -number;
+            const GroupNormStatistics made{Tensor(groups, DataType::f32, device),
+                                           Tensor(groups, DataType::f32, device)};
+            group_norm_with(row, host_tensor(shape, row.type, values).to(device), {}, {},
+                            Tensor(shape, row.type, device), made, problem.options);
+            expect_near(made.mean, 0, kFewRoundings, "mean");
+            expect_near(made.rstd, 1 / number, kFewRoundings / number, "rstd");
+        }
+    }
+}
+
+// Problems of many pixels, more than the first block of each of a hundred lanes has, and of many
+// images.
+std::vector<GroupNormProblem> long_gradients(const KernelInfo &row, int64_t pixels,
+                                             int64_t images) {
+    GroupNormProblem of_pixels = long_problem(row);
+    of_pixels.channels = 4;
+    for (const Constraint &constraint : row.where)
+        if (constraint.field == std::string_view("channels_per_group"))
+            of_pixels.channels = 2 * constraint.value;
+    of_pixels.width = std::min<int64_t>(of_pixels.width, pixels);
+    of_pixels.height = of_pixels.width == 1 ? 1 : pixels / of_pixels.width;
+    GroupNormProblem of_images = of_pixels;
+    of_images.batch = images;
+    of_images.height = of_images.width = 1;
+    return {of_pixels, of_images};
+}
+
+// The same of gradients; others than those of f32 are rounded to their type.
+TEST_P(GroupNormRow, LosesNothingOfLongGradients) {
+    const KernelInfo &row = GetParam();
+    if (!long_problem(row).backward || row.type != DataType::f32) GTEST_SKIP();
+    for (const GroupNormProblem &problem : long_gradients(row, 50000, 600)) {
+        const Shape shape = shape_of(problem);
+        const double terms = static_cast<double>(problem.batch * problem.height * problem.width);
+        for (const Device device : devices_) {
+            for (const double number : kNumbers) {
+                const auto elements =
+                    static_cast<size_t>(problem.channels) * static_cast<size_t>(terms);
+                const Tensor all =
+                    host_tensor(shape, row.type, std::vector<double>(elements, number)).to(device);
+                const Tensor weight({problem.channels}, row.type, device),
+                    bias({problem.channels}, row.type, device);
+                group_norm_backward_with(row, all, all, {}, same_statistics(problem, 0, 1, device),
+                                         {Tensor(), weight, bias}, problem.options);
+                const double sum = terms * number, most = kFewRoundings * sum;
+                expect_near(bias, sum, most, "bias of " + hk::to_string(shape));
+                expect_near(weight, sum * number, most * number,
+                            "weight of " + hk::to_string(shape));
+            }
+        }
+    }
+}
+
+// Of a gradient with an infinity, of either sign, in the first of several blocks: what an addition
+// loses is none there, and not the difference of infinities.
+TEST_P(GroupNormRow, KeepsInfinitiesOfLongGradients) {
+    const KernelInfo &row = GetParam();
+    if (!long_problem(row).backward) GTEST_SKIP();
+    const double infinity = std::numeric_limits<double>::infinity();
+    for (const GroupNormProblem &problem : long_gradients(row, 50000, 600)) {
+        const Shape shape = shape_of(problem);
+        const int64_t pixels = problem.height * problem.width, terms = problem.batch * pixels;
+        std::vector<double> values(static_cast<size_t>(problem.channels * terms), 1);
+        const Tensor input = host_tensor(shape, row.type, values);
+        const auto step = static_cast<size_t>(row.layout == Layout::nhwc ? 1 : pixels);
+        values[0] = infinity;
+        values[step] = -infinity;
+        const Tensor gradient = host_tensor(shape, row.type, values);
+        std::vector<double> wanted(static_cast<size_t>(problem.channels),
+                                   reference::rounded(row.type, static_cast<double>(terms)));
+        wanted[0] = infinity;
+        wanted[1] = -infinity;
+        for (const Device device : devices_) {
+            const Tensor weight({problem.channels}, row.type, device),
+                bias({problem.channels}, row.type, device);
+            group_norm_backward_with(row, gradient.to(device), input.to(device), {},
+                                     same_statistics(problem, 0, 1, device),
+                                     {Tensor(), weight, bias}, problem.options);
+            for (const Tensor &sums : {weight, bias})
+                EXPECT_EQ(reference::read(sums.to(Device::cpu())), wanted) << hk::to_string(shape);
+        }
     }
 }
 

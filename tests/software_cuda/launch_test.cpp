@@ -32,6 +32,10 @@ TEST_F(Modules, BadOnesAreRefused) {
               CUDA_ERROR_INVALID_PTX);
     EXPECT_NE(last_line().find("frobnicate"), std::string::npos) << last_line();
     EXPECT_EQ(load(head + ".visible .entry e() { ret;"), CUDA_ERROR_INVALID_PTX);
+    for (const char *end : {".shared", ".shared .align 16", ".visible .entry e() { .shared"}) {
+        EXPECT_EQ(load(head + end), CUDA_ERROR_INVALID_PTX);
+        EXPECT_NE(last_line().find("line 4: a shared variable"), std::string::npos) << last_line();
+    }
     const std::string array = ".param .align 4 .b8 ";
     EXPECT_EQ(load(head + ".visible .entry e(" + array + "a[32764]) { ret; }"), CUDA_SUCCESS);
     EXPECT_EQ(load(head + ".visible .entry e(" + array + "a[32760], " + array + "b[8]) { ret; }"),

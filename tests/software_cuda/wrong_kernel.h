@@ -34,15 +34,20 @@ inline std::vector<Settings> all_settings() {
     std::vector<Settings> result;
     for (const unsigned lanes : {1u, 16u, 32u}) {
         for (const Order order : {Order::kAscending, Order::kDescending, Order::kRandom}) {
-            result.push_back(
-                {.check = Check::kAll, .order = order, .seed = 3, .lanes = lanes, .threads = 1});
+            result.push_back({.check = Check::kAll,
+                              .order = order,
+                              .seed = 3,
+                              .lanes = lanes,
+                              .threads = 1,
+                              .read_only = true});
         }
     }
     return result;
 }
 
 inline void expect_its_fault(const WrongKernel &wrong) {
-    const Outcome outcome = wrong.run(wrong.instructions, {.check = Check::kAll, .threads = 1});
+    const Outcome outcome =
+        wrong.run(wrong.instructions, {.check = Check::kAll, .threads = 1, .read_only = true});
     EXPECT_EQ(outcome.status, wrong.status);
     bool found = false;
     std::string messages;

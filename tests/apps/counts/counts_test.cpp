@@ -137,6 +137,59 @@ TEST(SoftwareDevice, CountsACall) {
     EXPECT_EQ(to_json(device.count(*problem, row)), to_json(counts));
 }
 
+std::vector<RowCounts> rows_of(const char *family_name, const std::string &sizes) {
+    const bench::Family family = bench::family_named(family_name);
+    bench::Settings settings;
+    settings.device = Device::cuda();
+    const auto infos = family.cases(sizes, settings);
+    const std::unique_ptr<bench::Problem> problem = infos.front().problem();
+    return software_device().count_rows(*problem, *infos.front().select()).rows;
+}
+
+std::set<std::string> names_of(const std::vector<RowCounts> &rows) {
+    std::set<std::string> names;
+    for (const RowCounts &one : rows)
+        names.insert(std::string(one.row->family) + "/" + one.row->row);
+    return names;
+}
+
+// A call's rows, each with its own launches and no other's.
+TEST(SoftwareDevice, CountsTheRowsOfACall) {
+    if (!built_with_cuda()) GTEST_SKIP();
+    // Two tiles whose lists are merged.
+    const std::vector<RowCounts> rows = rows_of("topk", "input=2x2000,k=600,outputs=values");
+    EXPECT_EQ(names_of(rows), (std::set<std::string>{"topk_tiles/tile_1024_keys", "topk_merge/keys",
+                                                     "topk_unpack/values"}));
+    for (const RowCounts &one : rows) {
+        EXPECT_GT(one.counts.least_bytes, 0) << one.row->name;
+        ASSERT_EQ(one.counts.kernels.size(), 1u) << one.row->name;
+        EXPECT_EQ(one.counts.kernels.front().launches, 1u) << one.row->name;
+        const std::string_view family = one.row->family;
+        const char *stage = family == "topk_tiles"   ? "items"
+                            : family == "topk_merge" ? "merged"
+                                                     : "output";
+        const std::string &entry = one.counts.kernels.front().entry;
+        EXPECT_NE(entry.find(stage), std::string::npos) << entry;
+    }
+    const auto unpack = std::ranges::find(rows, std::string("topk_unpack"),
+                                          [](const RowCounts &one) { return one.row->family; });
+    // 600 keys of 4 bytes of 2 rows come in, and as many values go out.
+    EXPECT_EQ(unpack->counts.kernels.front().global_loads.bytes, 4u * 2 * 600);
+    EXPECT_EQ(unpack->counts.kernels.front().global_stores.bytes, 4u * 2 * 600);
+}
+
+TEST(SoftwareDevice, CountsWhatRunsBesideAProblem) {
+    if (!built_with_cuda()) GTEST_SKIP();
+    const std::vector<RowCounts> rows =
+        rows_of("conv2d_backward_weight", "input=1x8x8x16,weight=16x3x3x16,padding=1");
+    const auto bias = std::ranges::find(rows, std::string("conv2d_backward_bias"),
+                                        [](const RowCounts &one) { return one.row->family; });
+    ASSERT_NE(bias, rows.end());
+    EXPECT_EQ(bias->counts.least_bytes, 4. * (8 * 8 * 16 + 16));
+    EXPECT_GE(bias->counts.kernels.front().global_loads.bytes, 4u * 8 * 8 * 16);
+    EXPECT_GT(rows.size(), 1u);
+}
+
 // Of a product of matrices what its operations alone take can be worked out by hand.
 TEST(ListModel, IsOfWhatSelectionTakes) {
     if (!built_with_cuda()) GTEST_SKIP();

@@ -12,6 +12,9 @@
 #include "memory/workload.h"
 #include "pictures/image.h"
 #include "pointcloud/cloud.h"
+#include "software_cuda/ptx/loops.h"
+#include "software_cuda/ptx/module.h"
+#include "software_cuda/ptx/program.h"
 #include "train/digits.h"
 
 namespace hk::fuzz {
@@ -113,6 +116,40 @@ bool takes_records(std::span<const uint8_t> bytes) try {
     return false;
 }
 
+// Operands within the rows of a warp, and of a block; branches within the code.
+void expect_places(const software_cuda::Program &program) {
+    using namespace software_cuda;
+    const auto fits = [&](uint32_t place) {
+        if (place == kNone) return true;
+        const bool uniform = place & kUniform;
+        return (place & ~kUniform) + sizeof(uint32_t) <=
+               (uniform ? program.uniform_bytes : program.warp_bytes);
+    };
+    for (const Instruction &i : program.code) {
+        for (const uint32_t place : {i.d[0], i.d[1], i.d[2], i.d[3], i.a, i.b, i.c, i.guard})
+            expect(fits(place), "an operand beyond the rows");
+        expect(i.op != Op::branch || i.target < program.blocks.size(), "a branch to nowhere");
+    }
+    expect(!program.blocks.empty() && program.blocks.back().end == program.code.size(),
+           "instructions in no block");
+    loops_of(program);
+}
+
+// A module's text, as cuModuleLoadData is given it behind its look at the image's kind. An error
+// names its line.
+bool takes_ptx(std::span<const uint8_t> bytes) try {
+    const std::string_view text(reinterpret_cast<const char *>(bytes.data()), bytes.size());
+    const software_cuda::Module module = software_cuda::parse_module(text, 90);
+    for (const software_cuda::Entry &entry : module.entries) {
+        expect(module.find(entry.name) == &entry, "an entry that is not found");
+        expect_places(*entry.program);
+    }
+    return true;
+} catch (const software_cuda::ModuleError &error) {
+    expect(std::string_view(error.what()).starts_with("line "), "an error without a line");
+    return false;
+}
+
 constexpr std::string_view kPng = "\x89PNG\r\n\x1a\n";
 
 uint32_t big_endian(const uint8_t *bytes) {
@@ -144,6 +181,7 @@ constexpr Reader kReaders[] = {
     {"trace", takes_trace, true},
     {"records", takes_records},
     {"dlpack", takes_dlpack},
+    {"ptx", takes_ptx},
 };
 
 }  // namespace

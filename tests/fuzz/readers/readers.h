@@ -1,5 +1,5 @@
 #pragma once
-// What takes bytes from outside: readers of files, and the import of tensors by DLPack.
+// What takes bytes from outside: readers of files and of PTX, and the import of tensors by DLPack.
 
 #include <cstdint>
 #include <span>

@@ -113,6 +113,12 @@ public:
         }
     }
 
+    void run_beside() override {
+        if (of_input()) return;
+        const Tensor bias({conv().filters}, type(), settings().device);
+        conv2d_backward_bias(tensor(0), bias, layout());
+    }
+
     Judge judge(const Tensors &host) const override {
         const Conv2dProblem &p = conv();
         const auto read = [&](const Tensor &tensor) {

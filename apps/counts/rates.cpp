@@ -1,0 +1,60 @@
+#include "rates.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "hk/error.h"
+#include "row_case.h"
+
+namespace hk::counts {
+
+namespace {
+
+constexpr const char *kUsual[] = {"conv2d_3x3_f32_nhwc_cuda",
+                                  "topk_tiles_tile_1024_indices_u32_cuda",
+                                  "conv2d_matrices_bf16_nhwc_cuda"};
+
+struct Column {
+    const char *title, *check;
+    bool counts;
+};
+constexpr Column kColumns[] = {{"bounds", "none", false},
+                               {"unwritten", "memory", false},
+                               {"races", "all", false},
+                               {"counted", "none", true}};
+
+std::vector<RowCase> cases_of(const std::string &filter) {
+    std::vector<RowCase> cases = row_cases(Device::cuda(), filter);
+    if (filter.empty()) {
+        std::erase_if(cases, [](const RowCase &one) {
+            return std::ranges::none_of(
+                kUsual, [&](std::string_view name) { return one.row->name == name; });
+        });
+    }
+    if (cases.empty())
+        throw InvalidArgument("there is no problem of a CUDA kernel with \"" + filter +
+                              "\" in its name");
+    return cases;
+}
+
+}  // namespace
+
+void print_rates(const std::string &filter) {
+    const std::vector<RowCase> cases = cases_of(filter);
+    const SoftwareDevice device;
+    std::printf("%-40s %-24s", "thread instructions a ns and core", "case");
+    for (const Column &column : kColumns) std::printf(" %9s", column.title);
+    std::printf("\n");
+    for (const RowCase &one : cases) {
+        std::printf("%-40s %-24s", one.row->name, one.name.c_str());
+        const std::unique_ptr<bench::Problem> problem = one.info.problem();
+        for (const Column &column : kColumns) {
+            std::printf(" %9.2f",
+                        1e-9 * device.rate(*problem, *one.row, column.check, column.counts));
+            std::fflush(stdout);
+        }
+        std::printf("\n");
+    }
+}
+
+}  // namespace hk::counts
