@@ -140,9 +140,9 @@ SoftmaxCrossEntropy softmax_cross_entropy(const SoftmaxCrossEntropyOperands &op,
 SoftmaxCrossEntropy softmax_of_powers(const SoftmaxCrossEntropyOperands &op, int lanes) {
     SoftmaxCrossEntropy stages;
     Form form = {lanes, 0};
-    // Of two arguments: in a vector a load under a mask.
+    // if_then_else of two arguments: a vector is loaded under a mask.
     form.logit = [&](const Expr &column) {
-        const Expr logit = stages.logit(column, n);
+        const Expr logit = stages.logit(unsafe_promise_clamped(column, 0, op.classes - 1), n);
         return Internal::Call::make(logit.type(), Internal::Call::if_then_else,
                                     {likely(column < op.classes), logit},
                                     Internal::Call::PureIntrinsic);

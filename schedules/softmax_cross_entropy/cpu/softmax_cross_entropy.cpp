@@ -1,5 +1,5 @@
-#include "generators/ceil_div.h"
 #include "schedules/softmax_cross_entropy/softmax_cross_entropy.h"
+#include "generators/ceil_div.h"
 
 using namespace Halide;
 using namespace hk::generators;
