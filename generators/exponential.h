@@ -13,6 +13,14 @@
 
 namespace hk::generators {
 
+// One operation that is strict by itself: its operands are not.
+inline Halide::Expr strict(Halide::Internal::Call::IntrinsicOp operation, const Halide::Expr &a,
+                           const Halide::Expr &b) {
+    using Halide::Internal::Call;
+    const bool compares = operation == Call::strict_lt;
+    return Call::make(compares ? Halide::Bool() : a.type(), operation, {a, b}, Call::PureIntrinsic);
+}
+
 inline Halide::Expr exponential(const Halide::Expr &value) {
     using namespace Halide;
     using Internal::Call;
@@ -20,13 +28,25 @@ inline Halide::Expr exponential(const Halide::Expr &value) {
     const Expr shift = (3 << 22) + 127.f;
     const Expr v = max(value, -88.f);
     const Expr shifted = v * 1.44269504f + shift;
-    // Strict by itself, or it were taken back; the addition before it may still be fused.
-    const Expr k = Call::make(Float(32), Call::strict_sub, {shifted, shift}, Call::PureIntrinsic);
+    // Strict, or it were taken back; the addition before it may still be fused.
+    const Expr k = strict(Call::strict_sub, shifted, shift);
     const Expr r = v - k * 0.693147182f;
     Expr power = 0.00138206338f;
     for (const float next : {0.00836867373f, 0.0416682661f, 0.166665211f, 0.499999940f, 1.f, 1.f})
         power = power * r + next;
     return power * reinterpret<float>(reinterpret<int32_t>(shifted) << 23);
+}
+
+inline Halide::Expr exponential(const Halide::Expr &value, const Halide::Target &target) {
+    return target.has_gpu_feature() ? Halide::exp(value) : exponential(value);
+}
+
+// 1 + e^-v for v: of a CPU v is raised to -87, where v / (1 + e^-v) is 0 but for 2e-36, and a NaN
+// stays one.
+inline Halide::Expr one_and_exponential(Halide::Expr &v, const Halide::Target &target) {
+    if (!target.has_gpu_feature())
+        v = Halide::select(strict(Halide::Internal::Call::strict_lt, v, -87.f), -87.f, v);
+    return 1.f + exponential(-v, target);
 }
 
 }  // namespace hk::generators
