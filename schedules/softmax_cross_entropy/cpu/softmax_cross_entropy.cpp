@@ -22,8 +22,12 @@ void at_rows(const std::vector<Func> &all, const SoftmaxCrossEntropy &stages, in
 
 }  // namespace
 
-// Row by row, each read from memory once: for its maximum; its powers find it in cache. In place an
-// element is stored once, under a mask, after all that the row is read for
+// Row by row, each read from memory once: for its maximum; its powers find it in cache, and the
+// gradient finds these. Lost: what is left over of whole steps as an update of its own, under a
+// mask, which a load of the whole vector has to wait for; trees over 16 lanes as they are written,
+// of which Halide makes a chain of maxima.
+//
+// In place an element is stored once, under a mask, after all that the row is read for
 // (generators/softmax_cross_entropy/softmax_cross_entropy.h).
 void softmax_cross_entropy_vector_per_row(SoftmaxCrossEntropy &stages,
                                           const SoftmaxCrossEntropyContext &context) {
@@ -49,8 +53,8 @@ void softmax_cross_entropy_vector_per_row(SoftmaxCrossEntropy &stages,
     }
 }
 
-// Of few classes a vector has one of as many rows: no tree over lanes, and none of them without a
-// class.
+// Of few classes a vector has one of as many rows, which a tile is gathered and scattered for: no
+// lanes to be folded, and none without a class.
 void softmax_cross_entropy_vector_of_rows(SoftmaxCrossEntropy &stages,
                                           const SoftmaxCrossEntropyContext &context) {
     const int vector = context.target.natural_vector_size<float>();
