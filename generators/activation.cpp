@@ -23,18 +23,19 @@ Expr linear_activation(const Expr &value, const Expr &slope, const Expr &low, co
                   clamp_to(select(value < 0.f, slope * value, value)));
 }
 
-Expr smooth_activation(const Expr &value, const Expr &smooth, bool quick) {
-    const Expr over = 1.f + exp(-value);
-    const Expr silu = quick ? value * fast_inverse(over) : value / over;
-    const Expr erf = quick ? error_function(value * 0.70710678f, fast_inverse)
-                           : error_function(value * 0.70710678f);
+Expr smooth_activation(const Expr &value, const Expr &smooth, const Target &target, bool quick) {
+    Expr v = value;
+    const Expr over = one_and_exponential(v, target);
+    const Expr silu = quick ? v * fast_inverse(over) : v / over;
+    const Expr erf = quick ? error_function(value * 0.70710678f, target, fast_inverse)
+                           : error_function(value * 0.70710678f, target);
     return select(smooth == 1, silu, 0.5f * value * (1.f + erf));
 }
 
 Expr activation(const Expr &value, const Expr &slope, const Expr &low, const Expr &high,
-                const Expr &smooth) {
+                const Expr &smooth, const Target &target) {
     return select(smooth == 0, linear_activation(value, slope, low, high),
-                  smooth_activation(value, smooth));
+                  smooth_activation(value, smooth, target));
 }
 
 }  // namespace hk::generators

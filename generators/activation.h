@@ -11,7 +11,7 @@ namespace hk::generators {
 
 Halide::Expr activation(const Halide::Expr &value, const Halide::Expr &slope,
                         const Halide::Expr &low, const Halide::Expr &high,
-                        const Halide::Expr &smooth);
+                        const Halide::Expr &smooth, const Halide::Target &target);
 
 // Those of smooth 0 alone. `branches`: a slope is a branch, for kernels whose threads have much to
 // finish; otherwise both are evaluated.
@@ -21,7 +21,7 @@ Halide::Expr linear_activation(const Halide::Expr &value, const Halide::Expr &sl
 
 // Those of smooth 1 and 2. `quick`: quotients are good to some units in f32, by fast_inverse().
 Halide::Expr smooth_activation(const Halide::Expr &value, const Halide::Expr &smooth,
-                               bool quick = false);
+                               const Halide::Target &target, bool quick = false);
 
 // The linear ones without their bounds.
 Halide::Expr leaky(const Halide::Expr &value, const Halide::Expr &slope, bool branches = false);

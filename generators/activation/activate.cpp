@@ -10,7 +10,8 @@ Activate activate(Func input, const Type &type, const ActivationArguments &f) {
     Activate stages;
     stages.output = Func("activated");
     const Expr value = cast<float>(input(x, y, z));
-    stages.output(x, y, z) = cast(type, activation(value, f.slope, f.low, f.high, f.smooth));
+    stages.output(x, y, z) =
+        cast(type, activation(value, f.slope, f.low, f.high, f.smooth, f.target));
     return stages;
 }
 

@@ -12,6 +12,7 @@ struct Activate {
 // The arguments of generators/activation.h.
 struct ActivationArguments {
     Halide::Expr slope, low, high, smooth;
+    Halide::Target target;
 };
 
 Activate activate(Halide::Func input, const Halide::Type &type, const ActivationArguments &f);

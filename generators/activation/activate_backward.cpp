@@ -18,16 +18,17 @@ Expr linear_gradient(const Expr &gradient, const Expr &saved, const ActivationAr
 }
 
 // s = 1 / (1 + exp(-v)): (v * s)' = s + v * s * (1 - s)
-Expr silu_derivative(const Expr &v) {
-    const Expr s = 1.f / (1.f + exp(-v));
+Expr silu_derivative(Expr v, const Target &target) {
+    const Expr s = 1.f / one_and_exponential(v, target);
     return s * (1.f + v * (1.f - s));
 }
 
 // (v * P(v))' = P(v) + v * p(v), of the normal distribution and its density. The exponential is
 // the one that error_function has.
-Expr gelu_derivative(const Expr &v) {
+Expr gelu_derivative(const Expr &v, const Target &target) {
     const Expr w = v * 0.70710678f, z = abs(w);
-    return 0.5f * (1.f + error_function(w)) + v * (0.39894228f * exp(-z * z));
+    return 0.5f * (1.f + error_function(w, target)) +
+           v * (0.39894228f * exponential(-z * z, target));
 }
 
 }  // namespace
@@ -40,7 +41,8 @@ ActivateBackward activate_backward(Func output_gradient, Func saved, const Type 
     const Expr v = cast<float>(saved(x, y, z));
     stages.output(x, y, z) =
         cast(type, select(f.smooth == 0, linear_gradient(gradient, v, f), f.smooth == 1,
-                          gradient * silu_derivative(v), gradient * gelu_derivative(v)));
+                          gradient * silu_derivative(v, f.target),
+                          gradient * gelu_derivative(v, f.target)));
     return stages;
 }
 

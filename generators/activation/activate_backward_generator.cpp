@@ -22,8 +22,8 @@ public:
 
     void generate() {
         check_algorithm({"elementwise"});
-        ActivateBackward stages =
-            activate_backward(output_gradient, saved, type, {slope, low, high, smooth});
+        ActivateBackward stages = activate_backward(output_gradient, saved, type,
+                                                    {slope, low, high, smooth, get_target()});
         input_gradient(x, y, z) = stages.output(x, y, z);
         stages.output = input_gradient;
         constrain(output_gradient);

@@ -21,7 +21,7 @@ public:
 
     void generate() {
         check_algorithm({"elementwise"});
-        Activate stages = activate(input, type, {slope, low, high, smooth});
+        Activate stages = activate(input, type, {slope, low, high, smooth, get_target()});
         output(x, y, z) = stages.output(x, y, z);
         stages.output = output;
         constrain(input);

@@ -51,6 +51,7 @@ struct Conv2dOperands : Conv2dGeometry {
     Halide::Expr slope, low, high, smooth;
     Halide::Expr activates;  // where defined: whether there is one, which is a branch then
     Halide::Type type;       // of the output
+    Halide::Target target;
 };
 
 // Where the operands' weight is not packed yet, it is here, in blocks of `block` output channels,

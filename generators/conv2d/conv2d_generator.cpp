@@ -227,6 +227,7 @@ private:
         op.high = high;
         op.smooth = smooth;
         op.type = type;
+        op.target = get_target();
         return op;
     }
 };

@@ -33,7 +33,7 @@ Expr with_residual(const Conv2dOperands &op, const Expr &sum, const std::array<E
 void activate_smoothly(Conv2dOperands &op, const std::array<Expr, 5> &at, Func &sum, RDom &smooth) {
     smooth = RDom(op.smooth, select(op.smooth == 0, 0, 1), "smooth");
     sum(k, g, x, y, n) =
-        smooth_activation(with_residual(op, sum(k, g, x, y, n), at), smooth.x, true);
+        smooth_activation(with_residual(op, sum(k, g, x, y, n), at), smooth.x, op.target, true);
     op.has_residual = op.has_residual && op.smooth == 0;
     op.smooth = Expr();
 }
@@ -43,7 +43,7 @@ Expr finished_sum(const Conv2dOperands &op, Expr sum, const std::array<Expr, 5> 
     if (!op.slope.defined()) return sum;
     const bool branches = op.activates.defined();
     const Expr activated = op.smooth.defined()
-                               ? activation(sum, op.slope, op.low, op.high, op.smooth)
+                               ? activation(sum, op.slope, op.low, op.high, op.smooth, op.target)
                                : linear_activation(sum, op.slope, op.low, op.high, branches);
     return branches ? if_present(op.activates, activated, sum) : activated;
 }

@@ -1,9 +1,10 @@
 #include "generators/softmax_cross_entropy/softmax_cross_entropy.h"
 
+#include <functional>
 #include <limits>
 
-#include "generators/accumulated.h"
 #include "generators/ceil_div.h"
+#include "generators/exponential.h"
 #include "generators/long_sum.h"
 #include "generators/nan.h"
 
@@ -16,63 +17,79 @@ namespace {
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 
-template<typename Function>
-Expr largest(int count, Function f, int first = 0) {
+// f(0) to f(count - 1): pairs first, then pairs of pairs.
+template<typename Combine, typename Function>
+Expr tree(int count, Combine combine, Function f, int first = 0) {
     if (count == 1) return f(first);
     const int half = count / 2;
-    return max(largest(half, f, first), largest(count - half, f, first + half));
+    return combine(tree(half, combine, f, first), tree(count - half, combine, f, first + half));
 }
 
 // Of a difference from the maximum: below -104 it is 0 in f32. Halide's exponential is made of
 // integers that an infinity does not fit.
-Expr exponential(const Expr &difference) { return exp(max(difference, -104.f)); }
+Expr exp_of_difference(const Expr &difference) { return exp(max(difference, -104.f)); }
 
 // NaN where a row's maximum is infinite.
 Expr where_finite(const Expr &best, const Expr &value) {
     return select(is_finite(best), value, kNaN);
 }
 
-}  // namespace
+struct Form {
+    int lanes, of_group;  // of_group 0: lanes are folded by halves
+    // The logit of a column, any value past the last class, and its power, 0 there.
+    std::function<Expr(const Expr &column)> logit, power;
+};
 
-SoftmaxCrossEntropy softmax_cross_entropy(const SoftmaxCrossEntropyOperands &op, int lanes) {
-    SoftmaxCrossEntropy stages;
-    const Var &lane = stages.lane, &group = stages.group, &b = stages.b;
-    const int width = std::min(lanes, 16);
-    const Expr steps = ceil_div(op.classes, lanes);
+// Of all lanes one.
+template<typename Combine>
+Expr folded(SoftmaxCrossEntropy &stages, const Form &form, Func of_lane, Func of_group,
+            Combine combine) {
+    if (form.of_group == 0) {
+        for (int half = form.lanes / 2; half > 0; half /= 2) {
+            Func next("half");
+            next(stages.lane, n) = combine(of_lane(stages.lane, n), of_lane(stages.lane + half, n));
+            stages.halves.push_back(of_lane = next);
+        }
+        return of_lane(0, n);
+    }
+    of_group(stages.group, n) = tree(form.of_group, combine, [&](int i) {
+        return Expr(of_lane(stages.group * form.of_group + i, n));
+    });
+    return tree(form.lanes / form.of_group, combine, [&](int i) { return Expr(of_group(i, n)); });
+}
+
+void find_best(SoftmaxCrossEntropy &stages, const SoftmaxCrossEntropyOperands &op,
+               const Form &form) {
+    const Var &lane = stages.lane;
     // Halide's bounds go over the last row, where tasks of several rows do.
-    const Expr row = min(n, op.rows - 1);
-    struct Term {
-        Expr is_class, element;
-    };
-    const auto term_of = [&](const Expr &step) {
-        const Expr column = step * lanes + lane;
-        return Term{likely(column < op.classes), op.logits(clamp(column, 0, op.classes - 1), row)};
-    };
-
-    stages.r = RDom(0, steps, "r");
-    const Term next = term_of(stages.r);
+    stages.logit = Func("logit");
+    stages.logit(c, n) = op.logits(c, min(likely(n), op.rows - 1));
+    stages.r = RDom(0, ceil_div(op.classes, form.lanes), "r");
+    const Expr column = stages.r * form.lanes + lane;
+    const Expr element = form.logit(column);
+    const Expr value =
+        select(is_nan_as_loaded(element, op.target), kInfinity, cast<float>(element));
     stages.lane_best = Func("lane_best");
     stages.lane_best(lane, n) = -kInfinity;
     stages.lane_best(lane, n) =
-        max(stages.lane_best(lane, n),
-            select(next.is_class,
-                   select(is_nan_by_bits(next.element), kInfinity, cast<float>(next.element)),
-                   -kInfinity));
+        max(stages.lane_best(lane, n), select(likely(column < op.classes), value, -kInfinity));
     stages.group_best = Func("group_best");
-    stages.group_best(group, n) =
-        largest(width, [&](int i) { return stages.lane_best(group * width + i, n); });
     stages.best = Func("best");
-    stages.best(n) = largest(lanes / width, [&](int i) { return stages.group_best(i, n); });
+    stages.best(n) = folded(stages, form, stages.lane_best, stages.group_best,
+                            [](const Expr &a, const Expr &b) { return max(a, b); });
+}
 
+void add_powers(SoftmaxCrossEntropy &stages, const SoftmaxCrossEntropyOperands &op,
+                const Form &form) {
+    const Var &lane = stages.lane, &b = stages.b;
+    const Expr steps = ceil_div(op.classes, form.lanes);
     const SumBlocks blocks(steps);
     stages.in_block = RDom(0, blocks.length, "in_block");
     stages.blocks = RDom(0, blocks.number, "blocks");
-    const Expr step = b * blocks.length + stages.in_block;
+    const Expr step = b * blocks.length + stages.in_block, column = step * form.lanes + lane;
     stages.in_block.where(step < steps);
-    const Term term = term_of(step);
     stages.block_sum = Func("block_sum");
-    stages.block_sum(lane, b, n) +=
-        select(term.is_class, exponential(cast<float>(term.element) - stages.best(n)), 0.f);
+    stages.block_sum(lane, b, n) += form.power(column);
     stages.lane_sum = Func("lane_sum");
     stages.lane_sum(lane, n) = empty_sum(Float(32));
     stages.lane_sum(lane, n) =
@@ -80,24 +97,66 @@ SoftmaxCrossEntropy softmax_cross_entropy(const SoftmaxCrossEntropyOperands &op,
     stages.lane_total = Func("lane_total");
     stages.lane_total(lane, n) = stages.lane_sum(lane, n)[0];
     stages.group_sum = Func("group_sum");
-    stages.group_sum(group, n) =
-        tree_sum(width, [&](int i) { return stages.lane_total(group * width + i, n); });
     stages.sum = Func("sum");
-    stages.sum(n) = tree_sum(lanes / width, [&](int i) { return stages.group_sum(i, n); });
+    stages.sum(n) = folded(stages, form, stages.lane_total, stages.group_sum,
+                           [](const Expr &a, const Expr &b) { return a + b; });
+}
 
+void find_loss(SoftmaxCrossEntropy &stages, const SoftmaxCrossEntropyOperands &op) {
     stages.label = Func("label");
-    stages.label(n) = clamp(op.labels(row), 0, op.classes - 1);
+    stages.label(n) = clamp(op.labels(min(likely(n), op.rows - 1)), 0, op.classes - 1);
     stages.at_label = Func("at_label");
-    stages.at_label(n) = cast<float>(op.logits(stages.label(n), row)) - stages.best(n);
+    stages.at_label(n) = cast<float>(stages.logit(stages.label(n), n)) - stages.best(n);
     stages.loss = Func("loss_of_row");
     stages.loss(n) = where_finite(stages.best(n), log(stages.sum(n)) - stages.at_label(n));
     stages.factor = Func("factor");
     stages.factor(n) = where_finite(stages.best(n), op.scale / stages.sum(n));
-    const Expr of_label = exponential(stages.at_label(n)) * stages.factor(n) - op.scale;
-    const Expr of_other =
-        exponential(cast<float>(op.logits(c, n)) - stages.best(n)) * stages.factor(n);
+}
+
+}  // namespace
+
+SoftmaxCrossEntropy softmax_cross_entropy(const SoftmaxCrossEntropyOperands &op, int lanes) {
+    SoftmaxCrossEntropy stages;
+    const auto power_of = [&](const Expr &logit) {
+        return exp_of_difference(cast<float>(logit) - stages.best(n));
+    };
+    Form form = {lanes, std::min(lanes, 16)};
+    form.logit = [&](const Expr &column) {
+        return stages.logit(clamp(column, 0, op.classes - 1), n);
+    };
+    form.power = [&](const Expr &column) {
+        return select(likely(column < op.classes), power_of(form.logit(column)), 0.f);
+    };
+    find_best(stages, op, form);
+    add_powers(stages, op, form);
+    find_loss(stages, op);
+    const Expr of_label = exp_of_difference(stages.at_label(n)) * stages.factor(n) - op.scale;
+    const Expr of_other = power_of(op.logits(c, n)) * stages.factor(n);
     stages.gradient = Func("gradient_of_row");
     stages.gradient(c, n) = cast(op.type, select(c == stages.label(n), of_label, of_other));
+    return stages;
+}
+
+SoftmaxCrossEntropy softmax_of_powers(const SoftmaxCrossEntropyOperands &op, int lanes) {
+    SoftmaxCrossEntropy stages;
+    Form form = {lanes, 0};
+    // if_then_else of two arguments: a vector is loaded under a mask.
+    form.logit = [&](const Expr &column) {
+        const Expr logit = stages.logit(unsafe_promise_clamped(column, 0, op.classes - 1), n);
+        return Internal::Call::make(logit.type(), Internal::Call::if_then_else,
+                                    {likely(column < op.classes), logit},
+                                    Internal::Call::PureIntrinsic);
+    };
+    form.power = [&](const Expr &column) { return stages.power(column, n); };
+    find_best(stages, op, form);
+    const Expr logit = select(likely(c < op.classes), cast<float>(form.logit(c)), -kInfinity);
+    stages.power = Func("power");
+    stages.power(c, n) = exponential(logit - stages.best(n));
+    add_powers(stages, op, form);
+    find_loss(stages, op);
+    stages.gradient = Func("gradient_of_row");
+    stages.gradient(c, n) = cast(op.type, stages.power(c, n) * stages.factor(n) -
+                                              select(c == stages.label(n), op.scale, 0.f));
     return stages;
 }
 

@@ -26,7 +26,6 @@ public:
     void configure() { set_types(logits, gradient); }
 
     void generate() {
-        check_algorithm({"rows"});
         const Expr rows = logits.dim(1).extent(), classes = logits.dim(0).extent();
         logits.dim(0).set_min(0);
         logits.dim(1).set_min(0);
@@ -36,14 +35,21 @@ public:
         labels.dim(0).set_bounds(0, rows).set_stride(Expr());
 
         sc::SoftmaxCrossEntropyContext context{schedule_context()};
+        context.rows = rows;
         context.classes = classes;
-        SoftmaxCrossEntropy stages = softmax_cross_entropy(
-            {logits, labels, rows, classes, scale, type}, sc::softmax_cross_entropy_lanes(context));
+        const SoftmaxCrossEntropyOperands operands = {logits, labels, rows,        classes,
+                                                      scale,  type,   get_target()};
+        const int lanes = sc::softmax_cross_entropy_lanes(context);
+        check_algorithm({"rows", "powers"});
+        const bool powers = algorithm.value() == "powers";
+        SoftmaxCrossEntropy stages =
+            powers ? softmax_of_powers(operands, lanes) : softmax_cross_entropy(operands, lanes);
         loss(n) = stages.loss(n);
         gradient(c, n) = stages.gradient(c, n);
         stages.loss = loss;
         stages.gradient = gradient;
-        finish(sc::softmax_cross_entropy_schedules, stages, context);
+        finish(powers ? sc::softmax_of_powers_schedules : sc::softmax_cross_entropy_schedules,
+               stages, context);
     }
 };
 

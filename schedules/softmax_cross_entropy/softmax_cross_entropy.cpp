@@ -4,13 +4,14 @@ using namespace hk::generators;
 
 namespace hk::schedules {
 
-// A CPU's vector; the threads of a GPU's block; a thread that has a row.
+// Two vectors of a CPU, so that as many sums, and maxima, are on their way at once; the threads of
+// a GPU's block; a thread, or a lane of a vector, that has a row.
 int softmax_cross_entropy_lanes(const SoftmaxCrossEntropyContext &context) {
     const bool block = context.schedule == "block_per_row",
-               thread = context.schedule == "thread_per_row";
-    int lanes = block ? 256 : thread ? 1 : context.target.natural_vector_size<float>();
+               alone = context.schedule == "thread_per_row" || context.schedule == "vector_of_rows";
+    int lanes = block ? 256 : alone ? 1 : 2 * context.target.natural_vector_size<float>();
     Knobs knobs(context.knobs);
-    if (!thread) knobs.take("lanes", lanes, block ? powers(16, 1024) : powers(1, 64));
+    if (!alone) knobs.take("lanes", lanes, block ? powers(16, 1024) : powers(1, 128));
     knobs.end();
     return lanes;
 }

@@ -7,7 +7,7 @@
 namespace hk::schedules {
 
 struct SoftmaxCrossEntropyContext : Context {
-    Halide::Expr classes;
+    Halide::Expr rows, classes;
 };
 
 // Lanes of a row: they decide the order of adding, and so the last bits of a sum.
@@ -15,6 +15,8 @@ int softmax_cross_entropy_lanes(const SoftmaxCrossEntropyContext &context);
 
 namespace cpu {
 void softmax_cross_entropy_vector_per_row(generators::SoftmaxCrossEntropy &stages,
+                                          const SoftmaxCrossEntropyContext &context);
+void softmax_cross_entropy_vector_of_rows(generators::SoftmaxCrossEntropy &stages,
                                           const SoftmaxCrossEntropyContext &context);
 }  // namespace cpu
 
@@ -26,11 +28,14 @@ void softmax_cross_entropy_thread_per_row(generators::SoftmaxCrossEntropy &stage
 }  // namespace gpu
 
 // By the names of the table.
-inline const Table<generators::SoftmaxCrossEntropy, SoftmaxCrossEntropyContext>
-    softmax_cross_entropy_schedules = {
-        {"root", root_of_sizes},
-        {"vector_per_row", cpu::softmax_cross_entropy_vector_per_row},
-        {"block_per_row", gpu::softmax_cross_entropy_block_per_row},
-        {"thread_per_row", gpu::softmax_cross_entropy_thread_per_row}};
+using SoftmaxCrossEntropyTable = Table<generators::SoftmaxCrossEntropy, SoftmaxCrossEntropyContext>;
+inline const SoftmaxCrossEntropyTable softmax_cross_entropy_schedules = {
+    {"root", root_of_sizes},
+    {"block_per_row", gpu::softmax_cross_entropy_block_per_row},
+    {"thread_per_row", gpu::softmax_cross_entropy_thread_per_row}};
+inline const SoftmaxCrossEntropyTable softmax_of_powers_schedules = {
+    {"root", root_of_sizes},
+    {"vector_per_row", cpu::softmax_cross_entropy_vector_per_row},
+    {"vector_of_rows", cpu::softmax_cross_entropy_vector_of_rows}};
 
 }  // namespace hk::schedules

@@ -255,6 +255,30 @@ TEST(Activate, PassesNaNAndInfinities) {
     }
 }
 
+// Where e^-v is no number of f32, the activation is v or next to 0, and its derivative 1 or that.
+TEST(Activate, IsSmoothFarFromZero) {
+    std::vector<double> values;
+    for (const double v : {86., 87., 87.5, 88., 88.5, 89., 100., 1000., 1e19, 3e38})
+        values.insert(values.end(), {v, -v});
+    const std::vector<double> ones(values.size(), 1);
+    for (const Device device : devices_with_rows()) {
+        for (const Activation activation : {Activation::silu, Activation::gelu}) {
+            const Tensor v = host_tensor({std::ssize(values)}, DataType::f32, values).to(device);
+            const Tensor g = host_tensor({std::ssize(values)}, DataType::f32, ones).to(device);
+            activate_backward(g, v, inplace(g), {activation});
+            const auto slopes = reference::read(g.to(Device::cpu()));
+            const auto got = activated(values, DataType::f32, {activation}, device);
+            for (size_t i = 0; i < values.size(); i++) {
+                const double top = std::max(values[i], 0.);
+                const std::string what =
+                    std::string(name_of(activation)) + " of " + std::to_string(values[i]);
+                EXPECT_NEAR(got[i], top, 0x1p-117 + 0x1p-19 * top) << what;
+                EXPECT_NEAR(slopes[i], top > 0, 0x1p-117 + (top > 0) * 0x1p-19) << what;
+            }
+        }
+    }
+}
+
 // Of the four, from input and output; of an infinite activation too, and of a NaN none gets lost.
 TEST(ActivateBackward, Corners) {
     constexpr double kInfinity = std::numeric_limits<double>::infinity();
