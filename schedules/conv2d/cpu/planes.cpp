@@ -88,7 +88,6 @@ PlaneTile plane_tile(const Conv2dContext &context) {
     knobs.take("tile_x", tile.x, steps(1, 16));
     knobs.take("tile_y", tile.y, steps(1, 8));
     knobs.take("pixels", tile.pixels, {4, 8, 16});
-    knobs.take("columns", tile.columns, {4, 8, 16});
     knobs.end();
     knobs.estimate("vector registers", registers * tile.x * tile.y + 2,
                    vector_registers(context.target));
