@@ -91,9 +91,10 @@ public:
         stages.r = RDom(0, op_.kernel_w, 0, op_.kernel_h, "r");
         const RDom &d = stages.r;
         stages.sum = Func("sum");
+        const Expr tap = d.y * op_.kernel_w + d.x;
         stages.sum(g, x, y, b, n) = stages.start(g, b);
         stages.sum(g, x, y, b, n) +=
-            stages.packed(g, d.y * op_.kernel_w + d.x, b) *
+            stages.packed(g, tile_.flipped ? op_.kernel_w * op_.kernel_h - 1 - tap : tap, b) *
             stages.padded(g, x * op_.stride_x + d.x * op_.dilation_x - op_.padding_left,
                           y * op_.stride_y + d.y * op_.dilation_y - op_.padding_top, b, n);
     }

@@ -10,6 +10,7 @@ namespace hk::generators {
 struct PlaneTile {
     int x, y;
     int pixels, columns;
+    bool flipped = false;  // the sum takes the filter's taps from the last to the first
 };
 
 // The convolution of conv2d.h with one input and one output channel a group, by vectors of

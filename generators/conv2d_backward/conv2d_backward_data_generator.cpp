@@ -220,11 +220,16 @@ private:
         op.height = plane_rows();
         Conv2dOperands forward = conv2d_of_backward_data(op);
         forward.residual = op.previous;
+        // Vectors of taps as memory has them.
+        forward.weight = Func("weight_as_it_is");
+        forward.weight(c, s, r, k, g) = op.weight(k, s, r, c, g);
         sc::Conv2dContext context = forward_context(false);
         context.dense_taps = dense_taps(weight);
+        PlaneTile tile = sc::plane_tile(context);
+        tile.flipped = true;
         Conv2dPlanes stages =
             conv2d_depthwise_planes(forward, order, previous.dim(order.image_dims()[2]).extent(),
-                                    context.plain, context.dense_taps, sc::plane_tile(context));
+                                    context.plain, context.dense_taps, tile);
         input_gradient = stages.output;
         constrain_image(input_gradient, fix_channels_per_group, 0);
         finish(sc::plane_schedules, stages, context);
