@@ -73,6 +73,23 @@ protected:
         op.batch = batch;
     }
 
+    // Depthwise in nchw: planes of the image that is written are lines, which have so many columns
+    // and rows. Called by configure().
+    bool planes() const { return this->algorithm.value() == "depthwise_planes"; }
+    void add_planes() {
+        plane_columns_ = this->template add_input<int>("columns");
+        plane_rows_ = this->template add_input<int>("rows");
+    }
+    Halide::Expr plane_columns() const { return *plane_columns_; }
+    Halide::Expr plane_rows() const { return *plane_rows_; }
+
+    // The taps of a group's filter lie next to each other.
+    template<typename Buffer>
+    Halide::Expr dense_taps(const Buffer &weight) const {
+        return weight.dim(0).stride() == 1 &&
+               weight.dim(1).stride() == fixed_or(fix_kernel_w, weight.dim(0).extent());
+    }
+
     // Whole vectors of channels, innermost, each at a multiple of its size.
     template<typename Buffer>
     void constrain_vectors(Buffer &buffer) const {
@@ -188,6 +205,7 @@ protected:
 
 private:
     Halide::GeneratorInput<int> *parts_ = nullptr, *slices_ = nullptr;
+    Halide::GeneratorInput<int> *plane_columns_ = nullptr, *plane_rows_ = nullptr;
     Halide::GeneratorInput<int> *line_[2][3] = {};  // of columns, rows: size, multiplier, shift
 
     template<typename Dimension>

@@ -24,6 +24,8 @@ term(not_in_place groups_in_place<=0)
 term(bounded_rows copied<=1048576 spread<=256)
 term(bounded_copy window<=1048576 copied<=16777216 spread<=4096 stride_x<=8 stride_y<=8)
 term(columns_rows copied<=1048576)
+# Whole planes of 16 groups are transposed, a vector of pixels and four columns at a time.
+term(planes line=1 groups>=16 width>=4 out_pixels>=16 bounded_rows)
 term(grouped4 channels_per_group=4 filters_per_group=4 groups%4=0 grouped_rows)
 
 # Blocks of 32 filters have nothing else in their place, or next to nothing.
@@ -35,9 +37,10 @@ term(pairs channels_per_group%2=0)
 # CPU.
 #        row                    algorithm             schedule          types         layouts    knobs                                where
 row(cpu  long                   packed                broadcast_blocks  f32,f16,bf16  nhwc,nchw  tile_x:4,stage:0                     depth>=32769)
-# Depthwise: vectors of groups, which images in rows (nchw) are transposed to and back, but for 3x3 with a stride of 1 on
-# rows of more than 20 columns: there vectors of columns are faster (explorer run conv2d depthwise --layout nchw --row
-# depthwise3x3_s1_small, the other by --row depthwise3x3_s1). The fixed widths are those of networks for pictures of 224
+# Depthwise: vectors of groups, which images in rows (nchw) are transposed to and back, whole planes as lines
+# (depthwise_planes), but for 3x3 with a stride of 1 on rows of more than 32 columns: there vectors of columns are as fast
+# (explorer run conv2d depthwise --layout nchw --row depthwise3x3_s1_small, the other by --row depthwise3x3_s1), or where
+# planes of the output are spaced, have few pixels, or groups are few. The fixed widths are those of networks for pictures of 224
 # pixels: with the edges known, small images are faster (bench --list mobilenetv2 --row depthwise3x3_s1 is without).
 row(cpu  depthwise3x3_s1_w7     depthwise             sliding           f32           nhwc       -                                    depthwise 3x3 same_7 groups>=16 not_in_place)
 row(cpu  depthwise3x3_s1_w14    depthwise             sliding           f32           nhwc       tile_x:14                            depthwise 3x3 same_14 groups>=16 not_in_place)
@@ -55,12 +58,13 @@ row(cpu  depthwise5x5_s2        depthwise             sliding           f32     
 row(cpu  depthwise7x7_s1        depthwise             sliding           f32           nhwc       vectors:2,stage:0                    depthwise 7x7 stride_1 groups>=32 not_in_place out_w>=7 bounded_rows)
 row(cpu  depthwise              depthwise             sliding           f32,f16,bf16  nhwc       tile_x:4                             depthwise groups>=16 not_in_place out_w>=4 bounded_rows)
 row(cpu  depthwise_in_place     depthwise             sliding_in_place  f32,f16,bf16  nhwc       tile_x:4                             depthwise groups>=16 groups_in_place%16=0 bounded_rows)
-row(cpu  depthwise3x3_s1_small  depthwise_transposed  sliding           f32           nchw       -                                    depthwise 3x3 stride_1 groups>=9 width>=4 out_w<=20 bounded_rows)
+row(cpu  depthwise3x3_s1_small  depthwise_planes      planes            f32           nchw       -                                    depthwise 3x3 stride_1 planes out_w<=32)
 row(cpu  depthwise3x3_s1        depthwise_rows        sliding           f32,f16,bf16  nchw       lanes:8,tile_y:7                     depthwise 3x3 stride_1 bounded_rows)
-row(cpu  depthwise3x3_s2        depthwise_transposed  sliding           f32,f16,bf16  nchw       -                                    depthwise 3x3 stride_2 groups>=9 width>=4 bounded_rows)
-row(cpu  depthwise5x5_s1        depthwise_transposed  sliding           f32,f16,bf16  nchw       -                                    depthwise 5x5 stride_1 groups>=9 width>=4 bounded_rows)
-row(cpu  depthwise5x5_s2        depthwise_transposed  sliding           f32           nchw       -                                    depthwise 5x5 stride_2 groups>=9 width>=4 bounded_rows)
-row(cpu  depthwise7x7_s1        depthwise_transposed  sliding           f32           nchw       -                                    depthwise 7x7 stride_1 groups>=9 width>=4 bounded_rows)
+row(cpu  depthwise3x3_s2        depthwise_planes      planes            f32,f16,bf16  nchw       -                                    depthwise 3x3 stride_2 planes)
+row(cpu  depthwise5x5_s1        depthwise_planes      planes            f32,f16,bf16  nchw       -                                    depthwise 5x5 stride_1 planes)
+row(cpu  depthwise5x5_s2        depthwise_planes      planes            f32           nchw       -                                    depthwise 5x5 stride_2 planes)
+row(cpu  depthwise7x7_s1        depthwise_planes      planes            f32           nchw       -                                    depthwise 7x7 stride_1 planes)
+row(cpu  depthwise_planes       depthwise_planes      planes            f32,f16,bf16  nchw       -                                    depthwise planes)
 row(cpu  depthwise              depthwise_transposed  sliding           f32,f16,bf16  nchw       -                                    depthwise groups>=9 width>=4 bounded_rows)
 row(cpu  depthwise_any          depthwise             sliding           f32,f16,bf16  nchw       -                                    depthwise bounded_rows)
 # Few channels a group: vectors across groups (4, 8), whose filters are so small that a task packs them, or the sizes

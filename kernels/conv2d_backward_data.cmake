@@ -12,6 +12,8 @@ term(few_tf32_steps output_depth<=13056 tf32=1)  # steps of 4 terms
 # with conv2d, so more is copied than there.
 term(bounded_rows copied<=1048576 spread<=4096)
 term(bounded_copy output_window<=1048576 spread<=4096)
+# Whole planes of 16 groups are transposed, a vector of pixels and four columns at a time.
+term(planes line=1 groups>=16 out_w>=4 width>=4 height>=4 bounded_rows)
 term(grouped4 channels_per_group=4 filters_per_group=4 groups%4=0)
 
 # Height x width.
@@ -51,10 +53,11 @@ row(cpu  depthwise1x2        depthwise             sliding           f32        
 row(cpu  depthwise2x2        depthwise             sliding           f32           nhwc       tile_y:1                            depthwise kernel_w=2 kernel_h=2 dilation_x=1 dilation_y=1 stride_1 groups%16=0)
 row(cpu  depthwise           depthwise             sliding           f32,f16,bf16  nhwc       tile_y:2                            depthwise stride_1 groups%16=0 bounded_rows)
 row(cpu  depthwise8          depthwise             sliding           f32,f16,bf16  nhwc       lanes:8,tile_y:2                    depthwise stride_1 groups%8=0 bounded_rows)
-row(cpu  depthwise3x3_small  depthwise_transposed  sliding           f32           nchw       -                                   depthwise 3x3 stride_1 groups>=9 width<=20 out_w>=4 bounded_rows)
+row(cpu  depthwise3x3_small  depthwise_planes      planes            f32           nchw       -                                   depthwise 3x3 stride_1 planes width<=32)
 row(cpu  depthwise3x3        depthwise_rows        sliding           f32,f16,bf16  nchw       lanes:8,tile_y:7                    depthwise 3x3 stride_1 bounded_rows)
-row(cpu  depthwise5x5        depthwise_transposed  sliding           f32           nchw       -                                   depthwise 5x5 stride_1 groups>=9 out_w>=4 bounded_rows)
-row(cpu  depthwise7x7        depthwise_transposed  sliding           f32           nchw       -                                   depthwise 7x7 stride_1 groups>=9 out_w>=4 bounded_rows)
+row(cpu  depthwise5x5        depthwise_planes      planes            f32           nchw       -                                   depthwise 5x5 stride_1 planes)
+row(cpu  depthwise7x7        depthwise_planes      planes            f32           nchw       -                                   depthwise 7x7 stride_1 planes)
+row(cpu  depthwise_planes    depthwise_planes      planes            f32,f16,bf16  nchw       -                                   depthwise stride_1 planes)
 row(cpu  depthwise           depthwise_transposed  sliding           f32,f16,bf16  nchw       -                                   depthwise stride_1 groups>=9 out_w>=4 bounded_rows)
 row(cpu  depthwise_any       depthwise_rows        sliding           f32,f16,bf16  nchw       lanes:8,tile_y:4                    depthwise stride_1 bounded_rows)
 row(cpu  grouped4_3x3        packed                grouped           f32,f16,bf16  nhwc       -                                   grouped4 3x3 stride_1)

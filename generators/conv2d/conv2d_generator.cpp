@@ -37,6 +37,7 @@ public:
         weight.set_dimensions(packed() ? 6 : 5);
         set_types(bias, residual, output);
         add_line();
+        if (planes()) add_planes();
     }
 
     void generate() {
@@ -46,7 +47,8 @@ public:
         else
             constrain_filter(weight);
         // A prepared one has its groups there.
-        if (algorithm.value() == "depthwise_transposed") weight.dim(0).set_stride(Expr());
+        if (algorithm.value() == "depthwise_transposed" || planes())
+            weight.dim(0).set_stride(Expr());
         constrain_vector(bias);
         constrain_image(residual, fix_filters_per_group, 0);
         constrain_image(output, fix_filters_per_group, fix_out_w);
@@ -99,11 +101,13 @@ public:
         else if (algorithm.value() == "depthwise_transposed")
             build(conv2d_depthwise_transposed(op, sc::transposed_columns(context)),
                   sc::depthwise_schedules, context);
+        else if (planes())
+            build_planes(op, context);
         else
             refuse_algorithm({"packed", "grouped", "sliced", "products", "products_apart",
                               "products_in_parts", "products_of_windows", "sliced_blocks", "dot",
                               "depthwise", "depthwise_rows", "depthwise_tiles",
-                              "depthwise_transposed", "winograd"});
+                              "depthwise_transposed", "depthwise_planes", "winograd"});
     }
 
 private:
@@ -155,6 +159,18 @@ private:
         this->finish(hk::schedules::winograd_schedules, stages, context);
     }
 
+    // Planes of output and residual are lines.
+    void build_planes(const Conv2dOperands &op, Conv2dContext context) {
+        const Conv2dLayout order(layout);
+        context.dense_taps = dense_taps(weight);
+        Conv2dPlanes stages = conv2d_depthwise_planes(
+            op, order, residual.dim(order.image_dims()[2]).extent(), context.plain,
+            context.dense_taps, hk::schedules::plane_tile(context));
+        output = stages.output;
+        constrain_image(output, fix_filters_per_group, 0);
+        this->finish(hk::schedules::plane_schedules, stages, context);
+    }
+
     // Products of images in rows.
     void multiply_rows() {
         if ((layout.value() == "nchw") != (products_apart() || products_in_parts()))
@@ -177,7 +193,7 @@ private:
     }
 
     // The output is the algorithm's own Func, because it has an update.
-    bool own_output() const { return winograd() || products_apart(); }
+    bool own_output() const { return winograd() || products_apart() || planes(); }
 
     Conv2dOperands operands() {
         const Conv2dLayout order(layout);
@@ -211,8 +227,8 @@ private:
         }
         op.bias = bias;
         op.groups = input.dim(ig).extent();
-        op.out_w = fixed_or(fix_out_w, residual.dim(ix).extent());
-        op.out_h = residual.dim(iy).extent();
+        op.out_w = planes() ? plane_columns() : fixed_or(fix_out_w, residual.dim(ix).extent());
+        op.out_h = planes() ? plane_rows() : residual.dim(iy).extent();
         op.channels = fixed_or(fix_channels_per_group, packed() && pairs() ? input.dim(ic).extent()
                                                                 : weight.dim(w[0]).extent());
         op.kernel_w = fixed_or(fix_kernel_w, weight.dim(w[1]).extent());

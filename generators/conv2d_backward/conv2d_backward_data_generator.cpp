@@ -35,6 +35,7 @@ public:
     void configure() {
         set_types(output_gradient, weight, previous, input_gradient);
         add_line();
+        if (planes()) add_planes();
     }
 
     void generate() {
@@ -47,6 +48,10 @@ public:
         }
         if (algorithm.value() == "winograd") {
             convolve_by_winograd();
+            return;
+        }
+        if (planes()) {
+            convolve_planes();
             return;
         }
         if (products_apart()) {
@@ -115,7 +120,7 @@ private:
             refuse_algorithm({"flip_expand", "flip_expand_blocks", "expand_flip",
                               "flip_expand_sliced", "expand_flip_sliced", "packed", "products",
                               "products_apart", "products_in_parts", "depthwise", "rows",
-                              "depthwise_rows", "depthwise_transposed"});
+                              "depthwise_rows", "depthwise_transposed", "depthwise_planes"});
     }
 
     void build_products(Conv2dOperands &forward, const sc::Conv2dContext &context) {
@@ -204,6 +209,31 @@ private:
         constrain_image(input_gradient, fix_channels_per_group, fix_width);
         free_columns();
         finish(sc::winograd_schedules, stages, context);
+    }
+
+    // Planes of the gradient are lines.
+    void convolve_planes() {
+        check_stride_1();
+        weight.dim(0).set_stride(Expr());
+        const Conv2dLayout order(layout);
+        Conv2dBackwardDataOperands op = operands();
+        op.width = plane_columns();
+        op.height = plane_rows();
+        Conv2dOperands forward = conv2d_of_backward_data(op);
+        forward.residual = op.previous;
+        // Vectors of taps as memory has them.
+        forward.weight = Func("weight_as_it_is");
+        forward.weight(c, s, r, k, g) = op.weight(k, s, r, c, g);
+        sc::Conv2dContext context = forward_context(false);
+        context.dense_taps = dense_taps(weight);
+        PlaneTile tile = sc::plane_tile(context);
+        tile.flipped = true;
+        Conv2dPlanes stages =
+            conv2d_depthwise_planes(forward, order, previous.dim(order.image_dims()[2]).extent(),
+                                    context.plain, context.dense_taps, tile);
+        input_gradient = stages.output;
+        constrain_image(input_gradient, fix_channels_per_group, 0);
+        finish(sc::plane_schedules, stages, context);
     }
 
     void slice() {

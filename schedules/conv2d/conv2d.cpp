@@ -1,5 +1,7 @@
 #include "schedules/conv2d/conv2d.h"
 
+#include <bit>
+
 using namespace hk::generators;
 
 namespace hk::schedules {
@@ -18,6 +20,24 @@ Halide::Stage add_in_vectors(Halide::Func sum, const std::optional<Halide::RVar>
     if (of_pair) update.atomic().vectorize(*of_pair);
     update.vectorize(vectors, lanes, Halide::TailStrategy::RoundUp);
     return update;
+}
+
+bool loops_over_rows(const Conv2dContext &context) {
+    return context.kernel_w * context.kernel_h == 0 || context.kernel_w * context.kernel_h > 9;
+}
+
+void unroll_taps(Halide::Func &sum, const Halide::RDom &taps, const Conv2dContext &context) {
+    if (context.kernel_w * context.kernel_h > 0) sum.update().unroll(taps.x);
+    if (!loops_over_rows(context)) sum.update().unroll(taps.y);
+}
+
+Halide::Expr rows_of_window(const Conv2dContext &context, int outputs, const Halide::Expr &stride_y,
+                            const Halide::Expr &window_h) {
+    if (context.kernel_h == 0 || context.stride_y == 0 || context.dilation_y == 0)
+        return (outputs - 1) * stride_y + window_h;
+    const int count =
+        (outputs - 1) * context.stride_y + (context.kernel_h - 1) * context.dilation_y + 1;
+    return static_cast<int>(std::bit_ceil(static_cast<unsigned>(count)));
 }
 
 void pack_pairs(Conv2d &stages, int block, int lanes) {

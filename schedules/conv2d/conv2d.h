@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "generators/conv2d/depthwise_planes.h"
 #include "generators/conv2d/winograd.h"
 #include "schedules/convolution_sizes.h"
 #include "schedules/schedule.h"
@@ -24,6 +25,8 @@ struct Conv2dContext : Conv2dSizes {
     bool filter_packed = false;  // before the kernel, which then has no such stage
     // Argument, of depthwise: the filters of neighbouring groups lie next to each other.
     Halide::Expr groups_adjacent = Halide::Internal::const_false();
+    // The same: those of one group's taps do.
+    Halide::Expr dense_taps = Halide::Internal::const_false();
     Halide::Expr channels = {};  // argument: of a group
     Halide::Parameter image = {};  // what the sum reads; undefined where no schedule prefetches it
 
@@ -45,8 +48,16 @@ int sliced_tile(const Conv2dContext &context);
 int dot_lanes(const Conv2dContext &context);
 // Whether a sum of depthwise leaves out the filter's rows that meet none of the image.
 bool rows_inside(const Conv2dContext &context);
+// Depthwise. Of a filter of known size the taps of a row are unrolled, of a small one all.
+bool loops_over_rows(const Conv2dContext &context);
+void unroll_taps(Halide::Func &sum, const Halide::RDom &taps, const Conv2dContext &context);
+// Rows of the input that so many rows of the output need, as a power of two where they are known.
+Halide::Expr rows_of_window(const Conv2dContext &context, int outputs, const Halide::Expr &stride_y,
+                            const Halide::Expr &window_h);
 // Columns of a tile that is transposed.
 int transposed_columns(const Conv2dContext &context);
+// Tiles of planes that are lines.
+generators::PlaneTile plane_tile(const Conv2dContext &context);
 // Tiles in a block of the line that they are.
 int winograd_tiles(const Conv2dContext &context);
 
@@ -75,6 +86,7 @@ generators::PackedSum grouped_sum(const Conv2dContext &context);
 void dot(generators::Conv2dDot &stages, const Conv2dContext &context);
 void sliding(generators::Conv2dDepthwise &stages, const Conv2dContext &context);
 void sliding_in_place(generators::Conv2dDepthwise &stages, const Conv2dContext &context);
+void planes(generators::Conv2dPlanes &stages, const Conv2dContext &context);
 void winograd(generators::Conv2dWinograd &stages, const Conv2dContext &context);
 }  // namespace cpu
 
@@ -102,6 +114,8 @@ inline const Conv2dTable<generators::Conv2dDepthwise> depthwise_schedules = {
     {"sliding_in_place", cpu::sliding_in_place},
     {"thread_per_group", gpu::thread_per_group},
     {"tile_of_groups", gpu::tile_of_groups}};
+inline const Conv2dTable<generators::Conv2dPlanes> plane_schedules = {{"root", root_of_sizes},
+                                                                      {"planes", cpu::planes}};
 inline const Conv2dTable<generators::Conv2dWinograd> winograd_schedules = {
     {"root", root_of_sizes}, {"winograd", cpu::winograd}};
 

@@ -28,7 +28,9 @@ std::optional<Case> drawn(uint64_t seed, const Conv2dRequest &request) {
     c.problem = *problem;
     c.data = request.data;
     c.accumulate = one_in(random, 2);
-    draw_placements(random, c, request.where);
+    const bool of_input = std::is_same_v<Case, BackwardDataCase>;
+    draw_placements(random, c, request.where,
+                    of_input ? &ConvolutionCase::input : &ConvolutionCase::output);
     // The output's gradient is where an output may have to be aligned.
     if (range_of(request.where, "aligned_output").first > 0) std::swap(c.input, c.output);
     return c;

@@ -243,7 +243,8 @@ std::optional<Conv2dProblem> random_problem(Random &random, const Conv2dRequest 
 
 void make_empty(ConvolutionCase &c) { c.problem.batch = 0; }
 
-void draw_placements(Random &random, ConvolutionCase &c, std::span<const Constraint> where) {
+void draw_placements(Random &random, ConvolutionCase &c, std::span<const Constraint> where,
+                     Placement ConvolutionCase::*written) {
     const auto has = [&](const char *field) { return range_of(where, field).first > 0; };
     const Placement apart = has("line") ? Placement::spaced : Placement::vectors;
     for (Placement *placement : {&c.input, &c.weight, &c.output}) {
@@ -251,6 +252,8 @@ void draw_placements(Random &random, ConvolutionCase &c, std::span<const Constra
         if (has("aligned") || (has("aligned_output") && placement == &c.output))
             *placement = *placement == Placement::packed ? Placement::aligned : apart;
     }
+    const bool planes = has("line") && c.problem.options.layout == Layout::nchw;
+    if (planes && c.*written != Placement::packed) c.*written = Placement::planes;
 }
 
 std::string describe_data(const ConvolutionCase &c) {

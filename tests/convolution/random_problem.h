@@ -39,7 +39,9 @@ struct ConvolutionCase {
 };
 
 void make_empty(ConvolutionCase &c);  // a batch of no images
-void draw_placements(Random &random, ConvolutionCase &c, std::span<const Constraint> where = {});
+// `written`: of what an operation writes.
+void draw_placements(Random &random, ConvolutionCase &c, std::span<const Constraint> where = {},
+                     Placement ConvolutionCase::*written = &ConvolutionCase::output);
 std::string describe_data(const ConvolutionCase &c);  // and the placements
 
 // A case of a family for the request; none where this seed's draws don't meet `where`.

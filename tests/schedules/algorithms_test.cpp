@@ -159,6 +159,15 @@ std::vector<Algorithm> depthwise_of_rows(const char *family, const char *width,
     return all;
 }
 
+// Planes are lines.
+std::vector<Algorithm> depthwise_of_planes(const char *family, const Sizes &known,
+                                           const Sizes &least) {
+    Where where = fixed({{"channels_per_group", 1}, {"filters_per_group", 1}, {"line", 1}});
+    for (const Constraint &constraint : fixed(known)) where.push_back(constraint);
+    for (const auto &[field, value] : least) where.push_back({field, Relation::at_least, value});
+    return {{family, "depthwise_planes", "", where}};
+}
+
 // Winograd's is of f32 alone, by the row that transforms filters.
 const Algorithm kWinograd[] = {{"conv2d", "winograd", "", kWinogradSizes}};
 const Algorithm kWinogradGradient[] = {{"conv2d_backward_data", "winograd", "", kWinogradSizes}};
@@ -335,6 +344,19 @@ INSTANTIATE_TEST_SUITE_P(
     RootOfRows, BackwardDataAlgorithm,
     testing::Combine(testing::ValuesIn(depthwise_of_rows("conv2d_backward_data", "out_w",
                                                          {{"stride_x", 1}, {"stride_y", 1}})),
+                     testing::Values(Layout::nchw), testing::Values(DataType::f32, DataType::f16)),
+    parameter_name);
+INSTANTIATE_TEST_SUITE_P(
+    RootOfPlanes, Conv2dAlgorithm,
+    testing::Combine(testing::ValuesIn(depthwise_of_planes(
+                         "conv2d", {}, {{"groups", 16}, {"width", 4}, {"out_pixels", 16}})),
+                     testing::Values(Layout::nchw), testing::Values(DataType::f32, DataType::f16)),
+    parameter_name);
+INSTANTIATE_TEST_SUITE_P(
+    RootOfPlanes, BackwardDataAlgorithm,
+    testing::Combine(testing::ValuesIn(depthwise_of_planes(
+                         "conv2d_backward_data", {{"stride_x", 1}, {"stride_y", 1}},
+                         {{"groups", 16}, {"out_w", 4}, {"width", 4}, {"height", 4}})),
                      testing::Values(Layout::nchw), testing::Values(DataType::f32, DataType::f16)),
     parameter_name);
 INSTANTIATE_TEST_SUITE_P(Winograd, Conv2dAlgorithm, in_layouts(all(kWinograd), {DataType::f32}),

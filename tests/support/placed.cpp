@@ -35,7 +35,7 @@ std::string describe(const Tensor &base, int64_t place) {
 
 const char *name_of(Placement placement) {
     const char *names[] = {"packed",  "margins", "steps",  "reversed", "permuted",
-                           "flipped", "aligned", "spaced", "vectors"};
+                           "flipped", "aligned", "spaced", "vectors",  "planes"};
     return names[static_cast<size_t>(placement)];
 }
 
@@ -106,6 +106,10 @@ Shape Placed::draw_cuts(Placement placement, Random &random, int64_t vector) {
     // Margins of five short dimensions would make a thousand elements of each.
     const int64_t most = std::max<int64_t>(16 * elements(), 1 << 18);
     for (size_t d = 0; d < rank; d++) {
+        if (placement == Placement::planes && d + 2 >= rank) {
+            cuts_.push_back({0, 1});
+            continue;
+        }
         const bool innermost = d + 1 == rank && rank > 1 && !permuted_;
         const int64_t unit = innermost && vectors ? vector : 1;
         int64_t start = unit * uniform(random, 1, 4);

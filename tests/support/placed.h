@@ -22,6 +22,7 @@ enum class Placement {
     aligned,   // as packed, and on a GPU it begins at a multiple of 64 elements
     spaced,   // the same, elements of the innermost dimension apart from the next by multiples of 8
     vectors,  // as steps, but the innermost dimension begins and ends at multiples of 8
+    planes,   // as margins, but the two innermost dimensions are whole
 };
 
 const char *name_of(Placement placement);  // "packed", "margins", …

@@ -77,7 +77,8 @@ struct Conv2dProblem {
     // rows.
     bool aligned = true;
     bool aligned_output = true;  // output and residual alone
-    // Of nhwc: pixels of output and residual are evenly spaced, over rows and images, too.
+    // Pixels of output and residual are evenly spaced, over rows and images, too; of nchw over
+    // rows.
     bool line = true;
 
     // From the shapes of input and weight. Throws InvalidArgument where they don't fit each other

@@ -25,6 +25,8 @@ void call(const KernelInfo &kernel, Conv2dOperands &operands, const Filter &filt
     using Use = KernelBuffer::Use;
     std::optional<Line> line;
     if (takes_line(kernel)) line = Line::join({&operands.output, &operands.residual});
+    std::optional<Planes> planes;
+    if (takes_planes(kernel)) planes = Planes::join({&operands.output, &operands.residual});
     const auto role = [&](const char *operand, Use use) {
         return KernelBuffer::Role{kOperation, operand, use, own_queue};
     };
@@ -48,6 +50,7 @@ void call(const KernelInfo &kernel, Conv2dOperands &operands, const Filter &filt
         .add(activation_arguments(activation_options(options)).named())
         .add({{"output", output}});
     if (line) arguments.add(line->named());
+    if (planes) arguments.add(planes->named());
     if (counts_line(kernel)) arguments.add(Line(operands.output, options.layout).divisors());
     if (takes_parts(kernel)) arguments.add(SumParts(sum_sizes(operands.problem)).named());
     call_kernel(context, arguments);

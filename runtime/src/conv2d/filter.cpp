@@ -22,6 +22,7 @@ Form form_for(const KernelInfo &kernel, bool prepared) {
     if (algorithm == "packed") return Form::vectors;
     if (algorithm == "winograd") return Form::winograd;
     const bool across_groups = algorithm == "depthwise_transposed" ||
+                               algorithm == "depthwise_planes" ||
                                (algorithm == "depthwise" && kernel.device == DeviceType::cpu &&
                                 kernel.layout == Layout::nhwc);
     return prepared && across_groups ? Form::groups_inner : Form::plain;

@@ -53,6 +53,8 @@ void call_data(const KernelInfo &kernel, const Conv2dOperands &operands, bool ac
     const bool counted = counts_line(kernel);
     if (counted) line = Line(input, operands.problem.options.layout);
     if (takes_line(kernel)) line = Line::join({&input});
+    std::optional<Planes> planes;
+    if (takes_planes(kernel)) planes = Planes::join({&input});
     Call call("conv2d_backward_data", kernel, accumulate, context, own_queue);
     KernelBuffer output = call.read("output gradient", operands.output);
     KernelBuffer weight = call.read("weight", operands.weight);
@@ -69,6 +71,7 @@ void call_data(const KernelInfo &kernel, const Conv2dOperands &operands, bool ac
         call.arguments.add(line->divisors());
     else if (line)
         call.arguments.add(line->named());
+    if (planes) call.arguments.add(planes->named());
     if (takes_parts(kernel))
         call.arguments.add(SumParts(gradient_sum_sizes(operands.problem)).named());
     call.write("input_gradient", "input gradient", input);

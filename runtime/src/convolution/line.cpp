@@ -33,6 +33,14 @@ void join_pixels(BufferView &image) {
     canonicalise(image.dims);
 }
 
+// Columns, then rows.
+bool has_lines(const BufferView &image) {
+    const Dim &x = image.dims[0], &y = image.dims[1];
+    const __int128 pixels = static_cast<__int128>(x.extent) * y.extent;
+    return pixels <= std::numeric_limits<int32_t>::max() && (x.extent == 1 || x.stride == 1) &&
+           (y.extent == 1 || y.stride == x.extent);
+}
+
 // The first dimension's elements are next to each other.
 bool has_vectors(const BufferView &view) {
     constexpr int64_t bytes = 16;
@@ -50,8 +58,22 @@ bool is_aligned(const Conv2dProblem &problem, std::initializer_list<const Buffer
 }
 
 bool is_line(const Conv2dProblem &problem, std::initializer_list<const BufferView *> images) {
-    return problem.options.layout == Layout::nhwc &&
-           std::ranges::all_of(images, [](const BufferView *image) { return joins(*image); });
+    const bool nhwc = problem.options.layout == Layout::nhwc;
+    return std::ranges::all_of(
+        images, [&](const BufferView *image) { return nhwc ? joins(*image) : has_lines(*image); });
+}
+
+Planes Planes::join(std::initializer_list<BufferView *> images) {
+    Planes planes;
+    for (BufferView *image : images) {
+        Dim &x = image->dims[0], &y = image->dims[1];
+        planes.columns_ = static_cast<int32_t>(x.extent);
+        planes.rows_ = static_cast<int32_t>(y.extent);
+        x = {x.extent * y.extent, 1};
+        y = {1, 0};
+        canonicalise(image->dims);
+    }
+    return planes;
 }
 
 // Columns of nchw come first, then rows.

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string_view>
 
 #include "convolution/operands.h"
 #include "kernel_arguments.h"
@@ -13,13 +14,18 @@ namespace hk::detail {
 // Of nhwc: whether these begin at multiples of 16 bytes, as do their pixels, rows and filters.
 bool is_aligned(const Conv2dProblem &problem, std::initializer_list<const BufferView *> all);
 
-// Of nhwc: whether pixels of these are evenly spaced over rows and images.
+// Whether pixels of these are evenly spaced over rows and images, of nchw over rows.
 bool is_line(const Conv2dProblem &problem, std::initializer_list<const BufferView *> images);
 
 // Whether the kernel takes them as one. Whether it only counts them as one, and takes images.
 inline bool takes_line(const KernelInfo &kernel) { return takes_on_cuda(kernel, "columns"); }
 inline bool counts_line(const KernelInfo &kernel) {
     return takes_on_cuda(kernel, "columns_multiplier") && !takes_line(kernel);
+}
+
+// Of nchw on a CPU: whether the kernel takes planes as lines of pixels.
+inline bool takes_planes(const KernelInfo &kernel) {
+    return std::string_view(kernel.algorithm) == "depthwise_planes";
 }
 
 // A kernel divides by it so: q = x * multiplier >> shift, for x from 0 to 2^31 - 1 (Granlund and
@@ -30,6 +36,19 @@ struct Divisor {
     int32_t value;
     uint32_t multiplier;
     int32_t shift;
+};
+
+// The columns and rows of planes, of which lines are made.
+class Planes {
+public:
+    static Planes join(std::initializer_list<BufferView *> images);
+
+    std::array<NamedArgument, 2> named() const {
+        return {{{"columns", columns_}, {"rows", rows_}}};
+    }
+
+private:
+    int32_t columns_ = 0, rows_ = 0;
 };
 
 class Line {

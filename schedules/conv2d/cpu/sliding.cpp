@@ -1,5 +1,3 @@
-#include <bit>
-
 #include "generators/ceil_div.h"
 #include "schedules/conv2d/conv2d.h"
 #include "schedules/conv2d/transposed_groups.h"
@@ -38,17 +36,6 @@ DepthwiseTile choose(const Conv2dContext &context) {
     knobs.estimate("vector registers", registers * tile.x * tile.y + 2,
                    vector_registers(context.target));
     return tile;
-}
-
-// Of a filter of known size the taps of a row are unrolled, of a small one all.
-bool loops_over_rows(const Conv2dContext &context) {
-    return context.kernel_w * context.kernel_h == 0 || context.kernel_w * context.kernel_h > 9;
-}
-
-void unroll_taps(Conv2dDepthwise &stages, const Conv2dContext &context) {
-    const RDom &d = stages.r;
-    if (context.kernel_w * context.kernel_h > 0) stages.sum.update().unroll(d.x);
-    if (!loops_over_rows(context)) stages.sum.update().unroll(d.y);
 }
 
 struct TransposedSums {
@@ -150,7 +137,7 @@ void across_groups(Conv2dDepthwise &stages, const Conv2dContext &context) {
         .unroll(g)
         .unroll(x)
         .unroll(y);
-    unroll_taps(stages, context);
+    unroll_taps(stages.sum, d, context);
     for (Func *f : {&stages.start, &stages.packed})
         f->compute_at(out, gb).vectorize(g, lanes, round_up);
     stages.packed.specialize(context.groups_adjacent);
@@ -192,7 +179,7 @@ void across_columns(Conv2dDepthwise &stages, const Conv2dContext &context) {
         .vectorize(x, lanes)
         .unroll(x)
         .unroll(y);
-    unroll_taps(stages, context);
+    unroll_taps(stages.sum, d, context);
     for (Func *f : {&stages.start, &stages.packed}) f->compute_at(out, gt);
     stages.padded.vectorize(x, lanes, TailStrategy::RoundUp);
     if (copies_rows) {
@@ -206,15 +193,6 @@ void across_columns(Conv2dDepthwise &stages, const Conv2dContext &context) {
             context.plain);
         stages.padded.store_at(out, gt).compute_at(out, yo);
     }
-}
-
-// Rows of the input that so many rows of the output need, as a power of two where they are known.
-Expr rows_of_window(const Conv2dDepthwise &stages, const Conv2dContext &context, int outputs) {
-    if (context.kernel_h == 0 || context.stride_y == 0 || context.dilation_y == 0)
-        return (outputs - 1) * stages.stride_y + stages.window_h;
-    const int count =
-        (outputs - 1) * context.stride_y + (context.kernel_h - 1) * context.dilation_y + 1;
-    return static_cast<int>(std::bit_ceil(static_cast<unsigned>(count)));
 }
 
 // A vector of groups of each pixel.
@@ -257,13 +235,11 @@ void across_transposed_groups(Conv2dDepthwise &stages, const Conv2dContext &cont
     stages.sum.compute_at(line, xt).bound_extent(x, tile.x).unroll(x);
     unroll_rows(stages.sum, tile);
     stages.sum.update().reorder(g, x, y, d.x, d.y).vectorize(g, lanes).unroll(x).unroll(y);
-    unroll_taps(stages, context);
+    unroll_taps(stages.sum, d, context);
     for (Func *f : {&stages.start, &stages.packed}) f->compute_at(out, rows).vectorize(g, lanes);
     stages.packed.specialize(context.groups_adjacent);
-    stages.padded.hoist_storage(out, rows)
-        .store_at(out, gb)
-        .compute_at(out, yo)
-        .fold_storage(y, rows_of_window(stages, context, tile.y));
+    stages.padded.hoist_storage(out, rows).store_at(out, gb).compute_at(out, yo).fold_storage(
+        y, rows_of_window(context, tile.y, stages.stride_y, stages.window_h));
     transpose_groups(stages.padded, stages.tiles);
 }
 
