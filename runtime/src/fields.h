@@ -24,7 +24,7 @@ namespace hk::detail {
 
 class Fields {
 public:
-    static constexpr size_t kMost = 44;
+    static constexpr size_t kMost = 48;
 
     Fields(DataType type, Layout layout) : type(type), layout(layout) {}
 
