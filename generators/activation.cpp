@@ -29,7 +29,7 @@ Expr smooth_activation(const Expr &value, const Expr &smooth, const Target &targ
     const Expr silu = quick ? v * fast_inverse(over) : v / over;
     const Expr erf = quick ? error_function(value * 0.70710678f, target, fast_inverse)
                            : error_function(value * 0.70710678f, target);
-    return select(smooth == 1, silu, 0.5f * value * (1.f + erf));
+    return select(smooth == 1, silu, value * (0.5f + 0.5f * erf));
 }
 
 Expr activation(const Expr &value, const Expr &slope, const Expr &low, const Expr &high,

@@ -138,6 +138,15 @@ private:
                 // In rows of four, as a filter that is not prepared needs them too.
                 const int64_t across = (axes_[1].out + 3) / 4, down = constraint.value + 12;
                 axes_[0].out = std::max(axes_[0].out, 4 * round_up(down, across) / across - 1);
+            } else if (name == "filled_32") {
+                // Whole blocks of 32 filters, and where one of their last is missing.
+                group_filters_ = allowed("filters_per_group",
+                                         round_up(group_filters_, 32) - one_in(random_, 2));
+            } else if (name == "weight_size" && constraint.relation == Relation::at_least) {
+                const int64_t taps = axes_[0].kernel * axes_[1].kernel;
+                const int64_t depth = round_up(constraint.value, group_filters_) / group_filters_;
+                group_channels_ = allowed("channels_per_group",
+                                          std::max(group_channels_, round_up(depth, taps) / taps));
             } else if (name == "padding" && constraint.relation == Relation::equal &&
                        constraint.value > 0) {
                 axes_[0].before = constraint.value;

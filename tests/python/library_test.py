@@ -141,7 +141,8 @@ def test_explain(ints):
         (hk.group_norm, (x,), {}), (hk.topk, (x, 2), {}), (hk.sort, (x,), {}),
         (hk.softmax_cross_entropy, (ints(3, 4), np.zeros(3, np.int64)), {}),
         (hk.tensor_product, (ints(9, 4), ints(27, 4, 4), hk.submanifold_map(rows)), {}),
-        (hk.quantized_conv2d, (x.astype(np.uint8), w.astype(np.int8)), {}),
+        (hk.quantized_conv2d, (x.astype(np.uint8), w.astype(np.int8)),
+         {"input_scale": 0.5, "weight_scale": 0.25}),
     ]
     for function, arguments, options in calls:
         assert hk.explain(function, *arguments, **options).kernel, function

@@ -106,9 +106,9 @@ namespace cpu {
 // shuffles on the way in, 4 of 64 on the way back. Tiles of seven columns by one or two rows share
 // what their taps read, about a load for two multiplications.
 //
-// Lost: whole planes that are padded before the first sum (0.6 to 0.95 of the speed, the larger the
-// slower); zeros written to all of a row first; tiles of three rows or of 14 columns; tiles of 8
-// columns on the way in, of 8 pixels on the way back.
+// Lost: whole planes that are padded before the first sum, the larger the slower; zeros written to
+// all of a row first; tiles of three rows or of 14 columns; tiles of 8 columns on the way in, of 8
+// pixels on the way back.
 void planes(Conv2dPlanes &stages, const Conv2dContext &context) {
     const PlaneTile tile = plane_tile(context);
     const RDom &to = stages.to;

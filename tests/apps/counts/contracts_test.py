@@ -52,7 +52,8 @@ class Contracts(ProgramTest):
         self.assertNotIn("contract and", done.stderr)
 
     def test_a_filter_that_no_kernel_has_is_refused(self):
-        self.expect("counts --filter nothing_like_it", 'no CUDA kernel has "nothing_like_it"', status=2)
+        self.expect("counts --filter nothing_like_it",
+                    'no problem of a CUDA kernel with "nothing_like_it"', status=2)
 
 
 if __name__ == "__main__":
