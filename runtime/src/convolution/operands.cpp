@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
-#include <limits>
-#include <span>
 #include <stdexcept>
 #include <utility>
 
@@ -40,7 +38,8 @@ BufferView filter(const Tensor &tensor, int64_t groups) {
 
 // What stands for an absent residual. Kernels of a CPU may load it and drop it
 // (generators/optional.h): of each of its elements they meet one of the output's first pixel, of
-// nchw of its first row. Those of devices don't, and a buffer can always be at a storage's start.
+// nchw of its first row, of Planes::join() of its first plane. Those of devices don't, and a buffer
+// can always be at a storage's start.
 void stand_in_for_residual(Conv2dOperands &operands) {
     BufferView &residual = operands.residual;
     residual = operands.output;
@@ -67,27 +66,6 @@ bool folds_columns(const Conv2dProblem &problem) {
 }
 
 }  // namespace
-
-void join(std::span<BufferView *const> views, size_t inner, size_t outer) {
-    for (const BufferView *view : views) {
-        const Dim &in = view->dims[inner], &out = view->dims[outer];
-        int64_t extent;
-        if (__builtin_mul_overflow(in.extent, out.extent, &extent) ||
-            extent > std::numeric_limits<int32_t>::max()) {
-            return;
-        }
-        const bool even = out.extent == 1 || in.extent == 1 || out.stride == in.extent * in.stride;
-        if (!even) return;
-        // Kernels need a stride of 1 innermost.
-        if (inner == 0 && in.extent == 1 && out.extent > 1 && out.stride != 1) return;
-    }
-    for (BufferView *view : views) {
-        Dim &in = view->dims[inner], &out = view->dims[outer];
-        if (in.extent == 1) in.stride = out.stride;
-        in.extent *= out.extent;
-        out = {1, 0};
-    }
-}
 
 BufferView image_view(const Tensor &tensor, Layout layout, int64_t groups) {
     const Shape &shape = tensor.shape(), &strides = tensor.strides();
