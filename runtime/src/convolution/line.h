@@ -41,6 +41,8 @@ struct Divisor {
 // The columns and rows of planes, of which lines are made.
 class Planes {
 public:
+    // Makes one of the columns and rows of images, x. Columns must be next to each other, and rows
+    // (is_line). What stands for an absent residual becomes the output's first plane, as a line.
     static Planes join(std::initializer_list<BufferView *> images);
 
     std::array<NamedArgument, 2> named() const {
