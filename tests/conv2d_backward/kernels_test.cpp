@@ -81,8 +81,8 @@ TEST_P(BackwardDataRow, TakesPhasesOfStridedProblems) {
     };
     const bool of_any_pixels =
         row.device == DeviceType::cpu || row.algorithm == std::string_view("products_apart");
-    const bool spaced = !asks("line", 1);  // pixels of a phase are
-    if (!of_any_pixels || !asks("stride_x", 1) || asks("direct", 0) || !spaced) {
+    const bool takes_spaced = !asks("line", 1);  // as pixels of a phase are
+    if (!of_any_pixels || !asks("stride_x", 1) || asks("direct", 0) || !takes_spaced) {
         GTEST_SKIP() << "takes no phases";
     }
     const auto cases =
