@@ -11,6 +11,8 @@
 
 namespace hk::test {
 
+inline constexpr DataType kElementwiseTypes[] = {DataType::f32, DataType::f16, DataType::bf16};
+
 enum class Elementwise : uint8_t { activate, activate_backward, sgd };
 
 // The family of a row.
