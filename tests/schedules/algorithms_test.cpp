@@ -1,86 +1,19 @@
-// Is each algorithm the definition: compiled in this process under the root schedule, and run by
-// the library on random problems, as rows of the table are.
+// Is each algorithm the definition (algorithm.h); pool2d's are in pool2d_algorithms_test.cpp.
 
 #include <gtest/gtest.h>
 
 #include "Halide.h"
-#include "compiled.h"
 #include "tests/conv2d/case.h"
 #include "tests/conv2d_backward/case.h"
-#include "tests/kernels/family.h"
-#include "tests/pool2d/case.h"
 #include "tests/quantized_conv2d/check.h"
+#include "tests/schedules/algorithm.h"
 #include "tests/tensor_product/case.h"
 
 namespace hk::test {
 namespace {
 
-using explorer::Candidate;
 using explorer::Compiled;
 using Relation = Constraint::Relation;
-using Types = std::vector<DataType>;
-using Where = std::vector<Constraint>;
-using Sizes = std::vector<std::pair<const char *, int64_t>>;
-
-Where fixed(const Sizes &sizes) {
-    Where where;
-    for (const auto &[field, value] : sizes) where.push_back({field, Relation::equal, value});
-    return where;
-}
-
-// What is compiled, and the problems that it takes. Sizes that these fix the compiler knows.
-struct Algorithm {
-    const char *family, *algorithm;
-    std::string name;
-    Where where = {};
-    const char *knobs = "", *schedule = "root";
-};
-
-Candidate candidate(const Algorithm &algorithm, Layout layout, DataType type) {
-    KernelInfo row{};
-    row.family = algorithm.family;
-    row.algorithm = algorithm.algorithm;
-    row.schedule = algorithm.schedule;
-    row.knobs = algorithm.knobs;
-    row.type = type;
-    row.layout = layout;
-    row.device = DeviceType::cpu;
-    row.where = algorithm.where;
-    return Candidate::of(row);
-}
-
-std::string name_of_parameter(const Algorithm &algorithm) {
-    return algorithm.algorithm + algorithm.name;
-}
-void PrintTo(const Algorithm &algorithm, std::ostream *out) {
-    *out << name_of_parameter(algorithm);
-}
-
-class RootTest : public testing::TestWithParam<std::tuple<Algorithm, Layout, DataType>> {
-protected:
-    template<typename Case>
-    void check_convolution(const std::vector<Data> &all) const {
-        for (const Data data : all) {
-            check_row<Case>(
-                kernel(), Device::cpu(),
-                Conv2dRequest{kernel().type, kernel().layout, data, kernel().where, 5e4}, 12);
-        }
-    }
-    template<typename Case>
-    void check_convolution() const {
-        check_convolution<Case>({Data::integers, Data::reals, Data::one_nan, Data::one_infinity});
-    }
-    void check_product(Product product) const {
-        check_row<TensorProductCase>(
-            kernel(), Device::cpu(),
-            TensorProductRequest{kernel().type, kernel().where, 2e5, product}, 12);
-    }
-
-    const KernelInfo &kernel() const { return compiled_.kernel(); }
-
-private:
-    const Compiled compiled_{std::apply(candidate, GetParam())};
-};
 
 class Conv2dAlgorithm : public RootTest {};
 TEST_P(Conv2dAlgorithm, IsTheDefinition) { check_convolution<Conv2dCase>(); }
@@ -106,19 +39,22 @@ TEST_P(QuantizedConv2dAlgorithm, IsTheDefinition) {
         check_convolution<QuantizedConv2dCase>();
 }
 
-class Pool2dAlgorithm : public RootTest {};
-TEST_P(Pool2dAlgorithm, IsTheDefinition) { check_convolution<Pool2dCase>(); }
+class ProductTest : public RootTest {
+protected:
+    void check_product(Product product) const {
+        check_row<TensorProductCase>(
+            kernel(), Device::cpu(),
+            TensorProductRequest{kernel().type, kernel().where, 2e5, product}, 12);
+    }
+};
 
-class Pool2dBackwardAlgorithm : public RootTest {};
-TEST_P(Pool2dBackwardAlgorithm, IsTheDefinition) { check_convolution<Pool2dBackwardCase>(); }
-
-class TensorProductAlgorithm : public RootTest {};
+class TensorProductAlgorithm : public ProductTest {};
 TEST_P(TensorProductAlgorithm, IsTheDefinition) {
     check_product(Product::output);
     check_product(Product::input_gradient);
 }
 
-class TensorProductWeightAlgorithm : public RootTest {};
+class TensorProductWeightAlgorithm : public ProductTest {};
 TEST_P(TensorProductWeightAlgorithm, IsTheDefinition) { check_product(Product::weight_gradient); }
 
 const Where kWinogradSizes = fixed({{"kernel_w", 3},
@@ -229,45 +165,6 @@ std::vector<Algorithm> backward_data_algorithms() {
     return all;
 }
 
-std::vector<Algorithm> poolings(const char *family,
-                                const std::vector<const char *> &of_any_window) {
-    std::vector<Algorithm> all;
-    for (const char *algorithm : of_any_window) {
-        const bool average = std::string_view(algorithm).starts_with("average");
-        all.push_back({family, algorithm, "", fixed({{"average", average}})});
-    }
-    Where whole = fixed({{"average", 1}});
-    whole.push_back({"whole_plane", Relation::at_least, 1});
-    all.push_back({family, "average_of_planes", "", whole});
-    return all;
-}
-
-// Windows that overlap and that do not, and that leave pixels out.
-std::vector<Algorithm> gradients_of_poolings() {
-    const auto window = [](int64_t average, int64_t kernel, int64_t stride, int64_t padding) {
-        Sizes sizes = {{"average", average},
-                       {"kernel_w", kernel},
-                       {"kernel_h", kernel},
-                       {"stride_x", stride},
-                       {"stride_y", stride}};
-        if (padding == 0) sizes.push_back({"padding", 0});
-        if (padding > 0) sizes.push_back({"padding_left", padding});
-        if (padding > 0) sizes.push_back({"padding_top", padding});
-        return fixed(sizes);
-    };
-    std::vector<Algorithm> all = poolings(
-        "pool2d_backward",
-        {"max", "max_in_blocks", "average", "average_in_blocks", "max_by_rows", "average_by_rows"});
-    for (const int64_t average : {0, 1}) {
-        const char *algorithm = average ? "average_by_phases" : "max_by_phases";
-        all.push_back({"pool2d_backward", algorithm, "_2x2_s2", window(average, 2, 2, 0)});
-        all.push_back({"pool2d_backward", algorithm, "_3x3_s2", window(average, 3, 2, 1)});
-        all.push_back({"pool2d_backward", algorithm, "_3x3_s1", window(average, 3, 1, 2)});
-        all.push_back({"pool2d_backward", algorithm, "_2x2_s3", window(average, 2, 3, -1)});
-    }
-    return all;
-}
-
 // Of images of whole vectors, of four columns of the output.
 Where columns(int64_t rows) {
     using enum Constraint::Relation;
@@ -315,11 +212,6 @@ const Algorithm kTensorProductWeight[] = {
      "pairs:4,depth:4,stage_input:1,stage_gradient:1", "register_tiles"},
 };
 
-auto in_layouts(const std::vector<Algorithm> &algorithms,
-                const Types &types = {DataType::f32, DataType::f16, DataType::bf16}) {
-    return testing::Combine(testing::ValuesIn(algorithms),
-                            testing::Values(Layout::nhwc, Layout::nchw), testing::ValuesIn(types));
-}
 auto of_any_layout(const std::vector<Algorithm> &algorithms) {
     return testing::Combine(testing::ValuesIn(algorithms), testing::Values(Layout::any),
                             testing::Values(DataType::f32));
@@ -375,12 +267,6 @@ INSTANTIATE_TEST_SUITE_P(Root, BackwardBiasAlgorithm, in_layouts(all(kBackwardBi
                          parameter_name);
 INSTANTIATE_TEST_SUITE_P(Root, QuantizedConv2dAlgorithm,
                          in_layouts(quantized_algorithms(), {DataType::u8, DataType::f32}),
-                         parameter_name);
-INSTANTIATE_TEST_SUITE_P(Root, Pool2dAlgorithm,
-                         in_layouts(poolings("pool2d", {"max", "average", "average_in_blocks",
-                                                        "max_by_rows", "average_by_rows"})),
-                         parameter_name);
-INSTANTIATE_TEST_SUITE_P(Root, Pool2dBackwardAlgorithm, in_layouts(gradients_of_poolings()),
                          parameter_name);
 INSTANTIATE_TEST_SUITE_P(Root, TensorProductAlgorithm, of_any_layout(all(kTensorProduct)),
                          parameter_name);
