@@ -13,6 +13,11 @@ namespace {
 
 using namespace nb::literals;
 
+// Only inputs and outputs are ever uint8: a scale does not help others, whose type is refused.
+bool needs_scale(const std::string &of, DataType type) {
+    return type == DataType::s8 || (type == DataType::u8 && (of == "input" || of == "output"));
+}
+
 // The quantisation that a scale, or an array of one a filter, and a zero point say; what they
 // belong to is `of`, with elements of `type`. An array of scales is read by `read`.
 template<typename Read>
@@ -27,7 +32,7 @@ Quantization quantization(const char *operation, const std::string &of, DataType
     if (!scale.given()) {
         if (zero != 0)
             fail("_zero_point is " + std::to_string(zero) + ", " + of + "_scale is None");
-        if (type == DataType::u8 || type == DataType::s8)
+        if (needs_scale(of, type))
             fail(std::string(" is ") + numpy_name(type) + ", " + of + "_scale is None");
         return {};
     }

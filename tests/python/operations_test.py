@@ -166,6 +166,13 @@ def test_quantised_operands_without_a_scale(ints):
         hk.quantized_conv2d(x, w, ints(8).astype(np.int8), input_scale=1, weight_scale=1)
     with pytest.raises(ValueError, match="output is uint8, output_scale is None"):
         hk.quantized_conv2d(x, w, input_scale=1, weight_scale=1, output_dtype="uint8")
+    # Where no scale helps, the type is what is wrong.
+    for scale in [None, 1]:
+        with pytest.raises(ValueError, match="bias is u8, it must be f32, s8 or s32"):
+            hk.quantized_conv2d(x, w, np.zeros(8, np.uint8), input_scale=1, weight_scale=1,
+                                bias_scale=scale)
+        with pytest.raises(ValueError, match="weight is u8, it must be s8"):
+            hk.quantized_conv2d(x, w.astype(np.uint8), input_scale=1, weight_scale=scale)
 
 
 def test_filters_say_what_they_are(ints):
