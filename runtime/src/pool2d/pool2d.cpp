@@ -46,19 +46,21 @@ std::array<NamedArgument, 6> window_numbers(const Pool2dProblem &problem) {
 }
 
 // On a CPU, of nchw: images are one where rows of windows share no pixel and are all of them, and
-// images are evenly spaced; for kernels that take planes whole each of those is one row.
+// images are evenly spaced; for kernels that take planes whole each of those is one row. Planes of
+// sums in blocks are one in each image: what their gradients keep of windows has a task an image.
 void join_rows(const KernelInfo &kernel, const Pool2dProblem &problem,
                std::initializer_list<BufferView *> all) {
     const Pool2dOptions &options = problem.options;
     const int64_t rows = options.kernel[0];
     const std::span<BufferView *const> images(all.begin(), all.size());
     if (options.layout != Layout::nchw || kernel.device != DeviceType::cpu) return;
-    if (std::string_view(kernel.algorithm) == "average_of_planes") {
+    const std::string_view algorithm = kernel.algorithm;
+    if (algorithm == "average_of_planes") {
         join(images, 0, 1);
     } else if (options.padding.top + options.padding.bottom == 0 && options.stride[0] == rows &&
                problem.height % rows == 0) {
         join(images, 1, 2);
-        join(images, 1, 4);
+        if (!algorithm.ends_with("_in_blocks")) join(images, 1, 4);
     }
     for (BufferView *image : images) canonicalise(image->dims);
 }
