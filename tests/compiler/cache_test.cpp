@@ -124,26 +124,28 @@ TEST_F(CompileCache, EachPartOfTheKeyMatters) {
     EXPECT_EQ(entries().size(), changes.size());
 }
 
+struct PipelineParts {
+    Halide::ImageParam in{Halide::Float(32), 2, "in"};
+    Halide::Param<float> scale{"scale"};
+    Halide::Var x{"x"}, y{"y"}, xi{"xi"}, u{"u"};
+    Halide::Func first{"first"}, sum{"sum"}, out{"out"};
+    Halide::RDom r{0, 8, "r"};
+
+    PipelineParts() {
+        first(x, y) = in(x, y) * scale;
+        sum(x, y) = 0.f;
+        sum(x, y) += first(x + r, y);
+        out(x, y) = sum(x, y);
+        sum.compute_root().update().split(y, y, u, 4, Halide::TailStrategy::GuardWithIf);
+        first.compute_at(sum, y);
+    }
+};
+
 // The pipeline's bytes are the key's part that says what Halide is to make: no directive may be
 // missing in them.
 TEST(PipelineBytes, HoldEachDirective) {
     using namespace Halide;
-    struct Parts {
-        ImageParam in{Float(32), 2, "in"};
-        Param<float> scale{"scale"};
-        Var x{"x"}, y{"y"}, xi{"xi"}, u{"u"};
-        Func first{"first"}, sum{"sum"}, out{"out"};
-        RDom r{0, 8, "r"};
-
-        Parts() {
-            first(x, y) = in(x, y) * scale;
-            sum(x, y) = 0.f;
-            sum(x, y) += first(x + r, y);
-            out(x, y) = sum(x, y);
-            sum.compute_root().update().split(y, y, u, 4, TailStrategy::GuardWithIf);
-            first.compute_at(sum, y);
-        }
-    };
+    using Parts = PipelineParts;
     const std::vector<std::pair<const char *, std::function<void(Parts &)>>> directives = {
         {"vectorize", [](Parts &p) { p.out.vectorize(p.x, 8); }},
         {"tail",

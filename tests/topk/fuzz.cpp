@@ -97,12 +97,10 @@ Result topk(Case &c) {
                                    : indices.before.defined() ? indices.after()
                                                               : Tensor();
         std::string wrong;
-        if (got_values.defined()) {
+        if (got_values.defined())
             wrong += test::differing(got_values.to(Device::cpu()), wanted.values);
-        }
-        if (got_indices.defined()) {
+        if (got_indices.defined())
             wrong += test::differing(got_indices.to(Device::cpu()), wanted.indices);
-        }
         return wrong;
     });
 }
