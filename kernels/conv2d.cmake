@@ -40,15 +40,20 @@ row(cpu  long                   packed                broadcast_blocks  f32,f16,
 # Depthwise: vectors of groups, which images in rows (nchw) are transposed to and back, whole planes as lines
 # (depthwise_planes), but for 3x3 with a stride of 1 on rows of more than 32 columns: there vectors of columns are as fast
 # (explorer run conv2d depthwise --layout nchw --row depthwise3x3_s1_small, the other by --row depthwise3x3_s1), or where
-# planes of the output are spaced, have few pixels, or groups are few. The fixed widths are those of networks for pictures of 224
+# planes of the output are spaced, have few pixels, or groups are few. _large: images that a core's cache does not hold are
+# read a tile of whole pixels at a time, in the order of memory; a vector of groups at a time they would come line by line,
+# 512 bytes and more apart, which nothing prefetches (1.2 to 2.1 times as fast on a Xeon of family 6, model 167: explorer run
+# conv2d input=1x80x80x128,weight=128x3x3x1,groups=128,padding=1 --knobs stage:0,tile_x:4,tile_y:2). The fixed widths are those of networks for pictures of 224
 # pixels: with the edges known, small images are faster (bench --list mobilenetv2 --row depthwise3x3_s1 is without).
+row(cpu  depthwise3x3_s1_large  depthwise             sliding           f32           nhwc       stage:0,tile_x:4,tile_y:2,whole:1    depthwise 3x3 stride_1 groups>=32 not_in_place out_w>=4 out_h>=2 inputs>=393216)
+row(cpu  depthwise3x3_s1_large  depthwise             sliding           f16,bf16      nhwc       stage:0,tile_x:4,tile_y:2,whole:1    depthwise 3x3 stride_1 groups>=32 not_in_place out_w>=4 out_h>=2 inputs>=786432)
+row(cpu  depthwise3x3_s2_large  depthwise             sliding           f32,f16,bf16  nhwc       stage:0,tile_x:4,tile_y:2,whole:1    depthwise 3x3 stride_2 groups>=32 not_in_place out_w>=4 out_h>=2 inputs>=786432)
 row(cpu  depthwise3x3_s1_w7     depthwise             sliding           f32           nhwc       -                                    depthwise 3x3 same_7 groups>=16 not_in_place)
 row(cpu  depthwise3x3_s1_w14    depthwise             sliding           f32           nhwc       tile_x:14                            depthwise 3x3 same_14 groups>=16 not_in_place)
 row(cpu  depthwise3x3_s1_w28    depthwise             sliding           f32           nhwc       tile_y:2                             depthwise 3x3 same_28 groups>=16 not_in_place out_h>=2)
 row(cpu  depthwise3x3_s2_w14    depthwise             sliding           f32           nhwc       -                                    depthwise 3x3 half_14 groups>=16 not_in_place)
 row(cpu  depthwise3x3_s2_w28    depthwise             sliding           f32           nhwc       -                                    depthwise 3x3 half_28 groups>=16 not_in_place)
 row(cpu  depthwise3x3_s2_w56    depthwise             sliding           f32           nhwc       -                                    depthwise 3x3 half_56 groups>=16 not_in_place)
-row(cpu  depthwise3x3_s2_w112   depthwise             sliding           f32           nhwc       tile_x:4,tile_y:2                    depthwise 3x3 half_112 groups>=16 not_in_place out_h>=2)
 row(cpu  depthwise3x3_s1_small  depthwise             sliding           f32,f16,bf16  nhwc       vectors:2                            depthwise 3x3 stride_1 groups>=32 not_in_place out_w>=7 out_w<=16)
 row(cpu  depthwise3x3_s1        depthwise             sliding           f32,f16,bf16  nhwc       stage:0,tile_y:2                     depthwise 3x3 stride_1 groups>=16 not_in_place out_w>=7 out_h>=2)
 row(cpu  depthwise3x3_s2        depthwise             sliding           f32,f16,bf16  nhwc       stage:0,tile_x:4,tile_y:2            depthwise 3x3 stride_2 groups>=16 not_in_place out_w>=4 out_h>=2)
@@ -90,16 +95,19 @@ row(cpu  3x3_dot                dot                   dot               f32,f16,
 # --row 1x1_columns_16_long --knobs vectors:3,of_task:64,stage:0,chunk:2).
 row(cpu  rgb_32                 packed                broadcast         f32           nhwc       block:32                             channels_per_group=3 full_32 bounded_copy)
 row(cpu  rgb                    packed                broadcast         f32,f16,bf16  nhwc       tile_x:8                             channels_per_group=3 bounded_copy)
+row(cpu  four_channels_32       packed                broadcast         f32           nhwc       block:32,tile_x:8                    channels_per_group=4 full_32 bounded_copy)
 row(cpu  four_channels          packed                broadcast         f32           nhwc       tile_x:8                             channels_per_group=4 bounded_copy)
 row(cpu  rgb_s1                 packed                columns           f32,f16,bf16  nchw       vectors:1,filters:16,rows:4,stage:2  channels_per_group=3 stride_1 out_w>=16 bounded_copy)
 row(cpu  rgb_s2                 packed                columns           f32,f16,bf16  nchw       vectors:1,filters:16,rows:4,stage:2  channels_per_group=3 stride_2 out_w>=16 bounded_copy)
 row(cpu  rgb_s4                 packed                columns           f32           nchw       vectors:1,filters:16,rows:4,stage:2  channels_per_group=3 stride_4 out_w>=16 bounded_copy)
-# Tiles of 32 filters by 7 pixels load 9 values for 14 multiplications. Those of 16 load 8 for 7, more than two multipliers
-# can be fed, and are for what blocks of 32 would waste: on a Xeon of family 6, model 207 the former are 1.15 to 1.3 times
-# as fast (explorer run conv2d resnet50 --row 1x1). 24 filters are three halves of a vector. Filters larger than a core's
+# Tiles of 64 filters by 6 pixels load 10 values for 24 multiplications, of 32 by 10 12 for 20, of 32 by 7 9 for 14. Those of
+# 16 by 7 load 8 for 7, more than two multipliers can be fed, and are for what larger blocks would waste. _rows: with a
+# stride pixels are rows that tiles of 10 would not fill; 14 of two rows share the filter's loads, as in staged_32. On a Xeon
+# of family 6, model 167 1x1_64 is 1.06 to 1.1 times as fast as tiles of 32 by 7 (explorer run conv2d resnet50 --row 1x1_64
+# --knobs block:32,chunk:4,outer:4,stage:0). 24 filters are three halves of a vector. Filters larger than a core's
 # cache are read in passes over the pixels, a few blocks at a time, which stay in it: staged_32_large is 1.4 times as fast
-# as staged_32 there (explorer run conv2d 28x28_256-256_3x3_s2 --row staged_32). 1x1_pixels: few, in smaller tiles (bench
-# --list one_pixel, the other by --row 1x1).
+# as staged_32 on model 207 (explorer run conv2d 28x28_256-256_3x3_s2 --row staged_32). 1x1_pixels: few, in smaller tiles
+# (bench --list one_pixel, the other by --row 1x1).
 row(cpu  1x1_pixels             packed                broadcast         f32           nhwc,nchw  block:64,tile_x:2,outer:2,stage:0    1x1 out_w<=4)
 row(cpu  1x1_pixels             packed                broadcast         f16           nhwc,nchw  block:64,tile_x:2,outer:2            1x1 out_w<=4)
 row(cpu  1x1_pixels             packed                broadcast         bf16          nhwc       block:64,tile_x:2,outer:2,stage:0    1x1 out_w<=4 pairs)
@@ -119,8 +127,16 @@ row(cpu  grouped8_s2            packed                columns           f32     
 row(cpu  grouped16_s1           packed                columns           f32           nchw       vectors:1,filters:16,rows:7,stage:2  filters_per_group=16 stride_1 out_w>=14 columns_rows)
 row(cpu  columns_s2             packed                columns           f32           nchw       vectors:1,filters:16,rows:2,stage:2  channels_per_group<=64 filters_per_group>=12 stride_2 out_w>=14 columns_rows)
 row(cpu  few_s1                 packed                columns           f32           nchw       vectors:1,filters:16,rows:4,stage:2  channels_per_group<=12 filters_per_group>=16 stride_1 out_w>=28 bounded_copy)
-row(cpu  1x1_32                 packed                broadcast         f32           nhwc,nchw  block:32,chunk:4,outer:4,stage:0     1x1 full_32)
-row(cpu  1x1_32                 packed                broadcast         f16           nhwc,nchw  block:32,chunk:4,outer:4             1x1 full_32)
+row(cpu  1x1_64                 packed                broadcast         f32           nhwc       block:64,tile_x:6,chunk:8,outer:2,stage:0            1x1 filters_per_group%64=0 out_w>=64)
+row(cpu  1x1_64                 packed                broadcast         f16           nhwc       block:64,tile_x:6,chunk:8,outer:2                    1x1 filters_per_group%64=0 out_w>=64)
+row(cpu  1x1_32_rows            packed                broadcast         f32           nhwc       block:32,tile_y:2,chunk:4,outer:4,stage:0            1x1 full_32 out_w<=32 out_h>=2)
+row(cpu  1x1_32_rows            packed                broadcast         f16           nhwc       block:32,tile_y:2,chunk:4,outer:4                    1x1 full_32 out_w<=32 out_h>=2)
+row(cpu  1x1_32                 packed                broadcast         f32           nhwc       block:32,tile_x:10,chunk:8,outer:4,stage:0           1x1 full_32)
+row(cpu  1x1_32                 packed                broadcast         f16           nhwc       block:32,tile_x:10,chunk:8,outer:4                   1x1 full_32)
+row(cpu  1x1_32                 packed                broadcast         f32           nchw       block:32,chunk:4,outer:4,stage:0     1x1 full_32)
+row(cpu  1x1_32                 packed                broadcast         f16           nchw       block:32,chunk:4,outer:4             1x1 full_32)
+row(cpu  1x1_48                 packed                broadcast         f32           nhwc       block:48,tile_x:8,chunk:8,outer:2,stage:0            1x1 filters_per_group%48=0)
+row(cpu  1x1_80                 packed                broadcast         f32           nhwc       block:80,tile_x:5,chunk:8,outer:2,stage:0            1x1 filters_per_group%80=0)
 row(cpu  1x1                    packed                broadcast         f32           nhwc,nchw  chunk:4,outer:8,stage:0              1x1)
 row(cpu  1x1                    packed                broadcast         f16           nhwc,nchw  chunk:4,outer:8                      1x1)
 row(cpu  1x1                    packed                broadcast         bf16          nhwc       chunk:4,outer:8,stage:0              1x1 pairs)
@@ -128,8 +144,9 @@ row(cpu  1x1                    packed                broadcast         bf16    
 # Winograd's convolution (generators/conv2d/winograd.h) has a quarter of the products and transforms whose share grows
 # as channels and filters get fewer: 16 to 24 take 0.7 of the time, as do 7x7 pixels, 4 tiles of which half are used.
 row(cpu  winograd               winograd              winograd          f32           nhwc,nchw  -                                    3x3 stride_1 direct=0 channels_per_group>=16 filters_per_group>=24 winograd_tiles>=4 winograd_outputs>=8)
-row(cpu  staged_32_large        packed                broadcast         f32,f16       nhwc,nchw  block:32,outer:2                     full_32 weight_size>=262144 bounded_copy)
-row(cpu  staged_32              packed                broadcast         f32,f16       nhwc,nchw  block:32                             full_32 bounded_copy)
+row(cpu  staged_32_large        packed                broadcast         f32,f16       nhwc,nchw  block:32,tile_y:2,outer:2            full_32 weight_size>=262144 bounded_copy)
+row(cpu  staged_32              packed                broadcast         f32,f16       nhwc       block:32,tile_y:2                    full_32 bounded_copy)
+row(cpu  staged_32              packed                broadcast         f32,f16       nchw       block:32                             full_32 bounded_copy)
 row(cpu  3x3_7                  packed                broadcast         f32           nhwc,nchw  -                                    3x3 bounded_copy out_w%7=0)
 row(cpu  3x3                    packed                broadcast         f32,f16       nhwc,nchw  tile_x:4                             3x3 bounded_copy)
 row(cpu  3x3                    packed                broadcast         bf16          nhwc,nchw  -                                    3x3 bounded_copy)
@@ -137,7 +154,7 @@ row(cpu  staged                 packed                broadcast         f32,f16 
 row(cpu  staged                 packed                broadcast         bf16          nhwc,nchw  -                                    bounded_copy)
 # Patches of a picture, whose windows are not copied; a block of filters stays in the cache while all pixels pass: bench
 # --list first_layers --filter p0x0 (the other by --row any).
-row(cpu  rgb_patches            packed                broadcast         f32           nhwc,nchw  block:64,tile_x:4,outer:1,stage:0    channels_per_group=3)
+row(cpu  rgb_patches            packed                broadcast         f32           nhwc,nchw  block:64,tile_x:4,outer:1,stage:0    channels_per_group=3 padding=0)
 row(cpu  any                    packed                broadcast         f32,f16,bf16  nhwc,nchw  stage:0)
 
 # GPU: a ladder for each kind, from large tiles to none. Filters and input are staged in shared memory a slice of

@@ -38,6 +38,8 @@ row(cpu  depthwise5x5_s2     rows                  unrolled_phases   f32,f16,bf1
 row(cpu  grouped8_3x3_s2     flip_expand           unrolled_phases   f32,f16,bf16  nhwc       vectors:8                           channels_per_group=8 filters_per_group=8 3x3 stride_2 padding_left=1 padding_top=1 groups%16=0)
 row(cpu  grouped16_3x3_s2    flip_expand           unrolled_phases   f32,f16,bf16  nhwc       vectors:8                           channels_per_group=16 filters_per_group=16 3x3 stride_2 padding_left=1 padding_top=1 groups%8=0)
 row(cpu  grouped32_3x3_s2    flip_expand           unrolled_phases   f32,f16,bf16  nhwc       vectors:4,tile_y:1                  channels_per_group=32 filters_per_group=32 3x3 stride_2 padding_left=1 padding_top=1 groups%4=0)
+row(cpu  depthwise3x3_large  depthwise             sliding           f32           nhwc       stage:0,tile_x:4,tile_y:2,whole:1   depthwise 3x3 stride_1 groups>=32 groups%16=0 width>=4 height>=2 outputs>=393216)
+row(cpu  depthwise3x3_large  depthwise             sliding           f16,bf16      nhwc       stage:0,tile_x:4,tile_y:2,whole:1   depthwise 3x3 stride_1 groups>=32 groups%16=0 width>=4 height>=2 outputs>=786432)
 row(cpu  depthwise3x3_w7     depthwise             sliding           f32           nhwc       tile_y:1                            depthwise 3x3 same_7 groups%16=0)
 row(cpu  depthwise3x3_w14    depthwise             sliding           f32           nhwc       tile_x:14                           depthwise 3x3 same_14 groups%16=0)
 row(cpu  depthwise3x3_w28    depthwise             sliding           f32           nhwc       tile_y:1                            depthwise 3x3 same_28 groups%16=0)
@@ -68,18 +70,18 @@ row(cpu  grouped16_3x3       packed                grouped           f32,f16,bf1
 row(cpu  grouped16           packed                grouped           f32,f16,bf16  nhwc       -                                   grouped16 stride_1)
 row(cpu  grouped32_3x3       packed                grouped           f32,f16,bf16  nhwc       -                                   grouped32 3x3 stride_1)
 row(cpu  grouped32           packed                grouped           f32,f16,bf16  nhwc       -                                   grouped32 stride_1)
-# 1x1: blocks of channels that leave few lanes idle, as explorer run conv2d_backward_data LISTS --row ROW --knobs … has
-# them (resnet50, mobilenetv2, resnext50). bench --family conv2d_backward_data --no-peers --row ROW, GFLOP/s: --list
-# mobilenetv2 --filter 112x112_16-96 1x1_32 111, 1x1 23; --list resnet50 --filter 7x7_2048-512 1x1_small, one block
-# packed at a time (`outer`), 97, 1x1 90. `outer` with more pixels and long sums loses them from the cache between
-# blocks.
-row(cpu  1x1_32              packed                broadcast         f32           nhwc       block:16,tile_x:6,stage:0,chunk:32  1x1 stride_1 channels_per_group<=32)
-row(cpu  1x1_48_small        packed                broadcast         f32           nhwc       block:48,tile_x:7,stage:0,chunk:32  1x1 stride_1 channels_per_group%48=0 out_w<=64)
-row(cpu  1x1_48              packed                broadcast         f32           nhwc       block:16,tile_x:6,stage:0,outer:2   1x1 stride_1 channels_per_group%48=0)
-row(cpu  1x1_80              packed                broadcast         f32           nhwc       block:80,tile_x:5,stage:0,chunk:32  1x1 stride_1 channels_per_group%80=0 channels_per_group<=240)
-row(cpu  1x1_small           packed                broadcast         f32           nhwc       block:64,tile_x:7,stage:0,outer:1   1x1 stride_1 out_w<=64)
-row(cpu  1x1_shallow         packed                broadcast         f32           nhwc       block:16,tile_x:6,stage:0,chunk:32  1x1 stride_1 filters_per_group<=128)
-row(cpu  1x1                 packed                broadcast         f32           nhwc       block:64,tile_x:6,stage:0,chunk:32  1x1 stride_1)
+# 1x1: large tiles, as conv2d's, of blocks of channels that leave few lanes idle. The filter is packed in the call: of few
+# pixels or of many elements one block at a time (`outer`), which all pixels then use. On a Xeon of family 6, model 167 1x1_64
+# is 1.38 times as fast as blocks of 16 by 6 pixels (explorer run conv2d_backward_data 56x56_256-64_1x1 --row 1x1_64 --knobs
+# block:16,tile_x:6,stage:0,chunk:32).
+row(cpu  1x1_16              packed                broadcast         f32           nhwc       block:16,tile_x:6,stage:0,chunk:32          1x1 stride_1 channels_per_group<=16)
+row(cpu  1x1_rows            packed                broadcast         f32           nhwc       block:32,tile_y:2,stage:0,outer:2           1x1 stride_1 out_w<=32 out_h>=2)
+row(cpu  1x1_small           packed                broadcast         f32           nhwc       block:32,tile_x:10,stage:0,outer:1          1x1 stride_1 out_w<=64)
+row(cpu  1x1_64_large        packed                broadcast         f32           nhwc       block:64,tile_x:6,stage:0,outer:1           1x1 stride_1 channels_per_group%64=0 weight_size>=524288)
+row(cpu  1x1_64              packed                broadcast         f32           nhwc       block:64,tile_x:6,stage:0,chunk:8           1x1 stride_1 channels_per_group%64=0)
+row(cpu  1x1_48              packed                broadcast         f32           nhwc       block:48,tile_x:8,stage:0,chunk:8           1x1 stride_1 channels_per_group%48=0)
+row(cpu  1x1_80              packed                broadcast         f32           nhwc       block:80,tile_x:5,stage:0,chunk:8           1x1 stride_1 channels_per_group%80=0)
+row(cpu  1x1                 packed                broadcast         f32           nhwc       block:32,tile_x:12,stage:0,chunk:8          1x1 stride_1)
 row(cpu  1x1_columns_16_long packed                columns           f32           nchw       vectors:3,of_task:64,stage:0,chunk:2,narrow:1,ahead:32 1x1 stride_1 channels_per_group%16=0 filters_per_group>=128 out_w>=144)
 row(cpu  1x1_columns_16      packed                columns           f32           nchw       of_task:128,stage:0,chunk:2,narrow:1            1x1 stride_1 channels_per_group%16=0 out_w>=144)
 row(cpu  1x1_columns         packed                columns           f32           nchw       of_task:128,stage:0,chunk:2                     1x1 stride_1 out_w>=144)
@@ -87,14 +89,14 @@ row(cpu  1x1                 packed                broadcast         f32        
 row(cpu  1x1                 packed                broadcast         f16,bf16      nhwc,nchw  block:32,tile_x:7,stage:2           1x1 stride_1)
 # Winograd's convolution, filters transformed in the call: 56x56_64-64_3x3 2.6 times as fast as the rows below,
 # 28x28_128-128_3x3 2 times, 14x14_256-256_3x3 1.2 (explorer run conv2d_backward_data CASE --row staged_7).
-row(cpu  winograd            winograd              winograd          f32           nhwc,nchw  -                                   3x3 stride_1 direct=0 channels_per_group>=24 filters_per_group>=16 winograd_tiles>=4 winograd_outputs>=8)
+row(cpu  winograd            winograd              winograd          f32           nhwc,nchw  -                                   3x3 stride_1 direct=0 channels_per_group>=24 filters_per_group>=16 winograd_tiles>=4 winograd_outputs>=8 depth_per_pixel<=8)
 # deep: 3x3 at 7x7 beside the peers 81 GFLOP/s, by the row below 66. Blocks of 64 channels where they are full, else of
 # one vector. Blocks of 64 for all have 0.77 of the speed: explorer run conv2d_backward_data conv_training --row staged
 # --knobs block:64,stage:1,tile_x:7, geometric mean. Pairs of bf16 have 0.3 to 0.4 of the speed by blocks of 64: explorer
 # run conv2d_backward_data 28x28_128-128_3x3 (7x7_512-512_3x3) --type bf16 --knobs block:64,stage:1 (block:64,outer:1).
 row(cpu  deep                packed                broadcast         f32,f16       nhwc,nchw  block:64,outer:1                    stride_1 bounded_copy depth_per_pixel>=16)
 row(cpu  deep                packed                broadcast         bf16          nhwc,nchw  block:32,outer:1                    stride_1 bounded_copy depth_per_pixel>=16)
-row(cpu  staged_64           packed                broadcast         f32,f16       nhwc       block:64,stage:1                    stride_1 bounded_copy channels_per_group%64=0 channels_per_group>=128)
+row(cpu  staged_32           packed                broadcast         f32,f16       nhwc       block:32,tile_y:2,stage:1           stride_1 bounded_copy channels_per_group%32=0)
 row(cpu  staged_64           packed                broadcast         bf16          nhwc       block:32,stage:1                    stride_1 bounded_copy channels_per_group%64=0 channels_per_group>=128)
 row(cpu  staged_7            packed                broadcast         f32           nhwc,nchw  -                                   stride_1 bounded_copy out_w%7=0)
 row(cpu  staged              packed                broadcast         f32,f16,bf16  nhwc,nchw  tile_x:8                            stride_1 bounded_copy)

@@ -14,13 +14,14 @@ struct DepthwiseTile {
     int x, y;     // pixels; nchw: x is the vectors' dimension
     int stage;    // 1: pad the input's rows in a buffer first; 0: read the input as it is
     int lanes;    // of a vector
+    int whole;    // nhwc, 1: all groups of a tile of pixels before the next tile
 };
 
 // nhwc, 3x3: 2 * 7 accumulators of 32 registers, the filter read from the first cache.
 DepthwiseTile choose(const Conv2dContext &context) {
     const int lanes = context.target.natural_vector_size<float>();
-    DepthwiseTile tile = context.nhwc ? DepthwiseTile{1, 7, 1, context.width == 0, lanes}
-                                      : DepthwiseTile{1, 1, 2, 1, lanes};
+    DepthwiseTile tile = context.nhwc ? DepthwiseTile{1, 7, 1, context.width == 0, lanes, 0}
+                                      : DepthwiseTile{1, 1, 2, 1, lanes, 0};
     // Tiles are no wider than the output.
     const int columns = context.width / std::max(context.stride_x, 1);
     Knobs knobs(context.knobs);
@@ -28,10 +29,12 @@ DepthwiseTile choose(const Conv2dContext &context) {
     if (context.nhwc) {
         knobs.take("tile_x", tile.x, steps(1, columns > 0 ? std::min(columns, 16) : 16));
         knobs.take("stage", tile.stage, {0, 1});
+        knobs.take("whole", tile.whole, {0, 1});
     }
     knobs.take("tile_y", tile.y, steps(1, 8));
     knobs.take("lanes", tile.lanes, {4, 8, 16});
     knobs.end();
+    knobs.require(!tile.whole || !tile.stage, "whole:1 has stage:0");
     const int registers = tile.vectors * ((tile.lanes + lanes - 1) / lanes);
     knobs.estimate("vector registers", registers * tile.x * tile.y + 2,
                    vector_registers(context.target));
@@ -64,6 +67,9 @@ constexpr int kTaskWork = 8192;
 // is worth more (bench --filter 28x28_192-192_3x3_s2_depthwise).
 constexpr int kUndividedWidth = 56;
 
+// Of a tile of pixels at once: their rows are a few kilobytes, and stay in the first cache.
+constexpr int kWholeGroups = 256;
+
 // Tasks of blocks of groups, some neighbouring ones, and of tiles of rows.
 struct DepthwiseTasks {
     Expr blocks, tiles;
@@ -78,7 +84,8 @@ DepthwiseTasks tasks_of(const Conv2dDepthwise &stages, const DepthwiseTile &tile
     const auto even = [](const Expr &size, const Expr &least) {
         return ceil_div(size, ceil_div(size, max(least, 1)));
     };
-    const Expr together = even(blocks, max(kTaskWork / (row * tiles), blocks_of_lines(groups)));
+    const int least = tile.whole ? kWholeGroups / groups : blocks_of_lines(groups);
+    const Expr together = even(blocks, max(kTaskWork / (row * tiles), least));
     return {together, even(tiles, kTaskWork / (row * together))};
 }
 
@@ -110,13 +117,13 @@ void across_groups(Conv2dDepthwise &stages, const Conv2dContext &context) {
         out.split(yo, yb, yo, tasks.tiles, guard);
     else
         out.split(yo, yo, yb, 1);
-    out.reorder(g, gv, x, y, xo, yo, k, gb, yb, gt, n)
-        .vectorize(g)
-        .unroll(gv)
-        .unroll(x)
-        .unroll(y);
+    if (tile.whole)
+        out.reorder(g, gv, x, y, gb, xo, yo, k, yb, gt, n);
+    else
+        out.reorder(g, gv, x, y, xo, yo, k, gb, yb, gt, n);
+    out.vectorize(g).unroll(gv).unroll(x).unroll(y);
     out.parallel(yb).parallel(gt).parallel(n).specialize(context.plain);
-    stages.activated.compute_at(out, xo)
+    stages.activated.compute_at(out, tile.whole ? gb : xo)
         .bound_extent(x, tile.x)
         .bound_extent(y, tile.y)
         .vectorize(g, lanes, round_up)
@@ -124,7 +131,7 @@ void across_groups(Conv2dDepthwise &stages, const Conv2dContext &context) {
         .unroll(g)
         .unroll(x)
         .unroll(y);
-    stages.sum.compute_at(out, xo)
+    stages.sum.compute_at(out, tile.whole ? gb : xo)
         .bound_extent(x, tile.x)
         .bound_extent(y, tile.y)
         .vectorize(g, lanes, round_up)
@@ -139,7 +146,7 @@ void across_groups(Conv2dDepthwise &stages, const Conv2dContext &context) {
         .unroll(y);
     unroll_taps(stages.sum, d, context);
     for (Func *f : {&stages.start, &stages.packed})
-        f->compute_at(out, gb).vectorize(g, lanes, round_up);
+        f->compute_at(out, tile.whole ? yb : gb).vectorize(g, lanes, tile.whole ? guard : round_up);
     stages.packed.specialize(context.groups_adjacent);
     if (tile.stage)
         stages.padded.store_at(out, gb).compute_at(out, yo).vectorize(g, lanes, round_up);

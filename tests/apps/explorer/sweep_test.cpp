@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -279,6 +280,10 @@ TEST_F(SweepTest, LosesNothingWhenItIsKilled) {
         return time_of(candidate);
     };
     std::vector<std::string> kept;
+    const auto lines = [&] {
+        std::ifstream in(file());
+        return std::count(std::istreambuf_iterator<char>(in), {}, '\n');
+    };
     for (int run = 0; run < 5; run++) {
         const pid_t child = fork();
         if (child == 0) {
@@ -286,7 +291,11 @@ TEST_F(SweepTest, LosesNothingWhenItIsKilled) {
             sweep(quick(60), evaluate);
             _exit(0);
         }
-        std::this_thread::sleep_for(std::chrono::milliseconds(700 + 37 * run));
+        // However long a busy machine takes for some.
+        const auto late = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+        while (lines() < std::ssize(kept) + 4 && std::chrono::steady_clock::now() < late)
+            std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        std::this_thread::sleep_for(std::chrono::milliseconds(37 * run));
         kill(-child, SIGKILL);
         kill(child, SIGKILL);
         waitpid(child, nullptr, 0);
