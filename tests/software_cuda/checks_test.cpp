@@ -215,6 +215,28 @@ TEST_P(Checks, FindNothingInTheRightKernel) { expect_nothing_in_the_right_kernel
 INSTANTIATE_TEST_SUITE_P(Each, Checks, testing::ValuesIn(kWrong),
                          [](const auto &i) { return std::string(i.param.name); });
 
+// Without other checks, and whichever of the accesses comes first.
+TEST(Check, ReadOnlyBetweenBlocksOnSeveralThreadsOfTheHost) {
+    const auto kernel = [](const char *stored) {
+        return std::string("setp.eq.u32 %p0, %r1, 0; @%p0 st.global.b32 [%rd0+") + stored +
+               "], %r0; @!%p0 ld.global.nc.b32 %r3, [%rd0+8];";
+    };
+    MachineCase c;
+    c.settings = {.check = Check::kNone, .threads = 4, .read_only = true};
+    c.grid.x = 64;
+    c.p0 = c.memory.allocate(256);
+    ASSERT_TRUE(c.memory.fill(c.p0, 0, 4, 64));
+    for (int launch = 0; launch < 20; launch++) {
+        const Outcome outcome = c.run(kernel("8"));
+        EXPECT_EQ(outcome.status, Outcome::kDone);
+        ASSERT_EQ(outcome.findings.size(), 1u) << "launch " << launch;
+        EXPECT_EQ(outcome.findings[0].kind, Finding::kReadOnly) << outcome.findings[0].message;
+        EXPECT_TRUE(c.run(kernel("12")).findings.empty()) << "launch " << launch;
+    }
+    c.settings.read_only = false;
+    EXPECT_TRUE(c.run(kernel("8")).findings.empty());
+}
+
 TEST(Check, UseAfterFree) {
     MachineCase c;
     c.p0 = c.memory.allocate(256);
