@@ -61,7 +61,7 @@ test-orders: build
 			$(CTEST) --test-dir $(BUILD) -R _kernels_test -j $(JOBS) --output-on-failure || exit 1; \
 	done
 
-# Readers of files and of DLPack under libFuzzer, each for so many seconds. Needs clang++.
+# Readers of files, of PTX and of DLPack under libFuzzer, each for so many seconds. Needs clang++.
 FUZZ_SECONDS ?= 60
 fuzz-readers: build
 	$(CMAKE) --build $(BUILD) --target fuzz_readers

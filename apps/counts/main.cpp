@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "hk/error.h"
 #include "list_model.h"
 #include "program/file.h"
 #include "program/program.h"
@@ -19,22 +18,26 @@ namespace hk::counts {
 
 namespace {
 
+// Of kernels with a text in their names; of all, where only calls of others run these.
+std::vector<RowCase> cases_of(const std::string &filter) {
+    std::vector<RowCase> cases = row_cases(Device::cuda(), filter);
+    return cases.empty() ? row_cases(Device::cuda(), "") : cases;
+}
+
 // All kernels of the table with a text in their names.
 class Table {
 public:
-    explicit Table(const std::string &filter)
-        : filter_(filter), cases_(row_cases(Device::cuda(), filter)) {
-        if (cases_.empty())
-            throw InvalidArgument("there is no problem of a CUDA kernel with \"" + filter +
-                                  "\" in its name");
+    explicit Table(const std::string &filter) : filter_(filter), cases_(cases_of(filter)) {
         for (const RowCase &one : cases_) own_.insert(one.row->name);
     }
 
     nlohmann::json count() {
         std::printf("%-56s %-36s %7s %9s %8s %7s\n", "kernel", "case", "FMA", "conflicts",
                     "sectors", "memory");
-        for (const RowCase &one : cases_) count(one);
+        for (const RowCase &one : cases_)
+            first_that_runs(one, [&](const bench::CaseInfo &info) { return count_on(one, info); });
         for (const auto &[name, behind] : behind_) add(*behind.row, behind.of, behind.counts);
+        if (all_.empty()) refuse_filter(filter_);
         return std::move(all_);
     }
 
@@ -54,14 +57,9 @@ private:
     std::map<std::string, Behind> behind_;
     nlohmann::json all_ = nlohmann::json::array();
 
-    // On the first case whose call runs the row.
-    void count(const RowCase &one) {
-        if (count_on(one, one.info)) return;
-        for (const bench::CaseInfo &info : one.others)
-            if (count_on(one, info)) return;
-        throw Error("no case runs " + std::string(one.row->name));
-    }
+    bool is_wanted(std::string_view name) const { return name.find(filter_) != name.npos; }
 
+    // Whether the call runs the row.
     bool count_on(const RowCase &one, const bench::CaseInfo &info) {
         const std::unique_ptr<bench::Problem> problem = info.problem();
         bool launched = false;
@@ -69,10 +67,10 @@ private:
         for (RowCounts &of : counts.rows) {
             const std::string_view name = of.row->name;
             launched |= name == one.row->name;
-            if (!own_.contains(name) && name.find(filter_) != std::string_view::npos)
+            if (!own_.contains(name) && is_wanted(name))
                 keep({of.row, info.name, std::move(of.counts)});
         }
-        if (launched) add(*one.row, info.name, counts.call);
+        if (launched && is_wanted(one.row->name)) add(*one.row, info.name, counts.call);
         return launched;
     }
 
@@ -100,8 +98,9 @@ void count_table(const std::string &filter, const std::string &output) {
     if (!output.empty()) program::write_file(output, all.dump(1) + "\n");
 }
 
-void add_list_flags(program::Flags &flags, ListChoice &list) {
-    const program::Flag of = flags.add(
+// Those of --list, which is returned.
+program::Flag add_list_flags(program::Flags &flags, ListChoice &list) {
+    program::Flag of = flags.add(
         "--list", list.list,
         "instead, the model of a list of bench's, a .csv file or sizes: input=1x56x56x64,…");
     flags.add("--family", list.choice.family, "as bench has them").needs(of);
@@ -112,6 +111,7 @@ void add_list_flags(program::Flags &flags, ListChoice &list) {
         .needs(of);
     flags.add("--allow-tf32", list.allow_tf32, "products of f32 as TF32").needs(of);
     flags.add("--gpu", list.gpu, "H100 SXM, A100 SXM or RTX 4090").needs(of).show_default();
+    return of;
 }
 
 }  // namespace
@@ -119,15 +119,18 @@ void add_list_flags(program::Flags &flags, ListChoice &list) {
 }  // namespace hk::counts
 
 int main(int argc, char **argv) {
+    using hk::program::Flag;
     hk::program::Flags flags(
         "What every CUDA row of the table executes, counted on the CUDA device in software");
     std::string output, filter;
     bool rates = false;
     hk::counts::ListChoice list;
-    flags.add("--output", output, "write it to this file, as JSON");
-    flags.add("--filter", filter, "only kernels whose names have this in them");
-    flags.add("--rates", rates, "instead, how fast a core of this machine executes some");
-    hk::counts::add_list_flags(flags, list);
+    const Flag to = flags.add("--output", output, "write it to this file, as JSON");
+    const Flag only = flags.add("--filter", filter, "only kernels whose names have this in them");
+    const Flag rate =
+        flags.add("--rates", rates, "instead, how fast a core of this machine executes some")
+            .excludes(to);
+    hk::counts::add_list_flags(flags, list).excludes(rate).excludes(to).excludes(only);
     return hk::program::run("counts", flags, argc, argv, [&] {
         if (rates)
             hk::counts::print_rates(filter);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "hk/error.h"
 #include "row_case.h"
 
 namespace hk::counts {
@@ -31,10 +30,15 @@ std::vector<RowCase> cases_of(const std::string &filter) {
                 kUsual, [&](std::string_view name) { return one.row->name == name; });
         });
     }
-    if (cases.empty())
-        throw InvalidArgument("there is no problem of a CUDA kernel with \"" + filter +
-                              "\" in its name");
+    if (cases.empty()) refuse_filter(filter);
     return cases;
+}
+
+bool runs(const SoftwareDevice &device, const bench::CaseInfo &info, const KernelInfo &row) {
+    const CallOfRows counts = device.count_rows(*info.problem(), row);
+    return std::ranges::any_of(counts.rows, [&](const RowCounts &of) {
+        return std::string_view(of.row->name) == row.name;
+    });
 }
 
 }  // namespace
@@ -46,8 +50,10 @@ void print_rates(const std::string &filter) {
     for (const Column &column : kColumns) std::printf(" %9s", column.title);
     std::printf("\n");
     for (const RowCase &one : cases) {
-        std::printf("%-40s %-24s", one.row->name, one.name.c_str());
-        const std::unique_ptr<bench::Problem> problem = one.info.problem();
+        const bench::CaseInfo &info = first_that_runs(
+            one, [&](const bench::CaseInfo &tried) { return runs(device, tried, *one.row); });
+        std::printf("%-40s %-24s", one.row->name, info.name.c_str());
+        const std::unique_ptr<bench::Problem> problem = info.problem();
         for (const Column &column : kColumns) {
             std::printf(" %9.2f",
                         1e-9 * device.rate(*problem, *one.row, column.check, column.counts));

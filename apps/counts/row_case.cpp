@@ -109,6 +109,20 @@ std::vector<RowCase> row_cases(Device device, std::string_view filter) {
     return result;
 }
 
+void refuse_filter(const std::string &filter) {
+    if (filter.empty()) throw InvalidArgument("there is no problem of a CUDA kernel");
+    throw InvalidArgument("there is no problem of a CUDA kernel with \"" + filter +
+                          "\" in its name");
+}
+
+const bench::CaseInfo &first_that_runs(const RowCase &one,
+                                       const std::function<bool(const bench::CaseInfo &)> &runs) {
+    if (runs(one.info)) return one.info;
+    const auto other = std::ranges::find_if(one.others, runs);
+    if (other == one.others.end()) throw Error("no case runs " + std::string(one.row->name));
+    return *other;
+}
+
 RowCase named_case(const KernelInfo &row, const std::string &name) {
     std::optional<RowCase> result;
     std::string complaint = "there is no case \"" + name + "\"";

@@ -1,6 +1,7 @@
 #pragma once
 // A problem for each row of the table, on which its counts are stated.
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,14 @@ struct RowCase {
 // is nearest to 2 million operations or bytes, as the family counts it. Types, layouts and families
 // in bench's order; the first that has the kernel.
 std::vector<RowCase> row_cases(Device device, std::string_view filter);
+
+// For a filter with which there is nothing: throws InvalidArgument, which says so.
+[[noreturn]] void refuse_filter(const std::string &filter);
+
+// The first of its cases whose call runs the row, of which `runs` is asked. Throws Error where
+// there is none.
+const bench::CaseInfo &first_that_runs(const RowCase &one,
+                                       const std::function<bool(const bench::CaseInfo &)> &runs);
 
 // How far from those 2 million, as a ratio.
 double distance_of(double work);

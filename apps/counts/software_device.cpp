@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -36,6 +37,27 @@ void set(const SoftwareCudaControl &control, const char *name, const char *value
     control.report(reason.data(), reason.size() + 1);
     throw Error(reason);
 }
+
+// Settings that a rate is measured with; when it is gone they are again what all else has.
+class UsualSettings {
+public:
+    explicit UsualSettings(const SoftwareCudaControl &control) : control_(control) {}
+    ~UsualSettings() {
+        control_.set("THREADS", of_environment("SOFTWARE_CUDA_THREADS", "0"));
+        control_.set("CHECK", of_environment("SOFTWARE_CUDA_CHECK", "none"));
+        control_.set("COUNT", "on");
+    }
+    UsualSettings(const UsualSettings &) = delete;
+    UsualSettings &operator=(const UsualSettings &) = delete;
+
+private:
+    const SoftwareCudaControl &control_;
+
+    static const char *of_environment(const char *variable, const char *without) {
+        const char *value = std::getenv(variable);
+        return value ? value : without;
+    }
+};
 
 // Of all operands, each once: read, written, or both.
 double bytes_of(const bench::Problem &problem) {
@@ -121,6 +143,7 @@ double SoftwareDevice::rate(bench::Problem &problem, const KernelInfo &row, cons
                             bool counts) const {
     constexpr double kSeconds = 0.5;  // of all calls
     problem.bind(bench::placed(problem, problem.draw(), Device::cuda()));
+    const UsualSettings restored(*control_);
     set(*control_, "THREADS", "1");
     set(*control_, "CHECK", check);
     set(*control_, "COUNT", counts ? "on" : "");
@@ -135,11 +158,10 @@ double SoftwareDevice::rate(bench::Problem &problem, const KernelInfo &row, cons
                 instructions += number.get<double>();
             seconds += kernel.at("seconds").get<double>();
         }
+        if (seconds == 0) throw Error(std::string(row.name) + " launched nothing");
         best = std::max(best, instructions / seconds);
         all += seconds;
     }
-    set(*control_, "CHECK", "none");
-    set(*control_, "COUNT", "on");
     return best;
 }
 

@@ -44,7 +44,8 @@ public:
     CallOfRows count_rows(bench::Problem &problem, const KernelInfo &row) const;
 
     // Thread instructions a second that one core of the host executes of such calls, the best of
-    // several. `check`: as the setting CHECK; `counts`: memory's traffic is counted.
+    // several. `check`: as the setting CHECK; `counts`: memory's traffic is counted. Throws Error
+    // where the call launches nothing.
     double rate(bench::Problem &problem, const KernelInfo &row, const char *check,
                 bool counts) const;
 

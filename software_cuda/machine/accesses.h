@@ -32,7 +32,7 @@ HOT void find_place(Frame &frame, const Instruction &i, uint32_t lanes, Place &p
         const uint64_t from = place.at[l] - first;
         apart |= from;
         jumps |= from ^ uint64_t { l } * bytes;
-        wrong[l] = (place.at[l] - site.base > site.last) | ((place.at[l] & low) != 0);
+        wrong[l] = !site.holds(place.at[l]) | ((place.at[l] & low) != 0);
         any |= wrong[l];
     }
     place.lanes = lanes;

@@ -61,10 +61,11 @@ struct Unit {
     Fragments at_warp_operation;  // whose other members are in other units, or not there yet
 };
 
-// The allocation that an instruction touched last: addresses from `base` to `base + last` are
+// The allocation that an instruction touched last: accesses at `count` addresses from `base` on are
 // inside it.
 struct Site {
-    uint64_t base = ~uint64_t{0}, last = 0;
+    uint64_t base = 0, count = 0;
+    bool holds(uint64_t address) const { return address - base < count; }
 };
 
 // What runs on one thread of the host.

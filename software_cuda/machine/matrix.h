@@ -1,45 +1,6 @@
 // Handlers of instructions on matrices, which all lanes of a warp execute together.
 namespace software_cuda::SOFTWARE_CUDA_INSTRUCTION_SET {
 
-// The elements of a register: those of four lanes lie side by side. `at` is where they go.
-template<MatrixElement type, typename At>
-HOT void unpack(const Frame &frame, uint32_t operand, At at) {
-    constexpr uint32_t count = elements_of(type);
-    const auto *const words = row<const uint32_t>(frame, operand);
-    for (uint32_t n = 0; n < count; n++) {
-        double values[kLanes];
-        for (uint32_t l = 0; l < kLanes; l++)
-            values[l] = static_cast<double>(matrix_element<type>(words[l], n));
-        for (uint32_t l = 0; l < kLanes; l++) at(l / 4, l % 4 * count + n) = values[l];
-    }
-}
-
-template<MatrixElement type, uint32_t depth>
-HOT void unpack_a(const Frame &frame, const MatrixProduct &product, double (&a)[16][depth]) {
-    for (uint32_t r = 0; r < 4; r++) {
-        unpack<type>(frame, product.a[r], [&](uint32_t line, uint32_t n) HOT_LAMBDA -> double & {
-            return a[r % 2 * 8 + line][r / 2 * (depth / 2) + n];
-        });
-    }
-}
-template<MatrixElement type, uint32_t depth>
-HOT void unpack_b(const Frame &frame, const MatrixProduct &product, double (&b)[depth][8]) {
-    for (uint32_t r = 0; r < 2; r++) {
-        unpack<type>(frame, product.b[r], [&](uint32_t column, uint32_t n) HOT_LAMBDA -> double & {
-            return b[r * (depth / 2) + n][column];
-        });
-    }
-}
-
-// Of C and D: `f` of each word of the registers, and of its line and column in the matrix.
-template<typename F>
-HOT void each_sum(const Frame &frame, const std::array<uint32_t, 4> &registers, F f) {
-    for (uint32_t r = 0; r < 4; r++) {
-        auto *const words = row<uint32_t>(frame, registers[r]);
-        for (uint32_t l = 0; l < kLanes; l++) f(words[l], r / 2 * 8 + l / 4, l % 4 * 2 + r % 2);
-    }
-}
-
 HOT double power_of_two(uint64_t biased_exponent) {
     return __builtin_bit_cast(double, biased_exponent << 52);
 }
@@ -93,28 +54,32 @@ HOT void add_products(const double *a, const double (*b)[8], double *c) {
     }
 }
 
-// `step`: products that are added at once. For operands of any magnitude.
-template<MatrixElement type, uint32_t step>
-[[gnu::noinline]] void multiply_any(Frame &frame, const Instruction &i,
-                                    const MatrixProduct &product) {
-    constexpr uint32_t depth = 8 * elements_of(type);
-    alignas(64) double a[16][depth], b[depth][8], c[16][8];
-    unpack_a<type>(frame, product, a);
-    unpack_b<type>(frame, product, b);
-    each_sum(frame, product.c, [&](uint32_t word, uint32_t line, uint32_t column) HOT_LAMBDA {
-        c[line][column] = static_cast<double>(f32::get(word));
-    });
-    for (uint32_t line = 0; line < 16; line++) {
-        for (uint32_t k = 0; k < depth; k += step) add_products<step>(a[line] + k, b + k, c[line]);
+// As multiply_lines, for operands of any magnitude.
+template<uint32_t step, MatrixElement type>
+[[gnu::noinline]] void multiply_any(LineOperands<type> &m) {
+    constexpr uint32_t depth = LineOperands<type>::kDepth;
+    alignas(64) double a[kLines][depth], b[depth][8];
+    for (uint32_t k = 0; k < depth; k++) {
+        for (uint32_t line = 0; line < kLines; line++)
+            a[line][k] = static_cast<double>(m.a[k].floats[line]);
+        for (uint32_t column = 0; column < 8; column++)
+            b[k][column] = static_cast<double>(m.b_at(k, column));
     }
-    each_sum(frame, i.d, [&](uint32_t &word, uint32_t line, uint32_t column) HOT_LAMBDA {
-        word = f32::put(static_cast<float>(c[line][column]));
-    });
+    for (uint32_t line = 0; line < kLines; line++) {
+        double c[8];
+        for (uint32_t column = 0; column < 8; column++)
+            c[column] = static_cast<double>(m.c[column].floats[line]);
+        for (uint32_t k = 0; k < depth; k += step) add_products<step>(a[line] + k, b + k, c);
+        for (uint32_t column = 0; column < 8; column++)
+            m.c[column].words[line] = f32::put(static_cast<float>(c[column]));
+    }
 }
 
 template<MatrixElement type, uint32_t step>
 void multiply_floats(Frame &frame, const Instruction &i, const MatrixProduct &product) {
-    if (!multiply_lines<type, step>(frame, i, product)) multiply_any<type, step>(frame, i, product);
+    LineOperands<type> m(frame, product);
+    if (!multiply_lines<step>(m)) multiply_any<step>(m);
+    m.put(frame, i.d);
 }
 
 void run_matrix_product(Frame &frame, const Instruction &i, uint32_t) {

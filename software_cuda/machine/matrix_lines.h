@@ -5,6 +5,7 @@ constexpr uint32_t kVector = SOFTWARE_CUDA_VECTOR;  // words of the host's vecto
 constexpr uint32_t kLines = 16;
 using Floats [[gnu::vector_size(4 * kVector)]] = float;
 using Words [[gnu::vector_size(4 * kVector)]] = int32_t;
+using WrappingWords [[gnu::vector_size(4 * kVector)]] = uint32_t;
 using Quad [[gnu::vector_size(16)]] = uint32_t;
 
 // A number for every line.
@@ -101,11 +102,13 @@ struct LineOperands {
         }
     }
 
+    HOT float b_at(uint32_t k, uint32_t column) const {
+        const uint32_t in_side = k % (kDepth / 2);
+        return b[k / (kDepth / 2)][in_side % kElements][4 * column + in_side / kElements];
+    }
     // A's element of some lines times B's.
     HOT Floats product(uint32_t line, uint32_t k, uint32_t column) const {
-        const uint32_t in_side = k % (kDepth / 2);
-        return vector_at<Floats>(a[k].floats + line) *
-               b[k / (kDepth / 2)][in_side % kElements][4 * column + in_side / kElements];
+        return vector_at<Floats>(a[k].floats + line) * b_at(k, column);
     }
 
     HOT void put(const Frame &frame, const std::array<uint32_t, 4> &registers) const {
@@ -119,7 +122,7 @@ struct LineOperands {
 
 constexpr int32_t kMagnitude = 0x7fffffff;
 constexpr int32_t bits_of_power(int exponent) { return (127 + exponent) << 23; }
-// Operands are zeros or between the powers of these exponents, and C below that of the last: then
+// Operands are zeros or between the powers of these exponents, and C at most that of the last: then
 // products, of 22 bits at most, and what is computed with them, are exact in f32.
 constexpr int kLeastExponent = -30, kMostExponent = 30, kMostOfSum = 100;
 
@@ -163,11 +166,10 @@ HOT Floats add_products(const Floats (&products)[count], Floats c) {
     return no_product ? c + 0.0f : sum;
 }
 
-// `step`: products that are added at once. False, with nothing done, where an operand is out of
-// range, infinite or a NaN.
-template<MatrixElement type, uint32_t step>
-bool multiply_lines(Frame &frame, const Instruction &i, const MatrixProduct &product) {
-    LineOperands<type> m(frame, product);
+// To C; `step`: products that are added at once. False, with nothing done, where an operand is out
+// of range, infinite or a NaN.
+template<uint32_t step, MatrixElement type>
+HOT bool multiply_lines(LineOperands<type> &m) {
     constexpr int32_t least = bits_of_power(kLeastExponent), most = bits_of_power(kMostExponent);
     if (!in_range(m.a, sizeof m.a, least, most) || !in_range(m.b, sizeof m.b, least, most) ||
         !in_range(m.c, sizeof m.c, 0, bits_of_power(kMostOfSum)))
@@ -187,7 +189,6 @@ bool multiply_lines(Frame &frame, const Instruction &i, const MatrixProduct &pro
             __builtin_memcpy(sums, &c, sizeof c);
         }
     }
-    m.put(frame, i.d);
     return true;
 }
 
@@ -201,7 +202,9 @@ void multiply_integers(Frame &frame, const Instruction &i, const MatrixProduct &
 #pragma GCC unroll 32
             for (uint32_t k = 0; k < m.kDepth; k++) sum += m.product(line, k, column);
             uint32_t *const sums = m.c[column].words + line;
-            const Words all = vector_at<Words>(sums) + __builtin_convertvector(sum, Words);
+            const Words of_products = __builtin_convertvector(sum, Words);
+            const WrappingWords all =
+                vector_at<WrappingWords>(sums) + __builtin_bit_cast(WrappingWords, of_products);
             __builtin_memcpy(sums, &all, sizeof all);
         }
     }

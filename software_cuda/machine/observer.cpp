@@ -172,15 +172,15 @@ uint32_t Observer::resolve(BlockState &block, uint32_t warp, const Access &acces
             fault(Finding::kMisaligned, block, i, warp * kLanes + lane, address);
             continue;
         }
-        if (address - site.base > site.last) {
+        if (!site.holds(address)) {
             if (i.space == Space::kShared) {
                 if (address <= block.shared_bytes && bytes <= block.shared_bytes - address)
-                    site = {0, block.shared_bytes - bytes};
+                    site = {0, block.shared_bytes - bytes + 1};
             } else if (const auto allocation = memory_.find(address)) {
                 if (bytes <= allocation->bytes - (address - allocation->base))
-                    site = {allocation->base, allocation->bytes - bytes};
+                    site = {allocation->base, allocation->bytes - bytes + 1};
             }
-            if (address - site.base > site.last) {
+            if (!site.holds(address)) {
                 fault(Finding::kOutOfBounds, block, i, warp * kLanes + lane, address);
                 continue;
             }

@@ -88,8 +88,9 @@ uint32_t BodyParser::register_named(std::string_view name) {
         const auto family = scope.families.find(name.substr(0, digits));
         uint64_t index = 0;
         if (family == scope.families.end() || digits == name.size()) continue;
-        std::from_chars(name.data() + digits, name.data() + name.size(), index);
-        if (index >= family->second.size) continue;
+        const std::errc error =
+            std::from_chars(name.data() + digits, name.data() + name.size(), index).ec;
+        if (error != std::errc() || index >= family->second.size) continue;
         return scope.registers.emplace(name, builder_.add_value(family->second.width))
             .first->second;
     }

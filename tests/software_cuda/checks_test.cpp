@@ -28,6 +28,12 @@ const WrongKernel kWrong[] = {
      Outcome::kIllegalAddress, 1},
     {"ReadsNull", "mov.b64 %rd3, 0; ld.global.b32 %r3, [%rd3];", "ld.global.b32 %r3, [%rd0];",
      Finding::kOutOfBounds, "at 0x0", Outcome::kIllegalAddress},
+    {"ReadsTheLastOfAllAddresses", "mov.b64 %rd3, -1; ld.global.u8 %r3, [%rd3];",
+     "ld.global.u8 %r3, [%rd0+255];", Finding::kOutOfBounds,
+     "global load of 1 bytes at 0xffffffffffffffff", Outcome::kIllegalAddress},
+    {"WritesToTheLastOfAllAddressesOfSharedMemory", "mov.b64 %rd3, -1; st.shared.b8 [%rd3], %r0;",
+     "setp.eq.u32 %p0, %r0, 0; @%p0 st.shared.b8 [s+1023], %r0;", Finding::kOutOfBounds,
+     "shared store of 1 bytes at 0xffffffffffffffff", Outcome::kIllegalAddress},
     {"WritesBeyondSharedMemory", "st.shared.b32 [%r2+1020], %r0;", "st.shared.b32 [%r2+768], %r0;",
      Finding::kOutOfBounds, "of 1024 bytes of shared memory", Outcome::kIllegalAddress},
     {"ReadsAMisalignedVector", "ld.global.v2.b32 {%r3, %r4}, [%rd0+4];",
@@ -208,6 +214,28 @@ TEST_P(Checks, FindNothingInTheRightKernel) { expect_nothing_in_the_right_kernel
 
 INSTANTIATE_TEST_SUITE_P(Each, Checks, testing::ValuesIn(kWrong),
                          [](const auto &i) { return std::string(i.param.name); });
+
+// Without other checks, and whichever of the accesses comes first.
+TEST(Check, ReadOnlyBetweenBlocksOnSeveralThreadsOfTheHost) {
+    const auto kernel = [](const char *stored) {
+        return std::string("setp.eq.u32 %p0, %r1, 0; @%p0 st.global.b32 [%rd0+") + stored +
+               "], %r0; @!%p0 ld.global.nc.b32 %r3, [%rd0+8];";
+    };
+    MachineCase c;
+    c.settings = {.check = Check::kNone, .threads = 4, .read_only = true};
+    c.grid.x = 64;
+    c.p0 = c.memory.allocate(256);
+    ASSERT_TRUE(c.memory.fill(c.p0, 0, 4, 64));
+    for (int launch = 0; launch < 20; launch++) {
+        const Outcome outcome = c.run(kernel("8"));
+        EXPECT_EQ(outcome.status, Outcome::kDone);
+        ASSERT_EQ(outcome.findings.size(), 1u) << "launch " << launch;
+        EXPECT_EQ(outcome.findings[0].kind, Finding::kReadOnly) << outcome.findings[0].message;
+        EXPECT_TRUE(c.run(kernel("12")).findings.empty()) << "launch " << launch;
+    }
+    c.settings.read_only = false;
+    EXPECT_TRUE(c.run(kernel("8")).findings.empty());
+}
 
 TEST(Check, UseAfterFree) {
     MachineCase c;

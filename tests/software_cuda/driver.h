@@ -89,6 +89,7 @@ protected:
         control().hold(0, 0);
         control().set("ORDER", "ascending");
         control().set("RUN", "on");
+        control().set("READ_ONLY", "off");
         control().set("STEPS", "1000000000");
         for (const char *name : {"EDIT", "PTX"}) control().set(name, "");
         EXPECT_EQ(cuCtxDestroy_v2(context_), CUDA_SUCCESS);

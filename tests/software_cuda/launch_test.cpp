@@ -365,5 +365,38 @@ TEST_F(Launches, TheirMemoryIsCountedOnDemand) {
     EXPECT_NE(json.find(R"("distinct":8)"), std::string::npos) << json;
 }
 
+// A block of one thread that stores to what it has read by ld.global.nc.
+TEST_F(Launches, ReadOnlyIsCheckedOnDemand) {
+    const std::string text =
+        ".version 7.0\n.target sm_60\n.address_size 64\n"
+        ".visible .entry again(.param .u64 p)\n{\n.reg .b32 %r<2>;\n.reg .b64 %rd<2>;\n"
+        "ld.param.u64 %rd1, [p];\nld.global.nc.b32 %r1, [%rd1];\nst.global.b32 [%rd1], %r1;\n}\n";
+    CUmodule module = nullptr;
+    ASSERT_EQ(cuModuleLoadData(&module, text.c_str()), CUDA_SUCCESS) << last_line();
+    CUfunction again = nullptr;
+    ASSERT_EQ(cuModuleGetFunction(&again, module, "again"), CUDA_SUCCESS);
+    CUdeviceptr p = allocate(4);
+    void *parameters[] = {&p};
+    const auto findings = [&] {
+        control().clear();
+        EXPECT_EQ(cuLaunchKernel(again, 1, 1, 1, 1, 1, 1, 0, nullptr, parameters, nullptr),
+                  CUDA_SUCCESS);
+        EXPECT_EQ(cuCtxSynchronize(), CUDA_SUCCESS);
+        return control().finding_count();
+    };
+    ASSERT_EQ(control().set("READ_ONLY", "off"), 0);
+    EXPECT_EQ(findings(), 0u);
+    EXPECT_EQ(control().set("READ_ONLY", "yes"), 1);
+    ASSERT_EQ(control().set("READ_ONLY", "on"), 0);
+    EXPECT_EQ(findings(), 1u);
+    EXPECT_NE(last_line().find("store to what the kernel reads by ld.global.nc: kernel again"),
+              std::string::npos)
+        << last_line();
+    ASSERT_EQ(control().set("READ_ONLY", "off"), 0);
+    EXPECT_EQ(findings(), 0u);
+    EXPECT_EQ(cuMemFree_v2(p), CUDA_SUCCESS);
+    EXPECT_EQ(cuModuleUnload(module), CUDA_SUCCESS);
+}
+
 }  // namespace
 }  // namespace software_cuda::tests

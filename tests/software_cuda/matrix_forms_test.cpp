@@ -188,29 +188,33 @@ TEST(MatrixForms, ProductsOfAnyBits) {
 }
 
 // On both sides of the magnitudes from which on the machine computes in double
-// (software_cuda/machine/matrix_lines.h), and C far from all products.
+// (software_cuda/machine/matrix_lines.h), and C far from all products. Every second one is inside
+// of them in each element: one element outside takes the whole product to doubles.
 TEST(MatrixForms, ProductsOfFarMagnitudes) {
     std::mt19937 random(4);
-    const auto near = [&](unsigned field_bits, std::initializer_list<int> exponents, int margin) {
+    using Exponents = std::initializer_list<int>;
+    const auto near = [&](unsigned field_bits, const Exponents &exponents, int margin) {
         const int exponent = *(exponents.begin() + random() % exponents.size()) +
                              static_cast<int>(random() % (2 * margin + 1)) - margin;
         const auto fraction = static_cast<uint32_t>(random()) & (random() % 2 ? ~0u : 0u);
         const auto bits = static_cast<uint32_t>(127 + exponent) << 23 | (fraction & 0x807fffff);
         return random() % 8 == 0 ? 0u : bits >> (32 - field_bits);
     };
+    static constexpr Exponents kOutside[] = {{28, 0}, {-28, 0}, {-30, 30}},
+                               kInside[] = {{29, 0}, {-30, -27}, {-30, 29}};
     for (const ProductForm &form : {kBf16, kTf32}) {
         const unsigned bits = form.bits() == 16 ? 16 : 32;
         std::vector<Matrices> all;
         for (const int margin : {0, 1, 2}) {
             for (int n = 0; n < 30; n++) {
-                const bool large = n % 3 == 0, small = n % 3 == 1;
+                const bool inside = n % 2 == 0;
                 const auto element = [&] {
-                    return large   ? near(bits, {28, 0}, margin)
-                           : small ? near(bits, {-28, 0}, margin)
-                                   : near(bits, {-30, 30}, margin);
+                    return inside ? near(bits, kInside[n % 3], 0)
+                                  : near(bits, kOutside[n % 3], margin);
                 };
                 all.push_back(filled(form, element, element, [&] {
-                    return near(32, {-125, -84, -60, 0, 60, 98, 100, 125}, margin);
+                    return inside ? near(32, {-125, -84, -60, 0, 60, 97}, margin)
+                                  : near(32, {-125, -84, -60, 0, 60, 98, 100, 125}, margin);
                 }));
             }
         }

@@ -57,6 +57,17 @@ class SoftwareCuda(ProgramTest):
                     "SOFTWARE_CUDA_LANES=8 is not one of: 1, 16, 32",
                     status=None, SOFTWARE_CUDA_LANES="8", SOFTWARE_CUDA_REPORT="")
 
+    def test_counts_refuses_flags_that_it_would_ignore(self):
+        for line, *parts in (("--rates --output a.json", "--rates", "--output"),
+                             ("--rates --list resnet50", "--rates", "--list"),
+                             ("--list resnet50 --output a.json", "--list", "--output"),
+                             ("--list resnet50 --filter conv2d", "--list", "--filter")):
+            self.expect(f"counts {line}", "excludes", *parts, status=2)
+
+    def test_counts_has_no_rate_where_nothing_runs(self):
+        self.expect("counts --rates", "launched nothing", status=1, SOFTWARE_CUDA_RUN="off")
+        self.expect_refused("counts --rates --filter nothing", '"nothing"')
+
 
 if __name__ == "__main__":
     program_runs.main()

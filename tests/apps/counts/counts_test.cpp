@@ -2,6 +2,7 @@
 
 #include "counts.h"
 
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -108,16 +109,21 @@ const SoftwareDevice &software_device() {
     return device;
 }
 
+bench::CaseInfo convolution() {
+    bench::Settings settings;
+    settings.device = Device::cuda();
+    return bench::family_named("conv2d")
+        .cases("input=1x16x16x64,weight=64x3x3x64,padding=1", settings)
+        .front();
+}
+
 // On the device itself: a convolution's multiply-adds, and bytes, can be counted by hand.
 TEST(SoftwareDevice, CountsACall) {
     if (!built_with_cuda()) GTEST_SKIP();
     const SoftwareDevice &device = software_device();
-    const bench::Family family = bench::family_named("conv2d");
-    bench::Settings settings;
-    settings.device = Device::cuda();
-    const auto infos = family.cases("input=1x16x16x64,weight=64x3x3x64,padding=1", settings);
-    const std::unique_ptr<bench::Problem> problem = infos.front().problem();
-    const KernelInfo *row = infos.front().select();
+    const bench::CaseInfo info = convolution();
+    const std::unique_ptr<bench::Problem> problem = info.problem();
+    const KernelInfo *row = info.select();
     ASSERT_NE(row, nullptr);
     const CallCounts counts = device.count(*problem, row);
     ASSERT_EQ(counts.kernels.size(), 1u);
@@ -135,6 +141,14 @@ TEST(SoftwareDevice, CountsACall) {
     EXPECT_EQ(one.threads_of_block(), row->resources.threads);
     // The same again.
     EXPECT_EQ(to_json(device.count(*problem, row)), to_json(counts));
+}
+
+// Of the driver that is loaded.
+const SoftwareCudaControl &control_of_driver() {
+    void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD);
+    using Find = const SoftwareCudaControl *(*)(uint32_t);
+    const auto find = reinterpret_cast<Find>(dlsym(library, "software_cuda_control"));
+    return *find(SOFTWARE_CUDA_CONTROL_VERSION);
 }
 
 std::vector<RowCounts> rows_of(const char *family_name, const std::string &sizes) {
@@ -190,6 +204,33 @@ TEST(SoftwareDevice, CountsWhatRunsBesideAProblem) {
     EXPECT_GT(rows.size(), 1u);
 }
 
+// Counts are the same again behind it: its settings are its own.
+TEST(SoftwareDevice, MeasuresRates) {
+    if (!built_with_cuda()) GTEST_SKIP();
+    const SoftwareDevice &device = software_device();
+    const bench::CaseInfo info = convolution();
+    const std::unique_ptr<bench::Problem> problem = info.problem();
+    const KernelInfo &row = *info.select();
+    const json before = to_json(device.count(*problem, &row));
+    EXPECT_GT(device.rate(*problem, row, "none", false), 0);
+    EXPECT_GT(device.rate(*problem, row, "memory", true), 0);
+    EXPECT_EQ(to_json(device.count(*problem, &row)), before);
+}
+
+TEST(SoftwareDevice, HasNoRateWhereNothingIsLaunched) {
+    if (!built_with_cuda()) GTEST_SKIP();
+    const SoftwareDevice &device = software_device();
+    const bench::CaseInfo info = convolution();
+    const std::unique_ptr<bench::Problem> problem = info.problem();
+    const KernelInfo &row = *info.select();
+    const json before = to_json(device.count(*problem, &row));
+    const SoftwareCudaControl &driver = control_of_driver();
+    ASSERT_EQ(driver.set("RUN", "off"), 0);
+    EXPECT_THROW(device.rate(*problem, row, "none", false), Error);
+    ASSERT_EQ(driver.set("RUN", "on"), 0);
+    EXPECT_EQ(to_json(device.count(*problem, &row)), before);
+}
+
 // Of a product of matrices what its operations alone take can be worked out by hand.
 TEST(ListModel, IsOfWhatSelectionTakes) {
     if (!built_with_cuda()) GTEST_SKIP();
@@ -231,6 +272,40 @@ TEST(RowCases, AreOfEachKernelOnce) {
     for (const KernelInfo &row : conv2d_kernels()) {
         EXPECT_EQ(seen.contains(row.name), row.device == DeviceType::cuda) << row.name;
     }
+}
+
+TEST(RowCases, TheFirstThatRunsIsTaken) {
+    KernelInfo row{};
+    row.name = "row";
+    const auto named = [](const char *name) {
+        bench::CaseInfo info;
+        info.name = name;
+        return info;
+    };
+    const RowCase one{&row, "family", "a", named("a"), {named("b"), named("c")}};
+    for (const char *name : {"a", "b", "c"}) {
+        std::string tried;
+        const bench::CaseInfo &first = first_that_runs(one, [&](const bench::CaseInfo &info) {
+            tried += info.name;
+            return info.name == name;
+        });
+        EXPECT_EQ(first.name, name);
+        EXPECT_EQ(tried, std::string("abc").substr(0, tried.size()));
+        EXPECT_EQ(tried.back(), *name);
+    }
+    EXPECT_THROW(first_that_runs(one, [](const bench::CaseInfo &) { return false; }), Error);
+}
+
+TEST(RowCases, AFilterWithNothingIsNamed) {
+    const auto complaint = [](const char *filter) {
+        try {
+            refuse_filter(filter);
+        } catch (const InvalidArgument &error) {
+            return std::string(error.what());
+        }
+    };
+    EXPECT_EQ(complaint("one"), "there is no problem of a CUDA kernel with \"one\" in its name");
+    EXPECT_EQ(complaint(""), "there is no problem of a CUDA kernel");
 }
 
 }  // namespace

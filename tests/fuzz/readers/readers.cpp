@@ -119,16 +119,30 @@ bool takes_records(std::span<const uint8_t> bytes) try {
 // Operands within the rows of a warp, and of a block; branches within the code.
 void expect_places(const software_cuda::Program &program) {
     using namespace software_cuda;
-    const auto fits = [&](uint32_t place) {
-        if (place == kNone) return true;
+    const auto expect_row = [&](uint32_t place, uint64_t bytes) {
+        if (place == kNone) return;
         const bool uniform = place & kUniform;
-        return (place & ~kUniform) + sizeof(uint32_t) <=
-               (uniform ? program.uniform_bytes : program.warp_bytes);
+        expect(
+            (place & ~kUniform) + bytes <= (uniform ? program.uniform_bytes : program.warp_bytes),
+            "an operand beyond the rows");
     };
+    // Of other operands the instruction has the type: at least a predicate.
+    constexpr uint32_t kPredicate = row_bytes(Width::kPredicate), kWord = row_bytes(Width::kNarrow);
     for (const Instruction &i : program.code) {
-        for (const uint32_t place : {i.d[0], i.d[1], i.d[2], i.d[3], i.a, i.b, i.c, i.guard})
-            expect(fits(place), "an operand beyond the rows");
+        const bool whole = i.op == Op::matrix_product;
+        for (const uint32_t d : i.d) expect_row(d, whole ? kWord : kPredicate);
+        for (const uint32_t operand : {i.a, i.b, i.c, i.guard}) expect_row(operand, kPredicate);
+        expect_row(i.members, kWord);
         expect(i.op != Op::branch || i.target < program.blocks.size(), "a branch to nowhere");
+    }
+    for (const MatrixProduct &product : program.products) {
+        for (const uint32_t operand : product.a) expect_row(operand, kWord);
+        for (const uint32_t operand : product.b) expect_row(operand, kWord);
+        for (const uint32_t operand : product.c) expect_row(operand, kWord);
+    }
+    for (const AsyncCopy &copy : program.copies) {
+        for (const Instruction &access : {copy.load, copy.store})
+            expect_row(access.a, row_bytes(access.wide_address ? Width::kWide : Width::kNarrow));
     }
     expect(!program.blocks.empty() && program.blocks.back().end == program.code.size(),
            "instructions in no block");
