@@ -1,6 +1,8 @@
 #pragma once
 // What results that may be added to share.
 
+#include <functional>
+
 #include "Halide.h"
 
 namespace hk::generators {
@@ -11,12 +13,18 @@ namespace hk::generators {
 Halide::Expr accumulated(const Halide::Type &type, const Halide::Expr &sum,
                          const Halide::Expr &previous, const Halide::Expr &accumulate);
 
-// f(0) + … + f(count - 1) of a function of constants, pairs first, then pairs of pairs.
-template<typename Function>
-Halide::Expr tree_sum(int count, Function f, int first = 0) {
+// f(0) to f(count - 1) of a function of constants, pairs first, then pairs of pairs.
+template<typename Combine, typename Function>
+Halide::Expr tree(int count, Combine combine, Function f, int first = 0) {
     if (count == 1) return f(first);
     const int half = count / 2;
-    return tree_sum(half, f, first) + tree_sum(count - half, f, first + half);
+    return combine(tree(half, combine, f, first), tree(count - half, combine, f, first + half));
+}
+
+// f(0) + … + f(count - 1).
+template<typename Function>
+Halide::Expr tree_sum(int count, Function f) {
+    return tree(count, std::plus<Halide::Expr>(), f);
 }
 
 // The rows of all images, one after the other, in parts of equal length; the last ones may end

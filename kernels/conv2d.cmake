@@ -24,8 +24,10 @@ term(not_in_place groups_in_place<=0)
 term(bounded_rows copied<=1048576 spread<=256)
 term(bounded_copy window<=1048576 copied<=16777216 spread<=4096 stride_x<=8 stride_y<=8)
 term(columns_rows copied<=1048576)
-# Whole planes of 16 groups are transposed, a vector of pixels and four columns at a time.
-term(planes line=1 groups>=16 width>=4 out_pixels>=16 bounded_rows)
+# Whole planes of 16 groups are transposed, a vector of pixels and four columns at a time. A task keeps them, 16 MB at
+# most; depthwise, below, keeps rows. At 512x512 planes are 1.5 to 2.4 times as fast (bench --layout nchw --list
+# input=1x512x512x32,weight=32x5x5x1,groups=32,padding=2, and with --row depthwise; Xeon, family 6, model 167).
+term(planes line=1 groups>=16 width>=4 out_pixels>=16 out_pixels<=262144 bounded_rows)
 term(grouped4 channels_per_group=4 filters_per_group=4 groups%4=0 grouped_rows)
 
 # Blocks of 32 filters have nothing else in their place, or next to nothing.
@@ -38,13 +40,14 @@ term(pairs channels_per_group%2=0)
 #        row                    algorithm             schedule          types         layouts    knobs                                where
 row(cpu  long                   packed                broadcast_blocks  f32,f16,bf16  nhwc,nchw  tile_x:4,stage:0                     depth>=32769)
 # Depthwise: vectors of groups, which images in rows (nchw) are transposed to and back, whole planes as lines
-# (depthwise_planes), but for 3x3 with a stride of 1 on rows of more than 32 columns: there vectors of columns are as fast
-# (explorer run conv2d depthwise --layout nchw --row depthwise3x3_s1_small, the other by --row depthwise3x3_s1), or where
-# planes of the output are spaced, have few pixels, or groups are few. _large: images that a core's cache does not hold are
-# read a tile of whole pixels at a time, in the order of memory; a vector of groups at a time they would come line by line,
-# 512 bytes and more apart, which nothing prefetches (1.2 to 2.1 times as fast on a Xeon of family 6, model 167: explorer run
-# conv2d input=1x80x80x128,weight=128x3x3x1,groups=128,padding=1 --knobs stage:0,tile_x:4,tile_y:2). The fixed widths are those of networks for pictures of 224
-# pixels: with the edges known, small images are faster (bench --list mobilenetv2 --row depthwise3x3_s1 is without).
+# (depthwise_planes), unless planes of the output are spaced, have few pixels or very many, or groups are few. 3x3 with a
+# stride of 1 takes planes in f32 alone, of up to 32 columns: else vectors of columns are as fast (explorer run conv2d
+# depthwise --layout nchw --row depthwise3x3_s1_small, the other by --row depthwise3x3_s1).
+# _large: images that a core's cache does not hold are read a tile of whole pixels at a time, in the order of memory. A vector
+# of groups at a time they would come line by line, a pixel apart, which nothing prefetches: 1.2 to 2.1 times as fast on a
+# Xeon of family 6, model 167 (explorer run conv2d input=1x80x80x128,weight=128x3x3x1,groups=128,padding=1 --knobs
+# stage:0,tile_x:4,tile_y:2). The fixed widths are those of networks for pictures of 224 pixels: with the edges known, small
+# images are faster (bench --list mobilenetv2 --row depthwise3x3_s1 is without).
 row(cpu  depthwise3x3_s1_large  depthwise             sliding           f32           nhwc       stage:0,tile_x:4,tile_y:2,whole:1    depthwise 3x3 stride_1 groups>=32 not_in_place out_w>=4 out_h>=2 inputs>=393216)
 row(cpu  depthwise3x3_s1_large  depthwise             sliding           f16,bf16      nhwc       stage:0,tile_x:4,tile_y:2,whole:1    depthwise 3x3 stride_1 groups>=32 not_in_place out_w>=4 out_h>=2 inputs>=786432)
 row(cpu  depthwise3x3_s2_large  depthwise             sliding           f32,f16,bf16  nhwc       stage:0,tile_x:4,tile_y:2,whole:1    depthwise 3x3 stride_2 groups>=32 not_in_place out_w>=4 out_h>=2 inputs>=786432)

@@ -12,8 +12,8 @@ term(few_tf32_steps output_depth<=13056 tf32=1)  # steps of 4 terms
 # with conv2d, so more is copied than there.
 term(bounded_rows copied<=1048576 spread<=4096)
 term(bounded_copy output_window<=1048576 spread<=4096)
-# Whole planes of 16 groups are transposed, a vector of pixels and four columns at a time.
-term(planes line=1 groups>=16 out_w>=4 width>=4 height>=4 bounded_rows)
+# Whole planes of 16 groups are transposed, a vector of pixels and four columns at a time, and kept, as conv2d's are.
+term(planes line=1 groups>=16 out_w>=4 width>=4 height>=4 pixels<=262144 bounded_rows)
 term(grouped4 channels_per_group=4 filters_per_group=4 groups%4=0)
 
 # Height x width.

@@ -74,6 +74,11 @@ public:
         context.dense_pixels = dense_pixels();
         if (algorithm.value().starts_with("depthwise"))
             context.groups_adjacent = weight.dim(4).stride() == 1;
+        build_algorithm(op, context);
+    }
+
+private:
+    void build_algorithm(const Conv2dOperands &op, const Conv2dContext &context) {
         namespace sc = hk::schedules;
         if (winograd())
             build_winograd(op, context);
@@ -110,7 +115,6 @@ public:
                               "depthwise_transposed", "depthwise_planes", "winograd"});
     }
 
-private:
     bool winograd() const { return algorithm.value() == "winograd"; }
     bool packed() const { return algorithm.value() == "packed" || winograd(); }
 

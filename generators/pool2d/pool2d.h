@@ -41,9 +41,10 @@ struct Pool2dOperands {
 // are all of the image, and what changes nothing before and after it. folded is then over r.x of
 // column alone.
 //
-// Of planes, whose one window is all of them, part(lane, part, c, g, n) is what each of kPlaneLanes
-// numbers next to each other adds up in every kPlaneParts-th such set: over r.x, sets in a row, and
-// r.y, rows. of_lane(lane, c, g, n) is of all parts, folded(c, g, n) over lanes.
+// Of planes, whose one window is all of them, rows are sets of kPlaneLanes numbers next to each
+// other. part(lane, set, c, g, n) adds up a lane of every kPlaneParts-th set from `set` on: over
+// r.x, such sets of a row, and r.y, rows. of_lane(lane, c, g, n) is the sum of its parts, folded(c,
+// g, n) that over lanes.
 struct Pool2d {
     Halide::Func above, column, folded, output;
     Halide::RDom r, rows, columns;

@@ -3,10 +3,12 @@
 #include <functional>
 #include <limits>
 
+#include "generators/accumulated.h"
 #include "generators/ceil_div.h"
 #include "generators/exponential.h"
 #include "generators/long_sum.h"
 #include "generators/nan.h"
+#include "generators/optional.h"
 
 using namespace Halide;
 
@@ -16,14 +18,6 @@ namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
-
-// f(0) to f(count - 1): pairs first, then pairs of pairs.
-template<typename Combine, typename Function>
-Expr tree(int count, Combine combine, Function f, int first = 0) {
-    if (count == 1) return f(first);
-    const int half = count / 2;
-    return combine(tree(half, combine, f, first), tree(count - half, combine, f, first + half));
-}
 
 // Of a difference from the maximum: below -104 it is 0 in f32. Halide's exponential is made of
 // integers that an infinity does not fit.
@@ -140,12 +134,9 @@ SoftmaxCrossEntropy softmax_cross_entropy(const SoftmaxCrossEntropyOperands &op,
 SoftmaxCrossEntropy softmax_of_powers(const SoftmaxCrossEntropyOperands &op, int lanes) {
     SoftmaxCrossEntropy stages;
     Form form = {lanes, 0};
-    // if_then_else of two arguments: a vector is loaded under a mask.
     form.logit = [&](const Expr &column) {
-        const Expr logit = stages.logit(unsafe_promise_clamped(column, 0, op.classes - 1), n);
-        return Internal::Call::make(logit.type(), Internal::Call::if_then_else,
-                                    {likely(column < op.classes), logit},
-                                    Internal::Call::PureIntrinsic);
+        return loaded_if(likely(column < op.classes),
+                         stages.logit(unsafe_promise_clamped(column, 0, op.classes - 1), n));
     };
     form.power = [&](const Expr &column) { return stages.power(column, n); };
     find_best(stages, op, form);

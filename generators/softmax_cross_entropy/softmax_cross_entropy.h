@@ -36,9 +36,9 @@ struct SoftmaxCrossEntropy {
 // Groups are of up to 16 lanes next to each other.
 SoftmaxCrossEntropy softmax_cross_entropy(const SoftmaxCrossEntropyOperands &operands, int lanes);
 
-// The same for a CPU, which makes each exponential once: power(c, n) is what both the sum and the
-// gradient are made of, 0 past the last class. Instead of groups there are halves(lane, n): of the
-// lanes, then of each half before.
+// The same for a CPU, which can make each exponential once: power(c, n) is what both the sum and
+// the gradient are made of, 0 past the last class. Instead of groups there are halves(lane, n): of
+// the lanes, then of each half before.
 SoftmaxCrossEntropy softmax_of_powers(const SoftmaxCrossEntropyOperands &operands, int lanes);
 
 }  // namespace hk::generators

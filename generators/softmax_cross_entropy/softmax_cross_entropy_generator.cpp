@@ -39,7 +39,7 @@ public:
         context.classes = classes;
         const SoftmaxCrossEntropyOperands operands = {logits, labels, rows,        classes,
                                                       scale,  type,   get_target()};
-        const int lanes = sc::softmax_cross_entropy_lanes(context);
+        const int lanes = sc::softmax_cross_entropy_tile(context).lanes;
         check_algorithm({"rows", "powers"});
         const bool powers = algorithm.value() == "powers";
         SoftmaxCrossEntropy stages =

@@ -10,8 +10,12 @@ struct SoftmaxCrossEntropyContext : Context {
     Halide::Expr rows, classes;
 };
 
-// Lanes of a row: they decide the order of adding, and so the last bits of a sum.
-int softmax_cross_entropy_lanes(const SoftmaxCrossEntropyContext &context);
+struct SoftmaxCrossEntropyTile {
+    int lanes;     // of a row: they decide the order of adding, and so the last bits of a sum
+    int keep = 1;  // of powers: a row of them is kept; 0: they are made again for the gradient
+};
+
+SoftmaxCrossEntropyTile softmax_cross_entropy_tile(const SoftmaxCrossEntropyContext &context);
 
 namespace cpu {
 void softmax_cross_entropy_vector_per_row(generators::SoftmaxCrossEntropy &stages,

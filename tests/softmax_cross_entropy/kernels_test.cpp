@@ -1,6 +1,9 @@
 // Softmax cross-entropy: every row of the table on every device that it runs on here, on random
 // problems that meet its conditions, and what selection takes.
 
+#include <cmath>
+
+#include "hk/memory.h"
 #include "tests/kernels/family.h"
 #include "tests/reference/elements.h"
 #include "tests/softmax_cross_entropy/case.h"
@@ -68,7 +71,9 @@ TEST_P(Softmax, OfAnyProblem) {
 }
 
 TEST_P(Softmax, OfManyClasses) {
-    for (const int64_t classes : {32000, 50257}) {
+    std::vector<int64_t> sizes{32000, 50257};
+    if (device_.is_cpu()) sizes.push_back(262145);
+    for (const int64_t classes : sizes) {
         SoftmaxCase c;
         c.seed = static_cast<uint64_t>(classes);
         c.type = std::get<1>(GetParam());
@@ -77,6 +82,21 @@ TEST_P(Softmax, OfManyClasses) {
         check(c, device_);
         c.in_place = true;
         check(c, device_);
+    }
+}
+
+// What a task keeps of a row is bounded.
+TEST(SoftmaxMemory, DoesNotGrowWithManyClasses) {
+    const MemoryPool pool = MemoryPool::of(Device::cpu());
+    for (const int64_t classes : {1000, 262144, 262145, 1 << 22}) {
+        SCOPED_TRACE(classes);
+        const Tensor logits = Tensor::zeros({1, classes}, DataType::f32);
+        const Tensor labels = Tensor::zeros({1}, DataType::s32), loss({1}, DataType::f32);
+        pool.reset_peaks();
+        const int64_t before = pool.statistics().peak_requested;
+        softmax_cross_entropy(logits, labels, loss, inplace(logits));
+        EXPECT_LE(pool.statistics().peak_requested - before, 5 << 18);
+        EXPECT_NEAR(loss.data<float>()[0], std::log(static_cast<double>(classes)), 1e-3);
     }
 }
 

@@ -8,13 +8,13 @@ namespace hk::schedules {
 
 namespace {
 
-// Blocks of groups in a task: what pays for one of its own, in vectors' multiplications, of which
-// transposing a pixel there and back takes about as long as so many.
+// Blocks of groups in a task. Transposing a pixel there and back takes about as long as so many
+// multiplications.
 Expr blocks_of_task(const Conv2dPlanes &stages, const PlaneTile &tile) {
-    constexpr int work = 8192, of_pixel = 10, most = 4;
+    constexpr int of_pixel = 10;
     const RDom &d = stages.r;
     const Expr pixels = stages.to.z.extent() * tile.pixels;
-    return clamp(work / (pixels * (d.x.extent() * d.y.extent() + of_pixel)), 1, most);
+    return clamp(kTaskWork / (pixels * (d.x.extent() * d.y.extent() + of_pixel)), 1, kBlocksOfTask);
 }
 
 // A row of a stride of 2, or of few taps: the fewer rows of the input are kept. Else two, which
@@ -80,17 +80,11 @@ void pack(Conv2dPlanes &stages, const Conv2dContext &context, const LoopLevel &t
 }  // namespace
 
 PlaneTile plane_tile(const Conv2dContext &context) {
-    const int lanes = context.target.natural_vector_size<float>();
-    const int registers = kTransposedGroups / lanes;
-    PlaneTile tile{7, rows_of_sums(context), lanes, 4};
-    tile.x = std::clamp((vector_registers(context.target) - 2) / (registers * tile.y), 1, tile.x);
     Knobs knobs(context.knobs);
-    knobs.take("tile_x", tile.x, steps(1, 16));
-    knobs.take("tile_y", tile.y, steps(1, 8));
+    const TransposedSums sums = transposed_sums(context, rows_of_sums(context), knobs);
+    PlaneTile tile{sums.x, sums.y, context.target.natural_vector_size<float>(), 4};
     knobs.take("pixels", tile.pixels, {4, 8, 16});
     knobs.end();
-    knobs.estimate("vector registers", registers * tile.x * tile.y + 2,
-                   vector_registers(context.target));
     return tile;
 }
 

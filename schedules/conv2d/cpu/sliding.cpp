@@ -41,27 +41,18 @@ DepthwiseTile choose(const Conv2dContext &context) {
     return tile;
 }
 
-struct TransposedSums {
-    int x, y;     // pixels
+struct TransposedRows {
+    TransposedSums sums;
     int columns;  // of a tile that is transposed
 };
 
-TransposedSums choose_transposed(const Conv2dContext &context) {
-    const int registers = kTransposedGroups / context.target.natural_vector_size<float>();
-    TransposedSums tile{7, 2, 4};
-    tile.x = std::clamp((vector_registers(context.target) - 2) / (registers * tile.y), 1, tile.x);
+TransposedRows choose_transposed(const Conv2dContext &context) {
     Knobs knobs(context.knobs);
-    knobs.take("tile_x", tile.x, steps(1, 16));
-    knobs.take("tile_y", tile.y, steps(1, 8));
+    TransposedRows tile{transposed_sums(context, 2, knobs), 4};
     knobs.take("columns", tile.columns, {4, 8});
     knobs.end();
-    knobs.estimate("vector registers", registers * tile.x * tile.y + 2,
-                   vector_registers(context.target));
     return tile;
 }
-
-// What pays for a task of its own, in vectors' multiplications.
-constexpr int kTaskWork = 8192;
 
 // Rows of wider images are divided, too. Loops over those of small ones have constant ends, which
 // is worth more (bench --filter 28x28_192-192_3x3_s2_depthwise).
@@ -203,27 +194,26 @@ void across_columns(Conv2dDepthwise &stages, const Conv2dContext &context) {
 }
 
 // A vector of groups of each pixel.
-void unroll_rows(Func sums, const TransposedSums &tile) {
+void unroll_rows(Func sums, int rows) {
     sums.bound_extent(g, kTransposedGroups)
-        .bound_extent(y, tile.y)
+        .bound_extent(y, rows)
         .vectorize(g, kTransposedGroups)
         .unroll(y);
 }
-
-constexpr int kBlocksOfTask = 4;
 
 // Vectors of groups of an image in rows: a row is transposed once it enters the window, and sums
 // once all of the output's row are there. A task has several vectors of groups, whose memory it
 // allocates once: on small images allocations take long beside the sums.
 void across_transposed_groups(Conv2dDepthwise &stages, const Conv2dContext &context) {
     constexpr int lanes = kTransposedGroups;
-    const TransposedSums tile = choose_transposed(context);
+    const TransposedRows tile = choose_transposed(context);
+    const auto [tile_x, tile_y] = tile.sums;
     const TailStrategy guard = TailStrategy::GuardWithIf;
     Func &out = stages.output, &line = stages.line;
     const Var xo("xo"), yo("yo"), gb("gb"), gt("gt"), xt("xt"), rows("rows");
     const RDom &d = stages.r;
 
-    out.split(y, yo, y, tile.y, guard)
+    out.split(y, yo, y, tile_y, guard)
         .split(x, xo, x, tile.columns, guard)
         .split(g, gb, g, lanes, guard)
         .split(gb, gt, gb, kBlocksOfTask, guard)
@@ -235,18 +225,18 @@ void across_transposed_groups(Conv2dDepthwise &stages, const Conv2dContext &cont
                  tile_and_block(stages.back));
     line.compute_at(out, yo)
         .hoist_storage(out, rows)
-        .split(x, xt, x, tile.x, TailStrategy::ShiftInwards)
+        .split(x, xt, x, tile_x, TailStrategy::ShiftInwards)
         .reorder(g, x, y, xt)
         .unroll(x);
-    unroll_rows(line, tile);
-    stages.sum.compute_at(line, xt).bound_extent(x, tile.x).unroll(x);
-    unroll_rows(stages.sum, tile);
+    unroll_rows(line, tile_y);
+    stages.sum.compute_at(line, xt).bound_extent(x, tile_x).unroll(x);
+    unroll_rows(stages.sum, tile_y);
     stages.sum.update().reorder(g, x, y, d.x, d.y).vectorize(g, lanes).unroll(x).unroll(y);
     unroll_taps(stages.sum, d, context);
     for (Func *f : {&stages.start, &stages.packed}) f->compute_at(out, rows).vectorize(g, lanes);
     stages.packed.specialize(context.groups_adjacent);
     stages.padded.hoist_storage(out, rows).store_at(out, gb).compute_at(out, yo).fold_storage(
-        y, rows_of_window(context, tile.y, stages.stride_y, stages.window_h));
+        y, rows_of_window(context, tile_y, stages.stride_y, stages.window_h));
     transpose_groups(stages.padded, stages.tiles);
 }
 

@@ -41,23 +41,8 @@ Strides known_strides(const Pool2dContext &context) {
     return strides;
 }
 
-// Rows of pixels in bands, of which a task has several.
-void tasks_of_bands(Func &out, const PhaseTile &tile, const Pool2dContext &context,
-                    const std::vector<VarOrRVar> &inner, const Var &yo, const Var &band,
-                    const Var &task) {
-    const Expr bands = tile.chunk / context.row / min(tile.rows, context.rows);
-    std::vector<VarOrRVar> order = inner;
-    const Var cs("cs"), ns("ns");
-    out.split(n, ns, n, 1);  // else Halide takes all images for the bounds of one
-    if (context.nhwc) {
-        order.insert(order.end(), {n, yo, g, ns});
-        out.reorder(order).fuse(g, ns, ns);
-    } else {
-        out.split(c, cs, c, 1);
-        order.insert(order.end(), {c, n, yo, cs, g, ns});
-        out.reorder(order).fuse(g, ns, ns).fuse(cs, ns, ns);
-    }
-    out.fuse(yo, ns, band).split(band, task, band, max(bands, 1), guard).parallel(task);
+Expr bands_of_task(const PhaseTile &tile, const Pool2dContext &context) {
+    return tile.chunk / context.row / min(tile.rows, context.rows);
 }
 
 void unroll_window(Stage scan, const RDom &r) { scan.unroll(r.x).unroll(r.y); }
@@ -79,7 +64,8 @@ void phases_of_columns(Pool2dBackward &stages, const Pool2dContext &context) {
         .split(x, xo, x, lanes * stride.x, guard)
         .split(y, yo, y, tile.rows, guard)
         .split(y, ys, y, stride.y, guard);
-    tasks_of_bands(out, tile, context, {x, y, xo, ys}, yo, band, task);
+    tasks_of_bands(out, context, {x, y, xo, ys, c, n}, bands_of_task(tile, context), yo, band,
+                   task);
     out.vectorize(x).unroll(y);
     stages.across.compute_at(out, xo)
         .bound_extent(x, lanes * stride.x)
@@ -135,7 +121,8 @@ void phases_of_channels(Pool2dBackward &stages, const Pool2dContext &context) {
         .split(x, xo, x, stride.x, guard)
         .split(y, yo, y, tile.rows, guard)
         .split(y, ys, y, stride.y, guard);
-    tasks_of_bands(out, tile, context, {c, kv, x, y, co, xo, ys}, yo, band, task);
+    tasks_of_bands(out, context, {c, kv, x, y, co, xo, ys, n}, bands_of_task(tile, context), yo,
+                   band, task);
     out.vectorize(c).unroll(kv).unroll(x).unroll(y);
     const auto in_registers = [&](Stage of) {
         of.split(c, kv, c, lanes, guard).vectorize(c).unroll(kv);

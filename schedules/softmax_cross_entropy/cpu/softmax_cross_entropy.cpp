@@ -23,9 +23,9 @@ void at_rows(const std::vector<Func> &all, const SoftmaxCrossEntropy &stages, in
 }  // namespace
 
 // Row by row, each read from memory once: for its maximum; its powers find it in cache, and the
-// gradient finds these. Lost: what is left over of whole steps as an update of its own, under a
-// mask, which a load of the whole vector has to wait for; trees over 16 lanes as they are written,
-// of which Halide makes a chain of maxima.
+// gradient finds these, or where they are not kept makes them again. Lost: what is left over of
+// whole steps as an update of its own, under a mask, which a load of the whole vector has to wait
+// for; trees over 16 lanes as they are written, of which Halide makes a chain of maxima.
 //
 // In place an element is stored once, under a mask, after all that the row is read for
 // (generators/softmax_cross_entropy/softmax_cross_entropy.h).
@@ -39,11 +39,15 @@ void softmax_cross_entropy_vector_per_row(SoftmaxCrossEntropy &stages,
     }
     stages.gradient.vectorize(c, vector, mask);
     stages.loss.compute_with(stages.gradient, n);
-    at_rows({stages.power, stages.lane_best, stages.best, stages.lane_sum, stages.sum, stages.label,
+    at_rows({stages.lane_best, stages.best, stages.lane_sum, stages.sum, stages.label,
              stages.at_label, stages.factor},
             stages, 1);
     at_rows(stages.halves, stages, 1);
-    stages.power.hoist_storage(stages.gradient, task).vectorize(c, vector, TailStrategy::RoundUp);
+    if (softmax_cross_entropy_tile(context).keep) {
+        at_rows({stages.power}, stages, 1);
+        stages.power.hoist_storage(stages.gradient, task)
+            .vectorize(c, vector, TailStrategy::RoundUp);
+    }
     stages.block_sum.compute_at(stages.lane_sum, stages.blocks).bound_extent(n, 1);
     for (Func half : stages.halves) half.vectorize(stages.lane);
     for (auto [of_lane, steps] : {std::pair{stages.lane_best, stages.r},

@@ -26,7 +26,7 @@ void block_in_registers(SoftmaxCrossEntropy &stages) {
 // barrier, before the first thread writes.
 void softmax_cross_entropy_block_per_row(SoftmaxCrossEntropy &stages,
                                          const SoftmaxCrossEntropyContext &context) {
-    const int lanes = softmax_cross_entropy_lanes(context);
+    const int lanes = softmax_cross_entropy_tile(context).lanes;
     const Var round("round"), thread("thread");
     Func gradient = stages.gradient;
     gradient.compute_root()
