@@ -7,6 +7,7 @@
 #include "compiler/compact_checks.h"
 #include "compiler/device_code.h"
 #include "compiler/instruction_calls.h"
+#include "compiler/setup.h"
 
 using namespace Halide;
 using Internal::AbstractGenerator;
@@ -55,6 +56,7 @@ Built::Built(const std::string &name, const GeneratorParamsMap &parameters, cons
 }
 
 Module Built::module(const std::string &function, const Target &target) const {
+    set_llvm_options(target);
     Pipeline lowered = pipeline;
     const Module module = compact_checks(lowered.compile_to_module(
         inputs_of(*generator), function, target, LinkageType::ExternalPlusArgv));
