@@ -34,8 +34,9 @@ Expr smooth_activation(const Expr &value, const Expr &smooth, const Target &targ
 
 Expr activation(const Expr &value, const Expr &slope, const Expr &low, const Expr &high,
                 const Expr &smooth, const Target &target) {
-    return select(smooth == 0, linear_activation(value, slope, low, high),
-                  smooth_activation(value, smooth, target));
+    const Expr smoothed = if_present(smooth == 1, smooth_activation(value, 1, target),
+                                     smooth_activation(value, 2, target));
+    return if_present(smooth == 0, linear_activation(value, slope, low, high), smoothed);
 }
 
 }  // namespace hk::generators

@@ -9,6 +9,7 @@
 
 namespace hk::generators {
 
+// By branches: only what `smooth` asks for is evaluated.
 Halide::Expr activation(const Halide::Expr &value, const Halide::Expr &slope,
                         const Halide::Expr &low, const Halide::Expr &high,
                         const Halide::Expr &smooth, const Halide::Target &target);

@@ -96,6 +96,7 @@ row(cpu  3x3_dot                dot                   dot               f32,f16,
 # of filters, whose sums need not be stored one by one. 7x7 pixels, 49, are left to 1x1: 64 columns of tiles. narrow and
 # ahead are for Zen 4, where they gain with 16 filters and from 128 channels on (explorer run conv2d resnet50 --layout nchw
 # --row 1x1_columns_16_long --knobs vectors:3,of_task:64,stage:0,chunk:2).
+row(cpu  rgb_32_3x3             packed                broadcast         f32           nhwc       block:32,tile_x:8                    channels_per_group=3 3x3 full_32 bounded_copy)
 row(cpu  rgb_32                 packed                broadcast         f32           nhwc       block:32                             channels_per_group=3 full_32 bounded_copy)
 row(cpu  rgb                    packed                broadcast         f32,f16,bf16  nhwc       tile_x:8                             channels_per_group=3 bounded_copy)
 row(cpu  four_channels_32       packed                broadcast         f32           nhwc       block:32,tile_x:8                    channels_per_group=4 full_32 bounded_copy)
@@ -142,8 +143,8 @@ row(cpu  1x1_48                 packed                broadcast         f32     
 row(cpu  1x1_80                 packed                broadcast         f32           nhwc       block:80,tile_x:5,chunk:8,outer:2,stage:0            1x1 filters_per_group%80=0)
 row(cpu  1x1                    packed                broadcast         f32           nhwc,nchw  chunk:4,outer:8,stage:0              1x1)
 row(cpu  1x1                    packed                broadcast         f16           nhwc,nchw  chunk:4,outer:8                      1x1)
-row(cpu  1x1                    packed                broadcast         bf16          nhwc       chunk:4,outer:8,stage:0              1x1 pairs)
-row(cpu  1x1                    packed                broadcast         bf16          nchw       chunk:4,outer:8                      1x1)
+row(cpu  1x1                    packed                broadcast         bf16          nhwc       block:32,chunk:4,outer:8,stage:0     1x1 pairs)
+row(cpu  1x1                    packed                broadcast         bf16          nchw       block:32,chunk:4,outer:8             1x1)
 # Winograd's convolution (generators/conv2d/winograd.h) has a quarter of the products and transforms whose share grows
 # as channels and filters get fewer: 16 to 24 take 0.7 of the time, as do 7x7 pixels, 4 tiles of which half are used.
 row(cpu  winograd               winograd              winograd          f32           nhwc,nchw  -                                    3x3 stride_1 direct=0 channels_per_group>=16 filters_per_group>=24 winograd_tiles>=4 winograd_outputs>=8)
@@ -152,9 +153,9 @@ row(cpu  staged_32              packed                broadcast         f32,f16 
 row(cpu  staged_32              packed                broadcast         f32,f16       nchw       block:32                             full_32 bounded_copy)
 row(cpu  3x3_7                  packed                broadcast         f32           nhwc,nchw  -                                    3x3 bounded_copy out_w%7=0)
 row(cpu  3x3                    packed                broadcast         f32,f16       nhwc,nchw  tile_x:4                             3x3 bounded_copy)
-row(cpu  3x3                    packed                broadcast         bf16          nhwc,nchw  -                                    3x3 bounded_copy)
+row(cpu  3x3                    packed                broadcast         bf16          nhwc,nchw  block:32                             3x3 bounded_copy)
 row(cpu  staged                 packed                broadcast         f32,f16       nhwc,nchw  tile_x:4                             bounded_copy)
-row(cpu  staged                 packed                broadcast         bf16          nhwc,nchw  -                                    bounded_copy)
+row(cpu  staged                 packed                broadcast         bf16          nhwc,nchw  block:32                             bounded_copy)
 # Patches of a picture, whose windows are not copied; a block of filters stays in the cache while all pixels pass: bench
 # --list first_layers --filter p0x0 (the other by --row any).
 row(cpu  rgb_patches            packed                broadcast         f32           nhwc,nchw  block:64,tile_x:4,outer:1,stage:0    channels_per_group=3 padding=0)

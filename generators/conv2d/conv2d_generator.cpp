@@ -7,6 +7,7 @@
 
 #include "generators/conv2d/winograd.h"
 #include "generators/convolution_parameters.h"
+#include "generators/optional.h"
 #include "schedules/conv2d/conv2d.h"
 
 using namespace Halide;
@@ -68,6 +69,8 @@ public:
         Conv2dContext context{sizes()};
         context.pointwise_f32 = op.pointwise && op.type == Float(32);
         context.plain = smooth == 0 && slope == 1.f && !has_residual;
+        context.linear = smooth == 0;
+        context.silu = smooth == 1;
         context.channels = op.channels;
         context.image = memory_of(input);
         context.filter_packed = packed();
@@ -218,7 +221,13 @@ private:
         op.filters = fixed_or(fix_filters_per_group,
                               own_output() ? residual.dim(ic).extent() : output.dim(ic).extent());
         // Whole vectors of filters are activated, also over the last one's end.
-        if (packed()) {
+        if (packed() && order.nhwc()) {
+            const Func all = op.residual;
+            op.residual = Func("residual_inside");
+            op.residual(k, g, x, y, n) =
+                loaded_if(likely(k < op.filters),
+                          all(unsafe_promise_clamped(k, 0, op.filters - 1), g, x, y, n));
+        } else if (packed()) {
             const Range all = {Expr(), Expr()};
             op.residual =
                 BoundaryConditions::repeat_edge(op.residual, {{0, op.filters}, all, all, all, all});

@@ -11,6 +11,13 @@ PackedSum packed_sum(const Conv2dContext &context) {
     return context.schedule == "grouped" ? cpu::grouped_sum(context) : cpu::broadcast_sum(context);
 }
 
+Halide::Stage by_activation(Halide::Stage activated, const Conv2dContext &context) {
+    Halide::Stage plain = activated.specialize(context.plain);
+    for (const Halide::Expr &kind : {context.linear, context.silu})
+        if (kind.defined()) activated.specialize(kind);
+    return plain;
+}
+
 Halide::Stage add_in_vectors(Halide::Func sum, const std::optional<Halide::RVar> &of_pair,
                              int lanes, std::vector<Halide::VarOrRVar> loops) {
     Halide::Stage update = sum.update();

@@ -14,6 +14,8 @@ namespace hk::schedules {
 struct Conv2dContext : Conv2dSizes {
     bool pointwise_f32 = false;  // 1x1, no padding, f32: the input needs no copy
     Halide::Expr plain = {};     // argument: the activation is a clamp, and there is no residual
+    Halide::Expr linear = {};    // argument: it is a leaky clamp; undefined of a gradient
+    Halide::Expr silu = {};      // the same
     // Argument: an output's columns lie next to each other, where they are innermost.
     Halide::Expr dense_columns = Halide::Internal::const_true();
     // Argument: an input's pixels lie next to each other, where channels are innermost.
@@ -36,6 +38,10 @@ struct Conv2dContext : Conv2dSizes {
         return in_place ? Halide::TailStrategy::GuardWithIf : Halide::TailStrategy::ShiftInwards;
     }
 };
+
+// Divides what follows a sum by its activation: else what two of them have in common is evaluated
+// before it is known which is asked for. Returns the stage of `plain`.
+Halide::Stage by_activation(Halide::Stage activated, const Conv2dContext &context);
 
 template<typename Stages>
 using Conv2dTable = Table<Stages, Conv2dContext>;

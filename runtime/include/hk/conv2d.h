@@ -13,9 +13,9 @@
 // Before that a sum is off by at most 2^-9 of the sum of its terms' magnitudes; one of more than
 // 32768 terms, however long, by at most 2^-14.
 //
-// Of bf16 a CPU with AVX512_BF16, where the library is built for it, multiplies and adds up pairs
-// of channels at once: products are exact and sums f32, to nearest even, but operands, sums and
-// results below 2^-126 count as zero. Not so depthwise, nor in rows that read a plain weight as is.
+// Of bf16 an AMD CPU with AVX512_BF16, where the library is built for it, multiplies and adds up
+// pairs of channels at once: products are exact and sums f32, to nearest even, but operands, sums
+// and results below 2^-126 count as zero. Not so depthwise, nor in rows that read a plain weight.
 //
 // On CUDA, f16 and bf16, and f32 where allow_tf32 is set, run on tensor cores from 16 filters a
 // group, in nhwc where those are a multiple of 8 and Conv2dProblem's aligned_output and line hold.

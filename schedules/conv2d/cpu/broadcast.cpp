@@ -221,7 +221,8 @@ void broadcast(Conv2d &stages, const Conv2dContext &context) {
         out.specialize(context.plain).unroll(kv).unroll(x);
     stages.start.compute_root();
     // A vector, known as one, or its memory would not be on the stack.
-    stages.activated.compute_at(out, kv).vectorize(k).specialize(context.plain);
+    stages.activated.compute_at(out, kv).vectorize(k);
+    by_activation(stages.activated, context);
     if (context.in_place)
         stages.activated.bound_storage(k, lanes);
     else
@@ -246,9 +247,12 @@ void broadcast(Conv2d &stages, const Conv2dContext &context) {
             .vectorize(i)
             .unroll(x)
             .unroll(y);
-    // A picture's channels: a loop of three costs more than what it does.
-    if (context.channels_per_group > 0 && context.channels_per_group <= 4)
+    // A picture's channels, and the columns of a small filter: a loop of three costs more than what
+    // it does. Lost: its rows, too.
+    if (context.channels_per_group > 0 && context.channels_per_group <= 4) {
         stages.sum.update().unroll(stages.rc);
+        if (!loops_over_rows(context)) stages.sum.update().unroll(stages.rs);
+    }
     if (tile.stage) {
         if (tile.outer && !context.filter_packed)
             stages.padded.compute_root();

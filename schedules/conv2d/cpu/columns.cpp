@@ -16,18 +16,12 @@ struct ColumnTile {
     int stage;    // copy the padded input first, 1: a tile's columns, 2: whole rows of all
                   // channels; 0: read it where it is
     int narrow;   // 1: one vector by 16 filters where a core has one multiply-add a cycle
-    int ahead;    // channels further on that tiles of one vector prefetch; 0: none
+    int ahead;    // channels further on that a tile prefetches; 0: none
 
     int width(const Conv2dContext &context) const {
         return vectors * context.target.natural_vector_size<float>();
     }
 };
-
-// Of 64 bytes a cycle, as Zen 4 has, whose features later cores have too.
-bool one_multiply_add(const Target &target) {
-    return target.has_feature(Target::AVX512_Zen4) &&
-           !target.features_any_of({Target::AVX512_Zen5, Target::AVX512_SapphireRapids});
-}
 
 // Registers: sums, vectors of columns, an element of the filter. AVX-512: 24 + 3 + 1 of 32, 11
 // loads for 24 multiply-adds, or 16 + 2 + 1; narrow: 16 + 1, 17 loads for 16. AVX2: 8 + 2 + 1 of
@@ -42,7 +36,7 @@ ColumnTile choose(const Conv2dContext &context) {
     knobs.take("rows", tile.rows, {1, 2, 4, 7, 8, 14, 16, 28});
     knobs.take("stage", tile.stage, {0, 1, 2});
     if (tile.stage == 2) tile.chunk = 0;
-    knobs.take("chunk", tile.chunk, {0, 1, 2, 4, 8, 16, 32, 64});
+    knobs.take("chunk", tile.chunk, {0, 2, 4, 8, 16, 32, 64});
     knobs.take("narrow", tile.narrow, {0, 1});
     knobs.take("ahead", tile.ahead, {0, 16, 32, 64});
     knobs.end();
@@ -112,8 +106,7 @@ PackedSum columns_sum(const Conv2dContext &context) {
 // moved back to end where the row does, and its first sums are not stored.
 //
 // A channel's columns lie in another page than the next one's, so that no hardware prefetches a
-// tile: `ahead` does, one line a channel. Of wider tiles Halide prefetches the wrong lines, and
-// prefetching the next tile's in each pass of this one's filters takes longer than it saves.
+// tile: `ahead` does. Lost: prefetching the next tile's in each pass of this one's filters.
 // Images of few columns are not tasks enough, unless filters are divided, too (`of_task`).
 void columns(Conv2d &stages, const Conv2dContext &context) {
     const ColumnTile tile = choose(context);
@@ -141,9 +134,9 @@ void columns(Conv2d &stages, const Conv2dContext &context) {
         .fuse(rows, g, rows)
         .fuse(rows, n, rows)
         .parallel(rows);
-    Stage plain = out.specialize(context.plain && context.dense_columns);
+    Stage dense = out.specialize(context.dense_columns);
+    Stage plain = by_activation(dense, context);
     if (in_tiles(tile, context)) plain.unroll(xv).unroll(k);  // stored from registers
-    out.specialize(context.dense_columns);
     stages.start.compute_root();
     stages.sum.compute_at(out, kb)
         .bound_extent(y, 1)
@@ -158,7 +151,7 @@ void columns(Conv2d &stages, const Conv2dContext &context) {
     Stage update = add_in_vectors(stages.sum, stages.of_pair, lanes,
                                   {x, k, stages.rc, stages.rs, stages.rr});
     update.unroll(x).unroll(k);
-    if (tile.ahead && tile.vectors == 1)
+    if (tile.ahead)
         update.prefetch(context.image, stages.rc, stages.rc, tile.ahead,
                         PrefetchBoundStrategy::NonFaulting);
     if (stages.tap.defined())

@@ -88,7 +88,8 @@ void grouped(Conv2d &stages, const Conv2dContext &context) {
         out.unroll(x);
     else if (filters < kFilterBlock)
         out.specialize(context.plain).unroll(x);
-    stages.activated.compute_at(out, x).vectorize(k).vectorize(g).specialize(context.plain);
+    stages.activated.compute_at(out, x).vectorize(k).vectorize(g);
+    by_activation(stages.activated, context);
     stages.start.compute_at(out, gb).vectorize(k);
     stages.sum.compute_at(out, xo)
         .bound_extent(k, filters)

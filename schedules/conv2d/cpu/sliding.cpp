@@ -117,11 +117,8 @@ void across_groups(Conv2dDepthwise &stages, const Conv2dContext &context) {
     stages.activated.compute_at(out, tile.whole ? gb : xo)
         .bound_extent(x, tile.x)
         .bound_extent(y, tile.y)
-        .vectorize(g, lanes, round_up)
-        .specialize(context.plain)
-        .unroll(g)
-        .unroll(x)
-        .unroll(y);
+        .vectorize(g, lanes, round_up);
+    by_activation(stages.activated, context).unroll(g).unroll(x).unroll(y);
     stages.sum.compute_at(out, tile.whole ? gb : xo)
         .bound_extent(x, tile.x)
         .bound_extent(y, tile.y)
@@ -187,8 +184,8 @@ void across_columns(Conv2dDepthwise &stages, const Conv2dContext &context) {
         stages.padded.compute_at(out, yb).hoist_storage(out, rows);
         stages.padded.update().vectorize(stages.columns.x, lanes, guard);
     } else {
-        stages.activated.compute_at(out, xv).bound_storage(x, lanes).vectorize(x).specialize(
-            context.plain);
+        stages.activated.compute_at(out, xv).bound_storage(x, lanes).vectorize(x);
+        by_activation(stages.activated, context);
         stages.padded.store_at(out, gt).compute_at(out, yo);
     }
 }

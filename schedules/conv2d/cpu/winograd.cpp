@@ -155,8 +155,8 @@ void winograd(Conv2dWinograd &stages, const Conv2dContext &context) {
     }
     stages.activated.compute_at(stages.output, context.nhwc ? d.x : d.y)
         .bound_extent(k, stored)
-        .vectorize(k, lanes)
-        .specialize(context.plain);
+        .vectorize(k, lanes);
+    by_activation(stages.activated, context);
     transform_output(stages, stored, lanes);
     multiply(stages, block, lanes);
     transform_input(stages, LoopLevel(stages.output, task), block.tiles, lanes);
