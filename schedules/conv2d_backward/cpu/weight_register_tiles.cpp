@@ -20,7 +20,8 @@ struct WeightSums {
     int pixels;                     // of a tile
     int stage;        // 1: copies the tile's input first; 2: its gradient too; 0: neither
     int filters = 0;  // 1: vectors are of filters
-    int direct = 0;   // 1: WeightTiles::exact; sums of all channels before the next filters
+    int direct = 0;   // WeightTiles::exact, of multiples of 16 channels (1) or 32 (2); sums of all
+                      // channels before the next filters
     int inside = 0;   // 1: WeightTiles::inside
     int whole = 0;    // 1: WeightTiles::whole
 
@@ -57,7 +58,7 @@ void take_knobs(WeightSums &sums, const Conv2dBackwardWeightContext &context) {
     knobs.take("pixels", sums.pixels, powers(32, 4096));
     knobs.take("stage", sums.stage, {0, 1, 2});
     knobs.take("filters", sums.filters, {0, 1});
-    knobs.take("direct", sums.direct, {0, 1});
+    knobs.take("direct", sums.direct, {0, 1, 2});
     knobs.take("inside", sums.inside, {0, 1});
     knobs.take("whole", sums.whole, {0, 1});
     knobs.end();
@@ -68,28 +69,28 @@ void require_and_estimate(const WeightSums &sums, const Conv2dBackwardWeightCont
     Knobs::require(sums.block_c % sums.c == 0, "c divides block_c");
     Knobs::require(sums.block_g % sums.g == 0, "g divides block_g");
     Knobs::require(sums.block_k % sums.k == 0, "k divides block_k");
-    Knobs::require(!sums.direct || context.nhwc, "direct:1 is for nhwc");
+    Knobs::require(!sums.direct || context.nhwc, "direct is for nhwc");
     Knobs::require(!sums.direct || sums.step == 1 || (columns > 0 && columns % sums.step == 0),
-                   "with direct:1 step divides the output's columns, which are known, or is 1");
-    Knobs::require(!sums.direct || sums.stage < 2, "direct:1 has stage:0 or stage:1");
+                   "with direct step divides the output's columns, which are known, or is 1");
+    Knobs::require(!sums.direct || sums.stage < 2, "direct has stage:0 or stage:1");
     // Nothing is read or written past the ends, and rows with direct:1 take multiples of 16
-    // channels and filters, or depthwise ones of 16 or 32 groups.
-    Knobs::require(!sums.direct || (16 % sums.c == 0 && 16 % sums.k == 0),
-                   "with direct:1 c and k divide 16");
+    // channels and filters, with direct:2 of 32 channels, or depthwise ones of 16 or 32 groups.
+    Knobs::require(!sums.direct || (16 * sums.direct % sums.c == 0 && 16 % sums.k == 0),
+                   "with direct:1 c and k divide 16, with direct:2 c divides 32");
     Knobs::require(!sums.direct || sums.g == 1 || (sums.c * sums.k == 1 && 32 % sums.g == 0),
-                   "with direct:1 g is 1, or of depthwise filters divides 32");
+                   "with direct g is 1, or of depthwise filters divides 32");
     const auto fits = [](int block, int known) { return block >= known || known % block == 0; };
     Knobs::require(sums.direct || sums.stage > 0 ||
                        (context.channels_per_group > 0 && context.filters_per_group > 0 &&
                         fits(sums.block_c, context.channels_per_group) &&
                         fits(sums.block_k, context.filters_per_group) && sums.block_g == sums.g),
                    "with stage:0, which reads what is past the last block, blocks are full");
-    Knobs::require(!sums.whole || sums.direct, "whole:1 has direct:1");
+    Knobs::require(!sums.whole || sums.direct, "whole:1 is direct");
     Knobs::require(context.nhwc || !depthwise(context) ||
                        (sums.g >= 4 && sums.g <= 32 && sums.block_g == sums.g),
                    "depthwise, of nchw, g is block_g, 4 to 32");
     Knobs::require(!sums.inside || (sums.direct && context.kernel_w == 1 && context.kernel_h == 1),
-                   "inside:1 has direct:1 and a 1x1 filter");
+                   "inside:1 is direct and has a 1x1 filter");
     const int lanes = context.target.natural_vector_size<float>();
     const int first = sums.filters ? sums.k : sums.c == 1 ? sums.g : sums.c;
     const int all = sums.c * sums.g * sums.k;
@@ -104,7 +105,7 @@ void require_and_estimate(const WeightSums &sums, const Conv2dBackwardWeightCont
 // Vectors are of channels of a group; of groups of one channel; of both, where a few groups of few
 // channels fill one; of filters, where there are three channels and one group. Sums of AVX-512's 32
 // registers, and loads for as many multiplications:
-//   dense       2 vectors of channels * 8 filters: 10 loads for 16; direct 1 * 16: 17 for 16
+//   dense       2 vectors of channels * 8 filters: 10 loads for 16; 1 * 16: 17 for 16
 //   grouped     1 or 2 vectors * 4 or 8 filters * 3 columns: 10 or 11 loads for 24
 //   4 a group   1 vector of four groups * 4 filters * 3 columns: 4 loads, 4 shuffles for 12
 //   depthwise   the columns of a row (3x3: of all rows), 7 pixels: 5x5 18 loads for 35
@@ -124,6 +125,8 @@ WeightSums choose(const Conv2dBackwardWeightContext &context) {
     }
     take_knobs(sums, context);
     // Rows name what fits AVX-512; 4 divides what they do.
+    if (sums.direct == 2 && (!many_registers || one_multiply_add(context.target)))
+        sums.c = sums.k = 16;
     int &broadcast = sums.filters ? sums.c : sums.k;
     if (!many_registers && sums.direct) broadcast = std::min(broadcast, 4);
     if (!many_registers && depthwise(context)) sums.g = std::min(sums.g, lanes);
@@ -140,7 +143,9 @@ WeightSums choose(const Conv2dBackwardWeightContext &context) {
 // products: seldom enough to cost little, and often enough to keep the digits.
 //
 // Rows with `direct` copy neither a gradient nor more channels than they need. Their sums are of
-// one vector of channels and 16 filters: a pixel's filters are then one line of the cache. All
+// two vectors of channels and 8 filters, for two multipliers, where channels fill them. Else, and
+// where a core has one multiply-add a cycle, of one vector and 16 filters: a pixel's filters are
+// then one line of the cache (Zen 4, 7x7 pixels of 2048 channels: 108 GFLOP/s, else 96). All
 // channels of a block pass before the next filters, so what is written of a filter is long. Where
 // all pixels are a tile (`whole`), there are no sums in memory: zeroing, adding and reading those
 // cost as much as the products of 49 pixels.
@@ -155,9 +160,8 @@ WeightSums choose(const Conv2dBackwardWeightContext &context) {
 //
 // Lost, by knobs: three columns of the filter at once in dense ones (s:3,k:4, 90 of 96 at 14x14);
 // where the gradient is copied, blocks of 64 filters (block_k:64), and to read it where it is
-// (stage:1), its rows a power of two apart; two vectors of channels and 8 filters in direct ones
-// (c:32,k:8, 96 of 108 at 7x7, 2048 channels); sums of 24 filters (k:24) but of one vector; all
-// rows of a 5x5 filter at once (r:5).
+// (stage:1), its rows a power of two apart; sums of 24 filters (k:24) but of one vector; all rows
+// of a 5x5 filter at once (r:5).
 class Schedule {
 public:
     Schedule(Conv2dBackwardWeight &stages, const Conv2dBackwardWeightContext &context)
