@@ -1,5 +1,5 @@
-// Convolution, forward, without bias, residual or activation. In lists the filter is prepared
-// before, as other libraries do it.
+// Convolution, forward, without bias, residual or activation, and beside it with the last two. In
+// lists the filter is prepared before, as other libraries do it.
 
 #include <algorithm>
 
@@ -94,10 +94,24 @@ public:
         const auto plain = [this](int count) {
             for (int i = 0; i < count; ++i) run(nullptr, tensor(1));
         };
-        return {{"hk plain", "filter not prepared", false, plain, nullptr}};
+        return {{"hk plain", "filter not prepared", false, plain, nullptr},
+                {"hk residual", "residual and relu", false, fused(Activation::relu, true), nullptr},
+                {"hk silu", "silu", false, fused(Activation::silu, false), nullptr}};
     }
 
 private:
+    // With what networks have after a convolution.
+    Work fused(Activation activation, bool with_residual) {
+        Conv2dOptions options = conv().options;
+        options.activation = activation;
+        const Tensor output(conv().output_shape(), type());
+        const Tensor residual = with_residual ? Tensor::zeros(output.shape(), type()) : Tensor();
+        return [=, this](int count) {
+            for (int i = 0; i < count; ++i)
+                conv2d(tensor(0), *filter_, Tensor(), residual, output, options);
+        };
+    }
+
     void run(const KernelInfo *row, const Filter &weight) const {
         const Tensor none;
         if (row) {
@@ -127,7 +141,7 @@ std::vector<PeerLibrary> peers(const Settings &settings) {
                                        {onnxruntime_version(), {"ONNX Runtime"}}};
     if (settings.type == DataType::f32) result.push_back({ncnn_version(), {"ncnn"}});
     std::erase_if(result, [](const PeerLibrary &library) { return library.version.empty(); });
-    result.push_back({"", {"hk plain"}});
+    result.push_back({"", {"hk plain", "hk residual", "hk silu"}});
     return result;
 }
 
