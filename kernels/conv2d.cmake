@@ -49,7 +49,6 @@ row(cpu  long                   packed                broadcast_blocks  f32,f16,
 # stage:0,tile_x:4,tile_y:2). The fixed widths are those of networks for pictures of 224 pixels: with the edges known, small
 # images are faster (bench --list mobilenetv2 --row depthwise3x3_s1 is without).
 row(cpu  depthwise3x3_s1_large  depthwise             sliding           f32           nhwc       stage:0,tile_x:4,tile_y:2,whole:1    depthwise 3x3 stride_1 groups>=32 not_in_place out_w>=4 out_h>=2 inputs>=393216)
-row(cpu  depthwise3x3_s1_large  depthwise             sliding           f16,bf16      nhwc       stage:0,tile_x:4,tile_y:2,whole:1    depthwise 3x3 stride_1 groups>=32 not_in_place out_w>=4 out_h>=2 inputs>=786432)
 row(cpu  depthwise3x3_s2_large  depthwise             sliding           f32,f16,bf16  nhwc       stage:0,tile_x:4,tile_y:2,whole:1    depthwise 3x3 stride_2 groups>=32 not_in_place out_w>=4 out_h>=2 inputs>=786432)
 row(cpu  depthwise3x3_s1_w7     depthwise             sliding           f32           nhwc       -                                    depthwise 3x3 same_7 groups>=16 not_in_place)
 row(cpu  depthwise3x3_s1_w14    depthwise             sliding           f32           nhwc       tile_x:14                            depthwise 3x3 same_14 groups>=16 not_in_place)
@@ -96,11 +95,9 @@ row(cpu  3x3_dot                dot                   dot               f32,f16,
 # of filters, whose sums need not be stored one by one. 7x7 pixels, 49, are left to 1x1: 64 columns of tiles. narrow and
 # ahead are for Zen 4, where they gain with 16 filters and from 128 channels on (explorer run conv2d resnet50 --layout nchw
 # --row 1x1_columns_16_long --knobs vectors:3,of_task:64,stage:0,chunk:2).
-row(cpu  rgb_32_3x3             packed                broadcast         f32           nhwc       block:32,tile_x:8                    channels_per_group=3 3x3 full_32 bounded_copy)
 row(cpu  rgb_32                 packed                broadcast         f32           nhwc       block:32                             channels_per_group=3 full_32 bounded_copy)
 row(cpu  rgb                    packed                broadcast         f32,f16,bf16  nhwc       tile_x:8                             channels_per_group=3 bounded_copy)
-row(cpu  four_channels_32       packed                broadcast         f32           nhwc       block:32,tile_x:8                    channels_per_group=4 full_32 bounded_copy)
-row(cpu  four_channels          packed                broadcast         f32           nhwc       tile_x:8                             channels_per_group=4 bounded_copy)
+row(cpu  four_channels          packed                broadcast         f32           nhwc       block:32,tile_x:8                    channels_per_group=4 full_32 bounded_copy)
 row(cpu  rgb_s1                 packed                columns           f32,f16,bf16  nchw       vectors:1,filters:16,rows:4,stage:2  channels_per_group=3 stride_1 out_w>=16 bounded_copy)
 row(cpu  rgb_s2                 packed                columns           f32,f16,bf16  nchw       vectors:1,filters:16,rows:4,stage:2  channels_per_group=3 stride_2 out_w>=16 bounded_copy)
 row(cpu  rgb_s4                 packed                columns           f32           nchw       vectors:1,filters:16,rows:4,stage:2  channels_per_group=3 stride_4 out_w>=16 bounded_copy)

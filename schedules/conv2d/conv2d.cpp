@@ -13,6 +13,7 @@ PackedSum packed_sum(const Conv2dContext &context) {
 
 Halide::Stage by_activation(Halide::Stage activated, const Conv2dContext &context) {
     Halide::Stage plain = activated.specialize(context.plain);
+    activated.never_partition_all();
     for (const Halide::Expr &kind : {context.linear, context.silu})
         if (kind.defined()) activated.specialize(kind);
     return plain;

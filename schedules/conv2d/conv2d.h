@@ -40,7 +40,8 @@ struct Conv2dContext : Conv2dSizes {
 };
 
 // Divides what follows a sum by its activation: else what two of them have in common is evaluated
-// before it is known which is asked for. Returns the stage of `plain`.
+// before it is known which is asked for. Returns the stage of `plain`; the ends of loops have code
+// of their own in that alone.
 Halide::Stage by_activation(Halide::Stage activated, const Conv2dContext &context);
 
 template<typename Stages>

@@ -147,11 +147,30 @@ private:
                 const int64_t depth = round_up(constraint.value, group_filters_) / group_filters_;
                 group_channels_ = allowed("channels_per_group",
                                           std::max(group_channels_, round_up(depth, taps) / taps));
+            } else if ((name == "inputs" || name == "outputs") &&
+                       constraint.relation == Relation::at_least) {
+                enlarge(constraint.value, name == "inputs");
             } else if (name == "padding" && constraint.relation == Relation::equal &&
                        constraint.value > 0) {
                 axes_[0].before = constraint.value;
             }
         }
+    }
+
+    // More images, or more rows, for so many elements of the input or the output. Nothing shrinks
+    // them.
+    void enlarge(int64_t elements, bool of_input) {
+        const Conv2dProblem p = assemble();
+        const int64_t columns = std::max<int64_t>(of_input ? p.width : p.output_width(), 1);
+        const int64_t row = columns * (of_input ? p.channels : p.filters);
+        const int64_t rows = std::max<int64_t>(of_input ? p.height : p.output_height(), 1);
+        if (one_in(random_, 2)) {
+            batch_ = std::max(batch_, round_up(elements, row * rows) / (row * rows));
+        } else {
+            const int64_t stride = of_input ? axes_[0].stride : 1;
+            axes_[0].out += round_up(elements, row * stride) / (row * stride);
+        }
+        large_ = true;
     }
 
     // Padding and unread columns that make up an image of a fixed size.
@@ -188,7 +207,7 @@ private:
                                    {"out_h", &axes_[0].out},
                                    {"out_w", &axes_[1].out},
                                    {"groups", &groups_}};
-        while (assemble().operations() > request_.operations && !sizes.empty()) {
+        while (!large_ && assemble().operations() > request_.operations && !sizes.empty()) {
             const auto largest = std::ranges::max_element(
                 sizes, [](const Size &a, const Size &b) { return *a.second < *b.second; });
             const auto [name, size] = *largest;
@@ -229,7 +248,7 @@ private:
     Random &random_;
     const Conv2dRequest &request_;
     int64_t groups_ = 1, group_channels_ = 1, group_filters_ = 1, batch_ = 1;
-    bool direct_ = false, tf32_ = false;
+    bool direct_ = false, tf32_ = false, large_ = false;
     std::array<Axis, 2> axes_;
 };
 

@@ -13,6 +13,7 @@
 #include "HalideRuntime.h"
 #include "hk/memory.h"
 #include "tests/support/checked_call.h"
+#include "tests/support/conditions.h"
 #include "tests/support/print.h"
 
 namespace hk::test {
@@ -90,6 +91,7 @@ inline constexpr auto parameter_name = [](const auto &info) {
 template<typename Case, typename Request>
 void check_row(const KernelInfo &row, Device device, const Request &request, int problems) {
     const auto failed = [] { return testing::Test::HasFailure(); };
+    if (of_large_problems(row.where)) problems = problems / 4 + 1;
     int passed = 0, refused = 0;
     Case last_refused;
     for (const uint64_t seed : seeds(problems * 20)) {

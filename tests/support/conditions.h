@@ -37,6 +37,11 @@ inline Range range_of(std::span<const Constraint> where, std::string_view field)
     return range;
 }
 
+// Whether problems have hundreds of thousands of elements, so that few of them take long.
+inline bool of_large_problems(std::span<const Constraint> where) {
+    return std::max(range_of(where, "inputs").first, range_of(where, "outputs").first) > 100000;
+}
+
 // Whether all conditions hold, those on what is made of several fields too.
 inline bool meets(std::span<const Constraint> where, const detail::Fields &fields) {
     return std::ranges::all_of(where, [&](const Constraint &constraint) {

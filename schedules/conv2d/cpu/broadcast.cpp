@@ -217,8 +217,10 @@ void broadcast(Conv2d &stages, const Conv2dContext &context) {
     // vector are stored one by one: unrolled, that is as fast, and up to six times the code.
     if (context.in_place && context.nhwc)
         out.unroll(kv).unroll(x);
-    else if (few_channels(context) || (context.nhwc && pointwise(context)))
+    else if (few_channels(context) || (context.nhwc && pointwise(context))) {
         out.specialize(context.plain).unroll(kv).unroll(x);
+        out.never_partition_all();
+    }
     stages.start.compute_root();
     // A vector, known as one, or its memory would not be on the stack.
     stages.activated.compute_at(out, kv).vectorize(k);
@@ -247,12 +249,9 @@ void broadcast(Conv2d &stages, const Conv2dContext &context) {
             .vectorize(i)
             .unroll(x)
             .unroll(y);
-    // A picture's channels, and the columns of a small filter: a loop of three costs more than what
-    // it does. Lost: its rows, too.
-    if (context.channels_per_group > 0 && context.channels_per_group <= 4) {
+    // A picture's channels: a loop of three costs more than what it does.
+    if (context.channels_per_group > 0 && context.channels_per_group <= 4)
         stages.sum.update().unroll(stages.rc);
-        if (!loops_over_rows(context)) stages.sum.update().unroll(stages.rs);
-    }
     if (tile.stage) {
         if (tile.outer && !context.filter_packed)
             stages.padded.compute_root();

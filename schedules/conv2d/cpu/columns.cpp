@@ -134,9 +134,9 @@ void columns(Conv2d &stages, const Conv2dContext &context) {
         .fuse(rows, g, rows)
         .fuse(rows, n, rows)
         .parallel(rows);
-    Stage dense = out.specialize(context.dense_columns);
-    Stage plain = by_activation(dense, context);
+    Stage dense = out.specialize(context.dense_columns), plain = by_activation(dense, context);
     if (in_tiles(tile, context)) plain.unroll(xv).unroll(k);  // stored from registers
+    out.never_partition_all();
     stages.start.compute_root();
     stages.sum.compute_at(out, kb)
         .bound_extent(y, 1)

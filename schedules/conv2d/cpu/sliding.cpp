@@ -108,12 +108,14 @@ void across_groups(Conv2dDepthwise &stages, const Conv2dContext &context) {
         out.split(yo, yb, yo, tasks.tiles, guard);
     else
         out.split(yo, yo, yb, 1);
+    // Loops over the edges and the inside of `whole` are of columns alone, or it has 80 KB of code.
     if (tile.whole)
-        out.reorder(g, gv, x, y, gb, xo, yo, k, yb, gt, n);
+        out.reorder(g, gv, x, y, gb, xo, yo, k, yb, gt, n).never_partition(gb, yo, yb, gt);
     else
         out.reorder(g, gv, x, y, xo, yo, k, gb, yb, gt, n);
     out.vectorize(g).unroll(gv).unroll(x).unroll(y);
     out.parallel(yb).parallel(gt).parallel(n).specialize(context.plain);
+    out.never_partition(yo, gb, yb, gt);
     stages.activated.compute_at(out, tile.whole ? gb : xo)
         .bound_extent(x, tile.x)
         .bound_extent(y, tile.y)
@@ -179,7 +181,7 @@ void across_columns(Conv2dDepthwise &stages, const Conv2dContext &context) {
     stages.padded.vectorize(x, lanes, TailStrategy::RoundUp);
     if (copies_rows) {
         out.specialize(context.plain && context.dense_columns);
-        out.specialize(context.dense_columns);
+        out.never_partition_all().specialize(context.dense_columns);
         stages.packed.hoist_storage(out, rows);
         stages.padded.compute_at(out, yb).hoist_storage(out, rows);
         stages.padded.update().vectorize(stages.columns.x, lanes, guard);
@@ -217,7 +219,7 @@ void across_transposed_groups(Conv2dDepthwise &stages, const Conv2dContext &cont
         .reorder(x, g, xo, y, yo, k, gb, gt, n)
         .vectorize(x);
     out.fuse(gt, n, rows).parallel(rows).specialize(context.plain && context.dense_columns);
-    out.specialize(context.dense_columns);
+    out.never_partition_all().specialize(context.dense_columns);
     transpose_at(LoopLevel(out, xo), stages.back, {lanes, tile.columns},
                  tile_and_block(stages.back));
     line.compute_at(out, yo)
