@@ -158,7 +158,7 @@ private:
     }
 
     // More images, or more rows, for so many elements of the input or the output. Nothing shrinks
-    // them.
+    // what is large.
     void enlarge(int64_t elements, bool of_input) {
         const Conv2dProblem p = assemble();
         const int64_t columns = std::max<int64_t>(of_input ? p.width : p.output_width(), 1);
@@ -170,7 +170,6 @@ private:
             const int64_t stride = of_input ? axes_[0].stride : 1;
             axes_[0].out += round_up(elements, row * stride) / (row * stride);
         }
-        large_ = true;
     }
 
     // Padding and unread columns that make up an image of a fixed size.
@@ -202,12 +201,13 @@ private:
 
     // Halves the largest size again and again, as far as the conditions let it.
     void shrink() {
+        const bool large = of_large_problems(request_.where);
         using Size = std::pair<const char *, int64_t *>;
         std::vector<Size> sizes = {{"batch", &batch_},
                                    {"out_h", &axes_[0].out},
                                    {"out_w", &axes_[1].out},
                                    {"groups", &groups_}};
-        while (!large_ && assemble().operations() > request_.operations && !sizes.empty()) {
+        while (!large && assemble().operations() > request_.operations && !sizes.empty()) {
             const auto largest = std::ranges::max_element(
                 sizes, [](const Size &a, const Size &b) { return *a.second < *b.second; });
             const auto [name, size] = *largest;
@@ -248,7 +248,7 @@ private:
     Random &random_;
     const Conv2dRequest &request_;
     int64_t groups_ = 1, group_channels_ = 1, group_filters_ = 1, batch_ = 1;
-    bool direct_ = false, tf32_ = false, large_ = false;
+    bool direct_ = false, tf32_ = false;
     std::array<Axis, 2> axes_;
 };
 

@@ -116,12 +116,13 @@ void across_groups(Conv2dDepthwise &stages, const Conv2dContext &context) {
     out.vectorize(g).unroll(gv).unroll(x).unroll(y);
     out.parallel(yb).parallel(gt).parallel(n).specialize(context.plain);
     out.never_partition(yo, gb, yb, gt);
-    stages.activated.compute_at(out, tile.whole ? gb : xo)
+    const Var &around = tile.whole ? gb : xo;
+    stages.activated.compute_at(out, around)
         .bound_extent(x, tile.x)
         .bound_extent(y, tile.y)
         .vectorize(g, lanes, round_up);
     by_activation(stages.activated, context).unroll(g).unroll(x).unroll(y);
-    stages.sum.compute_at(out, tile.whole ? gb : xo)
+    stages.sum.compute_at(out, around)
         .bound_extent(x, tile.x)
         .bound_extent(y, tile.y)
         .vectorize(g, lanes, round_up)

@@ -28,8 +28,6 @@ struct WeightSums {
     int of(const Var &v) const { return v.name() == "c" ? c : v.name() == "g" ? g : k; }
 };
 
-constexpr int kBlocksOfTask = 4;  // where groups are transposed
-
 bool depthwise(const Conv2dBackwardWeightContext &context) {
     return context.channels_per_group == 1 && context.filters_per_group == 1;
 }
@@ -143,20 +141,18 @@ WeightSums choose(const Conv2dBackwardWeightContext &context) {
 // products: seldom enough to cost little, and often enough to keep the digits.
 //
 // Rows with `direct` copy neither a gradient nor more channels than they need. Their sums are of
-// two vectors of channels and 8 filters, for two multipliers, where channels fill them. Else, and
-// where a core has one multiply-add a cycle, of one vector and 16 filters: a pixel's filters are
-// then one line of the cache (Zen 4, 7x7 pixels of 2048 channels: 108 GFLOP/s, else 96). All
+// two vectors of channels and 8 filters, for two multipliers, where channels fill them; else, and
+// where a core has one multiply-add a cycle, of one vector and 16 filters, a line of the cache. All
 // channels of a block pass before the next filters, so what is written of a filter is long. Where
 // all pixels are a tile (`whole`), there are no sums in memory: zeroing, adding and reading those
-// cost as much as the products of 49 pixels.
-//
-// Depthwise ones of nchw are transposed tile by tile, 16 groups by 4 columns, from where the images
-// are to where the sums are read. Blocks of groups of a task have their copies in the same memory.
+// cost as much as the products of 49 pixels. Depthwise ones of nchw are transposed tile by tile, 16
+// groups by 4 columns, from where the images are to where the sums are read. Blocks of groups of a
+// task have their copies in the same memory.
 //
 // bench --family conv2d_backward_weight --no-peers, GFLOP/s on one Zen 4 core of 118: direct ones
-// 3x3 102 to 113, 1x1 101 to 114; others: 8 channels a group 92; 4 channels a group 67; depthwise
-// 5x5 76 to 81, 7x7 89 to 93, 3x3 at 56x56 96 with the width known, 60 without
-// (--row depthwise3x3_s1).
+// 3x3 102 to 113, 1x1 101 to 114 (--list resnet50 --filter 7x7_2048: 108, of two vectors 96);
+// others: 8 channels a group 92; 4 channels a group 67; depthwise 5x5 76 to 81, 7x7 89 to 93, 3x3
+// at 56x56 96 with the width known, 60 without (--row depthwise3x3_s1).
 //
 // Lost, by knobs: three columns of the filter at once in dense ones (s:3,k:4, 90 of 96 at 14x14);
 // where the gradient is copied, blocks of 64 filters (block_k:64), and to read it where it is
@@ -232,9 +228,9 @@ Expr Schedule::block(const Expr &size, int most, int sums, int least, const Expr
     return min(most, ceil_div(part, sums) * sums);
 }
 
-// Filters, channels and groups in blocks, each from the first tile to the last. What may be added to
-// is read in any case, a line that the store needs as well: lost, as fast and twice the code, all
-// loops once more for `plain`.
+// Filters, channels and groups in blocks, each from the first tile to the last. What may be added
+// to is read in any case, a line that the store needs as well: lost, as fast and twice the code,
+// all loops once more for `plain`.
 void Schedule::tasks() const {
     const Expr parts = parts_that_pay();
     // What a task copies of the pixels pays for so many channels and filters.

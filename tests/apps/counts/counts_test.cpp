@@ -204,31 +204,40 @@ TEST(SoftwareDevice, CountsWhatRunsBesideAProblem) {
     EXPECT_GT(rows.size(), 1u);
 }
 
+// A row of CUDA on a problem of its own, counted and timed.
+class Rated {
+public:
+    json counts() const { return to_json(device_.count(*problem_, &row_)); }
+    double rate(const char *check, bool counts) const {
+        return device_.rate(*problem_, row_, check, counts);
+    }
+
+private:
+    const SoftwareDevice &device_ = software_device();
+    const bench::CaseInfo info_ = convolution();
+    const std::unique_ptr<bench::Problem> problem_ = info_.problem();
+    const KernelInfo &row_ = *info_.select();
+};
+
 // Counts are the same again behind it: its settings are its own.
 TEST(SoftwareDevice, MeasuresRates) {
     if (!built_with_cuda()) GTEST_SKIP();
-    const SoftwareDevice &device = software_device();
-    const bench::CaseInfo info = convolution();
-    const std::unique_ptr<bench::Problem> problem = info.problem();
-    const KernelInfo &row = *info.select();
-    const json before = to_json(device.count(*problem, &row));
-    EXPECT_GT(device.rate(*problem, row, "none", false), 0);
-    EXPECT_GT(device.rate(*problem, row, "memory", true), 0);
-    EXPECT_EQ(to_json(device.count(*problem, &row)), before);
+    const Rated rated;
+    const json before = rated.counts();
+    EXPECT_GT(rated.rate("none", false), 0);
+    EXPECT_GT(rated.rate("memory", true), 0);
+    EXPECT_EQ(rated.counts(), before);
 }
 
 TEST(SoftwareDevice, HasNoRateWhereNothingIsLaunched) {
     if (!built_with_cuda()) GTEST_SKIP();
-    const SoftwareDevice &device = software_device();
-    const bench::CaseInfo info = convolution();
-    const std::unique_ptr<bench::Problem> problem = info.problem();
-    const KernelInfo &row = *info.select();
-    const json before = to_json(device.count(*problem, &row));
+    const Rated rated;
+    const json before = rated.counts();
     const SoftwareCudaControl &driver = control_of_driver();
     ASSERT_EQ(driver.set("RUN", "off"), 0);
-    EXPECT_THROW(device.rate(*problem, row, "none", false), Error);
+    EXPECT_THROW(rated.rate("none", false), Error);
     ASSERT_EQ(driver.set("RUN", "on"), 0);
-    EXPECT_EQ(to_json(device.count(*problem, &row)), before);
+    EXPECT_EQ(rated.counts(), before);
 }
 
 // Of a product of matrices what its operations alone take can be worked out by hand.
