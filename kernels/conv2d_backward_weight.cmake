@@ -50,21 +50,25 @@ row(cpu  depthwise7x7_s1       tiles      register_tiles  f32,f16,bf16  nhwc    
 row(cpu  depthwise7x7_s2       tiles      register_tiles  f32,f16,bf16  nhwc     -                  depthwise 7x7 stride_2)
 row(cpu  depthwise             tiles      register_tiles  f32,f16,bf16  nhwc     step:4             depthwise)
 
-# Sums of 16 channels and filters, or of 32 and 8, which divide the problem's; the gradient, and the input of 1x1, are read
-# where they are. Those of 32 are 1.05 to 1.35 times as fast on a Xeon of family 6, model 167 (explorer run
-# conv2d_backward_weight resnet50 --row 1x1_32_small --knobs direct:1,inside:1,stage:0,c:16,k:16,whole:1,block_c:1024,block_k:64);
-# on Zen 4 they are the same. In rows `small` all pixels are one tile, whose sums are written at once. Beside the peers,
-# against `any` (bench --family conv2d_backward_weight --list resnet50): 1x1 at 7x7 1.5 times as fast (105 GFLOP/s), at 14x14
-# 1.15, at 56x56 1.1 to 1.2 times; 3x3 at 7x7 1.6, at 14x14 1.2 times; 16 and 32 channels a group (--list resnext50) 1.05 to
-# 1.25 times their rows below.
+# Sums of 16 channels and filters, or of 32 and 8, which divide the problem's; the input of 1x1 is read where it is.
+# Those of 32 are 1.05 to 1.35 times as fast on a Xeon of family 6, model 167 (explorer run conv2d_backward_weight
+# resnet50 --row 1x1_32_small --knobs direct:1,inside:1,stage:0,c:16,k:16,whole:1,block_c:1024,block_k:64); on Zen 4
+# they are the same, and there no gradient is copied. On that Xeon copying it (stage:2, of 1x1 stage:3) is 1.05 to 1.3
+# times as fast: 7x7_512-2048_1x1 --row 1x1_32_small --knobs
+# direct:2,inside:1,stage:3,c:32,k:8,whole:1,block_c:1024,block_k:64. With fewer than 256 channels it takes as long as
+# it saves. Where all pixels are one tile (small, copied) its sums are written at once. Beside the peers, against `any`
+# (bench --family conv2d_backward_weight --list resnet50): 1x1 at 7x7 1.5 times as fast (105 GFLOP/s), at 14x14 1.15, at
+# 56x56 1.1 to 1.2 times; 3x3 at 7x7 1.6, at 14x14 1.2 times; 16 and 32 channels a group (--list resnext50) 1.05 to 1.25
+# times their rows below.
 #        row                  algorithm  schedule        types         layouts    knobs                                                                            where
+row(cpu  1x1_32_copied        tiles      register_tiles  f32           nhwc       direct:2,inside:1,stage:3,c:32,k:8,whole:1,block_c:1024,block_k:64               1x1 stride_1 channels_per_group%32=0 filters_per_group%16=0 one_tile channels_per_group>=256)
 row(cpu  1x1_32_small         tiles      register_tiles  f32           nhwc       direct:2,inside:1,stage:0,c:32,k:8,whole:1,block_c:1024,block_k:64               1x1 stride_1 channels_per_group%32=0 filters_per_group%16=0 one_tile)
 row(cpu  1x1_small            tiles      register_tiles  f32           nhwc       direct:1,inside:1,stage:0,c:16,k:16,whole:1,block_c:1024,block_k:64              1x1 stride_1 channels_per_group%16=0 filters_per_group%16=0 one_tile)
 row(cpu  1x1_32               tiles      register_tiles  f32           nhwc       direct:2,inside:1,stage:0,pixels:128,block_c:256,block_k:256,c:32,k:8            1x1 stride_1 channels_per_group%32=0 filters_per_group%16=0)
 row(cpu  1x1                  tiles      register_tiles  f32           nhwc       direct:1,inside:1,stage:0,pixels:128,block_c:256,block_k:256,c:16,k:16           1x1 stride_1 channels_per_group%16=0 filters_per_group%16=0)
 row(cpu  1x1_filters8         tiles      register_tiles  f32           nhwc       direct:1,inside:1,stage:0,pixels:128,block_c:256,block_k:256,c:16,k:8            1x1 stride_1 channels_per_group%16=0 filters_per_group%8=0)
 row(cpu  1x1_channels8        tiles      register_tiles  f32           nhwc       direct:1,inside:1,stage:0,pixels:128,block_c:256,block_k:256,filters:1,c:8,k:16  1x1 stride_1 channels_per_group%8=0 filters_per_group%16=0)
-row(cpu  direct_32_small      tiles      register_tiles  f32           nhwc       direct:2,stage:1,c:32,k:8,whole:1,block_c:128,block_k:128,block_g:4               channels_per_group%32=0 filters_per_group%16=0 one_tile)
+row(cpu  direct_32_small      tiles      register_tiles  f32           nhwc       direct:2,stage:2,c:32,k:8,whole:1,block_c:128,block_k:128,block_g:4               channels_per_group%32=0 filters_per_group%16=0 one_tile)
 row(cpu  direct_small         tiles      register_tiles  f32           nhwc       direct:1,stage:1,c:16,k:16,whole:1,block_c:128,block_k:128,block_g:4             channels_per_group%16=0 filters_per_group%16=0 one_tile)
 # Few channels a group: vectors across groups (4), or sizes known to the compiler (8, 16, 32). w56: copies of an input
 # as large as this one cost as much as the sums, 1.3 times the row below.
@@ -78,7 +82,7 @@ row(cpu  few                  tiles      register_tiles  f32,f16,bf16  nhwc,nchw
 row(cpu  rgb7x7               tiles      register_tiles  f32,f16,bf16  nhwc       filters:1,c:1,k:64,s:7,block_k:64,stage:1                                        channels_per_group=3 7x7)
 row(cpu  rgb3x3               tiles      register_tiles  f32,f16,bf16  nhwc       filters:1,c:3,k:32,s:3,block_k:32,block_c:3,pixels:512,stage:1                   channels_per_group=3 3x3)
 row(cpu  few_channels         tiles      register_tiles  f32,f16,bf16  nhwc       filters:1,c:1,k:64,s:1,block_k:64                                                channels_per_group<=8 filters_per_group>=16)
-row(cpu  direct_32            tiles      register_tiles  f32           nhwc       direct:2,stage:1,c:32,k:8,pixels:256,block_c:128,block_k:64                      channels_per_group%32=0 filters_per_group%16=0)
+row(cpu  direct_32            tiles      register_tiles  f32           nhwc       direct:2,stage:2,c:32,k:8,pixels:256,block_c:128,block_k:64                      channels_per_group%32=0 filters_per_group%16=0)
 row(cpu  direct               tiles      register_tiles  f32           nhwc       direct:1,stage:1,c:16,k:16,pixels:256,block_c:128,block_k:64                     channels_per_group%16=0 filters_per_group%16=0)
 row(cpu  narrow               tiles      register_tiles  f32           nhwc       filters:1,c:8,k:32,s:1                                                           channels_per_group<=24 filters_per_group>=32)
 row(cpu  any                  tiles      register_tiles  f32,f16,bf16  nhwc,nchw  -)

@@ -18,7 +18,7 @@ struct WeightSums {
     int step;  // pixels side by side: they share what filter columns overlap in
     int block_c, block_g, block_k;  // of a task, whose sums are in memory between tiles
     int pixels;                     // of a tile
-    int stage;        // 1: copies the tile's input first; 2: its gradient too; 0: neither
+    int stage;        // copies first: 1: the tile's input, 2: its gradient too, 3: that alone; 0: none
     int filters = 0;  // 1: vectors are of filters
     int direct = 0;   // WeightTiles::exact, of multiples of 16 channels (1) or 32 (2); sums of all
                       // channels before the next filters
@@ -27,6 +27,8 @@ struct WeightSums {
 
     int of(const Var &v) const { return v.name() == "c" ? c : v.name() == "g" ? g : k; }
 };
+
+bool copies_input(const WeightSums &sums) { return sums.stage == 1 || sums.stage == 2; }
 
 bool depthwise(const Conv2dBackwardWeightContext &context) {
     return context.channels_per_group == 1 && context.filters_per_group == 1;
@@ -54,7 +56,7 @@ void take_knobs(WeightSums &sums, const Conv2dBackwardWeightContext &context) {
     knobs.take("block_g", sums.block_g, blocks);
     knobs.take("block_k", sums.block_k, blocks);
     knobs.take("pixels", sums.pixels, powers(32, 4096));
-    knobs.take("stage", sums.stage, {0, 1, 2});
+    knobs.take("stage", sums.stage, {0, 1, 2, 3});
     knobs.take("filters", sums.filters, {0, 1});
     knobs.take("direct", sums.direct, {0, 1, 2});
     knobs.take("inside", sums.inside, {0, 1});
@@ -70,7 +72,7 @@ void require_and_estimate(const WeightSums &sums, const Conv2dBackwardWeightCont
     Knobs::require(!sums.direct || context.nhwc, "direct is for nhwc");
     Knobs::require(!sums.direct || sums.step == 1 || (columns > 0 && columns % sums.step == 0),
                    "with direct step divides the output's columns, which are known, or is 1");
-    Knobs::require(!sums.direct || sums.stage < 2, "direct has stage:0 or stage:1");
+    Knobs::require(sums.direct || sums.stage < 3, "stage:3 is direct");
     // Nothing is read or written past the ends, and rows with direct:1 take multiples of 16
     // channels and filters, with direct:2 of 32 channels, or depthwise ones of 16 or 32 groups.
     Knobs::require(!sums.direct || (16 * sums.direct % sums.c == 0 && 16 % sums.k == 0),
@@ -123,8 +125,10 @@ WeightSums choose(const Conv2dBackwardWeightContext &context) {
     }
     take_knobs(sums, context);
     // Rows name what fits AVX-512; 4 divides what they do.
-    if (sums.direct == 2 && (!many_registers || one_multiply_add(context.target)))
+    if (sums.direct == 2 && (!many_registers || one_multiply_add(context.target))) {
         sums.c = sums.k = 16;
+        sums.stage = copies_input(sums) ? 1 : 0;
+    }
     int &broadcast = sums.filters ? sums.c : sums.k;
     if (!many_registers && sums.direct) broadcast = std::min(broadcast, 4);
     if (!many_registers && depthwise(context)) sums.g = std::min(sums.g, lanes);
@@ -140,9 +144,11 @@ WeightSums choose(const Conv2dBackwardWeightContext &context) {
 // that fits the registers runs over the tile. What is then added to memory is a sum of some hundred
 // products: seldom enough to cost little, and often enough to keep the digits.
 //
-// Rows with `direct` copy neither a gradient nor more channels than they need. Their sums are of
-// two vectors of channels and 8 filters, for two multipliers, where channels fill them; else, and
-// where a core has one multiply-add a cycle, of one vector and 16 filters, a line of the cache. All
+// Rows with `direct` copy no more channels than they need. Their sums are of two vectors of channels
+// and 8 filters, for two multipliers, where channels fill them; else, and where a core has one
+// multiply-add a cycle, of one vector and 16 filters, a line of the cache. Eight filters of pixels a
+// power of two apart meet in a few sets of the first cache, where all channels read them again: with
+// two multipliers the gradient is copied, its rows a vector longer (stage:2, stage:3). All
 // channels of a block pass before the next filters, so what is written of a filter is long. Where
 // all pixels are a tile (`whole`), there are no sums in memory: zeroing, adding and reading those
 // cost as much as the products of 49 pixels. Depthwise ones of nchw are transposed tile by tile, 16
@@ -360,7 +366,7 @@ void Schedule::stage() const {
         }
         return;
     }
-    if (t_.stage >= 1 || !context_.nhwc) copy(stages_.padded, c, stages_.input);
+    if (copies_input(t_) || !context_.nhwc) copy(stages_.padded, c, stages_.input);
     if (t_.stage >= 2 || !context_.nhwc) copy(stages_.gradient, k, stages_.output_gradient);
     // Rows of the copy a power of two apart would meet in a few sets of the cache.
     if (t_.stage >= 2 && t_.block_k > 2 * lanes_)
@@ -379,7 +385,7 @@ WeightTiles tiles_in_registers(const Conv2dBackwardWeightContext &context) {
                                 : sums.c == 1 && sums.g > 1 ? Transpose::groups
                                                             : Transpose::channels;
     return {
-        sums.pixels,   1, sums.step, transpose, sums.stage > 0, sums.direct > 0, sums.inside > 0,
+        sums.pixels,   1, sums.step, transpose, copies_input(sums), sums.direct > 0, sums.inside > 0,
         sums.whole > 0, sums.g};
 }
 
