@@ -48,8 +48,11 @@ row(cpu  long                   packed                broadcast_blocks  f32,f16,
 # Xeon of family 6, model 167 (explorer run conv2d input=1x80x80x128,weight=128x3x3x1,groups=128,padding=1 --knobs
 # stage:0,tile_x:4,tile_y:2). The fixed widths are those of networks for pictures of 224 pixels: with the edges known, small
 # images are faster (bench --list mobilenetv2 --row depthwise3x3_s1 is without).
+# _line: one row, of sounds and of texts, by tiles of 6 pixels of 64 groups: 1.2 to 2.8 times as fast (bench --list audio
+# --filter depthwise, the other by --row depthwise).
 row(cpu  depthwise3x3_s1_large  depthwise             sliding           f32           nhwc       stage:0,tile_x:4,tile_y:2,whole:1    depthwise 3x3 stride_1 groups>=32 not_in_place out_w>=4 out_h>=2 inputs>=393216)
 row(cpu  depthwise3x3_s2_large  depthwise             sliding           f32,f16,bf16  nhwc       stage:0,tile_x:4,tile_y:2,whole:1    depthwise 3x3 stride_2 groups>=32 not_in_place out_w>=4 out_h>=2 inputs>=786432)
+row(cpu  depthwise_line         depthwise             sliding           f32,f16,bf16  nhwc       stage:0,tile_x:6,vectors:4,whole:1   depthwise kernel_w<=7 groups>=128 not_in_place out_w>=6 out_h<=1 outputs>=32768)
 row(cpu  depthwise3x3_s1_w7     depthwise             sliding           f32           nhwc       -                                    depthwise 3x3 same_7 groups>=16 not_in_place)
 row(cpu  depthwise3x3_s1_w14    depthwise             sliding           f32           nhwc       tile_x:14                            depthwise 3x3 same_14 groups>=16 not_in_place)
 row(cpu  depthwise3x3_s1_w28    depthwise             sliding           f32           nhwc       tile_y:2                             depthwise 3x3 same_28 groups>=16 not_in_place out_h>=2)
@@ -91,10 +94,10 @@ row(cpu  1x1_dot                dot                   dot               f32     
 row(cpu  1x1_dot                dot                   dot               f16,bf16      nhwc       -                                    prepared=0 1x1 stride_1 channels_per_group%16=0 filters_per_group%4=0 depth_per_pixel>=5)
 row(cpu  3x3_dot                dot                   dot               f32,f16,bf16  nhwc       -                                    prepared=0 3x3 channels_per_group%16=0 filters_per_group%4=0 depth_per_pixel>=40)
 # rgb: the first layer; a picture's three channels are no vector, nor are four (bench --list first_layers --filter 64x64,
-# the other by --row 3x3). columns, of nchw: vectors of neighbouring columns instead
-# of filters, whose sums need not be stored one by one. 7x7 pixels, 49, are left to 1x1: 64 columns of tiles. narrow and
-# ahead are for Zen 4, where they gain with 16 filters and from 128 channels on (explorer run conv2d resnet50 --layout nchw
-# --row 1x1_columns_16_long --knobs vectors:3,of_task:64,stage:0,chunk:2).
+# the other by --row staged_32). columns, of nchw: vectors of neighbouring columns instead of filters, whose sums need not be
+# stored one by one. 7x7 pixels, 49, are left to 1x1: 64 columns of tiles. narrow and ahead are for Zen 4, where they gain
+# with 16 filters and from 128 channels on (explorer run conv2d resnet50 --layout nchw --row 1x1_columns_16_long --knobs
+# vectors:3,of_task:64,stage:0,chunk:2).
 row(cpu  rgb_32                 packed                broadcast         f32           nhwc       block:32                             channels_per_group=3 full_32 bounded_copy)
 row(cpu  rgb                    packed                broadcast         f32,f16,bf16  nhwc       tile_x:8                             channels_per_group=3 bounded_copy)
 row(cpu  four_channels          packed                broadcast         f32           nhwc       block:32,tile_x:8                    channels_per_group=4 full_32 bounded_copy)
@@ -120,13 +123,14 @@ row(cpu  1x1_columns            packed                columns           f32     
 row(cpu  1x1_columns            packed                columns           f16,bf16      nchw       -                                    1x1 stride_1 out_w>=400)
 # Rows of all channels are copied with their padding once a task (stage:2) where filters are few and with stride 2, where
 # vectors of filters would be partly empty, or stored one by one: bench --layout nchw --list resnext50 --filter g32 (the
-# other by --row 3x3_7), --list yolov8s --filter s2 (--row 3x3). With more channels the sums are longer than the stores.
+# other by --row staged_7), --list yolov8s --filter 320x320_32-64 (--row staged_32: 0.8 of the speed). With more channels
+# the sums are longer than the stores: 56x56_64-128_3x3_s2 by staged_32 1.3 times (Xeon, family 6, model 167).
 row(cpu  few_filters_s1         packed                columns           f32           nchw       vectors:2,filters:4,rows:7,stage:2   filters_per_group<=4 stride_1 out_w>=14 columns_rows)
 row(cpu  few_filters_s2         packed                columns           f32           nchw       vectors:2,filters:4,rows:7,stage:2   filters_per_group<=4 stride_2 out_w>=14 columns_rows)
 row(cpu  grouped8_s1            packed                columns           f32           nchw       vectors:2,filters:8,rows:7,stage:2   filters_per_group=8 stride_1 out_w>=14 columns_rows)
 row(cpu  grouped8_s2            packed                columns           f32           nchw       vectors:2,filters:8,rows:7,stage:2   filters_per_group=8 stride_2 out_w>=14 columns_rows)
 row(cpu  grouped16_s1           packed                columns           f32           nchw       vectors:1,filters:16,rows:7,stage:2  filters_per_group=16 stride_1 out_w>=14 columns_rows)
-row(cpu  columns_s2             packed                columns           f32           nchw       vectors:1,filters:16,rows:2,stage:2  channels_per_group<=64 filters_per_group>=12 stride_2 out_w>=14 columns_rows)
+row(cpu  columns_s2             packed                columns           f32           nchw       vectors:1,filters:16,rows:2,stage:2  channels_per_group<=40 filters_per_group>=12 stride_2 out_w>=14 columns_rows)
 row(cpu  few_s1                 packed                columns           f32           nchw       vectors:1,filters:16,rows:4,stage:2  channels_per_group<=12 filters_per_group>=16 stride_1 out_w>=28 bounded_copy)
 row(cpu  1x1_64                 packed                broadcast         f32           nhwc       block:64,tile_x:6,chunk:8,outer:2,stage:0            1x1 filters_per_group%64=0 out_w>=64)
 row(cpu  1x1_64                 packed                broadcast         f16           nhwc       block:64,tile_x:6,chunk:8,outer:2                    1x1 filters_per_group%64=0 out_w>=64)
@@ -145,12 +149,18 @@ row(cpu  1x1                    packed                broadcast         bf16    
 # Winograd's convolution (generators/conv2d/winograd.h) has a quarter of the products and transforms whose share grows
 # as channels and filters get fewer: 16 to 24 take 0.7 of the time, as do 7x7 pixels, 4 tiles of which half are used.
 row(cpu  winograd               winograd              winograd          f32           nhwc,nchw  -                                    3x3 stride_1 direct=0 channels_per_group>=16 filters_per_group>=24 winograd_tiles>=4 winograd_outputs>=8)
-row(cpu  staged_32_large        packed                broadcast         f32,f16       nhwc,nchw  block:32,tile_y:2,outer:2            full_32 weight_size>=262144 bounded_copy)
-row(cpu  staged_32              packed                broadcast         f32,f16       nhwc       block:32,tile_y:2                    full_32 bounded_copy)
-row(cpu  staged_32              packed                broadcast         f32,f16       nchw       block:32                             full_32 bounded_copy)
-row(cpu  3x3_7                  packed                broadcast         f32           nhwc,nchw  -                                    3x3 bounded_copy out_w%7=0)
-row(cpu  3x3                    packed                broadcast         f32,f16       nhwc,nchw  tile_x:4                             3x3 bounded_copy)
+# Any other filter. A block of 16 loads 8 values for 7 multiplications, one of 32 by 7 pixels of two rows 9 for 14, of 48 by
+# 8 11 for 24: with more than 16 filters, full blocks or not, staged_32 is 1.2 to 2.1 times as fast as tiles of 16 by 4
+# (explorer run conv2d input=1x28x28x64,weight=40x5x5x64,padding=2 --row staged), and where blocks of 48 have fewer idle
+# filters than those of 32, 1.1 to 1.9 times (conv_training --filter 24x16_144); both on a Xeon of family 6, model 167. _line:
+# one row, half of what two would compute (input=1x1x3000x80,weight=384x1x3x80,padding=0x1).
+row(cpu  staged_48              packed                broadcast         f32           nhwc,nchw  block:48,tile_x:8                     filters_spared>=16 bounded_copy)
+row(cpu  staged_32_line         packed                broadcast         f32,f16       nhwc       block:32,tile_x:10                    filters_per_group>=17 out_h<=1 bounded_copy)
+row(cpu  staged_32_large        packed                broadcast         f32,f16       nhwc,nchw  block:32,tile_y:2,outer:2            filters_per_group>=17 weight_size>=262144 bounded_copy)
+row(cpu  staged_32              packed                broadcast         f32,f16       nhwc       block:32,tile_y:2                    filters_per_group>=17 bounded_copy)
+row(cpu  staged_32              packed                broadcast         f32,f16       nchw       block:32                             filters_per_group>=17 bounded_copy)
 row(cpu  3x3                    packed                broadcast         bf16          nhwc,nchw  block:32                             3x3 bounded_copy)
+row(cpu  staged_7               packed                broadcast         f32,f16       nhwc,nchw  -                                    filled_7>=80 bounded_copy)
 row(cpu  staged                 packed                broadcast         f32,f16       nhwc,nchw  tile_x:4                             bounded_copy)
 row(cpu  staged                 packed                broadcast         bf16          nhwc,nchw  block:32                             bounded_copy)
 # Patches of a picture, whose windows are not copied; a block of filters stays in the cache while all pixels pass: bench

@@ -24,7 +24,7 @@ namespace hk::detail {
 
 class Fields {
 public:
-    static constexpr size_t kMost = 48;
+    static constexpr size_t kMost = 64;
 
     Fields(DataType type, Layout layout) : type(type), layout(layout) {}
 

@@ -85,7 +85,7 @@ TEST(MeasureCase, AnErrorIsAFailureUnlessARowWasAskedFor) {
                               [&] { return std::make_unique<Refused>("", runs); }};
     EXPECT_FALSE(measure_case(family_named("conv2d"), refused, {}, {}).skipped);
     Settings forced;
-    forced.row = "3x3";
+    forced.row = "staged";
     const Result result = measure_case(family_named("conv2d"), refused, forced, {});
     EXPECT_TRUE(result.skipped);
     EXPECT_EQ(result.failure, "kernel_w is 1, the row needs 3");

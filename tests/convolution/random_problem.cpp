@@ -164,7 +164,11 @@ private:
         const int64_t columns = std::max<int64_t>(of_input ? p.width : p.output_width(), 1);
         const int64_t row = columns * (of_input ? p.channels : p.filters);
         const int64_t rows = std::max<int64_t>(of_input ? p.height : p.output_height(), 1);
-        if (one_in(random_, 2)) {
+        const auto may_grow = [&](const char *side, int64_t size) {
+            return allowed(side, size + 1) > size;
+        };
+        const bool more_rows = may_grow("height", p.height) && may_grow("out_h", axes_[0].out);
+        if (!more_rows || one_in(random_, 2)) {
             batch_ = std::max(batch_, round_up(elements, row * rows) / (row * rows));
         } else {
             const int64_t stride = of_input ? axes_[0].stride : 1;

@@ -113,8 +113,8 @@ namespace cpu {
 // pass through it, and no fewer than one. Blocks of filters are tasks too, for images of few tiles.
 // V is [ci, ti, i, j, co, to]: within a block of tiles the product reads it at constant addresses.
 // Operations of the definition on one Zen 4 core of 118 GFLOP/s (explorer run conv2d CASE --row
-// 3x3_7): 56x56_64-64_3x3 315, 28x28_128-128_3x3 289, 14x14_256-256_3x3 272; by 3x3_7 105, 103,
-// 102. Transforms are a third of that time.
+// staged_7): 56x56_64-64_3x3 315, 28x28_128-128_3x3 289, 14x14_256-256_3x3 272; by tiles of 16
+// filters and 7 columns 105, 103, 102. Transforms are a third of that time.
 //
 // Lost: V with all channels of a point together, where each store of a transform misses the first
 // cache (0.9 of the speed at 14x14_256-256_3x3); transforms unrolled whole, 36 values of 32

@@ -16,7 +16,7 @@ namespace {
 
 using nlohmann::json;
 
-// A sweep of one case, which the row 3x3 takes.
+// A sweep of one case, which the row staged takes.
 class Verdict : public testing::Test {
 protected:
     Verdict() { compiler::set_up_halide(); }
@@ -24,7 +24,7 @@ protected:
     static const KernelInfo &row() {
         const auto rows = conv2d_kernels();
         return *std::find_if(rows.begin(), rows.end(), [](const KernelInfo &row) {
-            return std::string(row.name) == "conv2d_3x3_f32_nhwc_cpu";
+            return std::string(row.name) == "conv2d_staged_f32_nhwc_cpu";
         });
     }
 
@@ -47,11 +47,11 @@ protected:
                       {"settings", {{"type", "f32"}, {"layout", "nhwc"}, {"device", "cpu"}}},
                       {"cases",
                        {{{"name", "one"},
-                         {"row", {{"name", "3x3"}, {"base", row_.base()}, {"knobs", row_.knobs}}},
+                         {"row", {{"name", "staged"}, {"base", row_.base()}, {"knobs", row_.knobs}}},
                          {"bases",
                           {{{"name", row_.base()},
                             {"family", "conv2d"},
-                            {"rows", "3x3"},
+                            {"rows", "staged"},
                             {"where", ""}}}}}}}};
         note_lines(sweep, records);
         return sweep["cases"][0].value("line", "");
@@ -62,7 +62,7 @@ protected:
 
 TEST_F(Verdict, NamesTheKnobsOfTheBest) {
     EXPECT_EQ(line_of({measured(1.1, "tile_x:5"), measured(1.2, "tile_x:6")}),
-              "row(cpu 3x3 … tile_x:6 …)  # kernels/conv2d.cmake");
+              "row(cpu staged … tile_x:6 …)  # kernels/conv2d.cmake");
     EXPECT_EQ(line_of({measured(1.01, "tile_x:6")}), "");
 }
 
@@ -72,13 +72,13 @@ TEST_F(Verdict, HoldsTheBestAgainstTheRowAsACandidate) {
     EXPECT_EQ(line_of({row}), "");
     EXPECT_EQ(line_of({row, measured(1.16, "tile_x:6")}), "");
     EXPECT_EQ(line_of({row, measured(1.19, "tile_x:6")}),
-              "row(cpu 3x3 … tile_x:6 …)  # kernels/conv2d.cmake");
+              "row(cpu staged … tile_x:6 …)  # kernels/conv2d.cmake");
 }
 
 TEST_F(Verdict, OffersNoAutoscheduler) {
     EXPECT_EQ(line_of({measured(1.5, "", "Adams2019")}), "");
     EXPECT_EQ(line_of({measured(1.5, "", "Adams2019"), measured(1.2, "tile_x:6")}),
-              "row(cpu 3x3 … tile_x:6 …)  # kernels/conv2d.cmake");
+              "row(cpu staged … tile_x:6 …)  # kernels/conv2d.cmake");
 }
 
 }  // namespace
