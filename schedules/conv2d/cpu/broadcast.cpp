@@ -48,6 +48,12 @@ PackedTile choose(const Conv2dContext &context) {
     // Rows name what needs no conversion.
     if (pointwise(context) && !context.pairs && !context.pointwise_f32) tile.stage = 2;
     const int registers = vector_registers(context.target);
+    // Half vectors of 24 filters are for cores of one multiplier, whose whole ones take two cycles.
+    if (tile.lanes == 8 && widest == kFilterBlock && !one_multiply_add(context.target)) {
+        tile.lanes = kFilterBlock;
+        tile.block = 2 * kFilterBlock;
+        tile.x = 10;
+    }
     // Rows name what fits AVX-512.
     if (widest < kFilterBlock) {
         tile.lanes = widest;
