@@ -56,7 +56,7 @@ row(cpu  depthwise_line         depthwise             sliding           f32     
 row(cpu  depthwise3x3_s1_w7     depthwise             sliding           f32           nhwc       -                                    depthwise 3x3 same_7 groups>=16 not_in_place)
 row(cpu  depthwise3x3_s1_w14    depthwise             sliding           f32           nhwc       tile_x:14                            depthwise 3x3 same_14 groups>=16 not_in_place)
 row(cpu  depthwise3x3_s1_w28    depthwise             sliding           f32           nhwc       tile_y:2                             depthwise 3x3 same_28 groups>=16 not_in_place out_h>=2)
-row(cpu  depthwise3x3_s2_w14    depthwise             sliding           f32           nhwc       -                                    depthwise 3x3 half_14 groups>=16 not_in_place)
+row(cpu  depthwise3x3_s2_w14    depthwise             sliding           f32           nhwc       vectors:2                            depthwise 3x3 half_14 groups>=32 not_in_place)
 row(cpu  depthwise3x3_s2_w28    depthwise             sliding           f32           nhwc       -                                    depthwise 3x3 half_28 groups>=16 not_in_place)
 row(cpu  depthwise3x3_s2_w56    depthwise             sliding           f32           nhwc       -                                    depthwise 3x3 half_56 groups>=16 not_in_place)
 row(cpu  depthwise3x3_s1_small  depthwise             sliding           f32,f16,bf16  nhwc       vectors:2                            depthwise 3x3 stride_1 groups>=32 not_in_place out_w>=7 out_w<=16)
@@ -132,6 +132,7 @@ row(cpu  grouped8_s2            packed                columns           f32     
 row(cpu  grouped16_s1           packed                columns           f32           nchw       vectors:1,filters:16,rows:7,stage:2  filters_per_group=16 stride_1 out_w>=14 columns_rows)
 row(cpu  columns_s2             packed                columns           f32           nchw       vectors:1,filters:16,rows:2,stage:2  channels_per_group<=40 filters_per_group>=12 stride_2 out_w>=14 columns_rows)
 row(cpu  few_s1                 packed                columns           f32           nchw       vectors:1,filters:16,rows:4,stage:2  channels_per_group<=12 filters_per_group>=16 stride_1 out_w>=28 bounded_copy)
+row(cpu  few                    packed                columns           f32           nchw       vectors:1,filters:16,rows:4,stage:2   channels_per_group<=4 filters_per_group>=16 out_w>=28 columns_rows)
 row(cpu  1x1_64                 packed                broadcast         f32           nhwc       block:64,tile_x:6,chunk:8,outer:2,stage:0            1x1 filters_per_group%64=0 out_w>=64)
 row(cpu  1x1_64                 packed                broadcast         f16           nhwc       block:64,tile_x:6,chunk:8,outer:2                    1x1 filters_per_group%64=0 out_w>=64)
 row(cpu  1x1_48                 packed                broadcast         f32           nhwc       block:48,tile_x:8,chunk:8,outer:2,stage:0            1x1 filters_spared>=16)
@@ -155,7 +156,7 @@ row(cpu  winograd               winograd              winograd          f32     
 # filters than those of 32, 1.1 to 1.9 times (conv_training --filter 24x16_144); both on a Xeon of family 6, model 167. _line:
 # one row, half of what two would compute (input=1x1x3000x80,weight=384x1x3x80,padding=0x1).
 row(cpu  staged_48              packed                broadcast         f32           nhwc,nchw  block:48,tile_x:8                     filters_spared>=16 bounded_copy)
-row(cpu  staged_32_line         packed                broadcast         f32,f16       nhwc       block:32,tile_x:10                    filters_per_group>=17 out_h<=1 bounded_copy)
+row(cpu  staged_32_line         packed                broadcast         f32,f16       nhwc,nchw  block:32,tile_x:10                    filters_per_group>=17 out_h<=1 bounded_copy)
 row(cpu  staged_32_large        packed                broadcast         f32,f16       nhwc,nchw  block:32,tile_y:2,outer:2            filters_per_group>=17 weight_size>=262144 bounded_copy)
 row(cpu  staged_32              packed                broadcast         f32,f16       nhwc       block:32,tile_y:2                    filters_per_group>=17 bounded_copy)
 row(cpu  staged_32              packed                broadcast         f32,f16       nchw       block:32                             filters_per_group>=17 bounded_copy)
