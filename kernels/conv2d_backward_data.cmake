@@ -102,6 +102,7 @@ row(cpu  deep                packed                broadcast         bf16       
 row(cpu  staged_32_line      packed                broadcast         f32,f16       nhwc       block:32,tile_x:10,stage:1          stride_1 bounded_copy channels_per_group>=17 height<=1)
 row(cpu  staged_48           packed                broadcast         f32           nhwc       block:48,tile_x:8,stage:1           stride_1 bounded_copy channels_spared>=16)
 row(cpu  staged_32           packed                broadcast         f32,f16       nhwc       block:32,tile_y:2,stage:1           stride_1 bounded_copy channels_per_group>=17)
+row(cpu  staged_32           packed                broadcast         f32           nchw       block:32                            stride_1 bounded_copy channels_per_group>=17 channels_spared<=0)
 row(cpu  staged_64           packed                broadcast         bf16          nhwc       block:32,stage:1                    stride_1 bounded_copy channels_per_group%64=0 channels_per_group>=128)
 row(cpu  staged_7            packed                broadcast         f32           nhwc,nchw  -                                   stride_1 bounded_copy out_w%7=0)
 row(cpu  staged              packed                broadcast         f32,f16,bf16  nhwc,nchw  tile_x:8                            stride_1 bounded_copy)
