@@ -6,7 +6,8 @@
 //   [e, p, s, r, ko, g] in bf16, for products of pairs of channels (schedules/conv2d/conv2d.h):
 //       weight(2 * p + e % 2, s, r, ko * kFilterBlock + e / 2, g)
 //
-// and zeros past the last filter of a group, and the last channel.
+// and zeros past the last filter of a group, and the last channel: of products of matrices
+// (schedules/conv2d/cpu/tiles.cpp) channels are filled up to whole slices.
 
 #include "generators/image_layout.h"
 #include "generators/transpose.h"
@@ -15,6 +16,9 @@ namespace hk::generators {
 
 // Floats of a vector of AVX-512, and whole vectors of smaller ones.
 constexpr int kFilterBlock = 16;
+
+// Channels of a slice: 64 bytes.
+constexpr int kSliceChannels = 32;
 
 // An element of it.
 Halide::Expr packed_filter(const Halide::Func &weight, const Halide::Expr &filters,

@@ -29,7 +29,7 @@ public:
         const Conv2dLayout order(layout);
         const Func filter = order.filter("weight_csrkg", weight);
         const Expr filters = weight.dim(order.filter_dims()[3]).extent();
-        if (algorithm.value() == "vectors" && pairs())
+        if (in_slices() || (algorithm.value() == "vectors" && pairs()))
             build(conv2d_filter_pairs(filter, weight.dim(order.filter_dims()[0]).extent(), filters,
                                       order.nhwc()),
                   sc::conv2d_filter_schedules);
@@ -38,7 +38,7 @@ public:
         else if (algorithm.value() == "winograd")
             build(conv2d_winograd_filter(filter, filters), sc::conv2d_winograd_filter_schedules);
         else
-            refuse_algorithm({"vectors", "winograd"});
+            refuse_algorithm({"vectors", "slices", "winograd"});
     }
 
 private:

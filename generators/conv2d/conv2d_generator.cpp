@@ -1,7 +1,7 @@
 // conv2d: inputs, outputs, the layout of their buffers, and the schedule by its name.
 //
 // Buffers as generators/image_layout.h says: images input, residual and output, filter weight; and
-// bias [k, g]. algorithm=packed: the weight is as generators/conv2d/conv2d_filter.h packs it,
+// bias [k, g]. algorithm=packed, slices: the weight is as generators/conv2d/conv2d_filter.h packs it,
 // algorithm=winograd: as generators/conv2d/winograd.h does; algorithm=grouped is as packed, but
 // packs in the kernel.
 
@@ -87,7 +87,8 @@ private:
             build_winograd(op, context);
         else if (packed() || algorithm.value() == "grouped") {
             const PackedSum sum = sc::packed_sum(context);
-            if (sum.pairs == Pairs::whole) constrain_to_pairs(input);
+            if (sum.pairs == Pairs::whole) constrain_channels(input, 2);
+            if (sum.pairs == Pairs::slices && sum.columns) constrain_channels(input, kSliceChannels);
             build(conv2d_packed(op, sum), sc::packed_schedules, context);
         }
         else if (algorithm.value() == "sliced")
@@ -112,14 +113,14 @@ private:
         else if (planes())
             build_planes(op, context);
         else
-            refuse_algorithm({"packed", "grouped", "sliced", "products", "products_apart",
+            refuse_algorithm({"packed", "slices", "grouped", "sliced", "products", "products_apart",
                               "products_in_parts", "products_of_windows", "sliced_blocks", "dot",
                               "depthwise", "depthwise_rows", "depthwise_tiles",
                               "depthwise_transposed", "depthwise_planes", "winograd"});
     }
 
     bool winograd() const { return algorithm.value() == "winograd"; }
-    bool packed() const { return algorithm.value() == "packed" || winograd(); }
+    bool packed() const { return algorithm.value() == "packed" || in_slices() || winograd(); }
 
     // Dense, but that vectors of other filters and groups may lie anywhere.
     void constrain_packed() {
@@ -127,7 +128,8 @@ private:
         constrain_filter_block(weight, kFilterBlock);
         // c (or pairs of it), s, r: strides are known as far as sizes are.
         const int points = kWinogradPoints, of_pair = pairs() ? 2 : 1;
-        const int fixed[] = {(fix_channels_per_group + of_pair - 1) / of_pair,
+        const int whole = in_slices() ? kSliceChannels : of_pair;
+        const int fixed[] = {(fix_channels_per_group + whole - 1) / whole * (whole / of_pair),
                              winograd() ? points : fix_kernel_w,
                              winograd() ? points : fix_kernel_h};
         int stride = of_pair * kFilterBlock;

@@ -90,6 +90,8 @@ void columns(generators::Conv2d &stages, const Conv2dContext &context);
 generators::PackedSum columns_sum(const Conv2dContext &context);
 void grouped(generators::Conv2d &stages, const Conv2dContext &context);
 generators::PackedSum grouped_sum(const Conv2dContext &context);
+void tiles(generators::Conv2d &stages, const Conv2dContext &context);
+generators::PackedSum tiles_sum(const Conv2dContext &context);
 void dot(generators::Conv2dDot &stages, const Conv2dContext &context);
 void sliding(generators::Conv2dDepthwise &stages, const Conv2dContext &context);
 void sliding_in_place(generators::Conv2dDepthwise &stages, const Conv2dContext &context);
@@ -110,7 +112,8 @@ inline const Conv2dTable<generators::Conv2d> packed_schedules = {
     {"broadcast", cpu::broadcast},
     {"broadcast_blocks", cpu::broadcast_blocks},
     {"columns", cpu::columns},
-    {"grouped", cpu::grouped}};
+    {"grouped", cpu::grouped},
+    {"tiles", cpu::tiles}};
 inline const Conv2dTable<generators::Conv2dSliced> sliced_schedules = {{"staged", gpu::staged},
                                                                        {"unstaged", gpu::unstaged}};
 inline const Conv2dTable<generators::Conv2dSliced> product_schedules = {

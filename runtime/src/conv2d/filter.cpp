@@ -14,12 +14,17 @@ constexpr const char *kOperation = "conv2d";
 constexpr int64_t kWinogradPoints = 6;  // of generators/conv2d/winograd.h
 
 // As kernels read a weight: as it is; depthwise, with groups innermost; as
-// generators/conv2d/conv2d_filter.h packs it; as generators/conv2d/winograd.h transforms it.
-enum class Form : uint8_t { plain, groups_inner, vectors, winograd };
+// generators/conv2d/conv2d_filter.h packs it, in vectors or in slices; as
+// generators/conv2d/winograd.h transforms it.
+enum class Form : uint8_t { plain, groups_inner, vectors, slices, winograd };
+
+// Channels of one: kSliceChannels there.
+constexpr int64_t kSlice = 32;
 
 Form form_for(const KernelInfo &kernel, bool prepared) {
     const std::string_view algorithm = kernel.algorithm;
     if (algorithm == "packed") return Form::vectors;
+    if (algorithm == "slices") return Form::slices;
     if (algorithm == "winograd") return Form::winograd;
     const bool across_groups = algorithm == "depthwise_transposed" ||
                                algorithm == "depthwise_planes" ||
@@ -37,11 +42,14 @@ bool packs_pairs(const KernelInfo &kernel) {
 BufferView pack(const Conv2dOperands &operands, Form form) {
     const FilterSizes f(operands.problem);
     const bool winograd = form == Form::winograd;
-    const Packing packing = packing_of(kOperation, conv2d_filter_kernels(),
-                                       winograd ? "winograd" : "vectors", operands);
+    const bool slices = form == Form::slices;
+    const Packing packing =
+        packing_of(kOperation, conv2d_filter_kernels(),
+                   winograd ? "winograd" : slices ? "slices" : "vectors", operands);
     const bool pairs = packs_pairs(packing.kernel);
+    const int64_t whole = slices ? kSlice : pairs ? 2 : 1;
     const int64_t block = pairs ? 2 * kFilterBlock : kFilterBlock,
-                  channels = pairs ? (f.channels + 1) / 2 : f.channels,
+                  channels = (f.channels + whole - 1) / whole * whole / (pairs ? 2 : 1),
                   width = winograd ? kWinogradPoints : f.width,
                   height = winograd ? kWinogradPoints : f.height;
     return pack_filter(kOperation, packing, {block, channels, width, height, f.blocks, f.groups},
