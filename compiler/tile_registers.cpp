@@ -29,7 +29,7 @@ struct Nest {
         std::string name;
         int extent;
     };
-    std::vector<Loop> loops;
+    std::vector<Loop> loops;  // the first ones are of a tile's rows
     std::map<std::string, Expr> lets;  // between them
     const Store *store = nullptr;
 
@@ -73,6 +73,20 @@ struct Nest {
     }
     bool steps_by(const Expr &index, size_t loop, int step) const {
         return is_const(this->step(index, loop), step);
+    }
+
+    // The same of the rows, which the first loops count, and their number.
+    int rows(size_t count) const {
+        int all = 1;
+        for (size_t i = 0; i < count; i++) all *= loops[i].extent;
+        return all;
+    }
+    Expr row_step(const Expr &index, size_t count) const {
+        const Expr inner = step(index, count - 1);
+        if (count == 2 &&
+            !is_const_zero(simplify(step(index, 0) - inner * loops[1].extent)))
+            reject(loops[0].name, "rows are not the same distance apart", Stmt(store));
+        return inner;
     }
 };
 
@@ -131,16 +145,17 @@ private:
     }
 
     // Checks what all its products share.
-    std::string tile_at(const Nest &nest, const Expr &index, int columns) {
+    std::string tile_at(const Nest &nest, size_t row_loops, const Expr &index, int columns) {
         const auto place = as_const_int(nest.first(index));
-        const Expr pitch = nest.step(index, 0);
+        const Expr pitch = nest.row_step(index, row_loops);
+        const int rows = nest.rows(row_loops);
         if (!place) reject(nest.loops[0].name, "its sums are not at a known place", nest.store);
         if (tiles_.empty()) {
-            rows_ = nest.loops[0].extent, columns_ = columns, pitch_ = pitch;
+            rows_ = rows, columns_ = columns, pitch_ = pitch;
             if (rows_ > kMostRows || columns > kMostRows)
                 reject(nest.loops[0].name, "more than 16 by 16 sums", nest.store);
         }
-        if (rows_ != nest.loops[0].extent || columns_ != columns || !equal(pitch_, pitch))
+        if (rows_ != rows || columns_ != columns || !equal(pitch_, pitch))
             reject(nest.loops[0].name, "tiles differ", nest.store);
         std::string &tile = tiles_[*place];
         if (tile.empty()) tile = unique_name(sum_ + ".tile");
@@ -149,10 +164,10 @@ private:
 
     Stmt zeros(const Nest &nest) {
         const Ramp *index = nest.store->index.as<Ramp>();
-        if (nest.loops.size() != 1 || !index || !is_const_one(index->stride) ||
+        if (nest.loops.size() > 2 || !index || !is_const_one(index->stride) ||
             !is_const_zero(nest.store->value))
             reject(nest.loops[0].name, "its sums do not start from rows of zeros", nest.store);
-        const std::string tile = tile_at(nest, nest.of(index->base), index->lanes);
+        const std::string tile = tile_at(nest, nest.loops.size(), nest.of(index->base), index->lanes);
         return set_sums(tile, Call::make(Float(32, kSums), "tile_zero", {rows_, columns_ * 4},
                                          Call::Intrinsic));
     }
@@ -172,34 +187,37 @@ private:
         const Mul *product = sum ? sum->b.as<Mul>() : nullptr;
         const Load *a = product ? factor(product->a) : nullptr;
         const Load *b = product ? factor(product->b) : nullptr;
-        if (nest.loops.size() != 4 || !a || !b || !before || before->name != sum_ ||
+        const size_t row_loops = nest.loops.size() - 3;
+        if (nest.loops.size() < 4 || nest.loops.size() > 5 || !a || !b || !before || before->name != sum_ ||
             !equal(before->index, store->index))
-            reject(loop, "no sum of products of bf16 in four loops", store);
-        enum : size_t { row, filter, pair, half };
+            reject(loop, "no sum of products of bf16 in four or five loops", store);
+        const size_t filter = row_loops, pair = filter + 1, half = pair + 1;
         if (!nest.steps_by(nest.of(a->index), filter, 0)) std::swap(a, b);
         const Expr of_rows = nest.of(a->index), of_columns = nest.of(b->index),
                    of_sum = nest.of(store->index);
         const int filters = nest.loops[filter].extent, pairs = nest.loops[pair].extent;
         const bool fits = pairs <= kMostRows && nest.loops[half].extent == 2 &&
                           nest.steps_by(of_rows, filter, 0) && nest.steps_by(of_rows, pair, 2) &&
-                          nest.steps_by(of_rows, half, 1) && nest.steps_by(of_columns, row, 0) &&
+                          nest.steps_by(of_rows, half, 1) && is_const_zero(nest.row_step(of_columns, row_loops)) &&
                           nest.steps_by(of_columns, filter, 2) &&
                           nest.steps_by(of_columns, half, 1) && nest.steps_by(of_sum, filter, 1) &&
                           nest.steps_by(of_sum, pair, 0) && nest.steps_by(of_sum, half, 0);
         if (!fits) reject(loop, "factors are not as the instruction has them", store);
-        const std::string tile = tile_at(nest, of_sum, filters);
+        const std::string tile = tile_at(nest, row_loops, of_sum, filters);
         const auto load = [&](const Load *from, const Expr &index, int rows, int of_row,
-                              size_t to_next) {
+                              const Expr &to_next) {
             return Call::make(BFloat(16, kTerms), "tile_load",
                               {rows, of_row * 4, Variable::make(Handle(), from->name),
                                bytes(nest.first(index), BFloat(16)),
-                               bytes(nest.step(index, to_next), BFloat(16))},
+                               bytes(to_next, BFloat(16))},
                               Call::Intrinsic);
         };
         return set_sums(tile, Call::make(Float(32, kSums), "tile_matmul",
                                          {rows_, filters * 4, pairs * 4, sums_of(tile),
-                                          load(a, of_rows, rows_, pairs, row),
-                                          load(b, of_columns, pairs, filters, pair)},
+                                          load(a, of_rows, rows_, pairs,
+                                               nest.row_step(of_rows, row_loops)),
+                                          load(b, of_columns, pairs, filters,
+                                               nest.step(of_columns, pair))},
                                          Call::Intrinsic));
     }
 };

@@ -7,7 +7,7 @@
 //         sum[…] = sum[…] + f32(rows[…]) * f32(columns[…])
 //
 // of bf16 becomes one instruction that multiplies registers of up to 16 by 64 bytes. `rows` has a
-// row for each step of `tile_row`, its pairs and halves next to each other; `columns` one for each
+// row for each step of `tile_row`, or of it and a loop in it, its pairs and halves next to each other; `columns` one for each
 // pair, its filters and halves next to each other. Rows of both may be any constant distance apart.
 // A sum is a tile of an array that one `produce` fills, at a place that is a constant there, and
 // starts from zeros, vectors in such a loop. Tiles are stored to the array when all is added up: they

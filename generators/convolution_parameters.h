@@ -104,7 +104,8 @@ protected:
 
     // Of rows that read a packed filter (generators/conv2d/conv2d_filter.h): in pairs of channels,
     // of which there are whole slices.
-    bool in_slices() const { return this->algorithm.value() == "slices"; }
+    bool slices_of_windows() const { return this->algorithm.value() == "slices_of_windows"; }
+    bool in_slices() const { return this->algorithm.value() == "slices" || slices_of_windows(); }
     bool pairs() const {
         return in_slices() || schedules::multiplies_pairs(this->get_target(), this->type.value());
     }
@@ -120,6 +121,10 @@ protected:
     void constrain_channels(Buffer &image, int whole) const {
         auto channels = image.dim(Conv2dLayout(layout).image_dims()[0]);
         channels.set_extent(channels.extent() / whole * whole);
+    }
+    template<typename Buffer>
+    void constrain_to_pairs(Buffer &image) const {
+        constrain_channels(image, 2);
     }
 
     bool unpadded() const { return fix_padding.value() == 0; }
@@ -149,7 +154,7 @@ protected:
         sizes.filters_per_group = fix_filters_per_group;
         sizes.width = fix_width;
         sizes.pairs = pairs();
-        sizes.slices = in_slices();
+        sizes.windows = slices_of_windows();
         return sizes;
     }
 

@@ -11,8 +11,10 @@ struct Conv2dSizes : Context {
     int kernel_w = 0, kernel_h = 0, stride_x = 0, stride_y = 0, dilation_x = 0, dilation_y = 0,
         channels_per_group = 0, filters_per_group = 0;
     int width = 0;  // of the input
-    // Products are of pairs of channels (vdpbf16ps), or of slices of them (tdpbf16ps).
-    bool pairs = false, slices = false;
+    // Products are of pairs of channels (vdpbf16ps).
+    bool pairs = false;
+    // Of products of slices (tdpbf16ps): what a row of a window meets is one.
+    bool windows = false;
 };
 
 // AMD's cores do 64 bytes of them in the cycle of a multiply-add; Intel's take two cycles for what

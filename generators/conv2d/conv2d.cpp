@@ -27,10 +27,10 @@ Func pad(const Conv2dOperands &op, Padding padding, RDom &elements) {
 
 // Zeros past the last channel are stored after all others: vectors that end in a condition would
 // be loaded an element at a time. A schedule makes room for them, and computes all channels at
-// once. Channels become a multiple of `whole`, a power of two.
-Func pad_stored_pairs(const Conv2dOperands &op, const Type &type, int whole) {
+// once.
+Func pad_stored_pairs(const Conv2dOperands &op, const Type &type) {
     Func padded = with_zeros_around(op.input, op.width, op.height, op.pointwise, type);
-    const RDom rest(0, -op.channels & (whole - 1), "rest");
+    const RDom rest(0, op.channels & 1, "rest");
     padded(unsafe_promise_clamped(op.channels + rest, 0, op.channels - 1), g, x, y, n) =
         Internal::make_zero(type);
     return padded;
@@ -50,9 +50,7 @@ Func words_of_pairs(const Conv2dOperands &op) {
 
 Func pad_pairs(const Conv2dOperands &op, const PackedSum &sum, RDom &elements) {
     const Type type = op.input.types()[0];
-    if (sum.pairs == Pairs::stored) return pad_stored_pairs(op, type, 2);
-    if (sum.pairs == Pairs::slices && sum.columns) return op.input;
-    if (sum.pairs == Pairs::slices) return pad_stored_pairs(op, type, kSliceChannels);
+    if (sum.pairs == Pairs::stored) return pad_stored_pairs(op, type);
     if (sum.pairs == Pairs::words && sum.padding == Padding::rows)
         return rows_with_zeros_around(words_of_pairs(op), op.width, op.height, elements, UInt(32));
     if (sum.pairs == Pairs::words)
@@ -109,45 +107,6 @@ Expr counts(const Conv2dOperands &op, const PackedSum &packed, const Place &at) 
     return packed.rows_inside ? is_inside(op, input_y(op, at[2])) : cast<bool>(true);
 }
 
-RDom domain_of_slices(const Conv2dOperands &op, Conv2d &stages) {
-    const Expr slices = ceil_div(op.channels, kSliceChannels);
-    const RDom d({{0, 2},
-                  {0, kSliceChannels / 2},
-                  {0, op.kernel_w},
-                  {0, op.kernel_h},
-                  {0, slices}},
-                 "r");
-    stages.of_pair = d[0], stages.rc = d[1], stages.rs = d[2], stages.rr = d[3];
-    stages.slices = d[4];
-    stages.filter_bytes =
-        slices * (kSliceChannels * kFilterBlock * 2) * op.kernel_w * op.kernel_h;
-    return d;
-}
-
-// Past the last channel of the image the factor is zero, or the image has whole slices.
-Expr term_of_slice(const Conv2dOperands &op, const PackedSum &packed, const Conv2d &stages,
-                   const RDom &d, const std::array<Expr, 2> &pixel) {
-    const Expr pair = d[4] * (kSliceChannels / 2) + d[1];
-    Expr channel = 2 * pair + d[0];
-    if (!packed.columns) channel = unsafe_promise_clamped(channel, 0, op.channels - 1);
-    return cast<float>(factor(op, packed, {pair, d[2], d[3]}, stages, d[0])) *
-           cast<float>(stages.padded(channel, g, pixel[0], pixel[1], n));
-}
-
-void sum_slices(const Conv2dOperands &op, const PackedSum &packed, Conv2d &stages) {
-    const RDom d = domain_of_slices(op, stages);
-    stages.sum(k, g, x, y, n) = 0.f;
-    stages.sum(k, g, x, y, n) +=
-        term_of_slice(op, packed, stages, d, {input_x(op, d[2]), input_y(op, d[3])});
-}
-
-// Tiles of sums start from zeros.
-Func started(const Func &start, const Func &sum) {
-    Func all("started");
-    all(k, g, x, y, n) = start(k, g) + sum(k, g, x, y, n);
-    return all;
-}
-
 // The sum in the places of its tiles.
 Func sum_tiles(const Conv2dOperands &op, const PackedSum &packed, Conv2d &stages) {
     const Var &tile = stages.tile;
@@ -155,18 +114,12 @@ Func sum_tiles(const Conv2dOperands &op, const PackedSum &packed, Conv2d &stages
     const auto before = [&](const Expr &of) {  // columns that a tile begins before its place
         return max(likely(0), (of + 1) * columns - op.width);
     };
-    const Expr read = tile * columns - before(tile) + x;
-    const bool in_slices = packed.pairs == Pairs::slices;
-    stages.sum(k, g, x, tile, y, n) = in_slices ? Expr(0.f) : stages.start(k, g);
-    if (in_slices) {
-        const RDom d = domain_of_slices(op, stages);
-        stages.sum(k, g, x, tile, y, n) += term_of_slice(op, packed, stages, d, {read, y});
-    } else {
-        const RDom d(0, op.channels, 0, op.kernel_w, 0, op.kernel_h, "r");
-        stages.rc = d.x, stages.rs = d.y, stages.rr = d.z;
-        stages.sum(k, g, x, tile, y, n) +=
-            factor(op, packed, {d.x, d.y, d.z}, stages, {}) * stages.padded(d.x, g, read, y, n);
-    }
+    const RDom d(0, op.channels, 0, op.kernel_w, 0, op.kernel_h, "r");
+    stages.rc = d.x, stages.rs = d.y, stages.rr = d.z;
+    stages.sum(k, g, x, tile, y, n) = stages.start(k, g);
+    stages.sum(k, g, x, tile, y, n) +=
+        factor(op, packed, {d.x, d.y, d.z}, stages, {}) *
+        stages.padded(d.x, g, tile * columns - before(tile) + x, y, n);
     Func rows("rows");
     const Expr of = x / columns;
     const Expr column = unsafe_promise_clamped(x % columns + before(of), 0, columns - 1);
@@ -247,15 +200,12 @@ Conv2d conv2d_packed(const Conv2dOperands &op, const PackedSum &packed) {
     stages.start = sum_start(op);
     stages.sum = Func("sum");
     Func sum = stages.sum;
-    if (packed.columns)
-        sum = sum_tiles(op, packed, stages);
-    else if (packed.pairs == Pairs::slices)
-        sum_slices(op, packed, stages);
-    else if (pairs)
+    if (pairs)
         sum_pairs(op, packed, stages);
+    else if (packed.columns)
+        sum = sum_tiles(op, packed, stages);
     else
         sum_terms(op, packed, stages);
-    if (packed.pairs == Pairs::slices) sum = started(stages.start, sum);
     stages.activated = Func("activated");
     stages.output = Func("result");
     finish(op, sum, stages.activated, stages.output, packed.rounds_vectors);

@@ -64,14 +64,12 @@ struct Conv2dOperands : Conv2dGeometry {
 // in f32; past an odd number of channels there are zeros. packed(e, p, s, r, k / block, g) is then
 // as of generators/conv2d/conv2d_filter.h, and padded is in bf16: `stored` with its zeros, of
 // `whole` pairs alone, or `words` of both channels, (p, g, x, y, n), of which tap(i, p, s, r, g, x,
-// y, n) are the halves that the output at x, y reads. Of `slices` channels are in slices of
-// kSliceChannels, past the last there are zeros in both factors: padded is as `stored`, or with
-// `columns` the input, of whole slices.
+// y, n) are the halves that the output at x, y reads.
 //
 // padded compares each place with the image's edges, or it is zeros that the image's rows are
 // copied into whole; joined rows are (column * channels + channel, g, y, n).
 enum class Padding : uint8_t { compared, rows, joined_rows };
-enum class Pairs : uint8_t { none, stored, whole, words, slices };
+enum class Pairs : uint8_t { none, stored, whole, words };
 struct PackedSum {
     int block;
     bool rows_inside;
@@ -86,8 +84,7 @@ struct PackedSum {
 };
 
 // The sum is over rc = c, rs = s, rr = r, or where it is in blocks over those of `blocked`; of
-// pairs over `of_pair`, too, which is 0 or 1, and rc is the pair; of slices over those, and rc is the
-// pair of one.
+// pairs over `of_pair`, too, which is 0 or 1, and rc is the pair.
 struct Conv2d {
     Halide::Var ki{"ki"}, ko{"ko"};  // of packed, which is undefined where an operand is packed
     Halide::Var tile{"tile"};
@@ -95,11 +92,10 @@ struct Conv2d {
     PackedPairs pack;  // what packed is made of, of pairs
     Halide::Func tap;
     std::optional<Halide::RVar> of_pair;
-    Halide::RVar rc, rs, rr, slices;
+    Halide::RVar rc, rs, rr;
     BlockedSum blocked;
     Halide::RDom elements;  // of a row that is copied into padded
     Halide::Expr out_w, out_h;
-    Halide::Expr filter_bytes;  // of slices: of 16 filters, packed
 };
 Conv2d conv2d_packed(const Conv2dOperands &operands, const PackedSum &packed);
 

@@ -6,8 +6,9 @@
 //   [e, p, s, r, ko, g] in bf16, for products of pairs of channels (schedules/conv2d/conv2d.h):
 //       weight(2 * p + e % 2, s, r, ko * kFilterBlock + e / 2, g)
 //
-// and zeros past the last filter of a group, and the last channel: of products of matrices
-// (schedules/conv2d/cpu/tiles.cpp) channels are filled up to whole slices.
+// and zeros past the last filter of a group, and the last channel. In slices
+// (generators/conv2d/conv2d_slices.h) there are so many pairs that these are whole; of windows
+// channels and columns of the filter are one dimension.
 
 #include "generators/image_layout.h"
 #include "generators/transpose.h"
@@ -34,6 +35,10 @@ struct PackedPairs {
 PackedPairs packed_pairs(const Halide::Func &weight, const Halide::Expr &channels,
                          const Halide::Expr &filters, const std::array<Halide::Var, 2> &block,
                          int filters_of_block, bool across = false);
+
+// Channels and columns of a filter as one dimension: (column * channels + channel, s, r, k, g).
+Halide::Func joined_columns(const Halide::Func &weight, const Halide::Expr &channels,
+                            const Halide::Expr &columns);
 
 struct Conv2dFilter {
     Halide::Var ki{"ki"}, ko{"ko"};  // ki: or the element of a pair

@@ -85,10 +85,14 @@ private:
         namespace sc = hk::schedules;
         if (winograd())
             build_winograd(op, context);
+        else if (in_slices()) {
+            const SliceForm form = sc::slice_form(context);
+            if (form.source == SliceSource::columns) constrain_channels(input, kSliceChannels);
+            build(conv2d_slices(op, form), sc::slice_schedules, context);
+        }
         else if (packed() || algorithm.value() == "grouped") {
             const PackedSum sum = sc::packed_sum(context);
-            if (sum.pairs == Pairs::whole) constrain_channels(input, 2);
-            if (sum.pairs == Pairs::slices && sum.columns) constrain_channels(input, kSliceChannels);
+            if (sum.pairs == Pairs::whole) constrain_to_pairs(input);
             build(conv2d_packed(op, sum), sc::packed_schedules, context);
         }
         else if (algorithm.value() == "sliced")
@@ -113,7 +117,7 @@ private:
         else if (planes())
             build_planes(op, context);
         else
-            refuse_algorithm({"packed", "slices", "grouped", "sliced", "products", "products_apart",
+            refuse_algorithm({"packed", "slices", "slices_of_windows", "grouped", "sliced", "products", "products_apart",
                               "products_in_parts", "products_of_windows", "sliced_blocks", "dot",
                               "depthwise", "depthwise_rows", "depthwise_tiles",
                               "depthwise_transposed", "depthwise_planes", "winograd"});
@@ -129,7 +133,8 @@ private:
         // c (or pairs of it), s, r: strides are known as far as sizes are.
         const int points = kWinogradPoints, of_pair = pairs() ? 2 : 1;
         const int whole = in_slices() ? kSliceChannels : of_pair;
-        const int fixed[] = {(fix_channels_per_group + whole - 1) / whole * (whole / of_pair),
+        const int fixed[] = {slices_of_windows() ? 0
+                                 : (fix_channels_per_group + whole - 1) / whole * (whole / of_pair),
                              winograd() ? points : fix_kernel_w,
                              winograd() ? points : fix_kernel_h};
         int stride = of_pair * kFilterBlock;

@@ -104,7 +104,7 @@ private:
         if (algorithm.value() == "packed") {
             context.image = memory_of(output_gradient);
             const PackedSum sum = sc::packed_sum(context);
-            if (sum.pairs == Pairs::whole) constrain_channels(output_gradient, 2);
+            if (sum.pairs == Pairs::whole) constrain_to_pairs(output_gradient);
             build(conv2d_packed(forward, sum), sc::packed_schedules, context);
         } else if (products())
             build_products(forward, context);

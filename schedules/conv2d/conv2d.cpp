@@ -7,7 +7,6 @@ using namespace hk::generators;
 namespace hk::schedules {
 
 PackedSum packed_sum(const Conv2dContext &context) {
-    if (context.slices) return cpu::tiles_sum(context);
     if (context.schedule == "columns") return cpu::columns_sum(context);
     return context.schedule == "grouped" ? cpu::grouped_sum(context) : cpu::broadcast_sum(context);
 }

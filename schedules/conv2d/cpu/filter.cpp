@@ -64,7 +64,7 @@ namespace cpu {
 void conv2d_filter(Conv2dFilter &stages, const Conv2dSizes &context) {
     const int lanes = take_lanes(context);
     if (context.pairs)
-        pack_pairs(stages, context.nhwc);
+        pack_pairs(stages, context.nhwc && !context.windows);
     else
         pack(stages.output, stages.ki, stages.ko, {context.nhwc, false}, lanes);
     stages.output.fuse(stages.ko, g, blocks).parallel(blocks);

@@ -7,21 +7,26 @@ namespace hk::schedules {
 
 namespace {
 
-constexpr int kRows = 16;                    // of a tile: pixels
-constexpr int kBlock = 2 * kFilterBlock;     // filters
-constexpr int kOutputs = 2 * kFilterBlock;   // of a vector
+constexpr int kRows = 16;                // of a tile: pixels
+constexpr int kBlock = 2 * kFilterBlock;  // filters, two tiles
 
 struct MatrixBlock {
-    int stage;  // copy the padded input first, 2: of a task; 0: read it where it is
-    int x, y;   // tiles of pixels
-    int chunk;  // blocks of a row in a task; 0: all
-    int panel;  // KB of the filter in a pass over the pixels
+    int stage;    // what is copied first, 2: the padded input of a task; 1: the taps of a task; 0:
+                  // nothing
+    int columns;  // of a tile, whose other pixels are in rows below
+    int x, y;     // tiles of pixels
+    int chunk;    // blocks of a row in a task; 0: all
+    int panel;    // KB of the filter in a pass over the pixels
+
+    int width() const { return x * columns; }
+    int height() const { return y * kRows / columns; }
 };
 
 MatrixBlock choose(const Conv2dContext &context) {
-    MatrixBlock block = {2, 1, 2, 0, 512};
+    MatrixBlock block = {context.windows ? 1 : 2, kRows, 1, 2, 0, 512};
     Knobs knobs(context.knobs);
-    knobs.take("stage", block.stage, {0, 2});
+    knobs.take("stage", block.stage, {0, 1, 2});
+    knobs.take("columns", block.columns, {8, kRows});
     knobs.take("tiles_x", block.x, {1, 2});
     knobs.take("tiles_y", block.y, {1, 2});
     knobs.take("chunk", block.chunk, {0, 1, 2, 4, 8, 16, 32});
@@ -30,69 +35,118 @@ MatrixBlock choose(const Conv2dContext &context) {
     return block;
 }
 
-}  // namespace
+const Var co("co"), xo("xo"), xc("xc"), yo("yo"), yc("yc"), kb("kb"), kp("kp"), rows("rows");
 
-namespace cpu {
-
-PackedSum tiles_sum(const Conv2dContext &context) {
-    const MatrixBlock block = choose(context);
-    PackedSum sum{kFilterBlock, false};
-    sum.pairs = Pairs::slices;
-    sum.columns = block.stage == 0 ? block.x * kRows : 0;
-    sum.rounds_vectors = context.schedule == "tiles";
-    return sum;
+// Of the output, that a task copies the taps of: all of a small image, so that each of the filter's
+// blocks is read from memory once.
+int rows_of_taps(const MatrixBlock &block, const Conv2dContext &context) {
+    return context.windows ? block.height() : 8;
 }
 
-void tiles(Conv2d &stages, const Conv2dContext &context) {
-    const MatrixBlock block = choose(context);
+// Tasks are blocks of rows, or parts of one, and of filters as many as stay in a core's cache while
+// the pixels pass.
+void split(Conv2dSlices &stages, const MatrixBlock &block, const Conv2dContext &context) {
     const TailStrategy guard = TailStrategy::GuardWithIf;
-    const Var xo("xo"), xc("xc"), yo("yo"), kv("kv"), kb("kb"), kp("kp"), rows("rows");
-    const Var row("tile_row"), kt("kt"), xt("xt");
     Func &out = stages.output;
-    const Expr of_pass = max(block.panel * 512 / stages.filter_bytes, 1);
-    out.split(x, xo, x, block.x * kRows, guard)
-        .split(y, yo, y, block.y, guard)
+    out.split(x, xo, x, block.width(), guard)
+        .split(y, yo, y, block.height(), guard)
         .split(k, kb, k, kBlock, guard)
-        .vectorize(k)
-        .split(kb, kp, kb, of_pass, guard);
+        .vectorize(k);
+    if (block.stage == 1) {
+        out.split(yo, yc, yo, rows_of_taps(block, context) / block.height(), guard);
+        if (context.windows)
+            out.reorder(k, x, y, kb, xo, yo, yc, n, g);
+        else
+            out.reorder(k, x, y, xo, yo, kb, yc, n, g).parallel(kb);
+        out.fuse(yc, n, rows).parallel(rows);
+        return;
+    }
+    out.split(kb, kp, kb, max(block.panel * 512 / stages.filter_bytes, 1), guard);
     if (block.chunk)
         out.split(xo, xc, xo, block.chunk, guard);
     else
-        out.split(yo, yo, xc, 1);
-    out.reorder(k, x, y, kb, xo, xc, yo, n, kp, g);
-    out.fuse(xc, yo, rows).fuse(rows, n, rows).parallel(rows);
-    out.never_partition_all();
-    stages.start.compute_root();
-    stages.activated.compute_at(out, x).vectorize(k).bound_extent(k, kOutputs);
-    by_activation(stages.activated, context);
+        out.split(yo, yo, xc, 1);  // one part
+    out.reorder(k, x, y, kb, xo, xc, yo, n, kp, g)
+        .fuse(xc, yo, rows)
+        .fuse(rows, n, rows)
+        .fuse(rows, kp, rows)
+        .parallel(rows);
+}
 
+void hold(Conv2dSlices &stages, const MatrixBlock &block, const LoopLevel &at) {
+    const Var row("tile_row"), kt("kt"), xt("xt"), yt("yt");
     Func &sum = stages.sum;
-    sum.compute_at(out, kb)
+    sum.compute_at(at)
         .store_in(MemoryType::Stack)
         .bound_extent(k, kBlock)
         .align_bounds(k, kBlock)
-        .bound_extent(y, block.y);
+        .bound_extent(y, block.height());
     if (block.stage == 0)
-        sum.bound(x, 0, block.x * kRows).bound_extent(stages.tile, 1);
+        sum.bound(x, 0, block.width()).bound_extent(stages.tile, 1);
     else
-        sum.bound_extent(x, block.x * kRows);
+        sum.bound_extent(x, block.width());
     for (int update = -1; update < 1; update++) {
         Stage stage = update < 0 ? Stage(sum) : sum.update();
-        stage.split(x, xt, row, kRows).split(k, kt, k, kFilterBlock);
-        if (update < 0)
-            stage.reorder(k, row, kt, xt, y).vectorize(k);
+        std::vector<VarOrRVar> loops = {k, x, row, kt, xt, yt};
+        stage.split(k, kt, k, kFilterBlock);
+        if (block.columns == kRows)
+            stage.split(x, xt, row, kRows).split(y, yt, x, 1);
         else
-            stage.reorder(*stages.of_pair, stages.rc, k, row, kt, xt, y, stages.slices, stages.rs,
-                          stages.rr);
-        stage.unroll(kt).unroll(xt).unroll(y);
+            stage.split(x, xt, x, block.columns).split(y, yt, row, kRows / block.columns);
+        if (update < 0) {
+            stage.reorder(loops).vectorize(k);
+        } else {
+            loops.insert(loops.begin(), {stages.half, stages.pair});
+            loops.insert(loops.end(), {stages.slices, stages.s, stages.r});
+            stage.reorder(loops);
+        }
+        stage.unroll(kt).unroll(xt).unroll(yt);
     }
-    if (block.stage) {
+}
+
+void copy_taps(Conv2dSlices &stages, const MatrixBlock &block, const Conv2dContext &context) {
+    const TailStrategy guard = TailStrategy::GuardWithIf;
+    stages.tap.compute_at(stages.output, rows)
+        .reorder_storage(c, x, y, s, r, g, n)
+        .bound_extent(y, rows_of_taps(block, context))
+        .split(c, co, c, kSliceChannels, TailStrategy::RoundUp)
+        .vectorize(c);
+    if (block.columns < kRows) stages.tap.bound_extent(x, block.columns);
+    if (!context.windows) return;
+    stages.tap.reorder(c, x, s, r, y, co, g, n);
+    stages.padded.compute_at(stages.output, rows)
+        .vectorize(stages.padded.args()[0], kSliceChannels, TailStrategy::RoundUp);
+    stages.padded.update()
+        .specialize(context.dense_pixels)
+        .vectorize(stages.elements.x, kSliceChannels, guard);
+}
+
+}  // namespace
+
+SliceForm slice_form(const Conv2dContext &context) {
+    const MatrixBlock block = choose(context);
+    constexpr SliceSource sources[] = {SliceSource::columns, SliceSource::taps,
+                                       SliceSource::padded};
+    return {context.windows ? SliceSource::windows : sources[block.stage], block.width(),
+            context.schedule == "tiles"};
+}
+
+namespace cpu {
+
+void tiles(Conv2dSlices &stages, const Conv2dContext &context) {
+    const MatrixBlock block = choose(context);
+    Func &out = stages.output;
+    split(stages, block, context);
+    out.never_partition_all();
+    stages.start.compute_root();
+    stages.activated.compute_at(out, x).vectorize(k).bound_extent(k, kBlock);
+    by_activation(stages.activated, context);
+    hold(stages, block, LoopLevel(out, block.stage == 1 && !context.windows ? xo : kb));
+    if (block.stage == 1)
+        copy_taps(stages, block, context);
+    else if (block.stage == 2)
         stages.padded.compute_at(out, rows)
-            .align_storage(c, kSliceChannels)
-            .vectorize(c, kSliceChannels, guard)
-            .update()
-            .unscheduled();
-    }
+            .vectorize(c, kSliceChannels, TailStrategy::RoundUp);
 }
 
 }  // namespace cpu
