@@ -29,7 +29,7 @@ struct Nest {
         std::string name;
         int extent;
     };
-    std::vector<Loop> loops;  // the first ones are of a tile's rows
+    std::vector<Loop> loops;           // the first ones are of a tile's rows
     std::map<std::string, Expr> lets;  // between them
     const Store *store = nullptr;
 
@@ -64,8 +64,8 @@ struct Nest {
     // How far the index moves with a loop, which is the same everywhere.
     Expr step(const Expr &index, size_t loop) const {
         const std::string &name = loops[loop].name;
-        const Expr step = simplify(
-            substitute(name, Variable::make(Int(32), name) + 1, index) - index);
+        const Expr step =
+            simplify(substitute(name, Variable::make(Int(32), name) + 1, index) - index);
         for (const Loop &one : loops)
             if (expr_uses_var(step, one.name))
                 reject(loops[0].name, "a place is no sum of multiples of the loops", Stmt(store));
@@ -83,8 +83,7 @@ struct Nest {
     }
     Expr row_step(const Expr &index, size_t count) const {
         const Expr inner = step(index, count - 1);
-        if (count == 2 &&
-            !is_const_zero(simplify(step(index, 0) - inner * loops[1].extent)))
+        if (count == 2 && !is_const_zero(simplify(step(index, 0) - inner * loops[1].extent)))
             reject(loops[0].name, "rows are not the same distance apart", Stmt(store));
         return inner;
     }
@@ -116,16 +115,16 @@ public:
         std::vector<Stmt> parts = {mutate(body)};
         if (tiles_.empty()) return body;
         for (const auto &[place, tile] : tiles_)
-            parts.push_back(Evaluate::make(
-                Call::make(Int(32), "tile_store",
-                           {rows_, columns_ * 4, Variable::make(Handle(), sum_),
-                            bytes(static_cast<int>(place), Float(32)), bytes(pitch_, Float(32)),
-                            sums_of(tile)},
-                           Call::Intrinsic)));
+            parts.push_back(
+                Evaluate::make(Call::make(Int(32), "tile_store",
+                                          {rows_, columns_ * 4, Variable::make(Handle(), sum_),
+                                           bytes(static_cast<int>(place), Float(32)),
+                                           bytes(pitch_, Float(32)), sums_of(tile)},
+                                          Call::Intrinsic)));
         Stmt all = Block::make(parts);
         for (const auto &[place, tile] : tiles_)
-            all = Allocate::make(tile, Float(32, kSums), MemoryType::AMXTile, {1}, const_true(),
-                                 all);
+            all =
+                Allocate::make(tile, Float(32, kSums), MemoryType::AMXTile, {1}, const_true(), all);
         return all;
     }
 
@@ -167,7 +166,8 @@ private:
         if (nest.loops.size() > 2 || !index || !is_const_one(index->stride) ||
             !is_const_zero(nest.store->value))
             reject(nest.loops[0].name, "its sums do not start from rows of zeros", nest.store);
-        const std::string tile = tile_at(nest, nest.loops.size(), nest.of(index->base), index->lanes);
+        const std::string tile =
+            tile_at(nest, nest.loops.size(), nest.of(index->base), index->lanes);
         return set_sums(tile, Call::make(Float(32, kSums), "tile_zero", {rows_, columns_ * 4},
                                          Call::Intrinsic));
     }
@@ -188,8 +188,8 @@ private:
         const Load *a = product ? factor(product->a) : nullptr;
         const Load *b = product ? factor(product->b) : nullptr;
         const size_t row_loops = nest.loops.size() - 3;
-        if (nest.loops.size() < 4 || nest.loops.size() > 5 || !a || !b || !before || before->name != sum_ ||
-            !equal(before->index, store->index))
+        if (nest.loops.size() < 4 || nest.loops.size() > 5 || !a || !b || !before ||
+            before->name != sum_ || !equal(before->index, store->index))
             reject(loop, "no sum of products of bf16 in four or five loops", store);
         const size_t filter = row_loops, pair = filter + 1, half = pair + 1;
         if (!nest.steps_by(nest.of(a->index), filter, 0)) std::swap(a, b);
@@ -198,7 +198,8 @@ private:
         const int filters = nest.loops[filter].extent, pairs = nest.loops[pair].extent;
         const bool fits = pairs <= kMostRows && nest.loops[half].extent == 2 &&
                           nest.steps_by(of_rows, filter, 0) && nest.steps_by(of_rows, pair, 2) &&
-                          nest.steps_by(of_rows, half, 1) && is_const_zero(nest.row_step(of_columns, row_loops)) &&
+                          nest.steps_by(of_rows, half, 1) &&
+                          is_const_zero(nest.row_step(of_columns, row_loops)) &&
                           nest.steps_by(of_columns, filter, 2) &&
                           nest.steps_by(of_columns, half, 1) && nest.steps_by(of_sum, filter, 1) &&
                           nest.steps_by(of_sum, pair, 0) && nest.steps_by(of_sum, half, 0);
@@ -208,17 +209,15 @@ private:
                               const Expr &to_next) {
             return Call::make(BFloat(16, kTerms), "tile_load",
                               {rows, of_row * 4, Variable::make(Handle(), from->name),
-                               bytes(nest.first(index), BFloat(16)),
-                               bytes(to_next, BFloat(16))},
+                               bytes(nest.first(index), BFloat(16)), bytes(to_next, BFloat(16))},
                               Call::Intrinsic);
         };
-        return set_sums(tile, Call::make(Float(32, kSums), "tile_matmul",
-                                         {rows_, filters * 4, pairs * 4, sums_of(tile),
-                                          load(a, of_rows, rows_, pairs,
-                                               nest.row_step(of_rows, row_loops)),
-                                          load(b, of_columns, pairs, filters,
-                                               nest.step(of_columns, pair))},
-                                         Call::Intrinsic));
+        return set_sums(
+            tile, Call::make(Float(32, kSums), "tile_matmul",
+                             {rows_, filters * 4, pairs * 4, sums_of(tile),
+                              load(a, of_rows, rows_, pairs, nest.row_step(of_rows, row_loops)),
+                              load(b, of_columns, pairs, filters, nest.step(of_columns, pair))},
+                             Call::Intrinsic));
     }
 };
 

@@ -105,7 +105,7 @@ protected:
     // Of rows that read a packed filter (generators/conv2d/conv2d_filter.h): in pairs of channels,
     // of which there are whole slices.
     bool slices_of_windows() const { return this->algorithm.value() == "slices_of_windows"; }
-    bool in_slices() const { return this->algorithm.value() == "slices" || slices_of_windows(); }
+    bool in_slices() const { return this->algorithm.value().starts_with("slices"); }
     bool pairs() const {
         return in_slices() || schedules::multiplies_pairs(this->get_target(), this->type.value());
     }
@@ -154,7 +154,6 @@ protected:
         sizes.filters_per_group = fix_filters_per_group;
         sizes.width = fix_width;
         sizes.pairs = pairs();
-        sizes.windows = slices_of_windows();
         return sizes;
     }
 

@@ -40,10 +40,10 @@ term(pairs channels_per_group%2=0)
 #        row                    algorithm             schedule          types         layouts    knobs                                where
 row(cpu  long                   packed                broadcast_blocks  f32,f16,bf16  nhwc,nchw  tile_x:4,stage:0                     depth>=32769)
 # Products of matrices, of 16 by 16 sums (schedules/conv2d/cpu/tiles.cpp). Figures there.
-row(amx  tiles_1x1              slices                tiles             bf16          nhwc       stage:0,tiles_x:2,tiles_y:1,chunk:4  1x1 stride_1 channels_per_group%32=0 filters_per_group>=16 out_w>=32)
+row(amx  tiles_1x1              slices_of_line        tiles             bf16          nhwc       -                                    1x1 stride_1 channels_per_group%32=0 filters_per_group>=16 out_w>=32)
 row(amx  tiles_line             slices                tiles             bf16          nhwc       tiles_x:2,tiles_y:1,chunk:4          1x1 stride_1 channels_per_group>=16 filters_per_group>=16 out_w>=32)
 row(amx  tiles_rgb              slices_of_windows     tiles             bf16          nhwc       -                                    channels_per_group=3 dilation_x=1 filters_per_group>=16 out_w<=2048 bounded_copy)
-row(amx  tiles_narrow           slices                tiles             bf16          nhwc       stage:1,columns:8                    channels_per_group>=16 filters_per_group>=16 out_w<=8 out_w>=2 bounded_copy)
+row(amx  tiles_narrow           slices_of_taps        tiles             bf16          nhwc       -                                    channels_per_group>=16 filters_per_group>=16 out_w>=2 out_w<=8 bounded_copy)
 row(amx  tiles                  slices                tiles             bf16          nhwc       -                                    channels_per_group>=16 filters_per_group>=16 bounded_copy)
 # Depthwise: vectors of groups, which images in rows (nchw) are transposed to and back, whole planes as lines
 # (depthwise_planes), unless planes of the output are spaced, have few pixels or very many, or groups are few. 3x3 with a

@@ -13,8 +13,6 @@ struct Conv2dSizes : Context {
     int width = 0;  // of the input
     // Products are of pairs of channels (vdpbf16ps).
     bool pairs = false;
-    // Of products of slices (tdpbf16ps): what a row of a window meets is one.
-    bool windows = false;
 };
 
 // AMD's cores do 64 bytes of them in the cycle of a multiply-add; Intel's take two cycles for what

@@ -16,11 +16,10 @@ constexpr int kPairs = kSliceChannels / 2;
 Func fill_up_slices(const Conv2dOperands &op) {
     const Expr all = c < op.channels;
     Func filled("filled");
-    filled(c, g, x, y, n) =
-        select(all,
-               loaded_if(likely(all),
-                         op.input(unsafe_promise_clamped(c, 0, op.channels - 1), g, x, y, n)),
-               Internal::make_zero(op.type));
+    filled(c, g, x, y, n) = select(
+        all,
+        loaded_if(likely(all), op.input(unsafe_promise_clamped(c, 0, op.channels - 1), g, x, y, n)),
+        Internal::make_zero(op.type));
     return filled;
 }
 
@@ -56,18 +55,17 @@ Func read_windows(Conv2dOperands &op, Conv2dSlices &stages) {
     op.kernel_w = 1;
     Func tap("tap");
     tap(c, s, r, g, x, y, n) =
-        select(c < op.channels,
-               stages.padded(input_x(op, 0) * channels + c, g, input_y(op, r), n),
+        select(c < op.channels, stages.padded(input_x(op, 0) * channels + c, g, input_y(op, r), n),
                Internal::make_zero(op.type));
     return tap;
 }
 
 void read(Conv2dOperands &op, const SliceForm &form, Conv2dSlices &stages) {
     switch (form.source) {
-        case SliceSource::columns:
+        case SliceSource::line:
             stages.padded = op.input;
             return;
-        case SliceSource::padded:
+        case SliceSource::image:
             stages.padded = pad(op);
             return;
         case SliceSource::taps:
@@ -82,7 +80,10 @@ void read(Conv2dOperands &op, const SliceForm &form, Conv2dSlices &stages) {
 class SumOfSlices {
 public:
     SumOfSlices(const Conv2dOperands &op, const SliceForm &form, Conv2dSlices &stages)
-        : op_(op), form_(form), stages_(stages), slices_(ceil_div(op.channels, kSliceChannels)),
+        : op_(op),
+          form_(form),
+          stages_(stages),
+          slices_(ceil_div(op.channels, kSliceChannels)),
           d_({{0, 2}, {0, kPairs}, {0, op.kernel_w}, {0, op.kernel_h}, {0, slices_}}, "r") {
         stages.half = d_[0], stages.pair = d_[1], stages.s = d_[2], stages.r = d_[3];
         stages.slices = d_[4];
@@ -92,7 +93,7 @@ public:
     }
 
     Func sum() {
-        if (form_.source == SliceSource::columns) return of_tiles();
+        if (form_.source == SliceSource::line) return of_tiles();
         stages_.sum(k, g, x, y, n) = 0.f;
         stages_.sum(k, g, x, y, n) += factor() * cast<float>(read());
         return stages_.sum;
@@ -114,9 +115,9 @@ private:
 
     Expr read() const {
         const Expr channel = 2 * pair() + d_[0];
-        return stages_.tap.defined() ? stages_.tap(channel, d_[2], d_[3], g, x, y, n)
-                                     : stages_.padded(channel, g, input_x(op_, d_[2]),
-                                                      input_y(op_, d_[3]), n);
+        return stages_.tap.defined()
+                   ? stages_.tap(channel, d_[2], d_[3], g, x, y, n)
+                   : stages_.padded(channel, g, input_x(op_, d_[2]), input_y(op_, d_[3]), n);
     }
 
     Func of_tiles() {
@@ -131,9 +132,8 @@ private:
             factor() * cast<float>(stages_.padded(2 * pair() + d_[0], g, column, y, n));
         Func rows("rows");
         const Expr of = x / columns;
-        rows(k, g, x, y, n) =
-            stages_.sum(k, g, unsafe_promise_clamped(x % columns + before(of), 0, columns - 1), of,
-                        y, n);
+        rows(k, g, x, y, n) = stages_.sum(
+            k, g, unsafe_promise_clamped(x % columns + before(of), 0, columns - 1), of, y, n);
         return rows;
     }
 };

@@ -11,17 +11,18 @@
 namespace hk::generators {
 
 // What the sum reads of the input:
-//  - columns: the input, of 1x1 filters without padding and with strides of 1, and of whole slices.
+//  - line: the input, of 1x1 filters without padding and with strides of 1, and of whole slices.
 //    The sum is of tiles of so many columns, sum(k, g, x, tile, y, n), of which a row's last begins
-//    before the end of the one before it. No tile reads past the row, which is not shorter than one,
-//  - padded: padded(c, g, x, y, n), with zeros around the image,
-//  - taps: tap(c, s, r, g, x, y, n), what the output at x, y reads, of padded,
+//    before the end of the one before it. No tile reads past the row, which is not shorter than
+//    one,
+//  - image: padded(c, g, x, y, n), with zeros around the image,
+//  - taps: tap(c, s, r, g, x, y, n), what the output at x, y reads,
 //  - windows: the same, of few channels, where dilations along rows are 1: what a row of a window
 //    meets is one tap. padded(column * channels + channel, g, y, n) are joined rows.
-enum class SliceSource : uint8_t { columns, padded, taps, windows };
+enum class SliceSource : uint8_t { line, image, taps, windows };
 struct SliceForm {
     SliceSource source;
-    int columns = 0;
+    int columns = 0;              // of line
     bool rounds_vectors = false;  // outputs, by vcvtne2ps2bf16, in vectors of 32
 };
 

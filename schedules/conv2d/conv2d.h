@@ -30,7 +30,8 @@ struct Conv2dContext : Conv2dSizes {
     Halide::Expr groups_adjacent = Halide::Internal::const_false();
     // The same: those of one group's taps do.
     Halide::Expr dense_taps = Halide::Internal::const_false();
-    Halide::Expr channels = {};  // argument: of a group
+    generators::SliceSource slices = {};  // of algorithms of slices
+    Halide::Expr channels = {};           // argument: of a group
     Halide::Parameter image = {};  // what the sum reads; undefined where no schedule prefetches it
 
     // The residual may be what the output's memory held: only where `plain` says that there is none

@@ -24,8 +24,8 @@ constexpr int64_t kSlice = 32;
 Form form_for(const KernelInfo &kernel, bool prepared) {
     const std::string_view algorithm = kernel.algorithm;
     if (algorithm == "packed") return Form::vectors;
-    if (algorithm == "slices") return Form::slices;
     if (algorithm == "slices_of_windows") return Form::windows;
+    if (algorithm.starts_with("slices")) return Form::slices;
     if (algorithm == "winograd") return Form::winograd;
     const bool across_groups = algorithm == "depthwise_transposed" ||
                                algorithm == "depthwise_planes" ||
@@ -59,7 +59,9 @@ BufferView pack(const Conv2dOperands &operands, Form form) {
     const Packing packing =
         packing_of(kOperation, conv2d_filter_kernels(), algorithm_of(form), operands);
     const bool pairs = packs_pairs(packing.kernel);
-    const int64_t whole = windows || form == Form::slices ? kSlice : pairs ? 2 : 1,
+    const int64_t whole = windows || form == Form::slices ? kSlice
+                          : pairs                         ? 2
+                                                          : 1,
                   channels = windows ? f.channels * f.width : f.channels,
                   filled = (channels + whole - 1) / whole * whole;
     const int64_t block = pairs ? 2 * kFilterBlock : kFilterBlock,
@@ -67,10 +69,9 @@ BufferView pack(const Conv2dOperands &operands, Form form) {
                           : windows ? 1
                                     : f.width,
                   height = winograd ? kWinogradPoints : f.height;
-    BufferView packed =
-        pack_filter(kOperation, packing,
-                    {block, filled / (pairs ? 2 : 1), width, height, f.blocks, f.groups},
-                    pairs ? packing.kernel.type : DataType::f32);
+    BufferView packed = pack_filter(
+        kOperation, packing, {block, filled / (pairs ? 2 : 1), width, height, f.blocks, f.groups},
+        pairs ? packing.kernel.type : DataType::f32);
     // A kernel is told the filter's columns by it.
     if (windows) packed.dims[2] = {f.width, 0};
     return packed;

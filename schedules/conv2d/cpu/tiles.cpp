@@ -7,12 +7,11 @@ namespace hk::schedules {
 
 namespace {
 
-constexpr int kRows = 16;                // of a tile: pixels
+constexpr int kRows = 16;                 // of a tile: pixels
 constexpr int kBlock = 2 * kFilterBlock;  // filters, two tiles
 
 struct MatrixBlock {
-    int stage;    // what is copied first, 2: the padded input of a task; 1: the taps of a task; 0:
-                  // nothing
+    SliceSource source;
     int columns;  // of a tile, whose other pixels are in rows below
     int x, y;     // tiles of pixels
     int chunk;    // blocks of a row in a task; 0: all
@@ -20,18 +19,22 @@ struct MatrixBlock {
 
     int width() const { return x * columns; }
     int height() const { return y * kRows / columns; }
+    bool has_taps() const { return source == SliceSource::taps || source == SliceSource::windows; }
 };
 
+// Registers: 4 of sums, and of what the next product needs at most 4. Rows of taps have up to 8
+// columns.
 MatrixBlock choose(const Conv2dContext &context) {
-    MatrixBlock block = {context.windows ? 1 : 2, kRows, 1, 2, 0, 512};
+    const bool narrow = context.slices == SliceSource::taps;
+    MatrixBlock block = {context.slices, narrow ? 8 : kRows, 1, 2, 0, 512};
+    if (context.slices == SliceSource::line) block.x = 2, block.y = 1, block.chunk = 4;
     Knobs knobs(context.knobs);
-    knobs.take("stage", block.stage, {0, 1, 2});
-    knobs.take("columns", block.columns, {8, kRows});
-    knobs.take("tiles_x", block.x, {1, 2});
+    knobs.take("tiles_x", block.x, steps(1, narrow ? 1 : 2));
     knobs.take("tiles_y", block.y, {1, 2});
     knobs.take("chunk", block.chunk, {0, 1, 2, 4, 8, 16, 32});
-    knobs.take("panel", block.panel, {128, 256, 512, 768, 1024, 2048});
+    knobs.take("panel", block.panel, {128, 256, 512, 1024, 2048});
     knobs.end();
+    knobs.require(block.x * block.y <= 2, "tiles are 1 or 2");
     return block;
 }
 
@@ -39,22 +42,22 @@ const Var co("co"), xo("xo"), xc("xc"), yo("yo"), yc("yc"), kb("kb"), kp("kp"), 
 
 // Of the output, that a task copies the taps of: all of a small image, so that each of the filter's
 // blocks is read from memory once.
-int rows_of_taps(const MatrixBlock &block, const Conv2dContext &context) {
-    return context.windows ? block.height() : 8;
+int rows_of_taps(const MatrixBlock &block) {
+    return block.source == SliceSource::windows ? block.height() : 8;
 }
 
 // Tasks are blocks of rows, or parts of one, and of filters as many as stay in a core's cache while
 // the pixels pass.
-void split(Conv2dSlices &stages, const MatrixBlock &block, const Conv2dContext &context) {
+void split(Conv2dSlices &stages, const MatrixBlock &block) {
     const TailStrategy guard = TailStrategy::GuardWithIf;
     Func &out = stages.output;
     out.split(x, xo, x, block.width(), guard)
         .split(y, yo, y, block.height(), guard)
         .split(k, kb, k, kBlock, guard)
         .vectorize(k);
-    if (block.stage == 1) {
-        out.split(yo, yc, yo, rows_of_taps(block, context) / block.height(), guard);
-        if (context.windows)
+    if (block.has_taps()) {
+        out.split(yo, yc, yo, rows_of_taps(block) / block.height(), guard);
+        if (block.source == SliceSource::windows)
             out.reorder(k, x, y, kb, xo, yo, yc, n, g);
         else
             out.reorder(k, x, y, xo, yo, kb, yc, n, g).parallel(kb);
@@ -81,7 +84,7 @@ void hold(Conv2dSlices &stages, const MatrixBlock &block, const LoopLevel &at) {
         .bound_extent(k, kBlock)
         .align_bounds(k, kBlock)
         .bound_extent(y, block.height());
-    if (block.stage == 0)
+    if (block.source == SliceSource::line)
         sum.bound(x, 0, block.width()).bound_extent(stages.tile, 1);
     else
         sum.bound_extent(x, block.width());
@@ -108,11 +111,11 @@ void copy_taps(Conv2dSlices &stages, const MatrixBlock &block, const Conv2dConte
     const TailStrategy guard = TailStrategy::GuardWithIf;
     stages.tap.compute_at(stages.output, rows)
         .reorder_storage(c, x, y, s, r, g, n)
-        .bound_extent(y, rows_of_taps(block, context))
+        .bound_extent(y, rows_of_taps(block))
         .split(c, co, c, kSliceChannels, TailStrategy::RoundUp)
         .vectorize(c);
     if (block.columns < kRows) stages.tap.bound_extent(x, block.columns);
-    if (!context.windows) return;
+    if (block.source == SliceSource::taps) return;
     stages.tap.reorder(c, x, s, r, y, co, g, n);
     stages.padded.compute_at(stages.output, rows)
         .vectorize(stages.padded.args()[0], kSliceChannels, TailStrategy::RoundUp);
@@ -124,11 +127,7 @@ void copy_taps(Conv2dSlices &stages, const MatrixBlock &block, const Conv2dConte
 }  // namespace
 
 SliceForm slice_form(const Conv2dContext &context) {
-    const MatrixBlock block = choose(context);
-    constexpr SliceSource sources[] = {SliceSource::columns, SliceSource::taps,
-                                       SliceSource::padded};
-    return {context.windows ? SliceSource::windows : sources[block.stage], block.width(),
-            context.schedule == "tiles"};
+    return {context.slices, choose(context).width(), context.schedule == "tiles"};
 }
 
 namespace cpu {
@@ -136,17 +135,17 @@ namespace cpu {
 void tiles(Conv2dSlices &stages, const Conv2dContext &context) {
     const MatrixBlock block = choose(context);
     Func &out = stages.output;
-    split(stages, block, context);
+    split(stages, block);
     out.never_partition_all();
     stages.start.compute_root();
     stages.activated.compute_at(out, x).vectorize(k).bound_extent(k, kBlock);
     by_activation(stages.activated, context);
-    hold(stages, block, LoopLevel(out, block.stage == 1 && !context.windows ? xo : kb));
-    if (block.stage == 1)
+    hold(stages, block,
+         LoopLevel(out, block.has_taps() && !(block.source == SliceSource::windows) ? xo : kb));
+    if (block.has_taps())
         copy_taps(stages, block, context);
-    else if (block.stage == 2)
-        stages.padded.compute_at(out, rows)
-            .vectorize(c, kSliceChannels, TailStrategy::RoundUp);
+    else if (block.source == SliceSource::image)
+        stages.padded.compute_at(out, rows).vectorize(c, kSliceChannels, TailStrategy::RoundUp);
 }
 
 }  // namespace cpu
