@@ -144,6 +144,7 @@ Conv2dSlices conv2d_slices(const Conv2dOperands &operands, const SliceForm &form
     Conv2dOperands op = operands;
     Conv2dSlices stages;
     read(op, form, stages);
+    stages.out_w = op.out_w, stages.out_h = op.out_h, stages.filters = op.filters;
     stages.start = sum_start(op);
     const Func sum = SumOfSlices(op, form, stages).sum();
     Func started("started");

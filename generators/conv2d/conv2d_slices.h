@@ -31,6 +31,7 @@ struct Conv2dSlices {
     Halide::Func padded, tap, start, sum, activated, output;
     Halide::RVar half, pair, s, r, slices;  // of the sum
     Halide::RDom elements;                  // of a row that is copied into padded
+    Halide::Expr out_w, out_h, filters;     // of the output; of a group
     Halide::Expr filter_bytes;              // of a block of kFilterBlock filters
 };
 Conv2dSlices conv2d_slices(const Conv2dOperands &operands, const SliceForm &form);

@@ -46,8 +46,19 @@ int rows_of_taps(const MatrixBlock &block) {
     return block.source == SliceSource::windows ? block.height() : 8;
 }
 
-// Tasks are blocks of rows, or parts of one, and of filters as many as stay in a core's cache while
-// the pixels pass.
+// Blocks of filters in a pass over the pixels: as many as stay in a core's cache meanwhile, and
+// with more threads than one fewer, where pixels are few tasks.
+Expr blocks_of_pass(const Conv2dSlices &stages, const MatrixBlock &block) {
+    constexpr int tasks_of_thread = 4;
+    const Expr most = max(block.panel * 1024 / (2 * stages.filter_bytes), 1);
+    const Expr threads = number_of_threads(), rows = ceil_div(stages.out_h, block.height());
+    const Expr parts = block.chunk ? ceil_div(stages.out_w, block.chunk * block.width()) : Expr(1);
+    const Expr passes = ceil_div(tasks_of_thread * threads, rows * parts);
+    const Expr even = ceil_div(ceil_div(stages.filters, kBlock), passes);
+    return select(threads > 1, min(even, most), most);
+}
+
+// Tasks are blocks of rows, or parts of one, and passes.
 void split(Conv2dSlices &stages, const MatrixBlock &block) {
     const TailStrategy guard = TailStrategy::GuardWithIf;
     Func &out = stages.output;
@@ -64,7 +75,7 @@ void split(Conv2dSlices &stages, const MatrixBlock &block) {
         out.fuse(yc, n, rows).parallel(rows);
         return;
     }
-    out.split(kb, kp, kb, max(block.panel * 512 / stages.filter_bytes, 1), guard);
+    out.split(kb, kp, kb, blocks_of_pass(stages, block), guard);
     if (block.chunk)
         out.split(xo, xc, xo, block.chunk, guard);
     else
@@ -127,7 +138,8 @@ void copy_taps(Conv2dSlices &stages, const MatrixBlock &block, const Conv2dConte
 }  // namespace
 
 SliceForm slice_form(const Conv2dContext &context) {
-    return {context.slices, choose(context).width(), context.schedule == "tiles"};
+    const bool rounds = context.target.has_feature(Target::AVX512_SapphireRapids);
+    return {context.slices, choose(context).width(), context.schedule == "tiles" && rounds};
 }
 
 namespace cpu {
@@ -140,8 +152,7 @@ void tiles(Conv2dSlices &stages, const Conv2dContext &context) {
     stages.start.compute_root();
     stages.activated.compute_at(out, x).vectorize(k).bound_extent(k, kBlock);
     by_activation(stages.activated, context);
-    hold(stages, block,
-         LoopLevel(out, block.has_taps() && !(block.source == SliceSource::windows) ? xo : kb));
+    hold(stages, block, LoopLevel(out, block.source == SliceSource::taps ? xo : kb));
     if (block.has_taps())
         copy_taps(stages, block, context);
     else if (block.source == SliceSource::image)
