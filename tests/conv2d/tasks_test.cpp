@@ -72,7 +72,7 @@ TEST_P(Conv2dTasks, AreEnough) {
     EXPECT_GE(tasks_of(sizes, layout, DataType::f32, prepared), sizes.tasks);
 }
 
-// Of matrices, where the library has rows for them, with as many threads as the machine has.
+// Of matrices, where the library has rows for them.
 TEST(Conv2dMatrixTasks, AreEnough) {
     if (!Device::cpu().limits().tile_registers) GTEST_SKIP() << "no tile registers";
     const int former = halide_set_num_threads(2);
