@@ -157,7 +157,7 @@ namespace cpu {
 // by. Filters of other images stay in a core's second cache, of 2 MB, while the pixels pass.
 //
 // explorer run conv2d resnet50 --type bf16, one core of a Xeon, family 6, model 167: 1x1 1100 to
-// 1500 GFLOP/s from 256 channels on, 830 of 64; 3x3 1380 to 1660, with strides of 2 1180 to 1330;
+// 1500 GFLOP/s from 256 channels on, 860 of 64; 3x3 1480 to 1660, with strides of 2 1200 to 1350;
 // 7x7 pixels 730 to 890. With real data the clock is lower: four products a step then take 21
 // cycles each, 2900 GFLOP/s, of which 1024 channels, whose 32 pixels no first cache holds, reach
 // 1800.
