@@ -15,6 +15,7 @@
 #include "compiler/prefetch.h"
 #include "compiler/privatize_registers.h"
 #include "compiler/tensor_cores.h"
+#include "compiler/tile_registers.h"
 #include "compiler/transposed_blocks.h"
 #include "compiler/uniform_branches.h"
 #include "compiler/wide_vectors.h"
@@ -99,6 +100,8 @@ void add_lowering_passes(Halide::Pipeline pipeline, const Halide::Target &target
         pipeline.add_custom_lowering_pass(new Pass(approximate_by_instruction));
     } else {
         pipeline.add_custom_lowering_pass(new Pass(transpose_blocks));
+        if (has_tile_registers(target))
+            pipeline.add_custom_lowering_pass(new Pass(use_tile_registers));
     }
     pipeline.add_custom_lowering_pass(new Pass(prefetch_to_second_cache));
     pipeline.add_custom_lowering_pass(new Pass(make_loads_dense));

@@ -102,9 +102,12 @@ protected:
             buffer.dim(d).set_stride(buffer.dim(d).stride() / elements * elements);
     }
 
-    // Of rows that read a packed filter (generators/conv2d/conv2d_filter.h).
+    // Of rows that read a packed filter (generators/conv2d/conv2d_filter.h): in pairs of channels,
+    // of which there are whole slices.
+    bool slices_of_windows() const { return this->algorithm.value() == "slices_of_windows"; }
+    bool in_slices() const { return this->algorithm.value().starts_with("slices"); }
     bool pairs() const {
-        return schedules::multiplies_pairs(this->get_target(), this->type.value());
+        return in_slices() || schedules::multiplies_pairs(this->get_target(), this->type.value());
     }
     // Elements of a block of that.
     template<typename Buffer>
@@ -113,10 +116,15 @@ protected:
         if (pairs()) packed.dim(0).set_estimate(0, 2 * filters);
     }
 
+    // A multiple of so many channels.
+    template<typename Buffer>
+    void constrain_channels(Buffer &image, int whole) const {
+        auto channels = image.dim(Conv2dLayout(layout).image_dims()[0]);
+        channels.set_extent(channels.extent() / whole * whole);
+    }
     template<typename Buffer>
     void constrain_to_pairs(Buffer &image) const {
-        auto channels = image.dim(Conv2dLayout(layout).image_dims()[0]);
-        channels.set_extent(channels.extent() / 2 * 2);
+        constrain_channels(image, 2);
     }
 
     bool unpadded() const { return fix_padding.value() == 0; }

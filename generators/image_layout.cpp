@@ -86,15 +86,15 @@ Func rows_with_zeros_around(const Func &image, const Expr &width, const Expr &he
 }
 
 Func joined_rows_with_zeros_around(const Func &image, const Expr &channels, const Expr &width,
-                                   const Expr &height, RDom &elements) {
+                                   const Expr &height, RDom &elements, const Type &type) {
     elements = RDom(0, width * channels, "elements");
     elements.where(y >= 0 && y < height);
     const RVar i = elements.x;
     const Var element("element");
     Func padded("padded");
-    padded(element, g, y, n) = 0.f;
+    padded(element, g, y, n) = Internal::make_zero(type);
     padded(i, g, y, n) =
-        cast<float>(image(i % channels, g, i / channels, clamp(y, 0, height - 1), n));
+        cast(type, image(i % channels, g, i / channels, clamp(y, 0, height - 1), n));
     return padded;
 }
 

@@ -67,6 +67,7 @@ Halide::Func rows_with_zeros_around(const Halide::Func &image, const Halide::Exp
 // The same of few channels, as one loop: (column * channels + channel, g, y, n).
 Halide::Func joined_rows_with_zeros_around(const Halide::Func &image, const Halide::Expr &channels,
                                            const Halide::Expr &width, const Halide::Expr &height,
-                                           Halide::RDom &elements);
+                                           Halide::RDom &elements,
+                                           const Halide::Type &type = Halide::Float(32));
 
 }  // namespace hk::generators

@@ -39,6 +39,15 @@ term(pairs channels_per_group%2=0)
 # CPU.
 #        row                    algorithm             schedule          types         layouts    knobs                                where
 row(cpu  long                   packed                broadcast_blocks  f32,f16,bf16  nhwc,nchw  tile_x:4,stage:0                     depth>=32769)
+# Products of matrices, of 16 by 16 sums (schedules/conv2d/cpu/tiles.cpp), 3 to 9 times as fast as the rows that take bf16
+# behind them. tiles_1x1 reads the image where it is, 1.1 to 1.5 times as fast as tiles_line, which copies it to fill up
+# slices of 32 channels (explorer run conv2d resnet50 --type bf16 --row tiles_line); tiles_narrow, to 8 columns, 1.8 times as
+# fast as tiles (explorer run conv2d 7x7_512-512_3x3 14x14_1024-2048_1x1_s2 --type bf16 --row tiles).
+row(amx  tiles_1x1              slices_of_line        tiles             bf16          nhwc       -                                    1x1 stride_1 channels_per_group%32=0 filters_per_group>=16 out_w>=32)
+row(amx  tiles_line             slices                tiles             bf16          nhwc       tiles_x:2,tiles_y:1,chunk:4,panel:512  1x1 stride_1 channels_per_group>=16 filters_per_group>=16 out_w>=32)
+row(amx  tiles_rgb              slices_of_windows     tiles             bf16          nhwc       -                                    channels_per_group=3 dilation_x=1 filters_per_group>=16 out_w<=2048 bounded_copy)
+row(amx  tiles_narrow           slices_of_taps        tiles             bf16          nhwc       -                                    channels_per_group>=16 filters_per_group>=16 out_w>=2 out_w<=8 bounded_copy)
+row(amx  tiles                  slices                tiles             bf16          nhwc       -                                    channels_per_group>=16 filters_per_group>=16 bounded_copy)
 # Depthwise: vectors of groups, which images in rows (nchw) are transposed to and back, whole planes as lines
 # (depthwise_planes), unless planes of the output are spaced, have few pixels or very many, or groups are few. 3x3 with a
 # stride of 1 takes planes in f32 alone, of up to 32 columns: else vectors of columns are as fast (explorer run conv2d

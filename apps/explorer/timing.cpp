@@ -26,7 +26,7 @@ std::string reason_of(const std::string &message) {
 }  // namespace
 
 DeviceHere find_device(Device device, const Cores &cores) {
-    if (device.is_cpu()) return {{}, device.description()};
+    if (device.is_cpu()) return {device.limits(), device.description()};
     const auto describe = [&](Parent &) -> json {
         const DeviceLimits limits = device.limits();
         return {{"description", device.description()},

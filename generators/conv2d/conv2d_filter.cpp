@@ -65,6 +65,12 @@ PackedPairs packed_pairs(const Func &weight, const Expr &channels, const Expr &f
     return pairs;
 }
 
+Func joined_columns(const Func &weight, const Expr &channels, const Expr &columns) {
+    Func joined("joined");
+    joined(c, s, r, k, g) = weight(c % channels, clamp(c / channels, 0, columns - 1), r, k, g);
+    return joined;
+}
+
 Conv2dFilter conv2d_filter(const Func &weight, const Expr &filters) {
     Conv2dFilter stages;
     const Var &ki = stages.ki, &ko = stages.ko;

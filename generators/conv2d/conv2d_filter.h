@@ -6,7 +6,9 @@
 //   [e, p, s, r, ko, g] in bf16, for products of pairs of channels (schedules/conv2d/conv2d.h):
 //       weight(2 * p + e % 2, s, r, ko * kFilterBlock + e / 2, g)
 //
-// and zeros past the last filter of a group, and the last channel.
+// and zeros past the last filter of a group, and the last channel. In slices
+// (generators/conv2d/conv2d_slices.h) there are so many pairs that these are whole; of windows
+// channels and columns of the filter are one dimension.
 
 #include "generators/image_layout.h"
 #include "generators/transpose.h"
@@ -15,6 +17,9 @@ namespace hk::generators {
 
 // Floats of a vector of AVX-512, and whole vectors of smaller ones.
 constexpr int kFilterBlock = 16;
+
+// Channels of a slice: 64 bytes.
+constexpr int kSliceChannels = 32;
 
 // An element of it.
 Halide::Expr packed_filter(const Halide::Func &weight, const Halide::Expr &filters,
@@ -30,6 +35,10 @@ struct PackedPairs {
 PackedPairs packed_pairs(const Halide::Func &weight, const Halide::Expr &channels,
                          const Halide::Expr &filters, const std::array<Halide::Var, 2> &block,
                          int filters_of_block, bool across = false);
+
+// Channels and columns of a filter as one dimension: (column * channels + channel, s, r, k, g).
+Halide::Func joined_columns(const Halide::Func &weight, const Halide::Expr &channels,
+                            const Halide::Expr &columns);
 
 struct Conv2dFilter {
     Halide::Var ki{"ki"}, ko{"ko"};  // ki: or the element of a pair

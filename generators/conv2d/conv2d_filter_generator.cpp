@@ -28,17 +28,22 @@ public:
         constrain_filter(weight);
         const Conv2dLayout order(layout);
         const Func filter = order.filter("weight_csrkg", weight);
-        const Expr filters = weight.dim(order.filter_dims()[3]).extent();
-        if (algorithm.value() == "vectors" && pairs())
-            build(conv2d_filter_pairs(filter, weight.dim(order.filter_dims()[0]).extent(), filters,
-                                      order.nhwc()),
+        const auto [dim_c, dim_s, dim_r, dim_k, dim_g] = order.filter_dims();
+        const Expr channels = weight.dim(dim_c).extent(), columns = weight.dim(dim_s).extent();
+        const Expr filters = weight.dim(dim_k).extent();
+        if (slices_of_windows())
+            build(conv2d_filter_pairs(joined_columns(filter, channels, columns), channels * columns,
+                                      filters, false),
+                  sc::conv2d_filter_schedules);
+        else if (algorithm.value() == "slices" || (algorithm.value() == "vectors" && pairs()))
+            build(conv2d_filter_pairs(filter, channels, filters, order.nhwc()),
                   sc::conv2d_filter_schedules);
         else if (algorithm.value() == "vectors")
             build(conv2d_filter(filter, filters), sc::conv2d_filter_schedules);
         else if (algorithm.value() == "winograd")
             build(conv2d_winograd_filter(filter, filters), sc::conv2d_winograd_filter_schedules);
         else
-            refuse_algorithm({"vectors", "winograd"});
+            refuse_algorithm({"vectors", "slices", "slices_of_windows", "winograd"});
     }
 
 private:

@@ -1,8 +1,8 @@
 // conv2d: inputs, outputs, the layout of their buffers, and the schedule by its name.
 //
 // Buffers as generators/image_layout.h says: images input, residual and output, filter weight; and
-// bias [k, g]. algorithm=packed: the weight is as generators/conv2d/conv2d_filter.h packs it,
-// algorithm=winograd: as generators/conv2d/winograd.h does; algorithm=grouped is as packed, but
+// bias [k, g]. algorithm=packed, slices…: the weight is as generators/conv2d/conv2d_filter.h packs
+// it, algorithm=winograd: as generators/conv2d/winograd.h does; algorithm=grouped is as packed, but
 // packs in the kernel.
 
 #include "generators/conv2d/winograd.h"
@@ -74,6 +74,7 @@ public:
         context.channels = op.channels;
         context.image = memory_of(input);
         context.filter_packed = packed();
+        if (in_slices()) context.slices = slice_source();
         context.dense_pixels = dense_pixels();
         if (algorithm.value().starts_with("depthwise"))
             context.groups_adjacent = weight.dim(4).stride() == 1;
@@ -85,12 +86,14 @@ private:
         namespace sc = hk::schedules;
         if (winograd())
             build_winograd(op, context);
-        else if (packed() || algorithm.value() == "grouped") {
+        else if (in_slices()) {
+            if (context.slices == SliceSource::line) constrain_channels(input, kSliceChannels);
+            build(conv2d_slices(op, sc::slice_form(context)), sc::slice_schedules, context);
+        } else if (packed() || algorithm.value() == "grouped") {
             const PackedSum sum = sc::packed_sum(context);
             if (sum.pairs == Pairs::whole) constrain_to_pairs(input);
             build(conv2d_packed(op, sum), sc::packed_schedules, context);
-        }
-        else if (algorithm.value() == "sliced")
+        } else if (algorithm.value() == "sliced")
             build(conv2d_sliced(op, sc::sliced_tile(context)), sc::sliced_schedules, context);
         else if (products())
             build(conv2d_products(
@@ -112,14 +115,23 @@ private:
         else if (planes())
             build_planes(op, context);
         else
-            refuse_algorithm({"packed", "grouped", "sliced", "products", "products_apart",
-                              "products_in_parts", "products_of_windows", "sliced_blocks", "dot",
-                              "depthwise", "depthwise_rows", "depthwise_tiles",
-                              "depthwise_transposed", "depthwise_planes", "winograd"});
+            refuse_algorithm(
+                {"packed", "slices", "slices_of_line", "slices_of_taps", "slices_of_windows",
+                 "grouped", "sliced", "products", "products_apart", "products_in_parts",
+                 "products_of_windows", "sliced_blocks", "dot", "depthwise", "depthwise_rows",
+                 "depthwise_tiles", "depthwise_transposed", "depthwise_planes", "winograd"});
+    }
+
+    SliceSource slice_source() const {
+        if (slices_of_windows()) return SliceSource::windows;
+        if (algorithm.value() == "slices_of_taps") return SliceSource::taps;
+        if (algorithm.value() == "slices_of_line") return SliceSource::line;
+        check_algorithm({"slices", "slices_of_line", "slices_of_taps", "slices_of_windows"});
+        return SliceSource::image;
     }
 
     bool winograd() const { return algorithm.value() == "winograd"; }
-    bool packed() const { return algorithm.value() == "packed" || winograd(); }
+    bool packed() const { return algorithm.value() == "packed" || in_slices() || winograd(); }
 
     // Dense, but that vectors of other filters and groups may lie anywhere.
     void constrain_packed() {
@@ -127,9 +139,11 @@ private:
         constrain_filter_block(weight, kFilterBlock);
         // c (or pairs of it), s, r: strides are known as far as sizes are.
         const int points = kWinogradPoints, of_pair = pairs() ? 2 : 1;
-        const int fixed[] = {(fix_channels_per_group + of_pair - 1) / of_pair,
-                             winograd() ? points : fix_kernel_w,
-                             winograd() ? points : fix_kernel_h};
+        const int whole = in_slices() ? kSliceChannels : of_pair;
+        const int fixed[] = {
+            slices_of_windows() ? 0
+                                : (fix_channels_per_group + whole - 1) / whole * (whole / of_pair),
+            winograd() ? points : fix_kernel_w, winograd() ? points : fix_kernel_h};
         int stride = of_pair * kFilterBlock;
         for (int d = 0; d < 3; d++) {
             auto dimension = weight.dim(1 + d);
@@ -242,8 +256,9 @@ private:
         op.groups = input.dim(ig).extent();
         op.out_w = planes() ? plane_columns() : fixed_or(fix_out_w, residual.dim(ix).extent());
         op.out_h = planes() ? plane_rows() : residual.dim(iy).extent();
-        op.channels = fixed_or(fix_channels_per_group, packed() && pairs() ? input.dim(ic).extent()
-                                                                : weight.dim(w[0]).extent());
+        op.channels =
+            fixed_or(fix_channels_per_group,
+                     packed() && pairs() ? input.dim(ic).extent() : weight.dim(w[0]).extent());
         op.kernel_w = fixed_or(fix_kernel_w, weight.dim(w[1]).extent());
         op.kernel_h = fixed_or(fix_kernel_h, weight.dim(w[2]).extent());
         set_window(op);

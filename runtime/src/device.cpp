@@ -10,6 +10,7 @@
 #include "names.h"
 #include "opencl_backend.h"
 #include "shared_limit.h"
+#include "tile_registers.h"
 
 namespace hk {
 
@@ -81,7 +82,7 @@ bool Device::available() const noexcept try {
 }
 
 DeviceLimits Device::limits() const {
-    if (is_cpu()) return {};
+    if (is_cpu()) return {.tile_registers = detail::has_tile_registers()};
     return detail::limited(detail::require(*this).limits(index_));
 }
 

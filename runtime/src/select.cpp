@@ -43,7 +43,11 @@ std::string broken_condition(const KernelInfo &kernel, const FieldLookup &field)
 
 // What the device lacks for a row; empty where the row fits.
 std::string shortage(const KernelInfo &kernel, const DeviceLimits &limits) {
-    if (kernel.device == DeviceType::cpu) return "";
+    if (kernel.device == DeviceType::cpu) {
+        const bool lacks =
+            std::string_view(kernel.algorithm).starts_with("slices") && !limits.tile_registers;
+        return lacks ? "needs tile registers (AMX), which the system does not grant" : "";
+    }
     const KernelResources &resources = kernel.loaded().resources;
     const int64_t shared = std::max(limits.shared_bytes, limits.shared_bytes_opt_in);
     if (resources.shared_bytes() > shared) {

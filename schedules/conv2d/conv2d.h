@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "generators/conv2d/conv2d_slices.h"
 #include "generators/conv2d/depthwise_planes.h"
 #include "generators/conv2d/winograd.h"
 #include "schedules/convolution_sizes.h"
@@ -29,7 +30,8 @@ struct Conv2dContext : Conv2dSizes {
     Halide::Expr groups_adjacent = Halide::Internal::const_false();
     // The same: those of one group's taps do.
     Halide::Expr dense_taps = Halide::Internal::const_false();
-    Halide::Expr channels = {};  // argument: of a group
+    generators::SliceSource slices = {};  // of algorithms of slices
+    Halide::Expr channels = {};           // argument: of a group
     Halide::Parameter image = {};  // what the sum reads; undefined where no schedule prefetches it
 
     // The residual may be what the output's memory held: only where `plain` says that there is none
@@ -49,6 +51,8 @@ using Conv2dTable = Table<Stages, Conv2dContext>;
 
 // How the schedule that the context names sums up.
 generators::PackedSum packed_sum(const Conv2dContext &context);
+// What a sum of slices reads, and in which tiles.
+generators::SliceForm slice_form(const Conv2dContext &context);
 // Channels in a slice of the sum that is staged at once; 1 in schedules that stage nothing.
 int sliced_tile(const Conv2dContext &context);
 // Channels in a vector of the sum.
@@ -90,6 +94,7 @@ void columns(generators::Conv2d &stages, const Conv2dContext &context);
 generators::PackedSum columns_sum(const Conv2dContext &context);
 void grouped(generators::Conv2d &stages, const Conv2dContext &context);
 generators::PackedSum grouped_sum(const Conv2dContext &context);
+void tiles(generators::Conv2dSlices &stages, const Conv2dContext &context);
 void dot(generators::Conv2dDot &stages, const Conv2dContext &context);
 void sliding(generators::Conv2dDepthwise &stages, const Conv2dContext &context);
 void sliding_in_place(generators::Conv2dDepthwise &stages, const Conv2dContext &context);
@@ -111,6 +116,8 @@ inline const Conv2dTable<generators::Conv2d> packed_schedules = {
     {"broadcast_blocks", cpu::broadcast_blocks},
     {"columns", cpu::columns},
     {"grouped", cpu::grouped}};
+inline const Conv2dTable<generators::Conv2dSlices> slice_schedules = {{"root", root_of_sizes},
+                                                                      {"tiles", cpu::tiles}};
 inline const Conv2dTable<generators::Conv2dSliced> sliced_schedules = {{"staged", gpu::staged},
                                                                        {"unstaged", gpu::unstaged}};
 inline const Conv2dTable<generators::Conv2dSliced> product_schedules = {

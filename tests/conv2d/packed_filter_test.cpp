@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <tuple>
@@ -52,6 +53,7 @@ struct Packed {
         const detail::Dim &last = view.dims[view.dims.size() - 1];
         const int64_t count = last.extent * last.stride;
         pairs = view.type != DataType::f32;
+        filled_up(s.channels + (pairs ? s.channels % 2 : 0));
         const auto *first = static_cast<const float *>(view.storage->memory);
         const auto *bits = static_cast<const uint16_t *>(view.storage->memory);
         for (int64_t i = 0; i < count; i++)
@@ -66,11 +68,17 @@ struct Packed {
         return values[static_cast<size_t>(row * s.channels + c)];
     }
 
+    // Past the last one zeros fill up channels to so many.
+    Packed &filled_up(int64_t channels) {
+        steps = channels / (pairs ? 2 : 1);
+        return *this;
+    }
+
     // `expect(c, i, j, k, g, packed)` of each element, whose places inside a filter are i and j.
     template<typename Expect>
     void for_each(int64_t width, int64_t height, const Expect &expect) const {
         const int64_t blocks = (s.filters / s.groups + kBlock - 1) / kBlock;
-        const int64_t together = pairs ? 2 : 1, steps = (s.channels + together - 1) / together;
+        const int64_t together = pairs ? 2 : 1;
         ASSERT_EQ(static_cast<int64_t>(packed.size()),
                   together * kBlock * steps * width * height * blocks * s.groups);
         for (size_t at = 0; at < packed.size(); at++) {
@@ -90,6 +98,7 @@ struct Packed {
     FilterSizes s;
     std::vector<double> values, packed;
     bool pairs = false;  // of channels, in bf16
+    int64_t steps = 0;   // channels, or pairs of them
 };
 
 class PackedFilter : public testing::TestWithParam<std::tuple<Layout, DataType>> {};
@@ -114,6 +123,35 @@ INSTANTIATE_TEST_SUITE_P(All, PackedFilter,
                          testing::Combine(testing::Values(Layout::nhwc, Layout::nchw),
                                           testing::Values(DataType::f32, DataType::f16,
                                                           DataType::bf16)));
+
+// Of products of matrices: whole slices of 32 channels. Of windows these are a row's, columns too.
+TEST(FilterOfSlices, IsTheDefinition) {
+    const auto rows = conv2d_filter_kernels();
+    if (std::ranges::none_of(rows, [](const KernelInfo &row) {
+            return row.algorithm == std::string_view("slices");
+        }))
+        GTEST_SKIP() << "no row has slices";
+    for (const FilterSizes &sizes :
+         {FilterSizes{19, 3, 2, 16, 1}, {34, 1, 1, 70, 2}, {48, 2, 5, 17, 3}, {16, 2, 2, 64, 1}}) {
+        Packed packed(sizes, "slices", Layout::nhwc, DataType::bf16);
+        packed.filled_up((sizes.channels + 31) / 32 * 32);
+        packed.for_each(sizes.width, sizes.height,
+                        [&](int64_t c, int64_t x, int64_t y, int64_t k, int64_t g, double value) {
+                            ASSERT_EQ(value, packed(c, x, y, k, g))
+                                << c << " " << x << " " << y << " " << k;
+                        });
+        Packed windows(sizes, "slices_of_windows", Layout::nhwc, DataType::bf16);
+        const int64_t all = sizes.channels * sizes.width;
+        windows.filled_up((all + 31) / 32 * 32);
+        windows.for_each(1, sizes.height,
+                         [&](int64_t c, int64_t, int64_t y, int64_t k, int64_t g, double value) {
+                             const double expected =
+                                 c < all ? packed(c % sizes.channels, c / sizes.channels, y, k, g)
+                                         : 0;
+                             ASSERT_EQ(value, expected) << c << " " << y << " " << k;
+                         });
+    }
+}
 
 // What interpolation at a point, or past the last at infinity, makes of a filter's line of three.
 std::array<double, 3> evaluation(size_t point) {

@@ -46,26 +46,43 @@ struct Sizes {
     int tasks = 7;  // at least; fewer of small layers, whose tasks are whole pairs of cache lines
 };
 
-class Conv2dTasks : public testing::TestWithParam<std::tuple<Sizes, Layout, bool>> {};
-
-TEST_P(Conv2dTasks, AreEnough) {
-    const auto &[s, layout, prepared] = GetParam();
+// Of a call.
+int tasks_of(const Sizes &s, Layout layout, DataType type, bool prepared) {
     Conv2dOptions options;
     options.layout = layout;
     options.groups = s.groups;
     const int64_t before = s.kernel / 2;
     options.padding = {before, before, before, before};
-    const Tensor input =
-        Tensor::zeros(image_shape(layout, 1, s.image, s.image, s.channels), DataType::f32);
+    const Tensor input = Tensor::zeros(image_shape(layout, 1, s.image, s.image, s.channels), type);
     const Tensor weight = Tensor::zeros(
-        image_shape(layout, s.filters, s.kernel, s.kernel, s.channels / s.groups), DataType::f32);
+        image_shape(layout, s.filters, s.kernel, s.kernel, s.channels / s.groups), type);
     const Filter filter = prepared ? prepare_filter(weight) : weight;
     if (prepared) conv2d(input, filter, {}, {}, options);  // packs
     most_tasks = 0;
     const auto former = halide_set_custom_do_par_for(count_tasks);
     conv2d(input, filter, {}, {}, options);
     halide_set_custom_do_par_for(former);
-    EXPECT_GE(most_tasks, s.tasks);
+    return most_tasks;
+}
+
+class Conv2dTasks : public testing::TestWithParam<std::tuple<Sizes, Layout, bool>> {};
+
+TEST_P(Conv2dTasks, AreEnough) {
+    const auto &[sizes, layout, prepared] = GetParam();
+    EXPECT_GE(tasks_of(sizes, layout, DataType::f32, prepared), sizes.tasks);
+}
+
+// Of matrices, where the library has rows for them.
+TEST(Conv2dMatrixTasks, AreEnough) {
+    if (!Device::cpu().limits().tile_registers) GTEST_SKIP() << "no tile registers";
+    const int former = halide_set_num_threads(2);
+    for (const Sizes &sizes :
+         {Sizes{"pointwise_many_pixels", 64, 256, 56, 1, 1},
+          Sizes{"pointwise_many_filters", 512, 2048, 7, 1, 1},
+          Sizes{"pointwise", 256, 256, 14, 1, 1}, Sizes{"first", 3, 64, 56, 7, 1},
+          Sizes{"dense", 64, 64, 28, 3, 1}, Sizes{"dense_small", 512, 512, 7, 3, 1}})
+        EXPECT_GE(tasks_of(sizes, Layout::nhwc, DataType::bf16, true), sizes.tasks) << sizes.name;
+    halide_set_num_threads(former);
 }
 
 std::string name_of_case(const testing::TestParamInfo<Conv2dTasks::ParamType> &info) {

@@ -106,6 +106,18 @@ TEST_F(Select, MindsTheDevice) {
               "it needs 1040 bytes of shared memory, the device has 1039");
 }
 
+// Linux keeps them from a process until it asks.
+TEST_F(Select, MindsTheRegistersOfACpu) {
+    kernels.insert(kernels.begin(), row("tiles", DeviceType::cpu, kAligned));
+    kernels.front().algorithm = "slices_of_line";
+    EXPECT_STREQ(select_on(DeviceType::cpu, {.tile_registers = true}).kernel->row, "tiles");
+    const Selection selection = select_on(DeviceType::cpu);
+    EXPECT_STREQ(selection.kernel->row, "3x3");
+    EXPECT_TRUE(selection.fell_back());
+    EXPECT_EQ(selection.rejected[0].reason,
+              "it needs tile registers (AMX), which the system does not grant");
+}
+
 std::vector<std::string> rungs(const Selection &selection) {
     std::vector<std::string> result;
     for (const Rung &rung : selection.ladder) {

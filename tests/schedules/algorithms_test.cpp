@@ -104,6 +104,24 @@ std::vector<Algorithm> depthwise_of_planes(const char *family, const Sizes &know
     return {{family, "depthwise_planes", "", where}};
 }
 
+// Products of matrices, of which a library may have no rows: these pack the filter.
+std::vector<Algorithm> algorithms_of_slices() {
+    const auto rows = conv2d_filter_kernels();
+    const auto is_of_slices = [](const KernelInfo &row) {
+        return row.algorithm == std::string_view("slices");
+    };
+    if (std::ranges::none_of(rows, is_of_slices)) return {};
+    Where line =
+        fixed({{"kernel_w", 1}, {"kernel_h", 1}, {"padding", 0}, {"stride_x", 1}, {"stride_y", 1}});
+    line.push_back({"out_w", Relation::at_least, 32});
+    line.push_back({"channels_per_group", Relation::multiple_of, 32});
+    return {{"conv2d", "slices", ""},
+            {"conv2d", "slices", "_1x1", fixed({{"kernel_w", 1}, {"kernel_h", 1}, {"padding", 0}})},
+            {"conv2d", "slices_of_line", "", line},
+            {"conv2d", "slices_of_taps", ""},
+            {"conv2d", "slices_of_windows", "", fixed({{"dilation_x", 1}})}};
+}
+
 // Winograd's is of f32 alone, by the row that transforms filters.
 const Algorithm kWinograd[] = {{"conv2d", "winograd", "", kWinogradSizes}};
 const Algorithm kWinogradGradient[] = {{"conv2d_backward_data", "winograd", "", kWinogradSizes}};
@@ -251,6 +269,11 @@ INSTANTIATE_TEST_SUITE_P(
                          {{"groups", 16}, {"out_w", 4}, {"width", 4}, {"height", 4}})),
                      testing::Values(Layout::nchw), testing::Values(DataType::f32, DataType::f16)),
     parameter_name);
+INSTANTIATE_TEST_SUITE_P(Slices, Conv2dAlgorithm,
+                         testing::Combine(testing::ValuesIn(algorithms_of_slices()),
+                                          testing::Values(Layout::nhwc),
+                                          testing::Values(DataType::bf16)),
+                         parameter_name);
 INSTANTIATE_TEST_SUITE_P(Winograd, Conv2dAlgorithm, in_layouts(all(kWinograd), {DataType::f32}),
                          parameter_name);
 INSTANTIATE_TEST_SUITE_P(Winograd, BackwardDataAlgorithm,

@@ -25,6 +25,7 @@ struct DeviceLimits {
     int64_t threads = 0;              // a block
     int64_t registers = 0;            // a block; 0 where the device does not say
     int compute_capability = 0;       // CUDA: 10 * major + minor; elsewhere 0
+    bool tile_registers = false;      // of a CPU: kernels may use its registers of matrices (AMX)
 };
 
 class Device {

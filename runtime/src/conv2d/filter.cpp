@@ -14,12 +14,18 @@ constexpr const char *kOperation = "conv2d";
 constexpr int64_t kWinogradPoints = 6;  // of generators/conv2d/winograd.h
 
 // As kernels read a weight: as it is; depthwise, with groups innermost; as
-// generators/conv2d/conv2d_filter.h packs it; as generators/conv2d/winograd.h transforms it.
-enum class Form : uint8_t { plain, groups_inner, vectors, winograd };
+// generators/conv2d/conv2d_filter.h packs it, in vectors, in slices or in those of windows; as
+// generators/conv2d/winograd.h transforms it.
+enum class Form : uint8_t { plain, groups_inner, vectors, slices, windows, winograd };
+
+// Channels of one: kSliceChannels there.
+constexpr int64_t kSlice = 32;
 
 Form form_for(const KernelInfo &kernel, bool prepared) {
     const std::string_view algorithm = kernel.algorithm;
     if (algorithm == "packed") return Form::vectors;
+    if (algorithm == "slices_of_windows") return Form::windows;
+    if (algorithm.starts_with("slices")) return Form::slices;
     if (algorithm == "winograd") return Form::winograd;
     const bool across_groups = algorithm == "depthwise_transposed" ||
                                algorithm == "depthwise_planes" ||
@@ -33,19 +39,42 @@ bool packs_pairs(const KernelInfo &kernel) {
     return kernel.extent("packed", 0) == 2 * kFilterBlock;
 }
 
+const char *algorithm_of(Form form) {
+    switch (form) {
+        case Form::slices:
+            return "slices";
+        case Form::windows:
+            return "slices_of_windows";
+        case Form::winograd:
+            return "winograd";
+        default:
+            return "vectors";
+    }
+}
+
 // [ki, c, s, r, ko, g], or [e, p, s, r, ko, g] of pairs, or [ki, c, i, j, ko, g]
 BufferView pack(const Conv2dOperands &operands, Form form) {
     const FilterSizes f(operands.problem);
-    const bool winograd = form == Form::winograd;
-    const Packing packing = packing_of(kOperation, conv2d_filter_kernels(),
-                                       winograd ? "winograd" : "vectors", operands);
+    const bool winograd = form == Form::winograd, windows = form == Form::windows;
+    const Packing packing =
+        packing_of(kOperation, conv2d_filter_kernels(), algorithm_of(form), operands);
     const bool pairs = packs_pairs(packing.kernel);
+    const int64_t whole = windows || form == Form::slices ? kSlice
+                          : pairs                         ? 2
+                                                          : 1,
+                  channels = windows ? f.channels * f.width : f.channels,
+                  filled = (channels + whole - 1) / whole * whole;
     const int64_t block = pairs ? 2 * kFilterBlock : kFilterBlock,
-                  channels = pairs ? (f.channels + 1) / 2 : f.channels,
-                  width = winograd ? kWinogradPoints : f.width,
+                  width = winograd  ? kWinogradPoints
+                          : windows ? 1
+                                    : f.width,
                   height = winograd ? kWinogradPoints : f.height;
-    return pack_filter(kOperation, packing, {block, channels, width, height, f.blocks, f.groups},
-                       pairs ? packing.kernel.type : DataType::f32);
+    BufferView packed = pack_filter(
+        kOperation, packing, {block, filled / (pairs ? 2 : 1), width, height, f.blocks, f.groups},
+        pairs ? packing.kernel.type : DataType::f32);
+    // A kernel is told the filter's columns by it.
+    if (windows) packed.dims[2] = {f.width, 0};
+    return packed;
 }
 
 // Depthwise: [c, s, r, k, g], or [s, r, c, k, g] of nchw, with one channel and one filter, groups

@@ -33,11 +33,11 @@ void pack(Func &packed, const Var &ki, const Var &ko, const FilterMemory &memory
 }
 
 // In rows both channels of a word are read together.
-void pack_pairs(Conv2dFilter &stages, bool nhwc) {
+void pack_pairs(Conv2dFilter &stages, bool across) {
     constexpr int words = kFilterBlock, elements = 2 * words;
     const Var &e = stages.ki;
     const Var half("half");
-    if (!nhwc) {
+    if (!across) {
         stages.output.split(e, e, half, 2).reorder(half, s, r, c, e, stages.ko, g).unroll(half);
         return;
     }
@@ -64,7 +64,7 @@ namespace cpu {
 void conv2d_filter(Conv2dFilter &stages, const Conv2dSizes &context) {
     const int lanes = take_lanes(context);
     if (context.pairs)
-        pack_pairs(stages, context.nhwc);
+        pack_pairs(stages, !stages.pairs.transposed.empty());
     else
         pack(stages.output, stages.ki, stages.ko, {context.nhwc, false}, lanes);
     stages.output.fuse(stages.ko, g, blocks).parallel(blocks);

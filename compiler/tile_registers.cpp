@@ -1,0 +1,242 @@
+#include "compiler/tile_registers.h"
+
+#include <map>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+using namespace Halide;
+using namespace Halide::Internal;
+
+namespace hk::compiler {
+
+namespace {
+
+constexpr int kMostRows = 16, kRowBytes = 64;
+constexpr int kSums = kMostRows * kRowBytes / 4, kTerms = kMostRows * kRowBytes / 2;
+
+[[noreturn]] void reject(const std::string &loop, const std::string &what, const Stmt &stmt) {
+    std::ostringstream message;
+    message << "tile registers in " << loop << ": " << what << ": " << stmt << "\n";
+    throw CompileError(message.str());
+}
+
+// Loops around a store.
+struct Nest {
+    struct Loop {
+        std::string name;
+        int extent;
+    };
+    std::vector<Loop> loops;           // the first ones are of a tile's rows
+    std::map<std::string, Expr> lets;  // between them
+    const Store *store = nullptr;
+
+    explicit Nest(const For *outermost) {
+        Stmt stmt = outermost;
+        while (!store) {
+            if (const For *loop = stmt.as<For>()) {
+                const auto extent = as_const_int(loop->extent);
+                if (!extent || !is_const_zero(loop->min))
+                    reject(outermost->name, "the length of a loop is not known", stmt);
+                loops.push_back({loop->name, static_cast<int>(*extent)});
+                stmt = loop->body;
+            } else if (const LetStmt *let = stmt.as<LetStmt>()) {
+                lets[let->name] = substitute(lets, let->value);
+                stmt = let->body;
+            } else if (const Store *found = stmt.as<Store>()) {
+                store = found;
+            } else {
+                reject(outermost->name, "there is more than a sum of products", stmt);
+            }
+        }
+    }
+
+    // Of an index, in terms of the loops.
+    Expr of(const Expr &index) const { return substitute(lets, index); }
+
+    Expr first(Expr index) const {
+        for (const Loop &loop : loops) index = substitute(loop.name, Expr(0), index);
+        return simplify(index);
+    }
+
+    // How far the index moves with a loop, which is the same everywhere.
+    Expr step(const Expr &index, size_t loop) const {
+        const std::string &name = loops[loop].name;
+        const Expr step =
+            simplify(substitute(name, Variable::make(Int(32), name) + 1, index) - index);
+        for (const Loop &one : loops)
+            if (expr_uses_var(step, one.name))
+                reject(loops[0].name, "a place is no sum of multiples of the loops", Stmt(store));
+        return step;
+    }
+    bool steps_by(const Expr &index, size_t loop, int step) const {
+        return is_const(this->step(index, loop), step);
+    }
+
+    // The same of the rows, which the first loops count, and their number.
+    int rows(size_t count) const {
+        int all = 1;
+        for (size_t i = 0; i < count; i++) all *= loops[i].extent;
+        return all;
+    }
+    Expr row_step(const Expr &index, size_t count) const {
+        const Expr inner = step(index, count - 1);
+        if (count == 2 && !is_const_zero(simplify(step(index, 0) - inner * loops[1].extent)))
+            reject(loops[0].name, "rows are not the same distance apart", Stmt(store));
+        return inner;
+    }
+};
+
+Expr whole_tile() { return Ramp::make(0, 1, kSums); }
+
+Expr sums_of(const std::string &tile) {
+    return Load::make(Float(32, kSums), tile, whole_tile(), Buffer<>(), Parameter(),
+                      const_true(kSums), ModulusRemainder());
+}
+
+Stmt set_sums(const std::string &tile, const Expr &value) {
+    return Store::make(tile, value, whole_tile(), Parameter(), const_true(kSums),
+                       ModulusRemainder());
+}
+
+Expr bytes(const Expr &elements, const Type &type) {
+    return cast<int64_t>(elements) * type.bytes();
+}
+
+// The sums of one `produce`.
+class TilesOfSum : public IRMutator {
+public:
+    explicit TilesOfSum(std::string sum) : sum_(std::move(sum)) {}
+
+    // With tiles stored behind it.
+    Stmt of(const Stmt &body) {
+        std::vector<Stmt> parts = {mutate(body)};
+        if (tiles_.empty()) return body;
+        for (const auto &[place, tile] : tiles_)
+            parts.push_back(
+                Evaluate::make(Call::make(Int(32), "tile_store",
+                                          {rows_, columns_ * 4, Variable::make(Handle(), sum_),
+                                           bytes(static_cast<int>(place), Float(32)),
+                                           bytes(pitch_, Float(32)), sums_of(tile)},
+                                          Call::Intrinsic)));
+        Stmt all = Block::make(parts);
+        for (const auto &[place, tile] : tiles_)
+            all =
+                Allocate::make(tile, Float(32, kSums), MemoryType::AMXTile, {1}, const_true(), all);
+        return all;
+    }
+
+private:
+    using IRMutator::visit;
+
+    const std::string sum_;
+    std::map<int64_t, std::string> tiles_;  // by their places
+    int rows_ = 0, columns_ = 0;            // of each
+    Expr pitch_;                            // from a row to the next
+
+    Stmt visit(const For *op) override {
+        if (!ends_with(op->name, ".tile_row")) return IRMutator::visit(op);
+        const Nest nest(op);
+        if (nest.store->name != sum_) reject(op->name, "another sum than " + sum_, op);
+        return nest.store->index.type().is_vector() ? zeros(nest) : product(nest);
+    }
+
+    // Checks what all its products share.
+    std::string tile_at(const Nest &nest, size_t row_loops, const Expr &index, int columns) {
+        const auto place = as_const_int(nest.first(index));
+        const Expr pitch = nest.row_step(index, row_loops);
+        const int rows = nest.rows(row_loops);
+        if (!place) reject(nest.loops[0].name, "its sums are not at a known place", nest.store);
+        if (tiles_.empty()) {
+            rows_ = rows, columns_ = columns, pitch_ = pitch;
+            if (rows_ > kMostRows || columns > kMostRows)
+                reject(nest.loops[0].name, "more than 16 by 16 sums", nest.store);
+        }
+        if (rows_ != rows || columns_ != columns || !equal(pitch_, pitch))
+            reject(nest.loops[0].name, "tiles differ", nest.store);
+        std::string &tile = tiles_[*place];
+        if (tile.empty()) tile = unique_name(sum_ + ".tile");
+        return tile;
+    }
+
+    Stmt zeros(const Nest &nest) {
+        const Ramp *index = nest.store->index.as<Ramp>();
+        if (nest.loops.size() > 2 || !index || !is_const_one(index->stride) ||
+            !is_const_zero(nest.store->value))
+            reject(nest.loops[0].name, "its sums do not start from rows of zeros", nest.store);
+        const std::string tile =
+            tile_at(nest, nest.loops.size(), nest.of(index->base), index->lanes);
+        return set_sums(tile, Call::make(Float(32, kSums), "tile_zero", {rows_, columns_ * 4},
+                                         Call::Intrinsic));
+    }
+
+    // f32(bf16)
+    static const Load *factor(const Expr &value) {
+        const Cast *cast = value.as<Cast>();
+        const Load *load = cast ? cast->value.as<Load>() : nullptr;
+        return load && load->type == BFloat(16) && value.type() == Float(32) ? load : nullptr;
+    }
+
+    Stmt product(const Nest &nest) {
+        const Store *store = nest.store;
+        const std::string &loop = nest.loops[0].name;
+        const Add *sum = store->value.as<Add>();
+        const Load *before = sum ? sum->a.as<Load>() : nullptr;
+        const Mul *product = sum ? sum->b.as<Mul>() : nullptr;
+        const Load *a = product ? factor(product->a) : nullptr;
+        const Load *b = product ? factor(product->b) : nullptr;
+        const size_t row_loops = nest.loops.size() - 3;
+        if (nest.loops.size() < 4 || nest.loops.size() > 5 || !a || !b || !before ||
+            before->name != sum_ || !equal(before->index, store->index))
+            reject(loop, "no sum of products of bf16 in four or five loops", store);
+        const size_t filter = row_loops, pair = filter + 1, half = pair + 1;
+        if (!nest.steps_by(nest.of(a->index), filter, 0)) std::swap(a, b);
+        const Expr of_rows = nest.of(a->index), of_columns = nest.of(b->index),
+                   of_sum = nest.of(store->index);
+        const int filters = nest.loops[filter].extent, pairs = nest.loops[pair].extent;
+        const bool fits = pairs <= kMostRows && nest.loops[half].extent == 2 &&
+                          nest.steps_by(of_rows, filter, 0) && nest.steps_by(of_rows, pair, 2) &&
+                          nest.steps_by(of_rows, half, 1) &&
+                          is_const_zero(nest.row_step(of_columns, row_loops)) &&
+                          nest.steps_by(of_columns, filter, 2) &&
+                          nest.steps_by(of_columns, half, 1) && nest.steps_by(of_sum, filter, 1) &&
+                          nest.steps_by(of_sum, pair, 0) && nest.steps_by(of_sum, half, 0);
+        if (!fits) reject(loop, "factors are not as the instruction has them", store);
+        const std::string tile = tile_at(nest, row_loops, of_sum, filters);
+        const auto load = [&](const Load *from, const Expr &index, int rows, int of_row,
+                              const Expr &to_next) {
+            return Call::make(BFloat(16, kTerms), "tile_load",
+                              {rows, of_row * 4, Variable::make(Handle(), from->name),
+                               bytes(nest.first(index), BFloat(16)), bytes(to_next, BFloat(16))},
+                              Call::Intrinsic);
+        };
+        return set_sums(
+            tile, Call::make(Float(32, kSums), "tile_matmul",
+                             {rows_, filters * 4, pairs * 4, sums_of(tile),
+                              load(a, of_rows, rows_, pairs, nest.row_step(of_rows, row_loops)),
+                              load(b, of_columns, pairs, filters, nest.step(of_columns, pair))},
+                             Call::Intrinsic));
+    }
+};
+
+class TileRegisters : public IRMutator {
+    using IRMutator::visit;
+
+    Stmt visit(const ProducerConsumer *op) override {
+        if (!op->is_producer) return IRMutator::visit(op);
+        const Stmt body = TilesOfSum(op->name).of(mutate(op->body));
+        return ProducerConsumer::make(op->name, true, body);
+    }
+};
+
+}  // namespace
+
+bool has_tile_registers(const Target &target) {
+    return target.has_feature(Target::AVX512_SapphireRapids);
+}
+
+Stmt use_tile_registers(const Stmt &stmt) { return TileRegisters().mutate(stmt); }
+
+}  // namespace hk::compiler
