@@ -119,8 +119,8 @@ row(cpu  rgb_s4                 packed                columns           f32     
 # of family 6, model 167 1x1_64 is 1.06 to 1.1 times as fast as tiles of 32 by 7 (explorer run conv2d resnet50 --row 1x1_64
 # --knobs block:32,chunk:4,outer:4,stage:0). 24 filters are three halves of a vector. Filters larger than a core's
 # cache are read in passes over the pixels, a few blocks at a time, which stay in it: staged_32_large is 1.4 times as fast
-# as staged_32 on model 207 (explorer run conv2d 28x28_256-256_3x3_s2 --row staged_32); in nchw each pass would transpose the
-# image again, 0.75 to 0.95 of the speed (model 167, the same with --layout nchw --knobs block:32,tile_y:2,outer:2).
+# as staged_32 on model 207 (explorer run conv2d 28x28_256-256_3x3_s2 --row staged_32); in nchw each pass transposes the
+# image again, in fewer of them (0.75 to 0.95 of the speed: model 167, --layout nchw --knobs block:32,tile_y:2,outer:2).
 # 1x1_pixels: few, in smaller tiles (bench --list one_pixel, the other by --row 1x1).
 row(cpu  1x1_pixels             packed                broadcast         f32           nhwc,nchw  block:64,tile_x:2,outer:2,stage:0    1x1 out_w<=4)
 row(cpu  1x1_pixels             packed                broadcast         f16           nhwc,nchw  block:64,tile_x:2,outer:2            1x1 out_w<=4)
@@ -168,7 +168,8 @@ row(cpu  winograd               winograd              winograd          f32     
 row(cpu  staged_48              packed                broadcast         f32           nhwc,nchw  block:48,tile_x:8                     filters_spared>=16 bounded_copy)
 row(cpu  staged_32_line         packed                broadcast         f32,f16       nhwc,nchw  block:32,tile_x:10                    filters_per_group>=17 out_h<=1 bounded_copy)
 row(cpu  staged_32_large        packed                broadcast         f32,f16       nhwc       block:32,tile_y:2,outer:2            filters_per_group>=17 weight_size>=262144 bounded_copy)
-row(cpu  staged_32              packed                broadcast         f32,f16       nhwc,nchw  block:32,tile_y:2                    filters_per_group>=17 bounded_copy)
+row(cpu  staged_32              packed                broadcast         f32,f16       nhwc       block:32,tile_y:2                    filters_per_group>=17 bounded_copy)
+row(cpu  staged_32              packed                broadcast         f32,f16       nchw       block:32,tile_y:2,outer:8            filters_per_group>=17 bounded_copy)
 row(cpu  staged_7               packed                broadcast         f32           nhwc,nchw  -                                    filled_7>=80 bounded_copy)
 row(cpu  staged                 packed                broadcast         f32,f16       nhwc,nchw  tile_x:4                             bounded_copy)
 row(cpu  staged                 packed                broadcast         bf16          nhwc,nchw  block:32                             bounded_copy)

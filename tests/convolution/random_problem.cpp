@@ -96,9 +96,24 @@ private:
         }
     }
 
+    // Filters, and channels, that fill blocks of 32 or 48, and some that do not.
+    void repair_blocks(const Constraint &constraint) {
+        const std::string_view name = constraint.field;
+        if (name == "filled_32" && constraint.relation == Relation::at_most)
+            group_filters_ = allowed("filters_per_group", 1);
+        else if (name == "filled_32")
+            group_filters_ =
+                allowed("filters_per_group", round_up(group_filters_, 32) - one_in(random_, 2));
+        else if (name == "filters_spared" && constraint.relation == Relation::at_least)
+            group_filters_ = allowed("filters_per_group", uniform(random_, 33, 48));
+        else if (name == "channels_spared" && constraint.relation == Relation::at_least)
+            group_channels_ = allowed("channels_per_group", uniform(random_, 33, 48));
+    }
+
     void repair() {
         for (const Constraint &constraint : request_.where) {
             const std::string_view name = constraint.field;
+            repair_blocks(constraint);
             if (name == "channels" && !holds(constraint, groups_ * group_channels_)) {
                 scale(constraint, "channels_per_group", group_channels_);
             } else if (name == "filters" && !holds(constraint, groups_ * group_filters_)) {
@@ -138,10 +153,6 @@ private:
                 // In rows of four, as a filter that is not prepared needs them too.
                 const int64_t across = (axes_[1].out + 3) / 4, down = constraint.value + 12;
                 axes_[0].out = std::max(axes_[0].out, 4 * round_up(down, across) / across - 1);
-            } else if (name == "filled_32") {
-                // Whole blocks of 32 filters, and where one of their last is missing.
-                group_filters_ = allowed("filters_per_group",
-                                         round_up(group_filters_, 32) - one_in(random_, 2));
             } else if (name == "weight_size" && constraint.relation == Relation::at_least) {
                 const int64_t taps = axes_[0].kernel * axes_[1].kernel;
                 const int64_t depth = round_up(constraint.value, group_filters_) / group_filters_;
