@@ -49,6 +49,7 @@ row(cpu  1x1_dot_to_8               dot        dot               u8      nhwc   
 row(cpu  3x3_dot_to_8               dot        dot               u8      nhwc       -                                   to_8 prepared=0 dot_u8 3x3)
 row(cpu  1x1_dot_to_8               dot        dot               f32     nhwc       -                                   to_8 prepared=0 dot_f32 1x1 stride_1)
 row(cpu  3x3_dot_to_8               dot        dot               f32     nhwc       -                                   to_8 prepared=0 dot_f32 3x3)
+row(amx  tiles_1x1_to_8             slices_of_line tiles         u8      nhwc       -                                   to_8 signed_input=0 1x1 stride_1 channels_per_group%64=0 filters_per_group>=16 out_w>=32)
 row(amx  tiles_line_to_8            slices     tiles             u8      nhwc       tiles_x:2,tiles_y:1,chunk:4,panel:512  to_8 1x1 stride_1 channels_per_group>=32 filters_per_group>=16 out_w>=32)
 row(amx  tiles_to_8                 slices     tiles             u8      nhwc       -                                   to_8 channels_per_group>=32 filters_per_group>=16 bounded_copy)
 row(cpu  rgb_to_8                   packed     broadcast         u8,f32  nhwc       tile_x:8                            to_8 channels_per_group=3 bounded_copy)

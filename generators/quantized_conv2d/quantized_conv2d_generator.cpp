@@ -92,11 +92,14 @@ public:
         context.signed_input = input_flip > 0;  // which the simplifier knows to hold, or not
         context.weight_moves = weight_zero_point != 0;
         namespace sc = hk::schedules;
-        if (in_slices())
+        if (in_slices()) {
+            const int columns =
+                algorithm.value() == "slices_of_line" ? sc::quantized_tiles_columns(context) : 0;
+            if (columns) constrain_channels(input, kSliceBytes);
             build(quantized_conv2d_slices(
-                      op, output.dim(Conv2dLayout(layout).image_dims()[3]).extent()),
+                      op, output.dim(Conv2dLayout(layout).image_dims()[3]).extent(), columns),
                   sc::quantized_slice_schedules, context);
-        else if (packed() || algorithm.value() == "grouped")
+        } else if (packed() || algorithm.value() == "grouped")
             build_packed(op, context);
         else if (algorithm.value() == "sliced_blocks")
             build(quantized_conv2d_sliced(op, 1, true), sc::quantized_sliced_schedules, context);
@@ -114,8 +117,9 @@ public:
             build(quantized_conv2d_depthwise(op, sc::quantized_depthwise_words(context)),
                   sc::quantized_depthwise_schedules, context);
         else
-            refuse_algorithm({"packed", "slices", "grouped", "sliced", "sliced_blocks", "products",
-                              "products_in_parts", "products_of_windows", "dot", "depthwise"});
+            refuse_algorithm({"packed", "slices", "slices_of_line", "grouped", "sliced",
+                              "sliced_blocks", "products", "products_in_parts",
+                              "products_of_windows", "dot", "depthwise"});
     }
 
 private:

@@ -39,28 +39,67 @@ Func pad(const QuantizedConv2dOperands &op) {
     return padded;
 }
 
+// Their loops, and what the image's words are multiplied by.
+struct Slices {
+    const RDom r;
+    const Expr word, byte;  // of the pixel; of the image's channels
+
+    Slices(const QuantizedConv2dOperands &op, const Expr &count)
+        : r({{0, kWord}, {0, kWords}, {0, op.kernel_w}, {0, op.kernel_h}, {0, count}}, "r"),
+          word(r[4] * kWords + r[1]),
+          byte(kWord * word + r[0]) {}
+
+    Expr factor(const QuantizedConv2dOperands &op) const {
+        return cast<int32_t>(op.packed(kWord * (k % kFilterBlock) + r[0], word, r[2], r[3],
+                                       min(k / kFilterBlock, (op.filters - 1) / kFilterBlock), g));
+    }
+};
+
+// In tiles of columns, of which a row's last begins before the end of the one before it.
+Func products_of_line(const QuantizedConv2dOperands &op, const Slices &slices, int columns,
+                      QuantizedConv2dSlices &stages) {
+    const Var &tile = stages.tile;
+    const auto before = [&](const Expr &of) {
+        return max(likely(0), (of + 1) * columns - op.width);
+    };
+    stages.products(k, g, x, tile, y, n) = 0;
+    stages.products(k, g, x, tile, y, n) +=
+        cast<int32_t>(op.input(slices.byte, g, tile * columns - before(tile) + x, y, n)) *
+        slices.factor(op);
+    const Expr of = x / columns;
+    Func rows("rows");
+    rows(k, g, x, y, n) = stages.products(
+        k, g, unsafe_promise_clamped(x % columns + before(of), 0, columns - 1), of, y, n);
+    return rows;
+}
+
+Func products_of_image(const QuantizedConv2dOperands &op, const Slices &slices,
+                       QuantizedConv2dSlices &stages) {
+    stages.products(k, g, x, y, n) = 0;
+    stages.products(k, g, x, y, n) +=
+        cast<int32_t>(
+            stages.padded(slices.byte, g, input_x(op, slices.r[2]), input_y(op, slices.r[3]), n)) *
+        slices.factor(op);
+    return stages.products;
+}
+
 }  // namespace
 
-QuantizedConv2dSlices quantized_conv2d_slices(const QuantizedConv2dOperands &op,
-                                              const Expr &out_h) {
+QuantizedConv2dSlices quantized_conv2d_slices(const QuantizedConv2dOperands &op, const Expr &out_h,
+                                              int columns) {
     QuantizedConv2dSlices stages;
     stages.out_w = op.out_w, stages.out_h = out_h, stages.filters = op.filters;
     begin(op, stages);
     stages.padded = pad(op);
-    const Expr slices = ceil_div(op.channels, kSliceBytes);
-    const RDom d({{0, kWord}, {0, kWords}, {0, op.kernel_w}, {0, op.kernel_h}, {0, slices}}, "r");
+    const Expr count = ceil_div(op.channels, kSliceBytes);
+    const Slices slices(op, count);
+    const RDom &d = slices.r;
     stages.byte = d[0], stages.word = d[1], stages.s = d[2], stages.r = d[3], stages.slices = d[4];
-    stages.filter_bytes = slices * (kSliceBytes * kFilterBlock) * op.kernel_w * op.kernel_h;
-    const Expr word = d[4] * kWords + d[1];
-    const Expr factor = op.packed(kWord * (k % kFilterBlock) + d[0], word, d[2], d[3],
-                                  min(k / kFilterBlock, (op.filters - 1) / kFilterBlock), g);
+    stages.filter_bytes = count * (kSliceBytes * kFilterBlock) * op.kernel_w * op.kernel_h;
     stages.products = Func("products");
-    stages.products(k, g, x, y, n) = 0;
-    stages.products(k, g, x, y, n) +=
-        cast<int32_t>(
-            stages.padded(kWord * word + d[0], g, input_x(op, d[2]), input_y(op, d[3]), n)) *
-        cast<int32_t>(factor);
-    stages.sum(k, g, x, y, n) = stages.start(k, g) + stages.products(k, g, x, y, n);
+    const Func products = columns ? products_of_line(op, slices, columns, stages)
+                                  : products_of_image(op, slices, stages);
+    stages.sum(k, g, x, y, n) = stages.start(k, g) + products(k, g, x, y, n);
     finish(op, stages);
     return stages;
 }

@@ -13,12 +13,15 @@ namespace hk::generators {
 constexpr int kSliceBytes = 64;
 
 struct QuantizedConv2dSlices : QuantizedConv2dEnds {
+    Halide::Var tile{"tile"};
     Halide::Func products;                  // of which sum is the sum with its start
     Halide::RVar byte, word, s, r, slices;  // of the products
     Halide::Expr out_w, out_h, filters;     // of the output; of a group
     Halide::Expr filter_bytes;              // of a block of kFilterBlock filters
 };
+// columns: 0, or the sum is of tiles of so many of the input, products(k, g, x, tile, y, n), as of
+// SliceSource::line; its bytes are u8, and nothing is flipped.
 QuantizedConv2dSlices quantized_conv2d_slices(const QuantizedConv2dOperands &operands,
-                                              const Halide::Expr &out_h);
+                                              const Halide::Expr &out_h, int columns);
 
 }  // namespace hk::generators

@@ -31,6 +31,8 @@ generators::PackedWords quantized_packed_words(const QuantizedConv2dContext &con
 int quantized_sliced_tile(const QuantizedConv2dContext &context);
 // 32-bit lanes in a vector of the sum.
 int quantized_dot_lanes(const QuantizedConv2dContext &context);
+// Columns of a block of tiles.
+int quantized_tiles_columns(const QuantizedConv2dContext &context);
 generators::DepthwiseWords quantized_depthwise_words(const QuantizedConv2dContext &context);
 
 namespace cpu {

@@ -33,7 +33,7 @@ BufferView pack(Conv2dOperands operands, Form form) {
 BufferView quantized_filter_view(const KernelInfo &kernel, const Conv2dOperands &operands,
                                  const Filter &filter) {
     const std::string_view algorithm = kernel.algorithm;
-    const Form form = algorithm == "slices" ? Form::slices : Form::words;
+    const Form form = algorithm.starts_with("slices") ? Form::slices : Form::words;
     if (form == Form::words && !algorithm.starts_with("packed")) return operands.weight;
     if (!filter.is_prepared()) return pack(operands, form);
     return filter.prepared()->view(static_cast<int>(form), operands.problem,

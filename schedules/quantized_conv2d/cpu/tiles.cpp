@@ -4,14 +4,32 @@
 using namespace Halide;
 using namespace hk::generators;
 
-namespace hk::schedules::cpu {
+namespace hk::schedules {
+
+namespace {
+
+// Of a line, whose tiles lie side by side, or of images.
+MatrixBlock choose(const QuantizedConv2dContext &context, bool line) {
+    MatrixBlock block = {kTileRows, 1, 2, 0, 1280};
+    if (line) block = {kTileRows, 2, 1, 4, 512};
+    take_knobs(block, context);
+    return block;
+}
+
+}  // namespace
+
+int quantized_tiles_columns(const QuantizedConv2dContext &context) {
+    return choose(context, true).width();
+}
+
+namespace cpu {
 
 // As schedules/conv2d/cpu/tiles.cpp, of bytes: a step has 64 channels. The padded copy of a task
 // flips bytes of s8, and fills up slices.
 void quantized_tiles(QuantizedConv2dSlices &stages, const QuantizedConv2dContext &context) {
     constexpr auto guard = TailStrategy::GuardWithIf;
-    MatrixBlock block = {kTileRows, 1, 2, 0, 1280};
-    take_knobs(block, context);
+    const bool line = stages.products.args().size() == 6;
+    const MatrixBlock block = choose(context, line);
     const int lanes = context.target.natural_vector_size<float>();
     const Var xo("xo"), xc("xc"), yo("yo"), kb("kb"), kp("kp"), rows("rows");
     Func &out = stages.output;
@@ -45,8 +63,14 @@ void quantized_tiles(QuantizedConv2dSlices &stages, const QuantizedConv2dContext
     stages.activated.specialize(context.plain);
     hold(stages.products, block, LoopLevel(out, kb),
          {stages.byte, stages.word, stages.slices, stages.s, stages.r});
+    if (line) {
+        stages.products.bound(x, 0, block.width()).bound_extent(stages.tile, 1);
+        return;
+    }
     stages.products.bound_extent(x, block.width());
     stages.padded.compute_at(out, rows).vectorize(c, kSliceBytes, TailStrategy::RoundUp);
 }
 
-}  // namespace hk::schedules::cpu
+}  // namespace cpu
+
+}  // namespace hk::schedules
