@@ -15,7 +15,7 @@ namespace hk::compiler {
 namespace {
 
 constexpr int kMostRows = 16, kRowBytes = 64;
-constexpr int kSums = kMostRows * kRowBytes / 4, kTerms = kMostRows * kRowBytes / 2;
+constexpr int kSums = kMostRows * kRowBytes / 4;
 
 [[noreturn]] void reject(const std::string &loop, const std::string &what, const Stmt &stmt) {
     std::ostringstream message;
@@ -91,8 +91,8 @@ struct Nest {
 
 Expr whole_tile() { return Ramp::make(0, 1, kSums); }
 
-Expr sums_of(const std::string &tile) {
-    return Load::make(Float(32, kSums), tile, whole_tile(), Buffer<>(), Parameter(),
+Expr sums_of(const std::string &tile, const Type &type) {
+    return Load::make(type.with_lanes(kSums), tile, whole_tile(), Buffer<>(), Parameter(),
                       const_true(kSums), ModulusRemainder());
 }
 
@@ -115,16 +115,15 @@ public:
         std::vector<Stmt> parts = {mutate(body)};
         if (tiles_.empty()) return body;
         for (const auto &[place, tile] : tiles_)
-            parts.push_back(
-                Evaluate::make(Call::make(Int(32), "tile_store",
-                                          {rows_, columns_ * 4, Variable::make(Handle(), sum_),
-                                           bytes(static_cast<int>(place), Float(32)),
-                                           bytes(pitch_, Float(32)), sums_of(tile)},
-                                          Call::Intrinsic)));
+            parts.push_back(Evaluate::make(Call::make(
+                Int(32), "tile_store",
+                {rows_, columns_ * 4, Variable::make(Handle(), sum_),
+                 bytes(static_cast<int>(place), type_), bytes(pitch_, type_), sums_of(tile, type_)},
+                Call::Intrinsic)));
         Stmt all = Block::make(parts);
         for (const auto &[place, tile] : tiles_)
-            all =
-                Allocate::make(tile, Float(32, kSums), MemoryType::AMXTile, {1}, const_true(), all);
+            all = Allocate::make(tile, type_.with_lanes(kSums), MemoryType::AMXTile, {1},
+                                 const_true(), all);
         return all;
     }
 
@@ -135,6 +134,7 @@ private:
     std::map<int64_t, std::string> tiles_;  // by their places
     int rows_ = 0, columns_ = 0;            // of each
     Expr pitch_;                            // from a row to the next
+    Type type_;                             // of a sum
 
     Stmt visit(const For *op) override {
         if (!ends_with(op->name, ".tile_row")) return IRMutator::visit(op);
@@ -151,6 +151,7 @@ private:
         if (!place) reject(nest.loops[0].name, "its sums are not at a known place", nest.store);
         if (tiles_.empty()) {
             rows_ = rows, columns_ = columns, pitch_ = pitch;
+            type_ = nest.store->value.type().element_of();
             if (rows_ > kMostRows || columns > kMostRows)
                 reject(nest.loops[0].name, "more than 16 by 16 sums", nest.store);
         }
@@ -168,55 +169,74 @@ private:
             reject(nest.loops[0].name, "its sums do not start from rows of zeros", nest.store);
         const std::string tile =
             tile_at(nest, nest.loops.size(), nest.of(index->base), index->lanes);
-        return set_sums(tile, Call::make(Float(32, kSums), "tile_zero", {rows_, columns_ * 4},
-                                         Call::Intrinsic));
+        return set_sums(tile, Call::make(type_.with_lanes(kSums), "tile_zero",
+                                         {rows_, columns_ * 4}, Call::Intrinsic));
     }
 
-    // f32(bf16)
+    static Expr without_casts(Expr value) {
+        while (const Cast *cast = value.as<Cast>()) value = cast->value;
+        return value;
+    }
+
+    // bf16 in f32, or a byte in more bits.
     static const Load *factor(const Expr &value) {
-        const Cast *cast = value.as<Cast>();
-        const Load *load = cast ? cast->value.as<Load>() : nullptr;
-        return load && load->type == BFloat(16) && value.type() == Float(32) ? load : nullptr;
+        const Load *load = value.as<Cast>() ? without_casts(value).as<Load>() : nullptr;
+        const bool known = load && (load->type == BFloat(16) || load->type.bits() == 8);
+        return known && load->type.is_float() == value.type().is_float() ? load : nullptr;
     }
 
     Stmt product(const Nest &nest) {
         const Store *store = nest.store;
         const std::string &loop = nest.loops[0].name;
-        const Add *sum = store->value.as<Add>();
+        // Halide has made intrinsics of products of bytes.
+        const Expr value =
+            store->value.type().is_int() ? lower_intrinsics(store->value) : store->value;
+        const Add *sum = value.as<Add>();
         const Load *before = sum ? sum->a.as<Load>() : nullptr;
-        const Mul *product = sum ? sum->b.as<Mul>() : nullptr;
+        const Expr term = sum ? without_casts(before ? sum->b : sum->a) : Expr();
+        if (sum && !before) before = sum->b.as<Load>();
+        const Mul *product = term.defined() ? term.as<Mul>() : nullptr;
         const Load *a = product ? factor(product->a) : nullptr;
         const Load *b = product ? factor(product->b) : nullptr;
         const size_t row_loops = nest.loops.size() - 3;
         if (nest.loops.size() < 4 || nest.loops.size() > 5 || !a || !b || !before ||
             before->name != sum_ || !equal(before->index, store->index))
-            reject(loop, "no sum of products of bf16 in four or five loops", store);
-        const size_t filter = row_loops, pair = filter + 1, half = pair + 1;
-        if (!nest.steps_by(nest.of(a->index), filter, 0)) std::swap(a, b);
-        const Expr of_rows = nest.of(a->index), of_columns = nest.of(b->index),
-                   of_sum = nest.of(store->index);
-        const int filters = nest.loops[filter].extent, pairs = nest.loops[pair].extent;
-        const bool fits = pairs <= kMostRows && nest.loops[half].extent == 2 &&
-                          nest.steps_by(of_rows, filter, 0) && nest.steps_by(of_rows, pair, 2) &&
-                          nest.steps_by(of_rows, half, 1) &&
-                          is_const_zero(nest.row_step(of_columns, row_loops)) &&
-                          nest.steps_by(of_columns, filter, 2) &&
-                          nest.steps_by(of_columns, half, 1) && nest.steps_by(of_sum, filter, 1) &&
-                          nest.steps_by(of_sum, pair, 0) && nest.steps_by(of_sum, half, 0);
-        if (!fits) reject(loop, "factors are not as the instruction has them", store);
-        const std::string tile = tile_at(nest, row_loops, of_sum, filters);
-        const auto load = [&](const Load *from, const Expr &index, int rows, int of_row,
+            reject(loop, "no sum of products of bf16, or of bytes, in four or five loops", store);
+        if (!nest.steps_by(nest.of(a->index), row_loops, 0)) std::swap(a, b);
+        return multiply(nest, row_loops, *a, *b);
+    }
+
+    Stmt multiply(const Nest &nest, size_t row_loops, const Load &of_rows, const Load &of_columns) {
+        const Type type = of_rows.type;
+        const size_t filter = row_loops, word = filter + 1, part = word + 1;
+        const Expr row = nest.of(of_rows.index), column = nest.of(of_columns.index),
+                   sum = nest.of(nest.store->index);
+        const int filters = nest.loops[filter].extent, words = nest.loops[word].extent,
+                  parts = 4 / type.bytes();
+        const bool fits = words <= kMostRows && nest.loops[part].extent == parts &&
+                          of_columns.type == (type.bits() == 8 ? Int(8) : type) &&
+                          nest.steps_by(row, filter, 0) && nest.steps_by(row, word, parts) &&
+                          nest.steps_by(row, part, 1) &&
+                          is_const_zero(nest.row_step(column, row_loops)) &&
+                          nest.steps_by(column, filter, parts) && nest.steps_by(column, part, 1) &&
+                          nest.steps_by(sum, filter, 1) && nest.steps_by(sum, word, 0) &&
+                          nest.steps_by(sum, part, 0);
+        if (!fits)
+            reject(nest.loops[0].name, "factors are not as the instruction has them", nest.store);
+        const std::string tile = tile_at(nest, row_loops, sum, filters);
+        const auto load = [&](const Load &from, const Expr &index, int rows, int of_row,
                               const Expr &to_next) {
-            return Call::make(BFloat(16, kTerms), "tile_load",
-                              {rows, of_row * 4, Variable::make(Handle(), from->name),
-                               bytes(nest.first(index), BFloat(16)), bytes(to_next, BFloat(16))},
+            return Call::make(from.type.with_lanes(kMostRows * kRowBytes / type.bytes()),
+                              "tile_load",
+                              {rows, of_row * 4, Variable::make(Handle(), from.name),
+                               bytes(nest.first(index), type), bytes(to_next, type)},
                               Call::Intrinsic);
         };
         return set_sums(
-            tile, Call::make(Float(32, kSums), "tile_matmul",
-                             {rows_, filters * 4, pairs * 4, sums_of(tile),
-                              load(a, of_rows, rows_, pairs, nest.row_step(of_rows, row_loops)),
-                              load(b, of_columns, pairs, filters, nest.step(of_columns, pair))},
+            tile, Call::make(type_.with_lanes(kSums), "tile_matmul",
+                             {rows_, filters * 4, words * 4, sums_of(tile, type_),
+                              load(of_rows, row, rows_, words, nest.row_step(row, row_loops)),
+                              load(of_columns, column, words, filters, nest.step(column, word))},
                              Call::Intrinsic));
     }
 };

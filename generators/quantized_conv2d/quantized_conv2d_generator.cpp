@@ -3,7 +3,7 @@
 //
 // Buffers as generators/image_layout.h says: images input and output, filter weight; and scale,
 // bias_scale [k, g] of each filter, bias [byte, k, g]: the bytes of its elements. algorithm=packed:
-// the weight is as generators/quantized_conv2d/quantized_conv2d_filter.h packs it;
+// or slices: the weight is as generators/quantized_conv2d/quantized_conv2d_filter.h packs it;
 // algorithm=grouped is as packed, but packs in the kernel.
 
 #include "generators/convolution_parameters.h"
@@ -92,7 +92,14 @@ public:
         context.signed_input = input_flip > 0;  // which the simplifier knows to hold, or not
         context.weight_moves = weight_zero_point != 0;
         namespace sc = hk::schedules;
-        if (packed() || algorithm.value() == "grouped")
+        if (in_slices()) {
+            const int columns =
+                algorithm.value() == "slices_of_line" ? sc::quantized_tiles_columns(context) : 0;
+            if (columns) constrain_channels(input, kSliceBytes);
+            build(quantized_conv2d_slices(
+                      op, output.dim(Conv2dLayout(layout).image_dims()[3]).extent(), columns),
+                  sc::quantized_slice_schedules, context);
+        } else if (packed() || algorithm.value() == "grouped")
             build_packed(op, context);
         else if (algorithm.value() == "sliced_blocks")
             build(quantized_conv2d_sliced(op, 1, true), sc::quantized_sliced_schedules, context);
@@ -110,8 +117,9 @@ public:
             build(quantized_conv2d_depthwise(op, sc::quantized_depthwise_words(context)),
                   sc::quantized_depthwise_schedules, context);
         else
-            refuse_algorithm({"packed", "grouped", "sliced", "sliced_blocks", "products",
-                              "products_in_parts", "products_of_windows", "dot", "depthwise"});
+            refuse_algorithm({"packed", "slices", "slices_of_line", "grouped", "sliced",
+                              "sliced_blocks", "products", "products_in_parts",
+                              "products_of_windows", "dot", "depthwise"});
     }
 
 private:
@@ -119,14 +127,16 @@ private:
         return fix_output_bytes.value() == 1 ? Type(UInt(8)) : Type(Float(32));
     }
 
-    bool packed() const { return algorithm.value() == "packed"; }
+    bool packed() const { return algorithm.value() == "packed" || in_slices(); }
 
     // Dense, but that vectors of other filters and groups may lie anywhere.
     void constrain_packed() {
         begin_at_zero(weight, 6);
         weight.dim(0).set_extent(kBlockBytes);
         const int channels = fix_channels_per_group;
-        const int fixed[] = {(channels + kWord - 1) / kWord, fix_kernel_w, fix_kernel_h};
+        const int whole = in_slices() ? kSliceBytes : kWord;
+        const int fixed[] = {(channels + whole - 1) / whole * (whole / kWord), fix_kernel_w,
+                             fix_kernel_h};
         int stride = kBlockBytes;
         for (int d = 0; d < 3; d++) {
             auto dimension = weight.dim(1 + d);

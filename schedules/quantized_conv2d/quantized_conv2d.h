@@ -3,6 +3,7 @@
 // never what they compute.
 
 #include "generators/quantized_conv2d/quantized_conv2d.h"
+#include "generators/quantized_conv2d/quantized_conv2d_slices.h"
 #include "schedules/convolution_sizes.h"
 
 namespace hk::schedules {
@@ -30,6 +31,8 @@ generators::PackedWords quantized_packed_words(const QuantizedConv2dContext &con
 int quantized_sliced_tile(const QuantizedConv2dContext &context);
 // 32-bit lanes in a vector of the sum.
 int quantized_dot_lanes(const QuantizedConv2dContext &context);
+// Columns of a block of tiles.
+int quantized_tiles_columns(const QuantizedConv2dContext &context);
 generators::DepthwiseWords quantized_depthwise_words(const QuantizedConv2dContext &context);
 
 namespace cpu {
@@ -52,6 +55,8 @@ generators::PackedWords quantized_broadcast_words(const QuantizedConv2dContext &
 void quantized_grouped(generators::QuantizedConv2d &stages, const QuantizedConv2dContext &context);
 void quantized_sliding(generators::QuantizedConv2dDepthwise &stages,
                        const QuantizedConv2dContext &context);
+void quantized_tiles(generators::QuantizedConv2dSlices &stages,
+                     const QuantizedConv2dContext &context);
 }  // namespace cpu
 
 namespace gpu {
@@ -76,6 +81,8 @@ inline const QuantizedConv2dTable<generators::QuantizedConv2dSliced> quantized_s
     {"thread_per_group", gpu::quantized_thread_per_group}};
 inline const QuantizedConv2dTable<generators::QuantizedConv2dProducts> quantized_product_schedules =
     {{"matrices", gpu::quantized_matrices}};
+inline const QuantizedConv2dTable<generators::QuantizedConv2dSlices> quantized_slice_schedules = {
+    {"tiles", cpu::quantized_tiles}};
 inline const QuantizedConv2dTable<generators::QuantizedConv2dDot> quantized_dot_schedules = {
     {"dot", cpu::quantized_dot}};
 inline const QuantizedConv2dTable<generators::QuantizedConv2dDepthwise>

@@ -141,8 +141,12 @@ std::optional<QuantizedConv2dCase> random_case(uint64_t seed, const Conv2dReques
         return {};
     }
     std::vector<Constraint> where(request.where.begin(), request.where.end());
-    std::erase_if(where, [](const Constraint &constraint) {
-        return std::string_view(constraint.field) == "output_bytes";
+    // What random_problem() knows nothing of.
+    bool may_be_signed = true;
+    std::erase_if(where, [&](const Constraint &constraint) {
+        const std::string_view field = constraint.field;
+        if (field == "signed_input") may_be_signed = constraint.value == 1;
+        return field == "output_bytes" || field == "signed_input";
     });
     Conv2dRequest sizes = request;
     sizes.where = where;
@@ -152,7 +156,7 @@ std::optional<QuantizedConv2dCase> random_case(uint64_t seed, const Conv2dReques
     }
     QuantizedConv2dCase c{{.seed = seed, .problem = *problem, .data = request.data}};
     c.problem.prepared_filter = range_of(request.where, "prepared").moved(one_in(random, 2));
-    if (request.type != DataType::f32 && one_in(random, 3)) {
+    if (request.type != DataType::f32 && one_in(random, 3) && may_be_signed) {
         c.problem.type = DataType::s8;
     }
     c.output_type = pick(random, types);

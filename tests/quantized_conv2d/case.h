@@ -35,7 +35,8 @@ struct QuantizedConv2dCase : ConvolutionCase {
     bool requantized() const { return size_of(output_type) == 1; }
 };
 
-// Of type u8: an input of u8 or s8. Besides the fields of convolutions `where` has output_bytes.
+// Of type u8: an input of u8 or s8. Besides the fields of convolutions `where` has output_bytes
+// and signed_input, which is 0.
 template<>
 std::optional<QuantizedConv2dCase> random_case(uint64_t seed, const Conv2dRequest &request);
 

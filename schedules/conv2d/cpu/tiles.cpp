@@ -1,4 +1,5 @@
 #include "schedules/conv2d/conv2d.h"
+#include "schedules/conv2d/matrix_block.h"
 
 using namespace Halide;
 using namespace hk::generators;
@@ -7,35 +8,20 @@ namespace hk::schedules {
 
 namespace {
 
-constexpr int kRows = 16;                 // of a tile: pixels
-constexpr int kBlock = 2 * kFilterBlock;  // filters, two tiles
-
-struct MatrixBlock {
+struct SliceBlock : MatrixBlock {
     SliceSource source;
-    int columns;  // of a tile, whose other pixels are in rows below
-    int x, y;     // tiles of pixels
-    int chunk;    // blocks of a row in a task; 0: all
-    int panel;    // KB of the filter in a pass over the pixels
 
-    int width() const { return x * columns; }
-    int height() const { return y * kRows / columns; }
     bool has_taps() const { return source == SliceSource::taps || source == SliceSource::windows; }
 };
 
 // Registers: 4 of sums, and of what the next product needs at most 4. Rows of taps have up to 8
 // columns.
-MatrixBlock choose(const Conv2dContext &context) {
+SliceBlock choose(const Conv2dContext &context) {
     const bool narrow = context.slices == SliceSource::taps;
-    MatrixBlock block = {context.slices, narrow ? 8 : kRows, 1, 2, 0, 1280};
+    SliceBlock block = {{narrow ? 8 : kTileRows, 1, 2, 0, 1280}, context.slices};
     if (context.slices == SliceSource::line) block.x = 2, block.y = 1, block.chunk = 4;
     if (block.chunk) block.panel = 512;
-    Knobs knobs(context.knobs);
-    knobs.take("tiles_x", block.x, steps(1, narrow ? 1 : 2));
-    knobs.take("tiles_y", block.y, {1, 2});
-    knobs.take("chunk", block.chunk, {0, 1, 2, 4, 8, 16, 32});
-    knobs.take("panel", block.panel, {256, 512, 1024, 1280, 1536, 2048});
-    knobs.end();
-    knobs.require(block.x * block.y <= 2, "tiles are 1 or 2");
+    take_knobs(block, context, narrow);
     return block;
 }
 
@@ -43,29 +29,17 @@ const Var co("co"), xo("xo"), xc("xc"), yo("yo"), yc("yc"), kb("kb"), kp("kp"), 
 
 // Of the output, that a task copies the taps of: all of a small image, so that each of the filter's
 // blocks is read from memory once.
-int rows_of_taps(const MatrixBlock &block) {
+int rows_of_taps(const SliceBlock &block) {
     return block.source == SliceSource::windows ? block.height() : 8;
 }
 
-// Blocks of filters in a pass over the pixels: what stays in a core's cache meanwhile, and with
-// more threads than one fewer, where pixels are few tasks. Passes are even.
-Expr blocks_of_pass(const Conv2dSlices &stages, const MatrixBlock &block) {
-    constexpr int tasks_of_thread = 4;
-    const Expr blocks = ceil_div(stages.filters, kBlock);
-    const Expr most = max(block.panel * 1024 / (2 * stages.filter_bytes), 1);
-    const Expr threads = number_of_threads(), rows = ceil_div(stages.out_h, block.height());
-    const Expr parts = block.chunk ? ceil_div(stages.out_w, block.chunk * block.width()) : Expr(1);
-    const Expr tasks = select(threads > 1, ceil_div(tasks_of_thread * threads, rows * parts), 1);
-    return ceil_div(blocks, max(ceil_div(blocks, most), tasks));
-}
-
 // Tasks are blocks of rows, or parts of one, and passes.
-void split(Conv2dSlices &stages, const MatrixBlock &block) {
+void split(Conv2dSlices &stages, const SliceBlock &block) {
     const TailStrategy guard = TailStrategy::GuardWithIf;
     Func &out = stages.output;
     out.split(x, xo, x, block.width(), guard)
         .split(y, yo, y, block.height(), guard)
-        .split(k, kb, k, kBlock, guard)
+        .split(k, kb, k, kBlockFilters, guard)
         .vectorize(k);
     if (block.has_taps()) {
         out.split(yo, yc, yo, rows_of_taps(block) / block.height(), guard)
@@ -75,7 +49,9 @@ void split(Conv2dSlices &stages, const MatrixBlock &block) {
         if (block.source == SliceSource::taps) out.parallel(kb);
         return;
     }
-    out.split(kb, kp, kb, blocks_of_pass(stages, block), guard);
+    out.split(kb, kp, kb,
+              block.of_pass(stages.out_w, stages.out_h, stages.filters, stages.filter_bytes),
+              guard);
     if (block.chunk)
         out.split(xo, xc, xo, block.chunk, guard);
     else
@@ -87,45 +63,14 @@ void split(Conv2dSlices &stages, const MatrixBlock &block) {
         .parallel(rows);
 }
 
-void hold(Conv2dSlices &stages, const MatrixBlock &block, const LoopLevel &at) {
-    const Var row("tile_row"), kt("kt"), xt("xt"), yt("yt");
-    Func &sum = stages.sum;
-    sum.compute_at(at)
-        .store_in(MemoryType::Stack)
-        .bound_extent(k, kBlock)
-        .align_bounds(k, kBlock)
-        .bound_extent(y, block.height());
-    if (block.source == SliceSource::line)
-        sum.bound(x, 0, block.width()).bound_extent(stages.tile, 1);
-    else
-        sum.bound_extent(x, block.width());
-    for (int update = -1; update < 1; update++) {
-        Stage stage = update < 0 ? Stage(sum) : sum.update();
-        std::vector<VarOrRVar> loops = {k, x, row, kt, xt, yt};
-        stage.split(k, kt, k, kFilterBlock);
-        if (block.columns == kRows)
-            stage.split(x, xt, row, kRows).split(y, yt, x, 1);
-        else
-            stage.split(x, xt, x, block.columns).split(y, yt, row, kRows / block.columns);
-        if (update < 0) {
-            stage.reorder(loops).vectorize(k);
-        } else {
-            loops.insert(loops.begin(), {stages.half, stages.pair});
-            loops.insert(loops.end(), {stages.slices, stages.s, stages.r});
-            stage.reorder(loops);
-        }
-        stage.unroll(kt).unroll(xt).unroll(yt);
-    }
-}
-
-void copy_taps(Conv2dSlices &stages, const MatrixBlock &block, const Conv2dContext &context) {
+void copy_taps(Conv2dSlices &stages, const SliceBlock &block, const Conv2dContext &context) {
     const TailStrategy guard = TailStrategy::GuardWithIf;
     stages.tap.compute_at(stages.output, rows)
         .reorder_storage(c, x, y, s, r, g, n)
         .bound_extent(y, rows_of_taps(block))
         .split(c, co, c, kSliceChannels, TailStrategy::RoundUp)
         .vectorize(c);
-    if (block.columns < kRows) stages.tap.bound_extent(x, block.columns);
+    if (block.columns < kTileRows) stages.tap.bound_extent(x, block.columns);
     if (block.source == SliceSource::taps) return;
     stages.tap.reorder(c, x, s, r, y, co, g, n);
     stages.padded.compute_at(stages.output, rows)
@@ -166,14 +111,19 @@ namespace cpu {
 // there; two phases of four blocks; prefetching of filters; 14 rows a tile, for images of 14
 // columns (loads take as long). Without the copy of taps 7x7_512-512_3x3 took 444 us, not 270.
 void tiles(Conv2dSlices &stages, const Conv2dContext &context) {
-    const MatrixBlock block = choose(context);
+    const SliceBlock block = choose(context);
     Func &out = stages.output;
     split(stages, block);
     out.never_partition_all();
     stages.start.compute_root();
-    stages.activated.compute_at(out, x).vectorize(k).bound_extent(k, kBlock);
+    stages.activated.compute_at(out, x).vectorize(k).bound_extent(k, kBlockFilters);
     by_activation(stages.activated, context);
-    hold(stages, block, LoopLevel(out, block.has_taps() ? xo : kb));
+    hold(stages.sum, block, LoopLevel(out, block.has_taps() ? xo : kb),
+         {stages.half, stages.pair, stages.slices, stages.s, stages.r});
+    if (block.source == SliceSource::line)
+        stages.sum.bound(x, 0, block.width()).bound_extent(stages.tile, 1);
+    else
+        stages.sum.bound_extent(x, block.width());
     if (block.has_taps())
         copy_taps(stages, block, context);
     else if (block.source == SliceSource::image)
