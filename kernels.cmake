@@ -8,7 +8,8 @@
 #   row(gpu  staged   sliced     staged     f32           nhwc       -         shared:0,registers:72)
 #
 # A row is a kernel for each of its types, layouts and devices: cpu, cuda, opencl, or gpu for both of these; amx is a cpu
-# that has registers of matrices, whose rows are built where the host is one. Rows stand in the order of preference, most specific first: selection takes the first that takes the problem and fits the device.
+# that has registers of matrices, whose rows are built where the host is one. Rows stand in the order of preference, most
+# specific first: selection takes the first that takes the problem and fits the device.
 #
 # layouts   any: of families without layouts.
 # knobs     -: the schedule's own choice.
