@@ -99,7 +99,8 @@ class Sources:
         called = [name for name in after_name(self.generator(family), algorithm, r"\b(\w+)\(")
                   if name in stages]
         best = min(called, default=None, key=lambda name: (
-            name != f"{family}_{algorithm}", not name.endswith(f"_{algorithm}"), name != family))
+            name != f"{family}_{algorithm}", not name.endswith(f"_{algorithm}"),
+            not name.endswith("_" + algorithm.split("_of_")[0]), name != family))
         if not best:
             return None, None
         return in_files(self.root, sources(self.root, "generators", ".cpp"), best), stages[best]

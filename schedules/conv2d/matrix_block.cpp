@@ -19,10 +19,10 @@ Expr MatrixBlock::of_pass(const Expr &out_w, const Expr &out_h, const Expr &filt
     return ceil_div(blocks, max(ceil_div(blocks, most), tasks));
 }
 
-void take_knobs(MatrixBlock &block, const Conv2dSizes &context, bool narrow) {
+void take_knobs(MatrixBlock &block, const Conv2dSizes &context, int most_x, int most_y) {
     Knobs knobs(context.knobs);
-    knobs.take("tiles_x", block.x, steps(1, narrow ? 1 : 2));
-    knobs.take("tiles_y", block.y, {1, 2});
+    knobs.take("tiles_x", block.x, steps(1, most_x));
+    knobs.take("tiles_y", block.y, steps(1, most_y));
     knobs.take("chunk", block.chunk, {0, 1, 2, 4, 8, 16, 32});
     knobs.take("panel", block.panel, {256, 512, 1024, 1280, 1536, 2048});
     knobs.end();

@@ -26,8 +26,9 @@ struct MatrixBlock {
                          const Halide::Expr &filters, const Halide::Expr &bytes) const;
 };
 
-// Its knobs. `narrow`: of tiles that are as wide as the image.
-void take_knobs(MatrixBlock &block, const Conv2dSizes &context, bool narrow = false);
+// Its knobs. Tiles that are as wide as the image are one beside the other, those of a line none
+// below.
+void take_knobs(MatrixBlock &block, const Conv2dSizes &context, int most_x = 2, int most_y = 2);
 
 // Of a sum from zero: its loops over parts of a word, words, slices, columns and rows of the
 // filter.

@@ -30,7 +30,7 @@ constexpr int kTileTerms = 64, kTileColumns = 64, kTileRows = 64;
 struct BlockOfTiles {
     int columns = 1;       // of a tile's rows, which are in lines of so many
     int gap = 0;           // columns between the lines, in memory
-    int terms = 2;         // of the innermost loop
+    int terms = 0;         // of the innermost loop
     float start = 0;       // of a sum
     bool squared = false;  // what is summed are no products of both
     Type type = BFloat(16);
@@ -39,16 +39,23 @@ struct BlockOfTiles {
         Buffer<> all(type, {kTileTerms, columns + gap, kTileRows / columns});
         return all;
     }
-    Buffer<> filters() const { return Buffer<>(type, {2 * 16, kTileTerms / 2, kTileColumns / 16}); }
+    int parts() const { return 4 / type.bytes(); }
+    Type of_filters() const { return type.bits() == 8 ? Int(8) : type; }
+    Buffer<> filters() const {
+        return Buffer<>(of_filters(), {parts() * 16, kTileTerms / parts(), kTileColumns / 16});
+    }
 
     Pipeline pipeline(const Func &rows, const Func &filters, const Target &target) const {
         const Var k("k"), x("x"), y("y"), ko("ko"), yo("yo"), kt("kt"), yt("yt"), row("tile_row");
-        const RDom r(0, terms, 0, 32 / terms, 0, kTileTerms / 32, "r");
+        const int step = 64 / type.bytes(), inner = terms ? terms : parts();
+        const RDom r(0, inner, 0, step / inner, 0, kTileTerms / step, "r");
         Func sum("sum"), out("out");
-        const Expr term = 32 * r.z + terms * r.y + r.x;
-        const Expr a = cast<float>(rows(term, x, y)),
-                   b = cast<float>(filters(2 * (k % 16) + term % 2, term / 2, k / 16));
-        sum(k, x, y) = start;
+        const Type sums = type.is_float() ? Float(32) : Int(32);
+        const Expr term = step * r.z + inner * r.y + r.x;
+        const Expr a = cast(sums, rows(term, x, y)),
+                   b = cast(sums,
+                            filters(parts() * (k % 16) + term % parts(), term / parts(), k / 16));
+        sum(k, x, y) = cast(sums, start);
         sum(k, x, y) += squared ? a * a : a * b;
         out(k, x, y) = sum(k, x, y);
         const int lines = 16 / columns;
@@ -137,29 +144,35 @@ TEST(TileRegisters, OtherTargetsHaveTheLoops) {
     EXPECT_EQ(calls["tile_matmul"], 0);
 }
 
+template<typename Row, typename Column, typename Sum>
+void expect_right(int columns) {
+    const BlockOfTiles product{.columns = columns, .type = type_of<Row>()};
+    Buffer<> rows = product.rows(), filters = product.filters();
+    int seed = 0;
+    rows.as<Row>().for_each_value([&](Row &one) { one = Row(float(seed++ * 7 % 11)); });
+    filters.as<Column>().for_each_value(
+        [&](Column &one) { one = Column(float(seed++ * 7 % 11 - 5)); });
+    Pipeline lowered = product.pipeline(Func(rows), Func(filters), get_host_target());
+    const Buffer<Sum> result =
+        lowered.realize({kTileColumns, columns, kTileRows / columns}, get_host_target());
+    const Buffer<Row> a = rows;
+    const Buffer<Column> b = filters;
+    const int parts = product.parts();
+    result.for_each_element([&](int k, int x, int y) {
+        Sum sum = 0;
+        for (int term = 0; term < kTileTerms; term++)
+            sum +=
+                Sum(a(term, x, y)) * Sum(b(parts * (k % 16) + term % parts, term / parts, k / 16));
+        ASSERT_EQ(result(k, x, y), sum) << k << ", " << x << ", " << y;
+    });
+}
+
 TEST(TileRegisters, ProductsAreRight) {
     if (!hk::compiler::has_tile_registers(get_host_target()) || !hk::detail::has_tile_registers())
         GTEST_SKIP() << "this machine has no tile registers";
-    for (const int columns : {1, 8}) {
-        const BlockOfTiles product{.columns = columns};
-        Buffer<> rows = product.rows(), filters = product.filters();
-        int seed = 0;
-        for (Buffer<> *all : {&rows, &filters}) {
-            auto values = all->as<bfloat16_t>();
-            values.for_each_value(
-                [&](bfloat16_t &one) { one = bfloat16_t(float(seed++ * 7 % 11 - 5)); });
-        }
-        Pipeline lowered = product.pipeline(Func(rows), Func(filters), get_host_target());
-        const Buffer<float> result =
-            lowered.realize({kTileColumns, columns, kTileRows / columns}, get_host_target());
-        const Buffer<bfloat16_t> a = rows, b = filters;
-        result.for_each_element([&](int k, int x, int y) {
-            float sum = 0;
-            for (int term = 0; term < kTileTerms; term++)
-                sum += float(a(term, x, y)) * float(b(2 * (k % 16) + term % 2, term / 2, k / 16));
-            ASSERT_EQ(result(k, x, y), sum) << k << ", " << x << ", " << y;
-        });
-    }
+    for (const int columns : {1, 8}) expect_right<bfloat16_t, bfloat16_t, float>(columns);
+    expect_right<uint8_t, int8_t, int32_t>(1);
+    expect_right<int8_t, int8_t, int32_t>(8);
 }
 
 }  // namespace

@@ -52,9 +52,9 @@ struct QuantizedFilter {
 // Keeps the weight's storage, and what kernels make of it from the first call on that needs it: 4
 // bytes an element, 2 of pairs of bf16, and 16 for Winograd, filters filled up to a multiple of 16,
 // and for products of matrices channels to one of 32, for each layout and number of groups that
-// calls have; of a quantised one a byte, channels filled up to a multiple of 4. The weight must not
-// change as long as this or a copy lives, which share all that. Safe to use from several threads at
-// once. On a GPU it is the weight as it is.
+// calls have; of a quantised one a byte, channels filled up to a multiple of 4, or 64. The weight
+// must not change as long as this or a copy lives, which share all that. Safe to use from several
+// threads at once. On a GPU it is the weight as it is.
 Filter prepare_filter(const Tensor &weight);
 QuantizedFilter prepare_filter(const QuantizedTensor &weight);
 

@@ -21,7 +21,7 @@ SliceBlock choose(const Conv2dContext &context) {
     SliceBlock block = {{narrow ? 8 : kTileRows, 1, 2, 0, 1280}, context.slices};
     if (context.slices == SliceSource::line) block.x = 2, block.y = 1, block.chunk = 4;
     if (block.chunk) block.panel = 512;
-    take_knobs(block, context, narrow);
+    take_knobs(block, context, narrow ? 1 : 2, context.slices == SliceSource::line ? 1 : 2);
     return block;
 }
 

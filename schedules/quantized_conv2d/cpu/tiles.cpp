@@ -12,7 +12,7 @@ namespace {
 MatrixBlock choose(const QuantizedConv2dContext &context, bool line) {
     MatrixBlock block = {kTileRows, 1, 2, 0, 1280};
     if (line) block = {kTileRows, 2, 1, 4, 512};
-    take_knobs(block, context);
+    take_knobs(block, context, 2, line ? 1 : 2);
     return block;
 }
 
