@@ -92,14 +92,9 @@ public:
         context.signed_input = input_flip > 0;  // which the simplifier knows to hold, or not
         context.weight_moves = weight_zero_point != 0;
         namespace sc = hk::schedules;
-        if (in_slices()) {
-            const int columns =
-                algorithm.value() == "slices_of_line" ? sc::quantized_tiles_columns(context) : 0;
-            if (columns) constrain_channels(input, kSliceBytes);
-            build(quantized_conv2d_slices(
-                      op, output.dim(Conv2dLayout(layout).image_dims()[3]).extent(), columns),
-                  sc::quantized_slice_schedules, context);
-        } else if (packed() || algorithm.value() == "grouped")
+        if (in_slices())
+            build_slices(op, context);
+        else if (packed() || algorithm.value() == "grouped")
             build_packed(op, context);
         else if (algorithm.value() == "sliced_blocks")
             build(quantized_conv2d_sliced(op, 1, true), sc::quantized_sliced_schedules, context);
@@ -157,6 +152,15 @@ private:
     Expr dense_pixels() {
         const auto [c, g, x, y, n] = Conv2dLayout(layout).image_dims();
         return input.dim(x).stride() == fixed_or(fix_channels_per_group, input.dim(c).extent());
+    }
+
+    void build_slices(const QuantizedConv2dOperands &op, const QuantizedConv2dContext &context) {
+        namespace sc = hk::schedules;
+        const bool line = algorithm.value() == "slices_of_line";
+        const int columns = line ? sc::quantized_tiles_columns(context) : 0;
+        if (line) constrain_channels(input, kSliceBytes);
+        const Expr out_h = output.dim(Conv2dLayout(layout).image_dims()[3]).extent();
+        build(quantized_conv2d_slices(op, out_h, columns), sc::quantized_slice_schedules, context);
     }
 
     void build_packed(const QuantizedConv2dOperands &op, const QuantizedConv2dContext &context) {
