@@ -9,20 +9,20 @@ SHOW_AND_DIFF = [
     # Rows that are near, and the families that share one.
     ("show conv2d/3x3_dat", 'no row or kernel "conv2d/3x3_dat"; near it: conv2d/3x3'),
     ("show 3x3_dt", "conv2d/3x3_dot"),
-    ("diff conv2d/3x3 conv2d/nothing", '"conv2d/nothing"'),
+    ("diff conv2d/staged conv2d/nothing", '"conv2d/nothing"'),
     ("show any", "write "),
     ("show any", "conv2d/any or "),
     # The kernels of a row.
     ("show conv2d/3x3_dot --target cuda",
      "conv2d/3x3_dot has no kernel cuda; it has: f32 nhwc cpu, f16 nhwc cpu, "),
     ("show conv2d/3x3_dot --layout nchw --type f32", "no kernel f32 nchw; it has: "),
-    ("show conv2d_3x3_f32_nhwc_cpu --type f16", "it has: f32 nhwc cpu"),
+    ("show conv2d_staged_f32_nhwc_cpu --type f16", "it has: f32 nhwc cpu"),
     # Legal knobs.
-    ("show conv2d/3x3 --knobs tile_q:7", "no knob tile_q in this schedule, only "),
-    ("show conv2d/3x3 --knobs tile_y:9", "knob tile_y is 9, allowed: 1, 2, 3, 4"),
-    ("show conv2d/3x3 --knobs tile_y=2", "expected name:number"),
-    ("diff conv2d/3x3 conv2d/3x3 --knobs-b tile_y:9", "allowed: 1, 2, 3, 4"),
-    ("show conv2d/3x3 --output /nowhere/page.html", "no folder /nowhere"),
+    ("show conv2d/staged --knobs tile_q:7", "no knob tile_q in this schedule, only "),
+    ("show conv2d/staged --knobs tile_y:9", "knob tile_y is 9, allowed: 1, 2, 3, 4"),
+    ("show conv2d/staged --knobs tile_y=2", "expected name:number"),
+    ("diff conv2d/staged conv2d/staged --knobs-b tile_y:9", "allowed: 1, 2, 3, 4"),
+    ("show conv2d/staged --output /nowhere/page.html", "no folder /nowhere"),
 ]
 RUN = [
     (SMALL + " --knobs tile:4", "only lanes, block, tile_x"),
@@ -53,7 +53,7 @@ class BadInput(ProgramTest):
         for arguments, part in SHOW_AND_DIFF:
             with self.subTest(arguments):
                 self.expect_refused("explorer " + arguments, part)
-        for arguments in ("show", "show conv2d/3x3 --colour red", "diff conv2d/3x3"):
+        for arguments in ("show", "show conv2d/staged --colour red", "diff conv2d/staged"):
             self.run_line("explorer " + arguments, status=2)
 
     def test_of_run(self):

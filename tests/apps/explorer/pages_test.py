@@ -30,9 +30,9 @@ class PageTest(ProgramTest):
 
 class Show(PageTest):
     def test_page_of_a_cpu_kernel(self):
-        self.page("show conv2d/3x3")
+        self.page("show conv2d/staged")
         self.open(SECTIONS + "--drawn equation --drawn resources --drawn knobs --drawn counts "
-                  "--text 'conv2d_3x3_f32_nhwc_cpu' "
+                  "--text 'conv2d_staged_f32_nhwc_cpu' "
                   "--text 'sum over c, s, r of weight(c, s, r, k, g)' "
                   "--text 'vector registers' --text 'multiply-adds' "
                   "--text 'fix_kernel_w' --text 'window<=1048576' "
@@ -40,8 +40,8 @@ class Show(PageTest):
                   "--at schedule --drawn schedule --text 'void broadcast(Conv2d &stages' "
                   "--text 'PackedTile choose(const Conv2dContext &context)' "
                   "--at conceptual --drawn conceptual --text 'produce sum' "
-                  "--at lowered --drawn lowered-page --text 'func conv2d_3x3_f32_nhwc_cpu(' "
-                  "--at code --drawn code --text '.globl conv2d_3x3_f32_nhwc_cpu' "
+                  "--at lowered --drawn lowered-page --text 'func conv2d_staged_f32_nhwc_cpu(' "
+                  "--at code --drawn code --text '.globl conv2d_staged_f32_nhwc_cpu' "
                   "--at line-40 --drawn code --drawn line-40")
         self.open("--drawn code --drawn line-40 --dark", "page.html#line-40")
 
@@ -68,12 +68,12 @@ class Show(PageTest):
         self.open("--drawn executed --text 'conv2d' --text 'wavefronts of shared memory over the "
                   "least' --text 'a model, not a time' --text 'H100 SXM, bound by'")
         self.assertNotIn('id="executed"', self.page("show conv2d/3x3 --target cuda"))
-        self.expect("explorer show conv2d/3x3 --target cpu --count", "is no CUDA kernel", status=2)
+        self.expect("explorer show conv2d/staged --target cpu --count", "is no CUDA kernel", status=2)
         self.expect("explorer show conv2d/3x3 --target cuda --count --case 9x9",
                     'there is no case "9x9"', status=2)
 
     def test_says_who_set_a_knob(self):
-        self.page("show conv2d/3x3 --knobs tile_x:5")
+        self.page("show conv2d/staged --knobs tile_x:5")
         self.open("--text 'tile_x 5 you' --text 'tile_y 1 chooser'")
         self.page("show conv2d/1x1 --target cpu")
         self.open("--text 'chunk 4 row'")
@@ -105,7 +105,7 @@ class Diff(PageTest):
         # Of AVX-512 a block of 16 filters is one vector, of AVX2 two.
         wide = "avx512f" in pathlib.Path("/proc/cpuinfo").read_text()
         registers = "6 of 32 8 of 32" if wide else "11 of 16 15 of 16"
-        page = self.page("diff conv2d/3x3 conv2d/3x3 --type f16 --knobs-b tile_x:6")
+        page = self.page("diff conv2d/staged conv2d/staged --type f16 --knobs-b tile_x:6")
         self.open("--id schedule --drawn facts --text 'knob tile_x 4 6' "
                   f"--text 'estimated vector registers {registers}' "
                   "--at schedule --text 'Schedule, the same on both sides' "
@@ -115,7 +115,7 @@ class Diff(PageTest):
         self.assertNotIn('<tr class="different"><td>knob tile_y</td>', page)
 
     def test_of_two_rows(self):
-        self.page("diff conv2d/3x3 conv2d/3x3_dot")
+        self.page("diff conv2d/staged conv2d/3x3_dot")
         self.open("--drawn facts --text 'algorithm packed dot' "
                   "--at schedule --text 'schedules/conv2d/cpu/broadcast.cpp' "
                   "--text 'schedules/conv2d/cpu/dot.cpp' --text 'lines differ on the left'")

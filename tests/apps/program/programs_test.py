@@ -47,7 +47,7 @@ MISTAKES = [
     ("mkdir f.csv; bench --list f.csv", "f.csv: Is a directory"),
     ("explorer run conv2d input=1x8x8x8,weight=4x1x1x8 --seconds nan", "--seconds"),
     ("explorer sweep conv2d c=8,h=8,w=8 --budget nan", "--budget"),
-    ("explorer show conv2d/3x3 --knobs tile_x:" + DIGITS, "tile_x"),
+    ("explorer show conv2d/staged --knobs tile_x:" + DIGITS, "tile_x"),
     ("explain topk --k 3 --input 4x" + DIGITS, "is too large"),
     ("filter --device toaster", 'filter: device is "toaster"'),
     ("train --device toaster", 'train: device is "toaster"'),
