@@ -35,7 +35,7 @@ class Show(PageTest):
                   "--text 'conv2d_staged_f32_nhwc_cpu' "
                   "--text 'sum over c, s, r of weight(c, s, r, k, g)' "
                   "--text 'vector registers' --text 'multiply-adds' "
-                  "--text 'fix_kernel_w' --text 'window<=1048576' "
+                  "--text 'window<=1048576' "
                   "--at algorithm --drawn algorithm --text 'Conv2d conv2d_packed(' "
                   "--at schedule --drawn schedule --text 'void broadcast(Conv2d &stages' "
                   "--text 'PackedTile choose(const Conv2dContext &context)' "
