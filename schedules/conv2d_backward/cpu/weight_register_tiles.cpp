@@ -18,17 +18,16 @@ struct WeightSums {
     int step;  // pixels side by side: they share what filter columns overlap in
     int block_c, block_g, block_k;  // of a task, whose sums are in memory between tiles
     int pixels;                     // of a tile
-    int stage;        // copies first: 1: the tile's input, 2: its gradient too, 3: that alone; 0: none
+    int stage;        // copies first: 1: a tile's input, 2: its gradient too, 3: that alone
     int filters = 0;  // 1: vectors are of filters
     int direct = 0;   // WeightTiles::exact, of multiples of 16 channels (1) or 32 (2); sums of all
                       // channels before the next filters
     int inside = 0;   // 1: WeightTiles::inside
     int whole = 0;    // 1: WeightTiles::whole
 
+    bool copies_input() const { return stage == 1 || stage == 2; }
     int of(const Var &v) const { return v.name() == "c" ? c : v.name() == "g" ? g : k; }
 };
-
-bool copies_input(const WeightSums &sums) { return sums.stage == 1 || sums.stage == 2; }
 
 bool depthwise(const Conv2dBackwardWeightContext &context) {
     return context.channels_per_group == 1 && context.filters_per_group == 1;
@@ -127,7 +126,7 @@ WeightSums choose(const Conv2dBackwardWeightContext &context) {
     // Rows name what fits AVX-512; 4 divides what they do.
     if (sums.direct == 2 && (!many_registers || one_multiply_add(context.target))) {
         sums.c = sums.k = 16;
-        sums.stage = copies_input(sums) ? 1 : 0;
+        sums.stage = sums.copies_input() ? 1 : 0;
     }
     int &broadcast = sums.filters ? sums.c : sums.k;
     if (!many_registers && sums.direct) broadcast = std::min(broadcast, 4);
@@ -144,16 +143,12 @@ WeightSums choose(const Conv2dBackwardWeightContext &context) {
 // that fits the registers runs over the tile. What is then added to memory is a sum of some hundred
 // products: seldom enough to cost little, and often enough to keep the digits.
 //
-// Rows with `direct` copy no more channels than they need. Their sums are of two vectors of channels
-// and 8 filters, for two multipliers, where channels fill them; else, and where a core has one
-// multiply-add a cycle, of one vector and 16 filters, a line of the cache. Eight filters of pixels a
-// power of two apart meet in a few sets of the first cache, where all channels read them again: with
-// two multipliers the gradient is copied, its rows a vector longer (stage:2, stage:3). All
-// channels of a block pass before the next filters, so what is written of a filter is long. Where
-// all pixels are a tile (`whole`), there are no sums in memory: zeroing, adding and reading those
-// cost as much as the products of 49 pixels. Depthwise ones of nchw are transposed tile by tile, 16
-// groups by 4 columns, from where the images are to where the sums are read. Blocks of groups of a
-// task have their copies in the same memory.
+// Rows with `direct` copy no more channels than they need. Their sums are of two vectors of
+// channels and 8 filters, for two multipliers, where channels fill them; else, and on cores of one,
+// of one vector and 16 filters, a line of the cache. Eight filters of pixels a power of two apart
+// meet in a few sets of the first cache, where all channels read them again: for two multipliers
+// the gradient is copied, its rows a vector longer. Where all pixels are a tile (`whole`), there
+// are no sums in memory, which cost as much as the products of 49 pixels.
 //
 // bench --family conv2d_backward_weight --no-peers, GFLOP/s on one Zen 4 core of 118: direct ones
 // 3x3 102 to 113, 1x1 101 to 114 (--list resnet50 --filter 7x7_2048: 108, of two vectors 96);
@@ -161,9 +156,8 @@ WeightSums choose(const Conv2dBackwardWeightContext &context) {
 // at 56x56 96 with the width known, 60 without (--row depthwise3x3_s1).
 //
 // Lost, by knobs: three columns of the filter at once in dense ones (s:3,k:4, 90 of 96 at 14x14);
-// where the gradient is copied, blocks of 64 filters (block_k:64), and to read it where it is
-// (stage:1), its rows a power of two apart; sums of 24 filters (k:24) but of one vector; all rows
-// of a 5x5 filter at once (r:5).
+// blocks of 64 filters where the gradient is copied (block_k:64); sums of 24 filters (k:24) but of
+// one vector; all rows of a 5x5 filter at once (r:5).
 class Schedule {
 public:
     Schedule(Conv2dBackwardWeight &stages, const Conv2dBackwardWeightContext &context)
@@ -366,7 +360,7 @@ void Schedule::stage() const {
         }
         return;
     }
-    if (copies_input(t_) || !context_.nhwc) copy(stages_.padded, c, stages_.input);
+    if (t_.copies_input() || !context_.nhwc) copy(stages_.padded, c, stages_.input);
     if (t_.stage >= 2 || !context_.nhwc) copy(stages_.gradient, k, stages_.output_gradient);
     // Rows of the copy a power of two apart would meet in a few sets of the cache.
     if (t_.stage >= 2 && t_.block_k > 2 * lanes_)
@@ -385,8 +379,8 @@ WeightTiles tiles_in_registers(const Conv2dBackwardWeightContext &context) {
                                 : sums.c == 1 && sums.g > 1 ? Transpose::groups
                                                             : Transpose::channels;
     return {
-        sums.pixels,   1, sums.step, transpose, copies_input(sums), sums.direct > 0, sums.inside > 0,
-        sums.whole > 0, sums.g};
+        sums.pixels,     1,  sums.step,       transpose, sums.copies_input(), sums.direct > 0,
+        sums.inside > 0, sums.whole > 0, sums.g};
 }
 
 void backward_weight_register_tiles(Conv2dBackwardWeight &stages,

@@ -43,16 +43,17 @@ protected:
     }
 
     std::string line_of(std::vector<Record> records) {
-        json sweep = {{"family", "conv2d"},
-                      {"settings", {{"type", "f32"}, {"layout", "nhwc"}, {"device", "cpu"}}},
-                      {"cases",
-                       {{{"name", "one"},
-                         {"row", {{"name", "staged"}, {"base", row_.base()}, {"knobs", row_.knobs}}},
-                         {"bases",
-                          {{{"name", row_.base()},
-                            {"family", "conv2d"},
-                            {"rows", "staged"},
-                            {"where", ""}}}}}}}};
+        json sweep = {
+            {"family", "conv2d"},
+            {"settings", {{"type", "f32"}, {"layout", "nhwc"}, {"device", "cpu"}}},
+            {"cases",
+             {{{"name", "one"},
+               {"row", {{"name", "staged"}, {"base", row_.base()}, {"knobs", row_.knobs}}},
+               {"bases",
+                {{{"name", row_.base()},
+                  {"family", "conv2d"},
+                  {"rows", "staged"},
+                  {"where", ""}}}}}}}};
         note_lines(sweep, records);
         return sweep["cases"][0].value("line", "");
     }
