@@ -40,7 +40,7 @@ term(pairs channels_per_group%2=0)
 #        row                    algorithm             schedule          types         layouts    knobs                                where
 row(cpu  long                   packed                broadcast_blocks  f32,f16,bf16  nhwc,nchw  tile_x:4,stage:0                     depth>=32769)
 # Products of matrices, of 16 by 16 sums (schedules/conv2d/cpu/tiles.cpp), 3 to 9 times as fast as the rows that take bf16
-# behind them. tiles_1x1 reads the image where it is, 1.1 to 1.5 times as fast as tiles_line, which copies it to fill up
+# behind them (bench --type bf16 --list resnet50, the others by --row 1x1, --row staged). tiles_1x1 reads the image where it is, 1.1 to 1.5 times as fast as tiles_line, which copies it to fill up
 # slices of 32 channels (explorer run conv2d resnet50 --type bf16 --row tiles_line); tiles_narrow, to 8 columns, 1.8 times as
 # fast as tiles (explorer run conv2d 7x7_512-512_3x3 14x14_1024-2048_1x1_s2 --type bf16 --row tiles).
 row(amx  tiles_1x1              slices_of_line        tiles             bf16          nhwc       -                                    1x1 stride_1 channels_per_group%32=0 filters_per_group>=16 out_w>=32)

@@ -96,7 +96,8 @@ row(cpu  winograd            winograd              winograd          f32        
 # one vector. Blocks of 64 for all have 0.77 of the speed: explorer run conv2d_backward_data conv_training --row staged
 # --knobs block:64,stage:1,tile_x:7, geometric mean. Pairs of bf16 have 0.3 to 0.4 of the speed by blocks of 64: explorer
 # run conv2d_backward_data 28x28_128-128_3x3 (7x7_512-512_3x3) --type bf16 --knobs block:64,stage:1 (block:64,outer:1).
-# staged_48, staged_32: as conv2d's, 1.1 to 1.3 times as fast as the rows below, with full blocks or without.
+# staged_48, staged_32: as conv2d's, 1.1 to 1.3 times as fast as the rows below, with full blocks or without (bench --family
+# conv2d_backward_data --list input=1x17x17x176,weight=160x1x7x176,padding=0x3 --row staged; Xeon, family 6, model 167).
 row(cpu  deep                packed                broadcast         f32,f16       nhwc,nchw  block:64,outer:1                    stride_1 bounded_copy depth_per_pixel>=16)
 row(cpu  deep                packed                broadcast         bf16          nhwc,nchw  block:32,outer:1                    stride_1 bounded_copy depth_per_pixel>=16)
 row(cpu  staged_32_line      packed                broadcast         f32,f16       nhwc       block:32,tile_x:10,stage:1          stride_1 bounded_copy channels_per_group>=17 height<=1)

@@ -19,6 +19,21 @@ Expr MatrixBlock::of_pass(const Expr &out_w, const Expr &out_h, const Expr &filt
     return ceil_div(blocks, max(ceil_div(blocks, most), tasks));
 }
 
+void split_in_passes(Func out, const MatrixBlock &block, const Expr &blocks_of_pass) {
+    constexpr auto guard = TailStrategy::GuardWithIf;
+    const Var xo("xo"), xc("xc"), yo("yo"), kb("kb"), kp("kp"), rows("rows");
+    out.split(kb, kp, kb, blocks_of_pass, guard);
+    if (block.chunk)
+        out.split(xo, xc, xo, block.chunk, guard);
+    else
+        out.split(yo, yo, xc, 1);  // one part
+    out.reorder(k, x, y, kb, xo, xc, yo, n, kp, g)
+        .fuse(xc, yo, rows)
+        .fuse(rows, n, rows)
+        .fuse(rows, kp, rows)
+        .parallel(rows);
+}
+
 void take_knobs(MatrixBlock &block, const Conv2dSizes &context, int most_x, int most_y) {
     Knobs knobs(context.knobs);
     knobs.take("tiles_x", block.x, steps(1, most_x));

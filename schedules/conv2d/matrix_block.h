@@ -30,6 +30,11 @@ struct MatrixBlock {
 // below.
 void take_knobs(MatrixBlock &block, const Conv2dSizes &context, int most_x = 2, int most_y = 2);
 
+// Of loops over blocks, xo, yo and kb: tasks `rows` are rows of blocks, or `chunk` of one, in passes
+// of so many blocks of filters.
+void split_in_passes(Halide::Func out, const MatrixBlock &block,
+                     const Halide::Expr &blocks_of_pass);
+
 // Of a sum from zero: its loops over parts of a word, words, slices, columns and rows of the
 // filter.
 struct MatrixSteps {

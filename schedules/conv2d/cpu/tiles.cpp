@@ -25,7 +25,7 @@ SliceBlock choose(const Conv2dContext &context) {
     return block;
 }
 
-const Var co("co"), xo("xo"), xc("xc"), yo("yo"), yc("yc"), kb("kb"), kp("kp"), rows("rows");
+const Var co("co"), xo("xo"), yo("yo"), yc("yc"), kb("kb"), rows("rows");
 
 // Of the output, that a task copies the taps of: all of a small image, so that each of the filter's
 // blocks is read from memory once.
@@ -49,18 +49,8 @@ void split(Conv2dSlices &stages, const SliceBlock &block) {
         if (block.source == SliceSource::taps) out.parallel(kb);
         return;
     }
-    out.split(kb, kp, kb,
-              block.of_pass(stages.out_w, stages.out_h, stages.filters, stages.filter_bytes),
-              guard);
-    if (block.chunk)
-        out.split(xo, xc, xo, block.chunk, guard);
-    else
-        out.split(yo, yo, xc, 1);  // one part
-    out.reorder(k, x, y, kb, xo, xc, yo, n, kp, g)
-        .fuse(xc, yo, rows)
-        .fuse(rows, n, rows)
-        .fuse(rows, kp, rows)
-        .parallel(rows);
+    split_in_passes(
+        out, block, block.of_pass(stages.out_w, stages.out_h, stages.filters, stages.filter_bytes));
 }
 
 void copy_taps(Conv2dSlices &stages, const SliceBlock &block, const Conv2dContext &context) {

@@ -31,24 +31,14 @@ void quantized_tiles(QuantizedConv2dSlices &stages, const QuantizedConv2dContext
     const bool line = stages.products.args().size() == 6;
     const MatrixBlock block = choose(context, line);
     const int lanes = context.target.natural_vector_size<float>();
-    const Var xo("xo"), xc("xc"), yo("yo"), kb("kb"), kp("kp"), rows("rows");
+    const Var xo("xo"), yo("yo"), kb("kb"), rows("rows");
     Func &out = stages.output;
     out.split(x, xo, x, block.width(), guard)
         .split(y, yo, y, block.height(), guard)
         .split(k, kb, k, kBlockFilters, guard)
-        .vectorize(k)
-        .split(kb, kp, kb,
-               block.of_pass(stages.out_w, stages.out_h, stages.filters, stages.filter_bytes),
-               guard);
-    if (block.chunk)
-        out.split(xo, xc, xo, block.chunk, guard);
-    else
-        out.split(yo, yo, xc, 1);  // one part
-    out.reorder(k, x, y, kb, xo, xc, yo, n, kp, g)
-        .fuse(xc, yo, rows)
-        .fuse(rows, n, rows)
-        .fuse(rows, kp, rows)
-        .parallel(rows);
+        .vectorize(k);
+    split_in_passes(
+        out, block, block.of_pass(stages.out_w, stages.out_h, stages.filters, stages.filter_bytes));
     out.never_partition_all();
     schedule_filters(stages, context, LoopLevel::root(), k);
     stages.filter_sum.compute_root();
