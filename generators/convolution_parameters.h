@@ -83,6 +83,14 @@ protected:
     Halide::Expr plane_columns() const { return *plane_columns_; }
     Halide::Expr plane_rows() const { return *plane_rows_; }
 
+    bool columns() const { return this->algorithm.value() == "packed_columns"; }
+    void check_columns() const {
+        if (layout.value() != "nchw" || !pointwise() || this->type.value() != Halide::Float(32) ||
+            fix_stride_x.value() != 1 || fix_stride_y.value() != 1)
+            throw Halide::CompileError("algorithm packed_columns is for layout nchw, 1x1 filters in "
+                                       "f32 without padding, and strides of 1");
+    }
+
     // The taps of a group's filter lie next to each other.
     template<typename Buffer>
     Halide::Expr dense_taps(const Buffer &weight) const {

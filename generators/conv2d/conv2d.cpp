@@ -107,26 +107,6 @@ Expr counts(const Conv2dOperands &op, const PackedSum &packed, const Place &at) 
     return packed.rows_inside ? is_inside(op, input_y(op, at[2])) : cast<bool>(true);
 }
 
-// The sum in the places of its tiles.
-Func sum_tiles(const Conv2dOperands &op, const PackedSum &packed, Conv2d &stages) {
-    const Var &tile = stages.tile;
-    const int columns = packed.columns;
-    const auto before = [&](const Expr &of) {  // columns that a tile begins before its place
-        return max(likely(0), (of + 1) * columns - op.width);
-    };
-    const RDom d(0, op.channels, 0, op.kernel_w, 0, op.kernel_h, "r");
-    stages.rc = d.x, stages.rs = d.y, stages.rr = d.z;
-    stages.sum(k, g, x, tile, y, n) = stages.start(k, g);
-    stages.sum(k, g, x, tile, y, n) +=
-        factor(op, packed, {d.x, d.y, d.z}, stages, {}) *
-        stages.padded(d.x, g, tile * columns - before(tile) + x, y, n);
-    Func rows("rows");
-    const Expr of = x / columns;
-    const Expr column = unsafe_promise_clamped(x % columns + before(of), 0, columns - 1);
-    rows(k, g, x, y, n) = stages.sum(k, g, column, of, y, n);
-    return rows;
-}
-
 void sum_terms(const Conv2dOperands &op, const PackedSum &packed, Conv2d &stages) {
     const bool joined = packed.padding == Padding::joined_rows;
     const auto term = [&](const Place &at) {
@@ -192,23 +172,18 @@ Conv2d conv2d_packed(const Conv2dOperands &op, const PackedSum &packed) {
     const bool pairs = packed.pairs != Pairs::none;
     if (pairs)
         stages.padded = pad_pairs(op, packed, stages.elements);
-    else if (packed.columns)
-        stages.padded = in_f32(op.input);
     else
         stages.padded = pad(op, packed.padding, stages.elements);
     if (!op.packed.defined()) pack(op, packed, stages);
     stages.start = sum_start(op);
     stages.sum = Func("sum");
-    Func sum = stages.sum;
     if (pairs)
         sum_pairs(op, packed, stages);
-    else if (packed.columns)
-        sum = sum_tiles(op, packed, stages);
     else
         sum_terms(op, packed, stages);
     stages.activated = Func("activated");
     stages.output = Func("result");
-    finish(op, sum, stages.activated, stages.output, packed.rounds_vectors);
+    finish(op, stages.sum, stages.activated, stages.output, packed.rounds_vectors);
     return stages;
 }
 

@@ -77,17 +77,12 @@ struct PackedSum {
     bool in_blocks = false;
     Pairs pairs = Pairs::none;
     bool rounds_vectors = false;  // outputs, by vcvtne2ps2bf16, in vectors of 32
-    // Of 1x1 filters without padding and with strides of 1: the sum is of tiles of so many columns,
-    // sum(k, g, x, tile, y, n), of which a row's last begins before the end of the one before it.
-    // No tile reads past the row, which is not shorter than one. 0: sum(k, g, x, y, n).
-    int columns = 0;
 };
 
 // The sum is over rc = c, rs = s, rr = r, or where it is in blocks over those of `blocked`; of
 // pairs over `of_pair`, too, which is 0 or 1, and rc is the pair.
 struct Conv2d {
     Halide::Var ki{"ki"}, ko{"ko"};  // of packed, which is undefined where an operand is packed
-    Halide::Var tile{"tile"};
     Halide::Func padded, packed, start, sum, activated, output;
     PackedPairs pack;  // what packed is made of, of pairs
     Halide::Func tap;

@@ -89,7 +89,9 @@ private:
         else if (in_slices()) {
             if (context.slices == SliceSource::line) constrain_channels(input, kSliceChannels);
             build(conv2d_slices(op, sc::slice_form(context)), sc::slice_schedules, context);
-        } else if (packed() || algorithm.value() == "grouped") {
+        } else if (columns())
+            build_columns(op, context);
+        else if (packed() || algorithm.value() == "grouped") {
             const PackedSum sum = sc::packed_sum(context);
             if (sum.pairs == Pairs::whole) constrain_to_pairs(input);
             build(conv2d_packed(op, sum), sc::packed_schedules, context);
@@ -116,7 +118,7 @@ private:
             build_planes(op, context);
         else
             refuse_algorithm(
-                {"packed", "slices", "slices_of_line", "slices_of_taps", "slices_of_windows",
+                {"packed", "packed_columns", "slices", "slices_of_line", "slices_of_taps", "slices_of_windows",
                  "grouped", "sliced", "products", "products_apart", "products_in_parts",
                  "products_of_windows", "sliced_blocks", "dot", "depthwise", "depthwise_rows",
                  "depthwise_tiles", "depthwise_transposed", "depthwise_planes", "winograd"});
@@ -131,7 +133,9 @@ private:
     }
 
     bool winograd() const { return algorithm.value() == "winograd"; }
-    bool packed() const { return algorithm.value() == "packed" || in_slices() || winograd(); }
+    bool packed() const {
+        return algorithm.value() == "packed" || columns() || in_slices() || winograd();
+    }
 
     // Dense, but that vectors of other filters and groups may lie anywhere.
     void constrain_packed() {
@@ -180,6 +184,16 @@ private:
         this->finish(hk::schedules::winograd_schedules, stages, context);
     }
 
+    void build_columns(const Conv2dOperands &op, const Conv2dContext &context) {
+        check_columns();
+        Conv2dColumns stages =
+            conv2d_columns(op, Conv2dLayout(layout), hk::schedules::column_tiles_of(context),
+                           context.plain);
+        output = stages.output;
+        constrain_image(output, fix_filters_per_group, fix_out_w);
+        this->finish(hk::schedules::column_schedules, stages, context);
+    }
+
     // Planes of output and residual are lines.
     void build_planes(const Conv2dOperands &op, Conv2dContext context) {
         const Conv2dLayout order(layout);
@@ -214,7 +228,7 @@ private:
     }
 
     // The output is the algorithm's own Func, because it has an update.
-    bool own_output() const { return winograd() || products_apart() || planes(); }
+    bool own_output() const { return winograd() || products_apart() || planes() || columns(); }
 
     Conv2dOperands operands() {
         const Conv2dLayout order(layout);

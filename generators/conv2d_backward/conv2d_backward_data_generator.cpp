@@ -54,6 +54,10 @@ public:
             convolve_planes();
             return;
         }
+        if (columns()) {
+            convolve_columns();
+            return;
+        }
         if (products_apart()) {
             multiply_apart();
             return;
@@ -118,9 +122,10 @@ private:
                   sc::depthwise_schedules, context);
         else
             refuse_algorithm({"flip_expand", "flip_expand_blocks", "expand_flip",
-                              "flip_expand_sliced", "expand_flip_sliced", "packed", "products",
-                              "products_apart", "products_in_parts", "depthwise", "rows",
-                              "depthwise_rows", "depthwise_transposed", "depthwise_planes"});
+                              "flip_expand_sliced", "expand_flip_sliced", "packed",
+                              "packed_columns", "products", "products_apart",
+                              "products_in_parts", "depthwise", "rows", "depthwise_rows",
+                              "depthwise_transposed", "depthwise_planes"});
     }
 
     void build_products(Conv2dOperands &forward, const sc::Conv2dContext &context) {
@@ -234,6 +239,20 @@ private:
         input_gradient = stages.output;
         constrain_image(input_gradient, fix_channels_per_group, 0);
         finish(sc::plane_schedules, stages, context);
+    }
+
+    void convolve_columns() {
+        check_columns();
+        Conv2dOperands forward = conv2d_of_backward_data(operands_of_own_output());
+        sc::Conv2dContext context = forward_context(true);
+        context.image = memory_of(output_gradient);
+        Conv2dColumns stages = conv2d_columns(forward, Conv2dLayout(layout),
+                                              sc::column_tiles_of(context), context.plain);
+        input_gradient = stages.output;
+        constrain_image(input_gradient, fix_channels_per_group, fix_width);
+        free_columns();
+        context.dense_columns = dense_columns();  // of the output as it is now
+        finish(sc::column_schedules, stages, context);
     }
 
     void slice() {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "generators/conv2d/conv2d_columns.h"
 #include "generators/conv2d/conv2d_slices.h"
 #include "generators/conv2d/depthwise_planes.h"
 #include "generators/conv2d/winograd.h"
@@ -53,6 +54,8 @@ using Conv2dTable = Table<Stages, Conv2dContext>;
 generators::PackedSum packed_sum(const Conv2dContext &context);
 // What a sum of slices reads, and in which tiles.
 generators::SliceForm slice_form(const Conv2dContext &context);
+// Columns of the tiles of a row.
+generators::ColumnTiles column_tiles_of(const Conv2dContext &context);
 // Channels in a slice of the sum that is staged at once; 1 in schedules that stage nothing.
 int sliced_tile(const Conv2dContext &context);
 // Channels in a vector of the sum.
@@ -92,6 +95,7 @@ void broadcast_blocks(generators::Conv2d &stages, const Conv2dContext &context);
 generators::PackedSum broadcast_sum(const Conv2dContext &context);
 void columns(generators::Conv2d &stages, const Conv2dContext &context);
 generators::PackedSum columns_sum(const Conv2dContext &context);
+void column_tiles(generators::Conv2dColumns &stages, const Conv2dContext &context);
 void grouped(generators::Conv2d &stages, const Conv2dContext &context);
 generators::PackedSum grouped_sum(const Conv2dContext &context);
 void tiles(generators::Conv2dSlices &stages, const Conv2dContext &context);
@@ -116,6 +120,8 @@ inline const Conv2dTable<generators::Conv2d> packed_schedules = {
     {"broadcast_blocks", cpu::broadcast_blocks},
     {"columns", cpu::columns},
     {"grouped", cpu::grouped}};
+inline const Conv2dTable<generators::Conv2dColumns> column_schedules = {
+    {"columns", cpu::column_tiles}};
 inline const Conv2dTable<generators::Conv2dSlices> slice_schedules = {{"root", root_of_sizes},
                                                                       {"tiles", cpu::tiles}};
 inline const Conv2dTable<generators::Conv2dSliced> sliced_schedules = {{"staged", gpu::staged},

@@ -23,7 +23,7 @@ constexpr int64_t kSlice = 32;
 
 Form form_for(const KernelInfo &kernel, bool prepared) {
     const std::string_view algorithm = kernel.algorithm;
-    if (algorithm == "packed") return Form::vectors;
+    if (algorithm.starts_with("packed")) return Form::vectors;
     if (algorithm == "slices_of_windows") return Form::windows;
     if (algorithm.starts_with("slices")) return Form::slices;
     if (algorithm == "winograd") return Form::winograd;

@@ -14,51 +14,33 @@ struct ColumnTile {
     int chunk;    // tiles of a row in a task; 0: all, as stage:2 has
     int rows;     // in a task
     int stage;    // copy the padded input first, 1: a tile's columns, 2: whole rows of all
-                  // channels; 0: read it where it is
-    int narrow;   // 1: one vector by 16 filters where a core has one multiply-add a cycle
-    int ahead;    // channels further on that a tile prefetches; 0: none
+                  // channels
 
     int width(const Conv2dContext &context) const {
         return vectors * context.target.natural_vector_size<float>();
     }
 };
 
-// Registers: sums, vectors of columns, an element of the filter. AVX-512: 24 + 3 + 1 of 32, 11
-// loads for 24 multiply-adds, or 16 + 2 + 1; narrow: 16 + 1, 17 loads for 16. AVX2: 8 + 2 + 1 of
-// 16, which leaves room for the activation's bounds; 12 + 3 + 1 are spilled.
+// Registers: sums, vectors of columns, an element of the filter. AVX-512: 16 + 2 + 1 of 32. AVX2:
+// 8 + 2 + 1 of 16, which leaves room for the activation's bounds; 12 + 3 + 1 are spilled.
 ColumnTile choose(const Conv2dContext &context) {
     const bool wide = context.target.natural_vector_size<float>() >= kFilterBlock;
-    ColumnTile tile = {2, 8, 0, 8, 1, 1, 0, 0};
+    ColumnTile tile = {2, 8, 0, 8, 1, 1};
     Knobs knobs(context.knobs);
     knobs.take("vectors", tile.vectors, steps(1, 4));
     knobs.take("filters", tile.filters, {2, 4, 8, 16});
     knobs.take("of_task", tile.of_task, {0, 64, 128, 256});
     knobs.take("rows", tile.rows, {1, 2, 4, 7, 8, 14, 16, 28});
-    knobs.take("stage", tile.stage, {0, 1, 2});
+    knobs.take("stage", tile.stage, {1, 2});
     if (tile.stage == 2) tile.chunk = 0;
     knobs.take("chunk", tile.chunk, {0, 2, 4, 8, 16, 32, 64});
-    knobs.take("narrow", tile.narrow, {0, 1});
-    knobs.take("ahead", tile.ahead, {0, 16, 32, 64});
     knobs.end();
     Knobs::require(tile.stage != 2 || tile.chunk == 0, "stage:2 has whole rows, chunk:0");
-    Knobs::require(tile.stage == 0 || tile.ahead == 0, "ahead is of what stage:0 reads");
     // Rows name what fits AVX-512.
-    if (!wide) {
-        tile.vectors = 2, tile.filters = 4;
-    } else if (tile.narrow && one_multiply_add(context.target)) {
-        tile.chunk *= tile.vectors;
-        tile.vectors = 1, tile.filters = 16;
-    }
+    if (!wide) tile.vectors = 2, tile.filters = 4;
     knobs.estimate("vector registers", tile.vectors * (tile.filters + 1) + 1,
                    vector_registers(context.target));
     return tile;
-}
-
-// Whether the algorithm lays tiles out. Of a copied image Halide takes bounds of all tiles that are
-// wider than the rows.
-bool in_tiles(const ColumnTile &tile, const Conv2dContext &context) {
-    return tile.stage == 0 && context.pointwise_f32 && context.stride_x == 1 &&
-           context.stride_y == 1;
 }
 
 // Padded, as the sum's loop `at` reads it.
@@ -93,20 +75,15 @@ PackedSum columns_sum(const Conv2dContext &context) {
             false,
             tile.stage == 2 ? Padding::rows : Padding::compared,
             false,
-            context.pairs ? Pairs::words : Pairs::none,
-            false,
-            in_tiles(tile, context) ? tile.width(context) : 0};
+            context.pairs ? Pairs::words : Pairs::none};
 }
 
 // Images in rows (nchw): vectors of neighbouring columns times broadcasts of the filter, the sums
 // in registers, which are stored as they are: vectors of filters are stored element by element. A
 // tile's columns are padded, and widened to f32, once for all filters, or rows of all channels once
-// a task, which compares with edges a row and not an element at a time; what needs neither is read
-// where it is. 1x1 filters, all of whose columns are inside, compare nothing: a row's last tile is
-// moved back to end where the row does, and its first sums are not stored.
+// a task, which compares with edges a row and not an element at a time. 1x1 filters that need
+// neither: column_tiles.cpp.
 //
-// A channel's columns lie in another page than the next one's, so that no hardware prefetches a
-// tile: `ahead` does. Lost: prefetching the next tile's in each pass of this one's filters.
 // Images of few columns are not tasks enough, unless filters are divided, too (`of_task`).
 void columns(Conv2d &stages, const Conv2dContext &context) {
     const ColumnTile tile = choose(context);
@@ -134,26 +111,21 @@ void columns(Conv2d &stages, const Conv2dContext &context) {
         .fuse(rows, g, rows)
         .fuse(rows, n, rows)
         .parallel(rows);
-    Stage dense = out.specialize(context.dense_columns), plain = by_activation(dense, context);
-    if (in_tiles(tile, context)) plain.unroll(xv).unroll(k);  // stored from registers
+    by_activation(out.specialize(context.dense_columns), context);
     out.never_partition_all();
     stages.start.compute_root();
     stages.sum.compute_at(out, kb)
         .bound_extent(y, 1)
         .bound_extent(k, tile.filters)
         .align_bounds(k, tile.filters)
-        .reorder_storage(x, k, g, y, n);
-    if (in_tiles(tile, context))
-        stages.sum.bound(x, 0, width).bound_extent(stages.tile, 1);
-    else
-        stages.sum.bound_extent(x, width);
-    stages.sum.vectorize(x, lanes, TailStrategy::RoundUp).unroll(x).unroll(k);
+        .reorder_storage(x, k, g, y, n)
+        .bound_extent(x, width)
+        .vectorize(x, lanes, TailStrategy::RoundUp)
+        .unroll(x)
+        .unroll(k);
     Stage update = add_in_vectors(stages.sum, stages.of_pair, lanes,
                                   {x, k, stages.rc, stages.rs, stages.rr});
     update.unroll(x).unroll(k);
-    if (tile.ahead)
-        update.prefetch(context.image, stages.rc, stages.rc, tile.ahead,
-                        PrefetchBoundStrategy::NonFaulting);
     if (stages.tap.defined())
         stages.tap.compute_at(stages.sum, stages.rc)
             .bound_extent(i, 2)
@@ -163,7 +135,7 @@ void columns(Conv2d &stages, const Conv2dContext &context) {
             .vectorize(x, lanes)
             .unroll(x);
     if (context.channels_per_group > 0 && context.channels_per_group <= 4) update.unroll(stages.rc);
-    if (tile.stage) copy_image(stages, tile.stage == 2 ? rows : xo, tile.stage == 2, lanes);
+    copy_image(stages, tile.stage == 2 ? rows : xo, tile.stage == 2, lanes);
     if (!context.filter_packed) pack_filter(stages);
 }
 

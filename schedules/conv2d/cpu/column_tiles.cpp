@@ -1,0 +1,141 @@
+#include "schedules/conv2d/conv2d.h"
+
+using namespace Halide;
+using namespace hk::generators;
+
+namespace hk::schedules {
+
+namespace {
+
+struct ColumnBlock {
+    int vectors;  // of columns of a whole tile
+    int filters;  // beside them
+    int rest;     // filters beside a vector of the rest
+    int of_task;  // filters
+    int chunk;    // tiles of a row in a task
+    int inner;    // 1: a task's tiles inside its blocks of filters
+    int unroll;   // channels of a step
+    int ahead;    // channels further on that a tile prefetches; 0: none
+};
+
+ColumnBlock choose(const Conv2dContext &context) {
+    ColumnBlock block = {3, 8, 16, 128, 2, 0, 2, 0};
+    Knobs knobs(context.knobs);
+    knobs.take("vectors", block.vectors, steps(1, 4));
+    knobs.take("filters", block.filters, {2, 4, 8, 16});
+    knobs.take("rest", block.rest, {4, 8, 16});
+    knobs.take("of_task", block.of_task, {64, 128, 256});
+    knobs.take("chunk", block.chunk, {1, 2, 4, 8, 16, 32, 64});
+    knobs.take("inner", block.inner, {0, 1});
+    knobs.take("unroll", block.unroll, {1, 2, 4});
+    knobs.take("ahead", block.ahead, {0, 16, 32, 64});
+    knobs.end();
+    if (!one_multiply_add(context.target))
+        block.ahead = 0;
+    else if (block.ahead)
+        block.unroll = 1;
+    // Rows name what fits AVX-512.
+    if (context.target.natural_vector_size<float>() < kFilterBlock)
+        block.vectors = 2, block.filters = 4, block.rest = 8;
+    knobs.estimate("vector registers", block.vectors * (block.filters + 1) + 1,
+                   vector_registers(context.target));
+    return block;
+}
+
+void add_channels(const Conv2dColumnSums &of, const ColumnBlock &block, int lanes,
+                  const Conv2dContext &context) {
+    Func sum = of.sum;
+    Stage update = sum.update();
+    const RVar step("step"), of_step("of_step");
+    if (block.unroll > 1)
+        update.split(of.channel, step, of_step, block.unroll, TailStrategy::GuardWithIf)
+            .reorder({x, k, of_step, step})
+            .unroll(of_step)
+            .partition(step, Partition::Always);
+    else
+        update.reorder({x, k, of.channel});
+    update.vectorize(x, lanes, TailStrategy::RoundUp).unroll(x).unroll(k);
+    if (block.ahead)
+        update.prefetch(context.image, of.channel, of.channel, block.ahead,
+                        PrefetchBoundStrategy::NonFaulting);
+}
+
+// An update of the output, of tiles of so many filters.
+void sum_tiles(Conv2dColumns &stages, const Conv2dColumnSums &of, Stage out, int filters,
+               const ColumnBlock &block, const Conv2dContext &context) {
+    const int lanes = context.target.natural_vector_size<float>();
+    const TailStrategy guard = TailStrategy::GuardWithIf;
+    const RVar xv("xv"), xi("xi"), tile("tile"), chunk("chunk"), task("task");
+    const Var kb("kb"), kc("kc");
+    out.allow_race_conditions()
+        .split(of.place.x, xv, xi, lanes)
+        .split(of.place.y, chunk, tile, block.chunk, guard)
+        .split(k, kb, k, filters, guard)
+        .split(kb, kc, kb, block.of_task / filters, guard)
+        .vectorize(xi);
+    if (block.inner)
+        out.reorder(xi, xv, k, tile, kb, y, kc, chunk, g, n);
+    else
+        out.reorder(xi, xv, k, kb, tile, y, kc, chunk, g, n);
+    out.fuse(kc, chunk, task).fuse(task, g, task).fuse(task, n, task).parallel(task);
+    out.specialize(context.dense_columns).specialize(context.plain).unroll(xv).unroll(k);
+    out.never_partition_all();
+
+    const LoopLevel block_of_tile =
+        block.inner ? LoopLevel(stages.output, tile) : LoopLevel(stages.output, kb);
+    Func sum = of.sum, activated = of.activated;
+    sum.compute_at(block_of_tile)
+        .bound_extent(y, 1)
+        .bound_extent(k, filters)
+        .align_bounds(k, filters)
+        .bound(x, 0, of.place.x.extent())
+        .bound_extent(stages.tile, 1)
+        .reorder_storage(x, k, g, stages.tile, y, n)
+        .vectorize(x, lanes, TailStrategy::RoundUp)
+        .unroll(x)
+        .unroll(k);
+    add_channels(of, block, lanes, context);
+    // A vector, known as one, or its memory would not be on the stack.
+    activated.compute_at(stages.output, xv).reorder_storage(x, k, g, stages.tile, y, n);
+    activated.bound_extent(x, lanes).vectorize(x);
+    by_activation(activated, context);
+}
+
+}  // namespace
+
+ColumnTiles column_tiles_of(const Conv2dContext &context) {
+    const int lanes = context.target.natural_vector_size<float>();
+    return {choose(context).vectors * lanes, lanes};
+}
+
+namespace cpu {
+
+// Images in rows (nchw), 1x1: vectors of neighbouring columns times broadcasts of the filter, the
+// sums in registers, which are stored as they are. Registers of AVX-512: 24 sums, 3 vectors of
+// columns, an element of the filter, of 32, and 11 loads for 24 multiply-adds; of a vector of the
+// rest 16 + 1 + 1, 17 loads for 16. Of AVX2: 8 + 2 + 1 of 16, which leaves room for the
+// activation's bounds; 12 + 3 + 1 are spilled.
+//
+// A channel's columns lie in another page than the next one's, so that no hardware prefetches a
+// tile. Where a core has two multiply-adds a cycle, two channels in a step are 1.1 times as fast as
+// one, and prefetching (`ahead`) gains nothing.
+// Lost: prefetching the next tile's in each pass of this one's filters; columns transposed to
+// neighbouring channels and back.
+void column_tiles(Conv2dColumns &stages, const Conv2dContext &context) {
+    const ColumnBlock block = choose(context);
+    sum_tiles(stages, stages.whole, stages.output.update(0), block.filters, block, context);
+    sum_tiles(stages, stages.rest, stages.output.update(1), block.rest, block, context);
+    stages.start.compute_root();
+    if (stages.packed.defined()) {
+        const Var blocks("blocks");
+        stages.packed.bound_extent(stages.ki, kFilterBlock)
+            .reorder(s, r, c, stages.ki, stages.ko, g)
+            .compute_root()
+            .fuse(stages.ko, g, blocks)
+            .parallel(blocks);
+    }
+}
+
+}  // namespace cpu
+
+}  // namespace hk::schedules
