@@ -8,55 +8,85 @@ namespace hk::generators {
 
 namespace {
 
-// What `stages` has of tiles that begin at column `first` of a row.
-Conv2dColumnSums sum_channels(const Conv2dOperands &op, const Func &packed, const Expr &first,
-                              const Conv2dColumns &stages, const std::string &name) {
-    const Var &tile = stages.tile;
-    const RDom d(0, op.channels, "r");
-    Conv2dColumnSums to;
-    to.channel = d.x;
-    to.sum = Func(name);
-    to.sum(k, g, x, tile, y, n) = stages.start(k, g);
-    to.sum(k, g, x, tile, y, n) += packed(k % kFilterBlock, d.x, 0, 0, k / kFilterBlock, g) *
-                                   cast<float>(op.input(d.x, g, first + x, y, n));
-    to.activated = Func(name + "_activated");
-    to.activated(k, g, x, tile, y, n) =
-        finished_sum(op, to.sum(k, g, x, tile, y, n), {k, g, first + x, y, n});
-    return to;
-}
+// Tiles of so many columns each, `first` of a tile being its first column.
+class Columns {
+public:
+    Conv2dColumns stages;
+
+    Columns(const Conv2dOperands &op, const Conv2dLayout &layout, const Expr &twice)
+        : op_(op), layout_(layout), twice_(twice), packed_(op.packed) {
+        if (!packed_.defined()) {
+            stages.packed = packed_ = Func("packed");
+            packed_(stages.ki, c, s, r, stages.ko, g) =
+                packed_filter(op.weight, op.filters, stages.ko * kFilterBlock + stages.ki, g);
+        }
+        stages.start = sum_start(op);
+        stages.output = Func("result");
+        stages.output(layout.image_arguments(k)) = undef(op.type);
+    }
+
+    // The columns from `begin` to `end`, in tiles of `size` that end there.
+    Conv2dColumnSums tiles_before(const Expr &end, const Expr &begin, int size,
+                                  const std::string &name) {
+        const auto first = [&](const Expr &tile) { return end - (tile + 1) * size; };
+        Conv2dColumnSums to = sum(first(stages.tile), name);
+        to.place = RDom(0, size, 0, (end - begin + size - 1) / size, name);
+        const Expr column = first(to.place.y) + to.place.x;
+        to.place.where(twice_ || column >= begin);
+        store(max(column, 0), to);
+        return to;
+    }
+
+    Conv2dColumnSums whole_tiles(const Expr &count, int size, const std::string &name) {
+        Conv2dColumnSums to = sum(stages.tile * size, name);
+        to.place = RDom(0, size, 0, count, name);
+        store(to.place.y * size + to.place.x, to);
+        return to;
+    }
+
+private:
+    const Conv2dOperands &op_;
+    const Conv2dLayout &layout_;
+    const Expr twice_;
+    Func packed_;
+
+    Conv2dColumnSums sum(const Expr &first, const std::string &name) {
+        const Var &tile = stages.tile;
+        const RDom d(0, op_.channels, "r");
+        Conv2dColumnSums to;
+        to.channel = d.x;
+        to.sum = Func(name + "_sum");
+        // A schedule's last block of filters may reach past the filter's.
+        const Expr block = min(likely(k / kFilterBlock), (op_.filters - 1) / kFilterBlock);
+        to.sum(k, g, x, tile, y, n) = stages.start(k, g);
+        to.sum(k, g, x, tile, y, n) += packed_(k % kFilterBlock, d.x, 0, 0, block, g) *
+                                       cast<float>(op_.input(d.x, g, first + x, y, n));
+        to.activated = Func(name + "_activated");
+        to.activated(k, g, x, tile, y, n) =
+            finished_sum(op_, to.sum(k, g, x, tile, y, n), {k, g, first + x, y, n});
+        return to;
+    }
+
+    void store(const Expr &column, const Conv2dColumnSums &of) {
+        stages.output(layout_.in_order({k, g, column, y, n})) =
+            cast(op_.type, of.activated(k, g, of.place.x, of.place.y, y, n));
+    }
+};
 
 }  // namespace
 
 Conv2dColumns conv2d_columns(const Conv2dOperands &op, const Conv2dLayout &layout,
                              const ColumnTiles &tiles, const Expr &twice) {
-    Conv2dColumns stages;
-    Func packed = op.packed;
-    if (!packed.defined()) {
-        stages.packed = packed = Func("packed");
-        packed(stages.ki, c, s, r, stages.ko, g) =
-            packed_filter(op.weight, op.filters, stages.ko * kFilterBlock + stages.ki, g);
-    }
-    stages.start = sum_start(op);
-    stages.output = Func("result");
-    stages.output(layout.image_arguments(k)) = undef(op.type);
-    const auto store = [&](const Expr &column, const Conv2dColumnSums &of) {
-        stages.output(layout.in_order({k, g, column, y, n})) =
-            cast(op.type, of.activated(k, g, of.place.x, of.place.y, y, n));
-    };
-
-    const Expr count = op.out_w / tiles.whole, end = count * tiles.whole;
-    stages.whole = sum_channels(op, packed, stages.tile * tiles.whole, stages, "sum");
-    stages.whole.place = RDom(0, tiles.whole, 0, count, "whole");
-    store(stages.whole.place.y * tiles.whole + stages.whole.place.x, stages.whole);
-
-    const auto first = [&](const Expr &tile) { return op.out_w - (tile + 1) * tiles.rest; };
-    stages.rest = sum_channels(op, packed, first(stages.tile), stages, "rest_sum");
-    RDom &d = stages.rest.place;
-    d = RDom(0, tiles.rest, 0, (op.out_w - end + tiles.rest - 1) / tiles.rest, "rest");
-    const Expr column = first(d.y) + d.x;
-    d.where(twice || column >= end);
-    store(max(column, 0), stages.rest);
-    return stages;
+    Columns columns(op, layout, twice);
+    const Expr whole = op.out_w / tiles.whole, end = whole * tiles.whole;
+    // Half a vector is as much as all of it by single columns.
+    const Expr vectors = (op.out_w - end + tiles.vector / 2 - 1) / tiles.vector;
+    const Expr vectors_end = min(end + vectors * tiles.vector, op.out_w);
+    Conv2dColumns &stages = columns.stages;
+    stages.whole = columns.whole_tiles(whole, tiles.whole, "whole");
+    stages.vectors = columns.tiles_before(vectors_end, end, tiles.vector, "vectors");
+    stages.singles = columns.tiles_before(op.out_w, vectors_end, tiles.single, "singles");
+    return columns.stages;
 }
 
 }  // namespace hk::generators

@@ -197,16 +197,20 @@ private:
         return op;
     }
 
+    // Whole vectors of channels are finished, also over the last one's end.
+    static void finish_past_channels(Conv2dOperands &forward) {
+        const Range all = {Expr(), Expr()};
+        forward.residual = BoundaryConditions::repeat_edge(
+            forward.residual, {{0, forward.filters}, all, all, all, all});
+    }
+
     void convolve_by_winograd() {
         check_winograd();
         const Conv2dLayout order(layout);
         const Conv2dBackwardDataOperands op = operands_of_own_output();
         Conv2dWinogradOperands forward{conv2d_of_backward_data(op),
                                        output_gradient.dim(4).extent()};
-        // Whole vectors of channels are finished, also over the last one's end.
-        const Range all = {Expr(), Expr()};
-        forward.residual = BoundaryConditions::repeat_edge(
-            forward.residual, {{0, forward.filters}, all, all, all, all});
+        finish_past_channels(forward);
         sc::Conv2dContext context = forward_context(false);
         context.channels = forward.channels;
         Conv2dWinograd stages = conv2d_winograd(forward, order, sc::winograd_tiles(context));
@@ -244,6 +248,7 @@ private:
     void convolve_columns() {
         check_columns();
         Conv2dOperands forward = conv2d_of_backward_data(operands_of_own_output());
+        finish_past_channels(forward);
         sc::Conv2dContext context = forward_context(true);
         context.image = memory_of(output_gradient);
         Conv2dColumns stages = conv2d_columns(forward, Conv2dLayout(layout),

@@ -10,7 +10,7 @@ namespace {
 struct ColumnBlock {
     int vectors;  // of columns of a whole tile
     int filters;  // beside them
-    int rest;     // filters beside a vector of the rest
+    int beside;   // filters beside a single vector of them
     int of_task;  // filters
     int chunk;    // tiles of a row in a task
     int inner;    // 1: a task's tiles inside its blocks of filters
@@ -23,7 +23,7 @@ ColumnBlock choose(const Conv2dContext &context) {
     Knobs knobs(context.knobs);
     knobs.take("vectors", block.vectors, steps(1, 4));
     knobs.take("filters", block.filters, {2, 4, 8, 16});
-    knobs.take("rest", block.rest, {4, 8, 16});
+    knobs.take("beside", block.beside, {4, 8, 16});
     knobs.take("of_task", block.of_task, {64, 128, 256});
     knobs.take("chunk", block.chunk, {1, 2, 4, 8, 16, 32, 64});
     knobs.take("inner", block.inner, {0, 1});
@@ -36,7 +36,7 @@ ColumnBlock choose(const Conv2dContext &context) {
         block.unroll = 1;
     // Rows name what fits AVX-512.
     if (context.target.natural_vector_size<float>() < kFilterBlock)
-        block.vectors = 2, block.filters = 4, block.rest = 8;
+        block.vectors = 2, block.filters = 4, block.beside = 8;
     knobs.estimate("vector registers", block.vectors * (block.filters + 1) + 1,
                    vector_registers(context.target));
     return block;
@@ -60,7 +60,10 @@ void add_channels(const Conv2dColumnSums &of, const ColumnBlock &block, int lane
                         PrefetchBoundStrategy::NonFaulting);
 }
 
-// An update of the output, of tiles of so many filters.
+// Columns of a tile, and vectors of filters, where vectors are of these.
+constexpr int kSingles = 4, kVectorsBeside = 4;
+
+// An update of the output, of tiles of so many filters: vectors of columns.
 void sum_tiles(Conv2dColumns &stages, const Conv2dColumnSums &of, Stage out, int filters,
                const ColumnBlock &block, const Conv2dContext &context) {
     const int lanes = context.target.natural_vector_size<float>();
@@ -101,19 +104,55 @@ void sum_tiles(Conv2dColumns &stages, const Conv2dColumnSums &of, Stage out, int
     by_activation(activated, context);
 }
 
+// The same of single columns: vectors of filters.
+void sum_singles(Conv2dColumns &stages, const Conv2dColumnSums &of, Stage out,
+                 const Conv2dContext &context) {
+    const int lanes = context.target.natural_vector_size<float>();
+    const int filters = kVectorsBeside * lanes;
+    const TailStrategy guard = TailStrategy::GuardWithIf;
+    const RVar column = of.place.x, tile = of.place.y;
+    const Var kb("kb"), kv("kv"), task("task");
+    out.allow_race_conditions()
+        .split(k, kb, k, filters, guard)
+        .split(k, kv, k, lanes)
+        .reorder(k, column, kv, tile, y, kb, g, n)
+        .vectorize(k)
+        .fuse(kb, g, task)
+        .fuse(task, n, task)
+        .parallel(task)
+        .never_partition_all();
+    Func sum = of.sum, activated = of.activated;
+    sum.compute_at(stages.output, tile)
+        .bound_extent(y, 1)
+        .bound_extent(k, filters)
+        .align_bounds(k, filters)
+        .bound(x, 0, kSingles)
+        .bound_extent(stages.tile, 1)
+        .vectorize(k, lanes, TailStrategy::RoundUp)
+        .unroll(x)
+        .unroll(k);
+    sum.update()
+        .reorder(k, x, of.channel)
+        .vectorize(k, lanes, TailStrategy::RoundUp)
+        .unroll(x)
+        .unroll(k);
+    activated.compute_at(stages.output, column).bound_extent(k, lanes).vectorize(k);
+    by_activation(activated, context);
+}
+
 }  // namespace
 
 ColumnTiles column_tiles_of(const Conv2dContext &context) {
     const int lanes = context.target.natural_vector_size<float>();
-    return {choose(context).vectors * lanes, lanes};
+    return {choose(context).vectors * lanes, lanes, kSingles};
 }
 
 namespace cpu {
 
 // Images in rows (nchw), 1x1: vectors of neighbouring columns times broadcasts of the filter, the
 // sums in registers, which are stored as they are. Registers of AVX-512: 24 sums, 3 vectors of
-// columns, an element of the filter, of 32, and 11 loads for 24 multiply-adds; of a vector of the
-// rest 16 + 1 + 1, 17 loads for 16. Of AVX2: 8 + 2 + 1 of 16, which leaves room for the
+// columns, an element of the filter, of 32, and 11 loads for 24 multiply-adds; of a single vector
+// 16 + 1 + 1, 17 loads for 16. Of AVX2: 8 + 2 + 1 of 16, which leaves room for the
 // activation's bounds; 12 + 3 + 1 are spilled.
 //
 // A channel's columns lie in another page than the next one's, so that no hardware prefetches a
@@ -124,7 +163,8 @@ namespace cpu {
 void column_tiles(Conv2dColumns &stages, const Conv2dContext &context) {
     const ColumnBlock block = choose(context);
     sum_tiles(stages, stages.whole, stages.output.update(0), block.filters, block, context);
-    sum_tiles(stages, stages.rest, stages.output.update(1), block.rest, block, context);
+    sum_tiles(stages, stages.vectors, stages.output.update(1), block.beside, block, context);
+    sum_singles(stages, stages.singles, stages.output.update(2), context);
     stages.start.compute_root();
     if (stages.packed.defined()) {
         const Var blocks("blocks");
