@@ -1,6 +1,7 @@
 #include "generators/conv2d/conv2d_columns.h"
 
 #include "generators/conv2d/finish.h"
+#include "generators/optional.h"
 
 using namespace Halide;
 
@@ -14,22 +15,17 @@ public:
     Conv2dColumns stages;
 
     Columns(const Conv2dOperands &op, const Conv2dLayout &layout, const Expr &twice)
-        : op_(op), layout_(layout), twice_(twice), packed_(op.packed) {
-        if (!packed_.defined()) {
-            stages.packed = packed_ = Func("packed");
-            packed_(stages.ki, c, s, r, stages.ko, g) =
-                packed_filter(op.weight, op.filters, stages.ko * kFilterBlock + stages.ki, g);
-        }
+        : op_(op), layout_(layout), twice_(twice) {
         stages.start = sum_start(op);
         stages.output = Func("result");
         stages.output(layout.image_arguments(k)) = undef(op.type);
     }
 
     // The columns from `begin` to `end`, in tiles of `size` that end there.
-    Conv2dColumnSums tiles_before(const Expr &end, const Expr &begin, int size,
+    Conv2dColumnSums tiles_before(const Expr &end, const Expr &begin, int size, bool packs,
                                   const std::string &name) {
         const auto first = [&](const Expr &tile) { return end - (tile + 1) * size; };
-        Conv2dColumnSums to = sum(first(stages.tile), name);
+        Conv2dColumnSums to = sum(first(stages.tile), packs, name);
         to.place = RDom(0, size, 0, (end - begin + size - 1) / size, name);
         const Expr column = first(to.place.y) + to.place.x;
         to.place.where(twice_ || column >= begin);
@@ -38,7 +34,7 @@ public:
     }
 
     Conv2dColumnSums whole_tiles(const Expr &count, int size, const std::string &name) {
-        Conv2dColumnSums to = sum(stages.tile * size, name);
+        Conv2dColumnSums to = sum(stages.tile * size, true, name);
         to.place = RDom(0, size, 0, count, name);
         store(to.place.y * size + to.place.x, to);
         return to;
@@ -48,19 +44,31 @@ private:
     const Conv2dOperands &op_;
     const Conv2dLayout &layout_;
     const Expr twice_;
-    Func packed_;
 
-    Conv2dColumnSums sum(const Expr &first, const std::string &name) {
+    // The weight of k, at a channel. A schedule's last block of filters may reach past the filter's.
+    Expr factor(const Expr &channel, bool packs, Conv2dColumnSums &to, const std::string &name) const {
+        const Expr block = min(likely(k / kFilterBlock), (op_.filters - 1) / kFilterBlock);
+        if (op_.packed.defined()) return op_.packed(k % kFilterBlock, channel, 0, 0, block, g);
+        if (!packs)
+            return loaded_if(likely(k < op_.filters),
+                             cast<float>(op_.weight(channel, 0, 0,
+                                         unsafe_promise_clamped(k, 0, op_.filters - 1), g)));
+        to.packed = Func(name + "_packed");
+        to.packed(stages.ki, c, stages.ko, g) = substitute(
+            {{s.name(), 0}, {r.name(), 0}},
+            packed_filter(op_.weight, op_.filters, stages.ko * kFilterBlock + stages.ki, g));
+        return to.packed(k % kFilterBlock, channel, block, g);
+    }
+
+    Conv2dColumnSums sum(const Expr &first, bool packs, const std::string &name) {
         const Var &tile = stages.tile;
         const RDom d(0, op_.channels, "r");
         Conv2dColumnSums to;
         to.channel = d.x;
         to.sum = Func(name + "_sum");
-        // A schedule's last block of filters may reach past the filter's.
-        const Expr block = min(likely(k / kFilterBlock), (op_.filters - 1) / kFilterBlock);
         to.sum(k, g, x, tile, y, n) = stages.start(k, g);
-        to.sum(k, g, x, tile, y, n) += packed_(k % kFilterBlock, d.x, 0, 0, block, g) *
-                                       cast<float>(op_.input(d.x, g, first + x, y, n));
+        to.sum(k, g, x, tile, y, n) +=
+            factor(d.x, packs, to, name) * cast<float>(op_.input(d.x, g, first + x, y, n));
         to.activated = Func(name + "_activated");
         to.activated(k, g, x, tile, y, n) =
             finished_sum(op_, to.sum(k, g, x, tile, y, n), {k, g, first + x, y, n});
@@ -84,8 +92,8 @@ Conv2dColumns conv2d_columns(const Conv2dOperands &op, const Conv2dLayout &layou
     const Expr vectors_end = min(end + vectors * tiles.vector, op.out_w);
     Conv2dColumns &stages = columns.stages;
     stages.whole = columns.whole_tiles(whole, tiles.whole, "whole");
-    stages.vectors = columns.tiles_before(vectors_end, end, tiles.vector, "vectors");
-    stages.singles = columns.tiles_before(op.out_w, vectors_end, tiles.single, "singles");
+    stages.vectors = columns.tiles_before(vectors_end, end, tiles.vector, true, "vectors");
+    stages.singles = columns.tiles_before(op.out_w, vectors_end, tiles.single, false, "singles");
     return columns.stages;
 }
 

@@ -14,9 +14,11 @@ struct ColumnTiles {
 };
 
 // sum and activated (k, g, x, tile, y, n) are of column x of a tile; the sum is over `channel`.
-// `place`, of the output: the column of a tile, and the tile.
+// `place`, of the output: the column of a tile, and the tile. packed(k % kFilterBlock, c, k /
+// kFilterBlock, g) is the weight; undefined where an operand is packed, and of single columns, which
+// read the weight as it is.
 struct Conv2dColumnSums {
-    Halide::Func sum, activated;
+    Halide::Func packed, sum, activated;
     Halide::RVar channel;
     Halide::RDom place;
 };
@@ -26,8 +28,7 @@ struct Conv2dColumnSums {
 // the row, which is not shorter than a vector. A tile may begin in what another kind has, whose
 // columns it stores once more where `twice` says that none is read first.
 struct Conv2dColumns {
-    Halide::Var ki{"ki"}, ko{"ko"}, tile{"tile"};
-    Halide::Func packed;  // undefined where an operand is packed
+    Halide::Var ki{"ki"}, ko{"ko"}, tile{"tile"};  // of packed; of a sum
     Halide::Func start, output;
     Conv2dColumnSums whole, vectors, singles;
 };

@@ -251,6 +251,7 @@ private:
         finish_past_channels(forward);
         sc::Conv2dContext context = forward_context(true);
         context.image = memory_of(output_gradient);
+        context.filters_adjacent = weight.dim(Conv2dLayout(layout).filter_dims()[0]).stride() == 1;
         Conv2dColumns stages = conv2d_columns(forward, Conv2dLayout(layout),
                                               sc::column_tiles_of(context), context.plain);
         input_gradient = stages.output;

@@ -26,6 +26,8 @@ struct Conv2dContext : Conv2dSizes {
     bool in_place = false;
     // In the filter's memory its output channels are nearer to each other than its input channels.
     bool filters_inner = false;
+    // Argument: they are next to each other.
+    Halide::Expr filters_adjacent = Halide::Internal::const_false();
     bool filter_packed = false;  // before the kernel, which then has no such stage
     // Argument, of depthwise: the filters of neighbouring groups lie next to each other.
     Halide::Expr groups_adjacent = Halide::Internal::const_false();

@@ -98,6 +98,14 @@ void sum_tiles(Conv2dColumns &stages, const Conv2dColumnSums &of, Stage out, int
         .unroll(x)
         .unroll(k);
     add_channels(of, block, lanes, context);
+    if (of.packed.defined()) {
+        Func packed = of.packed;
+        packed.compute_at(stages.output, task)
+            .bound_extent(stages.ki, kFilterBlock)
+            .reorder(stages.ki, stages.ko, c, g)
+            .vectorize(stages.ki, lanes)
+            .specialize(context.filters_adjacent);
+    }
     // A vector, known as one, or its memory would not be on the stack.
     activated.compute_at(stages.output, xv).reorder_storage(x, k, g, stages.tile, y, n);
     activated.bound_extent(x, lanes).vectorize(x);
@@ -131,11 +139,12 @@ void sum_singles(Conv2dColumns &stages, const Conv2dColumnSums &of, Stage out,
         .vectorize(k, lanes, TailStrategy::RoundUp)
         .unroll(x)
         .unroll(k);
-    sum.update()
-        .reorder(k, x, of.channel)
+    Stage update = sum.update();
+    update.reorder(k, x, of.channel)
         .vectorize(k, lanes, TailStrategy::RoundUp)
         .unroll(x)
         .unroll(k);
+    if (!context.filter_packed) update.specialize(context.filters_adjacent);
     activated.compute_at(stages.output, column).bound_extent(k, lanes).vectorize(k);
     by_activation(activated, context);
 }
@@ -166,14 +175,6 @@ void column_tiles(Conv2dColumns &stages, const Conv2dContext &context) {
     sum_tiles(stages, stages.vectors, stages.output.update(1), block.beside, block, context);
     sum_singles(stages, stages.singles, stages.output.update(2), context);
     stages.start.compute_root();
-    if (stages.packed.defined()) {
-        const Var blocks("blocks");
-        stages.packed.bound_extent(stages.ki, kFilterBlock)
-            .reorder(s, r, c, stages.ki, stages.ko, g)
-            .compute_root()
-            .fuse(stages.ko, g, blocks)
-            .parallel(blocks);
-    }
 }
 
 }  // namespace cpu
