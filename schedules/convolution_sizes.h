@@ -29,4 +29,9 @@ inline bool one_multiply_add(const Halide::Target &target) {
            !target.features_any_of({Target::AVX512_Zen5, Target::AVX512_SapphireRapids});
 }
 
+// A core's second cache is of 2 MB, which cores with registers of tiles have; others: 1 MB or less.
+inline bool large_second_cache(const Halide::Target &target) {
+    return target.has_feature(Halide::Target::AVX512_SapphireRapids);
+}
+
 }  // namespace hk::schedules
