@@ -51,8 +51,9 @@ public:
         context.packed = packed();
         context.in_f32 = op.type == Float(32);
         if (algorithm.value() == "tiles") {
-            build(conv2d_backward_weight(op, sc::backward_weight_tiles(context)),
-                  sc::conv2d_backward_weight_schedules, context);
+            const WeightTiles tiles = sc::backward_weight_tiles(context);
+            if (tiles.exact && fix_width.value() == 0) constrain_columns(tiles.step);
+            build(conv2d_backward_weight(op, tiles), sc::conv2d_backward_weight_schedules, context);
         } else if (algorithm.value() == "sliced") {
             const sc::WeightSlices slices = sc::backward_weight_slices(context);
             build(conv2d_backward_weight_sliced(op, slices.columns, slices.parts),
@@ -69,6 +70,12 @@ public:
 
 private:
     GeneratorInput<int> *taps_[2][2] = {};  // of vectors, taps: multiplier, shift
+
+    // Whole steps.
+    void constrain_columns(int step) {
+        auto columns = output_gradient.dim(Conv2dLayout(layout).image_dims()[2]);
+        columns.set_extent(columns.extent() / step * step);
+    }
 
     void build_products(Conv2dBackwardWeightOperands op, sc::Conv2dBackwardWeightContext context) {
         if (!Conv2dLayout(layout).nhwc()) {

@@ -64,13 +64,14 @@ void take_knobs(WeightSums &sums, const Conv2dBackwardWeightContext &context) {
 }
 
 void require_and_estimate(const WeightSums &sums, const Conv2dBackwardWeightContext &context) {
+    // Where it is not known, the generator asks for a multiple.
     const int columns = context.width / std::max(context.stride_x, 1);
     Knobs::require(sums.block_c % sums.c == 0, "c divides block_c");
     Knobs::require(sums.block_g % sums.g == 0, "g divides block_g");
     Knobs::require(sums.block_k % sums.k == 0, "k divides block_k");
     Knobs::require(!sums.direct || context.nhwc, "direct is for nhwc");
-    Knobs::require(!sums.direct || sums.step == 1 || (columns > 0 && columns % sums.step == 0),
-                   "with direct step divides the output's columns, which are known, or is 1");
+    Knobs::require(!sums.direct || columns % sums.step == 0,
+                   "with direct step divides the output's columns");
     Knobs::require(sums.direct || sums.stage < 3, "stage:3 is direct");
     // Nothing is read or written past the ends, and rows with direct:1 take multiples of 16
     // channels and filters, with direct:2 of 32 channels, or depthwise ones of 16 or 32 groups.
