@@ -87,8 +87,9 @@ protected:
     void check_columns() const {
         if (layout.value() != "nchw" || !pointwise() || this->type.value() != Halide::Float(32) ||
             fix_stride_x.value() != 1 || fix_stride_y.value() != 1)
-            throw Halide::CompileError("algorithm packed_columns is for layout nchw, 1x1 filters in "
-                                       "f32 without padding, and strides of 1");
+            throw Halide::CompileError(
+                "algorithm packed_columns is for layout nchw, 1x1 filters in "
+                "f32 without padding, and strides of 1");
     }
 
     // The taps of a group's filter lie next to each other.

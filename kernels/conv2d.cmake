@@ -104,9 +104,7 @@ row(cpu  1x1_dot                dot                   dot               f16,bf16
 row(cpu  3x3_dot                dot                   dot               f32,f16,bf16  nhwc       -                                    prepared=0 3x3 channels_per_group%16=0 filters_per_group%4=0 depth_per_pixel>=40)
 # rgb: the first layer; a picture's three channels are no vector, nor are four (bench --list first_layers --filter 64x64,
 # the other by --row staged_32). columns, of nchw: vectors of neighbouring columns instead of filters, whose sums need not be
-# stored one by one. 7x7 pixels, 49, are left to 1x1: 64 columns of tiles. narrow and ahead are for Zen 4, where they gain
-# with 16 filters and from 128 channels on (explorer run conv2d resnet50 --layout nchw --row 1x1_columns_16_long --knobs
-# vectors:3,of_task:64,stage:0,chunk:2).
+# stored one by one. 1x1_columns_long: what eight tiles read would not stay in a core's cache.
 row(cpu  rgb_32                 packed                broadcast         f32           nhwc       block:32                             channels_per_group=3 full_32 bounded_copy)
 row(cpu  rgb                    packed                broadcast         f32,f16,bf16  nhwc       tile_x:8                             channels_per_group=3 bounded_copy)
 row(cpu  four_channels          packed                broadcast         f32           nhwc       block:32,tile_x:8                    channels_per_group=4 full_32 bounded_copy)
@@ -127,8 +125,8 @@ row(cpu  1x1_pixels             packed                broadcast         f16     
 row(cpu  1x1_pixels             packed                broadcast         bf16          nhwc       block:64,tile_x:2,outer:2,stage:0    1x1 out_w<=4 pairs)
 row(cpu  1x1_pixels             packed                broadcast         bf16          nchw       block:64,tile_x:2,outer:2            1x1 out_w<=4)
 row(cpu  1x1_to_24              packed                broadcast         f32           nhwc       lanes:8,block:24,chunk:4,stage:0     1x1 filters_per_group=24)
-row(cpu  1x1_columns_long       packed_columns        columns           f32           nchw       ahead:32                             1x1 stride_1 channels_per_group>=384 out_w>=48)
-row(cpu  1x1_columns            packed_columns        columns           f32           nchw       inner:1,chunk:8,ahead:32             1x1 stride_1 out_w>=48)
+row(cpu  1x1_columns_long       packed_columns        columns           f32           nchw       -                                    1x1 stride_1 channels_per_group>=384 out_w>=48)
+row(cpu  1x1_columns            packed_columns        columns           f32           nchw       inner:1,chunk:8                      1x1 stride_1 out_w>=48)
 row(cpu  1x1_columns            packed                columns           f16,bf16      nchw       -                                    1x1 stride_1 out_w>=400)
 # Rows of all channels are copied with their padding once a task (stage:2) where filters are few and with stride 2, where
 # vectors of filters would be partly empty, or stored one by one: bench --layout nchw --list resnext50 --filter g32 (the

@@ -9,7 +9,6 @@ namespace hk::generators {
 
 namespace {
 
-// Tiles of so many columns each, `first` of a tile being its first column.
 class Columns {
 public:
     Conv2dColumns stages;
@@ -45,21 +44,25 @@ private:
     const Conv2dLayout &layout_;
     const Expr twice_;
 
-    // The weight of k, at a channel. A schedule's last block of filters may reach past the filter's.
-    Expr factor(const Expr &channel, bool packs, Conv2dColumnSums &to, const std::string &name) const {
-        const Expr block = min(likely(k / kFilterBlock), (op_.filters - 1) / kFilterBlock);
+    // The weight of k. A schedule's last block of filters may reach past the last of them.
+    Expr factor(const Expr &channel, bool packs, const std::string &name,
+                Conv2dColumnSums &to) const {
+        const Expr last = op_.filters - 1;
+        const Expr block = min(likely(k / kFilterBlock), last / kFilterBlock);
         if (op_.packed.defined()) return op_.packed(k % kFilterBlock, channel, 0, 0, block, g);
         if (!packs)
-            return loaded_if(likely(k < op_.filters),
-                             cast<float>(op_.weight(channel, 0, 0,
-                                         unsafe_promise_clamped(k, 0, op_.filters - 1), g)));
+            return loaded_if(
+                likely(k <= last),
+                cast<float>(op_.weight(channel, 0, 0, unsafe_promise_clamped(k, 0, last), g)));
+        Func all("all_taps");
+        all(stages.ki, c, s, r, stages.ko, g) =
+            packed_filter(op_.weight, op_.filters, stages.ko * kFilterBlock + stages.ki, g);
         to.packed = Func(name + "_packed");
-        to.packed(stages.ki, c, stages.ko, g) = substitute(
-            {{s.name(), 0}, {r.name(), 0}},
-            packed_filter(op_.weight, op_.filters, stages.ko * kFilterBlock + stages.ki, g));
+        to.packed(stages.ki, c, stages.ko, g) = all(stages.ki, c, 0, 0, stages.ko, g);
         return to.packed(k % kFilterBlock, channel, block, g);
     }
 
+    // `first`: a tile's first column.
     Conv2dColumnSums sum(const Expr &first, bool packs, const std::string &name) {
         const Var &tile = stages.tile;
         const RDom d(0, op_.channels, "r");
@@ -68,7 +71,7 @@ private:
         to.sum = Func(name + "_sum");
         to.sum(k, g, x, tile, y, n) = stages.start(k, g);
         to.sum(k, g, x, tile, y, n) +=
-            factor(d.x, packs, to, name) * cast<float>(op_.input(d.x, g, first + x, y, n));
+            factor(d.x, packs, name, to) * cast<float>(op_.input(d.x, g, first + x, y, n));
         to.activated = Func(name + "_activated");
         to.activated(k, g, x, tile, y, n) =
             finished_sum(op_, to.sum(k, g, x, tile, y, n), {k, g, first + x, y, n});

@@ -15,8 +15,8 @@ struct ColumnTiles {
 
 // sum and activated (k, g, x, tile, y, n) are of column x of a tile; the sum is over `channel`.
 // `place`, of the output: the column of a tile, and the tile. packed(k % kFilterBlock, c, k /
-// kFilterBlock, g) is the weight; undefined where an operand is packed, and of single columns, which
-// read the weight as it is.
+// kFilterBlock, g) is the weight; undefined where an operand is packed, and of single columns,
+// which read the weight as it is.
 struct Conv2dColumnSums {
     Halide::Func packed, sum, activated;
     Halide::RVar channel;

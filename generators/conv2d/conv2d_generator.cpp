@@ -118,10 +118,11 @@ private:
             build_planes(op, context);
         else
             refuse_algorithm(
-                {"packed", "packed_columns", "slices", "slices_of_line", "slices_of_taps", "slices_of_windows",
-                 "grouped", "sliced", "products", "products_apart", "products_in_parts",
-                 "products_of_windows", "sliced_blocks", "dot", "depthwise", "depthwise_rows",
-                 "depthwise_tiles", "depthwise_transposed", "depthwise_planes", "winograd"});
+                {"packed", "packed_columns", "slices", "slices_of_line", "slices_of_taps",
+                 "slices_of_windows", "grouped", "sliced", "products", "products_apart",
+                 "products_in_parts", "products_of_windows", "sliced_blocks", "dot", "depthwise",
+                 "depthwise_rows", "depthwise_tiles", "depthwise_transposed", "depthwise_planes",
+                 "winograd"});
     }
 
     SliceSource slice_source() const {
@@ -186,9 +187,8 @@ private:
 
     void build_columns(const Conv2dOperands &op, const Conv2dContext &context) {
         check_columns();
-        Conv2dColumns stages =
-            conv2d_columns(op, Conv2dLayout(layout), hk::schedules::column_tiles_of(context),
-                           context.plain);
+        Conv2dColumns stages = conv2d_columns(
+            op, Conv2dLayout(layout), hk::schedules::column_tiles_of(context), context.plain);
         output = stages.output;
         constrain_image(output, fix_filters_per_group, fix_out_w);
         this->finish(hk::schedules::column_schedules, stages, context);

@@ -123,9 +123,9 @@ private:
         else
             refuse_algorithm({"flip_expand", "flip_expand_blocks", "expand_flip",
                               "flip_expand_sliced", "expand_flip_sliced", "packed",
-                              "packed_columns", "products", "products_apart",
-                              "products_in_parts", "depthwise", "rows", "depthwise_rows",
-                              "depthwise_transposed", "depthwise_planes"});
+                              "packed_columns", "products", "products_apart", "products_in_parts",
+                              "depthwise", "rows", "depthwise_rows", "depthwise_transposed",
+                              "depthwise_planes"});
     }
 
     void build_products(Conv2dOperands &forward, const sc::Conv2dContext &context) {

@@ -14,12 +14,13 @@ struct ColumnBlock {
     int of_task;  // filters
     int chunk;    // tiles of a row in a task
     int inner;    // 1: a task's tiles inside its blocks of filters
-    int unroll;   // channels of a step
-    int ahead;    // channels further on that a tile prefetches; 0: none
+    int unroll;   // channels of a step; 1: a tile prefetches those that are kAhead further on
 };
 
+constexpr int kAhead = 32;
+
 ColumnBlock choose(const Conv2dContext &context) {
-    ColumnBlock block = {3, 8, 16, 128, 2, 0, 2, 0};
+    ColumnBlock block = {3, 8, 16, 128, 2, 0, one_multiply_add(context.target) ? 1 : 2};
     Knobs knobs(context.knobs);
     knobs.take("vectors", block.vectors, steps(1, 4));
     knobs.take("filters", block.filters, {2, 4, 8, 16});
@@ -28,12 +29,7 @@ ColumnBlock choose(const Conv2dContext &context) {
     knobs.take("chunk", block.chunk, {1, 2, 4, 8, 16, 32, 64});
     knobs.take("inner", block.inner, {0, 1});
     knobs.take("unroll", block.unroll, {1, 2, 4});
-    knobs.take("ahead", block.ahead, {0, 16, 32, 64});
     knobs.end();
-    if (!one_multiply_add(context.target))
-        block.ahead = 0;
-    else if (block.ahead)
-        block.unroll = 1;
     // Rows name what fits AVX-512.
     if (context.target.natural_vector_size<float>() < kFilterBlock)
         block.vectors = 2, block.filters = 4, block.beside = 8;
@@ -46,22 +42,22 @@ void add_channels(const Conv2dColumnSums &of, const ColumnBlock &block, int lane
                   const Conv2dContext &context) {
     Func sum = of.sum;
     Stage update = sum.update();
-    const RVar step("step"), of_step("of_step");
-    if (block.unroll > 1)
+    if (block.unroll > 1) {
+        const RVar step("step"), of_step("of_step");
         update.split(of.channel, step, of_step, block.unroll, TailStrategy::GuardWithIf)
             .reorder({x, k, of_step, step})
             .unroll(of_step)
             .partition(step, Partition::Always);
-    else
-        update.reorder({x, k, of.channel});
+    } else {
+        update.reorder({x, k, of.channel})
+            .prefetch(context.image, of.channel, of.channel, kAhead,
+                      PrefetchBoundStrategy::NonFaulting);
+    }
     update.vectorize(x, lanes, TailStrategy::RoundUp).unroll(x).unroll(k);
-    if (block.ahead)
-        update.prefetch(context.image, of.channel, of.channel, block.ahead,
-                        PrefetchBoundStrategy::NonFaulting);
 }
 
-// Columns of a tile, and vectors of filters, where vectors are of these.
-constexpr int kSingles = 4, kVectorsBeside = 4;
+// Columns of a tile where vectors are of filters.
+constexpr int kSingles = 4;
 
 // An update of the output, of tiles of so many filters: vectors of columns.
 void sum_tiles(Conv2dColumns &stages, const Conv2dColumnSums &of, Stage out, int filters,
@@ -116,7 +112,7 @@ void sum_tiles(Conv2dColumns &stages, const Conv2dColumnSums &of, Stage out, int
 void sum_singles(Conv2dColumns &stages, const Conv2dColumnSums &of, Stage out,
                  const Conv2dContext &context) {
     const int lanes = context.target.natural_vector_size<float>();
-    const int filters = kVectorsBeside * lanes;
+    const int filters = (vector_registers(context.target) < 32 ? 2 : 4) * lanes;
     const TailStrategy guard = TailStrategy::GuardWithIf;
     const RVar column = of.place.x, tile = of.place.y;
     const Var kb("kb"), kv("kv"), task("task");
@@ -140,10 +136,7 @@ void sum_singles(Conv2dColumns &stages, const Conv2dColumnSums &of, Stage out,
         .unroll(x)
         .unroll(k);
     Stage update = sum.update();
-    update.reorder(k, x, of.channel)
-        .vectorize(k, lanes, TailStrategy::RoundUp)
-        .unroll(x)
-        .unroll(k);
+    update.reorder(k, x, of.channel).vectorize(k, lanes, TailStrategy::RoundUp).unroll(x).unroll(k);
     if (!context.filter_packed) update.specialize(context.filters_adjacent);
     activated.compute_at(stages.output, column).bound_extent(k, lanes).vectorize(k);
     by_activation(activated, context);
@@ -161,12 +154,16 @@ namespace cpu {
 // Images in rows (nchw), 1x1: vectors of neighbouring columns times broadcasts of the filter, the
 // sums in registers, which are stored as they are. Registers of AVX-512: 24 sums, 3 vectors of
 // columns, an element of the filter, of 32, and 11 loads for 24 multiply-adds; of a single vector
-// 16 + 1 + 1, 17 loads for 16. Of AVX2: 8 + 2 + 1 of 16, which leaves room for the
-// activation's bounds; 12 + 3 + 1 are spilled.
+// 16 + 1 + 1, 17 loads for 16. Of AVX2: 8 + 2 + 1 of 16, which leaves room for the activation's
+// bounds; 12 + 3 + 1 are spilled. Single columns of vectors of filters: 16 sums, 8 loads for 16.
 //
 // A channel's columns lie in another page than the next one's, so that no hardware prefetches a
-// tile. Where a core has two multiply-adds a cycle, two channels in a step are 1.1 times as fast as
-// one, and prefetching (`ahead`) gains nothing.
+// tile. Where a core has one multiply-add a cycle, the kernel does; where it has two, two channels
+// in a step are 1.1 times as fast as one (unroll:1). With few channels stores take most of the
+// time: tiles next to each other one after the other (`inner`) are 1.4 times as fast at
+// 112x112_16-96_1x1 (explorer run conv2d mobilenetv2 --layout nchw --row 1x1_columns --knobs
+// inner:1,chunk:8,unroll:1; the other by --knobs chunk:2; Xeon, family 6, model 167).
+//
 // Lost: prefetching the next tile's in each pass of this one's filters; columns transposed to
 // neighbouring channels and back.
 void column_tiles(Conv2dColumns &stages, const Conv2dContext &context) {

@@ -28,7 +28,8 @@ int lanes_of(const Conv2dContext &context) {
 WinogradBlock choose(const Conv2dContext &context) {
     const int registers = vector_registers(context.target);
     const int together = context.nhwc ? 1 : kFilterBlock / lanes_of(context);
-    WinogradBlock block = {2, registers < 32 ? 6 : 8, large_second_cache(context.target) ? 1024 : 256};
+    WinogradBlock block = {2, registers < 32 ? 6 : 8,
+                           large_second_cache(context.target) ? 1024 : 256};
     if (together > block.vectors) block.vectors = together, block.tiles = 2;
     Knobs knobs(context.knobs);
     knobs.take("vectors", block.vectors, steps(together, std::max(together, 6), together));
@@ -153,8 +154,8 @@ void winograd(Conv2dWinograd &stages, const Conv2dContext &context) {
     } else {
         update.reorder(d.x, k, d.y, kv, tile, tb, kb, task, g).vectorize(d.x).unroll(k);
         const Var block_of_filters = stages.back.front().args()[4];
-        transpose_at(LoopLevel(stages.output, d.y), stages.back,
-                     {kFilterBlock, kWinogradTile}, {block_of_filters});
+        transpose_at(LoopLevel(stages.output, d.y), stages.back, {kFilterBlock, kWinogradTile},
+                     {block_of_filters});
     }
     stages.start.compute_root();
     if (stages.filter.output.defined()) {
