@@ -123,7 +123,7 @@ inline const Conv2dTable<generators::Conv2d> packed_schedules = {
     {"columns", cpu::columns},
     {"grouped", cpu::grouped}};
 inline const Conv2dTable<generators::Conv2dColumns> column_schedules = {
-    {"columns", cpu::column_tiles}};
+    {"root", root_of_sizes}, {"columns", cpu::column_tiles}};
 inline const Conv2dTable<generators::Conv2dSlices> slice_schedules = {{"root", root_of_sizes},
                                                                       {"tiles", cpu::tiles}};
 inline const Conv2dTable<generators::Conv2dSliced> sliced_schedules = {{"staged", gpu::staged},

@@ -95,6 +95,14 @@ std::vector<Algorithm> depthwise_of_rows(const char *family, const char *width,
     return all;
 }
 
+// 1x1, of a vector's columns and more.
+std::vector<Algorithm> columns_of_rows(const char *family) {
+    Where where =
+        fixed({{"kernel_w", 1}, {"kernel_h", 1}, {"padding", 0}, {"stride_x", 1}, {"stride_y", 1}});
+    where.push_back({"out_w", Relation::at_least, 16});
+    return {{family, "packed_columns", "", where}};
+}
+
 // Planes are lines.
 std::vector<Algorithm> depthwise_of_planes(const char *family, const Sizes &known,
                                            const Sizes &least) {
@@ -256,6 +264,16 @@ INSTANTIATE_TEST_SUITE_P(
                                                          {{"stride_x", 1}, {"stride_y", 1}})),
                      testing::Values(Layout::nchw), testing::Values(DataType::f32, DataType::f16)),
     parameter_name);
+INSTANTIATE_TEST_SUITE_P(RootOfColumns, Conv2dAlgorithm,
+                         testing::Combine(testing::ValuesIn(columns_of_rows("conv2d")),
+                                          testing::Values(Layout::nchw),
+                                          testing::Values(DataType::f32)),
+                         parameter_name);
+INSTANTIATE_TEST_SUITE_P(RootOfColumns, BackwardDataAlgorithm,
+                         testing::Combine(testing::ValuesIn(columns_of_rows("conv2d_backward_data")),
+                                          testing::Values(Layout::nchw),
+                                          testing::Values(DataType::f32)),
+                         parameter_name);
 INSTANTIATE_TEST_SUITE_P(
     RootOfPlanes, Conv2dAlgorithm,
     testing::Combine(testing::ValuesIn(depthwise_of_planes(
