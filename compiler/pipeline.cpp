@@ -1,11 +1,13 @@
 #include "compiler/pipeline.h"
 
 #include <map>
+#include <set>
 #include <sstream>
 
 #include "compiler/command_line.h"
 #include "compiler/compact_checks.h"
 #include "compiler/device_code.h"
+#include "compiler/in_place.h"
 #include "compiler/instruction_calls.h"
 #include "compiler/setup.h"
 
@@ -27,6 +29,12 @@ std::vector<Argument> inputs_of(AbstractGenerator &generator) {
                                 p.type(), p.dimensions(), p.get_argument_estimates());
     }
     return inputs;
+}
+
+// As the generator names them.
+std::vector<std::string> names_in_place(const AbstractGenerator &generator) {
+    const auto *says = dynamic_cast<const InPlace *>(&generator);
+    return says ? says->inputs_in_place() : std::vector<std::string>();
 }
 
 // What is promised of an argument: Halide's bytes have its name alone.
@@ -60,8 +68,13 @@ Module Built::module(const std::string &function, const Target &target) const {
     Pipeline lowered = pipeline;
     const Module module = compact_checks(lowered.compile_to_module(
         inputs_of(*generator), function, target, LinkageType::ExternalPlusArgv));
-    return replace_device_code(module, [](DeviceCode kind, const std::string &text) {
-        return kind == DeviceCode::ptx ? make_instructions(text.c_str()) + '\0' : text;
+    std::set<std::string> in_place;
+    for (const std::string &name : names_in_place(*generator))
+        for (const Parameter &p : generator->input_parameter(name)) in_place.insert(p.name());
+    const auto parameters = parameters_in_place(module, in_place);
+    return replace_device_code(module, [&](DeviceCode kind, const std::string &text) {
+        if (kind != DeviceCode::ptx) return text;
+        return without_read_only_loads(make_instructions(text.c_str()), parameters) + '\0';
     });
 }
 
@@ -70,6 +83,7 @@ std::string Built::serialized() const {
     for (const Argument &argument : inputs_of(*generator))
         text << argument.name << " " << argument.kind << " " << argument.type << " "
              << int(argument.dimensions) << "\n";
+    for (const std::string &name : names_in_place(*generator)) text << name << " in place\n";
     return text.str() + compiler::serialized(pipeline);
 }
 

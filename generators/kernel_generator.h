@@ -2,13 +2,14 @@
 // What the generators of all families have: the parameters that a row of kernels.cmake gives them,
 // and the schedule by its name.
 
+#include "compiler/in_place.h"
 #include "compiler/lowering.h"
 #include "schedules/schedule.h"
 
 namespace hk::generators {
 
 template<typename T>
-class KernelGenerator : public Halide::Generator<T> {
+class KernelGenerator : public Halide::Generator<T>, public compiler::InPlace {
 public:
     Halide::GeneratorParam<Halide::Type> type{"type", Halide::Float(32)};
     Halide::GeneratorParam<std::string> algorithm{"algorithm", ""};

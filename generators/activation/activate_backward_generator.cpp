@@ -18,6 +18,10 @@ public:
     Input<int> smooth{"smooth"};
     Output<Buffer<void, 3>> input_gradient{"input_gradient"};
 
+    std::vector<std::string> inputs_in_place() const override {
+        return {"output_gradient", "saved"};
+    }
+
     void configure() { set_types(output_gradient, saved, input_gradient); }
 
     void generate() {

@@ -17,6 +17,8 @@ public:
     Input<int> smooth{"smooth"};
     Output<Buffer<void, 3>> output{"output"};
 
+    std::vector<std::string> inputs_in_place() const override { return {"input"}; }
+
     void configure() { set_types(input, output); }
 
     void generate() {

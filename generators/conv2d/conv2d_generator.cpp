@@ -32,6 +32,8 @@ public:
     Input<int> smooth{"smooth"};
     Output<Buffer<void, 5>> output{"output"};
 
+    std::vector<std::string> inputs_in_place() const override { return {"residual"}; }
+
     void configure() {
         set_types(input);
         weight.set_type(packed() && !pairs() ? Float(32) : type.value());

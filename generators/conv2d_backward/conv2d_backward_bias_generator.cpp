@@ -21,6 +21,8 @@ public:
     Input<bool> accumulate{"accumulate"};
     Output<Buffer<void, 2>> bias_gradient{"bias_gradient"};
 
+    std::vector<std::string> inputs_in_place() const override { return {"previous"}; }
+
     void configure() { set_types(output_gradient, previous, bias_gradient); }
 
     void generate() {

@@ -32,6 +32,8 @@ public:
     Input<bool> accumulate{"accumulate"};
     Output<Buffer<void, 5>> input_gradient{"input_gradient"};
 
+    std::vector<std::string> inputs_in_place() const override { return {"previous"}; }
+
     void configure() {
         set_types(output_gradient, weight, previous, input_gradient);
         add_line();

@@ -26,6 +26,8 @@ public:
     Input<bool> accumulate{"accumulate"};
     Output<Buffer<void, 5>> weight_gradient{"weight_gradient"};
 
+    std::vector<std::string> inputs_in_place() const override { return {"previous"}; }
+
     void configure() {
         set_types(output_gradient, input, previous, weight_gradient);
         add_line();

@@ -7,6 +7,7 @@
 
 #include <map>
 
+#include "compiler/in_place.h"
 #include "compiler/lowering.h"
 #include "generators/group_norm/group_norm.h"
 #include "generators/optional.h"
@@ -19,7 +20,7 @@ namespace {
 using namespace hk::generators;
 namespace sc = hk::schedules;
 
-class GroupNormGenerator : public Generator<GroupNormGenerator> {
+class GroupNormGenerator : public Generator<GroupNormGenerator>, public hk::compiler::InPlace {
 public:
     GeneratorParam<Type> type{"type", Float(32)};
     GeneratorParam<std::string> layout{"layout", "nhwc"};
@@ -32,6 +33,11 @@ public:
     Input<bool> has_weight{"has_weight"};
     Input<Buffer<void, 5>> input{"input"};
     Input<Buffer<void, 2>> weight{"weight"};
+
+    std::vector<std::string> inputs_in_place() const override {
+        if (backward()) return {"input", "output_gradient"};
+        return {"input"};
+    }
 
     void configure() {
         input.set_type(type);

@@ -23,6 +23,8 @@ public:
     Output<Buffer<float, 1>> loss{"loss"};
     Output<Buffer<void, 2>> gradient{"gradient"};
 
+    std::vector<std::string> inputs_in_place() const override { return {"logits"}; }
+
     void configure() { set_types(logits, gradient); }
 
     void generate() {

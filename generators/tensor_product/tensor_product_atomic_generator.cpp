@@ -29,6 +29,8 @@ public:
     Input<bool> accumulate{"accumulate"};
     Output<Buffer<void, 3>> output{"output"};
 
+    std::vector<std::string> inputs_in_place() const override { return {"previous"}; }
+
     void configure() { set_types(input, weight, previous, output); }
 
     void generate() {

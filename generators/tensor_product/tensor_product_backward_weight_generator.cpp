@@ -34,6 +34,8 @@ public:
     Input<bool> accumulate{"accumulate"};
     Output<Buffer<void, 4>> output{"output"};
 
+    std::vector<std::string> inputs_in_place() const override { return {"previous"}; }
+
     void configure() { set_types(input, output_gradient, previous, output); }
 
     void generate() {

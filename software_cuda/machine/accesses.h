@@ -3,7 +3,7 @@ namespace software_cuda::SOFTWARE_CUDA_INSTRUCTION_SET {
 
 struct Place {
     alignas(64) uint64_t at[kLanes];
-    uint8_t *host;  // of address 0
+    ByAddress<uint8_t> host;
     uint32_t lanes;
     Pattern pattern;
 };
@@ -46,7 +46,8 @@ HOT void find_place(Frame &frame, const Instruction &i, uint32_t lanes, Place &p
                     : apart == 0        ? Pattern::kSame
                     : jumps == 0        ? Pattern::kDense
                                         : Pattern::kScattered;
-    place.host = i.space == Space::kShared ? block.shared : block.memory.bytes - block.memory.base;
+    place.host = i.space == Space::kShared ? ByAddress(block.shared)
+                                           : ByAddress(block.memory.bytes, block.memory.base);
     if (block.observes) [[unlikely]]
         block.observer->observe(block, frame.warp, {&i, place.at, place.lanes, place.pattern});
 }

@@ -12,11 +12,13 @@ namespace {
 // Section "atom": in global memory, additions of f32 take and give subnormals as zeros.
 float flushed(float x) { return std::fabs(x) < 0x1p-126f ? std::copysign(0.0f, x) : x; }
 
+// Of integers. Sums wrap around.
 template<typename T>
 T combined(AtomicOp operation, T old, T b, T c) {
+    using Bits = std::make_unsigned_t<T>;
     switch (operation) {
         case AtomicOp::kAdd:
-            return static_cast<T>(old + b);
+            return static_cast<T>(static_cast<Bits>(old) + static_cast<Bits>(b));
         case AtomicOp::kMin:
             return old < b ? old : b;
         case AtomicOp::kMax:
@@ -72,7 +74,7 @@ Bits update(uint8_t *place, AtomicOp operation, Bits b, Bits c, bool flush) {
 
 template<typename T, typename Bits>
 void update_lanes(const Frame &frame, const Instruction &i, const uint64_t *addresses,
-                  uint8_t *host, uint32_t lanes) {
+                  ByAddress<uint8_t> host, uint32_t lanes) {
     const auto row = [&](uint32_t operand) {
         return operand == kNone
                    ? nullptr
@@ -91,8 +93,8 @@ void update_lanes(const Frame &frame, const Instruction &i, const uint64_t *addr
 
 }  // namespace
 
-void do_atomics(Frame &frame, const Instruction &i, const uint64_t *addresses, uint8_t *host,
-                uint32_t lanes) {
+void do_atomics(Frame &frame, const Instruction &i, const uint64_t *addresses,
+                ByAddress<uint8_t> host, uint32_t lanes) {
     switch (i.type) {
         case Type::f32:
             return update_lanes<float, uint32_t>(frame, i, addresses, host, lanes);

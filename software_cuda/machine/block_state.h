@@ -121,7 +121,7 @@ struct Interpreter {
     // Race cells of a dense access, and of any other; see race_steps.h.
     bool (*step_cells)(uint64_t *cells, uint32_t bytes, const CellAccess &access,
                        uint64_t first_thread);
-    uint32_t (*step_lanes)(uint64_t *cells, const uint64_t *addresses, uint32_t lanes,
+    uint32_t (*step_lanes)(ByAddress<uint64_t> cells, const uint64_t *addresses, uint32_t lanes,
                            uint32_t bytes, const CellAccess &access, uint64_t first_thread);
 };
 const Interpreter &baseline_interpreter();

@@ -19,8 +19,8 @@
 namespace software_cuda {
 
 // Of what is rare, in any instruction set.
-void do_atomics(Frame &frame, const Instruction &i, const uint64_t *addresses, uint8_t *host,
-                uint32_t lanes);
+void do_atomics(Frame &frame, const Instruction &i, const uint64_t *addresses,
+                ByAddress<uint8_t> host, uint32_t lanes);
 // The bytes that lanes of a copy read. Whether they are all that it writes.
 bool find_copy_sizes(Frame &frame, const Instruction &i, uint32_t lanes, uint32_t *sizes);
 struct CopyAddresses {

@@ -13,6 +13,24 @@
 
 namespace software_cuda {
 
+// Items by their addresses, the first of which has the address `base`. Their places are computed as
+// integers: of other addresses, 0 above all, there is no pointer.
+template<typename T>
+class ByAddress {
+public:
+    ByAddress() = default;
+    explicit ByAddress(T *first, uint64_t base = 0)
+        : zero_(reinterpret_cast<uintptr_t>(first) - base * sizeof(T)) {}
+
+    [[gnu::always_inline]] T *operator+(uint64_t address) const {
+        return reinterpret_cast<T *>(zero_ + address * sizeof(T));
+    }
+    [[gnu::always_inline]] T &operator[](uint64_t address) const { return *(*this + address); }
+
+private:
+    uintptr_t zero_ = 0;
+};
+
 struct Allocation {
     uint64_t base = 0, bytes = 0;
 };

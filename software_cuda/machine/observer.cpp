@@ -41,9 +41,9 @@ private:
 };
 std::atomic_flag CellLock::flags[CellLock::kFlags];
 
-uint64_t *cells_at(const BlockState &block, const Instruction &i, uint64_t address) {
-    return i.space == Space::kShared ? block.shared_cells + address
-                                     : block.memory.cells + (address - block.memory.base);
+ByAddress<uint64_t> cells_of(const BlockState &block, const Instruction &i) {
+    return i.space == Space::kShared ? ByAddress(block.shared_cells)
+                                     : ByAddress(block.memory.cells, block.memory.base);
 }
 
 }  // namespace
@@ -218,8 +218,9 @@ void Observer::check(BlockState &block, uint32_t warp, const Access &access) {
 void Observer::check_written(BlockState &block, uint32_t warp, const Access &access) {
     const Instruction &i = *access.instruction;
     const uint32_t bytes = uint32_t{i.bytes} * i.vector;
-    uint8_t *const written =
-        i.space == Space::kShared ? block.shared_written : block.memory.written - block.memory.base;
+    const ByAddress<uint8_t> written = i.space == Space::kShared
+                                           ? ByAddress(block.shared_written)
+                                           : ByAddress(block.memory.written, block.memory.base);
     if (access.pattern == Pattern::kDense) {
         uint8_t *const first = written + access.addresses[0];
         const bool known = i.op == Op::store || !std::memchr(first, 0, kLanes * bytes);
@@ -259,10 +260,10 @@ void Observer::check_races(BlockState &block, uint32_t warp, const Access &acces
     if (!each && (shared || !shares_cells_)) {
         const uint32_t bytes = uint32_t{i.bytes} * i.vector, first_thread = warp * kLanes;
         const bool dense = access.pattern == Pattern::kDense;
-        if (dense && interpreter_.step_cells(cells_at(block, i, access.addresses[0]), bytes, cell,
+        if (dense && interpreter_.step_cells(cells_of(block, i) + access.addresses[0], bytes, cell,
                                              first_thread))
             return;
-        lanes = interpreter_.step_lanes(cells_at(block, i, 0), access.addresses, lanes, bytes, cell,
+        lanes = interpreter_.step_lanes(cells_of(block, i), access.addresses, lanes, bytes, cell,
                                         first_thread);
     }
     for (uint32_t left = lanes; left; left &= left - 1) {
@@ -295,7 +296,7 @@ void Observer::check_race(BlockState &block, const Access &access, uint32_t warp
     const bool shared = i.space == Space::kShared;
     const uint64_t address = access.addresses[lane];
     const uint32_t bytes = uint32_t{i.bytes} * i.vector;
-    uint64_t *const cells = cells_at(block, i, address);
+    uint64_t *const cells = cells_of(block, i) + address;
     WarpOrder *const order = block.warp_order;
     if (shared && i.op == Op::load && !order && !cell.several &&
         was_read_before(cells, bytes, cell, warp * kLanes + lane))

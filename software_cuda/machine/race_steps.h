@@ -34,7 +34,7 @@ bool step_cells(uint64_t *cells, uint32_t bytes, const CellAccess &access, uint6
 // so that these are all of them or none. Else each lane is for itself, and those whose cells do not
 // all say the same, or with a race, are returned.
 template<uint32_t bytes>
-HOT bool step_alike(uint64_t *cells, const uint64_t *addresses, uint32_t lanes,
+HOT bool step_alike(ByAddress<uint64_t> cells, const uint64_t *addresses, uint32_t lanes,
                     const CellAccess &access, uint64_t first_thread) {
     using namespace race_cell;
     constexpr uint64_t of_lane = uint64_t{kLanes - 1} << kThreadShift;
@@ -74,7 +74,7 @@ HOT bool step_alike(uint64_t *cells, const uint64_t *addresses, uint32_t lanes,
 }
 
 template<uint32_t bytes>
-HOT uint32_t step_each(uint64_t *cells, const uint64_t *addresses, uint32_t lanes,
+HOT uint32_t step_each(ByAddress<uint64_t> cells, const uint64_t *addresses, uint32_t lanes,
                        const CellAccess &access, uint64_t first_thread) {
     if (!access.several && step_alike<bytes>(cells, addresses, lanes, access, first_thread))
         return 0;
@@ -94,8 +94,8 @@ HOT uint32_t step_each(uint64_t *cells, const uint64_t *addresses, uint32_t lane
     return left;
 }
 
-uint32_t step_lanes(uint64_t *cells, const uint64_t *addresses, uint32_t lanes, uint32_t bytes,
-                    const CellAccess &access, uint64_t first_thread) {
+uint32_t step_lanes(ByAddress<uint64_t> cells, const uint64_t *addresses, uint32_t lanes,
+                    uint32_t bytes, const CellAccess &access, uint64_t first_thread) {
     switch (bytes) {
         case 1:
             return step_each<1>(cells, addresses, lanes, access, first_thread);

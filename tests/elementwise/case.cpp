@@ -207,12 +207,16 @@ std::span<const ActivationOptions> tested_activations() {
 std::vector<double> arguments_of(Random &random, const Shape &shape,
                                  const ActivationOptions &options) {
     std::vector<double> values = reals(random, shape);
-    std::vector<double> corners{0, -0.0, 100, -100};  // whose exp() is out of the range of f32
+    // exp() of some is out of the range of f32, and of those that are drawn up to 110 near its
+    // ends; types of 16 bits round others to zero, or to infinity when they are doubled.
+    std::vector<double> corners{0, -0.0, 100, -100, 0x1p-20, -0x1p-20, 6e4, -6e4};
     for (const float end : {options.alpha, options.beta}) {
-        if (std::isfinite(end)) corners.push_back(end);
+        if (!std::isfinite(end)) continue;
+        for (const double factor : {1., 1 - 1. / 64, 1 + 1. / 64}) corners.push_back(factor * end);
     }
     for (double &value : values) {
-        value = one_in(random, 6) ? pick(random, corners) : 6 * value;
+        const int64_t kind = uniform(random, 0, 5);
+        value = kind == 0 ? pick(random, corners) : kind == 1 ? 110 * value : 6 * value;
     }
     return values;
 }

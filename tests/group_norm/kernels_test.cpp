@@ -156,9 +156,12 @@ TEST_P(GroupNormRow, LosesNothingOfLongGradients) {
                 const Tensor all =
                     host_tensor(shape, row.type, std::vector<double>(elements, number)).to(device);
                 const Tensor weight({problem.channels}, row.type, device),
-                    bias({problem.channels}, row.type, device);
+                    bias({problem.channels}, row.type, device), input(shape, row.type, device);
                 group_norm_backward_with(row, all, all, {}, same_statistics(problem, 0, 1, device),
-                                         {Tensor(), weight, bias}, problem.options);
+                                         {input, weight, bias}, problem.options);
+                const double cube = number * number * number;
+                expect_near(input, -cube, 2 * kFewRoundings * cube,
+                            "input of " + hk::to_string(shape));
                 const double sum = terms * number, most = kFewRoundings * sum;
                 expect_near(bias, sum, most, "bias of " + hk::to_string(shape));
                 expect_near(weight, sum * number, most * number,

@@ -108,8 +108,8 @@ TEST_P(RaceSteps, OfAnyLanesAreThoseOfEach) {
         Cells cells = before;
         uint64_t addresses[kLanes];
         for (uint32_t lane = 0; lane < kLanes; lane++) addresses[lane] = lane * bytes;
-        const uint32_t left =
-            interpreter_.step_lanes(cells.data(), addresses, lanes, bytes, access, first_thread);
+        const uint32_t left = interpreter_.step_lanes(ByAddress(cells.data()), addresses, lanes,
+                                                      bytes, access, first_thread);
         ASSERT_EQ(left & ~lanes, 0u);
         ASSERT_EQ(wanted.races & lanes & ~left, 0u);
         for (uint32_t n = 0; n < cells.size(); n++) {

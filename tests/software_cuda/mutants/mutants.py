@@ -65,7 +65,7 @@ class Mutant:
 
 def rows_of(build):
     for path in sorted((build / "kernels").glob("*/rows.txt")):
-        for line in path.read_text().splitlines():
+        for line in filter(None, path.read_text().splitlines()):
             yield dict(zip(COLUMNS, line.split("|"), strict=True))
 
 
