@@ -269,11 +269,11 @@ INSTANTIATE_TEST_SUITE_P(RootOfColumns, Conv2dAlgorithm,
                                           testing::Values(Layout::nchw),
                                           testing::Values(DataType::f32)),
                          parameter_name);
-INSTANTIATE_TEST_SUITE_P(RootOfColumns, BackwardDataAlgorithm,
-                         testing::Combine(testing::ValuesIn(columns_of_rows("conv2d_backward_data")),
-                                          testing::Values(Layout::nchw),
-                                          testing::Values(DataType::f32)),
-                         parameter_name);
+INSTANTIATE_TEST_SUITE_P(
+    RootOfColumns, BackwardDataAlgorithm,
+    testing::Combine(testing::ValuesIn(columns_of_rows("conv2d_backward_data")),
+                     testing::Values(Layout::nchw), testing::Values(DataType::f32)),
+    parameter_name);
 INSTANTIATE_TEST_SUITE_P(
     RootOfPlanes, Conv2dAlgorithm,
     testing::Combine(testing::ValuesIn(depthwise_of_planes(
