@@ -125,8 +125,8 @@ row(cpu  1x1_pixels             packed                broadcast         f16     
 row(cpu  1x1_pixels             packed                broadcast         bf16          nhwc       block:64,tile_x:2,outer:2,stage:0    1x1 out_w<=4 pairs)
 row(cpu  1x1_pixels             packed                broadcast         bf16          nchw       block:64,tile_x:2,outer:2            1x1 out_w<=4)
 row(cpu  1x1_to_24              packed                broadcast         f32           nhwc       lanes:8,block:24,chunk:4,stage:0     1x1 filters_per_group=24)
-row(cpu  1x1_columns_long       packed_columns        columns           f32           nchw       -                                    1x1 stride_1 channels_per_group>=384 out_w>=48)
-row(cpu  1x1_columns            packed_columns        columns           f32           nchw       inner:1,chunk:8                      1x1 stride_1 out_w>=48)
+row(cpu  1x1_columns_long       packed_columns        columns           f32           nchw       -                                    1x1 stride_1 channels_per_group>=384 out_w>=16)
+row(cpu  1x1_columns            packed_columns        columns           f32           nchw       inner:1,chunk:8                      1x1 stride_1 out_w>=16)
 row(cpu  1x1_columns            packed                columns           f16,bf16      nchw       -                                    1x1 stride_1 out_w>=400)
 # Rows of all channels are copied with their padding once a task (stage:2) where filters are few and with stride 2, where
 # vectors of filters would be partly empty, or stored one by one: bench --layout nchw --list resnext50 --filter g32 (the

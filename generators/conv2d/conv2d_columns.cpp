@@ -23,12 +23,14 @@ public:
     // The columns from `begin` to `end`, in tiles of `size` that end there.
     Conv2dColumnSums tiles_before(const Expr &end, const Expr &begin, int size, bool packs,
                                   const std::string &name) {
-        const auto first = [&](const Expr &tile) { return end - (tile + 1) * size; };
+        const auto first = [&](const Expr &tile) {
+            return max(likely(end - (tile + 1) * size), 0);
+        };
         Conv2dColumnSums to = sum(first(stages.tile), packs, name);
         to.place = RDom(0, size, 0, (end - begin + size - 1) / size, name);
         const Expr column = first(to.place.y) + to.place.x;
-        to.place.where(twice_ || column >= begin);
-        store(max(column, 0), to);
+        to.place.where(twice_ || (column >= begin && column < end - to.place.y * size));
+        store(column, to);
         return to;
     }
 

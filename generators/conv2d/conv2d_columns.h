@@ -25,7 +25,7 @@ struct Conv2dColumnSums {
 
 // The output has an update for each kind of tiles. Whole ones begin where a row does, vectors end
 // where it does or single columns begin, and these end where it does, so that no tile reads past
-// the row, which is not shorter than a vector. A tile may begin in what another kind has, whose
+// the row, which is not shorter than a vector. A tile may begin in what another tile has, whose
 // columns it stores once more where `twice` says that none is read first.
 struct Conv2dColumns {
     Halide::Var ki{"ki"}, ko{"ko"}, tile{"tile"};  // of packed; of a sum
