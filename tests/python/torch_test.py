@@ -234,15 +234,28 @@ def test_second_gradients_of_torch_func_say_so():
             torch.func.grad(lambda w, gradient=gradient: gradient(w).sum())(w)
 
 
-@pytest.mark.parametrize("function", FUNCTIONALS)
-def test_derivatives_forwards_are_refused(function):
+# The operators themselves, which any caller of PyTorch's dispatcher gets.
+OPERATORS = [
+    lambda ops, w: ops.conv2d(torch.sin(w).reshape(1, 4, 9, 3), w, None, [1, 1], [0] * 4, [1, 1], 1),
+    lambda ops, w: ops.pool2d(w * w, "max", [2, 2], [1, 1], [0, 0]),
+    lambda ops, w: ops.topk(w.flatten(), 5, 0, True)[0],
+    lambda ops, w: ops.group_norm(w, 2, None, None, 1e-5)[0]]
+
+
+@pytest.mark.parametrize("functions, function",
+                         [(hkt, one) for one in FUNCTIONALS]
+                         + [(torch.ops.halide_kernels, one) for one in OPERATORS])
+def test_derivatives_forwards_are_refused(functions, function):
     w = torch.randn(3, 4, 3, 3)
-    with pytest.raises(NotImplementedError, match="jvp"):
-        torch.func.jvp(lambda w: function(hkt, w), (w,), (torch.ones_like(w),))
+    with pytest.raises(NotImplementedError, match="halide_kernels::.* has no jvp"):
+        torch.func.jvp(lambda w: function(functions, w), (w,), (torch.ones_like(w),))
     forward = torch.autograd.forward_ad
     with forward.dual_level():
-        with pytest.raises(NotImplementedError, match="jvp"):
-            function(hkt, forward.make_dual(w, torch.ones_like(w)))
+        assert function(functions, w).isfinite().all()  # without a tangent
+        for recorded in (False, True):
+            x = forward.make_dual(w.clone().requires_grad_(recorded), torch.ones_like(w))
+            with pytest.raises(NotImplementedError, match="halide_kernels::.* has no jvp"):
+                function(functions, x)
 
 
 def test_replace():
