@@ -258,6 +258,33 @@ def test_derivatives_forwards_are_refused(functions, function):
                 function(functions, x)
 
 
+def test_shapes_that_torch_takes_too():
+    x = torch.randn(4, 6, 5)
+    for ours, theirs in ((hkt.max_pool2d, F.max_pool2d), (hkt.avg_pool2d, F.avg_pool2d)):
+        torch.testing.assert_close(ours(x, 2), theirs(x, 2))
+    for shape in ((3, 8), (2, 8, 5), (2, 8, 3, 2, 2)):
+        x, w = torch.randn(shape, requires_grad=True), torch.randn(8, requires_grad=True)
+        results = []
+        for function in (hkt.group_norm, F.group_norm):
+            y = function(x, 2, w)
+            results.append((y, *torch.autograd.grad(y.sin().sum(), (x, w))))
+        for ours, theirs in zip(*results):
+            torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-4)
+    with pytest.raises(ValueError, match=r"padding is \(1, 2, 3\)"):
+        hkt.conv2d(torch.randn(1, 4, 5, 5), torch.randn(2, 4, 3, 3), padding=(1, 2, 3))
+    with pytest.raises(TypeError, match="elements of dtype 'torch.bool'"):
+        hk.topk(torch.ones(3, dtype=torch.bool), 1)
+
+
+def test_modules_say_what_they_are():
+    layer = hkt.SparseConv3d(4, 6, bias=False)
+    assert repr(layer) == "SparseConv3d(4, 6, kernel_volume=27, groups=1, bias=False)"
+    maps = hkt.Maps(hk.submanifold_map(np.zeros((1, 4), np.int32)))
+    assert repr(maps) == "Maps(KernelMap(input_rows=1, output_rows=1, offsets=27, pairs=1))"
+    with pytest.raises(TypeError, match=r"KernelMap, it must be halide_kernels.torch.Maps\("):
+        layer(torch.randn(1, 4), maps.maps)
+
+
 def test_replace():
     model = torch.nn.Sequential(
         torch.nn.Conv2d(16, 16, 3, groups=16, padding=1), torch.nn.ReLU(),
