@@ -276,6 +276,17 @@ def test_shapes_that_torch_takes_too():
         hk.topk(torch.ones(3, dtype=torch.bool), 1)
 
 
+def test_tensors_without_memory():
+    with torch.device("meta"):
+        model = torch.nn.Sequential(hkt.Conv2d(4, 8, 3, stride=2), torch.nn.ReLU())
+        y = model(torch.randn(2, 4, 9, 9))
+    assert y.is_meta and y.shape == (2, 8, 4, 4) and y.requires_grad
+    with torch.no_grad():
+        assert hkt.group_norm(y, 2).shape == y.shape
+    with pytest.raises(RuntimeError):
+        hkt.conv2d(torch.sparse_coo_tensor((1, 4, 9, 9)), torch.randn(8, 4, 3, 3))
+
+
 def test_modules_say_what_they_are():
     layer = hkt.SparseConv3d(4, 6, bias=False)
     assert repr(layer) == "SparseConv3d(4, 6, kernel_volume=27, groups=1, bias=False)"

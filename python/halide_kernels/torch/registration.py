@@ -143,11 +143,15 @@ def call(name, *arguments):
                 return dispatch(name, arguments)
         elif kind not in NO_TENSORS and isinstance(value, torch.Tensor):
             return dispatch(name, arguments)
-    if not (records and is_grad_enabled()):
-        return IMPLEMENTATIONS[name](*arguments)
-    if name in FUNCTIONS:
-        return FUNCTIONS[name](*arguments)
-    return dispatch(name, arguments)
+    records = records and is_grad_enabled()
+    if records and name not in FUNCTIONS:
+        return dispatch(name, arguments)
+    try:
+        return (FUNCTIONS if records else IMPLEMENTATIONS)[name](*arguments)
+    except RuntimeError:
+        if not any(isinstance(value, torch.Tensor) and value.is_meta for value in arguments):
+            raise
+    return dispatch(name, arguments)  # of tensors without memory: shapes alone
 
 
 def dispatch(name, arguments):
