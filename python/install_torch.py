@@ -14,7 +14,7 @@ import sysconfig
 import tempfile
 
 SYSTEM = re.compile(r"lib(c|m|dl|rt|pthread|gcc_s|stdc\+\+|gomp|gfortran)\.so|ld-linux")
-CUDA = re.compile(r"cu|nccl|nvrtc|nvshmem|nv|cupti")
+CUDA = re.compile(r"_*cu|nccl|nvrtc|nvshmem|nv|cupti")
 NO_DEVICE = 100  # cudaErrorNoDevice, CUDA_ERROR_NO_DEVICE
 
 

@@ -12,6 +12,8 @@ from PIL import Image
 
 import halide_kernels.jax as hkj
 
+if len(sys.argv) < 3:
+    sys.exit(__doc__)
 photo = np.asarray(Image.open(sys.argv[1]).convert("RGB").resize((128, 128)), np.float32) / 255
 rng = np.random.default_rng(0)
 photo -= photo.mean()  # else brightness alone says how far a step may go

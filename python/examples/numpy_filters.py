@@ -16,6 +16,8 @@ import halide_kernels as hk
 matplotlib.use("Agg")
 from matplotlib import colors  # noqa: E402
 
+if len(sys.argv) < 3:
+    sys.exit(__doc__)
 photo = np.asarray(Image.open(sys.argv[1]).convert("L"), np.float32) / 255
 
 # %% 16 derivatives of a Gaussian, each in another direction: a weight [K, R, S, C].

@@ -16,6 +16,8 @@ import halide_kernels as hk
 matplotlib.use("Agg")
 from matplotlib import pyplot as plt  # noqa: E402
 
+if len(sys.argv) < 3:
+    sys.exit(__doc__)
 voxel = int(sys.argv[3]) if len(sys.argv) > 3 else 100
 header, _, body = open(sys.argv[1], "rb").read().partition(b"end_header\n")
 points = np.frombuffer(body, "<i2").reshape(-1, 3)

@@ -14,6 +14,8 @@ import halide_kernels.torch as hkt
 matplotlib.use("Agg")
 from matplotlib import pyplot as plt  # noqa: E402
 
+if len(sys.argv) < 3:
+    sys.exit(__doc__)
 table = np.loadtxt(sys.argv[1], delimiter=",", dtype=np.float32)
 images = torch.from_numpy(table[:, :64] / 16).reshape(-1, 1, 8, 8)
 images = images.to(memory_format=torch.channels_last)  # faster, as in PyTorch itself

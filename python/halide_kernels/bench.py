@@ -345,9 +345,9 @@ CONTESTANTS = {Layer: (layer_contestants, 3), Rows: (topk_contestants, 1),
                Voxels: (sparse_contestants, 1)}
 
 
-def run_list(name, rounds, threads):
+def run_list(name, layers, rounds, threads):
     rows, ratios = [], {}
-    for layer in read_list(name):
+    for layer in layers:
         made, compared = CONTESTANTS[type(layer)]
         for passes, contestants in made(layer, threads):
             check(contestants, compared)
@@ -368,19 +368,20 @@ def run_list(name, rounds, threads):
 def main():
     parser = argparse.ArgumentParser(prog="python -m halide_kernels.bench", description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("lists", nargs="*")
-    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("lists", nargs="*", help="names of lists, or files .csv such as theirs")
+    parser.add_argument("--threads", type=int, default=1, help="of a call; 0: one a core")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--json", help="a file for all times")
     arguments = parser.parse_args()
+    lists = {name: list(read_list(name)) for name in arguments.lists}
     hk.set_threads(arguments.threads)
     if has("torch"):
         import torch
 
         torch.set_num_threads(arguments.threads)
     report = {"overhead_seconds": overheads(), "rows": []}
-    for name in arguments.lists:
-        report["rows"] += run_list(name, arguments.rounds, arguments.threads)
+    for name, layers in lists.items():
+        report["rows"] += run_list(name, layers, arguments.rounds, arguments.threads)
     if arguments.json:
         pathlib.Path(arguments.json).write_text(json.dumps(report, indent=1))
 

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "element_types.h"
+#include "hk/dlpack.h"
 #include "hk/error.h"
 
 namespace hk::python {
@@ -105,7 +106,7 @@ Written Call::make(Shape shape, DataType type) {
     }
     // The framework's memory: only it knows on which streams its arrays are used later.
     DLTensor prototype{};
-    prototype.device = {device_.is_cpu() ? kDLCPU : kDLCUDA, device_.index()};
+    prototype.device = dlpack_device(device_);
     prototype.ndim = static_cast<int32_t>(shape.size());
     prototype.dtype = dlpack_type(type);
     prototype.shape = shape.data();

@@ -171,7 +171,9 @@ nb::tuple backward(First output_gradient, Array input, Array weight, Pair stride
 }
 
 Filter prepare(Array weight) {
-    return prepare_filter(keep(weight.object, {"prepare_filter", "weight"}));
+    const Tensor values = keep(weight.object, {kPrepare, "weight"});
+    check_weight(values, {DataType::f32, DataType::f16, DataType::bf16});
+    return prepare_filter(values);
 }
 
 void repeat(Array input, Array weight, int64_t calls) {
@@ -262,14 +264,17 @@ void add_filter(nb::module_ &module) {
         .def_prop_ro(
             "shape", [](const Filter &filter) { return tuple_of(filter.tensor().shape()); },
             nb::sig("def shape(self) -> tuple[int, ...]"))
+        .def_prop_ro("dtype",
+                     [](const Filter &filter) { return numpy_name(filter.tensor().type()); })
         .def_prop_ro(
             "nbytes", [](const Filter &filter) { return filter.bytes(); },
             "Bytes that are kept beside the weight, so far.")
         .def("__repr__",
              [](const Filter &filter) { return filter_text("Filter", filter.tensor()); });
-    module.def("prepare_filter", prepare, "weight"_a,
+    module.def(kPrepare, prepare, "weight"_a,
                "Keeps what kernels make of the weight, for many calls of conv2d.\n\n"
-               "The array's memory is kept and must not change.\n\n"
+               "weight: [K, R, S, C/groups], or [K, C/groups, R, S] where calls say layout "
+               "\"nchw\". The array's memory is kept and must not change.\n\n"
                "Source: runtime/include/hk/filter.h.");
 }
 

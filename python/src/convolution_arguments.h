@@ -1,8 +1,12 @@
 #pragma once
 // What all convolutions are called with.
 
+#include <algorithm>
+#include <initializer_list>
+
 #include "call.h"
 #include "element_types.h"
+#include "hk/error.h"
 
 namespace hk::python {
 
@@ -13,9 +17,26 @@ const Prepared *prepared_in(nb::handle weight) {
     return nb::try_cast(weight, prepared) ? prepared : nullptr;
 }
 
-inline std::string filter_text(const char *type, const Tensor &weight) {
+inline std::string filter_text(const char *type, const Tensor &weight,
+                               const std::string &more = {}) {
     return std::string("<halide_kernels.") + type + " " + to_string(weight.shape()) + " " +
-           numpy_name(weight.type()) + ">";
+           numpy_name(weight.type()) + more + ">";
+}
+
+inline constexpr const char *kPrepare = "prepare_filter";
+
+// What can be known of a weight before the call that it is for.
+inline void check_weight(const Tensor &weight, std::initializer_list<DataType> types) {
+    spatial(kPrepare, "weight", weight.shape(), Layout::nhwc);
+    if (std::ranges::find(types, weight.type()) != types.end()) return;
+    std::string text = std::string(kPrepare) + ": weight is " + numpy_name(weight.type());
+    if (weight.type() == DataType::s8) throw InvalidArgument(text + ", weight_scale is None");
+    std::string names;
+    for (const DataType type : types) {
+        if (!names.empty()) names += type == *(types.end() - 1) ? " or " : ", ";
+        names += numpy_name(type);
+    }
+    throw InvalidArgument(text + ", it must be " + names);
 }
 
 // Of images and weights in the call's layout.

@@ -1,9 +1,9 @@
 #include <array>
-#include <cstring>
 #include <memory>
 
 #include "arguments.h"
 #include "element_types.h"
+#include "hk/dlpack.h"
 #include "hk/error.h"
 #include "imported.h"
 
@@ -48,8 +48,11 @@ struct Description {
                 "numpy.asarray makes it");
 }
 
-[[noreturn]] void refuse_elements(const std::string &what, const Place &where) {
-    refuse_type(where + " has elements of " + what +
+// In the words of the array's own library, where it has some.
+[[noreturn]] void refuse_elements(nb::handle array, const std::string &what, const Place &where) {
+    const nb::object dtype = nb::getattr(array, "dtype", nb::none());
+    refuse_type(where + " has elements of " +
+                (dtype.is_none() ? what : "dtype " + shown(nb::str(dtype))) +
                 ", they must be float32, float16, bfloat16, float64, or int or uint of 8, 16, 32 "
                 "or 64 bits in the machine's byte order");
 }
@@ -94,8 +97,8 @@ void take_buffer(Description &to, nb::handle array, const Place &where) {
         const Py_buffer &buffer = to.hold.buffer;
         const auto type = type_of_format(buffer.format, buffer.itemsize);
         if (!type) {
-            refuse_elements("format \"" + std::string(buffer.format ? buffer.format : "") + "\"",
-                            where);
+            refuse_elements(
+                array, "format \"" + std::string(buffer.format ? buffer.format : "") + "\"", where);
         }
         return describe_buffer(to, *type, where);
     }
@@ -104,8 +107,7 @@ void take_buffer(Description &to, nb::handle array, const Place &where) {
     if (take_bfloat16(array, to.hold.buffer)) return describe_buffer(to, DataType::bf16, where);
     PyErr_Clear();
     to.hold.buffer = {};
-    const nb::object dtype = nb::getattr(array, "dtype", nb::none());
-    refuse_elements(dtype.is_none() ? "type " + type_words(array) : "dtype " + shown(dtype), where);
+    refuse_elements(array, "type " + type_words(array), where);
 }
 
 void take_managed(Description &to, VersionedTensor *managed) {
@@ -151,7 +153,15 @@ void take_dlpack(Description &to, nb::handle array, const Place &where) {
         device = static_cast<int32_t>(
             read_int("__dlpack_device__", "the device's type", nb::object(pair[nb::int_(0)])));
     }
-    const nb::object capsule = ask_for_capsule(array, device);
+    nb::object capsule;
+    try {
+        capsule = ask_for_capsule(array, device);
+    } catch (nb::python_error &) {
+        if (library_of(array.type()) != "jax") throw;  // whose arrays are of jaxlib
+        refuse_type(where +
+                    " is traced by JAX, in a transform such as jit or grad; call the function of "
+                    "halide_kernels.jax");
+    }
     const auto take = [&](const char *name, const char *used) -> void * {
         if (!PyCapsule_IsValid(capsule.ptr(), name)) return nullptr;
         void *managed = PyCapsule_GetPointer(capsule.ptr(), name);
@@ -252,30 +262,23 @@ Tensor tensor_over(const DLTensor &described, Hold hold, nb::handle array = {}) 
     return Tensor::from_dlpack(managed.release());
 }
 
-// The type of an enumeration that an exporter filled may be none of its enumerators.
-int32_t device_type(const DLTensor &described) {
-    int32_t type;
-    static_assert(sizeof type == sizeof described.device.device_type);
-    std::memcpy(&type, &described.device.device_type, sizeof type);
-    return type;
-}
-
 // For the time of a call, in which somebody else holds the memory.
 Tensor borrowed_tensor(const DLTensor &described) {
-    if (device_type(described) != kDLCPU) return tensor_over(described, {});
+    if (device_of(described.device) != Device::cpu()) return tensor_over(described, {});
     const DLTensor &d = described;
     if (d.ndim < 0 || (d.ndim > 0 && !d.shape)) return tensor_over(described, {});
-    return Tensor::borrow(static_cast<char *>(d.data) + d.byte_offset, *type_of(d.dtype),
+    return Tensor::borrow(static_cast<char *>(d.data) + d.byte_offset, *data_type_of(d.dtype),
                           Shape(d.shape, d.shape + d.ndim),
                           d.strides ? Shape(d.strides, d.strides + d.ndim) : Shape());
 }
 
 // Messages of the library say what is wrong with a tensor; the argument's name comes before them.
 template<typename Make>
-Tensor named(const DLTensor &described, const Place &where, Make make) {
-    if (!type_of(described.dtype)) refuse_elements(words_of(described.dtype), where);
+Tensor named(nb::handle array, const DLTensor &described, const Place &where, Make make) {
+    if (!data_type_of(described.dtype)) refuse_elements(array, words_of(described.dtype), where);
     // Drivers crash over a handle that is none of theirs, and no way to ask is left.
-    if (device_type(described) == kDLOpenCL) {
+    const std::optional<Device> device = device_of(described.device);
+    if (device && device->type() == DeviceType::opencl) {
         throw InvalidArgument(where +
                               " is another library's on an OpenCL device; pass "
                               "halide_kernels.asarray(it on the CPU, device=\"opencl:0\")");
@@ -294,7 +297,7 @@ Imported import_array(nb::handle array, const Kind &kind, const Place &where) {
     Description description;
     describe(description, array, kind, where, true);
     const DLTensor &described = description.tensor;
-    Tensor tensor = named(described, where, [&] { return borrowed_tensor(described); });
+    Tensor tensor = named(array, described, where, [&] { return borrowed_tensor(described); });
     return {std::move(tensor), std::move(description.hold), description.read_only};
 }
 
@@ -306,7 +309,7 @@ Tensor keep(nb::handle array, const Place &where) {
     const DLTensor &described = description.tensor;
     // What gives DLPack should keep its memory until that is released; not all of it does.
     const nb::handle kept = kind.way == Kind::Way::dlpack ? array : nb::handle();
-    return named(described, where,
+    return named(array, described, where,
                  [&] { return tensor_over(described, std::move(description.hold), kept); });
 }
 

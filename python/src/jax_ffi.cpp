@@ -7,6 +7,7 @@
 
 #include <string>
 
+#include "element_types.h"
 #include "hk/conv2d_backward.h"
 #include "hk/error.h"
 #include "hk/tensor_product_backward.h"
@@ -72,11 +73,11 @@ ffi::Error guarded(Run run) {
         run();
         return ffi::Error::Success();
     } catch (const InvalidArgument &error) {
-        return ffi::Error::InvalidArgument(error.what());
+        return ffi::Error::InvalidArgument(in_numpy_names(error.what()));
     } catch (const OutOfMemory &error) {
-        return ffi::Error(ffi::ErrorCode::kResourceExhausted, error.what());
+        return ffi::Error(ffi::ErrorCode::kResourceExhausted, in_numpy_names(error.what()));
     } catch (const std::exception &error) {
-        return ffi::Error::Internal(error.what());
+        return ffi::Error::Internal(in_numpy_names(error.what()));
     }
 }
 

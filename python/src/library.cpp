@@ -3,6 +3,7 @@
 
 #include "HalideRuntime.h"
 #include "arguments.h"
+#include "element_types.h"
 #include "hk/device.h"
 #include "hk/error.h"
 #include "hk/memory.h"
@@ -24,17 +25,21 @@ ErrorTypes &error_types() {
     return types;
 }
 
+void set_error(PyObject *type, const std::exception &error) {
+    PyErr_SetString(type, in_numpy_names(error.what()).c_str());
+}
+
 void translate(const std::exception_ptr &failure, void *) {
     try {
         std::rethrow_exception(failure);
     } catch (const InvalidArgument &error) {
-        PyErr_SetString(PyExc_ValueError, error.what());
+        set_error(PyExc_ValueError, error);
     } catch (const OutOfMemory &error) {
-        PyErr_SetString(PyExc_MemoryError, error.what());
+        set_error(PyExc_MemoryError, error);
     } catch (const DeviceError &error) {
-        PyErr_SetString(error_types().device, error.what());
+        set_error(error_types().device, error);
     } catch (const KernelFailure &error) {
-        PyErr_SetString(error_types().kernel, error.what());
+        set_error(error_types().kernel, error);
     }
 }
 

@@ -1,5 +1,8 @@
 #include <nanobind/nanobind.h>
 
+#include <cmath>
+#include <cstdio>
+
 #include "call.h"
 #include "convolution_arguments.h"
 #include "element_types.h"
@@ -16,6 +19,12 @@ using namespace nb::literals;
 // Only inputs and outputs are ever uint8: a scale does not help others, whose type is refused.
 bool needs_scale(const std::string &of, DataType type) {
     return type == DataType::s8 || (type == DataType::u8 && (of == "input" || of == "output"));
+}
+
+// Of inputs, biases and outputs that are the numbers themselves. Of other elements without a scale
+// the type is refused.
+bool refuses_scale(const std::string &of, DataType type) {
+    return (type == DataType::f32 && of != "weight") || (type == DataType::s32 && of == "output");
 }
 
 // The quantisation that a scale, or an array of one a filter, and a zero point say; what they
@@ -36,14 +45,27 @@ Quantization quantization(const char *operation, const std::string &of, DataType
             fail(std::string(" is ") + numpy_name(type) + ", " + of + "_scale is None");
         return {};
     }
-    if (PyFloat_Check(scale.object.ptr()) || PyLong_Check(scale.object.ptr()))
-        return {static_cast<float>(nb::cast<double>(scale.object)), zero};
+    if (refuses_scale(of, type))
+        fail(std::string(" is ") + numpy_name(type) + ", " + of + "_scale must be None");
     const std::string name = of + "_scale";
+    const auto one = [&](float value) {
+        if (!std::isfinite(value) || value <= 0)
+            fail("_scale is " + shown(scale.object) + ", it must be finite and above 0");
+        return Quantization(value, zero);
+    };
+    if (PyFloat_Check(scale.object.ptr()) || PyLong_Check(scale.object.ptr()))
+        return one(static_cast<float>(nb::cast<double>(scale.object)));
     const Tensor scales = read(scale, name.c_str());
-    if (scales.rank() != 0) return {scales, zero};
+    if (scales.rank() != 0) {
+        try {
+            return {scales, zero};
+        } catch (const InvalidArgument &error) {
+            fail("_scale: " + std::string(error.what()));
+        }
+    }
     if (!scales.device().is_cpu() || scales.type() != DataType::f32)
         fail("_scale is an array without dimensions; pass a float");
-    return {*scales.data<float>(), zero};
+    return one(*scales.data<float>());
 }
 
 Quantization quantization(Call &call, const char *of, DataType type, Scales scale,
@@ -52,15 +74,20 @@ Quantization quantization(Call &call, const char *of, DataType type, Scales scal
                         [&](Scales scales, const char *name) { return call.read(scales, name); });
 }
 
-constexpr const char *kPrepare = "prepare_filter";
-
 QuantizedFilter prepare(Array weight, Scales scale, int64_t zero_point) {
     const auto read = [](Argument array, const char *name) {
         return keep(array.object, {kPrepare, name});
     };
     const Tensor values = read(weight, "weight");
-    return prepare_filter(QuantizedTensor(
-        values, quantization(kPrepare, "weight", values.type(), scale, zero_point, read)));
+    check_weight(values, {DataType::s8});
+    const Quantization quantized =
+        quantization(kPrepare, "weight", values.type(), scale, zero_point, read);
+    if (quantized.per_channel() && quantized.scales().elements() != values.shape()[0]) {
+        throw InvalidArgument(
+            "prepare_filter: weight_scale has " + std::to_string(quantized.scales().elements()) +
+            " scales, the weight has " + std::to_string(values.shape()[0]) + " filters");
+    }
+    return prepare_filter(QuantizedTensor(values, quantized));
 }
 
 // A weight of a call: a prepared one, which has its quantisation, or an array.
@@ -140,6 +167,18 @@ Raises: as conv2d; ValueError too for a scale that is missing, superfluous or no
 
 Source: runtime/include/hk/quantized_conv2d.h; ONNX QLinearConv, ConvInteger.)";
 
+std::string scale_text(const Quantization &quantization) {
+    char text[64];
+    if (quantization.per_channel()) {
+        std::snprintf(text, sizeof text, ", %lld scales",
+                      static_cast<long long>(quantization.scales().elements()));
+    } else {
+        std::snprintf(text, sizeof text, ", scale %g", static_cast<double>(quantization.scale()));
+    }
+    const int32_t zero = quantization.zero_point();
+    return zero ? text + (", zero point " + std::to_string(zero)) : text;
+}
+
 void add_filter(nb::module_ &module) {
     nb::class_<QuantizedFilter>(
         module, "QuantizedFilter",
@@ -149,17 +188,22 @@ void add_filter(nb::module_ &module) {
             [](const QuantizedFilter &filter) { return tuple_of(filter.values.tensor().shape()); },
             nb::sig("def shape(self) -> tuple[int, ...]"))
         .def_prop_ro(
+            "dtype",
+            [](const QuantizedFilter &filter) { return numpy_name(filter.values.tensor().type()); })
+        .def_prop_ro(
             "nbytes", [](const QuantizedFilter &filter) { return filter.values.bytes(); },
             "Bytes that are kept beside the weight, so far.")
         .def("__repr__", [](const QuantizedFilter &filter) {
-            return filter_text("QuantizedFilter", filter.values.tensor());
+            return filter_text("QuantizedFilter", filter.values.tensor(),
+                               scale_text(filter.quantization));
         });
     module.def(kPrepare, prepare, "weight"_a, nb::kw_only(), "weight_scale"_a,
                "weight_zero_point"_a = 0,
                "Keeps what kernels make of a quantised weight, for many calls of "
                "quantized_conv2d.\n\n"
-               "weight_scale and weight_zero_point are those of quantized_conv2d. The memory of "
-               "both arrays is kept and must not change.\n\n"
+               "weight: int8 [K, R, S, C/groups], or [K, C/groups, R, S] where calls say layout "
+               "\"nchw\". weight_scale and weight_zero_point are those of quantized_conv2d. The "
+               "memory of both arrays is kept and must not change.\n\n"
                "Source: runtime/include/hk/filter.h.");
 }
 

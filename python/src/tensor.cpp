@@ -4,6 +4,7 @@
 
 #include "arguments.h"
 #include "element_types.h"
+#include "hk/dlpack.h"
 #include "hk/error.h"
 #include "imported.h"
 #include "operations.h"
@@ -15,15 +16,10 @@ namespace {
 
 using namespace nb::literals;
 
-std::array<int64_t, 2> dlpack_device(Device device) {
-    switch (device.type()) {
-        case DeviceType::cuda:
-            return {kDLCUDA, device.index()};
-        case DeviceType::opencl:
-            return {kDLOpenCL, device.index()};
-        default:
-            return {kDLCPU, 0};
-    }
+// What __dlpack_device__ gives.
+std::array<int64_t, 2> device_pair(const Tensor &tensor) {
+    const DLDevice device = dlpack_device(tensor.device());
+    return {device.device_type, device.device_id};
 }
 
 nb::object capsule(const Tensor &tensor, nb::object stream, nb::object max_version,
@@ -31,7 +27,7 @@ nb::object capsule(const Tensor &tensor, nb::object stream, nb::object max_versi
     const auto pair = [](nb::handle object) {
         return read_pair("__dlpack__", "an argument", Pair{{object}});
     };
-    if (!dl_device.is_none() && pair(dl_device) != dlpack_device(tensor.device()))
+    if (!dl_device.is_none() && pair(dl_device) != device_pair(tensor))
         throw nb::buffer_error("__dlpack__: the tensor is not on dl_device; use to()");
     if (copy.ptr() == Py_True) throw nb::buffer_error("__dlpack__: it makes no copy; use to()");
     // What the taker puts on a queue of its own comes after what is on the library's.
@@ -124,7 +120,7 @@ void add_tensor(nb::module_ &module) {
         .def(
             "__dlpack_device__",
             [](const Tensor &self) {
-                const auto pair = dlpack_device(self.device());
+                const auto pair = device_pair(self);
                 return nb::make_tuple(pair[0], pair[1]);
             },
             nb::sig("def __dlpack_device__(self) -> tuple[int, int]"))

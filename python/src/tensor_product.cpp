@@ -196,7 +196,12 @@ void add_tensor_product(nb::module_ &module) {
         .def_prop_ro("input_rows", &TensorProductMaps::input_rows)
         .def_prop_ro("output_rows", &TensorProductMaps::output_rows)
         .def_prop_ro("nbytes", &TensorProductMaps::bytes,
-                     "Bytes that are kept beside the maps, so far.");
+                     "Bytes that are kept beside the maps, so far.")
+        .def("__repr__", [](const TensorProductMaps &self) {
+            return "TensorProductMaps(input_rows=" + std::to_string(self.input_rows()) +
+                   ", output_rows=" + std::to_string(self.output_rows()) +
+                   ", offsets=" + std::to_string(self.offsets()) + ")";
+        });
     const auto define = [&](const char *name, auto function, const char *first, const char *second,
                             const char *doc) {
         module.def(name, function, nb::arg(first), nb::arg(second), "maps"_a, nb::kw_only(),

@@ -1,10 +1,9 @@
 // Exchange of tensors with other libraries by DLPack.
 
-#include <dlpack/dlpack.h>
-
 #include <array>
 #include <cstring>
 
+#include "hk/dlpack.h"
 #include "hk/error.h"
 #include "rethrow.h"
 #include "shape.h"
@@ -32,33 +31,25 @@ constexpr std::array<TypeCode, 12> kTypeCodes{{{DataType::f32, kDLFloat, 32},
                                                {DataType::s64, kDLInt, 64},
                                                {DataType::u64, kDLUInt, 64}}};
 
-DataType type_from(const DLDataType &type) {
-    for (const TypeCode &entry : kTypeCodes) {
-        if (entry.code == type.code && entry.bits == type.bits && type.lanes == 1)
-            return entry.type;
-    }
+// Whoever filled it in may have put a number there that is none of the enumeration's.
+int32_t type_number(const DLDevice &device) {
+    int32_t number;
+    static_assert(sizeof number == sizeof device.device_type);
+    std::memcpy(&number, &device.device_type, sizeof number);
+    return number;
+}
+
+DataType checked_type(const DLDataType &type) {
+    if (const auto found = data_type_of(type)) return *found;
     throw InvalidArgument("from_dlpack: no element type has code " + std::to_string(type.code) +
                           ", " + std::to_string(type.bits) + " bits and " +
                           std::to_string(type.lanes) + " lanes");
 }
 
-// The type of an enumeration that an exporter filled may be none of its enumerators.
-Device device_from(const DLDevice &device) {
-    int32_t type;
-    static_assert(sizeof type == sizeof device.device_type);
-    std::memcpy(&type, &device.device_type, sizeof type);
-    switch (type) {
-        case kDLCPU:
-        case kDLCUDAHost:
-            return Device::cpu();
-        case kDLCUDA:
-            return Device::cuda(device.device_id);
-        case kDLOpenCL:
-            return Device::opencl(device.device_id);
-        default:
-            throw InvalidArgument("from_dlpack: device type " + std::to_string(type) +
-                                  " is none of cpu, cuda and opencl");
-    }
+Device checked_device(const DLDevice &device) {
+    if (const auto found = device_of(device)) return *found;
+    throw InvalidArgument("from_dlpack: device type " + std::to_string(type_number(device)) +
+                          " is none of cpu, cuda and opencl");
 }
 
 void check_dimensions(const DLTensor &tensor) {
@@ -79,7 +70,15 @@ int64_t byte_offset_of(const DLTensor &tensor) {
                           ", it must be at most " + std::to_string(detail::kMostReach));
 }
 
-DLDevice device_to(Device device) {
+// An exported tensor: what DLPack points to, and the storage that it keeps alive.
+struct Export {
+    Tensor tensor;
+    DLManagedTensor managed;
+};
+
+}  // namespace
+
+DLDevice dlpack_device(Device device) {
     switch (device.type()) {
         case DeviceType::cuda:
             return {kDLCUDA, device.index()};
@@ -90,13 +89,32 @@ DLDevice device_to(Device device) {
     }
 }
 
-// An exported tensor: what DLPack points to, and the storage that it keeps alive.
-struct Export {
-    Tensor tensor;
-    DLManagedTensor managed;
-};
+DLDataType dlpack_type(DataType type) {
+    const TypeCode &code = kTypeCodes[static_cast<size_t>(type)];
+    return {code.code, code.bits, 1};
+}
 
-}  // namespace
+std::optional<Device> device_of(const DLDevice &device) {
+    switch (type_number(device)) {
+        case kDLCPU:
+        case kDLCUDAHost:
+            return Device::cpu();
+        case kDLCUDA:
+            return Device::cuda(device.device_id);
+        case kDLOpenCL:
+            return Device::opencl(device.device_id);
+        default:
+            return std::nullopt;
+    }
+}
+
+std::optional<DataType> data_type_of(const DLDataType &type) {
+    for (const TypeCode &entry : kTypeCodes) {
+        if (entry.code == type.code && entry.bits == type.bits && type.lanes == 1)
+            return entry.type;
+    }
+    return std::nullopt;
+}
 
 Tensor Tensor::from_dlpack(DLManagedTensor *managed) try {
     if (!managed) throw InvalidArgument("from_dlpack: the tensor is null");
@@ -105,8 +123,8 @@ Tensor Tensor::from_dlpack(DLManagedTensor *managed) try {
     });
     const DLTensor &source = managed->dl_tensor;
     check_dimensions(source);
-    const DataType type = type_from(source.dtype);
-    const Device device = device_from(source.device);
+    const DataType type = checked_type(source.dtype);
+    const Device device = checked_device(source.device);
     const Shape shape(source.shape, source.shape + source.ndim);
     const Shape strides =
         source.strides ? Shape(source.strides, source.strides + source.ndim) : Shape();
@@ -133,15 +151,14 @@ DLManagedTensor *Tensor::to_dlpack() const try {
     storage_->order_own_queue();
     auto *self = new Export{*this, {}};
     DLTensor &target = self->managed.dl_tensor;
-    const TypeCode &code = kTypeCodes[static_cast<size_t>(type_)];
     const int64_t bytes = Access::byte_offset(*this);
     // An address takes the offset itself: some importers pass over byte_offset.
     const bool addressed = device().type() != DeviceType::opencl && storage_->memory;
     target.data = addressed ? static_cast<char *>(storage_->memory) + bytes : storage_->memory;
     target.byte_offset = addressed ? 0 : static_cast<uint64_t>(bytes);
-    target.device = device_to(device());
+    target.device = dlpack_device(device());
     target.ndim = rank();
-    target.dtype = {code.code, code.bits, 1};
+    target.dtype = dlpack_type(type_);
     target.shape = self->tensor.shape_.data();
     target.strides = self->tensor.strides_.data();
     self->managed.manager_ctx = self;

@@ -182,9 +182,10 @@ class Lying:
 
     def __init__(self, **fields):
         self.memory = (ctypes.c_float * 64)()
-        shape = (ctypes.c_int64 * 2)(*fields.pop("shape", (2, 3)))
+        sizes = fields.pop("shape", (2, 3))
+        shape = (ctypes.c_int64 * len(sizes))(*sizes)
         strides = fields.pop("strides", None)
-        self.tensor = DLTensor(ctypes.addressof(self.memory), 1, 0, 2, 2, 32, 1, shape,
+        self.tensor = DLTensor(ctypes.addressof(self.memory), 1, 0, len(sizes), 2, 32, 1, shape,
                                strides and (ctypes.c_int64 * 2)(*strides), 0, None, None)
         for name, value in fields.items():
             setattr(self.tensor, name, value)
@@ -217,6 +218,20 @@ def test_dlpack_of_other_elements(fields):
         hk.activate(Lying(**fields))
 
 
+@pytest.mark.parametrize("dtype", ["bool", "complex64", ">f4"])
+def test_numpy_of_other_elements(dtype):
+    with pytest.raises(TypeError, match=f"activate: input has elements of dtype '{dtype}'"):
+        hk.activate(np.zeros(3, dtype))
+
+
+def test_messages_have_the_types_of_numpy():
+    x, w = np.zeros((1, 2, 2, 4), np.float16), np.zeros((8, 1, 1, 4), np.float32)
+    with pytest.raises(ValueError, match="conv2d: weight is float32, input is float16"):
+        hk.conv2d(x, w)
+    with pytest.raises(ValueError, match="not one of float32, float16, bfloat16, .*, uint64"):
+        hk.empty(3, "float33")
+
+
 @pytest.mark.parametrize("capsule", [None, 3, np.ones(2)])
 def test_dlpack_that_gives_no_capsule(capsule):
     class Bad:
@@ -230,7 +245,7 @@ def test_dlpack_that_gives_no_capsule(capsule):
 def test_dlpack_whose_memory_goes_with_its_object():
     """A tensor and a filter keep the object too, which owns what its capsule points to."""
     for _ in range(20):
-        tensor, weight = hk.asarray(Lying()), hk.prepare_filter(Lying())
+        tensor, weight = hk.asarray(Lying()), hk.prepare_filter(Lying(shape=(2, 1, 1, 3)))
         gc.collect()
         hk.activate(tensor)
         del tensor, weight

@@ -52,6 +52,14 @@ def test_jax_denoise(tmp_path):
     assert last < 0.7 * first and picture.shape == (128, 384, 3)
 
 
+@pytest.mark.parametrize("name", sorted(one.name for one in (ROOT / "python/examples").glob("*.py")))
+def test_without_arguments_they_say_how_to_call_them(name):
+    pytest.importorskip(name.split("_")[0])
+    done = subprocess.run([sys.executable, ROOT / "python" / "examples" / name], capture_output=True,
+                          text=True)
+    assert done.returncode == 1 and f"python {name} " in done.stderr
+
+
 def test_document():
     """The blocks of docs/python.md one after the other, which print what their comments say."""
     text = (ROOT / "docs" / "python.md").read_text()
@@ -90,3 +98,4 @@ def test_bench(tmp_path):
     missing = subprocess.run([sys.executable, "-m", "halide_kernels.bench", "nothing"],
                              capture_output=True, text=True)
     assert missing.returncode != 0 and "there is no list nothing" in missing.stderr
+    assert not missing.stdout  # before anything is timed

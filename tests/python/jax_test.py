@@ -90,6 +90,8 @@ def test_errors_of_the_library_are_told():
     x, w = jnp.ones((1, 4, 4, 8)), jnp.ones((2, 3, 3, 4))
     with pytest.raises(Exception, match="weight has.*4.*8|8.*4"):
         jax.block_until_ready(hkj.conv2d(x, w))
+    with pytest.raises(Exception, match="weight is float16, input is float32"):
+        jax.block_until_ready(hkj.conv2d(x, jnp.ones((2, 3, 3, 8), jnp.float16)))
     with pytest.raises(ValueError, match="nope"):
         hkj.conv2d(x, w, layout="nope")
 
@@ -102,3 +104,5 @@ def test_arrays_of_jax_in_plain_calls(ints):
     assert hk.activate(x.astype(jnp.bfloat16)).dtype == jnp.bfloat16
     with pytest.raises(ValueError, match="read-only"):
         hk.activate(ints(3, 4), out=x)
+    with pytest.raises(TypeError, match="input is traced by JAX.*halide_kernels.jax"):
+        jax.jit(lambda x: hk.activate(x))(x)

@@ -168,17 +168,57 @@ def test_quantised_operands_without_a_scale(ints):
         hk.quantized_conv2d(x, w, input_scale=1, weight_scale=1, output_dtype="uint8")
     # Where no scale helps, the type is what is wrong.
     for scale in [None, 1]:
-        with pytest.raises(ValueError, match="bias is u8, it must be f32, s8 or s32"):
+        with pytest.raises(ValueError, match="bias is uint8, it must be float32, int8 or int32"):
             hk.quantized_conv2d(x, w, np.zeros(8, np.uint8), input_scale=1, weight_scale=1,
                                 bias_scale=scale)
-        with pytest.raises(ValueError, match="weight is u8, it must be s8"):
+        with pytest.raises(ValueError, match="weight is uint8, it must be int8"):
             hk.quantized_conv2d(x, w.astype(np.uint8), input_scale=1, weight_scale=scale)
+
+
+def test_quantised_operands_with_a_scale_that_is_wrong(ints):
+    x, w = ints(1, 4, 4, 8).astype(np.uint8), ints(8, 1, 1, 8).astype(np.int8)
+    scales = {"input_scale": 1, "weight_scale": 1}
+    with pytest.raises(ValueError, match="input is float32, input_scale must be None"):
+        hk.quantized_conv2d(x.astype(np.float32), w, **scales)
+    with pytest.raises(ValueError, match="bias is float32, bias_scale must be None"):
+        hk.quantized_conv2d(x, w, np.zeros(8, np.float32), bias_scale=1, **scales)
+    for dtype in ("float32", "int32"):
+        with pytest.raises(ValueError, match=f"output is {dtype}, output_scale must be None"):
+            hk.quantized_conv2d(x, w, output_dtype=dtype, output_scale=1, **scales)
+    for scale in (0, -1.0, float("nan"), np.float32(0)):
+        with pytest.raises(ValueError, match="quantized_conv2d: input_scale is .*above 0"):
+            hk.quantized_conv2d(x, w, input_scale=scale, weight_scale=1)
+    with pytest.raises(ValueError, match="quantized_conv2d: weight_scale: .*scale 0 is 0"):
+        hk.quantized_conv2d(x, w, input_scale=1, weight_scale=np.zeros(8, np.float32))
 
 
 def test_filters_say_what_they_are(ints):
     w = ints(8, 1, 1, 4)
-    assert "[8, 1, 1, 4] float32" in repr(hk.prepare_filter(w))
-    assert "[8, 1, 1, 4] int8" in repr(hk.prepare_filter(w.astype(np.int8), weight_scale=1))
+    byte = w.astype(np.int8)
+    real = hk.prepare_filter(w)
+    assert repr(real) == "<halide_kernels.Filter [8, 1, 1, 4] float32>" and real.dtype == "float32"
+    stored = hk.prepare_filter(byte, weight_scale=0.1, weight_zero_point=3)
+    assert repr(stored) == ("<halide_kernels.QuantizedFilter [8, 1, 1, 4] int8, scale 0.1, "
+                            "zero point 3>") and stored.dtype == "int8"
+    many = hk.prepare_filter(byte, weight_scale=np.ones(8, np.float32))
+    assert repr(many) == "<halide_kernels.QuantizedFilter [8, 1, 1, 4] int8, 8 scales>"
+
+
+def test_weights_that_no_filter_can_be_of(ints):
+    w = ints(8, 1, 1, 4)
+    byte = w.astype(np.int8)
+    with pytest.raises(ValueError, match=r"prepare_filter: weight has shape \[8, 4\]"):
+        hk.prepare_filter(w[:, 0, 0])
+    with pytest.raises(ValueError, match=r"prepare_filter: weight has shape \[8, 4\]"):
+        hk.prepare_filter(byte[:, 0, 0], weight_scale=1)
+    with pytest.raises(ValueError, match="weight is int8, weight_scale is None"):
+        hk.prepare_filter(byte)
+    with pytest.raises(ValueError, match="weight is float64, it must be float32, float16 or bfl"):
+        hk.prepare_filter(w.astype(np.float64))
+    with pytest.raises(ValueError, match="weight is float32, it must be int8"):
+        hk.prepare_filter(w, weight_scale=1)
+    with pytest.raises(ValueError, match="weight_scale has 5 scales, the weight has 8 filters"):
+        hk.prepare_filter(byte, weight_scale=np.ones(5, np.float32))
 
 
 @LAYOUTS

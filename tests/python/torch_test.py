@@ -234,15 +234,66 @@ def test_second_gradients_of_torch_func_say_so():
             torch.func.grad(lambda w, gradient=gradient: gradient(w).sum())(w)
 
 
-@pytest.mark.parametrize("function", FUNCTIONALS)
-def test_derivatives_forwards_are_refused(function):
+# The operators themselves, which any caller of PyTorch's dispatcher gets.
+OPERATORS = [
+    lambda ops, w: ops.conv2d(torch.sin(w).reshape(1, 4, 9, 3), w, None, [1, 1], [0] * 4, [1, 1], 1),
+    lambda ops, w: ops.pool2d(w * w, "max", [2, 2], [1, 1], [0, 0]),
+    lambda ops, w: ops.topk(w.flatten(), 5, 0, True)[0],
+    lambda ops, w: ops.group_norm(w, 2, None, None, 1e-5)[0]]
+
+
+@pytest.mark.parametrize("functions, function",
+                         [(hkt, one) for one in FUNCTIONALS]
+                         + [(torch.ops.halide_kernels, one) for one in OPERATORS])
+def test_derivatives_forwards_are_refused(functions, function):
     w = torch.randn(3, 4, 3, 3)
-    with pytest.raises(NotImplementedError, match="jvp"):
-        torch.func.jvp(lambda w: function(hkt, w), (w,), (torch.ones_like(w),))
+    with pytest.raises(NotImplementedError, match="halide_kernels::.* has no jvp"):
+        torch.func.jvp(lambda w: function(functions, w), (w,), (torch.ones_like(w),))
     forward = torch.autograd.forward_ad
     with forward.dual_level():
-        with pytest.raises(NotImplementedError, match="jvp"):
-            function(hkt, forward.make_dual(w, torch.ones_like(w)))
+        assert function(functions, w).isfinite().all()  # without a tangent
+        for recorded in (False, True):
+            x = forward.make_dual(w.clone().requires_grad_(recorded), torch.ones_like(w))
+            with pytest.raises(NotImplementedError, match="halide_kernels::.* has no jvp"):
+                function(functions, x)
+
+
+def test_shapes_that_torch_takes_too():
+    x = torch.randn(4, 6, 5)
+    for ours, theirs in ((hkt.max_pool2d, F.max_pool2d), (hkt.avg_pool2d, F.avg_pool2d)):
+        torch.testing.assert_close(ours(x, 2), theirs(x, 2))
+    for shape in ((3, 8), (2, 8, 5), (2, 8, 3, 2, 2)):
+        x, w = torch.randn(shape, requires_grad=True), torch.randn(8, requires_grad=True)
+        results = []
+        for function in (hkt.group_norm, F.group_norm):
+            y = function(x, 2, w)
+            results.append((y, *torch.autograd.grad(y.sin().sum(), (x, w))))
+        for ours, theirs in zip(*results):
+            torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-4)
+    with pytest.raises(ValueError, match=r"padding is \(1, 2, 3\)"):
+        hkt.conv2d(torch.randn(1, 4, 5, 5), torch.randn(2, 4, 3, 3), padding=(1, 2, 3))
+    with pytest.raises(TypeError, match="elements of dtype 'torch.bool'"):
+        hk.topk(torch.ones(3, dtype=torch.bool), 1)
+
+
+def test_tensors_without_memory():
+    with torch.device("meta"):
+        model = torch.nn.Sequential(hkt.Conv2d(4, 8, 3, stride=2), torch.nn.ReLU())
+        y = model(torch.randn(2, 4, 9, 9))
+    assert y.is_meta and y.shape == (2, 8, 4, 4) and y.requires_grad
+    with torch.no_grad():
+        assert hkt.group_norm(y, 2).shape == y.shape
+    with pytest.raises(RuntimeError):
+        hkt.conv2d(torch.sparse_coo_tensor((1, 4, 9, 9)), torch.randn(8, 4, 3, 3))
+
+
+def test_modules_say_what_they_are():
+    layer = hkt.SparseConv3d(4, 6, bias=False)
+    assert repr(layer) == "SparseConv3d(4, 6, kernel_volume=27, groups=1, bias=False)"
+    maps = hkt.Maps(hk.submanifold_map(np.zeros((1, 4), np.int32)))
+    assert repr(maps) == "Maps(KernelMap(input_rows=1, output_rows=1, offsets=27, pairs=1))"
+    with pytest.raises(TypeError, match=r"KernelMap, it must be halide_kernels.torch.Maps\("):
+        layer(torch.randn(1, 4), maps.maps)
 
 
 def test_replace():

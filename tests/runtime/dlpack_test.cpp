@@ -1,5 +1,4 @@
-#include <dlpack/dlpack.h>
-
+#include "hk/dlpack.h"
 #include "expect_error.h"
 #include "hk/tensor.h"
 
@@ -21,6 +20,20 @@ struct Foreign {
         managed.deleter = [](DLManagedTensor *) { deleted++; };
     }
 };
+
+TEST(DLPack, NamesDevicesAndTypesBothWays) {
+    for (const Device device : {Device::cpu(), Device::cuda(3), Device::opencl(2)})
+        EXPECT_EQ(device_of(dlpack_device(device)), device);
+    EXPECT_EQ(device_of({kDLCUDAHost, 1}), Device::cpu());
+    EXPECT_EQ(device_of({kDLMetal, 0}), std::nullopt);
+    for (int i = 0; i <= static_cast<int>(DataType::u64); i++) {
+        const auto type = static_cast<DataType>(i);
+        const DLDataType named = dlpack_type(type);
+        EXPECT_EQ(named.bits, 8 * size_of(type)) << name_of(type);
+        EXPECT_EQ(data_type_of(named), type) << name_of(type);
+    }
+    EXPECT_EQ(data_type_of({kDLFloat, 32, 4}), std::nullopt);
+}
 
 TEST(DLPack, ImportsAndDeletesOnce) {
     Foreign foreign;

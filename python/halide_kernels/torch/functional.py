@@ -19,7 +19,11 @@ def _four(padding, input, weight, stride, dilation):
                 totals[1] // 2, totals[1] - totals[1] // 2]
     if isinstance(padding, str):
         raise ValueError(f"conv2d: padding is {padding!r}, it must be 'same', 'valid' or numbers")
-    y, x = _pair(padding)
+    pads = _pair(padding)
+    if len(pads) != 2:
+        raise ValueError(f"conv2d: padding is {padding!r}, it must be 'same', 'valid', a number or "
+                         "two: y, x")
+    y, x = pads
     return [y, y, x, x]
 
 
@@ -35,6 +39,8 @@ def conv2d(input, weight, bias=None, stride=1, padding=0, dilation=1, groups=1):
 
 
 def _pool(pooling, input, kernel, stride, padding):
+    if input.dim() == 3:
+        return _pool(pooling, input.unsqueeze(0), kernel, stride, padding).squeeze(0)
     kernel = _pair(kernel)
     stride = kernel if stride is None else _pair(stride)
     return call("pool2d", input, pooling, kernel, stride, _pair(padding))
@@ -51,7 +57,10 @@ def avg_pool2d(input, kernel_size, stride=None, padding=0):
 
 
 def group_norm(input, num_groups, weight=None, bias=None, eps=1e-5):
-    """torch.nn.functional.group_norm of images."""
+    """torch.nn.functional.group_norm."""
+    if input.dim() != 4 and input.dim() >= 2:
+        image = input.reshape(*input.shape[:2], input.shape[2:].numel(), 1)
+        return group_norm(image, num_groups, weight, bias, eps).reshape(input.shape)
     return call("group_norm", input, num_groups, weight, bias, eps)[0]
 
 
@@ -63,9 +72,10 @@ def topk(input, k, dim=-1, largest=True):
 def sparse_conv(input, weight, maps, bias=None, groups=1):
     """Sparse convolution: rows of voxels [rows, C], weight [offsets, C/groups, M].
 
-    maps: Maps of a KernelMap (halide_kernels.submanifold_map, strided_map) of the voxels.
+    maps: Maps(map) of a KernelMap of the voxels (halide_kernels.submanifold_map, strided_map).
     """
     if not isinstance(maps, Maps):
-        raise TypeError(f"sparse_conv: maps is {type(maps).__name__}, it must be Maps")
+        raise TypeError(f"sparse_conv: maps is {type(maps).__name__}, it must be "
+                        "halide_kernels.torch.Maps(a KernelMap)")
     output = call("tensor_product", input, weight, maps.number, maps.output_rows, groups)
     return output if bias is None else output + bias

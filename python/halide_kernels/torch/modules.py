@@ -29,6 +29,7 @@ class SparseConv3d(torch.nn.Module):
 
     def __init__(self, in_channels, out_channels, kernel_volume=27, groups=1, bias=True):
         super().__init__()
+        self.in_channels, self.out_channels = in_channels, out_channels
         self.groups = groups
         self.weight = torch.nn.Parameter(
             torch.empty(kernel_volume, in_channels // groups, out_channels))
@@ -38,6 +39,10 @@ class SparseConv3d(torch.nn.Module):
 
     def forward(self, input, maps):
         return functional.sparse_conv(input, self.weight, maps, self.bias, self.groups)
+
+    def extra_repr(self):
+        return (f"{self.in_channels}, {self.out_channels}, kernel_volume={len(self.weight)}, "
+                f"groups={self.groups}, bias={self.bias is not None}")
 
 
 @dataclasses.dataclass

@@ -218,6 +218,9 @@ class Maps:
         self.number = id(self)
         _maps[self.number] = self
 
+    def __repr__(self):
+        return f"Maps({self.maps!r})"
+
 
 PRODUCT = "int maps, int rows, int groups"
 

@@ -14,6 +14,7 @@ NO_TENSORS = (type(None), int, bool, float, str, list, tuple)  # of which nothin
 # Looked up once: call() asks in each call.
 is_grad_enabled = torch.is_grad_enabled
 forward_derivatives = torch.autograd.forward_ad
+is_forward_enabled = torch._C._is_fwd_grad_enabled
 dispatch_modes = torch._C._len_torch_dispatch_stack
 function_modes = torch._C._len_torch_function_stack
 tracer = torch._C._get_tracing_state
@@ -59,8 +60,19 @@ def fake(name):
 
 
 def gradient(name, backward, setup_context=None):
-    torch.library.register_autograd(f"halide_kernels::{name}", backward,
-                                    setup_context=setup_context, lib=LIBRARY)
+    """Registers the operator's gradient; a derivative forwards, which PyTorch would take for zero,
+    is an error."""
+    autograd = torch._library.autograd
+    record = autograd.make_autograd_impl(getattr(torch.ops.halide_kernels, name).default,
+                                         autograd.Info(backward, setup_context))
+
+    # As torch.library.register_autograd does, whose kernel it asks.
+    def kernel(keyset, *arguments):
+        if forward_derivatives._current_level >= 0 and is_forward_enabled():
+            refuse_tangents(name, arguments)
+        return record(keyset, *arguments)
+
+    LIBRARY.impl(name, kernel, "Autograd", with_keyset=True)
     TRANSFORMED[name] = transformed(name, backward, setup_context)
     if not setup_context:
         return
@@ -77,16 +89,31 @@ def gradient(name, backward, setup_context=None):
                             "backward": staticmethod(backward)}).apply
 
 
+def no_derivative_forwards(name):
+    return NotImplementedError(f"halide_kernels::{name} has no jvp: these operators have "
+                               "gradients, no derivative forwards")
+
+
+def refuse_tangents(name, arguments):
+    for value in arguments:
+        if (isinstance(value, torch.Tensor) and value.is_floating_point()
+                and forward_derivatives.unpack_dual(value).tangent is not None):
+            raise no_derivative_forwards(name)
+
+
 def transformed(name, backward, setup_context):
-    """The function of autograd for torch.func, which needs a setup_context. It has no jvp: a
-    derivative forwards is an error."""
+    """The function of autograd for torch.func, which needs a setup_context. A derivative forwards
+    is an error."""
 
     def forward(*arguments):
         return dispatch(name, arguments)
 
+    def jvp(*_):
+        raise no_derivative_forwards(name)
+
     return type(name, (torch.autograd.Function,),
                 {"generate_vmap_rule": True, "forward": staticmethod(forward),
-                 "backward": staticmethod(backward),
+                 "backward": staticmethod(backward), "jvp": staticmethod(jvp),
                  "setup_context": staticmethod(setup_context or (lambda *_: None))}).apply
 
 
@@ -116,11 +143,15 @@ def call(name, *arguments):
                 return dispatch(name, arguments)
         elif kind not in NO_TENSORS and isinstance(value, torch.Tensor):
             return dispatch(name, arguments)
-    if not (records and is_grad_enabled()):
-        return IMPLEMENTATIONS[name](*arguments)
-    if name in FUNCTIONS:
-        return FUNCTIONS[name](*arguments)
-    return dispatch(name, arguments)
+    records = records and is_grad_enabled()
+    if records and name not in FUNCTIONS:
+        return dispatch(name, arguments)
+    try:
+        return (FUNCTIONS if records else IMPLEMENTATIONS)[name](*arguments)
+    except RuntimeError:
+        if not any(isinstance(value, torch.Tensor) and value.is_meta for value in arguments):
+            raise
+    return dispatch(name, arguments)  # of tensors without memory: shapes alone
 
 
 def dispatch(name, arguments):
