@@ -90,6 +90,10 @@ row(cpu  1x1                 packed                broadcast         f32        
 row(cpu  1x1                 packed                broadcast         f16,bf16      nhwc,nchw  block:32,tile_x:7,stage:2           1x1 stride_1)
 # Winograd's convolution, filters transformed in the call: 56x56_64-64_3x3 2.6 times as fast as the rows below,
 # 28x28_128-128_3x3 2 times, 14x14_256-256_3x3 1.2 (explorer run conv2d_backward_data CASE --row staged_7).
+# winograd_deep: filters are transformed a block at a time, just before all tiles use it: 14x14_256-256_3x3 1.3 times as
+# fast as staged_32, 28x28_256-256_3x3 1.2 times as fast as winograd (bench --family conv2d_backward_data --row ROW; Xeon,
+# family 6, model 167).
+row(cpu  winograd_deep       winograd              winograd          f32           nhwc,nchw  fused:1                             3x3 stride_1 direct=0 channels_per_group>=24 filters_per_group>=16 winograd_tiles>=4 winograd_outputs>=8 depth_per_pixel>=2 depth_per_pixel<=40)
 row(cpu  winograd            winograd              winograd          f32           nhwc,nchw  -                                   3x3 stride_1 direct=0 channels_per_group>=24 filters_per_group>=16 winograd_tiles>=4 winograd_outputs>=8 depth_per_pixel<=8)
 # deep: 3x3 at 7x7 beside the peers 81 GFLOP/s, by the row below 66. Blocks of 64 channels where they are full, else of
 # one vector. Blocks of 64 for all have 0.77 of the speed: explorer run conv2d_backward_data conv_training --row staged

@@ -1,5 +1,7 @@
 #include "generators/conv2d/conv2d_filter.h"
 
+#include "generators/optional.h"
+
 using namespace Halide;
 
 namespace hk::generators {
@@ -9,6 +11,13 @@ Expr packed_filter(const Func &weight, const Expr &filters, const Expr &filter, 
     Func padded = BoundaryConditions::constant_exterior(weight, cast(weight.type(), 0),
                                                         {any, any, any, {0, filters}, any});
     return cast<float>(padded(c, s, r, filter, group));
+}
+
+Expr packed_neighbours(const Func &weight, const Expr &filters, const Expr &filter,
+                       const Expr &group) {
+    const Expr inside = filter < filters;
+    const Expr element = weight(c, s, r, unsafe_promise_clamped(filter, 0, filters - 1), group);
+    return select(inside, loaded_if(inside, cast<float>(element)), 0.f);
 }
 
 namespace {

@@ -25,6 +25,10 @@ constexpr int kSliceChannels = 32;
 Halide::Expr packed_filter(const Halide::Func &weight, const Halide::Expr &filters,
                            const Halide::Expr &filter, const Halide::Expr &group);
 
+// The same, of filters that may be next to each other: no vector of them is gathered.
+Halide::Expr packed_neighbours(const Halide::Func &weight, const Halide::Expr &filters,
+                               const Halide::Expr &filter, const Halide::Expr &group);
+
 // Pairs on their way: words(ki, p, s, r, ko, g), and packed(e, p, s, r, ko, g) of them. Of a weight
 // whose channels are next to each other (`across`) words are transposed in panels of kFilterBlock
 // by kFilterBlock: lines(c, row, s, r, ko, g) is the weight, transposed the steps.

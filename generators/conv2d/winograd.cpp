@@ -49,7 +49,7 @@ void transform_input(const Conv2dWinogradOperands &op, int tiles, Conv2dWinograd
 
 void multiply(const Conv2dWinogradOperands &op, Conv2dWinograd &stages) {
     const Var &ti = stages.ti, &to = stages.to, &j = stages.j;
-    if (!op.packed.defined()) stages.filter = conv2d_winograd_filter(op.weight, op.filters);
+    if (!op.packed.defined()) stages.filter = conv2d_winograd_filter(op.weight, op.filters, true);
     const Func filter = op.packed.defined() ? op.packed : stages.filter.output;
     stages.channels = RDom(0, op.channels, "channels");
     const RVar from = stages.channels.x;
@@ -149,11 +149,15 @@ Conv2dWinograd conv2d_winograd(const Conv2dWinogradOperands &op, const Conv2dLay
     return stages;
 }
 
-Conv2dWinogradFilter conv2d_winograd_filter(const Func &weight, const Expr &filters) {
+Conv2dWinogradFilter conv2d_winograd_filter(const Func &weight, const Expr &filters,
+                                            bool neighbours) {
     Conv2dWinogradFilter stages;
     const Var &ki = stages.ki, &ko = stages.ko, &j = stages.j;
     stages.packed = Func("packed");
-    stages.packed(ki, c, s, r, ko, g) = packed_filter(weight, filters, ko * kFilterBlock + ki, g);
+    const Expr filter = ko * kFilterBlock + ki;
+    stages.packed(ki, c, s, r, ko, g) = neighbours
+                                            ? packed_neighbours(weight, filters, filter, g)
+                                            : packed_filter(weight, filters, filter, g);
     stages.columns = Func("columns");
     stages.columns(ki, c, i, r, ko, g) =
         mux(i, winograd_filter([&](int at) { return stages.packed(ki, c, at, r, ko, g); }));

@@ -43,8 +43,9 @@ struct Conv2dWinogradFilter {
     Halide::Var ki{"ki"}, ko{"ko"}, j{"j"};
     Halide::Func packed, columns, output;  // packed: as generators/conv2d/conv2d_filter.h says
 };
-Conv2dWinogradFilter conv2d_winograd_filter(const Halide::Func &weight,
-                                            const Halide::Expr &filters);
+// `neighbours`: filters, not channels, may be next to each other in the weight.
+Conv2dWinogradFilter conv2d_winograd_filter(const Halide::Func &weight, const Halide::Expr &filters,
+                                            bool neighbours = false);
 
 struct Conv2dWinogradOperands : Conv2dOperands {
     Halide::Expr batch;

@@ -134,10 +134,13 @@ private:
                     allowed("filters_per_group",
                             std::max(group_filters_, round_up(constraint.value, taps) / taps));
             } else if (name == "depth_per_pixel" && constraint.relation == Relation::at_least) {
-                axes_[0].out = allowed("out_h", std::min<int64_t>(axes_[0].out, 2));
-                axes_[1].out = allowed("out_w", std::min<int64_t>(axes_[1].out, 3));
+                // Of tiles there are to be many, for which rows ask before.
+                if (range_of(request_.where, "winograd_tiles").first <= 0) {
+                    axes_[0].out = allowed("out_h", std::min<int64_t>(axes_[0].out, 2));
+                    axes_[1].out = allowed("out_w", std::min<int64_t>(axes_[1].out, 3));
+                }
                 const int64_t taps = axes_[0].kernel * axes_[1].kernel;
-                const int64_t depth = constraint.value * axes_[0].out * axes_[1].out;
+                const int64_t depth = constraint.value * batch_ * axes_[0].out * axes_[1].out;
                 group_channels_ = allowed("channels_per_group",
                                           std::max(group_channels_, round_up(depth, taps) / taps));
             } else if (name == "parts" || name == "input_parts") {

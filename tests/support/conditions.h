@@ -39,7 +39,9 @@ inline Range range_of(std::span<const Constraint> where, std::string_view field)
 
 // Whether problems have hundreds of thousands of elements, so that few of them take long.
 inline bool of_large_problems(std::span<const Constraint> where) {
-    return std::max(range_of(where, "inputs").first, range_of(where, "outputs").first) > 100000;
+    return std::max(range_of(where, "inputs").first, range_of(where, "outputs").first) > 100000 ||
+           (range_of(where, "winograd_tiles").first > 0 &&
+            range_of(where, "depth_per_pixel").first > 0);
 }
 
 // Whether all conditions hold, those on what is made of several fields too.

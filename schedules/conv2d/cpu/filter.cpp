@@ -72,6 +72,7 @@ void conv2d_filter(Conv2dFilter &stages, const Conv2dSizes &context) {
 
 void conv2d_winograd_filter(Conv2dWinogradFilter &stages, const Conv2dSizes &context) {
     transform_filter(stages, {context.nhwc, false}, take_lanes(context));
+    stages.output.fuse(stages.ko, g, blocks).parallel(blocks);
 }
 
 // Vectors of filters: 16 channels are packed in the first cache, where their transforms, of 9
@@ -87,9 +88,7 @@ void transform_filter(Conv2dWinogradFilter &stages, const FilterMemory &memory, 
         .reorder(ki, i, j, kv, c, cb, ko, g)
         .vectorize(ki)
         .unroll(i)
-        .unroll(j)
-        .fuse(ko, g, blocks)
-        .parallel(blocks);
+        .unroll(j);
     stages.columns.compute_at(stages.output, kv)
         .bound_extent(i, kWinogradPoints)
         .vectorize(ki)

@@ -13,6 +13,7 @@ struct WinogradBlock {
     int vectors;    // of filters, side by side
     int tiles;      // side by side: with vectors the sums in registers
     int kilobytes;  // of V and M in a task
+    int fused;      // 1: all tiles are a task, and a filter is transformed a block at a time
 };
 
 // Where V and M of a block of tiles are larger, all tiles are a task, of so many kilobytes.
@@ -29,12 +30,13 @@ WinogradBlock choose(const Conv2dContext &context) {
     const int registers = vector_registers(context.target);
     const int together = context.nhwc ? 1 : kFilterBlock / lanes_of(context);
     WinogradBlock block = {2, registers < 32 ? 6 : 8,
-                           large_second_cache(context.target) ? 1024 : 256};
+                           large_second_cache(context.target) ? 1024 : 256, 0};
     if (together > block.vectors) block.vectors = together, block.tiles = 2;
     Knobs knobs(context.knobs);
     knobs.take("vectors", block.vectors, steps(together, std::max(together, 6), together));
     knobs.take("tiles", block.tiles, steps(1, 12));
     knobs.take("kilobytes", block.kilobytes, powers(64, 2048));
+    knobs.take("fused", block.fused, {0, 1});
     knobs.end();
     knobs.estimate("vector registers", block.vectors * block.tiles + block.vectors + 1, registers);
     return block;
@@ -135,7 +137,8 @@ void winograd(Conv2dWinograd &stages, const Conv2dContext &context) {
     const RDom &d = stages.d;
     const Expr bytes =
         4 * kWinogradPoints * kWinogradPoints * block.tiles * (context.channels + filters);
-    const Expr most = select(bytes > kLargeBlock * 1024, kAllTiles, block.kilobytes);
+    const Expr most = block.fused ? Expr(kAllTiles)
+                                  : select(bytes > kLargeBlock * 1024, kAllTiles, block.kilobytes);
     const Expr blocks = max(most * 1024 / bytes, 1);
 
     // In nchw those whose columns are transposed.
@@ -159,7 +162,10 @@ void winograd(Conv2dWinograd &stages, const Conv2dContext &context) {
     }
     stages.start.compute_root();
     if (stages.filter.output.defined()) {
-        stages.filter.output.compute_root();
+        if (block.fused)
+            stages.filter.output.compute_at(stages.output, kb);
+        else
+            stages.filter.output.compute_root().parallel(stages.filter.ko).parallel(g);
         transform_filter(stages.filter, {context.nhwc, context.filters_inner}, lanes);
     }
     stages.activated.compute_at(stages.output, context.nhwc ? d.x : d.y)
