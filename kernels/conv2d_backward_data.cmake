@@ -84,8 +84,8 @@ row(cpu  1x1_64              packed                broadcast         f32        
 row(cpu  1x1_48              packed                broadcast         f32           nhwc       block:48,tile_x:8,stage:0,chunk:8           1x1 stride_1 channels_per_group%48=0)
 row(cpu  1x1_80              packed                broadcast         f32           nhwc       block:80,tile_x:5,stage:0,chunk:8           1x1 stride_1 channels_per_group%80=0)
 row(cpu  1x1                 packed                broadcast         f32           nhwc       block:32,tile_x:12,stage:0,chunk:8          1x1 stride_1)
-row(cpu  1x1_columns_long    packed_columns        columns           f32           nchw       of_task:64,chunk:8                                     1x1 stride_1 filters_per_group>=384 out_w>=16)
-row(cpu  1x1_columns         packed_columns        columns           f32           nchw       of_task:64,inner:1,chunk:8                     1x1 stride_1 out_w>=16)
+row(cpu  1x1_columns_long    packed_columns        columns           f32           nchw       chunk:8                             1x1 stride_1 filters_per_group>=384 out_w>=16)
+row(cpu  1x1_columns         packed_columns        columns           f32           nchw       inner:1,chunk:8                     1x1 stride_1 out_w>=16)
 row(cpu  1x1                 packed                broadcast         f32           nchw       stage:0                             1x1 stride_1)
 row(cpu  1x1                 packed                broadcast         f16,bf16      nhwc,nchw  block:32,tile_x:7,stage:2           1x1 stride_1)
 # Winograd's convolution, filters transformed in the call: 56x56_64-64_3x3 2.6 times as fast as the rows below,

@@ -20,7 +20,7 @@ struct ColumnBlock {
 constexpr int kAhead = 32;
 
 ColumnBlock choose(const Conv2dContext &context) {
-    ColumnBlock block = {3, 8, 16, 128, 2, 0, one_multiply_add(context.target) ? 1 : 2};
+    ColumnBlock block = {3, 8, 16, 64, 2, 0, one_multiply_add(context.target) ? 1 : 2};
     Knobs knobs(context.knobs);
     knobs.take("vectors", block.vectors, steps(1, 4));
     knobs.take("filters", block.filters, {2, 4, 8, 16});
@@ -59,6 +59,13 @@ void add_channels(const Conv2dColumnSums &of, const ColumnBlock &block, int lane
 // Columns of a tile where vectors are of filters.
 constexpr int kSingles = 4;
 
+// Tiles of a row in a task: fewer, of several threads, where that makes few tasks.
+Expr tiles_of_task(const Expr &tiles, const ColumnBlock &block) {
+    constexpr int least = 2, tasks_of_thread = 4;
+    const Expr threads = number_of_threads(), even = ceil_div(tiles, tasks_of_thread * threads);
+    return select(threads > 1, clamp(even, std::min(least, block.chunk), block.chunk), block.chunk);
+}
+
 // An update of the output, of tiles of so many filters: vectors of columns.
 void sum_tiles(Conv2dColumns &stages, const Conv2dColumnSums &of, Stage out, int filters,
                const ColumnBlock &block, const Conv2dContext &context) {
@@ -68,7 +75,7 @@ void sum_tiles(Conv2dColumns &stages, const Conv2dColumnSums &of, Stage out, int
     const Var kb("kb"), kc("kc");
     out.allow_race_conditions()
         .split(of.place.x, xv, xi, lanes)
-        .split(of.place.y, chunk, tile, block.chunk, guard)
+        .split(of.place.y, chunk, tile, tiles_of_task(of.place.y.extent(), block), guard)
         .split(k, kb, k, filters, guard)
         .split(kb, kc, kb, block.of_task / filters, guard)
         .vectorize(xi);

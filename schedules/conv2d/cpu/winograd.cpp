@@ -36,7 +36,7 @@ WinogradBlock choose(const Conv2dContext &context) {
     knobs.take("vectors", block.vectors, steps(together, std::max(together, 6), together));
     knobs.take("tiles", block.tiles, steps(1, 12));
     knobs.take("kilobytes", block.kilobytes, powers(64, 2048));
-    knobs.take("fused", block.fused, {0, 1});
+    if (!context.filter_packed) knobs.take("fused", block.fused, {0, 1});
     knobs.end();
     knobs.estimate("vector registers", block.vectors * block.tiles + block.vectors + 1, registers);
     return block;
