@@ -1,7 +1,6 @@
 #include "generators/conv2d/conv2d_columns.h"
 
 #include "generators/conv2d/finish.h"
-#include "generators/optional.h"
 
 using namespace Halide;
 
@@ -49,18 +48,13 @@ private:
     // The weight of k. A schedule's last block of filters may reach past the last of them.
     Expr factor(const Expr &channel, bool packs, const std::string &name,
                 Conv2dColumnSums &to) const {
-        const Expr last = op_.filters - 1;
-        const Expr block = min(likely(k / kFilterBlock), last / kFilterBlock);
+        const Expr block = min(likely(k / kFilterBlock), (op_.filters - 1) / kFilterBlock);
         if (op_.packed.defined()) return op_.packed(k % kFilterBlock, channel, 0, 0, block, g);
-        if (!packs)
-            return loaded_if(
-                likely(k <= last),
-                cast<float>(op_.weight(channel, 0, 0, unsafe_promise_clamped(k, 0, last), g)));
-        Func all("all_taps");
-        all(stages.ki, c, s, r, stages.ko, g) =
-            packed_filter(op_.weight, op_.filters, stages.ko * kFilterBlock + stages.ki, g);
+        const Func weight = with_zeros_past_filters(op_.weight, op_.filters);
+        if (!packs) return weight(channel, 0, 0, k, g);
         to.packed = Func(name + "_packed");
-        to.packed(stages.ki, c, stages.ko, g) = all(stages.ki, c, 0, 0, stages.ko, g);
+        to.packed(stages.ki, c, stages.ko, g) =
+            weight(c, 0, 0, stages.ko * kFilterBlock + stages.ki, g);
         return to.packed(k % kFilterBlock, channel, block, g);
     }
 

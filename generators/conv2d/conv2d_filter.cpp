@@ -13,11 +13,12 @@ Expr packed_filter(const Func &weight, const Expr &filters, const Expr &filter, 
     return cast<float>(padded(c, s, r, filter, group));
 }
 
-Expr packed_neighbours(const Func &weight, const Expr &filters, const Expr &filter,
-                       const Expr &group) {
-    const Expr inside = filter < filters;
-    const Expr element = weight(c, s, r, unsafe_promise_clamped(filter, 0, filters - 1), group);
-    return select(inside, loaded_if(inside, cast<float>(element)), 0.f);
+Func with_zeros_past_filters(const Func &weight, const Expr &filters) {
+    const Expr inside = k < filters;
+    const Expr element = weight(c, s, r, unsafe_promise_clamped(k, 0, filters - 1), g);
+    Func masked("weight_masked");
+    masked(c, s, r, k, g) = select(inside, loaded_if(inside, cast<float>(element)), 0.f);
+    return masked;
 }
 
 namespace {

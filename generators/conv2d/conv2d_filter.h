@@ -25,9 +25,9 @@ constexpr int kSliceChannels = 32;
 Halide::Expr packed_filter(const Halide::Func &weight, const Halide::Expr &filters,
                            const Halide::Expr &filter, const Halide::Expr &group);
 
-// The same, of filters that may be next to each other: no vector of them is gathered.
-Halide::Expr packed_neighbours(const Halide::Func &weight, const Halide::Expr &filters,
-                               const Halide::Expr &filter, const Halide::Expr &group);
+// The same weight(c, s, r, k, g) with zeros past the last filter, where filters may be next to each
+// other: a vector of them is masked, and not gathered.
+Halide::Func with_zeros_past_filters(const Halide::Func &weight, const Halide::Expr &filters);
 
 // Pairs on their way: words(ki, p, s, r, ko, g), and packed(e, p, s, r, ko, g) of them. Of a weight
 // whose channels are next to each other (`across`) words are transposed in panels of kFilterBlock

@@ -155,9 +155,9 @@ Conv2dWinogradFilter conv2d_winograd_filter(const Func &weight, const Expr &filt
     const Var &ki = stages.ki, &ko = stages.ko, &j = stages.j;
     stages.packed = Func("packed");
     const Expr filter = ko * kFilterBlock + ki;
-    stages.packed(ki, c, s, r, ko, g) = neighbours
-                                            ? packed_neighbours(weight, filters, filter, g)
-                                            : packed_filter(weight, filters, filter, g);
+    stages.packed(ki, c, s, r, ko, g) =
+        neighbours ? with_zeros_past_filters(weight, filters)(c, s, r, filter, g)
+                   : packed_filter(weight, filters, filter, g);
     stages.columns = Func("columns");
     stages.columns(ki, c, i, r, ko, g) =
         mux(i, winograd_filter([&](int at) { return stages.packed(ki, c, at, r, ko, g); }));

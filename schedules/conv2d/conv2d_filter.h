@@ -14,7 +14,7 @@ struct FilterMemory {
 };
 
 namespace cpu {
-// Of a row that transforms its filter, too; in blocks, of no task yet.
+// Of a row that transforms its filter, too. The caller says what is parallel.
 void transform_filter(generators::Conv2dWinogradFilter &stages, const FilterMemory &memory,
                       int lanes);
 void conv2d_filter(generators::Conv2dFilter &stages, const Conv2dSizes &context);

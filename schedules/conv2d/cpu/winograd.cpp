@@ -116,11 +116,8 @@ int winograd_tiles(const Conv2dContext &context) { return choose(context).tiles;
 namespace cpu {
 
 // A task has as many blocks of tiles as keep V and M in the second cache beside the filters that
-// pass through it. Where that would be one of them, filters are larger than all caches or nearly
-// so, and what reads them once is faster: on a Xeon of family 6, model 167 1.49 times with 1024 to
-// 512 channels at 32x32, 1.13 with 512 at 28x28 (explorer run conv2d CASE --row winograd --knobs
-// kilobytes:2048, of a build without kAllTiles). Blocks of filters are tasks too, for images of few
-// tiles.
+// pass through it. Where that would be one of them, filters are larger than that cache many times,
+// and tasks of all tiles read them once. Blocks of filters are tasks too, for images of few tiles.
 // V is [ci, ti, i, j, co, to]: within a block of tiles the product reads it at constant addresses.
 // Operations of the definition on one Zen 4 core of 118 GFLOP/s (explorer run conv2d CASE --row
 // staged_7): 56x56_64-64_3x3 315, 28x28_128-128_3x3 289, 14x14_256-256_3x3 272; by tiles of 16

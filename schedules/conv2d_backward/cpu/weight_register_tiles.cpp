@@ -64,8 +64,7 @@ void take_knobs(WeightSums &sums, const Conv2dBackwardWeightContext &context) {
 }
 
 void require_and_estimate(const WeightSums &sums, const Conv2dBackwardWeightContext &context) {
-    // Where it is not known, the generator asks for a multiple.
-    const int columns = context.width / std::max(context.stride_x, 1);
+    const int columns = context.width / std::max(context.stride_x, 1);  // 0: the generator checks
     Knobs::require(sums.block_c % sums.c == 0, "c divides block_c");
     Knobs::require(sums.block_g % sums.g == 0, "g divides block_g");
     Knobs::require(sums.block_k % sums.k == 0, "k divides block_k");
