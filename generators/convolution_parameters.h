@@ -73,8 +73,8 @@ protected:
         op.batch = batch;
     }
 
-    // Depthwise in nchw: planes of the image that is written are lines, which have so many columns
-    // and rows. Called by configure().
+    // Of nchw: planes of the image that is written are lines, which have so many columns and rows.
+    // Called by configure().
     bool planes() const { return this->algorithm.value() == "depthwise_planes"; }
     void add_planes() {
         plane_columns_ = this->template add_input<int>("columns");
@@ -83,13 +83,15 @@ protected:
     Halide::Expr plane_columns() const { return *plane_columns_; }
     Halide::Expr plane_rows() const { return *plane_rows_; }
 
-    bool columns() const { return this->algorithm.value() == "packed_columns"; }
+    bool panels() const { return this->algorithm.value() == "packed_panels"; }
+    bool columns() const { return this->algorithm.value() == "packed_columns" || panels(); }
     void check_columns() const {
-        if (layout.value() != "nchw" || !pointwise() || this->type.value() != Halide::Float(32) ||
-            fix_stride_x.value() != 1 || fix_stride_y.value() != 1)
+        if (layout.value() != "nchw" || this->type.value() != Halide::Float(32))
+            throw Halide::CompileError("algorithm " + this->algorithm.value() +
+                                       " is for layout nchw, in f32");
+        if (!panels() && (!pointwise() || fix_stride_x.value() != 1 || fix_stride_y.value() != 1))
             throw Halide::CompileError(
-                "algorithm packed_columns is for layout nchw, 1x1 filters in "
-                "f32 without padding, and strides of 1");
+                "algorithm packed_columns is for 1x1 filters without padding, and strides of 1");
     }
 
     // The taps of a group's filter lie next to each other.

@@ -24,6 +24,8 @@ term(not_in_place groups_in_place<=0)
 term(bounded_rows copied<=1048576 spread<=256)
 term(bounded_copy window<=1048576 copied<=16777216 spread<=4096 stride_x<=8 stride_y<=8)
 term(columns_rows copied<=1048576)
+# Planes of the output are lines, which a tile of 48 columns does not exceed. What a task copies is limited by the depth.
+term(panels line=1 out_pixels>=48 bounded_copy)
 # Whole planes of 16 groups are transposed, a vector of pixels and four columns at a time. A task keeps them, 16 MB at
 # most; depthwise, below, keeps rows. At 512x512 planes are 1.5 to 2.4 times as fast (bench --layout nchw --list
 # input=1x512x512x32,weight=32x5x5x1,groups=32,padding=2, and with --row depthwise; Xeon, family 6, model 167).
@@ -108,9 +110,8 @@ row(cpu  3x3_dot                dot                   dot               f32,f16,
 row(cpu  rgb_32                 packed                broadcast         f32           nhwc       block:32                             channels_per_group=3 full_32 bounded_copy)
 row(cpu  rgb                    packed                broadcast         f32,f16,bf16  nhwc       tile_x:8                             channels_per_group=3 bounded_copy)
 row(cpu  four_channels          packed                broadcast         f32           nhwc       block:32,tile_x:8                    channels_per_group=4 full_32 bounded_copy)
-row(cpu  rgb_s1                 packed                columns           f32,f16,bf16  nchw       vectors:1,filters:16,rows:4,stage:2  channels_per_group=3 stride_1 out_w>=16 bounded_copy)
-row(cpu  rgb_s2                 packed                columns           f32,f16,bf16  nchw       vectors:1,filters:16,rows:4,stage:2  channels_per_group=3 stride_2 out_w>=16 bounded_copy)
-row(cpu  rgb_s4                 packed                columns           f32           nchw       vectors:1,filters:16,rows:4,stage:2  channels_per_group=3 stride_4 out_w>=16 bounded_copy)
+row(cpu  rgb_s1                 packed                columns           f16,bf16      nchw       vectors:1,filters:16,rows:4,stage:2  channels_per_group=3 stride_1 out_w>=16 bounded_copy)
+row(cpu  rgb_s2                 packed                columns           f16,bf16      nchw       vectors:1,filters:16,rows:4,stage:2  channels_per_group=3 stride_2 out_w>=16 bounded_copy)
 # Tiles of 64 filters by 6 pixels load 10 values for 24 multiplications, of 32 by 10 12 for 20, of 32 by 7 9 for 14. Those of
 # 16 by 7 load 8 for 7, more than two multipliers can be fed, and are for what larger blocks would waste. _rows: with a
 # stride pixels are rows that tiles of 10 would not fill; 14 of two rows share the filter's loads, as in staged_32. On a Xeon
@@ -120,14 +121,27 @@ row(cpu  rgb_s4                 packed                columns           f32     
 # as staged_32 on model 207 (explorer run conv2d 28x28_256-256_3x3_s2 --row staged_32); in nchw each pass transposes the
 # image again, in fewer of them (0.75 to 0.95 of the speed: model 167, --layout nchw --knobs block:32,tile_y:2,outer:2).
 # 1x1_pixels: few, in smaller tiles (bench --list one_pixel, the other by --row 1x1).
-row(cpu  1x1_pixels             packed                broadcast         f32           nhwc,nchw  block:64,tile_x:2,outer:2,stage:0    1x1 out_w<=4)
-row(cpu  1x1_pixels             packed                broadcast         f16           nhwc,nchw  block:64,tile_x:2,outer:2            1x1 out_w<=4)
+row(cpu  1x1_pixels             packed                broadcast         f32           nhwc       block:64,tile_x:2,outer:2,stage:0    1x1 out_w<=4)
+row(cpu  1x1_pixels             packed                broadcast         f16           nhwc       block:64,tile_x:2,outer:2            1x1 out_w<=4)
 row(cpu  1x1_pixels             packed                broadcast         bf16          nhwc       block:64,tile_x:2,outer:2,stage:0    1x1 out_w<=4 pairs)
-row(cpu  1x1_pixels             packed                broadcast         bf16          nchw       block:64,tile_x:2,outer:2            1x1 out_w<=4)
 row(cpu  1x1_to_24              packed                broadcast         f32           nhwc       lanes:8,block:24,chunk:4,stage:0     1x1 filters_per_group=24)
-row(cpu  1x1_columns_long       packed_columns        columns           f32           nchw       -                                    1x1 stride_1 channels_per_group>=384 out_w>=16)
+row(cpu  1x1_columns_long       packed_columns        columns           f32           nchw       plain:0                              1x1 stride_1 channels_per_group>=384 out_w>=16)
 row(cpu  1x1_columns            packed_columns        columns           f32           nchw       inner:1,chunk:8                      1x1 stride_1 out_w>=16)
 row(cpu  1x1_columns            packed                columns           f16,bf16      nchw       -                                    1x1 stride_1 out_w>=400)
+# Winograd's convolution (generators/conv2d/winograd.h) has a quarter of the products and transforms whose share grows
+# as channels and filters get fewer: 16 to 24 take 0.7 of the time, as do 7x7 pixels, 4 tiles of which half are used.
+row(cpu  winograd               winograd              winograd          f32           nhwc,nchw  -                                    3x3 stride_1 direct=0 channels_per_group>=16 filters_per_group>=24 winograd_tiles>=4 winograd_outputs>=8)
+# Panels (schedules/conv2d/cpu/column_tiles.cpp): any filter, of images in rows, from as many filters as pay for the copy.
+# Beside the rows behind them, by explorer run conv2d --layout nchw CASE --row ROW on a Xeon of family 6, model 167:
+# 224x224_3-64_7x7_s2 1.27 times as fast as columns_s2, 28x28_512-1024_1x1_s2 1.6 as 1x1_32, 80x80_128-256_3x3_s2 1.3 and
+# 1x3000_80-512_1x3 1.2 as staged_32 and staged_32_line; with 16 filters a picture is slower, as is 14x14_256-512_5x5, whose
+# panels a core's cache does not hold. _long: one tile a panel.
+row(cpu  panels_long_s2         packed_panels         columns           f32           nchw       chunk:1,of_task:2048,plain:0         stride_2 depth>=1024 depth<=5120 filters_per_group>=192 panels)
+row(cpu  panels_s2              packed_panels         columns           f32           nchw       chunk:8,of_task:2048                 stride_2 depth<=1023 filters_per_group>=24 panels)
+row(cpu  panels_s4              packed_panels         columns           f32           nchw       chunk:8,of_task:2048,plain:0         stride_4 depth<=1023 filters_per_group>=24 panels)
+row(cpu  panels_long            packed_panels         columns           f32           nchw       chunk:1,of_task:2048,plain:0         depth>=1024 depth<=5120 filters_per_group>=192 panels)
+row(cpu  panels_s1              packed_panels         columns           f32           nchw       chunk:8,of_task:2048                 stride_1 depth<=1023 filters_per_group>=48 panels)
+row(cpu  panels                 packed_panels         columns           f32           nchw       chunk:8,of_task:2048,plain:0         depth<=1023 filters_per_group>=48 panels)
 # Rows of all channels are copied with their padding once a task (stage:2) where filters are few and with stride 2, where
 # vectors of filters would be partly empty, or stored one by one: bench --layout nchw --list resnext50 --filter g32 (the
 # other by --row staged_7), --list yolov8s --filter 320x320_32-64 (--row staged_32: 0.8 of the speed). With more channels
@@ -139,7 +153,6 @@ row(cpu  grouped8_s2            packed                columns           f32     
 row(cpu  grouped16_s1           packed                columns           f32           nchw       vectors:1,filters:16,rows:7,stage:2  filters_per_group=16 stride_1 out_w>=14 columns_rows)
 row(cpu  columns_s2             packed                columns           f32           nchw       vectors:1,filters:16,rows:2,stage:2  channels_per_group<=40 filters_per_group>=12 stride_2 out_w>=14 columns_rows)
 row(cpu  few_s1                 packed                columns           f32           nchw       vectors:1,filters:16,rows:4,stage:2  channels_per_group<=12 filters_per_group>=16 stride_1 out_w>=28 bounded_copy)
-row(cpu  few                    packed                columns           f32           nchw       vectors:1,filters:16,rows:4,stage:2   channels_per_group<=4 filters_per_group>=16 out_w>=28 columns_rows)
 row(cpu  1x1_64                 packed                broadcast         f32           nhwc       block:64,tile_x:6,chunk:8,outer:2,stage:0            1x1 filters_per_group%64=0 out_w>=64)
 row(cpu  1x1_64                 packed                broadcast         f16           nhwc       block:64,tile_x:6,chunk:8,outer:2                    1x1 filters_per_group%64=0 out_w>=64)
 row(cpu  1x1_48                 packed                broadcast         f32           nhwc       block:48,tile_x:8,chunk:8,outer:2,stage:0            1x1 filters_spared>=16)
@@ -154,9 +167,6 @@ row(cpu  1x1                    packed                broadcast         f32     
 row(cpu  1x1                    packed                broadcast         f16           nhwc,nchw  chunk:4,outer:8                      1x1)
 row(cpu  1x1                    packed                broadcast         bf16          nhwc       block:32,chunk:4,outer:8,stage:0     1x1 pairs)
 row(cpu  1x1                    packed                broadcast         bf16          nchw       block:32,chunk:4,outer:8             1x1)
-# Winograd's convolution (generators/conv2d/winograd.h) has a quarter of the products and transforms whose share grows
-# as channels and filters get fewer: 16 to 24 take 0.7 of the time, as do 7x7 pixels, 4 tiles of which half are used.
-row(cpu  winograd               winograd              winograd          f32           nhwc,nchw  -                                    3x3 stride_1 direct=0 channels_per_group>=16 filters_per_group>=24 winograd_tiles>=4 winograd_outputs>=8)
 # Any other filter. A block of 16 loads 8 values for 7 multiplications, one of 32 by 7 pixels of two rows 9 for 14, of 48 by
 # 8 11 for 24: with more than 16 filters, full blocks or not, staged_32 is 1.2 to 2.1 times as fast as tiles of 16 by 4
 # (explorer run conv2d input=1x28x28x64,weight=40x5x5x64,padding=2 --row staged), and where blocks of 48 have fewer idle
@@ -167,7 +177,7 @@ row(cpu  staged_32_line         packed                broadcast         f32,f16 
 row(cpu  staged_32_large        packed                broadcast         f32,f16       nhwc       block:32,tile_y:2,outer:2            filters_per_group>=17 weight_size>=262144 bounded_copy)
 row(cpu  staged_32              packed                broadcast         f32,f16       nhwc       block:32,tile_y:2                    filters_per_group>=17 bounded_copy)
 row(cpu  staged_32              packed                broadcast         f32,f16       nchw       block:32,tile_y:2,outer:8            filters_per_group>=17 bounded_copy)
-row(cpu  staged_7               packed                broadcast         f32           nhwc,nchw  -                                    filled_7>=80 bounded_copy)
+row(cpu  staged_7               packed                broadcast         f32           nhwc       -                                    filled_7>=80 bounded_copy)
 row(cpu  staged                 packed                broadcast         f32,f16       nhwc,nchw  tile_x:4                             bounded_copy)
 row(cpu  staged                 packed                broadcast         bf16          nhwc,nchw  block:32                             bounded_copy)
 # Patches of a picture, whose windows are not copied; a block of filters stays in the cache while all pixels pass: bench

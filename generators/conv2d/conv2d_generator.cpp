@@ -40,7 +40,7 @@ public:
         weight.set_dimensions(packed() ? 6 : 5);
         set_types(bias, residual, output);
         add_line();
-        if (planes()) add_planes();
+        if (planes() || panels()) add_planes();
     }
 
     void generate() {
@@ -75,6 +75,7 @@ public:
         context.silu = smooth == 1;
         context.channels = op.channels;
         context.image = memory_of(input);
+        context.panels = panels();
         context.filter_packed = packed();
         if (in_slices()) context.slices = slice_source();
         context.dense_pixels = dense_pixels();
@@ -120,11 +121,11 @@ private:
             build_planes(op, context);
         else
             refuse_algorithm(
-                {"packed", "packed_columns", "slices", "slices_of_line", "slices_of_taps",
-                 "slices_of_windows", "grouped", "sliced", "products", "products_apart",
-                 "products_in_parts", "products_of_windows", "sliced_blocks", "dot", "depthwise",
-                 "depthwise_rows", "depthwise_tiles", "depthwise_transposed", "depthwise_planes",
-                 "winograd"});
+                {"packed", "packed_columns", "packed_panels", "slices", "slices_of_line",
+                 "slices_of_taps", "slices_of_windows", "grouped", "sliced", "products",
+                 "products_apart", "products_in_parts", "products_of_windows", "sliced_blocks",
+                 "dot", "depthwise", "depthwise_rows", "depthwise_tiles", "depthwise_transposed",
+                 "depthwise_planes", "winograd"});
     }
 
     SliceSource slice_source() const {
@@ -280,6 +281,7 @@ private:
         set_window(op);
         op.pointwise = pointwise();
         set_line(op, input.dim(in).extent(), op.out_w, op.out_h);
+        if (panels()) op.columns.value = plane_columns();
         op.has_bias = has_bias;
         op.has_residual = has_residual;
         op.slope = slope;

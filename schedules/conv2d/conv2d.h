@@ -33,6 +33,7 @@ struct Conv2dContext : Conv2dSizes {
     Halide::Expr groups_adjacent = Halide::Internal::const_false();
     // The same: those of one group's taps do.
     Halide::Expr dense_taps = Halide::Internal::const_false();
+    bool panels = false;                        // of algorithms of columns: they read panels
     generators::SliceSource slices = {};  // of algorithms of slices
     Halide::Expr channels = {};           // argument: of a group
     Halide::Parameter image = {};  // what the sum reads; undefined where no schedule prefetches it

@@ -95,6 +95,13 @@ std::vector<Algorithm> depthwise_of_rows(const char *family, const char *width,
     return all;
 }
 
+// Of a tile's columns and more, which are a line.
+std::vector<Algorithm> panels_of_rows() {
+    Where where = fixed({{"line", 1}});
+    where.push_back({"out_pixels", Relation::at_least, 48});
+    return {{"conv2d", "packed_panels", "", where}};
+}
+
 // 1x1, of a vector's columns and more.
 std::vector<Algorithm> columns_of_rows(const char *family) {
     Where where =
@@ -266,6 +273,11 @@ INSTANTIATE_TEST_SUITE_P(
     parameter_name);
 INSTANTIATE_TEST_SUITE_P(RootOfColumns, Conv2dAlgorithm,
                          testing::Combine(testing::ValuesIn(columns_of_rows("conv2d")),
+                                          testing::Values(Layout::nchw),
+                                          testing::Values(DataType::f32)),
+                         parameter_name);
+INSTANTIATE_TEST_SUITE_P(RootOfPanels, Conv2dAlgorithm,
+                         testing::Combine(testing::ValuesIn(panels_of_rows()),
                                           testing::Values(Layout::nchw),
                                           testing::Values(DataType::f32)),
                          parameter_name);

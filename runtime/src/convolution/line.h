@@ -25,7 +25,8 @@ inline bool counts_line(const KernelInfo &kernel) {
 
 // Of nchw on a CPU: whether the kernel takes planes as lines of pixels.
 inline bool takes_planes(const KernelInfo &kernel) {
-    return std::string_view(kernel.algorithm) == "depthwise_planes";
+    const std::string_view algorithm = kernel.algorithm;
+    return algorithm == "depthwise_planes" || algorithm == "packed_panels";
 }
 
 // A kernel divides by it so: q = x * multiplier >> shift, for x from 0 to 2^31 - 1 (Granlund and

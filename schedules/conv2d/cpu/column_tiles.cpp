@@ -12,22 +12,25 @@ struct ColumnBlock {
     int filters;  // beside them
     int beside;   // filters beside a single vector of them
     int of_task;  // filters
-    int chunk;    // tiles of a row in a task
+    int chunk;    // tiles of a row in a task; those of a panel
     int inner;    // 1: a task's tiles inside its blocks of filters
+    int plain;    // 1: code of its own for a clamp without residual; 0: chosen vector by vector
     int unroll;   // channels of a step; 1: a tile prefetches those that are kAhead further on
 };
 
 constexpr int kAhead = 32;
 
 ColumnBlock choose(const Conv2dContext &context) {
-    ColumnBlock block = {3, 8, 16, 64, 2, 0, one_multiply_add(context.target) ? 1 : 2};
+    ColumnBlock block = {3, 8, 16, 64, 2, 0, 1, one_multiply_add(context.target) ? 1 : 2};
+    if (context.panels) block.unroll = 1;  // a panel is in one piece
     Knobs knobs(context.knobs);
     knobs.take("vectors", block.vectors, steps(1, 4));
     knobs.take("filters", block.filters, {2, 4, 8, 16});
     knobs.take("beside", block.beside, {4, 8, 16});
-    knobs.take("of_task", block.of_task, {64, 128, 256});
+    knobs.take("of_task", block.of_task, {64, 128, 256, 512, 1024, 2048});
     knobs.take("chunk", block.chunk, {1, 2, 4, 8, 16, 32, 64});
     knobs.take("inner", block.inner, {0, 1});
+    knobs.take("plain", block.plain, {0, 1});
     knobs.take("unroll", block.unroll, {1, 2, 4});
     knobs.end();
     // Rows name what fits AVX-512.
@@ -38,29 +41,60 @@ ColumnBlock choose(const Conv2dContext &context) {
     return block;
 }
 
-void add_channels(const Conv2dColumnSums &of, const ColumnBlock &block, int lanes,
-                  const Conv2dContext &context) {
+void add_terms(const Conv2dColumnSums &of, const ColumnBlock &block, int lanes,
+               const Conv2dContext &context) {
+    const RVar channel = of.terms.x, s = of.terms.y, r = of.terms.z;
     Func sum = of.sum;
     Stage update = sum.update();
     if (block.unroll > 1) {
         const RVar step("step"), of_step("of_step");
-        update.split(of.channel, step, of_step, block.unroll, TailStrategy::GuardWithIf)
-            .reorder({x, k, of_step, step})
+        update.split(channel, step, of_step, block.unroll, TailStrategy::GuardWithIf)
+            .reorder({x, k, of_step, step, s, r})
             .unroll(of_step)
             .partition(step, Partition::Always);
     } else {
-        update.reorder({x, k, of.channel})
-            .prefetch(context.image, of.channel, of.channel, kAhead,
-                      PrefetchBoundStrategy::NonFaulting);
+        update.reorder({x, k, channel, s, r});
+        if (!context.panels)
+            update.prefetch(context.image, channel, channel, kAhead,
+                            PrefetchBoundStrategy::NonFaulting);
     }
     update.vectorize(x, lanes, TailStrategy::RoundUp).unroll(x).unroll(k);
+}
+
+// A task's panel, from one channel's rows after the other.
+void copy_rows(const Conv2dColumnSums &of, const LoopLevel &task, int lanes) {
+    if (!of.panel.defined()) return;
+    Func padded = of.padded, panel = of.panel;
+    // Rows an odd number of vectors apart: neighbours in a cache's sets are few, else.
+    const int vectors = of.columns_of_panel / lanes + 2;
+    panel.compute_at(task).bound(x, -lanes, (vectors | 1) * lanes);
+    panel.update()
+        .allow_race_conditions()
+        .reorder({of.rows.x, of.rows.y, of.rows.z, s, r, c, g, n})
+        .vectorize(of.rows.x);
+    padded.compute_at(panel, c)
+        .reorder_storage({x, y, c, g, n})
+        .reorder({x, y, c, g, n})
+        .vectorize(x, lanes, TailStrategy::RoundUp);
+    padded.update()
+        .reorder({of.elements.x, y, c, g, n})
+        .vectorize(of.elements.x, lanes, TailStrategy::GuardWithIf);
 }
 
 // Columns of a tile where vectors are of filters.
 constexpr int kSingles = 4;
 
+// Filters in a task: fewer, of several threads, where panels make few tasks.
+Expr filters_of_task(const Conv2dColumnSums &of, const ColumnBlock &block) {
+    constexpr int least = 64, tasks_of_thread = 4;
+    if (!of.panel.defined() || block.of_task <= least) return block.of_task;
+    const Expr threads = number_of_threads(), panels = ceil_div(of.place.y.extent(), block.chunk);
+    return select(threads > 1 && panels < tasks_of_thread * threads, least, block.of_task);
+}
+
 // Tiles of a row in a task: fewer, of several threads, where that makes few tasks.
-Expr tiles_of_task(const Expr &tiles, const ColumnBlock &block) {
+Expr tiles_of_task(const Expr &tiles, const ColumnBlock &block, const Conv2dColumnSums &of) {
+    if (of.panel.defined()) return block.chunk;
     constexpr int least = 2, tasks_of_thread = 4;
     const Expr threads = number_of_threads(), even = ceil_div(tiles, tasks_of_thread * threads);
     return select(threads > 1, clamp(even, std::min(least, block.chunk), block.chunk), block.chunk);
@@ -75,16 +109,17 @@ void sum_tiles(Conv2dColumns &stages, const Conv2dColumnSums &of, Stage out, int
     const Var kb("kb"), kc("kc");
     out.allow_race_conditions()
         .split(of.place.x, xv, xi, lanes)
-        .split(of.place.y, chunk, tile, tiles_of_task(of.place.y.extent(), block), guard)
+        .split(of.place.y, chunk, tile, tiles_of_task(of.place.y.extent(), block, of), guard)
         .split(k, kb, k, filters, guard)
-        .split(kb, kc, kb, block.of_task / filters, guard)
+        .split(kb, kc, kb, filters_of_task(of, block) / filters, guard)
         .vectorize(xi);
     if (block.inner)
         out.reorder(xi, xv, k, tile, kb, y, kc, chunk, g, n);
     else
         out.reorder(xi, xv, k, kb, tile, y, kc, chunk, g, n);
     out.fuse(kc, chunk, task).fuse(task, g, task).fuse(task, n, task).parallel(task);
-    out.specialize(context.dense_columns).specialize(context.plain).unroll(xv).unroll(k);
+    Stage dense = out.specialize(context.dense_columns);
+    if (block.plain) dense.specialize(context.plain).unroll(xv).unroll(k);
     out.never_partition_all();
 
     const LoopLevel block_of_tile =
@@ -100,12 +135,13 @@ void sum_tiles(Conv2dColumns &stages, const Conv2dColumnSums &of, Stage out, int
         .vectorize(x, lanes, TailStrategy::RoundUp)
         .unroll(x)
         .unroll(k);
-    add_channels(of, block, lanes, context);
+    add_terms(of, block, lanes, context);
+    copy_rows(of, LoopLevel(stages.output, task), lanes);
     if (of.packed.defined()) {
         Func packed = of.packed;
         packed.compute_at(stages.output, task)
             .bound_extent(stages.ki, kFilterBlock)
-            .reorder(stages.ki, stages.ko, c, g)
+            .reorder(stages.ki, stages.ko, c, s, r, g)
             .vectorize(stages.ki, lanes)
             .specialize(context.filters_adjacent);
     }
@@ -143,7 +179,10 @@ void sum_singles(Conv2dColumns &stages, const Conv2dColumnSums &of, Stage out,
         .unroll(x)
         .unroll(k);
     Stage update = sum.update();
-    update.reorder(k, x, of.channel).vectorize(k, lanes, TailStrategy::RoundUp).unroll(x).unroll(k);
+    update.reorder({k, x, of.terms.x, of.terms.y, of.terms.z})
+        .vectorize(k, lanes, TailStrategy::RoundUp)
+        .unroll(x)
+        .unroll(k);
     if (!context.filter_packed) update.specialize(context.filters_adjacent);
     activated.compute_at(stages.output, column).bound_extent(k, lanes).vectorize(k);
     by_activation(activated, context);
@@ -153,31 +192,40 @@ void sum_singles(Conv2dColumns &stages, const Conv2dColumnSums &of, Stage out,
 
 ColumnTiles column_tiles_of(const Conv2dContext &context) {
     const int lanes = context.target.natural_vector_size<float>();
-    return {choose(context).vectors * lanes, lanes, kSingles};
+    const ColumnBlock block = choose(context);
+    return {block.vectors * lanes, lanes, kSingles, context.panels ? block.chunk : 0};
 }
 
 namespace cpu {
 
-// Images in rows (nchw), 1x1: vectors of neighbouring columns times broadcasts of the filter, the
+// Images in rows (nchw): vectors of neighbouring columns times broadcasts of the filter, the
 // sums in registers, which are stored as they are. Registers of AVX-512: 24 sums, 3 vectors of
 // columns, an element of the filter, of 32, and 11 loads for 24 multiply-adds; of a single vector
 // 16 + 1 + 1, 17 loads for 16. Of AVX2: 8 + 2 + 1 of 16, which leaves room for the activation's
 // bounds; 12 + 3 + 1 are spilled. Single columns of vectors of filters: 16 sums, 8 loads for 16.
 //
-// A channel's columns lie in another page than the next one's, so that no hardware prefetches a
-// tile. Where a core has one multiply-add a cycle, the kernel does; where it has two, two channels
-// in a step are 1.1 times as fast as one (unroll:1). With few channels stores take most of the
-// time: tiles next to each other one after the other (`inner`) are 1.4 times as fast at
+// In an image a channel's columns lie in another page than the next one's, so that no hardware
+// prefetches a tile. Where a core has one multiply-add a cycle, the kernel does; where it has two,
+// two channels in a step are 1.1 times as fast as one (unroll:1). With few channels stores take most
+// of the time: tiles next to each other one after the other (`inner`) are 1.4 times as fast at
 // 112x112_16-96_1x1 (explorer run conv2d mobilenetv2 --layout nchw --row 1x1_columns --knobs
 // inner:1,chunk:8,unroll:1; the other by --knobs chunk:2; Xeon, family 6, model 167).
 //
+// A panel is copied once for all of a task's filters, of several threads for as few as make tasks.
+// Shallow sums have panels of several tiles, since of the rows that a panel meets the first and the
+// last are copied in part vectors; deep ones of one tile, which a core's cache holds.
+//
 // Lost: prefetching the next tile's in each pass of this one's filters; columns transposed to
-// neighbouring channels and back.
+// neighbouring channels and back; panels for 1x1 filters with a stride of 1; sums of a slice of
+// channels at a time, which a panel of all columns has, added up in memory.
 void column_tiles(Conv2dColumns &stages, const Conv2dContext &context) {
     const ColumnBlock block = choose(context);
-    sum_tiles(stages, stages.whole, stages.output.update(0), block.filters, block, context);
-    sum_tiles(stages, stages.vectors, stages.output.update(1), block.beside, block, context);
-    sum_singles(stages, stages.singles, stages.output.update(2), context);
+    int update = 0;
+    sum_tiles(stages, stages.whole, stages.output.update(update++), block.filters, block, context);
+    if (!context.panels)
+        sum_tiles(stages, stages.vectors, stages.output.update(update++), block.beside, block,
+                  context);
+    sum_singles(stages, stages.singles, stages.output.update(update), context);
     stages.start.compute_root();
 }
 
