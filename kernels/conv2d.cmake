@@ -25,7 +25,7 @@ term(bounded_rows copied<=1048576 spread<=256)
 term(bounded_copy window<=1048576 copied<=16777216 spread<=4096 stride_x<=8 stride_y<=8)
 term(columns_rows copied<=1048576)
 # Planes of the output are lines, which a tile of 48 columns does not exceed. What a task copies is limited by the depth.
-term(panels line=1 out_pixels>=48 bounded_copy)
+term(panels line=1 out_pixels>=96 bounded_copy)
 # Whole planes of 16 groups are transposed, a vector of pixels and four columns at a time. A task keeps them, 16 MB at
 # most; depthwise, below, keeps rows. At 512x512 planes are 1.5 to 2.4 times as fast (bench --layout nchw --list
 # input=1x512x512x32,weight=32x5x5x1,groups=32,padding=2, and with --row depthwise; Xeon, family 6, model 167).
@@ -106,12 +106,15 @@ row(cpu  1x1_dot                dot                   dot               f16,bf16
 row(cpu  3x3_dot                dot                   dot               f32,f16,bf16  nhwc       -                                    prepared=0 3x3 channels_per_group%16=0 filters_per_group%4=0 depth_per_pixel>=40)
 # rgb: the first layer; a picture's three channels are no vector, nor are four (bench --list first_layers --filter 64x64,
 # the other by --row staged_32). columns, of nchw: vectors of neighbouring columns instead of filters, whose sums need not be
-# stored one by one. 1x1_columns_long: what eight tiles read would not stay in a core's cache.
+# stored one by one. 1x1_columns_long: what eight tiles read would not stay in a core's cache. panels_s2 stands before
+# rgb_s2, which takes pictures with few filters.
 row(cpu  rgb_32                 packed                broadcast         f32           nhwc       block:32                             channels_per_group=3 full_32 bounded_copy)
 row(cpu  rgb                    packed                broadcast         f32,f16,bf16  nhwc       tile_x:8                             channels_per_group=3 bounded_copy)
 row(cpu  four_channels          packed                broadcast         f32           nhwc       block:32,tile_x:8                    channels_per_group=4 full_32 bounded_copy)
+row(cpu  panels_s2              packed_panels         columns           f32           nchw       inner:1,chunk:8,of_task:2048         stride_2 depth<=255 filters_per_group>=24 panels)
+row(cpu  panels_s2_long         packed_panels         columns           f32           nchw       inner:1,chunk:4,of_task:2048         stride_2 depth<=1023 filters_per_group>=24 panels)
 row(cpu  rgb_s1                 packed                columns           f16,bf16      nchw       vectors:1,filters:16,rows:4,stage:2  channels_per_group=3 stride_1 out_w>=16 bounded_copy)
-row(cpu  rgb_s2                 packed                columns           f16,bf16      nchw       vectors:1,filters:16,rows:4,stage:2  channels_per_group=3 stride_2 out_w>=16 bounded_copy)
+row(cpu  rgb_s2                 packed                columns           f32,f16,bf16  nchw       vectors:1,filters:16,rows:4,stage:2  channels_per_group=3 stride_2 out_w>=16 bounded_copy)
 # Tiles of 64 filters by 6 pixels load 10 values for 24 multiplications, of 32 by 10 12 for 20, of 32 by 7 9 for 14. Those of
 # 16 by 7 load 8 for 7, more than two multipliers can be fed, and are for what larger blocks would waste. _rows: with a
 # stride pixels are rows that tiles of 10 would not fill; 14 of two rows share the filter's loads, as in staged_32. On a Xeon
@@ -131,21 +134,15 @@ row(cpu  1x1_columns            packed                columns           f16,bf16
 # Winograd's convolution (generators/conv2d/winograd.h) has a quarter of the products and transforms whose share grows
 # as channels and filters get fewer: 16 to 24 take 0.7 of the time, as do 7x7 pixels, 4 tiles of which half are used.
 row(cpu  winograd               winograd              winograd          f32           nhwc,nchw  -                                    3x3 stride_1 direct=0 channels_per_group>=16 filters_per_group>=24 winograd_tiles>=4 winograd_outputs>=8)
-# Panels (schedules/conv2d/cpu/column_tiles.cpp): any filter, of images in rows, from as many filters as pay for the copy.
-# Beside the rows behind them, by explorer run conv2d --layout nchw CASE --row ROW on a Xeon of family 6, model 167:
-# 224x224_3-64_7x7_s2 1.27 times as fast as columns_s2, 28x28_512-1024_1x1_s2 1.6 as 1x1_32, 80x80_128-256_3x3_s2 1.3 and
-# 1x3000_80-512_1x3 1.2 as staged_32 and staged_32_line; with 16 filters a picture is slower, as is 14x14_256-512_5x5, whose
-# panels a core's cache does not hold. _long: one tile a panel.
-row(cpu  panels_long_s2         packed_panels         columns           f32           nchw       chunk:1,of_task:2048,plain:0         stride_2 depth>=1024 depth<=5120 filters_per_group>=192 panels)
-row(cpu  panels_s2              packed_panels         columns           f32           nchw       chunk:8,of_task:2048                 stride_2 depth<=1023 filters_per_group>=24 panels)
-row(cpu  panels_s4              packed_panels         columns           f32           nchw       chunk:8,of_task:2048,plain:0         stride_4 depth<=1023 filters_per_group>=24 panels)
-row(cpu  panels_long            packed_panels         columns           f32           nchw       chunk:1,of_task:2048,plain:0         depth>=1024 depth<=5120 filters_per_group>=192 panels)
-row(cpu  panels_s1              packed_panels         columns           f32           nchw       chunk:8,of_task:2048                 stride_1 depth<=1023 filters_per_group>=48 panels)
-row(cpu  panels                 packed_panels         columns           f32           nchw       chunk:8,of_task:2048,plain:0         depth<=1023 filters_per_group>=48 panels)
+# panels (schedules/conv2d/cpu/column_tiles.cpp): any filter, of images in rows, from as many filters as pay for the copy,
+# and up to as many terms as a core's cache holds panels of. With 16 filters a picture is slower, as is 28x28_256-256_3x3_s2
+# (bench --layout nchw --list LIST --filter CASE --row ROW, in whose calls no cache has the filter).
+row(cpu  panels_s4              packed_panels         columns           f32           nchw       inner:1,chunk:8,of_task:2048,plain:0 stride_4 depth<=1023 filters_per_group>=24 panels)
+row(cpu  panels_s1              packed_panels         columns           f32           nchw       inner:1,chunk:8,of_task:2048         stride_1 depth<=1023 filters_per_group>=48 panels)
+row(cpu  panels                 packed_panels         columns           f32           nchw       inner:1,chunk:8,of_task:2048,plain:0 depth<=1023 filters_per_group>=48 panels)
 # Rows of all channels are copied with their padding once a task (stage:2) where filters are few and with stride 2, where
 # vectors of filters would be partly empty, or stored one by one: bench --layout nchw --list resnext50 --filter g32 (the
-# other by --row staged_7), --list yolov8s --filter 320x320_32-64 (--row staged_32: 0.8 of the speed). With more channels
-# the sums are longer than the stores: 56x56_64-128_3x3_s2 by staged_32 1.3 times (Xeon, family 6, model 167).
+# other by --row staged). With more channels the sums are longer than the stores.
 row(cpu  few_filters_s1         packed                columns           f32           nchw       vectors:2,filters:4,rows:7,stage:2   filters_per_group<=4 stride_1 out_w>=14 columns_rows)
 row(cpu  few_filters_s2         packed                columns           f32           nchw       vectors:2,filters:4,rows:7,stage:2   filters_per_group<=4 stride_2 out_w>=14 columns_rows)
 row(cpu  grouped8_s1            packed                columns           f32           nchw       vectors:2,filters:8,rows:7,stage:2   filters_per_group=8 stride_1 out_w>=14 columns_rows)
