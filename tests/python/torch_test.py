@@ -1,5 +1,8 @@
 """halide_kernels.torch: against PyTorch, in eager mode, compiled and under autocast."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -8,6 +11,7 @@ F = torch.nn.functional
 
 import halide_kernels as hk  # noqa: E402
 import halide_kernels.torch as hkt  # noqa: E402
+from halide_kernels.torch import registration  # noqa: E402
 
 FORMATS = pytest.mark.parametrize("memory_format",
                                   [torch.contiguous_format, torch.channels_last])
@@ -20,6 +24,16 @@ def seed():
     torch.manual_seed(3)
 
 
+@pytest.fixture(params=["asks", "can't ask"])
+def ways(request, monkeypatch):
+    """Calls of a PyTorch that tells who looks on, and of one that doesn't."""
+    assert registration.CAN_ASK
+    monkeypatch.setattr(registration, "CAN_ASK", request.param == "asks")
+
+
+WAYS = pytest.mark.usefixtures("ways")
+
+
 def tensors(groups, memory_format, dtype=torch.float32):
     x = torch.randn(2, 8, 9, 7, dtype=dtype).to(memory_format=memory_format)
     w = torch.randn(12, 8 // groups, 3, 3, dtype=dtype).to(memory_format=memory_format)
@@ -28,6 +42,7 @@ def tensors(groups, memory_format, dtype=torch.float32):
 
 @FORMATS
 @pytest.mark.parametrize("options", CONVS)
+@WAYS
 def test_conv2d(memory_format, options):
     found, expected = [], []
     for function, results in ((hkt.conv2d, found), (F.conv2d, expected)):
@@ -68,6 +83,7 @@ def test_the_modules_of_torch_mean_the_same():
 
 
 @FORMATS
+@WAYS
 def test_pools(memory_format):
     x = torch.randn(2, 3, 8, 7).to(memory_format=memory_format)
     for ours, theirs in (
@@ -84,6 +100,7 @@ def test_pools(memory_format):
 
 
 @FORMATS
+@WAYS
 def test_group_norm(memory_format):
     results = []
     for function in (hkt.group_norm, F.group_norm):
@@ -96,6 +113,7 @@ def test_group_norm(memory_format):
         torch.testing.assert_close(a, b, rtol=1e-4, atol=1e-4)
 
 
+@WAYS
 def test_topk():
     x = torch.randn(4, 9, dtype=torch.float64, requires_grad=True)
     values, indices = hkt.topk(x, 3, 1)
@@ -112,6 +130,7 @@ def voxels():
     return np.concatenate([np.zeros((len(grid), 1)), grid], 1).astype(np.int32)
 
 
+@WAYS
 def test_sparse_conv():
     """A submanifold convolution is the dense one, where voxels are."""
     cloud = voxels()
@@ -154,6 +173,7 @@ def test_opcheck():
         torch.library.opcheck(getattr(torch.ops.halide_kernels, name).default, arguments)
 
 
+@WAYS
 def test_compile():
     layer = torch.nn.Sequential(hkt.Conv2d(4, 8, 3, padding="same", groups=4), torch.nn.ReLU())
 
@@ -173,6 +193,7 @@ def test_compile():
 
 
 @pytest.mark.filterwarnings("ignore")
+@WAYS
 def test_trace():
     """What is recorded is the operator, not its result."""
     w = torch.randn(4, 8, 1, 1)
@@ -182,16 +203,24 @@ def test_trace():
     x = torch.randn(1, 8, 4, 4)
     for recorded in (traced, made):
         assert torch.equal(recorded(x), hkt.conv2d(x, w))
+        assert "halide_kernels" in str(recorded.graph)
 
 
+@WAYS
 def test_autocast():
-    x, w, b = tensors(1, torch.contiguous_format)
-    with torch.autocast("cpu", dtype=torch.bfloat16):
-        y = hkt.conv2d(x, w, b)
-    assert y.dtype == torch.bfloat16
-    torch.testing.assert_close(y.float(), F.conv2d(x, w, b), rtol=0.02, atol=0.2)
+    results = []
+    for function in (hkt.conv2d, F.conv2d):
+        torch.manual_seed(3)
+        leaves = [leaf.requires_grad_() for leaf in tensors(1, torch.contiguous_format)]
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            y = function(*leaves)
+        assert y.dtype == torch.bfloat16
+        results.append((y.float(), *torch.autograd.grad(y.float().sin().sum(), leaves)))
+    for ours, theirs in zip(*results):
+        torch.testing.assert_close(ours, theirs, rtol=0.02, atol=0.2)
 
 
+@WAYS
 def test_double_backward_says_so():
     x, w, b = (leaf.requires_grad_() for leaf in tensors(1, torch.contiguous_format))
     y = hkt.conv2d(x, w, b)
@@ -209,6 +238,7 @@ FUNCTIONALS = [
 
 @pytest.mark.filterwarnings("ignore:There is a performance drop")  # vmap calls once a slice
 @pytest.mark.parametrize("function", FUNCTIONALS)
+@WAYS
 def test_transforms_of_torch_func(function):
     class Theirs:
         conv2d, max_pool2d, group_norm = F.conv2d, F.max_pool2d, F.group_norm
@@ -226,6 +256,7 @@ def test_transforms_of_torch_func(function):
         torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-4)
 
 
+@WAYS
 def test_second_gradients_of_torch_func_say_so():
     w = torch.randn(3, 4, 3, 3)
     for function in (FUNCTIONALS[0], FUNCTIONALS[1], FUNCTIONALS[3]):
@@ -245,6 +276,7 @@ OPERATORS = [
 @pytest.mark.parametrize("functions, function",
                          [(hkt, one) for one in FUNCTIONALS]
                          + [(torch.ops.halide_kernels, one) for one in OPERATORS])
+@WAYS
 def test_derivatives_forwards_are_refused(functions, function):
     w = torch.randn(3, 4, 3, 3)
     with pytest.raises(NotImplementedError, match="halide_kernels::.* has no jvp"):
@@ -276,6 +308,7 @@ def test_shapes_that_torch_takes_too():
         hk.topk(torch.ones(3, dtype=torch.bool), 1)
 
 
+@WAYS
 def test_tensors_without_memory():
     with torch.device("meta"):
         model = torch.nn.Sequential(hkt.Conv2d(4, 8, 3, stride=2), torch.nn.ReLU())
@@ -294,6 +327,19 @@ def test_modules_say_what_they_are():
     assert repr(maps) == "Maps(KernelMap(input_rows=1, output_rows=1, offsets=27, pairs=1))"
     with pytest.raises(TypeError, match=r"KernelMap, it must be halide_kernels.torch.Maps\("):
         layer(torch.randn(1, 4), maps.maps)
+
+
+def test_a_version_of_pytorch_that_lacks_what_is_not_public():
+    code = """
+import torch
+del torch._C._len_torch_dispatch_stack, torch._C._is_fwd_grad_enabled
+import halide_kernels.torch as hkt
+x, w = torch.randn(1, 4, 5, 5), torch.randn(3, 4, 3, 3, requires_grad=True)
+torch.testing.assert_close(*(torch.autograd.grad(f.conv2d(x, w).sin().sum(), w)[0]
+                             for f in (hkt, torch.nn.functional)), rtol=1e-4, atol=1e-4)
+print(hkt.registration.CAN_ASK)"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "False\n"), done.stderr
 
 
 def test_replace():
@@ -322,6 +368,7 @@ def test_plain_functions_refuse_gradients():
         assert not hk.activate(torch.ones(2, requires_grad=True)).requires_grad
 
 
+@WAYS
 def test_views_that_pytorch_negates():
     x = torch.tensor([1 + 2j, 3 - 4j]).conj().imag
     assert x.is_neg()

@@ -76,15 +76,13 @@ def _(grad, input, weight, stride, padding, dilation, groups, wanted):
 
 
 def save_conv2d(ctx, inputs, output):
-    input, weight, bias, *ctx.options = inputs
-    ctx.has_bias = bias is not None
-    ctx.save_for_backward(input, weight)
+    ctx.options = inputs[3:]
+    ctx.save_for_backward(*inputs[:2])
 
 
 def conv2d_gradients(ctx, grad):
     input, weight = ctx.saved_tensors
-    wanted = [ctx.needs_input_grad[0], ctx.needs_input_grad[1],
-              ctx.has_bias and ctx.needs_input_grad[2]]
+    wanted = list(ctx.needs_input_grad[:3])
     parts = call("conv2d_backward", grad, input, weight, *ctx.options, wanted)
     return (*(part if want else None for part, want in zip(parts, wanted)), None, None, None, None)
 
