@@ -11,7 +11,7 @@ from arrays_test import DLTensor
 
 import halide_kernels as hk
 
-CUDA = 2  # of DLPack's device types
+CUDA, CUDA_MANAGED = 2, 13  # of DLPack's device types
 DEFAULT_STREAM = 1
 
 
@@ -54,16 +54,33 @@ class OldNdarray(ndarray):
         return self.tensor.__dlpack__(stream=stream)
 
 
+def tensor_in(capsule):
+    pointer = ctypes.pythonapi.PyCapsule_GetPointer
+    pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+    return DLTensor.from_address(pointer(capsule, b"dltensor"))
+
+
 class Turned(ndarray):
     """An nchw array whose memory is nhwc."""
 
     def __dlpack__(self, stream=None, **options):
         capsule = self.tensor.__dlpack__(stream=stream)
-        pointer = ctypes.pythonapi.PyCapsule_GetPointer
-        pointer.restype, pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-        tensor = DLTensor.from_address(pointer(capsule, b"dltensor"))
+        tensor = tensor_in(capsule)
         for sizes in (tensor.shape, tensor.strides):
             sizes[1], sizes[2], sizes[3] = sizes[3], sizes[1], sizes[2]
+        return capsule
+
+
+class Managed(ndarray):
+    """Of memory that CUDA moves between host and device."""
+
+    def __dlpack_device__(self):
+        return CUDA_MANAGED, 0
+
+    def __dlpack__(self, stream=None, **options):
+        self.streams.append(stream)
+        capsule = self.tensor.__dlpack__(stream=stream)
+        tensor_in(capsule).device_type = CUDA_MANAGED
         return capsule
 
 
@@ -79,7 +96,7 @@ def from_dlpack(array, *, device=None, copy=None):
 def cupy(monkeypatch):
     module = types.ModuleType("cupy")
     module.from_dlpack = from_dlpack
-    for kind in (ndarray, OldNdarray, Turned):
+    for kind in (ndarray, OldNdarray, Turned, Managed):
         monkeypatch.setattr(kind, "__module__", "cupy")
     monkeypatch.setitem(sys.modules, "cupy", module)
 
@@ -88,7 +105,7 @@ on_cuda = pytest.mark.skipif("cuda:0" not in hk.devices(), reason="no cuda:0")
 
 
 @on_cuda
-@pytest.mark.parametrize("kind", [ndarray, OldNdarray])
+@pytest.mark.parametrize("kind", [ndarray, OldNdarray, Managed])
 def test_results_are_cupys(ints, kind):
     x, w = ints(1, 5, 4, 3), ints(2, 3, 3, 3)
     there = [kind(x), kind(w)]

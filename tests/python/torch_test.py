@@ -31,6 +31,8 @@ def ways(request, monkeypatch):
     monkeypatch.setattr(registration, "CAN_ASK", request.param == "asks")
 
 
+# Where tensors come by __dlpack__() they lose strides of dimensions of one element.
+KEEPS_STRIDES = pytest.mark.skipif(not registration.TAKES_ALL, reason="an old PyTorch")
 WAYS = pytest.mark.usefixtures("ways")
 
 
@@ -59,6 +61,7 @@ def test_conv2d(memory_format, options):
     assert torch.equal(plain, found[0]) and plain.stride() == found[0].stride()
 
 
+@KEEPS_STRIDES
 def test_one_channel_or_column():
     for shape in ((2, 1, 5, 4), (2, 3, 5, 1), (2, 3, 1, 1), (2, 1, 1, 1)):
         for memory_format in (torch.contiguous_format, torch.channels_last):
@@ -332,7 +335,8 @@ def test_modules_say_what_they_are():
 def test_a_version_of_pytorch_that_lacks_what_is_not_public():
     code = """
 import torch
-del torch._C._len_torch_dispatch_stack, torch._C._is_fwd_grad_enabled
+del torch._C._len_torch_dispatch_stack, torch._C._functorch.peek_interpreter_stack
+del torch._C._is_fwd_grad_enabled
 import halide_kernels.torch as hkt
 x, w = torch.randn(1, 4, 5, 5), torch.randn(3, 4, 3, 3, requires_grad=True)
 torch.testing.assert_close(*(torch.autograd.grad(f.conv2d(x, w).sin().sum(), w)[0]
@@ -360,14 +364,6 @@ def test_replace():
     torch.testing.assert_close(model(x), before, rtol=1e-4, atol=1e-4)
 
 
-def test_plain_functions_refuse_gradients():
-    with pytest.raises(ValueError, match="input requires a gradient.*halide_kernels.torch"):
-        hk.activate(torch.ones(2, requires_grad=True))
-    assert isinstance(hk.activate(torch.ones(2)), torch.Tensor)
-    with torch.no_grad():
-        assert not hk.activate(torch.ones(2, requires_grad=True)).requires_grad
-
-
 @WAYS
 def test_views_that_pytorch_negates():
     x = torch.tensor([1 + 2j, 3 - 4j]).conj().imag
@@ -378,30 +374,3 @@ def test_views_that_pytorch_negates():
     leaf = torch.ones(2, requires_grad=True)
     hkt.topk(leaf * x, 1)[0].sum().backward()
     assert leaf.grad.tolist() == [0, 4]
-
-
-@pytest.mark.parametrize("make", [
-    lambda x: x.to("meta"), lambda x: x.to_sparse(), lambda x: x.to_mkldnn(),
-    lambda x: torch.quantize_per_tensor(x, 0.1, 0, torch.quint8),
-    lambda x: torch.nested.nested_tensor([x, x]), lambda x: x.to(torch.complex64),
-    lambda x: x.to(torch.float8_e4m3fn), lambda x: x > 0])
-@pytest.mark.filterwarnings("ignore")
-def test_tensors_that_are_no_arrays(make):
-    x = make(torch.ones(2, 3))
-    for function in (hk.activate, hk.asarray):
-        with pytest.raises((RuntimeError, TypeError, ValueError)):
-            function(x)
-
-
-def test_memory_that_is_gone():
-    x = torch.ones(1000)
-    x.untyped_storage().resize_(0)
-    with pytest.raises(ValueError, match="data is null"):
-        hk.activate(x)
-
-
-def test_out_of_torch():
-    out = torch.zeros(1, 2, 2, 3)
-    x, w = torch.ones(1, 2, 2, 4), torch.ones(3, 1, 1, 4)
-    assert hk.conv2d(x, w, out=out) is out
-    assert torch.equal(out, torch.full((1, 2, 2, 3), 4.0))

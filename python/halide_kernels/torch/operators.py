@@ -10,6 +10,7 @@ import torch
 
 import halide_kernels as hk
 
+from .. import _core
 from .registration import call, fake, gradient, operator, refuse_second_gradients
 
 
@@ -42,8 +43,8 @@ def allows_tf32(tensor):
 
 @operator(f"conv2d(Tensor input, Tensor weight, Tensor? bias, {CONV}) -> Tensor", autocast=True)
 def conv2d(input, weight, bias, stride, padding, dilation, groups):
-    return hk.conv2d(input, weight, bias, stride=stride, padding=pads(padding), dilation=dilation,
-                     groups=groups, layout="nchw", allow_tf32=allows_tf32(input))
+    return _core._conv2d_of_torch(input, weight, bias, stride, padding, dilation, groups,
+                                  allows_tf32(input))
 
 
 def output_size(size, kernel, stride, before, after, dilation=1):

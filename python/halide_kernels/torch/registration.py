@@ -3,15 +3,16 @@ dispatcher only where that has to hear of it."""
 
 import torch
 
+from .. import _core
+
 DEVICES = ("CPU", "CUDA")
 IMPLEMENTATIONS = {}  # by names of operators: what they compute, where no gradients are recorded
 FUNCTIONS = {}  # the same of autograd, of those that have a gradient
 TRANSFORMED = {}  # the same under transforms of torch.func and where derivatives go forwards
-PLAIN = {torch.Tensor, torch.nn.Parameter}
-NO_TENSORS = {type(None), int, bool, float, str, list, tuple}  # of which nothing is asked
+# Whether tensors come in that want a gradient: by DLPack's C functions; __dlpack__() refuses them.
+TAKES_ALL = hasattr(torch.Tensor, "__dlpack_c_exchange_api__")
 
 # Looked up once: call() asks in each call.
-is_grad_enabled = torch.is_grad_enabled
 is_compiling = torch.compiler.is_compiling
 forward_derivatives = torch.autograd.forward_ad
 
@@ -26,14 +27,17 @@ def not_public(path):
 
 # What tells call() that nobody looks on. In a version of PyTorch that lacks some of it, calls go
 # the way that is right whoever does.
-dispatch_modes = not_public("_C._len_torch_dispatch_stack")
-function_modes = not_public("_C._len_torch_function_stack")
-tracer = not_public("_C._get_tracing_state")
+ONLOOKERS = tuple(not_public(f"_C.{name}") for name in (
+    "_len_torch_dispatch_stack", "_len_torch_function_stack", "_is_any_autocast_enabled",
+    "_get_tracing_state"))
 transforms = not_public("_C._functorch.peek_interpreter_stack")
-is_any_autocast_enabled = not_public("_C._is_any_autocast_enabled")
 is_forward_enabled = not_public("_C._is_fwd_grad_enabled")
-CAN_ASK = (None not in (dispatch_modes, function_modes, tracer, transforms, is_any_autocast_enabled)
+CAN_ASK = (None not in (*ONLOOKERS, transforms)
            and hasattr(forward_derivatives, "_current_level"))
+COMPUTES, RECORDS, DISPATCHES, TRANSFORMS = range(4)
+if CAN_ASK:
+    way_of = _core._TorchCalls(transforms, ONLOOKERS, torch.is_grad_enabled, torch.Tensor,
+                               torch.nn.Parameter).way_of
 
 
 def refuse_tangents(name, arguments):
@@ -85,7 +89,7 @@ def operator(schema, autocast=False):
             LIBRARY.impl(name, run, device)
             if autocast:
                 LIBRARY.impl(name, autocast_on(device.lower(), name), "Autocast" + device)
-        IMPLEMENTATIONS[name] = function
+        IMPLEMENTATIONS[name] = function if TAKES_ALL else run
         return function
 
     return define
@@ -142,13 +146,6 @@ def transformed(name, backward, setup_context):
                  "setup_context": staticmethod(setup_context or (lambda *_: None))}).apply
 
 
-def is_traced():
-    """Whether PyTorch's dispatcher has to hear of all calls: something looks on, or autocast
-    changes types."""
-    return (dispatch_modes() or function_modes() or is_any_autocast_enabled()
-            or tracer() is not None)
-
-
 def call(name, *arguments):
     """The operator. Through the dispatcher a small call takes twice as long, so it goes there only
     where it must: traced, or of a tensor of a subclass, or of one that has no memory as it is."""
@@ -156,23 +153,13 @@ def call(name, *arguments):
         return dispatch(name, arguments)
     if not CAN_ASK:
         return call_for_all(name, arguments)
-    if transforms() is not None or forward_derivatives._current_level >= 0:
+    way = way_of(arguments)
+    if way == TRANSFORMS or forward_derivatives._current_level >= 0:
         return TRANSFORMED[name](*arguments)
-    if is_traced():
-        return dispatch(name, arguments)
-    records = False
-    for value in arguments:
-        kind = type(value)
-        if kind in PLAIN:
-            if value.requires_grad:
-                records = True
-        elif kind not in NO_TENSORS and isinstance(value, torch.Tensor):
-            return dispatch(name, arguments)
-    records = records and is_grad_enabled()
-    if records and name not in FUNCTIONS:
+    if way == DISPATCHES or way == RECORDS and name not in FUNCTIONS:
         return dispatch(name, arguments)
     try:
-        return (FUNCTIONS if records else IMPLEMENTATIONS)[name](*arguments)
+        return (FUNCTIONS if way == RECORDS else IMPLEMENTATIONS)[name](*arguments)
     except (RuntimeError, ValueError):
         if not any(map(is_unreadable, arguments)):
             raise
