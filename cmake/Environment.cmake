@@ -10,6 +10,10 @@ if(SKBUILD)
     set(site_packages ${CMAKE_BINARY_DIR}/environment)
     file(CREATE_LINK ${environment} ${site_packages} SYMBOLIC)
     list(APPEND CMAKE_PREFIX_PATH ${site_packages}/halide)
+    # Its headers are newer than what was precompiled of them, and are precompiled again. With the old file in its place
+    # that is another compilation to ccache, as is all that reads the new one.
+    file(GLOB_RECURSE precompiled ${CMAKE_BINARY_DIR}/*.gch)
+    file(REMOVE ${precompiled})
 else()
     set(HK_VENV ${CMAKE_SOURCE_DIR}/.venv CACHE PATH "Python environment made by setup.sh")
     file(GLOB site_packages ${HK_VENV}/lib/python3*/site-packages)

@@ -105,6 +105,13 @@ std::array<int64_t, 3> read_triple(const char *operation, const char *name, Trip
     return ints_or_one<3>(operation, name, triple.object, "an int or three: x, y, z");
 }
 
+Padding read_four(const char *operation, const char *name, Sizes four) {
+    std::array<int64_t, 4> pixels{};
+    if (!ints_of(operation, name, four.object, pixels))
+        refuse(operation, name, four.object, "four ints: top, bottom, left, right");
+    return {pixels[0], pixels[1], pixels[2], pixels[3]};
+}
+
 Shape read_shape(const char *operation, const char *name, Sizes sizes) {
     const nb::handle object = sizes.object;
     if (PyIndex_Check(object.ptr())) return {read_int(operation, name, object)};

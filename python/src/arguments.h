@@ -51,6 +51,7 @@ nb::tuple tuple_of(const Shape &shape);
 int64_t read_int(const char *operation, const char *name, nb::handle object);
 std::array<int64_t, 2> read_pair(const char *operation, const char *name, Pair pair);
 std::array<int64_t, 3> read_triple(const char *operation, const char *name, Triple triple);
+Padding read_four(const char *operation, const char *name, Sizes four);
 Shape read_shape(const char *operation, const char *name, Sizes sizes);
 DataType read_type(TypeName type);
 Device read_device(Where device);

@@ -143,9 +143,12 @@ Written Call::write_or_make_image(Argument array, const char *name, const Shape 
 
 namespace {
 
+// PyTorch's transpose() exchanges two dimensions; others have no permute().
 nb::object as_nchw(nb::handle array) {
     static PyObject *const order = nb::make_tuple(0, 3, 1, 2).release().ptr();
-    static PyObject *const name = PyUnicode_InternFromString("transpose");
+    static PyObject *const permute = PyUnicode_InternFromString("permute");
+    static PyObject *const transpose = PyUnicode_InternFromString("transpose");
+    PyObject *name = PyObject_HasAttr(array.ptr(), permute) ? permute : transpose;
     PyObject *turned = PyObject_CallMethodOneArg(array.ptr(), name, order);
     if (!turned) throw nb::python_error();
     return nb::steal(turned);

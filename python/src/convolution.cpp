@@ -67,6 +67,27 @@ Result conv2d(First input, Weight weight, OptionalArray bias, OptionalArray resi
     return call.give(y);
 }
 
+// What halide_kernels.torch calls, of images that are nchw by their shape: nothing is named, which
+// takes less time.
+Result conv2d_of_torch(First input, Array weight, OptionalArray bias, Pair stride, Sizes padding,
+                       Pair dilation, int64_t groups, bool allow_tf32) {
+    Call call("conv2d");
+    call.set_layout("nchw");
+    const Tensor x = call.image(input, "input"), w = call.image(weight, "weight");
+    const Tensor b = call.optional(bias, "bias");
+    Conv2dOptions options;
+    options.layout = call.layout();
+    options.stride = read_pair("conv2d", "stride", stride);
+    options.padding = read_four("conv2d", "padding", padding);
+    options.dilation = read_pair("conv2d", "dilation", dilation);
+    options.groups = groups;
+    options.allow_tf32 = allow_tf32;
+    const auto problem = Conv2dProblem::from_shapes(x.shape(), w.shape(), x.type(), options);
+    Written y = call.make_image(problem.output_shape(), x.type());
+    call.run([&] { hk::conv2d(x, w, b, Tensor(), y.tensor, options, call.stream()); });
+    return call.give(y);
+}
+
 // The gradient that is added to, or a new one.
 Written gradient(Call &call, OptionalArray out, bool accumulate, const Shape &shape,
                  DataType type) {
@@ -310,6 +331,9 @@ void add_convolution(nb::module_ &module) {
                        "wanted: collections.abc.Sequence[bool] = (True, True, True)) -> "
                        "tuple[halide_kernels.typing.A | None, halide_kernels.typing.A | None, "
                        "halide_kernels.typing.A | None]"));
+    module.def("_conv2d_of_torch", conv2d_of_torch, "input"_a, "weight"_a, "bias"_a.none(),
+               "stride"_a, "padding"_a, "dilation"_a, "groups"_a, "allow_tf32"_a,
+               "conv2d in nchw, for halide_kernels.torch: padding is top, bottom, left, right.");
     module.def("_repeat_conv2d", repeat, "input"_a, "weight"_a, "calls"_a,
                "Calls conv2d from C++, for halide_kernels.bench to time.");
 }

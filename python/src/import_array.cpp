@@ -132,7 +132,7 @@ void take_exchanged(Description &to, nb::handle array, const ExchangeApi &api, b
 nb::object ask_for_capsule(nb::handle array, int32_t device) {
     constexpr int kDefaultStream = 1;
     nb::dict options;
-    if (device == kDLCUDA) options["stream"] = kDefaultStream;
+    if (device == kDLCUDA || device == kDLCUDAManaged) options["stream"] = kDefaultStream;
     const nb::object method = array.attr("__dlpack__");
     try {
         nb::dict newer = nb::steal<nb::dict>(PyDict_Copy(options.ptr()));

@@ -22,6 +22,7 @@ NB_MODULE(_core, module) {
     hk::python::add_topk(module);
     hk::python::add_tensor_product(module);
     hk::python::add_kernel_map(module);
+    hk::python::add_torch_calls(module);
 #if HK_JAX
     hk::python::add_jax(module);
 #endif

@@ -16,6 +16,7 @@ void add_normalisation(nanobind::module_ &module);
 void add_topk(nanobind::module_ &module);
 void add_tensor_product(nanobind::module_ &module);
 void add_kernel_map(nanobind::module_ &module);
+void add_torch_calls(nanobind::module_ &module);
 void add_jax(nanobind::module_ &module);  // where XLA's headers were found
 
 }  // namespace hk::python

@@ -100,6 +100,7 @@ std::optional<Device> device_of(const DLDevice &device) {
         case kDLCUDAHost:
             return Device::cpu();
         case kDLCUDA:
+        case kDLCUDAManaged:
             return Device::cuda(device.device_id);
         case kDLOpenCL:
             return Device::opencl(device.device_id);

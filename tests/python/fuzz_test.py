@@ -111,6 +111,8 @@ CALLABLES = [
     lambda r: hk.conv2d(r.array(4), r.array(4), r.one([None, r.array(1)]), r.one([None, r.array(4)]),
                         **r.options(*CONV, "activation", "alpha", "out")),
     lambda r: hk.conv2d(r.array(4), hk.prepare_filter(r.array(4)), **r.options(*CONV)),
+    lambda r: hk._core._conv2d_of_torch(r.array(4), r.array(4), r.one([None, r.array(1)]), r.number(),
+                                        r.one([(0, 1, 1, 0), r.number()]), r.number(), 1, False),
     lambda r: hk.conv2d_backward(r.array(4), r.array(4), r.array(4), **r.options(*CONV, "wanted")),
     lambda r: hk.conv2d_backward_data(r.array(4), r.array(4), [r.number() for _ in range(4)],
                                       **r.options(*CONV, "out", "accumulate")),

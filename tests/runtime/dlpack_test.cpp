@@ -25,6 +25,7 @@ TEST(DLPack, NamesDevicesAndTypesBothWays) {
     for (const Device device : {Device::cpu(), Device::cuda(3), Device::opencl(2)})
         EXPECT_EQ(device_of(dlpack_device(device)), device);
     EXPECT_EQ(device_of({kDLCUDAHost, 1}), Device::cpu());
+    EXPECT_EQ(device_of({kDLCUDAManaged, 1}), Device::cuda(1));
     EXPECT_EQ(device_of({kDLMetal, 0}), std::nullopt);
     for (int i = 0; i <= static_cast<int>(DataType::u64); i++) {
         const auto type = static_cast<DataType>(i);

@@ -9,6 +9,8 @@ def _pair(value):
 
 def _four(padding, input, weight, stride, dilation):
     """top, bottom, left, right of what torch.nn.functional.conv2d takes."""
+    if isinstance(padding, int):
+        return [padding] * 4
     if padding == "valid":
         return [0, 0, 0, 0]
     if padding == "same":
@@ -19,11 +21,10 @@ def _four(padding, input, weight, stride, dilation):
                 totals[1] // 2, totals[1] - totals[1] // 2]
     if isinstance(padding, str):
         raise ValueError(f"conv2d: padding is {padding!r}, it must be 'same', 'valid' or numbers")
-    pads = _pair(padding)
-    if len(pads) != 2:
+    if len(padding) != 2:
         raise ValueError(f"conv2d: padding is {padding!r}, it must be 'same', 'valid', a number or "
                          "two: y, x")
-    y, x = pads
+    y, x = padding
     return [y, y, x, x]
 
 

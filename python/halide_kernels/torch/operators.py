@@ -10,6 +10,7 @@ import torch
 
 import halide_kernels as hk
 
+from .. import _core
 from .registration import call, fake, gradient, operator, refuse_second_gradients
 
 
@@ -42,8 +43,8 @@ def allows_tf32(tensor):
 
 @operator(f"conv2d(Tensor input, Tensor weight, Tensor? bias, {CONV}) -> Tensor", autocast=True)
 def conv2d(input, weight, bias, stride, padding, dilation, groups):
-    return hk.conv2d(input, weight, bias, stride=stride, padding=pads(padding), dilation=dilation,
-                     groups=groups, layout="nchw", allow_tf32=allows_tf32(input))
+    return _core._conv2d_of_torch(input, weight, bias, stride, padding, dilation, groups,
+                                  allows_tf32(input))
 
 
 def output_size(size, kernel, stride, before, after, dilation=1):
@@ -76,15 +77,13 @@ def _(grad, input, weight, stride, padding, dilation, groups, wanted):
 
 
 def save_conv2d(ctx, inputs, output):
-    input, weight, bias, *ctx.options = inputs
-    ctx.has_bias = bias is not None
-    ctx.save_for_backward(input, weight)
+    ctx.options = inputs[3:]
+    ctx.save_for_backward(*inputs[:2])
 
 
 def conv2d_gradients(ctx, grad):
     input, weight = ctx.saved_tensors
-    wanted = [ctx.needs_input_grad[0], ctx.needs_input_grad[1],
-              ctx.has_bias and ctx.needs_input_grad[2]]
+    wanted = list(ctx.needs_input_grad[:3])
     parts = call("conv2d_backward", grad, input, weight, *ctx.options, wanted)
     return (*(part if want else None for part, want in zip(parts, wanted)), None, None, None, None)
 

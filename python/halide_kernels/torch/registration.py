@@ -3,23 +3,74 @@ dispatcher only where that has to hear of it."""
 
 import torch
 
-LIBRARY = torch.library.Library("halide_kernels", "DEF")
+from .. import _core
+
 DEVICES = ("CPU", "CUDA")
 IMPLEMENTATIONS = {}  # by names of operators: what they compute, where no gradients are recorded
 FUNCTIONS = {}  # the same of autograd, of those that have a gradient
 TRANSFORMED = {}  # the same under transforms of torch.func and where derivatives go forwards
-PLAIN = (torch.Tensor, torch.nn.Parameter)
-NO_TENSORS = (type(None), int, bool, float, str, list, tuple)  # of which nothing is asked
+# Whether tensors come in that want a gradient: by DLPack's C functions; __dlpack__() refuses them.
+TAKES_ALL = hasattr(torch.Tensor, "__dlpack_c_exchange_api__")
 
 # Looked up once: call() asks in each call.
-is_grad_enabled = torch.is_grad_enabled
+is_compiling = torch.compiler.is_compiling
 forward_derivatives = torch.autograd.forward_ad
-is_forward_enabled = torch._C._is_fwd_grad_enabled
-dispatch_modes = torch._C._len_torch_dispatch_stack
-function_modes = torch._C._len_torch_function_stack
-tracer = torch._C._get_tracing_state
-transforms = torch._C._functorch.peek_interpreter_stack
-is_any_autocast_enabled = torch._C._is_any_autocast_enabled
+
+
+def not_public(path):
+    """A function that PyTorch has no public name for; None in a version that lacks it."""
+    found = torch
+    for name in path.split("."):
+        found = getattr(found, name, None)
+    return found
+
+
+# What tells call() that nobody looks on. In a version of PyTorch that lacks some of it, calls go
+# the way that is right whoever does.
+ONLOOKERS = tuple(not_public(f"_C.{name}") for name in (
+    "_len_torch_dispatch_stack", "_len_torch_function_stack", "_is_any_autocast_enabled",
+    "_get_tracing_state"))
+transforms = not_public("_C._functorch.peek_interpreter_stack")
+is_forward_enabled = not_public("_C._is_fwd_grad_enabled")
+CAN_ASK = (None not in (*ONLOOKERS, transforms)
+           and hasattr(forward_derivatives, "_current_level"))
+COMPUTES, RECORDS, DISPATCHES, TRANSFORMS = range(4)
+if CAN_ASK:
+    way_of = _core._TorchCalls(transforms, ONLOOKERS, torch.is_grad_enabled, torch.Tensor,
+                               torch.nn.Parameter).way_of
+
+
+def refuse_tangents(name, arguments):
+    if is_forward_enabled is not None and not is_forward_enabled():
+        return
+    for value in arguments:
+        if (isinstance(value, torch.Tensor) and value.is_floating_point()
+                and forward_derivatives.unpack_dual(value).tangent is not None):
+            raise no_derivative_forwards(name)
+
+
+def no_derivative_forwards(name):
+    return NotImplementedError(f"halide_kernels::{name} has no jvp: these operators have "
+                               "gradients, no derivative forwards")
+
+
+class Library(torch.library.Library):
+    """Whose operators refuse derivatives forwards, which PyTorch takes for zero where an operator
+    has none."""
+
+    def impl(self, name, kernel, key="", **options):
+        if key == "Autograd":  # the one that torch.library.register_autograd makes
+            record = kernel
+
+            def kernel(keyset, *arguments):
+                if getattr(forward_derivatives, "_current_level", 0) >= 0:
+                    refuse_tangents(name, arguments)
+                return record(keyset, *arguments)
+
+        super().impl(name, kernel, key, **options)
+
+
+LIBRARY = Library("halide_kernels", "DEF")
 
 
 def operator(schema, autocast=False):
@@ -38,7 +89,7 @@ def operator(schema, autocast=False):
             LIBRARY.impl(name, run, device)
             if autocast:
                 LIBRARY.impl(name, autocast_on(device.lower(), name), "Autocast" + device)
-        IMPLEMENTATIONS[name] = function
+        IMPLEMENTATIONS[name] = function if TAKES_ALL else run
         return function
 
     return define
@@ -60,19 +111,9 @@ def fake(name):
 
 
 def gradient(name, backward, setup_context=None):
-    """Registers the operator's gradient; a derivative forwards, which PyTorch would take for zero,
-    is an error."""
-    autograd = torch._library.autograd
-    record = autograd.make_autograd_impl(getattr(torch.ops.halide_kernels, name).default,
-                                         autograd.Info(backward, setup_context))
-
-    # As torch.library.register_autograd does, whose kernel it asks.
-    def kernel(keyset, *arguments):
-        if forward_derivatives._current_level >= 0 and is_forward_enabled():
-            refuse_tangents(name, arguments)
-        return record(keyset, *arguments)
-
-    LIBRARY.impl(name, kernel, "Autograd", with_keyset=True)
+    """Registers the operator's gradient."""
+    torch.library.register_autograd(f"halide_kernels::{name}", backward,
+                                    setup_context=setup_context, lib=LIBRARY)
     TRANSFORMED[name] = transformed(name, backward, setup_context)
     if not setup_context:
         return
@@ -87,18 +128,6 @@ def gradient(name, backward, setup_context=None):
     FUNCTIONS[name] = type(name, (torch.autograd.Function,),
                            {"forward": staticmethod(forward),
                             "backward": staticmethod(backward)}).apply
-
-
-def no_derivative_forwards(name):
-    return NotImplementedError(f"halide_kernels::{name} has no jvp: these operators have "
-                               "gradients, no derivative forwards")
-
-
-def refuse_tangents(name, arguments):
-    for value in arguments:
-        if (isinstance(value, torch.Tensor) and value.is_floating_point()
-                and forward_derivatives.unpack_dual(value).tangent is not None):
-            raise no_derivative_forwards(name)
 
 
 def transformed(name, backward, setup_context):
@@ -117,41 +146,37 @@ def transformed(name, backward, setup_context):
                  "setup_context": staticmethod(setup_context or (lambda *_: None))}).apply
 
 
-def is_traced():
-    """Whether PyTorch's dispatcher has to hear of all calls: something looks on, or autocast
-    changes types."""
-    return (dispatch_modes() or function_modes() or is_any_autocast_enabled()
-            or tracer() is not None)
-
-
 def call(name, *arguments):
     """The operator. Through the dispatcher a small call takes twice as long, so it goes there only
-    where it must: traced, or of a tensor of a subclass, or of one that is negated as it is read."""
-    if torch.compiler.is_compiling():
+    where it must: traced, or of a tensor of a subclass, or of one that has no memory as it is."""
+    if is_compiling():
         return dispatch(name, arguments)
-    if transforms() is not None or forward_derivatives._current_level >= 0:
+    if not CAN_ASK:
+        return call_for_all(name, arguments)
+    way = way_of(arguments)
+    if way == TRANSFORMS or forward_derivatives._current_level >= 0:
         return TRANSFORMED[name](*arguments)
-    if is_traced():
-        return dispatch(name, arguments)
-    records = False
-    for value in arguments:
-        kind = type(value)
-        if kind in PLAIN:
-            if value.requires_grad:
-                records = True
-            if value.is_neg():
-                return dispatch(name, arguments)
-        elif kind not in NO_TENSORS and isinstance(value, torch.Tensor):
-            return dispatch(name, arguments)
-    records = records and is_grad_enabled()
-    if records and name not in FUNCTIONS:
+    if way == DISPATCHES or way == RECORDS and name not in FUNCTIONS:
         return dispatch(name, arguments)
     try:
-        return (FUNCTIONS if records else IMPLEMENTATIONS)[name](*arguments)
-    except RuntimeError:
-        if not any(isinstance(value, torch.Tensor) and value.is_meta for value in arguments):
+        return (FUNCTIONS if way == RECORDS else IMPLEMENTATIONS)[name](*arguments)
+    except (RuntimeError, ValueError):
+        if not any(map(is_unreadable, arguments)):
             raise
-    return dispatch(name, arguments)  # of tensors without memory: shapes alone
+    return dispatch(name, arguments)
+
+
+def is_unreadable(value):
+    """A tensor without memory, of which shapes alone are asked, or one that is negated as it is
+    read."""
+    return isinstance(value, torch.Tensor) and (value.is_meta or value.is_neg())
+
+
+def call_for_all(name, arguments):
+    """The operator, whatever looks on, by what is public alone; takes longer."""
+    if any(map(torch.is_autocast_enabled, ("cpu", "cuda"))):
+        return dispatch(name, arguments)
+    return TRANSFORMED[name](*arguments)
 
 
 def dispatch(name, arguments):

@@ -15,7 +15,7 @@ DLDevice dlpack_device(Device device);
 DLDataType dlpack_type(DataType type);
 
 // None where the library has no such device or type, whatever the enumeration holds. Host memory
-// that CUDA pinned belongs to the CPU.
+// that CUDA pinned belongs to the CPU, memory that it manages to the GPU.
 std::optional<Device> device_of(const DLDevice &device);
 std::optional<DataType> data_type_of(const DLDataType &type);
 

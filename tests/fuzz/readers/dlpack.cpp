@@ -51,7 +51,7 @@ struct Foreign {
         tensor.dtype.lanes = fields.next<uint16_t>();
         // Memory of CUDA and OpenCL would have to be theirs.
         const auto kind = fields.next<uint8_t>();
-        const bool missing = kind == kDLCUDA || kind == kDLOpenCL;
+        const bool missing = kind == kDLCUDA || kind == kDLCUDAManaged || kind == kDLOpenCL;
         tensor.device = {static_cast<DLDeviceType>(missing ? 0 : kind), fields.next<int32_t>()};
         const auto flags = fields.next<uint8_t>();
         tensor.byte_offset = fields.next<uint64_t>();
