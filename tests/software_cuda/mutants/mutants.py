@@ -22,7 +22,9 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "compiler"))
 from forms import changes, probe
-from same_program import Code, is_the_same
+from host import host_of
+from program import Code
+from same_program import is_the_same
 from write_docs import COLUMNS
 
 # A test gave another result, a check found something, or the kernel did not end or crashed; the
@@ -108,7 +110,7 @@ def sample(rows, count, rng):
     return chosen
 
 
-def mutants_of(row, folder, each, rng):
+def mutants_of(build, row, folder, each, rng):
     """Of lines that the row's tests run, which left their counts and modules in the folder."""
     result = []
     if not (folder / "counts").exists():
@@ -116,8 +118,9 @@ def mutants_of(row, folder, each, rng):
     counts = json.loads((folder / "counts").read_text())
     steps = max(100_000, 2 * sum(sum(k["warp_instructions"].values()) for k in counts))
     for kernel in counts:
-        lines = (folder / f"{kernel['module']}.ptx").read_text().splitlines()
-        code = Code(lines, kernel["kernel"])
+        ptx = (folder / f"{kernel['module']}.ptx").read_text()
+        lines = ptx.splitlines()
+        code = Code(lines, kernel["kernel"], host_of(build, ptx, kernel["kernel"], row.name))
         kinds = collections.defaultdict(list)
         for line, threads in kernel["lines"].items():
             before = lines[int(line) - 1].split("//")[0].strip()
@@ -149,14 +152,14 @@ def run_tests(row, folder, **settings):
     return outcome.returncode, outcome.stdout.decode(errors="replace"), lines
 
 
-def baseline(row, parent, each, seed):
+def baseline(build, row, parent, each, seed):
     """The row's mutants. Its tests pass without any."""
     with tempfile.TemporaryDirectory(dir=parent) as name:
         folder = pathlib.Path(name)
         status, output, _ = run_tests(row, folder, COUNT=folder / "counts", PTX=folder)
         if status != 0:
             raise RuntimeError(f"{row.name}: its tests fail without a mutant\n{output}")
-        return mutants_of(row, folder, each, random.Random(f"{seed} {row.name}"))
+        return mutants_of(build, row, folder, each, random.Random(f"{seed} {row.name}"))
 
 
 def differs(mutant, folder):
@@ -226,7 +229,7 @@ def main():
                    if a.family in ("", row.family) and a.row in row.name], a.rows, rng)
     with concurrent.futures.ThreadPoolExecutor(a.jobs) as pool:
         found = {}
-        for mutants in pool.map(lambda row: baseline(row, parent, a.each, a.seed), rows):
+        for mutants in pool.map(lambda row: baseline(a.build, row, parent, a.each, a.seed), rows):
             known = {key[0] for key in found}
             found |= {(m.module, m.line, m.after): m for m in mutants if m.module not in known}
         print(f"{len(rows)} rows, {len(found)} mutants", flush=True)
