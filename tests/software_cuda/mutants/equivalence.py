@@ -155,9 +155,14 @@ class Runner:
             taken = z3.Not(value) if one.negated else value
             for to in after:
                 yield to, taken if to == self.code.target[n] else z3.Not(taken)
-        else:
-            for to in after:
-                yield to, z3.BoolVal(True)
+            return
+        last = self.code.instructions[n]
+        goes_on = z3.BoolVal(True)
+        if last and last[-1].guard and last[-1].op in ("ret", "exit", "trap"):
+            value = self.read(last[-1].guard, registers)
+            goes_on = value if last[-1].negated else z3.Not(value)
+        for to in after:
+            yield to, goes_on
 
     def merged(self, arriving, n):
         if len(arriving) == 1:

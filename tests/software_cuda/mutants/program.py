@@ -13,6 +13,9 @@ WITHOUT_RESULT = ("st", "red", "bra", "ret", "exit", "bar", "barrier", "cp", "me
 PURE = ("abs", "add", "and", "bfe", "bfi", "cvt", "cvta", "div", "ex2", "fma", "lg2", "mad", "max", "min",
         "mov", "mul", "neg", "not", "or", "popc", "clz", "prmt", "dp4a", "rcp", "rem", "rsqrt", "selp",
         "setp", "shf", "shl", "shr", "sqrt", "sub", "xor", "lop3")
+# What does something else: reads or writes memory, waits, asks other threads, or goes elsewhere.
+EFFECTS = ("atom", "bar", "barrier", "bra", "cp", "exit", "fence", "ld", "ldmatrix", "membar", "mma",
+           "red", "ret", "shfl", "st", "trap", "vote")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -63,6 +66,9 @@ def instructions_of(text, line):
         if operands and op.split(".")[0] not in WITHOUT_RESULT:
             first = operands.pop(0)
             results = first if isinstance(first, tuple) else (first,)
+        if (op.split(".")[0] not in PURE + EFFECTS or
+                not all(REGISTER.fullmatch(name) for name in results)):
+            raise ValueError(f"an instruction that is not known: {one}")
         result.append(Instruction(op, tuple(results), tuple(operands),
                                   guard[2] if guard else "", bool(guard and guard[1])))
     return result

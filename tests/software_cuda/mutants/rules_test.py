@@ -159,6 +159,17 @@ class Rules(unittest.TestCase):
         self.expect(code, "setp.lt.s32 %p1, %r9, 7;", a=("setp.eq.u32 %p1, 0, 0;", False),
                     b=("setp.ne.u32 %p1, 0, 0;", False))
 
+    def test_a_guarded_end(self):
+        code = code_of("""
+            ld.param.b32 %r9, [{n}];
+            ld.param.b64 %rd1, [{p}];
+            setp.lt.s32 %p1, %r9, 7;
+            @%p1 ret;
+            st.global.b32 [%rd1], %r9;
+            ret;""")
+        self.expect(code, "setp.lt.s32 %p1, %r9, 7;", a=("setp.eq.u32 %p1, 0, 0;", False),
+                    b=("setp.ne.u32 %p1, 0, 0;", False))
+
     def test_divisors_are_not_zero(self):
         body = """
             ld.param.b32 %r9, [{n}];

@@ -65,15 +65,16 @@ def is_number(term):
 def product(a, b):
     if is_number(a) or is_number(b):
         return a * b
-    a, b = sorted((a, b), key=lambda term: term.get_id())
     return unknown("mul", (a, b), a.size())
 
 
 def widened(term, width, signed):
     more = width - term.size()
-    if more <= 0:
-        return z3.Extract(width - 1, 0, term) if more else term
-    return z3.SignExt(more, term) if signed else z3.ZeroExt(more, term)
+    if more == 0:
+        return term
+    result = (z3.Extract(width - 1, 0, term) if more < 0 else
+              z3.SignExt(more, term) if signed else z3.ZeroExt(more, term))
+    return z3.simplify(result) if is_number(term) else result
 
 
 def shifted(kind, a, amount, signed):
