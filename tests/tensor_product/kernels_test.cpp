@@ -39,7 +39,7 @@ std::vector<KernelInfo> all_rows() {
 class TensorProductRow : public RowTest {
 protected:
     // Fewer and smaller ones where a GPU is imitated; CUDA's is, instruction by instruction.
-    void check_product(Product product) const {
+    void check_product(Product product, bool infinities = false) const {
         const DeviceType type = GetParam().device;
         const bool cpu = type == DeviceType::cpu, cuda = type == DeviceType::cuda;
         for (const Device device : devices_) {
@@ -48,10 +48,11 @@ protected:
                                                               cpu    ? 3e6
                                                               : cuda ? 1e5
                                                                      : 1e6,
-                                                              product},
-                                         cpu    ? 40
-                                         : cuda ? 8
-                                                : 20);
+                                                              product, infinities},
+                                         (cpu    ? 40
+                                          : cuda ? 8
+                                                 : 20) /
+                                             (infinities ? 2 : 1));
         }
     }
 };
@@ -61,8 +62,34 @@ TEST_P(TensorProductRow, IsTheReference) {
     check_product(Product::input_gradient);
 }
 
+// No channel that a tile has beyond the last one meets an infinity: their product were NaN.
+TEST_P(TensorProductRow, KeepsInfinities) {
+    check_product(Product::output, true);
+    check_product(Product::input_gradient, true);
+}
+
 class TensorProductWeightRow : public TensorProductRow {};
 TEST_P(TensorProductWeightRow, IsTheReference) { check_product(Product::weight_gradient); }
+TEST_P(TensorProductWeightRow, KeepsInfinities) { check_product(Product::weight_gradient, true); }
+
+// Of so many pairs that their sums are of many parts.
+TEST_P(TensorProductWeightRow, IsTheReferenceOfManyPairs) {
+    const KernelInfo &row = GetParam();
+    for (const Device device : devices_) {
+        int passed = 0;
+        for (const uint64_t seed : seeds(400)) {
+            auto c = random_case<TensorProductCase>(
+                seed, {.type = row.type, .where = row.where, .product = Product::weight_gradient});
+            if (!c || c->input_channels * c->output_channels * c->groups > 2000) continue;
+            c->offsets = 2;
+            c->length = 3000;
+            c->pairs = Pairs::random;
+            passed += check(*c, device, &row) == Outcome::passed;
+            if (passed == 2 || HasFailure()) break;
+        }
+        EXPECT_EQ(passed, 2);
+    }
+}
 
 // A row says what it does not take, instead of running on it.
 TEST_P(TensorProductRow, RefusesOtherTypes) {
