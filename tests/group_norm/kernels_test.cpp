@@ -78,8 +78,9 @@ GroupNormStatistics same_statistics(const GroupNormProblem &p, double mean, doub
                                     Device device) {
     const Shape groups{p.batch, p.options.groups};
     const auto all = [&](double value) {
-        return host_tensor(groups, DataType::f32,
-                           std::vector<double>(static_cast<size_t>(p.batch * p.options.groups), value))
+        return host_tensor(
+                   groups, DataType::f32,
+                   std::vector<double>(static_cast<size_t>(p.batch * p.options.groups), value))
             .to(device);
     };
     return {all(mean), all(rstd)};

@@ -322,12 +322,16 @@ TEST_P(TopKRow, SortsWholeTiles) {
     const KernelInfo &row = GetParam();
     for (const Device device : devices_) {
         if (device.is_cpu()) return;
-        for (const auto &[columns, k] :
-             {std::pair{300, 300}, {1024, 1024}, {1025, 1025}, {2100, 2100}, {2000, 60}, {5000, 200}}) {
+        for (const auto &[columns, k] : {std::pair{300, 300},
+                                         {1024, 1024},
+                                         {1025, 1025},
+                                         {2100, 2100},
+                                         {2000, 60},
+                                         {5000, 200}}) {
             for (const Pattern pattern : {Pattern::numbers, Pattern::few, Pattern::reversed}) {
-                TopKCase c = row_case(topk_types(row.type).back(), columns, k,
-                                      pattern == Pattern::few ? Order::smallest : Order::largest,
-                                      pattern);
+                TopKCase c =
+                    row_case(topk_types(row.type).back(), columns, k,
+                             pattern == Pattern::few ? Order::smallest : Order::largest, pattern);
                 c.indices = range_of(row.where, "indices").moved(0) == 1;
                 if (check(c, device, &row) == Outcome::failed) return;
             }
