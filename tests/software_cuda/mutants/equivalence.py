@@ -13,7 +13,7 @@ import z3
 from program import REGISTER, instructions_of
 from terms import SPECIAL, Facts, computed, constant, symbol, unknown, width_of, width_of_constant
 
-MILLISECONDS = 3000
+MILLISECONDS = 1000
 
 
 class Entry:
@@ -24,9 +24,9 @@ class Entry:
         self.dominators = set(code.dominators[line])
         self.known = {}
         self.facts = Facts()
-        self.facts.known += [self.computed(one, [term_of(text, one, i, None)
-                                                 for i, text in flat_operands(one)])[0] != 0
-                             for one in code.divisors]
+        for one in code.divisors:
+            values = [term_of(text, one, i, None) for i, text in flat_operands(one)]
+            self.facts.known.append(computed(one, values)[0] != 0)
         if code.host:
             self.facts.known += code.host.facts_of(code.kernel, symbol)
 
@@ -48,14 +48,10 @@ class Entry:
             if found and found[1].is_pure:
                 line, one = found
                 values = [self.value_of(text, one, i, line) for i, text in flat_operands(one)]
-                results = self.computed(one, values)
+                results = computed(one, values)
+                self.facts.add(one, values, results[0], z3.BoolVal(True))
                 self.known[name] = results[one.results.index(name)]
         return self.known[name]
-
-    def computed(self, one, values):
-        results = computed(one, values)
-        self.facts.add(one, values, results[0])
-        return results
 
     def value_at(self, name, since):
         """When a line that comes before came last."""
@@ -189,7 +185,9 @@ class Runner:
         if one.guard:
             guard = z3.Not(value(one.guard)) if one.negated else value(one.guard)
         if one.is_pure:
-            results = self.entry.computed(one, values)
+            results = computed(one, values)
+            if self.other is None and not one.guard:
+                self.entry.facts.add(one, values, results[0], when)
         else:
             condition = z3.And(when, guard) if guard is not None else when
             self.trace.effects[place] = condition, values

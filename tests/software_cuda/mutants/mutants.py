@@ -144,7 +144,7 @@ def run_tests(row, folder, **settings):
     environment = {**os.environ, "SOFTWARE_CUDA_REPORT": str(report)}
     environment |= {f"SOFTWARE_CUDA_{name}": str(value) for name, value in settings.items()}
     outcome = subprocess.run(
-        [row.program, "--gtest_brief=1", f"--gtest_filter={':'.join(row.tests)}"],
+        [row.program, "--gtest_brief=1", "--gtest_fail_fast", f"--gtest_filter={':'.join(row.tests)}"],
         env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=folder)
     lines = report.read_text(errors="replace") if report.exists() else ""
     if "cuModuleLoad" in lines:

@@ -85,6 +85,32 @@ class Rules(unittest.TestCase):
                     b=("mov.b32 %r3, 0;", False))
         self.expect(code, "max.s32 %r5, %r4, 0;", a=("mov.b32 %r5, %r4;", False))
 
+    def test_what_is_not_run_has_any_number_of_bits(self):
+        # Where it is not small enough, the store is another one.
+        code = code_of("""
+            ld.param.b64 %rd1, [{p}];
+            mov.u32 %r1, %ctaid.x;
+            min.s32 %r2, %r1, 1000;
+            shl.b32 %r3, %r1, 8;
+            setp.lt.s32 %p1, %r1, 9;
+            @!%p1 bra $end;
+            shl.b32 %r4, %r1, 24;
+            st.global.b32 [%rd1+4], %r4;
+            $end:
+            st.global.b32 [%rd1], %r2;
+            ret;""")
+        self.expect(code, "min.s32 %r2, %r1, 1000;", a=("mov.b32 %r2, %r1;", False))
+
+    def test_what_a_mutant_runs_has_any_number_of_bits(self):
+        code = code_of("""
+            ld.param.b64 %rd1, [{p}];
+            mov.u32 %r1, %ctaid.x;
+            min.s32 %r2, %r1, 200;
+            shl.b32 %r3, %r2, 24;
+            st.global.b32 [%rd1], %r3;
+            ret;""")
+        self.expect(code, "min.s32 %r2, %r1, 200;", a=("mov.b32 %r2, %r1;", False))
+
     # A value of a loop, and one of which it alone is computed.
     LOOP = """
         ld.param.b32 %r9, [{n}];

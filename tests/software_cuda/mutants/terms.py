@@ -145,30 +145,27 @@ def of_integers(parts, values, width):
 
 
 class Facts:
-    """What is known of terms by themselves: coordinates, which threads and blocks are added and
-    multiplied to, have 31 bits."""
+    """What is known of terms by themselves: places, which are made of threads, blocks and constants by
+    additions and multiplications, have 31 bits."""
 
     def __init__(self):
-        self.coordinates, self.known = set(), []
-        for name, most in SPECIAL.items():
-            self.coordinates.add(symbol(name, 32).get_id())
-            self.known.append(z3.ULT(symbol(name, 32), most))
+        self.places = {symbol(name, 32).get_id() for name in SPECIAL}
+        self.known = [z3.ULT(symbol(name, 32), most) for name, most in SPECIAL.items()]
 
-    def add(self, instruction, values, result):
+    def add(self, instruction, values, result, when):
+        """Of an instruction that a kernel, and not a mutant of it, runs under a condition."""
         kind, *_, type_ = instruction.op.split(".")
         if (kind not in ("add", "shl", "mul", "mad", "or") or type_ not in ("s32", "u32", "b32") or
-                result.size() != 32):
+                result.size() != 32 or
+                not all(is_number(x) or x.get_id() in self.places for x in values)):
             return
-        if result.get_id() in self.coordinates or not all(
-                is_number(x) or x.get_id() in self.coordinates for x in values):
-            return
-        self.coordinates.add(result.get_id())
+        self.places.add(result.get_id())
         wide = [z3.SignExt(32, x) for x in values]
-        if kind == "shl":
-            self.known.append(z3.SignExt(32, result) == wide[0] << wide[1])
-        elif kind != "or":
-            one = wide[0] + wide[1] if kind == "add" else wide[0] * wide[1]
-            self.known.append(z3.SignExt(32, result) == (one + wide[2] if kind == "mad" else one))
+        exact = (wide[0] << wide[1] if kind == "shl" else
+                 wide[0] + wide[1] if kind == "add" else
+                 wide[0] * wide[1] + (wide[2] if kind == "mad" else 0))
+        if kind != "or":
+            self.known.append(z3.Implies(when, z3.SignExt(32, result) == exact))
 
 
 def computed(instruction, values):
