@@ -114,7 +114,8 @@ def mutants_of(build, row, folder, each, rng):
     """Of lines that the row's tests run, which left their counts and modules in the folder."""
     result = []
     if not (folder / "counts").exists():
-        sys.exit("mutants.py: the tests did not run on the device in software: make mutants sets LD_LIBRARY_PATH")
+        sys.exit("mutants.py: the tests did not run on the device in software: "
+                 "make mutants sets LD_LIBRARY_PATH")
     counts = json.loads((folder / "counts").read_text())
     steps = max(100_000, 2 * sum(sum(k["warp_instructions"].values()) for k in counts))
     for kernel in counts:
@@ -127,10 +128,12 @@ def mutants_of(build, row, folder, each, rng):
             kind, texts = changes(before) if threads else (None, [])
             for after in texts:
                 kinds[kind].append(Mutant(row, kernel["module"], kernel["kernel"], int(line), kind,
-                                          before, after, steps,
-                                          is_the_same(code, int(line), before, after)))
+                                          before, after, steps))
         for of_kind in kinds.values():
-            result += rng.sample(of_kind, min(each, len(of_kind))) if each else of_kind
+            chosen = rng.sample(of_kind, min(each, len(of_kind))) if each else of_kind
+            for mutant in chosen:
+                mutant.same = is_the_same(code, mutant.line, mutant.before, mutant.after)
+            result += chosen
     return result
 
 
