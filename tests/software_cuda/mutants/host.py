@@ -58,7 +58,7 @@ def host_of(build, ptx, kernel, like):
     for row in sorted(rows_with(build)[kernel], key=lambda name: -len(words & set(name.split("_")))):
         statement, device_code = compiled(build, row)
         if words_of(device_code) == words_of(ptx):
-            return Host(statement)
+            return Host(statement, row)
     return None
 
 
@@ -86,7 +86,8 @@ def parts_of(text):
 class Host:
     """Launches of a row."""
 
-    def __init__(self, statement):
+    def __init__(self, statement, row=""):
+        self.row = row
         self.lets, self.terms, self.known, self.launches = {}, {}, [], {}
         for line in statement.splitlines():
             if let := re.match(rf"\s*let ({NAME}) = (.*)$", line):

@@ -110,8 +110,9 @@ def sample(rows, count, rng):
     return chosen
 
 
-def mutants_of(build, row, folder, each, rng):
-    """Of lines that the row's tests run, which left their counts and modules in the folder."""
+def mutants_of(build, row, tested, folder, each, rng):
+    """Of lines that the row's tests run, which left their counts and modules in the folder. Of another
+    row's kernels that row's tests are asked, if it has some."""
     result = []
     if not (folder / "counts").exists():
         sys.exit("mutants.py: the tests did not run on the device in software: "
@@ -121,7 +122,10 @@ def mutants_of(build, row, folder, each, rng):
     for kernel in counts:
         ptx = (folder / f"{kernel['module']}.ptx").read_text()
         lines = ptx.splitlines()
-        code = Code(lines, kernel["kernel"], host_of(build, ptx, kernel["kernel"], row.name))
+        host = host_of(build, ptx, kernel["kernel"], row.name)
+        if host and host.row != row.name and host.row in tested:
+            continue
+        code = Code(lines, kernel["kernel"], host)
         kinds = collections.defaultdict(list)
         for line, threads in kernel["lines"].items():
             before = lines[int(line) - 1].split("//")[0].strip()
@@ -155,14 +159,14 @@ def run_tests(row, folder, **settings):
     return outcome.returncode, outcome.stdout.decode(errors="replace"), lines
 
 
-def baseline(build, row, parent, each, seed):
+def baseline(build, row, tested, parent, each, seed):
     """The row's mutants. Its tests pass without any."""
     with tempfile.TemporaryDirectory(dir=parent) as name:
         folder = pathlib.Path(name)
         status, output, _ = run_tests(row, folder, COUNT=folder / "counts", PTX=folder)
         if status != 0:
             raise RuntimeError(f"{row.name}: its tests fail without a mutant\n{output}")
-        return mutants_of(build, row, folder, each, random.Random(f"{seed} {row.name}"))
+        return mutants_of(build, row, tested, folder, each, random.Random(f"{seed} {row.name}"))
 
 
 def differs(mutant, folder):
@@ -228,11 +232,13 @@ def main():
     parent = a.build / "tests" / "folders" / "mutants"
     parent.mkdir(parents=True, exist_ok=True)
     rng = random.Random(a.seed)
-    rows = sample([row for row in all_rows(a.build)
+    every = all_rows(a.build)
+    tested = {row.name for row in every}
+    rows = sample([row for row in every
                    if a.family in ("", row.family) and a.row in row.name], a.rows, rng)
     with concurrent.futures.ThreadPoolExecutor(a.jobs) as pool:
         found = {}
-        for mutants in pool.map(lambda row: baseline(a.build, row, parent, a.each, a.seed), rows):
+        for mutants in pool.map(lambda row: baseline(a.build, row, tested, parent, a.each, a.seed), rows):
             known = {key[0] for key in found}
             found |= {(m.module, m.line, m.after): m for m in mutants if m.module not in known}
         print(f"{len(rows)} rows, {len(found)} mutants", flush=True)
