@@ -47,8 +47,9 @@ Expr TopKKeys::bits(const Expr &key) const {
 TopKKeys topk_keys(const Type &type, const Expr &floats, const Expr &flip, const Expr &infinity,
                    const Expr &nan) {
     const Expr sign = Internal::UIntImm::make(UInt(64), uint64_t{1} << (type.bits() - 1));
-    return {floats, cast(type, flip), cast(type, infinity), cast(type, nan),
-            floats && flip == sign};
+    const Expr may_be_floats = type.bits() > 8 ? floats : Internal::const_false();
+    return {may_be_floats, cast(type, flip), cast(type, infinity), cast(type, nan),
+            may_be_floats && flip == sign};
 }
 
 }  // namespace hk::generators

@@ -24,12 +24,13 @@ TopKMerge topk_merge(const TopKMergeOperands &op) {
     stages.r = RDom(0, op.halvings, "halving");
     stages.ahead = Func("ahead");
     stages.ahead(place, list, x, y) = Tuple(max(place - right_length, 0), min(place, op.length));
-    // The reduction's variable counts only: low and high meet before it ends, and stay.
+    // The reduction's variable counts only: low and high meet before it ends, where middle is both,
+    // and stay.
     const Expr low = stages.ahead(place, list, x, y)[0], high = stages.ahead(place, list, x, y)[1];
     const Expr middle = (low + high) / 2 + stages.r * 0;
     const Expr before = !topk_beats(right(place - 1 - middle), left(middle));
     stages.ahead(place, list, x, y) = Tuple(select(low < high && before, middle + 1, low),
-                                            select(low < high && !before, middle, high));
+                                            select(before, high, middle));
 
     const Expr of_left = stages.ahead(place, list, x, y)[0], of_right = place - of_left;
     const Expr left_ends = of_left >= op.length, right_ends = of_right >= right_length;

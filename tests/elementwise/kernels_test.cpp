@@ -47,18 +47,43 @@ TEST_P(ElementwiseRow, IsTheReference) {
     }
 }
 
-// Random problems draw some of them. Most elements of short runs are those past the last vector.
+// Most elements are those past the last vector.
+std::vector<Shape> short_runs() {
+    std::vector<Shape> shapes;
+    for (int64_t length = 1; length < 16; length++) shapes.push_back({length});
+    return shapes;
+}
+
+// Random problems draw some of them.
 TEST_P(ElementwiseRow, IsTheReferenceOfEachActivation) {
     const KernelInfo &row = GetParam();
     ElementwiseCase c{.family = elementwise_of(row), .type = row.type};
     if (c.family == Elementwise::sgd) return;  // which has none
     c.output = c.first = c.second = packed_placement(row.where);
-    std::vector<Shape> shapes{{3, 333}};
-    for (int64_t length = 1; length < 16; length++) shapes.push_back({length});
+    std::vector<Shape> shapes = short_runs();
+    shapes.push_back({3, 333});
     for (const Device device : devices_) {
         for (const ActivationOptions &activation : tested_activations()) {
             c.activation = activation;
             for (const Shape &shape : shapes) {
+                c.shape = shape;
+                c.seed++;
+                EXPECT_EQ(check(c, device, &row), Outcome::passed);
+            }
+        }
+    }
+}
+
+TEST_P(ElementwiseRow, StepsShortRuns) {
+    const KernelInfo &row = GetParam();
+    ElementwiseCase c{.family = elementwise_of(row), .type = row.type};
+    if (c.family != Elementwise::sgd) return;
+    c.output = c.first = c.second = packed_placement(row.where);
+    const bool momentum = range_of(row.where, "momentum").moved(1) == 1;
+    for (const Device device : devices_) {
+        for (const bool nesterov : {false, momentum}) {
+            c.sgd = {0.1f, momentum ? 0.9f : 0, 0.125f, nesterov};
+            for (const Shape &shape : short_runs()) {
                 c.shape = shape;
                 c.seed++;
                 EXPECT_EQ(check(c, device, &row), Outcome::passed);

@@ -78,8 +78,9 @@ GroupNormStatistics same_statistics(const GroupNormProblem &p, double mean, doub
                                     Device device) {
     const Shape groups{p.batch, p.options.groups};
     const auto all = [&](double value) {
-        return host_tensor(groups, DataType::f32,
-                           std::vector<double>(static_cast<size_t>(p.batch * 2), value))
+        return host_tensor(
+                   groups, DataType::f32,
+                   std::vector<double>(static_cast<size_t>(p.batch * p.options.groups), value))
             .to(device);
     };
     return {all(mean), all(rstd)};
@@ -199,6 +200,44 @@ TEST_P(GroupNormRow, KeepsInfinitiesOfLongGradients) {
             for (const Tensor &sums : {weight, bias})
                 EXPECT_EQ(reference::read(sums.to(Device::cpu())), wanted) << hk::to_string(shape);
         }
+    }
+}
+
+// Of the gradient of its input: what lies behind a term of 2^32 times its size, which a later one
+// takes away, and, in another image, an infinity. Groups of so many channels that each of 256 lanes
+// adds up three blocks; all terms are of one lane, and so few that elsewhere the gradient is what
+// the sums give.
+TEST_P(GroupNormRow, KeepsSmallTermsOfManyChannels) {
+    const KernelInfo &row = GetParam();
+    GroupNormProblem problem = long_problem(row);
+    if (!problem.backward) GTEST_SKIP();
+    // Of a grid's second dimension.
+    if (row.device == DeviceType::cuda && row.layout == Layout::nchw)
+        GTEST_SKIP() << "no more than 65535 channels";
+    constexpr size_t kTerms = 546, kStep = 256, kChannels = kTerms * kStep + 1;
+    problem.batch = 2;
+    problem.options.groups = 1;
+    problem.channels = kChannels;
+    problem.height = problem.width = 1;
+    const Shape shape = shape_of(problem);
+    std::vector<double> gradient(2 * kChannels), weights(kChannels, 1);
+    for (size_t i = 0; i < gradient.size(); i++) gradient[i] = i % kChannels % kStep ? 0 : 0.25;
+    gradient[0] = 0x1p15;
+    gradient[kChannels - 1] = -0x1p15;
+    gradient[kChannels] = -std::numeric_limits<double>::infinity();
+    weights.front() = weights.back() = 0x1p15;
+    const double wanted = -2 * 0.25 * (kTerms - 1) / static_cast<double>(kChannels);
+    for (const Device device : devices_) {
+        const Tensor ones =
+            host_tensor(shape, row.type, std::vector<double>(gradient.size(), 1)).to(device);
+        const Tensor input(shape, row.type, device);
+        group_norm_backward_with(row, host_tensor(shape, row.type, gradient).to(device), ones,
+                                 host_tensor({problem.channels}, row.type, weights).to(device),
+                                 same_statistics(problem, 0, 1, device), {input, {}, {}},
+                                 problem.options);
+        const std::vector<double> got = reference::read(input.to(Device::cpu()));
+        EXPECT_NEAR(got[1], wanted, std::abs(wanted) / 4);
+        EXPECT_EQ(got[kChannels + 1], std::numeric_limits<double>::infinity());
     }
 }
 

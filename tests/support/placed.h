@@ -13,7 +13,7 @@
 namespace hk::test {
 
 enum class Placement {
-    packed,   // one packed block between two guard bands
+    packed,   // one packed block between two guard bands; on a GPU behind one, every second time
     margins,  // a view of a tensor that is larger in every dimension
     steps,  // the same, and only every second or third element of the dimensions but the innermost
     reversed,  // the same as margins, every dimension from its end
@@ -55,10 +55,11 @@ private:
     // Returns the base's shape. `vector`: elements in 16 bytes, or more.
     Shape draw_cuts(Placement placement, Random &random, int64_t vector);
     void move_to(Device device);
+    int64_t elements() const;
     Tensor view_of(const Tensor &base) const;
 
     Shape shape_;
-    bool permuted_;
+    bool packed_, permuted_;
     std::vector<Cut> cuts_;           // a dimension of the base each, in the order of the tensor's
     Tensor original_;                 // the base as it was made, on the host
     std::optional<Guarded> guarded_;  // on the CPU: the base's memory

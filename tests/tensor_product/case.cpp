@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <sstream>
 
 #include "tensor_product/operands.h"
@@ -72,8 +73,15 @@ void add_padding(Random &random, std::vector<Pair> &pairs, int64_t length) {
     }
 }
 
-Numbers values(Random &random, const TensorProductCase &c, const Shape &shape) {
-    return c.data == Data::integers ? whole_numbers(random, shape, -3, 3) : reals(random, shape);
+// `axis`: of the channels that may be infinite.
+Numbers values(Random &random, const TensorProductCase &c, const Shape &shape, size_t axis) {
+    if (c.data == Data::reals) return reals(random, shape);
+    Numbers all = whole_numbers(random, shape, c.data == Data::integers ? -3 : 1, 3);
+    const auto channels = static_cast<size_t>(shape[axis]);
+    const size_t step = axis == 1 && shape.size() == 3 ? static_cast<size_t>(shape[2]) : 1;
+    for (size_t i = 0; c.data == Data::one_infinity && i < all.size(); i++)
+        if (i / step % channels == channels - 1) all[i] = std::numeric_limits<double>::infinity();
+    return all;
 }
 
 // As a problem has it, and as memory has it where that is transposed.
@@ -207,6 +215,7 @@ std::optional<TensorProductCase> random_case(uint64_t seed, const TensorProductR
     c.check_maps = !one_in(random, 3);
     c.summation = one_in(random, 2) ? Summation::deterministic : Summation::atomic;
     c.data = one_in(random, 3) ? Data::reals : Data::integers;
+    if (request.infinities) c.data = Data::one_infinity;
     const auto place = [&] {
         return static_cast<Placement>(
             one_in(random, 2) ? 0 : uniform(random, 0, static_cast<int64_t>(Placement::permuted)));
@@ -230,12 +239,12 @@ std::optional<TensorProductCase> random_case(uint64_t seed, const TensorProductR
 TensorProductData tensor_product_data(const TensorProductCase &c) {
     Random random(c.seed + 1);
     TensorProductData data;
-    const auto tensor = [&](const Shape &shape) {
-        return host_tensor(shape, c.type, values(random, c, shape));
+    const auto tensor = [&](const Shape &shape, size_t axis) {
+        return host_tensor(shape, c.type, values(random, c, shape, axis));
     };
-    data.input = tensor(c.input_shape());
-    data.weight = tensor(c.weight_shape());
-    data.output = tensor(c.output_shape());
+    data.input = tensor(c.input_shape(), 1);
+    data.weight = tensor(c.weight_shape(), c.product == Product::output ? 1 : 2);
+    data.output = tensor(c.output_shape(), 1);
     const int64_t target = uniform(random, 0, std::max<int64_t>(c.output_rows - 1, 0));
     Numbers imap, omap, starts{0};
     for (int64_t n = 0; n < c.offsets; n++) {
@@ -303,7 +312,7 @@ Outcome check(const TensorProductCase &c, Device device, const KernelInfo *row) 
                       {"omap", &omap},
                       {"starts", address_of(starts)}};
     checked.outputs = {{roles.result_name, &result, [&](const Tensor &got) {
-                            return compare(c.data == Data::integers, wanted, got);
+                            return compare(c.data != Data::reals, wanted, got);
                         }}};
     checked.call = [&] {
         const TensorProductMaps maps(imap.tensor(), omap.tensor(), c.input_rows, c.output_rows,

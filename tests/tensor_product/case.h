@@ -36,7 +36,9 @@ struct TensorProductCase {
     bool ragged = false, accumulate = false, check_maps = true;
     bool transposed = false;  // the weight is a view of [N, M, C]
     Summation summation = Summation::deterministic;
-    Data data = Data::integers;  // integers or reals
+    // integers, reals, or one_infinity: numbers above zero, and infinities in the last channel of
+    // both factors, which with another channel after it would make NaNs
+    Data data = Data::integers;
     Placement input = Placement::packed, weight = Placement::packed, maps = Placement::packed,
               output = Placement::packed;
 
@@ -55,6 +57,7 @@ struct TensorProductRequest {
     std::span<const Constraint> where = {};
     double operations = 3e6;  // at most
     Product product = Product::output;
+    bool infinities = false;
 };
 
 template<typename Case>

@@ -1,6 +1,6 @@
-// Does the shipped object work: every row of the table, and hk::tensor_product and its gradients
-// with the rows that selection takes, on every device, of GPUs in memory of any size and in both
-// modes.
+// Does the shipped object work: hk::tensor_product and its gradients with the rows that selection
+// takes, on every device, of GPUs in memory of any size and in both modes. Rows one by one are in
+// rows_test.cpp.
 
 #include <algorithm>
 #include <cmath>
@@ -26,56 +26,6 @@ std::vector<Device> gpus() {
     std::erase_if(devices, [](Device device) { return device.is_cpu(); });
     return devices;
 }
-
-std::vector<KernelInfo> all_rows() {
-    std::vector<KernelInfo> rows;
-    for (const auto &kernels : {tensor_product_kernels(), tensor_product_stationary_kernels(),
-                                tensor_product_atomic_kernels()}) {
-        rows.insert(rows.end(), kernels.begin(), kernels.end());
-    }
-    return rows;
-}
-
-class TensorProductRow : public RowTest {
-protected:
-    // Fewer and smaller ones where a GPU is imitated; CUDA's is, instruction by instruction.
-    void check_product(Product product) const {
-        const DeviceType type = GetParam().device;
-        const bool cpu = type == DeviceType::cpu, cuda = type == DeviceType::cuda;
-        for (const Device device : devices_) {
-            check_row<TensorProductCase>(GetParam(), device,
-                                         TensorProductRequest{GetParam().type, GetParam().where,
-                                                              cpu    ? 3e6
-                                                              : cuda ? 1e5
-                                                                     : 1e6,
-                                                              product},
-                                         cpu    ? 40
-                                         : cuda ? 8
-                                                : 20);
-        }
-    }
-};
-
-TEST_P(TensorProductRow, IsTheReference) {
-    check_product(Product::output);
-    check_product(Product::input_gradient);
-}
-
-class TensorProductWeightRow : public TensorProductRow {};
-TEST_P(TensorProductWeightRow, IsTheReference) { check_product(Product::weight_gradient); }
-
-// A row says what it does not take, instead of running on it.
-TEST_P(TensorProductRow, RefusesOtherTypes) {
-    const KernelInfo &row = GetParam();
-    const TensorProductCase c{.type = row.type == DataType::f32 ? DataType::f64 : DataType::f32};
-    for (const Device device : devices_)
-        EXPECT_EQ(check(c, device, &row), Outcome::refused) << row.name;
-}
-
-INSTANTIATE_TEST_SUITE_P(Table, TensorProductRow, testing::ValuesIn(all_rows()), parameter_name);
-INSTANTIATE_TEST_SUITE_P(Table, TensorProductWeightRow,
-                         testing::ValuesIn(tensor_product_backward_weight_kernels()),
-                         parameter_name);
 
 // The product and its gradients.
 class TensorProduct : public testing::TestWithParam<std::tuple<Product, DataType>> {

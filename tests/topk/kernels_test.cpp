@@ -316,6 +316,27 @@ TEST_P(TopKRow, IsTheReference) {
     check_row(GetParam().where, GetParam().device == DeviceType::cpu ? 20 : 8);
 }
 
+// All of one tile and of several, which are merged; lists of tiles that are sorted again, to parts
+// of a tile; and columns of several elements, of whose lists none has the lower indices.
+TEST_P(TopKRow, SortsWholeTiles) {
+    const KernelInfo &row = GetParam();
+    constexpr std::pair<int64_t, int64_t> kProblems[] = {{300, 300},   {1024, 1024}, {1025, 1025},
+                                                         {2100, 2100}, {2000, 60},   {5000, 60},
+                                                         {5000, 200},  {9000, 20},   {9000, 60}};
+    for (const Device device : devices_) {
+        if (device.is_cpu()) return;
+        for (const auto &[columns, k] : kProblems) {
+            for (const Pattern pattern : {Pattern::numbers, Pattern::few, Pattern::reversed}) {
+                TopKCase c =
+                    row_case(topk_types(row.type).back(), columns, k,
+                             pattern == Pattern::few ? Order::smallest : Order::largest, pattern);
+                c.indices = range_of(row.where, "indices").moved(0) == 1;
+                if (check(c, device, &row) == Outcome::failed) return;
+            }
+        }
+    }
+}
+
 // A row says what it does not take, instead of running on it.
 TEST_P(TopKRow, RefusesOtherWidths) {
     const KernelInfo &row = GetParam();

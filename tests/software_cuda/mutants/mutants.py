@@ -22,7 +22,9 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "compiler"))
 from forms import changes, probe
-from same_program import Code, is_the_same
+from host import host_of
+from program import Code
+from same_program import is_the_same
 from write_docs import COLUMNS
 
 # A test gave another result, a check found something, or the kernel did not end or crashed; the
@@ -108,26 +110,34 @@ def sample(rows, count, rng):
     return chosen
 
 
-def mutants_of(row, folder, each, rng):
-    """Of lines that the row's tests run, which left their counts and modules in the folder."""
+def mutants_of(build, row, tested, folder, each, rng):
+    """Of lines that the row's tests run, which left their counts and modules in the folder. Of another
+    row's kernels that row's tests are asked, if it has some."""
     result = []
     if not (folder / "counts").exists():
-        sys.exit("mutants.py: the tests did not run on the device in software: make mutants sets LD_LIBRARY_PATH")
+        sys.exit("mutants.py: the tests did not run on the device in software: "
+                 "make mutants sets LD_LIBRARY_PATH")
     counts = json.loads((folder / "counts").read_text())
     steps = max(100_000, 2 * sum(sum(k["warp_instructions"].values()) for k in counts))
     for kernel in counts:
-        lines = (folder / f"{kernel['module']}.ptx").read_text().splitlines()
-        code = Code(lines, kernel["kernel"])
+        ptx = (folder / f"{kernel['module']}.ptx").read_text()
+        lines = ptx.splitlines()
+        host = host_of(build, ptx, kernel["kernel"], row.name)
+        if host and host.row != row.name and host.row in tested:
+            continue
+        code = Code(lines, kernel["kernel"], host)
         kinds = collections.defaultdict(list)
         for line, threads in kernel["lines"].items():
             before = lines[int(line) - 1].split("//")[0].strip()
             kind, texts = changes(before) if threads else (None, [])
             for after in texts:
                 kinds[kind].append(Mutant(row, kernel["module"], kernel["kernel"], int(line), kind,
-                                          before, after, steps,
-                                          is_the_same(code, int(line), before, after)))
+                                          before, after, steps))
         for of_kind in kinds.values():
-            result += rng.sample(of_kind, min(each, len(of_kind))) if each else of_kind
+            chosen = rng.sample(of_kind, min(each, len(of_kind))) if each else of_kind
+            for mutant in chosen:
+                mutant.same = is_the_same(code, mutant.line, mutant.before, mutant.after)
+            result += chosen
     return result
 
 
@@ -141,7 +151,7 @@ def run_tests(row, folder, **settings):
     environment = {**os.environ, "SOFTWARE_CUDA_REPORT": str(report)}
     environment |= {f"SOFTWARE_CUDA_{name}": str(value) for name, value in settings.items()}
     outcome = subprocess.run(
-        [row.program, "--gtest_brief=1", f"--gtest_filter={':'.join(row.tests)}"],
+        [row.program, "--gtest_brief=1", "--gtest_fail_fast", f"--gtest_filter={':'.join(row.tests)}"],
         env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=folder)
     lines = report.read_text(errors="replace") if report.exists() else ""
     if "cuModuleLoad" in lines:
@@ -149,14 +159,14 @@ def run_tests(row, folder, **settings):
     return outcome.returncode, outcome.stdout.decode(errors="replace"), lines
 
 
-def baseline(row, parent, each, seed):
+def baseline(build, row, tested, parent, each, seed):
     """The row's mutants. Its tests pass without any."""
     with tempfile.TemporaryDirectory(dir=parent) as name:
         folder = pathlib.Path(name)
         status, output, _ = run_tests(row, folder, COUNT=folder / "counts", PTX=folder)
         if status != 0:
             raise RuntimeError(f"{row.name}: its tests fail without a mutant\n{output}")
-        return mutants_of(row, folder, each, random.Random(f"{seed} {row.name}"))
+        return mutants_of(build, row, tested, folder, each, random.Random(f"{seed} {row.name}"))
 
 
 def differs(mutant, folder):
@@ -222,11 +232,13 @@ def main():
     parent = a.build / "tests" / "folders" / "mutants"
     parent.mkdir(parents=True, exist_ok=True)
     rng = random.Random(a.seed)
-    rows = sample([row for row in all_rows(a.build)
+    every = all_rows(a.build)
+    tested = {row.name for row in every}
+    rows = sample([row for row in every
                    if a.family in ("", row.family) and a.row in row.name], a.rows, rng)
     with concurrent.futures.ThreadPoolExecutor(a.jobs) as pool:
         found = {}
-        for mutants in pool.map(lambda row: baseline(row, parent, a.each, a.seed), rows):
+        for mutants in pool.map(lambda row: baseline(a.build, row, tested, parent, a.each, a.seed), rows):
             known = {key[0] for key in found}
             found |= {(m.module, m.line, m.after): m for m in mutants if m.module not in known}
         print(f"{len(rows)} rows, {len(found)} mutants", flush=True)

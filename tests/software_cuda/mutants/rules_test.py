@@ -1,0 +1,322 @@
+"""What is called the same, and mutants beside it that must not be."""
+
+import unittest
+
+import z3
+
+from host import Host
+from program import Code
+from same_program import is_the_same
+
+PARAMETERS = {"n": "k_param_0", "m": "k_param_1", "flag": "k_param_2", "p": "k_param_3"}
+
+
+def code_of(body, host=None):
+    """{n}, {m}: whole numbers that the kernel is called with; {p}: an address."""
+    lines = [".visible .entry k(", ")", "{", *body.format(**PARAMETERS).splitlines(), "}"]
+    return Code([line.strip() for line in lines], "k", host)
+
+
+class Rules(unittest.TestCase):
+    def expect(self, code, before, **changes):
+        """Of a line, whether it may become another."""
+        line = next(n for n, text in code.lines.items() if text == before)
+        for after, same in changes.values():
+            with self.subTest(before=before, after=after):
+                self.assertEqual(is_the_same(code, line, before, after), same)
+
+    # A thread at r1 = 256 * block + thread that has element 4 * r1 and the next three, where they
+    # are below n, and comes here where they are not all.
+    TAIL = """
+        ld.param.b32 %r19, [{n}];
+        max.s32 %r9, %r19, 0;
+        ld.param.b64 %rd1, [{p}];
+        mov.u32 %r1, %ctaid.x;
+        mov.u32 %r2, %tid.x;
+        shl.b32 %r3, %r1, 8;
+        add.s32 %r4, %r3, %r2;
+        shl.b32 %r5, %r4, 2;
+        add.s32 %r6, %r5, 4;
+        setp.gt.s32 %p1, %r6, %r9;
+        @%p1 bra $tail;
+        ret;
+        $tail:
+        ld.global.b32 %r10, [%rd1];
+        ld.global.b32 %r11, [%rd1+4];
+        setp.lt.f32 %p2, %r10, %r11;
+        selp.f32 %r12, %r10, %r11, %p2;
+        setp.gt.f32 %p3, %r10, %r11;
+        selp.f32 %r13, %r10, %r11, %p3;
+        or.b32 %r7, %r5, 1;
+        sub.s32 %r8, %r9, %r7;
+        setp.lt.s32 %p4, %r8, 2;
+        @%p4 bra $third;
+        st.global.b32 [%rd1+8], %r12;
+        $third:
+        setp.lt.s32 %p5, %r8, 3;
+        @%p5 bra $end;
+        st.global.b32 [%rd1+12], %r13;
+        $end:
+        ret;"""
+
+    def test_what_a_tail_never_stores(self):
+        code = code_of(self.TAIL)
+        self.expect(code, "selp.f32 %r13, %r10, %r11, %p3;", a=("mov.b32 %r13, %r10;", True))
+        self.expect(code, "setp.gt.f32 %p3, %r10, %r11;", a=("setp.eq.u32 %p3, 0, 0;", True))
+        self.expect(code, "selp.f32 %r12, %r10, %r11, %p2;", a=("mov.b32 %r12, %r10;", False))
+        # Without the way there it may be stored.
+        code = code_of(self.TAIL.replace("@%p1 bra $tail;\n        ret;", ""))
+        self.expect(code, "selp.f32 %r13, %r10, %r11, %p3;", a=("mov.b32 %r13, %r10;", False))
+
+    def test_coordinates_have_31_bits(self):
+        body = """
+            ld.param.b64 %rd1, [{p}];
+            ld.param.b32 %r9, [{n}];
+            mov.u32 %r1, %ctaid.x;
+            shl.b32 %r2, %r1, 3;
+            max.s32 %r3, %r2, 0;
+            add.s32 %r4, %r2, %r9;
+            max.s32 %r5, %r4, 0;
+            st.global.b32 [%rd1], %r3;
+            st.global.b32 [%rd1+4], %r5;
+            ret;"""
+        code = code_of(body)
+        self.expect(code, "max.s32 %r3, %r2, 0;", a=("mov.b32 %r3, %r2;", True),
+                    b=("mov.b32 %r3, 0;", False))
+        self.expect(code, "max.s32 %r5, %r4, 0;", a=("mov.b32 %r5, %r4;", False))
+
+    def test_what_is_not_run_has_any_number_of_bits(self):
+        # Where it is not small enough, the store is another one.
+        code = code_of("""
+            ld.param.b64 %rd1, [{p}];
+            mov.u32 %r1, %ctaid.x;
+            min.s32 %r2, %r1, 1000;
+            shl.b32 %r3, %r1, 8;
+            setp.lt.s32 %p1, %r1, 9;
+            @!%p1 bra $end;
+            shl.b32 %r4, %r1, 24;
+            st.global.b32 [%rd1+4], %r4;
+            $end:
+            st.global.b32 [%rd1], %r2;
+            ret;""")
+        self.expect(code, "min.s32 %r2, %r1, 1000;", a=("mov.b32 %r2, %r1;", False))
+
+    def test_what_a_mutant_runs_has_any_number_of_bits(self):
+        code = code_of("""
+            ld.param.b64 %rd1, [{p}];
+            mov.u32 %r1, %ctaid.x;
+            min.s32 %r2, %r1, 200;
+            shl.b32 %r3, %r2, 24;
+            st.global.b32 [%rd1], %r3;
+            ret;""")
+        self.expect(code, "min.s32 %r2, %r1, 200;", a=("mov.b32 %r2, %r1;", False))
+
+    # A value of a loop, and one of which it alone is computed.
+    LOOP = """
+        ld.param.b32 %r9, [{n}];
+        ld.param.b64 %rd1, [{p}];
+        mov.b32 %r1, 0;
+        mov.b32 %r2, 0;
+        mov.b32 %r3, 0;
+        $loop:
+        setp.lt.s32 %p1, %r2, %r9;
+        selp.b32 %r4, %r2, %r9, %p1;
+        setp.lt.s32 %p2, %r3, %r9;
+        selp.b32 %r5, %r3, %r9, %p2;
+        add.s32 %r2, %r4, 3;
+        add.s32 %r3, %r5, 3;
+        add.s32 %r1, %r1, 1;
+        setp.lt.s32 %p3, %r1, %r9;
+        @%p3 bra $loop;
+        st.global.b32 [%rd1], %r2;
+        ret;"""
+
+    def test_what_only_a_loop_itself_reads(self):
+        code = code_of(self.LOOP)
+        self.expect(code, "selp.b32 %r5, %r3, %r9, %p2;", a=("mov.b32 %r5, %r3;", True))
+        self.expect(code, "selp.b32 %r4, %r2, %r9, %p1;", a=("mov.b32 %r4, %r2;", False))
+        self.expect(code, "setp.lt.s32 %p3, %r1, %r9;", a=("setp.ne.u32 %p3, 0, 0;", False))
+
+    def test_a_register_of_an_earlier_round(self):
+        # %r3 is what %r2 was before the loop's end changed it.
+        code = code_of("""
+            ld.param.b64 %rd1, [{p}];
+            mov.b32 %r2, 0;
+            $loop:
+            add.s32 %r3, %r2, 1;
+            add.s32 %r2, %r2, 2;
+            sub.s32 %r4, %r2, %r3;
+            min.s32 %r5, %r4, 1;
+            setp.lt.s32 %p1, %r3, %r2;
+            st.global.b32 [%rd1], %r5;
+            @%p1 bra $loop;
+            ret;""")
+        self.expect(code, "min.s32 %r5, %r4, 1;", a=("mov.b32 %r5, %r4;", False))
+
+    def test_what_branches_say_that_lead_there(self):
+        body = """
+            ld.param.b32 %r9, [{n}];
+            ld.param.b64 %rd1, [{p}];
+            setp.lt.s32 %p1, %r9, 7;
+            @%p1 bra $there;
+            ret;
+            $there:
+            min.s32 %r1, %r9, 6;
+            min.s32 %r2, %r9, 5;
+            st.global.b32 [%rd1], %r1;
+            st.global.b32 [%rd1+4], %r2;
+            ret;"""
+        code = code_of(body)
+        self.expect(code, "min.s32 %r1, %r9, 6;", a=("mov.b32 %r1, %r9;", True))
+        self.expect(code, "min.s32 %r2, %r9, 5;", a=("mov.b32 %r2, %r9;", False))
+        code = code_of(body.replace("@%p1 bra", "@!%p1 bra"))
+        self.expect(code, "min.s32 %r1, %r9, 6;", a=("mov.b32 %r1, %r9;", False))
+
+    def test_loads_are_what_a_kernel_does(self):
+        # Of a load that is left out nothing is stored: it may be out of bounds all the same.
+        code = code_of("""
+            ld.param.b32 %r9, [{n}];
+            ld.param.b64 %rd1, [{p}];
+            setp.lt.s32 %p1, %r9, 7;
+            @%p1 bra $end;
+            ld.global.b32 %r1, [%rd1];
+            $end:
+            ret;""")
+        self.expect(code, "setp.lt.s32 %p1, %r9, 7;", a=("setp.eq.u32 %p1, 0, 0;", False),
+                    b=("setp.ne.u32 %p1, 0, 0;", False))
+
+    def test_a_guarded_end(self):
+        code = code_of("""
+            ld.param.b32 %r9, [{n}];
+            ld.param.b64 %rd1, [{p}];
+            setp.lt.s32 %p1, %r9, 7;
+            @%p1 ret;
+            st.global.b32 [%rd1], %r9;
+            ret;""")
+        self.expect(code, "setp.lt.s32 %p1, %r9, 7;", a=("setp.eq.u32 %p1, 0, 0;", False),
+                    b=("setp.ne.u32 %p1, 0, 0;", False))
+
+    def test_divisors_are_not_zero(self):
+        body = """
+            ld.param.b32 %r9, [{n}];
+            ld.param.b32 %r8, [{m}];
+            ld.param.b64 %rd1, [{p}];
+            mov.u32 %r1, %ctaid.x;
+            setp.eq.b32 %p1, %r9, 0;
+            selp.b32 %r2, -1, 0, %p1;
+            or.b32 %r3, %r9, %r2;
+            rem.s32 %r4, %r1, %r3;
+            selp.b32 %r5, 0, %r4, %p1;
+            setp.eq.b32 %p2, %r8, 0;
+            selp.b32 %r6, 0, %r4, %p2;
+            st.global.b32 [%rd1], %r5;
+            st.global.b32 [%rd1+4], %r6;
+            ret;"""
+        code = code_of(body)
+        self.expect(code, "selp.b32 %r5, 0, %r4, %p1;", a=("mov.b32 %r5, %r4;", True),
+                    b=("mov.b32 %r5, 0;", False))
+        self.expect(code, "setp.eq.b32 %p1, %r9, 0;", a=("setp.ne.u32 %p1, 0, 0;", True))
+        self.expect(code, "selp.b32 %r6, 0, %r4, %p2;", a=("mov.b32 %r6, %r4;", False))
+
+    def test_comparisons_of_floats(self):
+        code = code_of("""
+            ld.param.b64 %rd1, [{p}];
+            ld.global.b32 %r1, [%rd1];
+            setp.num.f32 %p1, %r1, %r1;
+            setp.ge.f32 %p2, %r1, 0f00000000;
+            and.pred %p3, %p1, %p2;
+            setp.geu.f32 %p4, %r1, 0f00000000;
+            and.pred %p5, %p1, %p4;
+            selp.b32 %r2, 1, 0, %p3;
+            selp.b32 %r3, 1, 0, %p5;
+            st.global.b32 [%rd1], %r2;
+            st.global.b32 [%rd1+4], %r3;
+            ret;""")
+        self.expect(code, "and.pred %p3, %p1, %p2;", a=("mov.pred %p3, %p2;", True),
+                    b=("mov.pred %p3, %p1;", False))
+        self.expect(code, "and.pred %p5, %p1, %p4;", a=("mov.pred %p5, %p4;", False))
+
+    def test_halves(self):
+        code = code_of("""
+            ld.param.b32 %r9, [{n}];
+            ld.param.b64 %rd1, [{p}];
+            setp.lt.s32 %p1, %r9, 7;
+            selp.f32 %r1, 0f00000000, 0f3F800000, %p1;
+            selp.f32 %r2, 0f00000000, 0f3F800000, %p1;
+            cvt.rn.f16x2.f32 %r3, %r1, %r2;
+            {{ .reg .b16 tmp; mov.b32 {{%rs1, tmp}}, %r3; }}
+            st.global.b16 [%rd1], %rs1;
+            ret;""")
+        self.expect(code, "selp.f32 %r1, 0f00000000, 0f3F800000, %p1;",
+                    a=("mov.b32 %r1, 0f00000000;", True))
+        self.expect(code, "selp.f32 %r2, 0f00000000, 0f3F800000, %p1;",
+                    a=("mov.b32 %r2, 0f00000000;", False))
+
+    def test_barriers(self):
+        body = """
+            ld.param.b64 %rd1, [{p}];
+            st.shared.b32 [0], %r1;
+            bar.sync 0;
+            mov.b32 %r3, 0;
+            bar.sync 1;
+            ld.shared.b32 %r2, [4];
+            st.global.b32 [%rd1], %r2;
+            ret;"""
+        # Each does what the other does.
+        self.expect(code_of(body), "bar.sync 0;", a=("", True))
+        self.expect(code_of(body), "bar.sync 1;", a=("", True))
+        code = code_of(body.replace("mov.b32 %r3, 0", "ld.shared.b32 %r3, [4]"))
+        self.expect(code, "bar.sync 0;", a=("", False))
+        self.expect(code, "bar.sync 1;", a=("", True))
+
+
+class Launches(unittest.TestCase):
+    def launched(self, lets, parameter, grid="n.extent.0, 1, 1, 32, 1, 1"):
+        pointers = ", ".join(f"(void *)make_struct({name})" for name in (parameter, "7"))
+        return Host("let n.extent.0 = _halide_buffer_get_extent((struct halide_buffer_t *)n.buffer, 0)\n"
+                    f"{lets}\n let r = halide_cuda_run(cuda[0], \"k\", {grid}, 0, (void *)make_struct(), "
+                    f"(void *)make_struct({pointers}), 0)\n")
+
+    def holds(self, host, claim):
+        bits = lambda name: z3.BitVec(name, 32)  # noqa: E731
+        solver = z3.Solver()
+        solver.add(*host.facts_of("k", lambda name, width: z3.BitVec(name, width)),
+                   z3.Not(claim(bits("[k_param_0] 32"))))
+        return solver.check() == z3.unsat
+
+    def test_extents_are_at_least_zero(self):
+        host = self.launched("", "n.extent.0", "1, 1, 1, 32, 1, 1")
+        self.assertTrue(self.holds(host, lambda n: n >= 0))
+        self.assertFalse(self.holds(host, lambda n: n >= 1))
+        # Of a launch there are blocks.
+        self.assertTrue(self.holds(self.launched("", "n.extent.0"), lambda n: n >= 1))
+        self.assertFalse(self.holds(self.launched("", "n.stride.0"), lambda n: n >= 0))
+
+    def test_of_numbers_of_steps(self):
+        host = self.launched("let t1 = (n.extent.0 + 255)/256\nlet t2 = (n.extent.0 + -1)/t1", "t2")
+        self.assertTrue(self.holds(host, lambda n: n >= 0))
+        self.assertFalse(self.holds(host, lambda n: n >= 1))
+        # Rounded down, below zero too.
+        host = self.launched("let t2 = (n.extent.0 + -8)/3", "t2")
+        self.assertFalse(self.holds(host, lambda n: n >= 0))
+        host = self.launched("let t2 = let t3 = (min(n.extent.0, 5)*2) in (t3 + 1)", "t2")
+        self.assertTrue(self.holds(host, lambda n: z3.And(n >= 1, n <= 11)))
+        self.assertFalse(self.holds(host, lambda n: n <= 9))
+
+    def test_what_is_not_understood_is_anything(self):
+        for lets in ("let t1 = int32(n.extent.0)", "let t1 = uint8(300)", "let t1 = f(1)",
+                     "let t1 = 3\nlet t1 = 4"):
+            self.assertFalse(self.holds(self.launched(lets, "t1"), lambda n: n >= 0))
+
+    def test_threads_and_blocks(self):
+        solver = z3.Solver()
+        facts = self.launched("", "n.extent.0").facts_of("k", lambda name, width: z3.BitVec(name, width))
+        solver.add(*facts)
+        thread, block, n = (z3.BitVec(name, 32) for name in ("%tid.x", "%ctaid.x", "[k_param_0] 32"))
+        self.assertEqual(solver.check(thread == 31, n == 5, block == 4), z3.sat)
+        self.assertEqual(solver.check(thread >= 32), z3.unsat)
+        self.assertEqual(solver.check(block >= n), z3.unsat)
+
+
+if __name__ == "__main__":
+    unittest.main()
