@@ -112,7 +112,7 @@ row(cpu  rgb_32                 packed                broadcast         f32     
 row(cpu  rgb                    packed                broadcast         f32,f16,bf16  nhwc       tile_x:8                             channels_per_group=3 bounded_copy)
 row(cpu  four_channels          packed                broadcast         f32           nhwc       block:32,tile_x:8                    channels_per_group=4 full_32 bounded_copy)
 row(cpu  panels_s2              packed_panels         columns           f32           nchw       inner:1,chunk:8,of_task:2048         stride_2 depth<=255 filters_per_group>=24 panels)
-row(cpu  panels_s2_long         packed_panels         columns           f32           nchw       inner:1,chunk:4,of_task:2048         stride_2 depth<=1023 filters_per_group>=24 panels)
+row(cpu  panels_s2_long         packed_panels         columns           f32           nchw       inner:1,chunk:4,of_task:2048,plain:0 stride_2 depth<=1023 filters_per_group>=24 panels)
 row(cpu  rgb_s1                 packed                columns           f16,bf16      nchw       vectors:1,filters:16,rows:4,stage:2  channels_per_group=3 stride_1 out_w>=16 bounded_copy)
 row(cpu  rgb_s2                 packed                columns           f32,f16,bf16  nchw       vectors:1,filters:16,rows:4,stage:2  channels_per_group=3 stride_2 out_w>=16 bounded_copy)
 # Tiles of 64 filters by 6 pixels load 10 values for 24 multiplications, of 32 by 10 12 for 20, of 32 by 7 9 for 14. Those of
