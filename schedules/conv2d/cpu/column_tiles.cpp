@@ -73,6 +73,7 @@ void copy_rows(const Conv2dColumnSums &of, const LoopLevel &task, int lanes) {
         .reorder({of.rows.x, of.rows.y, of.rows.z, s, r, c, g, n})
         .vectorize(of.rows.x);
     padded.compute_at(panel, c)
+        .store_at(panel, g)
         .reorder_storage({x, y, c, g, n})
         .reorder({x, y, c, g, n})
         .vectorize(x, lanes, TailStrategy::RoundUp);
@@ -84,12 +85,17 @@ void copy_rows(const Conv2dColumnSums &of, const LoopLevel &task, int lanes) {
 // Columns of a tile where vectors are of filters.
 constexpr int kSingles = 4;
 
-// Filters in a task: fewer, of several threads, where panels make few tasks.
-Expr filters_of_task(const Conv2dColumnSums &of, const ColumnBlock &block) {
-    constexpr int least = 64, tasks_of_thread = 4;
+// Filters in a task, a multiple of those beside a tile: fewer where panels are fewer than threads,
+// each of which copies its panel then.
+Expr filters_of_task(const Conv2dColumns &stages, const Conv2dColumnSums &of,
+                     const ColumnBlock &block) {
+    constexpr int least = 64;
     if (!of.panel.defined() || block.of_task <= least) return block.of_task;
-    const Expr threads = number_of_threads(), panels = ceil_div(of.place.y.extent(), block.chunk);
-    return select(threads > 1 && panels < tasks_of_thread * threads, least, block.of_task);
+    const Expr threads = number_of_threads();
+    const Expr panels = max(ceil_div(of.place.y.extent(), block.chunk), 1);
+    const Expr parts = ceil_div(threads, panels);
+    const Expr even = ceil_div(ceil_div(stages.filters, parts), least) * least;
+    return select(threads > 1, clamp(even, least, block.of_task), block.of_task);
 }
 
 // Tiles of a row in a task: fewer, of several threads, where that makes few tasks.
@@ -111,7 +117,7 @@ void sum_tiles(Conv2dColumns &stages, const Conv2dColumnSums &of, Stage out, int
         .split(of.place.x, xv, xi, lanes)
         .split(of.place.y, chunk, tile, tiles_of_task(of.place.y.extent(), block, of), guard)
         .split(k, kb, k, filters, guard)
-        .split(kb, kc, kb, filters_of_task(of, block) / filters, guard)
+        .split(kb, kc, kb, filters_of_task(stages, of, block) / filters, guard)
         .vectorize(xi);
     if (block.inner)
         out.reorder(xi, xv, k, tile, kb, y, kc, chunk, g, n);
@@ -211,9 +217,8 @@ namespace cpu {
 // 112x112_16-96_1x1 (explorer run conv2d mobilenetv2 --layout nchw --row 1x1_columns --knobs
 // inner:1,chunk:8,unroll:1; the other by --knobs chunk:2; Xeon, family 6, model 167).
 //
-// A panel is copied once for all of a task's filters, of several threads for as few as make tasks.
-// Shallow sums have panels of several tiles, since of the rows that a panel meets the first and the
-// last are copied in part vectors; deep ones of one tile, which a core's cache holds.
+// A panel is copied once for all of a task's filters. It has several tiles, since of the rows that
+// it meets the first and the last are copied in part vectors, but no more than a core's cache holds.
 //
 // Lost: prefetching the next tile's in each pass of this one's filters; columns transposed to
 // neighbouring channels and back; panels for 1x1 filters with a stride of 1; sums of a slice of
