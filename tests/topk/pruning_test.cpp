@@ -57,7 +57,7 @@ struct Code {
     bool stores_values = false, stores_indices = false;
     bool pairs = false;         // a buffer of keys and one of indices that belong together
     bool result_pairs = false;  // of the elements that are found
-    bool decodes = false;       // makes values of keys
+    bool decodes = false;       // makes values of keys, with NaN's place among them
 
     explicit Code(const std::string &text) {
         for (const std::string &name : names_in(text)) {
@@ -82,7 +82,7 @@ TEST_P(TopKPruning, MakesWhatIsAskedForAlone) {
     const Code code(lowered(row));
     EXPECT_EQ(code.values, values == 1);
     EXPECT_EQ(code.stores_values, values == 1);
-    EXPECT_EQ(code.decodes, values == 1);
+    EXPECT_EQ(code.decodes, values == 1 && size_of(row.type) > 1);  // no floats of 8 bits
     EXPECT_EQ(code.indices, indices == 1);
     EXPECT_EQ(code.stores_indices, indices == 1);
     EXPECT_EQ(code.result_pairs, values == 1 && indices == 1);

@@ -40,7 +40,7 @@ def rows_with(build):
 def compiled(build, row):
     """A row's statement and PTX."""
     words = [word for word in commands(build)[row] if not word.startswith(("--budget", "--allow"))]
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(dir=build) as folder:
         words[words.index("-o") + 1] = folder
         words[words.index("-e") + 1] = "stmt,device_code"
         subprocess.run(words, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
