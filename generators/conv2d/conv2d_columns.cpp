@@ -28,7 +28,7 @@ public:
             return max(likely(end - (tile + 1) * size), 0);
         };
         Conv2dColumnSums to = sum({name, size, packs, first});
-        to.place = RDom(0, size, 0, (end - begin + size - 1) / size, name);
+        to.place = RDom(0, size, 0, ceil_div(end - begin, size), name);
         const Expr column = first(to.place.y) + to.place.x;
         to.place.where(twice_ || (column >= begin && column < end - to.place.y * size));
         store(column, to);
@@ -115,8 +115,8 @@ private:
         pad_rows(input_x(select(one_row, first % columns, 0), 0),
                  input_x(select(one_row, last % columns, columns - 1), op_.kernel_w - 1), panel,
                  to);
-        to.rows = RDom(0, lanes, 0, (columns + lanes - 1) / lanes, 0,
-                       (size + columns - 2) / columns + 1, "rows");
+        to.rows = RDom(0, lanes, 0, ceil_div(columns, lanes), 0, ceil_div(size - 1, columns) + 1,
+                       "rows");
         const RDom &d = to.rows;
         const Expr column = d.y * lanes + d.x, row = first_row + d.z;
         const Expr vector = d.y * lanes + d.z * columns - first % columns;

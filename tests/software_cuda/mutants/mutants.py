@@ -55,6 +55,7 @@ class Mutant:
     before: str
     after: str
     steps: int
+    code: Code
     same: bool = False  # the same program, by is_the_same()
     result: str = ""    # one of RESULTS
 
@@ -132,12 +133,9 @@ def mutants_of(build, row, tested, folder, each, rng):
             kind, texts = changes(before) if threads else (None, [])
             for after in texts:
                 kinds[kind].append(Mutant(row, kernel["module"], kernel["kernel"], int(line), kind,
-                                          before, after, steps))
+                                          before, after, steps, code))
         for of_kind in kinds.values():
-            chosen = rng.sample(of_kind, min(each, len(of_kind))) if each else of_kind
-            for mutant in chosen:
-                mutant.same = is_the_same(code, mutant.line, mutant.before, mutant.after)
-            result += chosen
+            result += rng.sample(of_kind, min(each, len(of_kind))) if each else of_kind
     return result
 
 
@@ -240,7 +238,10 @@ def main():
         found = {}
         for mutants in pool.map(lambda row: baseline(a.build, row, tested, parent, a.each, a.seed), rows):
             known = {key[0] for key in found}
-            found |= {(m.module, m.line, m.after): m for m in mutants if m.module not in known}
+            new = {(m.module, m.line, m.after): m for m in mutants if m.module not in known}
+            for m in new.values():  # in this thread alone, as z3 asks for
+                m.same = is_the_same(m.code, m.line, m.before, m.after)
+            found |= new
         print(f"{len(rows)} rows, {len(found)} mutants", flush=True)
         judged = []
         for mutant in pool.map(lambda m: judge(m, parent), found.values()):
