@@ -60,13 +60,16 @@ public:
             const sc::WeightSlices slices = sc::backward_weight_slices(context);
             build(conv2d_backward_weight_sliced(op, slices.columns, slices.parts),
                   sc::conv2d_backward_weight_sliced_schedules, context);
+        } else if (algorithm.value() == "peeled") {
+            build(conv2d_backward_weight_peeled(op, sc::cpu::tiles_of_peeled(context)),
+                  sc::conv2d_backward_weight_peeled_schedules, context);
         } else if (products_of_windows()) {
             build_products_of_windows(op, context);
         } else if (products_in_parts()) {
             build_products(op, context);
         } else {
             refuse_algorithm(
-                {"tiles", "sliced", "products_in_parts", "products_of_windows_in_parts"});
+                {"tiles", "peeled", "sliced", "products_in_parts", "products_of_windows_in_parts"});
         }
     }
 

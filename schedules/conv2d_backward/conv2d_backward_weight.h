@@ -2,6 +2,7 @@
 // Schedules of the algorithm in generators/conv2d_backward/conv2d_backward_weight.h.
 
 #include "generators/conv2d_backward/conv2d_backward_weight.h"
+#include "generators/conv2d_backward/conv2d_backward_weight_peeled.h"
 #include "generators/conv2d_backward/conv2d_backward_weight_products.h"
 #include "generators/conv2d_backward/conv2d_backward_weight_sliced.h"
 #include "schedules/convolution_sizes.h"
@@ -34,6 +35,10 @@ generators::WeightTiles tiles_in_registers(const Conv2dBackwardWeightContext &co
 void backward_weight_columns(generators::Conv2dBackwardWeight &stages,
                              const Conv2dBackwardWeightContext &context);
 generators::WeightTiles tiles_of_columns(const Conv2dBackwardWeightContext &context);
+
+void backward_weight_peeled(generators::Conv2dBackwardWeightPeeled &stages,
+                            const Conv2dBackwardWeightContext &context);
+generators::PeeledTiles tiles_of_peeled(const Conv2dBackwardWeightContext &context);
 }  // namespace cpu
 
 namespace gpu {
@@ -50,6 +55,9 @@ inline const Table<generators::Conv2dBackwardWeight, Conv2dBackwardWeightContext
     conv2d_backward_weight_schedules = {{"root", root_of_sizes},
                                         {"register_tiles", cpu::backward_weight_register_tiles},
                                         {"columns", cpu::backward_weight_columns}};
+inline const Table<generators::Conv2dBackwardWeightPeeled, Conv2dBackwardWeightContext>
+    conv2d_backward_weight_peeled_schedules = {{"root", root_of_sizes},
+                                              {"peeled", cpu::backward_weight_peeled}};
 inline const Table<generators::Conv2dBackwardWeightSliced, Conv2dBackwardWeightContext>
     conv2d_backward_weight_sliced_schedules = {{"root", root_of_sizes},
                                                {"staged", gpu::backward_weight_staged},

@@ -207,6 +207,8 @@ Where columns(int64_t rows) {
             {"padding", at_most, 16}};
 }
 
+const Where kDepthwise = fixed({{"channels_per_group", 1}, {"filters_per_group", 1}});
+
 // Tiles of a pixel, of several that no image is a multiple of, and lanes of columns; slices of
 // columns that end inside a row, and parts that are empty.
 const Algorithm kBackwardWeight[] = {
@@ -214,6 +216,8 @@ const Algorithm kBackwardWeight[] = {
     {"conv2d_backward_weight", "tiles", "_pixels_5", {}, "pixels:5,step:2"},
     {"conv2d_backward_weight", "tiles", "_lanes_4", columns(1), "pixels:12,lanes:4"},
     {"conv2d_backward_weight", "tiles", "_lanes_4_rows_3", columns(3), "pixels:12,lanes:4,step:3"},
+    {"conv2d_backward_weight", "peeled", "", kDepthwise},
+    {"conv2d_backward_weight", "peeled", "_parts", kDepthwise, "pixels:8,part:1"},
     {"conv2d_backward_weight", "sliced", "_1", {}, "tile_c:1"},
     {"conv2d_backward_weight", "sliced", "_8", {}, "tile_c:8"},
     {"conv2d_backward_weight", "sliced", "_parts", {}, "tile_c:4,parts:3"},
