@@ -26,7 +26,7 @@ term(3x1 kernel_w=1 kernel_h=3 dilation_x=1 dilation_y=1)
 # CPU: with strides of one a convolution, by conv2d's algorithms and schedules; the runtime splits a strided one into
 # such ones. What a special row gains over one below it: bench --family conv2d_backward_data --list depthwise --row ROW.
 #        row                 algorithm             schedule          types         layouts    knobs                               where
-row(cpu  long                packed                broadcast_blocks  f32,f16,bf16  nhwc,nchw  tile_x:4,stage:0                    output_depth>=32769 stride_1)
+row(cpu  long                packed                broadcast_blocks  f32,f16,bf16  nhwc       tile_x:4,stage:0                    output_depth>=32769 stride_1)
 # Rows made for a stride of 2, which take a problem whole, where others run its phases one by one. With a stride of 1 the
 # rows grouped…_3x3 below are as fast.
 row(cpu  depthwise3x3_s2     flip_expand           unrolled_phases   f32,f16,bf16  nhwc       tile_y:2                            depthwise 3x3 stride_2 padding_left=1 padding_top=1 groups%16=0)
@@ -86,8 +86,7 @@ row(cpu  1x1_80              packed                broadcast         f32        
 row(cpu  1x1                 packed                broadcast         f32           nhwc       block:32,tile_x:12,stage:0,chunk:8          1x1 stride_1)
 row(cpu  1x1_columns_long    packed_columns        columns           f32           nchw       chunk:8                             1x1 stride_1 filters_per_group>=384 out_w>=16)
 row(cpu  1x1_columns         packed_columns        columns           f32           nchw       inner:1,chunk:8                     1x1 stride_1 out_w>=16)
-row(cpu  1x1                 packed                broadcast         f32           nchw       stage:0                             1x1 stride_1)
-row(cpu  1x1                 packed                broadcast         f16,bf16      nhwc,nchw  block:32,tile_x:7,stage:2           1x1 stride_1)
+row(cpu  1x1                 packed                broadcast         f16,bf16      nhwc       block:32,tile_x:7,stage:2           1x1 stride_1)
 # Winograd's convolution, filters transformed in the call: 56x56_64-64_3x3 2.6 times as fast as the rows below,
 # 28x28_128-128_3x3 2 times, 14x14_256-256_3x3 1.2 (explorer run conv2d_backward_data CASE --row staged_7).
 # winograd_deep: filters are transformed a block at a time, just before all tiles use it: 14x14_256-256_3x3 1.3 times as
@@ -101,16 +100,15 @@ row(cpu  winograd            winograd              winograd          f32        
 # run conv2d_backward_data 28x28_128-128_3x3 (7x7_512-512_3x3) --type bf16 --knobs block:64,stage:1 (block:64,outer:1).
 # staged_48, staged_32: as conv2d's, 1.1 to 1.3 times as fast as the rows below, with full blocks or without (bench --family
 # conv2d_backward_data --list input=1x17x17x176,weight=160x1x7x176,padding=0x3 --row staged; Xeon, family 6, model 167).
-row(cpu  deep                packed                broadcast         f32,f16       nhwc,nchw  block:64,outer:1                    stride_1 bounded_copy depth_per_pixel>=16)
-row(cpu  deep                packed                broadcast         bf16          nhwc,nchw  block:32,outer:1                    stride_1 bounded_copy depth_per_pixel>=16)
+row(cpu  deep                packed                broadcast         f32,f16       nhwc       block:64,outer:1                    stride_1 bounded_copy depth_per_pixel>=16)
+row(cpu  deep                packed                broadcast         bf16          nhwc       block:32,outer:1                    stride_1 bounded_copy depth_per_pixel>=16)
 row(cpu  staged_32_line      packed                broadcast         f32,f16       nhwc       block:32,tile_x:10,stage:1          stride_1 bounded_copy channels_per_group>=17 height<=1)
 row(cpu  staged_48           packed                broadcast         f32           nhwc       block:48,tile_x:8,stage:1           stride_1 bounded_copy channels_spared>=16)
 row(cpu  staged_32           packed                broadcast         f32,f16       nhwc       block:32,tile_y:2,stage:1           stride_1 bounded_copy channels_per_group>=17)
-row(cpu  staged_32           packed                broadcast         f32           nchw       block:32                            stride_1 bounded_copy channels_per_group>=17 channels_spared<=0)
 row(cpu  staged_64           packed                broadcast         bf16          nhwc       block:32,stage:1                    stride_1 bounded_copy channels_per_group%64=0 channels_per_group>=128)
-row(cpu  staged_7            packed                broadcast         f32           nhwc,nchw  -                                   stride_1 bounded_copy out_w%7=0)
-row(cpu  staged              packed                broadcast         f32,f16,bf16  nhwc,nchw  tile_x:8                            stride_1 bounded_copy)
-row(cpu  any                 flip_expand           buffered_phases   f32,f16,bf16  nhwc,nchw  -)
+row(cpu  staged_7            packed                broadcast         f32           nhwc       -                                   stride_1 bounded_copy out_w%7=0)
+row(cpu  staged              packed                broadcast         f32,f16,bf16  nhwc       tile_x:8                            stride_1 bounded_copy)
+row(cpu  any                 flip_expand           buffered_phases   f32,f16,bf16  nhwc       -)
 
 # GPU: by the schedules of conv2d, with c and k in each other's place (tile_k is of c), so the ladder is conv2d's. `any`
 # runs the phases of a stride. Tensor cores take them one by one, as problems of stride 1: rows apart store to pixels

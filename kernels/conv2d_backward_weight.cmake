@@ -68,12 +68,12 @@ row(cpu  direct_32_small      tiles      register_tiles  f32           nhwc     
 row(cpu  direct_small         tiles      register_tiles  f32           nhwc       direct:1,stage:1,c:16,k:16,whole:1,block_c:128,block_k:128,block_g:4             channels_per_group%16=0 filters_per_group%16=0 one_tile)
 # Few channels a group: vectors across groups (4), or sizes known to the compiler (8, 16, 32). w56: copies of an input
 # as large as this one cost as much as the sums, 1.3 times the row below.
-row(cpu  grouped4_3x3         tiles      register_tiles  f32,f16,bf16  nhwc,nchw  -                                                                                channels_per_group=4 filters_per_group=4 3x3)
+row(cpu  grouped4_3x3         tiles      register_tiles  f32,f16,bf16  nhwc       -                                                                                channels_per_group=4 filters_per_group=4 3x3)
 row(cpu  grouped8_3x3_s2_w56  tiles      register_tiles  f32           nhwc       direct:1,stage:0,c:8,k:8,s:3,block_c:8,block_k:8,block_g:32,pixels:128           grouped8 3x3 half_56)
-row(cpu  grouped8_3x3         tiles      register_tiles  f32,f16,bf16  nhwc,nchw  -                                                                                grouped8 3x3)
-row(cpu  grouped16_3x3        tiles      register_tiles  f32,f16,bf16  nhwc,nchw  -                                                                                grouped16 3x3)
-row(cpu  grouped32_3x3        tiles      register_tiles  f32,f16,bf16  nhwc,nchw  -                                                                                grouped32 3x3)
-row(cpu  few                  tiles      register_tiles  f32,f16,bf16  nhwc,nchw  c:1,g:16,k:2,s:1,step:4                                                          channels_per_group<=8 filters_per_group<=8 groups>=16)
+row(cpu  grouped8_3x3         tiles      register_tiles  f32,f16,bf16  nhwc       -                                                                                grouped8 3x3)
+row(cpu  grouped16_3x3        tiles      register_tiles  f32,f16,bf16  nhwc       -                                                                                grouped16 3x3)
+row(cpu  grouped32_3x3        tiles      register_tiles  f32,f16,bf16  nhwc       -                                                                                grouped32 3x3)
+row(cpu  few                  tiles      register_tiles  f32,f16,bf16  nhwc       c:1,g:16,k:2,s:1,step:4                                                          channels_per_group<=8 filters_per_group<=8 groups>=16)
 # rgb: the first layer; vectors are of filters. narrow: blocks of 32 channels would be half empty.
 row(cpu  rgb7x7               tiles      register_tiles  f32,f16,bf16  nhwc       filters:1,c:1,k:64,s:7,block_k:64,stage:1                                        channels_per_group=3 7x7)
 row(cpu  rgb3x3               tiles      register_tiles  f32,f16,bf16  nhwc       filters:1,c:3,k:32,s:3,block_k:32,block_c:3,pixels:512,stage:1                   channels_per_group=3 3x3)
@@ -81,7 +81,7 @@ row(cpu  few_channels         tiles      register_tiles  f32,f16,bf16  nhwc     
 row(cpu  direct_32            tiles      register_tiles  f32           nhwc       direct:2,stage:2,c:32,k:8,pixels:256,block_c:128,block_k:64                      channels_per_group%32=0 filters_per_group%16=0)
 row(cpu  direct               tiles      register_tiles  f32           nhwc       direct:1,stage:1,c:16,k:16,pixels:256,block_c:128,block_k:64                     channels_per_group%16=0 filters_per_group%16=0)
 row(cpu  narrow               tiles      register_tiles  f32           nhwc       filters:1,c:8,k:32,s:1                                                           channels_per_group<=24 filters_per_group>=32)
-row(cpu  any                  tiles      register_tiles  f32,f16,bf16  nhwc,nchw  -)
+row(cpu  any                  tiles      register_tiles  f32,f16,bf16  nhwc       -)
 
 # GPU. matrices: tensor cores, by tiles of k and of elements of a filter, e. Of nchw both images are copied first,
 # channels next to each other.

@@ -23,6 +23,12 @@ size_t SelectionCache::Hash::operator()(Key key) const noexcept {
 
 const KernelInfo &SelectionCache::find(const Fields &problem, Device device,
                                        const Describe &describe) {
+    if (const KernelInfo *row = find_any(problem, device, describe)) return *row;
+    throw_no_kernel(problem, device, describe);
+}
+
+const KernelInfo *SelectionCache::find_any(const Fields &problem, Device device,
+                                           const Describe &describe) {
     const int64_t device_and_kind[] = {
         static_cast<int64_t>(device.type()), device.index(), device.is_cpu() ? 0 : shared_limit(),
         static_cast<int64_t>(problem.type), static_cast<int64_t>(problem.layout)};
@@ -32,7 +38,7 @@ const KernelInfo &SelectionCache::find(const Fields &problem, Device device,
     {
         const std::lock_guard lock(mutex_);
         const auto entry = known_.find(key);
-        if (entry != known_.end()) return *entry->second;
+        if (entry != known_.end()) return entry->second;
     }
     return first_call(key, problem, device, describe);
 }
@@ -44,21 +50,20 @@ const KernelInfo &SelectionCache::find(const KernelInfo *given, const Fields &pr
     return *given;
 }
 
-const KernelInfo &SelectionCache::first_call(Key key, const Fields &problem, Device device,
+const KernelInfo *SelectionCache::first_call(Key key, const Fields &problem, Device device,
                                              const Describe &describe) {
     constexpr size_t kMostProblems = 4096;  // 1 MB; a trainer's shapes are a few hundred
     const bool log = log_enabled("select");
     const Selection selection = select(kernels_, problem, device.type(), device.limits(), log);
-    if (!selection.kernel) throw_no_kernel(problem, device, describe);
     const std::lock_guard lock(mutex_);
     if (known_.size() >= kMostProblems) known_.clear();
     if (known_.emplace(std::vector(key.begin(), key.end()), selection.kernel).second) {
-        if (log) log_line(detail::describe(selection, device.name() + " " + describe()));
+        if (log && selection.kernel) log_line(detail::describe(selection, device.name() + " " + describe()));
         if (selection.fell_back() && warnings_enabled()) {
             log_line(fallback_warning(selection, family_, device, describe()));
         }
     }
-    return *selection.kernel;
+    return selection.kernel;
 }
 
 void SelectionCache::throw_no_kernel(const Fields &problem, Device device,

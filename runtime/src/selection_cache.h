@@ -25,6 +25,9 @@ public:
     // rows for that kind of device. Safe to call from several threads.
     const KernelInfo &find(const Fields &problem, Device device, const Describe &describe);
 
+    // The same, or null where no row takes the problem.
+    const KernelInfo *find_any(const Fields &problem, Device device, const Describe &describe);
+
     // The given row, where there is one. Throws InvalidArgument where it does not take the problem.
     const KernelInfo &find(const KernelInfo *given, const Fields &problem, Device device,
                            const Describe &describe);
@@ -42,7 +45,7 @@ private:
         bool operator()(Key a, Key b) const noexcept { return std::ranges::equal(a, b); }
     };
 
-    const KernelInfo &first_call(Key key, const Fields &problem, Device device,
+    const KernelInfo *first_call(Key key, const Fields &problem, Device device,
                                  const Describe &describe);
     [[noreturn]] void throw_no_kernel(const Fields &problem, Device device,
                                       const Describe &describe) const;

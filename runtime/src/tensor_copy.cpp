@@ -9,6 +9,7 @@
 #include "rethrow.h"
 #include "shape.h"
 #include "storage.h"
+#include "transposed_copy.h"
 
 namespace hk {
 
@@ -85,9 +86,35 @@ auto rows_of_width(int64_t width) {
     }
 }
 
+// The loop whose steps are neighbours of a tensor; none: null.
+const Plan::Loop *neighbours(const Plan &plan, int64_t Plan::Loop::*stride) {
+    const auto found = std::ranges::find(plan.loops, plan.width, stride);
+    return found == plan.loops.end() ? nullptr : &*found;
+}
+
+// Elements that are neighbours along one dimension of the target, and along another of the source.
+bool copied_transposed(const Plan &plan, char *to, const char *from) {
+    const Plan::Loop *const columns = neighbours(plan, &Plan::Loop::to);
+    const Plan::Loop *const rows = neighbours(plan, &Plan::Loop::from);
+    const bool elements = plan.width <= 8 && (plan.width & (plan.width - 1)) == 0;
+    if (!elements || !columns || !rows || columns == rows) return false;
+    const detail::Transposition all{plan.width, rows->extent, columns->extent, rows->to,
+                                    columns->from};
+    std::vector<Plan::Loop> around;
+    for (const Plan::Loop &loop : plan.loops) {
+        if (&loop != columns && &loop != rows) around.push_back(loop);
+    }
+    for_each(around, around.size(), 0, 0,
+             [&](int64_t t, int64_t f) { detail::copy_transposed(all, to + t, from + f); });
+    return true;
+}
+
 void copy_on_host(const Plan &plan, const Tensor &to, const Tensor &from) {
     char *target = static_cast<char *>(Tensor::Access::storage(to).memory);
     const char *source = static_cast<const char *>(Tensor::Access::storage(from).memory);
+    if (copied_transposed(plan, target + Tensor::Access::byte_offset(to),
+                          source + Tensor::Access::byte_offset(from)))
+        return;
     const bool one = plan.loops.empty();
     const Plan::Loop rows = one ? Plan::Loop() : plan.loops.back();
     const std::vector<Plan::Loop> around(plan.loops.begin(), plan.loops.end() - !one);

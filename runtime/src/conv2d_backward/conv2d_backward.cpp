@@ -2,59 +2,21 @@
 
 #include <algorithm>
 
-#include "conv2d_backward/calls.h"
-#include "conv2d_backward/check.h"
+#include "conv2d_backward/channels_last.h"
 #include "conv2d_backward/operands.h"
-#include "conv2d_backward/parts.h"
+#include "conv2d_backward/passes.h"
 #include "conv2d_backward/phases.h"
+#include "conv2d_backward/weight_tree.h"
 #include "fill_zero.h"
 #include "hk/error.h"
 #include "kernel_call.h"
 #include "rethrow.h"
-#include "selection_cache.h"
 
 namespace hk {
 
 using namespace detail;
 
 namespace {
-
-// One of the three families. Its operands are those of the forward convolution, with gradients in
-// the places of what they belong to.
-struct Family {
-    const char *name;
-    std::span<const KernelInfo> (*kernels)();
-    Normalise normalise;
-    SelectionCache &(*cache)(const char *name);
-    void (*call)(const KernelInfo &kernel, const Conv2dOperands &operands, bool accumulate,
-                 CallContext &context, bool own_queue);
-};
-
-const Family kData{"conv2d_backward_data", conv2d_backward_data_kernels, normalise_backward_data,
-                   selections<conv2d_backward_data_kernels>, call_data};
-const Family kWeight{"conv2d_backward_weight", conv2d_backward_weight_kernels,
-                     normalise_backward_weight, selections<conv2d_backward_weight_kernels>,
-                     call_weight};
-const Family kBias{"conv2d_backward_bias", conv2d_backward_bias_kernels, normalise_backward_bias,
-                   selections<conv2d_backward_bias_kernels>, call_bias};
-
-// A gradient that is about to be computed.
-struct Pass {
-    // `row`: null for the one that selection takes.
-    Pass(const Family &family, Conv2dOperands views, const KernelInfo *row, Device device)
-        : family(family), operands(std::move(views)) {
-        family.normalise(operands);
-        check_fit_kernel(family.name, operands);
-        const Conv2dProblem &problem = operands.problem;
-        kernel = &family.cache(family.name)
-                      .find(row, conv2d_fields(problem, device.type()), device,
-                            [&] { return detail::to_string(problem, family.name); });
-    }
-
-    const Family &family;
-    Conv2dOperands operands;
-    const KernelInfo *kernel;
-};
 
 bool takes(const KernelInfo &row, const Fields &problem, Device device) {
     return select({&row, 1}, problem, device.type(), device.limits(), false).kernel;
@@ -107,87 +69,55 @@ bool add_data(std::vector<Pass> &passes, const Conv2dProblem &problem, const Dat
     return !phases.all_pixels;
 }
 
-Conv2dOperands bias_operands(const Tensor &output_gradient, const Tensor &bias_gradient,
-                             Layout layout) {
-    Conv2dOperands operands;
-    operands.problem =
-        bias_problem(kBias.name, output_gradient.shape(), output_gradient.type(), layout);
-    operands.output = image_view(output_gradient, layout, 1);
-    operands.bias = vector_of_filters(bias_gradient, operands.problem);
-    return operands;
-}
-
-// The gradient of a weight in parts (conv2d_backward/parts.h), in a tree: a node adds its children
-// up, so that a type of 16 bits rounds once more a level, however many parts there are.
-class WeightTree {
-public:
-    // `whole`: with the tensors' operands in it.
-    WeightTree(const Pass &whole, const Conv2dProblem &problem,
-               const Conv2dBackwardTensors &tensors, const Stream &stream)
-        : whole_(whole),
-          problem_(problem),
-          tensors_(tensors),
-          stream_(stream),
-          parts_(*whole.kernel, whole.operands.problem) {}
-
-    int64_t parts() const { return parts_.count(); }
-
-    // `count` parts from `first` on.
-    void add(int64_t first, int64_t count, const Tensor &gradient, bool accumulate,
-             CallContext &context) const {
-        if (count == 1) return add_part(first, gradient, accumulate, context);
-        const int64_t bytes = gradient.elements() * size_of(gradient.type());
-        const int64_t most = weight_parts_at_once(bytes);
-        const int64_t of_each = (count + most - 1) / most,
-                      children = (count + of_each - 1) / of_each;
-        Shape shape = gradient.shape();
-        shape.insert(shape.begin(), children);
-        const Tensor sums(shape, gradient.type(), gradient.device());
-        const Operand memory[] = {{"sums of parts", sums}};
-        OperationCall on_them(kWeight.name, gradient.device(), memory, stream_);
-        for (int64_t i = 0; i < children; i++) {
-            const int64_t of_child = std::min(of_each, count - i * of_each);
-            add(first + i * of_each, of_child, sums.slice(0, i, 1).reshape(gradient.shape()), false,
-                on_them);
+// Gradients that are computed of copies in nhwc: of images in nchw, on a CPU, those that no row of
+// nchw takes as they are.
+struct OfCopies {
+    OfCopies() = default;
+    OfCopies(const Conv2dProblem &problem, const Conv2dBackwardTensors &tensors, Device device) {
+        if (!device.is_cpu() || problem.options.layout != Layout::nchw) return;
+        const auto &[output, input, weight, gradients] = tensors;
+        if (gradients.input.defined()) {
+            const DataTensors of_data{output, weight, gradients.input};
+            const Fields whole = conv2d_fields(normalised(problem, normalise_backward_data));
+            data = is_strided(problem) ? !row_for_strides(whole, device)
+                                       : !any_takes(kData, of_data.operands(problem), device);
         }
-        add_up(sums, gradient, 0, accumulate, on_them);
-    }
-
-private:
-    void add_part(int64_t i, const Tensor &gradient, bool accumulate, CallContext &context) const {
-        Conv2dOperands operands =
-            conv2d_operands(problem_, tensors_.input, gradient, {}, {}, tensors_.output_gradient);
-        kWeight.normalise(operands);
-        parts_.cut(i, operands);
-        kWeight.call(*whole_.kernel, operands, accumulate, context, on_own_queue(stream_));
-    }
-
-    // A bias' gradient of as many images as children, the filter's elements its channels. They are
-    // next to each other, as those of biases are, below `dim`.
-    void add_up(const Tensor &sums, const Tensor &gradient, int dim, bool accumulate,
-                CallContext &context) const {
-        if (!gradient.packed() || sums.elements() > kMostAtOnce) {
-            for (int64_t i = 0; i < gradient.shape()[dim]; i++)
-                add_up(sums.slice(dim + 1, i, 1), gradient.slice(dim, i, 1), dim + 1, accumulate,
-                       context);
-            return;
+        if (gradients.weight.defined()) {
+            this->weight = !any_takes(
+                kWeight, conv2d_operands(problem, input, gradients.weight, {}, {}, output), device);
         }
-        const int64_t size = gradient.elements();
-        const Pass pass(kBias,
-                        bias_operands(sums.reshape({sums.shape()[0], 1, 1, size}),
-                                      gradient.reshape({size}), Layout::nhwc),
-                        nullptr, gradient.device());
-        kBias.call(*pass.kernel, pass.operands, accumulate, context, on_own_queue(stream_));
     }
 
-    static constexpr int64_t kMostAtOnce = 1 << 28;  // kernels count bytes in 32 bits
-
-    const Pass &whole_;
-    const Conv2dProblem &problem_;
-    const Conv2dBackwardTensors &tensors_;
-    const Stream &stream_;
-    const WeightParts parts_;
+    bool data = false, weight = false;
 };
+
+void run(const char *operation, const KernelInfo *row, const Conv2dBackwardTensors &tensors,
+         const Conv2dOptions &options, float beta, const Stream &stream);
+
+void run_on_copies(const OfCopies &copies, const char *operation,
+                   const Conv2dBackwardTensors &tensors, const Conv2dOptions &options, float beta,
+                   const Stream &stream) {
+    const Tensor none;
+    const auto &[output, input, weight, gradients] = tensors;
+    const ChannelsLast last(
+        {output,
+         copies.weight ? input : none,
+         copies.data ? weight : none,
+         {copies.data ? gradients.input : none, copies.weight ? gradients.weight : none, none}},
+        beta == 1);
+    Conv2dOptions of_copies = options;
+    of_copies.layout = Layout::nhwc;
+    run(operation, nullptr, last.tensors(), of_copies, beta, stream);
+    last.write_back();
+    const Conv2dBackwardTensors others{output,
+                                       input,
+                                       weight,
+                                       {copies.data ? none : gradients.input,
+                                        copies.weight ? none : gradients.weight, gradients.bias}};
+    const auto &[data, of_weight, bias] = others.gradients;
+    if (data.defined() || of_weight.defined() || bias.defined())
+        run(operation, nullptr, others, options, beta, stream);
+}
 
 void run(const char *operation, const KernelInfo *row, const Conv2dBackwardTensors &tensors,
          const Conv2dOptions &options, float beta, const Stream &stream) try {
@@ -195,6 +125,9 @@ void run(const char *operation, const KernelInfo *row, const Conv2dBackwardTenso
     const Conv2dProblem problem = check_conv2d_backward(operation, tensors, options, beta);
     const Tensor &output = tensors.output_gradient;
     const Device device = output.device();
+    const OfCopies copies = row ? OfCopies() : OfCopies(problem, tensors, device);
+    if (copies.data || copies.weight)
+        return run_on_copies(copies, operation, tensors, options, beta, stream);
     const Operand all[] = {{"output gradient", output},
                            {"input", gradients.weight.defined() ? tensors.input : gradients.weight},
                            {"weight", gradients.input.defined() ? tensors.weight : gradients.input},
@@ -237,13 +170,27 @@ void run(const char *operation, const KernelInfo *row, const Conv2dBackwardTenso
     rethrow_as_error(operation);
 }
 
-Selection select_pass(const Family &family, const Conv2dProblem &problem, DeviceType device,
+Selection select_pass(const GradientFamily &family, const Conv2dProblem &problem, DeviceType device,
                       const DeviceLimits &limits, bool explain) {
     return select(family.kernels(), conv2d_fields(normalised(problem, family.normalise)), device,
                   limits, explain);
 }
 
-void check_defined(const Family &family, const char *name, const Tensor &tensor) {
+// That of copies in nhwc, behind the rows of nchw that were rejected, where none of those takes the
+// problem.
+template<typename Select>
+Selection or_of_copies(Selection of_nchw, Conv2dProblem problem, DeviceType device,
+                       Select select_of) {
+    const bool copies = device == DeviceType::cpu && problem.options.layout == Layout::nchw;
+    if (of_nchw.kernel || !copies) return of_nchw;
+    problem.options.layout = Layout::nhwc;
+    Selection selection = select_of(problem);
+    selection.rejected.insert(selection.rejected.begin(), of_nchw.rejected.begin(),
+                              of_nchw.rejected.end());
+    return selection;
+}
+
+void check_defined(const GradientFamily &family, const char *name, const Tensor &tensor) {
     if (tensor.defined()) return;
     throw InvalidArgument(std::string(family.name) + ": " + name + " is undefined");
 }
@@ -338,6 +285,14 @@ void conv2d_backward_bias_with(const KernelInfo &kernel, const Tensor &output_gr
 
 Selection select_conv2d_backward_data(const Conv2dProblem &problem, DeviceType device,
                                       const DeviceLimits &limits, bool explain) {
+    if (device == DeviceType::cpu && problem.options.layout == Layout::nchw) {
+        Selection of_nchw = select_pass(kData, problem, device, limits, explain);
+        if (is_strided(problem) && !(of_nchw.kernel && made_for_strides(*of_nchw.kernel)))
+            of_nchw.kernel = nullptr;
+        return or_of_copies(std::move(of_nchw), problem, device, [&](const Conv2dProblem &last) {
+            return select_conv2d_backward_data(last, device, limits, explain);
+        });
+    }
     const Conv2dShapes shapes(problem);
     const DataTensors tensors{shapes.output, shapes.weight, shapes.input};
     const auto on_cpu_in_phases = [&] {
@@ -362,7 +317,10 @@ Selection select_conv2d_backward_data(const Conv2dProblem &problem, DeviceType d
 
 Selection select_conv2d_backward_weight(const Conv2dProblem &problem, DeviceType device,
                                         const DeviceLimits &limits, bool explain) {
-    return select_pass(kWeight, problem, device, limits, explain);
+    return or_of_copies(select_pass(kWeight, problem, device, limits, explain), problem, device,
+                        [&](const Conv2dProblem &last) {
+                            return select_pass(kWeight, last, device, limits, explain);
+                        });
 }
 
 Selection select_conv2d_backward_bias(const Conv2dProblem &problem, DeviceType device,
