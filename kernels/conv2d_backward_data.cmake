@@ -84,16 +84,16 @@ row(cpu  1x1_64              packed                broadcast         f32        
 row(cpu  1x1_48              packed                broadcast         f32           nhwc       block:48,tile_x:8,stage:0,chunk:8           1x1 stride_1 channels_per_group%48=0)
 row(cpu  1x1_80              packed                broadcast         f32           nhwc       block:80,tile_x:5,stage:0,chunk:8           1x1 stride_1 channels_per_group%80=0)
 row(cpu  1x1                 packed                broadcast         f32           nhwc       block:32,tile_x:12,stage:0,chunk:8          1x1 stride_1)
-row(cpu  1x1_columns_long    packed_columns        columns           f32           nchw       chunk:8                             1x1 stride_1 filters_per_group>=384 out_w>=16)
-row(cpu  1x1_columns         packed_columns        columns           f32           nchw       inner:1,chunk:8                     1x1 stride_1 out_w>=16)
+row(cpu  1x1_columns_long    packed_columns        columns           f32           nchw       chunk:8                             1x1 stride_1 filters_per_group>=384 out_w>=256)
+row(cpu  1x1_columns         packed_columns        columns           f32           nchw       inner:1,chunk:8                     1x1 stride_1 out_w>=256)
 row(cpu  1x1                 packed                broadcast         f16,bf16      nhwc       block:32,tile_x:7,stage:2           1x1 stride_1)
 # Winograd's convolution, filters transformed in the call: 56x56_64-64_3x3 2.6 times as fast as the rows below,
 # 28x28_128-128_3x3 2 times, 14x14_256-256_3x3 1.2 (explorer run conv2d_backward_data CASE --row staged_7).
 # winograd_deep: filters are transformed a block at a time, just before all tiles use it: 14x14_256-256_3x3 1.3 times as
 # fast as staged_32, 28x28_256-256_3x3 1.2 times as fast as winograd (bench --family conv2d_backward_data --row ROW; Xeon,
 # family 6, model 167).
-row(cpu  winograd_deep       winograd              winograd          f32           nhwc,nchw  fused:1                             3x3 stride_1 direct=0 channels_per_group>=24 filters_per_group>=16 winograd_tiles>=4 winograd_outputs>=8 depth_per_pixel>=2 depth_per_pixel<=40)
-row(cpu  winograd            winograd              winograd          f32           nhwc,nchw  -                                   3x3 stride_1 direct=0 channels_per_group>=24 filters_per_group>=16 winograd_tiles>=4 winograd_outputs>=8 depth_per_pixel<=8)
+row(cpu  winograd_deep       winograd              winograd          f32           nhwc       fused:1                             3x3 stride_1 direct=0 channels_per_group>=24 filters_per_group>=16 winograd_tiles>=4 winograd_outputs>=8 depth_per_pixel>=2 depth_per_pixel<=40)
+row(cpu  winograd            winograd              winograd          f32           nhwc       -                                   3x3 stride_1 direct=0 channels_per_group>=24 filters_per_group>=16 winograd_tiles>=4 winograd_outputs>=8 depth_per_pixel<=8)
 # deep: 3x3 at 7x7 beside the peers 81 GFLOP/s, by the row below 66. Blocks of 64 channels where they are full, else of
 # one vector. Blocks of 64 for all have 0.77 of the speed: explorer run conv2d_backward_data conv_training --row staged
 # --knobs block:64,stage:1,tile_x:7, geometric mean. Pairs of bf16 have 0.3 to 0.4 of the speed by blocks of 64: explorer

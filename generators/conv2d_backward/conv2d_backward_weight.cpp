@@ -8,40 +8,7 @@ namespace hk::generators {
 
 namespace {
 
-constexpr int kSquare = 8;
 const Range kAll = {Expr(), Expr()};
-
-// image(c, g, x, y, n) by way of `stages`; outside of it, what is in a square at its edge, or
-// anything.
-Func transposed(const Func &image, const Expr &width, const Expr &height, const Expr &channels,
-                const Expr &groups, WeightTiles::Transpose kind, TransposedImage &stages) {
-    const bool of_groups = kind == WeightTiles::Transpose::groups;
-    const Expr count = of_groups ? groups : channels, others = of_groups ? channels : groups;
-    const Var channel("channel"), other("other"), xb("xb"), cb("cb");
-    stages.lines = Func("lines");
-    stages.lines(x, channel, other, y, n) =
-        of_groups ? image(other, channel, x, y, n) : image(channel, other, x, y, n);
-    Func rows("rows");
-    rows(element, row, xb, cb, other, y, n) =
-        stages.lines(unsafe_promise_clamped(xb * kSquare + element, 0, width - 1),
-                     unsafe_promise_clamped(cb * kSquare + row, 0, count - 1), other, y, n);
-    stages.steps = transpose(rows, kSquare, {xb, cb, other, y, n});
-    const Expr which = of_groups ? g : c, rest = of_groups ? c : g;
-    Func result("transposed");
-    result(c, g, x, y, n) = stages.steps.back()(
-        x % kSquare * kSquare + which % kSquare, 0, clamp(x / kSquare, 0, (width - 1) / kSquare),
-        clamp(which / kSquare, 0, (count - 1) / kSquare), clamp(rest, 0, others - 1),
-        clamp(y, 0, height - 1), n);
-    return result;
-}
-
-// As with_zeros_around, of a function that can be read anywhere.
-Func zeros_around(const Func &image, const Expr &width, const Expr &height) {
-    const Expr in_row = select(x >= 0 && x < width, likely(image(c, g, x, y, n)), 0.f);
-    Func padded("padded");
-    padded(c, g, x, y, n) = select(y >= 0 && y < height, likely(in_row), 0.f);
-    return padded;
-}
 
 // An image that is not read past its channels and groups, nor past its edges where they are given.
 Func read_inside(const Func &image, const Expr &channels, const Expr &groups, const Expr &width,
@@ -62,7 +29,7 @@ void read_operands(const Conv2dBackwardWeightOperands &op, const WeightTiles &ti
         stages.gradient = in_f32(op.output_gradient);
         return;
     }
-    if (tiles.transpose == WeightTiles::Transpose::depthwise) {
+    if (tiles.transposed) {
         stages.input_tiles.groups = stages.gradient_tiles.groups = tiles.groups;
         stages.padded =
             transposed_groups(op.input, op.groups, op.width, op.height, stages.input_tiles);
@@ -78,19 +45,13 @@ void read_operands(const Conv2dBackwardWeightOperands &op, const WeightTiles &ti
                 : with_zeros_around(read_inside(input, op.channels, op.groups, Expr(), Expr()),
                                     op.width, op.height, false);
         inside = read_inside(gradient, op.filters, op.groups, op.out_w, op.out_h);
-    } else if (tiles.transpose == WeightTiles::Transpose::no) {
+    } else {
         if (tiles.past_ends) input = with_zeros_past_ends(input, op.channels, op.groups);
         stages.padded = with_zeros_around(input, op.width, op.height, false);
         // Where a tile ends past the last column or row, something is read there, and not used.
         inside = BoundaryConditions::repeat_edge(
             gradient, Region{kAll, kAll, {0, op.out_w}, {0, op.out_h}, kAll});
         if (tiles.past_ends) inside = with_zeros_past_ends(inside, op.filters, op.groups);
-    } else {
-        input = transposed(input, op.width, op.height, op.channels, op.groups, tiles.transpose,
-                           stages.input);
-        stages.padded = zeros_around(input, op.width, op.height);
-        inside = transposed(gradient, op.out_w, op.out_h, op.filters, op.groups, tiles.transpose,
-                            stages.output_gradient);
     }
     stages.gradient = Func("gradient");
     stages.gradient(k, g, x, y, n) = inside(k, g, x, y, n);

@@ -7,8 +7,8 @@
 //                     y * stride_y + r * dilation_y - padding_top, n)
 
 #include "generators/conv2d/conv2d.h"
+#include "generators/conv2d/transposed_groups.h"
 #include "generators/conv2d_backward/copied_rows.h"
-#include "generators/transpose.h"
 
 namespace hk::generators {
 
@@ -23,16 +23,12 @@ struct Conv2dBackwardWeightOperands : Conv2dGeometry {
 // Images are divided in tiles of about `pixels` pixels, of whole rows where those are that short.
 // All tiles of a call are equally large.
 struct WeightTiles {
-    // `groups`: of any number of channels, from a copy; `depthwise`: of one channel, of images that
-    // are four columns wide.
-    enum class Transpose { no, channels, groups, depthwise };
-
     int pixels;
     int lanes;            // neighbouring columns that have a sum each
     int step;             // in a loop of their own: columns where lanes is 1, else rows
-    Transpose transpose;  // what becomes neighbours, of images in rows (nchw)
-    bool past_ends;  // channels, filters and groups past the last ones are read; they are zeros
-                     // (of transposed images anything: no sum that is kept has them)
+    bool transposed;  // groups become neighbours: of depthwise filters, of images in rows (nchw)
+                      // that are four columns wide
+    bool past_ends;   // channels, filters and groups past the last ones are read, as zeros
     // Channels, filters, groups and columns of the output are multiples of what is computed at
     // once, and nothing is read past the last ones.
     bool exact = false;
@@ -45,13 +41,6 @@ struct WeightTiles {
 // wider. The output has `lanes` columns and `step` rows.
 inline constexpr int kCopiedColumns = 16;
 
-// An image in rows on its way to neighbouring channels, or groups: lines(x, channel, other, y, n)
-// is a copy, and squares of it, of 8 columns and channels, are transposed in steps.
-struct TransposedImage {
-    Halide::Func lines;
-    std::vector<Halide::Func> steps;
-};
-
 // A tile's sums, tile_sum(lane, c, s, r, k, g, tx, ty, n), are over pixel.x (of a step), pixel.y
 // and pixel.z (steps and rows). sum(lane, c, s, r, k, g) adds up the tiles, over of.x = tx, of.y =
 // ty and of.z = n, one after the other, and a fixed tree the lanes. So the order of adding depends
@@ -60,7 +49,6 @@ struct TransposedImage {
 // output's gradient, both in f32.
 struct Conv2dBackwardWeight {
     Halide::Var lane{"lane"}, tx{"tx"}, ty{"ty"};
-    TransposedImage input, output_gradient;  // empty where nothing is transposed
     TransposedTiles input_tiles, gradient_tiles;
     Halide::Func padded, gradient, tile_sum, sum, folded, output;
     Halide::RDom pixel, of;

@@ -13,7 +13,7 @@ WeightTiles root_tiles(const Conv2dBackwardWeightContext &context) {
     knobs.take("step", step, steps(1, 8));
     knobs.take("pixels", pixels, steps(1, 64));
     knobs.end();
-    return {pixels, lanes, step, WeightTiles::Transpose::no, false};
+    return {pixels, lanes, step, false, false};
 }
 
 }  // namespace

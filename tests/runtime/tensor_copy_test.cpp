@@ -1,3 +1,4 @@
+#include <cstring>
 #include <thread>
 
 #include "counted.h"
@@ -59,6 +60,31 @@ TEST_P(TensorCopy, IntoViews) {
         views(expected)[i].fill_zero();
         views(actual)[i].fill_zero();
         EXPECT_EQ(values(actual), values(expected)) << i;
+    }
+}
+
+// Of two dimensions that change places, with whole and broken squares and lines of elements of each
+// size, and rows that are pages apart.
+TEST(TransposedCopy, PutsEveryElementInItsPlace) {
+    for (const DataType type : {DataType::u8, DataType::f16, DataType::f32, DataType::f64}) {
+        for (const Shape &shape : {Shape{1, 1, 70}, {2, 3, 1030}, {3, 70, 131}, {1, 1024, 37}}) {
+            const int64_t size = size_of(type), elements = shape[0] * shape[1] * shape[2];
+            std::vector<uint8_t> bytes(static_cast<size_t>(elements * size)), copied = bytes;
+            for (size_t i = 0; i < bytes.size(); i++) bytes[i] = static_cast<uint8_t>(i * 131 >> 3);
+            const Shape across = {shape[0], shape[2], shape[1]};
+            Tensor::borrow(copied.data(), type, across)
+                .copy_from(Tensor::borrow(bytes.data(), type, shape).permute({0, 2, 1}));
+            int64_t wrong = 0;
+            for (int64_t i = 0; i < elements; i++) {
+                const int64_t n = i / (shape[1] * shape[2]), row = i / shape[2] % shape[1],
+                              column = i % shape[2];
+                const int64_t place = (n * shape[2] + column) * shape[1] + row;
+                wrong += std::memcmp(&bytes[static_cast<size_t>(i * size)],
+                                     &copied[static_cast<size_t>(place * size)],
+                                     static_cast<size_t>(size)) != 0;
+            }
+            EXPECT_EQ(wrong, 0) << to_string(shape) << " of " << size << " bytes";
+        }
     }
 }
 

@@ -23,14 +23,19 @@
 // Tensors live on one device and are the caller's; they may be views, as conv2d takes them, but a
 // bias' gradient is packed. A gradient that is computed must not overlap another tensor of the
 // call. An empty batch has zero gradients, which are there when the call returns.
-// options.activation must be none. Beside the tensors a weight's gradient takes at most 16 MB of a
-// GPU's memory for parts of sums, on tensor cores up to eight times its elements in f32, if that is
-// more, where few channels count as vectors of 16 bytes; and, on tensor cores in nchw and of few
-// channels, gradients take copies of what they read, as hk/conv2d.h has them; in parts as much
-// again, or eight times the weight, on any device, for each factor above. On a caller's OpenCL queue a part must begin where a buffer can. Calls
-// from several threads at once are safe; on a device they return when the work is queued. They
-// throw InvalidArgument before anything runs; OutOfMemory, DeviceError, KernelFailure, after which
-// a gradient is undefined.
+// options.activation must be none.
+//
+// Memory beside the tensors: on a CPU, of images in nchw, gradients but a bias' are computed of
+// copies in nhwc of all that is read and written, where no row takes the tensors as they are; a
+// view whose channels are next to each other needs no copy. A weight's gradient takes at most 16 MB
+// of a GPU's memory for parts of sums, on tensor cores up to eight times its elements in f32, if
+// that is more, where few channels count as vectors of 16 bytes; and, on tensor cores in nchw and
+// of few channels, gradients take copies of what they read, as hk/conv2d.h has them; in parts as
+// much again, or eight times the weight, on any device, for each factor above.
+//
+// On a caller's OpenCL queue a part must begin where a buffer can. Calls from several threads at
+// once are safe; on a device they return when the work is queued. They throw InvalidArgument before
+// anything runs; OutOfMemory, DeviceError, KernelFailure, after which a gradient is undefined.
 
 #include "hk/conv2d.h"
 
@@ -86,7 +91,7 @@ std::span<const KernelInfo> conv2d_backward_bias_kernels();
 // `problem`: the forward convolution. On a CPU, and by tensor cores, the input's gradient of a
 // strided one is computed in phases, each a problem of stride one on views and a call of its own:
 // pixels a stride apart, and the taps of the filter that meet them. The selection is that of the
-// phase with the most taps.
+// phase with the most taps, and where copies in nhwc are computed of, theirs.
 Selection select_conv2d_backward_data(const Conv2dProblem &problem, DeviceType device,
                                       const DeviceLimits &limits, bool explain = false);
 Selection select_conv2d_backward_weight(const Conv2dProblem &problem, DeviceType device,

@@ -22,7 +22,7 @@ ChannelsLast::ChannelsLast(const Conv2dBackwardTensors &tensors, bool accumulate
 Tensor ChannelsLast::read(const Tensor &tensor) {
     if (!tensor.defined()) return tensor;
     const Tensor view = tensor.permute(kLast);
-    return channels_are_neighbours(view) ? view : view.contiguous();
+    return channels_are_neighbours(view) ? view : view.to(view.device());
 }
 
 Tensor ChannelsLast::written(const Tensor &gradient, bool accumulate) {

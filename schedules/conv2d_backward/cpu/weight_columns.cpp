@@ -49,7 +49,7 @@ namespace cpu {
 
 WeightTiles tiles_of_columns(const Conv2dBackwardWeightContext &context) {
     const ColumnSums sums = choose(context);
-    return {sums.pixels, sums.lanes, sums.rows, WeightTiles::Transpose::no, false};
+    return {sums.pixels, sums.lanes, sums.rows, false, false};
 }
 
 // Depthwise filters over long rows (nchw): vectors of columns, whose sums are added up across the

@@ -85,9 +85,9 @@ void require_and_estimate(const WeightSums &sums, const Conv2dBackwardWeightCont
                         fits(sums.block_k, context.filters_per_group) && sums.block_g == sums.g),
                    "with stage:0, which reads what is past the last block, blocks are full");
     Knobs::require(!sums.whole || sums.direct, "whole:1 is direct");
-    Knobs::require(context.nhwc || !depthwise(context) ||
-                       (sums.g >= 4 && sums.g <= 32 && sums.block_g == sums.g),
-                   "depthwise, of nchw, g is block_g, 4 to 32");
+    Knobs::require(context.nhwc || (depthwise(context) && sums.g >= 4 && sums.g <= 32 &&
+                                    sums.block_g == sums.g),
+                   "nchw is of depthwise filters, whose g is block_g, 4 to 32");
     Knobs::require(!sums.inside || (sums.direct && context.kernel_w == 1 && context.kernel_h == 1),
                    "inside:1 is direct and has a 1x1 filter");
     const int lanes = context.target.natural_vector_size<float>();
@@ -165,7 +165,7 @@ public:
           context_(context),
           t_(choose(context)),
           lanes_(context.target.natural_vector_size<float>()),
-          transposes_groups_(!context.nhwc && depthwise(context)) {
+          transposes_groups_(!context.nhwc) {
         if (t_.filters)
             dims_ = {k, c, g};
         else if (t_.c == 1)
@@ -197,13 +197,13 @@ private:
     Expr parts_that_pay() const;
     Expr block(const Expr &size, int most, int sums, int least, const Expr &parts) const;
     void registers(Func consumer, const Var &at) const;
-    void copy(Func copied, const Var &channel, TransposedImage &image) const;
+    void copy(Func copied, const Var &channel) const;
 
     Conv2dBackwardWeight &stages_;
     const Conv2dBackwardWeightContext &context_;
     const WeightSums t_;
     const int lanes_;
-    const bool transposes_groups_;  // depthwise, of nchw
+    const bool transposes_groups_;  // of nchw
     std::vector<Var> dims_;         // c, g and k, vectors first
 };
 
@@ -316,7 +316,7 @@ void Schedule::registers(Func consumer, const Var &at) const {
 }
 
 // A tile's copy of an image, with the neighbours that vectors are of next to each other.
-void Schedule::copy(Func copied, const Var &channel, TransposedImage &image) const {
+void Schedule::copy(Func copied, const Var &channel) const {
     const bool groups = dims_[0].name() == "g";
     const Var first = groups ? g : channel, second = groups ? channel : g;
     if (t_.whole)
@@ -324,29 +324,10 @@ void Schedule::copy(Func copied, const Var &channel, TransposedImage &image) con
     else
         copied.compute_at(stages_.sum, stages_.of.x).hoist_storage(stages_.output, kb);
     copied.reorder_storage(first, second, x, y, n).reorder(first, second, x, y, n);
-    if (image.steps.empty()) {
-        const int size = channel.name() == "c" ? t_.c : t_.block_k;
-        copied.vectorize(first, std::min(lanes_, groups ? t_.g : size), round_up);
-        const int together = std::min(t_.block_g, lanes_ / size);
-        if (!groups && together > 1) copied.vectorize(g, together, round_up);
-        return;
-    }
-    const Var xb("xb"), vb("vb");
-    const int square = 8;
-    copied.align_bounds(x, square)
-        .align_bounds(first, square)
-        .split(x, xb, x, square)
-        .split(first, vb, first, square)
-        .reorder(first, x, xb, vb, y)
-        .vectorize(first)
-        .unroll(x);
-    Func &lines = image.lines;
-    lines.compute_at(copied, y)
-        .hoist_storage(stages_.output, kb)
-        .align_storage(lines.args()[0], square)
-        .align_storage(lines.args()[1], square)
-        .vectorize(lines.args()[0], square, guard);
-    transpose_at(LoopLevel(copied, xb), image.steps, {square, square});
+    const int size = channel.name() == "c" ? t_.c : t_.block_k;
+    copied.vectorize(first, std::min(lanes_, groups ? t_.g : size), round_up);
+    const int together = std::min(t_.block_g, lanes_ / size);
+    if (!groups && together > 1) copied.vectorize(g, together, round_up);
 }
 
 void Schedule::stage() const {
@@ -360,8 +341,8 @@ void Schedule::stage() const {
         }
         return;
     }
-    if (t_.copies_input() || !context_.nhwc) copy(stages_.padded, c, stages_.input);
-    if (t_.stage >= 2 || !context_.nhwc) copy(stages_.gradient, k, stages_.output_gradient);
+    if (t_.copies_input()) copy(stages_.padded, c);
+    if (t_.stage >= 2) copy(stages_.gradient, k);
     // Rows of the copy a power of two apart would meet in a few sets of the cache.
     if (t_.stage >= 2 && t_.block_k > 2 * lanes_)
         stages_.gradient.align_storage(k, t_.block_k + lanes_);
@@ -372,15 +353,16 @@ void Schedule::stage() const {
 namespace cpu {
 
 WeightTiles tiles_in_registers(const Conv2dBackwardWeightContext &context) {
-    using Transpose = WeightTiles::Transpose;
     const WeightSums sums = choose(context);
-    const Transpose transpose = context.nhwc                ? Transpose::no
-                                : depthwise(context)        ? Transpose::depthwise
-                                : sums.c == 1 && sums.g > 1 ? Transpose::groups
-                                                            : Transpose::channels;
-    return {
-        sums.pixels,     1,  sums.step,       transpose, sums.copies_input(), sums.direct > 0,
-        sums.inside > 0, sums.whole > 0, sums.g};
+    return {sums.pixels,
+            1,
+            sums.step,
+            !context.nhwc,
+            sums.copies_input(),
+            sums.direct > 0,
+            sums.inside > 0,
+            sums.whole > 0,
+            sums.g};
 }
 
 void backward_weight_register_tiles(Conv2dBackwardWeight &stages,
