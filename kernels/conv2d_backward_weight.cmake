@@ -64,14 +64,16 @@ row(cpu  1x1_32               tiles      register_tiles  f32           nhwc     
 row(cpu  1x1                  tiles      register_tiles  f32           nhwc       direct:1,inside:1,stage:0,pixels:128,block_c:256,block_k:256,c:16,k:16           1x1 stride_1 channels_per_group%16=0 filters_per_group%16=0)
 row(cpu  1x1_filters8         tiles      register_tiles  f32           nhwc       direct:1,inside:1,stage:0,pixels:128,block_c:256,block_k:256,c:16,k:8            1x1 stride_1 channels_per_group%16=0 filters_per_group%8=0)
 row(cpu  1x1_channels8        tiles      register_tiles  f32           nhwc       direct:1,inside:1,stage:0,pixels:128,block_c:256,block_k:256,filters:1,c:8,k:16  1x1 stride_1 channels_per_group%8=0 filters_per_group%16=0)
+row(cpu  grouped16_3x3_small  tiles      register_tiles  f32           nhwc       direct:1,stage:1,c:16,k:8,s:3,whole:1,block_c:16,block_k:16,block_g:4            grouped16 3x3 one_tile)
 row(cpu  direct_32_small      tiles      register_tiles  f32           nhwc       direct:2,stage:2,c:32,k:8,whole:1,block_c:128,block_k:128,block_g:4               channels_per_group%32=0 filters_per_group%16=0 one_tile)
 row(cpu  direct_small         tiles      register_tiles  f32           nhwc       direct:1,stage:1,c:16,k:16,whole:1,block_c:128,block_k:128,block_g:4             channels_per_group%16=0 filters_per_group%16=0 one_tile)
 # Few channels a group: vectors across groups (4), or sizes known to the compiler (8, 16, 32). w56: copies of an input
 # as large as this one cost as much as the sums, 1.3 times the row below.
 row(cpu  grouped4_3x3         tiles      register_tiles  f32,f16,bf16  nhwc       -                                                                                channels_per_group=4 filters_per_group=4 3x3)
-row(cpu  grouped8_3x3_s2_w56  tiles      register_tiles  f32           nhwc       direct:1,stage:0,c:8,k:8,s:3,block_c:8,block_k:8,block_g:32,pixels:128           grouped8 3x3 half_56)
+row(cpu  grouped8_3x3_pairs   tiles      register_tiles  f32           nhwc       direct:1,stage:2,c:8,g:2,k:8,s:3,block_c:8,block_k:8,block_g:4,pixels:256        grouped8 3x3 groups%2=0)
 row(cpu  grouped8_3x3         tiles      register_tiles  f32,f16,bf16  nhwc       -                                                                                grouped8 3x3)
-row(cpu  grouped16_3x3        tiles      register_tiles  f32,f16,bf16  nhwc       -                                                                                grouped16 3x3)
+row(cpu  grouped16_3x3        tiles      register_tiles  f32           nhwc       direct:1,stage:2,c:16,k:8,s:3,block_c:16,block_k:16,block_g:4,pixels:256         grouped16 3x3)
+row(cpu  grouped16_3x3        tiles      register_tiles  f16,bf16      nhwc       -                                                                                grouped16 3x3)
 row(cpu  grouped32_3x3        tiles      register_tiles  f32,f16,bf16  nhwc       -                                                                                grouped32 3x3)
 row(cpu  few                  tiles      register_tiles  f32,f16,bf16  nhwc       c:1,g:16,k:2,s:1,step:4                                                          channels_per_group<=8 filters_per_group<=8 groups>=16)
 # rgb: the first layer; vectors are of filters. narrow: blocks of 32 channels would be half empty.

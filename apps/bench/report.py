@@ -40,9 +40,9 @@ RUNS = [
     [*QUANTIZED, "--type", "f32", "--layout", "nhwc", "--list", ",".join(NETWORKS)],
     [*QUANTIZED, "--type", "f32", "--layout", "nchw", "--list", "shape_case"],
     [*WEIGHT, "--type", "f32", "--layout", "nhwc"],
-    [*WEIGHT, "--type", "f32", "--layout", "nchw", "--list", "depthwise"],
+    [*WEIGHT, "--type", "f32", "--layout", "nchw", "--list", ",".join([*NETWORKS, "depthwise"])],
     [*DATA, "--type", "f32", "--layout", "nhwc"],
-    [*DATA, "--type", "f32", "--layout", "nchw", "--list", "depthwise"],
+    [*DATA, "--type", "f32", "--layout", "nchw", "--list", ",".join([*NETWORKS, "depthwise"])],
     [*SPARSE, "--type", "f32"],
     [*SPARSE, "--type", "f16"],
 ]

@@ -76,8 +76,9 @@ void require_and_estimate(const WeightSums &sums, const Conv2dBackwardWeightCont
     // channels and filters, with direct:2 of 32 channels, or depthwise ones of 16 or 32 groups.
     Knobs::require(!sums.direct || (16 * sums.direct % sums.c == 0 && 16 % sums.k == 0),
                    "with direct:1 c and k divide 16, with direct:2 c divides 32");
-    Knobs::require(!sums.direct || sums.g == 1 || (sums.c * sums.k == 1 && 32 % sums.g == 0),
-                   "with direct g is 1, or of depthwise filters divides 32");
+    Knobs::require(!sums.direct || sums.g == 1 || (sums.c > 1 && sums.c * sums.g <= 16) ||
+                       (sums.c * sums.k == 1 && 32 % sums.g == 0),
+                   "with direct g is 1, or fills 16 lanes, or of depthwise filters divides 32");
     const auto fits = [](int block, int known) { return block >= known || known % block == 0; };
     Knobs::require(sums.direct || sums.stage > 0 ||
                        (context.channels_per_group > 0 && context.filters_per_group > 0 &&
@@ -130,6 +131,8 @@ WeightSums choose(const Conv2dBackwardWeightContext &context) {
     }
     int &broadcast = sums.filters ? sums.c : sums.k;
     if (!many_registers && sums.direct) broadcast = std::min(broadcast, 4);
+    if (!many_registers && sums.direct && sums.c > lanes) sums.s = 1;
+    if (!many_registers && sums.direct && sums.c == lanes) sums.g = 1;
     if (!many_registers && depthwise(context)) sums.g = std::min(sums.g, lanes);
     sums.block_c = std::max(sums.block_c, sums.c);
     sums.block_g = std::max(sums.block_g, sums.g);
