@@ -164,6 +164,8 @@ public:
             text =
                 "; on a CPU, and by tensor cores, its stride phases are calls of their own, shown "
                 "is the largest";
+        if (settings().layout == Layout::nchw)
+            text += "; on a CPU a row of nhwc computes it of copies in that layout";
         return formulation_ == "any" ? text : text + ", written as " + formulation_;
     }
 
