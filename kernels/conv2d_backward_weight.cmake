@@ -12,8 +12,9 @@ term(parts_64 weight_size<=65536)
 term(parts_16 weight_size<=262144)
 term(parts_8  weight_size<=524288)
 
-# CPU. Depthwise: with the width known the input is read as it is (3x3); others stage it. `small` is 1.1 to 1.4 times as
-# fast as the rows after it (bench --family conv2d_backward_weight --list mobilenetv2 --row ROW).
+# CPU. Gradients of images in nchw that no row of nchw takes are computed of copies in nhwc.
+# Depthwise: 3x3 reads the input as it is, other filters a copy. `small`, with the width known, is 1.1 to 1.4 times as fast
+# as the rows after it (bench --family conv2d_backward_weight --list mobilenetv2 --row ROW).
 #        row                        algorithm  schedule        types  layouts  knobs                                         where
 row(cpu  depthwise3x3_s1_w7_small   tiles      register_tiles  f32    nhwc     direct:1,stage:0,whole:1,step:7,block_g:160   depthwise 3x3 same_7 groups%16=0 one_tile)
 row(cpu  depthwise3x3_s1_w14_small  tiles      register_tiles  f32    nhwc     direct:1,stage:0,whole:1,step:14,block_g:192  depthwise 3x3 same_14 groups%16=0 one_tile)
@@ -67,8 +68,9 @@ row(cpu  1x1_channels8        tiles      register_tiles  f32           nhwc     
 row(cpu  grouped16_3x3_small  tiles      register_tiles  f32           nhwc       direct:1,stage:1,c:16,k:8,s:3,whole:1,block_c:16,block_k:16,block_g:4            grouped16 3x3 one_tile)
 row(cpu  direct_32_small      tiles      register_tiles  f32           nhwc       direct:2,stage:2,c:32,k:8,whole:1,block_c:128,block_k:128,block_g:4               channels_per_group%32=0 filters_per_group%16=0 one_tile)
 row(cpu  direct_small         tiles      register_tiles  f32           nhwc       direct:1,stage:1,c:16,k:16,whole:1,block_c:128,block_k:128,block_g:4             channels_per_group%16=0 filters_per_group%16=0 one_tile)
-# Few channels a group: vectors across groups (4), or sizes known to the compiler (8, 16, 32). w56: copies of an input
-# as large as this one cost as much as the sums, 1.3 times the row below.
+# Few channels a group: vectors across groups (4, and 8 by pairs of groups), or sizes known to the compiler (8, 16, 32).
+# Against the rows after them: grouped16_3x3_small 1.3 times as fast (explorer run conv2d_backward_weight
+# 14x14_512-512_3x3_g32 --row direct_small), grouped8_3x3_pairs 1.2 (28x28_256-256_3x3_g32 --row grouped8_3x3).
 row(cpu  grouped4_3x3         tiles      register_tiles  f32,f16,bf16  nhwc       -                                                                                channels_per_group=4 filters_per_group=4 3x3)
 row(cpu  grouped8_3x3_pairs   tiles      register_tiles  f32           nhwc       direct:1,stage:2,c:8,g:2,k:8,s:3,block_c:8,block_k:8,block_g:4,pixels:256        grouped8 3x3 groups%2=0)
 row(cpu  grouped8_3x3         tiles      register_tiles  f32,f16,bf16  nhwc       -                                                                                grouped8 3x3)

@@ -103,9 +103,12 @@ class Explain(ProgramTest):
     def test_every_row_is_chosen_or_rejected(self):
         for case, choice in self.each_choice():
             with self.subTest(**case):
+                # Where no row of nchw takes a gradient, a CPU's rows of nhwc compute it of copies.
+                copied = case["layout"] == "nchw" and "_nhwc_" in choice["kernel"]
+                layouts = ("nhwc", "nchw") if copied else (case["layout"],)
                 rows = [row["row"] for row in rows_of(case["family"])
-                        if (row["type"], row["layout"], row["device"]) ==
-                        ("f32", case["layout"], case["target"])]
+                        if (row["type"], row["device"]) == ("f32", case["target"])
+                        and row["layout"] in layouts]
                 told = [choice["row"], *(rejected["row"] for rejected in choice["rejected"])]
                 self.assertEqual(sorted(told), sorted(rows))
 

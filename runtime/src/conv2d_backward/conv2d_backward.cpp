@@ -78,7 +78,8 @@ struct OfCopies {
         const auto &[output, input, weight, gradients] = tensors;
         if (gradients.input.defined()) {
             const DataTensors of_data{output, weight, gradients.input};
-            const Fields whole = conv2d_fields(normalised(problem, normalise_backward_data));
+            const Fields whole =
+                conv2d_fields(normalised(problem, normalise_backward_data), device.type());
             data = is_strided(problem) ? !row_for_strides(whole, device)
                                        : !any_takes(kData, of_data.operands(problem), device);
         }

@@ -7,13 +7,15 @@
 
 namespace hk::detail {
 
-const GradientFamily kData{"conv2d_backward_data", conv2d_backward_data_kernels, normalise_backward_data,
-                   selections<conv2d_backward_data_kernels>, call_data};
+const GradientFamily kData{"conv2d_backward_data", conv2d_backward_data_kernels,
+                           normalise_backward_data, selections<conv2d_backward_data_kernels>,
+                           call_data};
 const GradientFamily kWeight{"conv2d_backward_weight", conv2d_backward_weight_kernels,
-                     normalise_backward_weight, selections<conv2d_backward_weight_kernels>,
-                     call_weight};
-const GradientFamily kBias{"conv2d_backward_bias", conv2d_backward_bias_kernels, normalise_backward_bias,
-                   selections<conv2d_backward_bias_kernels>, call_bias};
+                             normalise_backward_weight, selections<conv2d_backward_weight_kernels>,
+                             call_weight};
+const GradientFamily kBias{"conv2d_backward_bias", conv2d_backward_bias_kernels,
+                           normalise_backward_bias, selections<conv2d_backward_bias_kernels>,
+                           call_bias};
 
 Pass::Pass(const GradientFamily &family, Conv2dOperands views, const KernelInfo *row, Device device)
     : family(family), operands(std::move(views)) {

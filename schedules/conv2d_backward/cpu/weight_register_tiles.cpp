@@ -130,9 +130,11 @@ WeightSums choose(const Conv2dBackwardWeightContext &context) {
         sums.stage = sums.copies_input() ? 1 : 0;
     }
     int &broadcast = sums.filters ? sums.c : sums.k;
-    if (!many_registers && sums.direct) broadcast = std::min(broadcast, 4);
-    if (!many_registers && sums.direct && sums.c > lanes) sums.s = 1;
-    if (!many_registers && sums.direct && sums.c == lanes) sums.g = 1;
+    if (!many_registers && sums.direct) {
+        broadcast = std::min(broadcast, sums.c > 2 * lanes ? 2 : 4);
+        if (sums.c > 1) sums.g = 1;
+        if (sums.c > lanes) sums.s = 1;
+    }
     if (!many_registers && depthwise(context)) sums.g = std::min(sums.g, lanes);
     sums.block_c = std::max(sums.block_c, sums.c);
     sums.block_g = std::max(sums.block_g, sums.g);
@@ -155,8 +157,7 @@ WeightSums choose(const Conv2dBackwardWeightContext &context) {
 //
 // bench --family conv2d_backward_weight --no-peers, GFLOP/s on one Zen 4 core of 118: direct ones
 // 3x3 102 to 113, 1x1 101 to 114 (--list resnet50 --filter 7x7_2048: 108, of two vectors 96);
-// others: 8 channels a group 92; 4 channels a group 67; depthwise 5x5 76 to 81, 7x7 89 to 93, 3x3
-// at 56x56 96 with the width known, 60 without (--row depthwise3x3_s1).
+// others: 8 channels a group 92; 4 channels a group 67; depthwise 5x5 76 to 81, 7x7 89 to 93.
 //
 // Lost, by knobs: three columns of the filter at once in dense ones (s:3,k:4, 90 of 96 at 14x14);
 // blocks of 64 filters where the gradient is copied (block_k:64); sums of 24 filters (k:24) but of
