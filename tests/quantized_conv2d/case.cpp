@@ -169,6 +169,20 @@ std::optional<QuantizedConv2dCase> random_case(uint64_t seed, const Conv2dReques
     return c;
 }
 
+std::vector<int64_t> QuantizedConv2dCase::traits() const {
+    const auto number = [](auto kind) { return static_cast<int64_t>(kind); };
+    std::vector<int64_t> traits = ConvolutionCase::traits();
+    // Of each of which there may be another kernel, for few filters and pixels and for many.
+    const int64_t kernel = 2 * number(problem.type) + (weight_zero_point != 0);
+    const int64_t pixels = problem.output_height() * problem.output_width();
+    traits.insert(
+        traits.end(),
+        {2 * kernel + (problem.filters > 64), 2 * kernel + (pixels > 1), number(problem.type),
+         number(output_type), number(bias), number(stored), number(problem.options.activation),
+         scale_per_filter, bias_scale_per_filter, input_zero_point != 0, weight_zero_point != 0});
+    return traits;
+}
+
 std::string to_string(const QuantizedConv2dCase &c) {
     std::ostringstream text;
     text << to_string(c.problem) << "; input scale " << c.input_scale << " zero point "
