@@ -25,7 +25,10 @@ protected:
         this->check_row(Data::reals, 8);
         this->check_row(Data::one_nan, 4);
         this->check_row(Data::one_infinity, 3);
-        this->check_last_vectors(Data::one_infinity);
+        const bool of_data = std::is_same_v<Case, BackwardDataCase>;
+        this->check_last_vectors(Data::one_infinity,
+                                 of_data ? "filters_per_group" : "channels_per_group");
+        if (std::is_same_v<Case, BackwardWeightCase>) this->check_many_pixels();
         this->check_several_tiles();
     }
 };

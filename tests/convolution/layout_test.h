@@ -114,21 +114,36 @@ protected:
         }
     }
 
-    // Of products of matrices: vectors of channels that are not whole, of tensors that end or begin
-    // where the memory does. What is read past the last channel is no part of the sum.
-    void check_last_vectors(Data data) {
+    // Sums over more pixels than blocks have loaded before they begin, of few channels.
+    void check_many_pixels() {
+        if (GetParam().device == DeviceType::cpu) return;
+        const int64_t rows = range_of(GetParam().where, "out_h").moved(10);
+        std::vector<Constraint> more{
+            {"out_h", Constraint::Relation::at_least, rows},
+            {"out_w", Constraint::Relation::at_least, rows > 1 ? 31 : 300}};
+        for (const char *field : {"channels_per_group", "filters_per_group"}) {
+            const int64_t least = range_of(GetParam().where, field).moved(8);
+            if (is_free(field)) more.push_back({field, Constraint::Relation::at_most, least});
+        }
+        check_row(Data::integers, 3, more);
+    }
+
+    // Of products of matrices: vectors of the sum's channels that are not whole, of tensors that
+    // end or begin where the memory does. What is read past the last channel is no part of the sum.
+    void check_last_vectors(Data data, const char *field = "channels_per_group") {
         const KernelInfo &row = GetParam();
         const bool matrices = std::string_view(row.name).find("matrices") != std::string_view::npos;
         if (row.device == DeviceType::cpu || !matrices) return;
         // Three vectors of the four of a slice, or of rows of long sums many; or less than one.
-        const bool parts = range_of(row.where, "parts").first > 0;
-        const bool few = range_of(row.where, "channels_per_group").last < 24;
+        const bool parts = std::max(range_of(row.where, "parts").first,
+                                    range_of(row.where, "input_parts").first) > 0;
+        const bool few = range_of(row.where, field).last < 24;
         const auto packed = [](Placement placement) {
             return placement == Placement::packed || placement == Placement::aligned;
         };
-        for (int64_t rest = 1; rest < 8; rest++) {
+        for (int64_t rest = 0; rest < 8; rest++) {
             std::vector<Constraint> where(row.where.begin(), row.where.end());
-            where.push_back({"channels_per_group", Constraint::Relation::equal,
+            where.push_back({field, Constraint::Relation::equal,
                              (few     ? 0
                               : parts ? 144
                                       : 16) +
