@@ -44,12 +44,16 @@ inline auto layout_tests(const std::vector<DataType> &types = {DataType::f32, Da
                             testing::Values(Layout::nhwc, Layout::nchw), testing::ValuesIn(types));
 }
 
+// Whether a row is for long sums, whose parts other kernels add.
+inline bool in_parts(const KernelInfo &row) {
+    return std::max(range_of(row.where, "parts").first, range_of(row.where, "input_parts").first) >
+           0;
+}
+
 // What an imitated GPU runs of a schedule in the time of a test; as many tiles as a row of
 // Winograd's asks for, as many terms as one of panels, and some pixels of sums in parts.
 inline double operations_of(const KernelInfo &row) {
-    const bool parts =
-        std::max(range_of(row.where, "parts").first, range_of(row.where, "input_parts").first) > 0;
-    if (row.device == DeviceType::cuda && parts) return 1e6;
+    if (row.device == DeviceType::cuda && in_parts(row)) return 1e6;
     if (row.algorithm == std::string_view("winograd")) return 1e7;
     if (row.algorithm == std::string_view("packed_panels")) return 4e7;
     return row.device == DeviceType::cpu ? 2e6 : row.device == DeviceType::cuda ? 1e5 : 4e5;
@@ -66,7 +70,8 @@ protected:
         where.insert(where.end(), more.begin(), more.end());
         // A problem takes longer where GPUs are imitated, CUDA's with all checks.
         if (row.device == DeviceType::opencl) problems = (problems + 1) / 2;
-        if (row.device == DeviceType::cuda) problems = (problems + 5) / 6;
+        // Sums in parts are of several kernels, each of which only some problems run.
+        if (row.device == DeviceType::cuda) problems = (problems + 5) / 6 * (in_parts(row) ? 3 : 1);
         for (const Device device : devices_)
             test::check_row<Case>(row, device, request(data, where), problems, seen_);
     }
@@ -75,12 +80,9 @@ protected:
     // problems' most.
     void check_several_tiles() {
         if (GetParam().device == DeviceType::cpu) return;
-        // Of those several kernels, each of which only some problems run.
-        const bool parts = range_of(GetParam().where, "parts").first > 0;
         for (const char *field : {"channels_per_group", "filters_per_group"}) {
             if (is_free(field))
-                check_row(Data::integers, parts ? 13 : 3,
-                          {{field, Constraint::Relation::at_least, tiled()}});
+                check_row(Data::integers, 3, {{field, Constraint::Relation::at_least, tiled()}});
         }
     }
 
@@ -93,8 +95,8 @@ protected:
         const auto add = [&](const char *field, Constraint::Relation relation, int64_t value) {
             where.push_back({field, relation, range_of(row.where, field).moved(value)});
         };
-        // Parts are of long sums, which another kernel adds in small tiles.
-        const bool parts = range_of(row.where, "parts").first > 0;
+        // Parts are added in small tiles.
+        const bool parts = in_parts(row);
         const bool of_groups = !is_free("channels_per_group") && !is_free("filters_per_group");
         if (of_groups) add("groups", Constraint::Relation::at_least, 33);
         if (is_free("filters_per_group"))
@@ -134,20 +136,15 @@ protected:
         const KernelInfo &row = GetParam();
         const bool matrices = std::string_view(row.name).find("matrices") != std::string_view::npos;
         if (row.device == DeviceType::cpu || !matrices) return;
-        // Three vectors of the four of a slice, or of rows of long sums many; or less than one.
-        const bool parts = std::max(range_of(row.where, "parts").first,
-                                    range_of(row.where, "input_parts").first) > 0;
+        // Two or three vectors of a slice's four, or of long sums some more; or less than one.
         const bool few = range_of(row.where, field).last < 24;
+        const int64_t whole = few ? 0 : in_parts(row) ? 144 : 16;
         const auto packed = [](Placement placement) {
             return placement == Placement::packed || placement == Placement::aligned;
         };
         for (int64_t rest = 0; rest < 8; rest++) {
             std::vector<Constraint> where(row.where.begin(), row.where.end());
-            where.push_back({field, Constraint::Relation::equal,
-                             (few     ? 0
-                              : parts ? 144
-                                      : 16) +
-                                 rest});
+            where.push_back({field, Constraint::Relation::equal, whole + rest});
             for (const Device device : devices_) {
                 VariedCases<Case, Conv2dRequest> cases(request(data, where), 100, seen_);
                 // Without padding an infinity may be in the weight, too.
