@@ -69,12 +69,22 @@ std::optional<Conv2dCase> random_case(uint64_t seed, const Conv2dRequest &reques
     c.bias = !one_in(random, 3);
     c.residual = one_in(random, 2);
     draw_placements(random, c, request.where);
+    // Padding times infinity is NaN, and so is what Winograd's transforms make of it.
+    const auto &[top, bottom, left, right] = c.problem.options.padding;
+    c.infinite_weight = request.data == Data::one_infinity && top + bottom + left + right == 0 &&
+                        range_of(request.where, "winograd_tiles").first == 0;
     return c;
+}
+
+std::vector<int64_t> Conv2dCase::traits() const {
+    std::vector<int64_t> traits = ConvolutionCase::traits();
+    traits.insert(traits.end(), {bias, residual, static_cast<int64_t>(problem.options.activation)});
+    return traits;
 }
 
 std::string to_string(const Conv2dCase &c) {
     return to_string(c.problem) + (c.bias ? " bias" : "") + (c.residual ? " residual" : "") +
-           describe_data(c);
+           describe_data(c) + (c.infinite_weight ? ", one in the weight" : "");
 }
 
 Conv2dOperands conv2d_operands(const Conv2dCase &c) {
@@ -100,10 +110,10 @@ Conv2dOperands conv2d_operands(const Conv2dCase &c) {
         for (double &weight : o.weight) {
             weight = weight == 0 ? 1 : weight;
         }
-        if (!o.input.empty()) {
-            o.input[static_cast<size_t>(uniform(random, 0, std::ssize(o.input) - 1))] =
-                c.data == Data::one_nan ? std::numeric_limits<double>::quiet_NaN()
-                                        : std::numeric_limits<double>::infinity();
+        spoil(random, o.input, o.input_shape, p.options.layout, p.options.groups, c.data);
+        if (c.infinite_weight) {
+            for (double &input : o.input) input = input == 0 ? 1 : input;
+            spoil(random, o.weight, o.weight_shape, p.options.layout, 1, c.data);
         }
     }
     return o;

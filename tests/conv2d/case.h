@@ -9,6 +9,9 @@ namespace hk::test {
 
 struct Conv2dCase : ConvolutionCase {
     bool bias = false, residual = false;
+    bool infinite_weight = false;  // an infinity is in the weight, too
+
+    std::vector<int64_t> traits() const;
 };
 
 template<>

@@ -166,6 +166,12 @@ std::optional<BackwardBiasCase> random_case(uint64_t seed, const Conv2dRequest &
     return drawn<BackwardBiasCase>(seed, request);
 }
 
+std::vector<int64_t> Conv2dBackwardCase::traits() const {
+    std::vector<int64_t> traits = ConvolutionCase::traits();
+    traits.push_back(accumulate);
+    return traits;
+}
+
 std::string to_string(const Conv2dBackwardCase &c) {
     return std::string("backward ") + name_of(c.pass) + " of " + to_string(c.problem) +
            (c.accumulate ? " accumulating" : "") + describe_data(c);
@@ -197,12 +203,8 @@ BackwardOperands backward_operands(const Conv2dBackwardCase &c) {
     for (double &value : in_factor ? o.output_gradient : o.factor) {
         value = value == 0 ? 1 : value;
     }
-    if (!spoilt.empty()) {
-        const auto place = uniform(random, 0, static_cast<int64_t>(spoilt.size()) - 1);
-        spoilt[static_cast<size_t>(place)] = c.data == Data::one_nan
-                                                 ? std::numeric_limits<double>::quiet_NaN()
-                                                 : std::numeric_limits<double>::infinity();
-    }
+    spoil(random, spoilt, in_factor ? o.factor_shape : o.output_shape, p.options.layout,
+          p.options.groups, c.data);
     return o;
 }
 

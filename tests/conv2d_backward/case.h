@@ -17,6 +17,8 @@ struct Conv2dBackwardCase : ConvolutionCase {
     // `weight`.
     Pass pass;
     bool accumulate = false;
+
+    std::vector<int64_t> traits() const;
 };
 
 template<Pass of>

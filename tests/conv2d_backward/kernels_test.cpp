@@ -25,25 +25,11 @@ protected:
         this->check_row(Data::reals, 8);
         this->check_row(Data::one_nan, 4);
         this->check_row(Data::one_infinity, 3);
-        if (this->GetParam().device != DeviceType::cpu) check_several_tiles();
-    }
-
-    // Blocks have 64 channels or filters at most, 128 in large rows, which are random problems'
-    // most.
-    void check_several_tiles() {
-        for (const char *field : {"channels_per_group", "filters_per_group"}) {
-            const bool bounded =
-                std::ranges::any_of(this->GetParam().where, [&](const Constraint &c) {
-                    return c.field == std::string_view(field) &&
-                           c.relation != Constraint::Relation::at_least &&
-                           c.relation != Constraint::Relation::multiple_of;
-                });
-            if (bounded) continue;
-            const bool large =
-                std::string_view(this->GetParam().knobs).find(":128") != std::string::npos;
-            this->check_row(Data::integers, 3,
-                            {{field, Constraint::Relation::at_least, large ? 130 : 67}});
-        }
+        const bool of_data = std::is_same_v<Case, BackwardDataCase>;
+        this->check_last_vectors(Data::one_infinity,
+                                 of_data ? "filters_per_group" : "channels_per_group");
+        if (std::is_same_v<Case, BackwardWeightCase>) this->check_many_pixels();
+        this->check_several_tiles();
     }
 };
 

@@ -270,41 +270,10 @@ private:
     std::array<Axis, 2> axes_;
 };
 
-Placement draw_placement(Random &random) {
-    return pick(random,
-                std::vector<Placement>{Placement::packed, Placement::packed, Placement::margins,
-                                       Placement::steps, Placement::flipped});
-}
-
 }  // namespace
-
-const char *name_of(Data data) {
-    const char *names[] = {"integers", "reals", "integers and a NaN", "integers and an infinity"};
-    return names[static_cast<size_t>(data)];
-}
 
 std::optional<Conv2dProblem> random_problem(Random &random, const Conv2dRequest &request) {
     return Draw(random, request).problem();
-}
-
-void make_empty(ConvolutionCase &c) { c.problem.batch = 0; }
-
-void draw_placements(Random &random, ConvolutionCase &c, std::span<const Constraint> where,
-                     Placement ConvolutionCase::*written) {
-    const auto has = [&](const char *field) { return range_of(where, field).first > 0; };
-    const Placement apart = has("line") ? Placement::spaced : Placement::vectors;
-    for (Placement *placement : {&c.input, &c.weight, &c.output}) {
-        *placement = draw_placement(random);
-        if (has("aligned") || (has("aligned_output") && placement == &c.output))
-            *placement = *placement == Placement::packed ? Placement::aligned : apart;
-    }
-    const bool planes = has("line") && c.problem.options.layout == Layout::nchw;
-    if (planes && c.*written != Placement::packed) c.*written = Placement::planes;
-}
-
-std::string describe_data(const ConvolutionCase &c) {
-    return std::string("; data ") + name_of(c.data) + "; input " + name_of(c.input) + ", weight " +
-           name_of(c.weight) + ", output " + name_of(c.output);
 }
 
 Shape image_shape(Layout layout, int64_t n, int64_t y, int64_t x, int64_t c) {

@@ -36,6 +36,9 @@ struct ConvolutionCase {
     Conv2dProblem problem;
     Data data = Data::integers;
     Placement input = Placement::packed, weight = Placement::packed, output = Placement::packed;
+
+    // What takes other ways in kernels, for VariedCases.
+    std::vector<int64_t> traits() const;
 };
 
 void make_empty(ConvolutionCase &c);  // a batch of no images
@@ -62,6 +65,11 @@ std::vector<Case> random_cases(int count, const Conv2dRequest &request) {
     }
     return cases;
 }
+
+// Puts a NaN somewhere into an image or a filter; or an infinity into the last channel of a group,
+// which vectors of channels may repeat past it.
+void spoil(Random &random, std::vector<double> &values, const Shape &shape, Layout layout,
+           int64_t groups, Data data);
 
 Shape image_shape(Layout layout, int64_t n, int64_t y, int64_t x, int64_t c);
 Shape input_shape(const Conv2dProblem &problem);

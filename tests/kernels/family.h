@@ -12,6 +12,7 @@
 
 #include "HalideRuntime.h"
 #include "hk/memory.h"
+#include "tests/kernels/varied_cases.h"
 #include "tests/support/checked_call.h"
 #include "tests/support/conditions.h"
 #include "tests/support/print.h"
@@ -87,18 +88,17 @@ inline constexpr auto parameter_name = [](const auto &info) {
     return name_of_parameter(info.param);
 };
 
-// Runs the row on random problems that meet its conditions, until so many passed.
+// Runs the row on random problems that meet its conditions, until so many passed. `seen`: what
+// those have that ran before.
 template<typename Case, typename Request>
-void check_row(const KernelInfo &row, Device device, const Request &request, int problems) {
+void check_row(const KernelInfo &row, Device device, const Request &request, int problems,
+               Traits &seen) {
     const auto failed = [] { return testing::Test::HasFailure(); };
     if (of_large_problems(row.where)) problems = problems / 4 + 1;
     int passed = 0, refused = 0;
     Case last_refused;
-    for (const uint64_t seed : seeds(problems * 20)) {
-        const auto c = random_case<Case>(seed, request);
-        if (!c) {
-            continue;
-        }
+    VariedCases<Case, Request> cases(request, problems * 20, seen);
+    while (const auto c = cases.next()) {
         const Outcome outcome = check(*c, device, &row);
         passed += outcome == Outcome::passed;
         if (outcome == Outcome::refused) {
@@ -119,6 +119,12 @@ void check_row(const KernelInfo &row, Device device, const Request &request, int
     EXPECT_GE(passed + (failed() ? problems : 0), std::getenv("HK_SEED") ? 0 : problems)
         << row.name << " refused " << refused << " problems that meet its conditions, the last one "
         << to_string(last_refused);
+}
+
+template<typename Case, typename Request>
+void check_row(const KernelInfo &row, Device device, const Request &request, int problems) {
+    Traits seen;
+    check_row<Case>(row, device, request, problems, seen);
 }
 
 // Runs what selection takes on `problems` random problems; `request` of a seed, so that repeating a

@@ -169,6 +169,23 @@ std::optional<QuantizedConv2dCase> random_case(uint64_t seed, const Conv2dReques
     return c;
 }
 
+std::vector<int64_t> QuantizedConv2dCase::traits() const {
+    const auto number = [](auto kind) { return static_cast<int64_t>(kind); };
+    std::vector<int64_t> traits = ConvolutionCase::traits();
+    // Of each of which there may be another kernel, for problems of all kinds.
+    const int64_t kernel = 2 * number(problem.type) + (weight_zero_point != 0);
+    const bool pixels = problem.output_height() * problem.output_width() > 1;
+    const bool padded = problem.options.padding.top + problem.options.padding.left > 0;
+    const bool scaled = scale_per_filter && output_type != DataType::s32;
+    for (const bool trait : {problem.filters > 64, pixels, padded, scaled})
+        traits.push_back(2 * kernel + trait);
+    traits.insert(traits.end(),
+                  {number(problem.type), number(output_type), number(bias), number(stored),
+                   number(problem.options.activation), scale_per_filter, bias_scale_per_filter,
+                   input_zero_point != 0, weight_zero_point != 0});
+    return traits;
+}
+
 std::string to_string(const QuantizedConv2dCase &c) {
     std::ostringstream text;
     text << to_string(c.problem) << "; input scale " << c.input_scale << " zero point "

@@ -33,6 +33,7 @@ struct QuantizedConv2dCase : ConvolutionCase {
 
     bool integer() const { return problem.type != DataType::f32; }
     bool requantized() const { return size_of(output_type) == 1; }
+    std::vector<int64_t> traits() const;
 };
 
 // Of type u8: an input of u8 or s8. Besides the fields of convolutions `where` has output_bytes

@@ -43,11 +43,8 @@ std::vector<double> input_values(Random &random, const QuantizedConv2dCase &c) {
         return values;
     }
     std::vector<double> values = whole_numbers(random, shape, -4, 4);
-    if (c.data != Data::integers && !values.empty()) {
-        values[static_cast<size_t>(uniform(random, 0, std::ssize(values) - 1))] =
-            c.data == Data::one_nan ? std::numeric_limits<double>::quiet_NaN()
-                                    : std::numeric_limits<double>::infinity();
-    }
+    if (c.data != Data::integers)
+        spoil(random, values, shape, c.problem.options.layout, c.problem.options.groups, c.data);
     return values;
 }
 

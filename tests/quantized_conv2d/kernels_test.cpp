@@ -30,7 +30,12 @@ INSTANTIATE_TEST_SUITE_P(All, QuantizedConv2d, layout_tests({DataType::u8, DataT
 using QuantizedConv2dRow = LayoutRowTest<QuantizedConv2dCase>;
 
 // Sums in s32, and those of whole numbers in f32.
-TEST_P(QuantizedConv2dRow, IsExactOnIntegers) { check_row(Data::integers, 16); }
+TEST_P(QuantizedConv2dRow, IsExactOnIntegers) {
+    check_row(Data::integers, 16);
+    check_several_tiles();
+    check_last_vectors(Data::integers);
+    check_whole_tiles(Data::integers, {Activation::clamp, Activation::leaky_relu});
+}
 
 TEST_P(QuantizedConv2dRow, IsCloseOnReals) {
     if (GetParam().type == DataType::f32) {

@@ -48,6 +48,11 @@ bool is_poison(const Tensor &tensor, int64_t place) {
     return reference::bits_at(tensor, place) == poison_of(tensor.type());
 }
 
+// Of every remainder of a vector.
+bool ends_memory(int64_t elements) {
+    return std::popcount(static_cast<uint64_t>(elements / 4)) % 2 == 1;
+}
+
 Placed::Placed(const Shape &shape, DataType type, Placement placement, Random &random)
     : shape_(shape),
       packed_(shape.empty() || placement == Placement::packed || placement == Placement::aligned),
@@ -74,10 +79,13 @@ void Placed::move_to(Device device) {
         guarded_.emplace(original_, original_.elements() % 2 == 1);
         base_ = guarded_->tensor();
     } else {
-        // CUDA's device in software finds loads past the end. Not a draw either, and of every
-        // remainder of a vector.
-        if (packed_ && std::popcount(static_cast<uint64_t>(elements() / 4)) % 2 == 1)
-            original_ = original_.slice(0, 0, cuts_[0].start + elements());
+        // CUDA's device in software finds loads past either end of the memory. Not a draw either.
+        if (packed_) {
+            const int64_t guard = cuts_[0].start;
+            const bool ends = ends_memory(elements());
+            if (!ends) cuts_[0].start = 0;
+            original_ = original_.slice(0, ends ? 0 : guard, guard + elements());
+        }
         base_ = original_.to(device);
     }
     tensor_ = view_of(base_);

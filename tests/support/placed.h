@@ -13,7 +13,7 @@
 namespace hk::test {
 
 enum class Placement {
-    packed,   // one packed block between two guard bands; on a GPU behind one, every second time
+    packed,   // one packed block between two guard bands; on a GPU behind or before one
     margins,  // a view of a tensor that is larger in every dimension
     steps,  // the same, and only every second or third element of the dimensions but the innermost
     reversed,  // the same as margins, every dimension from its end
@@ -26,6 +26,9 @@ enum class Placement {
 };
 
 const char *name_of(Placement placement);  // "packed", "margins", …
+
+// Whether a packed tensor of so many elements ends where a GPU's memory does; else it begins there.
+bool ends_memory(int64_t elements);
 
 class Placed {
 public:

@@ -118,6 +118,7 @@ class Runner:
     def __init__(self, code, line, entry, other=None):
         self.code, self.line, self.entry, self.other = code, line, entry, other
         self.trace = Trace()
+        self.results = {}  # of the line
 
     def instructions(self, n):
         return self.other if n == self.line and self.other is not None else self.code.instructions[n]
@@ -134,6 +135,8 @@ class Runner:
             when, registers = self.merged(arriving.pop(n), n)
             for i, one in enumerate(self.instructions(n)):
                 self.step(one, f"{n}.{i}", when, registers)
+            if n == self.line:
+                self.results = dict(registers)
             for to, condition in self.ways(n, registers):
                 both = condition if z3.is_true(when) else z3.And(when, condition)
                 both = when if z3.is_true(condition) else both
@@ -190,6 +193,9 @@ class Runner:
                 self.entry.facts.add(one, values, results[0], when)
         else:
             condition = z3.And(when, guard) if guard is not None else when
+            if one.op.startswith("cp.async.c") and len(values) == 4:
+                # Of a size of 0 the source is any address.
+                values[1] = z3.If(values[3] == 0, z3.BitVecVal(0, values[1].size()), values[1])
             self.trace.effects[place] = condition, values
             results = [unknown(f"{place} {i}", tuple(values), width_of(name))
                        for i, name in enumerate(one.results)]
@@ -222,12 +228,14 @@ def is_equivalent(code, line, after):
     if line not in code.position:
         return True
     entry = Entry(code, line)
-    was = Runner(code, line, entry).run()
-    is_ = Runner(code, line, entry, instructions_of(after, line)).run()
-    different = list(differences(was, is_, code, entry))
+    was, is_ = (Runner(code, line, entry, other) for other in (None, instructions_of(after, line)))
+    different = list(differences(was.run(), is_.run(), code, entry))
     if not different:
         return True
     solver = z3.Solver()
     solver.set("timeout", MILLISECONDS)
-    solver.add(*entry.facts.known, *entry.conditions(), z3.Or(*different))
-    return solver.check() == z3.unsat
+    solver.add(*entry.facts.known, *entry.conditions())
+    # What follows is the same where the line's results are.
+    names = was.results.keys() | is_.results.keys()
+    solver.add(z3.Or(*(was.read(n, was.results) != is_.read(n, is_.results) for n in names)))
+    return all(solver.check(one) == z3.unsat for one in different)

@@ -1,6 +1,6 @@
 """What the host passes to a kernel: the arguments of its launch in the statement that the kernel compiler
 writes, as terms of z3 by the index of the parameter, and what holds of their parts: extents are at least
-0, and whole numbers of Halide do not overflow."""
+0, and whole numbers of Halide do not overflow. An activation has a slope or bounds."""
 
 import ast
 import collections
@@ -16,6 +16,9 @@ import z3
 
 NAME = r"[A-Za-z_][\w.$]*"
 AXES = "xyz"
+# Families whose kernels get what activation_arguments() gives (runtime/src/activation_arguments.cpp).
+ACTIVATED = re.compile(r"(conv2d|activate)_(?!backward)")
+ONE, INFINITY, MINUS_INFINITY = 0x3F800000, 0x7F800000, 0xFF800000
 
 
 @functools.cache
@@ -83,6 +86,11 @@ def parts_of(text):
     return parts + [text[begin:].strip()]
 
 
+def float_named(name):
+    """An argument of the host's function, by its bits."""
+    return z3.fpBVToFP(z3.BitVec(f"host float {name}", 32), z3.Float32())
+
+
 class Host:
     """Launches of a row."""
 
@@ -104,8 +112,9 @@ class Host:
         for i, text in enumerate(parts_of(arguments[begin:-1])):
             if passed := re.fullmatch(r"\(void \*\)make_struct\((.*)\)", text):
                 term = self.term(passed[1])
-                if term is not None and z3.is_bv(term):
-                    facts.append(symbol(f"[{kernel}_param_{i}] 32", 32) == term)
+                if term is not None and not z3.is_bool(term):
+                    bits = term.arg(0) if passed[1].startswith("(float32)") else term
+                    facts.append(symbol(f"[{kernel}_param_{i}] 32", 32) == bits)
                 elif term is not None:
                     flag = symbol(f"[{kernel}_param_{i}] 8", 16)
                     facts.append(flag == z3.If(term, z3.BitVecVal(1, 16), z3.BitVecVal(0, 16)))
@@ -114,7 +123,13 @@ class Host:
             if term is not None:
                 register = symbol(("%ctaid." if i < 3 else "%tid.") + AXES[i % 3], 32)
                 facts += [0 <= register, register < term]
-        return facts + self.known
+        return facts + self.known + self.of_activations()
+
+    def of_activations(self):
+        if not ACTIVATED.match(self.row):
+            return []
+        slope, low, high = (float_named(name).arg(0) for name in ("slope", "low", "high"))
+        return [z3.Or(slope == ONE, z3.And(low == MINUS_INFINITY, high == INFINITY))]
 
     # --- Expressions
 
@@ -125,6 +140,9 @@ class Host:
             self.lets.setdefault(let[1], text[let.end():end])
             return self.term(text[end + 1:].removeprefix(" in ").strip("()"))
         text = re.sub(NAME, lambda name: name[0].replace(".", "_dot_").replace("$", "_dollar_"), text)
+        text = re.sub(r"\(float32\)(\w+)", r"float32_of(\1)", text).replace("(uint1)", "")
+        # Of floats six digits are printed: generators write no other number that is nearly 1.
+        text = re.sub(r"\b1\.000000f", "1.0", text)
         text = text.replace("&&", " and ").replace("||", " or ").replace("!=", "<>")
         text = text.replace("!", " not ").replace("<>", "!=")
         try:
@@ -149,6 +167,8 @@ class Host:
 
     def of_tree(self, tree):
         if isinstance(tree, ast.Constant):
+            if type(tree.value) is float:
+                return z3.FPVal(tree.value, z3.Float32())
             return z3.BitVecVal(tree.value, 32) if type(tree.value) is int else None
         if isinstance(tree, ast.Name):
             return self.named(tree.id)
@@ -164,16 +184,25 @@ class Host:
         if isinstance(tree, ast.BinOp):
             return self.arithmetic(type(tree.op).__name__, self.of_tree(tree.left),
                                    self.of_tree(tree.right))
-        if isinstance(tree, ast.Call):
+        if isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name):
+            if tree.func.id == "float32_of":
+                return float_named(tree.args[0].id)
             values = [self.of_tree(value) for value in tree.args]
             if tree.func.id == "select":
                 return z3.If(*values)
+            if tree.func.id == "strict_eq":
+                return z3.fpEQ(*values)
             if tree.func.id in ("min", "max"):
                 a, b = values
+                if not z3.is_bv(a):
+                    raise TypeError(tree)
                 return z3.If(a < b if tree.func.id == "min" else a > b, a, b)
         raise TypeError(tree)
 
     def compared(self, kind, a, b):
+        if z3.is_fp(a) or z3.is_fp(b):
+            return {"Lt": z3.fpLT, "LtE": z3.fpLEQ, "Gt": z3.fpGT, "GtE": z3.fpGEQ,
+                    "Eq": z3.fpEQ, "NotEq": z3.fpNEQ}[kind](a, b)
         return {"Lt": a.__lt__, "LtE": a.__le__, "Gt": a.__gt__, "GtE": a.__ge__,
                 "Eq": a.__eq__, "NotEq": a.__ne__}[kind](b)
 

@@ -252,6 +252,66 @@ class Rules(unittest.TestCase):
         self.expect(code, "selp.f32 %r2, 0f00000000, 0f3F800000, %p1;",
                     a=("mov.b32 %r2, 0f00000000;", False))
 
+    def test_copies_of_no_bytes_read_nowhere(self):
+        body = """
+            ld.param.b32 %r9, [{n}];
+            ld.param.b64 %rd1, [{p}];
+            mov.u32 %r1, %tid.x;
+            min.s32 %r2, %r1, %r9;
+            mul.wide.s32 %rd2, %r2, 16;
+            add.s64 %rd3, %rd1, %rd2;
+            setp.le.s32 %p1, %r1, %r9;
+            selp.b32 %r4, 16, 0, %p1;
+            cp.async.cg.shared.global [%r5], [%rd3], 16, %r4;
+            ret;"""
+        clamp = "min.s32 %r2, %r1, %r9;"
+        self.expect(code_of(body), clamp, a=("mov.b32 %r2, %r1;", True), b=("mov.b32 %r2, %r9;", False))
+        code = code_of(body.replace("selp.b32 %r4, 16, 0", "selp.b32 %r4, 16, 8"))
+        self.expect(code, clamp, a=("mov.b32 %r2, %r1;", False))
+        code = code_of(body.replace(", 16, %r4", ", 16"))
+        self.expect(code, clamp, a=("mov.b32 %r2, %r1;", False))
+
+    # clamp(v) where the slope is 1, else clamp(slope * v).
+    ACTIVATION = """
+        ld.param.b32 %r1, [k_param_0];
+        ld.param.b32 %r2, [k_param_1];
+        ld.param.b32 %r3, [k_param_2];
+        ld.param.b8 %rs1, [k_param_3];
+        ld.param.b64 %rd1, [k_param_4];
+        setp.ne.b16 %p1, %rs1, 0;
+        ld.global.b32 %r4, [%rd1];
+        mul.f32 %r5, %r4, %r1;
+        setp.lt.f32 %p2, %r5, %r2;
+        selp.f32 %r6, %r2, %r5, %p2;
+        setp.lt.f32 %p3, %r4, %r2;
+        selp.f32 %r7, %r2, %r4, %p3;
+        setp.lt.f32 %p4, %r3, %r7;
+        selp.f32 %r8, %r3, %r7, %p4;
+        selp.f32 %r9, %r8, %r6, %p1;
+        st.global.b32 [%rd1], %r9;
+        ret;"""
+
+    def activation(self, row, flag):
+        names = ", ".join(f"(void *)make_struct({name})" for name in (
+            "(float32)slope", "(float32)low", "(float32)high", "t1", "7"))
+        return code_of(self.ACTIVATION, Host(
+            f"let t1 = {flag}\nlet r = halide_cuda_run(cuda[0], \"k\", 1, 1, 1, 32, 1, 1, 0, "
+            f"(void *)make_struct(), (void *)make_struct({names}), 0)\n", row))
+
+    def test_activations_have_a_slope_or_bounds(self):
+        for flag in ("(float32)slope == 1.000000f", "(uint1)strict_eq(1.000000f, (float32)slope)"):
+            code = self.activation("conv2d_3x3_f32_nhwc_cuda", flag)
+            self.expect(code, "selp.f32 %r6, %r2, %r5, %p2;", a=("mov.b32 %r6, %r5;", True),
+                        b=("mov.b32 %r6, %r2;", False))
+            self.expect(code, "selp.f32 %r7, %r2, %r4, %p3;", a=("mov.b32 %r7, %r4;", False))
+            self.expect(code, "selp.f32 %r8, %r3, %r7, %p4;", a=("mov.b32 %r8, %r7;", False))
+        for row, flag in (("quantized_conv2d_3x3_cuda", "(float32)slope == 1.000000f"),
+                          ("activate_backward_f32_cuda", "(float32)slope == 1.000000f"),
+                          ("conv2d_3x3_f32_nhwc_cuda", "(float32)low == 1.000000f"),
+                          ("conv2d_3x3_f32_nhwc_cuda", "(float32)slope == 0.500000f")):
+            self.expect(self.activation(row, flag), "selp.f32 %r6, %r2, %r5, %p2;",
+                        a=("mov.b32 %r6, %r5;", False))
+
     def test_barriers(self):
         body = """
             ld.param.b64 %rd1, [{p}];
