@@ -4,7 +4,7 @@ namespace hk::detail {
 
 namespace {
 
-const std::vector<int> kLast = {0, 2, 3, 1};
+Tensor channels_last(const Tensor &nchw) { return nchw.permute({0, 2, 3, 1}); }
 
 bool channels_are_neighbours(const Tensor &nhwc) {
     return nhwc.strides()[3] == 1 || nhwc.shape()[3] == 1;
@@ -21,13 +21,13 @@ ChannelsLast::ChannelsLast(const Conv2dBackwardTensors &tensors, bool accumulate
 
 Tensor ChannelsLast::read(const Tensor &tensor) {
     if (!tensor.defined()) return tensor;
-    const Tensor view = tensor.permute(kLast);
+    const Tensor view = channels_last(tensor);
     return channels_are_neighbours(view) ? view : view.to(view.device());
 }
 
 Tensor ChannelsLast::written(const Tensor &gradient, bool accumulate) {
     if (!gradient.defined()) return gradient;
-    const Tensor view = gradient.permute(kLast);
+    const Tensor view = channels_last(gradient);
     if (channels_are_neighbours(view)) return view;
     const Tensor last(view.shape(), view.type(), view.device());
     if (accumulate) last.copy_from(view);
