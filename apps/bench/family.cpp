@@ -147,6 +147,8 @@ std::vector<const KernelInfo *> Family::rows(const Settings &settings) const {
             result.push_back(&kernel);
         }
     }
+    const auto own = [&](const KernelInfo *kernel) { return kernel->layout == settings.layout; };
+    std::ranges::stable_partition(result, own);
     return result;
 }
 

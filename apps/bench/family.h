@@ -65,7 +65,7 @@ struct Family {
     std::vector<std::string> lists() const;
     // Of a list, a file or sizes (lists.h). Throws InvalidArgument.
     std::vector<CaseInfo> cases(const std::string &list, const Settings &settings) const;
-    // Of the settings' types, layout and device.
+    // Of the settings' types, layout and device; behind them those of another layout that serve it.
     std::vector<const KernelInfo *> rows(const Settings &settings) const;
     // Every type, output type and layout, on a CPU: layout by layout.
     std::vector<Settings> settings() const;

@@ -69,19 +69,18 @@ std::vector<Candidate> Subject::rows() const {
 Candidate base_of(const Subject &subject, const KernelInfo &selected, const std::string &schedule,
                   const std::string &row) {
     std::set<std::string> names;
-    if (!row.empty()) {
-        bench::Settings settings = subject.settings;
-        settings.row = row;
-        return Candidate::of(bench::row_named(subject.family, settings));
-    }
-    Candidate chosen = Candidate::of(selected);
+    bench::Settings settings = subject.settings;
+    settings.row = row;
+    Candidate chosen =
+        Candidate::of(row.empty() ? selected : bench::row_named(subject.family, settings));
     if (schedule.empty()) return chosen;
     if (is_autoscheduler(schedule)) {
         chosen.schedule = schedule;
         chosen.knobs.clear();
         return chosen;
     }
-    std::vector<Candidate> all = subject.rows();
+    std::vector<Candidate> all;
+    if (row.empty()) all = subject.rows();
     all.insert(all.begin(), chosen);
     for (const Candidate &candidate : all) {
         const std::string full = candidate.algorithm + "/" + candidate.schedule;
@@ -91,7 +90,8 @@ Candidate base_of(const Subject &subject, const KernelInfo &selected, const std:
     std::string allowed;
     for (const std::string &name : names) allowed += (allowed.empty() ? "" : ", ") + name;
     for (const std::string &name : autoschedulers(selected.device)) allowed += ", " + name;
-    throw InvalidArgument("no schedule \"" + schedule + "\" of " + subject.family.name +
+    const std::string of = row.empty() ? subject.family.name : "the row " + row;
+    throw InvalidArgument("no schedule \"" + schedule + "\" of " + of +
                           "; there are: " + allowed);
 }
 

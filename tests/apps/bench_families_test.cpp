@@ -35,16 +35,6 @@ std::string flags_of(const Family &family, const Settings &s) {
     return flags;
 }
 
-// Rows that may compute a case: on a CPU gradients of nchw are those of copies in nhwc.
-std::vector<const KernelInfo *> rows_of(const Family &family, Settings settings) {
-    std::vector<const KernelInfo *> rows = family.rows(settings);
-    if (settings.layout == Layout::nchw && family.name.starts_with("conv2d_backward")) {
-        settings.layout = Layout::nhwc;
-        std::ranges::copy(family.rows(settings), std::back_inserter(rows));
-    }
-    return rows;
-}
-
 // Each case was checked against the reference: bench's status would be 1.
 void expect_smoke(const Family &family, const Settings &settings) {
     const std::string flags = flags_of(family, settings);
@@ -62,7 +52,7 @@ void expect_smoke(const Family &family, const Settings &settings) {
         EXPECT_GT(r.at("rate").get<double>(), 0);
         EXPECT_EQ(r.at("kernel") != "", family.has_rows);
         EXPECT_EQ(std::ranges::count_if(
-                      rows_of(family, settings),
+                      family.rows(settings),
                       [&](const KernelInfo *row) { return r.at("kernel") == row->name; }),
                   family.has_rows);
         if (r.at("unit") == "GB/s" && family.name != "topk") {

@@ -70,7 +70,8 @@ Tensor conv2d_backward_bias(const Tensor &output_gradient, Layout layout = Layou
 
 // Runs one given row, whatever selection would take. Throws InvalidArgument where the row does not
 // take the problem. For tests and measurements. Of a strided problem the row runs the whole, or
-// else the phases (below) that it takes, and selection's rows the others.
+// else the phases (below) that it takes, and selection's rows the others. On a CPU a row of nhwc
+// takes images in nchw as well, of copies.
 void conv2d_backward_data_with(const KernelInfo &kernel, const Tensor &output_gradient,
                                const Tensor &weight, const Tensor &input_gradient,
                                const Conv2dOptions &options, float beta = 0,

@@ -70,12 +70,17 @@ bool add_data(std::vector<Pass> &passes, const Conv2dProblem &problem, const Dat
 }
 
 // Gradients that are computed of copies in nhwc: of images in nchw, on a CPU, those that no row of
-// nchw takes as they are.
+// nchw takes as they are, or, where a row is given, those of a row of nhwc.
 struct OfCopies {
-    OfCopies() = default;
-    OfCopies(const Conv2dProblem &problem, const Conv2dBackwardTensors &tensors, Device device) {
+    OfCopies(const Conv2dProblem &problem, const Conv2dBackwardTensors &tensors,
+             const KernelInfo *row, Device device) {
         if (!device.is_cpu() || problem.options.layout != Layout::nchw) return;
         const auto &[output, input, weight, gradients] = tensors;
+        if (row) {
+            data = row->layout == Layout::nhwc && gradients.input.defined();
+            this->weight = row->layout == Layout::nhwc && gradients.weight.defined();
+            return;
+        }
         if (gradients.input.defined()) {
             const DataTensors of_data{output, weight, gradients.input};
             const Fields whole =
@@ -95,7 +100,7 @@ struct OfCopies {
 void run(const char *operation, const KernelInfo *row, const Conv2dBackwardTensors &tensors,
          const Conv2dOptions &options, float beta, const Stream &stream);
 
-void run_on_copies(const OfCopies &copies, const char *operation,
+void run_on_copies(const OfCopies &copies, const char *operation, const KernelInfo *row,
                    const Conv2dBackwardTensors &tensors, const Conv2dOptions &options, float beta,
                    const Stream &stream) {
     const Tensor none;
@@ -108,7 +113,7 @@ void run_on_copies(const OfCopies &copies, const char *operation,
         beta == 1);
     Conv2dOptions of_copies = options;
     of_copies.layout = Layout::nhwc;
-    run(operation, nullptr, last.tensors(), of_copies, beta, stream);
+    run(operation, row, last.tensors(), of_copies, beta, stream);
     last.write_back();
     const Conv2dBackwardTensors others{output,
                                        input,
@@ -126,9 +131,9 @@ void run(const char *operation, const KernelInfo *row, const Conv2dBackwardTenso
     const Conv2dProblem problem = check_conv2d_backward(operation, tensors, options, beta);
     const Tensor &output = tensors.output_gradient;
     const Device device = output.device();
-    const OfCopies copies = row ? OfCopies() : OfCopies(problem, tensors, device);
+    const OfCopies copies(problem, tensors, row, device);
     if (copies.data || copies.weight)
-        return run_on_copies(copies, operation, tensors, options, beta, stream);
+        return run_on_copies(copies, operation, row, tensors, options, beta, stream);
     const Operand all[] = {{"output gradient", output},
                            {"input", gradients.weight.defined() ? tensors.input : gradients.weight},
                            {"weight", gradients.input.defined() ? tensors.weight : gradients.input},

@@ -30,6 +30,7 @@ RUN = [
     (SMALL + " --knobs tile_x", "expected name:number"),
     (SMALL + " --schedule fast", "there are: "),
     (SMALL + " --row fast", 'no row "fast"'),
+    (SMALL + " --row any --schedule grouped", 'no schedule "grouped" of the row any; there are: '),
     ("conv2d 1x2x3", "a list ("),
     ("conv3d input=1x14x14x24,weight=20x3x3x24,padding=1", "there are: conv2d"),
     (SMALL + " --target cuda:7", "no device"),

@@ -158,6 +158,11 @@ public:
                                settings().threads);
     }
 
+    bool serves(const KernelInfo &kernel) const override {
+        const bool of_copies = kernel.device == DeviceType::cpu && layout() == Layout::nchw;
+        return Problem::serves(kernel) || (of_copies && kernel.type == type());
+    }
+
     std::string note() const override {
         std::string text;
         if (of_input() && conv().options.stride != std::array<int64_t, 2>{1, 1})
