@@ -24,8 +24,8 @@ term(2x2 kernel_w=2 kernel_h=2 dilation_x=1 dilation_y=1)
 term(3x1 kernel_w=1 kernel_h=3 dilation_x=1 dilation_y=1)
 
 # CPU: with strides of one a convolution, by conv2d's algorithms and schedules; the runtime splits a strided one into
-# such ones. Of images in nchw that no row of nchw takes there are copies in nhwc. What a special row gains over one below
-# it: bench --family conv2d_backward_data --list depthwise --row ROW.
+# such ones. Of images in nchw that no row of nchw takes there are copies in nhwc; those of its rows that take strides are
+# made for them. What a special row gains over one below it: bench --family conv2d_backward_data --list depthwise --row ROW.
 #        row                 algorithm             schedule          types         layouts    knobs                               where
 row(cpu  long                packed                broadcast_blocks  f32,f16,bf16  nhwc       tile_x:4,stage:0                    output_depth>=32769 stride_1)
 # Rows made for a stride of 2, which take a problem whole, where others run its phases one by one. With a stride of 1 the

@@ -13,8 +13,8 @@ term(parts_16 weight_size<=262144)
 term(parts_8  weight_size<=524288)
 
 # CPU. Gradients of images in nchw that no row of nchw takes are computed of copies in nhwc.
-# Depthwise: 3x3 reads the input as it is, other filters a copy. `small`, with the width known, is 1.1 to 1.4 times as fast
-# as the rows after it (bench --family conv2d_backward_weight --list mobilenetv2 --row ROW).
+# Depthwise: 3x3 reads the input as it is, other filters a copy. By bench --family conv2d_backward_weight --list
+# mobilenetv2 --row ROW `small`, with the width known, is 1.15 to 1.6 times as fast as the rows after it.
 #        row                        algorithm  schedule        types  layouts  knobs                                         where
 row(cpu  depthwise3x3_s1_w7_small   tiles      register_tiles  f32    nhwc     direct:1,stage:0,whole:1,step:7,block_g:160   depthwise 3x3 same_7 groups%16=0 one_tile)
 row(cpu  depthwise3x3_s1_w14_small  tiles      register_tiles  f32    nhwc     direct:1,stage:0,whole:1,step:14,block_g:192  depthwise 3x3 same_14 groups%16=0 one_tile)

@@ -111,7 +111,8 @@ def legend(figure, height):
 def save_svg(figure, path):
     """What matplotlib writes, without turns by nothing and in tenths of a pixel."""
     image = io.StringIO()
-    figure.savefig(image, format="svg", metadata={"Date": None})
+    figure.savefig(image, format="svg", 
+                   metadata=dict.fromkeys(("Date", "Creator", "Format", "Type")))
     text = re.sub(r' transform="rotate\(-0 [^"]*\)"', "", image.getvalue())
     text = re.sub(r"<[^>]*>", lambda tag: re.sub(r"(\d+\.\d)\d+", r"\1", tag[0]), text)
     write_file(path, re.sub(r"\n *", "\n", text).encode())

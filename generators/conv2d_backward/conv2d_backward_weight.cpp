@@ -14,7 +14,7 @@ const Range kAll = {Expr(), Expr()};
 Func read_inside(const Func &image, const Expr &channels, const Expr &groups, const Expr &width,
                  const Expr &height) {
     const auto inside = [](const Var &v, const Expr &size) {
-        return size.defined() ? unsafe_promise_clamped(v, 0, size - 1) : Expr(v);
+        return size.defined() ? promised_within(v, size) : Expr(v);
     };
     Func value("value");
     value(c, g, x, y, n) =

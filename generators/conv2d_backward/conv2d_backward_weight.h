@@ -20,6 +20,12 @@ struct Conv2dBackwardWeightOperands : Conv2dGeometry {
     bool inside = false;      // no tap is outside of the input
 };
 
+// A place that is from 0 to size - 1, as Halide is told: of an index that blocks are fused of, or
+// is a remainder, it takes all values.
+inline Halide::Expr promised_within(const Halide::Expr &place, const Halide::Expr &size) {
+    return Halide::unsafe_promise_clamped(place, 0, size - 1);
+}
+
 // Images are divided in tiles of about `pixels` pixels, of whole rows where those are that short.
 // All tiles of a call are equally large.
 struct WeightTiles {

@@ -47,16 +47,13 @@ Conv2dBackwardWeightPeeled conv2d_backward_weight_peeled(const Conv2dBackwardWei
     const Expr of_all = part * tiles.of_part + tile;
     const Expr image = of_all / tiles.of_image,
                top = (of_all - image * tiles.of_image) * tiles.rows;
-    const auto inside = [](const Expr &index, const Expr &size) {
-        return unsafe_promise_clamped(index, 0, size - 1);
-    };
-    const auto at_most = [&](const Expr &index, const Expr &size) {
-        return inside(min(index, size - 1), size);
+    const auto at_most = [](const Expr &index, const Expr &size) {
+        return promised_within(min(index, size - 1), size);
     };
     stages.gradient = Func("gradient");
     stages.gradient(g, x, y, tile, part) =
-        gradient(0, inside(g, op.groups), at_most(likely(x), op.out_w), at_most(top + y, op.out_h),
-                 at_most(image, op.batch));
+        gradient(0, promised_within(g, op.groups), at_most(likely(x), op.out_w),
+                 at_most(top + y, op.out_h), at_most(image, op.batch));
     const auto product = [&](RDom &pixel, bool peeled) {
         const Expr column = pixel.x, row = top + pixel.y;
         const Expr x = column * op.stride_x + s * op.dilation_x - op.padding_left;
@@ -65,11 +62,12 @@ Conv2dBackwardWeightPeeled conv2d_backward_weight_peeled(const Conv2dBackwardWei
         pixel.where(row < op.out_h);
         pixel.where(y >= 0 && y < op.height);
         if (peeled) pixel.where(x >= 0 && x < op.width);
-        const Expr group = inside(g, op.groups), n = inside(image, op.batch);
-        const Expr at_column = inside(column, op.out_w), at_row = inside(row, op.out_h);
+        const Expr group = promised_within(g, op.groups), n = promised_within(image, op.batch);
+        const Expr at_column = promised_within(column, op.out_w),
+                   at_row = promised_within(row, op.out_h);
         return (peeled ? gradient(0, group, at_column, at_row, n)
                        : stages.gradient(g, column, pixel.y, tile, part)) *
-               input(0, group, inside(x, op.width), inside(y, op.height), n);
+               input(0, group, promised_within(x, op.width), promised_within(y, op.height), n);
     };
     stages.left = RDom(0, inner.first, 0, tiles.rows, "left");
     stages.right = RDom(inner.end, op.out_w - inner.end, 0, tiles.rows, "right");

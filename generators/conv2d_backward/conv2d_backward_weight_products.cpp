@@ -15,11 +15,6 @@ Expr there(const Var &channel, const Expr &count, const Type &type) {
     return in_last_vector(channel, count, pixel_vector(type));
 }
 
-// Of an index that blocks are fused of, or is a remainder, Halide takes all values.
-Expr within_all(const Expr &index, const Expr &size) {
-    return unsafe_promise_clamped(index, 0, size - 1);
-}
-
 // What an element of a filter is of. A vector of elements has one tap.
 struct Element {
     Expr channel, s = 0, r = 0;
@@ -32,10 +27,10 @@ struct Element {
         const Expr tap = windows ? whole_quotient(e / vector, line.vectors.value)
                                  : quotient(e / vector, line.vectors);
         const Expr row = windows ? tap : quotient(tap, line.taps);
-        channel =
-            within_all((e / vector - tap * line.vectors.value) * vector + e % vector, op.channels);
-        r = within_all(row, op.kernel_h);
-        if (!windows) s = within_all(tap - row * line.taps.value, op.kernel_w);
+        channel = promised_within((e / vector - tap * line.vectors.value) * vector + e % vector,
+                                  op.channels);
+        r = promised_within(row, op.kernel_h);
+        if (!windows) s = promised_within(tap - row * line.taps.value, op.kernel_w);
     }
 };
 
@@ -54,7 +49,7 @@ Func met(const Conv2dBackwardWeightOperands &op, const PixelLine &line, const Va
     const Expr column = x - row * line.columns.value, row_of_image = row - image * line.rows.value;
     const Expr at_x = column * op.stride_x + of.s * op.dilation_x - op.padding_left,
                at_y = row_of_image * op.stride_y + of.r * op.dilation_y - op.padding_top;
-    const Expr n = min(within_all(image, line.batch + 1), line.batch - 1);
+    const Expr n = min(promised_within(image, line.batch + 1), line.batch - 1);
     if (op.inside) {
         tap(e, g, x) = select(on_line, op.input(of.channel, g, at_x, at_y, n), zero);
         return tap;
@@ -82,8 +77,8 @@ void add_up(Conv2dBackwardWeightProducts &stages, const Conv2dBackwardWeightOper
             const Expr &element) {
     const Var &share = stages.share;
     const auto of_part = [&](const Expr &part) {
-        return stages.partial(element, min(k, op.filters - 1), within_all(g, op.groups),
-                              within_all(part, stages.parts));
+        return stages.partial(element, min(k, op.filters - 1), promised_within(g, op.groups),
+                              promised_within(part, stages.parts));
     };
     stages.has_few = stages.parts <= kShares;
     stages.few_of = RDom(0, stages.parts, "few_of");
@@ -143,7 +138,8 @@ Conv2dBackwardWeightProducts sums_of_parts(const Conv2dBackwardWeightOperands &o
 Conv2dBackwardWeightProducts conv2d_backward_weight_products(const Conv2dBackwardWeightOperands &op,
                                                              const PixelLine &line) {
     Conv2dBackwardWeightProducts stages = sums_of_parts(op, line);
-    const Expr tap = within_all(s, op.kernel_w) + op.kernel_w * within_all(r, op.kernel_h);
+    const Expr tap =
+        promised_within(s, op.kernel_w) + op.kernel_w * promised_within(r, op.kernel_h);
     add_up(stages, op, there(c, op.channels, op.type) + op.channels * tap);
     return stages;
 }
@@ -181,8 +177,8 @@ Conv2dBackwardWeightProducts conv2d_backward_weight_products_of_windows(
     line.vectors.value = op.channels / pixel_vector(op.type);
     Conv2dBackwardWeightProducts stages = sums_of_parts(op, line);
     add_up(stages, all,
-           min(c, all.channels - 1) + windows.channels * within_all(s, all.kernel_w) +
-               op.channels * within_all(r, all.kernel_h));
+           min(c, all.channels - 1) + windows.channels * promised_within(s, all.kernel_w) +
+               op.channels * promised_within(r, all.kernel_h));
     stages.copied_gradient = gradient;
     stages.windows = windows;
     stages.any_channels = true;

@@ -58,7 +58,8 @@ const KernelInfo *SelectionCache::first_call(Key key, const Fields &problem, Dev
     const std::lock_guard lock(mutex_);
     if (known_.size() >= kMostProblems) known_.clear();
     if (known_.emplace(std::vector(key.begin(), key.end()), selection.kernel).second) {
-        if (log && selection.kernel) log_line(detail::describe(selection, device.name() + " " + describe()));
+        if (log && selection.kernel)
+            log_line(detail::describe(selection, device.name() + " " + describe()));
         if (selection.fell_back() && warnings_enabled()) {
             log_line(fallback_warning(selection, family_, device, describe()));
         }

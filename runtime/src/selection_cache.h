@@ -25,7 +25,7 @@ public:
     // rows for that kind of device. Safe to call from several threads.
     const KernelInfo &find(const Fields &problem, Device device, const Describe &describe);
 
-    // The same, or null where no row takes the problem.
+    // The same, or null where no row takes the problem, of which the log hears nothing.
     const KernelInfo *find_any(const Fields &problem, Device device, const Describe &describe);
 
     // The given row, where there is one. Throws InvalidArgument where it does not take the problem.

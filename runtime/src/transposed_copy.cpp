@@ -90,6 +90,7 @@ void copy_transposed(const Transposition &t, char *to, const char *from) {
     constexpr int64_t kTask = 1 << 18, kRows = 64;
     const int64_t rows = std::max(kTask / (t.columns * t.size) / kRows * kRows, kRows);
     const auto copy = copy_of_size(t.size);
+    if (rows >= t.rows) return copy(t, to, from);
     parallel((t.rows + rows - 1) / rows, [&](int64_t task) {
         const int64_t first = task * rows;
         Transposition part = t;

@@ -226,7 +226,7 @@ class Repository(unittest.TestCase):
             self.assertLessEqual(len(file.readlines()), 100)
         for some in self.measured():
             picture = os.path.join(docs, "performance", f"{some.cpu.page}.svg")
-            self.assertLessEqual(os.path.getsize(picture), 48 << 10)
+            self.assertLessEqual(os.path.getsize(picture), 40 << 10)
 
     def test_names_of_files_are_those_of_the_cpus(self):
         for some in self.measured():

@@ -89,37 +89,6 @@ TEST_P(BackwardDataRow, TakesPhasesOfStridedProblems) {
     }
 }
 
-bool takes_copies(const KernelInfo &row) {
-    return row.device == DeviceType::cpu && row.layout == Layout::nhwc;
-}
-
-TEST(BackwardRows, RefuseTheOtherLayout) {
-    expect_other_layouts_refused<BackwardDataCase>(rows_of(Pass::data), takes_copies);
-    expect_other_layouts_refused<BackwardWeightCase>(rows_of(Pass::weight), takes_copies);
-    expect_other_layouts_refused<BackwardBiasCase>(rows_of(Pass::bias));
-}
-
-// Right, or refused for another reason than the layout.
-template<typename Case>
-void expect_copies_are_taken(std::span<const KernelInfo> rows) {
-    int passed = 0, count = 0;
-    for (const KernelInfo &row : rows) {
-        if (!takes_copies(row)) continue;
-        const auto c =
-            random_case<Case>(1, {row.type, Layout::nchw, Data::integers, row.where, 1e5});
-        if (!c) continue;
-        count++;
-        passed += check(*c, Device::cpu(), &row) == Outcome::passed;
-        if (testing::Test::HasFailure()) return;
-    }
-    EXPECT_GT(passed, count / 2);
-}
-
-TEST(BackwardRows, OfNhwcTakeCopiesOfNchw) {
-    expect_copies_are_taken<BackwardDataCase>(rows_of(Pass::data));
-    expect_copies_are_taken<BackwardWeightCase>(rows_of(Pass::weight));
-}
-
 // The same row of the other formulation of the input's gradient.
 const KernelInfo *first_formulation_of(const KernelInfo &row) {
     std::string algorithm = row.algorithm;
@@ -361,47 +330,6 @@ TEST(Conv2dBackwardPhases, MatchTheReference) {
                 check_one(seed * 97 + static_cast<uint64_t>(i), layout, stride, dilation, kernel);
                 if (HasFailure()) return;
             }
-        }
-    }
-}
-
-// Two taps, one at each end of an image that is tall, or has many channels. Of nchw there are
-// copies of all three tensors.
-TEST(Conv2dBackwardScratch, DoesNotGrowWithTheImage) {
-    struct Image {
-        Layout layout;
-        int64_t rows, channels;
-    };
-    const MemoryPool pool = MemoryPool::of(Device::cpu());
-    const auto ones = [](const Shape &shape) {
-        const Tensor tensor(shape, DataType::f32);
-        tensor.fill(1);
-        return tensor;
-    };
-    for (const auto &[layout, rows, channels] :
-         {Image{Layout::nhwc, 20000, 17}, Image{Layout::nchw, 20000, 17},
-          Image{Layout::nchw, 8400, 1100}}) {
-        Conv2dOptions options;
-        options.layout = layout;
-        options.dilation = {rows - 1, 1};
-        const Tensor gradient = ones(image_shape(layout, 1, 1, 1, 2));
-        const Tensor weight = ones(image_shape(layout, 2, 2, 1, channels));
-        const Tensor result(image_shape(layout, 1, rows, 1, channels), DataType::f32);
-        pool.trim();
-        pool.reset_peaks();
-        const int64_t before = pool.statistics().in_use;
-        conv2d_backward_data(gradient, weight, result, options);
-        const int64_t of_tensors =
-            4 * (gradient.elements() + weight.elements() + result.elements());
-        const int64_t copies = layout == Layout::nchw ? of_tensors + of_tensors / 32 : 0;
-        EXPECT_LT(pool.statistics().peak_in_use - before, copies + (1 << 16))
-            << name_of(layout) << ", " << rows << " rows of " << channels << " channels";
-        for (const int64_t row : {int64_t{0}, int64_t{1}, rows / 2, rows - 1}) {
-            const double wanted = row == 0 || row == rows - 1 ? 2 : 0;
-            const Tensor line = result.slice(layout == Layout::nhwc ? 1 : 2, row, 1);
-            EXPECT_EQ(reference::read(line),
-                      std::vector<double>(static_cast<size_t>(channels), wanted))
-                << row;
         }
     }
 }

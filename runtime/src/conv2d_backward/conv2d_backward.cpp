@@ -75,23 +75,16 @@ struct OfCopies {
     OfCopies(const Conv2dProblem &problem, const Conv2dBackwardTensors &tensors,
              const KernelInfo *row, Device device) {
         if (!device.is_cpu() || problem.options.layout != Layout::nchw) return;
-        const auto &[output, input, weight, gradients] = tensors;
-        if (row) {
-            data = row->layout == Layout::nhwc && gradients.input.defined();
-            this->weight = row->layout == Layout::nhwc && gradients.weight.defined();
-            return;
-        }
-        if (gradients.input.defined()) {
-            const DataTensors of_data{output, weight, gradients.input};
-            const Fields whole =
-                conv2d_fields(normalised(problem, normalise_backward_data), device.type());
-            data = is_strided(problem) ? !row_for_strides(whole, device)
-                                       : !any_takes(kData, of_data.operands(problem), device);
-        }
-        if (gradients.weight.defined()) {
-            this->weight = !any_takes(
-                kWeight, conv2d_operands(problem, input, gradients.weight, {}, {}, output), device);
-        }
+        const auto is_copied = [&](const GradientFamily &family, const Tensor &input,
+                                   const Tensor &filter) {
+            if (row) return row->layout == Layout::nhwc;
+            return !any_takes(
+                family, conv2d_operands(problem, input, filter, {}, {}, tensors.output_gradient),
+                device);
+        };
+        const auto &gradients = tensors.gradients;
+        data = gradients.input.defined() && is_copied(kData, gradients.input, tensors.weight);
+        weight = gradients.weight.defined() && is_copied(kWeight, tensors.input, gradients.weight);
     }
 
     bool data = false, weight = false;
@@ -292,12 +285,10 @@ void conv2d_backward_bias_with(const KernelInfo &kernel, const Tensor &output_gr
 Selection select_conv2d_backward_data(const Conv2dProblem &problem, DeviceType device,
                                       const DeviceLimits &limits, bool explain) {
     if (device == DeviceType::cpu && problem.options.layout == Layout::nchw) {
-        Selection of_nchw = select_pass(kData, problem, device, limits, explain);
-        if (is_strided(problem) && !(of_nchw.kernel && made_for_strides(*of_nchw.kernel)))
-            of_nchw.kernel = nullptr;
-        return or_of_copies(std::move(of_nchw), problem, device, [&](const Conv2dProblem &last) {
-            return select_conv2d_backward_data(last, device, limits, explain);
-        });
+        return or_of_copies(select_pass(kData, problem, device, limits, explain), problem, device,
+                            [&](const Conv2dProblem &last) {
+                                return select_conv2d_backward_data(last, device, limits, explain);
+                            });
     }
     const Conv2dShapes shapes(problem);
     const DataTensors tensors{shapes.output, shapes.weight, shapes.input};

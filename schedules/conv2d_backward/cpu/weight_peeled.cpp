@@ -50,16 +50,15 @@ PeeledTiles tiles_of_peeled(const Conv2dBackwardWeightContext &context) {
 }
 
 // Images that caches do not hold are read once, from front to end: a tile's pixels are read by all
-// groups before the next tile. Two vectors of groups a pixel are two lines side by side, which a
-// prefetcher takes for one.
+// groups before the next tile. Two vectors of groups a pixel are two lines side by side.
 //
 // explorer run conv2d_backward_weight 112x112_96-96_3x3_s2_depthwise --row depthwise3x3_s2_32, on a
-// Xeon of family 6, model 167: 247 us; with --knobs g:16 299 us; tiles of register_tiles, a task a
-// vector of groups (--row depthwise3x3_s2), 574 us.
+// Xeon of family 6, model 167: 219 us; with --knobs g:16 265 us; tiles of register_tiles, a task a
+// vector of groups (--row depthwise3x3_s2), 515 us.
 //
-// Lost, as fast or slower: the input's rows outside by selects instead of branches, which a row of
-// the filter has (2 of 28 rows take four times as long); rows of the output side by side; three
-// vectors of groups; zeros around a copy of a tile; prefetching the next row.
+// Lost, as fast or slower: selects for the input's rows outside in the place of branches; rows of
+// the output side by side; three vectors of groups; zeros around a copy of a tile; prefetching the
+// next row.
 void backward_weight_peeled(Conv2dBackwardWeightPeeled &stages,
                             const Conv2dBackwardWeightContext &context) {
     constexpr TailStrategy guard = TailStrategy::GuardWithIf, round_up = TailStrategy::RoundUp;

@@ -358,15 +358,15 @@ namespace cpu {
 
 WeightTiles tiles_in_registers(const Conv2dBackwardWeightContext &context) {
     const WeightSums sums = choose(context);
-    return {sums.pixels,
-            1,
-            sums.step,
-            !context.nhwc,
-            sums.copies_input(),
-            sums.direct > 0,
-            sums.inside > 0,
-            sums.whole > 0,
-            sums.g};
+    return {.pixels = sums.pixels,
+            .lanes = 1,
+            .step = sums.step,
+            .transposed = !context.nhwc,
+            .past_ends = sums.copies_input(),
+            .exact = sums.direct > 0,
+            .inside = sums.inside > 0,
+            .whole = sums.whole > 0,
+            .groups = sums.g};
 }
 
 void backward_weight_register_tiles(Conv2dBackwardWeight &stages,
