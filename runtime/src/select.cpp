@@ -44,8 +44,9 @@ std::string broken_condition(const KernelInfo &kernel, const FieldLookup &field)
 // What the device lacks for a row; empty where the row fits.
 std::string shortage(const KernelInfo &kernel, const DeviceLimits &limits) {
     if (kernel.device == DeviceType::cpu) {
-        const std::string_view algorithm = kernel.algorithm ? kernel.algorithm : "";
-        const bool lacks = algorithm.starts_with("slices") && !limits.tile_registers;
+        // The schedule of amx rows alone, as cmake/Table.cmake sees to.
+        const std::string_view schedule = kernel.schedule ? kernel.schedule : "";
+        const bool lacks = schedule == "tiles" && !limits.tile_registers;
         return lacks ? "needs tile registers (AMX), which the system does not grant" : "";
     }
     const KernelResources &resources = kernel.loaded().resources;

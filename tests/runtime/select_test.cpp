@@ -110,12 +110,15 @@ TEST_F(Select, MindsTheDevice) {
 TEST_F(Select, MindsTheRegistersOfACpu) {
     kernels.insert(kernels.begin(), row("tiles", DeviceType::cpu, kAligned));
     kernels.front().algorithm = "slices_of_line";
+    kernels.front().schedule = "tiles";
     EXPECT_STREQ(select_on(DeviceType::cpu, {.tile_registers = true}).kernel->row, "tiles");
     const Selection selection = select_on(DeviceType::cpu);
     EXPECT_STREQ(selection.kernel->row, "3x3");
     EXPECT_TRUE(selection.fell_back());
     EXPECT_EQ(selection.rejected[0].reason,
               "it needs tile registers (AMX), which the system does not grant");
+    kernels.front().schedule = "register_tiles";
+    EXPECT_STREQ(select_on(DeviceType::cpu).kernel->row, "tiles") << "no schedule of theirs";
 }
 
 std::vector<std::string> rungs(const Selection &selection) {
