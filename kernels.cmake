@@ -12,7 +12,7 @@
 # specific first: selection takes the first that takes the problem and fits the device.
 #
 # layouts   any: of families without layouts.
-# knobs     -: the schedule's own choice.
+# knobs     -: the schedule's own choice. tile_y:2/1: 1 on a CPU with one multiply-add a cycle, else 2.
 # budget    of a GPU: the most shared bytes a block and registers a thread that any of the row's kernels may use; the
 #           build fails over it. A stack frame, spills, or a number of shared bytes that is not a constant fail it anyway.
 #           Behind it, as shared:0,registers:72,conflicts:1.0,sectors:1.1,fma:0.8, a contract on what CUDA's kernels are

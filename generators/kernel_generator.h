@@ -18,7 +18,10 @@ public:
 
 protected:
     schedules::Context schedule_context() const {
-        return {.target = this->get_target(), .schedule = schedule_name, .knobs = knobs};
+        const Halide::Target target = this->get_target();
+        return {.target = target,
+                .schedule = schedule_name,
+                .knobs = schedules::knobs_for(target, knobs)};
     }
 
     // Buffers of the row's type.

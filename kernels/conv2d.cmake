@@ -61,8 +61,8 @@ row(amx  tiles                  slices                tiles             bf16    
 # images are faster (bench --list mobilenetv2 --row depthwise3x3_s1 is without).
 # _line: one row, of sounds and of texts, by tiles of 6 pixels of 64 groups: 1.2 to 2.8 times as fast (bench --list audio
 # --filter depthwise, the other by --row depthwise).
-row(cpu  depthwise3x3_s1_large  depthwise             sliding           f32           nhwc       stage:0,tile_x:4,tile_y:2,whole:1    depthwise 3x3 stride_1 groups>=32 not_in_place out_w>=4 out_h>=2 inputs>=393216)
-row(cpu  depthwise3x3_s2_large  depthwise             sliding           f32,f16,bf16  nhwc       stage:0,tile_x:4,tile_y:2,whole:1    depthwise 3x3 stride_2 groups>=32 not_in_place out_w>=4 out_h>=2 inputs>=786432)
+row(cpu  depthwise3x3_s1_large  depthwise             sliding           f32           nhwc       stage:0,tile_x:4,tile_y:2,whole:1/0  depthwise 3x3 stride_1 groups>=32 not_in_place out_w>=4 out_h>=2 inputs>=393216)
+row(cpu  depthwise3x3_s2_large  depthwise             sliding           f32,f16,bf16  nhwc       stage:0,tile_x:4,tile_y:2,whole:1/0  depthwise 3x3 stride_2 groups>=32 not_in_place out_w>=4 out_h>=2 inputs>=786432)
 row(cpu  depthwise_line         depthwise             sliding           f32           nhwc       stage:0,tile_x:6,vectors:4,whole:1   depthwise kernel_w<=7 groups>=128 not_in_place out_w>=6 out_h<=1 outputs>=32768)
 row(cpu  depthwise3x3_s1_w7     depthwise             sliding           f32           nhwc       -                                    depthwise 3x3 same_7 groups>=16 not_in_place)
 row(cpu  depthwise3x3_s1_w14    depthwise             sliding           f32           nhwc       tile_x:14                            depthwise 3x3 same_14 groups>=16 not_in_place)
@@ -108,9 +108,9 @@ row(cpu  3x3_dot                dot                   dot               f32,f16,
 # the other by --row staged_32). columns, of nchw: vectors of neighbouring columns instead of filters, whose sums need not be
 # stored one by one. 1x1_columns_long: what eight tiles read would not stay in a core's cache. panels_s2 stands before
 # rgb_s2, which takes pictures with few filters.
-row(cpu  rgb_32                 packed                broadcast         f32           nhwc       block:32                             channels_per_group=3 full_32 bounded_copy)
+row(cpu  rgb_32                 packed                broadcast         f32           nhwc       block:32/16,tile_x:7/8               channels_per_group=3 full_32 bounded_copy)
 row(cpu  rgb                    packed                broadcast         f32,f16,bf16  nhwc       tile_x:8                             channels_per_group=3 bounded_copy)
-row(cpu  four_channels          packed                broadcast         f32           nhwc       block:32,tile_x:8                    channels_per_group=4 full_32 bounded_copy)
+row(cpu  four_channels          packed                broadcast         f32           nhwc       block:32/16,tile_x:8                 channels_per_group=4 bounded_copy)
 row(cpu  panels_s2              packed_panels         columns           f32           nchw       inner:1,chunk:8,of_task:2048         stride_2 depth<=255 filters_per_group>=24 panels)
 row(cpu  panels_s2_long         packed_panels         columns           f32           nchw       inner:1,chunk:4,of_task:2048,plain:0 stride_2 depth<=1023 filters_per_group>=24 panels)
 row(cpu  rgb_s1                 packed                columns           f16,bf16      nchw       vectors:1,filters:16,rows:4,stage:2  channels_per_group=3 stride_1 out_w>=16 bounded_copy)
@@ -123,11 +123,15 @@ row(cpu  rgb_s2                 packed                columns           f32,f16,
 # cache are read in passes over the pixels, a few blocks at a time, which stay in it: staged_32_large is 1.4 times as fast
 # as staged_32 on model 207 (explorer run conv2d 28x28_256-256_3x3_s2 --row staged_32); in nchw each pass transposes the
 # image again, in fewer of them (0.75 to 0.95 of the speed: model 167, --layout nchw --knobs block:32,tile_y:2,outer:2).
+# With one multiply-add a cycle (tile_x:6/7: the second number) tiles of 16 by 7 have loads to spare, and pixels that are
+# a power of two apart stay in the eight lines of a set of its first cache, as 14 don't: on Zen 4 1.4 times as fast (explorer
+# run conv2d 14x14_1024-2048_1x1_s2 --knobs block:32,tile_y:2,chunk:4,outer:4,stage:0); 24 filters in halves of a vector 1.2
+# times as two vectors (56x56_144-24_1x1 --knobs block:32,tile_x:7,chunk:4,stage:0).
 # 1x1_pixels: few, in smaller tiles (bench --list one_pixel, the other by --row 1x1).
 row(cpu  1x1_pixels             packed                broadcast         f32           nhwc       block:64,tile_x:2,outer:2,stage:0    1x1 out_w<=4)
 row(cpu  1x1_pixels             packed                broadcast         f16           nhwc       block:64,tile_x:2,outer:2            1x1 out_w<=4)
 row(cpu  1x1_pixels             packed                broadcast         bf16          nhwc       block:64,tile_x:2,outer:2,stage:0    1x1 out_w<=4 pairs)
-row(cpu  1x1_to_24              packed                broadcast         f32           nhwc       lanes:8,block:24,chunk:4,stage:0     1x1 filters_per_group=24)
+row(cpu  1x1_to_24              packed                broadcast         f32           nhwc       lanes:16/8,block:32/24,tile_x:10/7,chunk:4,stage:0 1x1 filters_per_group=24)
 row(cpu  1x1_columns_long       packed_columns        columns           f32           nchw       plain:0                              1x1 stride_1 channels_per_group>=384 out_w>=16)
 row(cpu  1x1_columns            packed_columns        columns           f32           nchw       inner:1,chunk:8                      1x1 stride_1 out_w>=16)
 row(cpu  1x1_columns            packed                columns           f16,bf16      nchw       -                                    1x1 stride_1 out_w>=400)
@@ -150,14 +154,14 @@ row(cpu  grouped8_s2            packed                columns           f32     
 row(cpu  grouped16_s1           packed                columns           f32           nchw       vectors:1,filters:16,rows:7,stage:2  filters_per_group=16 stride_1 out_w>=14 columns_rows)
 row(cpu  columns_s2             packed                columns           f32           nchw       vectors:1,filters:16,rows:2,stage:2  channels_per_group<=40 filters_per_group>=12 stride_2 out_w>=14 columns_rows)
 row(cpu  few_s1                 packed                columns           f32           nchw       vectors:1,filters:16,rows:4,stage:2  channels_per_group<=12 filters_per_group>=16 stride_1 out_w>=28 bounded_copy)
-row(cpu  1x1_64                 packed                broadcast         f32           nhwc       block:64,tile_x:6,chunk:8,outer:2,stage:0            1x1 filters_per_group%64=0 out_w>=64)
-row(cpu  1x1_64                 packed                broadcast         f16           nhwc       block:64,tile_x:6,chunk:8,outer:2                    1x1 filters_per_group%64=0 out_w>=64)
-row(cpu  1x1_48                 packed                broadcast         f32           nhwc       block:48,tile_x:8,chunk:8,outer:2,stage:0            1x1 filters_spared>=16)
-row(cpu  1x1_80                 packed                broadcast         f32           nhwc       block:80,tile_x:5,chunk:8,outer:2,stage:0            1x1 filters_per_group%80=0 filled_32<=92)
-row(cpu  1x1_32_rows            packed                broadcast         f32           nhwc       block:32,tile_y:2,chunk:4,outer:4,stage:0            1x1 filters_per_group>=17 out_w<=32 out_h>=2)
-row(cpu  1x1_32_rows            packed                broadcast         f16           nhwc       block:32,tile_y:2,chunk:4,outer:4                    1x1 filters_per_group>=17 out_w<=32 out_h>=2)
-row(cpu  1x1_32                 packed                broadcast         f32           nhwc       block:32,tile_x:10,chunk:8,outer:4,stage:0           1x1 filters_per_group>=17)
-row(cpu  1x1_32                 packed                broadcast         f16           nhwc       block:32,tile_x:10,chunk:8,outer:4                   1x1 filters_per_group>=17)
+row(cpu  1x1_64                 packed                broadcast         f32           nhwc       block:64/16,tile_x:6/7,chunk:8/4,outer:2/8,stage:0   1x1 filters_per_group%64=0 out_w>=64)
+row(cpu  1x1_64                 packed                broadcast         f16           nhwc       block:64/16,tile_x:6/7,chunk:8/4,outer:2/8           1x1 filters_per_group%64=0 out_w>=64)
+row(cpu  1x1_48                 packed                broadcast         f32           nhwc       block:48/16,tile_x:8/7,chunk:8/4,outer:2/8,stage:0   1x1 filters_spared>=16)
+row(cpu  1x1_80                 packed                broadcast         f32           nhwc       block:80/16,tile_x:5/7,chunk:8/4,outer:2/8,stage:0   1x1 filters_per_group%80=0 filled_32<=92)
+row(cpu  1x1_32_rows            packed                broadcast         f32           nhwc       block:32/16,tile_y:2/1,chunk:4,outer:4/8,stage:0     1x1 filters_per_group>=17 out_w<=32 out_h>=2)
+row(cpu  1x1_32_rows            packed                broadcast         f16           nhwc       block:32/16,tile_y:2/1,chunk:4,outer:4/8             1x1 filters_per_group>=17 out_w<=32 out_h>=2)
+row(cpu  1x1_32                 packed                broadcast         f32           nhwc       block:32/16,tile_x:10/7,chunk:8/4,outer:4/8,stage:0  1x1 filters_per_group>=17)
+row(cpu  1x1_32                 packed                broadcast         f16           nhwc       block:32/16,tile_x:10/7,chunk:8/4,outer:4/8          1x1 filters_per_group>=17)
 row(cpu  1x1_32                 packed                broadcast         f32           nchw       block:32,chunk:4,outer:4,stage:0     1x1 full_32)
 row(cpu  1x1_32                 packed                broadcast         f16           nchw       block:32,chunk:4,outer:4             1x1 full_32)
 row(cpu  1x1                    packed                broadcast         f32           nhwc,nchw  chunk:4,outer:8,stage:0              1x1)
@@ -168,18 +172,19 @@ row(cpu  1x1                    packed                broadcast         bf16    
 # 8 11 for 24: with more than 16 filters, full blocks or not, staged_32 is 1.2 to 2.1 times as fast as tiles of 16 by 4
 # (explorer run conv2d input=1x28x28x64,weight=40x5x5x64,padding=2 --row staged), and where blocks of 48 have fewer idle
 # filters than those of 32, 1.1 to 1.9 times (conv_training --filter 24x16_144); both on a Xeon of family 6, model 167. _line:
-# one row, half of what two would compute (input=1x1x3000x80,weight=384x1x3x80,padding=0x1).
+# one row, half of what two would compute (input=1x1x3000x80,weight=384x1x3x80,padding=0x1). _8: of widths that tiles of 7
+# would not fill (explorer run conv2d 48x32_96-192_2x2_s2 --row staged_32, on Zen 4: 1.3 times as fast).
 row(cpu  staged_48              packed                broadcast         f32           nhwc,nchw  block:48,tile_x:8                     filters_spared>=16 bounded_copy)
-row(cpu  staged_32_line         packed                broadcast         f32,f16       nhwc,nchw  block:32,tile_x:10                    filters_per_group>=17 out_h<=1 bounded_copy)
-row(cpu  staged_32_large        packed                broadcast         f32,f16       nhwc       block:32,tile_y:2,outer:2            filters_per_group>=17 weight_size>=262144 bounded_copy)
-row(cpu  staged_32              packed                broadcast         f32,f16       nhwc       block:32,tile_y:2                    filters_per_group>=17 bounded_copy)
-row(cpu  staged_32              packed                broadcast         f32,f16       nchw       block:32,tile_y:2,outer:8            filters_per_group>=17 bounded_copy)
+row(cpu  staged_32_line         packed                broadcast         f32,f16       nhwc,nchw  block:32,tile_x:10/8                  filters_per_group>=17 out_h<=1 bounded_copy)
+row(cpu  staged_32_8            packed                broadcast         f32           nhwc       block:32/16,tile_x:8,outer:4/0       filters_per_group>=17 out_w%8=0 filled_7<=95 bounded_copy)
+row(cpu  staged_32_large        packed                broadcast         f32,f16       nhwc       block:32,tile_y:2/1,outer:2/0        filters_per_group>=17 weight_size>=262144 bounded_copy)
+row(cpu  staged_32              packed                broadcast         f32,f16       nhwc       block:32/16,tile_y:2/1               filters_per_group>=17 bounded_copy)
+row(cpu  staged_32              packed                broadcast         f32,f16       nchw       block:32,tile_y:2/1,outer:8          filters_per_group>=17 bounded_copy)
 row(cpu  staged_7               packed                broadcast         f32           nhwc       -                                    filled_7>=80 bounded_copy)
 row(cpu  staged                 packed                broadcast         f32,f16       nhwc,nchw  tile_x:4                             bounded_copy)
 row(cpu  staged                 packed                broadcast         bf16          nhwc,nchw  block:32                             bounded_copy)
-# Patches of a picture, whose windows are not copied; a block of filters stays in the cache while all pixels pass: bench
-# --list first_layers --filter p0x0 (the other by --row any).
-row(cpu  rgb_patches            packed                broadcast         f32           nhwc,nchw  block:64,tile_x:4,outer:1,stage:0    channels_per_group=3 padding=0)
+# Patches of a picture (bench --list first_layers --filter p0x0, the other by --row any).
+row(cpu  rgb_patches            packed                broadcast         f32           nhwc,nchw  block:32/16,tile_x:8,outer:8/16      channels_per_group=3 stride_x<=64 stride_y<=64 window<=1048576 copied<=16777216 spread<=4096)
 row(cpu  any                    packed                broadcast         f32,f16,bf16  nhwc,nchw  stage:0)
 
 # GPU: a ladder for each kind, from large tiles to none. Filters and input are staged in shared memory a slice of

@@ -22,13 +22,6 @@ inline bool multiplies_pairs(const Halide::Target &target, const Halide::Type &t
     return type.is_bfloat() && target.features_any_of({Target::AVX512_Zen4, Target::AVX512_Zen5});
 }
 
-// Of 64 bytes a cycle, as Zen 4 has, whose features later cores have too.
-inline bool one_multiply_add(const Halide::Target &target) {
-    using Halide::Target;
-    return target.has_feature(Target::AVX512_Zen4) &&
-           !target.features_any_of({Target::AVX512_Zen5, Target::AVX512_SapphireRapids});
-}
-
 // A core's second cache is of 2 MB, which cores with registers of tiles have; others: 1 MB or less.
 inline bool large_second_cache(const Halide::Target &target) {
     return target.has_feature(Halide::Target::AVX512_SapphireRapids);

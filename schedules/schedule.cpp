@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <regex>
 #include <sstream>
 
 namespace hk::schedules {
@@ -33,6 +34,17 @@ std::vector<int> powers(int first, int last) {
 
 int vector_registers(const Halide::Target &target) {
     return target.natural_vector_size<float>() >= 16 ? 32 : 16;
+}
+
+bool one_multiply_add(const Halide::Target &target) {
+    using Halide::Target;
+    return target.has_feature(Target::AVX512_Zen4) &&
+           !target.features_any_of({Target::AVX512_Zen5, Target::AVX512_SapphireRapids});
+}
+
+std::string knobs_for(const Halide::Target &target, const std::string &knobs) {
+    static const std::regex both("([0-9]+)/([0-9]+)");
+    return std::regex_replace(knobs, both, one_multiply_add(target) ? "$2" : "$1");
 }
 
 Halide::Expr number_of_threads() {

@@ -40,6 +40,13 @@ std::vector<int> powers(int first, int last);
 // Registers of a CPU's vectors: 32 of AVX-512, else 16.
 int vector_registers(const Halide::Target &target);
 
+// A cycle, of 64 bytes, as Zen 4 has, whose features later cores have too.
+bool one_multiply_add(const Halide::Target &target);
+
+// A row's knobs for this target: of tile_y:2/1 tile_y:1 where the CPU has one multiply-add a cycle,
+// else tile_y:2.
+std::string knobs_for(const Halide::Target &target, const std::string &knobs);
+
 // Threads that a CPU's loops run on, when the kernel is called: for the number of tasks alone.
 Halide::Expr number_of_threads();
 

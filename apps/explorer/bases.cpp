@@ -77,7 +77,8 @@ void add_rows(CaseSpace &space, const Subject &subject, const json &seen,
             entry.refused = why;
         }
         entry.rows += (entry.rows.empty() ? "" : ", ") + std::string(rows[i]->row);
-        entry.base.starts.push_back(candidate.knobs);
+        entry.base.starts.push_back(
+            schedules::knobs_for(Halide::Target(candidate.target()), candidate.knobs));
     }
 }
 

@@ -295,6 +295,7 @@ private:
         context.plain = !accumulate;
         context.dense_columns = dense_columns();
         context.in_place = context.filters_inner = true;
+        context.filter = memory_of(weight);
         return context;
     }
 

@@ -36,6 +36,7 @@ struct Conv2dContext : Conv2dSizes {
     bool panels = false;                        // of algorithms of columns: they read panels
     generators::SliceSource slices = {};  // of algorithms of slices
     Halide::Expr channels = {};           // argument: of a group
+    Halide::Parameter filter = {};        // of a gradient
     Halide::Parameter image = {};  // what the sum reads; undefined where no schedule prefetches it
 
     // The residual may be what the output's memory held: only where `plain` says that there is none

@@ -12,6 +12,8 @@
 namespace hk::explorer {
 namespace {
 
+constexpr char kOneMultiplyAdd[] = "x86-64-linux-avx-avx2-avx512_zen4-f16c-fma-sse41";
+
 // Of each row, layout and device one type: f32 where it is, else the first.
 std::vector<const KernelInfo *> rows() {
     using Key = std::tuple<std::string, std::string, Layout, DeviceType>;
@@ -69,8 +71,9 @@ TEST(Knobs, OfRowsAreLegal) {
 
 // Rows name what fits AVX-512; a build for other CPUs has the same.
 TEST(Knobs, OfRowsAreLegalForAllVectors) {
-    for (const char *target : {"x86-64-linux-sse41", "x86-64-linux-avx-avx2-f16c-fma-sse41",
-                               "x86-64-linux-avx-avx2-avx512-avx512_skylake-f16c-fma-sse41"}) {
+    for (const char *target :
+         {"x86-64-linux-sse41", "x86-64-linux-avx-avx2-f16c-fma-sse41",
+          "x86-64-linux-avx-avx2-avx512-avx512_skylake-f16c-fma-sse41", kOneMultiplyAdd}) {
         for (const KernelInfo *row : rows()) {
             if (row->device != DeviceType::cpu) continue;
             SCOPED_TRACE(std::string(row->name) + " " + target);
@@ -91,6 +94,17 @@ TEST(Knobs, OfRowsAreLegalForAllVectors) {
             }
         }
     }
+}
+
+TEST(Knobs, AreThoseOfTheCpu) {
+    const std::string knobs = "lanes:16/8,tile_y:2/1,chunk:4,outer:2/0";
+    const auto of = [&](const char *target) {
+        return schedules::knobs_for(Halide::Target(target), knobs);
+    };
+    EXPECT_EQ(of(kOneMultiplyAdd), "lanes:8,tile_y:1,chunk:4,outer:0");
+    for (const char *target : {"x86-64-linux-sse41", "x86-64-linux-avx-avx2-f16c-fma-sse41",
+                               "x86-64-linux-avx512_zen5", "x86-64-linux-avx512_sapphirerapids"})
+        EXPECT_EQ(of(target), "lanes:16,tile_y:2,chunk:4,outer:2") << target;
 }
 
 TEST(Knobs, SayWhatIsAllowed) {

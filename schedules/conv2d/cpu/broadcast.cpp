@@ -15,7 +15,6 @@ struct PackedTile {
                 // where it is
     int outer;  // blocks of filters in a pass over the pixels, passes outermost; 0: all in one
     int chunk;  // tiles of a row in a task; 0: all
-    int skew;  // 1: a copied pixel is a vector longer, so that a tile's pixels meet in no cache set
 };
 
 bool pointwise(const Conv2dContext &context) {
@@ -33,7 +32,7 @@ bool few_channels(const Conv2dContext &context) {
 // there four cycles later: seven sums hide that, and fit images of 7, 14, 28 and 56 pixels.
 PackedTile choose(const Conv2dContext &context) {
     const int widest = std::min(kFilterBlock, context.target.natural_vector_size<float>());
-    PackedTile tile = {widest, kFilterBlock, 7, 1, 2, 0, 0, 0};
+    PackedTile tile = {widest, kFilterBlock, 7, 1, 2, 0, 0};
     if (context.pairs) tile.block = 2 * kFilterBlock;
     Knobs knobs(context.knobs);
     knobs.take("lanes", tile.lanes, {4, 8, 16});
@@ -43,17 +42,10 @@ PackedTile choose(const Conv2dContext &context) {
     knobs.take("stage", tile.stage, {0, 1, 2});
     knobs.take("outer", tile.outer, {0, 1, 2, 4, 8, 16, 32});
     knobs.take("chunk", tile.chunk, {0, 1, 2, 4, 8, 16, 32, 64});
-    knobs.take("skew", tile.skew, {0, 1});
     knobs.end();
     // Rows name what needs no conversion.
     if (pointwise(context) && !context.pairs && !context.pointwise_f32) tile.stage = 2;
     const int registers = vector_registers(context.target);
-    // Half vectors of 24 filters are for cores of one multiplier, whose whole ones take two cycles.
-    if (tile.lanes == 8 && widest == kFilterBlock && !one_multiply_add(context.target)) {
-        tile.lanes = kFilterBlock;
-        tile.block = 2 * kFilterBlock;
-        tile.x = 10;
-    }
     // Rows name what fits AVX-512.
     if (widest < kFilterBlock) {
         tile.lanes = widest;
@@ -63,7 +55,6 @@ PackedTile choose(const Conv2dContext &context) {
         tile.y = 1;
     }
     knobs.require(tile.block % tile.lanes == 0, "block is a multiple of lanes");
-    knobs.require(!tile.skew || !few_channels(context), "skew is 0 where a pixel is no vector");
     const int vectors = tile.block / tile.lanes;
     knobs.estimate("vector registers", vectors * tile.x * tile.y + vectors + 1, registers);
     return tile;
@@ -81,6 +72,13 @@ void copy_rows(Conv2d &stages, const Conv2dContext &context) {
         .vectorize(stages.elements.x, lanes, guard);
 }
 
+// Pixels are an odd number of cache lines apart, so that those of a tile meet in no set.
+void copy_pixels(Conv2d &stages, int lanes, const Conv2dContext &context) {
+    const int line = 64 / stages.padded.type().bytes();
+    stages.padded.vectorize(c, lanes, TailStrategy::GuardWithIf)
+        .bound_storage(c, (ceil_div(context.channels, line) / 2 * 2 + 1) * line);
+}
+
 // Vectors of the output: of pairs two vectors of sums, which one instruction rounds.
 int finished_lanes(const Conv2dContext &context, const PackedTile &tile) {
     const bool two = context.pairs && context.nhwc && tile.block % (2 * kFilterBlock) == 0;
@@ -88,6 +86,9 @@ int finished_lanes(const Conv2dContext &context, const PackedTile &tile) {
 }
 
 const Var kv("kv"), kb("kb"), kp("kp"), xo("xo"), xc("xc"), yo("yo"), rows("rows");
+
+constexpr int kAhead =
+    16;  // rows of a filter, which may be pages apart: no hardware fetches them ahead
 
 // The filter of a gradient, as schedules/conv2d/cpu/filter.cpp packs that of conv2d.
 void pack(Conv2d &stages, const PackedTile &tile, int lanes, const Conv2dContext &context) {
@@ -97,7 +98,9 @@ void pack(Conv2d &stages, const PackedTile &tile, int lanes, const Conv2dContext
     if (stages.of_pair)
         pack_pairs(stages, tile.block, in_vectors ? lanes : 0);
     else if (context.filters_inner && in_vectors)
-        stages.packed.reorder(stages.ki, s, r, c, stages.ko, g).vectorize(stages.ki, lanes);
+        stages.packed.reorder(stages.ki, s, r, c, stages.ko, g)
+            .vectorize(stages.ki, lanes)
+            .prefetch(context.filter, c, c, kAhead, PrefetchBoundStrategy::NonFaulting);
     else if (context.filters_inner)
         stages.packed.reorder(s, r, stages.ki, c, stages.ko, g);
     else if (in_vectors)
@@ -262,16 +265,15 @@ void broadcast(Conv2d &stages, const Conv2dContext &context) {
         if (tile.outer && !context.filter_packed)
             stages.padded.compute_root();
         else
-            stages.padded.compute_at(
-                out, tile.stage == 1 ? xo : divides_chunks(stages, tile) ? xc : rows);
-        if (tile.skew) stages.padded.bound_storage(c, context.channels + tile.lanes);
+            stages.padded.compute_at(out, tile.stage == 1                ? xo
+                                          : divides_chunks(stages, tile) ? xc
+                                                                         : rows);
         if (joins_rows(context))
             copy_rows(stages, context);
         else if (few_channels(context))
             stages.padded.vectorize(c, 4, TailStrategy::GuardWithIf);
         else
-            stages.padded.vectorize(c, stages.of_pair ? 2 * tile.lanes : tile.lanes,
-                                    TailStrategy::GuardWithIf);
+            copy_pixels(stages, stages.of_pair ? 2 * tile.lanes : tile.lanes, context);
         // Room for the zero after an odd number of channels.
         if (stages.of_pair) stages.padded.align_storage(c, 2).update().unscheduled();
     }
