@@ -99,7 +99,8 @@ Conv2dProblem check_conv2d_backward(const char *operation, const Conv2dBackwardT
     }
     const Parts parts(tensors);
     check_present(operation, parts);
-    const Conv2dProblem problem = geometry(operation, tensors, options);
+    Conv2dProblem problem = geometry(operation, tensors, options);
+    problem.in_place = beta == 1;
     check_shapes(operation, problem, tensors);
     check_memory(operation, parts, options.layout);
     return problem;
