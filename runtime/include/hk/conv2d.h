@@ -75,7 +75,7 @@ struct Conv2dProblem {
     int64_t batch = 1, channels = 1, height = 1, width = 1;    // of the input
     int64_t filters = 1, kernel_height = 1, kernel_width = 1;  // of the weight
     Conv2dOptions options;
-    bool in_place = false;         // the output takes the residual's storage over; a gradient is added to
+    bool in_place = false;         // the output takes the residual's storage over, or is added to
     bool prepared_filter = false;  // hk/filter.h
     // Of nhwc: all tensors but the bias begin at multiples of 16 bytes, and so do their pixels and
     // rows.
