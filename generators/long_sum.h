@@ -22,7 +22,7 @@ namespace hk::generators {
 inline constexpr int kLongestSum = 256;
 
 // `count` terms in blocks as long as each other: b has the terms b * length to b * length + length
-// - 1, of which the last ones may be past the end, fewer than blocks are.
+// - 1, of which the last ones may be past the end, fewer than blocks are. `longest` is at least 1.
 struct SumBlocks {
     explicit SumBlocks(const Halide::Expr &count, const Halide::Expr &longest = kLongestSum)
         : number(divided(count, longest)), length(divided(count, Halide::max(number, 1))) {}
@@ -31,6 +31,7 @@ struct SumBlocks {
 
 private:
     static Halide::Expr divided(const Halide::Expr &count, const Halide::Expr &by) {
+        if (Halide::Internal::is_const_one(count)) return count;
         return Halide::Internal::simplify((count + by - 1) / by);
     }
 };
@@ -41,13 +42,17 @@ inline Halide::Tuple empty_sum(const Halide::Type &type) {
 }
 
 // With one more term, as the arithmetic is written: what strict_float keeps from being simplified.
-// Of an infinity nothing is lost, where the difference were NaN.
-inline Halide::Tuple add_to_sum(const Halide::Tuple &so_far, const Halide::Expr &term) {
+// Of an infinity nothing is lost, where the difference were NaN, as that from itself is; `finite`:
+// no sum is one.
+inline Halide::Tuple add_to_sum(const Halide::Tuple &so_far, const Halide::Expr &term,
+                                bool finite = false) {
     using namespace Halide;
     const Expr next = strict_float(term - so_far[1]);
     const Expr sum = strict_float(so_far[0] + next);
     const Expr excess = strict_float((sum - so_far[0]) - next);
-    return {sum, select(is_finite(sum), excess, Internal::make_zero(term.type()))};
+    if (finite) return {sum, excess};
+    const Expr zero = Internal::make_zero(term.type());
+    return {sum, select(strict_float(sum - sum == zero), excess, zero)};
 }
 
 // The sum of a box of terms, in blocks that are boxes too: block_sum is of the block `blocks`, over

@@ -21,7 +21,8 @@ Func filter_of_windows(const Func &filter, const Conv2dGeometry &op, const Expr 
 
 }  // namespace
 
-void copy_channels_last(const Func &image, const ImageSize &size, Func &tile, Func &to) {
+void copy_channels_last(const Func &image, const ImageSize &size, bool filled, Func &tile,
+                        Func &to) {
     // A tile may reach past the last pixel.
     const Expr pixel = min(x, size.width * size.height * size.batch - 1);
     const Expr row = whole_quotient(pixel, size.width), of = whole_quotient(row, size.height);
@@ -31,12 +32,12 @@ void copy_channels_last(const Func &image, const ImageSize &size, Func &tile, Fu
     const Expr value =
         image(channel, g, column, line, unsafe_promise_clamped(of, 0, size.batch - 1));
     tile = Func("turned");
-    tile(c, x, g) = select(c < size.channels, value, cast(value.type(), 0));
+    tile(c, x, g) = filled ? select(c < size.channels, value, cast(value.type(), 0)) : value;
     to = Func("channels_last");
     to(c, x, g) = tile(c, x, g);
 }
 
-CopiedWindows copy_windows(Conv2dGeometry &op, Func &input, const Expr &outside) {
+CopiedWindows copy_windows(Conv2dGeometry &op, Func &input, const Expr &outside, bool filled) {
     const ProductSlice slice(input.type());
     const int vector = slice.vector, half = vector / 2;
     CopiedWindows copy;
@@ -56,8 +57,9 @@ CopiedWindows copy_windows(Conv2dGeometry &op, Func &input, const Expr &outside)
                              clamp(at_y, 0, op.height - 1), n);
     const Expr inside = within(at_x, op.width) && within(at_y, op.height);
     copy.to = Func("windows");
+    const Expr padded = select(inside, value, outside);
     copy.to(c, g, y, n) =
-        select(channel < op.channels, select(inside, value, outside), cast(input.type(), 0));
+        filled ? select(channel < op.channels, padded, cast(input.type(), 0)) : padded;
     input = Func("window_rows");
     input(c, g, x, y, n) = copy.to(c + unsafe_promise_clamped(x, 0, op.columns.value - 1) * step, g,
                                    unsafe_promise_clamped(y, 0, copy.lines - 1), n);
@@ -70,7 +72,7 @@ CopiedWindows copy_windows(Conv2dGeometry &op, Func &input, const Expr &outside)
 Expr read_windows(Conv2dGeometry &op, Func &input, Func &weight, const Expr &outside,
                   Conv2dSliced &stages) {
     const Conv2dGeometry geometry = op;
-    stages.windows = copy_windows(op, input, outside);
+    stages.windows = copy_windows(op, input, outside, true);
     stages.transposed = filter_of_windows(weight, geometry, stages.windows.channels);
     stages.filters = op.filters;
     stages.groups = op.groups;

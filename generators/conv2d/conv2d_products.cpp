@@ -53,7 +53,7 @@ void output_at_places(const Conv2dOperands &op, const Conv2dLayout &order, Conv2
 
 // Of the input, the copy with channels next to each other; 1x1 filters read it as one line.
 void read_channels_last(Conv2dOperands &op, int vector, Conv2dSliced &stages) {
-    copy_channels_last(op.input, {op.channels, op.width, op.height, op.batch}, stages.turned,
+    copy_channels_last(op.input, {op.channels, op.width, op.height, op.batch}, true, stages.turned,
                        stages.channels_last);
     const Expr width = op.pointwise ? pixels_of_images(op) : op.width;
     const Expr height = op.pointwise ? Expr(1) : op.height;

@@ -17,7 +17,7 @@ Conv2dBackwardBias conv2d_backward_bias(const Conv2dBackwardBiasOperands &op, in
     stages.in_block = RDom(0, across.length, 0, down.length, "in_block");
     RDom &d = stages.in_block;
     const Expr step = bx * across.length + d.x, row = by * down.length + d.y;
-    d.where(step < steps);
+    if (lanes == 1) d.where(step < steps);  // else lanes past the last column have zeros
     d.where(row < rows.length && rows.holds(part, row));
     const Expr column = step * lanes + lane;
     const Expr term = cast<float>(op.output_gradient(k, g, clamp(column, 0, op.out_w - 1),

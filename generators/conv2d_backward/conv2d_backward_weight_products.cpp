@@ -61,10 +61,11 @@ Func met(const Conv2dBackwardWeightOperands &op, const PixelLine &line, const Va
     return tap;
 }
 
-// Replaces an image by its copy, of so many pixels in a row.
+// Replaces an image by its copy, of so many pixels in a row. Sums of channels past the last one, of
+// the last again, are not read.
 CopiedLine copy_line(Func &image, const ImageSize &size) {
     CopiedLine line;
-    copy_channels_last(image, size, line.tile, line.to);
+    copy_channels_last(image, size, false, line.tile, line.to);
     image = Func("image_in_lines");
     image(c, g, x, y, n) = line.to(c, x + size.width * (y + size.height * n), g);
     line.channels = in_vectors(size.channels, pixel_vector(line.to.type()));
@@ -172,7 +173,7 @@ Conv2dBackwardWeightProducts conv2d_backward_weight_products_of_windows(
     op.columns = line.columns;
     op.rows = line.rows;
     op.batch = line.batch;
-    const CopiedWindows windows = copy_windows(op, op.input, cast(op.type, 0));
+    const CopiedWindows windows = copy_windows(op, op.input, cast(op.type, 0), false);
     op.inside = true;
     line.vectors.value = op.channels / pixel_vector(op.type);
     Conv2dBackwardWeightProducts stages = sums_of_parts(op, line);

@@ -40,16 +40,17 @@ void add_up_pixels(const GroupNormOperands &op, const GroupNormSizes &sizes, Gro
                          return terms(within(place[0] * lanes + lane, op.width, masked), place);
                      },
                      [&](const Box &place, const Expr &lane) {
-                         return lanes == 1 || with_rest
-                                    ? cast<bool>(true)
-                                    : likely(place[0] * lanes + lane < op.width);
+                         const Expr has = lanes == 1 || with_rest
+                                              ? place[0] < steps
+                                              : likely(place[0] * lanes + lane < op.width);
+                         return has && place[1] < op.height;
                      },
                      masked};
     if (with_rest) {
         of.rest = Rest{
             op.width % lanes,
             [&](const Box &place, const Expr &lane) { return terms(steps * lanes + lane, place); },
-            everywhere};
+            [&](const Box &place) { return place[1] < op.height; }};
     }
     stages.of_pixels = lane_sums(of);
 }
@@ -118,6 +119,9 @@ void add_up_channels(const GroupNormOperands &op, const GroupNormSizes &sizes, G
         const Values added = sums(at, place);
         return Values{op.weight(at, g) * added[0], op.weight(at, g) * added[1]};
     };
+    const auto has_row = [&](const Box &place) {
+        return place[1] < op.width && place[2] < op.height;
+    };
     LaneSumsOf of = {"of_channels",
                      {group, g, n},
                      lanes,
@@ -129,14 +133,14 @@ void add_up_channels(const GroupNormOperands &op, const GroupNormSizes &sizes, G
                          return terms(within(first + place[0] * lanes + lane, op.channels), place);
                      },
                      [&](const Box &place, const Expr &lane) {
-                         return of_rows ? cast<bool>(true)
+                         return of_rows ? place[0] < steps && has_row(place)
                                         : likely(place[0] * lanes + lane < channels);
                      }};
     if (of_rows) {
         of.rest = Rest{
             channels % lanes,
             [&](const Box &place, const Expr &lane) { return terms(steps * lanes + lane, place); },
-            everywhere};
+            has_row};
     }
     stages.of_channels = lane_sums(of);
 }

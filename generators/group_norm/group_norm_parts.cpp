@@ -39,7 +39,8 @@ void merge_parts(const GroupNormOperands &op, const GroupNormSizes &sizes, const
              },
              [&](const Box &place, const Expr &lane) {
                  return channel(place, lane) < op.channels_of_group() &&
-                        part(place, lane) < blocks.numbers[0] && lane / across < down;
+                        part(place, lane) < blocks.numbers[0] && lane / across < down &&
+                        place[2] < blocks.numbers[1];
              }});
     };
     stages.channel_offsets = over_parts(

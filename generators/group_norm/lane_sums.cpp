@@ -45,19 +45,19 @@ public:
         stages_.in_block = RDom(0, extent(0), 0, extent(1), 0, extent(2), name);
         stages_.block_sum = Func(of_.name + "_of_block");
         stages_.block_sum(of_block) = tuple_of(of_.values, [](int) { return 0.f; });
-        const Box place = place_of(stages_.in_block, 0, of_.masked);
+        const Box place = place_of(stages_.in_block);
         stages_.in_block.where(of_.has(place, stages_.lane));
-        add_terms(expressions(of_block), of_.terms(place, stages_.lane));
+        add_terms(expressions(of_block), of_.terms(inside(place, of_.masked), stages_.lane));
         if (of_.rest) {
             RDom &rest = stages_.rest;
             rest = RDom(0, of_.rest->lanes, 0, extent(1), 0, extent(2), of_.name + "_rest");
-            Box after = place_of(rest, 1, true);
+            Box after = place_of(rest);
             after[0] = 0;
             if (of_.is_long) rest.where(block_[0] == number_[0] - 1);
             rest.where(of_.rest->has(after));
             Values at = expressions(of_block);
             at[0] = rest.x;
-            add_terms(at, of_.rest->terms(after, rest.x));
+            add_terms(at, of_.rest->terms(inside(after, true), rest.x));
         }
         if (of_.is_long) add_blocks();
     }
@@ -65,13 +65,17 @@ public:
 private:
     Expr extent(size_t axis) const { return of_.is_long ? blocks_[axis].length : of_.box[axis]; }
 
-    Box place_of(RDom &in, size_t first_axis, bool masked) const {
+    // Of the last block it may be past the box's end.
+    Box place_of(const RDom &in) const {
         Box place{in.x, in.y, in.z};
-        for (size_t axis = first_axis; of_.is_long && axis < 3; axis++) {
+        for (size_t axis = 0; of_.is_long && axis < 3; axis++)
             place[axis] = block_[axis] * blocks_[axis].length + place[axis];
-            in.where(place[axis] < of_.box[axis]);
+        return place;
+    }
+
+    Box inside(Box place, bool masked) const {
+        for (size_t axis = 0; of_.is_long && axis < 3; axis++)
             place[axis] = within(place[axis], of_.box[axis], masked);
-        }
         return place;
     }
 

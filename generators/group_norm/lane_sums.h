@@ -52,7 +52,8 @@ struct Rest {
 };
 
 // What is added up: the `arguments` of a sum, its lanes, and of a lane `values` at all places of a
-// box, which may be more than kLongestSum. place[0] is a step of all lanes, of the rest 0.
+// box, which may be more than kLongestSum. place[0] is a step of all lanes, of the rest 0. `has`,
+// of the rest too, is asked for places past the box's end, where there is no term.
 struct LaneSumsOf {
     std::string name;
     std::vector<Halide::Var> arguments;

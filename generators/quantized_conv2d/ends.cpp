@@ -64,13 +64,6 @@ Expr number(const QuantizedConv2dOperands &op, const Expr &stored) {
     return select(op.input_signed, cast<int32_t>(reinterpret<int8_t>(stored)), positive);
 }
 
-Func filled(const QuantizedConv2dOperands &op, bool fill_channels) {
-    const Range channels = fill_channels ? Range{0, op.channels} : everything;
-    return BoundaryConditions::constant_exterior(
-        op.weight, cast<int8_t>(0),
-        Region{channels, everything, everything, {0, op.filters}, everything});
-}
-
 void begin(const QuantizedConv2dOperands &op, QuantizedConv2dEnds &stages, ZeroPoints zero_points) {
     const Region filters = {{0, op.filters}, everything};
     const Expr rows = summed_rows(op, op.input_zero_point, zero_points);
@@ -84,7 +77,10 @@ void begin(const QuantizedConv2dOperands &op, QuantizedConv2dEnds &stages, ZeroP
             cast<int32_t>(op.packed(kWord * (k % kFilterBlock) + d[0], d[1], d[2], d[3], block, g));
     } else {
         d = RDom(0, op.channels, 0, op.kernel_w, 0, rows, "filter_r");
-        stages.filter_sum(k, g) += cast<int32_t>(filled(op, false)(d.x, d.y, d.z, k, g));
+        // Past the last filter it is that one's again, of which nothing is stored.
+        const Func weight = BoundaryConditions::repeat_edge(
+            op.weight, Region{everything, everything, everything, {0, op.filters}, everything});
+        stages.filter_sum(k, g) += cast<int32_t>(weight(d.x, d.y, d.z, k, g));
     }
 
     stages.start = Func("start");

@@ -19,9 +19,6 @@ Halide::Expr input_y(const QuantizedConv2dOperands &op, const Halide::Expr &r,
 // A byte of the input as a number.
 Halide::Expr number(const QuantizedConv2dOperands &op, const Halide::Expr &stored);
 
-// Zero past the last filter and, where asked for, past the last channel.
-Halide::Func filled(const QuantizedConv2dOperands &op, bool fill_channels);
-
 // What sums start from, and what a sum is multiplied by and moved by: of each filter, zero past the
 // last one.
 void begin(const QuantizedConv2dOperands &op, QuantizedConv2dEnds &stages,

@@ -172,20 +172,24 @@ QuantizedConv2dSliced quantized_conv2d_sliced(const QuantizedConv2dOperands &op,
         whole_words ? ZeroPoints::in_sums_without_terms : ZeroPoints::in_factors;
     QuantizedConv2dSliced stages;
     begin(op, stages, zero_points);
-    stages.padded = pad(op, true);
+    // Past the last channel one factor is zero, and the other the last again: of bytes the weight,
+    // of numbers, which may not be finite, the input. Sums of filters past the last are not stored.
+    const Expr channel = 4 * w + i, near = min(channel, op.channels - 1),
+               has = channel < op.channels;
+    stages.padded = pad(op, !op.integer());
     stages.window = Func("window");
-    stages.window(i, w, g, x, y, n) = stages.padded(4 * w + i, g, x, y, n);
+    stages.window(i, w, g, x, y, n) = stages.padded(op.integer() ? near : channel, g, x, y, n);
     stages.tap = Func("tap");
     stages.tap(i, w, s, r, g, x, y, n) = stages.window(i, w, g, input_x(op, s), input_y(op, r), n);
-    const Expr stored = filled(op, true)(4 * w + i, s, r, k, g),
+    const Expr stored = op.weight(near, s, r, min(k, op.filters - 1), g),
                weight = cast<int32_t>(stored) - op.weight_zero_point;
     stages.filter = Func("filter");
     if (whole_words)
-        stages.filter(i, w, s, r, k, g) = stored;
+        stages.filter(i, w, s, r, k, g) = select(has, stored, cast<int8_t>(0));
     else if (op.integer())
-        stages.filter(i, w, s, r, k, g) = select(4 * w + i < op.channels, weight, 0);
+        stages.filter(i, w, s, r, k, g) = select(has, weight, 0);
     else
-        stages.filter(i, w, s, r, k, g) = cast<float>(weight);  // times zero past the last channel
+        stages.filter(i, w, s, r, k, g) = cast<float>(weight);
 
     const auto term = [&](const Expr &byte, const Place &at) {
         const Expr factor = stages.filter(byte, at[0], at[1], at[2], k, g);

@@ -71,10 +71,10 @@ QuantizedConv2d quantized_conv2d_packed(const QuantizedConv2dOperands &operands,
 
 // The words of the sum are split in slices of `tile`: the sum is over r[0] = i, r[1] = word in
 // slice, r[2] = s, r[3] = r, r[4] (slice). filter(i, w, s, r, k, g), and tap(i, w, s, r, g, x, y,
-// n), what the output at x, y reads of window(i, w, g, x, y, n), the padded input, are filled to
-// whole slices. Factors are stored bytes for u8 and slices of several words, whose zero points
-// enter through filter_sum and window_sum, made for each call; else they are numbers without zero
-// point.
+// n), what the output at x, y reads of window(i, w, g, x, y, n), the padded input, are of whole
+// slices, one of them zero past the last channel. Factors are stored bytes for u8 and slices of
+// several words, whose zero points enter through filter_sum and window_sum, made for each call;
+// else they are numbers without zero point.
 struct QuantizedConv2dSliced : QuantizedConv2dEnds {
     Halide::Func window, tap, filter;
     Halide::RDom r;

@@ -11,19 +11,15 @@ namespace {
 
 Expr stored_zero(const QuantizedConv2dOperands &op) { return cast<uint8_t>(op.input_zero_point); }
 
-// Past the last channel the filter is zero, so that what the input is there does not matter:
-// outside the image it is the zero point, which 1x1 filters, that have no outside, need not fill
-// in.
+// Past the last channel the filter is zero: of the input the last vector is read again. Outside the
+// image it is the zero point, which 1x1 filters, that have no outside, need not fill in.
 Func padded_bytes(const QuantizedConv2dOperands &op, int vector) {
-    Expr inside = c / vector * vector < op.channels;
-    if (!op.pointwise) inside = inside && within(x, op.width) && within(y, op.height);
-    const Expr outside = op.pointwise ? cast<uint8_t>(0) : stored_zero(op);
+    const Expr stored = op.input(in_last_vector(c, op.channels, vector), g,
+                                 clamp(x, 0, op.width - 1), clamp(y, 0, op.height - 1), n);
     Func padded("padded");
     padded(c, g, x, y, n) =
-        select(inside,
-               op.input(in_last_vector(c, op.channels, vector), g, clamp(x, 0, op.width - 1),
-                        clamp(y, 0, op.height - 1), n),
-               outside);
+        op.pointwise ? stored
+                     : select(within(x, op.width) && within(y, op.height), stored, stored_zero(op));
     return padded;
 }
 

@@ -17,15 +17,14 @@ namespace hk::generators {
 namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
-constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 
 // Of a difference from the maximum: below -104 it is 0 in f32. Halide's exponential is made of
 // integers that an infinity does not fit.
 Expr exp_of_difference(const Expr &difference) { return exp(max(difference, -104.f)); }
 
-// NaN where a row's maximum is infinite.
+// NaN where a row's maximum is infinite, as that is less itself.
 Expr where_finite(const Expr &best, const Expr &value) {
-    return select(is_finite(best), value, kNaN);
+    return strict_float(value + (best - best));
 }
 
 struct Form {
@@ -86,8 +85,9 @@ void add_powers(SoftmaxCrossEntropy &stages, const SoftmaxCrossEntropyOperands &
     stages.block_sum(lane, b, n) += form.power(column);
     stages.lane_sum = Func("lane_sum");
     stages.lane_sum(lane, n) = empty_sum(Float(32));
+    // Powers are at most 1, or NaN.
     stages.lane_sum(lane, n) =
-        add_to_sum(stages.lane_sum(lane, n), stages.block_sum(lane, stages.blocks, n));
+        add_to_sum(stages.lane_sum(lane, n), stages.block_sum(lane, stages.blocks, n), true);
     stages.lane_total = Func("lane_total");
     stages.lane_total(lane, n) = stages.lane_sum(lane, n)[0];
     stages.group_sum = Func("group_sum");

@@ -33,6 +33,10 @@ std::optional<Case> drawn(uint64_t seed, const Conv2dRequest &request) {
                     of_input ? &ConvolutionCase::input : &ConvolutionCase::output);
     // The output's gradient is where an output may have to be aligned.
     if (range_of(request.where, "aligned_output").first > 0) std::swap(c.input, c.output);
+    const auto &[top, bottom, left, right] = c.problem.options.padding;
+    const bool pointwise =
+        c.problem.kernel_height * c.problem.kernel_width == 1 && top + bottom + left + right == 0;
+    if (request.data == Data::one_infinity && of_input && pointwise) take_infinite_weight(c);
     return c;
 }
 
@@ -151,6 +155,16 @@ void run(const Conv2dBackwardCase &c, const KernelInfo *row, const Tensor &outpu
 
 }  // namespace
 
+bool take_infinite_weight(Conv2dBackwardCase &c) {
+    const Conv2dOptions &o = c.problem.options;
+    Padding all{};
+    all.top = all.bottom = o.dilation[0] * (c.problem.kernel_height - 1);
+    all.left = all.right = o.dilation[1] * (c.problem.kernel_width - 1);
+    c.infinite_weight = o.stride[0] * o.stride[1] == 1;
+    if (c.infinite_weight) c.problem.options.padding = all;
+    return c.infinite_weight;
+}
+
 template<>
 std::optional<BackwardDataCase> random_case(uint64_t seed, const Conv2dRequest &request) {
     return drawn<BackwardDataCase>(seed, request);
@@ -174,7 +188,8 @@ std::vector<int64_t> Conv2dBackwardCase::traits() const {
 
 std::string to_string(const Conv2dBackwardCase &c) {
     return std::string("backward ") + name_of(c.pass) + " of " + to_string(c.problem) +
-           (c.accumulate ? " accumulating" : "") + describe_data(c);
+           (c.accumulate ? " accumulating" : "") + describe_data(c) +
+           (c.infinite_weight ? ", one in the weight" : "");
 }
 
 BackwardOperands backward_operands(const Conv2dBackwardCase &c) {
@@ -205,6 +220,13 @@ BackwardOperands backward_operands(const Conv2dBackwardCase &c) {
     }
     spoil(random, spoilt, in_factor ? o.factor_shape : o.output_shape, p.options.layout,
           p.options.groups, c.data);
+    if (c.infinite_weight) {
+        for (double &gradient : o.output_gradient) gradient = gradient == 0 ? 1 : gradient;
+        // Of the last filter.
+        const int64_t of_filter = std::ssize(o.factor) / p.filters;
+        o.factor[o.factor.size() - static_cast<size_t>(uniform(random, 1, of_filter))] =
+            std::numeric_limits<double>::infinity();
+    }
     return o;
 }
 

@@ -17,6 +17,7 @@ struct Conv2dBackwardCase : ConvolutionCase {
     // `weight`.
     Pass pass;
     bool accumulate = false;
+    bool infinite_weight = false;  // an infinity is in the weight, too
 
     std::vector<int64_t> traits() const;
 };
@@ -35,6 +36,10 @@ template<>
 std::optional<BackwardWeightCase> random_case(uint64_t seed, const Conv2dRequest &request);
 template<>
 std::optional<BackwardBiasCase> random_case(uint64_t seed, const Conv2dRequest &request);
+
+// Of the input's gradient, whether the weight may have an infinity, too: with this padding no tap
+// meets the zeros around the output's gradient, which times infinity are NaN.
+bool take_infinite_weight(Conv2dBackwardCase &c);
 
 std::string to_string(const Conv2dBackwardCase &c);
 

@@ -29,7 +29,24 @@ protected:
         this->check_last_vectors(Data::one_infinity,
                                  of_data ? "filters_per_group" : "channels_per_group");
         if (std::is_same_v<Case, BackwardWeightCase>) this->check_many_pixels();
+        if (of_data) check_infinite_weights();
         this->check_several_tiles();
+    }
+
+    // Winograd's transforms make NaN of them.
+    void check_infinite_weights() {
+        const KernelInfo &row = this->GetParam();
+        if (range_of(row.where, "winograd_tiles").first > 0) return;
+        const Conv2dRequest request{row.type, row.layout, Data::one_infinity, row.where,
+                                    operations_of(row)};
+        for (const Device device : this->devices_) {
+            VariedCases<Case, Conv2dRequest> cases(request, 40, this->seen_);
+            for (int ran = 0; ran < 2;) {
+                auto c = cases.next();
+                if (!c) break;
+                if (take_infinite_weight(*c)) ran += check(*c, device, &row) != Outcome::refused;
+            }
+        }
     }
 };
 

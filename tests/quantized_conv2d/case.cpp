@@ -177,7 +177,8 @@ std::vector<int64_t> QuantizedConv2dCase::traits() const {
     const bool pixels = problem.output_height() * problem.output_width() > 1;
     const bool padded = problem.options.padding.top + problem.options.padding.left > 0;
     const bool scaled = scale_per_filter && output_type != DataType::s32;
-    for (const bool trait : {problem.filters > 64, pixels, padded, scaled})
+    const bool moved = bias != QuantizedBias::none && bias != QuantizedBias::sum_s32;
+    for (const bool trait : {problem.filters > 64, pixels, padded, scaled, moved})
         traits.push_back(2 * kernel + trait);
     traits.insert(traits.end(),
                   {number(problem.type), number(output_type), number(bias), number(stored),

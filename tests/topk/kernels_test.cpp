@@ -317,7 +317,8 @@ TEST_P(TopKRow, IsTheReference) {
 }
 
 // All of one tile and of several, which are merged; lists of tiles that are sorted again, to parts
-// of a tile; and columns of several elements, of whose lists none has the lower indices.
+// of a tile; and columns of several elements, of whose lists none has the lower indices. Elements
+// that have the smallest key come before what pads lists.
 TEST_P(TopKRow, SortsWholeTiles) {
     const KernelInfo &row = GetParam();
     constexpr std::pair<int64_t, int64_t> kProblems[] = {{300, 300},   {1024, 1024}, {1025, 1025},
@@ -326,7 +327,8 @@ TEST_P(TopKRow, SortsWholeTiles) {
     for (const Device device : devices_) {
         if (device.is_cpu()) return;
         for (const auto &[columns, k] : kProblems) {
-            for (const Pattern pattern : {Pattern::numbers, Pattern::few, Pattern::reversed}) {
+            for (const Pattern pattern :
+                 {Pattern::numbers, Pattern::few, Pattern::reversed, Pattern::extremes}) {
                 TopKCase c =
                     row_case(topk_types(row.type).back(), columns, k,
                              pattern == Pattern::few ? Order::smallest : Order::largest, pattern);

@@ -1,8 +1,12 @@
 """Whether a kernel does the same with another instruction in a line, whatever it is called with: from
-the line on, both are computed as terms, up to where a loop begins again or the kernel ends. They are
+the line on, both are computed as terms, up to where a loop begins or the kernel ends. They are
 the same if no values of registers and parameters make them store, load, branch or wait otherwise, or
 leave another value in a register that is used later. What is known where the line runs are the
-values from which its registers were computed, and the branches that lead to it."""
+values from which its registers were computed, and the branches that lead to it.
+
+Where that does not show it, loops that come later are gone through once, for any of their rounds:
+registers that a loop changes are to be the same where it begins, may then be anything, and are to be the
+same where it begins again. Others may differ all the while, by what was known when it began."""
 
 import collections
 import dataclasses
@@ -110,13 +114,15 @@ class Trace:
     """What a program does from a line on: effects by their place, and registers where it ends."""
     effects: dict = dataclasses.field(default_factory=dict)
     ends: dict = dataclasses.field(default_factory=dict)
+    entered: set = dataclasses.field(default_factory=set)  # loops' headers
 
 
 class Runner:
     """Runs lines with terms."""
 
-    def __init__(self, code, line, entry, other=None):
+    def __init__(self, code, line, entry, other=None, through=False):
         self.code, self.line, self.entry, self.other = code, line, entry, other
+        self.through = through  # loops
         self.trace = Trace()
         self.results = {}  # of the line
 
@@ -128,7 +134,7 @@ class Runner:
         arriving = collections.defaultdict(list)  # of a line: conditions and registers
         arriving[self.line].append((z3.BoolVal(True), {}))
         at = code.position
-        lines = sorted(code.reached_forward(self.line), key=at.get)
+        lines = sorted(code.reached_forward(self.line, self.through), key=at.get)
         for n in lines:
             if n not in arriving:
                 continue
@@ -140,11 +146,20 @@ class Runner:
             for to, condition in self.ways(n, registers):
                 both = condition if z3.is_true(when) else z3.And(when, condition)
                 both = when if z3.is_true(condition) else both
+                # Each way changes its own.
                 if to in code.headers:
-                    self.trace.ends[n, to] = both, registers
-                else:
-                    arriving[to].append((both, registers))
+                    self.trace.ends[n, to] = both, dict(registers)
+                if to not in code.headers:
+                    arriving[to].append((both, dict(registers)))
+                elif self.through and code.enters(n, to):
+                    self.trace.entered.add(to)
+                    arriving[to].append((both, registers | self.of_any_round(to)))
         return self.trace
+
+    def of_any_round(self, header):
+        """Registers where a round of a loop begins, of those that it changes."""
+        return {name: symbol(f"{name} in {header}", width_of(name))
+                for name in self.code.live[header] & self.code.changed_by(header)}
 
     def ways(self, n, registers):
         after = self.code.after[n]
@@ -211,6 +226,8 @@ def differences(was, is_, code, entry):
     for way in was.ends.keys() | is_.ends.keys():
         sides = [trace.ends.get(way, (z3.BoolVal(False), {})) for trace in (was, is_)]
         names = code.live[way[1]] & (sides[0][1].keys() | sides[1][1].keys())
+        if way[1] in was.entered | is_.entered:
+            names &= code.changed_by(way[1])
         yield from unequal(*((when, [of[name] if name in of else entry.value(name) for name in names])
                              for when, of in sides))
 
@@ -225,10 +242,13 @@ def unequal(a, b):
 
 def is_equivalent(code, line, after):
     """Whether a line may have another instruction."""
-    if line not in code.position:
-        return True
+    return line not in code.position or any(
+        are_the_same(code, line, instructions_of(after, line), through) for through in (False, True))
+
+
+def are_the_same(code, line, other, through):
     entry = Entry(code, line)
-    was, is_ = (Runner(code, line, entry, other) for other in (None, instructions_of(after, line)))
+    was, is_ = (Runner(code, line, entry, one, through) for one in (None, other))
     different = list(differences(was.run(), is_.run(), code, entry))
     if not different:
         return True

@@ -217,10 +217,16 @@ class Host:
             if z3.is_bv_value(a) or z3.is_bv_value(b):
                 self.known.append(z3.SignExt(32, a * b) == wide[0] * wide[1])
                 return a * b
-            return z3.FreshConst(z3.BitVecSort(32), "product")
+            return self.product(a, b)
         if kind in ("Div", "Mod"):
             return self.quotient(a, b) if kind == "Div" else self.remainder(a, b)
         raise TypeError(kind)
+
+    def product(self, a, b):
+        result = self.function("product", a, b)
+        self.known += [z3.Implies(z3.Or(a == 0, b == 0), result == 0),
+                       z3.Implies(z3.And(a >= 1, b >= 1), z3.And(result >= a, result >= b))]
+        return result
 
     def quotient(self, a, b):
         """Rounded down, and 0 of a divisor of 0."""

@@ -97,13 +97,15 @@ def all_rows(build):
     return rows
 
 
-def sample(rows, count, rng):
-    """Of each family rows of `count` groups, or all, each of one type and layout."""
+def sample(rows, count, seed):
+    """Of each family rows of `count` groups, or all, each of one type and layout: the same whatever
+    other families are asked."""
     groups = collections.defaultdict(lambda: collections.defaultdict(list))
     for row in rows:
         groups[row.family][row.group].append(row)
     chosen = []
     for of_family in groups.values():
+        rng = random.Random(seed)
         names = sorted(of_family)
         if count:
             names = rng.sample(names, min(count, len(names)))
@@ -229,11 +231,10 @@ def main():
     a.build = a.build.resolve()
     parent = a.build / "tests" / "folders" / "mutants"
     parent.mkdir(parents=True, exist_ok=True)
-    rng = random.Random(a.seed)
     every = all_rows(a.build)
     tested = {row.name for row in every}
     rows = sample([row for row in every
-                   if a.family in ("", row.family) and a.row in row.name], a.rows, rng)
+                   if a.family in ("", row.family) and a.row in row.name], a.rows, a.seed)
     with concurrent.futures.ThreadPoolExecutor(a.jobs) as pool:
         found = {}
         for mutants in pool.map(lambda row: baseline(a.build, row, tested, parent, a.each, a.seed), rows):

@@ -222,12 +222,34 @@ class Code:
             left += steps[n]
         return seen
 
-    def reached_forward(self, line):
-        """Lines that come after one, itself too, before a loop begins again."""
+    @functools.cached_property
+    def loops(self):
+        """Of each header that all ways into its loop go through, the loop's lines."""
+        at, found = self.position, {}
+        for n in self.order:
+            for header in self.after[n]:
+                if at[header] <= at[n]:
+                    body = {n} | (self.reached(n, header, self.before) if n != header else set())
+                    found[header] = found.get(header, {header}) | body
+        return {header: body for header, body in found.items()
+                if all(n == header or header in self.dominators[n] for n in body)}
+
+    def changed_by(self, header):
+        """Registers that a loop changes."""
+        return {name for n in self.loops[header] for one in self.instructions[n] for name in one.results}
+
+    def enters(self, n, to):
+        """Whether a loop begins there that begins with the line."""
+        return to in self.loops and self.position[to] > self.position[n]
+
+    def reached_forward(self, line, through):
+        """Lines that come after one, itself too, before a loop begins, or `through` loops that begin
+        later, before one begins again."""
         seen, left = {line}, [line]
         while left:
-            for to in self.after[left.pop()]:
-                if to not in seen and to not in self.headers:
+            n = left.pop()
+            for to in self.after[n]:
+                if to not in seen and (to not in self.headers or through and self.enters(n, to)):
                     seen.add(to)
                     left.append(to)
         return seen

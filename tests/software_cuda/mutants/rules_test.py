@@ -2,8 +2,6 @@
 
 import unittest
 
-import z3
-
 from host import Host
 from program import Code
 from same_program import is_the_same
@@ -153,6 +151,47 @@ class Rules(unittest.TestCase):
             ret;""")
         self.expect(code, "min.s32 %r5, %r4, 1;", a=("mov.b32 %r5, %r4;", False))
 
+    # r2 elements from p on, if there are some, are each r3 more; the loop ends by an equation.
+    GUARDED = """
+        ld.param.b32 %r9, [{n}];
+        ld.param.b32 %r8, [{m}];
+        ld.param.b64 %rd1, [{p}];
+        max.s32 %r2, %r9, 0;
+        min.s32 %r3, %r8, 5;
+        setp.lt.s32 %p1, %r9, 1;
+        mov.b32 %r1, 0;
+        $outer:
+        mov.b32 %r4, 0;
+        @%p1 bra $next;
+        $inner:
+        ld.global.b32 %r5, [%rd1];
+        add.s32 %r6, %r5, %r3;
+        st.global.b32 [%rd1], %r6;
+        add.s32 %r4, %r4, 1;
+        setp.ne.b32 %p2, %r4, %r2;
+        @%p2 bra $inner;
+        $next:
+        add.s32 %r1, %r1, 1;
+        setp.lt.s32 %p3, %r1, %r8;
+        @%p3 bra $outer;
+        ret;"""
+
+    def test_what_is_known_in_loops_that_come_later(self):
+        code = code_of(self.GUARDED)
+        self.expect(code, "max.s32 %r2, %r9, 0;", a=("mov.b32 %r2, %r9;", True),
+                    b=("mov.b32 %r2, 0;", False))
+        self.expect(code, "min.s32 %r3, %r8, 5;", a=("mov.b32 %r3, %r8;", False))
+        # Without the branch around it the loop has no round, or never ends.
+        code = code_of(self.GUARDED.replace("@%p1 bra $next;", ""))
+        self.expect(code, "max.s32 %r2, %r9, 0;", a=("mov.b32 %r2, %r9;", False))
+        # What the loop changes is another one where it begins, or begins again.
+        code = code_of(self.GUARDED.replace("add.s32 %r1, %r1, 1;", "add.s32 %r1, %r1, %r2;"))
+        self.expect(code, "max.s32 %r2, %r9, 0;", a=("mov.b32 %r2, %r9;", False))
+        code = code_of(self.GUARDED.replace("mov.b32 %r1, 0;", "mov.b32 %r1, %r2;"))
+        self.expect(code, "max.s32 %r2, %r9, 0;", a=("mov.b32 %r2, %r9;", False))
+        code = code_of(self.GUARDED.replace("setp.lt.s32 %p1, %r9, 1;", "setp.lt.s32 %p1, %r8, 1;"))
+        self.expect(code, "max.s32 %r2, %r9, 0;", a=("mov.b32 %r2, %r9;", False))
+
     def test_what_branches_say_that_lead_there(self):
         body = """
             ld.param.b32 %r9, [{n}];
@@ -171,6 +210,20 @@ class Rules(unittest.TestCase):
         self.expect(code, "min.s32 %r2, %r9, 5;", a=("mov.b32 %r2, %r9;", False))
         code = code_of(body.replace("@%p1 bra", "@!%p1 bra"))
         self.expect(code, "min.s32 %r1, %r9, 6;", a=("mov.b32 %r1, %r9;", False))
+
+    def test_what_one_of_two_ways_changes(self):
+        code = code_of("""
+            ld.param.b32 %r9, [{n}];
+            ld.param.b64 %rd1, [{p}];
+            mov.b32 %r1, 1;
+            setp.lt.s32 %p1, %r9, 7;
+            @%p1 bra $there;
+            mov.b32 %r1, 2;
+            $there:
+            st.global.b32 [%rd1], %r1;
+            ret;""")
+        self.expect(code, "setp.lt.s32 %p1, %r9, 7;", a=("setp.eq.u32 %p1, 0, 0;", False),
+                    b=("setp.ne.u32 %p1, 0, 0;", False))
 
     def test_loads_are_what_a_kernel_does(self):
         # Of a load that is left out nothing is stored: it may be out of bounds all the same.
@@ -328,54 +381,6 @@ class Rules(unittest.TestCase):
         code = code_of(body.replace("mov.b32 %r3, 0", "ld.shared.b32 %r3, [4]"))
         self.expect(code, "bar.sync 0;", a=("", False))
         self.expect(code, "bar.sync 1;", a=("", True))
-
-
-class Launches(unittest.TestCase):
-    def launched(self, lets, parameter, grid="n.extent.0, 1, 1, 32, 1, 1"):
-        pointers = ", ".join(f"(void *)make_struct({name})" for name in (parameter, "7"))
-        return Host("let n.extent.0 = _halide_buffer_get_extent((struct halide_buffer_t *)n.buffer, 0)\n"
-                    f"{lets}\n let r = halide_cuda_run(cuda[0], \"k\", {grid}, 0, (void *)make_struct(), "
-                    f"(void *)make_struct({pointers}), 0)\n")
-
-    def holds(self, host, claim):
-        bits = lambda name: z3.BitVec(name, 32)  # noqa: E731
-        solver = z3.Solver()
-        solver.add(*host.facts_of("k", lambda name, width: z3.BitVec(name, width)),
-                   z3.Not(claim(bits("[k_param_0] 32"))))
-        return solver.check() == z3.unsat
-
-    def test_extents_are_at_least_zero(self):
-        host = self.launched("", "n.extent.0", "1, 1, 1, 32, 1, 1")
-        self.assertTrue(self.holds(host, lambda n: n >= 0))
-        self.assertFalse(self.holds(host, lambda n: n >= 1))
-        # Of a launch there are blocks.
-        self.assertTrue(self.holds(self.launched("", "n.extent.0"), lambda n: n >= 1))
-        self.assertFalse(self.holds(self.launched("", "n.stride.0"), lambda n: n >= 0))
-
-    def test_of_numbers_of_steps(self):
-        host = self.launched("let t1 = (n.extent.0 + 255)/256\nlet t2 = (n.extent.0 + -1)/t1", "t2")
-        self.assertTrue(self.holds(host, lambda n: n >= 0))
-        self.assertFalse(self.holds(host, lambda n: n >= 1))
-        # Rounded down, below zero too.
-        host = self.launched("let t2 = (n.extent.0 + -8)/3", "t2")
-        self.assertFalse(self.holds(host, lambda n: n >= 0))
-        host = self.launched("let t2 = let t3 = (min(n.extent.0, 5)*2) in (t3 + 1)", "t2")
-        self.assertTrue(self.holds(host, lambda n: z3.And(n >= 1, n <= 11)))
-        self.assertFalse(self.holds(host, lambda n: n <= 9))
-
-    def test_what_is_not_understood_is_anything(self):
-        for lets in ("let t1 = int32(n.extent.0)", "let t1 = uint8(300)", "let t1 = f(1)",
-                     "let t1 = 3\nlet t1 = 4"):
-            self.assertFalse(self.holds(self.launched(lets, "t1"), lambda n: n >= 0))
-
-    def test_threads_and_blocks(self):
-        solver = z3.Solver()
-        facts = self.launched("", "n.extent.0").facts_of("k", lambda name, width: z3.BitVec(name, width))
-        solver.add(*facts)
-        thread, block, n = (z3.BitVec(name, 32) for name in ("%tid.x", "%ctaid.x", "[k_param_0] 32"))
-        self.assertEqual(solver.check(thread == 31, n == 5, block == 4), z3.sat)
-        self.assertEqual(solver.check(thread >= 32), z3.unsat)
-        self.assertEqual(solver.check(block >= n), z3.unsat)
 
 
 if __name__ == "__main__":
