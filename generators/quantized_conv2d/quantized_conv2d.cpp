@@ -172,8 +172,9 @@ QuantizedConv2dSliced quantized_conv2d_sliced(const QuantizedConv2dOperands &op,
         whole_words ? ZeroPoints::in_sums_without_terms : ZeroPoints::in_factors;
     QuantizedConv2dSliced stages;
     begin(op, stages, zero_points);
-    // Past the last channel one factor is zero, and the other the last again: of bytes the weight,
-    // of numbers, which may not be finite, the input. Sums of filters past the last are not stored.
+    // Past the last channel of bytes the weight is zero, and the input the last again. Numbers may
+    // not be finite: there both are zeros, for a weight that is not loaded takes fewer instructions
+    // than the last again. Sums of filters past the last are not stored.
     const Expr channel = 4 * w + i, near = min(channel, op.channels - 1),
                has = channel < op.channels;
     stages.padded = pad(op, !op.integer());
@@ -181,7 +182,11 @@ QuantizedConv2dSliced quantized_conv2d_sliced(const QuantizedConv2dOperands &op,
     stages.window(i, w, g, x, y, n) = stages.padded(op.integer() ? near : channel, g, x, y, n);
     stages.tap = Func("tap");
     stages.tap(i, w, s, r, g, x, y, n) = stages.window(i, w, g, input_x(op, s), input_y(op, r), n);
-    const Expr stored = op.weight(near, s, r, min(k, op.filters - 1), g),
+    const Func filled = BoundaryConditions::constant_exterior(
+        op.weight, cast<int8_t>(0),
+        Region{{0, op.channels}, everything, everything, {0, op.filters}, everything});
+    const Expr stored = op.integer() ? op.weight(near, s, r, min(k, op.filters - 1), g)
+                                     : filled(channel, s, r, k, g),
                weight = cast<int32_t>(stored) - op.weight_zero_point;
     stages.filter = Func("filter");
     if (whole_words)
