@@ -22,7 +22,8 @@ term(not_in_place groups_in_place<=0)
 # (592) 6.1 and 2.6 (bench --list c=256,k=256,groups=256,h=33,w=33,kh=3,kw=3,dil_h=18,dil_w=18,pad_h=18,pad_w=18, and with
 # --row any).
 term(bounded_rows copied<=1048576 spread<=256)
-term(bounded_copy window<=1048576 copied<=16777216 spread<=4096 stride_x<=8 stride_y<=8)
+term(copied_window window<=1048576 copied<=16777216 spread<=4096)
+term(bounded_copy copied_window stride_x<=8 stride_y<=8)
 term(columns_rows copied<=1048576)
 # Planes of the output are lines, of two tiles of 48 columns at least. What a task copies is limited by the depth.
 term(panels line=1 out_pixels>=96 bounded_copy)
@@ -182,7 +183,7 @@ row(cpu  staged_7               packed                broadcast         f32     
 row(cpu  staged                 packed                broadcast         f32,f16       nhwc,nchw  tile_x:4                             bounded_copy)
 row(cpu  staged                 packed                broadcast         bf16          nhwc,nchw  block:32                             bounded_copy)
 # Patches of a picture (bench --list first_layers --filter p0x0, the other by --row any).
-row(cpu  rgb_patches            packed                broadcast         f32           nhwc,nchw  block:32/16,tile_x:8,outer:8/16      channels_per_group=3 stride_x<=64 stride_y<=64 window<=1048576 copied<=16777216 spread<=4096)
+row(cpu  rgb_patches            packed                broadcast         f32           nhwc,nchw  block:32/16,tile_x:8,outer:8/16      channels_per_group=3 stride_x<=64 stride_y<=64 copied_window)
 row(cpu  any                    packed                broadcast         f32,f16,bf16  nhwc,nchw  stage:0)
 
 # GPU: a ladder for each kind, from large tiles to none. Filters and input are staged in shared memory a slice of
