@@ -21,7 +21,7 @@ namespace {
 // Of kernels with a text in their names; of all, where only calls of others run these.
 std::vector<RowCase> cases_of(const std::string &filter) {
     std::vector<RowCase> cases = row_cases(Device::cuda(), filter);
-    return cases.empty() ? row_cases(Device::cuda(), "") : cases;
+    return cases.empty() ? row_cases_beside(Device::cuda(), filter) : cases;
 }
 
 // All kernels of the table with a text in their names.
@@ -32,6 +32,7 @@ public:
     }
 
     nlohmann::json count() {
+        if (cases_.empty()) refuse_filter(filter_);
         std::printf("%-56s %-36s %7s %9s %8s %7s\n", "kernel", "case", "FMA", "conflicts",
                     "sectors", "memory");
         for (const RowCase &one : cases_)

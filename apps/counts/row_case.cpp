@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <tuple>
 
 #include "hk/error.h"
 #include "usual_limits.h"
@@ -18,11 +19,13 @@ constexpr double kWork = 2e6;
 struct Candidate {
     const KernelInfo *row;
     bench::CaseInfo info;
+    bool is_wasteful;
     size_t rung;
     double distance;  // of its work from that, as a ratio
 
     bool better_than(const Candidate &other) const {
-        return rung != other.rung ? rung < other.rung : distance < other.distance;
+        return std::tie(is_wasteful, rung, distance) <
+               std::tie(other.is_wasteful, other.rung, other.distance);
     }
 };
 
@@ -46,7 +49,10 @@ void look_at(const bench::CaseInfo &info, const bench::Settings &settings, std::
     const double distance = distance_of(problem->work());
     for (size_t rung = 0; rung < selection.ladder.size(); rung++) {
         const KernelInfo *row = selection.ladder[rung].kernel;
-        candidates[row->name].push_back({row, info, rung, distance});
+        // A row that is not for groups computes a tile of channels for each.
+        const bool is_wasteful =
+            rung > 0 && (info.kind.starts_with("depthwise") || info.kind.starts_with("grouped"));
+        candidates[row->name].push_back({row, info, is_wasteful, rung, distance});
     }
 }
 
@@ -86,14 +92,12 @@ void each_settings(
     }
 }
 
-}  // namespace
-
-double distance_of(double work) { return std::max(work / kWork, kWork / work); }
-
-std::vector<RowCase> row_cases(Device device, std::string_view filter) {
+std::vector<RowCase> row_cases_of(Device device, std::string_view filter,
+                                  const std::function<bool(const bench::Family &)> &is_asked) {
     std::vector<RowCase> result;
     std::set<std::string> seen;
     each_settings(device, [&](const bench::Family &family, const bench::Settings &settings) {
+        if (!is_asked(family)) return;
         Candidates candidates;
         for (const bench::CaseInfo &info : cases_of(family, settings))
             look_at(info, settings, filter, candidates);
@@ -107,6 +111,26 @@ std::vector<RowCase> row_cases(Device device, std::string_view filter) {
         }
     });
     return result;
+}
+
+}  // namespace
+
+double distance_of(double work) { return std::max(work / kWork, kWork / work); }
+
+std::vector<RowCase> row_cases(Device device, std::string_view filter) {
+    return row_cases_of(device, filter, [](const bench::Family &) { return true; });
+}
+
+std::vector<RowCase> row_cases_beside(Device device, std::string_view filter) {
+    std::set<std::string, std::less<>> names;
+    each_settings(device, [&](const bench::Family &family, const bench::Settings &settings) {
+        if (family.helpers && std::ranges::any_of(family.helpers(settings), [&](auto *kernel) {
+                return is_wanted(*kernel, filter);
+            }))
+            names.insert(family.name);
+    });
+    return row_cases_of(device, "",
+                        [&](const bench::Family &family) { return names.contains(family.name); });
 }
 
 void refuse_filter(const std::string &filter) {

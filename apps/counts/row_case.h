@@ -18,10 +18,14 @@ struct RowCase {
 
 // Of each kernel of the device that bench's families have and whose name has `filter` in it, one
 // case of their lists that it takes: of those that selection gives to it on a device with the usual
-// limits, or where there are none, in whose ladder of fallbacks it stands highest, that whose work
-// is nearest to 2 million operations or bytes, as the family counts it. Types, layouts and families
-// in bench's order; the first that has the kernel.
+// limits, or where there are none, in whose ladder of fallbacks it stands highest, those of few
+// channels a group last, that whose work is nearest to 2 million operations or bytes, as the
+// family counts it. Types, layouts and families in bench's order; the first that has the kernel.
 std::vector<RowCase> row_cases(Device device, std::string_view filter);
+
+// The same for all kernels of the families whose calls run others with `filter` in their names
+// beside.
+std::vector<RowCase> row_cases_beside(Device device, std::string_view filter);
 
 // For a filter with which there is nothing: throws InvalidArgument, which says so.
 [[noreturn]] void refuse_filter(const std::string &filter);

@@ -283,6 +283,29 @@ TEST(RowCases, AreOfEachKernelOnce) {
     }
 }
 
+// Only the family whose calls run them; none where no call does, and nothing is run to find out.
+TEST(RowCases, OfRowsThatRunBeside) {
+    if (!built_with_cuda()) GTEST_SKIP();
+    const std::string bias = "conv2d_backward_bias";
+    EXPECT_TRUE(row_cases(Device::cuda(), bias).empty());
+    const std::vector<RowCase> beside = row_cases_beside(Device::cuda(), bias);
+    EXPECT_FALSE(beside.empty());
+    for (const RowCase &one : beside) EXPECT_EQ(one.family, "conv2d_backward_weight");
+    EXPECT_TRUE(row_cases_beside(Device::cuda(), "no such kernel").empty());
+}
+
+// What selection never gives to a row is no measure of it where each group wastes most of a tile.
+TEST(RowCases, FallbacksHaveManyChannelsAGroup) {
+    if (!built_with_cuda()) GTEST_SKIP();
+    const std::vector<RowCase> found =
+        row_cases(Device::cuda(), "conv2d_backward_data_1x3_bf16_nhwc_cuda");
+    ASSERT_EQ(found.size(), 1u);
+    EXPECT_TRUE(found[0].info.kind.starts_with("dense")) << found[0].name;
+    EXPECT_TRUE(std::ranges::any_of(found[0].others, [](const bench::CaseInfo &other) {
+        return other.kind.starts_with("depthwise");
+    }));
+}
+
 TEST(RowCases, TheFirstThatRunsIsTaken) {
     KernelInfo row{};
     row.name = "row";

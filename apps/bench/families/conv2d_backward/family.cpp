@@ -183,6 +183,17 @@ private:
     std::vector<KernelInfo> of_formulation_;
 };
 
+// What run_beside() calls.
+std::vector<const KernelInfo *> bias_rows(const Settings &settings) {
+    std::vector<const KernelInfo *> result;
+    for (const KernelInfo &kernel : conv2d_backward_bias_kernels()) {
+        if (kernel.device == settings.device.type() && kernel.type == settings.type &&
+            kernel.layout == settings.layout)
+            result.push_back(&kernel);
+    }
+    return result;
+}
+
 std::vector<PeerLibrary> peers(const Settings &settings) {
     if (!settings.device.is_cpu() || onednn_version().empty()) return {};
     return {{onednn_version(), {"oneDNN", "oneDNN reordered"}}};
@@ -194,6 +205,7 @@ Family family_of(const Pass &pass) {
         pass.in_lists);
     family.usual.insert(family.usual.end(), {"depthwise", "grouped_case"});
     family.peers = peers;
+    if (pass.gradient == Gradient::weight) family.helpers = bias_rows;
     return family;
 }
 
