@@ -12,6 +12,7 @@
 #include "compiler/half_as_bits.h"
 #include "compiler/loop_ends.h"
 #include "compiler/masked_stores.h"
+#include "compiler/next_pass.h"
 #include "compiler/prefetch.h"
 #include "compiler/privatize_registers.h"
 #include "compiler/tensor_cores.h"
@@ -102,6 +103,7 @@ void add_lowering_passes(Halide::Pipeline pipeline, const Halide::Target &target
         pipeline.add_custom_lowering_pass(new Pass(transpose_blocks));
         if (has_tile_registers(target))
             pipeline.add_custom_lowering_pass(new Pass(use_tile_registers));
+        pipeline.add_custom_lowering_pass(new Pass(prefetch_next_pass));
     }
     pipeline.add_custom_lowering_pass(new Pass(prefetch_to_second_cache));
     pipeline.add_custom_lowering_pass(new Pass(make_loads_dense));

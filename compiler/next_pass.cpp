@@ -1,0 +1,251 @@
+#include "compiler/next_pass.h"
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+using namespace Halide;
+using namespace Halide::Internal;
+
+namespace hk::compiler {
+
+namespace {
+
+constexpr int kTurns = 4;  // of tiles
+constexpr int kReads = 8;  // of a row: cache lines, where they are vectors of 64 bytes
+
+struct Loop {
+    std::string name;
+    Expr extent;
+    bool starts_at_zero;
+};
+
+using Lets = std::vector<std::pair<std::string, Expr>>;
+
+Expr with_values(Expr expr, const Lets &lets) {
+    for (auto let = lets.rbegin(); let != lets.rend(); ++let)
+        expr = substitute(let->first, let->second, expr);
+    return expr;
+}
+
+// What a copy reads of the operand that it prefetches.
+struct Copy {
+    std::string pass;         // the loop around it
+    std::vector<Loop> loops;  // its own, the outermost first
+    std::string operand;
+    Type type;
+    std::vector<Expr> offsets;  // in the operand, of elements
+};
+
+// The operand that a statement prefetches; of several, the last.
+class Prefetched : public IRVisitor {
+public:
+    std::string operand;
+
+private:
+    using IRVisitor::visit;
+
+    void visit(const Call *op) override {
+        const auto *of = op->is_intrinsic(Call::prefetch) ? op->args[0].as<Variable>() : nullptr;
+        if (of) operand = of->name;
+        IRVisitor::visit(op);
+    }
+};
+
+// Reads of one nest of loops.
+class Reads : public IRVisitor {
+public:
+    Reads(Copy &copy, Lets lets) : copy_(copy), lets_(std::move(lets)) {}
+
+    bool are_understood() const { return understood_ && !copy_.offsets.empty(); }
+
+private:
+    using IRVisitor::visit;
+
+    Copy &copy_;
+    Lets lets_;
+    std::vector<Loop> loops_;
+    bool understood_ = true;
+
+    void visit(const LetStmt *op) override {
+        lets_.emplace_back(op->name, op->value);
+        op->body.accept(this);
+        lets_.pop_back();
+    }
+    void visit(const For *op) override {
+        loops_.push_back({op->name, op->extent, is_const_zero(op->min)});
+        op->body.accept(this);
+        loops_.pop_back();
+    }
+    void visit(const Load *op) override {
+        IRVisitor::visit(op);
+        if (op->name != copy_.operand) return;
+        const Ramp *ramp = op->index.as<Ramp>();
+        const Expr first = ramp ? ramp->base : op->index;
+        const bool another_nest = !copy_.offsets.empty() && copy_.loops.size() != loops_.size();
+        understood_ &= first.type().is_scalar() && (!ramp || is_const_one(ramp->stride)) &&
+                       !another_nest;
+        if (!understood_) return;
+        copy_.loops = loops_;
+        copy_.type = op->type.element_of();
+        copy_.offsets.push_back(with_values(first, lets_));
+    }
+};
+
+class Uses : public IRVisitor {
+public:
+    explicit Uses(std::string name) : name_(std::move(name)) {}
+    bool found = false;
+    bool in_loop = false;  // of those in the statement
+
+private:
+    using IRVisitor::visit;
+
+    const std::string name_;
+    int depth_ = 0;
+
+    void visit(const For *op) override {
+        depth_++;
+        IRVisitor::visit(op);
+        depth_--;
+    }
+    void visit(const Load *op) override {
+        if (op->name == name_) {
+            found = true;
+            in_loop |= depth_ > 0;
+        }
+        IRVisitor::visit(op);
+    }
+};
+
+// The loops of a copy as those of a sum, and those that the sum has not unrolled.
+std::optional<std::vector<Expr>> as_of_sum(const Copy &copy, std::vector<Loop> of_sum) {
+    std::vector<Expr> offsets = copy.offsets;
+    for (const Loop &loop : copy.loops) {
+        const auto same = std::find_if(of_sum.begin(), of_sum.end(), [&](const Loop &other) {
+            return loop.starts_at_zero && other.starts_at_zero && equal(loop.extent, other.extent);
+        });
+        const auto steps = as_const_int(loop.extent);
+        if (same == of_sum.end() && (!steps || !loop.starts_at_zero)) return {};
+        std::vector<Expr> unrolled;
+        for (const Expr &offset : offsets) {
+            if (same != of_sum.end()) {
+                const Expr step = Variable::make(Int(32), same->name);
+                unrolled.push_back(substitute(loop.name, step, offset));
+                continue;
+            }
+            for (int step = 0; step < *steps && unrolled.size() <= kReads; step++)
+                unrolled.push_back(substitute(loop.name, step, offset));
+        }
+        if (same != of_sum.end()) of_sum.erase(same);
+        offsets = std::move(unrolled);
+    }
+    if (offsets.size() > kReads) return {};
+    return offsets;
+}
+
+class NextPass : public IRMutator {
+    using IRMutator::visit;
+
+    // A let, or where there is no value a loop.
+    struct Scope {
+        std::string name;
+        Expr value;
+    };
+    struct Used {
+        std::string name;
+        Copy copy;
+        std::vector<Loop> tiles = {}, sum = {};
+        bool in_sum = false;
+    };
+
+    std::vector<Scope> scopes_;
+    std::map<std::string, Copy> copies_;  // by the names of what they make
+    std::optional<Used> used_;
+
+    Stmt visit(const LetStmt *op) override {
+        scopes_.push_back({op->name, op->value});
+        Stmt result = IRMutator::visit(op);
+        scopes_.pop_back();
+        return result;
+    }
+
+    Stmt visit(const For *op) override {
+        scopes_.push_back({op->name, {}});
+        std::vector<Loop> *loops = !used_ ? nullptr : used_->in_sum ? &used_->sum : &used_->tiles;
+        if (loops) loops->push_back({op->name, op->extent, is_const_zero(op->min)});
+        Stmt result = loops && used_->in_sum ? in_sum(op) : IRMutator::visit(op);
+        if (loops) loops->pop_back();
+        scopes_.pop_back();
+        return result;
+    }
+
+    Stmt visit(const ProducerConsumer *op) override {
+        if (used_) {
+            const bool around = std::exchange(used_->in_sum, op->is_producer);
+            Stmt result = IRMutator::visit(op);
+            used_->in_sum = around;
+            return result;
+        }
+        if (op->is_producer) {
+            if (const auto copy = copy_of(op)) copies_[op->name] = *copy;
+            return IRMutator::visit(op);
+        }
+        const auto copy = copies_.find(op->name);
+        if (copy == copies_.end()) return IRMutator::visit(op);
+        used_ = Used{op->name, copy->second};
+        Stmt result = IRMutator::visit(op);
+        used_.reset();
+        return result;
+    }
+
+    std::optional<Copy> copy_of(const ProducerConsumer *op) const {
+        Prefetched prefetched;
+        op->body.accept(&prefetched);
+        size_t inside = scopes_.size();
+        while (inside > 0 && scopes_[inside - 1].value.defined()) inside--;
+        if (prefetched.operand.empty() || inside == 0) return {};
+        Copy copy;
+        copy.operand = prefetched.operand;
+        copy.pass = scopes_[inside - 1].name;
+        Lets lets;
+        for (; inside < scopes_.size(); inside++)
+            lets.emplace_back(scopes_[inside].name, scopes_[inside].value);
+        Reads reads(copy, lets);
+        op->body.accept(&reads);
+        if (!reads.are_understood() || !expr_uses_var(copy.offsets[0], copy.pass)) return {};
+        return copy;
+    }
+
+    // The innermost loop of a sum gets the prefetches.
+    Stmt in_sum(const For *op) {
+        Uses uses(used_->name);
+        op->body.accept(&uses);
+        const auto offsets = uses.found && !uses.in_loop ? as_of_sum(used_->copy, used_->sum)
+                                                         : std::optional<std::vector<Expr>>();
+        if (!offsets) return IRMutator::visit(op);
+        const Expr next = Variable::make(Int(32), used_->copy.pass) + 1;
+        std::vector<Stmt> all;
+        for (const Expr &offset : *offsets)
+            all.push_back(Evaluate::make(Call::make(
+                used_->copy.type, Call::prefetch,
+                {Variable::make(Handle(), used_->copy.operand),
+                 simplify(substitute(used_->copy.pass, next, offset)), 1, 1},
+                Call::Intrinsic)));
+        Expr tile = 0;
+        for (const Loop &loop : used_->tiles) tile = tile + Variable::make(Int(32), loop.name);
+        const Expr row = Variable::make(Int(32), op->name);
+        const Expr turn = simplify((row - tile) & (kTurns - 1));
+        Stmt prefetch = Block::make(all);
+        if (!used_->tiles.empty()) prefetch = IfThenElse::make(turn == 0, prefetch);
+        return For::make(op->name, op->min, op->extent, op->for_type, op->partition_policy,
+                         op->device_api, Block::make(prefetch, op->body));
+    }
+};
+
+}  // namespace
+
+Stmt prefetch_next_pass(const Stmt &stmt) { return NextPass().mutate(stmt); }
+
+}  // namespace hk::compiler
