@@ -149,6 +149,11 @@ private:
         const bool widens =
             op->is_intrinsic({Call::widening_add, Call::widening_sub, Call::widening_mul});
         if (widens && narrow(op->args[0].type()) && narrow(op->args[1].type())) return widened(op);
+        if (op->is_intrinsic(Call::if_then_else) && narrow(op->type)) {
+            std::vector<Expr> arguments;
+            for (const Expr &argument : op->args) arguments.push_back(mutate(argument));
+            return Call::make(bits_type(op->type), op->name, arguments, op->call_type);
+        }
         bool touched = narrow(op->type);
         for (const Expr &argument : op->args) touched |= narrow(argument.type());
         if (touched)

@@ -90,7 +90,7 @@ row(cpu  1x1_16              packed                broadcast         f32        
 row(cpu  1x1_rows_deep       packed                broadcast         f32           nhwc       block:32,tile_y:2/1,stage:0,outer:1         1x1 stride_1 out_w<=32 out_h>=2 depth_per_pixel>=2)
 row(cpu  1x1_rows            packed                broadcast         f32           nhwc       block:32,tile_y:2/1,stage:0,outer:2         1x1 stride_1 out_w<=32 out_h>=2)
 row(cpu  1x1_small           packed                broadcast         f32           nhwc       block:32,tile_x:10/7,stage:0,outer:1        1x1 stride_1 out_w<=64)
-row(cpu  1x1_64_passes       packed                broadcast         f32           nhwc       block:64/32,tile_x:6/7,stage:0,chunk:32,outer:1  1x1 stride_1 channels_per_group%64=0 out_w<=4096)
+row(cpu  1x1_64_passes       packed                broadcast         f32           nhwc       block:64/32,tile_x:6/7,stage:0,chunk:512,outer:1 1x1 stride_1 channels_per_group%64=0 out_w<=4096)
 row(cpu  1x1_64_large        packed                broadcast         f32           nhwc       block:64,tile_x:6,stage:0,outer:1           1x1 stride_1 channels_per_group%64=0 weight_size>=524288)
 row(cpu  1x1_64              packed                broadcast         f32           nhwc       block:64,tile_x:6,stage:0,chunk:8           1x1 stride_1 channels_per_group%64=0)
 row(cpu  1x1_to_24           packed                broadcast         f32           nhwc       lanes:16/8,block:32/24,tile_x:12/7,stage:0,chunk:8 1x1 stride_1 channels_per_group=24)

@@ -134,6 +134,19 @@ TEST_P(HalfAsBits, PassesValuesOn) {
     }
 }
 
+// And those of which a condition says which one is read.
+TEST_P(HalfAsBits, ReadsUnderConditions) {
+    const Buffer<> got = compute([](const ImageParam &values, const Var &x) {
+        return Internal::Call::make(GetParam().type, Internal::Call::if_then_else,
+                                    {x % 3 == 0, values(x), values(63 - x)},
+                                    Internal::Call::PureIntrinsic);
+    });
+    for (int i = 0; i < 64; i++) {
+        const float wanted = value(i % 3 == 0 ? i : 63 - i);
+        EXPECT_EQ(GetParam().decode(static_cast<const uint16_t *>(got.data())[i]), wanted) << i;
+    }
+}
+
 // Of two values that are cast Halide makes one operation that widens.
 TEST_P(HalfAsBits, WidensOperandsOfOneOperation) {
     const Buffer<float> got = compute([](const ImageParam &values, const Var &x) {

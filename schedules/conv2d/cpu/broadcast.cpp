@@ -41,7 +41,7 @@ PackedTile choose(const Conv2dContext &context) {
     knobs.take("tile_y", tile.y, steps(1, 4));
     knobs.take("stage", tile.stage, {0, 1, 2});
     knobs.take("outer", tile.outer, {0, 1, 2, 4, 8, 16, 32});
-    knobs.take("chunk", tile.chunk, {0, 1, 2, 4, 8, 16, 32, 64});
+    knobs.take("chunk", tile.chunk, {0, 1, 2, 4, 8, 16, 32, 64, 512});
     knobs.end();
     // Rows name what needs no conversion.
     if (pointwise(context) && !context.pairs && !context.pointwise_f32) tile.stage = 2;
