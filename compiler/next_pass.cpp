@@ -1,8 +1,10 @@
 #include "compiler/next_pass.h"
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 using namespace Halide;
@@ -83,7 +85,9 @@ private:
         if (op->name != copy_.operand) return;
         const Ramp *ramp = op->index.as<Ramp>();
         const Expr first = ramp ? ramp->base : op->index;
-        const bool another_nest = !copy_.offsets.empty() && copy_.loops.size() != loops_.size();
+        const bool another_nest =
+            !copy_.offsets.empty() &&
+            !std::ranges::equal(copy_.loops, loops_, {}, &Loop::name, &Loop::name);
         understood_ &= first.type().is_scalar() && (!ramp || is_const_one(ramp->stride)) &&
                        !another_nest;
         if (!understood_) return;
@@ -119,7 +123,8 @@ private:
     }
 };
 
-// The loops of a copy as those of a sum, and those that the sum has not unrolled.
+// What a copy reads for a step of the sum whose loops are given. The copy's loops are those of the
+// sum that are as long; one that the sum does not have, of vectors of a row, is unrolled.
 std::optional<std::vector<Expr>> as_of_sum(const Copy &copy, std::vector<Loop> of_sum) {
     std::vector<Expr> offsets = copy.offsets;
     for (const Loop &loop : copy.loops) {
