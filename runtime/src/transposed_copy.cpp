@@ -39,8 +39,8 @@ struct Square {
 
 // Four lines of the target's rows at a time, of 16 rows: lines are written whole, a few next to
 // each other, and the source is read from front to end, in more streams than a CPU follows by
-// itself: the next 16 rows are prefetched. Rows of the
-// target that are whole pages apart share the sets of the first cache, which hold 8 of them.
+// itself: the next 16 rows are prefetched. Rows of the target that are whole pages apart share the
+// sets of the first cache, which hold 8 of them.
 template<typename Element>
 void copy_rows(const Transposition &t, char *to, const char *from) {
     constexpr int64_t kSize = sizeof(Element), kSquare = Square<Element>::kSize;
