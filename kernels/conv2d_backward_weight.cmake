@@ -13,16 +13,22 @@ term(parts_16 weight_size<=262144)
 term(parts_8  weight_size<=524288)
 
 # CPU. Gradients of images in nchw that no row of nchw takes are computed of copies in nhwc.
-# Depthwise: 3x3 reads the input as it is, other filters a copy. By bench --family conv2d_backward_weight --list
-# mobilenetv2 --row ROW `small`, with the width known, is 1.15 to 1.6 times as fast as the rows after it.
-#        row                        algorithm  schedule        types  layouts  knobs                                         where
-row(cpu  depthwise3x3_s1_w7_small   tiles      register_tiles  f32    nhwc     direct:1,stage:0,whole:1,step:7,block_g:160   depthwise 3x3 same_7 groups%16=0 one_tile)
-row(cpu  depthwise3x3_s1_w14_small  tiles      register_tiles  f32    nhwc     direct:1,stage:0,whole:1,step:14,block_g:192  depthwise 3x3 same_14 groups%16=0 one_tile)
-row(cpu  depthwise3x3_s2_w14_small  tiles      register_tiles  f32    nhwc     direct:1,stage:0,whole:1,step:7,g:32          depthwise 3x3 half_14 groups%32=0 one_tile)
-row(cpu  depthwise3x3_s1_32         peeled     peeled          f32    nhwc     -                                             depthwise 3x3 stride_1 groups%32=0 out_w<=1024)
-row(cpu  depthwise3x3_s1_16         peeled     peeled          f32    nhwc     g:16                                          depthwise 3x3 stride_1 groups%16=0 out_w<=1024)
-row(cpu  depthwise3x3_s2_32         peeled     peeled          f32    nhwc     -                                             depthwise 3x3 stride_2 groups%32=0 out_w<=1024)
-row(cpu  depthwise3x3_s2_16         peeled     peeled          f32    nhwc     g:16                                          depthwise 3x3 stride_2 groups%16=0 out_w<=1024)
+# Depthwise: 3x3 and 5x5 of f32 read the input as it is, others a copy. By bench --family conv2d_backward_weight --list
+# LIST --row ROW, beside the peers on Zen 4: with the width known (w7, w14) 1.1 to 1.17 times as fast as the rows after
+# them; 16 and 48 groups by _16 1.3 to 1.8, by _32 1.03 times as fast as by _masked; that 1.2 (multiples of 16) to 3 times
+# (others) as fast as the rows of copies, which are left with rows of more than 1024 pixels.
+#        row                    algorithm  schedule        types  layouts  knobs                 where
+row(cpu  depthwise3x3_s1_w7     peeled     peeled          f32    nhwc     step:3,rows:0         depthwise 3x3 same_7 groups>=17)
+row(cpu  depthwise3x3_s1_w14    peeled     peeled          f32    nhwc     step:3                depthwise 3x3 same_14 groups>=17)
+row(cpu  depthwise3x3_s2_w14    peeled     peeled          f32    nhwc     step:3                depthwise 3x3 half_14 groups>=17)
+row(cpu  depthwise3x3_s1_32     peeled     peeled          f32    nhwc     tail:0                depthwise 3x3 stride_1 groups%32=0 out_w<=1024)
+row(cpu  depthwise3x3_s1_16     peeled     peeled          f32    nhwc     g:16,tail:0           depthwise 3x3 stride_1 groups%16=0 groups<=48 out_w<=1024)
+row(cpu  depthwise3x3_s1_masked peeled     peeled          f32    nhwc     -                     depthwise 3x3 stride_1 out_w<=1024)
+row(cpu  depthwise3x3_s2_32     peeled     peeled          f32    nhwc     tail:0,step:2/1       depthwise 3x3 stride_2 groups%32=0 out_w<=1024)
+row(cpu  depthwise3x3_s2_16     peeled     peeled          f32    nhwc     g:16,tail:0,step:2/1  depthwise 3x3 stride_2 groups%16=0 groups<=48 out_w<=1024)
+row(cpu  depthwise3x3_s2_masked peeled     peeled          f32    nhwc     step:2/1              depthwise 3x3 stride_2 out_w<=1024)
+row(cpu  depthwise5x5_s1_masked peeled     peeled          f32    nhwc     g:16                  depthwise 5x5 stride_1 out_w<=1024)
+row(cpu  depthwise5x5_s2_masked peeled     peeled          f32    nhwc     g:16                  depthwise 5x5 stride_2 out_w<=1024)
 
 # nchw: vectors of columns where rows are long (wide: from 40 columns on 1.2 to 2 times as fast as the rows after it, bench
 # --family conv2d_backward_weight --layout nchw --list depthwise --row ROW), else of groups, which tiles of four columns are
@@ -78,9 +84,12 @@ row(cpu  grouped16_3x3        tiles      register_tiles  f32           nhwc     
 row(cpu  grouped16_3x3        tiles      register_tiles  f16,bf16      nhwc       -                                                                                grouped16 3x3)
 row(cpu  grouped32_3x3        tiles      register_tiles  f32,f16,bf16  nhwc       -                                                                                grouped32 3x3)
 row(cpu  few                  tiles      register_tiles  f32,f16,bf16  nhwc       c:1,g:16,k:2,s:1,step:4                                                          channels_per_group<=8 filters_per_group<=8 groups>=16)
-# rgb: the first layer; vectors are of filters. narrow: blocks of 32 channels would be half empty.
+# rgb: the first layer; vectors are of filters. 16 filters by rgb3x3_16 6 times, 48 2.6, 24 and 40 1.5 times as fast as by
+# rgb3x3 (explorer run conv2d_backward_weight input=1x112x112x3,weight=16x3x3x3,stride=2,padding=1 --row rgb3x3).
+# narrow: blocks of 32 channels would be half empty.
 row(cpu  rgb7x7               tiles      register_tiles  f32,f16,bf16  nhwc       filters:1,c:1,k:64,s:7,block_k:64,stage:1                                        channels_per_group=3 7x7)
-row(cpu  rgb3x3               tiles      register_tiles  f32,f16,bf16  nhwc       filters:1,c:3,k:32,s:3,block_k:32,block_c:3,pixels:512,stage:1                   channels_per_group=3 3x3)
+row(cpu  rgb3x3               tiles      register_tiles  f32,f16,bf16  nhwc       filters:1,c:3,k:32,s:3,block_k:32,block_c:3,pixels:512,stage:1                   channels_per_group=3 3x3 filters_per_group%32=0)
+row(cpu  rgb3x3_16            tiles      register_tiles  f32,f16,bf16  nhwc       filters:1,c:3,k:16,s:3,block_k:16,block_c:3,pixels:512,stage:1                   channels_per_group=3 3x3)
 row(cpu  few_channels         tiles      register_tiles  f32,f16,bf16  nhwc       filters:1,c:1,k:64,s:1,block_k:64                                                channels_per_group<=8 filters_per_group>=16)
 row(cpu  direct_32            tiles      register_tiles  f32           nhwc       direct:2,stage:2,c:32,k:8,pixels:256,block_c:128,block_k:64                      channels_per_group%32=0 filters_per_group%16=0)
 row(cpu  direct               tiles      register_tiles  f32           nhwc       direct:1,stage:1,c:16,k:16,pixels:256,block_c:128,block_k:64                     channels_per_group%16=0 filters_per_group%16=0)

@@ -1,23 +1,13 @@
 #include "generators/conv2d_backward/conv2d_backward_weight_peeled.h"
 
 #include "generators/accumulated.h"
+#include "generators/optional.h"
 
 using namespace Halide;
 
 namespace hk::generators {
 
 namespace {
-
-// Columns of the output whose windows' columns are all inside: first to end - 1.
-struct Interior {
-    explicit Interior(const Conv2dBackwardWeightOperands &op)
-        : first(min(ceil_div(max(op.padding_left, 0), op.stride_x), op.out_w)) {
-        const Expr last = op.width - 1 + op.padding_left - (op.kernel_w - 1) * op.dilation_x;
-        end = clamp(last / op.stride_x + 1, first, op.out_w);
-    }
-
-    Expr first, end;
-};
 
 // How the rows of all images are divided.
 struct RowTiles {
@@ -40,49 +30,54 @@ Conv2dBackwardWeightPeeled conv2d_backward_weight_peeled(const Conv2dBackwardWei
                                                          const PeeledTiles &size) {
     Conv2dBackwardWeightPeeled stages;
     const Var &tile = stages.tile, &part = stages.part;
-    const Interior inner(op);
     const RowTiles tiles(op, size);
     const Func gradient = in_f32(op.output_gradient), input = in_f32(op.input);
     // Tiles past the last one, of the last part, are of an image past the last one.
     const Expr of_all = part * tiles.of_part + tile;
     const Expr image = of_all / tiles.of_image,
                top = (of_all - image * tiles.of_image) * tiles.rows;
+    // One step ends where windows begin to be inside.
+    const Expr outside = ceil_div(max(op.padding_left, 0), op.stride_x);
+    const Expr before = (size.step - outside % size.step) % size.step;
+    const auto column_of = [&](const Expr &step, const Expr &of_step) {
+        return step * size.step + of_step - before;
+    };
     const auto at_most = [](const Expr &index, const Expr &size) {
-        return promised_within(min(index, size - 1), size);
+        return promised_within(clamp(index, 0, size - 1), size);
+    };
+    const Expr group = promised_within(g, op.groups), is_group = g < op.groups;
+    const auto of_group = [&](const Expr &element) {
+        return size.whole ? element
+                          : loaded_if(size.tail_apart ? likely(is_group) : is_group, element);
     };
     stages.gradient = Func("gradient");
-    stages.gradient(g, x, y, tile, part) =
-        gradient(0, promised_within(g, op.groups), at_most(likely(x), op.out_w),
-                 at_most(top + y, op.out_h), at_most(image, op.batch));
-    const auto product = [&](RDom &pixel, bool peeled) {
-        const Expr column = pixel.x, row = top + pixel.y;
-        const Expr x = column * op.stride_x + s * op.dilation_x - op.padding_left;
-        const Expr y = row * op.stride_y + r * op.dilation_y - op.padding_top;
-        pixel.where(image < op.batch);
-        pixel.where(row < op.out_h);
-        pixel.where(y >= 0 && y < op.height);
-        if (peeled) pixel.where(x >= 0 && x < op.width);
-        const Expr group = promised_within(g, op.groups), n = promised_within(image, op.batch);
-        const Expr at_column = promised_within(column, op.out_w),
-                   at_row = promised_within(row, op.out_h);
-        return (peeled ? gradient(0, group, at_column, at_row, n)
-                       : stages.gradient(g, column, pixel.y, tile, part)) *
-               input(0, group, promised_within(x, op.width), promised_within(y, op.height), n);
-    };
-    stages.left = RDom(0, inner.first, 0, tiles.rows, "left");
-    stages.right = RDom(inner.end, op.out_w - inner.end, 0, tiles.rows, "right");
-    stages.interior = RDom(inner.first, inner.end - inner.first, 0, tiles.rows, "interior");
+    stages.gradient(g, stages.column, stages.step, y, tile, part) = of_group(
+        gradient(0, group, at_most(likely(column_of(stages.step, stages.column)), op.out_w),
+                 at_most(top + y, op.out_h), at_most(image, op.batch)));
+
+    stages.pixel =
+        RDom(0, size.step, 0, ceil_div(op.out_w + before, size.step), 0, tiles.rows, "pixel");
+    RDom &pixel = stages.pixel;
+    const Expr column = column_of(pixel.y, pixel.x), row = top + pixel.z;
+    const Expr x_in = column * op.stride_x + s * op.dilation_x - op.padding_left;
+    const Expr y_in = row * op.stride_y + r * op.dilation_y - op.padding_top;
+    pixel.where(image < op.batch);
+    pixel.where(row < op.out_h);
+    pixel.where(likely(y_in >= 0) && likely(y_in < op.height));
+    pixel.where(likely(column >= 0) && likely(column < op.out_w));
+    pixel.where(likely(x_in >= 0) && likely(x_in < op.width));
     stages.tile_sum = Func("tile_sum");
     stages.tile_sum(g, s, r, tile, part) = 0.f;
-    for (RDom *pixel : {&stages.left, &stages.right, &stages.interior}) {
-        const Expr term = product(*pixel, pixel != &stages.interior);
-        stages.tile_sum(g, s, r, tile, part) += term;
-    }
+    stages.tile_sum(g, s, r, tile, part) +=
+        stages.gradient(g, pixel.x, pixel.y, pixel.z, tile, part) *
+        of_group(input(0, group, promised_within(x_in, op.width), promised_within(y_in, op.height),
+                       promised_within(image, op.batch)));
 
     stages.of = RDom(0, tiles.of_part, "of");
     stages.partial = Func("partial");
-    stages.partial(g, s, r, part) = 0.f;
-    stages.partial(g, s, r, part) += stages.tile_sum(g, s, r, stages.of.x, part);
+    stages.partial(g, s, r, part) = undef<float>();  // no pass over memory that only clears it
+    const Expr so_far = select(stages.of.x > 0, stages.partial(g, s, r, part), 0.f);
+    stages.partial(g, s, r, part) = so_far + stages.tile_sum(g, s, r, stages.of.x, part);
     stages.parts = RDom(0, tiles.parts, "parts");
     stages.sum = Func("sum");
     stages.sum(g, s, r) = 0.f;

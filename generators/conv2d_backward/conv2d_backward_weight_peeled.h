@@ -7,24 +7,26 @@
 namespace hk::generators {
 
 // Rows of the output are divided in tiles of about `pixels` pixels, and tiles in up to 16 parts, of
-// at least so many products.
+// at least so many products. Rows are steps of so many columns.
 struct PeeledTiles {
-    int pixels, products;
+    int step, pixels, products;
+    bool whole;       // groups are a multiple of what is computed at once
+    bool tail_apart;  // else: those past the last whole block have loops of their own
 };
 
-// tile_sum(g, s, r, tile, part) is first over the columns of the output whose windows reach past
-// the left edge, left.x of row left.y of the tile, then over those that reach past the right one,
-// and then over all others, interior.x and interior.y: the borders are peeled off, so that the loop
-// over the interior asks for no edge. Rows of the filter that meet none of the input are left out.
-// gradient(g, x, y, tile, part) is the output's, of row y of a tile, for the interior.
+// tile_sum(g, s, r, tile, part) is over columns pixel.x of a step, steps pixel.y, and rows pixel.z
+// of a tile. What windows have outside of the input is left out by conditions on a step and a row:
+// loops over steps and rows come in three pieces, of which the one in the middle asks for nothing.
+// gradient(g, column, step, y, tile, part) is the output's, of row y of a tile. Where groups end
+// within a block, what is past them is not read, and may be anything.
 //
 // partial(g, s, r, part) adds up the tiles of a part, of.x, and sum(g, s, r) the parts: the order
 // depends on the shape alone, and no sum is longer than a tile, or a row, or than the number of
-// tiles. Groups are a multiple of what is computed at once.
+// tiles.
 struct Conv2dBackwardWeightPeeled {
-    Halide::Var tile{"tile"}, part{"part"};
+    Halide::Var column{"column"}, step{"step"}, tile{"tile"}, part{"part"};
     Halide::Func gradient, tile_sum, partial, sum, output;
-    Halide::RDom left, right, interior, of, parts;
+    Halide::RDom pixel, of, parts;
 };
 Conv2dBackwardWeightPeeled conv2d_backward_weight_peeled(
     const Conv2dBackwardWeightOperands &operands, const PeeledTiles &tiles);

@@ -12,20 +12,27 @@ namespace {
 struct PeeledSums {
     int g;
     int step;    // columns side by side: they share what they meet of the input
+    int rows;    // 1: those whose windows reach past an edge have loops of their own
+    int tail;    // 0: groups are a multiple of g; 1: masked; 2: masked, in loops of its own
     int pixels;  // of a tile
     int part;    // thousands of products that pay for a part
 };
 
 PeeledSums choose(const Conv2dBackwardWeightContext &context) {
-    PeeledSums sums = {32, 4, 256, 1024};
+    PeeledSums sums = {32, 2, context.stride_y == 1, 1, 256, 1024};
     Knobs knobs(context.knobs);
     knobs.take("g", sums.g, {16, 32});
     knobs.take("step", sums.step, steps(1, 8));
+    knobs.take("rows", sums.rows, {0, 1});
+    knobs.take("tail", sums.tail, {0, 1, 2});
     knobs.take("pixels", sums.pixels, powers(8, 4096));
     knobs.take("part", sums.part, powers(1, 65536));
     knobs.end();
     const int lanes = context.target.natural_vector_size<float>();
-    if (lanes < 16) sums.g = lanes;  // of 16 registers, which hold one vector's sums
+    if (lanes < 16) {
+        sums.g = lanes;                     // of 16 registers, which hold one vector's sums
+        if (sums.tail == 1) sums.tail = 2;  // SSE has no masked loads: one by one
+    }
     const int taps = context.kernel_w * context.kernel_h, vectors = (sums.g + lanes - 1) / lanes;
     knobs.estimate("vector registers", vectors * (taps + sums.step) + 1,
                    vector_registers(context.target));
@@ -46,30 +53,44 @@ namespace cpu {
 
 PeeledTiles tiles_of_peeled(const Conv2dBackwardWeightContext &context) {
     const PeeledSums sums = choose(context);
-    return {sums.pixels, 1024 * sums.part};
+    return {.step = sums.step,
+            .pixels = sums.pixels,
+            .products = 1024 * sums.part,
+            .whole = sums.tail == 0,
+            .tail_apart = sums.tail == 2};
 }
 
 // Images that caches do not hold are read once, from front to end: a tile's pixels are read by all
-// groups before the next tile. Two vectors of groups a pixel are two lines side by side.
+// groups before the next tile. Two vectors of groups a pixel are two lines side by side. Where
+// edges are asked for, that is once a step and a row of the filter. A filter without gaps is stored
+// in whole vectors, of all taps of 16 groups.
 //
-// explorer run conv2d_backward_weight 112x112_96-96_3x3_s2_depthwise --row depthwise3x3_s2_32, on a
-// Xeon of family 6, model 167: 219 us; with --knobs g:16 265 us; tiles of register_tiles, a task a
-// vector of groups (--row depthwise3x3_s2), 515 us.
+// bench --family conv2d_backward_weight --list mobilenetv2 --filter 28x28_192 on Zen 4: 29 us, with
+// a stride of 2 11.6 us (oneDNN on blocks of 16 groups 26.5 and 8.8). Groups that are no multiple
+// of 16 begin within a line of the cache, and vectors meet two: 28x28_200-200_3x3_depthwise 39 us.
 //
-// Lost, as fast or slower: selects for the input's rows outside in the place of branches; rows of
-// the output side by side; three vectors of groups; zeros around a copy of a tile; prefetching the
-// next row.
+// Lost, by knobs (explorer run conv2d_backward_weight 28x28_192-192_3x3_depthwise --row
+// depthwise3x3_s1_32): one vector of groups, g:16,step:4, 1.25 times as slow; rows:0 1.1 times, but
+// with a stride of 2 rows:1 is 1.1 times as slow.
+//
+// Lost, as fast or slower: columns past an edge in loops of their own, of a tile or of a row;
+// selects in the place of branches; a last block of groups that begins in the one before; a branch
+// around a block's second vector; three vectors of groups; vectors of 8 groups, which meet one line
+// where groups are a multiple of 8; prefetching the next row.
 void backward_weight_peeled(Conv2dBackwardWeightPeeled &stages,
                             const Conv2dBackwardWeightContext &context) {
     constexpr TailStrategy guard = TailStrategy::GuardWithIf, round_up = TailStrategy::RoundUp;
     const PeeledSums t = choose(context);
     const int lanes = std::min(context.target.natural_vector_size<float>(), t.g);
     const Var gt("gt"), gb("gb");
-    const RVar step("step");
+    const RDom &pixel = stages.pixel;
     Func &out = stages.output, &partial = stages.partial, &tile = stages.tile_sum;
-    out.reorder({g, s, r, c, k}).vectorize(g, lanes, round_up).unroll(s).unroll(r);
-    stages.sum.compute_at(out, g).vectorize(g, lanes);
-    stages.sum.update().reorder({g, s, r, stages.parts}).vectorize(g, lanes);
+    out.split(g, gt, g, lanes, guard).reorder({g, s, r, gt, c, k}).vectorize(g);
+    out.specialize(context.plain && context.packed).unroll(s).unroll(r);
+    stages.sum.compute_at(out, gt).align_bounds(g, lanes).bound_extent(g, lanes);
+    stages.sum.update().reorder({g, s, r, stages.parts});
+    for (Stage stage : {Stage(stages.sum), Stage(stages.sum.update())})
+        stage.vectorize(g, lanes).unroll(s).unroll(r);
     partial.compute_root().vectorize(g, lanes, round_up);
     partial.update()
         .split(g, gt, g, t.g, round_up)
@@ -79,22 +100,22 @@ void backward_weight_peeled(Conv2dBackwardWeightPeeled &stages,
         .unroll(g)
         .unroll(s)
         .unroll(r)
+        .partition(gt, Partition::Always)
         .parallel(gb)
         .parallel(stages.part);
     tile.compute_at(partial, gt).bound_extent(g, t.g);
-    stages.gradient.compute_at(tile, stages.interior.x)
+    stages.gradient.compute_at(tile, pixel.y)
         .bound_extent(g, t.g)
-        .bound_extent(x, t.step)
+        .bound(stages.column, 0, t.step)
         .vectorize(g, lanes)
         .unroll(g)
-        .unroll(x);
-    Stage left = tile.update(0), right = tile.update(1), interior = tile.update(2);
-    left.reorder({g, s, r, stages.left.x, stages.left.y});
-    right.reorder({g, s, r, stages.right.x, stages.right.y});
-    interior.split(stages.interior.x, stages.interior.x, step, t.step, guard)
-        .reorder({g, s, step, r, stages.interior.x, stages.interior.y})
-        .unroll(step);
-    for (Stage stage : {Stage(tile), left, right, interior})
+        .unroll(stages.column);
+    tile.update()
+        .reorder({g, s, pixel.x, r, pixel.y, pixel.z})
+        .unroll(pixel.x)
+        .partition(pixel.y, Partition::Always)
+        .partition(pixel.z, t.rows ? Partition::Always : Partition::Never);
+    for (Stage stage : {Stage(tile), Stage(tile.update())})
         stage.vectorize(g, lanes).unroll(g).unroll(s).unroll(r);
 }
 
