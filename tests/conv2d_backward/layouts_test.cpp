@@ -40,6 +40,28 @@ TEST(BackwardRows, OfNhwcTakeCopiesOfNchw) {
     expect_copies_are_taken<BackwardWeightCase>(rows_of(Pass::weight));
 }
 
+// Images of nchw with one pixel are those of nhwc where groups are next to each other, and where
+// not, as here, they are copied.
+TEST(Conv2dBackwardLayouts, OfOnePixelBesideOthers) {
+    constexpr int64_t kGroups = 8;
+    const auto one_of_six = [](float value) {
+        const Tensor six({1, kGroups, 1, 6}, DataType::f32);
+        six.fill(value);
+        return six.slice(3, 2, 1);
+    };
+    Conv2dOptions options;
+    options.layout = Layout::nchw;
+    options.groups = kGroups;
+    const Tensor input = one_of_six(3), output_gradient = one_of_six(5);
+    const Tensor weight({kGroups, 1, 1, 1}, DataType::f32), gradient(weight.shape(), DataType::f32);
+    weight.fill(7);
+    const Tensor input_gradient = one_of_six(0);
+    conv2d_backward_data(output_gradient, weight, input_gradient, options);
+    conv2d_backward_weight(output_gradient, input, gradient, options);
+    EXPECT_EQ(reference::read(input_gradient), std::vector<double>(kGroups, 35));
+    EXPECT_EQ(reference::read(gradient), std::vector<double>(kGroups, 15));
+}
+
 // Two taps, one at each end of an image that is tall, or has many channels. Of nchw there are
 // copies of all three tensors.
 TEST(Conv2dBackwardScratch, DoesNotGrowWithTheImage) {

@@ -204,11 +204,12 @@ void take_as_nhwc(Conv2dOperands &operands) {
     Conv2dProblem &problem = operands.problem;
     if (problem.options.layout == Layout::nhwc || problem.width != 1 || problem.height != 1) return;
     BufferView *const images[] = {&operands.input, &operands.residual, &operands.output};
-    const auto adjacent = [](const BufferView *view) {
-        const Dim &channel = view->dims[2];
-        return channel.stride == 1 || channel.extent == 1;
+    const auto adjacent = [](const Dim &dim) { return dim.stride == 1 || dim.extent == 1; };
+    const auto in_vectors = [&](const BufferView *view) {
+        const Dim &channel = view->dims[2], &group = view->dims[3];
+        return adjacent(channel) && (channel.extent > 1 || adjacent(group));
     };
-    if (!adjacent(&operands.weight) || !std::ranges::all_of(images, adjacent)) return;
+    if (!adjacent(operands.weight.dims[2]) || !std::ranges::all_of(images, in_vectors)) return;
     for (BufferView *view : images)  // x, y, c, g, n
         std::rotate(view->dims.begin(), view->dims.begin() + 2, view->dims.begin() + 4);
     // s, r, c, k, g
