@@ -80,12 +80,12 @@ row(cpu  grouped32_3x3       packed                grouped           f32,f16,bf1
 row(cpu  grouped32           packed                grouped           f32,f16,bf16  nhwc       -                                   grouped32 stride_1)
 # 1x1: large tiles, as conv2d's, of blocks of channels that leave few lanes idle. The filter is packed in the call: of few
 # pixels or of many elements one block at a time (`outer`), which all pixels then use while the next one is fetched
-# (compiler/next_pass.h): on Zen 4 7x7_512-2048_1x1 and 14x14_1024-2048_1x1_s2 1.2 times as fast as without, others of few
-# pixels 1.05 times (bench --family conv2d_backward_data --list resnet50 --filter _1x1). Pixels that are more than a cache
-# holds would be read again for each block: 1x1_64_passes with 16 images is 0.75 to 0.95 times as fast as 1x1_64 (--batch 16).
-# On a Xeon of family 6, model 167 1x1_64 is 1.38 times as fast as blocks of 16 by 6 pixels (explorer run conv2d_backward_data
-# 56x56_256-64_1x1 --row 1x1_64 --knobs block:16,tile_x:6,stage:0,chunk:32). 1x1_to_24, halves of vectors, 1.3 times as fast
-# as 1x1 on Zen 4 (bench --family conv2d_backward_data --list mobilenetv2 --filter 56x56_24 --row 1x1).
+# (compiler/next_pass.h): bench --family conv2d_backward_data --list resnet50 --filter 7x7_ 100 GFLOP/s of Zen 4's 118.
+# Pixels that are more than a cache holds would be read again for each block: explorer run conv2d_backward_data
+# input=16x28x28x512,weight=256x1x1x512 --row 1x1_64 --knobs block:32,tile_x:7,stage:0,chunk:512,outer:1 0.73 of the speed.
+# explorer run conv2d_backward_data 56x56_256-64_1x1 --row 1x1_64 --knobs block:16,tile_x:6,stage:0,chunk:32: 1x1_64 is 1.38
+# times as fast (Xeon, family 6, model 167). 1x1_to_24: halves of vectors; bench --family conv2d_backward_data --list
+# mobilenetv2 --filter 56x56_24 --row 1x1 takes 1.3 times as long.
 row(cpu  1x1_16              packed                broadcast         f32           nhwc       block:16,tile_x:6,stage:0,chunk:32          1x1 stride_1 channels_per_group<=16)
 row(cpu  1x1_rows_deep       packed                broadcast         f32           nhwc       block:32,tile_y:2/1,stage:0,outer:1         1x1 stride_1 out_w<=32 out_h>=2 depth_per_pixel>=2)
 row(cpu  1x1_rows            packed                broadcast         f32           nhwc       block:32,tile_y:2/1,stage:0,outer:2         1x1 stride_1 out_w<=32 out_h>=2)

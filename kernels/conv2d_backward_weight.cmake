@@ -13,10 +13,11 @@ term(parts_16 weight_size<=262144)
 term(parts_8  weight_size<=524288)
 
 # CPU. Gradients of images in nchw that no row of nchw takes are computed of copies in nhwc.
-# Depthwise: 3x3 and 5x5 of f32 read the input as it is, others a copy. By bench --family conv2d_backward_weight --list
-# LIST --row ROW, beside the peers on Zen 4: with the width known (w7, w14) 1.1 to 1.17 times as fast as the rows after
-# them; 16 and 48 groups by _16 1.3 to 1.8, by _32 1.03 times as fast as by _masked; that 1.2 (multiples of 16) to 3 times
-# (others) as fast as the rows of copies, which are left with rows of more than 1024 pixels.
+# Depthwise: 3x3 and 5x5 of f32 read the input as it is, others a copy. With the width known (w7, w14): bench --family
+# conv2d_backward_weight --list mobilenetv2 --filter 14x14_384-384_3x3 --row depthwise3x3_s1_32 takes 1.14 times as long,
+# --filter 28x28_192-192_3x3 --row depthwise3x3_s1_masked 1.05 times as long as _32. bench --family conv2d_backward_weight
+# --list input=1x56x56x48,weight=48x3x3x1,padding=1,groups=48 --row depthwise3x3_s1_masked takes 1.3 times as long as _16, and
+# by the row of copies, which is left with rows of more than 1024 pixels, --row depthwise3x3_s1 1.57 times (all on Zen 4).
 #        row                    algorithm  schedule        types  layouts  knobs                 where
 row(cpu  depthwise3x3_s1_w7     peeled     peeled          f32    nhwc     step:3,rows:0         depthwise 3x3 same_7 groups>=17)
 row(cpu  depthwise3x3_s1_w14    peeled     peeled          f32    nhwc     step:3                depthwise 3x3 same_14 groups>=17)
@@ -84,8 +85,9 @@ row(cpu  grouped16_3x3        tiles      register_tiles  f32           nhwc     
 row(cpu  grouped16_3x3        tiles      register_tiles  f16,bf16      nhwc       -                                                                                grouped16 3x3)
 row(cpu  grouped32_3x3        tiles      register_tiles  f32,f16,bf16  nhwc       -                                                                                grouped32 3x3)
 row(cpu  few                  tiles      register_tiles  f32,f16,bf16  nhwc       c:1,g:16,k:2,s:1,step:4                                                          channels_per_group<=8 filters_per_group<=8 groups>=16)
-# rgb: the first layer; vectors are of filters. 16 filters by rgb3x3_16 6 times, 48 2.6, 24 and 40 1.5 times as fast as by
-# rgb3x3 (explorer run conv2d_backward_weight input=1x112x112x3,weight=16x3x3x3,stride=2,padding=1 --row rgb3x3).
+# rgb: the first layer; vectors are of filters. rgb3x3_16: of 16 filters explorer run conv2d_backward_weight
+# input=1x112x112x3,weight=16x3x3x3,stride=2,padding=1 --knobs
+# filters:1,c:3,k:32,s:3,block_k:32,block_c:3,pixels:512,stage:1 0.16 of the speed, of 48 (weight=48x3x3x3) 0.38.
 # narrow: blocks of 32 channels would be half empty.
 row(cpu  rgb7x7               tiles      register_tiles  f32,f16,bf16  nhwc       filters:1,c:1,k:64,s:7,block_k:64,stage:1                                        channels_per_group=3 7x7)
 row(cpu  rgb3x3               tiles      register_tiles  f32,f16,bf16  nhwc       filters:1,c:3,k:32,s:3,block_k:32,block_c:3,pixels:512,stage:1                   channels_per_group=3 3x3 filters_per_group%32=0)

@@ -82,13 +82,6 @@ TEST(Conv2dRows, RefuseTheOtherLayout) {
 
 INSTANTIATE_TEST_SUITE_P(Table, Conv2dRow, testing::ValuesIn(conv2d_kernels()), parameter_name);
 
-bool takes_in_place(const KernelInfo &row, const Conv2dProblem &problem) {
-    return std::ranges::none_of(row.where, [&](const Constraint &constraint) {
-        return std::string_view(constraint.field) == "groups_in_place" &&
-               !holds(constraint, problem.options.groups);
-    });
-}
-
 Outcome compare_in_place(const KernelInfo &row, const Conv2dCase &c, Device device) {
     const DataType type = c.problem.type;
     const Conv2dOperands o = conv2d_operands(c);
@@ -111,7 +104,7 @@ Outcome compare_in_place(const KernelInfo &row, const Conv2dCase &c, Device devi
         return Outcome::refused;
     }
     const Tensor expected = apart.fetch();
-    if (!takes_in_place(row, c.problem)) {
+    if (!takes_in_place(row, c.problem.options.groups)) {
         EXPECT_THROW(run(inplace(residual.tensor())), InvalidArgument) << to_string(c);
         EXPECT_EQ(residual.change(), "") << to_string(c);
         return Outcome::passed;
@@ -161,7 +154,7 @@ TEST(Conv2dInPlaceSelection, PassesOnWhatARowCanNotDo) {
     const Selection in_place = select_conv2d(problem, DeviceType::cpu, limits, true);
     ASSERT_TRUE(apart.kernel && in_place.kernel);
     EXPECT_NE(apart.kernel, in_place.kernel);
-    EXPECT_TRUE(takes_in_place(*in_place.kernel, problem));
+    EXPECT_TRUE(takes_in_place(*in_place.kernel, problem.options.groups));
     EXPECT_TRUE(std::ranges::any_of(in_place.rejected, [&](const Rejection &rejection) {
         return rejection.kernel == apart.kernel &&
                rejection.reason.find("groups_in_place is 37") != std::string::npos;

@@ -82,12 +82,6 @@ TEST_P(BackwardDataRow, TakesPhasesOfStridedProblems) {
             return constraint.field == field && constraint.value == value;
         });
     };
-    const auto adds_to = [&](int64_t groups) {
-        return std::ranges::all_of(row.where, [&](const Constraint &constraint) {
-            return constraint.field != std::string_view("groups_in_place") ||
-                   holds(constraint, groups);
-        });
-    };
     const bool of_any_pixels =
         row.device == DeviceType::cpu || row.algorithm == std::string_view("products_apart");
     const bool takes_spaced = !asks("line", 1);  // as pixels of a phase are
@@ -101,7 +95,7 @@ TEST_P(BackwardDataRow, TakesPhasesOfStridedProblems) {
         Conv2dProblem &p = c.problem;
         Conv2dOptions &o = p.options;
         Padding &padding = o.padding;
-        c.accumulate = c.accumulate && adds_to(o.groups);
+        c.accumulate = c.accumulate && takes_in_place(row, o.groups);
         make_phase(
             {p.height, p.kernel_height, o.stride[0], o.dilation[0], padding.top, padding.bottom});
         make_phase(

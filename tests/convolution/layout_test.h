@@ -44,6 +44,13 @@ inline auto layout_tests(const std::vector<DataType> &types = {DataType::f32, Da
                             testing::Values(Layout::nhwc, Layout::nchw), testing::ValuesIn(types));
 }
 
+// Whether a row takes so many groups where its result is added to what the memory holds.
+inline bool takes_in_place(const KernelInfo &row, int64_t groups) {
+    return std::ranges::all_of(row.where, [&](const Constraint &constraint) {
+        return constraint.field != std::string_view("groups_in_place") || holds(constraint, groups);
+    });
+}
+
 // Whether a row is for long sums, whose parts other kernels add.
 inline bool in_parts(const KernelInfo &row) {
     return std::max(range_of(row.where, "parts").first, range_of(row.where, "input_parts").first) >

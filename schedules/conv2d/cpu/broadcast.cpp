@@ -87,8 +87,7 @@ int finished_lanes(const Conv2dContext &context, const PackedTile &tile) {
 
 const Var kv("kv"), kb("kb"), kp("kp"), xo("xo"), xc("xc"), yo("yo"), rows("rows");
 
-// Rows of a filter that are fetched ahead, which may be pages apart: 1.05 to 1.13 times as fast on
-// Zen 4 (bench --family conv2d_backward_data --list resnet50 --filter 7x7_).
+// Rows of a filter that are fetched ahead: they may be pages apart, where no CPU does it by itself.
 constexpr int kAhead = 16;
 
 // The filter of a gradient, as schedules/conv2d/cpu/filter.cpp packs that of conv2d.

@@ -44,9 +44,8 @@ GroupedTile choose(const Conv2dContext &context) {
     return tile;
 }
 
-// Of whole vectors the filter of a gradient is read where it is: 1.15 times as fast with 32 channels
-// a group, 1.02 times with 16; of 8, which are shuffled for two groups, 0.9 times (explorer run
-// conv2d_backward_data 7x7_1024-1024_3x3_g32 14x14_512-512_3x3_g32 28x28_256-256_3x3_g32; Zen 4).
+// Of whole vectors the filter of a gradient is read where it is. Of 8 channels, which are shuffled
+// for two groups, it is slower so.
 bool lies_in_vectors(const Conv2dContext &context) {
     return context.filters_inner && context.filter.defined() &&
            context.filter.type() == Float(32) && context.filters_per_group % kFilterBlock == 0;
