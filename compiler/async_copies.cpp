@@ -2,10 +2,12 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <sstream>
 #include <string>
 
 #include "compiler/loop_nest.h"
+#include "compiler/privatize_registers.h"
 #include "compiler/tensor_cores.h"
 #include "compiler/unclamped.h"
 #include "compiler/wide_vectors.h"
@@ -135,15 +137,31 @@ private:
     }
 };
 
-// Matrices are read from the stage at a place.
+// Matrices, and words of the memory, are read from the stage at a place.
 class ReadStage : public IRMutator {
 public:
-    explicit ReadStage(Expr place) : place_(std::move(place)) {}
+    ReadStage(std::string loop, Expr place, std::string memory)
+        : loop_(std::move(loop)), place_(std::move(place)), memory_(std::move(memory)) {}
 
 private:
     using IRMutator::visit;
 
+    const std::string loop_;
     const Expr place_;
+    const std::string memory_;
+
+    // A multiple of 16 bytes, which LLVM must see to load four words at once. Constants are added
+    // last: LLVM makes them the loads' offsets then.
+    Expr visit(const Load *op) override {
+        if (op->name != memory_) return IRMutator::visit(op);
+        if (op->type != Float(32)) reject(loop_, "its sum reads other than words of f32");
+        const Expr place = (place_ >> 4) << 2;
+        const Add *sum = op->index.as<Add>();
+        const bool has_offset = sum && is_const(sum->b);
+        const Expr index = has_offset ? sum->a + place + sum->b : op->index + place;
+        return Load::make(op->type, op->name, index, op->image, op->param, op->predicate,
+                          ModulusRemainder());
+    }
 
     Stmt visit(const LetStmt *op) override {
         const bool is_place = op->name.rfind(kMatrixPlace, 0) == 0;
@@ -154,9 +172,11 @@ private:
 // The numbers that a thread counts, after the loops' values of the slice whose copies begin next.
 class Pipeline {
 public:
-    Pipeline(const Nest &nest, int stages, int bytes)
-        : nest_(nest),
+    Pipeline(std::string loop, const Nest &nest, int stages, std::string memory, int bytes)
+        : loop_(std::move(loop)),
+          nest_(nest),
           stages_(stages),
+          memory_(std::move(memory)),
           bytes_(bytes),
           loops_(static_cast<int>(nest.levels().size())),
           numbers_(loops_ + 3) {}
@@ -174,9 +194,10 @@ public:
         start.push_back(numbers_.set(read(), 0));
         const Stmt begin = begun(copies);
         for (int i = 0; i < stages_ - 1; i++) start.push_back(begin);
-        const Stmt step = Block::make({call("hk_cp_async_wait_" + std::to_string(stages_ - 2)),
-                                       barrier, begin, ReadStage(numbers_[read()]).mutate(sum),
-                                       numbers_.set(read(), after(numbers_[read()]))});
+        const Stmt step =
+            Block::make({call("hk_cp_async_wait_" + std::to_string(stages_ - 2)), barrier, begin,
+                         ReadStage(loop_, numbers_[read()], memory_).mutate(sum),
+                         numbers_.set(read(), after(numbers_[read()]))});
         start.push_back(For::make(unique_name("step"), 0, steps, ForType::Serial, Partition::Never,
                                   DeviceAPI::None, step));
         return numbers_.allocated_around(Block::make(start));
@@ -185,8 +206,11 @@ public:
     Expr write_place() const { return numbers_[write()]; }
 
 private:
+    const std::string loop_;
     const Nest &nest_;
-    const int stages_, bytes_, loops_;
+    const int stages_;
+    const std::string memory_;
+    const int bytes_, loops_;
     const Numbers numbers_;
 
     int left() const { return loops_; }  // slices whose copies have not begun
@@ -225,6 +249,7 @@ class CopyAsynchronously : public IRMutator {
     bool in_threads_ = false;
     std::map<std::string, int64_t> bytes_;  // of allocations in shared memory
     std::map<std::string, int> stages_;     // of those that have some
+    std::set<std::string> sums_;            // in registers
     Lets lets_;
 
     Stmt visit(const LetStmt *op) override {
@@ -243,6 +268,10 @@ class CopyAsynchronously : public IRMutator {
                               op->new_expr, op->free_function);
     }
 
+    Expr visit(const Load *op) override {
+        return sums_.count(op->name) ? registers_one_by_one(op) : IRMutator::visit(op);
+    }
+
     Stmt visit(const For *op) override {
         if (op->for_type == ForType::GPUThread && op->device_api == DeviceAPI::CUDA) {
             const bool outside = in_threads_;
@@ -255,20 +284,35 @@ class CopyAsynchronously : public IRMutator {
         return stages && *stages > 1 ? staged(op, *stages) : IRMutator::visit(op);
     }
 
-    static bool sums(const Stmt &stmt) {
-        class Matrices : public IRVisitor {
+    // Whether matrices or f32 are read from shared memory; what is stored then are sums.
+    bool sums(const Stmt &stmt) {
+        class Reads : public IRVisitor {
         public:
+            explicit Reads(const std::map<std::string, int64_t> &shared) : shared_(shared) {}
             bool found = false;
+            std::set<std::string> stored;
 
         private:
             using IRVisitor::visit;
+            const std::map<std::string, int64_t> &shared_;
+
+            void visit(const Store *op) override {
+                stored.insert(op->name);
+                IRVisitor::visit(op);
+            }
+
             void visit(const LetStmt *op) override {
                 found |= op->name.rfind(kMatrixPlace, 0) == 0;
                 IRVisitor::visit(op);
             }
-        } matrices;
-        stmt.accept(&matrices);
-        return matrices.found;
+            void visit(const Load *op) override {
+                found |= op->type == Float(32) && shared_.count(op->name) > 0;
+                IRVisitor::visit(op);
+            }
+        } reads(bytes_);
+        stmt.accept(&reads);
+        if (reads.found) sums_.insert(reads.stored.begin(), reads.stored.end());
+        return reads.found;
     }
 
     Stmt staged(const For *op, int stages) {
@@ -285,12 +329,12 @@ class CopyAsynchronously : public IRMutator {
                 (sum.empty() ? copies : sum).push_back(unrolled(stmt));
         }
         if (sum.empty() || copies.empty() || !barrier.defined() || nest.changes(Block::make(sum)))
-            reject(op->name, "it is no loop of copies and products of matrices");
+            reject(op->name, "it is no loop of copies and products of matrices or f32");
         // The memory's size is asked for once the copies say which it is.
         BeginCopies which(op->name, 0, {});
         which.mutate(Block::make(copies));
         const int64_t bytes = bytes_.at(which.memory);
-        const Pipeline pipeline(nest, stages, static_cast<int>(bytes));
+        const Pipeline pipeline(op->name, nest, stages, which.memory, static_cast<int>(bytes));
         BeginCopies begin(op->name, pipeline.write_place(), lets_);
         stages_[which.memory] = stages;
         return pipeline.make(begin.mutate(Block::make(copies)), barrier, Block::make(sum));

@@ -1,5 +1,5 @@
 #pragma once
-// Stages of CUDA kernels whose sums are products of matrices (compiler/tensor_cores.h):
+// Stages of CUDA kernels whose sums are products of matrices (compiler/tensor_cores.h), or of f32:
 //
 //     for a slice: copy it to shared memory, barrier, sum over it, barrier
 //
@@ -11,9 +11,9 @@
 //
 // with N times the shared memory, and copies that pass no register (cp.async, compute
 // capability 8.0). What a condition leaves out is not read: it is zeros, also the last lanes of a
-// vector, or a word that is stored. A group of copies is committed for each slice, also past the last, so that all but the N - 2
-// youngest are waited for. The one barrier says both that a slice is there and that all threads
-// have summed over the one before, whose place the next copies take.
+// vector, or a word that is stored. A group of copies is committed for each slice, also past the
+// last, so that all but the N - 2 youngest are waited for. The one barrier says both that a slice
+// is there and that all threads have summed over the one before, whose place the next copies take.
 
 #include <optional>
 #include <string>

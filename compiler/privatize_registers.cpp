@@ -331,4 +331,15 @@ class PrivatizeRegisters : public IRMutator {
 
 Stmt privatize_registers(const Stmt &body) { return PrivatizeRegisters().mutate(body); }
 
+Expr registers_one_by_one(const Load *op) {
+    const Ramp *ramp = op->index.as<Ramp>();
+    if (!ramp || !is_const(ramp->base)) return op;
+    std::vector<Expr> elements;
+    for (int i = 0; i < ramp->lanes; i++)
+        elements.push_back(Load::make(op->type.element_of(), op->name,
+                                      simplify(ramp->base + i * ramp->stride), op->image, op->param,
+                                      const_true(), ModulusRemainder()));
+    return Shuffle::make_concat(elements);
+}
+
 }  // namespace hk::compiler

@@ -20,4 +20,8 @@ namespace hk::compiler {
 
 Halide::Internal::Stmt privatize_registers(const Halide::Internal::Stmt &body);
 
+// A load of a thread's own registers, a vector's one by one: LLVM keeps in pairs what is loaded as
+// a vector, and takes them apart for each sum in the loop before.
+Halide::Expr registers_one_by_one(const Halide::Internal::Load *op);
+
 }  // namespace hk::compiler

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "compiler/matrix_operand.h"
+#include "compiler/privatize_registers.h"
 #include "compiler/swizzle.h"
 
 using namespace Halide;
@@ -133,17 +134,8 @@ class TensorCores : public IRMutator {
     std::vector<Tile> tiles_;
     std::set<std::string> sums_;
 
-    // One by one: LLVM keeps in pairs what is loaded as a vector, and ptxas moves them for each
-    // product.
     Expr visit(const Load *op) override {
-        const Ramp *ramp = op->index.as<Ramp>();
-        if (!ramp || !sums_.count(op->name) || !is_const(ramp->base)) return IRMutator::visit(op);
-        std::vector<Expr> elements;
-        for (int i = 0; i < ramp->lanes; i++)
-            elements.push_back(Load::make(op->type.element_of(), op->name,
-                                          simplify(ramp->base + i * ramp->stride), op->image,
-                                          op->param, const_true(), ModulusRemainder()));
-        return Shuffle::make_concat(elements);
+        return sums_.count(op->name) ? registers_one_by_one(op) : IRMutator::visit(op);
     }
 
     Stmt visit(const Allocate *op) override {

@@ -52,8 +52,8 @@ class WidenVectors : public IRMutator {
         const Ramp *ramp = index.as<Ramp>();
         // What a kernel allocates begins at more.
         if (buffer.defined() && buffer.host_alignment() < 4 * kWords) return Expr();
-        const bool wide = type.bits() == 16 ||
-                          (products_ && (type.element_of() == Float(32) || type.bits() == 8));
+        const bool wide = type.bits() == 16 || (products_ && type.bits() == 8) ||
+                          ((products_ || staged_) && type.element_of() == Float(32));
         if (!in_device_ || !wide || type.bits() * type.lanes() != kBits || !ramp ||
             !is_const_one(ramp->stride))
             return Expr();

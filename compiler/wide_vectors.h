@@ -3,10 +3,11 @@
 // four words: of shared memory, and of buffers that begin at multiples of 16 bytes.
 //
 // LLVM 21 has no longer vectors of 16 bits than four elements, and makes two accesses of eight; of
-// words it makes one of 16 bytes. In kernels of tensor cores vectors of four f32 are words, too: so
-// are the copies that compiler/swizzle.h moves. What is only copied, or chosen by one condition for
-// all lanes, stays words. So does, in copies in stages, a vector of which the first lanes are
-// taken, the others zero: it is kFirstBytes(words, how many), for compiler/async_copies.h.
+// words it makes one of 16 bytes. In kernels of tensor cores, and in copies in stages, vectors of
+// four f32 are words, too: so are the copies that compiler/swizzle.h moves. What is only copied, or
+// chosen by one condition for all lanes, stays words. So does, in copies in stages, a vector of
+// which the first lanes are taken, the others zero: it is kFirstBytes(words, how many), for
+// compiler/async_copies.h.
 
 #include "Halide.h"
 

@@ -189,10 +189,10 @@ row(cpu  any                    packed                broadcast         f32,f16,
 # GPU: a ladder for each kind, from large tiles to none. Filters and input are staged in shared memory a slice of
 # channels at a time; the last rung stages nothing and fits every device. Budgets: shared bytes are what was measured,
 # registers what ptxas may use, for it spills nothing then: of 256 threads, 64 are four blocks a multiprocessor, 80
-# three. 1x1_small: rows of a strided image are shorter than a tile of 64 pixels (0.08 of cuDNN's speed at 14x14).
-# Because an application with all rows has to stay under 10 MB, 3x3_large, 3x3_small, few and depthwise tiles are for f32,
-# 3x3_large for nhwc; and what is large or special is for CUDA alone. For the same reason matrices of nchw and of TF32 have
-# one tile.
+# three. products: f32 by multiply-adds, the output's pixels as one line; few takes less time of up to 16 filters.
+# Because an application with all rows has to stay under 10 MB, products, few and depthwise tiles are for f32, and what is
+# large or special is for CUDA alone; 3x3 of f32 is not there, as products leave little to it. For the same reason matrices
+# of nchw and of TF32 have one tile.
 # matrices: tensor cores. On an H100, ResNet-50 of bf16 at batch 32, 64 filters by 128 pixels are the fastest of seven
 # tiles (explorer run conv2d resnet50 --type bf16 --knobs …) for 1x1 filters, as for up to 64 filters; 128 by 64 for others, whose pixels' places cost more to find. Tiles
 # whose warps have 64 by 64 sums have fewer instructions and are slower: two blocks a multiprocessor, not four.
@@ -224,13 +224,16 @@ row(cuda matrices_windows       products_of_windows matrices      f16,bf16      
 row(cuda matrices_windows       products_of_windows matrices      f16,bf16      nchw       tile_k:64,warps_k:2,tile_x:128,warps_x:2                           shared:49152,registers:128,conflicts:1.0,sectors:1.4,fma:0.2  windows_to_rows few_window_steps)
 row(cuda matrices_windows       products_of_windows matrices      f32           nhwc       tile_k:64,warps_k:2,tile_x:128,warps_x:2                           shared:49152,registers:136,conflicts:1.0,sectors:2.45,fma:0.2  windows_to_vectors few_tf32_window_steps)
 row(cuda matrices_windows       products_of_windows matrices      f32           nchw       tile_k:64,warps_k:2,tile_x:128,warps_x:2                           shared:49152,registers:128,conflicts:1.0,sectors:1.4,fma:0.2  windows_to_rows few_tf32_window_steps)
-row(cuda 1x1_small              sliced           staged            f32           nhwc,nchw  tile_x:8,threads_x:4,tile_y:8,threads_y:4                          shared:4224,registers:64,conflicts:1.5,sectors:1.95,fma:0.6    short 1x1 out_w<=31 out_h>=4)
+row(cuda products_parts         products_in_parts outer_products   f32           nhwc       tile_k:128,tile_x:64,threads_k:16,threads_x:8                      shared:43008,registers:128                                     line_of_vectors short few_tiles filters_per_group>=48)
+row(cuda products               products         outer_products    f32           nhwc       -                                                                  shared:39936,registers:128                                     line_of_vectors short filters_per_group>=24)
+row(cuda products_windows       products_of_windows outer_products f32           nhwc       -                                                                  shared:39936,registers:128                                     windows_to_vectors short filters_per_group>=24)
+row(cuda products_parts         products_in_parts outer_products   f32           nchw       tile_k:128,tile_x:64,threads_k:16,threads_x:8                      shared:43008,registers:128                                     copied_vectors short few_tiles filters_per_group>=48)
+row(cuda products               products_apart    outer_products   f32           nchw       -                                                                  shared:43008,registers:128                                     copied_vectors short filters_per_group>=24)
 row(gpu  1x1                    sliced           staged            f32,f16,bf16  nhwc,nchw  -                                                                  shared:4224,registers:64,conflicts:1.0,sectors:1.75,fma:0.6    short 1x1)
 row(gpu  few                    sliced           staged            f32           nhwc,nchw  tile_k:16,threads_k:4,tile_x:16,tile_y:16,threads_x:8,threads_y:8  shared:8832,registers:80,conflicts:1.45,sectors:2.4,fma:0.45   short filters_per_group<=16)
-row(cuda 3x3_large              sliced           staged            f32           nhwc       tile_k:128,tile_x:16,threads_x:8,threads_y:2                       shared:43776,registers:128,conflicts:1.75,sectors:3.2,fma:0.8  short 3x3 stride_1 filters_per_group>=128 out_w>=28 out_h>=28)
-row(gpu  3x3                    sliced           staged            f32           nhwc,nchw  -                                                                  shared:22784,registers:64,conflicts:1.35,sectors:2.1,fma:0.8   short 3x3 stride_1)
+row(opencl 3x3                  sliced           staged            f32           nhwc,nchw  -                                                                  shared:22784,registers:64                                      short 3x3 stride_1)
 row(gpu  3x3                    sliced           staged            f16,bf16      nhwc,nchw  -                                                                  shared:22784,registers:64,conflicts:1.35,sectors:2.9,fma:0.8   short 3x3 stride_1)
-row(gpu  3x3_small              sliced           staged            f32           nhwc,nchw  tile_c:4                                                           shared:11392,registers:80,conflicts:1.2,sectors:2.1,fma:0.8    short 3x3 stride_1)
+row(opencl 3x3_small            sliced           staged            f32           nhwc,nchw  tile_c:4                                                           shared:11392,registers:80                                     short 3x3 stride_1)
 row(gpu  any                    sliced           staged            f32           nhwc       -                                                                  shared:4224,registers:88,conflicts:1.0,sectors:2.0,fma:0.55    short)
 row(gpu  any                    sliced           staged            f16,bf16      nhwc       -                                                                  shared:4224,registers:88,conflicts:1.0,sectors:2.95,fma:0.55   short)
 row(gpu  any                    sliced           staged            f32,f16,bf16  nchw       -                                                                  shared:4224,registers:64,conflicts:1.5,sectors:3.7,fma:0.5    short)

@@ -124,7 +124,7 @@ row(cpu  staged              packed                broadcast         f32,f16,bf1
 row(cpu  any                 flip_expand           buffered_phases   f32,f16,bf16  nhwc       -)
 
 # GPU: by the schedules of conv2d, with c and k in each other's place (tile_k is of c), so the ladder is conv2d's. `any`
-# runs the phases of a stride. Tensor cores take them one by one, as problems of stride 1: rows apart store to pixels
+# runs the phases of a stride. Products take them one by one, as problems of stride 1: rows apart store to pixels
 # that are no line, 16 divisions a thread more than those that store to a line, and the same main loop. Rows of bf16 of nhwc,
 # and those in parts, stage the filter as memory has it, channels next to each other, and have no copy of it first: a thread of bf16
 # stores pairs, half sectors of which the next store has the rest.
@@ -159,6 +159,11 @@ row(cuda matrices_parts     products_in_parts   matrices            f32         
 row(cuda matrices_1x1       products_apart      matrices            f32           nchw       tile_k:64,warps_k:2,tile_x:128,warps_x:2                           shared:49152,registers:128,conflicts:1.0,sectors:1.5,fma:0.35   copied_vectors few_tf32_steps 1x1 stride_1)
 row(cuda matrices_64        products_apart      matrices            f32           nchw       tile_k:64,warps_k:2,tile_x:128,warps_x:2                           shared:49152,registers:136,conflicts:1.0,sectors:1.4,fma:0.3   copied_vectors few_tf32_steps stride_1 channels_per_group<=64)
 row(cuda matrices           products_apart      matrices            f32           nchw       -                                                                  shared:49152,registers:128,conflicts:1.0,sectors:1.5,fma:0.2   copied_vectors few_tf32_steps stride_1)
+row(cuda products_parts     products_in_parts   outer_products      f32           nhwc       tile_k:128,tile_x:64,threads_k:16,threads_x:8                      shared:43008,registers:128                                      line_of_vectors short few_input_tiles stride_1 channels_per_group>=48)
+row(cuda products           products            outer_products      f32           nhwc       -                                                                  shared:39936,registers:128                                      line_of_vectors short stride_1 channels_per_group>=24)
+row(cuda products_apart     products_apart      outer_products      f32           nhwc       -                                                                  shared:39936,registers:128                                      vectors short stride_1 channels_per_group>=24)
+row(cuda products_parts     products_in_parts   outer_products      f32           nchw       tile_k:128,tile_x:64,threads_k:16,threads_x:8                      shared:43008,registers:128                                      copied_vectors short few_input_tiles stride_1 channels_per_group>=48)
+row(cuda products           products_apart      outer_products      f32           nchw       -                                                                  shared:43008,registers:128                                      copied_vectors short stride_1 channels_per_group>=24)
 row(gpu  1x1                flip_expand_sliced  staged              f32           nhwc,nchw  -                                                                  shared:4224,registers:64,conflicts:1.0,sectors:2.1,fma:0.6      short 1x1 stride_1)
 row(gpu  1x1                flip_expand_sliced  staged              f16,bf16      nhwc       -                                                                  shared:4224,registers:64,conflicts:1.0,sectors:2.1,fma:0.6      short 1x1 stride_1)
 row(gpu  1x1                flip_expand_sliced  staged              f16,bf16      nchw       -                                                                  shared:4224,registers:64,conflicts:1.0,sectors:3.4              short 1x1 stride_1)

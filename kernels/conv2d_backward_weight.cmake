@@ -119,6 +119,10 @@ row(cuda matrices_1x1     products_in_parts            matrices f32       nhwc  
 row(cuda matrices_64      products_in_parts            matrices f32       nhwc    tile_k:64,stages:3                              shared:73728,registers:168,conflicts:1.0,sectors:1.25,fma:0.2  line_of_vectors tf32=1 filters_per_group<=64)
 row(cuda matrices         products_in_parts            matrices f32       nhwc    tile_k:128,tile_e:128,stages:2                  shared:65536,registers:255,conflicts:1.0,sectors:1.05          line_of_vectors tf32=1)
 row(cuda matrices_windows products_of_windows_in_parts matrices f32       nhwc    tile_k:64,tile_e:128,warps_k:1,warps_e:4,stages:2 shared:49152,registers:168,conflicts:1.0,sectors:2.0           windows_to_vectors tf32=1)
+row(cuda products_64      products_in_parts            outer_products f32 nhwc    tile_k:64,tile_e:64,threads_k:8,threads_e:8      shared:32768,registers:144                                     line_of_vectors 1x1 stride_1 batch<=1 out_h<=1 filters_per_group>=48 channels_per_group<=64)
+row(cuda products         products_in_parts            outer_products f32 nhwc    tile_k:64,tile_e:128                            shared:49152,registers:144                                     line_of_vectors filters_per_group>=48)
+row(cuda products         products_in_parts            outer_products f32 nchw    tile_k:64,tile_e:128                            shared:49152,registers:144                                     copied_vectors filters_per_group>=48)
+row(cuda products_windows products_of_windows_in_parts outer_products f32 nhwc    tile_k:64,tile_e:128                            shared:49152,registers:144                                     windows_to_vectors filters_per_group>=24)
 
 # Others: tiles of c (tile_x) and k, and of g (tile_y) where nothing is staged.
 #        row              algorithm  schedule  types         layouts    knobs                                                                      budget                                                       where

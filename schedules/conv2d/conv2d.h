@@ -114,6 +114,7 @@ namespace gpu {
 void staged(generators::Conv2dSliced &stages, const Conv2dContext &context);
 void unstaged(generators::Conv2dSliced &stages, const Conv2dContext &context);
 void matrices(generators::Conv2dSliced &stages, const Conv2dContext &context);
+void outer_products(generators::Conv2dSliced &stages, const Conv2dContext &context);
 void thread_per_group(generators::Conv2dDepthwise &stages, const Conv2dContext &context);
 void tile_of_groups(generators::Conv2dDepthwise &stages, const Conv2dContext &context);
 }  // namespace gpu
@@ -131,7 +132,7 @@ inline const Conv2dTable<generators::Conv2dSlices> slice_schedules = {{"root", r
 inline const Conv2dTable<generators::Conv2dSliced> sliced_schedules = {{"staged", gpu::staged},
                                                                        {"unstaged", gpu::unstaged}};
 inline const Conv2dTable<generators::Conv2dSliced> product_schedules = {
-    {"matrices", gpu::matrices}};
+    {"matrices", gpu::matrices}, {"outer_products", gpu::outer_products}};
 inline const Conv2dTable<generators::Conv2dDot> dot_schedules = {{"dot", cpu::dot}};
 inline const Conv2dTable<generators::Conv2dDepthwise> depthwise_schedules = {
     {"sliding", cpu::sliding},

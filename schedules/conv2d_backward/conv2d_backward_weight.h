@@ -48,6 +48,8 @@ void backward_weight_unstaged(generators::Conv2dBackwardWeightSliced &stages,
                               const Conv2dBackwardWeightContext &context);
 void backward_weight_matrices(generators::Conv2dBackwardWeightProducts &stages,
                               const Conv2dBackwardWeightContext &context);
+void backward_weight_outer_products(generators::Conv2dBackwardWeightProducts &stages,
+                                    const Conv2dBackwardWeightContext &context);
 }  // namespace gpu
 
 // By the names of the table.
@@ -63,6 +65,8 @@ inline const Table<generators::Conv2dBackwardWeightSliced, Conv2dBackwardWeightC
                                                {"staged", gpu::backward_weight_staged},
                                                {"unstaged", gpu::backward_weight_unstaged}};
 inline const Table<generators::Conv2dBackwardWeightProducts, Conv2dBackwardWeightContext>
-    conv2d_backward_weight_products_schedules = {{"matrices", gpu::backward_weight_matrices}};
+    conv2d_backward_weight_products_schedules = {
+        {"matrices", gpu::backward_weight_matrices},
+        {"outer_products", gpu::backward_weight_outer_products}};
 
 }  // namespace hk::schedules

@@ -49,6 +49,18 @@ TEST(AsyncCopies, FillsAVectorsLastElementsWithZeros) {
     EXPECT_EQ(count(at_once, "hk_"), 0);
 }
 
+// No product of matrices, whose loop has another name: sums read the stage themselves, four words
+// at once.
+TEST(AsyncCopies, SumsOfF32ReadTheirStage) {
+    const std::string ptx = Product{.type = Float(32), .loop = "terms", .stages = 3}.ptx();
+    EXPECT_EQ(count(ptx, "mma.sync"), 0);
+    EXPECT_EQ(count(ptx, "cp.async.cg.shared.global"), 6 * 3);
+    EXPECT_GT(count(ptx, "ld.shared"), 0);
+    EXPECT_EQ(count(ptx, "st.shared"), 0) << "words pass a register";
+    EXPECT_LT(count(ptx, "bar.sync"),
+              count(Product{.type = Float(32), .loop = "terms"}.ptx(), "bar.sync"));
+}
+
 TEST(AsyncCopies, OneStageIsNone) { EXPECT_EQ(count(Product{}.ptx(), "cp.async"), 0); }
 
 TEST(AsyncCopies, RefusesWhatIsNoLoopOfProducts) {
@@ -56,7 +68,7 @@ TEST(AsyncCopies, RefusesWhatIsNoLoopOfProducts) {
         Product{.loop = "terms", .stages = 3}.ptx();
         FAIL() << "it was taken";
     } catch (const CompileError &error) {
-        expect_part(error.what(), "it is no loop of copies and products of matrices");
+        expect_part(error.what(), "it is no loop of copies and products of matrices or f32");
     }
 }
 

@@ -23,8 +23,7 @@ void add(const std::vector<double> &terms, size_t period, Conv2dResult &result) 
 }  // namespace
 
 bool is_tf32(const KernelInfo *row) {
-    return row && row->type == DataType::f32 &&
-           std::string_view(row->algorithm).starts_with("products");
+    return row && row->type == DataType::f32 && std::string_view(row->schedule) == "matrices";
 }
 
 std::vector<double> cut_to_tf32(std::vector<double> values) {

@@ -203,8 +203,8 @@ TEST(GroupedInputGradient, HasALadderOfSmallTiles) {
             const DeviceLimits largest{48 * 1024, 227 * 1024, 1024, 65536, 90};
             const Selection selection = select_conv2d_backward_data(problem, device, largest, true);
             if (!selection.kernel) continue;  // built without the device
-            const bool products = device == DeviceType::cuda && type != DataType::f32;
-            EXPECT_STREQ(selection.kernel->row, products ? "matrices" : "1x3");
+            const char *products = type == DataType::f32 ? "products" : "matrices";
+            EXPECT_STREQ(selection.kernel->row, device == DeviceType::cuda ? products : "1x3");
             int before = 48 * 1024;
             for (const Rung &rung : selection.ladder) {
                 if (std::string_view(rung.kernel->algorithm).starts_with("expand_flip")) continue;

@@ -36,13 +36,14 @@ const KernelInfo *row_for_strides(const Fields &problem, Device device) {
     return nullptr;
 }
 
-// Whether a problem is computed in phases: a strided one, on a CPU and by tensor cores. A row that
-// takes it whole does so, where it is given, or made for the strides: then it is put into `row`.
+// Whether a problem is computed in phases: a strided one, on a CPU and by products on CUDA. A row
+// that takes it whole does so, where it is given, or made for the strides: then it is put into
+// `row`.
 bool runs_in_phases(const Conv2dProblem &problem, const DataTensors &tensors,
                     const KernelInfo *&row, Device device) {
     if (!is_strided(problem)) return false;
     if (!row && !device.is_cpu())
-        return tensor_cores_take_phases(problem, tensors, device.type(), device.limits());
+        return products_take_phases(problem, tensors, device.type(), device.limits());
     const Fields whole = conv2d_fields(normalised(problem, normalise_backward_data), device.type());
     if (!row) row = row_for_strides(whole, device);
     return !(row && takes(*row, whole, device));
@@ -299,7 +300,7 @@ Selection select_conv2d_backward_data(const Conv2dProblem &problem, DeviceType d
     const bool in_phases =
         is_strided(problem) &&
         (device == DeviceType::cpu ? on_cpu_in_phases()
-                                   : tensor_cores_take_phases(problem, tensors, device, limits));
+                                   : products_take_phases(problem, tensors, device, limits));
     const DataPhases phases = in_phases ? data_phases(problem) : DataPhases();
     if (phases.phases.empty()) return select_pass(kData, problem, device, limits, explain);
     Conv2dOperands operands = tensors.operands(problem, with_most_taps(phases));

@@ -32,22 +32,32 @@ int64_t knob(const KernelInfo &kernel, std::string_view name, int64_t otherwise)
 // In how many parts a row of a GPU divides the pixels.
 int64_t parts_of(const KernelInfo &kernel) { return knob(kernel, "parts:", 1); }
 
-// Elements of a filter in a part's sums: of windows' rows each tap has whole vectors, at most.
+// By tensor cores, or else by multiply-adds.
+bool on_units(const KernelInfo &kernel) { return std::string_view(kernel.schedule) == "matrices"; }
+
+// Threads of a block of multiply-adds along a filter's elements, of which each has vectors of four.
+int64_t threads_e(const KernelInfo &kernel) { return knob(kernel, "threads_e:", 16); }
+
+// Elements of a filter in a part's sums: of windows' rows each tap has whole vectors, at most. Of
+// multiply-adds all threads have one.
 int64_t elements(const KernelInfo &kernel, const Conv2dProblem &p) {
     constexpr std::string_view windows = "products_of_windows";
     const int64_t vector = 16 / size_of(p.type), channels = p.channels / p.options.groups;
     const bool whole = std::string_view(kernel.algorithm).starts_with(windows);
-    return (whole ? ceil_div(channels, vector) * vector : channels) * p.kernel_height *
-           p.kernel_width;
+    const int64_t all =
+        (whole ? ceil_div(channels, vector) * vector : channels) * p.kernel_height * p.kernel_width;
+    const int64_t unit = on_units(kernel) ? 1 : 4 * threads_e(kernel);
+    return ceil_div(all, unit) * unit;
 }
 
-// Blocks of a part, as the schedule `matrices` has them
+// Blocks of a part, as the schedules of products have them
 // (schedules/conv2d_backward/gpu/weight_matrices.cpp).
 struct PartBlocks {
     int64_t count, warps;
 
     PartBlocks(const KernelInfo &kernel, const Conv2dProblem &p)
-        : warps(knob(kernel, "warps_k:", 2) * knob(kernel, "warps_e:", 2)) {
+        : warps(on_units(kernel) ? knob(kernel, "warps_k:", 2) * knob(kernel, "warps_e:", 2)
+                                 : knob(kernel, "threads_k:", 8) * threads_e(kernel) / 32) {
         const int64_t groups = p.options.groups;
         count = ceil_div(p.filters / groups, knob(kernel, "tile_k:", 128)) *
                 ceil_div(elements(kernel, p), knob(kernel, "tile_e:", 128)) * groups;
@@ -59,13 +69,16 @@ constexpr int64_t kMultiprocessors = 132;  // of an H100; the order of sums is t
 // What the multiprocessor with most blocks has to do, and the sums' way to memory and back that all
 // share, in a quarter of the time of a slice's products over kMultiprocessors. A block's sums take
 // as long as 23 slices of 16 bits, 745 pixels: 8 bytes each, at 12.8 a cycle of a multiprocessor,
-// where it ends 1192 products (apps/counts/gpu.cpp). Warps that have a scheduler to themselves wait
-// a quarter as long again for what they read; of fewer than four some schedulers have none.
-int64_t cost(const PartBlocks &blocks, const LineParts &of, DataType type) {
+// where it ends 1192 products (apps/counts/gpu.cpp), or as 2.5 slices of multiply-adds, 128 a
+// cycle, of blocks of 64 filters by 128 elements. Warps that have a scheduler to themselves wait a
+// quarter as long again for what they read; of fewer than four some schedulers have none.
+int64_t cost(const KernelInfo &kernel, const PartBlocks &blocks, const LineParts &of,
+             DataType type) {
     const int64_t all = blocks.count * of.parts, most = ceil_div(all, kMultiprocessors);
-    const int64_t warps = most * blocks.warps, sums = 46 / size_of(type);
+    const int64_t warps = most * blocks.warps;
+    const int64_t sums = on_units(kernel) ? 46 / size_of(type) * 4 : 10;
     const int64_t quarters = warps > 4 ? 4 : 5 * 4 / warps;
-    return most * of.slices * quarters * kMultiprocessors + all * sums * 4;
+    return most * of.slices * quarters * kMultiprocessors + all * sums;
 }
 
 // What a kernel adds up one after the other, at most, for so many pixels of the output. CPU: tiles,
@@ -127,7 +140,7 @@ LineParts::LineParts(const KernelInfo &kernel, const Conv2dProblem &problem, int
         LineParts tried = *this;
         tried.slices = ceil_div(all, std::clamp(wanted, least, most));
         tried.parts = ceil_div(all, tried.slices);
-        const int64_t costs = cost(blocks, tried, problem.type);
+        const int64_t costs = cost(kernel, blocks, tried, problem.type);
         if (costs >= lowest) continue;
         lowest = costs;
         *this = tried;

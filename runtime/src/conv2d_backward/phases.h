@@ -45,9 +45,9 @@ struct DataTensors {
     Conv2dOperands operands(const Conv2dProblem &problem, const DataPhase &phase) const;
 };
 
-// Whether tensor cores take a strided problem's phases: that with the most taps speaks for all.
-// None of their rows takes it whole.
-bool tensor_cores_take_phases(const Conv2dProblem &problem, const DataTensors &tensors,
-                              DeviceType device, const DeviceLimits &limits);
+// Whether CUDA's rows of products take a strided problem's phases: that with the most taps speaks
+// for all. None of these rows takes it whole.
+bool products_take_phases(const Conv2dProblem &problem, const DataTensors &tensors,
+                          DeviceType device, const DeviceLimits &limits);
 
 }  // namespace hk::detail

@@ -15,6 +15,7 @@ struct SumSizes {
     int64_t filters, groups;  // filters of a group
     int64_t channels, taps;   // of a group; of a filter
     DataType type;
+    bool on_units;  // by tensor cores
 };
 SumSizes sum_sizes(const Conv2dProblem &problem);           // of a convolution
 SumSizes gradient_sum_sizes(const Conv2dProblem &problem);  // of the gradient of its input
@@ -22,9 +23,9 @@ SumSizes gradient_sum_sizes(const Conv2dProblem &problem);  // of the gradient o
 // Whether the kernel takes how many parts its sums have.
 inline bool takes_parts(const KernelInfo &kernel) { return takes_on_cuda(kernel, "parts"); }
 
-// As many as are fastest, 16 at most, by a model of an H100 that was fitted to measured layers:
-// one, where parts gain less than an eighth. They depend on sizes alone, and so does the order of
-// the sum.
+// As many as are fastest, 16 at most, or 32 of multiply-adds, by a model of an H100 that was fitted
+// to measured layers: one, where parts gain less than an eighth. They depend on sizes alone, and so
+// does the order of the sum.
 class SumParts {
 public:
     explicit SumParts(const SumSizes &sizes);

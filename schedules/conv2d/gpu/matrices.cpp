@@ -10,6 +10,8 @@ namespace hk::schedules::gpu {
 
 namespace {
 
+constexpr int kOuterChannels = 4;  // that a load has
+
 // The loops of a block, for its output and its sums alike. `pixel`: what counts the pixels.
 struct MatrixLoops {
     explicit MatrixLoops(const VarOrRVar &pixel = x)
@@ -23,13 +25,20 @@ struct MatrixLoops {
     Var ki{"ki"}, kt{"kt"}, kg{"kg"}, kw{"kw"};
 
     void divide(Stage stage, const MatrixTiles &t, const Var &k8) const {
-        stage.split(k8, kg, kt, kMatrixLanesK)
+        stage.split(k8, kg, kt, t.lanes_k)
             .split(kg, kw, kg, t.tile_k / (t.of_warp() * t.warps_k))
-            .split(pixel, xi, px, kMatrixLanesX)
-            .split(xi, xw, xi, t.tile_x / (kMatrixLanesX * t.warps_x));
+            .split(pixel, xi, px, t.lanes_x)
+            .split(xi, xw, xi, t.tile_x / (t.lanes_x * t.warps_x));
     }
-    void run(Stage stage) const {
-        stage.fuse(kw, xw, warp).gpu_threads(kt, px, warp).never_partition_all();
+    // The loops of a thread's sums, and of a warp's threads, innermost first.
+    std::vector<VarOrRVar> of_warp(const MatrixTiles &t) const {
+        std::vector<VarOrRVar> loops = {ki, kg, xi, kt, px, kw, xw, g};
+        if (t.pixels_first) std::swap(loops[3], loops[4]);
+        return loops;
+    }
+    void run(Stage stage, const MatrixTiles &t) const {
+        stage.fuse(kw, xw, warp).never_partition_all();
+        t.pixels_first ? stage.gpu_threads(px, kt, warp) : stage.gpu_threads(kt, px, warp);
     }
 };
 
@@ -46,24 +55,31 @@ void sum_products(Conv2dSliced &stages, const MatrixTiles &t, const LoopLevel &b
         .bound_extent(n, 1);
     const bool in_parts = stages.partial.defined();
     if (in_parts) sum.bound_extent(stages.part, 1);
-    RVar product("product"), slices("stages_" + std::to_string(t.stages));
+    RVar product("product"), ci("ci"), slices("stages_" + std::to_string(t.stages));
     const bool activates = stages.smooth.defined() && !in_parts;  // update 1; 0 sums up
     for (int update = -1; update <= (activates ? 1 : 0); update++) {
         Stage stage = update < 0 ? Stage(sum) : sum.update(update);
         const Var k8("k8");
         stage.split(k, k8, l.ki, t.of_lane);
         l.divide(stage, t, k8);
-        std::vector<VarOrRVar> loops = {l.ki, l.kg, l.xi, l.kt, l.px, l.kw, l.xw, g, y, n};
+        std::vector<VarOrRVar> loops = l.of_warp(t);
+        loops.insert(loops.end(), {y, n});
         if (update == 0) {
-            stage.rename(d.x, product).rename(d.w, slices);
-            loops.insert(loops.begin() + 3, product);
+            stage.rename(d.w, slices);
+            if (t.units) {
+                stage.rename(d.x, product);
+                loops.insert(loops.begin() + 3, product);
+            } else {
+                stage.split(d.x, d.x, ci, kOuterChannels).unroll(ci);
+                loops.insert(loops.begin() + 3, {ci, d.x});
+            }
             loops.insert(loops.end() - 3, {d.y, d.z, slices});
         }
         if (in_parts) loops.emplace_back(stages.part);
         if (update == 1) loops.emplace_back(stages.smooth.x);
         stage.reorder(loops);
         if (update <= 0) stage.unroll(l.ki).unroll(l.kg).unroll(l.xi);
-        l.run(stage);
+        l.run(stage, t);
     }
 }
 
@@ -94,6 +110,9 @@ void copy_across(Func filter, const MatrixTiles &t, const ProductSlice &slice,
 void stage_factors(Conv2dSliced &stages, const MatrixTiles &t, bool across) {
     const LoopLevel step(stages.sum, stages.r.y);
     const ProductSlice slice(stages.filter.type());
+    if (!t.units)
+        (t.pixels_first ? stages.tap : stages.filter)
+            .align_storage(c, slice.channels + slice.vector);
     if (across) {
         copy_across(stages.filter, t, slice, step);
     } else {
@@ -204,6 +223,28 @@ MatrixTiles matrix_tiles(const Context &context, int of_lane) {
     return t;
 }
 
+MatrixTiles outer_tiles(const Context &context, bool pixels_first) {
+    MatrixTiles t(1);
+    t.units = false;
+    t.pixels_first = pixels_first;
+    t.tile_k = 64, t.tile_x = 128, t.stages = 3;
+    t.lanes_k = 8, t.lanes_x = 16, t.warps_k = t.warps_x = 1;
+    Knobs knobs(context.knobs);
+    knobs.take("tile_k", t.tile_k, powers(32, 256));
+    knobs.take("tile_x", t.tile_x, powers(32, 256));
+    knobs.take("threads_k", t.lanes_k, powers(8, 32));
+    knobs.take("threads_x", t.lanes_x, powers(4, 32));
+    knobs.take("stages", t.stages, steps(1, 8));
+    knobs.end();
+    const int of_k = t.tile_k / t.lanes_k, of_x = t.tile_x / t.lanes_x;
+    knobs.estimate("threads of a block", t.lanes_k * t.lanes_x, 1024);
+    knobs.estimate("registers of a thread", of_k * of_x + kOuterChannels * (of_k + 1) + 28, 255);
+    const int padded = pixels_first ? t.tile_x : t.tile_k;
+    knobs.estimate("bytes of shared memory", t.stages * (64 * (t.tile_k + t.tile_x) + 16 * padded),
+                   96 * 1024);
+    return t;
+}
+
 Stage tile_matrices(Conv2dSliced &stages, const MatrixTiles &t, LoopLevel &at) {
     const bool apart = stages.pixels.defined(), in_parts = stages.partial.defined();
     const MatrixLoops l(apart ? VarOrRVar(stages.pixels.x) : VarOrRVar(x));
@@ -227,7 +268,7 @@ Stage tile_matrices(Conv2dSliced &stages, const MatrixTiles &t, LoopLevel &at) {
     if (in_images) out.split(y, yo, y, 1);
     out.split(g, go, g, 1);
     l.divide(out, t, k8);
-    std::vector<VarOrRVar> loops = {l.ki, l.kg, l.xi, l.kt, l.px, l.kw, l.xw, g};
+    std::vector<VarOrRVar> loops = l.of_warp(t);
     if (!apart && !in_parts) loops.emplace_back(y);
     if (!apart && !in_parts && stages.line) loops.emplace_back(n);
     loops.insert(loops.end(), {ko, go, xo});
@@ -242,7 +283,7 @@ Stage tile_matrices(Conv2dSliced &stages, const MatrixTiles &t, LoopLevel &at) {
     }
     out.fuse(ko, block, block).gpu_blocks(block);
     in_rows ? out.unroll(l.ki) : out.vectorize(l.ki);
-    l.run(out);
+    l.run(out, t);
     at = LoopLevel(result, block);
     sum_products(stages, t, at);
     stage_factors(stages, t, t.of_lane == kAcross);
@@ -282,12 +323,10 @@ Stage finish_parts(Conv2dSliced &stages, LoopLevel &at) {
     return Stage(stages.output);
 }
 
-void matrices(Conv2dSliced &stages, const Conv2dContext &context) {
-    const Type type = stages.filter.type();
-    const bool across = context.filters_inner && !stages.transposed.defined();
+namespace {
+
+void run_products(Conv2dSliced &stages, const Conv2dContext &context, const MatrixTiles &t) {
     const bool in_parts = stages.partial.defined();
-    const int along = channels_of_lane(in_parts && !stages.in_rows ? stages.partial.type() : type);
-    const MatrixTiles t = matrix_tiles(context, across ? kAcross : along);
     LoopLevel at;
     Stage out = tile_matrices(stages, t, at);
     unroll_matrices(out, stages);
@@ -296,11 +335,27 @@ void matrices(Conv2dSliced &stages, const Conv2dContext &context) {
     else if (stages.transposed.defined())
         transpose(stages.transposed, context);
     if (in_parts && stages.in_rows)
-        finish_parts_in_rows(stages, channels_of_lane(type));
+        finish_parts_in_rows(stages, channels_of_lane(stages.filter.type()));
     else if (in_parts)
         finish_parts(stages, at);
     else
         cooperative_copy(stages.start, at, {{k, t.tile_k}, {g, 1}}, t.threads());
+}
+
+}  // namespace
+
+void matrices(Conv2dSliced &stages, const Conv2dContext &context) {
+    const Type type = stages.filter.type();
+    const bool across = context.filters_inner && !stages.transposed.defined();
+    const bool in_parts = stages.partial.defined();
+    const int along = channels_of_lane(in_parts && !stages.in_rows ? stages.partial.type() : type);
+    run_products(stages, context, matrix_tiles(context, across ? kAcross : along));
+}
+
+void outer_products(Conv2dSliced &stages, const Conv2dContext &context) {
+    if (stages.filter.type() != Float(32))
+        throw CompileError("schedule outer_products is for products of f32");
+    run_products(stages, context, outer_tiles(context, stages.in_rows));
 }
 
 }  // namespace hk::schedules::gpu

@@ -37,17 +37,22 @@ inline int channels_of_lane(const Halide::Type &result) { return result.bytes() 
 struct MatrixTiles {
     int tile_k = 128, tile_x = 64;
     int warps_k = 4, warps_x = 1, stages = 4;
-    int of_lane;  // neighbouring output channels of a thread
+    int lanes_k = kMatrixLanesK, lanes_x = kMatrixLanesX;  // of a warp
+    int of_lane;                // neighbouring output channels of a thread
+    bool units = true;          // products are the tensor cores'
+    bool pixels_first = false;  // neighbouring threads are of neighbouring pixels
 
     explicit MatrixTiles(int of_lane) : of_lane(of_lane) {}
 
-    int of_warp() const { return kMatrixLanesK * of_lane; }
+    int of_warp() const { return lanes_k * of_lane; }
     int warps() const { return warps_k * warps_x; }
-    std::vector<int> threads() const { return {kMatrixLanesK, kMatrixLanesX, warps()}; }
+    std::vector<int> threads() const { return {lanes_k, lanes_x, warps()}; }
 };
 
 // As the schedule's knobs have them, of so many neighbouring output channels of a thread.
 MatrixTiles matrix_tiles(const Context &context, int of_lane);
+// Those of multiply-adds: all threads of a block are as one warp is there.
+MatrixTiles outer_tiles(const Context &context, bool pixels_first);
 
 // Blocks of the output, or of its parts, and all that they make and stage, but for what follows the
 // sum: the output's stage, and the level of the blocks, `at`.

@@ -1,3 +1,4 @@
+#include "generators/ceil_div.h"
 #include "schedules/conv2d/gpu/channels_last.h"
 #include "schedules/conv2d_backward/conv2d_backward_weight.h"
 #include "schedules/gpu_block.h"
@@ -13,23 +14,30 @@ constexpr auto guard = TailStrategy::GuardWithIf;
 
 // A warp's threads are 4 by 8, as the fragments of a product have them: of each 8 neighbouring
 // elements of a filter two, and of 8 filters one; of 16 two where operands have 32 bits.
-constexpr int kMatrix = kProductElements, kLanesE = 4, kLanesK = 8, kOfLane = kMatrix / kLanesE;
+constexpr int kMatrix = kProductElements, kLanesE = 4, kLanesK = 8;
+
+// Of multiply-adds a thread has four neighbours of both, which it loads at once, and pixels are
+// unrolled by as many.
+constexpr int kNeighbours = 4;
 
 struct MatrixTiles {
     int tile_k = 128, tile_e = 128;
     int warps_k = 2, warps_e = 2, stages = 4;
+    int lanes_k = kLanesK, lanes_e = kLanesE;          // of a warp
+    int of_lane_k = 1, of_lane_e = kMatrix / kLanesE;  // neighbours of a thread
+    bool units = true;                                 // products are the tensor cores'
 
-    int bytes;      // of an operand
-    int of_lane_k;  // neighbouring filters of a thread
-
-    explicit MatrixTiles(const Type &type) : bytes(type.bytes()), of_lane_k(bytes == 4 ? 2 : 1) {}
-
+    int of_lanes_e() const { return lanes_e * of_lane_e; }
     int warps() const { return warps_k * warps_e; }
-    std::vector<int> threads() const { return {kLanesE, kLanesK, warps()}; }
+    std::vector<int> threads() const { return {lanes_e, lanes_k, warps()}; }
+    int bytes(int of_operand) const {
+        return of_operand * stages * kProductPixels * (tile_k + tile_e);
+    }
 };
 
 MatrixTiles matrix_tiles(const Type &type, const Conv2dBackwardWeightContext &context) {
-    MatrixTiles t(type);
+    MatrixTiles t;
+    if (type.bytes() == 4) t.of_lane_k = 2;
     Knobs knobs(context.knobs);
     knobs.take("tile_k", t.tile_k, powers(32, 256));
     knobs.take("tile_e", t.tile_e, powers(32, 256));
@@ -42,8 +50,30 @@ MatrixTiles matrix_tiles(const Type &type, const Conv2dBackwardWeightContext &co
     knobs.require(t.tile_e % (kMatrix * t.warps_e) == 0, "warps_e divides tile_e / 8");
     knobs.estimate("threads of a block", 32 * t.warps(), 1024);
     knobs.estimate("registers of a thread", sums + sums / 2 + 32, 255);
-    knobs.estimate("bytes of shared memory",
-                   t.bytes * t.stages * kProductPixels * (t.tile_k + t.tile_e), 96 * 1024);
+    knobs.estimate("bytes of shared memory", t.bytes(type.bytes()), 96 * 1024);
+    return t;
+}
+
+// All threads of a block are as one warp is there.
+MatrixTiles outer_tiles(const Conv2dBackwardWeightContext &context) {
+    MatrixTiles t;
+    t.units = false;
+    t.of_lane_k = t.of_lane_e = kNeighbours;
+    t.tile_k = 64, t.stages = 2;
+    t.lanes_k = 8, t.lanes_e = 16, t.warps_k = t.warps_e = 1;
+    Knobs knobs(context.knobs);
+    knobs.take("tile_k", t.tile_k, powers(32, 256));
+    knobs.take("tile_e", t.tile_e, powers(32, 256));
+    knobs.take("threads_k", t.lanes_k, powers(4, 32));
+    knobs.take("threads_e", t.lanes_e, powers(8, 32));
+    knobs.take("stages", t.stages, steps(1, 8));
+    knobs.end();
+    knobs.require(t.tile_k % (kNeighbours * t.lanes_k) == 0, "threads_k divides tile_k / 4");
+    knobs.require(t.tile_e % (kNeighbours * t.lanes_e) == 0, "threads_e divides tile_e / 4");
+    const int of_k = t.tile_k / t.lanes_k, of_e = t.tile_e / t.lanes_e;
+    knobs.estimate("threads of a block", t.lanes_k * t.lanes_e, 1024);
+    knobs.estimate("registers of a thread", of_k * of_e + 2 * (of_k + of_e) + 32, 255);
+    knobs.estimate("bytes of shared memory", t.bytes(4), 96 * 1024);
     return t;
 }
 
@@ -54,13 +84,13 @@ struct MatrixLoops {
 
     explicit MatrixLoops(const MatrixTiles &t) : pairs(t.of_lane_k > 1) {}
 
-    // Of 8 elements, e8 of which are left.
+    // Of what all lanes have, e8 of which are left.
     void divide(Stage stage, const Var &e, const MatrixTiles &t) const {
         if (pairs) stage.split(k, k, k2, t.of_lane_k);
-        stage.split(e, et, ei, kOfLane)
-            .split(e8, ew, e8, t.tile_e / (kMatrix * t.warps_e))
-            .split(k, ki, kt, kLanesK)
-            .split(ki, kw, ki, t.tile_k / (kLanesK * t.of_lane_k * t.warps_k));
+        stage.split(e, et, ei, t.of_lane_e)
+            .split(e8, ew, e8, t.tile_e / (t.of_lanes_e() * t.warps_e))
+            .split(k, ki, kt, t.lanes_k)
+            .split(ki, kw, ki, t.tile_k / (t.lanes_k * t.of_lane_k * t.warps_k));
     }
     std::vector<VarOrRVar> in_thread() const {
         return pairs ? std::vector<VarOrRVar>{ei, e8, k2, ki} : std::vector<VarOrRVar>{ei, e8, ki};
@@ -84,15 +114,20 @@ void sum_products(Conv2dBackwardWeightProducts &stages, const MatrixTiles &t,
         .bound_extent(e, t.tile_e)
         .bound_extent(k, t.tile_k);
     for (const Var &one : {g, stages.part}) sum.bound_extent(one, 1);
-    RVar product("product"), slices("stages_" + std::to_string(t.stages));
+    RVar product("product"), pixel("pixel"), slices("stages_" + std::to_string(t.stages));
     for (const bool updates : {false, true}) {
         Stage stage = updates ? sum.update() : Stage(sum);
-        stage.split(e, l.e8, e, kMatrix);
+        stage.split(e, l.e8, e, t.of_lanes_e());
         l.divide(stage, e, t);
         std::vector<VarOrRVar> loops = l.in_thread();
         if (updates) {
-            stage.rename(d.x, product).rename(d.y, slices);
-            loops.emplace_back(product);
+            stage.rename(d.y, slices);
+            if (t.units)
+                stage.rename(d.x, product);
+            else
+                stage.split(d.x, product, pixel, kNeighbours).unroll(pixel).rename(product, d.x);
+            if (!t.units) loops.emplace_back(pixel);
+            loops.emplace_back(t.units ? product : d.x);
         }
         loops.insert(loops.end(), {l.et, l.kt, l.ew, l.kw});
         if (updates) loops.emplace_back(slices);
@@ -113,11 +148,13 @@ void copy_taps(Func tap, const Var &e, const MatrixTiles &t, const LoopLevel &st
         .bound_extent(x, kProductPixels)
         .bound_extent(g, 1)
         .split(e, e8, lane, pixel_vector(tap.type()))
-        .split(e8, e8, t0, kLanesE)
-        .split(x, xo, xi, kLanesK)
+        .split(e8, e8, t0, t.lanes_e)
+        .split(x, xo, xi, t.lanes_k)
         .split(xo, xo, t2, t.warps(), guard);
     const Var far("far");
-    if (t.of_lane_k > 1) {
+    if (!t.units) {
+        tap.rename(xi, t1);
+    } else if (t.of_lane_k > 1) {
         const Var near("near");
         tap.split(xi, xi, near, 2).split(xi, xi, far, 2).fuse(far, near, t1).fuse(t1, xi, t1);
     } else if (t.tile_e > kProductPixels) {
@@ -187,36 +224,18 @@ void add_up(Conv2dBackwardWeightProducts &stages) {
     stages.running.update().reorder(c, stages.of).vectorize(c).never_partition_all();
 }
 
-}  // namespace
-
-// A block computes 128 filters by 128 elements of them over a part of the pixels, a warp 64 by 64,
-// by products of matrices, which compiler/tensor_cores.h makes of the loop `product`. Slices of 32
-// pixels of the output's gradient, and of what the elements' taps meet of the input, pass through
-// shared memory, `stages` of them on their way or there (compiler/async_copies.h): channels of a
-// pixel next to each other, as memory has them, so that matrices are transposed as they are read.
-// That is 64 products to 16 loads of four matrices, and 2 * 4 * 32 * (128 + 128) = 65536 bytes; of
-// f32 128 products to 128 loads of words, which no instruction transposes.
-//
-// Rejected by the model of an H100 (explorer show conv2d_backward_weight/matrices --count), which no
-// chip has confirmed: warps of 64 by 32, which read 1.5 times as much of shared memory for a
-// product, more than it has time for while tensor cores work. A tile for each tap is half empty
-// where a tap has 64 channels.
-//
-// Pixels of all images are one line, of which a part is as long as the caller says, who knows how
-// many blocks that gives. Blocks of a part, which read the same pixels, follow one another.
-void backward_weight_matrices(Conv2dBackwardWeightProducts &stages,
-                              const Conv2dBackwardWeightContext &context) {
-    const MatrixTiles t = matrix_tiles(stages.gradient.type(), context);
+void run_products(Conv2dBackwardWeightProducts &stages, const Conv2dBackwardWeightContext &context,
+                  const MatrixTiles &t) {
     const MatrixLoops l(t);
     const Var &e = stages.e, eo("eo"), ko("ko"), go("go"), block("block");
     Func partial = stages.partial;
     partial.compute_root()
-        .bound(e, 0, stages.elements)
+        .bound(e, 0, ceil_div(stages.elements, t.of_lanes_e()) * t.of_lanes_e())
         .bound(k, 0, stages.filters)
         .bound(g, 0, context.groups)
         .bound(stages.part, 0, stages.parts)
-        .split(e, l.e8, e, kMatrix, TailStrategy::RoundUp)
-        .split(l.e8, eo, l.e8, t.tile_e / kMatrix, guard)
+        .split(e, l.e8, e, t.of_lanes_e(), TailStrategy::RoundUp)
+        .split(l.e8, eo, l.e8, t.tile_e / t.of_lanes_e(), guard)
         .split(k, ko, k, t.tile_k, guard)
         .split(g, go, g, 1);
     l.divide(partial, e, t);
@@ -242,6 +261,38 @@ void backward_weight_matrices(Conv2dBackwardWeightProducts &stages,
         if (line.to.defined())
             copy_image({line.tile, line.to, line.channels, line.pixels, context.groups});
     if (stages.windows.to.defined()) copy_windows(stages.windows);
+}
+
+}  // namespace
+
+// A block computes 128 filters by 128 elements of them over a part of the pixels, a warp 64 by 64,
+// by products of matrices, which compiler/tensor_cores.h makes of the loop `product`. Slices of 32
+// pixels of the output's gradient, and of what the elements' taps meet of the input, pass through
+// shared memory, `stages` of them on their way or there (compiler/async_copies.h): channels of a
+// pixel next to each other, as memory has them, so that matrices are transposed as they are read.
+// That is 64 products to 16 loads of four matrices, and 2 * 4 * 32 * (128 + 128) = 65536 bytes; of
+// f32 128 products to 128 loads of words, which no instruction transposes.
+//
+// Rejected by the model of an H100 (explorer show conv2d_backward_weight/matrices --count), which
+// no chip has confirmed: warps of 64 by 32, which read 1.5 times as much of shared memory for a
+// product, more than it has time for while tensor cores work. A tile for each tap is half empty
+// where a tap has 64 channels.
+//
+// Pixels of all images are one line, of which a part is as long as the caller says, who knows how
+// many blocks that gives. Blocks of a part, which read the same pixels, follow one another.
+void backward_weight_matrices(Conv2dBackwardWeightProducts &stages,
+                              const Conv2dBackwardWeightContext &context) {
+    run_products(stages, context, matrix_tiles(stages.gradient.type(), context));
+}
+
+// The same of f32 whose products must be exact, by multiply-adds: a thread adds up the products of
+// 8 filters and 8 elements, 64 to four loads of four neighbours, a pixel after the other.
+// 4 * 2 * 32 * (64 + 128) = 49152 bytes.
+void backward_weight_outer_products(Conv2dBackwardWeightProducts &stages,
+                                    const Conv2dBackwardWeightContext &context) {
+    if (stages.gradient.type() != Float(32))
+        throw CompileError("schedule outer_products is for products of f32");
+    run_products(stages, context, outer_tiles(context));
 }
 
 }  // namespace hk::schedules::gpu
