@@ -94,8 +94,8 @@ Func result(const Conv2dBackwardWeightOperands &op, const Expr &sum) {
     Func output("result");
     // Not accumulated(): no device runs this, schedules have a case of its own for what is not
     // added to, and a condition makes adding to a small filter of nchw 1.2 times as slow.
-    output(c, s, r, k, g) = cast(
-        op.type, select(op.accumulate, cast<float>(op.previous(c, s, r, k, g)) + sum, sum));
+    output(c, s, r, k, g) =
+        cast(op.type, select(op.accumulate, cast<float>(op.previous(c, s, r, k, g)) + sum, sum));
     return output;
 }
 

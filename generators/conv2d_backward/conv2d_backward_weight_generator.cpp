@@ -73,8 +73,8 @@ public:
         } else if (products_in_parts()) {
             build_products(op, context);
         } else {
-            refuse_algorithm(
-                {"tiles", "peeled", "planes", "sliced", "products_in_parts", "products_of_windows_in_parts"});
+            refuse_algorithm({"tiles", "peeled", "planes", "sliced", "products_in_parts",
+                              "products_of_windows_in_parts"});
         }
     }
 
@@ -92,7 +92,7 @@ private:
         if (Conv2dLayout(layout).nhwc() || !pointwise() || fix_stride_x.value() != 1 ||
             fix_stride_y.value() != 1)
             throw CompileError(
-                "algorithm planes is for layout nchw, 1x1 filters without padding, and strides of 1");
+                "algorithm planes is for layout nchw, and unpadded 1x1 filters with strides of 1");
         const auto [dim_c, dim_s, dim_r, dim_k, dim_g] = Conv2dLayout(layout).filter_dims();
         const auto whole = [&](int d, int size) {
             weight_gradient.dim(d).set_extent(weight_gradient.dim(d).extent() / size * size);

@@ -10,7 +10,7 @@ namespace hk::generators {
 struct PlaneTiles {
     int pixels;       // of a tile, a multiple of kPlaneVector
     int vectors;      // places of a block, of which vectors are: a multiple of kPlaneVector
-    bool whole;       // all pixels of one image are one tile
+    bool whole;       // all pixels of all images are one tile
     bool of_filters;  // vectors are of filters
 };
 inline constexpr int kPlaneVector = 16;  // pixels and places of what is transposed at once

@@ -65,7 +65,7 @@ inline const Table<generators::Conv2dBackwardWeightPeeled, Conv2dBackwardWeightC
                                               {"peeled", cpu::backward_weight_peeled}};
 inline const Table<generators::Conv2dBackwardWeightPlanes, Conv2dBackwardWeightContext>
     conv2d_backward_weight_planes_schedules = {{"root", root_of_sizes},
-                                              {"panels", cpu::backward_weight_panels}};
+                                               {"panels", cpu::backward_weight_panels}};
 inline const Table<generators::Conv2dBackwardWeightSliced, Conv2dBackwardWeightContext>
     conv2d_backward_weight_sliced_schedules = {{"root", root_of_sizes},
                                                {"staged", gpu::backward_weight_staged},

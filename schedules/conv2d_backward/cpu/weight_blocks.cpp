@@ -11,8 +11,8 @@ Expr parts_that_pay(const Conv2dBackwardWeightContext &context, const Expr &pixe
     constexpr float products = 32768;  // of vectors
     const int taps = std::max(context.kernel_w, 1) * std::max(context.kernel_h, 1),
               lanes = context.target.natural_vector_size<float>();
-    const Expr all = cast<float>(pixels) * context.channels * context.filters *
-                     context.groups * (1.f * taps / lanes);
+    const Expr all = cast<float>(pixels) * context.channels * context.filters * context.groups *
+                     (1.f * taps / lanes);
     const Expr threads = number_of_threads();
     const Expr most = select(threads > 1, 2 * threads, 1);
     return cast<int>(clamp(all / products, 1.f, cast<float>(most)));

@@ -23,11 +23,11 @@ struct PanelSums {
 PanelSums choose(const Conv2dBackwardWeightContext &context) {
     PanelSums sums = {32, 8, 256, 256, 256};
     Knobs knobs(context.knobs);
-    knobs.take("v", sums.v, {16, 32, 48});
+    knobs.take("v", sums.v, {16, 32});
     knobs.take("u", sums.u, powers(1, 8));
-    knobs.take("block_v", sums.block_v, {48, 96, 128, 192, 256, 384, 512, 768, 1024});
-    knobs.take("block_u", sums.block_u, {32, 64, 96, 128, 192, 256, 384, 512, 1024, 4096});
-    knobs.take("pixels", sums.pixels, powers(64, 1024));
+    knobs.take("block_v", sums.block_v, powers(32, 4096));
+    knobs.take("block_u", sums.block_u, powers(32, 4096));
+    knobs.take("pixels", sums.pixels, powers(16, 1024));
     knobs.take("whole", sums.whole, {0, 1});
     knobs.take("filters", sums.filters, {0, 1});
     knobs.end();
@@ -37,14 +37,28 @@ PanelSums choose(const Conv2dBackwardWeightContext &context) {
         sums.v = 16;  // what divides the rows' blocks
         while (sums.u > (lanes == 8 ? 4 : 2) && sums.u % 2 == 0) sums.u /= 2;
     }
-    sums.block_v = std::max(sums.block_v / sums.v, 1) * sums.v;
-    sums.block_u = std::max(sums.block_u / sums.u, 1) * sums.u;
     const int vectors = sums.v / lanes;
     knobs.estimate("vector registers", vectors * (sums.u + 1) + 1,
                    vector_registers(context.target));
     return sums;
 }
 
+// Tasks are blocks of vectors and of others, each from the first tile of pixels to the last. A task
+// copies a tile's vectors to panels, 16 places of 16 pixels at a time: 64 shuffles, a quarter of an
+// instruction an element, each of which meets a vector of every 16 others. So those are transposed
+// of which there are fewer. The others are broadcast from where they are, lines of pixels of eight
+// planes. A tile's sums are two vectors by 8 others, 10 loads for 16 multiplications, or one by 8,
+// 9 for 8; memory has those of a task.
+//
+// bench --family conv2d_backward_weight --layout nchw --list resnet50 --filter 1x1, GFLOP/s on one
+// Zen 4 core of 118: 56x56_64-256 109 (by copies in nhwc, --row 1x1_32, 79), 14x14_256-1024 113
+// (--row 1x1_32_copied 101), 7x7_2048-512 105 (100).
+//
+// Lost: a copy of what is broadcast, rows of a fixed length apart, 0.9 to 0.95 of the speed, also
+// where planes are a power of two long (explorer run conv2d_backward_weight
+// input=1x64x64x128,weight=128x1x1x128 --layout nchw); prefetching what is read next; turns of 2, 4
+// or 8 pixels; transposing 4 pixels at a time, as fast, but 0.93 where planes are a power of two
+// long; one vector by 16.
 class Schedule {
 public:
     Schedule(Conv2dBackwardWeightPlanes &stages, const Conv2dBackwardWeightContext &context)
@@ -101,8 +115,8 @@ void Schedule::divide(int of_v, int of_u) const {
     const Expr all_u = t_.filters ? context_.channels : context_.filters;
     const int least = 2 * lanes_;
     const Expr block_u = cpu::block_of(all_u, t_.block_u, kPlaneBack, least, parts);
-    const Expr block_v = cpu::block_of(all_v, t_.block_v, t_.v, least,
-                                       max(parts / ceil_div(all_u, block_u), 1));
+    const Expr block_v =
+        cpu::block_of(all_v, t_.block_v, t_.v, least, max(parts / ceil_div(all_u, block_u), 1));
     stages_.output.split(v_, vt_, v_, of_v, round_up)
         .split(u_, ut_, u_, of_u, round_up)
         .split(vt_, vb_, vt_, block_v / of_v, guard)
@@ -162,13 +176,13 @@ void Schedule::transpose_panel(const LoopLevel &at, const LoopLevel &task) const
     panel.hoist_storage(task)
         .compute_at(at)
         .bound_extent(v, t_.v)
-        .bound_storage(q, t_.pixels + kPlaneVector)
         .reorder_storage(v, q, vb)
         .update()
         .split(v, h, v, kPlaneVector, round_up)
         .reorder({v, run.x, run.y, run.z, h, vb})
         .vectorize(v)
         .unroll(run.x);
+    if (!t_.whole) panel.bound_storage(q, t_.pixels + kPlaneVector);
     transpose_at(LoopLevel(panel, run.y), stages_.there, {kPlaneVector, kPlaneVector},
                  arguments_of_tiles(stages_.there));
 }

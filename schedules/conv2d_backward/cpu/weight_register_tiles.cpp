@@ -226,7 +226,7 @@ void Schedule::tasks() const {
     const int least = std::max((t_.direct ? 2 : 4) * lanes_ / taps(), lanes_);
     const Expr of_k = cpu::block_of(context_.filters, t_.block_k, t_.k, least, parts);
     const Expr of_c = cpu::block_of(context_.channels, t_.block_c, t_.c, t_.filters ? t_.c : least,
-                            max(parts / ceil_div(context_.filters, of_k), 1));
+                                    max(parts / ceil_div(context_.filters, of_k), 1));
     Func &out = stages_.output;
     out.split(c, cb, c, of_c, guard)
         .split(k, kb, k, of_k, guard)
