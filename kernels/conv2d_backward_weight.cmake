@@ -6,6 +6,7 @@ term(one_tile out_pixels<=256 batch<=1)  # one image, all pixels one tile
 # Of nchw: what is transposed at once, and a step of vectors of columns, whose rows' copies have 16 zeros on each side.
 term(four_columns width>=4 out_w>=4)
 term(whole_vectors width>=16 out_w>=8 out_h>=4 padding<=16)
+term(lines 1x1 stride_1 line=1 out_h<=1 out_w>=16)  # planes of pixels next to each other
 # Parts of the sum are kept in global memory: at most 16 MB, for rows of 64, 16 and 8 parts end at 2^16, 2^18 and 2^19
 # elements of the filter, of which more are blocks enough without.
 term(parts_64 weight_size<=65536)
@@ -51,6 +52,19 @@ row(cpu  depthwise5x5_s2       tiles      register_tiles  f32,f16,bf16  nhwc    
 row(cpu  depthwise7x7_s1       tiles      register_tiles  f32,f16,bf16  nhwc     -                  depthwise 7x7 stride_1)
 row(cpu  depthwise7x7_s2       tiles      register_tiles  f32,f16,bf16  nhwc     -                  depthwise 7x7 stride_2)
 row(cpu  depthwise             tiles      register_tiles  f32,f16,bf16  nhwc     step:4             depthwise)
+
+# nchw, 1x1: what has fewer channels is transposed. Beside copies in nhwc (bench --family conv2d_backward_weight --layout nchw
+# --list mobilenetv2 --filter 1x1, with --row 1x1_32 and such) as fast to 3 times as fast. Where all pixels are one tile (small)
+# its sums are written at once, 7x7_512-2048_1x1 --row lines_32 takes 1.2 times as long. of_filters: 112x112_32-16_1x1 --row
+# lines_32 takes 1.14 times as long, resnet50 56x56_256-64_1x1 1.11 times. Of 32 fewer loads are for a multiply-add.
+#        row                   algorithm  schedule  types  layouts  knobs                                  where
+row(cpu  lines_32_small        planes     panels    f32    nchw     whole:1,block_v:512,block_u:4096       lines channels_per_group%32=0 filters_per_group%8=0 one_tile)
+row(cpu  lines_small           planes     panels    f32    nchw     v:16,whole:1,block_v:512,block_u:4096  lines channels_per_group%16=0 filters_per_group%8=0 one_tile)
+row(cpu  lines_of_filters_32   planes     panels    f32    nchw     filters:1                              lines channels_per_group%8=0 filters_per_group%32=0 channels_above_filters>=1)
+row(cpu  lines_of_filters_16   planes     panels    f32    nchw     filters:1,v:16                         lines channels_per_group%8=0 filters_per_group%16=0 channels_above_filters>=1)
+row(cpu  lines_32              planes     panels    f32    nchw     -                                      lines channels_per_group%32=0 filters_per_group%8=0)
+row(cpu  lines                 planes     panels    f32    nchw     v:16                                   lines channels_per_group%16=0 filters_per_group%8=0)
+row(cpu  lines_of_filters      planes     panels    f32    nchw     filters:1,v:16                         lines channels_per_group%8=0 filters_per_group%16=0)
 
 # Sums of 16 channels and filters, or of 32 and 8, which divide the problem's; the input of 1x1 is read where it is.
 # Those of 32 are 1.05 to 1.35 times as fast on a Xeon of family 6, model 167 (explorer run conv2d_backward_weight

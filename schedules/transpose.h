@@ -22,4 +22,10 @@ inline void transpose_at(const Halide::LoopLevel &loop, std::vector<Halide::Func
     }
 }
 
+// The further arguments of all steps, of which a turn of the loop has one tile alone.
+inline std::vector<Halide::Var> arguments_of_tiles(const std::vector<Halide::Func> &steps) {
+    const std::vector<Halide::Var> arguments = steps.front().args();
+    return {arguments.begin() + 2, arguments.end()};
+}
+
 }  // namespace hk::schedules

@@ -57,15 +57,6 @@ void read_operands(const Conv2dBackwardWeightOperands &op, const WeightTiles &ti
     stages.gradient(k, g, x, y, n) = inside(k, g, x, y, n);
 }
 
-void write_output(const Conv2dBackwardWeightOperands &op, Conv2dBackwardWeight &stages) {
-    stages.output = Func("result");
-    const Expr sum = stages.folded(c, s, r, k, g);
-    // Not accumulated(): no device runs this, schedules have a case of its own for what is not
-    // added to, and a condition makes adding to a small filter of nchw 1.2 times as slow.
-    stages.output(c, s, r, k, g) = cast(
-        op.type, select(op.accumulate, cast<float>(op.previous(c, s, r, k, g)) + sum, sum));
-}
-
 // The first pixel of a step.
 struct Step {
     Expr left, top, image;
@@ -99,6 +90,15 @@ Expr with_product(const Conv2dBackwardWeightOperands &op, const WeightTiles &siz
 
 }  // namespace
 
+Func result(const Conv2dBackwardWeightOperands &op, const Expr &sum) {
+    Func output("result");
+    // Not accumulated(): no device runs this, schedules have a case of its own for what is not
+    // added to, and a condition makes adding to a small filter of nchw 1.2 times as slow.
+    output(c, s, r, k, g) =
+        cast(op.type, select(op.accumulate, cast<float>(op.previous(c, s, r, k, g)) + sum, sum));
+    return output;
+}
+
 Conv2dBackwardWeight conv2d_backward_weight(const Conv2dBackwardWeightOperands &op,
                                             const WeightTiles &size) {
     Conv2dBackwardWeight stages;
@@ -129,7 +129,7 @@ Conv2dBackwardWeight conv2d_backward_weight(const Conv2dBackwardWeightOperands &
         stages.folded = Func("folded");
         stages.folded(c, s, r, k, g) =
             tree_sum(size.lanes, [&](int l) { return stages.tile_sum(l, c, s, r, k, g, 0, 0, 0); });
-        write_output(op, stages);
+        stages.output = result(op, stages.folded(c, s, r, k, g));
         return stages;
     }
     stages.of = RDom(0, tiles_x, 0, tiles_y, 0, op.batch, "of");
@@ -140,7 +140,7 @@ Conv2dBackwardWeight conv2d_backward_weight(const Conv2dBackwardWeightOperands &
     stages.folded = Func("folded");
     stages.folded(c, s, r, k, g) =
         tree_sum(size.lanes, [&](int l) { return stages.sum(l, c, s, r, k, g); });
-    write_output(op, stages);
+    stages.output = result(op, stages.folded(c, s, r, k, g));
     return stages;
 }
 

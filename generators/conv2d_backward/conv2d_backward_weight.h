@@ -26,6 +26,9 @@ inline Halide::Expr promised_within(const Halide::Expr &place, const Halide::Exp
     return Halide::unsafe_promise_clamped(place, 0, size - 1);
 }
 
+// The gradient from its sum, on a CPU: (c, s, r, k, g).
+Halide::Func result(const Conv2dBackwardWeightOperands &operands, const Halide::Expr &sum);
+
 // Images are divided in tiles of about `pixels` pixels, of whole rows where those are that short.
 // All tiles of a call are equally large.
 struct WeightTiles {

@@ -63,13 +63,18 @@ public:
         } else if (algorithm.value() == "peeled") {
             build(conv2d_backward_weight_peeled(op, sc::cpu::tiles_of_peeled(context)),
                   sc::conv2d_backward_weight_peeled_schedules, context);
+        } else if (algorithm.value() == "planes") {
+            const PlaneTiles tiles = sc::cpu::tiles_of_panels(context);
+            constrain_planes(tiles);
+            build(conv2d_backward_weight_planes(op, tiles),
+                  sc::conv2d_backward_weight_planes_schedules, context);
         } else if (products_of_windows()) {
             build_products_of_windows(op, context);
         } else if (products_in_parts()) {
             build_products(op, context);
         } else {
-            refuse_algorithm(
-                {"tiles", "peeled", "sliced", "products_in_parts", "products_of_windows_in_parts"});
+            refuse_algorithm({"tiles", "peeled", "planes", "sliced", "products_in_parts",
+                              "products_of_windows_in_parts"});
         }
     }
 
@@ -80,6 +85,22 @@ private:
     void constrain_columns(int step) {
         auto columns = output_gradient.dim(Conv2dLayout(layout).image_dims()[2]);
         columns.set_extent(columns.extent() / step * step);
+    }
+
+    // Whole blocks, of planes that are lines.
+    void constrain_planes(const PlaneTiles &tiles) {
+        if (Conv2dLayout(layout).nhwc() || !pointwise() || fix_stride_x.value() != 1 ||
+            fix_stride_y.value() != 1)
+            throw CompileError(
+                "algorithm planes is for layout nchw, and unpadded 1x1 filters with strides of 1");
+        const auto [dim_c, dim_s, dim_r, dim_k, dim_g] = Conv2dLayout(layout).filter_dims();
+        const auto whole = [&](int d, int size) {
+            weight_gradient.dim(d).set_extent(weight_gradient.dim(d).extent() / size * size);
+        };
+        previous.dim(dim_c).set_stride(1);
+        weight_gradient.dim(dim_c).set_stride(1);
+        whole(dim_c, tiles.of_filters ? kPlaneBack : tiles.vectors);
+        whole(dim_k, tiles.of_filters ? tiles.vectors : kPlaneBack);
     }
 
     void build_products(Conv2dBackwardWeightOperands op, sc::Conv2dBackwardWeightContext context) {

@@ -36,12 +36,6 @@ inline std::vector<Halide::Var> tile_and_block(const std::vector<Halide::Func> &
     return {arguments[2], arguments[3]};
 }
 
-// All of them, of steps that take one tile alone.
-inline std::vector<Halide::Var> arguments_of_tiles(const std::vector<Halide::Func> &steps) {
-    const std::vector<Halide::Var> arguments = steps.front().args();
-    return {arguments.begin() + 2, arguments.end()};
-}
-
 // A tile at a time, of one block of groups.
 inline void transpose_groups(Halide::Func &padded, generators::TransposedTiles &tiles) {
     using generators::c, generators::g, generators::n, generators::y;

@@ -3,6 +3,7 @@
 
 #include "generators/conv2d_backward/conv2d_backward_weight.h"
 #include "generators/conv2d_backward/conv2d_backward_weight_peeled.h"
+#include "generators/conv2d_backward/conv2d_backward_weight_planes.h"
 #include "generators/conv2d_backward/conv2d_backward_weight_products.h"
 #include "generators/conv2d_backward/conv2d_backward_weight_sliced.h"
 #include "schedules/convolution_sizes.h"
@@ -39,6 +40,10 @@ generators::WeightTiles tiles_of_columns(const Conv2dBackwardWeightContext &cont
 void backward_weight_peeled(generators::Conv2dBackwardWeightPeeled &stages,
                             const Conv2dBackwardWeightContext &context);
 generators::PeeledTiles tiles_of_peeled(const Conv2dBackwardWeightContext &context);
+
+void backward_weight_panels(generators::Conv2dBackwardWeightPlanes &stages,
+                            const Conv2dBackwardWeightContext &context);
+generators::PlaneTiles tiles_of_panels(const Conv2dBackwardWeightContext &context);
 }  // namespace cpu
 
 namespace gpu {
@@ -60,6 +65,9 @@ inline const Table<generators::Conv2dBackwardWeight, Conv2dBackwardWeightContext
 inline const Table<generators::Conv2dBackwardWeightPeeled, Conv2dBackwardWeightContext>
     conv2d_backward_weight_peeled_schedules = {{"root", root_of_sizes},
                                               {"peeled", cpu::backward_weight_peeled}};
+inline const Table<generators::Conv2dBackwardWeightPlanes, Conv2dBackwardWeightContext>
+    conv2d_backward_weight_planes_schedules = {{"root", root_of_sizes},
+                                               {"panels", cpu::backward_weight_panels}};
 inline const Table<generators::Conv2dBackwardWeightSliced, Conv2dBackwardWeightContext>
     conv2d_backward_weight_sliced_schedules = {{"root", root_of_sizes},
                                                {"staged", gpu::backward_weight_staged},

@@ -62,6 +62,47 @@ TEST(Conv2dBackwardLayouts, OfOnePixelBesideOthers) {
     EXPECT_EQ(reference::read(gradient), std::vector<double>(kGroups, 15));
 }
 
+// The weight's gradient of a strided 1x1 filter of nchw is that of a copy of the pixels that it
+// meets, by a row of nchw. Beside it a call may have the others.
+TEST(Conv2dBackwardLayouts, OfPixelsThatAStridedFilterMeets) {
+    uint64_t seed = 1;
+    for (const std::array<int64_t, 2> &stride : {std::array<int64_t, 2>{2, 2}, {1, 2}, {3, 1}}) {
+        for (const bool accumulate : {false, true}) {
+            BackwardWeightCase c;
+            Conv2dOptions options;
+            options.layout = Layout::nchw;
+            options.stride = stride;
+            c.problem =
+                Conv2dProblem::from_shapes({2, 32, 13, 12}, {24, 32, 1, 1}, DataType::f32, options);
+            c.seed = seed++;
+            c.accumulate = accumulate;
+            c.data = accumulate ? Data::reals : Data::integers;
+            ASSERT_EQ(check(c, Device::cpu()), Outcome::passed) << to_string(c);
+            const Selection selection =
+                select_conv2d_backward_weight(c.problem, DeviceType::cpu, {}, false);
+            ASSERT_TRUE(selection.kernel);
+            EXPECT_EQ(selection.kernel->layout, Layout::nchw) << selection.kernel->name;
+        }
+    }
+    const auto filled = [](const Shape &shape, float value) {
+        const Tensor tensor(shape, DataType::f32);
+        tensor.fill(value);
+        return tensor;
+    };
+    const Tensor output = filled({1, 24, 7, 6}, 3), input = filled({1, 32, 13, 12}, 5),
+                 weight = filled({24, 32, 1, 1}, 2);
+    const Conv2dGradients gradients{filled(input.shape(), 0), filled(weight.shape(), 0),
+                                    filled({24}, 0)};
+    Conv2dOptions options;
+    options.layout = Layout::nchw;
+    options.stride = {2, 2};
+    conv2d_backward(output, input, weight, gradients, options);
+    EXPECT_EQ(reference::read(gradients.weight), std::vector<double>(24 * 32, 3 * 5 * 42));
+    EXPECT_EQ(reference::read(gradients.bias), std::vector<double>(24, 3 * 42));
+    const Tensor met = gradients.input.slice(2, 0, 7, 2).slice(3, 0, 6, 2);
+    EXPECT_EQ(reference::read(met), std::vector<double>(32 * 42, 24 * 2 * 3));
+}
+
 // Two taps, one at each end of an image that is tall, or has many channels. Of nchw there are
 // copies of all three tensors.
 TEST(Conv2dBackwardScratch, DoesNotGrowWithTheImage) {

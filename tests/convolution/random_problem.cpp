@@ -108,6 +108,9 @@ private:
             group_filters_ = allowed("filters_per_group", uniform(random_, 33, 48));
         else if (name == "channels_spared" && constraint.relation == Relation::at_least)
             group_channels_ = allowed("channels_per_group", uniform(random_, 33, 48));
+        else if (name == "channels_above_filters" && constraint.relation == Relation::at_least)
+            group_channels_ = allowed("channels_per_group",
+                                      std::max(group_channels_, group_filters_ + constraint.value));
     }
 
     void repair() {

@@ -222,6 +222,29 @@ const Algorithm kBackwardWeight[] = {
     {"conv2d_backward_weight", "sliced", "_8", {}, "tile_c:8"},
     {"conv2d_backward_weight", "sliced", "_parts", {}, "tile_c:4,parts:3"},
 };
+
+// Of planes that are lines: tiles of a run, that several end in, of images, and all of them.
+std::vector<Algorithm> backward_weight_of_lines() {
+    Where where = fixed({{"kernel_w", 1},
+                         {"kernel_h", 1},
+                         {"padding", 0},
+                         {"stride_x", 1},
+                         {"stride_y", 1},
+                         {"line", 1}});
+    where.push_back({"out_h", Relation::at_most, 1});
+    where.push_back({"out_w", Relation::at_least, 16});
+    for (const char *size : {"channels_per_group", "filters_per_group"})
+        where.push_back({size, Relation::multiple_of, 16});
+    const auto of = [&](const char *name, const char *knobs, const char *schedule) {
+        return Algorithm{"conv2d_backward_weight", "planes", name, where, knobs, schedule};
+    };
+    return {of("", "v:16,pixels:16", "root"),
+            of("_images", "v:16,pixels:64", "root"),
+            of("_whole", "v:16,whole:1", "root"),
+            of("_filters", "v:16,pixels:16,filters:1", "root"),
+            of("_in_registers", "v:16,pixels:16", "panels"),
+            of("_filters_in_registers", "v:16,pixels:16,filters:1", "panels")};
+}
 const Algorithm kBackwardBias[] = {
     {"conv2d_backward_bias", "partial_sums", "_1", {}, "lanes:1,parts:1"},
     {"conv2d_backward_bias", "partial_sums", "_1_parts", {}, "lanes:1,parts:8"},
@@ -319,6 +342,11 @@ INSTANTIATE_TEST_SUITE_P(RootOfHalves, BackwardDataAlgorithm,
                                     {DataType::f16, DataType::bf16}),
                          parameter_name);
 INSTANTIATE_TEST_SUITE_P(Root, BackwardWeightAlgorithm, in_layouts(all(kBackwardWeight)),
+                         parameter_name);
+INSTANTIATE_TEST_SUITE_P(RootOfLines, BackwardWeightAlgorithm,
+                         testing::Combine(testing::ValuesIn(backward_weight_of_lines()),
+                                          testing::Values(Layout::nchw),
+                                          testing::Values(DataType::f32)),
                          parameter_name);
 INSTANTIATE_TEST_SUITE_P(Root, BackwardBiasAlgorithm, in_layouts(all(kBackwardBias)),
                          parameter_name);

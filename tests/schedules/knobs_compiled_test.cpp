@@ -31,6 +31,7 @@ const std::map<std::string, std::vector<std::string>> &shapes() {
                              of_16 = ",weight=64x3x3x16,groups=4" + k3;
     static const std::vector<std::string> convolutions = {dense,
                                                           "input=1x2x3x512,weight=32x1x1x512",
+                                                          "input=2x17x18x64,weight=64x1x1x64",
                                                           "input=2x17x18x64,weight=48x1x1x64",
                                                           "input=1x21x22x24,weight=40x1x1x24",
                                                           "input=2x17x18x64" + depthwise,

@@ -1,6 +1,7 @@
 #include "hk/conv2d_backward.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "conv2d_backward/channels_last.h"
 #include "conv2d_backward/operands.h"
@@ -70,6 +71,20 @@ bool add_data(std::vector<Pass> &passes, const Conv2dProblem &problem, const Dat
     return !phases.all_pixels;
 }
 
+// The problem of the weight's gradient of a strided 1x1 filter, of nchw, in which the input is only
+// what the filter meets.
+std::optional<Conv2dProblem> of_met_pixels(Conv2dProblem problem) {
+    std::array<int64_t, 2> &stride = problem.options.stride;
+    const bool strided = stride[0] > 1 || stride[1] > 1;
+    const int64_t height = problem.output_height(), width = problem.output_width();
+    stride = {1, 1};
+    if (!strided || problem.options.layout != Layout::nchw || !is_matrix_product(problem))
+        return std::nullopt;
+    problem.height = height;
+    problem.width = width;
+    return problem;
+}
+
 // Gradients that are computed of copies in nhwc: of images in nchw, on a CPU, those that no row of
 // nchw takes as they are, or, where a row is given, those of a row of nhwc.
 struct OfCopies {
@@ -86,13 +101,38 @@ struct OfCopies {
         const auto &gradients = tensors.gradients;
         data = gradients.input.defined() && is_copied(kData, gradients.input, tensors.weight);
         weight = gradients.weight.defined() && is_copied(kWeight, tensors.input, gradients.weight);
+        if (!weight || row) return;
+        const std::optional<Conv2dProblem> met = of_met_pixels(problem);
+        if (!met) return;
+        of_met = any_takes(kWeight,
+                           conv2d_operands(*met, Conv2dShapes(*met).input, gradients.weight, {}, {},
+                                           tensors.output_gradient),
+                           device);
     }
 
     bool data = false, weight = false;
+    bool of_met = false;  // the weight's by a row of nchw, of a copy of the input's pixels it meets
 };
 
 void run(const char *operation, const KernelInfo *row, const Conv2dBackwardTensors &tensors,
          const Conv2dOptions &options, float beta, const Stream &stream);
+
+void run_on_met_pixels(const char *operation, const Conv2dBackwardTensors &tensors,
+                       const Conv2dOptions &options, float beta, const Stream &stream) {
+    const Tensor none;
+    const auto &[output, input, weight, gradients] = tensors;
+    const auto &stride = options.stride;
+    const Tensor met = input.slice(2, 0, output.shape()[2], stride[0])
+                           .slice(3, 0, output.shape()[3], stride[1])
+                           .to(input.device());
+    Conv2dOptions of_met = options;
+    of_met.stride = {1, 1};
+    run(operation, nullptr, {output, met, none, {none, gradients.weight, none}}, of_met, beta,
+        stream);
+    if (!gradients.input.defined() && !gradients.bias.defined()) return;
+    run(operation, nullptr, {output, none, weight, {gradients.input, none, gradients.bias}},
+        options, beta, stream);
+}
 
 void run_on_copies(const OfCopies &copies, const char *operation, const KernelInfo *row,
                    const Conv2dBackwardTensors &tensors, const Conv2dOptions &options, float beta,
@@ -126,6 +166,7 @@ void run(const char *operation, const KernelInfo *row, const Conv2dBackwardTenso
     const Tensor &output = tensors.output_gradient;
     const Device device = output.device();
     const OfCopies copies(problem, tensors, row, device);
+    if (copies.of_met) return run_on_met_pixels(operation, tensors, options, beta, stream);
     if (copies.data || copies.weight)
         return run_on_copies(copies, operation, row, tensors, options, beta, stream);
     const Operand all[] = {{"output gradient", output},
@@ -315,10 +356,15 @@ Selection select_conv2d_backward_data(const Conv2dProblem &problem, DeviceType d
 
 Selection select_conv2d_backward_weight(const Conv2dProblem &problem, DeviceType device,
                                         const DeviceLimits &limits, bool explain) {
-    return or_of_copies(select_pass(kWeight, problem, device, limits, explain), problem, device,
-                        [&](const Conv2dProblem &last) {
-                            return select_pass(kWeight, last, device, limits, explain);
-                        });
+    Selection selection = select_pass(kWeight, problem, device, limits, explain);
+    const std::optional<Conv2dProblem> met = of_met_pixels(problem);
+    if (!selection.kernel && met && device == DeviceType::cpu) {
+        Selection of_met = select_pass(kWeight, *met, device, limits, explain);
+        if (of_met.kernel) return of_met;
+    }
+    return or_of_copies(std::move(selection), problem, device, [&](const Conv2dProblem &last) {
+        return select_pass(kWeight, last, device, limits, explain);
+    });
 }
 
 Selection select_conv2d_backward_bias(const Conv2dProblem &problem, DeviceType device,

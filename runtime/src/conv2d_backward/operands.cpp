@@ -23,6 +23,14 @@ int64_t inverse_modulo(int64_t value, int64_t modulus) {
     return (factor % modulus + modulus) % modulus;
 }
 
+// Of nchw, of 1x1 filters: whether rows of them read the input as lines, too, and find the channels
+// of a filter next to each other.
+bool has_lines_of_filters(const Conv2dOperands &operands) {
+    const Dim &channel = operands.weight.dims[2];  // s, r, c, k, g
+    return is_line(operands.problem, {&operands.input}) &&
+           (channel.stride == 1 || channel.extent == 1);
+}
+
 }  // namespace
 
 StridePhase::StridePhase(int64_t stride, int64_t dilation)
@@ -50,7 +58,9 @@ void normalise_backward_weight(Conv2dOperands &operands) {
     operands.problem.aligned =
         is_aligned(operands.problem, {&operands.input, &operands.weight, &operands.output});
     operands.problem.aligned_output = is_aligned(operands.problem, {&operands.output});
-    operands.problem.line = is_line(operands.problem, {&operands.output});
+    operands.problem.line =
+        is_line(operands.problem, {&operands.output}) &&
+        (operands.problem.options.layout == Layout::nhwc || has_lines_of_filters(operands));
     canonicalise(operands);
 }
 

@@ -1,5 +1,5 @@
 #include "schedules/conv2d/transposed_groups.h"
-#include "schedules/conv2d_backward/conv2d_backward_weight.h"
+#include "schedules/conv2d_backward/cpu/weight_blocks.h"
 
 using namespace Halide;
 using namespace hk::generators;
@@ -198,8 +198,7 @@ private:
         return order;
     }
     int taps() const { return std::max(context_.kernel_w, 1) * std::max(context_.kernel_h, 1); }
-    Expr parts_that_pay() const;
-    Expr block(const Expr &size, int most, int sums, int least, const Expr &parts) const;
+    Expr parts() const;
     void registers(Func consumer, const Var &at) const;
     void copy(Func copied, const Var &channel) const;
 
@@ -211,41 +210,27 @@ private:
     std::vector<Var> dims_;         // c, g and k, vectors first
 };
 
-// In how many tasks a filter is worth dividing: one of one thread, as all of them read all pixels;
-// else as many as are worth beginning. No sum depends on it.
-Expr Schedule::parts_that_pay() const {
-    constexpr float products = 32768;  // of vectors
+Expr Schedule::parts() const {
     const RDom &of = stages_.of, &p = stages_.pixel;
-    const Expr pixels = of.x.extent() * of.y.extent() * of.z.extent() * p.x.extent() *
-                        p.y.extent() * p.z.extent() * p.w.extent();
-    const Expr all = cast<float>(pixels) * context_.channels * context_.filters *
-                     context_.groups * (1.f * taps() / lanes_);
-    const Expr threads = number_of_threads();
-    const Expr most = select(threads > 1, 2 * threads, 1);
-    return cast<int>(clamp(all / products, 1.f, cast<float>(most)));
-}
-
-// Of one of `parts`; at least `least`, and at most what its sums' memory is worth.
-Expr Schedule::block(const Expr &size, int most, int sums, int least, const Expr &parts) const {
-    if (most <= sums) return most;
-    const Expr part = min(size, max(ceil_div(size, parts), least));
-    return min(most, ceil_div(part, sums) * sums);
+    return cpu::parts_that_pay(context_, of.x.extent() * of.y.extent() * of.z.extent() *
+                                             p.x.extent() * p.y.extent() * p.z.extent() *
+                                             p.w.extent());
 }
 
 // Filters, channels and groups in blocks, each from the first tile to the last. What may be added
 // to is read in any case, a line that the store needs as well: lost, as fast and twice the code,
 // all loops once more for `plain`.
 void Schedule::tasks() const {
-    const Expr parts = parts_that_pay();
+    const Expr parts = this->parts();
     // What a task copies of the pixels pays for so many channels and filters.
     const int least = std::max((t_.direct ? 2 : 4) * lanes_ / taps(), lanes_);
-    const Expr of_k = block(context_.filters, t_.block_k, t_.k, least, parts);
-    const Expr of_c = block(context_.channels, t_.block_c, t_.c, t_.filters ? t_.c : least,
-                            max(parts / ceil_div(context_.filters, of_k), 1));
+    const Expr of_k = cpu::block_of(context_.filters, t_.block_k, t_.k, least, parts);
+    const Expr of_c = cpu::block_of(context_.channels, t_.block_c, t_.c, t_.filters ? t_.c : least,
+                                    max(parts / ceil_div(context_.filters, of_k), 1));
     Func &out = stages_.output;
     out.split(c, cb, c, of_c, guard)
         .split(k, kb, k, of_k, guard)
-        .split(g, gb, g, block(context_.groups, t_.block_g, t_.g, t_.g, 1), guard)
+        .split(g, gb, g, cpu::block_of(context_.groups, t_.block_g, t_.g, t_.g, 1), guard)
         .reorder({dims_[0], dims_[1], s, r, dims_[2], kb, cb, gb});
     if (transposes_groups_)
         out.split(gb, gt, gb, kBlocksOfTask, guard).parallel(gt);
