@@ -86,18 +86,18 @@ std::vector<int> GroupTiles::threads(bool nhwc) const {
 
 Var thread_of_groups(bool nhwc) { return Var(nhwc ? "gt" : "xt"); }
 
-void compute_groups(Func out, Func sum, bool nhwc, const GroupTiles &t,
-                    const std::vector<VarOrRVar> &steps) {
+void tile_groups(Func out, bool nhwc, const GroupTiles &t) {
     Var go("go"), gt("gt"), xo("xo"), xt("xt"), xi("xi"), yo("yo"), yt("yt"), yi("yi"),
         block("block");
     const std::vector<Var> threads = innermost_first(nhwc, gt, xt, yt);
-    out.bound(k, 0, 1)
+    const Var channel = out.args()[nhwc ? 0 : 2];
+    out.bound(channel, 0, 1)
         .split(g, go, gt, t.tile_g, guard)
         .split(x, xo, x, t.tile_x, guard)
         .split(y, yo, y, t.tile_y, guard)
         .split(x, xt, xi, t.each_x)
         .split(y, yt, yi, t.each_y)
-        .reorder(xi, yi, k, threads[0], threads[1], threads[2], go, xo, yo, n)
+        .reorder(xi, yi, channel, threads[0], threads[1], threads[2], go, xo, yo, n)
         .fuse(yo, n, block)
         .fuse(xo, block, block)
         .fuse(go, block, block)
@@ -106,7 +106,12 @@ void compute_groups(Func out, Func sum, bool nhwc, const GroupTiles &t,
         .unroll(xi)
         .unroll(yi)
         .never_partition_all();
-    sum.compute_at(out, threads[0])
+}
+
+void compute_groups(Func out, Func sum, bool nhwc, const GroupTiles &t,
+                    const std::vector<VarOrRVar> &steps) {
+    tile_groups(out, nhwc, t);
+    sum.compute_at(out, thread_of_groups(nhwc))
         .store_in(MemoryType::Register)
         .bound_extent(k, 1)
         .bound_extent(g, 1)

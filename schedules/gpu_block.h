@@ -52,8 +52,10 @@ struct GroupTiles {
     std::vector<int> threads(bool nhwc) const;
 };
 
-// The loops of the output and of its sums, in registers, around `steps`, loops of the sum. Blocks
-// are at a loop `block`, threads inside of it.
+// The loops of the output, whose one channel of a group is c or k. Blocks are at a loop `block`,
+// threads inside of it.
+void tile_groups(Halide::Func out, bool nhwc, const GroupTiles &tiles);
+// And those of its sums, in registers, around `steps`, loops of the sum.
 void compute_groups(Halide::Func out, Halide::Func sum, bool nhwc, const GroupTiles &tiles,
                     const std::vector<Halide::VarOrRVar> &steps);
 // The innermost loop of its threads.

@@ -209,6 +209,14 @@ Conv2dBackwardData conv2d_backward_data_expand_flip(const Conv2dBackwardDataOper
     return convolve(op, expand_flip(op));
 }
 
+Conv2dBackwardData conv2d_backward_data_flip_expand_tiles(
+    const Conv2dBackwardDataOperands &operands) {
+    const Range all = {Expr(), Expr()};
+    Conv2dBackwardDataOperands op = operands;
+    op.weight = BoundaryConditions::repeat_edge(op.weight, {all, all, all, all, {0, op.groups}});
+    return convolve(op, flip_expand(op));
+}
+
 Conv2dBackwardData conv2d_backward_data_flip_expand_blocks(const Conv2dBackwardDataOperands &op) {
     return convolve(op, flip_expand(op), true);
 }

@@ -64,6 +64,10 @@ struct Conv2dBackwardData {
 Conv2dBackwardData conv2d_backward_data_flip_expand(const Conv2dBackwardDataOperands &operands);
 Conv2dBackwardData conv2d_backward_data_expand_flip(const Conv2dBackwardDataOperands &operands);
 
+// flip_expand in tiles whose groups may be past the last, where the filter is of anything.
+Conv2dBackwardData conv2d_backward_data_flip_expand_tiles(
+    const Conv2dBackwardDataOperands &operands);
+
 // flip_expand for sums of any length, by generators/long_sum.h.
 Conv2dBackwardData conv2d_backward_data_flip_expand_blocks(
     const Conv2dBackwardDataOperands &operands);

@@ -75,6 +75,9 @@ public:
         if (algorithm.value() == "flip_expand")
             build(conv2d_backward_data_flip_expand(op), sc::conv2d_backward_data_schedules,
                   context);
+        else if (algorithm.value() == "flip_expand_tiles")
+            build(conv2d_backward_data_flip_expand_tiles(op), sc::conv2d_backward_data_schedules,
+                  context);
         else if (algorithm.value() == "flip_expand_blocks")
             build(conv2d_backward_data_flip_expand_blocks(op), sc::conv2d_backward_data_schedules,
                   context);
@@ -117,17 +120,19 @@ private:
         else if (algorithm.value() == "depthwise")
             build(conv2d_depthwise(forward, sc::rows_inside(context)), sc::depthwise_schedules,
                   context);
+        else if (algorithm.value() == "depthwise_tiles")
+            build(conv2d_depthwise_tiles(forward), sc::depthwise_schedules, context);
         else if (algorithm.value() == "depthwise_rows")
             build(conv2d_depthwise_rows(forward), sc::depthwise_schedules, context);
         else if (algorithm.value() == "depthwise_transposed")
             build(conv2d_depthwise_transposed(forward, sc::transposed_columns(context)),
                   sc::depthwise_schedules, context);
         else
-            refuse_algorithm({"flip_expand", "flip_expand_blocks", "expand_flip",
-                              "flip_expand_sliced", "expand_flip_sliced", "packed",
+            refuse_algorithm({"flip_expand", "flip_expand_blocks", "flip_expand_tiles",
+                              "expand_flip", "flip_expand_sliced", "expand_flip_sliced", "packed",
                               "packed_columns", "products", "products_apart", "products_in_parts",
-                              "depthwise", "rows", "depthwise_rows", "depthwise_transposed",
-                              "depthwise_planes"});
+                              "depthwise", "rows", "depthwise_rows", "depthwise_tiles",
+                              "depthwise_transposed", "depthwise_planes"});
     }
 
     void build_products(Conv2dOperands &forward, const sc::Conv2dContext &context) {

@@ -22,15 +22,17 @@ void backward_data_unrolled_phases(generators::Conv2dBackwardData &stages,
 namespace gpu {
 void backward_data_thread_per_element(generators::Conv2dBackwardData &stages,
                                       const Conv2dBackwardDataContext &context);
+void backward_data_tile_of_phases(generators::Conv2dBackwardData &stages,
+                                  const Conv2dBackwardDataContext &context);
 void backward_data_staged(generators::Conv2dSliced &stages, const Conv2dContext &context);
 }  // namespace gpu
 
 // By the names of the table.
 inline const Table<generators::Conv2dBackwardData, Conv2dBackwardDataContext>
-    conv2d_backward_data_schedules = {
-        {"buffered_phases", cpu::backward_data_buffered_phases},
-        {"unrolled_phases", cpu::backward_data_unrolled_phases},
-        {"thread_per_element", gpu::backward_data_thread_per_element}};
+    conv2d_backward_data_schedules = {{"buffered_phases", cpu::backward_data_buffered_phases},
+                                      {"unrolled_phases", cpu::backward_data_unrolled_phases},
+                                      {"thread_per_element", gpu::backward_data_thread_per_element},
+                                      {"tile_of_phases", gpu::backward_data_tile_of_phases}};
 // Those of the algorithms by slices, in the context of the convolution that the gradient is.
 inline const Table<generators::Conv2dSliced, Conv2dContext> conv2d_backward_data_sliced_schedules =
     {{"staged", gpu::backward_data_staged}};

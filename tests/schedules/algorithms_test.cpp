@@ -195,6 +195,8 @@ std::vector<Algorithm> backward_data_algorithms() {
                            {"dilation_x", 2}},
                           s1)));
     all.push_back(of("depthwise", "", both(depthwise, s1)));
+    all.push_back(of("depthwise_tiles", "", both(depthwise, s1)));
+    all.push_back(of("flip_expand_tiles", "_s2_padded", both(depthwise, padded)));
     return all;
 }
 

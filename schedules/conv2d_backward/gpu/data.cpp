@@ -51,13 +51,44 @@ void backward_data_thread_per_element(Conv2dBackwardData &stages,
     const BlockedSum &blocked = stages.blocked;
     if (!blocked.running.defined()) {
         hold(stages.sum, thread, stages.r);
-        if (context.stride_x == 1 && context.stride_y == 1 && context.kernel_w > 0 &&
-            context.kernel_h > 0 && context.kernel_w * context.kernel_h <= 49)
-            stages.sum.update().unroll(stages.r.y).unroll(stages.r.z);
         return;
     }
     hold(blocked.running, thread, blocked.blocks);
     hold(blocked.block_sum, LoopLevel(blocked.running, blocked.blocks.x), blocked.in_block);
+}
+
+// Depthwise filters of known size, stride and padding. A thread computes all phases of a few
+// neighbouring pixels, so that each of its sums has taps that are known: 4 x 4 pixels of a 3x3
+// filter of stride 2 are 36 multiply-adds of 3 x 3 elements of the output's gradient, which are
+// compared with its bounds once each. The filters of a block's groups, which lie a whole filter
+// apart from group to group in nhwc, go through shared memory.
+void backward_data_tile_of_phases(Conv2dBackwardData &stages,
+                                  const Conv2dBackwardDataContext &context) {
+    GroupTiles t = context.nhwc ? GroupTiles{32, 8, 8, 4, 4} : GroupTiles{2, 64, 16, 2, 4};
+    t.take(Knobs(context.knobs));
+    Knobs::require(t.each_x % context.stride_x == 0 && t.each_y % context.stride_y == 0,
+                   "a thread has whole phases");
+    tile_groups(stages.output, context.nhwc, t);
+    const std::vector<VarOrRVar> loops = {stages.r.x, stages.px,  stages.py, x,
+                                          y,          stages.r.y, stages.r.z};
+    stages.sum.compute_at(stages.output, thread_of_groups(context.nhwc))
+        .store_in(MemoryType::Register)
+        .bound_extent(c, 1)
+        .bound_extent(g, 1)
+        .bound_extent(n, 1);
+    Stage update = stages.sum.update();
+    update.reorder(loops).unroll(stages.r.y).unroll(stages.r.z).never_partition_all();
+    const auto unroll = [&](const Var &loop, int extent) {
+        stages.sum.bound_extent(loop, extent).unroll(loop);
+        update.unroll(loop);
+    };
+    unroll(stages.px, context.stride_x);
+    unroll(stages.py, context.stride_y);
+    unroll(x, t.each_x / context.stride_x);
+    unroll(y, t.each_y / context.stride_y);
+    cooperative_copy(stages.filter, LoopLevel(stages.output, Var("block")),
+                     {{c, 1}, {s, context.kernel_w}, {r, context.kernel_h}, {k, 1}, {g, t.tile_g}},
+                     t.threads(context.nhwc));
 }
 
 // With strides of one it is conv2d's schedule, word for word: a block computes 64 input channels at
