@@ -54,8 +54,8 @@ PanelSums choose(const Conv2dBackwardWeightContext &context) {
 // Zen 4 core of 118: 56x56_64-256 109 (by copies in nhwc, --row 1x1_32, 79), 14x14_256-1024 113
 // (--row 1x1_32_copied 101), 7x7_2048-512 105 (100).
 //
-// Lost: a copy of what is broadcast, rows of a fixed length apart, 0.9 to 0.95 of the speed, also
-// where planes are a power of two long (explorer run conv2d_backward_weight
+// Lost: a copy of what is broadcast, rows of a fixed length apart, 0.82 to 0.98 of the speed
+// (explorer run conv2d_backward_weight
 // input=1x64x64x128,weight=128x1x1x128 --layout nchw); prefetching what is read next; turns of 2, 4
 // or 8 pixels; transposing 4 pixels at a time, as fast, but 0.93 where planes are a power of two
 // long; one vector by 16.
