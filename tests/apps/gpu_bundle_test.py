@@ -47,7 +47,7 @@ class GpuBundleTest(ProgramTest):
         self.expect("./run.sh check 1", "0 passed, 0 failed", status=1, **SOFTWARE)
 
     def test_bench(self):
-        self.expect("./run.sh bench 0.01", "n2_8x8_16-32_1x1 [1x1]", "| softmax_cross_entropy | f32 | any | smoke |",
+        self.expect("./run.sh bench 0.01", "n2_8x8_16-32_1x1 [products]", "| softmax_cross_entropy | f32 | any | smoke |",
                     "| conv2d | f32 | nhwc | smoke | 2 | 4 | 0 |", "| conv2d | tf32 | nhwc | smoke | 2 | 4 | 0 |",
                     "n2_8x8_16-32_1x1 [matrices_1x1]", **SOFTWARE)
         results = json.loads((self.folder / "results" / "results.json").read_text())["results"]

@@ -91,20 +91,20 @@ size_t count_of(const std::string &text, const std::string &what) {
 
 const KernelInfo &row_of(DeviceType device) {
     for (const KernelInfo &kernel : conv2d_kernels())
-        if (kernel.device == device && kernel.row == std::string("3x3") &&
+        if (kernel.device == device && kernel.row == std::string("any") &&
             kernel.type == DataType::f32 && kernel.layout == Layout::nhwc)
             return kernel;
-    throw std::runtime_error("no row 3x3");
+    throw std::runtime_error("no row any");
 }
 
 // As the winner of a sweep of one case.
 std::string line_of(const Candidate &candidate) {
     const json of = {{"name", "one"},
-                     {"row", {{"name", "3x3"}, {"base", candidate.base()}}},
+                     {"row", {{"name", "any"}, {"base", candidate.base()}}},
                      {"bases",
                       {{{"name", candidate.base()},
                         {"family", "conv2d"},
-                        {"rows", "3x3"},
+                        {"rows", "any"},
                         {"where", "kernel_w=3"}}}}};
     const json all = {{"settings",
                        {{"type", "f32"},
@@ -125,8 +125,8 @@ std::string line_of(const Candidate &candidate) {
 
 TEST_F(GpuBundleTest, CudaIsMadeWithoutADeviceAndSaysWhereThereIsNone) {
     make("cuda:0");
-    // A fat binary for each candidate and for each row that takes the case: 3x3, 3x3_small, any and
-    // unstaged.
+    // A fat binary for each candidate and for each row that takes the case: products,
+    // products_windows, any and unstaged.
     const std::string fat_binary = "\x50\xed\x55\xba";
     if (*HK_PTXAS) {
         EXPECT_EQ(count_of(text_of("measure"), fat_binary), 3u + 4u);
@@ -136,7 +136,7 @@ TEST_F(GpuBundleTest, CudaIsMadeWithoutADeviceAndSaysWhereThereIsNone) {
         EXPECT_EQ(needs.output.find(library), std::string::npos) << needs.output;
     EXPECT_EQ(read_records(folder_ / "left-out.csv").size(), 0u);
     const json of = read_json(folder_ / "sweep.json")["cases"][0];
-    EXPECT_EQ(of["row"]["name"], "3x3");
+    EXPECT_EQ(of["row"]["name"], "products");
 
     const Outcome ran = run_program(measure());
     if (!description_of(Device::cuda()).empty()) {
@@ -311,8 +311,8 @@ TEST_F(GpuBundleTest, TheLineHasItsBudget) {
         EXPECT_NE(written_out.knobs, row.knobs);
         for (const Candidate &candidate : {row, written_out}) {
             EXPECT_EQ(line_of(candidate), "row(" + std::string(name_of(device)) +
-                                              " 3x3_one sliced staged f32 nhwc" + budget +
-                                              " kernel_w=3)  # kernels/conv2d.cmake, before 3x3");
+                                              " any_one sliced staged f32 nhwc" + budget +
+                                              " kernel_w=3)  # kernels/conv2d.cmake, before any");
         }
     }
 }
