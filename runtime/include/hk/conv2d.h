@@ -105,8 +105,9 @@ struct Conv2dProblem {
 // with the same result. An empty batch is legal and does nothing. Where the weight does not change,
 // hk::prepare_filter(weight) in its place is faster. Scratch memory on the CPU: the weight in f32,
 // or four times that for Winograd, unless it is prepared; a padded copy of some rows of the input,
-// or some hundred KB of its tiles, a thread. On CUDA: at most 18 MB, for parts of long sums, and on
-// tensor cores in nchw copies of input and weight, channels rounded up to 16 bytes.
+// or some hundred KB of its tiles, a thread. On CUDA: at most 18 MB, for parts of long sums, and in
+// nchw, from 16 channels and filters a group, copies of input and weight, channels rounded up to 16
+// bytes.
 //
 // Calls from several threads at once are safe. On a device the call returns when the work is
 // queued. Throws InvalidArgument before anything runs; OutOfMemory, DeviceError, KernelFailure.
