@@ -9,7 +9,7 @@ namespace hk::counts {
 
 namespace {
 
-constexpr const char *kUsual[] = {"conv2d_3x3_f32_nhwc_cuda",
+constexpr const char *kUsual[] = {"conv2d_products_f32_nhwc_cuda",
                                   "topk_tiles_tile_1024_indices_u32_cuda",
                                   "conv2d_matrices_bf16_nhwc_cuda"};
 

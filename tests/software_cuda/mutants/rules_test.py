@@ -353,15 +353,15 @@ class Rules(unittest.TestCase):
 
     def test_activations_have_a_slope_or_bounds(self):
         for flag in ("(float32)slope == 1.000000f", "(uint1)strict_eq(1.000000f, (float32)slope)"):
-            code = self.activation("conv2d_3x3_f32_nhwc_cuda", flag)
+            code = self.activation("conv2d_any_f32_nhwc_cuda", flag)
             self.expect(code, "selp.f32 %r6, %r2, %r5, %p2;", a=("mov.b32 %r6, %r5;", True),
                         b=("mov.b32 %r6, %r2;", False))
             self.expect(code, "selp.f32 %r7, %r2, %r4, %p3;", a=("mov.b32 %r7, %r4;", False))
             self.expect(code, "selp.f32 %r8, %r3, %r7, %p4;", a=("mov.b32 %r8, %r7;", False))
         for row, flag in (("quantized_conv2d_3x3_cuda", "(float32)slope == 1.000000f"),
                           ("activate_backward_f32_cuda", "(float32)slope == 1.000000f"),
-                          ("conv2d_3x3_f32_nhwc_cuda", "(float32)low == 1.000000f"),
-                          ("conv2d_3x3_f32_nhwc_cuda", "(float32)slope == 0.500000f")):
+                          ("conv2d_any_f32_nhwc_cuda", "(float32)low == 1.000000f"),
+                          ("conv2d_any_f32_nhwc_cuda", "(float32)slope == 0.500000f")):
             self.expect(self.activation(row, flag), "selp.f32 %r6, %r2, %r5, %p2;",
                         a=("mov.b32 %r6, %r5;", False))
 
