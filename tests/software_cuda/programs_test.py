@@ -44,7 +44,8 @@ class SoftwareCuda(ProgramTest):
         self.assertGreaterEqual(len(counts), 1)
         for kernel in counts:
             self.assertGreater(kernel["launches"], 0)
-            self.assertGreater(kernel["thread_instructions"]["multiply-add"], 1000)
+        # Not of kernels that copy.
+        self.assertGreater(max(kernel["thread_instructions"]["multiply-add"] for kernel in counts), 1000)
 
     def test_imitates_chips(self):
         self.picture()
