@@ -53,8 +53,8 @@ row(cpu  depthwise7x7_s1       tiles      register_tiles  f32,f16,bf16  nhwc    
 row(cpu  depthwise7x7_s2       tiles      register_tiles  f32,f16,bf16  nhwc     -                  depthwise 7x7 stride_2)
 row(cpu  depthwise             tiles      register_tiles  f32,f16,bf16  nhwc     step:4             depthwise)
 
-# nchw, 1x1: what has fewer channels is transposed. Beside copies in nhwc (bench --family conv2d_backward_weight --layout nchw
-# --list mobilenetv2 --filter 1x1, with --row 1x1_32 and such) as fast to 3 times as fast. Where all pixels are one tile (small)
+# nchw, 1x1: what has fewer channels is transposed: up to 3 times as fast as copies in nhwc (bench --list mobilenetv2 --layout
+# nchw --family conv2d_backward_weight --filter 1x1, and with --row 1x1_32 and such). Where all pixels are one tile (small)
 # its sums are written at once, 7x7_512-2048_1x1 --row lines_32 takes 1.2 times as long. of_filters: 112x112_32-16_1x1 --row
 # lines_32 takes 1.14 times as long, resnet50 56x56_256-64_1x1 1.11 times. Of 32 fewer loads are for a multiply-add.
 #        row                   algorithm  schedule  types  layouts  knobs                                  where

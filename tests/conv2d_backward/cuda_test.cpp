@@ -54,7 +54,7 @@ int64_t parts_of(const KernelInfo &kernel, const Conv2dProblem &problem) {
         .count();
 }
 
-bool multiplies_matrices(const KernelInfo &kernel) {
+bool is_of_products(const KernelInfo &kernel) {
     return std::string_view(kernel.algorithm).starts_with("products");
 }
 
@@ -81,15 +81,15 @@ protected:
         const size_t parts = static_cast<size_t>(parts_of(kernel, problem)),
                      phases = static_cast<size_t>(phases_of(kernel, problem));
         const size_t sums = parts > 1 ? 3 * parts : 0;  // fewer: many parts are one sum
-        // Products of matrices have the filter transposed first, and in nchw what it is moved over,
+        // Products have the filter transposed first, and in nchw what it is moved over,
         // and parts added up.
-        const size_t more = (phases > 1 || multiplies_matrices(kernel) ? 1 : 0) +
-                            (multiplies_matrices(kernel) && kernel.layout == Layout::nchw ? 1 : 0) +
+        const size_t more = (phases > 1 || is_of_products(kernel) ? 1 : 0) +
+                            (is_of_products(kernel) && kernel.layout == Layout::nchw ? 1 : 0) +
                             (kernel.algorithm == std::string_view("products_in_parts") ? 1 : 0);
         EXPECT_LE(tests::launches().size(),
                   phases * parts * (GetParam().kernels_a_call + more) + sums);
         // Phases that another row does not take are selection's.
-        if (phases == 1 || multiplies_matrices(kernel)) expect_launches_of(kernel);
+        if (phases == 1 || is_of_products(kernel)) expect_launches_of(kernel);
     }
 };
 

@@ -112,9 +112,9 @@ void sum_slices(Conv2dSliced &stages, const Conv2dContext &context, const Block 
 
 // One block computes 64 channels at 64 pixels, 16 sums a thread in registers, while slices of eight
 // input channels of the filter and the input pass through shared memory, whose size is a constant
-// whatever the problem is. 1x1 filters take 64 pixels of a row, all others, and 1x1 filters where
-// rows are short (1x1_small), 8 x 8. The next slice is on its way while one is summed, where a
-// thread has registers for it (compiler/fetch_ahead.h).
+// whatever the problem is. 1x1 filters take 64 pixels of a row, all others 8 x 8. The next
+// slice is on its way while one is summed, where a thread has registers for it
+// (compiler/fetch_ahead.h).
 //
 // any, 1x1: a tap at a time. 4 * 8 * (68 + 64) = 4224 shared bytes; 128 FMAs a thread to 16 loads
 // of four floats from them.
@@ -123,10 +123,10 @@ void sum_slices(Conv2dSliced &stages, const Conv2dContext &context, const Block 
 // input comes from global memory 100/64 times instead of nine. Rows of the filter are 68 floats:
 // neither the copy (neighbours differ in c) nor the sum (in k) meets in a bank, and vectors of four
 // stay aligned. Slices of four channels (3x3_small) take half the bytes, for twice the barriers.
-// 3x3_large, of 128 channels at 128 pixels: 64 sums a thread, 64 FMAs to 16 loads of a float, which
-// only one tap is unrolled for. 4 * 8 * (9 * 132 + 18 * 10) = 43776 bytes.
-// few: 16 channels at 16 x 16 pixels, where a tile of 64 channels would mostly be idle.
-// 4 * 8 * (20 + 256) = 8832 bytes.
+// 3x3_large, of gradients, 128 channels at 128 pixels: 64 sums a thread, 64 FMAs to 16 loads of a
+// float, which only one tap is unrolled for. 4 * 8 * (9 * 132 + 18 * 10) = 43776 bytes. few: 16
+// channels at 16 x 16 pixels, where a tile of 64 channels would mostly be idle. 4 * 8 * (20 + 256)
+// = 8832 bytes.
 //
 // Registers are the row's budget, which ptxas keeps to without spills: 64 are four blocks a
 // multiprocessor, 80 three.

@@ -55,10 +55,9 @@ PanelSums choose(const Conv2dBackwardWeightContext &context) {
 // (--row 1x1_32_copied 101), 7x7_2048-512 105 (100).
 //
 // Lost: a copy of what is broadcast, rows of a fixed length apart, 0.82 to 0.98 of the speed
-// (explorer run conv2d_backward_weight
-// input=1x64x64x128,weight=128x1x1x128 --layout nchw); prefetching what is read next; turns of 2, 4
-// or 8 pixels; transposing 4 pixels at a time, as fast, but 0.93 where planes are a power of two
-// long; one vector by 16.
+// (explorer run conv2d_backward_weight input=1x64x64x128,weight=128x1x1x128 --layout nchw);
+// prefetching what is read next; turns of 2, 4 or 8 pixels; transposing 4 pixels at a time, as fast
+// but for planes that are a power of two long; one vector by 16.
 class Schedule {
 public:
     Schedule(Conv2dBackwardWeightPlanes &stages, const Conv2dBackwardWeightContext &context)

@@ -122,12 +122,13 @@ void sum_products(Conv2dBackwardWeightProducts &stages, const MatrixTiles &t,
         std::vector<VarOrRVar> loops = l.in_thread();
         if (updates) {
             stage.rename(d.y, slices);
-            if (t.units)
+            if (t.units) {
                 stage.rename(d.x, product);
-            else
-                stage.split(d.x, product, pixel, kNeighbours).unroll(pixel).rename(product, d.x);
-            if (!t.units) loops.emplace_back(pixel);
-            loops.emplace_back(t.units ? product : d.x);
+                loops.emplace_back(product);
+            } else {
+                stage.split(d.x, d.x, pixel, kNeighbours).unroll(pixel);
+                loops.insert(loops.end(), {pixel, d.x});
+            }
         }
         loops.insert(loops.end(), {l.et, l.kt, l.ew, l.kw});
         if (updates) loops.emplace_back(slices);
