@@ -138,6 +138,19 @@ row(cuda products         products_in_parts            outer_products f32 nhwc  
 row(cuda products         products_in_parts            outer_products f32 nchw    tile_k:64,tile_e:128                            shared:49152,registers:144,conflicts:1.0,sectors:1.05,fma:0.85 copied_vectors filters_per_group>=48)
 row(cuda products_windows products_of_windows_in_parts outer_products f32 nhwc    tile_k:64,tile_e:128                            shared:49152,registers:144,conflicts:1.0,sectors:1.55,fma:0.85 windows_to_vectors filters_per_group>=24)
 
+# Depthwise: a thread has the sums of all taps of two groups, of a row. Of nchw groups become neighbours in shared memory.
+#        row              algorithm          schedule          types         layouts knobs   budget                                                 where
+row(cuda depthwise3x3_s1  depthwise_row_sums taps_in_registers f32,f16,bf16  nhwc    -       shared:12800,registers:120,conflicts:1.0,sectors:1.15,fma:0.2  aligned_images=1 groups%8=0 depthwise 3x3 stride_1)
+row(cuda depthwise3x3_s2  depthwise_row_sums taps_in_registers f32,f16,bf16  nhwc    rows:4  shared:19584,registers:160,conflicts:1.0,sectors:1.05          aligned_images=1 groups%8=0 depthwise 3x3 stride_2)
+row(cuda depthwise5x5_s1  depthwise_row_sums taps_in_registers f32,f16,bf16  nhwc    -       shared:25600,registers:168,conflicts:1.0,sectors:2.7,fma:0.35  aligned_images=1 groups%8=0 depthwise 5x5 stride_1)
+row(cuda depthwise5x5_s2  depthwise_row_sums taps_in_registers f32,f16,bf16  nhwc    rows:4  shared:26752,registers:200,conflicts:1.0,sectors:1.75,fma:0.2  aligned_images=1 groups%8=0 depthwise 5x5 stride_2)
+row(cuda depthwise7x7_s1  depthwise_row_sums taps_in_registers f32,f16,bf16  nhwc    rows:4  shared:25088,registers:224,conflicts:1.0,sectors:2.3,fma:0.45  aligned_images=1 groups%8=0 depthwise 7x7 stride_1)
+row(cuda depthwise3x3_s1  depthwise_row_sums taps_in_registers f32,f16,bf16  nchw    -       shared:13600,registers:96,conflicts:1.25,sectors:5.05,fma:0.2  depthwise 3x3 stride_1)
+row(cuda depthwise3x3_s2  depthwise_row_sums taps_in_registers f32,f16,bf16  nchw    rows:4  shared:20808,registers:112,conflicts:1.35,sectors:3.2          depthwise 3x3 stride_2)
+row(cuda depthwise5x5_s1  depthwise_row_sums taps_in_registers f32,f16,bf16  nchw    -       shared:25600,registers:136,conflicts:1.15,sectors:5.1,fma:0.4  depthwise 5x5 stride_1)
+row(cuda depthwise5x5_s2  depthwise_row_sums taps_in_registers f32,f16,bf16  nchw    rows:4  shared:28424,registers:160,conflicts:1.15,sectors:2.8          depthwise 5x5 stride_2)
+row(cuda depthwise7x7_s1  depthwise_row_sums taps_in_registers f32,f16,bf16  nchw    rows:4  shared:25088,registers:192,conflicts:1.2,sectors:3.3,fma:0.45  depthwise 7x7 stride_1)
+
 # Others: tiles of c (tile_x) and k, and of g (tile_y) where nothing is staged.
 #        row              algorithm  schedule  types         layouts    knobs                                                                      budget                                                       where
 row(gpu  depthwise        sliced     unstaged  f32,f16,bf16  nhwc,nchw  tile_k:1,threads_k:1,tile_x:1,threads_x:1,tile_y:64,threads_y:64,parts:64  shared:0,registers:40,sectors:14.4                           parts_64 depthwise)

@@ -68,13 +68,21 @@ public:
             constrain_planes(tiles);
             build(conv2d_backward_weight_planes(op, tiles),
                   sc::conv2d_backward_weight_planes_schedules, context);
+        } else if (algorithm.value() == "depthwise_row_sums") {
+            const DepthwiseRows rows = sc::backward_weight_rows(context);
+            if (rows.vectors) {
+                constrain_group_vectors(output_gradient, rows.vector);
+                constrain_group_vectors(input, rows.vector);
+            }
+            build(conv2d_backward_weight_rows(op, rows), sc::conv2d_backward_weight_rows_schedules,
+                  context);
         } else if (products_of_windows()) {
             build_products_of_windows(op, context);
         } else if (products_in_parts()) {
             build_products(op, context);
         } else {
-            refuse_algorithm({"tiles", "peeled", "planes", "sliced", "products_in_parts",
-                              "products_of_windows_in_parts"});
+            refuse_algorithm({"tiles", "peeled", "planes", "sliced", "depthwise_row_sums",
+                              "products_in_parts", "products_of_windows_in_parts"});
         }
     }
 
@@ -85,6 +93,15 @@ private:
     void constrain_columns(int step) {
         auto columns = output_gradient.dim(Conv2dLayout(layout).image_dims()[2]);
         columns.set_extent(columns.extent() / step * step);
+    }
+
+    // Groups are next to each other, pixels and rows whole vectors of so many.
+    template<typename Buffer>
+    void constrain_group_vectors(Buffer &image, int vector) const {
+        image.set_host_alignment(vector * type.value().bytes());
+        image.dim(1).set_stride(1).set_extent(image.dim(1).extent() / vector * vector);
+        for (int d = 2; d < 5; d++)
+            image.dim(d).set_stride(image.dim(d).stride() / vector * vector);
     }
 
     // Whole blocks, of planes that are lines.

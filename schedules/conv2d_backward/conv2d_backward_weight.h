@@ -5,6 +5,7 @@
 #include "generators/conv2d_backward/conv2d_backward_weight_peeled.h"
 #include "generators/conv2d_backward/conv2d_backward_weight_planes.h"
 #include "generators/conv2d_backward/conv2d_backward_weight_products.h"
+#include "generators/conv2d_backward/conv2d_backward_weight_rows.h"
 #include "generators/conv2d_backward/conv2d_backward_weight_sliced.h"
 #include "schedules/convolution_sizes.h"
 #include "schedules/schedule.h"
@@ -26,6 +27,9 @@ struct WeightSlices {
     int columns, parts;
 };
 WeightSlices backward_weight_slices(const Conv2dBackwardWeightContext &context);
+
+// What blocks of depthwise_row_sums are of.
+generators::DepthwiseRows backward_weight_rows(const Conv2dBackwardWeightContext &context);
 
 // One table entry each, and its tiles.
 namespace cpu {
@@ -51,6 +55,8 @@ void backward_weight_staged(generators::Conv2dBackwardWeightSliced &stages,
                             const Conv2dBackwardWeightContext &context);
 void backward_weight_unstaged(generators::Conv2dBackwardWeightSliced &stages,
                               const Conv2dBackwardWeightContext &context);
+void backward_weight_taps_in_registers(generators::Conv2dBackwardWeightRows &stages,
+                                       const Conv2dBackwardWeightContext &context);
 void backward_weight_matrices(generators::Conv2dBackwardWeightProducts &stages,
                               const Conv2dBackwardWeightContext &context);
 void backward_weight_outer_products(generators::Conv2dBackwardWeightProducts &stages,
@@ -72,6 +78,9 @@ inline const Table<generators::Conv2dBackwardWeightSliced, Conv2dBackwardWeightC
     conv2d_backward_weight_sliced_schedules = {{"root", root_of_sizes},
                                                {"staged", gpu::backward_weight_staged},
                                                {"unstaged", gpu::backward_weight_unstaged}};
+inline const Table<generators::Conv2dBackwardWeightRows, Conv2dBackwardWeightContext>
+    conv2d_backward_weight_rows_schedules = {
+        {"root", root_of_sizes}, {"taps_in_registers", gpu::backward_weight_taps_in_registers}};
 inline const Table<generators::Conv2dBackwardWeightProducts, Conv2dBackwardWeightContext>
     conv2d_backward_weight_products_schedules = {
         {"matrices", gpu::backward_weight_matrices},

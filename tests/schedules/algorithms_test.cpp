@@ -211,6 +211,16 @@ Where columns(int64_t rows) {
 
 const Where kDepthwise = fixed({{"channels_per_group", 1}, {"filters_per_group", 1}});
 
+const Where kDepthwise3x3 = fixed({{"channels_per_group", 1},
+                                   {"filters_per_group", 1},
+                                   {"kernel_w", 3},
+                                   {"kernel_h", 3},
+                                   {"stride_x", 1},
+                                   {"stride_y", 2},
+                                   {"dilation_x", 1},
+                                   {"dilation_y", 1},
+                                   {"groups", 8}});
+
 // Tiles of a pixel, of several that no image is a multiple of, and lanes of columns; slices of
 // columns that end inside a row, and parts that are empty.
 const Algorithm kBackwardWeight[] = {
@@ -220,6 +230,9 @@ const Algorithm kBackwardWeight[] = {
     {"conv2d_backward_weight", "tiles", "_lanes_4_rows_3", columns(3), "pixels:12,lanes:4,step:3"},
     {"conv2d_backward_weight", "peeled", "", kDepthwise},
     {"conv2d_backward_weight", "peeled", "_parts", kDepthwise, "pixels:8,part:1"},
+    {"conv2d_backward_weight", "depthwise_row_sums", "", kDepthwise3x3, "vector:1"},
+    {"conv2d_backward_weight", "depthwise_row_sums", "_parts", kDepthwise3x3,
+     "vector:1,groups:16,rows:2,columns:4,blocks:132"},
     {"conv2d_backward_weight", "sliced", "_1", {}, "tile_c:1"},
     {"conv2d_backward_weight", "sliced", "_8", {}, "tile_c:8"},
     {"conv2d_backward_weight", "sliced", "_parts", {}, "tile_c:4,parts:3"},

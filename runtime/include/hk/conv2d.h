@@ -81,6 +81,8 @@ struct Conv2dProblem {
     // rows.
     bool aligned = true;
     bool aligned_output = true;  // output and residual alone
+    // For the gradient of a weight: input and output, whose channels are next to each other.
+    bool aligned_images = true;
     // Pixels of output and residual are evenly spaced, over rows and images, too; of nchw over
     // rows.
     bool line = true;

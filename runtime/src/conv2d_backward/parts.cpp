@@ -81,6 +81,24 @@ int64_t cost(const KernelInfo &kernel, const PartBlocks &blocks, const LineParts
     return most * of.slices * quarters * kMultiprocessors + all * sums;
 }
 
+// Of a thread that has pixels of a row, then of the parts that blocks leave, as
+// generators/conv2d_backward/conv2d_backward_weight_rows.cpp divides them.
+int64_t additions_of_rows(const KernelInfo &kernel, const Conv2dProblem &problem, int64_t images,
+                          int64_t rows, int64_t columns) {
+    constexpr int64_t row_pixels = 1024, shares = 8;
+    const int64_t groups = knob(kernel, "groups:", 32), of_block = knob(kernel, "rows:", 8),
+                  tile = knob(kernel, "columns:", 8), blocks = knob(kernel, "blocks:", 528);
+    const int64_t wanted = std::max(blocks / ceil_div(problem.options.groups, groups),
+                                    ceil_div(images * rows * columns, of_block * row_pixels));
+    int64_t parts = 1, of_part = tile;
+    for (const int64_t length : {ceil_div(rows, of_block), images, ceil_div(columns, tile)}) {
+        const int64_t of_length = std::clamp<int64_t>(wanted / parts, 1, length);
+        parts *= of_length;
+        of_part *= ceil_div(length, of_length);
+    }
+    return of_part + of_block + ceil_div(parts, shares) + shares;
+}
+
 // What a kernel adds up one after the other, at most, for so many pixels of the output. CPU: tiles,
 // which have at least 64 pixels or an image; columns past a row's last count, of which narrow rows
 // have up to six. GPU: the pixels of a part
@@ -93,6 +111,8 @@ int64_t additions(const KernelInfo &kernel, const Conv2dProblem &problem, int64_
     }
     if (kernel.device == DeviceType::cpu)
         return images * ceil_div(rows * std::max<int64_t>(columns, 7), 64);
+    if (std::string_view(kernel.algorithm) == "depthwise_row_sums")
+        return additions_of_rows(kernel, problem, images, rows, columns);
     const int64_t parts = parts_of(kernel), all = images * rows, down = std::min(all, parts);
     return ceil_div(all, down) * ceil_div(ceil_div(columns, 8), parts / down) * 8;
 }

@@ -52,6 +52,19 @@ bool has_vectors(const BufferView &view) {
 
 }  // namespace
 
+bool are_aligned_images(const Conv2dProblem &problem,
+                        std::initializer_list<const BufferView *> images) {
+    const auto is_one = [](const BufferView &image) {
+        const Dim &channel = image.dims[0], &group = image.dims[1];
+        BufferView pixels = image;
+        pixels.dims[1] = {1, 0};
+        return (channel.extent == 1 || channel.stride == 1) &&
+               (group.extent == 1 || group.stride == channel.extent) && has_vectors(pixels);
+    };
+    return problem.options.layout == Layout::nhwc &&
+           std::ranges::all_of(images, [&](const BufferView *image) { return is_one(*image); });
+}
+
 bool is_aligned(const Conv2dProblem &problem, std::initializer_list<const BufferView *> all) {
     return problem.options.layout == Layout::nhwc &&
            std::ranges::all_of(all, [](const BufferView *view) { return has_vectors(*view); });

@@ -13,6 +13,9 @@ namespace hk::detail {
 
 // Of nhwc: whether these begin at multiples of 16 bytes, as do their pixels, rows and filters.
 bool is_aligned(const Conv2dProblem &problem, std::initializer_list<const BufferView *> all);
+// Of nhwc: whether these do that with groups and channels of a group next to each other.
+bool are_aligned_images(const Conv2dProblem &problem,
+                        std::initializer_list<const BufferView *> images);
 
 // Whether pixels of these are evenly spaced over rows and images, of nchw over rows.
 bool is_line(const Conv2dProblem &problem, std::initializer_list<const BufferView *> images);
