@@ -86,14 +86,14 @@ void tensor_product_atomic(TensorProductAtomic &stages, const Context &context) 
                            stages.matrix.type().bytes());
     cooperative_copy(stages.matrix, slice,
                      {{stages.m, t.tile_k}, {stages.c, t.tile_c}, {stages.g, 1}, {stages.t, 1}},
-                     block.threads());
+                     block.threads(), 4);
     if (!chosen.stage) return;
     stages.matrix.align_storage(stages.m, t.tile_k + 4);
     stages.gathered.reorder_storage(stages.i, stages.c, stages.g, stages.t)
         .align_storage(stages.i, t.tile_x + 4);
     cooperative_copy(stages.gathered, slice,
                      {{stages.c, t.tile_c}, {stages.i, t.tile_x}, {stages.g, 1}, {stages.t, 1}},
-                     block.threads());
+                     block.threads(), 4);
 }
 
 // The last rung: no shared memory and 128 threads, 2 x 2 sums each.

@@ -65,7 +65,7 @@ void tensor_product_stationary(TensorProductStationary &stages, const Context &c
     stages.product.compute_at(stages.sum, r).bound_extent(stages.s, 1);
     Stage update = stages.product.update();
     block.accumulate(update, {rc.x}, {rc.y});
-    if (t.sums() <= 16) update.unroll(rc.x);
+    if (t.sums() <= 32) update.unroll(rc.x);
 
     const LoopLevel slice(stages.product, rc.y);
     const std::vector<std::pair<Var, int>> alone = {{stages.g, 1}, {stages.s, 1}, {stages.b, 1}};
