@@ -155,10 +155,14 @@ private:
     Expr visit(const Load *op) override {
         if (op->name != memory_) return IRMutator::visit(op);
         if (op->type != Float(32)) reject(loop_, "its sum reads other than words of f32");
-        const Expr place = (place_ >> 4) << 2;
         const Add *sum = op->index.as<Add>();
         const bool has_offset = sum && is_const(sum->b);
-        const Expr index = has_offset ? sum->a + place + sum->b : op->index + place;
+        const Expr words = has_offset ? sum->a : op->index;
+        const ModulusRemainder of_four = modulus_remainder(words) % 4;
+        const Expr place = of_four.modulus == 4 && of_four.remainder == 0
+                               ? (simplify(words / 4) + (place_ >> 4)) * 4
+                               : words + ((place_ >> 4) << 2);
+        const Expr index = has_offset ? place + sum->b : place;
         return Load::make(op->type, op->name, index, op->image, op->param, op->predicate,
                           ModulusRemainder());
     }

@@ -1,7 +1,6 @@
 #include "compiler/masked_stores.h"
 
-#include <map>
-#include <string>
+#include "compiler/let_values.h"
 
 using namespace Halide;
 using namespace Halide::Internal;
@@ -10,34 +9,17 @@ namespace hk::compiler {
 
 namespace {
 
-// With the values of lets in place of their names, which are unique.
-class Unlet : public IRMutator {
-public:
-    explicit Unlet(const std::map<std::string, Expr> &values) : values_(values) {}
-
-private:
-    using IRMutator::visit;
-
-    Expr visit(const Variable *op) override {
-        const auto value = values_.find(op->name);
-        return value == values_.end() ? Expr(op) : mutate(value->second);
-    }
-
-    const std::map<std::string, Expr> &values_;
-};
-
 // min(a, most) is a where a mask says a < end, and end - 1 <= most.
 class Unclamp : public IRMutator {
 public:
-    Unclamp(const Expr &mask, const std::map<std::string, Expr> &scalars)
-        : mask_(mask), scalars_(scalars) {}
+    Unclamp(const Expr &mask, const Lets &scalars) : mask_(mask), scalars_(scalars) {}
 
 private:
     using IRMutator::visit;
 
     bool same(const Expr &a, const Expr &b) const {
         const auto is_zero = [](const Expr &e) { return is_const_zero(simplify(e)); };
-        return is_zero(a - b) || is_zero(Unlet(scalars_).mutate(a - b));
+        return is_zero(a - b) || is_zero(with_values(a - b, scalars_));
     }
 
     bool implied(const Expr &mask, const Min *op) const {
@@ -51,13 +33,13 @@ private:
     }
 
     const Expr &mask_;
-    const std::map<std::string, Expr> &scalars_;
+    const Lets &scalars_;
 };
 
 class InStores : public IRMutator {
     using IRMutator::visit;
 
-    std::map<std::string, Expr> vectors_, scalars_;  // of the lets around
+    Lets vectors_, scalars_;  // of the lets around
 
     Stmt visit(const LetStmt *op) override {
         auto &lets = op->value.type().is_vector() ? vectors_ : scalars_;
@@ -68,7 +50,7 @@ class InStores : public IRMutator {
     }
 
     Expr without_vectors(const Expr &value) const {
-        return Unlet(vectors_).mutate(substitute_in_all_lets(value));
+        return with_values(substitute_in_all_lets(value), vectors_);
     }
 
     Stmt visit(const Store *op) override {

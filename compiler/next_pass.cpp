@@ -1,11 +1,12 @@
 #include "compiler/next_pass.h"
 
 #include <algorithm>
-#include <map>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "compiler/let_values.h"
 
 using namespace Halide;
 using namespace Halide::Internal;
@@ -22,14 +23,6 @@ struct Loop {
     Expr extent;
     bool starts_at_zero;
 };
-
-using Lets = std::vector<std::pair<std::string, Expr>>;
-
-Expr with_values(Expr expr, const Lets &lets) {
-    for (auto let = lets.rbegin(); let != lets.rend(); ++let)
-        expr = substitute(let->first, let->second, expr);
-    return expr;
-}
 
 // What a copy reads of the operand that it prefetches.
 struct Copy {
@@ -71,9 +64,9 @@ private:
     bool understood_ = true;
 
     void visit(const LetStmt *op) override {
-        lets_.emplace_back(op->name, op->value);
+        lets_[op->name] = op->value;
         op->body.accept(this);
-        lets_.pop_back();
+        lets_.erase(op->name);
     }
     void visit(const For *op) override {
         loops_.push_back({op->name, op->extent, is_const_zero(op->min)});
@@ -216,7 +209,7 @@ class NextPass : public IRMutator {
         copy.pass = scopes_[inside - 1].name;
         Lets lets;
         for (; inside < scopes_.size(); inside++)
-            lets.emplace_back(scopes_[inside].name, scopes_[inside].value);
+            lets[scopes_[inside].name] = scopes_[inside].value;
         Reads reads(copy, lets);
         op->body.accept(&reads);
         if (!reads.are_understood() || !expr_uses_var(copy.offsets[0], copy.pass)) return {};

@@ -9,25 +9,6 @@ namespace hk::compiler {
 
 namespace {
 
-class InPlace : public IRMutator {
-public:
-    explicit InPlace(const Lets &lets) : lets_(lets) {}
-
-private:
-    using IRMutator::visit;
-
-    const Lets &lets_;
-    Lets values_;
-
-    Expr visit(const Variable *op) override {
-        const auto let = lets_.find(op->name);
-        if (let == lets_.end()) return op;
-        Expr &value = values_[op->name];
-        if (!value.defined()) value = mutate(let->second);
-        return value;
-    }
-};
-
 // value < end, and not below zero where it is known.
 struct Fact {
     Expr value, end;
@@ -37,7 +18,7 @@ struct Fact {
 class Unclamp : public IRMutator {
 public:
     Unclamp(const Expr &condition, const Lets &lets) : lets_(lets) {
-        note(simplify(InPlace(lets).mutate(condition)));
+        note(simplify(with_values(condition, lets)));
     }
 
 private:
@@ -71,7 +52,7 @@ private:
     }
 
     bool equal_in_place(const Expr &a, const Expr &b) const {
-        return is_const_zero(simplify(InPlace(lets_).mutate(a - b)));
+        return is_const_zero(simplify(with_values(a - b, lets_)));
     }
 
     bool at_most(const Expr &a, const Expr &b) const {

@@ -1,14 +1,9 @@
 #pragma once
 // An index without clamps that a condition makes idle.
 
-#include <map>
-#include <string>
-
-#include "Halide.h"
+#include "compiler/let_values.h"
 
 namespace hk::compiler {
-
-using Lets = std::map<std::string, Halide::Expr>;
 
 // Of what is read where `condition` holds alone: min(i, n - 1) and max(i, 0) are i where the
 // condition says i < n, or uint32(i) < uint32(n), n being no less than 0. `lets` are those that
