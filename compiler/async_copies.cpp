@@ -150,19 +150,26 @@ private:
     const Expr place_;
     const std::string memory_;
 
-    // A multiple of 16 bytes, which LLVM must see to load four words at once. Constants are added
-    // last: LLVM makes them the loads' offsets then.
+    static int summands(const Expr &expr) {
+        if (const Add *sum = expr.as<Add>()) return summands(sum->a) + summands(sum->b);
+        if (const Sub *sum = expr.as<Sub>()) return summands(sum->a) + summands(sum->b);
+        const Mul *product = expr.as<Mul>();
+        return product && is_const(product->b) ? summands(product->a) : 1;
+    }
+
+    // A multiple of 16 bytes, which LLVM must see to load four words at once: of the sums that it
+    // makes of a product of a sum, no more than three. Constants are added last: LLVM makes them
+    // the loads' offsets then.
     Expr visit(const Load *op) override {
         if (op->name != memory_) return IRMutator::visit(op);
         if (op->type != Float(32)) reject(loop_, "its sum reads other than words of f32");
         const Add *sum = op->index.as<Add>();
         const bool has_offset = sum && is_const(sum->b);
-        const Expr words = has_offset ? sum->a : op->index;
-        const ModulusRemainder of_four = modulus_remainder(words) % 4;
-        const Expr place = of_four.modulus == 4 && of_four.remainder == 0
-                               ? (simplify(words / 4) + (place_ >> 4)) * 4
-                               : words + ((place_ >> 4) << 2);
-        const Expr index = has_offset ? place + sum->b : place;
+        const Expr words = has_offset ? sum->a : op->index, place = place_ >> 4;
+        const Mul *fours = words.as<Mul>();
+        const bool is_long = fours && is_const(fours->b, 4) && summands(fours->a) > 2;
+        const Expr all = is_long ? (fours->a + place) * 4 : words + (place << 2);
+        const Expr index = has_offset ? all + sum->b : all;
         return Load::make(op->type, op->name, index, op->image, op->param, op->predicate,
                           ModulusRemainder());
     }
