@@ -30,7 +30,12 @@ row(cpu  average_narrow  average_by_rows    by_rows      f32,f16,bf16  nchw     
 row(cpu  average         average_by_rows    by_rows      f32,f16,bf16  nchw       -        average=1 few_pixels)
 row(cpu  average_long    average_in_blocks  in_blocks    f32,f16,bf16  nhwc,nchw  -        average=1)
 
-# GPU: an element a thread, sums in blocks. Budgets are what was measured, registers rounded up to a multiple of 8.
-#        row      algorithm          schedule            types         layouts    knobs  budget                             where
-row(gpu  max      max                thread_per_element  f32,f16,bf16  nhwc,nchw  -      shared:0,registers:32,sectors:2.1  average=0)
-row(gpu  average  average_in_blocks  thread_per_element  f32,f16,bf16  nhwc,nchw  -      shared:0,registers:32,sectors:2.2  average=1)
+# GPU: tiles of pixels a thread, whose windows are known; else an element a thread, sums in blocks. Budgets are what was
+# measured, registers rounded up to a multiple of 8.
+#        row          algorithm          schedule            types         layouts    knobs  budget                              where
+row(gpu  max_2x2      max                tile_per_thread     f32,f16,bf16  nhwc,nchw  -      shared:0,registers:128,sectors:4.2   average=0 kernel_w=2 kernel_h=2 stride_2)
+row(gpu  max_3x3_s2   max                tile_per_thread     f32,f16,bf16  nhwc,nchw  -      shared:0,registers:128,sectors:4.2   average=0 3x3_s2)
+row(gpu  max          max                thread_per_element  f32,f16,bf16  nhwc,nchw  -      shared:0,registers:32,sectors:2.1   average=0)
+row(gpu  average_2x2  average_of_tiles   tile_per_thread     f32,f16,bf16  nhwc,nchw  -      shared:0,registers:128,sectors:4.2   average=1 kernel_w=2 kernel_h=2 stride_2)
+row(gpu  average_3x3  average_of_tiles   tile_per_thread     f32,f16,bf16  nhwc,nchw  -      shared:0,registers:128,sectors:4.2   average=1 kernel_w=3 kernel_h=3 stride_1)
+row(gpu  average      average_in_blocks  thread_per_element  f32,f16,bf16  nhwc,nchw  -      shared:0,registers:32,sectors:2.2   average=1)

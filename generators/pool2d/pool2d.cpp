@@ -2,6 +2,7 @@
 
 #include "generators/nan.h"
 #include "generators/optional.h"
+#include "generators/vectors.h"
 
 using namespace Halide;
 
@@ -111,6 +112,25 @@ Pool2d pool2d_average(const Pool2dOperands &op) {
     stages.folded(c, g, x, y, n) +=
         image(c, g, w.first_x(x) + stages.r.x, w.first_y(y) + stages.r.y, n);
     finish_average(op, stages);
+    return stages;
+}
+
+Pool2d pool2d_average_of_tiles(const Pool2dOperands &op) {
+    const PoolWindows &w = op.windows;
+    const auto pixel = [&](const Expr &px) {
+        return op.input(c, g, clamp(px, 0, w.width - 1), clamp(y, 0, w.height - 1), n);
+    };
+    Pool2d stages;
+    stages.columns = RDom(0, w.kernel_x, "columns");
+    stages.across = Func("across");
+    const Expr px = w.first_x(x) + stages.columns;
+    stages.across(c, g, x, y, n) += select(within(px, w.width), cast<float>(pixel(px)), 0.f);
+    stages.r = RDom(0, w.kernel_y, "r");
+    stages.folded = Func("sum");
+    const Expr py = w.first_y(y) + stages.r;
+    stages.folded(c, g, x, y, n) +=
+        select(within(py, w.height), stages.across(c, g, x, py, n), 0.f);
+    finish(op, stages.folded(c, g, x, y, n) / w.pixels(x, y), stages);
     return stages;
 }
 

@@ -51,12 +51,13 @@ private:
         const std::string &name = algorithm.value();
         if (name == "max") return pool2d_max(operands);
         if (name == "average") return pool2d_average(operands);
+        if (name == "average_of_tiles") return pool2d_average_of_tiles(operands);
         if (name == "average_in_blocks") return pool2d_average_in_blocks(operands);
         if (name == "max_by_rows") return pool2d_max_by_rows(operands);
         if (name == "average_by_rows") return pool2d_average_by_rows(operands);
         if (name == "average_of_planes") return pool2d_average_of_planes(operands);
-        refuse_algorithm({"max", "average", "average_in_blocks", "max_by_rows", "average_by_rows",
-                          "average_of_planes"});
+        refuse_algorithm({"max", "average", "average_of_tiles", "average_in_blocks", "max_by_rows",
+                          "average_by_rows", "average_of_planes"});
     }
 };
 

@@ -44,8 +44,9 @@ std::vector<Algorithm> gradients_of_poolings() {
     std::vector<Algorithm> all = poolings(
         "pool2d_backward",
         {"max", "max_in_blocks", "average", "average_in_blocks", "max_by_rows", "average_by_rows"});
-    for (const int64_t average : {0, 1}) {
-        const char *algorithm = average ? "average_by_phases" : "max_by_phases";
+    for (const char *algorithm :
+         {"max_by_phases", "max_of_tiles", "average_by_phases", "average_of_tiles"}) {
+        const bool average = std::string_view(algorithm).starts_with("average");
         all.push_back({"pool2d_backward", algorithm, "_2x2_s2", window(average, 2, 2, 0)});
         all.push_back({"pool2d_backward", algorithm, "_3x3_s2", window(average, 3, 2, 1)});
         all.push_back({"pool2d_backward", algorithm, "_3x3_s1", window(average, 3, 1, 2)});
@@ -55,8 +56,10 @@ std::vector<Algorithm> gradients_of_poolings() {
 }
 
 INSTANTIATE_TEST_SUITE_P(Root, Pool2dAlgorithm,
-                         in_layouts(poolings("pool2d", {"max", "average", "average_in_blocks",
-                                                        "max_by_rows", "average_by_rows"})),
+                         in_layouts(poolings("pool2d",
+                                             {"max", "average", "average_of_tiles",
+                                              "average_in_blocks", "max_by_rows",
+                                              "average_by_rows"})),
                          parameter_name);
 INSTANTIATE_TEST_SUITE_P(Root, Pool2dBackwardAlgorithm, in_layouts(gradients_of_poolings()),
                          parameter_name);
