@@ -188,6 +188,30 @@ Pool2d pool2d_average_by_rows(const Pool2dOperands &op) {
     return stages;
 }
 
+Pool2d pool2d_average_in_lanes(const Pool2dOperands &op) {
+    const Expr width = op.windows.width, height = op.windows.height;
+    Pool2d stages;
+    const auto of_lane = [](const Expr &count) { return ceil_div(count, kLanes); };
+    stages.r =
+        op.nhwc ? RDom(0, width, 0, of_lane(height), "r") : RDom(0, of_lane(width), 0, height, "r");
+    RDom &r = stages.r;
+    const Expr px = op.nhwc ? r.x : r.x * kLanes + stages.lane;
+    const Expr py = op.nhwc ? r.y * kLanes + stages.lane : r.y;
+    r.where(px < width && py < height);
+    const Expr pixel =
+        op.input(min(c, op.channels - 1), g, unsafe_promise_clamped(px, 0, width - 1),
+                 unsafe_promise_clamped(py, 0, height - 1), n);
+    stages.part = Func("part");
+    stages.part(stages.lane, c, g, n) += cast<float>(pixel);
+    stages.of_lane = Func("of_lane");
+    stages.of_lane(stages.lane, c, g, n) = stages.part(stages.lane, c, g, n);
+    stages.lanes = RDom(0, kLanes, "lanes");
+    stages.folded = Func("sum");
+    stages.folded(c, g, n) += stages.of_lane(stages.lanes, c, g, n);
+    finish(op, stages.folded(c, g, n) / cast<float>(width * height), stages);
+    return stages;
+}
+
 // A number past the end of a row is not read, of any vector; channels past the last are the last.
 Pool2d pool2d_average_of_planes(const Pool2dOperands &op) {
     const Expr width = op.windows.width, height = op.windows.height;

@@ -28,6 +28,7 @@ struct Pool2dOperands {
     PoolWindows windows;
     Halide::Expr channels;
     bool unpadded;      // no window reaches over the edge
+    bool nhwc;          // channels lie next to each other
     Halide::Type type;  // of the output
     Halide::Target target;
 };
@@ -48,6 +49,8 @@ struct Pool2dOperands {
 // other. part(lane, set, c, g, n) adds up a lane of every kPlaneParts-th set from `set` on: over
 // r.x, such sets of a row, and r.y, rows. of_lane(lane, c, g, n) is the sum of its parts, folded(c,
 // g, n) that over lanes.
+// In lanes part(lane, c, g, n), which is of_lane too, adds up every kLanes-th row of an image, or
+// column where channels do not lie next to each other, from `lane` on.
 struct Pool2d {
     Halide::Func above, column, across, folded, output;
     Halide::RDom r, rows, columns;
@@ -57,7 +60,7 @@ struct Pool2d {
     Halide::RDom lanes;
 };
 
-inline constexpr int kPlaneLanes = 16, kPlaneParts = 2;
+inline constexpr int kPlaneLanes = 16, kPlaneParts = 2, kLanes = 8;
 
 Pool2d pool2d_max(const Pool2dOperands &operands);
 Pool2d pool2d_average(const Pool2dOperands &operands);
@@ -65,6 +68,7 @@ Pool2d pool2d_average_of_tiles(const Pool2dOperands &operands);
 Pool2d pool2d_average_in_blocks(const Pool2dOperands &operands);
 Pool2d pool2d_max_by_rows(const Pool2dOperands &operands);
 Pool2d pool2d_average_by_rows(const Pool2dOperands &operands);
+Pool2d pool2d_average_in_lanes(const Pool2dOperands &operands);
 Pool2d pool2d_average_of_planes(const Pool2dOperands &operands);
 
 // The pixel at x, y of an image whose edge is repeated around it, unless nothing is read there. It

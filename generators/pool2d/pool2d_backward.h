@@ -41,9 +41,9 @@ struct Pool2dBackwardOperands {
 // folded(c, g, x, phase, y, n) is what column x * stride_x + phase of the image has, over taps, how
 // many windows before its last; across is the same at column x.
 //
-// Of tiles, of windows and strides that are known, around, limit and given are as by phases, but that
-// the image is amid its edge; window(c, g, x, y, n) is the pixel of the first maximum, y * width + x
-// of it. sum is over w, how many windows before a pixel's last.
+// Of tiles, of windows and strides that are known, around, limit and given are as by phases, but
+// that the image is amid its edge; window(c, g, x, y, n) is the pixel of the first maximum, y *
+// width + x of it. sum is over w, how many windows before a pixel's last.
 //
 // Of planes, whose one window is all of them, share(c, g, n) is the gradient of each pixel.
 struct Pool2dBackward {

@@ -69,9 +69,8 @@ Pool2dBackward pool2d_backward_max_of_tiles(const Pool2dBackwardOperands &op) {
     stages.w.where(at_x.holds(stages.w.x) && at_y.holds(stages.w.y));
     const Expr window_x = at_x.last - stages.w.x, window_y = at_y.last - stages.w.y;
     stages.sum = Func("sum");
-    stages.sum(c, g, x, y, n) +=
-        select(stages.window(c, g, window_x, window_y, n) == number(x, y),
-               stages.given(c, g, window_x, window_y, n), 0.f);
+    stages.sum(c, g, x, y, n) += select(stages.window(c, g, window_x, window_y, n) == number(x, y),
+                                        stages.given(c, g, window_x, window_y, n), 0.f);
     finish(op, stages);
     return stages;
 }
@@ -81,11 +80,10 @@ Pool2dBackward pool2d_backward_average_of_tiles(const Pool2dBackwardOperands &op
     const PoolWindows &w = op.windows;
     Pool2dBackward stages;
     stages.given = Func("given");
-    stages.given(c, g, x, y, n) =
-        select(within(x, op.out_w),
-               cast<float>(nearest(op.output_gradient, op.out_w, op.out_h)) *
-                   (1.f / w.pixels_of_row(x)),
-               0.f);
+    stages.given(c, g, x, y, n) = select(
+        within(x, op.out_w),
+        cast<float>(nearest(op.output_gradient, op.out_w, op.out_h)) * (1.f / w.pixels_of_row(x)),
+        0.f);
     const Holding at_x(x + w.padding_left, w.kernel_x, w.stride_x),
         at_y(y + w.padding_top, w.kernel_y, w.stride_y);
     stages.taps = RDom(0, at_x.most(), "taps");

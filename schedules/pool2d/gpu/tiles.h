@@ -7,7 +7,7 @@
 namespace hk::schedules::gpu {
 
 struct PixelTile {
-    int x, y, threads = 128;
+    int x, y, threads = 64;
 
     void take(Knobs knobs) {
         knobs.take("tile_x", x, powers(1, 8));
