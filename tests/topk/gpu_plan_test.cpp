@@ -110,7 +110,7 @@ TEST(TopKPlan, IsShort) {
 TEST(TopKPlan, LooksAtColumnsOfLongRows) {
     const std::vector<TopKStep> steps =
         topk_plan(problem(1, 16777216, 100, true, true), {1024, 1024});
-    EXPECT_EQ(steps[0].chunk, 16);
+    EXPECT_EQ(steps[0].chunk, 32);
     int64_t sorted = 0;
     for (const TopKStep &step : steps) sorted += step.items;
     EXPECT_LT(sorted, 16777216 / 8);

@@ -32,10 +32,11 @@ void hold_best(TopKTiles &stages, const LoopLevel &at) {
 // the memory, a load and a store an item and step); 16 items a thread, which four steps join (17
 // rounds, but 64 threads for a tile, and with keys of 64 bits twice the registers).
 void topk_tiles(TopKTiles &stages, const Context &context) {
-    const int tile = topk_tile(context), lanes = tile / TopKTiles::slots;
+    const TopKTile tile = topk_tile(context);
+    const int lanes = tile.items / TopKTiles::slots;
     int item = 0;
     for (const Type &type : stages.sorted.types()) item += type.bytes();
-    Knobs::estimate("bytes of shared memory", TopKTiles::padded(tile) * item, 48 * 1024);
+    Knobs::estimate("bytes of shared memory", tile.places() * item, 48 * 1024);
     Knobs::estimate("threads of a block", lanes, 1024);
     const Var block("block"), round("round"), thread("thread");
     Func items = stages.items;
@@ -44,7 +45,7 @@ void topk_tiles(TopKTiles &stages, const Context &context) {
     items.gpu_blocks(block).gpu_threads(thread).never_partition_all();
     stages.sorted.compute_at(items, stages.tile)
         .store_in(MemoryType::GPUShared)
-        .bound(stages.place, 0, TopKTiles::padded(tile));
+        .bound(stages.place, 0, tile.places());
     // Places of one round are those of one lane each: no two lanes of it touch the same.
     for (size_t i = 0; i < stages.rounds.size(); i++)
         stages.sorted.update(static_cast<int>(i))
