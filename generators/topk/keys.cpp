@@ -30,9 +30,9 @@ Expr TopKKeys::rank(const Expr &bits) const {
     if (type.bits() < 32) return reinterpret(Int(type.bits()), key(bits) ^ sign_of(type));
     // A comparison of floats is one step, one of magnitudes two; but OpenCL may have no doubles.
     const Expr unordered = is_nan(reinterpret(Float(type.bits()), bits));
-    return reinterpret(Int(type.bits()), as_signed(bits, floats && bits >= sign_of(type),
-                                                   floats && unordered) ^
-                                             (flip ^ sign_of(type)));
+    return reinterpret(Int(type.bits()),
+                       as_signed(bits, floats && bits >= sign_of(type), floats && unordered) ^
+                           (flip ^ sign_of(type)));
 }
 
 Expr TopKKeys::key_of_rank(const Expr &rank) {

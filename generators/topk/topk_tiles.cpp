@@ -70,8 +70,7 @@ std::vector<Expr> places_of(const Round &round, const Expr &lane) {
     const Expr group = lane / round.gap, rest = lane % round.gap;
     std::vector<Expr> places;
     for (int v = 0; v < round.slots(); v++) {
-        const Expr offset =
-            round.mirrored && v >= round.slots() / 2 ? round.gap - 1 - rest : rest;
+        const Expr offset = round.mirrored && v >= round.slots() / 2 ? round.gap - 1 - rest : rest;
         places.push_back(round.from + group * (round.slots() * round.gap) + v * round.gap + offset);
     }
     return places;

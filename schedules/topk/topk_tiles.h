@@ -6,8 +6,8 @@
 
 namespace hk::schedules {
 
-// The items of a tile: 1024, or the knob `tile`; eight where nothing is staged. How many are kept of
-// it: all, or the knob `keep`.
+// The items of a tile: 1024, or the knob `tile`; eight where nothing is staged. How many of them
+// are kept: all, or the knob `keep`.
 struct TopKTile {
     int items, keep;
 

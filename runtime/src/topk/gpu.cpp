@@ -79,8 +79,8 @@ public:
             }
         }
         if (!rows_[other].row) {
-            rows_[other].row = &first_that_fits(
-                topk_tiles_kernels(), step_fields(given.type, other, problem), device);
+            rows_[other].row = &first_that_fits(topk_tiles_kernels(),
+                                                step_fields(given.type, other, problem), device);
         }
     }
 
@@ -189,9 +189,9 @@ private:
 
     void merge(const TopKStep &step) {
         const DataType key = size_of(operands_.input.type) > 4 ? DataType::u64 : DataType::u32;
-        const KernelInfo &kernel = first_that_fits(
-            topk_merge_kernels(), step_fields(key, step.indices, operands_.problem),
-            context_.device);
+        const KernelInfo &kernel =
+            first_that_fits(topk_merge_kernels(), step_fields(key, step.indices, operands_.problem),
+                            context_.device);
         auto made = std::make_unique<Items>(kernel, context_, operands_, step);
         const int32_t halvings = std::bit_width(static_cast<uint64_t>(items_->keys.extent(0)));
         KernelArguments arguments(kOperation, kernel);

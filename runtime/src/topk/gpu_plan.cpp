@@ -9,8 +9,8 @@ namespace {
 
 using Kind = TopKStep::Kind;
 
-// Items that keep a large GPU busy, of all rows: one tile of 1024 for each of 128 multiprocessors; four
-// where their columns have enough elements to hide what sorting takes.
+// Items that keep a large GPU busy, of all rows: one tile of 1024 for each of 128 multiprocessors;
+// four where their columns have enough elements to hide what sorting takes.
 constexpr int64_t kFewItems = 1 << 17, kManyItems = 4 * kFewItems, kLongColumn = 16;
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
