@@ -30,7 +30,13 @@ row(cpu  average_narrow  average_by_rows    by_rows      f32,f16,bf16  nchw     
 row(cpu  average         average_by_rows    by_rows      f32,f16,bf16  nchw       -        average=1 few_pixels)
 row(cpu  average_long    average_in_blocks  in_blocks    f32,f16,bf16  nhwc,nchw  -        average=1)
 
-# GPU: an element a thread, sums in blocks. Budgets are what was measured, registers rounded up to a multiple of 8.
-#        row      algorithm          schedule            types         layouts    knobs  budget                             where
-row(gpu  max      max                thread_per_element  f32,f16,bf16  nhwc,nchw  -      shared:0,registers:32,sectors:2.1  average=0)
-row(gpu  average  average_in_blocks  thread_per_element  f32,f16,bf16  nhwc,nchw  -      shared:0,registers:32,sectors:2.2  average=1)
+# GPU: tiles of pixels a thread, whose windows are known; else an element a thread, sums in blocks. Budgets are what was
+# measured, registers rounded up to a multiple of 8.
+#        row             algorithm          schedule            types         layouts    knobs  budget                                              where
+row(gpu  max_2x2         max                tile_per_thread     f32,f16,bf16  nhwc,nchw  -      shared:0,registers:96,sectors:2.4                   average=0 kernel_w=2 kernel_h=2 stride_2)
+row(gpu  max_3x3_s2      max                tile_per_thread     f32,f16,bf16  nhwc,nchw  -      shared:0,registers:112,sectors:2.1                  average=0 3x3_s2)
+row(gpu  max             max                thread_per_element  f32,f16,bf16  nhwc,nchw  -      shared:0,registers:32,sectors:2.1                   average=0)
+row(gpu  average_2x2     average_of_tiles   tile_per_thread     f32,f16,bf16  nhwc,nchw  -      shared:0,registers:96,sectors:2.4                   average=1 kernel_w=2 kernel_h=2 stride_2)
+row(gpu  average_3x3     average_of_tiles   tile_per_thread     f32,f16,bf16  nhwc,nchw  -      shared:0,registers:80,sectors:1.9                   average=1 kernel_w=3 kernel_h=3 stride_1)
+row(gpu  average_planes  average_in_lanes   block_of_lanes      f32,f16,bf16  nhwc,nchw  -      shared:1024,registers:32,conflicts:1.0,sectors:2.7  average=1 whole_plane>=1 whole_plane<=1000)
+row(gpu  average         average_in_blocks  thread_per_element  f32,f16,bf16  nhwc,nchw  -      shared:0,registers:32,sectors:2.25                  average=1)

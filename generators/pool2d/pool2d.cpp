@@ -2,6 +2,7 @@
 
 #include "generators/nan.h"
 #include "generators/optional.h"
+#include "generators/vectors.h"
 
 using namespace Halide;
 
@@ -114,6 +115,25 @@ Pool2d pool2d_average(const Pool2dOperands &op) {
     return stages;
 }
 
+Pool2d pool2d_average_of_tiles(const Pool2dOperands &op) {
+    const PoolWindows &w = op.windows;
+    const auto pixel = [&](const Expr &px) {
+        return op.input(c, g, clamp(px, 0, w.width - 1), clamp(y, 0, w.height - 1), n);
+    };
+    Pool2d stages;
+    stages.columns = RDom(0, w.kernel_x, "columns");
+    stages.across = Func("across");
+    const Expr px = w.first_x(x) + stages.columns;
+    stages.across(c, g, x, y, n) += select(within(px, w.width), cast<float>(pixel(px)), 0.f);
+    stages.r = RDom(0, w.kernel_y, "r");
+    stages.folded = Func("sum");
+    const Expr py = w.first_y(y) + stages.r;
+    stages.folded(c, g, x, y, n) +=
+        select(within(py, w.height), stages.across(c, g, x, py, n), 0.f);
+    finish(op, stages.folded(c, g, x, y, n) / w.pixels(x, y), stages);
+    return stages;
+}
+
 Pool2d pool2d_average_in_blocks(const Pool2dOperands &op) {
     const PoolWindows &w = op.windows;
     const Expr left = max(w.first_x(x), 0), right = min(w.first_x(x) + w.kernel_x, w.width);
@@ -165,6 +185,30 @@ Pool2d pool2d_average_by_rows(const Pool2dOperands &op) {
     stages.folded = Func("sum");
     stages.folded(c, g, x, y, n) += stages.column(c, g, w.first_x(x) + stages.r.x, y, n);
     finish_average(op, stages);
+    return stages;
+}
+
+Pool2d pool2d_average_in_lanes(const Pool2dOperands &op) {
+    const Expr width = op.windows.width, height = op.windows.height;
+    Pool2d stages;
+    const auto of_lane = [](const Expr &count) { return ceil_div(count, kLanes); };
+    stages.r =
+        op.nhwc ? RDom(0, width, 0, of_lane(height), "r") : RDom(0, of_lane(width), 0, height, "r");
+    RDom &r = stages.r;
+    const Expr px = op.nhwc ? r.x : r.x * kLanes + stages.lane;
+    const Expr py = op.nhwc ? r.y * kLanes + stages.lane : r.y;
+    r.where(px < width && py < height);
+    const Expr pixel =
+        op.input(min(c, op.channels - 1), g, unsafe_promise_clamped(px, 0, width - 1),
+                 unsafe_promise_clamped(py, 0, height - 1), n);
+    stages.part = Func("part");
+    stages.part(stages.lane, c, g, n) += cast<float>(pixel);
+    stages.of_lane = Func("of_lane");
+    stages.of_lane(stages.lane, c, g, n) = stages.part(stages.lane, c, g, n);
+    stages.lanes = RDom(0, kLanes, "lanes");
+    stages.folded = Func("sum");
+    stages.folded(c, g, n) += stages.of_lane(stages.lanes, c, g, n);
+    finish(op, stages.folded(c, g, n) / cast<float>(width * height), stages);
     return stages;
 }
 

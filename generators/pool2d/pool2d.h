@@ -28,6 +28,7 @@ struct Pool2dOperands {
     PoolWindows windows;
     Halide::Expr channels;
     bool unpadded;      // no window reaches over the edge
+    bool nhwc;          // channels lie next to each other
     Halide::Type type;  // of the output
     Halide::Target target;
 };
@@ -41,12 +42,17 @@ struct Pool2dOperands {
 // are all of the image, and what changes nothing before and after it. folded is then over r.x of
 // column alone.
 //
+// Of tiles across(c, g, x, y, n) is the sum of the pixels next to each other, over `columns`, that
+// the windows at column x of the output have in the input's row y; folded adds up r.x of them.
+//
 // Of planes, whose one window is all of them, rows are sets of kPlaneLanes numbers next to each
 // other. part(lane, set, c, g, n) adds up a lane of every kPlaneParts-th set from `set` on: over
 // r.x, such sets of a row, and r.y, rows. of_lane(lane, c, g, n) is the sum of its parts, folded(c,
 // g, n) that over lanes.
+// In lanes part(lane, c, g, n), which is of_lane too, adds up every kLanes-th row of an image, or
+// column where channels do not lie next to each other, from `lane` on.
 struct Pool2d {
-    Halide::Func above, column, folded, output;
+    Halide::Func above, column, across, folded, output;
     Halide::RDom r, rows, columns;
     BlockedSum blocked;
     Halide::Func part, of_lane;
@@ -54,13 +60,15 @@ struct Pool2d {
     Halide::RDom lanes;
 };
 
-inline constexpr int kPlaneLanes = 16, kPlaneParts = 2;
+inline constexpr int kPlaneLanes = 16, kPlaneParts = 2, kLanes = 8;
 
 Pool2d pool2d_max(const Pool2dOperands &operands);
 Pool2d pool2d_average(const Pool2dOperands &operands);
+Pool2d pool2d_average_of_tiles(const Pool2dOperands &operands);
 Pool2d pool2d_average_in_blocks(const Pool2dOperands &operands);
 Pool2d pool2d_max_by_rows(const Pool2dOperands &operands);
 Pool2d pool2d_average_by_rows(const Pool2dOperands &operands);
+Pool2d pool2d_average_in_lanes(const Pool2dOperands &operands);
 Pool2d pool2d_average_of_planes(const Pool2dOperands &operands);
 
 // The pixel at x, y of an image whose edge is repeated around it, unless nothing is read there. It

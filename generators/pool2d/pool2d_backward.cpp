@@ -132,13 +132,13 @@ Expr just_below(const Expr &maximum, const Target &target) {
     return reinterpret<float>(select(is_nan_as_loaded(maximum, target), infinity, lower));
 }
 
-// What a window's elements are held against, from its maximum.
+}  // namespace
+
 Expr limit_of(const Pool2dBackwardOperands &op, const Expr &maximum) {
     if (op.type != Float(32) || op.target.has_gpu_feature()) return cast<float>(maximum);
     return just_below(maximum, op.target);
 }
 
-// Whether an element is a maximum of the window with that limit, or NaN where its maximum is.
 Expr is_maximum(const Pool2dBackwardOperands &op, const Expr &element, const Expr &limit) {
     const Expr same = cast<float>(element) == limit;
     if (op.target.has_gpu_feature()) return same || is_nan_by_bits(element);
@@ -146,6 +146,8 @@ Expr is_maximum(const Pool2dBackwardOperands &op, const Expr &element, const Exp
     // Not <=, which Halide 21 makes true for a NaN; LLVM makes one comparison of the two.
     return !(strict_float(element < limit) || strict_float(element == limit));
 }
+
+namespace {
 
 // The edge is repeated around the image. To the right and below what repeats it has a place after
 // the edge's own; to the left and above it would come before, and is skipped.

@@ -41,6 +41,10 @@ struct Pool2dBackwardOperands {
 // folded(c, g, x, phase, y, n) is what column x * stride_x + phase of the image has, over taps, how
 // many windows before its last; across is the same at column x.
 //
+// Of tiles, of windows and strides that are known, around, limit and given are as by phases, but
+// that the image is amid its edge; window(c, g, x, y, n) is the pixel of the first maximum, y *
+// width + x of it. sum is over w, how many windows before a pixel's last.
+//
 // Of planes, whose one window is all of them, share(c, g, n) is the gradient of each pixel.
 struct Pool2dBackward {
     Halide::Func first_best, window, first_x, first_y, sum, output;
@@ -51,6 +55,12 @@ struct Pool2dBackward {
     BlockedSum blocked;
 };
 
+// What a window's elements are held against, from its maximum.
+Halide::Expr limit_of(const Pool2dBackwardOperands &operands, const Halide::Expr &maximum);
+// Whether an element is a maximum of the window with that limit, or NaN where its maximum is.
+Halide::Expr is_maximum(const Pool2dBackwardOperands &operands, const Halide::Expr &element,
+                        const Halide::Expr &limit);
+
 Pool2dBackward pool2d_backward_max(const Pool2dBackwardOperands &operands);
 Pool2dBackward pool2d_backward_max_in_blocks(const Pool2dBackwardOperands &operands);
 Pool2dBackward pool2d_backward_average(const Pool2dBackwardOperands &operands);
@@ -59,6 +69,8 @@ Pool2dBackward pool2d_backward_max_by_rows(const Pool2dBackwardOperands &operand
 Pool2dBackward pool2d_backward_max_by_phases(const Pool2dBackwardOperands &operands);
 Pool2dBackward pool2d_backward_average_by_phases(const Pool2dBackwardOperands &operands);
 Pool2dBackward pool2d_backward_average_by_rows(const Pool2dBackwardOperands &operands);
+Pool2dBackward pool2d_backward_max_of_tiles(const Pool2dBackwardOperands &operands);
+Pool2dBackward pool2d_backward_average_of_tiles(const Pool2dBackwardOperands &operands);
 Pool2dBackward pool2d_backward_average_of_planes(const Pool2dBackwardOperands &operands);
 
 }  // namespace hk::generators

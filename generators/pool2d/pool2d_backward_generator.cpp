@@ -63,10 +63,12 @@ private:
         if (name == "max_by_phases") return pool2d_backward_max_by_phases(operands);
         if (name == "average_by_rows") return pool2d_backward_average_by_rows(operands);
         if (name == "average_by_phases") return pool2d_backward_average_by_phases(operands);
+        if (name == "max_of_tiles") return pool2d_backward_max_of_tiles(operands);
+        if (name == "average_of_tiles") return pool2d_backward_average_of_tiles(operands);
         if (name == "average_of_planes") return pool2d_backward_average_of_planes(operands);
         refuse_algorithm({"max", "max_in_blocks", "average", "average_in_blocks", "max_by_rows",
-                          "max_by_phases", "average_by_rows", "average_by_phases",
-                          "average_of_planes"});
+                          "max_by_phases", "average_by_rows", "average_by_phases", "max_of_tiles",
+                          "average_of_tiles", "average_of_planes"});
     }
 };
 

@@ -32,6 +32,7 @@ public:
             windows(*this, input.dim(dim_x).extent(), input.dim(dim_y).extent()),
             input.dim(dim_c).extent(),
             unpadded(),
+            order.nhwc(),
             type,
             get_target()};
         Pool2d stages = stages_of(operands);
@@ -51,12 +52,14 @@ private:
         const std::string &name = algorithm.value();
         if (name == "max") return pool2d_max(operands);
         if (name == "average") return pool2d_average(operands);
+        if (name == "average_of_tiles") return pool2d_average_of_tiles(operands);
         if (name == "average_in_blocks") return pool2d_average_in_blocks(operands);
         if (name == "max_by_rows") return pool2d_max_by_rows(operands);
         if (name == "average_by_rows") return pool2d_average_by_rows(operands);
+        if (name == "average_in_lanes") return pool2d_average_in_lanes(operands);
         if (name == "average_of_planes") return pool2d_average_of_planes(operands);
-        refuse_algorithm({"max", "average", "average_in_blocks", "max_by_rows", "average_by_rows",
-                          "average_of_planes"});
+        refuse_algorithm({"max", "average", "average_of_tiles", "average_in_blocks", "max_by_rows",
+                          "average_by_rows", "average_in_lanes", "average_of_planes"});
     }
 };
 

@@ -10,16 +10,19 @@ Expr sign_of(const Type &type) { return cast(type, 1) << (type.bits() - 1); }
 
 // A negative float's magnitude counts down from zero, so that -0 becomes +0; as a signed integer it
 // then compares as the float does. NaNs become the largest signed integer, which no other float is.
-Expr as_signed(const Expr &bits, const Expr &floats, const Expr &is_nan) {
+Expr as_signed(const Expr &bits, const Expr &is_negative_float, const Expr &is_nan) {
     const Expr sign = sign_of(bits.type());
-    const Expr number = select(floats && bits >= sign, sign - bits, bits);
-    return select(floats && is_nan, ~sign, number);
+    return select(is_nan, ~sign, select(is_negative_float, sign - bits, bits));
 }
 
 }  // namespace
 
+// What bits are compared with is the same for all elements.
 Expr TopKKeys::key(const Expr &bits) const {
-    return as_signed(bits, floats, (bits & ~sign_of(bits.type())) > infinity) ^ flip;
+    const Expr magnitude = ~sign_of(bits.type());
+    return as_signed(bits, bits > select(floats, magnitude, bits.type().max()),
+                     (bits & magnitude) > select(floats, infinity, magnitude)) ^
+           flip;
 }
 
 Expr TopKKeys::rank(const Expr &bits) const {
@@ -28,7 +31,8 @@ Expr TopKKeys::rank(const Expr &bits) const {
     // A comparison of floats is one step, one of magnitudes two; but OpenCL may have no doubles.
     const Expr unordered = is_nan(reinterpret(Float(type.bits()), bits));
     return reinterpret(Int(type.bits()),
-                       as_signed(bits, floats, unordered) ^ (flip ^ sign_of(type)));
+                       as_signed(bits, floats && bits >= sign_of(type), floats && unordered) ^
+                           (flip ^ sign_of(type)));
 }
 
 Expr TopKKeys::key_of_rank(const Expr &rank) {

@@ -28,6 +28,8 @@ struct TopKTilesOperands {
 // best(slot, lane, tile, x, y): item slot * lanes + lane of a tile of 8 * lanes items.
 // sorted(place) is that tile in the order of a bitonic network whose steps are taken three at a
 // time, each its update: three steps join eight places, which one thread can do, in registers.
+// Where fewer items are kept, the network ends with sorted lists of so many; of two lists the
+// better half becomes one again, until there is one.
 struct TopKTiles {
     static constexpr int slots = 8;
     static constexpr int padded(int place) { return place + place / 8; }  // see position()
@@ -37,12 +39,16 @@ struct TopKTiles {
     Halide::RDom r;                    // of best: the elements of a column
     std::vector<Halide::RDom> rounds;  // of sorted's updates: the lanes
 
+    // Places of sorted: a tile, and half of one for lists that two were pruned to.
+    static constexpr int places(int tile, int keep) { return keep < tile ? tile + tile / 2 : tile; }
+
     // Where sorted has a place: one in nine is left out, so that the lanes of a warp, whose places
     // are 8, 16, 32 or 64 apart or neighbours, meet in no bank of shared memory, or in pairs.
     static Halide::Expr position(const Halide::Expr &place) { return place + place / 8; }
 };
 
-// `tile`: a power of two, at least 8.
-TopKTiles topk_tiles(const TopKTilesOperands &operands, int tile);
+// `tile`: a power of two, at least 8. `keep`: how many of its items are asked for at most, a power
+// of two from 8 to tile.
+TopKTiles topk_tiles(const TopKTilesOperands &operands, int tile, int keep);
 
 }  // namespace hk::generators

@@ -49,7 +49,8 @@ public:
                                             list.dim(0).extent(),
                                             topk_keys(type, floats, flip, infinity, nan),
                                             fix_indices == 1};
-        TopKTiles stages = topk_tiles(operands, sc::topk_tile(context));
+        const sc::TopKTile tile = sc::topk_tile(context);
+        TopKTiles stages = topk_tiles(operands, tile.items, tile.keep);
         (*items)(stages.place, stages.tile, stages.x, stages.y) =
             Tuple(topk_item(stages.items(stages.place, stages.tile, stages.x, stages.y)));
         stages.items = *items;

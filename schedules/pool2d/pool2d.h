@@ -24,6 +24,8 @@ void pool2d_in_blocks(generators::Pool2d &stages, const Pool2dContext &context);
 
 namespace gpu {
 void pool2d_thread_per_element(generators::Pool2d &stages, const Pool2dContext &context);
+void pool2d_tile_per_thread(generators::Pool2d &stages, const Pool2dContext &context);
+void pool2d_block_of_lanes(generators::Pool2d &stages, const Pool2dContext &context);
 }  // namespace gpu
 
 // By the names of the table.
@@ -32,6 +34,8 @@ inline const Table<generators::Pool2d, Pool2dContext> pool2d_schedules = {
     {"by_rows", cpu::pool2d_by_rows},
     {"by_planes", cpu::pool2d_by_planes},
     {"in_blocks", cpu::pool2d_in_blocks},
-    {"thread_per_element", gpu::pool2d_thread_per_element}};
+    {"thread_per_element", gpu::pool2d_thread_per_element},
+    {"tile_per_thread", gpu::pool2d_tile_per_thread},
+    {"block_of_lanes", gpu::pool2d_block_of_lanes}};
 
 }  // namespace hk::schedules

@@ -17,6 +17,8 @@ void pool2d_backward_in_blocks(generators::Pool2dBackward &stages, const Pool2dC
 namespace gpu {
 void pool2d_backward_thread_per_element(generators::Pool2dBackward &stages,
                                         const Pool2dContext &context);
+void pool2d_backward_tile_per_thread(generators::Pool2dBackward &stages,
+                                     const Pool2dContext &context);
 }  // namespace gpu
 
 // By the names of the table.
@@ -26,6 +28,7 @@ inline const Table<generators::Pool2dBackward, Pool2dContext> pool2d_backward_sc
     {"by_rows", cpu::pool2d_backward_by_rows},
     {"by_planes", cpu::pool2d_backward_by_planes},
     {"in_blocks", cpu::pool2d_backward_in_blocks},
-    {"thread_per_element", gpu::pool2d_backward_thread_per_element}};
+    {"thread_per_element", gpu::pool2d_backward_thread_per_element},
+    {"tile_per_thread", gpu::pool2d_backward_tile_per_thread}};
 
 }  // namespace hk::schedules

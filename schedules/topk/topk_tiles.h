@@ -6,8 +6,16 @@
 
 namespace hk::schedules {
 
-// The items of a tile: 1024, or the knob `tile`; eight where nothing is staged.
-int topk_tile(const Context &context);
+// The items of a tile: 1024, or the knob `tile`; eight where nothing is staged. How many of them
+// are kept: all, or the knob `keep`.
+struct TopKTile {
+    int items, keep;
+
+    int places() const {  // of generators/topk/topk_tiles.h's sorted
+        return generators::TopKTiles::padded(generators::TopKTiles::places(items, keep));
+    }
+};
+TopKTile topk_tile(const Context &context);
 
 namespace gpu {
 void topk_tiles(generators::TopKTiles &stages, const Context &context);

@@ -27,6 +27,8 @@ TEST_F(CudaPool2d, LaunchesOfEveryRowAreLegal) {
                                                                          {64, 8, 32, 2, 2, 0},
                                                                          {32, 112, 64, 3, 2, 1},
                                                                          {8, 14, 2048, 14, 14, 0},
+                                                                         {2, 35, 16, 3, 1, 1},
+                                                                         {2, 35, 16, 3, 2, 0},
                                                                          {1, 3000, 8, 5, 1, 2}}) {
         for (const DataType type : {DataType::f32, DataType::f16, DataType::bf16}) {
             for (const Layout layout : {Layout::nhwc, Layout::nchw}) {

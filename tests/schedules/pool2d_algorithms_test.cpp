@@ -15,8 +15,8 @@ TEST_P(Pool2dAlgorithm, IsTheDefinition) { check_convolution<Pool2dCase>(); }
 class Pool2dBackwardAlgorithm : public RootTest {};
 TEST_P(Pool2dBackwardAlgorithm, IsTheDefinition) { check_convolution<Pool2dBackwardCase>(); }
 
-std::vector<Algorithm> poolings(const char *family,
-                                const std::vector<const char *> &of_any_window) {
+std::vector<Algorithm> poolings(const char *family, const std::vector<const char *> &of_any_window,
+                                const std::vector<const char *> &of_planes) {
     std::vector<Algorithm> all;
     for (const char *algorithm : of_any_window) {
         const bool average = std::string_view(algorithm).starts_with("average");
@@ -24,7 +24,7 @@ std::vector<Algorithm> poolings(const char *family,
     }
     Where whole = fixed({{"average", 1}});
     whole.push_back({"whole_plane", Relation::at_least, 1});
-    all.push_back({family, "average_of_planes", "", whole});
+    for (const char *algorithm : of_planes) all.push_back({family, algorithm, "", whole});
     return all;
 }
 
@@ -43,9 +43,11 @@ std::vector<Algorithm> gradients_of_poolings() {
     };
     std::vector<Algorithm> all = poolings(
         "pool2d_backward",
-        {"max", "max_in_blocks", "average", "average_in_blocks", "max_by_rows", "average_by_rows"});
-    for (const int64_t average : {0, 1}) {
-        const char *algorithm = average ? "average_by_phases" : "max_by_phases";
+        {"max", "max_in_blocks", "average", "average_in_blocks", "max_by_rows", "average_by_rows"},
+        {"average_of_planes"});
+    for (const char *algorithm :
+         {"max_by_phases", "max_of_tiles", "average_by_phases", "average_of_tiles"}) {
+        const bool average = std::string_view(algorithm).starts_with("average");
         all.push_back({"pool2d_backward", algorithm, "_2x2_s2", window(average, 2, 2, 0)});
         all.push_back({"pool2d_backward", algorithm, "_3x3_s2", window(average, 3, 2, 1)});
         all.push_back({"pool2d_backward", algorithm, "_3x3_s1", window(average, 3, 1, 2)});
@@ -55,8 +57,11 @@ std::vector<Algorithm> gradients_of_poolings() {
 }
 
 INSTANTIATE_TEST_SUITE_P(Root, Pool2dAlgorithm,
-                         in_layouts(poolings("pool2d", {"max", "average", "average_in_blocks",
-                                                        "max_by_rows", "average_by_rows"})),
+                         in_layouts(poolings("pool2d",
+                                             {"max", "average", "average_of_tiles",
+                                              "average_in_blocks", "max_by_rows",
+                                              "average_by_rows"},
+                                             {"average_in_lanes", "average_of_planes"})),
                          parameter_name);
 INSTANTIATE_TEST_SUITE_P(Root, Pool2dBackwardAlgorithm, in_layouts(gradients_of_poolings()),
                          parameter_name);

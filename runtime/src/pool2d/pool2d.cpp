@@ -55,7 +55,7 @@ void join_rows(const KernelInfo &kernel, const Pool2dProblem &problem,
     const std::span<BufferView *const> images(all.begin(), all.size());
     if (options.layout != Layout::nchw || kernel.device != DeviceType::cpu) return;
     const std::string_view algorithm = kernel.algorithm;
-    if (algorithm == "average_of_planes") {
+    if (algorithm == "average_of_planes" || algorithm == "average_in_lanes") {
         join(images, 0, 1);
     } else if (options.padding.top + options.padding.bottom == 0 && options.stride[0] == rows &&
                problem.height % rows == 0) {

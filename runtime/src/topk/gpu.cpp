@@ -36,7 +36,8 @@ int64_t tile_of(const KernelInfo &row) {
     return tile;
 }
 
-Fields step_fields(DataType type, bool indices, int64_t columns) {
+Fields step_fields(DataType type, bool indices, const TopKProblem &problem) {
+    const int64_t columns = problem.columns, k = problem.k;
     Fields fields(type, Layout::any);
 #include "topk/step_fields.def"
     return fields;
@@ -78,8 +79,8 @@ public:
             }
         }
         if (!rows_[other].row) {
-            rows_[other].row = &first_that_fits(
-                topk_tiles_kernels(), step_fields(given.type, other, problem.columns), device);
+            rows_[other].row = &first_that_fits(topk_tiles_kernels(),
+                                                step_fields(given.type, other, problem), device);
         }
     }
 
@@ -99,7 +100,7 @@ private:
 
     static bool fits(const KernelInfo &row, const KernelInfo &given, const TopKProblem &problem,
                      Device device) {
-        const Fields step = step_fields(given.type, has_indices(row), problem.columns);
+        const Fields step = step_fields(given.type, has_indices(row), problem);
         return select({&row, 1}, step, given.device, device.limits(), false).kernel;
     }
 };
@@ -188,9 +189,9 @@ private:
 
     void merge(const TopKStep &step) {
         const DataType key = size_of(operands_.input.type) > 4 ? DataType::u64 : DataType::u32;
-        const KernelInfo &kernel = first_that_fits(
-            topk_merge_kernels(), step_fields(key, step.indices, operands_.problem.columns),
-            context_.device);
+        const KernelInfo &kernel =
+            first_that_fits(topk_merge_kernels(), step_fields(key, step.indices, operands_.problem),
+                            context_.device);
         auto made = std::make_unique<Items>(kernel, context_, operands_, step);
         const int32_t halvings = std::bit_width(static_cast<uint64_t>(items_->keys.extent(0)));
         KernelArguments arguments(kOperation, kernel);

@@ -1,6 +1,7 @@
 #include "topk/gpu_plan.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace hk::detail {
 
@@ -8,8 +9,9 @@ namespace {
 
 using Kind = TopKStep::Kind;
 
-// Tiles that keep a large GPU busy: eight blocks for each of 128 multiprocessors.
-constexpr int64_t kEnoughTiles = 1024;
+// Items that keep a large GPU busy, of all rows: one tile of 1024 for each of 128 multiprocessors;
+// four where their columns have enough elements to hide what sorting takes.
+constexpr int64_t kFewItems = 1 << 17, kManyItems = 4 * kFewItems, kLongColumn = 16;
 
 int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
@@ -41,21 +43,17 @@ private:
     // Whether sorting lists again beats merging them twice.
     bool sorts_again() const { return 4 * kept(tile_.indices) <= tile_.indices; }
 
-    // The number of columns, and elements of each: the most that leave no more tiles than enough,
-    // while the elements of the k best columns are one tile, or a quarter of the columns at most.
+    // The number of columns, and elements of each: whole tiles of columns, no more than keep a GPU
+    // busy, or than make columns and the elements of the k best of them fewest together.
     std::pair<int64_t, int64_t> columns() const {
-        constexpr int64_t kAligned = 32;
-        int64_t stride = problem_.columns, chunk = 1;
-        while (problem_.rows * ceil_div(stride, tile_.indices) > kEnoughTiles &&
-               stride > tile_.indices) {
-            const int64_t columns =
-                ceil_div(ceil_div(problem_.columns, 2 * chunk), kAligned) * kAligned;
-            const int64_t gathered = problem_.k * 2 * chunk;
-            if (columns < problem_.k || (gathered > tile_.indices && 4 * gathered > columns)) break;
-            stride = columns;
-            chunk *= 2;
-        }
-        return {stride, ceil_div(problem_.columns, stride)};
+        const int64_t row = problem_.columns, rows = std::max<int64_t>(problem_.rows, 1);
+        const int64_t busy = std::clamp(row * rows / kLongColumn, kFewItems, kManyItems) / rows;
+        const auto fewest = static_cast<int64_t>(
+            std::ceil(std::sqrt(static_cast<double>(row) * static_cast<double>(problem_.k))));
+        const int64_t whole = std::max<int64_t>(tile_.indices, 32);
+        const int64_t stride = ceil_div(std::max(busy, fewest), whole) * whole;
+        if (stride >= row) return {row, 1};
+        return {stride, ceil_div(row, stride)};
     }
 
     // The step, and those that make its lists one. Where the result needs no indices, none are

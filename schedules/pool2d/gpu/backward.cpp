@@ -1,6 +1,6 @@
 #include "schedules/pool2d/pool2d_backward.h"
 
-#include "schedules/gpu_elements.h"
+#include "schedules/pool2d/gpu/tiles.h"
 
 using namespace Halide;
 using namespace hk::generators;
@@ -18,6 +18,39 @@ void pool2d_backward_thread_per_element(Pool2dBackward &stages, const Pool2dCont
         .store_in(MemoryType::Register);
     for (const Var &one : {c, g, x, y, n}) stages.first_best.bound_extent(one, 1);
     stages.first_best.update().reorder(stages.r.x, stages.r.y).never_partition_all();
+}
+
+// A tile of pixels a thread, and the windows that hold them, of which the compiler drops those that
+// hold none: how many there are beside each other depends on the padding.
+void pool2d_backward_tile_per_thread(Pool2dBackward &stages, const Pool2dContext &context) {
+    PixelTile tile = stages.r.defined() || context.nhwc ? PixelTile{2, 4} : PixelTile{1, 8};
+    tile.take(Knobs(context.knobs));
+    tile_a_thread(stages.output, tile);
+    if (stages.share.defined()) return;
+    need_known_windows(context);
+    const Func &out = stages.output;
+    const Conv2dSizes &sizes = context;
+    const auto windows = [](int pixels, int kernel, int stride) {
+        return (pixels + stride - 2) / stride + (kernel + stride - 1) / stride;
+    };
+    const PixelTile held{windows(tile.x, sizes.kernel_w, sizes.stride_x),
+                         windows(tile.y, sizes.kernel_h, sizes.stride_y)};
+    const RDom &w = stages.w, &r = stages.r;
+    keep_in_thread(stages.sum, out, tile);
+    unroll_update(stages.sum, w);
+    keep_in_thread(stages.given, out, held);
+    if (stages.across.defined()) {
+        for (const Func &rows : {stages.across, stages.dense})
+            keep_in_thread(rows, out, {tile.x, held.y});
+        unroll_update(stages.across, stages.taps);
+        return;
+    }
+    keep_in_thread(stages.window, out, held);
+    unroll_update(stages.window, r);
+    keep_in_thread(stages.limit, out, held);
+    keep_in_thread(stages.around, out,
+                   {(held.x - 1) * sizes.stride_x + sizes.kernel_w,
+                    (held.y - 1) * sizes.stride_y + sizes.kernel_h});
 }
 
 }  // namespace hk::schedules::gpu

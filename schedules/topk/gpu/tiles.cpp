@@ -22,20 +22,23 @@ void hold_best(TopKTiles &stages, const LoopLevel &at) {
 }  // namespace
 
 // A block sorts a tile in shared memory, in place; a thread has eight of its items at a time, in
-// registers, for three steps of the bitonic network. A tile of 1024, with 128 threads, takes 21
+// registers, for three steps of the bitonic network. A tile of 1024, with 128 threads, takes 20
 // rounds, each a load and a store of eight items and a barrier, where step by step it would be 55.
+// Where 64 items are kept, it is 7 rounds, and 8 of half of the items and less; where 8, 1 and 7.
 // Shared memory: 9/8 of a tile's items, of 4 to 12 bytes: 1024 of keys of 32 bits with indices 9216
-// bytes. Registers: eight items and their addresses, 56, or 80 with keys of 64 bits. Loads from the
-// row are of neighbouring elements by neighbouring threads, eight of a thread in flight.
-// Places: with one in 33 left out instead of one in nine, lanes 32 or 64 places apart met four in a
-// bank, and keys of 64 bits took 96 registers. Rejected by arithmetic: a Func for each step (twice
-// the memory, a load and a store an item and step); 16 items a thread, which four steps join (17
-// rounds, but 64 threads for a tile, and with keys of 64 bits twice the registers).
+// bytes; half as much again where fewer are kept. Registers: eight items and their addresses, 56,
+// or 80 with keys of 64 bits. Loads from the row are of neighbouring elements by neighbouring
+// threads, eight of a thread in flight. Places: with one in 33 left out instead of one in nine,
+// lanes 32 or 64 places apart met four in a bank, and keys of 64 bits took 96 registers. Rejected
+// by arithmetic: a Func for each step (twice the memory, a load and a store an item and step); 16
+// items a thread, which four steps join (17 rounds, but 64 threads for a tile, and with keys of 64
+// bits twice the registers).
 void topk_tiles(TopKTiles &stages, const Context &context) {
-    const int tile = topk_tile(context), lanes = tile / TopKTiles::slots;
+    const TopKTile tile = topk_tile(context);
+    const int lanes = tile.items / TopKTiles::slots;
     int item = 0;
     for (const Type &type : stages.sorted.types()) item += type.bytes();
-    Knobs::estimate("bytes of shared memory", TopKTiles::padded(tile) * item, 48 * 1024);
+    Knobs::estimate("bytes of shared memory", tile.places() * item, 48 * 1024);
     Knobs::estimate("threads of a block", lanes, 1024);
     const Var block("block"), round("round"), thread("thread");
     Func items = stages.items;
@@ -44,7 +47,7 @@ void topk_tiles(TopKTiles &stages, const Context &context) {
     items.gpu_blocks(block).gpu_threads(thread).never_partition_all();
     stages.sorted.compute_at(items, stages.tile)
         .store_in(MemoryType::GPUShared)
-        .bound(stages.place, 0, TopKTiles::padded(tile));
+        .bound(stages.place, 0, tile.places());
     // Places of one round are those of one lane each: no two lanes of it touch the same.
     for (size_t i = 0; i < stages.rounds.size(); i++)
         stages.sorted.update(static_cast<int>(i))
