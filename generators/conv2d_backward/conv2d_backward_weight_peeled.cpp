@@ -46,14 +46,27 @@ Conv2dBackwardWeightPeeled conv2d_backward_weight_peeled(const Conv2dBackwardWei
         return promised_within(clamp(index, 0, size - 1), size);
     };
     const Expr group = promised_within(g, op.groups), is_group = g < op.groups;
+    if (size.transposed) {
+        stages.input_planes =
+            transposed_planes(input, op.groups, op.width, op.height, size.transposed);
+        stages.gradient_planes =
+            transposed_planes(gradient, op.groups, op.out_w, op.out_h, size.transposed);
+    }
     const auto of_group = [&](const Expr &element) {
-        return size.whole ? element
+        return size.whole || size.transposed ? element
                           : loaded_if(size.tail_apart ? likely(is_group) : is_group, element);
     };
+    const Expr n_in = at_most(image, op.batch);
+    const auto element = [&](const Func &of, const TransposedPlanes &planes, const Expr &column,
+                             const Expr &row, const Expr &width) {
+        return of_group(size.transposed ? planes.at(g, row * width + column, n_in)
+                                        : of(0, group, column, row, n_in));
+    };
     stages.gradient = Func("gradient");
-    stages.gradient(g, stages.column, stages.step, y, tile, part) = of_group(
-        gradient(0, group, at_most(likely(column_of(stages.step, stages.column)), op.out_w),
-                 at_most(top + y, op.out_h), at_most(image, op.batch)));
+    stages.gradient(g, stages.column, stages.step, y, tile, part) =
+        element(gradient, stages.gradient_planes,
+                at_most(likely(column_of(stages.step, stages.column)), op.out_w),
+                at_most(top + y, op.out_h), op.out_w);
 
     stages.pixel =
         RDom(0, size.step, 0, ceil_div(op.out_w + before, size.step), 0, tiles.rows, "pixel");
@@ -70,8 +83,8 @@ Conv2dBackwardWeightPeeled conv2d_backward_weight_peeled(const Conv2dBackwardWei
     stages.tile_sum(g, s, r, tile, part) = 0.f;
     stages.tile_sum(g, s, r, tile, part) +=
         stages.gradient(g, pixel.x, pixel.y, pixel.z, tile, part) *
-        of_group(input(0, group, promised_within(x_in, op.width), promised_within(y_in, op.height),
-                       promised_within(image, op.batch)));
+        element(input, stages.input_planes, promised_within(x_in, op.width),
+                promised_within(y_in, op.height), op.width);
 
     stages.of = RDom(0, tiles.of_part, "of");
     stages.partial = Func("partial");

@@ -1,5 +1,6 @@
 #include "generators/ceil_div.h"
 #include "schedules/conv2d_backward/conv2d_backward_weight.h"
+#include "schedules/transpose.h"
 
 using namespace Halide;
 using namespace hk::generators;
@@ -20,6 +21,7 @@ struct PeeledSums {
 
 PeeledSums choose(const Conv2dBackwardWeightContext &context) {
     PeeledSums sums = {32, 2, context.stride_y == 1, 1, 256, 1024};
+    if (!context.nhwc) sums.g = 16, sums.pixels = 1024;
     Knobs knobs(context.knobs);
     knobs.take("g", sums.g, {16, 32});
     knobs.take("step", sums.step, steps(1, 8));
@@ -33,6 +35,7 @@ PeeledSums choose(const Conv2dBackwardWeightContext &context) {
         sums.g = lanes;                     // of 16 registers, which hold one vector's sums
         if (sums.tail == 1) sums.tail = 2;  // SSE has no masked loads: one by one
     }
+    knobs.require(context.nhwc || sums.g == std::min(lanes, 16), "of nchw g is a vector");
     const int taps = context.kernel_w * context.kernel_h, vectors = (sums.g + lanes - 1) / lanes;
     knobs.estimate("vector registers", vectors * (taps + sums.step) + 1,
                    vector_registers(context.target));
@@ -47,6 +50,22 @@ Expr blocks_of_task(const Conv2dBackwardWeightPeeled &stages, const Expr &blocks
     return max(ceil_div(blocks, tasks), 1);
 }
 
+// A block's planes, before its pixels pass.
+void transpose(TransposedPlanes &planes, const LoopLevel &at, const LoopLevel &storage) {
+    const RDom &run = planes.run;
+    const int groups = planes.groups;
+    const Var group = planes.panel.args()[0];
+    planes.panel.compute_at(at)
+        .hoist_storage(storage)
+        .bound_extent(group, groups)
+        .update()
+        .reorder(group, run.x, run.y)
+        .vectorize(group)
+        .unroll(run.x);
+    transpose_at(LoopLevel(planes.panel, run.y), planes.there, {groups, groups},
+                 arguments_of_tiles(planes.there));
+}
+
 }  // namespace
 
 namespace cpu {
@@ -57,7 +76,8 @@ PeeledTiles tiles_of_peeled(const Conv2dBackwardWeightContext &context) {
             .pixels = sums.pixels,
             .products = 1024 * sums.part,
             .whole = sums.tail == 0,
-            .tail_apart = sums.tail == 2};
+            .tail_apart = sums.tail == 2,
+            .transposed = context.nhwc ? 0 : sums.g};
 }
 
 // Images that caches do not hold are read once, from front to end: a tile's pixels are read by all
@@ -118,6 +138,9 @@ void backward_weight_peeled(Conv2dBackwardWeightPeeled &stages,
         .partition(pixel.z, t.rows ? Partition::Always : Partition::Never);
     for (Stage stage : {Stage(tile), Stage(tile.update())})
         stage.vectorize(g, lanes).unroll(g).unroll(s).unroll(r);
+    if (context.nhwc) return;
+    for (TransposedPlanes *planes : {&stages.input_planes, &stages.gradient_planes})
+        transpose(*planes, LoopLevel(partial, gt), LoopLevel(partial, gb));
 }
 
 }  // namespace cpu
