@@ -166,6 +166,7 @@ void across_columns(Conv2dDepthwise &stages, const Conv2dContext &context) {
         .reorder(x, xv, y, xo, yo, yb, k, gt, g, n)
         .vectorize(x);
     out.fuse(g, n, rows).parallel(rows);
+    if (copies_rows) out.unroll(y);
     stages.sum.compute_at(out, xo)
         .bound_extent(x, width)
         .bound_extent(y, tile.y)

@@ -21,12 +21,15 @@ struct PeeledSums {
 
 PeeledSums choose(const Conv2dBackwardWeightContext &context) {
     PeeledSums sums = {32, 2, context.stride_y == 1, 1, 256, 1024};
-    if (!context.nhwc) sums.g = 16, sums.pixels = 1024;
+    if (!context.nhwc) {
+        sums.g = 16;
+        sums.pixels = 1024;  // whole planes are transposed
+    }
     Knobs knobs(context.knobs);
-    knobs.take("g", sums.g, {16, 32});
+    if (context.nhwc) knobs.take("g", sums.g, {16, 32});
     knobs.take("step", sums.step, steps(1, 8));
     knobs.take("rows", sums.rows, {0, 1});
-    knobs.take("tail", sums.tail, {0, 1, 2});
+    if (context.nhwc) knobs.take("tail", sums.tail, {0, 1, 2});
     knobs.take("pixels", sums.pixels, powers(8, 4096));
     knobs.take("part", sums.part, powers(1, 65536));
     knobs.end();
@@ -35,7 +38,6 @@ PeeledSums choose(const Conv2dBackwardWeightContext &context) {
         sums.g = lanes;                     // of 16 registers, which hold one vector's sums
         if (sums.tail == 1) sums.tail = 2;  // SSE has no masked loads: one by one
     }
-    knobs.require(context.nhwc || sums.g == std::min(lanes, 16), "of nchw g is a vector");
     const int taps = context.kernel_w * context.kernel_h, vectors = (sums.g + lanes - 1) / lanes;
     knobs.estimate("vector registers", vectors * (taps + sums.step) + 1,
                    vector_registers(context.target));
@@ -98,6 +100,13 @@ PeeledTiles tiles_of_peeled(const Conv2dBackwardWeightContext &context) {
 // selects in the place of branches; a last block of groups that begins in the one before; a branch
 // around a block's second vector; three vectors of groups; vectors of 8 groups, which meet one line
 // where groups are a multiple of 8; prefetching the next row.
+//
+// Of nchw a block is one vector of groups, whose planes are transposed before a tile passes: an
+// instruction for four elements of each vector, 12 beside the 9 multiply-adds of a pixel of a 3x3
+// filter. bench --family conv2d_backward_weight --layout nchw --list mobilenetv2 --filter
+// 14x14_576-576_3x3_d 43 us on Zen 4, by --row depthwise3x3_s1 58 us. Lost: vectors of neighbouring
+// columns, read where they are, by masks, or from rows that are copied: each group's sums of lanes
+// are added up, 44 us, and at 7x7 31 us for 23.
 void backward_weight_peeled(Conv2dBackwardWeightPeeled &stages,
                             const Conv2dBackwardWeightContext &context) {
     constexpr TailStrategy guard = TailStrategy::GuardWithIf, round_up = TailStrategy::RoundUp;
