@@ -101,12 +101,12 @@ PeeledTiles tiles_of_peeled(const Conv2dBackwardWeightContext &context) {
 // around a block's second vector; three vectors of groups; vectors of 8 groups, which meet one line
 // where groups are a multiple of 8; prefetching the next row.
 //
-// Of nchw a block is one vector of groups, whose planes are transposed before a tile passes: an
-// instruction for four elements of each vector, 12 beside the 9 multiply-adds of a pixel of a 3x3
-// filter. bench --family conv2d_backward_weight --layout nchw --list mobilenetv2 --filter
-// 14x14_576-576_3x3_d 43 us on Zen 4, by --row depthwise3x3_s1 58 us. Lost: vectors of neighbouring
-// columns, read where they are, by masks, or from rows that are copied: each group's sums of lanes
-// are added up, 44 us, and at 7x7 31 us for 23.
+// Of nchw a block is one vector of groups, whose planes are transposed before a tile passes: of 16
+// groups four shuffles a pixel of both images, beside the 9 multiply-adds of a 3x3 filter. bench
+// --family conv2d_backward_weight --layout nchw --list mobilenetv2 --filter 14x14_576-576_3x3_d
+// 43 us on Zen 4, by --row depthwise3x3_s1 58 us. Lost: vectors of neighbouring columns, read where
+// they are, by masks, or from rows that are copied: each group's sums of lanes are added up, 44 us,
+// and at 7x7 31 us for 23.
 void backward_weight_peeled(Conv2dBackwardWeightPeeled &stages,
                             const Conv2dBackwardWeightContext &context) {
     constexpr TailStrategy guard = TailStrategy::GuardWithIf, round_up = TailStrategy::RoundUp;
