@@ -5,6 +5,8 @@ include(kernels/terms/convolution.cmake)
 term(one_tile out_pixels<=256 batch<=1)  # one image, all pixels one tile
 # Of nchw: what is transposed at once, and a step of vectors of columns, whose rows' copies have 16 zeros on each side.
 term(four_columns width>=4 out_w>=4)
+# Planes of a vector of pixels or more, of which the transposed ones of 16 groups are in a cache.
+term(planes line=1 pixels>=16 pixels<=4096 out_pixels>=16 out_pixels<=1024)
 term(whole_vectors width>=16 out_w>=8 out_h>=4 padding<=16)
 term(lines 1x1 stride_1 line=1 out_h<=1 out_w>=16)  # planes of pixels next to each other
 # Parts of the sum are kept in global memory: at most 16 MB, for rows of 64, 16 and 8 parts end at 2^16, 2^18 and 2^19
@@ -32,19 +34,24 @@ row(cpu  depthwise3x3_s2_masked peeled     peeled          f32    nhwc     step:
 row(cpu  depthwise5x5_s1_masked peeled     peeled          f32    nhwc     g:16                  depthwise 5x5 stride_1 out_w<=1024)
 row(cpu  depthwise5x5_s2_masked peeled     peeled          f32    nhwc     g:16                  depthwise 5x5 stride_2 out_w<=1024)
 
-# nchw: vectors of columns where rows are long (wide: from 40 columns on 1.2 to 2 times as fast as the rows after it, bench
-# --family conv2d_backward_weight --layout nchw --list depthwise --row ROW), else of groups, which tiles of four columns are
-# transposed to. To know the width as well gains too little for rows of their own.
-#        row                   algorithm  schedule        types         layouts  knobs              where
-row(cpu  depthwise3x3_s1_wide  tiles      columns         f32,f16,bf16  nchw     -                  depthwise 3x3 stride_1 out_w>=32 whole_vectors)
-row(cpu  depthwise3x3_s2_wide  tiles      columns         f32,f16,bf16  nchw     rows:2,pixels:512  depthwise 3x3 stride_2 out_w>=32 whole_vectors)
-row(cpu  depthwise3x3_s1       tiles      register_tiles  f32,f16,bf16  nchw     -                  depthwise 3x3 stride_1 four_columns)
-row(cpu  depthwise3x3_s2       tiles      register_tiles  f32,f16,bf16  nchw     -                  depthwise 3x3 stride_2 four_columns)
-row(cpu  depthwise5x5_s1       tiles      register_tiles  f32,f16,bf16  nchw     -                  depthwise 5x5 stride_1 four_columns)
-row(cpu  depthwise5x5_s2       tiles      register_tiles  f32,f16,bf16  nchw     -                  depthwise 5x5 stride_2 four_columns)
-row(cpu  depthwise7x7_s1       tiles      register_tiles  f32,f16,bf16  nchw     -                  depthwise 7x7 stride_1 four_columns)
-row(cpu  depthwise7x7_s2       tiles      register_tiles  f32,f16,bf16  nchw     -                  depthwise 7x7 stride_2 four_columns)
-row(cpu  depthwise             tiles      register_tiles  f32,f16,bf16  nchw     step:4             depthwise four_columns)
+# nchw: small planes are transposed whole, then summed as nhwc is: 1.3 to 1.6 times as fast as the rows after them (bench
+# --family conv2d_backward_weight --layout nchw --list depthwise --row ROW). Of others vectors of columns where rows are long
+# (wide: from 40 columns on 1.2 to 2 times as fast as the rows after it, by the same command), else of groups, which tiles of
+# four columns are transposed to. To know the width as well gains too little for rows of their own.
+#        row                    algorithm  schedule        types         layouts  knobs              where
+row(cpu  depthwise3x3_s1_planes peeled     peeled          f32           nchw     -                  depthwise 3x3 stride_1 planes)
+row(cpu  depthwise3x3_s2_planes peeled     peeled          f32           nchw     step:2/1           depthwise 3x3 stride_2 planes)
+row(cpu  depthwise5x5_s1_planes peeled     peeled          f32           nchw     -                  depthwise 5x5 stride_1 planes)
+row(cpu  depthwise5x5_s2_planes peeled     peeled          f32           nchw     -                  depthwise 5x5 stride_2 planes)
+row(cpu  depthwise3x3_s1_wide   tiles      columns         f32,f16,bf16  nchw     -                  depthwise 3x3 stride_1 out_w>=32 whole_vectors)
+row(cpu  depthwise3x3_s2_wide   tiles      columns         f32,f16,bf16  nchw     rows:2,pixels:512  depthwise 3x3 stride_2 out_w>=32 whole_vectors)
+row(cpu  depthwise3x3_s1        tiles      register_tiles  f32,f16,bf16  nchw     -                  depthwise 3x3 stride_1 four_columns)
+row(cpu  depthwise3x3_s2        tiles      register_tiles  f32,f16,bf16  nchw     -                  depthwise 3x3 stride_2 four_columns)
+row(cpu  depthwise5x5_s1        tiles      register_tiles  f32,f16,bf16  nchw     -                  depthwise 5x5 stride_1 four_columns)
+row(cpu  depthwise5x5_s2        tiles      register_tiles  f32,f16,bf16  nchw     -                  depthwise 5x5 stride_2 four_columns)
+row(cpu  depthwise7x7_s1        tiles      register_tiles  f32,f16,bf16  nchw     -                  depthwise 7x7 stride_1 four_columns)
+row(cpu  depthwise7x7_s2        tiles      register_tiles  f32,f16,bf16  nchw     -                  depthwise 7x7 stride_2 four_columns)
+row(cpu  depthwise              tiles      register_tiles  f32,f16,bf16  nchw     step:4             depthwise four_columns)
 row(cpu  depthwise3x3_s1       tiles      register_tiles  f32,f16,bf16  nhwc     -                  depthwise 3x3 stride_1)
 row(cpu  depthwise3x3_s2       tiles      register_tiles  f32,f16,bf16  nhwc     -                  depthwise 3x3 stride_2)
 row(cpu  depthwise5x5_s1       tiles      register_tiles  f32,f16,bf16  nhwc     -                  depthwise 5x5 stride_1)

@@ -24,6 +24,37 @@ struct RowTiles {
     Expr of_image, rows, number, parts, of_part;
 };
 
+Expr at_most(const Expr &index, const Expr &size) {
+    return promised_within(clamp(index, 0, size - 1), size);
+}
+
+// An image's elements in f32, where they are or of its transposed planes.
+class Element {
+public:
+    Element(const Conv2dBackwardWeightOperands &op, const Func &image, const Expr &width,
+            const Expr &height, const PeeledTiles &size, TransposedPlanes &planes)
+        : image_(in_f32(image)), groups_(op.groups), batch_(op.batch), width_(width), size_(size) {
+        if (size.transposed)
+            planes = transposed_planes(image_, groups_, width, height, size.transposed);
+        planes_ = planes;
+    }
+
+    Expr operator()(const Expr &column, const Expr &row, const Expr &n) const {
+        // Before a condition on the image is asked.
+        if (size_.transposed) return planes_.at(g, row * width_ + column, at_most(n, batch_));
+        const Expr element = image_(0, promised_within(g, groups_), column, row, n);
+        const Expr is_group = g < groups_;
+        return size_.whole ? element
+                           : loaded_if(size_.tail_apart ? likely(is_group) : is_group, element);
+    }
+
+private:
+    Func image_;
+    Expr groups_, batch_, width_;
+    PeeledTiles size_;
+    TransposedPlanes planes_;
+};
+
 }  // namespace
 
 Conv2dBackwardWeightPeeled conv2d_backward_weight_peeled(const Conv2dBackwardWeightOperands &op,
@@ -31,7 +62,6 @@ Conv2dBackwardWeightPeeled conv2d_backward_weight_peeled(const Conv2dBackwardWei
     Conv2dBackwardWeightPeeled stages;
     const Var &tile = stages.tile, &part = stages.part;
     const RowTiles tiles(op, size);
-    const Func gradient = in_f32(op.output_gradient), input = in_f32(op.input);
     // Tiles past the last one, of the last part, are of an image past the last one.
     const Expr of_all = part * tiles.of_part + tile;
     const Expr image = of_all / tiles.of_image,
@@ -42,18 +72,13 @@ Conv2dBackwardWeightPeeled conv2d_backward_weight_peeled(const Conv2dBackwardWei
     const auto column_of = [&](const Expr &step, const Expr &of_step) {
         return step * size.step + of_step - before;
     };
-    const auto at_most = [](const Expr &index, const Expr &size) {
-        return promised_within(clamp(index, 0, size - 1), size);
-    };
-    const Expr group = promised_within(g, op.groups), is_group = g < op.groups;
-    const auto of_group = [&](const Expr &element) {
-        return size.whole ? element
-                          : loaded_if(size.tail_apart ? likely(is_group) : is_group, element);
-    };
+    const Element gradient(op, op.output_gradient, op.out_w, op.out_h, size,
+                           stages.gradient_planes);
+    const Element input(op, op.input, op.width, op.height, size, stages.input_planes);
     stages.gradient = Func("gradient");
-    stages.gradient(g, stages.column, stages.step, y, tile, part) = of_group(
-        gradient(0, group, at_most(likely(column_of(stages.step, stages.column)), op.out_w),
-                 at_most(top + y, op.out_h), at_most(image, op.batch)));
+    stages.gradient(g, stages.column, stages.step, y, tile, part) =
+        gradient(at_most(likely(column_of(stages.step, stages.column)), op.out_w),
+                 at_most(top + y, op.out_h), at_most(image, op.batch));
 
     stages.pixel =
         RDom(0, size.step, 0, ceil_div(op.out_w + before, size.step), 0, tiles.rows, "pixel");
@@ -70,8 +95,8 @@ Conv2dBackwardWeightPeeled conv2d_backward_weight_peeled(const Conv2dBackwardWei
     stages.tile_sum(g, s, r, tile, part) = 0.f;
     stages.tile_sum(g, s, r, tile, part) +=
         stages.gradient(g, pixel.x, pixel.y, pixel.z, tile, part) *
-        of_group(input(0, group, promised_within(x_in, op.width), promised_within(y_in, op.height),
-                       promised_within(image, op.batch)));
+        input(promised_within(x_in, op.width), promised_within(y_in, op.height),
+              promised_within(image, op.batch));
 
     stages.of = RDom(0, tiles.of_part, "of");
     stages.partial = Func("partial");

@@ -1,8 +1,10 @@
 #pragma once
 // The gradient of a depthwise filter (generators/conv2d_backward/conv2d_backward_weight.h), of
-// images in nhwc that are read where they are: no copy has zeros around it.
+// images in nhwc that are read where they are, or planes of nchw that are transposed to that: no
+// copy has zeros around it.
 
 #include "generators/conv2d_backward/conv2d_backward_weight.h"
+#include "generators/conv2d_backward/transposed_planes.h"
 
 namespace hk::generators {
 
@@ -12,6 +14,7 @@ struct PeeledTiles {
     int step, pixels, products;
     bool whole;       // groups are a multiple of what is computed at once
     bool tail_apart;  // else: those past the last whole block have loops of their own
+    int transposed = 0;  // of nchw: planes of so many groups are transposed at once
 };
 
 // tile_sum(g, s, r, tile, part) is over columns pixel.x of a step, steps pixel.y, and rows pixel.z
@@ -27,6 +30,7 @@ struct Conv2dBackwardWeightPeeled {
     Halide::Var column{"column"}, step{"step"}, tile{"tile"}, part{"part"};
     Halide::Func gradient, tile_sum, partial, sum, output;
     Halide::RDom pixel, of, parts;
+    TransposedPlanes input_planes, gradient_planes;  // where planes are transposed
 };
 Conv2dBackwardWeightPeeled conv2d_backward_weight_peeled(
     const Conv2dBackwardWeightOperands &operands, const PeeledTiles &tiles);

@@ -62,28 +62,34 @@ TEST(Conv2dBackwardLayouts, OfOnePixelBesideOthers) {
     EXPECT_EQ(reference::read(gradient), std::vector<double>(kGroups, 15));
 }
 
-// The weight's gradient of a strided 1x1 filter of nchw is that of a copy of the pixels that it
-// meets, by a row of nchw. Beside it a call may have the others.
-TEST(Conv2dBackwardLayouts, OfPixelsThatAStridedFilterMeets) {
+// Selects the row of a strided 1x1 filter of nchw, from 1 to 3 pixels apart.
+template<typename Case, typename Select>
+void check_met_pixels(const Select &select) {
     uint64_t seed = 1;
     for (const std::array<int64_t, 2> &stride : {std::array<int64_t, 2>{2, 2}, {1, 2}, {3, 1}}) {
         for (const bool accumulate : {false, true}) {
-            BackwardWeightCase c;
+            Case c;
             Conv2dOptions options;
             options.layout = Layout::nchw;
             options.stride = stride;
             c.problem =
-                Conv2dProblem::from_shapes({2, 32, 13, 12}, {24, 32, 1, 1}, DataType::f32, options);
+                Conv2dProblem::from_shapes({2, 32, 53, 52}, {24, 32, 1, 1}, DataType::f32, options);
             c.seed = seed++;
             c.accumulate = accumulate;
             c.data = accumulate ? Data::reals : Data::integers;
             ASSERT_EQ(check(c, Device::cpu()), Outcome::passed) << to_string(c);
-            const Selection selection =
-                select_conv2d_backward_weight(c.problem, DeviceType::cpu, {}, false);
+            const Selection selection = select(c.problem, DeviceType::cpu, DeviceLimits(), false);
             ASSERT_TRUE(selection.kernel);
             EXPECT_EQ(selection.kernel->layout, Layout::nchw) << selection.kernel->name;
         }
     }
+}
+
+// Gradients of a strided 1x1 filter of nchw are those of a copy of the pixels that it meets, by
+// rows of nchw. Beside one a call may have the others.
+TEST(Conv2dBackwardLayouts, OfPixelsThatAStridedFilterMeets) {
+    check_met_pixels<BackwardWeightCase>(select_conv2d_backward_weight);
+    check_met_pixels<BackwardDataCase>(select_conv2d_backward_data);
     const auto filled = [](const Shape &shape, float value) {
         const Tensor tensor(shape, DataType::f32);
         tensor.fill(value);
@@ -91,8 +97,8 @@ TEST(Conv2dBackwardLayouts, OfPixelsThatAStridedFilterMeets) {
     };
     const Tensor output = filled({1, 24, 7, 6}, 3), input = filled({1, 32, 13, 12}, 5),
                  weight = filled({24, 32, 1, 1}, 2);
-    const Conv2dGradients gradients{filled(input.shape(), 0), filled(weight.shape(), 0),
-                                    filled({24}, 0)};
+    const Conv2dGradients gradients{filled(input.shape(), 7), filled(weight.shape(), 7),
+                                    filled({24}, 7)};
     Conv2dOptions options;
     options.layout = Layout::nchw;
     options.stride = {2, 2};
@@ -101,6 +107,8 @@ TEST(Conv2dBackwardLayouts, OfPixelsThatAStridedFilterMeets) {
     EXPECT_EQ(reference::read(gradients.bias), std::vector<double>(24, 3 * 42));
     const Tensor met = gradients.input.slice(2, 0, 7, 2).slice(3, 0, 6, 2);
     EXPECT_EQ(reference::read(met), std::vector<double>(32 * 42, 24 * 2 * 3));
+    const Tensor unmet = gradients.input.slice(2, 1, 6, 2);
+    EXPECT_EQ(reference::read(unmet), std::vector<double>(32 * 6 * 12, 0));
 }
 
 // Two taps, one at each end of an image that is tall, or has many channels. Of nchw there are

@@ -27,11 +27,12 @@
 //
 // Memory beside the tensors: on a CPU, of images in nchw, gradients but a bias' are computed of
 // copies in nhwc of all that is read and written, where no row takes the tensors as they are; a
-// view whose channels are next to each other needs no copy. A weight's gradient takes at most 16 MB
-// of a GPU's memory for parts of sums, on tensor cores up to eight times its elements in f32, if
-// that is more, where few channels count as vectors of 16 bytes; and, on tensor cores in nchw and
-// of few channels, gradients take copies of what they read, as hk/conv2d.h has them; in parts as
-// much again, or eight times the weight, on any device, for each factor above.
+// view whose channels are next to each other needs no copy. With a strided 1x1 filter they are
+// of copies of the pixels that it meets. A weight's gradient takes at most 16 MB of a GPU's
+// memory for parts of sums, on tensor cores up to eight times its elements in f32, if that is
+// more, where few channels count as vectors of 16 bytes; and, on tensor cores in nchw and of few
+// channels, gradients take copies of what they read, as hk/conv2d.h has them; in parts as much
+// again, or eight times the weight, on any device, for each factor above.
 //
 // On a caller's OpenCL queue a part must begin where a buffer can. Calls from several threads at
 // once are safe; on a device they return when the work is queued. They throw InvalidArgument before

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "conv2d_backward/channels_last.h"
+#include "conv2d_backward/met_pixels.h"
 #include "conv2d_backward/operands.h"
 #include "conv2d_backward/passes.h"
 #include "conv2d_backward/phases.h"
@@ -71,20 +72,6 @@ bool add_data(std::vector<Pass> &passes, const Conv2dProblem &problem, const Dat
     return !phases.all_pixels;
 }
 
-// The problem of the weight's gradient of a strided 1x1 filter, of nchw, in which the input is only
-// what the filter meets.
-std::optional<Conv2dProblem> of_met_pixels(Conv2dProblem problem) {
-    std::array<int64_t, 2> &stride = problem.options.stride;
-    const bool strided = stride[0] > 1 || stride[1] > 1;
-    const int64_t height = problem.output_height(), width = problem.output_width();
-    stride = {1, 1};
-    if (!strided || problem.options.layout != Layout::nchw || !is_matrix_product(problem))
-        return std::nullopt;
-    problem.height = height;
-    problem.width = width;
-    return problem;
-}
-
 // Gradients that are computed of copies in nhwc: of images in nchw, on a CPU, those that no row of
 // nchw takes as they are, or, where a row is given, those of a row of nhwc.
 struct OfCopies {
@@ -101,9 +88,11 @@ struct OfCopies {
         const auto &gradients = tensors.gradients;
         data = gradients.input.defined() && is_copied(kData, gradients.input, tensors.weight);
         weight = gradients.weight.defined() && is_copied(kWeight, tensors.input, gradients.weight);
-        if (!weight || row) return;
+        if ((!data && !weight) || row || tensors.output_gradient.elements() == 0) return;
         const std::optional<Conv2dProblem> met = of_met_pixels(problem);
         if (!met) return;
+        data_of_met = data;
+        if (!weight) return;
         of_met = any_takes(kWeight,
                            conv2d_operands(*met, Conv2dShapes(*met).input, gradients.weight, {}, {},
                                            tensors.output_gradient),
@@ -112,21 +101,34 @@ struct OfCopies {
 
     bool data = false, weight = false;
     bool of_met = false;  // the weight's by a row of nchw, of a copy of the input's pixels it meets
+    bool data_of_met = false;  // the input's of these pixels alone, the others of which are zeros
 };
 
 void run(const char *operation, const KernelInfo *row, const Conv2dBackwardTensors &tensors,
          const Conv2dOptions &options, float beta, const Stream &stream);
 
+void run_data_on_met_pixels(const char *operation, const Conv2dBackwardTensors &tensors,
+                            const Conv2dOptions &options, float beta, const Stream &stream) {
+    const Tensor none;
+    const auto &[output, input, weight, gradients] = tensors;
+    if (gradients.weight.defined() || gradients.bias.defined())
+        run(operation, nullptr, {output, input, none, {none, gradients.weight, gradients.bias}},
+            options, beta, stream);
+    const Tensor view = met_pixels(gradients.input, output, options);
+    const Tensor met(view.shape(), view.type(), view.device());
+    if (beta == 1) met.copy_from(view);
+    run(operation, nullptr, {output, none, weight, {met, none, none}}, with_stride_1(options), beta,
+        stream);
+    if (beta == 0) gradients.input.fill_zero();
+    view.copy_from(met);
+}
+
 void run_on_met_pixels(const char *operation, const Conv2dBackwardTensors &tensors,
                        const Conv2dOptions &options, float beta, const Stream &stream) {
     const Tensor none;
     const auto &[output, input, weight, gradients] = tensors;
-    const auto &stride = options.stride;
-    const Tensor met = input.slice(2, 0, output.shape()[2], stride[0])
-                           .slice(3, 0, output.shape()[3], stride[1])
-                           .to(input.device());
-    Conv2dOptions of_met = options;
-    of_met.stride = {1, 1};
+    const Tensor met = met_pixels(input, output, options).to(input.device());
+    const Conv2dOptions of_met = with_stride_1(options);
     run(operation, nullptr, {output, met, none, {none, gradients.weight, none}}, of_met, beta,
         stream);
     if (!gradients.input.defined() && !gradients.bias.defined()) return;
@@ -166,6 +168,8 @@ void run(const char *operation, const KernelInfo *row, const Conv2dBackwardTenso
     const Tensor &output = tensors.output_gradient;
     const Device device = output.device();
     const OfCopies copies(problem, tensors, row, device);
+    if (copies.data_of_met)
+        return run_data_on_met_pixels(operation, tensors, options, beta, stream);
     if (copies.of_met) return run_on_met_pixels(operation, tensors, options, beta, stream);
     if (copies.data || copies.weight)
         return run_on_copies(copies, operation, row, tensors, options, beta, stream);
@@ -327,10 +331,13 @@ void conv2d_backward_bias_with(const KernelInfo &kernel, const Tensor &output_gr
 Selection select_conv2d_backward_data(const Conv2dProblem &problem, DeviceType device,
                                       const DeviceLimits &limits, bool explain) {
     if (device == DeviceType::cpu && problem.options.layout == Layout::nchw) {
-        return or_of_copies(select_pass(kData, problem, device, limits, explain), problem, device,
-                            [&](const Conv2dProblem &last) {
-                                return select_conv2d_backward_data(last, device, limits, explain);
-                            });
+        Selection of_nchw = select_pass(kData, problem, device, limits, explain);
+        const std::optional<Conv2dProblem> met = of_met_pixels(problem);
+        if (!of_nchw.kernel && met)
+            return select_conv2d_backward_data(*met, device, limits, explain);
+        return or_of_copies(std::move(of_nchw), problem, device, [&](const Conv2dProblem &last) {
+            return select_conv2d_backward_data(last, device, limits, explain);
+        });
     }
     const Conv2dShapes shapes(problem);
     const DataTensors tensors{shapes.output, shapes.weight, shapes.input};

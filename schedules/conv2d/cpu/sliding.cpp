@@ -166,6 +166,8 @@ void across_columns(Conv2dDepthwise &stages, const Conv2dContext &context) {
         .reorder(x, xv, y, xo, yo, yb, k, gt, g, n)
         .vectorize(x);
     out.fuse(g, n, rows).parallel(rows);
+    // Sums stay in registers. Of conv2d that is more code than an application of it can have.
+    if (copies_rows && context.in_place) out.unroll(y);
     stages.sum.compute_at(out, xo)
         .bound_extent(x, width)
         .bound_extent(y, tile.y)
