@@ -209,16 +209,6 @@ Where columns(int64_t rows) {
             {"padding", at_most, 16}};
 }
 
-const Where kDepthwise3x3 = fixed({{"channels_per_group", 1},
-                                   {"filters_per_group", 1},
-                                   {"kernel_w", 3},
-                                   {"kernel_h", 3},
-                                   {"stride_x", 1},
-                                   {"stride_y", 2},
-                                   {"dilation_x", 1},
-                                   {"dilation_y", 1},
-                                   {"groups", 8}});
-
 // Tiles of a pixel, of several that no image is a multiple of, and lanes of columns; slices of
 // columns that end inside a row, and parts that are empty.
 const Algorithm kBackwardWeight[] = {
@@ -226,23 +216,25 @@ const Algorithm kBackwardWeight[] = {
     {"conv2d_backward_weight", "tiles", "_pixels_5", {}, "pixels:5,step:2"},
     {"conv2d_backward_weight", "tiles", "_lanes_4", columns(1), "pixels:12,lanes:4"},
     {"conv2d_backward_weight", "tiles", "_lanes_4_rows_3", columns(3), "pixels:12,lanes:4,step:3"},
-    {"conv2d_backward_weight", "depthwise_row_sums", "", kDepthwise3x3, "vector:1"},
-    {"conv2d_backward_weight", "depthwise_row_sums", "_parts", kDepthwise3x3,
-     "vector:1,groups:16,rows:2,columns:4,blocks:132"},
     {"conv2d_backward_weight", "sliced", "_1", {}, "tile_c:1"},
     {"conv2d_backward_weight", "sliced", "_8", {}, "tile_c:8"},
     {"conv2d_backward_weight", "sliced", "_parts", {}, "tile_c:4,parts:3"},
 };
 
-// Of images in nchw planes that are lines are transposed.
-std::vector<Algorithm> backward_weight_peeled(Layout layout) {
+// Peeled: of images in nchw planes that are lines are transposed.
+std::vector<Algorithm> backward_weight_depthwise(Layout layout) {
     Where where = fixed({{"channels_per_group", 1}, {"filters_per_group", 1}});
     if (layout == Layout::nchw)
         where.insert(where.end(), {{"line", Relation::equal, 1},
                                    {"pixels", Relation::at_least, 16},
                                    {"out_pixels", Relation::at_least, 16}});
+    Where of_3x3 = kWinogradSizes;
+    for (const char *one : {"channels_per_group", "filters_per_group"})
+        of_3x3.push_back({one, Relation::equal, 1});
     return {{"conv2d_backward_weight", "peeled", "", where},
-            {"conv2d_backward_weight", "peeled", "_parts", where, "pixels:8,part:1"}};
+            {"conv2d_backward_weight", "peeled", "_parts", where, "pixels:8,part:1"},
+            {"conv2d_backward_weight", "depthwise_row_sums", "", of_3x3, "vector:1"},
+            {"conv2d_backward_weight", "depthwise_row_sums", "_4", of_3x3, "vector:1,columns:4"}};
 }
 
 // Of planes that are lines: tiles of a run, that several end in, of images, and all of them.
@@ -365,13 +357,14 @@ INSTANTIATE_TEST_SUITE_P(RootOfHalves, BackwardDataAlgorithm,
                          parameter_name);
 INSTANTIATE_TEST_SUITE_P(Root, BackwardWeightAlgorithm, in_layouts(all(kBackwardWeight)),
                          parameter_name);
-auto of_peeled(Layout layout) {
-    return testing::Combine(testing::ValuesIn(backward_weight_peeled(layout)),
+auto of_depthwise(Layout layout) {
+    return testing::Combine(testing::ValuesIn(backward_weight_depthwise(layout)),
                             testing::Values(layout),
                             testing::Values(DataType::f32, DataType::f16, DataType::bf16));
 }
-INSTANTIATE_TEST_SUITE_P(Peeled, BackwardWeightAlgorithm, of_peeled(Layout::nhwc), parameter_name);
-INSTANTIATE_TEST_SUITE_P(PeeledPlanes, BackwardWeightAlgorithm, of_peeled(Layout::nchw),
+INSTANTIATE_TEST_SUITE_P(OfGroups, BackwardWeightAlgorithm, of_depthwise(Layout::nhwc),
+                         parameter_name);
+INSTANTIATE_TEST_SUITE_P(OfPlanes, BackwardWeightAlgorithm, of_depthwise(Layout::nchw),
                          parameter_name);
 INSTANTIATE_TEST_SUITE_P(RootOfLines, BackwardWeightAlgorithm,
                          testing::Combine(testing::ValuesIn(backward_weight_of_lines()),
