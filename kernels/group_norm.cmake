@@ -22,5 +22,6 @@ row(gpu  rows               runs       warp_a_group      f32,f16,bf16  nhwc     
 row(gpu  parts              parts      threads_of_parts  f32,f16,bf16  nhwc       -      shared:2184,registers:64,conflicts:1.0,sectors:1.05   backward=0 pixels>=8)
 row(gpu  block              runs       block_a_group     f32,f16,bf16  nhwc,nchw  -      shared:3204,registers:48,conflicts:1.0,sectors:1.75   backward=0)
 row(gpu  unstaged           runs       unstaged          f32,f16,bf16  nhwc,nchw  -      shared:0,registers:48,sectors:1.7                     backward=0)
-row(gpu  gradient           images     block_a_channel   f32,f16,bf16  nhwc,nchw  -      shared:3072,registers:40,conflicts:1.45,sectors:1.8   backward=1)
-row(gpu  gradient_unstaged  images     unstaged          f32,f16,bf16  nhwc,nchw  -      shared:0,registers:40,sectors:2.5                     backward=1)
+row(gpu  gradient_rows      groups     block_of_rows     f32,f16,bf16  nhwc       -      shared:4096,registers:80                               backward=1 few_pixels)
+row(gpu  gradient           groups     block_of_a_group  f32,f16,bf16  nhwc,nchw  -      shared:2304,registers:80                               backward=1)
+row(gpu  gradient_unstaged  groups     unstaged          f32,f16,bf16  nhwc,nchw  -      shared:0,registers:80                                  backward=1)

@@ -1,7 +1,7 @@
 #include "schedules/group_norm/group_norm.h"
 
 #include "generators/ceil_div.h"
-#include "schedules/gpu_elements.h"
+#include "schedules/group_norm/gpu/lane_sums.h"
 
 using namespace Halide;
 using namespace hk::generators;
@@ -29,35 +29,6 @@ void blocks_of_groups(Func out, const GroupNormContext &context) {
     out.gpu_blocks(n, g).gpu_threads(thread).never_partition_all();
 }
 
-// A group a thread.
-void threads_of_groups(Func out, const GroupNormContext &context) {
-    const Var block("block");
-    const std::vector<Var> inside =
-        context.nhwc ? std::vector<Var>{c, x, y} : std::vector<Var>{x, y, c};
-    out.compute_root()
-        .split(n, block, n, 64, guard)
-        .reorder(inside[0], inside[1], inside[2], n, block, g)
-        .gpu_blocks(block, g)
-        .gpu_threads(n)
-        .never_partition_all();
-}
-
-// What a thread adds up, in registers.
-void in_registers(LaneSums &sums, Func at, const Var &loop) {
-    sums.running.compute_at(at, loop)
-        .store_in(MemoryType::Register)
-        .bound_extent(sums.lane, 1)
-        .update()
-        .reorder(sums.blocks.x, sums.blocks.y, sums.blocks.z)
-        .never_partition_all();
-    sums.block_sum.compute_at(sums.running, sums.blocks.x)
-        .store_in(MemoryType::Register)
-        .bound_extent(sums.lane, 1)
-        .update()
-        .reorder(sums.in_block.x, sums.in_block.y, sums.in_block.z)
-        .never_partition_all();
-}
-
 // Lanes are threads of the block, which put their sums into shared memory.
 void in_threads(LaneSums &sums, Func at, const Var &loop) {
     sums.of_lane.compute_at(at, loop)
@@ -77,50 +48,6 @@ void in_threads(LaneSums &sums, Func at, const Var &loop) {
 
 void of_block(Func f, Func at, const Var &loop) {
     f.compute_at(at, loop).store_in(MemoryType::GPUShared).bound_extent(n, 1).bound_extent(g, 1);
-}
-
-void of_thread(Func f, Func at, const Var &loop) {
-    f.compute_at(at, loop).store_in(MemoryType::Register).bound_extent(n, 1).bound_extent(g, 1);
-}
-
-// Sums over the pixels of a channel of an image: `tile` channels a block, and `lanes` threads for
-// each; both results from one set of sums.
-void sums_of_pixels(GroupNormBackward &stages, int tile, bool staged) {
-    const Var co("co");
-    LaneSums &sums = stages.of_pixels;
-    for (Func out : {stages.bias_sums, stages.weight_sums}) {
-        out.compute_root()
-            .split(c, co, c, tile, guard)
-            .reorder(c, n, co, g)
-            .gpu_blocks(n, co, g)
-            .gpu_threads(c)
-            .never_partition_all();
-    }
-    if (!staged) {
-        stages.weight_sums.compute_with(stages.bias_sums, c);
-        in_registers(sums, stages.bias_sums, c);
-        for (const Var &one : {c, g, n}) sums.running.bound_extent(one, 1);
-        return;
-    }
-    stages.weight_sums.compute_with(stages.bias_sums, n);
-    for (Func one : {sums.of_lane, sums.folded}) {
-        one.compute_at(stages.bias_sums, n)
-            .store_in(MemoryType::GPUShared)
-            .bound_extent(c, tile)
-            .bound_extent(g, 1)
-            .bound_extent(n, 1)
-            .reorder(c, sums.lane)
-            .gpu_threads(c, sums.lane)
-            .never_partition_all();
-    }
-    in_registers(sums, sums.of_lane, c);
-}
-
-void gradients_of_vectors(GroupNormBackward &stages) {
-    element_a_thread(stages.bias_gradient, {c, g});
-    add_up_in_thread(stages.bias_parts, stages.bias_gradient, c);
-    element_a_thread(stages.weight_gradient, {c, g});
-    add_up_in_thread(stages.weight_parts, stages.weight_gradient, c);
 }
 
 }  // namespace
@@ -302,43 +229,16 @@ void group_norm_parts(GroupNorm &stages, const GroupNormContext &context) {
 
 // A group a thread, which stages nothing, for devices without shared memory.
 void group_norm_unstaged(GroupNorm &stages, const GroupNormContext &context) {
-    const Var block("block");
     Func out = stages.output;
-    threads_of_groups(out, context);
+    threads_of_groups(out, context.nhwc ? std::vector<VarOrRVar>{c, x, y}
+                                        : std::vector<VarOrRVar>{x, y, c});
     for (Func one : {stages.mean, stages.rstd}) {
-        one.compute_root()
-            .split(n, block, n, 64, guard)
-            .reorder(group, n, block, g)
-            .gpu_blocks(block, g)
-            .gpu_threads(n)
-            .never_partition_all();
+        threads_of_groups(one, {group});
         one.compute_with(out, n);
     }
     for (LaneSums *sums : {&stages.first, &stages.about}) in_registers(*sums, out, n);
     for (Func one : {stages.middle, stages.statistics}) of_thread(one, out, n);
     stages.statistics.bound_extent(group, 1);
-}
-
-// Three kernels: sums over the pixels of each channel, by a block of threads of which 32 (nhwc) or
-// 256 (nchw) have a channel; the gradient of the input by a block a group; those of weight and bias
-// by a thread a channel.
-void group_norm_backward(GroupNormBackward &stages, const GroupNormContext &context) {
-    sums_of_pixels(stages, context.nhwc ? 8 : 1, true);
-    Func out = stages.input_gradient;
-    blocks_of_groups(out, context);
-    in_threads(stages.of_channels, out, n);
-    of_block(stages.of_channels.total, out, n);
-    gradients_of_vectors(stages);
-}
-
-// The same without shared memory: a thread a channel of an image, then a thread a group.
-void group_norm_backward_unstaged(GroupNormBackward &stages, const GroupNormContext &context) {
-    sums_of_pixels(stages, 64, false);
-    Func out = stages.input_gradient;
-    threads_of_groups(out, context);
-    in_registers(stages.of_channels, out, n);
-    of_thread(stages.of_channels.total, out, n);
-    gradients_of_vectors(stages);
 }
 
 }  // namespace hk::schedules::gpu
