@@ -61,7 +61,9 @@ void add_up_part(const GroupNormOperands &op, const GroupNormSizes &sizes,
     stages.across = lanes.across();
     stages.down = lanes.down();
     const RDom r(0, max(sizes.width / lanes.across(), 1), "of_lanes");
-    const Expr lane = within(c % sizes.near + lanes.across() * r, sizes.width);
+    const Expr lane = sizes.width == 1
+                          ? Expr(0)
+                          : within(c % sizes.near + lanes.across() * r, sizes.width);
     stages.of_part = Func("of_part");
     stages.of_part(c, g, n) = Tuple(0.f, 0.f);
     const Tuple so_far = stages.of_part(c, g, n),
@@ -73,6 +75,7 @@ void add_up_part(const GroupNormOperands &op, const GroupNormSizes &sizes,
 void add_up_group(const GroupNormOperands &op, const GroupNormSizes &sizes,
                   GroupNormBackward &stages) {
     const LanesOfTiles lanes(op, sizes.channel_lanes, sizes.channel_near);
+    const Expr image = min(n, op.batch - 1);  // blocks of threads reach over the last image
     stages.of_channels = lane_sums(
         {"of_channels",
          {group, g, n},
@@ -84,8 +87,8 @@ void add_up_group(const GroupNormOperands &op, const GroupNormSizes &sizes,
          [&](const Box &place, const Expr &lane) {
              const Expr channel = within(lanes.channel(place[2], lane), op.channels);
              const Values terms =
-                 gradient_terms(op, {op.mean(0, g, n), op.rstd(0, g, n)}, channel,
-                                {within(lanes.pixel(place[0], lane), op.width), place[1], n});
+                 gradient_terms(op, {op.mean(0, g, image), op.rstd(0, g, image)}, channel,
+                                {within(lanes.pixel(place[0], lane), op.width), place[1], image});
              return Values{op.weight(channel, g) * terms[0], op.weight(channel, g) * terms[1]};
          },
          [&](const Box &place, const Expr &lane) {

@@ -1,5 +1,6 @@
 #include "schedules/group_norm/group_norm.h"
 
+#include "generators/ceil_div.h"
 #include "schedules/gpu_elements.h"
 #include "schedules/group_norm/gpu/lane_sums.h"
 
@@ -12,7 +13,7 @@ namespace {
 
 constexpr auto guard = TailStrategy::GuardWithIf;
 constexpr int kWarp = 32, kThreads = 256;
-const Var block("block"), warp("warp"), thread("thread");
+const Var block("block"), part("part"), warp("warp"), thread("thread");
 
 // A loop of 256, as threads of all shapes of a block's loops.
 void as_threads(Func f, const Var &loop) {
@@ -24,31 +25,43 @@ Func all_channels(Func f, const GroupNormContext &context) {
     return f.bound(c, 0, context.channels).bound(g, 0, context.slices);
 }
 
-// A block a part of a slice; slices of an image are neighbours.
-void blocks_of_parts(Func f, const Expr &images) {
-    const Var go("go"), no("no");
-    f.compute_root()
-        .split(g, go, g, 1)
-        .split(n, no, n, images, guard)
-        .fuse(go, no, block);
+// A block a part of a slice, of which neighbours are slices of an image. Only the first dimension
+// of a grid may be longer than 65535; it is not fused with others, as of two loops that are
+// computed together Halide then takes all slices for the bounds of one.
+void blocks_of_parts(Func f, const Var &part, const GroupNormContext &context) {
+    const Var row("row"), rows("rows");
+    const Expr parts = ceil_div(context.batch, context.images);
+    f.split(part, rows, row, clamp(parts, 1, 1 << 15), guard);
+    f.gpu_blocks(g, row, rows).never_partition_all();
 }
 
 // The sums of a part's channels, in memory; both from one set of sums.
-void sums_of_parts(GroupNormBackward &stages, const GroupNormContext &context) {
+void sums_of_parts(GroupNormBackward &stages, const GroupNormContext &context, bool staged) {
     const GroupNormSizes sizes = group_norm_sizes(context);
     const Var co("co");
     LaneSums &sums = stages.of_pixels;
     for (Func out : {stages.bias_sums, stages.weight_sums}) {
-        all_channels(out, context);
-        blocks_of_parts(out, 1);
-        out.split(c, co, c, sizes.near, guard)
-            .split(c, warp, thread, std::min(sizes.near, kWarp), guard)
-            .reorder(thread, warp, co, n, g, block)
-            .gpu_blocks(block)
-            .gpu_threads(thread, warp)
-            .never_partition_all();
+        all_channels(out, context)
+            .compute_root()
+            .split(n, part, n, 1)
+            .split(c, co, c, staged ? sizes.near : kThreads, guard)
+            .split(c, warp, thread, staged ? std::min(sizes.near, kWarp) : kWarp, guard)
+            .reorder(thread, warp, co, n, g, part)
+            .gpu_threads(thread, warp);
+        blocks_of_parts(out, part, context);
     }
     stages.weight_sums.compute_with(stages.bias_sums, thread);
+    stages.of_part.compute_at(stages.bias_sums, thread).store_in(MemoryType::Register);
+    for (const Var &one : {c, g, n}) stages.of_part.bound_extent(one, 1);
+    stages.of_part.update().never_partition_all();
+    sums.folded.bound(sums.lane, 0, sizes.width);
+    if (!staged) {
+        sums.folded.compute_root();
+        element_a_thread(sums.folded, {tile, g, n, sums.lane});
+        in_registers(sums, sums.folded, thread);
+        for (const Var &one : {tile, g, n}) sums.running.bound_extent(one, 1);
+        return;
+    }
     for (Func one : {sums.of_lane, sums.folded}) {
         one.compute_at(stages.bias_sums, co)
             .store_in(MemoryType::GPUShared)
@@ -58,11 +71,7 @@ void sums_of_parts(GroupNormBackward &stages, const GroupNormContext &context) {
             .never_partition_all();
         as_threads(one, sums.lane);
     }
-    sums.folded.bound_extent(sums.lane, sizes.width);
     in_registers(sums, sums.of_lane, thread);
-    stages.of_part.compute_at(stages.bias_sums, thread).store_in(MemoryType::Register);
-    for (const Var &one : {c, g, n}) stages.of_part.bound_extent(one, 1);
-    stages.of_part.update().never_partition_all();
 }
 
 // Those of weight and bias: a block 32 channels, with some lanes each.
@@ -106,24 +115,25 @@ void gradients_of_vectors(GroupNormBackward &stages, const GroupNormContext &con
 // gradient of the input, and reads the group from memory once and twice from caches. Blocks for
 // 32 channels each add up those sums of all images.
 void group_norm_backward(GroupNormBackward &stages, const GroupNormContext &context) {
-    sums_of_parts(stages, context);
+    sums_of_parts(stages, context, true);
     const Var co("co"), xo("xo"), ci("ci"), xi("xi"), round("round"), both("both");
     Func out = stages.input_gradient;
-    blocks_of_parts(out, context.images);
-    out.split(c, co, ci, stages.across, guard).split(x, xo, xi, stages.down, guard);
+    out.compute_root()
+        .split(n, part, n, context.images, guard)
+        .split(c, co, ci, stages.across, guard)
+        .split(x, xo, xi, stages.down, guard);
     if (context.nhwc) {
-        out.reorder(ci, xi, co, xo, y, n, g, block).fuse(ci, xi, both);
+        out.reorder(ci, xi, co, xo, y, n, g, part).fuse(ci, xi, both);
     } else {
-        out.reorder(xi, ci, xo, co, y, n, g, block).fuse(xi, ci, both);
+        out.reorder(xi, ci, xo, co, y, n, g, part).fuse(xi, ci, both);
     }
     out.split(both, round, both, kThreads, guard).split(both, warp, thread, kWarp);
     const std::vector<VarOrRVar> inside = context.nhwc ? std::vector<VarOrRVar>{co, xo, y, round}
                                                        : std::vector<VarOrRVar>{xo, co, y, round};
-    out.reorder(inside[0], inside[1], inside[2], inside[3], thread, warp, n, g, block)
-        .gpu_blocks(block)
-        .gpu_threads(thread, warp)
-        .never_partition_all();
-    out.compute_with(stages.bias_sums, block);
+    out.reorder(inside[0], inside[1], inside[2], inside[3], thread, warp, n, g, part)
+        .gpu_threads(thread, warp);
+    blocks_of_parts(out, part, context);
+    out.compute_with(stages.bias_sums, g);
     LaneSums &sums = stages.of_channels;
     for (Func one : {sums.of_lane, sums.folded}) {
         one.compute_at(out, n)
@@ -145,17 +155,17 @@ void group_norm_backward(GroupNormBackward &stages, const GroupNormContext &cont
 // The same for groups of few pixels: a warp a group, 8 of them at a time.
 void group_norm_backward_rows(GroupNormBackward &stages, const GroupNormContext &context) {
     constexpr int kGroups = kThreads / kWarp;
-    sums_of_parts(stages, context);
+    sums_of_parts(stages, context, true);
     const Var co("co"), eight("eight");
     Func out = stages.input_gradient;
-    blocks_of_parts(out, context.images);
-    out.split(n, eight, n, kGroups, guard)
+    out.compute_root()
+        .split(n, part, n, context.images, guard)
+        .split(n, eight, n, kGroups, guard)
         .split(c, co, thread, kWarp, guard)
-        .reorder(co, x, y, thread, n, eight, g, block)
-        .gpu_blocks(block)
-        .gpu_threads(thread, n)
-        .never_partition_all();
-    out.compute_with(stages.bias_sums, block);
+        .reorder(co, x, y, thread, n, eight, g, part)
+        .gpu_threads(thread, n);
+    blocks_of_parts(out, part, context);
+    out.compute_with(stages.bias_sums, g);
     LaneSums &sums = stages.of_channels;
     for (Func one : {sums.of_lane, sums.folded}) {
         one.compute_at(out, eight)
@@ -178,13 +188,7 @@ void group_norm_backward_rows(GroupNormBackward &stages, const GroupNormContext 
 
 // Without shared memory: a thread a channel of a part, then a thread a group.
 void group_norm_backward_unstaged(GroupNormBackward &stages, const GroupNormContext &context) {
-    for (Func out : {stages.bias_sums, stages.weight_sums})
-        element_a_thread(all_channels(out, context), {c, g, n});
-    stages.weight_sums.compute_with(stages.bias_sums, thread);
-    in_registers(stages.of_pixels, stages.bias_sums, thread);
-    of_thread(stages.of_part, stages.bias_sums, thread);
-    stages.of_part.bound_extent(c, 1);
-    for (const Var &one : {tile, g, n}) stages.of_pixels.running.bound_extent(one, 1);
+    sums_of_parts(stages, context, false);
     Func out = stages.input_gradient;
     threads_of_groups(out, context.nhwc ? std::vector<VarOrRVar>{c, x, y}
                                         : std::vector<VarOrRVar>{x, y, c});
